@@ -1,0 +1,17 @@
+/* hash.h - hashing, the one place that knows xxHash. */
+#ifndef BPE_SYS_HASH_H
+#define BPE_SYS_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* XXH3 64 bits of n bytes, with a seed. The same on every machine: record checksums depend on it. */
+uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);
+
+/* A seed nobody outside can guess, drawn once a process: hash tables use it so that no input can be made to collide. */
+uint64_t hash_secret(void);
+
+/* Fills p with n random bytes (ids of runs and batches). */
+void random_bytes(void *p, size_t n);
+
+#endif
