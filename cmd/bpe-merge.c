@@ -1,0 +1,399 @@
+/* bpe-merge - learns the merges: a sum in, a model out.
+ *
+ * Pattern and special tokens come with the sum. The model is written when all of it is known, and nothing if anything is amiss.
+ */
+#include "bpe/learn.h"
+#include "formats/ledger.h"
+#include "formats/model.h"
+#include "formats/record.h"
+#include "bpe/scan.h"
+#include "sys/buf.h"
+#include "sys/fd.h"
+#include "sys/num.h"
+#include "sys/prog.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define NAME "bpe-merge"
+
+static const char usage[] =
+    "usage: bpe-merge -v N [--tie=hf|lex|id] [--min-frequency N] [--max-token-length N]\n"
+    "                 [--special-first|--special-last] [--partial]\n"
+    "                 [-f json|gpt2|tiktoken|merges] [--merges=array|string] [-o PATH] [FILE...]\n"
+    "Learns a vocabulary of N tokens from a sum (from bpe-sum), and writes the model.\n"
+    "  -v, --vocab-size=N        special tokens, 256 bytes and merges together\n"
+    "      --tie=RULE            of pairs equally frequent, merge first: hf (default) the smallest\n"
+    "                            ids, as Hugging Face; lex the greatest byte strings; id the\n"
+    "                            smallest ids, id = byte value\n"
+    "      --min-frequency=N     merge no pair that occurs less often\n"
+    "      --max-token-length=N  make no token of N bytes or more (but pairs of bytes)\n"
+    "      --special-first       give special tokens the first ids (default for json)\n"
+    "      --special-last        give them the last ids (default for gpt2 and tiktoken)\n"
+    "      --partial             accept an incomplete sum\n"
+    "  -f, --format=FORMAT       json: tokenizer.json (default); gpt2: vocab.json and merges.txt in\n"
+    "                            the directory PATH; tiktoken: with -o also PATH.json; merges: text\n"
+    "      --merges=FORM         in tokenizer.json: array (default), or string for old readers\n"
+    "  -o, --output=PATH         write there (default standard output)\n"
+    "  -h, --help                this text\n"
+    "      --version             version\n";
+
+enum format { JSON, GPT2, TIKTOKEN, MERGES };
+enum order { BY_FORMAT, FIRST, LAST };
+
+struct options {
+    uint64_t vocab_size;
+    bool has_vocab_size, partial, merges_as_strings;
+    enum learn_tie tie;
+    uint64_t min_frequency, max_token_len;
+    enum order special;
+    enum format format;
+    const char *path;
+    char **files;
+    int n_files;
+};
+
+struct merger {
+    struct options opt;
+    struct learner *learner;
+    struct ledger ledger;
+    struct rules rules;
+    struct progress progress;
+    struct model_merge *merges;     /* owned */
+    struct model_special *special;  /* owned */
+};
+
+/* ---- Reading the sum ---- */
+
+static int take(void *ctx, const unsigned char *p, size_t len, uint64_t count, struct err *e)
+{
+    struct merger *m = ctx;
+    return learner_add(m->learner, p, len, count, e);
+}
+
+static int read_stream(struct merger *m, const char *path, struct err *e)
+{
+    struct record_reader in;
+    struct record rec;
+    enum record_next next;
+    if (record_reader_open(&in, path, e))
+        return -1;
+    while ((next = record_next(&in, &rec, e)) == RECORD_ITEM) {
+        if (ledger_put(&m->ledger, &rec, record_reader_name(&in), e)) {
+            next = RECORD_ERROR;
+            break;
+        }
+    }
+    if (next == RECORD_ERROR)
+        record_drain(&in);
+    record_reader_close(&in);
+    return next == RECORD_ERROR ? -1 : 0;
+}
+
+/* Exactly one sum, and a complete one. */
+static int check_sum(struct merger *m, struct err *e)
+{
+    struct ledger *l = &m->ledger;
+    int incomplete = ledger_finish(l, e);
+    if (incomplete && e->code != EX_TEMPFAIL)
+        return -1;
+    if (ledger_n_seen(l) == 0)
+        return incomplete ? -1 : err_set(e, EX_TEMPFAIL, "no sum came in; counts go through bpe-sum first");
+    if (l->n_summaries + l->n_batches == 0)
+        return incomplete ? -1 : err_set(e, EX_TEMPFAIL, "the sum is cut off before its end; make it again");
+    if (ledger_n_seen(l) > 1)
+        return l->n_summaries == ledger_n_seen(l)
+                   ? err_set(e, EX_DATAERR, "several sums came in; add them up with bpe-sum first")
+                   : err_set(e, EX_TEMPFAIL, "counts came in that are not added up; they go through bpe-sum first");
+    if (l->n_summaries == 1 || m->opt.partial)
+        return 0;
+    return err_set(e, EX_TEMPFAIL, "the sum is incomplete (%s); complete it with bpe-sum, or see --partial",
+                   incomplete ? e->msg : "it comes from bpe-count, or bpe-sum --partial");
+}
+
+static int read_sum(struct merger *m, struct err *e)
+{
+    m->learner = learner_new(e);
+    if (!m->learner)
+        return -1;
+    for (int i = 0; i < m->opt.n_files; i++) {
+        if (read_stream(m, m->opt.files[i], e))
+            return -1;
+    }
+    return check_sum(m, e) || rules_get(&m->rules, (struct str){m->ledger.rules.p, m->ledger.rules.len}, e) ? -1 : 0;
+}
+
+/* ---- Learning ---- */
+
+static void show_progress(void *ctx, uint64_t done, uint64_t goal)
+{
+    struct merger *m = ctx;
+    progress_show(&m->progress, done, goal, false, "merges");
+}
+
+/* Learns, and sets up the model (which borrows from m). */
+static int learn(struct merger *m, struct model *model, struct err *e)
+{
+    const struct options *o = &m->opt;
+    const struct rules *r = &m->rules;
+    uint64_t least = 256 + (uint64_t)r->n_special;
+    if (o->vocab_size < least)
+        return err_set(e, EX_USAGE, "-v %llu: too small; %zu special token%s and 256 bytes need %llu", (unsigned long long)o->vocab_size,
+                       r->n_special, r->n_special == 1 ? "" : "s", (unsigned long long)least);
+    struct learn_special *special = calloc(r->n_special + 1, sizeof *special);
+    m->special = calloc(r->n_special + 1, sizeof *m->special);
+    if (!special || !m->special) {
+        free(special);
+        return err_mem(e, "special tokens", r->n_special * sizeof *special);
+    }
+    for (size_t i = 0; i < r->n_special; i++) {
+        special[i] = (struct learn_special){r->special[i].p, r->special[i].len};
+        m->special[i] = (struct model_special){r->special[i].p, r->special[i].len};
+    }
+    struct learn_opts lo = {.tie = o->tie, .vocab_size = (uint32_t)o->vocab_size, .min_frequency = o->min_frequency,
+                            .max_token_len = o->max_token_len, .special = special, .n_special = r->n_special,
+                            .progress = show_progress, .progress_ctx = m};
+    const struct learn_merge *merges;
+    size_t n;
+    progress_start(&m->progress, NAME);
+    int rc = learner_run(m->learner, &lo, &merges, &n, e);
+    progress_end(&m->progress);
+    free(special);
+    if (rc)
+        return -1;
+    m->merges = malloc((n + 1) * sizeof *m->merges);
+    if (!m->merges)
+        return err_mem(e, "the merges", (n + 1) * sizeof *m->merges);
+    for (size_t i = 0; i < n; i++)
+        m->merges[i] = (struct model_merge){merges[i].left, merges[i].right};
+    *model = (struct model){.merges = m->merges, .n_merges = n, .special = m->special, .n_special = r->n_special,
+                            .merges_as_strings = o->merges_as_strings};
+    model->special_first = o->special == FIRST || (o->special == BY_FORMAT && o->format == JSON);
+    if (n + least < o->vocab_size)
+        prog_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu", o->min_frequency > 1 ? " that occurs often enough" : "",
+                  (unsigned long long)(n + least), (unsigned long long)o->vocab_size);
+    return 0;
+}
+
+/* The pattern as the model names it. */
+static int set_pattern(const struct merger *m, struct model *model, struct err *e)
+{
+    const struct rules *r = &m->rules;
+    if (r->is_regex) {
+        model->regex = (const char *)r->pattern.p;
+        model->regex_len = r->pattern.len;
+        return 0;
+    }
+    for (size_t i = 0; pattern_at(i); i++) {
+        const struct pattern *p = pattern_at(i);
+        if (strlen(p->name) != r->pattern.len || memcmp(p->name, r->pattern.p, r->pattern.len) != 0)
+            continue;
+        model->pattern = p->name;
+        model->regex = p->regex;
+        model->regex_len = p->regex ? strlen(p->regex) : 0;
+        return 0;
+    }
+    return err_set(e, EX_DATAERR, "pattern \"%.*s\" is not known to this bpe-merge; use one version everywhere",
+                   (int)r->pattern.len, (const char *)r->pattern.p);
+}
+
+/* ---- Writing the model ---- */
+
+static int write_file(const char *path, const struct buf *b, struct err *e)
+{
+    struct outfile o;
+    if (!path)
+        return fd_write(1, b->p, b->len, "standard output", e) || fd_close_stdout(e) ? -1 : 0;
+    if (outfile_open(&o, path, e))
+        return -1;
+    if (fd_write(o.fd, b->p, b->len, path, e)) {
+        outfile_drop(&o);
+        return -1;
+    }
+    return outfile_commit(&o, e);
+}
+
+/* path and name, in out (as a string). */
+static int join(struct buf *out, const char *path, const char *name, struct err *e)
+{
+    out->len = 0;
+    return buf_put_str(out, path, e) || buf_put(out, name, strlen(name) + 1, e) ? -1 : 0;
+}
+
+static int write_gpt2(const char *dir, const struct model *model, struct err *e)
+{
+    struct buf vocab = {0}, merges = {0}, name = {0};
+    int rc = model_put_vocab(&vocab, model, e) || model_put_merges(&merges, model, e) ? -1 : 0;
+    if (rc == 0 && mkdir(dir, 0777) < 0 && errno != EEXIST)
+        rc = err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", dir);
+    /* merges.txt last: who finds it finds the other. */
+    if (rc == 0)
+        rc = join(&name, dir, "/vocab.json", e) || write_file((char *)name.p, &vocab, e) ||
+                     join(&name, dir, "/merges.txt", e) || write_file((char *)name.p, &merges, e)
+                 ? -1
+                 : 0;
+    buf_free(&vocab);
+    buf_free(&merges);
+    buf_free(&name);
+    return rc;
+}
+
+static int write_tiktoken(const char *path, const struct model *model, struct err *e)
+{
+    struct buf ranks = {0}, sidecar = {0}, name = {0};
+    int rc = model_put_tiktoken(&ranks, model, e) || (path && model_put_sidecar(&sidecar, model, &ranks, e)) ||
+             (path && (join(&name, path, ".json", e) || write_file((char *)name.p, &sidecar, e))) ||
+             write_file(path, &ranks, e);
+    buf_free(&ranks);
+    buf_free(&sidecar);
+    buf_free(&name);
+    return rc ? -1 : 0;
+}
+
+static int write_model(const struct options *o, const struct model *model, struct err *e)
+{
+    struct buf out = {0};
+    if (o->format == GPT2)
+        return write_gpt2(o->path, model, e);
+    if (o->format == TIKTOKEN)
+        return write_tiktoken(o->path, model, e);
+    int rc = (o->format == JSON ? model_put_json : model_put_readable)(&out, model, e);
+    if (rc == 0)
+        rc = write_file(o->path, &out, e);
+    buf_free(&out);
+    return rc;
+}
+
+static int run(struct merger *m, struct err *e)
+{
+    struct model model;
+    return read_sum(m, e) || learn(m, &model, e) || set_pattern(m, &model, e) || write_model(&m->opt, &model, e) ? -1 : 0;
+}
+
+static void merger_free(struct merger *m)
+{
+    learner_free(m->learner);
+    ledger_free(&m->ledger);
+    rules_free(&m->rules);
+    free(m->merges);
+    free(m->special);
+}
+
+/* ---- The command line ---- */
+
+enum { OPT_TIE = 256, OPT_MIN_FREQUENCY, OPT_MAX_LENGTH, OPT_FIRST, OPT_LAST, OPT_PARTIAL, OPT_MERGES, OPT_VERSION };
+
+static int parse_option(struct options *o, int c, char **argv, struct err *e)
+{
+    static const char *const tie[] = {"hf", "lex", "id", NULL};
+    static const char *const format[] = {"json", "gpt2", "tiktoken", "merges", NULL};
+    static const char *const form[] = {"array", "string", NULL};
+    int i;
+    switch (c) {
+    case 'v':
+        o->has_vocab_size = true;
+        return num_count(optarg, &o->vocab_size, "-v", e);
+    case OPT_TIE:
+        i = prog_choice("--tie", optarg, tie, e);
+        o->tie = (enum learn_tie)i;
+        return i < 0 ? -1 : 0;
+    case OPT_MIN_FREQUENCY:
+        return num_count(optarg, &o->min_frequency, "--min-frequency", e);
+    case OPT_MAX_LENGTH:
+        if (num_count(optarg, &o->max_token_len, "--max-token-length", e))
+            return -1;
+        return o->max_token_len ? 0 : err_set(e, EX_USAGE, "--max-token-length 0: must be at least 1");
+    case OPT_FIRST:
+    case OPT_LAST:
+        o->special = c == OPT_FIRST ? FIRST : LAST;
+        return 0;
+    case OPT_PARTIAL:
+        o->partial = true;
+        return 0;
+    case 'f':
+        i = prog_choice("-f", optarg, format, e);
+        o->format = (enum format)i;
+        return i < 0 ? -1 : 0;
+    case OPT_MERGES:
+        i = prog_choice("--merges", optarg, form, e);
+        o->merges_as_strings = i == 1;
+        return i < 0 ? -1 : 0;
+    case 'o':
+        o->path = optarg;
+        return 0;
+    case 'h':
+        e->code = prog_print(NAME, usage);
+        return 1;
+    case OPT_VERSION:
+        e->code = prog_print(NAME, NAME " " BPE_VERSION "\n");
+        return 1;
+    default:
+        return prog_bad_option(c, argv, e);
+    }
+}
+
+static int check_options(const struct options *o, struct err *e)
+{
+    if (!o->has_vocab_size)
+        return err_set(e, EX_USAGE, "how large a vocabulary? give -v N; see --help");
+    if (o->vocab_size < 256 || o->vocab_size > INT32_MAX)
+        return err_set(e, EX_USAGE, "-v %llu: must be between 256 (the bytes; more with special tokens) and %d",
+                       (unsigned long long)o->vocab_size, INT32_MAX);
+    if (o->format == GPT2 && !o->path)
+        return err_set(e, EX_USAGE, "-f gpt2 makes two files; name a directory for them with -o");
+    if (o->special == FIRST && o->format == TIKTOKEN)
+        return err_set(e, EX_USAGE, "--special-first: in the tiktoken format special tokens come last");
+    if (o->special != BY_FORMAT && o->format == MERGES)
+        return err_set(e, EX_USAGE, "--special-first and --special-last: the merges format has no ids");
+    if (o->merges_as_strings && o->format != JSON)
+        return err_set(e, EX_USAGE, "--merges is for -f json");
+    return 0;
+}
+
+/* Reads the command line. 0: go on; 1: help or version was printed (e->code); -1: wrong use. */
+static int parse(struct options *o, int argc, char **argv, struct err *e)
+{
+    static char *standard_input[] = {"-"};
+    static const struct option longs[] = {{"vocab-size", required_argument, NULL, 'v'},
+                                          {"tie", required_argument, NULL, OPT_TIE},
+                                          {"min-frequency", required_argument, NULL, OPT_MIN_FREQUENCY},
+                                          {"max-token-length", required_argument, NULL, OPT_MAX_LENGTH},
+                                          {"special-first", no_argument, NULL, OPT_FIRST},
+                                          {"special-last", no_argument, NULL, OPT_LAST},
+                                          {"partial", no_argument, NULL, OPT_PARTIAL},
+                                          {"format", required_argument, NULL, 'f'},
+                                          {"merges", required_argument, NULL, OPT_MERGES},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"version", no_argument, NULL, OPT_VERSION},
+                                          {0}};
+    e->code = 0;
+    for (int c; (c = getopt_long(argc, argv, ":v:f:o:h", longs, NULL)) != -1;) {
+        int rc = parse_option(o, c, argv, e);
+        if (rc)
+            return rc;
+    }
+    o->files = optind < argc ? argv + optind : standard_input;
+    o->n_files = optind < argc ? argc - optind : 1;
+    return check_options(o, e);
+}
+
+int main(int argc, char **argv)
+{
+    static struct merger m;
+    struct err e;
+    fd_prepare();
+    int rc = parse(&m.opt, argc, argv, &e);
+    if (rc > 0)
+        return e.code;
+    if (rc == 0) {
+        ledger_init(&m.ledger, take, &m, true, NULL);
+        rc = run(&m, &e);
+        merger_free(&m);
+    }
+    return rc < 0 ? prog_fail(NAME, &e) : 0;
+}

@@ -1,0 +1,394 @@
+/* bpe-view - shows records as text, or checks them.
+ *
+ * Counts are lines `count TAB pretoken`, made for sort(1) and grep(1); every other record is a line that begins with `#`.
+ */
+#include "formats/ledger.h"
+#include "formats/record.h"
+#include "formats/wire.h"
+#include "sys/buf.h"
+#include "sys/fd.h"
+#include "sys/num.h"
+#include "sys/prog.h"
+#include "sys/utf8.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAME "bpe-view"
+
+static const char usage[] =
+    "usage: bpe-view [--check] [FILE...]\n"
+    "Shows records as text: counts as lines `count TAB pretoken`, other records as lines with #.\n"
+    "In pretokens and text, \\n \\r \\t \\\\ and \\xHH stand for what would not show.\n"
+    "      --check    show nothing; verify every record, and that all that was promised is there\n"
+    "  -h, --help     this text\n"
+    "      --version  version\n";
+
+struct options {
+    bool check;
+    char **files;
+    int n_files;
+};
+
+struct viewer {
+    struct options opt;
+    struct ledger ledger; /* for --check */
+    struct buf out;
+    uint64_t n_records;
+};
+
+/* ---- Text ---- */
+
+/* Valid UTF-8 as it is; control characters, backslashes and other bytes escaped. */
+static int put_escaped(struct buf *out, const unsigned char *p, size_t n, struct err *e)
+{
+    bool cut;
+    for (size_t i = 0; i < n;) {
+        size_t valid = p[i] < 0x80 ? 1 : utf8_valid_len(p + i, n - i < 4 ? n - i : 4, &cut);
+        if (p[i] >= 0x80 && valid) {
+            valid = p[i] < 0xE0 ? 2 : p[i] < 0xF0 ? 3 : 4;
+            if (buf_put(out, p + i, valid, e))
+                return -1;
+            i += valid;
+            continue;
+        }
+        const char *short_form = p[i] == '\n' ? "\\n" : p[i] == '\r' ? "\\r" : p[i] == '\t' ? "\\t" : p[i] == '\\' ? "\\\\" : NULL;
+        if (short_form ? buf_put_str(out, short_form, e)
+            : p[i] < 0x20 || p[i] >= 0x7F ? buf_printf(out, e, "\\x%02X", p[i])
+                                          : buf_put_byte(out, p[i], e))
+            return -1;
+        i++;
+    }
+    return 0;
+}
+
+static int put_str(struct buf *out, const char *key, struct str s, struct err *e)
+{
+    return buf_printf(out, e, " %s=", key) || put_escaped(out, s.p, s.len, e) ? -1 : 0;
+}
+
+static int put_id(struct buf *out, const char *key, const unsigned char *id, struct err *e)
+{
+    if (buf_printf(out, e, " %s=", key))
+        return -1;
+    for (int i = 0; i < ID_LEN; i++) {
+        if (buf_printf(out, e, "%02x", id[i]))
+            return -1;
+    }
+    return 0;
+}
+
+static int put_number(struct buf *out, const char *key, uint64_t v, struct err *e)
+{
+    return v == UINT64_MAX ? buf_printf(out, e, " %s=?", key) : buf_printf(out, e, " %s=%llu", key, (unsigned long long)v);
+}
+
+static int put_rules(struct buf *out, struct str wire, struct err *e)
+{
+    static const char *const invalid[] = {"error", "replace", "skip"};
+    struct rules r;
+    if (rules_get(&r, wire, e))
+        return -1;
+    int rc = put_str(out, r.is_regex ? "regex" : "pattern", r.pattern, e);
+    for (size_t i = 0; i < r.n_special && rc == 0; i++)
+        rc = put_str(out, "special", r.special[i], e);
+    if (rc == 0)
+        rc = buf_printf(out, e, " invalid=%s", invalid[r.invalid]);
+    if (rc == 0 && r.jsonl)
+        rc = put_str(out, "jsonl", r.field, e) || buf_printf(out, e, " on-error=%s", r.skip_bad_lines ? "skip" : "fail") ? -1 : 0;
+    rules_free(&r);
+    return rc;
+}
+
+/* ---- Records ---- */
+
+static int view_chunk(struct buf *out, const struct record *rec, struct err *e)
+{
+    struct chunk c;
+    return chunk_get(&c, rec, e) || buf_put_str(out, "# chunk", e) || put_id(out, "run", c.run, e) || put_rules(out, c.rules, e) ||
+                   put_number(out, "source", c.source, e) || put_str(out, "name", c.name, e) ||
+                   put_number(out, "offset", c.offset, e) || put_number(out, "bytes", c.text.len, e) ||
+                   put_number(out, "inside", c.inside, e) || (c.line && put_number(out, "line", c.line, e)) ||
+                   buf_put_str(out, "\n\t", e) || put_escaped(out, c.text.p, c.text.len, e) || buf_put_byte(out, '\n', e)
+               ? -1
+               : 0;
+}
+
+static int view_range(struct buf *out, const struct record *rec, struct err *e)
+{
+    struct range_head h;
+    struct range_file f;
+    struct cursor c;
+    uint64_t offset, len;
+    if (range_get_head(&h, &c, rec, e) || buf_put_str(out, "# range", e) || put_id(out, "run", h.run, e) ||
+        put_rules(out, h.rules, e) || put_number(out, "promised", h.hint, e) || buf_put_byte(out, '\n', e))
+        return -1;
+    for (uint64_t i = 0; i < h.n_files; i++) {
+        if (range_get_file(&f, &c, e) || buf_put_str(out, "#  file", e) || put_number(out, "source", f.source, e) ||
+            put_str(out, "name", f.name, e) || put_number(out, "size", f.size, e) ||
+            buf_printf(out, e, " mtime=%lld.%09llu", (long long)f.mtime_s, (unsigned long long)f.mtime_ns) ||
+            (f.by_value && buf_put_str(out, " by-value", e)) || buf_put_str(out, " pieces=", e))
+            return -1;
+        for (uint64_t k = 0; k < f.n_pieces; k++) {
+            if (range_get_piece(&offset, &len, &f, &c, e) ||
+                buf_printf(out, e, "%s%llu+%llu", k ? "," : "", (unsigned long long)offset, (unsigned long long)len))
+                return -1;
+        }
+        if (buf_put_byte(out, '\n', e))
+            return -1;
+    }
+    return 0;
+}
+
+static int view_words(struct buf *out, const struct record *rec, struct err *e)
+{
+    struct words w;
+    if (words_get(&w, rec, e))
+        return -1;
+    struct cursor c = cursor_over(w.entries.p, w.entries.len);
+    if (w.kind != WORDS_WHOLE) {
+        /* A long pretoken: its first part with the count, the others as they follow. */
+        if (w.kind == WORDS_FIRST) {
+            uint64_t len = get_varint(&c), count = get_varint(&c);
+            if (buf_printf(out, e, "# long pretoken of %llu bytes, in parts\n%llu", (unsigned long long)len, (unsigned long long)count))
+                return -1;
+        }
+        return c.bad ? err_set(e, EX_DATAERR, "a words record with damaged fields")
+               : buf_put_byte(out, '\t', e) || put_escaped(out, c.p, cursor_left(&c), e) || buf_put_byte(out, '\n', e) ? -1
+                                                                                                                      : 0;
+    }
+    while (cursor_left(&c)) {
+        size_t len;
+        const unsigned char *p = get_string(&c, &len);
+        uint64_t count = get_varint(&c);
+        if (c.bad)
+            return err_set(e, EX_DATAERR, "a words record with damaged fields");
+        if (buf_printf(out, e, "%llu\t", (unsigned long long)count) || put_escaped(out, p, len, e) || buf_put_byte(out, '\n', e))
+            return -1;
+    }
+    return 0;
+}
+
+/* The content of a commit or summary; if it comes in several parts, only that it is one of them. */
+static int view_end(struct buf *out, const struct record *rec, struct err *e)
+{
+    struct part part;
+    struct commit_head h;
+    struct commit_run r;
+    uint64_t source, begin, end;
+    if (part_get(&part, rec, e) || buf_put_str(out, rec->type == RECORD_COMMIT ? "# commit" : "# summary", e) ||
+        put_id(out, "batch", part.id, e))
+        return -1;
+    if (part.n_parts > 1)
+        return buf_printf(out, e, " part=%llu of=%llu\n", (unsigned long long)part.part, (unsigned long long)part.n_parts);
+    struct cursor c = cursor_over(part.bytes.p, part.bytes.len);
+    if (commit_get_head(&h, &c, e) || put_rules(out, h.rules, e) || put_number(out, "words-records", h.n_words, e) ||
+        put_number(out, "pretokens", h.pretokens, e) || buf_put_byte(out, '\n', e))
+        return -1;
+    for (uint64_t i = 0; i < h.n_runs; i++) {
+        if (commit_get_run(&r, &c, e) || buf_put_str(out, "#  run", e) || put_id(out, "id", r.run, e) ||
+            put_number(out, "bytes", r.total, e) || (r.skipped && put_number(out, "skipped-lines", r.skipped, e)) ||
+            buf_put_str(out, r.whole ? " complete" : " ranges=", e))
+            return -1;
+        for (uint64_t k = 0; k < r.n_ranges; k++) {
+            if (commit_get_range(&source, &begin, &end, &c, e) ||
+                buf_printf(out, e, "%s%llu:%llu-%llu", k ? "," : "", (unsigned long long)source, (unsigned long long)begin,
+                           (unsigned long long)end - 1))
+                return -1;
+        }
+        if (buf_put_byte(out, '\n', e))
+            return -1;
+    }
+    return 0;
+}
+
+static int view_promise(struct buf *out, const struct record *rec, struct err *e)
+{
+    struct part part;
+    struct promise_head h;
+    struct promise_source s;
+    if (part_get(&part, rec, e) || buf_put_str(out, "# promise", e) || put_id(out, "run", part.id, e))
+        return -1;
+    if (part.n_parts > 1)
+        return buf_printf(out, e, " part=%llu of=%llu\n", (unsigned long long)part.part, (unsigned long long)part.n_parts);
+    struct cursor c = cursor_over(part.bytes.p, part.bytes.len);
+    if (promise_get_head(&h, &c, e) || put_rules(out, h.rules, e) || buf_put_byte(out, '\n', e))
+        return -1;
+    for (uint64_t i = 0; i < h.n_sources; i++) {
+        if (promise_get_source(&s, &c, e) || buf_put_str(out, "#  source", e) || put_number(out, "number", i, e) ||
+            put_str(out, "name", s.name, e) || put_number(out, "bytes", s.size, e) ||
+            buf_put_str(out, s.by_value ? " by-value\n" : "\n", e))
+            return -1;
+    }
+    return 0;
+}
+
+static int view_failure(struct buf *out, const struct record *rec, struct err *e)
+{
+    struct failure f;
+    return failure_get(&f, rec, e) || buf_put_str(out, "# failure", e) || put_id(out, "run", f.run, e) ||
+                   put_number(out, "source", f.source, e) || put_number(out, "offset", f.offset, e) ||
+                   put_number(out, "exit", f.code, e) || put_str(out, "message", f.msg, e) || buf_put_byte(out, '\n', e)
+               ? -1
+               : 0;
+}
+
+static int view_record(struct buf *out, const struct record *rec, struct err *e)
+{
+    switch (rec->type) {
+    case RECORD_CHUNK:
+        return view_chunk(out, rec, e);
+    case RECORD_RANGE:
+        return view_range(out, rec, e);
+    case RECORD_WORDS:
+        return view_words(out, rec, e);
+    case RECORD_COMMIT:
+    case RECORD_SUMMARY:
+        return view_end(out, rec, e);
+    case RECORD_PROMISE:
+        return view_promise(out, rec, e);
+    case RECORD_FAILURE:
+        return view_failure(out, rec, e);
+    default:
+        return err_set(e, EX_DATAERR, "a record of unknown type 0x%02X", rec->type);
+    }
+}
+
+/* ---- Checking ---- */
+
+static int take_nothing(void *ctx, const unsigned char *p, size_t len, uint64_t count, struct err *e)
+{
+    (void)ctx, (void)p, (void)len, (void)count, (void)e;
+    return 0;
+}
+
+static int check_range(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
+{
+    struct range_head h;
+    struct range_file f;
+    struct cursor c;
+    uint64_t offset, len;
+    if (range_get_head(&h, &c, rec, e))
+        return -1;
+    for (uint64_t i = 0; i < h.n_files; i++) {
+        if (range_get_file(&f, &c, e))
+            return -1;
+        for (uint64_t k = 0; k < f.n_pieces; k++) {
+            if (range_get_piece(&offset, &len, &f, &c, e) ||
+                ledger_cover(l, h.run, h.rules, f.source, offset, offset + len, h.hint, stream, e))
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static int check_record(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
+{
+    struct chunk c;
+    if (rec->type == RECORD_RANGE)
+        return check_range(l, rec, stream, e);
+    if (rec->type != RECORD_CHUNK)
+        return ledger_put(l, rec, stream, e);
+    if (chunk_get(&c, rec, e))
+        return -1;
+    return c.text.len ? ledger_cover(l, c.run, c.rules, c.source, c.offset, c.offset + c.text.len, 0, stream, e) : 0;
+}
+
+static int report(struct viewer *v, struct err *e)
+{
+    char line[200], size[32];
+    if (ledger_finish(&v->ledger, e))
+        return -1;
+    snprintf(line, sizeof line, "complete: %llu records, %s of text\n", (unsigned long long)v->n_records,
+             num_bytes(size, sizeof size, (double)v->ledger.covered));
+    return fd_write(1, line, strlen(line), "standard output", e);
+}
+
+/* ---- The program ---- */
+
+static int view_stream(struct viewer *v, const char *path, struct err *e)
+{
+    struct record_reader in;
+    struct record rec;
+    struct err why;
+    enum record_next next;
+    if (record_reader_open(&in, path, e))
+        return -1;
+    while ((next = record_next(&in, &rec, e)) == RECORD_ITEM) {
+        const char *name = record_reader_name(&in);
+        v->n_records++;
+        v->out.len = 0;
+        if (v->opt.check ? check_record(&v->ledger, &rec, name, &why) : view_record(&v->out, &rec, &why)) {
+            bool placed = strncmp(why.msg, name, strlen(name)) == 0;
+            if (placed || why.code != EX_DATAERR)
+                *e = why;
+            else
+                err_set(e, why.code, "%s: byte %llu: %s", name, (unsigned long long)rec.offset, why.msg);
+            next = RECORD_ERROR;
+            break;
+        }
+        if (fd_write(1, v->out.p, v->out.len, "standard output", e)) {
+            next = RECORD_ERROR;
+            break;
+        }
+    }
+    if (next == RECORD_ERROR)
+        record_drain(&in);
+    record_reader_close(&in);
+    return next == RECORD_ERROR ? -1 : 0;
+}
+
+static int run(struct viewer *v, struct err *e)
+{
+    for (int i = 0; i < v->opt.n_files; i++) {
+        if (view_stream(v, v->opt.files[i], e))
+            return -1;
+    }
+    return (v->opt.check && report(v, e)) || fd_close_stdout(e) ? -1 : 0;
+}
+
+/* Reads the command line. 0: go on; 1: help or version was printed (e->code); -1: wrong use. */
+static int parse(struct options *o, int argc, char **argv, struct err *e)
+{
+    static char *standard_input[] = {"-"};
+    static const struct option longs[] = {
+        {"check", no_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {0}};
+    e->code = 0;
+    for (int c; (c = getopt_long(argc, argv, ":h", longs, NULL)) != -1;) {
+        switch (c) {
+        case 'c':
+            o->check = true;
+            break;
+        case 'h':
+            e->code = prog_print(NAME, usage);
+            return 1;
+        case 'V':
+            e->code = prog_print(NAME, NAME " " BPE_VERSION "\n");
+            return 1;
+        default:
+            return prog_bad_option(c, argv, e);
+        }
+    }
+    o->files = optind < argc ? argv + optind : standard_input;
+    o->n_files = optind < argc ? argc - optind : 1;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static struct viewer v;
+    struct err e;
+    fd_prepare();
+    int rc = parse(&v.opt, argc, argv, &e);
+    if (rc > 0)
+        return e.code;
+    if (rc == 0) {
+        ledger_init(&v.ledger, take_nothing, &v, true, NULL);
+        rc = run(&v, &e);
+        ledger_free(&v.ledger);
+        buf_free(&v.out);
+    }
+    return rc < 0 ? prog_fail(NAME, &e) : 0;
+}

@@ -1,0 +1,112 @@
+/* special.c - see special.h. */
+#include "bpe/special.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int by_first_then_longest(const void *x, const void *y)
+{
+    const struct special_token *a = x, *b = y;
+    if (a->p[0] != b->p[0])
+        return a->p[0] < b->p[0] ? -1 : 1;
+    return (a->len < b->len) - (a->len > b->len);
+}
+
+/* Whether matches can be told without looking back: see special_set.local. */
+static bool is_local(const struct special_set *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct special_token *t = &s->token[i];
+        for (size_t at = 1; at < t->len; at++) {
+            const unsigned char *rest = t->p + at;
+            size_t len = t->len - at;
+            bool more = false;
+            if (special_at(s, rest, len, &more) || more)
+                return false;
+            bool may_be_letter = *rest >= 0x80 || (*rest | 0x20) - 'a' + 0u < 26u;
+            if (rest[-1] == '\n' && may_be_letter)
+                return false;
+        }
+    }
+    return true;
+}
+
+int special_init(struct special_set *s, const struct special_token *token, size_t n, struct err *e)
+{
+    *s = (struct special_set){.only_first = -1};
+    s->token = malloc((n + 1) * sizeof *s->token);
+    if (!s->token)
+        return err_mem(e, "special tokens", (n + 1) * sizeof *s->token);
+    if (n)
+        memcpy(s->token, token, n * sizeof *token);
+    qsort(s->token, n, sizeof *s->token, by_first_then_longest);
+    s->n = n;
+    for (size_t i = 0; i < n; i++) {
+        s->first[s->token[i].p[0] + 1]++;
+        if (s->token[i].len > s->max_len)
+            s->max_len = s->token[i].len;
+    }
+    for (size_t b = 0; b < 256; b++)
+        s->first[b + 1] += s->first[b];
+    if (n && s->token[0].p[0] == s->token[n - 1].p[0])
+        s->only_first = s->token[0].p[0];
+    s->local = is_local(s);
+    return 0;
+}
+
+void special_free(struct special_set *s)
+{
+    free(s->token);
+    *s = (struct special_set){0};
+}
+
+size_t special_at(const struct special_set *s, const unsigned char *p, size_t n, bool *more)
+{
+    *more = false;
+    if (n == 0)
+        return 0;
+    for (size_t i = s->first[p[0]]; i < s->first[p[0] + 1]; i++) {
+        const struct special_token *t = &s->token[i];
+        size_t len = t->len < n ? t->len : n;
+        if (memcmp(p, t->p, len) != 0)
+            continue;
+        if (len == t->len)
+            return len;
+        *more = true;
+    }
+    return 0;
+}
+
+enum special_hit special_next(const struct special_set *s, const unsigned char *p, size_t n, size_t from, bool final,
+                              size_t *pos, size_t *len)
+{
+    bool more;
+    for (size_t i = from; i < n && s->n; i++) {
+        if (s->only_first >= 0) {
+            const unsigned char *hit = memchr(p + i, s->only_first, n - i);
+            if (!hit)
+                break;
+            i = (size_t)(hit - p);
+        } else if (s->first[p[i]] == s->first[p[i] + 1]) {
+            continue;
+        }
+        *pos = i;
+        *len = special_at(s, p + i, n - i, &more);
+        if (more && !final)
+            return SPECIAL_MAYBE;
+        if (*len)
+            return SPECIAL_FOUND;
+    }
+    return SPECIAL_NONE;
+}
+
+size_t special_ending(const struct special_set *s, const unsigned char *p, size_t at)
+{
+    size_t best = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct special_token *t = &s->token[i];
+        if (t->len > best && t->len <= at && memcmp(p + at - t->len, t->p, t->len) == 0)
+            best = t->len;
+    }
+    return best;
+}

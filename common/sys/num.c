@@ -1,0 +1,47 @@
+/* num.c - see num.h. */
+#include "sys/num.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Digits, then at most one of the letters in `units` (either case), each worth `step` times the one before. */
+static int parse(const char *s, uint64_t *v, const char *units, uint64_t step, const char *option, struct err *e)
+{
+    const char *p = s;
+    uint64_t n = 0;
+    for (; *p >= '0' && *p <= '9'; p++) {
+        if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
+            return err_set(e, EX_USAGE, "%s %s: too large", option, s);
+    }
+    const char *unit = *p ? strchr(units, *p & ~0x20) : NULL;
+    if (p == s || (*p && (!unit || p[1])))
+        return err_set(e, EX_USAGE, "%s %s: not a number; digits and at most one of %s are allowed", option, s, units);
+    for (const char *u = units; unit && u <= unit; u++) {
+        if (__builtin_mul_overflow(n, step, &n))
+            return err_set(e, EX_USAGE, "%s %s: too large", option, s);
+    }
+    *v = n;
+    return 0;
+}
+
+int num_size(const char *s, uint64_t *v, const char *option, struct err *e)
+{
+    return parse(s, v, "KMGT", 1024, option, e);
+}
+
+int num_count(const char *s, uint64_t *v, const char *option, struct err *e)
+{
+    return parse(s, v, "KMG", 1000, option, e);
+}
+
+const char *num_bytes(char *s, size_t n, double bytes)
+{
+    static const char *const unit[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    size_t u = 0;
+    while (bytes >= 999.5 && u + 1 < sizeof unit / sizeof *unit) {
+        bytes /= 1000;
+        u++;
+    }
+    snprintf(s, n, "%.*f %s", u == 0 || bytes >= 99.95 ? 0 : bytes >= 9.995 ? 1 : 2, bytes, unit[u]);
+    return s;
+}

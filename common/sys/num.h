@@ -1,0 +1,19 @@
+/* num.h - numbers as people write and read them. */
+#ifndef BPE_SYS_NUM_H
+#define BPE_SYS_NUM_H
+
+#include "sys/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A size in bytes: digits and an optional K, M, G, T (powers of 1024). `option` names it in the error (EX_USAGE). */
+int num_size(const char *s, uint64_t *v, const char *option, struct err *e);
+
+/* A count: digits and an optional k, M, G (powers of 1000). */
+int num_count(const char *s, uint64_t *v, const char *option, struct err *e);
+
+/* "1.2 GB": decimal units, three digits. Returns s. */
+const char *num_bytes(char *s, size_t n, double bytes);
+
+#endif
