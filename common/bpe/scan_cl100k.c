@@ -1,0 +1,133 @@
+/* scan_cl100k.c - the pretokens of GPT-4's cl100k_base (and Llama 3), scanned by hand, one character at a time: the
+ * plain version.
+ *
+ *   (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+ *
+ * The first character's class (letter, number, space, other; CR and LF apart from the other spaces) and that of the
+ * next decide which alternative matches:
+ *
+ *   letter            a run of letters
+ *   number            up to three numbers
+ *   space or other    followed by a letter: with the run of letters (CR and LF excepted)
+ *   0x20              followed by an other: with it, as below
+ *   other             a run of others, then all CR and LF that follow
+ *   space             a run of spaces: up to its last CR or LF if it has one (\s* takes the whole run and gives back
+ * until
+ *                     [\r\n]+ matches, which is at the last one); else all but its last space if something follows
+ *                     (\s+(?!\S) gives back one); else all of it
+ *
+ * This is the regex as Hugging Face tokenizers have it. tiktoken's own form of it has \s++$ before \s*[\r\n], so there
+ * all spaces at the end of a document are one pretoken: "\n " is one, and two here. Nothing else differs.
+ *
+ * Ignoring case, the contractions have one letter that is not ASCII: U+017F (long s) folds to s. No other character
+ * folds to one of d, e, l, m, r, s, t, v.
+ *
+ * Why a cut between 0x0A and a letter is exact (SCAN_LETTER):
+ *   1. No match holds 0x0A and then a letter: the character before \p{L}+ may be no LF, and after [\r\n]* or in \s
+ * nothing but spaces can follow. So the uncut document has a boundary there.
+ *   2. The right part is the same: the search goes on at the boundary, the regex looks back at nothing, and what it
+ * looks at from there on is all in the right part.
+ *   3. The left part is the same if it is told of the letter: a run of spaces that ends with the 0x0A before it is one
+ * match of \s*[\r\n]+, or of [\r\n]* after others, and ends there, whatever follows that is no space. The other
+ * constructs that look past a match ((?!\S), runs, contractions) do not come to the boundary: the left part ends with
+ * 0x0A.
+ */
+#include "bpe/scan_parts.h"
+#include "bpe/uclass.h"
+
+static inline bool is_newline(unsigned char c)
+{
+    return c == '\r' || c == '\n';
+}
+
+/* Length of the contraction at p, an apostrophe; 0 if there is none. */
+static size_t contraction_len(const unsigned char *p, size_t room)
+{
+    unsigned char a = room >= 2 ? p[1] | 0x20 : 0; /* no byte but the two cases of a letter becomes that letter */
+    unsigned char b = room >= 3 ? p[2] | 0x20 : 0;
+    if (a == 's' || a == 't' || a == 'm' || a == 'd')
+        return 2;
+    if ((b == 'e' && (a == 'r' || a == 'v')) || (a == 'l' && b == 'l'))
+        return 3;
+    if (room >= 3 && p[1] == 0xC5 && p[2] == 0xBF) /* U+017F */
+        return 3;
+    return 0;
+}
+
+/* The end of the run of spaces at p, as far as it is one pretoken. */
+static size_t spaces_end(const unsigned char *text, size_t p, size_t len, enum scan_end end)
+{
+    size_t q = p, last = p, after_newline = 0, n;
+    while (q < len && uclass_at(text + q, &n) == UCLASS_SPACE) {
+        last = q;
+        q += n;
+        if (is_newline(text[last]))
+            after_newline = q;
+    }
+    if (q == len && end == SCAN_MORE)
+        return SCAN_UNDECIDED;
+    if (after_newline > 0)
+        return after_newline;
+    if (q == len || last == p)
+        return q;
+    return last;
+}
+
+/* The end of others and newlines, the first other being at p. */
+static size_t others_end(const unsigned char *text, size_t p, size_t len)
+{
+    p = uclass_run(text, p, len, UCLASS_OTHER);
+    while (p < len && is_newline(text[p]))
+        p++;
+    return p;
+}
+
+/* The end of up to three numbers, the first being at p. */
+static size_t numbers_end(const unsigned char *text, size_t p, size_t len, enum scan_end end)
+{
+    int found = 0;
+    size_t n;
+    while (found < 3 && p < len && uclass_at(text + p, &n) == UCLASS_NUMBER) {
+        p += n;
+        found++;
+    }
+    return found < 3 && p == len && end == SCAN_MORE ? SCAN_UNDECIDED : p;
+}
+
+static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum scan_end end)
+{
+    size_t n, n_next, q;
+    enum uclass class = uclass_at(text + p, &n);
+    if (class == UCLASS_NUMBER)
+        return numbers_end(text, p, len, end);
+    if (text[p] == '\'') { /* one cut short by the window is undecided below: its letters are a run up to the end */
+        size_t contraction = contraction_len(text + p, len - p);
+        if (contraction > 0)
+            return p + contraction;
+    }
+
+    enum uclass next = UCLASS_SPACE; /* past the end of the text: no letter and no other */
+    if (p + n < len)
+        next = uclass_at(text + p + n, &n_next);
+    if (class == UCLASS_LETTER || (next == UCLASS_LETTER && !is_newline(text[p])))
+        q = uclass_run(text, p + n, len, UCLASS_LETTER);
+    else if (class == UCLASS_OTHER || (next == UCLASS_OTHER && text[p] == ' '))
+        q = others_end(text, p + n, len);
+    else
+        return spaces_end(text, p, len, end);
+    return q == len && end == SCAN_MORE ? SCAN_UNDECIDED : q;
+}
+
+size_t scan_cl100k(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends, size_t max)
+{
+    size_t p = *pos, n = 0;
+    while (p < len && n < max) {
+        size_t q = pretoken_end(text, p, len, end);
+        if (q == SCAN_UNDECIDED)
+            break;
+        ends[n++] = (uint32_t)q;
+        p = q;
+    }
+    *pos = p;
+    return n;
+}

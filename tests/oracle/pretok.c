@@ -1,0 +1,92 @@
+/* pretok.c - shows pretokens and classes to the scripts beside it, which compare them with other programs'.
+ *
+ *   pretok PATTERN        the length in bytes of each pretoken of standard input (one document, valid UTF-8), one a
+ * line pretok -e REGEX       the same by a regex pretok --regexes      the built-in patterns' names and regexes, one a
+ * line pretok --classes      first, last and class (1 letter, 2 number, 3 space) of each range of code points in a
+ * class
+ */
+#include "bpe/scan.h"
+#include "bpe/uclass.h"
+#include "sys/buf.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int print_regexes(void)
+{
+    for (size_t i = 0; pattern_at(i); i++)
+        if (pattern_at(i)->regex)
+            printf("%s %s\n", pattern_at(i)->name, pattern_at(i)->regex);
+    return 0;
+}
+
+static int print_classes(void)
+{
+    uint32_t first = 0;
+    for (uint32_t c = 1; c <= 0x110000; c++) {
+        if (c < 0x110000 && uclass_of(c) == uclass_of(first))
+            continue;
+        if (uclass_of(first) != UCLASS_OTHER)
+            printf("%" PRIu32 " %" PRIu32 " %d\n", first, c - 1, (int)uclass_of(first));
+        first = c;
+    }
+    return 0;
+}
+
+/* Reads standard input whole, with room for SCAN_PAD bytes behind it. */
+static int read_document(struct buf *b, struct err *e)
+{
+    size_t got = 1;
+    while (got > 0) {
+        if (buf_reserve(b, (1 << 16) + SCAN_PAD, e) < 0)
+            return -1;
+        got = fread(b->p + b->len, 1, 1 << 16, stdin);
+        b->len += got;
+    }
+    memset(b->p + b->len, 0, SCAN_PAD);
+    return ferror(stdin) ? err_set(e, EX_IOERR, "cannot read standard input") : 0;
+}
+
+static int print_pretokens(struct scanner *s, struct err *e)
+{
+    struct buf b = {0};
+    uint32_t ends[1024], start = 0;
+    size_t pos = 0;
+    ptrdiff_t n = -1;
+    if (read_document(&b, e) < 0)
+        goto out;
+    while ((n = scanner_scan(s, b.p, b.len, SCAN_DOC, &pos, ends, 1024, e)) > 0)
+        for (ptrdiff_t i = 0; i < n; start = ends[i++])
+            printf("%" PRIu32 "\n", ends[i] - start);
+out:
+    buf_free(&b);
+    return n < 0 ? -1 : 0;
+}
+
+static int usage(void)
+{
+    fputs("usage: pretok PATTERN | -e REGEX | --regexes | --classes\n", stderr);
+    return EX_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    struct err e = {0};
+    struct scanner *s = NULL;
+    if (argc == 2 && strcmp(argv[1], "--regexes") == 0)
+        return print_regexes();
+    if (argc == 2 && strcmp(argv[1], "--classes") == 0)
+        return print_classes();
+    if (argc == 2 && pattern_find(argv[1]))
+        s = scanner_open(pattern_find(argv[1]), NULL, 0, &e);
+    else if (argc == 3 && strcmp(argv[1], "-e") == 0)
+        s = scanner_open(NULL, argv[2], strlen(argv[2]), &e);
+    else
+        return usage();
+    if (!s || print_pretokens(s, &e) < 0)
+        fprintf(stderr, "pretok: %s\n", e.msg);
+    scanner_close(s);
+    return e.code;
+}

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""pretok_peers.py - the same pretokens as Hugging Face tokenizers and tiktoken? Prints TAP.
+
+    pretok_peers.py PRETOK [TEXT...]     PRETOK: the program built from pretok.c
+
+Compared: the classes of all code points (PyPI unicodedata2), the built-in patterns on random documents and on samples of
+the TEXT files (PyPI tokenizers, tiktoken), and regexes by a user (tokenizers). A package that is missing is a skip.
+SEED=N sets the random seed.
+"""
+import importlib
+import os
+import random
+import subprocess
+import sys
+
+UNICODE = "16.0.0"
+N_RANDOM, N_ATOMS = 100, 3000  # documents, atoms in each
+N_SAMPLES, SAMPLE = 8, 1 << 18  # of each TEXT, bytes in each
+
+# As tiktoken has them; the built-in patterns are written as Hugging Face has them.
+TIKTOKEN = {
+    "gpt2": r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
+    "cl100k": r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]"
+              r"|\s+(?!\S)|\s",
+}
+
+ATOMS = (["'", "'s", "'S", "'t", "'re", "'VE", "'lL", "'d", "'m", "s", "l", "re", "a", "Z", "word", "\u017F", "\u212A"]
+         + [" "] * 8 + ["  ", "\n", "\n", "\r", "\r\n", "\t", "\v", "\x1F", "\u0085", "\u00A0", "\u180E", "\u2028", "\u3000"]
+         + ["1", "23", "4567", "\u0665", "\uFF11", "\u2167", "\U0001D7D8", ".", ",!", "-", "\"", "<|", "\u0301", "\u200D"]
+         + ["\u00E9", "\u0416\u0447", "\u4E2D\u6587", "\u3002", "\uC544", "\u0915\u094D\u0937", "\u0E2A\u0E33", "\u0639"]
+         + ["\U0001F600", "\U0001F469\u200D\U0001F4BB", "\U00020000", "\U000323AF", "\u1C89", "\uFFFD"])
+
+# Regexes that PCRE2 and Oniguruma read alike (not ^, $ and (?m): Oniguruma's match at every line, and its (?m) is (?s)), on
+# text whose classes no Unicode version has changed.
+REGEXES = [r"\d+", r"x*", r"a*", r"(?=a)|ab", r"(?<=a)b|a", r"\b", r"\b\w+", r"(?=\d)", r"\s+|\w+", r"[A-Z]?[a-z]+|\d{1,2}",
+           r"\w+(?=\s)", r"(?<!\w)\W", r".", r"\A.", r"(?i)st|k", r"(\w)\1|\z", r"\p{Lu}\p{Ll}*", r"\z", r"|a", r"a\Kb"]
+REGEX_ATOMS = ["a", "b", "ab", "aa", "x", "st", "S", "\u00E9", "\u0416", "\u0447", "\u4E2D", " ", "  ", "\n", "1", "23", ".", "'"]
+
+n_tests = n_failed = 0
+
+
+def report(ok, name, note=""):
+    global n_tests, n_failed
+    n_tests += 1
+    n_failed += not ok
+    print(f"{'ok' if ok else 'not ok'} {n_tests} - {name}")
+    if not ok and note:
+        print(f"# {note}")
+
+
+def skip(name, reason):
+    global n_tests
+    n_tests += 1
+    print(f"ok {n_tests} - {name} # SKIP {reason}")
+
+
+def package(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+def run(pretok, arguments, document=b""):
+    return subprocess.run([pretok, *arguments], input=document, stdout=subprocess.PIPE, check=True).stdout.decode()
+
+
+def our_pieces(pretok, arguments, text):
+    document = text.encode()
+    pieces, start = [], 0
+    for line in run(pretok, arguments, document).split():
+        pieces.append(document[start:start + int(line)])
+        start += int(line)
+    assert start == len(document)
+    return pieces
+
+
+def first_difference(ours, theirs):
+    at = next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), min(len(ours), len(theirs)))
+    return f"pretoken {at}: {ours[at:at + 4]}, there {theirs[at:at + 4]}"
+
+
+def compare(name, documents, ours, theirs):
+    """One test: both split every document alike."""
+    n = 0
+    for text in documents:
+        a, b = ours(text), theirs(text)
+        n += len(a)
+        if a != b:
+            report(False, name, first_difference(a, b))
+            return
+    report(n > 0, f"{name} ({n} pretokens)")
+
+
+def random_documents(atoms, n, n_atoms):
+    return ["".join(random.choices(atoms, k=n_atoms)) for _ in range(n)]
+
+
+def samples(path):
+    size = os.path.getsize(path)
+    with open(path, "rb") as f:
+        for i in range(N_SAMPLES):
+            f.seek(max(0, size - SAMPLE) * i // (N_SAMPLES - 1))
+            yield f.read(SAMPLE).decode(errors="ignore")
+
+
+def huggingface_split(tokenizers, regex):
+    split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(regex), "isolated")
+    return lambda text: [piece.encode() for piece, _ in split.pre_tokenize_str(text) if piece]
+
+
+def huggingface_byte_level(tokenizers):
+    """ByteLevel maps each byte to one character, in an order of its own: compare by length."""
+    level = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
+    return lambda text: [len(piece) for piece, _ in level.pre_tokenize_str(text)]
+
+
+def tiktoken_pieces(tiktoken, pattern, ours):
+    """tiktoken shows no pretokens: with all of ours in the vocabulary, each that it finds too is one token."""
+    def pieces(text):
+        words = [bytes([i]) for i in range(256)]
+        words += sorted({piece for piece in ours(text) if len(piece) > 1})
+        ranks = {word: i for i, word in enumerate(words)}
+        encoding = tiktoken.Encoding("pretok", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+        return [words[token] for token in encoding.encode_ordinary(text)]
+    return pieces
+
+
+def test_classes(pretok):
+    name = f"classes equal unicodedata2 {UNICODE}"
+    unicodedata2 = package("unicodedata2")
+    if not unicodedata2 or unicodedata2.unidata_version != UNICODE:
+        return skip(name, f"no PyPI unicodedata2 == {UNICODE}")
+    ours = [0] * 0x110000
+    for line in run(pretok, ["--classes"]).splitlines():
+        first, last, value = map(int, line.split())
+        ours[first:last + 1] = [value] * (last + 1 - first)
+    spaces = {*range(9, 14), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000}
+    theirs = [3 if c in spaces else " LN".find(unicodedata2.category(chr(c))[0]) for c in range(0x110000)]
+    wrong = [c for c in range(0x110000) if ours[c] != max(theirs[c], 0)]
+    report(not wrong, name, f"differ: {[f'U+{c:04X}' for c in wrong[:10]]}")
+
+
+def test_pattern(pretok, pattern, regex, what, documents):
+    def ours(text):
+        return our_pieces(pretok, [pattern], text)
+
+    tokenizers, tiktoken = package("tokenizers"), package("tiktoken")
+    name = f"{pattern}: {what}: equal to"
+    if tokenizers:
+        compare(f"{name} Hugging Face's Split", documents, ours, huggingface_split(tokenizers, regex))
+    else:
+        skip(f"{name} Hugging Face's Split", "no PyPI tokenizers")
+    if tokenizers and pattern == "gpt2":
+        compare(f"{name} Hugging Face's ByteLevel", documents, lambda text: [len(piece) for piece in ours(text)],
+                huggingface_byte_level(tokenizers))
+    if tiktoken:
+        # Its cl100k takes all spaces at the end of a document as one pretoken (\s++$ comes first there), Hugging Face's ends
+        # one after the last newline: "a\n " is a, \n and a space here, a and the rest there. Else they are equal.
+        compare(f"{name} tiktoken", [text.rstrip() if pattern == "cl100k" else text for text in documents], ours, tiktoken_pieces(tiktoken, TIKTOKEN[pattern], ours))
+    else:
+        skip(f"{name} tiktoken", "no PyPI tiktoken")
+
+
+def test_regexes(pretok):
+    tokenizers = package("tokenizers")
+    if not tokenizers:
+        return skip("regexes equal Hugging Face's Split", "no PyPI tokenizers")
+    documents = random_documents(REGEX_ATOMS, 20, 200)
+    for regex in REGEXES:
+        compare(f"regex {regex}: equal to Hugging Face's Split", documents,
+                lambda text: our_pieces(pretok, ["-e", regex], text), huggingface_split(tokenizers, regex))
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit("usage: pretok_peers.py PRETOK [TEXT...]")
+    pretok, texts = sys.argv[1], sys.argv[2:]
+    seed = int(os.environ.get("SEED", "20240229"))
+    random.seed(seed)
+    print(f"# SEED={seed}")
+    test_classes(pretok)
+    for line in run(pretok, ["--regexes"]).splitlines():
+        pattern, regex = line.split(" ", 1)
+        test_pattern(pretok, pattern, regex, "random documents", random_documents(ATOMS, N_RANDOM, N_ATOMS))
+        for path in texts:
+            test_pattern(pretok, pattern, regex, os.path.basename(path), list(samples(path)))
+    test_regexes(pretok)
+    print(f"1..{n_tests}")
+    return 1 if n_failed else 0
+
+
+sys.exit(main())

@@ -1,0 +1,791 @@
+/* scan_test.c - the hand-written scanners against PCRE2 on the same regex, and the windows' rules.
+ *
+ * PCRE2's own classes are of another Unicode version, so the oracle's regex has them written out as the ranges of
+ * uclass_ranges.h. Documents are random strings of the atoms that pretokenizing regexes stumble over.
+ *
+ *   SEED=N       random seed (printed)
+ *   CORPUS=DIR   compares en.txt, multi.txt and tinyshakespeare.txt in DIR too, as whole documents
+ */
+#include "../unit/tap.h"
+#include "bpe/scan.h"
+#include "bpe/scan_regex.h"
+#include "bpe/uclass.h"
+#include "sys/buf.h"
+#include "uclass_ranges.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_RANDOM 200000  /* random documents a pattern */
+#define N_WINDOWS 10000  /* of them cut at every length */
+#define MAX_ATOMS 16     /* in a random document */
+#define CODE_POINTS 1024 /* in one document of contexts */
+#define LEN(a) (sizeof(a) / sizeof(a)[0])
+
+static uint64_t random_state;
+
+static uint64_t next_random(void)
+{
+    random_state += 0x9E3779B97F4A7C15; /* splitmix64 */
+    uint64_t z = random_state;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
+    z = (z ^ z >> 27) * 0x94D049BB133111EB;
+    return z ^ z >> 31;
+}
+
+static void *must(void *p)
+{
+    if (!p) {
+        puts("Bail out! out of memory");
+        exit(1);
+    }
+    return p;
+}
+
+static void put(struct buf *b, const void *p, size_t n)
+{
+    struct err e;
+    if (buf_put(b, p, n, &e) < 0)
+        must(NULL);
+}
+
+/* A copy with SCAN_PAD bytes behind it that a scanner must not depend on, in a block of just that size. */
+static unsigned char *padded(const void *p, size_t n)
+{
+    static const char fill[] = {'s', ' ', '\n', '1', '\'', (char)0xFF, (char)0x80, (char)0xE3};
+    unsigned char *text = must(malloc(n + SCAN_PAD));
+    if (n > 0)
+        memcpy(text, p, n);
+    memset(text + n, fill[next_random() % sizeof fill], SCAN_PAD);
+    return text;
+}
+
+static size_t encode(uint32_t c, unsigned char *p)
+{
+    if (c < 0x80) {
+        p[0] = (unsigned char)c;
+        return 1;
+    }
+    size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    for (size_t i = n; i-- > 1; c >>= 6)
+        p[i] = (unsigned char)(0x80 | (c & 0x3F));
+    p[0] = (unsigned char)((0xF00 >> n & 0xFF) | c);
+    return n;
+}
+
+static bool is_surrogate(uint32_t c)
+{
+    return c >= 0xD800 && c <= 0xDFFF;
+}
+
+/* Document text shown on one line of ASCII. */
+static void note_text(const char *what, const unsigned char *p, size_t n)
+{
+    printf("# %s: \"", what);
+    for (size_t i = 0; i < n && i < 200; i++)
+        printf(p[i] < 0x20 || p[i] >= 0x7F || p[i] == '"' || p[i] == '\\' ? "\\x%02X" : "%c", p[i]);
+    puts("\"");
+}
+
+/* ---- the oracle's regex ---- */
+
+static void put_ranges(struct buf *b, const uint32_t (*ranges)[2], size_t n)
+{
+    char item[40];
+    for (size_t i = 0; i < n; i++)
+        put(b, item, (size_t)snprintf(item, sizeof item, "\\x{%X}-\\x{%X}", ranges[i][0], ranges[i][1]));
+}
+
+/* Puts `regex` with \p{L}, \p{N}, \s and \S written out as ranges. */
+static void put_oracle_regex(struct buf *b, const char *regex)
+{
+    bool in_class = false;
+    for (const char *p = regex; *p;) {
+        bool letter = strncmp(p, "\\p{L}", 5) == 0, number = strncmp(p, "\\p{N}", 5) == 0;
+        bool space = strncmp(p, "\\s", 2) == 0, nonspace = strncmp(p, "\\S", 2) == 0;
+        if (!letter && !number && !space && !nonspace) {
+            in_class = *p == '[' || (in_class && *p != ']');
+            put(b, p++, 1);
+            continue;
+        }
+        if (!in_class)
+            put(b, "[^", nonspace ? 2 : 1);
+        if (letter)
+            put_ranges(b, letter_ranges, LEN(letter_ranges));
+        else if (number)
+            put_ranges(b, number_ranges, LEN(number_ranges));
+        else
+            put_ranges(b, space_ranges, LEN(space_ranges));
+        if (!in_class)
+            put(b, "]", 1);
+        p += letter || number ? 5 : 2;
+    }
+}
+
+static struct scanner *open_regex(const char *regex, size_t len)
+{
+    struct err e;
+    struct scanner *s = scanner_open(NULL, regex, len, &e);
+    if (!s) {
+        printf("Bail out! %s\n", e.msg);
+        exit(1);
+    }
+    return s;
+}
+
+static struct scanner *open_oracle(const struct pattern *pattern)
+{
+    struct buf regex = {0};
+    put_oracle_regex(&regex, pattern->regex);
+    struct scanner *s = open_regex((const char *)regex.p, regex.len);
+    buf_free(&regex);
+    return s;
+}
+
+static struct scanner *open_builtin(const struct pattern *pattern)
+{
+    struct err e;
+    return must(scanner_open(pattern, NULL, 0, &e));
+}
+
+/* ---- one pretoken at a time ---- */
+
+struct pieces {
+    struct scanner *scanner;
+    const unsigned char *text;
+    size_t len, pos, max; /* max: asked for in one call */
+    enum scan_end end;
+    uint32_t ends[512];
+    ptrdiff_t n, i;
+};
+
+static void pieces_open(struct pieces *p, struct scanner *s, const unsigned char *text, size_t len, enum scan_end end,
+                        size_t max)
+{
+    p->scanner = s;
+    p->text = text;
+    p->len = len;
+    p->end = end;
+    p->max = max;
+    p->pos = 0;
+    p->n = p->i = 0;
+}
+
+/* Moves on to the next pretoken; its end goes to *end. False when there is none. */
+static bool pieces_next(struct pieces *p, uint32_t *end)
+{
+    struct err e;
+    if (p->i == p->n) {
+        p->i = 0;
+        p->n = scanner_scan(p->scanner, p->text, p->len, p->end, &p->pos, p->ends, p->max, &e);
+        if (p->n < 0)
+            tap_note("error: %s", e.msg);
+        if (p->n <= 0) {
+            p->n = 0;
+            return false;
+        }
+    }
+    *end = p->ends[p->i++];
+    return true;
+}
+
+/* Whether both scanners split the document in the same way, all of it. A difference is shown. */
+static bool same_pieces(struct scanner *got, struct scanner *want, const unsigned char *text, size_t len)
+{
+    static struct pieces a, b;
+    pieces_open(&a, got, text, len, SCAN_DOC, 1 + next_random() % LEN(a.ends));
+    pieces_open(&b, want, text, len, SCAN_DOC, LEN(b.ends));
+    uint32_t end_a = 0, end_b = 0, start = 0;
+    for (;;) {
+        bool more_a = pieces_next(&a, &end_a), more_b = pieces_next(&b, &end_b);
+        if (more_a != more_b || end_a != end_b) {
+            tap_note("pretoken at %u: ends at %u, should end at %u (of %zu)", start, end_a, end_b, len);
+            note_text("text from there", text + start, len - start);
+            return false;
+        }
+        if (!more_a)
+            return start == len;
+        start = end_a;
+    }
+}
+
+/* ---- classes ---- */
+
+static void mark(unsigned char *classes, const uint32_t (*ranges)[2], size_t n, enum uclass class)
+{
+    for (size_t i = 0; i < n; i++)
+        memset(classes + ranges[i][0], (int)class, ranges[i][1] - ranges[i][0] + 1);
+}
+
+static void test_classes(void)
+{
+    unsigned char *want = must(calloc(0x110000, 1));
+    mark(want, letter_ranges, LEN(letter_ranges), UCLASS_LETTER);
+    mark(want, number_ranges, LEN(number_ranges), UCLASS_NUMBER);
+    mark(want, space_ranges, LEN(space_ranges), UCLASS_SPACE);
+    size_t n[4] = {0}, wrong = 0, wrong_utf8 = 0, wrong_letter = 0, wrong_cut = 0;
+    for (uint32_t c = 0; c < 0x110000; c++) {
+        unsigned char p[4] = {0};
+        size_t len = encode(c, p), found;
+        n[uclass_of(c)]++;
+        wrong += uclass_of(c) != want[c];
+        if (is_surrogate(c)) {
+            wrong_letter += uclass_letter_at(p, len);
+            continue;
+        }
+        wrong_utf8 += uclass_at(p, &found) != want[c] || found != len;
+        wrong_letter += uclass_letter_at(p, len) != (want[c] == UCLASS_LETTER);
+        for (size_t cut = 0; cut < len; cut++)
+            wrong_cut += uclass_letter_at(p, cut);
+    }
+    tap_ok(n[UCLASS_SPACE] == 25 && n[UCLASS_LETTER] == 141028 && n[UCLASS_NUMBER] == 1911,
+           "25 spaces, 141028 letters, 1911 numbers");
+    tap_ok(strcmp(uclass_version, "16.0.0") == 0, "the tables are of Unicode 16.0.0");
+    tap_ok(wrong == 0, "every code point has the class of the ranges");
+    tap_ok(wrong_utf8 == 0, "every character has its class and length in UTF-8");
+    tap_ok(wrong_letter == 0, "letters, and no others, are found at a cut");
+    tap_ok(wrong_cut == 0, "a letter cut short is not taken for one");
+    free(want);
+
+    static const char *const invalid[] = {"\xC1\xA1",
+                                          "\xE0\x81\xA1",
+                                          "\xE0\x83\x80",
+                                          "\xF0\x80\x81\xA1",
+                                          "\xF0\x83\x80\x80",
+                                          "\x80",
+                                          "\xBF\xBF",
+                                          "\xFF",
+                                          "\xC3(",
+                                          "\xE4\xB8(",
+                                          "\xF0\xA0\x80(",
+                                          "\xF5\x80\x80\x80",
+                                          "\xF8\x88\x80\x80",
+                                          "\xED\xA0\x80",
+                                          "\xF4\x90\x80\x80",
+                                          "\xC3\xC3"};
+    bool any = false;
+    for (size_t i = 0; i < LEN(invalid); i++)
+        any |= uclass_letter_at((const unsigned char *)invalid[i], strlen(invalid[i]));
+    tap_ok(!any, "overlong, cut, stray and too large sequences are no letters");
+}
+
+/* ---- expectations by hand ---- */
+
+#define LONG_S "\xC5\xBF"
+#define KELVIN "\xE2\x84\xAA"
+#define NBSP "\xC2\xA0"
+#define NEL "\xC2\x85"
+#define U180E "\xE1\xA0\x8E"
+#define IDEO_SPACE "\xE3\x80\x80"
+#define ACUTE "\xCC\x81"
+#define ZWJ "\xE2\x80\x8D"
+#define WIDE_1 "\xEF\xBC\x91"
+#define ARABIC_5 "\xD9\xA5"
+
+static const struct {
+    const char *pattern;
+    const char *pieces[12]; /* joined, they are the document */
+} expectations[] = {
+    {"gpt2", {NULL}},
+    {"gpt2", {"Hello", ",", " world", "!", " It", "'s", " 42", "."}},
+    {"gpt2", {"I", "'ve", " we", "'ll", " you", "'re", " he", "'d", " I", "'m", " don", "'t"}},
+    {"gpt2", {"IT", "'", "S", " '", "s", " ''", "s"}},
+    {"gpt2", {"it", "'", LONG_S}},
+    {"gpt2", {"'ll", "l", "'", "lx", "'re", "'s", "'"}},
+    {"gpt2", {" ", " a", "  ", " 1", "\n", " .", "\n\n", "\n", "a"}},
+    {"gpt2", {"a", "\n\n"}},
+    {"gpt2", {"a", "  "}},
+    {"gpt2", {"a", " "}},
+    {"gpt2", {"a", "\t", "b", "\t", "\t", "c", " \t", " d"}},
+    {"gpt2", {"a", NBSP, "b", NBSP, " c", " ", NBSP, "d", NEL, IDEO_SPACE, "e"}},
+    {"gpt2", {"12345", " 678", "a", "1" ARABIC_5, LONG_S}},
+    {"gpt2", {"e", ACUTE, "e", "\xF0\x9F\x91\xA9" ZWJ "\xF0\x9F\x92\xBB", " .", "a", U180E ".", "b"}},
+    {"gpt2", {"x", "\r\n\r", "\n", "y"}},
+    {"cl100k", {NULL}},
+    {"cl100k", {"Hello", ",", " world", "!", " It", "'s", " ", "42", "."}},
+    {"cl100k", {"IT", "'S", " '", "s", " ''", "ss", "'Ll", "x"}},
+    {"cl100k", {"it", "'" LONG_S, "x", "'" KELVIN, "'lx", "'RE"}},
+    {"cl100k", {" ''", "s"}},
+    {"cl100k", {"123", "45", " ", "678", "9" WIDE_1 "1", "1" ARABIC_5}},
+    {"cl100k", {"a", ".b", "\tc", NBSP "d", ACUTE "e", "..", "f", " ..\r\n\n", " g"}},
+    {"cl100k", {" \n \n", "  ", " a", " \n", "b", "\n\n", "c"}},
+    {"cl100k", {"a", "\n", " ", " b", "\n\t\r", "\tc"}},
+    {"cl100k", {"a", "  "}},
+    {"cl100k", {"a", "\n\n", "  "}},
+    {"cl100k", {"!\n", " \n", "!", "  "}},
+    {"cl100k", {"\t", "!", "\t", "\t", "1", NBSP, " ?", IDEO_SPACE NEL, " x"}},
+};
+
+static void test_expectations(void)
+{
+    size_t wrong = 0;
+    for (size_t i = 0; i < LEN(expectations); i++) {
+        struct err e;
+        struct buf b = {0};
+        uint32_t want[12], got[13];
+        size_t n_want = 0, pos = 0;
+        for (; n_want < 12 && expectations[i].pieces[n_want]; n_want++) {
+            put(&b, expectations[i].pieces[n_want], strlen(expectations[i].pieces[n_want]));
+            want[n_want] = (uint32_t)b.len;
+        }
+        unsigned char *text = padded(b.p, b.len);
+        struct scanner *s = open_builtin(pattern_find(expectations[i].pattern));
+        ptrdiff_t n = scanner_scan(s, text, b.len, SCAN_DOC, &pos, got, LEN(got), &e);
+        if (n != (ptrdiff_t)n_want || pos != b.len || memcmp(got, want, n_want * sizeof want[0]) != 0) {
+            wrong++;
+            note_text(expectations[i].pattern, text, b.len);
+            for (ptrdiff_t k = 0; k < n; k++)
+                tap_note("pretoken %td ends at %u, should at %u", k, got[k], k < (ptrdiff_t)n_want ? want[k] : 0);
+        }
+        scanner_close(s);
+        free(text);
+        buf_free(&b);
+    }
+    tap_ok(wrong == 0, "%zu documents split as worked out by hand", LEN(expectations));
+}
+
+/* ---- every code point ---- */
+
+/* Puts c between all sorts of neighbours. */
+static void put_contexts(struct buf *b, uint32_t c, bool all)
+{
+    static const char *const around[] = {"a", "1", " ", "\n", "'", ".", "\xC3\xA9", ""};
+    unsigned char p[4];
+    size_t n = encode(c, p);
+    if (!all) {
+        static const char *const few[] = {"a", " ", "1", ".", "'", "  ", "\n"};
+        for (size_t i = 0; i < LEN(few); i++) {
+            put(b, few[i], strlen(few[i]));
+            put(b, p, n);
+        }
+        put(b, p, n);
+        put(b, " ", 1);
+        return;
+    }
+    for (size_t i = 0; i < LEN(around); i++)
+        for (size_t k = 0; k < LEN(around); k++) {
+            put(b, around[i], strlen(around[i]));
+            put(b, p, n);
+            put(b, around[k], strlen(around[k]));
+            put(b, p, n);
+            put(b, p, n);
+        }
+}
+
+static bool is_edge(uint32_t c)
+{
+    return c < 0x300 || uclass_of(c) != uclass_of(c - 1) || uclass_of(c) != uclass_of(c + 1);
+}
+
+static void test_code_points(const struct pattern *pattern, struct scanner *s, struct scanner *oracle)
+{
+    size_t wrong = 0, n_edges = 0;
+    for (uint32_t start = 0; start < 0x110000; start += CODE_POINTS) {
+        struct buf b = {0};
+        for (uint32_t c = start; c < start + CODE_POINTS; c++) {
+            if (is_surrogate(c))
+                continue;
+            put_contexts(&b, c, false);
+            if (is_edge(c)) {
+                put_contexts(&b, c, true);
+                n_edges++;
+            }
+        }
+        unsigned char *text = padded(b.p, b.len);
+        wrong += !same_pieces(s, oracle, text, b.len);
+        free(text);
+        buf_free(&b);
+    }
+    tap_ok(wrong == 0, "%s: equal to PCRE2 for every code point, for %zu at the edges of classes in all contexts",
+           pattern->name, n_edges);
+}
+
+/* ---- random documents ---- */
+
+static const char *const atoms[] = {
+    "'",
+    "'",
+    "'s",
+    "'S",
+    "'t",
+    "'re",
+    "'VE",
+    "'ll",
+    "'lL",
+    "'d",
+    "'m",
+    "s",
+    "l",
+    "r",
+    "e",
+    "a",
+    "Z",
+    "word",
+    "longerwordthanallothers",
+    LONG_S,
+    KELVIN,
+    " ",
+    " ",
+    "  ",
+    "\n",
+    "\n",
+    "\r",
+    "\r\n",
+    "\t",
+    "\v",
+    NBSP,
+    NEL,
+    U180E,
+    IDEO_SPACE,
+    "\xE2\x80\x8B",
+    "\xE2\x80\xA8",
+    "\x1F",
+    "1",
+    "23",
+    "4567",
+    ARABIC_5,
+    "\xEF\xBC\x91",
+    "\xE2\x85\xA7",
+    "\xF0\x9D\x9F\x98",
+    ACUTE,
+    ZWJ,
+    ".",
+    ",!",
+    "-",
+    "\"",
+    "<|",
+    "\xC3\xA9",
+    "\xD0\x96",
+    "\xD1\x87\xD1\x82\xD0\xBE",
+    "\xE4\xB8\xAD",
+    "\xE6\x96\x87\xE5\xAD\x97",
+    "\xE3\x80\x82",
+    "\xEC\x95\x84",
+    "\xE0\xA4\x95\xE0\xA5\x8D\xE0\xA4\xB7",
+    "\xE0\xB8\xAA\xE0\xB8\xB3",
+    "\xD8\xB9\xD8\xB1",
+    "\xF0\x9F\x98\x80",
+    "\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x92\xBB",
+    "\xF0\xA0\x80\x80",
+    "\xF0\xB2\x8E\xAF",
+    "\xEF\xBF\xBD",
+    "\xE1\xB2\x89",
+    "\xCA\xBC",
+    "\xE2\x80\x99",
+    "\0",
+};
+
+/* A random document with its padding; its length goes to *len. */
+static unsigned char *random_document(size_t *len)
+{
+    struct buf b = {0};
+    for (size_t n = 1 + next_random() % MAX_ATOMS; n > 0; n--) {
+        const char *atom = atoms[next_random() % LEN(atoms)];
+        put(&b, atom, *atom ? strlen(atom) : 1);
+    }
+    unsigned char *text = padded(b.p, b.len);
+    *len = b.len;
+    buf_free(&b);
+    return text;
+}
+
+static void test_random(const struct pattern *pattern, struct scanner *s, struct scanner *oracle)
+{
+    size_t wrong = 0, len;
+    for (int i = 0; i < N_RANDOM && wrong < 5; i++) {
+        unsigned char *text = random_document(&len);
+        wrong += !same_pieces(s, oracle, text, len);
+        free(text);
+    }
+    tap_ok(wrong == 0, "%s: equal to PCRE2 on %d random documents", pattern->name, N_RANDOM);
+}
+
+static bool starts_character(const unsigned char *p)
+{
+    return (*p & 0xC0) != 0x80;
+}
+
+/* Splits text[0 .. len) into ends[] (room for len); returns how many. */
+static size_t split(struct scanner *s, const unsigned char *text, size_t len, enum scan_end end, uint32_t *ends)
+{
+    static struct pieces p;
+    size_t n = 0;
+    pieces_open(&p, s, text, len, end, 1 + next_random() % LEN(p.ends));
+    while (pieces_next(&p, &ends[n]))
+        n++;
+    return n;
+}
+
+#define MAX_LEN (MAX_ATOMS * 32)
+
+/* SCAN_MORE at every length: what is given then must be what the whole document gives, and all but the last two. */
+static void test_windows(const struct pattern *pattern, struct scanner *s)
+{
+    size_t wrong = 0, late = 0, lost = 0, len;
+    for (int i = 0; i < N_WINDOWS; i++) {
+        unsigned char *text = random_document(&len);
+        uint32_t want[MAX_LEN + 1], got[MAX_LEN + 1], chained[MAX_LEN + 1], now[MAX_LEN + 1];
+        size_t n_want = split(s, text, len, SCAN_DOC, want), n_chained = 0, pos = 0;
+        struct err e;
+        for (size_t cut = 1; cut <= len; cut++) {
+            if (cut < len && !starts_character(text + cut))
+                continue;
+            unsigned char *window = padded(text, cut); /* other bytes behind it than the document's */
+            size_t n = split(s, window, cut, SCAN_MORE, got);
+            size_t n_now = split(s, window, cut, SCAN_DOC, now);
+            if (n > n_want || memcmp(got, want, n * sizeof got[0]) != 0) {
+                wrong++;
+                note_text("given too early, in", window, cut);
+            }
+            late += n + 2 < n_now;
+            n_chained +=
+                (size_t)scanner_scan(s, window, cut, SCAN_MORE, &pos, chained + n_chained, MAX_LEN + 1 - n_chained, &e);
+            free(window);
+        }
+        n_chained +=
+            (size_t)scanner_scan(s, text, len, SCAN_DOC, &pos, chained + n_chained, MAX_LEN + 1 - n_chained, &e);
+        lost += n_chained != n_want || memcmp(chained, want, n_want * sizeof want[0]) != 0;
+        free(text);
+    }
+    tap_ok(wrong == 0, "%s: no window gives a pretoken that more text changes", pattern->name);
+    tap_ok(late == 0, "%s: every window gives all but its last two pretokens", pattern->name);
+    tap_ok(lost == 0, "%s: window by window a document splits as in one piece", pattern->name);
+}
+
+/* Cut between 0x0A and a letter, both parts together must split as the document does. */
+static void test_cuts(const struct pattern *pattern, struct scanner *s)
+{
+    size_t wrong = 0, n_cuts = 0, n_differ = 0, len;
+    for (int i = 0; i < N_RANDOM; i++) {
+        unsigned char *text = random_document(&len);
+        uint32_t want[MAX_LEN + 1], got[MAX_LEN + 1];
+        size_t n_want = split(s, text, len, SCAN_DOC, want);
+        for (size_t cut = 1; cut < len; cut++) {
+            if (text[cut - 1] != '\n' || !uclass_letter_at(text + cut, len - cut))
+                continue;
+            unsigned char *left = padded(text, cut), *right = padded(text + cut, len - cut);
+            size_t n_left = split(s, left, cut, SCAN_LETTER, got);
+            size_t n = n_left + split(s, right, len - cut, SCAN_DOC, got + n_left);
+            for (size_t k = n_left; k < n; k++)
+                got[k] += (uint32_t)cut;
+            if (n != n_want || memcmp(got, want, n * sizeof got[0]) != 0) {
+                wrong++;
+                note_text("cut before a letter", text, len);
+            }
+            n_differ += split(s, left, cut, SCAN_DOC, got) != n_left;
+            n_cuts++;
+            free(left);
+            free(right);
+        }
+        free(text);
+    }
+    tap_ok(wrong == 0 && n_cuts > 1000,
+           "%s: exact at %zu cuts between 0x0A and a letter (%zu would not be, without SCAN_LETTER)", pattern->name,
+           n_cuts, n_differ);
+}
+
+/* ---- the pattern "bytes", names, regexes by a user ---- */
+
+static void test_names(void)
+{
+    tap_ok(strcmp(pattern_at(0)->name, "gpt2") == 0 && strcmp(pattern_at(1)->name, "cl100k") == 0 &&
+               strcmp(pattern_at(2)->name, "bytes") == 0 && !pattern_at(3),
+           "the built-in patterns are gpt2, cl100k and bytes");
+    tap_ok(pattern_find("cl100k") == pattern_at(1) && !pattern_find("GPT2") && !pattern_find(""),
+           "patterns are found by name");
+    tap_ok(pattern_at(0)->cut_inside && pattern_at(1)->cut_inside && !pattern_at(2)->cut_inside &&
+               !pattern_at(2)->regex,
+           "a document may be cut inside but for bytes");
+}
+
+static void test_bytes(void)
+{
+    struct err e;
+    struct scanner *s = open_builtin(pattern_find("bytes"));
+    unsigned char *text = padded("a b\n\nc", 6);
+    uint32_t ends[2] = {0};
+    size_t pos = 0;
+    tap_ok(!scanner_streams(s) && scanner_scan(s, text, 6, SCAN_MORE, &pos, ends, 2, &e) == 0 && pos == 0,
+           "bytes: nothing before the document's end");
+    tap_ok(scanner_scan(s, text, 6, SCAN_DOC, &pos, ends, 2, &e) == 1 && ends[0] == 6 && pos == 6 &&
+               scanner_scan(s, text, 6, SCAN_DOC, &pos, ends, 2, &e) == 0,
+           "bytes: the document is one pretoken");
+    pos = 0;
+    tap_ok(scanner_scan(s, text, 0, SCAN_DOC, &pos, ends, 2, &e) == 0, "bytes: an empty document has no pretoken");
+    free(text);
+    scanner_close(s);
+}
+
+/* The pieces of `text` by `regex`, at most `max` a call, joined with '|'; or the error's message. Static. */
+static const char *regex_pieces(const char *regex, const char *text, size_t max)
+{
+    static char shown[400];
+    struct err e;
+    struct scanner *s = scanner_open(NULL, regex, strlen(regex), &e);
+    if (!s)
+        return memcpy(shown, e.msg, sizeof shown);
+    size_t len = strlen(text), pos = 0, start = 0, n_shown = 0;
+    unsigned char *copy = padded(text, len);
+    uint32_t ends[64];
+    ptrdiff_t n;
+    shown[0] = '\0';
+    while ((n = scanner_scan(s, copy, len, SCAN_DOC, &pos, ends, max, &e)) > 0)
+        for (ptrdiff_t i = 0; i < n; start = ends[i++])
+            n_shown += (size_t)snprintf(shown + n_shown, sizeof shown - n_shown, "%s%.*s", start ? "|" : "",
+                                        (int)(ends[i] - start), text + start);
+    if (n < 0)
+        snprintf(shown, sizeof shown, "%d %.300s", e.code, e.msg);
+    free(copy);
+    scanner_close(s);
+    return shown;
+}
+
+static void test_regex(void)
+{
+    static const struct {
+        const char *name, *regex, *text, *want;
+    } cases[] = {
+        {"a gap between matches is a pretoken", "\\d+", "ab12cd34", "ab|12|cd|34"},
+        {"a gap at the end is a pretoken", "\\d+", "12 cd", "12| cd"},
+        {"no match: the document is one pretoken", "x", "abc", "abc"},
+        {"an empty document has none", "x", "", ""},
+        {"empty matches split everywhere", "x*", "ab\xC3\xA9\xE4\xB8\xAD", "a|b|\xC3\xA9|\xE4\xB8\xAD"},
+        {"an empty match is a boundary in a gap", "(?=b)", "abab", "a|ba|b"},
+        {"after an empty match the search goes one character on", "(?=a)|ab", "abab", "ab|ab"},
+        {"the end of a match next to an empty match", "a*", "aabaa", "aa|b|aa"},
+        {"lookbehind sees what is before", "(?<=a)b|a", "abb", "a|b|b"},
+        {"\\b sees what is before", "\\b\\w", "ab cd", "a|b |c|d"},
+        {"^ is the document's start alone", "^a", "aa", "a|a"},
+        {"\\K moves the start of a match", "a\\Kb", "abab", "a|b|a|b"},
+        {"an empty match by \\K is a boundary", "a\\K", "aab", "a|a|b"},
+        {"a dot is a character", ".", "\xC3\xA9\xF0\x9F\x98\x80", "\xC3\xA9|\xF0\x9F\x98\x80"},
+        {"classes are Unicode", "\\w+", "\xD0\x96\xD0\x96 b", "\xD0\x96\xD0\x96| |b"},
+        {"the compile error names the byte", "ab(cde", "", "regex, byte 6: missing closing parenthesis"},
+        {"invalid UTF-8 in a regex is an error", "a\xFF", "",
+         "regex, byte 1: UTF-8 error: illegal byte (0xfe or 0xff)"},
+        {"\\C is refused", "a\\Cb", "", "regex, byte 3: using \\C is disabled by the application"},
+        {"the match limit ends catastrophic backtracking", "(a+)+$",
+         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
+         "65 the regex backtracks too much to be matched from byte 0: match limit exceeded"},
+        {"the same without JIT", "(*NO_JIT)(a+)+$", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
+         "65 the regex backtracks too much to be matched from byte 0: match limit exceeded"},
+    };
+    for (size_t i = 0; i < LEN(cases); i++)
+        for (size_t max = 2; max <= 64; max += 62) {
+            const char *got = regex_pieces(cases[i].regex, cases[i].text, max);
+            if (!tap_ok(strcmp(got, cases[i].want) == 0, "regex: %s (%zu a call)", cases[i].name, max))
+                tap_note("got: %s", got);
+        }
+    const char *backwards = regex_pieces("(?=(?1))x?|(?:(ab\\K)){0}", "abab", 2);
+    tap_ok(strncmp(backwards, "a", 1) != 0 && *backwards, "regex: a match that runs backwards is an error (%s)",
+           backwards);
+
+    struct scanner *s = open_regex("a", 1);
+    unsigned char *text = padded("aaa", 3);
+    uint32_t ends[4];
+    size_t pos = 0;
+    struct err e;
+    tap_ok(!scanner_streams(s) && scanner_scan(s, text, 3, SCAN_MORE, &pos, ends, 4, &e) == 0 && pos == 0,
+           "regex: nothing before the document's end");
+    free(text);
+    scanner_close(s);
+    tap_ok(!scanner_open(NULL, "(", 1, &e) && e.code == EX_USAGE, "regex: a compile error is wrong use");
+
+    char version[80], cut[6];
+    tap_ok(strncmp(scan_regex_version(version, sizeof version), "PCRE2 ", 6) == 0 && strstr(version, ", Unicode "),
+           "the version names PCRE2 and its Unicode (%s)", version);
+    tap_ok(strcmp(scan_regex_version(cut, sizeof cut), "PCRE2") == 0, "the version is cut to fit");
+}
+
+/* A user's regex with JIT and without: the same pretokens. */
+static void test_jit(void)
+{
+    static const char jit[] = "\\p{Lu}?\\p{Ll}+|(?<=\\s)\\S|\\d{2}|(?=')|\\s+$";
+    static const char plain[] = "(*NO_JIT)\\p{Lu}?\\p{Ll}+|(?<=\\s)\\S|\\d{2}|(?=')|\\s+$";
+    struct scanner *a = open_regex(jit, sizeof jit - 1), *b = open_regex(plain, sizeof plain - 1);
+    size_t wrong = 0, len;
+    for (int i = 0; i < N_WINDOWS; i++) {
+        static struct pieces p, q;
+        unsigned char *text = random_document(&len);
+        pieces_open(&p, a, text, len, SCAN_DOC, 2 + next_random() % 8);
+        pieces_open(&q, b, text, len, SCAN_DOC, LEN(q.ends));
+        uint32_t end_p = 0, end_q = 0;
+        bool more = true;
+        while (more) {
+            more = pieces_next(&p, &end_p);
+            if (pieces_next(&q, &end_q) != more || end_p != end_q) {
+                wrong++;
+                break;
+            }
+        }
+        free(text);
+    }
+    tap_ok(wrong == 0, "regex: JIT, some pretokens a call, equals the interpreter, all at once");
+    scanner_close(a);
+    scanner_close(b);
+}
+
+/* ---- whole corpora ---- */
+
+static void test_corpus(const char *dir, const char *name)
+{
+    char path[4096];
+    FILE *f = NULL;
+    if (dir) {
+        snprintf(path, sizeof path, "%s/%s", dir, name);
+        f = fopen(path, "rb");
+    }
+    if (!f) {
+        tap_ok(1, "equal to PCRE2 on %s # SKIP %s", name, dir ? "no such file in CORPUS" : "CORPUS=DIR is not set");
+        return;
+    }
+    struct buf b = {0};
+    struct err e;
+    size_t got = 1;
+    while (got > 0) {
+        if (buf_reserve(&b, 1 << 20, &e) < 0)
+            must(NULL);
+        got = fread(b.p + b.len, 1, 1 << 20, f);
+        b.len += got;
+    }
+    fclose(f);
+    if (buf_reserve(&b, SCAN_PAD, &e) < 0)
+        must(NULL);
+    for (size_t i = 0; pattern_at(i)->regex; i++) {
+        struct scanner *s = open_builtin(pattern_at(i)), *oracle = open_oracle(pattern_at(i));
+        tap_ok(same_pieces(s, oracle, b.p, b.len), "%s: equal to PCRE2 on %s", pattern_at(i)->name, name);
+        scanner_close(s);
+        scanner_close(oracle);
+    }
+    buf_free(&b);
+}
+
+int main(void)
+{
+    const char *seed = getenv("SEED"), *corpus = getenv("CORPUS");
+    random_state = seed ? strtoull(seed, NULL, 10) : 20240229;
+    tap_note("SEED=%llu", (unsigned long long)random_state);
+
+    test_classes();
+    test_names();
+    test_expectations();
+    for (size_t i = 0; pattern_at(i)->regex; i++) {
+        const struct pattern *pattern = pattern_at(i);
+        struct scanner *s = open_builtin(pattern), *oracle = open_oracle(pattern);
+        tap_ok(scanner_streams(s), "%s: makes use of windows", pattern->name);
+        test_code_points(pattern, s, oracle);
+        test_random(pattern, s, oracle);
+        test_windows(pattern, s);
+        test_cuts(pattern, s);
+        scanner_close(s);
+        scanner_close(oracle);
+    }
+    test_bytes();
+    test_regex();
+    test_jit();
+    test_corpus(corpus, "tinyshakespeare.txt");
+    test_corpus(corpus, "en.txt");
+    test_corpus(corpus, "multi.txt");
+    return tap_done();
+}
