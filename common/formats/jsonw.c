@@ -1,0 +1,166 @@
+/* jsonw.c - see jsonw.h. */
+#include "formats/jsonw.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+static void put(struct jsonw *w, const void *p, size_t n)
+{
+    if (!w->failed && buf_put(w->out, p, n, w->e))
+        w->failed = true;
+}
+
+static void put_str(struct jsonw *w, const char *s)
+{
+    put(w, s, strlen(s));
+}
+
+static void new_line(struct jsonw *w)
+{
+    if (!w->pretty)
+        return;
+    put(w, "\n", 1);
+    for (unsigned i = 0; i < w->depth; i++)
+        put(w, "  ", 2);
+}
+
+/* What stands before a key or a value. */
+static void put_separator(struct jsonw *w)
+{
+    if (!w->keyed && w->depth) {
+        if (!w->empty)
+            put(w, ",", 1);
+        new_line(w);
+    }
+    w->keyed = false;
+    w->empty = false;
+}
+
+/* The escape for c, or NULL where it needs none. */
+static const char *escape(char s[8], unsigned char c)
+{
+    static const char hex[] = "0123456789abcdef";
+    switch (c) {
+    case '"':
+        return "\\\"";
+    case '\\':
+        return "\\\\";
+    case '\b':
+        return "\\b";
+    case '\t':
+        return "\\t";
+    case '\n':
+        return "\\n";
+    case '\f':
+        return "\\f";
+    case '\r':
+        return "\\r";
+    default:
+        if (c >= 0x20)
+            return NULL;
+        memcpy(s, "\\u00", 4);
+        s[4] = hex[c >> 4];
+        s[5] = hex[c & 15];
+        s[6] = '\0';
+        return s;
+    }
+}
+
+static void put_escaped(struct jsonw *w, const unsigned char *p, size_t len)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < len; i++) {
+        char s[8];
+        const char *esc = escape(s, p[i]);
+        if (!esc)
+            continue;
+        put(w, p + done, i - done);
+        put_str(w, esc);
+        done = i + 1;
+    }
+    put(w, p + done, len - done);
+}
+
+struct jsonw jsonw_over(struct buf *out, bool pretty, struct err *e)
+{
+    return (struct jsonw){.out = out, .e = e, .pretty = pretty};
+}
+
+void jsonw_begin(struct jsonw *w, char bracket)
+{
+    put_separator(w);
+    put(w, &bracket, 1);
+    w->depth++;
+    w->empty = true;
+}
+
+void jsonw_end(struct jsonw *w, char bracket)
+{
+    assert(w->depth && !w->keyed);
+    w->depth--;
+    if (!w->empty)
+        new_line(w);
+    put(w, &bracket, 1);
+    w->empty = false;
+}
+
+void jsonw_key_bytes(struct jsonw *w, const unsigned char *p, size_t len)
+{
+    jsonw_bytes(w, p, len);
+    put_str(w, w->pretty ? ": " : ":");
+    w->keyed = true;
+}
+
+void jsonw_key(struct jsonw *w, const char *key)
+{
+    jsonw_key_bytes(w, (const unsigned char *)key, strlen(key));
+}
+
+void jsonw_bytes(struct jsonw *w, const unsigned char *p, size_t len)
+{
+    put_separator(w);
+    put(w, "\"", 1);
+    put_escaped(w, p, len);
+    put(w, "\"", 1);
+}
+
+void jsonw_bytes2(struct jsonw *w, const unsigned char *p, size_t len, const unsigned char *q, size_t q_len)
+{
+    put_separator(w);
+    put(w, "\"", 1);
+    put_escaped(w, p, len);
+    put(w, " ", 1);
+    put_escaped(w, q, q_len);
+    put(w, "\"", 1);
+}
+
+void jsonw_str(struct jsonw *w, const char *s)
+{
+    jsonw_bytes(w, (const unsigned char *)s, strlen(s));
+}
+
+void jsonw_uint(struct jsonw *w, uint64_t v)
+{
+    put_separator(w);
+    if (!w->failed && buf_printf(w->out, w->e, "%" PRIu64, v))
+        w->failed = true;
+}
+
+void jsonw_bool(struct jsonw *w, bool v)
+{
+    put_separator(w);
+    put_str(w, v ? "true" : "false");
+}
+
+void jsonw_null(struct jsonw *w)
+{
+    put_separator(w);
+    put_str(w, "null");
+}
+
+int jsonw_done(const struct jsonw *w)
+{
+    assert(w->failed || !w->depth);
+    return w->failed ? -1 : 0;
+}

@@ -1,0 +1,12 @@
+/* sha256.h - SHA-256, the one place that knows libmd. */
+#ifndef BPE_SYS_SHA256_H
+#define BPE_SYS_SHA256_H
+
+#include <stddef.h>
+
+#define SHA256_HEX 65 /* 64 lower-case hexadecimal digits and a terminating NUL */
+
+/* The digest of n bytes (p may be NULL when n is 0), as sha256sum(1) shows it. */
+void sha256_hex(char hex[SHA256_HEX], const void *p, size_t n);
+
+#endif

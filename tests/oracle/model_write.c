@@ -1,0 +1,133 @@
+/* model_write.c - writes a model described as text, so that model_peers.py can give the file to its readers.
+ *
+ *     model_write FORMAT < description > file        FORMAT: json vocab merges readable tiktoken sidecar
+ *
+ * A line each, in any order but merges in theirs; text is in hexadecimal, symbols are numbered as in model.h:
+ *
+ *     pattern NAME     regex HEX     special HEX     merge LEFT RIGHT     special-first     strings
+ *
+ * Exit status: that of the writer's error, 64 for a bad description.
+ */
+#include "formats/model.h"
+#include "sys/fd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct input {
+    struct model m;
+    struct model_merge *merges;
+    struct model_special *special;
+    size_t merges_cap, special_cap;
+};
+
+/* A description is written by a test: whatever is wrong with it ends the program. */
+static void give_up(const char *what)
+{
+    fprintf(stderr, "model_write: %s\n", what);
+    exit(EX_USAGE);
+}
+
+/* Bytes of hexadecimal digits, never freed. */
+static unsigned char *from_hex(const char *hex, size_t *len)
+{
+    size_t n = strspn(hex, "0123456789abcdef");
+    unsigned char *p = malloc(n / 2 + 1);
+    if (!p || n % 2 || hex[n])
+        give_up("bad hexadecimal text");
+    for (*len = 0; *len < n / 2; ++*len) {
+        char pair[3] = {hex[2 * *len], hex[2 * *len + 1], '\0'};
+        p[*len] = (unsigned char)strtoul(pair, NULL, 16);
+    }
+    return p;
+}
+
+static int take_line(struct input *in, char *line, struct err *e)
+{
+    struct model *m = &in->m;
+    char *arg = strchr(line, ' ');
+    if (arg)
+        *arg++ = '\0';
+    if (!strcmp(line, "special-first")) {
+        m->special_first = true;
+    } else if (!strcmp(line, "strings")) {
+        m->merges_as_strings = true;
+    } else if (!arg) {
+        give_up("unknown line");
+    } else if (!strcmp(line, "pattern")) {
+        m->pattern = strdup(arg);
+    } else if (!strcmp(line, "regex")) {
+        m->regex = (const char *)from_hex(arg, &m->regex_len);
+    } else if (!strcmp(line, "special")) {
+        if (array_grow(&in->special, &in->special_cap, m->n_special + 1, sizeof *in->special, "special tokens", e))
+            return -1;
+        struct model_special *s = &in->special[m->n_special++];
+        s->p = from_hex(arg, &s->len);
+    } else if (!strcmp(line, "merge")) {
+        if (array_grow(&in->merges, &in->merges_cap, m->n_merges + 1, sizeof *in->merges, "merges", e))
+            return -1;
+        char *end;
+        struct model_merge *g = &in->merges[m->n_merges++];
+        g->left = (uint32_t)strtoul(arg, &end, 10);
+        g->right = (uint32_t)strtoul(end, NULL, 10);
+        if (g->left >= 255 + m->n_merges || g->right >= 255 + m->n_merges)
+            give_up("a merge of symbols that do not exist yet");
+    } else {
+        give_up("unknown line");
+    }
+    return 0;
+}
+
+static int read_model(struct input *in, struct err *e)
+{
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t n;
+    int rc = 0;
+    while (!rc && (n = getline(&line, &cap, stdin)) > 0) {
+        line[strcspn(line, "\n")] = '\0';
+        rc = take_line(in, line, e);
+    }
+    free(line);
+    in->m.merges = in->merges;
+    in->m.special = in->special;
+    if (!in->m.pattern && !in->m.regex)
+        give_up("neither pattern nor regex");
+    return rc;
+}
+
+static int write_model(const char *format, const struct model *m, struct buf *out, struct err *e)
+{
+    if (!strcmp(format, "json"))
+        return model_put_json(out, m, e);
+    if (!strcmp(format, "vocab"))
+        return model_put_vocab(out, m, e);
+    if (!strcmp(format, "merges"))
+        return model_put_merges(out, m, e);
+    if (!strcmp(format, "readable"))
+        return model_put_readable(out, m, e);
+    if (!strcmp(format, "tiktoken"))
+        return model_put_tiktoken(out, m, e);
+    if (strcmp(format, "sidecar"))
+        give_up("unknown format");
+    struct buf ranks = {0};
+    int rc = model_put_tiktoken(&ranks, m, e) || model_put_sidecar(out, m, &ranks, e) ? -1 : 0;
+    buf_free(&ranks);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    static struct input in; /* what it points to is reachable to the end: no leak */
+    struct buf out = {0};
+    struct err e = {0};
+    if (argc != 2)
+        give_up("usage: model_write FORMAT < description");
+    int rc = read_model(&in, &e) || write_model(argv[1], &in.m, &out, &e) ||
+             fd_write(1, out.p, out.len, "standard output", &e) || fd_close_stdout(&e);
+    if (rc)
+        fprintf(stderr, "model_write: %s\n", e.msg);
+    buf_free(&out);
+    return rc ? e.code : 0;
+}

@@ -1,0 +1,428 @@
+/* model_test.c - the files a model is written to, byte by byte. What their readers make of them:
+ * tests/oracle/model_peers.py. */
+#include "formats/jsonw.h"
+#include "formats/model.h"
+#include "formats/vocab.h"
+#include "sys/base64.h"
+#include "sys/sha256.h"
+#include "tap.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+#define SPECIAL(s)                                                                                                     \
+    {                                                                                                                  \
+        (const unsigned char *)(s), sizeof(s) - 1                                                                      \
+    }
+
+/* The 256 bytes in GPT-2's order, as GPT-2 spells them. */
+static const char spelled_bytes[] =
+    "!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~"
+    "¡¢£¤¥¦§¨©ª«¬®¯°±²³´µ¶·¸¹º»¼½¾¿ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖ×ØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõö÷øùúûüýþÿ"
+    "ĀāĂăĄąĆćĈĉĊċČčĎďĐđĒēĔĕĖėĘęĚěĜĝĞğĠġĢģĤĥĦħĨĩĪīĬĭĮįİıĲĳĴĵĶķĸĹĺĻļĽľĿŀŁłŃ";
+
+/* ---- Helpers ---- */
+
+/* What is written: a NUL-terminated string, freed by the caller; NULL and *e when the writer fails. */
+typedef int writer(struct buf *out, const struct model *m, struct err *e);
+
+static char *written(writer *put, const struct model *m, struct err *e)
+{
+    struct buf b = {0};
+    *e = (struct err){0};
+    if (put(&b, m, e) || buf_put_byte(&b, '\0', e)) {
+        buf_free(&b);
+        return NULL;
+    }
+    return (char *)b.p;
+}
+
+static void is_text(const char *got, const char *want, const char *name)
+{
+    if (tap_ok(got && !strcmp(got, want), "%s", name))
+        return;
+    size_t i = 0;
+    while (got && got[i] && got[i] == want[i])
+        i++;
+    tap_note("they differ at byte %zu", i);
+    tap_note("got:  %.200s", got ? got + i : "(an error)");
+    tap_note("want: %.200s", want + i);
+}
+
+static void writes(writer *put, const struct model *m, const char *want, const char *name)
+{
+    struct err e;
+    char *got = written(put, m, &e);
+    is_text(got, want, name);
+    if (!got)
+        tap_note("%s", e.msg);
+    free(got);
+}
+
+static void holds(writer *put, const struct model *m, const char *part, const char *name)
+{
+    struct err e;
+    char *got = written(put, m, &e);
+    if (!tap_ok(got && strstr(got, part), "%s", name))
+        tap_note("not found: %s", part);
+    free(got);
+}
+
+static void fails(writer *put, const struct model *m, int code, const char *part, const char *name)
+{
+    struct err e;
+    char *got = written(put, m, &e);
+    if (!tap_ok(!got && e.code == code && strstr(e.msg, part), "%s", name))
+        tap_note("code %d: %s", e.code, e.msg);
+    free(got);
+}
+
+/* The vocabulary's lines for the 256 bytes: ids count up from *id; the one called `but` is left out and takes no id. */
+static void put_bytes(struct buf *b, bool pretty, unsigned *id, const char *but)
+{
+    struct err e;
+    for (const char *p = spelled_bytes; *p;) {
+        int len = (unsigned char)*p < 0x80 ? 1 : 2;
+        if (!but || strncmp(p, but, (size_t)len) || but[len]) {
+            const char *quote = *p == '"' || *p == '\\' ? "\\" : "";
+            if (*id)
+                buf_put_str(b, ",", &e);
+            buf_printf(b, &e, pretty ? "\n      \"%s%.*s\": %u" : "\"%s%.*s\":%u", quote, len, p, (*id)++);
+        }
+        p += len;
+    }
+}
+
+/* head, a vocabulary of the 256 bytes and nothing else, tail. */
+static char *around_bytes(const char *head, bool pretty, const char *tail)
+{
+    struct buf b = {0};
+    struct err e;
+    unsigned id = 0;
+    buf_put_str(&b, head, &e);
+    put_bytes(&b, pretty, &id, NULL);
+    buf_put_str(&b, tail, &e);
+    buf_put_byte(&b, '\0', &e);
+    return (char *)b.p;
+}
+
+/* ---- tokenizer.json ---- */
+
+#define HEAD_VERSION "{\n  \"version\": \"1.0\",\n  \"truncation\": null,\n  \"padding\": null,\n"
+#define HEAD_BYTE_LEVEL(regex)                                                                                         \
+    "  \"normalizer\": null,\n  \"pre_tokenizer\": {\n    \"type\": \"ByteLevel\",\n    \"add_prefix_space\": "        \
+    "false,\n"                                                                                                         \
+    "    \"trim_offsets\": true,\n    \"use_regex\": " regex "\n  },\n"
+#define HEAD_REST                                                                                                      \
+    "  \"post_processor\": null,\n  \"decoder\": {\n    \"type\": \"ByteLevel\",\n    \"add_prefix_space\": true,\n"   \
+    "    \"trim_offsets\": true,\n    \"use_regex\": true\n  },\n  \"model\": {\n    \"type\": \"BPE\",\n"             \
+    "    \"dropout\": null,\n    \"unk_token\": null,\n    \"continuing_subword_prefix\": null,\n"                     \
+    "    \"end_of_word_suffix\": null,\n    \"fuse_unk\": false,\n    \"byte_fallback\": false,\n"                     \
+    "    \"ignore_merges\": false,\n    \"vocab\": {"
+
+static void test_json(void)
+{
+    static const struct model_merge merges[] = {{'h', 'e'}, {' ', 't'}, {257, 256}, {'"', '\\'}};
+    static const struct model_special special[] = {SPECIAL("<|end|>")};
+    struct model m = {.pattern = "bytes"};
+    char *want = around_bytes(HEAD_VERSION "  \"added_tokens\": [],\n" HEAD_BYTE_LEVEL("false") HEAD_REST, true,
+                              "\n    },\n    \"merges\": []\n  }\n}");
+    writes(model_put_json, &m, want, "tokenizer.json: no merges, no special tokens, pattern bytes");
+    free(want);
+
+    m = (struct model){.pattern = "gpt2", .regex = "x", .regex_len = 1, .merges = merges, .n_merges = COUNT(merges)};
+    m.special = special;
+    m.n_special = COUNT(special);
+    want = around_bytes(
+        HEAD_VERSION "  \"added_tokens\": [\n    {\n      \"id\": 260,\n      \"content\": \"<|end|>\",\n"
+                     "      \"single_word\": false,\n      \"lstrip\": false,\n      \"rstrip\": false,\n"
+                     "      \"normalized\": false,\n      \"special\": true\n    }\n  ],\n" HEAD_BYTE_LEVEL("true")
+                         HEAD_REST,
+        true,
+        ",\n      \"he\": 256,\n      \"Ġt\": 257,\n      \"Ġthe\": 258,\n      \"\\\"\\\\\": 259,\n      \"<|end|>\": "
+        "260\n"
+        "    },\n    \"merges\": [\n      [\n        \"h\",\n        \"e\"\n      ],\n      [\n        \"Ġ\",\n        "
+        "\"t\"\n"
+        "      ],\n      [\n        \"Ġt\",\n        \"he\"\n      ],\n      [\n        \"\\\"\",\n        \"\\\\\"\n"
+        "      ]\n    ]\n  }\n}");
+    writes(model_put_json, &m, want, "tokenizer.json: gpt2, merges, a special token last");
+    free(want);
+
+    m.special_first = true;
+    holds(model_put_json, &m, "\"vocab\": {\n      \"<|end|>\": 0,\n      \"!\": 1,",
+          "special tokens first have the first ids");
+    holds(model_put_json, &m, "{\n      \"id\": 0,\n      \"content\": \"<|end|>\"",
+          "and the same ids in added_tokens");
+    holds(model_put_json, &m, "\"Ń\": 256,\n      \"he\": 257,", "and all others come after them");
+    m.merges_as_strings = true;
+    holds(model_put_json, &m,
+          "\"merges\": [\n      \"h e\",\n      \"Ġ t\",\n      \"Ġt he\",\n      \"\\\" \\\\\"\n    ]\n  }\n}",
+          "merges as strings");
+}
+
+static void test_regex(void)
+{
+    static const char regex[] = "\\d|\"é\"|\x01";
+    struct model m = {.regex = regex, .regex_len = sizeof regex - 1};
+    const char *want = "  \"pre_tokenizer\": {\n    \"type\": \"Sequence\",\n    \"pretokenizers\": [\n      {\n"
+                       "        \"type\": \"Split\",\n        \"pattern\": {\n"
+                       "          \"Regex\": \"\\\\d|\\\"é\\\"|\\u0001\"\n        },\n"
+                       "        \"behavior\": \"Isolated\",\n        \"invert\": false\n      },\n      {\n"
+                       "        \"type\": \"ByteLevel\",\n        \"add_prefix_space\": false,\n"
+                       "        \"trim_offsets\": true,\n        \"use_regex\": false\n      }\n    ]\n  },\n";
+    holds(model_put_json, &m, want, "a regex is a Split before ByteLevel");
+    m.pattern = "cl100k";
+    holds(model_put_json, &m, want, "so is a built-in pattern other than gpt2");
+}
+
+/* ---- Tokens of the same text ---- */
+
+static void test_collisions(void)
+{
+    /* "the" from t+he; "ab" twice: a+b (256 + 2), and the same again (256 + 3), which "abc" is made from. */
+    static const struct model_merge merges[] = {{'h', 'e'}, {'t', 256}, {'a', 'b'}, {'a', 'b'}, {259, 'c'}};
+    static const struct model_special special[] = {SPECIAL("the"), SPECIAL("a"), SPECIAL("<|x|>"), SPECIAL("a"),
+                                                   SPECIAL("\xC4\xA0")};
+    struct model m = {.pattern = "bytes", .merges = merges, .n_merges = COUNT(merges)};
+    struct buf want = {0};
+    struct err e;
+
+    unsigned id = 0;
+    buf_put_byte(&want, '{', &e);
+    put_bytes(&want, false, &id, NULL);
+    buf_put_str(&want, ",\"he\":256,\"the\":257,\"ab\":258,\"abc\":259}", &e);
+    buf_put_byte(&want, '\0', &e);
+    writes(model_put_vocab, &m, (char *)want.p, "vocab.json: a token made twice has one id, the next one follows");
+
+    want.len = 0;
+    m.special = special;
+    m.n_special = COUNT(special) - 1;
+    id = 3;
+    buf_put_str(&want, "{\"the\":0,\"a\":1,\"<|x|>\":2", &e);
+    put_bytes(&want, false, &id, "a");
+    buf_put_str(&want, ",\"he\":258,\"ab\":259,\"abc\":260}", &e);
+    buf_put_byte(&want, '\0', &e);
+    m.special_first = true;
+    writes(model_put_vocab, &m, (char *)want.p,
+           "special tokens first: what looks like one shares its id, ids stay dense");
+
+    want.len = 0;
+    m.special_first = false;
+    id = 0;
+    buf_put_str(&want, "{", &e);
+    put_bytes(&want, false, &id, "a");
+    buf_put_str(&want, ",\"he\":255,\"ab\":256,\"abc\":257,\"the\":258,\"a\":259,\"<|x|>\":260}", &e);
+    buf_put_byte(&want, '\0', &e);
+    writes(model_put_vocab, &m, (char *)want.p, "special tokens last: the same");
+    buf_free(&want);
+
+    m.n_special = COUNT(special);
+    holds(model_put_vocab, &m, ",\"a\":258,\"<|x|>\":259,\"Ġ\":260}",
+          "a special token may look like a byte above ASCII");
+    holds(model_put_json, &m, "\"id\": 260,\n      \"content\": \"Ġ\"", "and is listed with the same id");
+    char *json = written(model_put_json, &m, &e);
+    const char *first = strstr(json, "\"content\": \"a\"");
+    tap_ok(first && !strstr(first + 1, "\"content\": \"a\""), "a special token given twice is listed once");
+    free(json);
+    holds(model_put_json, &m, "[\n        \"t\",\n        \"he\"\n      ]", "merges are the same");
+
+    struct vocab v;
+    if (tap_ok(!vocab_init(&v, &m, VOCAB_SPELLED, &e), "the vocabulary is built")) {
+        tap_ok(vocab_symbol(&v, 257)->id == 257 && v.token[0].id == 257, "a merge has the id of its special token");
+        tap_ok(vocab_symbol(&v, 'a')->id == 258 && v.token[3].id == 258,
+               "so have a byte and a special token given twice");
+        tap_ok(vocab_symbol(&v, 259)->id == vocab_symbol(&v, 258)->id, "a token made twice has the id of the first");
+        vocab_free(&v);
+    }
+}
+
+/* ---- Lists of merges ---- */
+
+static void test_merges(void)
+{
+    static const struct model_merge merges[] = {{0xC3, 0xA9}, {'\n', '\n'}, {256, 257}, {0, 0xFF}};
+    struct model m = {.pattern = "gpt2", .merges = merges, .n_merges = COUNT(merges)};
+    writes(model_put_merges, &m, "#version: 0.2\nÃ ©\nĊ Ċ\nÃ© ĊĊ\nĀ ÿ\n", "merges.txt");
+    writes(model_put_readable, &m, "Ã ©\nĊ Ċ\nÃ© ĊĊ\nĀ ÿ\n", "readable merges: no header");
+    m.n_merges = 0;
+    writes(model_put_merges, &m, "#version: 0.2\n", "merges.txt of no merges");
+    writes(model_put_readable, &m, "", "readable merges of no merges");
+
+    static const struct model_merge version[] = {{'#', 'v'}, {256, 'e'}, {257, 'r'}, {258, 's'},
+                                                 {259, 'i'}, {260, 'o'}, {261, 'n'}, {262, 's'}};
+    m.merges = version;
+    m.n_merges = COUNT(version) - 1;
+    holds(model_put_merges, &m, "\n#versio n\n", "merges.txt may hold the token #version");
+    m.n_merges++;
+    fails(model_put_merges, &m, EX_USAGE, "merge 7 begins with \"#version\"",
+          "merges.txt cannot hold a line that begins with #version");
+    holds(model_put_readable, &m, "\n#version s\n", "readable merges can");
+    holds(model_put_json, &m, "\"#version\",\n        \"s\"", "tokenizer.json can");
+}
+
+/* ---- tiktoken ---- */
+
+static void test_tiktoken(void)
+{
+    static const struct model_merge merges[] = {{'h', 'e'}, {'t', 256}, {'t', 256}, {257, 257}, {0, 0xFF}};
+    static const struct model_special special[] = {SPECIAL("a"), SPECIAL("q\"\n"), SPECIAL("a"), SPECIAL("the")};
+    struct model m = {.pattern = "bytes", .merges = merges, .n_merges = COUNT(merges)};
+    holds(model_put_tiktoken, &m, "IQ== 0\nIg== 1\n", ".tiktoken: the first rank is that of '!'");
+    holds(model_put_tiktoken, &m, "\nAA== 188\nAQ== 189\n", ".tiktoken: byte 0 is 188");
+    holds(model_put_tiktoken, &m, "\nrQ== 255\naGU= 256\ndGhl 257\ndGhldGhl 258\nAP8= 259\n",
+          ".tiktoken: merges; a token made twice has its first rank");
+
+    m.special = special;
+    m.n_special = COUNT(special);
+    struct buf file = {0}, side = {0};
+    struct err e;
+    char want[1000], sha256[SHA256_HEX];
+    tap_ok(!model_put_tiktoken(&file, &m, &e) && file.len > 100 && !memcmp(file.p + file.len - 9, "AP8= 259\n", 9),
+           ".tiktoken: special tokens are not in it");
+    sha256_hex(sha256, file.p, file.len);
+    snprintf(want, sizeof want,
+             "{\n  \"pattern\": \"bytes\",\n  \"pat_str\": \"[\\\\s\\\\S]+\",\n  \"special_tokens\": {\n"
+             "    \"a\": 260,\n    \"q\\\"\\n\": 261,\n    \"the\": 262\n  },\n  \"explicit_n_vocab\": 263,\n"
+             "  \"sha256\": \"%s\"\n}\n",
+             sha256);
+    tap_ok(!model_put_sidecar(&side, &m, &file, &e) && !buf_put_byte(&side, '\0', &e), "the sidecar is written");
+    is_text((char *)side.p, want, "sidecar: special tokens follow the ranks; pattern bytes is a regex");
+
+    side.len = 0;
+    m = (struct model){.regex = "a\\d", .regex_len = 3};
+    tap_ok(!model_put_sidecar(&side, &m, &file, &e) && !buf_put_byte(&side, '\0', &e),
+           "the sidecar of a regex is written");
+    snprintf(want, sizeof want,
+             "{\n  \"pattern\": null,\n  \"pat_str\": \"a\\\\d\",\n  \"special_tokens\": {},\n"
+             "  \"explicit_n_vocab\": 260,\n  \"sha256\": \"%s\"\n}\n",
+             sha256);
+    is_text((char *)side.p, want, "sidecar: a regex has no name");
+
+    m.special_first = true;
+    holds(model_put_tiktoken, &m, "IQ== 0\n", ".tiktoken: special-first means nothing without special tokens");
+    m.special = special;
+    m.n_special = 1;
+    fails(model_put_tiktoken, &m, EX_USAGE, "--special-last", ".tiktoken refuses special tokens first");
+    e = (struct err){0};
+    tap_ok(model_put_sidecar(&side, &m, &file, &e) && e.code == EX_USAGE && strstr(e.msg, "--special-last"),
+           "so does the sidecar");
+    buf_free(&file);
+    buf_free(&side);
+}
+
+/* ---- Sizes ---- */
+
+static void test_sizes(void)
+{
+    enum { DOUBLINGS = 70, BIG = 20 };
+    struct model_merge merges[DOUBLINGS] = {{'x', 'x'}};
+    for (uint32_t k = 1; k < DOUBLINGS; k++)
+        merges[k] = (struct model_merge){255 + k, 255 + k};
+    struct model m = {.pattern = "bytes", .merges = merges, .n_merges = DOUBLINGS};
+    fails(model_put_json, &m, EX_OSERR, "out of memory",
+          "tokens of more bytes than can be addressed are out of memory");
+    fails(model_put_tiktoken, &m, EX_OSERR, "out of memory", "in .tiktoken too");
+    m.n_merges = BIG;
+    struct err e;
+    char *merges_txt = written(model_put_readable, &m, &e);
+    size_t want = ((2U << BIG) - 2) + 2 * BIG;
+    tap_ok(merges_txt && strlen(merges_txt) == want, "tokens of a million bytes are written");
+    free(merges_txt);
+
+    m.n_merges = 0;
+    m.n_special = UINT32_MAX;
+    fails(model_put_vocab, &m, EX_USAGE, "32-bit", "more tokens than 32-bit ids: an error before any work");
+    m.n_special = 0;
+    m.n_merges = SIZE_MAX;
+    fails(model_put_tiktoken, &m, EX_USAGE, "32-bit", "as many merges: the same");
+}
+
+/* ---- The parts ---- */
+
+static void test_json_strings(void)
+{
+    char all[0x81];
+    for (unsigned c = 0; c < 0x80; c++)
+        all[c] = (char)c;
+    struct buf b = {0};
+    struct err e;
+    struct jsonw w = jsonw_over(&b, false, &e);
+    jsonw_begin(&w, '[');
+    jsonw_bytes(&w, (const unsigned char *)all, 0x23);
+    jsonw_bytes(&w, (const unsigned char *)all + 0x5B, 3);
+    jsonw_bytes(&w, (const unsigned char *)all + 0x7E, 2);
+    jsonw_str(&w, "/é\xE2\x80\xA8😀");
+    jsonw_begin(&w, '{');
+    jsonw_end(&w, '}');
+    jsonw_uint(&w, UINT64_MAX);
+    jsonw_bool(&w, true);
+    jsonw_null(&w);
+    jsonw_end(&w, ']');
+    tap_ok(!jsonw_done(&w) && !buf_put_byte(&b, '\0', &e), "JSON is written");
+    is_text((char *)b.p,
+            "[\"\\u0000\\u0001\\u0002\\u0003\\u0004\\u0005\\u0006\\u0007\\b\\t\\n\\u000b\\f\\r\\u000e\\u000f"
+            "\\u0010\\u0011\\u0012\\u0013\\u0014\\u0015\\u0016\\u0017\\u0018\\u0019\\u001a\\u001b\\u001c\\u001d\\u001e"
+            "\\u001f"
+            " !\\\"\",\"[\\\\]\",\"~\x7F\",\"/é\xE2\x80\xA8😀\",{},18446744073709551615,true,null]",
+            "strings are escaped as serde_json does");
+    buf_free(&b);
+}
+
+static void test_base64(void)
+{
+    /* RFC 4648, section 10; and the last two digits. */
+    static const char *const pair[][2] = {{"", ""},
+                                          {"f", "Zg=="},
+                                          {"fo", "Zm8="},
+                                          {"foo", "Zm9v"},
+                                          {"foob", "Zm9vYg=="},
+                                          {"fooba", "Zm9vYmE="},
+                                          {"\xFB\xFF", "+/8="},
+                                          {"\xFF", "/w=="}};
+    for (size_t i = 0; i < COUNT(pair); i++) {
+        struct buf b = {0};
+        struct err e;
+        int rc = base64_put(&b, (const unsigned char *)pair[i][0], strlen(pair[i][0]), &e);
+        tap_ok(!rc && b.len == strlen(pair[i][1]) && (!b.len || !memcmp(b.p, pair[i][1], b.len)), "base64 \"%s\"",
+               pair[i][1]);
+        buf_free(&b);
+    }
+}
+
+static void test_sha256(void)
+{
+    char hex[SHA256_HEX]; /* FIPS 180-4: the empty string, and "abc" */
+    sha256_hex(hex, NULL, 0);
+    tap_ok(!strcmp(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"), "SHA-256 of nothing");
+    sha256_hex(hex, "abc", 3);
+    tap_ok(!strcmp(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"), "SHA-256 of abc");
+}
+
+static void test_appends(void)
+{
+    struct buf b = {0};
+    struct err e;
+    struct model m = {.pattern = "gpt2"};
+    tap_ok(!buf_put_str(&b, "before ", &e) && !model_put_merges(&b, &m, &e) && b.len == 21 &&
+               !memcmp(b.p, "before #version: 0.2\n", 21),
+           "a writer appends to what the buffer holds");
+    buf_free(&b);
+}
+
+int main(void)
+{
+    test_json();
+    test_regex();
+    test_collisions();
+    test_merges();
+    test_tiktoken();
+    test_sizes();
+    test_json_strings();
+    test_base64();
+    test_sha256();
+    test_appends();
+    return tap_done();
+}
