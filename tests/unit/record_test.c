@@ -1,0 +1,212 @@
+/* record_test.c - the frame of a record, its stuffing, its checks; and what the records hold. */
+#include "formats/record.h"
+#include "formats/wire.h"
+#include "tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static unsigned rng_state = 1;
+
+static unsigned rnd(unsigned n)
+{
+    rng_state = rng_state * 1103515245 + 12345;
+    return (rng_state >> 8) % n;
+}
+
+/* Reads a stream from memory by way of a file; returns how it ended, with the number of records and their payloads. */
+static enum record_next read_all(const struct buf *stream, struct buf *payloads, size_t *n, struct err *e)
+{
+    char path[] = "/tmp/bpe-record-XXXXXX";
+    int fd = mkstemp(path);
+    struct record_reader r;
+    struct record rec;
+    enum record_next next = RECORD_ERROR;
+    *n = 0;
+    payloads->len = 0;
+    if (fd < 0 || write(fd, stream->p, stream->len) != (ssize_t)stream->len)
+        abort();
+    close(fd);
+    if (record_reader_open(&r, path, e) == 0) {
+        while ((next = record_next(&r, &rec, e)) == RECORD_ITEM) {
+            ++*n;
+            buf_put(payloads, rec.payload, rec.len, e);
+        }
+        record_reader_close(&r);
+    }
+    unlink(path);
+    return next;
+}
+
+/* Bytes with many newlines and long stretches without one. */
+static void random_payload(struct buf *b, size_t n)
+{
+    struct err e;
+    b->len = 0;
+    unsigned kind = rnd(4);
+    for (size_t i = 0; i < n; i++)
+        buf_put_byte(b, kind == 0 ? '\n' : kind == 1 ? (unsigned char)rnd(256) : kind == 2 ? 'x' : rnd(300) ? 'y' : '\n', &e);
+}
+
+static void test_round_trip(void)
+{
+    struct buf payload = {0}, stream = {0}, all = {0}, got = {0};
+    struct err e = {0};
+    size_t n_records = 0, n;
+    int newlines = 0, too_long = 0;
+    for (size_t len = 0; len < 1400; len += len < 600 ? 1 : 37) {
+        size_t before = stream.len;
+        random_payload(&payload, len);
+        buf_put(&all, payload.p, payload.len, &e);
+        record_put(&stream, RECORD_WORDS, payload.p, payload.len, &e);
+        n_records++;
+        newlines += memchr(stream.p + before, '\n', stream.len - before) != stream.p + stream.len - 1;
+    }
+    for (int i = 0; i < 200; i++) {
+        struct buf one = {0};
+        random_payload(&payload, RECORD_ATOMIC_PAYLOAD);
+        record_put(&one, RECORD_WORDS, payload.p, payload.len, &e);
+        too_long += one.len > RECORD_ATOMIC;
+        buf_free(&one);
+    }
+    tap_ok(newlines == 0, "0x0A is a record's last byte and no other");
+    tap_ok(too_long == 0, "RECORD_ATOMIC_PAYLOAD bytes always fit RECORD_ATOMIC");
+    enum record_next end = read_all(&stream, &got, &n, &e);
+    tap_ok(end == RECORD_END && n == n_records && got.len == all.len && memcmp(got.p, all.p, all.len) == 0,
+           "payloads of all lengths come back");
+    buf_free(&payload);
+    buf_free(&stream);
+    buf_free(&all);
+    buf_free(&got);
+}
+
+/* Three small records; every cut and every flipped bit must be noticed. */
+static void test_damage(void)
+{
+    struct buf stream = {0}, damaged = {0}, got = {0};
+    struct err e = {0};
+    size_t n, border[4] = {0};
+    int bad_cuts = 0, bad_flips = 0, no_place = 0;
+    for (int i = 0; i < 3; i++) {
+        record_put(&stream, RECORD_COMMIT, "one\ntwo\n\nthree", 14, &e);
+        border[i + 1] = stream.len;
+    }
+    for (size_t cut = 0; cut <= stream.len; cut++) {
+        damaged.len = 0;
+        buf_put(&damaged, stream.p, cut, &e);
+        enum record_next end = read_all(&damaged, &got, &n, &e);
+        int whole = cut == border[0] || cut == border[1] || cut == border[2] || cut == border[3];
+        bad_cuts += end != (whole ? RECORD_END : RECORD_ERROR) || (!whole && e.code != EX_DATAERR);
+    }
+    tap_ok(bad_cuts == 0, "a stream cut at any byte but between records is an error");
+    for (size_t bit = 0; bit < 8 * stream.len; bit++) {
+        damaged.len = 0;
+        buf_put(&damaged, stream.p, stream.len, &e);
+        damaged.p[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        enum record_next end = read_all(&damaged, &got, &n, &e);
+        bad_flips += end != RECORD_ERROR || e.code != EX_DATAERR;
+        no_place += strstr(e.msg, ": byte ") == NULL;
+    }
+    tap_ok(bad_flips == 0, "every flipped bit is an error");
+    tap_ok(no_place == 0, "and the message names the place");
+    buf_free(&stream);
+    buf_free(&damaged);
+    buf_free(&got);
+}
+
+static void test_limits(void)
+{
+    struct buf stream = {0}, got = {0};
+    struct err e = {0};
+    size_t n;
+    buf_put_str(&stream, "\xFF" "1W3fffffff0123456789abcdef", &e);
+    for (int i = 0; i < 3 << 20; i++)
+        buf_put_byte(&stream, i % 5000 == 4999 ? '\n' : 'x', &e);
+    tap_ok(read_all(&stream, &got, &n, &e) == RECORD_ERROR && strstr(e.msg, "damaged length"),
+           "a damaged length is noticed at the newline that comes too early");
+    stream.len = 0;
+    buf_put_str(&stream, "\xFF" "2W000000010123456789abcdefx\n", &e);
+    tap_ok(read_all(&stream, &got, &n, &e) == RECORD_ERROR && strstr(e.msg, "version"), "another version is named as such");
+    stream.len = 0;
+    buf_put_str(&stream, "plain text\n", &e);
+    tap_ok(read_all(&stream, &got, &n, &e) == RECORD_ERROR && strstr(e.msg, "bpe-chunk"), "text is told from records");
+    stream.len = 0;
+    tap_ok(read_all(&stream, &got, &n, &e) == RECORD_END && n == 0, "an empty stream has no records");
+    buf_free(&stream);
+    buf_free(&got);
+}
+
+/* Random bytes as payload of every type: get functions must refuse or accept, never read beyond (the sanitizers tell). */
+static void test_random_fields(void)
+{
+    struct buf payload = {0};
+    struct err e = {0};
+    static const unsigned char types[] = "CRPWKSF";
+    for (int i = 0; i < 200000; i++) {
+        random_payload(&payload, rnd(120));
+        for (size_t k = 0; k < payload.len; k++)
+            payload.p[k] = rnd(3) ? (unsigned char)rnd(8) : payload.p[k];
+        buf_reserve(&payload, RECORD_PAD, &e);
+        struct record rec = {.type = types[rnd(7)], .payload = payload.p, .len = payload.len};
+        struct cursor c;
+        struct chunk chunk;
+        struct words words;
+        struct part part;
+        struct failure failure;
+        struct range_head head;
+        struct range_file file;
+        struct rules rules;
+        struct commit_head commit;
+        struct commit_run run;
+        struct promise_head promise;
+        struct promise_source source;
+        uint64_t a, b, d;
+        (void)!chunk_get(&chunk, &rec, &e);
+        (void)!words_get(&words, &rec, &e);
+        (void)!part_get(&part, &rec, &e);
+        (void)!failure_get(&failure, &rec, &e);
+        if (range_get_head(&head, &c, &rec, &e) == 0 && range_get_file(&file, &c, &e) == 0)
+            (void)!range_get_piece(&a, &b, &file, &c, &e);
+        if (rules_get(&rules, (struct str){payload.p, payload.len}, &e) == 0)
+            rules_free(&rules);
+        c = cursor_over(payload.p, payload.len);
+        if (commit_get_head(&commit, &c, &e) == 0 && commit_get_run(&run, &c, &e) == 0)
+            (void)!commit_get_range(&a, &b, &d, &c, &e);
+        c = cursor_over(payload.p, payload.len);
+        if (promise_get_head(&promise, &c, &e) == 0)
+            (void)!promise_get_source(&source, &c, &e);
+    }
+    tap_ok(1, "random fields are refused or read, nothing else");
+    buf_free(&payload);
+}
+
+static void test_varints(void)
+{
+    unsigned char b[VARINT_MAX];
+    int wrong = 0;
+    for (int shift = 0; shift < 64; shift++) {
+        for (int d = -1; d <= 1; d++) {
+            uint64_t v = ((uint64_t)1 << shift) + (uint64_t)d;
+            size_t n = varint_put(b, v);
+            struct cursor c = cursor_over(b, n), less = cursor_over(b, n - 1);
+            wrong += get_varint(&c) != v || c.bad || cursor_left(&c) || n != varint_len(v);
+            get_varint(&less);
+            wrong += !less.bad;
+        }
+    }
+    static const unsigned char over[] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x02};
+    struct cursor c = cursor_over(over, sizeof over);
+    get_varint(&c);
+    tap_ok(wrong == 0 && c.bad, "varints of all lengths come back; cut ones and more than 64 bits are refused");
+}
+
+int main(void)
+{
+    test_varints();
+    test_round_trip();
+    test_damage();
+    test_limits();
+    test_random_fields();
+    return tap_done();
+}

@@ -1,0 +1,163 @@
+/* sum_test.c - what adds up and keeps apart: intervals, the count table, sorted runs on disk. */
+#include "bpe/runs.h"
+#include "bpe/table.h"
+#include "sys/intervals.h"
+#include "tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned rng_state = 7;
+
+static unsigned rnd(unsigned n)
+{
+    rng_state = rng_state * 1103515245 + 12345;
+    return (rng_state >> 8) % n;
+}
+
+static void test_intervals(void)
+{
+    enum { SIZE = 200 };
+    int wrong = 0;
+    struct err e = {0};
+    for (int round = 0; round < 2000; round++) {
+        char have[SIZE] = {0};
+        struct intervals s = {0};
+        for (int i = 0; i < 20; i++) {
+            unsigned begin = rnd(SIZE - 1), end = begin + 1 + rnd(SIZE - begin < 30 ? SIZE - begin - 1 : 30), n = 0;
+            end = end > SIZE ? SIZE : end;
+            for (unsigned k = begin; k < end; k++)
+                n += (unsigned)have[k];
+            enum overlap want = n == 0 ? OVERLAP_NONE : n == end - begin ? OVERLAP_ALL : OVERLAP_PART;
+            wrong += intervals_overlap(&s, begin, end) != want;
+            if (rnd(3))
+                continue;
+            wrong += intervals_add(&s, begin, end, &e);
+            memset(have + begin, 1, end - begin);
+        }
+        struct interval gap;
+        for (uint64_t from = 0; intervals_gap(&s, from, SIZE, &gap); from = gap.end) {
+            for (uint64_t k = from; k < gap.end; k++)
+                wrong += have[k] != (k < gap.begin);
+            wrong += gap.begin >= gap.end;
+            memset(have + gap.begin, 1, gap.end - gap.begin);
+        }
+        for (int k = 0; k < SIZE; k++)
+            wrong += !have[k];
+        for (size_t i = 0; i + 1 < s.n; i++)
+            wrong += s.at[i].end >= s.at[i + 1].begin;
+        intervals_free(&s);
+    }
+    tap_ok(wrong == 0, "intervals equal a plain array of bytes: overlaps, gaps, merged neighbours");
+}
+
+/* Words over a small alphabet, of all lengths around the 15 bytes that fit a slot. */
+static size_t random_word(unsigned char *p)
+{
+    size_t len = 1 + rnd(rnd(8) ? 4 : 40);
+    for (size_t i = 0; i < len; i++)
+        p[i] = (unsigned char)(rnd(2) ? 'a' + rnd(2) : rnd(256));
+    return len;
+}
+
+struct expect { /* the plain way: a list, searched from the start */
+    struct {
+        unsigned char p[64];
+        size_t len;
+        uint64_t count;
+    } word[4000];
+    size_t n;
+};
+
+static struct expect expect;
+
+static void expect_add(const unsigned char *p, size_t len, uint64_t count)
+{
+    for (size_t i = 0; i < expect.n; i++) {
+        if (expect.word[i].len == len && memcmp(expect.word[i].p, p, len) == 0) {
+            expect.word[i].count += count;
+            return;
+        }
+    }
+    memcpy(expect.word[expect.n].p, p, len);
+    expect.word[expect.n].len = len;
+    expect.word[expect.n++].count = count;
+}
+
+static int by_bytes(const void *x, const void *y)
+{
+    const unsigned char *a = x, *b = y;
+    size_t a_len, b_len;
+    memcpy(&a_len, a + 64, sizeof a_len);
+    memcpy(&b_len, b + 64, sizeof b_len);
+    return word_compare(a, a_len, b, b_len);
+}
+
+struct check {
+    size_t at;
+    int wrong;
+};
+
+static int check_word(void *ctx, const struct word *w, struct err *e)
+{
+    struct check *c = ctx;
+    (void)e;
+    c->wrong += c->at >= expect.n || w->len != expect.word[c->at].len || w->count != expect.word[c->at].count ||
+                memcmp(w->p, expect.word[c->at].p, w->len) != 0;
+    c->at++;
+    return 0;
+}
+
+static void test_runs(size_t memory, int spill_every, const char *name)
+{
+    struct table t;
+    struct runs r;
+    struct err e = {0};
+    struct check c = {0};
+    int failed = table_init(&t, &e);
+    runs_init(&r, NULL, memory);
+    expect.n = 0;
+    for (int i = 0; i < 6000 && expect.n < 3990; i++) {
+        unsigned char p[64 + TABLE_PAD];
+        size_t len = random_word(p);
+        uint64_t count = 1 + rnd(1000);
+        expect_add(p, len, count);
+        failed += table_add(&t, p, len, count, &e);
+        if (spill_every && i % spill_every == spill_every - 1)
+            failed += runs_spill(&r, &t, &e) || table_clear(&t, &e);
+    }
+    qsort(expect.word, expect.n, sizeof expect.word[0], by_bytes);
+    failed += runs_merge(&r, &t, check_word, &c, &e);
+    tap_ok(!failed && c.wrong == 0 && c.at == expect.n, "%s (%zu words, %llu runs)", name, expect.n,
+           (unsigned long long)r.n_spilled);
+    runs_free(&r);
+    table_free(&t);
+}
+
+static void test_overflow(void)
+{
+    struct table t;
+    struct runs r;
+    struct err e = {0};
+    struct check c = {0};
+    unsigned char p[1 + TABLE_PAD] = "x";
+    int failed = table_init(&t, &e) || table_add(&t, p, 1, UINT64_MAX - 1, &e) || table_add(&t, p, 1, 1, &e);
+    tap_ok(!failed && table_add(&t, p, 1, 1, &e) == -1 && e.code == EX_DATAERR, "a count beyond 2^64-1 is an error in the table");
+    runs_init(&r, NULL, 0);
+    failed = runs_spill(&r, &t, &e) || table_clear(&t, &e) || table_add(&t, p, 1, 1, &e);
+    e.code = 0;
+    tap_ok(!failed && runs_merge(&r, &t, check_word, &c, &e) == -1 && e.code == EX_DATAERR, "and across runs");
+    runs_free(&r);
+    table_free(&t);
+}
+
+int main(void)
+{
+    test_intervals();
+    test_runs(1 << 20, 0, "a table gives its words sorted, with their counts");
+    test_runs(1 << 24, 500, "a dozen runs merged at once");
+    test_runs(0, 50, "over a hundred runs, merged two at a time");
+    test_runs(1 << 20, 20, "three hundred runs, merged in passes");
+    test_overflow();
+    return tap_done();
+}
