@@ -21,7 +21,7 @@ enum learn_tie {
 };
 
 struct learn_special {
-    const unsigned char *p; /* UTF-8; borrowed until learner_free */
+    const unsigned char *p; /* UTF-8; borrowed during learner_run */
     size_t len;
 };
 
@@ -46,7 +46,7 @@ struct learn_merge {
 
 struct learner; /* opaque */
 
-struct learner *learner_new(const struct learn_opts *o, struct err *e);
+struct learner *learner_new(struct err *e);
 void learner_free(struct learner *l); /* NULL is fine */
 
 /* Adds a pretoken with its count (> 0), bytes copied. A pretoken may be added once only (equal ones are not looked for; adding
@@ -56,6 +56,6 @@ int learner_add(struct learner *l, const unsigned char *p, size_t len, uint64_t 
 
 /* Learns. *merges (borrowed; freed by learner_free) and *n are the merges in order; fewer than asked for when no pair is left
  * that counts enough. Once only, after the last add. */
-int learner_run(struct learner *l, const struct learn_merge **merges, size_t *n, struct err *e);
+int learner_run(struct learner *l, const struct learn_opts *o, const struct learn_merge **merges, size_t *n, struct err *e);
 
 #endif

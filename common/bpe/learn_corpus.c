@@ -1,0 +1,442 @@
+/* learn_corpus.c - see learn_corpus.h.
+ *
+ * Words lie one after the other in an array of slots, a slot a byte, with a 0 between words. A symbol of n bytes fills
+ * n slots and stands in the first and the last of them; so its neighbours are at p - 1 and p + n, with nothing to
+ * follow and nothing to move. Words of equal count share blocks of slots, so a slot's number alone gives the weight.
+ *
+ * A pair (x, z) with a new symbol z arises only in the merge that makes z. So its positions are written once, in order,
+ * and never changed; later some of them are stale, and its count only falls. Whether position p still holds (a, b) is
+ * read from the slots: slot[p] == a && slot[p + len(a)] == b.
+ *
+ * Why that cannot be fooled by what is left inside longer symbols: p is in the list of (a, b), so an a once began
+ * there. Symbols only ever become part of longer ones. While the longer one began at p too, slot[p] was set to it, and
+ * it is not a (its string is longer). When at last the one at p became the right part of another, slot[p] was set to
+ * that other, z, which begins before p (replace() does so for this reason alone). From then on slot[p] is set only when
+ * a symbol ends at p, that began before; such a symbol contains the a that once began at p, so a was a single byte, and
+ * the symbol is not it. So slot[p] == a means that a begins at p, and then slot[p + len(a)] is the first slot of its
+ * neighbour.
+ *
+ * A merge takes three steps: replace() filters the list, writes z, and adds up weight and number of the occurrences by
+ * left and by right neighbour in dense arrays; update() touches the table once for each distinct neighbour; scatter()
+ * writes the positions of the new pairs. tests/oracle/learn_slow.c is the plain version of it all.
+ */
+#include "bpe/learn_corpus.h"
+
+#include "sys/huge.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_SHIFT = 8,       /* blocks of 256 slots, unless that wastes too much */
+    FILTER_BLOCK = 256,  /* positions filtered at a time: small enough to be in cache when they are replaced */
+    AHEAD = 32,          /* how many positions ahead memory is prefetched; 8 is 10 % slower, 48 the same */
+    KEYS_AHEAD = 8,      /* the same for lookups in the table of pairs */
+    MIN_CHUNK = 1 << 14, /* positions */
+};
+
+/* The hot functions are compiled twice, for narrow and for wide slots. */
+#define FOR_WIDTH static inline __attribute__((always_inline))
+
+FOR_WIDTH uint32_t get(const struct corpus *c, size_t p, bool wide)
+{
+    return wide ? ((const uint32_t *)c->slot)[p] : ((const uint16_t *)c->slot)[p];
+}
+
+FOR_WIDTH void set(const struct corpus *c, size_t p, uint32_t symbol, bool wide)
+{
+    if (wide)
+        ((uint32_t *)c->slot)[p] = symbol;
+    else
+        ((uint16_t *)c->slot)[p] = (uint16_t)symbol;
+}
+
+FOR_WIDTH void prefetch(const struct corpus *c, size_t p, bool wide)
+{
+    __builtin_prefetch((const char *)c->slot + p * (wide ? 4 : 2), 1);
+}
+
+/* ---- memory for positions ---- */
+
+/* Room for n positions: in what an old list left, else at the end of the newest chunk. NULL: memory is short. */
+static uint32_t *list_new(struct corpus *c, size_t n, struct err *e)
+{
+    uint32_t *p;
+    if (n <= c->n_spare) {
+        p = c->spare;
+        c->spare += n;
+        c->n_spare -= n;
+        return p;
+    }
+    if (n > c->n_fresh) {
+        size_t size = n > c->chunk_size ? n : c->chunk_size;
+        if (array_grow(&c->chunk, &c->chunks_cap, c->n_chunks + 1, sizeof(uint32_t *), "the positions of pairs", e))
+            return NULL;
+        p = huge_alloc(size * sizeof *p);
+        if (!p) {
+            err_mem(e, "the positions of pairs", size * sizeof *p);
+            return NULL;
+        }
+        c->chunk[c->n_chunks++] = p;
+        if (c->n_fresh > c->n_spare) {
+            c->spare = c->fresh;
+            c->n_spare = c->n_fresh;
+        }
+        c->fresh = p;
+        c->n_fresh = size;
+    }
+    p = c->fresh;
+    c->fresh += n;
+    c->n_fresh -= n;
+    return p;
+}
+
+static void list_release(struct corpus *c, uint32_t *p, size_t n)
+{
+    if (n > c->n_spare) {
+        c->spare = p;
+        c->n_spare = n;
+    }
+}
+
+/* Puts a pair into the table, and tells its side where the positions go; unless it cannot matter. */
+static int keep(struct corpus *c, uint64_t key, uint64_t weight, uint32_t n, struct side *s, struct err *e)
+{
+    uint64_t len = (uint64_t)c->len[pair_left(key)] + c->len[pair_right(key)];
+    if (weight < c->pairs.floor || (c->max_len && len > 2 && len >= c->max_len))
+        return 0;
+    uint32_t *at = list_new(c, n, e);
+    if (!at || pairs_put(&c->pairs, (struct pair){key, weight, at, n}, e))
+        return -1;
+    s->out = at;
+    s->step = 1;
+    return 0;
+}
+
+/* ---- laying out ---- */
+
+/* Where word i goes, given where the one before it ended (its separator included). */
+static uint64_t word_start(const struct words *ws, size_t i, uint64_t end, unsigned shift)
+{
+    uint64_t block = (uint64_t)1 << shift;
+    return i > 0 && ws->w[i].count != ws->w[i - 1].count ? (end + block - 1) & ~(block - 1) : end;
+}
+
+static uint64_t slots_with(const struct words *ws, unsigned shift)
+{
+    uint64_t end = 1;
+    for (size_t i = 0; i < ws->n; i++)
+        end = word_start(ws, i, end, shift) + ws->w[i].len + 1;
+    return end;
+}
+
+/* The largest blocks that waste little: many distinct counts ask for small ones. With blocks of one slot nothing is
+ * wasted. */
+static unsigned pick_shift(const struct words *ws)
+{
+    for (unsigned shift = MAX_SHIFT; shift > 0; shift--) {
+        uint64_t n = slots_with(ws, shift);
+        if (n <= WORDS_MAX_SLOTS && n <= ws->slots + ws->slots / 16 + 4096)
+            return shift;
+    }
+    return 0;
+}
+
+/* Writes the words into the slots and adds up their pairs of bytes, [left << 8 | right]. */
+static int lay_out(struct corpus *c, const struct words *ws, const uint32_t byte[256], struct side *sum, struct err *e)
+{
+    uint64_t start = 1;
+    for (size_t i = 0; i < ws->n; i++) {
+        const struct word *w = &ws->w[i];
+        const unsigned char *p = ws->bytes.p + w->off;
+        start = word_start(ws, i, start, c->shift);
+        for (uint64_t b = start >> c->shift; b <= (start + w->len) >> c->shift; b++)
+            c->weight[b] = w->count;
+        for (size_t j = 0; j < w->len; j++)
+            set(c, start + j, byte[p[j]], c->wide);
+        if (c->text)
+            memcpy(c->text + start, p, w->len);
+        for (size_t j = 0; j + 1 < w->len; j++) {
+            struct side *s = &sum[p[j] << 8 | p[j + 1]];
+            s->n++;
+            if (__builtin_add_overflow(s->weight, w->count, &s->weight))
+                return err_set(e, EX_DATAERR, "the pretokens hold the bytes \"\\x%02x\\x%02x\" more than 2^64-1 times",
+                               p[j], p[j + 1]);
+        }
+        start += w->len + 1;
+    }
+    return 0;
+}
+
+/* Puts the pairs of bytes into the table, with their positions. */
+static int first_pairs(struct corpus *c, const uint32_t byte[256], struct side *sum, struct err *e)
+{
+    size_t max = 0;
+    for (size_t i = 0; i < 256; i++)
+        max = byte[i] > max ? byte[i] : max;
+    unsigned char *value = calloc(max + 1, 1);
+    if (!value)
+        return err_mem(e, "the bytes of symbols", max + 1);
+    for (unsigned i = 0; i < 256; i++)
+        value[byte[i]] = (unsigned char)i;
+    int status = 0;
+    for (unsigned i = 0; i < 65536 && !status; i++) {
+        sum[i].out = &c->never_read;
+        if (sum[i].n)
+            status = keep(c, pair_key(byte[i >> 8], byte[i & 255]), sum[i].weight, sum[i].n, &sum[i], e);
+    }
+    for (size_t p = 1; p + 1 < c->n_slots && !status; p++) {
+        uint32_t left = get(c, p, c->wide), right = get(c, p + 1, c->wide);
+        if (left && right) {
+            struct side *s = &sum[value[left] << 8 | value[right]];
+            *s->out = (uint32_t)p;
+            s->out += s->step;
+        }
+    }
+    free(value);
+    return status;
+}
+
+/* ---- spellings, for ties by bytes ---- */
+
+static int spelling_cmp(const struct corpus *c, uint32_t x, uint32_t y)
+{
+    const struct spelling *sx = &c->spelling[x], *sy = &c->spelling[y];
+    if (sx->head != sy->head)
+        return sx->head < sy->head ? -1 : 1;
+    size_t nx = c->len[x], ny = c->len[y];
+    int d = memcmp(sx->p, sy->p, nx < ny ? nx : ny);
+    return d ? d : (nx > ny) - (nx < ny);
+}
+
+/* The pair with the greater bytes first. Different symbols have different bytes. */
+static bool greater_bytes(const void *ctx, uint64_t x, uint64_t y)
+{
+    int d = pair_left(x) == pair_left(y) ? 0 : spelling_cmp(ctx, pair_left(x), pair_left(y));
+    if (d == 0)
+        d = pair_right(x) == pair_right(y) ? 0 : spelling_cmp(ctx, pair_right(x), pair_right(y));
+    return d > 0;
+}
+
+static void spell(struct corpus *c, uint32_t symbol, const unsigned char *p, uint32_t len)
+{
+    uint64_t head = 0;
+    for (uint32_t i = 0; i < 8; i++)
+        head = head << 8 | (i < len ? p[i] : 0);
+    c->spelling[symbol] = (struct spelling){head, p};
+}
+
+/* ---- setting up ---- */
+
+static int alloc(struct corpus *c, uint32_t n_symbols, bool by_bytes, struct err *e)
+{
+    size_t n = (size_t)n_symbols + 1, n_blocks = (c->n_slots >> c->shift) + 1, size = c->n_slots * (c->wide ? 4 : 2);
+    c->slot = huge_alloc(size);
+    c->weight = malloc(n_blocks * sizeof *c->weight);
+    if (by_bytes) {
+        c->text = malloc(c->n_slots);
+        c->spelling = malloc(n * sizeof *c->spelling);
+    }
+    if (!c->slot || !c->weight || (by_bytes && !(c->text && c->spelling)))
+        return err_mem(e, "the pretokens", size);
+    memset(c->slot, 0, size);
+    c->len = calloc(n, sizeof *c->len);
+    c->left = malloc(n * sizeof *c->left);
+    c->right = malloc(n * sizeof *c->right);
+    c->seen_left = malloc((n + 1) * sizeof *c->seen_left); /* one more: what is not a new neighbour is written, too */
+    c->seen_right = malloc((n + 1) * sizeof *c->seen_right);
+    if (!c->len || !c->left || !c->right || !c->seen_left || !c->seen_right)
+        return err_mem(e, "the vocabulary", n * (3 * sizeof *c->len + 2 * sizeof *c->left));
+    return 0;
+}
+
+/* A symbol comes into being. */
+static void born(struct corpus *c, uint32_t symbol, uint32_t len)
+{
+    c->len[symbol] = len;
+    c->left[symbol] = c->right[symbol] = (struct side){.out = &c->never_read};
+}
+
+int corpus_init(struct corpus *c, struct words *ws, const struct corpus_opts *o, struct err *e)
+{
+    static unsigned char bytes[256];
+    *c = (struct corpus){.wide = o->n_symbols > UINT16_MAX, .max_len = o->max_len};
+    c->shift = pick_shift(ws);
+    c->n_slots = slots_with(ws, c->shift);
+    c->chunk_size = MIN_CHUNK + ws->pairs / 16;
+    if (pairs_init(&c->pairs, o->floor, o->by_bytes ? greater_bytes : NULL, c, e) ||
+        alloc(c, o->n_symbols, o->by_bytes, e))
+        return -1;
+    born(c, 0, 0);
+    for (unsigned i = 0; i < 256; i++) {
+        born(c, o->byte[i], 1);
+        bytes[i] = (unsigned char)i;
+        if (c->spelling)
+            spell(c, o->byte[i], &bytes[i], 1);
+    }
+    struct side *sum = calloc(65536, sizeof *sum);
+    if (!sum)
+        return err_mem(e, "counting pairs", 65536 * sizeof *sum);
+    int status = lay_out(c, ws, o->byte, sum, e);
+    words_free(ws);
+    if (!status)
+        status = first_pairs(c, o->byte, sum, e);
+    free(sum);
+    return status;
+}
+
+void corpus_free(struct corpus *c)
+{
+    free(c->slot);
+    free(c->weight);
+    free(c->len);
+    free(c->left);
+    free(c->right);
+    free(c->seen_left);
+    free(c->seen_right);
+    for (size_t i = 0; i < c->n_chunks; i++)
+        free(c->chunk[i]);
+    free(c->chunk);
+    pairs_free(&c->pairs);
+    free(c->spelling);
+    free(c->text);
+    *c = (struct corpus){0};
+}
+
+/* ---- a merge ---- */
+
+/* The neighbours a merge found. A neighbour is the one at the time of the replacement: what stands right of it may be
+ * merged next, what stands left of it may just have been, and is then z. */
+struct neighbours {
+    size_t n_live, n_left, n_right;
+};
+
+/* Replaces the pair where it still is. Its positions that were live are moved to the front of top->at. */
+FOR_WIDTH struct neighbours replace(struct corpus *c, const struct pair *top, uint32_t z, bool wide)
+{
+    const uint32_t a = pair_left(top->key), b = pair_right(top->key);
+    const size_t len_a = c->len[a], len_z = c->len[z];
+    const size_t block = a == b ? 1 : FILTER_BLOCK; /* in a run of a the first replacement decides about the second */
+    uint32_t *const at = top->at;
+    struct neighbours f = {0};
+    for (size_t i = 0; i < top->n; i += block) {
+        size_t end = top->n - i < block ? top->n : i + block, first = f.n_live;
+        for (size_t j = i; j < end; j++) {
+            size_t p = at[j];
+            if (j + AHEAD < top->n)
+                prefetch(c, at[j + AHEAD], wide);
+            at[f.n_live] = (uint32_t)p;
+            f.n_live += (size_t)(get(c, p, wide) == a) & (size_t)(get(c, p + len_a, wide) == b);
+        }
+        for (size_t j = first; j < f.n_live; j++) {
+            size_t p = at[j];
+            uint64_t weight = c->weight[p >> c->shift];
+            uint32_t x = get(c, p - 1, wide), y = get(c, p + len_z, wide);
+            set(c, p, z, wide);
+            set(c, p + len_a, z, wide);
+            set(c, p + len_z - 1, z, wide);
+            c->seen_left[f.n_left] = x;
+            f.n_left += c->left[x].n++ == 0;
+            c->left[x].weight += weight;
+            c->seen_right[f.n_right] = y;
+            f.n_right += c->right[y].n++ == 0;
+            c->right[y].weight += weight;
+        }
+    }
+    return f;
+}
+
+/* Lowers the count of a pair, if it is kept. */
+static void lower(struct corpus *c, uint64_t key, uint64_t by)
+{
+    struct pair *p = pairs_get(&c->pairs, key);
+    if (p) {
+        assert(p->count >= by);
+        p->count -= by;
+    }
+}
+
+/* Brings the counts up to date: (x, a) and (b, y) became (x, z) and (z, y). Where two occurrences touch, a b a b became
+ * z z. Then the first has the right neighbour a, rightly taken from (b, a), but gives no (z, a); the second has the
+ * left neighbour z, gives (z, z), and takes nothing from (z, a), which is not in the table yet. */
+static int update(struct corpus *c, const struct pair *top, uint32_t z, const struct neighbours *f, struct err *e)
+{
+    const uint32_t a = pair_left(top->key), b = pair_right(top->key);
+    const struct side touch = c->left[z];
+    for (size_t i = 0; i < f->n_left; i++) {
+        uint32_t x = c->seen_left[i];
+        if (i + KEYS_AHEAD < f->n_left) {
+            uint32_t later = c->seen_left[i + KEYS_AHEAD];
+            pairs_prefetch(&c->pairs, pair_key(later, a));
+            pairs_prefetch(&c->pairs, pair_key(later, z));
+        }
+        if (x == 0)
+            continue;
+        lower(c, pair_key(x, a), c->left[x].weight);
+        if (keep(c, pair_key(x, z), c->left[x].weight, c->left[x].n, &c->left[x], e))
+            return -1;
+    }
+    for (size_t i = 0; i < f->n_right; i++) {
+        uint32_t y = c->seen_right[i];
+        if (i + KEYS_AHEAD < f->n_right) {
+            uint32_t later = c->seen_right[i + KEYS_AHEAD];
+            pairs_prefetch(&c->pairs, pair_key(b, later));
+            pairs_prefetch(&c->pairs, pair_key(z, later));
+        }
+        if (y == 0)
+            continue;
+        lower(c, pair_key(b, y), c->right[y].weight);
+        if (y == a) {
+            c->right[y].weight -= touch.weight;
+            c->right[y].n -= touch.n;
+        }
+        if (keep(c, pair_key(z, y), c->right[y].weight, c->right[y].n, &c->right[y], e))
+            return -1;
+    }
+    struct pair *merged = pairs_get(&c->pairs, top->key); /* not there if the table grew and left it behind */
+    if (merged)
+        merged->count = 0; /* what a run of a leaves: never asked for again */
+    return 0;
+}
+
+/* Writes the positions of the new pairs. */
+FOR_WIDTH void scatter(struct corpus *c, const struct pair *top, uint32_t z, size_t n_live, bool wide)
+{
+    const size_t len_z = c->len[z];
+    for (size_t i = 0; i < n_live; i++) {
+        uint32_t p = top->at[i];
+        if (i + AHEAD < n_live)
+            prefetch(c, top->at[i + AHEAD], wide);
+        uint32_t x = get(c, (size_t)p - 1, wide), y = get(c, p + len_z, wide);
+        struct side *left = &c->left[x],
+                    *right = &c->right[y]; /* right[z] is idle: z z is written from its right part */
+        *left->out = p - c->len[x];
+        left->out += left->step;
+        *right->out = p;
+        right->out += right->step;
+    }
+}
+
+FOR_WIDTH int merge(struct corpus *c, const struct pair *top, uint32_t z, bool wide, struct err *e)
+{
+    struct neighbours f = replace(c, top, z, wide);
+    assert(f.n_live > 0);
+    if (c->spelling)
+        spell(c, z, c->text + top->at[0], c->len[z]);
+    int status = update(c, top, z, &f, e);
+    if (!status)
+        scatter(c, top, z, f.n_live, wide);
+    for (size_t i = 0; i < f.n_left; i++)
+        c->left[c->seen_left[i]] = (struct side){.out = &c->never_read};
+    for (size_t i = 0; i < f.n_right; i++)
+        c->right[c->seen_right[i]] = (struct side){.out = &c->never_read};
+    list_release(c, top->at, top->n);
+    return status;
+}
+
+int corpus_merge(struct corpus *c, const struct pair *top, uint32_t z, struct err *e)
+{
+    born(c, z, c->len[pair_left(top->key)] + c->len[pair_right(top->key)]);
+    return c->wide ? merge(c, top, z, true, e) : merge(c, top, z, false, e);
+}

@@ -1,0 +1,70 @@
+/* learn_pairs.h - the pairs of adjacent symbols and which of them is the most frequent: a table and a heap for learn.c.
+ *
+ * Counts only fall after a pair was put, so the heap may be lazy: it holds each pair with a count that was once true,
+ * and pairs_pop lowers a stale top until the top is true.
+ */
+#ifndef BPE_BPE_LEARN_PAIRS_H
+#define BPE_BPE_LEARN_PAIRS_H
+
+#include "sys/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pair {
+    uint64_t key; /* pair_key(); 0 in an empty slot */
+    uint64_t count;
+    uint32_t *at; /* where the pair is, or was once; ascending; borrowed */
+    uint32_t n;   /* items of at[] */
+};
+
+struct pair_bid {
+    uint64_t count, key;
+};
+
+/* Whether, of two pairs that count the same, x is merged before y. */
+typedef bool pair_before(const void *ctx, uint64_t x, uint64_t y);
+
+struct pairs {
+    struct pair *slot;
+    size_t n, cap; /* cap is a power of two, at least 2 n */
+    uint64_t secret;
+    struct pair_bid *heap; /* 4-ary, the next to be merged on top */
+    size_t n_heap, heap_cap;
+    uint64_t floor;      /* a pair that counts less is never asked for again */
+    pair_before *before; /* NULL: the smaller key first */
+    const void *ctx;
+};
+
+/* Symbols are > 0, so a key is too. */
+static inline uint64_t pair_key(uint32_t left, uint32_t right)
+{
+    return (uint64_t)left << 32 | right;
+}
+
+static inline uint32_t pair_left(uint64_t key)
+{
+    return (uint32_t)(key >> 32);
+}
+
+static inline uint32_t pair_right(uint64_t key)
+{
+    return (uint32_t)key;
+}
+
+/* floor > 0. ctx is borrowed until pairs_free. */
+int pairs_init(struct pairs *ps, uint64_t floor, pair_before *before, const void *ctx, struct err *e);
+void pairs_free(struct pairs *ps);
+
+/* The pair, or NULL. The pointer holds until the next put; its count may be lowered through it, never raised. */
+struct pair *pairs_get(const struct pairs *ps, uint64_t key);
+void pairs_prefetch(const struct pairs *ps, uint64_t key); /* a get or put of this key follows soon */
+
+/* Adds a pair that is not there, with a count of at least the floor. */
+int pairs_put(struct pairs *ps, struct pair p, struct err *e);
+
+/* Takes the most frequent pair out of the heap (it stays in the table): true, or false when none reaches the floor. */
+bool pairs_pop(struct pairs *ps, struct pair *top);
+
+#endif

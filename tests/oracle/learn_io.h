@@ -1,0 +1,87 @@
+/* learn_io.h - what learn_slow and learn_fast have in common: arguments and pretokens in, merges out. Included by both.
+ *
+ *   usage: learn_slow|learn_fast hf|lex|id VOCAB_SIZE MIN_FREQUENCY MAX_TOKEN_LEN [SPECIAL_IN_HEX]...
+ *   stdin: lines of COUNT TAB BYTES_IN_HEX
+ *   stdout: lines of LEFT_IN_HEX RIGHT_IN_HEX COUNT, a merge each, in order
+ */
+#ifndef BPE_TESTS_ORACLE_LEARN_IO_H
+#define BPE_TESTS_ORACLE_LEARN_IO_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct str {
+    unsigned char *p;
+    size_t len;
+};
+
+struct args {
+    const char *tie;
+    uint64_t vocab_size, min_frequency, max_token_len;
+    struct str *special;
+    size_t n_special;
+};
+
+static void die(const char *why)
+{
+    fprintf(stderr, "%s\n", why);
+    exit(64);
+}
+
+static void *must(void *p)
+{
+    if (!p)
+        die("out of memory");
+    return p;
+}
+
+/* Bytes from hex digits, up to the first other character. */
+__attribute__((unused)) static struct str from_hex(const char *s)
+{
+    size_t digits = strspn(s, "0123456789abcdef");
+    struct str r = {must(malloc(digits / 2 + 1)), digits / 2};
+    for (size_t i = 0; i < r.len; i++) {
+        char two[3] = {s[2 * i], s[2 * i + 1], 0};
+        r.p[i] = (unsigned char)strtoul(two, NULL, 16);
+    }
+    return r;
+}
+
+__attribute__((unused)) static void put_hex(const unsigned char *p, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        printf("%02x", p[i]);
+}
+
+__attribute__((unused)) static void parse_args(int argc, char **argv, struct args *a)
+{
+    if (argc < 5)
+        die("usage: hf|lex|id VOCAB_SIZE MIN_FREQUENCY MAX_TOKEN_LEN [SPECIAL_IN_HEX]...");
+    *a = (struct args){.tie = argv[1],
+                       .vocab_size = strtoull(argv[2], NULL, 10),
+                       .min_frequency = strtoull(argv[3], NULL, 10),
+                       .max_token_len = strtoull(argv[4], NULL, 10),
+                       .n_special = (size_t)argc - 5};
+    a->special = must(calloc(a->n_special + 1, sizeof *a->special));
+    for (size_t i = 0; i < a->n_special; i++)
+        a->special[i] = from_hex(argv[5 + i]);
+}
+
+/* The next pretoken of stdin. Returns 1, or 0 at the end. word->p is to be freed. */
+__attribute__((unused)) static int read_word(struct str *word, uint64_t *count)
+{
+    static char *line;
+    static size_t cap;
+    char *hex;
+    if (getline(&line, &cap, stdin) < 0)
+        return 0;
+    *count = strtoull(line, &hex, 10);
+    if (*hex != '\t')
+        die("a line is not COUNT TAB BYTES_IN_HEX");
+    *word = from_hex(hex + 1);
+    return 1;
+}
+
+#endif

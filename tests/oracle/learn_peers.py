@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Merges of learn_fast next to those of the programs whose tie rules it promises: Hugging Face tokenizers (hf), a trainer
+as Stanford CS336 asks for (lex) and rustbpe (id). TAP output.
+
+usage: learn_peers.py LEARN_FAST [--seed N] [--corpora N] [--vocab-size N] [TEXT_FILE]...
+
+Random corpora first; then each text, split by Hugging Face's ByteLevel pre-tokenizer, at the vocabulary size (32000).
+"""
+import argparse
+import random
+import subprocess
+import sys
+from collections import Counter
+
+
+def byte_to_unicode():
+    keep = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    rest = [b for b in range(256) if b not in keep]
+    return {**{b: chr(b) for b in keep}, **{b: chr(256 + i) for i, b in enumerate(rest)}}
+
+
+SPELL = byte_to_unicode()
+BYTE = {c: b for b, c in SPELL.items()}
+
+
+def spelled(data):
+    return "".join(SPELL[b] for b in data)
+
+
+def unspelled(text):
+    return bytes(BYTE[c] for c in text)
+
+
+def ours(fast, tie, counts, vocab_size, min_frequency=0, max_token_len=0, special=()):
+    """The merges as pairs of bytes. counts: {bytes: count}."""
+    run = subprocess.run(
+        [fast, tie, str(vocab_size), str(min_frequency), str(max_token_len), *(s.encode().hex() for s in special)],
+        input="".join(f"{n}\t{w.hex()}\n" for w, n in counts.items()), capture_output=True, text=True, check=True)
+    return [tuple(bytes.fromhex(h) for h in line.split(" ")[:2]) for line in run.stdout.split("\n")[:-1]]
+
+
+# ---- the peers ----
+
+def hf_model(vocab_size, min_frequency, max_token_len, special, documents, whole):
+    import json
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    tok = Tokenizer(models.BPE())
+    tok.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=not whole)
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocab_size, min_frequency=min_frequency, max_token_length=max_token_len or None,
+        special_tokens=list(special), initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False)
+    tok.train_from_iterator(documents, trainer)
+    return json.loads(tok.to_str())["model"]
+
+
+def hf_merges(counts, vocab_size, min_frequency=0, max_token_len=0, special=()):
+    """Every document is one pretoken."""
+    documents = [w.decode() for w, n in counts.items() for _ in range(n)]
+    model = hf_model(vocab_size, min_frequency, max_token_len, special, documents, True)
+    return [(unspelled(a), unspelled(b)) for a, b in model["merges"]]
+
+
+def cs336_merges(counts, vocab_size, n_special):
+    words = {w: [bytes([b]) for b in w] for w in counts}
+    merges = []
+    while 256 + n_special + len(merges) < vocab_size:
+        pairs = Counter()
+        for w, tokens in words.items():
+            for pair in zip(tokens, tokens[1:]):
+                pairs[pair] += counts[w]
+        if not pairs:
+            break
+        best = max(pairs, key=lambda pair: (pairs[pair], pair))
+        merges.append(best)
+        for w, tokens in words.items():
+            out, i = [], 0
+            while i < len(tokens):
+                step = 2 if tuple(tokens[i:i + 2]) == best else 1
+                out.append(b"".join(tokens[i:i + step]))
+                i += step
+            words[w] = out
+    return merges
+
+
+def rustbpe_merges(counts, vocab_size):
+    """Every document is one pretoken; its own order of merges is that of the ranks, from which the halves follow."""
+    import rustbpe
+    tok = rustbpe.Tokenizer()
+    documents = [w.decode() for w, n in counts.items() for _ in range(n)]
+    tok.train_from_iterator(iter(documents), vocab_size, pattern=r"[\s\S]+")
+    ranks = {bytes(token): rank for token, rank in tok.get_mergeable_ranks()}
+    merges = []
+    for token in sorted(ranks, key=ranks.get)[256:]:
+        parts = [bytes([b]) for b in token]
+        while len(parts) > 2:
+            best = min(range(len(parts) - 1), key=lambda i: (ranks.get(parts[i] + parts[i + 1], len(ranks)), i))
+            parts[best:best + 2] = [parts[best] + parts[best + 1]]
+        merges.append(tuple(parts))
+    return merges
+
+
+# ---- corpora ----
+
+def random_counts(rng):
+    """Pretokens of a few characters, with runs; small and equal counts."""
+    letters = rng.sample(["a", "b", "c", " ", "\n", "é", "-", "中"], rng.randint(1, 4))
+    counts = {}
+    for _ in range(rng.randint(1, 12)):
+        length = rng.randint(1, rng.choice([4, 8, 30]))
+        word = rng.choice(letters)
+        while len(word) < length:
+            word += word[-1] if rng.random() < 0.3 else rng.choice(letters)
+        counts[word.encode()] = rng.randint(1, rng.choice([1, 3, 12]))
+    return counts
+
+
+def random_special(rng, counts):
+    """Often part of a pretoken as it is spelled, so that a merge may be spelled the same."""
+    special = []
+    for _ in range(rng.choice([0, 0, 1, 2, 4])):
+        word = spelled(rng.choice(list(counts)))
+        start = rng.randrange(len(word))
+        special.append(rng.choice([word[start:start + rng.randint(1, 6)], f"<{rng.randint(1, 3)}>"]))
+    return list(dict.fromkeys(special))
+
+
+class Tap:
+    def __init__(self):
+        self.n = self.failed = 0
+
+    def ok(self, ok, name):
+        self.n += 1
+        self.failed += not ok
+        print(f"{'' if ok else 'not '}ok {self.n} - {name}", flush=True)
+
+    def skip(self, name, reason):
+        self.n += 1
+        print(f"ok {self.n} - {name} # SKIP {reason}", flush=True)
+
+    def note(self, text):
+        print(f"# {text}", flush=True)
+
+    def done(self):
+        print(f"1..{self.n}")
+        return 1 if self.failed else 0
+
+
+def compare(tap, name, rng, n_corpora, one):
+    """one(rng) gives ours, theirs and what to show when they differ."""
+    bad = n_merges = 0
+    for i in range(n_corpora):
+        got, want, case = one(rng)
+        n_merges += len(want)
+        if got != want:
+            bad += 1
+            at = next((k for k, (g, w) in enumerate(zip(got, want)) if g != w), min(len(got), len(want)))
+            if bad <= 3:
+                tap.note(f"corpus {i}, merge {at}: got {got[at:at + 1]}, want {want[at:at + 1]}; {case}")
+    tap.ok(not bad, f"{name}: {n_corpora} random corpora ({n_merges} merges)")
+
+
+def have(module):
+    try:
+        return __import__(module)
+    except ImportError:
+        return None
+
+
+def main():
+    args = argparse.ArgumentParser()
+    args.add_argument("fast")
+    args.add_argument("--seed", type=int, default=random.randrange(2**32))
+    args.add_argument("--corpora", type=int, default=1000)
+    args.add_argument("--vocab-size", type=int, default=32000)
+    args.add_argument("text", nargs="*")
+    o = args.parse_intermixed_args()
+    tap = Tap()
+    tap.note(f"seed {o.seed}")
+    rng = random.Random(o.seed)
+
+    def vocab(special):
+        return 256 + len(special) + rng.randint(0, rng.choice([5, 40]))
+
+    def hf(_, min_frequency=False, max_token_len=False, specials=False):
+        counts = random_counts(rng)
+        special = random_special(rng, counts) if specials else []
+        case = dict(vocab_size=vocab(special), min_frequency=rng.randint(0, 8) if min_frequency else 0,
+                    max_token_len=rng.randint(1, 9) if max_token_len else 0, special=special)
+        return ours(o.fast, "hf", counts, **case), hf_merges(counts, **case), (counts, case)
+
+    def lex(_):
+        counts, special = random_counts(rng), rng.choice([[], ["<s>"]])
+        size = vocab(special)
+        return (ours(o.fast, "lex", counts, size, special=special), cs336_merges(counts, size, len(special)),
+                (counts, size))
+
+    def by_id(_):
+        counts, size = random_counts(rng), vocab([])
+        return ours(o.fast, "id", counts, size), rustbpe_merges(counts, size), (counts, size)
+
+    if have("tokenizers"):
+        compare(tap, "hf", rng, o.corpora, hf)
+        compare(tap, "hf with min_frequency", rng, o.corpora, lambda r: hf(r, min_frequency=True))
+        compare(tap, "hf with max_token_length", rng, o.corpora, lambda r: hf(r, max_token_len=True))
+        compare(tap, "hf with special tokens that text spells", rng, o.corpora, lambda r: hf(r, specials=True))
+        compare(tap, "hf with everything", rng, o.corpora,
+                lambda r: hf(r, min_frequency=True, max_token_len=True, specials=True))
+    else:
+        tap.skip("hf", "no Python package tokenizers")
+    compare(tap, "lex against a trainer as CS336 asks for", rng, o.corpora, lex)
+    if have("rustbpe"):
+        compare(tap, "id against rustbpe", rng, o.corpora, by_id)
+    else:
+        tap.skip("id", "no Python package rustbpe")
+    for name in o.text:
+        if not have("tokenizers"):
+            tap.skip(f"hf on {name}", "no Python package tokenizers")
+            continue
+        from tokenizers import pre_tokenizers
+        with open(name, encoding="utf-8", errors="replace", newline="") as f:
+            text = f.read()
+        split = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        counts = Counter(unspelled(piece) for piece, _ in split.pre_tokenize_str(text))
+        special = ["<|endoftext|>", "Ġthe", "ing"]
+        want = hf_model(o.vocab_size, 0, 0, special, [text], False)["merges"]
+        got = ours(o.fast, "hf", counts, o.vocab_size, special=special)
+        tap.ok(got == [(unspelled(a), unspelled(b)) for a, b in want], f"hf on a text of {len(text)} characters, "
+               f"{len(counts)} distinct pretokens ({len(want)} merges)")
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,242 @@
+/* learn_plain.h - learning merges, slow and obvious: before each merge all pairs of all words are counted anew. The
+ * reference for common/bpe/learn.c, from which it takes nothing. Included by learn_slow.c and by
+ * tests/unit/learn_test.c.
+ *
+ * Tokens are named as in learn.h: 0 .. 255 are the bytes by value, 256 + k is what merge k makes.
+ */
+#ifndef BPE_TESTS_ORACLE_LEARN_PLAIN_H
+#define BPE_TESTS_ORACLE_LEARN_PLAIN_H
+
+#include "learn_io.h"
+
+struct plain_word {
+    size_t *token;
+    size_t n;
+    uint64_t count;
+};
+
+struct plain_pair {
+    size_t left, right;
+    uint64_t count;
+};
+
+struct plain_token {
+    struct str bytes;
+    struct str text; /* the bytes, each as a character of the GPT-2 byte-to-unicode map, in UTF-8 */
+    uint64_t id;     /* what decides ties between ids */
+};
+
+struct plain {
+    const struct args *a;
+    int hf, lex;
+    struct plain_token *token;
+    size_t n_token;
+    uint64_t n_vocab, next_id;
+    struct plain_word *word;
+    size_t n_word;
+    struct plain_pair *merge; /* the result */
+    size_t n_merge;
+};
+
+static int plain_str_equal(struct str a, struct str b)
+{
+    return a.len == b.len && !memcmp(a.p, b.p, a.len);
+}
+
+static struct str plain_str_join(struct str a, struct str b)
+{
+    struct str r = {must(malloc(a.len + b.len + 1)), a.len + b.len};
+    memcpy(r.p, a.p, a.len);
+    memcpy(r.p + a.len, b.p, b.len);
+    return r;
+}
+
+static int plain_str_cmp(struct str a, struct str b)
+{
+    for (size_t i = 0; i < a.len && i < b.len; i++)
+        if (a.p[i] != b.p[i])
+            return a.p[i] < b.p[i] ? -1 : 1;
+    return a.len < b.len ? -1 : a.len > b.len;
+}
+
+/* As GPT-2's bytes_to_unicode(): '!' to '~', U+00A1 to U+00AC and U+00AE to U+00FF stay, the rest follows from U+0100.
+ */
+static void plain_byte_to_unicode(unsigned map[256])
+{
+    unsigned next = 256;
+    for (unsigned b = 0; b < 256; b++)
+        map[b] = (b >= '!' && b <= '~') || (b >= 0xA1 && b <= 0xAC) || b >= 0xAE ? b : next++;
+}
+
+static void plain_add_token(struct plain *t, struct str bytes, struct str text, uint64_t id)
+{
+    t->token = must(realloc(t->token, (t->n_token + 1) * sizeof *t->token));
+    t->token[t->n_token++] = (struct plain_token){bytes, text, id};
+}
+
+/* How many special tokens there are, equal ones counted once; with text, how many before the one that is equal to it.
+ */
+static size_t plain_special(const struct plain *t, const struct str *text)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->a->n_special; i++) {
+        size_t same = 0;
+        while (!plain_str_equal(t->a->special[same], t->a->special[i]))
+            same++;
+        if (same < i)
+            continue;
+        if (text && plain_str_equal(t->a->special[i], *text))
+            return n;
+        n++;
+    }
+    return n;
+}
+
+static void plain_start(struct plain *t)
+{
+    unsigned map[256];
+    plain_byte_to_unicode(map);
+    for (unsigned b = 0; b < 256; b++) {
+        struct str bytes = {must(malloc(1)), 1}, text = {must(malloc(2)), 0};
+        bytes.p[0] = (unsigned char)b;
+        if (map[b] >= 0x80)
+            text.p[text.len++] = (unsigned char)(0xC0 + map[b] / 64);
+        text.p[text.len++] = (unsigned char)(map[b] < 0x80 ? map[b] : 0x80 + map[b] % 64);
+        plain_add_token(t, bytes, text, b);
+    }
+    t->next_id = 256;
+    t->n_vocab = 256 + t->a->n_special;
+    if (!t->hf)
+        return;
+    size_t n_special = plain_special(t, NULL);
+    t->next_id = n_special;
+    for (unsigned code = 0; code < 512; code++)
+        for (unsigned b = 0; b < 256; b++)
+            if (map[b] == code) {
+                size_t s = plain_special(t, &t->token[b].text);
+                t->token[b].id = s < n_special ? s : t->next_id++;
+            }
+    t->n_vocab = t->next_id;
+}
+
+static void plain_add_word(struct plain *t, const unsigned char *p, size_t len, uint64_t count)
+{
+    t->word = must(realloc(t->word, (t->n_word + 1) * sizeof *t->word));
+    struct plain_word *w = &t->word[t->n_word++];
+    *w = (struct plain_word){must(calloc(len + 1, sizeof *w->token)), len, count};
+    for (size_t i = 0; i < len; i++)
+        w->token[i] = p[i];
+}
+
+static int plain_by_tokens(const void *x, const void *y)
+{
+    const struct plain_pair *a = x, *b = y;
+    if (a->left != b->left)
+        return a->left < b->left ? -1 : 1;
+    return a->right < b->right ? -1 : a->right > b->right;
+}
+
+/* All pairs that may be merged, each once with its count. */
+static size_t plain_count(const struct plain *t, struct plain_pair **pairs)
+{
+    size_t n = 0, distinct = 0, max = 0;
+    for (size_t i = 0; i < t->n_word; i++)
+        max += t->word[i].n;
+    struct plain_pair *p = must(malloc((max + 1) * sizeof *p));
+    for (size_t i = 0; i < t->n_word; i++)
+        for (size_t j = 0; j + 1 < t->word[i].n; j++) {
+            size_t left = t->word[i].token[j], right = t->word[i].token[j + 1];
+            size_t len = t->token[left].bytes.len + t->token[right].bytes.len;
+            if (!t->a->max_token_len || len == 2 || len < t->a->max_token_len)
+                p[n++] = (struct plain_pair){left, right, t->word[i].count};
+        }
+    qsort(p, n, sizeof *p, plain_by_tokens);
+    for (size_t i = 0; i < n; i++) {
+        if (distinct && !plain_by_tokens(&p[distinct - 1], &p[i]))
+            p[distinct - 1].count += p[i].count;
+        else
+            p[distinct++] = p[i];
+    }
+    *pairs = p;
+    return distinct;
+}
+
+/* Whether a is merged before b. */
+static int plain_before(const struct plain *t, const struct plain_pair *a, const struct plain_pair *b)
+{
+    const struct plain_token *al = &t->token[a->left], *ar = &t->token[a->right];
+    const struct plain_token *bl = &t->token[b->left], *br = &t->token[b->right];
+    if (a->count != b->count)
+        return a->count > b->count;
+    if (t->lex) {
+        int d = plain_str_cmp(al->bytes, bl->bytes);
+        return d ? d > 0 : plain_str_cmp(ar->bytes, br->bytes) > 0;
+    }
+    return al->id != bl->id ? al->id < bl->id : ar->id < br->id;
+}
+
+static void plain_apply(struct plain_word *w, size_t left, size_t right, size_t made)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        int here = i + 1 < w->n && w->token[i] == left && w->token[i + 1] == right;
+        w->token[n++] = here ? made : w->token[i];
+        i += (size_t)here;
+    }
+    w->n = n;
+}
+
+static void plain_merge(struct plain *t, struct plain_pair best)
+{
+    struct str bytes = plain_str_join(t->token[best.left].bytes, t->token[best.right].bytes);
+    struct str text = plain_str_join(t->token[best.left].text, t->token[best.right].text);
+    for (size_t i = 0; i < t->n_token; i++)
+        if (plain_str_equal(t->token[i].bytes, bytes))
+            die("two merges made the same string");
+    size_t n_special = plain_special(t, NULL);
+    size_t s = t->hf ? plain_special(t, &text) : n_special;
+    if (s == n_special)
+        t->n_vocab++;
+    plain_add_token(t, bytes, text, s < n_special ? s : t->next_id++);
+    for (size_t i = 0; i < t->n_word; i++)
+        plain_apply(&t->word[i], best.left, best.right, t->n_token - 1);
+    t->merge = must(realloc(t->merge, (t->n_merge + 1) * sizeof *t->merge));
+    t->merge[t->n_merge++] = best;
+}
+
+/* plain_init, any number of plain_add_word, plain_run, then the result is in t->merge; plain_free. a is borrowed. */
+static void plain_init(struct plain *t, const struct args *a)
+{
+    *t = (struct plain){.a = a, .hf = !strcmp(a->tie, "hf"), .lex = !strcmp(a->tie, "lex")};
+    plain_start(t);
+}
+
+static void plain_run(struct plain *t)
+{
+    while (t->n_vocab < t->a->vocab_size) {
+        struct plain_pair *pairs, best = {0};
+        size_t n = plain_count(t, &pairs);
+        for (size_t i = 0; i < n; i++)
+            if (plain_before(t, &pairs[i], &best) || i == 0)
+                best = pairs[i];
+        free(pairs);
+        if (best.count < 1 || best.count < t->a->min_frequency)
+            break;
+        plain_merge(t, best);
+    }
+}
+
+static void plain_free(struct plain *t)
+{
+    for (size_t i = 0; i < t->n_token; i++) {
+        free(t->token[i].bytes.p);
+        free(t->token[i].text.p);
+    }
+    for (size_t i = 0; i < t->n_word; i++)
+        free(t->word[i].token);
+    free(t->token);
+    free(t->word);
+    free(t->merge);
+}
+
+#endif

@@ -1,0 +1,29 @@
+/* learn_slow.c - the slow, obvious trainer of learn_plain.h as a filter. Arguments and formats: learn_io.h. */
+#include "learn_plain.h"
+
+int main(int argc, char **argv)
+{
+    struct args a;
+    struct plain t;
+    struct str word;
+    uint64_t count;
+    parse_args(argc, argv, &a);
+    plain_init(&t, &a);
+    while (read_word(&word, &count)) {
+        plain_add_word(&t, word.p, word.len, count);
+        free(word.p);
+    }
+    plain_run(&t);
+    for (size_t i = 0; i < t.n_merge; i++) {
+        struct str left = t.token[t.merge[i].left].bytes, right = t.token[t.merge[i].right].bytes;
+        put_hex(left.p, left.len);
+        putchar(' ');
+        put_hex(right.p, right.len);
+        printf(" %llu\n", (unsigned long long)t.merge[i].count);
+    }
+    plain_free(&t);
+    for (size_t i = 0; i < a.n_special; i++)
+        free(a.special[i].p);
+    free(a.special);
+    return 0;
+}

@@ -1,0 +1,441 @@
+/* learn_test.c - common/bpe/learn.h: cases worked out by hand, then random corpora against the slow trainer of
+ * tests/oracle/learn_plain.h.
+ *
+ *   usage: learn_test [SEED]
+ */
+#include "bpe/learn.h"
+
+#include "../oracle/learn_plain.h"
+#include "sys/hash.h"
+#include "tap.h"
+
+#include <inttypes.h>
+
+static const char *const tie_name[] = {[LEARN_HF] = "hf", [LEARN_LEX] = "lex", [LEARN_ID] = "id"};
+
+/* ---- by hand ---- */
+
+struct hand {
+    const char *name;
+    enum learn_tie tie;
+    uint32_t more; /* vocab_size less 256 */
+    uint64_t min_frequency, max_token_len;
+    const char *special; /* separated by spaces */
+    const char *words;   /* WORD:COUNT ..., '_' stands for a space */
+    const char *want;    /* LEFT+RIGHT:COUNT ... */
+};
+
+static const struct hand hands[] = {
+    {"no pretoken at all", LEARN_HF, 9, 0, 0, "", "", ""},
+    {"pretokens without a pair", LEARN_HF, 9, 0, 0, "", "a:7 b:1", ""},
+    {"a vocabulary that is full makes no merge", LEARN_HF, 0, 0, 0, "", "ab:1", ""},
+    {"a vocabulary full of special tokens makes no merge", LEARN_LEX, 1, 0, 0, "<s>", "ab:1", ""},
+    {"stops when no pair is left", LEARN_HF, 99, 0, 0, "", "ab:1", "a+b:1"},
+    {"stops at the size of the vocabulary", LEARN_HF, 1, 0, 0, "", "ab:2 cd:1", "a+b:2"},
+    {"aaa holds the pair twice", LEARN_HF, 9, 0, 0, "", "aaa:1", "a+a:2 aa+a:1"},
+    {"aaaa becomes two tokens", LEARN_HF, 9, 0, 0, "", "aaaa:1", "a+a:3 aa+aa:1"},
+    {"aaaaa is replaced from the left", LEARN_HF, 9, 0, 0, "", "aaaaa:1", "a+a:4 aa+a:1 aa+aaa:1"},
+    {"aaaaa, ties by bytes", LEARN_LEX, 9, 0, 0, "", "aaaaa:1", "a+a:4 aa+aa:1 aaaa+a:1"},
+    {"abab: touching occurrences give one new pair", LEARN_HF, 9, 0, 0, "", "abab:3", "a+b:6 ab+ab:3"},
+    {"ababab and a run of the new token", LEARN_HF, 9, 0, 0, "", "ababab:2", "a+b:6 ab+ab:4 abab+ab:2"},
+    {"babab: the pair that lies between occurrences goes away", LEARN_HF, 9, 0, 0, "", "babab:1 ab:2",
+     "a+b:4 b+ab:1 bab+ab:1"},
+    {"ties, hf: the smallest ids", LEARN_HF, 9, 0, 0, "", "cd:1 ab:1 cb:1", "a+b:1 c+b:1 c+d:1"},
+    {"ties, lex: the greatest bytes", LEARN_LEX, 9, 0, 0, "", "cb:1 ab:1 cd:1", "c+d:1 c+b:1 a+b:1"},
+    {"ties, lex: longer is greater", LEARN_LEX, 9, 0, 0, "", "xab:3 ab:3 ax:1 abx:1", "a+b:7 x+ab:3 ab+x:1 a+x:1"},
+    {"ties, lex: equal in the first eight bytes", LEARN_LEX, 99, 0, 0, "",
+     "aaaaaaaabx:8 aaaaaaaacx:8 aaaaaaaab:1 aaaaaaaac:1",
+     "a+a:126 aa+aa:54 aaaa+aaaa:18 aaaaaaaa+c:9 aaaaaaaa+b:9 aaaaaaaac+x:8 aaaaaaaab+x:8"},
+    {"ties, hf: a space comes after letters", LEARN_HF, 9, 0, 0, "", "_b:1 ab:1", "a+b:1 _+b:1"},
+    {"ties, id: a space comes before letters", LEARN_ID, 9, 0, 0, "", "_b:1 ab:1", "_+b:1 a+b:1"},
+    {"ties, hf: bytes of Latin-1 letters come before the space", LEARN_HF, 9, 0, 0, "", "_b:1 \303b:1",
+     "\\xc3+b:1 _+b:1"},
+    {"ties: merges come after bytes", LEARN_ID, 9, 0, 0, "", "ab:5 abz:2 \377z:2", "a+b:7 \\xff+z:2 ab+z:2"},
+    {"the order of ids is the order of merges", LEARN_HF, 9, 0, 0, "", "xy:9 ab:8 xyz:1 abz:1",
+     "x+y:10 a+b:9 xy+z:1 ab+z:1"},
+    {"a special token that is a byte takes its place", LEARN_HF, 1, 0, 0, "c", "ab:5 ca:5", "c+a:5"},
+    {"the same, with other ties: it takes a place of its own", LEARN_ID, 1, 0, 0, "c", "ab:5 ca:5", ""},
+    {"special tokens given twice count once", LEARN_HF, 2, 0, 0, "<s> <s>", "ab:5", "a+b:5"},
+    {"a merge spelled as a special token is free", LEARN_HF, 2, 0, 0, "ab", "ab:5 cd:4 ef:3", "a+b:5 c+d:4"},
+    {"the same, with other ties: it is not", LEARN_ID, 2, 0, 0, "ab", "ab:5 cd:4 ef:3", "a+b:5"},
+    {"a special token spelled with a space", LEARN_HF, 4, 0, 0, "\304\240the", "_the:9 xy:1",
+     "h+e:9 t+he:9 _+the:9 x+y:1"},
+    {"a merge spelled as a special token has its id", LEARN_HF, 9, 0, 0, "cd", "ab:9 abz:2 cd:8 cdz:2",
+     "a+b:11 c+d:10 cd+z:2 ab+z:2"},
+    {"max_token_len is strict", LEARN_HF, 9, 0, 3, "", "abc:1", "a+b:1"},
+    {"max_token_len allows what is shorter", LEARN_HF, 9, 0, 4, "", "abc:1", "a+b:1 ab+c:1"},
+    {"max_token_len exempts pairs of two bytes", LEARN_HF, 9, 0, 1, "", "aaa:1", "a+a:2"},
+    {"max_token_len and a frequent long pretoken", LEARN_HF, 2, 0, 3, "", "abc:9 de:1", "a+b:9 d+e:1"},
+    {"min_frequency is the least that counts", LEARN_HF, 9, 3, 0, "", "ab:3 cd:2", "a+b:3"},
+    {"a pretoken added twice", LEARN_HF, 2, 0, 0, "", "ab:9 ab:9 cd:3 ef:2", "a+b:18 c+d:3"},
+    {"counts up to 2^64-1", LEARN_HF, 9, 0, 0, "", "ab:18446744073709551615", "a+b:18446744073709551615"},
+    {"counts above 2^63 in a run", LEARN_HF, 9, 0, 0, "", "aaa:9223372036854775807",
+     "a+a:18446744073709551614 aa+a:9223372036854775807"},
+};
+
+static char *print_token(char *out, const struct learn_merge *m, uint32_t t)
+{
+    if (t >= 256)
+        return print_token(print_token(out, m, m[t - 256].left), m, m[t - 256].right);
+    if (t > 0x7e)
+        return out + sprintf(out, "\\x%02x", (unsigned)t);
+    *out = t == ' ' ? '_' : (char)t;
+    return out + 1;
+}
+
+static int by_hand(const struct hand *h, char *got)
+{
+    char words[256], special[64], *save;
+    struct learn_special sp[8];
+    struct learn_opts o = {.tie = h->tie,
+                           .vocab_size = 256 + h->more,
+                           .min_frequency = h->min_frequency,
+                           .max_token_len = h->max_token_len,
+                           .special = sp};
+    struct err e = {0};
+    const struct learn_merge *m = NULL;
+    size_t n = 0;
+    strcpy(special, h->special);
+    for (char *s = strtok_r(special, " ", &save); s; s = strtok_r(NULL, " ", &save))
+        sp[o.n_special++] = (struct learn_special){(unsigned char *)s, strlen(s)};
+    struct learner *l = learner_new(&e);
+    strcpy(words, h->words);
+    for (char *s = strtok_r(words, " ", &save); s; s = strtok_r(NULL, " ", &save)) {
+        size_t len = strcspn(s, ":");
+        for (size_t i = 0; i < len; i++)
+            if (s[i] == '_')
+                s[i] = ' ';
+        learner_add(l, (unsigned char *)s, len, strtoull(s + len + 1, NULL, 10), &e);
+    }
+    learner_run(l, &o, &o, &m, &n, &e);
+    char *out = got;
+    for (size_t i = 0; i < n; i++) {
+        out += sprintf(out, "%s", i ? " " : "");
+        out = print_token(out, m, m[i].left);
+        *out++ = '+';
+        out = print_token(out, m, m[i].right);
+        out += sprintf(out, ":%" PRIu64, m[i].count);
+    }
+    *out = 0;
+    learner_free(l);
+    return !e.code && !strcmp(got, h->want);
+}
+
+static void test_by_hand(void)
+{
+    char got[1000];
+    for (size_t i = 0; i < sizeof hands / sizeof *hands; i++)
+        if (!tap_ok(by_hand(&hands[i], got), "%s", hands[i].name))
+            tap_note("got '%s', want '%s'", got, hands[i].want);
+}
+
+/* ---- errors ---- */
+
+static void test_errors(void)
+{
+    struct learn_opts o = {.tie = LEARN_HF, .vocab_size = 300};
+    const struct learn_merge *m;
+    size_t n;
+    struct err e = {0};
+    struct learner *l = learner_new(&e);
+    int first = learner_add(l, (const unsigned char *)"ab", 2, UINT64_MAX, &e);
+    int second = learner_add(l, (const unsigned char *)"c", 1, 1, &e);
+    tap_ok(!first && second == -1 && e.code == EX_DATAERR, "a sum of counts above 2^64-1 is refused");
+    learner_free(l);
+
+    e = (struct err){0};
+    l = learner_new(&e);
+    learner_add(l, (const unsigned char *)"aaa", 3, (uint64_t)1 << 63, &e);
+    tap_ok(!e.code && learner_run(l, &o, &o, &m, &n, &e) == -1 && e.code == EX_DATAERR,
+           "a pair that counts more than 2^64-1 is refused");
+    learner_free(l);
+
+    e = (struct err){0};
+    l = learner_new(&e);
+    tap_ok(learner_add(l, (const unsigned char *)"ab", UINT32_MAX, 1, &e) == -1 && e.code == EX_DATAERR,
+           "more bytes than positions can address are refused");
+    learner_free(l);
+    learner_free(NULL);
+}
+
+/* ---- random corpora ---- */
+
+static uint64_t random_state;
+
+static uint64_t rnd(uint64_t below)
+{
+    random_state += 0x9E3779B97F4A7C15u;
+    uint64_t x = random_state;
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+    return (x ^ x >> 31) % below;
+}
+
+struct corpus_words {
+    unsigned char (*bytes)[64];
+    size_t *len;
+    uint64_t *count;
+    size_t n;
+};
+
+/* Few letters, repeats and equal counts: where ties and runs are. */
+static void random_words(struct corpus_words *w)
+{
+    static const unsigned char letters[] = {'a', 'b', ' ', 0x00, 0xc3, '\n', 'z', 0xff};
+    size_t n_letters = 1 + rnd(rnd(4) ? 3 : 8), first = rnd(8), max_len = 1 + rnd(rnd(4) ? 8 : 63);
+    uint64_t max_count = (uint64_t[]){1, 3, 20, 1000000, (uint64_t)1 << 52}[rnd(5)];
+    w->n = rnd(rnd(3) ? 12 : 60);
+    w->bytes = must(calloc(w->n + 1, sizeof *w->bytes));
+    w->len = must(calloc(w->n + 1, sizeof *w->len));
+    w->count = must(calloc(w->n + 1, sizeof *w->count));
+    for (size_t i = 0; i < w->n; i++) {
+        w->len[i] = rnd(max_len + 1);
+        w->count[i] = 1 + rnd(max_count);
+        for (size_t j = 0; j < w->len[i]; j++)
+            w->bytes[i][j] = j && rnd(3) == 0 ? w->bytes[i][j - 1] : letters[(first + rnd(n_letters)) % 8];
+    }
+}
+
+static void shuffle(struct corpus_words *w)
+{
+    for (size_t i = w->n; i > 1; i--) {
+        size_t j = rnd(i), k = i - 1, len = w->len[j];
+        uint64_t count = w->count[j];
+        unsigned char bytes[64];
+        memcpy(bytes, w->bytes[j], 64);
+        memcpy(w->bytes[j], w->bytes[k], 64);
+        memcpy(w->bytes[k], bytes, 64);
+        w->len[j] = w->len[k];
+        w->len[k] = len;
+        w->count[j] = w->count[k];
+        w->count[k] = count;
+    }
+}
+
+static void free_words(struct corpus_words *w)
+{
+    free(w->bytes);
+    free(w->len);
+    free(w->count);
+}
+
+/* A special token that a merge might spell: part of a word, as hf spells it. */
+static struct str random_special(const struct plain *spelled, const struct corpus_words *w)
+{
+    struct str s = {must(malloc(128)), 0};
+    size_t i = rnd(w->n + 1), len = i < w->n ? w->len[i] : 0, from = rnd(len + 1), to = from + rnd(5);
+    for (size_t j = from; j < to && j < len; j++) {
+        struct str text = spelled->token[w->bytes[i][j]].text;
+        memcpy(s.p + s.len, text.p, text.len);
+        s.len += text.len;
+    }
+    if (s.len == 0)
+        s.len = (size_t)sprintf((char *)s.p, "<%d>", (int)rnd(3));
+    return s;
+}
+
+static void random_args(struct args *a, enum learn_tie tie, const struct corpus_words *w)
+{
+    struct args plain_args = {.tie = "id"};
+    struct plain spelled;
+    plain_init(&spelled, &plain_args);
+    *a = (struct args){.tie = tie_name[tie], .n_special = rnd(3) ? 0 : rnd(5)};
+    a->special = must(calloc(a->n_special + 1, sizeof *a->special));
+    for (size_t i = 0; i < a->n_special; i++)
+        a->special[i] = random_special(&spelled, w);
+    a->vocab_size = 256 + a->n_special + rnd(rnd(2) ? 8 : 60);
+    a->min_frequency = rnd(3) ? 0 : rnd(30);
+    a->max_token_len = rnd(3) ? 0 : rnd(9);
+    plain_free(&spelled);
+}
+
+static void free_args(struct args *a)
+{
+    for (size_t i = 0; i < a->n_special; i++)
+        free(a->special[i].p);
+    free(a->special);
+}
+
+/* Whether the trainer says what the slow one said. */
+static int same_as_plain(const struct args *a, enum learn_tie tie, const struct corpus_words *w, const struct plain *t)
+{
+    struct learn_special sp[8];
+    for (size_t i = 0; i < a->n_special; i++)
+        sp[i] = (struct learn_special){a->special[i].p, a->special[i].len};
+    struct learn_opts o = {.tie = tie,
+                           .vocab_size = (uint32_t)a->vocab_size,
+                           .min_frequency = a->min_frequency,
+                           .max_token_len = a->max_token_len,
+                           .special = sp,
+                           .n_special = a->n_special};
+    struct err e = {0};
+    const struct learn_merge *m = NULL;
+    size_t n = 0;
+    struct learner *l = learner_new(&e);
+    for (size_t i = 0; i < w->n; i++)
+        learner_add(l, w->bytes[i], w->len[i], w->count[i], &e);
+    int same = !e.code && !learner_run(l, &o, &o, &m, &n, &e) && n == t->n_merge;
+    for (size_t i = 0; same && i < n; i++)
+        same = m[i].left == t->merge[i].left && m[i].right == t->merge[i].right && m[i].count == t->merge[i].count;
+    learner_free(l);
+    return same;
+}
+
+static void test_random(enum learn_tie tie, size_t n_corpora)
+{
+    size_t bad = 0, merges = 0;
+    for (size_t i = 0; i < n_corpora; i++) {
+        uint64_t start = random_state;
+        struct corpus_words w;
+        struct args a;
+        struct plain t;
+        random_words(&w);
+        random_args(&a, tie, &w);
+        plain_init(&t, &a);
+        for (size_t j = 0; j < w.n; j++)
+            plain_add_word(&t, w.bytes[j], w.len[j], w.count[j]);
+        plain_run(&t);
+        int same = same_as_plain(&a, tie, &w, &t);
+        shuffle(&w);
+        int shuffled = same_as_plain(&a, tie, &w, &t);
+        if ((!same || !shuffled) && bad++ < 5)
+            tap_note("corpus %zu differs%s: learn_test %" PRIu64 " has it first", i, same ? " when shuffled" : "",
+                     start);
+        merges += t.n_merge;
+        plain_free(&t);
+        free_args(&a);
+        free_words(&w);
+    }
+    tap_ok(!bad, "%s: %zu random corpora, each in two orders, as the slow trainer has them (%zu merges)", tie_name[tie],
+           n_corpora, merges);
+}
+
+/* ---- large ---- */
+
+/* One pretoken of n bytes; more than 65,536 make slots wide. */
+static void test_long_word(enum learn_tie tie, size_t n, size_t letters, uint64_t min_frequency)
+{
+    struct args a = {.tie = tie_name[tie], .vocab_size = 200000, .min_frequency = min_frequency};
+    struct learn_opts o = {.tie = tie, .vocab_size = 200000, .min_frequency = min_frequency};
+    struct err e = {0};
+    const struct learn_merge *m = NULL;
+    struct plain t;
+    size_t n_merges = 0;
+    unsigned char *p = must(malloc(n));
+    for (size_t i = 0; i < n; i++)
+        p[i] = (unsigned char)('a' + rnd(letters));
+    plain_init(&t, &a);
+    plain_add_word(&t, p, n, 1);
+    plain_run(&t);
+    struct learner *l = learner_new(&e);
+    learner_add(l, p, n, 1, &e);
+    int same = !learner_run(l, &o, &o, &m, &n_merges, &e) && n_merges == t.n_merge;
+    for (size_t i = 0; same && i < n_merges; i++)
+        same = m[i].left == t.merge[i].left && m[i].right == t.merge[i].right && m[i].count == t.merge[i].count;
+    tap_ok(same, "%s: a pretoken of %zu bytes, %zu letters (%zu merges)", tie_name[tie], n, letters, t.n_merge);
+    learner_free(l);
+    plain_free(&t);
+    free(p);
+}
+
+/* So many special tokens that the symbols of bytes need wide slots; none is ever spelled, so nothing else may change.
+ */
+static void test_many_special(void)
+{
+    enum { N = 70000 };
+    static char text[N][8];
+    static struct learn_special special[N];
+    struct err e = {0};
+    const struct learn_merge *few = NULL, *many = NULL;
+    struct learn_opts o = {.tie = LEARN_HF, .vocab_size = 256 + 500};
+    struct learn_opts o_many = {.tie = LEARN_HF, .vocab_size = 256 + 500 + N, .special = special, .n_special = N};
+    size_t n_few = 0, n_many = 0;
+    for (size_t i = 0; i < N; i++)
+        special[i] = (struct learn_special){(unsigned char *)text[i], (size_t)sprintf(text[i], "<%zu>", i)};
+    struct learner *l = learner_new(&e);
+    struct learner *l_many = learner_new(&e);
+    for (size_t i = 0; i < 500; i++) {
+        unsigned char p[12];
+        uint64_t count = 1 + rnd(9);
+        for (size_t j = 0; j < sizeof p; j++)
+            p[j] = (unsigned char)('a' + rnd(20));
+        learner_add(l, p, sizeof p, count, &e);
+        learner_add(l_many, p, sizeof p, count, &e);
+    }
+    int same =
+        !learner_run(l, &o, &o, &few, &n_few, &e) && !learner_run(l_many, &o, &many, &n_many, &e) && n_few == n_many;
+    for (size_t i = 0; same && i < n_few; i++)
+        same = few[i].left == many[i].left && few[i].right == many[i].right && few[i].count == many[i].count;
+    tap_ok(same && n_few == 500, "%d special tokens that text does not spell change nothing", N);
+    learner_free(l);
+    learner_free(l_many);
+}
+
+/* Every pretoken has another count, so blocks of equal counts hold one word. */
+static void test_distinct_counts(void)
+{
+    enum { N = 3000 };
+    struct args a = {.tie = "hf", .vocab_size = 256 + 60};
+    struct corpus_words w = {must(calloc(N, 64)), must(calloc(N, sizeof(size_t))), must(calloc(N, sizeof(uint64_t))),
+                             N};
+    struct plain t;
+    plain_init(&t, &a);
+    for (size_t i = 0; i < N; i++) {
+        w.len[i] = 2 + rnd(4);
+        w.count[i] = i + 1;
+        for (size_t j = 0; j < w.len[i]; j++)
+            w.bytes[i][j] = (unsigned char)('a' + rnd(10));
+        plain_add_word(&t, w.bytes[i], w.len[i], w.count[i]);
+    }
+    plain_run(&t);
+    tap_ok(same_as_plain(&a, LEARN_HF, &w, &t), "%d pretokens that all count differently", N);
+    plain_free(&t);
+    free_words(&w);
+}
+
+static void on_progress(void *ctx, uint64_t done, uint64_t goal)
+{
+    uint64_t *last = ctx;
+    *last = done > *last && done <= goal && goal == 1000 ? done : UINT64_MAX;
+}
+
+static void test_progress(void)
+{
+    uint64_t last = 0;
+    struct learn_opts o = {.tie = LEARN_ID, .vocab_size = 1256, .progress = on_progress, .progress_ctx = &last};
+    struct err e = {0};
+    const struct learn_merge *m;
+    unsigned char p[8];
+    size_t n = 0;
+    struct learner *l = learner_new(&e);
+    for (size_t i = 0; i < 1000; i++) {
+        for (size_t j = 0; j < sizeof p; j++)
+            p[j] = (unsigned char)rnd(256);
+        learner_add(l, p, sizeof p, 1, &e);
+    }
+    tap_ok(!learner_run(l, &o, &o, &m, &n, &e) && n == 1000 && last > 0 && last <= 1000,
+           "progress is told, and goes up");
+    learner_free(l);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t seed;
+    random_bytes(&seed, sizeof seed);
+    if (argc > 1)
+        seed = strtoull(argv[1], NULL, 10);
+    tap_note("seed %" PRIu64, seed);
+    random_state = seed;
+    test_by_hand();
+    test_errors();
+    for (enum learn_tie tie = LEARN_HF; tie <= LEARN_ID; tie++) {
+        test_random(tie, 6000);
+        test_long_word(tie, 70000, 2, 200);
+        test_long_word(tie, 100000, 1, 0);
+        test_long_word(tie, 900, 3, 0);
+    }
+    test_many_special();
+    test_distinct_counts();
+    test_progress();
+    return tap_done();
+}
