@@ -4,55 +4,105 @@ DESTDIR ?=
 BUILD   ?= build
 CC      ?= cc
 CFLAGS  ?= -O2 -g
+JOBS    ?= 2
 VERSION := 0.1.0
 
 PROGRAMS := bpe-chunk bpe-count bpe-sum bpe-merge bpe-view
-LIBS     := -lpcre2-8 -ljansson -lzstd -lz
+LIBS     := -lpcre2-8 -ljansson -lzstd -lz -lmd
 
 WARN := -Wall -Wextra
 ifeq ($(DEVELOPER),1)
 WARN += -Wpedantic -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes -Wvla -Werror
 endif
 
-# What is compiled, always: CFLAGS stays the user's.
-ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -Icommon -DBPE_VERSION='"$(VERSION)"' $(WARN) $(CPPFLAGS) $(CFLAGS)
+# What is always given; CFLAGS, CPPFLAGS and LDFLAGS stay the user's.
+FLAGS := -std=c11 -D_GNU_SOURCE -Icommon -DBPE_VERSION='"$(VERSION)"' $(WARN) $(CPPFLAGS) $(CFLAGS)
 
-LIB_SRC  := $(sort $(wildcard common/*/*.c))
-LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
-LIB      := $(BUILD)/libbpe.a
-BINS     := $(PROGRAMS:%=$(BUILD)/%)
-UNIT_SRC := $(sort $(wildcard tests/unit/*.c))
-UNITS    := $(UNIT_SRC:%.c=$(BUILD)/%)
-ORACLE_SRC := $(sort $(wildcard tests/oracle/*.c))
-ORACLES  := $(ORACLE_SRC:%.c=$(BUILD)/%)
+LIB     := $(BUILD)/libbpe.a
+LIB_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c))
+BINS    := $(PROGRAMS:%=$(BUILD)/%)
+# Programs of the tests: unit tests and the helpers of oracles, faults and fuzzing.
+UNITS   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
+HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/oracle/*.c tests/fuzz/*.c tests/bench/*.c))
+FAULTS  := $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/fault/*.c))
+SCRIPTS := $(wildcard tests/*/*.t)
+MAN     := $(wildcard man/*.[1-8])
 
 all: $(BINS)
 
+help:
+	@echo "make                the programs, in $(BUILD)/"
+	@echo "make install        to DESTDIR PREFIX ($(PREFIX)); uninstall takes them away again"
+	@echo "make demo           trains a tokenizer on text found on this machine"
+	@echo "make check          the tests (CORPUS=DIR: also on the texts there)"
+	@echo "make check-peers    the tests against Hugging Face tokenizers and others, from PyPI (CORPUS=DIR)"
+	@echo "make check-sanitize the tests under ASan and UBSan (clang), apart from $(BUILD)/"
+	@echo "make fuzz           random damage for FUZZ_SECONDS ($(FUZZ_SECONDS))"
+	@echo "make bench          times against Hugging Face (CORPUS=DIR)"
+	@echo "make clean          takes away what was built"
+	@echo "DEVELOPER=1 turns on more warnings, as errors"
+
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(FLAGS) -MMD -MP -c -o $@ $<
 
 $(LIB): $(LIB_OBJ)
 	rm -f $@
 	$(AR) rcs $@ $^
 
 $(BINS): $(BUILD)/%: $(BUILD)/cmd/%.o $(LIB)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(UNITS) $(ORACLES): $(BUILD)/%: $(BUILD)/%.o $(LIB)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(UNITS) $(HELPERS): $(BUILD)/%: $(BUILD)/%.o $(LIB)
+	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-# Rebuild everything when compiler or flags change.
+$(FAULTS): $(BUILD)/%.so: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(LDFLAGS) -shared -fPIC -o $@ $<
+
+# All is built again when the compiler or its flags change.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(ALL_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(ALL_CFLAGS)' > $@
+	@echo '$(CC) $(FLAGS)' | cmp -s - $@ || echo '$(CC) $(FLAGS)' > $@
 
-units: $(UNITS) $(ORACLES)
+units: $(UNITS) $(HELPERS) $(FAULTS)
+
+check: all units
+	BUILD=$(BUILD) CORPUS=$(CORPUS) prove --directives -j$(JOBS) $(UNITS) $(SCRIPTS)
+
+check-peers: all units
+	BUILD=$(BUILD) CORPUS=$(CORPUS) tests/peers.sh
+
+check-sanitize:
+	$(MAKE) check BUILD=build-sanitize CC=clang LDFLAGS= \
+	    CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
+
+FUZZ_SECONDS ?= 60
+fuzz: all units
+	BUILD=$(BUILD) tests/fuzz/fuzz.sh $(FUZZ_SECONDS)
+
+bench: all
+	BUILD=$(BUILD) CORPUS=$(CORPUS) tests/bench/bench.sh
+
+demo: all
+	BUILD=$(BUILD) pipelines/demo.sh
+
+install: all
+	mkdir -p $(DESTDIR)$(PREFIX)/bin
+	cp $(BINS) $(DESTDIR)$(PREFIX)/bin
+	for page in $(MAN); do \
+	    dir=$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; \
+	    mkdir -p $$dir && cp $$page $$dir || exit 1; \
+	done
+
+uninstall:
+	rm -f $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%)
+	for page in $(notdir $(MAN)); do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$page; done
 
 clean:
-	rm -rf build build-*
+	rm -rf build build-sanitize
 
 FORCE:
-.PHONY: all units clean FORCE
+.PHONY: all help units check check-peers check-sanitize fuzz bench demo install uninstall clean FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

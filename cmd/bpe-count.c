@@ -411,7 +411,7 @@ static int count_file(struct worker *w, struct job *j, const struct range_file *
     w->place = (struct place){j->run, f->source, 0};
     if (f->by_value)
         return err_set(e, EX_DATAERR, "%s: was no plain file; make these chunks again with bpe-chunk --only", name);
-    int fd = fd_open_input(strcmp(name, "-") == 0 ? "./-" : name, &why);
+    int fd = fd_open_input(name, &why);
     if (fd < 0)
         return err_set(e, why.code, "%s (a bpe-count that cannot see bpe-chunk's files needs bpe-chunk --inline)", why.msg);
     int rc = check_unchanged(fd, name, f, e);

@@ -12,7 +12,7 @@
 
 void fd_prepare(void)
 {
-    /* Each is opened the wrong way round, so that using it is EBADF, as it would be without us. */
+    /* Input and output are opened the wrong way round: using them is EBADF, as it would be without us. */
     static const int wrong_way[3] = {O_WRONLY, O_RDONLY, O_WRONLY};
     for (int fd = 0; fd < 3; fd++) {
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", wrong_way[fd]) != fd)

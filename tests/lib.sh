@@ -1,0 +1,90 @@
+# shellcheck shell=bash
+# lib.sh - for tests in bash: the Test Anything Protocol, a directory of one's own, the programs on PATH.
+#
+#     . "$(dirname "$0")/../lib.sh"
+#     is "$(bpe-count --version)" "bpe-count 0.1.0" "says its version"
+#     done_testing
+#
+# BUILD (default build) is where the programs are; CORPUS, if set, a directory with en.txt[.zst], multi.txt[.zst] and
+# tinyshakespeare.txt. Each test runs in an empty directory, $PWD, that is removed at the end.
+
+set -u -o pipefail
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+BUILD=${BUILD:-$TOP/build}
+case $BUILD in /*) ;; *) BUILD=$TOP/$BUILD ;; esac
+case ${CORPUS:-/} in /*) ;; *) CORPUS=$TOP/$CORPUS ;; esac
+PATH=$BUILD:$BUILD/tests/oracle:$PATH
+export PATH LC_ALL=C.UTF-8 PARALLEL_HOME=${TMPDIR:-/tmp}
+test_n=0 test_failed=0
+test_dir=$(mktemp -d "${TMPDIR:-/tmp}/bpe-test-XXXXXX")
+trap 'cd /; rm -rf "$test_dir"' EXIT
+cd "$test_dir" || exit 1
+
+# ok STATUS NAME: passes if STATUS is 0.
+ok() {
+    test_n=$((test_n + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $test_n - $2"
+    else
+        echo "not ok $test_n - $2"
+        test_failed=1
+        return 1
+    fi
+}
+
+# is GOT WANTED NAME
+is() {
+    if [ "$1" = "$2" ]; then
+        ok 0 "$3"
+    else
+        ok 1 "$3"
+        printf '%s\n' "got:    $1" "wanted: $2" | head -c 2000 | sed 's/^/# /'
+        echo
+        return 1
+    fi
+}
+
+# like GOT PATTERN NAME: a pattern of the shell.
+like() {
+    # shellcheck disable=SC2254
+    case $1 in
+    $2) ok 0 "$3" ;;
+    *)
+        ok 1 "$3"
+        printf '%s\n' "got:  $1" "like: $2" | head -c 2000 | sed 's/^/# /'
+        return 1
+        ;;
+    esac
+}
+
+# same FILE FILE NAME: byte for byte.
+same() {
+    cmp "$1" "$2" >cmp.out 2>&1
+    ok $? "$3" || sed 's/^/# /' cmp.out
+}
+
+# skip NAME REASON: one test that cannot run here.
+skip() {
+    test_n=$((test_n + 1))
+    echo "ok $test_n - $1 # SKIP $2"
+}
+
+done_testing() {
+    echo "1..$test_n"
+    exit $test_failed
+}
+
+# words FILE...: the words of counts, as text, without what may differ from run to run.
+words() {
+    bpe-view "$@" | grep -v '^#'
+}
+
+# line ARGS...: the line of the README, from text named in ARGS to tokenizer.json on standard output; V is the size.
+line() {
+    bpe-chunk "$@" | parallel --pipe bpe-count | bpe-sum | bpe-merge -v "${V:-1000}"
+}
+
+# text SEED BYTES [KIND]: made-up text on standard output, see text.py.
+text() {
+    python3 "$TOP/tests/text.py" "$@"
+}

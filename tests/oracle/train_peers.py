@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""train_peers.py [FILE...] - the line of the README against Hugging Face's BpeTrainer, merge for merge.
+
+Each FILE (default: made-up text) is trained on with both, patterns gpt2 and cl100k, V = 32000. The tokenizer.json must be what
+Hugging Face saves, byte for byte, and load again. Needs PyPI tokenizers; BUILD is where the programs are. TAP.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+try:
+    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+except ImportError as missing:
+    print(f"1..0 # SKIP {missing}")
+    sys.exit(0)
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.join(TOP, "build"))
+ENV = dict(os.environ, PATH=BUILD + ":" + os.environ["PATH"])
+EOT = "<|endoftext|>"
+CL100K = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+          r"|\s*[\r\n]+|\s+(?!\S)|\s+")
+V = 32000
+n_tests = failed = 0
+
+
+def ok(passed, name):
+    global n_tests, failed
+    n_tests += 1
+    failed += not passed
+    print(f"{'ok' if passed else 'not ok'} {n_tests} - {name}", flush=True)
+
+
+def documents(path):
+    rest = ""
+    with open(path, encoding="utf-8", newline="") as f:
+        while block := f.read(1 << 24):
+            parts = (rest + block).split(EOT)
+            rest = parts.pop()
+            yield from parts
+    yield rest
+
+
+def train_hf(path, pattern):
+    tok = Tokenizer(models.BPE())
+    level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=pattern == "gpt2")
+    split = pre_tokenizers.Split(Regex(CL100K), "isolated")
+    tok.pre_tokenizer = level if pattern == "gpt2" else pre_tokenizers.Sequence([split, level])
+    tok.decoder = decoders.ByteLevel()
+    tok.train_from_iterator(documents(path), trainers.BpeTrainer(
+        vocab_size=V, special_tokens=[EOT], show_progress=False, initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
+    return tok
+
+
+def train_ours(path, pattern, out):
+    line = 'set -o pipefail; bpe-chunk -p "$1" "$2" | parallel --pipe bpe-count | bpe-sum | bpe-merge -v "$3" > "$4"'
+    subprocess.run(["bash", "-c", line, "line", pattern, path, str(V), out], env=ENV, check=True)
+
+
+def main():
+    files = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as scratch:
+        if not files:
+            files = [os.path.join(scratch, "made-up.txt")]
+            with open(files[0], "wb") as f:
+                subprocess.run([sys.executable, os.path.join(TOP, "tests", "text.py"), "1", "3000000"], stdout=f, check=True)
+        for path in files:
+            for pattern in ("gpt2", "cl100k"):
+                name = f"{os.path.basename(path)}, {pattern}"
+                out = os.path.join(scratch, "tokenizer.json")
+                start = time.time()
+                train_ours(path, pattern, out)
+                between = time.time()
+                hf = train_hf(path, pattern)
+                print(f"# {name}: {between - start:.2f} s, Hugging Face {time.time() - between:.2f} s", flush=True)
+                ours = open(out, encoding="utf-8").read()
+                theirs = hf.to_str(pretty=True)
+                mine, his = json.loads(ours)["model"]["merges"], json.loads(theirs)["model"]["merges"]
+                ok(mine == his, f"{name}: all {len(his)} merges are Hugging Face's")
+                ok(ours == theirs, f"{name}: tokenizer.json is what Hugging Face saves, byte for byte")
+                sample = "".join(doc for doc, _ in zip(documents(path), range(20)))[:200000]
+                loaded = Tokenizer.from_file(out)
+                ok(loaded.encode(sample).ids == hf.encode(sample).ids and loaded.decode(loaded.encode(sample).ids) == sample,
+                   f"{name}: it loads, and encodes and decodes the same")
+    print(f"1..{n_tests}")
+    sys.exit(failed > 0)
+
+
+main()

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# peers.sh - make check-peers: what others have written as the oracle, in a venv of its own. With CORPUS, on the texts there.
+set -eu
+top=$(cd "$(dirname "$0")/.." && pwd)
+BUILD=$(realpath "${BUILD:-$top/build}")
+export BUILD
+bin=$("$top/tests/venv.sh")
+export PATH=$bin:$PATH
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/bpe-peers-XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+mapfile -t texts < <("$top/tests/corpus.sh" "$scratch")
+oracle=$top/tests/oracle
+for test in "model_peers $BUILD/tests/oracle/model_write" "pretok_peers $BUILD/tests/oracle/pretok" \
+    "learn_peers $BUILD/tests/oracle/learn_fast" train_peers; do
+    read -r script program <<<"$test"
+    arguments=("${texts[@]}")
+    if [ "$script" = model_peers ]; then
+        arguments=()
+    elif [ "$script" = learn_peers ]; then
+        arguments=("${texts[@]:0:2}")
+    fi
+    prove --directives "$oracle/$script.py" :: ${program:+"$program"} "${arguments[@]}"
+done

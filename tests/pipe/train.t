@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# From text to merges with the programs, against the slow, obvious trainer; and what bpe-merge makes of its options.
+. "$(dirname "$0")/../lib.sh"
+
+helper=$TOP/tests/pipe/train.py
+
+# same_merges NAME SUM TIE V [OPTION...]: bpe-merge's merges are those of learn_slow.
+same_merges() {
+    local name=$1 sum=$2 tie=$3 v=$4 min=0 longest=0
+    shift 4
+    for option in "$@"; do
+        case $option in
+        --min-frequency=*) min=${option#*=} ;;
+        --max-token-length=*) longest=${option#*=} ;;
+        esac
+    done
+    bpe-merge -v "$v" --tie="$tie" "$@" "$sum" >ours.json 2>ours.err || { ok 1 "$name: bpe-merge"; return; }
+    python3 "$helper" merges ours.json >ours
+    words "$sum" | python3 "$helper" words | learn_slow "$tie" "$v" "$min" "$longest" "$(printf '<|endoftext|>' | xxd -p)" |
+        cut -d' ' -f1,2 >slow
+    same ours slow "$name: $(wc -l <slow) merges as the slow trainer has them"
+}
+
+text 11 300000 >made-up.txt
+bpe-chunk made-up.txt | bpe-count | bpe-sum >made-up.sum
+for tie in hf lex id; do
+    same_merges "made-up text, $tie" made-up.sum $tie 1200
+    same_merges "made-up text, $tie, at least 50 times" made-up.sum $tie 5000 --min-frequency=50
+    same_merges "made-up text, $tie, short tokens" made-up.sum $tie 1000 --max-token-length=4
+done
+
+# Tiny alphabets through the whole line: runs, ties everywhere, empty documents, pairs exhausted.
+python3 - <<'EOF'
+import random
+rng = random.Random(3)
+for i in range(8):
+    eot = "<|endoftext|>"
+    docs = ["".join(rng.choice("ab" if i % 2 else "aab -\n") for _ in range(rng.choice([0, 1, 2, 3, 9, 30, 80]))) for _ in range(12)]
+    open(f"tiny{i}.txt", "w").write(eot.join(docs))
+EOF
+differ=0
+for i in $(seq 0 7); do
+    bpe-chunk "tiny$i.txt" | bpe-count | bpe-sum >tiny.sum
+    for tie in hf lex id; do
+        for v in 260 270 400; do
+            same_merges "tiny $i, $tie, $v" tiny.sum $tie $v >result || { cat result; differ=$((differ + 1)); }
+            test_n=0
+        done
+    done
+done
+test_n=9
+is "$differ" 0 "72 models of 8 tiny corpora are the slow trainer's"
+
+if [ -n "${CORPUS:-}" ] && [ -f "$CORPUS/tinyshakespeare.txt" ]; then
+    bpe-chunk "$CORPUS/tinyshakespeare.txt" | parallel --pipe bpe-count | bpe-sum >shakespeare.sum
+    for tie in hf lex id; do
+        same_merges "tinyshakespeare, $tie" shakespeare.sum $tie 3000
+    done
+else
+    skip "tinyshakespeare against the slow trainer" "needs CORPUS"
+fi
+
+# ---- Formats and options ----
+sum=made-up.sum
+n_merges() { grep -c . "$1"; }
+bpe-merge -v 1000 -f merges $sum >readable
+is "$(n_merges readable)" 743 "-v counts special tokens, bytes and merges"
+bpe-merge -v 1000 $sum >model.json
+bpe-merge -v 1000 -o named.json $sum
+same model.json named.json "-o writes what goes to standard output without"
+bpe-merge -v 1k $sum | cmp - model.json
+ok $? "1k is 1000"
+bpe-merge -v 1000 -f gpt2 -o dir $sum
+is "$(head -1 dir/merges.txt)" "#version: 0.2" "gpt2: merges.txt has its version line"
+tail -n +2 dir/merges.txt | cmp - readable
+ok $? "gpt2: and the merges"
+vocab_of() {
+    python3 -c 'import json,sys; v = json.load(open(sys.argv[1])); v = v.get("model", {}).get("vocab") or v
+print(len(v), sorted(v.values()) == list(range(len(v))), v["<|endoftext|>"], v["!"])' "$1"
+}
+is "$(vocab_of dir/vocab.json)" "1000 True 999 0" "gpt2: ids are dense, the special token last"
+is "$(vocab_of model.json)" "1000 True 0 1" "json: ids are dense, the special token first"
+bpe-merge -v 1000 --special-last $sum >last.json
+is "$(vocab_of last.json)" "1000 True 999 0" "json: --special-last"
+bpe-merge -v 1000 --special-first -f gpt2 -o dir $sum
+is "$(vocab_of dir/vocab.json)" "1000 True 0 1" "gpt2: --special-first"
+bpe-merge -v 1000 -f tiktoken $sum >ranks
+is "$(head -1 ranks)$(tail -1 ranks | cut -d' ' -f2)" "IQ== 0998" "tiktoken: 999 ranks, from 0"
+bpe-merge -v 1000 -f tiktoken -o out.tiktoken $sum
+same ranks out.tiktoken "tiktoken: -o writes the same"
+is "$(python3 -c 'import json; s = json.load(open("out.tiktoken.json")); print(s["special_tokens"], s["explicit_n_vocab"], s["sha256"])')" \
+    "{'<|endoftext|>': 999} 1000 $(sha256sum <ranks | cut -d' ' -f1)" "tiktoken: and the sidecar"
+bpe-merge -v 1000 --merges=string $sum >strings.json
+is "$(python3 "$helper" merges strings.json)" "$(python3 "$helper" merges model.json)" "--merges=string has the same merges"
+bpe-merge -v 100000 $sum >all.json 2>err
+is "$? $(cat err)" "0 bpe-merge: no pair is left to merge: the vocabulary has $(vocab_of all.json | cut -d' ' -f1) tokens, not 100000" \
+    "a corpus too small for N: says so, exit 0"
+bpe-merge -v 257 $sum >bytes.json 2>err
+is "$? $(vocab_of bytes.json) $(cat err)" "0 257 True 0 1 " "no merge at all is a vocabulary of bytes"
+: >empty.txt
+bpe-chunk empty.txt | parallel --pipe bpe-count | bpe-sum | bpe-merge -v 300 >empty.json 2>err
+is "$? $(vocab_of empty.json)" "0 257 True 0 1" "an empty corpus is complete, and a vocabulary of bytes"
+bpe-chunk </dev/null | parallel --pipe bpe-count | bpe-sum | bpe-merge -v 300 2>err | cmp - empty.json
+ok $? "so is an empty standard input"
+bpe-merge -v 1000 -o nowhere/model.json $sum 2>err
+is "$? $(ls nowhere 2>/dev/null)" "73 " "a directory that is not there is 73"
+bpe-merge -v 256 $sum >none 2>err
+is "$? $(cat err) $(cat none)" "64 bpe-merge: -v 256: too small; 1 special token and 256 bytes need 257 " "V too small names the least"
+
+done_testing
