@@ -170,7 +170,7 @@ static int find_cut(struct chunker *c, int fd, const struct source *s, uint64_t 
     struct buf *b = &c->window;
     size_t context = c->special.max_len + 1; /* before the cut: where a special token that ends there begins */
     uint64_t from = at > context ? at - context : 0;
-    size_t need = (size_t)(at - from), reach = need;
+    size_t need = (size_t)(at - from), reach = need, search = need;
     b->len = 0;
     *cut = 0;
     while (reach < need + CUT_REACH && from + reach < end) {
@@ -182,11 +182,13 @@ static int find_cut(struct chunker *c, int fd, const struct source *s, uint64_t 
             return -1;
         b->len += (size_t)got;
         bool final = b->len < reach;
-        size_t n = cut_first(&c->cutter, b->p, b->len, need, final);
+        size_t n = cut_first(&c->cutter, b->p, b->len, search, final);
         if (n && from + n < end)
             *cut = from + n;
         if (n || final)
             return 0;
+        /* At the very end of what was read, more text may show a cut: a letter's other bytes, or that a token is none. */
+        search = b->len - context > need + 4 ? b->len - context - 4 : need;
     }
     return 0;
 }
@@ -196,12 +198,14 @@ static int put_ranges(struct chunker *c, size_t source, int fd, uint64_t begin, 
 {
     const struct source *s = &c->source[source];
     uint64_t at = begin, cut;
-    while (end - begin > c->piece_size && end - at > c->piece_size) {
+    while (at < end && end - begin > c->piece_size && end - at > c->piece_size) {
         at += c->piece_size;
         if (find_cut(c, fd, s, at, end, &cut, e))
             return -1;
-        if (cut == 0)
+        if (cut == 0) { /* nor is there one for any other place within reach */
+            at += c->piece_size < CUT_REACH ? CUT_REACH - c->piece_size : 0;
             continue;
+        }
         if (put_piece(c, source, begin, cut - begin, e))
             return -1;
         begin = at = cut;
@@ -318,6 +322,12 @@ static int add_source(struct chunker *c, const char *path, const char *name, str
     return 0;
 }
 
+/* Whether the name means another file in another process, as /dev/stdin and /dev/fd/3 do. */
+static bool is_private(const char *path)
+{
+    return strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
 /* Looks at an input before anything is written: is it there, can it be read by reference? */
 static int look_at(struct source *s, bool inline_text, struct err *e)
 {
@@ -330,8 +340,8 @@ static int look_at(struct source *s, bool inline_text, struct err *e)
     struct input *in = input_open(s->path, e);
     if (!in)
         return -1;
-    /* Files in /proc have no size, but text. */
-    s->by_value = inline_text || !input_is_plain_file(in) || s->st.st_size == 0;
+    /* Files that seem to have no size may have text (/proc, /sys). */
+    s->by_value = inline_text || !input_is_plain_file(in) || s->st.st_size == 0 || is_private(s->path);
     s->size = s->by_value ? 0 : (uint64_t)s->st.st_size;
     input_close(in);
     return 0;
@@ -641,6 +651,7 @@ static int parse_option(struct options *o, int c, char **argv, struct err *e)
 {
     static const char *const on_error[] = {"fail", "skip", NULL};
     static const char *const invalid[] = {"error", "replace", "skip", NULL};
+    char version[200];
     int i;
     switch (c) {
     case 'p':
@@ -682,7 +693,7 @@ static int parse_option(struct options *o, int c, char **argv, struct err *e)
         e->code = prog_print(NAME, usage);
         return 1;
     case OPT_VERSION:
-        e->code = prog_print(NAME, NAME " " BPE_VERSION "\n");
+        e->code = prog_print(NAME, scanner_version(version, sizeof version, NAME " " BPE_VERSION));
         return 1;
     default:
         return prog_bad_option(c, argv, e);

@@ -544,6 +544,7 @@ static int parse(struct options *o, int argc, char **argv, struct err *e)
     static char *standard_input[] = {"-"};
     static const struct option longs[] = {
         {"memory", required_argument, NULL, 'S'}, {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {0}};
+    char version[200];
     *o = (struct options){.memory = 512 << 20};
     e->code = 0;
     for (int c; (c = getopt_long(argc, argv, ":S:h", longs, NULL)) != -1;) {
@@ -556,7 +557,7 @@ static int parse(struct options *o, int argc, char **argv, struct err *e)
             e->code = prog_print(NAME, usage);
             return 1;
         case 'V':
-            e->code = prog_print(NAME, NAME " " BPE_VERSION "\n");
+            e->code = prog_print(NAME, scanner_version(version, sizeof version, NAME " " BPE_VERSION));
             return 1;
         default:
             return prog_bad_option(c, argv, e);
@@ -572,15 +573,13 @@ int main(int argc, char **argv)
     static struct worker w;
     struct err e;
     fd_prepare();
-    int parsed = parse(&w.opt, argc, argv, &e);
-    if (parsed > 0)
+    w.place = (struct place){NULL, UINT64_MAX, UINT64_MAX};
+    int rc = parse(&w.opt, argc, argv, &e);
+    if (rc > 0)
         return e.code;
-    if (parsed == 0)
-        parsed = prog_no_terminal(&e);
-    if (parsed < 0)
-        return prog_fail(NAME, &e);
-    int rc = run(&w, &e);
-    if (rc < 0)
+    if (rc == 0)
+        rc = prog_no_terminal(&e) || run(&w, &e) ? -1 : 0;
+    if (rc < 0 && !isatty(1))
         send_failure(&w, &e);
     int code = rc < 0 ? prog_fail(NAME, &e) : w.passed_code;
     worker_free(&w);

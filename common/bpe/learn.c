@@ -129,6 +129,7 @@ static int name_symbol(struct learner *l, uint32_t symbol, size_t id, struct err
     return 0;
 }
 
+/* Numbers the special tokens and the bytes, as the tie rule says. */
 static int number_symbols(struct learner *l, struct err *e)
 {
     if (l->o.tie == LEARN_HF) {
@@ -223,22 +224,6 @@ static int one_merge(struct learner *l, const struct pair *top, struct err *e)
 }
 
 /* ---- the interface ---- */
-
-/* Numbers the special tokens and the bytes, as the tie rule says. */
-static int number_symbols(struct learner *l, struct err *e)
-{
-    if (l->o.tie == LEARN_HF) {
-        if (number_special(l, e))
-            return -1;
-        number_bytes_hf(l);
-    } else {
-        number_bytes_by_value(l);
-    }
-    for (uint32_t i = 0; i < 256; i++)
-        if (name_symbol(l, l->byte[i], i, e))
-            return -1;
-    return 0;
-}
 
 struct learner *learner_new(struct err *e)
 {

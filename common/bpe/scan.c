@@ -3,8 +3,10 @@
 
 #include "bpe/scan_parts.h"
 #include "bpe/scan_regex.h"
+#include "bpe/uclass.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,4 +97,11 @@ ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len,
     if (end == SCAN_MORE)
         return 0;
     return scan_regex(s->regex, text, len, pos, ends, max, e);
+}
+
+const char *scanner_version(char *buf, size_t n, const char *program)
+{
+    char regex[100];
+    snprintf(buf, n, "%s (Unicode %s; -e: %s)\n", program, uclass_version, scan_regex_version(regex, sizeof regex));
+    return buf;
 }

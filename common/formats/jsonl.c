@@ -83,10 +83,19 @@ static const unsigned char *string_end(const unsigned char *p, const unsigned ch
     return p;
 }
 
-static bool is_key(const unsigned char *p, const unsigned char *end)
+/* Whether a colon follows the string that ends before p; what is invalid is looked through if it will be left out. */
+static bool is_key(const unsigned char *p, const unsigned char *end, enum invalid_policy invalid)
 {
-    while (p < end && (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n'))
-        p++;
+    bool cut;
+    while (p < end && *p != ':') {
+        size_t left = (size_t)(end - p);
+        if (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n')
+            p++;
+        else if (invalid == INVALID_SKIP && utf8_valid_len(p, left < 4 ? left : 4, &cut) == 0)
+            p += utf8_bad_len(p, left);
+        else
+            break;
+    }
     return p < end && *p == ':';
 }
 
@@ -146,7 +155,7 @@ static int relax(struct jsonl *j, const unsigned char *p, size_t n, unsigned cha
         bool keep = true;
         if (*from == '"') {
             p = string_end(p, end);
-            bool key = p < end && is_key(p + 1, end);
+            bool key = p < end && is_key(p + 1, end, j->invalid);
             if (buf_put_byte(&j->line, '"', e) || relax_string(j, from + 1, p, key, stand_in, e))
                 return -1;
             keep = p < end;
@@ -165,6 +174,14 @@ static int relax(struct jsonl *j, const unsigned char *p, size_t n, unsigned cha
             return -1;
     }
     return 0;
+}
+
+static bool is_blank(const unsigned char *p, size_t n)
+{
+    size_t i = 0;
+    while (i < n && (p[i] == ' ' || p[i] == '\t' || p[i] == '\r'))
+        i++;
+    return i == n;
 }
 
 /* The string at the field, or NULL. A name with dots is looked for as nested objects. */
@@ -217,16 +234,15 @@ enum jsonl_line jsonl_read(struct jsonl *j, const unsigned char *p, size_t n, st
     }
     while (n && (p[n - 1] == '\n' || p[n - 1] == '\r' || p[n - 1] == ' ' || p[n - 1] == '\t'))
         n--;
-    size_t blank = 0;
-    while (blank < n && (p[blank] == ' ' || p[blank] == '\t' || p[blank] == '\r'))
-        blank++;
-    if (blank == n)
+    if (is_blank(p, n))
         return JSONL_BLANK;
     json_t *root = json_loadb((const char *)p, n, flags, &why);
     if (!root) {
         stand_in = pick_stand_in(p, n);
         if (stand_in && relax(j, p, n, stand_in, e))
             return JSONL_ERROR;
+        if (stand_in && is_blank(j->line.p, j->line.len)) /* all of it was invalid, and is left out */
+            return JSONL_BLANK;
         if (stand_in)
             root = json_loadb((const char *)j->line.p, j->line.len, flags, &why);
     }

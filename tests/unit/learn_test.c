@@ -107,7 +107,7 @@ static int by_hand(const struct hand *h, char *got)
                 s[i] = ' ';
         learner_add(l, (unsigned char *)s, len, strtoull(s + len + 1, NULL, 10), &e);
     }
-    learner_run(l, &o, &o, &m, &n, &e);
+    learner_run(l, &o, &m, &n, &e);
     char *out = got;
     for (size_t i = 0; i < n; i++) {
         out += sprintf(out, "%s", i ? " " : "");
@@ -146,7 +146,7 @@ static void test_errors(void)
     e = (struct err){0};
     l = learner_new(&e);
     learner_add(l, (const unsigned char *)"aaa", 3, (uint64_t)1 << 63, &e);
-    tap_ok(!e.code && learner_run(l, &o, &o, &m, &n, &e) == -1 && e.code == EX_DATAERR,
+    tap_ok(!e.code && learner_run(l, &o, &m, &n, &e) == -1 && e.code == EX_DATAERR,
            "a pair that counts more than 2^64-1 is refused");
     learner_free(l);
 
@@ -274,7 +274,7 @@ static int same_as_plain(const struct args *a, enum learn_tie tie, const struct 
     struct learner *l = learner_new(&e);
     for (size_t i = 0; i < w->n; i++)
         learner_add(l, w->bytes[i], w->len[i], w->count[i], &e);
-    int same = !e.code && !learner_run(l, &o, &o, &m, &n, &e) && n == t->n_merge;
+    int same = !e.code && !learner_run(l, &o, &m, &n, &e) && n == t->n_merge;
     for (size_t i = 0; same && i < n; i++)
         same = m[i].left == t->merge[i].left && m[i].right == t->merge[i].right && m[i].count == t->merge[i].count;
     learner_free(l);
@@ -329,7 +329,7 @@ static void test_long_word(enum learn_tie tie, size_t n, size_t letters, uint64_
     plain_run(&t);
     struct learner *l = learner_new(&e);
     learner_add(l, p, n, 1, &e);
-    int same = !learner_run(l, &o, &o, &m, &n_merges, &e) && n_merges == t.n_merge;
+    int same = !learner_run(l, &o, &m, &n_merges, &e) && n_merges == t.n_merge;
     for (size_t i = 0; same && i < n_merges; i++)
         same = m[i].left == t.merge[i].left && m[i].right == t.merge[i].right && m[i].count == t.merge[i].count;
     tap_ok(same, "%s: a pretoken of %zu bytes, %zu letters (%zu merges)", tie_name[tie], n, letters, t.n_merge);
@@ -363,7 +363,7 @@ static void test_many_special(void)
         learner_add(l_many, p, sizeof p, count, &e);
     }
     int same =
-        !learner_run(l, &o, &o, &few, &n_few, &e) && !learner_run(l_many, &o, &many, &n_many, &e) && n_few == n_many;
+        !learner_run(l, &o, &few, &n_few, &e) && !learner_run(l_many, &o_many, &many, &n_many, &e) && n_few == n_many;
     for (size_t i = 0; same && i < n_few; i++)
         same = few[i].left == many[i].left && few[i].right == many[i].right && few[i].count == many[i].count;
     tap_ok(same && n_few == 500, "%d special tokens that text does not spell change nothing", N);
@@ -413,8 +413,7 @@ static void test_progress(void)
             p[j] = (unsigned char)rnd(256);
         learner_add(l, p, sizeof p, 1, &e);
     }
-    tap_ok(!learner_run(l, &o, &o, &m, &n, &e) && n == 1000 && last > 0 && last <= 1000,
-           "progress is told, and goes up");
+    tap_ok(!learner_run(l, &o, &m, &n, &e) && n == 1000 && last > 0 && last <= 1000, "progress is told, and goes up");
     learner_free(l);
 }
 

@@ -1,0 +1,86 @@
+"""filters.py - the filters called from Python, for tests that compare them with a few obvious lines of Python.
+
+    code, words, stderr = count(["-p", "bytes"], b"some text", how="file")
+
+The programs are found on PATH (lib.sh puts them there); files are made in the current directory.
+"""
+import re
+import subprocess
+import sys
+
+SHORT = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"\\": b"\\"}
+
+
+def unescape(s):
+    """What bpe-view's escapes stand for."""
+    return re.sub(rb"\\(?:([nrt\\])|x([0-9A-F]{2}))", lambda m: SHORT[m[1]] if m[1] else bytes([int(m[2], 16)]), s)
+
+
+def run(args, data=b""):
+    p = subprocess.run(args, input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return p.returncode, p.stdout, p.stderr.decode(errors="replace")
+
+
+def view(records):
+    """The words of a sum, as {pretoken: count}."""
+    code, out, err = run(["bpe-view"], records)
+    assert code == 0, err
+    lines = []
+    for line in out.split(b"\n"):
+        if line and not line.startswith(b"#"):
+            n, word = line.split(b"\t")
+            if n:
+                lines.append([unescape(word), int(n)])
+            else:  # the next part of a long one
+                lines[-1][0] += unescape(word)
+    words = dict(lines)
+    assert len(words) == len(lines), "a word twice in a sum"
+    return words
+
+
+def count(options, data, how="file", jobs=1, name="in.txt"):
+    """data through bpe-chunk, `jobs` bpe-counts and bpe-sum. how: file (by reference), inline, or stdin."""
+    args = ["bpe-chunk"] + options
+    if how == "stdin":
+        code, chunks, err = run(args, data)
+    else:
+        with open(name, "wb") as f:
+            f.write(data)
+        code, chunks, err = run(args + (["--inline"] if how == "inline" else []) + ["--", name])
+    records = [r + b"\n" for r in chunks.split(b"\n")[:-1]]
+    counts = b""
+    for j in range(jobs):
+        code, out, more = run(["bpe-count"], b"".join(records[j::jobs]))
+        counts += out
+        err += more
+    code, total, more = run(["bpe-sum"], counts)
+    return code, (view(total) if code == 0 else None), err + more
+
+
+def tally(words):
+    """{word: how often}, without empty words, which nothing counts."""
+    out = {}
+    for w in words:
+        if w:
+            out[w] = out.get(w, 0) + 1
+    return out
+
+
+def split(data, tokens):
+    """The documents between special tokens: leftmost match, of these the longest."""
+    if not tokens:
+        return [data]
+    return re.split(b"|".join(re.escape(t) for t in sorted(tokens, key=len, reverse=True)), data)
+
+
+def differ(got, want, about):
+    """Says what differs, as TAP comments; whether it does."""
+    if got == want:
+        return False
+    print("#", about)
+    got = got or {}
+    for w in sorted(set(got) | set(want), key=repr)[:2000]:
+        if got.get(w) != want.get(w):
+            print(f"#   {w[:100]!r}: counted {got.get(w, 0)}, wanted {want.get(w, 0)}")
+    sys.stdout.flush()
+    return True

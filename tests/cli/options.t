@@ -1,0 +1,248 @@
+#!/usr/bin/env bash
+# What the command line says: options, help, and the exit code and message of what is wrong with it. Under GNU parallel too,
+# where only the last program of the line can tell.
+. "$(dirname "$0")/../lib.sh"
+
+PROGRAMS="bpe-chunk bpe-count bpe-sum bpe-merge bpe-view"
+
+# fails CODE PATTERN COMMAND...: it exits with CODE and says one line like PATTERN.
+fails() {
+    local code=$1 pattern=$2
+    shift 2
+    local name="exit $code: $*"
+    "$@" >fails.out 2>fails.err
+    is "$? $(wc -l <fails.err)" "$code 1" "$name" || sed 's/^/# /' fails.err
+    like "$(cat fails.err)" "$pattern" "  and says so"
+}
+
+# line_fails CODE PATTERN ARGS...: the whole line exits with CODE, writes nothing, and its last message is like PATTERN.
+line_fails() {
+    local code=$1 pattern=$2
+    shift 2
+    (set +o pipefail && line "$@" >line.out 2>line.err)
+    is "$? $(wc -c <line.out)" "$code 0" "the line, exit $code, no model: $*" || sed 's/^/# /' line.err
+    like "$(tail -n 1 line.err)" "$pattern" "  and its last message says why"
+    (set -o pipefail && line "$@" >line.out 2>line.err)
+    is "$? $(wc -c <line.out)" "$code 0" "  and the same with pipefail"
+}
+
+# words_of ARGS...: the words of bpe-chunk ARGS.
+words_of() {
+    bpe-chunk "$@" | bpe-count | bpe-sum | words
+}
+
+text 1 20000 >in.txt
+bpe-chunk in.txt >in.chunks
+bpe-count in.chunks >in.counts
+bpe-sum in.counts >in.sum
+
+# ---- Help, version, unknown options ----
+
+for p in $PROGRAMS; do
+    $p --help >help.out 2>help.err
+    is "$? $(wc -c <help.err)" "0 0" "$p --help"
+    like "$(cat help.out)" "usage: $p *--help*--version*" "  prints the usage on standard output"
+    $p -h >h.out 2>&1
+    is $? 0 "$p -h"
+    same help.out h.out "  prints the same"
+    is "$(awk 'length > 100' help.out)" "" "  in lines of at most 100 characters"
+    like "$($p --version)" "$p [0-9]*.[0-9]*.[0-9]*" "$p --version"
+    fails 64 "$p: *--nonsense*" "$p" --nonsense
+    fails 64 "$p: *-Z*" "$p" -Z
+    fails 64 "$p: *--help*" "$p" --help=yes
+    fails 74 "$p: standard output: *" sh -c "$p --help >/dev/full"
+    [ $p = bpe-merge ] && size="-v 300" || size=
+    # shellcheck disable=SC2086
+    fails 66 "$p: --nonsense: *" $p $size -- --nonsense
+done
+
+# ---- Missing and bad arguments ----
+
+for o in -p -e -s -b --pattern --regex --special --block --on-error --invalid --only; do
+    fails 64 "bpe-chunk: *$o*needs an argument*" bpe-chunk $o
+done
+for o in -S -T --memory --temp --missing; do
+    fails 64 "bpe-sum: *$o*needs an argument*" bpe-sum $o
+done
+for o in -S --memory; do
+    fails 64 "bpe-count: *$o*needs an argument*" bpe-count $o
+done
+for o in -v -f -o --vocab-size --tie --min-frequency --max-token-length --format --merges --output; do
+    fails 64 "bpe-merge: *$o*needs an argument*" bpe-merge $o
+done
+for n in 0 x 5X 1.5 -1 '' 257M 1T 99999999999999999999; do
+    fails 64 "bpe-chunk: -b $n: *" bpe-chunk -b "$n" in.txt
+done
+for n in x 5X 1.5 -1 '' 99999999999999999999 99999999999999G; do
+    fails 64 "bpe-sum: -S $n: *" bpe-sum -S "$n" in.counts
+    fails 64 "bpe-count: -S $n: *" bpe-count -S "$n" in.chunks
+done
+for n in 0 255 x 32X 1.5 -1 '' 3000000000 99999999999999999999; do
+    fails 64 "bpe-merge: -v $n: *" bpe-merge -v "$n" in.sum
+done
+fails 64 "bpe-merge: *-v*" bpe-merge in.sum
+fails 64 "bpe-merge: -v 256: too small; 1 special token and 256 bytes need 257" bpe-merge -v 256 in.sum
+fails 64 "bpe-merge: --min-frequency x: *" bpe-merge -v 300 --min-frequency x in.sum
+fails 64 "bpe-merge: --max-token-length 0: *" bpe-merge -v 300 --max-token-length 0 in.sum
+fails 64 "bpe-merge: --tie nil: * hf, lex, id" bpe-merge -v 300 --tie=nil in.sum
+fails 64 "bpe-merge: -f xml: * json, gpt2, tiktoken, merges" bpe-merge -v 300 -f xml in.sum
+fails 64 "bpe-merge: --merges x: *" bpe-merge -v 300 --merges=x in.sum
+fails 64 "bpe-chunk: --on-error x: * fail, skip" bpe-chunk --jsonl --on-error=x in.txt
+fails 64 "bpe-chunk: --invalid x: * error, replace, skip" bpe-chunk --invalid=x in.txt
+fails 64 "bpe-chunk: -p nonsense: * gpt2, cl100k, bytes*" bpe-chunk -p nonsense in.txt
+fails 64 "bpe-chunk: -p : * gpt2, cl100k, bytes*" bpe-chunk -p '' in.txt
+fails 64 "bpe-chunk: *byte 3*" bpe-chunk -e 'ab(' in.txt
+fails 64 "bpe-chunk: *byte [34]*" bpe-chunk -e 'ab[c' in.txt
+fails 64 "bpe-chunk: *byte 0*" bpe-chunk -e '*' in.txt
+fails 64 "bpe-chunk: -e: *UTF-8*" bpe-chunk -e $'\xFF' in.txt
+fails 64 "bpe-chunk: -s: *" bpe-chunk -s '' in.txt
+fails 64 "bpe-chunk: -s: *UTF-8*" bpe-chunk -s $'\xE9' in.txt
+fails 64 "bpe-chunk: --jsonl=: *" bpe-chunk --jsonl= in.txt
+
+# ---- Options that exclude each other ----
+
+fails 64 "bpe-chunk: *-p*-e*" bpe-chunk -p gpt2 -e . in.txt
+fails 64 "bpe-chunk: *-s*--no-special*" bpe-chunk -s x --no-special in.txt
+fails 64 "bpe-chunk: *--on-error*--jsonl*" bpe-chunk --on-error=skip in.txt
+fails 64 "bpe-chunk: *--only*" bpe-chunk --only missing -p gpt2 in.txt
+fails 64 "bpe-chunk: *--only*" bpe-chunk --only missing --jsonl in.txt
+fails 64 "bpe-merge: *gpt2*-o*" bpe-merge -v 300 -f gpt2 in.sum
+fails 64 "bpe-merge: *--special-first*tiktoken*" bpe-merge -v 300 -f tiktoken --special-first in.sum
+fails 64 "bpe-merge: *--special*merges*" bpe-merge -v 300 -f merges --special-last in.sum
+fails 64 "bpe-merge: *--merges*json*" bpe-merge -v 300 -f merges --merges=string in.sum
+
+# ---- Forms of the same ----
+
+words_of in.txt >want.words
+is "$(wc -l <want.words | tr -d ' ')" "$(bpe-view in.sum | grep -vc '^#')" "words are shown"
+for args in "-p gpt2 in.txt" "-pgpt2 in.txt" "--pattern gpt2 in.txt" "--pattern=gpt2 -- in.txt" "--patt=gpt2 in.txt" \
+    "in.txt -p gpt2" "-s <|endoftext|> in.txt" "--special=<|endoftext|> in.txt" "-b 4k in.txt" "-b4K in.txt" "--block=4096 in.txt" \
+    "--inline in.txt" "--invalid=error in.txt" "./in.txt"; do
+    # shellcheck disable=SC2086
+    words_of $args >got.words
+    same got.words want.words "bpe-chunk $args"
+done
+words_of <in.txt >got.words && same got.words want.words "bpe-chunk reads standard input without FILE"
+words_of - <in.txt >got.words && same got.words want.words "bpe-chunk -"
+for p in "bpe-count in.chunks" "bpe-count -S 1M in.chunks" "bpe-count --memory=512k in.chunks" "bpe-count -- in.chunks"; do
+    $p | bpe-sum | words >got.words
+    same got.words want.words "$p"
+done
+bpe-count - <in.chunks | bpe-sum - | words - >got.words
+same got.words want.words "bpe-count - and bpe-sum - and bpe-view - read standard input"
+mkdir tmp
+for p in "bpe-sum in.counts" "bpe-sum -S 1M -T tmp in.counts" "bpe-sum --memory 2m --temp=tmp in.counts" "bpe-sum --partial in.counts" \
+    "bpe-sum --missing=missing in.counts"; do
+    $p >got.sum
+    is $? 0 "$p"
+    words got.sum >got.words
+    same got.words want.words "  is the same sum"
+done
+is "$(wc -c <missing)" 0 "nothing is missing"
+cat in.sum | bpe-merge -v 400 - >model.want
+for args in "-v 400 in.sum" "-v400 in.sum" "--vocab-size=400 in.sum" "-v 400 -- in.sum" "in.sum -v 400" "-v 400 -f json in.sum" \
+    "-v 400 --format=json --tie hf in.sum" "-v 400 --special-first in.sum" "-v 400 --merges=array in.sum" "-v 400 --min-frequency=0 in.sum" \
+    "-v 400 -o /dev/stdout in.sum"; do
+    # shellcheck disable=SC2086
+    bpe-merge $args | cat >model.got
+    same model.got model.want "bpe-merge $args"
+done
+bpe-merge -v 400 -o model.got in.sum && same model.got model.want "bpe-merge -o FILE"
+bpe-merge --vocab-size 400 --output=model.got in.sum && same model.got model.want "bpe-merge --output=FILE"
+bpe-merge -v 32k in.sum >model.32k 2>err
+is $? 0 "-v 32k is 32000, more than there is to merge, which is fine"
+like "$(cat err)" "bpe-merge: no pair is left to merge: the vocabulary has * tokens, not 32000" "  but said"
+bpe-merge -v 32000 in.sum 2>err | cmp -s - model.32k
+ok $? "  and the same as -v 32000"
+ln -s in.txt link.txt
+words_of link.txt >got.words
+same got.words want.words "a symbolic link to a file"
+bpe-chunk link.txt | bpe-view | grep -q '^#  file .*name=link.txt'
+ok $? "  is read by reference"
+
+# ---- Files that cannot be read ----
+
+mkdir dir
+ln -s nowhere dangling
+for p in bpe-chunk bpe-count bpe-sum "bpe-merge -v 300" bpe-view "bpe-view --check"; do
+    # shellcheck disable=SC2086
+    {
+        fails 66 "${p%% *}: missing.txt: cannot open: No such file or directory*" $p missing.txt
+        fails 66 "${p%% *}: dir: is a directory*" $p dir
+        fails 66 "${p%% *}: dangling: cannot open: No such file or directory*" $p dangling
+        fails 66 "${p%% *}: standard input: is a directory*" sh -c "$p <dir"
+    }
+done
+line_fails 66 "bpe-merge: missing.txt: cannot open: No such file or directory*" missing.txt
+line_fails 66 "bpe-merge: missing.txt: cannot open: No such file or directory*" in.txt missing.txt
+line_fails 66 "bpe-merge: dir: is a directory*" in.txt dir
+line_fails 64 "bpe-merge: -p nonsense: * gpt2, cl100k, bytes*" -p nonsense in.txt
+line_fails 64 "bpe-merge: *byte 3*" -e 'ab(' in.txt
+line_fails 64 "bpe-merge: *-b 0*" -b 0 in.txt
+V=100 line_fails 64 "bpe-merge: -v 100: *" in.txt
+V=256 line_fails 64 "bpe-merge: -v 256: too small; *" in.txt
+
+cp in.txt secret.txt
+chmod 0 secret.txt
+chmod 755 .
+if [ "$(id -u)" -ne 0 ]; then
+    fails 66 "bpe-chunk: secret.txt: cannot open: Permission denied" bpe-chunk secret.txt
+    line_fails 66 "bpe-merge: secret.txt: cannot open: Permission denied" secret.txt
+elif setpriv --reuid=65534 --regid=65534 --clear-groups bpe-chunk --version >/dev/null 2>&1 &&
+    setpriv --reuid=65534 --regid=65534 --clear-groups test -r in.txt; then
+    as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+    fails 66 "bpe-chunk: secret.txt: cannot open: Permission denied" as_nobody bpe-chunk secret.txt
+    as_nobody bpe-chunk secret.txt 2>/dev/null | parallel --pipe bpe-count | bpe-sum 2>/dev/null | bpe-merge -v 300 >out 2>err
+    is "${PIPESTATUS[3]} $(wc -c <out) $(cat err)" "66 0 bpe-merge: secret.txt: cannot open: Permission denied" "  as does the line"
+    chmod 644 secret.txt
+    bpe-chunk secret.txt >secret.chunks
+    chmod 0 secret.txt
+    fails 66 "bpe-count: secret.txt: cannot open: Permission denied*--inline*" as_nobody bpe-count <secret.chunks
+    as_nobody bpe-count <secret.chunks 2>/dev/null | bpe-sum 2>/dev/null | bpe-merge -v 300 >out 2>err
+    is "${PIPESTATUS[2]} $(wc -c <out)" "66 0" "  as does the line"
+else
+    skip "an unreadable file" "root reads everything, and setpriv cannot run the programs as nobody"
+fi
+
+# ---- Nowhere to write, nothing to read ----
+
+for p in "bpe-chunk in.txt" "bpe-chunk --inline in.txt" "bpe-count in.chunks" "bpe-sum in.counts" "bpe-merge -v 300 in.sum" "bpe-view in.sum" \
+    "bpe-view --check in.sum" "bpe-merge -v 300 -f merges in.sum" "bpe-merge -v 300 -f tiktoken in.sum"; do
+    fails 74 "${p%% *}: standard output: cannot write: No space left on device" sh -c "$p >/dev/full"
+    fails 74 "${p%% *}: standard output: cannot write: Bad file descriptor" sh -c "$p >&-"
+done
+for p in bpe-chunk bpe-count bpe-sum "bpe-merge -v 300" bpe-view "bpe-view --check"; do
+    fails 74 "${p%% *}: standard input: cannot read: Bad file descriptor" sh -c "$p <&-"
+done
+fails 74 "bpe-merge: /dev/full: cannot write: No space left on device" bpe-merge -v 300 -o /dev/full in.sum
+fails 73 "bpe-merge: no/where: cannot create: No such file or directory" bpe-merge -v 300 -o no/where in.sum
+fails 73 "bpe-merge: no/where: cannot create: No such file or directory" bpe-merge -v 300 -f gpt2 -o no/where in.sum
+fails 73 "bpe-merge: no/where*: cannot create: No such file or directory" bpe-merge -v 300 -f tiktoken -o no/where in.sum
+fails 73 "bpe-sum: no/where: cannot create: No such file or directory" bpe-sum --missing=no/where in.counts
+is "$(ls no 2>&1; ls -d model.got.* 2>/dev/null)" "$(ls no 2>&1)" "no file is left behind"
+
+bpe-count </dev/null >out 2>err
+is "$? $(cat out err | wc -c)" "0 0" "bpe-count: nothing in, nothing out"
+bpe-view </dev/null >out 2>err
+is "$? $(cat out err | wc -c)" "0 0" "bpe-view: the same"
+fails 75 "bpe-sum: *" sh -c 'bpe-sum </dev/null'
+fails 75 "bpe-merge: *" sh -c 'bpe-merge -v 300 </dev/null'
+fails 75 "bpe-view: *" sh -c 'bpe-view --check </dev/null'
+: >empty
+V=300 line empty >model 2>err
+is $? 0 "an empty corpus is complete"
+V=300 line /dev/null 2>/dev/null | cmp -s - model
+ok $? "  also from a device"
+V=300 line --inline empty empty 2>/dev/null | cmp -s - model
+ok $? "  and twice, inline"
+V=300 line </dev/null 2>/dev/null | cmp -s - model
+ok $? "  and from standard input"
+is "$(python3 -c 'import json; print(len(json.load(open("model"))["model"]["vocab"]))')" 257 "  its vocabulary: the bytes and the special token"
+
+# ---- Every program gives the reason to the next ----
+
+fails 64 "bpe-merge: -S 5X: *" bash -c 'bpe-sum -S 5X in.counts 2>/dev/null | bpe-merge -v 300'
+fails 64 "bpe-merge: -S 5X: *" bash -c 'bpe-count -S 5X in.chunks 2>/dev/null | bpe-sum 2>/dev/null | bpe-merge -v 300'
+fails 64 "bpe-merge: unknown option -Z*" bash -c 'bpe-chunk in.txt | parallel --pipe bpe-count -Z 2>/dev/null | bpe-sum 2>/dev/null | bpe-merge -v 300'
+
+done_testing

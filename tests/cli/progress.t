@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Stages that take long say how far they are, on a terminal and nowhere else.
+. "$(dirname "$0")/../lib.sh"
+
+for i in 1 2 3 4 5 6; do
+    text "$i" 3000000 >"part$i.txt"
+done
+bpe-chunk part?.txt | parallel --pipe --block 600k bpe-count >counts 2>/dev/null
+shown=$(python3 "$TOP/tests/cli/progress.py" sum counts | tr '\r' '\n')
+like "$shown" "*bpe-sum: * of 18.0 MB counted, *B/s, * s left*" "bpe-sum: bytes counted of bytes promised, rate, time left"
+like "$shown" "*$(printf '\n\033')\[K" "and the line is cleared at the end"
+is "$(python3 "$TOP/tests/cli/progress.py" plain counts)" "" "nothing where standard error is no terminal"
+python3 -c '
+import random
+rng = random.Random(1)
+print(" ".join("".join(rng.choice("abcdefghijklmno") for _ in range(rng.randint(3, 9))) for _ in range(900000)))' >many.txt
+bpe-chunk many.txt | bpe-count | bpe-sum >many.sum
+shown=$(python3 "$TOP/tests/cli/progress.py" merge many.sum | tr '\r' '\n')
+like "$shown" "*bpe-merge: * of 59743 merges, */s, * s left*" "bpe-merge: merges done of N"
+
+done_testing

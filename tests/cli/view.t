@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+# bpe-view shows every record as text, and --check tells whole streams from damaged and incomplete ones.
+. "$(dirname "$0")/../lib.sh"
+
+# check CODE PATTERN NAME: bpe-view --check of standard input.
+check() {
+    bpe-view --check >check.out 2>check.err
+    is "$?" "$1" "--check, exit $1: $3" || sed 's/^/# /' check.err
+    like "$(cat check.out check.err)" "$2" "  and says so"
+}
+
+# ---- What it shows ----
+
+tab=$'\t'
+is "$(printf 'x\\\t\n\r\x01\x7Fé🙂' | bpe-chunk -p bytes | bpe-count | bpe-sum | bpe-view | grep -v '^#')" "1${tab}x\\\\\\t\\n\\r\\x01\\x7Fé🙂" \
+    "escapes, and other UTF-8 as it is"
+is "$(printf 'b a b b<|endoftext|>a' | bpe-chunk | bpe-count | bpe-sum | words)" "1${tab} a
+2${tab} b
+1${tab}a
+1${tab}b" "counts of a sum come sorted by bytes"
+python3 - "$TOP/tests/cli" <<'PY'
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+from filters import run, view
+want = {}
+docs = []
+for a in range(1, 0x800):
+    if chr(a) != "|":
+        word = chr(a) + "x"
+        docs.append(word)
+text = "|".join(docs).encode()
+code, chunks, err = run(["bpe-chunk", "-p", "bytes", "-s", "|"], text)
+code, counts, err = run(["bpe-count"], chunks)
+got = view(counts)
+open("escapes", "w").write("same" if got == {d.encode(): 1 for d in docs} else "different")
+long = bytes(range(1, 256)).decode("latin1").encode() * 100
+code, chunks, err = run(["bpe-chunk", "-p", "bytes"], long)
+code, counts, err = run(["bpe-count"], chunks)
+code, total, err = run(["bpe-sum"], counts)
+open("long", "w").write("same" if view(total) == {long: 1} else "different")
+PY
+is "$(cat escapes)" same "every character can be read back"
+is "$(cat long)" same "and a pretoken that takes several records"
+
+text 4 30000 >in.txt
+bpe-chunk -b 4k in.txt >ranges
+bpe-chunk -b 4k --inline --invalid=replace -p cl100k -s '<|endoftext|>' -s '<pad>' in.txt >chunks
+bpe-chunk --jsonl=a.b --on-error=skip -e '\s|\S+' empty.jsonl 2>/dev/null >failed
+like "$(bpe-view <ranges)" "# range run=* pattern=gpt2 special=<|endoftext|> invalid=error promised=*
+#  file source=0 name=in.txt size=* pieces=0+*,*+*
+# promise run=* pattern=gpt2 special=<|endoftext|> invalid=error
+#  source number=0 name=in.txt bytes=$(wc -c <in.txt)" "ranges and a promise"
+like "$(bpe-view <chunks)" "# chunk run=* pattern=cl100k special=<|endoftext|> special=<pad> invalid=replace source=0 name=in.txt offset=0 bytes=* inside=1
+$tab*
+# chunk *
+# promise run=*
+#  source number=0 name=in.txt bytes=$(wc -c <in.txt) by-value" "chunks"
+like "$(bpe-view <failed)" "# failure run=* source=? offset=? exit=66 message=empty.jsonl: cannot open: No such file or directory" "a failure"
+echo '{"a": {"b": "x y"}}' >in.jsonl
+like "$(bpe-chunk --inline --jsonl=a.b --on-error=skip -e '\s|\S+' in.jsonl | bpe-view)" \
+    "# chunk run=* regex=*s|*S+ special=<|endoftext|> invalid=error jsonl=a.b on-error=skip * line=1
+$tab{\"a\": {\"b\": \"x y\"}}*
+# promise *" "rules of a regex and JSON"
+bpe-count ranges >counts
+bpe-sum counts >sum
+like "$(bpe-view counts | grep '^#')" "# promise run=*
+#  source number=0 *
+# commit batch=* pattern=gpt2 * words-records=* pretokens=*
+#  run id=* bytes=* ranges=0:0-$(($(wc -c <in.txt) - 1))" "a commit"
+like "$(bpe-view sum | grep '^#')" "# summary batch=* pattern=gpt2 * words-records=* pretokens=*
+#  run id=* bytes=$(wc -c <in.txt) complete" "a summary"
+is "$(bpe-view sum | grep -v '^#' | awk -F'\t' '{n += $1} END {print n}')" "$(bpe-view sum | sed -n 's/.*pretokens=//p')" "counts add up to what the summary says"
+zstd -q sum -o sum.zst
+bpe-view sum.zst | cmp -s - <(bpe-view sum)
+ok $? "compressed records"
+is "$(bpe-view sum counts | wc -l)" "$(cat sum counts | bpe-view | wc -l)" "several files are one stream"
+
+# ---- What it checks: whole streams ----
+
+size=$(python3 -c "n = $(wc -c <in.txt) / 1000; print('%.1f kB' % n)")
+check 0 "complete: 2 records, $size of text" "ranges" <ranges
+check 0 "complete: * records, $size of text" "chunks" <chunks
+check 0 "complete: * records, $size of text" "counts" <counts
+check 0 "complete: * records, $size of text" "a sum" <sum
+check 0 "complete: * records, $size of text" "a pipe of chunks" < <(bpe-chunk in.txt)
+check 0 "complete: * records, $size of text" "a pipe of counts" < <(bpe-chunk in.txt | bpe-count)
+check 0 "complete: * records, *" "sums of two runs together" < <(cat sum && bpe-chunk in.txt | bpe-count | bpe-sum)
+(head -n 1 chunks >c1; tail -n +2 chunks >c2)
+check 0 "complete: *" "chunks in another order" < <(cat c2 c1)
+bpe-view --check c1 c2 >out
+is $? 0 "  and in two files"
+bpe-count c1 >k1
+bpe-count c2 >k2
+check 0 "complete: *" "counts of two workers" < <(cat k2 k1)
+check 0 "complete: *" "a batch that came twice" < <(cat k2 k1 k2)
+
+# ---- Incomplete ----
+
+check 75 "bpe-view: *" "nothing" </dev/null
+check 75 "bpe-view: *" "no promise" < <(grep -av $'^\xFF1P' chunks)
+check 75 "bpe-view: in.txt: bytes 0-* *" "a chunk is missing" <c2
+check 75 "bpe-view: in.txt: bytes 0-* *" "a worker's counts are missing" <k2
+check 75 "bpe-view: *" "the rest is missing" <k1
+check 75 "bpe-view: in.txt: bytes 0-*" "a promise alone" < <(tail -n 1 ranges)
+check 75 "bpe-view: *" "a partial sum" < <(bpe-sum --partial k2 2>/dev/null)
+check 75 "bpe-view: *" "counts without their commit" < <(LC_ALL=C grep -av $'^\xFF1K' counts)
+check 66 "bpe-view: empty.jsonl: cannot open: No such file or directory" "a failure" <failed
+
+# ---- Damaged ----
+
+for f in ranges chunks counts sum; do
+    python3 - $f <<'PY'
+import random, sys
+data = open(sys.argv[1], "rb").read()
+rng = random.Random(5)
+for i in range(12):
+    at = rng.randrange(len(data)) if i else 0
+    bad = bytearray(data)
+    bad[at] ^= 1 << rng.randrange(8)
+    open(f"bad.{i}", "wb").write(bad)
+    cut = data[:rng.randrange(1, len(data) - 1) if i else len(data) - 1]
+    while cut.endswith(b"\n"):
+        cut = cut[:-1]
+    open(f"cut.{i}", "wb").write(cut)
+PY
+    flipped=0 torn=0 shown=0
+    for i in {0..11}; do
+        bpe-view --check bad.$i >out 2>err
+        [ "$? $(wc -l <err) $(grep -c "^bpe-view: bad.$i: byte [0-9]*: " err) $(wc -c <out)" = "65 1 1 0" ] && flipped=$((flipped + 1))
+        bpe-view --check cut.$i >out 2>err
+        [ "$? $(wc -l <err) $(grep -c "^bpe-view: cut.$i: byte [0-9]*: " err) $(wc -c <out)" = "65 1 1 0" ] && torn=$((torn + 1))
+        bpe-view cut.$i >out 2>err
+        [ "$? $(wc -l <err)" = "65 1" ] && shown=$((shown + 1))
+    done
+    is "$flipped $torn $shown" "12 12 12" "a flipped bit, a cut record: exit 65 and the place ($f)"
+done
+check 65 "bpe-view: standard input: byte 0: *" "text" <in.txt
+check 65 "bpe-view: standard input: byte $(wc -c <ranges): *" "text after records" < <(cat ranges in.txt)
+check 65 "bpe-view: *" "a chunk that came twice" < <(cat chunks c1)
+head -c 5000 sum.zst >cut.zst 2>/dev/null
+head -c $(($(wc -c <sum.zst) - 3)) sum.zst >cut.zst
+bpe-view --check cut.zst >out 2>err
+is "$? $(cat err)" "65 bpe-view: cut.zst: the zstd data is cut off before its end" "a cut compressed file"
+
+# ---- The page of the format ----
+
+page=$TOP/man/bpe-records.5
+grep -E '^([0-9a-f]{4} )+[0-9a-f]{2,4}$' "$page" | xxd -r -p >example
+sed -n '/^# chunk run=/,/^\.Ed/p' "$page" | sed '/^\.Ed/d; s/\\e/\\/g' >want
+bpe-view example >got
+same got want "the example of bpe-records(5) is as bpe-view shows it"
+
+done_testing
