@@ -36,10 +36,11 @@ help:
 	@echo "make demo           trains a tokenizer on text found on this machine"
 	@echo "make check          the tests (CORPUS=DIR: also on the texts there)"
 	@echo "make check-peers    the tests against Hugging Face tokenizers and others, from PyPI (CORPUS=DIR)"
-	@echo "make check-sanitize the tests under ASan and UBSan (clang), apart from $(BUILD)/"
+	@echo "make check-sanitize the tests under ASan and UBSan, apart from $(BUILD)/"
 	@echo "make fuzz           random damage for FUZZ_SECONDS ($(FUZZ_SECONDS))"
 	@echo "make bench          times against Hugging Face (CORPUS=DIR)"
 	@echo "make clean          takes away what was built"
+	@echo "make help           this"
 	@echo "DEVELOPER=1 turns on more warnings, as errors"
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
@@ -74,7 +75,7 @@ check-peers: all units
 	BUILD=$(BUILD) CORPUS=$(CORPUS) tests/peers.sh
 
 check-sanitize:
-	$(MAKE) check BUILD=build-sanitize CC=clang LDFLAGS= \
+	$(MAKE) check BUILD=build-sanitize LDFLAGS= \
 	    CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
 
 FUZZ_SECONDS ?= 60
@@ -100,7 +101,7 @@ uninstall:
 	for page in $(notdir $(MAN)); do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$page; done
 
 clean:
-	rm -rf build build-sanitize
+	rm -rf $(BUILD) build-sanitize
 
 FORCE:
 .PHONY: all help units check check-peers check-sanitize fuzz bench demo install uninstall clean FORCE

@@ -1,8 +1,9 @@
 /* bpe-chunk - says what to count: text in, chunks out.
  *
- * For a regular file it writes where the pieces are (ranges: it looks only at the text near the cuts), so that the text itself
- * crosses no pipe; for anything else, or with --inline, the text. Every record carries the rules (pattern, special tokens,
- * policies) in full. Last comes the promise, which names all inputs and their sizes: bpe-sum holds the counts against it.
+ * For a regular file it writes where the pieces are (ranges: it looks only at the text near the cuts), so that the text
+ * itself crosses no pipe; for anything else, or with --inline, the text. Every record carries the rules (pattern,
+ * special tokens, policies) in full. Last comes the promise, which names all inputs and their sizes: bpe-sum holds the
+ * counts against it.
  */
 #include "bpe/cut.h"
 #include "bpe/scan.h"
@@ -50,11 +51,11 @@ static const char usage[] =
     "      --version          version\n";
 
 enum {
-    VALUE_BLOCK = 256 << 10,  /* text in a chunk record, by default */
-    CUT_STEP = 64 << 10,      /* how much is read near a cut at a time */
-    CUT_REACH = 1 << 20,      /* how far from where a cut should be it may be */
+    VALUE_BLOCK = 256 << 10,       /* text in a chunk record, by default */
+    CUT_STEP = 64 << 10,           /* how much is read near a cut at a time */
+    CUT_REACH = 1 << 20,           /* how far from where a cut should be it may be */
     RANGE_FILL = (512 << 10) + 64, /* a range record is filled up to this: two do not fit a block of GNU parallel */
-    MOST_RECORDS = 64,        /* range records of a run, or 4 for each core if that is more */
+    MOST_RECORDS = 64,             /* range records of a run, or 4 for each core if that is more */
 };
 static const uint64_t RECORD_WORK = 16 << 20; /* text in a range record: enough to be worth a process */
 static const uint64_t PIECE_MAX = 64 << 20;   /* text in a piece: where bpe-count may end a batch */
@@ -77,7 +78,7 @@ struct source {
     const char *name; /* in records and messages */
     struct stat st;
     bool by_value;
-    uint64_t size;          /* known from the start for files by reference; else when all was read */
+    uint64_t size;           /* known from the start for files by reference; else when all was read */
     struct intervals wanted; /* --only */
 };
 
@@ -165,7 +166,8 @@ static int put_piece(struct chunker *c, size_t source, uint64_t offset, uint64_t
 }
 
 /* The first place to cut at or after `at`, at most CUT_REACH further and before `end`; 0 if there is none. */
-static int find_cut(struct chunker *c, int fd, const struct source *s, uint64_t at, uint64_t end, uint64_t *cut, struct err *e)
+static int find_cut(struct chunker *c, int fd, const struct source *s, uint64_t at, uint64_t end, uint64_t *cut,
+                    struct err *e)
 {
     struct buf *b = &c->window;
     size_t context = c->special.max_len + 1; /* before the cut: where a special token that ends there begins */
@@ -187,7 +189,8 @@ static int find_cut(struct chunker *c, int fd, const struct source *s, uint64_t 
             *cut = from + n;
         if (n || final)
             return 0;
-        /* At the very end of what was read, more text may show a cut: a letter's other bytes, or that a token is none. */
+        /* At the very end of what was read, more text may show a cut: a letter's other bytes, or that a token is none.
+         */
         search = b->len - context > need + 4 ? b->len - context - 4 : need;
     }
     return 0;
@@ -220,8 +223,9 @@ static int put_text(struct chunker *c, size_t source, const unsigned char *p, si
                     bool last, struct err *e)
 {
     const struct source *s = &c->source[source];
-    struct chunk k = {c->run, {c->rules.p, c->rules.len}, source, {(const unsigned char *)s->name, strlen(s->name)},
-                      offset, !last, c->opt.jsonl ? line : 0, {p, n}};
+    struct chunk k = {
+        c->run, {c->rules.p, c->rules.len}, source, {(const unsigned char *)s->name, strlen(s->name)}, offset,
+        !last,  c->opt.jsonl ? line : 0,    {p, n}};
     if (!s->by_value)
         return put_piece(c, source, offset, n, e);
     c->payload.len = 0;
@@ -239,14 +243,15 @@ static uint64_t count_newlines(const unsigned char *p, size_t n)
     return lines;
 }
 
-/* Writes what of a piece is wanted. `--only` gives ranges that begin and end at cuts of the first reading, so what is wanted of
- * a source is cut at their ends (see put_stream). */
+/* Writes what of a piece is wanted. `--only` gives ranges that begin and end at cuts of the first reading, so what is
+ * wanted of a source is cut at their ends (see put_stream). */
 static bool is_wanted(const struct source *s, uint64_t begin, uint64_t end, bool only)
 {
     return !only || intervals_overlap(&s->wanted, begin, end) == OVERLAP_ALL;
 }
 
-/* Where the piece that begins at `offset` must end at the latest, if only some ranges are wanted: the next border of one. */
+/* Where the piece that begins at `offset` must end at the latest, if only some ranges are wanted: the next border of
+ * one. */
 static uint64_t next_border(const struct source *s, uint64_t offset)
 {
     for (size_t i = 0; i < s->wanted.n; i++) {
@@ -286,7 +291,8 @@ static int put_stream(struct chunker *c, size_t source, struct input *in, size_t
         if (cut == 0 && !ended) { /* a long stretch that must stay whole */
             low = want - block / 4;
             if (want > RECORD_MAX / 2)
-                return err_set(e, EX_DATAERR, "%s: byte %llu: no place to cut in %zu bytes of text; give it as a plain file",
+                return err_set(e, EX_DATAERR,
+                               "%s: byte %llu: no place to cut in %zu bytes of text; give it as a plain file",
                                input_name(in), (unsigned long long)offset, want);
             want *= 2;
             continue;
@@ -306,8 +312,8 @@ static int put_stream(struct chunker *c, size_t source, struct input *in, size_t
             break;
     }
     if ((only || !s->by_value) && offset != s->size)
-        return err_set(e, EX_DATAERR, "%s: has %llu bytes now, but had %llu before; start again with bpe-chunk", input_name(in),
-                       (unsigned long long)offset, (unsigned long long)s->size);
+        return err_set(e, EX_DATAERR, "%s: has %llu bytes now, but had %llu before; start again with bpe-chunk",
+                       input_name(in), (unsigned long long)offset, (unsigned long long)s->size);
     s->size = offset;
     return 0;
 }
@@ -399,8 +405,8 @@ static int put_promise(struct chunker *c, struct err *e)
     int rc = promise_put_head(&content, &h, e);
     for (size_t i = 0; i < c->n_sources && rc == 0; i++) {
         const struct source *s = &c->source[i];
-        struct promise_source p = {.name = {(const unsigned char *)s->name, strlen(s->name)}, .size = s->size,
-                                   .by_value = s->by_value};
+        struct promise_source p = {
+            .name = {(const unsigned char *)s->name, strlen(s->name)}, .size = s->size, .by_value = s->by_value};
         if (!s->by_value) {
             p.mtime_s = (uint64_t)s->st.st_mtim.tv_sec;
             p.mtime_ns = (uint64_t)s->st.st_mtim.tv_nsec;
@@ -429,7 +435,8 @@ static int set_cutter(struct chunker *c, const struct rules *r, struct err *e)
         if (!pattern) {
             char known[200] = "";
             for (size_t i = 0; pattern_at(i); i++)
-                snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", pattern_at(i)->name);
+                snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
+                         pattern_at(i)->name);
             return err_set(e, EX_USAGE, "-p %s: no such pattern; there are %s", name, known);
         }
     }
@@ -566,7 +573,8 @@ static int match_files(struct chunker *c, struct err *e)
             return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", s->path);
         if ((uint64_t)st.st_size != s->size || st.st_mtim.tv_sec != s->st.st_mtim.tv_sec ||
             st.st_mtim.tv_nsec != s->st.st_mtim.tv_nsec)
-            return err_set(e, EX_DATAERR, "%s: changed since it was cut into chunks; start again with bpe-chunk", s->path);
+            return err_set(e, EX_DATAERR, "%s: changed since it was cut into chunks; start again with bpe-chunk",
+                           s->path);
         s->by_value = c->opt.inline_text;
     }
     return 0;
@@ -602,7 +610,8 @@ static int run(struct chunker *c, struct err *e)
 static void send_failure(struct chunker *c, const struct err *e)
 {
     struct err ignored;
-    struct failure f = {c->run, UINT64_MAX, UINT64_MAX, (uint64_t)e->code, {(const unsigned char *)e->msg, strlen(e->msg)}};
+    struct failure f = {
+        c->run, UINT64_MAX, UINT64_MAX, (uint64_t)e->code, {(const unsigned char *)e->msg, strlen(e->msg)}};
     c->out.len = 0;
     if (failure_put_record(&c->out, &f, &ignored) == 0)
         fd_write(1, c->out.p, c->out.len, "standard output", &ignored);

@@ -1,8 +1,8 @@
 /* bpe-count - counts the pretokens of chunks.
  *
- * Records in, counts out; any number of these processes may share the work. What one process is given it counts in one table
- * (one for each run), and writes out at the end, or when the table or the text counted gets large, as a batch: words, then a
- * commit that says what was covered. A process that dies leaves no commit, so nothing of it counts.
+ * Records in, counts out; any number of these processes may share the work. What one process is given it counts in one
+ * table (one for each run), and writes out at the end, or when the table or the text counted gets large, as a batch:
+ * words, then a commit that says what was covered. A process that dies leaves no commit, so nothing of it counts.
  */
 #include "bpe/counter.h"
 #include "formats/batch.h"
@@ -35,7 +35,8 @@ static const char usage[] =
     "      --version      version\n";
 
 enum { WINDOW = 256 << 10 };
-static const uint64_t BATCH_TEXT = (uint64_t)4 << 30; /* bytes of text after which a batch ends, so that little is lost */
+static const uint64_t BATCH_TEXT = (uint64_t)4
+                                   << 30; /* bytes of text after which a batch ends, so that little is lost */
 
 struct options {
     uint64_t memory;
@@ -59,7 +60,7 @@ struct job {
     struct counter counter;
     struct jsonl jsonl;
     struct source *sources; /* hash table by number */
-    uint64_t hint, text; /* text: bytes counted in the open batch */
+    uint64_t hint, text;    /* text: bytes counted in the open batch */
     uint64_t skipped;
     struct buf where;
     UT_hash_handle hh;
@@ -113,7 +114,8 @@ static int job_open(struct job *j, const unsigned char *run, struct str wire_rul
         snprintf(name, sizeof name, "%.*s", (int)r->pattern.len, (const char *)r->pattern.p);
         pattern = pattern_find(name);
         if (!pattern)
-            return err_set(e, EX_DATAERR, "pattern \"%s\" is not known to this bpe-count; use one version everywhere", name);
+            return err_set(e, EX_DATAERR, "pattern \"%s\" is not known to this bpe-count; use one version everywhere",
+                           name);
     }
     struct special_token *special = calloc(r->n_special + 1, sizeof *special);
     if (!special)
@@ -121,7 +123,8 @@ static int job_open(struct job *j, const unsigned char *run, struct str wire_rul
     for (size_t i = 0; i < r->n_special; i++)
         special[i] = (struct special_token){r->special[i].p, r->special[i].len};
     static const enum counter_invalid invalid[] = {COUNTER_ERROR, COUNTER_REPLACE, COUNTER_SKIP};
-    int rc = counter_open(&j->counter, pattern, r->pattern.p, r->pattern.len, special, r->n_special, invalid[r->invalid], e);
+    int rc =
+        counter_open(&j->counter, pattern, r->pattern.p, r->pattern.len, special, r->n_special, invalid[r->invalid], e);
     free(special);
     jsonl_init(&j->jsonl, r->field, r->invalid);
     return rc;
@@ -175,7 +178,8 @@ static int end_batch(struct worker *w, struct job *j, struct err *e)
     struct source *s, *next;
     struct word word;
     size_t pos = 0;
-    struct commit_run run = {.run = j->run, .hint = j->hint, .skipped = j->skipped, .where = {j->where.p, j->where.len}};
+    struct commit_run run = {
+        .run = j->run, .hint = j->hint, .skipped = j->skipped, .where = {j->where.p, j->where.len}};
     HASH_ITER(hh, j->sources, s, next)
     run.n_ranges += s->batch.n;
     if (run.n_ranges == 0)
@@ -206,9 +210,10 @@ static int end_batch(struct worker *w, struct job *j, struct err *e)
 
 enum piece { PIECE_ERROR = -1, PIECE_OLD, PIECE_NEW };
 
-/* Whether a piece is to be counted: not if it came already in this process. A piece that overlaps what came in part gets a batch
- * of its own, which is then for bpe-sum to judge. */
-static enum piece begin_piece(struct worker *w, struct job *j, uint64_t source, uint64_t begin, uint64_t end, struct err *e)
+/* Whether a piece is to be counted: not if it came already in this process. A piece that overlaps what came in part
+ * gets a batch of its own, which is then for bpe-sum to judge. */
+static enum piece begin_piece(struct worker *w, struct job *j, uint64_t source, uint64_t begin, uint64_t end,
+                              struct err *e)
 {
     struct source *s = get_source(j, source, e);
     if (!s)
@@ -302,7 +307,8 @@ static int count_line(struct worker *w, struct job *j, const struct origin *o, c
                    got == JSONL_BAD ? "; see --on-error" : "");
 }
 
-/* Counts the whole lines in a window (at its end also one without a newline, if last). Returns the bytes used, or -1. */
+/* Counts the whole lines in a window (at its end also one without a newline, if last). Returns the bytes used, or -1.
+ */
 static ptrdiff_t count_lines(struct worker *w, struct job *j, const struct origin *o, const unsigned char *p, size_t n,
                              uint64_t offset, uint64_t *line, bool last, struct err *e)
 {
@@ -328,7 +334,11 @@ static ptrdiff_t count_window(struct worker *w, struct job *j, const struct orig
     size_t where = 0;
     if (j->rules.jsonl)
         return count_lines(w, j, o, p, n, offset, line, last, e);
-    ptrdiff_t used = counter_feed(&j->counter, p, n, !last ? COUNTER_MORE : inside ? COUNTER_LETTER : COUNTER_DOC, &where, &why);
+    ptrdiff_t used = counter_feed(&j->counter, p, n,
+                                  !last    ? COUNTER_MORE
+                                  : inside ? COUNTER_LETTER
+                                           : COUNTER_DOC,
+                                  &where, &why);
     return used < 0 ? bad_byte(w, o, offset + where, &why, e) : used;
 }
 
@@ -354,8 +364,8 @@ static int count_chunk(struct worker *w, const struct record *rec, struct err *e
 }
 
 /* Counts bytes [offset, offset + len) of an open file. */
-static int count_piece(struct worker *w, struct job *j, const struct origin *o, uint64_t offset, uint64_t len, bool inside,
-                       struct err *e)
+static int count_piece(struct worker *w, struct job *j, const struct origin *o, uint64_t offset, uint64_t len,
+                       bool inside, struct err *e)
 {
     struct buf *b = &w->window;
     uint64_t end = offset + len, line = 0;
@@ -371,7 +381,8 @@ static int count_piece(struct worker *w, struct job *j, const struct origin *o, 
         if (got < 0)
             return -1;
         if ((size_t)got < want)
-            return err_set(e, EX_DATAERR, "%s: changed since bpe-chunk read it (it ends at byte %llu now); run bpe-chunk again",
+            return err_set(e, EX_DATAERR,
+                           "%s: changed since bpe-chunk read it (it ends at byte %llu now); run bpe-chunk again",
                            o->name, (unsigned long long)(at + (uint64_t)got));
         b->len += want;
         bool last = want == left;
@@ -396,7 +407,8 @@ static int check_unchanged(int fd, const char *name, const struct range_file *f,
     if ((uint64_t)st.st_size == f->size && (uint64_t)st.st_mtim.tv_sec == f->mtime_s &&
         (uint64_t)st.st_mtim.tv_nsec == f->mtime_ns)
         return 0;
-    return err_set(e, EX_DATAERR, "%s: changed since bpe-chunk read it (%llu bytes now, %llu then); run bpe-chunk again", name,
+    return err_set(e, EX_DATAERR,
+                   "%s: changed since bpe-chunk read it (%llu bytes now, %llu then); run bpe-chunk again", name,
                    (unsigned long long)st.st_size, (unsigned long long)f->size);
 }
 
@@ -413,7 +425,8 @@ static int count_file(struct worker *w, struct job *j, const struct range_file *
         return err_set(e, EX_DATAERR, "%s: was no plain file; make these chunks again with bpe-chunk --only", name);
     int fd = fd_open_input(name, &why);
     if (fd < 0)
-        return err_set(e, why.code, "%s (a bpe-count that cannot see bpe-chunk's files needs bpe-chunk --inline)", why.msg);
+        return err_set(e, why.code, "%s (a bpe-count that cannot see bpe-chunk's files needs bpe-chunk --inline)",
+                       why.msg);
     int rc = check_unchanged(fd, name, f, e);
     struct origin o = {name, fd, 0};
     for (uint64_t i = 0; i < f->n_pieces && rc == 0; i++) {
@@ -517,7 +530,10 @@ static void send_failure(struct worker *w, const struct err *e)
 {
     static const unsigned char nobody[ID_LEN];
     struct err ignored;
-    struct failure f = {w->place.run ? w->place.run : nobody, w->place.source, w->place.offset, (uint64_t)e->code,
+    struct failure f = {w->place.run ? w->place.run : nobody,
+                        w->place.source,
+                        w->place.offset,
+                        (uint64_t)e->code,
                         {(const unsigned char *)e->msg, strlen(e->msg)}};
     w->record.len = 0;
     if (failure_put_record(&w->record, &f, &ignored) == 0)
@@ -542,8 +558,10 @@ static void worker_free(struct worker *w)
 static int parse(struct options *o, int argc, char **argv, struct err *e)
 {
     static char *standard_input[] = {"-"};
-    static const struct option longs[] = {
-        {"memory", required_argument, NULL, 'S'}, {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {0}};
+    static const struct option longs[] = {{"memory", required_argument, NULL, 'S'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"version", no_argument, NULL, 'V'},
+                                          {0}};
     char version[200];
     *o = (struct options){.memory = 512 << 20};
     e->code = 0;

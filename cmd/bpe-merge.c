@@ -1,12 +1,13 @@
 /* bpe-merge - learns the merges: a sum in, a model out.
  *
- * Pattern and special tokens come with the sum. The model is written when all of it is known, and nothing if anything is amiss.
+ * Pattern and special tokens come with the sum. The model is written when all of it is known, and nothing if anything
+ * is amiss.
  */
 #include "bpe/learn.h"
+#include "bpe/scan.h"
 #include "formats/ledger.h"
 #include "formats/model.h"
 #include "formats/record.h"
-#include "bpe/scan.h"
 #include "sys/buf.h"
 #include "sys/fd.h"
 #include "sys/num.h"
@@ -63,8 +64,8 @@ struct merger {
     struct ledger ledger;
     struct rules rules;
     struct progress progress;
-    struct model_merge *merges;     /* owned */
-    struct model_special *special;  /* owned */
+    struct model_merge *merges;    /* owned */
+    struct model_special *special; /* owned */
 };
 
 /* ---- Reading the sum ---- */
@@ -142,8 +143,9 @@ static int learn(struct merger *m, struct model *model, struct err *e)
     const struct rules *r = &m->rules;
     uint64_t least = 256 + (uint64_t)r->n_special;
     if (o->vocab_size < least)
-        return err_set(e, EX_USAGE, "-v %llu: too small; %zu special token%s and 256 bytes need %llu", (unsigned long long)o->vocab_size,
-                       r->n_special, r->n_special == 1 ? "" : "s", (unsigned long long)least);
+        return err_set(e, EX_USAGE, "-v %llu: too small; %zu special token%s and 256 bytes need %llu",
+                       (unsigned long long)o->vocab_size, r->n_special, r->n_special == 1 ? "" : "s",
+                       (unsigned long long)least);
     struct learn_special *special = calloc(r->n_special + 1, sizeof *special);
     m->special = calloc(r->n_special + 1, sizeof *m->special);
     if (!special || !m->special) {
@@ -154,9 +156,14 @@ static int learn(struct merger *m, struct model *model, struct err *e)
         special[i] = (struct learn_special){r->special[i].p, r->special[i].len};
         m->special[i] = (struct model_special){r->special[i].p, r->special[i].len};
     }
-    struct learn_opts lo = {.tie = o->tie, .vocab_size = (uint32_t)o->vocab_size, .min_frequency = o->min_frequency,
-                            .max_token_len = o->max_token_len, .special = special, .n_special = r->n_special,
-                            .progress = show_progress, .progress_ctx = m};
+    struct learn_opts lo = {.tie = o->tie,
+                            .vocab_size = (uint32_t)o->vocab_size,
+                            .min_frequency = o->min_frequency,
+                            .max_token_len = o->max_token_len,
+                            .special = special,
+                            .n_special = r->n_special,
+                            .progress = show_progress,
+                            .progress_ctx = m};
     const struct learn_merge *merges;
     size_t n;
     progress_start(&m->progress, NAME);
@@ -170,12 +177,16 @@ static int learn(struct merger *m, struct model *model, struct err *e)
         return err_mem(e, "the merges", (n + 1) * sizeof *m->merges);
     for (size_t i = 0; i < n; i++)
         m->merges[i] = (struct model_merge){merges[i].left, merges[i].right};
-    *model = (struct model){.merges = m->merges, .n_merges = n, .special = m->special, .n_special = r->n_special,
+    *model = (struct model){.merges = m->merges,
+                            .n_merges = n,
+                            .special = m->special,
+                            .n_special = r->n_special,
                             .merges_as_strings = o->merges_as_strings};
     model->special_first = o->special == FIRST || (o->special == BY_FORMAT && o->format == JSON);
     if (n + least < o->vocab_size)
-        prog_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu", o->min_frequency > 1 ? " that occurs often enough" : "",
-                  (unsigned long long)(n + least), (unsigned long long)o->vocab_size);
+        prog_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu",
+                  o->min_frequency > 1 ? " that occurs often enough" : "", (unsigned long long)(n + least),
+                  (unsigned long long)o->vocab_size);
     return 0;
 }
 
@@ -271,7 +282,8 @@ static int write_model(const struct options *o, const struct model *model, struc
 static int run(struct merger *m, struct err *e)
 {
     struct model model;
-    return read_sum(m, e) || learn(m, &model, e) || set_pattern(m, &model, e) || write_model(&m->opt, &model, e) ? -1 : 0;
+    return read_sum(m, e) || learn(m, &model, e) || set_pattern(m, &model, e) || write_model(&m->opt, &model, e) ? -1
+                                                                                                                 : 0;
 }
 
 static void merger_free(struct merger *m)

@@ -1,7 +1,7 @@
 /* bpe-sum - adds up counts, and proves that every byte was counted exactly once.
  *
- * Counts of any number of bpe-counts in, in any order; one sum out, its words sorted by bytes, if it is complete. A sum is counts
- * again, so sums of sums work the same way. What memory (-S) does not hold goes to sorted runs on disk.
+ * Counts of any number of bpe-counts in, in any order; one sum out, its words sorted by bytes, if it is complete. A sum
+ * is counts again, so sums of sums work the same way. What memory (-S) does not hold goes to sorted runs on disk.
  */
 #include "bpe/runs.h"
 #include "bpe/table.h"
@@ -68,7 +68,8 @@ static int make_room(struct summer *s, struct err *e)
 {
     if (table_bytes(&s->table) + s->ledger.open_bytes <= s->opt.memory)
         return 0;
-    return s->ledger.open_bytes > s->opt.memory / 2 ? ledger_spill(&s->ledger, e) : spill_table(s, s->opt.memory / 4, e);
+    return s->ledger.open_bytes > s->opt.memory / 2 ? ledger_spill(&s->ledger, e)
+                                                    : spill_table(s, s->opt.memory / 4, e);
 }
 
 static int add_stream(struct summer *s, const char *path, struct err *e)
@@ -143,8 +144,10 @@ static int run(struct summer *s, struct err *e)
         return -1;
     uint64_t skipped = ledger_skipped(&s->ledger, &where);
     if (skipped)
-        prog_note(NAME, "%llu lines that are no JSON or lack the string were left out (the first: %.*s)",
-                  (unsigned long long)skipped, (int)where.len, (const char *)where.p);
+        prog_note(NAME, "%llu %s left out (the first: %.*s)", (unsigned long long)skipped,
+                  skipped == 1 ? "line that is no JSON or lacks the string was"
+                               : "lines that are no JSON or lack the string were",
+                  (int)where.len, (const char *)where.p);
     if (!complete && !(s->opt.partial && s->ledger.runs)) {
         *e = why;
         return -1;
@@ -160,7 +163,8 @@ static void send_failure(const struct err *e)
     static const unsigned char nobody[ID_LEN];
     struct buf out = {0};
     struct err ignored;
-    struct failure f = {nobody, UINT64_MAX, UINT64_MAX, (uint64_t)e->code, {(const unsigned char *)e->msg, strlen(e->msg)}};
+    struct failure f = {
+        nobody, UINT64_MAX, UINT64_MAX, (uint64_t)e->code, {(const unsigned char *)e->msg, strlen(e->msg)}};
     if (failure_put_record(&out, &f, &ignored) == 0)
         fd_write(1, out.p, out.len, "standard output", &ignored);
     buf_free(&out);

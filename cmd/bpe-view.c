@@ -1,6 +1,7 @@
 /* bpe-view - shows records as text, or checks them.
  *
- * Counts are lines `count TAB pretoken`, made for sort(1) and grep(1); every other record is a line that begins with `#`.
+ * Counts are lines `count TAB pretoken`, made for sort(1) and grep(1); every other record is a line that begins with
+ * `#`.
  */
 #include "formats/ledger.h"
 #include "formats/record.h"
@@ -37,6 +38,7 @@ struct viewer {
     struct ledger ledger; /* for --check */
     struct buf out;
     uint64_t n_records;
+    uint64_t long_left; /* bytes to come of a long pretoken whose line has begun */
 };
 
 /* ---- Text ---- */
@@ -54,8 +56,12 @@ static int put_escaped(struct buf *out, const unsigned char *p, size_t n, struct
             i += valid;
             continue;
         }
-        const char *short_form = p[i] == '\n' ? "\\n" : p[i] == '\r' ? "\\r" : p[i] == '\t' ? "\\t" : p[i] == '\\' ? "\\\\" : NULL;
-        if (short_form ? buf_put_str(out, short_form, e)
+        const char *short_form = p[i] == '\n'   ? "\\n"
+                                 : p[i] == '\r' ? "\\r"
+                                 : p[i] == '\t' ? "\\t"
+                                 : p[i] == '\\' ? "\\\\"
+                                                : NULL;
+        if (short_form                    ? buf_put_str(out, short_form, e)
             : p[i] < 0x20 || p[i] >= 0x7F ? buf_printf(out, e, "\\x%02X", p[i])
                                           : buf_put_byte(out, p[i], e))
             return -1;
@@ -82,7 +88,8 @@ static int put_id(struct buf *out, const char *key, const unsigned char *id, str
 
 static int put_number(struct buf *out, const char *key, uint64_t v, struct err *e)
 {
-    return v == UINT64_MAX ? buf_printf(out, e, " %s=?", key) : buf_printf(out, e, " %s=%llu", key, (unsigned long long)v);
+    return v == UINT64_MAX ? buf_printf(out, e, " %s=?", key)
+                           : buf_printf(out, e, " %s=%llu", key, (unsigned long long)v);
 }
 
 static int put_rules(struct buf *out, struct str wire, struct err *e)
@@ -97,7 +104,9 @@ static int put_rules(struct buf *out, struct str wire, struct err *e)
     if (rc == 0)
         rc = buf_printf(out, e, " invalid=%s", invalid[r.invalid]);
     if (rc == 0 && r.jsonl)
-        rc = put_str(out, "jsonl", r.field, e) || buf_printf(out, e, " on-error=%s", r.skip_bad_lines ? "skip" : "fail") ? -1 : 0;
+        rc = put_str(out, "jsonl", r.field, e) || buf_printf(out, e, " on-error=%s", r.skip_bad_lines ? "skip" : "fail")
+                 ? -1
+                 : 0;
     rules_free(&r);
     return rc;
 }
@@ -107,11 +116,12 @@ static int put_rules(struct buf *out, struct str wire, struct err *e)
 static int view_chunk(struct buf *out, const struct record *rec, struct err *e)
 {
     struct chunk c;
-    return chunk_get(&c, rec, e) || buf_put_str(out, "# chunk", e) || put_id(out, "run", c.run, e) || put_rules(out, c.rules, e) ||
-                   put_number(out, "source", c.source, e) || put_str(out, "name", c.name, e) ||
-                   put_number(out, "offset", c.offset, e) || put_number(out, "bytes", c.text.len, e) ||
-                   put_number(out, "inside", c.inside, e) || (c.line && put_number(out, "line", c.line, e)) ||
-                   buf_put_str(out, "\n\t", e) || put_escaped(out, c.text.p, c.text.len, e) || buf_put_byte(out, '\n', e)
+    return chunk_get(&c, rec, e) || buf_put_str(out, "# chunk", e) || put_id(out, "run", c.run, e) ||
+                   put_rules(out, c.rules, e) || put_number(out, "source", c.source, e) ||
+                   put_str(out, "name", c.name, e) || put_number(out, "offset", c.offset, e) ||
+                   put_number(out, "bytes", c.text.len, e) || put_number(out, "inside", c.inside, e) ||
+                   (c.line && put_number(out, "line", c.line, e)) || buf_put_str(out, "\n\t", e) ||
+                   put_escaped(out, c.text.p, c.text.len, e) || buf_put_byte(out, '\n', e)
                ? -1
                : 0;
 }
@@ -142,30 +152,39 @@ static int view_range(struct buf *out, const struct record *rec, struct err *e)
     return 0;
 }
 
-static int view_words(struct buf *out, const struct record *rec, struct err *e)
+/* A part of a pretoken that is too long for one record. The parts that follow each other make one line. */
+static int view_long(struct viewer *v, const struct words *w, struct err *e)
+{
+    struct cursor c = cursor_over(w->entries.p, w->entries.len);
+    struct buf *out = &v->out;
+    if (w->kind == WORDS_FIRST) {
+        v->long_left = get_varint(&c);
+        if (buf_printf(out, e, "%llu\t", (unsigned long long)get_varint(&c)))
+            return -1;
+    }
+    if (c.bad || cursor_left(&c) > v->long_left)
+        return err_set(e, EX_DATAERR, "a words record with damaged fields, or not after the one before it");
+    v->long_left -= cursor_left(&c);
+    return put_escaped(out, c.p, cursor_left(&c), e) || (v->long_left == 0 && buf_put_byte(out, '\n', e)) ? -1 : 0;
+}
+
+static int view_words(struct viewer *v, const struct record *rec, struct err *e)
 {
     struct words w;
+    struct buf *out = &v->out;
     if (words_get(&w, rec, e))
         return -1;
+    if (w.kind != WORDS_WHOLE)
+        return view_long(v, &w, e);
     struct cursor c = cursor_over(w.entries.p, w.entries.len);
-    if (w.kind != WORDS_WHOLE) {
-        /* A long pretoken: its first part with the count, the others as they follow. */
-        if (w.kind == WORDS_FIRST) {
-            uint64_t len = get_varint(&c), count = get_varint(&c);
-            if (buf_printf(out, e, "# long pretoken of %llu bytes, in parts\n%llu", (unsigned long long)len, (unsigned long long)count))
-                return -1;
-        }
-        return c.bad ? err_set(e, EX_DATAERR, "a words record with damaged fields")
-               : buf_put_byte(out, '\t', e) || put_escaped(out, c.p, cursor_left(&c), e) || buf_put_byte(out, '\n', e) ? -1
-                                                                                                                      : 0;
-    }
     while (cursor_left(&c)) {
         size_t len;
         const unsigned char *p = get_string(&c, &len);
         uint64_t count = get_varint(&c);
         if (c.bad)
             return err_set(e, EX_DATAERR, "a words record with damaged fields");
-        if (buf_printf(out, e, "%llu\t", (unsigned long long)count) || put_escaped(out, p, len, e) || buf_put_byte(out, '\n', e))
+        if (buf_printf(out, e, "%llu\t", (unsigned long long)count) || put_escaped(out, p, len, e) ||
+            buf_put_byte(out, '\n', e))
             return -1;
     }
     return 0;
@@ -182,7 +201,8 @@ static int view_end(struct buf *out, const struct record *rec, struct err *e)
         put_id(out, "batch", part.id, e))
         return -1;
     if (part.n_parts > 1)
-        return buf_printf(out, e, " part=%llu of=%llu\n", (unsigned long long)part.part, (unsigned long long)part.n_parts);
+        return buf_printf(out, e, " part=%llu of=%llu\n", (unsigned long long)part.part,
+                          (unsigned long long)part.n_parts);
     struct cursor c = cursor_over(part.bytes.p, part.bytes.len);
     if (commit_get_head(&h, &c, e) || put_rules(out, h.rules, e) || put_number(out, "words-records", h.n_words, e) ||
         put_number(out, "pretokens", h.pretokens, e) || buf_put_byte(out, '\n', e))
@@ -194,8 +214,8 @@ static int view_end(struct buf *out, const struct record *rec, struct err *e)
             return -1;
         for (uint64_t k = 0; k < r.n_ranges; k++) {
             if (commit_get_range(&source, &begin, &end, &c, e) ||
-                buf_printf(out, e, "%s%llu:%llu-%llu", k ? "," : "", (unsigned long long)source, (unsigned long long)begin,
-                           (unsigned long long)end - 1))
+                buf_printf(out, e, "%s%llu:%llu-%llu", k ? "," : "", (unsigned long long)source,
+                           (unsigned long long)begin, (unsigned long long)end - 1))
                 return -1;
         }
         if (buf_put_byte(out, '\n', e))
@@ -212,7 +232,8 @@ static int view_promise(struct buf *out, const struct record *rec, struct err *e
     if (part_get(&part, rec, e) || buf_put_str(out, "# promise", e) || put_id(out, "run", part.id, e))
         return -1;
     if (part.n_parts > 1)
-        return buf_printf(out, e, " part=%llu of=%llu\n", (unsigned long long)part.part, (unsigned long long)part.n_parts);
+        return buf_printf(out, e, " part=%llu of=%llu\n", (unsigned long long)part.part,
+                          (unsigned long long)part.n_parts);
     struct cursor c = cursor_over(part.bytes.p, part.bytes.len);
     if (promise_get_head(&h, &c, e) || put_rules(out, h.rules, e) || buf_put_byte(out, '\n', e))
         return -1;
@@ -235,15 +256,18 @@ static int view_failure(struct buf *out, const struct record *rec, struct err *e
                : 0;
 }
 
-static int view_record(struct buf *out, const struct record *rec, struct err *e)
+static int view_record(struct viewer *v, const struct record *rec, struct err *e)
 {
+    struct buf *out = &v->out;
+    if (v->long_left && rec->type != RECORD_WORDS)
+        return err_set(e, EX_DATAERR, "a long pretoken whose parts are not in order");
     switch (rec->type) {
     case RECORD_CHUNK:
         return view_chunk(out, rec, e);
     case RECORD_RANGE:
         return view_range(out, rec, e);
     case RECORD_WORDS:
-        return view_words(out, rec, e);
+        return view_words(v, rec, e);
     case RECORD_COMMIT:
     case RECORD_SUMMARY:
         return view_end(out, rec, e);
@@ -320,7 +344,7 @@ static int view_stream(struct viewer *v, const char *path, struct err *e)
         const char *name = record_reader_name(&in);
         v->n_records++;
         v->out.len = 0;
-        if (v->opt.check ? check_record(&v->ledger, &rec, name, &why) : view_record(&v->out, &rec, &why)) {
+        if (v->opt.check ? check_record(&v->ledger, &rec, name, &why) : view_record(v, &rec, &why)) {
             bool placed = strncmp(why.msg, name, strlen(name)) == 0;
             if (placed || why.code != EX_DATAERR)
                 *e = why;

@@ -63,7 +63,8 @@ static ptrdiff_t count_valid(struct counter *c, const unsigned char *p, size_t n
     return (ptrdiff_t)base;
 }
 
-/* The same for text that is not valid, by the policy. Where the document goes on, offsets in the cleaned text are traced back. */
+/* The same for text that is not valid, by the policy. Where the document goes on, offsets in the cleaned text are
+ * traced back. */
 static ptrdiff_t count_cleaned(struct counter *c, const unsigned char *p, size_t n, enum scan_end end, size_t *where,
                                struct err *e)
 {
@@ -107,7 +108,8 @@ static ptrdiff_t count_stretch(struct counter *c, const unsigned char *p, size_t
     return count_cleaned(c, p, n, end, where, e);
 }
 
-ptrdiff_t counter_feed(struct counter *c, const unsigned char *p, size_t n, enum counter_end end, size_t *where, struct err *e)
+ptrdiff_t counter_feed(struct counter *c, const unsigned char *p, size_t n, enum counter_end end, size_t *where,
+                       struct err *e)
 {
     size_t at = 0, pos, len, bad = 0;
     for (;;) {

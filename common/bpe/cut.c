@@ -32,7 +32,8 @@ static bool local_at(const struct cutter *c, const unsigned char *p, size_t n, s
 }
 
 /* The same for any cutter, by following the matches from the piece's start. */
-static size_t last_by_scanning(const struct cutter *c, const unsigned char *p, size_t n, size_t lo, size_t hi, bool final)
+static size_t last_by_scanning(const struct cutter *c, const unsigned char *p, size_t n, size_t lo, size_t hi,
+                               bool final)
 {
     size_t best = 0, from = 0, pos, len;
     for (;;) {

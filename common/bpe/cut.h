@@ -1,8 +1,8 @@
 /* cut.h - where a source may be cut into pieces that are counted apart, with the result of the whole.
  *
  *   - right after a special token, and (JSON Lines) after a newline: a document ends there;
- *   - inside a document, if the pattern allows it (scan.h): between 0x0A and a letter, no special token beginning there. The left
- *     piece is then scanned as followed by a letter (SCAN_LETTER). scan_*.c prove it for each pattern.
+ *   - inside a document, if the pattern allows it (scan.h): between 0x0A and a letter, no special token beginning
+ * there. The left piece is then scanned as followed by a letter (SCAN_LETTER). scan_*.c prove it for each pattern.
  */
 #ifndef BPE_BPE_CUT_H
 #define BPE_BPE_CUT_H
@@ -13,16 +13,17 @@
 #include <stddef.h>
 
 struct cutter {
-    bool lines;                       /* JSON Lines: after newlines only */
-    bool inside;                      /* between 0x0A and a letter */
+    bool lines;                        /* JSON Lines: after newlines only */
+    bool inside;                       /* between 0x0A and a letter */
     const struct special_set *special; /* borrowed */
 };
 
-/* Whether cuts can be told from the text around them. If not, only cut_last may be used, on text that begins with a piece. */
+/* Whether cuts can be told from the text around them. If not, only cut_last may be used, on text that begins with a
+ * piece. */
 bool cut_is_local(const struct cutter *c);
 
-/* The last place to cut in p(lo .. hi], 0 if there is none. p[0] is the first byte of a piece; p[0 .. n) the text known so far
- * (hi <= n); final: the source ends at p[n). The end of the source is not a cut. */
+/* The last place to cut in p(lo .. hi], 0 if there is none. p[0] is the first byte of a piece; p[0 .. n) the text known
+ * so far (hi <= n); final: the source ends at p[n). The end of the source is not a cut. */
 size_t cut_last(const struct cutter *c, const unsigned char *p, size_t n, size_t lo, size_t hi, bool final);
 
 /* The first place to cut in p[from .. n), 0 if there is none. Local cutters only. p[0 .. from) should have

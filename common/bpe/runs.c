@@ -1,7 +1,7 @@
 /* runs.c - see runs.h.
  *
- * A block on disk holds whole entries only: varint length, bytes, varint count. A run's blocks are read one at a time; the one
- * copy of a decompressor serves all runs. */
+ * A block on disk holds whole entries only: varint length, bytes, varint count. A run's blocks are read one at a time;
+ * the one copy of a decompressor serves all runs. */
 #include "bpe/runs.h"
 
 #include "sys/bytes.h"
@@ -161,8 +161,8 @@ static int merge(struct source *source, size_t n, int (*take)(void *, const stru
 }
 
 /* Merges run[0 .. n) and, if not NULL, sorted words. */
-static int merge_runs(const struct spill *spill, const struct run *run, size_t n, const struct word *words, size_t n_words,
-                      int (*take)(void *, const struct word *, struct err *), void *ctx, struct err *e)
+static int merge_runs(const struct spill *spill, const struct run *run, size_t n, const struct word *words,
+                      size_t n_words, int (*take)(void *, const struct word *, struct err *), void *ctx, struct err *e)
 {
     struct source *source = calloc(n + 1, sizeof *source);
     if (!source)
@@ -220,8 +220,8 @@ static int pass(struct runs *r, struct err *e)
     return rc;
 }
 
-int runs_merge(struct runs *r, const struct table *t, int (*take)(void *ctx, const struct word *w, struct err *e), void *ctx,
-               struct err *e)
+int runs_merge(struct runs *r, const struct table *t, int (*take)(void *ctx, const struct word *w, struct err *e),
+               void *ctx, struct err *e)
 {
     struct word *words;
     size_t n;

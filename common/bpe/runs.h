@@ -1,8 +1,8 @@
 /* runs.h - adding up more counts than memory holds: sorted runs on disk, merged.
  *
  * As sort(1) does: a table that gets too large is written out sorted; at the end the runs and what is still in memory
- * are merged by bytes, equal pretokens added. At most a bounded number of runs is read at a time (more runs are first merged to
- * longer ones), so memory stays bounded however many there are.
+ * are merged by bytes, equal pretokens added. At most a bounded number of runs is read at a time (more runs are first
+ * merged to longer ones), so memory stays bounded however many there are.
  */
 #ifndef BPE_BPE_RUNS_H
 #define BPE_BPE_RUNS_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct run { /* a sorted sequence of words on disk */
+struct run {                   /* a sorted sequence of words on disk */
     struct spill_block *block; /* owned */
     size_t n, cap;
 };
@@ -22,7 +22,7 @@ struct runs {
     struct spill spill;
     struct run *run; /* owned */
     size_t n, cap;
-    size_t fan_in; /* runs merged at a time */
+    size_t fan_in;      /* runs merged at a time */
     uint64_t n_spilled; /* runs ever written, for reports */
 };
 
@@ -33,9 +33,10 @@ void runs_free(struct runs *r);
 /* Writes the table as one more run; the table is unchanged (the caller clears it). */
 int runs_spill(struct runs *r, const struct table *t, struct err *e);
 
-/* Gives every distinct word of all runs and the table to `take`, sorted by bytes, with the sum of its counts. Stops with -1 when
- * take returns -1, and when a sum would exceed 2^64-1 (EX_DATAERR). The words are borrowed during the call. */
-int runs_merge(struct runs *r, const struct table *t, int (*take)(void *ctx, const struct word *w, struct err *e), void *ctx,
-               struct err *e);
+/* Gives every distinct word of all runs and the table to `take`, sorted by bytes, with the sum of its counts. Stops
+ * with -1 when take returns -1, and when a sum would exceed 2^64-1 (EX_DATAERR). The words are borrowed during the
+ * call. */
+int runs_merge(struct runs *r, const struct table *t, int (*take)(void *ctx, const struct word *w, struct err *e),
+               void *ctx, struct err *e);
 
 #endif

@@ -62,8 +62,8 @@ bool scanner_streams(const struct scanner *s);
 ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len, enum scan_end end, size_t *pos,
                        uint32_t *ends, size_t max, struct err *e);
 
-/* Puts "PROGRAM (Unicode 16.0.0; -e: PCRE2 10.42, Unicode 14.0.0)" and a newline, the versions as they are, into buf of n
- * bytes; for --version. Returns buf. */
+/* Puts "PROGRAM (Unicode 16.0.0; -e: PCRE2 10.42, Unicode 14.0.0)" and a newline, the versions as they are, into buf of
+ * n bytes; for --version. Returns buf. */
 const char *scanner_version(char *buf, size_t n, const char *program);
 
 #endif

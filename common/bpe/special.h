@@ -18,11 +18,11 @@ struct special_token {
 struct special_set {
     struct special_token *token; /* owned array, bytes borrowed; by first byte, then the longest first */
     size_t n;
-    size_t first[257];  /* tokens with first byte b: token[first[b] .. first[b + 1]) */
-    int only_first;     /* the one byte all begin with, or -1 */
-    size_t max_len;     /* of the longest; 0 if there is none */
-    bool local;         /* an occurrence is a match whatever stands before it: no two can overlap, and none has a 0x0A that a
-                         * letter may follow. Else matches are known only by scanning from a document's start. */
+    size_t first[257]; /* tokens with first byte b: token[first[b] .. first[b + 1]) */
+    int only_first;    /* the one byte all begin with, or -1 */
+    size_t max_len;    /* of the longest; 0 if there is none */
+    bool local; /* an occurrence is a match whatever stands before it: no two can overlap, and none has a 0x0A that a
+                 * letter may follow. Else matches are known only by scanning from a document's start. */
 };
 
 int special_init(struct special_set *s, const struct special_token *token, size_t n, struct err *e);
@@ -38,7 +38,8 @@ enum special_hit {
 enum special_hit special_next(const struct special_set *s, const unsigned char *p, size_t n, size_t from, bool final,
                               size_t *pos, size_t *len);
 
-/* The longest special token that begins at p, by its length; 0: none. *more is set if a longer one could, were there more text. */
+/* The longest special token that begins at p, by its length; 0: none. *more is set if a longer one could, were there
+ * more text. */
 size_t special_at(const struct special_set *s, const unsigned char *p, size_t n, bool *more);
 
 /* Whether some special token ends at p + at (p[0 .. at) is looked at): its length, the longest; else 0. */

@@ -1,5 +1,5 @@
-/* table.c - see table.h. The idea of the packed slot is old; "a hash table with no pointers" is what pays here: pointers into
- * the text cost a second cache miss for every pretoken. */
+/* table.c - see table.h. The idea of the packed slot is old; "a hash table with no pointers" is what pays here:
+ * pointers into the text cost a second cache miss for every pretoken. */
 #include "bpe/table.h"
 
 #include "sys/hash.h"
@@ -160,7 +160,8 @@ int table_add(struct table *t, const unsigned char *p, size_t len, uint64_t coun
     return len <= SHORT_MAX ? add_short(t, p, len, count, e) : add_long(t, p, len, count, e);
 }
 
-int table_add_ends(struct table *t, const unsigned char *text, size_t start, const uint32_t *ends, size_t n, struct err *e)
+int table_add_ends(struct table *t, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
+                   struct err *e)
 {
     if (add_total(t, n, e))
         return -1;

@@ -1,8 +1,8 @@
 /* table.h - counting pretokens: a hash table from bytes to u64 counts, made for text.
  *
- * Short pretokens (at most 15 bytes: 97 % of English) live in the slot itself, so that one is counted with one cache miss;
- * longer ones in an arena, with their hash in the slot. Open addressing, linear probing, at most half full. The hash is
- * keyed with a secret drawn once a process, so that no input can make it degenerate.
+ * Short pretokens (at most 15 bytes: 97 % of English) live in the slot itself, so that one is counted with one cache
+ * miss; longer ones in an arena, with their hash in the slot. Open addressing, linear probing, at most half full. The
+ * hash is keyed with a secret drawn once a process, so that no input can make it degenerate.
  */
 #ifndef BPE_BPE_TABLE_H
 #define BPE_BPE_TABLE_H
@@ -34,19 +34,20 @@ struct table {
     size_t short_mask, long_mask; /* number of slots - 1 */
     size_t n_short, n_long;       /* used */
     struct buf arena;
-    uint64_t total;  /* sum of all counts */
+    uint64_t total; /* sum of all counts */
     uint64_t secret[2];
 };
 
 int table_init(struct table *t, struct err *e);
-void table_free(struct table *t);  /* a zeroed table is fine */
+void table_free(struct table *t);                /* a zeroed table is fine */
 int table_clear(struct table *t, struct err *e); /* empties it and gives the memory back */
 
 /* Adds a count to a pretoken (len > 0). -1: out of memory; EX_DATAERR when the sum of counts would exceed 2^64-1. */
 int table_add(struct table *t, const unsigned char *p, size_t len, uint64_t count, struct err *e);
 
 /* Counts the n pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on, once each. */
-int table_add_ends(struct table *t, const unsigned char *text, size_t start, const uint32_t *ends, size_t n, struct err *e);
+int table_add_ends(struct table *t, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
+                   struct err *e);
 
 size_t table_n(const struct table *t);     /* distinct pretokens */
 size_t table_bytes(const struct table *t); /* memory in use */

@@ -75,7 +75,8 @@ int batch_end(struct batch *b, enum record_type type, struct str rules, const st
     struct commit_head head = {rules, b->seq, b->checksum, b->pretokens, n_runs};
     b->record.len = 0;
     int rc = commit_put_head(&content, &head, e) || buf_put(&content, runs->p, runs->len, e) ||
-             parts_put(&b->record, type, b->id, b->seq, &content, e) || batch_write_records(b->fd, b->name, &b->record, e);
+             parts_put(&b->record, type, b->id, b->seq, &content, e) ||
+             batch_write_records(b->fd, b->name, &b->record, e);
     buf_free(&content);
     return rc ? -1 : 0;
 }

@@ -1,5 +1,5 @@
-/* batch.h - writing counts: words records of at most RECORD_ATOMIC bytes, each by one write(2), then a commit or a summary.
- * Several writers may share one pipe. */
+/* batch.h - writing counts: words records of at most RECORD_ATOMIC bytes, each by one write(2), then a commit or a
+ * summary. Several writers may share one pipe. */
 #ifndef BPE_FORMATS_BATCH_H
 #define BPE_FORMATS_BATCH_H
 
@@ -23,8 +23,8 @@ void batch_free(struct batch *b);
 /* Adds a pretoken, len > 0, with its count. Writes a record whenever one is full. -1 with EX_IOERR. */
 int batch_word(struct batch *b, const unsigned char *p, size_t len, uint64_t count, struct err *e);
 
-/* Writes what is left of the words, then the end of the batch (RECORD_COMMIT or RECORD_SUMMARY). `runs` holds what commit_put_run
- * and commit_put_range put, for n_runs runs. */
+/* Writes what is left of the words, then the end of the batch (RECORD_COMMIT or RECORD_SUMMARY). `runs` holds what
+ * commit_put_run and commit_put_range put, for n_runs runs. */
 int batch_end(struct batch *b, enum record_type type, struct str rules, const struct buf *runs, uint64_t n_runs,
               struct err *e);
 

@@ -15,7 +15,7 @@ struct input {
     const char *name; /* borrowed */
     int fd;
     bool plain_file;
-    bool ended; /* the descriptor gave its last byte */
+    bool ended;              /* the descriptor gave its last byte */
     struct decoder *decoder; /* NULL: plain */
     size_t pos, len;         /* raw[pos .. len): read, not yet passed on */
     unsigned char raw[RAW_SIZE];

@@ -1,8 +1,9 @@
 /* jsonl.c - see jsonl.h.
  *
- * jansson parses. It is stricter than Python's json in four things: numbers that C cannot hold, lone surrogates, invalid UTF-8
- * and \u0000 in keys. A line that it refuses is rewritten so that these pass (relax) and tried again; what then fails is
- * no JSON. What is no text becomes a stand-in, a noncharacter that the line does not have otherwise. */
+ * jansson parses. It is stricter than Python's json in four things: numbers that C cannot hold, lone surrogates,
+ * invalid UTF-8 and \u0000 in keys. A line that it refuses is rewritten so that these pass (relax) and tried again;
+ * what then fails is no JSON. What is no text becomes a stand-in, a noncharacter that the line does not have otherwise.
+ */
 #include "formats/jsonl.h"
 
 #include "sys/utf8.h"
@@ -100,8 +101,8 @@ static bool is_key(const unsigned char *p, const unsigned char *end, enum invali
 }
 
 /* One string, without its quotes. */
-static int relax_string(struct jsonl *j, const unsigned char *p, const unsigned char *end, bool key, unsigned char stand_in,
-                        struct err *e)
+static int relax_string(struct jsonl *j, const unsigned char *p, const unsigned char *end, bool key,
+                        unsigned char stand_in, struct err *e)
 {
     const unsigned char stand[3] = {0xEF, 0xB7, stand_in};
     bool cut;
@@ -165,7 +166,8 @@ static int relax(struct jsonl *j, const unsigned char *p, size_t n, unsigned cha
             if (keep && buf_put_byte(&j->line, *from, e))
                 return -1;
             continue;
-        } else if (*from >= 0x80 && j->invalid == INVALID_SKIP && utf8_valid_len(from, (size_t)(end - from), &cut) == 0) {
+        } else if (*from >= 0x80 && j->invalid == INVALID_SKIP &&
+                   utf8_valid_len(from, (size_t)(end - from), &cut) == 0) {
             p = from + utf8_bad_len(from, (size_t)(end - from));
             continue;
         }

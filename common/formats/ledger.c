@@ -21,7 +21,7 @@ struct ledger_source {
     struct intervals done;
 };
 
-struct parts { /* content that comes in parts, in any order */
+struct parts {        /* content that comes in parts, in any order */
     struct buf *part; /* owned array of owned buffers */
     uint64_t n, have;
     struct buf whole; /* once have == n */
@@ -32,7 +32,7 @@ struct ledger_run {
     bool complete; /* a complete sum says so, or everything promised is covered */
     bool promised;
     struct parts promise;
-    struct buf promise_records; /* as they came */
+    struct buf promise_records;   /* as they came */
     struct ledger_source *source; /* owned */
     size_t n_source, cap_source;
     uint64_t covered, total, hint;
@@ -56,7 +56,7 @@ struct ledger_batch {
     enum batch_state state;
     struct intervals seen; /* numbers of the words records that came */
     uint64_t n_seen, checksum;
-    struct buf log; /* entries of words records, one after the other */
+    struct buf log;            /* entries of words records, one after the other */
     struct spill_block *block; /* owned: earlier entries, on disk */
     size_t n_block, cap_block;
     struct long_piece *piece; /* owned */
@@ -166,7 +166,8 @@ static struct ledger_batch *get_batch(struct ledger *l, const unsigned char *id,
 static struct ledger_source *get_source(struct ledger_run *r, uint64_t i, struct err *e)
 {
     if (i >= MOST_SOURCES) {
-        err_set(e, EX_DATAERR, "source number %llu: more than %d inputs in one run", (unsigned long long)i, MOST_SOURCES);
+        err_set(e, EX_DATAERR, "source number %llu: more than %d inputs in one run", (unsigned long long)i,
+                MOST_SOURCES);
         return NULL;
     }
     if (i >= r->n_source) {
@@ -185,8 +186,9 @@ static int check_rules(struct ledger *l, struct str rules, const char *stream, s
         return buf_put(&l->rules, rules.p, rules.len, e);
     if (l->rules.len == rules.len && memcmp(l->rules.p, rules.p, rules.len) == 0)
         return 0;
-    return err_set(e, EX_DATAERR, "%s: counts made under other rules than those before (%s differs); they cannot be added up",
-                   stream, rules_difference((struct str){l->rules.p, l->rules.len}, rules));
+    return err_set(e, EX_DATAERR,
+                   "%s: counts made under other rules than those before (%s differs); they cannot be added up", stream,
+                   rules_difference((struct str){l->rules.p, l->rules.len}, rules));
 }
 
 /* Enters a part. 1: now all are there, p->whole is the content; 0: not yet, or it was there already; -1. */
@@ -304,8 +306,8 @@ static int cover(struct ledger *l, struct ledger_run *r, uint64_t source, uint64
     return 0;
 }
 
-int ledger_cover(struct ledger *l, const unsigned char *run, struct str rules, uint64_t source, uint64_t begin, uint64_t end,
-                 uint64_t hint, const char *stream, struct err *e)
+int ledger_cover(struct ledger *l, const unsigned char *run, struct str rules, uint64_t source, uint64_t begin,
+                 uint64_t end, uint64_t hint, const char *stream, struct err *e)
 {
     struct ledger_run *r = get_run(l, run, e);
     if (!r || check_rules(l, rules, stream, e))
@@ -663,8 +665,8 @@ int ledger_finish(struct ledger *l, struct err *e)
     }
     HASH_ITER(hh, l->batches, b, next_batch)
     {
-        /* A worker's open batch is a failed attempt, whose ranges are missing or were done by another. Of a sum over several
-         * runs we would not even know what is missing. */
+        /* A worker's open batch is a failed attempt, whose ranges are missing or were done by another. Of a sum over
+         * several runs we would not even know what is missing. */
         torn_sum |= b->state == OPEN && (memcmp(b->run, NO_RUN, ID_LEN) == 0 || b->end_type == RECORD_SUMMARY);
     }
     if (complete && !torn_sum && !l->fatal)
@@ -676,8 +678,9 @@ int ledger_finish(struct ledger *l, struct err *e)
     if (torn_sum)
         return err_set(e, EX_TEMPFAIL, "a sum is cut off before its end; make it again");
     if (!all_promised)
-        return err_set(e, EX_TEMPFAIL, "the run's promise never came: bpe-chunk did not finish, or its end was lost; "
-                                       "run the whole line again");
+        return err_set(e, EX_TEMPFAIL,
+                       "the run's promise never came: bpe-chunk did not finish, or its end was lost; "
+                       "run the whole line again");
     return report_missing(l, e);
 }
 
@@ -711,8 +714,12 @@ int ledger_put_runs(const struct ledger *l, struct buf *runs, uint64_t *n_runs, 
     *n_runs = 0;
     HASH_ITER(hh, l->runs, r, next)
     {
-        struct commit_run out = {.run = r->id, .hint = r->hint, .skipped = r->skipped, .whole = r->complete,
-                                 .where = {r->where.p, r->where.len}, .total = r->covered};
+        struct commit_run out = {.run = r->id,
+                                 .hint = r->hint,
+                                 .skipped = r->skipped,
+                                 .whole = r->complete,
+                                 .where = {r->where.p, r->where.len},
+                                 .total = r->covered};
         for (size_t i = 0; !r->complete && i < r->n_source; i++)
             out.n_ranges += r->source[i].done.n;
         if (commit_put_run(runs, &out, e))

@@ -1,8 +1,9 @@
 /* ledger.h - who promised what, and what has been counted of it: completeness and exactly-once (man/bpe-records.5).
  *
- * A run promises sources with their sizes. A batch of words counts once, when its commit has come and all of its records have,
- * and only if the ranges it covers are new: if all are covered already it is a copy and is dropped; if some are, it is dropped
- * whole. The sum is complete when the ranges taken tile every promise exactly. Records may come in any order, and repeated.
+ * A run promises sources with their sizes. A batch of words counts once, when its commit has come and all of its
+ * records have, and only if the ranges it covers are new: if all are covered already it is a copy and is dropped; if
+ * some are, it is dropped whole. The sum is complete when the ranges taken tile every promise exactly. Records may come
+ * in any order, and repeated.
  */
 #ifndef BPE_FORMATS_LEDGER_H
 #define BPE_FORMATS_LEDGER_H
@@ -24,20 +25,21 @@ typedef int ledger_take(void *ctx, const unsigned char *p, size_t len, uint64_t 
 struct ledger {
     ledger_take *take;
     void *ctx;
-    bool eager; /* words are taken as they come, not when their batch counts: for readers to whom anything amiss is the end */
-    struct buf rules; /* encoded; all batches must agree; empty: none seen yet */
+    bool eager; /* words are taken as they come, not when their batch counts: for readers to whom anything amiss is the
+                   end */
+    struct buf rules;             /* encoded; all batches must agree; empty: none seen yet */
     struct ledger_run *runs;      /* hash table by id */
     struct ledger_batch *batches; /* hash table by id */
     struct spill spill;
-    size_t open_bytes;  /* memory of words whose batch has not ended */
-    uint64_t covered;   /* bytes counted */
-    uint64_t promised;  /* bytes promised, as far as known */
-    uint64_t pretokens; /* of the batches that count */
+    size_t open_bytes;                            /* memory of words whose batch has not ended */
+    uint64_t covered;                             /* bytes counted */
+    uint64_t promised;                            /* bytes promised, as far as known */
+    uint64_t pretokens;                           /* of the batches that count */
     uint64_t n_batches, n_dropped, n_overlapping; /* batches that count, copies, and those that overlapped in part */
-    uint64_t n_summaries; /* of the batches that count: those that are complete sums */
-    uint64_t n_words;     /* words records of batches seen */
-    bool fatal;           /* a failure with no place has come: who knows what was lost */
-    bool failed;          /* a failure record has come; the lowest: */
+    uint64_t n_summaries;                         /* of the batches that count: those that are complete sums */
+    uint64_t n_words;                             /* words records of batches seen */
+    bool fatal;                                   /* a failure with no place has come: who knows what was lost */
+    bool failed;                                  /* a failure record has come; the lowest: */
     struct buf failure_msg;
     uint64_t failure_source, failure_offset;
     int failure_code;
@@ -50,14 +52,14 @@ void ledger_free(struct ledger *l);
 int ledger_put(struct ledger *l, const struct record *rec, const char *stream, struct err *e);
 
 /* Enters a range as covered without words (to check a stream of chunks). Overlaps are EX_DATAERR. */
-int ledger_cover(struct ledger *l, const unsigned char *run, struct str rules, uint64_t source, uint64_t begin, uint64_t end,
-                 uint64_t hint, const char *stream, struct err *e);
+int ledger_cover(struct ledger *l, const unsigned char *run, struct str rules, uint64_t source, uint64_t begin,
+                 uint64_t end, uint64_t hint, const char *stream, struct err *e);
 
 /* Puts the words of the largest open batch on disk. */
 int ledger_spill(struct ledger *l, struct err *e);
 
-/* At the end of all input: 0 if every run is complete; else -1: the lowest failure with its code, or EX_TEMPFAIL with what is
- * missing. */
+/* At the end of all input: 0 if every run is complete; else -1: the lowest failure with its code, or EX_TEMPFAIL with
+ * what is missing. */
 int ledger_finish(struct ledger *l, struct err *e);
 
 /* Appends range records for all that is missing of the runs whose promise is known, to count again. */

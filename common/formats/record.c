@@ -9,9 +9,9 @@
 
 enum { MARK = 0xFF, VERSION = '1', NEWLINE = '\n', READ_SIZE = 256 << 10 };
 
-/* Stuffing: the payload is cut into blocks of up to 254 bytes without a newline; each is written as a code byte and its bytes.
- * The code is (length + 1) XOR 0x0A, which is never 0x0A. A code for less than 254 bytes stands for a newline after the block,
- * save after the last one. */
+/* Stuffing: the payload is cut into blocks of up to 254 bytes without a newline; each is written as a code byte and its
+ * bytes. The code is (length + 1) XOR 0x0A, which is never 0x0A. A code for less than 254 bytes stands for a newline
+ * after the block, save after the last one. */
 static size_t stuff(unsigned char *out, const unsigned char *p, size_t n)
 {
     unsigned char *o = out;
@@ -138,7 +138,8 @@ static int fill(struct record_reader *r, size_t want, struct err *e)
  * gigabyte to find out. */
 static int fill_record(struct record_reader *r, size_t want, struct err *e)
 {
-    for (size_t have = r->data.len - r->pos, seen = 0; have < want && !r->ended; seen = have, have = r->data.len - r->pos) {
+    for (size_t have = r->data.len - r->pos, seen = 0; have < want && !r->ended;
+         seen = have, have = r->data.len - r->pos) {
         if (memchr(r->data.p + r->pos + seen, NEWLINE, have - seen))
             return 0;
         if (fill(r, want - have < READ_SIZE ? want : have + READ_SIZE, e))
@@ -161,8 +162,9 @@ enum record_next record_next(struct record_reader *r, struct record *rec, struct
     if (r->data.len == r->pos)
         return RECORD_END;
     if (r->data.p[r->pos] != MARK)
-        return bad(r, e, r->offset ? "no record begins here: the stream is damaged"
-                                   : "this is no stream of records (see bpe-records(5)); text goes through bpe-chunk first");
+        return bad(r, e,
+                   r->offset ? "no record begins here: the stream is damaged"
+                             : "this is no stream of records (see bpe-records(5)); text goes through bpe-chunk first");
     if (fill(r, RECORD_HEADER, e))
         return RECORD_ERROR;
     if (r->data.len - r->pos < RECORD_HEADER)

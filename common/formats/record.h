@@ -2,8 +2,9 @@
  *
  *     0xFF  version '1'  type  length (8 hex digits)  checksum (16 hex digits)  payload  0x0A
  *
- * The payload is byte-stuffed (COBS with 0x0A as the delimiter: Cheshire and Baker, "Consistent Overhead Byte Stuffing",
- * 1999), so that 0x0A occurs as a record's last byte only: to whatever cuts streams at newlines, a record is a line.
+ * The payload is byte-stuffed (COBS with 0x0A as the delimiter: Cheshire and Baker, "Consistent Overhead Byte
+ * Stuffing", 1999), so that 0x0A occurs as a record's last byte only: to whatever cuts streams at newlines, a record is
+ * a line.
  */
 #ifndef BPE_FORMATS_RECORD_H
 #define BPE_FORMATS_RECORD_H
@@ -26,14 +27,15 @@ enum record_type {
 };
 
 #define RECORD_HEADER 27
-#define RECORD_ATOMIC 4096              /* PIPE_BUF: a record this long or shorter is written whole by one write(2) */
-#define RECORD_MAX ((size_t)1 << 30)    /* longest payload, as stuffed */
-#define RECORD_PAD 64                   /* readable bytes after a payload that was read */
+#define RECORD_ATOMIC 4096           /* PIPE_BUF: a record this long or shorter is written whole by one write(2) */
+#define RECORD_MAX ((size_t)1 << 30) /* longest payload, as stuffed */
+#define RECORD_PAD 64                /* readable bytes after a payload that was read */
 
 /* The longest payload that fits a record of RECORD_ATOMIC bytes whatever its bytes are. */
 #define RECORD_ATOMIC_PAYLOAD (RECORD_ATOMIC - RECORD_HEADER - 1 - 1 - (RECORD_ATOMIC / 254 + 1))
 
-/* Appends a whole record with this payload to *out. -1: out of memory, or EX_DATAERR when it is longer than RECORD_MAX. */
+/* Appends a whole record with this payload to *out. -1: out of memory, or EX_DATAERR when it is longer than RECORD_MAX.
+ */
 int record_put(struct buf *out, enum record_type type, const void *payload, size_t n, struct err *e);
 
 /* The checksum in the header of a record that record_put made. */
@@ -65,14 +67,16 @@ void record_reader_close(struct record_reader *r);
 const char *record_reader_name(const struct record_reader *r);
 
 enum record_next {
-    RECORD_ERROR = -1, /* EX_DATAERR: no record, torn, damaged, of another version (names stream and offset); EX_IOERR */
-    RECORD_END = 0,    /* the stream ended between two records */
+    RECORD_ERROR =
+        -1,         /* EX_DATAERR: no record, torn, damaged, of another version (names stream and offset); EX_IOERR */
+    RECORD_END = 0, /* the stream ended between two records */
     RECORD_ITEM = 1,
 };
 
 enum record_next record_next(struct record_reader *r, struct record *rec, struct err *e);
 
-/* Reads and forgets the rest of the stream, whatever it is: a program that stops early would break the fan-out above it. */
+/* Reads and forgets the rest of the stream, whatever it is: a program that stops early would break the fan-out above
+ * it. */
 void record_drain(struct record_reader *r);
 
 #endif

@@ -150,8 +150,8 @@ int range_put_head(struct buf *out, const struct range_head *h, struct err *e)
 int range_put_file(struct buf *out, const struct range_file *f, struct err *e)
 {
     return put_varint(out, f->source, e) || put_str(out, f->name, e) || put_varint(out, f->size, e) ||
-                   put_varint(out, f->mtime_s, e) || put_varint(out, f->mtime_ns, e) || put_varint(out, f->by_value, e) ||
-                   put_varint(out, f->n_pieces, e)
+                   put_varint(out, f->mtime_s, e) || put_varint(out, f->mtime_ns, e) ||
+                   put_varint(out, f->by_value, e) || put_varint(out, f->n_pieces, e)
                ? -1
                : 0;
 }
@@ -212,8 +212,8 @@ int part_get(struct part *p, const struct record *rec, struct err *e)
     return 0;
 }
 
-int parts_put(struct buf *out, enum record_type type, const unsigned char *id, uint64_t first_seq, const struct buf *content,
-              struct err *e)
+int parts_put(struct buf *out, enum record_type type, const unsigned char *id, uint64_t first_seq,
+              const struct buf *content, struct err *e)
 {
     struct buf payload = {0};
     size_t each = RECORD_ATOMIC_PAYLOAD - ID_LEN - 3 * VARINT_MAX;

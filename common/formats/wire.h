@@ -1,7 +1,8 @@
-/* wire.h - what the records hold: structs to payload bytes and back. man/bpe-records.5 has the same fields in the same order.
+/* wire.h - what the records hold: structs to payload bytes and back. man/bpe-records.5 has the same fields in the same
+ * order.
  *
- * A get function checks everything it reads; it gives -1 with EX_DATAERR ("a chunk record with damaged fields") and the caller
- * adds the stream's name. What a get function points to is borrowed from the payload.
+ * A get function checks everything it reads; it gives -1 with EX_DATAERR ("a chunk record with damaged fields") and the
+ * caller adds the stream's name. What a get function points to is borrowed from the payload.
  */
 #ifndef BPE_FORMATS_WIRE_H
 #define BPE_FORMATS_WIRE_H
@@ -27,13 +28,13 @@ struct str { /* bytes, not terminated */
 enum invalid_policy { INVALID_ERROR, INVALID_REPLACE, INVALID_SKIP };
 
 struct rules {
-    bool is_regex;      /* pattern is the text of a regex, not a name */
+    bool is_regex; /* pattern is the text of a regex, not a name */
     struct str pattern;
     struct str *special; /* owned array, strings borrowed; in the order given */
     size_t n_special;
     enum invalid_policy invalid;
-    bool jsonl;         /* input is JSON Lines, the text is the string at `field` */
-    struct str field;   /* "a.b": b in the object a */
+    bool jsonl;          /* input is JSON Lines, the text is the string at `field` */
+    struct str field;    /* "a.b": b in the object a */
     bool skip_bad_lines; /* --on-error=skip */
 };
 
@@ -51,10 +52,10 @@ struct chunk {
     struct str rules;         /* encoded */
     uint64_t source;          /* number of the input in its run, from 0 */
     struct str name;
-    uint64_t offset;          /* of the text in the source, in (decompressed) bytes */
-    bool inside;              /* ends inside a document, before a letter */
-    uint64_t line;            /* JSON Lines: number of its first line, from 1; else 0 */
-    struct str text;          /* RECORD_PAD bytes past it may be read, when it was got */
+    uint64_t offset; /* of the text in the source, in (decompressed) bytes */
+    bool inside;     /* ends inside a document, before a letter */
+    uint64_t line;   /* JSON Lines: number of its first line, from 1; else 0 */
+    struct str text; /* RECORD_PAD bytes past it may be read, when it was got */
 };
 
 int chunk_put(struct buf *out, const struct chunk *c, struct err *e); /* appends the payload */
@@ -97,9 +98,10 @@ struct part {
 
 int part_get(struct part *p, const struct record *rec, struct err *e);
 
-/* Appends the records (whole, not payloads) that carry the content. seq counts up from first_seq; a promise has none. */
-int parts_put(struct buf *out, enum record_type type, const unsigned char *id, uint64_t first_seq, const struct buf *content,
-              struct err *e);
+/* Appends the records (whole, not payloads) that carry the content. seq counts up from first_seq; a promise has none.
+ */
+int parts_put(struct buf *out, enum record_type type, const unsigned char *id, uint64_t first_seq,
+              const struct buf *content, struct err *e);
 
 /* ---- Promise: content ---- */
 
@@ -129,7 +131,7 @@ enum words_kind {
 };
 
 struct words {
-    const unsigned char *run;   /* the run it stems from; all zero when a sum stems from several */
+    const unsigned char *run; /* the run it stems from; all zero when a sum stems from several */
     const unsigned char *batch;
     uint64_t seq;
     enum words_kind kind;
@@ -145,20 +147,20 @@ int words_get(struct words *w, const struct record *rec, struct err *e);
 
 struct commit_head {
     struct str rules;
-    uint64_t n_words;  /* words records of the batch */
-    uint64_t checksum; /* of all of them: the sum of their checksums, modulo 2^64 */
+    uint64_t n_words;   /* words records of the batch */
+    uint64_t checksum;  /* of all of them: the sum of their checksums, modulo 2^64 */
     uint64_t pretokens; /* sum of the counts */
     uint64_t n_runs;
 };
 
 struct commit_run {
     const unsigned char *run;
-    uint64_t hint;      /* as in range_head */
-    uint64_t skipped;   /* bad JSON lines left out */
-    struct str where;   /* the first of them: "name: line 7"; empty if none */
-    bool whole;         /* the run is complete; no ranges follow */
-    uint64_t total;     /* bytes covered */
-    uint64_t n_ranges;  /* source, begin, end triples follow */
+    uint64_t hint;     /* as in range_head */
+    uint64_t skipped;  /* bad JSON lines left out */
+    struct str where;  /* the first of them: "name: line 7"; empty if none */
+    bool whole;        /* the run is complete; no ranges follow */
+    uint64_t total;    /* bytes covered */
+    uint64_t n_ranges; /* source, begin, end triples follow */
 };
 
 int commit_put_head(struct buf *out, const struct commit_head *h, struct err *e);

@@ -26,8 +26,8 @@ int buf_printf(struct buf *b, struct err *e, const char *fmt, ...) __attribute__
 
 void buf_free(struct buf *b); /* releases the memory; b is empty again */
 
-/* Makes *p, an array of *cap items of `size` bytes, hold at least `want` items (doubling). `what` names the array in the
- * error. 0, or -1 (array unchanged). Works on the address of any object pointer. */
+/* Makes *p, an array of *cap items of `size` bytes, hold at least `want` items (doubling). `what` names the array in
+ * the error. 0, or -1 (array unchanged). Works on the address of any object pointer. */
 int array_grow(void *p, size_t *cap, size_t want, size_t size, const char *what, struct err *e);
 
 #endif

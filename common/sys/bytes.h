@@ -30,8 +30,8 @@ static inline size_t varint_len(uint64_t v)
     return n;
 }
 
-/* A cursor over bytes that are not trusted: every get checks what is left. After the first failure `bad` stays set, and all
- * further gets give 0 or empty: check once, at the end. Borrows the bytes. */
+/* A cursor over bytes that are not trusted: every get checks what is left. After the first failure `bad` stays set, and
+ * all further gets give 0 or empty: check once, at the end. Borrows the bytes. */
 struct cursor {
     const unsigned char *p, *end;
     bool bad;

@@ -18,9 +18,9 @@ struct decoder; /* opaque */
 int decoder_open(struct decoder **d, const unsigned char *magic, size_t n, struct err *e);
 void decoder_close(struct decoder *d); /* NULL is fine */
 
-/* Decompresses from in[*in_pos .. in_len) to out[0 .. cap): moves *in_pos, sets *out_len. in_len == *in_pos means that the input
- * has ended. 0; or -1 with EX_DATAERR: damaged, or cut off before its end (no input name in the message). An ended input gives
- * *out_len == 0. */
+/* Decompresses from in[*in_pos .. in_len) to out[0 .. cap): moves *in_pos, sets *out_len. in_len == *in_pos means that
+ * the input has ended. 0; or -1 with EX_DATAERR: damaged, or cut off before its end (no input name in the message). An
+ * ended input gives *out_len == 0. */
 int decoder_step(struct decoder *d, const unsigned char *in, size_t *in_pos, size_t in_len, unsigned char *out,
                  size_t cap, size_t *out_len, struct err *e);
 

@@ -5,7 +5,8 @@
  *
  *   EX_USAGE 64 wrong use         EX_DATAERR 65 bad input data     EX_NOINPUT 66 input missing or unreadable
  *   EX_SOFTWARE 70 our own bug    EX_OSERR 71 memory, fork          EX_CANTCREAT 73 output cannot be created
- *   EX_IOERR 74 input or output error                               EX_TEMPFAIL 75 incomplete: run the missing part again
+ *   EX_IOERR 74 input or output error                               EX_TEMPFAIL 75 incomplete: run the missing part
+ * again
  */
 #ifndef BPE_SYS_ERR_H
 #define BPE_SYS_ERR_H

@@ -9,15 +9,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Call first in main: makes a closed standard stream fail when used, instead of lending its number to the next file opened,
- * and lets SIGPIPE end the program quietly even where the parent ignores it. */
+/* Call first in main: makes a closed standard stream fail when used, instead of lending its number to the next file
+ * opened, and lets SIGPIPE end the program quietly even where the parent ignores it. */
 void fd_prepare(void);
 
 /* The name of an input as messages show it: "standard input" for "-". */
 const char *fd_name(const char *path);
 
-/* Opens a file for reading; "-" is standard input (and closing it later is fine). -1 with EX_NOINPUT: missing, unreadable or
- * a directory. */
+/* Opens a file for reading; "-" is standard input (and closing it later is fine). -1 with EX_NOINPUT: missing,
+ * unreadable or a directory. */
 int fd_open_input(const char *path, struct err *e);
 
 /* Reads at most n bytes, retrying on EINTR. 0 is the end. -1 with EX_IOERR. */

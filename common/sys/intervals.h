@@ -12,7 +12,7 @@ struct interval {
     uint64_t begin, end;
 };
 
-struct intervals { /* zeroed: empty */
+struct intervals {       /* zeroed: empty */
     struct interval *at; /* owned */
     size_t n, cap;
 };

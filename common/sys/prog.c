@@ -73,7 +73,8 @@ int prog_choice(const char *option, const char *word, const char *const *list, s
 
 int prog_no_terminal(struct err *e)
 {
-    return isatty(1) ? err_set(e, EX_USAGE, "standard output is a terminal; records go into a pipe or a file (bpe-view shows them)")
+    return isatty(1) ? err_set(e, EX_USAGE,
+                               "standard output is a terminal; records go into a pipe or a file (bpe-view shows them)")
                      : 0;
 }
 

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Looks at the character at p (n > 0 bytes left). Returns its length if it is valid; else 0, with *bad the length of the maximal
- * subpart and *cut whether the subpart is only short of bytes. */
+/* Looks at the character at p (n > 0 bytes left). Returns its length if it is valid; else 0, with *bad the length of
+ * the maximal subpart and *cut whether the subpart is only short of bytes. */
 static size_t one(const unsigned char *p, size_t n, size_t *bad, bool *cut)
 {
     unsigned char c = p[0], lo = 0x80, hi = 0xBF;

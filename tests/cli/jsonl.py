@@ -184,7 +184,7 @@ def main():
             bad += differ(got, want, about)
             name = "standard input" if how == "stdin" else "in.txt"
             note = f"bpe-sum: {skipped} lines that are no JSON or lack the string were left out (the first: {name}: line {first})\n"
-            if err != note and skipped > 1:
+            if err != note and skipped > 1:  # one reads "1 line that is"
                 print(f"# {about}: says\n#   {err.strip()}\n# wanted\n#   {note.strip()}")
                 bad += 1
         if bad:  # which line is it?

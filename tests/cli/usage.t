@@ -17,7 +17,7 @@ for p in bpe-chunk bpe-count bpe-sum bpe-merge bpe-view; do
         skip "$p.1" "not written yet"
         continue
     fi
-    mandoc -T utf8 -O width=200 "$page" | col -bx >page
+    mandoc -T utf8 -O width=200 "$page" | sed 's/.\x08//g' >page
     is "$(sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' page | sed '1d; $d' | plain)" \
         "$($p -h | sed -n '1,/^[A-Z]/p' | sed '$d; s/^usage: //' | plain)" "$p: SYNOPSIS is the usage"
     $p -h | grep -oE '^ +(-[a-zA-Z])?,? *(--[a-z-]+)?' | grep -oE -- '--?[a-zA-Z-]+' | sort -u >options

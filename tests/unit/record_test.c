@@ -46,7 +46,13 @@ static void random_payload(struct buf *b, size_t n)
     b->len = 0;
     unsigned kind = rnd(4);
     for (size_t i = 0; i < n; i++)
-        buf_put_byte(b, kind == 0 ? '\n' : kind == 1 ? (unsigned char)rnd(256) : kind == 2 ? 'x' : rnd(300) ? 'y' : '\n', &e);
+        buf_put_byte(b,
+                     kind == 0   ? '\n'
+                     : kind == 1 ? (unsigned char)rnd(256)
+                     : kind == 2 ? 'x'
+                     : rnd(300)  ? 'y'
+                                 : '\n',
+                     &e);
 }
 
 static void test_round_trip(void)
@@ -120,14 +126,21 @@ static void test_limits(void)
     struct buf stream = {0}, got = {0};
     struct err e = {0};
     size_t n;
-    buf_put_str(&stream, "\xFF" "1W3fffffff0123456789abcdef", &e);
+    buf_put_str(&stream,
+                "\xFF"
+                "1W3fffffff0123456789abcdef",
+                &e);
     for (int i = 0; i < 3 << 20; i++)
         buf_put_byte(&stream, i % 5000 == 4999 ? '\n' : 'x', &e);
     tap_ok(read_all(&stream, &got, &n, &e) == RECORD_ERROR && strstr(e.msg, "damaged length"),
            "a damaged length is noticed at the newline that comes too early");
     stream.len = 0;
-    buf_put_str(&stream, "\xFF" "2W000000010123456789abcdefx\n", &e);
-    tap_ok(read_all(&stream, &got, &n, &e) == RECORD_ERROR && strstr(e.msg, "version"), "another version is named as such");
+    buf_put_str(&stream,
+                "\xFF"
+                "2W000000010123456789abcdefx\n",
+                &e);
+    tap_ok(read_all(&stream, &got, &n, &e) == RECORD_ERROR && strstr(e.msg, "version"),
+           "another version is named as such");
     stream.len = 0;
     buf_put_str(&stream, "plain text\n", &e);
     tap_ok(read_all(&stream, &got, &n, &e) == RECORD_ERROR && strstr(e.msg, "bpe-chunk"), "text is told from records");
@@ -137,7 +150,8 @@ static void test_limits(void)
     buf_free(&got);
 }
 
-/* Random bytes as payload of every type: get functions must refuse or accept, never read beyond (the sanitizers tell). */
+/* Random bytes as payload of every type: get functions must refuse or accept, never read beyond (the sanitizers tell).
+ */
 static void test_random_fields(void)
 {
     struct buf payload = {0};

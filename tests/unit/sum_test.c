@@ -142,7 +142,8 @@ static void test_overflow(void)
     struct check c = {0};
     unsigned char p[1 + TABLE_PAD] = "x";
     int failed = table_init(&t, &e) || table_add(&t, p, 1, UINT64_MAX - 1, &e) || table_add(&t, p, 1, 1, &e);
-    tap_ok(!failed && table_add(&t, p, 1, 1, &e) == -1 && e.code == EX_DATAERR, "a count beyond 2^64-1 is an error in the table");
+    tap_ok(!failed && table_add(&t, p, 1, 1, &e) == -1 && e.code == EX_DATAERR,
+           "a count beyond 2^64-1 is an error in the table");
     runs_init(&r, NULL, 0);
     failed = runs_spill(&r, &t, &e) || table_clear(&t, &e) || table_add(&t, p, 1, 1, &e);
     e.code = 0;

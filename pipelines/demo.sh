@@ -1,0 +1,66 @@
+#!/bin/bash
+# demo.sh - run by `make demo`: finds text on this machine, trains a tokenizer on it with the line of bpe(7), and says
+# what came out. Takes some seconds. V is the size of the vocabulary, MEGABYTES the most text to take.
+set -u
+top=$(cd "$(dirname "$0")/.." && pwd)
+BUILD=${BUILD:-build}
+case $BUILD in /*) ;; *) BUILD=$top/$BUILD ;; esac
+PATH=$BUILD:$PATH
+export PATH LC_ALL=C.UTF-8
+V=${V:-8000} MEGABYTES=${MEGABYTES:-32}
+model=$BUILD/demo-tokenizer.json sum=$BUILD/demo.sum names=$BUILD/demo.files
+
+for program in bpe-chunk bpe-count bpe-sum bpe-merge parallel perl; do
+    command -v "$program" >/dev/null || { echo "demo: $program is not installed, or not on PATH" >&2 && exit 127; }
+done
+
+# Text by kind: what, megabytes at most, directories, names as for find -name. Large compressed files are left out: lines in
+# them that begin with no letter would make records longer than GNU parallel's block, which it says each time.
+found() {
+    local what=$1 most=$2 where=$3 name args=()
+    shift 3
+    for name; do args+=(-o -name "$name"); done
+    # shellcheck disable=SC2086
+    find $where -type f -readable -size +1k -size -4096k \( ! -name '*.gz' -o -size -160k \) \
+        \( "${args[@]:1}" \) -printf '%s\t%p\n' 2>/dev/null | sort -k 2 |
+        awk -F '\t' -v what="$what" -v most="$most" -v names="$names" '
+            bytes + $1 > most * 1e6 { next }
+            { bytes += $1; n++; print $2 >>names }
+            END { if (n) printf "  %5d files, %5.1f MB  %s\n", n, bytes / 1e6, what }'
+}
+
+# What apt knows of packages, as one file.
+if command -v apt-cache >/dev/null; then
+    timeout 20 apt-cache dumpavail 2>/dev/null | awk '
+        /^Description(-en)?:/ { sub(/^[^:]*: /, ""); print; inside = 1; next }
+        /^ / { if (inside) print substr($0, 2); next }
+        { inside = 0 }' >"$BUILD/demo.packages.txt"
+fi
+
+: >"$names" || exit 73
+echo "Text on this machine (some of it compressed):"
+part=$((MEGABYTES / 4))
+found "documents (/usr/share/doc)" "$part" "/usr/share/doc /usr/share/common-licenses" \
+    copyright 'changelog*' 'README*' 'NEWS*' '*.txt' '*.txt.gz' '*.html' 'GPL*' 'LGPL*' 'GFDL*' 'Apache*' 'MPL*' Artistic
+found "descriptions of packages" "$part" "$BUILD /var/lib/dpkg" demo.packages.txt status
+found "manual pages" $((part / 2)) "/usr/share/man" '*.[1-8]' '*.[1-8].gz' '*.[1-8]pm.gz' '*.3perl.gz' '*.[1-8]ssl.gz'
+found "Perl and its documents" "$part" "/usr/share/perl /usr/share/perl5" '*.pm' '*.pod' '*.pl'
+found "C headers" "$part" "/usr/include /usr/lib/gcc" '*.h'
+found "Python" $((part / 2)) "/usr/lib/python3 /usr/lib/python3.11 /usr/lib/python3.12 /usr/lib/python3.13" '*.py'
+if [ ! -s "$names" ]; then
+    echo "demo: no text found; train on some of your own: pipelines/train -v 8000 FILE..." >&2
+    exit 66
+fi
+
+mapfile -t files <"$names"
+echo
+echo "bpe-chunk --invalid=replace FILE... | parallel --pipe bpe-count | bpe-sum | bpe-merge -v $V > tokenizer.json"
+start=${EPOCHREALTIME/./}
+bpe-chunk --invalid=replace -- "${files[@]}" | parallel --will-cite --pipe bpe-count | bpe-sum | tee "$sum" |
+    bpe-merge -v "$V" -o "$model" || exit
+took=$(((${EPOCHREALTIME/./} - start) / 1000))
+
+echo
+"$top/pipelines/describe" "$sum" "$model" || exit
+printf 'time                 %d.%d s to train\n' $((took / 1000)) $((took % 1000 / 100))
+echo "the tokenizer        ${model#"$PWD"/} (Hugging Face: Tokenizer.from_file)"

@@ -1,0 +1,44 @@
+# vocab.mk - a tokenizer by make(1): each part of a corpus has a file of counts, and only what changed is counted again.
+#
+#     make -f .../pipelines/vocab.mk -j8 CORPUS='a.txt b.txt.zst' V=32000
+#
+#   CORPUS  the files, names without spaces        WORK   where counts are kept (default counts)
+#   V       the size of the vocabulary             OUT    the model (default tokenizer.json)
+#   CHUNK   options of bpe-chunk, as -p cl100k     MERGE  options of bpe-merge, as --tie=lex
+#
+# When CHUNK changes all is counted again; when the list of files changes only the sum is made again; when V or MERGE
+# change, only the merges. All targets appear when they are complete.
+CORPUS ?=
+V      ?= 32000
+CHUNK  ?=
+MERGE  ?=
+WORK   ?= counts
+OUT    ?= tokenizer.json
+
+COUNTS := $(CORPUS:%=$(WORK)/%.counts)
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.PHONY: FORCE all
+all: $(OUT)
+
+# Files that hold what was asked for; rewritten when that changes.
+$(WORK)/is.chunk: ASKED = $(CHUNK)
+$(WORK)/is.corpus: ASKED = $(CORPUS)
+$(WORK)/is.merge: ASKED = $(V) $(MERGE)
+$(WORK)/is.chunk $(WORK)/is.corpus $(WORK)/is.merge: FORCE
+	@mkdir -p $(WORK)
+	@echo '$(subst ','\'',$(ASKED))' | cmp -s - $@ || echo '$(subst ','\'',$(ASKED))' >$@
+
+$(COUNTS): $(WORK)/%.counts: % $(WORK)/is.chunk
+	@mkdir -p $(@D)
+	bpe-chunk $(CHUNK) -- $< | bpe-count | bpe-sum >$@.tmp || { code=$$?; rm $@.tmp; exit $$code; }
+	@mv $@.tmp $@
+
+$(WORK)/corpus.sum: $(COUNTS) $(WORK)/is.corpus
+	@test -n '$(strip $(COUNTS))' || { echo "which files? give CORPUS='a.txt b.txt'" >&2; exit 64; }
+	bpe-sum -- $(COUNTS) >$@.tmp || { code=$$?; rm $@.tmp; exit $$code; }
+	@mv $@.tmp $@
+
+$(OUT): $(WORK)/corpus.sum $(WORK)/is.merge
+	bpe-merge -v $(V) $(MERGE) -o $@ -- $<

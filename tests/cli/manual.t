@@ -1,0 +1,91 @@
+#!/bin/bash
+# The manual is true: its examples give the output shown, a SYNOPSIS says what -h says, and every option is described.
+#
+# An example is a block `.Bd -literal` in which some line begins with "$ ": such lines are commands, run in order by one
+# shell in one directory for each page, and what follows each is its output (standard error too). Blocks without are
+# not run. ("> " goes on with a command.)
+. "$(dirname "$0")/../lib.sh"
+
+# The literal blocks of a page as readers see them, each ended by a line with 0x1E.
+examples() {
+    awk '
+        /^\.Bd -literal/ { inside = 1; next }
+        /^\.Ed/ { if (inside) print "\036"; inside = 0; next }
+        inside
+    ' "$1" | python3 -c '
+import re, sys
+names = {"(aq": chr(39), "(dq": chr(34), "(ga": "`", "(ha": "^", "(ti": "~", "e": chr(92), "&": "", "-": "-"}
+def plain(m):
+    return chr(int(m[2], 16)) if m[2] else names[m[1]]
+sys.stdout.write(re.sub(r"\\(\[u([0-9A-F]{4,6})\]|\(..|.)", plain, sys.stdin.read()))'
+}
+
+# Runs the commands of a block (in the file $1) and shows them with their output. The exit status is kept in ./status.
+transcript() {
+    bash -c '
+        set +o pipefail
+        status=$(cat status)
+        run() { (exit "$status"); eval "$1"; status=$?; }
+        command=
+        flush() { [ -z "$command" ] || run "$command"; command=; }
+        while IFS= read -r line <&3; do
+            case $line in
+            "$ "*) flush; printf "%s\n" "$line"; command=${line#"$ "} ;;
+            "> "*) printf "%s\n" "$line"; command="$command
+${line#> }" ;;
+            esac
+        done
+        flush
+        echo "$status" >status' 3<"$1" </dev/null 2>&1
+}
+
+n_examples=0
+for page in "$TOP"/man/*.[1-8]; do
+    name=$(basename "$page")
+    mkdir "$name"
+    cd "$name" || exit 1
+    echo 0 >status
+    examples "$page" >../blocks
+    n=0
+    while IFS= read -r -d $'\036' block; do
+        block=${block#$'\n'}
+        case $'\n'$block in *$'\n$ '*) ;; *) continue ;; esac
+        n=$((n + 1))
+        n_examples=$((n_examples + 1))
+        printf '%s' "$block" >../wanted
+        transcript ../wanted >../got
+        cmp -s ../wanted ../got
+        ok $? "$name: example $n" || diff ../wanted ../got | head -n 30 | sed 's/^/# /'
+    done <../blocks
+    cd ..
+done
+ok $((n_examples < 15)) "the examples were found ($n_examples)"
+
+# The worked bytes of bpe-records.5.
+examples "$TOP/man/bpe-records.5" >blocks
+hex=$(grep -E '^([0-9a-f]{2,4} ?)+$' blocks)
+shown=$(sed -n '/^# chunk/,/\x1e/p' blocks | tr -d '\036')
+is "$(xxd -r -p <<<"$hex" | bpe-view)" "$shown" "bpe-records.5: bpe-view shows the record in hexadecimal as the page does"
+is "$(xxd -r -p <<<"$hex" | wc -l)" 1 "bpe-records.5: the record is a line"
+
+for page in "$TOP"/man/bpe-*.1; do
+    program=$(basename "$page" .1)
+    $program -h >usage
+    if command -v mandoc >/dev/null; then
+        says=$(sed -n '/^usage:/,/^[A-Z]/p' usage | grep -v '^[A-Z]' | sed 's/^usage: //' | tr -s ' \n' ' ')
+        shows=$(mandoc -Tascii -Owidth=1000 "$page" | sed 's/.\x08//g' | sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' | sed '1d;$d' | tr -s ' \n' ' ')
+        is "${says% }" "$(sed 's/^ //; s/ $//' <<<"$shows")" "$program.1: SYNOPSIS is the first lines of -h"
+    else
+        skip "$program.1: SYNOPSIS is the first lines of -h" "mandoc is not installed"
+    fi
+    # Options of -h: lines like "  -o, --output=PATH" and "      --check".
+    sed -nE 's/^  (-.,|   ) (--[a-z-]+).*/\1 \2/p' usage | tr -s ', ' '\n' | grep . | sort -u >has
+    missing=
+    while IFS= read -r option; do
+        grep -Eq "^\.It .*Fl ${option#-}( |\$|=)" "$page" || missing="$missing $option"
+    done <has
+    is "$missing" "" "$program.1: describes every option of -h"
+    ok "$(grep -c "^\.Nm $program$" "$page" | sed 's/1/0/')" "$program.1: is named after the program"
+done
+
+done_testing

@@ -1,0 +1,23 @@
+#!/bin/bash
+# The manual pages are well-formed, there is one for each program, and what they refer to is there.
+. "$(dirname "$0")/../lib.sh"
+cd "$TOP/man" || exit 1
+
+for program in ../cmd/*.c; do
+    ok "$(test -e "$(basename "$program" .c).1"; echo $?)" "$(basename "$program" .c).1 is there"
+done
+for page in *.[1-8]; do
+    if command -v mandoc >/dev/null; then
+        is "$(mandoc -Tlint -Wwarning "$page" 2>&1)" "" "$page: mandoc finds nothing"
+    else
+        skip "$page: mandoc finds nothing" "mandoc is not installed"
+    fi
+    missing=""
+    while read -r name section; do
+        [ -e "$name.$section" ] || missing="$missing $name.$section"
+    done < <(sed -nE 's/^\.Xr (bpe[a-z-]*) ([1-8]).*/\1 \2/p' "$page" | sort -u)
+    is "$missing" "" "$page: refers to pages that are there"
+    is "$(sed -nE 's/^\.Dt ([A-Z-]+) ([1-8])$/\1.\2/p' "$page" | tr '[:upper:]' '[:lower:]')" "$page" "$page: its title is its name"
+done
+
+done_testing

@@ -1,0 +1,45 @@
+#!/bin/bash
+# How the code reads, as far as a program can tell.
+. "$(dirname "$0")/../lib.sh"
+cd "$TOP" || exit 1
+c_files=$(find cmd common tests -name '*.[ch]' | sort)
+scripts=$(find pipelines tests .ci -type f | sort | while read -r file; do
+    case $(head -c 40 "$file" | head -n 1) in '#!/bin/bash'* | '#!/bin/sh'* | '# shellcheck shell='*) echo "$file" ;; esac
+done)
+mine="Makefile README LICENSE cmd common man pipelines tests .ci"
+
+# shellcheck disable=SC2086
+{
+    is "$(grep -n $'\t' $c_files | head -n 5)" "" "no tabs in C"
+    is "$(awk 'length > 120 { print FILENAME ":" FNR ": " length }' $c_files | head -n 10)" "" "no line of C is longer than 120"
+    is "$(grep -nE ' +$' $c_files $scripts | head -n 5)" "" "no spaces at the end of a line"
+    is "$(grep -rnIE '(/home|/work|/root|/Users)/' $mine --exclude=style.t | head -n 5)" "" "no directories of one machine"
+}
+
+is "$(find . -mindepth 1 -maxdepth 1 ! -name '.*' ! -name 'build*' -printf '%f\n' | sort | tr '\n' ' ')" \
+    "LICENSE Makefile README cmd common man pipelines tests " "the top level holds what it should"
+
+for file in cmd/*.c; do
+    # main: the last thing in the file, from its line to the closing brace.
+    start=$(grep -n '^int main(' "$file" | cut -d : -f 1)
+    end=$(awk -v start="${start:-0}" 'NR > start && /^}/ { print NR; exit }' "$file")
+    is "$(sed "1,${end:-0}d" "$file" | grep -c .)" 0 "$file: main is last"
+    ok $((end - start >= 40)) "$file: main has less than 40 lines"
+    like "$(head -n 1 "$file")" "/\* $(basename "$file" .c) - *" "$file: begins with what it is for"
+done
+
+if command -v shellcheck >/dev/null; then
+    # shellcheck disable=SC2086
+    is "$(shellcheck -x -P SCRIPTDIR -f gcc $scripts 2>&1 | head -n 10)" "" "shellcheck finds nothing in the scripts"
+else
+    skip "shellcheck finds nothing in the scripts" "shellcheck is not installed"
+fi
+if command -v clang-format >/dev/null; then
+    # shellcheck disable=SC2086
+    is "$(clang-format --dry-run -Werror $c_files 2>&1 | grep error: | cut -d : -f 1 | uniq -c | head -n 10)" "" \
+        "clang-format would change nothing"
+else
+    skip "clang-format would change nothing" "clang-format is not installed"
+fi
+
+done_testing
