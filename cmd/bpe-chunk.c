@@ -299,7 +299,8 @@ static int put_stream(struct chunker *c, size_t source, struct input *in, size_t
         }
         bool last = cut == 0;
         size_t n = last ? b->len : cut;
-        if (n && is_wanted(s, offset, offset + n, only) && put_text(c, source, b->p, n, offset, line, last, e))
+        bool at_end = last || (only && offset + n == s->size); /* a wanted range may end where the source does */
+        if (n && is_wanted(s, offset, offset + n, only) && put_text(c, source, b->p, n, offset, line, at_end, e))
             return -1;
         if (c->opt.jsonl && s->by_value)
             line += count_newlines(b->p, n);

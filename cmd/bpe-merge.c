@@ -100,7 +100,7 @@ static int check_sum(struct merger *m, struct err *e)
 {
     struct ledger *l = &m->ledger;
     int incomplete = ledger_finish(l, e);
-    if (incomplete && e->code != EX_TEMPFAIL)
+    if (incomplete && (e->code != EX_TEMPFAIL || l->failed))
         return -1;
     if (ledger_n_seen(l) == 0)
         return incomplete ? -1 : err_set(e, EX_TEMPFAIL, "no sum came in; counts go through bpe-sum first");
@@ -110,7 +110,7 @@ static int check_sum(struct merger *m, struct err *e)
         return l->n_summaries == ledger_n_seen(l)
                    ? err_set(e, EX_DATAERR, "several sums came in; add them up with bpe-sum first")
                    : err_set(e, EX_TEMPFAIL, "counts came in that are not added up; they go through bpe-sum first");
-    if (l->n_summaries == 1 || m->opt.partial)
+    if ((l->n_summaries == 1 && !incomplete) || m->opt.partial)
         return 0;
     return err_set(e, EX_TEMPFAIL, "the sum is incomplete (%s); complete it with bpe-sum, or see --partial",
                    incomplete ? e->msg : "it comes from bpe-count, or bpe-sum --partial");

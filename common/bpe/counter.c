@@ -118,6 +118,12 @@ ptrdiff_t counter_feed(struct counter *c, const unsigned char *p, size_t n, enum
         enum scan_end how = hit == SPECIAL_FOUND || end == COUNTER_DOC ? SCAN_DOC
                             : end == COUNTER_LETTER                    ? SCAN_LETTER
                                                                        : SCAN_MORE;
+        if (how == SCAN_LETTER && stop > at && (p[stop - 1] != '\n' || !scanner_streams(c->scanner))) {
+            *where = stop;
+            return err_set(e, EX_DATAERR,
+                           "the piece ends where no text is cut: it changed, or the record is damaged; run bpe-chunk "
+                           "again");
+        }
         ptrdiff_t used = count_stretch(c, p + at, stop - at, how, &bad, e);
         if (used < 0) {
             *where = at + bad;

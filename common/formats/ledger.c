@@ -108,8 +108,10 @@ void ledger_free(struct ledger *l)
         HASH_DEL(l->runs, r);
         parts_free(&r->promise);
         buf_free(&r->promise_records);
-        for (size_t i = 0; i < r->n_source; i++)
-            intervals_free(&r->source[i].done);
+        for (size_t i = 0; i < r->n_source; i++) {
+            if (r->source[i].done.at)
+                intervals_free(&r->source[i].done);
+        }
         free(r->source);
         buf_free(&r->where);
         free(r);
@@ -170,20 +172,39 @@ static struct ledger_source *get_source(struct ledger_run *r, uint64_t i, struct
                 MOST_SOURCES);
         return NULL;
     }
-    if (i >= r->n_source) {
-        if (array_grow(&r->source, &r->cap_source, (size_t)i + 1, sizeof *r->source, "the list of inputs", e))
-            return NULL;
-        memset(r->source + r->n_source, 0, ((size_t)i + 1 - r->n_source) * sizeof *r->source);
-        r->n_source = (size_t)i + 1;
+    if (i >= r->n_source && r->promised) {
+        err_set(e, EX_DATAERR, "counts of an input that was not promised");
+        return NULL;
     }
+    if (i >= r->cap_source) {
+        /* From calloc, so that what lies between costs no memory until it is used: the number may be any. */
+        size_t cap = i < 2 * r->cap_source ? 2 * r->cap_source : (size_t)i + 16;
+        struct ledger_source *new = calloc(cap, sizeof *new);
+        if (!new) {
+            err_mem(e, "the list of inputs", cap * sizeof *new);
+            return NULL;
+        }
+        if (r->n_source)
+            memcpy(new, r->source, r->n_source * sizeof *new);
+        free(r->source);
+        r->source = new;
+        r->cap_source = cap;
+    }
+    if (i >= r->n_source)
+        r->n_source = (size_t)i + 1;
     return &r->source[i];
 }
 
 /* All that is added up must have been counted under the same rules. */
 static int check_rules(struct ledger *l, struct str rules, const char *stream, struct err *e)
 {
-    if (l->rules.len == 0)
+    if (l->rules.len == 0) {
+        struct rules r;
+        if (rules_get(&r, rules, e))
+            return -1;
+        rules_free(&r);
         return buf_put(&l->rules, rules.p, rules.len, e);
+    }
     if (l->rules.len == rules.len && memcmp(l->rules.p, rules.p, rules.len) == 0)
         return 0;
     return err_set(e, EX_DATAERR,

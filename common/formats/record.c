@@ -60,10 +60,10 @@ static bool get_hex(const unsigned char *p, int digits, uint64_t *v)
 {
     *v = 0;
     for (int i = 0; i < digits; i++) {
-        unsigned d = p[i] >= '0' && p[i] <= '9' ? p[i] - (unsigned)'0' : p[i] - (unsigned)'a' + 10;
-        if (d > 15)
+        bool decimal = p[i] >= '0' && p[i] <= '9';
+        if (!decimal && (p[i] < 'a' || p[i] > 'f'))
             return false;
-        *v = *v << 4 | d;
+        *v = *v << 4 | (uint64_t)(decimal ? p[i] - '0' : p[i] - 'a' + 10);
     }
     return true;
 }
