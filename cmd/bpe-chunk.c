@@ -312,9 +312,11 @@ static int put_stream(struct chunker *c, size_t source, struct input *in, size_t
         if (last)
             break;
     }
-    if ((only || !s->by_value) && offset != s->size)
+    if ((only || !s->by_value) && offset != s->size) {
+        memset(c->run, 0, ID_LEN); /* what was sent of it may be wrong: a failure that no success makes up for */
         return err_set(e, EX_DATAERR, "%s: has %llu bytes now, but had %llu before; start again with bpe-chunk",
                        input_name(in), (unsigned long long)offset, (unsigned long long)s->size);
+    }
     s->size = offset;
     return 0;
 }
@@ -378,14 +380,17 @@ static int put_source(struct chunker *c, size_t source, struct err *e)
     return rc;
 }
 
-/* How much goes into a piece and into a record. */
-static void plan(struct chunker *c)
+/* How much goes into a piece and into a record. Returns whether a source goes by value, so that its size is not known.
+ */
+static bool plan(struct chunker *c)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t most = cores > MOST_RECORDS / 4 ? 4 * (uint64_t)cores : MOST_RECORDS;
     uint64_t bytes = 0;
+    bool by_value = false;
     for (size_t i = 0; i < c->n_sources; i++) {
         const struct source *s = &c->source[i];
+        by_value |= s->by_value;
         if (!s->by_value)
             bytes += s->size;
     }
@@ -397,6 +402,7 @@ static void plan(struct chunker *c)
     c->piece_size = c->range_work < PIECE_MAX ? c->range_work : PIECE_MAX;
     if (c->opt.block)
         c->piece_size = c->opt.block;
+    return by_value;
 }
 
 static int put_promise(struct chunker *c, struct err *e)
@@ -408,7 +414,7 @@ static int put_promise(struct chunker *c, struct err *e)
         const struct source *s = &c->source[i];
         struct promise_source p = {
             .name = {(const unsigned char *)s->name, strlen(s->name)}, .size = s->size, .by_value = s->by_value};
-        if (!s->by_value) {
+        if (S_ISREG(s->st.st_mode)) {
             p.mtime_s = (uint64_t)s->st.st_mtim.tv_sec;
             p.mtime_ns = (uint64_t)s->st.st_mtim.tv_nsec;
         }
@@ -419,6 +425,7 @@ static int put_promise(struct chunker *c, struct err *e)
                      batch_write_records(1, "standard output", &c->out, e)
                  ? -1
                  : 0;
+    c->out.len = 0;
     buf_free(&content);
     return rc;
 }
@@ -566,17 +573,20 @@ static int match_files(struct chunker *c, struct err *e)
         if (!s->path && !s->by_value)
             s->path = s->name;
         if (!s->path)
-            return err_set(e, EX_USAGE, "%s: is wanted by %s; name it on the command line", s->name, c->opt.only);
-        if (s->by_value)
-            continue;
+            return err_set(e, EX_USAGE,
+                           "%s: is wanted by %s; give it on the command line by this name (- is standard input)",
+                           s->name, c->opt.only);
         struct stat st;
-        if (stat(s->path, &st) < 0)
+        bool standard = strcmp(s->path, "-") == 0, timed = s->st.st_mtim.tv_sec || s->st.st_mtim.tv_nsec;
+        if (!standard && stat(s->path, &st) < 0)
             return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", s->path);
-        if ((uint64_t)st.st_size != s->size || st.st_mtim.tv_sec != s->st.st_mtim.tv_sec ||
+        if (s->by_value && (standard || !timed || !S_ISREG(st.st_mode)))
+            continue; /* put_stream holds its length against what it was */
+        if ((!s->by_value && (uint64_t)st.st_size != s->size) || st.st_mtim.tv_sec != s->st.st_mtim.tv_sec ||
             st.st_mtim.tv_nsec != s->st.st_mtim.tv_nsec)
             return err_set(e, EX_DATAERR, "%s: changed since it was cut into chunks; start again with bpe-chunk",
                            s->path);
-        s->by_value = c->opt.inline_text;
+        s->by_value |= c->opt.inline_text;
     }
     return 0;
 }
@@ -597,7 +607,10 @@ static int run(struct chunker *c, struct err *e)
                 return -1;
         }
     }
-    plan(c);
+    bool by_value = plan(c);
+    /* Where all sizes are known it goes first too: then a run whose last worker dies can be completed. */
+    if (!c->opt.only && !by_value && put_promise(c, e))
+        return -1;
     for (size_t i = 0; i < c->n_sources; i++) {
         if (put_source(c, i, e))
             return -1;
@@ -769,7 +782,7 @@ int main(int argc, char **argv)
         return e.code;
     if (rc == 0)
         rc = prog_no_terminal(&e) || run(&c, &e) ? -1 : 0;
-    if (rc < 0 && !isatty(1))
+    if (rc < 0 && !isatty(1) && !(c.opt.only && c.n_sources == 0))
         send_failure(&c, &e);
     int code = rc < 0 ? prog_fail(NAME, &e) : 0;
     chunker_free(&c);

@@ -23,6 +23,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Out of memory in a macro of uthash is seen by the item that is in no table. */
+#define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 #define NAME "bpe-count"
@@ -68,9 +71,11 @@ struct job {
 
 /* A place in the text, for failures. */
 struct place {
-    const unsigned char *run;
+    const unsigned char *run; /* NULL: not known; then nobody knows what is lost */
     uint64_t source, offset;
 };
+
+static const struct place nowhere = {NULL, UINT64_MAX, UINT64_MAX};
 
 struct worker {
     struct options opt;
@@ -151,6 +156,11 @@ static struct job *get_job(struct worker *w, const unsigned char *run, struct st
         return NULL;
     }
     HASH_ADD(hh, w->jobs, run, ID_LEN, j);
+    if (!j->hh.tbl) {
+        job_free(j);
+        err_mem(e, "a run", sizeof *j);
+        return NULL;
+    }
     return j;
 }
 
@@ -167,6 +177,11 @@ static struct source *get_source(struct job *j, uint64_t number, struct err *e)
     }
     s->number = number;
     HASH_ADD(hh, j->sources, number, sizeof s->number, s);
+    if (!s->hh.tbl) {
+        free(s);
+        err_mem(e, "the list of inputs", sizeof *s);
+        return NULL;
+    }
     return s;
 }
 
@@ -467,7 +482,7 @@ static int count_range(struct worker *w, const struct record *rec, struct err *e
 static int count_record(struct worker *w, const struct record *rec, struct err *e)
 {
     struct failure f;
-    w->place = (struct place){NULL, UINT64_MAX, UINT64_MAX};
+    w->place = nowhere;
     switch (rec->type) {
     case RECORD_CHUNK:
         return count_chunk(w, rec, e);
@@ -494,19 +509,25 @@ static int count_stream(struct worker *w, const char *path, struct err *e)
     struct record_reader in;
     struct record rec;
     enum record_next next;
+    struct err later;
     if (record_reader_open(&in, path, e))
         return -1;
-    while ((next = record_next(&in, &rec, e)) == RECORD_ITEM) {
-        if (count_record(w, &rec, e)) {
-            next = RECORD_ERROR;
-            break;
-        }
+    bool failed = false;
+    while ((next = record_next(&in, &rec, failed ? &later : e)) == RECORD_ITEM) {
+        if (!failed)
+            failed = count_record(w, &rec, e) != 0;
+        else if (rec.type == RECORD_PROMISE) /* without it nobody knows what is missing */
+            fd_write(1, rec.raw, rec.raw_len, "standard output", &later);
     }
-    /* What feeds us would take an early end for a failure of its own. */
-    if (next == RECORD_ERROR)
+    if (next == RECORD_ERROR) {
+        if (!failed)
+            w->place = nowhere;
+        failed = true;
+        /* What feeds us would take an early end for a failure of its own. */
         record_drain(&in);
+    }
     record_reader_close(&in);
-    return next == RECORD_ERROR ? -1 : 0;
+    return failed ? -1 : 0;
 }
 
 static int run(struct worker *w, struct err *e)
@@ -516,9 +537,9 @@ static int run(struct worker *w, struct err *e)
         if (count_stream(w, w->opt.files[i], e))
             return -1;
     }
-    w->place = (struct place){NULL, UINT64_MAX, UINT64_MAX};
     HASH_ITER(hh, w->jobs, j, next)
     {
+        w->place = (struct place){j->run, UINT64_MAX, UINT64_MAX};
         if (end_batch(w, j, e))
             return -1;
     }
@@ -591,7 +612,7 @@ int main(int argc, char **argv)
     static struct worker w;
     struct err e;
     fd_prepare();
-    w.place = (struct place){NULL, UINT64_MAX, UINT64_MAX};
+    w.place = nowhere;
     int rc = parse(&w.opt, argc, argv, &e);
     if (rc > 0)
         return e.code;

@@ -99,7 +99,7 @@ static int read_stream(struct merger *m, const char *path, struct err *e)
 static int check_sum(struct merger *m, struct err *e)
 {
     struct ledger *l = &m->ledger;
-    int incomplete = ledger_finish(l, e);
+    int incomplete = ledger_finish(l, NULL, e);
     if (incomplete && (e->code != EX_TEMPFAIL || l->failed))
         return -1;
     if (ledger_n_seen(l) == 0)
@@ -112,8 +112,12 @@ static int check_sum(struct merger *m, struct err *e)
                    : err_set(e, EX_TEMPFAIL, "counts came in that are not added up; they go through bpe-sum first");
     if ((l->n_summaries == 1 && !incomplete) || m->opt.partial)
         return 0;
-    return err_set(e, EX_TEMPFAIL, "the sum is incomplete (%s); complete it with bpe-sum, or see --partial",
-                   incomplete ? e->msg : "it comes from bpe-count, or bpe-sum --partial");
+    if (!incomplete)
+        return err_set(e, EX_TEMPFAIL,
+                       "these counts have not been through bpe-sum, or only with --partial; pass them "
+                       "through it, or see --partial here");
+    struct err why = *e;
+    return err_set(e, EX_TEMPFAIL, "the sum is incomplete (%s); complete it with bpe-sum, or see --partial", why.msg);
 }
 
 static int read_sum(struct merger *m, struct err *e)

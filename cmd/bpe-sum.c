@@ -139,7 +139,7 @@ static int run(struct summer *s, struct err *e)
             return -1;
     }
     progress_end(&s->progress);
-    bool complete = ledger_finish(&s->ledger, &why) == 0;
+    bool complete = ledger_finish(&s->ledger, s->opt.missing, &why) == 0;
     if (s->opt.missing && write_missing(s, e))
         return -1;
     uint64_t skipped = ledger_skipped(&s->ledger, &where);

@@ -323,7 +323,7 @@ static int check_record(struct ledger *l, const struct record *rec, const char *
 static int report(struct viewer *v, struct err *e)
 {
     char line[200], size[32];
-    if (ledger_finish(&v->ledger, e))
+    if (ledger_finish(&v->ledger, NULL, e))
         return -1;
     snprintf(line, sizeof line, "complete: %llu records, %s of text\n", (unsigned long long)v->n_records,
              num_bytes(size, sizeof size, (double)v->ledger.covered));

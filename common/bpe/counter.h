@@ -33,7 +33,8 @@ void counter_close(struct counter *c); /* a zeroed counter is fine */
 
 /* Counts p[0 .. n), a window of a source that begins where the last one was used up; p[n .. n + SCAN_PAD) must be
  * readable. Returns how many bytes were used: all of them, unless COUNTER_MORE. -1: *where is the offset in p of what
- * is wrong (EX_DATAERR: invalid UTF-8, a regex that takes too long, no such cut; message without a place), or out of memory. */
+ * is wrong (EX_DATAERR: invalid UTF-8, a regex that takes too long, no such cut; message without a place), or out of
+ * memory. */
 ptrdiff_t counter_feed(struct counter *c, const unsigned char *p, size_t n, enum counter_end end, size_t *where,
                        struct err *e);
 

@@ -9,12 +9,41 @@
 #include "sys/utf8.h"
 
 #include <jansson.h>
+#include <setjmp.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { STAND_INS = 32 }; /* U+FDD0 .. U+FDEF: EF B7 90 .. EF B7 AF */
 
+/* jansson does not check all of its allocations (2.14 crashes, or takes a line that it could not read for bad), so none
+ * may fail: the one that would ends the parse. What it held then is lost, but so is the program. */
+static jmp_buf no_memory;
+
+static void *allocate(size_t n)
+{
+    void *p = malloc(n);
+    if (!p)
+        longjmp(no_memory, 1);
+    return p;
+}
+
+/* NULL: out of memory, or EX_DATAERR. */
+static json_t *parse(const void *p, size_t n, struct err *e)
+{
+    json_error_t why;
+    if (setjmp(no_memory)) {
+        err_mem(e, "a line of JSON", n);
+        return NULL;
+    }
+    json_t *root = json_loadb(p, n, JSON_ALLOW_NUL | JSON_DECODE_ANY, &why);
+    if (!root)
+        err_set(e, EX_DATAERR, "no JSON (%s)", why.text);
+    return root;
+}
+
 void jsonl_init(struct jsonl *j, struct str field, enum invalid_policy invalid)
 {
+    json_set_alloc_funcs(allocate, free);
     *j = (struct jsonl){.field = field, .invalid = invalid};
 }
 
@@ -226,8 +255,6 @@ static int copy_text(struct jsonl *j, const json_t *string, unsigned char stand_
 
 enum jsonl_line jsonl_read(struct jsonl *j, const unsigned char *p, size_t n, struct str *text, struct err *e)
 {
-    json_error_t why;
-    size_t flags = JSON_ALLOW_NUL | JSON_DECODE_ANY;
     unsigned char stand_in = 0;
     bool no_text;
     if (n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0) {
@@ -238,7 +265,9 @@ enum jsonl_line jsonl_read(struct jsonl *j, const unsigned char *p, size_t n, st
         n--;
     if (is_blank(p, n))
         return JSONL_BLANK;
-    json_t *root = json_loadb((const char *)p, n, flags, &why);
+    json_t *root = parse(p, n, e);
+    if (!root && e->code != EX_DATAERR)
+        return JSONL_ERROR;
     if (!root) {
         stand_in = pick_stand_in(p, n);
         if (stand_in && relax(j, p, n, stand_in, e))
@@ -246,12 +275,10 @@ enum jsonl_line jsonl_read(struct jsonl *j, const unsigned char *p, size_t n, st
         if (stand_in && is_blank(j->line.p, j->line.len)) /* all of it was invalid, and is left out */
             return JSONL_BLANK;
         if (stand_in)
-            root = json_loadb((const char *)j->line.p, j->line.len, flags, &why);
+            root = parse(j->line.p, j->line.len, e);
     }
-    if (!root) {
-        err_set(e, EX_DATAERR, "no JSON (%s)", why.text);
-        return JSONL_BAD;
-    }
+    if (!root)
+        return e->code == EX_DATAERR ? JSONL_BAD : JSONL_ERROR;
     const json_t *string = find(root, j->field);
     enum jsonl_line rc = JSONL_TEXT;
     if (!string) {

@@ -574,7 +574,7 @@ static int put_failure(struct ledger *l, const struct record *rec, struct err *e
         return -1;
     if (memcmp(f.run, NO_RUN, ID_LEN) != 0 && !get_run(l, f.run, e))
         return -1;
-    l->fatal |= f.source == UINT64_MAX;
+    l->fatal |= memcmp(f.run, NO_RUN, ID_LEN) == 0;
     bool lower = f.source != l->failure_source ? f.source < l->failure_source : f.offset < l->failure_offset;
     if (l->failed && !lower)
         return 0;
@@ -643,7 +643,7 @@ int ledger_spill(struct ledger *l, struct err *e)
 /* ---- The end ---- */
 
 /* Names the first missing range, and how much is missing in all. */
-static int report_missing(const struct ledger *l, struct err *e)
+static int report_missing(const struct ledger *l, const char *missing_file, struct err *e)
 {
     struct ledger_run *r, *next;
     const struct ledger_source *where = NULL;
@@ -664,17 +664,19 @@ static int report_missing(const struct ledger *l, struct err *e)
     }
     if (!where)
         return err_set(e, EX_SOFTWARE, "internal error: incomplete, but nothing is missing");
-    char more[120] = "", all[16];
+    char more[120] = "", all[32], advice[300] = "run them again with --missing";
     if (n > 1)
         snprintf(more, sizeof more, ", nor were %llu more ranges (%s in all)", (unsigned long long)n - 1,
                  num_bytes(all, sizeof all, (double)bytes));
-    return err_set(e, EX_TEMPFAIL, "%.*s: bytes %llu-%llu were never counted%s; run them again with --missing%s",
+    if (missing_file)
+        snprintf(advice, sizeof advice, "run them again with bpe-chunk --only=%.200s", missing_file);
+    return err_set(e, EX_TEMPFAIL, "%.*s: bytes %llu-%llu were never counted%s; %s%s",
                    (int)(where->name.len < 500 ? where->name.len : 500), (const char *)where->name.p,
-                   (unsigned long long)first.begin, (unsigned long long)first.end - 1, more,
+                   (unsigned long long)first.begin, (unsigned long long)first.end - 1, more, advice,
                    l->n_overlapping ? " (counts that overlap others in part were left out)" : "");
 }
 
-int ledger_finish(struct ledger *l, struct err *e)
+int ledger_finish(struct ledger *l, const char *missing_file, struct err *e)
 {
     struct ledger_run *r, *next;
     struct ledger_batch *b, *next_batch;
@@ -702,7 +704,7 @@ int ledger_finish(struct ledger *l, struct err *e)
         return err_set(e, EX_TEMPFAIL,
                        "the run's promise never came: bpe-chunk did not finish, or its end was lost; "
                        "run the whole line again");
-    return report_missing(l, e);
+    return report_missing(l, missing_file, e);
 }
 
 int ledger_put_missing(const struct ledger *l, struct buf *out, struct err *e)

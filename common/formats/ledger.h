@@ -38,7 +38,7 @@ struct ledger {
     uint64_t n_batches, n_dropped, n_overlapping; /* batches that count, copies, and those that overlapped in part */
     uint64_t n_summaries;                         /* of the batches that count: those that are complete sums */
     uint64_t n_words;                             /* words records of batches seen */
-    bool fatal;                                   /* a failure with no place has come: who knows what was lost */
+    bool fatal;                                   /* a failure of no known run has come: who knows what was lost */
     bool failed;                                  /* a failure record has come; the lowest: */
     struct buf failure_msg;
     uint64_t failure_source, failure_offset;
@@ -59,8 +59,8 @@ int ledger_cover(struct ledger *l, const unsigned char *run, struct str rules, u
 int ledger_spill(struct ledger *l, struct err *e);
 
 /* At the end of all input: 0 if every run is complete; else -1: the lowest failure with its code, or EX_TEMPFAIL with
- * what is missing. */
-int ledger_finish(struct ledger *l, struct err *e);
+ * what is missing. missing_file: where ledger_put_missing goes, for the message; NULL: nowhere. */
+int ledger_finish(struct ledger *l, const char *missing_file, struct err *e);
 
 /* Appends range records for all that is missing of the runs whose promise is known, to count again. */
 int ledger_put_missing(const struct ledger *l, struct buf *out, struct err *e);

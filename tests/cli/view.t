@@ -47,7 +47,9 @@ text 4 30000 >in.txt
 bpe-chunk -b 4k in.txt >ranges
 bpe-chunk -b 4k --inline --invalid=replace -p cl100k -s '<|endoftext|>' -s '<pad>' in.txt >chunks
 bpe-chunk --jsonl=a.b --on-error=skip -e '\s|\S+' empty.jsonl 2>/dev/null >failed
-like "$(bpe-view <ranges)" "# range run=* pattern=gpt2 special=<|endoftext|> invalid=error promised=*
+like "$(bpe-view <ranges)" "# promise run=* pattern=gpt2 special=<|endoftext|> invalid=error
+#  source number=0 name=in.txt bytes=$(wc -c <in.txt)
+# range run=* pattern=gpt2 special=<|endoftext|> invalid=error promised=*
 #  file source=0 name=in.txt size=* pieces=0+*,*+*
 # promise run=* pattern=gpt2 special=<|endoftext|> invalid=error
 #  source number=0 name=in.txt bytes=$(wc -c <in.txt)" "ranges and a promise"
@@ -79,7 +81,7 @@ is "$(bpe-view sum counts | wc -l)" "$(cat sum counts | bpe-view | wc -l)" "seve
 # ---- What it checks: whole streams ----
 
 size=$(python3 -c "n = $(wc -c <in.txt) / 1000; print('%.1f kB' % n)")
-check 0 "complete: 2 records, $size of text" "ranges" <ranges
+check 0 "complete: 3 records, $size of text" "ranges" <ranges
 check 0 "complete: * records, $size of text" "chunks" <chunks
 check 0 "complete: * records, $size of text" "counts" <counts
 check 0 "complete: * records, $size of text" "a sum" <sum
