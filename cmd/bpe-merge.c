@@ -201,6 +201,9 @@ static int set_pattern(const struct merger *m, struct model *model, struct err *
     if (r->is_regex) {
         model->regex = (const char *)r->pattern.p;
         model->regex_len = r->pattern.len;
+        if (m->opt.format == JSON && memmem(r->pattern.p, r->pattern.len, "}+", 2))
+            prog_note(NAME, "the regex has }+, which Hugging Face tokenizers reads as a repetition, not as possessive: "
+                            "write (?>...{n,m}) or the model splits text otherwise than it was counted");
         return 0;
     }
     for (size_t i = 0; pattern_at(i); i++) {
