@@ -191,7 +191,7 @@ static int find_cut(struct chunker *c, int fd, const struct source *s, uint64_t 
             return 0;
         /* At the very end of what was read, more text may show a cut: a letter's other bytes, or that a token is none.
          */
-        search = b->len - context > need + 4 ? b->len - context - 4 : need;
+        search = b->len > context + need + 4 ? b->len - context - 4 : need;
     }
     return 0;
 }
@@ -274,9 +274,9 @@ static int put_stream(struct chunker *c, size_t source, struct input *in, size_t
     b->len = 0;
     for (;;) {
         while (b->len < want && !ended) {
-            if (buf_reserve(b, want - b->len + CUT_STEP, e))
+            if (buf_reserve(b, want - b->len, e))
                 return -1;
-            ptrdiff_t got = input_read(in, b->p + b->len, b->cap - b->len, e);
+            ptrdiff_t got = input_read(in, b->p + b->len, want - b->len, e);
             if (got < 0)
                 return -1;
             ended = got == 0;

@@ -223,7 +223,7 @@ static int end_batch(struct worker *w, struct job *j, struct err *e)
     return table_clear(&j->counter.table, e);
 }
 
-enum piece { PIECE_ERROR = -1, PIECE_OLD, PIECE_NEW };
+enum piece { PIECE_ERROR = -1, PIECE_OLD, PIECE_NEW, PIECE_APART };
 
 /* Whether a piece is to be counted: not if it came already in this process. A piece that overlaps what came in part
  * gets a batch of its own, which is then for bpe-sum to judge. */
@@ -237,16 +237,17 @@ static enum piece begin_piece(struct worker *w, struct job *j, uint64_t source, 
     if (o == OVERLAP_PART && end_batch(w, j, e))
         return PIECE_ERROR;
     w->place = (struct place){j->run, source, begin};
-    return o == OVERLAP_ALL ? PIECE_OLD : PIECE_NEW;
+    return o == OVERLAP_ALL ? PIECE_OLD : o == OVERLAP_PART ? PIECE_APART : PIECE_NEW;
 }
 
-static int end_piece(struct worker *w, struct job *j, uint64_t source, uint64_t begin, uint64_t end, struct err *e)
+static int end_piece(struct worker *w, struct job *j, enum piece piece, uint64_t source, uint64_t begin, uint64_t end,
+                     struct err *e)
 {
     struct source *s = get_source(j, source, e);
-    if (!s || intervals_add(&s->seen, begin, end, e) || intervals_add(&s->batch, begin, end, e))
+    if (!s || intervals_add(&s->batch, begin, end, e) || (piece == PIECE_NEW && intervals_add(&s->seen, begin, end, e)))
         return -1;
     j->text += end - begin;
-    if (table_bytes(&j->counter.table) < w->opt.memory && j->text < BATCH_TEXT)
+    if (piece == PIECE_NEW && table_bytes(&j->counter.table) < w->opt.memory && j->text < BATCH_TEXT)
         return 0;
     return end_batch(w, j, e);
 }
@@ -369,13 +370,13 @@ static int count_chunk(struct worker *w, const struct record *rec, struct err *e
     if (c.text.len == 0)
         return 0;
     enum piece piece = begin_piece(w, j, c.source, c.offset, c.offset + c.text.len, e);
-    if (piece != PIECE_NEW)
+    if (piece != PIECE_NEW && piece != PIECE_APART)
         return piece;
     snprintf(name, sizeof name, "%.*s", (int)(c.name.len < 500 ? c.name.len : 500), (const char *)c.name.p);
     struct origin o = {name, -1, c.line};
     if (count_window(w, j, &o, c.text.p, c.text.len, c.offset, &o.line, true, c.inside, e) < 0)
         return -1;
-    return end_piece(w, j, c.source, c.offset, c.offset + c.text.len, e);
+    return end_piece(w, j, piece, c.source, c.offset, c.offset + c.text.len, e);
 }
 
 /* Counts bytes [offset, offset + len) of an open file. */
@@ -447,9 +448,9 @@ static int count_file(struct worker *w, struct job *j, const struct range_file *
     for (uint64_t i = 0; i < f->n_pieces && rc == 0; i++) {
         rc = range_get_piece(&offset, &len, f, c, e);
         enum piece piece = rc ? PIECE_ERROR : begin_piece(w, j, f->source, offset, offset + len, e);
-        if (piece == PIECE_NEW)
+        if (piece == PIECE_NEW || piece == PIECE_APART)
             rc = count_piece(w, j, &o, offset, len, offset + len < f->size, e) || check_unchanged(fd, name, f, e) ||
-                         end_piece(w, j, f->source, offset, offset + len, e)
+                         end_piece(w, j, piece, f->source, offset, offset + len, e)
                      ? -1
                      : 0;
         else if (piece == PIECE_ERROR)
@@ -491,7 +492,8 @@ static int count_record(struct worker *w, const struct record *rec, struct err *
     case RECORD_FAILURE:
         if (failure_get(&f, rec, e))
             return -1;
-        w->passed_code = (int)f.code;
+        if (!w->passed_code)
+            w->passed_code = (int)f.code;
         return fd_write(1, rec->raw, rec->raw_len, "standard output", e);
     case RECORD_PROMISE:
         return fd_write(1, rec->raw, rec->raw_len, "standard output", e);

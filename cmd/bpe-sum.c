@@ -31,6 +31,8 @@ static const char usage[] =
     "  -h, --help           this text\n"
     "      --version        version\n";
 
+enum { MEMORY_LEAST = 1 << 20 }; /* with less, every few words would be a run */
+
 struct options {
     uint64_t memory;
     const char *temp, *missing;
@@ -148,7 +150,7 @@ static int run(struct summer *s, struct err *e)
                   skipped == 1 ? "line that is no JSON or lacks the string was"
                                : "lines that are no JSON or lack the string were",
                   (int)where.len, (const char *)where.p);
-    if (!complete && !(s->opt.partial && s->ledger.runs)) {
+    if (!complete && (s->ledger.lost || !s->opt.partial || !s->ledger.runs)) {
         *e = why;
         return -1;
     }
@@ -199,6 +201,8 @@ static int parse(struct options *o, int argc, char **argv, struct err *e)
         case 'S':
             if (num_size(optarg, &o->memory, "-S", e))
                 return -1;
+            if (o->memory < MEMORY_LEAST)
+                o->memory = MEMORY_LEAST;
             break;
         case 'T':
             o->temp = optarg;

@@ -38,7 +38,9 @@ struct viewer {
     struct ledger ledger; /* for --check */
     struct buf out;
     uint64_t n_records;
-    uint64_t long_left; /* bytes to come of a long pretoken whose line has begun */
+    uint64_t long_left; /* bytes to come of a long pretoken whose line has begun, */
+    uint64_t long_seq;  /* in the record of this number */
+    unsigned char long_batch[ID_LEN];
 };
 
 /* ---- Text ---- */
@@ -159,13 +161,28 @@ static int view_long(struct viewer *v, const struct words *w, struct err *e)
     struct buf *out = &v->out;
     if (w->kind == WORDS_FIRST) {
         v->long_left = get_varint(&c);
+        memcpy(v->long_batch, w->batch, ID_LEN);
         if (buf_printf(out, e, "%llu\t", (unsigned long long)get_varint(&c)))
             return -1;
     }
     if (c.bad || cursor_left(&c) > v->long_left)
-        return err_set(e, EX_DATAERR, "a words record with damaged fields, or not after the one before it");
+        return err_set(e, EX_DATAERR, "a words record with damaged fields");
     v->long_left -= cursor_left(&c);
+    v->long_seq = w->seq + 1;
     return put_escaped(out, c.p, cursor_left(&c), e) || (v->long_left == 0 && buf_put_byte(out, '\n', e)) ? -1 : 0;
+}
+
+/* Whether the record may come now: the parts of a long pretoken must follow each other. */
+static int check_order(const struct viewer *v, const struct record *rec, struct err *e)
+{
+    struct words w = {.kind = WORDS_WHOLE};
+    if (rec->type == RECORD_WORDS && words_get(&w, rec, e))
+        return -1;
+    bool more = w.kind == WORDS_MORE;
+    if (v->long_left ? more && w.seq == v->long_seq && memcmp(w.batch, v->long_batch, ID_LEN) == 0 : !more)
+        return 0;
+    return err_set(e, EX_DATAERR,
+                   "the parts of a long pretoken do not follow each other; sort them out with bpe-sum first");
 }
 
 static int view_words(struct viewer *v, const struct record *rec, struct err *e)
@@ -259,8 +276,8 @@ static int view_failure(struct buf *out, const struct record *rec, struct err *e
 static int view_record(struct viewer *v, const struct record *rec, struct err *e)
 {
     struct buf *out = &v->out;
-    if (v->long_left && rec->type != RECORD_WORDS)
-        return err_set(e, EX_DATAERR, "a long pretoken whose parts are not in order");
+    if (check_order(v, rec, e))
+        return -1;
     switch (rec->type) {
     case RECORD_CHUNK:
         return view_chunk(out, rec, e);
@@ -345,7 +362,7 @@ static int view_stream(struct viewer *v, const char *path, struct err *e)
         v->n_records++;
         v->out.len = 0;
         if (v->opt.check ? check_record(&v->ledger, &rec, name, &why) : view_record(v, &rec, &why)) {
-            bool placed = strncmp(why.msg, name, strlen(name)) == 0;
+            bool placed = strncmp(why.msg, name, strlen(name)) == 0 && why.msg[strlen(name)] == ':';
             if (placed || why.code != EX_DATAERR)
                 *e = why;
             else

@@ -73,8 +73,10 @@ static ptrdiff_t count_cleaned(struct counter *c, const unsigned char *p, size_t
     if (utf8_clean(&c->clean, p, n, replace, SIZE_MAX, e) < 0 || buf_reserve(&c->clean, SCAN_PAD, e))
         return -1;
     ptrdiff_t used = count_valid(c, c->clean.p, c->clean.len, end, where, e);
-    if (used < 0 || end != SCAN_MORE)
-        return used < 0 ? -1 : (ptrdiff_t)n;
+    if (used < 0)
+        return -1;
+    if (end != SCAN_MORE || (size_t)used == c->clean.len)
+        return (ptrdiff_t)n;
     c->clean.len = 0;
     return utf8_clean(&c->clean, p, n, replace, (size_t)used, e);
 }

@@ -134,6 +134,7 @@ static int relax_string(struct jsonl *j, const unsigned char *p, const unsigned 
                         unsigned char stand_in, struct err *e)
 {
     const unsigned char stand[3] = {0xEF, 0xB7, stand_in};
+    const unsigned char *stop = p; /* the next backslash, or the end: no further need text be looked at */
     bool cut;
     while (p < end) {
         size_t n = 1;
@@ -148,24 +149,19 @@ static int relax_string(struct jsonl *j, const unsigned char *p, const unsigned 
         } else if (*p == '\\') {
             n = end - p > 1 && p[1] < 0x80 ? 2 : 1;
         } else if (*p >= 0x80) {
-            size_t left = (size_t)(end - p);
-            n = utf8_valid_len(p, left, &cut);
+            if (stop <= p) {
+                stop = memchr(p, '\\', (size_t)(end - p));
+                stop = stop ? stop : end;
+            }
+            n = utf8_valid_len(p, (size_t)(stop - p), &cut);
             no_text = n == 0;
             if (no_text)
-                n = utf8_bad_len(p, left);
+                n = utf8_bad_len(p, (size_t)(end - p));
         }
-        if (no_text && !(key && unit < 0 && j->invalid == INVALID_SKIP)) {
-            if (buf_put(&j->line, stand, 3, e))
-                return -1;
-        } else if (!no_text && unit < 0 && *p >= 0x80) {
-            /* A run of valid text may hold quotes' worth of ASCII: copy up to the next thing that matters. */
-            size_t plain = 0;
-            while (plain < n && p[plain] != '\\')
-                plain++;
-            n = plain;
+        if (!no_text) {
             if (buf_put(&j->line, p, n, e))
                 return -1;
-        } else if (!no_text && buf_put(&j->line, p, n, e)) {
+        } else if (!(key && unit < 0 && j->invalid == INVALID_SKIP) && buf_put(&j->line, stand, 3, e)) {
             return -1;
         }
         p += n;

@@ -1,6 +1,7 @@
 /* ledger.c - see ledger.h. */
 #include "formats/ledger.h"
 
+#include "formats/stash.h"
 #include "sys/num.h"
 
 #include <stdio.h>
@@ -11,7 +12,10 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-enum { MOST_SOURCES = 1 << 28 };
+enum {
+    MOST_SOURCES = 1 << 28,
+    MOST_FAILURES = 1000, /* kept; of more, the lowest */
+};
 
 struct ledger_source {
     struct str name; /* borrowed from the run's promise */
@@ -43,25 +47,21 @@ struct ledger_run {
 
 enum batch_state { OPEN, TAKEN, DROPPED };
 
-/* A piece of a pretoken that is too long for one record. */
-struct long_piece {
-    uint64_t seq;
-    enum words_kind kind;
-    size_t at, len; /* in ledger_batch.long_bytes */
+/* A failure, until it is known whether it matters. */
+struct ledger_failure {
+    unsigned char run[ID_LEN];
+    uint64_t source, offset;
+    int code;
+    struct buf msg;
 };
 
 struct ledger_batch {
     unsigned char id[ID_LEN];
-    unsigned char run[ID_LEN];
     enum batch_state state;
     struct intervals seen; /* numbers of the words records that came */
     uint64_t n_seen, checksum;
-    struct buf log;            /* entries of words records, one after the other */
-    struct spill_block *block; /* owned: earlier entries, on disk */
-    size_t n_block, cap_block;
-    struct long_piece *piece; /* owned */
-    size_t n_piece, cap_piece;
-    struct buf long_bytes;
+    bool known; /* its runs are known */
+    struct stash words;
     struct parts end; /* the commit or summary */
     unsigned char end_type;
     UT_hash_handle hh;
@@ -87,14 +87,8 @@ static void parts_free(struct parts *p)
 /* Gives back what only an open batch needs. */
 static void batch_forget(struct ledger *l, struct ledger_batch *b)
 {
-    l->open_bytes -= b->log.cap + b->long_bytes.cap;
-    buf_free(&b->log);
-    buf_free(&b->long_bytes);
-    free(b->block);
-    free(b->piece);
-    b->block = NULL;
-    b->piece = NULL;
-    b->n_block = b->cap_block = b->n_piece = b->cap_piece = 0;
+    l->open_bytes -= stash_bytes(&b->words);
+    stash_free(&b->words);
     intervals_free(&b->seen);
     parts_free(&b->end);
 }
@@ -124,7 +118,9 @@ void ledger_free(struct ledger *l)
     }
     spill_free(&l->spill);
     buf_free(&l->rules);
-    buf_free(&l->failure_msg);
+    for (size_t i = 0; i < l->n_failures; i++)
+        buf_free(&l->failures[i].msg);
+    free(l->failures);
 }
 
 static struct ledger_run *get_run(struct ledger *l, const unsigned char *id, struct err *e)
@@ -339,95 +335,37 @@ int ledger_cover(struct ledger *l, const unsigned char *run, struct str rules, u
 
 /* ---- Words ---- */
 
-static int take_entries(struct ledger *l, const unsigned char *p, size_t n, struct err *e)
-{
-    struct cursor c = cursor_over(p, n);
-    while (cursor_left(&c)) {
-        size_t len;
-        const unsigned char *w = get_string(&c, &len);
-        uint64_t count = get_varint(&c);
-        if (c.bad || len == 0 || count == 0)
-            return err_set(e, EX_DATAERR, "a words record with damaged fields");
-        if (l->take(l->ctx, w, len, count, e))
-            return -1;
-    }
-    return 0;
-}
-
 static int keep_words(struct ledger *l, struct ledger_batch *b, const struct words *w, struct err *e)
 {
-    size_t before = b->log.cap + b->long_bytes.cap;
-    int rc;
     if (w->kind == WORDS_WHOLE && l->eager)
-        return take_entries(l, w->entries.p, w->entries.len, e);
-    if (w->kind == WORDS_WHOLE) {
-        /* What follows the last entry must be readable (ledger_take). */
-        rc = buf_put(&b->log, w->entries.p, w->entries.len, e) || buf_reserve(&b->log, RECORD_PAD, e);
-    } else {
-        rc = array_grow(&b->piece, &b->cap_piece, b->n_piece + 1, sizeof *b->piece, "long pretokens", e);
-        if (rc == 0) {
-            b->piece[b->n_piece++] = (struct long_piece){w->seq, w->kind, b->long_bytes.len, w->entries.len};
-            rc = buf_put(&b->long_bytes, w->entries.p, w->entries.len, e);
-        }
-    }
-    l->open_bytes += b->log.cap + b->long_bytes.cap - before;
-    return rc ? -1 : 0;
-}
-
-static int by_seq(const void *x, const void *y)
-{
-    const struct long_piece *a = x, *b = y;
-    return (a->seq > b->seq) - (a->seq < b->seq);
-}
-
-/* Puts the long pretokens together from their pieces. */
-static int take_long(struct ledger *l, struct ledger_batch *b, struct err *e)
-{
-    struct buf word = {0};
-    int rc = 0;
-    if (b->n_piece)
-        qsort(b->piece, b->n_piece, sizeof *b->piece, by_seq);
-    for (size_t i = 0; i < b->n_piece && rc == 0;) {
-        const struct long_piece *first = &b->piece[i++];
-        struct cursor c = cursor_over(b->long_bytes.p + first->at, first->len);
-        uint64_t len = get_varint(&c), count = get_varint(&c);
-        bool bad = c.bad || first->kind != WORDS_FIRST || count == 0;
-        word.len = 0;
-        if (!bad)
-            rc = buf_put(&word, c.p, cursor_left(&c), e);
-        for (; !bad && rc == 0 && word.len < len && i < b->n_piece; i++) {
-            const struct long_piece *more = &b->piece[i];
-            bad = more->kind != WORDS_MORE || more->seq != more[-1].seq + 1;
-            if (!bad)
-                rc = buf_put(&word, b->long_bytes.p + more->at, more->len, e);
-        }
-        if (rc == 0 && (bad || word.len != len || len == 0))
-            rc = err_set(e, EX_DATAERR, "words records with damaged fields (a long pretoken)");
-        if (rc == 0)
-            rc = buf_reserve(&word, RECORD_PAD, e) || l->take(l->ctx, word.p, word.len, count, e) ? -1 : 0;
-    }
-    buf_free(&word);
+        return stash_take_entries(w->entries.p, w->entries.len, l->take, l->ctx, e);
+    size_t before = stash_bytes(&b->words);
+    int rc = stash_put(&b->words, w, e);
+    l->open_bytes += stash_bytes(&b->words) - before;
     return rc;
 }
 
-static int take_batch(struct ledger *l, struct ledger_batch *b, struct err *e)
-{
-    struct buf block = {0};
-    int rc = 0;
-    for (size_t i = 0; i < b->n_block && rc == 0; i++) {
-        block.len = 0;
-        rc = spill_read(&l->spill, &b->block[i], &block, e) || buf_reserve(&block, RECORD_PAD, e) ||
-                     take_entries(l, block.p, block.len, e)
-                 ? -1
-                 : 0;
-    }
-    buf_free(&block);
-    if (rc == 0 && b->log.len)
-        rc = take_entries(l, b->log.p, b->log.len, e);
-    return rc || take_long(l, b, e) ? -1 : 0;
-}
-
 /* ---- The end of a batch ---- */
+
+/* The runs that a batch says it covers are seen from now on, even if its words never come. */
+static int see_runs(struct ledger *l, const struct ledger_batch *b, struct err *e)
+{
+    struct cursor c = cursor_over(b->end.whole.p, b->end.whole.len);
+    struct commit_head head;
+    struct commit_run in;
+    uint64_t source, begin, end;
+    if (commit_get_head(&head, &c, e))
+        return -1;
+    for (uint64_t i = 0; i < head.n_runs; i++) {
+        if (commit_get_run(&in, &c, e) || !get_run(l, in.run, e))
+            return -1;
+        for (uint64_t k = 0; k < in.n_ranges; k++) {
+            if (commit_get_range(&source, &begin, &end, &c, e))
+                return -1;
+        }
+    }
+    return cursor_left(&c) ? err_set(e, EX_DATAERR, "a commit record with damaged fields") : 0;
+}
 
 /* How much of what a batch covers is covered already. */
 static int overlap_of(struct ledger *l, const struct ledger_batch *b, enum overlap *o, struct err *e)
@@ -435,7 +373,7 @@ static int overlap_of(struct ledger *l, const struct ledger_batch *b, enum overl
     struct cursor c = cursor_over(b->end.whole.p, b->end.whole.len);
     struct commit_head head;
     struct commit_run in;
-    uint64_t source, begin, end, n_new = 0, n_old = 0, n_part = 0;
+    uint64_t source, begin, end, n_new = 0, n_old = 0, n_part = 0, n_empty = 0;
     if (commit_get_head(&head, &c, e))
         return -1;
     for (uint64_t i = 0; i < head.n_runs; i++) {
@@ -444,7 +382,10 @@ static int overlap_of(struct ledger *l, const struct ledger_batch *b, enum overl
         struct ledger_run *r = get_run(l, in.run, e);
         if (!r)
             return -1;
-        if (in.whole && r->complete)
+        if (in.whole && in.total == 0) { /* nothing to count, nothing to count twice */
+            r->complete = true;
+            n_empty++;
+        } else if (in.whole && r->complete)
             n_old++;
         else if (in.whole)
             *(r->covered ? &n_part : &n_new) += 1;
@@ -458,9 +399,7 @@ static int overlap_of(struct ledger *l, const struct ledger_batch *b, enum overl
             *(one == OVERLAP_NONE ? &n_new : one == OVERLAP_ALL ? &n_old : &n_part) += 1;
         }
     }
-    if (cursor_left(&c))
-        return err_set(e, EX_DATAERR, "a commit record with damaged fields");
-    *o = n_part || (n_new && n_old) ? OVERLAP_PART : n_new ? OVERLAP_NONE : OVERLAP_ALL;
+    *o = n_part || (n_new && n_old) ? OVERLAP_PART : n_new || (n_empty && !n_old) ? OVERLAP_NONE : OVERLAP_ALL;
     return 0;
 }
 
@@ -519,7 +458,7 @@ static int try_close(struct ledger *l, struct ledger_batch *b, const char *strea
     if (check_rules(l, head.rules, stream, e) || overlap_of(l, b, &o, e))
         return -1;
     if (o == OVERLAP_NONE) {
-        if ((l->eager ? take_long(l, b, e) : take_batch(l, b, e)) || enter(l, b, e))
+        if (stash_take(&b->words, &l->spill, l->take, l->ctx, e) || enter(l, b, e))
             return -1;
         l->n_batches++;
         l->n_summaries += b->end_type == RECORD_SUMMARY;
@@ -543,7 +482,7 @@ static int put_words(struct ledger *l, const struct record *rec, const char *str
         return -1;
     if (w.seq >= UINT64_MAX - 1 || b->state != OPEN || intervals_overlap(&b->seen, w.seq, w.seq + 1) != OVERLAP_NONE)
         return 0; /* came already */
-    memcpy(b->run, w.run, ID_LEN);
+    b->known |= memcmp(w.run, NO_RUN, ID_LEN) != 0;
     if (intervals_add(&b->seen, w.seq, w.seq + 1, e) || keep_words(l, b, &w, e))
         return -1;
     b->n_seen++;
@@ -564,26 +503,70 @@ static int put_end(struct ledger *l, const struct record *rec, const char *strea
         return 0;
     b->end_type = rec->type;
     int whole = add_part(&b->end, &part, e);
-    return whole <= 0 ? whole : try_close(l, b, stream, e);
+    if (whole <= 0)
+        return whole;
+    b->known = true;
+    return see_runs(l, b, e) ? -1 : try_close(l, b, stream, e);
+}
+
+static bool failure_lower(const struct ledger_failure *a, const struct ledger_failure *b)
+{
+    return a->source != b->source ? a->source < b->source : a->offset < b->offset;
 }
 
 static int put_failure(struct ledger *l, const struct record *rec, struct err *e)
 {
-    struct failure f;
-    if (failure_get(&f, rec, e))
+    struct failure in;
+    if (failure_get(&in, rec, e))
         return -1;
-    if (memcmp(f.run, NO_RUN, ID_LEN) != 0 && !get_run(l, f.run, e))
+    if (memcmp(in.run, NO_RUN, ID_LEN) == 0)
+        l->fatal = true;
+    else if (!get_run(l, in.run, e))
         return -1;
-    l->fatal |= memcmp(f.run, NO_RUN, ID_LEN) == 0;
-    bool lower = f.source != l->failure_source ? f.source < l->failure_source : f.offset < l->failure_offset;
-    if (l->failed && !lower)
-        return 0;
-    l->failed = true;
-    l->failure_source = f.source;
-    l->failure_offset = f.offset;
-    l->failure_code = (int)f.code;
-    l->failure_msg.len = 0;
-    return buf_put(&l->failure_msg, f.msg.p, f.msg.len, e);
+    struct ledger_failure f = {.source = in.source, .offset = in.offset, .code = (int)in.code}, *at;
+    memcpy(f.run, in.run, ID_LEN);
+    if (l->n_failures < MOST_FAILURES) {
+        if (array_grow(&l->failures, &l->cap_failures, l->n_failures + 1, sizeof *l->failures, "failures", e))
+            return -1;
+        at = &l->failures[l->n_failures++];
+        *at = (struct ledger_failure){0};
+    } else {
+        at = &l->failures[0];
+        for (size_t i = 1; i < l->n_failures; i++) {
+            if (failure_lower(at, &l->failures[i]))
+                at = &l->failures[i];
+        }
+        if (!failure_lower(&f, at))
+            return 0;
+    }
+    f.msg = at->msg;
+    f.msg.len = 0;
+    *at = f;
+    return buf_put(&at->msg, in.msg.p, in.msg.len, e);
+}
+
+/* The lowest failure that no later success has made up for, or NULL. */
+static const struct ledger_failure *open_failure(const struct ledger *l)
+{
+    const struct ledger_failure *lowest = NULL;
+    for (size_t i = 0; i < l->n_failures; i++) {
+        const struct ledger_failure *f = &l->failures[i];
+        struct ledger_run *r;
+        HASH_FIND(hh, l->runs, f->run, ID_LEN, r);
+        bool made_up = r && r->complete;
+        if (r && f->source < r->n_source && f->offset < UINT64_MAX)
+            made_up |= intervals_overlap(&r->source[f->source].done, f->offset, f->offset + 1) == OVERLAP_ALL;
+        if (!made_up && (!lowest || failure_lower(f, lowest)))
+            lowest = f;
+    }
+    return lowest;
+}
+
+/* Whether a message begins with the stream's name. */
+static bool has_place(const char *msg, const char *stream)
+{
+    size_t n = strlen(stream);
+    return strncmp(msg, stream, n) == 0 && msg[n] == ':';
 }
 
 int ledger_put(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
@@ -613,7 +596,7 @@ int ledger_put(struct ledger *l, const struct record *rec, const char *stream, s
     }
     if (rc == 0)
         return 0;
-    if (why.code != EX_DATAERR || strncmp(why.msg, stream, strlen(stream)) == 0)
+    if (why.code != EX_DATAERR || has_place(why.msg, stream))
         *e = why;
     else
         err_set(e, why.code, "%s: byte %llu: %s", stream, (unsigned long long)rec->offset, why.msg);
@@ -625,19 +608,15 @@ int ledger_spill(struct ledger *l, struct err *e)
     struct ledger_batch *b, *next, *largest = NULL;
     HASH_ITER(hh, l->batches, b, next)
     {
-        if (b->state == OPEN && b->log.len && (!largest || b->log.len > largest->log.len))
+        if (b->state == OPEN && (!largest || stash_bytes(&b->words) > stash_bytes(&largest->words)))
             largest = b;
     }
     if (!largest)
         return 0;
-    b = largest;
-    if (array_grow(&b->block, &b->cap_block, b->n_block + 1, sizeof *b->block, "the list of blocks", e) ||
-        spill_write(&l->spill, b->log.p, b->log.len, &b->block[b->n_block], e))
-        return -1;
-    b->n_block++;
-    l->open_bytes -= b->log.cap;
-    buf_free(&b->log);
-    return 0;
+    l->open_bytes -= stash_bytes(&largest->words);
+    int rc = stash_spill(&largest->words, &l->spill, e);
+    l->open_bytes += stash_bytes(&largest->words);
+    return rc;
 }
 
 /* ---- The end ---- */
@@ -690,12 +669,14 @@ int ledger_finish(struct ledger *l, const char *missing_file, struct err *e)
     {
         /* A worker's open batch is a failed attempt, whose ranges are missing or were done by another. Of a sum over
          * several runs we would not even know what is missing. */
-        torn_sum |= b->state == OPEN && (memcmp(b->run, NO_RUN, ID_LEN) == 0 || b->end_type == RECORD_SUMMARY);
+        torn_sum |= b->state == OPEN && !b->known;
     }
     if (complete && !torn_sum && !l->fatal)
         return 0;
-    if (l->failed)
-        return err_set(e, l->failure_code, "%.*s", (int)l->failure_msg.len, (const char *)l->failure_msg.p);
+    l->lost = torn_sum || l->fatal;
+    const struct ledger_failure *f = open_failure(l);
+    if (f)
+        return err_set(e, f->code, "%.*s", (int)f->msg.len, (const char *)f->msg.p);
     if (!l->runs && !l->batches)
         return err_set(e, EX_TEMPFAIL, "nothing came in: no input, or what should have made it did not run");
     if (torn_sum)

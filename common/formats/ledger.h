@@ -18,6 +18,7 @@
 
 struct ledger_run;
 struct ledger_batch;
+struct ledger_failure;
 
 /* Takes one pretoken of a batch that counts. At least 16 bytes past it may be read. */
 typedef int ledger_take(void *ctx, const unsigned char *p, size_t len, uint64_t count, struct err *e);
@@ -39,10 +40,9 @@ struct ledger {
     uint64_t n_summaries;                         /* of the batches that count: those that are complete sums */
     uint64_t n_words;                             /* words records of batches seen */
     bool fatal;                                   /* a failure of no known run has come: who knows what was lost */
-    bool failed;                                  /* a failure record has come; the lowest: */
-    struct buf failure_msg;
-    uint64_t failure_source, failure_offset;
-    int failure_code;
+    bool lost;                                    /* set by ledger_finish: more may be missing than is known */
+    struct ledger_failure *failures;
+    size_t n_failures, cap_failures;
 };
 
 void ledger_init(struct ledger *l, ledger_take *take, void *ctx, bool eager, const char *spill_dir);

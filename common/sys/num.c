@@ -1,6 +1,7 @@
 /* num.c - see num.h. */
 #include "sys/num.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@ static int parse(const char *s, uint64_t *v, const char *units, uint64_t step, c
         if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
             return err_set(e, EX_USAGE, "%s %s: too large", option, s);
     }
-    const char *unit = *p ? strchr(units, *p & ~0x20) : NULL;
+    bool letter = (*p | 0x20) >= 'a' && (*p | 0x20) <= 'z';
+    const char *unit = letter ? strchr(units, *p & ~0x20) : NULL;
     if (p == s || (*p && (!unit || p[1])))
         return err_set(e, EX_USAGE, "%s %s: not a number; digits and at most one of %s are allowed", option, s, units);
     for (const char *u = units; unit && u <= unit; u++) {

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# Constellations in which something is lost, or made good again, and must be told apart.
+. "$(dirname "$0")/../lib.sh"
+
+LC_ALL=C
+text 1 40000 >a.txt
+text 2 30000 >b.txt
+: >empty.txt
+bpe-chunk --inline a.txt >a.chunks
+bpe-chunk --inline b.txt >b.chunks
+bpe-chunk empty.txt >empty.chunks
+bpe-count a.chunks >a.counts
+bpe-count b.chunks >b.counts
+bpe-count empty.chunks >empty.counts
+bpe-sum a.counts b.counts >both.sum
+
+# A run of which a torn record was the only trace.
+{ tail -n 1 a.chunks; head -n 1 a.chunks; head -c 30 b.chunks; } | bpe-count 2>/dev/null | bpe-sum >torn.sum 2>err
+is "$?" 65 "a torn record is not made good by what came before it"
+{ tail -n 1 a.chunks; head -n 1 a.chunks; head -c 30 b.chunks; } >torn.chunks
+{ bpe-count torn.chunks; cat a.counts; } 2>/dev/null | bpe-sum >torn.sum 2>err
+is "$?" 65 "nor by another worker's counts"
+
+# A sum of two runs whose end is missing: not even --partial may forget it.
+head -n 1 both.sum >torn
+bpe-sum a.counts torn >out 2>err
+is "$?" 75 "a sum of several runs that is cut off makes the whole incomplete"
+bpe-sum --partial a.counts torn >out 2>err
+is "$?" 75 "with --partial too"
+
+# A worker's attempt of which only the commit arrived, and another that succeeded.
+bpe-count a.chunks | LC_ALL=C grep -av '^.1W' >lost.counts
+bpe-sum lost.counts a.counts >lost.sum 2>err
+is "$?$(words lost.sum | md5sum)" "0$(bpe-sum a.counts | words | md5sum)" "an attempt without its words is made good by another"
+bpe-sum lost.counts >out 2>err
+is "$?" 75 "and alone is incomplete"
+
+# A failure that was made good is not the reason for what is missing elsewhere.
+bpe-chunk b.txt >away.chunks
+mv b.txt b.away
+bpe-count away.chunks >failed.counts 2>/dev/null
+mv b.away b.txt
+bpe-count away.chunks >good.counts
+tail -n 1 a.chunks >only-promise
+bpe-sum failed.counts good.counts only-promise >out 2>err
+is "$? $(cut -c 1-25 err)" "75 bpe-sum: a.txt: bytes 0-4" "a repaired failure is not named for another run's loss"
+bpe-sum failed.counts good.counts >out 2>err
+is "$? $(cat err)" "0 " "and alone leaves no trace"
+
+# Sums that share a run of nothing.
+bpe-chunk --inline -b 10K a.txt >pieces
+promise=$(grep -an '^.1P' pieces | head -n 1 | cut -d : -f 1)
+half=$((promise / 2))
+head -n $half pieces | bpe-count >first.counts
+tail -n +$((half + 1)) pieces | bpe-count >second.counts
+bpe-sum --partial first.counts empty.counts >first.sum 2>/dev/null
+bpe-sum --partial second.counts empty.counts >second.sum 2>/dev/null
+bpe-sum first.sum second.sum >halves.sum 2>err
+is "$?$(words halves.sum | md5sum)" "0$(bpe-sum a.counts | words | md5sum)" "partial sums that share an empty run add up"
+
+# The last worker dies: where sizes are known, what is missing is known too.
+for i in 1 2 3 4 5 6; do cat a.txt b.txt; done >large.txt
+bpe-chunk -b 64K large.txt >large.chunks
+bpe-sum <(bpe-count large.chunks) >whole.sum
+bpe-chunk -b 64K large.txt | head -n 1 | bpe-count >nothing.counts
+bpe-sum --missing=todo nothing.counts >out 2>err
+is "$? $(test -s todo && echo written)" "75 written" "the promise alone says what is missing"
+bpe-chunk --only=todo large.txt | bpe-count | bpe-sum nothing.counts - >again.sum
+is "$?$(words again.sum | md5sum)" "0$(words whole.sum | md5sum)" "and --only makes it good"
+printf 'bad \351 text\n' >>large.txt
+bpe-chunk --inline -b 64K large.txt | bpe-count >bad.counts 2>/dev/null
+bpe-sum --missing=todo bad.counts >out 2>err
+is "$? $(test -s todo && echo written)" "65 written" "a worker that fails still passes the promise on"
+
+# Long pretokens keep within the memory, and come back from disk.
+python3 -c '
+for i in range(3000):
+    print(f"{i} " + "x" * (5000 + i % 7) * 2, end="<|endoftext|>")' >long.txt
+bpe-chunk -p bytes long.txt | bpe-count -S 1M >long.counts
+bpe-sum long.counts | words | md5sum >in-memory
+bpe-sum -S 1M long.counts | words | md5sum | cmp - in-memory
+ok $? "long pretokens are the same after a time on disk"
+peak=$(python3 - <<'EOF'
+import resource, subprocess
+subprocess.run(["bpe-sum", "-S", "4M", "long.counts"], stdout=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+EOF
+)
+if nm "$BUILD/bpe-sum" | grep -q __asan; then
+    skip "bpe-sum -S 4M stays small" "the sanitizer takes memory of its own"
+else
+    ok $((peak > 20)) "bpe-sum -S 4M of 30 MB of long pretokens takes $peak MB"
+fi
+is "$(bpe-sum -S '1 ' a.counts 2>&1 >/dev/null)" "bpe-sum: -S 1 : not a number; digits and at most one of KMGT are allowed" \
+    "a number with a space is none"
+
+# A line of JSON that must be rewritten takes time in proportion to its length.
+python3 -c 'print("{\"text\": \"" + "\\u00e9\u00e9\\n" * 200000 + "\\ud800\"}")' >escapes.jsonl
+timeout 10 bash -c 'bpe-chunk --jsonl --invalid=replace escapes.jsonl | bpe-count | bpe-sum >/dev/null'
+is "$?" 0 "many escapes and a lone surrogate in one line"
+
+done_testing
