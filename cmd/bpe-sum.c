@@ -31,7 +31,7 @@ static const char usage[] =
     "  -h, --help           this text\n"
     "      --version        version\n";
 
-enum { MEMORY_LEAST = 1 << 20 }; /* with less, every few words would be a run */
+enum { RUN_LEAST = 1000 }; /* words in a run: however little memory is allowed, no run for every few words */
 
 struct options {
     uint64_t memory;
@@ -54,7 +54,7 @@ struct summer {
 /* Puts the table on disk if it takes more than this much. */
 static int spill_table(struct summer *s, uint64_t most, struct err *e)
 {
-    if (table_n(&s->table) == 0 || table_bytes(&s->table) <= most)
+    if (table_n(&s->table) < RUN_LEAST || table_bytes(&s->table) <= most)
         return 0;
     return runs_spill(&s->runs, &s->table, e) || table_clear(&s->table, e) ? -1 : 0;
 }
@@ -201,8 +201,6 @@ static int parse(struct options *o, int argc, char **argv, struct err *e)
         case 'S':
             if (num_size(optarg, &o->memory, "-S", e))
                 return -1;
-            if (o->memory < MEMORY_LEAST)
-                o->memory = MEMORY_LEAST;
             break;
         case 'T':
             o->temp = optarg;

@@ -54,15 +54,24 @@ static size_t last_by_scanning(const struct cutter *c, const unsigned char *p, s
     }
 }
 
+/* Which bytes may stand before a cut. */
+static void find_ends(const struct cutter *c, bool ends[256])
+{
+    for (int i = 0; i < 256; i++)
+        ends[i] = false;
+    ends['\n'] = c->lines || c->inside;
+    for (size_t i = 0; i < c->special->n && !c->lines; i++)
+        ends[c->special->token[i].p[c->special->token[i].len - 1]] = true;
+}
+
 size_t cut_last(const struct cutter *c, const unsigned char *p, size_t n, size_t lo, size_t hi, bool final)
 {
     if (hi >= n)
         hi = n ? n - 1 : 0;
     if (!cut_is_local(c))
         return last_by_scanning(c, p, n, lo, hi, final);
-    bool ends[256] = {['\n'] = c->lines || c->inside}; /* what may stand before a cut */
-    for (size_t i = 0; i < c->special->n; i++)
-        ends[c->special->token[i].p[c->special->token[i].len - 1]] |= !c->lines;
+    bool ends[256];
+    find_ends(c, ends);
     for (size_t at = hi; at > lo; at--) {
         if (ends[p[at - 1]] && local_at(c, p, n, at, final))
             return at;
@@ -72,8 +81,10 @@ size_t cut_last(const struct cutter *c, const unsigned char *p, size_t n, size_t
 
 size_t cut_first(const struct cutter *c, const unsigned char *p, size_t n, size_t from, bool final)
 {
+    bool ends[256];
+    find_ends(c, ends);
     for (size_t at = from ? from : 1; at < n; at++) {
-        if (local_at(c, p, n, at, final))
+        if (ends[p[at - 1]] && local_at(c, p, n, at, final))
             return at;
     }
     return 0;
