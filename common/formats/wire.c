@@ -362,5 +362,5 @@ int failure_get(struct failure *f, const struct record *rec, struct err *e)
     f->offset = get_varint(&c);
     f->code = get_varint(&c);
     f->msg = get_str(&c);
-    return c.bad || f->code == 0 || f->code > 255 || f->msg.len == 0 ? damaged(e, "failure") : 0;
+    return c.bad || f->code < EX_USAGE || f->code > EX_CONFIG || f->msg.len == 0 ? damaged(e, "failure") : 0;
 }

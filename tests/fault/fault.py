@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""fault.py - every program, with the first, second, ... call of each kind failing.
+
+The program must end with exit 0 and the right output, or with a documented exit code and one line on standard error; and what it
+wrote before that, given to the rest of the line, must never become another model. Short reads and writes, and EINTR, must not
+show at all. Prints lines of the Test Anything Protocol without numbers.
+"""
+import errno
+import os
+import subprocess
+import sys
+import time
+
+BUILD, TEXT = os.environ["BUILD"], os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "text.py")
+SHIM, MARK = BUILD + "/tests/fault/fault.so", "fault-mark"
+CODES = {64, 65, 66, 70, 71, 73, 74, 75}
+BUDGET = float(os.environ.get("FAULT_SECONDS", "45"))
+
+FAULTS = [(call, getattr(errno, e)) for call, names in
+          (("write", "ENOSPC EIO"), ("read", "EIO"), ("pread", "EIO"), ("pwrite", "ENOSPC EIO"), ("malloc", "ENOMEM"),
+           ("open", "EMFILE EACCES"), ("mkostemp", "EACCES ENOSPC"), ("close", "EIO"), ("fsync", "EIO ENOSPC"), ("rename", "EXDEV"))
+          for e in names.split()]
+HARMLESS = [(call, error) for call in ("write", "read", "pread", "pwrite") for error in (0, errno.EINTR)]
+
+
+def run(args, data=b"", fault=None):
+    """(exit status, standard output, standard error, whether the fault happened)"""
+    env = dict(os.environ)
+    if fault:
+        env.update(LD_PRELOAD=SHIM, FAULT_CALL=fault[0], FAULT_ERROR=str(fault[1]), FAULT_AT=str(fault[2]), FAULT_MARK=MARK)
+        if os.path.exists(MARK):
+            os.remove(MARK)
+    p = subprocess.run([BUILD + "/" + args[0], *args[1:]], input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env,
+                       timeout=10)
+    return p.returncode, p.stdout, p.stderr.decode("utf-8", "replace"), os.path.exists(MARK)
+
+
+def must(*args, data=b""):
+    code, out, err, _ = run(args, data)
+    if code:
+        raise SystemExit("not ok - %s\n# exit %d: %s" % (" ".join(args), code, err))
+    return out
+
+
+def write(path, data):
+    with open(path, "wb") as f:
+        f.write(data)
+
+
+def text(seed, size):
+    return subprocess.run([sys.executable, TEXT, str(seed), str(size)], stdout=subprocess.PIPE, check=True).stdout
+
+
+def rest(name, out, more=b""):
+    """What the rest of the line makes of a program's output: the model, or None if it is refused. more: counts that complete a
+    partial sum."""
+    if more:
+        name, out = "bpe-count", out + more
+    for program in (("bpe-chunk", ["bpe-count"]), ("bpe-count", ["bpe-sum"]), ("bpe-sum", ["bpe-merge", "-v", "500"])):
+        if name == program[0] or name == "":
+            code, out, err, _ = run(program[1], out)
+            if code < 0:
+                raise RuntimeError("%s: signal %d" % (program[1][0], -code))
+            name = ""
+    return out or None
+
+
+class Case:
+    def __init__(self, label, args, data=b"", file=None, more=b""):
+        self.label, self.args, self.data, self.file, self.more = label, args, data, file, more
+
+    def result(self, fault=None):
+        if self.file and os.path.exists(self.file):
+            os.remove(self.file)
+        code, out, err, fired = run(self.args, self.data, fault)
+        made = None
+        if self.file and os.path.exists(self.file):
+            with open(self.file, "rb") as f:
+                made = f.read()
+        return code, out, err, fired, made
+
+    def judge(self, fault, want, harmless):
+        """None if all is well, else what is not. And whether the fault happened."""
+        try:
+            code, out, err, fired, made = self.result(fault)
+        except subprocess.TimeoutExpired:
+            return "hangs", True
+        if code < 0:
+            return "signal %d: %s" % (-code, err), fired
+        if code not in CODES and code != 0:
+            return "exit %d: %s" % (code, err), fired
+        if not harmless and code == 0 and fault[0] in ("write", "pwrite", "fsync", "rename", "mkostemp") and fired:
+            return "exit 0, as if nothing had happened", fired
+        if harmless and code:
+            return "exit %d: %s" % (code, err), fired
+        note = self.more and " never counted" in err  # said before what then failed
+        if code and (err.count("\n") != 1 + bool(note) or not err.startswith(self.args[0] + ": ")):
+            return "exit %d, but not one line of error: %r" % (code, err), fired
+        if code == 0 and err and not self.more:
+            return "exit 0 with an error: %r" % err, fired
+        left = [f for f in os.listdir(".") if (f.startswith((self.file or "\0") + ".") and f != "model.tiktoken.json") or
+                f.startswith("bpe-")]
+        for f in left:
+            os.remove(f)
+        if left:
+            return "leaves %s behind" % left, fired
+        if self.file and made is not None and made != self.made:
+            return "exit %d with another %s" % (code, self.file), fired
+        name = self.args[0]
+        if name == "bpe-merge":
+            model = made if self.file else out
+            if (code == 0 or self.file and made) and model != want:
+                return "exit %d with another model (%s bytes)" % (code, model and len(model)), fired
+            # A model that cannot be written to the end of standard output is cut off; its exit status says so.
+            if code and not self.file and out and not want.startswith(out):
+                return "exit %d with another model" % code, fired
+        elif name == "bpe-view":
+            if (out != want) if code == 0 else not want.startswith(out):
+                return "exit %d, other text" % code, fired
+        else:
+            try:
+                model = rest(name, out, self.more)
+            except (RuntimeError, subprocess.TimeoutExpired) as e:
+                return str(e), fired
+            if model != want and (model is not None or code == 0):
+                return "exit %d, and then %s" % (code, "another model" if model else "no model"), fired
+        return None, fired
+
+
+def sweep(case, faults, harmless, until):
+    """Tries each fault at each call. Prints the verdict."""
+    code, out, err, _, made = case.result()
+    case.made = made
+    name = case.args[0]
+    want = (made if case.file else out) if name in ("bpe-merge", "bpe-view") else rest(name, out, case.more)
+    if code or not want:
+        print("not ok - %s\n# without a fault: exit %d: %s" % (case.label, code, err))
+        return
+    n, bad = 0, []
+    for call, error in faults:
+        at, step = 0 if harmless else 1, 1
+        while True:
+            problem, fired = case.judge((call, error, at), want, harmless)
+            n += fired
+            if problem:
+                bad.append("call %d of %s, %s: %s" % (at, call, os.strerror(error) if error else "short", problem))
+            if not fired and at > 0 or len(bad) > 20:
+                break
+            if at >= 50:
+                step = at // 12  # the later ones by samples
+            if time.monotonic() > until:
+                step = max(step, at // 2)
+            at += step
+    what = "short, or interrupted, reads and writes do not show" if harmless else "calls that fail"
+    print("%s - %s: %s (%d faults)" % ("not ok" if bad else "ok", case.label, what, n))
+    for line in bad[:10]:
+        print("# " + line.replace("\n", " | ")[:400])
+    sys.stdout.flush()
+
+
+def main():
+    write("a.txt", text(1, 60000))
+    write("b.txt", text(2, 20000) + b"\n" + b"long" * 3000 + b"\n")
+    write("c.jsonl", b"".join(b'{"text": "line %d \\u00e9"}\n' % i for i in range(1000)))
+    for tool in (["zstd", "-q", "-f", "a.txt"], ["gzip", "-k", "-f", "a.txt"]):
+        subprocess.run(tool, check=True)
+    chunks = must("bpe-chunk", "-b", "16K", "a.txt", "b.txt")
+    inline = must("bpe-chunk", "--inline", "-b", "16K", "a.txt", "b.txt")
+    counts = b"".join(must("bpe-count", data=r + b"\n") for r in inline.split(b"\n")[:-1])
+    total = must("bpe-sum", data=counts)
+    first = must("bpe-count", data=inline.split(b"\n")[0] + b"\n").count(b"\n")
+    lacking = b"".join(r + b"\n" for r in counts.split(b"\n")[:first])
+    part = b"".join(r + b"\n" for r in counts.split(b"\n")[first:-1])
+    os.environ["TMPDIR"] = "."
+    cases = [
+        Case("bpe-chunk, by reference", ["bpe-chunk", "-b", "16K", "a.txt", "b.txt"]),
+        Case("bpe-chunk --inline", ["bpe-chunk", "--inline", "-b", "16K", "a.txt", "b.txt"]),
+        Case("bpe-chunk, zstd", ["bpe-chunk", "-b", "16K", "a.txt.zst"]),
+        Case("bpe-chunk, gzip", ["bpe-chunk", "-b", "16K", "a.txt.gz"]),
+        Case("bpe-chunk, standard input", ["bpe-chunk"], open("a.txt", "rb").read()),
+        Case("bpe-chunk --jsonl -e", ["bpe-chunk", "--jsonl", "-e", r"\w+|\W", "c.jsonl"]),
+        Case("bpe-count, by reference", ["bpe-count"], chunks),
+        Case("bpe-count, by value", ["bpe-count", "-S", "64K"], inline),
+        Case("bpe-count, JSON Lines and a regex", ["bpe-count"], must("bpe-chunk", "--jsonl", "-e", r"\w+|\W", "c.jsonl")),
+        Case("bpe-sum", ["bpe-sum"], counts),
+        Case("bpe-sum that goes to the disk", ["bpe-sum", "-S", "8K"], counts),
+        Case("bpe-merge", ["bpe-merge", "-v", "500"], total),
+        Case("bpe-merge -o", ["bpe-merge", "-v", "500", "-o", "model.json"], total, "model.json"),
+        Case("bpe-merge -f tiktoken -o", ["bpe-merge", "-v", "500", "-f", "tiktoken", "-o", "model.tiktoken"], total, "model.tiktoken"),
+        Case("bpe-view", ["bpe-view"], counts),
+        Case("bpe-view --check", ["bpe-view", "--check"], counts),
+        Case("bpe-sum --partial --missing", ["bpe-sum", "--partial", "--missing", "list"], part, "list", lacking),
+    ]
+    start = time.monotonic()
+    for i, case in enumerate(cases):
+        until = start + BUDGET * (i + 1) / len(cases)
+        sweep(case, FAULTS, False, until)
+        sweep(case, HARMLESS, True, until)
+
+
+main()

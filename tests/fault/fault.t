@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# System calls and allocations that fail, one at a time, in every program.
+. "$(dirname "$0")/../lib.sh"
+export BUILD
+shim=$BUILD/tests/fault/fault.so
+if nm -D "$BUILD/bpe-chunk" 2>/dev/null | grep -q '__asan_init'; then
+    skip "calls that fail" "a sanitized build has an allocator of its own"
+    done_testing
+fi
+if ! [ -e "$shim" ]; then
+    ok 1 "there is $shim (make units)"
+    done_testing
+fi
+python3 "$TOP/tests/fault/fault.py" >out 2>err
+status=$?
+while IFS= read -r result; do
+    case $result in
+    "ok - "*) ok 0 "${result#ok - }" ;;
+    "not ok - "*) ok 1 "${result#not ok - }" ;;
+    *) printf '%s\n' "$result" ;;
+    esac
+done <out
+is $status 0 "the driver came to its end" || tail -n 5 err | sed 's/^/# /'
+done_testing

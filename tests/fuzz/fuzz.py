@@ -1,0 +1,269 @@
+"""fuzz.py SECONDS SEED - see fuzz.sh."""
+import gzip
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+sys.path.insert(0, TESTS + "/pipe")
+import records as R  # noqa: E402
+
+BUILD = os.environ["BUILD"]
+SECONDS, SEED = float(sys.argv[1]), int(sys.argv[2])
+CODES = {0, 64, 65, 66, 70, 71, 73, 74, 75}
+rng = random.Random(SEED)
+MEMORY = 4 << 30
+SANITIZED = b"__asan_init" in open(BUILD + "/bpe-chunk", "rb").read()
+
+
+def limit():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if not SANITIZED:  # a damaged length must not take the machine
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def run(args, data=b"", timeout=10):
+    p = subprocess.run([BUILD + "/" + args[0], *args[1:]], input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       timeout=timeout, preexec_fn=limit)
+    return p.returncode, p.stdout, p.stderr
+
+
+def must(*args, data=b""):
+    code, out, err = run(args, data)
+    if code:
+        raise SystemExit("%s: exit %d: %s" % (args, code, err))
+    return out
+
+
+def text(seed, size, kind="mixed"):
+    return subprocess.run([sys.executable, TESTS + "/text.py", str(seed), str(size), kind], stdout=subprocess.PIPE, check=True).stdout
+
+
+# ---- Damage ----
+
+INTERESTING = [0, 1, 9, 10, 11, 13, 32, 0x30, 0x31, 0x7F, 0x80, 0xBF, 0xC0, 0xC3, 0xE0, 0xED, 0xF4, 0xF5, 0xFE, 0xFF]
+TOKENS = [b"<|endoftext|>", b"<|endof", b"\n", b"\r\n", b" \n ", b"\n\n", b"'ll", b"\xff1", b"\xc3\xa9", b"\xed\xa0\x80", b"\xf0\x9f\x99\x82",
+          b"\\ud800", b"\\u0000", b"\\u00e9", b'"', b"{", b"}", b'"text":', b"1e999", b"NaN", b"\\", b"\x1f\x8b", b"\x28\xb5\x2f\xfd",
+          b"\xef\xbb\xbf", b"\x00", "\u4e2d\n\u4e2d".encode(), "\u017f".encode()]
+
+
+def damage(data):
+    """Some random changes of bytes."""
+    b = bytearray(data)
+    for _ in range(rng.choice((1, 1, 1, 2, 3, 8, 30))):
+        at = rng.randrange(len(b) + 1)
+        how = rng.randrange(8)
+        if how == 0 and at < len(b):
+            b[at] ^= 1 << rng.randrange(8)
+        elif how == 1 and at < len(b):
+            b[at] = rng.choice(INTERESTING)
+        elif how == 2:
+            b[at:at] = rng.choice(TOKENS)
+        elif how == 3:
+            del b[at:at + rng.choice((1, 2, 5, 50, 1000))]
+        elif how == 4:
+            n = rng.choice((1, 3, 30, 1000))
+            b[at:at] = b[at:at + n]
+        elif how == 5:
+            other = rng.randrange(len(b) + 1)
+            b[at:at] = b[other:other + rng.choice((4, 100, 3000))]
+        elif how == 6:
+            del b[at:]
+        else:
+            b[at:at] = bytes(rng.choice(INTERESTING) for _ in range(rng.randint(1, 6)))
+    return bytes(b)
+
+
+def damage_number(p):
+    """One LEB128 integer (or what looks like one) becomes another."""
+    at = rng.randrange(len(p) + 1)
+    end = at
+    while end < len(p) and p[end] >= 0x80:
+        end += 1
+    v = rng.choice((0, 1, 2, 3, 127, 128, 255, 2 ** 16, 2 ** 28 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 40, 2 ** 63, 2 ** 64 - 1, rng.getrandbits(20)))
+    return p[:at] + R.n(v) + p[end + 1:]
+
+
+def damage_records(stream):
+    """Records dropped, repeated, moved, or changed inside and given a right checksum."""
+    r = R.split(stream)
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        if not r:
+            break
+        i, how = rng.randrange(len(r)), rng.randrange(8)
+        if how == 0:
+            r.pop(i)
+        elif how == 1:
+            r.insert(rng.randrange(len(r)), r[i])
+        elif how == 2:
+            rng.shuffle(r)
+        else:
+            try:
+                t, p = R.kind(r[i]), R.payload(r[i])
+            except R.Bad:
+                continue
+            head = p[:400]  # where the fields are
+            head = damage_number(head) if rng.random() < 0.6 else damage(head)
+            if rng.random() < 0.05:
+                t = rng.choice("CRPWKSFZ")
+            r[i] = R.make((t, head + p[400:]))
+    return b"".join(r)
+
+
+# ---- Trials ----
+
+class Fuzz:
+    def __init__(self):
+        self.passed = self.failed = 0
+        self.keep = None
+
+    def problem(self, what, data):
+        self.failed += 1
+        if not self.keep:
+            self.keep = tempfile.mkdtemp(prefix="bpe-fuzz-")
+        name = "%s/%04d" % (self.keep, self.failed)
+        with open(name, "wb") as f:
+            f.write(data)
+        print("%s: %s" % (name, what.replace("\n", " | ")[:600]), flush=True)
+
+    def try_one(self, args, data, expect=None):
+        """Runs a program; expect: what is wrong with its (status, output, messages), or None."""
+        try:
+            code, out, err = run(args, data)
+        except subprocess.TimeoutExpired:
+            self.problem("%s: hangs" % " ".join(args), data)
+            return None
+        wrong = None  # (bpe-count passes the failure of a bpe-chunk on without a word of its own)
+        if code not in CODES:
+            wrong = "exit %d" % code
+        elif code and not err and not (args[0] == "bpe-count" and out.startswith(b"\xff1F") or b"\n\xff1F" in out):
+            wrong = "exit %d without a message" % code
+        elif code and args[0] == "bpe-merge" and out:
+            wrong = "exit %d, but there is a model" % code
+        elif expect:
+            wrong = expect(code, out)
+        if wrong:
+            self.problem("%s: %s: %s" % (" ".join(args), wrong, err.decode("utf-8", "replace")), data)
+            return None
+        self.passed += 1
+        return code, out
+
+
+def main():
+    print("seed %d" % SEED, flush=True)
+    here = tempfile.mkdtemp(prefix="bpe-fuzz-run-")
+    os.chdir(here)
+    f = Fuzz()
+    plain = text(1, 20000) + text(2, 6000, "space") + text(3, 9000, "one")
+    lines = b"".join(b'{"id": %d, "text": "line %d \\u00e9\\ud83d\\ude42\\n", "x": {"text": [1, 2.5e3, null, true]}}\n' % (i, i) for i in range(300))
+    with open("a.txt", "wb") as out:
+        out.write(plain)
+    inline = must("bpe-chunk", "--inline", "-b", "4K", "a.txt")
+    ranges = must("bpe-chunk", "-b", "4K", "a.txt")
+    counts = b"".join(must("bpe-count", data=r) for r in R.split(inline))
+    total = must("bpe-sum", data=counts)
+    want = must("bpe-merge", "-v", "400", data=total)
+    partial = must("bpe-sum", "--partial", data=b"".join(R.split(counts)[8:]))
+    missing_list = run(["bpe-sum", "--missing", "list"], b"".join(R.split(counts)[8:]))
+    missing = open("list", "rb").read() if missing_list else b""
+    packed = gzip.compress(plain), subprocess.run(["zstd", "-q"], input=plain, stdout=subprocess.PIPE, check=True).stdout
+
+    def same(code, out):
+        return "another model" if code == 0 and out != want else None
+
+    def no_model(code, out):
+        return "a model of a damaged stream" if code == 0 else None
+
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        kind = rng.randrange(12)
+        if kind <= 2:  # bytes of a stream: checksums catch all
+            base = (inline, counts, total)[kind]
+            bad = damage(base)
+            if kind == 0:
+                got = f.try_one(["bpe-count"], bad)
+                bad = got[1] if got else b""
+            if kind <= 1:
+                got = f.try_one(["bpe-sum"], bad)
+                bad = got[1] if got else b""
+            f.try_one(["bpe-merge", "-v", "400"], bad, same)
+        elif kind <= 6:  # records, well made: any result that is no crash
+            base = (inline, ranges, counts, total, partial)[rng.randrange(5)]
+            bad = damage_records(base)
+            f.try_one(["bpe-view"], bad)
+            f.try_one(["bpe-view", "--check"], bad)
+            got = f.try_one(["bpe-count"], bad)
+            if got and rng.random() < 0.5:
+                bad = got[1]
+            got = f.try_one(rng.choice((["bpe-sum"], ["bpe-sum", "--partial", "--missing", "out"], ["bpe-sum", "-S", "16K"])), bad)
+            if got and rng.random() < 0.8:
+                bad = got[1]
+            f.try_one(["bpe-merge", "-v", "400", *rng.choice(([], ["--partial"], ["--tie=lex"], ["-f", "merges"]))], bad)
+        elif kind == 7:
+            bad = damage_records(missing) if rng.random() < 0.7 else damage(missing)
+            with open("bad-list", "wb") as out:
+                out.write(bad)
+            got = f.try_one(["bpe-chunk", "--only", "bad-list", "a.txt"], bad)
+            if got:
+                f.try_one(["bpe-count"], got[1])
+        elif kind == 8:  # text, by each policy and pattern
+            bad = damage(plain)
+            with open("bad.txt", "wb") as out:
+                out.write(bad)
+            options = rng.choice(([], ["--invalid=replace"], ["--invalid=skip"])) + \
+                rng.choice(([], [], ["-p", "cl100k"], ["-p", "bytes"], ["-e", r"\w+|\s+(?!\S)|[^\w\s]+"], ["--no-special"],
+                            ["-s", "\n", "-s", "<|end", "-s", "<|endoftext|>"], ["-s", "aba", "-s", "e"]))
+            sums = set()
+            for how in (["-b", "2K"], ["--inline", "-b", "3K"]):
+                got = f.try_one(["bpe-chunk", *options, *how, "bad.txt"], bad)
+                got = got and f.try_one(["bpe-count"], got[1])
+                got = got and f.try_one(["bpe-sum"], got[1])
+                if got:
+                    sums.add((got[0], b"" if got[0] else repr(sorted(R.words(got[1]).items())).encode()))
+            if len(sums) > 1:
+                f.problem("bpe-chunk %s: two ways of cutting, two sums: exits %s" % (options, sorted(s[0] for s in sums)), bad)
+        elif kind == 9:
+            bad = damage(lines)
+            with open("bad.jsonl", "wb") as out:
+                out.write(bad)
+            options = rng.choice(([], ["--on-error=skip"], ["--on-error=skip", "--invalid=replace"], ["--invalid=skip"]))
+            sums = set()
+            for how in (["-b", "2K"], ["--inline", "-b", "3K"]):
+                got = f.try_one(["bpe-chunk", rng.choice(("--jsonl", "--jsonl")), *options, *how, "bad.jsonl"], bad)
+                got = got and f.try_one(["bpe-count"], got[1])
+                got = got and f.try_one(["bpe-sum"], got[1])
+                if got:
+                    sums.add((got[0], b"" if got[0] else repr(sorted(R.words(got[1]).items())).encode()))
+            if len(sums) > 1:
+                f.problem("bpe-chunk --jsonl %s: two ways of cutting, two sums: exits %s" % (options, sorted(s[0] for s in sums)), bad)
+        elif kind == 10:
+            bad = damage(rng.choice(packed))
+            got = f.try_one(["bpe-chunk", "--invalid=replace", "-b", "4K"], bad)
+            got = got and f.try_one(["bpe-count"], got[1])
+            got = got and f.try_one(["bpe-sum"], got[1])
+        else:  # whole records lost, repeated, moved: the same, or refused
+            r = R.split(rng.choice((counts, total, inline)))
+            stream = [x for x in r if rng.random() < 0.98] + rng.choices(r, k=rng.randint(0, 5))
+            rng.shuffle(stream)
+            got = None
+            if R.kind(r[0]) == "C":
+                got = f.try_one(["bpe-count"], b"".join(stream))
+                got = got and f.try_one(["bpe-sum"], got[1])
+            else:
+                got = f.try_one(["bpe-sum"], b"".join(stream))
+            if got:
+                f.try_one(["bpe-merge", "-v", "400"], got[1], same if set(stream) >= set(r) else no_model)
+    os.chdir("/")
+    shutil.rmtree(here)
+    if f.keep:
+        print("seed %d; failing inputs are in %s" % (SEED, f.keep))
+    print("%d passed, %d failed" % (f.passed, f.failed))
+    sys.exit(1 if f.failed else 0)
+
+
+main()

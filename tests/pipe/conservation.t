@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# Nothing is lost in silence, nothing is counted twice: whatever dies, is cut, lost, repeated or damaged on the way, the line
+# ends with the identical model, or with a reason, a non-zero exit and no model. SEED repeats a run.
+. "$(dirname "$0")/../lib.sh"
+export BUILD
+seed=${SEED:-$RANDOM$RANDOM}
+echo "# seed $seed"
+
+for section in cuts flips moves overlaps missing trees changed failures rules merge crafted random kill; do
+    mkdir "$section" && cd "$section" || exit 1
+    python3 "$TOP/tests/pipe/conservation.py" $section "$seed" >../out 2>../err
+    status=$?
+    while IFS= read -r result; do
+        case $result in
+        "ok - "*"# SKIP "*) skip "${result%% # SKIP*}" "${result##*# SKIP }" ;;
+        "ok - "*) ok 0 "${result#ok - }" ;;
+        "not ok - "*) ok 1 "${result#not ok - }" ;;
+        *) printf '%s\n' "$result" ;;
+        esac
+    done <../out
+    is $status 0 "$section: the driver came to its end" || tail -n 5 ../err | sed 's/^/# /'
+    cd .. && rm -rf "$section"
+done
+
+# ---- GNU parallel's habits ----
+
+if ! command -v parallel >/dev/null; then
+    skip "GNU parallel's habits" "no GNU parallel"
+    done_testing
+fi
+text 31 300000 >good.txt
+V=600 line good.txt >want.json
+cp good.txt bad.txt
+printf 'caf\xe9\n' >>bad.txt
+# A worker that kills itself at its first attempt, and one that fails with a status of its own.
+cat >dies-once <<'END'
+#!/bin/sh
+mkdir attempt 2>/dev/null && kill -9 $$
+exec bpe-count
+END
+cat >half <<'END'
+#!/bin/sh
+bpe-count | head -c 5000
+exit 1
+END
+chmod +x dies-once half
+
+# refused CODE PATTERN NAME: what the line in $SECONDS_LINE left in out, err and status.
+refused() {
+    is "$status $(wc -c <out)" "$1 0" "$3: exit $1, no model" || sed 's/^/# /' err
+    like "$(tail -n 1 err)" "bpe-merge: $2" "  with the reason"
+}
+
+for options in "" "--halt now,fail=1" "--retries 3" "--halt soon,fail=1 -j1 --block 1"; do
+    # shellcheck disable=SC2086
+    timeout 5 bash -c "set -o pipefail; bpe-chunk -b 32K bad.txt | parallel --pipe --block 64K $options bpe-count | bpe-sum |
+        bpe-merge -v 600" >out 2>err
+    status=$?
+    case $options in
+    # Of a hang of parallel itself with `soon` only that it is none of ours; see its manual. It must not give a model.
+    *soon*) is "$(wc -c <out)" 0 "parallel $options: no model" ;;
+    *now*) is "$([ $status -ne 0 ] && echo refused) $(wc -c <out)" "refused 0" "parallel $options: a failure gives no model" ;;
+    *) refused 65 "bad.txt: byte *: invalid UTF-8 (0xE9); see --invalid" "parallel $options" ;;
+    esac
+done
+bpe-chunk --inline -b 32K bad.txt >chunks && split -n l/5 chunks part.
+# shellcheck disable=SC2012
+ls part.* | xargs -P3 -n1 bpe-count 2>/dev/null | bpe-sum 2>err | bpe-merge -v 600 >out 2>>err
+status=$?
+refused 65 "bad.txt: byte *: invalid UTF-8 (0xE9); see --invalid" "xargs"
+
+bpe-chunk -b 32K good.txt | parallel --pipe --retries 3 ./dies-once 2>/dev/null | bpe-sum | bpe-merge -v 600 >out 2>err
+is "$?" 0 "parallel --retries makes up for a worker that was killed" || sed 's/^/# /' err
+same out want.json "  with the identical model"
+rmdir attempt
+bpe-chunk --inline good.txt | parallel --pipe --block 64K -N1 ./dies-once 2>/dev/null | bpe-sum 2>err | bpe-merge -v 600 >out 2>>err
+status=$?
+refused 75 "good.txt: bytes *-* were never counted; run them again with --missing" "without --retries"
+bpe-chunk --inline -b 32K good.txt | parallel --pipe --block 64K ./half 2>/dev/null | bpe-sum 2>err | bpe-merge -v 600 >out 2>>err
+status=$?
+is "$([ $status -eq 65 ] || [ $status -eq 75 ]; echo $?) $(wc -c <out)" "0 0" "workers whose output is cut off" || sed 's/^/# /' err
+
+# No room for parallel's files.
+mkdir full
+if mount -t tmpfs -o size=16k none full 2>/dev/null; then
+    bpe-chunk --inline good.txt | parallel --pipe --tmpdir full bpe-count 2>/dev/null | bpe-sum 2>err | bpe-merge -v 600 >out 2>>err
+    status=$?
+    umount full
+    is "$([ $status -ne 0 ] && echo refused) $(wc -c <out)" "refused 0" "parallel's --tmpdir is full: no model"
+else
+    skip "parallel's --tmpdir is full" "cannot mount a small file system"
+fi
+bpe-chunk --inline good.txt | parallel --pipe --tmpdir nowhere bpe-count 2>/dev/null | bpe-sum 2>err | bpe-merge -v 600 >out 2>>err
+status=$?
+refused 75 "nothing came in*" "parallel's --tmpdir is missing"
+: | parallel --pipe bpe-count | bpe-sum 2>err | bpe-merge -v 600 >out 2>>err
+status=$?
+refused 75 "nothing came in*" "parallel runs no job on empty input"
+
+# ---- Many files in one record, and the worker that held it ----
+
+mkdir many && for i in $(seq 300); do sed -n "$((i * 3)),$((i * 3 + 5))p" good.txt >many/$i.txt; done
+V=600 line many/*.txt >want.json
+# only TYPE: the records of a type.
+only() {
+    LC_ALL=C grep -a "^$(printf '\377')1$1"
+}
+bpe-chunk many/*.txt >chunks
+is "$(only R <chunks | wc -l)" 1 "many small files share a record"
+only P <chunks >promise
+only R <chunks | bpe-count | head -n 2 >first-words
+bpe-sum --missing missing first-words promise >part 2>err
+is $? 75 "the worker that held all files is killed: 75" || sed 's/^/# /' err
+is "$(bpe-view missing | grep -c '#  file')" "$(find many -type f -size +0 | wc -l)" "  all files are missing"
+bpe-count missing | bpe-sum - promise first-words | bpe-merge -v 600 >out
+same out want.json "  the second round gives the identical model"
+
+# ---- Sums of records on disk ----
+
+bpe-chunk -b 32K good.txt | bpe-count >counts
+bpe-sum counts | bpe-merge -v 600 >want.json
+bpe-sum -S 16K -T . counts | bpe-merge -v 600 >out
+same out want.json "a sum that goes to the disk"
+bpe-sum -S 16K -T /nonexistent counts >out 2>err
+is $? 73 "  really does: without a directory to write to it cannot"
+like "$(cat err)" "bpe-sum: /nonexistent: cannot create a temporary file there (see -T)*" "  and says so"
+done_testing

@@ -1,0 +1,176 @@
+"""records.py - reads and makes records as man/bpe-records.5 has them: an independent reader, for tests.
+
+Checksums are the programs' own affair: records are moved around whole, or made by record_make (tests/oracle).
+"""
+import collections
+import os
+import subprocess
+
+HEADER = 27
+Range = collections.namedtuple("Range", "run source begin end")
+
+
+class Bad(Exception):
+    pass
+
+
+def split(stream):
+    """The records of a stream, as bytes."""
+    out = stream.split(b"\n")
+    if out.pop():
+        raise Bad("cut off")
+    return [r + b"\n" for r in out]
+
+
+def kind(record):
+    if record[:2] != b"\xff1" or len(record) != HEADER + int(record[3:11], 16) + 1 or record[-1:] != b"\n":
+        raise Bad("frame")
+    return chr(record[2])
+
+
+def payload(record):
+    """Takes the byte-stuffing out."""
+    data, out, i = record[HEADER:-1], bytearray(), 0
+    while i < len(data):
+        n = (data[i] ^ 0x0A) - 1
+        if n < 0 or n > 254 or i + 1 + n > len(data):
+            raise Bad("stuffing")
+        out += data[i + 1:i + 1 + n]
+        i += 1 + n
+        if n < 254 and i < len(data):
+            out.append(0x0A)
+    return bytes(out)
+
+
+class Cursor:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def bytes(self, n):
+        if n > len(self.data) - self.at:
+            raise Bad("fields")
+        self.at += n
+        return self.data[self.at - n:self.at]
+
+    def n(self):
+        v = shift = 0
+        while True:
+            b = self.bytes(1)[0]
+            v |= (b & 0x7F) << shift
+            shift += 7
+            if b < 0x80:
+                return v
+
+    def s(self):
+        return self.bytes(self.n())
+
+    def id(self):
+        return self.bytes(16)
+
+    def rest(self):
+        return self.bytes(len(self.data) - self.at)
+
+
+def n(v):
+    """An integer as a record has it."""
+    out = bytearray()
+    while v >= 0x80:
+        out.append(v & 0x7F | 0x80)
+        v >>= 7
+    out.append(v)
+    return bytes(out)
+
+
+def s(v):
+    return n(len(v)) + v
+
+
+def batch_of(record):
+    """The batch of a words, commit or summary record."""
+    c = Cursor(payload(record))
+    if kind(record) == "W":
+        c.id()
+    return c.id()
+
+
+def run_of(record):
+    return payload(record)[:16]
+
+
+def words(stream):
+    """All words of a stream with their counts added up, whatever batches they are in."""
+    out, long = collections.Counter(), []
+    for record in split(stream):
+        if kind(record) != "W":
+            continue
+        c = Cursor(payload(record))
+        c.id()
+        batch, number, how = c.id(), c.n(), c.n()
+        if how == 0:
+            while c.at < len(c.data):
+                word = c.s()
+                out[word] += c.n()
+        elif how == 1:
+            long.append((batch, number, c.n(), c.n(), c.rest()))
+        else:
+            long.append((batch, number, None, None, c.rest()))
+    word = b""
+    for _, _, length, count, part in sorted(long, key=lambda x: x[:2]):
+        if length is not None:
+            want, times, word = length, count, b""
+        word += part
+        if len(word) == want:
+            out[word] += times
+    return out
+
+
+def covered(stream):
+    """The ranges that the commits and summaries of a stream cover; and the runs that it says are complete."""
+    parts, out, whole = collections.defaultdict(dict), [], set()
+    for record in split(stream):
+        if kind(record) in "KS":
+            c = Cursor(payload(record))
+            batch, _, part, n_parts = c.id(), c.n(), c.n(), c.n()
+            parts[batch, n_parts][part] = c.rest()
+    for (_, n_parts), part in parts.items():
+        if len(part) < n_parts:
+            continue
+        c = Cursor(b"".join(part[i] for i in range(n_parts)))
+        c.s(), c.n(), c.bytes(8), c.n()
+        for _ in range(c.n()):
+            run = c.id()
+            c.n(), c.n(), c.s()
+            if c.n():
+                whole.add(run)
+            c.n()
+            out += [Range(run, c.n(), c.n(), c.n()) for _ in range(c.n())]
+    return out, whole
+
+
+def pieces(record):
+    """The ranges that a chunk or range record holds."""
+    c = Cursor(payload(record))
+    run = c.id()
+    c.s()
+    if kind(record) == "C":
+        source = c.n()
+        c.s()
+        begin = c.n()
+        c.n(), c.n()
+        return [Range(run, source, begin, begin + len(c.rest()))]
+    out = []
+    c.n()
+    for _ in range(c.n()):
+        source = c.n()
+        c.s(), c.n(), c.n(), c.n(), c.n()
+        for _ in range(c.n()):
+            begin = c.n()
+            out.append(Range(run, source, begin, begin + c.n()))
+    return out
+
+
+def make(*records):
+    """Records of (type, payload), with right checksums."""
+    text = "".join("%s %s\n" % (t, p.hex()) for t, p in records)
+    return subprocess.run([os.environ["BUILD"] + "/tests/oracle/record_make"], input=text.encode(), stdout=subprocess.PIPE,
+                          check=True).stdout
