@@ -69,7 +69,8 @@ $(BUILD)/flags: FORCE
 units: $(UNITS) $(HELPERS) $(FAULTS)
 
 check: all units
-	BUILD=$(BUILD) CORPUS=$(CORPUS) prove --directives -j$(JOBS) $(UNITS) $(SCRIPTS)
+	@CORPUS=$(CORPUS) tests/corpus.sh $(BUILD)/corpus
+	BUILD=$(BUILD) CORPUS=$(if $(CORPUS),$(BUILD)/corpus) prove --directives -j$(JOBS) $(UNITS) $(SCRIPTS)
 
 check-peers: all units
 	BUILD=$(BUILD) CORPUS=$(CORPUS) tests/peers.sh

@@ -1,13 +1,19 @@
 #!/usr/bin/env bash
-# corpus.sh DIR - unpacks the texts of $CORPUS (NAME.txt or NAME.txt.zst) to DIR and prints their paths; nothing if CORPUS is unset.
+# corpus.sh DIR - fills DIR with the texts of $CORPUS (NAME.txt or NAME.txt.zst), unpacked, once; prints their paths. Nothing if
+# CORPUS is not set.
 set -eu
+[ -n "${CORPUS:-}" ] || exit 0
+mkdir -p "$1"
 for name in tinyshakespeare en multi; do
-    if [ -z "${CORPUS:-}" ]; then
-        break
+    if [ -f "$1/$name.txt" ]; then
+        :
     elif [ -f "$CORPUS/$name.txt" ]; then
-        realpath "$CORPUS/$name.txt"
+        ln -s "$(realpath "$CORPUS/$name.txt")" "$1/$name.txt"
     elif [ -f "$CORPUS/$name.txt.zst" ]; then
-        [ -f "$1/$name.txt" ] || zstd -q -d --long=27 "$CORPUS/$name.txt.zst" -o "$1/$name.txt"
-        realpath "$1/$name.txt"
+        zstd -q -d --long=27 "$CORPUS/$name.txt.zst" -o "$1/$name.tmp"
+        mv "$1/$name.tmp" "$1/$name.txt"
+    else
+        continue
     fi
+    echo "$(cd "$1" && pwd)/$name.txt"
 done

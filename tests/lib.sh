@@ -75,6 +75,11 @@ done_testing() {
     exit $test_failed
 }
 
+# sanitized: whether the programs are built with AddressSanitizer.
+sanitized() {
+    [ "$(nm -D "$BUILD/bpe-chunk" 2>/dev/null | grep -c __asan_init)" -gt 0 ]
+}
+
 # words FILE...: the words of counts, as text, without what may differ from run to run.
 words() {
     bpe-view "$@" | grep -v '^#'

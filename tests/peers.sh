@@ -6,9 +6,7 @@ BUILD=$(realpath "${BUILD:-$top/build}")
 export BUILD
 bin=$("$top/tests/venv.sh")
 export PATH=$bin:$PATH
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/bpe-peers-XXXXXX")
-trap 'rm -rf "$scratch"' EXIT
-mapfile -t texts < <("$top/tests/corpus.sh" "$scratch")
+mapfile -t texts < <("$top/tests/corpus.sh" "$BUILD/corpus")
 oracle=$top/tests/oracle
 for test in "model_peers $BUILD/tests/oracle/model_write" "pretok_peers $BUILD/tests/oracle/pretok" \
     "learn_peers $BUILD/tests/oracle/learn_fast" train_peers; do

@@ -6,7 +6,7 @@ export BUILD=${BUILD:-$top/build}
 bin=$("$top/tests/venv.sh")
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/bpe-bench-XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
-mapfile -t texts < <("$top/tests/corpus.sh" "$scratch")
+mapfile -t texts < <("$top/tests/corpus.sh" "$BUILD/corpus")
 if [ ${#texts[@]} -eq 0 ]; then
     python3 "$top/tests/text.py" 1 20000000 >"$scratch/made-up.txt"
     texts=("$scratch/made-up.txt")

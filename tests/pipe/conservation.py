@@ -20,6 +20,8 @@ BUILD = os.environ["BUILD"]
 TEXT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "text.py")
 SECTION = sys.argv[1]
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 32)
+# Under ASan a request for more memory than there is must fail as malloc does, not end the program.
+os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":allocator_may_return_null=1:max_allocation_size_mb=4096"
 CODES = {64, 65, 66, 70, 71, 73, 74, 75}
 rng = random.Random(SEED)
 

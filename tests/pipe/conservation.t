@@ -64,8 +64,7 @@ for options in "" "--halt now,fail=1" "--retries 3" "--halt soon,fail=1 -j1 --bl
     esac
 done
 bpe-chunk --inline -b 32K bad.txt >chunks && split -n l/5 chunks part.
-# shellcheck disable=SC2012
-ls part.* | xargs -P3 -n1 bpe-count 2>/dev/null | bpe-sum 2>err | bpe-merge -v 600 >out 2>>err
+printf '%s\n' part.* | xargs -P3 -n1 bpe-count 2>/dev/null | bpe-sum 2>err | bpe-merge -v 600 >out 2>>err
 status=$?
 refused 65 "bad.txt: byte *: invalid UTF-8 (0xE9); see --invalid" "xargs"
 

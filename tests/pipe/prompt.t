@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 limit=2
 sanitized=
-if nm -D "$BUILD/bpe-chunk" 2>/dev/null | grep -q '__asan_init'; then sanitized=1 limit=20; fi
+if sanitized; then sanitized=1 limit=20; fi
 
 # prompt NAME COMMAND: the shell's command ends within the limit and says nothing on standard error.
 prompt() {
