@@ -55,7 +55,8 @@ enum {
     CUT_STEP = 64 << 10,           /* how much is read near a cut at a time */
     CUT_REACH = 1 << 20,           /* how far from where a cut should be it may be */
     RANGE_FILL = (512 << 10) + 64, /* a range record is filled up to this: two do not fit a block of GNU parallel */
-    MOST_RECORDS = 64,             /* range records of a run, or 4 for each core if that is more */
+    MOST_SOURCES = 1 << 28,
+    MOST_RECORDS = 64, /* range records of a run, or 4 for each core if that is more */
 };
 static const uint64_t RECORD_WORK = 16 << 20; /* text in a range record: enough to be worth a process */
 static const uint64_t PIECE_MAX = 64 << 20;   /* text in a piece: where bpe-count may end a batch */
@@ -485,6 +486,29 @@ static int make_rules(struct chunker *c, struct err *e)
 
 /* ---- --only ---- */
 
+/* Makes the list of inputs reach a number that a list of ranges has, which may be any: what lies between is left as
+ * calloc gives it, so that it takes no memory. */
+static int reach_source(struct chunker *c, uint64_t number, struct err *e)
+{
+    if (number < c->n_sources)
+        return 0;
+    if (number > MOST_SOURCES)
+        return err_set(e, EX_DATAERR, "a range record with damaged fields");
+    if (number >= c->cap_sources) {
+        size_t cap = number < 2 * c->cap_sources ? 2 * c->cap_sources : (size_t)number + 16;
+        struct source *new = calloc(cap, sizeof *new);
+        if (!new)
+            return err_mem(e, "the list of inputs", cap * sizeof *new);
+        if (c->n_sources)
+            memcpy(new, c->source, c->n_sources * sizeof *new);
+        free(c->source);
+        c->source = new;
+        c->cap_sources = cap;
+    }
+    c->n_sources = (size_t)number + 1;
+    return 0;
+}
+
 /* Takes run, rules, sources and wanted ranges from a file of bpe-sum --missing. */
 static int read_only_record(struct chunker *c, const struct record *rec, bool first, struct err *e)
 {
@@ -513,10 +537,8 @@ static int read_only_record(struct chunker *c, const struct record *rec, bool fi
     for (uint64_t i = 0; i < head.n_files; i++) {
         if (range_get_file(&f, &cur, e))
             return -1;
-        while (c->n_sources <= f.source) {
-            if (f.source > (1 << 28) || add_source(c, NULL, NULL, e))
-                return f.source > (1 << 28) ? err_set(e, EX_DATAERR, "a range record with damaged fields") : -1;
-        }
+        if (reach_source(c, f.source, e))
+            return -1;
         struct source *s = &c->source[f.source];
         if (!s->name) {
             char *name = malloc(f.name.len + 1);
@@ -634,7 +656,8 @@ static void send_failure(struct chunker *c, const struct err *e)
 static void chunker_free(struct chunker *c)
 {
     for (size_t i = 0; i < c->n_sources; i++) {
-        intervals_free(&c->source[i].wanted);
+        if (c->source[i].wanted.at)
+            intervals_free(&c->source[i].wanted);
         if (c->opt.only)
             free((char *)(uintptr_t)c->source[i].name);
     }

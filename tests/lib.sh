@@ -15,6 +15,7 @@ case $BUILD in /*) ;; *) BUILD=$TOP/$BUILD ;; esac
 case ${CORPUS:-/} in /*) ;; *) CORPUS=$TOP/$CORPUS ;; esac
 PATH=$BUILD:$BUILD/tests/oracle:$PATH
 export PATH LC_ALL=C.UTF-8 PARALLEL_HOME=${TMPDIR:-/tmp}
+unset MAKEFLAGS MAKELEVEL MFLAGS # of the make that runs the tests
 export PARALLEL=-j2 # GNU parallel's own count of cores is heard on standard error where there is no /sys
 test_n=0 test_failed=0
 test_dir=$(mktemp -d "${TMPDIR:-/tmp}/bpe-test-XXXXXX")

@@ -15,7 +15,7 @@ for test in "model_peers $BUILD/tests/oracle/model_write" "pretok_peers $BUILD/t
     if [ "$script" = model_peers ]; then
         arguments=()
     elif [ "$script" = learn_peers ]; then
-        arguments=("${texts[@]:0:2}")
+        arguments=("${texts[@]:0:1}")
     fi
     prove --directives "$oracle/$script.py" :: ${program:+"$program"} "${arguments[@]}"
 done

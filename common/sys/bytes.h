@@ -40,7 +40,7 @@ struct cursor {
 static inline struct cursor cursor_over(const void *p, size_t n)
 {
     const unsigned char *b = p;
-    return (struct cursor){b, n ? b + n : b, false}; /* nothing may lie at NULL */
+    return (struct cursor){b, n ? b + n : b, false}; /* p may be NULL if n is 0 */
 }
 
 static inline size_t cursor_left(const struct cursor *c)
