@@ -39,8 +39,8 @@ struct cursor {
 
 static inline struct cursor cursor_over(const void *p, size_t n)
 {
-    const unsigned char *b = p;
-    return (struct cursor){b, n ? b + n : b, false}; /* p may be NULL if n is 0 */
+    const unsigned char *b = n ? p : (const unsigned char *)""; /* p may be NULL then */
+    return (struct cursor){b, b + n, false};
 }
 
 static inline size_t cursor_left(const struct cursor *c)
