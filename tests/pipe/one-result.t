@@ -188,7 +188,7 @@ for f in en.txt multi.txt; do
     bpe-sum -S 1M -T . <counts | tail_of "$f: bpe-sum -S 1M"
     shuf counts | tail_of "$f: counts shuffled"
     rm counts
-    zstd -q -1 -c $f | zstdcat | bpe-chunk | bpe-count | tail_of "$f: zstdcat"
+    zstd -q -1 -c <$f | zstdcat | bpe-chunk | bpe-count | tail_of "$f: zstdcat"
     sed 's/<|endoftext|>//g' $f >whole.txt
     wanted whole.txt
     fan "$f: one document, parallel" "" whole.txt
