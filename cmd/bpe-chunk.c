@@ -55,7 +55,7 @@ enum {
     CUT_STEP = 64 << 10,           /* how much is read near a cut at a time */
     CUT_REACH = 1 << 20,           /* how far from where a cut should be it may be */
     RANGE_FILL = (512 << 10) + 64, /* a range record is filled up to this: two do not fit a block of GNU parallel */
-    MOST_SOURCES = 1 << 28,
+    MOST_SOURCES = 1 << 24,
     MOST_RECORDS = 64, /* range records of a run, or 4 for each core if that is more */
 };
 static const uint64_t RECORD_WORK = 16 << 20; /* text in a range record: enough to be worth a process */

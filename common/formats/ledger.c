@@ -13,7 +13,7 @@
 #include <uthash.h>
 
 enum {
-    MOST_SOURCES = 1 << 28,
+    MOST_SOURCES = 1 << 24,
     MOST_FAILURES = 1000, /* kept; of more, the lowest */
 };
 
