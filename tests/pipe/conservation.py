@@ -406,6 +406,16 @@ def section_missing():
     write("missing2", open("missing", "rb").read() + must("sum", "--partial", data=c.counts()))
     code, out, err = run("chunk", "--only", "missing2", "t.txt.zst")
     claim(code == 65, "--only FILE that is no list of ranges", (code, err))
+    v = Verdict(None, "--only where what was read ends with the file: so does the document")
+    for block in (4096, 8192):
+        write("w.txt", (b"word and\nMore " * 1000)[:block * 5 // 4 - 2] + b"\n\n")
+        c = Corpus("--inline", "w.txt")
+        v.want = c.model
+        missing = lambda: must("chunk", "--only", "missing", "-b", str(block), "w.txt")  # noqa: E731
+        v.see(again(c, b"".join(c.promise), missing), "blocks of %d" % block, "same")
+        if R.words(must("sum", data=b"".join(c.promise) + must("count", data=missing()))) != c.words:
+            v.bad.append("blocks of %d: other words" % block)
+    v.report()
 
 
 def section_trees():
