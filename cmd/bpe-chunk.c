@@ -768,7 +768,6 @@ static int check_options(struct options *o, struct err *e)
 
 static int parse(struct options *o, int argc, char **argv, struct err *e)
 {
-    static char *standard_input[] = {"-"};
     static const struct option longs[] = {{"pattern", required_argument, NULL, 'p'},
                                           {"regex", required_argument, NULL, 'e'},
                                           {"special", required_argument, NULL, 's'},
@@ -787,8 +786,7 @@ static int parse(struct options *o, int argc, char **argv, struct err *e)
         if (rc)
             return rc;
     }
-    o->files = optind < argc ? argv + optind : standard_input;
-    o->n_files = optind < argc ? argc - optind : 1;
+    o->files = prog_files(argc, argv, &o->n_files);
     if (o->only && optind == argc)
         o->n_files = 0;
     return check_options(o, e);

@@ -580,7 +580,6 @@ static void worker_free(struct worker *w)
 /* Reads the command line. 0: go on; 1: help or version was printed, or failed to (e->code); -1: wrong use. */
 static int parse(struct options *o, int argc, char **argv, struct err *e)
 {
-    static char *standard_input[] = {"-"};
     static const struct option longs[] = {{"memory", required_argument, NULL, 'S'},
                                           {"help", no_argument, NULL, 'h'},
                                           {"version", no_argument, NULL, 'V'},
@@ -604,8 +603,7 @@ static int parse(struct options *o, int argc, char **argv, struct err *e)
             return prog_bad_option(c, argv, e);
         }
     }
-    o->files = optind < argc ? argv + optind : standard_input;
-    o->n_files = optind < argc ? argc - optind : 1;
+    o->files = prog_files(argc, argv, &o->n_files);
     return 0;
 }
 

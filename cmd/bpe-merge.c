@@ -376,7 +376,6 @@ static int check_options(const struct options *o, struct err *e)
 /* Reads the command line. 0: go on; 1: help or version was printed (e->code); -1: wrong use. */
 static int parse(struct options *o, int argc, char **argv, struct err *e)
 {
-    static char *standard_input[] = {"-"};
     static const struct option longs[] = {{"vocab-size", required_argument, NULL, 'v'},
                                           {"tie", required_argument, NULL, OPT_TIE},
                                           {"min-frequency", required_argument, NULL, OPT_MIN_FREQUENCY},
@@ -396,8 +395,7 @@ static int parse(struct options *o, int argc, char **argv, struct err *e)
         if (rc)
             return rc;
     }
-    o->files = optind < argc ? argv + optind : standard_input;
-    o->n_files = optind < argc ? argc - optind : 1;
+    o->files = prog_files(argc, argv, &o->n_files);
     return check_options(o, e);
 }
 

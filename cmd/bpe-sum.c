@@ -186,7 +186,6 @@ enum { OPT_MISSING = 256, OPT_PARTIAL, OPT_VERSION };
 /* Reads the command line. 0: go on; 1: help or version was printed (e->code); -1: wrong use. */
 static int parse(struct options *o, int argc, char **argv, struct err *e)
 {
-    static char *standard_input[] = {"-"};
     static const struct option longs[] = {{"memory", required_argument, NULL, 'S'},
                                           {"temp", required_argument, NULL, 'T'},
                                           {"missing", required_argument, NULL, OPT_MISSING},
@@ -221,8 +220,7 @@ static int parse(struct options *o, int argc, char **argv, struct err *e)
             return prog_bad_option(c, argv, e);
         }
     }
-    o->files = optind < argc ? argv + optind : standard_input;
-    o->n_files = optind < argc ? argc - optind : 1;
+    o->files = prog_files(argc, argv, &o->n_files);
     return 0;
 }
 

@@ -393,7 +393,6 @@ static int run(struct viewer *v, struct err *e)
 /* Reads the command line. 0: go on; 1: help or version was printed (e->code); -1: wrong use. */
 static int parse(struct options *o, int argc, char **argv, struct err *e)
 {
-    static char *standard_input[] = {"-"};
     static const struct option longs[] = {
         {"check", no_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {0}};
     e->code = 0;
@@ -412,8 +411,7 @@ static int parse(struct options *o, int argc, char **argv, struct err *e)
             return prog_bad_option(c, argv, e);
         }
     }
-    o->files = optind < argc ? argv + optind : standard_input;
-    o->n_files = optind < argc ? argc - optind : 1;
+    o->files = prog_files(argc, argv, &o->n_files);
     return 0;
 }
 

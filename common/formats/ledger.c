@@ -487,7 +487,6 @@ static int put_words(struct ledger *l, const struct record *rec, const char *str
         return -1;
     b->n_seen++;
     b->checksum += rec->checksum;
-    l->n_words++;
     return try_close(l, b, stream, e);
 }
 

@@ -38,7 +38,6 @@ struct ledger {
     uint64_t pretokens;                           /* of the batches that count */
     uint64_t n_batches, n_dropped, n_overlapping; /* batches that count, copies, and those that overlapped in part */
     uint64_t n_summaries;                         /* of the batches that count: those that are complete sums */
-    uint64_t n_words;                             /* words records of batches seen */
     bool fatal;                                   /* a failure of no known run has come: who knows what was lost */
     bool lost;                                    /* set by ledger_finish: more may be missing than is known */
     struct ledger_failure *failures;

@@ -71,6 +71,13 @@ int prog_choice(const char *option, const char *word, const char *const *list, s
     return err_set(e, EX_USAGE, "%s %s: must be one of %s", option, word, all);
 }
 
+char **prog_files(int argc, char **argv, int *n)
+{
+    static char *standard_input[] = {"-"};
+    *n = optind < argc ? argc - optind : 1;
+    return optind < argc ? argv + optind : standard_input;
+}
+
 int prog_no_terminal(struct err *e)
 {
     return isatty(1) ? err_set(e, EX_USAGE,

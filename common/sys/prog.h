@@ -22,6 +22,9 @@ int prog_bad_option(int c, char **argv, struct err *e);
 /* The place of an option's word in a list that ends with NULL; else -1 with an error that shows the list (EX_USAGE). */
 int prog_choice(const char *option, const char *word, const char *const *list, struct err *e);
 
+/* The FILEs after the options that getopt_long has read (borrowed from argv), or "-" alone if there are none. */
+char **prog_files(int argc, char **argv, int *n);
+
 /* -1 with EX_USAGE if standard output is a terminal: records are not for the eye. */
 int prog_no_terminal(struct err *e);
 
