@@ -18,6 +18,12 @@ endif
 # What is always given; CFLAGS, CPPFLAGS and LDFLAGS stay the user's.
 FLAGS := -std=c11 -D_GNU_SOURCE -Icommon -DBPE_VERSION='"$(VERSION)"' $(WARN) $(CPPFLAGS) $(CFLAGS)
 
+# A file named for an instruction set is compiled for it (common/sys/simd.h).
+ifneq (,$(findstring x86_64,$(shell $(CC) -dumpmachine)))
+$(BUILD)/%_avx2.o: SIMD = -mavx2 -mbmi -mbmi2 -mpopcnt
+$(BUILD)/%_avx512.o: SIMD = -mavx2 -mbmi -mbmi2 -mpopcnt -mavx512f -mavx512bw -mavx512vl -mavx512vbmi -mavx512vbmi2
+endif
+
 LIB     := $(BUILD)/libbpe.a
 LIB_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c))
 BINS    := $(PROGRAMS:%=$(BUILD)/%)
@@ -45,7 +51,7 @@ help:
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(FLAGS) $(SIMD) -MMD -MP -c -o $@ $<
 
 $(LIB): $(LIB_OBJ)
 	rm -f $@
