@@ -14,6 +14,7 @@
 #include "sys/intervals.h"
 #include "sys/num.h"
 #include "sys/prog.h"
+#include "sys/simd.h"
 #include "sys/utf8.h"
 
 #include <errno.h>
@@ -617,7 +618,7 @@ int main(int argc, char **argv)
     if (rc > 0)
         return e.code;
     if (rc == 0)
-        rc = prog_no_terminal(&e) || run(&w, &e) ? -1 : 0;
+        rc = prog_no_terminal(&e) || simd_prepare(&e) || run(&w, &e) ? -1 : 0;
     if (rc < 0 && !isatty(1))
         send_failure(&w, &e);
     int code = rc < 0 ? prog_fail(NAME, &e) : w.passed_code;

@@ -4,14 +4,12 @@
 #include "bpe/scan_parts.h"
 #include "bpe/scan_regex.h"
 #include "bpe/uclass.h"
+#include "sys/simd.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef size_t scan_fn(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,
-                       size_t max);
 
 /* The pattern "bytes": no split, the whole document is one pretoken. */
 static size_t scan_whole(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,
@@ -33,9 +31,22 @@ static const struct pattern patterns[] = {
      true},
     {"bytes", NULL, false},
 };
-static scan_fn *const scanners[] = {scan_gpt2, scan_cl100k, scan_whole}; /* in the same order */
 
 #define N_PATTERNS (sizeof patterns / sizeof patterns[0])
+
+/* The best scanner for the i-th of them. */
+static scan_fn *scanner_for(size_t i)
+{
+    scan_fn *const all[N_PATTERNS][SIMD_N] = {
+        {scan_gpt2, scan_gpt2_sse2, scan_gpt2_avx2, scan_gpt2_avx512},
+        {scan_cl100k, scan_cl100k_sse2, scan_cl100k_avx2, scan_cl100k_avx512},
+        {scan_whole},
+    };
+    size_t level = simd_level();
+    while (!all[i][level])
+        level--;
+    return all[i][level];
+}
 
 const struct pattern *pattern_at(size_t i)
 {
@@ -63,7 +74,7 @@ struct scanner *scanner_open(const struct pattern *pattern, const char *regex, s
         return NULL;
     }
     if (pattern) {
-        s->scan = scanners[pattern - patterns];
+        s->scan = scanner_for((size_t)(pattern - patterns));
         return s;
     }
     s->regex = scan_regex_open(regex, regex_len, e);

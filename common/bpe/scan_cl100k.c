@@ -40,20 +40,6 @@ static inline bool is_newline(unsigned char c)
     return c == '\r' || c == '\n';
 }
 
-/* Length of the contraction at p, an apostrophe; 0 if there is none. */
-static size_t contraction_len(const unsigned char *p, size_t room)
-{
-    unsigned char a = room >= 2 ? p[1] | 0x20 : 0; /* no byte but the two cases of a letter becomes that letter */
-    unsigned char b = room >= 3 ? p[2] | 0x20 : 0;
-    if (a == 's' || a == 't' || a == 'm' || a == 'd')
-        return 2;
-    if ((b == 'e' && (a == 'r' || a == 'v')) || (a == 'l' && b == 'l'))
-        return 3;
-    if (room >= 3 && p[1] == 0xC5 && p[2] == 0xBF) /* U+017F */
-        return 3;
-    return 0;
-}
-
 /* The end of the run of spaces at p, as far as it is one pretoken. */
 static size_t spaces_end(const unsigned char *text, size_t p, size_t len, enum scan_end end)
 {
@@ -101,7 +87,7 @@ static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t le
     if (class == UCLASS_NUMBER)
         return numbers_end(text, p, len, end);
     if (text[p] == '\'') { /* one cut short by the window is undecided below: its letters are a run up to the end */
-        size_t contraction = contraction_len(text + p, len - p);
+        size_t contraction = cl100k_contraction(text + p, len - p);
         if (contraction > 0)
             return p + contraction;
     }

@@ -19,16 +19,6 @@
 #include "bpe/scan_parts.h"
 #include "bpe/uclass.h"
 
-/* Length of the contraction at p, an apostrophe; 0 if there is none. */
-static size_t contraction_len(const unsigned char *p, size_t room)
-{
-    if (room >= 2 && (p[1] == 's' || p[1] == 't' || p[1] == 'm' || p[1] == 'd'))
-        return 2;
-    if (room >= 3 && ((p[2] == 'e' && (p[1] == 'r' || p[1] == 'v')) || (p[1] == 'l' && p[2] == 'l')))
-        return 3;
-    return 0;
-}
-
 /* The end of the run of spaces at p, all but the last of it if something follows. */
 static size_t spaces_end(const unsigned char *text, size_t p, size_t len, enum scan_end end)
 {
@@ -49,7 +39,7 @@ static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t le
     if (text[p] == '\'') {
         if (len - p < 3 && end == SCAN_MORE)
             return SCAN_UNDECIDED;
-        size_t n = contraction_len(text + p, len - p);
+        size_t n = gpt2_contraction(text + p, len - p);
         if (n > 0)
             return p + n;
     }

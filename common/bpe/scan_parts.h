@@ -1,4 +1,5 @@
-/* scan_parts.h - the scanners behind scan.h, one file each. For scan.c alone; others include scan.h.
+/* scan_parts.h - the scanners behind scan.h, one file each, and what they share. For scan*.c alone; others include
+ * scan.h.
  *
  * All have the contract of scanner_scan: text[*pos .. len) in, at most max ends out, *pos moved, how many returned.
  */
@@ -11,7 +12,39 @@
  * pretoken ends at offset 0. */
 #define SCAN_UNDECIDED 0
 
-size_t scan_gpt2(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends, size_t max);
-size_t scan_cl100k(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends, size_t max);
+typedef size_t scan_fn(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,
+                       size_t max);
+
+/* The plain ones. */
+scan_fn scan_gpt2, scan_cl100k;
+
+/* The same by vector instructions (scan_masks.h), NULL where the compiler does not have them. */
+extern scan_fn *const scan_gpt2_sse2, *const scan_cl100k_sse2;
+extern scan_fn *const scan_gpt2_avx2, *const scan_cl100k_avx2;
+extern scan_fn *const scan_gpt2_avx512, *const scan_cl100k_avx512;
+
+/* Length of gpt2's contraction at p, an apostrophe with `room` bytes of the document from it on; 0 if there is none. */
+static inline size_t gpt2_contraction(const unsigned char *p, size_t room)
+{
+    if (room >= 2 && (p[1] == 's' || p[1] == 't' || p[1] == 'm' || p[1] == 'd'))
+        return 2;
+    if (room >= 3 && ((p[2] == 'e' && (p[1] == 'r' || p[1] == 'v')) || (p[1] == 'l' && p[2] == 'l')))
+        return 3;
+    return 0;
+}
+
+/* The same for cl100k's, in either case. */
+static inline size_t cl100k_contraction(const unsigned char *p, size_t room)
+{
+    unsigned char a = room >= 2 ? p[1] | 0x20 : 0; /* no byte but the two cases of a letter becomes that letter */
+    unsigned char b = room >= 3 ? p[2] | 0x20 : 0;
+    if (a == 's' || a == 't' || a == 'm' || a == 'd')
+        return 2;
+    if ((b == 'e' && (a == 'r' || a == 'v')) || (a == 'l' && b == 'l'))
+        return 3;
+    if (room >= 3 && p[1] == 0xC5 && p[2] == 0xBF) /* U+017F */
+        return 3;
+    return 0;
+}
 
 #endif

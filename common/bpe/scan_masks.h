@@ -1,0 +1,337 @@
+/* scan_masks.h - gpt2 and cl100k scanned 64 bytes at a time: the part that is the same for all instruction sets. For
+ * scan_sse2.c, scan_avx2.c and scan_avx512.c, which include it once they have defined
+ *
+ *     raw_masks   the 64 bytes at p as bit masks (struct raw)
+ *     lead_masks  those of them that lead a sequence whose characters are all letters
+ *     put_ends    writes the positions of the bits that are set
+ *
+ * The idea (as in gigatoken, and before it in simdjson): bit i of a mask says that byte i is of a class; shifts by one
+ * say where the class changes, and so where pretokens start, for 64 bytes in some twenty operations and without a
+ * branch that depends on the text. What is rare is then mended one by one: contractions, multi-byte white space, long
+ * numbers. All bytes of a multi-byte character have its class.
+ *
+ * A block's starts depend on the blocks before (struct before: what their last byte was) and behind it (whether white
+ * space goes on), so the masks are made one block ahead. Where the document ends, white space is taken to follow: then
+ * no white space is the last before something else. Where it goes on, a letter is (SCAN_LETTER), or the last starts are
+ * left alone because they may depend on what follows (SCAN_MORE).
+ */
+#ifndef BPE_BPE_SCAN_MASKS_H
+#define BPE_BPE_SCAN_MASKS_H
+
+#include "bpe/scan_parts.h"
+#include "bpe/scan_raw.h"
+#include "bpe/uclass.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+    BLOCK = 64,
+    LOOKAHEAD = 8, /* whether one of these two patterns starts a pretoken depends on the text up to the character
+                    * behind it, at most (white space apart, see cl100k_starts) */
+};
+
+/* The classes of 64 bytes; what is in none of the first three is "other". */
+struct block {
+    uint64_t letter, number, white;
+    uint64_t space;   /* 0x20 */
+    uint64_t newline; /* CR and LF */
+    uint64_t quote;   /* apostrophes */
+    uint64_t tail;    /* all but the first byte of each character */
+};
+
+/* What is known of the bytes before a block: the masks of the block before it (only the last bits count), and what one
+ * block leaves to the next. At the start of a scan, which is the start of a pretoken, all is 0, as if before it were
+ * nothing. */
+struct before {
+    struct block block;
+    uint64_t other;      /* its bytes in no class */
+    uint64_t set, clear; /* starts in the next block, by a contraction */
+    uint64_t lone;       /* cl100k: first characters of runs of others */
+    uint64_t rest;       /* cl100k: white space that is in no run of others */
+    unsigned digits;     /* cl100k: numbers since the last start, if the block ends with one */
+    bool absorbing;      /* cl100k: others have taken a newline, and take the next */
+};
+
+/* The text around a block, for what the masks cannot tell. */
+struct place {
+    const unsigned char *text;
+    size_t at, len; /* of the block; the window's end */
+    enum scan_end end;
+    size_t limit; /* starts from here on are not known yet; may be lowered */
+};
+
+/* A mask with each bit moved to the byte behind it, or before it. */
+INLINE uint64_t shift_up(uint64_t mask, uint64_t before)
+{
+    return mask << 1 | before >> 63;
+}
+
+INLINE uint64_t shift_down(uint64_t mask, uint64_t behind)
+{
+    return mask >> 1 | behind << 63;
+}
+
+INLINE unsigned lowest(uint64_t mask)
+{
+    return (unsigned)__builtin_ctzll(mask);
+}
+
+/* A class's bits of first bytes (and ASCII) spread over the bytes behind them. before: the class in the last block. */
+INLINE uint64_t spread(uint64_t mask, uint64_t tail, uint64_t before)
+{
+    mask |= shift_up(mask, before) & tail;
+    mask |= mask << 1 & tail;
+    return mask | (mask << 1 & tail);
+}
+
+/* Adds the characters that are not ASCII. */
+INLINE void add_high(struct block *b, const struct block *before, const struct raw *r, const unsigned char *p)
+{
+    uint64_t letters = lead_masks(p), low = 0, high = 0;
+    for (uint64_t left = r->high & ~r->tail & ~letters; left; left &= left - 1) {
+        unsigned i = lowest(left);
+        size_t n;
+        uint64_t class = uclass_at(p + i, &n);
+        low |= (class & 1) << i;
+        high |= class >> 1 << i;
+    }
+    letters |= low & ~high;
+    b->letter = spread(r->letter | letters, r->tail, before->letter);
+    b->number = spread(r->number | (high & ~low), r->tail, before->number);
+    b->white = spread(r->white | (low & high), r->tail, before->white);
+}
+
+/* The classes of the block at text[p]; before: the block before it. */
+INLINE struct block classes(const unsigned char *text, size_t p, size_t len, enum scan_end end,
+                            const struct block *before)
+{
+    struct block b = {0};
+    uint64_t valid = 0;
+    if (p < len) {
+        struct raw r = raw_masks(text + p);
+        valid = len - p >= BLOCK ? ~(uint64_t)0 : ((uint64_t)1 << (len - p)) - 1;
+        b = (struct block){r.letter, r.number, r.white, r.space, r.newline, r.quote, r.tail};
+        if (valid != ~(uint64_t)0) {
+            r.high &= valid;
+            r.tail &= valid;
+        }
+        if (r.high)
+            add_high(&b, before, &r, text + p);
+    }
+    if (valid != ~(uint64_t)0) {
+        b.letter &= valid;
+        b.number &= valid;
+        b.white &= valid;
+        b.space &= valid;
+        b.newline &= valid;
+        b.quote &= valid;
+        b.tail &= valid;
+        if (end == SCAN_DOC)
+            b.white |= ~valid;
+        else
+            b.letter |= ~valid;
+    }
+    return b;
+}
+
+/* The last characters of runs of white space (of those in `mask`), by their first bytes. Behind them comes something
+ * else. */
+INLINE uint64_t last_of_runs(const struct block *b, const struct block *next, uint64_t mask)
+{
+    uint64_t last = mask & ~shift_down(b->white, next->white);
+    if (((b->white & b->tail) | (next->white & next->tail)) == 0)
+        return last;
+    /* One byte back, or two, perhaps from the next block. */
+    uint64_t next_last = next->white & ~(next->white >> 1);
+    uint64_t moved = shift_down(last & b->tail, next_last & next->tail);
+    uint64_t next_moved = (next_last & next->tail) >> 1;
+    return (last & ~b->tail) | (moved & ~b->tail) | shift_down(moved & b->tail, next_moved & next->tail);
+}
+
+/* Makes what follows a contraction a start, and what follows its apostrophe none. */
+INLINE uint64_t contract(uint64_t starts, const struct block *b, struct before *before, const struct place *at,
+                         size_t contraction(const unsigned char *p, size_t room))
+{
+    starts = (starts & ~before->clear) | before->set;
+    before->clear = before->set = 0;
+    for (uint64_t quotes = starts & b->quote; quotes; quotes &= quotes - 1) {
+        unsigned i = lowest(quotes);
+        unsigned n = (unsigned)contraction(at->text + at->at + i, at->len - at->at - i);
+        if (n == 0)
+            continue;
+        if (i + 1 < BLOCK)
+            starts &= ~((uint64_t)2 << i);
+        else
+            before->clear = 1;
+        if (i + n < BLOCK)
+            starts |= (uint64_t)1 << (i + n);
+        else
+            before->set |= (uint64_t)1 << (i + n - BLOCK);
+    }
+    return starts;
+}
+
+/* Where pretokens start in block b, by scan_gpt2.c's rules. */
+INLINE uint64_t gpt2_starts(const struct block *b, const struct block *next, struct before *before, struct place *at)
+{
+    const struct block *was = &before->block;
+    uint64_t white_before = shift_up(b->white, was->white);
+    uint64_t change = (b->letter ^ shift_up(b->letter, was->letter)) | (b->number ^ shift_up(b->number, was->number)) |
+                      (b->white ^ white_before);
+    uint64_t starts = change & ~(~b->white & shift_up(b->space, was->space));
+    return contract(starts | last_of_runs(b, next, b->white), b, before, at, gpt2_contraction);
+}
+
+/* cl100k: every third number starts a pretoken, counted from the start of their run. */
+INLINE uint64_t third_numbers(const struct block *b, struct before *before)
+{
+    const struct block *was = &before->block;
+    uint64_t second = b->number & shift_up(b->number, was->number);
+    uint64_t was_second = was->number & was->number << 1; /* right in the bits that are looked at */
+    uint64_t fourth = second & (second << 2 | was_second >> 62), starts = 0, left = b->number & ~b->tail;
+    if (!fourth) { /* runs of at most three bytes */
+        unsigned n = b->number >> 63 ? (unsigned)__builtin_clzll(~b->number) : 0;
+        before->digits = n ? (unsigned)__builtin_popcountll(left >> (BLOCK - n)) : 0;
+        return 0;
+    }
+    unsigned n = before->digits;
+    for (; left; left &= left - 1) {
+        uint64_t bit = left & -left;
+        if (bit & ~second)
+            n = 0;
+        if (n == 3) {
+            starts |= bit;
+            n = 0;
+        }
+        n++;
+    }
+    before->digits = b->number >> 63 ? n : 0;
+    return starts;
+}
+
+/* cl100k: of the places behind a newline where other white space begins (in a run of white space that is not taken by
+ * others), those with no newline further on in the run. */
+INLINE uint64_t behind_last_newline(uint64_t begins, const struct block *b, const struct block *next, struct place *at)
+{
+    uint64_t starts = 0;
+    for (; begins; begins &= begins - 1) {
+        unsigned i = lowest(begins);
+        uint64_t ends = ~(b->white & ~b->newline) >> i, next_ends = ~(next->white & ~next->newline);
+        size_t p; /* where the other white space ends */
+        if (ends)
+            p = at->at + i + lowest(ends);
+        else if (next_ends)
+            p = at->at + BLOCK + lowest(next_ends);
+        else
+            p = at->at + 2 * BLOCK;
+        size_t n = 0;
+        if (!ends && !next_ends) {
+            while (p < at->len && uclass_at(at->text + p, &n) == UCLASS_SPACE && at->text[p] != '\n' &&
+                   at->text[p] != '\r')
+                p += n;
+        }
+        if (p >= at->len && at->end == SCAN_MORE) {
+            if (at->limit > at->at + i)
+                at->limit = at->at + i;
+            return starts;
+        }
+        if (p >= at->len || (at->text[p] != '\n' && at->text[p] != '\r'))
+            starts |= (uint64_t)1 << i;
+    }
+    return starts;
+}
+
+/* Where pretokens start in block b, by scan_cl100k.c's rules. */
+INLINE uint64_t cl100k_starts(const struct block *b, const struct block *next, struct before *before, struct place *at)
+{
+    const struct block *was = &before->block;
+    uint64_t other = ~(b->letter | b->number | b->white), other_before = shift_up(other, before->other);
+    uint64_t space_before = shift_up(b->space, was->space);
+
+    /* Newlines right behind others are theirs: adding a bit to a run of bits clears it. */
+    uint64_t taken = (other_before | before->absorbing) & b->newline;
+    taken = b->newline & ~(b->newline + taken);
+    uint64_t white = b->white & ~taken;
+
+    uint64_t starts = white & ~shift_up(white, before->rest);
+    uint64_t blank = white & ~b->newline;
+    uint64_t begins = blank & shift_up(white & b->newline, before->rest & was->newline);
+    if (begins)
+        starts |= behind_last_newline(begins, b, next, at);
+    starts |= last_of_runs(b, next, blank);
+
+    /* A run of others; and of each such run its first character, which goes with letters if they follow it. */
+    uint64_t others = other & ~other_before & ~space_before;
+    uint64_t lone = others;
+    if (b->tail)
+        lone = spread(others, b->tail, before->lone);
+    starts |= others;
+
+    uint64_t blank_before = shift_up(blank, before->rest & ~was->newline);
+    starts |= b->letter & ~shift_up(b->letter, was->letter) & ~blank_before & ~shift_up(lone, before->lone);
+    starts |= b->number & ~shift_up(b->number, was->number);
+    starts |= third_numbers(b, before);
+
+    before->other = other;
+    before->lone = lone;
+    before->rest = white;
+    before->absorbing = taken >> 63;
+    return contract(starts, b, before, at, cl100k_contraction);
+}
+
+typedef uint64_t starts_fn(const struct block *b, const struct block *next, struct before *before, struct place *at);
+
+/* The loop over blocks. */
+INLINE size_t scan_blocks(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,
+                          size_t max, starts_fn *starts_of)
+{
+    size_t from = *pos, n = 0, slack = end == SCAN_MORE ? LOOKAHEAD - 1 : 0;
+    if (len - from <= slack || max == 0)
+        return 0;
+    struct place at = {.text = text, .at = from, .len = len, .end = end, .limit = len - slack};
+    struct before before = {.set = 1};
+    struct block b = classes(text, from, len, end, &before.block);
+    uint64_t known = ~(uint64_t)1; /* the first start is *pos itself, which is no end */
+    bool more;
+    do {
+        struct block next = classes(text, at.at + BLOCK, len, end, &b);
+        uint64_t starts = starts_of(&b, &next, &before, &at);
+        starts &= known;
+        known = ~(uint64_t)0;
+        more = at.limit - at.at > BLOCK;
+        if (at.limit - at.at < BLOCK)
+            starts &= ((uint64_t)1 << (at.limit - at.at)) - 1;
+        if (max - n >= BLOCK) {
+            n += put_ends(ends + n, starts, (uint32_t)at.at);
+        } else {
+            for (; starts && n < max; starts &= starts - 1)
+                ends[n++] = (uint32_t)(at.at + lowest(starts));
+            more = more && !starts && n < max;
+        }
+        before.block = b;
+        b = next;
+        at.at += BLOCK;
+    } while (more);
+    if (end != SCAN_MORE && at.at >= len && n < max)
+        ends[n++] = (uint32_t)len;
+    if (n)
+        *pos = ends[n - 1];
+    return n;
+}
+
+/* What an including file gives to scan_parts.h: the two scanners under its names. */
+#define SCANNERS(suffix)                                                                                               \
+    static size_t gpt2(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,          \
+                       size_t max)                                                                                     \
+    {                                                                                                                  \
+        return scan_blocks(text, len, end, pos, ends, max, gpt2_starts);                                               \
+    }                                                                                                                  \
+    static size_t cl100k(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,        \
+                         size_t max)                                                                                   \
+    {                                                                                                                  \
+        return scan_blocks(text, len, end, pos, ends, max, cl100k_starts);                                             \
+    }                                                                                                                  \
+    scan_fn *const scan_gpt2_##suffix = gpt2, *const scan_cl100k_##suffix = cl100k;
+
+#endif
