@@ -1,8 +1,10 @@
 /* table.h - counting pretokens: a hash table from bytes to u64 counts, made for text.
  *
- * Short pretokens (at most 15 bytes: 97 % of English) live in the slot itself, so that one is counted with one cache
- * miss; longer ones in an arena, with their hash in the slot. Open addressing, linear probing, at most half full. The
- * hash is keyed with a secret drawn once a process, so that no input can make it degenerate.
+ * Three tables, by length. Tiny pretokens (at most 7 bytes: five of six in English) are a word of 64 bits, and a slot
+ * is that and the count. Short ones (at most 23 bytes) live in their slot too, two of which make a cache line; so to
+ * count one takes one cache miss at most. Long ones are in an arena, with their hash in the slot. Open addressing,
+ * linear probing, at most half full. The hashes are keyed with a secret drawn once a process, so that no input can make
+ * them degenerate.
  */
 #ifndef BPE_BPE_TABLE_H
 #define BPE_BPE_TABLE_H
@@ -14,10 +16,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TABLE_PAD 16 /* bytes past a pretoken that must be readable */
+#define TABLE_PAD 24 /* bytes past a pretoken that must be readable */
+
+struct tiny_slot {
+    uint64_t key; /* the bytes, zeros, and the length (1 to 7) as the last byte; 0: free */
+    uint64_t count;
+};
 
 struct short_slot {
-    uint64_t key[2]; /* the bytes, zeros, and the length (1 to 15) as the last byte; all zero: free */
+    uint64_t key[3]; /* the same, 8 to 23 bytes */
     uint64_t count;
 };
 
@@ -29,13 +36,14 @@ struct long_slot {
 };
 
 struct table {
+    struct tiny_slot *tiny;
     struct short_slot *shorts;
     struct long_slot *longs;
-    size_t short_mask, long_mask; /* number of slots - 1 */
-    size_t n_short, n_long;       /* used */
+    size_t n_tiny, n_short, n_long;               /* used */
+    unsigned tiny_shift, short_shift, long_shift; /* there are 2^(64 - shift) slots */
     struct buf arena;
     uint64_t total; /* sum of all counts */
-    uint64_t secret[2];
+    uint64_t secret[3];
 };
 
 int table_init(struct table *t, struct err *e);

@@ -7,16 +7,53 @@
 
 enum { HUGE_PAGE = 2 << 20, SMALLEST = 4 * HUGE_PAGE };
 
+static size_t whole_pages(size_t n)
+{
+    return (n + HUGE_PAGE - 1) & ~((size_t)HUGE_PAGE - 1);
+}
+
 void *huge_alloc(size_t n)
 {
 #ifdef MADV_HUGEPAGE
     if (n >= SMALLEST && n <= SIZE_MAX - HUGE_PAGE) {
-        size_t whole = (n + HUGE_PAGE - 1) & ~((size_t)HUGE_PAGE - 1);
-        void *p = aligned_alloc(HUGE_PAGE, whole);
+        void *p = aligned_alloc(HUGE_PAGE, whole_pages(n));
         if (p)
-            madvise(p, whole, MADV_HUGEPAGE); /* advice: without it all is the same, but slower */
+            madvise(p, whole_pages(n), MADV_HUGEPAGE); /* advice: without it all is the same, but slower */
         return p;
     }
 #endif
     return malloc(n);
+}
+
+void *huge_zeroed(size_t n)
+{
+#ifdef MADV_HUGEPAGE
+    if (n >= SMALLEST && n <= SIZE_MAX - 2 * (size_t)HUGE_PAGE) {
+        /* The kernel's pages are zeroed already. They are aligned by asking for one more and giving the ends back. */
+        size_t size = whole_pages(n);
+        unsigned char *p =
+            mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (p == MAP_FAILED)
+            return NULL;
+        size_t before = -(uintptr_t)p & (HUGE_PAGE - 1);
+        if (before)
+            munmap(p, before);
+        if (before < HUGE_PAGE)
+            munmap(p + before + size, HUGE_PAGE - before);
+        madvise(p + before, size, MADV_HUGEPAGE);
+        return p + before;
+    }
+#endif
+    return calloc(1, n);
+}
+
+void huge_free(void *p, size_t n)
+{
+#ifdef MADV_HUGEPAGE
+    if (p && n >= SMALLEST && n <= SIZE_MAX - 2 * (size_t)HUGE_PAGE) {
+        munmap(p, whole_pages(n));
+        return;
+    }
+#endif
+    free(p);
 }

@@ -7,4 +7,8 @@
 /* As malloc: not zeroed, released by free(), NULL when memory is short. */
 void *huge_alloc(size_t n);
 
+/* n zeroed bytes, released by huge_free with the same n. NULL when memory is short. */
+void *huge_zeroed(size_t n);
+void huge_free(void *p, size_t n); /* p may be NULL */
+
 #endif
