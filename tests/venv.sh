@@ -1,14 +1,21 @@
-#!/usr/bin/env bash
-# venv.sh - makes $BUILD/venv with the PyPI packages the tests compare with, once; prints where its programs are.
+#!/bin/bash
+# venv.sh [PACKAGE...] - puts packages from PyPI (NAME==VERSION; by default those check-peers compares with) into $BUILD/venv,
+# which is made if need be; prints where its programs are. What is there already is not asked for again.
 set -eu
+[ $# -gt 0 ] || set -- tokenizers==0.23.3 tiktoken==0.14.0 rustbpe==0.1.0 unicodedata2==16.0.0
 venv=${BUILD:-build}/venv
-packages="tokenizers==0.23.3 tiktoken==0.14.0 rustbpe==0.1.0 unicodedata2==16.0.0"
-if [ "$(cat "$venv/packages" 2>/dev/null)" != "$packages" ]; then
+if ! [ -f "$venv/packages" ]; then
     rm -rf "$venv"
     python3 -m venv "$venv"
-    # shellcheck disable=SC2086
-    "$venv/bin/pip" install --quiet --disable-pip-version-check $packages >&2
-    echo "$packages" >"$venv/packages"
+    touch "$venv/packages"
+fi
+missing=()
+for package; do
+    grep -qxF -- "$package" "$venv/packages" || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+    "$venv/bin/pip" install --quiet --disable-pip-version-check "${missing[@]}" >&2
+    printf '%s\n' "${missing[@]}" >>"$venv/packages"
 fi
 cd "$venv/bin"
 pwd
