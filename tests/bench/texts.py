@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""texts.py - makes the large texts of the benchmarks, the same for the same inputs. Documents end with <|endoftext|>.
+
+texts.py join OUT BYTES TEXT...   about BYTES of text: the documents of TEXTs, then each file named on standard input
+                                  (names end with NUL) that is UTF-8 as one document, then TEXTs again, changed, until
+                                  there is enough. All documents are shuffled: a prefix is text of the same kind.
+texts.py words OUT N TEXT...      about N distinct pretokens: words of TEXTs, these with affixes and put together, and
+                                  numbers, by Zipf's law."""
+import collections
+import hashlib
+import itertools
+import os
+import random
+import re
+import sys
+
+EOT = b"<|endoftext|>"
+
+
+def documents(paths):
+    for path in paths:
+        with open(path, "rb") as f:
+            yield from (d for d in re.split(re.escape(EOT) + b"\n?", f.read()) if d)
+
+
+def sources(names):
+    """Files that are text, each content once."""
+    seen = set()
+    for name in names:
+        try:
+            with open(name, "rb") as f:
+                text = f.read()
+            text.decode("utf-8")
+        except (OSError, UnicodeDecodeError):
+            continue
+        key = hashlib.md5(text).digest()
+        if text and b"\0" not in text and key not in seen:
+            seen.add(key)
+            yield text
+
+
+def changed(texts):
+    """The documents again, words in reverse; in every fourth the letters are others, so that new words come, too."""
+    for n in itertools.count(1):
+        shift = n % 25 + 1
+        lower, upper = (bytes(range(a, a + 26)) for a in (97, 65))
+        table = bytes.maketrans(lower + upper, lower[shift:] + lower[:shift] + upper[shift:] + upper[:shift])
+        for i, d in enumerate(documents(texts)):
+            d = b" ".join(reversed(d.split(b" ")))
+            yield d.translate(table) if i % 4 == 0 else d
+
+
+def join(out, size, *texts):
+    size, took, all_documents = int(size), collections.Counter(), []
+    names = map(os.fsdecode, filter(None, sys.stdin.buffer.read().split(b"\0")))
+    for kind, source in ("corpus", documents(texts)), ("sources", sources(names)), ("corpus, changed", changed(texts)):
+        for d in source:
+            if sum(took.values()) + len(d) + len(EOT) + 1 > size:
+                break
+            took[kind] += len(d) + len(EOT) + 1
+            all_documents.append(d)
+    random.Random(1).shuffle(all_documents)
+    write(out, (d + EOT + b"\n" for d in all_documents))
+    parts = ", ".join(f"{n / 1e6:.0f} MB {kind}" for kind, n in took.items())
+    print(f"{os.path.basename(out)}: {parts}", file=sys.stderr)
+
+
+PREFIXES = "un re in dis over mis out pre sub inter fore de trans super semi anti mid under non co".split()
+SUFFIXES = "s ed ing ly er ers ness ment able ful less ish ion ions ize izes ized al ity ous ive ism ist en y".split()
+
+
+def invented(stems, rng):
+    """Words without end, real ones first: then affixes, compounds, other spellings, numbers."""
+    yield from stems
+    while True:
+        stem, other, dice = stems[int(len(stems) * rng.random() ** 2)], rng.choice(stems), rng.random()
+        if dice < 0.40:
+            yield rng.choice(PREFIXES + [""] * 20) + stem + rng.choice(SUFFIXES)
+        elif dice < 0.70:
+            yield stem + other.lower()
+        elif dice < 0.80:
+            yield stem.upper() if dice < 0.75 else stem[::-1]
+        elif dice < 0.90:
+            yield str(rng.randrange(10 ** rng.randint(2, 9)))
+        else:
+            yield rng.choice(PREFIXES) + stem.lower() + other.lower() + rng.choice(SUFFIXES)
+
+
+def words(out, n, *texts):
+    n, rng, counts = int(n), random.Random(1), collections.Counter()
+    for path in texts:
+        with open(path, "rb") as f:
+            counts.update(re.findall(r"[^\W\d_]{1,16}", f.read(60_000_000).decode("utf-8", "ignore")))
+    stems = sorted(counts, key=lambda w: (-counts[w], w))
+    vocabulary = dict.fromkeys(itertools.islice(invented(stems, rng), n))
+    for word in invented(stems, rng):
+        if len(vocabulary) >= n:
+            break
+        vocabulary[word] = None
+    # The word of rank r occurs top / r times, evenly over the documents; six in ten occur once.
+    top, pages = 0.4 * n, [[] for _ in range(max(n // 2000, 1))]
+    for rank, word in enumerate(vocabulary, 3):
+        count = max(int(top / rank), 1)
+        for page in pages if count >= len(pages) else ():
+            page.extend([word] * (count // len(pages)))
+        first, step = rank * 7919, len(pages) // (count % len(pages) or 1)
+        for k in range(count % len(pages)):
+            pages[(first + k * step) % len(pages)].append(word)
+    write(out, (page_of(p) for p in pages))
+
+
+def page_of(words, line=20):
+    """Each line and each word begins with a space: no word is two pretokens, with and without."""
+    mixed = [w for k in range(line) for w in words[k::line]]
+    lines = (" " + " ".join(mixed[i:i + line]) + "\n" for i in range(0, len(mixed), line))
+    return "".join(lines).encode() + EOT + b"\n"
+
+
+def write(out, parts):
+    with open(out + ".tmp", "wb") as f:
+        f.writelines(parts)
+    os.rename(out + ".tmp", out)
+
+
+{"join": join, "words": words}[sys.argv[1]](*sys.argv[2:])
