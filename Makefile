@@ -44,7 +44,9 @@ help:
 	@echo "make check-peers    the tests against Hugging Face tokenizers and others, from PyPI (CORPUS=DIR)"
 	@echo "make check-sanitize the tests under ASan and UBSan, apart from $(BUILD)/"
 	@echo "make fuzz           random damage for FUZZ_SECONDS ($(FUZZ_SECONDS))"
-	@echo "make bench          times against Hugging Face (CORPUS=DIR)"
+	@echo "make bench          times against others and the goals (CORPUS=DIR); a quarter of an hour, 3 GB"
+	@echo "make bench-quick    the same in a minute, without what takes long"
+	@echo "make bench-hot      the hot paths one by one, each beside its bound (CORPUS=DIR)"
 	@echo "make clean          takes away what was built"
 	@echo "make help           this"
 	@echo "DEVELOPER=1 turns on more warnings, as errors"
@@ -89,8 +91,15 @@ FUZZ_SECONDS ?= 60
 fuzz: all units
 	BUILD=$(BUILD) tests/fuzz/fuzz.sh $(FUZZ_SECONDS)
 
-bench: all
-	BUILD=$(BUILD) CORPUS=$(CORPUS) tests/bench/bench.sh
+# RUNS=N and ROWS=KEY,... are for bench.py.
+bench: all units
+	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/bench.py
+
+bench-quick: all units
+	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/bench.py --quick
+
+bench-hot: $(BUILD)/tests/bench/hot
+	@$(BUILD)/tests/bench/hot $$(CORPUS=$(CORPUS) tests/corpus.sh $(BUILD)/corpus)
 
 demo: all
 	BUILD=$(BUILD) pipelines/demo.sh
@@ -111,6 +120,6 @@ clean:
 	rm -rf $(BUILD) build-sanitize
 
 FORCE:
-.PHONY: all help units check check-peers check-sanitize fuzz bench demo install uninstall clean FORCE
+.PHONY: all help units check check-peers check-sanitize fuzz bench bench-quick bench-hot demo install uninstall clean FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
