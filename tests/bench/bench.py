@@ -52,12 +52,11 @@ def at_least(factor, against=None):
 MERGES_32K = "wall gigabpe-32000 {0} - wall gigabpe-300 {0}"
 MERGES_128K = "wall gigabpe-128000 {0} - wall gigabpe-300 {0}"
 ROWS = [
-    Row("line", "the line, 200 MB English, 32k", "s", "wall line en",
+    Row("line", "the line, English", "s", "wall line en",
         [at_most(1 / 3, "wall gigabpe-32000 en"), at_most(1 / 20, "wall hf-32000 en")]),
-    Row("line", "the line, 100 MB multilingual", "s", "wall line multi", [at_most(1 / 4, "wall gigabpe-32000 multi")]),
+    Row("line", "the line, multilingual", "s", "wall line multi", [at_most(1 / 4, "wall gigabpe-32000 multi")]),
     Row("line", "the line, 1 GB", "s", "wall line big", [at_most(1 / 5, "wall gigabpe-32000 big")]),
-    Row("xargs", "train-xargs, 200 MB English", "s", "wall xargs en",
-        [at_most(1 / 5, "wall gigabpe-32000 en")]),
+    Row("xargs", "train-xargs, English", "s", "wall xargs en", [at_most(1 / 5, "wall gigabpe-32000 en")]),
     Row("xargs", "train-xargs, 1 GB", "s", "wall xargs big", [at_most(1 / 6, "wall gigabpe-32000 big")]),
     Row("count", "bpe-count, gpt2, English", "MB/cpu s", "rate count-gpt2 en",
         [at_least(5, "rate pcre2-loop en"), at_least(8, "rate gigabpe-300 en")]),
@@ -101,7 +100,7 @@ class Failure(Exception):
 
 # ---- Running programs ----------------------------------------------------------------------------------------------
 
-running = set()  # process groups
+running = set()  # sessions: each program that is started here leads one
 
 
 def start(argv, **options):
@@ -118,10 +117,22 @@ def end(process):
     return used
 
 
-def kill_all():
-    for group in list(running):
+def in_session(session):
+    """(pid, name) of its processes. (GNU parallel gives its jobs process groups of their own.)"""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            os.killpg(group, signal.SIGKILL)
+            with open(f"/proc/{pid}/stat") as f:
+                name, _, fields = f.read().partition("(")[2].rpartition(")")
+        except OSError:
+            continue  # it has just ended
+        if int(fields.split()[3]) == session:
+            yield int(pid), name
+
+
+def kill(session):
+    for pid, _ in in_session(session):
+        try:
+            os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
 
@@ -131,7 +142,7 @@ def run(*argv, timeout=None, output=None, watch=None):
     with tempfile.TemporaryFile() as err, open(output or os.devnull, "wb") as out:
         begin = time.monotonic()
         process = start(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
-        timer = threading.Timer(timeout or 3600, os.killpg, (process.pid, signal.SIGKILL))
+        timer = threading.Timer(timeout or 3600, kill, [process.pid])
         timer.start()
         try:
             while watch and os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
@@ -157,16 +168,12 @@ def shell(script, *args, pipefail=True, **options):
 def memory_of_session(session):
     """Bytes of all its processes, shared pages divided (PSS): of all, and of those that are not perl."""
     total = no_perl = 0
-    for pid in filter(str.isdigit, os.listdir("/proc")):
+    for pid, name in in_session(session):
         try:
-            with open(f"/proc/{pid}/stat") as f:
-                name, _, fields = f.read().partition("(")[2].rpartition(")")
-            if int(fields.split()[3]) != session:
-                continue
             with open(f"/proc/{pid}/smaps_rollup") as f:
                 pss = next((int(l.split()[1]) for l in f if l.startswith("Pss:")), 0) * 1024
-        except (OSError, ValueError):
-            continue  # it has just ended
+        except OSError:
+            continue
         total += pss
         no_perl += pss if name not in ("perl", "parallel") else 0
     return total, no_perl
@@ -404,7 +411,7 @@ def start_up(t, name):
     return {"ms": statistics.median(once() for _ in range(50))}
 
 
-venv = {"bin": None, "why": "no peers"}
+venv = {"bin": None, "why": "not installed"}
 
 
 def peer(trainer, vocab, rule="gpt2"):
@@ -515,8 +522,7 @@ def results(rows, samples, failures):
             except Failure as e:
                 result["goals"].append(dict(goal._asdict(), failure=str(e)))
         if row.key in ENOUGH and any(g.get("met") for g in result["goals"]):
-            for goal in result["goals"]:
-                goal["met"] = True
+            result["goals"] = [g if g.get("met") else dict(g, met=None) for g in result["goals"]]
         yield result
 
 
@@ -535,12 +541,13 @@ def machine(texts, rows, runs, load):
         cpu = next((l.split(":")[1].strip() for l in f if l.startswith("model name")), platform.machine())
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     names = [p.split("==")[0] for p in PEERS]
-    peers = first_line(venv["bin"] + "/python3", HERE + "/peer.py", "versions", *names) if venv["bin"] else venv["why"]
+    peers = first_line(venv["bin"] + "/python3", HERE + "/peer.py", "versions", *names) if venv["bin"] else "no peers"
     commit = first_line("git", "-C", TOP, "describe", "--always", "--dirty")
     sizes = []
     for name in dict.fromkeys(text for _, text in wanted(rows)):
         if name not in ("none", "eight") and isinstance(texts.paths.get(name), str):
-            sizes.append(f"{name} {texts.size(name) / 1e6:.0f} MB")
+            made_up = " made up" if name == "en" and not os.environ.get("CORPUS") else ""
+            sizes.append(f"{name} {texts.size(name) / 1e6:.0f} MB{made_up}")
     distinct = texts.facts.get(("distinct", "words"))
     return [f"{cpu}, {os.cpu_count()} cores, {memory / 1e9:.0f} GB; load at the start {load:.1f}",
             f"Linux {platform.release()}; {first_line(os.environ.get('CC', 'cc'), '--version')}; "
@@ -559,6 +566,9 @@ def as_ratio(x, op):
     return f"1/{1 / x:.3g}" if op == "<=" and 0 < x < 0.7 else f"{x:.3g}"
 
 
+MET = {True: "met", False: "NOT MET", None: "another is"}
+
+
 def cells(result, runs):
     """A line of the table for each goal."""
     def times(numbers):
@@ -572,7 +582,7 @@ def cells(result, runs):
         if goal is None:
             yield what, ours, "", "", "", ""
         elif goal["against"] is None:
-            yield what, ours, "", "", f"{goal['op']} {goal['factor']:g}", "met" if goal["met"] else "NOT MET"
+            yield what, ours, "", "", f"{goal['op']} {goal['factor']:g}", MET[goal["met"]]
         else:
             subject = terms(goal["against"])[0][1]
             than = f"{goal['op']} {as_ratio(goal['factor'], goal['op'])}"
@@ -580,7 +590,7 @@ def cells(result, runs):
                 yield what, ours, f"{subject}: {goal['failure']}", "", than, ""
             else:
                 theirs = f"{subject} {figure(statistics.median(goal['theirs']))}{times(goal['theirs'])}"
-                yield what, ours, theirs, as_ratio(goal["ratio"], goal["op"]), than, "met" if goal["met"] else "NOT MET"
+                yield what, ours, theirs, as_ratio(goal["ratio"], goal["op"]), than, MET[goal["met"]]
         what = ours = ""
 
 
@@ -598,8 +608,8 @@ def make_venv():
     if made.returncode == 0:
         venv["bin"] = made.stdout.strip()
     else:
-        venv["why"] = "the peers could not be installed"
-        print(f"bench: {venv['why']}; ours alone:\n{made.stderr}", file=sys.stderr)
+        venv["why"] = "not installed"
+        print(f"bench: the peers could not be installed; ours alone:\n{made.stderr}", file=sys.stderr)
 
 
 def select(quick, keys):
@@ -631,7 +641,8 @@ def main():
             print("bench: interrupted; what there is:", file=sys.stderr)
         all_results, head = list(results(rows, samples, failures)), machine(texts, rows, runs, load)
     finally:
-        kill_all()
+        for session in running:
+            kill(session)
         shutil.rmtree(scratch, ignore_errors=True)
     text = table(head, all_results, runs)
     print(text, end="")

@@ -32,7 +32,7 @@ def whole(path):
 def gigabpe_trainer(path, vocab, out, rule):
     import gigabpe
     if rule != "gpt2":
-        raise SystemExit("gigabpe has no pretokenizer that leaves a document whole")
+        raise SystemExit("no such pretokenizer")
     return lambda: gigabpe.train_tokenizer([path], vocab, out, special_tokens=[EOT], pretokenizer="bytelevel")
 
 
