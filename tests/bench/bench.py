@@ -554,7 +554,7 @@ def machine(texts, rows, runs, load):
             f"{first_line('parallel', '--version')}; Python {platform.python_version()}",
             f"{first_line('bpe-count', '--version')}, {commit}; {peers}",
             f"{', '.join(sizes)}" + (f" ({distinct / 1e6:.2f} M distinct pretokens)" if distinct else ""),
-            f"medians of {runs} rounds, in turn; n: where it was run less often"]
+            f"medians of {runs} round{'s' * (runs != 1)}, in turn; n: where it was run less often"]
 
 
 def figure(x):
@@ -630,6 +630,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     samples, failures, load = collections.defaultdict(list), {}, os.getloadavg()[0]
     scratch = tempfile.mkdtemp(prefix="bpe-bench-")
+    ENV["TMPDIR"] = scratch  # what is killed in the middle leaves nothing elsewhere
     try:
         if any(is_peer(s) for s, _ in wanted(rows)):
             make_venv()
