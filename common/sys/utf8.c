@@ -1,4 +1,4 @@
-/* utf8.c - see utf8.h. */
+/* utf8.c - see utf8.h. utf8_plain_valid_len is the definition; utf8_valid_len only gets there sooner. */
 #include "sys/utf8.h"
 
 #include <stdint.h>
@@ -37,7 +37,7 @@ static size_t one(const unsigned char *p, size_t n, size_t *bad, bool *cut)
     return len;
 }
 
-size_t utf8_valid_len(const unsigned char *p, size_t n, bool *cut)
+size_t utf8_plain_valid_len(const unsigned char *p, size_t n, bool *cut)
 {
     size_t i = 0, bad;
     *cut = false;
@@ -59,6 +59,12 @@ size_t utf8_valid_len(const unsigned char *p, size_t n, bool *cut)
         i += len;
     }
     return i;
+}
+
+size_t utf8_valid_len(const unsigned char *p, size_t n, bool *cut)
+{
+    size_t i = utf8_shift(p, 0, n);
+    return i + utf8_plain_valid_len(p + i, n - i, cut);
 }
 
 size_t utf8_bad_len(const unsigned char *p, size_t n)

@@ -17,6 +17,9 @@
  * more bytes could complete. */
 size_t utf8_valid_len(const unsigned char *p, size_t n, bool *cut);
 
+/* The same, a character at a time: what decides where an error is, and what the tests compare with. */
+size_t utf8_plain_valid_len(const unsigned char *p, size_t n, bool *cut);
+
 /* For p[0 .. n), n > 0, that does not begin with a valid character: the length of the maximal subpart, >= 1. */
 size_t utf8_bad_len(const unsigned char *p, size_t n);
 
@@ -24,5 +27,22 @@ size_t utf8_bad_len(const unsigned char *p, size_t n);
  * left out. Returns how many bytes of p were used (n, unless `most` was reached: then the least number that gives
  * `most` bytes; `most` must fall between two characters of the output), or -1: out of memory. */
 ptrdiff_t utf8_clean(struct buf *out, const unsigned char *p, size_t n, bool replace, size_t most, struct err *e);
+
+/* ---- for utf8.c: how to find quickly about where the valid prefix ends ----
+ *
+ * p[0 .. at) is valid, and `at` is not inside a character. Each returns another such `at`, farther on: n if all is
+ * valid, else one in the block with the first error or near its beginning. They read nothing outside of p[0 .. n). */
+
+size_t utf8_shift(const unsigned char *p, size_t at, size_t n);
+
+/* If no byte of p[0 .. at) is wrong but a character may go on beyond: where that one begins, else at. */
+static inline size_t utf8_whole(const unsigned char *p, size_t at)
+{
+    if (at >= 1 && p[at - 1] >= 0xC0)
+        return at - 1;
+    if (at >= 2 && p[at - 2] >= 0xE0)
+        return at - 2;
+    return at >= 3 && p[at - 3] >= 0xF0 ? at - 3 : at;
+}
 
 #endif
