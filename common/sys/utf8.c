@@ -1,8 +1,11 @@
 /* utf8.c - see utf8.h. utf8_plain_valid_len is the definition; utf8_valid_len only gets there sooner. */
 #include "sys/utf8.h"
+#include "sys/simd.h"
 
 #include <stdint.h>
 #include <string.h>
+
+#define HEAD 64 /* bytes looked at without blocks: where errors are many, the next is near */
 
 /* Looks at the character at p (n > 0 bytes left). Returns its length if it is valid; else 0, with *bad the length of
  * the maximal subpart and *cut whether the subpart is only short of bytes. */
@@ -61,9 +64,27 @@ size_t utf8_plain_valid_len(const unsigned char *p, size_t n, bool *cut)
     return i;
 }
 
+/* utf8.h's functions, at the level in use. */
+static size_t skip_blocks(const unsigned char *p, size_t at, size_t n)
+{
+    switch (simd_level()) {
+#ifdef __x86_64__
+    case SIMD_SSE2:
+        return utf8_sse2(p, at, n);
+#endif
+    default:
+        return at;
+    }
+}
+
 size_t utf8_valid_len(const unsigned char *p, size_t n, bool *cut)
 {
-    size_t i = utf8_shift(p, 0, n);
+    size_t i = utf8_shift(p, 0, n < HEAD ? n : HEAD);
+    if (i >= HEAD - 3) {
+        if (n - i >= UTF8_AHEAD)
+            i = skip_blocks(p, i, n);
+        i = utf8_shift(p, i, n);
+    }
     return i + utf8_plain_valid_len(p + i, n - i, cut);
 }
 

@@ -35,6 +35,10 @@ ptrdiff_t utf8_clean(struct buf *out, const unsigned char *p, size_t n, bool rep
 
 size_t utf8_shift(const unsigned char *p, size_t at, size_t n);
 
+/* One for each level of simd.h. They look back and take whole blocks, so UTF8_BEHIND <= at and UTF8_AHEAD <= n - at. */
+enum { UTF8_BEHIND = 3, UTF8_AHEAD = 256 };
+size_t utf8_sse2(const unsigned char *p, size_t at, size_t n);
+
 /* If no byte of p[0 .. at) is wrong but a character may go on beyond: where that one begins, else at. */
 static inline size_t utf8_whole(const unsigned char *p, size_t at)
 {

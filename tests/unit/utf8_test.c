@@ -215,7 +215,7 @@ static void test_lengths(const char *level)
 {
     bool ok = true, inside = true;
     for (size_t g = 0; g < LEN(grounds); g++) {
-        size_t most = 4 * 256;
+        size_t most = 4 * UTF8_AHEAD;
         fill(low, most, grounds[g]);
         for (size_t n = 0; ok && n <= most; n++)
             ok = same(low, n);
@@ -230,7 +230,8 @@ static void test_lengths(const char *level)
             inside = same(low, n);
         }
     }
-    tap_ok(ok, "%s: texts of all lengths up to %d, cut anywhere, between pages that cannot be read", level, 4 * 256);
+    tap_ok(ok, "%s: texts of all lengths up to %d, cut anywhere, between pages that cannot be read", level,
+           4 * UTF8_AHEAD);
     tap_ok(inside, "%s: what comes after the text does not matter", level);
 }
 
@@ -266,9 +267,16 @@ static size_t random_text(unsigned char *p, size_t n)
 }
 
 /* Where the level's own function stops in text that begins with three bytes of ASCII. */
-static size_t alone(enum simd level __attribute__((unused)), const unsigned char *p, size_t n)
+static size_t alone(enum simd level, const unsigned char *p, size_t n)
 {
-    return utf8_shift(p, 3, n);
+    switch (level) {
+#ifdef __x86_64__
+    case SIMD_SSE2:
+        return utf8_sse2(p, UTF8_BEHIND, n);
+#endif
+    default:
+        return utf8_shift(p, UTF8_BEHIND, n);
+    }
 }
 
 /* What is taken for an error and is none costs time only: no other test would see it. */
@@ -276,9 +284,9 @@ static void test_alarms(enum simd level)
 {
     unsigned char *p = high - MOST;
     bool ok = true;
-    memset(p, 'a', 3);
+    memset(p, 'a', UTF8_BEHIND);
     for (size_t i = 0; ok && i < N_RANDOM; i++) {
-        size_t n = 3 + random_text(p + 3, 256 + 4 + below(i % 10 ? 100 : MOST - 300));
+        size_t n = UTF8_BEHIND + random_text(p + UTF8_BEHIND, UTF8_AHEAD + 4 + below(i % 10 ? 100 : MOST - 300));
         ok = alone(level, p, n) == n;
     }
     tap_ok(ok, "%s: valid text is seen to be valid without the plain version's help", simd_name(level));
