@@ -38,6 +38,11 @@ size_t utf8_shift(const unsigned char *p, size_t at, size_t n);
 /* One for each level of simd.h. They look back and take whole blocks, so UTF8_BEHIND <= at and UTF8_AHEAD <= n - at. */
 enum { UTF8_BEHIND = 3, UTF8_AHEAD = 256 };
 size_t utf8_sse2(const unsigned char *p, size_t at, size_t n);
+size_t utf8_avx2(const unsigned char *p, size_t at, size_t n);
+
+/* What is wrong with two bytes in a row, a bit for each thing it may be: the AND of what three nibbles allow. */
+enum { UTF8_PAIR_HIGH1, UTF8_PAIR_LOW1, UTF8_PAIR_HIGH2, UTF8_PAIR_N };
+extern const unsigned char utf8_pairs[UTF8_PAIR_N][16];
 
 /* If no byte of p[0 .. at) is wrong but a character may go on beyond: where that one begins, else at. */
 static inline size_t utf8_whole(const unsigned char *p, size_t at)
