@@ -39,6 +39,7 @@ size_t utf8_shift(const unsigned char *p, size_t at, size_t n);
 enum { UTF8_BEHIND = 3, UTF8_AHEAD = 256 };
 size_t utf8_sse2(const unsigned char *p, size_t at, size_t n);
 size_t utf8_avx2(const unsigned char *p, size_t at, size_t n);
+size_t utf8_avx512(const unsigned char *p, size_t at, size_t n);
 
 /* What is wrong with two bytes in a row, a bit for each thing it may be: the AND of what three nibbles allow. */
 enum { UTF8_PAIR_HIGH1, UTF8_PAIR_LOW1, UTF8_PAIR_HIGH2, UTF8_PAIR_N };

@@ -275,6 +275,8 @@ static size_t alone(enum simd level, const unsigned char *p, size_t n)
         return utf8_sse2(p, UTF8_BEHIND, n);
     case SIMD_AVX2:
         return utf8_avx2(p, UTF8_BEHIND, n);
+    case SIMD_AVX512:
+        return utf8_avx512(p, UTF8_BEHIND, n);
 #endif
     default:
         return utf8_shift(p, UTF8_BEHIND, n);
