@@ -192,7 +192,7 @@ static int relax(struct jsonl *j, const unsigned char *p, size_t n, unsigned cha
                 return -1;
             continue;
         } else if (*from >= 0x80 && j->invalid == INVALID_SKIP &&
-                   utf8_valid_len(from, (size_t)(end - from), &cut) == 0) {
+                   utf8_valid_len(from, end - from < 4 ? (size_t)(end - from) : 4, &cut) == 0) {
             p = from + utf8_bad_len(from, (size_t)(end - from));
             continue;
         }
