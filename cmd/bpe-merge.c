@@ -70,10 +70,14 @@ struct merger {
 
 /* ---- Reading the sum ---- */
 
-static int take(void *ctx, const unsigned char *p, size_t len, uint64_t count, struct err *e)
+static int take(void *ctx, const struct word *w, size_t n, struct err *e)
 {
     struct merger *m = ctx;
-    return learner_add(m->learner, p, len, count, e);
+    for (size_t i = 0; i < n; i++) {
+        if (learner_add(m->learner, w[i].p, w[i].len, w[i].count, e))
+            return -1;
+    }
+    return 0;
 }
 
 static int read_stream(struct merger *m, const char *path, struct err *e)

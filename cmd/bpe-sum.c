@@ -59,10 +59,10 @@ static int spill_table(struct summer *s, uint64_t most, struct err *e)
     return runs_spill(&s->runs, &s->table, e) || table_clear(&s->table, e) ? -1 : 0;
 }
 
-static int take(void *ctx, const unsigned char *p, size_t len, uint64_t count, struct err *e)
+static int take(void *ctx, const struct word *w, size_t n, struct err *e)
 {
     struct summer *s = ctx;
-    return table_add(&s->table, p, len, count, e) || spill_table(s, s->opt.memory / 2, e) ? -1 : 0;
+    return table_add(&s->table, w, n, e) || spill_table(s, s->opt.memory / 2, e) ? -1 : 0;
 }
 
 /* Keeps within the memory: words of batches that are still open first, if they are the larger part. */

@@ -299,9 +299,9 @@ static int view_record(struct viewer *v, const struct record *rec, struct err *e
 
 /* ---- Checking ---- */
 
-static int take_nothing(void *ctx, const unsigned char *p, size_t len, uint64_t count, struct err *e)
+static int take_nothing(void *ctx, const struct word *w, size_t n, struct err *e)
 {
-    (void)ctx, (void)p, (void)len, (void)count, (void)e;
+    (void)ctx, (void)w, (void)n, (void)e;
     return 0;
 }
 

@@ -4,6 +4,7 @@
  * the one copy of a decompressor serves all runs. */
 #include "bpe/runs.h"
 
+#include "bpe/sorted.h"
 #include "sys/bytes.h"
 
 #include <stdlib.h>
@@ -18,8 +19,8 @@ struct source {
     size_t next_block;
     struct buf block;
     struct cursor in;
-    const struct word *words;
-    size_t n_words, next_word;
+    const struct sorted *words;
+    size_t next_word;
     struct word now; /* the word it stands at */
 };
 
@@ -80,9 +81,9 @@ static int write_word(void *ctx, const struct word *word, struct err *e)
 static int advance(struct source *s, struct err *e)
 {
     if (!s->spill) {
-        if (s->next_word == s->n_words)
+        if (s->next_word == s->words->n)
             return 0;
-        s->now = s->words[s->next_word++];
+        s->now = sorted_at(s->words, s->next_word++);
         return 1;
     }
     if (cursor_left(&s->in) == 0) {
@@ -160,16 +161,16 @@ static int merge(struct source *source, size_t n, int (*take)(void *, const stru
     return rc < 0 ? -1 : 0;
 }
 
-/* Merges run[0 .. n) and, if not NULL, sorted words. */
-static int merge_runs(const struct spill *spill, const struct run *run, size_t n, const struct word *words,
-                      size_t n_words, int (*take)(void *, const struct word *, struct err *), void *ctx, struct err *e)
+/* Merges run[0 .. n) and sorted words. */
+static int merge_runs(const struct spill *spill, const struct run *run, size_t n, const struct sorted *words,
+                      int (*take)(void *, const struct word *, struct err *), void *ctx, struct err *e)
 {
     struct source *source = calloc(n + 1, sizeof *source);
     if (!source)
         return err_mem(e, "merging runs", (n + 1) * sizeof *source);
     for (size_t i = 0; i < n; i++)
         source[i] = (struct source){.spill = spill, .run = &run[i]};
-    source[n] = (struct source){.words = words, .n_words = n_words};
+    source[n] = (struct source){.words = words};
     int rc = merge(source, n + 1, take, ctx, e);
     for (size_t i = 0; i < n; i++)
         buf_free(&source[i].block);
@@ -178,14 +179,14 @@ static int merge_runs(const struct spill *spill, const struct run *run, size_t n
 }
 
 /* One more run in r, written by `merge_runs` from the given ones. */
-static int add_run(struct runs *r, const struct spill *from, const struct run *run, size_t n, const struct word *words,
-                   size_t n_words, struct err *e)
+static int add_run(struct runs *r, const struct spill *from, const struct run *run, size_t n,
+                   const struct sorted *words, struct err *e)
 {
     if (array_grow(&r->run, &r->cap, r->n + 1, sizeof *r->run, "the list of runs", e))
         return -1;
     r->run[r->n] = (struct run){0};
     struct run_writer w = {.spill = &r->spill, .run = &r->run[r->n]};
-    int rc = merge_runs(from, run, n, words, n_words, write_word, &w, e);
+    int rc = merge_runs(from, run, n, words, write_word, &w, e);
     if (rc == 0)
         rc = flush_block(&w, e);
     buf_free(&w.block);
@@ -195,12 +196,11 @@ static int add_run(struct runs *r, const struct spill *from, const struct run *r
 
 int runs_spill(struct runs *r, const struct table *t, struct err *e)
 {
-    struct word *words;
-    size_t n;
-    if (table_sorted(t, &words, &n, e))
+    struct sorted words;
+    if (sorted_init(&words, t, e))
         return -1;
-    int rc = add_run(r, NULL, NULL, 0, words, n, e);
-    free(words);
+    int rc = add_run(r, NULL, NULL, 0, &words, e);
+    sorted_free(&words);
     r->n_spilled++;
     return rc;
 }
@@ -209,11 +209,12 @@ int runs_spill(struct runs *r, const struct table *t, struct err *e)
 static int pass(struct runs *r, struct err *e)
 {
     struct runs next = {.fan_in = r->fan_in, .n_spilled = r->n_spilled};
+    const struct sorted none = {0};
     spill_init(&next.spill, r->spill.dir);
     int rc = 0;
     for (size_t i = 0; i < r->n && rc == 0; i += r->fan_in) {
         size_t n = r->n - i < r->fan_in ? r->n - i : r->fan_in;
-        rc = add_run(&next, &r->spill, r->run + i, n, NULL, 0, e);
+        rc = add_run(&next, &r->spill, r->run + i, n, &none, e);
     }
     runs_free(r);
     *r = next;
@@ -223,15 +224,20 @@ static int pass(struct runs *r, struct err *e)
 int runs_merge(struct runs *r, const struct table *t, int (*take)(void *ctx, const struct word *w, struct err *e),
                void *ctx, struct err *e)
 {
-    struct word *words;
-    size_t n;
+    struct sorted words;
     while (r->n > r->fan_in) {
         if (pass(r, e))
             return -1;
     }
-    if (table_sorted(t, &words, &n, e))
+    if (sorted_init(&words, t, e))
         return -1;
-    int rc = merge_runs(&r->spill, r->run, r->n, words, n, take, ctx, e);
-    free(words);
+    int rc = 0;
+    if (r->n)
+        rc = merge_runs(&r->spill, r->run, r->n, &words, take, ctx, e);
+    for (size_t i = 0; r->n == 0 && i < words.n && rc == 0; i++) {
+        struct word w = sorted_at(&words, i);
+        rc = take(ctx, &w, e);
+    }
+    sorted_free(&words);
     return rc;
 }

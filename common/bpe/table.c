@@ -35,12 +35,6 @@ struct key {
 static const unsigned char mask[48] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
                                        0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
 
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-enum { LEN_SHIFT = 0 };
-#else
-enum { LEN_SHIFT = 56 };
-#endif
-
 static inline uint64_t tiny_key(const unsigned char *p, size_t len)
 {
     uint64_t key;
@@ -50,7 +44,7 @@ static inline uint64_t tiny_key(const unsigned char *p, size_t len)
 #else
     key &= ~(uint64_t)0 >> ((64 - 8 * len) & 63);
 #endif
-    return key | (uint64_t)len << LEN_SHIFT;
+    return key | (uint64_t)len << TABLE_LEN_SHIFT;
 }
 
 static inline struct key short_key(const unsigned char *p, size_t len)
@@ -60,13 +54,8 @@ static inline struct key short_key(const unsigned char *p, size_t len)
     memcpy(&keep, mask + 24 - len, 24);
     for (int i = 0; i < 3; i++)
         key.k[i] &= keep.k[i];
-    key.k[2] |= (uint64_t)len << LEN_SHIFT;
+    key.k[2] |= (uint64_t)len << TABLE_LEN_SHIFT;
     return key;
-}
-
-static inline size_t key_len(uint64_t last)
-{
-    return (size_t)(last >> LEN_SHIFT & 0xFF);
 }
 
 /* A multiplication of 64 by 64 bits, folded: the step of wyhash. */
@@ -112,9 +101,14 @@ int table_init(struct table *t, struct err *e)
         table_free(t);
         return err_mem(e, "the count table", n_slots(FIRST_SHIFT) * sizeof *t->shorts);
     }
-    t->secret[0] = hash_secret();
-    t->secret[1] = hash_bytes("second", 6, hash_secret()) | 1;
-    t->secret[2] = hash_bytes("third", 5, hash_secret()) | 1;
+    /* Other ones for each table: words that come in the order of one table's slots would pile up in another with the
+     * same hash, until it has grown. */
+    static uint64_t n_tables;
+    uint64_t seed = hash_bytes(&n_tables, sizeof n_tables, hash_secret());
+    n_tables++;
+    t->secret[0] = hash_bytes("first", 5, seed);
+    t->secret[1] = hash_bytes("second", 6, seed) | 1;
+    t->secret[2] = hash_bytes("third", 5, seed) | 1;
     return 0;
 }
 
@@ -219,72 +213,92 @@ static inline int add_short(struct table *t, const struct key *key, uint64_t has
     return 0;
 }
 
-static __attribute__((noinline)) int add_long(struct table *t, const unsigned char *p, size_t len, uint64_t count,
-                                              struct err *e)
+static __attribute__((noinline)) int add_long(struct table *t, const struct word *w, struct err *e)
 {
-    uint64_t hash = hash_bytes(p, len, t->secret[0]);
+    uint64_t hash = hash_bytes(w->p, w->len, t->secret[0]);
     size_t at = slot_of(hash, t->long_shift);
     for (; t->longs[at].count; at = next_slot(at, t->long_shift)) {
         struct long_slot *s = &t->longs[at];
-        if (s->hash == hash && s->len == len && memcmp(t->arena.p + s->at, p, len) == 0) {
-            s->count += count;
+        if (s->hash == hash && s->len == w->len && memcmp(t->arena.p + s->at, w->p, w->len) == 0) {
+            s->count += w->count;
             return 0;
         }
     }
     size_t start = t->arena.len;
-    if (buf_put(&t->arena, p, len, e))
+    if (buf_put(&t->arena, w->p, w->len, e))
         return -1;
-    t->longs[at] = (struct long_slot){hash, count, start, len};
+    t->longs[at] = (struct long_slot){hash, w->count, start, w->len};
     return too_full(++t->n_long, t->long_shift) ? grow_longs(t, e) : 0;
 }
 
 /* No single count can overflow if their total does not. */
-static int add_total(struct table *t, uint64_t count, struct err *e)
+static inline int add_total(struct table *t, uint64_t count, struct err *e)
 {
     if (__builtin_add_overflow(t->total, count, &t->total))
         return err_set(e, EX_DATAERR, "the counts add up to more than 2^64 - 1");
     return 0;
 }
 
-int table_add(struct table *t, const unsigned char *p, size_t len, uint64_t count, struct err *e)
-{
-    if (add_total(t, count, e))
-        return -1;
-    if (len <= TINY_MAX) {
-        uint64_t key = tiny_key(p, len);
-        return add_tiny(t, key, tiny_hash(t->secret, key), count, e);
-    }
-    if (len > SHORT_MAX)
-        return add_long(t, p, len, count, e);
-    struct key key = short_key(p, len);
-    return add_short(t, &key, short_hash(t->secret, key.k), count, e);
-}
-
-/* Pretokens of 8 bytes and more, by where they begin and how long they are. */
-struct stretch {
-    uint32_t at, len;
-};
-
-static inline int add_stretches(struct table *t, const unsigned char *text, const struct stretch *s, size_t n,
-                                struct err *e)
+/* Adds up to AHEAD words that are not tiny. */
+static inline int add_others(struct table *t, const struct word *w, size_t n, struct err *e)
 {
     struct key key[AHEAD];
-    uint64_t hash[AHEAD];
+    uint64_t hash[AHEAD], count[AHEAD];
     size_t n_short = 0;
     for (size_t i = 0; i < n; i++) {
-        if (s[i].len > SHORT_MAX) {
-            if (add_long(t, text + s[i].at, s[i].len, 1, e))
+        if (w[i].len > SHORT_MAX) {
+            if (add_long(t, &w[i], e))
                 return -1;
             continue;
         }
-        key[n_short] = short_key(text + s[i].at, s[i].len);
+        key[n_short] = short_key(w[i].p, w[i].len);
+        count[n_short] = w[i].count;
         hash[n_short] = short_hash(t->secret, key[n_short].k);
         __builtin_prefetch(&t->shorts[slot_of(hash[n_short], t->short_shift)], 1);
         n_short++;
     }
     for (size_t i = 0; i < n_short; i++) {
-        if (add_short(t, &key[i], hash[i], 1, e))
+        if (add_short(t, &key[i], hash[i], count[i], e))
             return -1;
+    }
+    return 0;
+}
+
+/* Asks for the slots of tiny words, and computes their hashes. */
+static inline void prefetch_tiny(const struct table *t, const uint64_t *key, uint64_t *hash, size_t n)
+{
+    const uint64_t secret[3] = {t->secret[0], t->secret[1]}; /* which the compiler need not read again each time */
+    const struct tiny_slot *tiny = t->tiny;
+    const unsigned shift = t->tiny_shift;
+    for (size_t i = 0; i < n; i++) {
+        hash[i] = tiny_hash(secret, key[i]);
+        __builtin_prefetch(&tiny[slot_of(hash[i], shift)], 1);
+    }
+}
+
+int table_add(struct table *t, const struct word *w, size_t n, struct err *e)
+{
+    for (size_t some; n; w += some, n -= some) {
+        uint64_t key[AHEAD], hash[AHEAD], count[AHEAD];
+        struct word other[AHEAD];
+        size_t n_tiny = 0, n_other = 0;
+        some = n < AHEAD ? n : AHEAD;
+        for (size_t i = 0; i < some; i++) {
+            if (add_total(t, w[i].count, e))
+                return -1;
+            other[n_other] = w[i];
+            n_other += w[i].len > TINY_MAX;
+            key[n_tiny] = tiny_key(w[i].p, w[i].len);
+            count[n_tiny] = w[i].count;
+            n_tiny += w[i].len <= TINY_MAX;
+        }
+        prefetch_tiny(t, key, hash, n_tiny);
+        if (add_others(t, other, n_other, e))
+            return -1;
+        for (size_t i = 0; i < n_tiny; i++) {
+            if (add_tiny(t, key[i], hash[i], count[i], e))
+                return -1;
+        }
     }
     return 0;
 }
@@ -294,32 +308,25 @@ int table_add_ends(struct table *t, const unsigned char *text, size_t start, con
 {
     if (add_total(t, n, e))
         return -1;
-    while (n) {
+    for (size_t some; n; ends += some, n -= some) {
         uint64_t key[AHEAD], hash[AHEAD];
-        struct stretch other[AHEAD];
-        size_t some = n < AHEAD ? n : AHEAD, n_tiny = 0, n_other = 0;
-        const uint64_t secret[3] = {t->secret[0], t->secret[1]}; /* which the compiler need not read again each time */
-        const struct tiny_slot *tiny = t->tiny;
-        const unsigned shift = t->tiny_shift;
+        struct word other[AHEAD];
+        size_t n_tiny = 0, n_other = 0;
+        some = n < AHEAD ? n : AHEAD;
         for (size_t i = 0; i < some; start = ends[i++]) { /* the lengths cannot be guessed: no branch by them */
             size_t len = ends[i] - start;
-            other[n_other] = (struct stretch){(uint32_t)start, (uint32_t)len};
+            other[n_other] = (struct word){text + start, len, 1};
             n_other += len > TINY_MAX;
             key[n_tiny] = tiny_key(text + start, len);
             n_tiny += len <= TINY_MAX;
         }
-        for (size_t i = 0; i < n_tiny; i++) {
-            hash[i] = tiny_hash(secret, key[i]);
-            __builtin_prefetch(&tiny[slot_of(hash[i], shift)], 1);
-        }
-        if (add_stretches(t, text, other, n_other, e))
+        prefetch_tiny(t, key, hash, n_tiny);
+        if (add_others(t, other, n_other, e))
             return -1;
         for (size_t i = 0; i < n_tiny; i++) {
             if (add_tiny(t, key[i], hash[i], 1, e))
                 return -1;
         }
-        ends += some;
-        n -= some;
     }
     return 0;
 }
@@ -335,57 +342,20 @@ size_t table_bytes(const struct table *t)
            n_slots(t->long_shift) * sizeof *t->longs + t->arena.cap;
 }
 
-bool table_next(const struct table *t, size_t *pos, struct word *w)
+bool table_next(const struct table *t, size_t *pos, struct word *w, uint64_t *ref)
 {
-    const size_t shorts = n_slots(t->tiny_shift), longs = shorts + n_slots(t->short_shift);
-    for (; *pos < shorts; ++*pos) {
-        const struct tiny_slot *s = &t->tiny[*pos];
-        if (s->key) {
-            *w = (struct word){(const unsigned char *)&s->key, key_len(s->key), s->count};
-            ++*pos;
-            return true;
-        }
-    }
-    for (; *pos < longs; ++*pos) {
-        const struct short_slot *s = &t->shorts[*pos - shorts];
-        if (s->key[2]) {
-            *w = (struct word){(const unsigned char *)s->key, key_len(s->key[2]), s->count};
-            ++*pos;
-            return true;
-        }
-    }
-    for (; *pos < longs + n_slots(t->long_shift); ++*pos) {
-        const struct long_slot *s = &t->longs[*pos - longs];
-        if (s->count) {
-            *w = (struct word){t->arena.p + s->at, (size_t)s->len, s->count};
-            ++*pos;
-            return true;
-        }
-    }
-    return false;
-}
-
-int word_compare(const unsigned char *a, size_t a_len, const unsigned char *b, size_t b_len)
-{
-    int c = memcmp(a, b, a_len < b_len ? a_len : b_len);
-    return c ? c : (a_len > b_len) - (a_len < b_len);
-}
-
-static int compare_words(const void *x, const void *y)
-{
-    const struct word *a = x, *b = y;
-    return word_compare(a->p, a->len, b->p, b->len);
-}
-
-int table_sorted(const struct table *t, struct word **words, size_t *n, struct err *e)
-{
-    size_t pos = 0;
-    *n = 0;
-    *words = malloc((table_n(t) + 1) * sizeof **words);
-    if (!*words)
-        return err_mem(e, "sorting the counts", (unsigned long long)(table_n(t) + 1) * sizeof **words);
-    while (table_next(t, &pos, *words + *n))
-        ++*n;
-    qsort(*words, *n, sizeof **words, compare_words);
-    return 0;
+    size_t at = *pos, shorts = table_first_short(t), longs = table_first_long(t);
+    while (at < shorts && !t->tiny[at].count)
+        at++;
+    while (at >= shorts && at < longs && !t->shorts[at - shorts].count)
+        at++;
+    while (at >= longs && at - longs < n_slots(t->long_shift) && !t->longs[at - longs].count)
+        at++;
+    *pos = at;
+    if (at - longs == n_slots(t->long_shift))
+        return false;
+    ++*pos;
+    *ref = at;
+    *w = table_at(t, at);
+    return true;
 }

@@ -3,20 +3,19 @@
  * Three tables, by length. Tiny pretokens (at most 7 bytes: five of six in English) are a word of 64 bits, and a slot
  * is that and the count. Short ones (at most 23 bytes) live in their slot too, two of which make a cache line; so to
  * count one takes one cache miss at most. Long ones are in an arena, with their hash in the slot. Open addressing,
- * linear probing, at most half full. The hashes are keyed with a secret drawn once a process, so that no input can make
- * them degenerate.
+ * linear probing, at most half full. The hashes are keyed with a secret of each table, so that no input can make them
+ * degenerate.
  */
 #ifndef BPE_BPE_TABLE_H
 #define BPE_BPE_TABLE_H
 
 #include "sys/buf.h"
 #include "sys/err.h"
+#include "sys/word.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define TABLE_PAD 24 /* bytes past a pretoken that must be readable */
 
 struct tiny_slot {
     uint64_t key; /* the bytes, zeros, and the length (1 to 7) as the last byte; 0: free */
@@ -50,30 +49,61 @@ int table_init(struct table *t, struct err *e);
 void table_free(struct table *t);                /* a zeroed table is fine */
 int table_clear(struct table *t, struct err *e); /* empties it and gives the memory back */
 
-/* Adds a count to a pretoken (len > 0). -1: out of memory; EX_DATAERR when the sum of counts would exceed 2^64-1. */
-int table_add(struct table *t, const unsigned char *p, size_t len, uint64_t count, struct err *e);
+/* Adds words with their counts, padded. -1: out of memory; EX_DATAERR when the sum of counts would exceed 2^64-1. */
+int table_add(struct table *t, const struct word *w, size_t n, struct err *e);
 
-/* Counts the n pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on, once each. */
+/* Counts the n pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on, once each; the text is padded. */
 int table_add_ends(struct table *t, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
                    struct err *e);
 
-size_t table_n(const struct table *t);     /* distinct pretokens */
+size_t table_n(const struct table *t);     /* distinct words */
 size_t table_bytes(const struct table *t); /* memory in use */
 
-/* One pretoken with its count. The bytes are borrowed from the table until it is next changed. */
-struct word {
-    const unsigned char *p;
-    size_t len;
-    uint64_t count;
-};
+/* All words in no special order: start with *pos = 0; false when there is no further. The bytes are borrowed until the
+ * table is next changed. *ref is a number to find the word by until then. */
+bool table_next(const struct table *t, size_t *pos, struct word *w, uint64_t *ref);
 
-/* All of them in no special order: start with *pos = 0; false when there is no further. */
-bool table_next(const struct table *t, size_t *pos, struct word *w);
+/* A ref is a slot's number, those of all tables counted through: tiny, short, long. */
+static inline size_t table_first_short(const struct table *t)
+{
+    return (SIZE_MAX >> t->tiny_shift) + 1;
+}
 
-/* All of them, sorted by bytes (memcmp, then the shorter first). *words is owned by the caller (free). */
-int table_sorted(const struct table *t, struct word **words, size_t *n, struct err *e);
+static inline size_t table_first_long(const struct table *t)
+{
+    return table_first_short(t) + (SIZE_MAX >> t->short_shift) + 1;
+}
 
-/* The order of words: memcmp, then the shorter first. */
-int word_compare(const unsigned char *a, size_t a_len, const unsigned char *b, size_t b_len);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+enum { TABLE_LEN_SHIFT = 0 }; /* where the last byte of a key is */
+#else
+enum { TABLE_LEN_SHIFT = 56 };
+#endif
+
+/* The word of a ref. (That of a free slot has count 0.) */
+static inline struct word table_at(const struct table *t, uint64_t ref)
+{
+    if (ref < table_first_short(t)) {
+        const struct tiny_slot *s = &t->tiny[ref];
+        return (struct word){(const unsigned char *)&s->key, s->key >> TABLE_LEN_SHIFT & 0xFF, s->count};
+    }
+    if (ref < table_first_long(t)) {
+        const struct short_slot *s = &t->shorts[ref - table_first_short(t)];
+        return (struct word){(const unsigned char *)s->key, s->key[2] >> TABLE_LEN_SHIFT & 0xFF, s->count};
+    }
+    const struct long_slot *s = &t->longs[ref - table_first_long(t)];
+    return (struct word){t->arena.p ? t->arena.p + s->at : NULL, (size_t)s->len, s->count};
+}
+
+/* Asks for what table_at will read. */
+static inline void table_prefetch(const struct table *t, uint64_t ref)
+{
+    if (ref < table_first_short(t))
+        __builtin_prefetch(&t->tiny[ref]);
+    else if (ref < table_first_long(t))
+        __builtin_prefetch(&t->shorts[ref - table_first_short(t)]);
+    else
+        __builtin_prefetch(&t->longs[ref - table_first_long(t)]);
+}
 
 #endif

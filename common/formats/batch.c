@@ -60,10 +60,17 @@ int batch_word(struct batch *b, const unsigned char *p, size_t len, uint64_t cou
     if (b->payload.len == 0) {
         if (need > RECORD_ATOMIC_PAYLOAD - 2 * ID_LEN - 2 * VARINT_MAX)
             return put_long(b, p, len, count, e);
-        if (words_put_head(&b->payload, b->run, b->id, b->seq, WORDS_WHOLE, e))
+        if (buf_reserve(&b->payload, RECORD_ATOMIC_PAYLOAD, e) ||
+            words_put_head(&b->payload, b->run, b->id, b->seq, WORDS_WHOLE, e))
             return -1;
     }
-    return put_string(&b->payload, p, len, e) || put_varint(&b->payload, count, e) ? -1 : 0;
+    unsigned char *to = b->payload.p + b->payload.len; /* where a record begins there was room made for all of it */
+    to += varint_put(to, len);
+    memcpy(to, p, len);
+    to += len;
+    to += varint_put(to, count);
+    b->payload.len = (size_t)(to - b->payload.p);
+    return 0;
 }
 
 int batch_end(struct batch *b, enum record_type type, struct str rules, const struct buf *runs, uint64_t n_runs,

@@ -11,6 +11,7 @@
 #include "formats/wire.h"
 #include "sys/intervals.h"
 #include "sys/spill.h"
+#include "sys/word.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,8 +21,8 @@ struct ledger_run;
 struct ledger_batch;
 struct ledger_failure;
 
-/* Takes one pretoken of a batch that counts. At least 16 bytes past it may be read. */
-typedef int ledger_take(void *ctx, const unsigned char *p, size_t len, uint64_t count, struct err *e);
+/* Takes some pretokens of a batch that counts, padded; borrowed during the call. */
+typedef int ledger_take(void *ctx, const struct word *w, size_t n, struct err *e);
 
 struct ledger {
     ledger_take *take;

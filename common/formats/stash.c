@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 64 << 20 }; /* what goes to disk goes in blocks of about this many bytes, if there are as many */
+enum {
+    BLOCK = 64 << 20, /* what goes to disk goes in blocks of about this many bytes, if there are as many */
+    AT_ONCE = 128,    /* words handed on at a time */
+};
 
 /* What one record has of a pretoken that is too long for one. */
 struct stash_piece {
@@ -78,13 +81,18 @@ int stash_spill(struct stash *s, struct spill *spill, struct err *e)
 int stash_take_entries(const unsigned char *p, size_t n, stash_take_fn *take, void *ctx, struct err *e)
 {
     struct cursor c = cursor_over(p, n);
+    struct word word[AT_ONCE];
     while (cursor_left(&c)) {
-        size_t len;
-        const unsigned char *word = get_string(&c, &len);
-        uint64_t count = get_varint(&c);
-        if (c.bad || len == 0 || count == 0)
+        size_t k = 0;
+        bool empty = false;
+        for (; k < AT_ONCE && cursor_left(&c); k++) {
+            word[k].p = get_string(&c, &word[k].len);
+            word[k].count = get_varint(&c);
+            empty |= (word[k].len == 0) | (word[k].count == 0);
+        }
+        if (c.bad || empty)
             return damaged(e);
-        if (take(ctx, word, len, count, e))
+        if (take(ctx, word, k, e))
             return -1;
     }
     return 0;
@@ -136,7 +144,8 @@ static int take_long(struct stash *s, const struct spill *spill, stash_take_fn *
     if (s->n_piece)
         qsort(s->piece, s->n_piece, sizeof *s->piece, by_seq);
     for (size_t i = 0; i < s->n_piece && rc == 0;)
-        rc = get_long(s, spill, &i, &word, &count, e) || take(ctx, word.p, word.len, count, e) ? -1 : 0;
+        rc = get_long(s, spill, &i, &word, &count, e) || take(ctx, &(struct word){word.p, word.len, count}, 1, e) ? -1
+                                                                                                                  : 0;
     buf_free(&word);
     return rc;
 }

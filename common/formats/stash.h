@@ -6,12 +6,13 @@
 
 #include "formats/wire.h"
 #include "sys/spill.h"
+#include "sys/word.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Takes one pretoken. At least RECORD_PAD bytes past it may be read. */
-typedef int stash_take_fn(void *ctx, const unsigned char *p, size_t len, uint64_t count, struct err *e);
+/* Takes some pretokens, padded; borrowed during the call. */
+typedef int stash_take_fn(void *ctx, const struct word *w, size_t n, struct err *e);
 
 struct stash_piece;
 

@@ -52,6 +52,8 @@ static inline size_t cursor_left(const struct cursor *c)
 static inline uint64_t get_varint(struct cursor *c)
 {
     uint64_t v = 0;
+    if (c->p < c->end && *c->p < 0x80)
+        return *c->p++;
     for (unsigned shift = 0; shift < 64 && c->p < c->end; shift += 7) {
         unsigned char b = *c->p++;
         if (shift == 63 && b > 1)

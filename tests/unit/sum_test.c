@@ -1,5 +1,6 @@
 /* sum_test.c - what adds up and keeps apart: intervals, the count table, sorted runs on disk. */
 #include "bpe/runs.h"
+#include "bpe/sorted.h"
 #include "bpe/table.h"
 #include "sys/intervals.h"
 #include "tap.h"
@@ -118,11 +119,11 @@ static void test_runs(size_t memory, int spill_every, const char *name)
     runs_init(&r, NULL, memory);
     expect.n = 0;
     for (int i = 0; i < 6000 && expect.n < 3990; i++) {
-        unsigned char p[64 + TABLE_PAD];
+        unsigned char p[64 + WORD_PAD];
         size_t len = random_word(p);
         uint64_t count = 1 + rnd(1000);
         expect_add(p, len, count);
-        failed += table_add(&t, p, len, count, &e);
+        failed += table_add(&t, &(struct word){p, len, count}, 1, &e);
         if (spill_every && i % spill_every == spill_every - 1)
             failed += runs_spill(&r, &t, &e) || table_clear(&t, &e);
     }
@@ -140,12 +141,13 @@ static void test_overflow(void)
     struct runs r;
     struct err e = {0};
     struct check c = {0};
-    unsigned char p[1 + TABLE_PAD] = "x";
-    int failed = table_init(&t, &e) || table_add(&t, p, 1, UINT64_MAX - 1, &e) || table_add(&t, p, 1, 1, &e);
-    tap_ok(!failed && table_add(&t, p, 1, 1, &e) == -1 && e.code == EX_DATAERR,
+    unsigned char p[1 + WORD_PAD] = "x";
+    int failed = table_init(&t, &e) || table_add(&t, &(struct word){p, 1, UINT64_MAX - 1}, 1, &e) ||
+                 table_add(&t, &(struct word){p, 1, 1}, 1, &e);
+    tap_ok(!failed && table_add(&t, &(struct word){p, 1, 1}, 1, &e) == -1 && e.code == EX_DATAERR,
            "a count beyond 2^64-1 is an error in the table");
     runs_init(&r, NULL, 0);
-    failed = runs_spill(&r, &t, &e) || table_clear(&t, &e) || table_add(&t, p, 1, 1, &e);
+    failed = runs_spill(&r, &t, &e) || table_clear(&t, &e) || table_add(&t, &(struct word){p, 1, 1}, 1, &e);
     e.code = 0;
     tap_ok(!failed && runs_merge(&r, &t, check_word, &c, &e) == -1 && e.code == EX_DATAERR, "and across runs");
     runs_free(&r);
