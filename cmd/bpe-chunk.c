@@ -18,6 +18,7 @@
 #include "sys/intervals.h"
 #include "sys/num.h"
 #include "sys/prog.h"
+#include "sys/simd.h"
 #include "sys/utf8.h"
 
 #include <errno.h>
@@ -229,11 +230,7 @@ static int put_text(struct chunker *c, size_t source, const unsigned char *p, si
         !last,  c->opt.jsonl ? line : 0,    {p, n}};
     if (!s->by_value)
         return put_piece(c, source, offset, n, e);
-    c->payload.len = 0;
-    return chunk_put(&c->payload, &k, e) || record_put(&c->out, RECORD_CHUNK, c->payload.p, c->payload.len, e) ||
-                   write_out(c, e)
-               ? -1
-               : 0;
+    return chunk_put_record(&c->out, &k, e) || write_out(c, e) ? -1 : 0;
 }
 
 static uint64_t count_newlines(const unsigned char *p, size_t n)
@@ -802,7 +799,7 @@ int main(int argc, char **argv)
     if (rc > 0)
         return e.code;
     if (rc == 0)
-        rc = prog_no_terminal(&e) || run(&c, &e) ? -1 : 0;
+        rc = prog_no_terminal(&e) || simd_prepare(&e) || run(&c, &e) ? -1 : 0;
     if (rc < 0 && !isatty(1) && !(c.opt.only && c.n_sources == 0))
         send_failure(&c, &e);
     int code = rc < 0 ? prog_fail(NAME, &e) : 0;

@@ -1,71 +1,41 @@
 /* record.c - see record.h. */
 #include "formats/record.h"
 
+#include "formats/stuff.h"
 #include "sys/hash.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MARK = 0xFF, VERSION = '1', NEWLINE = '\n', READ_SIZE = 256 << 10 };
-
-/* Stuffing: the payload is cut into blocks of up to 254 bytes without a newline; each is written as a code byte and its
- * bytes. The code is (length + 1) XOR 0x0A, which is never 0x0A. A code for less than 254 bytes stands for a newline
- * after the block, save after the last one. */
-static size_t stuff(unsigned char *out, const unsigned char *p, size_t n)
-{
-    unsigned char *o = out;
-    const unsigned char *end = p + n;
-    for (;;) {
-        size_t left = (size_t)(end - p);
-        size_t room = left < 254 ? left : 254;
-        const unsigned char *nl = room ? memchr(p, NEWLINE, room) : NULL;
-        size_t len = nl ? (size_t)(nl - p) : room;
-        *o++ = (unsigned char)((len + 1) ^ NEWLINE);
-        memcpy(o, p, len);
-        o += len;
-        p += len;
-        if (nl)
-            p++;
-        else if (p == end)
-            return (size_t)(o - out);
-    }
-}
-
-/* The opposite; out has room for n bytes. Returns the length, or SIZE_MAX if p is no stuffed payload. */
-static size_t unstuff(unsigned char *out, const unsigned char *p, size_t n)
-{
-    unsigned char *o = out;
-    const unsigned char *end = p + n;
-    while (p < end) {
-        size_t len = (size_t)(*p++ ^ NEWLINE) - 1;
-        if (len > 254 || len > (size_t)(end - p))
-            return SIZE_MAX;
-        memcpy(o, p, len);
-        o += len;
-        p += len;
-        if (len < 254 && p < end)
-            *o++ = NEWLINE;
-    }
-    return (size_t)(o - out);
-}
 
 static uint64_t checksum(unsigned char version, unsigned char type, const unsigned char *stuffed, size_t n)
 {
     return hash_bytes(stuffed, n, (uint64_t)version << 40 | (uint64_t)type << 32 | n);
 }
 
+/* 0x10 and the value of each lower-case hex digit; 0 for what is none. */
+static const unsigned char hex_value[256] = {
+    ['0'] = 0x10, ['1'] = 0x11, ['2'] = 0x12, ['3'] = 0x13, ['4'] = 0x14, ['5'] = 0x15, ['6'] = 0x16, ['7'] = 0x17,
+    ['8'] = 0x18, ['9'] = 0x19, ['a'] = 0x1A, ['b'] = 0x1B, ['c'] = 0x1C, ['d'] = 0x1D, ['e'] = 0x1E, ['f'] = 0x1F,
+};
+
 /* Reads `digits` lower-case hex digits. Returns false if they are none. */
 static bool get_hex(const unsigned char *p, int digits, uint64_t *v)
 {
+    unsigned all = 0x10;
     *v = 0;
     for (int i = 0; i < digits; i++) {
-        bool decimal = p[i] >= '0' && p[i] <= '9';
-        if (!decimal && (p[i] < 'a' || p[i] > 'f'))
-            return false;
-        *v = *v << 4 | (uint64_t)(decimal ? p[i] - '0' : p[i] - 'a' + 10);
+        all &= hex_value[p[i]];
+        *v = *v << 4 | (hex_value[p[i]] & 0xF);
     }
-    return true;
+    return all;
+}
+
+static void put_hex(unsigned char *p, int digits, uint64_t v)
+{
+    for (int i = digits - 1; i >= 0; i--, v >>= 4)
+        p[i] = (unsigned char)"0123456789abcdef"[v & 0xF];
 }
 
 uint64_t record_checksum(const unsigned char *record)
@@ -75,24 +45,33 @@ uint64_t record_checksum(const unsigned char *record)
     return sum;
 }
 
-int record_put(struct buf *out, enum record_type type, const void *payload, size_t n, struct err *e)
+int record_put_parts(struct buf *out, enum record_type type, const void *first, size_t n_first, const void *rest,
+                     size_t n_rest, struct err *e)
 {
-    size_t most = RECORD_HEADER + n + n / 254 + 2;
+    size_t n = n_first + n_rest, most = RECORD_HEADER + n + n / 254 + 2;
     if (most > RECORD_MAX)
         return err_set(e, EX_DATAERR, "%zu bytes do not fit into one record (%zu at most)", n, RECORD_MAX);
-    if (buf_reserve(out, most, e))
+    if (buf_reserve(out, RECORD_HEADER + STUFF_ROOM(n) + 1, e))
         return -1;
     unsigned char *h = out->p + out->len;
-    if (n == 0)
-        payload = "";
-    size_t len = stuff(h + RECORD_HEADER, payload, n);
-    char text[RECORD_HEADER + 1];
-    snprintf(text, sizeof text, "%c%c%c%08zx%016llx", MARK, VERSION, (int)type, len,
-             (unsigned long long)checksum(VERSION, (unsigned char)type, h + RECORD_HEADER, len));
-    memcpy(h, text, RECORD_HEADER);
+    struct stuffer s;
+    stuff_begin(&s, h + RECORD_HEADER);
+    stuff_put(&s, first, n_first);
+    stuff_put(&s, rest, n_rest);
+    size_t len = stuff_end(&s);
+    h[0] = MARK;
+    h[1] = VERSION;
+    h[2] = (unsigned char)type;
+    put_hex(h + 3, 8, len);
+    put_hex(h + 11, 16, checksum(VERSION, (unsigned char)type, h + RECORD_HEADER, len));
     h[RECORD_HEADER + len] = NEWLINE;
     out->len += RECORD_HEADER + len + 1;
     return 0;
+}
+
+int record_put(struct buf *out, enum record_type type, const void *payload, size_t n, struct err *e)
+{
+    return record_put_parts(out, type, payload, n, NULL, 0, e);
 }
 
 int record_reader_open(struct record_reader *r, const char *path, struct err *e)
@@ -114,18 +93,18 @@ const char *record_reader_name(const struct record_reader *r)
     return input_name(r->in);
 }
 
-/* Makes data.p[pos .. pos + want) available, or sets ended. */
+/* Makes data.p[pos .. pos + want) available, or sets ended. STUFF_PAD bytes past data.len may always be read. */
 static int fill(struct record_reader *r, size_t want, struct err *e)
 {
     while (r->data.len - r->pos < want && !r->ended) {
-        if (r->pos && r->data.cap - r->data.len < READ_SIZE) {
+        if (r->pos && r->data.cap - r->data.len < READ_SIZE + STUFF_PAD) {
             memmove(r->data.p, r->data.p + r->pos, r->data.len - r->pos);
             r->data.len -= r->pos;
             r->pos = 0;
         }
-        if (buf_reserve(&r->data, READ_SIZE, e))
+        if (buf_reserve(&r->data, READ_SIZE + STUFF_PAD, e))
             return -1;
-        ptrdiff_t got = input_read(r->in, r->data.p + r->data.len, r->data.cap - r->data.len, e);
+        ptrdiff_t got = input_read(r->in, r->data.p + r->data.len, r->data.cap - r->data.len - STUFF_PAD, e);
         if (got < 0)
             return -1;
         r->ended = got == 0;

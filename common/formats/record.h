@@ -38,6 +38,10 @@ enum record_type {
  */
 int record_put(struct buf *out, enum record_type type, const void *payload, size_t n, struct err *e);
 
+/* The same for a payload in two parts, which need not be copied together. */
+int record_put_parts(struct buf *out, enum record_type type, const void *first, size_t n_first, const void *rest,
+                     size_t n_rest, struct err *e);
+
 /* The checksum in the header of a record that record_put made. */
 uint64_t record_checksum(const unsigned char *record);
 

@@ -112,13 +112,15 @@ const char *rules_difference(struct str a, struct str b)
 
 /* ---- Chunk ---- */
 
-int chunk_put(struct buf *out, const struct chunk *c, struct err *e)
+int chunk_put_record(struct buf *out, const struct chunk *c, struct err *e)
 {
-    return buf_put(out, c->run, ID_LEN, e) || put_str(out, c->rules, e) || put_varint(out, c->source, e) ||
-                   put_str(out, c->name, e) || put_varint(out, c->offset, e) || put_varint(out, c->inside, e) ||
-                   put_varint(out, c->line, e) || buf_put(out, c->text.p, c->text.len, e)
-               ? -1
-               : 0;
+    struct buf head = {0}; /* apart, so that the text is copied once */
+    int rc = buf_put(&head, c->run, ID_LEN, e) || put_str(&head, c->rules, e) || put_varint(&head, c->source, e) ||
+             put_str(&head, c->name, e) || put_varint(&head, c->offset, e) || put_varint(&head, c->inside, e) ||
+             put_varint(&head, c->line, e) ||
+             record_put_parts(out, RECORD_CHUNK, head.p, head.len, c->text.p, c->text.len, e);
+    buf_free(&head);
+    return rc ? -1 : 0;
 }
 
 int chunk_get(struct chunk *c, const struct record *rec, struct err *e)

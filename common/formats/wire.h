@@ -58,7 +58,7 @@ struct chunk {
     struct str text; /* RECORD_PAD bytes past it may be read, when it was got */
 };
 
-int chunk_put(struct buf *out, const struct chunk *c, struct err *e); /* appends the payload */
+int chunk_put_record(struct buf *out, const struct chunk *c, struct err *e); /* appends the whole record */
 int chunk_get(struct chunk *c, const struct record *rec, struct err *e);
 
 /* ---- Range: text by reference; several files, each with several pieces ---- */

@@ -1,6 +1,8 @@
 /* record_test.c - the frame of a record, its stuffing, its checks; and what the records hold. */
 #include "formats/record.h"
+#include "formats/stuff.h"
 #include "formats/wire.h"
+#include "sys/simd.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -85,6 +87,84 @@ static void test_round_trip(void)
     buf_free(&stream);
     buf_free(&all);
     buf_free(&got);
+}
+
+/* Stuffing as bpe-records(5) has it, a byte at a time. */
+static void stuff_by_the_book(struct buf *out, const unsigned char *p, size_t n)
+{
+    struct err e;
+    size_t len;
+    for (size_t at = 0;; at++) {
+        do {
+            for (len = 0; len < 254 && at + len < n && p[at + len] != '\n'; len++)
+                ;
+            buf_put_byte(out, (unsigned char)((len + 1) ^ '\n'), &e);
+            buf_put(out, p + at, len, &e);
+            at += len;
+            if (at == n)
+                return;
+        } while (len == 254);
+    }
+}
+
+/* Payloads with newlines and full blocks at all distances, given in parts, by all instructions there are. */
+static void test_stuffing(void)
+{
+    struct buf payload = {0}, want = {0};
+    struct err e;
+    unsigned char *out, *back;
+    for (enum simd level = SIMD_NONE; level <= SIMD_SSE2; level++) {
+        if (!simd_has(level)) {
+            tap_ok(1, "stuffing # SKIP no %s here", simd_name(level));
+            continue;
+        }
+        simd_use(level);
+        size_t wrong = 0, wrong_back = 0, beyond = 0, n_bytes = 0;
+        for (int i = 0; i < 30000; i++) {
+            payload.len = want.len = 0;
+            for (unsigned k = rnd(12); k; k--) {
+                unsigned run = rnd(3) ? rnd(90) : 250 + rnd(10);
+                for (; run; run--)
+                    buf_put_byte(&payload, (unsigned char)(rnd(20) ? 'x' : rnd(256)), &e);
+                if (rnd(6))
+                    buf_put_byte(&payload, '\n', &e);
+            }
+            size_t n = payload.len, room = STUFF_ROOM(n), done = 0;
+            stuff_by_the_book(&want, payload.p, n);
+            out = malloc(room + 1);
+            back = malloc(n + STUFF_PAD + 1);
+            unsigned char *copy = malloc(n ? n : 1); /* its own, so that reading beyond it shows */
+            if (!out || !back || !copy)
+                abort();
+            if (n)
+                memcpy(copy, payload.p, n);
+            out[room] = 0xA5;
+            struct stuffer s;
+            stuff_begin(&s, out);
+            while (done < n) {
+                size_t part = 1 + rnd(rnd(2) ? 3 : (unsigned)n);
+                part = part < n - done ? part : n - done;
+                stuff_put(&s, copy + done, part);
+                done += part;
+            }
+            size_t len = stuff_end(&s);
+            wrong += len != want.len || memcmp(out, want.p, len) != 0;
+            beyond += out[room] != 0xA5;
+            memset(out + len, '\n', room - len);
+            back[n + STUFF_PAD] = 0xA5;
+            wrong_back += unstuff(back, out, len) != n || (n && memcmp(back, copy, n) != 0);
+            beyond += back[n + STUFF_PAD] != 0xA5;
+            n_bytes += n;
+            free(out);
+            free(back);
+            free(copy);
+        }
+        tap_ok(wrong == 0, "%s: %zu bytes are stuffed as the manual says", simd_name(level), n_bytes);
+        tap_ok(wrong_back == 0, "%s: and come back", simd_name(level));
+        tap_ok(beyond == 0, "%s: within the room that is asked for", simd_name(level));
+    }
+    buf_free(&payload);
+    buf_free(&want);
 }
 
 /* Three small records; every cut and every flipped bit must be noticed. */
@@ -218,6 +298,7 @@ static void test_varints(void)
 int main(void)
 {
     test_varints();
+    test_stuffing();
     test_round_trip();
     test_damage();
     test_limits();
