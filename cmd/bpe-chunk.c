@@ -268,9 +268,11 @@ static int put_stream(struct chunker *c, size_t source, struct input *in, size_t
     struct source *s = &c->source[source];
     uint64_t offset = 0, line = 1;
     bool only = c->opt.only != NULL, ended = false;
-    size_t low = block / 4, want = block + block / 4; /* no cut up to `low`; read up to `want` before looking for one */
+    size_t low = block / 4, high = block;   /* a piece ends between these */
+    size_t beyond = c->special.max_len + 4; /* read to see whether it may end at `high` */
     b->len = 0;
     for (;;) {
+        size_t want = high + beyond;
         while (b->len < want && !ended) {
             if (buf_reserve(b, want - b->len, e))
                 return -1;
@@ -285,14 +287,14 @@ static int put_stream(struct chunker *c, size_t source, struct input *in, size_t
         if (border - offset <= b->len && (border - offset < b->len || !ended))
             cut = (size_t)(border - offset);
         else if (b->len > block || !ended)
-            cut = cut_last(&c->cutter, b->p, b->len, low, want - block / 4, ended);
+            cut = cut_last(&c->cutter, b->p, b->len, low, high, ended);
         if (cut == 0 && !ended) { /* a long stretch that must stay whole */
-            low = want - block / 4;
-            if (want > RECORD_MAX / 2)
+            if (high >= RECORD_MAX / 2)
                 return err_set(e, EX_DATAERR,
                                "%s: byte %llu: no place to cut in %zu bytes of text; give it as a plain file",
-                               input_name(in), (unsigned long long)offset, want);
-            want *= 2;
+                               input_name(in), (unsigned long long)offset, high);
+            low = high;
+            high *= 2;
             continue;
         }
         bool last = cut == 0;
@@ -306,7 +308,7 @@ static int put_stream(struct chunker *c, size_t source, struct input *in, size_t
         b->len -= n;
         offset += n;
         low = block / 4;
-        want = block + block / 4;
+        high = block;
         if (last)
             break;
     }
@@ -367,13 +369,15 @@ static int put_source(struct chunker *c, size_t source, struct err *e)
     if (!in)
         return -1;
     int rc = 0;
-    if (s->by_value)
+    if (s->by_value) {
+        fd_widen_pipe(1);
         rc = put_stream(c, source, in, (size_t)(c->opt.block ? c->opt.block : VALUE_BLOCK), e);
-    else if (!cut_is_local(&c->cutter))
+    } else if (!cut_is_local(&c->cutter))
         rc = put_stream(c, source, in, (size_t)c->piece_size, e);
-    else
+    else {
         for (size_t i = 0; i < n && rc == 0; i++)
             rc = put_ranges(c, source, input_fd(in), range[i].begin, range[i].end, e);
+    }
     input_close(in);
     return rc;
 }

@@ -84,6 +84,18 @@ int fd_write(int fd, const void *p, size_t n, const char *name, struct err *e)
     return 0;
 }
 
+void fd_widen_pipe(int fd)
+{
+#ifdef F_SETPIPE_SZ
+    enum { WIDE = 1 << 20 };
+    int size = fcntl(fd, F_GETPIPE_SZ);
+    if (size > 0 && size < WIDE)
+        fcntl(fd, F_SETPIPE_SZ, WIDE);
+#else
+    (void)fd;
+#endif
+}
+
 int fd_close_stdout(struct err *e)
 {
     /* NFS and the like report a failed write only at close. */

@@ -29,6 +29,10 @@ ssize_t fd_pread(int fd, void *p, size_t n, uint64_t offset, const char *name, s
 /* Writes all n bytes: one write(2) unless the kernel takes them in parts. -1 with EX_IOERR. */
 int fd_write(int fd, const void *p, size_t n, const char *name, struct err *e);
 
+/* Makes a pipe hold 1 MiB, so that the processes at its ends take turns less often. Nothing happens if fd is no pipe,
+ * or the system does not allow it. What one write(2) keeps together stays PIPE_BUF. */
+void fd_widen_pipe(int fd);
+
 /* Closes standard output and reports what only then comes to light (a full disk). -1 with EX_IOERR. */
 int fd_close_stdout(struct err *e);
 
