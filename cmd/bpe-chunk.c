@@ -53,8 +53,8 @@ static const char usage[] =
 
 enum {
     VALUE_BLOCK = 256 << 10,       /* text in a chunk record, by default */
-    CUT_STEP = 64 << 10,           /* how much is read near a cut at a time */
-    CUT_REACH = 1 << 20,           /* how far from where a cut should be it may be */
+    CUT_STEP = 4 << 10,            /* how much is read at first where a cut should be */
+    CUT_REACH = 1 << 20,           /* and in all before it is left out */
     RANGE_FILL = (512 << 10) + 64, /* a range record is filled up to this: two do not fit a block of GNU parallel */
     MOST_SOURCES = 1 << 24,
     MOST_RECORDS = 64, /* range records of a run, or 4 for each core if that is more */
@@ -167,33 +167,51 @@ static int put_piece(struct chunker *c, size_t source, uint64_t offset, uint64_t
     return c->range_bytes >= c->range_work ? end_range_record(c, false, e) : 0;
 }
 
-/* The first place to cut at or after `at`, at most CUT_REACH further and before `end`; 0 if there is none. */
-static int find_cut(struct chunker *c, int fd, const struct source *s, uint64_t at, uint64_t end, uint64_t *cut,
+/* Where a hole that byte `at` lies in ends; `at` if it lies in none, or the file system does not say. */
+static uint64_t hole_end(int fd, uint64_t at, uint64_t end)
+{
+#ifdef SEEK_DATA
+    off_t data = lseek(fd, (off_t)at, SEEK_DATA);
+    if (data < 0)
+        return errno == ENXIO ? end : at; /* ENXIO: nothing but a hole up to the file's end */
+    return (uint64_t)data < end ? (uint64_t)data : end;
+#else
+    (void)fd, (void)end;
+    return at;
+#endif
+}
+
+/* The first place to cut at or after *at and before `end`; 0 if none is found. No more is read for it than CUT_REACH,
+ * and a little; *at is moved to where the search ended. Holes are skipped: NUL is no place to cut. (Were it, or were
+ * the file system wrong about a hole, a cut would be missed, and no more.) */
+static int find_cut(struct chunker *c, int fd, const struct source *s, uint64_t *at, uint64_t end, uint64_t *cut,
                     struct err *e)
 {
     struct buf *b = &c->window;
-    size_t context = c->special.max_len + 1; /* before the cut: where a special token that ends there begins */
-    uint64_t from = at > context ? at - context : 0;
-    size_t need = (size_t)(at - from), reach = need, search = need;
-    b->len = 0;
+    size_t before = c->special.max_len + 1, beyond = c->special.max_len + 4; /* of a cut, to know it for one */
     *cut = 0;
-    while (reach < need + CUT_REACH && from + reach < end) {
-        reach += CUT_STEP;
-        if (buf_reserve(b, reach - b->len, e))
+    for (size_t n_read = 0, step = CUT_STEP; n_read < CUT_REACH && *at < end; n_read += step) {
+        if (n_read)
+            step = 3 * n_read < CUT_REACH - n_read ? 3 * n_read : CUT_REACH - n_read;
+        uint64_t from = *at > before ? *at - before : 0;
+        size_t search = (size_t)(*at - from), want = search + step + beyond;
+        b->len = 0;
+        if (buf_reserve(b, want, e))
             return -1;
-        ssize_t got = fd_pread(fd, b->p + b->len, reach - b->len, from + b->len, s->name, e);
+        ssize_t got = fd_pread(fd, b->p, want, from, s->name, e);
         if (got < 0)
             return -1;
-        b->len += (size_t)got;
-        bool final = b->len < reach;
+        b->len = (size_t)got;
+        bool final = b->len < want;
         size_t n = cut_first(&c->cutter, b->p, b->len, search, final);
         if (n && from + n < end)
             *cut = from + n;
-        if (n || final)
-            return 0;
-        /* At the very end of what was read, more text may show a cut: a letter's other bytes, or that a token is none.
-         */
-        search = b->len > context + need + 4 ? b->len - context - 4 : need;
+        *at = n || final || end - *at < step ? end : *at + step;
+        if (*at < end) {
+            uint64_t data = hole_end(fd, *at - 1, end); /* a cut here comes after this byte */
+            if (data > *at)
+                *at = data;
+        }
     }
     return 0;
 }
@@ -204,11 +222,11 @@ static int put_ranges(struct chunker *c, size_t source, int fd, uint64_t begin, 
     const struct source *s = &c->source[source];
     uint64_t at = begin, cut;
     while (at < end && end - begin > c->piece_size && end - at > c->piece_size) {
-        at += c->piece_size;
-        if (find_cut(c, fd, s, at, end, &cut, e))
+        uint64_t searched = at += c->piece_size;
+        if (find_cut(c, fd, s, &searched, end, &cut, e))
             return -1;
-        if (cut == 0) { /* nor is there one for any other place within reach */
-            at += c->piece_size < CUT_REACH ? CUT_REACH - c->piece_size : 0;
+        if (cut == 0) { /* nor is there one for any other place up to here */
+            at = searched - at > c->piece_size ? searched - c->piece_size : at;
             continue;
         }
         if (put_piece(c, source, begin, cut - begin, e))
@@ -461,7 +479,7 @@ static int set_cutter(struct chunker *c, const struct rules *r, struct err *e)
         token[i] = (struct special_token){r->special[i].p, r->special[i].len};
     int rc = special_init(&c->special, token, r->n_special, e);
     free(token);
-    c->cutter = (struct cutter){.lines = r->jsonl, .inside = pattern && pattern->cut_inside, .special = &c->special};
+    cutter_init(&c->cutter, r->jsonl, pattern && pattern->cut_inside, &c->special);
     return rc;
 }
 

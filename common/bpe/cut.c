@@ -5,6 +5,20 @@
 
 #include <string.h>
 
+enum { NEAR = 4096 }; /* searched at a time for the last of each byte */
+
+void cutter_init(struct cutter *c, bool lines, bool inside, const struct special_set *special)
+{
+    *c = (struct cutter){.lines = lines, .inside = inside, .special = special};
+    if (lines || inside)
+        c->end[c->n_ends++] = '\n';
+    for (size_t i = 0; i < special->n && !lines; i++) {
+        unsigned char last = special->token[i].p[special->token[i].len - 1];
+        if (!memchr(c->end, last, c->n_ends))
+            c->end[c->n_ends++] = last;
+    }
+}
+
 bool cut_is_local(const struct cutter *c)
 {
     return c->lines || c->special->local;
@@ -54,14 +68,25 @@ static size_t last_by_scanning(const struct cutter *c, const unsigned char *p, s
     }
 }
 
-/* Which bytes may stand before a cut. */
-static void find_ends(const struct cutter *c, bool ends[256])
+/* The last place to cut in p(lo .. hi], for a local cutter: of the bytes that may stand before a cut, the last of each
+ * is at hand. */
+static size_t last_near(const struct cutter *c, const unsigned char *p, size_t n, size_t lo, size_t hi, bool final)
 {
-    for (int i = 0; i < 256; i++)
-        ends[i] = false;
-    ends['\n'] = c->lines || c->inside;
-    for (size_t i = 0; i < c->special->n && !c->lines; i++)
-        ends[c->special->token[i].p[c->special->token[i].len - 1]] = true;
+    const unsigned char *prev[256];
+    for (size_t i = 0; i < c->n_ends; i++)
+        prev[i] = memrchr(p + lo, c->end[i], hi - lo);
+    for (;;) {
+        size_t at = 0, which = 0;
+        for (size_t i = 0; i < c->n_ends; i++) {
+            if (prev[i] && (size_t)(prev[i] - p) + 1 > at) {
+                at = (size_t)(prev[i] - p) + 1;
+                which = i;
+            }
+        }
+        if (at == 0 || local_at(c, p, n, at, final))
+            return at;
+        prev[which] = memrchr(p + lo, c->end[which], at - 1 - lo);
+    }
 }
 
 size_t cut_last(const struct cutter *c, const unsigned char *p, size_t n, size_t lo, size_t hi, bool final)
@@ -70,22 +95,33 @@ size_t cut_last(const struct cutter *c, const unsigned char *p, size_t n, size_t
         hi = n ? n - 1 : 0;
     if (!cut_is_local(c))
         return last_by_scanning(c, p, n, lo, hi, final);
-    bool ends[256];
-    find_ends(c, ends);
-    for (size_t at = hi; at > lo; at--) {
-        if (ends[p[at - 1]] && local_at(c, p, n, at, final))
+    while (hi > lo) {
+        size_t low = hi - lo > NEAR ? hi - NEAR : lo;
+        size_t at = last_near(c, p, n, low, hi, final);
+        if (at)
             return at;
+        hi = low;
     }
     return 0;
 }
 
 size_t cut_first(const struct cutter *c, const unsigned char *p, size_t n, size_t from, bool final)
 {
-    bool ends[256];
-    find_ends(c, ends);
-    for (size_t at = from ? from : 1; at < n; at++) {
-        if (ends[p[at - 1]] && local_at(c, p, n, at, final))
+    const unsigned char *next[256], *end = p + (n ? n - 1 : 0); /* a cut at n is none */
+    for (size_t i = 0; i < c->n_ends; i++)
+        next[i] = from < n ? memchr(p + from - 1, c->end[i], n - from) : NULL;
+    for (;;) {
+        size_t at = n, which = 0;
+        for (size_t i = 0; i < c->n_ends; i++) {
+            if (next[i] && (size_t)(next[i] - p) + 1 < at) {
+                at = (size_t)(next[i] - p) + 1;
+                which = i;
+            }
+        }
+        if (at == n)
+            return 0;
+        if (local_at(c, p, n, at, final))
             return at;
+        next[which] = memchr(p + at, c->end[which], (size_t)(end - (p + at)));
     }
-    return 0;
 }

@@ -16,7 +16,11 @@ struct cutter {
     bool lines;                        /* JSON Lines: after newlines only */
     bool inside;                       /* between 0x0A and a letter */
     const struct special_set *special; /* borrowed */
+    unsigned char end[256];            /* the bytes that may stand before a cut, each once */
+    size_t n_ends;
 };
+
+void cutter_init(struct cutter *c, bool lines, bool inside, const struct special_set *special);
 
 /* Whether cuts can be told from the text around them. If not, only cut_last may be used, on text that begins with a
  * piece. */
@@ -26,8 +30,9 @@ bool cut_is_local(const struct cutter *c);
  * so far (hi <= n); final: the source ends at p[n). The end of the source is not a cut. */
 size_t cut_last(const struct cutter *c, const unsigned char *p, size_t n, size_t lo, size_t hi, bool final);
 
-/* The first place to cut in p[from .. n), 0 if there is none. Local cutters only. p[0 .. from) should have
- * special->max_len + 1 bytes, or reach to the source's start: tokens that begin before it are not seen. */
+/* The first place to cut in p[from .. n), from > 0, 0 if there is none. Local cutters only. p[0 .. from) should have
+ * special->max_len + 1 bytes, or reach to the source's start: tokens that begin before it are not seen.
+ * Whether one may be cut at up to n - (special->max_len + 4) no text beyond p[n) can change. */
 size_t cut_first(const struct cutter *c, const unsigned char *p, size_t n, size_t from, bool final);
 
 #endif

@@ -34,6 +34,51 @@ done
 [ "$cuts" -ge 10000 ]
 ok $? "at least 10,000 cuts were tried ($cuts)"
 
+# What is near a cut is read in steps: the one place in a file is found wherever it lies, at their borders too, and nothing else
+# is taken for it where a token is cut off: <a> before b is none, and \n before EOT no place.
+mkdir steps
+python3 - >want <<'END'
+for kind, before, after in ("token", "<a>b", ""), ("letter", "\n", "中"), ("word", "\nEOT", ""):
+    for border in 0, 4096, 16384, 65536, 262144:
+        for d in range(-14, 15):
+            at = 100 + border + d
+            if at >= 100:
+                name = f"steps/{kind}.{at}"
+                with open(name, "w") as f:
+                    f.write("-" * (at - len(before)) + before + after + "-" * 300)
+                print(name, f"0+{at}", f"{at}+{len(after.encode()) + 300}")
+END
+cut_into() { # BLOCK FILE...: the pieces of each
+    bpe-chunk -b "$1" -s '<a>' -s '<a>b' -s EOT "${@:2}" | bpe-view |
+        awk '/^#  file/ { sub("name=", "", $4); sub("pieces=", "", $7); gsub(",", " ", $7); a[$4] = a[$4] " " $7 }
+             END { for (name in a) print name a[name] }' | sort
+}
+cut_into 100 steps/* >got
+sort -o want want
+same want got "the one place to cut is found, at the borders of what is read too ($(wc -l <want) files)"
+
+# Holes are skipped, however long, and what is behind them is found.
+python3 - >want <<'END'
+import os
+with open("holes", "wb") as f:
+    f.write(b"-" * 5000)
+    f.truncate(50 << 20)
+    f.seek(50 << 20)
+    f.write(b"\nab\n" + b"-" * 5000)
+    f.truncate(100 << 20)
+    f.flush()
+    try:
+        hole = os.lseek(f.fileno(), 10000, os.SEEK_DATA)
+    except OSError:
+        hole = 0
+print(hole > 49 << 20)
+END
+if [ "$(cat want)" = True ]; then
+    is "$(cut_into 16M holes)" "holes 0+52428801 52428801+52428799" "holes are skipped, and what is behind them is found"
+else
+    skip "holes are skipped" "this file system does not tell where they are"
+fi
+
 # The rule is needed: a piece that ends inside a document is not one that ends a document.
 printf 'a\n\nb' >inside.txt
 is "$(bpe-chunk inside.txt | bpe-count | bpe-sum | words)" "$(printf '2\t\\n\n1\ta\n1\tb')" "a newline before a letter stands alone"

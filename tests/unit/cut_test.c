@@ -1,0 +1,112 @@
+/* cut_test.c - the places where text may be cut, against all matches of special tokens from the text's start. */
+#include "bpe/cut.h"
+#include "bpe/uclass.h"
+#include "tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_TEXT = 9000, MAX_TOKENS = 4, MAX_TOKEN = 4 };
+
+static unsigned rng_state = 1;
+
+static unsigned rnd(unsigned n)
+{
+    rng_state = rng_state * 1103515245 + 12345;
+    return (rng_state >> 8) % n;
+}
+
+static size_t random_text(unsigned char *p, size_t n, const char *alphabet, unsigned fill)
+{
+    for (size_t i = 0; i < n; i++)
+        p[i] = (unsigned char)(rnd(fill) ? ' ' : alphabet[rnd((unsigned)strlen(alphabet))]);
+    return n;
+}
+
+/* Marks every place, from the text's start: is it a cut? */
+static void mark_cuts(const struct cutter *c, const unsigned char *p, size_t n, bool *is_cut)
+{
+    size_t from = 0, pos, len;
+    memset(is_cut, 0, n + 1);
+    while (special_next(c->special, p, n, from, true, &pos, &len) == SPECIAL_FOUND || (pos = n, len = 0, from < n)) {
+        for (size_t at = from ? from : 1; at < pos; at++)
+            is_cut[at] |= c->inside && p[at - 1] == '\n' && uclass_letter_at(p + at, n - at);
+        from = pos + len;
+        if (len)
+            is_cut[from] = true;
+    }
+    for (size_t at = 1; at < n && c->lines; at++)
+        is_cut[at] = p[at - 1] == '\n';
+    is_cut[n] = false;
+}
+
+static size_t wrong_last, wrong_first, wrong_window, n_found, n_local;
+
+static void try_text(const struct cutter *c, const unsigned char *p, size_t n)
+{
+    static bool is_cut[MAX_TEXT + 1];
+    mark_cuts(c, p, n, is_cut);
+    size_t lo = rnd((unsigned)n), hi = lo + rnd((unsigned)(n - lo) + 1), want = 0;
+    for (size_t at = lo + 1; at <= hi; at++)
+        want = is_cut[at] ? at : want;
+    size_t got = cut_last(c, p, n, lo, hi, true);
+    wrong_last += got != want;
+    n_found += got != 0;
+    /* Of a window that more text follows: what is far enough from its end is known, and the rest is not guessed. */
+    size_t margin = c->special->max_len + 4, end = 1 + rnd((unsigned)n);
+    unsigned char *window = malloc(end);
+    if (!window)
+        abort();
+    memcpy(window, p, end);
+    got = cut_last(c, window, end, 0, end, false);
+    wrong_window += got && !is_cut[got];
+    for (size_t at = got + 1; at + margin < end; at++)
+        wrong_window += is_cut[at];
+    free(window);
+    if (!cut_is_local(c))
+        return;
+    n_local++;
+    size_t begin = rnd((unsigned)n), from = begin ? begin + c->special->max_len + 1 : 1;
+    if (from >= n)
+        return;
+    for (want = from; want < n && !is_cut[want]; want++)
+        ;
+    got = cut_first(c, p + begin, n - begin, from - begin, true);
+    wrong_first += (got ? begin + got : n) != want;
+    end = from + rnd((unsigned)(n - from));
+    got = cut_first(c, p + begin, end - begin, from - begin, false);
+    wrong_window += got ? begin + got != want : want + margin < end;
+}
+
+int main(void)
+{
+    static const char *const alphabets[] = {"ab\n", "a\n", "<|>\na", "a", "xyz<>\n", "\n\n1"};
+    static unsigned char text[MAX_TEXT];
+    unsigned char bytes[MAX_TOKENS][MAX_TOKEN];
+    struct err e;
+    for (int i = 0; i < 40000; i++) {
+        struct special_token token[MAX_TOKENS];
+        struct special_set set;
+        struct cutter c;
+        const char *alphabet = alphabets[rnd(6)];
+        size_t n_tokens = rnd(MAX_TOKENS + 1);
+        for (size_t k = 0; k < n_tokens; k++)
+            token[k] =
+                (struct special_token){bytes[k], random_text(bytes[k], 1 + rnd(rnd(2) ? 1 : MAX_TOKEN), alphabet, 1)};
+        if (special_init(&set, token, n_tokens, &e))
+            abort();
+        unsigned kind = rnd(5);
+        cutter_init(&c, kind == 0, kind > 1, &set);
+        bool is_long = rnd(20) == 0;
+        size_t n = 1 + rnd(is_long ? MAX_TEXT : 60);
+        random_text(text, n, alphabet, is_long ? 1 + rnd(2000) : 1 + rnd(4));
+        try_text(&c, text, n);
+        special_free(&set);
+    }
+    tap_ok(n_found > 10000 && n_local > 10000, "%zu cuts in 40000 texts, %zu of them with rules that are local",
+           n_found, n_local);
+    tap_ok(wrong_last == 0, "the last cut is that of all");
+    tap_ok(wrong_first == 0, "the first cut is that of all");
+    tap_ok(wrong_window == 0, "a window shows no other cuts, and all but at its very end");
+    return tap_done();
+}
