@@ -59,8 +59,9 @@ enum {
     MOST_SOURCES = 1 << 24,
     MOST_RECORDS = 64, /* range records of a run, or 4 for each core if that is more */
 };
-static const uint64_t RECORD_WORK = 16 << 20; /* text in a range record: enough to be worth a process */
-static const uint64_t PIECE_MAX = 64 << 20;   /* text in a piece: where bpe-count may end a batch */
+/* Text in a range record: four for each core, but enough to be worth a process, and not more than spreads well. */
+static const uint64_t WORK_MIN = 16 << 20, WORK_MAX = 64 << 20;
+static const uint64_t PIECE_MAX = 64 << 20; /* text in a piece: where bpe-count may end a batch */
 
 struct options {
     const char *pattern, *regex;
@@ -405,7 +406,8 @@ static int put_source(struct chunker *c, size_t source, struct err *e)
 static bool plan(struct chunker *c)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t most = cores > MOST_RECORDS / 4 ? 4 * (uint64_t)cores : MOST_RECORDS;
+    uint64_t four_each = cores > 1 ? 4 * (uint64_t)cores : 4,
+             most = four_each > MOST_RECORDS ? four_each : MOST_RECORDS;
     uint64_t bytes = 0;
     bool by_value = false;
     for (size_t i = 0; i < c->n_sources; i++) {
@@ -415,10 +417,12 @@ static bool plan(struct chunker *c)
             bytes += s->size;
     }
     c->hint = bytes;
-    uint64_t n = bytes / RECORD_WORK + 1;
+    uint64_t work = bytes / four_each;
+    work = work < WORK_MIN ? WORK_MIN : work > WORK_MAX ? WORK_MAX : work;
+    uint64_t n = (bytes + work - 1) / work;
     if (n > most)
         n = most;
-    c->range_work = bytes / n + 1;
+    c->range_work = n ? bytes / n + 1 : 1;
     c->piece_size = c->range_work < PIECE_MAX ? c->range_work : PIECE_MAX;
     if (c->opt.block)
         c->piece_size = c->opt.block;
