@@ -21,7 +21,7 @@ FLAGS := -std=c11 -D_GNU_SOURCE -Icommon -DBPE_VERSION='"$(VERSION)"' $(WARN) $(
 # A file named for an instruction set is compiled for it (common/sys/simd.h).
 ifneq (,$(findstring x86_64,$(shell $(CC) -dumpmachine)))
 $(BUILD)/%_avx2.o: SIMD = -mavx2 -mbmi -mbmi2 -mpopcnt
-$(BUILD)/%_avx512.o: SIMD = -mavx2 -mbmi -mbmi2 -mpopcnt -mavx512f -mavx512bw -mavx512vl -mavx512vbmi -mavx512vbmi2
+$(BUILD)/%_avx512.o: SIMD = -mavx2 -mbmi -mbmi2 -mpopcnt -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi -mavx512vbmi2
 endif
 
 LIB     := $(BUILD)/libbpe.a

@@ -125,7 +125,7 @@ static struct sorted_item *sort_heads(struct sorted_item *item, struct sorted_it
 /* Puts all words down as they come in the table. */
 static size_t put_items(const struct table *t, struct sorted_item *item)
 {
-    const uint64_t last = (uint64_t)0xFF << TABLE_LEN_SHIFT;
+    const uint64_t last = (uint64_t)0xFF << TINY_LEN_SHIFT;
     size_t shorts = table_first_short(t), longs = table_first_long(t), n = 0, pos = longs;
     for (size_t i = 0; i < shorts; i++) {
         item[n] = (struct sorted_item){{be64toh(t->tiny[i].key & ~last), 0}, i};

@@ -7,11 +7,11 @@
  * tiny pretokens (+5 %, +15 %); tables up to 5/8 full rather than 1/2 (half the memory, no slower).
  *
  * What did not: buckets of two slots, compared at once by vectors (a load of 64 bytes waits for the count that was just
- * stored there, -40 %) or without a branch (the address then waits for the comparison, -15 %). Keys loaded and compared
- * by AVX-512 and hashed by AES, which gave 10 % before tiny pretokens went apart, are not worth a second version.
+ * stored there, -40 %) or without a branch (the address then waits for the comparison, -15 %).
  */
 #include "bpe/table.h"
 
+#include "bpe/tiny.h"
 #include "sys/hash.h"
 #include "sys/huge.h"
 
@@ -20,9 +20,8 @@
 
 enum {
     FIRST_SHIFT = 64 - 12,
-    TINY_MAX = 7,
     SHORT_MAX = 23,
-    AHEAD = 128, /* pretokens whose slots are asked for before the first is looked at */
+    AHEAD = TINY_BATCH, /* words whose slots are asked for before the first is looked at */
 };
 
 __extension__ typedef unsigned __int128 u128;
@@ -35,18 +34,6 @@ struct key {
 static const unsigned char mask[48] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
                                        0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
 
-static inline uint64_t tiny_key(const unsigned char *p, size_t len)
-{
-    uint64_t key;
-    memcpy(&key, p, 8);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    key &= ~(uint64_t)0 << ((64 - 8 * len) & 63);
-#else
-    key &= ~(uint64_t)0 >> ((64 - 8 * len) & 63);
-#endif
-    return key | (uint64_t)len << TABLE_LEN_SHIFT;
-}
-
 static inline struct key short_key(const unsigned char *p, size_t len)
 {
     struct key key, keep;
@@ -54,7 +41,7 @@ static inline struct key short_key(const unsigned char *p, size_t len)
     memcpy(&keep, mask + 24 - len, 24);
     for (int i = 0; i < 3; i++)
         key.k[i] &= keep.k[i];
-    key.k[2] |= (uint64_t)len << TABLE_LEN_SHIFT;
+    key.k[2] |= (uint64_t)len << TINY_LEN_SHIFT;
     return key;
 }
 
@@ -63,11 +50,6 @@ static inline uint64_t fold(uint64_t a, uint64_t b)
 {
     u128 m = (u128)a * b;
     return (uint64_t)m ^ (uint64_t)(m >> 64);
-}
-
-static inline uint64_t tiny_hash(const uint64_t secret[3], uint64_t key)
-{
-    return fold(key ^ secret[0], secret[1]);
 }
 
 static inline uint64_t short_hash(const uint64_t secret[3], const uint64_t k[3])
@@ -106,6 +88,7 @@ int table_init(struct table *t, struct err *e)
     static uint64_t n_tables;
     uint64_t seed = hash_bytes(&n_tables, sizeof n_tables, hash_secret());
     n_tables++;
+    t->split = tiny_splitter();
     t->secret[0] = hash_bytes("first", 5, seed);
     t->secret[1] = hash_bytes("second", 6, seed) | 1;
     t->secret[2] = hash_bytes("third", 5, seed) | 1;
@@ -239,41 +222,47 @@ static inline int add_total(struct table *t, uint64_t count, struct err *e)
     return 0;
 }
 
-/* Adds up to AHEAD words that are not tiny. */
-static inline int add_others(struct table *t, const struct word *w, size_t n, struct err *e)
-{
+/* Short words on their way into the table. */
+struct shorts {
+    size_t n;
     struct key key[AHEAD];
     uint64_t hash[AHEAD], count[AHEAD];
-    size_t n_short = 0;
+};
+
+/* Adds the long ones of up to AHEAD words that are not tiny, and asks for the slots of the short ones. */
+static inline int begin_others(struct table *t, struct shorts *s, const struct word *w, size_t n, struct err *e)
+{
+    s->n = 0;
     for (size_t i = 0; i < n; i++) {
         if (w[i].len > SHORT_MAX) {
             if (add_long(t, &w[i], e))
                 return -1;
             continue;
         }
-        key[n_short] = short_key(w[i].p, w[i].len);
-        count[n_short] = w[i].count;
-        hash[n_short] = short_hash(t->secret, key[n_short].k);
-        __builtin_prefetch(&t->shorts[slot_of(hash[n_short], t->short_shift)], 1);
-        n_short++;
+        s->key[s->n] = short_key(w[i].p, w[i].len);
+        s->count[s->n] = w[i].count;
+        s->hash[s->n] = short_hash(t->secret, s->key[s->n].k);
+        __builtin_prefetch(&t->shorts[slot_of(s->hash[s->n], t->short_shift)], 1);
+        s->n++;
     }
-    for (size_t i = 0; i < n_short; i++) {
-        if (add_short(t, &key[i], hash[i], count[i], e))
+    return 0;
+}
+
+static inline int end_others(struct table *t, const struct shorts *s, struct err *e)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        if (add_short(t, &s->key[i], s->hash[i], s->count[i], e))
             return -1;
     }
     return 0;
 }
 
-/* Asks for the slots of tiny words, and computes their hashes. */
-static inline void prefetch_tiny(const struct table *t, const uint64_t *key, uint64_t *hash, size_t n)
+static inline void prefetch_tiny(const struct table *t, const uint64_t *hash, size_t n)
 {
-    const uint64_t secret[3] = {t->secret[0], t->secret[1]}; /* which the compiler need not read again each time */
-    const struct tiny_slot *tiny = t->tiny;
+    const struct tiny_slot *tiny = t->tiny; /* which the compiler need not read again each time */
     const unsigned shift = t->tiny_shift;
-    for (size_t i = 0; i < n; i++) {
-        hash[i] = tiny_hash(secret, key[i]);
+    for (size_t i = 0; i < n; i++)
         __builtin_prefetch(&tiny[slot_of(hash[i], shift)], 1);
-    }
 }
 
 int table_add(struct table *t, const struct word *w, size_t n, struct err *e)
@@ -281,6 +270,7 @@ int table_add(struct table *t, const struct word *w, size_t n, struct err *e)
     for (size_t some; n; w += some, n -= some) {
         uint64_t key[AHEAD], hash[AHEAD], count[AHEAD];
         struct word other[AHEAD];
+        struct shorts shorts;
         size_t n_tiny = 0, n_other = 0;
         some = n < AHEAD ? n : AHEAD;
         for (size_t i = 0; i < some; i++) {
@@ -289,16 +279,19 @@ int table_add(struct table *t, const struct word *w, size_t n, struct err *e)
             other[n_other] = w[i];
             n_other += w[i].len > TINY_MAX;
             key[n_tiny] = tiny_key(w[i].p, w[i].len);
+            hash[n_tiny] = tiny_hash(t->secret, key[n_tiny]);
             count[n_tiny] = w[i].count;
             n_tiny += w[i].len <= TINY_MAX;
         }
-        prefetch_tiny(t, key, hash, n_tiny);
-        if (add_others(t, other, n_other, e))
+        if (begin_others(t, &shorts, other, n_other, e))
             return -1;
+        prefetch_tiny(t, hash, n_tiny);
         for (size_t i = 0; i < n_tiny; i++) {
             if (add_tiny(t, key[i], hash[i], count[i], e))
                 return -1;
         }
+        if (end_others(t, &shorts, e))
+            return -1;
     }
     return 0;
 }
@@ -308,25 +301,23 @@ int table_add_ends(struct table *t, const unsigned char *text, size_t start, con
 {
     if (add_total(t, n, e))
         return -1;
-    for (size_t some; n; ends += some, n -= some) {
-        uint64_t key[AHEAD], hash[AHEAD];
+    for (size_t some; n; start = ends[some - 1], ends += some, n -= some) {
+        struct tiny_split split;
         struct word other[AHEAD];
-        size_t n_tiny = 0, n_other = 0;
+        struct shorts shorts;
         some = n < AHEAD ? n : AHEAD;
-        for (size_t i = 0; i < some; start = ends[i++]) { /* the lengths cannot be guessed: no branch by them */
-            size_t len = ends[i] - start;
-            other[n_other] = (struct word){text + start, len, 1};
-            n_other += len > TINY_MAX;
-            key[n_tiny] = tiny_key(text + start, len);
-            n_tiny += len <= TINY_MAX;
-        }
-        prefetch_tiny(t, key, hash, n_tiny);
-        if (add_others(t, other, n_other, e))
+        t->split(&split, text, start, ends, some, t->secret);
+        for (size_t i = 0; i < split.n_other; i++)
+            other[i] = (struct word){text + split.at[i], split.len[i], 1};
+        if (begin_others(t, &shorts, other, split.n_other, e))
             return -1;
-        for (size_t i = 0; i < n_tiny; i++) {
-            if (add_tiny(t, key[i], hash[i], 1, e))
+        prefetch_tiny(t, split.hash, split.n_tiny);
+        for (size_t i = 0; i < split.n_tiny; i++) {
+            if (add_tiny(t, split.key[i], split.hash[i], 1, e))
                 return -1;
         }
+        if (end_others(t, &shorts, e))
+            return -1;
     }
     return 0;
 }

@@ -9,6 +9,7 @@
 #ifndef BPE_BPE_TABLE_H
 #define BPE_BPE_TABLE_H
 
+#include "bpe/tiny.h"
 #include "sys/buf.h"
 #include "sys/err.h"
 #include "sys/word.h"
@@ -43,6 +44,7 @@ struct table {
     struct buf arena;
     uint64_t total; /* sum of all counts */
     uint64_t secret[3];
+    tiny_split_fn *split;
 };
 
 int table_init(struct table *t, struct err *e);
@@ -74,22 +76,16 @@ static inline size_t table_first_long(const struct table *t)
     return table_first_short(t) + (SIZE_MAX >> t->short_shift) + 1;
 }
 
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-enum { TABLE_LEN_SHIFT = 0 }; /* where the last byte of a key is */
-#else
-enum { TABLE_LEN_SHIFT = 56 };
-#endif
-
 /* The word of a ref. (That of a free slot has count 0.) */
 static inline struct word table_at(const struct table *t, uint64_t ref)
 {
     if (ref < table_first_short(t)) {
         const struct tiny_slot *s = &t->tiny[ref];
-        return (struct word){(const unsigned char *)&s->key, s->key >> TABLE_LEN_SHIFT & 0xFF, s->count};
+        return (struct word){(const unsigned char *)&s->key, s->key >> TINY_LEN_SHIFT & 0xFF, s->count};
     }
     if (ref < table_first_long(t)) {
         const struct short_slot *s = &t->shorts[ref - table_first_short(t)];
-        return (struct word){(const unsigned char *)s->key, s->key[2] >> TABLE_LEN_SHIFT & 0xFF, s->count};
+        return (struct word){(const unsigned char *)s->key, s->key[2] >> TINY_LEN_SHIFT & 0xFF, s->count};
     }
     const struct long_slot *s = &t->longs[ref - table_first_long(t)];
     return (struct word){t->arena.p ? t->arena.p + s->at : NULL, (size_t)s->len, s->count};

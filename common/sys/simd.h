@@ -16,7 +16,7 @@ enum simd {
     SIMD_NONE,   /* the plain versions */
     SIMD_SSE2,   /* what every x86-64 has */
     SIMD_AVX2,   /* with BMI 1 and 2 and POPCNT: Haswell, Zen and later */
-    SIMD_AVX512, /* with BW, VL, VBMI and VBMI2: Ice Lake, Zen 4 and later */
+    SIMD_AVX512, /* with BW, DQ, VL, VBMI and VBMI2: Ice Lake, Zen 4 and later */
     SIMD_N,
 };
 

@@ -1,0 +1,170 @@
+/* table_test.c - the count table and its order, against sorting all words and counting equal ones.
+ *
+ *   SEED=N  random seed (printed)
+ */
+#include "../unit/tap.h"
+#include "bpe/sorted.h"
+#include "sys/simd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LETTERS = 4, MOST = 40, N_WORDS = 60000, ROOM = N_WORDS * MOST };
+
+static uint64_t state;
+
+static uint64_t rnd(uint64_t n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (state >> 33) % n;
+}
+
+static unsigned char text[ROOM + WORD_PAD];
+static uint32_t ends[N_WORDS];
+static struct word all[N_WORDS];
+
+static int by_bytes(const void *x, const void *y)
+{
+    const struct word *a = x, *b = y;
+    return word_compare(a->p, a->len, b->p, b->len);
+}
+
+/* Words of few different bytes (0 among them) and of all lengths, most of them short, many again and again. */
+static void make_words(void)
+{
+    static const unsigned char letter[LETTERS] = {'a', ' ', 0, 0xFF};
+    size_t at = 0;
+    for (size_t i = 0; i < N_WORDS; i++) {
+        size_t len = 1 + rnd(rnd(4) ? 9 : MOST);
+        for (size_t k = 0; k < len; k++)
+            text[at + k] = k < 9 ? letter[rnd(rnd(8) ? 2 : LETTERS)] : letter[k % 3 * rnd(2)];
+        ends[i] = (uint32_t)(at += len);
+    }
+    memset(text + at, 'x', WORD_PAD);
+}
+
+/* Sorts all[0 .. n) and adds equal words up. Returns how many remain. */
+static size_t add_up(size_t n)
+{
+    size_t kept = 0;
+    qsort(all, n, sizeof *all, by_bytes);
+    for (size_t i = 0; i < n; i++) {
+        if (kept && by_bytes(&all[kept - 1], &all[i]) == 0)
+            all[kept - 1].count += all[i].count;
+        else
+            all[kept++] = all[i];
+    }
+    return kept;
+}
+
+/* Whether the table holds just all[0 .. n), and gives them in this order. */
+static bool holds(const struct table *t, size_t n)
+{
+    struct sorted s;
+    struct err e;
+    if (table_n(t) != n || sorted_init(&s, t, &e))
+        return false;
+    bool good = s.n == n;
+    for (size_t i = 0; good && i < n; i++) {
+        struct word w = sorted_at(&s, i);
+        good = by_bytes(&w, &all[i]) == 0 && w.count == all[i].count;
+    }
+    sorted_free(&s);
+    return good;
+}
+
+static void test_ends(const char *level)
+{
+    struct table t;
+    struct err e = {0};
+    int failed = table_init(&t, &e);
+    for (size_t i = 0; i < N_WORDS && !failed;) {
+        size_t n = 1 + rnd(rnd(8) ? 20 : 700), start = i ? ends[i - 1] : 0;
+        n = n < N_WORDS - i ? n : N_WORDS - i;
+        failed = table_add_ends(&t, text, start, ends + i, n, &e);
+        i += n;
+    }
+    for (size_t i = 0; i < N_WORDS; i++) {
+        size_t start = i ? ends[i - 1] : 0;
+        all[i] = (struct word){text + start, ends[i] - start, 1};
+    }
+    size_t n = add_up(N_WORDS);
+    tap_ok(!failed && holds(&t, n), "%s: %d pretokens, %zu distinct, counted and in order", level, N_WORDS, n);
+    table_free(&t);
+}
+
+static void test_add(void)
+{
+    struct table t, copy;
+    struct err e = {0};
+    int failed = table_init(&t, &e) || table_init(&copy, &e);
+    for (size_t i = 0; i < N_WORDS; i++) {
+        size_t start = i ? ends[i - 1] : 0;
+        all[i] = (struct word){text + start, ends[i] - start, 1 + rnd(1000)};
+    }
+    for (size_t i = 0; i < N_WORDS && !failed;) {
+        size_t n = 1 + rnd(600);
+        n = n < N_WORDS - i ? n : N_WORDS - i;
+        failed = table_add(&t, all + i, n, &e);
+        i += n;
+    }
+    size_t n = add_up(N_WORDS);
+    tap_ok(!failed && holds(&t, n), "words with counts, some at a time (%zu distinct)", n);
+
+    struct word w;
+    uint64_t ref;
+    bool found = true;
+    for (size_t pos = 0; !failed && table_next(&t, &pos, &w, &ref);) {
+        struct word again = table_at(&t, ref);
+        found &= again.p == w.p && again.len == w.len && again.count == w.count;
+        failed = table_add(&copy, &w, 1, &e);
+    }
+    tap_ok(!failed && found && holds(&copy, n), "one table copied into another, in the order of its slots");
+
+    failed = table_clear(&t, &e);
+    size_t pos = 0;
+    tap_ok(!failed && table_n(&t) == 0 && !table_next(&t, &pos, &w, &ref) && !table_next(&t, &pos, &w, &ref),
+           "an emptied table has no words");
+    table_free(&t);
+    table_free(&copy);
+}
+
+/* Words that begin alike for long: the first 8 bytes do not part them, nor do 16. */
+static void test_alike(void)
+{
+    enum { N = 3000, LEN = 30 };
+    static unsigned char word[N][LEN + WORD_PAD];
+    struct table t;
+    struct err e = {0};
+    int failed = table_init(&t, &e);
+    for (size_t i = 0; i < N; i++) {
+        size_t same = i % 3 == 0 ? 8 : i % 3 == 1 ? 14 : 20;
+        memset(word[i], 'z', LEN);
+        for (size_t k = same; k < LEN; k++)
+            word[i][k] = (unsigned char)('a' + rnd(3));
+        all[i] = (struct word){word[i], same + rnd(LEN - same) + 1, 1};
+        failed |= table_add(&t, &all[i], 1, &e);
+    }
+    size_t n = add_up(N);
+    tap_ok(!failed && holds(&t, n), "words that begin alike are in order (%zu)", n);
+    table_free(&t);
+}
+
+int main(void)
+{
+    const char *seed = getenv("SEED");
+    state = seed ? strtoull(seed, NULL, 10) : 20250107;
+    tap_note("SEED=%llu", (unsigned long long)state);
+    make_words();
+    for (enum simd level = SIMD_NONE; level < SIMD_N; level++) {
+        if (simd_has(level)) {
+            simd_use(level);
+            test_ends(simd_name(level));
+        } else {
+            tap_ok(1, "counting by %s # SKIP this processor has no such instructions", simd_name(level));
+        }
+    }
+    test_add();
+    test_alike();
+    return tap_done();
+}
