@@ -1,8 +1,10 @@
 /* huge.c - see huge.h. */
 #include "sys/huge.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 enum { HUGE_PAGE = 2 << 20, SMALLEST = 4 * HUGE_PAGE };
@@ -25,24 +27,35 @@ void *huge_alloc(size_t n)
     return malloc(n);
 }
 
+#ifdef MADV_HUGEPAGE
+static bool is_mapped(size_t n)
+{
+    return n >= SMALLEST && n <= SIZE_MAX / 4;
+}
+
+/* Zeroed pages, aligned by asking for one more and giving the ends back. */
+static unsigned char *map(size_t n)
+{
+    size_t size = whole_pages(n);
+    unsigned char *p =
+        mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return NULL;
+    size_t before = -(uintptr_t)p & (HUGE_PAGE - 1);
+    if (before)
+        munmap(p, before);
+    if (before < HUGE_PAGE)
+        munmap(p + before + size, HUGE_PAGE - before);
+    madvise(p + before, size, MADV_HUGEPAGE);
+    return p + before;
+}
+#endif
+
 void *huge_zeroed(size_t n)
 {
 #ifdef MADV_HUGEPAGE
-    if (n >= SMALLEST && n <= SIZE_MAX - 2 * (size_t)HUGE_PAGE) {
-        /* The kernel's pages are zeroed already. They are aligned by asking for one more and giving the ends back. */
-        size_t size = whole_pages(n);
-        unsigned char *p =
-            mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (p == MAP_FAILED)
-            return NULL;
-        size_t before = -(uintptr_t)p & (HUGE_PAGE - 1);
-        if (before)
-            munmap(p, before);
-        if (before < HUGE_PAGE)
-            munmap(p + before + size, HUGE_PAGE - before);
-        madvise(p + before, size, MADV_HUGEPAGE);
-        return p + before;
-    }
+    if (is_mapped(n))
+        return map(n);
 #endif
     return calloc(1, n);
 }
@@ -50,10 +63,28 @@ void *huge_zeroed(size_t n)
 void huge_free(void *p, size_t n)
 {
 #ifdef MADV_HUGEPAGE
-    if (p && n >= SMALLEST && n <= SIZE_MAX - 2 * (size_t)HUGE_PAGE) {
+    if (p && is_mapped(n)) {
         munmap(p, whole_pages(n));
         return;
     }
 #endif
     free(p);
+}
+
+void *huge_double(void *p, size_t n)
+{
+    if (n > SIZE_MAX / 4)
+        return NULL;
+    unsigned char *new = huge_zeroed(2 * n);
+    if (!new)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    if (is_mapped(n) && n % HUGE_PAGE == 0 && mremap(p, n, n, MREMAP_MAYMOVE | MREMAP_FIXED, new) != MAP_FAILED) {
+        madvise(new, 2 * n, MADV_HUGEPAGE); /* what was moved there is advised apart: make it one mapping again */
+        return new;
+    }
+#endif
+    memcpy(new, p, n);
+    huge_free(p, n);
+    return new;
 }
