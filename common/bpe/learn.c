@@ -16,6 +16,7 @@
 
 #include "bpe/learn_corpus.h"
 #include "bpe/learn_words.h"
+#include "sys/buf.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -198,7 +199,8 @@ static uint64_t merges_at_most(const struct learner *l)
 static int prepare(struct learner *l, struct err *e)
 {
     uint64_t at_most = merges_at_most(l), floor;
-    if (words_sort(&l->words, e) || words_bound(&l->words, at_most, l->o.max_token_len, &floor, e))
+    words_classify(&l->words);
+    if (words_bound(&l->words, at_most, l->o.max_token_len, &floor, e))
         return -1;
     if (l->n_symbols + at_most > UINT32_MAX - 1)
         at_most = UINT32_MAX - 1 - l->n_symbols;

@@ -22,6 +22,7 @@
  */
 #include "bpe/learn_corpus.h"
 
+#include "sys/buf.h"
 #include "sys/huge.h"
 
 #include <assert.h>
@@ -116,55 +117,60 @@ static int keep(struct corpus *c, uint64_t key, uint64_t weight, uint32_t n, str
 
 /* ---- laying out ---- */
 
-/* Where word i goes, given where the one before it ended (its separator included). */
-static uint64_t word_start(const struct words *ws, size_t i, uint64_t end, unsigned shift)
+/* Gives each class of words its first slot, at the beginning of a block. Returns the number of slots in all. */
+static uint64_t place(struct words *ws, unsigned shift)
 {
-    uint64_t block = (uint64_t)1 << shift;
-    return i > 0 && ws->w[i].count != ws->w[i - 1].count ? (end + block - 1) & ~(block - 1) : end;
-}
-
-static uint64_t slots_with(const struct words *ws, unsigned shift)
-{
-    uint64_t end = 1;
-    for (size_t i = 0; i < ws->n; i++)
-        end = word_start(ws, i, end, shift) + ws->w[i].len + 1;
+    uint64_t block = (uint64_t)1 << shift, end = 1;
+    for (size_t i = 0; i < ws->n_class; i++) {
+        end = i > 0 ? (end + block - 1) & ~(block - 1) : end;
+        ws->class[i].at = end;
+        end += ws->class[i].slots;
+    }
     return end;
 }
 
 /* The largest blocks that waste little: many distinct counts ask for small ones. With blocks of one slot nothing is
  * wasted. */
-static unsigned pick_shift(const struct words *ws)
+static unsigned pick_shift(struct words *ws)
 {
     for (unsigned shift = MAX_SHIFT; shift > 0; shift--) {
-        uint64_t n = slots_with(ws, shift);
+        uint64_t n = place(ws, shift);
         if (n <= WORDS_MAX_SLOTS && n <= ws->slots + ws->slots / 16 + 4096)
             return shift;
     }
     return 0;
 }
 
-/* Writes the words into the slots and adds up their pairs of bytes, [left << 8 | right]. */
-static int lay_out(struct corpus *c, const struct words *ws, const uint32_t byte[256], struct side *sum, struct err *e)
+static void set_weights(struct corpus *c, const struct words *ws)
 {
-    uint64_t start = 1;
-    for (size_t i = 0; i < ws->n; i++) {
-        const struct word *w = &ws->w[i];
-        const unsigned char *p = ws->bytes.p + w->off;
-        start = word_start(ws, i, start, c->shift);
-        for (uint64_t b = start >> c->shift; b <= (start + w->len) >> c->shift; b++)
-            c->weight[b] = w->count;
-        for (size_t j = 0; j < w->len; j++)
-            set(c, start + j, byte[p[j]], c->wide);
+    for (size_t i = 0; i < ws->n_class; i++) {
+        const struct words_class *k = &ws->class[i];
+        for (uint64_t b = k->at >> c->shift; b <= (k->at + k->slots - 1) >> c->shift; b++)
+            c->weight[b] = k->count;
+    }
+}
+
+/* Writes the words into the slots, each behind the last of its class, and adds up their pairs of bytes,
+ * [left << 8 | right]. */
+static int lay_out(struct corpus *c, struct words *ws, const uint32_t byte[256], struct side *sum, struct err *e)
+{
+    struct words_cursor cursor = {0};
+    struct word w;
+    while (words_next(ws, &cursor, &w)) {
+        struct words_class *k = words_class_of(ws, w.count);
+        uint64_t start = k->at;
+        k->at += w.len + 1;
+        for (size_t j = 0; j < w.len; j++)
+            set(c, start + j, byte[w.p[j]], c->wide);
         if (c->text)
-            memcpy(c->text + start, p, w->len);
-        for (size_t j = 0; j + 1 < w->len; j++) {
-            struct side *s = &sum[p[j] << 8 | p[j + 1]];
+            memcpy(c->text + start, w.p, w.len);
+        for (size_t j = 0; j + 1 < w.len; j++) {
+            struct side *s = &sum[w.p[j] << 8 | w.p[j + 1]];
             s->n++;
-            if (__builtin_add_overflow(s->weight, w->count, &s->weight))
+            if (__builtin_add_overflow(s->weight, w.count, &s->weight))
                 return err_set(e, EX_DATAERR, "the pretokens hold the bytes \"\\x%02x\\x%02x\" more than 2^64-1 times",
-                               p[j], p[j + 1]);
+                               w.p[j], w.p[j + 1]);
         }
-        start += w->len + 1;
     }
     return 0;
 }
@@ -263,7 +269,7 @@ int corpus_init(struct corpus *c, struct words *ws, const struct corpus_opts *o,
     static unsigned char bytes[256];
     *c = (struct corpus){.wide = o->n_symbols > UINT16_MAX, .max_len = o->max_len};
     c->shift = pick_shift(ws);
-    c->n_slots = slots_with(ws, c->shift);
+    c->n_slots = place(ws, c->shift);
     c->chunk_size = MIN_CHUNK + ws->pairs / 16;
     if (pairs_init(&c->pairs, o->floor, o->by_bytes ? greater_bytes : NULL, c, e) ||
         alloc(c, o->n_symbols, o->by_bytes, e))
@@ -278,6 +284,7 @@ int corpus_init(struct corpus *c, struct words *ws, const struct corpus_opts *o,
     struct side *sum = calloc(65536, sizeof *sum);
     if (!sum)
         return err_mem(e, "counting pairs", 65536 * sizeof *sum);
+    set_weights(c, ws);
     int status = lay_out(c, ws, o->byte, sum, e);
     words_free(ws);
     if (!status)

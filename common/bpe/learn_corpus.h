@@ -47,7 +47,7 @@ struct corpus_opts {
     bool by_bytes;    /* ties: the greatest (left bytes, right bytes) first, not the smallest (left, right) */
 };
 
-/* Lays the words (sorted; emptied as soon as they are not needed) out and counts their pairs. c need not be
+/* Lays the words (classified; emptied as soon as they are not needed) out and counts their pairs. c need not be
  * initialized. -1: out of memory, or a pair that counts more than 2^64-1 (EX_DATAERR); corpus_free is due in any case.
  */
 int corpus_init(struct corpus *c, struct words *ws, const struct corpus_opts *o, struct err *e);

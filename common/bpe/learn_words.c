@@ -1,9 +1,63 @@
-/* learn_words.c - see learn_words.h. */
+/* learn_words.c - see learn_words.h. A word is stored as two varints, its count and its length, then its bytes. */
 #include "bpe/learn_words.h"
 
+#include "sys/buf.h"
+#include "sys/bytes.h"
 #include "sys/hash.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHUNK = 1 << 20,   /* bytes; a longer word has a chunk to itself */
+    SMALL = 1 << 12,   /* counts below have their class looked up in a table, the few others by search */
+    MOST_ATTEMPTS = 4, /* see words_bound */
+};
+
+struct words_chunk {
+    struct words_chunk *next;
+    size_t len;
+    unsigned char bytes[];
+};
+
+/* Room for one more word of this many bytes, in the last chunk. */
+static int reserve(struct words *ws, size_t len, struct err *e)
+{
+    size_t need = len + 2 * VARINT_MAX;
+    if (ws->last && ws->last->len <= CHUNK && CHUNK - ws->last->len >= need)
+        return 0;
+    size_t size = sizeof(struct words_chunk) + (need > CHUNK ? need : CHUNK);
+    struct words_chunk *new = malloc(size);
+    if (!new)
+        return err_mem(e, "the pretokens", size);
+    new->next = NULL;
+    new->len = 0;
+    if (ws->last)
+        ws->last->next = new;
+    else
+        ws->first = new;
+    ws->last = new;
+    return 0;
+}
+
+/* Counts a word in its class. Large counts have a class for every word until words_classify. */
+static int put_class(struct words *ws, uint64_t count, size_t len, struct err *e)
+{
+    if (!ws->small && !(ws->small = calloc(SMALL, sizeof *ws->small)))
+        return err_mem(e, "the counts of pretokens", SMALL * sizeof *ws->small);
+    size_t i = count < SMALL ? ws->small[count] : 0;
+    if (i == 0) {
+        if (array_grow(&ws->class, &ws->class_cap, ws->n_class + 1, sizeof *ws->class, "the counts of pretokens", e))
+            return -1;
+        ws->class[ws->n_class++] = (struct words_class){.count = count};
+        i = ws->n_class;
+        if (count < SMALL)
+            ws->small[count] = i;
+    }
+    ws->class[i - 1].n++;
+    ws->class[i - 1].slots += len + 1;
+    return 0;
+}
 
 int words_add(struct words *ws, const unsigned char *p, size_t len, uint64_t count, struct err *e)
 {
@@ -18,91 +72,180 @@ int words_add(struct words *ws, const unsigned char *p, size_t len, uint64_t cou
             "too many distinct pretokens: their bytes, and one more for each, exceed %lu, the most that can be "
             "merged; leave out rare ones",
             (unsigned long)WORDS_MAX_SLOTS);
-    if (array_grow(&ws->w, &ws->cap, ws->n + 1, sizeof *ws->w, "the pretokens", e))
+    if (reserve(ws, len, e) || put_class(ws, count, len, e))
         return -1;
-    struct word w = {.count = count, .off = (uint32_t)ws->bytes.len, .len = (uint32_t)len};
-    if (buf_put(&ws->bytes, p, len, e))
-        return -1;
-    ws->w[ws->n++] = w;
+    unsigned char *to = ws->last->bytes + ws->last->len;
+    to += varint_put(to, count);
+    to += varint_put(to, len);
+    memcpy(to, p, len);
+    ws->last->len = (size_t)(to + len - ws->last->bytes);
+    ws->n++;
     ws->slots = slots + len + 1;
     ws->pairs += len - 1;
     return 0;
 }
 
-/* One stable pass by a digit of 11 bits, the greatest digit first. */
-static void sort_pass(const struct word *from, struct word *to, size_t n, unsigned shift)
+/* A varint that was put here, so it is well formed. */
+static uint64_t take_varint(const unsigned char **p)
 {
-    size_t at[2048] = {0}, sum = 0;
-    for (size_t i = 0; i < n; i++)
-        at[from[i].count >> shift & 2047]++;
-    for (size_t d = 2048; d-- > 0;) {
-        size_t here = at[d];
-        at[d] = sum;
-        sum += here;
+    uint64_t v = *(*p)++;
+    if (v < 0x80)
+        return v;
+    v &= 0x7f;
+    for (unsigned shift = 7;; shift += 7) {
+        unsigned char b = *(*p)++;
+        v |= (uint64_t)(b & 0x7f) << shift;
+        if (b < 0x80)
+            return v;
     }
-    for (size_t i = 0; i < n; i++)
-        to[at[from[i].count >> shift & 2047]++] = from[i];
 }
 
-int words_sort(struct words *ws, struct err *e)
+bool words_next(const struct words *ws, struct words_cursor *c, struct word *w)
 {
-    uint64_t differ = 0;
-    for (size_t i = 1; i < ws->n; i++)
-        differ |= ws->w[i].count ^ ws->w[0].count;
-    if (!differ)
-        return 0;
-    struct word *other = malloc(ws->n * sizeof *other);
-    if (!other)
-        return err_mem(e, "sorting the pretokens", ws->n * sizeof *other);
-    for (unsigned shift = 0; shift < 64; shift += 11) {
-        if (!(differ >> shift & 2047))
-            continue;
-        sort_pass(ws->w, other, ws->n, shift);
-        struct word *t = ws->w;
-        ws->w = other;
-        other = t;
+    if (!c->chunk)
+        c->chunk = ws->first;
+    else if (c->at == c->chunk->len) {
+        c->chunk = c->chunk->next;
+        c->at = 0;
     }
-    ws->cap = ws->n;
-    free(other);
-    return 0;
+    if (!c->chunk)
+        return false;
+    const unsigned char *p = c->chunk->bytes + c->at;
+    w->count = take_varint(&p);
+    w->len = (size_t)take_varint(&p);
+    w->p = p;
+    c->at = (size_t)(p + w->len - c->chunk->bytes);
+    return true;
+}
+
+static int greater_first(const void *x, const void *y)
+{
+    const struct words_class *a = x, *b = y;
+    return (a->count < b->count) - (a->count > b->count);
+}
+
+void words_classify(struct words *ws)
+{
+    size_t n = 0;
+    if (ws->n_class)
+        qsort(ws->class, ws->n_class, sizeof *ws->class, greater_first);
+    for (size_t i = 0; i < ws->n_class; i++) {
+        struct words_class *c = &ws->class[i];
+        if (n && ws->class[n - 1].count == c->count) {
+            ws->class[n - 1].n += c->n;
+            ws->class[n - 1].slots += c->slots;
+        } else {
+            ws->class[n++] = *c;
+        }
+        if (c->count < SMALL)
+            ws->small[c->count] = n;
+    }
+    ws->n_class = n;
+}
+
+struct words_class *words_class_of(const struct words *ws, uint64_t count)
+{
+    if (count < SMALL)
+        return &ws->class[ws->small[count] - 1];
+    size_t low = 0, high = ws->n_class;
+    while (high - low > 1) {
+        size_t mid = low + (high - low) / 2;
+        if (ws->class[mid].count >= count)
+            low = mid;
+        else
+            high = mid;
+    }
+    return &ws->class[low];
+}
+
+static bool qualifies(const struct word *w, uint64_t max_len)
+{
+    return !max_len || w->len <= 2 || w->len < max_len;
+}
+
+/* How many words of each class qualify. NULL: memory is short. */
+static uint64_t *count_qualified(const struct words *ws, uint64_t max_len)
+{
+    uint64_t *n = calloc(ws->n_class, sizeof *n);
+    struct words_cursor c = {0};
+    struct word w;
+    for (size_t i = 0; n && i < ws->n_class; i++)
+        n[i] = max_len ? 0 : ws->class[i].n;
+    while (n && max_len && words_next(ws, &c, &w))
+        n[words_class_of(ws, w.count) - ws->class] += qualifies(&w, max_len);
+    return n;
+}
+
+/* How many distinct words qualify and count at least `least`; not more than `most` are counted. table has cap slots, a
+ * power of two above most. */
+static uint64_t count_distinct(const struct words *ws, uint64_t least, uint64_t max_len, uint64_t most, uint64_t *table,
+                               size_t cap)
+{
+    struct words_cursor c = {0};
+    struct word w;
+    uint64_t n = 0;
+    memset(table, 0, cap * sizeof *table);
+    while (n < most && words_next(ws, &c, &w)) {
+        if (w.count < least || !qualifies(&w, max_len))
+            continue;
+        uint64_t h = hash_bytes(w.p, w.len, hash_secret()) | 1;
+        size_t at = (size_t)(h >> 1) & (cap - 1);
+        while (table[at] && table[at] != h)
+            at = (at + 1) & (cap - 1);
+        n += table[at] == 0;
+        table[at] = h;
+    }
+    return n;
 }
 
 /* The bound: let T be the count of the n-th most frequent distinct word that qualifies. A word is complete when it is
  * one token; its string is then that of a token, and a merge makes one string. So before the k-th merge, k <= n, at
  * most n - 1 of the n words are complete. Another one is still two tokens or more, hence holds a pair; the pair occurs
  * at least as often as the word, T times or more, and it may be merged, as it lies inside a word that qualifies. This
- * holds whatever breaks ties. It needs distinct words (the same one added twice completes twice with one merge): their
- * hashes are counted; should two hashes collide, T is lower, and still a bound. */
+ * holds whatever breaks ties, and for any T that n distinct words reach.
+ *
+ * It needs distinct words (the same one added twice completes twice with one merge): their hashes are counted; should
+ * two hashes collide, T is lower, and still a bound. As a rule the words are distinct and the first attempt succeeds;
+ * after some, 1 is as good a bound as any. */
 int words_bound(const struct words *ws, uint64_t n, uint64_t max_len, uint64_t *bound, struct err *e)
 {
     *bound = 1;
     if (n == 0 || n > ws->n)
         return 0;
-    size_t cap = 16, seen = 0;
+    size_t cap = 16;
     while (cap < 2 * n)
         cap *= 2;
-    uint64_t *table = calloc(cap, sizeof *table);
-    if (!table)
+    uint64_t *qualified = count_qualified(ws, max_len), *table = malloc(cap * sizeof *table);
+    if (!qualified || !table) {
+        free(qualified);
+        free(table);
         return err_mem(e, "the most frequent pretokens", cap * sizeof *table);
-    for (size_t i = 0; i < ws->n && seen < n; i++) {
-        const struct word *w = &ws->w[i];
-        if (max_len && w->len > 2 && w->len >= max_len)
-            continue;
-        uint64_t h = hash_bytes(ws->bytes.p + w->off, w->len, hash_secret()) | 1;
-        size_t at = (size_t)(h >> 1) & (cap - 1);
-        while (table[at] && table[at] != h)
-            at = (at + 1) & (cap - 1);
-        if (!table[at] && ++seen == n)
-            *bound = w->count;
-        table[at] = h;
     }
+    uint64_t want = n, have = 0;
+    for (size_t attempt = 0, i = 0; attempt < MOST_ATTEMPTS; attempt++) {
+        while (i < ws->n_class && have < want)
+            have += qualified[i++];
+        if (have < want)
+            break;
+        uint64_t distinct = count_distinct(ws, ws->class[i - 1].count, max_len, n, table, cap);
+        if (distinct == n) {
+            *bound = ws->class[i - 1].count;
+            break;
+        }
+        want = have + n - distinct;
+    }
+    free(qualified);
     free(table);
     return 0;
 }
 
 void words_free(struct words *ws)
 {
-    buf_free(&ws->bytes);
-    free(ws->w);
+    for (struct words_chunk *c = ws->first, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+    free(ws->class);
+    free(ws->small);
     *ws = (struct words){0};
 }
