@@ -111,7 +111,21 @@ static int keep(struct corpus *c, uint64_t key, uint64_t weight, uint32_t n, str
     if (!at || pairs_put(&c->pairs, (struct pair){key, weight, at, n}, e))
         return -1;
     s->out = at;
+    s->len = c->len[pair_left(key)];
     s->step = 1;
+    return 0;
+}
+
+static int reserve_found(struct corpus *c, size_t n, struct err *e)
+{
+    if (n <= c->found_cap)
+        return 0;
+    free(c->found);
+    c->found_cap = 0;
+    c->found = huge_alloc(n * sizeof *c->found);
+    if (!c->found)
+        return err_mem(e, "where a pair is", n * sizeof *c->found);
+    c->found_cap = n;
     return 0;
 }
 
@@ -305,6 +319,7 @@ void corpus_free(struct corpus *c)
     for (size_t i = 0; i < c->n_chunks; i++)
         free(c->chunk[i]);
     free(c->chunk);
+    free(c->found);
     pairs_free(&c->pairs);
     free(c->spelling);
     free(c->text);
@@ -319,30 +334,34 @@ struct neighbours {
     size_t n_live, n_left, n_right;
 };
 
-/* Replaces the pair where it still is. Its positions that were live are moved to the front of top->at. */
+/* Replaces the pair where it still is, and notes where that was in c->found, which has room for top->n. */
 FOR_WIDTH struct neighbours replace(struct corpus *c, const struct pair *top, uint32_t z, bool wide)
 {
     const uint32_t a = pair_left(top->key), b = pair_right(top->key);
     const size_t len_a = c->len[a], len_z = c->len[z];
     const size_t block = a == b ? 1 : FILTER_BLOCK; /* in a run of a the first replacement decides about the second */
-    uint32_t *const at = top->at;
+    const uint32_t *const at = top->at;
     struct neighbours f = {0};
+    uint32_t live[FILTER_BLOCK];
     for (size_t i = 0; i < top->n; i += block) {
-        size_t end = top->n - i < block ? top->n : i + block, first = f.n_live;
+        size_t end = top->n - i < block ? top->n : i + block, n = 0;
         for (size_t j = i; j < end; j++) {
             size_t p = at[j];
             if (j + AHEAD < top->n)
                 prefetch(c, at[j + AHEAD], wide);
-            at[f.n_live] = (uint32_t)p;
-            f.n_live += (size_t)(get(c, p, wide) == a) & (size_t)(get(c, p + len_a, wide) == b);
+            live[n] = (uint32_t)p;
+            n += (size_t)(get(c, p, wide) == a) & (size_t)(get(c, p + len_a, wide) == b);
         }
-        for (size_t j = first; j < f.n_live; j++) {
-            size_t p = at[j];
+        for (size_t j = 0; j < n; j++) {
+            size_t p = live[j];
             uint64_t weight = c->weight[p >> c->shift];
             uint32_t x = get(c, p - 1, wide), y = get(c, p + len_z, wide);
             set(c, p, z, wide);
             set(c, p + len_a, z, wide);
             set(c, p + len_z - 1, z, wide);
+            c->found[f.n_live++] = (struct found){(uint32_t)p, x, y};
+            if (x == z)
+                c->found[f.n_live - 2].y = z; /* the one before, which this one touches */
             c->seen_left[f.n_left] = x;
             f.n_left += c->left[x].n++ == 0;
             c->left[x].weight += weight;
@@ -408,32 +427,30 @@ static int update(struct corpus *c, const struct pair *top, uint32_t z, const st
 }
 
 /* Writes the positions of the new pairs. */
-FOR_WIDTH void scatter(struct corpus *c, const struct pair *top, uint32_t z, size_t n_live, bool wide)
+static void scatter(struct corpus *c, size_t n_live)
 {
-    const size_t len_z = c->len[z];
     for (size_t i = 0; i < n_live; i++) {
-        uint32_t p = top->at[i];
-        if (i + AHEAD < n_live)
-            prefetch(c, top->at[i + AHEAD], wide);
-        uint32_t x = get(c, (size_t)p - 1, wide), y = get(c, p + len_z, wide);
-        struct side *left = &c->left[x],
-                    *right = &c->right[y]; /* right[z] is idle: z z is written from its right part */
-        *left->out = p - c->len[x];
+        const struct found *f = &c->found[i];
+        struct side *left = &c->left[f->x],
+                    *right = &c->right[f->y]; /* right[z] is idle: z z is written from its right part */
+        *left->out = f->at - left->len;
         left->out += left->step;
-        *right->out = p;
+        *right->out = f->at;
         right->out += right->step;
     }
 }
 
 FOR_WIDTH int merge(struct corpus *c, const struct pair *top, uint32_t z, bool wide, struct err *e)
 {
+    if (reserve_found(c, top->n, e))
+        return -1;
     struct neighbours f = replace(c, top, z, wide);
     assert(f.n_live > 0);
     if (c->spelling)
-        spell(c, z, c->text + top->at[0], c->len[z]);
+        spell(c, z, c->text + c->found[0].at, c->len[z]);
     int status = update(c, top, z, &f, e);
     if (!status)
-        scatter(c, top, z, f.n_live, wide);
+        scatter(c, f.n_live);
     for (size_t i = 0; i < f.n_left; i++)
         c->left[c->seen_left[i]] = (struct side){.out = &c->never_read};
     for (size_t i = 0; i < f.n_right; i++)

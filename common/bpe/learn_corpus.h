@@ -11,6 +11,12 @@ struct side {
     uint64_t weight;
     uint32_t *out;
     uint32_t n, step;
+    uint32_t len; /* of the left symbol */
+};
+
+/* An occurrence of the pair that is being merged, and its neighbours. */
+struct found {
+    uint32_t at, x, y;
 };
 
 /* What of a symbol decides ties by bytes. */
@@ -34,6 +40,8 @@ struct corpus {
     uint32_t **chunk; /* memory of the pairs' positions, and what of it is free */
     size_t n_chunks, chunks_cap, chunk_size, n_fresh, n_spare;
     uint32_t *fresh, *spare;
+    struct found *found;
+    size_t found_cap;
     struct pairs pairs;
     struct spelling *spelling; /* NULL unless ties are by bytes */
     unsigned char *text;       /* with spelling: the bytes, one a slot */
