@@ -376,10 +376,10 @@ FOR_WIDTH struct neighbours replace(struct corpus *c, const struct pair *top, ui
 /* Lowers the count of a pair, if it is kept. */
 static void lower(struct corpus *c, uint64_t key, uint64_t by)
 {
-    struct pair *p = pairs_get(&c->pairs, key);
-    if (p) {
-        assert(p->count >= by);
-        p->count -= by;
+    uint64_t *count = pairs_get(&c->pairs, key);
+    if (count) {
+        assert(*count >= by);
+        *count -= by;
     }
 }
 
@@ -420,9 +420,9 @@ static int update(struct corpus *c, const struct pair *top, uint32_t z, const st
         if (keep(c, pair_key(z, y), c->right[y].weight, c->right[y].n, &c->right[y], e))
             return -1;
     }
-    struct pair *merged = pairs_get(&c->pairs, top->key); /* not there if the table grew and left it behind */
+    uint64_t *merged = pairs_get(&c->pairs, top->key); /* not there if the table grew and left it behind */
     if (merged)
-        merged->count = 0; /* what a run of a leaves: never asked for again */
+        *merged = 0; /* what a run of a leaves: never asked for again */
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* learn_pairs.c - see learn_pairs.h.
  *
- * The table is open addressing with slots of 32 bytes, so a lookup costs one cache miss. The hash is keyed: ids of
+ * The table is open addressing with slots of 16 bytes, so a lookup costs one cache miss. The hash is keyed: ids of
  * symbols follow from the text, and no text should be able to make pairs collide. The heap is 4-ary and holds count and
  * key, so that comparing touches nothing else but on ties.
  */
@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FIRST_CAP = 1024 }; /* slots */
+
 static size_t slot_of(const struct pairs *ps, uint64_t key)
 {
     uint64_t h = (key ^ ps->secret) * 0x9E3779B97F4A7C15u;
@@ -21,38 +23,53 @@ static size_t slot_of(const struct pairs *ps, uint64_t key)
 }
 
 /* The slot with this key, or the empty one where it belongs. */
-static struct pair *probe(const struct pairs *ps, uint64_t key)
+static size_t probe(const struct pairs *ps, uint64_t key)
 {
     size_t i = slot_of(ps, key);
     while (ps->slot[i].key && ps->slot[i].key != key)
         i = (i + 1) & (ps->cap - 1);
-    return &ps->slot[i];
+    return i;
+}
+
+static int alloc_table(struct pairs *ps, size_t cap, struct err *e)
+{
+    ps->slot = huge_alloc(cap * sizeof *ps->slot);
+    ps->list = huge_alloc(cap * sizeof *ps->list);
+    if (!ps->slot || !ps->list) {
+        free(ps->slot);
+        free(ps->list);
+        return err_mem(e, "the table of pairs", (unsigned long long)cap * (sizeof *ps->slot + sizeof *ps->list));
+    }
+    memset(ps->slot, 0, cap * sizeof *ps->slot);
+    ps->cap = cap;
+    return 0;
 }
 
 /* Doubles the table; what fell below the floor is left behind. */
 static int grow(struct pairs *ps, struct err *e)
 {
-    struct pair *old = ps->slot;
-    size_t old_cap = ps->cap, kept = 0;
-    for (size_t i = 0; i < old_cap; i++)
-        kept += old[i].key && old[i].count >= ps->floor;
-    size_t cap = kept * 4 > old_cap ? old_cap * 2 : old_cap;
-    struct pair *new = huge_alloc(cap * sizeof *new);
-    if (!new)
-        return err_mem(e, "the table of pairs", (unsigned long long)cap * sizeof *new);
-    memset(new, 0, cap * sizeof *new);
-    ps->slot = new;
-    ps->cap = cap;
+    const struct pairs old = *ps;
+    size_t kept = 0;
+    for (size_t i = 0; i < old.cap; i++)
+        kept += old.slot[i].key && old.slot[i].count >= ps->floor;
+    if (alloc_table(ps, kept * 4 > old.cap ? old.cap * 2 : old.cap, e)) {
+        *ps = old;
+        return -1;
+    }
     ps->n = kept;
-    for (size_t i = 0; i < old_cap; i++)
-        if (old[i].key && old[i].count >= ps->floor)
-            *probe(ps, old[i].key) = old[i];
-    free(old);
+    for (size_t i = 0; i < old.cap; i++)
+        if (old.slot[i].key && old.slot[i].count >= ps->floor) {
+            size_t to = probe(ps, old.slot[i].key);
+            ps->slot[to] = old.slot[i];
+            ps->list[to] = old.list[i];
+        }
+    free(old.slot);
+    free(old.list);
     return 0;
 }
 
 /* Whether x is merged before y. */
-static bool bid_before(const struct pairs *ps, struct pair_bid x, struct pair_bid y)
+static bool bid_before(const struct pairs *ps, struct pair_count x, struct pair_count y)
 {
     if (x.count != y.count)
         return x.count > y.count;
@@ -61,14 +78,14 @@ static bool bid_before(const struct pairs *ps, struct pair_bid x, struct pair_bi
 
 static void sift_up(struct pairs *ps, size_t i)
 {
-    struct pair_bid b = ps->heap[i];
+    struct pair_count b = ps->heap[i];
     for (; i > 0 && bid_before(ps, b, ps->heap[(i - 1) / 4]); i = (i - 1) / 4)
         ps->heap[i] = ps->heap[(i - 1) / 4];
     ps->heap[i] = b;
 }
 
 /* Puts b where the top was. */
-static void sift_down(struct pairs *ps, struct pair_bid b)
+static void sift_down(struct pairs *ps, struct pair_count b)
 {
     size_t i = 0;
     for (;;) {
@@ -88,22 +105,26 @@ static void sift_down(struct pairs *ps, struct pair_bid b)
 
 int pairs_init(struct pairs *ps, uint64_t floor, pair_before *before, const void *ctx, struct err *e)
 {
-    *ps = (struct pairs){.cap = 1024, .secret = hash_secret(), .floor = floor, .before = before, .ctx = ctx};
-    ps->slot = calloc(ps->cap, sizeof *ps->slot);
-    return ps->slot ? 0 : err_mem(e, "the table of pairs", ps->cap * sizeof *ps->slot);
+    *ps = (struct pairs){.secret = hash_secret(), .floor = floor, .before = before, .ctx = ctx};
+    if (alloc_table(ps, FIRST_CAP, e)) {
+        *ps = (struct pairs){0};
+        return -1;
+    }
+    return 0;
 }
 
 void pairs_free(struct pairs *ps)
 {
     free(ps->slot);
+    free(ps->list);
     free(ps->heap);
     *ps = (struct pairs){0};
 }
 
-struct pair *pairs_get(const struct pairs *ps, uint64_t key)
+uint64_t *pairs_get(const struct pairs *ps, uint64_t key)
 {
-    struct pair *p = probe(ps, key);
-    return p->key ? p : NULL;
+    struct pair_count *p = &ps->slot[probe(ps, key)];
+    return p->key ? &p->count : NULL;
 }
 
 void pairs_prefetch(const struct pairs *ps, uint64_t key)
@@ -117,9 +138,11 @@ int pairs_put(struct pairs *ps, struct pair p, struct err *e)
         return -1;
     if (array_grow(&ps->heap, &ps->heap_cap, ps->n_heap + 1, sizeof *ps->heap, "the heap of pairs", e))
         return -1;
-    *probe(ps, p.key) = p;
+    size_t i = probe(ps, p.key);
+    ps->slot[i] = (struct pair_count){p.key, p.count};
+    ps->list[i] = (struct pair_list){p.at, p.n};
     ps->n++;
-    ps->heap[ps->n_heap++] = (struct pair_bid){p.count, p.key};
+    ps->heap[ps->n_heap++] = (struct pair_count){p.key, p.count};
     sift_up(ps, ps->n_heap - 1);
     return 0;
 }
@@ -127,18 +150,19 @@ int pairs_put(struct pairs *ps, struct pair p, struct err *e)
 bool pairs_pop(struct pairs *ps, struct pair *top)
 {
     while (ps->n_heap > 0) {
-        struct pair_bid b = ps->heap[0];
-        const struct pair *p = pairs_get(ps, b.key);
-        bool dead = !p || p->count < ps->floor; /* grow() leaves dead pairs behind: then it is not found */
-        if (!dead && p->count != b.count) {
-            sift_down(ps, (struct pair_bid){p->count, b.key});
+        struct pair_count b = ps->heap[0];
+        size_t i = probe(ps, b.key);
+        uint64_t count = ps->slot[i].key ? ps->slot[i].count : 0; /* grow() left it behind */
+        bool dead = count < ps->floor;
+        if (!dead && count != b.count) {
+            sift_down(ps, (struct pair_count){b.key, count});
             continue;
         }
         ps->n_heap--;
         if (ps->n_heap > 0)
             sift_down(ps, ps->heap[ps->n_heap]);
         if (!dead) {
-            *top = *p;
+            *top = (struct pair){b.key, count, ps->list[i].at, ps->list[i].n};
             return true;
         }
     }

@@ -13,24 +13,31 @@
 #include <stdint.h>
 
 struct pair {
-    uint64_t key; /* pair_key(); 0 in an empty slot */
+    uint64_t key; /* pair_key() */
     uint64_t count;
     uint32_t *at; /* where the pair is, or was once; ascending; borrowed */
     uint32_t n;   /* items of at[] */
 };
 
-struct pair_bid {
-    uint64_t count, key;
+struct pair_count {
+    uint64_t key; /* 0 in an empty slot of the table */
+    uint64_t count;
+};
+
+struct pair_list {
+    uint32_t *at;
+    uint32_t n;
 };
 
 /* Whether, of two pairs that count the same, x is merged before y. */
 typedef bool pair_before(const void *ctx, uint64_t x, uint64_t y);
 
 struct pairs {
-    struct pair *slot;
-    size_t n, cap; /* cap is a power of two, at least 2 n */
+    struct pair_count *slot; /* the table; at least half of it is empty */
+    struct pair_list *list;  /* of the pair in the same slot: wanted only once, so kept apart */
+    size_t n, cap;           /* cap is a power of two */
     uint64_t secret;
-    struct pair_bid *heap; /* 4-ary, the next to be merged on top */
+    struct pair_count *heap; /* 4-ary, the next to be merged on top */
     size_t n_heap, heap_cap;
     uint64_t floor;      /* a pair that counts less is never asked for again */
     pair_before *before; /* NULL: the smaller key first */
@@ -57,8 +64,9 @@ static inline uint32_t pair_right(uint64_t key)
 int pairs_init(struct pairs *ps, uint64_t floor, pair_before *before, const void *ctx, struct err *e);
 void pairs_free(struct pairs *ps);
 
-/* The pair, or NULL. The pointer holds until the next put; its count may be lowered through it, never raised. */
-struct pair *pairs_get(const struct pairs *ps, uint64_t key);
+/* The count of a pair, or NULL. The pointer holds until the next put; the count may be lowered through it, never raised.
+ */
+uint64_t *pairs_get(const struct pairs *ps, uint64_t key);
 void pairs_prefetch(const struct pairs *ps, uint64_t key); /* a get or put of this key follows soon */
 
 /* Adds a pair that is not there, with a count of at least the floor. */
