@@ -45,7 +45,8 @@ struct learner {
     size_t public_cap;
     struct reserved *reserved, *reserved_room; /* LEARN_HF: hash by text; where its items live */
     size_t reserved_len;                       /* of the longest */
-    unsigned char *text;                       /* room for a token's spelling: 2 * reserved_len */
+    bool *reserved_chars; /* [0 .. reserved_len]: whether one has as many characters, so might spell as many bytes */
+    unsigned char *text;  /* room for a token's spelling: 2 * reserved_len */
     struct learn_merge *merges;
     size_t n, cap;
 };
@@ -75,6 +76,14 @@ static size_t spell_byte(unsigned byte, unsigned char out[2])
 
 /* ---- numbers of symbols ---- */
 
+static size_t n_chars(const struct learn_special *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->len; i++)
+        n += (s->p[i] & 0xc0) != 0x80;
+    return n;
+}
+
 /* Special tokens first, equal ones once. */
 static int number_special(struct learner *l, struct err *e)
 {
@@ -96,7 +105,12 @@ static int number_special(struct learner *l, struct err *e)
             l->reserved_len = s->len;
     }
     l->text = malloc(2 * l->reserved_len + 2);
-    return l->text ? 0 : err_mem(e, "the special tokens", 2 * l->reserved_len + 2);
+    l->reserved_chars = calloc(l->reserved_len + 1, sizeof *l->reserved_chars);
+    if (!l->text || !l->reserved_chars)
+        return err_mem(e, "the special tokens", 3 * l->reserved_len + 3);
+    for (size_t i = 0; i < l->o.n_special; i++)
+        l->reserved_chars[n_chars(&l->o.special[i])] = true;
+    return 0;
 }
 
 /* Then the bytes, by the code point they are spelled with, but those that are special tokens. */
@@ -165,7 +179,7 @@ static struct reserved *find_reserved(const struct learner *l, uint32_t left, ui
 {
     uint32_t len_left = l->corpus.len[left];
     uint64_t len = (uint64_t)len_left + l->corpus.len[right];
-    if (len > l->reserved_len)
+    if (len > l->reserved_len || !l->reserved_chars[len])
         return NULL;
     size_t n = 0;
     for (uint32_t i = 0; i < len; i++)
@@ -244,6 +258,7 @@ void learner_free(struct learner *l)
     HASH_CLEAR(hh, l->reserved);
     free(l->reserved_room);
     free(l->text);
+    free(l->reserved_chars);
     free(l->public_id);
     free(l->merges);
     free(l);

@@ -64,7 +64,8 @@ static inline uint32_t pair_right(uint64_t key)
 int pairs_init(struct pairs *ps, uint64_t floor, pair_before *before, const void *ctx, struct err *e);
 void pairs_free(struct pairs *ps);
 
-/* The count of a pair, or NULL. The pointer holds until the next put; the count may be lowered through it, never raised.
+/* The count of a pair, or NULL. The pointer holds until the next put; the count may be lowered through it, never
+ * raised.
  */
 uint64_t *pairs_get(const struct pairs *ps, uint64_t key);
 void pairs_prefetch(const struct pairs *ps, uint64_t key); /* a get or put of this key follows soon */

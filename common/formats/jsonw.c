@@ -2,13 +2,20 @@
 #include "formats/jsonw.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <string.h>
 
 static void put(struct jsonw *w, const void *p, size_t n)
 {
-    if (!w->failed && buf_put(w->out, p, n, w->e))
+    struct buf *b = w->out;
+    if (w->failed)
+        return;
+    if (b->cap - b->len < n && buf_reserve(b, n, w->e)) {
         w->failed = true;
+        return;
+    }
+    if (n)
+        memcpy(b->p + b->len, p, n);
+    b->len += n;
 }
 
 static void put_str(struct jsonw *w, const char *s)
@@ -20,9 +27,9 @@ static void new_line(struct jsonw *w)
 {
     if (!w->pretty)
         return;
-    put(w, "\n", 1);
-    for (unsigned i = 0; i < w->depth; i++)
-        put(w, "  ", 2);
+    static const char indent[] = "\n                ";
+    assert(1 + 2 * w->depth < sizeof indent);
+    put(w, indent, 1 + 2 * w->depth);
 }
 
 /* What stands before a key or a value. */
@@ -37,7 +44,7 @@ static void put_separator(struct jsonw *w)
     w->empty = false;
 }
 
-/* The escape for c, or NULL where it needs none. */
+/* The escape for c, a quote, a backslash or a control. */
 static const char *escape(char s[8], unsigned char c)
 {
     static const char hex[] = "0123456789abcdef";
@@ -57,8 +64,6 @@ static const char *escape(char s[8], unsigned char c)
     case '\r':
         return "\\r";
     default:
-        if (c >= 0x20)
-            return NULL;
         memcpy(s, "\\u00", 4);
         s[4] = hex[c >> 4];
         s[5] = hex[c & 15];
@@ -72,9 +77,9 @@ static void put_escaped(struct jsonw *w, const unsigned char *p, size_t len)
     size_t done = 0;
     for (size_t i = 0; i < len; i++) {
         char s[8];
-        const char *esc = escape(s, p[i]);
-        if (!esc)
+        if (p[i] >= 0x20 && p[i] != '"' && p[i] != '\\')
             continue;
+        const char *esc = escape(s, p[i]);
         put(w, p + done, i - done);
         put_str(w, esc);
         done = i + 1;
@@ -142,9 +147,13 @@ void jsonw_str(struct jsonw *w, const char *s)
 
 void jsonw_uint(struct jsonw *w, uint64_t v)
 {
+    char digits[20];
+    size_t at = sizeof digits;
+    do
+        digits[--at] = (char)('0' + v % 10);
+    while (v /= 10);
     put_separator(w);
-    if (!w->failed && buf_printf(w->out, w->e, "%" PRIu64, v))
-        w->failed = true;
+    put(w, digits + at, sizeof digits - at);
 }
 
 void jsonw_bool(struct jsonw *w, bool v)
