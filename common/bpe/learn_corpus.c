@@ -24,17 +24,24 @@
 
 #include "sys/buf.h"
 #include "sys/huge.h"
+#include "sys/simd.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 enum {
-    MAX_SHIFT = 8,       /* blocks of 256 slots, unless that wastes too much */
+    MAX_SHIFT = 12,      /* blocks of 4,096 slots, unless that wastes too much: then weight[] fits into cache */
     FILTER_BLOCK = 256,  /* positions filtered at a time: small enough to be in cache when they are replaced */
     AHEAD = 32,          /* how many positions ahead memory is prefetched; 8 is 10 % slower, 48 the same */
     KEYS_AHEAD = 8,      /* the same for lookups in the table of pairs */
     MIN_CHUNK = 1 << 14, /* positions */
+    DENSE = 64,          /* a pair of bytes at more than one in so many slots has no list */
+    SCAN_STEP = 16,      /* slots looked at together */
 };
 
 /* The hot functions are compiled twice, for narrow and for wide slots. */
@@ -107,6 +114,8 @@ static int keep(struct corpus *c, uint64_t key, uint64_t weight, uint32_t n, str
     uint64_t len = (uint64_t)c->len[pair_left(key)] + c->len[pair_right(key)];
     if (weight < c->pairs.floor || (c->max_len && len > 2 && len >= c->max_len))
         return 0;
+    if (len == 2 && n > c->n_slots / DENSE)
+        return pairs_put(&c->pairs, (struct pair){key, weight, NULL, n}, e);
     uint32_t *at = list_new(c, n, e);
     if (!at || pairs_put(&c->pairs, (struct pair){key, weight, at, n}, e))
         return -1;
@@ -251,7 +260,8 @@ static void spell(struct corpus *c, uint32_t symbol, const unsigned char *p, uin
 
 static int alloc(struct corpus *c, uint32_t n_symbols, bool by_bytes, struct err *e)
 {
-    size_t n = (size_t)n_symbols + 1, n_blocks = (c->n_slots >> c->shift) + 1, size = c->n_slots * (c->wide ? 4 : 2);
+    size_t n = (size_t)n_symbols + 1, n_blocks = (c->n_slots >> c->shift) + 1,
+           size = (c->n_slots + SCAN_STEP + 1) * (c->wide ? 4 : 2);
     c->slot = huge_alloc(size);
     c->weight = malloc(n_blocks * sizeof *c->weight);
     if (by_bytes) {
@@ -281,7 +291,7 @@ static void born(struct corpus *c, uint32_t symbol, uint32_t len)
 int corpus_init(struct corpus *c, struct words *ws, const struct corpus_opts *o, struct err *e)
 {
     static unsigned char bytes[256];
-    *c = (struct corpus){.wide = o->n_symbols > UINT16_MAX, .max_len = o->max_len};
+    *c = (struct corpus){.wide = o->n_symbols > UINT16_MAX, .sse2 = simd_level() >= SIMD_SSE2, .max_len = o->max_len};
     c->shift = pick_shift(ws);
     c->n_slots = place(ws, c->shift);
     c->chunk_size = MIN_CHUNK + ws->pairs / 16;
@@ -334,26 +344,74 @@ struct neighbours {
     size_t n_live, n_left, n_right;
 };
 
+/* Which of the slots p .. p + 15 hold a and have b behind them. */
+FOR_WIDTH unsigned matches(const struct corpus *c, size_t p, uint32_t a, uint32_t b, bool wide)
+{
+    unsigned mask = 0;
+#ifdef __SSE2__
+    if (c->sse2) {
+        for (size_t i = 0; wide && i < SCAN_STEP; i += 4) {
+            const uint32_t *s = (const uint32_t *)c->slot + p + i;
+            __m128i left = _mm_cmpeq_epi32(_mm_loadu_si128((const void *)s), _mm_set1_epi32((int)a));
+            __m128i right = _mm_cmpeq_epi32(_mm_loadu_si128((const void *)(s + 1)), _mm_set1_epi32((int)b));
+            mask |= (unsigned)_mm_movemask_ps(_mm_castsi128_ps(_mm_and_si128(left, right))) << i;
+        }
+        if (wide)
+            return mask;
+        __m128i both[2];
+        for (size_t i = 0; i < 2; i++) {
+            const uint16_t *s = (const uint16_t *)c->slot + p + 8 * i;
+            __m128i left = _mm_cmpeq_epi16(_mm_loadu_si128((const void *)s), _mm_set1_epi16((short)a));
+            __m128i right = _mm_cmpeq_epi16(_mm_loadu_si128((const void *)(s + 1)), _mm_set1_epi16((short)b));
+            both[i] = _mm_and_si128(left, right);
+        }
+        return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(both[0], both[1]));
+    }
+#endif
+    for (size_t i = 0; i < SCAN_STEP; i++)
+        mask |= (unsigned)(get(c, p + i, wide) == a && get(c, p + i + 1, wide) == b) << i;
+    return mask;
+}
+
+/* The next positions of a dense pair, from *p on: at most FILTER_BLOCK. *p moves past what was looked at. */
+FOR_WIDTH size_t scan(const struct corpus *c, size_t *p, uint32_t a, uint32_t b, uint32_t *live, bool wide)
+{
+    size_t n = 0;
+    for (; *p < c->n_slots && n <= FILTER_BLOCK - SCAN_STEP; *p += SCAN_STEP)
+        for (unsigned mask = matches(c, *p, a, b, wide); mask; mask &= mask - 1)
+            live[n++] = (uint32_t)*p + (uint32_t)__builtin_ctz(mask);
+    return n;
+}
+
+/* Those of the next positions of a list, from *j on, that are not stale: at most FILTER_BLOCK. */
+FOR_WIDTH size_t filter(const struct corpus *c, size_t *j, const struct pair *top, uint32_t *live, bool wide)
+{
+    const uint32_t a = pair_left(top->key), b = pair_right(top->key);
+    const size_t len_a = c->len[a], end = top->n - *j < FILTER_BLOCK ? top->n : *j + FILTER_BLOCK;
+    size_t n = 0;
+    for (; *j < end; ++*j) {
+        size_t p = top->at[*j];
+        if (*j + AHEAD < top->n)
+            prefetch(c, top->at[*j + AHEAD], wide);
+        live[n] = (uint32_t)p;
+        n += (size_t)(get(c, p, wide) == a) & (size_t)(get(c, p + len_a, wide) == b);
+    }
+    return n;
+}
+
 /* Replaces the pair where it still is, and notes where that was in c->found, which has room for top->n. */
 FOR_WIDTH struct neighbours replace(struct corpus *c, const struct pair *top, uint32_t z, bool wide)
 {
     const uint32_t a = pair_left(top->key), b = pair_right(top->key);
-    const size_t len_a = c->len[a], len_z = c->len[z];
-    const size_t block = a == b ? 1 : FILTER_BLOCK; /* in a run of a the first replacement decides about the second */
-    const uint32_t *const at = top->at;
+    const size_t len_a = c->len[a], len_z = c->len[z], end = top->at ? top->n : c->n_slots;
     struct neighbours f = {0};
     uint32_t live[FILTER_BLOCK];
-    for (size_t i = 0; i < top->n; i += block) {
-        size_t end = top->n - i < block ? top->n : i + block, n = 0;
-        for (size_t j = i; j < end; j++) {
-            size_t p = at[j];
-            if (j + AHEAD < top->n)
-                prefetch(c, at[j + AHEAD], wide);
-            live[n] = (uint32_t)p;
-            n += (size_t)(get(c, p, wide) == a) & (size_t)(get(c, p + len_a, wide) == b);
-        }
+    for (size_t i = 0; i < end;) {
+        size_t n = top->at ? filter(c, &i, top, live, wide) : scan(c, &i, a, b, live, wide);
         for (size_t j = 0; j < n; j++) {
             size_t p = live[j];
+            if (a == b && get(c, p, wide) != a)
+                continue; /* in a run of a, the one before was replaced just now */
             uint64_t weight = c->weight[p >> c->shift];
             uint32_t x = get(c, p - 1, wide), y = get(c, p + len_z, wide);
             set(c, p, z, wide);
@@ -455,7 +513,8 @@ FOR_WIDTH int merge(struct corpus *c, const struct pair *top, uint32_t z, bool w
         c->left[c->seen_left[i]] = (struct side){.out = &c->never_read};
     for (size_t i = 0; i < f.n_right; i++)
         c->right[c->seen_right[i]] = (struct side){.out = &c->never_read};
-    list_release(c, top->at, top->n);
+    if (top->at)
+        list_release(c, top->at, top->n);
     return status;
 }
 

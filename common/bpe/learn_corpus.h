@@ -29,7 +29,7 @@ struct spelling {
 struct corpus {
     void *slot; /* uint16_t or, with wide, uint32_t; see learn_corpus.c */
     size_t n_slots;
-    bool wide;
+    bool wide, sse2;
     uint64_t *weight; /* the count of the word around slot p is weight[p >> shift] */
     unsigned shift;
     uint32_t *len; /* bytes of a symbol */
