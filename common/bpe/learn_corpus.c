@@ -67,45 +67,69 @@ FOR_WIDTH void prefetch(const struct corpus *c, size_t p, bool wide)
 
 /* ---- memory for positions ---- */
 
-/* Room for n positions: in what an old list left, else at the end of the newest chunk. NULL: memory is short. */
-static uint32_t *list_new(struct corpus *c, size_t n, struct err *e)
-{
-    uint32_t *p;
-    if (n <= c->n_spare) {
-        p = c->spare;
-        c->spare += n;
-        c->n_spare -= n;
-        return p;
-    }
-    if (n > c->n_fresh) {
-        size_t size = n > c->chunk_size ? n : c->chunk_size;
-        if (array_grow(&c->chunk, &c->chunks_cap, c->n_chunks + 1, sizeof(uint32_t *), "the positions of pairs", e))
-            return NULL;
-        p = huge_alloc(size * sizeof *p);
-        if (!p) {
-            err_mem(e, "the positions of pairs", size * sizeof *p);
-            return NULL;
-        }
-        c->chunk[c->n_chunks++] = p;
-        if (c->n_fresh > c->n_spare) {
-            c->spare = c->fresh;
-            c->n_spare = c->n_fresh;
-        }
-        c->fresh = p;
-        c->n_fresh = size;
-    }
-    p = c->fresh;
-    c->fresh += n;
-    c->n_fresh -= n;
-    return p;
-}
+/* What is free of the chunks lies in bins by size: bin k has blocks of 2^k positions or more, but fewer than 2^(k+1). A
+ * free block begins with these fields; it need not be aligned for them. */
+struct block {
+    unsigned char *next;
+    uint32_t n;
+};
+
+enum { LEAST = sizeof(struct block) / sizeof(uint32_t) }; /* positions a list has room for at least */
 
 static void list_release(struct corpus *c, uint32_t *p, size_t n)
 {
-    if (n > c->n_spare) {
-        c->spare = p;
-        c->n_spare = n;
+    n = n < LEAST ? LEAST : n;
+    unsigned k = 63 - (unsigned)__builtin_clzll(n);
+    struct block b = {c->bin[k], (uint32_t)n};
+    memcpy(p, &b, sizeof b);
+    c->bin[k] = (unsigned char *)p;
+    c->bins |= (uint64_t)1 << k;
+}
+
+/* A free block of at least n positions, taken out of its bin, or NULL. */
+static uint32_t *take_block(struct corpus *c, size_t n, size_t *size)
+{
+    unsigned k = n > 1 ? 64 - (unsigned)__builtin_clzll(n - 1) : 0;
+    uint64_t fit = c->bins >> k << k;
+    if (!fit)
+        return NULL;
+    k = (unsigned)__builtin_ctzll(fit);
+    uint32_t *p = (uint32_t *)(void *)c->bin[k];
+    struct block b;
+    memcpy(&b, p, sizeof b);
+    c->bin[k] = b.next;
+    if (!b.next)
+        c->bins &= ~((uint64_t)1 << k);
+    *size = b.n;
+    return p;
+}
+
+static uint32_t *new_chunk(struct corpus *c, size_t n, struct err *e)
+{
+    uint32_t *p;
+    if (array_grow(&c->chunk, &c->chunks_cap, c->n_chunks + 1, sizeof *c->chunk, "the positions of pairs", e))
+        return NULL;
+    p = huge_alloc(n * sizeof *p);
+    if (p)
+        c->chunk[c->n_chunks++] = p;
+    else
+        err_mem(e, "the positions of pairs", n * sizeof *p);
+    return p;
+}
+
+/* Room for n positions. NULL: memory is short. */
+static uint32_t *list_new(struct corpus *c, size_t n, struct err *e)
+{
+    n = n < LEAST ? LEAST : n;
+    size_t size;
+    uint32_t *p = take_block(c, n, &size);
+    if (!p) {
+        size = n > c->chunk_size ? n : c->chunk_size;
+        p = new_chunk(c, size, e);
     }
+    if (p && size - n >= LEAST)
+        list_release(c, p + n, size - n);
+    return p;
 }
 
 /* Puts a pair into the table, and tells its side where the positions go; unless it cannot matter. */
@@ -431,13 +455,19 @@ FOR_WIDTH struct neighbours replace(struct corpus *c, const struct pair *top, ui
     return f;
 }
 
-/* Lowers the count of a pair, if it is kept. */
+/* Lowers the count of a pair, if it is kept. Its list is not wanted any more once it is below the floor. */
 static void lower(struct corpus *c, uint64_t key, uint64_t by)
 {
     uint64_t *count = pairs_get(&c->pairs, key);
-    if (count) {
-        assert(*count >= by);
-        *count -= by;
+    if (!count)
+        return;
+    assert(*count >= by);
+    *count -= by;
+    if (*count < c->pairs.floor) {
+        struct pair_list *l = pairs_list(&c->pairs, count);
+        if (l->at)
+            list_release(c, l->at, l->n);
+        l->at = NULL;
     }
 }
 

@@ -37,9 +37,10 @@ struct corpus {
     struct side *left, *right; /* by symbol; all but idle only during a merge */
     uint32_t *seen_left, *seen_right;
     uint32_t never_read;
-    uint32_t **chunk; /* memory of the pairs' positions, and what of it is free */
-    size_t n_chunks, chunks_cap, chunk_size, n_fresh, n_spare;
-    uint32_t *fresh, *spare;
+    uint32_t **chunk; /* memory of the pairs' positions */
+    size_t n_chunks, chunks_cap, chunk_size;
+    unsigned char *bin[64]; /* what of it is free, by size */
+    uint64_t bins;          /* bit k: bin[k] is not empty */
     struct found *found;
     size_t found_cap;
     struct pairs pairs;

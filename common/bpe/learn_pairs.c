@@ -163,6 +163,7 @@ bool pairs_pop(struct pairs *ps, struct pair *top)
             sift_down(ps, ps->heap[ps->n_heap]);
         if (!dead) {
             *top = (struct pair){b.key, count, ps->list[i].at, ps->list[i].n};
+            ps->list[i].at = NULL;
             return true;
         }
     }

@@ -73,7 +73,14 @@ void pairs_prefetch(const struct pairs *ps, uint64_t key); /* a get or put of th
 /* Adds a pair that is not there, with a count of at least the floor. */
 int pairs_put(struct pairs *ps, struct pair p, struct err *e);
 
-/* Takes the most frequent pair out of the heap (it stays in the table): true, or false when none reaches the floor. */
+/* The list of the pair whose count this is. */
+static inline struct pair_list *pairs_list(const struct pairs *ps, const uint64_t *count)
+{
+    return &ps->list[((const char *)count - (const char *)ps->slot) / (ptrdiff_t)sizeof *ps->slot];
+}
+
+/* Takes the most frequent pair out of the heap, and its list out of the table, where only the count stays: true, or
+ * false when no pair reaches the floor. */
 bool pairs_pop(struct pairs *ps, struct pair *top);
 
 #endif
