@@ -228,7 +228,7 @@ static int prepare(struct learner *l, struct err *e)
     return corpus_init(&l->corpus, &l->words, &co, e);
 }
 
-static int one_merge(struct learner *l, const struct pair *top, struct err *e)
+static int one_merge(struct learner *l, struct pair *top, struct err *e)
 {
     if (array_grow(&l->merges, &l->cap, l->n + 1, sizeof *l->merges, "the merges", e))
         return -1;

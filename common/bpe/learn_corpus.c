@@ -35,11 +35,13 @@
 #endif
 
 enum {
+    N_BYTES = 256,
     MAX_SHIFT = 12,      /* blocks of 4,096 slots, unless that wastes too much: then weight[] fits into cache */
     FILTER_BLOCK = 256,  /* positions filtered at a time: small enough to be in cache when they are replaced */
     AHEAD = 32,          /* how many positions ahead memory is prefetched; 8 is 10 % slower, 48 the same */
     KEYS_AHEAD = 8,      /* the same for lookups in the table of pairs */
     MIN_CHUNK = 1 << 14, /* positions */
+    SOON = 8,            /* of pairs of bytes, those are merged soon that count more than one in so many of the next */
     DENSE = 64,          /* a pair of bytes at more than one in so many slots has no list */
     SCAN_STEP = 16,      /* slots looked at together */
 };
@@ -138,8 +140,6 @@ static int keep(struct corpus *c, uint64_t key, uint64_t weight, uint32_t n, str
     uint64_t len = (uint64_t)c->len[pair_left(key)] + c->len[pair_right(key)];
     if (weight < c->pairs.floor || (c->max_len && len > 2 && len >= c->max_len))
         return 0;
-    if (len == 2 && n > c->n_slots / DENSE)
-        return pairs_put(&c->pairs, (struct pair){key, weight, NULL, n}, e);
     uint32_t *at = list_new(c, n, e);
     if (!at || pairs_put(&c->pairs, (struct pair){key, weight, at, n}, e))
         return -1;
@@ -222,32 +222,83 @@ static int lay_out(struct corpus *c, struct words *ws, const uint32_t byte[256],
     return 0;
 }
 
-/* Puts the pairs of bytes into the table, with their positions. */
-static int first_pairs(struct corpus *c, const uint32_t byte[256], struct side *sum, struct err *e)
+/* Puts the pairs of bytes into the table, without lists. */
+static int first_pairs(struct corpus *c, const uint32_t byte[256], const struct side *sum, struct err *e)
 {
-    size_t max = 0;
-    for (size_t i = 0; i < 256; i++)
-        max = byte[i] > max ? byte[i] : max;
-    unsigned char *value = calloc(max + 1, 1);
-    if (!value)
-        return err_mem(e, "the bytes of symbols", max + 1);
-    for (unsigned i = 0; i < 256; i++)
-        value[byte[i]] = (unsigned char)i;
-    int status = 0;
-    for (unsigned i = 0; i < 65536 && !status; i++) {
-        sum[i].out = &c->never_read;
-        if (sum[i].n)
-            status = keep(c, pair_key(byte[i >> 8], byte[i & 255]), sum[i].weight, sum[i].n, &sum[i], e);
+    for (unsigned i = 0; i < 65536; i++)
+        if (sum[i].weight >= c->pairs.floor &&
+            pairs_put(&c->pairs, (struct pair){pair_key(byte[i >> 8], byte[i & 255]), sum[i].weight, NULL, sum[i].n},
+                      e))
+            return -1;
+    return 0;
+}
+
+/* ---- lists of the pairs of bytes ---- */
+
+static bool is_dense(const struct corpus *c, uint32_t n)
+{
+    return n > c->n_slots / DENSE;
+}
+
+/* Makes the lists of the pairs of bytes that count at least `least` and are not dense. side[] is by left *
+ * (N_BYTES + 1) + right: bytes, or N_BYTES for other symbols. */
+static int make_lists(struct corpus *c, uint64_t least, struct side *side, struct err *e)
+{
+    for (size_t i = 0; i < (N_BYTES + 1) * (N_BYTES + 1); i++) {
+        size_t left = i / (N_BYTES + 1), right = i % (N_BYTES + 1);
+        side[i].out = &c->never_read;
+        uint64_t *count = NULL;
+        if (left < N_BYTES && right < N_BYTES)
+            count = pairs_get(&c->pairs, pair_key(c->byte[left], c->byte[right]));
+        if (!count || *count < least)
+            continue;
+        struct pair_list *l = pairs_list(&c->pairs, count);
+        if (l->at || is_dense(c, l->n))
+            continue;
+        l->at = side[i].out = list_new(c, l->n, e);
+        side[i].step = 1;
+        if (!l->at)
+            return -1;
     }
-    for (size_t p = 1; p + 1 < c->n_slots && !status; p++) {
-        uint32_t left = get(c, p, c->wide), right = get(c, p + 1, c->wide);
-        if (left && right) {
-            struct side *s = &sum[value[left] << 8 | value[right]];
-            *s->out = (uint32_t)p;
-            s->out += s->step;
-        }
+    return 0;
+}
+
+FOR_WIDTH void fill_lists(struct corpus *c, struct side *side, const uint16_t *value, bool wide)
+{
+    uint32_t row = value[get(c, 0, wide)] * (uint32_t)(N_BYTES + 1);
+    for (size_t p = 0; p + 1 < c->n_slots; p++) {
+        uint32_t right = value[get(c, p + 1, wide)];
+        struct side *s = &side[row + right];
+        *s->out = (uint32_t)p;
+        s->out += s->step;
+        row = right * (uint32_t)(N_BYTES + 1);
     }
+}
+
+/* Pairs of bytes get their lists late, when many of their occurrences have gone: when the first one is merged that is
+ * not dense, those get theirs that will soon be merged, too; the others when the first of them is. What is read is the
+ * slots: one that holds the symbol of a byte is that byte, never the inside of a longer symbol, because where two
+ * symbols are joined, at least the slots of bytes are written. count is that of the pair to be merged. */
+static int harvest(struct corpus *c, uint64_t count, struct err *e)
+{
+    uint64_t least = c->harvest == NO_LISTS ? count / SOON : 0;
+    least = least > c->pairs.floor ? least : c->pairs.floor;
+    struct side *side = calloc((N_BYTES + 1) * (N_BYTES + 1), sizeof *side);
+    uint16_t *value = malloc(((size_t)c->n_symbols + 1) * sizeof *value);
+    int status = side && value ? 0 : err_mem(e, "the pairs of bytes", c->n_symbols * sizeof *value);
+    for (uint32_t i = 0; !status && i <= c->n_symbols; i++)
+        value[i] = N_BYTES;
+    for (uint16_t i = 0; !status && i < N_BYTES; i++)
+        value[c->byte[i]] = i;
+    if (!status)
+        status = make_lists(c, least, side, e);
+    if (!status && c->wide)
+        fill_lists(c, side, value, true);
+    else if (!status)
+        fill_lists(c, side, value, false);
+    free(side);
     free(value);
+    c->harvest = least > c->pairs.floor ? SOME_LISTS : ALL_LISTS;
     return status;
 }
 
@@ -315,7 +366,11 @@ static void born(struct corpus *c, uint32_t symbol, uint32_t len)
 int corpus_init(struct corpus *c, struct words *ws, const struct corpus_opts *o, struct err *e)
 {
     static unsigned char bytes[256];
-    *c = (struct corpus){.wide = o->n_symbols > UINT16_MAX, .sse2 = simd_level() >= SIMD_SSE2, .max_len = o->max_len};
+    *c = (struct corpus){.byte = o->byte,
+                         .n_symbols = o->n_symbols,
+                         .wide = o->n_symbols > UINT16_MAX,
+                         .sse2 = simd_level() >= SIMD_SSE2,
+                         .max_len = o->max_len};
     c->shift = pick_shift(ws);
     c->n_slots = place(ws, c->shift);
     c->chunk_size = MIN_CHUNK + ws->pairs / 16;
@@ -456,15 +511,21 @@ FOR_WIDTH struct neighbours replace(struct corpus *c, const struct pair *top, ui
 }
 
 /* Lowers the count of a pair, if it is kept. Its list is not wanted any more once it is below the floor. */
-static void lower(struct corpus *c, uint64_t key, uint64_t by)
+static void lower(struct corpus *c, uint64_t key, const struct side *by)
 {
     uint64_t *count = pairs_get(&c->pairs, key);
     if (!count)
         return;
-    assert(*count >= by);
-    *count -= by;
+    assert(*count >= by->weight);
+    *count -= by->weight;
+    struct pair_list *l = NULL;
+    if (c->harvest != ALL_LISTS) {
+        l = pairs_list(&c->pairs, count);
+        if (!l->at)
+            l->n -= by->n;
+    }
     if (*count < c->pairs.floor) {
-        struct pair_list *l = pairs_list(&c->pairs, count);
+        l = pairs_list(&c->pairs, count);
         if (l->at)
             list_release(c, l->at, l->n);
         l->at = NULL;
@@ -487,7 +548,7 @@ static int update(struct corpus *c, const struct pair *top, uint32_t z, const st
         }
         if (x == 0)
             continue;
-        lower(c, pair_key(x, a), c->left[x].weight);
+        lower(c, pair_key(x, a), &c->left[x]);
         if (keep(c, pair_key(x, z), c->left[x].weight, c->left[x].n, &c->left[x], e))
             return -1;
     }
@@ -500,7 +561,7 @@ static int update(struct corpus *c, const struct pair *top, uint32_t z, const st
         }
         if (y == 0)
             continue;
-        lower(c, pair_key(b, y), c->right[y].weight);
+        lower(c, pair_key(b, y), &c->right[y]);
         if (y == a) {
             c->right[y].weight -= touch.weight;
             c->right[y].n -= touch.n;
@@ -548,8 +609,15 @@ FOR_WIDTH int merge(struct corpus *c, const struct pair *top, uint32_t z, bool w
     return status;
 }
 
-int corpus_merge(struct corpus *c, const struct pair *top, uint32_t z, struct err *e)
+int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, struct err *e)
 {
+    if (!top->at && c->harvest != ALL_LISTS && !is_dense(c, top->n)) {
+        if (harvest(c, top->count, e))
+            return -1;
+        struct pair_list *l = pairs_list(&c->pairs, pairs_get(&c->pairs, top->key));
+        top->at = l->at;
+        l->at = NULL;
+    }
     born(c, z, c->len[pair_left(top->key)] + c->len[pair_right(top->key)]);
     return c->wide ? merge(c, top, z, true, e) : merge(c, top, z, false, e);
 }

@@ -30,7 +30,10 @@ struct corpus {
     void *slot; /* uint16_t or, with wide, uint32_t; see learn_corpus.c */
     size_t n_slots;
     bool wide, sse2;
-    uint64_t *weight; /* the count of the word around slot p is weight[p >> shift] */
+    enum { NO_LISTS, SOME_LISTS, ALL_LISTS } harvest; /* which pairs of bytes have lists, if they are not dense */
+    uint32_t n_symbols;
+    const uint32_t *byte; /* borrowed: the symbol of each byte */
+    uint64_t *weight;     /* the count of the word around slot p is weight[p >> shift] */
     unsigned shift;
     uint32_t *len; /* bytes of a symbol */
     uint64_t max_len;
@@ -50,7 +53,7 @@ struct corpus {
 
 struct corpus_opts {
     uint32_t n_symbols;   /* symbols there may ever be: 1 .. n_symbols */
-    const uint32_t *byte; /* [256]: the symbol of each byte */
+    const uint32_t *byte; /* [256]: the symbol of each byte; borrowed as long as the corpus is used */
     uint64_t max_len; /* no pair is made whose symbols have this many bytes or more, but for two bytes; 0: no limit */
     uint64_t floor;   /* > 0: pairs that count less need not be found */
     bool by_bytes;    /* ties: the greatest (left bytes, right bytes) first, not the smallest (left, right) */
@@ -62,8 +65,8 @@ struct corpus_opts {
 int corpus_init(struct corpus *c, struct words *ws, const struct corpus_opts *o, struct err *e);
 void corpus_free(struct corpus *c);
 
-/* Replaces every occurrence of a pair from pairs_pop by the symbol z, left to right, and brings all counts up to date.
- * No slot holds z before; z may be any number up to n_symbols that is not the symbol of a byte. */
-int corpus_merge(struct corpus *c, const struct pair *top, uint32_t z, struct err *e);
+/* Replaces every occurrence of a pair from pairs_pop (which is lost) by the symbol z, left to right, and brings all
+ * counts up to date. No slot holds z before; z may be any number up to n_symbols that is not the symbol of a byte. */
+int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, struct err *e);
 
 #endif

@@ -15,8 +15,8 @@
 struct pair {
     uint64_t key; /* pair_key() */
     uint64_t count;
-    uint32_t *at; /* where the pair is, or was once; ascending; borrowed */
-    uint32_t n;   /* items of at[] */
+    uint32_t *at; /* where the pair is, or was once; ascending; borrowed; NULL: there is no list */
+    uint32_t n;   /* items of at[]; without a list at most as often does the pair occur */
 };
 
 struct pair_count {

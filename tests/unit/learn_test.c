@@ -393,6 +393,30 @@ static void test_distinct_counts(void)
     free_words(&w);
 }
 
+/* Some letters are common and most are rare, so of the pairs of bytes some are dense, and the lists of the others are
+ * made at different times. */
+static void test_rare_letters(enum learn_tie tie)
+{
+    enum { N = 4000 };
+    struct args a = {.tie = tie_name[tie], .vocab_size = 256 + 400};
+    struct corpus_words w = {must(calloc(N, 64)), must(calloc(N, sizeof(size_t))), must(calloc(N, sizeof(uint64_t))),
+                             N};
+    struct plain t;
+    plain_init(&t, &a);
+    for (size_t i = 0; i < N; i++) {
+        w.len[i] = 2 + rnd(10);
+        w.count[i] = 1 + 1000 / (1 + rnd(1000));
+        for (size_t j = 0; j < w.len[i]; j++)
+            w.bytes[i][j] = (unsigned char)('a' + rnd(1 + rnd(1 + rnd(60))));
+        plain_add_word(&t, w.bytes[i], w.len[i], w.count[i]);
+    }
+    plain_run(&t);
+    tap_ok(same_as_plain(&a, tie, &w, &t), "%s: %d pretokens, some letters common, most rare (%zu merges)",
+           tie_name[tie], N, t.n_merge);
+    plain_free(&t);
+    free_words(&w);
+}
+
 static void on_progress(void *ctx, uint64_t done, uint64_t goal)
 {
     uint64_t *last = ctx;
@@ -432,6 +456,7 @@ int main(int argc, char **argv)
         test_long_word(tie, 70000, 2, 200);
         test_long_word(tie, 100000, 1, 0);
         test_long_word(tie, 900, 3, 0);
+        test_rare_letters(tie);
     }
     test_many_special();
     test_distinct_counts();
