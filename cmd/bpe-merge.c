@@ -185,6 +185,8 @@ static int learn(struct merger *m, struct model *model, struct err *e)
         return err_mem(e, "the merges", (n + 1) * sizeof *m->merges);
     for (size_t i = 0; i < n; i++)
         m->merges[i] = (struct model_merge){merges[i].left, merges[i].right};
+    learner_free(m->learner); /* now, as the model may be large */
+    m->learner = NULL;
     *model = (struct model){.merges = m->merges,
                             .n_merges = n,
                             .special = m->special,

@@ -279,8 +279,11 @@ int learner_run(struct learner *l, const struct learn_opts *o, const struct lear
     uint64_t goal = o->vocab_size > l->n_vocab ? o->vocab_size - l->n_vocab : 0;
     if (goal > 0 && prepare(l, e))
         return -1;
-    while (l->n_vocab < o->vocab_size && pairs_pop(&l->corpus.pairs, &top)) {
-        if (one_merge(l, &top, e))
+    while (l->n_vocab < o->vocab_size) {
+        int popped = pairs_pop(&l->corpus.pairs, &top, e);
+        if (popped == 0)
+            break;
+        if (popped < 0 || one_merge(l, &top, e))
             return -1;
         if (o->progress && l->n % PROGRESS_EVERY == 0)
             o->progress(o->progress_ctx, l->n, goal);

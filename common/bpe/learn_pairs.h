@@ -1,7 +1,8 @@
-/* learn_pairs.h - the pairs of adjacent symbols and which of them is the most frequent: a table and a heap for learn.c.
+/* learn_pairs.h - the pairs of adjacent symbols and which of them is the most frequent: a table and a queue for
+ * learn.c.
  *
- * Counts only fall after a pair was put, so the heap may be lazy: it holds each pair with a count that was once true,
- * and pairs_pop lowers a stale top until the top is true.
+ * Counts only fall after a pair was put, so the queue may be lazy: it holds each pair with a count that was once true,
+ * and pairs_pop moves a stale one on until one is true. No pair may be put that counts more than the last one popped.
  */
 #ifndef BPE_BPE_LEARN_PAIRS_H
 #define BPE_BPE_LEARN_PAIRS_H
@@ -32,13 +33,18 @@ struct pair_list {
 /* Whether, of two pairs that count the same, x is merged before y. */
 typedef bool pair_before(const void *ctx, uint64_t x, uint64_t y);
 
+struct pair_bucket {
+    struct pair_count *item;
+    size_t n, cap;
+};
+
 struct pairs {
     struct pair_count *slot; /* the table; at least half of it is empty */
     struct pair_list *list;  /* of the pair in the same slot: wanted only once, so kept apart */
     size_t n, cap;           /* cap is a power of two */
     uint64_t secret;
-    struct pair_count *heap; /* 4-ary, the next to be merged on top */
-    size_t n_heap, heap_cap;
+    struct pair_bucket bucket[65]; /* the queue; see learn_pairs.c */
+    uint64_t last;
     uint64_t floor;      /* a pair that counts less is never asked for again */
     pair_before *before; /* NULL: the smaller key first */
     const void *ctx;
@@ -79,8 +85,8 @@ static inline struct pair_list *pairs_list(const struct pairs *ps, const uint64_
     return &ps->list[((const char *)count - (const char *)ps->slot) / (ptrdiff_t)sizeof *ps->slot];
 }
 
-/* Takes the most frequent pair out of the heap, and its list out of the table, where only the count stays: true, or
- * false when no pair reaches the floor. */
-bool pairs_pop(struct pairs *ps, struct pair *top);
+/* Takes the most frequent pair out of the queue, and its list out of the table, where only the count stays: 1; 0 when
+ * no pair reaches the floor; -1. */
+int pairs_pop(struct pairs *ps, struct pair *top, struct err *e);
 
 #endif
