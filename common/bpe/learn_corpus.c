@@ -356,6 +356,23 @@ static int alloc(struct corpus *c, uint32_t n_symbols, bool by_bytes, struct err
     return 0;
 }
 
+/* Makes the slots wide, when numbers of symbols outgrow 16 bits. */
+static int widen(struct corpus *c, struct err *e)
+{
+    size_t n = c->n_slots + SCAN_STEP + 1;
+    uint32_t *wide = realloc(c->slot, n * sizeof *wide);
+    if (!wide)
+        return err_mem(e, "the pretokens", n * sizeof *wide);
+    c->slot = wide;
+    for (size_t p = n; p-- > 0;) { /* from the end, in place */
+        uint16_t symbol;
+        memcpy(&symbol, (const char *)wide + p * sizeof symbol, sizeof symbol);
+        wide[p] = symbol;
+    }
+    c->wide = true;
+    return 0;
+}
+
 /* A symbol comes into being. */
 static void born(struct corpus *c, uint32_t symbol, uint32_t len)
 {
@@ -368,9 +385,11 @@ int corpus_init(struct corpus *c, struct words *ws, const struct corpus_opts *o,
     static unsigned char bytes[256];
     *c = (struct corpus){.byte = o->byte,
                          .n_symbols = o->n_symbols,
-                         .wide = o->n_symbols > UINT16_MAX,
+
                          .sse2 = simd_level() >= SIMD_SSE2,
                          .max_len = o->max_len};
+    for (unsigned i = 0; i < N_BYTES; i++)
+        c->wide |= o->byte[i] > UINT16_MAX;
     c->shift = pick_shift(ws);
     c->n_slots = place(ws, c->shift);
     c->chunk_size = MIN_CHUNK + ws->pairs / 16;
@@ -618,6 +637,8 @@ int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, struct err *e)
         top->at = l->at;
         l->at = NULL;
     }
+    if (!c->wide && z > UINT16_MAX && widen(c, e))
+        return -1;
     born(c, z, c->len[pair_left(top->key)] + c->len[pair_right(top->key)]);
     return c->wide ? merge(c, top, z, true, e) : merge(c, top, z, false, e);
 }

@@ -27,7 +27,7 @@ struct spelling {
 
 /* Symbols are numbered from 1 as the caller likes; 0 separates words. */
 struct corpus {
-    void *slot; /* uint16_t or, with wide, uint32_t; see learn_corpus.c */
+    void *slot; /* uint16_t or, with wide, uint32_t: from when numbers need it; see learn_corpus.c */
     size_t n_slots;
     bool wide, sse2;
     enum { NO_LISTS, SOME_LISTS, ALL_LISTS } harvest; /* which pairs of bytes have lists, if they are not dense */
