@@ -67,11 +67,11 @@ int words_add(struct words *ws, const unsigned char *p, size_t len, uint64_t cou
         return 0;
     uint64_t slots = ws->n ? ws->slots : 1;
     if (len >= WORDS_MAX_SLOTS - slots)
-        return err_set(
-            e, EX_DATAERR,
-            "too many distinct pretokens: their bytes, and one more for each, exceed %lu, the most that can be "
-            "merged; leave out rare ones",
-            (unsigned long)WORDS_MAX_SLOTS);
+        return err_set(e, EX_DATAERR,
+                       "the distinct pretokens have more than %lu bytes (and one for each), the most that can be "
+                       "merged: leave out "
+                       "rare ones, or count with a pattern that splits long ones",
+                       (unsigned long)WORDS_MAX_SLOTS);
     if (reserve(ws, len, e) || put_class(ws, count, len, e))
         return -1;
     unsigned char *to = ws->last->bytes + ws->last->len;

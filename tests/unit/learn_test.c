@@ -10,6 +10,7 @@
 #include "tap.h"
 
 #include <inttypes.h>
+#include <sys/time.h>
 
 static const char *const tie_name[] = {[LEARN_HF] = "hf", [LEARN_LEX] = "lex", [LEARN_ID] = "id"};
 
@@ -338,6 +339,28 @@ static void test_long_word(enum learn_tie tie, size_t n, size_t letters, uint64_
     free(p);
 }
 
+/* One pretoken of megabytes, as DNA is, or a document counted whole. Were anything linear in its length done for each
+ * merge, or for each byte, this would take minutes of the processor; the timer kills the test then. */
+static void test_long_in_time(const char *name, size_t letters, size_t period, uint32_t more)
+{
+    enum { N = 4000000, SECONDS = 30 };
+    struct learn_opts o = {.tie = LEARN_HF, .vocab_size = 256 + more};
+    struct err e = {0};
+    const struct learn_merge *m = NULL;
+    size_t n = 0;
+    unsigned char *p = must(malloc(N));
+    for (size_t i = 0; i < N; i++)
+        p[i] = i < period ? (unsigned char)('a' + rnd(letters)) : p[i - period];
+    struct learner *l = learner_new(&e);
+    setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = SECONDS}, NULL);
+    learner_add(l, p, N, 1, &e);
+    int rc = learner_run(l, &o, &m, &n, &e);
+    setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
+    tap_ok(!rc && (n == more || m[n - 1].count == 1), "a pretoken of %d bytes, %s: %zu merges in time", N, name, n);
+    learner_free(l);
+    free(p);
+}
+
 /* So many special tokens that the symbols of bytes need wide slots, or the symbols of some merges; none is ever
  * spelled, so nothing else may change. */
 static void test_many_special(size_t n_special)
@@ -459,6 +482,9 @@ int main(int argc, char **argv)
         test_long_word(tie, 900, 3, 0);
         test_rare_letters(tie);
     }
+    test_long_in_time("four letters", 4, 4000000, 200000);
+    test_long_in_time("one letter", 1, 1, 20000);
+    test_long_in_time("a page again and again", 50, 5000, 20000);
     test_many_special(70000);
     test_many_special(65000);
     test_distinct_counts();
