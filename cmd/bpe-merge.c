@@ -12,6 +12,7 @@
 #include "sys/fd.h"
 #include "sys/num.h"
 #include "sys/prog.h"
+#include "sys/simd.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -295,8 +296,10 @@ static int write_model(const struct options *o, const struct model *model, struc
 static int run(struct merger *m, struct err *e)
 {
     struct model model;
-    return read_sum(m, e) || learn(m, &model, e) || set_pattern(m, &model, e) || write_model(&m->opt, &model, e) ? -1
-                                                                                                                 : 0;
+    return simd_prepare(e) || read_sum(m, e) || learn(m, &model, e) || set_pattern(m, &model, e) ||
+                   write_model(&m->opt, &model, e)
+               ? -1
+               : 0;
 }
 
 static void merger_free(struct merger *m)

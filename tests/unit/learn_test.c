@@ -7,6 +7,7 @@
 
 #include "../oracle/learn_plain.h"
 #include "sys/hash.h"
+#include "sys/simd.h"
 #include "tap.h"
 
 #include <inttypes.h>
@@ -435,8 +436,8 @@ static void test_rare_letters(enum learn_tie tie)
         plain_add_word(&t, w.bytes[i], w.len[i], w.count[i]);
     }
     plain_run(&t);
-    tap_ok(same_as_plain(&a, tie, &w, &t), "%s: %d pretokens, some letters common, most rare (%zu merges)",
-           tie_name[tie], N, t.n_merge);
+    tap_ok(same_as_plain(&a, tie, &w, &t), "%s, %s: %d pretokens, some letters common, most rare (%zu merges)",
+           tie_name[tie], simd_name(simd_level()), N, t.n_merge);
     plain_free(&t);
     free_words(&w);
 }
@@ -468,6 +469,7 @@ static void test_progress(void)
 int main(int argc, char **argv)
 {
     uint64_t seed;
+    const enum simd best = simd_level();
     random_bytes(&seed, sizeof seed);
     if (argc > 1)
         seed = strtoull(argv[1], NULL, 10);
@@ -481,6 +483,9 @@ int main(int argc, char **argv)
         test_long_word(tie, 100000, 1, 0);
         test_long_word(tie, 900, 3, 0);
         test_rare_letters(tie);
+        simd_use(SIMD_NONE);
+        test_rare_letters(tie);
+        simd_use(best);
     }
     test_long_in_time("four letters", 4, 4000000, 200000);
     test_long_in_time("one letter", 1, 1, 20000);
