@@ -489,8 +489,10 @@ FOR_WIDTH size_t filter(const struct corpus *c, size_t *j, const struct pair *to
     size_t n = 0;
     for (; *j < end; ++*j) {
         size_t p = top->at[*j];
-        if (*j + AHEAD < top->n)
+        if (*j + AHEAD < top->n) { /* both ends: they may be in different lines of the cache */
             prefetch(c, top->at[*j + AHEAD], wide);
+            prefetch(c, top->at[*j + AHEAD] + len_a, wide);
+        }
         live[n] = (uint32_t)p;
         n += (size_t)(get(c, p, wide) == a) & (size_t)(get(c, p + len_a, wide) == b);
     }
