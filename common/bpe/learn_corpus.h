@@ -42,7 +42,9 @@ struct corpus {
     uint32_t never_read;
     uint32_t **chunk; /* memory of the pairs' positions */
     size_t n_chunks, chunks_cap, chunk_size;
-    unsigned char *bin[64]; /* what of it is free, by size */
+    uint32_t *fresh; /* the region lists are cut from */
+    size_t n_fresh;
+    unsigned char *bin[64]; /* what else of it is free, by size */
     uint64_t bins;          /* bit k: bin[k] is not empty */
     struct found *found;
     size_t found_cap;
