@@ -11,8 +11,8 @@ void *huge_alloc(size_t n);
 void *huge_zeroed(size_t n);
 void huge_free(void *p, size_t n); /* p may be NULL */
 
-/* Makes n bytes of huge_zeroed twice as many: the first half is what was there, the second is zero. Large ones keep their
- * pages. Returns where they are now, or NULL when memory is short (p is unchanged). */
+/* Makes n bytes of huge_zeroed twice as many: the first half is what was there, the second is zero. Large ones keep
+ * their pages. Returns where they are now, or NULL when memory is short (p is unchanged). */
 void *huge_double(void *p, size_t n);
 
 #endif
