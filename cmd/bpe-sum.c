@@ -12,6 +12,7 @@
 #include "sys/fd.h"
 #include "sys/num.h"
 #include "sys/prog.h"
+#include "sys/simd.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -235,7 +236,7 @@ int main(int argc, char **argv)
     if (rc == 0) {
         ledger_init(&s.ledger, take, &s, false, s.opt.temp);
         runs_init(&s.runs, s.opt.temp, (size_t)(s.opt.memory / 2));
-        rc = prog_no_terminal(&e) || run(&s, &e) ? -1 : 0;
+        rc = prog_no_terminal(&e) || simd_prepare(&e) || run(&s, &e) ? -1 : 0;
         summer_free(&s);
     }
     if (rc < 0 && !isatty(1))

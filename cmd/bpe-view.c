@@ -10,6 +10,7 @@
 #include "sys/fd.h"
 #include "sys/num.h"
 #include "sys/prog.h"
+#include "sys/simd.h"
 #include "sys/utf8.h"
 
 #include <errno.h>
@@ -425,7 +426,7 @@ int main(int argc, char **argv)
         return e.code;
     if (rc == 0) {
         ledger_init(&v.ledger, take_nothing, &v, true, NULL);
-        rc = run(&v, &e);
+        rc = simd_prepare(&e) || run(&v, &e) ? -1 : 0;
         ledger_free(&v.ledger);
         buf_free(&v.out);
     }

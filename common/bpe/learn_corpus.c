@@ -25,9 +25,7 @@
  * for each distinct neighbour; scatter() writes the positions of the new pairs. tests/oracle/learn_slow.c is the plain
  * version of it all.
  *
- * Two thirds of the time are cache misses on slots and positions. Tried without gain, or not worth their lines: lists
- * for all pairs but the densest at twice or half DENSE; prefetching further ahead than AHEAD; making the lists of bytes
- * in three rounds (6 % less memory, 5 % slower).
+ * Two thirds of the time are cache misses on slots and positions; tests/bench/README has what was tried against them.
  */
 #include "bpe/learn_corpus.h"
 

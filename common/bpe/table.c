@@ -1,13 +1,9 @@
 /* table.c - see table.h.
  *
- * What pays here (bpe-count on 200 MB of English: 0.84 s of CPU time without, 0.33 with all of it and the scanner's
- * masks): no pointers, as keys that point into the text cost a cache miss more each; a batch of pretokens whose slots
- * are all asked for before the first is looked at; huge pages (+20 %; +45 % on text in thirty languages); slots taken
- * from the first bits of a hash, so that a table that doubles is copied in order (+15 % there); a table of its own for
- * tiny pretokens (+5 %, +15 %); tables up to 5/8 full rather than 1/2 (half the memory, no slower).
- *
- * What did not: buckets of two slots, compared at once by vectors (a load of 64 bytes waits for the count that was just
- * stored there, -40 %) or without a branch (the address then waits for the comparison, -15 %).
+ * What pays here: no pointers, as keys that point into the text cost a cache miss more each; a batch of words whose
+ * slots are all asked for before the first is looked at; huge pages; slots taken from the first bits of a hash, so that
+ * a table that doubles is walked in order; a table of its own for tiny words; tables up to 5/8 full rather than 1/2
+ * (half the memory, no slower). tests/bench/README has the figures, and what lost.
  */
 #include "bpe/table.h"
 
@@ -113,7 +109,7 @@ int table_clear(struct table *t, struct err *e)
 /* Twice as many slots, in place: memory is asked for only as the table gains it, and never held twice. What was in slot
  * i is looked for from slot 2i or 2i + 1 on now (but for a few, by as much as they had been moved on). So from the last
  * slot to the first each finds its place among those that were moved already, before what it finds there: what came
- * first is met first, as before, which is what counts most (words put behind what they find cost 40 % of all counting).
+ * first is met first, as before, for that is what occurs most.
  * The few that do not fit in are put aside to the end. */
 #define GROW(t, kind, shift, used, hash)                                                                               \
     do {                                                                                                               \
