@@ -92,13 +92,9 @@ void scan_regex_close(struct scan_regex *s)
     free(s);
 }
 
-/* The first match in text[from .. len). 1 and its *start and *end, 0 if there is none, -1 on error. */
-static int next_match(struct scan_regex *s, const unsigned char *text, size_t len, size_t from, size_t *start,
-                      size_t *end, struct err *e)
+/* What a failed match means: 0 there is none, -1 on error. */
+static int no_match(int rc, size_t from, struct err *e)
 {
-    /* Faster than pcre2_match, which would check its arguments for each pretoken; both leave UTF-8 unchecked here. */
-    int rc = s->jit ? pcre2_jit_match(s->code, text, len, from, PCRE2_NO_UTF_CHECK, s->match, s->context)
-                    : pcre2_match(s->code, text, len, from, PCRE2_NO_UTF_CHECK, s->match, s->context);
     switch (rc) {
     case PCRE2_ERROR_NOMATCH:
         return 0;
@@ -113,14 +109,8 @@ static int next_match(struct scan_regex *s, const unsigned char *text, size_t le
         set_pcre2_error(e, EX_OSERR, "cannot match the regex from byte", from, rc);
         return -1;
     }
-    if (rc < 0) {
-        set_pcre2_error(e, EX_SOFTWARE, "cannot match the regex from byte", from, rc);
-        return -1;
-    }
-    const size_t *ovector = pcre2_get_ovector_pointer(s->match);
-    *start = ovector[0];
-    *end = ovector[1];
-    return 1;
+    set_pcre2_error(e, EX_SOFTWARE, "cannot match the regex from byte", from, rc);
+    return -1;
 }
 
 /* Length of the character at p. */
@@ -135,13 +125,23 @@ ptrdiff_t scan_regex(struct scan_regex *s, const unsigned char *text, size_t len
     assert(max >= 2);
     size_t n = 0;
     size_t from = *pos; /* where the next search starts */
+    const size_t *ovector = pcre2_get_ovector_pointer(s->match);
     while (*pos < len && n + 2 <= max) {
-        size_t start, end;
-        int found = next_match(s, text, len, from, &start, &end, e);
-        if (found < 0)
-            return -1;
-        if (!found)
+        /* Faster than pcre2_match, which would check its arguments for each pretoken; both leave UTF-8 unchecked here.
+         */
+        int rc = s->jit ? pcre2_jit_match(s->code, text, len, from, PCRE2_NO_UTF_CHECK, s->match, s->context)
+                        : pcre2_match(s->code, text, len, from, PCRE2_NO_UTF_CHECK, s->match, s->context);
+        size_t start = ovector[0], end = ovector[1];
+        if (rc >= 0 && start == *pos && end > start) { /* nearly always */
+            ends[n++] = (uint32_t)end;
+            *pos = from = end;
+            continue;
+        }
+        if (rc < 0) {
+            if (no_match(rc, from, e))
+                return -1;
             start = end = len;
+        }
         if (start < *pos || end < start)
             return err_set(e, EX_DATAERR, "the regex matches bytes %zu to %zu, backwards (\\K called by a lookaround)",
                            start, end);

@@ -215,9 +215,8 @@ static inline int add_short(struct table *t, const struct key *key, uint64_t has
     return 0;
 }
 
-static __attribute__((noinline)) int add_long(struct table *t, const struct word *w, struct err *e)
+static __attribute__((noinline)) int add_long(struct table *t, const struct word *w, uint64_t hash, struct err *e)
 {
-    uint64_t hash = hash_bytes(w->p, w->len, t->secret[0]);
     size_t at = slot_of(hash, t->long_shift);
     for (; t->longs[at].count; at = next_slot(at, t->long_shift)) {
         struct long_slot *s = &t->longs[at];
@@ -241,36 +240,44 @@ static inline int add_total(struct table *t, uint64_t count, struct err *e)
     return 0;
 }
 
-/* Short words on their way into the table. */
-struct shorts {
-    size_t n;
+/* Words that are not tiny, on their way into the table. */
+struct others {
+    size_t n_short, n_long;
     struct key key[AHEAD];
     uint64_t hash[AHEAD], count[AHEAD];
+    const struct word *long_word[AHEAD];
+    uint64_t long_hash[AHEAD];
 };
 
-/* Adds the long ones of up to AHEAD words that are not tiny, and asks for the slots of the short ones. */
-static inline int begin_others(struct table *t, struct shorts *s, const struct word *w, size_t n, struct err *e)
+/* Asks for the slots of up to AHEAD words that are not tiny; w is borrowed until end_others. */
+static inline void begin_others(const struct table *t, struct others *o, const struct word *w, size_t n)
 {
-    s->n = 0;
+    o->n_short = o->n_long = 0;
     for (size_t i = 0; i < n; i++) {
         if (w[i].len > SHORT_MAX) {
-            if (add_long(t, &w[i], e))
-                return -1;
+            uint64_t hash = hash_bytes(w[i].p, w[i].len, t->secret[0]);
+            o->long_word[o->n_long] = &w[i];
+            o->long_hash[o->n_long++] = hash;
+            __builtin_prefetch(&t->longs[slot_of(hash, t->long_shift)], 1);
             continue;
         }
-        s->key[s->n] = short_key(w[i].p, w[i].len);
-        s->count[s->n] = w[i].count;
-        s->hash[s->n] = short_hash(t->secret, s->key[s->n].k);
-        __builtin_prefetch(&t->shorts[slot_of(s->hash[s->n], t->short_shift)], 1);
-        s->n++;
+        struct key key = short_key(w[i].p, w[i].len);
+        uint64_t hash = short_hash(t->secret, key.k);
+        o->key[o->n_short] = key;
+        o->count[o->n_short] = w[i].count;
+        o->hash[o->n_short++] = hash;
+        __builtin_prefetch(&t->shorts[slot_of(hash, t->short_shift)], 1);
     }
-    return 0;
 }
 
-static inline int end_others(struct table *t, const struct shorts *s, struct err *e)
+static inline int end_others(struct table *t, const struct others *o, struct err *e)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        if (add_short(t, &s->key[i], s->hash[i], s->count[i], e))
+    for (size_t i = 0; i < o->n_short; i++) {
+        if (add_short(t, &o->key[i], o->hash[i], o->count[i], e))
+            return -1;
+    }
+    for (size_t i = 0; i < o->n_long; i++) {
+        if (add_long(t, o->long_word[i], o->long_hash[i], e))
             return -1;
     }
     return 0;
@@ -289,7 +296,7 @@ int table_add(struct table *t, const struct word *w, size_t n, struct err *e)
     for (size_t some; n; w += some, n -= some) {
         uint64_t key[AHEAD], hash[AHEAD], count[AHEAD];
         struct word other[AHEAD];
-        struct shorts shorts;
+        struct others others;
         size_t n_tiny = 0, n_other = 0;
         some = n < AHEAD ? n : AHEAD;
         for (size_t i = 0; i < some; i++) {
@@ -302,14 +309,13 @@ int table_add(struct table *t, const struct word *w, size_t n, struct err *e)
             count[n_tiny] = w[i].count;
             n_tiny += w[i].len <= TINY_MAX;
         }
-        if (begin_others(t, &shorts, other, n_other, e))
-            return -1;
+        begin_others(t, &others, other, n_other);
         prefetch_tiny(t, hash, n_tiny);
         for (size_t i = 0; i < n_tiny; i++) {
             if (add_tiny(t, key[i], hash[i], count[i], e))
                 return -1;
         }
-        if (end_others(t, &shorts, e))
+        if (end_others(t, &others, e))
             return -1;
     }
     return 0;
@@ -323,19 +329,18 @@ int table_add_ends(struct table *t, const unsigned char *text, size_t start, con
     for (size_t some; n; start = ends[some - 1], ends += some, n -= some) {
         struct tiny_split split;
         struct word other[AHEAD];
-        struct shorts shorts;
+        struct others others;
         some = n < AHEAD ? n : AHEAD;
         t->split(&split, text, start, ends, some, t->secret);
         for (size_t i = 0; i < split.n_other; i++)
             other[i] = (struct word){text + split.at[i], split.len[i], 1};
-        if (begin_others(t, &shorts, other, split.n_other, e))
-            return -1;
+        begin_others(t, &others, other, split.n_other);
         prefetch_tiny(t, split.hash, split.n_tiny);
         for (size_t i = 0; i < split.n_tiny; i++) {
             if (add_tiny(t, split.key[i], split.hash[i], 1, e))
                 return -1;
         }
-        if (end_others(t, &shorts, e))
+        if (end_others(t, &others, e))
             return -1;
     }
     return 0;
