@@ -19,9 +19,8 @@ struct source {
     size_t next_block;
     struct buf block;
     struct cursor in;
-    const struct sorted *words;
-    size_t next_word;
-    struct word now; /* the word it stands at */
+    struct sorted *words; /* borrowed */
+    struct word now;      /* the word it stands at */
 };
 
 struct run_writer {
@@ -81,10 +80,7 @@ static int write_word(void *ctx, const struct word *word, struct err *e)
 static int advance(struct source *s, struct err *e)
 {
     if (!s->spill) {
-        if (s->next_word == s->words->n)
-            return 0;
-        s->now = sorted_at(s->words, s->next_word++);
-        return 1;
+        return sorted_next(s->words, &s->now);
     }
     if (cursor_left(&s->in) == 0) {
         if (s->next_block == s->run->n)
@@ -162,7 +158,7 @@ static int merge(struct source *source, size_t n, int (*take)(void *, const stru
 }
 
 /* Merges run[0 .. n) and sorted words. */
-static int merge_runs(const struct spill *spill, const struct run *run, size_t n, const struct sorted *words,
+static int merge_runs(const struct spill *spill, const struct run *run, size_t n, struct sorted *words,
                       int (*take)(void *, const struct word *, struct err *), void *ctx, struct err *e)
 {
     struct source *source = calloc(n + 1, sizeof *source);
@@ -179,8 +175,8 @@ static int merge_runs(const struct spill *spill, const struct run *run, size_t n
 }
 
 /* One more run in r, written by `merge_runs` from the given ones. */
-static int add_run(struct runs *r, const struct spill *from, const struct run *run, size_t n,
-                   const struct sorted *words, struct err *e)
+static int add_run(struct runs *r, const struct spill *from, const struct run *run, size_t n, struct sorted *words,
+                   struct err *e)
 {
     if (array_grow(&r->run, &r->cap, r->n + 1, sizeof *r->run, "the list of runs", e))
         return -1;
@@ -194,13 +190,11 @@ static int add_run(struct runs *r, const struct spill *from, const struct run *r
     return rc;
 }
 
-int runs_spill(struct runs *r, const struct table *t, struct err *e)
+int runs_spill(struct runs *r, struct table *t, struct err *e)
 {
     struct sorted words;
-    if (sorted_init(&words, t, e))
-        return -1;
+    sorted_init(&words, t);
     int rc = add_run(r, NULL, NULL, 0, &words, e);
-    sorted_free(&words);
     r->n_spilled++;
     return rc;
 }
@@ -209,7 +203,7 @@ int runs_spill(struct runs *r, const struct table *t, struct err *e)
 static int pass(struct runs *r, struct err *e)
 {
     struct runs next = {.fan_in = r->fan_in, .n_spilled = r->n_spilled};
-    const struct sorted none = {0};
+    struct sorted none = {0};
     spill_init(&next.spill, r->spill.dir);
     int rc = 0;
     for (size_t i = 0; i < r->n && rc == 0; i += r->fan_in) {
@@ -221,23 +215,20 @@ static int pass(struct runs *r, struct err *e)
     return rc;
 }
 
-int runs_merge(struct runs *r, const struct table *t, int (*take)(void *ctx, const struct word *w, struct err *e),
-               void *ctx, struct err *e)
+int runs_merge(struct runs *r, struct table *t, int (*take)(void *ctx, const struct word *w, struct err *e), void *ctx,
+               struct err *e)
 {
     struct sorted words;
     while (r->n > r->fan_in) {
         if (pass(r, e))
             return -1;
     }
-    if (sorted_init(&words, t, e))
-        return -1;
-    int rc = 0;
+    sorted_init(&words, t);
     if (r->n)
-        rc = merge_runs(&r->spill, r->run, r->n, &words, take, ctx, e);
-    for (size_t i = 0; r->n == 0 && i < words.n && rc == 0; i++) {
-        struct word w = sorted_at(&words, i);
-        rc = take(ctx, &w, e);
+        return merge_runs(&r->spill, r->run, r->n, &words, take, ctx, e);
+    for (struct word w; sorted_next(&words, &w);) {
+        if (take(ctx, &w, e))
+            return -1;
     }
-    sorted_free(&words);
-    return rc;
+    return 0;
 }

@@ -30,13 +30,13 @@ struct runs {
 void runs_init(struct runs *r, const char *dir, size_t memory);
 void runs_free(struct runs *r);
 
-/* Writes the table as one more run; the table is unchanged (the caller clears it). */
-int runs_spill(struct runs *r, const struct table *t, struct err *e);
+/* Writes the table as one more run. The table is sorted for that, and of no use until the caller clears it. */
+int runs_spill(struct runs *r, struct table *t, struct err *e);
 
 /* Gives every distinct word of all runs and the table to `take`, sorted by bytes, with the sum of its counts. Stops
  * with -1 when take returns -1, and when a sum would exceed 2^64-1 (EX_DATAERR). The words are borrowed during the
- * call. */
-int runs_merge(struct runs *r, const struct table *t, int (*take)(void *ctx, const struct word *w, struct err *e),
-               void *ctx, struct err *e);
+ * call. The table is sorted, as by runs_spill. */
+int runs_merge(struct runs *r, struct table *t, int (*take)(void *ctx, const struct word *w, struct err *e), void *ctx,
+               struct err *e);
 
 #endif

@@ -1,22 +1,15 @@
 /* sorted.c - see sorted.h.
  *
- * A radix sort by the first 8 bytes, the last digit first; then what begins alike is compared, by the next 8 bytes,
- * which are at hand, too, before the words themselves are looked at. (qsort(3) on the words took 10 times as long: each
- * comparison is two cache misses and a branch that is guessed wrong every other time.) */
+ * The slots in use are moved together, and their keys turned into numbers that compare as the bytes do. Then each of
+ * the three tables is sorted where it is, by a radix sort from the first byte on (McIlroy, Bostic and McIlroy,
+ * "Engineering radix sort", 1993: the American flag), and the three are merged as they are read. */
 #include "bpe/sorted.h"
-
-#include "sys/huge.h"
 
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIGIT = 13, DIGITS = 5, VALUES = 1 << DIGIT, FEW = 24, PATIENCE = 40 };
-
-struct sorted_item {
-    uint64_t head[2]; /* the first 16 bytes, big-endian, filled up with zeros */
-    uint64_t ref;     /* what table_ref gave */
-};
+enum { FEW = 16 };
 
 int word_compare(const unsigned char *a, size_t a_len, const unsigned char *b, size_t b_len)
 {
@@ -24,156 +17,182 @@ int word_compare(const unsigned char *a, size_t a_len, const unsigned char *b, s
     return c ? c : (a_len > b_len) - (a_len < b_len);
 }
 
-struct word sorted_at(const struct sorted *s, size_t i)
+/* What differs between the tables: the n-th byte of a slot's key, how many there are, and the order of two slots. */
+
+static inline unsigned tiny_digit(const struct tiny_slot *s, unsigned n)
 {
-    if (i + FEW < s->n)
-        table_prefetch(s->table, s->item[i + FEW].ref);
-    return table_at(s->table, s->item[i].ref);
+    return s->key >> (56 - 8 * n) & 255;
 }
 
-static inline int compare(const void *x, const void *y, void *table)
+static inline bool tiny_less(const struct tiny_slot *a, const struct tiny_slot *b, const void *arena)
 {
-    const struct sorted_item *a = x, *b = y;
-    for (int i = 0; i < 2; i++) {
-        if (a->head[i] != b->head[i])
-            return a->head[i] < b->head[i] ? -1 : 1;
-    }
-    struct word v = table_at(table, a->ref), w = table_at(table, b->ref);
-    return word_compare(v.p, v.len, w.p, w.len);
+    (void)arena;
+    return a->key < b->key;
 }
 
-/* Sorts a few. */
-static void sort_few(const struct table *t, struct sorted_item *item, size_t n)
+static inline unsigned short_digit(const struct short_slot *s, unsigned n)
 {
-    for (size_t i = 1; i < n; i++) {
-        struct sorted_item one = item[i];
-        size_t k = i;
-        for (; k > 0 && compare(&one, &item[k - 1], (void *)(uintptr_t)t) < 0; k--)
-            item[k] = item[k - 1];
-        item[k] = one;
-    }
+    return s->key[n / 8] >> (56 - 8 * (n % 8)) & 255;
 }
 
-static uint64_t middle(uint64_t a, uint64_t b, uint64_t c)
+static inline bool short_less(const struct short_slot *a, const struct short_slot *b, const void *arena)
 {
-    return a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
+    (void)arena;
+    if (a->key[0] != b->key[0])
+        return a->key[0] < b->key[0];
+    return a->key[1] != b->key[1] ? a->key[1] < b->key[1] : a->key[2] < b->key[2];
 }
 
-/* Sorts words that begin with the same 8 bytes: by parting them by the next 8 (quicksort, three ways), as long as that
- * halves them often enough. */
-static void sort_alike(const struct table *t, struct sorted_item *item, size_t n, int patience)
+/* Of long words, the hash has given way to the first 8 bytes. */
+static inline unsigned long_digit(const struct long_slot *s, unsigned n)
 {
-    while (n > FEW && patience-- > 0) {
-        uint64_t pivot = middle(item[0].head[1], item[n / 2].head[1], item[n - 1].head[1]);
-        size_t less = 0, more = n;
-        for (size_t i = 0; i < more;) {
-            struct sorted_item one = item[i];
-            if (one.head[1] < pivot) {
-                item[i++] = item[less];
-                item[less++] = one;
-            } else if (one.head[1] > pivot) {
-                item[i] = item[--more];
-                item[more] = one;
-            } else {
-                i++;
-            }
-        }
-        sort_alike(t, item, less, patience);
-        if (more - less > 1)
-            qsort_r(item + less, more - less, sizeof *item, compare, (void *)(uintptr_t)t);
-        item += more;
-        n -= more;
-    }
-    if (n > FEW)
-        qsort_r(item, n, sizeof *item, compare, (void *)(uintptr_t)t);
-    else
-        sort_few(t, item, n);
+    return s->hash >> (56 - 8 * n) & 255;
 }
 
-static size_t digit_of(const struct sorted_item *item, int digit)
+static int long_compare(const void *x, const void *y, void *arena)
 {
-    return item->head[0] >> digit * DIGIT & (VALUES - 1);
+    const struct long_slot *a = x, *b = y;
+    const unsigned char *p = arena;
+    return word_compare(p + a->at, (size_t)a->len, p + b->at, (size_t)b->len);
 }
 
-/* Sorts by the first head, from one array to the other and back. Returns the one where they are in the end. */
-static struct sorted_item *sort_heads(struct sorted_item *item, struct sorted_item *other, size_t n)
+static inline bool long_less(const struct long_slot *a, const struct long_slot *b, const void *arena)
 {
-    static size_t count[DIGITS][VALUES];
-    memset(count, 0, sizeof count);
-    for (size_t i = 0; i < n; i++) {
-        for (int digit = 0; digit < DIGITS; digit++)
-            count[digit][digit_of(&item[i], digit)]++;
-    }
-    for (int digit = 0; digit < DIGITS; digit++) {
-        size_t *at = count[digit], sum = 0;
-        if (at[digit_of(&item[0], digit)] == n)
-            continue;
-        for (size_t v = 0; v < VALUES; v++) {
-            size_t here = at[v];
-            at[v] = sum;
-            sum += here;
-        }
-        for (size_t i = 0; i < n; i++)
-            other[at[digit_of(&item[i], digit)]++] = item[i];
-        struct sorted_item *t = item;
-        item = other;
-        other = t;
-    }
-    return item;
+    return a->hash != b->hash ? a->hash < b->hash : long_compare(a, b, (void *)(uintptr_t)arena) < 0;
 }
 
-/* Puts all words down as they come in the table. */
-static size_t put_items(const struct table *t, struct sorted_item *item)
+/* Sorts a[0 .. n), whose keys are equal up to digit `depth`; of `digits` equal ones only long words can be. */
+#define SORT(kind, slot, digits)                                                                                       \
+    static void sort_##kind(struct slot *a, size_t n, unsigned depth, const void *arena)                               \
+    {                                                                                                                  \
+        size_t next[256], end[256], count[256];                                                                        \
+        for (; n > FEW && depth < (digits); depth++) {                                                                 \
+            memset(count, 0, sizeof count);                                                                            \
+            for (size_t i = 0; i < n; i++)                                                                             \
+                count[kind##_digit(&a[i], depth)]++;                                                                   \
+            if (count[kind##_digit(&a[0], depth)] == n)                                                                \
+                continue;                                                                                              \
+            for (size_t d = 0, at = 0; d < 256; d++) {                                                                 \
+                next[d] = at;                                                                                          \
+                end[d] = at += count[d];                                                                               \
+            }                                                                                                          \
+            for (unsigned d = 0; d < 256; d++) {                                                                       \
+                while (next[d] < end[d]) {                                                                             \
+                    struct slot one = a[next[d]];                                                                      \
+                    for (unsigned to; (to = kind##_digit(&one, depth)) != d;) {                                        \
+                        struct slot other = a[next[to]];                                                               \
+                        a[next[to]++] = one;                                                                           \
+                        one = other;                                                                                   \
+                    }                                                                                                  \
+                    a[next[d]++] = one;                                                                                \
+                }                                                                                                      \
+            }                                                                                                          \
+            for (unsigned d = 0; d < 256; d++) {                                                                       \
+                if (count[d] > 1)                                                                                      \
+                    sort_##kind(a + end[d] - count[d], count[d], depth + 1, arena);                                    \
+            }                                                                                                          \
+            return;                                                                                                    \
+        }                                                                                                              \
+        if (n > FEW) {                                                                                                 \
+            qsort_r(a, n, sizeof *a, long_compare, (void *)(uintptr_t)arena);                                          \
+            return;                                                                                                    \
+        }                                                                                                              \
+        for (size_t i = 1; i < n; i++) {                                                                               \
+            struct slot one = a[i];                                                                                    \
+            size_t k = i;                                                                                              \
+            for (; k > 0 && kind##_less(&one, &a[k - 1], arena); k--)                                                  \
+                a[k] = a[k - 1];                                                                                       \
+            a[k] = one;                                                                                                \
+        }                                                                                                              \
+    }
+
+SORT(tiny, tiny_slot, 8)
+SORT(short, short_slot, 24)
+SORT(long, long_slot, 8)
+
+static uint64_t first_bytes(const unsigned char *p)
 {
-    const uint64_t last = (uint64_t)0xFF << TINY_LEN_SHIFT;
-    size_t shorts = table_first_short(t), longs = table_first_long(t), n = 0, pos = longs;
-    for (size_t i = 0; i < shorts; i++) {
-        item[n] = (struct sorted_item){{be64toh(t->tiny[i].key & ~last), 0}, i};
-        n += t->tiny[i].key != 0;
-    }
-    for (size_t i = shorts; i < longs; i++) {
-        const struct short_slot *s = &t->shorts[i - shorts];
-        item[n] = (struct sorted_item){{be64toh(s->key[0]), be64toh(s->key[1])}, i};
-        n += s->count != 0;
-    }
-    struct word w;
-    for (uint64_t ref; table_next(t, &pos, &w, &ref); n++) {
-        uint64_t head[2];
-        memcpy(head, w.p, sizeof head);
-        item[n] = (struct sorted_item){{be64toh(head[0]), be64toh(head[1])}, ref};
-    }
-    return n;
+    uint64_t head;
+    memcpy(&head, p, sizeof head);
+    return be64toh(head);
 }
 
-int sorted_init(struct sorted *s, const struct table *t, struct err *e)
+void sorted_init(struct sorted *s, struct table *t)
 {
-    size_t n = table_n(t), size = (n + 1) * sizeof(struct sorted_item);
+    size_t n_slots = table_first_short(t), n = 0;
     *s = (struct sorted){.table = t};
-    struct sorted_item *item = huge_alloc(size), *other = huge_alloc(size);
-    if (!item || !other) {
-        free(item);
-        free(other);
-        return err_mem(e, "sorting the counts", 2 * (unsigned long long)size);
+    for (size_t i = 0; i < n_slots; i++) {
+        struct tiny_slot one = t->tiny[i];
+        t->tiny[n] = (struct tiny_slot){be64toh(one.key), one.count};
+        n += one.count != 0;
     }
-    s->n = put_items(t, item);
-    if (s->n) {
-        s->item = sort_heads(item, other, n);
-        free(s->item == item ? other : item);
-    } else {
-        s->item = item;
-        free(other);
+    s->end_tiny = n;
+    n_slots = table_first_long(t) - table_first_short(t);
+    n = 0;
+    for (size_t i = 0; i < n_slots; i++) {
+        struct short_slot one = t->shorts[i];
+        t->shorts[n] = (struct short_slot){{be64toh(one.key[0]), be64toh(one.key[1]), be64toh(one.key[2])}, one.count};
+        n += one.count != 0;
     }
-    for (size_t i = 0, end; i < s->n; i = end) {
-        for (end = i + 1; end < s->n && s->item[end].head[0] == s->item[i].head[0]; end++)
-            ;
-        if (end - i > 1)
-            sort_alike(t, s->item + i, end - i, PATIENCE);
+    s->end_short = n;
+    n_slots = (SIZE_MAX >> t->long_shift) + 1;
+    n = 0;
+    for (size_t i = 0; i < n_slots; i++) {
+        struct long_slot one = t->longs[i];
+        if (!one.count)
+            continue;
+        one.hash = first_bytes(t->arena.p + one.at);
+        t->longs[n++] = one;
     }
-    return 0;
+    s->end_long = n;
+    sort_tiny(t->tiny, s->end_tiny, 0, NULL);
+    sort_short(t->shorts, s->end_short, 0, NULL);
+    sort_long(t->longs, s->end_long, 0, t->arena.p);
 }
 
-void sorted_free(struct sorted *s)
+static void give_long(struct sorted *s, struct word *w)
 {
-    free(s->item);
-    *s = (struct sorted){0};
+    const struct long_slot *slot = &s->table->longs[s->n_long++];
+    *w = (struct word){s->table->arena.p + slot->at, (size_t)slot->len, slot->count};
+}
+
+static void give_short(struct sorted *s, struct word *w)
+{
+    const struct short_slot *slot = &s->table->shorts[s->n_short++];
+    for (int i = 0; i < 3; i++)
+        s->shorts[i] = htobe64(slot->key[i]);
+    *w = (struct word){(const unsigned char *)s->shorts, slot->key[2] & 255, slot->count};
+}
+
+bool sorted_next(struct sorted *s, struct word *w)
+{
+    const struct table *t = s->table;
+    bool is_tiny = s->n_tiny < s->end_tiny, is_short = s->n_short < s->end_short, is_long = s->n_long < s->end_long;
+    if (is_short && is_long) {
+        const struct long_slot *l = &t->longs[s->n_long];
+        uint64_t head = t->shorts[s->n_short].key[0];
+        if (head != l->hash) {
+            is_short = head < l->hash;
+        } else { /* 23 bytes of it, and it is no longer: equal so far, the short one is first */
+            uint64_t rest[2] = {first_bytes(t->arena.p + l->at + 8), first_bytes(t->arena.p + l->at + 16) | 255};
+            const uint64_t *key = t->shorts[s->n_short].key;
+            is_short = key[1] != rest[0] ? key[1] < rest[0] : (key[2] | 255) <= rest[1];
+        }
+        is_long = !is_short;
+    }
+    if (is_tiny && (is_short || is_long)) { /* a tiny one that is equal as far as it goes is first */
+        uint64_t head = is_short ? t->shorts[s->n_short].key[0] : t->longs[s->n_long].hash;
+        is_tiny = (t->tiny[s->n_tiny].key & ~(uint64_t)255) <= head;
+    }
+    if (is_tiny) {
+        const struct tiny_slot *slot = &t->tiny[s->n_tiny++];
+        s->tiny = htobe64(slot->key);
+        *w = (struct word){(const unsigned char *)&s->tiny, slot->key & 255, slot->count};
+        return true;
+    }
+    if (is_short)
+        give_short(s, w);
+    else if (is_long)
+        give_long(s, w);
+    return is_short || is_long;
 }

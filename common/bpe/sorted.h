@@ -5,20 +5,22 @@
 
 #include "bpe/table.h"
 
-struct sorted_item;
+#include <stdbool.h>
 
+/* A walk through the sorted words. */
 struct sorted {
-    const struct table *table; /* borrowed, and not to be changed meanwhile */
-    struct sorted_item *item;  /* owned */
-    size_t n;
+    const struct table *table;
+    size_t n_tiny, n_short, n_long; /* not given yet begin here ... */
+    size_t end_tiny, end_short, end_long;
+    uint64_t tiny, shorts[3 + WORD_PAD / 8]; /* the bytes of the word that was given */
 };
 
-/* Sorts: takes 48 bytes a word for a while, and 24 from then on. -1: out of memory. */
-int sorted_init(struct sorted *s, const struct table *t, struct err *e);
-void sorted_free(struct sorted *s); /* a zeroed one is fine */
+/* Sorts the table in place, which takes no memory: from then on it may only be read through *s, and cleared or freed.
+ * Borrows it. */
+void sorted_init(struct sorted *s, struct table *t);
 
-/* The i-th word, i < n; its bytes are borrowed from the table. */
-struct word sorted_at(const struct sorted *s, size_t i);
+/* The next word; false at the end. Its bytes are borrowed until the next call. */
+bool sorted_next(struct sorted *s, struct word *w);
 
 /* The order, of any two strings. */
 int word_compare(const unsigned char *a, size_t a_len, const unsigned char *b, size_t b_len);

@@ -3,7 +3,7 @@
  * Three tables, by length. Tiny pretokens (at most 7 bytes: five of six in English) are a word of 64 bits, and a slot
  * is that and the count. Short ones (at most 23 bytes) live in their slot too, two of which make a cache line; so to
  * count one takes one cache miss at most. Long ones are in an arena, with their hash in the slot. Open addressing,
- * linear probing, at most half full. The hashes are keyed with a secret of each table, so that no input can make them
+ * linear probing, at most 5/8 full. The hashes are keyed with a secret of each table, so that no input can make them
  * degenerate.
  */
 #ifndef BPE_BPE_TABLE_H
@@ -89,17 +89,6 @@ static inline struct word table_at(const struct table *t, uint64_t ref)
     }
     const struct long_slot *s = &t->longs[ref - table_first_long(t)];
     return (struct word){t->arena.p ? t->arena.p + s->at : NULL, (size_t)s->len, s->count};
-}
-
-/* Asks for what table_at will read. */
-static inline void table_prefetch(const struct table *t, uint64_t ref)
-{
-    if (ref < table_first_short(t))
-        __builtin_prefetch(&t->tiny[ref]);
-    else if (ref < table_first_long(t))
-        __builtin_prefetch(&t->shorts[ref - table_first_short(t)]);
-    else
-        __builtin_prefetch(&t->longs[ref - table_first_long(t)]);
 }
 
 #endif

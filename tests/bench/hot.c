@@ -166,7 +166,7 @@ static double do_unstuff(struct fixture *f)
     return (double)done;
 }
 
-static double do_sum(struct fixture *f)
+static double add_parts(struct fixture *f, bool sort)
 {
     struct table sum;
     must(!table_init(&sum, &e), "");
@@ -181,16 +181,25 @@ static double do_sum(struct fixture *f)
         }
     }
     must(table_n(&sum) == table_n(&f->sum), "the sum is wrong");
+    if (sort) {
+        struct sorted words;
+        struct word w;
+        sorted_init(&words, &sum);
+        while (sorted_next(&words, &w))
+            ;
+    }
     table_free(&sum);
     return (double)f->n_words;
 }
 
+static double do_sum(struct fixture *f)
+{
+    return add_parts(f, false);
+}
+
 static double do_sort(struct fixture *f)
 {
-    struct sorted words;
-    must(!sorted_init(&words, &f->sum, &e), "");
-    sorted_free(&words);
-    return (double)table_n(&f->sum);
+    return add_parts(f, true);
 }
 
 static double do_learn(struct fixture *f)
@@ -227,7 +236,7 @@ static const struct path {
     {"record_put", "checksum and a copy", "MB", do_stuff, false, NULL},
     {"record_next", "checksum and a copy", "MB", do_unstuff, false, NULL},
     {"table_add, 8 parts", "a cache miss an entry", "M", do_sum, false, NULL},
-    {"sorted_init", "six passes over 24 bytes a word", "M", do_sort, false, NULL},
+    {"and sorted", "three or four moves of a slot", "M", do_sort, false, NULL},
     {"learner, 32000", "cache misses a position", "M", do_learn, false, NULL},
 };
 
