@@ -237,8 +237,7 @@ class Texts:
         return self.kept("big.txt", HERE + "/big.sh", "OUT", self.corpus("en.txt"), self.corpus("multi.txt"))
 
     def words(self):
-        return self.kept("words.txt", os.path.join(HERE, "texts.py"), "words", "OUT", "7000000", self.corpus("en.txt"),
-                         self.corpus("multi.txt"))
+        return self.kept("words.txt", os.path.join(HERE, "texts.py"), "words", "OUT", "7000000", self.corpus("en.txt"))
 
     def head(self):
         """The first 200 MB of big: its documents are shuffled, so this is text of the same kind."""

@@ -4,8 +4,8 @@
 texts.py join OUT BYTES TEXT...   about BYTES of text: the documents of TEXTs, then each file named on standard input
                                   (names end with NUL) that is UTF-8 as one document, then TEXTs again, changed, until
                                   there is enough. All documents are shuffled: a prefix is text of the same kind.
-texts.py words OUT N TEXT...      about N distinct pretokens: words of TEXTs, these with affixes and put together, and
-                                  numbers, by Zipf's law."""
+texts.py words OUT N TEXT...      about N distinct pretokens: words of TEXTs, these with affixes and joined, and numbers,
+                                  by Zipf's law."""
 import collections
 import hashlib
 import itertools
@@ -70,20 +70,21 @@ SUFFIXES = "s ed ing ly er ers ness ment able ful less ish ion ions ize izes ize
 
 
 def invented(stems, rng):
-    """Words without end, real ones first: then affixes, compounds, other spellings, numbers."""
+    """Words without end, real ones first: then real ones with affixes, in capitals, with numbers, joined. Some 12 bytes each,
+    as the distinct pretokens of a large crawl."""
     yield from stems
     while True:
-        stem, other, dice = stems[int(len(stems) * rng.random() ** 2)], rng.choice(stems), rng.random()
-        if dice < 0.40:
-            yield rng.choice(PREFIXES + [""] * 20) + stem + rng.choice(SUFFIXES)
-        elif dice < 0.70:
-            yield stem + other.lower()
-        elif dice < 0.80:
-            yield stem.upper() if dice < 0.75 else stem[::-1]
+        stem, dice = stems[int(len(stems) * rng.random() ** 3)], rng.random()
+        if dice < 0.50:
+            yield rng.choice(PREFIXES + [""] * 40) + stem + rng.choice(SUFFIXES)
+        elif dice < 0.60:
+            yield (stem + rng.choice(SUFFIXES)).upper()
+        elif dice < 0.75:
+            yield rng.choice(PREFIXES) + stem.lower()
         elif dice < 0.90:
-            yield str(rng.randrange(10 ** rng.randint(2, 9)))
+            yield stem[:6] + rng.choice(stems)[:6].lower()
         else:
-            yield rng.choice(PREFIXES) + stem.lower() + other.lower() + rng.choice(SUFFIXES)
+            yield str(rng.randrange(10 ** rng.randint(2, 10)))
 
 
 def words(out, n, *texts):
