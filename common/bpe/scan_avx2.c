@@ -6,17 +6,18 @@
 
 #include <immintrin.h>
 
-struct vec {
+typedef struct {
     __m256i a, b;
-};
+} vec;
 
-INLINE struct vec load(const unsigned char *p)
+INLINE vec load(const unsigned char *p)
 {
-    return (struct vec){_mm256_loadu_si256((const __m256i *)(const void *)p),
-                        _mm256_loadu_si256((const __m256i *)(const void *)(p + 32))};
+    return (vec){_mm256_loadu_si256((const __m256i *)(const void *)p),
+                 _mm256_loadu_si256((const __m256i *)(const void *)(p + 32))};
 }
 
-INLINE uint64_t high_bits(struct vec v)
+/* The first bit of each byte. */
+INLINE uint64_t high_bits(vec v)
 {
     return (uint32_t)_mm256_movemask_epi8(v.a) | (uint64_t)(uint32_t)_mm256_movemask_epi8(v.b) << 32;
 }
@@ -28,54 +29,26 @@ INLINE __m256i range_of(__m256i v, unsigned low, unsigned n)
 }
 
 /* Which bytes are in [low, low + n). */
-INLINE uint64_t in_range(struct vec v, unsigned low, unsigned n)
+INLINE uint64_t in_range(vec v, unsigned low, unsigned n)
 {
-    return high_bits((struct vec){range_of(v.a, low, n), range_of(v.b, low, n)});
+    return high_bits((vec){range_of(v.a, low, n), range_of(v.b, low, n)});
 }
 
-INLINE uint64_t equal(struct vec v, unsigned c)
+INLINE uint64_t equal(vec v, unsigned c)
 {
     __m256i all = _mm256_set1_epi8((char)c);
-    return high_bits((struct vec){_mm256_cmpeq_epi8(v.a, all), _mm256_cmpeq_epi8(v.b, all)});
+    return high_bits((vec){_mm256_cmpeq_epi8(v.a, all), _mm256_cmpeq_epi8(v.b, all)});
 }
 
-INLINE struct raw raw_masks(const unsigned char *p)
+INLINE vec lower(vec v)
 {
-    struct vec v = load(p);
     __m256i bit = _mm256_set1_epi8(0x20);
-    struct raw r;
-    r.letter = in_range((struct vec){_mm256_or_si256(v.a, bit), _mm256_or_si256(v.b, bit)}, 'a', 26);
-    r.number = in_range(v, '0', 10);
-    r.space = equal(v, ' ');
-    r.white = in_range(v, '\t', 5) | r.space;
-    r.newline = equal(v, '\n') | equal(v, '\r');
-    r.quote = equal(v, '\'');
-    r.high = high_bits(v);
-    r.tail = in_range(v, 0x80, 0x40);
-    return r;
+    return (vec){_mm256_or_si256(v.a, bit), _mm256_or_si256(v.b, bit)};
 }
 
-INLINE uint64_t lead_masks(const unsigned char *p)
-{
-    struct vec v = load(p);
-    return in_range(v, LETTERS_C4, LETTERS_C4_N) | in_range(v, LETTERS_D0, LETTERS_D0_N) |
-           in_range(v, LETTERS_E5, LETTERS_E5_N) | in_range(v, LETTERS_EB, LETTERS_EB_N) |
-           (equal(v, 0xE4) & in_range(v, 0xB8, 8) >> 1);
-}
-
-/* Four at a time: fewer branches to guess wrong than one for each. */
 INLINE size_t put_ends(uint32_t *ends, uint64_t starts, uint32_t at)
 {
-    size_t n = (size_t)__builtin_popcountll(starts), i = 0;
-    do {
-#pragma GCC unroll 4
-        for (size_t k = 0; k < 4; k++) {
-            ends[i + k] = at + (uint32_t)_tzcnt_u64(starts);
-            starts = _blsr_u64(starts);
-        }
-        i += 4;
-    } while (i < n);
-    return n;
+    return put_ends_by_four(ends, starts, at);
 }
 
 #include "bpe/scan_masks.h"

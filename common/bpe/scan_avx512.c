@@ -7,38 +7,32 @@
 
 #include <immintrin.h>
 
+typedef __m512i vec;
+
+INLINE vec load(const unsigned char *p)
+{
+    return _mm512_loadu_si512(p);
+}
+
 /* Which bytes are in [low, low + n). */
-INLINE uint64_t in_range(__m512i v, unsigned low, unsigned n)
+INLINE uint64_t in_range(vec v, unsigned low, unsigned n)
 {
     return _mm512_cmplt_epu8_mask(_mm512_sub_epi8(v, _mm512_set1_epi8((char)low)), _mm512_set1_epi8((char)n));
 }
 
-INLINE uint64_t equal(__m512i v, unsigned c)
+INLINE uint64_t equal(vec v, unsigned c)
 {
     return _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8((char)c));
 }
 
-INLINE struct raw raw_masks(const unsigned char *p)
+INLINE uint64_t high_bits(vec v)
 {
-    __m512i v = _mm512_loadu_si512(p);
-    struct raw r;
-    r.letter = in_range(_mm512_or_si512(v, _mm512_set1_epi8(0x20)), 'a', 26);
-    r.number = in_range(v, '0', 10);
-    r.space = equal(v, ' ');
-    r.white = in_range(v, '\t', 5) | r.space;
-    r.newline = equal(v, '\n') | equal(v, '\r');
-    r.quote = equal(v, '\'');
-    r.high = _mm512_movepi8_mask(v);
-    r.tail = in_range(v, 0x80, 0x40);
-    return r;
+    return _mm512_movepi8_mask(v);
 }
 
-INLINE uint64_t lead_masks(const unsigned char *p)
+INLINE vec lower(vec v)
 {
-    __m512i v = _mm512_loadu_si512(p);
-    return in_range(v, LETTERS_C4, LETTERS_C4_N) | in_range(v, LETTERS_D0, LETTERS_D0_N) |
-           in_range(v, LETTERS_E5, LETTERS_E5_N) | in_range(v, LETTERS_EB, LETTERS_EB_N) |
-           (equal(v, 0xE4) & in_range(v, 0xB8, 8) >> 1);
+    return _mm512_or_si512(v, _mm512_set1_epi8(0x20));
 }
 
 INLINE size_t put_ends(uint32_t *ends, uint64_t starts, uint32_t at)
