@@ -38,8 +38,8 @@ static const struct pattern patterns[] = {
 static scan_fn *scanner_for(size_t i)
 {
     scan_fn *const all[N_PATTERNS][SIMD_N] = {
-        {scan_gpt2, scan_gpt2_sse2, scan_gpt2_avx2, scan_gpt2_avx512},
-        {scan_cl100k, scan_cl100k_sse2, scan_cl100k_avx2, scan_cl100k_avx512},
+        {scan_gpt2, scan_gpt2_neon, scan_gpt2_sse2, scan_gpt2_avx2, scan_gpt2_avx512},
+        {scan_cl100k, scan_cl100k_neon, scan_cl100k_sse2, scan_cl100k_avx2, scan_cl100k_avx512},
         {scan_whole},
     };
     size_t level = simd_level();

@@ -19,6 +19,7 @@ typedef size_t scan_fn(const unsigned char *text, size_t len, enum scan_end end,
 scan_fn scan_gpt2, scan_cl100k;
 
 /* The same by vector instructions (scan_masks.h), NULL where the compiler does not have them. */
+extern scan_fn *const scan_gpt2_neon, *const scan_cl100k_neon;
 extern scan_fn *const scan_gpt2_sse2, *const scan_cl100k_sse2;
 extern scan_fn *const scan_gpt2_avx2, *const scan_cl100k_avx2;
 extern scan_fn *const scan_gpt2_avx512, *const scan_cl100k_avx512;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = {"none", "sse2", "avx2", "avx512"};
+static const char *const names[] = {"none", "neon", "sse2", "avx2", "avx512"};
 static enum simd chosen = SIMD_N; /* not yet */
 
 bool simd_has(enum simd level)
@@ -12,6 +12,10 @@ bool simd_has(enum simd level)
     switch (level) {
     case SIMD_NONE:
         return true;
+#ifdef __aarch64__
+    case SIMD_NEON:
+        return true;
+#endif
 #ifdef __x86_64__
     case SIMD_SSE2:
         return true;
@@ -55,7 +59,7 @@ int simd_prepare(struct err *e)
         chosen = level;
         return 0;
     }
-    return err_set(e, EX_USAGE, "BPE_SIMD=%s: not one of none, sse2, avx2, avx512", want);
+    return err_set(e, EX_USAGE, "BPE_SIMD=%s: not one of none, neon, sse2, avx2, avx512", want);
 }
 
 enum simd simd_level(void)

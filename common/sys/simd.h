@@ -1,5 +1,5 @@
 /* simd.h - which vector instructions the hot paths use: the best this processor has, or what BPE_SIMD in the
- * environment says (none, sse2, avx2 or avx512).
+ * environment says (none, neon, sse2, avx2 or avx512).
  *
  * A hot path has a plain version, which is always there and is what the others are tested against, and one file for
  * each level it has been written for (scan_avx2.c). The Makefile compiles a file for the level it is named for; it
@@ -12,8 +12,11 @@
 
 #include <stdbool.h>
 
+/* On one kind of machine each level has what those before it have. NEON comes before SSE2, so that >= SIMD_SSE2 asks
+ * for SSE2 or more. */
 enum simd {
     SIMD_NONE,   /* the plain versions */
+    SIMD_NEON,   /* what every aarch64 has */
     SIMD_SSE2,   /* what every x86-64 has */
     SIMD_AVX2,   /* with BMI 1 and 2 and POPCNT: Haswell, Zen and later */
     SIMD_AVX512, /* with BW, DQ, VL, VBMI and VBMI2: Ice Lake, Zen 4 and later */
