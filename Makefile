@@ -43,6 +43,7 @@ help:
 	@echo "make check          the tests (CORPUS=DIR: also on the texts there)"
 	@echo "make check-peers    the tests against Hugging Face tokenizers and others, from PyPI (CORPUS=DIR)"
 	@echo "make check-sanitize the tests under ASan and UBSan, apart from $(BUILD)/"
+	@echo "make check-arm      unit tests for aarch64 under QEMU, apart from $(BUILD)/"
 	@echo "make fuzz           random damage for FUZZ_SECONDS ($(FUZZ_SECONDS))"
 	@echo "make bench          times against others and the goals (CORPUS=DIR); a quarter of an hour, 3 GB"
 	@echo "make bench-quick    the same in a minute, without what takes long"
@@ -87,6 +88,18 @@ check-sanitize:
 	$(MAKE) check BUILD=build-sanitize LDFLAGS= \
 	    CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
 
+# The tests of what depends on vector instructions, on a machine that is no aarch64. Debian's packages for that, besides
+# those of `make check`:
+ARM_PACKAGES := gcc-aarch64-linux-gnu qemu-user $(addsuffix :arm64,libpcre2-dev libzstd-dev zlib1g-dev libjansson-dev libmd-dev)
+ARM_UNITS    := $(addprefix build-arm/tests/unit/,scan_test table_test utf8_test record_test)
+
+check-arm:
+	@echo 'int main(void) { return 0; }' | aarch64-linux-gnu-gcc -x c -o /dev/null - $(LIBS) && qemu-aarch64 -version >/dev/null || { \
+	    echo 'check-arm: something is missing; on Debian 12: dpkg --add-architecture arm64 && apt-get update &&' \
+	    'apt-get install -y --no-install-recommends $(ARM_PACKAGES)' >&2; exit 1; }
+	$(MAKE) BUILD=build-arm CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar $(ARM_UNITS)
+	prove --directives -j$(JOBS) --exec qemu-aarch64 $(ARM_UNITS)
+
 FUZZ_SECONDS ?= 60
 fuzz: all units
 	BUILD=$(BUILD) tests/fuzz/fuzz.sh $(FUZZ_SECONDS)
@@ -117,9 +130,9 @@ uninstall:
 	for page in $(notdir $(MAN)); do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$page; done
 
 clean:
-	rm -rf $(BUILD) build-sanitize
+	rm -rf $(BUILD) build-sanitize build-arm
 
 FORCE:
-.PHONY: all help units check check-peers check-sanitize fuzz bench bench-quick bench-hot demo install uninstall clean FORCE
+.PHONY: all help units check check-peers check-sanitize check-arm fuzz bench bench-quick bench-hot demo install uninstall clean FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
