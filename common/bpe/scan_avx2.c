@@ -9,6 +9,7 @@
 typedef struct {
     __m256i a, b;
 } vec;
+typedef vec set; /* all ones or 0 in each byte */
 
 INLINE vec load(const unsigned char *p)
 {
@@ -16,8 +17,7 @@ INLINE vec load(const unsigned char *p)
                  _mm256_loadu_si256((const __m256i *)(const void *)(p + 32))};
 }
 
-/* The first bit of each byte. */
-INLINE uint64_t high_bits(vec v)
+INLINE uint64_t bits(set v)
 {
     return (uint32_t)_mm256_movemask_epi8(v.a) | (uint64_t)(uint32_t)_mm256_movemask_epi8(v.b) << 32;
 }
@@ -28,22 +28,26 @@ INLINE __m256i range_of(__m256i v, unsigned low, unsigned n)
     return _mm256_cmpeq_epi8(_mm256_min_epu8(v, _mm256_set1_epi8((char)(n - 1))), v);
 }
 
-/* Which bytes are in [low, low + n). */
-INLINE uint64_t in_range(vec v, unsigned low, unsigned n)
+INLINE set in_range(vec v, unsigned low, unsigned n)
 {
-    return high_bits((vec){range_of(v.a, low, n), range_of(v.b, low, n)});
+    return (set){range_of(v.a, low, n), range_of(v.b, low, n)};
 }
 
-INLINE uint64_t equal(vec v, unsigned c)
+INLINE set equal(vec v, unsigned c)
 {
     __m256i all = _mm256_set1_epi8((char)c);
-    return high_bits((vec){_mm256_cmpeq_epi8(v.a, all), _mm256_cmpeq_epi8(v.b, all)});
+    return (set){_mm256_cmpeq_epi8(v.a, all), _mm256_cmpeq_epi8(v.b, all)};
+}
+
+INLINE set either(set s, set t)
+{
+    return (set){_mm256_or_si256(s.a, t.a), _mm256_or_si256(s.b, t.b)};
 }
 
 INLINE vec lower(vec v)
 {
     __m256i bit = _mm256_set1_epi8(0x20);
-    return (vec){_mm256_or_si256(v.a, bit), _mm256_or_si256(v.b, bit)};
+    return either(v, (vec){bit, bit});
 }
 
 INLINE size_t put_ends(uint32_t *ends, uint64_t starts, uint32_t at)

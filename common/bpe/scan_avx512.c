@@ -8,26 +8,31 @@
 #include <immintrin.h>
 
 typedef __m512i vec;
+typedef uint64_t set;
 
 INLINE vec load(const unsigned char *p)
 {
     return _mm512_loadu_si512(p);
 }
 
-/* Which bytes are in [low, low + n). */
-INLINE uint64_t in_range(vec v, unsigned low, unsigned n)
+INLINE uint64_t bits(set s)
+{
+    return s;
+}
+
+INLINE set either(set s, set t)
+{
+    return s | t;
+}
+
+INLINE set in_range(vec v, unsigned low, unsigned n)
 {
     return _mm512_cmplt_epu8_mask(_mm512_sub_epi8(v, _mm512_set1_epi8((char)low)), _mm512_set1_epi8((char)n));
 }
 
-INLINE uint64_t equal(vec v, unsigned c)
+INLINE set equal(vec v, unsigned c)
 {
     return _mm512_cmpeq_epi8_mask(v, _mm512_set1_epi8((char)c));
-}
-
-INLINE uint64_t high_bits(vec v)
-{
-    return _mm512_movepi8_mask(v);
 }
 
 INLINE vec lower(vec v)

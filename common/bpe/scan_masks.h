@@ -1,9 +1,10 @@
 /* scan_masks.h - gpt2 and cl100k scanned 64 bytes at a time: the part that is the same for all instruction sets. For
  * scan_neon.c, scan_sse2.c, scan_avx2.c and scan_avx512.c, which include it once they have defined
  *
- *     vec, load   64 bytes                      lower       with 0x20 set in each
- *     high_bits   the first bit of each byte    in_range    which bytes are in [low, low + n)
- *     put_ends    writes where bits are set     equal       which bytes are c
+ *     vec, load   64 bytes                          lower      with 0x20 set in each
+ *     set, bits   some of them, and as a mask       either     those of two sets
+ *     in_range    those in [low, low + n)           equal      those that are c
+ *     put_ends    writes the places of a mask's bits
  *
  * The idea (as in gigatoken, and before it in simdjson): bit i of a mask says that byte i is of a class; shifts by one
  * say where the class changes, and so where pretokens start, for 64 bytes in some twenty operations and without a
@@ -88,15 +89,16 @@ INLINE uint64_t spread(uint64_t mask, uint64_t tail, uint64_t before)
 INLINE struct raw raw_masks(const unsigned char *p)
 {
     vec v = load(p);
+    set space = equal(v, ' ');
     struct raw r;
-    r.letter = in_range(lower(v), 'a', 26);
-    r.number = in_range(v, '0', 10);
-    r.space = equal(v, ' ');
-    r.white = in_range(v, '\t', 5) | r.space;
-    r.newline = equal(v, '\n') | equal(v, '\r');
-    r.quote = equal(v, '\'');
-    r.high = high_bits(v);
-    r.tail = in_range(v, 0x80, 0x40);
+    r.letter = bits(in_range(lower(v), 'a', 26));
+    r.number = bits(in_range(v, '0', 10));
+    r.space = bits(space);
+    r.white = bits(either(in_range(v, '\t', 5), space));
+    r.newline = bits(either(equal(v, '\n'), equal(v, '\r')));
+    r.quote = bits(equal(v, '\''));
+    r.high = bits(in_range(v, 0x80, 0x80));
+    r.tail = bits(in_range(v, 0x80, 0x40));
     return r;
 }
 
@@ -104,9 +106,9 @@ INLINE struct raw raw_masks(const unsigned char *p)
 INLINE uint64_t lead_masks(const unsigned char *p)
 {
     vec v = load(p);
-    return in_range(v, LETTERS_C4, LETTERS_C4_N) | in_range(v, LETTERS_D0, LETTERS_D0_N) |
-           in_range(v, LETTERS_E5, LETTERS_E5_N) | in_range(v, LETTERS_EB, LETTERS_EB_N) |
-           (equal(v, 0xE4) & in_range(v, 0xB8, 8) >> 1);
+    set two = either(in_range(v, LETTERS_C4, LETTERS_C4_N), in_range(v, LETTERS_D0, LETTERS_D0_N));
+    set three = either(in_range(v, LETTERS_E5, LETTERS_E5_N), in_range(v, LETTERS_EB, LETTERS_EB_N));
+    return bits(either(two, three)) | (bits(equal(v, 0xE4)) & bits(in_range(v, 0xB8, 8)) >> 1);
 }
 
 /* Adds the characters that are not ASCII. */

@@ -9,6 +9,7 @@
 typedef struct {
     __m128i a, b, c, d;
 } vec;
+typedef vec set; /* all ones or 0 in each byte */
 
 INLINE vec load(const unsigned char *p)
 {
@@ -16,8 +17,7 @@ INLINE vec load(const unsigned char *p)
     return (vec){_mm_loadu_si128(q), _mm_loadu_si128(q + 1), _mm_loadu_si128(q + 2), _mm_loadu_si128(q + 3)};
 }
 
-/* The first bit of each byte. */
-INLINE uint64_t high_bits(vec v)
+INLINE uint64_t bits(set v)
 {
     uint32_t low = (uint32_t)_mm_movemask_epi8(v.a) | (uint32_t)_mm_movemask_epi8(v.b) << 16;
     uint32_t high = (uint32_t)_mm_movemask_epi8(v.c) | (uint32_t)_mm_movemask_epi8(v.d) << 16;
@@ -30,23 +30,27 @@ INLINE __m128i range_of(__m128i v, unsigned low, unsigned n)
     return _mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8((char)(n - 1))), v);
 }
 
-/* Which bytes are in [low, low + n). */
-INLINE uint64_t in_range(vec v, unsigned low, unsigned n)
+INLINE set in_range(vec v, unsigned low, unsigned n)
 {
-    return high_bits((vec){range_of(v.a, low, n), range_of(v.b, low, n), range_of(v.c, low, n), range_of(v.d, low, n)});
+    return (set){range_of(v.a, low, n), range_of(v.b, low, n), range_of(v.c, low, n), range_of(v.d, low, n)};
 }
 
-INLINE uint64_t equal(vec v, unsigned c)
+INLINE set equal(vec v, unsigned c)
 {
     __m128i all = _mm_set1_epi8((char)c);
-    return high_bits(
-        (vec){_mm_cmpeq_epi8(v.a, all), _mm_cmpeq_epi8(v.b, all), _mm_cmpeq_epi8(v.c, all), _mm_cmpeq_epi8(v.d, all)});
+    return (set){_mm_cmpeq_epi8(v.a, all), _mm_cmpeq_epi8(v.b, all), _mm_cmpeq_epi8(v.c, all),
+                 _mm_cmpeq_epi8(v.d, all)};
+}
+
+INLINE set either(set s, set t)
+{
+    return (set){_mm_or_si128(s.a, t.a), _mm_or_si128(s.b, t.b), _mm_or_si128(s.c, t.c), _mm_or_si128(s.d, t.d)};
 }
 
 INLINE vec lower(vec v)
 {
     __m128i bit = _mm_set1_epi8(0x20);
-    return (vec){_mm_or_si128(v.a, bit), _mm_or_si128(v.b, bit), _mm_or_si128(v.c, bit), _mm_or_si128(v.d, bit)};
+    return either(v, (vec){bit, bit, bit, bit});
 }
 
 INLINE size_t put_ends(uint32_t *ends, uint64_t starts, uint32_t at)

@@ -13,7 +13,7 @@ static void split(struct tiny_split *s, const unsigned char *text, size_t start,
     __m256i before = _mm256_set1_epi32((int)start); /* its last item is where the first of the next eight begins */
     size_t n_tiny = 0, n_other = 0;
     for (size_t i = 0; i < n; i += 8) {
-        __mmask8 all = n - i >= 8 ? 0xFF : (__mmask8)((1u << (n - i)) - 1);
+        __mmask8 all = (__mmask8)(n - i >= 8 ? 0xFF : (1u << (n - i)) - 1);
         __m256i end = _mm256_maskz_loadu_epi32(all, ends + i);
         __m256i at = _mm256_alignr_epi32(end, before, 7);
         __m256i len = _mm256_sub_epi32(end, at);
