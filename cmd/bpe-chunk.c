@@ -313,7 +313,7 @@ static int put_stream(struct chunker *c, size_t source, struct input *in, size_t
                                "%s: byte %llu: no place to cut in %zu bytes of text; give it as a plain file",
                                input_name(in), (unsigned long long)offset, high);
             low = high;
-            high *= 2;
+            high = high < RECORD_MAX / 4 ? 2 * high : RECORD_MAX / 2;
             continue;
         }
         bool last = cut == 0;

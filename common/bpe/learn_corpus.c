@@ -410,11 +410,8 @@ static void born(struct corpus *c, uint32_t symbol, uint32_t len)
 int corpus_init(struct corpus *c, struct words *ws, const struct corpus_opts *o, struct err *e)
 {
     static unsigned char bytes[256];
-    *c = (struct corpus){.byte = o->byte,
-                         .n_symbols = o->n_symbols,
-
-                         .sse2 = simd_level() >= SIMD_SSE2,
-                         .max_len = o->max_len};
+    *c = (struct corpus){
+        .byte = o->byte, .n_symbols = o->n_symbols, .sse2 = simd_level() >= SIMD_SSE2, .max_len = o->max_len};
     for (unsigned i = 0; i < N_BYTES; i++)
         c->wide |= o->byte[i] > UINT16_MAX;
     c->shift = pick_shift(ws);
