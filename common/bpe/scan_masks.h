@@ -253,6 +253,8 @@ INLINE uint64_t behind_last_newline(uint64_t begins, const struct block *b, cons
             p = at->at + 2 * BLOCK;
         size_t n = 0;
         if (!ends && !next_ends) {
+            while (p < at->len && (at->text[p] & 0xC0) == 0x80) /* the rest of a character that began before */
+                p++;
             while (p < at->len && uclass_at(at->text + p, &n) == UCLASS_SPACE && at->text[p] != '\n' &&
                    at->text[p] != '\r')
                 p += n;

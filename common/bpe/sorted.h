@@ -15,8 +15,8 @@ struct sorted {
     uint64_t tiny, shorts[3 + WORD_PAD / 8]; /* the bytes of the word that was given */
 };
 
-/* Sorts the table in place, which takes no memory: from then on it may only be read through *s, and cleared or freed.
- * Borrows it. */
+/* Sorts the table in place, which takes no memory (but for many long words that begin alike): from then on it may only
+ * be read through *s, and cleared or freed. Borrows it. */
 void sorted_init(struct sorted *s, struct table *t);
 
 /* The next word; false at the end. Its bytes are borrowed until the next call. */

@@ -79,9 +79,15 @@ void *huge_double(void *p, size_t n)
     if (!new)
         return NULL;
 #ifdef MADV_HUGEPAGE
-    if (is_mapped(n) && n % HUGE_PAGE == 0 && mremap(p, n, n, MREMAP_MAYMOVE | MREMAP_FIXED, new) != MAP_FAILED) {
-        madvise(new, 2 * n, MADV_HUGEPAGE); /* what was moved there is advised apart: make it one mapping again */
-        return new;
+    if (is_mapped(n) && n % HUGE_PAGE == 0) {
+        /* It grows as it moves, so that it stays one mapping: before Linux 6.17 several are not moved at once, and what
+         * was where they should go is gone all the same. */
+        if (mremap(p, n, 2 * n, MREMAP_MAYMOVE | MREMAP_FIXED, new) != MAP_FAILED)
+            return new;
+        huge_free(new, 2 * n);
+        new = huge_zeroed(2 * n);
+        if (!new)
+            return NULL;
     }
 #endif
     memcpy(new, p, n);

@@ -23,7 +23,7 @@
 #define N_WINDOWS 10000  /* of them cut at every length */
 #define MAX_ATOMS 16     /* in a random document, behind a first word */
 #define MAX_FIRST 70     /* bytes of that word: all else comes to lie at every place of a block of 64 */
-#define MAX_RUN 160      /* bytes of a long run */
+#define MAX_RUN 300      /* bytes of a long run */
 #define CODE_POINTS 1024 /* in one document of contexts */
 #define LEN(a) (sizeof(a) / sizeof(a)[0])
 
@@ -489,8 +489,12 @@ static unsigned char *random_document(size_t *len)
         put(&b, "x", 1);
     if (next_random() % 16 == 0) {
         const char *unit = run[next_random() % LEN(run)];
-        for (size_t n = MAX_RUN / strlen(unit) - next_random() % 32; n > 0; n--)
+        if (next_random() % 2)
+            put(&b, "\n", 1);
+        for (size_t n = (MAX_RUN - next_random() % MAX_RUN) / strlen(unit); n > 0; n--)
             put(&b, unit, strlen(unit));
+        if (next_random() % 2)
+            put(&b, "\n", 1);
     }
     for (size_t n = 1 + next_random() % MAX_ATOMS; n > 0; n--) {
         const char *atom = atoms[next_random() % LEN(atoms)];
@@ -529,7 +533,7 @@ static size_t split(struct scanner *s, const unsigned char *text, size_t len, en
     return n;
 }
 
-#define MAX_LEN (MAX_FIRST + MAX_RUN + MAX_ATOMS * 32)
+#define MAX_LEN (MAX_FIRST + MAX_RUN + 2 + MAX_ATOMS * 32)
 
 /* SCAN_MORE at every length: what is given then must be what the whole document gives, and of the pretokens that end
  * well before the window's end all but two. */

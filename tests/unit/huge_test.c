@@ -1,0 +1,78 @@
+/* huge_test.c - memory in huge pages that is doubled: what was there is kept, the rest is zero, it stays one mapping;
+ * also where mremap(2) fails as it did before Linux 6.17, with a hole where the memory should have gone. */
+#include "../unit/tap.h"
+#include "sys/huge.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { FIRST = 4 << 20, DOUBLINGS = 4 };
+
+static bool fails;
+
+/* In place of libc's. */
+void *mremap(void *old, size_t old_size, size_t new_size, int flags, ...)
+{
+    va_list ap;
+    va_start(ap, flags);
+    void *to = va_arg(ap, void *);
+    va_end(ap);
+    if (!fails)
+        return (void *)syscall(SYS_mremap, old, old_size, new_size, flags, to);
+    munmap(to, old_size);
+    errno = EFAULT;
+    return MAP_FAILED;
+}
+
+/* Into how many mappings p[0 .. n) is divided. */
+static int mappings(const void *p, size_t n)
+{
+    FILE *f = fopen("/proc/self/maps", "r");
+    unsigned long begin, end, from = (unsigned long)(uintptr_t)p;
+    int found = 0;
+    char line[4096];
+    while (f && fgets(line, sizeof line, f))
+        found += sscanf(line, "%lx-%lx", &begin, &end) == 2 && begin < from + n && end > from;
+    if (f)
+        fclose(f);
+    return found;
+}
+
+static void test_double(const char *name)
+{
+    size_t n = FIRST / sizeof(uint64_t), wrong = 0;
+    uint64_t *p = huge_zeroed(FIRST);
+    int divided = 0;
+    for (size_t i = 0; p && i < n; i++)
+        p[i] = i + 1;
+    for (int k = 0; p && k < DOUBLINGS; k++) {
+        uint64_t *twice = huge_double(p, n * sizeof *p);
+        if (!twice)
+            break;
+        p = twice;
+        for (size_t i = 0; i < 2 * n; i++) {
+            wrong += p[i] != (i < n ? i + 1 : 0);
+            p[i] = i + 1;
+        }
+        n *= 2;
+        divided += k && mappings(p, n * sizeof *p) != 1; /* the first is small, and may lie among others */
+    }
+    tap_ok(p && n == (size_t)FIRST / sizeof *p << DOUBLINGS && wrong == 0,
+           "%s: what was there is kept, the rest is zero", name);
+    tap_ok(divided == 0, "%s: it is one mapping", name);
+    if (p)
+        huge_free(p, n * sizeof *p);
+}
+
+int main(void)
+{
+    test_double("doubled");
+    fails = true;
+    test_double("doubled where mremap fails");
+    return tap_done();
+}
