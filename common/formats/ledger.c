@@ -212,8 +212,6 @@ static int check_rules(struct ledger *l, struct str rules, const char *stream, s
 static int add_part(struct parts *p, const struct part *in, struct err *e)
 {
     if (!p->part) {
-        if (in->n_parts > SIZE_MAX / sizeof *p->part)
-            return err_mem(e, "a long record", SIZE_MAX);
         p->part = calloc((size_t)in->n_parts, sizeof *p->part);
         if (!p->part)
             return err_mem(e, "a long record", in->n_parts * sizeof *p->part);

@@ -209,7 +209,7 @@ int part_get(struct part *p, const struct record *rec, struct err *e)
     p->part = get_varint(&c);
     p->n_parts = get_varint(&c);
     p->bytes = (struct str){c.p, cursor_left(&c)};
-    if (c.bad || p->part >= p->n_parts)
+    if (c.bad || p->part >= p->n_parts || p->n_parts > PARTS_MAX)
         return damaged(e, rec->type == RECORD_PROMISE ? "promise" : rec->type == RECORD_COMMIT ? "commit" : "summary");
     return 0;
 }
@@ -221,6 +221,9 @@ int parts_put(struct buf *out, enum record_type type, const unsigned char *id, u
     size_t each = RECORD_ATOMIC_PAYLOAD - ID_LEN - 3 * VARINT_MAX;
     uint64_t n_parts = content->len / each + 1;
     int rc = 0;
+    if (n_parts > PARTS_MAX)
+        return err_set(e, EX_DATAERR, "too many inputs or pieces for one run: their list takes %zu bytes",
+                       content->len);
     for (uint64_t i = 0; i < n_parts && rc == 0; i++) {
         size_t len = i + 1 < n_parts ? each : content->len - i * each;
         payload.len = 0;

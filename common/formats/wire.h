@@ -89,6 +89,8 @@ int range_get_piece(uint64_t *offset, uint64_t *len, const struct range_file *f,
 
 /* ---- Parts: what may be longer than RECORD_ATOMIC continues over several records ---- */
 
+#define PARTS_MAX (1u << 20) /* some 4 GB of content; what claims more is damaged */
+
 struct part {
     const unsigned char *id; /* of the run (promise) or the batch (commit, summary) */
     uint64_t seq;            /* number of the record in its batch; 0 for a promise */
