@@ -194,7 +194,6 @@ static int end_batch(struct worker *w, struct job *j, struct err *e)
     struct source *s, *next;
     struct word word;
     size_t pos = 0;
-    uint64_t ref;
     struct commit_run run = {
         .run = j->run, .hint = j->hint, .skipped = j->skipped, .where = {j->where.p, j->where.len}};
     HASH_ITER(hh, j->sources, s, next)
@@ -202,7 +201,7 @@ static int end_batch(struct worker *w, struct job *j, struct err *e)
     if (run.n_ranges == 0)
         return 0;
     batch_begin(&w->batch, 1, "standard output", j->run);
-    while (table_next(&j->counter.table, &pos, &word, &ref)) {
+    while (table_next(&j->counter.table, &pos, &word)) {
         if (batch_word(&w->batch, word.p, word.len, word.count, e))
             return -1;
     }

@@ -24,7 +24,6 @@
 #include "bpe/uclass.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 enum {
     BLOCK = 64,

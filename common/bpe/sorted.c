@@ -119,7 +119,7 @@ static uint64_t first_bytes(const unsigned char *p)
 
 void sorted_init(struct sorted *s, struct table *t)
 {
-    size_t n_slots = table_first_short(t), n = 0;
+    size_t n_slots = table_slots(t->tiny_shift), n = 0;
     *s = (struct sorted){.table = t};
     for (size_t i = 0; i < n_slots; i++) {
         struct tiny_slot one = t->tiny[i];
@@ -127,7 +127,7 @@ void sorted_init(struct sorted *s, struct table *t)
         n += one.count != 0;
     }
     s->end_tiny = n;
-    n_slots = table_first_long(t) - table_first_short(t);
+    n_slots = table_slots(t->short_shift);
     n = 0;
     for (size_t i = 0; i < n_slots; i++) {
         struct short_slot one = t->shorts[i];
@@ -135,7 +135,7 @@ void sorted_init(struct sorted *s, struct table *t)
         n += one.count != 0;
     }
     s->end_short = n;
-    n_slots = (SIZE_MAX >> t->long_shift) + 1;
+    n_slots = table_slots(t->long_shift);
     n = 0;
     for (size_t i = 0; i < n_slots; i++) {
         struct long_slot one = t->longs[i];

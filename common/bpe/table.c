@@ -64,20 +64,15 @@ static inline size_t next_slot(size_t at, unsigned shift)
     return (at + 1) & (SIZE_MAX >> shift);
 }
 
-static size_t n_slots(unsigned shift)
-{
-    return (SIZE_MAX >> shift) + 1;
-}
-
 int table_init(struct table *t, struct err *e)
 {
     *t = (struct table){.tiny_shift = FIRST_SHIFT, .short_shift = FIRST_SHIFT, .long_shift = FIRST_SHIFT};
-    t->tiny = huge_zeroed(n_slots(FIRST_SHIFT) * sizeof *t->tiny);
-    t->shorts = huge_zeroed(n_slots(FIRST_SHIFT) * sizeof *t->shorts);
-    t->longs = huge_zeroed(n_slots(FIRST_SHIFT) * sizeof *t->longs);
+    t->tiny = huge_zeroed(table_slots(FIRST_SHIFT) * sizeof *t->tiny);
+    t->shorts = huge_zeroed(table_slots(FIRST_SHIFT) * sizeof *t->shorts);
+    t->longs = huge_zeroed(table_slots(FIRST_SHIFT) * sizeof *t->longs);
     if (!t->tiny || !t->shorts || !t->longs) {
         table_free(t);
-        return err_mem(e, "the count table", n_slots(FIRST_SHIFT) * sizeof *t->shorts);
+        return err_mem(e, "the count table", table_slots(FIRST_SHIFT) * sizeof *t->shorts);
     }
     /* Other ones for each table: words that come in the order of one table's slots would pile up in another with the
      * same hash, until it has grown. */
@@ -93,9 +88,9 @@ int table_init(struct table *t, struct err *e)
 
 void table_free(struct table *t)
 {
-    huge_free(t->tiny, n_slots(t->tiny_shift) * sizeof *t->tiny);
-    huge_free(t->shorts, n_slots(t->short_shift) * sizeof *t->shorts);
-    huge_free(t->longs, n_slots(t->long_shift) * sizeof *t->longs);
+    huge_free(t->tiny, table_slots(t->tiny_shift) * sizeof *t->tiny);
+    huge_free(t->shorts, table_slots(t->short_shift) * sizeof *t->shorts);
+    huge_free(t->longs, table_slots(t->long_shift) * sizeof *t->longs);
     buf_free(&t->arena);
     *t = (struct table){0};
 }
@@ -113,7 +108,7 @@ int table_clear(struct table *t, struct err *e)
  * The few that do not fit in are put aside to the end. */
 #define GROW(t, kind, shift, used, hash)                                                                               \
     do {                                                                                                               \
-        size_t n = n_slots(t->shift), n_aside = 0, cap_aside = 0;                                                      \
+        size_t n = table_slots(t->shift), n_aside = 0, cap_aside = 0;                                                  \
         __typeof__(t->kind) slot = huge_double(t->kind, n * sizeof *slot), aside = NULL;                               \
         if (!slot)                                                                                                     \
             return err_mem(e, "the count table", 2 * n * sizeof *slot);                                                \
@@ -171,7 +166,7 @@ static int grow_longs(struct table *t, struct err *e)
 
 static inline bool too_full(size_t n, unsigned shift)
 {
-    return n > n_slots(shift) / 8 * 5;
+    return n > table_slots(shift) / 8 * 5;
 }
 
 /* Puts a pretoken that is not there into the free slot it was looked for in. Apart, so that the loops stay small. */
@@ -353,24 +348,37 @@ size_t table_n(const struct table *t)
 
 size_t table_bytes(const struct table *t)
 {
-    return n_slots(t->tiny_shift) * sizeof *t->tiny + n_slots(t->short_shift) * sizeof *t->shorts +
-           n_slots(t->long_shift) * sizeof *t->longs + t->arena.cap;
+    return table_slots(t->tiny_shift) * sizeof *t->tiny + table_slots(t->short_shift) * sizeof *t->shorts +
+           table_slots(t->long_shift) * sizeof *t->longs + t->arena.cap;
 }
 
-bool table_next(const struct table *t, size_t *pos, struct word *w, uint64_t *ref)
+/* A position is a slot's number, those of all tables counted through: tiny, short, long. */
+bool table_next(const struct table *t, size_t *pos, struct word *w)
 {
-    size_t at = *pos, shorts = table_first_short(t), longs = table_first_long(t);
-    while (at < shorts && !t->tiny[at].count)
-        at++;
-    while (at >= shorts && at < longs && !t->shorts[at - shorts].count)
-        at++;
-    while (at >= longs && at - longs < n_slots(t->long_shift) && !t->longs[at - longs].count)
-        at++;
-    *pos = at;
-    if (at - longs == n_slots(t->long_shift))
-        return false;
-    ++*pos;
-    *ref = at;
-    *w = table_at(t, at);
-    return true;
+    size_t n_tiny = table_slots(t->tiny_shift), n_short = table_slots(t->short_shift);
+    for (; *pos < n_tiny; ++*pos) {
+        const struct tiny_slot *s = &t->tiny[*pos];
+        if (s->count) {
+            *w = (struct word){(const unsigned char *)&s->key, s->key >> TINY_LEN_SHIFT & 0xFF, s->count};
+            ++*pos;
+            return true;
+        }
+    }
+    for (; *pos - n_tiny < n_short; ++*pos) {
+        const struct short_slot *s = &t->shorts[*pos - n_tiny];
+        if (s->count) {
+            *w = (struct word){(const unsigned char *)s->key, s->key[2] >> TINY_LEN_SHIFT & 0xFF, s->count};
+            ++*pos;
+            return true;
+        }
+    }
+    for (; *pos - n_tiny - n_short < table_slots(t->long_shift); ++*pos) {
+        const struct long_slot *s = &t->longs[*pos - n_tiny - n_short];
+        if (s->count) {
+            *w = (struct word){t->arena.p + s->at, (size_t)s->len, s->count};
+            ++*pos;
+            return true;
+        }
+    }
+    return false;
 }

@@ -62,33 +62,13 @@ size_t table_n(const struct table *t);     /* distinct words */
 size_t table_bytes(const struct table *t); /* memory in use */
 
 /* All words in no special order: start with *pos = 0; false when there is no further. The bytes are borrowed until the
- * table is next changed. *ref is a number to find the word by until then. */
-bool table_next(const struct table *t, size_t *pos, struct word *w, uint64_t *ref);
+ * table is next changed. */
+bool table_next(const struct table *t, size_t *pos, struct word *w);
 
-/* A ref is a slot's number, those of all tables counted through: tiny, short, long. */
-static inline size_t table_first_short(const struct table *t)
+/* How many slots a table of this shift has. */
+static inline size_t table_slots(unsigned shift)
 {
-    return (SIZE_MAX >> t->tiny_shift) + 1;
-}
-
-static inline size_t table_first_long(const struct table *t)
-{
-    return table_first_short(t) + (SIZE_MAX >> t->short_shift) + 1;
-}
-
-/* The word of a ref. (That of a free slot has count 0.) */
-static inline struct word table_at(const struct table *t, uint64_t ref)
-{
-    if (ref < table_first_short(t)) {
-        const struct tiny_slot *s = &t->tiny[ref];
-        return (struct word){(const unsigned char *)&s->key, s->key >> TINY_LEN_SHIFT & 0xFF, s->count};
-    }
-    if (ref < table_first_long(t)) {
-        const struct short_slot *s = &t->shorts[ref - table_first_short(t)];
-        return (struct word){(const unsigned char *)s->key, s->key[2] >> TINY_LEN_SHIFT & 0xFF, s->count};
-    }
-    const struct long_slot *s = &t->longs[ref - table_first_long(t)];
-    return (struct word){t->arena.p ? t->arena.p + s->at : NULL, (size_t)s->len, s->count};
+    return (SIZE_MAX >> shift) + 1;
 }
 
 #endif

@@ -173,9 +173,8 @@ static double add_parts(struct fixture *f, bool sort)
     for (size_t i = 0; i < PARTS; i++) {
         size_t pos = 0;
         struct word w[128];
-        uint64_t ref;
         for (size_t n = 1; n;) { /* as bpe-sum does: by what it reads of a record at a time */
-            for (n = 0; n < 128 && table_next(&f->part[i].table, &pos, &w[n], &ref);)
+            for (n = 0; n < 128 && table_next(&f->part[i].table, &pos, &w[n]);)
                 n++;
             table_add(&sum, w, n, &e);
         }
@@ -209,8 +208,7 @@ static double do_learn(struct fixture *f)
     const struct learn_merge *merges;
     size_t n = 0, pos = 0;
     struct word w;
-    uint64_t ref;
-    while (l && table_next(&f->sum, &pos, &w, &ref))
+    while (l && table_next(&f->sum, &pos, &w))
         learner_add(l, w.p, w.len, w.count, &e);
     must(l && !learner_run(l, &o, &merges, &n, &e), "");
     learner_free(l);
@@ -278,8 +276,7 @@ static void fixture_count(struct fixture *f)
         f->n_words += table_n(&f->part[i].table);
         from = to;
         struct word w;
-        uint64_t ref;
-        for (size_t pos = 0; table_next(&f->part[i].table, &pos, &w, &ref);)
+        for (size_t pos = 0; table_next(&f->part[i].table, &pos, &w);)
             table_add(&f->sum, &w, 1, &e);
     }
     size_t at = 0, len = 0, from = 0;

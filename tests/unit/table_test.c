@@ -106,19 +106,14 @@ static void test_add(void)
     }
     size_t n = add_up(N_WORDS);
     struct word w;
-    uint64_t ref;
-    bool found = true;
-    for (size_t pos = 0; !failed && table_next(&t, &pos, &w, &ref);) {
-        struct word again = table_at(&t, ref);
-        found &= again.p == w.p && again.len == w.len && again.count == w.count;
+    for (size_t pos = 0; !failed && table_next(&t, &pos, &w);)
         failed = table_add(&copy, &w, 1, &e);
-    }
     tap_ok(!failed && holds(&t, n), "words with counts, some at a time (%zu distinct)", n);
-    tap_ok(!failed && found && holds(&copy, n), "one table copied into another, in the order of its slots");
+    tap_ok(!failed && holds(&copy, n), "one table copied into another, in the order of its slots");
 
     failed = table_clear(&t, &e);
     size_t pos = 0;
-    tap_ok(!failed && table_n(&t) == 0 && !table_next(&t, &pos, &w, &ref) && !table_next(&t, &pos, &w, &ref),
+    tap_ok(!failed && table_n(&t) == 0 && !table_next(&t, &pos, &w) && !table_next(&t, &pos, &w),
            "an emptied table has no words");
     table_free(&t);
     table_free(&copy);
