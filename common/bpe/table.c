@@ -286,12 +286,26 @@ static inline void prefetch_tiny(const struct table *t, const uint64_t *hash, si
         __builtin_prefetch(&tiny[slot_of(hash[i], shift)], 1);
 }
 
+/* Adds up to AHEAD words: tiny ones by key and hash, each with its count (NULL: one each), and others. */
+static inline __attribute__((always_inline)) int add_batch(struct table *t, const uint64_t *key, const uint64_t *hash,
+                                                           const uint64_t *count, size_t n_tiny,
+                                                           const struct word *other, size_t n_other, struct err *e)
+{
+    struct others others;
+    begin_others(t, &others, other, n_other);
+    prefetch_tiny(t, hash, n_tiny);
+    for (size_t i = 0; i < n_tiny; i++) {
+        if (add_tiny(t, key[i], hash[i], count ? count[i] : 1, e))
+            return -1;
+    }
+    return end_others(t, &others, e);
+}
+
 int table_add(struct table *t, const struct word *w, size_t n, struct err *e)
 {
     for (size_t some; n; w += some, n -= some) {
         uint64_t key[AHEAD], hash[AHEAD], count[AHEAD];
         struct word other[AHEAD];
-        struct others others;
         size_t n_tiny = 0, n_other = 0;
         some = n < AHEAD ? n : AHEAD;
         for (size_t i = 0; i < some; i++) {
@@ -304,13 +318,7 @@ int table_add(struct table *t, const struct word *w, size_t n, struct err *e)
             count[n_tiny] = w[i].count;
             n_tiny += w[i].len <= TINY_MAX;
         }
-        begin_others(t, &others, other, n_other);
-        prefetch_tiny(t, hash, n_tiny);
-        for (size_t i = 0; i < n_tiny; i++) {
-            if (add_tiny(t, key[i], hash[i], count[i], e))
-                return -1;
-        }
-        if (end_others(t, &others, e))
+        if (add_batch(t, key, hash, count, n_tiny, other, n_other, e))
             return -1;
     }
     return 0;
@@ -324,18 +332,11 @@ int table_add_ends(struct table *t, const unsigned char *text, size_t start, con
     for (size_t some; n; start = ends[some - 1], ends += some, n -= some) {
         struct tiny_split split;
         struct word other[AHEAD];
-        struct others others;
         some = n < AHEAD ? n : AHEAD;
         t->split(&split, text, start, ends, some, t->secret);
         for (size_t i = 0; i < split.n_other; i++)
             other[i] = (struct word){text + split.at[i], split.len[i], 1};
-        begin_others(t, &others, other, split.n_other);
-        prefetch_tiny(t, split.hash, split.n_tiny);
-        for (size_t i = 0; i < split.n_tiny; i++) {
-            if (add_tiny(t, split.key[i], split.hash[i], 1, e))
-                return -1;
-        }
-        if (end_others(t, &others, e))
+        if (add_batch(t, split.key, split.hash, NULL, split.n_tiny, other, split.n_other, e))
             return -1;
     }
     return 0;
