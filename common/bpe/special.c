@@ -1,6 +1,7 @@
 /* special.c - see special.h. */
 #include "bpe/special.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,7 @@ static bool is_local(const struct special_set *s)
 
 int special_init(struct special_set *s, const struct special_token *token, size_t n, struct err *e)
 {
-    *s = (struct special_set){.only_first = -1};
+    *s = (struct special_set){.only_first = -1, .only_second = -1};
     s->token = malloc((n + 1) * sizeof *s->token);
     if (!s->token)
         return err_mem(e, "special tokens", (n + 1) * sizeof *s->token);
@@ -50,6 +51,13 @@ int special_init(struct special_set *s, const struct special_token *token, size_
         s->first[b + 1] += s->first[b];
     if (n && s->token[0].p[0] == s->token[n - 1].p[0])
         s->only_first = s->token[0].p[0];
+    if (s->only_first >= 0 && s->token[n - 1].len > 1) { /* the last is the shortest */
+        s->only_second = s->token[0].p[1];
+        for (size_t i = 1; i < n; i++) {
+            if (s->token[i].p[1] != s->only_second)
+                s->only_second = -1;
+        }
+    }
     s->local = is_local(s);
     return 0;
 }
@@ -77,21 +85,57 @@ size_t special_at(const struct special_set *s, const unsigned char *p, size_t n,
     return 0;
 }
 
+/* The first place in p[from .. n) where a and b stand side by side, or a at the end; n if there is none. In texts full
+ * of `<` ten times as fast as looking at each for `<|`; of counting English that was a tenth. */
+static size_t find_pair(const unsigned char *p, size_t n, size_t from, unsigned char a, unsigned char b)
+{
+    typedef unsigned char vec __attribute__((vector_size(16)));
+    enum { BLOCK = 4 * sizeof(vec) };
+    const vec as = (vec){0} + a, bs = (vec){0} + b;
+    while (from < n) {
+        for (; n - from > BLOCK; from += BLOCK) {
+            vec hits = {0}, x, y;
+            uint64_t any[sizeof hits / 8];
+            for (size_t i = 0; i < BLOCK; i += sizeof(vec)) {
+                memcpy(&x, p + from + i, sizeof x);
+                memcpy(&y, p + from + i + 1, sizeof y);
+                hits |= (vec)(x == as) & (vec)(y == bs);
+            }
+            memcpy(any, &hits, sizeof hits);
+            if (any[0] | any[1])
+                break;
+        }
+        for (size_t stop = n - from > BLOCK ? from + BLOCK : n; from < stop; from++) {
+            if (p[from] == a && (from + 1 == n || p[from + 1] == b))
+                return from;
+        }
+    }
+    return n;
+}
+
+/* The first place from `from` on where a special token may begin. */
+static size_t next_candidate(const struct special_set *s, const unsigned char *p, size_t n, size_t from)
+{
+    if (s->only_second >= 0)
+        return find_pair(p, n, from, (unsigned char)s->only_first, (unsigned char)s->only_second);
+    if (s->only_first >= 0) {
+        const unsigned char *hit = memchr(p + from, s->only_first, n - from);
+        return hit ? (size_t)(hit - p) : n;
+    }
+    while (from < n && s->first[p[from]] == s->first[p[from] + 1])
+        from++;
+    return from;
+}
+
 enum special_hit special_next(const struct special_set *s, const unsigned char *p, size_t n, size_t from, bool final,
                               size_t *pos, size_t *len)
 {
     bool more;
-    for (size_t i = from; i < n && s->n; i++) {
-        if (s->only_first >= 0) {
-            const unsigned char *hit = memchr(p + i, s->only_first, n - i);
-            if (!hit)
-                break;
-            i = (size_t)(hit - p);
-        } else if (s->first[p[i]] == s->first[p[i] + 1]) {
-            continue;
-        }
-        *pos = i;
-        *len = special_at(s, p + i, n - i, &more);
+    if (s->n == 0)
+        return SPECIAL_NONE;
+    for (; (from = next_candidate(s, p, n, from)) < n; from++) {
+        *pos = from;
+        *len = special_at(s, p + from, n - from, &more);
         if (more && !final)
             return SPECIAL_MAYBE;
         if (*len)

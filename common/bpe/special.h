@@ -20,6 +20,7 @@ struct special_set {
     size_t n;
     size_t first[257]; /* tokens with first byte b: token[first[b] .. first[b + 1]) */
     int only_first;    /* the one byte all begin with, or -1 */
+    int only_second;   /* if there is one: the one byte all go on with, or -1 */
     size_t max_len;    /* of the longest; 0 if there is none */
     bool local; /* an occurrence is a match whatever stands before it: no two can overlap, and none has a 0x0A that a
                  * letter may follow. Else matches are known only by scanning from a document's start. */

@@ -1,14 +1,14 @@
 /* learn_test.c - common/bpe/learn.h: cases worked out by hand, then random corpora against the slow trainer of
  * tests/oracle/learn_plain.h.
  *
- *   usage: learn_test [SEED]
+ *   SEED=N  random seed (printed)
  */
 #include "bpe/learn.h"
 
 #include "../oracle/learn_plain.h"
+#include "random.h"
 #include "sys/hash.h"
 #include "sys/simd.h"
-#include "tap.h"
 
 #include <inttypes.h>
 #include <sys/time.h>
@@ -161,17 +161,6 @@ static void test_errors(void)
 }
 
 /* ---- random corpora ---- */
-
-static uint64_t random_state;
-
-static uint64_t rnd(uint64_t below)
-{
-    random_state += 0x9E3779B97F4A7C15u;
-    uint64_t x = random_state;
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
-    return (x ^ x >> 31) % below;
-}
 
 struct corpus_words {
     unsigned char (*bytes)[64];
@@ -466,15 +455,12 @@ static void test_progress(void)
     learner_free(l);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     uint64_t seed;
     const enum simd best = simd_level();
     random_bytes(&seed, sizeof seed);
-    if (argc > 1)
-        seed = strtoull(argv[1], NULL, 10);
-    tap_note("seed %" PRIu64, seed);
-    random_state = seed;
+    random_seed(seed);
     test_by_hand();
     test_errors();
     for (enum learn_tie tie = LEARN_HF; tie <= LEARN_ID; tie++) {

@@ -6,11 +6,11 @@
  *   SEED=N       random seed (printed)
  *   CORPUS=DIR   compares en.txt, multi.txt and tinyshakespeare.txt in DIR too, as whole documents
  */
-#include "../unit/tap.h"
 #include "bpe/scan.h"
 #include "bpe/scan_raw.h"
 #include "bpe/scan_regex.h"
 #include "bpe/uclass.h"
+#include "random.h"
 #include "sys/buf.h"
 #include "sys/simd.h"
 #include "uclass_ranges.h"
@@ -26,17 +26,6 @@
 #define MAX_RUN 300      /* bytes of a long run */
 #define CODE_POINTS 1024 /* in one document of contexts */
 #define LEN(a) (sizeof(a) / sizeof(a)[0])
-
-static uint64_t random_state;
-
-static uint64_t next_random(void)
-{
-    random_state += 0x9E3779B97F4A7C15; /* splitmix64 */
-    uint64_t z = random_state;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
-    z = (z ^ z >> 27) * 0x94D049BB133111EB;
-    return z ^ z >> 31;
-}
 
 static void *must(void *p)
 {
@@ -817,9 +806,8 @@ static void test_leads(void)
 
 int main(void)
 {
-    const char *seed = getenv("SEED"), *corpus = getenv("CORPUS");
-    random_state = seed ? strtoull(seed, NULL, 10) : 20240229;
-    tap_note("SEED=%llu", (unsigned long long)random_state);
+    const char *corpus = getenv("CORPUS");
+    random_seed(20240229);
 
     test_classes();
     test_names();

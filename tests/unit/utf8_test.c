@@ -4,9 +4,9 @@
  *
  *   SEED=N       random seed (printed)
  */
+#include "random.h"
 #include "sys/simd.h"
 #include "sys/utf8.h"
-#include "tap.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,16 +20,6 @@
 #define LEN(a) (sizeof(a) / sizeof(a)[0])
 
 static unsigned char *low, *high; /* readable memory is [low, high) */
-static uint64_t random_state;
-
-static uint64_t next_random(void)
-{
-    random_state += 0x9E3779B97F4A7C15; /* splitmix64 */
-    uint64_t z = random_state;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
-    z = (z ^ z >> 27) * 0x94D049BB133111EB;
-    return z ^ z >> 31;
-}
 
 static size_t below(size_t n)
 {
@@ -381,9 +371,7 @@ static void test_clean(const char *level)
 
 int main(void)
 {
-    const char *seed = getenv("SEED");
-    random_state = seed ? (uint64_t)strtoull(seed, NULL, 10) : (uint64_t)getpid();
-    tap_note("SEED=%llu", (unsigned long long)random_state);
+    random_seed((uint64_t)getpid());
     if (!map_memory()) {
         puts("Bail out! no memory to test in");
         return 1;

@@ -1,0 +1,35 @@
+/* random.h - random numbers for unit tests, the same for the same seed (splitmix64; Steele, Lea and Flood, 2014). */
+#ifndef BPE_TESTS_RANDOM_H
+#define BPE_TESTS_RANDOM_H
+
+#include "tap.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+static uint64_t random_state;
+
+/* Takes the seed from the environment's SEED, else the given one, and prints it. */
+__attribute__((unused)) static void random_seed(uint64_t otherwise)
+{
+    const char *seed = getenv("SEED");
+    random_state = seed ? strtoull(seed, NULL, 10) : otherwise;
+    tap_note("SEED=%llu", (unsigned long long)random_state);
+}
+
+static uint64_t next_random(void)
+{
+    random_state += 0x9E3779B97F4A7C15;
+    uint64_t z = random_state;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
+    z = (z ^ z >> 27) * 0x94D049BB133111EB;
+    return z ^ z >> 31;
+}
+
+/* One of 0 .. n - 1. */
+__attribute__((unused)) static uint64_t rnd(uint64_t n)
+{
+    return next_random() % n;
+}
+
+#endif

@@ -1,0 +1,92 @@
+/* special_test.c - finding special tokens, against trying each at every place.
+ *
+ *   SEED=N  random seed (printed)
+ */
+#include "bpe/special.h"
+#include "random.h"
+
+#include <string.h>
+
+enum { TOKENS = 4, LONGEST = 5, TEXT = 300, TRIALS = 20000 };
+
+/* What the header says of special_next, word for word. */
+static enum special_hit naive(const struct special_token *t, size_t n_tokens, const unsigned char *p, size_t n,
+                              size_t from, bool final, size_t *pos, size_t *len)
+{
+    for (size_t i = from; i < n; i++) {
+        bool more = false;
+        size_t best = 0;
+        for (size_t k = 0; k < n_tokens; k++) {
+            bool whole = t[k].len <= n - i;
+            if (memcmp(p + i, t[k].p, whole ? t[k].len : n - i) != 0)
+                continue;
+            more |= !whole;
+            if (whole && t[k].len > best)
+                best = t[k].len;
+        }
+        *pos = i;
+        *len = best;
+        if (more && !final)
+            return SPECIAL_MAYBE;
+        if (best)
+            return SPECIAL_FOUND;
+    }
+    return SPECIAL_NONE;
+}
+
+/* Whether special_next finds the same as naive() from each hit to the next. `same` bytes begin all tokens. */
+static bool agree(size_t same)
+{
+    static const unsigned char letter[] = {'<', '|', 0xFF};
+    unsigned char bytes[TOKENS][LONGEST], begin[2], text[TEXT];
+    struct special_token token[TOKENS];
+    struct special_set set;
+    struct err e;
+    size_t n_tokens = 1 + rnd(TOKENS), n = rnd(TEXT), from = 0, pos = 0, len = 0, want_pos = 0, want_len = 0;
+    bool final = rnd(2), good = true;
+    begin[0] = letter[rnd(3)];
+    begin[1] = letter[rnd(3)];
+    for (size_t i = 0; i < n_tokens; i++) {
+        size_t least = same ? same : 1;
+        token[i] = (struct special_token){bytes[i], least + rnd(LONGEST + 1 - least)};
+        for (size_t k = 0; k < LONGEST; k++)
+            bytes[i][k] = k < same ? begin[k] : letter[rnd(3)];
+    }
+    for (size_t i = 0; i < n; i++)
+        text[i] = rnd(3) ? 'x' : letter[rnd(3)]; /* so that blocks without any occur too */
+    if (rnd(2) && n > 80)
+        memset(text + rnd(n - 80), 'x', 80);
+    if (special_init(&set, token, n_tokens, &e))
+        return false;
+    for (enum special_hit want = SPECIAL_FOUND; want == SPECIAL_FOUND && good; from = pos + len) {
+        want = naive(token, n_tokens, text, n, from, final, &want_pos, &want_len);
+        good = special_next(&set, text, n, from, final, &pos, &len) == want;
+        if (want != SPECIAL_NONE)
+            good = good && pos == want_pos;
+        if (want == SPECIAL_FOUND)
+            good = good && len == want_len;
+    }
+    special_free(&set);
+    return good;
+}
+
+int main(void)
+{
+    static const char *const what[] = {"tokens that begin anyhow", "tokens that begin with one byte",
+                                       "tokens that begin with two bytes"};
+    random_seed(20261121);
+    for (size_t same = 0; same < 3; same++) {
+        size_t bad = 0;
+        for (size_t i = 0; i < TRIALS; i++)
+            bad += !agree(same);
+        tap_ok(bad == 0, "%s: %d texts, %zu bad", what[same], TRIALS, bad);
+    }
+    struct special_set none;
+    struct err e;
+    size_t pos, len;
+    tap_ok(!special_init(&none, NULL, 0, &e) &&
+               special_next(&none, (const unsigned char *)"<|", 2, 0, false, &pos, &len) == SPECIAL_NONE,
+           "no tokens, no hit");
+    special_free(&none);
+    return tap_done();
+}
