@@ -50,15 +50,12 @@ INLINE size_t put_ends(uint32_t *ends, uint64_t starts, uint32_t at)
     size_t n = (size_t)__builtin_popcountll(starts);
     __m512i bits = _mm512_maskz_compress_epi8(starts, count);
     _mm512_storeu_si512(ends, _mm512_add_epi32(base, _mm512_cvtepu8_epi32(_mm512_castsi512_si128(bits))));
-    if (n > 16) {
-        _mm512_storeu_si512(ends + 16,
-                            _mm512_add_epi32(base, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(bits, 1))));
-        if (n > 32) {
-            _mm512_storeu_si512(ends + 32,
-                                _mm512_add_epi32(base, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(bits, 2))));
-            _mm512_storeu_si512(ends + 48,
-                                _mm512_add_epi32(base, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(bits, 3))));
-        }
+    _mm512_storeu_si512(ends + 16, _mm512_add_epi32(base, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(bits, 1))));
+    if (n > 32) { /* which is rare; whether there are more than 16, nobody can foresee */
+        _mm512_storeu_si512(ends + 32,
+                            _mm512_add_epi32(base, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(bits, 2))));
+        _mm512_storeu_si512(ends + 48,
+                            _mm512_add_epi32(base, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(bits, 3))));
     }
     return n;
 }

@@ -21,13 +21,13 @@ int word_compare(const unsigned char *a, size_t a_len, const unsigned char *b, s
 
 static inline unsigned tiny_digit(const struct tiny_slot *s, unsigned n)
 {
-    return s->key >> (56 - 8 * n) & 255;
+    return n < 8 ? s->head >> (56 - 8 * n) & 255 : s->tail >> (88 - 8 * n) & 255;
 }
 
 static inline bool tiny_less(const struct tiny_slot *a, const struct tiny_slot *b, const void *arena)
 {
     (void)arena;
-    return a->key < b->key;
+    return a->head != b->head ? a->head < b->head : a->tail < b->tail;
 }
 
 static inline unsigned short_digit(const struct short_slot *s, unsigned n)
@@ -106,7 +106,7 @@ static inline bool long_less(const struct long_slot *a, const struct long_slot *
         }                                                                                                              \
     }
 
-SORT(tiny, tiny_slot, 8)
+SORT(tiny, tiny_slot, 12)
 SORT(short, short_slot, 24)
 SORT(long, long_slot, 8)
 
@@ -123,7 +123,7 @@ void sorted_init(struct sorted *s, struct table *t)
     *s = (struct sorted){.table = t};
     for (size_t i = 0; i < n_slots; i++) {
         struct tiny_slot one = t->tiny[i];
-        t->tiny[n] = (struct tiny_slot){be64toh(one.key), one.count};
+        t->tiny[n] = (struct tiny_slot){be64toh(one.head), be32toh(one.tail), one.count};
         n += one.count != 0;
     }
     s->end_tiny = n;
@@ -150,10 +150,14 @@ void sorted_init(struct sorted *s, struct table *t)
     sort_long(t->longs, s->end_long, 0, t->arena.p);
 }
 
-static void give_long(struct sorted *s, struct word *w)
+/* Each gives the next word of one table. */
+
+static void give_tiny(struct sorted *s, struct word *w)
 {
-    const struct long_slot *slot = &s->table->longs[s->n_long++];
-    *w = (struct word){s->table->arena.p + slot->at, (size_t)slot->len, slot->count};
+    const struct tiny_slot *slot = &s->table->tiny[s->n_tiny++];
+    struct tiny_key *key = &s->tiny;
+    *key = (struct tiny_key){htobe64(slot->head), htobe32(slot->tail)};
+    *w = (struct word){(const unsigned char *)key, slot->tail & 255, slot->count};
 }
 
 static void give_short(struct sorted *s, struct word *w)
@@ -164,35 +168,56 @@ static void give_short(struct sorted *s, struct word *w)
     *w = (struct word){(const unsigned char *)s->shorts, slot->key[2] & 255, slot->count};
 }
 
+static void give_long(struct sorted *s, struct word *w)
+{
+    const struct long_slot *slot = &s->table->longs[s->n_long++];
+    *w = (struct word){s->table->arena.p + slot->at, (size_t)slot->len, slot->count};
+}
+
+/* Whether a key, of a word that is not short or of more than that, comes before the next short one (-1), is the same
+ * (0), or comes behind it (1). */
+static int compare_to_short(const struct sorted *s, uint64_t first, uint64_t second, uint64_t third)
+{
+    const uint64_t *key = s->table->shorts[s->n_short].key;
+    if (first != key[0])
+        return first < key[0] ? -1 : 1;
+    if (second != key[1])
+        return second < key[1] ? -1 : 1;
+    return third == key[2] ? 0 : third < key[2] ? -1 : 1;
+}
+
 bool sorted_next(struct sorted *s, struct word *w)
 {
     const struct table *t = s->table;
     bool is_tiny = s->n_tiny < s->end_tiny, is_short = s->n_short < s->end_short, is_long = s->n_long < s->end_long;
-    if (is_short && is_long) {
+    if (is_short && is_long) { /* a short one that is equal as far as it goes is first */
         const struct long_slot *l = &t->longs[s->n_long];
-        uint64_t head = t->shorts[s->n_short].key[0];
-        if (head != l->hash) {
-            is_short = head < l->hash;
-        } else { /* 23 bytes of it, and it is no longer: equal so far, the short one is first */
-            uint64_t rest[2] = {first_bytes(t->arena.p + l->at + 8), first_bytes(t->arena.p + l->at + 16) | 255};
-            const uint64_t *key = t->shorts[s->n_short].key;
-            is_short = key[1] != rest[0] ? key[1] < rest[0] : (key[2] | 255) <= rest[1];
-        }
+        const unsigned char *p = t->arena.p + l->at;
+        is_short = compare_to_short(s, l->hash, first_bytes(p + 8), first_bytes(p + 16) | 255) > 0;
         is_long = !is_short;
     }
-    if (is_tiny && (is_short || is_long)) { /* a tiny one that is equal as far as it goes is first */
-        uint64_t head = is_short ? t->shorts[s->n_short].key[0] : t->longs[s->n_long].hash;
-        is_tiny = (t->tiny[s->n_tiny].key & ~(uint64_t)255) <= head;
+    if (is_tiny && is_short) {
+        const struct tiny_slot *slot = &t->tiny[s->n_tiny];
+        int c = compare_to_short(s, slot->head, (uint64_t)(slot->tail >> 8) << 40, slot->tail & 255);
+        if (c == 0) { /* the same word: the rest of its count */
+            give_short(s, w);
+            uint64_t more = w->count;
+            give_tiny(s, w);
+            w->count += more;
+            return true;
+        }
+        is_tiny = c < 0;
+    } else if (is_tiny && is_long) { /* the same of a tiny one */
+        const struct tiny_slot *slot = &t->tiny[s->n_tiny];
+        const struct long_slot *l = &t->longs[s->n_long];
+        is_tiny =
+            slot->head != l->hash ? slot->head < l->hash : slot->tail >> 8 <= first_bytes(t->arena.p + l->at + 8) >> 40;
     }
-    if (is_tiny) {
-        const struct tiny_slot *slot = &t->tiny[s->n_tiny++];
-        s->tiny = htobe64(slot->key);
-        *w = (struct word){(const unsigned char *)&s->tiny, slot->key & 255, slot->count};
-        return true;
-    }
-    if (is_short)
+    if (is_tiny)
+        give_tiny(s, w);
+    else if (is_short)
         give_short(s, w);
     else if (is_long)
         give_long(s, w);
-    return is_short || is_long;
+    return is_tiny || is_short || is_long;
 }

@@ -12,7 +12,8 @@ struct sorted {
     const struct table *table;
     size_t n_tiny, n_short, n_long; /* not given yet begin here ... */
     size_t end_tiny, end_short, end_long;
-    uint64_t tiny, shorts[3 + WORD_PAD / 8]; /* the bytes of the word that was given */
+    struct tiny_key tiny; /* the bytes of the word that was given */
+    uint64_t shorts[3 + WORD_PAD / 8];
 };
 
 /* Sorts the table in place, which takes no memory (but for many long words that begin alike): from then on it may only

@@ -1,10 +1,10 @@
 /* table.h - counting pretokens: a hash table from bytes to u64 counts, made for text.
  *
- * Three tables, by length. Tiny pretokens (at most 7 bytes: five of six in English) are a word of 64 bits, and a slot
- * is that and the count. Short ones (at most 23 bytes) live in their slot too, two of which make a cache line; so to
- * count one takes one cache miss at most. Long ones are in an arena, with their hash in the slot. Open addressing,
- * linear probing, at most 5/8 full. The hashes are keyed with a secret of each table, so that no input can make them
- * degenerate.
+ * Three tables, by length. Tiny pretokens (at most 11 bytes: 97 of 100 in English) are a number of 96 bits, and a slot
+ * of 16 bytes is that and a count of 32 bits; where the count goes on beyond, the table of short ones has the rest of
+ * it. Short ones (at most 23 bytes) live in their slot too, two of which make a cache line; so to count one takes one
+ * cache miss at most. Long ones are in an arena, with their hash in the slot. Open addressing, linear probing, at most
+ * 5/8 full. The hashes are keyed with a secret of each table, so that no input can make them degenerate.
  */
 #ifndef BPE_BPE_TABLE_H
 #define BPE_BPE_TABLE_H
@@ -19,12 +19,13 @@
 #include <stdint.h>
 
 struct tiny_slot {
-    uint64_t key; /* the bytes, zeros, and the length (1 to 7) as the last byte; 0: free */
-    uint64_t count;
+    uint64_t head; /* see struct tiny_key */
+    uint32_t tail; /* 0: free */
+    uint32_t count;
 };
 
 struct short_slot {
-    uint64_t key[3]; /* the same, 8 to 23 bytes */
+    uint64_t key[3]; /* in memory: 12 to 23 bytes, zeros, and the length as the last byte; 0: free */
     uint64_t count;
 };
 
@@ -40,6 +41,7 @@ struct table {
     struct short_slot *shorts;
     struct long_slot *longs;
     size_t n_tiny, n_short, n_long;               /* used */
+    size_t n_carried;                             /* short slots that hold multiples of 2^32 of tiny words */
     unsigned tiny_shift, short_shift, long_shift; /* there are 2^(64 - shift) slots */
     struct buf arena;
     uint64_t total; /* sum of all counts */

@@ -1,4 +1,5 @@
-/* tiny.h - words of at most 7 bytes as words of 64 bits: what table.c counts most of. For table.c and tests. */
+/* tiny.h - words of at most 11 bytes as numbers of 96 bits: what table.c counts most of. For table.c, sorted.c and
+ * tests. */
 #ifndef BPE_BPE_TINY_H
 #define BPE_BPE_TINY_H
 
@@ -6,46 +7,59 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { TINY_MAX = 7, TINY_BATCH = 256 };
+enum { TINY_MAX = 11, TINY_BATCH = 256 };
 
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-enum { TINY_LEN_SHIFT = 0 }; /* where the last byte of a word in memory is */
-#else
-enum { TINY_LEN_SHIFT = 56 };
-#endif
-
-/* The bytes p[0 .. len), zeros, and the length as the last byte. 8 bytes are read. (For a longer one: anything.) */
-static inline uint64_t tiny_key(const unsigned char *p, size_t len)
-{
-    uint64_t key;
-    memcpy(&key, p, 8);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    key &= ~(uint64_t)0 << ((64 - 8 * len) & 63);
-#else
-    key &= ~(uint64_t)0 >> ((64 - 8 * len) & 63);
-#endif
-    return key | (uint64_t)len << TINY_LEN_SHIFT;
-}
-
-/* The first bits are good: a multiplication by an odd secret (Dietzfelbinger et al., 1997). */
-static inline uint64_t tiny_hash(const uint64_t secret[2], uint64_t key)
-{
-    key ^= secret[0];
-    return (key ^ key >> 32) * secret[1];
-}
-
-/* Pretokens of a batch: the tiny ones by their keys and hashes, the others by where they are, each in order. Vectors
- * may write beyond what counts. */
-struct tiny_split {
-    size_t n_tiny, n_other;
-    uint64_t key[TINY_BATCH + 8], hash[TINY_BATCH + 8];
-    uint32_t at[TINY_BATCH + 8], len[TINY_BATCH + 8];
+/* In memory: the bytes, zeros, and as the twelfth byte the length, so that the tail of no word is 0. */
+struct tiny_key {
+    uint64_t head;
+    uint32_t tail;
 };
 
-/* Splits the n <= TINY_BATCH pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on; 8 bytes past the
+/* Where a byte that is the last in memory is in a number. */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+enum { LAST_OF_4 = 0, LAST_OF_8 = 0 };
+#else
+enum { LAST_OF_4 = 24, LAST_OF_8 = 56 };
+#endif
+
+/* The key of p[0 .. len). 12 bytes are read. (For a longer word: anything.) */
+static inline struct tiny_key tiny_key(const unsigned char *p, size_t len)
+{
+    static const unsigned char mask[24] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+    const unsigned char *keep = mask + TINY_MAX - (len < TINY_MAX ? len : TINY_MAX);
+    struct tiny_key key, m;
+    memcpy(&key.head, p, 8);
+    memcpy(&key.tail, p + 8, 4);
+    memcpy(&m.head, keep, 8);
+    memcpy(&m.tail, keep + 8, 4);
+    return (struct tiny_key){key.head & m.head, (key.tail & m.tail) | (uint32_t)len << LAST_OF_4};
+}
+
+static inline size_t tiny_len(uint32_t tail)
+{
+    return tail >> LAST_OF_4 & 0xFF;
+}
+
+/* The first bits are good: a multiplication by an odd secret (Dietzfelbinger et al., 1997). The tail is added in so
+ * that only who knows a secret could make words whose sums are equal. */
+static inline uint64_t tiny_hash(const uint64_t secret[3], uint64_t head, uint32_t tail)
+{
+    uint64_t x = (head ^ secret[0]) + tail * (secret[2] & UINT32_MAX);
+    return (x ^ x >> 32) * secret[1];
+}
+
+/* Pretokens of a batch: the tiny ones by their keys and slots (what is left of the hash if it is shifted), the others
+ * by where they are, each in order. Vectors may write beyond what counts. */
+struct tiny_split {
+    size_t n_tiny, n_other;
+    uint64_t head[TINY_BATCH + 8], slot[TINY_BATCH + 8];
+    uint32_t tail[TINY_BATCH + 8], at[TINY_BATCH + 8], len[TINY_BATCH + 8];
+};
+
+/* Splits the n <= TINY_BATCH pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on; 12 bytes past the
  * last must be readable. By the level of simd_level when the program first counts. */
 typedef void tiny_split_fn(struct tiny_split *s, const unsigned char *text, size_t start, const uint32_t *ends,
-                           size_t n, const uint64_t secret[2]);
+                           size_t n, const uint64_t secret[3], unsigned shift);
 tiny_split_fn *tiny_splitter(void);
 
 /* What it chooses from; NULL where the compiler does not have it. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HUGE_PAGE = 2 << 20, SMALLEST = 4 * HUGE_PAGE };
+enum { HUGE_PAGE = 2 << 20, SMALLEST = HUGE_PAGE };
 
 static size_t whole_pages(size_t n)
 {

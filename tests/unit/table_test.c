@@ -2,22 +2,14 @@
  *
  *   SEED=N  random seed (printed)
  */
-#include "../unit/tap.h"
 #include "bpe/sorted.h"
+#include "random.h"
 #include "sys/simd.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { LETTERS = 4, MOST = 40, N_WORDS = 60000, ROOM = N_WORDS * MOST };
-
-static uint64_t state;
-
-static uint64_t rnd(uint64_t n)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (state >> 33) % n;
-}
 
 static unsigned char text[ROOM + WORD_PAD];
 static uint32_t ends[N_WORDS];
@@ -89,26 +81,39 @@ static void test_ends(const char *level)
     table_free(&t);
 }
 
-static void test_add(void)
+/* A count around multiples of 2^32, where one of 32 bits goes on in another place. */
+static uint64_t large_count(void)
+{
+    uint64_t count = (rnd(3) << 32) + rnd(4) - 2;
+    return count - 1 < (uint64_t)1 << 40 ? count : 1;
+}
+
+/* Words with counts, if they are large ones or not, and each once more from the text. */
+static void test_add(bool large)
 {
     struct table t, copy;
     struct err e = {0};
     int failed = table_init(&t, &e) || table_init(&copy, &e);
     for (size_t i = 0; i < N_WORDS; i++) {
         size_t start = i ? ends[i - 1] : 0;
-        all[i] = (struct word){text + start, ends[i] - start, 1 + rnd(1000)};
+        all[i] = (struct word){text + start, ends[i] - start, large ? large_count() : 1 + rnd(1000)};
     }
     for (size_t i = 0; i < N_WORDS && !failed;) {
         size_t n = 1 + rnd(600);
         n = n < N_WORDS - i ? n : N_WORDS - i;
         failed = table_add(&t, all + i, n, &e);
+        for (size_t k = i; k < i + n; k++) {
+            all[k].count++;
+            failed |= table_add_ends(&t, text, (size_t)(all[k].p - text), ends + k, 1, &e);
+        }
         i += n;
     }
     size_t n = add_up(N_WORDS);
     struct word w;
     for (size_t pos = 0; !failed && table_next(&t, &pos, &w);)
         failed = table_add(&copy, &w, 1, &e);
-    tap_ok(!failed && holds(&t, n), "words with counts, some at a time (%zu distinct)", n);
+    tap_ok(!failed && holds(&t, n), "words with %s counts, some at a time (%zu distinct)", large ? "large" : "small",
+           n);
     tap_ok(!failed && holds(&copy, n), "one table copied into another, in the order of its slots");
 
     failed = table_clear(&t, &e);
@@ -142,9 +147,7 @@ static void test_alike(void)
 
 int main(void)
 {
-    const char *seed = getenv("SEED");
-    state = seed ? strtoull(seed, NULL, 10) : 20250107;
-    tap_note("SEED=%llu", (unsigned long long)state);
+    random_seed(20250107);
     make_words();
     for (enum simd level = SIMD_NONE; level < SIMD_N; level++) {
         if (simd_has(level)) {
@@ -154,7 +157,8 @@ int main(void)
             tap_ok(1, "counting by %s # SKIP this processor has no such instructions", simd_name(level));
         }
     }
-    test_add();
+    test_add(false);
+    test_add(true);
     test_alike();
     return tap_done();
 }
