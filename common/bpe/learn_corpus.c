@@ -115,17 +115,17 @@ static uint32_t *take_block(struct corpus *c, unsigned k, size_t n, size_t *size
     return p;
 }
 
-static uint32_t *new_chunk(struct corpus *c, size_t n, struct err *e)
+/* Takes memory of huge_zeroed for positions; NULL: it was short. */
+static int own_chunk(struct corpus *c, void *p, size_t size, struct err *e)
 {
-    uint32_t *p;
-    if (array_grow(&c->chunk, &c->chunks_cap, c->n_chunks + 1, sizeof *c->chunk, "the positions of pairs", e))
-        return NULL;
-    p = huge_alloc(n * sizeof *p);
-    if (p)
-        c->chunk[c->n_chunks++] = p;
-    else
-        err_mem(e, "the positions of pairs", n * sizeof *p);
-    return p;
+    if (!p)
+        return err_mem(e, "the positions of pairs", size);
+    if (array_grow(&c->chunk, &c->chunks_cap, c->n_chunks + 1, sizeof *c->chunk, "the positions of pairs", e)) {
+        huge_free(p, size);
+        return -1;
+    }
+    c->chunk[c->n_chunks++] = (struct chunk){p, size};
+    return 0;
 }
 
 /* Room for n > 0 positions. NULL: memory is short. */
@@ -146,10 +146,10 @@ static uint32_t *list_new(struct corpus *c, size_t n, struct err *e)
             p = take_block(c, 63 - (unsigned)__builtin_clzll(c->bins), n, &size);
         if (!p) {
             size = n > c->chunk_size ? n : c->chunk_size;
-            p = new_chunk(c, size, e);
+            p = huge_zeroed(size * sizeof *p);
+            if (own_chunk(c, p, size * sizeof *p, e))
+                return NULL;
         }
-        if (!p)
-            return NULL;
         list_release(c, c->fresh, c->n_fresh);
         c->fresh = p;
         c->n_fresh = size;
@@ -180,9 +180,9 @@ static int reserve_found(struct corpus *c, size_t n, struct err *e)
     if (n <= c->found_cap)
         return 0;
     n = n < 2 * c->found_cap ? 2 * c->found_cap : n; /* what is not used costs no memory, but each growth does */
-    free(c->found);
+    huge_free(c->found, c->found_cap * sizeof *c->found);
     c->found_cap = 0;
-    c->found = huge_alloc(n * sizeof *c->found);
+    c->found = huge_zeroed(n * sizeof *c->found);
     if (!c->found)
         return err_mem(e, "where a pair is", n * sizeof *c->found);
     c->found_cap = n;
@@ -364,7 +364,10 @@ static int alloc(struct corpus *c, uint32_t n_symbols, bool by_bytes, struct err
 {
     size_t n = (size_t)n_symbols + 1, n_blocks = (c->n_slots >> c->shift) + 1,
            size = (c->n_slots + SCAN_STEP + 1) * (c->wide ? 4 : 2);
-    c->slot = huge_alloc(size);
+    if (size > (size_t)8 * HUGE_PAGE) /* whole pages, so that they can be doubled where they are */
+        size = (size + HUGE_PAGE - 1) & ~((size_t)HUGE_PAGE - 1);
+    c->slot = huge_zeroed(size);
+    c->slot_size = size;
     c->weight = malloc(n_blocks * sizeof *c->weight);
     if (by_bytes) {
         c->text = malloc(c->n_slots);
@@ -372,7 +375,6 @@ static int alloc(struct corpus *c, uint32_t n_symbols, bool by_bytes, struct err
     }
     if (!c->slot || !c->weight || (by_bytes && !(c->text && c->spelling)))
         return err_mem(e, "the pretokens", size);
-    memset(c->slot, 0, size);
     c->len = calloc(n, sizeof *c->len);
     c->left = malloc(n * sizeof *c->left);
     c->right = malloc(n * sizeof *c->right);
@@ -387,9 +389,10 @@ static int alloc(struct corpus *c, uint32_t n_symbols, bool by_bytes, struct err
 static int widen(struct corpus *c, struct err *e)
 {
     size_t n = c->n_slots + SCAN_STEP + 1;
-    uint32_t *wide = realloc(c->slot, n * sizeof *wide);
+    uint32_t *wide = huge_double(c->slot, c->slot_size);
     if (!wide)
-        return err_mem(e, "the pretokens", n * sizeof *wide);
+        return err_mem(e, "the pretokens", 2 * c->slot_size);
+    c->slot_size *= 2;
     c->slot = wide;
     for (size_t p = n; p-- > 0;) { /* from the end, in place */
         uint16_t symbol;
@@ -432,6 +435,12 @@ int corpus_init(struct corpus *c, struct words *ws, const struct corpus_opts *o,
         return err_mem(e, "counting pairs", 65536 * sizeof *sum);
     set_weights(c, ws);
     int status = lay_out(c, ws, o->byte, sum, e);
+    void *p;
+    for (size_t size; !status && (p = words_take(ws, &size));) { /* memory that need not be cleared once more */
+        status = own_chunk(c, p, size, e);
+        if (!status)
+            list_release(c, p, size / sizeof(uint32_t));
+    }
     words_free(ws);
     if (!status)
         status = first_pairs(c, o->byte, sum, e);
@@ -441,7 +450,7 @@ int corpus_init(struct corpus *c, struct words *ws, const struct corpus_opts *o,
 
 void corpus_free(struct corpus *c)
 {
-    free(c->slot);
+    huge_free(c->slot, c->slot_size);
     free(c->weight);
     free(c->len);
     free(c->left);
@@ -449,9 +458,9 @@ void corpus_free(struct corpus *c)
     free(c->seen_left);
     free(c->seen_right);
     for (size_t i = 0; i < c->n_chunks; i++)
-        free(c->chunk[i]);
+        huge_free(c->chunk[i].p, c->chunk[i].size);
     free(c->chunk);
-    free(c->found);
+    huge_free(c->found, c->found_cap * sizeof *c->found);
     pairs_free(&c->pairs);
     free(c->spelling);
     free(c->text);

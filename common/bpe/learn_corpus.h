@@ -19,6 +19,12 @@ struct found {
     uint32_t at, x, y;
 };
 
+/* Memory of huge_zeroed. */
+struct chunk {
+    void *p;
+    size_t size;
+};
+
 /* What of a symbol decides ties by bytes. */
 struct spelling {
     uint64_t head;          /* its first 8 bytes, big-endian, filled up with zeros */
@@ -27,8 +33,8 @@ struct spelling {
 
 /* Symbols are numbered from 1 as the caller likes; 0 separates words. */
 struct corpus {
-    void *slot; /* uint16_t or, with wide, uint32_t: from when numbers need it; see learn_corpus.c */
-    size_t n_slots;
+    void *slot;                /* uint16_t or, with wide, uint32_t: from when numbers need it; see learn_corpus.c */
+    size_t n_slots, slot_size; /* slot_size: bytes */
     bool wide, sse2;
     enum { NO_LISTS, SOME_LISTS, ALL_LISTS } harvest; /* which pairs of bytes have lists, if they are not dense */
     uint32_t n_symbols;
@@ -40,7 +46,7 @@ struct corpus {
     struct side *left, *right; /* by symbol; all but idle only during a merge */
     uint32_t *seen_left, *seen_right;
     uint32_t never_read;
-    uint32_t **chunk; /* memory of the pairs' positions */
+    struct chunk *chunk; /* memory of the pairs' positions */
     size_t n_chunks, chunks_cap, chunk_size;
     uint32_t *fresh; /* the region lists are cut from */
     size_t n_fresh;

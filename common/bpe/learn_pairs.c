@@ -41,16 +41,20 @@ static size_t probe(const struct pairs *ps, uint64_t key)
     return i;
 }
 
+static void free_table(struct pair_count *slot, struct pair_list *list, size_t cap)
+{
+    huge_free(slot, cap * sizeof *slot);
+    huge_free(list, cap * sizeof *list);
+}
+
 static int alloc_table(struct pairs *ps, size_t cap, struct err *e)
 {
-    ps->slot = huge_alloc(cap * sizeof *ps->slot);
-    ps->list = huge_alloc(cap * sizeof *ps->list);
+    ps->slot = huge_zeroed(cap * sizeof *ps->slot);
+    ps->list = huge_zeroed(cap * sizeof *ps->list);
     if (!ps->slot || !ps->list) {
-        free(ps->slot);
-        free(ps->list);
+        free_table(ps->slot, ps->list, cap);
         return err_mem(e, "the table of pairs", (unsigned long long)cap * (sizeof *ps->slot + sizeof *ps->list));
     }
-    memset(ps->slot, 0, cap * sizeof *ps->slot);
     ps->cap = cap;
     return 0;
 }
@@ -73,8 +77,7 @@ static int grow(struct pairs *ps, struct err *e)
             ps->slot[to] = old.slot[i];
             ps->list[to] = old.list[i];
         }
-    free(old.slot);
-    free(old.list);
+    free_table(old.slot, old.list, old.cap);
     return 0;
 }
 
@@ -210,8 +213,7 @@ int pairs_init(struct pairs *ps, uint64_t floor, pair_before *before, const void
 
 void pairs_free(struct pairs *ps)
 {
-    free(ps->slot);
-    free(ps->list);
+    free_table(ps->slot, ps->list, ps->cap);
     for (size_t i = 0; i < 65; i++)
         free(ps->bucket[i].item);
     *ps = (struct pairs){0};

@@ -4,34 +4,40 @@
 #include "sys/buf.h"
 #include "sys/bytes.h"
 #include "sys/hash.h"
+#include "sys/huge.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    CHUNK = 1 << 20,   /* bytes; a longer word has a chunk to itself */
+    CHUNK_MIN = 1 << 16, /* bytes of the first chunk; each further one has twice as many, up to */
+    CHUNK_MAX = HUGE_PAGE,
     SMALL = 1 << 12,   /* counts below have their class looked up in a table, the few others by search */
     MOST_ATTEMPTS = 4, /* see words_bound */
 };
 
 struct words_chunk {
     struct words_chunk *next;
-    size_t len;
+    size_t len, cap; /* cap: of bytes[] */
     unsigned char bytes[];
 };
 
 /* Room for one more word of this many bytes, in the last chunk. */
 static int reserve(struct words *ws, size_t len, struct err *e)
 {
-    size_t need = len + 2 * VARINT_MAX;
-    if (ws->last && ws->last->len <= CHUNK && CHUNK - ws->last->len >= need)
-        return 0;
-    size_t size = sizeof(struct words_chunk) + (need > CHUNK ? need : CHUNK);
-    struct words_chunk *new = malloc(size);
+    size_t need = len + 2 * VARINT_MAX, header = sizeof(struct words_chunk), size = CHUNK_MIN;
+    if (ws->last) {
+        if (ws->last->cap - ws->last->len >= need)
+            return 0;
+        size = 2 * (ws->last->cap + header);
+    }
+    size = size < CHUNK_MAX ? size : CHUNK_MAX;
+    if (size - header < need)
+        size = header + need;
+    struct words_chunk *new = huge_zeroed(size);
     if (!new)
         return err_mem(e, "the pretokens", size);
-    new->next = NULL;
-    new->len = 0;
+    new->cap = size - header;
     if (ws->last)
         ws->last->next = new;
     else
@@ -239,12 +245,21 @@ int words_bound(const struct words *ws, uint64_t n, uint64_t max_len, uint64_t *
     return 0;
 }
 
+void *words_take(struct words *ws, size_t *size)
+{
+    struct words_chunk *c = ws->first;
+    if (c) {
+        *size = sizeof *c + c->cap;
+        ws->first = c->next;
+    }
+    return c;
+}
+
 void words_free(struct words *ws)
 {
-    for (struct words_chunk *c = ws->first, *next; c; c = next) {
-        next = c->next;
-        free(c);
-    }
+    void *p;
+    for (size_t size; (p = words_take(ws, &size));)
+        huge_free(p, size);
     free(ws->class);
     free(ws->small);
     *ws = (struct words){0};

@@ -7,36 +7,17 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HUGE_PAGE = 2 << 20, SMALLEST = HUGE_PAGE };
-
-static size_t whole_pages(size_t n)
-{
-    return (n + HUGE_PAGE - 1) & ~((size_t)HUGE_PAGE - 1);
-}
-
-void *huge_alloc(size_t n)
-{
-#ifdef MADV_HUGEPAGE
-    if (n >= SMALLEST && n <= SIZE_MAX - HUGE_PAGE) {
-        void *p = aligned_alloc(HUGE_PAGE, whole_pages(n));
-        if (p)
-            madvise(p, whole_pages(n), MADV_HUGEPAGE); /* advice: without it all is the same, but slower */
-        return p;
-    }
-#endif
-    return malloc(n);
-}
-
 #ifdef MADV_HUGEPAGE
 static bool is_mapped(size_t n)
 {
-    return n >= SMALLEST && n <= SIZE_MAX / 4;
+    return n >= HUGE_PAGE && n <= SIZE_MAX / 4;
 }
 
-/* Zeroed pages, aligned by asking for one more and giving the ends back. */
+/* Zeroed pages, aligned by asking for one more and giving the ends back. What is left over of the last huge page is on
+ * small ones, for a page costs the time to clear it. */
 static unsigned char *map(size_t n)
 {
-    size_t size = whole_pages(n);
+    const size_t small = 4096, size = (n + small - 1) & ~(small - 1);
     unsigned char *p =
         mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
@@ -46,7 +27,8 @@ static unsigned char *map(size_t n)
         munmap(p, before);
     if (before < HUGE_PAGE)
         munmap(p + before + size, HUGE_PAGE - before);
-    madvise(p + before, size, MADV_HUGEPAGE);
+    madvise(p + before, n & ~((size_t)HUGE_PAGE - 1),
+            MADV_HUGEPAGE); /* advice: without it all is the same, but slower */
     return p + before;
 }
 #endif
@@ -64,7 +46,7 @@ void huge_free(void *p, size_t n)
 {
 #ifdef MADV_HUGEPAGE
     if (p && is_mapped(n)) {
-        munmap(p, whole_pages(n));
+        munmap(p, n);
         return;
     }
 #endif

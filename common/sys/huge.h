@@ -4,15 +4,14 @@
 
 #include <stddef.h>
 
-/* As malloc: not zeroed, released by free(), NULL when memory is short. */
-void *huge_alloc(size_t n);
+enum { HUGE_PAGE = 2 << 20 };
 
 /* n zeroed bytes, released by huge_free with the same n. NULL when memory is short. */
 void *huge_zeroed(size_t n);
 void huge_free(void *p, size_t n); /* p may be NULL */
 
-/* Makes n bytes of huge_zeroed twice as many: the first half is what was there, the second is zero. Large ones keep
- * their pages. Returns where they are now, or NULL when memory is short (p is unchanged). */
+/* Makes n bytes of huge_zeroed twice as many: the first half is what was there, the second is zero. Multiples of
+ * HUGE_PAGE keep their pages. Returns where they are now, or NULL when memory is short (p is unchanged). */
 void *huge_double(void *p, size_t n);
 
 #endif

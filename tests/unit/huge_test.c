@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FIRST = 4 << 20, DOUBLINGS = 4 };
+enum { FIRST = 1 << 20, DOUBLINGS = 6 };
 
 static bool fails;
 
