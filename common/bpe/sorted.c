@@ -2,14 +2,15 @@
  *
  * The slots in use are moved together, and their keys turned into numbers that compare as the bytes do. Then each of
  * the three tables is sorted where it is, by a radix sort from the first byte on (McIlroy, Bostic and McIlroy,
- * "Engineering radix sort", 1993: the American flag), and the three are merged as they are read. */
+ * "Engineering radix sort", 1993: the American flag, and where the slots that got free suffice, by way of these), and
+ * the three are merged as they are read. */
 #include "bpe/sorted.h"
 
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW = 16 };
+enum { FEW = 32 };
 
 int word_compare(const unsigned char *a, size_t a_len, const unsigned char *b, size_t b_len)
 {
@@ -61,35 +62,62 @@ static inline bool long_less(const struct long_slot *a, const struct long_slot *
     return a->hash != b->hash ? a->hash < b->hash : long_compare(a, b, (void *)(uintptr_t)arena) < 0;
 }
 
-/* Sorts a[0 .. n), whose keys are equal up to digit `depth`; of `digits` equal ones only long words can be. */
+/* The digits that occur among some slots, as bits, and how often each does. */
+struct histogram {
+    uint64_t used[4];
+    size_t count[256];
+};
+
+/* The least digit from d on that occurs; 256 if none does. */
+static inline unsigned next_digit(const struct histogram *h, unsigned d)
+{
+    for (unsigned i = d / 64; i < 4; i++) {
+        uint64_t left = h->used[i] & ~(uint64_t)0 << (i == d / 64 ? d % 64 : 0);
+        if (left)
+            return 64 * i + (unsigned)__builtin_ctzll(left);
+    }
+    return 256;
+}
+
+/* Sorts a[0 .. n), whose keys are equal up to digit `depth`; of `digits` equal ones only long words can be. By way of
+ * other[0 .. room) where that is enough, as then no move waits for the one before; what is more, in place. */
 #define SORT(kind, slot, digits)                                                                                       \
-    static void sort_##kind(struct slot *a, size_t n, unsigned depth, const void *arena)                               \
+    static void sort_##kind(struct slot *a, size_t n, unsigned depth, struct slot *other, size_t room,                 \
+                            const void *arena)                                                                         \
     {                                                                                                                  \
-        size_t next[256], end[256], count[256];                                                                        \
         for (; n > FEW && depth < (digits); depth++) {                                                                 \
-            memset(count, 0, sizeof count);                                                                            \
-            for (size_t i = 0; i < n; i++)                                                                             \
-                count[kind##_digit(&a[i], depth)]++;                                                                   \
-            if (count[kind##_digit(&a[0], depth)] == n)                                                                \
-                continue;                                                                                              \
-            for (size_t d = 0, at = 0; d < 256; d++) {                                                                 \
-                next[d] = at;                                                                                          \
-                end[d] = at += count[d];                                                                               \
+            struct histogram h = {0};                                                                                  \
+            size_t next[256], end[256], at = 0;                                                                        \
+            for (size_t i = 0; i < n; i++) {                                                                           \
+                unsigned d = kind##_digit(&a[i], depth);                                                               \
+                if (h.count[d]++ == 0)                                                                                 \
+                    h.used[d / 64] |= (uint64_t)1 << d % 64;                                                           \
             }                                                                                                          \
-            for (unsigned d = 0; d < 256; d++) {                                                                       \
+            if (h.count[kind##_digit(&a[0], depth)] == n)                                                              \
+                continue;                                                                                              \
+            for (unsigned d = next_digit(&h, 0); d < 256; d = next_digit(&h, d + 1)) {                                 \
+                next[d] = at;                                                                                          \
+                end[d] = at += h.count[d];                                                                             \
+            }                                                                                                          \
+            if (n <= room) {                                                                                           \
+                for (size_t i = 0; i < n; i++)                                                                         \
+                    other[next[kind##_digit(&a[i], depth)]++] = a[i];                                                  \
+                memcpy(a, other, n * sizeof *a);                                                                       \
+            }                                                                                                          \
+            for (unsigned d = next_digit(&h, 0); d < 256; d = next_digit(&h, d + 1)) {                                 \
                 while (next[d] < end[d]) {                                                                             \
                     struct slot one = a[next[d]];                                                                      \
                     for (unsigned to; (to = kind##_digit(&one, depth)) != d;) {                                        \
-                        struct slot other = a[next[to]];                                                               \
+                        struct slot old = a[next[to]];                                                                 \
                         a[next[to]++] = one;                                                                           \
-                        one = other;                                                                                   \
+                        one = old;                                                                                     \
                     }                                                                                                  \
                     a[next[d]++] = one;                                                                                \
                 }                                                                                                      \
             }                                                                                                          \
-            for (unsigned d = 0; d < 256; d++) {                                                                       \
-                if (count[d] > 1)                                                                                      \
-                    sort_##kind(a + end[d] - count[d], count[d], depth + 1, arena);                                    \
+            for (unsigned d = next_digit(&h, 0); d < 256; d = next_digit(&h, d + 1)) {                                 \
+                if (h.count[d] > 1)                                                                                    \
+                    sort_##kind(a + end[d] - h.count[d], h.count[d], depth + 1, other, room, arena);                   \
             }                                                                                                          \
             return;                                                                                                    \
         }                                                                                                              \
@@ -145,9 +173,10 @@ void sorted_init(struct sorted *s, struct table *t)
         t->longs[n++] = one;
     }
     s->end_long = n;
-    sort_tiny(t->tiny, s->end_tiny, 0, NULL);
-    sort_short(t->shorts, s->end_short, 0, NULL);
-    sort_long(t->longs, s->end_long, 0, t->arena.p);
+    /* What is free of each table now is the room. */
+    sort_tiny(t->tiny, s->end_tiny, 0, t->tiny + s->end_tiny, table_slots(t->tiny_shift) - s->end_tiny, NULL);
+    sort_short(t->shorts, s->end_short, 0, t->shorts + s->end_short, table_slots(t->short_shift) - s->end_short, NULL);
+    sort_long(t->longs, s->end_long, 0, t->longs + s->end_long, table_slots(t->long_shift) - s->end_long, t->arena.p);
 }
 
 /* Each gives the next word of one table. */
