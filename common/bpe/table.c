@@ -444,7 +444,7 @@ bool table_next(const struct table *t, size_t *pos, struct word *w)
     }
     for (; *pos - n_tiny < n_short; ++*pos) {
         const struct short_slot *s = &t->shorts[*pos - n_tiny];
-        size_t len = s->key[2] >> LAST_OF_8 & 0xFF;
+        size_t len = short_len(s);
         if (len > TINY_MAX) {
             *w = (struct word){(const unsigned char *)s->key, len, s->count};
             ++*pos;

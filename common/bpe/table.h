@@ -67,6 +67,11 @@ size_t table_bytes(const struct table *t); /* memory in use */
  * table is next changed. */
 bool table_next(const struct table *t, size_t *pos, struct word *w);
 
+static inline size_t short_len(const struct short_slot *s)
+{
+    return s->key[2] >> LAST_OF_8 & 0xFF;
+}
+
 /* How many slots a table of this shift has. */
 static inline size_t table_slots(unsigned shift)
 {
