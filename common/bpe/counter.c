@@ -3,7 +3,7 @@
 
 #include "sys/utf8.h"
 
-enum { BATCH = 512 }; /* pretokens between scanner and table */
+enum { BATCH = 4096 }; /* pretokens between scanner and table; with 512, each drives the other out of caches: 3 % */
 
 int counter_open(struct counter *c, const struct pattern *pattern, const unsigned char *regex, size_t regex_len,
                  const struct special_token *special, size_t n_special, enum counter_invalid invalid, struct err *e)
