@@ -8,7 +8,7 @@ JOBS    ?= 2
 VERSION := 0.1.0
 
 PROGRAMS := bpe-chunk bpe-count bpe-sum bpe-merge bpe-view
-LIBS     := -lpcre2-8 -ljansson -lzstd -lz -lmd
+LIBS     := -pthread -lpcre2-8 -ljansson -lzstd -lz -lmd
 
 WARN := -Wall -Wextra
 ifeq ($(DEVELOPER),1)

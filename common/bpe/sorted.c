@@ -7,10 +7,14 @@
 #include "bpe/sorted.h"
 
 #include <endian.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW = 32 };
+enum {
+    FEW = 32,
+    WORTH_A_THREAD = 1 << 13, /* words */
+};
 
 int word_compare(const unsigned char *a, size_t a_len, const unsigned char *b, size_t b_len)
 {
@@ -145,26 +149,35 @@ static uint64_t first_bytes(const unsigned char *p)
     return be64toh(head);
 }
 
-void sorted_init(struct sorted *s, struct table *t)
+/* What is free of a table once its slots are together is the room. */
+
+static void order_tiny(struct sorted *s, struct table *t)
 {
     size_t n_slots = table_slots(t->tiny_shift), n = 0;
-    *s = (struct sorted){.table = t};
     for (size_t i = 0; i < n_slots; i++) {
         struct tiny_slot one = t->tiny[i];
         t->tiny[n] = (struct tiny_slot){be64toh(one.head), be32toh(one.tail), one.count};
         n += one.count != 0;
     }
     s->end_tiny = n;
-    n_slots = table_slots(t->short_shift);
-    n = 0;
+    sort_tiny(t->tiny, n, 0, t->tiny + n, n_slots - n, NULL);
+}
+
+static void order_short(struct sorted *s, struct table *t)
+{
+    size_t n_slots = table_slots(t->short_shift), n = 0;
     for (size_t i = 0; i < n_slots; i++) {
         struct short_slot one = t->shorts[i];
         t->shorts[n] = (struct short_slot){{be64toh(one.key[0]), be64toh(one.key[1]), be64toh(one.key[2])}, one.count};
         n += one.count != 0;
     }
     s->end_short = n;
-    n_slots = table_slots(t->long_shift);
-    n = 0;
+    sort_short(t->shorts, n, 0, t->shorts + n, n_slots - n, NULL);
+}
+
+static void order_long(struct sorted *s, struct table *t)
+{
+    size_t n_slots = table_slots(t->long_shift), n = 0;
     for (size_t i = 0; i < n_slots; i++) {
         struct long_slot one = t->longs[i];
         if (!one.count)
@@ -173,10 +186,35 @@ void sorted_init(struct sorted *s, struct table *t)
         t->longs[n++] = one;
     }
     s->end_long = n;
-    /* What is free of each table now is the room. */
-    sort_tiny(t->tiny, s->end_tiny, 0, t->tiny + s->end_tiny, table_slots(t->tiny_shift) - s->end_tiny, NULL);
-    sort_short(t->shorts, s->end_short, 0, t->shorts + s->end_short, table_slots(t->short_shift) - s->end_short, NULL);
-    sort_long(t->longs, s->end_long, 0, t->longs + s->end_long, table_slots(t->long_shift) - s->end_long, t->arena.p);
+    sort_long(t->longs, n, 0, t->longs + n, n_slots - n, t->arena.p);
+}
+
+struct order {
+    struct sorted *s;
+    struct table *t;
+};
+
+static void *order_others(void *arg)
+{
+    const struct order *o = arg;
+    order_short(o->s, o->t);
+    order_long(o->s, o->t);
+    return NULL;
+}
+
+/* Nobody counts any more when a sum is put in order, so a second core is idle as a rule: half the words go to a thread,
+ * if they take longer than to start one. */
+void sorted_init(struct sorted *s, struct table *t)
+{
+    pthread_t thread;
+    struct order others = {s, t};
+    *s = (struct sorted){.table = t};
+    bool apart = t->n_short + t->n_long >= WORTH_A_THREAD && pthread_create(&thread, NULL, order_others, &others) == 0;
+    order_tiny(s, t);
+    if (apart)
+        pthread_join(thread, NULL);
+    else
+        order_others(&others);
 }
 
 /* Each gives the next word of one table. */
