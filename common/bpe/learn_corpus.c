@@ -115,16 +115,17 @@ static uint32_t *take_block(struct corpus *c, unsigned k, size_t n, size_t *size
     return p;
 }
 
-/* Takes memory of huge_zeroed for positions; NULL: it was short. */
+/* Takes memory of malloc for positions; NULL: it was short. (It is gone through in order, so huge pages would not pay,
+ * and cost more to clear on a virtual machine.) */
 static int own_chunk(struct corpus *c, void *p, size_t size, struct err *e)
 {
     if (!p)
         return err_mem(e, "the positions of pairs", size);
     if (array_grow(&c->chunk, &c->chunks_cap, c->n_chunks + 1, sizeof *c->chunk, "the positions of pairs", e)) {
-        huge_free(p, size);
+        free(p);
         return -1;
     }
-    c->chunk[c->n_chunks++] = (struct chunk){p, size};
+    c->chunk[c->n_chunks++] = p;
     return 0;
 }
 
@@ -146,7 +147,7 @@ static uint32_t *list_new(struct corpus *c, size_t n, struct err *e)
             p = take_block(c, 63 - (unsigned)__builtin_clzll(c->bins), n, &size);
         if (!p) {
             size = n > c->chunk_size ? n : c->chunk_size;
-            p = huge_zeroed(size * sizeof *p);
+            p = malloc(size * sizeof *p);
             if (own_chunk(c, p, size * sizeof *p, e))
                 return NULL;
         }
@@ -180,9 +181,9 @@ static int reserve_found(struct corpus *c, size_t n, struct err *e)
     if (n <= c->found_cap)
         return 0;
     n = n < 2 * c->found_cap ? 2 * c->found_cap : n; /* what is not used costs no memory, but each growth does */
-    huge_free(c->found, c->found_cap * sizeof *c->found);
+    free(c->found);
     c->found_cap = 0;
-    c->found = huge_zeroed(n * sizeof *c->found);
+    c->found = malloc(n * sizeof *c->found);
     if (!c->found)
         return err_mem(e, "where a pair is", n * sizeof *c->found);
     c->found_cap = n;
@@ -468,9 +469,9 @@ void corpus_free(struct corpus *c)
     free(c->seen_left);
     free(c->seen_right);
     for (size_t i = 0; i < c->n_chunks; i++)
-        huge_free(c->chunk[i].p, c->chunk[i].size);
+        free(c->chunk[i]);
     free(c->chunk);
-    huge_free(c->found, c->found_cap * sizeof *c->found);
+    free(c->found);
     pairs_free(&c->pairs);
     free(c->spelling);
     free(c->text);

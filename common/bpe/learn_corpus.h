@@ -19,12 +19,6 @@ struct found {
     uint32_t at, x, y;
 };
 
-/* Memory of huge_zeroed. */
-struct chunk {
-    void *p;
-    size_t size;
-};
-
 /* What of a symbol decides ties by bytes. */
 struct spelling {
     uint64_t head;          /* its first 8 bytes, big-endian, filled up with zeros */
@@ -46,7 +40,7 @@ struct corpus {
     struct side *left, *right; /* by symbol; all but idle only during a merge */
     uint32_t *seen_left, *seen_right;
     uint32_t never_read;
-    struct chunk *chunk; /* memory of the pairs' positions */
+    void **chunk; /* memory of the pairs' positions */
     size_t n_chunks, chunks_cap, chunk_size;
     uint32_t *fresh; /* the region lists are cut from */
     size_t n_fresh;

@@ -4,14 +4,13 @@
 #include "sys/buf.h"
 #include "sys/bytes.h"
 #include "sys/hash.h"
-#include "sys/huge.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     CHUNK_MIN = 1 << 16, /* bytes of the first chunk; each further one has twice as many, up to */
-    CHUNK_MAX = HUGE_PAGE,
+    CHUNK_MAX = 1 << 21,
     SMALL = 1 << 12,   /* counts below have their class looked up in a table, the few others by search */
     MOST_ATTEMPTS = 4, /* see words_bound */
 };
@@ -34,9 +33,11 @@ static int reserve(struct words *ws, size_t len, struct err *e)
     size = size < CHUNK_MAX ? size : CHUNK_MAX;
     if (size - header < need)
         size = header + need;
-    struct words_chunk *new = huge_zeroed(size);
+    struct words_chunk *new = malloc(size);
     if (!new)
         return err_mem(e, "the pretokens", size);
+    new->next = NULL;
+    new->len = 0;
     new->cap = size - header;
     if (ws->last)
         ws->last->next = new;
@@ -259,7 +260,7 @@ void words_free(struct words *ws)
 {
     void *p;
     for (size_t size; (p = words_take(ws, &size));)
-        huge_free(p, size);
+        free(p);
     free(ws->class);
     free(ws->small);
     *ws = (struct words){0};

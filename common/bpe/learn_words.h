@@ -65,7 +65,7 @@ struct words_class *words_class_of(const struct words *ws, uint64_t count);
  * of two bytes, or of fewer than max_len, may be merged (0: in any word). At least 1. After words_classify. */
 int words_bound(const struct words *ws, uint64_t n, uint64_t max_len, uint64_t *bound, struct err *e);
 
-/* Gives the memory of the next words away, to be freed with huge_free(p, *size); NULL when there is none left. There
+/* Gives the memory of the next words away, *size bytes, to be freed with free(); NULL when there is none left. There
  * are no words from then on. */
 void *words_take(struct words *ws, size_t *size);
 
