@@ -157,7 +157,7 @@ static void order_tiny(struct sorted *s, struct table *t)
     for (size_t i = 0; i < n_slots; i++) {
         struct tiny_slot one = t->tiny[i];
         t->tiny[n] = (struct tiny_slot){be64toh(one.head), be32toh(one.tail), one.count};
-        n += one.count != 0;
+        n += one.tail != 0;
     }
     s->end_tiny = n;
     sort_tiny(t->tiny, n, 0, t->tiny + n, n_slots - n, NULL);

@@ -147,9 +147,18 @@ int table_clear(struct table *t, struct err *e)
         free(aside);                                                                                                   \
     } while (0)
 
+/* Another spare slot, from `at` on. */
+static void find_spare(struct table *t, size_t at)
+{
+    while (t->tiny[at].tail)
+        at = next_slot(at, t->tiny_shift);
+    t->spare = at;
+}
+
 static __attribute__((noinline)) int grow_tiny(struct table *t, struct err *e)
 {
     GROW(t, tiny, tiny_shift, tail, tiny_hash(t->secret, s->head, s->tail));
+    find_spare(t, 0);
     return 0;
 }
 
@@ -220,9 +229,11 @@ static struct key carried_key(uint64_t head, uint32_t tail)
     return short_key(bytes, tiny_len(tail));
 }
 
-/* Counts `high` times 2^32 more of a tiny word. */
+/* Counts `high` times 2^32 more of a tiny word (or of none: then it is what was counted in the spare slot). */
 static __attribute__((noinline)) int carry(struct table *t, uint64_t head, uint32_t tail, uint64_t high, struct err *e)
 {
+    if (tail == 0)
+        return 0;
     struct key key = carried_key(head, tail);
     size_t n = t->n_short;
     if (add_short(t, &key, short_hash(t->secret, key.k), high << 32, e))
@@ -252,14 +263,19 @@ static inline int count_tiny(struct table *t, struct tiny_slot *s, uint64_t coun
     return __builtin_expect(high != 0, 0) ? carry(t, s->head, s->tail, high, e) : 0;
 }
 
-/* A tiny word that is not in slot `home`, the first it is looked for in. */
+/* A tiny word that is not in slot `home`, the first it is looked for in. (Or one that is not tiny, and the spare slot
+ * is no longer spare.) */
 static __attribute__((noinline)) int find_tiny(struct table *t, uint64_t head, uint32_t tail, size_t home,
                                                uint64_t count, struct err *e)
 {
     size_t at = home;
+    if (tail == 0)
+        return 0;
     for (; t->tiny[at].head != head || t->tiny[at].tail != tail; at = next_slot(at, t->tiny_shift)) {
         if (!t->tiny[at].tail) {
             t->tiny[at] = (struct tiny_slot){head, tail, 0};
+            if (at == t->spare)
+                find_spare(t, at);
             if (count_tiny(t, &t->tiny[at], count, e))
                 return -1;
             return too_full(++t->n_tiny, t->tiny_shift) ? grow_tiny(t, e) : 0;
@@ -347,9 +363,9 @@ static inline __attribute__((always_inline)) int add_tiny(struct table *t, struc
 {
     struct tiny_slot *tiny = t->tiny; /* which the compiler would read again for each */
     const unsigned shift = t->tiny_shift;
-    for (size_t i = 0; i < s->n_tiny; i++) /* (in a function of its own, gcc 12 takes it for one without effect) */
+    for (size_t i = 0; i < s->n; i++) /* (in a function of its own, gcc 12 takes it for one without effect) */
         __builtin_prefetch(&tiny[s->slot[i]], 1);
-    for (size_t i = 0; i < s->n_tiny; i++) {
+    for (size_t i = 0; i < s->n; i++) {
         struct tiny_slot *slot = &tiny[s->slot[i]];
         if (__builtin_expect(slot->head == s->head[i] && slot->tail == s->tail[i], 1)) {
             if (count ? count_tiny(t, slot, count[i], e) : count_tiny(t, slot, 1, e))
@@ -360,8 +376,9 @@ static inline __attribute__((always_inline)) int add_tiny(struct table *t, struc
             return -1;
         if (t->tiny_shift != shift) { /* it has grown */
             tiny = t->tiny;
-            for (size_t k = i + 1; k < s->n_tiny; k++)
-                s->slot[k] = slot_of(tiny_hash(t->secret, s->head[k], s->tail[k]), t->tiny_shift);
+            for (size_t k = i + 1; k < s->n; k++)
+                s->slot[k] =
+                    s->tail[k] ? slot_of(tiny_hash(t->secret, s->head[k], s->tail[k]), t->tiny_shift) : t->spare;
         }
     }
     return 0;
@@ -390,7 +407,7 @@ int table_add(struct table *t, const struct word *w, size_t n, struct err *e)
             s.slot[n_tiny] = slot_of(tiny_hash(t->secret, key.head, key.tail), t->tiny_shift);
             count[n_tiny++] = w[i].count;
         }
-        s.n_tiny = n_tiny;
+        s.n = n_tiny;
         if (add_tiny(t, &s, count, e))
             return -1;
     }
@@ -407,10 +424,13 @@ int table_add_ends(struct table *t, const unsigned char *text, size_t start, con
         return -1;
     for (size_t some; n; start = ends[some - 1], ends += some, n -= some) {
         some = n < TINY_BATCH ? n : TINY_BATCH;
-        t->split(&s, text, start, ends, some, t->secret, t->tiny_shift);
-        for (size_t i = 0; i < s.n_other; i++) {
-            if (begin_other(t, &others, text + s.at[i], s.len[i], 1, e))
-                return -1;
+        t->split(&s, text, start, ends, some, &(struct tiny_place){t->secret, t->tiny_shift, t->spare});
+        for (size_t base = 0; base < some; base += 64) {
+            for (uint64_t left = s.other[base / 64]; left; left &= left - 1) {
+                size_t i = base + (size_t)__builtin_ctzll(left), from = i ? ends[i - 1] : start;
+                if (begin_other(t, &others, text + from, ends[i] - from, 1, e))
+                    return -1;
+            }
         }
         if (add_tiny(t, &s, NULL, e))
             return -1;

@@ -43,6 +43,7 @@ struct table {
     size_t n_tiny, n_short, n_long;               /* used */
     size_t n_carried;                             /* short slots that hold multiples of 2^32 of tiny words */
     unsigned tiny_shift, short_shift, long_shift; /* there are 2^(64 - shift) slots */
+    size_t spare;                                 /* a tiny slot that is free; its count means nothing */
     struct buf arena;
     uint64_t total; /* sum of all counts */
     uint64_t secret[3];

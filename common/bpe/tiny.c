@@ -3,25 +3,24 @@
 
 #include "sys/simd.h"
 
-/* The lengths cannot be guessed, so there is no branch by them: all is written, and half of it again. */
+/* The lengths cannot be guessed, so there is no branch by them. */
 static void split(struct tiny_split *s, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
-                  const uint64_t secret[3], unsigned shift)
+                  const struct tiny_place *place)
 {
-    size_t n_tiny = 0, n_other = 0;
+    memset(s->other, 0, sizeof s->other);
     for (size_t i = 0; i < n; start = ends[i++]) {
         size_t len = ends[i] - start;
-        s->at[n_other] = (uint32_t)start;
-        s->len[n_other] = (uint32_t)len;
-        n_other += len > TINY_MAX;
         struct tiny_key key = tiny_key(text + start, len);
-        s->head[n_tiny] = key.head;
-        s->tail[n_tiny] = key.tail;
-        n_tiny += len <= TINY_MAX;
+        uint64_t other = len > TINY_MAX;
+        s->head[i] = key.head & (other - 1);
+        s->tail[i] = key.tail & (uint32_t)(other - 1);
+        s->other[i / 64] |= other << i % 64;
     }
-    for (size_t i = 0; i < n_tiny; i++)
-        s->slot[i] = tiny_hash(secret, s->head[i], s->tail[i]) >> shift;
-    s->n_tiny = n_tiny;
-    s->n_other = n_other;
+    for (size_t i = 0; i < n; i++) {
+        size_t slot = (size_t)(tiny_hash(place->secret, s->head[i], s->tail[i]) >> place->shift);
+        s->slot[i] = s->tail[i] ? slot : place->spare;
+    }
+    s->n = n;
 }
 
 tiny_split_fn *const tiny_split_plain = split;

@@ -48,18 +48,28 @@ static inline uint64_t tiny_hash(const uint64_t secret[3], uint64_t head, uint32
     return (x ^ x >> 32) * secret[1];
 }
 
-/* Pretokens of a batch: the tiny ones by their keys and slots (what is left of the hash if it is shifted), the others
- * by where they are, each in order. Vectors may write beyond what counts. */
+/* How the slots of words are found: what is left of the hash if it is shifted. A slot that is free is spare. */
+struct tiny_place {
+    const uint64_t *secret; /* [3] */
+    unsigned shift;
+    size_t spare;
+};
+
+/* The pretokens of a batch by their keys and slots. One that is not tiny is marked in other[], has a tail of 0, and is
+ * as if in the spare slot: so that whoever counts them need not tell them apart, and vectors are stored where caches
+ * like it. What is behind the last is not defined. */
 struct tiny_split {
-    size_t n_tiny, n_other;
-    uint64_t head[TINY_BATCH + 8], slot[TINY_BATCH + 8];
-    uint32_t tail[TINY_BATCH + 8], at[TINY_BATCH + 8], len[TINY_BATCH + 8];
+    size_t n;
+    _Alignas(64) uint64_t head[TINY_BATCH];
+    uint64_t slot[TINY_BATCH];
+    uint32_t tail[TINY_BATCH];
+    uint64_t other[TINY_BATCH / 64]; /* bit i % 64 of item i / 64 */
 };
 
 /* Splits the n <= TINY_BATCH pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on; 12 bytes past the
  * last must be readable. By the level of simd_level when the program first counts. */
 typedef void tiny_split_fn(struct tiny_split *s, const unsigned char *text, size_t start, const uint32_t *ends,
-                           size_t n, const uint64_t secret[3], unsigned shift);
+                           size_t n, const struct tiny_place *place);
 tiny_split_fn *tiny_splitter(void);
 
 /* What it chooses from; NULL where the compiler does not have it. */
