@@ -275,7 +275,7 @@ static bool is_dense(const struct corpus *c, uint32_t n)
 }
 
 /* Where the next position of a pair of bytes goes: an address, and in its last bit whether it moves on then. (All of
- * them together fit into the second cache; struct side, five times as large, took a third more time.) By left *
+ * them together fit into the second cache; struct side would be four times as large.) By left *
  * (N_BYTES + 1) + right: bytes, or N_BYTES for other symbols. */
 typedef uintptr_t cursor_t;
 

@@ -237,10 +237,10 @@ int pairs_put(struct pairs *ps, struct pair p, struct err *e)
 static void foresee(const struct pairs *ps)
 {
     const struct pair_bucket *b = &ps->bucket[0];
-    if (b->n > 0) {
-        const struct pair_list *l = &ps->list[probe(ps, b->item[0].key)];
-        __builtin_prefetch(l->at);
-        __builtin_prefetch((const char *)l->at + 64);
+    const uint32_t *next = b->n > 0 ? ps->list[probe(ps, b->item[0].key)].at : NULL;
+    if (next) {
+        __builtin_prefetch(next);
+        __builtin_prefetch(next + 16); /* of the line behind */
     }
     for (size_t i = 1; i < 3 && i < b->n; i++) {
         size_t at = slot_of(ps, b->item[i].key);

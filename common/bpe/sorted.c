@@ -13,7 +13,7 @@
 
 enum {
     FEW = 32,
-    WORTH_A_THREAD = 1 << 13, /* words */
+    WORTH_A_THREAD = 1 << 12, /* words */
 };
 
 int word_compare(const unsigned char *a, size_t a_len, const unsigned char *b, size_t b_len)
@@ -91,7 +91,7 @@ static inline unsigned next_digit(const struct histogram *h, unsigned d)
     {                                                                                                                  \
         for (; n > FEW && depth < (digits); depth++) {                                                                 \
             struct histogram h = {0};                                                                                  \
-            size_t next[256], end[256], at = 0;                                                                        \
+            size_t next[256], end = 0;                                                                                 \
             for (size_t i = 0; i < n; i++) {                                                                           \
                 unsigned d = kind##_digit(&a[i], depth);                                                               \
                 if (h.count[d]++ == 0)                                                                                 \
@@ -100,16 +100,18 @@ static inline unsigned next_digit(const struct histogram *h, unsigned d)
             if (h.count[kind##_digit(&a[0], depth)] == n)                                                              \
                 continue;                                                                                              \
             for (unsigned d = next_digit(&h, 0); d < 256; d = next_digit(&h, d + 1)) {                                 \
-                next[d] = at;                                                                                          \
-                end[d] = at += h.count[d];                                                                             \
+                next[d] = end;                                                                                         \
+                end += h.count[d];                                                                                     \
             }                                                                                                          \
             if (n <= room) {                                                                                           \
                 for (size_t i = 0; i < n; i++)                                                                         \
                     other[next[kind##_digit(&a[i], depth)]++] = a[i];                                                  \
                 memcpy(a, other, n * sizeof *a);                                                                       \
             }                                                                                                          \
+            end = 0;                                                                                                   \
             for (unsigned d = next_digit(&h, 0); d < 256; d = next_digit(&h, d + 1)) {                                 \
-                while (next[d] < end[d]) {                                                                             \
+                end += h.count[d];                                                                                     \
+                while (next[d] < end) {                                                                                \
                     struct slot one = a[next[d]];                                                                      \
                     for (unsigned to; (to = kind##_digit(&one, depth)) != d;) {                                        \
                         struct slot old = a[next[to]];                                                                 \
@@ -119,9 +121,11 @@ static inline unsigned next_digit(const struct histogram *h, unsigned d)
                     a[next[d]++] = one;                                                                                \
                 }                                                                                                      \
             }                                                                                                          \
+            end = 0;                                                                                                   \
             for (unsigned d = next_digit(&h, 0); d < 256; d = next_digit(&h, d + 1)) {                                 \
+                end += h.count[d];                                                                                     \
                 if (h.count[d] > 1)                                                                                    \
-                    sort_##kind(a + end[d] - h.count[d], h.count[d], depth + 1, other, room, arena);                   \
+                    sort_##kind(a + end - h.count[d], h.count[d], depth + 1, other, room, arena);                      \
             }                                                                                                          \
             return;                                                                                                    \
         }                                                                                                              \
@@ -194,27 +198,27 @@ struct order {
     struct table *t;
 };
 
-static void *order_others(void *arg)
+static void *order_in_thread(void *arg)
 {
     const struct order *o = arg;
-    order_short(o->s, o->t);
-    order_long(o->s, o->t);
+    order_tiny(o->s, o->t);
     return NULL;
 }
 
-/* Nobody counts any more when a sum is put in order, so a second core is idle as a rule: half the words go to a thread,
- * if they take longer than to start one. */
+/* Nobody counts any more when a sum is done and put in order, so a second core is idle then: half the words go to a
+ * thread, if they take longer than to start one. */
 void sorted_init(struct sorted *s, struct table *t)
 {
     pthread_t thread;
-    struct order others = {s, t};
+    struct order o = {s, t};
     *s = (struct sorted){.table = t};
-    bool apart = t->n_short + t->n_long >= WORTH_A_THREAD && pthread_create(&thread, NULL, order_others, &others) == 0;
-    order_tiny(s, t);
+    bool apart = t->n_tiny >= WORTH_A_THREAD && pthread_create(&thread, NULL, order_in_thread, &o) == 0;
+    if (!apart)
+        order_tiny(s, t);
+    order_short(s, t);
+    order_long(s, t);
     if (apart)
         pthread_join(thread, NULL);
-    else
-        order_others(&others);
 }
 
 /* Each gives the next word of one table. */

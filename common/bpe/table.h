@@ -25,7 +25,7 @@ struct tiny_slot {
 };
 
 struct short_slot {
-    uint64_t key[3]; /* in memory: 12 to 23 bytes, zeros, and the length as the last byte; 0: free */
+    uint64_t key[3]; /* in memory: 12 to 23 bytes (fewer: see carry), zeros, the length as the last byte; 0: free */
     uint64_t count;
 };
 

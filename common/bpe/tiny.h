@@ -67,7 +67,7 @@ struct tiny_split {
 };
 
 /* Splits the n <= TINY_BATCH pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on; 12 bytes past the
- * last must be readable. By the level of simd_level when the program first counts. */
+ * last must be readable. By the level of simd_level when a table is made. */
 typedef void tiny_split_fn(struct tiny_split *s, const unsigned char *text, size_t start, const uint32_t *ends,
                            size_t n, const struct tiny_place *place);
 tiny_split_fn *tiny_splitter(void);

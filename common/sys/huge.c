@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #ifdef MADV_HUGEPAGE
 static bool is_mapped(size_t n)
@@ -17,7 +18,7 @@ static bool is_mapped(size_t n)
  * small ones, for a page costs the time to clear it. */
 static unsigned char *map(size_t n)
 {
-    const size_t small = 4096, size = (n + small - 1) & ~(small - 1);
+    const size_t small = (size_t)sysconf(_SC_PAGESIZE), size = (n + small - 1) & ~(small - 1);
     unsigned char *p =
         mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
