@@ -362,7 +362,7 @@ static inline __attribute__((always_inline)) int add_tiny(struct table *t, struc
                                                           struct err *e)
 {
     struct tiny_slot *tiny = t->tiny; /* which the compiler would read again for each */
-    const unsigned shift = t->tiny_shift;
+    unsigned shift = t->tiny_shift;
     for (size_t i = 0; i < s->n; i++) /* (in a function of its own, gcc 12 takes it for one without effect) */
         __builtin_prefetch(&tiny[s->slot[i]], 1);
     for (size_t i = 0; i < s->n; i++) {
@@ -376,9 +376,9 @@ static inline __attribute__((always_inline)) int add_tiny(struct table *t, struc
             return -1;
         if (t->tiny_shift != shift) { /* it has grown */
             tiny = t->tiny;
+            shift = t->tiny_shift;
             for (size_t k = i + 1; k < s->n; k++)
-                s->slot[k] =
-                    s->tail[k] ? slot_of(tiny_hash(t->secret, s->head[k], s->tail[k]), t->tiny_shift) : t->spare;
+                s->slot[k] = s->tail[k] ? slot_of(tiny_hash(t->secret, s->head[k], s->tail[k]), shift) : t->spare;
         }
     }
     return 0;
