@@ -26,7 +26,7 @@ int word_compare(const unsigned char *a, size_t a_len, const unsigned char *b, s
 
 static inline unsigned tiny_digit(const struct tiny_slot *s, unsigned n)
 {
-    return n < 8 ? s->head >> (56 - 8 * n) & 255 : s->tail >> (88 - 8 * n) & 255;
+    return (unsigned)(n < 8 ? s->head >> (56 - 8 * n) & 255 : s->tail >> (88 - 8 * n) & 255);
 }
 
 static inline bool tiny_less(const struct tiny_slot *a, const struct tiny_slot *b, const void *arena)
