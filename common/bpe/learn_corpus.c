@@ -277,14 +277,14 @@ static bool is_dense(const struct corpus *c, uint32_t n)
 /* Where the next position of a pair of bytes goes: an address, and in its last bit whether it moves on then. (All of
  * them together fit into the second cache; struct side would be four times as large.) By left *
  * (N_BYTES + 1) + right: bytes, or N_BYTES for other symbols. */
-typedef uintptr_t cursor_t;
+typedef uintptr_t tagged;
 
 /* Makes the lists of the pairs of bytes that count at least `least` and are not dense. */
-static int make_lists(struct corpus *c, uint64_t least, cursor_t *to, struct err *e)
+static int make_lists(struct corpus *c, uint64_t least, tagged *to, struct err *e)
 {
     for (size_t i = 0; i < (N_BYTES + 1) * (N_BYTES + 1); i++) {
         size_t left = i / (N_BYTES + 1), right = i % (N_BYTES + 1);
-        to[i] = (cursor_t)&c->never_read;
+        to[i] = (tagged)&c->never_read;
         uint64_t *count = NULL;
         if (left < N_BYTES && right < N_BYTES)
             count = pairs_get(&c->pairs, pair_key(c->byte[left], c->byte[right]));
@@ -296,18 +296,18 @@ static int make_lists(struct corpus *c, uint64_t least, cursor_t *to, struct err
         l->at = list_new(c, l->n, e);
         if (!l->at)
             return -1;
-        to[i] = (cursor_t)l->at | 1;
+        to[i] = (tagged)l->at | 1;
     }
     return 0;
 }
 
-FOR_WIDTH void fill_lists(struct corpus *c, cursor_t *to, const uint16_t *value, bool wide)
+FOR_WIDTH void fill_lists(struct corpus *c, tagged *to, const uint16_t *value, bool wide)
 {
     uint32_t row = value[get(c, 0, wide)] * (uint32_t)(N_BYTES + 1);
     for (size_t p = 0; p + 1 < c->n_slots; p++) {
         uint32_t right = value[get(c, p + 1, wide)];
-        cursor_t *t = &to[row + right];
-        *(uint32_t *)(*t & ~(cursor_t)1) = (uint32_t)p;
+        tagged *t = &to[row + right];
+        *(uint32_t *)(*t & ~(tagged)1) = (uint32_t)p;
         *t += (*t & 1) * sizeof(uint32_t);
         row = right * (uint32_t)(N_BYTES + 1);
     }
@@ -321,7 +321,7 @@ static int harvest(struct corpus *c, uint64_t count, struct err *e)
 {
     uint64_t least = c->harvest == NO_LISTS ? count / SOON : 0;
     least = least > c->pairs.floor ? least : c->pairs.floor;
-    cursor_t *to = malloc((N_BYTES + 1) * (N_BYTES + 1) * sizeof *to);
+    tagged *to = malloc((N_BYTES + 1) * (N_BYTES + 1) * sizeof *to);
     uint16_t *value = malloc(((size_t)c->n_symbols + 1) * sizeof *value);
     int status = to && value ? 0 : err_mem(e, "the pairs of bytes", c->n_symbols * sizeof *value);
     for (uint32_t i = 0; !status && i <= c->n_symbols; i++)
@@ -375,8 +375,6 @@ static int alloc(struct corpus *c, uint32_t n_symbols, bool by_bytes, struct err
 {
     size_t n = (size_t)n_symbols + 1, n_blocks = (c->n_slots >> c->shift) + 1,
            size = (c->n_slots + SCAN_STEP + 1) * (c->wide ? 4 : 2);
-    if (size > (size_t)8 * HUGE_PAGE) /* whole pages, so that they can be doubled where they are */
-        size = (size + HUGE_PAGE - 1) & ~((size_t)HUGE_PAGE - 1);
     c->slot = huge_zeroed(size);
     c->slot_size = size;
     c->weight = malloc(n_blocks * sizeof *c->weight);

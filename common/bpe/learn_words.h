@@ -7,16 +7,11 @@
 #define BPE_BPE_LEARN_WORDS_H
 
 #include "sys/err.h"
+#include "sys/word.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct word {
-    uint64_t count;
-    const unsigned char *p; /* borrowed */
-    size_t len;
-};
 
 /* The words of one count. */
 struct words_class {

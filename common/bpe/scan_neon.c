@@ -54,11 +54,7 @@ INLINE vec lower(vec v)
     return either(v, (vec){bit, bit, bit, bit});
 }
 
-INLINE size_t put_ends(uint32_t *ends, uint64_t starts, uint32_t at)
-{
-    return put_ends_by_four(ends, starts, at);
-}
-
+#define put_ends put_ends_by_four
 #include "bpe/scan_masks.h"
 
 SCANNERS(neon)

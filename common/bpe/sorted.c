@@ -22,7 +22,22 @@ int word_compare(const unsigned char *a, size_t a_len, const unsigned char *b, s
     return c ? c : (a_len > b_len) - (a_len < b_len);
 }
 
-/* What differs between the tables: the n-th byte of a slot's key, how many there are, and the order of two slots. */
+static uint64_t first_bytes(const unsigned char *p)
+{
+    uint64_t head;
+    memcpy(&head, p, sizeof head);
+    return be64toh(head);
+}
+
+/* What differs between the tables: whether a slot is in use, which makes its key a number; the n-th byte of a key; and
+ * the order of two slots. arena: the bytes of long words. */
+
+static inline bool tiny_begin(struct tiny_slot *s, const void *arena)
+{
+    (void)arena;
+    *s = (struct tiny_slot){be64toh(s->head), be32toh(s->tail), s->count};
+    return s->tail != 0;
+}
 
 static inline unsigned tiny_digit(const struct tiny_slot *s, unsigned n)
 {
@@ -33,6 +48,13 @@ static inline bool tiny_less(const struct tiny_slot *a, const struct tiny_slot *
 {
     (void)arena;
     return a->head != b->head ? a->head < b->head : a->tail < b->tail;
+}
+
+static inline bool short_begin(struct short_slot *s, const void *arena)
+{
+    (void)arena;
+    *s = (struct short_slot){{be64toh(s->key[0]), be64toh(s->key[1]), be64toh(s->key[2])}, s->count};
+    return s->count != 0;
 }
 
 static inline unsigned short_digit(const struct short_slot *s, unsigned n)
@@ -48,7 +70,15 @@ static inline bool short_less(const struct short_slot *a, const struct short_slo
     return a->key[1] != b->key[1] ? a->key[1] < b->key[1] : a->key[2] < b->key[2];
 }
 
-/* Of long words, the hash has given way to the first 8 bytes. */
+/* Of long words, the hash gives way to the first 8 bytes. */
+static inline bool long_begin(struct long_slot *s, const void *arena)
+{
+    if (!s->count)
+        return false;
+    s->hash = first_bytes((const unsigned char *)arena + s->at);
+    return true;
+}
+
 static inline unsigned long_digit(const struct long_slot *s, unsigned n)
 {
     return s->hash >> (56 - 8 * n) & 255;
@@ -140,68 +170,30 @@ static inline unsigned next_digit(const struct histogram *h, unsigned d)
                 a[k] = a[k - 1];                                                                                       \
             a[k] = one;                                                                                                \
         }                                                                                                              \
+    }                                                                                                                  \
+                                                                                                                       \
+    /* Moves the slots in use together, and sorts them; what gets free is the room. Returns how many there are. */     \
+    static size_t order_##kind(struct slot *a, size_t n_slots, const void *arena)                                      \
+    {                                                                                                                  \
+        size_t n = 0;                                                                                                  \
+        for (size_t i = 0; i < n_slots; i++) {                                                                         \
+            struct slot one = a[i];                                                                                    \
+            bool used = kind##_begin(&one, arena);                                                                     \
+            a[n] = one;                                                                                                \
+            n += used;                                                                                                 \
+        }                                                                                                              \
+        sort_##kind(a, n, 0, a + n, n_slots - n, arena);                                                               \
+        return n;                                                                                                      \
     }
 
 SORT(tiny, tiny_slot, 12)
 SORT(short, short_slot, 24)
 SORT(long, long_slot, 8)
 
-static uint64_t first_bytes(const unsigned char *p)
-{
-    uint64_t head;
-    memcpy(&head, p, sizeof head);
-    return be64toh(head);
-}
-
-/* What is free of a table once its slots are together is the room. */
-
-static void order_tiny(struct sorted *s, struct table *t)
-{
-    size_t n_slots = table_slots(t->tiny_shift), n = 0;
-    for (size_t i = 0; i < n_slots; i++) {
-        struct tiny_slot one = t->tiny[i];
-        t->tiny[n] = (struct tiny_slot){be64toh(one.head), be32toh(one.tail), one.count};
-        n += one.tail != 0;
-    }
-    s->end_tiny = n;
-    sort_tiny(t->tiny, n, 0, t->tiny + n, n_slots - n, NULL);
-}
-
-static void order_short(struct sorted *s, struct table *t)
-{
-    size_t n_slots = table_slots(t->short_shift), n = 0;
-    for (size_t i = 0; i < n_slots; i++) {
-        struct short_slot one = t->shorts[i];
-        t->shorts[n] = (struct short_slot){{be64toh(one.key[0]), be64toh(one.key[1]), be64toh(one.key[2])}, one.count};
-        n += one.count != 0;
-    }
-    s->end_short = n;
-    sort_short(t->shorts, n, 0, t->shorts + n, n_slots - n, NULL);
-}
-
-static void order_long(struct sorted *s, struct table *t)
-{
-    size_t n_slots = table_slots(t->long_shift), n = 0;
-    for (size_t i = 0; i < n_slots; i++) {
-        struct long_slot one = t->longs[i];
-        if (!one.count)
-            continue;
-        one.hash = first_bytes(t->arena.p + one.at);
-        t->longs[n++] = one;
-    }
-    s->end_long = n;
-    sort_long(t->longs, n, 0, t->longs + n, n_slots - n, t->arena.p);
-}
-
-struct order {
-    struct sorted *s;
-    struct table *t;
-};
-
 static void *order_in_thread(void *arg)
 {
-    const struct order *o = arg;
-    order_tiny(o->s, o->t);
+    struct sorted *s = arg;
+    s->end_tiny = order_tiny(s->table->tiny, table_slots(s->table->tiny_shift), NULL);
     return NULL;
 }
 
@@ -210,13 +202,12 @@ static void *order_in_thread(void *arg)
 void sorted_init(struct sorted *s, struct table *t)
 {
     pthread_t thread;
-    struct order o = {s, t};
     *s = (struct sorted){.table = t};
-    bool apart = t->n_tiny >= WORTH_A_THREAD && pthread_create(&thread, NULL, order_in_thread, &o) == 0;
+    bool apart = t->n_tiny >= WORTH_A_THREAD && pthread_create(&thread, NULL, order_in_thread, s) == 0;
     if (!apart)
-        order_tiny(s, t);
-    order_short(s, t);
-    order_long(s, t);
+        order_in_thread(s);
+    s->end_short = order_short(t->shorts, table_slots(t->short_shift), NULL);
+    s->end_long = order_long(t->longs, table_slots(t->long_shift), t->arena.p);
     if (apart)
         pthread_join(thread, NULL);
 }

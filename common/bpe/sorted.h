@@ -9,7 +9,7 @@
 
 /* A walk through the sorted words. */
 struct sorted {
-    const struct table *table;
+    struct table *table;
     size_t n_tiny, n_short, n_long; /* not given yet begin here ... */
     size_t end_tiny, end_short, end_long;
     struct tiny_key tiny; /* the bytes of the word that was given */

@@ -27,15 +27,11 @@ struct key {
     uint64_t k[3];
 };
 
-/* mask[SHORT_MAX + 1 - len ..] keeps the first len of 24 bytes. */
-static const unsigned char mask[48] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
-                                       0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
-
 static inline struct key short_key(const unsigned char *p, size_t len)
 {
     struct key key, keep;
     memcpy(&key, p, 24);
-    memcpy(&keep, mask + 24 - len, 24);
+    memcpy(&keep, keep_first(len), 24);
     for (int i = 0; i < 3; i++)
         key.k[i] &= keep.k[i];
     key.k[2] |= (uint64_t)len << LAST_OF_8;

@@ -22,11 +22,18 @@ enum { LAST_OF_4 = 0, LAST_OF_8 = 0 };
 enum { LAST_OF_4 = 24, LAST_OF_8 = 56 };
 #endif
 
+/* 24 bytes that keep the first len of as many by `and`. */
+static inline const unsigned char *keep_first(size_t len)
+{
+    static const unsigned char mask[48] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+                                           0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+    return mask + 24 - len;
+}
+
 /* The key of p[0 .. len). 12 bytes are read. (For a longer word: anything.) */
 static inline struct tiny_key tiny_key(const unsigned char *p, size_t len)
 {
-    static const unsigned char mask[24] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
-    const unsigned char *keep = mask + TINY_MAX - (len < TINY_MAX ? len : TINY_MAX);
+    const unsigned char *keep = keep_first(len < TINY_MAX ? len : TINY_MAX);
     struct tiny_key key, m;
     memcpy(&key.head, p, 8);
     memcpy(&key.tail, p + 8, 4);

@@ -8,17 +8,29 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+enum {
+    HUGE_PAGE = 2 << 20,
+    WHOLE = 8 * HUGE_PAGE, /* above this, the last huge page is whole */
+};
+
 #ifdef MADV_HUGEPAGE
 static bool is_mapped(size_t n)
 {
     return n >= HUGE_PAGE && n <= SIZE_MAX / 4;
 }
 
-/* Zeroed pages, aligned by asking for one more and giving the ends back. What is left over of the last huge page is on
- * small ones, for a page costs the time to clear it. */
+/* What is mapped for n bytes. What is left over of a last huge page is on small ones, for a page costs the time to
+ * clear it, unless that is little of all. */
+static size_t mapped_size(size_t n)
+{
+    size_t page = n > WHOLE ? HUGE_PAGE : (size_t)sysconf(_SC_PAGESIZE);
+    return (n + page - 1) & ~(page - 1);
+}
+
+/* Zeroed pages, aligned by asking for one more and giving the ends back. */
 static unsigned char *map(size_t n)
 {
-    const size_t small = (size_t)sysconf(_SC_PAGESIZE), size = (n + small - 1) & ~(small - 1);
+    size_t size = mapped_size(n);
     unsigned char *p =
         mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
@@ -28,8 +40,8 @@ static unsigned char *map(size_t n)
         munmap(p, before);
     if (before < HUGE_PAGE)
         munmap(p + before + size, HUGE_PAGE - before);
-    madvise(p + before, n & ~((size_t)HUGE_PAGE - 1),
-            MADV_HUGEPAGE); /* advice: without it all is the same, but slower */
+    /* Advice: without it all is the same, but slower. */
+    madvise(p + before, size & ~((size_t)HUGE_PAGE - 1), MADV_HUGEPAGE);
     return p + before;
 }
 #endif
@@ -47,7 +59,7 @@ void huge_free(void *p, size_t n)
 {
 #ifdef MADV_HUGEPAGE
     if (p && is_mapped(n)) {
-        munmap(p, n);
+        munmap(p, mapped_size(n));
         return;
     }
 #endif
@@ -62,10 +74,10 @@ void *huge_double(void *p, size_t n)
     if (!new)
         return NULL;
 #ifdef MADV_HUGEPAGE
-    if (is_mapped(n) && n % HUGE_PAGE == 0) {
+    if (is_mapped(n) && mapped_size(n) % HUGE_PAGE == 0) {
         /* It grows as it moves, so that it stays one mapping: before Linux 6.17 several are not moved at once, and what
          * was where they should go is gone all the same. */
-        if (mremap(p, n, 2 * n, MREMAP_MAYMOVE | MREMAP_FIXED, new) != MAP_FAILED)
+        if (mremap(p, mapped_size(n), mapped_size(2 * n), MREMAP_MAYMOVE | MREMAP_FIXED, new) != MAP_FAILED)
             return new;
         huge_free(new, 2 * n);
         new = huge_zeroed(2 * n);

@@ -4,14 +4,12 @@
 
 #include <stddef.h>
 
-enum { HUGE_PAGE = 2 << 20 };
-
 /* n zeroed bytes, released by huge_free with the same n. NULL when memory is short. */
 void *huge_zeroed(size_t n);
 void huge_free(void *p, size_t n); /* p may be NULL */
 
-/* Makes n bytes of huge_zeroed twice as many: the first half is what was there, the second is zero. Multiples of
- * HUGE_PAGE keep their pages. Returns where they are now, or NULL when memory is short (p is unchanged). */
+/* Makes n bytes of huge_zeroed twice as many: the first half is what was there, the second is zero. Large ones,
+ * and powers of two, keep their pages. Returns where they are now, or NULL when memory is short (p is unchanged). */
 void *huge_double(void *p, size_t n);
 
 #endif

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FIRST = 1 << 20, DOUBLINGS = 6 };
+enum { FIRST = 1 << 20, ODD = 17 * FIRST + 8 * 77, DOUBLINGS = 6 };
 
 static bool fails;
 
@@ -43,10 +43,10 @@ static int mappings(const void *p, size_t n)
     return found;
 }
 
-static void test_double(const char *name)
+static void test_double(const char *name, size_t first)
 {
-    size_t n = FIRST / sizeof(uint64_t), wrong = 0;
-    uint64_t *p = huge_zeroed(FIRST);
+    size_t n = first / sizeof(uint64_t), wrong = 0;
+    uint64_t *p = huge_zeroed(first);
     int divided = 0;
     for (size_t i = 0; p && i < n; i++)
         p[i] = i + 1;
@@ -62,8 +62,8 @@ static void test_double(const char *name)
         n *= 2;
         divided += k && mappings(p, n * sizeof *p) != 1; /* the first is small, and may lie among others */
     }
-    tap_ok(p && n == (size_t)FIRST / sizeof *p << DOUBLINGS && wrong == 0,
-           "%s: what was there is kept, the rest is zero", name);
+    tap_ok(p && n == first / sizeof *p << DOUBLINGS && wrong == 0, "%s: what was there is kept, the rest is zero",
+           name);
     tap_ok(divided == 0, "%s: it is one mapping", name);
     if (p)
         huge_free(p, n * sizeof *p);
@@ -71,8 +71,10 @@ static void test_double(const char *name)
 
 int main(void)
 {
-    test_double("doubled");
+    test_double("doubled", FIRST);
+    test_double("doubled from a size that is no whole page", ODD);
     fails = true;
-    test_double("doubled where mremap fails");
+    test_double("doubled where mremap fails", FIRST);
+    test_double("the same from a size that is no whole page", ODD);
     return tap_done();
 }
