@@ -31,6 +31,10 @@ static void *allocate(size_t n)
 static json_t *parse(const void *p, size_t n, struct err *e)
 {
     json_error_t why;
+    if (memchr(p, 0, n)) { /* jansson (2.14) overlooks one behind a number or a literal */
+        err_set(e, EX_DATAERR, "no JSON (a NUL byte)");
+        return NULL;
+    }
     if (setjmp(no_memory)) {
         err_mem(e, "a line of JSON", n);
         return NULL;

@@ -95,6 +95,7 @@ for l in '{"text": NaN}' '{"text": "x", "y": Infinity}' '{"text": "x", "y": [-In
     '["text"]' '"text"' '7' 'null' '{"Text": "x"}' '{}' '{"text": 7}' '{"text": null}' '{"text": ["x"]}' '{"text": {"text": "x"}}' \
     '{"text": "x"' '{"text": "x}' '{text: "x"}' "{'text': 'x'}" '{"text": "x",}' '{"text": "\\x41"}' '{"text": "\\u12"}' \
     '{"text": "a\tb"}' '{"text": "x", "text": 7}' '{"text": "x", "n": 01}' '{"text": "x", "n": 1.}' '{"text": "x"}\0' 'plain text' \
+    '{"n": 7\0, "text": "x"}' '{"b": true\0, "text": "x"}' '{"text": "a\0b"}' \
     '\xEF\xBB\xBF\xEF\xBB\xBF{"text": "x"}'; do
     n=$((n % 60 + 7))
     n=$((n > 60 ? 1 : n))
@@ -119,7 +120,7 @@ for line in open("all.bad", encoding="utf-8", newline="\n"):
     except (ValueError, KeyError, TypeError):
         print("none")
 EOF
-is "$(sort python.says | uniq -c | tr -s ' ')" " 29 none" "and Python finds no text there either"
+is "$(sort python.says | uniq -c | tr -s ' ')" " 32 none" "and Python finds no text there either"
 at 41 '{"text": 7}' >bad.jsonl
 bad 65 'line 41: no string at "text"; see --on-error' bad.jsonl
 at 60 '{"text": "\\ud800"}' >bad.jsonl
