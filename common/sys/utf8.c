@@ -1,6 +1,7 @@
 /* utf8.c - see utf8.h. utf8_plain_valid_len is the definition; utf8_valid_len only gets there sooner. */
 #include "sys/utf8.h"
 #include "sys/simd.h"
+#include "sys/utf8_parts.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* utf8_avx2.c - see utf8.h, and utf8_pairs.c for the idea. Blocks that are ASCII as a whole, with the three bytes
+/* utf8_avx2.c - see utf8_parts.h, and utf8_pairs.c for the idea. Blocks that are ASCII as a whole, with the three bytes
  * before, are only skipped. The bytes before come by loads that overlap, not from registers of the block before: so a
  * block needs nothing but its place, and the last one may overlap the one before. */
-#include "sys/utf8.h"
+#include "sys/utf8_parts.h"
 
 #ifdef __AVX2__
 #include <immintrin.h>

@@ -1,6 +1,6 @@
-/* utf8_avx512.c - see utf8.h; utf8_avx2.c with registers of twice the size. vpermb takes the low bits of an index and
- * leaves the others, which saves most of the masking. */
-#include "sys/utf8.h"
+/* utf8_avx512.c - see utf8_parts.h; utf8_avx2.c with registers of twice the size. vpermb takes the low bits of an index
+ * and leaves the others, which saves most of the masking. */
+#include "sys/utf8_parts.h"
 
 #ifdef __AVX512VBMI__
 #include <immintrin.h>

@@ -7,7 +7,7 @@
  * TRAILS is no fault where a third or fourth byte is due, and a fault is that it is missing there: whoever uses the
  * tables XORs bit 7 with whether one is due.
  */
-#include "sys/utf8.h"
+#include "sys/utf8_parts.h"
 
 enum {
     SHORT = 0x01,      /* a lead byte, then no continuation byte */

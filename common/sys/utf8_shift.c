@@ -1,9 +1,10 @@
-/* utf8_shift.c - see utf8.h. An automaton whose step is a shift: a state is the place of six bits in a word, each byte
- * has a word, and there the next state stands for each state. Steps do not depend on what the text is, so nothing is
- * ever predicted wrongly, and the table look-up is not in the chain from state to state. (After Per Vognsen,
+/* utf8_shift.c - see utf8_parts.h. An automaton whose step is a shift: a state is the place of six bits in a word, each
+ * byte has a word, and there the next state stands for each state. Steps do not depend on what the text is, so nothing
+ * is ever predicted wrongly, and the table look-up is not in the chain from state to state. (After Per Vognsen,
  * "Shift-based DFAs".) Blocks that are ASCII as a whole are skipped. */
-#include "sys/utf8.h"
+#include "sys/utf8_parts.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 

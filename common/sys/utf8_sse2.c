@@ -1,6 +1,6 @@
-/* utf8_sse2.c - see utf8.h. The blocks are as in utf8_avx2.c; but SSE2 has no table look-up, so what is wrong is found
- * by comparing. */
-#include "sys/utf8.h"
+/* utf8_sse2.c - see utf8_parts.h. The blocks are as in utf8_avx2.c; but SSE2 has no table look-up, so what is wrong is
+ * found by comparing. */
+#include "sys/utf8_parts.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>

@@ -7,6 +7,7 @@
 #include "random.h"
 #include "sys/simd.h"
 #include "sys/utf8.h"
+#include "sys/utf8_parts.h"
 
 #include <stdint.h>
 #include <stdlib.h>
