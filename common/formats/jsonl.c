@@ -31,10 +31,6 @@ static void *allocate(size_t n)
 static json_t *parse(const void *p, size_t n, struct err *e)
 {
     json_error_t why;
-    if (memchr(p, 0, n)) { /* jansson (2.14) overlooks one behind a number or a literal */
-        err_set(e, EX_DATAERR, "no JSON (a NUL byte)");
-        return NULL;
-    }
     if (setjmp(no_memory)) {
         err_mem(e, "a line of JSON", n);
         return NULL;
@@ -265,6 +261,10 @@ enum jsonl_line jsonl_read(struct jsonl *j, const unsigned char *p, size_t n, st
         n--;
     if (is_blank(p, n))
         return JSONL_BLANK;
+    if (memchr(p, 0, n)) { /* jansson (2.14) overlooks one behind a number or a literal */
+        err_set(e, EX_DATAERR, "no JSON (a NUL byte)");
+        return JSONL_BAD;
+    }
     json_t *root = parse(p, n, e);
     if (!root && e->code != EX_DATAERR)
         return JSONL_ERROR;
