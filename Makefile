@@ -79,7 +79,7 @@ units: $(UNITS) $(HELPERS) $(FAULTS)
 
 check: all units
 	@CORPUS=$(CORPUS) tests/corpus.sh $(BUILD)/corpus
-	BUILD=$(BUILD) CORPUS=$(if $(CORPUS),$(BUILD)/corpus) prove --directives -j$(JOBS) $(UNITS) $(SCRIPTS)
+	BUILD=$(BUILD) CORPUS=$(if $(CORPUS),$(BUILD)/corpus) prove -j$(JOBS) $(UNITS) $(SCRIPTS)
 
 check-peers: all units
 	BUILD=$(BUILD) CORPUS=$(CORPUS) tests/peers.sh
@@ -98,7 +98,7 @@ check-arm:
 	    echo 'check-arm: something is missing; on Debian 12: dpkg --add-architecture arm64 && apt-get update &&' \
 	    'apt-get install -y --no-install-recommends $(ARM_PACKAGES)' >&2; exit 1; }
 	$(MAKE) BUILD=build-arm CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar $(ARM_UNITS)
-	prove --directives -j$(JOBS) --exec qemu-aarch64 $(ARM_UNITS)
+	prove -j$(JOBS) --exec qemu-aarch64 $(ARM_UNITS)
 
 FUZZ_SECONDS ?= 60
 fuzz: all units

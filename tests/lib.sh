@@ -29,7 +29,6 @@ ok() {
         echo "ok $test_n - $2"
     else
         echo "not ok $test_n - $2"
-        echo "# ${0##*/}: not ok $test_n - $2" >&2 # seen without prove -v, too: it may have a seed
         test_failed=1
         return 1
     fi

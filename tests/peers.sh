@@ -17,5 +17,5 @@ for test in "model_peers $BUILD/tests/oracle/model_write" "pretok_peers $BUILD/t
     elif [ "$script" = learn_peers ]; then
         arguments=("${texts[@]:0:1}")
     fi
-    prove --directives "$oracle/$script.py" :: ${program:+"$program"} "${arguments[@]}"
+    prove "$oracle/$script.py" :: ${program:+"$program"} "${arguments[@]}"
 done
