@@ -193,6 +193,14 @@ line_fails 66 "bpe-merge: dir: is a directory*" in.txt dir
 line_fails 64 "bpe-merge: -p nonsense: * gpt2, cl100k, bytes*" -p nonsense in.txt
 line_fails 64 "bpe-merge: *byte 3*" -e 'ab(' in.txt
 line_fails 64 "bpe-merge: *-b 0*" -b 0 in.txt
+for regex in '\p{N}{1,3}+|.|\n' '[0-9]{2}+|.|\n' 'x{2,}+|.|\n' '\p{L}+|\d{1,3}+|.|\n'; do
+    bpe-chunk -e "$regex" in.txt | bpe-count | bpe-sum | bpe-merge -v 258 2>&1 >/dev/null | cat >err
+    like "$(cat err)" "bpe-merge: the regex has }+, *" "$regex: Hugging Face reads it otherwise, which is said"
+done
+for regex in '\p{L}+|.|\n' '\x{41}+|.|\n' '\o{101}+|.|\n' '\{1}+|.|\n' 'a}+|.|\n' '[}+]|.|\n' '}+|.|\n' '(?>\p{N}{1,3})|.|\n'; do
+    bpe-chunk -e "$regex" in.txt | bpe-count | bpe-sum | bpe-merge -v 258 2>&1 >/dev/null | cat >err
+    is "$(cat err)" "" "$regex: no repetition is possessive"
+done
 V=100 line_fails 64 "bpe-merge: -v 100: *" in.txt
 V=256 line_fails 64 "bpe-merge: -v 256: too small; *" in.txt
 
