@@ -480,7 +480,7 @@ static int set_cutter(struct chunker *c, const struct rules *r, struct err *e)
     if (!token)
         return err_mem(e, "special tokens", r->n_special * sizeof *token);
     for (size_t i = 0; i < r->n_special; i++)
-        token[i] = (struct special_token){r->special[i].p, r->special[i].len};
+        token[i] = (struct special_token){.p = r->special[i].p, .len = r->special[i].len};
     int rc = special_init(&c->special, token, r->n_special, e);
     free(token);
     cutter_init(&c->cutter, r->jsonl, pattern && pattern->cut_inside, &c->special);

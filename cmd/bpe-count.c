@@ -127,8 +127,8 @@ static int job_open(struct job *j, const unsigned char *run, struct str wire_rul
     if (!special)
         return err_mem(e, "special tokens", r->n_special * sizeof *special);
     for (size_t i = 0; i < r->n_special; i++)
-        special[i] = (struct special_token){r->special[i].p, r->special[i].len};
-    static const enum counter_invalid invalid[] = {COUNTER_ERROR, COUNTER_REPLACE, COUNTER_SKIP};
+        special[i] = (struct special_token){.p = r->special[i].p, .len = r->special[i].len};
+    static const enum walk_invalid invalid[] = {WALK_ERROR, WALK_REPLACE, WALK_SKIP};
     int rc =
         counter_open(&j->counter, pattern, r->pattern.p, r->pattern.len, special, r->n_special, invalid[r->invalid], e);
     free(special);
@@ -304,7 +304,7 @@ static int count_line(struct worker *w, struct job *j, const struct origin *o, c
         }
     }
     enum jsonl_line got = jsonl_read(&j->jsonl, p, n, &text, &why);
-    if (got == JSONL_TEXT && counter_feed(&j->counter, text.p, text.len, COUNTER_DOC, &where, &why) < 0)
+    if (got == JSONL_TEXT && walk_text(&j->counter.walk, text.p, text.len, WALK_DOC, &where, &why) < 0)
         got = JSONL_ERROR;
     if (got == JSONL_TEXT || got == JSONL_BLANK)
         return 0;
@@ -351,11 +351,11 @@ static ptrdiff_t count_window(struct worker *w, struct job *j, const struct orig
     size_t where = 0;
     if (j->rules.jsonl)
         return count_lines(w, j, o, p, n, offset, line, last, e);
-    ptrdiff_t used = counter_feed(&j->counter, p, n,
-                                  !last    ? COUNTER_MORE
-                                  : inside ? COUNTER_LETTER
-                                           : COUNTER_DOC,
-                                  &where, &why);
+    ptrdiff_t used = walk_text(&j->counter.walk, p, n,
+                               !last    ? WALK_MORE
+                               : inside ? WALK_LETTER
+                                        : WALK_DOC,
+                               &where, &why);
     return used < 0 ? bad_byte(w, o, offset + where, &why, e) : used;
 }
 

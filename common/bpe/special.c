@@ -38,8 +38,8 @@ int special_init(struct special_set *s, const struct special_token *token, size_
     s->token = malloc((n + 1) * sizeof *s->token);
     if (!s->token)
         return err_mem(e, "special tokens", (n + 1) * sizeof *s->token);
-    if (n)
-        memcpy(s->token, token, n * sizeof *token);
+    for (size_t i = 0; i < n; i++)
+        s->token[i] = (struct special_token){token[i].p, token[i].len, i};
     qsort(s->token, n, sizeof *s->token, by_first_then_longest);
     s->n = n;
     for (size_t i = 0; i < n; i++) {
@@ -142,6 +142,14 @@ enum special_hit special_next(const struct special_set *s, const unsigned char *
             return SPECIAL_FOUND;
     }
     return SPECIAL_NONE;
+}
+
+size_t special_index(const struct special_set *s, const unsigned char *p, size_t len)
+{
+    size_t i = s->first[p[0]];
+    while (s->token[i].len != len || memcmp(s->token[i].p, p, len) != 0)
+        i++;
+    return s->token[i].index;
 }
 
 size_t special_ending(const struct special_set *s, const unsigned char *p, size_t at)

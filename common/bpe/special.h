@@ -13,6 +13,7 @@
 struct special_token {
     const unsigned char *p; /* not empty */
     size_t len;
+    size_t index; /* in the list it was given in; set by special_init */
 };
 
 struct special_set {
@@ -42,6 +43,9 @@ enum special_hit special_next(const struct special_set *s, const unsigned char *
 /* The longest special token that begins at p, by its length; 0: none. *more is set if a longer one could, were there
  * more text. */
 size_t special_at(const struct special_set *s, const unsigned char *p, size_t n, bool *more);
+
+/* The index of the special token p[0 .. len), which special_next has found. */
+size_t special_index(const struct special_set *s, const unsigned char *p, size_t len);
 
 /* Whether some special token ends at p + at (p[0 .. at) is looked at): its length, the longest; else 0. */
 size_t special_ending(const struct special_set *s, const unsigned char *p, size_t at);

@@ -91,8 +91,8 @@ int main(void)
         const char *alphabet = alphabets[rnd(6)];
         size_t n_tokens = rnd(MAX_TOKENS + 1);
         for (size_t k = 0; k < n_tokens; k++)
-            token[k] =
-                (struct special_token){bytes[k], random_text(bytes[k], 1 + rnd(rnd(2) ? 1 : MAX_TOKEN), alphabet, 1)};
+            token[k] = (struct special_token){
+                .p = bytes[k], .len = random_text(bytes[k], 1 + rnd(rnd(2) ? 1 : MAX_TOKEN), alphabet, 1)};
         if (special_init(&set, token, n_tokens, &e))
             abort();
         unsigned kind = rnd(5);

@@ -48,7 +48,7 @@ static bool agree(size_t same)
     begin[1] = letter[rnd(3)];
     for (size_t i = 0; i < n_tokens; i++) {
         size_t least = same ? same : 1;
-        token[i] = (struct special_token){bytes[i], least + rnd(LONGEST + 1 - least)};
+        token[i] = (struct special_token){.p = bytes[i], .len = least + rnd(LONGEST + 1 - least)};
         for (size_t k = 0; k < LONGEST; k++)
             bytes[i][k] = k < same ? begin[k] : letter[rnd(3)];
     }

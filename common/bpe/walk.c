@@ -1,0 +1,168 @@
+/* walk.c - see walk.h. */
+#include "bpe/walk.h"
+
+#include "sys/utf8.h"
+
+enum { BATCH = 4096 }; /* pretokens between scanner and sink; with 512, each drives the other out of caches: 3 % */
+
+int walk_open(struct walk *w, const struct pattern *pattern, const unsigned char *regex, size_t regex_len,
+              const struct special_token *special, size_t n_special, enum walk_invalid invalid,
+              const struct walk_sink *sink, struct err *e)
+{
+    *w = (struct walk){.invalid = invalid, .sink = *sink};
+    w->scanner = scanner_open(pattern, (const char *)regex, regex_len, e);
+    if (!w->scanner || special_init(&w->special, special, n_special, e)) {
+        walk_close(w);
+        return -1;
+    }
+    return 0;
+}
+
+void walk_close(struct walk *w)
+{
+    scanner_close(w->scanner);
+    special_free(&w->special);
+    buf_free(&w->clean);
+    *w = (struct walk){0};
+}
+
+/* The pretokens of valid text that no further text can change; returns the bytes they take. */
+static ptrdiff_t walk_valid(struct walk *w, const unsigned char *p, size_t n, enum scan_end end, size_t *where,
+                            struct err *e)
+{
+    uint32_t ends[BATCH];
+    size_t base = 0; /* windows of what 32-bit offsets can reach */
+    while (base < n) {
+        size_t len = n - base, pos = 0;
+        enum scan_end how = end;
+        if (len > SCAN_MAX_WINDOW) {
+            for (len = SCAN_MAX_WINDOW; (p[base + len] & 0xC0) == 0x80; len--)
+                ;
+            how = SCAN_MORE;
+        }
+        for (;;) {
+            size_t start = pos;
+            ptrdiff_t got = scanner_scan(w->scanner, p + base, len, how, &pos, ends, BATCH, e);
+            if (got < 0) {
+                *where = base + start;
+                return -1;
+            }
+            if (got == 0)
+                break;
+            if (w->sink.words(w->sink.ctx, p + base, start, ends, (size_t)got, e)) {
+                *where = base + start;
+                return -1;
+            }
+        }
+        if (pos == 0 && how == SCAN_MORE && len >= SCAN_MAX_WINDOW - 3) {
+            *where = base;
+            return err_set(e, EX_DATAERR, "a pretoken of more than 4 GiB; this pattern cannot be used on it");
+        }
+        base += pos;
+        if (how == end)
+            break;
+    }
+    return (ptrdiff_t)base;
+}
+
+/* The same for text that is not valid, by the policy. Where the document goes on, offsets in the cleaned text are
+ * traced back. */
+static ptrdiff_t walk_cleaned(struct walk *w, const unsigned char *p, size_t n, enum scan_end end, size_t *where,
+                              struct err *e)
+{
+    bool replace = w->invalid == WALK_REPLACE;
+    w->clean.len = 0;
+    if (utf8_clean(&w->clean, p, n, replace, SIZE_MAX, e) < 0 || buf_reserve(&w->clean, SCAN_PAD, e))
+        return -1;
+    ptrdiff_t used = walk_valid(w, w->clean.p, w->clean.len, end, where, e);
+    if (used < 0)
+        return -1;
+    if (end != SCAN_MORE || (size_t)used == w->clean.len)
+        return (ptrdiff_t)n;
+    w->clean.len = 0;
+    return utf8_clean(&w->clean, p, n, replace, (size_t)used, e);
+}
+
+/* The same for text that is not valid, each invalid byte a pretoken. */
+static ptrdiff_t walk_bytes(struct walk *w, const unsigned char *p, size_t n, enum scan_end end, size_t *where,
+                            struct err *e)
+{
+    static const uint32_t one = 1;
+    size_t at = 0;
+    bool cut;
+    for (;;) {
+        size_t valid = utf8_valid_len(p + at, n - at, &cut);
+        bool last = at + valid == n;
+        ptrdiff_t used = valid ? walk_valid(w, p + at, valid, last ? end : SCAN_DOC, where, e) : 0;
+        if (used >= 0 && !last && w->sink.words(w->sink.ctx, p + at + valid, 0, &one, 1, e)) {
+            *where = valid;
+            used = -1;
+        }
+        if (used < 0) {
+            *where += at;
+            return -1;
+        }
+        if (last)
+            return (ptrdiff_t)at + used;
+        at += valid + 1;
+    }
+}
+
+/* One stretch without special tokens. Returns the bytes used: all, unless SCAN_MORE. */
+static ptrdiff_t walk_stretch(struct walk *w, const unsigned char *p, size_t n, enum scan_end end, size_t *where,
+                              struct err *e)
+{
+    bool cut;
+    if (n == 0 || (end == SCAN_MORE && !scanner_streams(w->scanner)))
+        return 0;
+    size_t valid = utf8_valid_len(p, n, &cut);
+    if (end == SCAN_MORE && cut)
+        n = valid;
+    if (valid == n)
+        return walk_valid(w, p, n, end, where, e);
+    if (w->invalid == WALK_ERROR) {
+        *where = valid;
+        return err_set(e, EX_DATAERR, "invalid UTF-8 (0x%02X); see --invalid", p[valid]);
+    }
+    if (end == SCAN_MORE) { /* leave a character that is not all here to the next window */
+        size_t tail = n;
+        while (tail > 0 && n - tail < 3 && (p[tail - 1] & 0xC0) == 0x80)
+            tail--;
+        if (tail > 0 && p[tail - 1] >= 0xC0) {
+            (void)utf8_valid_len(p + tail - 1, n - tail + 1, &cut);
+            if (cut)
+                n = tail - 1;
+        }
+    }
+    return w->invalid == WALK_BYTES ? walk_bytes(w, p, n, end, where, e) : walk_cleaned(w, p, n, end, where, e);
+}
+
+ptrdiff_t walk_text(struct walk *w, const unsigned char *p, size_t n, enum walk_end end, size_t *where, struct err *e)
+{
+    size_t at = 0, pos, len, bad = 0;
+    for (;;) {
+        enum special_hit hit = special_next(&w->special, p, n, at, end != WALK_MORE, &pos, &len);
+        size_t stop = hit == SPECIAL_NONE ? n : pos;
+        enum scan_end how = hit == SPECIAL_FOUND || end == WALK_DOC ? SCAN_DOC
+                            : end == WALK_LETTER                    ? SCAN_LETTER
+                                                                    : SCAN_MORE;
+        if (how == SCAN_LETTER && stop > at && (p[stop - 1] != '\n' || !scanner_streams(w->scanner))) {
+            *where = stop;
+            return err_set(e, EX_DATAERR,
+                           "the piece ends where no text is cut: it changed, or the record is damaged; run bpe-chunk "
+                           "again");
+        }
+        ptrdiff_t used = walk_stretch(w, p + at, stop - at, how, &bad, e);
+        if (used < 0) {
+            *where = at + bad;
+            return -1;
+        }
+        if (hit != SPECIAL_FOUND)
+            return (ptrdiff_t)at + used;
+        if (w->sink.special && w->sink.special(w->sink.ctx, special_index(&w->special, p + pos, len), e)) {
+            *where = pos;
+            return -1;
+        }
+        at = pos + len;
+    }
+}

@@ -1,0 +1,58 @@
+/* walk.h - through a text from pretoken to pretoken: special tokens, invalid UTF-8, scanner. What becomes of the
+ * pretokens is up to a sink: bpe-count counts them, bpe-encode encodes them. One walk for one set of rules.
+ */
+#ifndef BPE_BPE_WALK_H
+#define BPE_BPE_WALK_H
+
+#include "bpe/scan.h"
+#include "bpe/special.h"
+#include "sys/buf.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum walk_invalid { /* what to do with bytes that are not UTF-8 */
+                    WALK_ERROR,
+                    WALK_REPLACE, /* by U+FFFD */
+                    WALK_SKIP,
+                    WALK_BYTES, /* each is a pretoken by itself, and the text before it ends there as a document does */
+};
+
+enum walk_end {
+    WALK_MORE,   /* the document goes on: the caller comes back with the rest and more */
+    WALK_DOC,    /* a document ends at the window's end */
+    WALK_LETTER, /* the source was cut here inside a document, before a letter (cut.h) */
+};
+
+/* Both return 0, or -1 with an error, which ends the walk. */
+struct walk_sink {
+    /* The n pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on; SCAN_PAD bytes past them may be read.
+     */
+    int (*words)(void *ctx, const unsigned char *text, size_t start, const uint32_t *ends, size_t n, struct err *e);
+    /* A special token, by its place in the list given to walk_open. NULL: they are passed over. */
+    int (*special)(void *ctx, size_t token, struct err *e);
+    void *ctx;
+};
+
+struct walk {
+    struct scanner *scanner;
+    struct special_set special;
+    enum walk_invalid invalid;
+    struct walk_sink sink;
+    struct buf clean;
+};
+
+/* pattern or (NULL) regex as for scanner_open; the special tokens' bytes are borrowed until walk_close, the sink is
+ * copied. */
+int walk_open(struct walk *w, const struct pattern *pattern, const unsigned char *regex, size_t regex_len,
+              const struct special_token *special, size_t n_special, enum walk_invalid invalid,
+              const struct walk_sink *sink, struct err *e);
+void walk_close(struct walk *w); /* a zeroed walk is fine */
+
+/* Goes through p[0 .. n), a window of a source that begins where the last one was used up; p[n .. n + SCAN_PAD) must be
+ * readable. Returns how many bytes were used: all of them, unless WALK_MORE. -1: *where is the offset in p of what is
+ * wrong (EX_DATAERR: invalid UTF-8, a regex that takes too long, no such cut; message without a place), out of memory,
+ * or what the sink says. */
+ptrdiff_t walk_text(struct walk *w, const unsigned char *p, size_t n, enum walk_end end, size_t *where, struct err *e);
+
+#endif
