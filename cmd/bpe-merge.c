@@ -6,8 +6,8 @@
 #include "bpe/learn.h"
 #include "bpe/scan.h"
 #include "formats/ledger.h"
-#include "formats/model.h"
 #include "formats/record.h"
+#include "formats/trained.h"
 #include "sys/buf.h"
 #include "sys/fd.h"
 #include "sys/num.h"
@@ -65,8 +65,8 @@ struct merger {
     struct ledger ledger;
     struct rules rules;
     struct progress progress;
-    struct model_merge *merges;    /* owned */
-    struct model_special *special; /* owned */
+    struct trained_merge *merges;    /* owned */
+    struct trained_special *special; /* owned */
 };
 
 /* ---- Reading the sum ---- */
@@ -146,7 +146,7 @@ static void show_progress(void *ctx, uint64_t done, uint64_t goal)
 }
 
 /* Learns, and sets up the model (which borrows from m). */
-static int learn(struct merger *m, struct model *model, struct err *e)
+static int learn(struct merger *m, struct trained *model, struct err *e)
 {
     const struct options *o = &m->opt;
     const struct rules *r = &m->rules;
@@ -163,7 +163,7 @@ static int learn(struct merger *m, struct model *model, struct err *e)
     }
     for (size_t i = 0; i < r->n_special; i++) {
         special[i] = (struct learn_special){r->special[i].p, r->special[i].len};
-        m->special[i] = (struct model_special){r->special[i].p, r->special[i].len};
+        m->special[i] = (struct trained_special){r->special[i].p, r->special[i].len};
     }
     struct learn_opts lo = {.tie = o->tie,
                             .vocab_size = (uint32_t)o->vocab_size,
@@ -185,14 +185,14 @@ static int learn(struct merger *m, struct model *model, struct err *e)
     if (!m->merges)
         return err_mem(e, "the merges", (n + 1) * sizeof *m->merges);
     for (size_t i = 0; i < n; i++)
-        m->merges[i] = (struct model_merge){merges[i].left, merges[i].right};
+        m->merges[i] = (struct trained_merge){merges[i].left, merges[i].right};
     learner_free(m->learner); /* now, as the model may be large */
     m->learner = NULL;
-    *model = (struct model){.merges = m->merges,
-                            .n_merges = n,
-                            .special = m->special,
-                            .n_special = r->n_special,
-                            .merges_as_strings = o->merges_as_strings};
+    *model = (struct trained){.merges = m->merges,
+                              .n_merges = n,
+                              .special = m->special,
+                              .n_special = r->n_special,
+                              .merges_as_strings = o->merges_as_strings};
     model->special_first = o->special == FIRST || (o->special == BY_FORMAT && o->format == JSON);
     if (n + least < o->vocab_size)
         prog_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu",
@@ -221,7 +221,7 @@ static bool has_possessive_count(struct str regex)
 }
 
 /* The pattern as the model names it. */
-static int set_pattern(const struct merger *m, struct model *model, struct err *e)
+static int set_pattern(const struct merger *m, struct trained *model, struct err *e)
 {
     const struct rules *r = &m->rules;
     if (r->is_regex) {
@@ -268,7 +268,7 @@ static int join(struct buf *out, const char *path, const char *name, struct err 
     return buf_put_str(out, path, e) || buf_put(out, name, strlen(name) + 1, e) ? -1 : 0;
 }
 
-static int write_gpt2(const char *dir, const struct model *model, struct err *e)
+static int write_gpt2(const char *dir, const struct trained *model, struct err *e)
 {
     struct buf vocab = {0}, merges = {0}, name = {0};
     int rc = model_put_vocab(&vocab, model, e) || model_put_merges(&merges, model, e) ? -1 : 0;
@@ -286,7 +286,7 @@ static int write_gpt2(const char *dir, const struct model *model, struct err *e)
     return rc;
 }
 
-static int write_tiktoken(const char *path, const struct model *model, struct err *e)
+static int write_tiktoken(const char *path, const struct trained *model, struct err *e)
 {
     struct buf ranks = {0}, sidecar = {0}, name = {0};
     int rc = model_put_tiktoken(&ranks, model, e) || (path && model_put_sidecar(&sidecar, model, &ranks, e)) ||
@@ -298,7 +298,7 @@ static int write_tiktoken(const char *path, const struct model *model, struct er
     return rc ? -1 : 0;
 }
 
-static int write_model(const struct options *o, const struct model *model, struct err *e)
+static int write_model(const struct options *o, const struct trained *model, struct err *e)
 {
     struct buf out = {0};
     if (o->format == GPT2)
@@ -314,7 +314,7 @@ static int write_model(const struct options *o, const struct model *model, struc
 
 static int run(struct merger *m, struct err *e)
 {
-    struct model model;
+    struct trained model;
     return simd_prepare(e) || read_sum(m, e) || learn(m, &model, e) || set_pattern(m, &model, e) ||
                    write_model(&m->opt, &model, e)
                ? -1

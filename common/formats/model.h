@@ -1,52 +1,93 @@
-/* model.h - a trained BPE vocabulary, and the files other programs read it from.
+/* model.h - a BPE model as encoding and decoding see it, whatever file it was read from.
  *
- * Symbols are numbered as the trainer does (learn.h): 0 .. 255 bytes by value, 256 + k the result of merge k. Ids are
- * those of the written file: the 256 bytes in the order of the GPT-2 byte-to-unicode map ("!" first), then the merges
- * in order, with the special tokens before or after all of these.
+ * Text becomes ids so: added tokens are found in the raw text (leftmost, of several the longest); what is between them
+ * is split into pretokens by the regexes; a pretoken that is a token as a whole is that token (if whole_first); else it
+ * starts as its bytes, and as long as two neighbours can merge, the pair of the lowest rank does, of several the
+ * leftmost. That is what Hugging Face tokenizers (add_special_tokens=False) and tiktoken (allowed_special="all") do
+ * with the same file; what could not be done so is refused when the file is read.
  */
 #ifndef BPE_FORMATS_MODEL_H
 #define BPE_FORMATS_MODEL_H
 
-#include "sys/buf.h"
 #include "sys/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct model_special {
-    const unsigned char *p; /* valid UTF-8, not empty; borrowed */
-    size_t len;
+enum model_format {
+    MODEL_JSON,     /* Hugging Face tokenizer.json */
+    MODEL_GPT2,     /* vocab.json and merges.txt */
+    MODEL_TIKTOKEN, /* base64 and rank, with or without a sidecar */
+    MODEL_MERGES,   /* `left right` lines for people; never read */
+};
+
+#define MODEL_PAD 16 /* bytes past each token's last that are readable (any content) */
+#define MODEL_NO_ID UINT32_MAX
+
+/* The regex that is built into Hugging Face's ByteLevel, and that GPT-2's files mean. */
+#define MODEL_GPT2_REGEX "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
+
+struct model_token {
+    const unsigned char *p; /* the raw bytes; NULL: no token has this id */
+    uint32_t len;
+    bool vocab; /* in the model's vocabulary, where merging may make it or a pretoken be it; false: only an added token,
+                   or out of reach (a key that is not in byte-to-unicode form) */
 };
 
 struct model_merge {
-    uint32_t left, right; /* symbols smaller than the merge's own */
+    uint32_t left, right, result; /* ids of vocabulary tokens; the result's bytes are left's and right's */
+};
+
+struct model_special {
+    const unsigned char *p; /* valid UTF-8, not empty */
+    uint32_t len, id; /* token[id] has the same bytes, unless it is a merge's result too that is only spelled so */
+    bool special;     /* Hugging Face's flag: skipped on decoding if asked to */
+    bool keyed;       /* its text is a key of the vocabulary, too */
+};
+
+struct model_regex {
+    const char *p; /* valid UTF-8 */
+    size_t len;
 };
 
 struct model {
-    const struct model_merge *merges; /* borrowed */
+    struct model_token *token; /* by id */
+    uint32_t n_ids;            /* ids are below */
+    uint32_t byte_id[256];     /* the tokens of single bytes: all are there */
+    struct model_merge *merge; /* by rank; no pair comes twice */
     size_t n_merges;
-    const struct model_special *special; /* borrowed, in the order of their ids */
+    bool by_rank; /* .tiktoken has no list of merges: two tokens merge whenever their bytes together are a vocabulary
+                     token, and its id is the rank */
+    bool whole_first; /* a pretoken that is a vocabulary token as a whole becomes that token, before any merge
+                         (ignore_merges; always in .tiktoken) */
+    struct model_special *special; /* added tokens, by id; distinct */
     size_t n_special;
-    bool special_first;
-    const char *pattern; /* "gpt2", "cl100k", "bytes"; NULL: regex */
-    const char *regex;   /* the regex text, valid UTF-8, regex_len bytes; also set for built-in patterns that have one;
-                            else NULL */
-    size_t regex_len;
-    bool merges_as_strings; /* tokenizer.json: "a b" instead of ["a","b"], for readers older than tokenizers 0.20 */
+    const char *pattern;       /* the name of a built-in pattern, if the file says so; else NULL. With a name other than
+                                  "bytes", regex[0] is it as a regex, too, if the file or the options have it */
+    struct model_regex *regex; /* each splits what those before it left, as Split with behavior Isolated: matches and
+                                  what is between them are pretokens */
+    size_t n_regex;            /* 0: no split at all (pattern "bytes"), or (pattern not "bytes") it is not known */
+    enum model_format format;  /* what it was read from */
+    bool merges_as_strings;    /* tokenizer.json has merges as "a b", which readers before tokenizers 0.20 need, and not
+                                  as ["a","b"] */
+    struct model_arena *arena; /* owns all the bytes */
 };
 
-/* Each appends one whole file to *out. -1: out of memory, or (EX_USAGE) the format cannot express the model: the
- * message says what. */
-int model_put_json(struct buf *out, const struct model *m, struct err *e);  /* Hugging Face tokenizer.json */
-int model_put_vocab(struct buf *out, const struct model *m, struct err *e); /* GPT-2 vocab.json */
-int model_put_merges(struct buf *out, const struct model *m,
-                     struct err *e); /* GPT-2 merges.txt, with its #version line */
-int model_put_tiktoken(struct buf *out, const struct model *m,
-                       struct err *e); /* .tiktoken: base64 and rank; no special tokens */
-/* JSON for a .tiktoken file: pat_str, special_tokens, explicit_n_vocab, sha256 (of the file's bytes, given). */
-int model_put_sidecar(struct buf *out, const struct model *m, const struct buf *tiktoken, struct err *e);
-int model_put_readable(struct buf *out, const struct model *m,
-                       struct err *e); /* one `left right` line a merge, for people */
+/* What some files do not say and the command line may. All borrowed; zeroed: nothing. */
+struct model_opts {
+    const char *pattern;        /* its name ... */
+    const char *regex;          /* ... and it as a regex, NULL if it has none */
+    const char *const *special; /* "TOKEN" (the next id that is free above all) or "TOKEN=ID" */
+    size_t n_special;
+};
+
+/* Reads the model at path ("-": standard input): a tokenizer.json or a .tiktoken file (with the sidecar PATH.json if it
+ * is there), or the directory or either file of the pair vocab.json and merges.txt. Pattern and special tokens may be
+ * given for a .tiktoken file without sidecar, a pattern for GPT-2's pair, else they are an error (EX_USAGE). *m is to
+ * be freed after success. opts may be NULL. -1: EX_NOINPUT, EX_DATAERR (what is wrong, or cannot be honoured, is
+ * named), EX_IOERR, EX_OSERR. */
+int model_read(struct model *m, const char *path, const struct model_opts *opts, struct err *e);
+void model_free(struct model *m); /* a zeroed one is fine */
 
 #endif

@@ -4,7 +4,7 @@
  * order of the keys is that of serialization.rs in that project.
  */
 #include "formats/jsonw.h"
-#include "formats/model.h"
+#include "formats/trained.h"
 #include "formats/vocab.h"
 
 #include <assert.h>
@@ -70,7 +70,7 @@ static void put_split(struct jsonw *w, const char *regex, size_t regex_len)
 }
 
 /* ByteLevel has the regex of gpt2 built in; any other regex is a step before it. */
-static void put_pre_tokenizer(struct jsonw *w, const struct model *m)
+static void put_pre_tokenizer(struct jsonw *w, const struct trained *m)
 {
     bool gpt2 = m->pattern && !strcmp(m->pattern, "gpt2");
     assert(m->pattern || m->regex);
@@ -101,7 +101,7 @@ static void put_vocab(struct jsonw *w, const struct vocab *v)
     jsonw_end(w, '}');
 }
 
-static void put_merges(struct jsonw *w, const struct model *m, const struct vocab *v)
+static void put_merges(struct jsonw *w, const struct trained *m, const struct vocab *v)
 {
     jsonw_key(w, "merges");
     jsonw_begin(w, '[');
@@ -120,7 +120,7 @@ static void put_merges(struct jsonw *w, const struct model *m, const struct voca
     jsonw_end(w, ']');
 }
 
-static void put_model(struct jsonw *w, const struct model *m, const struct vocab *v)
+static void put_model(struct jsonw *w, const struct trained *m, const struct vocab *v)
 {
     jsonw_key(w, "model");
     jsonw_begin(w, '{');
@@ -146,7 +146,7 @@ static void put_model(struct jsonw *w, const struct model *m, const struct vocab
     jsonw_end(w, '}');
 }
 
-int model_put_json(struct buf *out, const struct model *m, struct err *e)
+int model_put_json(struct buf *out, const struct trained *m, struct err *e)
 {
     struct vocab v;
     if (vocab_init(&v, m, VOCAB_SPELLED, e))
@@ -173,7 +173,7 @@ int model_put_json(struct buf *out, const struct model *m, struct err *e)
     return jsonw_done(&w);
 }
 
-int model_put_vocab(struct buf *out, const struct model *m, struct err *e)
+int model_put_vocab(struct buf *out, const struct trained *m, struct err *e)
 {
     struct vocab v;
     if (vocab_init(&v, m, VOCAB_SPELLED, e))

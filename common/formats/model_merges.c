@@ -2,7 +2,7 @@
  *
  * Tokens are written as vocab.h spells them, so no token holds a space or a newline.
  */
-#include "formats/model.h"
+#include "formats/trained.h"
 #include "formats/vocab.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static int put_merge(struct buf *out, const struct vocab_token *left, const stru
                : 0;
 }
 
-int model_put_merges(struct buf *out, const struct model *m, struct err *e)
+int model_put_merges(struct buf *out, const struct trained *m, struct err *e)
 {
     struct vocab v;
     int rc = -1;
@@ -44,7 +44,7 @@ done:
     return rc;
 }
 
-int model_put_readable(struct buf *out, const struct model *m, struct err *e)
+int model_put_readable(struct buf *out, const struct trained *m, struct err *e)
 {
     struct vocab v;
     int rc = 0;

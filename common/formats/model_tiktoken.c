@@ -4,7 +4,7 @@
  * map by string: a special token that looks like a token has its own id here, other than in tokenizer.json (vocab.h).
  */
 #include "formats/jsonw.h"
-#include "formats/model.h"
+#include "formats/trained.h"
 #include "formats/vocab.h"
 #include "sys/base64.h"
 #include "sys/sha256.h"
@@ -15,7 +15,7 @@
 /* tiktoken applies a regex always: this one matches any text as a whole. */
 static const char everything[] = "[\\s\\S]+";
 
-static int check_special(const struct model *m, struct err *e)
+static int check_special(const struct trained *m, struct err *e)
 {
     if (m->special_first && m->n_special)
         return err_set(e, EX_USAGE,
@@ -23,7 +23,7 @@ static int check_special(const struct model *m, struct err *e)
     return 0;
 }
 
-int model_put_tiktoken(struct buf *out, const struct model *m, struct err *e)
+int model_put_tiktoken(struct buf *out, const struct trained *m, struct err *e)
 {
     struct vocab v;
     int rc = 0;
@@ -45,10 +45,10 @@ static size_t count_lines(const struct buf *b)
     return n;
 }
 
-int model_put_sidecar(struct buf *out, const struct model *m, const struct buf *tiktoken, struct err *e)
+int model_put_sidecar(struct buf *out, const struct trained *m, const struct buf *tiktoken, struct err *e)
 {
     struct vocab v;
-    struct model special = *m; /* the merges are in the other file */
+    struct trained special = *m; /* the merges are in the other file */
     special.n_merges = 0;
     char sha256[SHA256_HEX];
     assert(m->pattern || m->regex);

@@ -50,7 +50,7 @@ static void spell_bytes(struct spelling spelling[N_BYTES])
 /* ---- Text of the tokens ---- */
 
 /* Lengths of all symbols. Returns their sum, or SIZE_MAX when that is too much for any memory. */
-static size_t measure(struct vocab_token *symbol, const struct model *m, const struct spelling *spelling)
+static size_t measure(struct vocab_token *symbol, const struct trained *m, const struct spelling *spelling)
 {
     const size_t most = SIZE_MAX / 2; /* of the sum, so that two lengths can always be added */
     size_t sum = 0;
@@ -58,7 +58,7 @@ static size_t measure(struct vocab_token *symbol, const struct model *m, const s
         if (s < N_BYTES) {
             symbol[s].len = spelling[s].len;
         } else {
-            const struct model_merge *g = &m->merges[s - N_BYTES];
+            const struct trained_merge *g = &m->merges[s - N_BYTES];
             assert(g->left < s && g->right < s);
             symbol[s].len = symbol[g->left].len + symbol[g->right].len;
         }
@@ -70,7 +70,7 @@ static size_t measure(struct vocab_token *symbol, const struct model *m, const s
 }
 
 /* Each symbol is put together from two that are there already. */
-static void write_symbols(struct vocab_token *symbol, const struct model *m, const struct spelling *spelling,
+static void write_symbols(struct vocab_token *symbol, const struct trained *m, const struct spelling *spelling,
                           unsigned char *to)
 {
     for (size_t s = 0; s < N_BYTES + m->n_merges; s++) {
@@ -87,7 +87,7 @@ static void write_symbols(struct vocab_token *symbol, const struct model *m, con
     }
 }
 
-static int write_tokens(struct vocab *v, const struct model *m, enum vocab_text text, struct err *e)
+static int write_tokens(struct vocab *v, const struct trained *m, enum vocab_text text, struct err *e)
 {
     struct vocab_token *symbol = v->token + v->n_special;
     struct spelling spelling[N_BYTES];
@@ -169,7 +169,7 @@ static void give_ids(struct vocab *v, size_t n, bool special_first)
 
 /* ---- Public ---- */
 
-int vocab_init(struct vocab *v, const struct model *m, enum vocab_text text, struct err *e)
+int vocab_init(struct vocab *v, const struct trained *m, enum vocab_text text, struct err *e)
 {
     size_t n_special = text == VOCAB_SPELLED ? m->n_special : 0;
     if (n_special > UINT32_MAX - 1 - N_BYTES || m->n_merges > UINT32_MAX - 1 - N_BYTES - n_special)

@@ -12,7 +12,7 @@
 #ifndef BPE_FORMATS_VOCAB_H
 #define BPE_FORMATS_VOCAB_H
 
-#include "formats/model.h"
+#include "formats/trained.h"
 #include "sys/buf.h"
 #include "sys/err.h"
 
@@ -40,7 +40,7 @@ struct vocab {
 };
 
 /* Fills *v, to be freed after success. The model is borrowed. -1: out of memory, or (EX_USAGE) 2^32 tokens or more. */
-int vocab_init(struct vocab *v, const struct model *m, enum vocab_text text, struct err *e);
+int vocab_init(struct vocab *v, const struct trained *m, enum vocab_text text, struct err *e);
 void vocab_free(struct vocab *v);
 
 static inline const struct vocab_token *vocab_symbol(const struct vocab *v, uint32_t symbol)

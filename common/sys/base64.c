@@ -2,6 +2,7 @@
 #include "sys/base64.h"
 
 #include <stdint.h>
+#include <string.h>
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -33,4 +34,39 @@ int base64_put(struct buf *out, const unsigned char *p, size_t n, struct err *e)
             to[2] = '=';
     }
     return 0;
+}
+
+/* Digits by character; 64 for others. */
+static const unsigned char *values(void)
+{
+    static unsigned char value[256];
+    if (!value['A' + 1]) { /* "B" is 1 */
+        memset(value, 64, sizeof value);
+        for (unsigned char i = 0; i < 64; i++)
+            value[(unsigned char)digits[i]] = i;
+    }
+    return value;
+}
+
+size_t base64_get(unsigned char *to, const unsigned char *p, size_t n)
+{
+    const unsigned char *value = values();
+    unsigned char *start = to;
+    if (n % 4)
+        return SIZE_MAX;
+    for (; n; n -= 4, p += 4) {
+        unsigned pads = n > 4 || p[3] != '=' ? 0 : p[2] != '=' ? 1 : 2;
+        unsigned a = value[p[0]], b = value[p[1]], c = pads > 1 ? 0 : value[p[2]], d = pads > 0 ? 0 : value[p[3]];
+        if ((a | b | c | d) & 64)
+            return SIZE_MAX;
+        uint32_t v = a << 18 | b << 12 | c << 6 | d;
+        if (v & ((1U << 8 * pads) - 1))
+            return SIZE_MAX;
+        *to++ = (unsigned char)(v >> 16);
+        if (pads < 2)
+            *to++ = (unsigned char)(v >> 8);
+        if (pads < 1)
+            *to++ = (unsigned char)v;
+    }
+    return (size_t)(to - start);
 }

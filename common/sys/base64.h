@@ -10,4 +10,8 @@
 /* Appends n bytes in base64. -1: out of memory. */
 int base64_put(struct buf *out, const unsigned char *p, size_t n, struct err *e);
 
+/* Writes what n characters mean to `to` (3 bytes for 4 characters). The length; SIZE_MAX: not base64, with its padding,
+ * or with bits set that mean nothing. */
+size_t base64_get(unsigned char *to, const unsigned char *p, size_t n);
+
 #endif

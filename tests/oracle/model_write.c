@@ -8,7 +8,7 @@
  *
  * Exit status: that of the writer's error, 64 for a bad description.
  */
-#include "formats/model.h"
+#include "formats/trained.h"
 #include "sys/fd.h"
 
 #include <stdio.h>
@@ -16,9 +16,9 @@
 #include <string.h>
 
 struct input {
-    struct model m;
-    struct model_merge *merges;
-    struct model_special *special;
+    struct trained m;
+    struct trained_merge *merges;
+    struct trained_special *special;
     size_t merges_cap, special_cap;
 };
 
@@ -45,7 +45,7 @@ static unsigned char *from_hex(const char *hex, size_t *len)
 
 static int take_line(struct input *in, char *line, struct err *e)
 {
-    struct model *m = &in->m;
+    struct trained *m = &in->m;
     char *arg = strchr(line, ' ');
     if (arg)
         *arg++ = '\0';
@@ -62,13 +62,13 @@ static int take_line(struct input *in, char *line, struct err *e)
     } else if (!strcmp(line, "special")) {
         if (array_grow(&in->special, &in->special_cap, m->n_special + 1, sizeof *in->special, "special tokens", e))
             return -1;
-        struct model_special *s = &in->special[m->n_special++];
+        struct trained_special *s = &in->special[m->n_special++];
         s->p = from_hex(arg, &s->len);
     } else if (!strcmp(line, "merge")) {
         if (array_grow(&in->merges, &in->merges_cap, m->n_merges + 1, sizeof *in->merges, "merges", e))
             return -1;
         char *end;
-        struct model_merge *g = &in->merges[m->n_merges++];
+        struct trained_merge *g = &in->merges[m->n_merges++];
         g->left = (uint32_t)strtoul(arg, &end, 10);
         g->right = (uint32_t)strtoul(end, NULL, 10);
         if (g->left >= 255 + m->n_merges || g->right >= 255 + m->n_merges)
@@ -97,7 +97,7 @@ static int read_model(struct input *in, struct err *e)
     return rc;
 }
 
-static int write_model(const char *format, const struct model *m, struct buf *out, struct err *e)
+static int write_model(const char *format, const struct trained *m, struct buf *out, struct err *e)
 {
     if (!strcmp(format, "json"))
         return model_put_json(out, m, e);

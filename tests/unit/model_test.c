@@ -1,7 +1,7 @@
 /* model_test.c - the files a model is written to, byte by byte. What their readers make of them:
  * tests/oracle/model_peers.py. */
 #include "formats/jsonw.h"
-#include "formats/model.h"
+#include "formats/trained.h"
 #include "formats/vocab.h"
 #include "sys/base64.h"
 #include "sys/sha256.h"
@@ -30,9 +30,9 @@ static const char spelled_bytes[] =
 /* ---- Helpers ---- */
 
 /* What is written: a NUL-terminated string, freed by the caller; NULL and *e when the writer fails. */
-typedef int writer(struct buf *out, const struct model *m, struct err *e);
+typedef int writer(struct buf *out, const struct trained *m, struct err *e);
 
-static char *written(writer *put, const struct model *m, struct err *e)
+static char *written(writer *put, const struct trained *m, struct err *e)
 {
     struct buf b = {0};
     *e = (struct err){0};
@@ -55,7 +55,7 @@ static void is_text(const char *got, const char *want, const char *name)
     tap_note("want: %.200s", want + i);
 }
 
-static void writes(writer *put, const struct model *m, const char *want, const char *name)
+static void writes(writer *put, const struct trained *m, const char *want, const char *name)
 {
     struct err e;
     char *got = written(put, m, &e);
@@ -65,7 +65,7 @@ static void writes(writer *put, const struct model *m, const char *want, const c
     free(got);
 }
 
-static void holds(writer *put, const struct model *m, const char *part, const char *name)
+static void holds(writer *put, const struct trained *m, const char *part, const char *name)
 {
     struct err e;
     char *got = written(put, m, &e);
@@ -74,7 +74,7 @@ static void holds(writer *put, const struct model *m, const char *part, const ch
     free(got);
 }
 
-static void fails(writer *put, const struct model *m, int code, const char *part, const char *name)
+static void fails(writer *put, const struct trained *m, int code, const char *part, const char *name)
 {
     struct err e;
     char *got = written(put, m, &e);
@@ -128,15 +128,15 @@ static char *around_bytes(const char *head, bool pretty, const char *tail)
 
 static void test_json(void)
 {
-    static const struct model_merge merges[] = {{'h', 'e'}, {' ', 't'}, {257, 256}, {'"', '\\'}};
-    static const struct model_special special[] = {SPECIAL("<|end|>")};
-    struct model m = {.pattern = "bytes"};
+    static const struct trained_merge merges[] = {{'h', 'e'}, {' ', 't'}, {257, 256}, {'"', '\\'}};
+    static const struct trained_special special[] = {SPECIAL("<|end|>")};
+    struct trained m = {.pattern = "bytes"};
     char *want = around_bytes(HEAD_VERSION "  \"added_tokens\": [],\n" HEAD_BYTE_LEVEL("false") HEAD_REST, true,
                               "\n    },\n    \"merges\": []\n  }\n}");
     writes(model_put_json, &m, want, "tokenizer.json: no merges, no special tokens, pattern bytes");
     free(want);
 
-    m = (struct model){.pattern = "gpt2", .regex = "x", .regex_len = 1, .merges = merges, .n_merges = COUNT(merges)};
+    m = (struct trained){.pattern = "gpt2", .regex = "x", .regex_len = 1, .merges = merges, .n_merges = COUNT(merges)};
     m.special = special;
     m.n_special = COUNT(special);
     want = around_bytes(
@@ -171,7 +171,7 @@ static void test_json(void)
 static void test_regex(void)
 {
     static const char regex[] = "\\d|\"é\"|\x01";
-    struct model m = {.regex = regex, .regex_len = sizeof regex - 1};
+    struct trained m = {.regex = regex, .regex_len = sizeof regex - 1};
     const char *want = "  \"pre_tokenizer\": {\n    \"type\": \"Sequence\",\n    \"pretokenizers\": [\n      {\n"
                        "        \"type\": \"Split\",\n        \"pattern\": {\n"
                        "          \"Regex\": \"\\\\d|\\\"é\\\"|\\u0001\"\n        },\n"
@@ -188,10 +188,10 @@ static void test_regex(void)
 static void test_collisions(void)
 {
     /* "the" from t+he; "ab" twice: a+b (256 + 2), and the same again (256 + 3), which "abc" is made from. */
-    static const struct model_merge merges[] = {{'h', 'e'}, {'t', 256}, {'a', 'b'}, {'a', 'b'}, {259, 'c'}};
-    static const struct model_special special[] = {SPECIAL("the"), SPECIAL("a"), SPECIAL("<|x|>"), SPECIAL("a"),
-                                                   SPECIAL("\xC4\xA0")};
-    struct model m = {.pattern = "bytes", .merges = merges, .n_merges = COUNT(merges)};
+    static const struct trained_merge merges[] = {{'h', 'e'}, {'t', 256}, {'a', 'b'}, {'a', 'b'}, {259, 'c'}};
+    static const struct trained_special special[] = {SPECIAL("the"), SPECIAL("a"), SPECIAL("<|x|>"), SPECIAL("a"),
+                                                     SPECIAL("\xC4\xA0")};
+    struct trained m = {.pattern = "bytes", .merges = merges, .n_merges = COUNT(merges)};
     struct buf want = {0};
     struct err e;
 
@@ -248,16 +248,16 @@ static void test_collisions(void)
 
 static void test_merges(void)
 {
-    static const struct model_merge merges[] = {{0xC3, 0xA9}, {'\n', '\n'}, {256, 257}, {0, 0xFF}};
-    struct model m = {.pattern = "gpt2", .merges = merges, .n_merges = COUNT(merges)};
+    static const struct trained_merge merges[] = {{0xC3, 0xA9}, {'\n', '\n'}, {256, 257}, {0, 0xFF}};
+    struct trained m = {.pattern = "gpt2", .merges = merges, .n_merges = COUNT(merges)};
     writes(model_put_merges, &m, "#version: 0.2\nÃ ©\nĊ Ċ\nÃ© ĊĊ\nĀ ÿ\n", "merges.txt");
     writes(model_put_readable, &m, "Ã ©\nĊ Ċ\nÃ© ĊĊ\nĀ ÿ\n", "readable merges: no header");
     m.n_merges = 0;
     writes(model_put_merges, &m, "#version: 0.2\n", "merges.txt of no merges");
     writes(model_put_readable, &m, "", "readable merges of no merges");
 
-    static const struct model_merge version[] = {{'#', 'v'}, {256, 'e'}, {257, 'r'}, {258, 's'},
-                                                 {259, 'i'}, {260, 'o'}, {261, 'n'}, {262, 's'}};
+    static const struct trained_merge version[] = {{'#', 'v'}, {256, 'e'}, {257, 'r'}, {258, 's'},
+                                                   {259, 'i'}, {260, 'o'}, {261, 'n'}, {262, 's'}};
     m.merges = version;
     m.n_merges = COUNT(version) - 1;
     holds(model_put_merges, &m, "\n#versio n\n", "merges.txt may hold the token #version");
@@ -272,9 +272,9 @@ static void test_merges(void)
 
 static void test_tiktoken(void)
 {
-    static const struct model_merge merges[] = {{'h', 'e'}, {'t', 256}, {'t', 256}, {257, 257}, {0, 0xFF}};
-    static const struct model_special special[] = {SPECIAL("a"), SPECIAL("q\"\n"), SPECIAL("a"), SPECIAL("the")};
-    struct model m = {.pattern = "bytes", .merges = merges, .n_merges = COUNT(merges)};
+    static const struct trained_merge merges[] = {{'h', 'e'}, {'t', 256}, {'t', 256}, {257, 257}, {0, 0xFF}};
+    static const struct trained_special special[] = {SPECIAL("a"), SPECIAL("q\"\n"), SPECIAL("a"), SPECIAL("the")};
+    struct trained m = {.pattern = "bytes", .merges = merges, .n_merges = COUNT(merges)};
     holds(model_put_tiktoken, &m, "IQ== 0\nIg== 1\n", ".tiktoken: the first rank is that of '!'");
     holds(model_put_tiktoken, &m, "\nAA== 188\nAQ== 189\n", ".tiktoken: byte 0 is 188");
     holds(model_put_tiktoken, &m, "\nrQ== 255\naGU= 256\ndGhl 257\ndGhldGhl 258\nAP8= 259\n",
@@ -297,7 +297,7 @@ static void test_tiktoken(void)
     is_text((char *)side.p, want, "sidecar: special tokens follow the ranks; pattern bytes is a regex");
 
     side.len = 0;
-    m = (struct model){.regex = "a\\d", .regex_len = 3};
+    m = (struct trained){.regex = "a\\d", .regex_len = 3};
     tap_ok(!model_put_sidecar(&side, &m, &file, &e) && !buf_put_byte(&side, '\0', &e),
            "the sidecar of a regex is written");
     snprintf(want, sizeof want,
@@ -323,10 +323,10 @@ static void test_tiktoken(void)
 static void test_sizes(void)
 {
     enum { DOUBLINGS = 70, BIG = 20 };
-    struct model_merge merges[DOUBLINGS] = {{'x', 'x'}};
+    struct trained_merge merges[DOUBLINGS] = {{'x', 'x'}};
     for (uint32_t k = 1; k < DOUBLINGS; k++)
-        merges[k] = (struct model_merge){255 + k, 255 + k};
-    struct model m = {.pattern = "bytes", .merges = merges, .n_merges = DOUBLINGS};
+        merges[k] = (struct trained_merge){255 + k, 255 + k};
+    struct trained m = {.pattern = "bytes", .merges = merges, .n_merges = DOUBLINGS};
     fails(model_put_json, &m, EX_OSERR, "out of memory",
           "tokens of more bytes than can be addressed are out of memory");
     fails(model_put_tiktoken, &m, EX_OSERR, "out of memory", "in .tiktoken too");
@@ -410,7 +410,7 @@ static void test_appends(void)
 {
     struct buf b = {0};
     struct err e;
-    struct model m = {.pattern = "gpt2"};
+    struct trained m = {.pattern = "gpt2"};
     tap_ok(!buf_put_str(&b, "before ", &e) && !model_put_merges(&b, &m, &e) && b.len == 21 &&
                !memcmp(b.p, "before #version: 0.2\n", 21),
            "a writer appends to what the buffer holds");

@@ -1,0 +1,400 @@
+/* model_build.c - see model_build.h.
+ *
+ * A vocabulary has some 100,000 tokens, so what is done for each must be little: their bytes lie one after the other in
+ * large pieces of memory, and the table of tokens has 8 bytes for each. The hash is keyed, so that nobody can make up a
+ * vocabulary that collides; the keys are compared whole.
+ */
+#include "formats/model_build.h"
+
+#include "formats/spell.h"
+#include "sys/hash.h"
+#include "sys/huge.h"
+#include "sys/swar.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PIECE = 1 << 20,   /* of memory */
+    BATCH = 64,        /* merges found together */
+    MAX_GAPS = 1 << 24 /* ids may be this much above what the number of tokens explains */
+};
+
+/* ---- Memory ---- */
+
+struct model_arena {
+    struct model_arena *before;
+    size_t used, cap;
+    unsigned char p[];
+};
+
+unsigned char *build_room(struct build *b, size_t n)
+{
+    struct model_arena *a = b->m->arena;
+    if (!a || a->cap - a->used < n + MODEL_PAD) {
+        size_t cap = n < PIECE - MODEL_PAD ? PIECE : n + MODEL_PAD;
+        if (n > SIZE_MAX / 2 || !(a = malloc(sizeof *a + cap))) {
+            err_mem(b->e, "the tokens", n);
+            return NULL;
+        }
+        *a = (struct model_arena){.before = b->m->arena, .cap = cap};
+        b->m->arena = a;
+    }
+    return a->p + a->used;
+}
+
+void build_keep(struct build *b, size_t kept)
+{
+    b->m->arena->used += kept;
+    assert(b->m->arena->used + MODEL_PAD <= b->m->arena->cap);
+}
+
+const unsigned char *build_copy(struct build *b, const void *p, size_t n)
+{
+    unsigned char *to = build_room(b, n + 1);
+    if (!to)
+        return NULL;
+    if (n)
+        memcpy(to, p, n);
+    to[n] = '\0'; /* for what is used as a string */
+    build_keep(b, n + 1);
+    return to;
+}
+
+void model_free(struct model *m)
+{
+    while (m->arena) {
+        struct model_arena *before = m->arena->before;
+        free(m->arena);
+        m->arena = before;
+    }
+    free(m->token);
+    free(m->merge);
+    free(m->special);
+    free(m->regex);
+    *m = (struct model){0};
+}
+
+/* ---- Tokens by their bytes ---- */
+
+__extension__ typedef unsigned __int128 u128;
+
+static inline uint64_t mix(uint64_t a, uint64_t b)
+{
+    u128 v = (u128)a * b;
+    return (uint64_t)v ^ (uint64_t)(v >> 64);
+}
+
+static inline uint32_t hash_token(const struct build *b, const unsigned char *p, size_t len, bool vocab)
+{
+    uint64_t head, tail = len << 1 | vocab;
+    if (len > 16)
+        return (uint32_t)hash_bytes(p, len, b->seed[0] ^ vocab);
+    head = len > 8 ? swar_load(p) : len ? swar_keep(swar_load(p), len) : 0;
+    if (len > 8)
+        tail ^= swar_keep(swar_load(p + 8), len - 8) * 0x9E3779B97F4A7C15U;
+    return (uint32_t)mix(mix(head ^ b->seed[0], b->seed[1]) ^ tail, b->seed[0] | 1);
+}
+
+static inline bool same_bytes(const unsigned char *p, const unsigned char *q, size_t len)
+{
+    for (; len > 8; p += 8, q += 8, len -= 8) {
+        if (swar_load(p) != swar_load(q))
+            return false;
+    }
+    return !len || !swar_keep(swar_load(p) ^ swar_load(q), len);
+}
+
+static inline bool is_token(const struct model_token *t, const unsigned char *p, size_t len, bool vocab)
+{
+    return t->len == len && t->vocab == vocab && same_bytes(t->p, p, len);
+}
+
+/* The token of this hash; else its free slot. */
+static inline struct build_slot *find_slot(const struct build *b, const unsigned char *p, size_t len, bool vocab,
+                                           uint32_t hash)
+{
+    size_t mask = b->n_slots - 1;
+    for (size_t i = hash & mask;; i = (i + 1) & mask) {
+        struct build_slot *s = &b->slot[i];
+        if (!s->id1 || (s->hash == hash && is_token(&b->m->token[s->id1 - 1], p, len, vocab)))
+            return s;
+    }
+}
+
+static int grow_slots(struct build *b, size_t n)
+{
+    struct build_slot *new = huge_zeroed(n * sizeof *new);
+    if (!new)
+        return err_mem(b->e, "the table of tokens", (unsigned long long)n * sizeof *new);
+    for (size_t i = 0; i < b->n_slots; i++) {
+        size_t at = b->slot[i].hash & (n - 1);
+        if (!b->slot[i].id1)
+            continue;
+        while (new[at].id1)
+            at = (at + 1) & (n - 1);
+        new[at] = b->slot[i];
+    }
+    huge_free(b->slot, b->n_slots * sizeof *b->slot);
+    b->slot = new;
+    b->n_slots = n;
+    return 0;
+}
+
+uint32_t build_find(const struct build *b, const unsigned char *p, size_t len, bool vocab)
+{
+    return find_slot(b, p, len, vocab, hash_token(b, p, len, vocab))->id1 - 1;
+}
+
+/* token[0 .. n), the new ones free. */
+static int grow_tokens(struct build *b, size_t n)
+{
+    size_t had = b->token_cap;
+    if (array_grow(&b->m->token, &b->token_cap, n, sizeof *b->m->token, "the tokens", b->e))
+        return -1;
+    memset(b->m->token + had, 0, (b->token_cap - had) * sizeof *b->m->token);
+    return 0;
+}
+
+int build_token(struct build *b, const unsigned char *p, size_t len, bool vocab, uint64_t id)
+{
+    char show[60];
+    if (id >= INT32_MAX || id >= MAX_GAPS + 8 * (uint64_t)b->n_tokens)
+        return err_set(b->e, EX_DATAERR, "%s: token \"%s\" has the id %llu: %s", b->name,
+                       build_show(show, sizeof show, p, len), (unsigned long long)id,
+                       id >= INT32_MAX ? "more than 31 bits" : "far more than there are tokens");
+    if (len >= INT32_MAX)
+        return err_set(b->e, EX_DATAERR, "%s: a token of %zu bytes is too long", b->name, len);
+    if (id >= b->token_cap && grow_tokens(b, id + 1))
+        return -1;
+    if (b->m->token[id].p) {
+        char other[60];
+        return err_set(b->e, EX_DATAERR, "%s: two tokens have the id %llu: \"%s\" and \"%s\"", b->name,
+                       (unsigned long long)id, build_show(other, sizeof other, b->m->token[id].p, b->m->token[id].len),
+                       build_show(show, sizeof show, p, len));
+    }
+    if (2 * (b->n_tokens + 1) > b->n_slots && grow_slots(b, 2 * b->n_slots))
+        return -1;
+    uint32_t hash = hash_token(b, p, len, vocab);
+    struct build_slot *s = find_slot(b, p, len, vocab, hash);
+    if (s->id1)
+        return err_set(b->e, EX_DATAERR, "%s: token \"%s\" is there twice, with the ids %lu and %llu", b->name,
+                       build_show(show, sizeof show, p, len), (unsigned long)s->id1 - 1, (unsigned long long)id);
+    *s = (struct build_slot){hash, (uint32_t)id + 1};
+    b->m->token[id] = (struct model_token){p, (uint32_t)len, vocab};
+    b->n_tokens++;
+    if (id >= b->m->n_ids)
+        b->m->n_ids = (uint32_t)id + 1;
+    return 0;
+}
+
+/* ---- Merges ---- */
+
+unsigned char *build_merge_room(struct build *b, size_t n)
+{
+    if (buf_reserve(&b->text, n + MODEL_PAD, b->e))
+        return NULL;
+    return b->text.p + b->text.len;
+}
+
+bool build_is_made(const struct build *b, uint32_t id)
+{
+    return id < b->n_made && (b->made[id / 64] >> id % 64 & 1);
+}
+
+static int no_token(struct build *b, size_t rank, const struct build_merge *w, const char *which, size_t at, size_t len)
+{
+    char left[60], right[60], it[60];
+    const unsigned char *p = b->text.p + w->at;
+    return err_set(b->e, EX_DATAERR, "%s: merge %zu, \"%s\" and \"%s\": the %s, \"%s\", is not in the vocabulary",
+                   b->name, rank, build_show(left, sizeof left, p, w->left_len),
+                   build_show(right, sizeof right, p + w->left_len, w->right_len), which,
+                   build_show(it, sizeof it, p + at, len));
+}
+
+static int find_merge(struct build *b, const struct build_merge *w)
+{
+    struct model *m = b->m;
+    const unsigned char *p = b->text.p + w->at;
+    size_t rank = m->n_merges, len = (size_t)w->left_len + w->right_len;
+    uint32_t left = find_slot(b, p, w->left_len, true, w->left_hash)->id1 - 1;
+    if (left == MODEL_NO_ID)
+        return no_token(b, rank, w, "left", 0, w->left_len);
+    uint32_t right = find_slot(b, p + w->left_len, w->right_len, true, w->right_hash)->id1 - 1;
+    if (right == MODEL_NO_ID)
+        return no_token(b, rank, w, "right", w->left_len, w->right_len);
+    /* Mostly a merge's result is the next id. */
+    uint32_t result = rank ? m->merge[rank - 1].result + 1 : 0;
+    if (result >= m->n_ids || !m->token[result].p || !is_token(&m->token[result], p, len, true))
+        result = build_find(b, p, len, true);
+    if (result == MODEL_NO_ID)
+        return no_token(b, rank, w, "result", 0, len);
+    uint64_t bit = (uint64_t)1 << result % 64, *made = &b->made[result / 64];
+    b->made_twice |= (*made & bit) != 0;
+    *made |= bit;
+    m->merge[m->n_merges++] = (struct model_merge){left, right, result};
+    return 0;
+}
+
+static int find_merges(struct build *b)
+{
+    if (array_grow(&b->m->merge, &b->merge_cap, b->m->n_merges + b->n_wait, sizeof *b->m->merge, "the merges", b->e))
+        return -1;
+    if (!b->made) {
+        b->n_made = b->m->n_ids;
+        b->made = calloc(b->n_made / 64 + 1, sizeof *b->made);
+        if (!b->made)
+            return err_mem(b->e, "the merges", b->n_made / 8);
+    }
+    for (size_t i = 0; i < b->n_wait; i++) {
+        if (find_merge(b, &b->wait[i]))
+            return -1;
+    }
+    b->n_wait = 0;
+    b->text.len = 0;
+    return 0;
+}
+
+int build_merge(struct build *b, size_t left_len, size_t right_len)
+{
+    if (left_len >= INT32_MAX || right_len >= INT32_MAX)
+        return err_set(b->e, EX_DATAERR, "%s: merge %zu: a token is too long", b->name, b->m->n_merges + b->n_wait);
+    if (array_grow(&b->wait, &b->wait_cap, b->n_wait + 1, sizeof *b->wait, "the merges", b->e))
+        return -1;
+    struct build_merge *w = &b->wait[b->n_wait++];
+    const unsigned char *p = b->text.p + b->text.len;
+    *w = (struct build_merge){.at = b->text.len, .left_len = (uint32_t)left_len, .right_len = (uint32_t)right_len};
+    w->left_hash = hash_token(b, p, left_len, true);
+    w->right_hash = hash_token(b, p + left_len, right_len, true);
+    __builtin_prefetch(&b->slot[w->left_hash & (b->n_slots - 1)]);
+    __builtin_prefetch(&b->slot[w->right_hash & (b->n_slots - 1)]);
+    b->text.len += left_len + right_len;
+    return b->vocab_known && b->n_wait >= BATCH ? find_merges(b) : 0;
+}
+
+/* Keeps the last of each pair, by a table of indices. */
+static int drop_doubles(struct build *b)
+{
+    struct model *m = b->m;
+    size_t cap = 16, n = m->n_merges;
+    while (cap < 2 * n)
+        cap *= 2;
+    size_t *slot = calloc(cap, sizeof *slot), kept = n;
+    if (!slot)
+        return err_mem(b->e, "the merges", (unsigned long long)cap * sizeof *slot);
+    for (size_t k = n; k-- > 0;) {
+        const struct model_merge *g = &m->merge[k];
+        size_t i = (size_t)mix(((uint64_t)g->left << 32 | g->right) ^ b->seed[0], b->seed[1]) & (cap - 1);
+        for (; slot[i]; i = (i + 1) & (cap - 1)) {
+            if (m->merge[slot[i] - 1].left == g->left && m->merge[slot[i] - 1].right == g->right)
+                break;
+        }
+        if (slot[i])
+            continue;
+        m->merge[--kept] = *g;
+        slot[i] = kept + 1;
+    }
+    free(slot);
+    m->n_merges = n - kept;
+    memmove(m->merge, m->merge + kept, m->n_merges * sizeof *m->merge);
+    return 0;
+}
+
+int build_merges_end(struct build *b)
+{
+    b->vocab_known = true;
+    return find_merges(b) || (b->made_twice && drop_doubles(b)) ? -1 : 0;
+}
+
+/* ---- The rest ---- */
+
+int build_special(struct build *b, struct model_special s)
+{
+    struct model *m = b->m;
+    if (array_grow(&m->special, &b->special_cap, m->n_special + 1, sizeof s, "the special tokens", b->e))
+        return -1;
+    m->special[m->n_special++] = s;
+    return 0;
+}
+
+int build_regex(struct build *b, const char *p, size_t len)
+{
+    struct model *m = b->m;
+    if (array_grow(&m->regex, &b->regex_cap, m->n_regex + 1, sizeof *m->regex, "the regexes", b->e))
+        return -1;
+    const unsigned char *copy = build_copy(b, p, len);
+    if (!copy)
+        return -1;
+    m->regex[m->n_regex++] = (struct model_regex){(const char *)copy, len};
+    return 0;
+}
+
+const char *build_show(char *to, size_t n, const unsigned char *p, size_t len)
+{
+    struct buf spelled = {0};
+    struct err ignored;
+    size_t most = len < n ? len : n; /* bytes */
+    if (spell_put(&spelled, p, most, &ignored))
+        most = 0;
+    size_t shown = most ? spelled.len : 0, room = n - 4;
+    bool cut = shown > room || most < len;
+    if (shown > room)
+        for (shown = room; shown && (spelled.p[shown] & 0xC0) == 0x80;)
+            shown--;
+    if (shown)
+        memcpy(to, spelled.p, shown);
+    memcpy(to + shown, cut ? "..." : "", cut ? 4 : 1);
+    buf_free(&spelled);
+    return to;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct model_special *s = a, *t = b;
+    return (s->id > t->id) - (s->id < t->id);
+}
+
+int build_end(struct build *b)
+{
+    struct model *m = b->m;
+    for (unsigned c = 0; c < 256; c++) {
+        unsigned char byte[1 + MODEL_PAD] = {(unsigned char)c};
+        m->byte_id[c] = build_find(b, byte, 1, true);
+        if (m->byte_id[c] == MODEL_NO_ID) {
+            char show[8];
+            return err_set(
+                b->e, EX_DATAERR,
+                "%s: the byte 0x%02X (\"%s\") is not in the vocabulary: not a byte-level BPE model, where all "
+                "256 bytes are tokens",
+                b->name, c, build_show(show, sizeof show, byte, 1));
+        }
+    }
+    if (m->n_special)
+        qsort(m->special, m->n_special, sizeof *m->special, by_id);
+    for (size_t i = 1; i < m->n_special; i++) {
+        if (m->special[i].id == m->special[i - 1].id)
+            return err_set(b->e, EX_DATAERR, "%s: two added tokens have the id %lu", b->name,
+                           (unsigned long)m->special[i].id);
+    }
+    return 0;
+}
+
+int build_init(struct build *b, struct model *m, const char *name, size_t n_tokens, struct err *e)
+{
+    size_t n = 1024;
+    *m = (struct model){0};
+    *b = (struct build){.m = m, .name = name, .e = e, .seed = {hash_secret(), 0}};
+    b->seed[1] = hash_bytes(&b->seed[0], sizeof b->seed[0], b->seed[0]) | 1;
+    while (n < 2 * n_tokens && n < (size_t)1 << 24)
+        n *= 2;
+    return grow_slots(b, n) || grow_tokens(b, 1024) ? -1 : 0;
+}
+
+void build_free(struct build *b)
+{
+    huge_free(b->slot, b->n_slots * sizeof *b->slot);
+    free(b->wait);
+    free(b->made);
+    buf_free(&b->text);
+}

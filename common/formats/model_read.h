@@ -1,0 +1,32 @@
+/* model_read.h - the readers behind model_read, one for each format. */
+#ifndef BPE_FORMATS_MODEL_READ_H
+#define BPE_FORMATS_MODEL_READ_H
+
+#include "formats/jsonr.h"
+#include "formats/model.h"
+#include "formats/model_build.h"
+#include "sys/buf.h"
+#include "sys/err.h"
+
+/* The file is what is in head (taken) and what else fd has; name is for messages. *m is filled, or to be freed after
+ * failure, too. */
+int model_read_json(struct model *m, int fd, const char *name, struct buf *head, struct err *e);
+/* sidecar: its path, or NULL. */
+int model_read_tiktoken(struct model *m, int fd, const char *name, struct buf *head, const char *sidecar,
+                        const struct model_opts *opts, struct err *e);
+int model_read_gpt2(struct model *m, const char *vocab, const char *merges, const struct model_opts *opts,
+                    struct err *e);
+
+/* An object of tokens and ids, as vocab.json is one: keys that are no spelling become tokens outside of the vocabulary.
+ */
+int model_read_vocab(struct jsonr *r, struct build *b);
+
+/* Fills head with the first bytes of fd: all of a small file. */
+int model_read_head(int fd, const char *name, struct buf *head, struct err *e);
+/* Appends all there is to read, at most MODEL_MAX_FILE, and MODEL_PAD zeros that are not counted. */
+int model_read_all(int fd, const char *name, struct buf *all, struct err *e);
+size_t model_file_size(int fd); /* 0 if it is no regular file, or empty */
+
+#define MODEL_MAX_FILE ((size_t)1 << 32)
+
+#endif

@@ -1,0 +1,98 @@
+/* spell.c - see spell.h. */
+#include "formats/spell.h"
+
+#include "sys/swar.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+    N_BYTES = 256,
+    N_POINTS = 0x144, /* code points of the map are below */
+};
+
+/* Bytes that stand for themselves: printable and not a space, in ASCII and in Latin-1. */
+static bool is_printable(unsigned b)
+{
+    return (b >= 0x21 && b <= 0x7E) || (b >= 0xA1 && b <= 0xAC) || b >= 0xAE;
+}
+
+/* The map, both ways; built when first needed. */
+static struct {
+    bool ready;
+    uint16_t point[N_BYTES];
+    int16_t byte[N_POINTS]; /* -1: no byte is spelled so */
+} map;
+
+static void prepare(void)
+{
+    uint16_t next = 0x100;
+    if (map.ready)
+        return;
+    memset(map.byte, -1, sizeof map.byte);
+    for (unsigned b = 0; b < N_BYTES; b++) {
+        map.point[b] = is_printable(b) ? (uint16_t)b : next++;
+        map.byte[map.point[b]] = (int16_t)b;
+    }
+    map.ready = true;
+}
+
+void spell_order(unsigned char order[256])
+{
+    size_t n = 0;
+    prepare();
+    for (unsigned c = 0; c < N_POINTS; c++) {
+        if (map.byte[c] >= 0)
+            order[n++] = (unsigned char)map.byte[c];
+    }
+}
+
+int spell_put(struct buf *out, const unsigned char *p, size_t n, struct err *e)
+{
+    prepare();
+    if (n > SIZE_MAX / 2)
+        return err_mem(e, "a token as it is spelled", SIZE_MAX);
+    if (buf_reserve(out, 2 * n, e))
+        return -1;
+    unsigned char *to = out->p + out->len;
+    for (size_t i = 0; i < n; i++) {
+        unsigned c = map.point[p[i]];
+        if (c >= 0x80) {
+            *to++ = (unsigned char)(0xC0 | c >> 6);
+            c = 0x80 | (c & 0x3F);
+        }
+        *to++ = (unsigned char)c;
+    }
+    out->len = (size_t)(to - out->p);
+    return 0;
+}
+
+size_t spell_get(unsigned char *to, const unsigned char *p, size_t n)
+{
+    const unsigned char *end = p + n;
+    unsigned char *start = to;
+    prepare();
+    while (p < end) {
+        if (*p < 0x80) { /* a run of what stands for itself, eight bytes at a time */
+            uint64_t x = swar_load(p);
+            uint64_t not = (x & SWAR_HIGH) | swar_less_or_equal(x, 0x20) | swar_equal(x, 0x7F);
+            size_t run = not ? swar_first(not ) : 8;
+            memcpy(to, p, 8);
+            if (run > (size_t)(end - p))
+                run = (size_t)(end - p);
+            if (!run)
+                return SPELL_NOT;
+            to += run;
+            p += run;
+            continue;
+        }
+        if (p[0] < 0xC2 || p[0] > 0xC5 || end - p < 2 || (p[1] & 0xC0) != 0x80)
+            return SPELL_NOT;
+        unsigned c = (p[0] & 0x1FU) << 6 | (p[1] & 0x3FU);
+        if (c >= N_POINTS || map.byte[c] < 0)
+            return SPELL_NOT;
+        *to++ = (unsigned char)map.byte[c];
+        p += 2;
+    }
+    return (size_t)(to - start);
+}
