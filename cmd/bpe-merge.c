@@ -6,20 +6,18 @@
 #include "bpe/learn.h"
 #include "bpe/scan.h"
 #include "formats/ledger.h"
+#include "formats/model_write.h"
 #include "formats/record.h"
 #include "formats/trained.h"
-#include "sys/buf.h"
 #include "sys/fd.h"
 #include "sys/num.h"
 #include "sys/prog.h"
 #include "sys/simd.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define NAME "bpe-merge"
 
@@ -44,7 +42,6 @@ static const char usage[] =
     "  -h, --help                this text\n"
     "      --version             version\n";
 
-enum format { JSON, GPT2, TIKTOKEN, MERGES };
 enum order { BY_FORMAT, FIRST, LAST };
 
 struct options {
@@ -53,7 +50,7 @@ struct options {
     enum learn_tie tie;
     uint64_t min_frequency, max_token_len;
     enum order special;
-    enum format format;
+    enum model_format format;
     const char *path;
     char **files;
     int n_files;
@@ -193,7 +190,7 @@ static int learn(struct merger *m, struct trained *model, struct err *e)
                               .special = m->special,
                               .n_special = r->n_special,
                               .merges_as_strings = o->merges_as_strings};
-    model->special_first = o->special == FIRST || (o->special == BY_FORMAT && o->format == JSON);
+    model->special_first = o->special == FIRST || (o->special == BY_FORMAT && o->format == MODEL_JSON);
     if (n + least < o->vocab_size)
         prog_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu",
                   o->min_frequency > 1 ? " that occurs often enough" : "", (unsigned long long)(n + least),
@@ -227,7 +224,7 @@ static int set_pattern(const struct merger *m, struct trained *model, struct err
     if (r->is_regex) {
         model->regex = (const char *)r->pattern.p;
         model->regex_len = r->pattern.len;
-        if (m->opt.format == JSON && has_possessive_count(r->pattern))
+        if (m->opt.format == MODEL_JSON && has_possessive_count(r->pattern))
             prog_note(NAME, "the regex has }+, which Hugging Face tokenizers reads as a repetition, not as possessive: "
                             "write (?>...{n,m}) or the model splits text otherwise than it was counted");
         return 0;
@@ -245,78 +242,21 @@ static int set_pattern(const struct merger *m, struct trained *model, struct err
                    (int)r->pattern.len, (const char *)r->pattern.p);
 }
 
-/* ---- Writing the model ---- */
-
-static int write_file(const char *path, const struct buf *b, struct err *e)
+static int write_model(const struct options *o, const struct trained *trained, struct err *e)
 {
-    struct outfile o;
-    if (!path)
-        return fd_write(1, b->p, b->len, "standard output", e) || fd_close_stdout(e) ? -1 : 0;
-    if (outfile_open(&o, path, e))
+    struct model model;
+    if (trained_model(&model, trained, o->format, e))
         return -1;
-    if (fd_write(o.fd, b->p, b->len, path, e)) {
-        outfile_drop(&o);
-        return -1;
-    }
-    return outfile_commit(&o, e);
-}
-
-/* path and name, in out (as a string). */
-static int join(struct buf *out, const char *path, const char *name, struct err *e)
-{
-    out->len = 0;
-    return buf_put_str(out, path, e) || buf_put(out, name, strlen(name) + 1, e) ? -1 : 0;
-}
-
-static int write_gpt2(const char *dir, const struct trained *model, struct err *e)
-{
-    struct buf vocab = {0}, merges = {0}, name = {0};
-    int rc = model_put_vocab(&vocab, model, e) || model_put_merges(&merges, model, e) ? -1 : 0;
-    if (rc == 0 && mkdir(dir, 0777) < 0 && errno != EEXIST)
-        rc = err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", dir);
-    /* merges.txt last: who finds it finds the other. */
-    if (rc == 0)
-        rc = join(&name, dir, "/vocab.json", e) || write_file((char *)name.p, &vocab, e) ||
-                     join(&name, dir, "/merges.txt", e) || write_file((char *)name.p, &merges, e)
-                 ? -1
-                 : 0;
-    buf_free(&vocab);
-    buf_free(&merges);
-    buf_free(&name);
-    return rc;
-}
-
-static int write_tiktoken(const char *path, const struct trained *model, struct err *e)
-{
-    struct buf ranks = {0}, sidecar = {0}, name = {0};
-    int rc = model_put_tiktoken(&ranks, model, e) || (path && model_put_sidecar(&sidecar, model, &ranks, e)) ||
-             (path && (join(&name, path, ".json", e) || write_file((char *)name.p, &sidecar, e))) ||
-             write_file(path, &ranks, e);
-    buf_free(&ranks);
-    buf_free(&sidecar);
-    buf_free(&name);
-    return rc ? -1 : 0;
-}
-
-static int write_model(const struct options *o, const struct trained *model, struct err *e)
-{
-    struct buf out = {0};
-    if (o->format == GPT2)
-        return write_gpt2(o->path, model, e);
-    if (o->format == TIKTOKEN)
-        return write_tiktoken(o->path, model, e);
-    int rc = (o->format == JSON ? model_put_json : model_put_readable)(&out, model, e);
-    if (rc == 0)
-        rc = write_file(o->path, &out, e);
-    buf_free(&out);
+    int rc = model_save(&model, o->format, o->path, e);
+    model_free(&model);
     return rc;
 }
 
 static int run(struct merger *m, struct err *e)
 {
-    struct trained model;
-    return simd_prepare(e) || read_sum(m, e) || learn(m, &model, e) || set_pattern(m, &model, e) ||
-                   write_model(&m->opt, &model, e)
+    struct trained trained;
+    return simd_prepare(e) || read_sum(m, e) || learn(m, &trained, e) || set_pattern(m, &trained, e) ||
+                   write_model(&m->opt, &trained, e)
                ? -1
                : 0;
 }
@@ -363,7 +303,7 @@ static int parse_option(struct options *o, int c, char **argv, struct err *e)
         return 0;
     case 'f':
         i = prog_choice("-f", optarg, format, e);
-        o->format = (enum format)i;
+        o->format = (enum model_format)i;
         return i < 0 ? -1 : 0;
     case OPT_MERGES:
         i = prog_choice("--merges", optarg, form, e);
@@ -390,13 +330,13 @@ static int check_options(const struct options *o, struct err *e)
     if (o->vocab_size < 256 || o->vocab_size > INT32_MAX)
         return err_set(e, EX_USAGE, "-v %llu: must be between 256 (the bytes; more with special tokens) and %d",
                        (unsigned long long)o->vocab_size, INT32_MAX);
-    if (o->format == GPT2 && !o->path)
+    if (o->format == MODEL_GPT2 && !o->path)
         return err_set(e, EX_USAGE, "-f gpt2 makes two files; name a directory for them with -o");
-    if (o->special == FIRST && o->format == TIKTOKEN)
+    if (o->special == FIRST && o->format == MODEL_TIKTOKEN)
         return err_set(e, EX_USAGE, "--special-first: in the tiktoken format special tokens come last");
-    if (o->special != BY_FORMAT && o->format == MERGES)
+    if (o->special != BY_FORMAT && o->format == MODEL_MERGES)
         return err_set(e, EX_USAGE, "--special-first and --special-last: the merges format has no ids");
-    if (o->merges_as_strings && o->format != JSON)
+    if (o->merges_as_strings && o->format != MODEL_JSON)
         return err_set(e, EX_USAGE, "--merges is for -f json");
     return 0;
 }

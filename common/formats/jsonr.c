@@ -14,6 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum { WINDOW = 64 << 10 };
 
@@ -96,24 +99,34 @@ static int bad_next(struct jsonr *r, const char *wanted)
     return jsonr_fail(r, "bad JSON: byte 0x%02X where %s should be", c, wanted);
 }
 
+/* The end of the white space at p: mostly a newline and an indent, less than 16 bytes. */
+static const unsigned char *skip_white(const unsigned char *p)
+{
+#ifdef __SSE2__
+    for (;; p += 16) {
+        __m128i x = _mm_loadu_si128((const __m128i *)p);
+        __m128i white = _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8(' ')), _mm_cmpeq_epi8(x, _mm_set1_epi8('\n')));
+        white = _mm_or_si128(
+            white, _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8('\t')), _mm_cmpeq_epi8(x, _mm_set1_epi8('\r'))));
+        unsigned other = ~(unsigned)_mm_movemask_epi8(white) & 0xFFFF;
+        if (other)
+            return p + __builtin_ctz(other);
+    }
+#else
+    for (;; p += 8) {
+        uint64_t x = swar_load(p);
+        uint64_t white = swar_equal(x, ' ') | swar_equal(x, '\n') | swar_equal(x, '\t') | swar_equal(x, '\r');
+        if (white != SWAR_HIGH)
+            return p + swar_first(white ^ SWAR_HIGH);
+    }
+#endif
+}
+
 /* Skips white space. The byte that comes next, which `at` is then at; 0 for the end of the file, too. */
-static int next(struct jsonr *r)
+static int next_slow(struct jsonr *r)
 {
     for (;;) {
-        const unsigned char *p = r->window.p + r->at;
-        for (;;) {
-            if (*p == '\n')
-                p++;
-            uint64_t other = swar_load(p) ^ SWAR_ONES * ' ';
-            if (!other) {
-                p += 8;
-                continue;
-            }
-            p += swar_first(swar_zero(other) ^ SWAR_HIGH);
-            if (*p != '\n' && *p != '\t' && *p != '\r')
-                break;
-            p++;
-        }
+        const unsigned char *p = skip_white(r->window.p + r->at);
         r->at = (size_t)(p - r->window.p);
         if (r->at < r->window.len)
             return *p;
@@ -121,6 +134,12 @@ static int next(struct jsonr *r)
         if (rc <= 0)
             return rc;
     }
+}
+
+static inline int next(struct jsonr *r)
+{
+    unsigned char c = r->window.p[r->at];
+    return c > ' ' ? c : next_slow(r);
 }
 
 /* Takes the byte c, which must come next. */
@@ -196,14 +215,25 @@ int jsonr_item(struct jsonr *r)
 /* ---- Strings ---- */
 
 /* How far the window has nothing but text from p on: up to a quote, a backslash or a control (its end, too). */
-static const unsigned char *skip_text(const unsigned char *p)
+static inline const unsigned char *skip_text(const unsigned char *p)
 {
+#ifdef __SSE2__
+    for (;; p += 16) {
+        __m128i x = _mm_loadu_si128((const __m128i *)p), control = _mm_set1_epi8(0x1F);
+        __m128i stop = _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8('"')), _mm_cmpeq_epi8(x, _mm_set1_epi8('\\')));
+        stop = _mm_or_si128(stop, _mm_cmpeq_epi8(_mm_min_epu8(x, control), x));
+        unsigned marks = (unsigned)_mm_movemask_epi8(stop);
+        if (marks)
+            return p + __builtin_ctz(marks);
+    }
+#else
     for (;; p += 8) {
         uint64_t x = swar_load(p);
         uint64_t stop = swar_equal(x, '"') | swar_equal(x, '\\') | swar_less_or_equal(x, 0x1F);
         if (stop)
             return p + swar_first(stop);
     }
+#endif
 }
 
 static unsigned hex4(const unsigned char *p, size_t left)
@@ -440,9 +470,19 @@ static int skip_number(struct jsonr *r)
 int jsonr_uint(struct jsonr *r, uint64_t *v)
 {
     size_t len;
+    if (next(r) < 0)
+        return -1;
+    /* Mostly it is short, and a comma or the end of the line follows. */
+    const unsigned char *p = r->window.p + r->at;
+    for (*v = 0, len = 0; len < 18 && p[len] >= '0' && p[len] <= '9'; len++)
+        *v = 10 * *v + (p[len] - '0');
+    if (len && (len == 1 || p[0] != '0') && (p[len] == ',' || p[len] == '\n' || p[len] == '}')) {
+        r->at += len;
+        return 0;
+    }
     if (whole_number(r, &len))
         return -1;
-    const unsigned char *p = r->window.p + r->at;
+    p = r->window.p + r->at;
     if (number_len(p) != len)
         return jsonr_fail(r, "bad JSON: not a number");
     *v = 0;

@@ -4,25 +4,22 @@
  * order of the keys is that of serialization.rs in that project.
  */
 #include "formats/jsonw.h"
-#include "formats/trained.h"
-#include "formats/vocab.h"
+#include "formats/model_write.h"
+#include "formats/spell.h"
 
-#include <assert.h>
 #include <string.h>
 
-static void put_added_tokens(struct jsonw *w, const struct vocab *v)
+static void put_added_tokens(struct jsonw *w, const struct model *m)
 {
     jsonw_key(w, "added_tokens");
     jsonw_begin(w, '[');
-    for (size_t i = 0; i < v->n_special; i++) {
-        const struct vocab_token *t = &v->token[i];
-        if (t->first != i)
-            continue;
+    for (size_t i = 0; i < m->n_special; i++) {
+        const struct model_special *s = &m->special[i];
         jsonw_begin(w, '{');
         jsonw_key(w, "id");
-        jsonw_uint(w, t->id);
+        jsonw_uint(w, s->id);
         jsonw_key(w, "content");
-        jsonw_bytes(w, t->p, t->len);
+        jsonw_bytes(w, s->p, s->len);
         jsonw_key(w, "single_word");
         jsonw_bool(w, false);
         jsonw_key(w, "lstrip");
@@ -32,7 +29,7 @@ static void put_added_tokens(struct jsonw *w, const struct vocab *v)
         jsonw_key(w, "normalized");
         jsonw_bool(w, false);
         jsonw_key(w, "special");
-        jsonw_bool(w, true);
+        jsonw_bool(w, s->special);
         jsonw_end(w, '}');
     }
     jsonw_end(w, ']');
@@ -69,13 +66,15 @@ static void put_split(struct jsonw *w, const char *regex, size_t regex_len)
     jsonw_end(w, '}');
 }
 
-/* ByteLevel has the regex of gpt2 built in; any other regex is a step before it. */
-static void put_pre_tokenizer(struct jsonw *w, const struct trained *m)
+/* ByteLevel has the regex of gpt2 built in, as the last; any other regex is a step before it. */
+static void put_pre_tokenizer(struct jsonw *w, const struct model *m)
 {
-    bool gpt2 = m->pattern && !strcmp(m->pattern, "gpt2");
-    assert(m->pattern || m->regex);
+    size_t n = m->n_regex;
+    const struct model_regex *last = n ? &m->regex[n - 1] : NULL;
+    bool gpt2 = last && last->len == strlen(MODEL_GPT2_REGEX) && !memcmp(last->p, MODEL_GPT2_REGEX, last->len);
+    n -= gpt2;
     jsonw_key(w, "pre_tokenizer");
-    if (gpt2 || !m->regex) {
+    if (!n) {
         put_byte_level(w, false, gpt2);
         return;
     }
@@ -84,43 +83,69 @@ static void put_pre_tokenizer(struct jsonw *w, const struct trained *m)
     jsonw_str(w, "Sequence");
     jsonw_key(w, "pretokenizers");
     jsonw_begin(w, '[');
-    put_split(w, m->regex, m->regex_len);
-    put_byte_level(w, false, false);
+    for (size_t i = 0; i < n; i++)
+        put_split(w, m->regex[i].p, m->regex[i].len);
+    put_byte_level(w, false, gpt2);
     jsonw_end(w, ']');
     jsonw_end(w, '}');
 }
 
-static void put_vocab(struct jsonw *w, const struct vocab *v)
+/* A token of the vocabulary as it is spelled, in *text. */
+static int spell(struct buf *text, const struct model_token *t, struct err *e)
 {
+    text->len = 0;
+    return spell_put(text, t->p, t->len, e);
+}
+
+/* all: added tokens that are no keys, too, for where nothing else has them. */
+static void put_vocab(struct jsonw *w, const struct model *m, bool all)
+{
+    struct buf text = {0};
+    size_t next = 0; /* special token */
     jsonw_begin(w, '{');
-    for (size_t id = 0; id < v->n_ids; id++) {
-        const struct vocab_token *t = &v->token[v->by_id[id]];
-        jsonw_key_bytes(w, t->p, t->len);
+    for (size_t id = 0; id < m->n_ids; id++) {
+        const struct model_token *t = &m->token[id];
+        const struct model_special *s = NULL;
+        while (next < m->n_special && m->special[next].id <= id)
+            s = &m->special[next++];
+        if (!t->p || (s && s->id == id && !t->vocab && !s->keyed && !all))
+            continue;
+        if (t->vocab && spell(&text, t, w->e)) {
+            w->failed = true;
+            break;
+        }
+        jsonw_key_bytes(w, t->vocab ? text.p : t->p, t->vocab ? text.len : t->len);
         jsonw_uint(w, id);
     }
     jsonw_end(w, '}');
+    buf_free(&text);
 }
 
-static void put_merges(struct jsonw *w, const struct trained *m, const struct vocab *v)
+static void put_merges(struct jsonw *w, const struct model *m)
 {
+    struct buf left = {0}, right = {0};
     jsonw_key(w, "merges");
     jsonw_begin(w, '[');
     for (size_t k = 0; k < m->n_merges; k++) {
-        const struct vocab_token *left = vocab_symbol(v, m->merges[k].left);
-        const struct vocab_token *right = vocab_symbol(v, m->merges[k].right);
+        if (spell(&left, &m->token[m->merge[k].left], w->e) || spell(&right, &m->token[m->merge[k].right], w->e)) {
+            w->failed = true;
+            break;
+        }
         if (m->merges_as_strings) {
-            jsonw_bytes2(w, left->p, left->len, right->p, right->len);
+            jsonw_bytes2(w, left.p, left.len, right.p, right.len);
             continue;
         }
         jsonw_begin(w, '[');
-        jsonw_bytes(w, left->p, left->len);
-        jsonw_bytes(w, right->p, right->len);
+        jsonw_bytes(w, left.p, left.len);
+        jsonw_bytes(w, right.p, right.len);
         jsonw_end(w, ']');
     }
     jsonw_end(w, ']');
+    buf_free(&left);
+    buf_free(&right);
 }
 
-static void put_model(struct jsonw *w, const struct trained *m, const struct vocab *v)
+static void put_model(struct jsonw *w, const struct model *m)
 {
     jsonw_key(w, "model");
     jsonw_begin(w, '{');
@@ -139,18 +164,18 @@ static void put_model(struct jsonw *w, const struct trained *m, const struct voc
     jsonw_key(w, "byte_fallback");
     jsonw_bool(w, false);
     jsonw_key(w, "ignore_merges");
-    jsonw_bool(w, false);
+    jsonw_bool(w, m->whole_first);
     jsonw_key(w, "vocab");
-    put_vocab(w, v);
-    put_merges(w, m, v);
+    put_vocab(w, m, false);
+    put_merges(w, m);
     jsonw_end(w, '}');
 }
 
-int model_put_json(struct buf *out, const struct trained *m, struct err *e)
+int model_put_json(struct buf *out, const struct model *m, struct err *e)
 {
-    struct vocab v;
-    if (vocab_init(&v, m, VOCAB_SPELLED, e))
-        return -1;
+    if (!m->n_regex && (!m->pattern || strcmp(m->pattern, "bytes") != 0))
+        return err_set(e, EX_USAGE,
+                       "tokenizer.json says how text is split, and this model does not: give the pattern, -p");
     struct jsonw w = jsonw_over(out, true, e);
     jsonw_begin(&w, '{');
     jsonw_key(&w, "version");
@@ -159,7 +184,7 @@ int model_put_json(struct buf *out, const struct trained *m, struct err *e)
     jsonw_null(&w);
     jsonw_key(&w, "padding");
     jsonw_null(&w);
-    put_added_tokens(&w, &v);
+    put_added_tokens(&w, m);
     jsonw_key(&w, "normalizer");
     jsonw_null(&w);
     put_pre_tokenizer(&w, m);
@@ -167,19 +192,14 @@ int model_put_json(struct buf *out, const struct trained *m, struct err *e)
     jsonw_null(&w);
     jsonw_key(&w, "decoder");
     put_byte_level(&w, true, true);
-    put_model(&w, m, &v);
+    put_model(&w, m);
     jsonw_end(&w, '}');
-    vocab_free(&v);
     return jsonw_done(&w);
 }
 
-int model_put_vocab(struct buf *out, const struct trained *m, struct err *e)
+int model_put_vocab(struct buf *out, const struct model *m, struct err *e)
 {
-    struct vocab v;
-    if (vocab_init(&v, m, VOCAB_SPELLED, e))
-        return -1;
     struct jsonw w = jsonw_over(out, false, e);
-    put_vocab(&w, &v);
-    vocab_free(&v);
+    put_vocab(&w, m, true);
     return jsonw_done(&w);
 }

@@ -1,62 +1,49 @@
 /* model_tiktoken.c - a .tiktoken file, and the JSON beside it with what such a file cannot say.
  *
  * In tiktoken a token's rank is its id and its priority as a merge. Ranks are a map by bytes and special tokens another
- * map by string: a special token that looks like a token has its own id here, other than in tokenizer.json (vocab.h).
+ * map by string.
  */
 #include "formats/jsonw.h"
-#include "formats/trained.h"
-#include "formats/vocab.h"
+#include "formats/model_write.h"
 #include "sys/base64.h"
 #include "sys/sha256.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* tiktoken applies a regex always: this one matches any text as a whole. */
 static const char everything[] = "[\\s\\S]+";
 
-static int check_special(const struct trained *m, struct err *e)
+int model_put_tiktoken(struct buf *out, const struct model *m, struct err *e)
 {
-    if (m->special_first && m->n_special)
-        return err_set(e, EX_USAGE,
-                       "a .tiktoken file has no room for special tokens before the others: use --special-last");
-    return 0;
-}
-
-int model_put_tiktoken(struct buf *out, const struct trained *m, struct err *e)
-{
-    struct vocab v;
     int rc = 0;
-    if (check_special(m, e) || vocab_init(&v, m, VOCAB_RAW, e))
-        return -1;
-    for (size_t rank = 0; rank < v.n_ids && !rc; rank++) {
-        const struct vocab_token *t = &v.token[v.by_id[rank]];
-        rc = base64_put(out, t->p, t->len, e) || buf_printf(out, e, " %zu\n", rank) ? -1 : 0;
+    for (size_t id = 0; id < m->n_ids && !rc; id++) {
+        const struct model_token *t = &m->token[id];
+        if (t->p && t->vocab)
+            rc = base64_put(out, t->p, t->len, e) || buf_printf(out, e, " %zu\n", id) ? -1 : 0;
     }
-    vocab_free(&v);
     return rc;
 }
 
-static size_t count_lines(const struct buf *b)
+static bool is_dense(const struct model *m)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < b->len; i++)
-        n += b->p[i] == '\n';
-    return n;
+    for (size_t id = 0; id < m->n_ids; id++) {
+        if (!m->token[id].p)
+            return false;
+    }
+    return true;
 }
 
-int model_put_sidecar(struct buf *out, const struct trained *m, const struct buf *tiktoken, struct err *e)
+int model_put_sidecar(struct buf *out, const struct model *m, const struct buf *tiktoken, struct err *e)
 {
-    struct vocab v;
-    struct trained special = *m; /* the merges are in the other file */
-    special.n_merges = 0;
     char sha256[SHA256_HEX];
-    assert(m->pattern || m->regex);
-    if (check_special(m, e) || vocab_init(&v, &special, VOCAB_SPELLED, e))
-        return -1;
+    bool bytes = m->pattern && !strcmp(m->pattern, "bytes");
+    if (m->n_regex > 1)
+        return err_set(e, EX_USAGE, "tiktoken splits text by one regex, and this model by %zu, one after the other",
+                       m->n_regex);
+    if (!m->n_regex && !bytes)
+        return err_set(e, EX_USAGE, "the model does not say how text is split: give the pattern, -p");
     sha256_hex(sha256, tiktoken->p, tiktoken->len);
 
-    size_t n = count_lines(tiktoken); /* one rank each */
     struct jsonw w = jsonw_over(out, true, e);
     jsonw_begin(&w, '{');
     jsonw_key(&w, "pattern");
@@ -65,25 +52,24 @@ int model_put_sidecar(struct buf *out, const struct trained *m, const struct buf
     else
         jsonw_null(&w);
     jsonw_key(&w, "pat_str");
-    if (m->regex)
-        jsonw_bytes(&w, (const unsigned char *)m->regex, m->regex_len);
+    if (m->n_regex)
+        jsonw_bytes(&w, (const unsigned char *)m->regex[0].p, m->regex[0].len);
     else
         jsonw_str(&w, everything);
     jsonw_key(&w, "special_tokens");
     jsonw_begin(&w, '{');
-    for (size_t i = 0; i < v.n_special; i++) {
-        const struct vocab_token *t = &v.token[i];
-        if (t->first != i)
-            continue;
-        jsonw_key_bytes(&w, t->p, t->len);
-        jsonw_uint(&w, n++);
+    for (size_t i = 0; i < m->n_special; i++) {
+        jsonw_key_bytes(&w, m->special[i].p, m->special[i].len);
+        jsonw_uint(&w, m->special[i].id);
     }
     jsonw_end(&w, '}');
-    jsonw_key(&w, "explicit_n_vocab");
-    jsonw_uint(&w, n);
+    jsonw_key(&w, "explicit_n_vocab"); /* which tiktoken takes only if no id is free */
+    if (is_dense(m))
+        jsonw_uint(&w, m->n_ids);
+    else
+        jsonw_null(&w);
     jsonw_key(&w, "sha256");
     jsonw_str(&w, sha256);
     jsonw_end(&w, '}');
-    vocab_free(&v);
     return jsonw_done(&w) || buf_put_byte(out, '\n', e) ? -1 : 0;
 }

@@ -1,13 +1,18 @@
-/* model.h - a trained BPE vocabulary, and the files other programs read it from.
+/* trained.h - what the trainer leaves, and how it becomes a model with ids.
  *
  * Symbols are numbered as the trainer does (learn.h): 0 .. 255 bytes by value, 256 + k the result of merge k. Ids are
- * those of the written file: the 256 bytes in the order of the GPT-2 byte-to-unicode map ("!" first), then the merges
- * in order, with the special tokens before or after all of these.
+ * those of the files: the 256 bytes in the order of the GPT-2 byte-to-unicode map ("!" first), then the merges in
+ * order, with the special tokens before or after all of these.
+ *
+ * Hugging Face keeps the vocabulary as a map by string, and so does vocab.json. A string that comes up twice (a special
+ * token that looks like a byte or a merged token; a token that two merges make) is held once: both have the same id, a
+ * special token's if one is among them, and no id is left unused. In tiktoken special tokens are another map: one that
+ * looks like a token has its own id, and they come last.
  */
 #ifndef BPE_FORMATS_TRAINED_H
 #define BPE_FORMATS_TRAINED_H
 
-#include "sys/buf.h"
+#include "formats/model.h"
 #include "sys/err.h"
 
 #include <stdbool.h>
@@ -33,20 +38,11 @@ struct trained {
     const char *regex;   /* the regex text, valid UTF-8, regex_len bytes; also set for built-in patterns that have one;
                             else NULL */
     size_t regex_len;
-    bool merges_as_strings; /* tokenizer.json: "a b" instead of ["a","b"], for readers older than tokenizers 0.20 */
+    bool merges_as_strings;
 };
 
-/* Each appends one whole file to *out. -1: out of memory, or (EX_USAGE) the format cannot express the model: the
- * message says what. */
-int model_put_json(struct buf *out, const struct trained *m, struct err *e);  /* Hugging Face tokenizer.json */
-int model_put_vocab(struct buf *out, const struct trained *m, struct err *e); /* GPT-2 vocab.json */
-int model_put_merges(struct buf *out, const struct trained *m,
-                     struct err *e); /* GPT-2 merges.txt, with its #version line */
-int model_put_tiktoken(struct buf *out, const struct trained *m,
-                       struct err *e); /* .tiktoken: base64 and rank; no special tokens */
-/* JSON for a .tiktoken file: pat_str, special_tokens, explicit_n_vocab, sha256 (of the file's bytes, given). */
-int model_put_sidecar(struct buf *out, const struct trained *m, const struct buf *tiktoken, struct err *e);
-int model_put_readable(struct buf *out, const struct trained *m,
-                       struct err *e); /* one `left right` line a merge, for people */
+/* Makes the model that is to be written as `format` (which decides about special tokens); to be freed after success. It
+ * borrows nothing. -1: out of memory, or (EX_USAGE) the format has no room for it, or there are 2^31 tokens or more. */
+int trained_model(struct model *m, const struct trained *t, enum model_format format, struct err *e);
 
 #endif

@@ -8,6 +8,7 @@
  *
  * Exit status: that of the writer's error, 64 for a bad description.
  */
+#include "formats/model_write.h"
 #include "formats/trained.h"
 #include "sys/fd.h"
 
@@ -97,24 +98,26 @@ static int read_model(struct input *in, struct err *e)
     return rc;
 }
 
-static int write_model(const char *format, const struct trained *m, struct buf *out, struct err *e)
+static int write_model(const char *format, const struct trained *t, struct buf *out, struct err *e)
 {
-    if (!strcmp(format, "json"))
-        return model_put_json(out, m, e);
-    if (!strcmp(format, "vocab"))
-        return model_put_vocab(out, m, e);
-    if (!strcmp(format, "merges"))
-        return model_put_merges(out, m, e);
-    if (!strcmp(format, "readable"))
-        return model_put_readable(out, m, e);
-    if (!strcmp(format, "tiktoken"))
-        return model_put_tiktoken(out, m, e);
-    if (strcmp(format, "sidecar"))
-        give_up("unknown format");
+    static const char *const names[] = {"json", "vocab", "merges", "readable", "tiktoken", "sidecar"};
+    static const enum model_format kinds[] = {MODEL_JSON,   MODEL_GPT2,     MODEL_GPT2,
+                                              MODEL_MERGES, MODEL_TIKTOKEN, MODEL_TIKTOKEN};
+    int (*const put[])(struct buf *, const struct model *, struct err *) = {
+        model_put_json, model_put_vocab, model_put_merges, model_put_readable, model_put_tiktoken};
+    struct model m;
     struct buf ranks = {0};
-    int rc = model_put_tiktoken(&ranks, m, e) || model_put_sidecar(out, m, &ranks, e) ? -1 : 0;
+    size_t i = 0;
+    while (i < 6 && strcmp(format, names[i]) != 0)
+        i++;
+    if (i == 6)
+        give_up("unknown format");
+    if (trained_model(&m, t, kinds[i], e))
+        return -1;
+    int rc = i < 5 ? put[i](out, &m, e) : model_put_tiktoken(&ranks, &m, e) || model_put_sidecar(out, &m, &ranks, e);
     buf_free(&ranks);
-    return rc;
+    model_free(&m);
+    return rc ? -1 : 0;
 }
 
 int main(int argc, char **argv)

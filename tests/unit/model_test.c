@@ -1,8 +1,8 @@
 /* model_test.c - the files a model is written to, byte by byte. What their readers make of them:
  * tests/oracle/model_peers.py. */
 #include "formats/jsonw.h"
+#include "formats/model_write.h"
 #include "formats/trained.h"
-#include "formats/vocab.h"
 #include "sys/base64.h"
 #include "sys/sha256.h"
 #include "tap.h"
@@ -30,13 +30,34 @@ static const char spelled_bytes[] =
 /* ---- Helpers ---- */
 
 /* What is written: a NUL-terminated string, freed by the caller; NULL and *e when the writer fails. */
-typedef int writer(struct buf *out, const struct trained *m, struct err *e);
+typedef int writer(struct buf *out, const struct model *m, struct err *e);
+
+/* Appends what the writer makes of what was trained. */
+static int put_trained(writer *put, struct buf *out, const struct trained *t, struct err *e)
+{
+    struct model m;
+    if (trained_model(&m, t, put == model_put_tiktoken ? MODEL_TIKTOKEN : MODEL_JSON, e))
+        return -1;
+    int rc = put(out, &m, e);
+    model_free(&m);
+    return rc;
+}
+
+static int put_sidecar(struct buf *out, const struct trained *t, const struct buf *ranks, struct err *e)
+{
+    struct model m;
+    if (trained_model(&m, t, MODEL_TIKTOKEN, e))
+        return -1;
+    int rc = model_put_sidecar(out, &m, ranks, e);
+    model_free(&m);
+    return rc;
+}
 
 static char *written(writer *put, const struct trained *m, struct err *e)
 {
     struct buf b = {0};
     *e = (struct err){0};
-    if (put(&b, m, e) || buf_put_byte(&b, '\0', e)) {
+    if (put_trained(put, &b, m, e) || buf_put_byte(&b, '\0', e)) {
         buf_free(&b);
         return NULL;
     }
@@ -136,7 +157,11 @@ static void test_json(void)
     writes(model_put_json, &m, want, "tokenizer.json: no merges, no special tokens, pattern bytes");
     free(want);
 
-    m = (struct trained){.pattern = "gpt2", .regex = "x", .regex_len = 1, .merges = merges, .n_merges = COUNT(merges)};
+    m = (struct trained){.pattern = "gpt2",
+                         .regex = MODEL_GPT2_REGEX,
+                         .regex_len = strlen(MODEL_GPT2_REGEX),
+                         .merges = merges,
+                         .n_merges = COUNT(merges)};
     m.special = special;
     m.n_special = COUNT(special);
     want = around_bytes(
@@ -234,13 +259,12 @@ static void test_collisions(void)
     free(json);
     holds(model_put_json, &m, "[\n        \"t\",\n        \"he\"\n      ]", "merges are the same");
 
-    struct vocab v;
-    if (tap_ok(!vocab_init(&v, &m, VOCAB_SPELLED, &e), "the vocabulary is built")) {
-        tap_ok(vocab_symbol(&v, 257)->id == 257 && v.token[0].id == 257, "a merge has the id of its special token");
-        tap_ok(vocab_symbol(&v, 'a')->id == 258 && v.token[3].id == 258,
-               "so have a byte and a special token given twice");
-        tap_ok(vocab_symbol(&v, 259)->id == vocab_symbol(&v, 258)->id, "a token made twice has the id of the first");
-        vocab_free(&v);
+    struct model v;
+    if (tap_ok(!trained_model(&v, &m, MODEL_JSON, &e), "the model is made")) {
+        tap_ok(v.merge[1].result == 257 && v.special[0].id == 257, "a merge has the id of its special token");
+        tap_ok(v.byte_id['a'] == 258 && v.special[1].id == 258, "so have a byte and a special token given twice");
+        tap_ok(v.merge[3].result == v.merge[2].result, "a token made twice has the id of the first");
+        model_free(&v);
     }
 }
 
@@ -249,7 +273,7 @@ static void test_collisions(void)
 static void test_merges(void)
 {
     static const struct trained_merge merges[] = {{0xC3, 0xA9}, {'\n', '\n'}, {256, 257}, {0, 0xFF}};
-    struct trained m = {.pattern = "gpt2", .merges = merges, .n_merges = COUNT(merges)};
+    struct trained m = {.pattern = "bytes", .merges = merges, .n_merges = COUNT(merges)};
     writes(model_put_merges, &m, "#version: 0.2\nÃ ©\nĊ Ċ\nÃ© ĊĊ\nĀ ÿ\n", "merges.txt");
     writes(model_put_readable, &m, "Ã ©\nĊ Ċ\nÃ© ĊĊ\nĀ ÿ\n", "readable merges: no header");
     m.n_merges = 0;
@@ -285,7 +309,8 @@ static void test_tiktoken(void)
     struct buf file = {0}, side = {0};
     struct err e;
     char want[1000], sha256[SHA256_HEX];
-    tap_ok(!model_put_tiktoken(&file, &m, &e) && file.len > 100 && !memcmp(file.p + file.len - 9, "AP8= 259\n", 9),
+    tap_ok(!put_trained(model_put_tiktoken, &file, &m, &e) && file.len > 100 &&
+               !memcmp(file.p + file.len - 9, "AP8= 259\n", 9),
            ".tiktoken: special tokens are not in it");
     sha256_hex(sha256, file.p, file.len);
     snprintf(want, sizeof want,
@@ -293,13 +318,12 @@ static void test_tiktoken(void)
              "    \"a\": 260,\n    \"q\\\"\\n\": 261,\n    \"the\": 262\n  },\n  \"explicit_n_vocab\": 263,\n"
              "  \"sha256\": \"%s\"\n}\n",
              sha256);
-    tap_ok(!model_put_sidecar(&side, &m, &file, &e) && !buf_put_byte(&side, '\0', &e), "the sidecar is written");
+    tap_ok(!put_sidecar(&side, &m, &file, &e) && !buf_put_byte(&side, '\0', &e), "the sidecar is written");
     is_text((char *)side.p, want, "sidecar: special tokens follow the ranks; pattern bytes is a regex");
 
     side.len = 0;
-    m = (struct trained){.regex = "a\\d", .regex_len = 3};
-    tap_ok(!model_put_sidecar(&side, &m, &file, &e) && !buf_put_byte(&side, '\0', &e),
-           "the sidecar of a regex is written");
+    m = (struct trained){.regex = "a\\d", .regex_len = 3, .merges = merges, .n_merges = COUNT(merges)};
+    tap_ok(!put_sidecar(&side, &m, &file, &e) && !buf_put_byte(&side, '\0', &e), "the sidecar of a regex is written");
     snprintf(want, sizeof want,
              "{\n  \"pattern\": null,\n  \"pat_str\": \"a\\\\d\",\n  \"special_tokens\": {},\n"
              "  \"explicit_n_vocab\": 260,\n  \"sha256\": \"%s\"\n}\n",
@@ -312,7 +336,7 @@ static void test_tiktoken(void)
     m.n_special = 1;
     fails(model_put_tiktoken, &m, EX_USAGE, "--special-last", ".tiktoken refuses special tokens first");
     e = (struct err){0};
-    tap_ok(model_put_sidecar(&side, &m, &file, &e) && e.code == EX_USAGE && strstr(e.msg, "--special-last"),
+    tap_ok(put_sidecar(&side, &m, &file, &e) && e.code == EX_USAGE && strstr(e.msg, "--special-last"),
            "so does the sidecar");
     buf_free(&file);
     buf_free(&side);
@@ -411,7 +435,7 @@ static void test_appends(void)
     struct buf b = {0};
     struct err e;
     struct trained m = {.pattern = "gpt2"};
-    tap_ok(!buf_put_str(&b, "before ", &e) && !model_put_merges(&b, &m, &e) && b.len == 21 &&
+    tap_ok(!buf_put_str(&b, "before ", &e) && !put_trained(model_put_merges, &b, &m, &e) && b.len == 21 &&
                !memcmp(b.p, "before #version: 0.2\n", 21),
            "a writer appends to what the buffer holds");
     buf_free(&b);
