@@ -198,25 +198,6 @@ static int learn(struct merger *m, struct trained *model, struct err *e)
     return 0;
 }
 
-/* Whether the regex makes a repetition such as {1,3} possessive by a plus. The braces of \p{L}+ and \x{41}+ are no
- * repetitions. (Inside a character class they are none either, but there nobody writes them.) */
-static bool has_possessive_count(struct str regex)
-{
-    const unsigned char *p = regex.p, *end = p + regex.len, *hit = p;
-    for (; (hit = memmem(hit, (size_t)(end - hit), "}+", 2)) != NULL; hit++) {
-        const unsigned char *open = hit;
-        while (open > p && (open[-1] == ',' || (open[-1] >= '0' && open[-1] <= '9')))
-            open--;
-        if (open == hit || open == p || *--open != '{')
-            continue;
-        bool escaped = open > p && open[-1] == '\\';
-        bool of_escape = open - p >= 2 && open[-2] == '\\' && strchr("xog", open[-1]);
-        if (!escaped && !of_escape)
-            return true;
-    }
-    return false;
-}
-
 /* The pattern as the model names it. */
 static int set_pattern(const struct merger *m, struct trained *model, struct err *e)
 {
@@ -224,7 +205,7 @@ static int set_pattern(const struct merger *m, struct trained *model, struct err
     if (r->is_regex) {
         model->regex = (const char *)r->pattern.p;
         model->regex_len = r->pattern.len;
-        if (m->opt.format == MODEL_JSON && has_possessive_count(r->pattern))
+        if (m->opt.format == MODEL_JSON && model_has_possessive_count(model->regex, model->regex_len))
             prog_note(NAME, "the regex has }+, which Hugging Face tokenizers reads as a repetition, not as possessive: "
                             "write (?>...{n,m}) or the model splits text otherwise than it was counted");
         return 0;

@@ -9,6 +9,25 @@
 
 #include <string.h>
 
+/* Whether a regex makes a repetition such as {1,3} possessive by a plus. The braces of \p{L}+ and \x{41}+ are no
+ * repetitions. (Inside a character class they are none either, but there nobody writes them.) */
+bool model_has_possessive_count(const char *regex, size_t len)
+{
+    const char *end = regex + len, *hit = regex;
+    for (; (hit = memmem(hit, (size_t)(end - hit), "}+", 2)) != NULL; hit++) {
+        const char *open = hit;
+        while (open > regex && (open[-1] == ',' || (open[-1] >= '0' && open[-1] <= '9')))
+            open--;
+        if (open == hit || open == regex || *--open != '{')
+            continue;
+        bool escaped = open > regex && open[-1] == '\\';
+        bool of_escape = open - regex >= 2 && open[-2] == '\\' && strchr("xog", open[-1]);
+        if (!escaped && !of_escape)
+            return true;
+    }
+    return false;
+}
+
 static void put_added_tokens(struct jsonw *w, const struct model *m)
 {
     jsonw_key(w, "added_tokens");

@@ -7,6 +7,7 @@
 #include "formats/jsonr.h"
 #include "formats/model_build.h"
 #include "formats/model_read.h"
+#include "formats/model_write.h"
 #include "formats/spell.h"
 
 #include <stdlib.h>
@@ -204,6 +205,10 @@ static int take_split(struct reader *in, const struct step *s)
         return jsonr_fail(r,
                           "pre_tokenizer Split with behavior \"%s\"%s: only \"Isolated\" without invert is supported",
                           s->behavior.s, s->invert ? " and invert" : "");
+    if (model_has_possessive_count((const char *)s->regex.p, s->regex.len))
+        return jsonr_fail(
+            r, "the regex has }+, which Hugging Face tokenizers reads as a repetition of the repetition, and "
+               "we as possessive: write {n,m} or (?>...{n,m})");
     return build_regex(&in->b, (const char *)s->regex.p, s->regex.len);
 }
 
@@ -698,7 +703,7 @@ int model_read_json(struct model *m, int fd, const char *name, struct buf *head,
     struct reader in = {.m = m};
     int rc = -1;
     /* A token has a key and a merge: some 85 bytes when pretty, half of that when compact. */
-    if (build_init(&in.b, m, name, model_file_size(fd) / 64, e))
+    if (build_init(&in.b, m, name, model_file_size(fd) / 80, e))
         buf_free(head);
     else if (!jsonr_init(&in.r, fd, name, head, e))
         rc = read_top(&in) || take_added(&in) || build_end(&in.b) ? -1 : 0;

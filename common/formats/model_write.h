@@ -6,10 +6,22 @@
 #include "sys/buf.h"
 #include "sys/err.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 /* Makes a model that was read from one format fit to be written in another, with the same ids: merges for ranks, and
  * the other way whether ranks say the same as the merges. (A model straight from the trainer is fit.) -1 with EX_USAGE:
  * the format cannot say what the model is; the message says why. */
 int model_fit(struct model *m, enum model_format format, struct err *e);
+
+/* How many tokens of the vocabulary merging never makes, not even of their own bytes alone, and the first of them (or
+ * MODEL_NO_ID). -1: out of memory. */
+int model_unreached(const struct model *m, size_t *n, uint32_t *first, struct err *e);
+
+/* Whether a regex makes a repetition such as {1,3} possessive by a plus, which Hugging Face tokenizers reads as a
+ * repetition of the repetition. */
+bool model_has_possessive_count(const char *regex, size_t len);
 
 /* Each appends one whole file to *out. -1: out of memory, or (EX_USAGE) the format cannot express the model: the
  * message says what. */

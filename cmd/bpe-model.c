@@ -1,0 +1,265 @@
+/* bpe-model - converts and describes models: any format in, any format out.
+ *
+ * Ids stay what they are. What the other format cannot say is an error, and nothing is written then.
+ */
+#include "bpe/scan.h"
+#include "formats/model.h"
+#include "formats/model_write.h"
+#include "sys/buf.h"
+#include "sys/fd.h"
+#include "sys/prog.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME "bpe-model"
+
+static const char usage[] =
+    "usage: bpe-model [--info] [-f json|gpt2|tiktoken|merges] [--merges=array|string]\n"
+    "                 [-p NAME] [-s TOKEN[=ID]]... [-o PATH] [MODEL]\n"
+    "Reads a model, and writes it in another format, or describes it. MODEL is a tokenizer.json or\n"
+    ".tiktoken file (default standard input), or a directory with vocab.json and merges.txt.\n"
+    "      --info             describe the model, a property a line\n"
+    "  -f, --format=FORMAT    json: tokenizer.json (default); gpt2: vocab.json and merges.txt in the\n"
+    "                         directory PATH; tiktoken: with -o also PATH.json; merges: text\n"
+    "      --merges=FORM      in tokenizer.json: array, or string for old readers (default as it was)\n"
+    "  -p, --pattern=NAME     the pattern (gpt2, cl100k, bytes), of a model that does not say it\n"
+    "  -s, --special=TOKEN    a special token of a .tiktoken file that comes without PATH.json; its id\n"
+    "                         is ID, or the next after all others\n"
+    "  -o, --output=PATH      write there (default standard output)\n"
+    "  -h, --help             this text\n"
+    "      --version          version\n";
+
+struct options {
+    bool info, has_format, has_form, merges_as_strings;
+    enum model_format format;
+    const char *path, *model;
+    struct model_opts read;
+    const char **special; /* owned; what read.special is */
+};
+
+/* ---- Describing ---- */
+
+/* Text with its control characters as \xHH, so that it is one line. */
+static int put_text(struct buf *out, const void *text, size_t len, struct err *e)
+{
+    const unsigned char *p = text;
+    int rc = 0;
+    for (size_t i = 0; i < len && !rc; i++)
+        rc = p[i] < 0x20 || p[i] == 0x7F ? buf_printf(out, e, "\\x%02X", p[i]) : buf_put_byte(out, p[i], e);
+    return rc;
+}
+
+static const char *pattern_name(const struct model *m)
+{
+    for (size_t i = 0; m->n_regex == 1 && pattern_at(i); i++) {
+        const char *regex = pattern_at(i)->regex;
+        if (regex && strlen(regex) == m->regex[0].len && !memcmp(regex, m->regex[0].p, m->regex[0].len))
+            return pattern_at(i)->name;
+    }
+    return m->pattern ? m->pattern : m->n_regex ? "regex" : "unknown";
+}
+
+static int put_split(struct buf *out, const struct model *m, struct err *e)
+{
+    if (buf_put_str(out, "pattern: ", e) || buf_put_str(out, pattern_name(m), e) || buf_put_byte(out, '\n', e))
+        return -1;
+    for (size_t i = 0; i < m->n_regex; i++) {
+        if (buf_put_str(out, "regex: ", e) || put_text(out, m->regex[i].p, m->regex[i].len, e) ||
+            buf_put_byte(out, '\n', e))
+            return -1;
+    }
+    return 0;
+}
+
+static int put_special(struct buf *out, const struct model *m, struct err *e)
+{
+    if (buf_printf(out, e, "special-tokens: %zu\n", m->n_special))
+        return -1;
+    for (size_t i = 0; i < m->n_special; i++) {
+        if (buf_printf(out, e, "special: %lu ", (unsigned long)m->special[i].id) ||
+            put_text(out, m->special[i].p, m->special[i].len, e) || buf_put_byte(out, '\n', e))
+            return -1;
+    }
+    return 0;
+}
+
+static int put_vocab(struct buf *out, const struct model *m, struct err *e)
+{
+    size_t tokens = 0, unreached;
+    uint32_t first, longest = 0;
+    for (size_t id = 0; id < m->n_ids; id++) {
+        tokens += m->token[id].p != NULL;
+        if (m->token[id].len > longest)
+            longest = m->token[id].len;
+    }
+    if (model_unreached(m, &unreached, &first, e))
+        return -1;
+    return buf_printf(out, e, "ids: %lu\ntokens: %zu\nid-bytes: %d\nlongest-token: %lu\n", (unsigned long)m->n_ids,
+                      tokens, m->n_ids <= 1L << 16 ? 2 : 4, (unsigned long)longest) ||
+                   (m->by_rank ? buf_put_str(out, "merges: by rank\n", e)
+                               : buf_printf(out, e, "merges: %zu\n", m->n_merges)) ||
+                   buf_printf(out, e, "ignore-merges: %s\nunreached: %zu\n", m->whole_first ? "yes" : "no", unreached)
+               ? -1
+               : 0;
+}
+
+static int describe(const struct model *m, struct err *e)
+{
+    static const char *const format[] = {"json", "gpt2", "tiktoken"};
+    struct buf out = {0};
+    int rc = buf_printf(&out, e, "format: %s\n", format[m->format]) || put_split(&out, m, e) || put_vocab(&out, m, e) ||
+             put_special(&out, m, e) || fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
+    buf_free(&out);
+    return rc ? -1 : 0;
+}
+
+/* ---- Converting ---- */
+
+/* Remarks about what is written, but not read by others as it is meant. */
+static void warn(const struct model *m, enum model_format format)
+{
+    bool gpt2 = m->pattern && !strcmp(m->pattern, "gpt2");
+    if (format == MODEL_GPT2 && !gpt2)
+        prog_note(NAME,
+                  "vocab.json and merges.txt do not say the pattern, which readers take to be gpt2; here it is %s",
+                  pattern_name(m));
+    for (size_t i = 0; format == MODEL_JSON && i < m->n_regex; i++) {
+        if (model_has_possessive_count(m->regex[i].p, m->regex[i].len))
+            prog_note(NAME, "the regex has }+, which Hugging Face tokenizers reads as a repetition, not as possessive: "
+                            "tokenizer.json splits text otherwise than this model");
+    }
+}
+
+static int convert(const struct options *o, struct model *m, struct err *e)
+{
+    if (o->has_form)
+        m->merges_as_strings = o->merges_as_strings;
+    if (model_fit(m, o->format, e) || model_save(m, o->format, o->path, e))
+        return -1;
+    warn(m, o->format);
+    return 0;
+}
+
+static int run(const struct options *o, struct err *e)
+{
+    struct model m;
+    if (model_read(&m, o->model, &o->read, e))
+        return -1;
+    int rc = o->info ? describe(&m, e) : convert(o, &m, e);
+    model_free(&m);
+    return rc;
+}
+
+/* ---- The command line ---- */
+
+enum { OPT_INFO = 256, OPT_MERGES, OPT_VERSION };
+
+static int set_pattern(struct options *o, const char *name, struct err *e)
+{
+    const struct pattern *pattern = pattern_find(name);
+    char known[200] = "";
+    for (size_t i = 0; pattern_at(i); i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", pattern_at(i)->name);
+    if (!pattern)
+        return err_set(e, EX_USAGE, "-p %s: no such pattern; there are %s", name, known);
+    o->read.pattern = pattern->name;
+    o->read.regex = pattern->regex;
+    return 0;
+}
+
+static int add_special(struct options *o, const char *token, int most, struct err *e)
+{
+    if (!o->special && !(o->special = calloc((size_t)most, sizeof *o->special)))
+        return err_mem(e, "special tokens", (unsigned long long)most * sizeof *o->special);
+    o->special[o->read.n_special++] = token;
+    o->read.special = o->special;
+    return 0;
+}
+
+static int parse_option(struct options *o, int c, int argc, char **argv, struct err *e)
+{
+    static const char *const format[] = {"json", "gpt2", "tiktoken", "merges", NULL};
+    static const char *const form[] = {"array", "string", NULL};
+    int i;
+    switch (c) {
+    case OPT_INFO:
+        o->info = true;
+        return 0;
+    case 'f':
+        i = prog_choice("-f", optarg, format, e);
+        o->format = (enum model_format)i;
+        o->has_format = true;
+        return i < 0 ? -1 : 0;
+    case OPT_MERGES:
+        i = prog_choice("--merges", optarg, form, e);
+        o->merges_as_strings = i == 1;
+        o->has_form = true;
+        return i < 0 ? -1 : 0;
+    case 'p':
+        return set_pattern(o, optarg, e);
+    case 's':
+        return add_special(o, optarg, argc, e);
+    case 'o':
+        o->path = optarg;
+        return 0;
+    case 'h':
+        e->code = prog_print(NAME, usage);
+        return 1;
+    case OPT_VERSION:
+        e->code = prog_print(NAME, NAME " " BPE_VERSION "\n");
+        return 1;
+    default:
+        return prog_bad_option(c, argv, e);
+    }
+}
+
+static int check_options(const struct options *o, int n_files, struct err *e)
+{
+    if (n_files > 1)
+        return err_set(e, EX_USAGE, "one model at a time; of GPT-2's two files name one, or their directory");
+    if (o->info && (o->has_format || o->path))
+        return err_set(e, EX_USAGE, "--info writes no model: leave out -f and -o");
+    if (o->format == MODEL_GPT2 && !o->path)
+        return err_set(e, EX_USAGE, "-f gpt2 makes two files; name a directory for them with -o");
+    if (o->has_form && (o->info || o->format != MODEL_JSON))
+        return err_set(e, EX_USAGE, "--merges is for -f json");
+    return 0;
+}
+
+/* Reads the command line. 0: go on; 1: help or version was printed (e->code); -1: wrong use. */
+static int parse(struct options *o, int argc, char **argv, struct err *e)
+{
+    static const struct option longs[] = {{"info", no_argument, NULL, OPT_INFO},
+                                          {"format", required_argument, NULL, 'f'},
+                                          {"merges", required_argument, NULL, OPT_MERGES},
+                                          {"pattern", required_argument, NULL, 'p'},
+                                          {"special", required_argument, NULL, 's'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"version", no_argument, NULL, OPT_VERSION},
+                                          {0}};
+    int n;
+    e->code = 0;
+    for (int c; (c = getopt_long(argc, argv, ":f:p:s:o:h", longs, NULL)) != -1;) {
+        int rc = parse_option(o, c, argc, argv, e);
+        if (rc)
+            return rc;
+    }
+    o->model = prog_files(argc, argv, &n)[0];
+    return check_options(o, n, e);
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {0};
+    struct err e;
+    fd_prepare();
+    int rc = parse(&o, argc, argv, &e);
+    if (rc == 0)
+        rc = run(&o, &e);
+    free(o.special);
+    return rc > 0 ? e.code : rc < 0 ? prog_fail(NAME, &e) : 0;
+}
