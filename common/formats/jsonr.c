@@ -403,6 +403,61 @@ int jsonr_key(struct jsonr *r, struct jsonr_str *key)
     return rc <= 0 ? rc : jsonr_utf8(r, *key) ? -1 : 1;
 }
 
+/* ---- In one step ---- */
+
+/* None of these looks for the end of the window: the zeros behind it are nothing that they accept. */
+
+static inline const unsigned char *white(const unsigned char *p)
+{
+    return *p > ' ' ? p : skip_white(p);
+}
+
+/* What comes next after the comma, if there must be one; NULL: there is none. */
+static inline const unsigned char *try_separator(const struct jsonr *r)
+{
+    const unsigned char *p = white(r->window.p + r->at);
+    return r->fresh ? p : *p == ',' ? white(p + 1) : NULL;
+}
+
+/* A string without escapes; what comes behind it, or NULL. */
+static inline const unsigned char *try_string(const unsigned char *p, struct jsonr_str *s)
+{
+    if (*p != '"')
+        return NULL;
+    const unsigned char *end = skip_text(p + 1);
+    *s = (struct jsonr_str){p + 1, (size_t)(end - p - 1)};
+    return *end == '"' ? white(end + 1) : NULL;
+}
+
+int jsonr_try_pair(struct jsonr *r, struct jsonr_str pair[2])
+{
+    const unsigned char *p = try_separator(r);
+    if (!p || *p != '[' || !(p = try_string(white(p + 1), &pair[0])) || *p != ',' ||
+        !(p = try_string(white(p + 1), &pair[1])) || *p != ']')
+        return 0;
+    r->at = (size_t)(p + 1 - r->window.p);
+    r->fresh = false;
+    return 1;
+}
+
+int jsonr_try_member(struct jsonr *r, struct jsonr_str *key, uint64_t *v)
+{
+    const unsigned char *p = try_separator(r);
+    if (!p || !(p = try_string(p, key)) || *p != ':')
+        return 0;
+    p = white(p + 1);
+    size_t n = 0;
+    uint64_t number = 0;
+    for (; n < 18 && p[n] >= '0' && p[n] <= '9'; n++)
+        number = 10 * number + (p[n] - '0');
+    if (!n || (n > 1 && p[0] == '0') || (p[n] != ',' && p[n] != '\n' && p[n] != '}'))
+        return 0;
+    *v = number;
+    r->at = (size_t)(p + n - r->window.p);
+    r->fresh = false;
+    return 1;
+}
+
 /* ---- Other values ---- */
 
 /* The number that comes next as it is written, at r->window.p + r->at, its length in *len. It stays to be taken. */
@@ -472,17 +527,9 @@ int jsonr_uint(struct jsonr *r, uint64_t *v)
     size_t len;
     if (next(r) < 0)
         return -1;
-    /* Mostly it is short, and a comma or the end of the line follows. */
-    const unsigned char *p = r->window.p + r->at;
-    for (*v = 0, len = 0; len < 18 && p[len] >= '0' && p[len] <= '9'; len++)
-        *v = 10 * *v + (p[len] - '0');
-    if (len && (len == 1 || p[0] != '0') && (p[len] == ',' || p[len] == '\n' || p[len] == '}')) {
-        r->at += len;
-        return 0;
-    }
     if (whole_number(r, &len))
         return -1;
-    p = r->window.p + r->at;
+    const unsigned char *p = r->window.p + r->at;
     if (number_len(p) != len)
         return jsonr_fail(r, "bad JSON: not a number");
     *v = 0;

@@ -67,6 +67,11 @@ int jsonr_uint(struct jsonr *r, uint64_t *v); /* no fraction, no exponent, at mo
 int jsonr_bool(struct jsonr *r, bool *v);
 int jsonr_null(struct jsonr *r); /* 1: it was null; 0: something else comes next */
 
+/* The same in one step where all is plain and in the window, which it mostly is: 1, or 0 and nothing is taken.
+ * Pair: jsonr_item, and in it an array of two raw strings. Member: jsonr_raw_key and jsonr_uint. */
+int jsonr_try_pair(struct jsonr *r, struct jsonr_str pair[2]);
+int jsonr_try_member(struct jsonr *r, struct jsonr_str *key, uint64_t *v);
+
 int jsonr_utf8(struct jsonr *r, struct jsonr_str s); /* checks a raw string, before the next call */
 
 int jsonr_skip(struct jsonr *r); /* any value */

@@ -17,7 +17,6 @@
 
 enum {
     PIECE = 1 << 20,   /* of memory */
-    BATCH = 64,        /* merges found together */
     MAX_GAPS = 1 << 24 /* ids may be this much above what the number of tokens explains */
 };
 
@@ -86,24 +85,34 @@ static inline uint64_t mix(uint64_t a, uint64_t b)
     return (uint64_t)v ^ (uint64_t)(v >> 64);
 }
 
+/* The first len <= 16 bytes of p, the others 0. */
+struct sixteen {
+    uint64_t w[2];
+};
+
+static inline struct sixteen load_short(const unsigned char *p, size_t len)
+{
+    static const unsigned char keep[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                           255, 255, 255, 255, 255, 255, 255, 255};
+    const unsigned char *mask = keep + 16 - len;
+    return (struct sixteen){{swar_load(p) & swar_load(mask), swar_load(p + 8) & swar_load(mask + 8)}};
+}
+
+/* Of tokens of up to 16 bytes, which almost all are, without a branch that depends on the length. */
 static inline uint32_t hash_token(const struct build *b, const unsigned char *p, size_t len, bool vocab)
 {
-    uint64_t head, tail = len << 1 | vocab;
     if (len > 16)
         return (uint32_t)hash_bytes(p, len, b->seed[0] ^ vocab);
-    head = len > 8 ? swar_load(p) : len ? swar_keep(swar_load(p), len) : 0;
-    if (len > 8)
-        tail ^= swar_keep(swar_load(p + 8), len - 8) * 0x9E3779B97F4A7C15U;
-    return (uint32_t)mix(mix(head ^ b->seed[0], b->seed[1]) ^ tail, b->seed[0] | 1);
+    struct sixteen s = load_short(p, len);
+    return (uint32_t)mix(mix(s.w[0] ^ b->seed[0], b->seed[1]) ^ s.w[1] ^ len << 1 ^ vocab, b->seed[0] | 1);
 }
 
 static inline bool same_bytes(const unsigned char *p, const unsigned char *q, size_t len)
 {
-    for (; len > 8; p += 8, q += 8, len -= 8) {
-        if (swar_load(p) != swar_load(q))
-            return false;
-    }
-    return !len || !swar_keep(swar_load(p) ^ swar_load(q), len);
+    if (len > 16)
+        return !memcmp(p, q, len);
+    struct sixteen s = load_short(p, len), t = load_short(q, len);
+    return s.w[0] == t.w[0] && s.w[1] == t.w[1];
 }
 
 static inline bool is_token(const struct model_token *t, const unsigned char *p, size_t len, bool vocab)
@@ -157,6 +166,31 @@ static int grow_tokens(struct build *b, size_t n)
     return 0;
 }
 
+static int insert(struct build *b, struct build_slot fresh)
+{
+    const struct model_token *t = &b->m->token[fresh.id1 - 1];
+    struct build_slot *s = find_slot(b, t->p, t->len, t->vocab, fresh.hash);
+    char show[60];
+    if (s->id1)
+        return err_set(b->e, EX_DATAERR, "%s: token \"%s\" is there twice, with the ids %lu and %lu", b->name,
+                       build_show(show, sizeof show, t->p, t->len), (unsigned long)s->id1 - 1,
+                       (unsigned long)fresh.id1 - 1);
+    *s = fresh;
+    return 0;
+}
+
+int build_tokens_end(struct build *b)
+{
+    if (2 * b->n_tokens > b->n_slots && grow_slots(b, 2 * b->n_slots))
+        return -1;
+    for (size_t i = 0; i < b->n_fresh; i++) {
+        if (insert(b, b->fresh[i]))
+            return -1;
+    }
+    b->n_fresh = 0;
+    return 0;
+}
+
 int build_token(struct build *b, const unsigned char *p, size_t len, bool vocab, uint64_t id)
 {
     char show[60];
@@ -174,26 +208,21 @@ int build_token(struct build *b, const unsigned char *p, size_t len, bool vocab,
                        (unsigned long long)id, build_show(other, sizeof other, b->m->token[id].p, b->m->token[id].len),
                        build_show(show, sizeof show, p, len));
     }
-    if (2 * (b->n_tokens + 1) > b->n_slots && grow_slots(b, 2 * b->n_slots))
-        return -1;
-    uint32_t hash = hash_token(b, p, len, vocab);
-    struct build_slot *s = find_slot(b, p, len, vocab, hash);
-    if (s->id1)
-        return err_set(b->e, EX_DATAERR, "%s: token \"%s\" is there twice, with the ids %lu and %llu", b->name,
-                       build_show(show, sizeof show, p, len), (unsigned long)s->id1 - 1, (unsigned long long)id);
-    *s = (struct build_slot){hash, (uint32_t)id + 1};
     b->m->token[id] = (struct model_token){p, (uint32_t)len, vocab};
     b->n_tokens++;
     if (id >= b->m->n_ids)
         b->m->n_ids = (uint32_t)id + 1;
-    return 0;
+    uint32_t hash = hash_token(b, p, len, vocab);
+    __builtin_prefetch(&b->slot[hash & (b->n_slots - 1)], 1);
+    b->fresh[b->n_fresh++] = (struct build_slot){hash, (uint32_t)id + 1};
+    return b->n_fresh == BUILD_BATCH ? build_tokens_end(b) : 0;
 }
 
 /* ---- Merges ---- */
 
 unsigned char *build_merge_room(struct build *b, size_t n)
 {
-    if (buf_reserve(&b->text, n + MODEL_PAD, b->e))
+    if (buf_reserve(&b->text, n + SPELL_PAD, b->e))
         return NULL;
     return b->text.p + b->text.len;
 }
@@ -237,6 +266,22 @@ static int find_merge(struct build *b, const struct build_merge *w)
     return 0;
 }
 
+/* Asks for the tokens that the merges name, most probably: the slot they would be in is there by now. */
+static void ask_for_tokens(const struct build *b)
+{
+    size_t mask = b->n_slots - 1;
+    for (size_t i = 0; i < b->n_wait; i++) {
+        uint32_t left = b->slot[b->wait[i].left_hash & mask].id1, right = b->slot[b->wait[i].right_hash & mask].id1;
+        __builtin_prefetch(&b->m->token[left ? left - 1 : 0]);
+        __builtin_prefetch(&b->m->token[right ? right - 1 : 0]);
+    }
+    for (size_t i = 0; i < b->n_wait; i++) {
+        uint32_t left = b->slot[b->wait[i].left_hash & mask].id1, right = b->slot[b->wait[i].right_hash & mask].id1;
+        __builtin_prefetch(b->m->token[left ? left - 1 : 0].p);
+        __builtin_prefetch(b->m->token[right ? right - 1 : 0].p);
+    }
+}
+
 static int find_merges(struct build *b)
 {
     if (array_grow(&b->m->merge, &b->merge_cap, b->m->n_merges + b->n_wait, sizeof *b->m->merge, "the merges", b->e))
@@ -247,6 +292,8 @@ static int find_merges(struct build *b)
         if (!b->made)
             return err_mem(b->e, "the merges", b->n_made / 8);
     }
+    if (b->n_wait <= BUILD_BATCH)
+        ask_for_tokens(b);
     for (size_t i = 0; i < b->n_wait; i++) {
         if (find_merge(b, &b->wait[i]))
             return -1;
@@ -270,7 +317,7 @@ int build_merge(struct build *b, size_t left_len, size_t right_len)
     __builtin_prefetch(&b->slot[w->left_hash & (b->n_slots - 1)]);
     __builtin_prefetch(&b->slot[w->right_hash & (b->n_slots - 1)]);
     b->text.len += left_len + right_len;
-    return b->vocab_known && b->n_wait >= BATCH ? find_merges(b) : 0;
+    return b->vocab_known && b->n_wait >= BUILD_BATCH ? find_merges(b) : 0;
 }
 
 /* Keeps the last of each pair, by a table of indices. */
@@ -304,7 +351,7 @@ static int drop_doubles(struct build *b)
 int build_merges_end(struct build *b)
 {
     b->vocab_known = true;
-    return find_merges(b) || (b->made_twice && drop_doubles(b)) ? -1 : 0;
+    return build_tokens_end(b) || find_merges(b) || (b->made_twice && drop_doubles(b)) ? -1 : 0;
 }
 
 /* ---- The rest ---- */
@@ -358,6 +405,8 @@ static int by_id(const void *a, const void *b)
 int build_end(struct build *b)
 {
     struct model *m = b->m;
+    if (build_tokens_end(b))
+        return -1;
     for (unsigned c = 0; c < 256; c++) {
         unsigned char byte[1 + MODEL_PAD] = {(unsigned char)c};
         m->byte_id[c] = build_find(b, byte, 1, true);

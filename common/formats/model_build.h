@@ -3,6 +3,7 @@
 #define BPE_FORMATS_MODEL_BUILD_H
 
 #include "formats/model.h"
+#include "formats/spell.h"
 #include "sys/buf.h"
 #include "sys/err.h"
 
@@ -14,6 +15,9 @@ struct build_slot {
     uint32_t hash;
     uint32_t id1; /* id + 1; 0: free */
 };
+
+/* Memory is asked for ahead of time, and what needs it done in batches of this many. */
+#define BUILD_BATCH 64
 
 /* A merge whose tokens are still to be found: left's and right's bytes, one after the other, in `text`. */
 struct build_merge {
@@ -30,7 +34,9 @@ struct build {
     struct build_slot *slot; /* the tokens by (bytes, vocab); at most half full */
     size_t n_slots;          /* a power of two */
     uint64_t seed[2];
-    struct build_merge *wait; /* merges to be found: in batches, so that memory is asked for ahead of time */
+    struct build_slot fresh[BUILD_BATCH]; /* tokens that are not in the table yet */
+    size_t n_fresh;
+    struct build_merge *wait; /* merges to be found */
     size_t n_wait, wait_cap;
     struct buf text;
     uint64_t *made; /* n_made bits: which ids are a merge's result */
@@ -50,15 +56,17 @@ void build_keep(struct build *b, size_t kept);
 const unsigned char *build_copy(struct build *b, const void *p, size_t n);
 
 /* Gives a token its id; p lives as long as the model. -1 with EX_DATAERR: the id is too large or taken, or the token is
- * there already. */
+ * there already (which may come to light as late as build_tokens_end). */
 int build_token(struct build *b, const unsigned char *p, size_t len, bool vocab, uint64_t id);
+int build_tokens_end(struct build *b); /* before any is looked for */
 
 /* The id of a token, or MODEL_NO_ID. MODEL_PAD bytes past the last must be readable. */
 uint32_t build_find(const struct build *b, const unsigned char *p, size_t len, bool vocab);
 
-/* Room for a merge whose two tokens have together at most n bytes (MODEL_PAD more may be written), and the merge: left
- * is what was written first. They are found, in order, when vocab_known, at the latest by build_merges_end, which also
- * drops all but the last of a pair that comes twice, as Hugging Face does. */
+/* Room for a merge whose two tokens have together at most n bytes (SPELL_PAD more may be written), and the merge: left
+ * is what was written first. They are found, in order, when vocab_known (all tokens are there, build_tokens_end), at
+ * the latest by build_merges_end, which also drops all but the last of a pair that comes twice, as Hugging Face does.
+ */
 unsigned char *build_merge_room(struct build *b, size_t n);
 int build_merge(struct build *b, size_t left_len, size_t right_len);
 int build_merges_end(struct build *b);

@@ -26,7 +26,7 @@ static int take_line(struct build *b, const char *name, size_t line, const unsig
         return bad_line(b, name, line, "ends with CR LF; the file must have LF alone, or other readers misread it");
     if (!n)
         return bad_line(b, name, line, "is empty; one merge a line should be there");
-    unsigned char *to = build_merge_room(b, n + SPELL_PAD);
+    unsigned char *to = build_merge_room(b, n);
     if (!to)
         return -1;
     left = space ? spell_get(to, p, at) : SPELL_NOT;

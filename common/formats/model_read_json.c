@@ -15,12 +15,16 @@
 
 int model_read_vocab(struct jsonr *r, struct build *b)
 {
-    struct jsonr_str key;
-    int more;
     if (jsonr_object(r))
         return -1;
-    while ((more = jsonr_raw_key(r, &key)) > 0) {
+    for (;;) {
+        struct jsonr_str key;
         uint64_t id;
+        int have_id = jsonr_try_member(r, &key, &id), more = have_id ? 1 : jsonr_raw_key(r, &key);
+        if (more <= 0) {
+            b->vocab_known = true;
+            return more || build_tokens_end(b) ? -1 : 0;
+        }
         unsigned char *p = build_room(b, key.len + SPELL_PAD);
         if (!p)
             return -1;
@@ -33,11 +37,9 @@ int model_read_vocab(struct jsonr *r, struct build *b)
             len = key.len;
         }
         build_keep(b, len);
-        if (jsonr_uint(r, &id) || build_token(b, p, len, vocab, id))
+        if ((!have_id && jsonr_uint(r, &id)) || build_token(b, p, len, vocab, id))
             return -1;
     }
-    b->vocab_known = true;
-    return more;
 }
 
 struct added {
@@ -474,11 +476,8 @@ static int bad_merge(struct reader *in, struct jsonr_str s)
 }
 
 /* One side of a merge: its length, or SPELL_NOT when it failed. */
-static size_t read_side(struct reader *in, size_t before)
+static size_t take_side(struct reader *in, size_t before, struct jsonr_str s)
 {
-    struct jsonr_str s;
-    if (jsonr_raw_string(&in->r, &s))
-        return SPELL_NOT;
     unsigned char *to = build_merge_room(&in->b, before + s.len);
     if (!to)
         return SPELL_NOT;
@@ -488,6 +487,12 @@ static size_t read_side(struct reader *in, size_t before)
         return SPELL_NOT;
     }
     return n;
+}
+
+static size_t read_side(struct reader *in, size_t before)
+{
+    struct jsonr_str s;
+    return jsonr_raw_string(&in->r, &s) ? SPELL_NOT : take_side(in, before, s);
 }
 
 /* ["left", "right"] */
@@ -533,13 +538,21 @@ static int read_merges(struct reader *in)
     int more;
     if (jsonr_array(r))
         return -1;
-    while ((more = jsonr_item(r)) > 0) {
+    for (;;) {
+        struct jsonr_str pair[2];
+        while (jsonr_try_pair(r, pair)) {
+            size_t left = take_side(in, 0, pair[0]);
+            size_t right = left == SPELL_NOT ? SPELL_NOT : take_side(in, left, pair[1]);
+            if (right == SPELL_NOT || build_merge(&in->b, left, right))
+                return -1;
+        }
+        if ((more = jsonr_item(r)) <= 0)
+            return more;
         int c = jsonr_peek(r);
         in->m->merges_as_strings = c == '"';
         if (c < 0 || (c == '"' ? read_line(in) : read_pair(in)))
             return -1;
     }
-    return more;
 }
 
 /* A number or null: whether it is other than 0. */

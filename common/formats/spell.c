@@ -5,6 +5,9 @@
 
 #include <stdbool.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum {
     N_BYTES = 256,
@@ -67,10 +70,34 @@ int spell_put(struct buf *out, const unsigned char *p, size_t n, struct err *e)
     return 0;
 }
 
+/* Most tokens are at most 16 characters that stand for themselves, behind a space or not: those, without a branch that
+ * depends on the length. SPELL_NOT: something else. */
+static inline size_t get_short(unsigned char *to, const unsigned char *p, size_t n)
+{
+    size_t space = p[0] == 0xC4 && p[1] == 0xA0 && n > 1; /* U+0120 */
+    to[0] = ' ';
+    p += 2 * space;
+    to += space;
+    n -= 2 * space;
+    memcpy(to, p, 16);
+#ifdef __SSE2__
+    __m128i x = _mm_loadu_si128((const __m128i *)p), low = _mm_set1_epi8(0x20);
+    /* As signed numbers, what is above ASCII is below zero. */
+    __m128i good = _mm_andnot_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8(0x7F)), _mm_cmpgt_epi8(x, low));
+    uint32_t bad = ~(uint32_t)_mm_movemask_epi8(good) & ((1U << (n & 31)) - 1);
+    return n > 16 || bad ? SPELL_NOT : n + space;
+#else
+    return SPELL_NOT;
+#endif
+}
+
 size_t spell_get(unsigned char *to, const unsigned char *p, size_t n)
 {
     const unsigned char *end = p + n;
     unsigned char *start = to;
+    size_t len = get_short(to, p, n);
+    if (len != SPELL_NOT)
+        return len;
     prepare();
     while (p < end) {
         if (*p < 0x80) { /* a run of what stands for itself, eight bytes at a time */

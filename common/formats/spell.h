@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPELL_PAD 8 /* room past the end that spell_get needs, to read and to write */
+#define SPELL_PAD 24 /* room past the end that spell_get needs, to read and to write */
 #define SPELL_NOT SIZE_MAX
 
 /* The bytes by their code point in the map: "!" first. */
