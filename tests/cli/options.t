@@ -3,7 +3,7 @@
 # where only the last program of the line can tell.
 . "$(dirname "$0")/../lib.sh"
 
-PROGRAMS="bpe-chunk bpe-count bpe-sum bpe-merge bpe-view"
+PROGRAMS="bpe-chunk bpe-count bpe-sum bpe-merge bpe-model bpe-view"
 
 # fails CODE PATTERN COMMAND...: it exits with CODE and says one line like PATTERN.
 fails() {
