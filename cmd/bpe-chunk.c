@@ -37,7 +37,8 @@ static const char usage[] =
     "                 [--invalid=error|replace|skip] [--only FILE] [FILE...]\n"
     "Cuts text into chunks for bpe-count. FILEs (standard input if none, or -) are plain text,\n"
     "or zstd or gzip of it.\n"
-    "  -p, --pattern=NAME     how text splits into pretokens: gpt2 (default), cl100k, bytes\n"
+    "  -p, --pattern=NAME     how text splits into pretokens: gpt2 (default), cl100k (llama3),\n"
+    "                         cl100k-tiktoken, nanochat, qwen2, bytes\n"
     "  -e, --regex=REGEX      the same by a PCRE2 regex\n"
     "  -s, --special=TOKEN    a special token, which ends a document (default <|endoftext|>);\n"
     "                         repeat for several\n"
@@ -467,12 +468,14 @@ static int set_cutter(struct chunker *c, const struct rules *r, struct err *e)
         if (!pattern) {
             char known[200] = "";
             for (size_t i = 0; pattern_at(i); i++)
-                snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
-                         pattern_at(i)->name);
+                snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s%s%s%s", i ? ", " : "",
+                         pattern_at(i)->name, pattern_at(i)->alias ? " (" : "",
+                         pattern_at(i)->alias ? pattern_at(i)->alias : "", pattern_at(i)->alias ? ")" : "");
             return err_set(e, EX_USAGE, "-p %s: no such pattern; there are %s", name, known);
         }
     }
-    struct scanner *s = scanner_open(pattern, (const char *)r->pattern.p, r->pattern.len, e);
+    const struct scan_text regex = {(const char *)r->pattern.p, r->pattern.len};
+    struct scanner *s = scanner_open(pattern, &regex, 1, e);
     if (!s)
         return -1;
     scanner_close(s);
@@ -784,6 +787,8 @@ static int check_options(struct options *o, struct err *e)
         return err_set(e, EX_USAGE, "--only takes the rules from its file; leave out options that set them");
     if (!o->pattern)
         o->pattern = "gpt2";
+    if (pattern_find(o->pattern)) /* an alias does not travel */
+        o->pattern = pattern_find(o->pattern)->name;
     if (!o->field)
         o->field = "";
     return o->no_special || o->n_special ? 0 : add_special(o, "<|endoftext|>", e);

@@ -129,8 +129,8 @@ static int job_open(struct job *j, const unsigned char *run, struct str wire_rul
     for (size_t i = 0; i < r->n_special; i++)
         special[i] = (struct special_token){.p = r->special[i].p, .len = r->special[i].len};
     static const enum walk_invalid invalid[] = {WALK_ERROR, WALK_REPLACE, WALK_SKIP};
-    int rc =
-        counter_open(&j->counter, pattern, r->pattern.p, r->pattern.len, special, r->n_special, invalid[r->invalid], e);
+    const struct scan_text regex = {(const char *)r->pattern.p, r->pattern.len};
+    int rc = counter_open(&j->counter, pattern, &regex, 1, special, r->n_special, invalid[r->invalid], e);
     free(special);
     jsonl_init(&j->jsonl, r->field, r->invalid);
     return rc;

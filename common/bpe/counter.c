@@ -6,12 +6,12 @@ static int count(void *ctx, const unsigned char *text, size_t start, const uint3
     return table_add_ends(ctx, text, start, ends, n, e);
 }
 
-int counter_open(struct counter *c, const struct pattern *pattern, const unsigned char *regex, size_t regex_len,
+int counter_open(struct counter *c, const struct pattern *pattern, const struct scan_text *regex, size_t n_regex,
                  const struct special_token *special, size_t n_special, enum walk_invalid invalid, struct err *e)
 {
     const struct walk_sink sink = {.words = count, .ctx = &c->table};
     *c = (struct counter){0};
-    if (walk_open(&c->walk, pattern, regex, regex_len, special, n_special, invalid, &sink, e) ||
+    if (walk_open(&c->walk, pattern, regex, n_regex, special, n_special, invalid, &sink, e) ||
         table_init(&c->table, e)) {
         counter_close(c);
         return -1;

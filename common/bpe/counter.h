@@ -11,7 +11,7 @@ struct counter {
 };
 
 /* As walk_open. The counter must stay where it is. */
-int counter_open(struct counter *c, const struct pattern *pattern, const unsigned char *regex, size_t regex_len,
+int counter_open(struct counter *c, const struct pattern *pattern, const struct scan_text *regex, size_t n_regex,
                  const struct special_token *special, size_t n_special, enum walk_invalid invalid, struct err *e);
 void counter_close(struct counter *c); /* a zeroed counter is fine */
 

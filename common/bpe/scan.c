@@ -3,6 +3,7 @@
 
 #include "bpe/scan_parts.h"
 #include "bpe/scan_regex.h"
+#include "bpe/scan_stages.h"
 #include "bpe/uclass.h"
 #include "sys/simd.h"
 
@@ -23,30 +24,64 @@ static size_t scan_whole(const unsigned char *text, size_t len, enum scan_end en
     return 1;
 }
 
+/* ---- The patterns ---- */
+
+/* What is common to cl100k and its kin, before and behind \p{N}. */
+#define BEFORE_NUMBERS "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
+#define BEHIND_NUMBERS "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+
+static const char gpt2[] = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+static const char cl100k[] = BEFORE_NUMBERS "\\p{N}{1,3}" BEHIND_NUMBERS;
+static const char cl100k_tiktoken[] =
+    BEFORE_NUMBERS "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s+\\z|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+static const char nanochat[] = BEFORE_NUMBERS "\\p{N}{1,2}" BEHIND_NUMBERS;
+static const char qwen2[] = BEFORE_NUMBERS "\\p{N}" BEHIND_NUMBERS;
+
+#define ONE(name, alias, regex, cut_inside)                                                                            \
+    {                                                                                                                  \
+        name, alias, regex, &(const struct scan_text){regex, sizeof regex - 1}, 1, cut_inside                          \
+    }
+
 static const struct pattern patterns[] = {
-    {"gpt2", "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", true},
-    {"cl100k",
-     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*"
-     "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
-     true},
-    {"bytes", NULL, false},
+    ONE("gpt2", NULL, gpt2, true),
+    ONE("cl100k", "llama3", cl100k, true),
+    ONE("cl100k-tiktoken", NULL, cl100k_tiktoken, true),
+    ONE("nanochat", NULL, nanochat, true),
+    ONE("qwen2", NULL, qwen2, true),
+    {"bytes", NULL, NULL, NULL, 0, false},
 };
 
 #define N_PATTERNS (sizeof patterns / sizeof patterns[0])
 
-/* The best scanner for the i-th of them. */
-static scan_fn *scanner_for(size_t i)
-{
-    scan_fn *const all[N_PATTERNS][SIMD_N] = {
-        {scan_gpt2, scan_gpt2_neon, scan_gpt2_sse2, scan_gpt2_avx2, scan_gpt2_avx512},
-        {scan_cl100k, scan_cl100k_neon, scan_cl100k_sse2, scan_cl100k_avx2, scan_cl100k_avx512},
-        {scan_whole},
-    };
-    size_t level = simd_level();
-    while (!all[i][level])
-        level--;
-    return all[i][level];
-}
+/* How each is scanned. */
+static const struct {
+    enum scan_name scanner;
+    bool tail; /* by scan_tail */
+} how[N_PATTERNS] = {
+    {SCAN_GPT2, false},     {SCAN_CL100K, false}, {SCAN_CL100K, true},
+    {SCAN_NANOCHAT, false}, {SCAN_QWEN2, false},  {SCAN_WHOLE, false},
+};
+
+/* Other texts of the same: the release of GPT-2; tiktoken's of gpt2, the older one and that of 0.8 and later; the same
+ * of cl100k, which is Hugging Face's before 0.8; nanochat's own. */
+static const struct spelling spellings[] = {
+    {"gpt2", "'s|'t|'re|'ve|'m|'ll|'d| ?[\\p{L}]+| ?[\\p{N}]+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", false},
+    {"gpt2", "'(?:[sdmt]|ll|ve|re)| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", false},
+    {"gpt2", "'(?:[sdmt]|ll|ve|re)| ?\\p{L}++| ?\\p{N}++| ?[^\\s\\p{L}\\p{N}]++|\\s++$|\\s+(?!\\S)|\\s", false},
+    {"cl100k",
+     "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*|\\s*[\\r\\n]"
+     "|\\s+(?!\\S)|\\s+",
+     false},
+    {"cl100k-tiktoken",
+     "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}++|\\p{N}{1,3}+| "
+     "?[^\\s\\p{L}\\p{N}]++[\\r\\n]*+|\\s++$|\\s*[\\r\\n]"
+     "|\\s+(?!\\S)|\\s",
+     true},
+    {"nanochat",
+     "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}{1,2}| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*|\\s*[\\r\\n]"
+     "|\\s+(?!\\S)|\\s+",
+     false},
+};
 
 const struct pattern *pattern_at(size_t i)
 {
@@ -56,17 +91,75 @@ const struct pattern *pattern_at(size_t i)
 const struct pattern *pattern_find(const char *name)
 {
     for (size_t i = 0; i < N_PATTERNS; i++)
-        if (strcmp(patterns[i].name, name) == 0)
+        if (strcmp(patterns[i].name, name) == 0 || (patterns[i].alias && strcmp(patterns[i].alias, name) == 0))
             return &patterns[i];
     return NULL;
 }
 
+bool pattern_spelling(size_t i, struct spelling *out)
+{
+    if (i >= sizeof spellings / sizeof spellings[0])
+        return false;
+    *out = spellings[i];
+    return true;
+}
+
+/* Whether a regex has this text, CR and LF in it being \r and \n. */
+static bool is_text(struct scan_text regex, const char *text)
+{
+    const char *p = regex.p, *end = p + regex.len;
+    while (p < end && *text) {
+        char escape = *p == '\r' ? 'r' : *p == '\n' ? 'n' : '\0';
+        if (escape && text[0] == '\\' && text[1] == escape)
+            text++;
+        else if (*p != *text)
+            return false;
+        p++;
+        text++;
+    }
+    return p == end && !*text;
+}
+
+const struct pattern *pattern_by_regex(const struct scan_text *regex, size_t n, enum scan_dialect dialect)
+{
+    for (size_t i = 0; i < N_PATTERNS; i++) {
+        size_t same = 0;
+        while (n == patterns[i].n_regexes && same < n && is_text(regex[same], patterns[i].regexes[same].p))
+            same++;
+        if (n > 0 && same == n)
+            return &patterns[i];
+    }
+    for (size_t i = 0; n == 1 && i < sizeof spellings / sizeof spellings[0]; i++)
+        if ((dialect == SCAN_PCRE || !spellings[i].pcre_only) && is_text(*regex, spellings[i].regex))
+            return pattern_find(spellings[i].pattern);
+    return NULL;
+}
+
+/* ---- Scanners ---- */
+
 struct scanner {
-    scan_fn *scan;            /* of a built-in pattern, or */
-    struct scan_regex *regex; /* a regex by a user */
+    scan_fn *scan; /* of a built-in pattern, or */
+    bool tail;
+    struct scan_regex *regex;   /* a regex by a user, or */
+    struct scan_stages *stages; /* several */
 };
 
-struct scanner *scanner_open(const struct pattern *pattern, const char *regex, size_t regex_len, struct err *e)
+/* The best scanner of the name. */
+static scan_fn *scanner_for(enum scan_name name)
+{
+    static scan_fn *const plain[SCAN_N] = {
+        [SCAN_GPT2] = scan_gpt2,   [SCAN_CL100K] = scan_cl100k, [SCAN_NANOCHAT] = scan_nanochat,
+        [SCAN_QWEN2] = scan_qwen2, [SCAN_WHOLE] = scan_whole,
+    };
+    static scan_fn *const *const all[SIMD_N] = {plain, scan_neon, scan_sse2, scan_avx2, scan_avx512};
+    size_t level = simd_level();
+    while (!all[level][name])
+        level--;
+    return all[level][name];
+}
+
+struct scanner *scanner_open(const struct pattern *pattern, const struct scan_text *regex, size_t n_regex,
+                             struct err *e)
 {
     struct scanner *s = calloc(1, sizeof *s);
     if (!s) {
@@ -74,11 +167,16 @@ struct scanner *scanner_open(const struct pattern *pattern, const char *regex, s
         return NULL;
     }
     if (pattern) {
-        s->scan = scanner_for((size_t)(pattern - patterns));
+        s->scan = scanner_for(how[pattern - patterns].scanner);
+        s->tail = how[pattern - patterns].tail;
         return s;
     }
-    s->regex = scan_regex_open(regex, regex_len, e);
-    if (!s->regex) {
+    assert(n_regex > 0);
+    if (n_regex == 1)
+        s->regex = scan_regex_open(regex->p, regex->len, 0, e);
+    else
+        s->stages = scan_stages_open(regex, n_regex, e);
+    if (!s->regex && !s->stages) {
         free(s);
         return NULL;
     }
@@ -87,8 +185,10 @@ struct scanner *scanner_open(const struct pattern *pattern, const char *regex, s
 
 void scanner_close(struct scanner *s)
 {
-    if (s)
+    if (s) {
         scan_regex_close(s->regex);
+        scan_stages_close(s->stages);
+    }
     free(s);
 }
 
@@ -103,11 +203,15 @@ ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len,
     assert(*pos <= len && len <= SCAN_MAX_WINDOW);
     assert(end != SCAN_LETTER || scanner_streams(s));
     assert(end != SCAN_LETTER || len == 0 || text[len - 1] == '\n');
+    if (s->tail)
+        return (ptrdiff_t)scan_tail(s->scan, text, len, end, pos, ends, max);
     if (s->scan)
         return (ptrdiff_t)s->scan(text, len, end, pos, ends, max);
     if (end == SCAN_MORE)
         return 0;
-    return scan_regex(s->regex, text, len, pos, ends, max, e);
+    if (s->stages)
+        return scan_stages(s->stages, text, len, pos, ends, max, e);
+    return scan_regex(s->regex, text, len, pos, ends, max, 0, e);
 }
 
 const char *scanner_version(char *buf, size_t n, const char *program)

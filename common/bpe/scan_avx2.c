@@ -53,7 +53,7 @@ INLINE vec lower(vec v)
 #define put_ends put_ends_by_four
 #include "bpe/scan_masks.h"
 
-SCANNERS(avx2)
+scan_fn *const scan_avx2[SCAN_N] = SCANNERS;
 #else
-scan_fn *const scan_gpt2_avx2 = NULL, *const scan_cl100k_avx2 = NULL;
+scan_fn *const scan_avx2[SCAN_N] = {NULL};
 #endif

@@ -62,7 +62,7 @@ INLINE size_t put_ends(uint32_t *ends, uint64_t starts, uint32_t at)
 
 #include "bpe/scan_masks.h"
 
-SCANNERS(avx512)
+scan_fn *const scan_avx512[SCAN_N] = SCANNERS;
 #else
-scan_fn *const scan_gpt2_avx512 = NULL, *const scan_cl100k_avx512 = NULL;
+scan_fn *const scan_avx512[SCAN_N] = {NULL};
 #endif

@@ -1,5 +1,5 @@
-/* scan_cl100k.c - the pretokens of GPT-4's cl100k_base (and Llama 3), scanned by hand, one character at a time: the
- * plain version.
+/* scan_cl100k.c - the pretokens of GPT-4's cl100k_base (and Llama 3), and of nanochat and Qwen 2, which differ in how
+ * many numbers stand together: scanned by hand, one character at a time, the plain version.
  *
  *   (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
  *
@@ -7,7 +7,7 @@
  * next decide which alternative matches:
  *
  *   letter            a run of letters
- *   number            up to three numbers
+ *   number            up to three numbers (nanochat: two; qwen2: one)
  *   space or other    followed by a letter: with the run of letters (CR and LF excepted)
  *   0x20              followed by an other: with it, as below
  *   other             a run of others, then all CR and LF that follow
@@ -17,7 +17,10 @@
  *                     (\s+(?!\S) gives back one); else all of it
  *
  * This is the regex as Hugging Face tokenizers have it. tiktoken's own form of it has \s++$ before \s*[\r\n], so there
- * all spaces at the end of a document are one pretoken: "\n " is one, and two here. Nothing else differs.
+ * all spaces at the end of a document are one pretoken: "\n " is one, and two here. Nothing else differs: possessive
+ * repetitions give nothing back where giving back would help no alternative; \s*[\r\n] is \s*[\r\n]+, as \s* leaves
+ * to [\r\n] the last newline of the run; the last \s is \s+, as it comes to one space alone, before something else.
+ * scan_tail.c makes the one from the other.
  *
  * Ignoring case, the contractions have one letter that is not ASCII: U+017F (long s) folds to s. No other character
  * folds to one of d, e, l, m, r, s, t, v.
@@ -68,24 +71,24 @@ static size_t others_end(const unsigned char *text, size_t p, size_t len)
     return p;
 }
 
-/* The end of up to three numbers, the first being at p. */
-static size_t numbers_end(const unsigned char *text, size_t p, size_t len, enum scan_end end)
+/* The end of up to max numbers, the first being at p. */
+static size_t numbers_end(const unsigned char *text, size_t p, size_t len, enum scan_end end, int max)
 {
     int found = 0;
     size_t n;
-    while (found < 3 && p < len && uclass_at(text + p, &n) == UCLASS_NUMBER) {
+    while (found < max && p < len && uclass_at(text + p, &n) == UCLASS_NUMBER) {
         p += n;
         found++;
     }
-    return found < 3 && p == len && end == SCAN_MORE ? SCAN_UNDECIDED : p;
+    return found < max && p == len && end == SCAN_MORE ? SCAN_UNDECIDED : p;
 }
 
-static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum scan_end end)
+static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum scan_end end, int numbers)
 {
     size_t n, n_next, q;
     enum uclass class = uclass_at(text + p, &n);
     if (class == UCLASS_NUMBER)
-        return numbers_end(text, p, len, end);
+        return numbers_end(text, p, len, end, numbers);
     if (text[p] == '\'') { /* one cut short by the window is undecided below: its letters are a run up to the end */
         size_t contraction = cl100k_contraction(text + p, len - p);
         if (contraction > 0)
@@ -104,11 +107,12 @@ static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t le
     return q == len && end == SCAN_MORE ? SCAN_UNDECIDED : q;
 }
 
-size_t scan_cl100k(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends, size_t max)
+static inline size_t scan_by(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,
+                             size_t max, int numbers)
 {
     size_t p = *pos, n = 0;
     while (p < len && n < max) {
-        size_t q = pretoken_end(text, p, len, end);
+        size_t q = pretoken_end(text, p, len, end, numbers);
         if (q == SCAN_UNDECIDED)
             break;
         ends[n++] = (uint32_t)q;
@@ -116,4 +120,19 @@ size_t scan_cl100k(const unsigned char *text, size_t len, enum scan_end end, siz
     }
     *pos = p;
     return n;
+}
+
+size_t scan_cl100k(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends, size_t max)
+{
+    return scan_by(text, len, end, pos, ends, max, 3);
+}
+
+size_t scan_nanochat(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends, size_t max)
+{
+    return scan_by(text, len, end, pos, ends, max, 2);
+}
+
+size_t scan_qwen2(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends, size_t max)
+{
+    return scan_by(text, len, end, pos, ends, max, 1);
 }

@@ -208,14 +208,17 @@ INLINE uint64_t gpt2_starts(const struct block *b, const struct block *next, str
     return contract(starts | last_of_runs(b, next, b->white), b, before, at, gpt2_contraction);
 }
 
-/* cl100k: every third number starts a pretoken, counted from the start of their run. */
-INLINE uint64_t third_numbers(const struct block *b, struct before *before)
+/* cl100k and its kin: every max-th number starts a pretoken, counted from the start of their run. */
+INLINE uint64_t split_numbers(const struct block *b, struct before *before, unsigned max)
 {
+    if (max == 1)
+        return b->number & ~b->tail;
     const struct block *was = &before->block;
     uint64_t second = b->number & shift_up(b->number, was->number);
     uint64_t was_second = was->number & was->number << 1; /* right in the bits that are looked at */
-    uint64_t fourth = second & (second << 2 | was_second >> 62), starts = 0, left = b->number & ~b->tail;
-    if (!fourth) { /* runs of at most three bytes */
+    uint64_t over = second & (second << (max - 1) | was_second >> (BLOCK + 1 - max)), starts = 0;
+    uint64_t left = b->number & ~b->tail;
+    if (!over) { /* runs of at most max bytes */
         unsigned n = b->number >> 63 ? (unsigned)__builtin_clzll(~b->number) : 0;
         before->digits = n ? (unsigned)__builtin_popcountll(left >> (BLOCK - n)) : 0;
         return 0;
@@ -225,7 +228,7 @@ INLINE uint64_t third_numbers(const struct block *b, struct before *before)
         uint64_t bit = left & -left;
         if (bit & ~second)
             n = 0;
-        if (n == 3) {
+        if (n == max) {
             starts |= bit;
             n = 0;
         }
@@ -269,8 +272,9 @@ INLINE uint64_t behind_last_newline(uint64_t begins, const struct block *b, cons
     return starts;
 }
 
-/* Where pretokens start in block b, by scan_cl100k.c's rules. */
-INLINE uint64_t cl100k_starts(const struct block *b, const struct block *next, struct before *before, struct place *at)
+/* Where pretokens start in block b, by scan_cl100k.c's rules, numbers at most `numbers` in one. */
+INLINE uint64_t cl100k_starts_by(const struct block *b, const struct block *next, struct before *before,
+                                 struct place *at, unsigned numbers)
 {
     const struct block *was = &before->block;
     uint64_t other = ~(b->letter | b->number | b->white), other_before = shift_up(other, before->other);
@@ -298,13 +302,29 @@ INLINE uint64_t cl100k_starts(const struct block *b, const struct block *next, s
     uint64_t blank_before = shift_up(blank, before->rest & ~was->newline);
     starts |= b->letter & ~shift_up(b->letter, was->letter) & ~blank_before & ~shift_up(lone, before->lone);
     starts |= b->number & ~shift_up(b->number, was->number);
-    starts |= third_numbers(b, before);
+    starts |= split_numbers(b, before, numbers);
 
     before->other = other;
     before->lone = lone;
     before->rest = white;
     before->absorbing = taken >> 63;
     return contract(starts, b, before, at, cl100k_contraction);
+}
+
+INLINE uint64_t cl100k_starts(const struct block *b, const struct block *next, struct before *before, struct place *at)
+{
+    return cl100k_starts_by(b, next, before, at, 3);
+}
+
+INLINE uint64_t nanochat_starts(const struct block *b, const struct block *next, struct before *before,
+                                struct place *at)
+{
+    return cl100k_starts_by(b, next, before, at, 2);
+}
+
+INLINE uint64_t qwen2_starts(const struct block *b, const struct block *next, struct before *before, struct place *at)
+{
+    return cl100k_starts_by(b, next, before, at, 1);
 }
 
 typedef uint64_t starts_fn(const struct block *b, const struct block *next, struct before *before, struct place *at);
@@ -347,18 +367,22 @@ INLINE size_t scan_blocks(const unsigned char *text, size_t len, enum scan_end e
     return n;
 }
 
-/* What an including file gives to scan_parts.h: the two scanners under its names. */
-#define SCANNERS(suffix)                                                                                               \
-    static size_t gpt2(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,          \
+#define SCANNER(name)                                                                                                  \
+    static size_t name(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,          \
                        size_t max)                                                                                     \
     {                                                                                                                  \
-        return scan_blocks(text, len, end, pos, ends, max, gpt2_starts);                                               \
-    }                                                                                                                  \
-    static size_t cl100k(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,        \
-                         size_t max)                                                                                   \
+        return scan_blocks(text, len, end, pos, ends, max, name##_starts);                                             \
+    }
+
+SCANNER(gpt2)
+SCANNER(cl100k)
+SCANNER(nanochat)
+SCANNER(qwen2)
+
+/* What an including file gives to scan_parts.h. */
+#define SCANNERS                                                                                                       \
     {                                                                                                                  \
-        return scan_blocks(text, len, end, pos, ends, max, cl100k_starts);                                             \
-    }                                                                                                                  \
-    scan_fn *const scan_gpt2_##suffix = gpt2, *const scan_cl100k_##suffix = cl100k;
+        [SCAN_GPT2] = gpt2, [SCAN_CL100K] = cl100k, [SCAN_NANOCHAT] = nanochat, [SCAN_QWEN2] = qwen2,                  \
+    }
 
 #endif

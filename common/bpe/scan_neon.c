@@ -57,7 +57,7 @@ INLINE vec lower(vec v)
 #define put_ends put_ends_by_four
 #include "bpe/scan_masks.h"
 
-SCANNERS(neon)
+scan_fn *const scan_neon[SCAN_N] = SCANNERS;
 #else
-scan_fn *const scan_gpt2_neon = NULL, *const scan_cl100k_neon = NULL;
+scan_fn *const scan_neon[SCAN_N] = {NULL};
 #endif

@@ -15,14 +15,26 @@
 typedef size_t scan_fn(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,
                        size_t max);
 
-/* The plain ones. */
-scan_fn scan_gpt2, scan_cl100k;
+/* The scanners there are. */
+enum scan_name {
+    SCAN_GPT2,
+    SCAN_CL100K,
+    SCAN_NANOCHAT,
+    SCAN_QWEN2,
+    SCAN_WHOLE, /* no split at all */
+    SCAN_N,
+};
 
-/* The same by vector instructions (scan_masks.h), NULL where the compiler does not have them. */
-extern scan_fn *const scan_gpt2_neon, *const scan_cl100k_neon;
-extern scan_fn *const scan_gpt2_sse2, *const scan_cl100k_sse2;
-extern scan_fn *const scan_gpt2_avx2, *const scan_cl100k_avx2;
-extern scan_fn *const scan_gpt2_avx512, *const scan_cl100k_avx512;
+/* The plain ones. */
+scan_fn scan_gpt2, scan_cl100k, scan_nanochat, scan_qwen2;
+
+/* The same by vector instructions (scan_masks.h), by enum scan_name; NULL where there is none, or the compiler does not
+ * have them. */
+extern scan_fn *const scan_neon[SCAN_N], *const scan_sse2[SCAN_N], *const scan_avx2[SCAN_N], *const scan_avx512[SCAN_N];
+
+/* The pretokens of `scan`, cl100k's, but white space at the end of a document not split. */
+size_t scan_tail(scan_fn *scan, const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,
+                 size_t max);
 
 /* Length of gpt2's contraction at p, an apostrophe with `room` bytes of the document from it on; 0 if there is none. */
 static inline size_t gpt2_contraction(const unsigned char *p, size_t room)

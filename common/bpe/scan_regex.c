@@ -57,7 +57,7 @@ static int open_matching(struct scan_regex *s, struct err *e)
     return 0;
 }
 
-struct scan_regex *scan_regex_open(const char *regex, size_t len, struct err *e)
+struct scan_regex *scan_regex_open(const char *regex, size_t len, size_t nth, struct err *e)
 {
     struct scan_regex *s = calloc(1, sizeof *s);
     if (!s) {
@@ -70,7 +70,10 @@ struct scan_regex *scan_regex_open(const char *regex, size_t len, struct err *e)
     uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C;
     s->code = pcre2_compile((PCRE2_SPTR)regex, len, options, &number, &offset, NULL);
     if (!s->code) {
-        set_pcre2_error(e, EX_USAGE, "regex, byte", offset, number);
+        char where[60] = "regex, byte";
+        if (nth > 0)
+            snprintf(where, sizeof where, "regex %zu, byte", nth);
+        set_pcre2_error(e, EX_USAGE, where, offset, number);
         goto fail;
     }
     if (open_matching(s, e) < 0)
@@ -120,7 +123,7 @@ static size_t char_len(const unsigned char *p)
 }
 
 ptrdiff_t scan_regex(struct scan_regex *s, const unsigned char *text, size_t len, size_t *pos, uint32_t *ends,
-                     size_t max, struct err *e)
+                     size_t max, size_t base, struct err *e)
 {
     assert(max >= 2);
     size_t n = 0;
@@ -138,13 +141,13 @@ ptrdiff_t scan_regex(struct scan_regex *s, const unsigned char *text, size_t len
             continue;
         }
         if (rc < 0) {
-            if (no_match(rc, from, e))
+            if (no_match(rc, base + from, e))
                 return -1;
             start = end = len;
         }
         if (start < *pos || end < start)
             return err_set(e, EX_DATAERR, "the regex matches bytes %zu to %zu, backwards (\\K called by a lookaround)",
-                           start, end);
+                           base + start, base + end);
         if (end == *pos) {
             from += char_len(text + from);
             continue;

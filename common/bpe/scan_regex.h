@@ -16,14 +16,16 @@
 
 struct scan_regex;
 
-/* Compiles a regex of len bytes. NULL with EX_USAGE ("regex, byte 7: missing closing parenthesis") or EX_OSERR. */
-struct scan_regex *scan_regex_open(const char *regex, size_t len, struct err *e);
+/* Compiles a regex of len bytes. NULL with EX_USAGE ("regex, byte 7: missing closing parenthesis"; with nth not 0,
+ * "regex 2, byte 7: ...") or EX_OSERR. */
+struct scan_regex *scan_regex_open(const char *regex, size_t len, size_t nth, struct err *e);
 void scan_regex_close(struct scan_regex *s); /* NULL is fine */
 
 /* As scanner_scan with SCAN_DOC: text[0 .. len) is the whole document, so that lookbehind and \b see what is before
- * *pos. max must be at least 2 (a gap and the match behind it come together). */
+ * *pos. max must be at least 2 (a gap and the match behind it come together). base is added to the places in messages.
+ */
 ptrdiff_t scan_regex(struct scan_regex *s, const unsigned char *text, size_t len, size_t *pos, uint32_t *ends,
-                     size_t max, struct err *e);
+                     size_t max, size_t base, struct err *e);
 
 /* Puts "PCRE2 10.42, Unicode 14.0.0" (or what it is) into buf, cut to n bytes with the NUL. Returns buf. */
 const char *scan_regex_version(char *buf, size_t n);

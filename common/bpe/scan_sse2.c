@@ -56,7 +56,7 @@ INLINE vec lower(vec v)
 #define put_ends put_ends_by_four
 #include "bpe/scan_masks.h"
 
-SCANNERS(sse2)
+scan_fn *const scan_sse2[SCAN_N] = SCANNERS;
 #else
-scan_fn *const scan_gpt2_sse2 = NULL, *const scan_cl100k_sse2 = NULL;
+scan_fn *const scan_sse2[SCAN_N] = {NULL};
 #endif

@@ -5,12 +5,12 @@
 
 enum { BATCH = 4096 }; /* pretokens between scanner and sink; with 512, each drives the other out of caches: 3 % */
 
-int walk_open(struct walk *w, const struct pattern *pattern, const unsigned char *regex, size_t regex_len,
+int walk_open(struct walk *w, const struct pattern *pattern, const struct scan_text *regex, size_t n_regex,
               const struct special_token *special, size_t n_special, enum walk_invalid invalid,
               const struct walk_sink *sink, struct err *e)
 {
     *w = (struct walk){.invalid = invalid, .sink = *sink};
-    w->scanner = scanner_open(pattern, (const char *)regex, regex_len, e);
+    w->scanner = scanner_open(pattern, regex, n_regex, e);
     if (!w->scanner || special_init(&w->special, special, n_special, e)) {
         walk_close(w);
         return -1;

@@ -42,9 +42,9 @@ struct walk {
     struct buf clean;
 };
 
-/* pattern or (NULL) regex as for scanner_open; the special tokens' bytes are borrowed until walk_close, the sink is
+/* pattern or (NULL) regexes as for scanner_open; the special tokens' bytes are borrowed until walk_close, the sink is
  * copied. */
-int walk_open(struct walk *w, const struct pattern *pattern, const unsigned char *regex, size_t regex_len,
+int walk_open(struct walk *w, const struct pattern *pattern, const struct scan_text *regex, size_t n_regex,
               const struct special_token *special, size_t n_special, enum walk_invalid invalid,
               const struct walk_sink *sink, struct err *e);
 void walk_close(struct walk *w); /* a zeroed walk is fine */

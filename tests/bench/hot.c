@@ -324,10 +324,10 @@ static int ascending(const void *a, const void *b)
 
 static void measure(struct fixture *f, const struct path *p, const char *level, size_t runs)
 {
-    const char *gpt2 = pattern_find("gpt2")->regex;
+    const struct scan_text *gpt2 = pattern_find("gpt2")->regexes;
     bool regex = p->pattern && !strcmp(p->pattern, "regex");
     if (p->pattern)
-        f->scanner = scanner_open(regex ? NULL : pattern_find(p->pattern), gpt2, strlen(gpt2), &e);
+        f->scanner = scanner_open(regex ? NULL : pattern_find(p->pattern), gpt2, 1, &e);
     double rate[RUNS_MAX];
     p->once(f); /* warm */
     for (size_t i = 0; i < runs; i++) {

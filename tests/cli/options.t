@@ -102,8 +102,8 @@ fails 64 "bpe-merge: -f xml: * json, gpt2, tiktoken, merges" bpe-merge -v 300 -f
 fails 64 "bpe-merge: --merges x: *" bpe-merge -v 300 --merges=x in.sum
 fails 64 "bpe-chunk: --on-error x: * fail, skip" bpe-chunk --jsonl --on-error=x in.txt
 fails 64 "bpe-chunk: --invalid x: * error, replace, skip" bpe-chunk --invalid=x in.txt
-fails 64 "bpe-chunk: -p nonsense: * gpt2, cl100k, bytes*" bpe-chunk -p nonsense in.txt
-fails 64 "bpe-chunk: -p : * gpt2, cl100k, bytes*" bpe-chunk -p '' in.txt
+fails 64 "bpe-chunk: -p nonsense: * gpt2, cl100k (llama3), *, bytes*" bpe-chunk -p nonsense in.txt
+fails 64 "bpe-chunk: -p : * gpt2, cl100k (llama3), *, bytes*" bpe-chunk -p '' in.txt
 fails 64 "bpe-chunk: *byte 3*" bpe-chunk -e 'ab(' in.txt
 fails 64 "bpe-chunk: *byte [34]*" bpe-chunk -e 'ab[c' in.txt
 fails 64 "bpe-chunk: *byte 0*" bpe-chunk -e '*' in.txt
@@ -190,7 +190,7 @@ done
 line_fails 66 "bpe-merge: missing.txt: cannot open: No such file or directory*" missing.txt
 line_fails 66 "bpe-merge: missing.txt: cannot open: No such file or directory*" in.txt missing.txt
 line_fails 66 "bpe-merge: dir: is a directory*" in.txt dir
-line_fails 64 "bpe-merge: -p nonsense: * gpt2, cl100k, bytes*" -p nonsense in.txt
+line_fails 64 "bpe-merge: -p nonsense: * gpt2, cl100k (llama3), *, bytes*" -p nonsense in.txt
 line_fails 64 "bpe-merge: *byte 3*" -e 'ab(' in.txt
 line_fails 64 "bpe-merge: *-b 0*" -b 0 in.txt
 for regex in '\p{N}{1,3}+|.|\n' '[0-9]{2}+|.|\n' 'x{2,}+|.|\n' '\p{L}+|\d{1,3}+|.|\n'; do

@@ -1,9 +1,10 @@
 /* pretok.c - shows pretokens and classes to the scripts beside it, which compare them with other programs'.
  *
  *   pretok PATTERN        the length in bytes of each pretoken of standard input (one document, valid UTF-8), one a
- * line pretok -e REGEX       the same by a regex pretok --regexes      the built-in patterns' names and regexes, one a
- * line pretok --classes      first, last and class (1 letter, 2 number, 3 space) of each range of code points in a
- * class
+ * line pretok -e REGEX...    the same by a regex, or by several, one after the other pretok --regexes      the built-in
+ * patterns' names and regexes, with tabs between them, a pattern a line pretok --spellings    the other regexes that
+ * are known: "any" or "pcre", name and regex, in the same way pretok --classes      first, last and class (1 letter, 2
+ * number, 3 space) of each range of code points in a class
  */
 #include "bpe/scan.h"
 #include "bpe/uclass.h"
@@ -14,11 +15,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { REGEXES_MAX = 8 };
+
 static int print_regexes(void)
 {
-    for (size_t i = 0; pattern_at(i); i++)
-        if (pattern_at(i)->regex)
-            printf("%s %s\n", pattern_at(i)->name, pattern_at(i)->regex);
+    for (size_t i = 0; pattern_at(i); i++) {
+        const struct pattern *p = pattern_at(i);
+        for (size_t k = 0; k < p->n_regexes; k++)
+            printf("%s\t%s", k ? "" : p->name, p->regexes[k].p);
+        if (p->n_regexes)
+            putchar('\n');
+    }
+    return 0;
+}
+
+static int print_spellings(void)
+{
+    struct spelling s;
+    for (size_t i = 0; pattern_spelling(i, &s); i++)
+        printf("%s\t%s\t%s\n", s.pcre_only ? "pcre" : "any", s.pattern, s.regex);
     return 0;
 }
 
@@ -67,7 +82,7 @@ out:
 
 static int usage(void)
 {
-    fputs("usage: pretok PATTERN | -e REGEX | --regexes | --classes\n", stderr);
+    fputs("usage: pretok PATTERN | -e REGEX... | --regexes | --spellings | --classes\n", stderr);
     return EX_USAGE;
 }
 
@@ -77,14 +92,20 @@ int main(int argc, char **argv)
     struct scanner *s = NULL;
     if (argc == 2 && strcmp(argv[1], "--regexes") == 0)
         return print_regexes();
+    if (argc == 2 && strcmp(argv[1], "--spellings") == 0)
+        return print_spellings();
     if (argc == 2 && strcmp(argv[1], "--classes") == 0)
         return print_classes();
-    if (argc == 2 && pattern_find(argv[1]))
+    if (argc == 2 && pattern_find(argv[1])) {
         s = scanner_open(pattern_find(argv[1]), NULL, 0, &e);
-    else if (argc == 3 && strcmp(argv[1], "-e") == 0)
-        s = scanner_open(NULL, argv[2], strlen(argv[2]), &e);
-    else
+    } else if (argc >= 3 && argc - 2 <= REGEXES_MAX && strcmp(argv[1], "-e") == 0) {
+        struct scan_text regex[REGEXES_MAX];
+        for (int i = 2; i < argc; i++)
+            regex[i - 2] = (struct scan_text){argv[i], strlen(argv[i])};
+        s = scanner_open(NULL, regex, (size_t)argc - 2, &e);
+    } else {
         return usage();
+    }
     if (!s || print_pretokens(s, &e) < 0)
         fprintf(stderr, "pretok: %s\n", e.msg);
     scanner_close(s);

@@ -9,6 +9,7 @@
 #include "bpe/scan.h"
 #include "bpe/scan_raw.h"
 #include "bpe/scan_regex.h"
+#include "bpe/ucat.h"
 #include "bpe/uclass.h"
 #include "random.h"
 #include "sys/buf.h"
@@ -19,8 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_RANDOM 200000  /* random documents a pattern */
-#define N_WINDOWS 10000  /* of them cut at every length */
+#define N_RANDOM 100000  /* random documents a pattern */
+#define N_WINDOWS 3000   /* cut at every length */
+#define N_CUTS 50000     /* cut between 0x0A and a letter */
 #define MAX_ATOMS 16     /* in a random document, behind a first word */
 #define MAX_FIRST 70     /* bytes of that word: all else comes to lie at every place of a block of 64 */
 #define MAX_RUN 300      /* bytes of a long run */
@@ -83,43 +85,73 @@ static void note_text(const char *what, const unsigned char *p, size_t n)
 
 /* ---- the oracle's regex ---- */
 
-static void put_ranges(struct buf *b, const uint32_t (*ranges)[2], size_t n)
+/* Adds the characters of \p{..}, or \s, at p to set[]; returns its length, 0 if there is none. */
+static size_t add_class(unsigned char *set, const char *p)
 {
-    char item[40];
-    for (size_t i = 0; i < n; i++)
-        put(b, item, (size_t)snprintf(item, sizeof item, "\\x{%X}-\\x{%X}", ranges[i][0], ranges[i][1]));
+    if (strncmp(p, "\\s", 2) == 0) {
+        for (size_t i = 0; i < LEN(white_space); i++)
+            set[white_space[i]] = 1;
+        return 2;
+    }
+    if (strncmp(p, "\\p{", 3) != 0)
+        return 0;
+    size_t n = strcspn(p + 3, "}");
+    for (size_t i = 0; i < LEN(category_ranges); i++)
+        if (strncmp(category_ranges[i].category, p + 3, n) == 0)
+            memset(set + category_ranges[i].first, 1, category_ranges[i].last - category_ranges[i].first + 1);
+    return n + 4;
 }
 
-/* Puts `regex` with \p{L}, \p{N}, \s and \S written out as ranges. */
-static void put_oracle_regex(struct buf *b, const char *regex)
+static void put_set(struct buf *b, const unsigned char *set)
 {
-    bool in_class = false;
-    for (const char *p = regex; *p;) {
-        bool letter = strncmp(p, "\\p{L}", 5) == 0, number = strncmp(p, "\\p{N}", 5) == 0;
-        bool space = strncmp(p, "\\s", 2) == 0, nonspace = strncmp(p, "\\S", 2) == 0;
-        if (!letter && !number && !space && !nonspace) {
-            in_class = *p == '[' || (in_class && *p != ']');
-            put(b, p++, 1);
-            continue;
-        }
-        if (!in_class)
-            put(b, "[^", nonspace ? 2 : 1);
-        if (letter)
-            put_ranges(b, letter_ranges, LEN(letter_ranges));
-        else if (number)
-            put_ranges(b, number_ranges, LEN(number_ranges));
-        else
-            put_ranges(b, space_ranges, LEN(space_ranges));
-        if (!in_class)
-            put(b, "]", 1);
-        p += letter || number ? 5 : 2;
+    char item[40];
+    for (uint32_t c = 0, first = 0; c <= 0x110000; c++) {
+        bool here = c < 0x110000 && set[c], before = c > 0 && set[c - 1];
+        if (here && !before)
+            first = c;
+        if (before && !here)
+            put(b, item, (size_t)snprintf(item, sizeof item, "\\x{%X}-\\x{%X}", first, c - 1));
     }
 }
 
-static struct scanner *open_regex(const char *regex, size_t len)
+/* Puts the regex with \p{..}, \s and \S written out as ranges. */
+static void put_oracle_regex(struct buf *b, const char *regex)
+{
+    unsigned char *set = must(malloc(0x110000));
+    for (const char *p = regex; *p;) {
+        memset(set, 0, 0x110000);
+        if (*p == '[') { /* what is no class stays as it is */
+            put(b, p++, 1);
+            while (*p != ']') {
+                size_t n = add_class(set, p);
+                if (n == 0) {
+                    n = *p == '\\' ? 2 : 1;
+                    put(b, p, n);
+                }
+                p += n;
+            }
+            put_set(b, set);
+            put(b, p++, 1);
+            continue;
+        }
+        size_t n = add_class(set, strncmp(p, "\\S", 2) == 0 ? "\\s" : p);
+        if (n == 0) {
+            n = *p == '\\' ? 2 : 1;
+            put(b, p, n);
+        } else {
+            put(b, "[^", p[1] == 'S' ? 2 : 1);
+            put_set(b, set);
+            put(b, "]", 1);
+        }
+        p += n;
+    }
+    free(set);
+}
+
+static struct scanner *open_regexes(const struct scan_text *regex, size_t n)
 {
     struct err e;
-    struct scanner *s = scanner_open(NULL, regex, len, &e);
+    struct scanner *s = scanner_open(NULL, regex, n, &e);
     if (!s) {
         printf("Bail out! %s\n", e.msg);
         exit(1);
@@ -127,13 +159,28 @@ static struct scanner *open_regex(const char *regex, size_t len)
     return s;
 }
 
+static struct scanner *open_regex(const char *regex, size_t len)
+{
+    return open_regexes(&(struct scan_text){regex, len}, 1);
+}
+
+static struct scanner *open_oracle_of(const struct scan_text *regexes, size_t n)
+{
+    struct buf written[8] = {0};
+    struct scan_text text[8] = {{NULL, 0}};
+    for (size_t i = 0; i < n; i++) {
+        put_oracle_regex(&written[i], regexes[i].p);
+        text[i] = (struct scan_text){(const char *)written[i].p, written[i].len};
+    }
+    struct scanner *s = open_regexes(text, n);
+    for (size_t i = 0; i < n; i++)
+        buf_free(&written[i]);
+    return s;
+}
+
 static struct scanner *open_oracle(const struct pattern *pattern)
 {
-    struct buf regex = {0};
-    put_oracle_regex(&regex, pattern->regex);
-    struct scanner *s = open_regex((const char *)regex.p, regex.len);
-    buf_free(&regex);
-    return s;
+    return open_oracle_of(pattern->regexes, pattern->n_regexes);
 }
 
 static struct scanner *open_builtin(const struct pattern *pattern)
@@ -183,40 +230,69 @@ static bool pieces_next(struct pieces *p, uint32_t *end)
     return true;
 }
 
-/* Whether both scanners split the document in the same way, all of it. A difference is shown. */
-static bool same_pieces(struct scanner *got, struct scanner *want, const unsigned char *text, size_t len)
+/* The scanners of a pattern, one for each level of vector instructions that this processor has. */
+struct levels {
+    struct scanner *scanner[SIMD_N];
+    const char *name[SIMD_N];
+    size_t n;
+};
+
+/* Whether all the scanners split the document as `want` does, all of it. A difference is shown. */
+static bool same_pieces(const struct levels *got, struct scanner *want, const unsigned char *text, size_t len)
 {
-    static struct pieces a, b;
-    pieces_open(&a, got, text, len, SCAN_DOC, 1 + next_random() % LEN(a.ends));
+    static struct pieces a[SIMD_N], b;
+    for (size_t i = 0; i < got->n; i++)
+        pieces_open(&a[i], got->scanner[i], text, len, SCAN_DOC, 1 + next_random() % LEN(b.ends));
     pieces_open(&b, want, text, len, SCAN_DOC, LEN(b.ends));
     uint32_t end_a = 0, end_b = 0, start = 0;
     for (;;) {
-        bool more_a = pieces_next(&a, &end_a), more_b = pieces_next(&b, &end_b);
-        if (more_a != more_b || end_a != end_b) {
-            tap_note("pretoken at %u: ends at %u, should end at %u (of %zu)", start, end_a, end_b, len);
-            note_text("text from there", text + start, len - start);
-            return false;
+        bool more_b = pieces_next(&b, &end_b);
+        for (size_t i = 0; i < got->n; i++) {
+            end_a = start;
+            if (pieces_next(&a[i], &end_a) != more_b || end_a != end_b) {
+                tap_note("%s: pretoken at %u: ends at %u, should end at %u (of %zu)", got->name[i], start, end_a, end_b,
+                         len);
+                note_text("text from there", text + start, len - start);
+                return false;
+            }
         }
-        if (!more_a)
+        if (!more_b)
             return start == len;
-        start = end_a;
+        start = end_b;
     }
+}
+
+static struct levels open_levels(const struct pattern *pattern)
+{
+    struct levels levels = {.n = 0};
+    for (enum simd level = SIMD_NONE; level < SIMD_N; level++) {
+        if (!simd_has(level))
+            continue;
+        simd_use(level);
+        levels.name[levels.n] = simd_name(level);
+        levels.scanner[levels.n++] = open_builtin(pattern);
+    }
+    return levels;
+}
+
+static void close_levels(struct levels *levels)
+{
+    for (size_t i = 0; i < levels->n; i++)
+        scanner_close(levels->scanner[i]);
 }
 
 /* ---- classes ---- */
 
-static void mark(unsigned char *classes, const uint32_t (*ranges)[2], size_t n, enum uclass class)
-{
-    for (size_t i = 0; i < n; i++)
-        memset(classes + ranges[i][0], (int)class, ranges[i][1] - ranges[i][0] + 1);
-}
-
 static void test_classes(void)
 {
     unsigned char *want = must(calloc(0x110000, 1));
-    mark(want, letter_ranges, LEN(letter_ranges), UCLASS_LETTER);
-    mark(want, number_ranges, LEN(number_ranges), UCLASS_NUMBER);
-    mark(want, space_ranges, LEN(space_ranges), UCLASS_SPACE);
+    for (size_t i = 0; i < LEN(category_ranges); i++) {
+        char category = category_ranges[i].category[0];
+        enum uclass class = category == 'L' ? UCLASS_LETTER : category == 'N' ? UCLASS_NUMBER : UCLASS_OTHER;
+        memset(want + category_ranges[i].first, (int)class, category_ranges[i].last - category_ranges[i].first + 1);
+    }
+    for (size_t i = 0; i < LEN(white_space); i++)
+        want[white_space[i]] = UCLASS_SPACE;
     size_t n[4] = {0}, wrong = 0, wrong_utf8 = 0, wrong_letter = 0, wrong_cut = 0;
     for (uint32_t c = 0; c < 0x110000; c++) {
         unsigned char p[4] = {0};
@@ -263,6 +339,37 @@ static void test_classes(void)
     tap_ok(!any, "overlong, cut, stray and too large sequences are no letters");
 }
 
+/* The finer classes. */
+static void test_cats(void)
+{
+    static const struct {
+        const char *category; /* what begins with it */
+        enum ucat cat;
+    } cats[] = {{"P", UCAT_PUNCT},  {"S", UCAT_PUNCT},  {"M", UCAT_MARK},   {"N", UCAT_NUMBER},  {"Z", UCAT_SPACE},
+                {"Lu", UCAT_UPPER}, {"Lt", UCAT_UPPER}, {"Ll", UCAT_LOWER}, {"Lm", UCAT_LETTER}, {"Lo", UCAT_LETTER}};
+    unsigned char *want = must(calloc(0x110000, 1));
+    for (size_t i = 0; i < LEN(category_ranges); i++)
+        for (size_t k = 0; k < LEN(cats); k++)
+            if (strncmp(category_ranges[i].category, cats[k].category, strlen(cats[k].category)) == 0)
+                memset(want + category_ranges[i].first, (int)cats[k].cat,
+                       category_ranges[i].last - category_ranges[i].first + 1);
+    for (size_t i = 0; i < LEN(white_space); i++)
+        want[white_space[i]] = UCAT_SPACE;
+    size_t wrong = 0, wrong_utf8 = 0, n_marks = 0;
+    for (uint32_t c = 0; c < 0x110000; c++) {
+        unsigned char p[4] = {0};
+        size_t len = encode(c, p), found;
+        bool cjk = (c >= 0x3040 && c <= 0x30FF) || (c >= 0x4E00 && c <= 0x9FA5);
+        unsigned cat = want[c] | (cjk ? UCAT_CJK : 0u);
+        n_marks += want[c] == UCAT_MARK;
+        wrong += ucat_of(c) != cat;
+        wrong_utf8 += !is_surrogate(c) && (ucat_at(p, &found) != cat || found != len);
+    }
+    tap_ok(wrong == 0 && n_marks == 2501, "every code point has the finer class of the ranges, 2501 are marks");
+    tap_ok(wrong_utf8 == 0, "every character has its finer class in UTF-8");
+    free(want);
+}
+
 /* ---- expectations by hand ---- */
 
 #define LONG_S "\xC5\xBF"
@@ -307,6 +414,15 @@ static const struct {
     {"cl100k", {"a", "  "}},
     {"cl100k", {"a", "\n\n", "  "}},
     {"cl100k", {"!\n", " \n", "!", "  "}},
+    {"cl100k-tiktoken", {"a", "\n "}},
+    {"cl100k-tiktoken", {"a", " \n\n  " NBSP "\n"}},
+    {"cl100k-tiktoken", {"a", " \n", " ", " .\n\n", " \n "}},
+    {"cl100k-tiktoken", {"a", ".\n", "  "}},
+    {"cl100k-tiktoken", {" \n \n "}},
+    {"cl100k-tiktoken", {"a", "\n", "  ", " b", "."}},
+    {"nanochat", {"12", "34", "5", " ", "67", "a", "89", "a"}},
+    {"nanochat", {"it", "'LL", "ama", "\n\n", " ", " b"}},
+    {"qwen2", {"1", "2", "3", " ", "4", ARABIC_5, WIDE_1, "a"}},
     {"cl100k", {"\t", "!", "\t", "\t", "1", NBSP, " ?", IDEO_SPACE NEL, " x"}},
 };
 
@@ -371,7 +487,7 @@ static bool is_edge(uint32_t c)
     return c < 0x300 || uclass_of(c) != uclass_of(c - 1) || uclass_of(c) != uclass_of(c + 1);
 }
 
-static void test_code_points(const struct pattern *pattern, struct scanner *s, struct scanner *oracle)
+static void test_code_points(const struct pattern *pattern, const struct levels *all, struct scanner *oracle)
 {
     size_t wrong = 0, n_edges = 0;
     for (uint32_t start = 0; start < 0x110000; start += CODE_POINTS) {
@@ -386,7 +502,7 @@ static void test_code_points(const struct pattern *pattern, struct scanner *s, s
             }
         }
         unsigned char *text = padded(b.p, b.len);
-        wrong += !same_pieces(s, oracle, text, b.len);
+        wrong += !same_pieces(all, oracle, text, b.len);
         free(text);
         buf_free(&b);
     }
@@ -495,12 +611,12 @@ static unsigned char *random_document(size_t *len)
     return text;
 }
 
-static void test_random(const struct pattern *pattern, struct scanner *s, struct scanner *oracle)
+static void test_random(const struct pattern *pattern, const struct levels *all, struct scanner *oracle)
 {
     size_t wrong = 0, len;
     for (int i = 0; i < N_RANDOM && wrong < 5; i++) {
         unsigned char *text = random_document(&len);
-        wrong += !same_pieces(s, oracle, text, len);
+        wrong += !same_pieces(all, oracle, text, len);
         free(text);
     }
     tap_ok(wrong == 0, "%s: equal to PCRE2 on %d random documents", pattern->name, N_RANDOM);
@@ -565,7 +681,7 @@ static void test_windows(const struct pattern *pattern, struct scanner *s)
 static void test_cuts(const struct pattern *pattern, struct scanner *s)
 {
     size_t wrong = 0, n_cuts = 0, n_differ = 0, len;
-    for (int i = 0; i < N_RANDOM; i++) {
+    for (int i = 0; i < N_CUTS; i++) {
         unsigned char *text = random_document(&len);
         uint32_t want[MAX_LEN + 1], got[MAX_LEN + 1];
         size_t n_want = split(s, text, len, SCAN_DOC, want);
@@ -597,14 +713,90 @@ static void test_cuts(const struct pattern *pattern, struct scanner *s)
 
 static void test_names(void)
 {
-    tap_ok(strcmp(pattern_at(0)->name, "gpt2") == 0 && strcmp(pattern_at(1)->name, "cl100k") == 0 &&
-               strcmp(pattern_at(2)->name, "bytes") == 0 && !pattern_at(3),
-           "the built-in patterns are gpt2, cl100k and bytes");
-    tap_ok(pattern_find("cl100k") == pattern_at(1) && !pattern_find("GPT2") && !pattern_find(""),
-           "patterns are found by name");
-    tap_ok(pattern_at(0)->cut_inside && pattern_at(1)->cut_inside && !pattern_at(2)->cut_inside &&
-               !pattern_at(2)->regex,
+    static const char *const names[] = {"gpt2", "cl100k", "cl100k-tiktoken", "nanochat", "qwen2", "bytes"};
+    size_t n = 0, wrong = 0, not_cut = 0;
+    for (; pattern_at(n); n++) {
+        const struct pattern *p = pattern_at(n);
+        wrong += n >= LEN(names) || strcmp(p->name, names[n]) != 0 || pattern_find(p->name) != p;
+        wrong += (p->regex != NULL) != (p->n_regexes == 1) || (p->regex && p->regex != p->regexes->p);
+        for (size_t i = 0; i < p->n_regexes; i++)
+            wrong += p->regexes[i].len != strlen(p->regexes[i].p);
+        not_cut += !p->cut_inside;
+    }
+    tap_ok(wrong == 0 && n == LEN(names), "the built-in patterns are listed, and found by name");
+    tap_ok(pattern_find("llama3") == pattern_find("cl100k") && pattern_find("llama3"), "llama3 is cl100k");
+    tap_ok(!pattern_find("GPT2") && !pattern_find(""), "other names are not known");
+    tap_ok(not_cut == 1 && !pattern_find("bytes")->cut_inside && pattern_find("bytes")->n_regexes == 0,
            "a document may be cut inside but for bytes");
+}
+
+/* ---- patterns by their regexes ---- */
+
+static const struct pattern *by_regex(const char *regex, enum scan_dialect dialect)
+{
+    return pattern_by_regex(&(struct scan_text){regex, strlen(regex)}, 1, dialect);
+}
+
+/* The texts that are known by heart, as they are and with \r and \n written as the characters. */
+static void test_by_regex(void)
+{
+    size_t wrong = 0, n = 0, n_pcre = 0;
+    for (size_t i = 0; pattern_at(i); i++) {
+        const struct pattern *p = pattern_at(i);
+        const struct pattern *want = p->n_regexes ? p : NULL;
+        wrong += pattern_by_regex(p->regexes, p->n_regexes, SCAN_ONIGURUMA) != want ||
+                 pattern_by_regex(p->regexes, p->n_regexes, SCAN_PCRE) != want;
+    }
+    tap_ok(wrong == 0, "every pattern is found by its own regexes");
+    struct spelling s;
+    for (; pattern_spelling(n, &s); n++) {
+        const struct pattern *want = pattern_find(s.pattern);
+        wrong += !want || by_regex(s.regex, SCAN_PCRE) != want ||
+                 by_regex(s.regex, SCAN_ONIGURUMA) != (s.pcre_only ? NULL : want);
+        wrong += s.pcre_only != (strstr(s.regex, "}+") && strstr(s.regex, "{1,3}+"));
+        n_pcre += s.pcre_only;
+    }
+    tap_ok(wrong == 0 && n > 0 && n_pcre > 0, "%zu other texts are known, %zu of them not in Oniguruma", n, n_pcre);
+
+    struct buf raw = {0};
+    for (const char *p = pattern_find("cl100k")->regex; *p; p++) {
+        bool is_raw = p[0] == '\\' && (p[1] == 'r' || p[1] == 'n');
+        p += is_raw;
+        put(&raw, is_raw ? (*p == 'r' ? "\r" : "\n") : p, 1);
+    }
+    const struct scan_text text = {(const char *)raw.p, raw.len};
+    tap_ok(pattern_by_regex(&text, 1, SCAN_ONIGURUMA) == pattern_find("cl100k"),
+           "CR and LF are as good as \\r and \\n");
+    tap_ok(!pattern_by_regex(&(struct scan_text){text.p, text.len - 1}, 1, SCAN_PCRE) &&
+               !pattern_by_regex(&(struct scan_text){text.p, 0}, 1, SCAN_PCRE) &&
+               !pattern_by_regex(&text, 0, SCAN_PCRE),
+           "a part of a regex is another");
+    const struct scan_text two[2] = {text, text};
+    tap_ok(!pattern_by_regex(two, 2, SCAN_PCRE), "so are two of them");
+    buf_free(&raw);
+}
+
+#define N_SPELLED 20000 /* random documents a spelling */
+
+/* Each text that is known for a pattern gives its pretokens. */
+static void test_spellings(void)
+{
+    struct spelling spelling;
+    for (size_t i = 0; pattern_spelling(i, &spelling); i++) {
+        const struct pattern *pattern = pattern_find(spelling.pattern);
+        const struct scan_text text = {spelling.regex, strlen(spelling.regex)};
+        struct levels all = open_levels(pattern);
+        struct scanner *oracle = open_oracle_of(&text, 1);
+        size_t wrong = 0, len;
+        for (int k = 0; k < N_SPELLED && wrong < 5; k++) {
+            unsigned char *document = random_document(&len);
+            wrong += !same_pieces(&all, oracle, document, len);
+            free(document);
+        }
+        tap_ok(wrong == 0, "%s: equal to PCRE2 by its text %zu, on %d random documents", pattern->name, i, N_SPELLED);
+        close_levels(&all);
+        scanner_close(oracle);
+    }
 }
 
 static void test_bytes(void)
@@ -625,12 +817,22 @@ static void test_bytes(void)
     scanner_close(s);
 }
 
-/* The pieces of `text` by `regex`, at most `max` a call, joined with '|'; or the error's message. Static. */
+/* The pieces of `text` by `regex` (several have 0x01 between them), at most `max` a call, joined with '|'; or the
+ * error's message. Static. */
 static const char *regex_pieces(const char *regex, const char *text, size_t max)
 {
     static char shown[400];
     struct err e;
-    struct scanner *s = scanner_open(NULL, regex, strlen(regex), &e);
+    struct scan_text stages[8];
+    size_t n_stages = 0;
+    for (const char *p = regex;; p++) {
+        size_t n = strcspn(p, "\001");
+        stages[n_stages++] = (struct scan_text){p, n};
+        p += n;
+        if (!*p)
+            break;
+    }
+    struct scanner *s = scanner_open(NULL, stages, n_stages, &e);
     if (!s)
         return memcpy(shown, e.msg, sizeof shown);
     size_t len = strlen(text), pos = 0, start = 0, n_shown = 0;
@@ -673,6 +875,20 @@ static void test_regex(void)
         {"invalid UTF-8 in a regex is an error", "a\xFF", "",
          "regex, byte 1: UTF-8 error: illegal byte (0xfe or 0xff)"},
         {"\\C is refused", "a\\Cb", "", "regex, byte 3: using \\C is disabled by the application"},
+        {"a second one splits the pieces of the first, gaps too", "\\d+\001[ab]", "xay12bz", "x|a|y|12|b|z"},
+        {"a piece's start is ^", "\\d\001^.", "ab1cd", "a|b|1|c|d"},
+        {"its end is $", "\\d\001.$", "ab1cd", "a|b|1|c|d"},
+        {"lookahead ends with the piece", "\\d\001\\s+(?!\\S)|\\s+", "a  1  b", "a|  |1| | |b"},
+        {"lookbehind too", "\\d\001(?<=\\d)a|b", "1ab", "1|a|b"},
+        {"three, each an empty match", "(?=b)\001(?=c)\001(?=d)", "abcdbcd", "a|b|c|d|b|c|d"},
+        {"the first finds nothing", "x\001b", "abab", "a|b|a|b"},
+        {"the second finds nothing", "b\001x", "abab", "a|b|a|b"},
+        {"several: an empty document has none", "x\001y", "", ""},
+        {"several: the compile error names the regex", "ab\001(cde", "",
+         "regex 2, byte 4: missing closing parenthesis"},
+        {"several: the match limit names the place in the document", "b\001(a+)+$",
+         "baaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac",
+         "65 the regex backtracks too much to be matched from byte 1: match limit exceeded"},
         {"the match limit ends catastrophic backtracking", "(a+)+$",
          "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
          "65 the regex backtracks too much to be matched from byte 0: match limit exceeded"},
@@ -698,7 +914,8 @@ static void test_regex(void)
            "regex: nothing before the document's end");
     free(text);
     scanner_close(s);
-    tap_ok(!scanner_open(NULL, "(", 1, &e) && e.code == EX_USAGE, "regex: a compile error is wrong use");
+    tap_ok(!scanner_open(NULL, &(struct scan_text){"(", 1}, 1, &e) && e.code == EX_USAGE,
+           "regex: a compile error is wrong use");
 
     char version[80], cut[6];
     tap_ok(strncmp(scan_regex_version(version, sizeof version), "PCRE2 ", 6) == 0 && strstr(version, ", Unicode "),
@@ -760,17 +977,11 @@ static void test_corpus(const char *dir, const char *name)
     fclose(f);
     if (buf_reserve(&b, SCAN_PAD, &e) < 0)
         must(NULL);
-    for (size_t i = 0; pattern_at(i)->regex; i++) {
+    for (size_t i = 0; pattern_at(i)->n_regexes; i++) {
+        struct levels all = open_levels(pattern_at(i));
         struct scanner *oracle = open_oracle(pattern_at(i));
-        for (enum simd level = SIMD_NONE; level < SIMD_N; level++) {
-            if (!simd_has(level))
-                continue;
-            simd_use(level);
-            struct scanner *s = open_builtin(pattern_at(i));
-            tap_ok(same_pieces(s, oracle, b.p, b.len), "%s, %s: equal to PCRE2 on %s", pattern_at(i)->name,
-                   simd_name(level), name);
-            scanner_close(s);
-        }
+        tap_ok(same_pieces(&all, oracle, b.p, b.len), "%s: equal to PCRE2 on %s", pattern_at(i)->name, name);
+        close_levels(&all);
         scanner_close(oracle);
     }
     buf_free(&b);
@@ -778,13 +989,18 @@ static void test_corpus(const char *dir, const char *name)
 
 static void test_pattern(const struct pattern *pattern)
 {
-    struct scanner *s = open_builtin(pattern), *oracle = open_oracle(pattern);
-    tap_ok(scanner_streams(s), "%s: makes use of windows", pattern->name);
-    test_code_points(pattern, s, oracle);
-    test_random(pattern, s, oracle);
-    test_windows(pattern, s);
-    test_cuts(pattern, s);
-    scanner_close(s);
+    struct levels all = open_levels(pattern);
+    struct scanner *oracle = open_oracle(pattern);
+    tap_note("%s:", pattern->name);
+    tap_ok(scanner_streams(all.scanner[0]), "%s: makes use of windows", pattern->name);
+    test_code_points(pattern, &all, oracle);
+    test_random(pattern, &all, oracle);
+    for (size_t i = 0; i < all.n; i++) {
+        tap_note("%s, %s:", pattern->name, all.name[i]);
+        test_windows(pattern, all.scanner[i]);
+        test_cuts(pattern, all.scanner[i]);
+    }
+    close_levels(&all);
     scanner_close(oracle);
 }
 
@@ -810,7 +1026,10 @@ int main(void)
     random_seed(20240229);
 
     test_classes();
+    test_cats();
     test_names();
+    test_by_regex();
+    test_spellings();
     test_leads();
     for (enum simd level = SIMD_NONE; level < SIMD_N; level++) {
         if (!simd_has(level)) {
@@ -820,9 +1039,9 @@ int main(void)
         simd_use(level);
         tap_note("%s:", simd_name(level));
         test_expectations();
-        for (size_t i = 0; pattern_at(i)->regex; i++)
-            test_pattern(pattern_at(i));
     }
+    for (size_t i = 0; pattern_at(i)->n_regexes; i++)
+        test_pattern(pattern_at(i));
     test_bytes();
     test_regex();
     test_jit();
