@@ -142,7 +142,7 @@ static const struct {{
     uint32_t first, last;
     char category[3];
 }} category_ranges[] = {{""")
-    print(rows([f'{{0x{a:04X}, 0x{b:04X}, "{name}"}}' for a, b, name in ranges], 5))
+    print(rows([f'{{0x{a:04X}, 0x{b:04X}, "{name}"}}' for a, b, name in ranges], 4))
     print("};\n/* clang-format on */\n\n#endif")
 
 

@@ -36,6 +36,24 @@ static const char cl100k_tiktoken[] =
     BEFORE_NUMBERS "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s+\\z|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 static const char nanochat[] = BEFORE_NUMBERS "\\p{N}{1,2}" BEHIND_NUMBERS;
 static const char qwen2[] = BEFORE_NUMBERS "\\p{N}" BEHIND_NUMBERS;
+static const char o200k[] = "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+("
+                            "?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+                            "|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*"
+                            "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+                            "|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+
+#define TEXT(literal)                                                                                                  \
+    {                                                                                                                  \
+        literal, sizeof literal - 1                                                                                    \
+    }
+
+static const struct scan_text deepseek_v3[] = {
+    TEXT("\\p{N}{1,3}"),
+    TEXT("[\xE4\xB8\x80-\xE9\xBE\xA5\xE3\x81\x80-\xE3\x82\x9F\xE3\x82\xA0-\xE3\x83\xBF]+"), /* [一-龥぀-ゟ゠-ヿ]+
+                                                                                             */
+    TEXT("[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
+         "| ?[\\p{P}\\p{S}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"),
+};
 
 #define ONE(name, alias, regex, cut_inside)                                                                            \
     {                                                                                                                  \
@@ -48,6 +66,8 @@ static const struct pattern patterns[] = {
     ONE("cl100k-tiktoken", NULL, cl100k_tiktoken, true),
     ONE("nanochat", NULL, nanochat, true),
     ONE("qwen2", NULL, qwen2, true),
+    ONE("o200k", NULL, o200k, true),
+    {"deepseek-v3", NULL, NULL, deepseek_v3, sizeof deepseek_v3 / sizeof deepseek_v3[0], true},
     {"bytes", NULL, NULL, NULL, 0, false},
 };
 
@@ -58,8 +78,8 @@ static const struct {
     enum scan_name scanner;
     bool tail; /* by scan_tail */
 } how[N_PATTERNS] = {
-    {SCAN_GPT2, false},     {SCAN_CL100K, false}, {SCAN_CL100K, true},
-    {SCAN_NANOCHAT, false}, {SCAN_QWEN2, false},  {SCAN_WHOLE, false},
+    {SCAN_GPT2, false},  {SCAN_CL100K, false}, {SCAN_CL100K, true},    {SCAN_NANOCHAT, false},
+    {SCAN_QWEN2, false}, {SCAN_O200K, false},  {SCAN_DEEPSEEK, false}, {SCAN_WHOLE, false},
 };
 
 /* Other texts of the same: the release of GPT-2; tiktoken's of gpt2, the older one and that of 0.8 and later; the same
@@ -149,7 +169,8 @@ static scan_fn *scanner_for(enum scan_name name)
 {
     static scan_fn *const plain[SCAN_N] = {
         [SCAN_GPT2] = scan_gpt2,   [SCAN_CL100K] = scan_cl100k, [SCAN_NANOCHAT] = scan_nanochat,
-        [SCAN_QWEN2] = scan_qwen2, [SCAN_WHOLE] = scan_whole,
+        [SCAN_QWEN2] = scan_qwen2, [SCAN_O200K] = scan_o200k,   [SCAN_DEEPSEEK] = scan_deepseek,
+        [SCAN_WHOLE] = scan_whole,
     };
     static scan_fn *const *const all[SIMD_N] = {plain, scan_neon, scan_sse2, scan_avx2, scan_avx512};
     size_t level = simd_level();

@@ -38,30 +38,6 @@
 #include "bpe/scan_parts.h"
 #include "bpe/uclass.h"
 
-static inline bool is_newline(unsigned char c)
-{
-    return c == '\r' || c == '\n';
-}
-
-/* The end of the run of spaces at p, as far as it is one pretoken. */
-static size_t spaces_end(const unsigned char *text, size_t p, size_t len, enum scan_end end)
-{
-    size_t q = p, last = p, after_newline = 0, n;
-    while (q < len && uclass_at(text + q, &n) == UCLASS_SPACE) {
-        last = q;
-        q += n;
-        if (is_newline(text[last]))
-            after_newline = q;
-    }
-    if (q == len && end == SCAN_MORE)
-        return SCAN_UNDECIDED;
-    if (after_newline > 0)
-        return after_newline;
-    if (q == len || last == p)
-        return q;
-    return last;
-}
-
 /* The end of others and newlines, the first other being at p. */
 static size_t others_end(const unsigned char *text, size_t p, size_t len)
 {
@@ -69,18 +45,6 @@ static size_t others_end(const unsigned char *text, size_t p, size_t len)
     while (p < len && is_newline(text[p]))
         p++;
     return p;
-}
-
-/* The end of up to max numbers, the first being at p. */
-static size_t numbers_end(const unsigned char *text, size_t p, size_t len, enum scan_end end, int max)
-{
-    int found = 0;
-    size_t n;
-    while (found < max && p < len && uclass_at(text + p, &n) == UCLASS_NUMBER) {
-        p += n;
-        found++;
-    }
-    return found < max && p == len && end == SCAN_MORE ? SCAN_UNDECIDED : p;
 }
 
 static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum scan_end end, int numbers)

@@ -20,7 +20,7 @@
 #include "bpe/uclass.h"
 
 /* The end of the run of spaces at p, all but the last of it if something follows. */
-static size_t spaces_end(const unsigned char *text, size_t p, size_t len, enum scan_end end)
+static size_t spaces_but_last(const unsigned char *text, size_t p, size_t len, enum scan_end end)
 {
     size_t q = p, last = p, n;
     while (q < len && uclass_at(text + q, &n) == UCLASS_SPACE) {
@@ -47,7 +47,7 @@ static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t le
     size_t n;
     enum uclass class = uclass_at(text + q, &n);
     if (class == UCLASS_SPACE)
-        return spaces_end(text, p, len, end);
+        return spaces_but_last(text, p, len, end);
     q = uclass_run(text, q + n, len, class);
     return q == len && end == SCAN_MORE ? SCAN_UNDECIDED : q;
 }

@@ -7,6 +7,7 @@
 #define BPE_BPE_SCAN_PARTS_H
 
 #include "bpe/scan.h"
+#include "bpe/uclass.h"
 
 /* How a built-in scanner answers "where does the pretoken at p end?" if that depends on text past the window. No
  * pretoken ends at offset 0. */
@@ -21,12 +22,14 @@ enum scan_name {
     SCAN_CL100K,
     SCAN_NANOCHAT,
     SCAN_QWEN2,
+    SCAN_O200K,
+    SCAN_DEEPSEEK,
     SCAN_WHOLE, /* no split at all */
     SCAN_N,
 };
 
 /* The plain ones. */
-scan_fn scan_gpt2, scan_cl100k, scan_nanochat, scan_qwen2;
+scan_fn scan_gpt2, scan_cl100k, scan_nanochat, scan_qwen2, scan_o200k, scan_deepseek;
 
 /* The same by vector instructions (scan_masks.h), by enum scan_name; NULL where there is none, or the compiler does not
  * have them. */
@@ -58,6 +61,44 @@ static inline size_t cl100k_contraction(const unsigned char *p, size_t room)
     if (room >= 3 && p[1] == 0xC5 && p[2] == 0xBF) /* U+017F */
         return 3;
     return 0;
+}
+
+/* What several of the plain ones do alike. */
+
+static inline bool is_newline(unsigned char c)
+{
+    return c == '\r' || c == '\n';
+}
+
+/* The end of the run of spaces at p, as far as it is one pretoken by \s*[\r\n]+|\s+(?!\S)|\s+. */
+static inline size_t spaces_end(const unsigned char *text, size_t p, size_t len, enum scan_end end)
+{
+    size_t q = p, last = p, after_newline = 0, n;
+    while (q < len && uclass_at(text + q, &n) == UCLASS_SPACE) {
+        last = q;
+        q += n;
+        if (is_newline(text[last]))
+            after_newline = q;
+    }
+    if (q == len && end == SCAN_MORE)
+        return SCAN_UNDECIDED;
+    if (after_newline > 0)
+        return after_newline;
+    if (q == len || last == p)
+        return q;
+    return last;
+}
+
+/* The end of up to max numbers, the first being at p. */
+static inline size_t numbers_end(const unsigned char *text, size_t p, size_t len, enum scan_end end, int max)
+{
+    int found = 0;
+    size_t n;
+    while (found < max && p < len && uclass_at(text + p, &n) == UCLASS_NUMBER) {
+        p += n;
+        found++;
+    }
+    return found < max && p == len && end == SCAN_MORE ? SCAN_UNDECIDED : p;
 }
 
 #endif

@@ -20,9 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_RANDOM 100000  /* random documents a pattern */
+#define N_RANDOM 60000   /* random documents a pattern */
 #define N_WINDOWS 3000   /* cut at every length */
-#define N_CUTS 50000     /* cut between 0x0A and a letter */
+#define N_CUTS 30000     /* cut between 0x0A and a letter */
 #define MAX_ATOMS 16     /* in a random document, behind a first word */
 #define MAX_FIRST 70     /* bytes of that word: all else comes to lie at every place of a block of 64 */
 #define MAX_RUN 300      /* bytes of a long run */
@@ -422,6 +422,23 @@ static const struct {
     {"cl100k-tiktoken", {"a", "\n", "  ", " b", "."}},
     {"nanochat", {"12", "34", "5", " ", "67", "a", "89", "a"}},
     {"nanochat", {"it", "'LL", "ama", "\n\n", " ", " b"}},
+    {"o200k", {NULL}},
+    {"o200k", {"Hello", ",", " don't", " IT'S", " hello", "World", " HTMLElement", ".x's", " '", "s'S", "up"}},
+    {"o200k",
+     {"\xE4\xB8\xAD", "ABC",
+      " \xE4\xB8\xAD"
+      "ABc",
+      "D", " A\xE4\xB8\xAD", "BC", "\n", "a", "B"}},
+    {"o200k", {"../\n/\n\r/", " ", "123", "4", "." ACUTE, ".." ACUTE, " " ACUTE, "A"}},
+    {"o200k", {ACUTE, "AB", " \xC7\x85\xCA\xB0'll", "a" ACUTE, "A'LL"}},
+    {"deepseek-v3", {NULL}},
+    {"deepseek-v3", {"123", "4", "  ", "\xE4\xB8\xAD", " a", ".b", "\xC3\xA9", "..", "c", " .\n\n"}},
+    {"deepseek-v3", {"\xE3\x81\x82", "\xE3\x83\xBB", "\xE3\x81\x80\xE3\x81\x82", "b", "\xE3\x83\xBB", "\n", "c"}},
+    {"deepseek-v3",
+     {"\x1F",
+      "\x1F"
+      "a",
+      "\x1F\x1F", ".", "\x1F", " ", "\x1F", "1", "  ", "2", " \n", " "}},
     {"qwen2", {"1", "2", "3", " ", "4", ARABIC_5, WIDE_1, "a"}},
     {"cl100k", {"\t", "!", "\t", "\t", "1", NBSP, " ?", IDEO_SPACE NEL, " x"}},
 };
@@ -459,11 +476,11 @@ static void test_expectations(void)
 /* Puts c between all sorts of neighbours. */
 static void put_contexts(struct buf *b, uint32_t c, bool all)
 {
-    static const char *const around[] = {"a", "1", " ", "\n", "'", ".", "\xC3\xA9", ""};
+    static const char *const around[] = {"a", "1", " ", "\n", "'", ".", "\xC3\xA9", "", "A", "\xE3\x81\x82"};
     unsigned char p[4];
     size_t n = encode(c, p);
     if (!all) {
-        static const char *const few[] = {"a", " ", "1", ".", "'", "  ", "\n"};
+        static const char *const few[] = {"a", " ", "1", ".", "'", "  ", "\n", "A"};
         for (size_t i = 0; i < LEN(few); i++) {
             put(b, few[i], strlen(few[i]));
             put(b, p, n);
@@ -482,9 +499,11 @@ static void put_contexts(struct buf *b, uint32_t c, bool all)
         }
 }
 
+/* Where the alternation of upper and lower case ends, and other borders of classes. */
 static bool is_edge(uint32_t c)
 {
-    return c < 0x300 || uclass_of(c) != uclass_of(c - 1) || uclass_of(c) != uclass_of(c + 1);
+    return c < 0x300 ||
+           ((ucat_of(c) != ucat_of(c - 1) || ucat_of(c) != ucat_of(c + 1)) && ucat_of(c) != ucat_of(c - 2));
 }
 
 static void test_code_points(const struct pattern *pattern, const struct levels *all, struct scanner *oracle)
@@ -582,13 +601,32 @@ static const char *const atoms[] = {
     "\xE1\xB2\x89",
     "\xCA\xBC",
     "\xE2\x80\x99",
+    "A",
+    "U",
+    "HTML",
+    "Word",
+    "/",
+    "/\n",
+    "\xC7\x85",
+    "\xCA\xB0",
+    "\xD0\x9F\xD1\x80",
+    "\xE3\x81\x82",
+    "\xE3\x83\xBC",
+    "\xE3\x83\xBB",
+    "\xE3\x81\x80",
+    "\xE3\x82\x99",
+    "\xE3\x82\x9B",
+    "\xE9\xBE\xA5",
+    "\xE9\xBE\xA6",
+    "\xF3\xA0\x84\x80",
     "\0",
 };
 
 /* A random document with its padding; its length goes to *len. Now and then a run is longer than two blocks. */
 static unsigned char *random_document(size_t *len)
 {
-    static const char *const run[] = {" ", "\n", "1", "a", ".", "\t", IDEO_SPACE, ARABIC_5, "\xE4\xB8\xAD"};
+    static const char *const run[] = {" ",        "\n",     "1", "a",    ".",   "\t",
+                                      IDEO_SPACE, ARABIC_5, "A", "\x1F", ACUTE, "\xE4\xB8\xAD"};
     struct buf b = {0};
     for (size_t n = next_random() % 2 ? next_random() % MAX_FIRST : 0; n > 0; n--)
         put(&b, "x", 1);
@@ -713,7 +751,8 @@ static void test_cuts(const struct pattern *pattern, struct scanner *s)
 
 static void test_names(void)
 {
-    static const char *const names[] = {"gpt2", "cl100k", "cl100k-tiktoken", "nanochat", "qwen2", "bytes"};
+    static const char *const names[] = {"gpt2",  "cl100k", "cl100k-tiktoken", "nanochat",
+                                        "qwen2", "o200k",  "deepseek-v3",     "bytes"};
     size_t n = 0, wrong = 0, not_cut = 0;
     for (; pattern_at(n); n++) {
         const struct pattern *p = pattern_at(n);
@@ -776,7 +815,7 @@ static void test_by_regex(void)
     buf_free(&raw);
 }
 
-#define N_SPELLED 20000 /* random documents a spelling */
+#define N_SPELLED 10000 /* random documents a spelling */
 
 /* Each text that is known for a pattern gives its pretokens. */
 static void test_spellings(void)
