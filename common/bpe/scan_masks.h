@@ -21,12 +21,14 @@
 
 #include "bpe/scan_parts.h"
 #include "bpe/scan_raw.h"
+#include "bpe/ucat.h"
 #include "bpe/uclass.h"
 
 #include <stdbool.h>
 
 enum {
     BLOCK = 64,
+    PLAIN = 4,     /* pretokens by the plain scanner where masks do not tell */
     LOOKAHEAD = 8, /* whether one of these two patterns starts a pretoken depends on the text up to the character
                     * behind it, at most (white space apart, see cl100k_starts) */
 };
@@ -38,6 +40,10 @@ struct block {
     uint64_t newline; /* CR and LF */
     uint64_t quote;   /* apostrophes */
     uint64_t tail;    /* all but the first byte of each character */
+    /* o200k alone, in which marks are among the letters: */
+    uint64_t upper, lower; /* letters that are in one case */
+    uint64_t mark;         /* first bytes of marks */
+    uint64_t slash;
 };
 
 /* What is known of the bytes before a block: the masks of the block before it (only the last bits count), and what one
@@ -51,6 +57,7 @@ struct before {
     uint64_t rest;       /* cl100k: white space that is in no run of others */
     unsigned digits;     /* cl100k: numbers since the last start, if the block ends with one */
     bool absorbing;      /* cl100k: others have taken a newline, and take the next */
+    uint64_t low;        /* o200k: lower case, and letters of both cases behind it */
 };
 
 /* The text around a block, for what the masks cannot tell. */
@@ -59,6 +66,7 @@ struct place {
     size_t at, len; /* of the block; the window's end */
     enum scan_end end;
     size_t limit; /* starts from here on are not known yet; may be lowered */
+    bool stuck;   /* o200k: they cannot be known by masks */
 };
 
 /* A mask with each bit moved to the byte behind it, or before it. */
@@ -98,6 +106,8 @@ INLINE struct raw raw_masks(const unsigned char *p)
     r.quote = bits(equal(v, '\''));
     r.high = bits(in_range(v, 0x80, 0x80));
     r.tail = bits(in_range(v, 0x80, 0x40));
+    r.upper = bits(in_range(v, 'A', 26));
+    r.slash = bits(equal(v, '/'));
     return r;
 }
 
@@ -127,21 +137,59 @@ INLINE void add_high(struct block *b, const struct block *before, const struct r
     b->white = spread(r->white | (low & high), r->tail, before->white);
 }
 
-/* The classes of the block at text[p]; before: the block before it. */
+/* The same by ucat.h, for o200k. Of the letters with two cases, the first bytes are told from the two bytes of most
+ * that occur: Latin of U+00C0 to U+00FF, Cyrillic of U+0400 to U+045F. */
+INLINE void add_high_cats(struct block *b, const struct block *before, const struct raw *r, const unsigned char *p)
+{
+    vec v = load(p);
+    uint64_t c3 = bits(equal(v, 0xC3)), d0 = bits(equal(v, 0xD0)), d1 = bits(equal(v, 0xD1));
+    uint64_t below_a0 = bits(in_range(v, 0x80, 0x20)) >> 1, from_a0 = bits(in_range(v, 0xA0, 0x20)) >> 1;
+    uint64_t below_b0 = bits(in_range(v, 0x80, 0x30)) >> 1, from_b0 = bits(in_range(v, 0xB0, 0x10)) >> 1;
+    uint64_t not_c3 = bits(either(equal(v, 0x9F), either(equal(v, 0x97), equal(v, 0xB7)))) >> 1;
+    uint64_t upper = (c3 & below_a0 & ~not_c3) | (d0 & below_b0);
+    uint64_t lower = (c3 & from_a0 & ~not_c3) | (d0 & from_b0) | (d1 & below_a0);
+    uint64_t both = lead_masks(p) & ~(bits(in_range(v, 0xC4, LETTERS_C4_N)) | d0 | d1);
+    uint64_t one = 0, two = 0, four = 0;
+    for (uint64_t left = r->high & ~r->tail & ~(upper | lower | both); left; left &= left - 1) {
+        unsigned i = lowest(left);
+        size_t n;
+        uint64_t cat = ucat_at(p + i, &n);
+        one |= (cat & 1) << i;
+        two |= (cat >> 1 & 1) << i;
+        four |= (cat >> 2 & 1) << i;
+    }
+    _Static_assert(UCAT_MARK == 2 && UCAT_NUMBER == 3 && UCAT_SPACE == 4 && UCAT_UPPER == 5 && UCAT_LOWER == 6 &&
+                       UCAT_LETTER == 7,
+                   "by bits");
+    b->mark = two & ~one & ~four;
+    upper |= one & ~two & four;
+    lower |= two & ~one & four;
+    both |= (one & two & four) | b->mark;
+    b->number = spread(r->number | (one & two & ~four), r->tail, before->number);
+    b->white = spread(r->white | (four & ~one & ~two), r->tail, before->white);
+    b->upper = spread(r->upper | upper, r->tail, before->upper);
+    b->lower = spread((r->letter & ~r->upper) | lower, r->tail, before->lower);
+    b->letter = spread(both, r->tail, before->letter & ~(before->upper | before->lower)) | b->upper | b->lower;
+}
+
+/* The classes of the block at text[p]; before: the block before it. cats: those of o200k too. */
 INLINE struct block classes(const unsigned char *text, size_t p, size_t len, enum scan_end end,
-                            const struct block *before)
+                            const struct block *before, bool cats)
 {
     struct block b = {0};
     uint64_t valid = 0;
     if (p < len) {
         struct raw r = raw_masks(text + p);
         valid = len - p >= BLOCK ? ~(uint64_t)0 : ((uint64_t)1 << (len - p)) - 1;
-        b = (struct block){r.letter, r.number, r.white, r.space, r.newline, r.quote, r.tail};
+        b = (struct block){
+            r.letter, r.number, r.white, r.space, r.newline, r.quote, r.tail, r.upper, r.letter & ~r.upper, 0, r.slash};
         if (valid != ~(uint64_t)0) {
             r.high &= valid;
             r.tail &= valid;
         }
-        if (r.high)
+        if (r.high && cats)
+            add_high_cats(&b, before, &r, text + p);
+        else if (r.high)
             add_high(&b, before, &r, text + p);
     }
     if (valid != ~(uint64_t)0) {
@@ -152,6 +200,10 @@ INLINE struct block classes(const unsigned char *text, size_t p, size_t len, enu
         b.newline &= valid;
         b.quote &= valid;
         b.tail &= valid;
+        b.upper &= valid;
+        b.lower &= valid;
+        b.mark &= valid;
+        b.slash &= valid;
         if (end == SCAN_DOC)
             b.white |= ~valid;
         else
@@ -272,9 +324,10 @@ INLINE uint64_t behind_last_newline(uint64_t begins, const struct block *b, cons
     return starts;
 }
 
-/* Where pretokens start in block b, by scan_cl100k.c's rules, numbers at most `numbers` in one. */
-INLINE uint64_t cl100k_starts_by(const struct block *b, const struct block *next, struct before *before,
-                                 struct place *at, unsigned numbers)
+/* Where pretokens start in block b but for contractions, by scan_cl100k.c's rules, numbers at most `numbers` in one.
+ * taken: the newlines that others take. */
+INLINE uint64_t cl100k_runs(const struct block *b, const struct block *next, struct before *before, struct place *at,
+                            unsigned numbers, uint64_t *taken_newlines)
 {
     const struct block *was = &before->block;
     uint64_t other = ~(b->letter | b->number | b->white), other_before = shift_up(other, before->other);
@@ -308,6 +361,14 @@ INLINE uint64_t cl100k_starts_by(const struct block *b, const struct block *next
     before->lone = lone;
     before->rest = white;
     before->absorbing = taken >> 63;
+    *taken_newlines = taken;
+    return starts;
+}
+
+INLINE uint64_t cl100k_starts_by(const struct block *b, const struct block *next, struct before *before,
+                                 struct place *at, unsigned numbers)
+{
+    uint64_t taken, starts = cl100k_runs(b, next, before, at, numbers, &taken);
     return contract(starts, b, before, at, cl100k_contraction);
 }
 
@@ -327,22 +388,120 @@ INLINE uint64_t qwen2_starts(const struct block *b, const struct block *next, st
     return cl100k_starts_by(b, next, before, at, 1);
 }
 
+/* o200k: leaves bit i of the block and what is behind it to the plain scanner. */
+INLINE void stick(struct place *at, unsigned i)
+{
+    if (at->limit > at->at + i) {
+        at->limit = at->at + i;
+        at->stuck = true;
+    }
+}
+
+/* o200k: of the places where upper case begins behind a letter of both cases (which is behind no lower case), those
+ * where no lower case or letter of both cases follows. */
+INLINE uint64_t upper_behind_both(uint64_t begins, const struct block *b, const struct block *next, struct place *at)
+{
+    uint64_t starts = 0;
+    for (; begins; begins &= begins - 1) {
+        unsigned i = lowest(begins);
+        uint64_t ends = ~b->upper >> i, next_ends = ~next->upper, follows;
+        size_t p; /* where the upper case ends */
+        if (ends && i + lowest(ends) < BLOCK) {
+            p = at->at + i + lowest(ends);
+            follows = b->letter >> (i + lowest(ends));
+        } else if (next_ends) {
+            p = at->at + BLOCK + lowest(next_ends);
+            follows = next->letter >> lowest(next_ends);
+        } else {
+            stick(at, i);
+            return starts;
+        }
+        if (p >= at->len && at->end == SCAN_MORE) {
+            if (at->limit > at->at + i)
+                at->limit = at->at + i;
+            return starts;
+        }
+        if (!(follows & 1))
+            starts |= (uint64_t)1 << i;
+    }
+    return starts;
+}
+
+/* o200k: what follows a contraction that follows a word is a start, the contraction is none. */
+INLINE uint64_t contract_words(uint64_t starts, const struct block *b, const struct block *next, struct before *before,
+                               struct place *at)
+{
+    uint64_t done = before->set; /* the ends of contractions: another one behind them is no word's */
+    starts = (starts & ~before->clear) | done;
+    before->clear = before->set = 0;
+    uint64_t quotes = b->quote & shift_up(b->letter, before->block.letter);
+    for (; quotes; quotes &= quotes - 1) {
+        unsigned i = lowest(quotes);
+        if (done >> i & 1)
+            continue;
+        unsigned n = (unsigned)cl100k_contraction(at->text + at->at + i, at->len - at->at - i), to = i + n;
+        if (n == 0)
+            continue;
+        const struct block *in = to < BLOCK ? b : next;
+        if ((in->letter & ~(in->upper | in->lower)) >> to % BLOCK & 1) {
+            stick(at, i);
+            return starts;
+        }
+        uint64_t all = ((uint64_t)1 << n) - 1;
+        starts &= ~(all << i);
+        if (to < BLOCK) {
+            starts |= (uint64_t)1 << to;
+            done |= (uint64_t)1 << to;
+        } else {
+            before->clear = all >> (BLOCK - i);
+            before->set = (uint64_t)1 << (to - BLOCK);
+        }
+    }
+    return starts;
+}
+
+/* Where pretokens start in block b, by scan_o200k.c's rules: cl100k's, and where a word ends in a word. Where a mark
+ * follows others, or a slash the newlines that others took, one must know more than the character before: that is left
+ * to the plain scanner, as is what letters of both cases do behind a contraction, or upper case of more than a block.
+ */
+INLINE uint64_t o200k_starts(const struct block *b, const struct block *next, struct before *before, struct place *at)
+{
+    uint64_t was_other = before->other, taken, was_taken = before->absorbing;
+    uint64_t starts = cl100k_runs(b, next, before, at, 3, &taken);
+    uint64_t stuck = (b->mark & shift_up(before->other, was_other)) | (b->slash & (taken << 1 | was_taken));
+    if (stuck)
+        stick(at, lowest(stuck));
+
+    /* Lower case, and the letters of both cases behind it; upper case behind that is a word. */
+    uint64_t both = b->letter & ~(b->upper | b->lower), low = b->lower;
+    if (both) {
+        low |= both & ~(both + (shift_up(low, before->low) & both));
+        uint64_t was_both = before->block.letter & ~(before->block.upper | before->low);
+        starts |= upper_behind_both(b->upper & shift_up(both & ~low, was_both), b, next, at);
+    } else if (b->upper & 1 & (before->block.letter & ~(before->block.upper | before->low)) >> 63) {
+        starts |= upper_behind_both(1, b, next, at);
+    }
+    starts |= b->upper & shift_up(low, before->low);
+    before->low = low;
+    return contract_words(starts, b, next, before, at);
+}
+
 typedef uint64_t starts_fn(const struct block *b, const struct block *next, struct before *before, struct place *at);
 
-/* The loop over blocks. */
+/* The loop over blocks. cats: starts_of needs the classes of o200k; stuck, if not NULL: whether it got stuck. */
 INLINE size_t scan_blocks(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,
-                          size_t max, starts_fn *starts_of)
+                          size_t max, starts_fn *starts_of, bool cats, bool *stuck)
 {
     size_t from = *pos, n = 0, slack = end == SCAN_MORE ? LOOKAHEAD - 1 : 0;
     if (len - from <= slack || max == 0)
         return 0;
     struct place at = {.text = text, .at = from, .len = len, .end = end, .limit = len - slack};
     struct before before = {.set = 1};
-    struct block b = classes(text, from, len, end, &before.block);
+    struct block b = classes(text, from, len, end, &before.block, cats);
     uint64_t known = ~(uint64_t)1; /* the first start is *pos itself, which is no end */
     bool more;
     do {
-        struct block next = classes(text, at.at + BLOCK, len, end, &b);
+        struct block next = classes(text, at.at + BLOCK, len, end, &b, cats);
         uint64_t starts = starts_of(&b, &next, &before, &at);
         starts &= known;
         known = ~(uint64_t)0;
@@ -360,7 +519,9 @@ INLINE size_t scan_blocks(const unsigned char *text, size_t len, enum scan_end e
         b = next;
         at.at += BLOCK;
     } while (more);
-    if (end != SCAN_MORE && at.at >= len && n < max)
+    if (stuck)
+        *stuck = at.stuck;
+    if (end != SCAN_MORE && at.at >= len && n < max && !at.stuck)
         ends[n++] = (uint32_t)len;
     if (n)
         *pos = ends[n - 1];
@@ -371,7 +532,7 @@ INLINE size_t scan_blocks(const unsigned char *text, size_t len, enum scan_end e
     static size_t name(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,          \
                        size_t max)                                                                                     \
     {                                                                                                                  \
-        return scan_blocks(text, len, end, pos, ends, max, name##_starts);                                             \
+        return scan_blocks(text, len, end, pos, ends, max, name##_starts, false, NULL);                                \
     }
 
 SCANNER(gpt2)
@@ -379,10 +540,28 @@ SCANNER(cl100k)
 SCANNER(nanochat)
 SCANNER(qwen2)
 
+/* What is stuck goes on behind some pretokens by the plain scanner. */
+static size_t o200k(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends, size_t max)
+{
+    size_t n = 0, got;
+    bool stuck = false;
+    for (;;) {
+        n += scan_blocks(text, len, end, pos, ends + n, max - n, o200k_starts, true, &stuck);
+        if (!stuck || n == max)
+            return n;
+        got = scan_o200k(text, len, end, pos, ends + n, max - n < PLAIN ? max - n : PLAIN);
+        if (got == 0)
+            return n;
+        n += got;
+        stuck = false;
+    }
+}
+
 /* What an including file gives to scan_parts.h. */
 #define SCANNERS                                                                                                       \
     {                                                                                                                  \
         [SCAN_GPT2] = gpt2, [SCAN_CL100K] = cl100k, [SCAN_NANOCHAT] = nanochat, [SCAN_QWEN2] = qwen2,                  \
+        [SCAN_O200K] = o200k,                                                                                          \
     }
 
 #endif

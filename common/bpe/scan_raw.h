@@ -14,6 +14,8 @@ struct raw {
     uint64_t quote;   /* apostrophes */
     uint64_t high;    /* 0x80 and up */
     uint64_t tail;    /* 0x80 to 0xBF: all but the first of a sequence */
+    uint64_t upper;   /* of the letters, those in upper case */
+    uint64_t slash;
 };
 
 #define INLINE static inline __attribute__((always_inline))
