@@ -17,38 +17,8 @@
 
 enum {
     FIRST_SHIFT = 64 - 12,
-    SHORT_MAX = 23,
     AHEAD = TINY_BATCH, /* words whose slots are asked for before the first is looked at */
 };
-
-__extension__ typedef unsigned __int128 u128;
-
-struct key {
-    uint64_t k[3];
-};
-
-static inline struct key short_key(const unsigned char *p, size_t len)
-{
-    struct key key, keep;
-    memcpy(&key, p, 24);
-    memcpy(&keep, keep_first(len), 24);
-    for (int i = 0; i < 3; i++)
-        key.k[i] &= keep.k[i];
-    key.k[2] |= (uint64_t)len << LAST_OF_8;
-    return key;
-}
-
-/* A multiplication of 64 by 64 bits, folded: the step of wyhash. */
-static inline uint64_t fold(uint64_t a, uint64_t b)
-{
-    u128 m = (u128)a * b;
-    return (uint64_t)m ^ (uint64_t)(m >> 64);
-}
-
-static inline uint64_t short_hash(const uint64_t secret[3], const uint64_t k[3])
-{
-    return fold(fold(k[0] ^ secret[0], k[1] ^ secret[1]) ^ k[2], secret[2]);
-}
 
 /* 2^(64 - shift) slots: the first bits of a hash are its slot. */
 static inline size_t slot_of(uint64_t hash, unsigned shift)
@@ -186,14 +156,14 @@ static inline bool too_full(size_t n, unsigned shift)
         }                                                                                                              \
     } while (0)
 
-static inline bool same_key(const struct short_slot *s, const struct key *key)
+static inline bool same_key(const struct short_slot *s, const struct short_key *key)
 {
     return ((s->key[0] ^ key->k[0]) | (s->key[1] ^ key->k[1]) | (s->key[2] ^ key->k[2])) == 0;
 }
 
 /* A short word that is not in the first slot it is looked for in. */
-static __attribute__((noinline)) int find_short(struct table *t, const struct key *key, uint64_t hash, uint64_t count,
-                                                struct err *e)
+static __attribute__((noinline)) int find_short(struct table *t, const struct short_key *key, uint64_t hash,
+                                                uint64_t count, struct err *e)
 {
     size_t home = slot_of(hash, t->short_shift), at = home;
     for (; !same_key(&t->shorts[at], key); at = next_slot(at, t->short_shift)) {
@@ -207,7 +177,7 @@ static __attribute__((noinline)) int find_short(struct table *t, const struct ke
     return 0;
 }
 
-static inline int add_short(struct table *t, const struct key *key, uint64_t hash, uint64_t count, struct err *e)
+static inline int add_short(struct table *t, const struct short_key *key, uint64_t hash, uint64_t count, struct err *e)
 {
     struct short_slot *s = &t->shorts[slot_of(hash, t->short_shift)];
     if (!same_key(s, key))
@@ -217,7 +187,7 @@ static inline int add_short(struct table *t, const struct key *key, uint64_t has
 }
 
 /* The key by which a tiny word is among the short ones. */
-static struct key carried_key(uint64_t head, uint32_t tail)
+static struct short_key carried_key(uint64_t head, uint32_t tail)
 {
     unsigned char bytes[24] = {0};
     memcpy(bytes, &head, 8);
@@ -230,7 +200,7 @@ static __attribute__((noinline)) int carry(struct table *t, uint64_t head, uint3
 {
     if (tail == 0)
         return 0;
-    struct key key = carried_key(head, tail);
+    struct short_key key = carried_key(head, tail);
     size_t n = t->n_short;
     if (add_short(t, &key, short_hash(t->secret, key.k), high << 32, e))
         return -1;
@@ -241,7 +211,7 @@ static __attribute__((noinline)) int carry(struct table *t, uint64_t head, uint3
 /* What was carried of a tiny word. */
 static uint64_t carried(const struct table *t, uint64_t head, uint32_t tail)
 {
-    struct key key = carried_key(head, tail);
+    struct short_key key = carried_key(head, tail);
     size_t at = slot_of(short_hash(t->secret, key.k), t->short_shift);
     for (; t->shorts[at].count; at = next_slot(at, t->short_shift)) {
         if (same_key(&t->shorts[at], &key))
@@ -311,7 +281,7 @@ static inline int add_total(struct table *t, uint64_t count, struct err *e)
 /* Words that are not tiny, on their way into the table. */
 struct others {
     size_t n_short, n_long;
-    struct key key[AHEAD];
+    struct short_key key[AHEAD];
     uint64_t hash[AHEAD], count[AHEAD];
     struct word long_word[AHEAD];
     uint64_t long_hash[AHEAD];
@@ -344,7 +314,7 @@ static inline int begin_other(struct table *t, struct others *o, const unsigned 
         __builtin_prefetch(&t->longs[slot_of(hash, t->long_shift)], 1);
         return 0;
     }
-    struct key key = short_key(p, len);
+    struct short_key key = short_key(p, len);
     uint64_t hash = short_hash(t->secret, key.k);
     o->key[o->n_short] = key;
     o->count[o->n_short] = count;

@@ -1,5 +1,5 @@
-/* tiny.h - words of at most 11 bytes as numbers of 96 bits: what table.c counts most of. For table.c, sorted.c and
- * tests. */
+/* tiny.h - words of at most 11 bytes as numbers of 96 bits (tiny) and of at most 23 bytes as 192 bits (short): what
+ * the tables of table.c and encoder.c hold most of. For them, sorted.c and tests. */
 #ifndef BPE_BPE_TINY_H
 #define BPE_BPE_TINY_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { TINY_MAX = 11, TINY_BATCH = 256 };
+enum { TINY_MAX = 11, SHORT_MAX = 23, TINY_BATCH = 256 };
 
 /* In memory: the bytes, zeros, and as the twelfth byte the length, so that the tail of no word is 0. */
 struct tiny_key {
@@ -53,6 +53,36 @@ static inline uint64_t tiny_hash(const uint64_t secret[3], uint64_t head, uint32
 {
     uint64_t x = (head ^ secret[0]) + tail * (secret[2] & UINT32_MAX);
     return (x ^ x >> 32) * secret[1];
+}
+
+struct short_key {
+    uint64_t k[3];
+};
+
+/* The key of p[0 .. len), len <= SHORT_MAX. In memory: the bytes, zeros, and as the last byte the length. 24 bytes are
+ * read. */
+static inline struct short_key short_key(const unsigned char *p, size_t len)
+{
+    struct short_key key, keep;
+    memcpy(&key, p, 24);
+    memcpy(&keep, keep_first(len), 24);
+    for (int i = 0; i < 3; i++)
+        key.k[i] &= keep.k[i];
+    key.k[2] |= (uint64_t)len << LAST_OF_8;
+    return key;
+}
+
+/* A multiplication of 64 by 64 bits, folded: the step of wyhash. */
+static inline uint64_t short_fold(uint64_t a, uint64_t b)
+{
+    __extension__ typedef unsigned __int128 u128;
+    u128 m = (u128)a * b;
+    return (uint64_t)m ^ (uint64_t)(m >> 64);
+}
+
+static inline uint64_t short_hash(const uint64_t secret[3], const uint64_t k[3])
+{
+    return short_fold(short_fold(k[0] ^ secret[0], k[1] ^ secret[1]) ^ k[2], secret[2]);
 }
 
 /* How the slots of words are found: what is left of the hash if it is shifted. A slot that is free is spare. */

@@ -1,0 +1,248 @@
+/* encode_greedy.c - see encode_greedy.h. */
+#include "bpe/encode_greedy.h"
+
+#include "sys/huge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEWEST_BITS = 10, MOST_BITS = 24 };
+
+static const uint32_t NONE = UINT32_MAX;
+
+/* ---- Do two tokens go together? ---- */
+
+/* Whether none of the merges of rank < limit crosses the border between two tokens that stand side by side. */
+static bool go_together(const struct greedy *g, struct merges *m, uint32_t left, uint32_t right, uint32_t limit)
+{
+    for (;;) {
+        if (merges_rank(m, left, right) < limit)
+            return false;
+        const struct greedy_token *l = &g->token[left], *r = &g->token[right];
+        if (l->order > r->order) { /* of equal ranks the left one is merged first */
+            limit = l->order - 1;
+            left = l->right;
+        } else if (r->order) {
+            limit = r->order;
+            right = r->left;
+        } else {
+            return true;
+        }
+    }
+}
+
+/* ---- The trie ---- */
+
+static uint32_t node_slot(const struct greedy *g, uint32_t key)
+{
+    return (uint32_t)((uint64_t)key * 0x9E3779B97F4A7C15u >> (64 - g->bits));
+}
+
+/* The slot of a node's child, or of where it would be. */
+static inline uint32_t child(const struct greedy *g, uint32_t parent, unsigned char byte)
+{
+    uint32_t key = (parent << 8 | byte) + 1, at = node_slot(g, key);
+    while (g->node[at].key != key && g->node[at].key)
+        at = (at + 1) & (((uint32_t)1 << g->bits) - 1);
+    return at;
+}
+
+/* Adds a token; the longest one on its way is what is shorter. */
+static bool add_token(struct greedy *g, const struct model *model, uint32_t id, size_t *n_nodes)
+{
+    const struct model_token *t = &model->token[id];
+    uint32_t at = g->byte[t->p[0]];
+    uint32_t shorter = id;
+    for (size_t i = 1; i < t->len; i++) {
+        if (g->node[at].token != NONE)
+            shorter = g->node[at].token;
+        uint32_t next = child(g, at, t->p[i]);
+        if (!g->node[next].key) {
+            if (++*n_nodes > (size_t)1 << (g->bits - 1))
+                return false;
+            g->node[next] = (struct greedy_node){(at << 8 | t->p[i]) + 1, NONE};
+        }
+        at = next;
+    }
+    g->node[at].token = id;
+    g->token[id].shorter = shorter;
+    return true;
+}
+
+static int compare_lengths(const void *x, const void *y, void *ctx)
+{
+    const uint32_t *len = ctx, a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    return len[a] != len[b] ? (len[a] > len[b]) - (len[a] < len[b]) : (a > b) - (a < b);
+}
+
+/* All that encodings have, the shortest first, so that `shorter` is there before it is asked for. */
+static int make_trie(struct greedy *g, const struct model *model, bool *fits, struct err *e)
+{
+    size_t n = 0, n_nodes = 0;
+    uint32_t *order = malloc(((size_t)model->n_ids + 1) * sizeof *order);
+    if (!order)
+        return err_mem(e, "the trie of tokens", (unsigned long long)model->n_ids * sizeof *order);
+    for (uint32_t id = 0; id < model->n_ids; id++)
+        if (g->token[id].order != NONE && g->token[id].order != 0)
+            order[n++] = id;
+    qsort_r(order, n, sizeof *order, compare_lengths, g->len);
+    *fits = false;
+    for (g->bits = FEWEST_BITS; g->bits <= MOST_BITS && !*fits; g->bits++) {
+        size_t bytes = ((size_t)1 << g->bits) * sizeof *g->node;
+        if ((size_t)2 * n > (size_t)1 << g->bits)
+            continue;
+        g->node = huge_zeroed(bytes);
+        if (!g->node) {
+            free(order);
+            return err_mem(e, "the trie of tokens", bytes);
+        }
+        *fits = true;
+        n_nodes = 256;
+        for (uint32_t b = 0; b < 256; b++) { /* the root has no slot: its children are as if they had no parent */
+            uint32_t key = UINT32_MAX - b, at = node_slot(g, key);
+            while (g->node[at].key)
+                at = (at + 1) & (((uint32_t)1 << g->bits) - 1);
+            g->node[at] = (struct greedy_node){key, model->byte_id[b]};
+            g->byte[b] = at;
+        }
+        for (size_t i = 0; i < n && *fits; i++)
+            *fits = add_token(g, model, order[i], &n_nodes);
+        if (*fits)
+            break;
+        huge_free(g->node, bytes);
+        g->node = NULL;
+    }
+    free(order);
+    return 0;
+}
+
+/* ---- What makes a token ---- */
+
+/* Whether this merge makes this token of its bytes: then it is the only one. */
+static bool makes(const struct greedy *g, struct merges *m, uint32_t left, uint32_t right, uint32_t rank)
+{
+    const struct greedy_token *l = &g->token[left], *r = &g->token[right];
+    if (l->order == NONE || r->order == NONE || l->order > rank || r->order > rank)
+        return false;
+    if (l->order > r->order)
+        return go_together(g, m, l->right, right, l->order - 1);
+    return r->order == 0 || go_together(g, m, left, r->left, r->order);
+}
+
+static void set_token(struct greedy *g, uint32_t id, uint32_t rank, uint32_t left, uint32_t right)
+{
+    g->token[id] = (struct greedy_token){rank + 1, left, right, id};
+}
+
+/* By a list of merges. A merge of which a part is made by a later one makes the model unsuitable. */
+static bool read_list(struct greedy *g, struct merges *m)
+{
+    const struct model *model = m->model;
+    for (size_t i = 0; i < model->n_merges; i++) {
+        const struct model_merge *x = &model->merge[i];
+        if (merges_rank(m, x->left, x->right) == i && g->token[x->result].order == NONE &&
+            makes(g, m, x->left, x->right, (uint32_t)i))
+            set_token(g, x->result, (uint32_t)i, x->left, x->right);
+    }
+    for (size_t i = 0; i < model->n_merges; i++) {
+        const struct model_merge *x = &model->merge[i];
+        const struct greedy_token *l = &g->token[x->left], *r = &g->token[x->right];
+        if ((l->order != NONE && l->order > i) || (r->order != NONE && r->order > i))
+            return false;
+    }
+    return true;
+}
+
+/* By ranks: of the two parts into which a token's bytes may be split, those that go together as long as only lower
+ * ranks are merged. */
+static bool read_ranks(struct greedy *g, struct merges *m)
+{
+    const struct model *model = m->model;
+    for (uint32_t id = 0; id < model->n_ids; id++) {
+        const struct model_token *t = &model->token[id];
+        if (!t->p || !t->vocab || t->len < 2)
+            continue;
+        for (size_t i = 1; i < t->len && g->token[id].order == NONE; i++) {
+            int64_t left = merges_token(m, t->p, i), right = left < 0 ? -1 : merges_token(m, t->p + i, t->len - i);
+            if (right >= 0 && makes(g, m, (uint32_t)left, (uint32_t)right, id))
+                set_token(g, id, id, (uint32_t)left, (uint32_t)right);
+        }
+        if (g->token[id].order == NONE)
+            return false; /* its bytes may come together all the same, by a part of higher rank */
+    }
+    return true;
+}
+
+/* ---- Public ---- */
+
+int greedy_init(struct greedy *g, struct merges *m, bool *suitable, struct err *e)
+{
+    const struct model *model = m->model;
+    size_t n = (size_t)model->n_ids + 1;
+    *g = (struct greedy){.token = malloc(n * sizeof *g->token), .len = malloc(n * sizeof *g->len)};
+    *suitable = false;
+    if (!g->token || !g->len) {
+        greedy_free(g);
+        return err_mem(e, "the parts of tokens", n * (sizeof *g->token + sizeof *g->len));
+    }
+    for (uint32_t id = 0; id < model->n_ids; id++) {
+        g->token[id] = (struct greedy_token){NONE, id, id, id};
+        g->len[id] = model->token[id].len;
+    }
+    for (size_t b = 0; b < 256; b++)
+        g->token[model->byte_id[b]].order = 0;
+    if (model->by_rank ? read_ranks(g, m) : read_list(g, m)) {
+        if (make_trie(g, model, suitable, e)) {
+            greedy_free(g);
+            return -1;
+        }
+    }
+    if (!*suitable)
+        greedy_free(g);
+    return 0;
+}
+
+void greedy_free(struct greedy *g)
+{
+    free(g->token);
+    free(g->len);
+    huge_free(g->node, ((size_t)1 << g->bits) * sizeof *g->node);
+    *g = (struct greedy){0};
+}
+
+/* The longest token that p[0 .. n), n > 0, begins with. */
+static inline uint32_t longest(const struct greedy *g, const unsigned char *p, size_t n)
+{
+    uint32_t at = g->byte[p[0]], found = g->node[at].token;
+    for (size_t i = 1; i < n; i++) {
+        at = child(g, at, p[i]);
+        if (!g->node[at].key)
+            break;
+        found = g->node[at].token != NONE ? g->node[at].token : found;
+    }
+    return found;
+}
+
+size_t greedy_encode(const struct greedy *g, struct merges *m, const unsigned char *p, size_t n, uint32_t *id)
+{
+    uint64_t open = ~(uint64_t)0; /* places that may be a border, as far as is known */
+    size_t n_ids = 0, at = 0;
+    uint32_t next = longest(g, p, n);
+    for (;;) {
+        size_t end = at + g->len[next];
+        if ((open >> end & 1) && (n_ids == 0 || go_together(g, m, id[n_ids - 1], next, NO_MERGE))) {
+            id[n_ids++] = next;
+            at = end;
+            if (at == n)
+                return n_ids;
+            next = longest(g, p + at, n - at);
+            continue;
+        }
+        while (g->token[next].shorter == next) { /* no border here: a step back */
+            open &= ~((uint64_t)1 << at);
+            next = id[--n_ids];
+            at -= g->len[next];
+        }
+        next = g->token[next].shorter;
+    }
+}

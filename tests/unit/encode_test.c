@@ -1,0 +1,255 @@
+/* encode_test.c - encoding against the definition: merge the pair of lowest rank, of several the leftmost, until none
+ * is left. Random models, also such as no trainer makes: merges before those of their parts, a token made in several
+ * ways, tokens no merge makes; with lists of merges and by rank.
+ *
+ *   SEED=N   random seed (printed)
+ */
+#include "bpe/encoder.h"
+#include "random.h"
+#include "tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_MERGES = 60, MOST_IDS = 256 + MOST_MERGES + 20, MOST_LEN = 40, LONGEST = 3000 };
+
+struct maker {
+    struct model model;
+    struct model_token token[MOST_IDS];
+    struct model_merge merge[MOST_MERGES];
+    unsigned char bytes[MOST_IDS][MOST_LEN];
+    unsigned letters; /* words are of this many different bytes */
+};
+
+static uint32_t find(const struct maker *m, const unsigned char *p, size_t n)
+{
+    for (uint32_t id = 0; id < m->model.n_ids; id++)
+        if (m->token[id].p && m->token[id].len == n && !memcmp(m->token[id].p, p, n))
+            return id;
+    return MODEL_NO_ID;
+}
+
+static uint32_t add_token(struct maker *m, uint32_t id, const unsigned char *p, size_t n)
+{
+    memcpy(m->bytes[id], p, n);
+    m->token[id] = (struct model_token){m->bytes[id], (uint32_t)n, true};
+    return id;
+}
+
+static void shuffle(uint32_t *a, size_t n)
+{
+    for (size_t i = n; i > 1; i--) {
+        size_t k = rnd(i);
+        uint32_t x = a[i - 1];
+        a[i - 1] = a[k];
+        a[k] = x;
+    }
+}
+
+/* The ids in random order, but for by_rank, where a token mostly comes after its parts. */
+static void make_model(struct maker *m, bool by_rank, bool proper)
+{
+    uint32_t ids[MOST_IDS], made[MOST_IDS], n_made = 0, used = 0;
+    *m = (struct maker){.letters = 1 + (unsigned)rnd(4)};
+    m->model.token = m->token;
+    m->model.merge = m->merge;
+    m->model.n_ids = 256 + MOST_MERGES + (uint32_t)rnd(20);
+    m->model.by_rank = by_rank;
+    m->model.whole_first = by_rank || rnd(4) == 0;
+    for (uint32_t i = 0; i < m->model.n_ids; i++)
+        ids[i] = i;
+    if (!by_rank)
+        shuffle(ids, m->model.n_ids);
+    for (unsigned b = 0; b < 256; b++) {
+        unsigned char c = (unsigned char)b;
+        m->model.byte_id[b] = add_token(m, ids[used++], &c, 1);
+    }
+    for (unsigned b = 0; b < m->letters; b++)
+        made[n_made++] = m->model.byte_id['a' + b];
+    size_t n = rnd(MOST_MERGES);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t left = made[rnd(n_made)], right = made[rnd(n_made)];
+        unsigned char both[2 * MOST_LEN];
+        size_t len = m->token[left].len + m->token[right].len;
+        bool twice = false;
+        for (size_t k = 0; k < m->model.n_merges; k++)
+            twice |= m->merge[k].left == left && m->merge[k].right == right;
+        if (len > MOST_LEN || twice)
+            continue;
+        memcpy(both, m->token[left].p, m->token[left].len);
+        memcpy(both + m->token[left].len, m->token[right].p, m->token[right].len);
+        uint32_t result = find(m, both, len);
+        if (result == MODEL_NO_ID)
+            made[n_made++] = result = add_token(m, ids[used++], both, len);
+        else if (by_rank)
+            continue;
+        m->merge[m->model.n_merges++] = (struct model_merge){left, right, result};
+    }
+    for (size_t i = rnd(5); i-- > 0;) { /* tokens that no merge makes */
+        unsigned char p[6];
+        size_t len = 2 + rnd(5);
+        for (size_t k = 0; k < len; k++)
+            p[k] = (unsigned char)('a' + rnd(m->letters));
+        if (used < m->model.n_ids && find(m, p, len) == MODEL_NO_ID && !proper)
+            add_token(m, ids[used++], p, len);
+    }
+    if (by_rank) {
+        m->model.n_merges = 0;
+        if (!proper) /* any order */
+            for (size_t i = 0; i < 8; i++) {
+                uint32_t a = 256 + (uint32_t)rnd(used - 255), b = 256 + (uint32_t)rnd(used - 255);
+                if (a >= used || b >= used)
+                    continue;
+                struct model_token x = m->token[a];
+                m->token[a] = m->token[b];
+                m->token[b] = x;
+            }
+    } else if (!proper) {
+        for (size_t i = 0; i < 8 && m->model.n_merges; i++) {
+            size_t a = rnd(m->model.n_merges), b = rnd(m->model.n_merges);
+            struct model_merge x = m->merge[a];
+            m->merge[a] = m->merge[b];
+            m->merge[b] = x;
+        }
+    }
+}
+
+static uint32_t plain_rank(const struct maker *m, uint32_t left, uint32_t right, uint32_t *result)
+{
+    if (m->model.by_rank) {
+        unsigned char both[2 * MOST_LEN];
+        memcpy(both, m->token[left].p, m->token[left].len);
+        memcpy(both + m->token[left].len, m->token[right].p, m->token[right].len);
+        return *result = find(m, both, m->token[left].len + m->token[right].len);
+    }
+    for (size_t i = 0; i < m->model.n_merges; i++) {
+        if (m->merge[i].left == left && m->merge[i].right == right) {
+            *result = m->merge[i].result;
+            return (uint32_t)i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static size_t plain_encode(const struct maker *m, const unsigned char *p, size_t n, uint32_t *id)
+{
+    if (m->model.whole_first && (id[0] = find(m, p, n)) != MODEL_NO_ID)
+        return 1;
+    for (size_t i = 0; i < n; i++)
+        id[i] = m->model.byte_id[p[i]];
+    for (;;) {
+        uint32_t least = UINT32_MAX, made = 0, result = 0;
+        size_t best = 0;
+        for (size_t i = 0; i + 1 < n; i++) {
+            uint32_t rank = plain_rank(m, id[i], id[i + 1], &result);
+            if (rank < least) {
+                least = rank;
+                best = i;
+                made = result;
+            }
+        }
+        if (least == UINT32_MAX)
+            return n;
+        id[best] = made;
+        memmove(id + best + 1, id + best + 2, (n - best - 2) * sizeof *id);
+        n--;
+    }
+}
+
+static size_t random_word(const struct maker *m, unsigned char *p, size_t most)
+{
+    size_t n = 1 + rnd(most), period = 1 + rnd(6);
+    bool periodic = rnd(3) == 0;
+    for (size_t i = 0; i < n; i++)
+        p[i] = periodic && i >= period ? p[i - period] : (unsigned char)('a' + rnd(m->letters));
+    if (rnd(20) == 0)
+        p[rnd(n)] = (unsigned char)rnd(256);
+    return n;
+}
+
+/* Words one by one. Returns whether all were right. */
+static bool test_words(const struct maker *m, size_t n_words, size_t most, bool *greedy)
+{
+    struct word_encoder w;
+    struct err e;
+    unsigned char p[LONGEST];
+    uint32_t want[LONGEST];
+    bool right = true;
+    if (word_encoder_init(&w, &m->model, &e))
+        abort();
+    for (size_t i = 0; i < n_words && right; i++) {
+        size_t n = random_word(m, p, most), n_want = plain_encode(m, p, n, want);
+        if (word_encode(&w, p, n, &e))
+            abort();
+        right = w.n == n_want && !memcmp(w.id, want, n_want * sizeof *want);
+        if (!right)
+            printf("# %.*s: %zu tokens, not %zu%s\n", (int)n, (const char *)p, w.n, n_want,
+                   w.is_greedy ? " (greedy)" : "");
+    }
+    *greedy |= w.is_greedy;
+    word_encoder_free(&w);
+    return right;
+}
+
+/* Many words, over and over, through the encoder. */
+static bool test_encoder(const struct maker *m, bool wide)
+{
+    enum { TEXT = 60000 };
+    static unsigned char text[TEXT + 64];
+    static uint32_t ends[TEXT], want[TEXT];
+    struct encoder en;
+    struct err e;
+    struct ids ids = {.wide = wide};
+    size_t len = 0, n = 0, n_want = 0;
+    unsigned char words[50][LONGEST];
+    size_t lens[50];
+    for (size_t i = 0; i < 50; i++)
+        lens[i] = random_word(m, words[i], i < 30 ? 11 : i < 40 ? 23 : i < 48 ? 200 : LONGEST);
+    while (n < 2000) {
+        size_t k = rnd(50);
+        if (len + lens[k] > TEXT)
+            break;
+        memcpy(text + len, words[k], lens[k]);
+        n_want += plain_encode(m, words[k], lens[k], want + n_want);
+        ends[n++] = (uint32_t)(len += lens[k]);
+    }
+    if (encoder_init(&en, &m->model, wide, &e))
+        abort();
+    for (size_t done = 0, some; done < n; done += some) {
+        some = 1 + rnd(n - done);
+        if (encoder_words(&en, text, done ? ends[done - 1] : 0, ends + done, some, &ids, &e))
+            abort();
+    }
+    bool right = ids.n == n_want;
+    for (size_t i = 0; right && i < n_want; i++)
+        right = want[i] == (wide ? ((uint32_t *)(void *)ids.p)[i] : ((uint16_t *)(void *)ids.p)[i]);
+    ids_free(&ids);
+    encoder_free(&en);
+    return right;
+}
+
+int main(void)
+{
+    static struct maker m;
+    random_seed((uint64_t)time(NULL));
+    for (int kind = 0; kind < 4; kind++) {
+        bool by_rank = kind & 1, proper = kind & 2, right = true, right_long = true, right_all = true, greedy = false,
+             ignored;
+        for (int i = 0; i < 200 && right && right_long; i++) {
+            make_model(&m, by_rank, proper);
+            right = test_words(&m, 130, 50, &greedy);
+            if (i % 6 == 0)
+                right_long = test_words(&m, 20, 400, &ignored);
+            if (i % 60 == 0)
+                right_all = right_all && test_encoder(&m, i % 120 == 0);
+        }
+        const char *what = by_rank ? "by rank" : "by a list",
+                   *order = proper ? "as trainers make them" : "in any order";
+        tap_ok(right, "short words, models %s, %s", what, order);
+        tap_ok(right_long, "long words, models %s, %s", what, order);
+        tap_ok(right_all, "many words, models %s, %s", what, order);
+        tap_ok(greedy, "longest matches were used, models %s, %s", what, order);
+    }
+    return tap_done();
+}
