@@ -6,10 +6,12 @@
  * counts against it.
  */
 #include "bpe/cut.h"
+#include "bpe/model_pattern.h"
 #include "bpe/scan.h"
-#include "bpe/special.h"
+#include "bpe/walk.h"
 #include "formats/batch.h"
 #include "formats/input.h"
+#include "formats/model.h"
 #include "formats/record.h"
 #include "formats/wire.h"
 #include "sys/buf.h"
@@ -32,14 +34,15 @@
 #define NAME "bpe-chunk"
 
 static const char usage[] =
-    "usage: bpe-chunk [-p NAME | -e REGEX] [-s TOKEN]... [--no-special] [-b SIZE]\n"
-    "                 [--inline] [--jsonl[=FIELD]] [--on-error=fail|skip]\n"
-    "                 [--invalid=error|replace|skip] [--only FILE] [FILE...]\n"
+    "usage: bpe-chunk [-p NAME | -e REGEX] [-m MODEL] [-s TOKEN]... [--no-special]\n"
+    "                 [-b SIZE] [--inline] [--jsonl[=FIELD]] [--on-error=fail|skip]\n"
+    "                 [--invalid=error|replace|skip|bytes] [--only FILE] [FILE...]\n"
     "Cuts text into chunks for bpe-count. FILEs (standard input if none, or -) are plain text,\n"
     "or zstd or gzip of it.\n"
     "  -p, --pattern=NAME     how text splits into pretokens: gpt2 (default), cl100k (llama3),\n"
     "                         cl100k-tiktoken, nanochat, qwen2, bytes\n"
     "  -e, --regex=REGEX      the same by a PCRE2 regex\n"
+    "  -m, --model=MODEL      the pattern and the special tokens of a model, for bpe-encode\n"
     "  -s, --special=TOKEN    a special token, which ends a document (default <|endoftext|>);\n"
     "                         repeat for several\n"
     "      --no-special       no special token: each file is one document\n"
@@ -47,7 +50,8 @@ static const char usage[] =
     "      --inline           write the text of regular files too, instead of where it is\n"
     "      --jsonl[=FIELD]    JSON Lines; the text is the string at FIELD (default text; a.b nests)\n"
     "      --on-error=WHAT    fail on (default), or skip, a line that is no JSON or lacks the string\n"
-    "      --invalid=WHAT     invalid UTF-8 is an error (default), or replace it by U+FFFD, or skip it\n"
+    "      --invalid=WHAT     invalid UTF-8 is an error (default), or replace it by U+FFFD, or skip it,\n"
+    "                         or bytes: each such byte is a pretoken\n"
     "      --only=FILE        only the ranges in FILE (from bpe-sum --missing), read again from FILEs\n"
     "  -h, --help             this text\n"
     "      --version          version\n";
@@ -65,7 +69,7 @@ static const uint64_t WORK_MIN = 16 << 20, WORK_MAX = 64 << 20;
 static const uint64_t PIECE_MAX = 64 << 20; /* text in a piece: where bpe-count may end a batch */
 
 struct options {
-    const char *pattern, *regex;
+    const char *pattern, *regex, *model;
     const unsigned char **special;
     size_t n_special;
     bool no_special, inline_text, jsonl, skip_bad_lines;
@@ -89,8 +93,9 @@ struct source {
 struct chunker {
     struct options opt;
     unsigned char run[ID_LEN];
-    struct buf rules; /* encoded */
-    struct special_set special;
+    struct buf rules;   /* encoded */
+    struct walk walk;   /* its special tokens; no text goes through it */
+    struct model model; /* -m */
     struct cutter cutter;
     struct source *source; /* owned; names may be owned by only_names */
     size_t n_sources, cap_sources;
@@ -102,6 +107,7 @@ struct chunker {
     size_t range_source; /* whose pieces these are */
     uint64_t n_range_records;
     struct buf window;
+    uint64_t before; /* see struct chunk */
     struct buf only_names;
 };
 
@@ -190,7 +196,8 @@ static int find_cut(struct chunker *c, int fd, const struct source *s, uint64_t 
                     struct err *e)
 {
     struct buf *b = &c->window;
-    size_t before = c->special.max_len + 1, beyond = c->special.max_len + 4; /* of a cut, to know it for one */
+    size_t before = c->walk.special.max_len + 1,
+           beyond = c->walk.special.max_len + 4; /* of a cut, to know it for one */
     *cut = 0;
     for (size_t n_read = 0, step = CUT_STEP; n_read < CUT_REACH && *at < end; n_read += step) {
         if (n_read)
@@ -245,9 +252,15 @@ static int put_text(struct chunker *c, size_t source, const unsigned char *p, si
                     bool last, struct err *e)
 {
     const struct source *s = &c->source[source];
-    struct chunk k = {
-        c->run, {c->rules.p, c->rules.len}, source, {(const unsigned char *)s->name, strlen(s->name)}, offset,
-        !last,  c->opt.jsonl ? line : 0,    {p, n}};
+    struct chunk k = {.run = c->run,
+                      .rules = {c->rules.p, c->rules.len},
+                      .source = source,
+                      .name = str_of(s->name),
+                      .offset = offset,
+                      .inside = !last,
+                      .before = c->before,
+                      .line = c->opt.jsonl ? line : 0,
+                      .text = {p, n}};
     if (!s->by_value)
         return put_piece(c, source, offset, n, e);
     return chunk_put_record(&c->out, &k, e) || write_out(c, e) ? -1 : 0;
@@ -288,9 +301,10 @@ static int put_stream(struct chunker *c, size_t source, struct input *in, size_t
     struct source *s = &c->source[source];
     uint64_t offset = 0, line = 1;
     bool only = c->opt.only != NULL, ended = false;
-    size_t low = block / 4, high = block;   /* a piece ends between these */
-    size_t beyond = c->special.max_len + 4; /* read to see whether it may end at `high` */
+    size_t low = block / 4, high = block;        /* a piece ends between these */
+    size_t beyond = c->walk.special.max_len + 4; /* read to see whether it may end at `high` */
     b->len = 0;
+    c->before = 0;
     for (;;) {
         size_t want = high + beyond;
         while (b->len < want && !ended) {
@@ -324,6 +338,8 @@ static int put_stream(struct chunker *c, size_t source, struct input *in, size_t
             return -1;
         if (c->opt.jsonl && s->by_value)
             line += count_newlines(b->p, n);
+        size_t special = special_ending(&c->walk.special, b->p, n);
+        c->before = special ? special_index(&c->walk.special, b->p + n - special, special) + 1 : 0;
         memmove(b->p, b->p + n, b->len - n);
         b->len -= n;
         offset += n;
@@ -457,55 +473,90 @@ static int put_promise(struct chunker *c, struct err *e)
 
 /* ---- Rules ---- */
 
-/* Sets up what finds the cuts, from the rules. */
+/* Sets up what finds the cuts, from the rules; and finds out whether a worker will be able to follow them. */
 static int set_cutter(struct chunker *c, const struct rules *r, struct err *e)
 {
-    const struct pattern *pattern = NULL;
-    if (!r->is_regex) {
-        char name[64];
-        snprintf(name, sizeof name, "%.*s", (int)r->pattern.len, (const char *)r->pattern.p);
-        pattern = pattern_find(name);
-        if (!pattern) {
-            char known[200] = "";
-            for (size_t i = 0; pattern_at(i); i++)
-                snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s%s%s%s", i ? ", " : "",
-                         pattern_at(i)->name, pattern_at(i)->alias ? " (" : "",
-                         pattern_at(i)->alias ? pattern_at(i)->alias : "", pattern_at(i)->alias ? ")" : "");
-            return err_set(e, EX_USAGE, "-p %s: no such pattern; there are %s", name, known);
-        }
-    }
-    const struct scan_text regex = {(const char *)r->pattern.p, r->pattern.len};
-    struct scanner *s = scanner_open(pattern, &regex, 1, e);
-    if (!s)
+    const struct walk_sink nowhere = {0};
+    if (walk_open(&c->walk, r->pattern, r->regex, r->n_regex, r->special, r->n_special, WALK_ERROR, &nowhere, e))
         return -1;
-    scanner_close(s);
-    struct special_token *token = calloc(r->n_special + 1, sizeof *token);
-    if (!token)
-        return err_mem(e, "special tokens", r->n_special * sizeof *token);
-    for (size_t i = 0; i < r->n_special; i++)
-        token[i] = (struct special_token){.p = r->special[i].p, .len = r->special[i].len};
-    int rc = special_init(&c->special, token, r->n_special, e);
-    free(token);
-    cutter_init(&c->cutter, r->jsonl, pattern && pattern->cut_inside, &c->special);
-    return rc;
+    const struct pattern *pattern = scanner_pattern(c->walk.scanner);
+    cutter_init(&c->cutter, r->jsonl, pattern && pattern->cut_inside, &c->walk.special);
+    return 0;
+}
+
+/* The pattern's name, as it should travel. */
+static const char *pattern_name(const char *name, struct err *e)
+{
+    const struct pattern *pattern = pattern_find(name);
+    char known[300] = "";
+    if (pattern)
+        return pattern->name;
+    for (size_t i = 0; pattern_at(i); i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s%s%s%s", i ? ", " : "", pattern_at(i)->name,
+                 pattern_at(i)->alias ? " (" : "", pattern_at(i)->alias ? pattern_at(i)->alias : "",
+                 pattern_at(i)->alias ? ")" : "");
+    err_set(e, EX_USAGE, "-p %s: no such pattern; there are %s", name, known);
+    return NULL;
+}
+
+/* The pattern: by its name, by a regex, or the model's. */
+static int set_pattern(struct chunker *c, struct rules *r, struct err *e)
+{
+    const struct options *o = &c->opt;
+    if (o->model) {
+        r->n_regex = c->model.n_regex;
+        r->regex = calloc(r->n_regex + 1, sizeof *r->regex);
+        if (!r->regex)
+            return err_mem(e, "the regexes", r->n_regex * sizeof *r->regex);
+        for (size_t i = 0; i < r->n_regex; i++)
+            r->regex[i] = (struct str){(const unsigned char *)c->model.regex[i].p, c->model.regex[i].len};
+        const char *name = model_pattern(&c->model, o->pattern);
+        if (name) {
+            r->pattern = str_of(name);
+            r->n_regex = 0;
+        } else if (r->n_regex == 0) {
+            return err_set(e, EX_USAGE, "%s does not say how text splits into pretokens; see -p", o->model);
+        }
+        return 0;
+    }
+    if (!o->regex) {
+        const char *name = pattern_name(o->pattern, e);
+        r->pattern = str_of(name ? name : "");
+        return name ? 0 : -1;
+    }
+    r->regex = calloc(1, sizeof *r->regex);
+    if (!r->regex)
+        return err_mem(e, "the regex", sizeof *r->regex);
+    r->regex[r->n_regex++] = str_of(o->regex);
+    return 0;
+}
+
+static int set_special(struct chunker *c, struct rules *r, struct err *e)
+{
+    const struct options *o = &c->opt;
+    bool given = o->n_special || o->no_special || !o->model;
+    size_t n = given ? o->n_special : c->model.n_special;
+    r->special = calloc(n + 1, sizeof *r->special);
+    if (!r->special)
+        return err_mem(e, "special tokens", n * sizeof *r->special);
+    for (size_t i = 0; i < n; i++) {
+        const struct model_special *t = given ? NULL : &c->model.special[i];
+        r->special[r->n_special++] = given ? str_of((const char *)o->special[i]) : (struct str){t->p, t->len};
+    }
+    return 0;
 }
 
 static int make_rules(struct chunker *c, struct err *e)
 {
     const struct options *o = &c->opt;
-    const char *pattern = o->regex ? o->regex : o->pattern;
-    struct rules r = {.is_regex = o->regex != NULL,
-                      .pattern = {(const unsigned char *)pattern, strlen(pattern)},
-                      .invalid = o->invalid,
-                      .jsonl = o->jsonl,
-                      .field = {(const unsigned char *)o->field, strlen(o->field)},
-                      .skip_bad_lines = o->skip_bad_lines};
-    r.special = calloc(o->n_special + 1, sizeof *r.special);
-    if (!r.special)
-        return err_mem(e, "special tokens", o->n_special * sizeof *r.special);
-    for (size_t i = 0; i < o->n_special; i++)
-        r.special[r.n_special++] = (struct str){o->special[i], strlen((const char *)o->special[i])};
-    int rc = rules_put(&c->rules, &r, e) || set_cutter(c, &r, e) ? -1 : 0;
+    struct rules r = {
+        .invalid = o->invalid, .jsonl = o->jsonl, .field = str_of(o->field), .skip_bad_lines = o->skip_bad_lines};
+    struct model_opts given = {.pattern = o->pattern};
+    int rc = (o->model && o->pattern && !(given.pattern = pattern_name(o->pattern, e))) ||
+                     (o->model && model_read(&c->model, o->model, &given, e)) || set_pattern(c, &r, e) ||
+                     set_special(c, &r, e) || rules_put(&c->rules, &r, e) || set_cutter(c, &r, e)
+                 ? -1
+                 : 0;
     rules_free(&r);
     return rc;
 }
@@ -689,7 +740,8 @@ static void chunker_free(struct chunker *c)
     }
     free(c->source);
     free(c->opt.special);
-    special_free(&c->special);
+    walk_close(&c->walk);
+    model_free(&c->model);
     buf_free(&c->rules);
     buf_free(&c->out);
     buf_free(&c->payload);
@@ -722,7 +774,7 @@ enum { OPT_NO_SPECIAL = 256, OPT_INLINE, OPT_JSONL, OPT_ON_ERROR, OPT_INVALID, O
 static int parse_option(struct options *o, int c, char **argv, struct err *e)
 {
     static const char *const on_error[] = {"fail", "skip", NULL};
-    static const char *const invalid[] = {"error", "replace", "skip", NULL};
+    static const char *const invalid[] = {"error", "replace", "skip", "bytes", NULL};
     char version[200];
     int i;
     switch (c) {
@@ -731,6 +783,9 @@ static int parse_option(struct options *o, int c, char **argv, struct err *e)
         return 0;
     case 'e':
         o->regex = optarg;
+        return 0;
+    case 'm':
+        o->model = optarg;
         return 0;
     case 's':
         return add_special(o, optarg, e);
@@ -775,29 +830,30 @@ static int parse_option(struct options *o, int c, char **argv, struct err *e)
 static int check_options(struct options *o, struct err *e)
 {
     bool cut;
-    if (o->pattern && o->regex)
-        return err_set(e, EX_USAGE, "-p and -e exclude each other");
+    if (o->regex && (o->pattern || o->model))
+        return err_set(e, EX_USAGE, "-e and -%c exclude each other", o->pattern ? 'p' : 'm');
+    if (o->jsonl && o->invalid == INVALID_BYTES)
+        return err_set(e, EX_USAGE, "--invalid=bytes is not for --jsonl: a string in JSON is text");
     if (o->regex && utf8_valid_len((const unsigned char *)o->regex, strlen(o->regex), &cut) != strlen(o->regex))
         return err_set(e, EX_USAGE, "-e: the regex is not UTF-8 text");
     if (o->no_special && o->n_special)
         return err_set(e, EX_USAGE, "-s and --no-special exclude each other");
     if (o->skip_bad_lines && !o->jsonl)
         return err_set(e, EX_USAGE, "--on-error=skip is for --jsonl");
-    if (o->only && (o->pattern || o->regex || o->n_special || o->no_special || o->jsonl || o->invalid))
+    if (o->only && (o->pattern || o->regex || o->model || o->n_special || o->no_special || o->jsonl || o->invalid))
         return err_set(e, EX_USAGE, "--only takes the rules from its file; leave out options that set them");
-    if (!o->pattern)
+    if (!o->pattern && !o->model)
         o->pattern = "gpt2";
-    if (pattern_find(o->pattern)) /* an alias does not travel */
-        o->pattern = pattern_find(o->pattern)->name;
     if (!o->field)
         o->field = "";
-    return o->no_special || o->n_special ? 0 : add_special(o, "<|endoftext|>", e);
+    return o->no_special || o->n_special || o->model ? 0 : add_special(o, "<|endoftext|>", e);
 }
 
 static int parse(struct options *o, int argc, char **argv, struct err *e)
 {
     static const struct option longs[] = {{"pattern", required_argument, NULL, 'p'},
                                           {"regex", required_argument, NULL, 'e'},
+                                          {"model", required_argument, NULL, 'm'},
                                           {"special", required_argument, NULL, 's'},
                                           {"no-special", no_argument, NULL, OPT_NO_SPECIAL},
                                           {"block", required_argument, NULL, 'b'},
@@ -809,7 +865,7 @@ static int parse(struct options *o, int argc, char **argv, struct err *e)
                                           {"help", no_argument, NULL, 'h'},
                                           {"version", no_argument, NULL, OPT_VERSION},
                                           {0}};
-    for (int c; (c = getopt_long(argc, argv, ":p:e:s:b:h", longs, NULL)) != -1;) {
+    for (int c; (c = getopt_long(argc, argv, ":p:e:m:s:b:h", longs, NULL)) != -1;) {
         int rc = parse_option(o, c, argv, e);
         if (rc)
             return rc;

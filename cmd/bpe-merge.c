@@ -64,6 +64,7 @@ struct merger {
     struct progress progress;
     struct trained_merge *merges;    /* owned */
     struct trained_special *special; /* owned */
+    struct model_regex *regex;       /* owned */
 };
 
 /* ---- Reading the sum ---- */
@@ -199,28 +200,29 @@ static int learn(struct merger *m, struct trained *model, struct err *e)
 }
 
 /* The pattern as the model names it. */
-static int set_pattern(const struct merger *m, struct trained *model, struct err *e)
+static int set_pattern(struct merger *m, struct trained *model, struct err *e)
 {
     const struct rules *r = &m->rules;
-    if (r->is_regex) {
-        model->regex = (const char *)r->pattern.p;
-        model->regex_len = r->pattern.len;
-        if (m->opt.format == MODEL_JSON && model_has_possessive_count(model->regex, model->regex_len))
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)(r->pattern.len < sizeof name ? r->pattern.len : sizeof name - 1),
+             (const char *)r->pattern.p);
+    const struct pattern *pattern = r->n_regex ? NULL : pattern_find(name);
+    if (!pattern && !r->n_regex)
+        return err_set(e, EX_DATAERR, "pattern \"%s\" is not known to this bpe-merge; use one version everywhere",
+                       name);
+    model->n_regex = pattern ? pattern->n_regexes : r->n_regex;
+    model->regex = m->regex = calloc(model->n_regex + 1, sizeof *m->regex);
+    if (!m->regex)
+        return err_mem(e, "the regexes", model->n_regex * sizeof *m->regex);
+    for (size_t i = 0; i < model->n_regex; i++)
+        m->regex[i] = pattern ? (struct model_regex){pattern->regexes[i].p, pattern->regexes[i].len}
+                              : (struct model_regex){(const char *)r->regex[i].p, r->regex[i].len};
+    model->pattern = pattern ? pattern->name : NULL;
+    for (size_t i = 0; i < r->n_regex && m->opt.format == MODEL_JSON; i++)
+        if (model_has_possessive_count(m->regex[i].p, m->regex[i].len))
             prog_note(NAME, "the regex has }+, which Hugging Face tokenizers reads as a repetition, not as possessive: "
                             "write (?>...{n,m}) or the model splits text otherwise than it was counted");
-        return 0;
-    }
-    for (size_t i = 0; pattern_at(i); i++) {
-        const struct pattern *p = pattern_at(i);
-        if (strlen(p->name) != r->pattern.len || memcmp(p->name, r->pattern.p, r->pattern.len) != 0)
-            continue;
-        model->pattern = p->name;
-        model->regex = p->regex;
-        model->regex_len = p->regex ? strlen(p->regex) : 0;
-        return 0;
-    }
-    return err_set(e, EX_DATAERR, "pattern \"%.*s\" is not known to this bpe-merge; use one version everywhere",
-                   (int)r->pattern.len, (const char *)r->pattern.p);
+    return 0;
 }
 
 static int write_model(const struct options *o, const struct trained *trained, struct err *e)
@@ -249,6 +251,7 @@ static void merger_free(struct merger *m)
     rules_free(&m->rules);
     free(m->merges);
     free(m->special);
+    free(m->regex);
 }
 
 /* ---- The command line ---- */

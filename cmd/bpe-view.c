@@ -97,11 +97,13 @@ static int put_number(struct buf *out, const char *key, uint64_t v, struct err *
 
 static int put_rules(struct buf *out, struct str wire, struct err *e)
 {
-    static const char *const invalid[] = {"error", "replace", "skip"};
+    static const char *const invalid[] = {"error", "replace", "skip", "bytes"};
     struct rules r;
     if (rules_get(&r, wire, e))
         return -1;
-    int rc = put_str(out, r.is_regex ? "regex" : "pattern", r.pattern, e);
+    int rc = r.n_regex ? 0 : put_str(out, "pattern", r.pattern, e);
+    for (size_t i = 0; i < r.n_regex && rc == 0; i++)
+        rc = put_str(out, "regex", r.regex[i], e);
     for (size_t i = 0; i < r.n_special && rc == 0; i++)
         rc = put_str(out, "special", r.special[i], e);
     if (rc == 0)
@@ -123,6 +125,7 @@ static int view_chunk(struct buf *out, const struct record *rec, struct err *e)
                    put_rules(out, c.rules, e) || put_number(out, "source", c.source, e) ||
                    put_str(out, "name", c.name, e) || put_number(out, "offset", c.offset, e) ||
                    put_number(out, "bytes", c.text.len, e) || put_number(out, "inside", c.inside, e) ||
+                   (c.before && put_number(out, "behind-special", c.before, e)) ||
                    (c.line && put_number(out, "line", c.line, e)) || buf_put_str(out, "\n\t", e) ||
                    put_escaped(out, c.text.p, c.text.len, e) || buf_put_byte(out, '\n', e)
                ? -1

@@ -6,8 +6,8 @@ static int count(void *ctx, const unsigned char *text, size_t start, const uint3
     return table_add_ends(ctx, text, start, ends, n, e);
 }
 
-int counter_open(struct counter *c, const struct pattern *pattern, const struct scan_text *regex, size_t n_regex,
-                 const struct special_token *special, size_t n_special, enum walk_invalid invalid, struct err *e)
+int counter_open(struct counter *c, struct str pattern, const struct str *regex, size_t n_regex,
+                 const struct str *special, size_t n_special, enum walk_invalid invalid, struct err *e)
 {
     const struct walk_sink sink = {.words = count, .ctx = &c->table};
     *c = (struct counter){0};

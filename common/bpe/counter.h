@@ -11,8 +11,8 @@ struct counter {
 };
 
 /* As walk_open. The counter must stay where it is. */
-int counter_open(struct counter *c, const struct pattern *pattern, const struct scan_text *regex, size_t n_regex,
-                 const struct special_token *special, size_t n_special, enum walk_invalid invalid, struct err *e);
+int counter_open(struct counter *c, struct str pattern, const struct str *regex, size_t n_regex,
+                 const struct str *special, size_t n_special, enum walk_invalid invalid, struct err *e);
 void counter_close(struct counter *c); /* a zeroed counter is fine */
 
 #endif

@@ -158,6 +158,7 @@ const struct pattern *pattern_by_regex(const struct scan_text *regex, size_t n, 
 /* ---- Scanners ---- */
 
 struct scanner {
+    const struct pattern *pattern;
     scan_fn *scan; /* of a built-in pattern, or */
     bool tail;
     struct scan_regex *regex;   /* a regex by a user, or */
@@ -187,6 +188,7 @@ struct scanner *scanner_open(const struct pattern *pattern, const struct scan_te
         err_mem(e, "a scanner", sizeof *s);
         return NULL;
     }
+    s->pattern = pattern;
     if (pattern) {
         s->scan = scanner_for(how[pattern - patterns].scanner);
         s->tail = how[pattern - patterns].tail;
@@ -211,6 +213,11 @@ void scanner_close(struct scanner *s)
         scan_stages_close(s->stages);
     }
     free(s);
+}
+
+const struct pattern *scanner_pattern(const struct scanner *s)
+{
+    return s->pattern;
 }
 
 bool scanner_streams(const struct scanner *s)

@@ -78,6 +78,9 @@ struct scanner *scanner_open(const struct pattern *pattern, const struct scan_te
                              struct err *e);
 void scanner_close(struct scanner *s); /* NULL is fine */
 
+/* The built-in pattern it is for, or NULL. */
+const struct pattern *scanner_pattern(const struct scanner *s);
+
 /* Whether the scanner makes use of windows that end with SCAN_MORE. A regex by a user does not (it may look ahead as
  * far as it likes): such a scanner gives nothing until the window ends with SCAN_DOC, so the caller need not try. */
 bool scanner_streams(const struct scanner *s);

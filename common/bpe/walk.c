@@ -3,15 +3,51 @@
 
 #include "sys/utf8.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 enum { BATCH = 4096 }; /* pretokens between scanner and sink; with 512, each drives the other out of caches: 3 % */
 
-int walk_open(struct walk *w, const struct pattern *pattern, const struct scan_text *regex, size_t n_regex,
-              const struct special_token *special, size_t n_special, enum walk_invalid invalid,
-              const struct walk_sink *sink, struct err *e)
+/* The scanner for a pattern by name, or by regexes. */
+static int open_scanner(struct walk *w, struct str pattern, const struct str *regex, size_t n_regex, struct err *e)
+{
+    const struct pattern *known = NULL;
+    if (pattern.len) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)(pattern.len < sizeof name ? pattern.len : sizeof name - 1),
+                 (const char *)pattern.p);
+        known = pattern_find(name);
+        if (!known)
+            return err_set(e, EX_DATAERR, "pattern \"%s\" is not known to this program; use one version everywhere",
+                           name);
+    }
+    struct scan_text *text = calloc(n_regex + 1, sizeof *text);
+    if (!text)
+        return err_mem(e, "the regexes", n_regex * sizeof *text);
+    for (size_t i = 0; i < n_regex; i++)
+        text[i] = (struct scan_text){(const char *)regex[i].p, regex[i].len};
+    w->scanner = scanner_open(known, text, n_regex, e);
+    free(text);
+    return w->scanner ? 0 : -1;
+}
+
+static int set_special(struct walk *w, const struct str *special, size_t n, struct err *e)
+{
+    struct special_token *token = calloc(n + 1, sizeof *token);
+    if (!token)
+        return err_mem(e, "special tokens", n * sizeof *token);
+    for (size_t i = 0; i < n; i++)
+        token[i] = (struct special_token){.p = special[i].p, .len = special[i].len};
+    int rc = special_init(&w->special, token, n, e);
+    free(token);
+    return rc;
+}
+
+int walk_open(struct walk *w, struct str pattern, const struct str *regex, size_t n_regex, const struct str *special,
+              size_t n_special, enum walk_invalid invalid, const struct walk_sink *sink, struct err *e)
 {
     *w = (struct walk){.invalid = invalid, .sink = *sink};
-    w->scanner = scanner_open(pattern, regex, n_regex, e);
-    if (!w->scanner || special_init(&w->special, special, n_special, e)) {
+    if (open_scanner(w, pattern, regex, n_regex, e) || set_special(w, special, n_special, e)) {
         walk_close(w);
         return -1;
     }

@@ -7,6 +7,7 @@
 #include "bpe/scan.h"
 #include "bpe/special.h"
 #include "sys/buf.h"
+#include "sys/str.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -42,11 +43,11 @@ struct walk {
     struct buf clean;
 };
 
-/* pattern or (NULL) regexes as for scanner_open; the special tokens' bytes are borrowed until walk_close, the sink is
- * copied. */
-int walk_open(struct walk *w, const struct pattern *pattern, const struct scan_text *regex, size_t n_regex,
-              const struct special_token *special, size_t n_special, enum walk_invalid invalid,
-              const struct walk_sink *sink, struct err *e);
+/* A pattern by its name or, if that is empty, by regexes (scanner_open). The special tokens' bytes are borrowed until
+ * walk_close, the sink is copied. -1: EX_DATAERR if there is no such pattern, EX_USAGE if a regex does not compile, or
+ * out of memory. */
+int walk_open(struct walk *w, struct str pattern, const struct str *regex, size_t n_regex, const struct str *special,
+              size_t n_special, enum walk_invalid invalid, const struct walk_sink *sink, struct err *e);
 void walk_close(struct walk *w); /* a zeroed walk is fine */
 
 /* Goes through p[0 .. n), a window of a source that begins where the last one was used up; p[n .. n + SCAN_PAD) must be

@@ -23,6 +23,7 @@ enum record_type {
     RECORD_WORDS = 'W',   /* pretokens and their counts */
     RECORD_COMMIT = 'K',  /* the end of a batch of words: what it covers */
     RECORD_SUMMARY = 'S', /* the end of a complete sum: every promised byte was counted */
+    RECORD_TOKENS = 'T',  /* the ids of some text */
     RECORD_FAILURE = 'F', /* why something could not be done */
 };
 

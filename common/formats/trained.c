@@ -199,7 +199,11 @@ static int fill(struct build *b, const struct tokens *all, const struct trained 
     m->merges_as_strings = t->merges_as_strings;
     if (t->pattern && !(m->pattern = (const char *)build_copy(b, t->pattern, strlen(t->pattern))))
         return -1;
-    return fill_special(b, all, apart) || (t->regex && build_regex(b, t->regex, t->regex_len)) ? -1 : 0;
+    for (size_t i = 0; i < t->n_regex; i++) {
+        if (build_regex(b, t->regex[i].p, t->regex[i].len))
+            return -1;
+    }
+    return fill_special(b, all, apart);
 }
 
 int trained_model(struct model *m, const struct trained *t, enum model_format format, struct err *e)

@@ -34,10 +34,9 @@ struct trained {
     const struct trained_special *special; /* borrowed, in the order of their ids */
     size_t n_special;
     bool special_first;
-    const char *pattern; /* "gpt2", "cl100k", "bytes"; NULL: regex */
-    const char *regex;   /* the regex text, valid UTF-8, regex_len bytes; also set for built-in patterns that have one;
-                            else NULL */
-    size_t regex_len;
+    const char *pattern;             /* "gpt2", "cl100k", "bytes"; NULL: regex */
+    const struct model_regex *regex; /* as in struct model; also set for built-in patterns that have any; borrowed */
+    size_t n_regex;
     bool merges_as_strings;
 };
 

@@ -34,14 +34,33 @@ static unsigned get_choice(struct cursor *c, uint64_t max)
 
 /* ---- Rules ---- */
 
-int rules_put(struct buf *out, const struct rules *r, struct err *e)
+static int put_strs(struct buf *out, const struct str *s, size_t n, struct err *e)
 {
-    if (put_varint(out, r->is_regex, e) || put_str(out, r->pattern, e) || put_varint(out, r->n_special, e))
-        return -1;
-    for (size_t i = 0; i < r->n_special; i++) {
-        if (put_str(out, r->special[i], e))
+    for (size_t i = 0; i < n; i++) {
+        if (put_str(out, s[i], e))
             return -1;
     }
+    return 0;
+}
+
+static int get_strs(struct str **s, size_t *n, uint64_t want, struct cursor *c, struct err *e)
+{
+    if (want > cursor_left(c)) /* each takes a byte at least */
+        return damaged(e, "rules");
+    *s = calloc(want + 1, sizeof **s);
+    if (!*s)
+        return err_mem(e, "the rules", want * sizeof **s);
+    for (*n = 0; *n < want; ++*n)
+        (*s)[*n] = get_str(c);
+    return 0;
+}
+
+int rules_put(struct buf *out, const struct rules *r, struct err *e)
+{
+    if (put_varint(out, r->n_regex, e) || (r->n_regex == 0 && put_str(out, r->pattern, e)) ||
+        put_strs(out, r->regex, r->n_regex, e) || put_varint(out, r->n_special, e) ||
+        put_strs(out, r->special, r->n_special, e))
+        return -1;
     return put_varint(out, r->invalid, e) || put_varint(out, r->jsonl, e) || put_str(out, r->field, e) ||
                    put_varint(out, r->skip_bad_lines, e)
                ? -1
@@ -51,19 +70,18 @@ int rules_put(struct buf *out, const struct rules *r, struct err *e)
 int rules_get(struct rules *r, struct str wire, struct err *e)
 {
     struct cursor c = cursor_over(wire.p, wire.len);
-    *r = (struct rules){.is_regex = get_choice(&c, 1)};
-    r->pattern = get_str(&c);
-    uint64_t n = get_varint(&c);
-    if (n > cursor_left(&c)) /* each takes a byte at least */
-        return damaged(e, "rules");
-    r->special = calloc(n + 1, sizeof *r->special);
-    if (!r->special)
-        return err_mem(e, "special tokens", n * sizeof *r->special);
-    for (r->n_special = 0; r->n_special < n; r->n_special++) {
-        r->special[r->n_special] = get_str(&c);
-        c.bad |= r->special[r->n_special].len == 0;
+    *r = (struct rules){0};
+    uint64_t n_regex = get_varint(&c);
+    if (n_regex == 0)
+        r->pattern = get_str(&c);
+    if (get_strs(&r->regex, &r->n_regex, n_regex, &c, e) ||
+        get_strs(&r->special, &r->n_special, get_varint(&c), &c, e)) {
+        rules_free(r);
+        return -1;
     }
-    r->invalid = (enum invalid_policy)get_choice(&c, INVALID_SKIP);
+    for (size_t i = 0; i < r->n_special; i++)
+        c.bad |= r->special[i].len == 0;
+    r->invalid = (enum invalid_policy)get_choice(&c, INVALID_BYTES);
     r->jsonl = get_choice(&c, 1);
     r->field = get_str(&c);
     r->skip_bad_lines = get_choice(&c, 1);
@@ -76,13 +94,17 @@ int rules_get(struct rules *r, struct str wire, struct err *e)
 
 void rules_free(struct rules *r)
 {
+    free(r->regex);
     free(r->special);
     *r = (struct rules){0};
 }
 
-static bool str_equal(struct str a, struct str b)
+static bool strs_equal(const struct str *a, size_t n_a, const struct str *b, size_t n_b)
 {
-    return a.len == b.len && memcmp(a.p, b.p, a.len) == 0;
+    bool equal = n_a == n_b;
+    for (size_t i = 0; equal && i < n_a; i++)
+        equal = str_equal(a[i], b[i]);
+    return equal;
 }
 
 const char *rules_difference(struct str a, struct str b)
@@ -91,12 +113,9 @@ const char *rules_difference(struct str a, struct str b)
     struct err ignored;
     const char *what = "the rules";
     if (rules_get(&x, a, &ignored) == 0 && rules_get(&y, b, &ignored) == 0) {
-        bool special = x.n_special == y.n_special;
-        for (size_t i = 0; special && i < x.n_special; i++)
-            special = str_equal(x.special[i], y.special[i]);
-        if (x.is_regex != y.is_regex || !str_equal(x.pattern, y.pattern))
+        if (!str_equal(x.pattern, y.pattern) || !strs_equal(x.regex, x.n_regex, y.regex, y.n_regex))
             what = "the pattern";
-        else if (!special)
+        else if (!strs_equal(x.special, x.n_special, y.special, y.n_special))
             what = "the special tokens";
         else if (x.invalid != y.invalid)
             what = "--invalid";
@@ -117,7 +136,7 @@ int chunk_put_record(struct buf *out, const struct chunk *c, struct err *e)
     struct buf head = {0}; /* apart, so that the text is copied once */
     int rc = buf_put(&head, c->run, ID_LEN, e) || put_str(&head, c->rules, e) || put_varint(&head, c->source, e) ||
              put_str(&head, c->name, e) || put_varint(&head, c->offset, e) || put_varint(&head, c->inside, e) ||
-             put_varint(&head, c->line, e) ||
+             put_varint(&head, c->before, e) || put_varint(&head, c->line, e) ||
              record_put_parts(out, RECORD_CHUNK, head.p, head.len, c->text.p, c->text.len, e);
     buf_free(&head);
     return rc ? -1 : 0;
@@ -132,6 +151,7 @@ int chunk_get(struct chunk *c, const struct record *rec, struct err *e)
     c->name = get_str(&in);
     c->offset = get_varint(&in);
     c->inside = get_choice(&in, 1);
+    c->before = get_varint(&in);
     c->line = get_varint(&in);
     c->text = (struct str){in.p, cursor_left(&in)};
     if (in.bad || c->offset > UINT64_MAX - c->text.len)

@@ -11,6 +11,7 @@
 #include "sys/buf.h"
 #include "sys/bytes.h"
 #include "sys/err.h"
+#include "sys/str.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,18 +19,14 @@
 
 enum { ID_LEN = 16 }; /* ids of runs and batches are random bytes */
 
-struct str { /* bytes, not terminated */
-    const unsigned char *p;
-    size_t len;
-};
-
 /* ---- Rules: all that decides the result, given once to bpe-chunk ---- */
 
-enum invalid_policy { INVALID_ERROR, INVALID_REPLACE, INVALID_SKIP };
+enum invalid_policy { INVALID_ERROR, INVALID_REPLACE, INVALID_SKIP, INVALID_BYTES };
 
 struct rules {
-    bool is_regex; /* pattern is the text of a regex, not a name */
-    struct str pattern;
+    struct str pattern; /* its name; empty: by regexes */
+    struct str *regex;  /* owned array, strings borrowed: each splits what those before it left */
+    size_t n_regex;
     struct str *special; /* owned array, strings borrowed; in the order given */
     size_t n_special;
     enum invalid_policy invalid;
@@ -54,6 +51,7 @@ struct chunk {
     struct str name;
     uint64_t offset; /* of the text in the source, in (decompressed) bytes */
     bool inside;     /* ends inside a document, before a letter */
+    uint64_t before; /* the special token that ends right before it, by its number in the rules from 1; 0: none */
     uint64_t line;   /* JSON Lines: number of its first line, from 1; else 0 */
     struct str text; /* RECORD_PAD bytes past it may be read, when it was got */
 };

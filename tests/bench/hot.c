@@ -31,7 +31,7 @@ enum {
     VOCAB = 32000,
 };
 
-static const struct special_token eot = {.p = (const unsigned char *)"<|endoftext|>", .len = 13};
+static const struct str eot = {(const unsigned char *)"<|endoftext|>", 13};
 
 struct document {
     size_t from, len;
@@ -95,8 +95,8 @@ static double do_utf8(struct fixture *f)
 static double do_special(struct fixture *f)
 {
     size_t n = 0, at = 0, len = 0;
-    for (size_t from = 0; special_next(&f->part[0].walk.special, f->text, f->len, from, true, &at, &len) == SPECIAL_FOUND;
-         n++)
+    for (size_t from = 0;
+         special_next(&f->part[0].walk.special, f->text, f->len, from, true, &at, &len) == SPECIAL_FOUND; n++)
         from = at + len;
     must(n + 1 >= f->n_docs, "special tokens were missed");
     return (double)f->len;
@@ -117,7 +117,7 @@ static double do_scan(struct fixture *f)
 static void count_into(struct counter *c, const char *pattern, const unsigned char *p, size_t len)
 {
     size_t where;
-    must(!counter_open(c, pattern_find(pattern), NULL, 0, &eot, 1, WALK_ERROR, &e), "");
+    must(!counter_open(c, str_of(pattern), NULL, 0, &eot, 1, WALK_ERROR, &e), "");
     must(walk_text(&c->walk, p, len, WALK_DOC, &where, &e) >= 0, "");
 }
 
@@ -285,7 +285,8 @@ static void fixture_count(struct fixture *f)
             table_add(&f->sum, &w, 1, &e);
     }
     size_t at = 0, len = 0, from = 0;
-    for (; special_next(&f->part[0].walk.special, f->text, f->len, from, true, &at, &len) == SPECIAL_FOUND; from = at + len)
+    for (; special_next(&f->part[0].walk.special, f->text, f->len, from, true, &at, &len) == SPECIAL_FOUND;
+         from = at + len)
         put_document(f, from, at);
     put_document(f, from, f->len);
 }

@@ -21,6 +21,8 @@ struct input {
     struct trained_merge *merges;
     struct trained_special *special;
     size_t merges_cap, special_cap;
+    struct model_regex *regex;
+    size_t regex_cap;
 };
 
 /* A description is written by a test: whatever is wrong with it ends the program. */
@@ -59,7 +61,10 @@ static int take_line(struct input *in, char *line, struct err *e)
     } else if (!strcmp(line, "pattern")) {
         m->pattern = strdup(arg);
     } else if (!strcmp(line, "regex")) {
-        m->regex = (const char *)from_hex(arg, &m->regex_len);
+        if (array_grow(&in->regex, &in->regex_cap, m->n_regex + 1, sizeof *in->regex, "regexes", e))
+            return -1;
+        struct model_regex *r = &in->regex[m->n_regex++];
+        r->p = (const char *)from_hex(arg, &r->len);
     } else if (!strcmp(line, "special")) {
         if (array_grow(&in->special, &in->special_cap, m->n_special + 1, sizeof *in->special, "special tokens", e))
             return -1;
@@ -93,7 +98,8 @@ static int read_model(struct input *in, struct err *e)
     free(line);
     in->m.merges = in->merges;
     in->m.special = in->special;
-    if (!in->m.pattern && !in->m.regex)
+    in->m.regex = in->regex;
+    if (!in->m.pattern && !in->m.n_regex)
         give_up("neither pattern nor regex");
     return rc;
 }

@@ -158,8 +158,8 @@ static void test_json(void)
     free(want);
 
     m = (struct trained){.pattern = "gpt2",
-                         .regex = MODEL_GPT2_REGEX,
-                         .regex_len = strlen(MODEL_GPT2_REGEX),
+                         .regex = &(struct model_regex){MODEL_GPT2_REGEX, strlen(MODEL_GPT2_REGEX)},
+                         .n_regex = 1,
                          .merges = merges,
                          .n_merges = COUNT(merges)};
     m.special = special;
@@ -196,7 +196,7 @@ static void test_json(void)
 static void test_regex(void)
 {
     static const char regex[] = "\\d|\"é\"|\x01";
-    struct trained m = {.regex = regex, .regex_len = sizeof regex - 1};
+    struct trained m = {.regex = &(struct model_regex){regex, sizeof regex - 1}, .n_regex = 1};
     const char *want = "  \"pre_tokenizer\": {\n    \"type\": \"Sequence\",\n    \"pretokenizers\": [\n      {\n"
                        "        \"type\": \"Split\",\n        \"pattern\": {\n"
                        "          \"Regex\": \"\\\\d|\\\"é\\\"|\\u0001\"\n        },\n"
@@ -322,7 +322,8 @@ static void test_tiktoken(void)
     is_text((char *)side.p, want, "sidecar: special tokens follow the ranks; pattern bytes is a regex");
 
     side.len = 0;
-    m = (struct trained){.regex = "a\\d", .regex_len = 3, .merges = merges, .n_merges = COUNT(merges)};
+    m = (struct trained){
+        .regex = &(struct model_regex){"a\\d", 3}, .n_regex = 1, .merges = merges, .n_merges = COUNT(merges)};
     tap_ok(!put_sidecar(&side, &m, &file, &e) && !buf_put_byte(&side, '\0', &e), "the sidecar of a regex is written");
     snprintf(want, sizeof want,
              "{\n  \"pattern\": null,\n  \"pat_str\": \"a\\\\d\",\n  \"special_tokens\": {},\n"

@@ -1,0 +1,91 @@
+/* pieces.h - the text that chunk and range records stand for, piece by piece, for programs that work on it: what
+ * bpe-count and bpe-encode have in common. Also text that comes as it is, as one piece.
+ *
+ * Texts are read in windows and handed on; rules, runs, files that have changed, JSON lines, pieces that come twice,
+ * the batch that is open, and the failure to report are dealt with here.
+ */
+#ifndef BPE_FORMATS_PIECES_H
+#define BPE_FORMATS_PIECES_H
+
+#include "formats/input.h"
+#include "formats/jsonl.h"
+#include "formats/wire.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uthash.h>
+
+enum pieces_end { PIECES_MORE, PIECES_DOC, PIECES_LETTER }; /* how a window ends; as enum walk_end */
+
+struct pieces_source;
+
+/* One run: its rules, and the open batch. */
+struct pieces_run {
+    unsigned char id[ID_LEN];
+    struct buf wire_rules; /* encoded; rules point into it */
+    struct rules rules;
+    struct jsonl jsonl;
+    struct pieces_source *sources; /* hash table by number */
+    uint64_t hint, text;           /* text: bytes in the open batch */
+    uint64_t skipped;              /* lines left out of it */
+    struct buf where;
+    void *work; /* the program's; set by its open, freed by its close */
+    UT_hash_handle hh;
+};
+
+struct piece {
+    uint64_t source, begin, end; /* bytes of a source; end UINT64_MAX: not known yet */
+    uint64_t before;             /* see struct chunk */
+    bool documents;              /* JSON Lines: each text is a document by itself */
+};
+
+/* What a program does with it. All but close return -1 on error. */
+struct pieces_ops {
+    const char *name;                                                                    /* of the program */
+    int (*open)(void *ctx, struct pieces_run *r, struct err *e);                         /* a run is met */
+    void (*close)(struct pieces_run *r);                                                 /* also if open failed */
+    int (*begin)(void *ctx, struct pieces_run *r, const struct piece *p, struct err *e); /* may be NULL */
+    /* Some text; pads of RECORD_PAD bytes behind it may be read. Returns the bytes used: all, unless PIECES_MORE. On
+     * errors *where is their offset in the text (as walk_text). */
+    ptrdiff_t (*text)(void *ctx, struct pieces_run *r, const unsigned char *p, size_t n, enum pieces_end end,
+                      size_t *where, struct err *e);
+    int (*end)(void *ctx, struct pieces_run *r, const struct piece *p, struct err *e); /* may be NULL */
+    bool (*is_full)(void *ctx, const struct pieces_run *r);                            /* the batch should end */
+    int (*flush)(void *ctx, struct pieces_run *r, struct err *e); /* ends the batch; not called for an empty one */
+};
+
+struct pieces {
+    const struct pieces_ops *ops;
+    void *ctx;
+    struct pieces_run *runs; /* hash table by id */
+    struct buf window;
+    /* Where it is, for failures. */
+    const unsigned char *run; /* NULL: not known; then nobody knows what is lost */
+    uint64_t source, offset;
+    int passed_code; /* of a failure that came from above, if any */
+};
+
+void pieces_init(struct pieces *p, const struct pieces_ops *ops, void *ctx);
+void pieces_free(struct pieces *p);
+
+/* Works on one record. Promises and failures are passed on to standard output, if pass. */
+int pieces_record(struct pieces *p, const struct record *rec, bool pass, struct err *e);
+
+/* A run that stems from no record, but has these rules; as if met. NULL on error. */
+struct pieces_run *pieces_own_run(struct pieces *p, struct str wire_rules, struct err *e);
+
+/* Reads a text from start to end as one piece of that run. `first` are bytes of it that were read already. */
+int pieces_text(struct pieces *p, struct pieces_run *r, struct input *in, const struct buf *first, uint64_t source,
+                struct err *e);
+
+/* Ends all open batches. */
+int pieces_finish(struct pieces *p, struct err *e);
+
+/* Puts what the open batch covers, for batch_end, and empties it. */
+int pieces_put_run(struct pieces_run *r, struct buf *runs, struct err *e);
+
+/* Writes a failure record for where it is to standard output. */
+void pieces_send_failure(struct pieces *p, const struct err *e);
+
+#endif

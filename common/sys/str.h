@@ -1,0 +1,24 @@
+/* str.h - some bytes, somewhere. */
+#ifndef BPE_SYS_STR_H
+#define BPE_SYS_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct str { /* not terminated; borrowed where nothing else is said */
+    const unsigned char *p;
+    size_t len;
+};
+
+static inline struct str str_of(const char *s)
+{
+    return (struct str){(const unsigned char *)s, strlen(s)};
+}
+
+static inline bool str_equal(struct str a, struct str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
+}
+
+#endif
