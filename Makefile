@@ -7,7 +7,7 @@ CFLAGS  ?= -O2 -g
 JOBS    ?= 2
 VERSION := 0.1.0
 
-PROGRAMS := bpe-chunk bpe-count bpe-sum bpe-merge bpe-model bpe-view
+PROGRAMS := bpe-chunk bpe-count bpe-sum bpe-merge bpe-encode bpe-decode bpe-model bpe-view
 LIBS     := -pthread -lpcre2-8 -ljansson -lzstd -lz -lmd
 
 WARN := -Wall -Wextra

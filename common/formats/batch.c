@@ -73,6 +73,41 @@ int batch_word(struct batch *b, const unsigned char *p, size_t len, uint64_t cou
     return 0;
 }
 
+static int write_tokens(struct batch *b, const struct tokens *t, struct err *e)
+{
+    b->payload.len = b->record.len = 0;
+    if (tokens_put(&b->payload, t, e) || record_put(&b->record, RECORD_TOKENS, b->payload.p, b->payload.len, e))
+        return -1;
+    b->payload.len = 0;
+    b->checksum += record_checksum(b->record.p);
+    b->seq++;
+    b->pretokens += t->ids.len / t->width;
+    return fd_write(b->fd, b->record.p, b->record.len, b->name, e);
+}
+
+int batch_ids(struct batch *b, struct batch_piece *p, const unsigned char *ids, size_t n, const size_t *end,
+              size_t n_ends, struct err *e)
+{
+    enum { HEAD = 2 * ID_LEN + 8 + 7 * VARINT_MAX, ENDS = 1024 };
+    const size_t most = (RECORD_ATOMIC_PAYLOAD - HEAD - ENDS) / p->width;
+    unsigned char ends[ENDS];
+    for (size_t at = 0, seen = 0; at < n || seen < n_ends;) {
+        size_t take = n - at < most ? n - at : most, len = 0;
+        struct tokens t = {b->run, b->id, b->seq, p->model, p->source, p->begin, p->first, p->width, 0, {0}, {0}};
+        for (; seen < n_ends && end[seen] <= at + take && len + VARINT_MAX <= sizeof ends; seen++, t.n_ends++)
+            len += varint_put(ends + len, end[seen] - at);
+        if (seen < n_ends && end[seen] < at + take)
+            take = end[seen] - at; /* no room for more ends */
+        t.ends = (struct str){ends, len};
+        t.ids = (struct str){ids + at * p->width, take * p->width};
+        if (write_tokens(b, &t, e))
+            return -1;
+        at += take;
+        p->first += take;
+    }
+    return 0;
+}
+
 int batch_end(struct batch *b, enum record_type type, struct str rules, const struct buf *runs, uint64_t n_runs,
               struct err *e)
 {

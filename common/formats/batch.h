@@ -1,5 +1,5 @@
-/* batch.h - writing counts: words records of at most RECORD_ATOMIC bytes, each by one write(2), then a commit or a
- * summary. Several writers may share one pipe. */
+/* batch.h - writing counts or tokens: words or tokens records of at most RECORD_ATOMIC bytes, each by one write(2),
+ * then a commit or a summary. Several writers may share one pipe. */
 #ifndef BPE_FORMATS_BATCH_H
 #define BPE_FORMATS_BATCH_H
 
@@ -22,6 +22,15 @@ void batch_free(struct batch *b);
 
 /* Adds a pretoken, len > 0, with its count. Writes a record whenever one is full. -1 with EX_IOERR. */
 int batch_word(struct batch *b, const unsigned char *p, size_t len, uint64_t count, struct err *e);
+
+/* Where ids belong; batch_ids moves `first` on. */
+struct batch_piece {
+    uint64_t model, source, begin, first, width; /* as in struct tokens */
+};
+
+/* Writes n ids of a piece, little-endian, and that documents ended after end[0], end[1] ... of them. */
+int batch_ids(struct batch *b, struct batch_piece *p, const unsigned char *ids, size_t n, const size_t *end,
+              size_t n_ends, struct err *e);
 
 /* Writes what is left of the words, then the end of the batch (RECORD_COMMIT or RECORD_SUMMARY). `runs` holds what
  * commit_put_run and commit_put_range put, for n_runs runs. */

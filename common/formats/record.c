@@ -80,6 +80,23 @@ int record_reader_open(struct record_reader *r, const char *path, struct err *e)
     return r->in ? 0 : -1;
 }
 
+bool record_begins(const unsigned char *p, size_t n)
+{
+    uint64_t ignored;
+    return n >= RECORD_HEADER && p[0] == MARK && p[1] == VERSION && get_hex(p + 3, 8, &ignored) &&
+           get_hex(p + 11, 16, &ignored);
+}
+
+int record_reader_over(struct record_reader *r, struct input *in, const struct buf *first, struct err *e)
+{
+    *r = (struct record_reader){.in = in};
+    if (buf_reserve(&r->data, first->len + STUFF_PAD, e) || buf_put(&r->data, first->p, first->len, e)) {
+        record_reader_close(r);
+        return -1;
+    }
+    return 0;
+}
+
 void record_reader_close(struct record_reader *r)
 {
     input_close(r->in);

@@ -13,6 +13,7 @@
 #include "sys/buf.h"
 #include "sys/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -66,8 +67,13 @@ struct record_reader {
     bool ended;
 };
 
+/* Whether p[0 .. n) begins as a record does: with a whole header. */
+bool record_begins(const unsigned char *p, size_t n);
+
 /* Starts reading from `path` ("-" for standard input; compressed streams are unpacked). */
 int record_reader_open(struct record_reader *r, const char *path, struct err *e);
+/* The same from an input, taken, of which `first` was read already (copied). -1: out of memory; the input is closed. */
+int record_reader_over(struct record_reader *r, struct input *in, const struct buf *first, struct err *e);
 void record_reader_close(struct record_reader *r);
 const char *record_reader_name(const struct record_reader *r);
 

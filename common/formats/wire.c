@@ -309,6 +309,44 @@ int words_get(struct words *w, const struct record *rec, struct err *e)
     return c.bad ? damaged(e, "words") : 0;
 }
 
+/* ---- Tokens ---- */
+
+int tokens_put(struct buf *out, const struct tokens *t, struct err *e)
+{
+    return buf_put(out, t->run, ID_LEN, e) || buf_put(out, t->batch, ID_LEN, e) || put_varint(out, t->seq, e) ||
+                   put_u64le(out, t->model, e) || put_varint(out, t->source, e) || put_varint(out, t->begin, e) ||
+                   put_varint(out, t->first, e) || put_varint(out, t->width, e) || put_varint(out, t->n_ends, e) ||
+                   buf_put(out, t->ends.p, t->ends.len, e) || buf_put(out, t->ids.p, t->ids.len, e)
+               ? -1
+               : 0;
+}
+
+int tokens_get(struct tokens *t, const struct record *rec, struct err *e)
+{
+    struct cursor c = cursor_over(rec->payload, rec->len);
+    uint64_t last = 0;
+    t->run = get_bytes(&c, ID_LEN);
+    t->batch = get_bytes(&c, ID_LEN);
+    t->seq = get_varint(&c);
+    t->model = get_u64le(&c);
+    t->source = get_varint(&c);
+    t->begin = get_varint(&c);
+    t->first = get_varint(&c);
+    t->width = get_varint(&c);
+    t->n_ends = get_varint(&c);
+    const unsigned char *ends = c.p;
+    for (uint64_t i = 0; i < t->n_ends && !c.bad; i++) {
+        uint64_t end = get_varint(&c);
+        c.bad |= end < last;
+        last = end;
+    }
+    t->ends = (struct str){ends, (size_t)(c.p - ends)};
+    t->ids = (struct str){c.p, cursor_left(&c)};
+    if (c.bad || (t->width != 2 && t->width != 4) || t->ids.len % t->width || last > t->ids.len / t->width)
+        return damaged(e, "tokens");
+    return 0;
+}
+
 /* ---- Commit and summary ---- */
 
 int commit_put_head(struct buf *out, const struct commit_head *h, struct err *e)

@@ -143,13 +143,31 @@ int words_put_head(struct buf *out, const unsigned char *run, const unsigned cha
                    enum words_kind kind, struct err *e);
 int words_get(struct words *w, const struct record *rec, struct err *e);
 
+/* ---- Tokens: ids of a piece of text ---- */
+
+struct tokens {
+    const unsigned char *run, *batch;
+    uint64_t seq;
+    uint64_t model;         /* which: model_fingerprint */
+    uint64_t source, begin; /* the piece: where it begins in a source */
+    uint64_t first;         /* how many ids of the piece come before these */
+    uint64_t width;         /* bytes of an id: 2 or 4 */
+    uint64_t n_ends;        /* documents that end here */
+    struct str ends;        /* of each, after how many of these ids, not descending: varints */
+    struct str ids;         /* little-endian */
+};
+
+/* Appends the payload. */
+int tokens_put(struct buf *out, const struct tokens *t, struct err *e);
+int tokens_get(struct tokens *t, const struct record *rec, struct err *e);
+
 /* ---- Commit and summary: content ---- */
 
 struct commit_head {
     struct str rules;
-    uint64_t n_words;   /* words records of the batch */
+    uint64_t n_words;   /* words (or tokens) records of the batch */
     uint64_t checksum;  /* of all of them: the sum of their checksums, modulo 2^64 */
-    uint64_t pretokens; /* sum of the counts */
+    uint64_t pretokens; /* sum of the counts (or ids) */
     uint64_t n_runs;
 };
 

@@ -1,0 +1,183 @@
+/* bpe-decode - ids in, the bytes they stand for out: exactly what was encoded. */
+#include "formats/model.h"
+#include "sys/buf.h"
+#include "sys/fd.h"
+#include "sys/prog.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAME "bpe-decode"
+
+static const char usage[] =
+    "usage: bpe-decode -m MODEL [-d u16|u32] [-s TOKEN[=ID]]... [FILE...]\n"
+    "Writes the text of ids: FILEs (standard input if none, or -) as bpe-encode -f raw writes them.\n"
+    "  -m, --model=MODEL      tokenizer.json, a directory with vocab.json and merges.txt, or .tiktoken\n"
+    "  -d, --dtype=TYPE       u16 (default where the vocabulary fits) or u32\n"
+    "  -s, --special-token=TOKEN[=ID]\n"
+    "                         a special token, for a .tiktoken file that has no PATH.json beside it\n"
+    "  -h, --help             this text\n"
+    "      --version          version\n";
+
+enum { IDS = 64 << 10 /* bytes read at a time */, OUT = 256 << 10 /* written at a time, or more */, COPY = 16 };
+
+struct options {
+    const char *model;
+    const char **special; /* owned array */
+    size_t n_special;
+    unsigned width; /* bytes of an id; 0: by the vocabulary */
+    char **files;
+    int n_files;
+};
+
+struct decoder {
+    struct options opt;
+    struct model model;
+    struct buf in, out;
+};
+
+static int write_out(struct decoder *d, struct err *e)
+{
+    int rc = fd_write(1, d->out.p, d->out.len, "standard output", e);
+    d->out.len = 0;
+    return rc;
+}
+
+/* The bytes of n ids; index: how many came before, for messages. */
+static int decode_ids(struct decoder *d, const unsigned char *p, size_t n, const char *name, uint64_t index,
+                      struct err *e)
+{
+    _Static_assert((int)COPY <= (int)MODEL_PAD, "tokens are copied by pieces of COPY bytes");
+    const struct model *m = &d->model;
+    for (size_t i = 0; i < n; i++, p += d->opt.width) {
+        uint32_t id = p[0] | (uint32_t)p[1] << 8;
+        if (d->opt.width == 4)
+            id |= (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+        if (id >= m->n_ids || !m->token[id].p)
+            return err_set(e, EX_DATAERR, "%s: id %lu at index %llu is none of the model's (%s); see -d", name,
+                           (unsigned long)id, (unsigned long long)(index + i), d->opt.model);
+        const struct model_token *t = &m->token[id];
+        if (d->out.cap - d->out.len < t->len + (size_t)COPY && buf_reserve(&d->out, OUT + t->len, e))
+            return -1;
+        memcpy(d->out.p + d->out.len, t->p, COPY); /* most are no longer */
+        if (t->len > COPY)
+            memcpy(d->out.p + d->out.len + COPY, t->p + COPY, t->len - COPY);
+        d->out.len += t->len;
+        if (d->out.len >= OUT && write_out(d, e))
+            return -1;
+    }
+    return 0;
+}
+
+/* Not through input.h: ids may look as if they were compressed. */
+static int decode_file(struct decoder *d, const char *path, struct err *e)
+{
+    const char *name = fd_name(path);
+    int fd = fd_open_input(path, e), rc = fd < 0 || buf_reserve(&d->in, IDS, e) ? -1 : 0;
+    uint64_t index = 0;
+    d->in.len = 0;
+    while (rc == 0) {
+        ssize_t got = fd_read(fd, d->in.p + d->in.len, IDS - d->in.len, name, e);
+        if (got <= 0) {
+            rc = got < 0 ? -1 : 0;
+            break;
+        }
+        d->in.len += (size_t)got;
+        size_t n = d->in.len / d->opt.width, used = n * d->opt.width;
+        rc = decode_ids(d, d->in.p, n, name, index, e);
+        index += n;
+        memmove(d->in.p, d->in.p + used, d->in.len - used);
+        d->in.len -= used;
+    }
+    if (rc == 0 && d->in.len)
+        rc = err_set(e, EX_DATAERR, "%s: ends inside an id (%zu bytes behind id %llu); see -d", name, d->in.len,
+                     (unsigned long long)index);
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+static int run(struct decoder *d, struct err *e)
+{
+    struct options *o = &d->opt;
+    const struct model_opts given = {.special = o->special, .n_special = o->n_special};
+    if (model_read(&d->model, o->model, &given, e))
+        return -1;
+    if (!o->width)
+        o->width = d->model.n_ids <= 65536 ? 2 : 4;
+    for (int i = 0; i < o->n_files; i++) {
+        if (decode_file(d, o->files[i], e)) {
+            struct err ignored;
+            write_out(d, &ignored); /* what was right up to there */
+            return -1;
+        }
+    }
+    return write_out(d, e) || fd_close_stdout(e) ? -1 : 0;
+}
+
+static int add_special(struct options *o, const char *token, struct err *e)
+{
+    const char **grown = realloc(o->special, (o->n_special + 1) * sizeof *grown);
+    if (!grown)
+        return err_mem(e, "special tokens", (o->n_special + 1) * sizeof *grown);
+    o->special = grown;
+    o->special[o->n_special++] = token;
+    return 0;
+}
+
+static int parse(struct options *o, int argc, char **argv, struct err *e)
+{
+    static const struct option longs[] = {{"model", required_argument, NULL, 'm'},
+                                          {"dtype", required_argument, NULL, 'd'},
+                                          {"special-token", required_argument, NULL, 's'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"version", no_argument, NULL, 'V'},
+                                          {0}};
+    static const char *const type[] = {"u16", "u32", NULL};
+    e->code = 0;
+    for (int c, i; (c = getopt_long(argc, argv, ":m:d:s:h", longs, NULL)) != -1;) {
+        switch (c) {
+        case 'm':
+            o->model = optarg;
+            break;
+        case 'd':
+            if ((i = prog_choice("-d", optarg, type, e)) < 0)
+                return -1;
+            o->width = i == 1 ? 4 : 2;
+            break;
+        case 's':
+            if (add_special(o, optarg, e))
+                return -1;
+            break;
+        case 'h':
+            e->code = prog_print(NAME, usage);
+            return 1;
+        case 'V':
+            e->code = prog_print(NAME, NAME " " BPE_VERSION "\n");
+            return 1;
+        default:
+            return prog_bad_option(c, argv, e);
+        }
+    }
+    o->files = prog_files(argc, argv, &o->n_files);
+    return o->model ? 0 : err_set(e, EX_USAGE, "by which model? give -m MODEL; see --help");
+}
+
+int main(int argc, char **argv)
+{
+    static struct decoder d;
+    struct err e;
+    fd_prepare();
+    int rc = parse(&d.opt, argc, argv, &e);
+    if (rc > 0)
+        return e.code;
+    if (rc == 0)
+        rc = run(&d, &e);
+    model_free(&d.model);
+    buf_free(&d.in);
+    buf_free(&d.out);
+    free(d.opt.special);
+    return rc < 0 ? prog_fail(NAME, &e) : 0;
+}
