@@ -173,7 +173,7 @@ static int insert(struct build *b, struct build_slot fresh)
     char show[60];
     if (s->id1)
         return err_set(b->e, EX_DATAERR, "%s: token \"%s\" is there twice, with the ids %lu and %lu", b->name,
-                       build_show(show, sizeof show, t->p, t->len), (unsigned long)s->id1 - 1,
+                       build_show(show, sizeof show, t->p, t->len, t->vocab), (unsigned long)s->id1 - 1,
                        (unsigned long)fresh.id1 - 1);
     *s = fresh;
     return 0;
@@ -196,7 +196,7 @@ int build_token(struct build *b, const unsigned char *p, size_t len, bool vocab,
     char show[60];
     if (id >= INT32_MAX || id >= MAX_GAPS + 8 * (uint64_t)b->n_tokens)
         return err_set(b->e, EX_DATAERR, "%s: token \"%s\" has the id %llu: %s", b->name,
-                       build_show(show, sizeof show, p, len), (unsigned long long)id,
+                       build_show(show, sizeof show, p, len, vocab), (unsigned long long)id,
                        id >= INT32_MAX ? "more than 31 bits" : "far more than there are tokens");
     if (len >= INT32_MAX)
         return err_set(b->e, EX_DATAERR, "%s: a token of %zu bytes is too long", b->name, len);
@@ -205,8 +205,9 @@ int build_token(struct build *b, const unsigned char *p, size_t len, bool vocab,
     if (b->m->token[id].p) {
         char other[60];
         return err_set(b->e, EX_DATAERR, "%s: two tokens have the id %llu: \"%s\" and \"%s\"", b->name,
-                       (unsigned long long)id, build_show(other, sizeof other, b->m->token[id].p, b->m->token[id].len),
-                       build_show(show, sizeof show, p, len));
+                       (unsigned long long)id,
+                       build_show(other, sizeof other, b->m->token[id].p, b->m->token[id].len, b->m->token[id].vocab),
+                       build_show(show, sizeof show, p, len, vocab));
     }
     b->m->token[id] = (struct model_token){p, (uint32_t)len, vocab};
     b->n_tokens++;
@@ -237,9 +238,9 @@ static int no_token(struct build *b, size_t rank, const struct build_merge *w, c
     char left[60], right[60], it[60];
     const unsigned char *p = b->text.p + w->at;
     return err_set(b->e, EX_DATAERR, "%s: merge %zu, \"%s\" and \"%s\": the %s, \"%s\", is not in the vocabulary",
-                   b->name, rank, build_show(left, sizeof left, p, w->left_len),
-                   build_show(right, sizeof right, p + w->left_len, w->right_len), which,
-                   build_show(it, sizeof it, p + at, len));
+                   b->name, rank, build_show(left, sizeof left, p, w->left_len, true),
+                   build_show(right, sizeof right, p + w->left_len, w->right_len, true), which,
+                   build_show(it, sizeof it, p + at, len, true));
 }
 
 static int find_merge(struct build *b, const struct build_merge *w)
@@ -377,22 +378,21 @@ int build_regex(struct build *b, const char *p, size_t len)
     return 0;
 }
 
-const char *build_show(char *to, size_t n, const unsigned char *p, size_t len)
+const char *build_show(char *to, size_t n, const unsigned char *p, size_t len, bool spelled)
 {
-    struct buf spelled = {0};
+    struct buf text = {0};
     struct err ignored;
-    size_t most = len < n ? len : n; /* bytes */
-    if (spell_put(&spelled, p, most, &ignored))
-        most = 0;
-    size_t shown = most ? spelled.len : 0, room = n - 4;
+    size_t most = len < n ? len : n, room = n - 4; /* for "..." */
+    int rc = spelled ? spell_put(&text, p, most, &ignored) : buf_put(&text, p, most, &ignored);
+    size_t shown = rc ? 0 : text.len;
     bool cut = shown > room || most < len;
     if (shown > room)
-        for (shown = room; shown && (spelled.p[shown] & 0xC0) == 0x80;)
+        for (shown = room; shown && (text.p[shown] & 0xC0) == 0x80;)
             shown--;
     if (shown)
-        memcpy(to, spelled.p, shown);
+        memcpy(to, text.p, shown);
     memcpy(to + shown, cut ? "..." : "", cut ? 4 : 1);
-    buf_free(&spelled);
+    buf_free(&text);
     return to;
 }
 
@@ -416,7 +416,7 @@ int build_end(struct build *b)
                 b->e, EX_DATAERR,
                 "%s: the byte 0x%02X (\"%s\") is not in the vocabulary: not a byte-level BPE model, where all "
                 "256 bytes are tokens",
-                b->name, c, build_show(show, sizeof show, byte, 1));
+                b->name, c, build_show(show, sizeof show, byte, 1, true));
         }
     }
     if (m->n_special)

@@ -78,7 +78,7 @@ int build_regex(struct build *b, const char *p, size_t len); /* copied */
 /* The last checks: all bytes are there, special tokens are distinct (they are put in order). */
 int build_end(struct build *b);
 
-/* At most n - 1 bytes of a token as messages show it. Returns to. */
-const char *build_show(char *to, size_t n, const unsigned char *p, size_t len);
+/* At most n - 1 bytes of a token as messages show it: as it is spelled, or (UTF-8) as it is. Returns to. */
+const char *build_show(char *to, size_t n, const unsigned char *p, size_t len, bool spelled);
 
 #endif

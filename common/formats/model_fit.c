@@ -290,7 +290,7 @@ static int find_merges(const struct model *m, bool by_rank, struct model_merge *
 
 static const char *show(char *to, size_t n, const struct model *m, uint32_t id)
 {
-    return build_show(to, n, m->token[id].p, m->token[id].len);
+    return build_show(to, n, m->token[id].p, m->token[id].len, true);
 }
 
 /* A special token that is spelled as another token would have that one's id. */
@@ -316,10 +316,10 @@ static int check_keys(const struct model *m, struct err *e)
                 e, EX_USAGE,
                 "special token \"%s\", id %lu, is spelled as token %lu: tokenizer.json and vocab.json have one id for "
                 "both",
-                build_show(name, sizeof name, s->p, s->len), (unsigned long)s->id, (unsigned long)id);
+                build_show(name, sizeof name, s->p, s->len, false), (unsigned long)s->id, (unsigned long)id);
         else if (m->whole_first && n != SPELL_NOT && (n != s->len || memcmp(key.p, s->p, n) != 0))
             rc = err_set(e, EX_USAGE, "special token \"%s\" is the spelling of other text, which would be taken for it",
-                         build_show(name, sizeof name, s->p, s->len));
+                         build_show(name, sizeof name, s->p, s->len, false));
     }
     buf_free(&key);
     fit_free(&f);
@@ -389,7 +389,7 @@ static int check_ranks(const struct model *m, struct err *e)
             return err_set(e, EX_USAGE,
                            "special token \"%s\" has the id of a token that is made by merging; in a .tiktoken file it "
                            "cannot",
-                           build_show(name, sizeof name, m->special[i].p, m->special[i].len));
+                           build_show(name, sizeof name, m->special[i].p, m->special[i].len, false));
     }
     if (find_merges(m, true, &want, &n, &missing, &one, e))
         return -1;
@@ -426,7 +426,7 @@ static int check_pair(struct model *m, struct err *e)
                 e, EX_USAGE,
                 "special token \"%s\" has the id of a token that is made by merging; in vocab.json it would not be "
                 "special",
-                build_show(name, sizeof name, m->special[i].p, m->special[i].len));
+                build_show(name, sizeof name, m->special[i].p, m->special[i].len, false));
     }
     free(made);
     return rc ? -1 : m->whole_first ? err_set(e, EX_USAGE, "ignore_merges: merges.txt has no room for it") : 0;

@@ -348,7 +348,7 @@ static int read_added(struct reader *in)
     char show[60];
     if (!(seen & 1U << ID) || !a.p || !a.len)
         return jsonr_fail(r, "an added token without id or content");
-    build_show(show, sizeof show, a.p, a.len);
+    build_show(show, sizeof show, a.p, a.len, false);
     for (int key = SINGLE_WORD; key <= RSTRIP; key++) {
         if (flag[key])
             return jsonr_fail(r, "added token \"%s\" with \"%s\": not supported", show, keys[key]);
@@ -408,8 +408,8 @@ static int check_kinds(struct reader *in)
                     in->r.e, EX_DATAERR,
                     "%s: the added tokens \"%s\" and \"%s\" can overlap, and one is \"normalized\", the other "
                     "not: not supported",
-                    in->r.name, build_show(one, sizeof one, a->p, a->len),
-                    build_show(other, sizeof other, b->p, b->len));
+                    in->r.name, build_show(one, sizeof one, a->p, a->len, false),
+                    build_show(other, sizeof other, b->p, b->len, false));
         }
     }
     return 0;
@@ -443,7 +443,7 @@ static int take_added(struct reader *in)
         char show[60];
         uint32_t id;
         bool same;
-        build_show(show, sizeof show, a->p, a->len);
+        build_show(show, sizeof show, a->p, a->len, false);
         if (find_key(in, a, &id, &same))
             return -1;
         bool keyed = id != MODEL_NO_ID;

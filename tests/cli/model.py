@@ -1,0 +1,333 @@
+#!/usr/bin/env python3
+"""model.py - models that must be read, or refused with an error that names the reason.
+
+Reads tokenizer.json in the current directory (of bpe-merge: pattern gpt2), makes others from it, and has bpe-model read
+them. For each trial a line: 0 or 1 (failed), and its name; lines with # are notes.
+"""
+import base64
+import copy
+import hashlib
+import json
+import os
+import subprocess
+
+BASE = json.load(open("tokenizer.json", encoding="utf-8"))
+GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+
+
+def run(*args, data=b""):
+    return subprocess.run(["bpe-model", *args], input=data, capture_output=True, check=False)
+
+
+def report(good, name, *notes):
+    print(0 if good else 1, name)
+    for note in () if good else notes:
+        print("#", note[:1500])
+
+
+def dump(model):
+    return json.dumps(model, ensure_ascii=False).encode()
+
+
+def refuses(data, part, name, code=65, args=()):
+    p = run("--info", *args, data=data)
+    good = p.returncode == code and part in p.stderr.decode() and not p.stdout and p.stderr.count(b"\n") == 1
+    report(good, f"refuses {name}", f"wanted: {part}", f"exit {p.returncode}: {p.stderr.decode()}")
+
+
+def info(data, args=()):
+    p = run("--info", *args, data=data)
+    if p.returncode:
+        return {"error": [p.stderr.decode().strip()]}
+    got = {}
+    for line in p.stdout.decode().splitlines():
+        key, value = line.split(": ", 1)
+        got.setdefault(key, []).append(value)
+    return got
+
+
+def reads(data, wanted, name, args=()):
+    got = info(data, args)
+    good = all(got.get(k) == ([v] if isinstance(v, str) else v) for k, v in wanted.items())  # None: not there
+    report(good, f"reads {name}", f"wanted: {wanted}", f"got: {got}")
+
+
+def changed(**keys):
+    """The base with values at paths such as model__dropout."""
+    m = copy.deepcopy(BASE)
+    for path, value in keys.items():
+        *parents, last = path.split("__")
+        at = m
+        for p in parents:
+            at = at[p]
+        at[last] = value
+    return dump(m)
+
+
+def edited(edit):
+    m = copy.deepcopy(BASE)
+    edit(m)
+    return dump(m)
+
+
+def added(content, id_=None, **more):
+    t = {"id": id_, "content": content, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    return {**t, **more}
+
+
+def with_added(*tokens):
+    """Added tokens that are no keys of the vocabulary, behind those of the base."""
+    m = copy.deepcopy(BASE)
+    n = len(m["model"]["vocab"])
+    for t in tokens:
+        if t["id"] is None:
+            t["id"], n = n, n + 1
+        m["added_tokens"].append(t)
+    return dump(m)
+
+
+def byte_level(**more):
+    return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True, **more}
+
+
+def split(pattern, behavior="Isolated", invert=False):
+    return {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": invert}
+
+
+def sequence(*steps):
+    return {"type": "Sequence", "pretokenizers": list(steps)}
+
+
+def no_regex():
+    return byte_level(use_regex=False)
+
+
+def json_trials():
+    reads(dump(BASE), {"format": "json", "pattern": "gpt2", "regex": GPT2, "special": "0 <|endoftext|>"}, "what bpe-merge wrote")
+    reads(json.dumps(BASE).encode(), {"pattern": "gpt2", "merges": str(len(BASE["model"]["merges"]))}, "the same with \\u escapes")
+    reads(json.dumps(BASE, indent="\t").encode(), {"pattern": "gpt2", "ids": str(len(BASE["model"]["vocab"]))}, "the same with tabs")
+    reads(json.dumps(BASE, separators=(",", ":"), ensure_ascii=False).encode(), {"pattern": "gpt2"}, "the same without white space")
+    reads(json.dumps(BASE, indent=1).replace("\n", "\r\n").encode(), {"pattern": "gpt2"}, "the same with CR LF")
+    backwards = {k: v for k, v in reversed(BASE.items())}
+    backwards["model"] = {k: v for k, v in reversed(BASE["model"].items())}
+    reads(dump(backwards), {"merges": str(len(BASE["model"]["merges"])), "pattern": "gpt2", "special": "0 <|endoftext|>"}, "keys in any order")
+    strings = [" ".join(m) for m in BASE["model"]["merges"]]
+    reads(changed(model__merges=strings), {"merges": str(len(strings))}, "merges as strings")
+    small = {"model": {k: BASE["model"][k] for k in ("vocab", "merges")}, "pre_tokenizer": byte_level(), "unknown": {"a": [1e9, -0, None]}}
+    reads(dump(small), {"special-tokens": "0", "pattern": "gpt2"}, "a file without what has a default, and with unknown keys")
+    reads(changed(model__dropout=0.0, model__continuing_subword_prefix="", model__end_of_word_suffix="", model__unk_token="x"),
+          {"pattern": "gpt2"}, "what says nothing: dropout 0.0, empty prefix and suffix, unk_token")
+    reads(changed(model__ignore_merges=True), {"ignore-merges": "yes"}, "ignore_merges")
+    reads(changed(post_processor={"type": "TemplateProcessing"}, padding={"x": 1}, decoder=None), {"pattern": "gpt2"},
+          "what only matters elsewhere: post_processor, padding, decoder")
+    reads(changed(normalizer={"type": "Sequence", "normalizers": []}), {"pattern": "gpt2"}, "a normalizer of nothing")
+
+    # How text is split.
+    r = {"Regex": "a|b"}
+    reads(changed(pre_tokenizer=no_regex()), {"pattern": "bytes", "regex": None}, "no split at all")
+    reads(changed(pre_tokenizer=sequence(split(r), no_regex())), {"pattern": "regex", "regex": "a|b"}, "a Split before ByteLevel")
+    reads(changed(pre_tokenizer=sequence(split(r), split({"Regex": "c"}), byte_level())), {"regex": ["a|b", "c", GPT2]}, "several")
+    reads(changed(pre_tokenizer=sequence(sequence(split(r)), sequence(), no_regex())), {"regex": "a|b"}, "sequences in sequences")
+    reads(changed(pre_tokenizer=sequence(split({"String": "a.b (c)\\"}), no_regex())), {"regex": r"a\.b\ \(c\)\\"}, "a Split by a string")
+    for flag, regex in (True, r"\p{N}"), (False, r"\p{N}+"):
+        digits = {"type": "Digits", "individual_digits": flag}
+        reads(changed(pre_tokenizer=sequence(digits, byte_level())), {"regex": [regex, GPT2]}, f"Digits, individual_digits {flag}")
+    reads(changed(pre_tokenizer=sequence(split({"Regex": GPT2}), no_regex())), {"pattern": "gpt2"}, "the gpt2 pattern as a Split")
+
+    # Added tokens.
+    reads(with_added(added("<a>"), added("<b>", special=False)), {"special-tokens": "3"}, "added tokens that are no keys")
+    reads(with_added(added("<a>"), added("z  q", special=False, normalized=True)), {"special-tokens": "3"}, "both kinds of added tokens")
+    byte = BASE["model"]["vocab"]["Ġ"]
+    reads(with_added(added("Ġ", byte)), {"special": ["0 <|endoftext|>", f"{byte} Ġ"]}, "an added token that is spelled as a token")
+    raw = edited(lambda m: m["model"]["vocab"].update({"<my token>": len(m["model"]["vocab"])}))
+    reads(raw, {"tokens": str(len(BASE["model"]["vocab"]) + 1), "special-tokens": "1"}, "a key that is no spelling")
+    hole = edited(lambda m: m["model"]["vocab"].update({"zzz": 5000}))
+    reads(hole, {"ids": "5001", "tokens": str(len(BASE["model"]["vocab"]) + 1), "unreached": "1"}, "ids that are free")
+    double = edited(lambda m: m["model"]["merges"].insert(0, m["model"]["merges"][-1]))
+    reads(double, {"merges": str(len(BASE["model"]["merges"]))}, "a merge that comes twice: the last one counts")
+
+    # What is refused.
+    refuses(changed(normalizer={"type": "NFC"}), 'normalizer "NFC"', "a normalizer")
+    refuses(changed(normalizer={"type": "Sequence", "normalizers": [{"type": "Lowercase"}]}), 'normalizer "Lowercase"', "one in a sequence")
+    refuses(changed(truncation={"max_length": 5}), "truncation", "truncation")
+    refuses(changed(version="2.0"), 'version "2.0"', "another version")
+    for kind in "Unigram", "WordPiece", "WordLevel":
+        refuses(changed(model__type=kind), f'"{kind}"', kind)
+    refuses(changed(model__byte_fallback=True), "byte_fallback", "byte_fallback")
+    refuses(changed(model__dropout=0.1), "dropout", "dropout")
+    refuses(changed(model__dropout=1), "dropout", "dropout as a whole number")
+    refuses(changed(model__continuing_subword_prefix="##"), 'continuing_subword_prefix "##"', "a prefix")
+    refuses(changed(model__end_of_word_suffix="</w>"), 'end_of_word_suffix "</w>"', "a suffix")
+    for kind in "Whitespace", "Metaspace", "BertPreTokenizer", "Punctuation", "UnicodeScripts":
+        refuses(changed(pre_tokenizer=sequence({"type": kind}, byte_level())), f'"{kind}"', f"pre_tokenizer {kind}")
+    refuses(changed(pre_tokenizer=byte_level(add_prefix_space=True)), "add_prefix_space", "add_prefix_space")
+    refuses(changed(pre_tokenizer=None), "ByteLevel", "no pre_tokenizer")
+    refuses(changed(pre_tokenizer=split(r)), "ByteLevel", "no ByteLevel")
+    refuses(changed(pre_tokenizer=sequence(byte_level(), split(r))), 'pre_tokenizer "Split" after ByteLevel', "a Split after ByteLevel")
+    for behavior in "MergedWithPrevious", "MergedWithNext", "Removed", "Contiguous":
+        refuses(changed(pre_tokenizer=sequence(split(r, behavior), no_regex())), f'behavior "{behavior}"', f"behavior {behavior}")
+    refuses(changed(pre_tokenizer=sequence(split(r, invert=True), no_regex())), "invert", "invert")
+    refuses(changed(pre_tokenizer=sequence(split({"Regex": "x{1,3}+"}), no_regex())), "}+", "a possessive count, as Hugging Face has none")
+    for flag in "lstrip", "rstrip", "single_word":
+        refuses(with_added(added("<a>", **{flag: True})), f'"<a>" with "{flag}"', f"added token with {flag}")
+    n = len(BASE["model"]["vocab"])
+    refuses(with_added(added("<a>", n + 7)), f'"<a>" has the id {n + 7}, but {n}', "an added token's id that Hugging Face would not give")
+    refuses(with_added(added("Ġ", 5)), f'"Ġ" has the id 5, but {byte}', "an added token's id that is not the vocabulary's")
+    refuses(with_added(added("<a>"), added("<a>")), '"<a>"', "an added token that comes twice")
+    refuses(with_added(added("")), "without id or content", "an empty added token")
+    for one, other in ("<ab>", "ab"), ("<ab>", "b>c"), ("ab", "ab>"), ("cab", "abx"):
+        refuses(with_added(added(one), added(other, normalized=True)), "can overlap", f"{one} and, normalized, {other}")
+    refuses(edited(lambda m: m["model"]["vocab"].pop("ÿ")), 'the byte 0xFF ("ÿ") is not', "a vocabulary without a byte")
+    left, right = BASE["model"]["merges"][3]
+    refuses(edited(lambda m: m["model"]["vocab"].pop(left + right)), f'the result, "{left + right}", is not', "a merge without result")
+    refuses(changed(model__merges=[["a", "zqz"]]), 'merge 0, "a" and "zqz": the right, "zqz", is not', "a merge of an unknown token")
+    refuses(changed(model__merges=[["zqzq", "a"]]), 'merge 0, "zqzq" and "a": the left, "zqzq", is not', "another")
+    refuses(changed(model__merges=[["a"]]), "merge 0 is not of two tokens", "a merge of one")
+    refuses(changed(model__merges=[["a", "b", "c"]]), "merge 0 is not of two tokens", "a merge of three")
+    refuses(changed(model__merges=["a b c"]), "merge 0", "a string of three")
+    refuses(changed(model__merges=[["a", ""]]), "merge 0", "an empty side")
+    refuses(changed(model__merges=["a\tb"]), "byte-to-unicode", "a merge not in byte-to-unicode form")
+    refuses(edited(lambda m: m["model"]["vocab"].update(zz=7)), "two tokens have the id 7", "an id given twice")
+    refuses(edited(lambda m: m["model"]["vocab"].update(zz=2 ** 31)), "2147483648", "an id of more than 31 bits")
+    refuses(edited(lambda m: m["model"]["vocab"].update(zz=2 ** 30)), "1073741824", "an id far above all others")
+    refuses(edited(lambda m: m["model"]["vocab"].update(zz=-1)), "-1", "a negative id")
+    refuses(edited(lambda m: m["model"]["vocab"].update(zz=1.5)), "1.5", "an id that is no whole number")
+    refuses(dump(BASE).replace(b'"!": 1,', b'"!": 1, "!": 2000,'), '"!" is there twice', "a key that comes twice")
+    refuses(dump(BASE).replace(b'"dropout": null', b'"dropout": null, "dropout": null'), '"dropout" is there twice', "another")
+    refuses(dump({k: BASE[k] for k in ("version", "pre_tokenizer")}), 'without "model"', "JSON that is something else")
+    refuses(dump(BASE["model"]["vocab"]), 'without "model"', "vocab.json alone")
+    for key in "vocab", "merges":
+        refuses(edited(lambda m, k=key: m["model"].pop(k)), f'no "{key}"', f"a model without {key}")
+    whole = dump(BASE)
+    for n in 1, 100, len(whole) // 2, len(whole) - 1:
+        refuses(whole[:n], "JSON", f"the first {n} bytes" if n < 1000 else "a part of the file")
+    refuses(whole + b"x", "something follows its end", "what follows the end")
+    refuses(b"\xef\xbb\xbf" + whole, "not a model", "a byte order mark")
+    refuses(whole, "leave out -p", "-p for a tokenizer.json", 64, ["-p", "gpt2"])
+    refuses(whole, "leave out -s", "-s for a tokenizer.json", 64, ["-s", "x"])
+    refuses(b"", "empty", "nothing")
+    refuses(b"\n \n", "empty", "white space")
+    refuses(b"lo w\nlo wer\n", "merges alone", "a list of merges")
+    refuses(b"#version: 0.2\na b\n", "merges.txt", "merges.txt under another name")
+    refuses(b"\x1f\x8b\x08", "compressed", "a compressed file")
+    refuses(b"\x28\xb5\x2f\xfd", "compressed", "another")
+    refuses(os.urandom(1000).replace(b" ", b"") + b"\n", "not a model", "noise")
+
+
+def line(token, rank):
+    return base64.b64encode(token) + b" %d\n" % rank
+
+
+BYTES = b"".join(line(bytes([b]), b) for b in range(256))
+
+
+def tiktoken_trials():
+    more = BYTES + line(b"ab", 256) + line(b"abc", 257) + line(b"xyz", 300)
+    reads(more, {"format": "tiktoken", "ids": "301", "tokens": "259", "pattern": "unknown", "merges": "by rank", "unreached": "1",
+                 "special-tokens": "0"}, "a .tiktoken file, with ids that are free")
+    reads(b"\n" + b"".join(sorted(more.splitlines(True))) + b"\n", {"tokens": "259"}, "ranks in any order, and blank lines")
+    reads(more[:-1], {"tokens": "259"}, "ranks without a newline at the end")
+    reads(more, {"pattern": "gpt2", "regex": GPT2, "special": ["260 <e>", "301 a=b", "302 <s>"]}, "its pattern and special tokens from options",
+          ["-p", "gpt2", "-s", "a=b", "-s", "<e>=260", "-s", "<s>"])
+    refuses(more + line(b"q", 301), '"q" is there twice, with the ids 113 and 301', "a token that comes twice")
+    refuses(more + line(b"qq", 257), "two tokens have the id 257", "a rank that comes twice")
+    refuses(BYTES[7:], "the byte 0x00", "ranks without a byte")
+    refuses(more + b"YWI 400\n", "line 260", "bad base64")
+    refuses(more + b"YWJ= 400\n", "line 260", "base64 with bits that mean nothing")
+    refuses(more + b"YWJhYg==  400\n", "line 260", "two spaces")
+    refuses(more + b"YWJhYg== x\n", "line 260", "a rank that is no number")
+    refuses(more + b" 400\n", "line 260", "an empty token")
+    refuses(more + b"YWJhYg== 400\r\n", "line 260", "CR LF")
+    refuses(more + b"YWJhYg== 99999999999\n", "line 260", "a rank of 11 digits")
+    refuses(more, "-s q=5: the id 5 is another token's", "a special token with a token's id", 64, ["-s", "q=5"])
+    refuses(more, "-s: an empty", "an empty special token", 64, ["-s", ""])
+    refuses(more, "-s q=99999999999: the id is too large", "an id of 11 digits", 64, ["-s", "q=99999999999"])
+
+    # The sidecar.
+    with open("t.tiktoken", "wb") as f:
+        f.write(BYTES)
+    side = {"pattern": "gpt2", "pat_str": GPT2, "special_tokens": {"<e>": 256}, "explicit_n_vocab": 257, "sha256": hashlib.sha256(BYTES).hexdigest()}
+
+    def sidecar(**keys):
+        with open("t.tiktoken.json", "wb") as f:
+            f.write(dump({k: v for k, v in {**side, **keys}.items() if v != "gone"}))
+
+    def good(name, wanted, **keys):
+        sidecar(**keys)
+        reads(b"", wanted, f"a sidecar {name}", ["t.tiktoken"])
+
+    def bad(name, part, code=65, args=(), **keys):
+        sidecar(**keys)
+        refuses(b"", part, f"a sidecar {name}", code, ["t.tiktoken", *args])
+
+    good("as bpe-merge writes it", {"pattern": "gpt2", "regex": GPT2, "special": "256 <e>"})
+    good("with a regex", {"pattern": "regex", "regex": "x"}, pattern=None, pat_str="x")
+    good("for no split", {"pattern": "bytes"}, pattern="bytes", pat_str=r"[\s\S]+")
+    good("with free ids", {"special": "300 <e>"}, special_tokens={"<e>": 300}, explicit_n_vocab=None)
+    good("with what is needed alone", {"special": "256 <e>"}, explicit_n_vocab="gone", sha256="gone", pattern="gone", other="x")
+    bad("of other ranks", "sha256", sha256="0" * 64)
+    bad("with another number of tokens", "explicit_n_vocab is 300", explicit_n_vocab=300)
+    bad("with a rank's id", "two tokens have the id 7", special_tokens={"<e>": 7})
+    bad("with an empty token", "empty", special_tokens={"": 256})
+    bad("and -p", "leave out -p", 64, ["-p", "gpt2"])
+    bad("and -s", "leave out -s", 64, ["-s", "x"])
+    bad("that is no JSON object", "t.tiktoken.json: byte", special_tokens=[])
+
+
+def pair_trials():
+    os.mkdir("pair")
+    vocab = BASE["model"]["vocab"]
+    merges = "".join(f"{a} {b}\n" for a, b in BASE["model"]["merges"])
+
+    def write(v=None, m="#version: 0.2\n" + merges, names=("vocab.json", "merges.txt")):
+        for old in os.listdir("pair"):
+            os.remove(f"pair/{old}")
+        with open(f"pair/{names[0]}", "wb") as f:
+            f.write(dump(v or vocab))
+        with open(f"pair/{names[1]}", "wb") as f:
+            f.write(m.encode())
+
+    def good(name, wanted, *args, path="pair"):
+        reads(b"", wanted, f"the pair {name}", [path, *args])
+
+    def bad(name, part, *args, code=65, **how):
+        write(**how)
+        refuses(b"", part, f"the pair {name}", code, ["pair", *args])
+
+    n = len(BASE["model"]["merges"])
+    wanted = {"format": "gpt2", "pattern": "gpt2", "merges": str(n), "special": "0 <|endoftext|>"}
+    write()
+    good("by its directory", wanted)
+    good("by vocab.json", wanted, path="pair/vocab.json")
+    good("by merges.txt", wanted, path="./pair/merges.txt")
+    good("with another pattern", {"pattern": "cl100k"}, "-p", "cl100k")
+    write(names=("encoder.json", "vocab.bpe"))
+    good("with OpenAI's names", wanted)
+    write(m=merges)
+    good("without a header", wanted)
+    write(m=merges[:-1])
+    good("without a newline at the end", wanted)
+    size = len(vocab)
+    write({**vocab, "Ġ<m>": size, "<my token>": size + 1})
+    good("with more special tokens", {"special": ["0 <|endoftext|>", f"{size} Ġ<m>", f"{size + 1} <my token>"]})
+    bad("with CR LF", "merges.txt: line 1: ends with CR LF", m=merges.replace("\n", "\r\n"))
+    bad("with an empty line", f"merges.txt: line {n + 1}: is empty", m=merges + "\n")
+    bad("with two spaces", "line 1: is not two tokens", m="a  b\n")
+    bad("with one token", "line 1: is not two tokens", m="ab\n")
+    bad("with a second header", "line 2: begins with", m="#version: 1\n#version: 2\n")
+    bad("with an unknown token", 'merge 0, "a" and "zqz"', m="a zqz\n")
+    bad("with a list as vocabulary", "vocab.json: byte 0", v=["a"])
+    bad("and -s", "leave out -s", "-s", "x", code=64)
+    os.remove("pair/merges.txt")
+    refuses(b"", "pair: a directory without", "a directory with half a pair", 66, ["pair"])
+    refuses(b"", 'vocab.json: JSON without "model"', "half a pair by name", 65, ["pair/vocab.json"])
+    refuses(b"", "none: cannot open", "a file that is not there", 66, ["none"])
+    write()
+    with open("pair/tokenizer.json", "wb") as f:
+        f.write(dump(BASE))
+    good("beside a tokenizer.json, which is read", {"format": "json"})
+
+
+json_trials()
+tiktoken_trials()
+pair_trials()

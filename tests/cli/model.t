@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# Models are read from every format, refused for reasons that are named, and written again with the ids as they were.
+. "$(dirname "$0")/../lib.sh"
+
+# fails CODE PATTERN COMMAND...: it exits with CODE and says one line like PATTERN.
+fails() {
+    local code=$1 pattern=$2
+    shift 2
+    "$@" >fails.out 2>fails.err
+    is "$? $(wc -l <fails.err) $(wc -c <fails.out)" "$code 1 0" "exit $code: $*" || sed 's/^/# /' fails.err
+    like "$(cat fails.err)" "$pattern" "  and says so"
+}
+
+text 1 60000 >in.txt
+bpe-chunk -s '<|endoftext|>' in.txt | bpe-count | bpe-sum >in.sum
+bpe-merge -v 700 -o tokenizer.json in.sum
+
+while IFS= read -r line; do
+    case $line in
+    [01]\ *) ok "${line%% *}" "${line#* }" ;;
+    *) echo "$line" ;;
+    esac
+done < <(python3 -B "$TOP/tests/cli/model.py" 2>&1 || echo "1 the trials were run to their end")
+
+# ---- From format to format ----
+
+# round KIND ARGS...: what bpe-merge ARGS writes survives every way through the formats.
+round() {
+    local kind=$1 first=$2 from to
+    shift 2
+    rm -rf r && mkdir r
+    bpe-merge "$@" -f json "--special-$first" -o r/json in2.sum
+    bpe-merge "$@" -f gpt2 "--special-$first" -o r/gpt2 in2.sum
+    bpe-merge "$@" -f merges -o r/merges in2.sum
+    if [ "$first" = last ]; then
+        bpe-merge "$@" -f tiktoken -o r/tiktoken in2.sum
+    else # bpe-merge cannot
+        bpe-model -f tiktoken -o r/tiktoken r/json
+    fi
+    for from in json gpt2 tiktoken; do
+        for to in json gpt2 tiktoken merges; do
+            bpe-model -f $to -o r/out r/$from 2>r/err
+            is "$? $(cat r/err)" "0 " "$kind, special tokens $first: $from to $to"
+            diff -r r/$to r/out >r/diff && { [ $to != tiktoken ] || cmp -s r/tiktoken.json r/out.json; }
+            ok $? "  is what bpe-merge writes" || head -n 5 r/diff | sed 's/^/# /'
+            rm -rf r/out r/out.json
+        done
+    done
+}
+
+bpe-chunk -s '<|endoftext|>' -s '<|pad|>' -s ' <é>' in.txt | bpe-count | bpe-sum >in2.sum
+round gpt2 last -v 600
+round gpt2 first -v 600
+round "no merges" last -v 259
+
+# Patterns other than gpt2: the pair does not say them.
+for p in "-p cl100k" "-p bytes" "-e \\w+|\\W+"; do
+    # shellcheck disable=SC2086
+    bpe-chunk $p -s '<e>' in.txt | bpe-count | bpe-sum >p.sum
+    bpe-merge -v 400 --special-last -o p.json p.sum
+    bpe-merge -v 400 -f tiktoken -o p.tiktoken p.sum
+    bpe-model p.json | cmp -s - p.json
+    ok $? "$p: tokenizer.json is written as it was"
+    bpe-model p.tiktoken | cmp -s - p.json
+    ok $? "$p: .tiktoken to tokenizer.json"
+    bpe-model -f tiktoken -o q.tiktoken p.json
+    is "$(bpe-model q.tiktoken | cksum)" "$(cksum <p.json)" "$p: tokenizer.json to .tiktoken and back"
+    bpe-model -f gpt2 -o p.gpt2 p.tiktoken 2>err
+    like "$? $(cat err)" "0 bpe-model: vocab.json and merges.txt do not say the pattern*" "$p: the pair is written, with a remark"
+done
+
+bpe-model --merges=string tokenizer.json >strings.json
+is "$(bpe-merge -v 700 --merges=string in.sum | cksum)" "$(cksum <strings.json)" "--merges=string is that of bpe-merge"
+bpe-model strings.json | cmp -s - strings.json
+ok $? "merges stay strings"
+bpe-model --merges=array strings.json | cmp -s - tokenizer.json
+ok $? "--merges=array makes them arrays again"
+bpe-model <tokenizer.json | cmp -s - tokenizer.json
+ok $? "a tokenizer.json from standard input"
+bpe-model -f tiktoken tokenizer.json | bpe-model -p gpt2 -s '<|endoftext|>=0' | cmp -s - tokenizer.json
+ok $? "a .tiktoken file through a pipe"
+
+# ---- What a format cannot say ----
+
+# edit PYTHON: a tokenizer.json changed by a statement about m.
+edit() {
+    python3 -c "
+import json
+m = json.load(open('tokenizer.json', encoding='utf-8'))
+v, g = m['model']['vocab'], m['model']['merges']
+$1
+json.dump(m, open('edited.json', 'w', encoding='utf-8'), ensure_ascii=False)"
+}
+
+edit 'g[5], g[200] = g[200], g[5]'
+fails 64 "bpe-model: a .tiktoken file cannot say what the merges are*" bpe-model -f tiktoken edited.json
+bpe-model edited.json >out.json
+ok $? "  but tokenizer.json can"
+edit 'g.pop()'
+fails 64 "bpe-model: a .tiktoken file cannot say*" bpe-model -f tiktoken edited.json
+fails 64 "bpe-model: token 699, \"*\", is made by no merge; in vocab.json it would be taken for a special token" bpe-model -f gpt2 -o x edited.json
+edit 'v["zqxj"] = 700'
+fails 64 "bpe-model: token 700, \"zqxj\", is made by no merge; tiktoken *" bpe-model -f tiktoken edited.json
+is "$(bpe-model --info edited.json | grep unreached)" "unreached: 1" "a token that no merge makes is found"
+edit 'v["zqxj"] = 700; m["model"]["ignore_merges"] = True'
+bpe-model -f tiktoken -o ignore.tiktoken edited.json
+bpe-model ignore.tiktoken >back.json
+is "$(bpe-model edited.json | cksum)" "$(cksum <back.json)" "with ignore_merges it survives as .tiktoken"
+fails 64 "bpe-model: token 700, \"zqxj\", is made by no merge*" bpe-model -f gpt2 -o x edited.json
+is "$(bpe-model --info edited.json | grep ignore)" "ignore-merges: yes" "ignore_merges is shown"
+edit 'm["added_tokens"].append({**m["added_tokens"][0], "id": v["a"], "content": "a"})'
+fails 64 "bpe-model: special token \"a\" has the id of a token*" bpe-model -f tiktoken edited.json
+fails 64 "bpe-model: special token \"a\" has the id of a token*" bpe-model -f gpt2 -o x edited.json
+edit 'm["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [
+    {"type": "Digits", "individual_digits": True}, {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}]}'
+fails 64 "bpe-model: tiktoken splits text by one regex, and this model by 2*" bpe-model -f tiktoken -o x edited.json
+bpe-model edited.json | bpe-model --info | grep -c ^regex: >count
+is "$(cat count)" 2 "several regexes survive in tokenizer.json"
+bpe-model -f tiktoken tokenizer.json >bare.tiktoken
+fails 64 "bpe-model: tokenizer.json says how text is split, and this model does not: give the pattern, -p" bpe-model bare.tiktoken
+fails 64 "bpe-model: the model does not say how text is split: give the pattern, -p" bpe-model -f tiktoken -o x bare.tiktoken
+fails 64 "bpe-model: special token \"a\", id 700, is spelled as token *" bpe-model -p gpt2 -s a bare.tiktoken
+is "$(echo x*)" "x*" "nothing was written"
+
+# ---- The command line ----
+
+fails 64 "bpe-model: -f xml: must be one of json, gpt2, tiktoken, merges" bpe-model -f xml tokenizer.json
+fails 64 "bpe-model: --merges x: *" bpe-model --merges=x tokenizer.json
+fails 64 "bpe-model: --merges is for -f json" bpe-model --merges=array -f merges tokenizer.json
+fails 64 "bpe-model: -f gpt2 makes two files*" bpe-model -f gpt2 tokenizer.json
+fails 64 "bpe-model: --info writes no model*" bpe-model --info -f json tokenizer.json
+fails 64 "bpe-model: --info writes no model*" bpe-model --info -o x tokenizer.json
+fails 64 "bpe-model: one model at a time*" bpe-model tokenizer.json tokenizer.json
+fails 64 "bpe-model: -p nonsense: no such pattern; there are gpt2, *" bpe-model -p nonsense tokenizer.json
+fails 73 "bpe-model: no/where: cannot create*" bpe-model -o no/where tokenizer.json
+fails 73 "bpe-model: no/where: cannot create*" bpe-model -f gpt2 -o no/where tokenizer.json
+fails 74 "bpe-model: /dev/full: cannot write*" bpe-model -o /dev/full tokenizer.json
+fails 74 "bpe-model: standard output: cannot write*" sh -c 'bpe-model tokenizer.json >/dev/full'
+fails 74 "bpe-model: standard output: cannot write*" sh -c 'bpe-model --info tokenizer.json >/dev/full'
+
+done_testing
