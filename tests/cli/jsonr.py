@@ -58,6 +58,7 @@ def document():
         elif how == 2:
             doc = doc[:at]
         elif how == 4:
+            at = rng.choice([i for i, c in enumerate(doc) if c in b'[]{},:"'] or [0])
             doc = doc[:at] + rng.choice(b'[]{},:"x 0').to_bytes(1, "big") + doc[at + 1:]
         elif how == 3:
             doc = doc[:at] + rng.choice(BAD_BYTES) + doc[at:]
