@@ -228,9 +228,14 @@ unsigned char *build_merge_room(struct build *b, size_t n)
     return b->text.p + b->text.len;
 }
 
-bool build_is_made(const struct build *b, uint32_t id)
+bool build_is_merged(const struct build *b, uint32_t id)
 {
-    return id < b->n_made && (b->made[id / 64] >> id % 64 & 1);
+    return id < b->n_made && ((b->made[id / 64] | b->used[id / 64]) >> id % 64 & 1);
+}
+
+static inline void set_bit(uint64_t *bits, uint32_t i)
+{
+    bits[i / 64] |= (uint64_t)1 << i % 64;
 }
 
 static int no_token(struct build *b, size_t rank, const struct build_merge *w, const char *which, size_t at, size_t len)
@@ -260,9 +265,10 @@ static int find_merge(struct build *b, const struct build_merge *w)
         result = build_find(b, p, len, true);
     if (result == MODEL_NO_ID)
         return no_token(b, rank, w, "result", 0, len);
-    uint64_t bit = (uint64_t)1 << result % 64, *made = &b->made[result / 64];
-    b->made_twice |= (*made & bit) != 0;
-    *made |= bit;
+    b->made_twice |= b->made[result / 64] >> result % 64 & 1;
+    set_bit(b->made, result);
+    set_bit(b->used, left);
+    set_bit(b->used, right);
     m->merge[m->n_merges++] = (struct model_merge){left, right, result};
     return 0;
 }
@@ -290,7 +296,8 @@ static int find_merges(struct build *b)
     if (!b->made) {
         b->n_made = b->m->n_ids;
         b->made = calloc(b->n_made / 64 + 1, sizeof *b->made);
-        if (!b->made)
+        b->used = calloc(b->n_made / 64 + 1, sizeof *b->used);
+        if (!b->made || !b->used)
             return err_mem(b->e, "the merges", b->n_made / 8);
     }
     if (b->n_wait <= BUILD_BATCH)
@@ -445,5 +452,6 @@ void build_free(struct build *b)
     huge_free(b->slot, b->n_slots * sizeof *b->slot);
     free(b->wait);
     free(b->made);
+    free(b->used);
     buf_free(&b->text);
 }

@@ -39,7 +39,7 @@ struct build {
     struct build_merge *wait; /* merges to be found */
     size_t n_wait, wait_cap;
     struct buf text;
-    uint64_t *made; /* n_made bits: which ids are a merge's result */
+    uint64_t *made, *used; /* n_made bits each: which ids are a merge's result, and which a side */
     size_t n_made;
     bool made_twice;
     bool vocab_known; /* all tokens that merges may name are there */
@@ -70,7 +70,7 @@ uint32_t build_find(const struct build *b, const unsigned char *p, size_t len, b
 unsigned char *build_merge_room(struct build *b, size_t n);
 int build_merge(struct build *b, size_t left_len, size_t right_len);
 int build_merges_end(struct build *b);
-bool build_is_made(const struct build *b, uint32_t id);
+bool build_is_merged(const struct build *b, uint32_t id); /* whether a merge names it */
 
 int build_special(struct build *b, struct model_special s);
 int build_regex(struct build *b, const char *p, size_t len); /* copied */

@@ -409,15 +409,18 @@ static int check_ranks(const struct model *m, struct err *e)
 static int check_pair(struct model *m, struct err *e)
 {
     char name[60];
-    uint64_t *made = calloc(m->n_ids / 64 + 1, sizeof *made);
-    int rc = made ? 0 : err_mem(e, "the merges", m->n_ids / 8);
-    for (size_t k = 0; !rc && k < m->n_merges; k++)
-        made[m->merge[k].result / 64] |= (uint64_t)1 << m->merge[k].result % 64;
+    uint64_t *merged = calloc(m->n_ids / 64 + 1, sizeof *merged);
+    int rc = merged ? 0 : err_mem(e, "the merges", m->n_ids / 8);
+    for (size_t k = 0; !rc && k < m->n_merges; k++) {
+        const uint32_t in_it[] = {m->merge[k].left, m->merge[k].right, m->merge[k].result};
+        for (size_t i = 0; i < 3; i++)
+            merged[in_it[i] / 64] |= (uint64_t)1 << in_it[i] % 64;
+    }
     for (uint32_t id = 0; !rc && id < m->n_ids; id++) {
         const struct model_token *t = &m->token[id];
-        if (t->vocab && t->len > 1 && !(made[id / 64] >> id % 64 & 1))
+        if (t->vocab && t->len > 1 && !(merged[id / 64] >> id % 64 & 1))
             rc = err_set(e, EX_USAGE,
-                         "token %lu, \"%s\", is made by no merge; in vocab.json it would be taken for a special token",
+                         "token %lu, \"%s\", is in no merge; in vocab.json it would be taken for a special token",
                          (unsigned long)id, show(name, sizeof name, m, id));
     }
     for (size_t i = 0; !rc && i < m->n_special; i++) {
@@ -428,7 +431,7 @@ static int check_pair(struct model *m, struct err *e)
                 "special",
                 build_show(name, sizeof name, m->special[i].p, m->special[i].len, false));
     }
-    free(made);
+    free(merged);
     return rc ? -1 : m->whole_first ? err_set(e, EX_USAGE, "ignore_merges: merges.txt has no room for it") : 0;
 }
 

@@ -90,7 +90,7 @@ static int read_merges(struct build *b, const char *path)
     return rc;
 }
 
-/* All that is neither a byte nor made. */
+/* All that is neither a byte nor in a merge. */
 static int take_special(struct build *b)
 {
     struct model *m = b->m;
@@ -98,7 +98,7 @@ static int take_special(struct build *b)
     int rc = 0;
     for (uint32_t id = 0; id < m->n_ids && !rc; id++) {
         struct model_token *t = &m->token[id];
-        if (!t->p || (t->vocab && (t->len == 1 || build_is_made(b, id))))
+        if (!t->p || (t->vocab && (t->len == 1 || build_is_merged(b, id))))
             continue;
         if (!t->len)
             return err_set(b->e, EX_DATAERR, "%s: token %lu is empty", b->name, (unsigned long)id);

@@ -290,7 +290,7 @@ static int read_pre_tokenizer(struct reader *in)
     struct jsonr *r = &in->r;
     struct jsonr_str key;
     struct step s = {.use_regex = true};
-    int more, rc = jsonr_object(r);
+    int more = 0, rc = jsonr_object(r);
     if (rc)
         return -1;
     while (!rc && (more = jsonr_key(r, &key)) > 0)
@@ -458,7 +458,7 @@ static int take_added(struct reader *in)
             next = a->id + 1;
         struct model_token *t = &m->token[a->id];
         /* A key that no text can reach but as the added token is only that. */
-        if (keyed && t->vocab && t->len > 1 && !build_is_made(&in->b, id) && (same || !m->whole_first))
+        if (keyed && t->vocab && t->len > 1 && !build_is_merged(&in->b, id) && (same || !m->whole_first))
             *t = (struct model_token){a->p, (uint32_t)a->len, false};
         if (build_special(&in->b, (struct model_special){a->p, (uint32_t)a->len, (uint32_t)a->id, a->special, keyed}))
             return -1;

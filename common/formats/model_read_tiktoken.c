@@ -80,7 +80,7 @@ static int read_special(struct jsonr *r, struct build *b)
 {
     struct jsonr_str key;
     struct buf name = {0};
-    int more, rc = jsonr_object(r);
+    int more = 0, rc = jsonr_object(r);
     while (!rc && (more = jsonr_key(r, &key)) > 0) {
         uint64_t id;
         name.len = 0;
@@ -121,7 +121,7 @@ static int read_sidecar(struct jsonr *r, struct build *b, const struct buf *rank
     size_t len[N] = {0};
     uint64_t n_vocab = 0;
     bool seen[N] = {0};
-    int more, rc = jsonr_object(r);
+    int more = 0, rc = jsonr_object(r);
     while (!rc && (more = jsonr_key(r, &key)) > 0) {
         int i = 0;
         while (i < N && (strlen(keys[i]) != key.len || memcmp(keys[i], key.p, key.len) != 0))

@@ -96,9 +96,9 @@ edit 'g[5], g[200] = g[200], g[5]'
 fails 64 "bpe-model: a .tiktoken file cannot say what the merges are*" bpe-model -f tiktoken edited.json
 bpe-model edited.json >out.json
 ok $? "  but tokenizer.json can"
-edit 'g.pop()'
+edit 'g.pop()' # of a token that is in no other
 fails 64 "bpe-model: a .tiktoken file cannot say*" bpe-model -f tiktoken edited.json
-fails 64 "bpe-model: token 699, \"*\", is made by no merge; in vocab.json it would be taken for a special token" bpe-model -f gpt2 -o x edited.json
+fails 64 "bpe-model: token 699, \"*\", is in no merge; in vocab.json it would be taken for a special token" bpe-model -f gpt2 -o x edited.json
 edit 'v["zqxj"] = 700'
 fails 64 "bpe-model: token 700, \"zqxj\", is made by no merge; tiktoken *" bpe-model -f tiktoken edited.json
 is "$(bpe-model --info edited.json | grep unreached)" "unreached: 1" "a token that no merge makes is found"
@@ -106,7 +106,7 @@ edit 'v["zqxj"] = 700; m["model"]["ignore_merges"] = True'
 bpe-model -f tiktoken -o ignore.tiktoken edited.json
 bpe-model ignore.tiktoken >back.json
 is "$(bpe-model edited.json | cksum)" "$(cksum <back.json)" "with ignore_merges it survives as .tiktoken"
-fails 64 "bpe-model: token 700, \"zqxj\", is made by no merge*" bpe-model -f gpt2 -o x edited.json
+fails 64 "bpe-model: token 700, \"zqxj\", is in no merge*" bpe-model -f gpt2 -o x edited.json
 is "$(bpe-model --info edited.json | grep ignore)" "ignore-merges: yes" "ignore_merges is shown"
 edit 'm["added_tokens"].append({**m["added_tokens"][0], "id": v["a"], "content": "a"})'
 fails 64 "bpe-model: special token \"a\" has the id of a token*" bpe-model -f tiktoken edited.json

@@ -107,7 +107,7 @@ class Case:
         if self.file and made is not None and made != self.made:
             return "exit %d with another %s" % (code, self.file), fired
         name = self.args[0]
-        if name == "bpe-merge":
+        if name in ("bpe-merge", "bpe-model"):
             model = made if self.file else out
             if (code == 0 or self.file and made) and model != want:
                 return "exit %d with another model (%s bytes)" % (code, model and len(model)), fired
@@ -132,7 +132,7 @@ def sweep(case, faults, harmless, until):
     code, out, err, _, made = case.result()
     case.made = made
     name = case.args[0]
-    want = (made if case.file else out) if name in ("bpe-merge", "bpe-view") else rest(name, out, case.more)
+    want = (made if case.file else out) if name in ("bpe-merge", "bpe-model", "bpe-view") else rest(name, out, case.more)
     if code or not want:
         print("not ok - %s\n# without a fault: exit %d: %s" % (case.label, code, err))
         return
@@ -168,6 +168,8 @@ def main():
     inline = must("bpe-chunk", "--inline", "-b", "16K", "a.txt", "b.txt")
     counts = b"".join(must("bpe-count", data=r + b"\n") for r in inline.split(b"\n")[:-1])
     total = must("bpe-sum", data=counts)
+    for fmt, kept in ("json", "kept.json"), ("gpt2", "kept.pair"), ("tiktoken", "kept.tiktoken"):
+        must("bpe-merge", "-v", "500", "-f", fmt, "-o", kept, data=total)
     first = must("bpe-count", data=inline.split(b"\n")[0] + b"\n").count(b"\n")
     lacking = b"".join(r + b"\n" for r in counts.split(b"\n")[:first])
     part = b"".join(r + b"\n" for r in counts.split(b"\n")[first:-1])
@@ -187,6 +189,10 @@ def main():
         Case("bpe-merge", ["bpe-merge", "-v", "500"], total),
         Case("bpe-merge -o", ["bpe-merge", "-v", "500", "-o", "model.json"], total, "model.json"),
         Case("bpe-merge -f tiktoken -o", ["bpe-merge", "-v", "500", "-f", "tiktoken", "-o", "model.tiktoken"], total, "model.tiktoken"),
+        Case("bpe-model", ["bpe-model", "kept.json"]),
+        Case("bpe-model, standard input", ["bpe-model", "-f", "merges"], open("kept.json", "rb").read()),
+        Case("bpe-model --info of a pair", ["bpe-model", "--info", "kept.pair"]),
+        Case("bpe-model -o of a .tiktoken file", ["bpe-model", "-o", "model.json", "kept.tiktoken"], b"", "model.json"),
         Case("bpe-view", ["bpe-view"], counts),
         Case("bpe-view --check", ["bpe-view", "--check"], counts),
         Case("bpe-sum --partial --missing", ["bpe-sum", "--partial", "--missing", "list"], part, "list", lacking),

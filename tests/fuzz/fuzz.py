@@ -156,6 +156,56 @@ class Fuzz:
         return code, out
 
 
+# ---- Models ----
+
+MODEL_FILES = {"json": ["m.json"], "gpt2": ["m.gpt2/vocab.json", "m.gpt2/merges.txt"], "tiktoken": ["m.tiktoken", "m.tiktoken.json"]}
+MODEL_TOKENS = [b'"', b"{", b"}", b"[", b"]", b",", b":", b"null", b"true", b"0", b"-1", b"4294967296", b"1e9", b"\\u0120", b"\\ud800", b'"vocab"',
+                b'"ignore_merges": true', b'"type": "Split"', "\u0120".encode(), b"\n", b" ", b"AAAA 9\n", b"#version", b"\r\n"]
+
+
+def make_models(total):
+    """The files of a small model in each format."""
+    made = {}
+    for fmt, files in MODEL_FILES.items():
+        must("bpe-merge", "-v", "300", "--special-last", "-f", fmt, "-o", files[0].split("/")[0], data=total)
+        made[fmt] = {name: open(name, "rb").read() for name in files}
+    return made
+
+
+def damage_model(data):
+    if rng.random() < 0.5:
+        return damage(data)
+    for _ in range(rng.choice((1, 1, 2, 5))):
+        # Where the structure is, or a part of it at another place.
+        at, other = rng.randrange(len(data) + 1), rng.randrange(len(data) + 1)
+        ends = [i for i in (data.find(b"\n", at), data.find(b",", at), data.find(b'"', at)) if i >= 0]
+        at = rng.choice(ends or [at])
+        new = rng.choice((rng.choice(MODEL_TOKENS), data[other:other + rng.randrange(80)]))
+        data = data[:at] + new + data[at + rng.choice((0, 0, 1, len(new))):]
+    return data
+
+
+def try_model(f, models):
+    """A model that is read is written in every format that can say it, and read from there as the same."""
+    fmt = rng.choice(list(models))
+    files = models[fmt]
+    name = rng.choice(list(files))
+    bad = damage_model(files[name])
+    for n, data in files.items():
+        with open(n, "wb") as out:
+            out.write(bad if n == name else data)
+    model = name.split("/")[0].replace(".tiktoken.json", ".tiktoken")
+    f.try_one(["bpe-model", "--info", model], bad)
+    got = f.try_one(["bpe-model", model], bad)
+    if not got or got[0]:
+        return
+    f.try_one(["bpe-model", "-"], got[1], lambda code, out: None if out == got[1] else "exit %d, another model when read again" % code)
+    got = f.try_one(["bpe-model", "-f", "tiktoken", "-o", "again.tiktoken", model], bad)
+    if got and got[0] == 0:
+        one = must("bpe-model", "-f", "merges", "again.tiktoken")
+        f.try_one(["bpe-model", "-f", "merges", model], bad, lambda code, out: None if set(one.split(b"\n")) <= set(out.split(b"\n")) else "other merges")
+
+
 def main():
     print("seed %d" % SEED, flush=True)
     here = tempfile.mkdtemp(prefix="bpe-fuzz-run-")
@@ -175,6 +225,8 @@ def main():
     missing = open("list", "rb").read() if missing_list else b""
     packed = gzip.compress(plain), subprocess.run(["zstd", "-q"], input=plain, stdout=subprocess.PIPE, check=True).stdout
 
+    models = make_models(total)
+
     def same(code, out):
         return "another model" if code == 0 and out != want else None
 
@@ -183,7 +235,7 @@ def main():
 
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
-        kind = rng.randrange(12)
+        kind = rng.randrange(14)
         if kind <= 2:  # bytes of a stream: checksums catch all
             base = (inline, counts, total)[kind]
             bad = damage(base)
@@ -248,6 +300,8 @@ def main():
             got = f.try_one(["bpe-chunk", "--invalid=replace", "-b", "4K"], bad)
             got = got and f.try_one(["bpe-count"], got[1])
             got = got and f.try_one(["bpe-sum"], got[1])
+        elif kind >= 12:
+            try_model(f, models)
         else:  # whole records lost, repeated, moved: the same, or refused
             r = R.split(rng.choice((counts, total, inline)))
             stream = [x for x in r if rng.random() < 0.98] + rng.choices(r, k=rng.randint(0, 5))
