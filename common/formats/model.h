@@ -72,6 +72,7 @@ struct model {
     bool merges_as_strings;    /* tokenizer.json has merges as "a b", which readers before tokenizers 0.20 need, and not
                                   as ["a","b"] */
     struct model_arena *arena; /* owns all the bytes */
+    size_t token_bytes, merge_bytes; /* what was allocated for the arrays (sys/huge.h) */
 };
 
 /* What some files do not say and the command line may. All borrowed; zeroed: nothing. */

@@ -6,7 +6,6 @@
  */
 #include "formats/model_build.h"
 
-#include "formats/spell.h"
 #include "sys/hash.h"
 #include "sys/huge.h"
 #include "sys/swar.h"
@@ -16,15 +15,17 @@
 #include <string.h>
 
 enum {
-    PIECE = 1 << 20,   /* of memory */
-    MAX_GAPS = 1 << 24 /* ids may be this much above what the number of tokens explains */
+    SMALLEST = 16 << 10,     /* array */
+    FIRST_PIECE = 256 << 10, /* of memory; each is twice the one before, up to */
+    LAST_PIECE = 2 << 20,    /* a huge page */
+    MAX_GAPS = 1 << 24       /* ids may be this much above what the number of tokens explains */
 };
 
 /* ---- Memory ---- */
 
 struct model_arena {
     struct model_arena *before;
-    size_t used, cap;
+    size_t size, used, cap;
     unsigned char p[];
 };
 
@@ -32,12 +33,14 @@ unsigned char *build_room(struct build *b, size_t n)
 {
     struct model_arena *a = b->m->arena;
     if (!a || a->cap - a->used < n + MODEL_PAD) {
-        size_t cap = n < PIECE - MODEL_PAD ? PIECE : n + MODEL_PAD;
-        if (n > SIZE_MAX / 2 || !(a = malloc(sizeof *a + cap))) {
+        size_t size = !a ? FIRST_PIECE : a->size < LAST_PIECE ? 2 * a->size : LAST_PIECE;
+        if (n > size - sizeof *a - MODEL_PAD)
+            size = n + sizeof *a + MODEL_PAD;
+        if (n > SIZE_MAX / 2 || !(a = huge_zeroed(size))) {
             err_mem(b->e, "the tokens", n);
             return NULL;
         }
-        *a = (struct model_arena){.before = b->m->arena, .cap = cap};
+        *a = (struct model_arena){.before = b->m->arena, .size = size, .cap = size - sizeof *a};
         b->m->arena = a;
     }
     return a->p + a->used;
@@ -65,11 +68,11 @@ void model_free(struct model *m)
 {
     while (m->arena) {
         struct model_arena *before = m->arena->before;
-        free(m->arena);
+        huge_free(m->arena, m->arena->size);
         m->arena = before;
     }
-    free(m->token);
-    free(m->merge);
+    huge_free(m->token, m->token_bytes);
+    huge_free(m->merge, m->merge_bytes);
     free(m->special);
     free(m->regex);
     *m = (struct model){0};
@@ -156,13 +159,43 @@ uint32_t build_find(const struct build *b, const unsigned char *p, size_t len, b
     return find_slot(b, p, len, vocab, hash_token(b, p, len, vocab))->id1 - 1;
 }
 
+/* An array of *bytes bytes, twice as large, or (none yet) the power of two that holds n bytes; what is new is zero.
+ * NULL: out of memory, all is unchanged. */
+static void *larger(struct build *b, void *array, size_t *bytes, size_t n, const char *what)
+{
+    size_t size = *bytes ? 2 * *bytes : SMALLEST;
+    while (!array && size < n)
+        size *= 2;
+    void *new = array ? huge_double(array, *bytes) : huge_zeroed(size);
+    if (new)
+        *bytes = size;
+    else
+        err_mem(b->e, what, size);
+    return new;
+}
+
 /* token[0 .. n), the new ones free. */
 static int grow_tokens(struct build *b, size_t n)
 {
-    size_t had = b->token_cap;
-    if (array_grow(&b->m->token, &b->token_cap, n, sizeof *b->m->token, "the tokens", b->e))
-        return -1;
-    memset(b->m->token + had, 0, (b->token_cap - had) * sizeof *b->m->token);
+    struct model *m = b->m;
+    while (m->token_bytes / sizeof *m->token < n) {
+        struct model_token *new = larger(b, m->token, &m->token_bytes, n * sizeof *new, "the tokens");
+        if (!new)
+            return -1;
+        m->token = new;
+    }
+    return 0;
+}
+
+static int grow_merges(struct build *b, size_t n)
+{
+    struct model *m = b->m;
+    while (m->merge_bytes / sizeof *m->merge < n) {
+        struct model_merge *new = larger(b, m->merge, &m->merge_bytes, n * sizeof *new, "the merges");
+        if (!new)
+            return -1;
+        m->merge = new;
+    }
     return 0;
 }
 
@@ -200,7 +233,7 @@ int build_token(struct build *b, const unsigned char *p, size_t len, bool vocab,
                        id >= INT32_MAX ? "more than 31 bits" : "far more than there are tokens");
     if (len >= INT32_MAX)
         return err_set(b->e, EX_DATAERR, "%s: a token of %zu bytes is too long", b->name, len);
-    if (id >= b->token_cap && grow_tokens(b, id + 1))
+    if (id >= b->m->token_bytes / sizeof *b->m->token && grow_tokens(b, id + 1))
         return -1;
     if (b->m->token[id].p) {
         char other[60];
@@ -223,7 +256,7 @@ int build_token(struct build *b, const unsigned char *p, size_t len, bool vocab,
 
 unsigned char *build_merge_room(struct build *b, size_t n)
 {
-    if (buf_reserve(&b->text, n + SPELL_PAD, b->e))
+    if (b->text.cap - b->text.len < n + SPELL_PAD && buf_reserve(&b->text, n + SPELL_PAD, b->e))
         return NULL;
     return b->text.p + b->text.len;
 }
@@ -291,7 +324,10 @@ static void ask_for_tokens(const struct build *b)
 
 static int find_merges(struct build *b)
 {
-    if (array_grow(&b->m->merge, &b->merge_cap, b->m->n_merges + b->n_wait, sizeof *b->m->merge, "the merges", b->e))
+    size_t most = b->m->n_merges + b->n_wait;
+    if (!b->m->merge && most < b->n_tokens)
+        most = b->n_tokens; /* a merge a token */
+    if (grow_merges(b, most))
         return -1;
     if (!b->made) {
         b->n_made = b->m->n_ids;
@@ -315,7 +351,8 @@ int build_merge(struct build *b, size_t left_len, size_t right_len)
 {
     if (left_len >= INT32_MAX || right_len >= INT32_MAX)
         return err_set(b->e, EX_DATAERR, "%s: merge %zu: a token is too long", b->name, b->m->n_merges + b->n_wait);
-    if (array_grow(&b->wait, &b->wait_cap, b->n_wait + 1, sizeof *b->wait, "the merges", b->e))
+    if (b->n_wait == b->wait_cap &&
+        array_grow(&b->wait, &b->wait_cap, b->n_wait + 1, sizeof *b->wait, "the merges", b->e))
         return -1;
     struct build_merge *w = &b->wait[b->n_wait++];
     const unsigned char *p = b->text.p + b->text.len;
@@ -444,7 +481,7 @@ int build_init(struct build *b, struct model *m, const char *name, size_t n_toke
     b->seed[1] = hash_bytes(&b->seed[0], sizeof b->seed[0], b->seed[0]) | 1;
     while (n < 2 * n_tokens && n < (size_t)1 << 24)
         n *= 2;
-    return grow_slots(b, n) || grow_tokens(b, 1024) ? -1 : 0;
+    return grow_slots(b, n) || grow_tokens(b, n_tokens < MAX_GAPS ? n_tokens + 1 : 1) ? -1 : 0;
 }
 
 void build_free(struct build *b)

@@ -29,7 +29,7 @@ struct build {
     struct model *m;  /* borrowed; what is put into it is owned by it */
     const char *name; /* borrowed; for messages */
     struct err *e;    /* borrowed */
-    size_t token_cap, merge_cap, special_cap, regex_cap;
+    size_t special_cap, regex_cap;
     size_t n_tokens;
     struct build_slot *slot; /* the tokens by (bytes, vocab); at most half full */
     size_t n_slots;          /* a power of two */

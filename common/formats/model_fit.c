@@ -259,6 +259,12 @@ static int find_merge(struct fit *f, uint32_t id, struct model_merge *merge)
 
 /* ---- From ranks to merges ---- */
 
+/* What find_merges allocates. */
+static size_t merges_bytes(const struct model *m)
+{
+    return (m->n_ids + (size_t)1) * sizeof(struct model_merge);
+}
+
 /* The merges of all tokens, by rank, with *missing how many tokens have none (*one is the first of them). */
 static int find_merges(const struct model *m, bool by_rank, struct model_merge **merges, size_t *n, size_t *missing,
                        uint32_t *one, struct err *e)
@@ -266,7 +272,7 @@ static int find_merges(const struct model *m, bool by_rank, struct model_merge *
     struct fit f;
     int rc = fit_init(&f, m, by_rank, e);
     *missing = *n = 0;
-    *merges = rc ? NULL : malloc((m->n_ids + (size_t)1) * sizeof **merges);
+    *merges = rc ? NULL : huge_zeroed(merges_bytes(m));
     if (!rc && !*merges)
         rc = err_mem(e, "the merges", m->n_ids * sizeof **merges);
     for (uint32_t id = 0; !rc && id < m->n_ids; id++) {
@@ -282,7 +288,7 @@ static int find_merges(const struct model *m, bool by_rank, struct model_merge *
     }
     fit_free(&f);
     if (rc) {
-        free(*merges);
+        huge_free(*merges, merges_bytes(m));
         *merges = NULL;
     }
     return rc;
@@ -333,8 +339,9 @@ static int give_merges(struct model *m, struct err *e)
     struct model_merge *merges;
     if (find_merges(m, true, &merges, &m->n_merges, &missing, &one, e))
         return -1;
-    free(m->merge);
+    huge_free(m->merge, m->merge_bytes);
     m->merge = merges;
+    m->merge_bytes = merges_bytes(m);
     m->by_rank = false;
     m->whole_first = missing > 0;
     if (check_keys(m, e))
@@ -394,7 +401,7 @@ static int check_ranks(const struct model *m, struct err *e)
     if (find_merges(m, true, &want, &n, &missing, &one, e))
         return -1;
     int rc = compare_merges(m, want, n, e);
-    free(want);
+    huge_free(want, merges_bytes(m));
     if (!rc && missing && !m->whole_first)
         return err_set(
             e, EX_USAGE,
@@ -442,7 +449,7 @@ int model_unreached(const struct model *m, size_t *n, uint32_t *first, struct er
     *first = MODEL_NO_ID;
     if (find_merges(m, m->by_rank, &merges, &n_merges, n, first, e))
         return -1;
-    free(merges);
+    huge_free(merges, merges_bytes(m));
     return 0;
 }
 

@@ -4,6 +4,7 @@
 #include "formats/model_build.h"
 #include "formats/spell.h"
 #include "sys/hash.h"
+#include "sys/huge.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -182,10 +183,12 @@ static int fill(struct build *b, const struct tokens *all, const struct trained 
 {
     struct model *m = b->m;
     const struct token *symbol = all->token + all->n_special;
-    m->token = calloc(all->n_ids, sizeof *m->token);
-    m->merge = calloc(t->n_merges + 1, sizeof *m->merge);
+    m->token_bytes = all->n_ids * sizeof *m->token;
+    m->token = huge_zeroed(m->token_bytes);
+    m->merge_bytes = (t->n_merges + 1) * sizeof *m->merge;
+    m->merge = huge_zeroed(m->merge_bytes);
     if (!m->token || !m->merge)
-        return err_mem(b->e, "the model", all->n_ids * sizeof *m->token + t->n_merges * sizeof *m->merge);
+        return err_mem(b->e, "the model", m->token_bytes + m->merge_bytes);
     m->n_ids = (uint32_t)all->n_ids;
     m->n_merges = t->n_merges;
     for (size_t i = 0; i < all->n; i++) /* symbols last: a special token of the same string is what they are */
