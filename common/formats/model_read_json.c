@@ -198,12 +198,29 @@ static int need_keys(struct jsonr *r, const struct step *s, uint32_t keys)
     return 0;
 }
 
+/* Whether each character is in a match: of two well known regexes that is known. */
+static bool leaves_no_gaps(const struct buf *regex)
+{
+    static const char *const whole[] = {
+        MODEL_GPT2_REGEX,
+        "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*"
+        "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
+    };
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+        if (strlen(whole[i]) == regex->len && !memcmp(whole[i], regex->p, regex->len))
+            return true;
+    }
+    return false;
+}
+
 static int take_split(struct reader *in, const struct step *s)
 {
     struct jsonr *r = &in->r;
     if (need_keys(r, s, 1U << PATTERN | 1U << BEHAVIOR | 1U << INVERT))
         return -1;
-    if (strcmp(s->behavior.s, "Isolated") != 0 || s->invert)
+    bool isolated = !strcmp(s->behavior.s, "Isolated") && !s->invert;
+    bool matches_only = !strcmp(s->behavior.s, "Removed") && s->invert; /* the same if they are all there is */
+    if (!isolated && !(matches_only && leaves_no_gaps(&s->regex)))
         return jsonr_fail(r,
                           "pre_tokenizer Split with behavior \"%s\"%s: only \"Isolated\" without invert is supported",
                           s->behavior.s, s->invert ? " and invert" : "");

@@ -43,14 +43,4 @@ static inline size_t swar_first(uint64_t marks)
 #endif
 }
 
-/* The first len (1 .. 8) bytes in memory of x, the others 0. */
-static inline uint64_t swar_keep(uint64_t x, size_t len)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    return x << 8 * (8 - len) >> 8 * (8 - len);
-#else
-    return x >> 8 * (8 - len) << 8 * (8 - len);
-#endif
-}
-
 #endif

@@ -14,6 +14,8 @@ import subprocess
 BASE = json.load(open("tokenizer.json", encoding="utf-8"))
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
+CL100K = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+
 
 def run(*args, data=b""):
     return subprocess.run(["bpe-model", *args], input=data, capture_output=True, check=False)
@@ -133,6 +135,9 @@ def json_trials():
         digits = {"type": "Digits", "individual_digits": flag}
         reads(changed(pre_tokenizer=sequence(digits, byte_level())), {"regex": [regex, GPT2]}, f"Digits, individual_digits {flag}")
     reads(changed(pre_tokenizer=sequence(split({"Regex": GPT2}), no_regex())), {"pattern": "gpt2"}, "the gpt2 pattern as a Split")
+
+    reads(changed(pre_tokenizer=sequence(split({"Regex": CL100K}, "Removed", True), no_regex())), {"pattern": "cl100k"},
+          "Removed with invert, where the regex leaves no gaps")
 
     # Added tokens.
     reads(with_added(added("<a>"), added("<b>", special=False)), {"special-tokens": "3"}, "added tokens that are no keys")

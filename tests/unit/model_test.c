@@ -2,9 +2,12 @@
  * tests/oracle/model_peers.py. */
 #include "formats/jsonw.h"
 #include "formats/model_write.h"
+#include "formats/spell.h"
 #include "formats/trained.h"
+#include "random.h"
 #include "sys/base64.h"
 #include "sys/sha256.h"
+#include "sys/swar.h"
 #include "tap.h"
 
 #include <stdint.h>
@@ -422,6 +425,103 @@ static void test_base64(void)
     }
 }
 
+static void test_base64_get(void)
+{
+    static const char *const bad[] = {"Z",    "Zg",       "Zg=",  "Zm9vY", "Zh==", "Zm9=",       "Zm8==",    "====",
+                                      "Z===", "Zg==Zg==", "Zm 9", "Zm9\n", "Zm-_", "\xC3\xA9==", "Zm9vZ===", "=Zg="};
+    unsigned char to[64], all[48];
+    struct buf b = {0};
+    struct err e;
+    bool good = true;
+    for (size_t n = 0; n < sizeof all; n++) {
+        for (size_t i = 0; i < n; i++)
+            all[i] = (unsigned char)(i * 37 + n * 11);
+        b.len = 0;
+        base64_put(&b, all, n, &e);
+        good &= base64_get(to, b.p, b.len) == n && !memcmp(to, all, n);
+    }
+    buf_free(&b);
+    tap_ok(good, "base64 is read as it was written");
+    for (size_t i = 0; i < COUNT(bad); i++)
+        tap_ok(base64_get(to, (const unsigned char *)bad[i], strlen(bad[i])) == SIZE_MAX, "not base64: \"%s\"", bad[i]);
+}
+
+/* One character at a time, as the map says. */
+static size_t plain_spell_get(unsigned char *to, const unsigned char *p, size_t n)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < n;) {
+        size_t at = 0, char_len = p[i] < 0x80 ? 1 : 2;
+        unsigned char order[256];
+        spell_order(order);
+        if (i + char_len > n)
+            return SPELL_NOT;
+        const char *q = spelled_bytes;
+        while (*q && strncmp(q, (const char *)p + i, char_len) != 0) {
+            q += (unsigned char)*q < 0x80 ? 1 : 2;
+            at++;
+        }
+        if (!*q)
+            return SPELL_NOT;
+        to[len++] = order[at];
+        i += char_len;
+    }
+    return len;
+}
+
+static void test_spelling(void)
+{
+    enum { ROUNDS = 20000, MAX = 40 };
+    static const unsigned char odd[] = {' ',  0x7F, 0,    '\n', 0xC2, 0xC3, 0xC4, 0xC5,
+                                        0xC6, 0xA0, 0xAD, 0x80, 0xBF, 0xE4, 0xFF, 0xC0};
+    struct buf b = {0};
+    struct err e;
+    size_t bad = 0, wrong = 0, spellings = 0;
+    for (size_t round = 0; round < ROUNDS; round++) {
+        unsigned char bytes[MAX], got[2 * MAX + SPELL_PAD], want[2 * MAX + SPELL_PAD];
+        size_t n = (size_t)rnd(MAX);
+        for (size_t i = 0; i < n; i++)
+            bytes[i] = (unsigned char)(rnd(3) ? 'a' + rnd(26) : rnd(256));
+        if (rnd(2) && n)
+            bytes[0] = ' ';
+        b.len = 0;
+        spell_put(&b, bytes, n, &e);
+        size_t len = b.len;
+        buf_reserve(&b, SPELL_PAD, &e);
+        memset(b.p + len, rnd(2) ? 0 : 'x', SPELL_PAD);
+        bad += spell_get(got, b.p, len) != n || memcmp(got, bytes, n) != 0;
+        if (len) /* something else, mostly */
+            b.p[rnd(len)] = odd[rnd(sizeof odd)];
+        size_t plain = plain_spell_get(want, b.p, len);
+        spellings += plain != SPELL_NOT;
+        wrong += spell_get(got, b.p, len) != plain || (plain != SPELL_NOT && memcmp(got, want, plain) != 0);
+    }
+    buf_free(&b);
+    tap_ok(!bad, "what is spelled is read as the same bytes");
+    tap_ok(!wrong && spellings > ROUNDS / 100 && spellings < ROUNDS / 2, "what is no spelling is not taken for one");
+}
+
+static void test_swar(void)
+{
+    bool good = true;
+    for (size_t round = 0; round < 100000; round++) {
+        unsigned char p[8], c = (unsigned char)rnd(128);
+        for (size_t i = 0; i < 8; i++)
+            p[i] = (unsigned char)(rnd(2) ? rnd(256) : (uint64_t)c + rnd(3) - 1);
+        uint64_t x = swar_load(p), equal = swar_equal(x, c), less = swar_less_or_equal(x, c);
+        for (size_t i = 0; i < 8; i++) {
+            unsigned char e[8], l[8];
+            memcpy(e, &equal, 8);
+            memcpy(l, &less, 8);
+            good &= e[i] == (p[i] == c ? 0x80 : 0) && l[i] == (p[i] <= c ? 0x80 : 0);
+        }
+        for (size_t i = 0; equal && i < swar_first(equal); i++)
+            good &= p[i] != c;
+        good &= !equal || p[swar_first(equal)] == c;
+    }
+    tap_ok(good, "eight bytes at a time: equal, less or equal, the first");
+}
+
 static void test_sha256(void)
 {
     char hex[SHA256_HEX]; /* FIPS 180-4: the empty string, and "abc" */
@@ -444,6 +544,7 @@ static void test_appends(void)
 
 int main(void)
 {
+    random_seed(20240501);
     test_json();
     test_regex();
     test_collisions();
@@ -452,6 +553,9 @@ int main(void)
     test_sizes();
     test_json_strings();
     test_base64();
+    test_base64_get();
+    test_spelling();
+    test_swar();
     test_sha256();
     test_appends();
     return tap_done();
