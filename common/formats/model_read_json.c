@@ -185,6 +185,9 @@ static int read_pattern(struct jsonr *r, struct buf *regex)
             return jsonr_fail(r, "an empty pattern splits nothing");
         if (kind == 0 ? buf_put(regex, s.p, s.len, r->e) : escape_regex(regex, s, r->e))
             return -1;
+        if (buf_reserve(regex, 1, r->e))
+            return -1;
+        regex->p[regex->len] = '\0'; /* not counted */
     }
     return more < 0 ? -1 : regex->len ? 0 : jsonr_fail(r, "a pattern must have a \"Regex\" or a \"String\"");
 }
@@ -196,6 +199,39 @@ static int need_keys(struct jsonr *r, const struct step *s, uint32_t keys)
             return jsonr_fail(r, "pre_tokenizer \"%s\" has no \"%s\"", s->type.s, step_keys[i]);
     }
     return 0;
+}
+
+/* What in a regex Oniguruma, which Hugging Face tokenizers has, reads otherwise than PCRE2, for messages; or NULL. (It
+ * has Ruby's syntax, in which ^ and $ are borders of lines, m lets the dot match newlines, classes may hold classes,
+ * and \h is a hexadecimal digit.) */
+static const char *read_otherwise(const char *regex, size_t len)
+{
+    bool in_class = false;
+    for (size_t i = 0; i < len; i++) {
+        char c = regex[i], next = i + 1 < len ? regex[i + 1] : '\0';
+        if (c == '\\') {
+            if (next == 'h' || next == 'H')
+                return next == 'h' ? "\\h" : "\\H";
+            i++;
+        } else if (in_class) {
+            if (c == '[')
+                return "[ in a class";
+            if (c == '&' && next == '&')
+                return "&& in a class";
+            in_class = c != ']';
+        } else if (c == '[') {
+            in_class = true;
+            i += next == '^';
+            i += i + 1 < len && regex[i + 1] == ']'; /* then it is itself */
+        } else if (c == '^' || c == '$') {
+            return c == '^' ? "^" : "$";
+        } else if (c == '(' && next == '?') {
+            size_t flags = strspn(regex + i + 2, "imsxn-");
+            if (memchr(regex + i + 2, 'm', flags) && i + 2 + flags < len && strchr(":)", regex[i + 2 + flags]))
+                return "(?m";
+        }
+    }
+    return model_has_possessive_count(regex, len) ? "}+" : NULL;
 }
 
 /* Whether each character is in a match: of two well known regexes that is known. */
@@ -224,10 +260,11 @@ static int take_split(struct reader *in, const struct step *s)
         return jsonr_fail(r,
                           "pre_tokenizer Split with behavior \"%s\"%s: only \"Isolated\" without invert is supported",
                           s->behavior.s, s->invert ? " and invert" : "");
-    if (model_has_possessive_count((const char *)s->regex.p, s->regex.len))
+    const char *other = read_otherwise((const char *)s->regex.p, s->regex.len);
+    if (other)
         return jsonr_fail(
-            r, "the regex has }+, which Hugging Face tokenizers reads as a repetition of the repetition, and "
-               "we as possessive: write {n,m} or (?>...{n,m})");
+            r, "the regex has %s, which means something else to Hugging Face tokenizers than to us: not supported",
+            other);
     return build_regex(&in->b, (const char *)s->regex.p, s->regex.len);
 }
 
@@ -408,6 +445,11 @@ static int check_kinds(struct reader *in)
 {
     const double most = 1e9; /* steps, a second or so */
     double work = 0;
+    size_t n_normalized = 0;
+    for (size_t i = 0; i < in->n_added; i++)
+        n_normalized += in->added[i].normalized;
+    if (!n_normalized || n_normalized == in->n_added)
+        return 0;
     for (size_t i = 0; i < in->n_added; i++) {
         const struct added *a = &in->added[i];
         for (size_t k = 0; !a->normalized && k < in->n_added; k++) {

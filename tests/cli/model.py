@@ -172,7 +172,14 @@ def json_trials():
     for behavior in "MergedWithPrevious", "MergedWithNext", "Removed", "Contiguous":
         refuses(changed(pre_tokenizer=sequence(split(r, behavior), no_regex())), f'behavior "{behavior}"', f"behavior {behavior}")
     refuses(changed(pre_tokenizer=sequence(split(r, invert=True), no_regex())), "invert", "invert")
-    refuses(changed(pre_tokenizer=sequence(split({"Regex": "x{1,3}+"}), no_regex())), "}+", "a possessive count, as Hugging Face has none")
+    other = (("x{1,3}+", "}+"), ("^a|b", "^"), (r"\s++$|.", "$"), (r"\h+|\H", "\\h"), ("[a-z&&[^b]]", "&& in a class"), ("[a[b]]", "[ in a class"),
+             ("(?im:a)", "(?m"), ("(?m)a", "(?m"))
+    for regex, what in other:
+        refuses(changed(pre_tokenizer=sequence(split({"Regex": regex}), no_regex())), f"the regex has {what},", f"{regex}, which Hugging Face reads otherwise")
+    for regex in r"[^$&(?m:]|\^|\$|[]a]|[^]b]|\[|[\[\]^$]|(?i:m)|(?=m)|(?<m>x)", CL100K:
+        reads(changed(pre_tokenizer=sequence(split({"Regex": regex}), no_regex())), {"regex": regex}, regex)
+    many = [added(f"<{k}>") for k in range(3000)]
+    reads(with_added(*many), {"special-tokens": "3001"}, "thousands of added tokens")
     for flag in "lstrip", "rstrip", "single_word":
         refuses(with_added(added("<a>", **{flag: True})), f'"<a>" with "{flag}"', f"added token with {flag}")
     n = len(BASE["model"]["vocab"])
