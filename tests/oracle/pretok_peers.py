@@ -3,31 +3,29 @@
 
     pretok_peers.py PRETOK [TEXT...]     PRETOK: the program built from pretok.c
 
-Compared: the classes of all code points (PyPI unicodedata2), the built-in patterns on random documents and on samples of
-the TEXT files (PyPI tokenizers, tiktoken), and regexes by a user (tokenizers). A package that is missing is a skip.
+Compared: the classes of all code points (PyPI unicodedata2), the built-in patterns, by each text that is known for them, on
+random documents and on samples of the TEXT files (PyPI tokenizers, tiktoken), the texts that tiktoken has itself, and
+regexes by a user, one or two in sequence (tokenizers). A package that is missing is a skip.
 SEED=N sets the random seed.
 """
 import importlib
+import inspect
 import os
 import random
+import re
 import subprocess
 import sys
 
 UNICODE = "16.0.0"
-N_RANDOM, N_ATOMS = 100, 3000  # documents, atoms in each
+N_RANDOM, N_ATOMS = 50, 3000  # documents, atoms in each
 N_SAMPLES, SAMPLE = 8, 1 << 18  # of each TEXT, bytes in each
-
-# As tiktoken has them; the built-in patterns are written as Hugging Face has them.
-TIKTOKEN = {
-    "gpt2": r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
-    "cl100k": r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]"
-              r"|\s+(?!\S)|\s",
-}
 
 ATOMS = (["'", "'s", "'S", "'t", "'re", "'VE", "'lL", "'d", "'m", "s", "l", "re", "a", "Z", "word", "\u017F", "\u212A"]
          + [" "] * 8 + ["  ", "\n", "\n", "\r", "\r\n", "\t", "\v", "\x1F", "\u0085", "\u00A0", "\u180E", "\u2028", "\u3000"]
          + ["1", "23", "4567", "\u0665", "\uFF11", "\u2167", "\U0001D7D8", ".", ",!", "-", "\"", "<|", "\u0301", "\u200D"]
          + ["\u00E9", "\u0416\u0447", "\u4E2D\u6587", "\u3002", "\uC544", "\u0915\u094D\u0937", "\u0E2A\u0E33", "\u0639"]
+         + ["A", "U", "HTML", "Word", "/", "/\n", "\u01C5", "\u02B0", "\u041F\u0440", "\u3042", "\u30FC", "\u30FB", "\u3040", "\u3099"]
+         + ["\u9FA5", "\u9FA6", "\U000E0100", "\u2764\uFE0F"]
          + ["\U0001F600", "\U0001F469\u200D\U0001F4BB", "\U00020000", "\U000323AF", "\u1C89", "\uFFFD"])
 
 # Regexes that PCRE2 and Oniguruma read alike (not ^, $ and (?m): Oniguruma's match at every line, and its (?m) is (?s)), on
@@ -104,8 +102,9 @@ def samples(path):
             yield f.read(SAMPLE).decode(errors="ignore")
 
 
-def huggingface_split(tokenizers, regex):
-    split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(regex), "isolated")
+def huggingface_split(tokenizers, *regexes):
+    parts = tokenizers.pre_tokenizers
+    split = parts.Sequence([parts.Split(tokenizers.Regex(regex), "isolated") for regex in regexes])
     return lambda text: [piece.encode() for piece, _ in split.pre_tokenize_str(text) if piece]
 
 
@@ -141,25 +140,52 @@ def test_classes(pretok):
     report(not wrong, name, f"differ: {[f'U+{c:04X}' for c in wrong[:10]]}")
 
 
-def test_pattern(pretok, pattern, regex, what, documents):
+def test_pattern(pretok, pattern, texts, what, documents):
+    """texts: what is known for the pattern, as (dialect, regexes); the first is its own."""
     def ours(text):
         return our_pieces(pretok, [pattern], text)
 
     tokenizers, tiktoken = package("tokenizers"), package("tiktoken")
-    name = f"{pattern}: {what}: equal to"
-    if tokenizers:
-        compare(f"{name} Hugging Face's Split", documents, ours, huggingface_split(tokenizers, regex))
-    else:
-        skip(f"{name} Hugging Face's Split", "no PyPI tokenizers")
+    for i, (dialect, regexes) in enumerate(texts):
+        name = f"{pattern}, text {i}: {what}: equal to"
+        if not tokenizers:
+            skip(f"{name} Hugging Face's Split", "no PyPI tokenizers")
+        elif dialect == "any":
+            compare(f"{name} Hugging Face's Split", documents, ours, huggingface_split(tokenizers, *regexes))
+        if not tiktoken:
+            skip(f"{name} tiktoken", "no PyPI tiktoken")
+        elif len(regexes) == 1:
+            compare(f"{name} tiktoken", documents, ours, tiktoken_pieces(tiktoken, regexes[0], ours))
     if tokenizers and pattern == "gpt2":
-        compare(f"{name} Hugging Face's ByteLevel", documents, lambda text: [len(piece) for piece in ours(text)],
+        compare(f"{pattern}: {what}: equal to Hugging Face's ByteLevel", documents, lambda text: [len(piece) for piece in ours(text)],
                 huggingface_byte_level(tokenizers))
-    if tiktoken:
-        # Its cl100k takes all spaces at the end of a document as one pretoken (\s++$ comes first there), Hugging Face's ends
-        # one after the last newline: "a\n " is a, \n and a space here, a and the rest there. Else they are equal.
-        compare(f"{name} tiktoken", [text.rstrip() if pattern == "cl100k" else text for text in documents], ours, tiktoken_pieces(tiktoken, TIKTOKEN[pattern], ours))
-    else:
-        skip(f"{name} tiktoken", "no PyPI tiktoken")
+
+
+def test_dialects(texts):
+    """What is known as another regex in Oniguruma is one."""
+    tokenizers = package("tokenizers")
+    for pattern, known in texts.items():
+        for i, (dialect, regexes) in enumerate(known):
+            name = f"{pattern}, text {i}: another regex to Hugging Face"
+            if dialect == "pcre" and tokenizers:
+                split = huggingface_split(tokenizers, *regexes)
+                report(split("1234567") == [b"1234567"], name, split("1234567"))
+            elif dialect == "pcre":
+                skip(name, "no PyPI tokenizers")
+
+
+def test_tiktoken_texts(texts):
+    """The texts in tiktoken's own list of encodings are known."""
+    try:
+        from tiktoken_ext import openai_public
+    except ImportError:
+        return skip("the texts of tiktoken are known", "no PyPI tiktoken")
+    source = inspect.getsource(openai_public)
+    for pattern in "gpt2", "cl100k-tiktoken":
+        report(any(f'r"""{regexes[0]}"""' in source for _, regexes in texts[pattern]), f"{pattern}: tiktoken's text is known")
+    function = inspect.getsource(openai_public.o200k_base)
+    alternatives = re.findall(r'r"""(.*?)"""', function)
+    report(any("|".join(alternatives) == regexes[0] for _, regexes in texts["o200k"]), "o200k: tiktoken's text is known", alternatives)
 
 
 def test_regexes(pretok):
@@ -170,21 +196,33 @@ def test_regexes(pretok):
     for regex in REGEXES:
         compare(f"regex {regex}: equal to Hugging Face's Split", documents,
                 lambda text: our_pieces(pretok, ["-e", regex], text), huggingface_split(tokenizers, regex))
+    for regex in REGEXES:
+        for other in random.sample(REGEXES, 3):
+            compare(f"regexes {regex} and {other}: equal to Hugging Face's Sequence", documents,
+                    lambda text: our_pieces(pretok, ["-e", regex, other], text), huggingface_split(tokenizers, regex, other))
 
 
 def main():
     if len(sys.argv) < 2:
         sys.exit("usage: pretok_peers.py PRETOK [TEXT...]")
-    pretok, texts = sys.argv[1], sys.argv[2:]
+    pretok, paths = sys.argv[1], sys.argv[2:]
     seed = int(os.environ.get("SEED", "20240229"))
     random.seed(seed)
     print(f"# SEED={seed}")
     test_classes(pretok)
+    texts = {}
     for line in run(pretok, ["--regexes"]).splitlines():
-        pattern, regex = line.split(" ", 1)
-        test_pattern(pretok, pattern, regex, "random documents", random_documents(ATOMS, N_RANDOM, N_ATOMS))
-        for path in texts:
-            test_pattern(pretok, pattern, regex, os.path.basename(path), list(samples(path)))
+        pattern, *regexes = line.split("\t")
+        texts[pattern] = [("any", regexes)]
+    for line in run(pretok, ["--spellings"]).splitlines():
+        dialect, pattern, regex = line.split("\t")
+        texts[pattern].append((dialect, [regex]))
+    test_tiktoken_texts(texts)
+    test_dialects(texts)
+    for pattern, known in texts.items():
+        test_pattern(pretok, pattern, known, "random documents", random_documents(ATOMS, N_RANDOM, N_ATOMS))
+        for path in paths:
+            test_pattern(pretok, pattern, known, os.path.basename(path), list(samples(path)))
     test_regexes(pretok)
     print(f"1..{n_tests}")
     return 1 if n_failed else 0
