@@ -40,7 +40,7 @@ static const char usage[] =
     "Cuts text into chunks for bpe-count. FILEs (standard input if none, or -) are plain text,\n"
     "or zstd or gzip of it.\n"
     "  -p, --pattern=NAME     how text splits into pretokens: gpt2 (default), cl100k (llama3),\n"
-    "                         cl100k-tiktoken, nanochat, qwen2, bytes\n"
+    "                         cl100k-tiktoken, nanochat, qwen2, o200k, deepseek-v3, bytes\n"
     "  -e, --regex=REGEX      the same by a PCRE2 regex\n"
     "  -m, --model=MODEL      the pattern and the special tokens of a model, for bpe-encode\n"
     "  -s, --special=TOKEN    a special token, which ends a document (default <|endoftext|>);\n"

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """train_peers.py [FILE...] - the line of the README against Hugging Face's BpeTrainer, merge for merge.
 
-Each FILE (default: made-up text) is trained on with both, patterns gpt2 and cl100k, V = 32000. The tokenizer.json must be what
-Hugging Face saves, byte for byte, and load again. Needs PyPI tokenizers; BUILD is where the programs are. TAP.
+Each FILE (default: made-up text) is trained on with both, V = 32000, by the patterns gpt2, cl100k, o200k and deepseek-v3, made-up
+text by all. The tokenizer.json must be what Hugging Face saves, byte for byte, and load again. Needs PyPI tokenizers; BUILD is
+where the programs are. TAP.
 """
 import json
 import os
@@ -21,8 +22,6 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.join(TOP, "build"))
 ENV = dict(os.environ, PATH=BUILD + ":" + os.environ["PATH"])
 EOT = "<|endoftext|>"
-CL100K = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
-          r"|\s*[\r\n]+|\s+(?!\S)|\s+")
 V = 32000
 n_tests = failed = 0
 
@@ -44,11 +43,18 @@ def documents(path):
     yield rest
 
 
+def regexes():
+    """Of the built-in patterns; pretok_peers.py holds them against what others have."""
+    program = os.path.join(BUILD, "tests/oracle/pretok")
+    lines = subprocess.run([program, "--regexes"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    return {name: texts for name, *texts in (line.split("\t") for line in lines.splitlines())}
+
+
 def train_hf(path, pattern):
     tok = Tokenizer(models.BPE())
     level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=pattern == "gpt2")
-    split = pre_tokenizers.Split(Regex(CL100K), "isolated")
-    tok.pre_tokenizer = level if pattern == "gpt2" else pre_tokenizers.Sequence([split, level])
+    splits = [pre_tokenizers.Split(Regex(regex), "isolated") for regex in regexes()[pattern]]
+    tok.pre_tokenizer = level if pattern == "gpt2" else pre_tokenizers.Sequence([*splits, level])
     tok.decoder = decoders.ByteLevel()
     tok.train_from_iterator(documents(path), trainers.BpeTrainer(
         vocab_size=V, special_tokens=[EOT], show_progress=False, initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
@@ -61,14 +67,15 @@ def train_ours(path, pattern, out):
 
 
 def main():
-    files = sys.argv[1:]
+    files, patterns = sys.argv[1:], ("gpt2", "cl100k", "o200k", "deepseek-v3")
     with tempfile.TemporaryDirectory() as scratch:
         if not files:
+            patterns = regexes()
             files = [os.path.join(scratch, "made-up.txt")]
             with open(files[0], "wb") as f:
                 subprocess.run([sys.executable, os.path.join(TOP, "tests", "text.py"), "1", "3000000"], stdout=f, check=True)
         for path in files:
-            for pattern in ("gpt2", "cl100k"):
+            for pattern in patterns:
                 name = f"{os.path.basename(path)}, {pattern}"
                 out = os.path.join(scratch, "tokenizer.json")
                 start = time.time()

@@ -209,6 +209,15 @@ static void test_regex(void)
     holds(model_put_json, &m, want, "a regex is a Split before ByteLevel");
     m.pattern = "cl100k";
     holds(model_put_json, &m, want, "so is a built-in pattern other than gpt2");
+
+    static const struct model_regex two[] = {{"a", 1}, {"\\d", 2}};
+    struct trained several = {.pattern = "several", .regex = two, .n_regex = 2};
+    want = "      {\n        \"type\": \"Split\",\n        \"pattern\": {\n          \"Regex\": \"a\"\n        },\n"
+           "        \"behavior\": \"Isolated\",\n        \"invert\": false\n      },\n"
+           "      {\n        \"type\": \"Split\",\n        \"pattern\": {\n          \"Regex\": \"\\\\d\"\n        },\n"
+           "        \"behavior\": \"Isolated\",\n        \"invert\": false\n      },\n      {\n"
+           "        \"type\": \"ByteLevel\",\n";
+    holds(model_put_json, &several, want, "several regexes are as many Splits");
 }
 
 /* ---- Tokens of the same text ---- */
