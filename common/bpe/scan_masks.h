@@ -1,5 +1,6 @@
-/* scan_masks.h - gpt2, cl100k and its kin, and o200k scanned 64 bytes at a time: the part that is the same for all instruction sets. For
- * scan_neon.c, scan_sse2.c, scan_avx2.c and scan_avx512.c, which include it once they have defined
+/* scan_masks.h - gpt2, cl100k and its kin, and o200k scanned 64 bytes at a time: the part that is the same for all
+ * instruction sets. For scan_neon.c, scan_sse2.c, scan_avx2.c and scan_avx512.c, which include it once they have
+ * defined
  *
  *     vec, load   64 bytes                          lower      with 0x20 set in each
  *     set, bits   some of them, and as a mask       either     those of two sets
