@@ -45,7 +45,15 @@ struct block {
     uint64_t upper, lower; /* letters that are in one case */
     uint64_t mark;         /* first bytes of marks */
     uint64_t slash;
+    /* deepseek alone, in which marks are among the letters, too; what is in no class is "rest": */
+    uint64_t punct;
+    uint64_t cjk;   /* in its second regex */
+    uint64_t ascii; /* ASCII letters */
+    uint64_t high;  /* bytes that are not ASCII */
 };
+
+/* Which of them a pattern needs. */
+enum classes { CLASSES, CLASSES_O200K, CLASSES_DEEPSEEK };
 
 /* What is known of the bytes before a block: the masks of the block before it (only the last bits count), and what one
  * block leaves to the next. At the start of a scan, which is the start of a pretoken, all is 0, as if before it were
@@ -59,6 +67,7 @@ struct before {
     unsigned digits;     /* cl100k: numbers since the last start, if the block ends with one */
     bool absorbing;      /* cl100k: others have taken a newline, and take the next */
     uint64_t low;        /* o200k: lower case, and letters of both cases behind it */
+    bool naming;         /* deepseek: ASCII letters behind punctuation go on */
 };
 
 /* The text around a block, for what the masks cannot tell. */
@@ -109,6 +118,7 @@ INLINE struct raw raw_masks(const unsigned char *p)
     r.tail = bits(in_range(v, 0x80, 0x40));
     r.upper = bits(in_range(v, 'A', 26));
     r.slash = bits(equal(v, '/'));
+    r.punct = bits(in_range(v, '!', 94)) & ~r.letter & ~r.number;
     return r;
 }
 
@@ -173,23 +183,64 @@ INLINE void add_high_cats(struct block *b, const struct block *before, const str
     b->letter = spread(both, r->tail, before->letter & ~(before->upper | before->lower)) | b->upper | b->lower;
 }
 
-/* The classes of the block at text[p]; before: the block before it. cats: those of o200k too. */
+/* The same for deepseek, whose table is that of o200k. Told from two bytes: letters of U+00C0 to U+00FF, and U+9000 to
+ * U+9F7F, which are CJK; from one: CJK of U+5000 to U+8FFF. */
+INLINE void add_high_pieces(struct block *b, const struct block *before, const struct raw *r, const unsigned char *p)
+{
+    vec v = load(p);
+    uint64_t e9 = bits(equal(v, 0xE9)), sure_e9 = e9 & bits(in_range(v, 0x80, 0x3E)) >> 1;
+    uint64_t sure_c3 = bits(equal(v, 0xC3)) & bits(in_range(v, 0x80, 0x40)) >> 1 &
+                       ~(bits(either(equal(v, 0x97), equal(v, 0xB7))) >> 1);
+    uint64_t cjk = sure_e9 | bits(in_range(v, 0xE5, 4)) | (bits(equal(v, 0xE4)) & bits(in_range(v, 0xB8, 8)) >> 1);
+    uint64_t letters = (lead_masks(p) & ~e9) | sure_e9 | sure_c3;
+    uint64_t one = 0, two = 0, four = 0;
+    for (uint64_t left = r->high & ~r->tail & ~letters; left; left &= left - 1) {
+        unsigned i = lowest(left);
+        size_t n;
+        uint64_t cat = ucat_at(p + i, &n);
+        one |= (cat & 1) << i;
+        two |= (cat >> 1 & 1) << i;
+        four |= (cat >> 2 & 1) << i;
+        cjk |= (cat >> 3 & 1) << i;
+    }
+    letters |= (two & ~one & ~four) | (four & (one | two));
+    b->letter = spread(r->letter | letters, r->tail, before->letter);
+    b->number = spread(r->number | (one & two & ~four), r->tail, before->number);
+    b->white = spread(r->white | (four & ~one & ~two), r->tail, before->white);
+    b->punct = spread(r->punct | (one & ~two & ~four), r->tail, before->punct);
+    b->cjk = spread(cjk, r->tail, before->cjk);
+}
+
+/* The classes of the block at text[p]; before: the block before it. */
 INLINE struct block classes(const unsigned char *text, size_t p, size_t len, enum scan_end end,
-                            const struct block *before, bool cats)
+                            const struct block *before, enum classes kind)
 {
     struct block b = {0};
     uint64_t valid = 0;
     if (p < len) {
         struct raw r = raw_masks(text + p);
         valid = len - p >= BLOCK ? ~(uint64_t)0 : ((uint64_t)1 << (len - p)) - 1;
-        b = (struct block){
-            r.letter, r.number, r.white, r.space, r.newline, r.quote, r.tail, r.upper, r.letter & ~r.upper, 0, r.slash};
+        b = (struct block){.letter = r.letter,
+                           .number = r.number,
+                           .white = r.white,
+                           .space = r.space,
+                           .newline = r.newline,
+                           .quote = r.quote,
+                           .tail = r.tail,
+                           .upper = r.upper,
+                           .lower = r.letter & ~r.upper,
+                           .slash = r.slash,
+                           .punct = r.punct,
+                           .ascii = r.letter,
+                           .high = r.high};
         if (valid != ~(uint64_t)0) {
             r.high &= valid;
             r.tail &= valid;
         }
-        if (r.high && cats)
+        if (r.high && kind == CLASSES_O200K)
             add_high_cats(&b, before, &r, text + p);
+        else if (r.high && kind == CLASSES_DEEPSEEK)
+            add_high_pieces(&b, before, &r, text + p);
         else if (r.high)
             add_high(&b, before, &r, text + p);
     }
@@ -205,6 +256,10 @@ INLINE struct block classes(const unsigned char *text, size_t p, size_t len, enu
         b.lower &= valid;
         b.mark &= valid;
         b.slash &= valid;
+        b.punct &= valid;
+        b.cjk &= valid;
+        b.ascii &= valid;
+        b.high &= valid;
         if (end == SCAN_DOC)
             b.white |= ~valid;
         else
@@ -213,15 +268,15 @@ INLINE struct block classes(const unsigned char *text, size_t p, size_t len, enu
     return b;
 }
 
-/* The last characters of runs of white space (of those in `mask`), by their first bytes. Behind them comes something
- * else. */
-INLINE uint64_t last_of_runs(const struct block *b, const struct block *next, uint64_t mask)
+/* The last characters of runs of white space (of those whose last byte is in `mask`, or in next_mask of the next
+ * block), by their first bytes. Behind them comes something else. */
+INLINE uint64_t last_of_runs(const struct block *b, const struct block *next, uint64_t mask, uint64_t next_mask)
 {
     uint64_t last = mask & ~shift_down(b->white, next->white);
     if (((b->white & b->tail) | (next->white & next->tail)) == 0)
         return last;
     /* One byte back, or two, perhaps from the next block. */
-    uint64_t next_last = next->white & ~(next->white >> 1);
+    uint64_t next_last = next_mask & next->white & ~(next->white >> 1);
     uint64_t moved = shift_down(last & b->tail, next_last & next->tail);
     uint64_t next_moved = (next_last & next->tail) >> 1;
     return (last & ~b->tail) | (moved & ~b->tail) | shift_down(moved & b->tail, next_moved & next->tail);
@@ -258,7 +313,7 @@ INLINE uint64_t gpt2_starts(const struct block *b, const struct block *next, str
     uint64_t change = (b->letter ^ shift_up(b->letter, was->letter)) | (b->number ^ shift_up(b->number, was->number)) |
                       (b->white ^ white_before);
     uint64_t starts = change & ~(~b->white & shift_up(b->space, was->space));
-    return contract(starts | last_of_runs(b, next, b->white), b, before, at, gpt2_contraction);
+    return contract(starts | last_of_runs(b, next, b->white, ~(uint64_t)0), b, before, at, gpt2_contraction);
 }
 
 /* cl100k and its kin: every max-th number starts a pretoken, counted from the start of their run. */
@@ -344,7 +399,7 @@ INLINE uint64_t cl100k_runs(const struct block *b, const struct block *next, str
     uint64_t begins = blank & shift_up(white & b->newline, before->rest & was->newline);
     if (begins)
         starts |= behind_last_newline(begins, b, next, at);
-    starts |= last_of_runs(b, next, blank);
+    starts |= last_of_runs(b, next, blank, ~(uint64_t)0);
 
     /* A run of others; and of each such run its first character, which goes with letters if they follow it. */
     uint64_t others = other & ~other_before & ~space_before;
@@ -487,22 +542,65 @@ INLINE uint64_t o200k_starts(const struct block *b, const struct block *next, st
     return contract_words(starts, b, next, before, at);
 }
 
+/* Where pretokens start in block b, by scan_deepseek.c's rules. What is in no class is known alone, not several of it:
+ * that is left to the plain scanner. */
+INLINE uint64_t deepseek_starts(const struct block *b, const struct block *next, struct before *before,
+                                struct place *at)
+{
+    const struct block *was = &before->block;
+    uint64_t border = b->cjk ^ shift_up(b->cjk, was->cjk);
+    uint64_t punct_before = shift_up(b->punct, was->punct) & ~border;
+    uint64_t rest = ~(b->letter | b->number | b->white | b->punct), rest_before = shift_up(rest, before->other);
+    uint64_t stuck = rest & ~b->tail & rest_before;
+    if (stuck)
+        stick(at, lowest(stuck));
+
+    /* White space as in cl100k, but it leaves nothing to numbers and CJK. */
+    uint64_t taken = (punct_before | before->absorbing) & b->newline;
+    taken = b->newline & ~(b->newline + taken);
+    uint64_t white = b->white & ~taken;
+    uint64_t starts = white & ~shift_up(white, before->rest);
+    uint64_t blank = white & ~b->newline;
+    uint64_t begins = blank & shift_up(white & b->newline, before->rest & was->newline);
+    if (begins)
+        starts |= behind_last_newline(begins, b, next, at);
+    uint64_t stop = b->number | b->cjk, next_stop = next->number | next->cjk;
+    starts |= last_of_runs(b, next, blank & ~shift_down(stop, next_stop), ~(next_stop >> 1));
+
+    /* Punctuation; if it is ASCII and alone, ASCII letters behind it go with it, and no others. */
+    uint64_t first = b->punct & ~punct_before & ~shift_up(b->space, was->space);
+    uint64_t lone = first & ~b->high, names = b->ascii & shift_up(lone, before->lone), sum;
+    before->naming = __builtin_add_overflow(b->ascii, names | before->naming, &sum);
+    starts |= first | (sum & ~b->ascii & b->letter);
+
+    uint64_t blank_before = shift_up(blank, before->rest & ~was->newline);
+    starts |= b->letter & ~shift_up(b->letter, was->letter) & ~blank_before & ~rest_before & ~names;
+    starts |= border | (rest & ~rest_before) | (b->number & ~shift_up(b->number, was->number));
+    starts |= split_numbers(b, before, 3);
+
+    before->other = rest;
+    before->lone = lone;
+    before->rest = white;
+    before->absorbing = taken >> 63;
+    return starts;
+}
+
 typedef uint64_t starts_fn(const struct block *b, const struct block *next, struct before *before, struct place *at);
 
-/* The loop over blocks. cats: starts_of needs the classes of o200k; stuck, if not NULL: whether it got stuck. */
+/* The loop over blocks. kind: the classes that starts_of needs; stuck, if not NULL: whether it got stuck. */
 INLINE size_t scan_blocks(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,
-                          size_t max, starts_fn *starts_of, bool cats, bool *stuck)
+                          size_t max, starts_fn *starts_of, enum classes kind, bool *stuck)
 {
     size_t from = *pos, n = 0, slack = end == SCAN_MORE ? LOOKAHEAD - 1 : 0;
     if (len - from <= slack || max == 0)
         return 0;
     struct place at = {.text = text, .at = from, .len = len, .end = end, .limit = len - slack};
     struct before before = {.set = 1};
-    struct block b = classes(text, from, len, end, &before.block, cats);
+    struct block b = classes(text, from, len, end, &before.block, kind);
     uint64_t known = ~(uint64_t)1; /* the first start is *pos itself, which is no end */
     bool more;
     do {
-        struct block next = classes(text, at.at + BLOCK, len, end, &b, cats);
+        struct block next = classes(text, at.at + BLOCK, len, end, &b, kind);
         uint64_t starts = starts_of(&b, &next, &before, &at);
         starts &= known;
         known = ~(uint64_t)0;
@@ -533,7 +631,7 @@ INLINE size_t scan_blocks(const unsigned char *text, size_t len, enum scan_end e
     static size_t name(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,          \
                        size_t max)                                                                                     \
     {                                                                                                                  \
-        return scan_blocks(text, len, end, pos, ends, max, name##_starts, false, NULL);                                \
+        return scan_blocks(text, len, end, pos, ends, max, name##_starts, CLASSES, NULL);                              \
     }
 
 SCANNER(gpt2)
@@ -541,28 +639,31 @@ SCANNER(cl100k)
 SCANNER(nanochat)
 SCANNER(qwen2)
 
-/* What is stuck goes on behind some pretokens by the plain scanner. */
-static size_t o200k(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends, size_t max)
-{
-    size_t n = 0, got;
-    bool stuck = false;
-    for (;;) {
-        n += scan_blocks(text, len, end, pos, ends + n, max - n, o200k_starts, true, &stuck);
-        if (!stuck || n == max)
-            return n;
-        got = scan_o200k(text, len, end, pos, ends + n, max - n < PLAIN ? max - n : PLAIN);
-        if (got == 0)
-            return n;
-        n += got;
-        stuck = false;
+/* The same where masks may get stuck: some pretokens are the plain scanner's then. */
+#define SCANNER_AND_PLAIN(name, kind)                                                                                  \
+    static size_t name(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,          \
+                       size_t max)                                                                                     \
+    {                                                                                                                  \
+        for (size_t n = 0;;) {                                                                                         \
+            bool stuck = false;                                                                                        \
+            n += scan_blocks(text, len, end, pos, ends + n, max - n, name##_starts, kind, &stuck);                     \
+            if (!stuck || n == max)                                                                                    \
+                return n;                                                                                              \
+            size_t got = scan_##name(text, len, end, pos, ends + n, max - n < PLAIN ? max - n : PLAIN);                \
+            if (got == 0)                                                                                              \
+                return n;                                                                                              \
+            n += got;                                                                                                  \
+        }                                                                                                              \
     }
-}
+
+SCANNER_AND_PLAIN(o200k, CLASSES_O200K)
+SCANNER_AND_PLAIN(deepseek, CLASSES_DEEPSEEK)
 
 /* What an including file gives to scan_parts.h. */
 #define SCANNERS                                                                                                       \
     {                                                                                                                  \
         [SCAN_GPT2] = gpt2, [SCAN_CL100K] = cl100k, [SCAN_NANOCHAT] = nanochat, [SCAN_QWEN2] = qwen2,                  \
-        [SCAN_O200K] = o200k,                                                                                          \
+        [SCAN_O200K] = o200k, [SCAN_DEEPSEEK] = deepseek,                                                              \
     }
 
 #endif

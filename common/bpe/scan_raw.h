@@ -16,6 +16,7 @@ struct raw {
     uint64_t tail;    /* 0x80 to 0xBF: all but the first of a sequence */
     uint64_t upper;   /* of the letters, those in upper case */
     uint64_t slash;
+    uint64_t punct; /* all of printable ASCII that is no letter and no number */
 };
 
 #define INLINE static inline __attribute__((always_inline))
