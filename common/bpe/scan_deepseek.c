@@ -1,4 +1,4 @@
-/* scan_deepseek.c - the pretokens of DeepSeek-V3, scanned by hand, one character at a time.
+/* scan_deepseek.c - the pretokens of DeepSeek-V3, scanned by hand, one character at a time: the plain version.
  *
  * Three regexes, each splitting the pieces of the one before, and gaps between matches are pieces as well:
  *

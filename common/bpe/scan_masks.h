@@ -1,5 +1,5 @@
-/* scan_masks.h - gpt2, cl100k and its kin, and o200k scanned 64 bytes at a time: the part that is the same for all
- * instruction sets. For scan_neon.c, scan_sse2.c, scan_avx2.c and scan_avx512.c, which include it once they have
+/* scan_masks.h - gpt2, cl100k and its kin, o200k and deepseek scanned 64 bytes at a time: the part that is the same for
+ * all instruction sets. For scan_neon.c, scan_sse2.c, scan_avx2.c and scan_avx512.c, which include it once they have
  * defined
  *
  *     vec, load   64 bytes                          lower      with 0x20 set in each
@@ -10,7 +10,9 @@
  * The idea (as in gigatoken, and before it in simdjson): bit i of a mask says that byte i is of a class; shifts by one
  * say where the class changes, and so where pretokens start, for 64 bytes in some twenty operations and without a
  * branch that depends on the text. What is rare is then mended one by one: contractions, multi-byte white space, long
- * numbers. All bytes of a multi-byte character have its class.
+ * numbers. What is rare and would need many masks is left to the plain scanner, which goes on from the end of the last
+ * pretoken that is known: there a scan may begin anew, as the regexes look back at nothing. All bytes of a multi-byte
+ * character have its class.
  *
  * A block's starts depend on the blocks before (struct before: what their last byte was) and behind it (whether white
  * space goes on), so the masks are made one block ahead. Where the document ends, white space is taken to follow: then
@@ -491,6 +493,7 @@ INLINE uint64_t contract_words(uint64_t starts, const struct block *b, const str
     starts = (starts & ~before->clear) | done;
     before->clear = before->set = 0;
     uint64_t quotes = b->quote & shift_up(b->letter, before->block.letter);
+    uint64_t both = b->letter & ~(b->upper | b->lower), next_both = next->letter & ~(next->upper | next->lower);
     for (; quotes; quotes &= quotes - 1) {
         unsigned i = lowest(quotes);
         if (done >> i & 1)
@@ -498,8 +501,8 @@ INLINE uint64_t contract_words(uint64_t starts, const struct block *b, const str
         unsigned n = (unsigned)cl100k_contraction(at->text + at->at + i, at->len - at->at - i), to = i + n;
         if (n == 0)
             continue;
-        const struct block *in = to < BLOCK ? b : next;
-        if ((in->letter & ~(in->upper | in->lower)) >> to % BLOCK & 1) {
+        uint64_t class = to < BLOCK ? both >> to : next_both >> (to - BLOCK);
+        if (class & 1) {
             stick(at, i);
             return starts;
         }
