@@ -270,7 +270,7 @@ def main():
             with open("bad.txt", "wb") as out:
                 out.write(bad)
             options = rng.choice(([], ["--invalid=replace"], ["--invalid=skip"])) + \
-                rng.choice(([], [], ["-p", "cl100k"], ["-p", "bytes"], ["-e", r"\w+|\s+(?!\S)|[^\w\s]+"], ["--no-special"],
+                rng.choice(([], [], ["-p", "cl100k-tiktoken"], ["-p", "o200k"], ["-p", "deepseek-v3"], ["-p", "cl100k"], ["-p", "bytes"], ["-e", r"\w+|\s+(?!\S)|[^\w\s]+"], ["--no-special"],
                             ["-s", "\n", "-s", "<|end", "-s", "<|endoftext|>"], ["-s", "aba", "-s", "e"]))
             sums = set()
             for how in (["-b", "2K"], ["--inline", "-b", "3K"]):
