@@ -121,6 +121,8 @@ fails 64 "bpe-chunk: *--only*" bpe-chunk --only missing -p gpt2 in.txt
 fails 64 "bpe-chunk: *--only*" bpe-chunk --only missing --jsonl in.txt
 fails 64 "bpe-merge: *gpt2*-o*" bpe-merge -v 300 -f gpt2 in.sum
 fails 64 "bpe-merge: *--special-first*tiktoken*" bpe-merge -v 300 -f tiktoken --special-first in.sum
+bpe-chunk -p deepseek-v3 in.txt | bpe-count | bpe-sum >three.sum
+fails 64 "bpe-merge: tiktoken splits * 3: use -f json" bpe-merge -v 300 -f tiktoken --special-last three.sum
 fails 64 "bpe-merge: *--special*merges*" bpe-merge -v 300 -f merges --special-last in.sum
 fails 64 "bpe-merge: *--merges*json*" bpe-merge -v 300 -f merges --merges=string in.sum
 

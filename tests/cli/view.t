@@ -46,6 +46,7 @@ is "$(cat long)" same "and a pretoken that takes several records"
 text 4 30000 >in.txt
 bpe-chunk -b 4k in.txt >ranges
 bpe-chunk -b 4k --inline --invalid=replace -p cl100k -s '<|endoftext|>' -s '<pad>' in.txt >chunks
+like "$(bpe-chunk -p llama3 in.txt | bpe-view)" "* pattern=cl100k special*" "an alias of a pattern does not travel"
 bpe-chunk --jsonl=a.b --on-error=skip -e '\s|\S+' empty.jsonl 2>/dev/null >failed
 like "$(bpe-view <ranges)" "# promise run=* pattern=gpt2 special=<|endoftext|> invalid=error
 #  source number=0 name=in.txt bytes=$(wc -c <in.txt)
