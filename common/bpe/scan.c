@@ -26,33 +26,37 @@ static size_t scan_whole(const unsigned char *text, size_t len, enum scan_end en
 
 /* ---- The patterns ---- */
 
+#define CONTRACTION "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+#define SPACES "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+
 /* What is common to cl100k and its kin, before and behind \p{N}. */
-#define BEFORE_NUMBERS "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
-#define BEHIND_NUMBERS "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+#define BEFORE_NUMBERS CONTRACTION "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
+#define BEHIND_NUMBERS "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"
+
+/* The two halves of a word of o200k. */
+#define UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
+#define LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
 
 static const char gpt2[] = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
-static const char cl100k[] = BEFORE_NUMBERS "\\p{N}{1,3}" BEHIND_NUMBERS;
-static const char cl100k_tiktoken[] =
-    BEFORE_NUMBERS "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s+\\z|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
-static const char nanochat[] = BEFORE_NUMBERS "\\p{N}{1,2}" BEHIND_NUMBERS;
-static const char qwen2[] = BEFORE_NUMBERS "\\p{N}" BEHIND_NUMBERS;
-static const char o200k[] = "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+("
-                            "?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-                            "|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*"
-                            "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-                            "|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+static const char cl100k[] = BEFORE_NUMBERS "\\p{N}{1,3}" BEHIND_NUMBERS SPACES;
+static const char cl100k_tiktoken[] = BEFORE_NUMBERS "\\p{N}{1,3}" BEHIND_NUMBERS "\\s+\\z|" SPACES;
+static const char nanochat[] = BEFORE_NUMBERS "\\p{N}{1,2}" BEHIND_NUMBERS SPACES;
+static const char qwen2[] = BEFORE_NUMBERS "\\p{N}" BEHIND_NUMBERS SPACES;
+static const char o200k[] = "[^\\r\\n\\p{L}\\p{N}]?" UPPER "*" LOWER "+" CONTRACTION "?|"
+                            "[^\\r\\n\\p{L}\\p{N}]?" UPPER "+" LOWER "*" CONTRACTION "?|"
+                            "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|" SPACES;
 
 #define TEXT(literal)                                                                                                  \
     {                                                                                                                  \
         literal, sizeof literal - 1                                                                                    \
     }
 
+/* The second is [一-龥぀-ゟ゠-ヿ]+ */
 static const struct scan_text deepseek_v3[] = {
     TEXT("\\p{N}{1,3}"),
-    TEXT("[\xE4\xB8\x80-\xE9\xBE\xA5\xE3\x81\x80-\xE3\x82\x9F\xE3\x82\xA0-\xE3\x83\xBF]+"), /* [一-龥぀-ゟ゠-ヿ]+
-                                                                                             */
+    TEXT("[\xE4\xB8\x80-\xE9\xBE\xA5\xE3\x81\x80-\xE3\x82\x9F\xE3\x82\xA0-\xE3\x83\xBF]+"),
     TEXT("[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
-         "| ?[\\p{P}\\p{S}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"),
+         "| ?[\\p{P}\\p{S}]+[\\r\\n]*|" SPACES),
 };
 
 #define ONE(name, alias, regex, cut_inside)                                                                            \

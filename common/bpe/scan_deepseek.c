@@ -82,8 +82,10 @@ static size_t gap_end(const struct place *at, size_t p, size_t n)
     size_t q = p + n, n_next;
     while (class_at(at, q, &n) == REST) {
         unsigned next = class_at(at, q + n, &n_next);
-        if ((next & WORD) || (q + n == at->len && at->more))
-            return next ? q : at->len;
+        if (q + n == at->len && at->more)
+            return at->len;
+        if (next & WORD)
+            return q;
         q += n;
     }
     return q;
@@ -126,8 +128,6 @@ static inline size_t pretoken_end(struct place *at, size_t p, enum scan_end end)
             q++;
     } else if (class == SPACE) {
         q = spaces_in_piece(at, p);
-    } else if (p + n == at->len) {
-        q = at->len;
     } else {
         q = gap_end(at, p, n);
     }
