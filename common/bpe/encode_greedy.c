@@ -12,11 +12,18 @@ static const uint32_t NONE = UINT32_MAX;
 
 /* ---- Do two tokens go together? ---- */
 
+/* Whether two tokens may be a pair that merges; mostly true only if they are. Small enough to stay in caches. */
+static inline bool may_merge(const struct greedy *g, const struct merges *m, uint32_t left, uint32_t right)
+{
+    uint64_t bit = merges_scramble(m, left, right) >> g->pair_shift;
+    return g->pairs[bit / 64] >> bit % 64 & 1;
+}
+
 /* Whether none of the merges of rank < limit crosses the border between two tokens that stand side by side. */
 static bool go_together(const struct greedy *g, struct merges *m, uint32_t left, uint32_t right, uint32_t limit)
 {
     for (;;) {
-        if (merges_rank(m, left, right) < limit)
+        if (may_merge(g, m, left, right) && merges_rank(m, left, right) < limit)
             return false;
         const struct greedy_token *l = &g->token[left], *r = &g->token[right];
         if (l->order > r->order) { /* of equal ranks the left one is merged first */
@@ -129,8 +136,11 @@ static bool makes(const struct greedy *g, struct merges *m, uint32_t left, uint3
     return r->order == 0 || go_together(g, m, left, r->left, r->order);
 }
 
-static void set_token(struct greedy *g, uint32_t id, uint32_t rank, uint32_t left, uint32_t right)
+static void set_token(struct greedy *g, const struct merges *m, uint32_t id, uint32_t rank, uint32_t left,
+                      uint32_t right)
 {
+    uint64_t bit = merges_scramble(m, left, right) >> g->pair_shift;
+    g->pairs[bit / 64] |= (uint64_t)1 << bit % 64;
     g->token[id] = (struct greedy_token){rank + 1, left, right, id};
 }
 
@@ -142,7 +152,7 @@ static bool read_list(struct greedy *g, struct merges *m)
         const struct model_merge *x = &model->merge[i];
         if (merges_rank(m, x->left, x->right) == i && g->token[x->result].order == NONE &&
             makes(g, m, x->left, x->right, (uint32_t)i))
-            set_token(g, x->result, (uint32_t)i, x->left, x->right);
+            set_token(g, m, x->result, (uint32_t)i, x->left, x->right);
     }
     for (size_t i = 0; i < model->n_merges; i++) {
         const struct model_merge *x = &model->merge[i];
@@ -165,7 +175,7 @@ static bool read_ranks(struct greedy *g, struct merges *m)
         for (size_t i = 1; i < t->len && g->token[id].order == NONE; i++) {
             int64_t left = merges_token(m, t->p, i), right = left < 0 ? -1 : merges_token(m, t->p + i, t->len - i);
             if (right >= 0 && makes(g, m, (uint32_t)left, (uint32_t)right, id))
-                set_token(g, id, id, (uint32_t)left, (uint32_t)right);
+                set_token(g, m, id, id, (uint32_t)left, (uint32_t)right);
         }
         if (g->token[id].order == NONE)
             return false; /* its bytes may come together all the same, by a part of higher rank */
@@ -181,7 +191,13 @@ int greedy_init(struct greedy *g, struct merges *m, bool *suitable, struct err *
     size_t n = (size_t)model->n_ids + 1;
     *g = (struct greedy){.token = malloc(n * sizeof *g->token), .len = malloc(n * sizeof *g->len)};
     *suitable = false;
-    if (!g->token || !g->len) {
+    unsigned bits = 16;
+    while (bits < 2 * m->id_bits && (size_t)1 << bits < 16 * n)
+        bits++;
+    bits = bits < 2 * m->id_bits ? bits : 2 * m->id_bits;
+    g->pair_shift = 2 * m->id_bits - bits;
+    g->pairs = calloc(((size_t)1 << bits) / 64, sizeof *g->pairs);
+    if (!g->token || !g->len || !g->pairs) {
         greedy_free(g);
         return err_mem(e, "the parts of tokens", n * (sizeof *g->token + sizeof *g->len));
     }
@@ -206,6 +222,7 @@ void greedy_free(struct greedy *g)
 {
     free(g->token);
     free(g->len);
+    free(g->pairs);
     huge_free(g->node, ((size_t)1 << g->bits) * sizeof *g->node);
     *g = (struct greedy){0};
 }
@@ -225,12 +242,12 @@ static inline uint32_t longest(const struct greedy *g, const unsigned char *p, s
 
 size_t greedy_encode(const struct greedy *g, struct merges *m, const unsigned char *p, size_t n, uint32_t *id)
 {
-    uint64_t open = ~(uint64_t)0; /* places that may be a border, as far as is known */
+    uint64_t closed[GREEDY_MAX / 64 + 1] = {0}; /* places that are known to be no border */
     size_t n_ids = 0, at = 0;
     uint32_t next = longest(g, p, n);
     for (;;) {
         size_t end = at + g->len[next];
-        if ((open >> end & 1) && (n_ids == 0 || go_together(g, m, id[n_ids - 1], next, NO_MERGE))) {
+        if (!(closed[end / 64] >> end % 64 & 1) && (n_ids == 0 || go_together(g, m, id[n_ids - 1], next, NO_MERGE))) {
             id[n_ids++] = next;
             at = end;
             if (at == n)
@@ -239,7 +256,7 @@ size_t greedy_encode(const struct greedy *g, struct merges *m, const unsigned ch
             continue;
         }
         while (g->token[next].shorter == next) { /* no border here: a step back */
-            open &= ~((uint64_t)1 << at);
+            closed[at / 64] |= (uint64_t)1 << at % 64;
             next = id[--n_ids];
             at -= g->len[next];
         }

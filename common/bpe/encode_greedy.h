@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { GREEDY_MAX = 63 }; /* bytes of a word */
+enum { GREEDY_MAX = 255 }; /* bytes of a word */
 
 /* A token as merges see it. */
 struct greedy_token {
@@ -39,8 +39,10 @@ struct greedy {
     struct greedy_token *token; /* by id; order UINT32_MAX: no encoding has it */
     uint32_t *len;              /* by id: bytes */
     struct greedy_node *node;
-    unsigned bits;      /* 2^bits slots */
-    uint32_t byte[256]; /* the root's children */
+    unsigned bits;       /* 2^bits slots */
+    uint32_t byte[256];  /* the root's children */
+    uint64_t *pairs;     /* bits, 16 to 32 for each merge: set where the scrambled pair of one is (merges_scramble) */
+    unsigned pair_shift; /* of that to the number of a bit */
 };
 
 /* Makes the tables; false in *suitable if the model is not. A zeroed struct is fine to free. -1: out of memory. */

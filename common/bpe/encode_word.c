@@ -317,9 +317,9 @@ int word_encode(struct word_encoder *w, const unsigned char *p, size_t n, struct
             return 0;
         }
     }
-    if (n > SHORT_WORD)
+    if (n > SHORT_WORD && !(w->is_greedy && n <= GREEDY_MAX))
         return encode_long(w, p, n, e);
-    if (array_grow(&w->id, &w->cap, SHORT_WORD, sizeof *w->id, "a pretoken", e))
+    if (array_grow(&w->id, &w->cap, GREEDY_MAX + 1, sizeof *w->id, "a pretoken", e))
         return -1;
     if (++w->n_short == w->merges.model->n_ids / 4 && greedy_init(&w->greedy, &w->merges, &w->is_greedy, e))
         return -1;
