@@ -65,7 +65,7 @@ static bool add_token(struct greedy *g, const struct model *model, uint32_t id, 
             shorter = g->node[at].token;
         uint32_t next = child(g, at, t->p[i]);
         if (!g->node[next].key) {
-            if (++*n_nodes > (size_t)1 << (g->bits - 1))
+            if (++*n_nodes > ((size_t)3 << g->bits) / 4)
                 return false;
             g->node[next] = (struct greedy_node){(at << 8 | t->p[i]) + 1, NONE};
         }
@@ -96,7 +96,7 @@ static int make_trie(struct greedy *g, const struct model *model, bool *fits, st
     *fits = false;
     for (g->bits = FEWEST_BITS; g->bits <= MOST_BITS && !*fits; g->bits++) {
         size_t bytes = ((size_t)1 << g->bits) * sizeof *g->node;
-        if ((size_t)2 * n > (size_t)1 << g->bits)
+        if (n > ((size_t)1 << g->bits) / 2)
             continue;
         g->node = huge_zeroed(bytes);
         if (!g->node) {
