@@ -238,10 +238,10 @@ static __attribute__((noinline)) int find_tiny(struct encoder *en, const unsigne
     return 0;
 }
 
-static int find_short(struct encoder *en, const unsigned char *p, size_t n, uint32_t *value, struct err *e)
+static int find_short(struct encoder *en, const unsigned char *p, size_t n, uint64_t hash, uint32_t *value,
+                      struct err *e)
 {
     struct short_key key = short_key(p, n);
-    uint64_t hash = short_hash(en->secret, key.k);
     size_t at = (size_t)(hash >> en->short_shift);
     for (; en->shorts[at].key[2]; at = next_slot(at, en->short_shift)) {
         const struct encoder_short *s = &en->shorts[at];
@@ -260,9 +260,9 @@ static int find_short(struct encoder *en, const unsigned char *p, size_t n, uint
     return 0;
 }
 
-static int find_long(struct encoder *en, const unsigned char *p, size_t n, uint32_t *value, struct err *e)
+static int find_long(struct encoder *en, const unsigned char *p, size_t n, uint64_t hash, uint32_t *value,
+                     struct err *e)
 {
-    uint64_t hash = hash_bytes(p, n, en->secret[0]);
     size_t at = (size_t)(hash >> en->long_shift);
     for (; en->longs[at].len; at = next_slot(at, en->long_shift)) {
         const struct encoder_long *s = &en->longs[at];
@@ -321,14 +321,34 @@ static int reserve(struct ids *ids, const uint32_t *ends, size_t start, size_t n
     return ids_reserve(ids, bytes + LIST_COPY, e);
 }
 
+/* The hashes of the words that are not tiny; and asks for their slots. */
+static void hash_others(const struct encoder *en, const struct tiny_split *s, const unsigned char *text, size_t start,
+                        const uint32_t *ends, uint64_t *hash)
+{
+    for (size_t k = 0; k < (s->n + 63) / 64; k++) {
+        for (uint64_t left = s->other[k]; left; left &= left - 1) {
+            size_t i = 64 * k + (size_t)__builtin_ctzll(left), from = i ? ends[i - 1] : start, len = ends[i] - from;
+            if (len <= SHORT_MAX) {
+                hash[i] = short_hash(en->secret, short_key(text + from, len).k);
+                __builtin_prefetch(&en->shorts[hash[i] >> en->short_shift]);
+            } else if (len <= LONG_MAX) {
+                hash[i] = hash_bytes(text + from, len, en->secret[0]);
+                __builtin_prefetch(&en->longs[hash[i] >> en->long_shift]);
+            }
+        }
+    }
+}
+
 static inline int encode_batch(struct encoder *en, const unsigned char *text, size_t start, const uint32_t *ends,
                                size_t n, struct ids *ids, bool wide, struct err *e)
 {
     struct tiny_split s;
+    uint64_t hash[TINY_BATCH];
     en->split(&s, text, start, ends, n, &(struct tiny_place){en->secret, en->tiny_shift, en->spare});
     const struct encoder_tiny *tiny = en->tiny;
     for (size_t i = 0; i < n; i++)
         __builtin_prefetch(&tiny[s.slot[i]]);
+    hash_others(en, &s, text, start, ends, hash);
     for (size_t i = 0; i < n; i++) {
         const struct encoder_tiny *slot = &tiny[s.slot[i]];
         uint32_t value = slot->value;
@@ -342,8 +362,8 @@ static inline int encode_batch(struct encoder *en, const unsigned char *text, si
                 continue;
             }
             if (s.tail[i]          ? find_tiny(en, text + from, len, s.head[i], s.tail[i], s.slot[i], &value, e)
-                : len <= SHORT_MAX ? find_short(en, text + from, len, &value, e)
-                                   : find_long(en, text + from, len, &value, e))
+                : len <= SHORT_MAX ? find_short(en, text + from, len, hash[i], &value, e)
+                                   : find_long(en, text + from, len, hash[i], &value, e))
                 return -1;
             if (en->tiny_shift != shift) {
                 tiny = en->tiny;
