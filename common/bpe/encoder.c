@@ -24,7 +24,8 @@ enum {
     LIST_AT = 26,         /* bits of a place in the lists */
 };
 
-#define LIST (1u << 31) /* in a value: it is no id */
+#define LIST (1u << 31)      /* in a value: it is no id */
+#define HUGE_WORD UINT32_MAX /* a value: of a word too long to be remembered */
 
 /* ---- Ids ---- */
 
@@ -84,9 +85,10 @@ static size_t next_slot(size_t at, unsigned shift)
     return (at + 1) & (SIZE_MAX >> shift);
 }
 
+/* Whether a batch of new words would make a table more than 5/8 full. */
 static bool is_full(size_t n, unsigned shift)
 {
-    return n >= n_slots(shift) / 8 * 5;
+    return n + TINY_BATCH >= n_slots(shift) / 8 * 5;
 }
 
 int encoder_init(struct encoder *en, const struct model *model, bool wide, struct err *e)
@@ -167,7 +169,7 @@ static void find_spare(struct encoder *en)
         huge_free(old, n * sizeof *old);                                                                               \
     } while (0)
 
-/* Makes room for one more word in each table. */
+/* Makes room for one more batch of words in each table. */
 static int make_room(struct encoder *en, struct err *e)
 {
     bool all = en->lists.n >= LISTS_MAX;
@@ -197,7 +199,7 @@ static int make_room(struct encoder *en, struct err *e)
 static int new_value(struct encoder *en, const unsigned char *p, size_t n, uint32_t *value, struct err *e)
 {
     struct word_encoder *w = &en->word;
-    if (make_room(en, e) || word_encode(w, p, n, e))
+    if (word_encode(w, p, n, e))
         return -1;
     if (w->n == 1) {
         *value = w->id[0];
@@ -217,7 +219,7 @@ static int new_value(struct encoder *en, const unsigned char *p, size_t n, uint3
     return 0;
 }
 
-/* A tiny word that is not in its first slot. *grown: the table has others now. */
+/* A tiny word that is not in its first slot. */
 static __attribute__((noinline)) int find_tiny(struct encoder *en, const unsigned char *p, size_t n, uint64_t head,
                                                uint32_t tail, size_t at, uint32_t *value, struct err *e)
 {
@@ -283,6 +285,11 @@ static int find_long(struct encoder *en, const unsigned char *p, size_t n, uint6
 
 /* ---- Encoding ---- */
 
+static inline const unsigned char *list_at(const struct encoder *en, uint32_t value, bool wide)
+{
+    return en->lists.p + (value & ((1u << LIST_AT) - 1)) * (wide ? sizeof(uint32_t) : sizeof(uint16_t));
+}
+
 /* For the ids of a word there is room for one a byte, and for LIST_COPY more. */
 static inline void put_value(struct encoder *en, struct ids *ids, bool wide, uint32_t value)
 {
@@ -291,7 +298,7 @@ static inline void put_value(struct encoder *en, struct ids *ids, bool wide, uin
         return;
     }
     size_t w = wide ? sizeof(uint32_t) : sizeof(uint16_t), n = (value & ~LIST) >> LIST_AT;
-    const unsigned char *list = en->lists.p + (value & ((1u << LIST_AT) - 1)) * w;
+    const unsigned char *list = list_at(en, value, wide);
     if (__builtin_expect(n == 0, 0)) {
         n = get_id(list, wide);
         list += w;
@@ -344,6 +351,7 @@ static inline int encode_batch(struct encoder *en, const unsigned char *text, si
 {
     struct tiny_split s;
     uint64_t hash[TINY_BATCH];
+    uint32_t value[TINY_BATCH];
     en->split(&s, text, start, ends, n, &(struct tiny_place){en->secret, en->tiny_shift, en->spare});
     const struct encoder_tiny *tiny = en->tiny;
     for (size_t i = 0; i < n; i++)
@@ -351,28 +359,29 @@ static inline int encode_batch(struct encoder *en, const unsigned char *text, si
     hash_others(en, &s, text, start, ends, hash);
     for (size_t i = 0; i < n; i++) {
         const struct encoder_tiny *slot = &tiny[s.slot[i]];
-        uint32_t value = slot->value;
+        value[i] = slot->value;
         if (__builtin_expect(slot->head != s.head[i] || slot->tail != s.tail[i] || !s.tail[i], 0)) {
             size_t from = i ? ends[i - 1] : start, len = ends[i] - from;
-            unsigned shift = en->tiny_shift;
-            if (len > LONG_MAX) {
-                size_t left = n - i - 1;
-                if (put_huge(en, ids, text + from, len, e) || (left && reserve(ids, ends + i + 1, ends[i], left, e)))
-                    return -1;
-                continue;
-            }
-            if (s.tail[i]          ? find_tiny(en, text + from, len, s.head[i], s.tail[i], s.slot[i], &value, e)
-                : len <= SHORT_MAX ? find_short(en, text + from, len, hash[i], &value, e)
-                                   : find_long(en, text + from, len, hash[i], &value, e))
+            if (s.tail[i]          ? find_tiny(en, text + from, len, s.head[i], s.tail[i], s.slot[i], &value[i], e)
+                : len <= SHORT_MAX ? find_short(en, text + from, len, hash[i], &value[i], e)
+                : len <= LONG_MAX  ? find_long(en, text + from, len, hash[i], &value[i], e)
+                                   : 0)
                 return -1;
-            if (en->tiny_shift != shift) {
-                tiny = en->tiny;
-                for (size_t k = i + 1; k < n; k++)
-                    s.slot[k] =
-                        s.tail[k] ? (size_t)(tiny_hash(en->secret, s.head[k], s.tail[k]) >> en->tiny_shift) : en->spare;
-            }
+            if (len > LONG_MAX)
+                value[i] = HUGE_WORD;
         }
-        put_value(en, ids, wide, value);
+        if (value[i] & LIST)
+            __builtin_prefetch(list_at(en, value[i], wide));
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (__builtin_expect(value[i] == HUGE_WORD, 0)) {
+            size_t from = i ? ends[i - 1] : start, left = n - i - 1;
+            if (put_huge(en, ids, text + from, ends[i] - from, e) ||
+                (left && reserve(ids, ends + i + 1, ends[i], left, e)))
+                return -1;
+            continue;
+        }
+        put_value(en, ids, wide, value[i]);
     }
     return 0;
 }
@@ -394,7 +403,7 @@ int encoder_words(struct encoder *en, const unsigned char *text, size_t start, c
 {
     for (size_t some; n; start = ends[some - 1], ends += some, n -= some) {
         some = n < TINY_BATCH ? n : TINY_BATCH;
-        if (reserve(ids, ends, start, some, e) ||
+        if (make_room(en, e) || reserve(ids, ends, start, some, e) ||
             (ids->wide ? encode_wide : encode_narrow)(en, text, start, ends, some, ids, e))
             return -1;
     }
