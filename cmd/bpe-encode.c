@@ -74,7 +74,6 @@ struct program {
     struct model model;
     struct encoder encoder;
     const char *pattern; /* of the model, by name; NULL: by regexes, or not known */
-    uint64_t fingerprint;
     enum format format;
     struct pieces pieces; /* a run's work is a struct tokenize */
     struct pieces_run *text_run;
@@ -426,6 +425,8 @@ static int set_format(struct program *p, enum format by_input, struct err *e)
         return err_set(e, EX_USAGE, "-f records is for chunks; text goes through bpe-chunk -m first");
     if (p->format == RECORDS && p->opt.path)
         return err_set(e, EX_USAGE, "-o is for -f raw and text; records go to standard output");
+    if (p->format == RECORDS)
+        p->piece.model = fingerprint(&p->model);
     return p->format == TEXT || p->opt.path ? 0 : prog_no_terminal(e);
 }
 
@@ -512,7 +513,6 @@ static int run(struct program *p, struct err *e)
     const struct options *o = &p->opt;
     if (read_model(p, e))
         return -1;
-    p->piece.model = fingerprint(&p->model);
     if (o->path) {
         if (outfile_open(&p->outfile, o->path, e))
             return -1;

@@ -49,7 +49,7 @@ struct part {
     uint32_t before, after; /* neighbours; NONE: none */
 };
 
-enum { NONE = UINT32_MAX };
+static const uint32_t NONE = UINT32_MAX;
 
 /* Two neighbours that may merge. */
 struct chance {
