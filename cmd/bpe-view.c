@@ -1,7 +1,7 @@
 /* bpe-view - shows records as text, or checks them.
  *
  * Counts are lines `count TAB pretoken`, made for sort(1) and grep(1); every other record is a line that begins with
- * `#`.
+ * `#`, and what it holds.
  */
 #include "formats/ledger.h"
 #include "formats/record.h"
@@ -22,7 +22,8 @@
 
 static const char usage[] =
     "usage: bpe-view [--check] [FILE...]\n"
-    "Shows records as text: counts as lines `count TAB pretoken`, other records as lines with #.\n"
+    "Shows records as text: counts as lines `count TAB pretoken`, other records as lines with #\n"
+    "and, below, what they hold: the text of chunks, the ids of tokens.\n"
     "In pretokens and text, \\n \\r \\t \\\\ and \\xHH stand for what would not show.\n"
     "      --check    show nothing; verify every record, and that all that was promised is there\n"
     "  -h, --help     this text\n"
@@ -211,6 +212,32 @@ static int view_words(struct viewer *v, const struct record *rec, struct err *e)
     return 0;
 }
 
+static int view_tokens(struct buf *out, const struct record *rec, struct err *e)
+{
+    struct tokens t;
+    if (tokens_get(&t, rec, e) || buf_put_str(out, "# tokens", e) || put_id(out, "run", t.run, e) ||
+        put_number(out, "source", t.source, e) || put_number(out, "begin", t.begin, e) ||
+        put_number(out, "first", t.first, e) || put_number(out, "ids", t.ids.len / t.width, e) ||
+        buf_put_str(out, " ends=", e))
+        return -1;
+    struct cursor c = cursor_over(t.ends.p, t.ends.len);
+    for (uint64_t i = 0; i < t.n_ends; i++) {
+        if (buf_printf(out, e, "%s%llu", i ? "," : "", (unsigned long long)get_varint(&c)))
+            return -1;
+    }
+    if (buf_printf(out, e, " bytes-per-id=%d model=%016llx", (int)t.width, (unsigned long long)t.model))
+        return -1;
+    for (size_t i = 0; i < t.ids.len; i += t.width) {
+        const unsigned char *p = t.ids.p + i;
+        unsigned long id = p[0] | (unsigned long)p[1] << 8;
+        if (t.width == 4)
+            id |= (unsigned long)p[2] << 16 | (unsigned long)p[3] << 24;
+        if (buf_printf(out, e, "%c%lu", i ? ' ' : '\n', id))
+            return -1;
+    }
+    return buf_put_byte(out, '\n', e);
+}
+
 /* The content of a commit or summary; if it comes in several parts, only that it is one of them. */
 static int view_end(struct buf *out, const struct record *rec, struct err *e)
 {
@@ -289,6 +316,8 @@ static int view_record(struct viewer *v, const struct record *rec, struct err *e
         return view_range(out, rec, e);
     case RECORD_WORDS:
         return view_words(v, rec, e);
+    case RECORD_TOKENS:
+        return view_tokens(out, rec, e);
     case RECORD_COMMIT:
     case RECORD_SUMMARY:
         return view_end(out, rec, e);
@@ -429,6 +458,7 @@ int main(int argc, char **argv)
         return e.code;
     if (rc == 0) {
         ledger_init(&v.ledger, take_nothing, &v, true, NULL);
+        v.ledger.tokens = true;
         rc = simd_prepare(&e) || run(&v, &e) ? -1 : 0;
         ledger_free(&v.ledger);
         buf_free(&v.out);

@@ -470,22 +470,36 @@ static int try_close(struct ledger *l, struct ledger_batch *b, const char *strea
     return 0;
 }
 
-static int put_words(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
+/* A record of a batch, by its number in it; w: its words, NULL if it has tokens. */
+static int put_numbered(struct ledger *l, const struct record *rec, const unsigned char *run,
+                        const unsigned char *batch, uint64_t seq, const struct words *w, const char *stream,
+                        struct err *e)
 {
-    struct words w;
-    if (words_get(&w, rec, e))
+    struct ledger_batch *b = get_batch(l, batch, e);
+    if (!b || (memcmp(run, NO_RUN, ID_LEN) != 0 && !get_run(l, run, e)))
         return -1;
-    struct ledger_batch *b = get_batch(l, w.batch, e);
-    if (!b || (memcmp(w.run, NO_RUN, ID_LEN) != 0 && !get_run(l, w.run, e)))
-        return -1;
-    if (w.seq >= UINT64_MAX - 1 || b->state != OPEN || intervals_overlap(&b->seen, w.seq, w.seq + 1) != OVERLAP_NONE)
+    if (seq >= UINT64_MAX - 1 || b->state != OPEN || intervals_overlap(&b->seen, seq, seq + 1) != OVERLAP_NONE)
         return 0; /* came already */
-    b->known |= memcmp(w.run, NO_RUN, ID_LEN) != 0;
-    if (intervals_add(&b->seen, w.seq, w.seq + 1, e) || keep_words(l, b, &w, e))
+    b->known |= memcmp(run, NO_RUN, ID_LEN) != 0;
+    if (intervals_add(&b->seen, seq, seq + 1, e) || (w && keep_words(l, b, w, e)))
         return -1;
     b->n_seen++;
     b->checksum += rec->checksum;
     return try_close(l, b, stream, e);
+}
+
+static int put_words(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
+{
+    struct words w;
+    return words_get(&w, rec, e) ? -1 : put_numbered(l, rec, w.run, w.batch, w.seq, &w, stream, e);
+}
+
+static int put_tokens(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
+{
+    struct tokens t;
+    if (!l->tokens)
+        return err_set(e, EX_DATAERR, "these are tokens, from bpe-encode; only counts add up, from bpe-count");
+    return tokens_get(&t, rec, e) ? -1 : put_numbered(l, rec, t.run, t.batch, t.seq, NULL, stream, e);
 }
 
 static int put_end(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
@@ -573,6 +587,9 @@ int ledger_put(struct ledger *l, const struct record *rec, const char *stream, s
     switch (rec->type) {
     case RECORD_WORDS:
         rc = put_words(l, rec, stream, &why);
+        break;
+    case RECORD_TOKENS:
+        rc = put_tokens(l, rec, stream, &why);
         break;
     case RECORD_COMMIT:
     case RECORD_SUMMARY:

@@ -27,8 +27,9 @@ typedef int ledger_take(void *ctx, const struct word *w, size_t n, struct err *e
 struct ledger {
     ledger_take *take;
     void *ctx;
-    bool eager; /* words are taken as they come, not when their batch counts: for readers to whom anything amiss is the
-                   end */
+    bool eager;  /* words are taken as they come, not when their batch counts: for readers to whom anything amiss is the
+                    end */
+    bool tokens; /* batches of tokens count too, for readers who only ask what is complete */
     struct buf rules;             /* encoded; all batches must agree; empty: none seen yet */
     struct ledger_run *runs;      /* hash table by id */
     struct ledger_batch *batches; /* hash table by id */

@@ -3,7 +3,7 @@
 # where only the last program of the line can tell.
 . "$(dirname "$0")/../lib.sh"
 
-PROGRAMS="bpe-chunk bpe-count bpe-sum bpe-merge bpe-model bpe-view"
+PROGRAMS="bpe-chunk bpe-count bpe-sum bpe-merge bpe-encode bpe-decode bpe-model bpe-view"
 
 # fails CODE PATTERN COMMAND...: it exits with CODE and says one line like PATTERN.
 fails() {
@@ -35,6 +35,7 @@ text 1 20000 >in.txt
 bpe-chunk in.txt >in.chunks
 bpe-count in.chunks >in.counts
 bpe-sum in.counts >in.sum
+bpe-merge -v 300 in.sum >in.json
 
 # ---- Vector instructions ----
 
@@ -64,14 +65,14 @@ for p in $PROGRAMS; do
     fails 64 "$p: *-Z*" "$p" -Z
     fails 64 "$p: *--help*" "$p" --help=yes
     fails 74 "$p: standard output: *" sh -c "$p --help >/dev/full"
-    [ $p = bpe-merge ] && size="-v 300" || size=
+    case $p in bpe-merge) needs="-v 300" ;; bpe-encode | bpe-decode) needs="-m in.json" ;; *) needs= ;; esac
     # shellcheck disable=SC2086
-    fails 66 "$p: --nonsense: *" $p $size -- --nonsense
+    fails 66 "$p: --nonsense: *" $p $needs -- --nonsense
 done
 
 # ---- Missing and bad arguments ----
 
-for o in -p -e -s -b --pattern --regex --special --block --on-error --invalid --only; do
+for o in -p -e -m -s -b --pattern --regex --model --special --block --on-error --invalid --only; do
     fails 64 "bpe-chunk: *$o*needs an argument*" bpe-chunk $o
 done
 for o in -S -T --memory --temp --missing; do
@@ -101,7 +102,7 @@ fails 64 "bpe-merge: --tie nil: * hf, lex, id" bpe-merge -v 300 --tie=nil in.sum
 fails 64 "bpe-merge: -f xml: * json, gpt2, tiktoken, merges" bpe-merge -v 300 -f xml in.sum
 fails 64 "bpe-merge: --merges x: *" bpe-merge -v 300 --merges=x in.sum
 fails 64 "bpe-chunk: --on-error x: * fail, skip" bpe-chunk --jsonl --on-error=x in.txt
-fails 64 "bpe-chunk: --invalid x: * error, replace, skip" bpe-chunk --invalid=x in.txt
+fails 64 "bpe-chunk: --invalid x: * error, replace, skip, bytes" bpe-chunk --invalid=x in.txt
 fails 64 "bpe-chunk: -p nonsense: * gpt2, cl100k (llama3), *, bytes*" bpe-chunk -p nonsense in.txt
 fails 64 "bpe-chunk: -p : * gpt2, cl100k (llama3), *, bytes*" bpe-chunk -p '' in.txt
 fails 64 "bpe-chunk: *byte 3*" bpe-chunk -e 'ab(' in.txt
@@ -114,7 +115,10 @@ fails 64 "bpe-chunk: --jsonl=: *" bpe-chunk --jsonl= in.txt
 
 # ---- Options that exclude each other ----
 
-fails 64 "bpe-chunk: *-p*-e*" bpe-chunk -p gpt2 -e . in.txt
+fails 64 "bpe-chunk: -e and -p exclude each other" bpe-chunk -p gpt2 -e . in.txt
+fails 64 "bpe-chunk: -e and -m exclude each other" bpe-chunk -m in.json -e . in.txt
+fails 64 "bpe-chunk: --invalid=bytes is not for --jsonl: *" bpe-chunk --jsonl --invalid=bytes in.txt
+fails 64 "bpe-chunk: *--only*" bpe-chunk --only missing -m in.json in.txt
 fails 64 "bpe-chunk: *-s*--no-special*" bpe-chunk -s x --no-special in.txt
 fails 64 "bpe-chunk: *--on-error*--jsonl*" bpe-chunk --on-error=skip in.txt
 fails 64 "bpe-chunk: *--only*" bpe-chunk --only missing -p gpt2 in.txt
@@ -122,7 +126,7 @@ fails 64 "bpe-chunk: *--only*" bpe-chunk --only missing --jsonl in.txt
 fails 64 "bpe-merge: *gpt2*-o*" bpe-merge -v 300 -f gpt2 in.sum
 fails 64 "bpe-merge: *--special-first*tiktoken*" bpe-merge -v 300 -f tiktoken --special-first in.sum
 bpe-chunk -p deepseek-v3 in.txt | bpe-count | bpe-sum >three.sum
-fails 64 "bpe-merge: tiktoken splits * 3: use -f json" bpe-merge -v 300 -f tiktoken --special-last three.sum
+fails 64 "bpe-merge: tiktoken splits text by one regex, and this model by 3, *" bpe-merge -v 257 -f tiktoken -o three.tiktoken three.sum
 fails 64 "bpe-merge: *--special*merges*" bpe-merge -v 300 -f merges --special-last in.sum
 fails 64 "bpe-merge: *--merges*json*" bpe-merge -v 300 -f merges --merges=string in.sum
 
@@ -180,7 +184,7 @@ ok $? "  is read by reference"
 
 mkdir dir
 ln -s nowhere dangling
-for p in bpe-chunk bpe-count bpe-sum "bpe-merge -v 300" bpe-view "bpe-view --check"; do
+for p in bpe-chunk bpe-count bpe-sum "bpe-merge -v 300" "bpe-encode -m in.json" "bpe-decode -m in.json" bpe-view "bpe-view --check"; do
     # shellcheck disable=SC2086
     {
         fails 66 "${p%% *}: missing.txt: cannot open: No such file or directory*" $p missing.txt
@@ -230,12 +234,13 @@ fi
 
 # ---- Nowhere to write, nothing to read ----
 
+bpe-encode -m in.json in.txt >in.ids
 for p in "bpe-chunk in.txt" "bpe-chunk --inline in.txt" "bpe-count in.chunks" "bpe-sum in.counts" "bpe-merge -v 300 in.sum" "bpe-view in.sum" \
-    "bpe-view --check in.sum" "bpe-merge -v 300 -f merges in.sum" "bpe-merge -v 300 -f tiktoken in.sum"; do
+    "bpe-view --check in.sum" "bpe-encode -m in.json in.txt" "bpe-encode -m in.json in.chunks" "bpe-decode -m in.json in.ids" "bpe-merge -v 300 -f merges in.sum" "bpe-merge -v 300 -f tiktoken in.sum"; do
     fails 74 "${p%% *}: standard output: cannot write: No space left on device" sh -c "$p >/dev/full"
     fails 74 "${p%% *}: standard output: cannot write: Bad file descriptor" sh -c "$p >&-"
 done
-for p in bpe-chunk bpe-count bpe-sum "bpe-merge -v 300" bpe-view "bpe-view --check"; do
+for p in bpe-chunk bpe-count bpe-sum "bpe-merge -v 300" "bpe-encode -m in.json" "bpe-decode -m in.json" bpe-view "bpe-view --check"; do
     fails 74 "${p%% *}: standard input: cannot read: Bad file descriptor" sh -c "$p <&-"
 done
 fails 74 "bpe-merge: /dev/full: cannot write: No space left on device" bpe-merge -v 300 -o /dev/full in.sum

@@ -11,7 +11,7 @@ if ! command -v mandoc >/dev/null; then
     skip "manual pages" "no mandoc"
     done_testing
 fi
-for p in bpe-chunk bpe-count bpe-sum bpe-merge bpe-model bpe-view; do
+for p in bpe-chunk bpe-count bpe-sum bpe-merge bpe-encode bpe-decode bpe-model bpe-view; do
     page=$TOP/man/$p.1
     if [ ! -e "$page" ]; then
         skip "$p.1" "not written yet"

@@ -88,7 +88,7 @@ def s(v):
 def batch_of(record):
     """The batch of a words, commit or summary record."""
     c = Cursor(payload(record))
-    if kind(record) == "W":
+    if kind(record) in "WT":
         c.id()
     return c.id()
 
@@ -124,6 +124,21 @@ def words(stream):
     return out
 
 
+Tokens = collections.namedtuple("Tokens", "run batch number model source begin first width ends ids")
+
+
+def tokens(record):
+    """What a tokens record holds; ids and ends are lists."""
+    c = Cursor(payload(record))
+    run, batch, number, model, source, begin, first, width = c.id(), c.id(), c.n(), c.bytes(8), c.n(), c.n(), c.n(), c.n()
+    ends = [c.n() for _ in range(c.n())]
+    ids = c.rest()
+    if width not in (2, 4) or len(ids) % width:
+        raise Bad("ids")
+    ids = [int.from_bytes(ids[i:i + width], "little") for i in range(0, len(ids), width)]
+    return Tokens(run, batch, number, model, source, begin, first, width, ends, ids)
+
+
 def covered(stream):
     """The ranges that the commits and summaries of a stream cover; and the runs that it says are complete."""
     parts, out, whole = collections.defaultdict(dict), [], set()
@@ -156,7 +171,7 @@ def pieces(record):
         source = c.n()
         c.s()
         begin = c.n()
-        c.n(), c.n()
+        c.n(), c.n(), c.n()
         return [Range(run, source, begin, begin + len(c.rest()))]
     out = []
     c.n()
