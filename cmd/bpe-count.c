@@ -181,7 +181,7 @@ int main(int argc, char **argv)
         rc = prog_no_terminal(&e) || simd_prepare(&e) || run(&w, &e) ? -1 : 0;
     if (rc < 0 && !isatty(1))
         pieces_send_failure(&w.pieces, &e);
-    int code = rc < 0 ? prog_fail(NAME, &e) : w.pieces.passed_code;
+    int code = rc < 0 ? prog_fail(NAME, &e) : w.pieces.passed.code;
     pieces_free(&w.pieces);
     buf_free(&w.runs);
     batch_free(&w.batch);

@@ -341,7 +341,7 @@ static int open_run(void *ctx, struct pieces_run *r, struct err *e)
     t->ctx = p;
     return check_pattern(p, rules, e) || match_special(p, rules, t->special_id, e) ||
                    find_separator(p, rules->special, rules->n_special, &t->separator, e) ||
-                   (t->eot != EOT_NONE && find_eot(p, &t->eot_id, e)) ||
+                   ((t->eot != EOT_NONE || p->opt.eot_token) && find_eot(p, &t->eot_id, e)) ||
                    tokenize_open(t, rules->pattern, rules->regex, rules->n_regex, rules->special, rules->n_special,
                                  invalid[rules->invalid], e)
                ? -1
@@ -528,6 +528,10 @@ static int run(struct program *p, struct err *e)
     if (p->text_run && ((const struct rules *)&p->text_run->rules)->skip_bad_lines && p->text_run->skipped)
         prog_note(NAME, "%llu lines were left out; the first: %.*s", (unsigned long long)p->text_run->skipped,
                   (int)p->text_run->where.len, (const char *)p->text_run->where.p);
+    if (p->pieces.passed.code && p->format != RECORDS) { /* nobody below will hear of it */
+        *e = p->pieces.passed;
+        return -1;
+    }
     return pieces_finish(&p->pieces, e) || (o->path ? outfile_commit(&p->outfile, e) : fd_close_stdout(e)) ? -1 : 0;
 }
 
@@ -674,7 +678,7 @@ int main(int argc, char **argv)
         outfile_drop(&p.outfile);
     if (rc < 0 && p.format == RECORDS && !isatty(1))
         pieces_send_failure(&p.pieces, &e);
-    int code = rc < 0 ? prog_fail(NAME, &e) : p.pieces.passed_code;
+    int code = rc < 0 ? prog_fail(NAME, &e) : p.pieces.passed.code;
     program_free(&p);
     return code;
 }

@@ -490,8 +490,8 @@ int pieces_record(struct pieces *p, const struct record *rec, bool pass, struct 
     case RECORD_FAILURE:
         if (failure_get(&f, rec, e))
             return -1;
-        if (!p->passed_code)
-            p->passed_code = (int)f.code;
+        if (!p->passed.code)
+            err_set(&p->passed, (int)f.code, "%.*s", (int)f.msg.len, (const char *)f.msg.p);
         return pass ? fd_write(1, rec->raw, rec->raw_len, "standard output", e) : 0;
     case RECORD_PROMISE:
         return pass ? fd_write(1, rec->raw, rec->raw_len, "standard output", e) : 0;

@@ -63,7 +63,7 @@ struct pieces {
     /* Where it is, for failures. */
     const unsigned char *run; /* NULL: not known; then nobody knows what is lost */
     uint64_t source, offset;
-    int passed_code; /* of a failure that came from above, if any */
+    struct err passed; /* the first failure that came from above; code 0: none */
 };
 
 void pieces_init(struct pieces *p, const struct pieces_ops *ops, void *ctx);
