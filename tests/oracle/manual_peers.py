@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""manual_peers.py - the Python in the manual is true: lines with >>> give what the page shows below them.
+
+In each page that has such lines, its commands ("$ ") are run in order in one directory, and the Python between them.
+
+    manual_peers.py [PAGE...]      needs numpy, tokenizers, tiktoken and BUILD; prints TAP
+"""
+import doctest
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+os.environ["TIKTOKEN_CACHE_DIR"] = ""  # it would remember files by name
+os.environ["PATH"] = os.path.abspath(os.environ.get("BUILD", "build")) + ":" + os.environ["PATH"]
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+NAMES = {"(aq": "'", "(dq": '"', "(ga": "`", "(ha": "^", "(ti": "~", "e": "\\", "&": "", "-": "-"}
+
+
+def blocks(page):
+    """The literal blocks of a page as readers see them."""
+    def plain(m):
+        return chr(int(m[2], 16)) if m[2] else NAMES[m[1]]
+    with open(page, encoding="utf-8") as f:
+        found = re.findall(r"^\.Bd -literal.*?\n(.*?)^\.Ed", f.read(), re.M | re.S)
+    return [re.sub(r"\\(\[u([0-9A-F]{4,6})\]|\(..|.)", plain, block) for block in found]
+
+
+def run_commands(block):
+    commands = "\n".join(line[2:] for line in block.split("\n") if line.startswith(("$ ", "> ")))
+    subprocess.run(["bash", "-c", commands], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+
+
+def main():
+    pages = [os.path.abspath(p) for p in sys.argv[1:]] or sorted(glob.glob(os.path.join(TOP, "man", "*.[1-8]")))
+    try:
+        import numpy, tiktoken, tokenizers  # noqa: F401 pylint: disable=all
+    except ImportError as why:
+        print(f"1..0 # SKIP {why}")
+        return 0
+    count = failed = 0
+    for page in pages:
+        if not any(block.startswith(">>> ") for block in blocks(page)):
+            continue
+        names = {}
+        with tempfile.TemporaryDirectory() as tmp:
+            os.chdir(tmp)
+            for block in blocks(page):
+                if block.startswith("$ "):
+                    run_commands(block)
+                elif block.startswith(">>> "):
+                    notes = []
+                    test = doctest.DocTestParser().get_doctest(block, names, os.path.basename(page), page, 0)
+                    result = doctest.DocTestRunner(verbose=False).run(test, out=notes.append, clear_globs=False)
+                    names = test.globs
+                    count += 1
+                    failed += result.failed > 0
+                    print(f"{'not ' * (result.failed > 0)}ok {count} - {os.path.basename(page)}: {result.attempted} lines of Python")
+                    print("".join("# " + line + "\n" for line in "".join(notes).splitlines()), end="")
+            os.chdir(TOP)
+    print(f"1..{count}")
+    return (failed or count < 2) != 0
+
+
+sys.exit(main())
