@@ -9,10 +9,10 @@ export PATH=$bin:$PATH
 mapfile -t texts < <("$top/tests/corpus.sh" "$BUILD/corpus")
 oracle=$top/tests/oracle
 for test in "model_peers $BUILD/tests/oracle/model_write" "pretok_peers $BUILD/tests/oracle/pretok" \
-    "learn_peers $BUILD/tests/oracle/learn_fast" train_peers convert_peers; do
+    "learn_peers $BUILD/tests/oracle/learn_fast" train_peers convert_peers manual_peers encode_peers; do
     read -r script program <<<"$test"
     arguments=("${texts[@]}")
-    if [ "$script" = model_peers ] || [ "$script" = convert_peers ]; then
+    if [[ $script =~ ^(model|convert|manual)_peers$ ]]; then
         arguments=()
     elif [ "$script" = learn_peers ]; then
         arguments=("${texts[@]:0:1}")
