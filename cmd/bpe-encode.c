@@ -397,6 +397,9 @@ static int end_batch(void *ctx, struct pieces_run *r, struct err *e)
 {
     struct program *p = ctx;
     p->runs.len = 0;
+    if (p->format != RECORDS && r->skipped)
+        prog_note(NAME, "%llu lines were left out; the first: %.*s", (unsigned long long)r->skipped,
+                  (int)r->where.len, (const char *)r->where.p);
     if (pieces_put_run(r, &p->runs, e) || p->format != RECORDS)
         return p->format == RECORDS ? -1 : 0;
     if (!p->batch_open)
@@ -525,9 +528,6 @@ static int run(struct program *p, struct err *e)
             return -1;
     }
     progress_end(&p->progress);
-    if (p->text_run && ((const struct rules *)&p->text_run->rules)->skip_bad_lines && p->text_run->skipped)
-        prog_note(NAME, "%llu lines were left out; the first: %.*s", (unsigned long long)p->text_run->skipped,
-                  (int)p->text_run->where.len, (const char *)p->text_run->where.p);
     if (p->pieces.passed.code && p->format != RECORDS) { /* nobody below will hear of it */
         *e = p->pieces.passed;
         return -1;

@@ -1,9 +1,10 @@
 # shellcheck shell=bash
-# options.sh - what pipelines/train and train-xargs share: the command line, dealt out to the programs of the line.
-# Sets the arrays chunk, sum, merge and files, and jobs. The caller defines usage().
+# options.sh - what pipelines/train, train-xargs and encode share: the command line, dealt out to the programs of the line.
+# parse_options sets jobs and files. The caller defines usage(), and deal(), which puts an option ($1, its argument perhaps
+# in $2, then used=2) where it belongs, or returns 1 if it knows none such.
 
 jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
-chunk=() sum=() merge=() files=()
+files=()
 
 die() { # STATUS MESSAGE
     echo "${0##*/}: $2" >&2
@@ -11,41 +12,27 @@ die() { # STATUS MESSAGE
 }
 
 parse_options() {
+    local used
     while [ $# -gt 0 ]; do
+        used=1
         case $1 in
         -h | --help)
             usage
             exit 0
             ;;
-        -v | -f | -o) need "$@" && merge+=("$1" "$2") && shift ;;
-        -[vfo]?*) merge+=("$1") ;;
-        --vocab-size=* | --tie=* | --min-frequency=* | --max-token-length=* | --format=* | --merges=* | --output=*) merge+=("$1") ;;
-        --special-first | --special-last) merge+=("$1") ;;
-        -p | -e | -s | -b) need "$@" && chunk+=("$1" "$2") && shift ;;
-        -[pesb]?*) chunk+=("$1") ;;
-        --pattern=* | --regex=* | --special=* | --block=* | --on-error=* | --invalid=*) chunk+=("$1") ;;
-        --no-special | --inline | --jsonl | --jsonl=*) chunk+=("$1") ;;
-        -S | -T) need "$@" && sum+=("$1" "$2") && shift ;;
-        -[ST]?*) sum+=("$1") ;;
-        --memory=* | --temp=* | --missing=*) sum+=("$1") ;;
-        -j) need "$@" && jobs=$2 && shift ;;
+        -j) need "$@" && jobs=$2 && used=2 ;;
         -j?*) jobs=${1#-j} ;;
         --jobs=*) jobs=${1#*=} ;;
         --)
-            shift
-            files+=("$@")
+            files+=("${@:2}")
             break
             ;;
-        -?*) die 64 "unknown option $1; see --help (long options take their argument after =)" ;;
+        -?*) deal "$@" || die 64 "unknown option $1; see --help (long options take their argument after =)" ;;
         *) files+=("$1") ;;
         esac
-        shift
+        shift "$used"
     done
     case $jobs in '' | *[!0-9]* | 0) die 64 "-j $jobs: not a number of jobs" ;; esac
-    case " ${merge[*]} " in
-    *" -v"* | *" --vocab-size="*) ;;
-    *) die 64 "how large a vocabulary? give -v N; see --help" ;;
-    esac
 }
 
 need() {
@@ -59,7 +46,46 @@ need_programs() {
     done
 }
 
-usage_options() {
+# Whether the text of a file goes through the pipe: it is no regular file, or means another one elsewhere, or is compressed.
+by_value() {
+    case $1 in - | /dev/stdin | /dev/fd/* | /proc/*) return 0 ;; esac
+    [ -e "$1" ] || return 1
+    [ -f "$1" ] || return 0
+    case $(head -c 4 -- "$1" 2>/dev/null | od -An -tx1) in
+    " 1f 8b"* | " 28 b5 2f fd"*) return 0 ;;
+    *) return 1 ;;
+    esac
+}
+
+# ---- train and train-xargs ----
+
+# Sets the arrays chunk, sum and merge, too.
+parse_training() {
+    chunk=() sum=() merge=()
+    deal() {
+        case $1 in
+        -v | -f | -o) need "$@" && merge+=("$1" "$2") && used=2 ;;
+        -[vfo]?*) merge+=("$1") ;;
+        --vocab-size=* | --tie=* | --min-frequency=* | --max-token-length=* | --format=* | --merges=* | --output=*) merge+=("$1") ;;
+        --special-first | --special-last) merge+=("$1") ;;
+        -p | -e | -s | -b) need "$@" && chunk+=("$1" "$2") && used=2 ;;
+        -[pesb]?*) chunk+=("$1") ;;
+        --pattern=* | --regex=* | --special=* | --block=* | --on-error=* | --invalid=*) chunk+=("$1") ;;
+        --no-special | --inline | --jsonl | --jsonl=*) chunk+=("$1") ;;
+        -S | -T) need "$@" && sum+=("$1" "$2") && used=2 ;;
+        -[ST]?*) sum+=("$1") ;;
+        --memory=* | --temp=* | --missing=*) sum+=("$1") ;;
+        *) return 1 ;;
+        esac
+    }
+    parse_options "$@"
+    case " ${merge[*]} " in
+    *" -v"* | *" --vocab-size="*) ;;
+    *) die 64 "how large a vocabulary? give -v N; see --help" ;;
+    esac
+}
+
+usage_training() {
     cat <<'END'
 Trains a tokenizer on FILEs (standard input if none, or -); it goes to standard output, or -o PATH.
   -j JOBS                                  processes that count (default: one a core)
