@@ -39,7 +39,7 @@ all: $(BINS)
 help:
 	@echo "make                the programs, in $(BUILD)/"
 	@echo "make install        to DESTDIR PREFIX ($(PREFIX)); uninstall takes them away again"
-	@echo "make demo           trains a tokenizer on text found on this machine"
+	@echo "make demo           trains a tokenizer on text found on this machine, and encodes it"
 	@echo "make check          the tests (CORPUS=DIR: also on the texts there)"
 	@echo "make check-peers    the tests against Hugging Face tokenizers and others, from PyPI (CORPUS=DIR)"
 	@echo "make check-sanitize the tests under ASan and UBSan, apart from $(BUILD)/"

@@ -398,8 +398,8 @@ static int end_batch(void *ctx, struct pieces_run *r, struct err *e)
     struct program *p = ctx;
     p->runs.len = 0;
     if (p->format != RECORDS && r->skipped)
-        prog_note(NAME, "%llu lines were left out; the first: %.*s", (unsigned long long)r->skipped,
-                  (int)r->where.len, (const char *)r->where.p);
+        prog_note(NAME, "%llu lines were left out; the first: %.*s", (unsigned long long)r->skipped, (int)r->where.len,
+                  (const char *)r->where.p);
     if (pieces_put_run(r, &p->runs, e) || p->format != RECORDS)
         return p->format == RECORDS ? -1 : 0;
     if (!p->batch_open)

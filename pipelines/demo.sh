@@ -1,6 +1,6 @@
 #!/bin/bash
-# demo.sh - run by `make demo`: finds text on this machine, trains a tokenizer on it with the line of bpe(7), and says
-# what came out. Takes some seconds. V is the size of the vocabulary, MEGABYTES the most text to take.
+# demo.sh - run by `make demo`: finds text on this machine, trains a tokenizer on it with the line of bpe(7), says what
+# came out, and encodes and decodes the text with it. Takes some seconds. V is the size of the vocabulary, MEGABYTES the most text to take.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 BUILD=${BUILD:-build}
@@ -9,8 +9,9 @@ PATH=$BUILD:$PATH
 export PATH LC_ALL=C.UTF-8
 V=${V:-8000} MEGABYTES=${MEGABYTES:-32}
 model=$BUILD/demo-tokenizer.json sum=$BUILD/demo.sum names=$BUILD/demo.files
+text=$BUILD/demo.txt ids=$BUILD/demo.ids
 
-for program in bpe-chunk bpe-count bpe-sum bpe-merge parallel perl; do
+for program in bpe-chunk bpe-count bpe-sum bpe-merge bpe-encode bpe-decode parallel perl; do
     command -v "$program" >/dev/null || { echo "demo: $program is not installed, or not on PATH" >&2 && exit 127; }
 done
 
@@ -64,3 +65,19 @@ echo
 "$top/pipelines/describe" "$sum" "$model" || exit
 printf 'time                 %d.%d s to train\n' $((took / 1000)) $((took % 1000 / 100))
 echo "the tokenizer        ${model#"$PWD"/} (Hugging Face: Tokenizer.from_file)"
+
+# The same text there and back: as bytes, so that what is no UTF-8 comes back as well.
+for file in "${files[@]}"; do
+    case $file in *.gz) gzip -dc -- "$file" ;; *) cat -- "$file" ;; esac
+done >"$text"
+echo
+echo "pipelines/encode -m tokenizer.json --invalid=bytes demo.txt > demo.ids; bpe-decode -m tokenizer.json demo.ids | cmp - demo.txt"
+start=${EPOCHREALTIME/./}
+"$top/pipelines/encode" -m "$model" --invalid=bytes "$text" >"$ids" || exit
+took=$(((${EPOCHREALTIME/./} - start) / 1000 + 1))
+bpe-decode -m "$model" "$ids" | cmp - "$text" || { echo "demo: the decoded text differs" >&2 && exit 70; }
+bytes=$(wc -c <"$text") tokens=$(($(wc -c <"$ids") / (V > 65536 ? 4 : 2)))
+printf 'text                 %d bytes, decoded from the ids: the same\n' "$bytes"
+printf 'tokens               %d, %d.%02d bytes per token\n' "$tokens" $((bytes / tokens)) $((bytes * 100 / tokens % 100))
+printf 'encoded              in %d.%02d s, %d MB/s\n' $((took / 1000)) $((took % 1000 / 10)) $((bytes / took / 1000))
+rm "$text" "$ids"

@@ -76,7 +76,8 @@ if command -v parallel >/dev/null; then
         skip "demo.sh" "no text found on this machine"
     else
         is $status 0 "demo.sh: done"
-        like "$(cat out)" "*vocabulary*tokens*bytes per token*longest*time*" "demo.sh: tells what came out"
+        like "$(cat out)" "*vocabulary*tokens*bytes per token*longest*time*decoded from the ids: the same*encoded*MB/s*" \
+            "demo.sh: tells what came out"
         is "$(grep -v ^lscpu: err)" "" "demo.sh: no complaints" # of parallel, where /sys is missing
         grep -q '"version": "1.0"' demo/demo-tokenizer.json
         ok $? "demo.sh: leaves the tokenizer"

@@ -1,0 +1,137 @@
+#!/bin/bash
+# pipelines/encode writes what one bpe-encode writes, and nothing where that fails.
+. "$(dirname "$0")/../lib.sh"
+encode=$TOP/pipelines/encode
+export TMPDIR=$PWD/tmp # so that what is left behind is seen
+mkdir tmp
+
+text 1 300000 >small.txt
+text 2 100000 >b.txt
+bpe-chunk small.txt b.txt | bpe-count | bpe-sum | bpe-merge -v 1000 >m.json
+# Records by reference hold 16 MiB or more: this one is spread over several parts.
+for _ in $(seq 170); do cat small.txt b.txt; done >large.txt
+bpe-encode -m m.json large.txt >want.large
+bpe-encode -m m.json large.txt small.txt b.txt >want
+
+"$encode" -m m.json large.txt >got
+is $? 0 "done"
+same want.large got "the ids of bpe-encode"
+for jobs in 1 2 3 7; do
+    "$encode" -m m.json -j $jobs -o got large.txt small.txt b.txt 2>err
+    is "$? $(cat err)" "0 " "-j $jobs, several files, -o: done, nothing to say"
+    same want got "-j $jobs, several files, -o: the same ids"
+done
+"$encode" --model=m.json --jobs=2 <large.txt >got
+same want.large got "standard input"
+"$encode" -mm.json -j2 - < <(cat large.txt) >got
+same want.large got "a pipe"
+bpe-encode -m m.json --eot=after --eot-token='<|endoftext|>' --dtype=u32 large.txt b.txt >want.after
+"$encode" -m m.json --eot=after --eot-token='<|endoftext|>' --dtype=u32 -j 3 large.txt b.txt | cmp - want.after
+ok $? "--eot=after, --eot-token, --dtype"
+bpe-encode -m m.json --eot=before -d u32 large.txt b.txt >want.before
+"$encode" -m m.json --eot=before -d u32 -j 3 large.txt b.txt | cmp - want.before
+ok $? "--eot=before, -d"
+"$encode" -m m.json --eot=before -d u32 -j 3 - b.txt <large.txt | cmp - want.before
+ok $? "--eot=before, standard input and a file"
+bpe-encode -m m.json --special=text large.txt >want.text
+"$encode" -m m.json --special=text -j 2 large.txt | cmp - want.text
+ok $? "--special=text"
+bpe-model -f tiktoken -o m.tiktoken m.json
+rm m.tiktoken.json
+bpe-encode -m m.tiktoken -p gpt2 -s '<|endoftext|>=0' large.txt >want.tiktoken
+"$encode" -m m.tiktoken -p gpt2 -s '<|endoftext|>=0' -j 2 large.txt | cmp - want.tiktoken
+ok $? "-p and -s for a .tiktoken file"
+: >empty.txt
+"$encode" -m m.json empty.txt >got 2>err
+is "$? $(wc -c <got) $(cat err)" "0 0 " "an empty file has no ids"
+"$encode" -m m.json </dev/null >got 2>err
+is "$? $(wc -c <got) $(cat err)" "0 0 " "nor has an empty standard input"
+if command -v zstd >/dev/null; then
+    zstd -q -1 large.txt
+    gzip -1 -k b.txt
+    "$encode" -m m.json -j 2 large.txt.zst small.txt b.txt.gz | cmp - want
+    ok $? "compressed and plain files, in their order"
+    "$encode" -m m.json -j 3 --eot=before -d u32 large.txt.zst b.txt.gz | cmp - want.before
+    ok $? "compressed, --eot=before"
+    head -c 300000 large.txt.zst >cut.zst
+    "$encode" -m m.json -o got2 cut.zst 2>err
+    like "$? $(head -n 1 err)" "65 *cut.zst*" "a compressed file that is cut off is bpe-chunk's error"
+    is "$(ls got2* 2>/dev/null)" "" "and leaves nothing at -o"
+fi
+python3 - <<'EOF'
+import json
+text = open("small.txt", encoding="utf-8").read().split("\n")
+with open("a.jsonl", "w") as f:
+    for i in range(250000):
+        f.write(json.dumps({"id": i, "body": {"text": text[i % len(text)] + "\n"}}) + "\n" + '{"no": "text"}\n' * (i % 1000 == 7))
+EOF
+for how in a.jsonl -; do
+    bpe-encode -m m.json --jsonl=body.text --on-error=skip --eot=after a.jsonl >want.jsonl 2>want.err
+    "$encode" -m m.json --jsonl=body.text --on-error=skip --eot=after -j 2 $how <a.jsonl >got 2>err
+    is $? 0 "JSON Lines, $how: done"
+    same want.jsonl got "JSON Lines, $how: the same ids"
+    like "$(cat err)" "bpe-encode: * lines were left out*" "JSON Lines, $how: says what was left out"
+done
+
+# ---- What fails ----
+
+# fails CODE NAME ARGS...: exits with CODE and a message, which is put into the file err, and neither makes nor changes PATH.
+fails() {
+    local want=$1 name=$2 code
+    shift 2
+    echo old >kept
+    "$encode" -j 2 -o kept "$@" >out 2>err
+    code=$?
+    is "$code $(cat kept) $(ls kept.* 2>/dev/null)" "$want old " "$name: $want, and -o is as it was"
+}
+fails 66 "a missing file" -m m.json large.txt none.txt
+is "$(cat err)" "bpe-chunk: none.txt: cannot open: No such file or directory" "a missing file: one message"
+fails 66 "a missing model" -m none.json large.txt
+fails 64 "no model" large.txt
+fails 64 "an unknown option" -m m.json --frobnicate large.txt
+fails 64 "-j 0" -m m.json -j 0 large.txt
+fails 64 "wrong use of a program" -m m.json -d u8 large.txt
+fails 64 "no such separator" -m m.json --eot=after --eot-token=nope large.txt
+# The last byte, and one in the first part.
+printf '\351' | cat large.txt - >latin1.txt
+fails 65 "invalid UTF-8 at the end" -m m.json latin1.txt
+is "$(cat err)" "bpe-encode: latin1.txt: byte $(wc -c <large.txt): invalid UTF-8 (0xE9); see --invalid" "with bpe-encode's message"
+(cat small.txt; printf '\351'; cat latin1.txt) >latin1s.txt
+fails 65 "invalid UTF-8 in two parts" -m m.json latin1s.txt
+is "$(cat err)" "bpe-encode: latin1s.txt: byte $(wc -c <small.txt): invalid UTF-8 (0xE9); see --invalid" "the first is told"
+fails 65 "invalid UTF-8 in a pipe" -m m.json - <latin1.txt
+is "$(cat err)" "bpe-encode: standard input: byte $(wc -c <large.txt): invalid UTF-8 (0xE9); see --invalid" "with one message"
+for invalid in replace skip bytes; do
+    bpe-encode -m m.json --invalid=$invalid latin1s.txt >want.invalid
+    "$encode" -m m.json --invalid=$invalid -j 2 latin1s.txt | cmp - want.invalid
+    ok $? "--invalid=$invalid"
+done
+"$encode" -m m.json -o nowhere/ids small.txt 2>err
+is "$? $(cat err)" "73 encode: nowhere/ids: cannot create" "a directory that is not there"
+if [ -e /dev/full ]; then
+    "$encode" -m m.json -j 2 large.txt >/dev/full 2>err
+    is $? 74 "a full disk"
+    "$encode" -m m.json -j 2 - <large.txt >/dev/full 2>err
+    is $? 74 "a full disk, from a pipe"
+fi
+"$encode" -m m.json -j 2 large.txt 2>err | head -c 1000 | cmp - <(head -c 1000 want.large)
+is "${PIPESTATUS[*]} $(cat err)" "141 0 0 " "a reader that goes away: no complaint"
+
+# Killed while it runs, once with its text in files and once through a pipe that stays open.
+"$encode" -m m.json -j 2 -o kept large.txt large.txt large.txt large.txt 2>err &
+sleep 0.3
+kill $!
+wait $!
+is "$? $(cat kept) $(ls kept.* 2>/dev/null)" "143 old " "killed: 143, and -o is as it was"
+mkfifo held
+exec 4<>held
+cat b.txt >&4 &
+"$encode" -m m.json -j 2 -o kept held 2>err &
+sleep 0.3
+kill $!
+wait $!
+is "$? $(cat kept) $(ls kept.* 2>/dev/null)" "143 old " "killed while it waits for text: 143, and -o is as it was"
+exec 4>&-
+is "$(ls -A tmp)" "" "nothing is left behind"
+
+done_testing
