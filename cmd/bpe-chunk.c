@@ -6,7 +6,7 @@
  * counts against it.
  */
 #include "bpe/cut.h"
-#include "bpe/model_pattern.h"
+#include "bpe/model_open.h"
 #include "bpe/scan.h"
 #include "bpe/walk.h"
 #include "formats/batch.h"
@@ -484,21 +484,6 @@ static int set_cutter(struct chunker *c, const struct rules *r, struct err *e)
     return 0;
 }
 
-/* The pattern's name, as it should travel. */
-static const char *pattern_name(const char *name, struct err *e)
-{
-    const struct pattern *pattern = pattern_find(name);
-    char known[300] = "";
-    if (pattern)
-        return pattern->name;
-    for (size_t i = 0; pattern_at(i); i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s%s%s%s", i ? ", " : "", pattern_at(i)->name,
-                 pattern_at(i)->alias ? " (" : "", pattern_at(i)->alias ? pattern_at(i)->alias : "",
-                 pattern_at(i)->alias ? ")" : "");
-    err_set(e, EX_USAGE, "-p %s: no such pattern; there are %s", name, known);
-    return NULL;
-}
-
 /* The pattern: by its name, by a regex, or the model's. */
 static int set_pattern(struct chunker *c, struct rules *r, struct err *e)
 {
@@ -510,7 +495,7 @@ static int set_pattern(struct chunker *c, struct rules *r, struct err *e)
             return err_mem(e, "the regexes", r->n_regex * sizeof *r->regex);
         for (size_t i = 0; i < r->n_regex; i++)
             r->regex[i] = (struct str){(const unsigned char *)c->model.regex[i].p, c->model.regex[i].len};
-        const char *name = model_pattern(&c->model, o->pattern);
+        const char *name = model_pattern(&c->model);
         if (name) {
             r->pattern = str_of(name);
             r->n_regex = 0;
@@ -520,9 +505,9 @@ static int set_pattern(struct chunker *c, struct rules *r, struct err *e)
         return 0;
     }
     if (!o->regex) {
-        const char *name = pattern_name(o->pattern, e);
-        r->pattern = str_of(name ? name : "");
-        return name ? 0 : -1;
+        const struct pattern *pattern = pattern_named(o->pattern, e);
+        r->pattern = str_of(pattern ? pattern->name : "");
+        return pattern ? 0 : -1;
     }
     r->regex = calloc(1, sizeof *r->regex);
     if (!r->regex)
@@ -551,9 +536,7 @@ static int make_rules(struct chunker *c, struct err *e)
     const struct options *o = &c->opt;
     struct rules r = {
         .invalid = o->invalid, .jsonl = o->jsonl, .field = str_of(o->field), .skip_bad_lines = o->skip_bad_lines};
-    struct model_opts given = {.pattern = o->pattern};
-    int rc = (o->model && o->pattern && !(given.pattern = pattern_name(o->pattern, e))) ||
-                     (o->model && model_read(&c->model, o->model, &given, e)) || set_pattern(c, &r, e) ||
+    int rc = (o->model && model_open(&c->model, o->model, o->pattern, NULL, 0, e)) || set_pattern(c, &r, e) ||
                      set_special(c, &r, e) || rules_put(&c->rules, &r, e) || set_cutter(c, &r, e)
                  ? -1
                  : 0;

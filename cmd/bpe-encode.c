@@ -3,7 +3,7 @@
  * Text gives raw ids, as training programs read them; chunks (from bpe-chunk) give token records, in any fan-out, or
  * raw ids where whoever runs it keeps the order.
  */
-#include "bpe/model_pattern.h"
+#include "bpe/model_open.h"
 #include "bpe/scan.h"
 #include "bpe/tokenize.h"
 #include "formats/batch.h"
@@ -110,32 +110,23 @@ static bool is_found(const struct program *p, const struct model_special *s)
 static int read_model(struct program *p, struct err *e)
 {
     const struct options *o = &p->opt;
-    struct model_opts given = {.special = o->special_token, .n_special = o->n_special_token};
-    if (o->pattern) {
-        const struct pattern *pattern = pattern_find(o->pattern);
-        if (!pattern)
-            return err_set(e, EX_USAGE, "-p %s: no such pattern; bpe-chunk --help lists them", o->pattern);
-        given.pattern = pattern->name;
-        given.regex = pattern->regex;
-    }
-    if (model_read(&p->model, o->model, &given, e))
+    if (model_open(&p->model, o->model, o->pattern, o->special_token, o->n_special_token, e))
         return -1;
     bool fits = p->model.n_ids <= 65536;
     if (o->width == 2 && !fits)
         return err_set(e, EX_USAGE, "-d u16: %s has ids up to %lu, which do not fit; use -d u32", o->model,
                        (unsigned long)p->model.n_ids - 1);
     p->piece.width = o->width ? o->width : fits ? 2 : 4;
-    p->pattern = model_pattern(&p->model, o->pattern);
+    p->pattern = model_pattern(&p->model);
     return encoder_init(&p->encoder, &p->model, p->piece.width == 4, e);
 }
 
 /* The special token that separates documents, by its place in a list; SIZE_MAX if there is none. */
 static int find_separator(const struct program *p, const struct str *special, size_t n, size_t *at, struct err *e)
 {
-    static const char *const usual[] = {"<|endoftext|>", "<|end_of_text|>",
-                                        "<\xEF\xBD\x9C"
-                                        "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>",
-                                        "</s>", "<eos>"};
+    static const char deepseek[] = "<\xEF\xBD\x9C" /* a fullwidth bar; a low block for a space */
+                                   "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>";
+    static const char *const usual[] = {"<|endoftext|>", "<|end_of_text|>", deepseek, "</s>", "<eos>"};
     const char *asked = p->opt.eot_token;
     size_t n_names = asked ? 1 : sizeof usual / sizeof *usual;
     for (size_t k = 0; k < n_names; k++)

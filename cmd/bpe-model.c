@@ -2,7 +2,7 @@
  *
  * Ids stay what they are. What the other format cannot say is an error, and nothing is written then.
  */
-#include "bpe/scan.h"
+#include "bpe/model_open.h"
 #include "formats/model.h"
 #include "formats/model_write.h"
 #include "sys/buf.h"
@@ -35,9 +35,9 @@ static const char usage[] =
 struct options {
     bool info, has_format, has_form, merges_as_strings;
     enum model_format format;
-    const char *path, *model;
-    struct model_opts read;
-    const char **special; /* owned; what read.special is */
+    const char *path, *model, *pattern;
+    const char **special; /* owned */
+    size_t n_special;
 };
 
 /* ---- Describing ---- */
@@ -54,12 +54,8 @@ static int put_text(struct buf *out, const void *text, size_t len, struct err *e
 
 static const char *pattern_name(const struct model *m)
 {
-    for (size_t i = 0; m->n_regex == 1 && pattern_at(i); i++) {
-        const char *regex = pattern_at(i)->regex;
-        if (regex && strlen(regex) == m->regex[0].len && !memcmp(regex, m->regex[0].p, m->regex[0].len))
-            return pattern_at(i)->name;
-    }
-    return m->pattern ? m->pattern : m->n_regex ? "regex" : "unknown";
+    const char *name = model_pattern(m);
+    return name ? name : m->n_regex ? "regex" : "unknown";
 }
 
 static int put_split(struct buf *out, const struct model *m, struct err *e)
@@ -146,7 +142,7 @@ static int convert(const struct options *o, struct model *m, struct err *e)
 static int run(const struct options *o, struct err *e)
 {
     struct model m;
-    if (model_read(&m, o->model, &o->read, e))
+    if (model_open(&m, o->model, o->pattern, o->special, o->n_special, e))
         return -1;
     int rc = o->info ? describe(&m, e) : convert(o, &m, e);
     model_free(&m);
@@ -157,25 +153,11 @@ static int run(const struct options *o, struct err *e)
 
 enum { OPT_INFO = 256, OPT_MERGES, OPT_VERSION };
 
-static int set_pattern(struct options *o, const char *name, struct err *e)
-{
-    const struct pattern *pattern = pattern_find(name);
-    char known[200] = "";
-    for (size_t i = 0; pattern_at(i); i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", pattern_at(i)->name);
-    if (!pattern)
-        return err_set(e, EX_USAGE, "-p %s: no such pattern; there are %s", name, known);
-    o->read.pattern = pattern->name;
-    o->read.regex = pattern->regex;
-    return 0;
-}
-
 static int add_special(struct options *o, const char *token, int most, struct err *e)
 {
     if (!o->special && !(o->special = calloc((size_t)most, sizeof *o->special)))
         return err_mem(e, "special tokens", (unsigned long long)most * sizeof *o->special);
-    o->special[o->read.n_special++] = token;
-    o->read.special = o->special;
+    o->special[o->n_special++] = token;
     return 0;
 }
 
@@ -199,7 +181,8 @@ static int parse_option(struct options *o, int c, int argc, char **argv, struct 
         o->has_form = true;
         return i < 0 ? -1 : 0;
     case 'p':
-        return set_pattern(o, optarg, e);
+        o->pattern = optarg;
+        return 0;
     case 's':
         return add_special(o, optarg, argc, e);
     case 'o':

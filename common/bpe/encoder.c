@@ -13,11 +13,11 @@
 
 enum {
     FIRST_SHIFT = 64 - 12,
-    TINY_LAST = 64 - 20,  /* the largest tables: 16 MB, */
+    TINY_LAST = 64 - 19,  /* the largest tables: 8 MB, */
     SHORT_LAST = 64 - 18, /* 8 MB, */
     LONG_LAST = 64 - 15,  /* 0.8 MB, */
-    LISTS_MAX = 4 << 20,  /* ids and lengths, 4 or 8 MB, */
-    BYTES_MAX = 4 << 20,  /* of long words */
+    LISTS_MAX = 2 << 20,  /* ids, 4 or 8 MB, */
+    BYTES_MAX = 2 << 20,  /* bytes of long words */
     LONG_MAX = 1024,      /* bytes of a word that is remembered */
     LIST_COPY = 4,        /* ids copied at once */
     LIST_MOST = 31,       /* ids of a word for which a value has room to say how many; of more (0) says the list */

@@ -120,6 +120,21 @@ const struct pattern *pattern_find(const char *name)
     return NULL;
 }
 
+const struct pattern *pattern_named(const char *name, struct err *e)
+{
+    const struct pattern *found = pattern_find(name);
+    char known[300] = "";
+    if (found)
+        return found;
+    for (size_t i = 0; i < N_PATTERNS; i++) {
+        const struct pattern *p = &patterns[i];
+        size_t n = strlen(known);
+        snprintf(known + n, sizeof known - n, p->alias ? "%s%s (%s)" : "%s%s", i ? ", " : "", p->name, p->alias);
+    }
+    err_set(e, EX_USAGE, "-p %s: no such pattern; there are %s", name, known);
+    return NULL;
+}
+
 bool pattern_spelling(size_t i, struct spelling *out)
 {
     if (i >= sizeof spellings / sizeof spellings[0])

@@ -54,6 +54,9 @@ enum scan_dialect {
 /* The pattern of that name (or alias), or NULL. Static. Its own name is what should travel. */
 const struct pattern *pattern_find(const char *name);
 
+/* The same; NULL with EX_USAGE and the names that there are. */
+const struct pattern *pattern_named(const char *name, struct err *e);
+
 /* The i-th built-in pattern, or NULL past the last: for messages that list them. */
 const struct pattern *pattern_at(size_t i);
 

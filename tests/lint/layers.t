@@ -20,7 +20,7 @@ arrows() {
 }
 
 arrows "sys includes sys only" "$(ls common/sys/*.[ch])" "sys"
-encoding="common/bpe/model_pattern.h common/bpe/merges.h common/bpe/encoder.h"
+encoding="common/bpe/model_open.h common/bpe/merges.h common/bpe/encoder.h"
 arrows "bpe includes bpe and sys" "$(printf '%s\n' common/bpe/*.[ch] | grep -vxF "${encoding// /$'\n'}")" "bpe|sys"
 is "$(for header in $encoding; do includes "$header"; done | grep '^formats' | sort -u)" "formats/model.h" \
     "but encoding reads a model, as formats has it"
