@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_BITS = 10, MOST_BITS = 24 };
+enum { FEWEST_BITS = 10, MOST_BITS = 23 }; /* of a slot; with 8 more a key */
 
 static const uint32_t NONE = UINT32_MAX;
 
