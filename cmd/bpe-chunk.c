@@ -294,6 +294,19 @@ static uint64_t next_border(const struct source *s, uint64_t offset)
     return UINT64_MAX;
 }
 
+/* The special token that ends with a piece, as in struct chunk. Where they can overlap, what ends there need not be a
+ * match: then the matches are followed from the piece's start. */
+static uint64_t special_before(const struct special_set *s, const unsigned char *p, size_t n)
+{
+    size_t at = 0, pos, len, last = special_ending(s, p, n);
+    if (last && !s->local) {
+        last = 0;
+        for (; special_next(s, p, n, at, true, &pos, &len) == SPECIAL_FOUND; at = pos + len)
+            last = pos + len == n ? len : 0;
+    }
+    return last ? special_index(s, p + n - last, last) + 1 : 0;
+}
+
 /* Reads a source from start to end and puts its pieces, of about `block` bytes. */
 static int put_stream(struct chunker *c, size_t source, struct input *in, size_t block, struct err *e)
 {
@@ -338,8 +351,7 @@ static int put_stream(struct chunker *c, size_t source, struct input *in, size_t
             return -1;
         if (c->opt.jsonl && s->by_value)
             line += count_newlines(b->p, n);
-        size_t special = special_ending(&c->walk.special, b->p, n);
-        c->before = special ? special_index(&c->walk.special, b->p + n - special, special) + 1 : 0;
+        c->before = special_before(&c->walk.special, b->p, n);
         memmove(b->p, b->p + n, b->len - n);
         b->len -= n;
         offset += n;

@@ -121,40 +121,46 @@ static int read_model(struct program *p, struct err *e)
     return encoder_init(&p->encoder, &p->model, p->piece.width == 4, e);
 }
 
-/* The special token that separates documents, by its place in a list; SIZE_MAX if there is none. */
-static int find_separator(const struct program *p, const struct str *special, size_t n, size_t *at, struct err *e)
+static struct str token_of(const struct model_special *s)
+{
+    return (struct str){s->p, s->len};
+}
+
+/* The special token that separates documents, which need not be found in text; NULL if there is none. */
+static const struct model_special *find_separator(const struct program *p)
 {
     static const char deepseek[] = "<\xEF\xBD\x9C" /* a fullwidth bar; a low block for a space */
                                    "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>";
     static const char *const usual[] = {"<|endoftext|>", "<|end_of_text|>", deepseek, "</s>", "<eos>"};
+    const struct model *m = &p->model;
+    const struct model_special *only = NULL;
     const char *asked = p->opt.eot_token;
-    size_t n_names = asked ? 1 : sizeof usual / sizeof *usual;
-    for (size_t k = 0; k < n_names; k++)
-        for (*at = 0; *at < n; ++*at)
-            if (str_equal(special[*at], str_of(asked ? asked : usual[k])))
-                return 0;
-    *at = !asked && n == 1 ? 0 : SIZE_MAX;
-    return 0;
-    (void)e;
+    size_t n_special = 0;
+    for (size_t k = 0; k < (asked ? 1 : sizeof usual / sizeof *usual); k++)
+        for (size_t i = 0; i < m->n_special; i++)
+            if (str_equal(token_of(&m->special[i]), str_of(asked ? asked : usual[k])))
+                return &m->special[i];
+    for (size_t i = 0; i < m->n_special; i++) {
+        n_special += m->special[i].special;
+        only = m->special[i].special ? &m->special[i] : only;
+    }
+    return !asked && n_special == 1 ? only : NULL;
 }
 
-/* The id of the separator, which need not be found in text. */
-static int find_eot(const struct program *p, uint32_t *id, struct err *e)
+/* Sets what separates documents: its id, and its place among the special tokens of the text. */
+static int set_separator(const struct program *p, struct tokenize *t, const struct rules *r, struct err *e)
 {
-    const struct model *m = &p->model;
-    struct str *all = calloc(m->n_special + 1, sizeof *all);
-    size_t at;
-    if (!all)
-        return err_mem(e, "special tokens", m->n_special * sizeof *all);
-    for (size_t i = 0; i < m->n_special; i++)
-        all[i] = (struct str){m->special[i].p, m->special[i].len};
-    int rc = find_separator(p, all, m->n_special, &at, e);
-    free(all);
-    if (rc || at == SIZE_MAX)
-        return rc ? rc
-                  : err_set(e, EX_USAGE, "%s has no special token %s; which separates documents? give --eot-token",
-                            p->opt.model, p->opt.eot_token ? p->opt.eot_token : "<|endoftext|>");
-    *id = m->special[at].id;
+    const struct model_special *s = find_separator(p);
+    t->separator = SIZE_MAX;
+    if (!s && (t->eot != EOT_NONE || p->opt.eot_token))
+        return err_set(e, EX_USAGE, "%s has no special token %s; which separates documents? give --eot-token",
+                       p->opt.model, p->opt.eot_token ? p->opt.eot_token : "<|endoftext|>");
+    if (!s)
+        return 0;
+    t->eot_id = s->id;
+    for (t->separator = 0; t->separator < r->n_special; t->separator++)
+        if (str_equal(r->special[t->separator], token_of(s)))
+            break;
     return 0;
 }
 
@@ -215,7 +221,7 @@ static int match_special(const struct program *p, const struct rules *r, uint32_
         if (!is_found(p, s))
             continue;
         size_t k = 0;
-        while (k < r->n_special && !str_equal(r->special[k], (struct str){s->p, s->len}))
+        while (k < r->n_special && !str_equal(r->special[k], token_of(s)))
             k++;
         if (k == r->n_special)
             return err_set(e, EX_DATAERR, "the chunks were made without the special token %.*s of %s%s", (int)s->len,
@@ -330,9 +336,7 @@ static int open_run(void *ctx, struct pieces_run *r, struct err *e)
     t->documents = rules->jsonl;
     t->flush = flush_ids;
     t->ctx = p;
-    return check_pattern(p, rules, e) || match_special(p, rules, t->special_id, e) ||
-                   find_separator(p, rules->special, rules->n_special, &t->separator, e) ||
-                   ((t->eot != EOT_NONE || p->opt.eot_token) && find_eot(p, &t->eot_id, e)) ||
+    return check_pattern(p, rules, e) || match_special(p, rules, t->special_id, e) || set_separator(p, t, rules, e) ||
                    tokenize_open(t, rules->pattern, rules->regex, rules->n_regex, rules->special, rules->n_special,
                                  invalid[rules->invalid], e)
                ? -1

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""encode_slow.py - encoding, slow and obvious: the oracle of bpe-encode, without any package.
+
+Knows the patterns gpt2 and bytes, and of characters those of ASCII, é, ü, 語, 誩, 🩩, U+FFFD and bytes that are not UTF-8.
+
+    encode_slow.py MODEL.json [FILE...]      prints ids, a line a document, as bpe-encode -f text
+"""
+import json
+import re
+import sys
+
+LETTER, NUMBER, SPACE = "[A-Za-zéü語誩]", "[0-9]", "[ \t\n\v\f\r]"
+KNOWN = re.compile("[\0-\x7féü語誩🩩\ufffd]*")
+GPT2 = re.compile(f"'(?:[sdmt]|ll|ve|re)| ?{LETTER}+| ?{NUMBER}+| ?(?:(?!{LETTER}|{NUMBER}|{SPACE})(?s:.))+|{SPACE}+(?!(?!{SPACE})(?s:.))|{SPACE}+")
+
+
+def byte_to_unicode():
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    rest = [b for b in range(256) if b not in printable]
+    return {**{b: chr(b) for b in printable}, **{b: chr(0x100 + n) for n, b in enumerate(rest)}}
+
+
+SPELLED = byte_to_unicode()
+BYTE = {c: b for b, c in SPELLED.items()}
+
+
+def spell(token):
+    return "".join(SPELLED[b] for b in token)
+
+
+class Model:
+    """token: id of each token's bytes; merge: (left, right) to (rank, result), as ids, or None: by rank of the result; special:
+    (bytes, id, whether it is special) of each added token."""
+
+    def __init__(self, token, merge, special, pattern, whole_first=False):
+        self.token, self.merge, self.special, self.pattern, self.whole_first = token, merge, special, pattern, whole_first
+        self.bytes = {i: t for t, i in token.items()}
+        self.bytes.update({i: t for t, i, _ in special})
+        self.known = {}
+
+    def rank(self, left, right):
+        """(rank, result) of a merge, or None."""
+        if self.merge is not None:
+            return self.merge.get((left, right))
+        i = self.token.get(self.bytes[left] + self.bytes[right])
+        return None if i is None else (i, i)
+
+    def word(self, word):
+        if word in self.known:
+            return self.known[word]
+        ids = [self.token[bytes([b])] for b in word]
+        if self.whole_first and word in self.token:
+            ids = [self.token[word]]
+        while len(ids) > 1:
+            found = [self.rank(*pair) for pair in zip(ids, ids[1:])]
+            best = min((f[0], i) for i, f in enumerate(found) if f) if any(found) else None
+            if best is None:
+                break
+            ids[best[1]:best[1] + 2] = [found[best[1]][1]]
+        self.known[word] = ids
+        return ids
+
+
+def load(path):
+    with open(path, encoding="utf-8") as f:
+        top = json.load(f)
+    m = top["model"]
+    special = [(t["content"].encode(), t["id"], t["special"]) for t in top["added_tokens"]]
+    names = {t["content"] for t in top["added_tokens"] if any(c not in BYTE for c in t["content"]) or t["content"].startswith("<|")}
+    token = {bytes(BYTE[c] for c in t): i for t, i in m["vocab"].items() if t not in names}
+    merge = {}
+    for rank, pair in enumerate(m["merges"]):
+        left, right = (bytes(BYTE[c] for c in t) for t in (pair.split(" ") if isinstance(pair, str) else pair))
+        merge[token[left], token[right]] = rank, token[left + right]
+    pre = top["pre_tokenizer"]
+    return Model(token, merge, special, "gpt2" if pre["type"] == "ByteLevel" and pre.get("use_regex", True) else "bytes", m["ignore_merges"])
+
+
+def valid_parts(data):
+    """(text, invalid byte or None) of each stretch of valid text."""
+    at = 0
+    while True:
+        try:
+            yield data[at:].decode(), b""
+            return
+        except UnicodeDecodeError as why:
+            yield data[at:at + why.start].decode(), data[at + why.start:at + why.start + 1]
+            at += why.start + 1
+
+
+def pretokens(data, pattern, invalid):
+    if invalid != "bytes":
+        parts = [(data.decode(errors={"error": "strict", "replace": "replace", "skip": "ignore"}[invalid]), b"")]
+    else:
+        parts = valid_parts(data)
+    for text, byte in parts:
+        assert KNOWN.fullmatch(text), f"no character for this: {text!r}"
+        if text:
+            yield from ([text.encode()] if pattern == "bytes" else [w.encode() for w in GPT2.findall(text)])
+        if byte:
+            yield byte
+
+
+def encode(model, data, eot="none", separator=None, special="token", invalid="error"):
+    """The ids of a file, and after how many of them documents end. separator: bytes; None: any special token."""
+    found = [s for s in model.special if not (special == "text" and s[2])]
+    numbers = {s[0]: s[1] for s in model.special}
+    parts = [data]
+    if found:
+        parts = re.split(b"(" + b"|".join(re.escape(s[0]) for s in sorted(found, key=lambda s: -len(s[0]))) + b")", data)
+    ids, ends, inside = [], [], False
+
+    def enter():
+        if not inside and eot == "before":
+            ids.append(numbers[separator])
+        return True
+
+    def leave():
+        if inside:
+            if eot == "after":
+                ids.append(numbers[separator])
+            ends.append(len(ids))
+        return False
+    for i, part in enumerate(parts):
+        if i % 2 == 0:
+            for word in pretokens(part, model.pattern, invalid):
+                inside = enter()
+                ids += model.word(word)
+        elif special == "error":
+            raise ValueError("a special token")
+        elif eot != "none" and part == separator:
+            inside = leave()
+        else:
+            inside = enter()
+            ids.append(numbers[part])
+            if separator is None or part == separator:
+                inside = leave()
+    leave()
+    return ids, ends
+
+
+def main():
+    model = load(sys.argv[1])
+    for name in sys.argv[2:] or ["/dev/stdin"]:
+        with open(name, "rb") as f:
+            names = [s[0] for s in model.special]
+            ids, ends = encode(model, f.read(), separator=b"<|endoftext|>" if b"<|endoftext|>" in names else None)
+        for begin, end in zip([0] + ends, ends):
+            print(*ids[begin:end])
+
+
+if __name__ == "__main__":
+    main()
