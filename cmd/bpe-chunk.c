@@ -695,9 +695,12 @@ static int run(struct chunker *c, struct err *e)
     } else {
         if (make_rules(c, e))
             return -1;
+        /* Where special tokens can overlap, what was matched before a piece is known from the start of the text only.
+         */
+        bool by_value = c->opt.inline_text || (c->opt.model && !cut_is_local(&c->cutter));
         for (int i = 0; i < c->opt.n_files; i++) {
             if (add_source(c, c->opt.files[i], fd_name(c->opt.files[i]), e) ||
-                look_at(&c->source[c->n_sources - 1], c->opt.inline_text, e))
+                look_at(&c->source[c->n_sources - 1], by_value, e))
                 return -1;
         }
     }
