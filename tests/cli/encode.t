@@ -1,0 +1,367 @@
+#!/usr/bin/env bash
+# bpe-encode and bpe-decode: the ids of text, whole or in pieces, in each format, and the same bytes back; what is refused.
+. "$(dirname "$0")/../lib.sh"
+
+SEED=${SEED:-$((RANDOM % 100000))}
+E="bpe-encode -m m.json"
+slow=$TOP/tests/oracle/encode_slow.py
+
+# fails CODE PATTERN COMMAND...: it exits with CODE and says one line like PATTERN.
+fails() {
+    local code=$1 pattern=$2
+    shift 2
+    "$@" >fails.out 2>fails.err
+    is "$? $(wc -l <fails.err)" "$code 1" "exit $code: $*" || sed 's/^/# /' fails.err
+    like "$(cat fails.err)" "$pattern" "  and says so"
+}
+
+# ids ARGS...: as text, lines parted by |
+ids() {
+    bpe-encode -f text "$@" 2>&1 | tr '\n' '|'
+}
+
+# all_ids STREAM...: the ids of token records, put together, as raw 16-bit ids
+all_ids() {
+    cat "$@" | python3 -c '
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+import records as R
+found = sorted((R.tokens(r) for r in R.split(sys.stdin.buffer.read()) if R.kind(r) == "T"), key=lambda t: (t.source, t.begin, t.first))
+for t in found:
+    sys.stdout.buffer.write(b"".join(i.to_bytes(2, "little") for i in t.ids))' "$TOP/tests/pipe"
+}
+
+printf 'the cat sat<|endoftext|>the dog sat' >a.txt
+bpe-chunk a.txt | bpe-count | bpe-sum | bpe-merge -v 262 >m.json
+the_cat="260 221 67 257 261" the_dog="260 221 68 79 71 261"
+
+# ---- Formats in and out ----
+
+is "$(ids -m m.json a.txt)" "$the_cat 0|$the_dog|" "a file"
+is "$(ids -m m.json a.txt)" "$(python3 "$slow" m.json a.txt | tr '\n' '|')" "  as the slow oracle has it"
+zstd -q a.txt -o a.txt.zst
+gzip -k a.txt
+for f in a.txt.zst a.txt.gz - "-- a.txt"; do
+    # shellcheck disable=SC2086
+    is "$(ids -m m.json $f <a.txt)" "$the_cat 0|$the_dog|" "  and $f"
+done
+(cat a.txt.zst a.txt.zst) >two.zst
+is "$(ids -m m.json two.zst)" "$the_cat 0|$the_dog $the_cat 0|$the_dog|" "several frames are one text"
+is "$(ids -m m.json a.txt a.txt.gz)" "$the_cat 0|$the_dog|$the_cat 0|$the_dog|" "several files"
+$E a.txt >a.bin
+is "$(xxd -p a.bin | tr -d '\n')" "0401dd0043000101050100000401dd0044004f0047000501" "raw ids are little-endian, 16 bits"
+$E -f raw -d u16 a.txt | cmp -s - a.bin
+ok $? "  which is the default"
+is "$($E -d u32 a.txt | xxd -p | head -c 16)" "04010000dd000000" "-d u32"
+$E a.txt a.txt | cmp -s - <(cat a.bin a.bin)
+ok $? "several files follow each other without anything between"
+: >empty
+is "$($E empty | wc -c) $($E </dev/null | wc -c) $(ids -m m.json empty empty)" "0 0 " "empty input has no ids, and is no document"
+$E -o out.bin a.txt && same out.bin a.bin "-o"
+printf '{"text":"the cat"}\n{"text":""}\n\n{"text":"sat<|endoftext|>\\u0061"}\n{"no":1}\n' >j.jsonl
+head -n 4 j.jsonl >good.jsonl
+is "$(ids -m m.json --jsonl good.jsonl)" "260 221 67 257||259 0|65|" "JSON Lines: each string is a document"
+is "$(ids -m m.json --jsonl --eot=after good.jsonl)" "260 221 67 257 0|0|259 0|65 0|" "  also an empty one"
+is "$(ids -m m.json --jsonl --eot=before good.jsonl)" "0 260 221 67 257|0|0 259|0 65|" "  before"
+is "$(bpe-chunk -m m.json --jsonl --inline -b 1 good.jsonl | bpe-encode -m m.json -f text --eot=after | tr '\n' '|')" \
+    "260 221 67 257 0|0|259 0|65 0|" "  and in chunks"
+is "$(echo '{"a":{"b":"sat"}}' | ids -m m.json --jsonl=a.b)" "259|" "  --jsonl=a.b"
+fails 65 "bpe-encode: j.jsonl: line 5: no string at *--on-error" $E --jsonl j.jsonl
+is "$($E --jsonl --on-error=skip -f text j.jsonl 2>&1 | tail -n 1)" "bpe-encode: 1 lines were left out; the first: j.jsonl: line 5" "  --on-error=skip"
+
+# ---- Records ----
+
+bpe-chunk -m m.json --inline -b 1 a.txt >a.chunks
+$E a.chunks >a.tok
+like "$(bpe-view a.tok)" "# tokens run=* source=0 begin=0 first=0 ids=6 ends=6 *
+$the_cat 0
+# tokens run=* source=0 begin=24 first=0 ids=6 ends=6 *
+$the_dog
+# promise run=*
+#  source number=0 name=a.txt bytes=35 by-value
+# commit batch=* words-records=2 pretokens=12
+#  run id=* bytes=35 ranges=0:0-34" "chunks give records by default"
+all_ids a.tok | cmp -s - a.bin
+ok $? "  with the ids of the text"
+bpe-view --check a.tok >out
+is "$? $(cat out)" "0 complete: 4 records, 35 B of text" "  and bpe-view checks them"
+fails 75 "bpe-view: the run's promise never came: *" bpe-view --check <(head -n 1 a.tok)
+grep -av $'^\xff1K' a.tok >no.commit
+fails 75 "bpe-view: a.txt: bytes 0-34 were never *" bpe-view --check no.commit
+for p in bpe-sum "bpe-merge -v 300"; do
+    # shellcheck disable=SC2086
+    fails 65 "${p%% *}: a.tok: byte 0: these are tokens, from bpe-encode; *" $p a.tok
+done
+fails 65 "bpe-count: these are tokens already" bpe-count a.tok
+fails 65 "bpe-encode: these are tokens already" $E a.tok
+bpe-count a.chunks >a.counts
+fails 65 "bpe-encode: these are counts already; *" $E a.counts
+$E -f raw a.chunks | cmp -s - a.bin
+ok $? "-f raw of chunks"
+is "$(ids -m m.json a.chunks)" "$the_cat 0|$the_dog|" "-f text of chunks"
+fails 64 "bpe-encode: -f records is for chunks; *" $E -f records a.txt
+fails 64 "bpe-encode: -o is for -f raw and text; *" $E -o no.bin a.chunks
+fails 64 "bpe-encode: a.txt: text and chunks are not encoded together" $E -f raw a.chunks a.txt
+fails 64 "bpe-encode: a.chunks: text and chunks are not encoded together" $E -f text a.txt a.chunks
+for o in --invalid=error --jsonl "--jsonl --on-error=skip"; do
+    # shellcheck disable=SC2086
+    fails 64 "bpe-encode: a.chunks: these are chunks: --invalid, --jsonl and --on-error are for bpe-chunk" $E $o a.chunks
+done
+bpe-chunk a.txt missing >failed.chunks 2>/dev/null
+for f in "-f raw -o no.bin" "-f text" "-f raw"; do
+    # shellcheck disable=SC2086
+    fails 66 "bpe-encode: missing: cannot open: *" $E $f failed.chunks
+done
+$E failed.chunks >failed.tok
+like "$? $(bpe-view failed.tok)" "66 # failure run=* exit=66 message=missing: *" "records pass a failure on"
+printf 'a\xffb' >bad.txt
+bpe-chunk -m m.json bad.txt | $E >failed.tok 2>/dev/null
+like "$? $(bpe-view failed.tok)" "65 *# failure run=* exit=65 message=bad.txt: byte 1: invalid UTF-8 (0xFF); see --invalid*" \
+    "  and one of their own"
+like "$(bpe-view failed.tok | grep -c '^# commit')" 0 "  without a commit"
+fails 65 "bpe-encode: bad.txt: byte 1: invalid UTF-8 (0xFF); see --invalid" $E -o no.bin bad.txt
+fails 65 "bpe-encode: bad.txt: byte 1: *" $E -f raw -o no.bin <(bpe-chunk -m m.json bad.txt)
+is "$(ls no.bin* 2>/dev/null)" "" "what fails leaves no -o file, whole or in part"
+
+# ---- -d ----
+
+python3 - <<'PY'
+import base64
+tokens = [bytes([b]) for b in range(256)] + [bytes([a, b]) for a in range(256) for b in range(256)]
+for n in 65536, 65537:
+    with open(f"{n}.tiktoken", "w") as f:
+        for i, t in enumerate(tokens[:n]):
+            f.write(f"{base64.b64encode(t).decode()} {i}\n")
+PY
+is "$(printf ab | bpe-encode -m 65536.tiktoken -p gpt2 | wc -c)" 2 "65536 ids fit in 16 bits"
+is "$(printf ab | bpe-encode -m 65537.tiktoken -p gpt2 | wc -c)" 4 "65537 do not"
+fails 64 "bpe-encode: -d u16: 65537.tiktoken has ids up to 65536, which do not fit; use -d u32" bpe-encode -m 65537.tiktoken -p gpt2 -d u16 a.txt
+printf ab | bpe-encode -m 65537.tiktoken -p gpt2 | bpe-decode -m 65537.tiktoken >back
+is "$(cat back)" ab "bpe-decode has the same default"
+is "$(printf ab | bpe-encode -m 65536.tiktoken -p gpt2 -d u32 | bpe-decode -m 65536.tiktoken -d u32)" ab "  and -d"
+
+# ---- --eot ----
+
+s='<|endoftext|>'
+# eots TEXT NONE BEFORE AFTER
+eots() {
+    printf %s "$1" >eot.txt
+    is "$(ids -m m.json eot.txt)/$(ids -m m.json --eot=none eot.txt)" "$2/$2" "--eot=none: ${1//$'\n'/\\n}"
+    is "$(ids -m m.json --eot=before eot.txt)" "$3" "  before"
+    is "$(ids -m m.json --eot=after eot.txt)" "$4" "  after"
+    for o in none before after; do
+        $E --eot=$o eot.txt >whole
+        for b in 1 7; do
+            for how in "" --inline; do
+                # shellcheck disable=SC2086
+                bpe-chunk -m m.json -b $b $how eot.txt >pieces
+                $E --eot=$o -f raw pieces | cmp -s - whole && $E --eot=$o pieces | all_ids | cmp -s - whole
+                ok $? "  $o in pieces, -b $b $how"
+            done
+        done
+    done
+}
+eots "a${s}b" "65 0|66|" "0 65|0 66|" "65 0|66 0|"
+eots "${s}a" "0|65|" "0 65|" "65 0|"
+eots "a${s}" "65 0|" "0 65|" "65 0|"
+eots "a${s}${s}b" "65 0|0|66|" "0 65|0 66|" "65 0|66 0|"
+eots "$s" "0|" "" ""
+eots "$s$s$s" "0|0|0|" "" ""
+eots $'a\nb\na\nb' "65 199 66 199 65 199 66|" "0 65 199 66 199 65 199 66|" "65 199 66 199 65 199 66 0|"
+eots $'a\nb'"$s"$'b\na\n'"$s" "65 199 66 0|66 199 65 199 0|" "0 65 199 66|0 66 199 65 199|" "65 199 66 0|66 199 65 199 0|"
+is "$(ids -m m.json --eot=after a.txt empty a.txt)" "$the_cat 0|$the_dog 0|$the_cat 0|$the_dog 0|" "each file ends a document"
+V=300 line -s '<s>' -s '<pad>' -s '</doc>' a.txt >three.json 2>/dev/null
+fails 64 "bpe-encode: three.json has no special token <|endoftext|>; which separates documents? give --eot-token" bpe-encode -m three.json --eot=after a.txt
+fails 64 "bpe-encode: three.json has no special token <x>; *" bpe-encode -m three.json --eot-token='<x>' a.txt
+printf 'a<s>b</doc>c<pad>' >three.txt
+is "$(ids -m three.json --eot=before --eot-token='</doc>' three.txt)" "2 67 0 68|2 69 1|" "--eot-token: the others stay in their document"
+is "$(ids -m three.json --eot-token='</doc>' three.txt)" "67 0 68 2|69 1|" "  and do not end it"
+is "$(ids -m three.json three.txt)" "67 0|68 2|69 1|" "  but without a separator all do"
+
+# ---- --special ----
+
+is "$(ids -m m.json --special=token a.txt)" "$(ids -m m.json a.txt)" "--special=token is the default"
+printf 'a<|endoftext|>b' >s.txt
+is "$(ids -m m.json --special=text s.txt)" "65 28 92 69 78 68 79 70 84 69 88 84 92 30 66|" "--special=text"
+is "$(ids -m m.json --special=text --eot=after s.txt s.txt | grep -o ' 0|' | wc -l)" 2 "  with a separator for each file"
+fails 65 "bpe-encode: s.txt: byte 1: a special token; see --special" $E --special=error s.txt
+is "$(printf 'a b' | ids -m m.json --special=error)" "65 221 66|" "  text without one is fine"
+bpe-chunk -m m.json --no-special s.txt >plain.chunks
+is "$($E --special=text -f text plain.chunks)" "$($E --special=text -f text s.txt)" "--special=text of chunks made with --no-special"
+fails 65 "bpe-encode: *--special=text wants bpe-chunk --no-special" $E --special=text -f text a.chunks
+
+# ---- --invalid ----
+
+is "$(ids -m m.json --invalid=skip bad.txt)" "65 66|" "--invalid=skip"
+is "$(ids -m m.json --invalid=replace bad.txt)" "65 172 124 122 66|" "--invalid=replace"
+is "$(ids -m m.json --invalid=bytes bad.txt)" "65 188 66|" "--invalid=bytes"
+for o in replace skip bytes; do
+    is "$(bpe-chunk -m m.json --invalid=$o bad.txt | bpe-encode -m m.json -f text)" "$($E -f text --invalid=$o bad.txt)" "  $o of chunks"
+done
+text 5 200000 | bpe-chunk | bpe-count | bpe-sum | bpe-merge -v 600 >big.json 2>/dev/null
+echo "# seed $SEED"
+python3 - "$SEED" <<'PY'
+import random, sys
+rng = random.Random(int(sys.argv[1]))
+for i, n in enumerate([1, 2, 3, 100, 5000, 70000, 300000, 700000]):
+    with open(f"bytes.{i}", "wb") as f:
+        kind = rng.randrange(3)
+        f.write(b"\xff" * (i % 2) + (rng.randbytes(n) if kind == 0 or i > 6 else
+                bytes(rng.choice(b"the cat \n\xff\xc3\xa9\xe8\xaa\x9e") for _ in range(n)) if kind == 1 else
+                b"".join(rng.choice([b"the ", "é語".encode(), b"\xff", b"\n", b"<|endoftext|>"]) for _ in range(n // 3 + 1))))
+PY
+bad=0
+for f in bytes.*; do
+    bpe-encode -m big.json --invalid=bytes $f >ids && bpe-decode -m big.json ids | cmp - $f || bad=$((bad + 1))
+    bpe-chunk -m big.json --invalid=bytes -b 1000 $f | bpe-encode -m big.json -f raw | cmp - ids || bad=$((bad + 1))
+    bpe-encode -m big.json --invalid=bytes - <$f | cmp - ids || bad=$((bad + 1))
+done
+is $bad 0 "--invalid=bytes: any bytes come back, whole or in pieces"
+
+# ---- Chunks of another model ----
+
+bpe-chunk -p cl100k a.txt >other.chunks
+fails 65 "bpe-encode: the chunks were made by the pattern cl100k, and not by that of m.json; use bpe-chunk -m m.json" $E -f raw other.chunks
+bpe-chunk -e '.|\n' a.txt >other.chunks
+fails 65 "bpe-encode: the chunks were made by the pattern .|\\\\n, and not *" $E -f raw other.chunks
+bpe-chunk --no-special a.txt >other.chunks
+fails 65 "bpe-encode: the chunks were made without the special token <|endoftext|> of m.json; *" $E -f raw other.chunks
+bpe-chunk -s '<|endoftext|>' -s '<s>' a.txt >other.chunks
+fails 65 "bpe-encode: the chunks were made with the special token <s>, which m.json does not find; *" $E -f raw other.chunks
+bpe-chunk a.txt >other.chunks
+$E -f raw other.chunks | cmp -s - a.bin
+ok $? "chunks that agree by themselves are fine without bpe-chunk -m"
+bpe-chunk -m three.json -s x -s '</doc>' -s '<s>' -s '<pad>' three.txt | bpe-encode -m three.json -f raw >out 2>err
+like "$? $(cat err)" "65 *special token x*" "bpe-chunk -m -s"
+bpe-chunk -m three.json -s '</doc>' -s '<s>' -s '<pad>' three.txt | bpe-encode -m three.json -f raw | cmp -s - <(bpe-encode -m three.json three.txt)
+ok $? "special tokens in another order are the same ones"
+
+# ---- Models ----
+
+fails 64 "bpe-encode: by which model? *" bpe-encode a.txt
+fails 64 "bpe-decode: by which model? *" bpe-decode a.bin
+fails 66 "bpe-encode: missing: cannot open: *" bpe-encode -m missing a.txt
+fails 66 "bpe-decode: missing: cannot open: *" bpe-decode -m missing a.bin
+fails 65 "bpe-encode: a.txt: *" bpe-encode -m a.txt a.txt
+fails 64 "bpe-encode: m.json: a tokenizer.json says its pattern itself: leave out -p" $E -p gpt2 a.txt
+fails 64 "bpe-encode: -p x: no such pattern; *" $E -p x a.txt
+bpe-model -f gpt2 -o pair m.json
+bpe-model -f tiktoken -o m.tiktoken m.json
+for m in pair pair/vocab.json m.tiktoken; do
+    bpe-encode -m $m a.txt | cmp -s - a.bin && bpe-decode -m $m a.bin | cmp -s - a.txt
+    ok $? "-m $m"
+done
+rm m.tiktoken.json
+fails 64 "bpe-encode: m.tiktoken does not say how text splits into pretokens; see -p" bpe-encode -m m.tiktoken a.txt
+bpe-encode -m m.tiktoken -p gpt2 -s '<|endoftext|>=0' a.txt | cmp -s - a.bin
+ok $? "a .tiktoken file alone, with -p and -s"
+bpe-decode -m m.tiktoken -s '<|endoftext|>=0' a.bin | cmp -s - a.txt
+ok $? "  and back"
+for o in -m -f -d -p -s -o --model --format --dtype --eot --eot-token --special --invalid --on-error; do
+    fails 64 "bpe-encode: *$o*needs an argument*" bpe-encode $o
+done
+for o in -m -d -s --model --dtype --special-token; do
+    fails 64 "bpe-decode: *$o*needs an argument*" bpe-decode $o
+done
+fails 64 "bpe-encode: -f x: must be one of raw, records, text" $E -f x a.txt
+fails 64 "bpe-encode: -d u8: must be one of u16, u32" $E -d u8 a.txt
+fails 64 "bpe-decode: -d u8: must be one of u16, u32" bpe-decode -m m.json -d u8 a.bin
+fails 64 "bpe-encode: --eot x: must be one of none, before, after" $E --eot=x a.txt
+fails 64 "bpe-encode: --special x: must be one of token, text, error" $E --special=x a.txt
+fails 64 "bpe-encode: --invalid x: must be one of error, replace, skip, bytes" $E --invalid=x a.txt
+fails 64 "bpe-encode: --on-error x: must be one of fail, skip" $E --jsonl --on-error=x a.txt
+fails 64 "bpe-encode: --on-error=skip is for --jsonl" $E --on-error=skip a.txt
+fails 64 "bpe-encode: --jsonl=: the field has no name" $E --jsonl= a.txt
+fails 64 "bpe-encode: --invalid=bytes is not for --jsonl: *" $E --jsonl --invalid=bytes a.txt
+fails 73 "bpe-encode: no/where: cannot create: *" $E -o no/where a.txt
+fails 74 "bpe-encode: /dev/full: cannot write: *" $E -o /dev/full a.txt
+head -c 20 a.txt.gz >cut.gz
+fails 65 "bpe-encode: cut.gz: *cut off*" $E -o no.bin cut.gz
+is "$(ls no.bin* 2>/dev/null)" "" "  and -o makes nothing of it"
+
+# ---- bpe-decode ----
+
+bpe-decode -m m.json a.bin | cmp -s - a.txt
+ok $? "bpe-decode gives the text back"
+bpe-decode -m m.json a.bin - <a.bin | cmp -s - <(cat a.txt a.txt)
+ok $? "  of several files, and of standard input"
+is "$(bpe-decode -m m.json </dev/null | wc -c)" 0 "  and nothing of nothing"
+{ head -c 8 a.bin && printf '\xff\xff' && cat a.bin; } >wrong.bin
+fails 65 "bpe-decode: wrong.bin: id 65535 at index 4 is none of the model's (m.json); see -d" bpe-decode -m m.json wrong.bin
+is "$(cat fails.out)" "the cat" "  what came before is written"
+head -c 7 a.bin >odd.bin
+fails 65 "bpe-decode: odd.bin: ends inside an id (1 bytes behind id 3); see -d" bpe-decode -m m.json odd.bin
+fails 65 "bpe-decode: a.bin: id 14483716 at index 0 is none *" bpe-decode -m m.json -d u32 a.bin
+(for i in 1 2 3 4 5 6 7; do head -c $i a.bin | tail -c 1; sleep 0.02; done; tail -c +8 a.bin) | bpe-decode -m m.json | cmp -s - a.txt
+ok $? "  a byte at a time"
+
+# ---- Fan-out ----
+
+text 7 400000 >big.txt
+bpe-encode -m big.json big.txt >big.bin
+bpe-decode -m big.json big.bin | cmp -s - big.txt
+ok $? "a larger text comes back"
+bpe-chunk -m big.json -b 4k big.txt >by.ref
+bpe-chunk -m big.json -b 4k --inline big.txt >by.value
+for how in ref value; do
+    parallel -k --pipe -N 1 bpe-encode -m big.json -f raw <by.$how | cmp -s - big.bin
+    ok $? "by $how: parallel -k, -f raw"
+    parallel --pipe -N 3 bpe-encode -m big.json <by.$how >tok
+    all_ids tok | cmp -s - big.bin
+    ok $? "  in any order, put together by source, begin and first"
+    shuf --random-source=by.value by.$how >shuffled
+    split -n l/4 shuffled part.
+    ls part.* | xargs -n 1 -P 4 bpe-encode -m big.json >tok
+    all_ids <(shuf --random-source=by.value tok) | cmp -s - big.bin
+    ok $? "  shuffled, to one pipe by xargs, shuffled again"
+    bpe-view --check tok >out 2>&1
+    like "$? $(cat out)" "0 complete: *" "  complete" # of a file by reference the promise comes twice
+    ls part.* | head -n 3 | xargs -n 1 bpe-encode -m big.json >tok
+    fails 75 "bpe-view: *" bpe-view --check tok
+done
+is "$(awk 'length > 4096' tok | wc -l)" 0 "no record is longer than 4096 bytes"
+
+# A worker that is killed leaves no commit.
+(cat by.value; sleep 2) | bpe-encode -m big.json >tok 2>/dev/null &
+sleep 0.5
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    [ -s tok ] && break
+    sleep 0.3
+done
+kill -9 $! && wait 2>/dev/null
+bpe-view tok >shown 2>/dev/null
+is "$(grep -c '^# tokens' shown | sed 's/^[1-9].*/some/') $(grep -c '^# commit' shown)" "some 0" "a killed worker leaves tokens without a commit"
+cat tok >>both
+bpe-encode -m big.json by.value >again
+bpe-view --check tok again >out 2>&1
+is "$?" 0 "  and who did it again completes it" || cat out
+
+# ---- Long pretokens ----
+
+head -c 2000000 /dev/zero | tr '\0' a >one.txt
+V=270 line -p bytes one.txt >as.json 2>/dev/null
+timeout 20 bpe-encode -m as.json one.txt >one.bin
+is $? 0 "2 MB of one letter, one pretoken, in time"
+bpe-decode -m as.json one.bin | cmp -s - one.txt
+ok $? "  comes back"
+is "$(bpe-model --info as.json | grep longest) $(wc -c <one.bin)" "longest-token: 8192 $((2 * (2000000 / 8192 + 2)))" \
+    "  in as few ids as powers of two allow"
+python3 -c '
+import random
+rng = random.Random(3)
+print("".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=2000000)), end="")' >letters.txt
+head -c 100000 letters.txt | fold -w 50 | bpe-chunk | bpe-count | bpe-sum | bpe-merge -v 700 >l.json
+timeout 20 bpe-encode -m l.json letters.txt >l.bin
+is $? 0 "2 MB of random letters, one pretoken, in time"
+bpe-decode -m l.json l.bin | cmp -s - letters.txt
+ok $? "  comes back"
+head -c 3000 letters.txt >some.txt
+is "$(bpe-encode -m l.json -f text some.txt)" "$(python3 "$slow" l.json some.txt)" "  and the first 3000 are as the slow oracle has them"
+
+# ---- At random ----
+
+timeout 100 python3 "$TOP/tests/cli/encode.py" "$SEED" 500
+ok $? "random models, special tokens, texts, options and pieces, against the slow oracle"
+
+done_testing
