@@ -86,6 +86,7 @@ struct program {
     int fd;
     const char *out_name;
     bool is_text, is_records; /* the inputs, as far as seen */
+    bool in_line;             /* of -f text: the line has an id */
     struct progress progress;
     uint64_t n_bytes;
 };
@@ -277,13 +278,15 @@ static int write_text(struct program *p, const struct tokenize *t, struct err *e
     p->out.len = 0;
     for (size_t i = 0; i <= t->ids.n; i++) {
         for (; seen < t->n_ends && t->end[seen] == i; seen++) {
-            if (p->out.len && p->out.p[p->out.len - 1] == ' ')
-                p->out.len--;
+            p->in_line = false;
             if (buf_put_byte(&p->out, '\n', e))
                 return -1;
         }
-        if (i < t->ids.n && buf_printf(&p->out, e, "%lu ", (unsigned long)id_at(&t->ids, i)))
+        if (i == t->ids.n)
+            break;
+        if (buf_printf(&p->out, e, p->in_line ? " %lu" : "%lu", (unsigned long)id_at(&t->ids, i)))
             return -1;
+        p->in_line = true;
     }
     return write_out(p, p->out.p, p->out.len, e);
 }

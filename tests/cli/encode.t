@@ -70,6 +70,12 @@ is "$(echo '{"a":{"b":"sat"}}' | ids -m m.json --jsonl=a.b)" "259|" "  --jsonl=a
 fails 65 "bpe-encode: j.jsonl: line 5: no string at *--on-error" $E --jsonl j.jsonl
 is "$($E --jsonl --on-error=skip -f text j.jsonl 2>&1 | tail -n 1)" "bpe-encode: 1 lines were left out; the first: j.jsonl: line 5" "  --on-error=skip"
 
+for n in 32767 32768 32769 65536; do
+    yes 'a' | head -n $n | tr -d '\n' | sed 's/a/ a/g' >n.txt
+    is "$(bpe-encode -m m.json -f text n.txt | wc -wl | tr -s ' ') $(bpe-encode -m m.json -f text n.txt | grep -c ' $')" " 1 $((2 * n)) 0" \
+        "a line of $((2 * n)) ids has no space at its end"
+done
+
 # ---- Records ----
 
 bpe-chunk -m m.json --inline -b 1 a.txt >a.chunks
