@@ -47,6 +47,7 @@ help:
 	@echo "make fuzz           random damage for FUZZ_SECONDS ($(FUZZ_SECONDS))"
 	@echo "make bench          times against others and the goals (CORPUS=DIR); a quarter of an hour, 3 GB"
 	@echo "make bench-quick    the same in a minute, without what takes long"
+	@echo "make bench-encode   encoding against others and the goals (CORPUS=DIR)"
 	@echo "make bench-hot      the hot paths one by one, each beside its bound (CORPUS=DIR)"
 	@echo "make clean          takes away what was built"
 	@echo "make help           this"
@@ -104,12 +105,15 @@ FUZZ_SECONDS ?= 60
 fuzz: all units
 	BUILD=$(BUILD) tests/fuzz/fuzz.sh $(FUZZ_SECONDS)
 
-# RUNS=N and ROWS=KEY,... are for bench.py.
+# RUNS=N and ROWS=KEY,... are for bench.py and encode.py.
 bench: all units
 	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/bench.py
 
 bench-quick: all units
 	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/bench.py --quick
+
+bench-encode: all units
+	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/encode.py
 
 bench-hot: $(BUILD)/tests/bench/hot
 	@$(BUILD)/tests/bench/hot $$(CORPUS=$(CORPUS) tests/corpus.sh $(BUILD)/corpus)
@@ -133,6 +137,6 @@ clean:
 	rm -rf $(BUILD) build-sanitize build-arm
 
 FORCE:
-.PHONY: all help units check check-peers check-sanitize check-arm fuzz bench bench-quick bench-hot demo install uninstall clean FORCE
+.PHONY: all help units check check-peers check-sanitize check-arm fuzz bench bench-quick bench-encode bench-hot demo install uninstall clean FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -26,7 +26,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 ENV = dict(os.environ, BUILD=BUILD, PATH=f"{BUILD}:{BUILD}/tests/bench:{os.environ['PATH']}", LC_ALL="C.UTF-8")
-PEERS = ["tokenizers==0.23.3", "gigabpe==0.1.0"]
 PEER_TIMEOUT, PEER_LONG = 120, 20  # seconds: given up; not run again
 GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 LINE = 'bpe-chunk "$1" | parallel --pipe bpe-count | bpe-sum | bpe-merge -v 32000 > "$2"'
@@ -91,7 +90,7 @@ ROWS = [
         [at_most(1, "wall gigabpe-1000-bytes document"), at_most(1, "wall hf-1000-bytes document")]),
 ]
 QUICK_LEAVES_OUT = re.compile(r" (big|head|words|document|sparse)\b|hf-|128000")
-ENOUGH = {"cores"}  # one goal is enough: where two cores are less than 1.8, as much as a loop that only computes gets
+ENOUGH = {"cores", "encode-cores"}  # one goal is enough: where two cores are less than 1.8, as much as a loop that only computes gets
 
 
 class Failure(Exception):
@@ -400,12 +399,14 @@ def chunk_pipe(t, name):
     return shell('cat "$1" | bpe-chunk | cat > /dev/null', t.path(name))
 
 
-def start_up(t, name):
+def start_up(*argv):
     """The median of 50: started as cheaply as can be, with nothing to read."""
     def once():
         begin = time.monotonic()
         files = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1)]
-        os.waitpid(os.posix_spawn(BUILD + "/bpe-count", ["bpe-count"], ENV, file_actions=files), 0)
+        _, status = os.waitpid(os.posix_spawn(f"{BUILD}/{argv[0]}", argv, ENV, file_actions=files), 0)
+        if status:
+            raise Failure(f"{argv[0]}: exit status {os.waitstatus_to_exitcode(status)}")
         return (time.monotonic() - begin) * 1e3
     return {"ms": statistics.median(once() for _ in range(50))}
 
@@ -413,16 +414,18 @@ def start_up(t, name):
 venv = {"bin": None, "why": "not installed"}
 
 
+def run_peer(t, *args):
+    """What peer.py says of a run."""
+    if not venv["bin"]:
+        raise Failure(venv["why"])
+    run(venv["bin"] + "/python3", HERE + "/peer.py", *args, timeout=PEER_TIMEOUT, output=t.tmp("peer"))
+    with open(t.tmp("peer")) as f:
+        took = json.load(f)
+    return dict(took, rss_mb=took["rss"] / 1e6)
+
+
 def peer(trainer, vocab, rule="gpt2"):
-    def subject(t, name):
-        if not venv["bin"]:
-            raise Failure(venv["why"])
-        run(venv["bin"] + "/python3", HERE + "/peer.py", trainer, t.path(name), str(vocab), t.tmp("model"), rule,
-            timeout=PEER_TIMEOUT, output=t.tmp("peer"))
-        with open(t.tmp("peer")) as f:
-            took = json.load(f)
-        return dict(took, rss_mb=took["rss"] / 1e6)
-    return subject
+    return lambda t, name: run_peer(t, trainer, t.path(name), str(vocab), t.tmp("model"), rule)
 
 
 SUBJECTS = {
@@ -432,7 +435,7 @@ SUBJECTS = {
     "count-two": count_two,
     "pcre2-loop": pcre2_loop, "spin-two": spin_two, "sum": add,
     "merge-32000": merge(32000), "merge-128000": merge(128000),
-    "chunk": chunk, "chunk-inline": chunk_inline, "chunk-pipe": chunk_pipe, "start": start_up,
+    "chunk": chunk, "chunk-inline": chunk_inline, "chunk-pipe": chunk_pipe, "start": lambda t, name: start_up("bpe-count"),
     "gigabpe-300": peer("gigabpe", 300), "gigabpe-32000": peer("gigabpe", 32000),
     "gigabpe-128000": peer("gigabpe", 128000),
     "gigabpe-1000-bytes": peer("gigabpe", 1000, "bytes"),
@@ -440,8 +443,11 @@ SUBJECTS = {
 }
 
 
-def is_peer(subject):
-    return subject.startswith(("gigabpe", "hf"))
+# What a program that measures is about: this one, and encode.py. peers: packages of PyPI; peer: how the names of
+# subjects that need them begin; out: the name of what is written in $BUILD.
+Suite = collections.namedtuple("Suite", "rows subjects texts peers peer leaves_out out")
+TRAINING = Suite(ROWS, SUBJECTS, Texts, ["tokenizers==0.23.3", "gigabpe==0.1.0"], ("gigabpe", "hf"), QUICK_LEAVES_OUT,
+                 "bench")
 
 
 # ---- Measuring -----------------------------------------------------------------------------------------------------
@@ -462,16 +468,16 @@ def note(what):
         print(f"\r\033[Kbench: {what}", end="", file=sys.stderr, flush=True)
 
 
-def measure(rows, runs, texts, samples, failures):
+def measure(suite, rows, runs, texts, samples, failures):
     """Fills samples[subject, text], a list of what each run took; failures has why there is none."""
     for n in range(runs):
         for subject, text in wanted(rows):
             done = samples[subject, text]
-            if (subject, text) in failures or (is_peer(subject) and done and done[0]["wall"] > PEER_LONG):
+            if (subject, text) in failures or (subject.startswith(suite.peer) and done and done[0]["wall"] > PEER_LONG):
                 continue
             note(f"round {n + 1} of {runs}: {subject} {text}")
             try:
-                took = SUBJECTS[subject](texts, text)
+                took = suite.subjects[subject](texts, text)
                 size = texts.size(text)
             except (Failure, OSError, ValueError) as e:
                 failures[subject, text] = str(e)
@@ -534,12 +540,12 @@ def first_line(*argv):
         return f"{argv[0]}: none"
 
 
-def machine(texts, rows, runs, load):
+def machine(suite, texts, rows, runs, load):
     """What was measured with, as lines of text."""
     with open("/proc/cpuinfo") as f:
         cpu = next((l.split(":")[1].strip() for l in f if l.startswith("model name")), platform.machine())
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    names = [p.split("==")[0] for p in PEERS]
+    names = [p.split("==")[0] for p in suite.peers]
     peers = first_line(venv["bin"] + "/python3", HERE + "/peer.py", "versions", *names) if venv["bin"] else "no peers"
     commit = first_line("git", "-C", TOP, "describe", "--always", "--dirty")
     sizes = []
@@ -602,8 +608,8 @@ def table(head, all_results, runs):
     return "\n".join(head) + "\n\n" + body + "\n"
 
 
-def make_venv():
-    made = subprocess.run([os.path.join(TOP, "tests", "venv.sh"), *PEERS], env=ENV, capture_output=True, text=True)
+def make_venv(packages):
+    made = subprocess.run([os.path.join(TOP, "tests", "venv.sh"), *packages], env=ENV, capture_output=True, text=True)
     if made.returncode == 0:
         venv["bin"] = made.stdout.strip()
     else:
@@ -611,46 +617,47 @@ def make_venv():
         print(f"bench: the peers could not be installed; ours alone:\n{made.stderr}", file=sys.stderr)
 
 
-def select(quick, keys):
+def select(suite, quick, keys):
     """The rows asked for; --quick leaves out what takes long, also single goals."""
-    rows = [r for r in ROWS if not keys or r.key in keys]
+    rows = [r for r in suite.rows if not keys or r.key in keys]
     if quick:
-        rows = [r._replace(goals=[g for g in r.goals if not QUICK_LEAVES_OUT.search(g.against or "")]) for r in rows
-                if not QUICK_LEAVES_OUT.search(r.ours)]
+        rows = [r._replace(goals=[g for g in r.goals if not suite.leaves_out.search(g.against or "")]) for r in rows
+                if not suite.leaves_out.search(r.ours)]
     if not rows:
-        sys.exit(f"bench: no such rows; there are {', '.join(dict.fromkeys(r.key for r in ROWS))}")
+        sys.exit(f"bench: no such rows; there are {', '.join(dict.fromkeys(r.key for r in suite.rows))}")
     return rows
 
 
-def main():
+def main(suite):
     quick = sys.argv[1:] == ["--quick"]
     runs = int(os.environ.get("RUNS") or (3 if quick else 5))
-    rows = select(quick, [k for k in (os.environ.get("ROWS") or "").replace(",", " ").split() if k])
+    rows = select(suite, quick, [k for k in (os.environ.get("ROWS") or "").replace(",", " ").split() if k])
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     samples, failures, load = collections.defaultdict(list), {}, os.getloadavg()[0]
     scratch = tempfile.mkdtemp(prefix="bpe-bench-")
     ENV["TMPDIR"] = scratch  # what is killed in the middle leaves nothing elsewhere
     try:
-        if any(is_peer(s) for s, _ in wanted(rows)):
-            make_venv()
-        texts = Texts(scratch)
+        if any(s.startswith(suite.peer) for s, _ in wanted(rows)):
+            make_venv(suite.peers)
+        texts = suite.texts(scratch)
         try:
-            measure(rows, runs, texts, samples, failures)
+            measure(suite, rows, runs, texts, samples, failures)
         except KeyboardInterrupt:
             note("")
             print("bench: interrupted; what there is:", file=sys.stderr)
-        all_results, head = list(results(rows, samples, failures)), machine(texts, rows, runs, load)
+        all_results, head = list(results(rows, samples, failures)), machine(suite, texts, rows, runs, load)
     finally:
         for session in running:
             kill(session)
         shutil.rmtree(scratch, ignore_errors=True)
     text = table(head, all_results, runs)
     print(text, end="")
-    with open(os.path.join(BUILD, "bench.txt"), "w") as f:
+    with open(os.path.join(BUILD, suite.out + ".txt"), "w") as f:
         f.write(text)
-    with open(os.path.join(BUILD, "bench.json"), "w") as f:
+    with open(os.path.join(BUILD, suite.out + ".json"), "w") as f:
         runs_of = [{"subject": s, "text": t, "runs": v} for (s, t), v in samples.items()]
         json.dump({"machine": head, "rows": all_results, "samples": runs_of}, f, indent=1)
 
 
-main()
+if __name__ == "__main__":
+    main(TRAINING)

@@ -1,12 +1,19 @@
 #!/usr/bin/env python3
-"""peer.py PEER FILE VOCAB OUT [RULE] - trains a byte-level BPE by another project's trainer, for bench.py; in the venv.
+"""peer.py - other projects' work, timed, for bench.py and encode.py; in the venv.
+
+peer.py PEER FILE VOCAB OUT [RULE] - trains a byte-level BPE.
 
 PEER: gigabpe or hf. RULE: gpt2 (the default; documents end at <|endoftext|>) or bytes (the file is one pretoken).
 Writes tokenizer.json to OUT, and a line of JSON to standard output: wall and CPU seconds from the call of the trainer
 until its file is written, without Python's start and imports, and the peak of memory in bytes.
 
+peer.py encode PEER FILE MODEL CORES - encodes the documents of a file by a tokenizer.json (gpt2's pattern), into memory,
+on so many cores. PEER: gigatoken, tiktoken or hf. Prints the same, and the number of ids without those between documents;
+the time is that of the call that encodes.
+
 peer.py versions PACKAGE... prints the versions of packages instead."""
 import json
+import os
 import sys
 import time
 from importlib import metadata
@@ -50,6 +57,42 @@ def hf_trainer(path, vocab, out, rule):
     return train
 
 
+def gigatoken_encoder(path, model, cores):
+    import gigatoken
+    tokenizer, source = gigatoken.Tokenizer(model), gigatoken.TextFileSource([path], separator=EOT.encode())
+    return lambda: tokenizer.encode_files(source, parallel=None if cores > 1 else False)
+
+
+def tiktoken_encoder(path, model, cores):
+    import tiktoken
+    from tiktoken_ext.openai_public import r50k_pat_str
+    byte = {c: b for b, c in zip((*range(33, 127), *range(161, 173), *range(174, 256)),
+                                 map(chr, (*range(33, 127), *range(161, 173), *range(174, 256))))}
+    byte.update({chr(256 + n): b for n, b in enumerate(b for b in range(256) if b not in set(byte.values()))})
+    with open(model, encoding="utf-8") as f:
+        vocab = json.load(f)["model"]["vocab"]
+    ids = {bytes(map(byte.__getitem__, token)): i for token, i in vocab.items() if token != EOT}
+    first = min(ids.values())  # ranks are from 0
+    ranks = {token: i - first for token, i in ids.items()}
+    encoding = tiktoken.Encoding("peer", pat_str=r50k_pat_str, mergeable_ranks=ranks, special_tokens={EOT: len(ranks)})
+    texts = list(documents(path))
+    return lambda: encoding.encode_ordinary_batch(texts, num_threads=cores)
+
+
+def hf_encoder(path, model, cores):
+    from tokenizers import Tokenizer
+    tokenizer, texts = Tokenizer.from_file(model), list(documents(path))
+    return lambda: tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+
+
+def n_ids(result):
+    """Of what an encoder returns: lists, Encodings, or an array of awkward."""
+    if hasattr(result, "layout"):
+        import awkward
+        return int(awkward.sum(awkward.num(result)) if result.ndim > 1 else len(result))
+    return sum(map(len, result))
+
+
 def peak():
     """Not getrusage's, which includes what the parent had before this program was started."""
     with open("/proc/self/status") as f:
@@ -57,18 +100,26 @@ def peak():
 
 
 TRAINERS = {"gigabpe": gigabpe_trainer, "hf": hf_trainer}
+ENCODERS = {"gigatoken": gigatoken_encoder, "tiktoken": tiktoken_encoder, "hf": hf_encoder}
 
 
 def main():
     if sys.argv[1] == "versions":
         print(", ".join(f"{name} {metadata.version(name)}" for name in sys.argv[2:]))
         return
-    peer, path, vocab, out = sys.argv[1:5]
-    train = TRAINERS[peer](path, int(vocab), out, *sys.argv[5:] or ["gpt2"])
+    if sys.argv[1] == "encode":
+        peer, path, model, cores = sys.argv[2:]
+        os.environ.update(RAYON_NUM_THREADS=cores, TOKENIZERS_PARALLELISM="true" if int(cores) > 1 else "false")
+        work = ENCODERS[peer](path, model, int(cores))
+    else:
+        peer, path, vocab, out = sys.argv[1:5]
+        work = TRAINERS[peer](path, int(vocab), out, *sys.argv[5:] or ["gpt2"])
     wall, cpu = time.monotonic(), time.process_time()
-    train()
-    print(json.dumps({"wall": time.monotonic() - wall, "cpu": time.process_time() - cpu,
-                      "rss": peak()}))
+    result = work()
+    took = {"wall": time.monotonic() - wall, "cpu": time.process_time() - cpu, "rss": peak()}
+    if sys.argv[1] == "encode":
+        took["ids"] = n_ids(result)
+    print(json.dumps(took))
 
 
 main()

@@ -41,7 +41,7 @@ def sources(names):
 
 def changed(texts):
     """The documents again, words in reverse; in every fourth the letters are others, so that new words come, too."""
-    for n in itertools.count(1):
+    for n in itertools.count(1) if texts else ():
         shift = n % 25 + 1
         lower, upper = (bytes(range(a, a + 26)) for a in (97, 65))
         table = bytes.maketrans(lower + upper, lower[shift:] + lower[:shift] + upper[shift:] + upper[:shift])
