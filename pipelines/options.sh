@@ -3,8 +3,7 @@
 # parse_options sets jobs and files. The caller defines usage(), and deal(), which puts an option ($1, its argument perhaps
 # in $2, then used=2) where it belongs, or returns 1 if it knows none such.
 
-jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
-files=()
+jobs='one a core' files=()
 
 die() { # STATUS MESSAGE
     echo "${0##*/}: $2" >&2
@@ -32,6 +31,7 @@ parse_options() {
         esac
         shift "$used"
     done
+    [ "$jobs" != 'one a core' ] || jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
     case $jobs in '' | *[!0-9]* | 0) die 64 "-j $jobs: not a number of jobs" ;; esac
 }
 
@@ -51,7 +51,7 @@ by_value() {
     case $1 in - | /dev/stdin | /dev/fd/* | /proc/*) return 0 ;; esac
     [ -e "$1" ] || return 1
     [ -f "$1" ] || return 0
-    case $(head -c 4 -- "$1" 2>/dev/null | od -An -tx1) in
+    case $(od -An -tx1 -N4 -- "$1" 2>/dev/null) in
     " 1f 8b"* | " 28 b5 2f fd"*) return 0 ;;
     *) return 1 ;;
     esac

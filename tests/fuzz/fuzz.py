@@ -143,7 +143,7 @@ class Fuzz:
         wrong = None  # (bpe-count passes the failure of a bpe-chunk on without a word of its own)
         if code not in CODES:
             wrong = "exit %d" % code
-        elif code and not err and not (args[0] == "bpe-count" and out.startswith(b"\xff1F") or b"\n\xff1F" in out):
+        elif code and not err and not (args[0] in ("bpe-count", "bpe-encode") and out.startswith(b"\xff1F") or b"\n\xff1F" in out):
             wrong = "exit %d without a message" % code
         elif code and args[0] == "bpe-merge" and out:
             wrong = "exit %d, but there is a model" % code
@@ -206,6 +206,78 @@ def try_model(f, models):
         f.try_one(["bpe-model", "-f", "merges", model], bad, lambda code, out: None if set(one.split(b"\n")) <= set(out.split(b"\n")) else "other merges")
 
 
+# ---- Encoding ----
+
+ENCODERS = [["-m", "m.json"], ["-m", "m.gpt2"], ["-m", "m.tiktoken"], ["-m", "cl100k.json"], ["-m", "bytes.json"]]
+
+
+def make_encoders(total):
+    """Undamaged models, in a directory of their own."""
+    os.mkdir("encoders")
+    os.chdir("encoders")
+    for fmt, files in MODEL_FILES.items():
+        must("bpe-merge", "-v", "600", "-f", fmt, "-o", files[0].split("/")[0], data=total)
+    for pattern in "cl100k", "bytes":
+        special = ["-s", "<|endoftext|>", "-s", "aba", "-s", "\n\n"] if pattern == "cl100k" else []
+        counts = must("bpe-count", data=must("bpe-chunk", "--inline", "-p", pattern, *special, "../a.txt"))
+        must("bpe-merge", "-v", "400", "-o", pattern + ".json", data=must("bpe-sum", data=counts))
+    os.chdir("..")
+    return [["-m", "encoders/" + model] for _, model in ENCODERS]
+
+
+def try_encode(f, model, plain, lines):
+    """Bytes there and back; text whole or in chunks; the same or an error."""
+    how = rng.randrange(4)
+    bad = damage(rng.choice((plain, plain, lines)))
+    if how == 0:
+        bad = rng.randbytes(rng.choice((0, 1, 2, 7, 63, 64, 65, 300, 5000)))
+    width = rng.choice(([], ["-d", "u32"]))
+    with open("bad.txt", "wb") as out:
+        out.write(bad)
+    packed = bad[:2] == b"\x1f\x8b" or bad[:4] == b"\x28\xb5\x2f\xfd" or bad[:1] == b"\xff"
+    if how <= 1:
+        special = rng.choice(([], ["--special=text"]))
+        got = f.try_one(["bpe-encode", *model, *width, *special, "--invalid=bytes", "bad.txt"], bad,
+                        lambda code, out: "exit %d" % code if code and not packed else None)
+        if got and not got[0] and not packed:
+            f.try_one(["bpe-decode", *model, *width], got[1],
+                      lambda code, out: None if code == 0 and out == bad else "exit %d, not what was encoded" % code)
+        return
+    options = rng.choice(([], ["--invalid=replace"], ["--invalid=skip"], ["--invalid=bytes"])) if how == 2 else \
+        ["--jsonl", *rng.choice(([], ["--on-error=skip"], ["--on-error=skip", "--invalid=replace"], ["--invalid=skip"]))]
+    eot = rng.choice(([], ["--eot=before"], ["--eot=after"]))
+    if "bytes.json" in model[1]:
+        eot = []
+    results = set()
+    got = f.try_one(["bpe-encode", *model, *width, *eot, *options, "bad.txt"], bad)
+    if got:
+        results.add((got[0], b"" if got[0] else got[1]))
+    for cut in (["-b", "2K"], ["--inline", "-b", "3K"]):
+        got = f.try_one(["bpe-chunk", *model, *options, *cut, "bad.txt"], bad)
+        got = got and f.try_one(["bpe-encode", *model, *width, *eot, "-f", "raw"], got[1])
+        if got:
+            results.add((got[0], b"" if got[0] else got[1]))
+    if len(results) > 1 and not packed:
+        f.problem("bpe-encode %s: other ids of chunks: exits %s" % (model + width + eot + options, sorted(r[0] for r in results)), bad)
+
+
+def try_records_and_ids(f, model, plain):
+    """Chunks that are damaged and made well again; ids that are nobody's."""
+    if rng.random() < 0.5:
+        ids = rng.randbytes(rng.randrange(600))
+        if rng.random() < 0.5:
+            ids = b"".join(rng.randrange(700).to_bytes(2, "little") for _ in range(rng.randrange(300)))
+        f.try_one(["bpe-decode", *model, *rng.choice(([], ["-d", "u16"], ["-d", "u32"]))], damage(ids) if rng.random() < 0.3 else ids)
+        return
+    bad = damage(plain) if rng.random() < 0.3 else plain
+    with open("bad.txt", "wb") as out:
+        out.write(bad)
+    got = f.try_one(["bpe-chunk", *model, *rng.choice(([], ["--invalid=bytes"])), *rng.choice((["-b", "2K"], ["--inline", "-b", "3K"])), "bad.txt"], bad)
+    if got:
+        bad = damage_records(got[1]) if rng.random() < 0.7 else damage(got[1])
+        f.try_one(["bpe-encode", *model, *rng.choice(([], ["-f", "raw"], ["-f", "text"], ["--eot=after"], ["--special=error"]))], bad)
+
+
 def main():
     print("seed %d" % SEED, flush=True)
     here = tempfile.mkdtemp(prefix="bpe-fuzz-run-")
@@ -226,6 +298,7 @@ def main():
     packed = gzip.compress(plain), subprocess.run(["zstd", "-q"], input=plain, stdout=subprocess.PIPE, check=True).stdout
 
     models = make_models(total)
+    encoders = make_encoders(total)
 
     def same(code, out):
         return "another model" if code == 0 and out != want else None
@@ -235,7 +308,7 @@ def main():
 
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
-        kind = rng.randrange(14)
+        kind = rng.randrange(18)
         if kind <= 2:  # bytes of a stream: checksums catch all
             base = (inline, counts, total)[kind]
             bad = damage(base)
@@ -300,6 +373,10 @@ def main():
             got = f.try_one(["bpe-chunk", "--invalid=replace", "-b", "4K"], bad)
             got = got and f.try_one(["bpe-count"], got[1])
             got = got and f.try_one(["bpe-sum"], got[1])
+        elif kind >= 16:
+            try_records_and_ids(f, rng.choice(encoders), plain)
+        elif kind >= 14:
+            try_encode(f, rng.choice(encoders), plain, lines)
         elif kind >= 12:
             try_model(f, models)
         else:  # whole records lost, repeated, moved: the same, or refused
