@@ -8,8 +8,8 @@ mkdir tmp
 text 1 300000 >small.txt
 text 2 100000 >b.txt
 bpe-chunk small.txt b.txt | bpe-count | bpe-sum | bpe-merge -v 1000 >m.json
-# Records by reference hold 16 MiB or more: this one is spread over several parts.
-for _ in $(seq 170); do cat small.txt b.txt; done >large.txt
+# Records by reference hold 16 MiB or more: this one is spread over three parts, or two.
+for _ in $(seq "$(sanitized && echo 45 || echo 90)"); do cat small.txt b.txt; done >large.txt
 bpe-encode -m m.json large.txt >want.large
 bpe-encode -m m.json large.txt small.txt b.txt >want
 
@@ -91,6 +91,8 @@ fails 64 "no model" large.txt
 fails 64 "an unknown option" -m m.json --frobnicate large.txt
 fails 64 "-j 0" -m m.json -j 0 large.txt
 fails 64 "wrong use of a program" -m m.json -d u8 large.txt
+fails 64 "wrong use of a program, standard input" -m m.json -d u8 - <large.txt
+like "$(cat err)" "bpe-encode: -d u8: *" "wrong use of a program, standard input: says so"
 fails 64 "no such separator" -m m.json --eot=after --eot-token=nope large.txt
 # The last byte, and one in the first part.
 printf '\351' | cat large.txt - >latin1.txt
@@ -116,6 +118,26 @@ if [ -e /dev/full ]; then
 fi
 "$encode" -m m.json -j 2 large.txt 2>err | head -c 1000 | cmp - <(head -c 1000 want.large)
 is "${PIPESTATUS[*]} $(cat err)" "141 0 0 " "a reader that goes away: no complaint"
+
+# A worker, or bpe-chunk, that is killed: the first time that it is started.
+for victim in bpe-encode bpe-chunk; do
+    mkdir "fake.$victim"
+    cat >"fake.$victim/$victim" <<EOF
+#!/bin/sh
+if mkdir '$PWD/fake.$victim/was' 2>/dev/null; then
+    printf x
+    kill -9 \$\$
+fi
+exec '$BUILD/$victim' "\$@"
+EOF
+    chmod +x "fake.$victim/$victim"
+    for how in small.txt -; do
+        rm -rf "fake.$victim/was"
+        PATH=$PWD/fake.$victim:$PATH "$encode" -j 2 -m m.json -o kept $how <large.txt >out 2>err
+        like "$? $(cat err) $(cat kept)" "137 *encode: a process was killed by signal 9 old" \
+            "$victim is killed, $how: says so, and -o is as it was"
+    done
+done
 
 # Killed while it runs, once with its text in files and once through a pipe that stays open.
 "$encode" -m m.json -j 2 -o kept large.txt large.txt large.txt large.txt 2>err &
