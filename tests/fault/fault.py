@@ -42,6 +42,9 @@ def must(*args, data=b""):
     return out
 
 
+WHOLE = ("bpe-merge", "bpe-model", "bpe-encode", "bpe-decode")  # what they write is compared as it is
+
+
 def write(path, data):
     with open(path, "wb") as f:
         f.write(data)
@@ -107,7 +110,7 @@ class Case:
         if self.file and made is not None and made != self.made:
             return "exit %d with another %s" % (code, self.file), fired
         name = self.args[0]
-        if name in ("bpe-merge", "bpe-model"):
+        if name in WHOLE:
             model = made if self.file else out
             if (code == 0 or self.file and made) and model != want:
                 return "exit %d with another model (%s bytes)" % (code, model and len(model)), fired
@@ -132,7 +135,7 @@ def sweep(case, faults, harmless, until):
     code, out, err, _, made = case.result()
     case.made = made
     name = case.args[0]
-    want = (made if case.file else out) if name in ("bpe-merge", "bpe-model", "bpe-view") else rest(name, out, case.more)
+    want = (made if case.file else out) if name in (*WHOLE, "bpe-view") else rest(name, out, case.more)
     if code or not want:
         print("not ok - %s\n# without a fault: exit %d: %s" % (case.label, code, err))
         return
@@ -193,6 +196,11 @@ def main():
         Case("bpe-model, standard input", ["bpe-model", "-f", "merges"], open("kept.json", "rb").read()),
         Case("bpe-model --info of a pair", ["bpe-model", "--info", "kept.pair"]),
         Case("bpe-model -o of a .tiktoken file", ["bpe-model", "-o", "model.json", "kept.tiktoken"], b"", "model.json"),
+        Case("bpe-encode", ["bpe-encode", "-m", "kept.json", "a.txt", "b.txt"]),
+        Case("bpe-encode -o", ["bpe-encode", "-m", "kept.tiktoken", "-o", "ids.bin", "a.txt.zst"], b"", "ids.bin"),
+        Case("bpe-encode, by reference", ["bpe-encode", "-m", "kept.json", "-f", "raw"], chunks),
+        Case("bpe-encode, by value", ["bpe-encode", "-m", "kept.json", "-f", "text", "--eot=after"], inline),
+        Case("bpe-decode", ["bpe-decode", "-m", "kept.json"], must("bpe-encode", "-m", "kept.json", "a.txt")),
         Case("bpe-view", ["bpe-view"], counts),
         Case("bpe-view --check", ["bpe-view", "--check"], counts),
         Case("bpe-sum --partial --missing", ["bpe-sum", "--partial", "--missing", "list"], part, "list", lacking),
