@@ -34,7 +34,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SEED = int(os.environ.get("SEED") or random.randrange(100000))
 STRINGS = int(os.environ.get("STRINGS") or 20000)
 WHOLE = bool(os.environ.get("WHOLE"))
-SAMPLE = 3 << 20
+SAMPLE = 2 << 20
 EOT = "<|endoftext|>"
 PIECES = [" ", "  ", "\n", "\r\n", "\n\n", "\t", "\u00a0", "\u3000", "\u2028", "\x85", "a", "the", " the", "The", "THE", "iPhone", "'s", "'S", "'ſ", "'ll", "'",
           "don't", "’s", "1", "12", "123", "1234567", "٣", "½", "²", "é", "e\u0301", "ñ", "ß", "İ", "ǅ", "ʰ", "語", "日本語", "ひらがな", "カタカナ", "한국어", "ไทย",
