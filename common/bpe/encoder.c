@@ -16,7 +16,7 @@ enum {
     TINY_LAST = 64 - 19,  /* the largest tables: 8 MB, */
     SHORT_LAST = 64 - 18, /* 8 MB, */
     LONG_LAST = 64 - 15,  /* 0.8 MB, */
-    LISTS_MAX = 2 << 20,  /* ids, 4 or 8 MB, */
+    LISTS_MAX = 4 << 20,  /* ids, 4 or 8 MB, */
     BYTES_MAX = 2 << 20,  /* bytes of long words */
     LONG_MAX = 1024,      /* bytes of a word that is remembered */
     LIST_COPY = 4,        /* ids copied at once */
