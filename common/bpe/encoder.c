@@ -362,13 +362,14 @@ static inline int encode_batch(struct encoder *en, const unsigned char *text, si
         value[i] = slot->value;
         if (__builtin_expect(slot->head != s.head[i] || slot->tail != s.tail[i] || !s.tail[i], 0)) {
             size_t from = i ? ends[i - 1] : start, len = ends[i] - from;
+            if (len > LONG_MAX) {
+                value[i] = HUGE_WORD;
+                continue;
+            }
             if (s.tail[i]          ? find_tiny(en, text + from, len, s.head[i], s.tail[i], s.slot[i], &value[i], e)
                 : len <= SHORT_MAX ? find_short(en, text + from, len, hash[i], &value[i], e)
-                : len <= LONG_MAX  ? find_long(en, text + from, len, hash[i], &value[i], e)
-                                   : 0)
+                                   : find_long(en, text + from, len, hash[i], &value[i], e))
                 return -1;
-            if (len > LONG_MAX)
-                value[i] = HUGE_WORD;
         }
         if (value[i] & LIST)
             __builtin_prefetch(list_at(en, value[i], wide));
