@@ -1,5 +1,6 @@
 /* bpe-decode - ids in, the bytes they stand for out: exactly what was encoded. */
 #include "formats/model.h"
+#include "formats/record.h"
 #include "sys/buf.h"
 #include "sys/fd.h"
 #include "sys/prog.h"
@@ -85,6 +86,10 @@ static int decode_file(struct decoder *d, const char *path, struct err *e)
             break;
         }
         d->in.len += (size_t)got;
+        if (index == 0 && record_begins(d->in.p, d->in.len)) {
+            rc = err_set(e, EX_DATAERR, "%s: these are records; bpe-decode takes raw ids (bpe-encode -f raw)", name);
+            break;
+        }
         size_t n = d->in.len / d->opt.width, used = n * d->opt.width;
         rc = decode_ids(d, d->in.p, n, name, index, e);
         index += n;

@@ -38,7 +38,7 @@ static const char usage[] =
     "  -d, --dtype=TYPE       u16 (default where the vocabulary fits) or u32\n"
     "      --eot=WHERE        one separator before or after each document, instead of those in the\n"
     "                         text; none (default): only those\n"
-    "      --eot-token=TOKEN  the separator (default <|endoftext|>, or the only special token)\n"
+    "      --eot-token=TOKEN  the separator (default <|endoftext|> and the like, or the only one)\n"
     "      --special=WHAT     special tokens in text become their ids (token, default), are text as\n"
     "                         any other, or an error\n"
     "      --invalid=WHAT     invalid UTF-8 is an error (default), or replace it by U+FFFD, or skip it,\n"
@@ -148,14 +148,28 @@ static const struct model_special *find_separator(const struct program *p)
     return !asked && n_special == 1 ? only : NULL;
 }
 
+static int no_separator(const struct program *p, struct err *e)
+{
+    const struct model *m = &p->model;
+    const char *asked = p->opt.eot_token;
+    char list[300] = "none";
+    for (size_t i = 0, n = 0; i < m->n_special && n < sizeof list - 80; i++) {
+        int len = m->special[i].len < 60 ? (int)m->special[i].len : 60;
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s%.*s", n ? " " : "", len, (const char *)m->special[i].p);
+    }
+    if (asked)
+        return err_set(e, EX_USAGE, "--eot-token %s: no special token of %s, which has: %s", asked, p->opt.model, list);
+    return err_set(e, EX_USAGE, "--eot: which special token of %s separates documents? It has: %s; see --eot-token",
+                   p->opt.model, list);
+}
+
 /* Sets what separates documents: its id, and its place among the special tokens of the text. */
 static int set_separator(const struct program *p, struct tokenize *t, const struct rules *r, struct err *e)
 {
     const struct model_special *s = find_separator(p);
     t->separator = SIZE_MAX;
     if (!s && (t->eot != EOT_NONE || p->opt.eot_token))
-        return err_set(e, EX_USAGE, "%s has no special token %s; which separates documents? give --eot-token",
-                       p->opt.model, p->opt.eot_token ? p->opt.eot_token : "<|endoftext|>");
+        return no_separator(p, e);
     if (!s)
         return 0;
     t->eot_id = s->id;
@@ -610,7 +624,7 @@ static int parse_option(struct options *o, int c, char **argv, struct err *e)
     case 's':
         return add_special_token(o, optarg, e);
     case 'o':
-        o->path = optarg;
+        o->path = strcmp(optarg, "-") == 0 ? NULL : optarg;
         return 0;
     case 'h':
         e->code = prog_print(NAME, usage);

@@ -294,7 +294,7 @@ static int parse_option(struct options *o, int c, char **argv, struct err *e)
         o->merges_as_strings = i == 1;
         return i < 0 ? -1 : 0;
     case 'o':
-        o->path = optarg;
+        o->path = strcmp(optarg, "-") == 0 ? NULL : optarg;
         return 0;
     case 'h':
         e->code = prog_print(NAME, usage);

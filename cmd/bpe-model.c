@@ -25,7 +25,7 @@ static const char usage[] =
     "  -f, --format=FORMAT    json: tokenizer.json (default); gpt2: vocab.json and merges.txt in the\n"
     "                         directory PATH; tiktoken: with -o also PATH.json; merges: text\n"
     "      --merges=FORM      in tokenizer.json: array, or string for old readers (default as it was)\n"
-    "  -p, --pattern=NAME     the pattern (gpt2, cl100k, bytes), of a model that does not say it\n"
+    "  -p, --pattern=NAME     the pattern (see bpe-chunk), of a model that does not say it\n"
     "  -s, --special=TOKEN    a special token of a .tiktoken file that comes without PATH.json; its id\n"
     "                         is ID, or the next after all others\n"
     "  -o, --output=PATH      write there (default standard output)\n"
@@ -186,7 +186,7 @@ static int parse_option(struct options *o, int c, int argc, char **argv, struct 
     case 's':
         return add_special(o, optarg, argc, e);
     case 'o':
-        o->path = optarg;
+        o->path = strcmp(optarg, "-") == 0 ? NULL : optarg;
         return 0;
     case 'h':
         e->code = prog_print(NAME, usage);

@@ -40,6 +40,7 @@ struct viewer {
     struct ledger ledger; /* for --check */
     struct buf out;
     uint64_t n_records;
+    bool has_tokens;    /* tokens have come, so commits are of tokens */
     uint64_t long_left; /* bytes to come of a long pretoken whose line has begun, */
     uint64_t long_seq;  /* in the record of this number */
     unsigned char long_batch[ID_LEN];
@@ -239,8 +240,9 @@ static int view_tokens(struct buf *out, const struct record *rec, struct err *e)
 }
 
 /* The content of a commit or summary; if it comes in several parts, only that it is one of them. */
-static int view_end(struct buf *out, const struct record *rec, struct err *e)
+static int view_end(struct viewer *v, const struct record *rec, struct err *e)
 {
+    struct buf *out = &v->out;
     struct part part;
     struct commit_head h;
     struct commit_run r;
@@ -252,8 +254,9 @@ static int view_end(struct buf *out, const struct record *rec, struct err *e)
         return buf_printf(out, e, " part=%llu of=%llu\n", (unsigned long long)part.part,
                           (unsigned long long)part.n_parts);
     struct cursor c = cursor_over(part.bytes.p, part.bytes.len);
-    if (commit_get_head(&h, &c, e) || put_rules(out, h.rules, e) || put_number(out, "words-records", h.n_words, e) ||
-        put_number(out, "pretokens", h.pretokens, e) || buf_put_byte(out, '\n', e))
+    if (commit_get_head(&h, &c, e) || put_rules(out, h.rules, e) ||
+        put_number(out, v->has_tokens ? "tokens-records" : "words-records", h.n_words, e) ||
+        put_number(out, v->has_tokens ? "ids" : "pretokens", h.pretokens, e) || buf_put_byte(out, '\n', e))
         return -1;
     for (uint64_t i = 0; i < h.n_runs; i++) {
         if (commit_get_run(&r, &c, e) || buf_put_str(out, "#  run", e) || put_id(out, "id", r.run, e) ||
@@ -317,10 +320,11 @@ static int view_record(struct viewer *v, const struct record *rec, struct err *e
     case RECORD_WORDS:
         return view_words(v, rec, e);
     case RECORD_TOKENS:
+        v->has_tokens = true;
         return view_tokens(out, rec, e);
     case RECORD_COMMIT:
     case RECORD_SUMMARY:
-        return view_end(out, rec, e);
+        return view_end(v, rec, e);
     case RECORD_PROMISE:
         return view_promise(out, rec, e);
     case RECORD_FAILURE:

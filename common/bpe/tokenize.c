@@ -10,7 +10,7 @@ static int enter(struct tokenize *t, struct err *e)
 {
     if (t->in_document)
         return 0;
-    t->in_document = true;
+    t->in_document = t->some = true;
     return t->eot == EOT_BEFORE ? ids_put(&t->ids, t->eot_id, e) : 0;
 }
 
@@ -70,6 +70,7 @@ void tokenize_close(struct tokenize *t)
 void tokenize_begin(struct tokenize *t, bool inside)
 {
     t->in_document = inside;
+    t->some = false;
 }
 
 ptrdiff_t tokenize_text(struct tokenize *t, const unsigned char *p, size_t n, enum walk_end end, size_t *where,
@@ -79,5 +80,8 @@ ptrdiff_t tokenize_text(struct tokenize *t, const unsigned char *p, size_t n, en
     if (used < 0 || end != WALK_DOC)
         return used;
     *where = n;
-    return (t->documents && enter(t, e)) || leave(t, e) ? -1 : used;
+    if ((t->documents && !t->some && enter(t, e)) || leave(t, e))
+        return -1;
+    t->some = false;
+    return used;
 }

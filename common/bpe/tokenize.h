@@ -31,6 +31,7 @@ struct tokenize {
     bool no_special;  /* a special token is an error */
     bool documents;   /* each text that ends is a document, also an empty one */
     bool in_document; /* some of the document was seen */
+    bool some;        /* in this text one has begun */
     struct ids ids;   /* what has come; who takes some sets n to 0 */
     size_t *end;      /* documents ended after so many of these ids; who takes the ids sets n_ends to 0 */
     size_t n_ends, cap_ends;

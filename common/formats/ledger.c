@@ -499,6 +499,7 @@ static int put_tokens(struct ledger *l, const struct record *rec, const char *st
     struct tokens t;
     if (!l->tokens)
         return err_set(e, EX_DATAERR, "these are tokens, from bpe-encode; only counts add up, from bpe-count");
+    l->n_tokens++;
     return tokens_get(&t, rec, e) ? -1 : put_numbered(l, rec, t.run, t.batch, t.seq, NULL, stream, e);
 }
 
@@ -661,11 +662,14 @@ static int report_missing(const struct ledger *l, const char *missing_file, stru
     if (n > 1)
         snprintf(more, sizeof more, ", nor were %llu more ranges (%s in all)", (unsigned long long)n - 1,
                  num_bytes(all, sizeof all, (double)bytes));
-    if (missing_file)
+    if (l->n_tokens)
+        snprintf(advice, sizeof advice, "run them again");
+    else if (missing_file)
         snprintf(advice, sizeof advice, "run them again with bpe-chunk --only=%.200s", missing_file);
-    return err_set(e, EX_TEMPFAIL, "%.*s: bytes %llu-%llu were never counted%s; %s%s",
+    return err_set(e, EX_TEMPFAIL, "%.*s: bytes %llu-%llu were never %s%s; %s%s",
                    (int)(where->name.len < 500 ? where->name.len : 500), (const char *)where->name.p,
-                   (unsigned long long)first.begin, (unsigned long long)first.end - 1, more, advice,
+                   (unsigned long long)first.begin, (unsigned long long)first.end - 1,
+                   l->n_tokens ? "encoded" : "counted", more, advice,
                    l->n_overlapping ? " (counts that overlap others in part were left out)" : "");
 }
 

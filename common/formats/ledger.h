@@ -30,6 +30,7 @@ struct ledger {
     bool eager;  /* words are taken as they come, not when their batch counts: for readers to whom anything amiss is the
                     end */
     bool tokens; /* batches of tokens count too, for readers who only ask what is complete */
+    uint64_t n_tokens;            /* records of tokens that have come */
     struct buf rules;             /* encoded; all batches must agree; empty: none seen yet */
     struct ledger_run *runs;      /* hash table by id */
     struct ledger_batch *batches; /* hash table by id */

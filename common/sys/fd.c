@@ -104,6 +104,30 @@ int fd_close_stdout(struct err *e)
     return 0;
 }
 
+/* The file that a signal leaves unfinished: it is removed, then the signal takes its course. One at a time. */
+static const char *volatile unfinished;
+
+static void remove_unfinished(int sig)
+{
+    if (unfinished)
+        unlink(unfinished);
+    signal(sig, SIG_DFL);
+    raise(sig);
+}
+
+/* Not where a signal is ignored, as nohup does. */
+static void watch_signals(const char *tmp)
+{
+    static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
+    unfinished = tmp;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct sigaction old, new = {.sa_handler = tmp ? remove_unfinished : SIG_DFL};
+        sigemptyset(&new.sa_mask);
+        if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(ends[i], &new, NULL);
+    }
+}
+
 int outfile_open(struct outfile *o, const char *path, struct err *e)
 {
     struct stat st;
@@ -126,6 +150,8 @@ int outfile_open(struct outfile *o, const char *path, struct err *e)
         if (o->fd < 0) {
             free(o->tmp);
             o->tmp = NULL;
+        } else {
+            watch_signals(o->tmp);
         }
     }
     if (o->fd < 0) {
@@ -151,6 +177,7 @@ int outfile_commit(struct outfile *o, struct err *e)
     if (rc == 0 && o->tmp && rename(o->tmp, o->path) < 0)
         rc = err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", o->path);
     if (rc == 0) {
+        watch_signals(NULL);
         free(o->tmp);
         o->tmp = NULL;
     }
@@ -162,8 +189,10 @@ void outfile_drop(struct outfile *o)
 {
     if (o->fd >= 0)
         close(o->fd);
-    if (o->tmp)
+    if (o->tmp) {
         unlink(o->tmp);
+        watch_signals(NULL);
+    }
     free(o->tmp);
     free(o->path);
     *o = (struct outfile){.fd = -1};

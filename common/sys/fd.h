@@ -36,7 +36,8 @@ void fd_widen_pipe(int fd);
 /* Closes standard output and reports what only then comes to light (a full disk). -1 with EX_IOERR. */
 int fd_close_stdout(struct err *e);
 
-/* An output file that appears under its name only when it is complete: written beside it, fsynced and renamed. */
+/* An output file that appears under its name only when it is complete: written beside it, fsynced and renamed. SIGHUP,
+ * SIGINT and SIGTERM remove what is not complete (of the one opened last). */
 struct outfile {
     int fd;
     char *path, *tmp; /* owned */

@@ -86,7 +86,7 @@ $the_cat 0
 $the_dog
 # promise run=*
 #  source number=0 name=a.txt bytes=35 by-value
-# commit batch=* words-records=2 pretokens=12
+# commit batch=* tokens-records=2 ids=12
 #  run id=* bytes=35 ranges=0:0-34" "chunks give records by default"
 all_ids a.tok | cmp -s - a.bin
 ok $? "  with the ids of the text"
@@ -178,8 +178,8 @@ eots $'a\nb\na\nb' "65 199 66 199 65 199 66|" "0 65 199 66 199 65 199 66|" "65 1
 eots $'a\nb'"$s"$'b\na\n'"$s" "65 199 66 0|66 199 65 199 0|" "0 65 199 66|0 66 199 65 199|" "65 199 66 0|66 199 65 199 0|"
 is "$(ids -m m.json --eot=after a.txt empty a.txt)" "$the_cat 0|$the_dog 0|$the_cat 0|$the_dog 0|" "each file ends a document"
 V=300 line -s '<s>' -s '<pad>' -s '</doc>' a.txt >three.json 2>/dev/null
-fails 64 "bpe-encode: three.json has no special token <|endoftext|>; which separates documents? give --eot-token" bpe-encode -m three.json --eot=after a.txt
-fails 64 "bpe-encode: three.json has no special token <x>; *" bpe-encode -m three.json --eot-token='<x>' a.txt
+fails 64 "bpe-encode: --eot: which special token of three.json separates documents? It has: <s> <pad> </doc>; see --eot-token" bpe-encode -m three.json --eot=after a.txt
+fails 64 "bpe-encode: --eot-token <x>: no special token of three.json, which has: <s> <pad> </doc>" bpe-encode -m three.json --eot-token='<x>' a.txt
 printf 'a<s>b</doc>c<pad>' >three.txt
 is "$(ids -m three.json --eot=before --eot-token='</doc>' three.txt)" "2 67 0 68|2 69 1|" "--eot-token: the others stay in their document"
 is "$(ids -m three.json --eot-token='</doc>' three.txt)" "67 0 68 2|69 1|" "  and do not end it"
@@ -341,6 +341,27 @@ is "$(grep -c '^# tokens' shown | sed 's/^[1-9].*/some/') $(grep -c '^# commit' 
 bpe-encode -m big.json by.value >again
 bpe-view --check tok again >out 2>&1
 is "$?" 0 "  and who did it again completes it" || cat out
+
+# ---- JSON strings that hold separators ----
+
+printf '{"text":"a<|endoftext|>"}\n{"text":""}\n{"text":"<|endoftext|>"}\n{"text":"<|endoftext|>b<|endoftext|>a"}\n' >seps.jsonl
+for eot in after before; do
+    is "$(bpe-encode -m m.json --jsonl --eot=$eot -f text seps.jsonl | wc -l)" 5 "--eot=$eot: what is empty behind a separator is no document"
+    is "$(bpe-encode -m m.json --jsonl --eot=$eot -f text seps.jsonl | tr ' ' '\n' | grep -cx 0)" 5 "  and each has one separator"
+    bpe-chunk -m m.json --jsonl -b 1 --inline seps.jsonl | bpe-encode -m m.json --eot=$eot -f raw |
+        cmp -s - <(bpe-encode -m m.json --jsonl --eot=$eot seps.jsonl)
+    ok $? "  in chunks, too"
+done
+
+# ---- Outputs that do not become complete ----
+
+mkdir out
+(cat a.txt; sleep 5) | timeout -s TERM 1 bpe-encode -m m.json -o out/a.bin
+is "$? $(ls out)" "124 " "a signal leaves nothing behind"
+bpe-encode -m m.json -o - a.txt | cmp -s - <(bpe-encode -m m.json a.txt)
+ok $? "-o - is standard output"
+bpe-chunk -m m.json a.txt | bpe-encode -m m.json >a.tokens
+fails 65 "bpe-decode: a.tokens: these are records; bpe-decode takes raw ids (bpe-encode -f raw)" bpe-decode -m m.json a.tokens
 
 # ---- Long pretokens ----
 

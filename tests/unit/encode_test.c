@@ -236,7 +236,7 @@ int main(void)
     for (int kind = 0; kind < 4; kind++) {
         bool by_rank = kind & 1, proper = kind & 2, right = true, right_long = true, right_all = true, greedy = false,
              ignored;
-        for (int i = 0; i < 200 && right && right_long; i++) {
+        for (int i = 0; i < 100 && right && right_long; i++) {
             make_model(&m, by_rank, proper);
             right = test_words(&m, 130, 50, &greedy);
             if (i % 6 == 0)
