@@ -355,9 +355,9 @@ done
 
 # ---- Outputs that do not become complete ----
 
-mkdir out
-(cat a.txt; sleep 5) | timeout -s TERM 1 bpe-encode -m m.json -o out/a.bin
-is "$? $(ls out)" "124 " "a signal leaves nothing behind"
+mkdir unfinished
+(cat a.txt; sleep 5) | timeout -s TERM 1 bpe-encode -m m.json -o unfinished/a.bin
+is "$? $(ls unfinished)" "124 " "a signal leaves nothing behind"
 bpe-encode -m m.json -o - a.txt | cmp -s - <(bpe-encode -m m.json a.txt)
 ok $? "-o - is standard output"
 bpe-chunk -m m.json a.txt | bpe-encode -m m.json >a.tokens
