@@ -1,14 +1,13 @@
 /* model_read.c - which format a model is in: by what is there and by how it begins, not by a file's ending. */
 #include "formats/model_read.h"
 
+#include "formats/model_file.h"
 #include "sys/fd.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { HEAD = 64 << 10 };
 
 /* GPT-2's pairs: as Hugging Face names them, and as OpenAI does. */
 static const struct {
@@ -17,49 +16,7 @@ static const struct {
 
 enum { N_PAIRS = sizeof pairs / sizeof *pairs };
 
-/* ---- Files ---- */
-
-size_t model_file_size(int fd)
-{
-    struct stat st;
-    return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 0;
-}
-
-/* Reads until `most` bytes are there, or the file has ended. */
-static int read_up_to(int fd, const char *name, struct buf *b, size_t most, struct err *e)
-{
-    while (b->len < most) {
-        size_t want = most - b->len < (size_t)1 << 20 ? most - b->len : (size_t)1 << 20;
-        if (buf_reserve(b, want + JSONR_PAD, e))
-            return -1;
-        want = b->cap - b->len - JSONR_PAD;
-        ssize_t got = fd_read(fd, b->p + b->len, want < most - b->len ? want : most - b->len, name, e);
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        b->len += (size_t)got;
-    }
-    if (buf_reserve(b, JSONR_PAD, e))
-        return -1;
-    memset(b->p + b->len, 0, JSONR_PAD);
-    return 0;
-}
-
-int model_read_head(int fd, const char *name, struct buf *head, struct err *e)
-{
-    return read_up_to(fd, name, head, HEAD, e);
-}
-
-int model_read_all(int fd, const char *name, struct buf *all, struct err *e)
-{
-    size_t size = model_file_size(fd);
-    if (size > all->len && size < MODEL_MAX_FILE && buf_reserve(all, size - all->len + 1 + JSONR_PAD, e))
-        return -1;
-    if (read_up_to(fd, name, all, MODEL_MAX_FILE + 1, e))
-        return -1;
-    return all->len > MODEL_MAX_FILE ? err_set(e, EX_DATAERR, "%s: larger than 4 GiB; no model is", name) : 0;
-}
+/* ---- Names ---- */
 
 /* dir (up to its last slash, if `beside`), a slash, and name; freed by the caller. NULL: out of memory. */
 static char *join(const char *dir, bool beside, const char *name, struct err *e)
@@ -130,7 +87,7 @@ static int read_file(struct model *m, const char *path, const struct model_opts 
     int fd = fd_open_input(path, e);
     if (fd < 0)
         return -1;
-    int rc = model_read_head(fd, fd_name(path), &head, e) || read_by_content(m, fd, path, &head, opts, e) ? -1 : 0;
+    int rc = model_file_head(fd, fd_name(path), &head, e) || read_by_content(m, fd, path, &head, opts, e) ? -1 : 0;
     buf_free(&head);
     close(fd);
     return rc;

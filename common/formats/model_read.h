@@ -21,12 +21,4 @@ int model_read_gpt2(struct model *m, const char *vocab, const char *merges, cons
  */
 int model_read_vocab(struct jsonr *r, struct build *b);
 
-/* Fills head with the first bytes of fd: all of a small file. */
-int model_read_head(int fd, const char *name, struct buf *head, struct err *e);
-/* Appends all there is to read, at most MODEL_MAX_FILE, and MODEL_PAD zeros that are not counted. */
-int model_read_all(int fd, const char *name, struct buf *all, struct err *e);
-size_t model_file_size(int fd); /* 0 if it is no regular file, or empty */
-
-#define MODEL_MAX_FILE ((size_t)1 << 32)
-
 #endif

@@ -4,6 +4,7 @@
  * the entries of the vocabulary that are neither a byte nor made by a merge, as GPT-2's own <|endoftext|>: nothing else
  * can ever make them.
  */
+#include "formats/model_file.h"
 #include "formats/model_read.h"
 #include "formats/spell.h"
 #include "sys/fd.h"
@@ -56,7 +57,7 @@ static int take_merges(struct build *b, const char *name, const struct buf *text
 static int open_jsonr(struct jsonr *r, int fd, const char *name, struct err *e)
 {
     struct buf head = {0};
-    if (model_read_head(fd, name, &head, e)) {
+    if (model_file_head(fd, name, &head, e)) {
         buf_free(&head);
         return -1;
     }
@@ -84,7 +85,7 @@ static int read_merges(struct build *b, const char *path)
     int fd = fd_open_input(path, b->e);
     if (fd < 0)
         return -1;
-    int rc = model_read_all(fd, fd_name(path), &text, b->e) || take_merges(b, fd_name(path), &text) ? -1 : 0;
+    int rc = model_file_all(fd, fd_name(path), &text, b->e) || take_merges(b, fd_name(path), &text) ? -1 : 0;
     buf_free(&text);
     close(fd);
     return rc;

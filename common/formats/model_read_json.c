@@ -6,6 +6,7 @@
  */
 #include "formats/jsonr.h"
 #include "formats/model_build.h"
+#include "formats/model_file.h"
 #include "formats/model_read.h"
 #include "formats/model_write.h"
 #include "formats/spell.h"

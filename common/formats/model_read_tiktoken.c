@@ -1,6 +1,7 @@
 /* model_read_tiktoken.c - a .tiktoken file, and the JSON beside it that says what such a file cannot (PATH.json, as
  * model_put_sidecar writes it): the pattern and the special tokens. Without it, the command line may.
  */
+#include "formats/model_file.h"
 #include "formats/model_read.h"
 #include "sys/base64.h"
 #include "sys/fd.h"
@@ -154,7 +155,7 @@ static int open_sidecar(struct build *b, int fd, const char *path, const struct 
 {
     struct buf head = {0};
     struct jsonr r;
-    if (model_read_head(fd, path, &head, b->e)) {
+    if (model_file_head(fd, path, &head, b->e)) {
         buf_free(&head);
         return -1;
     }
@@ -227,7 +228,7 @@ int model_read_tiktoken(struct model *m, int fd, const char *name, struct buf *h
     struct build b;
     struct buf text = *head;
     *head = (struct buf){0};
-    int rc = model_read_all(fd, name, &text, e) || build_init(&b, m, name, text.len / 16, e) ? -1 : 0;
+    int rc = model_file_all(fd, name, &text, e) || build_init(&b, m, name, text.len / 16, e) ? -1 : 0;
     if (!rc) {
         rc = take_ranks(&b, &text) || read_rest(&b, sidecar, opts, &text) || build_end(&b) ? -1 : 0;
         build_free(&b);

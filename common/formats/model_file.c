@@ -1,0 +1,52 @@
+/* model_file.c - see model_file.h. */
+#include "formats/model_file.h"
+
+#include "formats/jsonr.h"
+#include "sys/fd.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+enum { HEAD = 64 << 10 };
+
+size_t model_file_size(int fd)
+{
+    struct stat st;
+    return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 0;
+}
+
+/* Reads until `most` bytes are there, or the file has ended. */
+static int read_up_to(int fd, const char *name, struct buf *b, size_t most, struct err *e)
+{
+    while (b->len < most) {
+        size_t want = most - b->len < (size_t)1 << 20 ? most - b->len : (size_t)1 << 20;
+        if (buf_reserve(b, want + JSONR_PAD, e))
+            return -1;
+        want = b->cap - b->len - JSONR_PAD;
+        ssize_t got = fd_read(fd, b->p + b->len, want < most - b->len ? want : most - b->len, name, e);
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        b->len += (size_t)got;
+    }
+    if (buf_reserve(b, JSONR_PAD, e))
+        return -1;
+    memset(b->p + b->len, 0, JSONR_PAD);
+    return 0;
+}
+
+int model_file_head(int fd, const char *name, struct buf *head, struct err *e)
+{
+    return read_up_to(fd, name, head, HEAD, e);
+}
+
+int model_file_all(int fd, const char *name, struct buf *all, struct err *e)
+{
+    size_t size = model_file_size(fd);
+    if (size > all->len && size < MODEL_MAX_FILE && buf_reserve(all, size - all->len + 1 + JSONR_PAD, e))
+        return -1;
+    if (read_up_to(fd, name, all, MODEL_MAX_FILE + 1, e))
+        return -1;
+    return all->len > MODEL_MAX_FILE ? err_set(e, EX_DATAERR, "%s: larger than 4 GiB; no model is", name) : 0;
+}
