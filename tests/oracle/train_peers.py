@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """train_peers.py [FILE...] - the line of the README against Hugging Face's BpeTrainer, merge for merge.
 
-Each FILE (default: made-up text) is trained on with both, V = 32000, by the patterns gpt2, cl100k, o200k and deepseek-v3, made-up
-text by all. The tokenizer.json must be what Hugging Face saves, byte for byte, and load again. Needs PyPI tokenizers; BUILD is
+Each FILE (default: made-up text) is trained on with both, V = 32000: by the patterns gpt2 and cl100k, files of less than 10 MB also
+by o200k and deepseek-v3, made-up text by all. The tokenizer.json must be what Hugging Face saves, byte for byte, and load again. Needs PyPI tokenizers; BUILD is
 where the programs are. TAP.
 """
 import json
@@ -67,15 +67,15 @@ def train_ours(path, pattern, out):
 
 
 def main():
-    files, patterns = sys.argv[1:], ("gpt2", "cl100k", "o200k", "deepseek-v3")
+    files, wanted = sys.argv[1:], ("gpt2", "cl100k", "o200k", "deepseek-v3")
     with tempfile.TemporaryDirectory() as scratch:
         if not files:
-            patterns = regexes()
+            wanted = list(regexes())
             files = [os.path.join(scratch, "made-up.txt")]
             with open(files[0], "wb") as f:
                 subprocess.run([sys.executable, os.path.join(TOP, "tests", "text.py"), "1", "3000000"], stdout=f, check=True)
         for path in files:
-            for pattern in patterns:
+            for pattern in wanted if os.path.getsize(path) < 10e6 else wanted[:2]:  # minutes each
                 name = f"{os.path.basename(path)}, {pattern}"
                 out = os.path.join(scratch, "tokenizer.json")
                 start = time.time()
