@@ -71,32 +71,32 @@ static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t le
     return q == len && end == SCAN_MORE ? SCAN_UNDECIDED : q;
 }
 
-static inline size_t scan_by(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,
-                             size_t max, int numbers)
+static size_t cl100k_end(const unsigned char *text, size_t p, size_t len, enum scan_end end)
 {
-    size_t p = *pos, n = 0;
-    while (p < len && n < max) {
-        size_t q = pretoken_end(text, p, len, end, numbers);
-        if (q == SCAN_UNDECIDED)
-            break;
-        ends[n++] = (uint32_t)q;
-        p = q;
-    }
-    *pos = p;
-    return n;
+    return pretoken_end(text, p, len, end, 3);
 }
 
 size_t scan_cl100k(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends, size_t max)
 {
-    return scan_by(text, len, end, pos, ends, max, 3);
+    return scan_each(text, len, end, pos, ends, max, cl100k_end);
+}
+
+static size_t nanochat_end(const unsigned char *text, size_t p, size_t len, enum scan_end end)
+{
+    return pretoken_end(text, p, len, end, 2);
 }
 
 size_t scan_nanochat(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends, size_t max)
 {
-    return scan_by(text, len, end, pos, ends, max, 2);
+    return scan_each(text, len, end, pos, ends, max, nanochat_end);
+}
+
+static size_t qwen2_end(const unsigned char *text, size_t p, size_t len, enum scan_end end)
+{
+    return pretoken_end(text, p, len, end, 1);
 }
 
 size_t scan_qwen2(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends, size_t max)
 {
-    return scan_by(text, len, end, pos, ends, max, 1);
+    return scan_each(text, len, end, pos, ends, max, qwen2_end);
 }

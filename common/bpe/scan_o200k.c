@@ -97,14 +97,5 @@ static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t le
 
 size_t scan_o200k(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends, size_t max)
 {
-    size_t p = *pos, n = 0;
-    while (p < len && n < max) {
-        size_t q = pretoken_end(text, p, len, end);
-        if (q == SCAN_UNDECIDED)
-            break;
-        ends[n++] = (uint32_t)q;
-        p = q;
-    }
-    *pos = p;
-    return n;
+    return scan_each(text, len, end, pos, ends, max, pretoken_end);
 }

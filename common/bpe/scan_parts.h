@@ -65,6 +65,26 @@ static inline size_t cl100k_contraction(const unsigned char *p, size_t room)
 
 /* What several of the plain ones do alike. */
 
+/* The end of the pretoken at p < len, or SCAN_UNDECIDED. */
+typedef size_t pretoken_end_fn(const unsigned char *text, size_t p, size_t len, enum scan_end end);
+
+/* A scanner, from pretoken to pretoken. */
+static inline __attribute__((always_inline)) size_t scan_each(const unsigned char *text, size_t len, enum scan_end end,
+                                                              size_t *pos, uint32_t *ends, size_t max,
+                                                              pretoken_end_fn *next)
+{
+    size_t p = *pos, n = 0;
+    while (p < len && n < max) {
+        size_t q = next(text, p, len, end);
+        if (q == SCAN_UNDECIDED)
+            break;
+        ends[n++] = (uint32_t)q;
+        p = q;
+    }
+    *pos = p;
+    return n;
+}
+
 static inline bool is_newline(unsigned char c)
 {
     return c == '\r' || c == '\n';
