@@ -106,27 +106,11 @@ static const struct pieces_ops ops = {
 static int count_stream(struct worker *w, const char *path, struct err *e)
 {
     struct record_reader in;
-    struct record rec;
-    enum record_next next;
-    struct err later;
     if (record_reader_open(&in, path, e))
         return -1;
-    bool failed = false;
-    while ((next = record_next(&in, &rec, failed ? &later : e)) == RECORD_ITEM) {
-        if (!failed)
-            failed = pieces_record(&w->pieces, &rec, true, e) != 0;
-        else if (rec.type == RECORD_PROMISE) /* without it nobody knows what is missing */
-            fd_write(1, rec.raw, rec.raw_len, "standard output", &later);
-    }
-    if (next == RECORD_ERROR) {
-        if (!failed)
-            w->pieces.run = NULL;
-        failed = true;
-        /* What feeds us would take an early end for a failure of its own. */
-        record_drain(&in);
-    }
+    int rc = pieces_stream(&w->pieces, &in, true, false, e);
     record_reader_close(&in);
-    return failed ? -1 : 0;
+    return rc;
 }
 
 static int run(struct worker *w, struct err *e)

@@ -399,12 +399,6 @@ static int end_piece(void *ctx, struct pieces_run *r, const struct piece *x, str
     return flush_ids(ctx, e);
 }
 
-static bool is_full(void *ctx, const struct pieces_run *r)
-{
-    (void)ctx, (void)r;
-    return false;
-}
-
 static int end_batch(void *ctx, struct pieces_run *r, struct err *e)
 {
     struct program *p = ctx;
@@ -426,7 +420,6 @@ static const struct pieces_ops ops = {.name = NAME,
                                       .begin = begin_piece,
                                       .text = encode_text,
                                       .end = end_piece,
-                                      .is_full = is_full,
                                       .flush = end_batch};
 
 /* ---- Inputs ---- */
@@ -448,9 +441,6 @@ static int set_format(struct program *p, enum format by_input, struct err *e)
 static int encode_records(struct program *p, struct input *in, const struct buf *first, struct err *e)
 {
     struct record_reader reader;
-    struct record rec;
-    enum record_next next;
-    struct err later;
     const struct options *o = &p->opt;
     if (record_reader_over(&reader, in, first, e))
         return -1;
@@ -463,21 +453,9 @@ static int encode_records(struct program *p, struct input *in, const struct buf 
     if (!failed)
         failed = set_format(p, RECORDS, e) != 0;
     p->is_records = true;
-    while ((next = record_next(&reader, &rec, failed ? &later : e)) == RECORD_ITEM) {
-        if (!failed)
-            failed = pieces_record(&p->pieces, &rec, p->format == RECORDS, e) != 0;
-        else if (rec.type == RECORD_PROMISE && p->format == RECORDS) /* without it nobody knows what is missing */
-            fd_write(1, rec.raw, rec.raw_len, "standard output", &later);
-    }
-    if (next == RECORD_ERROR) {
-        if (!failed)
-            p->pieces.run = NULL;
-        failed = true;
-        /* What feeds us would take an early end for a failure of its own. */
-        record_drain(&reader);
-    }
+    int rc = pieces_stream(&p->pieces, &reader, p->format == RECORDS, failed, e);
     record_reader_close(&reader);
-    return failed ? -1 : 0;
+    return rc;
 }
 
 static int encode_plain(struct program *p, struct input *in, const struct buf *first, uint64_t source, struct err *e)

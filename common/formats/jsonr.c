@@ -620,3 +620,16 @@ int jsonr_end(struct jsonr *r)
         return -1;
     return r->at < r->window.len ? jsonr_fail(r, "bad JSON: something follows its end") : 0;
 }
+
+int jsonr_which(struct jsonr *r, struct jsonr_str key, const char *const *names, uint32_t *seen)
+{
+    int i = 0;
+    while (names[i] && (strlen(names[i]) != key.len || memcmp(names[i], key.p, key.len) != 0))
+        i++;
+    if (!names[i])
+        return i;
+    if (*seen & 1U << i)
+        return jsonr_fail(r, "\"%s\" is there twice", names[i]);
+    *seen |= 1U << i;
+    return i;
+}

@@ -57,6 +57,10 @@ int jsonr_array(struct jsonr *r);
 int jsonr_key(struct jsonr *r, struct jsonr_str *key);
 int jsonr_raw_key(struct jsonr *r, struct jsonr_str *key);
 
+/* The place of a key in names (that end with NULL), which is where NULL is if it is none of them; -1: it came before,
+ * which is noted in *seen. */
+int jsonr_which(struct jsonr *r, struct jsonr_str key, const char *const *names, uint32_t *seen);
+
 /* 1: there is another item, which comes next; 0: the array has ended. */
 int jsonr_item(struct jsonr *r);
 

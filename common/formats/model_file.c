@@ -1,7 +1,6 @@
 /* model_file.c - see model_file.h. */
 #include "formats/model_file.h"
 
-#include "formats/jsonr.h"
 #include "sys/fd.h"
 
 #include <string.h>
@@ -39,6 +38,16 @@ static int read_up_to(int fd, const char *name, struct buf *b, size_t most, stru
 int model_file_head(int fd, const char *name, struct buf *head, struct err *e)
 {
     return read_up_to(fd, name, head, HEAD, e);
+}
+
+int model_file_json(struct jsonr *r, int fd, const char *name, struct err *e)
+{
+    struct buf head = {0};
+    if (model_file_head(fd, name, &head, e)) {
+        buf_free(&head);
+        return -1;
+    }
+    return jsonr_init(r, fd, name, &head, e);
 }
 
 int model_file_all(int fd, const char *name, struct buf *all, struct err *e)

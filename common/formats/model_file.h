@@ -2,6 +2,7 @@
 #ifndef BPE_FORMATS_MODEL_FILE_H
 #define BPE_FORMATS_MODEL_FILE_H
 
+#include "formats/jsonr.h"
 #include "sys/buf.h"
 #include "sys/err.h"
 
@@ -11,6 +12,8 @@
 
 /* Fills head with the first bytes of fd: all of a small file. */
 int model_file_head(int fd, const char *name, struct buf *head, struct err *e);
+/* A reader of JSON that begins at the start of the file; jsonr_free afterwards. */
+int model_file_json(struct jsonr *r, int fd, const char *name, struct err *e);
 /* Appends all there is to read, at most MODEL_MAX_FILE, and JSONR_PAD zeros that are not counted. */
 int model_file_all(int fd, const char *name, struct buf *all, struct err *e);
 size_t model_file_size(int fd); /* 0 if it is no regular file, or empty */

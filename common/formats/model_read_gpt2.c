@@ -54,23 +54,13 @@ static int take_merges(struct build *b, const char *name, const struct buf *text
     return 0;
 }
 
-static int open_jsonr(struct jsonr *r, int fd, const char *name, struct err *e)
-{
-    struct buf head = {0};
-    if (model_file_head(fd, name, &head, e)) {
-        buf_free(&head);
-        return -1;
-    }
-    return jsonr_init(r, fd, name, &head, e);
-}
-
 static int read_vocab(struct build *b, const char *path)
 {
     struct jsonr r;
     int fd = fd_open_input(path, b->e);
     if (fd < 0)
         return -1;
-    int rc = open_jsonr(&r, fd, fd_name(path), b->e);
+    int rc = model_file_json(&r, fd, fd_name(path), b->e);
     if (!rc) {
         rc = model_read_vocab(&r, b) || jsonr_end(&r) ? -1 : 0;
         jsonr_free(&r);

@@ -60,21 +60,6 @@ struct reader {
     bool byte_level;
 };
 
-/* The place of a key in names (that ends with NULL), which is where NULL is if it is none of them; -1: it came before,
- * which is noted in *seen. */
-static int which_key(struct jsonr *r, struct jsonr_str key, const char *const *names, uint32_t *seen)
-{
-    int i = 0;
-    while (names[i] && (strlen(names[i]) != key.len || memcmp(names[i], key.p, key.len) != 0))
-        i++;
-    if (!names[i])
-        return i;
-    if (*seen & 1U << i)
-        return jsonr_fail(r, "\"%s\" is there twice", names[i]);
-    *seen |= 1U << i;
-    return i;
-}
-
 /* A short string, for messages and comparisons: cut if it is long. null gives "". */
 struct word {
     char s[64];
@@ -110,7 +95,7 @@ static int read_normalizer(struct jsonr *r)
     if (jsonr_object(r))
         return -1;
     while ((more = jsonr_key(r, &key)) > 0) {
-        switch (which_key(r, key, keys, &seen)) {
+        switch (jsonr_which(r, key, keys, &seen)) {
         case 0:
             rc = get_word(r, &type);
             break;
@@ -175,7 +160,7 @@ static int read_pattern(struct jsonr *r, struct buf *regex)
     if (jsonr_object(r))
         return -1;
     while ((more = jsonr_key(r, &s)) > 0) {
-        int kind = which_key(r, s, kinds, &seen);
+        int kind = jsonr_which(r, s, kinds, &seen);
         if (kind < 0)
             return -1;
         if (kind > 1 || regex->len)
@@ -349,7 +334,7 @@ static int read_pre_tokenizer(struct reader *in)
     if (rc)
         return -1;
     while (!rc && (more = jsonr_key(r, &key)) > 0)
-        rc = read_step_key(in, &s, which_key(r, key, step_keys, &s.seen));
+        rc = read_step_key(in, &s, jsonr_which(r, key, step_keys, &s.seen));
     if (!rc)
         rc = more < 0 ? -1 : take_step(in, &s);
     buf_free(&s.regex);
@@ -372,7 +357,7 @@ static int read_added(struct reader *in)
     if (jsonr_object(r))
         return -1;
     while ((more = jsonr_key(r, &s)) > 0) {
-        int rc, key = which_key(r, s, keys, &seen);
+        int rc, key = jsonr_which(r, s, keys, &seen);
         switch (key) {
         case -1:
             return -1;
@@ -664,7 +649,7 @@ static int read_model(struct reader *in)
     if (jsonr_object(r))
         return -1;
     while ((more = jsonr_key(r, &s)) > 0) {
-        int rc, key = which_key(r, s, keys, &seen);
+        int rc, key = jsonr_which(r, s, keys, &seen);
         switch (key) {
         case -1:
             return -1;
@@ -723,7 +708,7 @@ static int read_top(struct reader *in)
     if (jsonr_object(r))
         return -1;
     while ((more = jsonr_key(r, &key)) > 0) {
-        switch (which_key(r, key, keys, &seen)) {
+        switch (jsonr_which(r, key, keys, &seen)) {
         case VERSION:
             rc = get_word(r, &version);
             if (!rc && strcmp(version.s, "1.0") != 0)

@@ -116,21 +116,17 @@ static int check_size(struct jsonr *r, const struct build *b, uint64_t n)
 static int read_sidecar(struct jsonr *r, struct build *b, const struct buf *ranks)
 {
     enum { PATTERN, PAT_STR, SPECIAL_TOKENS, N_VOCAB, SHA256, N };
-    static const char *const keys[] = {"pattern", "pat_str", "special_tokens", "explicit_n_vocab", "sha256"};
+    static const char *const keys[] = {"pattern", "pat_str", "special_tokens", "explicit_n_vocab", "sha256", NULL};
     struct jsonr_str key;
     const char *text[N] = {0};
     size_t len[N] = {0};
     uint64_t n_vocab = 0;
-    bool seen[N] = {0};
+    uint32_t seen = 0;
     int more = 0, rc = jsonr_object(r);
     while (!rc && (more = jsonr_key(r, &key)) > 0) {
-        int i = 0;
-        while (i < N && (strlen(keys[i]) != key.len || memcmp(keys[i], key.p, key.len) != 0))
-            i++;
-        if (i < N && seen[i])
-            return jsonr_fail(r, "\"%s\" is there twice", keys[i]);
-        if (i < N)
-            seen[i] = true;
+        int i = jsonr_which(r, key, keys, &seen);
+        if (i < 0)
+            return -1;
         if (i == N)
             rc = jsonr_skip(r);
         else if (i == SPECIAL_TOKENS)
@@ -153,13 +149,8 @@ static int read_sidecar(struct jsonr *r, struct build *b, const struct buf *rank
 
 static int open_sidecar(struct build *b, int fd, const char *path, const struct buf *ranks)
 {
-    struct buf head = {0};
     struct jsonr r;
-    if (model_file_head(fd, path, &head, b->e)) {
-        buf_free(&head);
-        return -1;
-    }
-    if (jsonr_init(&r, fd, path, &head, b->e))
+    if (model_file_json(&r, fd, path, b->e))
         return -1;
     const char *name = b->name;
     b->name = path; /* of the tokens that come now */

@@ -204,7 +204,8 @@ static int end_piece(struct pieces *p, struct pieces_run *r, enum turn turn, con
         (turn == TURN_NEW && intervals_add(&s->seen, x->begin, x->end, e)))
         return -1;
     r->text += x->end - x->begin;
-    return turn != TURN_NEW || r->text >= BATCH_TEXT || p->ops->is_full(p->ctx, r) ? flush(p, r, e) : 0;
+    return turn != TURN_NEW || r->text >= BATCH_TEXT || (p->ops->is_full && p->ops->is_full(p->ctx, r)) ? flush(p, r, e)
+                                                                                                        : 0;
 }
 
 /* ---- Text ---- */
@@ -442,7 +443,9 @@ static int one_file(struct pieces *p, struct pieces_run *r, const struct range_f
     struct origin o = {name, fd, 0};
     for (uint64_t i = 0; i < f->n_pieces && rc == 0; i++) {
         struct piece x = {.source = f->source, .documents = r->rules.jsonl};
-        rc = range_get_piece(&offset, &len, f, c, e) || special_before(r, &o, offset, &x.before, e) ? -1 : 0;
+        rc = range_get_piece(&offset, &len, f, c, e);
+        if (rc == 0 && p->ops->begin) /* who else would ask */
+            rc = special_before(r, &o, offset, &x.before, e);
         x.begin = offset;
         x.end = offset + len;
         enum turn turn = rc ? TURN_ERROR : begin_piece(p, r, &x, e);
@@ -478,7 +481,7 @@ static int one_range(struct pieces *p, const struct record *rec, struct err *e)
 
 /* ---- Public ---- */
 
-int pieces_record(struct pieces *p, const struct record *rec, bool pass, struct err *e)
+static int one_record(struct pieces *p, const struct record *rec, bool pass, struct err *e)
 {
     struct failure f;
     set_place(p, NULL, UINT64_MAX, UINT64_MAX);
@@ -504,6 +507,27 @@ int pieces_record(struct pieces *p, const struct record *rec, bool pass, struct 
     default:
         return err_set(e, EX_DATAERR, "a record of unknown type 0x%02X", rec->type);
     }
+}
+
+int pieces_stream(struct pieces *p, struct record_reader *in, bool pass, bool failed, struct err *e)
+{
+    struct record rec;
+    enum record_next next;
+    struct err later;
+    while ((next = record_next(in, &rec, failed ? &later : e)) == RECORD_ITEM) {
+        if (!failed)
+            failed = one_record(p, &rec, pass, e) != 0;
+        else if (rec.type == RECORD_PROMISE && pass) /* without it nobody knows what is missing */
+            fd_write(1, rec.raw, rec.raw_len, "standard output", &later);
+    }
+    if (next == RECORD_ERROR) {
+        if (!failed)
+            p->run = NULL;
+        failed = true;
+        /* What feeds us would take an early end for a failure of its own. */
+        record_drain(in);
+    }
+    return failed ? -1 : 0;
 }
 
 struct pieces_run *pieces_own_run(struct pieces *p, struct str wire_rules, struct err *e)

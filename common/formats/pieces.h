@@ -51,7 +51,7 @@ struct pieces_ops {
     ptrdiff_t (*text)(void *ctx, struct pieces_run *r, const unsigned char *p, size_t n, enum pieces_end end,
                       size_t *where, struct err *e);
     int (*end)(void *ctx, struct pieces_run *r, const struct piece *p, struct err *e); /* may be NULL */
-    bool (*is_full)(void *ctx, const struct pieces_run *r);                            /* the batch should end */
+    bool (*is_full)(void *ctx, const struct pieces_run *r);       /* the batch should end; may be NULL */
     int (*flush)(void *ctx, struct pieces_run *r, struct err *e); /* ends the batch; not called for an empty one */
 };
 
@@ -69,8 +69,9 @@ struct pieces {
 void pieces_init(struct pieces *p, const struct pieces_ops *ops, void *ctx);
 void pieces_free(struct pieces *p);
 
-/* Works on one record. Promises and failures are passed on to standard output, if pass. */
-int pieces_record(struct pieces *p, const struct record *rec, bool pass, struct err *e);
+/* Works on all records of a stream, to its end also after an error. pass: promises and failures go on to standard
+ * output. failed: something is wrong already (e says what), so that nothing is done but pass promises on. */
+int pieces_stream(struct pieces *p, struct record_reader *in, bool pass, bool failed, struct err *e);
 
 /* A run that stems from no record, but has these rules; as if met. NULL on error. */
 struct pieces_run *pieces_own_run(struct pieces *p, struct str wire_rules, struct err *e);
