@@ -12,6 +12,7 @@
 #include "formats/batch.h"
 #include "formats/input.h"
 #include "formats/model.h"
+#include "formats/model_rules.h"
 #include "formats/record.h"
 #include "formats/wire.h"
 #include "sys/buf.h"
@@ -70,7 +71,7 @@ static const uint64_t PIECE_MAX = 64 << 20; /* text in a piece: where bpe-count 
 
 struct options {
     const char *pattern, *regex, *model;
-    const unsigned char **special;
+    const char **special;
     size_t n_special;
     bool no_special, inline_text, jsonl, skip_bad_lines;
     const char *field;
@@ -501,20 +502,10 @@ static int set_pattern(struct chunker *c, struct rules *r, struct err *e)
 {
     const struct options *o = &c->opt;
     if (o->model) {
-        r->n_regex = c->model.n_regex;
-        r->regex = calloc(r->n_regex + 1, sizeof *r->regex);
-        if (!r->regex)
-            return err_mem(e, "the regexes", r->n_regex * sizeof *r->regex);
-        for (size_t i = 0; i < r->n_regex; i++)
-            r->regex[i] = (struct str){(const unsigned char *)c->model.regex[i].p, c->model.regex[i].len};
         const char *name = model_pattern(&c->model);
-        if (name) {
-            r->pattern = str_of(name);
-            r->n_regex = 0;
-        } else if (r->n_regex == 0) {
+        if (!name && c->model.n_regex == 0)
             return err_set(e, EX_USAGE, "%s does not say how text splits into pretokens; see -p", o->model);
-        }
-        return 0;
+        return model_rules_pattern(r, &c->model, name, e);
     }
     if (!o->regex) {
         const struct pattern *pattern = pattern_named(o->pattern, e);
@@ -531,15 +522,13 @@ static int set_pattern(struct chunker *c, struct rules *r, struct err *e)
 static int set_special(struct chunker *c, struct rules *r, struct err *e)
 {
     const struct options *o = &c->opt;
-    bool given = o->n_special || o->no_special || !o->model;
-    size_t n = given ? o->n_special : c->model.n_special;
-    r->special = calloc(n + 1, sizeof *r->special);
+    if (o->model && !o->n_special && !o->no_special)
+        return model_rules_special(r, &c->model, false, e);
+    r->special = calloc(o->n_special + 1, sizeof *r->special);
     if (!r->special)
-        return err_mem(e, "special tokens", n * sizeof *r->special);
-    for (size_t i = 0; i < n; i++) {
-        const struct model_special *t = given ? NULL : &c->model.special[i];
-        r->special[r->n_special++] = given ? str_of((const char *)o->special[i]) : (struct str){t->p, t->len};
-    }
+        return err_mem(e, "special tokens", o->n_special * sizeof *r->special);
+    for (size_t i = 0; i < o->n_special; i++)
+        r->special[r->n_special++] = str_of(o->special[i]);
     return 0;
 }
 
@@ -755,15 +744,10 @@ static int add_special(struct options *o, const char *token, struct err *e)
     if (n == 0 || utf8_valid_len((const unsigned char *)token, n, &cut) != n)
         return err_set(e, EX_USAGE, "-s: a special token must be UTF-8 text, and not empty");
     for (size_t i = 0; i < o->n_special; i++) {
-        if (strcmp((const char *)o->special[i], token) == 0)
+        if (strcmp(o->special[i], token) == 0)
             return 0;
     }
-    const unsigned char **grown = realloc(o->special, (o->n_special + 1) * sizeof *grown);
-    if (!grown)
-        return err_mem(e, "special tokens", (o->n_special + 1) * sizeof *grown);
-    o->special = grown;
-    o->special[o->n_special++] = (const unsigned char *)token;
-    return 0;
+    return prog_add(&o->special, &o->n_special, token, e);
 }
 
 enum { OPT_NO_SPECIAL = 256, OPT_INLINE, OPT_JSONL, OPT_ON_ERROR, OPT_INVALID, OPT_ONLY, OPT_VERSION };

@@ -2,6 +2,7 @@
 #include "formats/model.h"
 #include "formats/record.h"
 #include "sys/buf.h"
+#include "sys/bytes.h"
 #include "sys/fd.h"
 #include "sys/prog.h"
 
@@ -53,9 +54,7 @@ static int decode_ids(struct decoder *d, const unsigned char *p, size_t n, const
     _Static_assert((int)COPY <= (int)MODEL_PAD, "tokens are copied by pieces of COPY bytes");
     const struct model *m = &d->model;
     for (size_t i = 0; i < n; i++, p += d->opt.width) {
-        uint32_t id = p[0] | (uint32_t)p[1] << 8;
-        if (d->opt.width == 4)
-            id |= (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+        uint32_t id = load_le(p, d->opt.width);
         if (id >= m->n_ids || !m->token[id].p)
             return err_set(e, EX_DATAERR, "%s: id %lu at index %llu is none of the model's (%s); see -d", name,
                            (unsigned long)id, (unsigned long long)(index + i), d->opt.model);
@@ -111,7 +110,7 @@ static int run(struct decoder *d, struct err *e)
     if (model_read(&d->model, o->model, &given, e))
         return -1;
     if (!o->width)
-        o->width = d->model.n_ids <= 65536 ? 2 : 4;
+        o->width = model_id_bytes(&d->model);
     for (int i = 0; i < o->n_files; i++) {
         if (decode_file(d, o->files[i], e)) {
             struct err ignored;
@@ -120,16 +119,6 @@ static int run(struct decoder *d, struct err *e)
         }
     }
     return write_out(d, e) || fd_close_stdout(e) ? -1 : 0;
-}
-
-static int add_special(struct options *o, const char *token, struct err *e)
-{
-    const char **grown = realloc(o->special, (o->n_special + 1) * sizeof *grown);
-    if (!grown)
-        return err_mem(e, "special tokens", (o->n_special + 1) * sizeof *grown);
-    o->special = grown;
-    o->special[o->n_special++] = token;
-    return 0;
 }
 
 static int parse(struct options *o, int argc, char **argv, struct err *e)
@@ -153,7 +142,7 @@ static int parse(struct options *o, int argc, char **argv, struct err *e)
             o->width = i == 1 ? 4 : 2;
             break;
         case 's':
-            if (add_special(o, optarg, e))
+            if (prog_add(&o->special, &o->n_special, optarg, e))
                 return -1;
             break;
         case 'h':

@@ -8,6 +8,7 @@
 #include "bpe/tokenize.h"
 #include "formats/batch.h"
 #include "formats/model.h"
+#include "formats/model_rules.h"
 #include "formats/pieces.h"
 #include "formats/record.h"
 #include "sys/buf.h"
@@ -102,22 +103,16 @@ static uint64_t fingerprint(const struct model *m)
     return hash_bytes(m->merge, m->n_merges * sizeof *m->merge, h);
 }
 
-/* Whether a special token of the model is found in text as such. */
-static bool is_found(const struct program *p, const struct model_special *s)
-{
-    return p->opt.special != SPECIAL_TEXT || !s->special;
-}
-
 static int read_model(struct program *p, struct err *e)
 {
     const struct options *o = &p->opt;
     if (model_open(&p->model, o->model, o->pattern, o->special_token, o->n_special_token, e))
         return -1;
-    bool fits = p->model.n_ids <= 65536;
-    if (o->width == 2 && !fits)
+    unsigned least = model_id_bytes(&p->model);
+    if (o->width && o->width < least)
         return err_set(e, EX_USAGE, "-d u16: %s has ids up to %lu, which do not fit; use -d u32", o->model,
                        (unsigned long)p->model.n_ids - 1);
-    p->piece.width = o->width ? o->width : fits ? 2 : 4;
+    p->piece.width = o->width ? o->width : least;
     p->pattern = model_pattern(&p->model);
     return encoder_init(&p->encoder, &p->model, p->piece.width == 4, e);
 }
@@ -192,19 +187,10 @@ static int put_rules(struct program *p, struct buf *out, struct err *e)
                       .skip_bad_lines = o->skip_bad_lines};
     if (!p->pattern && m->n_regex == 0)
         return err_set(e, EX_USAGE, "%s does not say how text splits into pretokens; see -p", o->model);
-    r.regex = calloc(m->n_regex + 1, sizeof *r.regex);
-    r.special = calloc(m->n_special + 1, sizeof *r.special);
-    if (!r.regex || !r.special) {
-        rules_free(&r);
-        return err_mem(e, "the rules", (m->n_regex + m->n_special) * sizeof *r.regex);
-    }
-    r.pattern = str_of(p->pattern ? p->pattern : "");
-    for (size_t i = 0; i < m->n_regex && !p->pattern; i++)
-        r.regex[r.n_regex++] = (struct str){(const unsigned char *)m->regex[i].p, m->regex[i].len};
-    for (size_t i = 0; i < m->n_special; i++)
-        if (is_found(p, &m->special[i]))
-            r.special[r.n_special++] = (struct str){m->special[i].p, m->special[i].len};
-    int rc = rules_put(out, &r, e);
+    int rc = model_rules_pattern(&r, m, p->pattern, e) || model_rules_special(&r, m, o->special == SPECIAL_TEXT, e) ||
+                     rules_put(out, &r, e)
+                 ? -1
+                 : 0;
     rules_free(&r);
     return rc;
 }
@@ -212,12 +198,12 @@ static int put_rules(struct program *p, struct buf *out, struct err *e)
 /* Whether chunks were made by this model's pattern. */
 static int check_pattern(const struct program *p, const struct rules *r, struct err *e)
 {
-    const struct model *m = &p->model;
-    bool same = p->pattern ? r->n_regex == 0 && str_equal(r->pattern, str_of(p->pattern)) : r->n_regex == m->n_regex;
-    for (size_t i = 0; !p->pattern && same && i < m->n_regex; i++)
-        same = str_equal(r->regex[i], (struct str){(const unsigned char *)m->regex[i].p, m->regex[i].len});
-    if (same || (!p->pattern && m->n_regex == 0))
-        return 0;
+    struct rules own = {0};
+    int rc = model_rules_pattern(&own, &p->model, p->pattern, e);
+    bool same = rc == 0 && rules_same_pattern(r, &own);
+    rules_free(&own);
+    if (rc || same || (!p->pattern && p->model.n_regex == 0))
+        return rc;
     struct str is = r->n_regex ? r->regex[0] : r->pattern;
     return err_set(e, EX_DATAERR,
                    "the chunks were made by the pattern %.*s, and not by that of %s; use bpe-chunk -m %s",
@@ -230,10 +216,11 @@ static int match_special(const struct program *p, const struct rules *r, uint32_
     const struct model *m = &p->model;
     const char *hint = p->opt.special == SPECIAL_TEXT ? "; --special=text wants bpe-chunk --no-special"
                                                       : "; use bpe-chunk -m and the same model";
-    size_t n_found = 0;
+    for (size_t k = 0; k < r->n_special; k++)
+        id[k] = MODEL_NO_ID;
     for (size_t i = 0; i < m->n_special; i++) {
         const struct model_special *s = &m->special[i];
-        if (!is_found(p, s))
+        if (!model_finds(s, p->opt.special == SPECIAL_TEXT))
             continue;
         size_t k = 0;
         while (k < r->n_special && !str_equal(r->special[k], token_of(s)))
@@ -242,14 +229,9 @@ static int match_special(const struct program *p, const struct rules *r, uint32_
             return err_set(e, EX_DATAERR, "the chunks were made without the special token %.*s of %s%s", (int)s->len,
                            (const char *)s->p, p->opt.model, hint);
         id[k] = s->id;
-        n_found++;
     }
-    for (size_t k = 0; k < r->n_special && n_found < r->n_special; k++) {
-        bool known = false;
-        for (size_t i = 0; i < m->n_special; i++)
-            known |= is_found(p, &m->special[i]) &&
-                     str_equal(r->special[k], (struct str){m->special[i].p, m->special[i].len});
-        if (!known)
+    for (size_t k = 0; k < r->n_special; k++) {
+        if (id[k] == MODEL_NO_ID)
             return err_set(e, EX_DATAERR, "the chunks were made with the special token %.*s, which %s does not find%s",
                            (int)(r->special[k].len < 300 ? r->special[k].len : 300), (const char *)r->special[k].p,
                            p->opt.model, hint);
@@ -346,7 +328,6 @@ static int open_run(void *ctx, struct pieces_run *r, struct err *e)
     if (!t->special_id)
         return err_mem(e, "special tokens", rules->n_special * sizeof *t->special_id);
     t->encoder = &p->encoder;
-    t->n_special = rules->n_special;
     t->ids.wide = p->piece.width == 4;
     t->eot = p->opt.eot;
     t->no_special = p->opt.special == SPECIAL_ERROR;
@@ -540,16 +521,6 @@ static void program_free(struct program *p)
 
 enum { OPT_EOT = 256, OPT_EOT_TOKEN, OPT_SPECIAL, OPT_INVALID, OPT_JSONL, OPT_ON_ERROR, OPT_VERSION };
 
-static int add_special_token(struct options *o, const char *token, struct err *e)
-{
-    const char **grown = realloc(o->special_token, (o->n_special_token + 1) * sizeof *grown);
-    if (!grown)
-        return err_mem(e, "special tokens", (o->n_special_token + 1) * sizeof *grown);
-    o->special_token = grown;
-    o->special_token[o->n_special_token++] = token;
-    return 0;
-}
-
 static int parse_option(struct options *o, int c, char **argv, struct err *e)
 {
     static const char *const format[] = {"raw", "records", "text", NULL};
@@ -600,7 +571,7 @@ static int parse_option(struct options *o, int c, char **argv, struct err *e)
         o->pattern = optarg;
         return 0;
     case 's':
-        return add_special_token(o, optarg, e);
+        return prog_add(&o->special_token, &o->n_special_token, optarg, e);
     case 'o':
         o->path = strcmp(optarg, "-") == 0 ? NULL : optarg;
         return 0;

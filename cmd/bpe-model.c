@@ -93,8 +93,8 @@ static int put_vocab(struct buf *out, const struct model *m, struct err *e)
     }
     if (model_unreached(m, &unreached, &first, e))
         return -1;
-    return buf_printf(out, e, "ids: %lu\ntokens: %zu\nid-bytes: %d\nlongest-token: %lu\n", (unsigned long)m->n_ids,
-                      tokens, m->n_ids <= 1L << 16 ? 2 : 4, (unsigned long)longest) ||
+    return buf_printf(out, e, "ids: %lu\ntokens: %zu\nid-bytes: %u\nlongest-token: %lu\n", (unsigned long)m->n_ids,
+                      tokens, model_id_bytes(m), (unsigned long)longest) ||
                    (m->by_rank ? buf_put_str(out, "merges: by rank\n", e)
                                : buf_printf(out, e, "merges: %zu\n", m->n_merges)) ||
                    buf_printf(out, e, "ignore-merges: %s\nunreached: %zu\n", m->whole_first ? "yes" : "no", unreached)
@@ -153,15 +153,7 @@ static int run(const struct options *o, struct err *e)
 
 enum { OPT_INFO = 256, OPT_MERGES, OPT_VERSION };
 
-static int add_special(struct options *o, const char *token, int most, struct err *e)
-{
-    if (!o->special && !(o->special = calloc((size_t)most, sizeof *o->special)))
-        return err_mem(e, "special tokens", (unsigned long long)most * sizeof *o->special);
-    o->special[o->n_special++] = token;
-    return 0;
-}
-
-static int parse_option(struct options *o, int c, int argc, char **argv, struct err *e)
+static int parse_option(struct options *o, int c, char **argv, struct err *e)
 {
     static const char *const format[] = {"json", "gpt2", "tiktoken", "merges", NULL};
     static const char *const form[] = {"array", "string", NULL};
@@ -184,7 +176,7 @@ static int parse_option(struct options *o, int c, int argc, char **argv, struct 
         o->pattern = optarg;
         return 0;
     case 's':
-        return add_special(o, optarg, argc, e);
+        return prog_add(&o->special, &o->n_special, optarg, e);
     case 'o':
         o->path = strcmp(optarg, "-") == 0 ? NULL : optarg;
         return 0;
@@ -227,7 +219,7 @@ static int parse(struct options *o, int argc, char **argv, struct err *e)
     int n;
     e->code = 0;
     for (int c; (c = getopt_long(argc, argv, ":f:p:s:o:h", longs, NULL)) != -1;) {
-        int rc = parse_option(o, c, argc, argv, e);
+        int rc = parse_option(o, c, argv, e);
         if (rc)
             return rc;
     }

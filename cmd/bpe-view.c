@@ -229,11 +229,7 @@ static int view_tokens(struct buf *out, const struct record *rec, struct err *e)
     if (buf_printf(out, e, " bytes-per-id=%d model=%016llx", (int)t.width, (unsigned long long)t.model))
         return -1;
     for (size_t i = 0; i < t.ids.len; i += t.width) {
-        const unsigned char *p = t.ids.p + i;
-        unsigned long id = p[0] | (unsigned long)p[1] << 8;
-        if (t.width == 4)
-            id |= (unsigned long)p[2] << 16 | (unsigned long)p[3] << 24;
-        if (buf_printf(out, e, "%c%lu", i ? ' ' : '\n', id))
+        if (buf_printf(out, e, "%c%lu", i ? ' ' : '\n', (unsigned long)load_le(t.ids.p + i, (unsigned)t.width)))
             return -1;
     }
     return buf_put_byte(out, '\n', e);

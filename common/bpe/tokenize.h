@@ -24,7 +24,6 @@ struct tokenize {
     struct walk walk;        /* text goes through tokenize_text */
     struct encoder *encoder; /* borrowed */
     uint32_t *special_id;    /* of each special token, in the order given */
-    size_t n_special;
     size_t separator; /* which of them; n_special: one that is not found in text; SIZE_MAX: none, or (EOT_NONE) any */
     uint32_t eot_id;  /* what is written as the separator */
     enum tokenize_eot eot;

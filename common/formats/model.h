@@ -91,4 +91,10 @@ struct model_opts {
 int model_read(struct model *m, const char *path, const struct model_opts *opts, struct err *e);
 void model_free(struct model *m); /* a zeroed one is fine */
 
+/* The bytes of an id where nothing else is asked for: 2 if all fit, else 4. */
+static inline unsigned model_id_bytes(const struct model *m)
+{
+    return m->n_ids <= 65536 ? 2 : 4;
+}
+
 #endif

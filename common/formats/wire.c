@@ -107,13 +107,18 @@ static bool strs_equal(const struct str *a, size_t n_a, const struct str *b, siz
     return equal;
 }
 
+bool rules_same_pattern(const struct rules *a, const struct rules *b)
+{
+    return str_equal(a->pattern, b->pattern) && strs_equal(a->regex, a->n_regex, b->regex, b->n_regex);
+}
+
 const char *rules_difference(struct str a, struct str b)
 {
     struct rules x = {0}, y = {0};
     struct err ignored;
     const char *what = "the rules";
     if (rules_get(&x, a, &ignored) == 0 && rules_get(&y, b, &ignored) == 0) {
-        if (!str_equal(x.pattern, y.pattern) || !strs_equal(x.regex, x.n_regex, y.regex, y.n_regex))
+        if (!rules_same_pattern(&x, &y))
             what = "the pattern";
         else if (!strs_equal(x.special, x.n_special, y.special, y.n_special))
             what = "the special tokens";

@@ -39,6 +39,8 @@ int rules_put(struct buf *out, const struct rules *r, struct err *e);
 int rules_get(struct rules *r, struct str wire, struct err *e); /* wire is borrowed; rules_free afterwards */
 void rules_free(struct rules *r);
 
+bool rules_same_pattern(const struct rules *a, const struct rules *b);
+
 /* What differs between two encoded rules, for a message: "the pattern", "the special tokens", ... Static. */
 const char *rules_difference(struct str a, struct str b);
 

@@ -89,6 +89,13 @@ static inline const unsigned char *get_string(struct cursor *c, size_t *len)
     return p ? p : (const unsigned char *)"";
 }
 
+/* An integer of 2 or 4 bytes, the least first. */
+static inline uint32_t load_le(const unsigned char *p, unsigned width)
+{
+    uint32_t v = p[0] | (uint32_t)p[1] << 8;
+    return width == 2 ? v : v | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
 static inline uint64_t get_u64le(struct cursor *c)
 {
     const unsigned char *p = get_bytes(c, 8);

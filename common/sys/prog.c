@@ -7,6 +7,7 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -76,6 +77,16 @@ char **prog_files(int argc, char **argv, int *n)
     static char *standard_input[] = {"-"};
     *n = optind < argc ? argc - optind : 1;
     return optind < argc ? argv + optind : standard_input;
+}
+
+int prog_add(const char ***list, size_t *n, const char *word, struct err *e)
+{
+    const char **grown = realloc(*list, (*n + 1) * sizeof *grown);
+    if (!grown)
+        return err_mem(e, "options", (*n + 1) * sizeof *grown);
+    *list = grown;
+    grown[(*n)++] = word;
+    return 0;
 }
 
 int prog_no_terminal(struct err *e)

@@ -5,6 +5,7 @@
 #include "sys/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Writes `NAME: msg` and a newline to standard error, by one write(2) (many processes share it). Returns e->code. */
@@ -24,6 +25,9 @@ int prog_choice(const char *option, const char *word, const char *const *list, s
 
 /* The FILEs after the options that getopt_long has read (borrowed from argv), or "-" alone if there are none. */
 char **prog_files(int argc, char **argv, int *n);
+
+/* Adds a word (borrowed) to a list of *n, which grows: free it at the end. */
+int prog_add(const char ***list, size_t *n, const char *word, struct err *e);
 
 /* -1 with EX_USAGE if standard output is a terminal: records are not for the eye. */
 int prog_no_terminal(struct err *e);

@@ -1,0 +1,28 @@
+/* model_rules.c - see model_rules.h. */
+#include "formats/model_rules.h"
+
+#include <stdlib.h>
+
+int model_rules_pattern(struct rules *r, const struct model *m, const char *pattern, struct err *e)
+{
+    r->pattern = str_of(pattern ? pattern : "");
+    r->n_regex = 0;
+    r->regex = calloc(m->n_regex + 1, sizeof *r->regex);
+    if (!r->regex)
+        return err_mem(e, "the regexes", m->n_regex * sizeof *r->regex);
+    for (size_t i = 0; i < m->n_regex && !pattern; i++)
+        r->regex[r->n_regex++] = (struct str){(const unsigned char *)m->regex[i].p, m->regex[i].len};
+    return 0;
+}
+
+int model_rules_special(struct rules *r, const struct model *m, bool special_is_text, struct err *e)
+{
+    r->n_special = 0;
+    r->special = calloc(m->n_special + 1, sizeof *r->special);
+    if (!r->special)
+        return err_mem(e, "special tokens", m->n_special * sizeof *r->special);
+    for (size_t i = 0; i < m->n_special; i++)
+        if (model_finds(&m->special[i], special_is_text))
+            r->special[r->n_special++] = (struct str){m->special[i].p, m->special[i].len};
+    return 0;
+}
