@@ -34,7 +34,10 @@ struct bucket {
 int word_encoder_init(struct word_encoder *w, const struct model *model, struct err *e)
 {
     *w = (struct word_encoder){0};
-    return merges_init(&w->merges, model, e);
+    return array_grow(&w->id, &w->cap, GREEDY_MAX + 1, sizeof *w->id, "a pretoken", e) ||
+                   merges_init(&w->merges, model, e)
+               ? -1
+               : 0;
 }
 
 void word_encoder_free(struct word_encoder *w)
@@ -307,23 +310,18 @@ out:
 
 int word_encode(struct word_encoder *w, const unsigned char *p, size_t n, struct err *e)
 {
-    if (w->merges.model->whole_first) {
-        int64_t id = merges_token(&w->merges, p, n);
-        if (id >= 0) {
-            if (array_grow(&w->id, &w->cap, SHORT_WORD, sizeof *w->id, "a pretoken", e))
-                return -1;
-            w->id[0] = (uint32_t)id;
-            w->n = 1;
-            return 0;
-        }
+    const struct model *model = w->merges.model;
+    int64_t whole = model->whole_first ? merges_token(&w->merges, p, n) : -1;
+    if (whole >= 0) {
+        w->id[0] = (uint32_t)whole;
+        w->n = 1;
+        return 0;
     }
     if (n > SHORT_WORD && !(w->is_greedy && n <= GREEDY_MAX))
         return encode_long(w, p, n, e);
-    if (array_grow(&w->id, &w->cap, GREEDY_MAX + 1, sizeof *w->id, "a pretoken", e))
+    if (++w->n_short == model->n_ids / 4 && greedy_init(&w->greedy, &w->merges, &w->is_greedy, e))
         return -1;
-    if (++w->n_short == w->merges.model->n_ids / 4 && greedy_init(&w->greedy, &w->merges, &w->is_greedy, e))
-        return -1;
-    if (w->is_greedy && n <= GREEDY_MAX)
+    if (w->is_greedy)
         w->n = greedy_encode(&w->greedy, &w->merges, p, n, w->id);
     else
         encode_short(w, p, n);

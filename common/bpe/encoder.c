@@ -75,20 +75,10 @@ void ids_free(struct ids *ids)
 
 /* ---- What is remembered ---- */
 
-static size_t n_slots(unsigned shift)
-{
-    return (SIZE_MAX >> shift) + 1;
-}
-
-static size_t next_slot(size_t at, unsigned shift)
-{
-    return (at + 1) & (SIZE_MAX >> shift);
-}
-
 /* Whether a batch of new words would make a table more than 5/8 full. */
 static bool is_full(size_t n, unsigned shift)
 {
-    return n + TINY_BATCH >= n_slots(shift) / 8 * 5;
+    return n + TINY_BATCH >= table_slots(shift) / 8 * 5;
 }
 
 int encoder_init(struct encoder *en, const struct model *model, bool wide, struct err *e)
@@ -99,12 +89,12 @@ int encoder_init(struct encoder *en, const struct model *model, bool wide, struc
     en->secret[0] = hash_bytes("first", 5, hash_secret());
     en->secret[1] = hash_bytes("second", 6, hash_secret()) | 1;
     en->secret[2] = hash_bytes("third", 5, hash_secret()) | 1;
-    en->tiny = huge_zeroed(n_slots(FIRST_SHIFT) * sizeof *en->tiny);
-    en->shorts = huge_zeroed(n_slots(FIRST_SHIFT) * sizeof *en->shorts);
-    en->longs = huge_zeroed(n_slots(FIRST_SHIFT) * sizeof *en->longs);
+    en->tiny = huge_zeroed(table_slots(FIRST_SHIFT) * sizeof *en->tiny);
+    en->shorts = huge_zeroed(table_slots(FIRST_SHIFT) * sizeof *en->shorts);
+    en->longs = huge_zeroed(table_slots(FIRST_SHIFT) * sizeof *en->longs);
     if (!en->tiny || !en->shorts || !en->longs) {
         encoder_free(en);
-        return err_mem(e, "the table of words", n_slots(FIRST_SHIFT) * sizeof *en->shorts);
+        return err_mem(e, "the table of words", table_slots(FIRST_SHIFT) * sizeof *en->shorts);
     }
     if (word_encoder_init(&en->word, model, e)) {
         encoder_free(en);
@@ -116,9 +106,9 @@ int encoder_init(struct encoder *en, const struct model *model, bool wide, struc
 void encoder_free(struct encoder *en)
 {
     word_encoder_free(&en->word);
-    huge_free(en->tiny, n_slots(en->tiny_shift ? en->tiny_shift : 1) * sizeof *en->tiny);
-    huge_free(en->shorts, n_slots(en->short_shift ? en->short_shift : 1) * sizeof *en->shorts);
-    huge_free(en->longs, n_slots(en->long_shift ? en->long_shift : 1) * sizeof *en->longs);
+    huge_free(en->tiny, table_slots(en->tiny_shift ? en->tiny_shift : 1) * sizeof *en->tiny);
+    huge_free(en->shorts, table_slots(en->short_shift ? en->short_shift : 1) * sizeof *en->shorts);
+    huge_free(en->longs, table_slots(en->long_shift ? en->long_shift : 1) * sizeof *en->longs);
     ids_free(&en->lists);
     buf_free(&en->bytes);
     *en = (struct encoder){0};
@@ -126,32 +116,32 @@ void encoder_free(struct encoder *en)
 
 static void forget_tiny(struct encoder *en)
 {
-    memset(en->tiny, 0, n_slots(en->tiny_shift) * sizeof *en->tiny);
+    memset(en->tiny, 0, table_slots(en->tiny_shift) * sizeof *en->tiny);
     en->n_tiny = 0;
 }
 
 static void forget_shorts(struct encoder *en)
 {
-    memset(en->shorts, 0, n_slots(en->short_shift) * sizeof *en->shorts);
+    memset(en->shorts, 0, table_slots(en->short_shift) * sizeof *en->shorts);
     en->n_short = 0;
 }
 
 static void forget_longs(struct encoder *en)
 {
-    memset(en->longs, 0, n_slots(en->long_shift) * sizeof *en->longs);
+    memset(en->longs, 0, table_slots(en->long_shift) * sizeof *en->longs);
     en->n_long = en->bytes.len = 0;
 }
 
 static void find_spare(struct encoder *en)
 {
     while (en->tiny[en->spare].tail)
-        en->spare = next_slot(en->spare, en->tiny_shift);
+        en->spare = table_next_slot(en->spare, en->tiny_shift);
 }
 
 /* Twice as many slots. */
 #define GROW(kind, shift, used, hash)                                                                                  \
     do {                                                                                                               \
-        size_t n = n_slots(en->shift);                                                                                 \
+        size_t n = table_slots(en->shift);                                                                             \
         __typeof__(en->kind) old = en->kind, new = huge_zeroed(2 * n * sizeof *new);                                   \
         if (!new)                                                                                                      \
             return err_mem(e, "the table of words", 2 * n * sizeof *new);                                              \
@@ -163,7 +153,7 @@ static void find_spare(struct encoder *en)
                 continue;                                                                                              \
             size_t at = (size_t)((hash) >> en->shift);                                                                 \
             while (new[at].used)                                                                                       \
-                at = next_slot(at, en->shift);                                                                         \
+                at = table_next_slot(at, en->shift);                                                                   \
             new[at] = *s;                                                                                              \
         }                                                                                                              \
         huge_free(old, n * sizeof *old);                                                                               \
@@ -223,7 +213,7 @@ static int new_value(struct encoder *en, const unsigned char *p, size_t n, uint3
 static __attribute__((noinline)) int find_tiny(struct encoder *en, const unsigned char *p, size_t n, uint64_t head,
                                                uint32_t tail, size_t at, uint32_t *value, struct err *e)
 {
-    for (; en->tiny[at].tail; at = next_slot(at, en->tiny_shift)) {
+    for (; en->tiny[at].tail; at = table_next_slot(at, en->tiny_shift)) {
         if (en->tiny[at].head == head && en->tiny[at].tail == tail) {
             *value = en->tiny[at].value;
             return 0;
@@ -233,7 +223,7 @@ static __attribute__((noinline)) int find_tiny(struct encoder *en, const unsigne
         return -1;
     at = (size_t)(tiny_hash(en->secret, head, tail) >> en->tiny_shift);
     while (en->tiny[at].tail)
-        at = next_slot(at, en->tiny_shift);
+        at = table_next_slot(at, en->tiny_shift);
     en->tiny[at] = (struct encoder_tiny){head, tail, *value};
     en->n_tiny++;
     find_spare(en);
@@ -245,7 +235,7 @@ static int find_short(struct encoder *en, const unsigned char *p, size_t n, uint
 {
     struct short_key key = short_key(p, n);
     size_t at = (size_t)(hash >> en->short_shift);
-    for (; en->shorts[at].key[2]; at = next_slot(at, en->short_shift)) {
+    for (; en->shorts[at].key[2]; at = table_next_slot(at, en->short_shift)) {
         const struct encoder_short *s = &en->shorts[at];
         if (((s->key[0] ^ key.k[0]) | (s->key[1] ^ key.k[1]) | (s->key[2] ^ key.k[2])) == 0) {
             *value = (uint32_t)s->value;
@@ -256,7 +246,7 @@ static int find_short(struct encoder *en, const unsigned char *p, size_t n, uint
         return -1;
     at = (size_t)(hash >> en->short_shift);
     while (en->shorts[at].key[2])
-        at = next_slot(at, en->short_shift);
+        at = table_next_slot(at, en->short_shift);
     en->shorts[at] = (struct encoder_short){{key.k[0], key.k[1], key.k[2]}, *value};
     en->n_short++;
     return 0;
@@ -266,7 +256,7 @@ static int find_long(struct encoder *en, const unsigned char *p, size_t n, uint6
                      struct err *e)
 {
     size_t at = (size_t)(hash >> en->long_shift);
-    for (; en->longs[at].len; at = next_slot(at, en->long_shift)) {
+    for (; en->longs[at].len; at = table_next_slot(at, en->long_shift)) {
         const struct encoder_long *s = &en->longs[at];
         if (s->hash == hash && s->len == n && memcmp(en->bytes.p + s->at, p, n) == 0) {
             *value = s->value;
@@ -277,7 +267,7 @@ static int find_long(struct encoder *en, const unsigned char *p, size_t n, uint6
         return -1;
     at = (size_t)(hash >> en->long_shift);
     while (en->longs[at].len)
-        at = next_slot(at, en->long_shift);
+        at = table_next_slot(at, en->long_shift);
     en->longs[at] = (struct encoder_long){hash, (uint32_t)(en->bytes.len - n), (uint32_t)n, *value};
     en->n_long++;
     return 0;

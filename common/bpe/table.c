@@ -20,17 +20,6 @@ enum {
     AHEAD = TINY_BATCH, /* words whose slots are asked for before the first is looked at */
 };
 
-/* 2^(64 - shift) slots: the first bits of a hash are its slot. */
-static inline size_t slot_of(uint64_t hash, unsigned shift)
-{
-    return (size_t)(hash >> shift);
-}
-
-static inline size_t next_slot(size_t at, unsigned shift)
-{
-    return (at + 1) & (SIZE_MAX >> shift);
-}
-
 int table_init(struct table *t, struct err *e)
 {
     *t = (struct table){.tiny_shift = FIRST_SHIFT, .short_shift = FIRST_SHIFT, .long_shift = FIRST_SHIFT};
@@ -86,7 +75,7 @@ int table_clear(struct table *t, struct err *e)
             if (!s->used)                                                                                              \
                 continue;                                                                                              \
             memset(&slot[i], 0, sizeof *slot);                                                                         \
-            size_t at = slot_of(hash, t->shift);                                                                       \
+            size_t at = table_slot(hash, t->shift);                                                                    \
             bool fits = at >= i;                                                                                       \
             for (; fits && at < 2 * n && slot[at].used; at++) {                                                        \
                 __typeof__(*slot) later = slot[at];                                                                    \
@@ -105,9 +94,9 @@ int table_clear(struct table *t, struct err *e)
         }                                                                                                              \
         while (n_aside-- > 0) {                                                                                        \
             const __typeof__(*slot) *s = &aside[n_aside];                                                              \
-            size_t at = slot_of(hash, t->shift);                                                                       \
+            size_t at = table_slot(hash, t->shift);                                                                    \
             while (slot[at].used)                                                                                      \
-                at = next_slot(at, t->shift);                                                                          \
+                at = table_next_slot(at, t->shift);                                                                    \
             slot[at] = *s;                                                                                             \
         }                                                                                                              \
         free(aside);                                                                                                   \
@@ -117,7 +106,7 @@ int table_clear(struct table *t, struct err *e)
 static void find_spare(struct table *t, size_t at)
 {
     while (t->tiny[at].tail)
-        at = next_slot(at, t->tiny_shift);
+        at = table_next_slot(at, t->tiny_shift);
     t->spare = at;
 }
 
@@ -165,8 +154,8 @@ static inline bool same_key(const struct short_slot *s, const struct short_key *
 static __attribute__((noinline)) int find_short(struct table *t, const struct short_key *key, uint64_t hash,
                                                 uint64_t count, struct err *e)
 {
-    size_t home = slot_of(hash, t->short_shift), at = home;
-    for (; !same_key(&t->shorts[at], key); at = next_slot(at, t->short_shift)) {
+    size_t home = table_slot(hash, t->short_shift), at = home;
+    for (; !same_key(&t->shorts[at], key); at = table_next_slot(at, t->short_shift)) {
         if (!t->shorts[at].key[2]) {
             t->shorts[at] = (struct short_slot){{key->k[0], key->k[1], key->k[2]}, count};
             return too_full(++t->n_short, t->short_shift) ? grow_shorts(t, e) : 0;
@@ -179,7 +168,7 @@ static __attribute__((noinline)) int find_short(struct table *t, const struct sh
 
 static inline int add_short(struct table *t, const struct short_key *key, uint64_t hash, uint64_t count, struct err *e)
 {
-    struct short_slot *s = &t->shorts[slot_of(hash, t->short_shift)];
+    struct short_slot *s = &t->shorts[table_slot(hash, t->short_shift)];
     if (!same_key(s, key))
         return find_short(t, key, hash, count, e);
     s->count += count;
@@ -212,8 +201,8 @@ static __attribute__((noinline)) int carry(struct table *t, uint64_t head, uint3
 static uint64_t carried(const struct table *t, uint64_t head, uint32_t tail)
 {
     struct short_key key = carried_key(head, tail);
-    size_t at = slot_of(short_hash(t->secret, key.k), t->short_shift);
-    for (; t->shorts[at].count; at = next_slot(at, t->short_shift)) {
+    size_t at = table_slot(short_hash(t->secret, key.k), t->short_shift);
+    for (; t->shorts[at].count; at = table_next_slot(at, t->short_shift)) {
         if (same_key(&t->shorts[at], &key))
             return t->shorts[at].count;
     }
@@ -237,7 +226,7 @@ static __attribute__((noinline)) int find_tiny(struct table *t, uint64_t head, u
     size_t at = home;
     if (tail == 0)
         return 0;
-    for (; t->tiny[at].head != head || t->tiny[at].tail != tail; at = next_slot(at, t->tiny_shift)) {
+    for (; t->tiny[at].head != head || t->tiny[at].tail != tail; at = table_next_slot(at, t->tiny_shift)) {
         if (!t->tiny[at].tail) {
             t->tiny[at] = (struct tiny_slot){head, tail, 0};
             if (at == t->spare)
@@ -255,8 +244,8 @@ static __attribute__((noinline)) int find_tiny(struct table *t, uint64_t head, u
 
 static __attribute__((noinline)) int add_long(struct table *t, const struct word *w, uint64_t hash, struct err *e)
 {
-    size_t at = slot_of(hash, t->long_shift);
-    for (; t->longs[at].count; at = next_slot(at, t->long_shift)) {
+    size_t at = table_slot(hash, t->long_shift);
+    for (; t->longs[at].count; at = table_next_slot(at, t->long_shift)) {
         struct long_slot *s = &t->longs[at];
         if (s->hash == hash && s->len == w->len && memcmp(t->arena.p + s->at, w->p, w->len) == 0) {
             s->count += w->count;
@@ -311,7 +300,7 @@ static inline int begin_other(struct table *t, struct others *o, const unsigned 
         uint64_t hash = hash_bytes(p, len, t->secret[0]);
         o->long_word[o->n_long] = (struct word){p, len, count};
         o->long_hash[o->n_long++] = hash;
-        __builtin_prefetch(&t->longs[slot_of(hash, t->long_shift)], 1);
+        __builtin_prefetch(&t->longs[table_slot(hash, t->long_shift)], 1);
         return 0;
     }
     struct short_key key = short_key(p, len);
@@ -319,7 +308,7 @@ static inline int begin_other(struct table *t, struct others *o, const unsigned 
     o->key[o->n_short] = key;
     o->count[o->n_short] = count;
     o->hash[o->n_short++] = hash;
-    __builtin_prefetch(&t->shorts[slot_of(hash, t->short_shift)], 1);
+    __builtin_prefetch(&t->shorts[table_slot(hash, t->short_shift)], 1);
     return 0;
 }
 
@@ -344,7 +333,7 @@ static inline __attribute__((always_inline)) int add_tiny(struct table *t, struc
             tiny = t->tiny;
             shift = t->tiny_shift;
             for (size_t k = i + 1; k < s->n; k++)
-                s->slot[k] = s->tail[k] ? slot_of(tiny_hash(t->secret, s->head[k], s->tail[k]), shift) : t->spare;
+                s->slot[k] = s->tail[k] ? table_slot(tiny_hash(t->secret, s->head[k], s->tail[k]), shift) : t->spare;
         }
     }
     return 0;
@@ -370,7 +359,7 @@ int table_add(struct table *t, const struct word *w, size_t n, struct err *e)
             struct tiny_key key = tiny_key(w[i].p, w[i].len);
             s.head[n_tiny] = key.head;
             s.tail[n_tiny] = key.tail;
-            s.slot[n_tiny] = slot_of(tiny_hash(t->secret, key.head, key.tail), t->tiny_shift);
+            s.slot[n_tiny] = table_slot(tiny_hash(t->secret, key.head, key.tail), t->tiny_shift);
             count[n_tiny++] = w[i].count;
         }
         s.n = n_tiny;

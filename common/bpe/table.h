@@ -73,10 +73,4 @@ static inline size_t short_len(const struct short_slot *s)
     return s->key[2] >> LAST_OF_8 & 0xFF;
 }
 
-/* How many slots a table of this shift has. */
-static inline size_t table_slots(unsigned shift)
-{
-    return (SIZE_MAX >> shift) + 1;
-}
-
 #endif

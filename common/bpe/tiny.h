@@ -85,6 +85,23 @@ static inline uint64_t short_hash(const uint64_t secret[3], const uint64_t k[3])
     return short_fold(short_fold(k[0] ^ secret[0], k[1] ^ secret[1]) ^ k[2], secret[2]);
 }
 
+/* How many slots a table of this shift has. */
+static inline size_t table_slots(unsigned shift)
+{
+    return (SIZE_MAX >> shift) + 1;
+}
+
+/* 2^(64 - shift) slots: the first bits of a hash are its slot. */
+static inline size_t table_slot(uint64_t hash, unsigned shift)
+{
+    return (size_t)(hash >> shift);
+}
+
+static inline size_t table_next_slot(size_t at, unsigned shift)
+{
+    return (at + 1) & (SIZE_MAX >> shift);
+}
+
 /* How the slots of words are found: what is left of the hash if it is shifted. A slot that is free is spare. */
 struct tiny_place {
     const uint64_t *secret; /* [3] */
