@@ -490,7 +490,7 @@ static int put_promise(struct chunker *c, struct err *e)
 static int set_cutter(struct chunker *c, const struct rules *r, struct err *e)
 {
     const struct walk_sink nowhere = {0};
-    if (walk_open(&c->walk, r->pattern, r->regex, r->n_regex, r->special, r->n_special, WALK_ERROR, &nowhere, e))
+    if (walk_open(&c->walk, r->pattern, r->regex, r->n_regex, r->special, r->n_special, INVALID_ERROR, &nowhere, e))
         return -1;
     const struct pattern *pattern = scanner_pattern(c->walk.scanner);
     cutter_init(&c->cutter, r->jsonl, pattern && pattern->cut_inside, &c->walk.special);

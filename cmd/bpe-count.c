@@ -46,14 +46,13 @@ struct worker {
 
 static int open_run(void *ctx, struct pieces_run *r, struct err *e)
 {
-    static const enum walk_invalid invalid[] = {WALK_ERROR, WALK_REPLACE, WALK_SKIP, WALK_BYTES};
     const struct rules *rules = &r->rules;
     struct counter *c = r->work = calloc(1, sizeof *c);
     (void)ctx;
     if (!c)
         return err_mem(e, "a run", sizeof *c);
     return counter_open(c, rules->pattern, rules->regex, rules->n_regex, rules->special, rules->n_special,
-                        invalid[rules->invalid], e);
+                        rules->invalid, e);
 }
 
 static void close_run(struct pieces_run *r)
@@ -66,7 +65,7 @@ static void close_run(struct pieces_run *r)
 static ptrdiff_t count_text(void *ctx, struct pieces_run *r, const unsigned char *p, size_t n, enum pieces_end end,
                             size_t *where, struct err *e)
 {
-    static const enum walk_end how[] = {WALK_MORE, WALK_DOC, WALK_LETTER};
+    static const enum scan_end how[] = {SCAN_MORE, SCAN_DOC, SCAN_LETTER};
     struct counter *c = r->work;
     (void)ctx;
     return walk_text(&c->walk, p, n, how[end], where, e);

@@ -318,7 +318,6 @@ static int flush_ids(void *ctx, struct err *e)
 
 static int open_run(void *ctx, struct pieces_run *r, struct err *e)
 {
-    static const enum walk_invalid invalid[] = {WALK_ERROR, WALK_REPLACE, WALK_SKIP, WALK_BYTES};
     struct program *p = ctx;
     const struct rules *rules = &r->rules;
     struct tokenize *t = r->work = calloc(1, sizeof *t);
@@ -336,7 +335,7 @@ static int open_run(void *ctx, struct pieces_run *r, struct err *e)
     t->ctx = p;
     return check_pattern(p, rules, e) || match_special(p, rules, t->special_id, e) || set_separator(p, t, rules, e) ||
                    tokenize_open(t, rules->pattern, rules->regex, rules->n_regex, rules->special, rules->n_special,
-                                 invalid[rules->invalid], e)
+                                 rules->invalid, e)
                ? -1
                : 0;
 }
@@ -364,7 +363,7 @@ static int begin_piece(void *ctx, struct pieces_run *r, const struct piece *x, s
 static ptrdiff_t encode_text(void *ctx, struct pieces_run *r, const unsigned char *text, size_t n, enum pieces_end end,
                              size_t *where, struct err *e)
 {
-    static const enum walk_end how[] = {WALK_MORE, WALK_DOC, WALK_LETTER};
+    static const enum scan_end how[] = {SCAN_MORE, SCAN_DOC, SCAN_LETTER};
     struct program *p = ctx;
     ptrdiff_t used = tokenize_text(r->work, text, n, how[end], where, e);
     if (used > 0 && p->progress.active) {

@@ -7,7 +7,7 @@ static int count(void *ctx, const unsigned char *text, size_t start, const uint3
 }
 
 int counter_open(struct counter *c, struct str pattern, const struct str *regex, size_t n_regex,
-                 const struct str *special, size_t n_special, enum walk_invalid invalid, struct err *e)
+                 const struct str *special, size_t n_special, enum invalid_policy invalid, struct err *e)
 {
     const struct walk_sink sink = {.words = count, .ctx = &c->table};
     *c = (struct counter){0};

@@ -12,7 +12,7 @@ struct counter {
 
 /* As walk_open. The counter must stay where it is. */
 int counter_open(struct counter *c, struct str pattern, const struct str *regex, size_t n_regex,
-                 const struct str *special, size_t n_special, enum walk_invalid invalid, struct err *e);
+                 const struct str *special, size_t n_special, enum invalid_policy invalid, struct err *e);
 void counter_close(struct counter *c); /* a zeroed counter is fine */
 
 #endif

@@ -52,7 +52,7 @@ static int special(void *ctx, size_t token, struct err *e)
 }
 
 int tokenize_open(struct tokenize *t, struct str pattern, const struct str *regex, size_t n_regex,
-                  const struct str *special_tokens, size_t n_special, enum walk_invalid invalid, struct err *e)
+                  const struct str *special_tokens, size_t n_special, enum invalid_policy invalid, struct err *e)
 {
     const struct walk_sink sink = {words, special, t};
     return walk_open(&t->walk, pattern, regex, n_regex, special_tokens, n_special, invalid, &sink, e);
@@ -73,11 +73,11 @@ void tokenize_begin(struct tokenize *t, bool inside)
     t->some = false;
 }
 
-ptrdiff_t tokenize_text(struct tokenize *t, const unsigned char *p, size_t n, enum walk_end end, size_t *where,
+ptrdiff_t tokenize_text(struct tokenize *t, const unsigned char *p, size_t n, enum scan_end end, size_t *where,
                         struct err *e)
 {
     ptrdiff_t used = walk_text(&t->walk, p, n, end, where, e);
-    if (used < 0 || end != WALK_DOC)
+    if (used < 0 || end != SCAN_DOC)
         return used;
     *where = n;
     if ((t->documents && !t->some && enter(t, e)) || leave(t, e))

@@ -40,14 +40,14 @@ struct tokenize {
 
 /* Opens t->walk; all else is set before, and t stays where it is. Arguments as walk_open's. */
 int tokenize_open(struct tokenize *t, struct str pattern, const struct str *regex, size_t n_regex,
-                  const struct str *special, size_t n_special, enum walk_invalid invalid, struct err *e);
+                  const struct str *special, size_t n_special, enum invalid_policy invalid, struct err *e);
 void tokenize_close(struct tokenize *t); /* a zeroed one is fine; the encoder stays */
 
 /* Where text begins: inside a document, or at the start of one. */
 void tokenize_begin(struct tokenize *t, bool inside);
 
-/* As walk_text. WALK_DOC ends the document. */
-ptrdiff_t tokenize_text(struct tokenize *t, const unsigned char *p, size_t n, enum walk_end end, size_t *where,
+/* As walk_text. SCAN_DOC ends the document. */
+ptrdiff_t tokenize_text(struct tokenize *t, const unsigned char *p, size_t n, enum scan_end end, size_t *where,
                         struct err *e);
 
 #endif

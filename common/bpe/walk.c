@@ -44,7 +44,7 @@ static int set_special(struct walk *w, const struct str *special, size_t n, stru
 }
 
 int walk_open(struct walk *w, struct str pattern, const struct str *regex, size_t n_regex, const struct str *special,
-              size_t n_special, enum walk_invalid invalid, const struct walk_sink *sink, struct err *e)
+              size_t n_special, enum invalid_policy invalid, const struct walk_sink *sink, struct err *e)
 {
     *w = (struct walk){.invalid = invalid, .sink = *sink};
     if (open_scanner(w, pattern, regex, n_regex, e) || set_special(w, special, n_special, e)) {
@@ -106,7 +106,7 @@ static ptrdiff_t walk_valid(struct walk *w, const unsigned char *p, size_t n, en
 static ptrdiff_t walk_cleaned(struct walk *w, const unsigned char *p, size_t n, enum scan_end end, size_t *where,
                               struct err *e)
 {
-    bool replace = w->invalid == WALK_REPLACE;
+    bool replace = w->invalid == INVALID_REPLACE;
     w->clean.len = 0;
     if (utf8_clean(&w->clean, p, n, replace, SIZE_MAX, e) < 0 || buf_reserve(&w->clean, SCAN_PAD, e))
         return -1;
@@ -156,7 +156,7 @@ static ptrdiff_t walk_stretch(struct walk *w, const unsigned char *p, size_t n, 
         n = valid;
     if (valid == n)
         return walk_valid(w, p, n, end, where, e);
-    if (w->invalid == WALK_ERROR) {
+    if (w->invalid == INVALID_ERROR) {
         *where = valid;
         return err_set(e, EX_DATAERR, "invalid UTF-8 (0x%02X); see --invalid", p[valid]);
     }
@@ -170,18 +170,16 @@ static ptrdiff_t walk_stretch(struct walk *w, const unsigned char *p, size_t n, 
                 n = tail - 1;
         }
     }
-    return w->invalid == WALK_BYTES ? walk_bytes(w, p, n, end, where, e) : walk_cleaned(w, p, n, end, where, e);
+    return w->invalid == INVALID_BYTES ? walk_bytes(w, p, n, end, where, e) : walk_cleaned(w, p, n, end, where, e);
 }
 
-ptrdiff_t walk_text(struct walk *w, const unsigned char *p, size_t n, enum walk_end end, size_t *where, struct err *e)
+ptrdiff_t walk_text(struct walk *w, const unsigned char *p, size_t n, enum scan_end end, size_t *where, struct err *e)
 {
     size_t at = 0, pos, len, bad = 0;
     for (;;) {
-        enum special_hit hit = special_next(&w->special, p, n, at, end != WALK_MORE, &pos, &len);
+        enum special_hit hit = special_next(&w->special, p, n, at, end != SCAN_MORE, &pos, &len);
         size_t stop = hit == SPECIAL_NONE ? n : pos;
-        enum scan_end how = hit == SPECIAL_FOUND || end == WALK_DOC ? SCAN_DOC
-                            : end == WALK_LETTER                    ? SCAN_LETTER
-                                                                    : SCAN_MORE;
+        enum scan_end how = hit == SPECIAL_FOUND ? SCAN_DOC : end;
         if (how == SCAN_LETTER && stop > at && (p[stop - 1] != '\n' || !scanner_streams(w->scanner))) {
             *where = stop;
             return err_set(e, EX_DATAERR,

@@ -8,22 +8,10 @@
 #include "bpe/special.h"
 #include "sys/buf.h"
 #include "sys/str.h"
+#include "sys/utf8.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-enum walk_invalid { /* what to do with bytes that are not UTF-8 */
-                    WALK_ERROR,
-                    WALK_REPLACE, /* by U+FFFD */
-                    WALK_SKIP,
-                    WALK_BYTES, /* each is a pretoken by itself, and the text before it ends there as a document does */
-};
-
-enum walk_end {
-    WALK_MORE,   /* the document goes on: the caller comes back with the rest and more */
-    WALK_DOC,    /* a document ends at the window's end */
-    WALK_LETTER, /* the source was cut here inside a document, before a letter (cut.h) */
-};
 
 /* Both return 0, or -1 with an error, which ends the walk. */
 struct walk_sink {
@@ -38,7 +26,7 @@ struct walk_sink {
 struct walk {
     struct scanner *scanner;
     struct special_set special;
-    enum walk_invalid invalid;
+    enum invalid_policy invalid;
     struct walk_sink sink;
     struct buf clean;
 };
@@ -47,13 +35,13 @@ struct walk {
  * walk_close, the sink is copied. -1: EX_DATAERR if there is no such pattern, EX_USAGE if a regex does not compile, or
  * out of memory. */
 int walk_open(struct walk *w, struct str pattern, const struct str *regex, size_t n_regex, const struct str *special,
-              size_t n_special, enum walk_invalid invalid, const struct walk_sink *sink, struct err *e);
+              size_t n_special, enum invalid_policy invalid, const struct walk_sink *sink, struct err *e);
 void walk_close(struct walk *w); /* a zeroed walk is fine */
 
 /* Goes through p[0 .. n), a window of a source that begins where the last one was used up; p[n .. n + SCAN_PAD) must be
- * readable. Returns how many bytes were used: all of them, unless WALK_MORE. -1: *where is the offset in p of what is
- * wrong (EX_DATAERR: invalid UTF-8, a regex that takes too long, no such cut; message without a place), out of memory,
- * or what the sink says. */
-ptrdiff_t walk_text(struct walk *w, const unsigned char *p, size_t n, enum walk_end end, size_t *where, struct err *e);
+ * readable. How it ends is said as for scanner_scan: SCAN_LETTER where the source was cut (cut.h). Returns how many
+ * bytes were used: all of them, unless SCAN_MORE. -1: *where is the offset in p of what is wrong (EX_DATAERR: invalid
+ * UTF-8, a regex that takes too long, no such cut; message without a place), out of memory, or what the sink says. */
+ptrdiff_t walk_text(struct walk *w, const unsigned char *p, size_t n, enum scan_end end, size_t *where, struct err *e);
 
 #endif

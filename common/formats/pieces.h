@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <uthash.h>
 
-enum pieces_end { PIECES_MORE, PIECES_DOC, PIECES_LETTER }; /* how a window ends; as enum walk_end */
+enum pieces_end { PIECES_MORE, PIECES_DOC, PIECES_LETTER }; /* how a window ends; as enum scan_end */
 
 struct pieces_source;
 

@@ -12,6 +12,7 @@
 #include "sys/bytes.h"
 #include "sys/err.h"
 #include "sys/str.h"
+#include "sys/utf8.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,8 +21,6 @@
 enum { ID_LEN = 16 }; /* ids of runs and batches are random bytes */
 
 /* ---- Rules: all that decides the result, given once to bpe-chunk ---- */
-
-enum invalid_policy { INVALID_ERROR, INVALID_REPLACE, INVALID_SKIP, INVALID_BYTES };
 
 struct rules {
     struct str pattern; /* its name; empty: by regexes */

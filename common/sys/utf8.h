@@ -13,6 +13,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What to do with bytes that are not UTF-8. */
+enum invalid_policy {
+    INVALID_ERROR,
+    INVALID_REPLACE, /* by U+FFFD */
+    INVALID_SKIP,
+    INVALID_BYTES, /* each is a pretoken by itself, and the text before it ends there as a document does */
+};
+
 /* Length of the longest valid prefix of p[0 .. n). *cut is set if what follows it is the beginning of a character that
  * more bytes could complete. */
 size_t utf8_valid_len(const unsigned char *p, size_t n, bool *cut);

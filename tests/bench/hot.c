@@ -117,8 +117,8 @@ static double do_scan(struct fixture *f)
 static void count_into(struct counter *c, const char *pattern, const unsigned char *p, size_t len)
 {
     size_t where;
-    must(!counter_open(c, str_of(pattern), NULL, 0, &eot, 1, WALK_ERROR, &e), "");
-    must(walk_text(&c->walk, p, len, WALK_DOC, &where, &e) >= 0, "");
+    must(!counter_open(c, str_of(pattern), NULL, 0, &eot, 1, INVALID_ERROR, &e), "");
+    must(walk_text(&c->walk, p, len, SCAN_DOC, &where, &e) >= 0, "");
 }
 
 static double count_all(struct fixture *f, const char *pattern)
