@@ -6,16 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_BITS = 10, MOST_BITS = 23 }; /* of a slot; with 8 more a key */
+enum {
+    FEWEST_BITS = 10, /* of a slot; with 8 more a key */
+    MOST_BITS = 23,
+    NO_TOKEN = MERGES_MOST_IDS - 1, /* in a node; and a mask of ids */
+};
 
-static const uint32_t NONE = UINT32_MAX;
+static const uint32_t NONE = UINT32_MAX; /* as an order */
 
 /* ---- Do two tokens go together? ---- */
 
-/* Whether two tokens may be a pair that merges; mostly true only if they are. Small enough to stay in caches. */
-static inline bool may_merge(const struct greedy *g, const struct merges *m, uint32_t left, uint32_t right)
+static inline uint64_t pair_bit(const struct greedy *g, uint32_t left, uint32_t right)
 {
-    uint64_t bit = merges_scramble(m, left, right) >> g->pair_shift;
+    return (left * 0x9E3779B97F4A7C15u + right * 0xC2B2AE3D27D4EB4Fu) >> g->pair_shift;
+}
+
+/* Whether two tokens may be a pair that merges; mostly true only if they are. Small enough to stay in caches. */
+static inline bool may_merge(const struct greedy *g, uint32_t left, uint32_t right)
+{
+    uint64_t bit = pair_bit(g, left, right);
     return g->pairs[bit / 64] >> bit % 64 & 1;
 }
 
@@ -23,7 +32,7 @@ static inline bool may_merge(const struct greedy *g, const struct merges *m, uin
 static bool go_together(const struct greedy *g, struct merges *m, uint32_t left, uint32_t right, uint32_t limit)
 {
     for (;;) {
-        if (may_merge(g, m, left, right) && merges_rank(m, left, right) < limit)
+        if (may_merge(g, left, right) && merges_rank(m, left, right) < limit)
             return false;
         const struct greedy_token *l = &g->token[left], *r = &g->token[right];
         if (l->order > r->order) { /* of equal ranks the left one is merged first */
@@ -39,6 +48,12 @@ static bool go_together(const struct greedy *g, struct merges *m, uint32_t left,
 }
 
 /* ---- The trie ---- */
+
+/* The bit of a byte among those below a node. */
+static inline unsigned char below(unsigned char byte)
+{
+    return (unsigned char)(1u << byte % 8);
+}
 
 static uint32_t node_slot(const struct greedy *g, uint32_t key)
 {
@@ -61,38 +76,44 @@ static bool add_token(struct greedy *g, const struct model *model, uint32_t id, 
     uint32_t at = g->byte[t->p[0]];
     uint32_t shorter = id;
     for (size_t i = 1; i < t->len; i++) {
-        if (g->node[at].token != NONE)
+        if (g->node[at].token != NO_TOKEN)
             shorter = g->node[at].token;
         uint32_t next = child(g, at, t->p[i]);
         if (!g->node[next].key) {
             if (++*n_nodes > ((size_t)3 << g->bits) / 4)
                 return false;
-            g->node[next] = (struct greedy_node){(at << 8 | t->p[i]) + 1, NONE};
+            g->node[next] = (struct greedy_node){(at << 8 | t->p[i]) + 1, NO_TOKEN, 0};
+            g->node[at].below |= below(t->p[i]);
         }
         at = next;
     }
-    g->node[at].token = id;
-    g->token[id].shorter = shorter;
+    g->node[at].token = id & NO_TOKEN;
+    g->token[id].shorter = shorter & NO_TOKEN;
     return true;
 }
 
-static int compare_lengths(const void *x, const void *y, void *ctx)
+/* Whether a token is in the trie, below the bytes. */
+static bool is_below_root(const struct greedy *g, uint32_t id)
 {
-    const uint32_t *len = ctx, a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-    return len[a] != len[b] ? (len[a] > len[b]) - (len[a] < len[b]) : (a > b) - (a < b);
+    return g->token[id].order != NONE && g->token[id].order != 0 && g->token[id].len;
 }
 
 /* All that encodings have, the shortest first, so that `shorter` is there before it is asked for. */
 static int make_trie(struct greedy *g, const struct model *model, bool *fits, struct err *e)
 {
-    size_t n = 0, n_nodes = 0;
+    size_t n_nodes = 0, first[GREEDY_MAX + 2] = {0};
     uint32_t *order = malloc(((size_t)model->n_ids + 1) * sizeof *order);
     if (!order)
         return err_mem(e, "the trie of tokens", (unsigned long long)model->n_ids * sizeof *order);
     for (uint32_t id = 0; id < model->n_ids; id++)
-        if (g->token[id].order != NONE && g->token[id].order != 0)
-            order[n++] = id;
-    qsort_r(order, n, sizeof *order, compare_lengths, g->len);
+        first[is_below_root(g, id) ? g->token[id].len + 1 : 0]++;
+    const size_t n = model->n_ids - first[0];
+    first[0] = 0;
+    for (size_t len = 1; len <= GREEDY_MAX; len++)
+        first[len] += first[len - 1];
+    for (uint32_t id = 0; id < model->n_ids; id++)
+        if (is_below_root(g, id))
+            order[first[g->token[id].len]++] = id;
     *fits = false;
     for (g->bits = FEWEST_BITS; g->bits <= MOST_BITS && !*fits; g->bits++) {
         size_t bytes = ((size_t)1 << g->bits) * sizeof *g->node;
@@ -109,7 +130,7 @@ static int make_trie(struct greedy *g, const struct model *model, bool *fits, st
             uint32_t key = UINT32_MAX - b, at = node_slot(g, key);
             while (g->node[at].key)
                 at = (at + 1) & (((uint32_t)1 << g->bits) - 1);
-            g->node[at] = (struct greedy_node){key, model->byte_id[b]};
+            g->node[at] = (struct greedy_node){key, model->byte_id[b] & NO_TOKEN, 0};
             g->byte[b] = at;
         }
         for (size_t i = 0; i < n && *fits; i++)
@@ -136,12 +157,11 @@ static bool makes(const struct greedy *g, struct merges *m, uint32_t left, uint3
     return r->order == 0 || go_together(g, m, left, r->left, r->order);
 }
 
-static void set_token(struct greedy *g, const struct merges *m, uint32_t id, uint32_t rank, uint32_t left,
-                      uint32_t right)
+static void set_token(struct greedy *g, uint32_t id, uint32_t rank, uint32_t left, uint32_t right)
 {
-    uint64_t bit = merges_scramble(m, left, right) >> g->pair_shift;
+    uint64_t bit = pair_bit(g, left, right);
     g->pairs[bit / 64] |= (uint64_t)1 << bit % 64;
-    g->token[id] = (struct greedy_token){rank + 1, left, right, id};
+    g->token[id] = (struct greedy_token){rank + 1, left, right, id & NO_TOKEN, g->token[id].len};
 }
 
 /* By a list of merges. A merge of which a part is made by a later one makes the model unsuitable. */
@@ -152,7 +172,7 @@ static bool read_list(struct greedy *g, struct merges *m)
         const struct model_merge *x = &model->merge[i];
         if (merges_rank(m, x->left, x->right) == i && g->token[x->result].order == NONE &&
             makes(g, m, x->left, x->right, (uint32_t)i))
-            set_token(g, m, x->result, (uint32_t)i, x->left, x->right);
+            set_token(g, x->result, (uint32_t)i, x->left, x->right);
     }
     for (size_t i = 0; i < model->n_merges; i++) {
         const struct model_merge *x = &model->merge[i];
@@ -175,7 +195,7 @@ static bool read_ranks(struct greedy *g, struct merges *m)
         for (size_t i = 1; i < t->len && g->token[id].order == NONE; i++) {
             int64_t left = merges_token(m, t->p, i), right = left < 0 ? -1 : merges_token(m, t->p + i, t->len - i);
             if (right >= 0 && makes(g, m, (uint32_t)left, (uint32_t)right, id))
-                set_token(g, m, id, id, (uint32_t)left, (uint32_t)right);
+                set_token(g, id, id, (uint32_t)left, (uint32_t)right);
         }
         if (g->token[id].order == NONE)
             return false; /* its bytes may come together all the same, by a part of higher rank */
@@ -189,21 +209,25 @@ int greedy_init(struct greedy *g, struct merges *m, bool *suitable, struct err *
 {
     const struct model *model = m->model;
     size_t n = (size_t)model->n_ids + 1;
-    *g = (struct greedy){.token = malloc(n * sizeof *g->token), .len = malloc(n * sizeof *g->len)};
     *suitable = false;
+    *g = (struct greedy){0};
+    if (n >= MERGES_MOST_IDS)
+        return 0;
+    g->token = malloc(n * sizeof *g->token);
     unsigned bits = 16;
-    while (bits < 2 * m->id_bits && (size_t)1 << bits < 16 * n)
+    while (bits < 2 * m->id_bits && (size_t)1 << bits < 32 * n)
         bits++;
     bits = bits < 2 * m->id_bits ? bits : 2 * m->id_bits;
-    g->pair_shift = 2 * m->id_bits - bits;
+    g->pair_shift = 64 - bits;
     g->pairs = calloc(((size_t)1 << bits) / 64, sizeof *g->pairs);
-    if (!g->token || !g->len || !g->pairs) {
+    if (!g->token || !g->pairs) {
         greedy_free(g);
-        return err_mem(e, "the parts of tokens", n * (sizeof *g->token + sizeof *g->len));
+        return err_mem(e, "the parts of tokens", n * sizeof *g->token);
     }
     for (uint32_t id = 0; id < model->n_ids; id++) {
-        g->token[id] = (struct greedy_token){NONE, id, id, id};
-        g->len[id] = model->token[id].len;
+        const struct model_token *t = &model->token[id];
+        g->token[id] =
+            (struct greedy_token){NONE, id, id, id & NO_TOKEN, t->len <= GREEDY_MAX ? t->len & GREEDY_MAX : 0};
     }
     for (size_t b = 0; b < 256; b++)
         g->token[model->byte_id[b]].order = 0;
@@ -221,7 +245,6 @@ int greedy_init(struct greedy *g, struct merges *m, bool *suitable, struct err *
 void greedy_free(struct greedy *g)
 {
     free(g->token);
-    free(g->len);
     free(g->pairs);
     huge_free(g->node, ((size_t)1 << g->bits) * sizeof *g->node);
     *g = (struct greedy){0};
@@ -232,21 +255,25 @@ static inline uint32_t longest(const struct greedy *g, const unsigned char *p, s
 {
     uint32_t at = g->byte[p[0]], found = g->node[at].token;
     for (size_t i = 1; i < n; i++) {
+        if (!(g->node[at].below & below(p[i])))
+            break;
         at = child(g, at, p[i]);
         if (!g->node[at].key)
             break;
-        found = g->node[at].token != NONE ? g->node[at].token : found;
+        found = g->node[at].token != NO_TOKEN ? g->node[at].token : found;
     }
     return found;
 }
 
 size_t greedy_encode(const struct greedy *g, struct merges *m, const unsigned char *p, size_t n, uint32_t *id)
 {
-    uint64_t closed[GREEDY_MAX / 64 + 1] = {0}; /* places that are known to be no border */
+    uint64_t closed[GREEDY_MAX / 64 + 1]; /* places that are known to be no border */
     size_t n_ids = 0, at = 0;
+    for (size_t i = 0; i <= n / 64; i++)
+        closed[i] = 0;
     uint32_t next = longest(g, p, n);
     for (;;) {
-        size_t end = at + g->len[next];
+        size_t end = at + g->token[next].len;
         if (!(closed[end / 64] >> end % 64 & 1) && (n_ids == 0 || go_together(g, m, id[n_ids - 1], next, NO_MERGE))) {
             id[n_ids++] = next;
             at = end;
@@ -258,7 +285,7 @@ size_t greedy_encode(const struct greedy *g, struct merges *m, const unsigned ch
         while (g->token[next].shorter == next) { /* no border here: a step back */
             closed[at / 64] |= (uint64_t)1 << at % 64;
             next = id[--n_ids];
-            at -= g->len[next];
+            at -= g->token[next].len;
         }
         next = g->token[next].shorter;
     }

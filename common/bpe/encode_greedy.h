@@ -24,25 +24,26 @@ enum { GREEDY_MAX = 255 }; /* bytes of a word */
 
 /* A token as merges see it. */
 struct greedy_token {
-    uint32_t order;       /* 0: a byte; else the rank of the merge that makes it, + 1 */
-    uint32_t left, right; /* which it merges */
-    uint32_t shorter;     /* the longest token that it begins with and is not; itself: none */
+    uint32_t order;        /* 0: a byte; else the rank of the merge that makes it, + 1 */
+    uint32_t left, right;  /* which it merges */
+    uint32_t shorter : 24; /* the longest token that it begins with and is not; itself: none */
+    uint32_t len : 8;      /* bytes; 0: more than GREEDY_MAX */
 };
 
 /* A node of the trie of all tokens is a slot, found by its parent's and a byte. */
 struct greedy_node {
-    uint32_t key;   /* parent's slot << 8 | byte, + 1; 0: free */
-    uint32_t token; /* the id of the token that ends here, or UINT32_MAX */
+    uint32_t key;        /* parent's slot << 8 | byte, + 1; 0: free */
+    uint32_t token : 24; /* the id of the token that ends here, or MERGES_MOST_IDS - 1 */
+    uint32_t below : 8;  /* bits: of the bytes below it, by their last three bits */
 };
 
 struct greedy {
     struct greedy_token *token; /* by id; order UINT32_MAX: no encoding has it */
-    uint32_t *len;              /* by id: bytes */
     struct greedy_node *node;
     unsigned bits;       /* 2^bits slots */
     uint32_t byte[256];  /* the root's children */
-    uint64_t *pairs;     /* bits, 16 to 32 for each merge: set where the scrambled pair of one is (merges_scramble) */
-    unsigned pair_shift; /* of that to the number of a bit */
+    uint64_t *pairs;     /* bits, 32 to 64 for each merge: set where the hash of its pair points */
+    unsigned pair_shift; /* of the hash to the number of a bit */
 };
 
 /* Makes the tables; false in *suitable if the model is not. A zeroed struct is fine to free. -1: out of memory. */

@@ -48,6 +48,7 @@ void word_encoder_free(struct word_encoder *w)
     free(w->len);
     free(w->active);
     free(w->id);
+    borders_free(&w->borders);
     greedy_free(&w->greedy);
     merges_free(&w->merges);
     *w = (struct word_encoder){0};
@@ -55,10 +56,11 @@ void word_encoder_free(struct word_encoder *w)
 
 /* ---- Short words ---- */
 
-static void encode_short(struct word_encoder *w, const unsigned char *p, size_t n)
+/* Puts the tokens of p[0 .. n) into id; returns how many. */
+static size_t encode_short(struct word_encoder *w, const unsigned char *p, size_t n, uint32_t *id)
 {
     struct merges *m = &w->merges;
-    uint32_t *id = w->id, rank[SHORT_WORD];
+    uint32_t rank[SHORT_WORD];
     const uint32_t *byte_id = m->model->byte_id;
     for (size_t i = 0; i < n; i++)
         id[i] = byte_id[p[i]];
@@ -84,7 +86,7 @@ static void encode_short(struct word_encoder *w, const unsigned char *p, size_t 
         if (best > 0)
             rank[best - 1] = merges_rank(m, id[best - 1], id[best]);
     }
-    w->n = n;
+    return n;
 }
 
 /* ---- Heaps of numbers, the least first ---- */
@@ -276,6 +278,7 @@ static int merge_rank(struct word_encoder *w, const struct word_symbols *s, uint
     return 0;
 }
 
+/* Appends the tokens of p[0 .. n). */
 static int encode_long(struct word_encoder *w, const unsigned char *p, size_t n, struct err *e)
 {
     struct word_symbols s = {malloc(n * sizeof *s.sym), n};
@@ -294,18 +297,51 @@ static int encode_long(struct word_encoder *w, const unsigned char *p, size_t n,
         if (merge_rank(w, &s, heap_pop(w->active, &w->n_active), e))
             goto out;
     }
-    w->n = 0;
+    size_t n_ids = 0;
     for (size_t i = 0; i < n; i += w->len[s.sym[i]])
-        w->n++;
-    if (array_grow(&w->id, &w->cap, w->n, sizeof *w->id, "a long pretoken", e))
+        n_ids++;
+    if (array_grow(&w->id, &w->cap, w->n + n_ids, sizeof *w->id, "a long pretoken", e))
         goto out;
-    size_t k = 0;
     for (size_t i = 0; i < n; i += w->len[s.sym[i]])
-        w->id[k++] = s.sym[i];
+        w->id[w->n++] = s.sym[i];
     rc = 0;
 out:
     free(s.sym);
     return rc;
+}
+
+/* ---- All words ---- */
+
+/* Appends the tokens of p[0 .. n). */
+static int encode_part(struct word_encoder *w, const unsigned char *p, size_t n, struct err *e)
+{
+    bool greedy = w->is_greedy && n <= GREEDY_MAX;
+    if (n > SHORT_WORD && !greedy)
+        return encode_long(w, p, n, e);
+    if (array_grow(&w->id, &w->cap, w->n + n, sizeof *w->id, "a pretoken", e))
+        return -1;
+    uint32_t *id = w->id + w->n;
+    w->n += greedy ? greedy_encode(&w->greedy, &w->merges, p, n, id) : encode_short(w, p, n, id);
+    return 0;
+}
+
+/* Appends the tokens of p[0 .. n), part by part. */
+static int encode_parts(struct word_encoder *w, const unsigned char *p, size_t n, struct err *e)
+{
+    const uint32_t *byte_id = w->merges.model->byte_id;
+    for (size_t some; n; p += some, n -= some) {
+        some = borders_next(&w->borders, p, n);
+        uint32_t known = some == 1 ? byte_id[p[0]] + 1 : some == 2 ? w->borders.pair[p[0] << 8 | p[1]] : BORDER_NONE;
+        if (known == BORDER_NONE) {
+            if (encode_part(w, p, some, e))
+                return -1;
+            continue;
+        }
+        if (w->n == w->cap && array_grow(&w->id, &w->cap, w->n + 1, sizeof *w->id, "a pretoken", e))
+            return -1;
+        w->id[w->n++] = known - 1;
+    }
+    return 0;
 }
 
 int word_encode(struct word_encoder *w, const unsigned char *p, size_t n, struct err *e)
@@ -317,13 +353,9 @@ int word_encode(struct word_encoder *w, const unsigned char *p, size_t n, struct
         w->n = 1;
         return 0;
     }
-    if (n > SHORT_WORD && !(w->is_greedy && n <= GREEDY_MAX))
-        return encode_long(w, p, n, e);
-    if (++w->n_short == model->n_ids / 4 && greedy_init(&w->greedy, &w->merges, &w->is_greedy, e))
+    if (++w->n_words == model->n_ids / 4 &&
+        (borders_init(&w->borders, &w->merges, e) || greedy_init(&w->greedy, &w->merges, &w->is_greedy, e)))
         return -1;
-    if (w->is_greedy)
-        w->n = greedy_encode(&w->greedy, &w->merges, p, n, w->id);
-    else
-        encode_short(w, p, n);
-    return 0;
+    w->n = 0;
+    return w->borders.pair ? encode_parts(w, p, n, e) : encode_part(w, p, n, e);
 }

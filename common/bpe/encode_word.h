@@ -7,6 +7,7 @@
 #ifndef BPE_BPE_ENCODE_WORD_H
 #define BPE_BPE_ENCODE_WORD_H
 
+#include "bpe/encode_borders.h"
 #include "bpe/encode_greedy.h"
 #include "bpe/merges.h"
 #include "sys/err.h"
@@ -19,10 +20,11 @@ struct word_encoder {
     /* The tokens of the last word. */
     uint32_t *id; /* owned; borrowed by who asks, until the next word */
     size_t n, cap;
-    /* For short ones, when there were many. */
-    struct greedy greedy;
-    size_t n_short;
+    /* When there were many words. */
+    struct borders borders;
+    struct greedy greedy; /* for short ones */
     bool is_greedy;
+    size_t n_words;
     /* For long ones, when the first one comes. */
     struct bucket *bucket; /* by rank: where its pair stood when it was seen */
     size_t n_ranks;

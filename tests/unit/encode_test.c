@@ -51,7 +51,7 @@ static void shuffle(uint32_t *a, size_t n)
 static void make_model(struct maker *m, bool by_rank, bool proper)
 {
     uint32_t ids[MOST_IDS], made[MOST_IDS], n_made = 0, used = 0;
-    *m = (struct maker){.letters = 1 + (unsigned)rnd(4)};
+    *m = (struct maker){.letters = 1 + (unsigned)(rnd(4) ? rnd(4) : rnd(25))};
     m->model.token = m->token;
     m->model.merge = m->merge;
     m->model.n_ids = 256 + MOST_MERGES + (uint32_t)rnd(20);
@@ -168,8 +168,26 @@ static size_t random_word(const struct maker *m, unsigned char *p, size_t most)
     return n;
 }
 
+/* What was used. */
+struct seen {
+    bool longest; /* matches first */
+    bool parts;   /* of words with two bytes that no token has side by side, and more than that */
+};
+
+static bool has_parts(const struct maker *m, const unsigned char *p, size_t n)
+{
+    for (size_t i = 2; i + 2 < n; i++) {
+        bool inside = false;
+        for (size_t id = 0; id < m->model.n_ids && !inside; id++)
+            inside = m->token[id].p && memmem(m->token[id].p, m->token[id].len, p + i, 2);
+        if (!inside)
+            return true;
+    }
+    return false;
+}
+
 /* Words one by one. Returns whether all were right. */
-static bool test_words(const struct maker *m, size_t n_words, size_t most, bool *greedy)
+static bool test_words(const struct maker *m, size_t n_words, size_t most, struct seen *seen)
 {
     struct word_encoder w;
     struct err e;
@@ -183,11 +201,12 @@ static bool test_words(const struct maker *m, size_t n_words, size_t most, bool 
         if (word_encode(&w, p, n, &e))
             abort();
         right = w.n == n_want && !memcmp(w.id, want, n_want * sizeof *want);
+        seen->parts |= !seen->parts && w.borders.pair && has_parts(m, p, n);
         if (!right)
             printf("# %.*s: %zu tokens, not %zu%s\n", (int)n, (const char *)p, w.n, n_want,
                    w.is_greedy ? " (greedy)" : "");
     }
-    *greedy |= w.is_greedy;
+    seen->longest |= w.is_greedy;
     word_encoder_free(&w);
     return right;
 }
@@ -234,14 +253,14 @@ int main(void)
     static struct maker m;
     random_seed((uint64_t)time(NULL));
     for (int kind = 0; kind < 4; kind++) {
-        bool by_rank = kind & 1, proper = kind & 2, right = true, right_long = true, right_all = true, greedy = false,
-             ignored;
+        bool by_rank = kind & 1, proper = kind & 2, right = true, right_long = true, right_all = true;
+        struct seen seen = {0}, seen_long = {0};
         /* Few models in random order allow longest matches: on until one was seen. */
-        for (int i = 0; i < (greedy ? 100 : 3000) && right && right_long; i++) {
+        for (int i = 0; i < (seen.longest ? 100 : 3000) && right && right_long; i++) {
             make_model(&m, by_rank, proper);
-            right = test_words(&m, 130, 50, &greedy);
+            right = test_words(&m, 130, 50, &seen);
             if (i % 6 == 0)
-                right_long = test_words(&m, 20, 400, &ignored);
+                right_long = test_words(&m, 120, 400, &seen_long);
             if (i % 60 == 0)
                 right_all = right_all && test_encoder(&m, i % 120 == 0);
         }
@@ -250,7 +269,8 @@ int main(void)
         tap_ok(right, "short words, models %s, %s", what, order);
         tap_ok(right_long, "long words, models %s, %s", what, order);
         tap_ok(right_all, "many words, models %s, %s", what, order);
-        tap_ok(greedy, "longest matches were used, models %s, %s", what, order);
+        tap_ok(seen.longest, "longest matches were used, models %s, %s", what, order);
+        tap_ok(seen.parts && seen_long.parts, "words fell apart, models %s, %s", what, order);
     }
     return tap_done();
 }
