@@ -48,11 +48,13 @@ need_programs() {
 
 # Whether the text of a file goes through the pipe: it is no regular file, or means another one elsewhere, or is compressed.
 by_value() {
+    local magic=
     case $1 in - | /dev/stdin | /dev/fd/* | /proc/*) return 0 ;; esac
     [ -e "$1" ] || return 1
     [ -f "$1" ] || return 0
-    case $(od -An -tx1 -N4 -- "$1" 2>/dev/null) in
-    " 1f 8b"* | " 28 b5 2f fd"*) return 0 ;;
+    { LC_ALL=C IFS= read -r -d '' -n 4 magic <"$1"; } 2>/dev/null
+    case $magic in
+    $'\x1f\x8b'* | $'\x28\xb5\x2f\xfd') return 0 ;;
     *) return 1 ;;
     esac
 }
