@@ -62,13 +62,12 @@ static void close_run(struct pieces_run *r)
     free(r->work);
 }
 
-static ptrdiff_t count_text(void *ctx, struct pieces_run *r, const unsigned char *p, size_t n, enum pieces_end end,
+static ptrdiff_t count_text(void *ctx, struct pieces_run *r, const unsigned char *p, size_t n, enum text_end end,
                             size_t *where, struct err *e)
 {
-    static const enum scan_end how[] = {SCAN_MORE, SCAN_DOC, SCAN_LETTER};
     struct counter *c = r->work;
     (void)ctx;
-    return walk_text(&c->walk, p, n, how[end], where, e);
+    return walk_text(&c->walk, p, n, end, where, e);
 }
 
 static bool is_full(void *ctx, const struct pieces_run *r)

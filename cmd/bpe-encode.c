@@ -360,12 +360,11 @@ static int begin_piece(void *ctx, struct pieces_run *r, const struct piece *x, s
     return 0;
 }
 
-static ptrdiff_t encode_text(void *ctx, struct pieces_run *r, const unsigned char *text, size_t n, enum pieces_end end,
+static ptrdiff_t encode_text(void *ctx, struct pieces_run *r, const unsigned char *text, size_t n, enum text_end end,
                              size_t *where, struct err *e)
 {
-    static const enum scan_end how[] = {SCAN_MORE, SCAN_DOC, SCAN_LETTER};
     struct program *p = ctx;
-    ptrdiff_t used = tokenize_text(r->work, text, n, how[end], where, e);
+    ptrdiff_t used = tokenize_text(r->work, text, n, end, where, e);
     if (used > 0 && p->progress.active) {
         p->n_bytes += (uint64_t)used;
         progress_show(&p->progress, p->n_bytes, 0, true, "encoded");

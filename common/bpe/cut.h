@@ -2,7 +2,7 @@
  *
  *   - right after a special token, and (JSON Lines) after a newline: a document ends there;
  *   - inside a document, if the pattern allows it (scan.h): between 0x0A and a letter, no special token beginning
- * there. The left piece is then scanned as followed by a letter (SCAN_LETTER). scan_*.c prove it for each pattern.
+ * there. The left piece is then scanned as followed by a letter (TEXT_LETTER). scan_*.c prove it for each pattern.
  */
 #ifndef BPE_BPE_CUT_H
 #define BPE_BPE_CUT_H

@@ -13,11 +13,11 @@
 #include <string.h>
 
 /* The pattern "bytes": no split, the whole document is one pretoken. */
-static size_t scan_whole(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,
+static size_t scan_whole(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends,
                          size_t max)
 {
     (void)text;
-    if (end != SCAN_DOC || *pos == len || max == 0)
+    if (end != TEXT_DOC || *pos == len || max == 0)
         return 0;
     ends[0] = (uint32_t)len;
     *pos = len;
@@ -244,17 +244,17 @@ bool scanner_streams(const struct scanner *s)
     return s->scan && s->scan != scan_whole;
 }
 
-ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len, enum scan_end end, size_t *pos,
+ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len, enum text_end end, size_t *pos,
                        uint32_t *ends, size_t max, struct err *e)
 {
     assert(*pos <= len && len <= SCAN_MAX_WINDOW);
-    assert(end != SCAN_LETTER || scanner_streams(s));
-    assert(end != SCAN_LETTER || len == 0 || text[len - 1] == '\n');
+    assert(end != TEXT_LETTER || scanner_streams(s));
+    assert(end != TEXT_LETTER || len == 0 || text[len - 1] == '\n');
     if (s->tail)
         return (ptrdiff_t)scan_tail(s->scan, text, len, end, pos, ends, max);
     if (s->scan)
         return (ptrdiff_t)s->scan(text, len, end, pos, ends, max);
-    if (end == SCAN_MORE)
+    if (end == TEXT_MORE)
         return 0;
     if (s->stages)
         return scan_stages(s->stages, text, len, pos, ends, max, e);

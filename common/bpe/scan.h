@@ -7,24 +7,18 @@
  * Face and tiktoken (cl100k differs between the two, at the end of a document: scan_tail.c); classes are Unicode 16
  * (uclass.h).
  *
- * A document longer than memory is scanned window by window: with SCAN_MORE only pretokens that no further text can
+ * A document longer than memory is scanned window by window: with TEXT_MORE only pretokens that no further text can
  * change are given; the caller moves what is left to the front, appends more text and calls again.
  */
 #ifndef BPE_BPE_SCAN_H
 #define BPE_BPE_SCAN_H
 
 #include "sys/err.h"
+#include "sys/text_end.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum scan_end {
-    SCAN_MORE,   /* the document goes on, with text the scanner has not seen */
-    SCAN_DOC,    /* the document ends here */
-    SCAN_LETTER, /* the document goes on with a letter (a cut between 0x0A and \p{L}): that much is known of what
-                    follows */
-};
 
 #define SCAN_PAD 64                         /* bytes past the window that must be readable (any content) */
 #define SCAN_MAX_WINDOW (UINT32_MAX - 4096) /* longest window, in bytes */
@@ -42,7 +36,7 @@ struct pattern {
                           split at all) and where there are several */
     const struct scan_text *regexes; /* the same, or the several, to be applied in this order */
     size_t n_regexes;
-    bool cut_inside; /* a document may be cut between 0x0A and a letter (with SCAN_LETTER for the left part) */
+    bool cut_inside; /* a document may be cut between 0x0A and a letter (with TEXT_LETTER for the left part) */
 };
 
 /* What a regex was written for. They differ in what a count with + behind it is, as in x{1,3}+. */
@@ -84,17 +78,17 @@ void scanner_close(struct scanner *s); /* NULL is fine */
 /* The built-in pattern it is for, or NULL. */
 const struct pattern *scanner_pattern(const struct scanner *s);
 
-/* Whether the scanner makes use of windows that end with SCAN_MORE. A regex by a user does not (it may look ahead as
- * far as it likes): such a scanner gives nothing until the window ends with SCAN_DOC, so the caller need not try. */
+/* Whether the scanner makes use of windows that end with TEXT_MORE. A regex by a user does not (it may look ahead as
+ * far as it likes): such a scanner gives nothing until the window ends with TEXT_DOC, so the caller need not try. */
 bool scanner_streams(const struct scanner *s);
 
 /* Scans text[*pos .. len), valid UTF-8 that starts at a character; text[len .. len + SCAN_PAD) must be readable. Puts
  * at most max ends of pretokens, offsets from `text`, into ends[] and moves *pos to the last of them. Returns how many;
- * 0 means that *pos == len or that (SCAN_MORE) the rest needs more text. Fewer than max does not mean that it is done:
+ * 0 means that *pos == len or that (TEXT_MORE) the rest needs more text. Fewer than max does not mean that it is done:
  * call until 0. For a regex by a user text[0] must be the start of the document (^ and lookbehind see it) and max at
  * least 2; and several of them are quick only if *pos is where the last call left it. -1 with EX_DATAERR when a user's
  * regex exceeds its match limit (the message has no input name: the caller adds it). */
-ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len, enum scan_end end, size_t *pos,
+ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len, enum text_end end, size_t *pos,
                        uint32_t *ends, size_t max, struct err *e);
 
 /* Puts "PROGRAM (Unicode 16.0.0; -e: PCRE2 10.42, Unicode 14.0.0)" and a newline, the versions as they are, into buf of

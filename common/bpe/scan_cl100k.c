@@ -25,7 +25,7 @@
  * Ignoring case, the contractions have one letter that is not ASCII: U+017F (long s) folds to s. No other character
  * folds to one of d, e, l, m, r, s, t, v.
  *
- * Why a cut between 0x0A and a letter is exact (SCAN_LETTER):
+ * Why a cut between 0x0A and a letter is exact (TEXT_LETTER):
  *   1. No match holds 0x0A and then a letter: the character before \p{L}+ may be no LF, and after [\r\n]* or in \s
  * nothing but spaces can follow. So the uncut document has a boundary there.
  *   2. The right part is the same: the search goes on at the boundary, the regex looks back at nothing, and what it
@@ -47,7 +47,7 @@ static size_t others_end(const unsigned char *text, size_t p, size_t len)
     return p;
 }
 
-static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum scan_end end, int numbers)
+static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum text_end end, int numbers)
 {
     size_t n, n_next, q;
     enum uclass class = uclass_at(text + p, &n);
@@ -68,35 +68,35 @@ static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t le
         q = others_end(text, p + n, len);
     else
         return spaces_end(text, p, len, end);
-    return q == len && end == SCAN_MORE ? SCAN_UNDECIDED : q;
+    return q == len && end == TEXT_MORE ? SCAN_UNDECIDED : q;
 }
 
-static size_t cl100k_end(const unsigned char *text, size_t p, size_t len, enum scan_end end)
+static size_t cl100k_end(const unsigned char *text, size_t p, size_t len, enum text_end end)
 {
     return pretoken_end(text, p, len, end, 3);
 }
 
-size_t scan_cl100k(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends, size_t max)
+size_t scan_cl100k(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends, size_t max)
 {
     return scan_each(text, len, end, pos, ends, max, cl100k_end);
 }
 
-static size_t nanochat_end(const unsigned char *text, size_t p, size_t len, enum scan_end end)
+static size_t nanochat_end(const unsigned char *text, size_t p, size_t len, enum text_end end)
 {
     return pretoken_end(text, p, len, end, 2);
 }
 
-size_t scan_nanochat(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends, size_t max)
+size_t scan_nanochat(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends, size_t max)
 {
     return scan_each(text, len, end, pos, ends, max, nanochat_end);
 }
 
-static size_t qwen2_end(const unsigned char *text, size_t p, size_t len, enum scan_end end)
+static size_t qwen2_end(const unsigned char *text, size_t p, size_t len, enum text_end end)
 {
     return pretoken_end(text, p, len, end, 1);
 }
 
-size_t scan_qwen2(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends, size_t max)
+size_t scan_qwen2(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends, size_t max)
 {
     return scan_each(text, len, end, pos, ends, max, qwen2_end);
 }

@@ -20,7 +20,7 @@
  *   any other                     nothing: it and more of its kind are a gap, up to the last if a letter or mark
  * follows
  *
- * Why a cut between 0x0A and a letter is exact (SCAN_LETTER). If the letter is CJK: a piece ends and one begins there,
+ * Why a cut between 0x0A and a letter is exact (TEXT_LETTER). If the letter is CJK: a piece ends and one begins there,
  * as 0x0A is no CJK, and a piece does not depend on what is around it. If it is not:
  *   1. No match of the third regex holds 0x0A and then a letter: the character before [\p{L}\p{M}]+ may be no LF, and
  *      after [\r\n]* or in \s no letter can follow; nor does a gap, as both match. So the uncut document has a
@@ -108,7 +108,7 @@ static size_t spaces_in_piece(const struct place *at, size_t p)
     return last == p || class_at(at, q, &n) == 0 ? q : last;
 }
 
-static inline size_t pretoken_end(struct place *at, size_t p, enum scan_end end)
+static inline size_t pretoken_end(struct place *at, size_t p, enum text_end end)
 {
     const unsigned char *text = at->text;
     size_t n, n_next = 0, q;
@@ -134,9 +134,9 @@ static inline size_t pretoken_end(struct place *at, size_t p, enum scan_end end)
     return q == at->len && at->more ? SCAN_UNDECIDED : q;
 }
 
-size_t scan_deepseek(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends, size_t max)
+size_t scan_deepseek(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends, size_t max)
 {
-    struct place at = {.text = text, .len = len, .more = end == SCAN_MORE};
+    struct place at = {.text = text, .len = len, .more = end == TEXT_MORE};
     size_t p = *pos, n = 0;
     while (p < len && n < max) {
         size_t q = pretoken_end(&at, p, end);

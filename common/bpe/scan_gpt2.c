@@ -7,7 +7,7 @@
  * its last space for what follows: \s+(?!\S) backtracks by one character. If the run is that one character, \s+ takes
  * it.
  *
- * Why a cut between 0x0A and a letter is exact (SCAN_LETTER):
+ * Why a cut between 0x0A and a letter is exact (TEXT_LETTER):
  *   1. No match holds 0x0A and then a letter. Only \s+ can match 0x0A, and it matches no letter. So the uncut document
  * has a boundary there.
  *   2. The right part is the same: the search goes on at the boundary, the regex looks back at nothing, and what it
@@ -20,24 +20,24 @@
 #include "bpe/uclass.h"
 
 /* The end of the run of spaces at p, all but the last of it if something follows. */
-static size_t spaces_but_last(const unsigned char *text, size_t p, size_t len, enum scan_end end)
+static size_t spaces_but_last(const unsigned char *text, size_t p, size_t len, enum text_end end)
 {
     size_t q = p, last = p, n;
     while (q < len && uclass_at(text + q, &n) == UCLASS_SPACE) {
         last = q;
         q += n;
     }
-    if (q == len && end == SCAN_MORE)
+    if (q == len && end == TEXT_MORE)
         return SCAN_UNDECIDED;
-    if ((q == len && end == SCAN_DOC) || last == p)
+    if ((q == len && end == TEXT_DOC) || last == p)
         return q;
     return last;
 }
 
-static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum scan_end end)
+static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum text_end end)
 {
     if (text[p] == '\'') {
-        if (len - p < 3 && end == SCAN_MORE)
+        if (len - p < 3 && end == TEXT_MORE)
             return SCAN_UNDECIDED;
         size_t n = gpt2_contraction(text + p, len - p);
         if (n > 0)
@@ -49,10 +49,10 @@ static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t le
     if (class == UCLASS_SPACE)
         return spaces_but_last(text, p, len, end);
     q = uclass_run(text, q + n, len, class);
-    return q == len && end == SCAN_MORE ? SCAN_UNDECIDED : q;
+    return q == len && end == TEXT_MORE ? SCAN_UNDECIDED : q;
 }
 
-size_t scan_gpt2(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends, size_t max)
+size_t scan_gpt2(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends, size_t max)
 {
     return scan_each(text, len, end, pos, ends, max, pretoken_end);
 }

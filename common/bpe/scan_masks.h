@@ -16,8 +16,8 @@
  *
  * A block's starts depend on the blocks before (struct before: what their last byte was) and behind it (whether white
  * space goes on), so the masks are made one block ahead. Where the document ends, white space is taken to follow: then
- * no white space is the last before something else. Where it goes on, a letter is (SCAN_LETTER), or the last starts are
- * left alone because they may depend on what follows (SCAN_MORE).
+ * no white space is the last before something else. Where it goes on, a letter is (TEXT_LETTER), or the last starts are
+ * left alone because they may depend on what follows (TEXT_MORE).
  */
 #ifndef BPE_BPE_SCAN_MASKS_H
 #define BPE_BPE_SCAN_MASKS_H
@@ -76,7 +76,7 @@ struct before {
 struct place {
     const unsigned char *text;
     size_t at, len; /* of the block; the window's end */
-    enum scan_end end;
+    enum text_end end;
     size_t limit; /* starts from here on are not known yet; may be lowered */
     bool stuck;   /* o200k: they cannot be known by masks */
 };
@@ -214,7 +214,7 @@ INLINE void add_high_pieces(struct block *b, const struct block *before, const s
 }
 
 /* The classes of the block at text[p]; before: the block before it. */
-INLINE struct block classes(const unsigned char *text, size_t p, size_t len, enum scan_end end,
+INLINE struct block classes(const unsigned char *text, size_t p, size_t len, enum text_end end,
                             const struct block *before, enum classes kind)
 {
     struct block b = {0};
@@ -262,7 +262,7 @@ INLINE struct block classes(const unsigned char *text, size_t p, size_t len, enu
         b.cjk &= valid;
         b.ascii &= valid;
         b.high &= valid;
-        if (end == SCAN_DOC)
+        if (end == TEXT_DOC)
             b.white |= ~valid;
         else
             b.letter |= ~valid;
@@ -371,7 +371,7 @@ INLINE uint64_t behind_last_newline(uint64_t begins, const struct block *b, cons
                    at->text[p] != '\r')
                 p += n;
         }
-        if (p >= at->len && at->end == SCAN_MORE) {
+        if (p >= at->len && at->end == TEXT_MORE) {
             if (at->limit > at->at + i)
                 at->limit = at->at + i;
             return starts;
@@ -474,7 +474,7 @@ INLINE uint64_t upper_behind_both(uint64_t begins, const struct block *b, const 
             stick(at, i);
             return starts;
         }
-        if (p >= at->len && at->end == SCAN_MORE) {
+        if (p >= at->len && at->end == TEXT_MORE) {
             if (at->limit > at->at + i)
                 at->limit = at->at + i;
             return starts;
@@ -591,10 +591,10 @@ INLINE uint64_t deepseek_starts(const struct block *b, const struct block *next,
 typedef uint64_t starts_fn(const struct block *b, const struct block *next, struct before *before, struct place *at);
 
 /* The loop over blocks. kind: the classes that starts_of needs; stuck, if not NULL: whether it got stuck. */
-INLINE size_t scan_blocks(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,
+INLINE size_t scan_blocks(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends,
                           size_t max, starts_fn *starts_of, enum classes kind, bool *stuck)
 {
-    size_t from = *pos, n = 0, slack = end == SCAN_MORE ? LOOKAHEAD - 1 : 0;
+    size_t from = *pos, n = 0, slack = end == TEXT_MORE ? LOOKAHEAD - 1 : 0;
     if (len - from <= slack || max == 0)
         return 0;
     struct place at = {.text = text, .at = from, .len = len, .end = end, .limit = len - slack};
@@ -623,7 +623,7 @@ INLINE size_t scan_blocks(const unsigned char *text, size_t len, enum scan_end e
     } while (more);
     if (stuck)
         *stuck = at.stuck;
-    if (end != SCAN_MORE && at.at >= len && n < max && !at.stuck)
+    if (end != TEXT_MORE && at.at >= len && n < max && !at.stuck)
         ends[n++] = (uint32_t)len;
     if (n)
         *pos = ends[n - 1];
@@ -631,7 +631,7 @@ INLINE size_t scan_blocks(const unsigned char *text, size_t len, enum scan_end e
 }
 
 #define SCANNER(name)                                                                                                  \
-    static size_t name(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,          \
+    static size_t name(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends,          \
                        size_t max)                                                                                     \
     {                                                                                                                  \
         return scan_blocks(text, len, end, pos, ends, max, name##_starts, CLASSES, NULL);                              \
@@ -644,7 +644,7 @@ SCANNER(qwen2)
 
 /* The same where masks may get stuck: some pretokens are the plain scanner's then. */
 #define SCANNER_AND_PLAIN(name, kind)                                                                                  \
-    static size_t name(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,          \
+    static size_t name(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends,          \
                        size_t max)                                                                                     \
     {                                                                                                                  \
         for (size_t n = 0;;) {                                                                                         \

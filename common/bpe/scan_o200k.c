@@ -21,7 +21,7 @@
  * What is no word is as in cl100k (scan_cl100k.c), but that / is among what others take behind them. A single other
  * before a mark is before a word; within a run of others marks are others.
  *
- * Why a cut between 0x0A and a letter is exact (SCAN_LETTER): as in cl100k.
+ * Why a cut between 0x0A and a letter is exact (TEXT_LETTER): as in cl100k.
  *   1. No match holds 0x0A and then a letter: the character before a word may be no LF, and after [\r\n/]* or in \s no
  *      letter can follow. So the uncut document has a boundary there.
  *   2. The right part is the same: the search goes on at the boundary, and the regex looks back at nothing.
@@ -53,7 +53,7 @@ static size_t run_end(const unsigned char *text, size_t p, size_t len, unsigned 
 }
 
 /* The end of the word whose characters begin at q, with its contraction. */
-static size_t word_end(const unsigned char *text, size_t q, size_t len, enum scan_end end)
+static size_t word_end(const unsigned char *text, size_t q, size_t len, enum text_end end)
 {
     size_t behind_both = 0, n;
     unsigned class = 0;
@@ -64,16 +64,16 @@ static size_t word_end(const unsigned char *text, size_t q, size_t len, enum sca
     }
     if (q < len && class == 1 << UCAT_LOWER)
         q = run_end(text, q + n, len, LOWER);
-    else if (q == len && end == SCAN_MORE)
+    else if (q == len && end == TEXT_MORE)
         return SCAN_UNDECIDED;
     else if (behind_both)
         q = behind_both;
-    if (len - q < 3 && end == SCAN_MORE && (q == len || text[q] == '\''))
+    if (len - q < 3 && end == TEXT_MORE && (q == len || text[q] == '\''))
         return SCAN_UNDECIDED;
     return q < len && text[q] == '\'' ? q + cl100k_contraction(text + q, len - q) : q;
 }
 
-static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum scan_end end)
+static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum text_end end)
 {
     size_t n, n_next, q;
     unsigned class = class_at(text + p, &n);
@@ -92,10 +92,10 @@ static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t le
     q = run_end(text, p + n, len, OTHER);
     while (q < len && (is_newline(text[q]) || text[q] == '/'))
         q++;
-    return q == len && end == SCAN_MORE ? SCAN_UNDECIDED : q;
+    return q == len && end == TEXT_MORE ? SCAN_UNDECIDED : q;
 }
 
-size_t scan_o200k(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends, size_t max)
+size_t scan_o200k(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends, size_t max)
 {
     return scan_each(text, len, end, pos, ends, max, pretoken_end);
 }

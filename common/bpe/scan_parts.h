@@ -13,7 +13,7 @@
  * pretoken ends at offset 0. */
 #define SCAN_UNDECIDED 0
 
-typedef size_t scan_fn(const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,
+typedef size_t scan_fn(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends,
                        size_t max);
 
 /* The scanners there are. */
@@ -36,7 +36,7 @@ scan_fn scan_gpt2, scan_cl100k, scan_nanochat, scan_qwen2, scan_o200k, scan_deep
 extern scan_fn *const scan_neon[SCAN_N], *const scan_sse2[SCAN_N], *const scan_avx2[SCAN_N], *const scan_avx512[SCAN_N];
 
 /* The pretokens of `scan`, cl100k's, but white space at the end of a document not split. */
-size_t scan_tail(scan_fn *scan, const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,
+size_t scan_tail(scan_fn *scan, const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends,
                  size_t max);
 
 /* Length of gpt2's contraction at p, an apostrophe with `room` bytes of the document from it on; 0 if there is none. */
@@ -66,10 +66,10 @@ static inline size_t cl100k_contraction(const unsigned char *p, size_t room)
 /* What several of the plain ones do alike. */
 
 /* The end of the pretoken at p < len, or SCAN_UNDECIDED. */
-typedef size_t pretoken_end_fn(const unsigned char *text, size_t p, size_t len, enum scan_end end);
+typedef size_t pretoken_end_fn(const unsigned char *text, size_t p, size_t len, enum text_end end);
 
 /* A scanner, from pretoken to pretoken. */
-static inline __attribute__((always_inline)) size_t scan_each(const unsigned char *text, size_t len, enum scan_end end,
+static inline __attribute__((always_inline)) size_t scan_each(const unsigned char *text, size_t len, enum text_end end,
                                                               size_t *pos, uint32_t *ends, size_t max,
                                                               pretoken_end_fn *next)
 {
@@ -91,7 +91,7 @@ static inline bool is_newline(unsigned char c)
 }
 
 /* The end of the run of spaces at p, as far as it is one pretoken by \s*[\r\n]+|\s+(?!\S)|\s+. */
-static inline size_t spaces_end(const unsigned char *text, size_t p, size_t len, enum scan_end end)
+static inline size_t spaces_end(const unsigned char *text, size_t p, size_t len, enum text_end end)
 {
     size_t q = p, last = p, after_newline = 0, n;
     while (q < len && uclass_at(text + q, &n) == UCLASS_SPACE) {
@@ -100,7 +100,7 @@ static inline size_t spaces_end(const unsigned char *text, size_t p, size_t len,
         if (is_newline(text[last]))
             after_newline = q;
     }
-    if (q == len && end == SCAN_MORE)
+    if (q == len && end == TEXT_MORE)
         return SCAN_UNDECIDED;
     if (after_newline > 0)
         return after_newline;
@@ -110,7 +110,7 @@ static inline size_t spaces_end(const unsigned char *text, size_t p, size_t len,
 }
 
 /* The end of up to max numbers, the first being at p. */
-static inline size_t numbers_end(const unsigned char *text, size_t p, size_t len, enum scan_end end, int max)
+static inline size_t numbers_end(const unsigned char *text, size_t p, size_t len, enum text_end end, int max)
 {
     int found = 0;
     size_t n;
@@ -118,7 +118,7 @@ static inline size_t numbers_end(const unsigned char *text, size_t p, size_t len
         p += n;
         found++;
     }
-    return found < max && p == len && end == SCAN_MORE ? SCAN_UNDECIDED : p;
+    return found < max && p == len && end == TEXT_MORE ? SCAN_UNDECIDED : p;
 }
 
 #endif

@@ -9,8 +9,8 @@
  * How long the white space is need not be remembered: a pretoken's end is in it if nothing else follows, which one look
  * at what follows tells. Of a run of white space, few pretokens begin or end inside, so each is looked at few times.
  *
- * A window that goes on (SCAN_MORE) may end in the white space that the document ends with: ends in it are held back,
- * but for the first. Before a letter (SCAN_LETTER) the document does not end; and a cut there leaves all the white
+ * A window that goes on (TEXT_MORE) may end in the white space that the document ends with: ends in it are held back,
+ * but for the first. Before a letter (TEXT_LETTER) the document does not end; and a cut there leaves all the white
  * space of its end in the part behind the cut.
  */
 #include "bpe/scan_parts.h"
@@ -21,16 +21,16 @@ static bool all_white(const unsigned char *text, size_t from, size_t to)
     return uclass_run(text, from, to, UCLASS_SPACE) == to;
 }
 
-size_t scan_tail(scan_fn *scan, const unsigned char *text, size_t len, enum scan_end end, size_t *pos, uint32_t *ends,
+size_t scan_tail(scan_fn *scan, const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends,
                  size_t max)
 {
-    if (end == SCAN_LETTER)
+    if (end == TEXT_LETTER)
         return scan(text, len, end, pos, ends, max);
     if (*pos == len || max == 0)
         return 0;
     size_t from = *pos;
     if (all_white(text, from, len)) {
-        if (end == SCAN_MORE)
+        if (end == TEXT_MORE)
             return 0;
         ends[0] = (uint32_t)len;
         *pos = len;
@@ -41,7 +41,7 @@ size_t scan_tail(scan_fn *scan, const unsigned char *text, size_t len, enum scan
         return n;
     while (n > 1 && all_white(text, ends[n - 2], ends[n - 1]))
         n--;
-    if (end == SCAN_DOC && n < max && ends[n - 1] < len)
+    if (end == TEXT_DOC && n < max && ends[n - 1] < len)
         ends[n++] = (uint32_t)len;
     *pos = ends[n - 1];
     return n;

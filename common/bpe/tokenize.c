@@ -73,11 +73,11 @@ void tokenize_begin(struct tokenize *t, bool inside)
     t->some = false;
 }
 
-ptrdiff_t tokenize_text(struct tokenize *t, const unsigned char *p, size_t n, enum scan_end end, size_t *where,
+ptrdiff_t tokenize_text(struct tokenize *t, const unsigned char *p, size_t n, enum text_end end, size_t *where,
                         struct err *e)
 {
     ptrdiff_t used = walk_text(&t->walk, p, n, end, where, e);
-    if (used < 0 || end != SCAN_DOC)
+    if (used < 0 || end != TEXT_DOC)
         return used;
     *where = n;
     if ((t->documents && !t->some && enter(t, e)) || leave(t, e))

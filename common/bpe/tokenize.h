@@ -46,8 +46,8 @@ void tokenize_close(struct tokenize *t); /* a zeroed one is fine; the encoder st
 /* Where text begins: inside a document, or at the start of one. */
 void tokenize_begin(struct tokenize *t, bool inside);
 
-/* As walk_text. SCAN_DOC ends the document. */
-ptrdiff_t tokenize_text(struct tokenize *t, const unsigned char *p, size_t n, enum scan_end end, size_t *where,
+/* As walk_text. TEXT_DOC ends the document. */
+ptrdiff_t tokenize_text(struct tokenize *t, const unsigned char *p, size_t n, enum text_end end, size_t *where,
                         struct err *e);
 
 #endif

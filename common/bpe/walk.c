@@ -63,18 +63,18 @@ void walk_close(struct walk *w)
 }
 
 /* The pretokens of valid text that no further text can change; returns the bytes they take. */
-static ptrdiff_t walk_valid(struct walk *w, const unsigned char *p, size_t n, enum scan_end end, size_t *where,
+static ptrdiff_t walk_valid(struct walk *w, const unsigned char *p, size_t n, enum text_end end, size_t *where,
                             struct err *e)
 {
     uint32_t ends[BATCH];
     size_t base = 0; /* windows of what 32-bit offsets can reach */
     while (base < n) {
         size_t len = n - base, pos = 0;
-        enum scan_end how = end;
+        enum text_end how = end;
         if (len > SCAN_MAX_WINDOW) {
             for (len = SCAN_MAX_WINDOW; (p[base + len] & 0xC0) == 0x80; len--)
                 ;
-            how = SCAN_MORE;
+            how = TEXT_MORE;
         }
         for (;;) {
             size_t start = pos;
@@ -90,7 +90,7 @@ static ptrdiff_t walk_valid(struct walk *w, const unsigned char *p, size_t n, en
                 return -1;
             }
         }
-        if (pos == 0 && how == SCAN_MORE && len >= SCAN_MAX_WINDOW - 3) {
+        if (pos == 0 && how == TEXT_MORE && len >= SCAN_MAX_WINDOW - 3) {
             *where = base;
             return err_set(e, EX_DATAERR, "a pretoken of more than 4 GiB; this pattern cannot be used on it");
         }
@@ -103,7 +103,7 @@ static ptrdiff_t walk_valid(struct walk *w, const unsigned char *p, size_t n, en
 
 /* The same for text that is not valid, by the policy. Where the document goes on, offsets in the cleaned text are
  * traced back. */
-static ptrdiff_t walk_cleaned(struct walk *w, const unsigned char *p, size_t n, enum scan_end end, size_t *where,
+static ptrdiff_t walk_cleaned(struct walk *w, const unsigned char *p, size_t n, enum text_end end, size_t *where,
                               struct err *e)
 {
     bool replace = w->invalid == INVALID_REPLACE;
@@ -113,14 +113,14 @@ static ptrdiff_t walk_cleaned(struct walk *w, const unsigned char *p, size_t n, 
     ptrdiff_t used = walk_valid(w, w->clean.p, w->clean.len, end, where, e);
     if (used < 0)
         return -1;
-    if (end != SCAN_MORE || (size_t)used == w->clean.len)
+    if (end != TEXT_MORE || (size_t)used == w->clean.len)
         return (ptrdiff_t)n;
     w->clean.len = 0;
     return utf8_clean(&w->clean, p, n, replace, (size_t)used, e);
 }
 
 /* The same for text that is not valid, each invalid byte a pretoken. */
-static ptrdiff_t walk_bytes(struct walk *w, const unsigned char *p, size_t n, enum scan_end end, size_t *where,
+static ptrdiff_t walk_bytes(struct walk *w, const unsigned char *p, size_t n, enum text_end end, size_t *where,
                             struct err *e)
 {
     static const uint32_t one = 1;
@@ -129,7 +129,7 @@ static ptrdiff_t walk_bytes(struct walk *w, const unsigned char *p, size_t n, en
     for (;;) {
         size_t valid = utf8_valid_len(p + at, n - at, &cut);
         bool last = at + valid == n;
-        ptrdiff_t used = valid ? walk_valid(w, p + at, valid, last ? end : SCAN_DOC, where, e) : 0;
+        ptrdiff_t used = valid ? walk_valid(w, p + at, valid, last ? end : TEXT_DOC, where, e) : 0;
         if (used >= 0 && !last && w->sink.words(w->sink.ctx, p + at + valid, 0, &one, 1, e)) {
             *where = valid;
             used = -1;
@@ -144,15 +144,15 @@ static ptrdiff_t walk_bytes(struct walk *w, const unsigned char *p, size_t n, en
     }
 }
 
-/* One stretch without special tokens. Returns the bytes used: all, unless SCAN_MORE. */
-static ptrdiff_t walk_stretch(struct walk *w, const unsigned char *p, size_t n, enum scan_end end, size_t *where,
+/* One stretch without special tokens. Returns the bytes used: all, unless TEXT_MORE. */
+static ptrdiff_t walk_stretch(struct walk *w, const unsigned char *p, size_t n, enum text_end end, size_t *where,
                               struct err *e)
 {
     bool cut;
-    if (n == 0 || (end == SCAN_MORE && !scanner_streams(w->scanner)))
+    if (n == 0 || (end == TEXT_MORE && !scanner_streams(w->scanner)))
         return 0;
     size_t valid = utf8_valid_len(p, n, &cut);
-    if (end == SCAN_MORE && cut)
+    if (end == TEXT_MORE && cut)
         n = valid;
     if (valid == n)
         return walk_valid(w, p, n, end, where, e);
@@ -160,7 +160,7 @@ static ptrdiff_t walk_stretch(struct walk *w, const unsigned char *p, size_t n, 
         *where = valid;
         return err_set(e, EX_DATAERR, "invalid UTF-8 (0x%02X); see --invalid", p[valid]);
     }
-    if (end == SCAN_MORE) { /* leave a character that is not all here to the next window */
+    if (end == TEXT_MORE) { /* leave a character that is not all here to the next window */
         size_t tail = n;
         while (tail > 0 && n - tail < 3 && (p[tail - 1] & 0xC0) == 0x80)
             tail--;
@@ -173,14 +173,14 @@ static ptrdiff_t walk_stretch(struct walk *w, const unsigned char *p, size_t n, 
     return w->invalid == INVALID_BYTES ? walk_bytes(w, p, n, end, where, e) : walk_cleaned(w, p, n, end, where, e);
 }
 
-ptrdiff_t walk_text(struct walk *w, const unsigned char *p, size_t n, enum scan_end end, size_t *where, struct err *e)
+ptrdiff_t walk_text(struct walk *w, const unsigned char *p, size_t n, enum text_end end, size_t *where, struct err *e)
 {
     size_t at = 0, pos, len, bad = 0;
     for (;;) {
-        enum special_hit hit = special_next(&w->special, p, n, at, end != SCAN_MORE, &pos, &len);
+        enum special_hit hit = special_next(&w->special, p, n, at, end != TEXT_MORE, &pos, &len);
         size_t stop = hit == SPECIAL_NONE ? n : pos;
-        enum scan_end how = hit == SPECIAL_FOUND ? SCAN_DOC : end;
-        if (how == SCAN_LETTER && stop > at && (p[stop - 1] != '\n' || !scanner_streams(w->scanner))) {
+        enum text_end how = hit == SPECIAL_FOUND ? TEXT_DOC : end;
+        if (how == TEXT_LETTER && stop > at && (p[stop - 1] != '\n' || !scanner_streams(w->scanner))) {
             *where = stop;
             return err_set(e, EX_DATAERR,
                            "the piece ends where no text is cut: it changed, or the record is damaged; run bpe-chunk "

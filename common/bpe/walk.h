@@ -39,9 +39,9 @@ int walk_open(struct walk *w, struct str pattern, const struct str *regex, size_
 void walk_close(struct walk *w); /* a zeroed walk is fine */
 
 /* Goes through p[0 .. n), a window of a source that begins where the last one was used up; p[n .. n + SCAN_PAD) must be
- * readable. How it ends is said as for scanner_scan: SCAN_LETTER where the source was cut (cut.h). Returns how many
- * bytes were used: all of them, unless SCAN_MORE. -1: *where is the offset in p of what is wrong (EX_DATAERR: invalid
+ * readable. How it ends is said as for scanner_scan: TEXT_LETTER where the source was cut (cut.h). Returns how many
+ * bytes were used: all of them, unless TEXT_MORE. -1: *where is the offset in p of what is wrong (EX_DATAERR: invalid
  * UTF-8, a regex that takes too long, no such cut; message without a place), out of memory, or what the sink says. */
-ptrdiff_t walk_text(struct walk *w, const unsigned char *p, size_t n, enum scan_end end, size_t *where, struct err *e);
+ptrdiff_t walk_text(struct walk *w, const unsigned char *p, size_t n, enum text_end end, size_t *where, struct err *e);
 
 #endif

@@ -259,7 +259,7 @@ static int one_line(struct pieces *p, struct pieces_run *r, const struct origin 
         }
     }
     enum jsonl_line got = jsonl_read(&r->jsonl, text, n, &found, &why);
-    if (got == JSONL_TEXT && p->ops->text(p->ctx, r, found.p, found.len, PIECES_DOC, &where, &why) < 0)
+    if (got == JSONL_TEXT && p->ops->text(p->ctx, r, found.p, found.len, TEXT_DOC, &where, &why) < 0)
         got = JSONL_ERROR;
     if (got == JSONL_TEXT || got == JSONL_BLANK)
         return 0;
@@ -305,7 +305,7 @@ static ptrdiff_t one_window(struct pieces *p, struct pieces_run *r, struct origi
     size_t where = 0;
     if (r->rules.jsonl)
         return some_lines(p, r, o, text, n, offset, last, e);
-    enum pieces_end end = !last ? PIECES_MORE : inside ? PIECES_LETTER : PIECES_DOC;
+    enum text_end end = !last ? TEXT_MORE : inside ? TEXT_LETTER : TEXT_DOC;
     ptrdiff_t used = p->ops->text(p->ctx, r, text, n, end, &where, &why);
     return used < 0 ? bad_byte(p, o, offset + where, &why, e) : used;
 }

@@ -10,13 +10,12 @@
 #include "formats/input.h"
 #include "formats/jsonl.h"
 #include "formats/wire.h"
+#include "sys/text_end.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <uthash.h>
-
-enum pieces_end { PIECES_MORE, PIECES_DOC, PIECES_LETTER }; /* how a window ends; as enum scan_end */
 
 struct pieces_source;
 
@@ -46,9 +45,9 @@ struct pieces_ops {
     int (*open)(void *ctx, struct pieces_run *r, struct err *e);                         /* a run is met */
     void (*close)(struct pieces_run *r);                                                 /* also if open failed */
     int (*begin)(void *ctx, struct pieces_run *r, const struct piece *p, struct err *e); /* may be NULL */
-    /* Some text; pads of RECORD_PAD bytes behind it may be read. Returns the bytes used: all, unless PIECES_MORE. On
+    /* Some text; pads of RECORD_PAD bytes behind it may be read. Returns the bytes used: all, unless TEXT_MORE. On
      * errors *where is their offset in the text (as walk_text). */
-    ptrdiff_t (*text)(void *ctx, struct pieces_run *r, const unsigned char *p, size_t n, enum pieces_end end,
+    ptrdiff_t (*text)(void *ctx, struct pieces_run *r, const unsigned char *p, size_t n, enum text_end end,
                       size_t *where, struct err *e);
     int (*end)(void *ctx, struct pieces_run *r, const struct piece *p, struct err *e); /* may be NULL */
     bool (*is_full)(void *ctx, const struct pieces_run *r);       /* the batch should end; may be NULL */

@@ -106,7 +106,7 @@ static double do_scan(struct fixture *f)
 {
     for (const struct document *d = f->docs; d < f->docs + f->n_docs; d++) {
         size_t pos = 0;
-        while (scanner_scan(f->scanner, f->text + d->from, d->len, SCAN_DOC, &pos, f->ends, ENDS, &e) > 0)
+        while (scanner_scan(f->scanner, f->text + d->from, d->len, TEXT_DOC, &pos, f->ends, ENDS, &e) > 0)
             ;
         must(pos == d->len, "a document was not scanned to its end");
     }
@@ -118,7 +118,7 @@ static void count_into(struct counter *c, const char *pattern, const unsigned ch
 {
     size_t where;
     must(!counter_open(c, str_of(pattern), NULL, 0, &eot, 1, INVALID_ERROR, &e), "");
-    must(walk_text(&c->walk, p, len, SCAN_DOC, &where, &e) >= 0, "");
+    must(walk_text(&c->walk, p, len, TEXT_DOC, &where, &e) >= 0, "");
 }
 
 static double count_all(struct fixture *f, const char *pattern)

@@ -72,7 +72,7 @@ static int print_pretokens(struct scanner *s, struct err *e)
     ptrdiff_t n = -1;
     if (read_document(&b, e) < 0)
         goto out;
-    while ((n = scanner_scan(s, b.p, b.len, SCAN_DOC, &pos, ends, 1024, e)) > 0)
+    while ((n = scanner_scan(s, b.p, b.len, TEXT_DOC, &pos, ends, 1024, e)) > 0)
         for (ptrdiff_t i = 0; i < n; start = ends[i++])
             printf("%" PRIu32 "\n", ends[i] - start);
 out:

@@ -195,12 +195,12 @@ struct pieces {
     struct scanner *scanner;
     const unsigned char *text;
     size_t len, pos, max; /* max: asked for in one call */
-    enum scan_end end;
+    enum text_end end;
     uint32_t ends[512];
     ptrdiff_t n, i;
 };
 
-static void pieces_open(struct pieces *p, struct scanner *s, const unsigned char *text, size_t len, enum scan_end end,
+static void pieces_open(struct pieces *p, struct scanner *s, const unsigned char *text, size_t len, enum text_end end,
                         size_t max)
 {
     p->scanner = s;
@@ -242,8 +242,8 @@ static bool same_pieces(const struct levels *got, struct scanner *want, const un
 {
     static struct pieces a[SIMD_N], b;
     for (size_t i = 0; i < got->n; i++)
-        pieces_open(&a[i], got->scanner[i], text, len, SCAN_DOC, 1 + next_random() % LEN(b.ends));
-    pieces_open(&b, want, text, len, SCAN_DOC, LEN(b.ends));
+        pieces_open(&a[i], got->scanner[i], text, len, TEXT_DOC, 1 + next_random() % LEN(b.ends));
+    pieces_open(&b, want, text, len, TEXT_DOC, LEN(b.ends));
     uint32_t end_a = 0, end_b = 0, start = 0;
     for (;;) {
         bool more_b = pieces_next(&b, &end_b);
@@ -457,7 +457,7 @@ static void test_expectations(void)
         }
         unsigned char *text = padded(b.p, b.len);
         struct scanner *s = open_builtin(pattern_find(expectations[i].pattern));
-        ptrdiff_t n = scanner_scan(s, text, b.len, SCAN_DOC, &pos, got, LEN(got), &e);
+        ptrdiff_t n = scanner_scan(s, text, b.len, TEXT_DOC, &pos, got, LEN(got), &e);
         if (n != (ptrdiff_t)n_want || pos != b.len || memcmp(got, want, n_want * sizeof want[0]) != 0) {
             wrong++;
             note_text(expectations[i].pattern, text, b.len);
@@ -666,7 +666,7 @@ static bool starts_character(const unsigned char *p)
 }
 
 /* Splits text[0 .. len) into ends[] (room for len); returns how many. */
-static size_t split(struct scanner *s, const unsigned char *text, size_t len, enum scan_end end, uint32_t *ends)
+static size_t split(struct scanner *s, const unsigned char *text, size_t len, enum text_end end, uint32_t *ends)
 {
     static struct pieces p;
     size_t n = 0;
@@ -678,7 +678,7 @@ static size_t split(struct scanner *s, const unsigned char *text, size_t len, en
 
 #define MAX_LEN (MAX_FIRST + MAX_RUN + 2 + MAX_ATOMS * 32)
 
-/* SCAN_MORE at every length: what is given then must be what the whole document gives, and of the pretokens that end
+/* TEXT_MORE at every length: what is given then must be what the whole document gives, and of the pretokens that end
  * well before the window's end all but two. */
 static void test_windows(const struct pattern *pattern, struct scanner *s)
 {
@@ -686,14 +686,14 @@ static void test_windows(const struct pattern *pattern, struct scanner *s)
     for (int i = 0; i < N_WINDOWS; i++) {
         unsigned char *text = random_document(&len);
         uint32_t want[MAX_LEN + 1], got[MAX_LEN + 1], chained[MAX_LEN + 1], now[MAX_LEN + 1];
-        size_t n_want = split(s, text, len, SCAN_DOC, want), n_chained = 0, pos = 0;
+        size_t n_want = split(s, text, len, TEXT_DOC, want), n_chained = 0, pos = 0;
         struct err e;
         for (size_t cut = 1; cut <= len; cut++) {
             if (cut < len && !starts_character(text + cut))
                 continue;
             unsigned char *window = padded(text, cut); /* other bytes behind it than the document's */
-            size_t n = split(s, window, cut, SCAN_MORE, got);
-            size_t n_now = split(s, window, cut, SCAN_DOC, now);
+            size_t n = split(s, window, cut, TEXT_MORE, got);
+            size_t n_now = split(s, window, cut, TEXT_DOC, now);
             if (n > n_want || memcmp(got, want, n * sizeof got[0]) != 0) {
                 wrong++;
                 note_text("given too early, in", window, cut);
@@ -702,11 +702,11 @@ static void test_windows(const struct pattern *pattern, struct scanner *s)
                 n_now--;
             late += n + 2 < n_now;
             n_chained +=
-                (size_t)scanner_scan(s, window, cut, SCAN_MORE, &pos, chained + n_chained, MAX_LEN + 1 - n_chained, &e);
+                (size_t)scanner_scan(s, window, cut, TEXT_MORE, &pos, chained + n_chained, MAX_LEN + 1 - n_chained, &e);
             free(window);
         }
         n_chained +=
-            (size_t)scanner_scan(s, text, len, SCAN_DOC, &pos, chained + n_chained, MAX_LEN + 1 - n_chained, &e);
+            (size_t)scanner_scan(s, text, len, TEXT_DOC, &pos, chained + n_chained, MAX_LEN + 1 - n_chained, &e);
         lost += n_chained != n_want || memcmp(chained, want, n_want * sizeof want[0]) != 0;
         free(text);
     }
@@ -722,20 +722,20 @@ static void test_cuts(const struct pattern *pattern, struct scanner *s)
     for (int i = 0; i < N_CUTS; i++) {
         unsigned char *text = random_document(&len);
         uint32_t want[MAX_LEN + 1], got[MAX_LEN + 1];
-        size_t n_want = split(s, text, len, SCAN_DOC, want);
+        size_t n_want = split(s, text, len, TEXT_DOC, want);
         for (size_t cut = 1; cut < len; cut++) {
             if (text[cut - 1] != '\n' || !uclass_letter_at(text + cut, len - cut))
                 continue;
             unsigned char *left = padded(text, cut), *right = padded(text + cut, len - cut);
-            size_t n_left = split(s, left, cut, SCAN_LETTER, got);
-            size_t n = n_left + split(s, right, len - cut, SCAN_DOC, got + n_left);
+            size_t n_left = split(s, left, cut, TEXT_LETTER, got);
+            size_t n = n_left + split(s, right, len - cut, TEXT_DOC, got + n_left);
             for (size_t k = n_left; k < n; k++)
                 got[k] += (uint32_t)cut;
             if (n != n_want || memcmp(got, want, n * sizeof got[0]) != 0) {
                 wrong++;
                 note_text("cut before a letter", text, len);
             }
-            n_differ += split(s, left, cut, SCAN_DOC, got) != n_left;
+            n_differ += split(s, left, cut, TEXT_DOC, got) != n_left;
             n_cuts++;
             free(left);
             free(right);
@@ -743,7 +743,7 @@ static void test_cuts(const struct pattern *pattern, struct scanner *s)
         free(text);
     }
     tap_ok(wrong == 0 && n_cuts > 1000,
-           "%s: exact at %zu cuts between 0x0A and a letter (%zu would not be, without SCAN_LETTER)", pattern->name,
+           "%s: exact at %zu cuts between 0x0A and a letter (%zu would not be, without TEXT_LETTER)", pattern->name,
            n_cuts, n_differ);
 }
 
@@ -855,13 +855,13 @@ static void test_bytes(void)
     unsigned char *text = padded("a b\n\nc", 6);
     uint32_t ends[2] = {0};
     size_t pos = 0;
-    tap_ok(!scanner_streams(s) && scanner_scan(s, text, 6, SCAN_MORE, &pos, ends, 2, &e) == 0 && pos == 0,
+    tap_ok(!scanner_streams(s) && scanner_scan(s, text, 6, TEXT_MORE, &pos, ends, 2, &e) == 0 && pos == 0,
            "bytes: nothing before the document's end");
-    tap_ok(scanner_scan(s, text, 6, SCAN_DOC, &pos, ends, 2, &e) == 1 && ends[0] == 6 && pos == 6 &&
-               scanner_scan(s, text, 6, SCAN_DOC, &pos, ends, 2, &e) == 0,
+    tap_ok(scanner_scan(s, text, 6, TEXT_DOC, &pos, ends, 2, &e) == 1 && ends[0] == 6 && pos == 6 &&
+               scanner_scan(s, text, 6, TEXT_DOC, &pos, ends, 2, &e) == 0,
            "bytes: the document is one pretoken");
     pos = 0;
-    tap_ok(scanner_scan(s, text, 0, SCAN_DOC, &pos, ends, 2, &e) == 0, "bytes: an empty document has no pretoken");
+    tap_ok(scanner_scan(s, text, 0, TEXT_DOC, &pos, ends, 2, &e) == 0, "bytes: an empty document has no pretoken");
     free(text);
     scanner_close(s);
 }
@@ -889,7 +889,7 @@ static const char *regex_pieces(const char *regex, const char *text, size_t max)
     uint32_t ends[64];
     ptrdiff_t n;
     shown[0] = '\0';
-    while ((n = scanner_scan(s, copy, len, SCAN_DOC, &pos, ends, max, &e)) > 0)
+    while ((n = scanner_scan(s, copy, len, TEXT_DOC, &pos, ends, max, &e)) > 0)
         for (ptrdiff_t i = 0; i < n; start = ends[i++])
             n_shown += (size_t)snprintf(shown + n_shown, sizeof shown - n_shown, "%s%.*s", start ? "|" : "",
                                         (int)(ends[i] - start), text + start);
@@ -959,7 +959,7 @@ static void test_regex(void)
     uint32_t ends[4];
     size_t pos = 0;
     struct err e;
-    tap_ok(!scanner_streams(s) && scanner_scan(s, text, 3, SCAN_MORE, &pos, ends, 4, &e) == 0 && pos == 0,
+    tap_ok(!scanner_streams(s) && scanner_scan(s, text, 3, TEXT_MORE, &pos, ends, 4, &e) == 0 && pos == 0,
            "regex: nothing before the document's end");
     free(text);
     scanner_close(s);
@@ -982,8 +982,8 @@ static void test_jit(void)
     for (int i = 0; i < N_WINDOWS; i++) {
         static struct pieces p, q;
         unsigned char *text = random_document(&len);
-        pieces_open(&p, a, text, len, SCAN_DOC, 2 + next_random() % 8);
-        pieces_open(&q, b, text, len, SCAN_DOC, LEN(q.ends));
+        pieces_open(&p, a, text, len, TEXT_DOC, 2 + next_random() % 8);
+        pieces_open(&q, b, text, len, TEXT_DOC, LEN(q.ends));
         uint32_t end_p = 0, end_q = 0;
         bool more = true;
         while (more) {
