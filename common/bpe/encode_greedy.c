@@ -9,7 +9,8 @@
 enum {
     FEWEST_BITS = 10, /* of a slot; with 8 more a key */
     MOST_BITS = 23,
-    NO_TOKEN = MERGES_MOST_IDS - 1, /* in a node; and a mask of ids */
+    ID_MASK = MERGES_MOST_IDS - 1,
+    NO_TOKEN = ID_MASK, /* in a node */
 };
 
 static const uint32_t NONE = UINT32_MAX; /* as an order */
@@ -87,8 +88,8 @@ static bool add_token(struct greedy *g, const struct model *model, uint32_t id, 
         }
         at = next;
     }
-    g->node[at].token = id & NO_TOKEN;
-    g->token[id].shorter = shorter & NO_TOKEN;
+    g->node[at].token = id & ID_MASK;
+    g->token[id].shorter = shorter & ID_MASK;
     return true;
 }
 
@@ -101,7 +102,7 @@ static bool is_below_root(const struct greedy *g, uint32_t id)
 /* All that encodings have, the shortest first, so that `shorter` is there before it is asked for. */
 static int make_trie(struct greedy *g, const struct model *model, bool *fits, struct err *e)
 {
-    size_t n_nodes = 0, first[GREEDY_MAX + 2] = {0};
+    size_t first[GREEDY_MAX + 2] = {0}; /* by length: where in order */
     uint32_t *order = malloc(((size_t)model->n_ids + 1) * sizeof *order);
     if (!order)
         return err_mem(e, "the trie of tokens", (unsigned long long)model->n_ids * sizeof *order);
@@ -115,8 +116,8 @@ static int make_trie(struct greedy *g, const struct model *model, bool *fits, st
         if (is_below_root(g, id))
             order[first[g->token[id].len]++] = id;
     *fits = false;
-    for (g->bits = FEWEST_BITS; g->bits <= MOST_BITS && !*fits; g->bits++) {
-        size_t bytes = ((size_t)1 << g->bits) * sizeof *g->node;
+    for (g->bits = FEWEST_BITS; g->bits <= MOST_BITS; g->bits++) {
+        size_t bytes = ((size_t)1 << g->bits) * sizeof *g->node, n_nodes = 256;
         if (n > ((size_t)1 << g->bits) / 2)
             continue;
         g->node = huge_zeroed(bytes);
@@ -125,12 +126,11 @@ static int make_trie(struct greedy *g, const struct model *model, bool *fits, st
             return err_mem(e, "the trie of tokens", bytes);
         }
         *fits = true;
-        n_nodes = 256;
         for (uint32_t b = 0; b < 256; b++) { /* the root has no slot: its children are as if they had no parent */
             uint32_t key = UINT32_MAX - b, at = node_slot(g, key);
             while (g->node[at].key)
                 at = (at + 1) & (((uint32_t)1 << g->bits) - 1);
-            g->node[at] = (struct greedy_node){key, model->byte_id[b] & NO_TOKEN, 0};
+            g->node[at] = (struct greedy_node){key, model->byte_id[b] & ID_MASK, 0};
             g->byte[b] = at;
         }
         for (size_t i = 0; i < n && *fits; i++)
@@ -161,7 +161,7 @@ static void set_token(struct greedy *g, uint32_t id, uint32_t rank, uint32_t lef
 {
     uint64_t bit = pair_bit(g, left, right);
     g->pairs[bit / 64] |= (uint64_t)1 << bit % 64;
-    g->token[id] = (struct greedy_token){rank + 1, left, right, id & NO_TOKEN, g->token[id].len};
+    g->token[id] = (struct greedy_token){rank + 1, left, right, id & ID_MASK, g->token[id].len};
 }
 
 /* By a list of merges. A merge of which a part is made by a later one makes the model unsuitable. */
@@ -227,7 +227,7 @@ int greedy_init(struct greedy *g, struct merges *m, bool *suitable, struct err *
     for (uint32_t id = 0; id < model->n_ids; id++) {
         const struct model_token *t = &model->token[id];
         g->token[id] =
-            (struct greedy_token){NONE, id, id, id & NO_TOKEN, t->len <= GREEDY_MAX ? t->len & GREEDY_MAX : 0};
+            (struct greedy_token){NONE, id, id, id & ID_MASK, t->len <= GREEDY_MAX ? t->len & GREEDY_MAX : 0};
     }
     for (size_t b = 0; b < 256; b++)
         g->token[model->byte_id[b]].order = 0;

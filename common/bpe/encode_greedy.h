@@ -33,7 +33,7 @@ struct greedy_token {
 /* A node of the trie of all tokens is a slot, found by its parent's and a byte. */
 struct greedy_node {
     uint32_t key;        /* parent's slot << 8 | byte, + 1; 0: free */
-    uint32_t token : 24; /* the id of the token that ends here, or MERGES_MOST_IDS - 1 */
+    uint32_t token : 24; /* the id of the token that ends here, or MERGES_MOST_IDS - 1: none */
     uint32_t below : 8;  /* bits: of the bytes below it, by their last three bits */
 };
 

@@ -256,7 +256,7 @@ int main(void)
         bool by_rank = kind & 1, proper = kind & 2, right = true, right_long = true, right_all = true;
         struct seen seen = {0}, seen_long = {0};
         /* Few models in random order allow longest matches: on until one was seen. */
-        for (int i = 0; i < (seen.longest ? 100 : 3000) && right && right_long; i++) {
+        for (int i = 0; i < (seen.longest ? 200 : 3000) && right && right_long; i++) {
             make_model(&m, by_rank, proper);
             right = test_words(&m, 130, 50, &seen);
             if (i % 6 == 0)
