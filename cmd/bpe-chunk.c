@@ -5,24 +5,24 @@
  * special tokens, policies) in full. Last comes the promise, which names all inputs and their sizes: bpe-sum holds the
  * counts against it.
  */
-#include "bpe/cut.h"
-#include "bpe/model_open.h"
-#include "bpe/scan.h"
-#include "bpe/walk.h"
-#include "formats/batch.h"
-#include "formats/input.h"
-#include "formats/model.h"
-#include "formats/model_rules.h"
-#include "formats/record.h"
-#include "formats/wire.h"
+#include "core/model.h"
+#include "io/fd.h"
+#include "io/input.h"
+#include "io/prog.h"
+#include "model/model_open.h"
+#include "model/model_rules.h"
+#include "records/batch.h"
+#include "records/payload.h"
+#include "records/record.h"
+#include "scan/scan.h"
 #include "sys/buf.h"
-#include "sys/fd.h"
 #include "sys/hash.h"
 #include "sys/intervals.h"
 #include "sys/num.h"
-#include "sys/prog.h"
 #include "sys/simd.h"
-#include "sys/utf8.h"
+#include "text/cut.h"
+#include "text/pretokenize.h"
+#include "unicode/utf8.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -89,18 +89,20 @@ struct source {
     bool by_value;
     uint64_t size;           /* known from the start for files by reference; else when all was read */
     struct intervals wanted; /* --only */
+    struct buf reading;      /* encoded, where it is not the chunker's (--only) */
 };
 
 struct chunker {
     struct options opt;
     unsigned char run[ID_LEN];
-    struct buf rules;   /* encoded */
-    struct walk walk;   /* its special tokens; no text goes through it */
-    struct model model; /* -m */
+    struct buf rules;                 /* encoded */
+    struct buf reading;               /* encoded; with --only that of each source counts */
+    struct pretokenizer pretokenizer; /* its special tokens; no text goes through it */
+    struct model model;               /* -m */
     struct cutter cutter;
     struct source *source; /* owned; names may be owned by only_names */
     size_t n_sources, cap_sources;
-    uint64_t hint; /* bytes by reference, of all sources */
+    uint64_t promised_bytes; /* bytes by reference, of all sources */
     struct buf out, payload;
     /* The range record that is being filled: its files (of n_files), the pieces of the last one. */
     struct buf range_files, range_pieces;
@@ -119,6 +121,13 @@ static int write_out(struct chunker *c, struct err *e)
     return rc;
 }
 
+/* How a source is read. */
+static struct str reading_of(const struct chunker *c, const struct source *s)
+{
+    const struct buf *b = s->reading.len ? &s->reading : &c->reading;
+    return (struct str){b->p, b->len};
+}
+
 /* ---- Ranges ---- */
 
 /* Closes the list of pieces of the current file. */
@@ -129,6 +138,7 @@ static int end_range_file(struct chunker *c, struct err *e)
     const struct source *s = &c->source[c->range_source];
     struct range_file f = {.source = c->range_source,
                            .name = {(const unsigned char *)s->name, strlen(s->name)},
+                           .reading = reading_of(c, s),
                            .size = s->size,
                            .mtime_s = (uint64_t)s->st.st_mtim.tv_sec,
                            .mtime_ns = (uint64_t)s->st.st_mtim.tv_nsec,
@@ -148,7 +158,7 @@ static int end_range_record(struct chunker *c, bool last, struct err *e)
         return -1;
     if (c->n_range_files == 0)
         return 0;
-    struct range_head h = {c->run, {c->rules.p, c->rules.len}, c->hint, c->n_range_files};
+    struct range_head h = {c->run, {c->rules.p, c->rules.len}, c->promised_bytes, c->n_range_files};
     c->payload.len = 0;
     if (range_put_head(&c->payload, &h, e) || buf_put(&c->payload, c->range_files.p, c->range_files.len, e))
         return -1;
@@ -197,8 +207,8 @@ static int find_cut(struct chunker *c, int fd, const struct source *s, uint64_t 
                     struct err *e)
 {
     struct buf *b = &c->window;
-    size_t before = c->walk.special.max_len + 1,
-           beyond = c->walk.special.max_len + 4; /* of a cut, to know it for one */
+    size_t before = c->pretokenizer.special.max_len + 1,
+           beyond = c->pretokenizer.special.max_len + 4; /* of a cut, to know it for one */
     *cut = 0;
     for (size_t n_read = 0, step = CUT_STEP; n_read < CUT_REACH && *at < end; n_read += step) {
         if (n_read)
@@ -255,6 +265,7 @@ static int put_text(struct chunker *c, size_t source, const unsigned char *p, si
     const struct source *s = &c->source[source];
     struct chunk k = {.run = c->run,
                       .rules = {c->rules.p, c->rules.len},
+                      .reading = reading_of(c, s),
                       .source = source,
                       .name = str_of(s->name),
                       .offset = offset,
@@ -315,8 +326,8 @@ static int put_stream(struct chunker *c, size_t source, struct input *in, size_t
     struct source *s = &c->source[source];
     uint64_t offset = 0, line = 1;
     bool only = c->opt.only != NULL, ended = false;
-    size_t low = block / 4, high = block;        /* a piece ends between these */
-    size_t beyond = c->walk.special.max_len + 4; /* read to see whether it may end at `high` */
+    size_t low = block / 4, high = block;                /* a piece ends between these */
+    size_t beyond = c->pretokenizer.special.max_len + 4; /* read to see whether it may end at `high` */
     b->len = 0;
     c->before = 0;
     for (;;) {
@@ -338,9 +349,8 @@ static int put_stream(struct chunker *c, size_t source, struct input *in, size_t
             cut = cut_last(&c->cutter, b->p, b->len, low, high, ended);
         if (cut == 0 && !ended) { /* a long stretch that must stay whole */
             if (high >= RECORD_MAX / 2)
-                return err_set(e, EX_DATAERR,
-                               "%s: byte %llu: no place to cut in %zu bytes of text; give it as a plain file",
-                               input_name(in), (unsigned long long)offset, high);
+                return err_at(e, EX_DATAERR, input_name(in), offset,
+                              "no place to cut in %zu bytes of text; give it as a plain file", high);
             low = high;
             high = high < RECORD_MAX / 4 ? 2 * high : RECORD_MAX / 2;
             continue;
@@ -352,7 +362,7 @@ static int put_stream(struct chunker *c, size_t source, struct input *in, size_t
             return -1;
         if (c->opt.jsonl && s->by_value)
             line += count_newlines(b->p, n);
-        c->before = special_before(&c->walk.special, b->p, n);
+        c->before = special_before(&c->pretokenizer.special, b->p, n);
         memmove(b->p, b->p + n, b->len - n);
         b->len -= n;
         offset += n;
@@ -363,8 +373,9 @@ static int put_stream(struct chunker *c, size_t source, struct input *in, size_t
     }
     if ((only || !s->by_value) && offset != s->size) {
         memset(c->run, 0, ID_LEN); /* what was sent of it may be wrong: a failure that no success makes up for */
-        return err_set(e, EX_DATAERR, "%s: has %llu bytes now, but had %llu before; start again with bpe-chunk",
-                       input_name(in), (unsigned long long)offset, (unsigned long long)s->size);
+        return err_at(e, EX_DATAERR, input_name(in), ERR_NO_OFFSET,
+                      "has %llu bytes now, but had %llu before; start again with bpe-chunk", (unsigned long long)offset,
+                      (unsigned long long)s->size);
     }
     s->size = offset;
     return 0;
@@ -446,7 +457,7 @@ static bool plan(struct chunker *c)
         if (!s->by_value)
             bytes += s->size;
     }
-    c->hint = bytes;
+    c->promised_bytes = bytes;
     uint64_t work = bytes / four_each;
     work = work < WORK_MIN ? WORK_MIN : work > WORK_MAX ? WORK_MAX : work;
     uint64_t n = (bytes + work - 1) / work;
@@ -466,8 +477,10 @@ static int put_promise(struct chunker *c, struct err *e)
     int rc = promise_put_head(&content, &h, e);
     for (size_t i = 0; i < c->n_sources && rc == 0; i++) {
         const struct source *s = &c->source[i];
-        struct promise_source p = {
-            .name = {(const unsigned char *)s->name, strlen(s->name)}, .size = s->size, .by_value = s->by_value};
+        struct promise_source p = {.name = {(const unsigned char *)s->name, strlen(s->name)},
+                                   .reading = reading_of(c, s),
+                                   .size = s->size,
+                                   .by_value = s->by_value};
         if (S_ISREG(s->st.st_mode)) {
             p.mtime_s = (uint64_t)s->st.st_mtim.tv_sec;
             p.mtime_ns = (uint64_t)s->st.st_mtim.tv_nsec;
@@ -487,13 +500,13 @@ static int put_promise(struct chunker *c, struct err *e)
 /* ---- Rules ---- */
 
 /* Sets up what finds the cuts, from the rules; and finds out whether a worker will be able to follow them. */
-static int set_cutter(struct chunker *c, const struct rules *r, struct err *e)
+static int set_cutter(struct chunker *c, const struct rules *r, bool jsonl, struct err *e)
 {
-    const struct walk_sink nowhere = {0};
-    if (walk_open(&c->walk, r->pattern, r->regex, r->n_regex, r->special, r->n_special, INVALID_ERROR, &nowhere, e))
+    const struct pretoken_sink nowhere = {0};
+    if (pretokenizer_open(&c->pretokenizer, r, INVALID_ERROR, &nowhere, e))
         return -1;
-    const struct pattern *pattern = scanner_pattern(c->walk.scanner);
-    cutter_init(&c->cutter, r->jsonl, pattern && pattern->cut_inside, &c->walk.special);
+    const struct pattern *pattern = scanner_pattern(c->pretokenizer.scanner);
+    cutter_init(&c->cutter, jsonl, pattern && pattern->cut_inside, &c->pretokenizer.special);
     return 0;
 }
 
@@ -512,11 +525,8 @@ static int set_pattern(struct chunker *c, struct rules *r, struct err *e)
         r->pattern = str_of(pattern ? pattern->name : "");
         return pattern ? 0 : -1;
     }
-    r->regex = calloc(1, sizeof *r->regex);
-    if (!r->regex)
-        return err_mem(e, "the regex", sizeof *r->regex);
-    r->regex[r->n_regex++] = str_of(o->regex);
-    return 0;
+    const struct str regex = str_of(o->regex);
+    return rules_set_regex(r, &regex, 1, e);
 }
 
 static int set_special(struct chunker *c, struct rules *r, struct err *e)
@@ -535,10 +545,12 @@ static int set_special(struct chunker *c, struct rules *r, struct err *e)
 static int make_rules(struct chunker *c, struct err *e)
 {
     const struct options *o = &c->opt;
-    struct rules r = {
+    struct rules r = {0};
+    const struct reading reading = {
         .invalid = o->invalid, .jsonl = o->jsonl, .field = str_of(o->field), .skip_bad_lines = o->skip_bad_lines};
     int rc = (o->model && model_open(&c->model, o->model, o->pattern, NULL, 0, e)) || set_pattern(c, &r, e) ||
-                     set_special(c, &r, e) || rules_put(&c->rules, &r, e) || set_cutter(c, &r, e)
+                     set_special(c, &r, e) || rules_put(&c->rules, &r, e) || reading_put(&c->reading, &reading, e) ||
+                     set_cutter(c, &r, o->jsonl, e)
                  ? -1
                  : 0;
     rules_free(&r);
@@ -587,8 +599,13 @@ static int read_only_record(struct chunker *c, const struct record *rec, bool fi
         if (buf_put(&c->rules, head.rules.p, head.rules.len, e) ||
             rules_get(&r, (struct str){c->rules.p, c->rules.len}, e))
             return -1;
-        c->opt.jsonl = r.jsonl;
-        int rc = set_cutter(c, &r, e);
+        struct reading reading;
+        struct cursor ahead = cur;
+        int rc = range_get_file(&f, &ahead, e) || reading_get(&reading, f.reading, e) ? -1 : 0;
+        if (rc == 0) {
+            c->opt.jsonl = reading.jsonl;
+            rc = set_cutter(c, &r, reading.jsonl, e);
+        }
         rules_free(&r);
         if (rc)
             return -1;
@@ -611,6 +628,9 @@ static int read_only_record(struct chunker *c, const struct record *rec, bool fi
         }
         s->size = f.size;
         s->by_value = f.by_value;
+        s->reading.len = 0;
+        if (buf_put(&s->reading, f.reading.p, f.reading.len, e))
+            return -1;
         s->st.st_mtim.tv_sec = (time_t)f.mtime_s;
         s->st.st_mtim.tv_nsec = (long)f.mtime_ns;
         for (uint64_t k = 0; k < f.n_pieces; k++) {
@@ -632,7 +652,7 @@ static int read_only_file(struct chunker *c, struct err *e)
         return -1;
     while ((next = record_next(&in, &rec, e)) == RECORD_ITEM) {
         if (read_only_record(c, &rec, first, &why)) {
-            err_set(e, why.code, "%s: byte %llu: %s", fd_name(c->opt.only), (unsigned long long)rec.offset, why.msg);
+            err_at(e, why.code, fd_name(c->opt.only), rec.offset, "%s", why.msg);
             next = RECORD_ERROR;
             break;
         }
@@ -667,8 +687,8 @@ static int match_files(struct chunker *c, struct err *e)
             continue; /* put_stream holds its length against what it was */
         if ((!s->by_value && (uint64_t)st.st_size != s->size) || st.st_mtim.tv_sec != s->st.st_mtim.tv_sec ||
             st.st_mtim.tv_nsec != s->st.st_mtim.tv_nsec)
-            return err_set(e, EX_DATAERR, "%s: changed since it was cut into chunks; start again with bpe-chunk",
-                           s->path);
+            return err_at(e, EX_DATAERR, s->path, ERR_NO_OFFSET,
+                          "changed since it was cut into chunks; start again with bpe-chunk");
         s->by_value |= c->opt.inline_text;
     }
     return 0;
@@ -710,8 +730,8 @@ static int run(struct chunker *c, struct err *e)
 static void send_failure(struct chunker *c, const struct err *e)
 {
     struct err ignored;
-    struct failure f = {
-        c->run, UINT64_MAX, UINT64_MAX, (uint64_t)e->code, {(const unsigned char *)e->msg, strlen(e->msg)}};
+    char text[ERR_TEXT];
+    struct failure f = {c->run, UINT64_MAX, UINT64_MAX, (uint64_t)e->code, str_of(err_text(e, text))};
     c->out.len = 0;
     if (failure_put_record(&c->out, &f, &ignored) == 0)
         fd_write(1, c->out.p, c->out.len, "standard output", &ignored);
@@ -722,14 +742,17 @@ static void chunker_free(struct chunker *c)
     for (size_t i = 0; i < c->n_sources; i++) {
         if (c->source[i].wanted.at)
             intervals_free(&c->source[i].wanted);
+        if (c->source[i].reading.p)
+            buf_free(&c->source[i].reading);
         if (c->opt.only)
             free((char *)(uintptr_t)c->source[i].name);
     }
     free(c->source);
     free(c->opt.special);
-    walk_close(&c->walk);
+    pretokenizer_close(&c->pretokenizer);
     model_free(&c->model);
     buf_free(&c->rules);
+    buf_free(&c->reading);
     buf_free(&c->out);
     buf_free(&c->payload);
     buf_free(&c->range_files);

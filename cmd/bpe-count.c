@@ -4,14 +4,14 @@
  * table (one for each run), and writes out at the end, or when the table or the text counted gets large, as a batch:
  * words, then a commit that says what was covered. A process that dies leaves no commit, so nothing of it counts.
  */
-#include "bpe/counter.h"
-#include "formats/batch.h"
-#include "formats/pieces.h"
-#include "formats/record.h"
+#include "chunk/chunk_reader.h"
+#include "count/counter.h"
+#include "io/fd.h"
+#include "io/prog.h"
+#include "records/batch.h"
+#include "records/record.h"
 #include "sys/buf.h"
-#include "sys/fd.h"
 #include "sys/num.h"
-#include "sys/prog.h"
 #include "sys/simd.h"
 
 #include <getopt.h>
@@ -37,40 +37,39 @@ struct options {
 
 struct worker {
     struct options opt;
-    struct pieces pieces; /* a run's work is a struct counter */
+    struct chunk_reader pieces; /* a run's work is a struct counter */
     struct buf runs;
     struct batch batch;
 };
 
 /* ---- Pieces ---- */
 
-static int open_run(void *ctx, struct pieces_run *r, struct err *e)
+static int open_run(void *ctx, struct chunk_run *r, struct err *e)
 {
-    const struct rules *rules = &r->rules;
     struct counter *c = r->work = calloc(1, sizeof *c);
     (void)ctx;
     if (!c)
         return err_mem(e, "a run", sizeof *c);
-    return counter_open(c, rules->pattern, rules->regex, rules->n_regex, rules->special, rules->n_special,
-                        rules->invalid, e);
+    return counter_open(c, &r->rules, INVALID_ERROR, e);
 }
 
-static void close_run(struct pieces_run *r)
+static void close_run(struct chunk_run *r)
 {
     if (r->work)
         counter_close(r->work);
     free(r->work);
 }
 
-static ptrdiff_t count_text(void *ctx, struct pieces_run *r, const unsigned char *p, size_t n, enum text_end end,
+static ptrdiff_t count_text(void *ctx, struct chunk_run *r, const unsigned char *p, size_t n, enum text_end end,
                             size_t *where, struct err *e)
 {
     struct counter *c = r->work;
     (void)ctx;
-    return walk_text(&c->walk, p, n, end, where, e);
+    c->pretokenizer.invalid = r->reading.invalid;
+    return pretokenize_text(&c->pretokenizer, p, n, end, where, e);
 }
 
-static bool is_full(void *ctx, const struct pieces_run *r)
+static bool is_full(void *ctx, const struct chunk_run *r)
 {
     const struct worker *w = ctx;
     const struct counter *c = r->work;
@@ -78,11 +77,11 @@ static bool is_full(void *ctx, const struct pieces_run *r)
 }
 
 /* Writes the open batch: words, then what they cover. */
-static int end_batch(void *ctx, struct pieces_run *r, struct err *e)
+static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
 {
     struct worker *w = ctx;
     struct counter *c = r->work;
-    struct word word;
+    struct pretoken word;
     size_t pos = 0;
     batch_begin(&w->batch, 1, "standard output", r->id);
     while (table_next(&c->table, &pos, &word)) {
@@ -90,13 +89,13 @@ static int end_batch(void *ctx, struct pieces_run *r, struct err *e)
             return -1;
     }
     w->runs.len = 0;
-    if (pieces_put_run(r, &w->runs, e) ||
-        batch_end(&w->batch, RECORD_COMMIT, (struct str){r->wire_rules.p, r->wire_rules.len}, &w->runs, 1, e))
+    if (chunk_reader_put_run(r, &w->runs, e) ||
+        batch_end(&w->batch, RECORD_COMMIT, (struct str){r->encoded_rules.p, r->encoded_rules.len}, &w->runs, 1, e))
         return -1;
     return table_clear(&c->table, e);
 }
 
-static const struct pieces_ops ops = {
+static const struct chunk_ops ops = {
     .name = NAME, .open = open_run, .close = close_run, .text = count_text, .is_full = is_full, .flush = end_batch};
 
 /* ---- Records ---- */
@@ -106,7 +105,7 @@ static int count_stream(struct worker *w, const char *path, struct err *e)
     struct record_reader in;
     if (record_reader_open(&in, path, e))
         return -1;
-    int rc = pieces_stream(&w->pieces, &in, true, false, e);
+    int rc = chunk_reader_stream(&w->pieces, &in, true, false, e);
     record_reader_close(&in);
     return rc;
 }
@@ -117,7 +116,7 @@ static int run(struct worker *w, struct err *e)
         if (count_stream(w, w->opt.files[i], e))
             return -1;
     }
-    return pieces_finish(&w->pieces, e) || fd_close_stdout(e) ? -1 : 0;
+    return chunk_reader_finish(&w->pieces, e) || fd_close_stdout(e) ? -1 : 0;
 }
 
 /* Reads the command line. 0: go on; 1: help or version was printed, or failed to (e->code); -1: wrong use. */
@@ -155,16 +154,16 @@ int main(int argc, char **argv)
     static struct worker w;
     struct err e;
     fd_prepare();
-    pieces_init(&w.pieces, &ops, &w);
+    chunk_reader_init(&w.pieces, &ops, &w);
     int rc = parse(&w.opt, argc, argv, &e);
     if (rc > 0)
         return e.code;
     if (rc == 0)
         rc = prog_no_terminal(&e) || simd_prepare(&e) || run(&w, &e) ? -1 : 0;
     if (rc < 0 && !isatty(1))
-        pieces_send_failure(&w.pieces, &e);
+        chunk_reader_send_failure(&w.pieces, &e);
     int code = rc < 0 ? prog_fail(NAME, &e) : w.pieces.passed.code;
-    pieces_free(&w.pieces);
+    chunk_reader_free(&w.pieces);
     buf_free(&w.runs);
     batch_free(&w.batch);
     return code;

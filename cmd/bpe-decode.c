@@ -1,10 +1,10 @@
 /* bpe-decode - ids in, the bytes they stand for out: exactly what was encoded. */
-#include "formats/model.h"
-#include "formats/record.h"
+#include "core/model.h"
+#include "io/fd.h"
+#include "io/prog.h"
+#include "records/record.h"
 #include "sys/buf.h"
 #include "sys/bytes.h"
-#include "sys/fd.h"
-#include "sys/prog.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -56,8 +56,9 @@ static int decode_ids(struct decoder *d, const unsigned char *p, size_t n, const
     for (size_t i = 0; i < n; i++, p += d->opt.width) {
         uint32_t id = load_le(p, d->opt.width);
         if (id >= m->n_ids || !m->token[id].p)
-            return err_set(e, EX_DATAERR, "%s: id %lu at index %llu is none of the model's (%s); see -d", name,
-                           (unsigned long)id, (unsigned long long)(index + i), d->opt.model);
+            return err_at(e, EX_DATAERR, name, ERR_NO_OFFSET,
+                          "id %lu at index %llu is none of the model's (%s); see -d", (unsigned long)id,
+                          (unsigned long long)(index + i), d->opt.model);
         const struct model_token *t = &m->token[id];
         if (d->out.cap - d->out.len < t->len + (size_t)COPY && buf_reserve(&d->out, OUT + t->len, e))
             return -1;
@@ -86,7 +87,8 @@ static int decode_file(struct decoder *d, const char *path, struct err *e)
         }
         d->in.len += (size_t)got;
         if (index == 0 && record_begins(d->in.p, d->in.len)) {
-            rc = err_set(e, EX_DATAERR, "%s: these are records; bpe-decode takes raw ids (bpe-encode -f raw)", name);
+            rc = err_at(e, EX_DATAERR, name, ERR_NO_OFFSET,
+                        "these are records; bpe-decode takes raw ids (bpe-encode -f raw)");
             break;
         }
         size_t n = d->in.len / d->opt.width, used = n * d->opt.width;
@@ -96,8 +98,8 @@ static int decode_file(struct decoder *d, const char *path, struct err *e)
         d->in.len -= used;
     }
     if (rc == 0 && d->in.len)
-        rc = err_set(e, EX_DATAERR, "%s: ends inside an id (%zu bytes behind id %llu); see -d", name, d->in.len,
-                     (unsigned long long)index);
+        rc = err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "ends inside an id (%zu bytes behind id %llu); see -d",
+                    d->in.len, (unsigned long long)index);
     if (fd >= 0)
         close(fd);
     return rc;

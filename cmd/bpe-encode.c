@@ -3,18 +3,18 @@
  * Text gives raw ids, as training programs read them; chunks (from bpe-chunk) give token records, in any fan-out, or
  * raw ids where whoever runs it keeps the order.
  */
-#include "bpe/model_open.h"
-#include "bpe/scan.h"
-#include "bpe/tokenize.h"
-#include "formats/batch.h"
-#include "formats/model.h"
-#include "formats/model_rules.h"
-#include "formats/pieces.h"
-#include "formats/record.h"
+#include "chunk/chunk_reader.h"
+#include "core/model.h"
+#include "encode/tokenize.h"
+#include "io/fd.h"
+#include "io/prog.h"
+#include "model/model_open.h"
+#include "model/model_rules.h"
+#include "records/batch.h"
+#include "records/record.h"
+#include "scan/scan.h"
 #include "sys/buf.h"
-#include "sys/fd.h"
 #include "sys/hash.h"
-#include "sys/prog.h"
 #include "sys/simd.h"
 
 #include <getopt.h>
@@ -76,8 +76,8 @@ struct program {
     struct encoder encoder;
     const char *pattern; /* of the model, by name; NULL: by regexes, or not known */
     enum format format;
-    struct pieces pieces; /* a run's work is a struct tokenize */
-    struct pieces_run *text_run;
+    struct chunk_reader pieces; /* a run's work is a struct tokenize */
+    struct chunk_run *text_run;
     struct tokenize *current; /* whose ids come */
     struct batch_piece piece;
     struct batch batch;
@@ -181,10 +181,7 @@ static int put_rules(struct program *p, struct buf *out, struct err *e)
 {
     const struct options *o = &p->opt;
     const struct model *m = &p->model;
-    struct rules r = {.invalid = o->invalid,
-                      .jsonl = o->jsonl,
-                      .field = str_of(o->field ? o->field : ""),
-                      .skip_bad_lines = o->skip_bad_lines};
+    struct rules r = {0};
     if (!p->pattern && m->n_regex == 0)
         return err_set(e, EX_USAGE, "%s does not say how text splits into pretokens; see -p", o->model);
     int rc = model_rules_pattern(&r, m, p->pattern, e) || model_rules_special(&r, m, o->special == SPECIAL_TEXT, e) ||
@@ -316,7 +313,7 @@ static int flush_ids(void *ctx, struct err *e)
 
 /* ---- Pieces ---- */
 
-static int open_run(void *ctx, struct pieces_run *r, struct err *e)
+static int open_run(void *ctx, struct chunk_run *r, struct err *e)
 {
     struct program *p = ctx;
     const struct rules *rules = &r->rules;
@@ -330,27 +327,27 @@ static int open_run(void *ctx, struct pieces_run *r, struct err *e)
     t->ids.wide = p->piece.width == 4;
     t->eot = p->opt.eot;
     t->no_special = p->opt.special == SPECIAL_ERROR;
-    t->documents = rules->jsonl;
     t->flush = flush_ids;
     t->ctx = p;
     return check_pattern(p, rules, e) || match_special(p, rules, t->special_id, e) || set_separator(p, t, rules, e) ||
-                   tokenize_open(t, rules->pattern, rules->regex, rules->n_regex, rules->special, rules->n_special,
-                                 rules->invalid, e)
+                   tokenize_open(t, rules, INVALID_ERROR, e)
                ? -1
                : 0;
 }
 
-static void close_run(struct pieces_run *r)
+static void close_run(struct chunk_run *r)
 {
     if (r->work)
         tokenize_close(r->work);
     free(r->work);
 }
 
-static int begin_piece(void *ctx, struct pieces_run *r, const struct piece *x, struct err *e)
+static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)
 {
     struct program *p = ctx;
     struct tokenize *t = p->current = r->work;
+    t->pretokenizer.invalid = r->reading.invalid;
+    t->documents = x->documents;
     bool behind = x->before && (t->separator == SIZE_MAX ? t->eot == EOT_NONE : x->before == t->separator + 1);
     (void)e;
     tokenize_begin(t, x->begin > 0 && !x->documents && !behind);
@@ -360,7 +357,7 @@ static int begin_piece(void *ctx, struct pieces_run *r, const struct piece *x, s
     return 0;
 }
 
-static ptrdiff_t encode_text(void *ctx, struct pieces_run *r, const unsigned char *text, size_t n, enum text_end end,
+static ptrdiff_t encode_text(void *ctx, struct chunk_run *r, const unsigned char *text, size_t n, enum text_end end,
                              size_t *where, struct err *e)
 {
     struct program *p = ctx;
@@ -372,34 +369,34 @@ static ptrdiff_t encode_text(void *ctx, struct pieces_run *r, const unsigned cha
     return used;
 }
 
-static int end_piece(void *ctx, struct pieces_run *r, const struct piece *x, struct err *e)
+static int end_piece(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)
 {
     (void)r, (void)x;
     return flush_ids(ctx, e);
 }
 
-static int end_batch(void *ctx, struct pieces_run *r, struct err *e)
+static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
 {
     struct program *p = ctx;
     p->runs.len = 0;
     if (p->format != RECORDS && r->skipped)
         prog_note(NAME, "%llu lines were left out; the first: %.*s", (unsigned long long)r->skipped, (int)r->where.len,
                   (const char *)r->where.p);
-    if (pieces_put_run(r, &p->runs, e) || p->format != RECORDS)
+    if (chunk_reader_put_run(r, &p->runs, e) || p->format != RECORDS)
         return p->format == RECORDS ? -1 : 0;
     if (!p->batch_open)
         batch_begin(&p->batch, p->fd, p->out_name, r->id);
     p->batch_open = false;
-    return batch_end(&p->batch, RECORD_COMMIT, (struct str){r->wire_rules.p, r->wire_rules.len}, &p->runs, 1, e);
+    return batch_end(&p->batch, RECORD_COMMIT, (struct str){r->encoded_rules.p, r->encoded_rules.len}, &p->runs, 1, e);
 }
 
-static const struct pieces_ops ops = {.name = NAME,
-                                      .open = open_run,
-                                      .close = close_run,
-                                      .begin = begin_piece,
-                                      .text = encode_text,
-                                      .end = end_piece,
-                                      .flush = end_batch};
+static const struct chunk_ops ops = {.name = NAME,
+                                     .open = open_run,
+                                     .close = close_run,
+                                     .begin = begin_piece,
+                                     .text = encode_text,
+                                     .end = end_piece,
+                                     .flush = end_batch};
 
 /* ---- Inputs ---- */
 
@@ -432,27 +429,34 @@ static int encode_records(struct program *p, struct input *in, const struct buf 
     if (!failed)
         failed = set_format(p, RECORDS, e) != 0;
     p->is_records = true;
-    int rc = pieces_stream(&p->pieces, &reader, p->format == RECORDS, failed, e);
+    int rc = chunk_reader_stream(&p->pieces, &reader, p->format == RECORDS, failed, e);
     record_reader_close(&reader);
     return rc;
 }
 
 static int encode_plain(struct program *p, struct input *in, const struct buf *first, uint64_t source, struct err *e)
 {
-    struct buf rules = {0};
+    const struct options *o = &p->opt;
+    const struct reading how = {.invalid = o->invalid,
+                                .jsonl = o->jsonl,
+                                .field = str_of(o->field ? o->field : ""),
+                                .skip_bad_lines = o->skip_bad_lines};
+    struct buf rules = {0}, reading = {0};
     if (p->is_records)
         return err_set(e, EX_USAGE, "%s: text and chunks are not encoded together", input_name(in));
     p->is_text = true;
     if (set_format(p, RAW, e))
         return -1;
     if (!p->text_run) {
-        if (put_rules(p, &rules, e) == 0)
-            p->text_run = pieces_own_run(&p->pieces, (struct str){rules.p, rules.len}, e);
+        if (put_rules(p, &rules, e) == 0 && reading_put(&reading, &how, e) == 0)
+            p->text_run = chunk_reader_own_run(&p->pieces, (struct str){rules.p, rules.len},
+                                               (struct str){reading.p, reading.len}, e);
         buf_free(&rules);
+        buf_free(&reading);
         if (!p->text_run)
             return -1;
     }
-    return pieces_text(&p->pieces, p->text_run, in, first, source, e);
+    return chunk_reader_text(&p->pieces, p->text_run, in, first, source, e);
 }
 
 static int encode_file(struct program *p, const char *path, uint64_t source, struct err *e)
@@ -501,12 +505,13 @@ static int run(struct program *p, struct err *e)
         *e = p->pieces.passed;
         return -1;
     }
-    return pieces_finish(&p->pieces, e) || (o->path ? outfile_commit(&p->outfile, e) : fd_close_stdout(e)) ? -1 : 0;
+    return chunk_reader_finish(&p->pieces, e) || (o->path ? outfile_commit(&p->outfile, e) : fd_close_stdout(e)) ? -1
+                                                                                                                 : 0;
 }
 
 static void program_free(struct program *p)
 {
-    pieces_free(&p->pieces);
+    chunk_reader_free(&p->pieces);
     encoder_free(&p->encoder);
     model_free(&p->model);
     batch_free(&p->batch);
@@ -627,7 +632,7 @@ int main(int argc, char **argv)
     static struct program p = {.fd = 1, .out_name = "standard output"};
     struct err e;
     fd_prepare();
-    pieces_init(&p.pieces, &ops, &p);
+    chunk_reader_init(&p.pieces, &ops, &p);
     int rc = parse(&p.opt, argc, argv, &e);
     if (rc > 0)
         return e.code;
@@ -636,7 +641,7 @@ int main(int argc, char **argv)
     if (rc < 0 && p.opt.path)
         outfile_drop(&p.outfile);
     if (rc < 0 && p.format == RECORDS && !isatty(1))
-        pieces_send_failure(&p.pieces, &e);
+        chunk_reader_send_failure(&p.pieces, &e);
     int code = rc < 0 ? prog_fail(NAME, &e) : p.pieces.passed.code;
     program_free(&p);
     return code;

@@ -3,16 +3,16 @@
  * Pattern and special tokens come with the sum. The model is written when all of it is known, and nothing if anything
  * is amiss.
  */
-#include "bpe/learn.h"
-#include "bpe/scan.h"
-#include "formats/ledger.h"
-#include "formats/model_write.h"
-#include "formats/record.h"
-#include "formats/trained.h"
-#include "sys/fd.h"
+#include "core/pattern.h"
+#include "io/fd.h"
+#include "io/prog.h"
+#include "model/assign_ids.h"
+#include "model/model_write.h"
+#include "records/ledger.h"
+#include "records/record.h"
 #include "sys/num.h"
-#include "sys/prog.h"
 #include "sys/simd.h"
+#include "train/learn.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -62,14 +62,13 @@ struct merger {
     struct ledger ledger;
     struct rules rules;
     struct progress progress;
-    struct trained_merge *merges;    /* owned */
-    struct trained_special *special; /* owned */
-    struct model_regex *regex;       /* owned */
+    struct trained_merge *merges; /* owned */
+    struct str *special;          /* owned */
 };
 
 /* ---- Reading the sum ---- */
 
-static int take(void *ctx, const struct word *w, size_t n, struct err *e)
+static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
 {
     struct merger *m = ctx;
     for (size_t i = 0; i < n; i++) {
@@ -119,8 +118,9 @@ static int check_sum(struct merger *m, struct err *e)
         return err_set(e, EX_TEMPFAIL,
                        "these counts have not been through bpe-sum, or only with --partial; pass them "
                        "through it, or see --partial here");
-    struct err why = *e;
-    return err_set(e, EX_TEMPFAIL, "the sum is incomplete (%s); complete it with bpe-sum, or see --partial", why.msg);
+    char why[ERR_TEXT];
+    return err_set(e, EX_TEMPFAIL, "the sum is incomplete (%s); complete it with bpe-sum, or see --partial",
+                   err_text(e, why));
 }
 
 static int read_sum(struct merger *m, struct err *e)
@@ -153,15 +153,15 @@ static int learn(struct merger *m, struct trained *model, struct err *e)
         return err_set(e, EX_USAGE, "-v %llu: too small; %zu special token%s and 256 bytes need %llu",
                        (unsigned long long)o->vocab_size, r->n_special, r->n_special == 1 ? "" : "s",
                        (unsigned long long)least);
-    struct learn_special *special = calloc(r->n_special + 1, sizeof *special);
+    struct str *special = calloc(r->n_special + 1, sizeof *special);
     m->special = calloc(r->n_special + 1, sizeof *m->special);
     if (!special || !m->special) {
         free(special);
         return err_mem(e, "special tokens", r->n_special * sizeof *special);
     }
     for (size_t i = 0; i < r->n_special; i++) {
-        special[i] = (struct learn_special){r->special[i].p, r->special[i].len};
-        m->special[i] = (struct trained_special){r->special[i].p, r->special[i].len};
+        special[i] = (struct str){r->special[i].p, r->special[i].len};
+        m->special[i] = (struct str){r->special[i].p, r->special[i].len};
     }
     struct learn_opts lo = {.tie = o->tie,
                             .vocab_size = (uint32_t)o->vocab_size,
@@ -203,23 +203,15 @@ static int learn(struct merger *m, struct trained *model, struct err *e)
 static int set_pattern(struct merger *m, struct trained *model, struct err *e)
 {
     const struct rules *r = &m->rules;
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)(r->pattern.len < sizeof name ? r->pattern.len : sizeof name - 1),
-             (const char *)r->pattern.p);
-    const struct pattern *pattern = r->n_regex ? NULL : pattern_find(name);
+    const struct pattern *pattern = r->n_regex ? NULL : pattern_find(r->pattern);
     if (!pattern && !r->n_regex)
-        return err_set(e, EX_DATAERR, "pattern \"%s\" is not known to this bpe-merge; use one version everywhere",
-                       name);
-    model->n_regex = pattern ? pattern->n_regexes : r->n_regex;
-    model->regex = m->regex = calloc(model->n_regex + 1, sizeof *m->regex);
-    if (!m->regex)
-        return err_mem(e, "the regexes", model->n_regex * sizeof *m->regex);
-    for (size_t i = 0; i < model->n_regex; i++)
-        m->regex[i] = pattern ? (struct model_regex){pattern->regexes[i].p, pattern->regexes[i].len}
-                              : (struct model_regex){(const char *)r->regex[i].p, r->regex[i].len};
+        return err_set(e, EX_DATAERR, "pattern \"%.*s\" is not known to this bpe-merge; use one version everywhere",
+                       (int)(r->pattern.len < 60 ? r->pattern.len : 60), (const char *)r->pattern.p);
+    model->n_regex = pattern ? pattern->n_regex : r->n_regex;
+    model->regex = pattern ? pattern->regex : r->regex;
     model->pattern = pattern ? pattern->name : NULL;
     for (size_t i = 0; i < r->n_regex && m->opt.format == MODEL_JSON; i++)
-        if (model_has_possessive_count(m->regex[i].p, m->regex[i].len))
+        if (model_has_possessive_count(model->regex[i]))
             prog_note(NAME, "the regex has }+, which Hugging Face tokenizers reads as a repetition, not as possessive: "
                             "write (?>...{n,m}) or the model splits text otherwise than it was counted");
     return 0;
@@ -251,7 +243,6 @@ static void merger_free(struct merger *m)
     rules_free(&m->rules);
     free(m->merges);
     free(m->special);
-    free(m->regex);
 }
 
 /* ---- The command line ---- */

@@ -2,12 +2,12 @@
  *
  * Ids stay what they are. What the other format cannot say is an error, and nothing is written then.
  */
-#include "bpe/model_open.h"
-#include "formats/model.h"
-#include "formats/model_write.h"
+#include "core/model.h"
+#include "io/fd.h"
+#include "io/prog.h"
+#include "model/model_open.h"
+#include "model/model_write.h"
 #include "sys/buf.h"
-#include "sys/fd.h"
-#include "sys/prog.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -97,7 +97,7 @@ static int put_vocab(struct buf *out, const struct model *m, struct err *e)
                       tokens, model_id_bytes(m), (unsigned long)longest) ||
                    (m->by_rank ? buf_put_str(out, "merges: by rank\n", e)
                                : buf_printf(out, e, "merges: %zu\n", m->n_merges)) ||
-                   buf_printf(out, e, "ignore-merges: %s\nunreached: %zu\n", m->whole_first ? "yes" : "no", unreached)
+                   buf_printf(out, e, "ignore-merges: %s\nunreached: %zu\n", m->ignore_merges ? "yes" : "no", unreached)
                ? -1
                : 0;
 }
@@ -123,7 +123,7 @@ static void warn(const struct model *m, enum model_format format)
                   "vocab.json and merges.txt do not say the pattern, which readers take to be gpt2; here it is %s",
                   pattern_name(m));
     for (size_t i = 0; format == MODEL_JSON && i < m->n_regex; i++) {
-        if (model_has_possessive_count(m->regex[i].p, m->regex[i].len))
+        if (model_has_possessive_count(m->regex[i]))
             prog_note(NAME, "the regex has }+, which Hugging Face tokenizers reads as a repetition, not as possessive: "
                             "tokenizer.json splits text otherwise than this model");
     }
@@ -133,7 +133,7 @@ static int convert(const struct options *o, struct model *m, struct err *e)
 {
     if (o->has_form)
         m->merges_as_strings = o->merges_as_strings;
-    if (model_fit(m, o->format, e) || model_save(m, o->format, o->path, e))
+    if (model_convert(m, o->format, e) || model_save(m, o->format, o->path, e))
         return -1;
     warn(m, o->format);
     return 0;

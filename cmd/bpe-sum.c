@@ -3,15 +3,15 @@
  * Counts of any number of bpe-counts in, in any order; one sum out, its words sorted by bytes, if it is complete. A sum
  * is counts again, so sums of sums work the same way. What memory (-S) does not hold goes to sorted runs on disk.
  */
-#include "bpe/runs.h"
-#include "bpe/table.h"
-#include "formats/batch.h"
-#include "formats/ledger.h"
-#include "formats/record.h"
+#include "count/external_merge.h"
+#include "count/table.h"
+#include "io/fd.h"
+#include "io/prog.h"
+#include "records/batch.h"
+#include "records/ledger.h"
+#include "records/record.h"
 #include "sys/buf.h"
-#include "sys/fd.h"
 #include "sys/num.h"
-#include "sys/prog.h"
 #include "sys/simd.h"
 
 #include <getopt.h>
@@ -45,7 +45,7 @@ struct options {
 struct summer {
     struct options opt;
     struct table table;
-    struct runs runs;
+    struct external_merge runs;
     struct ledger ledger;
     struct batch batch;
     struct progress progress;
@@ -57,10 +57,10 @@ static int spill_table(struct summer *s, uint64_t most, struct err *e)
 {
     if (table_n(&s->table) < RUN_LEAST || table_bytes(&s->table) <= most)
         return 0;
-    return runs_spill(&s->runs, &s->table, e) || table_clear(&s->table, e) ? -1 : 0;
+    return external_merge_spill(&s->runs, &s->table, e) || table_clear(&s->table, e) ? -1 : 0;
 }
 
-static int take(void *ctx, const struct word *w, size_t n, struct err *e)
+static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
 {
     struct summer *s = ctx;
     return table_add(&s->table, w, n, e) || spill_table(s, s->opt.memory / 2, e) ? -1 : 0;
@@ -108,7 +108,7 @@ static int write_missing(struct summer *s, struct err *e)
     return outfile_commit(&o, e);
 }
 
-static int write_word(void *ctx, const struct word *w, struct err *e)
+static int write_word(void *ctx, const struct pretoken *w, struct err *e)
 {
     struct summer *s = ctx;
     return batch_word(&s->batch, w->p, w->len, w->count, e);
@@ -122,7 +122,8 @@ static int write_sum(struct summer *s, bool complete, struct err *e)
     struct str rules = {s->ledger.rules.p, s->ledger.rules.len};
     batch_begin(&s->batch, 1, "standard output", ledger_only_run(&s->ledger));
     s->out.len = 0;
-    int rc = runs_merge(&s->runs, &s->table, write_word, s, e) || ledger_put_runs(&s->ledger, &runs, &n_runs, e) ||
+    int rc = external_merge_merge(&s->runs, &s->table, write_word, s, e) ||
+             ledger_put_runs(&s->ledger, &runs, &n_runs, e) ||
              batch_end(&s->batch, complete ? RECORD_SUMMARY : RECORD_COMMIT, rules, &runs, n_runs, e) ||
              ledger_put_promises(&s->ledger, &s->out, e) || batch_write_records(1, "standard output", &s->out, e) ||
              fd_close_stdout(e);
@@ -134,6 +135,7 @@ static int run(struct summer *s, struct err *e)
 {
     struct err why;
     struct str where;
+    char text[ERR_TEXT];
     progress_start(&s->progress, NAME);
     if (table_init(&s->table, e))
         return -1;
@@ -156,7 +158,7 @@ static int run(struct summer *s, struct err *e)
         return -1;
     }
     if (!complete)
-        prog_note(NAME, "%s", why.msg);
+        prog_note(NAME, "%s", err_text(&why, text));
     return write_sum(s, complete, e);
 }
 
@@ -166,8 +168,8 @@ static void send_failure(const struct err *e)
     static const unsigned char nobody[ID_LEN];
     struct buf out = {0};
     struct err ignored;
-    struct failure f = {
-        nobody, UINT64_MAX, UINT64_MAX, (uint64_t)e->code, {(const unsigned char *)e->msg, strlen(e->msg)}};
+    char text[ERR_TEXT];
+    struct failure f = {nobody, UINT64_MAX, UINT64_MAX, (uint64_t)e->code, str_of(err_text(e, text))};
     if (failure_put_record(&out, &f, &ignored) == 0)
         fd_write(1, out.p, out.len, "standard output", &ignored);
     buf_free(&out);
@@ -176,7 +178,7 @@ static void send_failure(const struct err *e)
 static void summer_free(struct summer *s)
 {
     table_free(&s->table);
-    runs_free(&s->runs);
+    external_merge_free(&s->runs);
     ledger_free(&s->ledger);
     batch_free(&s->batch);
     buf_free(&s->out);
@@ -235,7 +237,7 @@ int main(int argc, char **argv)
         return e.code;
     if (rc == 0) {
         ledger_init(&s.ledger, take, &s, false, s.opt.temp);
-        runs_init(&s.runs, s.opt.temp, (size_t)(s.opt.memory / 2));
+        external_merge_init(&s.runs, s.opt.temp, (size_t)(s.opt.memory / 2));
         rc = prog_no_terminal(&e) || simd_prepare(&e) || run(&s, &e) ? -1 : 0;
         summer_free(&s);
     }

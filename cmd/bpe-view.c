@@ -3,15 +3,15 @@
  * Counts are lines `count TAB pretoken`, made for sort(1) and grep(1); every other record is a line that begins with
  * `#`, and what it holds.
  */
-#include "formats/ledger.h"
-#include "formats/record.h"
-#include "formats/wire.h"
+#include "io/fd.h"
+#include "io/prog.h"
+#include "records/ledger.h"
+#include "records/payload.h"
+#include "records/record.h"
 #include "sys/buf.h"
-#include "sys/fd.h"
 #include "sys/num.h"
-#include "sys/prog.h"
 #include "sys/simd.h"
-#include "sys/utf8.h"
+#include "unicode/utf8.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -99,7 +99,6 @@ static int put_number(struct buf *out, const char *key, uint64_t v, struct err *
 
 static int put_rules(struct buf *out, struct str wire, struct err *e)
 {
-    static const char *const invalid[] = {"error", "replace", "skip", "bytes"};
     struct rules r;
     if (rules_get(&r, wire, e))
         return -1;
@@ -108,14 +107,20 @@ static int put_rules(struct buf *out, struct str wire, struct err *e)
         rc = put_str(out, "regex", r.regex[i], e);
     for (size_t i = 0; i < r.n_special && rc == 0; i++)
         rc = put_str(out, "special", r.special[i], e);
-    if (rc == 0)
-        rc = buf_printf(out, e, " invalid=%s", invalid[r.invalid]);
-    if (rc == 0 && r.jsonl)
-        rc = put_str(out, "jsonl", r.field, e) || buf_printf(out, e, " on-error=%s", r.skip_bad_lines ? "skip" : "fail")
-                 ? -1
-                 : 0;
     rules_free(&r);
     return rc;
+}
+
+static int put_reading(struct buf *out, struct str encoded, struct err *e)
+{
+    struct reading r;
+    if (reading_get(&r, encoded, e) || buf_printf(out, e, " invalid=%s", invalid_policy_names[r.invalid]))
+        return -1;
+    if (!r.jsonl)
+        return 0;
+    return put_str(out, "jsonl", r.field, e) || buf_printf(out, e, " on-error=%s", r.skip_bad_lines ? "skip" : "fail")
+               ? -1
+               : 0;
 }
 
 /* ---- Records ---- */
@@ -124,9 +129,10 @@ static int view_chunk(struct buf *out, const struct record *rec, struct err *e)
 {
     struct chunk c;
     return chunk_get(&c, rec, e) || buf_put_str(out, "# chunk", e) || put_id(out, "run", c.run, e) ||
-                   put_rules(out, c.rules, e) || put_number(out, "source", c.source, e) ||
-                   put_str(out, "name", c.name, e) || put_number(out, "offset", c.offset, e) ||
-                   put_number(out, "bytes", c.text.len, e) || put_number(out, "inside", c.inside, e) ||
+                   put_rules(out, c.rules, e) || put_reading(out, c.reading, e) ||
+                   put_number(out, "source", c.source, e) || put_str(out, "name", c.name, e) ||
+                   put_number(out, "offset", c.offset, e) || put_number(out, "bytes", c.text.len, e) ||
+                   put_number(out, "inside", c.inside, e) ||
                    (c.before && put_number(out, "behind-special", c.before, e)) ||
                    (c.line && put_number(out, "line", c.line, e)) || buf_put_str(out, "\n\t", e) ||
                    put_escaped(out, c.text.p, c.text.len, e) || buf_put_byte(out, '\n', e)
@@ -141,11 +147,11 @@ static int view_range(struct buf *out, const struct record *rec, struct err *e)
     struct cursor c;
     uint64_t offset, len;
     if (range_get_head(&h, &c, rec, e) || buf_put_str(out, "# range", e) || put_id(out, "run", h.run, e) ||
-        put_rules(out, h.rules, e) || put_number(out, "promised", h.hint, e) || buf_put_byte(out, '\n', e))
+        put_rules(out, h.rules, e) || put_number(out, "promised", h.promised_bytes, e) || buf_put_byte(out, '\n', e))
         return -1;
     for (uint64_t i = 0; i < h.n_files; i++) {
         if (range_get_file(&f, &c, e) || buf_put_str(out, "#  file", e) || put_number(out, "source", f.source, e) ||
-            put_str(out, "name", f.name, e) || put_number(out, "size", f.size, e) ||
+            put_str(out, "name", f.name, e) || put_reading(out, f.reading, e) || put_number(out, "size", f.size, e) ||
             buf_printf(out, e, " mtime=%lld.%09llu", (long long)f.mtime_s, (unsigned long long)f.mtime_ns) ||
             (f.by_value && buf_put_str(out, " by-value", e)) || buf_put_str(out, " pieces=", e))
             return -1;
@@ -286,7 +292,7 @@ static int view_promise(struct buf *out, const struct record *rec, struct err *e
         return -1;
     for (uint64_t i = 0; i < h.n_sources; i++) {
         if (promise_get_source(&s, &c, e) || buf_put_str(out, "#  source", e) || put_number(out, "number", i, e) ||
-            put_str(out, "name", s.name, e) || put_number(out, "bytes", s.size, e) ||
+            put_str(out, "name", s.name, e) || put_reading(out, s.reading, e) || put_number(out, "bytes", s.size, e) ||
             buf_put_str(out, s.by_value ? " by-value\n" : "\n", e))
             return -1;
     }
@@ -332,7 +338,7 @@ static int view_record(struct viewer *v, const struct record *rec, struct err *e
 
 /* ---- Checking ---- */
 
-static int take_nothing(void *ctx, const struct word *w, size_t n, struct err *e)
+static int take_nothing(void *ctx, const struct pretoken *w, size_t n, struct err *e)
 {
     (void)ctx, (void)w, (void)n, (void)e;
     return 0;
@@ -351,7 +357,7 @@ static int check_range(struct ledger *l, const struct record *rec, const char *s
             return -1;
         for (uint64_t k = 0; k < f.n_pieces; k++) {
             if (range_get_piece(&offset, &len, &f, &c, e) ||
-                ledger_cover(l, h.run, h.rules, f.source, offset, offset + len, h.hint, stream, e))
+                ledger_cover(l, h.run, h.rules, f.source, offset, offset + len, h.promised_bytes, stream, e))
                 return -1;
         }
     }
@@ -395,11 +401,9 @@ static int view_stream(struct viewer *v, const char *path, struct err *e)
         v->n_records++;
         v->out.len = 0;
         if (v->opt.check ? check_record(&v->ledger, &rec, name, &why) : view_record(v, &rec, &why)) {
-            bool placed = strncmp(why.msg, name, strlen(name)) == 0 && why.msg[strlen(name)] == ':';
-            if (placed || why.code != EX_DATAERR)
-                *e = why;
-            else
-                err_set(e, why.code, "%s: byte %llu: %s", name, (unsigned long long)rec.offset, why.msg);
+            if (why.code == EX_DATAERR)
+                err_place(&why, name, rec.offset);
+            *e = why;
             next = RECORD_ERROR;
             break;
         }

@@ -1,31 +1,50 @@
 /* err.h - what went wrong, carried up to the program that prints it.
  *
  * Library code never prints and never exits. A function that can fail takes a `struct err *`, fills it and returns -1
- * (or NULL); the program prints `NAME: msg` once and exits with `code`, one of sysexits.h:
+ * (or NULL); the program prints `NAME: text` (err_text) once and exits with `code`, one of sysexits.h:
  *
  *   EX_USAGE 64 wrong use         EX_DATAERR 65 bad input data     EX_NOINPUT 66 input missing or unreadable
  *   EX_SOFTWARE 70 our own bug    EX_OSERR 71 memory, fork          EX_CANTCREAT 73 output cannot be created
- *   EX_IOERR 74 input or output error                               EX_TEMPFAIL 75 incomplete: run the missing part
- * again
+ *   EX_IOERR 74 input or output error                               EX_TEMPFAIL 75 incomplete: run what is missing
  */
 #ifndef BPE_SYS_ERR_H
 #define BPE_SYS_ERR_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include <sysexits.h>
 
+#define ERR_NO_OFFSET UINT64_MAX
+
 struct err {
-    int code;       /* exit status, 0 as long as nothing failed */
-    char msg[2000]; /* one line, no newline: input, place, what was found, what to do */
+    int code;        /* exit status, 0 as long as nothing failed */
+    char input[512]; /* what it is about, as messages name it (cut to fit); empty: not known yet, or nothing */
+    uint64_t offset; /* the byte of it, from 0; or ERR_NO_OFFSET */
+    uint64_t line;   /* or its line, from 1; 0: not known */
+    char msg[2000];  /* one line, no newline: what was found, what to do */
 };
 
-/* Fills *e (the message is cut to fit, and control characters in it are shown as \xHH so that it stays one line).
- * Always returns -1, so that `return err_set(e, ...)` reads well. */
+/* Fills *e, without a place (the message is cut to fit, and control characters in it are shown as \xHH so that it stays
+ * one line). Always returns -1, so that `return err_set(e, ...)` reads well. */
 int err_set(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* The same, followed by `: strerror(errnum)`. */
+/* The same with its place: offset may be ERR_NO_OFFSET. */
+int err_at(struct err *e, int code, const char *input, uint64_t offset, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* As err_set, followed by `: strerror(errnum)`. */
 int err_sys(struct err *e, int code, int errnum, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* Out of memory while doing `what` ("cannot get N bytes for the count table"). Returns -1. */
 int err_mem(struct err *e, const char *what, unsigned long long bytes);
+
+/* Says where an error is, unless that is known already: the first to say it, who is nearest, is right. offset may be
+ * ERR_NO_OFFSET. Return -1. */
+int err_place(struct err *e, const char *input, uint64_t offset);
+int err_place_line(struct err *e, const char *input, uint64_t line);
+
+/* The whole message, with its place in front: "a.txt: byte 7: ...". Returns to. */
+enum { ERR_TEXT = 2600 };
+const char *err_text(const struct err *e, char to[ERR_TEXT]);
 
 #endif

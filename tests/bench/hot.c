@@ -6,13 +6,13 @@
  * median of RUNS (9). Everything runs in this one thread. Where a path has versions for several levels of vector
  * instructions, each level this processor has is a line. Files are read once before.
  */
-#include "bpe/counter.h"
-#include "bpe/learn.h"
-#include "bpe/sorted.h"
-#include "formats/record.h"
-#include "sys/fd.h"
+#include "count/counter.h"
+#include "count/sorted_table.h"
+#include "io/fd.h"
+#include "records/record.h"
 #include "sys/simd.h"
-#include "sys/utf8.h"
+#include "train/learn.h"
+#include "unicode/utf8.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ enum {
     VOCAB = 32000,
 };
 
-static const struct str eot = {(const unsigned char *)"<|endoftext|>", 13};
+static struct str eot = {(const unsigned char *)"<|endoftext|>", 13};
 
 struct document {
     size_t from, len;
@@ -96,7 +96,7 @@ static double do_special(struct fixture *f)
 {
     size_t n = 0, at = 0, len = 0;
     for (size_t from = 0;
-         special_next(&f->part[0].walk.special, f->text, f->len, from, true, &at, &len) == SPECIAL_FOUND; n++)
+         special_next(&f->part[0].pretokenizer.special, f->text, f->len, from, true, &at, &len) == SPECIAL_FOUND; n++)
         from = at + len;
     must(n + 1 >= f->n_docs, "special tokens were missed");
     return (double)f->len;
@@ -117,8 +117,9 @@ static double do_scan(struct fixture *f)
 static void count_into(struct counter *c, const char *pattern, const unsigned char *p, size_t len)
 {
     size_t where;
-    must(!counter_open(c, str_of(pattern), NULL, 0, &eot, 1, INVALID_ERROR, &e), "");
-    must(walk_text(&c->walk, p, len, TEXT_DOC, &where, &e) >= 0, "");
+    const struct rules rules = {.pattern = str_of(pattern), .special = &eot, .n_special = 1};
+    must(!counter_open(c, &rules, INVALID_ERROR, &e), "");
+    must(pretokenize_text(&c->pretokenizer, p, len, TEXT_DOC, &where, &e) >= 0, "");
 }
 
 static double count_all(struct fixture *f, const char *pattern)
@@ -172,7 +173,7 @@ static double add_parts(struct fixture *f, bool sort)
     must(!table_init(&sum, &e), "");
     for (size_t i = 0; i < PARTS; i++) {
         size_t pos = 0;
-        struct word w[128];
+        struct pretoken w[128];
         for (size_t n = 1; n;) { /* as bpe-sum does: by what it reads of a record at a time */
             for (n = 0; n < 128 && table_next(&f->part[i].table, &pos, &w[n]);)
                 n++;
@@ -181,10 +182,10 @@ static double add_parts(struct fixture *f, bool sort)
     }
     must(table_n(&sum) == table_n(&f->sum), "the sum is wrong");
     if (sort) {
-        struct sorted words;
-        struct word w;
-        sorted_init(&words, &sum);
-        while (sorted_next(&words, &w))
+        struct sorted_table words;
+        struct pretoken w;
+        sorted_table_init(&words, &sum);
+        while (sorted_table_next(&words, &w))
             ;
     }
     table_free(&sum);
@@ -207,7 +208,7 @@ static double do_learn(struct fixture *f)
     const struct learn_opts o = {.tie = LEARN_HF, .vocab_size = VOCAB};
     const struct learn_merge *merges;
     size_t n = 0, pos = 0;
-    struct word w;
+    struct pretoken w;
     while (l && table_next(&f->sum, &pos, &w))
         learner_add(l, w.p, w.len, w.count, &e);
     must(l && !learner_run(l, &o, &merges, &n, &e), "");
@@ -280,12 +281,12 @@ static void fixture_count(struct fixture *f)
         count_into(&f->part[i], "gpt2", f->text + from, to - from);
         f->n_words += table_n(&f->part[i].table);
         from = to;
-        struct word w;
+        struct pretoken w;
         for (size_t pos = 0; table_next(&f->part[i].table, &pos, &w);)
             table_add(&f->sum, &w, 1, &e);
     }
     size_t at = 0, len = 0, from = 0;
-    for (; special_next(&f->part[0].walk.special, f->text, f->len, from, true, &at, &len) == SPECIAL_FOUND;
+    for (; special_next(&f->part[0].pretokenizer.special, f->text, f->len, from, true, &at, &len) == SPECIAL_FOUND;
          from = at + len)
         put_document(f, from, at);
     put_document(f, from, f->len);
@@ -330,10 +331,10 @@ static int ascending(const void *a, const void *b)
 
 static void measure(struct fixture *f, const struct path *p, const char *level, size_t runs)
 {
-    const struct scan_text *gpt2 = pattern_find("gpt2")->regexes;
+    const struct str *gpt2 = pattern_at(PATTERN_GPT2)->regex;
     bool regex = p->pattern && !strcmp(p->pattern, "regex");
     if (p->pattern)
-        f->scanner = scanner_open(regex ? NULL : pattern_find(p->pattern), gpt2, 1, &e);
+        f->scanner = scanner_open(regex ? NULL : pattern_find(str_of(p->pattern)), gpt2, 1, &e);
     double rate[RUNS_MAX];
     p->once(f); /* warm */
     for (size_t i = 0; i < runs; i++) {

@@ -48,12 +48,12 @@ bpe-chunk -b 4k in.txt >ranges
 bpe-chunk -b 4k --inline --invalid=replace -p cl100k -s '<|endoftext|>' -s '<pad>' in.txt >chunks
 like "$(bpe-chunk -p llama3 in.txt | bpe-view)" "* pattern=cl100k special*" "an alias of a pattern does not travel"
 bpe-chunk --jsonl=a.b --on-error=skip -e '\s|\S+' empty.jsonl 2>/dev/null >failed
-like "$(bpe-view <ranges)" "# promise run=* pattern=gpt2 special=<|endoftext|> invalid=error
-#  source number=0 name=in.txt bytes=$(wc -c <in.txt)
-# range run=* pattern=gpt2 special=<|endoftext|> invalid=error promised=*
-#  file source=0 name=in.txt size=* pieces=0+*,*+*
-# promise run=* pattern=gpt2 special=<|endoftext|> invalid=error
-#  source number=0 name=in.txt bytes=$(wc -c <in.txt)" "ranges and a promise"
+like "$(bpe-view <ranges)" "# promise run=* pattern=gpt2 special=<|endoftext|>
+#  source number=0 name=in.txt invalid=error bytes=$(wc -c <in.txt)
+# range run=* pattern=gpt2 special=<|endoftext|> promised=*
+#  file source=0 name=in.txt invalid=error size=* pieces=0+*,*+*
+# promise run=* pattern=gpt2 special=<|endoftext|>
+#  source number=0 name=in.txt invalid=error bytes=$(wc -c <in.txt)" "ranges and a promise"
 like "$(bpe-view <chunks)" "# chunk run=* pattern=cl100k special=<|endoftext|> special=<pad> invalid=replace source=0 name=in.txt offset=0 bytes=* inside=1
 $tab*
 # chunk *

@@ -8,24 +8,65 @@ includes() {
     sed -nE 's/^ *# *include *"([^"]+)".*/\1/p' "$1"
 }
 
-# arrows NAME FILES ALLOWED: nothing but these rooms (a pattern) is included.
-arrows() {
-    local bad="" file header
-    for file in $2; do
-        for header in $(includes "$file"); do
-            [[ $header =~ ^($3)/[a-z0-9_]+\.h$ ]] || bad="$bad $file:$header"
+# The rooms, each with those it may look into. What may be looked into may not lead further: this is checked, too.
+declare -A may=(
+    [sys]="sys"
+    [unicode]="unicode sys"
+    [io]="io sys"
+    [json]="json unicode io sys"
+    [core]="core sys"
+    [scan]="scan core unicode sys"
+    [text]="text scan core json unicode io sys"
+    [records]="records core io sys"
+    [model]="model core json unicode io sys"
+    [count]="count text scan core json unicode io sys"
+    [train]="train core sys"
+    [encode]="encode text scan core json unicode io sys"
+    [chunk]="chunk text records scan core json unicode io sys"
+)
+may[cmd]="${!may[*]}"
+
+is "$(for room in common/*/; do basename "$room"; done | sort | tr '\n' ' ')" \
+    "$(printf '%s\n' "${!may[@]}" | grep -vx cmd | sort | tr '\n' ' ')" "the rooms are those of common/README"
+
+bad=""
+for room in "${!may[@]}"; do
+    for below in ${may[$room]}; do
+        for further in ${may[$below]}; do
+            [[ " ${may[$room]} " == *" $further "* ]] || bad="$bad $room:$below:$further"
         done
     done
-    is "$bad" "" "$1"
+    for below in ${may[$room]}; do
+        [ "$below" = "$room" ] || [[ " ${may[$below]} " != *" $room "* ]] || bad="$bad $room:$below:$room"
+    done
+done
+is "$bad" "" "arrows point down: no room is above one that is above it"
+
+# reach FILE: the rooms that it sees, directly or through what it includes.
+declare -A reached
+reach() {
+    local header
+    [ -z "${reached[$1]+set}" ] || return 0
+    reached[$1]=" "
+    for header in $(includes "$1"); do
+        [ -e "common/$header" ] || continue
+        reach "common/$header"
+        reached[$1]+="${header%%/*} ${reached[common/$header]}"
+    done
 }
 
-arrows "sys includes sys only" "$(ls common/sys/*.[ch])" "sys"
-encoding="common/bpe/model_open.h common/bpe/merges.h common/bpe/encoder.h"
-arrows "bpe includes bpe and sys" "$(printf '%s\n' common/bpe/*.[ch] | grep -vxF "${encoding// /$'\n'}")" "bpe|sys"
-is "$(for header in $encoding; do includes "$header"; done | grep '^formats' | sort -u)" "formats/model.h" \
-    "but encoding reads a model, as formats has it"
-arrows "formats includes formats and sys" "$(ls common/formats/*.[ch])" "formats|sys"
-arrows "programs include the three rooms, and no other program" "$(ls cmd/*.c)" "bpe|formats|sys"
+for room in common/* cmd; do
+    [ -d "$room" ] || continue
+    room=${room#common/} bad=""
+    for file in common/"$room"/*.[ch] "$room"/*.c; do
+        [ -e "$file" ] || continue
+        reach "$file"
+        for seen in $(tr ' ' '\n' <<<"${reached[$file]}" | sort -u); do
+            [[ " ${may[$room]:-} " == *" $seen "* ]] || bad="$bad $file:$seen"
+        done
+    done
+    is "$bad" "" "$room sees ${may[$room]:-nothing} only, directly and through others"
+done
 
 bad=""
 for file in common/*/*.[ch] cmd/*.c; do
@@ -39,11 +80,11 @@ is "$bad" "" "every header that is included is there"
 while read -r header owner; do
     is "$(grep -lE "^ *# *include *<$header>" common/*/*.[ch] cmd/*.[ch] 2>/dev/null | tr '\n' ' ')" "$owner " "<$header> is included by $owner only"
 done <<'END'
-pcre2.h common/bpe/scan_regex.c
-zstd.h common/sys/codec.c
-zlib.h common/sys/codec.c
+pcre2.h common/scan/scan_regex.c
+zstd.h common/io/codec.c
+zlib.h common/io/codec.c
 xxhash.h common/sys/hash.c
-jansson.h common/formats/jsonl.c
+jansson.h common/text/jsonl.c
 sha2.h common/sys/sha256.c
 END
 
@@ -56,24 +97,13 @@ for header in common/*/*.h; do
 done
 is "$missing" "" "common/README names every module"
 
+is "$(sed -nE 's|^    ([a-z]+)/ .*|\1|p' common/README | sort | tr '\n' ' ')" \
+    "$(for room in common/*/; do basename "$room"; done | sort | tr '\n' ' ')" "common/README has a line for each room"
+
 stale=""
-while read -r room names; do
-    for module in $names; do
-        ls common/"$room"/"$module".* >/dev/null 2>&1 || stale="$stale $room/$module"
-    done
-done < <(awk '
-    /^(sys|bpe|formats)\/ / { split($1, a, "/"); room = a[1]; next }
-    /^$/ { next }
-    /^    [a-z]/ && room {
-        n = split(substr($0, 5), part, /   +/)
-        names = part[1]; gsub(",", "", names)
-        # two modules in a line: "buf  what it is      bytes  what it is"
-        split(substr($0, 5), word, /[ ,]+/)
-        print room, word[1]
-        if (names ~ /,/ || $0 ~ /^    [a-z0-9_]+, /) { s = substr($0, 5); gsub(",", "", s); print room, s }
-        for (i = 2; i <= n; i++) if (part[i] ~ /^[a-z0-9_]+ *$/ && i < n) print room, part[i]
-    }
-    /^Each/ { room = "" }' common/README)
+for module in $(sed -nE 's/^      ([a-z0-9_, ]+) - .*/\1/p' common/README | tr ',' ' '); do
+    ls common/*/"$module".[ch] >/dev/null 2>&1 || stale="$stale $module"
+done
 is "$stale" "" "common/README names no module that is gone"
 
 done_testing

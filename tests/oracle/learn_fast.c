@@ -1,20 +1,20 @@
-/* learn_fast.c - runs the trainer of common/bpe/learn.h as a filter, to be compared with learn_slow and with peers.
+/* learn_fast.c - runs the trainer of common/train/learn.h as a filter, to be compared with learn_slow and with peers.
  * Arguments and formats: learn_io.h. */
-#include "bpe/learn.h"
+#include "train/learn.h"
 
 #include "learn_io.h"
 
 /* The bytes of a merge's two halves and of the merge, from those of the merges before it. */
 static void print_merges(const struct learn_merge *m, size_t n)
 {
-    struct str *token = must(calloc(256 + n, sizeof *token));
+    struct bytes *token = must(calloc(256 + n, sizeof *token));
     for (size_t i = 0; i < 256; i++) {
-        token[i] = (struct str){must(malloc(1)), 1};
+        token[i] = (struct bytes){must(malloc(1)), 1};
         token[i].p[0] = (unsigned char)i;
     }
     for (size_t k = 0; k < n; k++) {
-        struct str left = token[m[k].left], right = token[m[k].right], *made = &token[256 + k];
-        *made = (struct str){must(malloc(left.len + right.len)), left.len + right.len};
+        struct bytes left = token[m[k].left], right = token[m[k].right], *made = &token[256 + k];
+        *made = (struct bytes){must(malloc(left.len + right.len)), left.len + right.len};
         memcpy(made->p, left.p, left.len);
         memcpy(made->p + left.len, right.p, right.len);
         put_hex(left.p, left.len);
@@ -31,9 +31,9 @@ int main(int argc, char **argv)
 {
     struct args a;
     parse_args(argc, argv, &a);
-    struct learn_special *special = must(calloc(a.n_special + 1, sizeof *special));
+    struct str *special = must(calloc(a.n_special + 1, sizeof *special));
     for (size_t i = 0; i < a.n_special; i++)
-        special[i] = (struct learn_special){a.special[i].p, a.special[i].len};
+        special[i] = (struct str){a.special[i].p, a.special[i].len};
     struct learn_opts o = {
         .tie = !strcmp(a.tie, "hf")    ? LEARN_HF
                : !strcmp(a.tie, "lex") ? LEARN_LEX
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
         .n_special = a.n_special,
     };
     struct err e = {0};
-    struct str word;
+    struct bytes word;
     uint64_t count;
     const struct learn_merge *m;
     size_t n;

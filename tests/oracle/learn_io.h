@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct str {
+struct bytes {
     unsigned char *p;
     size_t len;
 };
@@ -20,7 +20,7 @@ struct str {
 struct args {
     const char *tie;
     uint64_t vocab_size, min_frequency, max_token_len;
-    struct str *special;
+    struct bytes *special;
     size_t n_special;
 };
 
@@ -38,10 +38,10 @@ static void *must(void *p)
 }
 
 /* Bytes from hex digits, up to the first other character. */
-__attribute__((unused)) static struct str from_hex(const char *s)
+__attribute__((unused)) static struct bytes from_hex(const char *s)
 {
     size_t digits = strspn(s, "0123456789abcdef");
-    struct str r = {must(malloc(digits / 2 + 1)), digits / 2};
+    struct bytes r = {must(malloc(digits / 2 + 1)), digits / 2};
     for (size_t i = 0; i < r.len; i++) {
         char two[3] = {s[2 * i], s[2 * i + 1], 0};
         r.p[i] = (unsigned char)strtoul(two, NULL, 16);
@@ -70,7 +70,7 @@ __attribute__((unused)) static void parse_args(int argc, char **argv, struct arg
 }
 
 /* The next pretoken of stdin. Returns 1, or 0 at the end. word->p is to be freed. */
-__attribute__((unused)) static int read_word(struct str *word, uint64_t *count)
+__attribute__((unused)) static int read_word(struct bytes *word, uint64_t *count)
 {
     static char *line;
     static size_t cap;

@@ -1,5 +1,5 @@
 /* learn_plain.h - learning merges, slow and obvious: before each merge all pairs of all words are counted anew. The
- * reference for common/bpe/learn.c, from which it takes nothing. Included by learn_slow.c and by
+ * reference for common/train/learn.c, from which it takes nothing. Included by learn_slow.c and by
  * tests/unit/learn_test.c.
  *
  * Tokens are named as in learn.h: 0 .. 255 are the bytes by value, 256 + k is what merge k makes.
@@ -21,9 +21,9 @@ struct plain_pair {
 };
 
 struct plain_token {
-    struct str bytes;
-    struct str text; /* the bytes, each as a character of the GPT-2 byte-to-unicode map, in UTF-8 */
-    uint64_t id;     /* what decides ties between ids */
+    struct bytes bytes;
+    struct bytes text; /* the bytes, each as a character of the GPT-2 byte-to-unicode map, in UTF-8 */
+    uint64_t id;       /* what decides ties between ids */
 };
 
 struct plain {
@@ -38,20 +38,20 @@ struct plain {
     size_t n_merge;
 };
 
-static int plain_str_equal(struct str a, struct str b)
+static int plain_str_equal(struct bytes a, struct bytes b)
 {
     return a.len == b.len && !memcmp(a.p, b.p, a.len);
 }
 
-static struct str plain_str_join(struct str a, struct str b)
+static struct bytes plain_str_join(struct bytes a, struct bytes b)
 {
-    struct str r = {must(malloc(a.len + b.len + 1)), a.len + b.len};
+    struct bytes r = {must(malloc(a.len + b.len + 1)), a.len + b.len};
     memcpy(r.p, a.p, a.len);
     memcpy(r.p + a.len, b.p, b.len);
     return r;
 }
 
-static int plain_str_cmp(struct str a, struct str b)
+static int plain_str_cmp(struct bytes a, struct bytes b)
 {
     for (size_t i = 0; i < a.len && i < b.len; i++)
         if (a.p[i] != b.p[i])
@@ -68,7 +68,7 @@ static void plain_byte_to_unicode(unsigned map[256])
         map[b] = (b >= '!' && b <= '~') || (b >= 0xA1 && b <= 0xAC) || b >= 0xAE ? b : next++;
 }
 
-static void plain_add_token(struct plain *t, struct str bytes, struct str text, uint64_t id)
+static void plain_add_token(struct plain *t, struct bytes bytes, struct bytes text, uint64_t id)
 {
     t->token = must(realloc(t->token, (t->n_token + 1) * sizeof *t->token));
     t->token[t->n_token++] = (struct plain_token){bytes, text, id};
@@ -76,7 +76,7 @@ static void plain_add_token(struct plain *t, struct str bytes, struct str text, 
 
 /* How many special tokens there are, equal ones counted once; with text, how many before the one that is equal to it.
  */
-static size_t plain_special(const struct plain *t, const struct str *text)
+static size_t plain_special(const struct plain *t, const struct bytes *text)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->a->n_special; i++) {
@@ -97,7 +97,7 @@ static void plain_start(struct plain *t)
     unsigned map[256];
     plain_byte_to_unicode(map);
     for (unsigned b = 0; b < 256; b++) {
-        struct str bytes = {must(malloc(1)), 1}, text = {must(malloc(2)), 0};
+        struct bytes bytes = {must(malloc(1)), 1}, text = {must(malloc(2)), 0};
         bytes.p[0] = (unsigned char)b;
         if (map[b] >= 0x80)
             text.p[text.len++] = (unsigned char)(0xC0 + map[b] / 64);
@@ -188,8 +188,8 @@ static void plain_apply(struct plain_word *w, size_t left, size_t right, size_t 
 
 static void plain_merge(struct plain *t, struct plain_pair best)
 {
-    struct str bytes = plain_str_join(t->token[best.left].bytes, t->token[best.right].bytes);
-    struct str text = plain_str_join(t->token[best.left].text, t->token[best.right].text);
+    struct bytes bytes = plain_str_join(t->token[best.left].bytes, t->token[best.right].bytes);
+    struct bytes text = plain_str_join(t->token[best.left].text, t->token[best.right].text);
     for (size_t i = 0; i < t->n_token; i++)
         if (plain_str_equal(t->token[i].bytes, bytes))
             die("two merges made the same string");

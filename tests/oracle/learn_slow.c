@@ -5,7 +5,7 @@ int main(int argc, char **argv)
 {
     struct args a;
     struct plain t;
-    struct str word;
+    struct bytes word;
     uint64_t count;
     parse_args(argc, argv, &a);
     plain_init(&t, &a);
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
     }
     plain_run(&t);
     for (size_t i = 0; i < t.n_merge; i++) {
-        struct str left = t.token[t.merge[i].left].bytes, right = t.token[t.merge[i].right].bytes;
+        struct bytes left = t.token[t.merge[i].left].bytes, right = t.token[t.merge[i].right].bytes;
         put_hex(left.p, left.len);
         putchar(' ');
         put_hex(right.p, right.len);

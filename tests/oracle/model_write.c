@@ -8,9 +8,9 @@
  *
  * Exit status: that of the writer's error, 64 for a bad description.
  */
-#include "formats/model_write.h"
-#include "formats/trained.h"
-#include "sys/fd.h"
+#include "model/model_write.h"
+#include "io/fd.h"
+#include "model/assign_ids.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,9 +19,9 @@
 struct input {
     struct trained m;
     struct trained_merge *merges;
-    struct trained_special *special;
+    struct str *special;
     size_t merges_cap, special_cap;
-    struct model_regex *regex;
+    struct str *regex;
     size_t regex_cap;
 };
 
@@ -63,12 +63,12 @@ static int take_line(struct input *in, char *line, struct err *e)
     } else if (!strcmp(line, "regex")) {
         if (array_grow(&in->regex, &in->regex_cap, m->n_regex + 1, sizeof *in->regex, "regexes", e))
             return -1;
-        struct model_regex *r = &in->regex[m->n_regex++];
-        r->p = (const char *)from_hex(arg, &r->len);
+        struct str *r = &in->regex[m->n_regex++];
+        r->p = from_hex(arg, &r->len);
     } else if (!strcmp(line, "special")) {
         if (array_grow(&in->special, &in->special_cap, m->n_special + 1, sizeof *in->special, "special tokens", e))
             return -1;
-        struct trained_special *s = &in->special[m->n_special++];
+        struct str *s = &in->special[m->n_special++];
         s->p = from_hex(arg, &s->len);
     } else if (!strcmp(line, "merge")) {
         if (array_grow(&in->merges, &in->merges_cap, m->n_merges + 1, sizeof *in->merges, "merges", e))

@@ -2,13 +2,13 @@
  *
  *   pretok PATTERN        the length in bytes of each pretoken of standard input (one document, valid UTF-8), one a
  * line pretok -e REGEX...    the same by a regex, or by several, one after the other pretok --regexes      the built-in
- * patterns' names and regexes, with tabs between them, a pattern a line pretok --spellings    the other regexes that
+ * patterns' names and regexes, with tabs between them, a pattern a line pretok --variants    the other regexes that
  * are known: "any" or "pcre", name and regex, in the same way pretok --classes      first, last and class (1 letter, 2
  * number, 3 space) of each range of code points in a class
  */
-#include "bpe/scan.h"
-#include "bpe/uclass.h"
+#include "scan/scan.h"
 #include "sys/buf.h"
+#include "unicode/uclass.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,19 +21,19 @@ static int print_regexes(void)
 {
     for (size_t i = 0; pattern_at(i); i++) {
         const struct pattern *p = pattern_at(i);
-        for (size_t k = 0; k < p->n_regexes; k++)
-            printf("%s\t%s", k ? "" : p->name, p->regexes[k].p);
-        if (p->n_regexes)
+        for (size_t k = 0; k < p->n_regex; k++)
+            printf("%s\t%s", k ? "" : p->name, (const char *)p->regex[k].p);
+        if (p->n_regex)
             putchar('\n');
     }
     return 0;
 }
 
-static int print_spellings(void)
+static int print_variants(void)
 {
-    struct spelling s;
-    for (size_t i = 0; pattern_spelling(i, &s); i++)
-        printf("%s\t%s\t%s\n", s.pcre_only ? "pcre" : "any", s.pattern, s.regex);
+    const struct pattern_variant *v;
+    for (size_t i = 0; (v = pattern_variant_at(i)) != NULL; i++)
+        printf("%s\t%s\t%s\n", v->pcre_only ? "pcre" : "any", pattern_at(v->pattern)->name, v->regex);
     return 0;
 }
 
@@ -82,7 +82,7 @@ out:
 
 static int usage(void)
 {
-    fputs("usage: pretok PATTERN | -e REGEX... | --regexes | --spellings | --classes\n", stderr);
+    fputs("usage: pretok PATTERN | -e REGEX... | --regexes | --variants | --classes\n", stderr);
     return EX_USAGE;
 }
 
@@ -92,16 +92,16 @@ int main(int argc, char **argv)
     struct scanner *s = NULL;
     if (argc == 2 && strcmp(argv[1], "--regexes") == 0)
         return print_regexes();
-    if (argc == 2 && strcmp(argv[1], "--spellings") == 0)
-        return print_spellings();
+    if (argc == 2 && strcmp(argv[1], "--variants") == 0)
+        return print_variants();
     if (argc == 2 && strcmp(argv[1], "--classes") == 0)
         return print_classes();
-    if (argc == 2 && pattern_find(argv[1])) {
-        s = scanner_open(pattern_find(argv[1]), NULL, 0, &e);
+    if (argc == 2 && pattern_find(str_of(argv[1]))) {
+        s = scanner_open(pattern_find(str_of(argv[1])), NULL, 0, &e);
     } else if (argc >= 3 && argc - 2 <= REGEXES_MAX && strcmp(argv[1], "-e") == 0) {
-        struct scan_text regex[REGEXES_MAX];
+        struct str regex[REGEXES_MAX];
         for (int i = 2; i < argc; i++)
-            regex[i - 2] = (struct scan_text){argv[i], strlen(argv[i])};
+            regex[i - 2] = str_of(argv[i]);
         s = scanner_open(NULL, regex, (size_t)argc - 2, &e);
     } else {
         return usage();

@@ -214,7 +214,7 @@ def main():
     for line in run(pretok, ["--regexes"]).splitlines():
         pattern, *regexes = line.split("\t")
         texts[pattern] = [("any", regexes)]
-    for line in run(pretok, ["--spellings"]).splitlines():
+    for line in run(pretok, ["--variants"]).splitlines():
         dialect, pattern, regex = line.split("\t")
         texts[pattern].append((dialect, [regex]))
     test_tiktoken_texts(texts)

@@ -1,6 +1,6 @@
 /* record_make - records made by hand, for tests: lines `TYPE HEX` on standard input (the payload before byte-stuffing),
  * the records on standard output. So a test can say what no program would, with a right checksum. */
-#include "formats/record.h"
+#include "records/record.h"
 #include "sys/buf.h"
 
 #include <ctype.h>

@@ -5,6 +5,7 @@ Each section damages the streams of a small corpus in its way. Whatever happens,
 exit with a reason and no model. Prints one line of the Test Anything Protocol (without number) for each claim.
 """
 import itertools
+import json
 import os
 import random
 import signal
@@ -326,14 +327,14 @@ def section_overlaps():
     head = R.payload(r.chunks[0])
     cursor = R.Cursor(head)
     cursor.id(), cursor.s(), cursor.n(), cursor.n()
-    fields = (cursor.n(), cursor.s(), cursor.n(), cursor.n(), cursor.n(), cursor.n())
+    fields = (cursor.n(), cursor.s(), cursor.s(), cursor.n(), cursor.n(), cursor.n(), cursor.n())
     rules = R.Cursor(head)
     rules.id()
     rule = rules.s()
 
     def piece(begin, end):
-        return R.make(("R", old + R.s(rule) + R.n(0) + R.n(1) + R.n(fields[0]) + R.s(fields[1]) + R.n(fields[2]) + R.n(fields[3]) +
-                       R.n(fields[4]) + R.n(0) + R.n(1) + R.n(begin) + R.n(end - begin)))
+        return R.make(("R", old + R.s(rule) + R.n(0) + R.n(1) + R.n(fields[0]) + R.s(fields[1]) + R.s(fields[2]) + R.n(fields[3]) +
+                       R.n(fields[4]) + R.n(fields[5]) + R.n(0) + R.n(1) + R.n(begin) + R.n(end - begin)))
     cuts = [0] + sorted(p.end for record in r.chunks for p in R.pieces(record))
     claim(len(cuts) > 8, "the corpus has pieces enough", cuts)
     a, b = cuts[3], cuts[6]
@@ -579,8 +580,8 @@ def section_rules():
     write("a.txt", text(1, 9000))
     base = Corpus("a.txt")
     v = Verdict(base.model, "counts made under other rules are refused")
-    for args in (["-p", "cl100k"], ["-p", "bytes"], ["-e", r"\w+|\W"], ["-s", "X"], ["--no-special"], ["--invalid=replace"],
-                 ["--invalid=skip"], ["-s", "<|endoftext|>", "-s", "Y"]):
+    for args in (["-p", "cl100k"], ["-p", "bytes"], ["-e", r"\w+|\W"], ["-s", "X"], ["--no-special"],
+                 ["-s", "<|endoftext|>", "-s", "Y"]):
         other = Corpus(*args, "a.txt")
         for pair in ((base, other), (other, base)):
             result = finish(pair[0].counts() + pair[1].counts())
@@ -590,6 +591,25 @@ def section_rules():
             if result[0] != 65:
                 v.bad.append("%s: exit %d" % (args, result[0]))
     v.report()
+
+
+def section_reading():
+    """Sources that were read in different ways add up: their rules are the same."""
+    documents = [b"one two two\n", b"three\n\nfour four four\n", "f\u00fcnf\n".encode()]
+    write("plain.txt", b"<|endoftext|>".join(documents))
+    whole = Corpus("plain.txt")
+    for i, document in enumerate(documents):
+        write("d%d.txt" % i, document)
+        write("d%d.jsonl" % i, json.dumps({"text": document.decode()}).encode() + b"\n")
+        write("d%d.content" % i, json.dumps({"content": document.decode(), "text": 7}).encode() + b"\nno JSON\n")
+    parts = [Corpus("--invalid=replace", "d0.txt"), Corpus("--jsonl", "--invalid=skip", "d1.jsonl"),
+             Corpus("--jsonl=content", "--on-error=skip", "d2.content")]
+    v = Verdict(whole.model, "plain text, JSON Lines of several fields and policies add up")
+    for order in itertools.permutations(parts):
+        v.see(finish(b"".join(p.counts() for p in order)), "counts", "same")
+        v.see(finish(b"".join(p.sum for p in order)), "sums", "same")
+    v.report()
+    claim(R.words(must("sum", data=b"".join(p.sum for p in parts))) == R.words(whole.sum), "and their words are those of the whole")
 
 
 def section_merge():
@@ -652,7 +672,7 @@ def section_crafted():
         "2^64 - 1 parts": [end("S", 0, 0, [a_run()], (5, big))],
         "a promise of 2^50 parts": [("P", other + R.n(3) + R.n(2 ** 50) + b"x")],
         "a promise of 2^60 inputs": [("P", other + R.n(0) + R.n(1) + rules + R.n(2 ** 60))],
-        "promises of 2^64 bytes": [("P", other + R.n(0) + R.n(1) + rules + R.n(2) + 2 * (R.s(b"x") + R.n(2 ** 63) + R.n(1) + R.n(0) + R.n(0)))],
+        "promises of 2^64 bytes": [("P", other + R.n(0) + R.n(1) + rules + R.n(2) + 2 * (R.s(b"x") + R.s(bytes(4)) + R.n(2 ** 63) + R.n(1) + R.n(0) + R.n(0)))],
         "a range that ends before it begins": [end("K", 0, 0, [a_run(ranges=[(0, 9, 5)])])],
         "a range of nothing": [end("K", 0, 0, [a_run(ranges=[(0, 5, 5)])])],
         "a range up to 2^64 - 1": [end("K", 0, 0, [a_run(ranges=[(0, 0, big)])])],

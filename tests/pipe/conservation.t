@@ -6,7 +6,7 @@ export BUILD
 seed=${SEED:-$RANDOM$RANDOM}
 echo "# seed $seed"
 
-for section in cuts flips moves overlaps missing trees changed failures rules merge crafted random kill; do
+for section in cuts flips moves overlaps missing trees changed failures rules reading merge crafted random kill; do
     if [ "$section" = kill ] && sanitized; then
         skip "kill -9 at random moments" "a sanitized build is too slow to be hit in time; the plain one is"
         continue

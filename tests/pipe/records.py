@@ -168,6 +168,7 @@ def pieces(record):
     run = c.id()
     c.s()
     if kind(record) == "C":
+        c.s()
         source = c.n()
         c.s()
         begin = c.n()
@@ -177,7 +178,7 @@ def pieces(record):
     c.n()
     for _ in range(c.n()):
         source = c.n()
-        c.s(), c.n(), c.n(), c.n(), c.n()
+        c.s(), c.s(), c.n(), c.n(), c.n(), c.n()
         for _ in range(c.n()):
             begin = c.n()
             out.append(Range(run, source, begin, begin + c.n()))

@@ -1,7 +1,7 @@
 /* cut_test.c - the places where text may be cut, against all matches of special tokens from the text's start. */
-#include "bpe/cut.h"
-#include "bpe/uclass.h"
 #include "tap.h"
+#include "text/cut.h"
+#include "unicode/uclass.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,14 +85,14 @@ int main(void)
     unsigned char bytes[MAX_TOKENS][MAX_TOKEN];
     struct err e;
     for (int i = 0; i < 40000; i++) {
-        struct special_token token[MAX_TOKENS];
+        struct str token[MAX_TOKENS];
         struct special_set set;
         struct cutter c;
         const char *alphabet = alphabets[rnd(6)];
         size_t n_tokens = rnd(MAX_TOKENS + 1);
         for (size_t k = 0; k < n_tokens; k++)
-            token[k] = (struct special_token){
-                .p = bytes[k], .len = random_text(bytes[k], 1 + rnd(rnd(2) ? 1 : MAX_TOKEN), alphabet, 1)};
+            token[k] =
+                (struct str){.p = bytes[k], .len = random_text(bytes[k], 1 + rnd(rnd(2) ? 1 : MAX_TOKEN), alphabet, 1)};
         if (special_init(&set, token, n_tokens, &e))
             abort();
         unsigned kind = rnd(5);

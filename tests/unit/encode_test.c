@@ -4,7 +4,7 @@
  *
  *   SEED=N   random seed (printed)
  */
-#include "bpe/encoder.h"
+#include "encode/encoder.h"
 #include "random.h"
 #include "tap.h"
 
@@ -56,7 +56,7 @@ static void make_model(struct maker *m, bool by_rank, bool proper)
     m->model.merge = m->merge;
     m->model.n_ids = 256 + MOST_MERGES + (uint32_t)rnd(20);
     m->model.by_rank = by_rank;
-    m->model.whole_first = by_rank || rnd(4) == 0;
+    m->model.ignore_merges = by_rank || rnd(4) == 0;
     for (uint32_t i = 0; i < m->model.n_ids; i++)
         ids[i] = i;
     if (!by_rank)
@@ -134,7 +134,7 @@ static uint32_t plain_rank(const struct maker *m, uint32_t left, uint32_t right,
 
 static size_t plain_encode(const struct maker *m, const unsigned char *p, size_t n, uint32_t *id)
 {
-    if (m->model.whole_first && (id[0] = find(m, p, n)) != MODEL_NO_ID)
+    if (m->model.ignore_merges && (id[0] = find(m, p, n)) != MODEL_NO_ID)
         return 1;
     for (size_t i = 0; i < n; i++)
         id[i] = m->model.byte_id[p[i]];

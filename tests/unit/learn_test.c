@@ -1,9 +1,9 @@
-/* learn_test.c - common/bpe/learn.h: cases worked out by hand, then random corpora against the slow trainer of
+/* learn_test.c - common/train/learn.h: cases worked out by hand, then random corpora against the slow trainer of
  * tests/oracle/learn_plain.h.
  *
  *   SEED=N  random seed (printed)
  */
-#include "bpe/learn.h"
+#include "train/learn.h"
 
 #include "../oracle/learn_plain.h"
 #include "random.h"
@@ -88,7 +88,7 @@ static char *print_token(char *out, const struct learn_merge *m, uint32_t t)
 static int by_hand(const struct hand *h, char *got)
 {
     char words[256], special[64], *save;
-    struct learn_special sp[8];
+    struct str sp[8];
     struct learn_opts o = {.tie = h->tie,
                            .vocab_size = 256 + h->more,
                            .min_frequency = h->min_frequency,
@@ -99,7 +99,7 @@ static int by_hand(const struct hand *h, char *got)
     size_t n = 0;
     strcpy(special, h->special);
     for (char *s = strtok_r(special, " ", &save); s; s = strtok_r(NULL, " ", &save))
-        sp[o.n_special++] = (struct learn_special){(unsigned char *)s, strlen(s)};
+        sp[o.n_special++] = (struct str){(unsigned char *)s, strlen(s)};
     struct learner *l = learner_new(&e);
     strcpy(words, h->words);
     for (char *s = strtok_r(words, " ", &save); s; s = strtok_r(NULL, " ", &save)) {
@@ -211,12 +211,12 @@ static void free_words(struct corpus_words *w)
 }
 
 /* A special token that a merge might spell: part of a word, as hf spells it. */
-static struct str random_special(const struct plain *spelled, const struct corpus_words *w)
+static struct bytes random_special(const struct plain *spelled, const struct corpus_words *w)
 {
-    struct str s = {must(malloc(128)), 0};
+    struct bytes s = {must(malloc(128)), 0};
     size_t i = rnd(w->n + 1), len = i < w->n ? w->len[i] : 0, from = rnd(len + 1), to = from + rnd(5);
     for (size_t j = from; j < to && j < len; j++) {
-        struct str text = spelled->token[w->bytes[i][j]].text;
+        struct bytes text = spelled->token[w->bytes[i][j]].text;
         memcpy(s.p + s.len, text.p, text.len);
         s.len += text.len;
     }
@@ -250,9 +250,9 @@ static void free_args(struct args *a)
 /* Whether the trainer says what the slow one said. */
 static int same_as_plain(const struct args *a, enum learn_tie tie, const struct corpus_words *w, const struct plain *t)
 {
-    struct learn_special sp[8];
+    struct str sp[8];
     for (size_t i = 0; i < a->n_special; i++)
-        sp[i] = (struct learn_special){a->special[i].p, a->special[i].len};
+        sp[i] = (struct str){a->special[i].p, a->special[i].len};
     struct learn_opts o = {.tie = tie,
                            .vocab_size = (uint32_t)a->vocab_size,
                            .min_frequency = a->min_frequency,
@@ -357,7 +357,7 @@ static void test_many_special(size_t n_special)
 {
     enum { N = 70000 };
     static char text[N][8];
-    static struct learn_special special[N];
+    static struct str special[N];
     struct err e = {0};
     const struct learn_merge *few = NULL, *many = NULL;
     struct learn_opts o = {.tie = LEARN_HF, .vocab_size = 256 + 500};
@@ -365,7 +365,7 @@ static void test_many_special(size_t n_special)
         .tie = LEARN_HF, .vocab_size = 256 + 500 + (uint32_t)n_special, .special = special, .n_special = n_special};
     size_t n_few = 0, n_many = 0;
     for (size_t i = 0; i < n_special; i++)
-        special[i] = (struct learn_special){(unsigned char *)text[i], (size_t)sprintf(text[i], "<%zu>", i)};
+        special[i] = (struct str){(unsigned char *)text[i], (size_t)sprintf(text[i], "<%zu>", i)};
     struct learner *l = learner_new(&e);
     struct learner *l_many = learner_new(&e);
     for (size_t i = 0; i < 500; i++) {

@@ -1,14 +1,14 @@
 /* model_test.c - the files a model is written to, byte by byte. What their readers make of them:
  * tests/oracle/model_peers.py. */
-#include "formats/jsonw.h"
-#include "formats/model_write.h"
-#include "formats/spell.h"
-#include "formats/trained.h"
+#include "core/byte_level.h"
+#include "model/assign_ids.h"
+#include "model/model_write.h"
 #include "random.h"
 #include "sys/base64.h"
 #include "sys/sha256.h"
 #include "sys/swar.h"
 #include "tap.h"
+#include "json/json_write.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -153,7 +153,7 @@ static char *around_bytes(const char *head, bool pretty, const char *tail)
 static void test_json(void)
 {
     static const struct trained_merge merges[] = {{'h', 'e'}, {' ', 't'}, {257, 256}, {'"', '\\'}};
-    static const struct trained_special special[] = {SPECIAL("<|end|>")};
+    static const struct str special[] = {SPECIAL("<|end|>")};
     struct trained m = {.pattern = "bytes"};
     char *want = around_bytes(HEAD_VERSION "  \"added_tokens\": [],\n" HEAD_BYTE_LEVEL("false") HEAD_REST, true,
                               "\n    },\n    \"merges\": []\n  }\n}");
@@ -161,7 +161,7 @@ static void test_json(void)
     free(want);
 
     m = (struct trained){.pattern = "gpt2",
-                         .regex = &(struct model_regex){MODEL_GPT2_REGEX, strlen(MODEL_GPT2_REGEX)},
+                         .regex = pattern_at(PATTERN_GPT2)->regex,
                          .n_regex = 1,
                          .merges = merges,
                          .n_merges = COUNT(merges)};
@@ -199,7 +199,7 @@ static void test_json(void)
 static void test_regex(void)
 {
     static const char regex[] = "\\d|\"é\"|\x01";
-    struct trained m = {.regex = &(struct model_regex){regex, sizeof regex - 1}, .n_regex = 1};
+    struct trained m = {.regex = &(struct str){(const unsigned char *)regex, sizeof regex - 1}, .n_regex = 1};
     const char *want = "  \"pre_tokenizer\": {\n    \"type\": \"Sequence\",\n    \"pretokenizers\": [\n      {\n"
                        "        \"type\": \"Split\",\n        \"pattern\": {\n"
                        "          \"Regex\": \"\\\\d|\\\"é\\\"|\\u0001\"\n        },\n"
@@ -210,7 +210,7 @@ static void test_regex(void)
     m.pattern = "cl100k";
     holds(model_put_json, &m, want, "so is a built-in pattern other than gpt2");
 
-    static const struct model_regex two[] = {{"a", 1}, {"\\d", 2}};
+    static const struct str two[] = {{(const unsigned char *)"a", 1}, {(const unsigned char *)"\\d", 2}};
     struct trained several = {.pattern = "several", .regex = two, .n_regex = 2};
     want = "      {\n        \"type\": \"Split\",\n        \"pattern\": {\n          \"Regex\": \"a\"\n        },\n"
            "        \"behavior\": \"Isolated\",\n        \"invert\": false\n      },\n"
@@ -226,8 +226,8 @@ static void test_collisions(void)
 {
     /* "the" from t+he; "ab" twice: a+b (256 + 2), and the same again (256 + 3), which "abc" is made from. */
     static const struct trained_merge merges[] = {{'h', 'e'}, {'t', 256}, {'a', 'b'}, {'a', 'b'}, {259, 'c'}};
-    static const struct trained_special special[] = {SPECIAL("the"), SPECIAL("a"), SPECIAL("<|x|>"), SPECIAL("a"),
-                                                     SPECIAL("\xC4\xA0")};
+    static const struct str special[] = {SPECIAL("the"), SPECIAL("a"), SPECIAL("<|x|>"), SPECIAL("a"),
+                                         SPECIAL("\xC4\xA0")};
     struct trained m = {.pattern = "bytes", .merges = merges, .n_merges = COUNT(merges)};
     struct buf want = {0};
     struct err e;
@@ -309,7 +309,7 @@ static void test_merges(void)
 static void test_tiktoken(void)
 {
     static const struct trained_merge merges[] = {{'h', 'e'}, {'t', 256}, {'t', 256}, {257, 257}, {0, 0xFF}};
-    static const struct trained_special special[] = {SPECIAL("a"), SPECIAL("q\"\n"), SPECIAL("a"), SPECIAL("the")};
+    static const struct str special[] = {SPECIAL("a"), SPECIAL("q\"\n"), SPECIAL("a"), SPECIAL("the")};
     struct trained m = {.pattern = "bytes", .merges = merges, .n_merges = COUNT(merges)};
     holds(model_put_tiktoken, &m, "IQ== 0\nIg== 1\n", ".tiktoken: the first rank is that of '!'");
     holds(model_put_tiktoken, &m, "\nAA== 188\nAQ== 189\n", ".tiktoken: byte 0 is 188");
@@ -334,8 +334,10 @@ static void test_tiktoken(void)
     is_text((char *)side.p, want, "sidecar: special tokens follow the ranks; pattern bytes is a regex");
 
     side.len = 0;
-    m = (struct trained){
-        .regex = &(struct model_regex){"a\\d", 3}, .n_regex = 1, .merges = merges, .n_merges = COUNT(merges)};
+    m = (struct trained){.regex = &(struct str){(const unsigned char *)"a\\d", 3},
+                         .n_regex = 1,
+                         .merges = merges,
+                         .n_merges = COUNT(merges)};
     tap_ok(!put_sidecar(&side, &m, &file, &e) && !buf_put_byte(&side, '\0', &e), "the sidecar of a regex is written");
     snprintf(want, sizeof want,
              "{\n  \"pattern\": null,\n  \"pat_str\": \"a\\\\d\",\n  \"special_tokens\": {},\n"
@@ -391,19 +393,19 @@ static void test_json_strings(void)
         all[c] = (char)c;
     struct buf b = {0};
     struct err e;
-    struct jsonw w = jsonw_over(&b, false, &e);
-    jsonw_begin(&w, '[');
-    jsonw_bytes(&w, (const unsigned char *)all, 0x23);
-    jsonw_bytes(&w, (const unsigned char *)all + 0x5B, 3);
-    jsonw_bytes(&w, (const unsigned char *)all + 0x7E, 2);
-    jsonw_str(&w, "/é\xE2\x80\xA8😀");
-    jsonw_begin(&w, '{');
-    jsonw_end(&w, '}');
-    jsonw_uint(&w, UINT64_MAX);
-    jsonw_bool(&w, true);
-    jsonw_null(&w);
-    jsonw_end(&w, ']');
-    tap_ok(!jsonw_done(&w) && !buf_put_byte(&b, '\0', &e), "JSON is written");
+    struct json_writer w = json_write_over(&b, false, &e);
+    json_write_begin(&w, '[');
+    json_write_bytes(&w, (const unsigned char *)all, 0x23);
+    json_write_bytes(&w, (const unsigned char *)all + 0x5B, 3);
+    json_write_bytes(&w, (const unsigned char *)all + 0x7E, 2);
+    json_write_str(&w, "/é\xE2\x80\xA8😀");
+    json_write_begin(&w, '{');
+    json_write_end(&w, '}');
+    json_write_uint(&w, UINT64_MAX);
+    json_write_bool(&w, true);
+    json_write_null(&w);
+    json_write_end(&w, ']');
+    tap_ok(!json_write_done(&w) && !buf_put_byte(&b, '\0', &e), "JSON is written");
     is_text((char *)b.p,
             "[\"\\u0000\\u0001\\u0002\\u0003\\u0004\\u0005\\u0006\\u0007\\b\\t\\n\\u000b\\f\\r\\u000e\\u000f"
             "\\u0010\\u0011\\u0012\\u0013\\u0014\\u0015\\u0016\\u0017\\u0018\\u0019\\u001a\\u001b\\u001c\\u001d\\u001e"
@@ -462,16 +464,16 @@ static size_t plain_spell_get(unsigned char *to, const unsigned char *p, size_t 
     for (size_t i = 0; i < n;) {
         size_t at = 0, char_len = p[i] < 0x80 ? 1 : 2;
         unsigned char order[256];
-        spell_order(order);
+        byte_level_order(order);
         if (i + char_len > n)
-            return SPELL_NOT;
+            return BYTE_LEVEL_NOT;
         const char *q = spelled_bytes;
         while (*q && strncmp(q, (const char *)p + i, char_len) != 0) {
             q += (unsigned char)*q < 0x80 ? 1 : 2;
             at++;
         }
         if (!*q)
-            return SPELL_NOT;
+            return BYTE_LEVEL_NOT;
         to[len++] = order[at];
         i += char_len;
     }
@@ -487,23 +489,23 @@ static void test_spelling(void)
     struct err e;
     size_t bad = 0, wrong = 0, spellings = 0;
     for (size_t round = 0; round < ROUNDS; round++) {
-        unsigned char bytes[MAX], got[2 * MAX + SPELL_PAD], want[2 * MAX + SPELL_PAD];
+        unsigned char bytes[MAX], got[2 * MAX + BYTE_LEVEL_PAD], want[2 * MAX + BYTE_LEVEL_PAD];
         size_t n = (size_t)rnd(MAX);
         for (size_t i = 0; i < n; i++)
             bytes[i] = (unsigned char)(rnd(3) ? 'a' + rnd(26) : rnd(256));
         if (rnd(2) && n)
             bytes[0] = ' ';
         b.len = 0;
-        spell_put(&b, bytes, n, &e);
+        byte_level_put(&b, bytes, n, &e);
         size_t len = b.len;
-        buf_reserve(&b, SPELL_PAD, &e);
-        memset(b.p + len, rnd(2) ? 0 : 'x', SPELL_PAD);
-        bad += spell_get(got, b.p, len) != n || memcmp(got, bytes, n) != 0;
+        buf_reserve(&b, BYTE_LEVEL_PAD, &e);
+        memset(b.p + len, rnd(2) ? 0 : 'x', BYTE_LEVEL_PAD);
+        bad += byte_level_get(got, b.p, len) != n || memcmp(got, bytes, n) != 0;
         if (len) /* something else, mostly */
             b.p[rnd(len)] = odd[rnd(sizeof odd)];
         size_t plain = plain_spell_get(want, b.p, len);
-        spellings += plain != SPELL_NOT;
-        wrong += spell_get(got, b.p, len) != plain || (plain != SPELL_NOT && memcmp(got, want, plain) != 0);
+        spellings += plain != BYTE_LEVEL_NOT;
+        wrong += byte_level_get(got, b.p, len) != plain || (plain != BYTE_LEVEL_NOT && memcmp(got, want, plain) != 0);
     }
     buf_free(&b);
     tap_ok(!bad, "what is spelled is read as the same bytes");

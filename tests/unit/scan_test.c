@@ -6,15 +6,15 @@
  *   SEED=N       random seed (printed)
  *   CORPUS=DIR   compares en.txt, multi.txt and tinyshakespeare.txt in DIR too, as whole documents
  */
-#include "bpe/scan.h"
-#include "bpe/scan_raw.h"
-#include "bpe/scan_regex.h"
-#include "bpe/ucat.h"
-#include "bpe/uclass.h"
 #include "random.h"
+#include "scan/scan.h"
+#include "scan/scan_raw.h"
+#include "scan/scan_regex.h"
 #include "sys/buf.h"
 #include "sys/simd.h"
 #include "uclass_ranges.h"
+#include "unicode/ucat.h"
+#include "unicode/uclass.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -148,7 +148,7 @@ static void put_oracle_regex(struct buf *b, const char *regex)
     free(set);
 }
 
-static struct scanner *open_regexes(const struct scan_text *regex, size_t n)
+static struct scanner *open_regexes(const struct str *regex, size_t n)
 {
     struct err e;
     struct scanner *s = scanner_open(NULL, regex, n, &e);
@@ -161,16 +161,16 @@ static struct scanner *open_regexes(const struct scan_text *regex, size_t n)
 
 static struct scanner *open_regex(const char *regex, size_t len)
 {
-    return open_regexes(&(struct scan_text){regex, len}, 1);
+    return open_regexes(&(struct str){(const unsigned char *)regex, len}, 1);
 }
 
-static struct scanner *open_oracle_of(const struct scan_text *regexes, size_t n)
+static struct scanner *open_oracle_of(const struct str *regexes, size_t n)
 {
     struct buf written[8] = {0};
-    struct scan_text text[8] = {{NULL, 0}};
+    struct str text[8] = {{NULL, 0}};
     for (size_t i = 0; i < n; i++) {
-        put_oracle_regex(&written[i], regexes[i].p);
-        text[i] = (struct scan_text){(const char *)written[i].p, written[i].len};
+        put_oracle_regex(&written[i], (const char *)regexes[i].p);
+        text[i] = (struct str){written[i].p, written[i].len};
     }
     struct scanner *s = open_regexes(text, n);
     for (size_t i = 0; i < n; i++)
@@ -180,7 +180,7 @@ static struct scanner *open_oracle_of(const struct scan_text *regexes, size_t n)
 
 static struct scanner *open_oracle(const struct pattern *pattern)
 {
-    return open_oracle_of(pattern->regexes, pattern->n_regexes);
+    return open_oracle_of(pattern->regex, pattern->n_regex);
 }
 
 static struct scanner *open_builtin(const struct pattern *pattern)
@@ -456,7 +456,7 @@ static void test_expectations(void)
             want[n_want] = (uint32_t)b.len;
         }
         unsigned char *text = padded(b.p, b.len);
-        struct scanner *s = open_builtin(pattern_find(expectations[i].pattern));
+        struct scanner *s = open_builtin(pattern_find(str_of(expectations[i].pattern)));
         ptrdiff_t n = scanner_scan(s, text, b.len, TEXT_DOC, &pos, got, LEN(got), &e);
         if (n != (ptrdiff_t)n_want || pos != b.len || memcmp(got, want, n_want * sizeof want[0]) != 0) {
             wrong++;
@@ -756,24 +756,25 @@ static void test_names(void)
     size_t n = 0, wrong = 0, not_cut = 0;
     for (; pattern_at(n); n++) {
         const struct pattern *p = pattern_at(n);
-        wrong += n >= LEN(names) || strcmp(p->name, names[n]) != 0 || pattern_find(p->name) != p;
-        wrong += (p->regex != NULL) != (p->n_regexes == 1) || (p->regex && p->regex != p->regexes->p);
-        for (size_t i = 0; i < p->n_regexes; i++)
-            wrong += p->regexes[i].len != strlen(p->regexes[i].p);
+        wrong += n >= LEN(names) || strcmp(p->name, names[n]) != 0 || pattern_find(str_of(p->name)) != p;
+        wrong += (size_t)p->id != n;
+        for (size_t i = 0; i < p->n_regex; i++)
+            wrong += p->regex[i].len != strlen((const char *)p->regex[i].p);
         not_cut += !p->cut_inside;
     }
     tap_ok(wrong == 0 && n == LEN(names), "the built-in patterns are listed, and found by name");
-    tap_ok(pattern_find("llama3") == pattern_find("cl100k") && pattern_find("llama3"), "llama3 is cl100k");
-    tap_ok(!pattern_find("GPT2") && !pattern_find(""), "other names are not known");
-    tap_ok(not_cut == 1 && !pattern_find("bytes")->cut_inside && pattern_find("bytes")->n_regexes == 0,
+    tap_ok(pattern_find(str_of("llama3")) == pattern_find(str_of("cl100k")) && pattern_find(str_of("llama3")),
+           "llama3 is cl100k");
+    tap_ok(!pattern_find(str_of("GPT2")) && !pattern_find(str_of("")), "other names are not known");
+    tap_ok(not_cut == 1 && !pattern_find(str_of("bytes"))->cut_inside && pattern_find(str_of("bytes"))->n_regex == 0,
            "a document may be cut inside but for bytes");
 }
 
 /* ---- patterns by their regexes ---- */
 
-static const struct pattern *by_regex(const char *regex, enum scan_dialect dialect)
+static const struct pattern *by_regex(const char *regex, enum pattern_dialect dialect)
 {
-    return pattern_by_regex(&(struct scan_text){regex, strlen(regex)}, 1, dialect);
+    return pattern_by_regex(&(struct str){(const unsigned char *)regex, strlen(regex)}, 1, dialect);
 }
 
 /* The texts that are known by heart, as they are and with \r and \n written as the characters. */
@@ -782,18 +783,17 @@ static void test_by_regex(void)
     size_t wrong = 0, n = 0, n_pcre = 0;
     for (size_t i = 0; pattern_at(i); i++) {
         const struct pattern *p = pattern_at(i);
-        const struct pattern *want = p->n_regexes ? p : NULL;
-        wrong += pattern_by_regex(p->regexes, p->n_regexes, SCAN_ONIGURUMA) != want ||
-                 pattern_by_regex(p->regexes, p->n_regexes, SCAN_PCRE) != want;
+        const struct pattern *want = p->n_regex ? p : NULL;
+        wrong += pattern_by_regex(p->regex, p->n_regex, PATTERN_ONIGURUMA) != want ||
+                 pattern_by_regex(p->regex, p->n_regex, PATTERN_PCRE) != want;
     }
     tap_ok(wrong == 0, "every pattern is found by its own regexes");
-    struct spelling s;
-    for (; pattern_spelling(n, &s); n++) {
-        const struct pattern *want = pattern_find(s.pattern);
-        wrong += !want || by_regex(s.regex, SCAN_PCRE) != want ||
-                 by_regex(s.regex, SCAN_ONIGURUMA) != (s.pcre_only ? NULL : want);
-        wrong += s.pcre_only != (strstr(s.regex, "}+") && strstr(s.regex, "{1,3}+"));
-        n_pcre += s.pcre_only;
+    for (const struct pattern_variant *v; (v = pattern_variant_at(n)) != NULL; n++) {
+        const struct pattern *want = pattern_at(v->pattern);
+        wrong += by_regex(v->regex, PATTERN_PCRE) != want ||
+                 by_regex(v->regex, PATTERN_ONIGURUMA) != (v->pcre_only ? NULL : want);
+        wrong += v->pcre_only != (strstr(v->regex, "}+") && strstr(v->regex, "{1,3}+"));
+        n_pcre += v->pcre_only;
     }
     tap_ok(wrong == 0 && n > 0 && n_pcre > 0, "%zu other texts are known, %zu of them not in Oniguruma", n, n_pcre);
 
@@ -801,48 +801,48 @@ static void test_by_regex(void)
     for (size_t i = 0; pattern_at(i); i++) {
         const struct pattern *p = pattern_at(i);
         struct buf raw[8] = {{0}};
-        struct scan_text texts[8] = {{NULL, 0}};
-        for (size_t k = 0; k < p->n_regexes; k++) {
-            for (const char *c = p->regexes[k].p; *c; c++) {
+        struct str texts[8] = {{NULL, 0}};
+        for (size_t k = 0; k < p->n_regex; k++) {
+            for (const char *c = (const char *)p->regex[k].p; *c; c++) {
                 bool is_raw = c[0] == '\\' && (c[1] == 'r' || c[1] == 'n');
                 c += is_raw;
                 put(&raw[k], is_raw ? (*c == 'r' ? "\r" : "\n") : c, 1);
                 n_raw += is_raw;
             }
-            texts[k] = (struct scan_text){(const char *)raw[k].p, raw[k].len};
+            texts[k] = (struct str){raw[k].p, raw[k].len};
         }
-        wrong += p->n_regexes && pattern_by_regex(texts, p->n_regexes, SCAN_ONIGURUMA) != p;
-        for (size_t k = 0; k < p->n_regexes; k++)
+        wrong += p->n_regex && pattern_by_regex(texts, p->n_regex, PATTERN_ONIGURUMA) != p;
+        for (size_t k = 0; k < p->n_regex; k++)
             buf_free(&raw[k]);
     }
     tap_ok(wrong == 0 && n_raw > 0, "CR and LF are as good as \\r and \\n");
-    const struct scan_text text = *pattern_find("cl100k")->regexes;
-    tap_ok(!pattern_by_regex(&(struct scan_text){text.p, text.len - 1}, 1, SCAN_PCRE) &&
-               !pattern_by_regex(&(struct scan_text){text.p, 0}, 1, SCAN_PCRE) &&
-               !pattern_by_regex(&text, 0, SCAN_PCRE),
+    const struct str text = *pattern_find(str_of("cl100k"))->regex;
+    tap_ok(!pattern_by_regex(&(struct str){text.p, text.len - 1}, 1, PATTERN_PCRE) &&
+               !pattern_by_regex(&(struct str){text.p, 0}, 1, PATTERN_PCRE) &&
+               !pattern_by_regex(&text, 0, PATTERN_PCRE),
            "a part of a regex is another");
-    const struct scan_text two[2] = {text, text};
-    tap_ok(!pattern_by_regex(two, 2, SCAN_PCRE), "so are two of them");
+    const struct str two[2] = {text, text};
+    tap_ok(!pattern_by_regex(two, 2, PATTERN_PCRE), "so are two of them");
 }
 
-#define N_SPELLED 10000 /* random documents a spelling */
+#define N_VARIANT 10000 /* random documents a spelling */
 
 /* Each text that is known for a pattern gives its pretokens. */
-static void test_spellings(void)
+static void test_variants(void)
 {
-    struct spelling spelling;
-    for (size_t i = 0; pattern_spelling(i, &spelling); i++) {
-        const struct pattern *pattern = pattern_find(spelling.pattern);
-        const struct scan_text text = {spelling.regex, strlen(spelling.regex)};
+    const struct pattern_variant *variant;
+    for (size_t i = 0; (variant = pattern_variant_at(i)) != NULL; i++) {
+        const struct pattern *pattern = pattern_at(variant->pattern);
+        const struct str text = str_of(variant->regex);
         struct levels all = open_levels(pattern);
         struct scanner *oracle = open_oracle_of(&text, 1);
         size_t wrong = 0, len;
-        for (int k = 0; k < N_SPELLED && wrong < 5; k++) {
+        for (int k = 0; k < N_VARIANT && wrong < 5; k++) {
             unsigned char *document = random_document(&len);
             wrong += !same_pieces(&all, oracle, document, len);
             free(document);
         }
-        tap_ok(wrong == 0, "%s: equal to PCRE2 by its text %zu, on %d random documents", pattern->name, i, N_SPELLED);
+        tap_ok(wrong == 0, "%s: equal to PCRE2 by its text %zu, on %d random documents", pattern->name, i, N_VARIANT);
         close_levels(&all);
         scanner_close(oracle);
     }
@@ -851,7 +851,7 @@ static void test_spellings(void)
 static void test_bytes(void)
 {
     struct err e;
-    struct scanner *s = open_builtin(pattern_find("bytes"));
+    struct scanner *s = open_builtin(pattern_find(str_of("bytes")));
     unsigned char *text = padded("a b\n\nc", 6);
     uint32_t ends[2] = {0};
     size_t pos = 0;
@@ -872,11 +872,11 @@ static const char *regex_pieces(const char *regex, const char *text, size_t max)
 {
     static char shown[400];
     struct err e;
-    struct scan_text stages[8];
+    struct str stages[8];
     size_t n_stages = 0;
     for (const char *p = regex;; p++) {
         size_t n = strcspn(p, "\001");
-        stages[n_stages++] = (struct scan_text){p, n};
+        stages[n_stages++] = (struct str){(const unsigned char *)p, n};
         p += n;
         if (!*p)
             break;
@@ -963,7 +963,7 @@ static void test_regex(void)
            "regex: nothing before the document's end");
     free(text);
     scanner_close(s);
-    tap_ok(!scanner_open(NULL, &(struct scan_text){"(", 1}, 1, &e) && e.code == EX_USAGE,
+    tap_ok(!scanner_open(NULL, &(struct str){(const unsigned char *)"(", 1}, 1, &e) && e.code == EX_USAGE,
            "regex: a compile error is wrong use");
 
     char version[80], cut[6];
@@ -1026,7 +1026,7 @@ static void test_corpus(const char *dir, const char *name)
     fclose(f);
     if (buf_reserve(&b, SCAN_PAD, &e) < 0)
         must(NULL);
-    for (size_t i = 0; pattern_at(i)->n_regexes; i++) {
+    for (size_t i = 0; pattern_at(i)->n_regex; i++) {
         struct levels all = open_levels(pattern_at(i));
         struct scanner *oracle = open_oracle(pattern_at(i));
         tap_ok(same_pieces(&all, oracle, b.p, b.len), "%s: equal to PCRE2 on %s", pattern_at(i)->name, name);
@@ -1078,7 +1078,7 @@ int main(void)
     test_cats();
     test_names();
     test_by_regex();
-    test_spellings();
+    test_variants();
     test_leads();
     for (enum simd level = SIMD_NONE; level < SIMD_N; level++) {
         if (!simd_has(level)) {
@@ -1089,7 +1089,7 @@ int main(void)
         tap_note("%s:", simd_name(level));
         test_expectations();
     }
-    for (size_t i = 0; pattern_at(i)->n_regexes; i++)
+    for (size_t i = 0; pattern_at(i)->n_regex; i++)
         test_pattern(pattern_at(i));
     test_bytes();
     test_regex();

@@ -2,16 +2,16 @@
  *
  *   SEED=N  random seed (printed)
  */
-#include "bpe/special.h"
 #include "random.h"
+#include "text/special.h"
 
 #include <string.h>
 
 enum { TOKENS = 4, LONGEST = 5, TEXT = 300, TRIALS = 20000 };
 
 /* What the header says of special_next, word for word. */
-static enum special_hit naive(const struct special_token *t, size_t n_tokens, const unsigned char *p, size_t n,
-                              size_t from, bool final, size_t *pos, size_t *len)
+static enum special_hit naive(const struct str *t, size_t n_tokens, const unsigned char *p, size_t n, size_t from,
+                              bool final, size_t *pos, size_t *len)
 {
     for (size_t i = from; i < n; i++) {
         bool more = false;
@@ -39,7 +39,7 @@ static bool agree(size_t same)
 {
     static const unsigned char letter[] = {'<', '|', 0xFF};
     unsigned char bytes[TOKENS][LONGEST], begin[2], text[TEXT];
-    struct special_token token[TOKENS];
+    struct str token[TOKENS];
     struct special_set set;
     struct err e;
     size_t n_tokens = 1 + rnd(TOKENS), n = rnd(TEXT), from = 0, pos = 0, len = 0, want_pos = 0, want_len = 0;
@@ -48,7 +48,7 @@ static bool agree(size_t same)
     begin[1] = letter[rnd(3)];
     for (size_t i = 0; i < n_tokens; i++) {
         size_t least = same ? same : 1;
-        token[i] = (struct special_token){.p = bytes[i], .len = least + rnd(LONGEST + 1 - least)};
+        token[i] = (struct str){.p = bytes[i], .len = least + rnd(LONGEST + 1 - least)};
         for (size_t k = 0; k < LONGEST; k++)
             bytes[i][k] = k < same ? begin[k] : letter[rnd(3)];
     }

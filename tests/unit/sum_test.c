@@ -1,7 +1,7 @@
 /* sum_test.c - what adds up and keeps apart: intervals, the count table, sorted runs on disk. */
-#include "bpe/runs.h"
-#include "bpe/sorted.h"
-#include "bpe/table.h"
+#include "count/external_merge.h"
+#include "count/sorted_table.h"
+#include "count/table.h"
 #include "sys/intervals.h"
 #include "tap.h"
 
@@ -91,7 +91,7 @@ static int by_bytes(const void *x, const void *y)
     size_t a_len, b_len;
     memcpy(&a_len, a + 64, sizeof a_len);
     memcpy(&b_len, b + 64, sizeof b_len);
-    return word_compare(a, a_len, b, b_len);
+    return pretoken_compare(a, a_len, b, b_len);
 }
 
 struct check {
@@ -99,7 +99,7 @@ struct check {
     int wrong;
 };
 
-static int check_word(void *ctx, const struct word *w, struct err *e)
+static int check_word(void *ctx, const struct pretoken *w, struct err *e)
 {
     struct check *c = ctx;
     (void)e;
@@ -112,45 +112,47 @@ static int check_word(void *ctx, const struct word *w, struct err *e)
 static void test_runs(size_t memory, int spill_every, const char *name)
 {
     struct table t;
-    struct runs r;
+    struct external_merge r;
     struct err e = {0};
     struct check c = {0};
     int failed = table_init(&t, &e);
-    runs_init(&r, NULL, memory);
+    external_merge_init(&r, NULL, memory);
     expect.n = 0;
     for (int i = 0; i < 6000 && expect.n < 3990; i++) {
-        unsigned char p[64 + WORD_PAD];
+        unsigned char p[64 + PRETOKEN_PAD];
         size_t len = random_word(p);
         uint64_t count = 1 + rnd(1000);
         expect_add(p, len, count);
-        failed += table_add(&t, &(struct word){p, len, count}, 1, &e);
+        failed += table_add(&t, &(struct pretoken){p, len, count}, 1, &e);
         if (spill_every && i % spill_every == spill_every - 1)
-            failed += runs_spill(&r, &t, &e) || table_clear(&t, &e);
+            failed += external_merge_spill(&r, &t, &e) || table_clear(&t, &e);
     }
     qsort(expect.word, expect.n, sizeof expect.word[0], by_bytes);
-    failed += runs_merge(&r, &t, check_word, &c, &e);
+    failed += external_merge_merge(&r, &t, check_word, &c, &e);
     tap_ok(!failed && c.wrong == 0 && c.at == expect.n, "%s (%zu words, %llu runs)", name, expect.n,
            (unsigned long long)r.n_spilled);
-    runs_free(&r);
+    external_merge_free(&r);
     table_free(&t);
 }
 
 static void test_overflow(void)
 {
     struct table t;
-    struct runs r;
+    struct external_merge r;
     struct err e = {0};
     struct check c = {0};
-    unsigned char p[1 + WORD_PAD] = "x";
-    int failed = table_init(&t, &e) || table_add(&t, &(struct word){p, 1, UINT64_MAX - 1}, 1, &e) ||
-                 table_add(&t, &(struct word){p, 1, 1}, 1, &e);
-    tap_ok(!failed && table_add(&t, &(struct word){p, 1, 1}, 1, &e) == -1 && e.code == EX_DATAERR,
+    unsigned char p[1 + PRETOKEN_PAD] = "x";
+    int failed = table_init(&t, &e) || table_add(&t, &(struct pretoken){p, 1, UINT64_MAX - 1}, 1, &e) ||
+                 table_add(&t, &(struct pretoken){p, 1, 1}, 1, &e);
+    tap_ok(!failed && table_add(&t, &(struct pretoken){p, 1, 1}, 1, &e) == -1 && e.code == EX_DATAERR,
            "a count beyond 2^64-1 is an error in the table");
-    runs_init(&r, NULL, 0);
-    failed = runs_spill(&r, &t, &e) || table_clear(&t, &e) || table_add(&t, &(struct word){p, 1, 1}, 1, &e);
+    external_merge_init(&r, NULL, 0);
+    failed =
+        external_merge_spill(&r, &t, &e) || table_clear(&t, &e) || table_add(&t, &(struct pretoken){p, 1, 1}, 1, &e);
     e.code = 0;
-    tap_ok(!failed && runs_merge(&r, &t, check_word, &c, &e) == -1 && e.code == EX_DATAERR, "and across runs");
-    runs_free(&r);
+    tap_ok(!failed && external_merge_merge(&r, &t, check_word, &c, &e) == -1 && e.code == EX_DATAERR,
+           "and across runs");
+    external_merge_free(&r);
     table_free(&t);
 }
 

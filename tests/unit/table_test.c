@@ -2,7 +2,7 @@
  *
  *   SEED=N  random seed (printed)
  */
-#include "bpe/sorted.h"
+#include "count/sorted_table.h"
 #include "random.h"
 #include "sys/simd.h"
 
@@ -11,14 +11,14 @@
 
 enum { LETTERS = 4, MOST = 40, N_WORDS = 60000, ROOM = N_WORDS * MOST };
 
-static unsigned char text[ROOM + WORD_PAD];
+static unsigned char text[ROOM + PRETOKEN_PAD];
 static uint32_t ends[N_WORDS];
-static struct word all[N_WORDS];
+static struct pretoken all[N_WORDS];
 
 static int by_bytes(const void *x, const void *y)
 {
-    const struct word *a = x, *b = y;
-    return word_compare(a->p, a->len, b->p, b->len);
+    const struct pretoken *a = x, *b = y;
+    return pretoken_compare(a->p, a->len, b->p, b->len);
 }
 
 /* Words of few different bytes (0 among them) and of all lengths, most of them short, many again and again. */
@@ -32,7 +32,7 @@ static void make_words(void)
             text[at + k] = k < 9 ? letter[rnd(rnd(8) ? 2 : LETTERS)] : letter[k % 3 * rnd(2)];
         ends[i] = (uint32_t)(at += len);
     }
-    memset(text + at, 'x', WORD_PAD);
+    memset(text + at, 'x', PRETOKEN_PAD);
 }
 
 /* Sorts all[0 .. n) and adds equal words up. Returns how many remain. */
@@ -52,13 +52,13 @@ static size_t add_up(size_t n)
 /* Whether the table holds just all[0 .. n), and gives them in this order. Sorts it: it is of no use afterwards. */
 static bool holds(struct table *t, size_t n)
 {
-    struct sorted s;
-    struct word w;
+    struct sorted_table s;
+    struct pretoken w;
     bool good = table_n(t) == n;
-    sorted_init(&s, t);
+    sorted_table_init(&s, t);
     for (size_t i = 0; i < n; i++)
-        good = sorted_next(&s, &w) && by_bytes(&w, &all[i]) == 0 && w.count == all[i].count && good;
-    return good && !sorted_next(&s, &w) && !sorted_next(&s, &w);
+        good = sorted_table_next(&s, &w) && by_bytes(&w, &all[i]) == 0 && w.count == all[i].count && good;
+    return good && !sorted_table_next(&s, &w) && !sorted_table_next(&s, &w);
 }
 
 static void test_ends(const char *level)
@@ -74,7 +74,7 @@ static void test_ends(const char *level)
     }
     for (size_t i = 0; i < N_WORDS; i++) {
         size_t start = i ? ends[i - 1] : 0;
-        all[i] = (struct word){text + start, ends[i] - start, 1};
+        all[i] = (struct pretoken){text + start, ends[i] - start, 1};
     }
     size_t n = add_up(N_WORDS);
     tap_ok(!failed && holds(&t, n), "%s: %d pretokens, %zu distinct, counted and in order", level, N_WORDS, n);
@@ -96,7 +96,7 @@ static void test_add(bool large)
     int failed = table_init(&t, &e) || table_init(&copy, &e);
     for (size_t i = 0; i < N_WORDS; i++) {
         size_t start = i ? ends[i - 1] : 0;
-        all[i] = (struct word){text + start, ends[i] - start, large ? large_count() : 1 + rnd(1000)};
+        all[i] = (struct pretoken){text + start, ends[i] - start, large ? large_count() : 1 + rnd(1000)};
     }
     for (size_t i = 0; i < N_WORDS && !failed;) {
         size_t n = 1 + rnd(600);
@@ -109,7 +109,7 @@ static void test_add(bool large)
         i += n;
     }
     size_t n = add_up(N_WORDS);
-    struct word w;
+    struct pretoken w;
     for (size_t pos = 0; !failed && table_next(&t, &pos, &w);)
         failed = table_add(&copy, &w, 1, &e);
     tap_ok(!failed && holds(&t, n), "words with %s counts, some at a time (%zu distinct)", large ? "large" : "small",
@@ -128,7 +128,7 @@ static void test_add(bool large)
 static void test_alike(void)
 {
     enum { N = 3000, LEN = 40 };
-    static unsigned char word[N][LEN + WORD_PAD];
+    static unsigned char word[N][LEN + PRETOKEN_PAD];
     struct table t;
     struct err e = {0};
     int failed = table_init(&t, &e);
@@ -137,7 +137,7 @@ static void test_alike(void)
         memset(word[i], i % 7 ? 'z' : 0, LEN);
         for (size_t k = same; k < LEN; k++)
             word[i][k] = (unsigned char)('a' + rnd(3));
-        all[i] = (struct word){word[i], same + rnd(LEN - same) + 1, 1};
+        all[i] = (struct pretoken){word[i], same + rnd(LEN - same) + 1, 1};
         failed |= table_add(&t, &all[i], 1, &e);
     }
     size_t n = add_up(N);

@@ -6,8 +6,8 @@
  */
 #include "random.h"
 #include "sys/simd.h"
-#include "sys/utf8.h"
-#include "sys/utf8_parts.h"
+#include "unicode/utf8.h"
+#include "unicode/utf8_parts.h"
 
 #include <stdint.h>
 #include <stdlib.h>

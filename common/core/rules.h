@@ -1,0 +1,53 @@
+/* rules.h - all that is said once, to bpe-chunk, and travels with the data.
+ *
+ * It has two parts. The rules decide which pretokens there are: counts made under different rules cannot be added up.
+ * How the bytes of a source are read (its form, what is done about bad bytes and lines) belongs to that source alone:
+ * web pages in JSON Lines and books in plain text add up.
+ */
+#ifndef BPE_CORE_RULES_H
+#define BPE_CORE_RULES_H
+
+#include "sys/err.h"
+#include "sys/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct rules {
+    struct str pattern; /* its name; empty: by regexes */
+    struct str *regex;  /* owned array, strings borrowed: each splits what those before it left */
+    size_t n_regex;
+    struct str *special; /* owned array, strings borrowed; in the order given */
+    size_t n_special;
+};
+
+/* What to do with bytes that are not UTF-8. */
+enum invalid_policy {
+    INVALID_ERROR,
+    INVALID_REPLACE, /* by U+FFFD */
+    INVALID_SKIP,
+    INVALID_BYTES, /* each is a pretoken by itself, and the text before it ends there as a document does */
+};
+
+/* The words for them on a command line, ending with NULL. */
+extern const char *const invalid_policy_names[];
+
+/* How a source is read. Zeroed: plain text that must be valid. */
+struct reading {
+    enum invalid_policy invalid;
+    bool jsonl;          /* JSON Lines, the text is the string at `field` */
+    struct str field;    /* "a.b": b in the object a; borrowed */
+    bool skip_bad_lines; /* --on-error=skip */
+};
+
+/* Sets regex or special to a copy of the array (the strings are borrowed). -1: out of memory. */
+int rules_set_regex(struct rules *r, const struct str *regex, size_t n, struct err *e);
+int rules_set_special(struct rules *r, const struct str *special, size_t n, struct err *e);
+void rules_free(struct rules *r); /* zeroed ones are fine */
+
+bool rules_same_pattern(const struct rules *a, const struct rules *b);
+
+/* What differs, for a message: "the pattern" or "the special tokens"; NULL: nothing. Static. */
+const char *rules_difference(const struct rules *a, const struct rules *b);
+
+#endif

@@ -1,0 +1,25 @@
+/* counter.c - see counter.h. */
+#include "count/counter.h"
+
+static int count(void *ctx, const unsigned char *text, size_t start, const uint32_t *ends, size_t n, struct err *e)
+{
+    return table_add_ends(ctx, text, start, ends, n, e);
+}
+
+int counter_open(struct counter *c, const struct rules *rules, enum invalid_policy invalid, struct err *e)
+{
+    const struct pretoken_sink sink = {.words = count, .ctx = &c->table};
+    *c = (struct counter){0};
+    if (pretokenizer_open(&c->pretokenizer, rules, invalid, &sink, e) || table_init(&c->table, e)) {
+        counter_close(c);
+        return -1;
+    }
+    return 0;
+}
+
+void counter_close(struct counter *c)
+{
+    pretokenizer_close(&c->pretokenizer);
+    table_free(&c->table);
+    *c = (struct counter){0};
+}

@@ -1,0 +1,199 @@
+/* fd.c - see fd.h. */
+#include "io/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void fd_prepare(void)
+{
+    /* Input and output are opened the wrong way round: using them is EBADF, as it would be without us. */
+    static const int wrong_way[3] = {O_WRONLY, O_RDONLY, O_WRONLY};
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", wrong_way[fd]) != fd)
+            abort();
+    }
+    signal(SIGPIPE, SIG_DFL);
+}
+
+const char *fd_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+int fd_open_input(const char *path, struct err *e)
+{
+    struct stat st;
+    bool standard = strcmp(path, "-") == 0;
+    int fd = standard ? fcntl(0, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", fd_name(path));
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+        close(fd);
+        return err_set(e, EX_NOINPUT, "%s: is a directory; name the files in it", fd_name(path));
+    }
+    return fd;
+}
+
+ssize_t fd_read(int fd, void *p, size_t n, const char *name, struct err *e)
+{
+    for (;;) {
+        ssize_t got = read(fd, p, n);
+        if (got >= 0)
+            return got;
+        if (errno == EISDIR)
+            return err_set(e, EX_NOINPUT, "%s: is a directory; name the files in it", name);
+        if (errno != EINTR)
+            return err_sys(e, EX_IOERR, errno, "%s: cannot read", name);
+    }
+}
+
+ssize_t fd_pread(int fd, void *p, size_t n, uint64_t offset, const char *name, struct err *e)
+{
+    size_t done = 0;
+    while (done < n) {
+        ssize_t got = pread(fd, (char *)p + done, n - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return err_sys(e, EX_IOERR, errno, "%s: byte %llu: cannot read", name, (unsigned long long)(offset + done));
+        if (got == 0)
+            break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
+
+int fd_write(int fd, const void *p, size_t n, const char *name, struct err *e)
+{
+    const char *b = p;
+    while (n) {
+        ssize_t put = write(fd, b, n);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return err_sys(e, EX_IOERR, errno, "%s: cannot write", name);
+        b += put;
+        n -= (size_t)put;
+    }
+    return 0;
+}
+
+void fd_widen_pipe(int fd)
+{
+#ifdef F_SETPIPE_SZ
+    enum { WIDE = 1 << 20 };
+    int size = fcntl(fd, F_GETPIPE_SZ);
+    if (size > 0 && size < WIDE)
+        fcntl(fd, F_SETPIPE_SZ, WIDE);
+#else
+    (void)fd;
+#endif
+}
+
+int fd_close_stdout(struct err *e)
+{
+    /* NFS and the like report a failed write only at close. */
+    if (close(1) < 0 && errno != EINTR)
+        return err_sys(e, EX_IOERR, errno, "standard output: cannot write");
+    return 0;
+}
+
+/* The file that a signal leaves unfinished: it is removed, then the signal takes its course. One at a time. */
+static const char *volatile unfinished;
+
+static void remove_unfinished(int sig)
+{
+    if (unfinished)
+        unlink(unfinished);
+    signal(sig, SIG_DFL);
+    raise(sig);
+}
+
+/* Not where a signal is ignored, as nohup does. */
+static void watch_signals(const char *tmp)
+{
+    static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
+    unfinished = tmp;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct sigaction old, new = {.sa_handler = tmp ? remove_unfinished : SIG_DFL};
+        sigemptyset(&new.sa_mask);
+        if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(ends[i], &new, NULL);
+    }
+}
+
+int outfile_open(struct outfile *o, const char *path, struct err *e)
+{
+    struct stat st;
+    size_t n = strlen(path);
+    *o = (struct outfile){.fd = -1};
+    o->path = malloc(n + 1);
+    o->tmp = malloc(n + 16);
+    if (!o->path || !o->tmp) {
+        outfile_drop(o);
+        return err_mem(e, "a file name", n);
+    }
+    memcpy(o->path, path, n + 1);
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) { /* /dev/full, a pipe, a terminal: written as it is */
+        free(o->tmp);
+        o->tmp = NULL;
+        o->fd = open(path, O_WRONLY | O_CLOEXEC);
+    } else {
+        snprintf(o->tmp, n + 16, "%s.XXXXXX", path);
+        o->fd = mkostemp(o->tmp, O_CLOEXEC);
+        if (o->fd < 0) {
+            free(o->tmp);
+            o->tmp = NULL;
+        } else {
+            watch_signals(o->tmp);
+        }
+    }
+    if (o->fd < 0) {
+        err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", path);
+        outfile_drop(o);
+        return -1;
+    }
+    return 0;
+}
+
+int outfile_commit(struct outfile *o, struct err *e)
+{
+    int rc = 0;
+    if (o->tmp) {
+        mode_t mask = umask(0);
+        umask(mask);
+        if (fchmod(o->fd, 0666 & ~mask) < 0 || fsync(o->fd) < 0)
+            rc = err_sys(e, EX_IOERR, errno, "%s: cannot write", o->path);
+    }
+    if (close(o->fd) < 0 && rc == 0)
+        rc = err_sys(e, EX_IOERR, errno, "%s: cannot write", o->path);
+    o->fd = -1;
+    if (rc == 0 && o->tmp && rename(o->tmp, o->path) < 0)
+        rc = err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", o->path);
+    if (rc == 0) {
+        watch_signals(NULL);
+        free(o->tmp);
+        o->tmp = NULL;
+    }
+    outfile_drop(o);
+    return rc;
+}
+
+void outfile_drop(struct outfile *o)
+{
+    if (o->fd >= 0)
+        close(o->fd);
+    if (o->tmp) {
+        unlink(o->tmp);
+        watch_signals(NULL);
+    }
+    free(o->tmp);
+    free(o->path);
+    *o = (struct outfile){.fd = -1};
+}

@@ -1,0 +1,50 @@
+/* fd.h - file descriptors: opening inputs, whole writes, standard streams that are really there. */
+#ifndef BPE_IO_FD_H
+#define BPE_IO_FD_H
+
+#include "sys/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Call first in main: makes a closed standard stream fail when used, instead of lending its number to the next file
+ * opened, and lets SIGPIPE end the program quietly even where the parent ignores it. */
+void fd_prepare(void);
+
+/* The name of an input as messages show it: "standard input" for "-". */
+const char *fd_name(const char *path);
+
+/* Opens a file for reading; "-" is standard input (and closing it later is fine). -1 with EX_NOINPUT: missing,
+ * unreadable or a directory. */
+int fd_open_input(const char *path, struct err *e);
+
+/* Reads at most n bytes, retrying on EINTR. 0 is the end. -1 with EX_IOERR. */
+ssize_t fd_read(int fd, void *p, size_t n, const char *name, struct err *e);
+
+/* Reads at most n bytes at an offset; short only at the end of the file. -1 with EX_IOERR. */
+ssize_t fd_pread(int fd, void *p, size_t n, uint64_t offset, const char *name, struct err *e);
+
+/* Writes all n bytes: one write(2) unless the kernel takes them in parts. -1 with EX_IOERR. */
+int fd_write(int fd, const void *p, size_t n, const char *name, struct err *e);
+
+/* Makes a pipe hold 1 MiB, so that the processes at its ends take turns less often. Nothing happens if fd is no pipe,
+ * or the system does not allow it. What one write(2) keeps together stays PIPE_BUF. */
+void fd_widen_pipe(int fd);
+
+/* Closes standard output and reports what only then comes to light (a full disk). -1 with EX_IOERR. */
+int fd_close_stdout(struct err *e);
+
+/* An output file that appears under its name only when it is complete: written beside it, fsynced and renamed. SIGHUP,
+ * SIGINT and SIGTERM remove what is not complete (of the one opened last). */
+struct outfile {
+    int fd;
+    char *path, *tmp; /* owned */
+};
+
+int outfile_open(struct outfile *o, const char *path, struct err *e); /* -1 with EX_CANTCREAT */
+int outfile_commit(struct outfile *o, struct err *e);                 /* -1: the file is removed again */
+void outfile_drop(struct outfile *o);                                 /* removes what was written; fine after commit */
+
+#endif

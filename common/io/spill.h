@@ -1,0 +1,34 @@
+/* spill.h - bytes put aside on disk: one unlinked temporary file that holds compressed blocks. */
+#ifndef BPE_IO_SPILL_H
+#define BPE_IO_SPILL_H
+
+#include "sys/buf.h"
+#include "sys/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct spill {
+    const char *dir; /* borrowed */
+    int fd;          /* -1: nothing was spilled yet */
+    uint64_t end;    /* length of the file */
+    struct buf packed;
+};
+
+/* One block in the file. */
+struct spill_block {
+    uint64_t offset;
+    uint32_t len, raw_len; /* compressed, and as given */
+};
+
+/* dir NULL: $TMPDIR, else /tmp. Nothing is created before the first write. */
+void spill_init(struct spill *s, const char *dir);
+void spill_free(struct spill *s);
+
+/* Writes n < 2^31 bytes as one block. -1 with EX_CANTCREAT or EX_IOERR: the message names the directory and -T. */
+int spill_write(struct spill *s, const void *p, size_t n, struct spill_block *b, struct err *e);
+
+/* Appends the bytes of a block to *out. */
+int spill_read(const struct spill *s, const struct spill_block *b, struct buf *out, struct err *e);
+
+#endif

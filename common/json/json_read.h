@@ -1,0 +1,83 @@
+/* json_read.h - reads JSON (RFC 8259) from a file, a piece at a time as the caller asks for it, as strictly as Rust's
+ * serde_json: valid UTF-8, no byte order mark, no lone surrogates, no control characters in strings, no more than
+ * JSON_READ_DEPTH levels, nothing but white space after the value. Keys may come twice: that is the caller's affair.
+ *
+ *     json_read_object(&r);                                  {
+ *     while ((more = json_read_key(&r, &key)) > 0)             "key":
+ *         json_read_string(&r, &value);                               "value"
+ *                                                        }
+ *
+ * Of functions that return int, -1 is an error: *e of json_read_init is filled, with the name of the file and the
+ * offset of the byte. All offsets count from 0.
+ */
+#ifndef BPE_JSON_JSON_READ_H
+#define BPE_JSON_JSON_READ_H
+
+#include "sys/buf.h"
+#include "sys/err.h"
+#include "sys/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define JSON_READ_DEPTH 127
+#define JSON_READ_PAD 64 /* bytes past a string's last that are readable */
+
+struct json_reader {
+    int fd;            /* borrowed */
+    const char *name;  /* borrowed */
+    struct err *e;     /* borrowed */
+    struct buf window; /* owned: bytes base .. base + window.len of the file, then JSON_READ_PAD zeros */
+    struct buf text;   /* owned: a string without its escapes */
+    uint64_t base;
+    size_t at;   /* in the window: what comes next */
+    size_t keep; /* in the window: what must not go yet; SIZE_MAX: nothing */
+    bool ended;  /* the window reaches to the end of the file */
+    bool fresh;  /* nothing was read yet in the innermost array or object */
+    unsigned depth;
+};
+
+/* A reader of what is in head, which is taken, and what else fd has. -1: out of memory (head is freed). */
+int json_read_init(struct json_reader *r, int fd, const char *name, struct buf *head, struct err *e);
+void json_read_free(struct json_reader *r);
+
+/* What value comes next: one of { [ " 0 (a number) t f n. */
+int json_read_peek(struct json_reader *r);
+
+/* Enters an object or array, which must come next. */
+int json_read_object(struct json_reader *r);
+int json_read_array(struct json_reader *r);
+
+/* 1: the next key, its value comes next; 0: the object has ended. Raw: the same, not yet known to be UTF-8. */
+int json_read_key(struct json_reader *r, struct str *key);
+int json_read_raw_key(struct json_reader *r, struct str *key);
+
+/* The place of a key in names (that end with NULL), which is where NULL is if it is none of them; -1: it came before,
+ * which is noted in *seen. */
+int json_read_which(struct json_reader *r, struct str key, const char *const *names, uint32_t *seen);
+
+/* 1: there is another item, which comes next; 0: the array has ended. */
+int json_read_item(struct json_reader *r);
+
+/* Values of a type, which must come next. Raw: a string that is not yet known to be UTF-8. */
+int json_read_string(struct json_reader *r, struct str *s);
+int json_read_raw_string(struct json_reader *r, struct str *s);
+int json_read_uint(struct json_reader *r, uint64_t *v); /* no fraction, no exponent, at most 64 bits */
+int json_read_bool(struct json_reader *r, bool *v);
+int json_read_null(struct json_reader *r); /* 1: it was null; 0: something else comes next */
+
+/* The same in one step where all is plain and in the window, which it mostly is: 1, or 0 and nothing is taken.
+ * Pair: json_read_item, and in it an array of two raw strings. Member: json_read_raw_key and json_read_uint. */
+int json_read_try_pair(struct json_reader *r, struct str pair[2]);
+int json_read_try_member(struct json_reader *r, struct str *key, uint64_t *v);
+
+int json_read_utf8(struct json_reader *r, struct str s); /* checks a raw string, before the next call */
+
+int json_read_skip(struct json_reader *r); /* any value */
+int json_read_end(struct json_reader *r);  /* nothing but white space may follow */
+
+/* An error about what was read last. Always -1. */
+int json_read_fail(struct json_reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

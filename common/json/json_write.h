@@ -1,0 +1,55 @@
+/* json_write.h - writes JSON byte for byte as Rust's serde_json does, and so as Hugging Face tokenizers does.
+ *
+ * Pretty: two spaces an indent, ": " after a key, LF, an empty array or object as [] or {}. Compact: no white space at
+ * all. Neither ends with a newline. In strings only `"`, `\` and the controls below U+0020 are escaped (\b \t \n \f \r,
+ * else \u00xx in lower case); everything else, U+007F too, is written as it is.
+ *
+ *     struct json_writer w = json_write_over(out, true, e);
+ *     json_write_begin(&w, '{');
+ *     json_write_key(&w, "version");
+ *     json_write_str(&w, "1.0");
+ *     json_write_end(&w, '}');
+ *     return json_write_done(&w);
+ */
+#ifndef BPE_JSON_JSON_WRITE_H
+#define BPE_JSON_JSON_WRITE_H
+
+#include "sys/buf.h"
+#include "sys/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct json_writer {
+    struct buf *out; /* borrowed */
+    struct err *e;   /* borrowed */
+    unsigned depth;
+    bool pretty;
+    bool empty;  /* nothing is yet in the innermost array or object */
+    bool keyed;  /* a key was written, its value comes next */
+    bool failed; /* out of memory: all that follows does nothing, json_write_done tells */
+};
+
+/* A writer that appends to *out. */
+struct json_writer json_write_over(struct buf *out, bool pretty, struct err *e);
+
+void json_write_begin(struct json_writer *w, char bracket); /* '{' or '[' */
+void json_write_end(struct json_writer *w, char bracket);   /* '}' or ']' */
+
+void json_write_key(struct json_writer *w, const char *key);
+void json_write_key_bytes(struct json_writer *w, const unsigned char *p, size_t len);
+
+/* Values, in an array or after a key. Bytes and strings are valid UTF-8. */
+void json_write_bytes(struct json_writer *w, const unsigned char *p, size_t len);
+void json_write_bytes2(struct json_writer *w, const unsigned char *p, size_t len, const unsigned char *q,
+                       size_t q_len); /* "p q" */
+void json_write_str(struct json_writer *w, const char *s);
+void json_write_uint(struct json_writer *w, uint64_t v);
+void json_write_bool(struct json_writer *w, bool v);
+void json_write_null(struct json_writer *w);
+
+/* 0, or -1 when memory was short. */
+int json_write_done(const struct json_writer *w);
+
+#endif

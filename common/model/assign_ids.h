@@ -1,0 +1,42 @@
+/* assign_ids.h - what the trainer leaves, and how it becomes a model with ids.
+ *
+ * Symbols are numbered as the trainer does (learn.h): 0 .. 255 bytes by value, 256 + k the result of merge k. Ids are
+ * those of the files: the 256 bytes in the order of the GPT-2 byte-to-unicode map ("!" first), then the merges in
+ * order, with the special tokens before or after all of these.
+ *
+ * Hugging Face keeps the vocabulary as a map by string, and so does vocab.json. A string that comes up twice (a special
+ * token that looks like a byte or a merged token; a token that two merges make) is held once: both have the same id, a
+ * special token's if one is among them, and no id is left unused. In tiktoken special tokens are another map: one that
+ * looks like a token has its own id, and they come last.
+ */
+#ifndef BPE_MODEL_ASSIGN_IDS_H
+#define BPE_MODEL_ASSIGN_IDS_H
+
+#include "core/model.h"
+#include "sys/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct trained_merge {
+    uint32_t left, right; /* symbols smaller than the merge's own */
+};
+
+struct trained {
+    const struct trained_merge *merges; /* borrowed */
+    size_t n_merges;
+    const struct str *special; /* borrowed, in the order of their ids */
+    size_t n_special;
+    bool special_first;
+    const char *pattern;     /* "gpt2", "cl100k", "bytes"; NULL: regex */
+    const struct str *regex; /* as in struct model; also set for built-in patterns that have any; borrowed */
+    size_t n_regex;
+    bool merges_as_strings;
+};
+
+/* Makes the model that is to be written as `format` (which decides about special tokens); to be freed after success. It
+ * borrows nothing. -1: out of memory, or (EX_USAGE) the format has no room for it, or there are 2^31 tokens or more. */
+int trained_model(struct model *m, const struct trained *t, enum model_format format, struct err *e);
+
+#endif

@@ -1,0 +1,61 @@
+/* model_file.c - see model_file.h. */
+#include "model/model_file.h"
+
+#include "io/fd.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+enum { HEAD = 64 << 10 };
+
+size_t model_file_size(int fd)
+{
+    struct stat st;
+    return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 0;
+}
+
+/* Reads until `most` bytes are there, or the file has ended. */
+static int read_up_to(int fd, const char *name, struct buf *b, size_t most, struct err *e)
+{
+    while (b->len < most) {
+        size_t want = most - b->len < (size_t)1 << 20 ? most - b->len : (size_t)1 << 20;
+        if (buf_reserve(b, want + JSON_READ_PAD, e))
+            return -1;
+        want = b->cap - b->len - JSON_READ_PAD;
+        ssize_t got = fd_read(fd, b->p + b->len, want < most - b->len ? want : most - b->len, name, e);
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        b->len += (size_t)got;
+    }
+    if (buf_reserve(b, JSON_READ_PAD, e))
+        return -1;
+    memset(b->p + b->len, 0, JSON_READ_PAD);
+    return 0;
+}
+
+int model_file_head(int fd, const char *name, struct buf *head, struct err *e)
+{
+    return read_up_to(fd, name, head, HEAD, e);
+}
+
+int model_file_json(struct json_reader *r, int fd, const char *name, struct err *e)
+{
+    struct buf head = {0};
+    if (model_file_head(fd, name, &head, e)) {
+        buf_free(&head);
+        return -1;
+    }
+    return json_read_init(r, fd, name, &head, e);
+}
+
+int model_file_all(int fd, const char *name, struct buf *all, struct err *e)
+{
+    size_t size = model_file_size(fd);
+    if (size > all->len && size < MODEL_MAX_FILE && buf_reserve(all, size - all->len + 1 + JSON_READ_PAD, e))
+        return -1;
+    if (read_up_to(fd, name, all, MODEL_MAX_FILE + 1, e))
+        return -1;
+    return all->len > MODEL_MAX_FILE ? err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "larger than 4 GiB; no model is") : 0;
+}

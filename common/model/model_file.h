@@ -1,0 +1,21 @@
+/* model_file.h - the bytes of a model's file, for the readers behind model_read. */
+#ifndef BPE_MODEL_MODEL_FILE_H
+#define BPE_MODEL_MODEL_FILE_H
+
+#include "sys/buf.h"
+#include "sys/err.h"
+#include "json/json_read.h"
+
+#include <stddef.h>
+
+#define MODEL_MAX_FILE ((size_t)1 << 32)
+
+/* Fills head with the first bytes of fd: all of a small file. */
+int model_file_head(int fd, const char *name, struct buf *head, struct err *e);
+/* A reader of JSON that begins at the start of the file; json_read_free afterwards. */
+int model_file_json(struct json_reader *r, int fd, const char *name, struct err *e);
+/* Appends all there is to read, at most MODEL_MAX_FILE, and JSON_READ_PAD zeros that are not counted. */
+int model_file_all(int fd, const char *name, struct buf *all, struct err *e);
+size_t model_file_size(int fd); /* 0 if it is no regular file, or empty */
+
+#endif

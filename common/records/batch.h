@@ -1,0 +1,43 @@
+/* batch.h - writing counts or tokens: words or tokens records of at most RECORD_ATOMIC bytes, each by one write(2),
+ * then a commit or a summary. Several writers may share one pipe. */
+#ifndef BPE_RECORDS_BATCH_H
+#define BPE_RECORDS_BATCH_H
+
+#include "records/payload.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct batch {
+    int fd;
+    const char *name; /* of the output, for messages; borrowed */
+    unsigned char run[ID_LEN], id[ID_LEN];
+    uint64_t seq, checksum, pretokens;
+    struct buf payload, record;
+};
+
+/* Starts a batch with a new random id. run: the one run it stems from; NULL: several. */
+void batch_begin(struct batch *b, int fd, const char *name, const unsigned char *run);
+void batch_free(struct batch *b);
+
+/* Adds a pretoken, len > 0, with its count. Writes a record whenever one is full. -1 with EX_IOERR. */
+int batch_word(struct batch *b, const unsigned char *p, size_t len, uint64_t count, struct err *e);
+
+/* Where ids belong; batch_ids moves `first` on. */
+struct batch_piece {
+    uint64_t model, source, begin, first, width; /* as in struct tokens */
+};
+
+/* Writes n ids of a piece, little-endian, and that documents ended after end[0], end[1] ... of them. */
+int batch_ids(struct batch *b, struct batch_piece *p, const unsigned char *ids, size_t n, const size_t *end,
+              size_t n_ends, struct err *e);
+
+/* Writes what is left of the words, then the end of the batch (RECORD_COMMIT or RECORD_SUMMARY). `runs` holds what
+ * commit_put_run and commit_put_range put, for n_runs runs. */
+int batch_end(struct batch *b, enum record_type type, struct str rules, const struct buf *runs, uint64_t n_runs,
+              struct err *e);
+
+/* Writes whole records, one write(2) each. */
+int batch_write_records(int fd, const char *name, const struct buf *records, struct err *e);
+
+#endif

@@ -1,0 +1,200 @@
+/* record.c - see record.h. */
+#include "records/record.h"
+
+#include "records/cobs.h"
+#include "sys/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MARK = 0xFF, VERSION = '1', NEWLINE = '\n', READ_SIZE = 256 << 10 };
+
+static uint64_t checksum(unsigned char version, unsigned char type, const unsigned char *stuffed, size_t n)
+{
+    return hash_bytes(stuffed, n, (uint64_t)version << 40 | (uint64_t)type << 32 | n);
+}
+
+/* 0x10 and the value of each lower-case hex digit; 0 for what is none. */
+static const unsigned char hex_value[256] = {
+    ['0'] = 0x10, ['1'] = 0x11, ['2'] = 0x12, ['3'] = 0x13, ['4'] = 0x14, ['5'] = 0x15, ['6'] = 0x16, ['7'] = 0x17,
+    ['8'] = 0x18, ['9'] = 0x19, ['a'] = 0x1A, ['b'] = 0x1B, ['c'] = 0x1C, ['d'] = 0x1D, ['e'] = 0x1E, ['f'] = 0x1F,
+};
+
+/* Reads `digits` lower-case hex digits. Returns false if they are none. */
+static bool get_hex(const unsigned char *p, int digits, uint64_t *v)
+{
+    unsigned all = 0x10;
+    *v = 0;
+    for (int i = 0; i < digits; i++) {
+        all &= hex_value[p[i]];
+        *v = *v << 4 | (hex_value[p[i]] & 0xF);
+    }
+    return all;
+}
+
+static void put_hex(unsigned char *p, int digits, uint64_t v)
+{
+    for (int i = digits - 1; i >= 0; i--, v >>= 4)
+        p[i] = (unsigned char)"0123456789abcdef"[v & 0xF];
+}
+
+uint64_t record_checksum(const unsigned char *record)
+{
+    uint64_t sum = 0;
+    get_hex(record + 11, 16, &sum);
+    return sum;
+}
+
+int record_put_parts(struct buf *out, enum record_type type, const void *first, size_t n_first, const void *rest,
+                     size_t n_rest, struct err *e)
+{
+    size_t n = n_first + n_rest, most = RECORD_HEADER + n + n / 254 + 2;
+    if (most > RECORD_MAX)
+        return err_set(e, EX_DATAERR, "%zu bytes do not fit into one record (%zu at most)", n, RECORD_MAX);
+    if (buf_reserve(out, RECORD_HEADER + COBS_ROOM(n) + 1, e))
+        return -1;
+    unsigned char *h = out->p + out->len;
+    struct cobs_writer s;
+    cobs_begin(&s, h + RECORD_HEADER);
+    cobs_put(&s, first, n_first);
+    cobs_put(&s, rest, n_rest);
+    size_t len = cobs_end(&s);
+    h[0] = MARK;
+    h[1] = VERSION;
+    h[2] = (unsigned char)type;
+    put_hex(h + 3, 8, len);
+    put_hex(h + 11, 16, checksum(VERSION, (unsigned char)type, h + RECORD_HEADER, len));
+    h[RECORD_HEADER + len] = NEWLINE;
+    out->len += RECORD_HEADER + len + 1;
+    return 0;
+}
+
+int record_put(struct buf *out, enum record_type type, const void *payload, size_t n, struct err *e)
+{
+    return record_put_parts(out, type, payload, n, NULL, 0, e);
+}
+
+int record_reader_open(struct record_reader *r, const char *path, struct err *e)
+{
+    *r = (struct record_reader){.in = input_open(path, e)};
+    return r->in ? 0 : -1;
+}
+
+bool record_begins(const unsigned char *p, size_t n)
+{
+    uint64_t ignored;
+    return n >= RECORD_HEADER && p[0] == MARK && p[1] == VERSION && get_hex(p + 3, 8, &ignored) &&
+           get_hex(p + 11, 16, &ignored);
+}
+
+int record_reader_over(struct record_reader *r, struct input *in, const struct buf *first, struct err *e)
+{
+    *r = (struct record_reader){.in = in};
+    if (buf_reserve(&r->data, first->len + COBS_PAD, e) || buf_put(&r->data, first->p, first->len, e)) {
+        record_reader_close(r);
+        return -1;
+    }
+    return 0;
+}
+
+void record_reader_close(struct record_reader *r)
+{
+    input_close(r->in);
+    buf_free(&r->data);
+    buf_free(&r->payload);
+    *r = (struct record_reader){0};
+}
+
+const char *record_reader_name(const struct record_reader *r)
+{
+    return input_name(r->in);
+}
+
+/* Makes data.p[pos .. pos + want) available, or sets ended. COBS_PAD bytes past data.len may always be read. */
+static int fill(struct record_reader *r, size_t want, struct err *e)
+{
+    while (r->data.len - r->pos < want && !r->ended) {
+        if (r->pos && r->data.cap - r->data.len < READ_SIZE + COBS_PAD) {
+            memmove(r->data.p, r->data.p + r->pos, r->data.len - r->pos);
+            r->data.len -= r->pos;
+            r->pos = 0;
+        }
+        if (buf_reserve(&r->data, READ_SIZE + COBS_PAD, e))
+            return -1;
+        ptrdiff_t got = input_read(r->in, r->data.p + r->data.len, r->data.cap - r->data.len - COBS_PAD, e);
+        if (got < 0)
+            return -1;
+        r->ended = got == 0;
+        r->data.len += (size_t)got;
+    }
+    return 0;
+}
+
+/* The same for a whole record, but stops where its newline comes too early: a damaged length must not make us read a
+ * gigabyte to find out. */
+static int fill_record(struct record_reader *r, size_t want, struct err *e)
+{
+    for (size_t have = r->data.len - r->pos, seen = 0; have < want && !r->ended;
+         seen = have, have = r->data.len - r->pos) {
+        if (memchr(r->data.p + r->pos + seen, NEWLINE, have - seen))
+            return 0;
+        if (fill(r, want - have < READ_SIZE ? want : have + READ_SIZE, e))
+            return -1;
+    }
+    return 0;
+}
+
+static enum record_next bad(const struct record_reader *r, struct err *e, const char *what)
+{
+    err_at(e, EX_DATAERR, input_name(r->in), r->offset, "%s", what);
+    return RECORD_ERROR;
+}
+
+enum record_next record_next(struct record_reader *r, struct record *rec, struct err *e)
+{
+    uint64_t len, sum;
+    if (fill(r, 1, e))
+        return RECORD_ERROR;
+    if (r->data.len == r->pos)
+        return RECORD_END;
+    if (r->data.p[r->pos] != MARK)
+        return bad(r, e,
+                   r->offset ? "no record begins here: the stream is damaged"
+                             : "this is no stream of records (see bpe-records(5)); text goes through bpe-chunk first");
+    if (fill(r, RECORD_HEADER, e))
+        return RECORD_ERROR;
+    if (r->data.len - r->pos < RECORD_HEADER)
+        return bad(r, e, "the stream is cut off inside a record");
+    const unsigned char *h = r->data.p + r->pos;
+    if (h[1] != VERSION)
+        return bad(r, e, "a record of a version this program does not know; use one version of bpetools everywhere");
+    if (!get_hex(h + 3, 8, &len) || !get_hex(h + 11, 16, &sum) || len > RECORD_MAX)
+        return bad(r, e, "a record with a damaged header");
+    if (fill_record(r, RECORD_HEADER + (size_t)len + 1, e))
+        return RECORD_ERROR;
+    if (r->data.len - r->pos < RECORD_HEADER + len + 1)
+        return bad(r, e, r->ended ? "the stream is cut off inside a record" : "a record with a damaged length");
+    h = r->data.p + r->pos;
+    if (h[RECORD_HEADER + len] != NEWLINE || checksum(h[1], h[2], h + RECORD_HEADER, (size_t)len) != sum)
+        return bad(r, e, "a record with a wrong checksum: the stream is damaged");
+    r->payload.len = 0;
+    if (buf_reserve(&r->payload, (size_t)len + RECORD_PAD, e))
+        return RECORD_ERROR;
+    size_t n = cobs_decode(r->payload.p, h + RECORD_HEADER, (size_t)len);
+    if (n == SIZE_MAX)
+        return bad(r, e, "a record that is not byte-stuffed as it must be");
+    memset(r->payload.p + n, 0, RECORD_PAD);
+    *rec = (struct record){h[2], r->payload.p, n, h, RECORD_HEADER + (size_t)len + 1, sum, r->offset};
+    r->pos += rec->raw_len;
+    r->offset += rec->raw_len;
+    return RECORD_ITEM;
+}
+
+void record_drain(struct record_reader *r)
+{
+    struct err ignored;
+    unsigned char *space = malloc(READ_SIZE);
+    while (space && input_read(r->in, space, READ_SIZE, &ignored) > 0)
+        ;
+    free(space);
+}

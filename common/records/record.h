@@ -1,0 +1,93 @@
+/* record.h - the frame around everything the programs say to each other; man/bpe-records.5 is the authority.
+ *
+ *     0xFF  version '1'  type  length (8 hex digits)  checksum (16 hex digits)  payload  0x0A
+ *
+ * The payload is byte-stuffed (COBS with 0x0A as the delimiter: Cheshire and Baker, "Consistent Overhead Byte
+ * Stuffing", 1999), so that 0x0A occurs as a record's last byte only: to whatever cuts streams at newlines, a record is
+ * a line.
+ */
+#ifndef BPE_RECORDS_RECORD_H
+#define BPE_RECORDS_RECORD_H
+
+#include "io/input.h"
+#include "sys/buf.h"
+#include "sys/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum record_type {
+    RECORD_CHUNK = 'C',   /* text by value */
+    RECORD_RANGE = 'R',   /* text by reference: files and offsets */
+    RECORD_PROMISE = 'P', /* all that a run will ever send */
+    RECORD_WORDS = 'W',   /* pretokens and their counts */
+    RECORD_COMMIT = 'K',  /* the end of a batch of words: what it covers */
+    RECORD_SUMMARY = 'S', /* the end of a complete sum: every promised byte was counted */
+    RECORD_TOKENS = 'T',  /* the ids of some text */
+    RECORD_FAILURE = 'F', /* why something could not be done */
+};
+
+#define RECORD_HEADER 27
+#define RECORD_ATOMIC 4096           /* PIPE_BUF: a record this long or shorter is written whole by one write(2) */
+#define RECORD_MAX ((size_t)1 << 30) /* longest payload, as stuffed */
+#define RECORD_PAD 64                /* readable bytes after a payload that was read */
+
+/* The longest payload that fits a record of RECORD_ATOMIC bytes whatever its bytes are. */
+#define RECORD_ATOMIC_PAYLOAD (RECORD_ATOMIC - RECORD_HEADER - 1 - 1 - (RECORD_ATOMIC / 254 + 1))
+
+/* Appends a whole record with this payload to *out. -1: out of memory, or EX_DATAERR when it is longer than RECORD_MAX.
+ */
+int record_put(struct buf *out, enum record_type type, const void *payload, size_t n, struct err *e);
+
+/* The same for a payload in two parts, which need not be copied together. */
+int record_put_parts(struct buf *out, enum record_type type, const void *first, size_t n_first, const void *rest,
+                     size_t n_rest, struct err *e);
+
+/* The checksum in the header of a record that record_put made. */
+uint64_t record_checksum(const unsigned char *record);
+
+/* A record that was read. All pointers are borrowed from the reader until its next call. */
+struct record {
+    unsigned char type;
+    const unsigned char *payload; /* unstuffed; RECORD_PAD bytes past it may be read */
+    size_t len;
+    const unsigned char *raw; /* the record as it came, header and newline included */
+    size_t raw_len;
+    uint64_t checksum;
+    uint64_t offset; /* of its first byte in the stream */
+};
+
+struct record_reader {
+    struct input *in; /* taken: closed by record_reader_close */
+    struct buf data;  /* data.p[pos .. data.len): read, not yet used */
+    size_t pos;
+    uint64_t offset; /* stream offset of data.p[pos] */
+    struct buf payload;
+    bool ended;
+};
+
+/* Whether p[0 .. n) begins as a record does: with a whole header. */
+bool record_begins(const unsigned char *p, size_t n);
+
+/* Starts reading from `path` ("-" for standard input; compressed streams are unpacked). */
+int record_reader_open(struct record_reader *r, const char *path, struct err *e);
+/* The same from an input, taken, of which `first` was read already (copied). -1: out of memory; the input is closed. */
+int record_reader_over(struct record_reader *r, struct input *in, const struct buf *first, struct err *e);
+void record_reader_close(struct record_reader *r);
+const char *record_reader_name(const struct record_reader *r);
+
+enum record_next {
+    RECORD_ERROR =
+        -1,         /* EX_DATAERR: no record, torn, damaged, of another version (names stream and offset); EX_IOERR */
+    RECORD_END = 0, /* the stream ended between two records */
+    RECORD_ITEM = 1,
+};
+
+enum record_next record_next(struct record_reader *r, struct record *rec, struct err *e);
+
+/* Reads and forgets the rest of the stream, whatever it is: a program that stops early would break the fan-out above
+ * it. */
+void record_drain(struct record_reader *r);
+
+#endif

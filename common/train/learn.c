@@ -1,0 +1,298 @@
+/* learn.c - see learn.h: who is merged, and what the result is called. How merges are carried out is in learn_corpus.c.
+ *
+ * Symbols are numbered here so that ties fall to the smallest pair of numbers: as Hugging Face's ids (special tokens,
+ * bytes by their spelling, merges) or as rustbpe's (bytes, merges), plus 1. For ties by bytes the numbers do not
+ * matter.
+ *
+ * A string is made by one merge only, and by the same one wherever it occurs. Take a stretch of a word that is one
+ * token in the end, hence was never overlapped by a token that reaches over its edge. Then all merges inside it
+ * happened as if it stood alone: a merge replaces all its occurrences, and in a run of equal symbols, replaced from the
+ * left, an odd number of them before or behind the stretch would have had one token reach over its edge. So what
+ * becomes of it follows from its bytes, and so does the merge that completes it. Therefore ids of symbols and strings
+ * correspond one to one, also when a merge takes the id of a special token with the same spelling, and a pair that was
+ * merged never comes back.
+ */
+#include "train/learn.h"
+
+#include "sys/buf.h"
+#include "train/learn_corpus.h"
+#include "train/learn_words.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+enum { PROGRESS_EVERY = 256 }; /* merges */
+
+/* A special token of the vocabulary, by its text. */
+struct reserved {
+    uint32_t symbol;
+    bool made; /* a merge gave it */
+    UT_hash_handle hh;
+};
+
+struct learner {
+    struct learn_opts o;
+    struct learn_words words;
+    struct corpus corpus;
+    uint32_t byte[256];  /* the symbol of each byte */
+    uint32_t n_symbols;  /* numbers given so far */
+    uint64_t n_vocab;    /* tokens so far, as the tie rule counts them */
+    uint32_t *public_id; /* by symbol: as in struct learn_merge */
+    size_t public_cap;
+    struct reserved *reserved, *reserved_room; /* LEARN_HF: hash by text; where its items live */
+    size_t reserved_len;                       /* of the longest */
+    bool *reserved_chars; /* [0 .. reserved_len]: whether one has as many characters, so might spell as many bytes */
+    unsigned char *text;  /* room for a token's spelling: 2 * reserved_len */
+    struct learn_merge *merges;
+    size_t n, cap;
+};
+
+/* The spelling of a byte: its character of the GPT-2 byte-to-unicode map, in UTF-8. Bytes that are printable in Latin-1
+ * stand for themselves, the others for U+0100 and on, in order. */
+static unsigned code_point(unsigned byte)
+{
+    if ((byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte != 0xad))
+        return byte;
+    if (byte <= 0x20)
+        return 0x100 + byte;
+    return byte == 0xad ? 0x143 : 0x121 + byte - 0x7f;
+}
+
+static size_t spell_byte(unsigned byte, unsigned char out[2])
+{
+    unsigned cp = code_point(byte);
+    if (cp < 0x80) {
+        out[0] = (unsigned char)cp;
+        return 1;
+    }
+    out[0] = (unsigned char)(0xc0 | cp >> 6);
+    out[1] = (unsigned char)(0x80 | (cp & 0x3f));
+    return 2;
+}
+
+/* ---- numbers of symbols ---- */
+
+static size_t n_chars(const struct str *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->len; i++)
+        n += (s->p[i] & 0xc0) != 0x80;
+    return n;
+}
+
+/* Special tokens first, equal ones once. */
+static int number_special(struct learner *l, struct err *e)
+{
+    l->reserved_room = calloc(l->o.n_special ? l->o.n_special : 1, sizeof *l->reserved_room);
+    if (!l->reserved_room)
+        return err_mem(e, "the special tokens", l->o.n_special * sizeof *l->reserved_room);
+    for (size_t i = 0; i < l->o.n_special; i++) {
+        const struct str *s = &l->o.special[i];
+        struct reserved *r;
+        HASH_FIND(hh, l->reserved, s->p, s->len, r);
+        if (r)
+            continue;
+        r = &l->reserved_room[i];
+        r->symbol = ++l->n_symbols;
+        HASH_ADD_KEYPTR(hh, l->reserved, s->p, s->len, r);
+        if (!r->hh.tbl)
+            return err_mem(e, "the special tokens", sizeof(UT_hash_table));
+        if (s->len > l->reserved_len)
+            l->reserved_len = s->len;
+    }
+    l->text = malloc(2 * l->reserved_len + 2);
+    l->reserved_chars = calloc(l->reserved_len + 1, sizeof *l->reserved_chars);
+    if (!l->text || !l->reserved_chars)
+        return err_mem(e, "the special tokens", 3 * l->reserved_len + 3);
+    for (size_t i = 0; i < l->o.n_special; i++)
+        l->reserved_chars[n_chars(&l->o.special[i])] = true;
+    return 0;
+}
+
+/* Then the bytes, by the code point they are spelled with, but those that are special tokens. */
+static void number_bytes_hf(struct learner *l)
+{
+    for (unsigned cp = 0; cp < 0x144; cp++)
+        for (unsigned byte = 0; byte < 256; byte++) {
+            if (code_point(byte) != cp)
+                continue;
+            struct reserved *r;
+            unsigned char text[2];
+            size_t len = spell_byte(byte, text);
+            HASH_FIND(hh, l->reserved, text, len, r);
+            l->byte[byte] = r ? r->symbol : ++l->n_symbols;
+        }
+    l->n_vocab = l->n_symbols;
+}
+
+static void number_bytes_by_value(struct learner *l)
+{
+    for (unsigned byte = 0; byte < 256; byte++)
+        l->byte[byte] = ++l->n_symbols;
+    l->n_vocab = l->n_symbols + l->o.n_special;
+}
+
+static int name_symbol(struct learner *l, uint32_t symbol, size_t id, struct err *e)
+{
+    if (array_grow(&l->public_id, &l->public_cap, (size_t)symbol + 1, sizeof *l->public_id, "the vocabulary", e))
+        return -1;
+    l->public_id[symbol] = (uint32_t)id;
+    return 0;
+}
+
+/* Numbers the special tokens and the bytes, as the tie rule says. */
+static int number_symbols(struct learner *l, struct err *e)
+{
+    if (l->o.tie == LEARN_HF) {
+        if (number_special(l, e))
+            return -1;
+        number_bytes_hf(l);
+    } else {
+        number_bytes_by_value(l);
+    }
+    for (uint32_t i = 0; i < 256; i++)
+        if (name_symbol(l, l->byte[i], i, e))
+            return -1;
+    return 0;
+}
+
+/* ---- merges ---- */
+
+/* Byte i of a symbol. */
+static unsigned char byte_at(const struct learner *l, uint32_t symbol, uint32_t i)
+{
+    while (l->public_id[symbol] >= 256) {
+        const struct learn_merge *m = &l->merges[l->public_id[symbol] - 256];
+        uint32_t left = l->corpus.len[m->left];
+        symbol = i < left ? m->left : m->right;
+        i -= i < left ? 0 : left;
+    }
+    return (unsigned char)l->public_id[symbol];
+}
+
+/* The special token that is spelled as the pair merged, or NULL. */
+static struct reserved *find_reserved(const struct learner *l, uint32_t left, uint32_t right)
+{
+    uint32_t len_left = l->corpus.len[left];
+    uint64_t len = (uint64_t)len_left + l->corpus.len[right];
+    if (len > l->reserved_len || !l->reserved_chars[len])
+        return NULL;
+    size_t n = 0;
+    for (uint32_t i = 0; i < len; i++)
+        n += spell_byte(i < len_left ? byte_at(l, left, i) : byte_at(l, right, i - len_left), l->text + n);
+    struct reserved *r;
+    HASH_FIND(hh, l->reserved, l->text, n, r);
+    return r;
+}
+
+/* The symbol a merge makes: a new one, unless it is spelled as a special token. */
+static uint32_t merged_symbol(struct learner *l, uint64_t key)
+{
+    struct reserved *r = find_reserved(l, pair_left(key), pair_right(key));
+    if (!r) {
+        l->n_vocab++;
+        return ++l->n_symbols;
+    }
+    assert(!r->made);
+    r->made = true;
+    return r->symbol;
+}
+
+/* The most merges there can be: one for each number left and for each special token, and each shortens a word. */
+static uint64_t merges_at_most(const struct learner *l)
+{
+    uint64_t n = l->o.vocab_size - l->n_vocab + HASH_COUNT(l->reserved);
+    return n < l->words.pairs ? n : l->words.pairs;
+}
+
+/* Lays the pretokens out, once it is known how many merges there will be. */
+static int prepare(struct learner *l, struct err *e)
+{
+    uint64_t at_most = merges_at_most(l), floor;
+    learn_words_classify(&l->words);
+    if (learn_words_bound(&l->words, at_most, l->o.max_token_len, &floor, e))
+        return -1;
+    if (l->n_symbols + at_most > UINT32_MAX - 1)
+        at_most = UINT32_MAX - 1 - l->n_symbols;
+    struct corpus_opts co = {
+        .n_symbols = l->n_symbols + (uint32_t)at_most,
+        .byte = l->byte,
+        .max_len = l->o.max_token_len,
+        .floor = l->o.min_frequency > floor ? l->o.min_frequency : floor,
+        .by_bytes = l->o.tie == LEARN_LEX,
+    };
+    return corpus_init(&l->corpus, &l->words, &co, e);
+}
+
+static int one_merge(struct learner *l, struct pair *top, struct err *e)
+{
+    if (array_grow(&l->merges, &l->cap, l->n + 1, sizeof *l->merges, "the merges", e))
+        return -1;
+    uint32_t z = merged_symbol(l, top->key);
+    if (name_symbol(l, z, 256 + l->n, e))
+        return -1;
+    l->merges[l->n++] = (struct learn_merge){pair_left(top->key), pair_right(top->key), top->count};
+    return corpus_merge(&l->corpus, top, z, e);
+}
+
+/* ---- the interface ---- */
+
+struct learner *learner_new(struct err *e)
+{
+    struct learner *l = calloc(1, sizeof *l);
+    if (!l)
+        err_mem(e, "the trainer", sizeof *l);
+    return l;
+}
+
+void learner_free(struct learner *l)
+{
+    if (!l)
+        return;
+    learn_words_free(&l->words);
+    corpus_free(&l->corpus);
+    HASH_CLEAR(hh, l->reserved);
+    free(l->reserved_room);
+    free(l->text);
+    free(l->reserved_chars);
+    free(l->public_id);
+    free(l->merges);
+    free(l);
+}
+
+int learner_add(struct learner *l, const unsigned char *p, size_t len, uint64_t count, struct err *e)
+{
+    return learn_words_add(&l->words, p, len, count, e);
+}
+
+int learner_run(struct learner *l, const struct learn_opts *o, const struct learn_merge **merges, size_t *n,
+                struct err *e)
+{
+    struct pair top;
+    l->o = *o;
+    if (number_symbols(l, e))
+        return -1;
+    uint64_t goal = o->vocab_size > l->n_vocab ? o->vocab_size - l->n_vocab : 0;
+    if (goal > 0 && prepare(l, e))
+        return -1;
+    while (l->n_vocab < o->vocab_size) {
+        int popped = pairs_pop(&l->corpus.pairs, &top, e);
+        if (popped == 0)
+            break;
+        if (popped < 0 || one_merge(l, &top, e))
+            return -1;
+        if (o->progress && l->n % PROGRESS_EVERY == 0)
+            o->progress(o->progress_ctx, l->n, goal);
+    }
+    for (size_t i = 0; i < l->n; i++) {
+        l->merges[i].left = l->public_id[l->merges[i].left];
+        l->merges[i].right = l->public_id[l->merges[i].right];
+    }
+    *merges = l->merges;
+    *n = l->n;
+    return 0;
+}

@@ -1,0 +1,58 @@
+/* learn.h - learning BPE merges from counted pretokens: the trainer.
+ *
+ * Exact: after each merge the pair counts equal a full recount, in which a pair is counted at every adjacent position
+ * ("aaa" holds (a,a) twice) and a merge replaces occurrences left to right. The result depends on the pretokens and
+ * their counts alone, not on the order they were added in.
+ */
+#ifndef BPE_TRAIN_LEARN_H
+#define BPE_TRAIN_LEARN_H
+
+#include "sys/err.h"
+#include "sys/str.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Which pair of the most frequent is merged first. */
+enum learn_tie {
+    LEARN_HF,  /* the smallest (left id, right id), ids as Hugging Face's BpeTrainer gives them: special tokens, then
+                * bytes by code point of the GPT-2 byte-to-unicode map, then merges in order */
+    LEARN_LEX, /* the greatest (left bytes, right bytes), compared as byte strings (Stanford CS336) */
+    LEARN_ID,  /* the smallest (left id, right id), id = byte value, then merges in order (rustbpe) */
+};
+
+struct learn_opts {
+    enum learn_tie tie;
+    uint32_t vocab_size;    /* special tokens + 256 bytes + merges; >= 256 + n_special */
+    uint64_t min_frequency; /* stop when the best pair counts less (0 and 1: stop at 0) */
+    uint64_t max_token_len; /* pairs whose merge would be >= this many bytes are not made; HF's max_token_length: strict
+                             * (<), and pairs of two single bytes are exempt. 0: no limit */
+    const struct str *special;
+    size_t n_special;
+    /* Called now and then with the merges made so far and the goal; NULL: not called. */
+    void (*progress)(void *ctx, uint64_t done, uint64_t goal);
+    void *progress_ctx;
+};
+
+/* Symbols: 0 .. 255 are the bytes by value; 256 + k is the result of merge k. */
+struct learn_merge {
+    uint32_t left, right;
+    uint64_t count; /* how often the pair occurred when it was merged */
+};
+
+struct learner; /* opaque */
+
+struct learner *learner_new(struct err *e);
+void learner_free(struct learner *l); /* NULL is fine */
+
+/* Adds a pretoken with its count (> 0), bytes copied. A pretoken may be added once only (equal ones are not looked for;
+ * adding them twice is harmless but slower). -1: out of memory, counts whose sum exceeds 2^64-1 (EX_DATAERR), or more
+ * bytes than the trainer's 32-bit positions can address (EX_DATAERR, says so). */
+int learner_add(struct learner *l, const unsigned char *p, size_t len, uint64_t count, struct err *e);
+
+/* Learns. *merges (borrowed; freed by learner_free) and *n are the merges in order; fewer than asked for when no pair
+ * is left that counts enough. Once only, after the last add. */
+int learner_run(struct learner *l, const struct learn_opts *o, const struct learn_merge **merges, size_t *n,
+                struct err *e);
+
+#endif

@@ -1,0 +1,92 @@
+/* learn_pairs.h - the pairs of adjacent symbols and which of them is the most frequent: a table and a queue for
+ * learn.c.
+ *
+ * Counts only fall after a pair was put, so the queue may be lazy: it holds each pair with a count that was once true,
+ * and pairs_pop moves a stale one on until one is true. No pair may be put that counts more than the last one popped.
+ */
+#ifndef BPE_TRAIN_LEARN_PAIRS_H
+#define BPE_TRAIN_LEARN_PAIRS_H
+
+#include "sys/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pair {
+    uint64_t key; /* pair_key() */
+    uint64_t count;
+    uint32_t *at; /* where the pair is, or was once; ascending; borrowed; NULL: there is no list */
+    uint32_t n;   /* items of at[]; without a list at most as often does the pair occur */
+};
+
+struct pair_count {
+    uint64_t key; /* 0 in an empty slot of the table */
+    uint64_t count;
+};
+
+struct pair_list {
+    uint32_t *at;
+    uint32_t n;
+};
+
+/* Whether, of two pairs that count the same, x is merged before y. */
+typedef bool pair_before(const void *ctx, uint64_t x, uint64_t y);
+
+struct pair_bucket {
+    struct pair_count *item;
+    size_t n, cap;
+};
+
+struct pairs {
+    struct pair_count *slot; /* the table; at least half of it is empty */
+    struct pair_list *list;  /* of the pair in the same slot: wanted only once, so kept apart */
+    size_t n, cap;           /* cap is a power of two */
+    uint64_t secret;
+    struct pair_bucket bucket[65]; /* the queue; see learn_pairs.c */
+    uint64_t last;
+    uint64_t floor;      /* a pair that counts less is never asked for again */
+    pair_before *before; /* NULL: the smaller key first */
+    const void *ctx;
+};
+
+/* Symbols are > 0, so a key is too. */
+static inline uint64_t pair_key(uint32_t left, uint32_t right)
+{
+    return (uint64_t)left << 32 | right;
+}
+
+static inline uint32_t pair_left(uint64_t key)
+{
+    return (uint32_t)(key >> 32);
+}
+
+static inline uint32_t pair_right(uint64_t key)
+{
+    return (uint32_t)key;
+}
+
+/* floor > 0. ctx is borrowed until pairs_free. */
+int pairs_init(struct pairs *ps, uint64_t floor, pair_before *before, const void *ctx, struct err *e);
+void pairs_free(struct pairs *ps);
+
+/* The count of a pair, or NULL. The pointer holds until the next put; the count may be lowered through it, never
+ * raised.
+ */
+uint64_t *pairs_get(const struct pairs *ps, uint64_t key);
+void pairs_prefetch(const struct pairs *ps, uint64_t key); /* a get or put of this key follows soon */
+
+/* Adds a pair that is not there, with a count of at least the floor. */
+int pairs_put(struct pairs *ps, struct pair p, struct err *e);
+
+/* The list of the pair whose count this is. */
+static inline struct pair_list *pairs_list(const struct pairs *ps, const uint64_t *count)
+{
+    return &ps->list[((const char *)count - (const char *)ps->slot) / (ptrdiff_t)sizeof *ps->slot];
+}
+
+/* Takes the most frequent pair out of the queue, and its list out of the table, where only the count stays: 1; 0 when
+ * no pair reaches the floor; -1. */
+int pairs_pop(struct pairs *ps, struct pair *top, struct err *e);
+
+#endif

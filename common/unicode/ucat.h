@@ -1,0 +1,68 @@
+/* ucat.h - finer classes of code points than uclass.h: for the pretokenizing regexes that tell upper from lower case,
+ * marks, and punctuation.
+ *
+ * The same two-stage table as uclass.h's, with 4 bits a code point, 16 of them in each of a block's four words.
+ */
+#ifndef BPE_UNICODE_UCAT_H
+#define BPE_UNICODE_UCAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ucat {
+    UCAT_REST,   /* in no class below: controls, formats, private use, unassigned */
+    UCAT_PUNCT,  /* \p{P} and \p{S} */
+    UCAT_MARK,   /* \p{M} */
+    UCAT_NUMBER, /* \p{N} */
+    UCAT_SPACE,  /* \s, that is White_Space; all of \p{Z} is in it */
+    UCAT_UPPER,  /* \p{Lu} and \p{Lt}; from here on: \p{L} */
+    UCAT_LOWER,  /* \p{Ll} */
+    UCAT_LETTER, /* \p{Lm} and \p{Lo} */
+    UCAT_CJK,    /* a bit added to one of these: U+3040 to U+30FF and U+4E00 to U+9FA5 */
+};
+
+#define UCAT_FIRST_LEN 0x1000 /* planes 0 to 3; past them all is REST but for the marks U+E0100 to U+E01EF */
+
+extern const uint8_t ucat_byte[128];              /* of ASCII */
+extern const uint16_t ucat_first[UCAT_FIRST_LEN]; /* code point / 64 -> block */
+extern const uint64_t ucat_second[][4];           /* block -> 4 bits for each of its 64 code points */
+
+/* The class, perhaps with UCAT_CJK, of code point 64 * high + (low & 63); `low` may be the last byte of its UTF-8
+ * sequence. */
+static inline unsigned ucat_in_block(uint32_t high, uint32_t low)
+{
+    return (unsigned)(ucat_second[ucat_first[high]][low >> 4 & 3] >> 4 * (low & 15) & 15);
+}
+
+/* The same of any code point. */
+static inline unsigned ucat_of(uint32_t code_point)
+{
+    uint32_t high = code_point >> 6;
+    if (high < UCAT_FIRST_LEN)
+        return ucat_in_block(high, code_point);
+    return code_point - 0xE0100 < 0xF0 ? UCAT_MARK : UCAT_REST;
+}
+
+/* The same of the character at p, valid UTF-8; its length in bytes goes to *len. (On other bytes the answer is
+ * arbitrary but it stays within p[0 .. 4) and the tables.) */
+static inline unsigned ucat_at(const unsigned char *p, size_t *len)
+{
+    if (p[0] < 0x80) {
+        *len = 1;
+        return ucat_byte[p[0]];
+    }
+    if (p[0] < 0xE0) {
+        *len = 2;
+        return ucat_in_block(p[0] & 0x1F, p[1]);
+    }
+    if (p[0] < 0xF0) {
+        *len = 3;
+        return ucat_in_block((uint32_t)(p[0] & 0x0F) << 6 | (p[1] & 0x3F), p[2]);
+    }
+    *len = 4;
+    return ucat_of((uint32_t)(p[0] & 0x07) << 18 | (uint32_t)(p[1] & 0x3F) << 12 | (uint32_t)(p[2] & 0x3F) << 6 |
+                   (p[3] & 0x3F));
+}
+
+#endif

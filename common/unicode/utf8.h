@@ -1,0 +1,31 @@
+/* utf8.h - valid UTF-8, and what to do with the rest of the world's files.
+ *
+ * Valid is what the Unicode Standard says (table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF). Where
+ * bytes are not valid, the unit is the "maximal subpart of an ill-formed subsequence" (Unicode Standard, section 3.9),
+ * as in Python and in the WHATWG encoding standard: each such subpart becomes one U+FFFD, or goes.
+ */
+#ifndef BPE_UNICODE_UTF8_H
+#define BPE_UNICODE_UTF8_H
+
+#include "sys/buf.h"
+#include "sys/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Length of the longest valid prefix of p[0 .. n). *cut is set if what follows it is the beginning of a character that
+ * more bytes could complete. */
+size_t utf8_valid_len(const unsigned char *p, size_t n, bool *cut);
+
+/* The same, a character at a time: what decides where an error is, and what the tests compare with. */
+size_t utf8_plain_valid_len(const unsigned char *p, size_t n, bool *cut);
+
+/* For p[0 .. n), n > 0, that does not begin with a valid character: the length of the maximal subpart, >= 1. */
+size_t utf8_bad_len(const unsigned char *p, size_t n);
+
+/* Appends p[0 .. n) to *out (up to `most` bytes of it), with each invalid subpart replaced by U+FFFD or, if !replace,
+ * left out. Returns how many bytes of p were used (n, unless `most` was reached: then the least number that gives
+ * `most` bytes; `most` must fall between two characters of the output), or -1: out of memory. */
+ptrdiff_t utf8_clean(struct buf *out, const unsigned char *p, size_t n, bool replace, size_t most, struct err *e);
+
+#endif

@@ -1,0 +1,55 @@
+/* utf8_avx2.c - see utf8_parts.h, and utf8_pairs.c for the idea. Blocks that are ASCII as a whole, with the three bytes
+ * before, are only skipped. The bytes before come by loads that overlap, not from registers of the block before: so a
+ * block needs nothing but its place, and the last one may overlap the one before. */
+#include "unicode/utf8_parts.h"
+
+#ifdef __AVX2__
+#include <immintrin.h>
+
+#define BLOCK UTF8_AHEAD
+
+static inline __m256i load(const unsigned char *p)
+{
+    return _mm256_loadu_si256((const __m256i *)p);
+}
+
+/* The entries at the low four bits of each byte of index. */
+static inline __m256i look_up(int table, __m256i index)
+{
+    __m128i t = _mm_loadu_si128((const __m128i *)utf8_pairs[table]);
+    return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(t), _mm256_and_si256(index, _mm256_set1_epi8(0x0F)));
+}
+
+/* Not zero where one of 32 bytes is wrong, given the three before. */
+static inline __m256i wrong(const unsigned char *p)
+{
+    __m256i v = load(p), before1 = load(p - 1), before2 = load(p - 2), before3 = load(p - 3);
+    __m256i high1 = look_up(UTF8_PAIR_HIGH1, _mm256_srli_epi16(before1, 4));
+    __m256i low1 = look_up(UTF8_PAIR_LOW1, before1);
+    __m256i high2 = look_up(UTF8_PAIR_HIGH2, _mm256_srli_epi16(v, 4));
+    __m256i pair = _mm256_and_si256(_mm256_and_si256(high1, low1), high2);
+    /* The highest bit: a third byte is due after E0 and more, a fourth after F0 and more. */
+    __m256i due = _mm256_or_si256(_mm256_subs_epu8(before2, _mm256_set1_epi8(0xE0 - 0x80)),
+                                  _mm256_subs_epu8(before3, _mm256_set1_epi8(0xF0 - 0x80)));
+    return _mm256_xor_si256(_mm256_and_si256(due, _mm256_set1_epi8((char)0x80)), pair);
+}
+
+size_t utf8_avx2(const unsigned char *p, size_t at, size_t n)
+{
+    for (size_t last = n - BLOCK;; at = last - at < BLOCK ? last : at + BLOCK) {
+        const unsigned char *b = p + at;
+        __m256i any = load(b - 3);
+        for (int i = 0; i < BLOCK; i += 32)
+            any = _mm256_or_si256(any, load(b + i));
+        if (_mm256_movemask_epi8(any)) {
+            any = wrong(b);
+            for (int i = 32; i < BLOCK; i += 32)
+                any = _mm256_or_si256(any, wrong(b + i));
+            if (!_mm256_testz_si256(any, any))
+                return utf8_whole(p, at);
+        }
+        if (at == last)
+            return utf8_whole(p, n);
+    }
+}
+#endif

@@ -1,0 +1,55 @@
+/* utf8_avx512.c - see utf8_parts.h; utf8_avx2.c with registers of twice the size. vpermb takes the low bits of an index
+ * and leaves the others, which saves most of the masking. */
+#include "unicode/utf8_parts.h"
+
+#ifdef __AVX512VBMI__
+#include <immintrin.h>
+
+#define BLOCK UTF8_AHEAD
+
+static inline __m512i load(const unsigned char *p)
+{
+    return _mm512_loadu_si512(p);
+}
+
+static inline __m512i look_up(int table, __m512i index)
+{
+    __m128i t = _mm_loadu_si128((const __m128i *)utf8_pairs[table]);
+    return _mm512_permutexvar_epi8(index, _mm512_broadcast_i32x4(t));
+}
+
+static inline __m512i or3(__m512i a, __m512i b, __m512i c)
+{
+    return _mm512_ternarylogic_epi32(a, b, c, 0xFE);
+}
+
+/* Not zero where one of 64 bytes is wrong, given the three before. */
+static inline __m512i wrong(const unsigned char *p)
+{
+    __m512i v = load(p), before1 = load(p - 1), before2 = load(p - 2), before3 = load(p - 3);
+    __m512i high1 = look_up(UTF8_PAIR_HIGH1, _mm512_srli_epi16(before1, 4));
+    __m512i low1 = look_up(UTF8_PAIR_LOW1, before1);
+    __m512i high2 = look_up(UTF8_PAIR_HIGH2, _mm512_srli_epi16(v, 4));
+    __m512i pair = _mm512_ternarylogic_epi32(high1, low1, high2, 0x80); /* high1 & low1 & high2 */
+    /* The highest bit: a third byte is due after E0 and more, a fourth after F0 and more. */
+    __m512i due = _mm512_or_si512(_mm512_subs_epu8(before2, _mm512_set1_epi8(0xE0 - 0x80)),
+                                  _mm512_subs_epu8(before3, _mm512_set1_epi8(0xF0 - 0x80)));
+    return _mm512_ternarylogic_epi32(due, _mm512_set1_epi8((char)0x80), pair, 0x6A); /* (due & 0x80) ^ pair */
+}
+
+size_t utf8_avx512(const unsigned char *p, size_t at, size_t n)
+{
+    const __m512i top = _mm512_set1_epi8((char)0x80);
+    for (size_t last = n - BLOCK;; at = last - at < BLOCK ? last : at + BLOCK) {
+        const unsigned char *b = p + at;
+        __m512i any = or3(or3(load(b - 3), load(b), load(b + 64)), load(b + 128), load(b + 192));
+        if (_mm512_test_epi8_mask(any, top)) {
+            any = _mm512_or_si512(or3(wrong(b), wrong(b + 64), wrong(b + 128)), wrong(b + 192));
+            if (_mm512_test_epi8_mask(any, any))
+                return utf8_whole(p, at);
+        }
+        if (at == last)
+            return utf8_whole(p, n);
+    }
+}
+#endif

@@ -1,0 +1,37 @@
+/* utf8_pairs.c - what two bytes in a row have wrong, as three tables of a nibble each.
+ *
+ * After Keiser and Lemire, "Validating UTF-8 in less than one instruction per byte", Software: Practice and Experience
+ * 51 (2021): all that can be wrong with UTF-8 shows in two bytes in a row, and there already in the first byte and the
+ * high half of the second, but for one thing: whether a third or fourth byte is due. So each thing that may be wrong
+ * has a bit, and each of the three nibbles says with which of them it goes together; what all three have is wrong.
+ * TRAILS is no fault where a third or fourth byte is due, and a fault is that it is missing there: whoever uses the
+ * tables XORs bit 7 with whether one is due.
+ */
+#include "unicode/utf8_parts.h"
+
+enum {
+    SHORT = 0x01,      /* a lead byte, then no continuation byte */
+    STRAY = 0x02,      /* ASCII, then a continuation byte */
+    OVERLONG2 = 0x04,  /* C0 or C1, then a continuation byte */
+    OVERLONG3 = 0x08,  /* E0, then 80 to 9F */
+    SURROGATE = 0x10,  /* ED, then A0 to BF */
+    OVER10FFFF = 0x20, /* F4 or more, then 90 to BF */
+    EITHER4 = 0x40,    /* F0 (overlong) or F5 and more (above U+10FFFF), then 80 to 8F */
+    TRAILS = 0x80,     /* two continuation bytes */
+
+    LOW_ANY = SHORT | STRAY | TRAILS, /* where the low half of the first byte does not matter */
+    LOW_F5 = LOW_ANY | OVER10FFFF | EITHER4,
+    HIGH_ANY = STRAY | OVERLONG2 | TRAILS, /* all continuation bytes */
+};
+
+#define X4(x) x, x, x, x
+
+const unsigned char utf8_pairs[UTF8_PAIR_N][16] = {
+    [UTF8_PAIR_HIGH1] = {X4(STRAY), X4(STRAY), X4(TRAILS), SHORT | OVERLONG2, SHORT, SHORT | OVERLONG3 | SURROGATE,
+                         SHORT | OVER10FFFF | EITHER4},
+    [UTF8_PAIR_LOW1] = {LOW_ANY | OVERLONG2 | OVERLONG3 | EITHER4, LOW_ANY | OVERLONG2, LOW_ANY, LOW_ANY,
+                        LOW_ANY | OVER10FFFF, LOW_F5, LOW_F5, LOW_F5, X4(LOW_F5), LOW_F5, LOW_F5 | SURROGATE, LOW_F5,
+                        LOW_F5},
+    [UTF8_PAIR_HIGH2] = {X4(SHORT), X4(SHORT), HIGH_ANY | OVERLONG3 | EITHER4, HIGH_ANY | OVERLONG3 | OVER10FFFF,
+                         HIGH_ANY | SURROGATE | OVER10FFFF, HIGH_ANY | SURROGATE | OVER10FFFF, X4(SHORT)},
+};

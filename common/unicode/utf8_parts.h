@@ -1,0 +1,34 @@
+/* utf8_parts.h - the parts behind utf8.h, one file each: how to find quickly about where the valid prefix ends. For
+ * utf8*.c and its test alone; others include utf8.h.
+ *
+ * p[0 .. at) is valid, and `at` is not inside a character. Each returns another such `at`, farther on: n if all is
+ * valid, else one in the block with the first error or near its beginning. They read nothing outside of p[0 .. n).
+ */
+#ifndef BPE_UNICODE_UTF8_PARTS_H
+#define BPE_UNICODE_UTF8_PARTS_H
+
+#include <stddef.h>
+
+size_t utf8_shift(const unsigned char *p, size_t at, size_t n);
+
+/* One for each level of simd.h. They look back and take whole blocks, so UTF8_BEHIND <= at and UTF8_AHEAD <= n - at. */
+enum { UTF8_BEHIND = 3, UTF8_AHEAD = 256 };
+size_t utf8_sse2(const unsigned char *p, size_t at, size_t n);
+size_t utf8_avx2(const unsigned char *p, size_t at, size_t n);
+size_t utf8_avx512(const unsigned char *p, size_t at, size_t n);
+
+/* What is wrong with two bytes in a row, a bit for each thing it may be: the AND of what three nibbles allow. */
+enum { UTF8_PAIR_HIGH1, UTF8_PAIR_LOW1, UTF8_PAIR_HIGH2, UTF8_PAIR_N };
+extern const unsigned char utf8_pairs[UTF8_PAIR_N][16];
+
+/* If no byte of p[0 .. at) is wrong but a character may go on beyond: where that one begins, else at. */
+static inline size_t utf8_whole(const unsigned char *p, size_t at)
+{
+    if (at >= 1 && p[at - 1] >= 0xC0)
+        return at - 1;
+    if (at >= 2 && p[at - 2] >= 0xE0)
+        return at - 2;
+    return at >= 3 && p[at - 3] >= 0xF0 ? at - 3 : at;
+}
+
+#endif

@@ -1,0 +1,58 @@
+/* utf8_sse2.c - see utf8_parts.h. The blocks are as in utf8_avx2.c; but SSE2 has no table look-up, so what is wrong is
+ * found by comparing. */
+#include "unicode/utf8_parts.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+
+#define BLOCK UTF8_AHEAD
+
+static inline __m128i load(const unsigned char *p)
+{
+    return _mm_loadu_si128((const __m128i *)p);
+}
+
+static inline __m128i all(int byte)
+{
+    return _mm_set1_epi8((char)byte);
+}
+
+/* Not zero where one of 16 bytes is wrong, given the three before. */
+static inline __m128i wrong(const unsigned char *p)
+{
+    __m128i v = load(p), before1 = load(p - 1), before2 = load(p - 2), before3 = load(p - 3);
+    /* A continuation byte has to be where one is due, and nowhere else. Compared as signed numbers, 80 to BF are the
+     * least. */
+    __m128i due = _mm_or_si128(_mm_subs_epu8(before1, all(0xBF)), _mm_subs_epu8(before2, all(0xDF)));
+    due = _mm_or_si128(due, _mm_subs_epu8(before3, all(0xEF)));
+    __m128i bad = _mm_cmpeq_epi8(_mm_cmpeq_epi8(due, all(0)), _mm_cmplt_epi8(v, all(0xC0)));
+    /* Bytes that are never there: C0, C1, F5 to FF. */
+    bad = _mm_or_si128(bad, _mm_cmpeq_epi8(_mm_and_si128(v, all(0xFE)), all(0xC0)));
+    bad = _mm_or_si128(bad, _mm_subs_epu8(v, all(0xF4)));
+    /* Overlong after E0 and F0, surrogates after ED, above U+10FFFF after F4. */
+    __m128i from_a0 = _mm_cmpgt_epi8(v, all(0x9F)), from_90 = _mm_cmpgt_epi8(v, all(0x8F));
+    bad = _mm_or_si128(bad, _mm_andnot_si128(from_a0, _mm_cmpeq_epi8(before1, all(0xE0))));
+    bad = _mm_or_si128(bad, _mm_and_si128(from_a0, _mm_cmpeq_epi8(before1, all(0xED))));
+    bad = _mm_or_si128(bad, _mm_andnot_si128(from_90, _mm_cmpeq_epi8(before1, all(0xF0))));
+    return _mm_or_si128(bad, _mm_and_si128(from_90, _mm_cmpeq_epi8(before1, all(0xF4))));
+}
+
+size_t utf8_sse2(const unsigned char *p, size_t at, size_t n)
+{
+    for (size_t last = n - BLOCK;; at = last - at < BLOCK ? last : at + BLOCK) {
+        const unsigned char *b = p + at;
+        __m128i any = load(b - 3);
+        for (int i = 0; i < BLOCK; i += 16)
+            any = _mm_or_si128(any, load(b + i));
+        if (_mm_movemask_epi8(any)) {
+            any = wrong(b);
+            for (int i = 16; i < BLOCK; i += 16)
+                any = _mm_or_si128(any, wrong(b + i));
+            if (_mm_movemask_epi8(_mm_cmpeq_epi8(any, all(0))) != 0xFFFF)
+                return utf8_whole(p, at);
+        }
+        if (at == last)
+            return utf8_whole(p, n);
+    }
+}
+#endif
