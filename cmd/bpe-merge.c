@@ -7,6 +7,7 @@
 #include "io/fd.h"
 #include "io/prog.h"
 #include "model/assign_ids.h"
+#include "model/formats.h"
 #include "model/model_write.h"
 #include "records/batch_store.h"
 #include "records/ledger.h"
@@ -245,7 +246,6 @@ enum { OPT_TIE = 256, OPT_MIN_FREQUENCY, OPT_MAX_LENGTH, OPT_FIRST, OPT_LAST, OP
 static int parse_option(struct options *o, int c, char **argv, struct err *e)
 {
     static const char *const tie[] = {"hf", "lex", "id", NULL};
-    static const char *const format[] = {"json", "gpt2", "tiktoken", "merges", NULL};
     static const char *const form[] = {"array", "string", NULL};
     int i;
     switch (c) {
@@ -270,7 +270,7 @@ static int parse_option(struct options *o, int c, char **argv, struct err *e)
         o->partial = true;
         return 0;
     case 'f':
-        i = prog_choice("-f", optarg, format, e);
+        i = prog_choice("-f", optarg, model_format_names(), e);
         o->format = (enum model_format)i;
         return i < 0 ? -1 : 0;
     case OPT_MERGES:
