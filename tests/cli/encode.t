@@ -2,18 +2,8 @@
 # bpe-encode and bpe-decode: the ids of text, whole or in pieces, in each format, and the same bytes back; what is refused.
 . "$(dirname "$0")/../lib.sh"
 
-SEED=${SEED:-$((RANDOM % 100000))}
 E="bpe-encode -m m.json"
 slow=$TOP/tests/oracle/encode_slow.py
-
-# fails CODE PATTERN COMMAND...: it exits with CODE and says one line like PATTERN.
-fails() {
-    local code=$1 pattern=$2
-    shift 2
-    "$@" >fails.out 2>fails.err
-    is "$? $(wc -l <fails.err)" "$code 1" "exit $code: $*" || sed 's/^/# /' fails.err
-    like "$(cat fails.err)" "$pattern" "  and says so"
-}
 
 # ids ARGS...: as text, lines parted by |
 ids() {
@@ -206,7 +196,7 @@ for o in replace skip bytes; do
     is "$(bpe-chunk -m m.json --invalid=$o bad.txt | bpe-encode -m m.json -f text)" "$($E -f text --invalid=$o bad.txt)" "  $o of chunks"
 done
 text 5 200000 | bpe-chunk | bpe-count | bpe-sum | bpe-merge -v 600 >big.json 2>/dev/null
-echo "# seed $SEED"
+random_seed
 python3 - "$SEED" <<'PY'
 import random, sys
 rng = random.Random(int(sys.argv[1]))
