@@ -159,7 +159,7 @@ static int set_sources(struct chunker *c, struct err *e)
     if (make_rules(c, e))
         return -1;
     set_watch(c);
-    /* Where special tokens can overlap, which of them ended right before a piece is hard to tell from the file. */
+    /* Where special tokens can overlap, which of them ended right before a piece may depend on text far before it. */
     bool by_value = o->inline_text || (o->model && !cut_is_local(&c->cutter));
     for (int i = 0; i < o->n_files; i++) {
         if (source_list_add(&c->writer.sources, o->files[i], by_value, &c->watch, e))
@@ -342,7 +342,7 @@ int main(int argc, char **argv)
     if (rc == 0)
         rc = prog_no_terminal(&e) || simd_prepare(&e) || run(&c, &e) ? -1 : 0;
     if (rc < 0 && !isatty(1) && !(c.opt.only && c.writer.sources.n == 0))
-        chunk_writer_fail(&c.writer, &e) /* or the programs below would only see that something is missing */;
+        chunk_writer_fail(&c.writer, &e); /* the programs below would only see that something is missing */
     int code = rc < 0 ? prog_fail(NAME, &e) : 0;
     chunker_free(&c);
     return code;
