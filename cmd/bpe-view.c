@@ -400,7 +400,7 @@ static int check_record(struct ledger *l, const struct record *rec, const char *
 static int report(struct viewer *v, struct err *e)
 {
     char line[200], size[32];
-    if (ledger_finish(&v->ledger, v->ledger.tokens ? "run them again" : "run them again with --missing", e))
+    if (ledger_finish(&v->ledger, "run them again", e))
         return -1;
     snprintf(line, sizeof line, "complete: %llu records, %s of text\n", (unsigned long long)v->n_records,
              num_bytes(size, sizeof size, (double)v->ledger.coverage.covered));

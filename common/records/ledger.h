@@ -54,7 +54,7 @@ void ledger_free(struct ledger *l);
 int ledger_put(struct ledger *l, const struct record *rec, const char *stream, struct err *e);
 
 /* At the end of all input: 0 if every run is complete; else -1: the lowest failure with its code, or EX_TEMPFAIL with
- * what is missing. advice: what can be done about it, for the end of that message. */
+ * what is missing. advice: what can be done about it, for the end of that message; may be empty. */
 int ledger_finish(struct ledger *l, const char *advice, struct err *e);
 
 /* How many batches were seen, whatever became of them. */
