@@ -5,8 +5,8 @@
  */
 #include "io/fd.h"
 #include "io/prog.h"
-#include "records/batch_store.h"
-#include "records/ledger.h"
+#include "ledger/batch_store.h"
+#include "ledger/ledger.h"
 #include "records/payload.h"
 #include "records/record.h"
 #include "records/record_text.h"

@@ -18,6 +18,7 @@ declare -A may=(
     [scan]="scan core unicode sys"
     [text]="text scan core json unicode io sys"
     [records]="records core io unicode sys"
+    [ledger]="ledger records core io unicode sys"
     [model]="model core json unicode io sys"
     [count]="count text scan core json unicode io sys"
     [train]="train core sys"
