@@ -1,12 +1,12 @@
-/* ledger_test.c - records/ledger.h, coverage.h, batch_store.h and batch.h: batches in any order, repeated, torn and
+/* ledger_test.c - ledger/ledger.h, coverage.h, batch_store.h and batch.h: batches in any order, repeated, torn and
  * overlapping, against a model that keeps a flag for each byte.
  */
 #include "io/input.h"
+#include "ledger/batch_store.h"
+#include "ledger/ledger.h"
 #include "random.h"
 #include "records/batch.h"
-#include "records/batch_store.h"
 #include "records/failure.h"
-#include "records/ledger.h"
 #include "records/parts.h"
 #include "records/payload.h"
 #include "tap.h"
