@@ -103,9 +103,9 @@ struct open_piece {
     struct chunk_run *run;
     struct chunk_source *source;
     struct piece piece;
-    const char *name;    /* of the source, for messages */
-    bool inside;         /* the piece ends inside a document, before a letter */
-    enum overlap before; /* how much of it came before */
+    const char *name;  /* of the source, for messages */
+    bool inside;       /* the piece ends inside a document, before a letter */
+    enum overlap came; /* how much of it came before, in this process */
 };
 
 /* Whether a piece is to be worked on (1): not if all of it came already in this process (0). A piece of which some came
@@ -114,11 +114,11 @@ static int begin_piece(struct open_piece *o, struct err *e)
 {
     struct chunk_reader *r = o->r;
     const struct piece *x = &o->piece;
-    o->before = intervals_overlap(&o->source->seen, x->begin, x->end);
-    if (o->before == OVERLAP_PART && flush(r, o->run, e))
+    o->came = intervals_overlap(&o->source->seen, x->begin, x->end);
+    if (o->came == OVERLAP_PART && flush(r, o->run, e))
         return -1;
     set_place(r, o->run->id, x->source, x->begin);
-    if (o->before == OVERLAP_ALL)
+    if (o->came == OVERLAP_ALL)
         return 0;
     return r->ops->begin && r->ops->begin(r->ctx, o->run, x, e) ? -1 : 1;
 }
@@ -127,7 +127,7 @@ static int end_piece(struct open_piece *o, struct err *e)
 {
     struct chunk_reader *r = o->r;
     const struct piece *x = &o->piece;
-    bool apart = o->before == OVERLAP_PART;
+    bool apart = o->came == OVERLAP_PART;
     line_reader_end(&o->run->lines, x->end);
     if (r->ops->end && r->ops->end(r->ctx, o->run, x, e))
         return -1;

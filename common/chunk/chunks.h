@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 /* Reads the writer's sources and writes them. block: how long pieces should be, 0: as it suits (chunk_plan.h). only:
- * what is wanted of them, without a promise, which was made before. `watch` is shown what is read. -1: see text_splitter.h
- * and file_cutter.h. */
+ * what is wanted of them, without a promise, which was made before. `watch` is shown what is read. -1: see
+ * text_splitter.h and file_cutter.h. */
 int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t block, bool only,
                  struct token_watch *watch, struct err *e);
 
