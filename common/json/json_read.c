@@ -302,12 +302,12 @@ static size_t put_utf8(unsigned char *to, unsigned c)
 static size_t unescape(unsigned char *to, size_t *n, const unsigned char *p, size_t left, bool lenient,
                        const char **what)
 {
-    static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
-    const char *letter = left && *p ? strchr(letters, *p) : NULL;
+    static const unsigned char meant[256] = {
+        ['"'] = '"', ['\\'] = '\\', ['/'] = '/', ['b'] = '\b', ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t'};
     size_t used = 5;
     *n = 1;
-    if (letter) {
-        *to = (unsigned char)meant[letter - letters];
+    if (left && meant[*p]) {
+        *to = meant[*p];
         return 1;
     }
     *what = "no such escape in a string";
@@ -357,7 +357,7 @@ int json_unescape(struct buf *to, struct str written, struct err *e)
 {
     size_t where;
     const char *what;
-    if (buf_reserve(to, written.len, e))
+    if (buf_reserve(to, written.len + JSON_READ_PAD, e))
         return -1;
     to->len += unescape_all(to->p + to->len, written.p, written.len, true, &where, &what);
     return 0;

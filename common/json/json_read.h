@@ -80,7 +80,8 @@ int json_read_raw_string(struct json_reader *r, struct str *s);
  * memory if such is read. */
 int json_read_written(struct json_reader *r, struct str *s);
 
-/* Appends to *to what a lenient reader makes of a string that json_read_written gave. -1: out of memory. */
+/* Appends to *to, with room for JSON_READ_PAD bytes after it, what a lenient reader makes of a string that
+ * json_read_written gave. -1: out of memory. */
 int json_unescape(struct buf *to, struct str written, struct err *e);
 
 int json_read_uint(struct json_reader *r, uint64_t *v); /* no fraction, no exponent, at most 64 bits */

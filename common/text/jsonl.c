@@ -172,15 +172,17 @@ static int copy_text(struct jsonl *j, struct str written, bool valid, struct err
         return -1;
     if (!valid)
         mark_invalid(&j->text);
-    return buf_reserve(&j->text, JSON_READ_PAD, e);
+    return 0;
 }
 
-static enum jsonl_line no_json(struct err *e, bool whole)
+/* The reader's error as one of the line, of which it saw what comes after `mark` bytes; !whole: and not all of that. */
+static enum jsonl_line no_json(struct err *e, size_t mark, bool whole)
 {
     if (e->code != EX_DATAERR)
         return JSONL_ERROR;
     if (whole)
-        err_set(e, EX_DATAERR, "no JSON (%s, at byte %llu of the line)", e->msg, (unsigned long long)e->offset);
+        err_set(e, EX_DATAERR, "no JSON (%s, at byte %llu of the line)", e->msg,
+                (unsigned long long)(mark + e->offset));
     else
         err_set(e, EX_DATAERR, "no JSON (%s)", e->msg);
     return JSONL_BAD;
@@ -202,7 +204,7 @@ enum jsonl_line jsonl_read(struct jsonl *j, const unsigned char *p, size_t n, st
         return JSONL_BLANK;
     json_read_memory(&j->reader, line.p, line.len, true, e);
     if (find(j, &written))
-        return no_json(e, whole);
+        return no_json(e, mark, whole);
     if (!written.p) {
         err_set(e, EX_DATAERR, "no string at \"%.*s\"", (int)j->field.len, (const char *)j->field.p);
         return JSONL_BAD;
