@@ -9,8 +9,8 @@
 #include "io/fd.h"
 #include "io/input.h"
 #include "io/prog.h"
-#include "model/model_open.h"
-#include "model/model_rules.h"
+#include "model/model_read.h"
+#include "core/model_rules.h"
 #include "records/batch.h"
 #include "records/payload.h"
 #include "records/record.h"
@@ -548,7 +548,7 @@ static int make_rules(struct chunker *c, struct err *e)
     struct rules r = {0};
     const struct reading reading = {
         .invalid = o->invalid, .jsonl = o->jsonl, .field = str_of(o->field), .skip_bad_lines = o->skip_bad_lines};
-    int rc = (o->model && model_open(&c->model, o->model, o->pattern, NULL, 0, e)) || set_pattern(c, &r, e) ||
+    int rc = (o->model && model_read(&c->model, o->model, &(struct model_opts){.pattern = o->pattern}, e)) || set_pattern(c, &r, e) ||
                      set_special(c, &r, e) || rules_put(&c->rules, &r, e) || reading_put(&c->reading, &reading, e) ||
                      set_cutter(c, &r, o->jsonl, e)
                  ? -1

@@ -1,12 +1,18 @@
-/* tiktoken_read.c - a .tiktoken file, and the JSON beside it that says what such a file cannot (PATH.json, as
- * model_put_sidecar writes it): the pattern and the special tokens. Without it, the command line may.
+/* format_tiktoken.c - a .tiktoken file, and the JSON beside it (the sidecar, PATH.json) with what such a file cannot
+ * say: the pattern and the special tokens. Without it, the command line may say these.
+ *
+ * In tiktoken a token's rank is its id and its priority as a merge. Ranks are a map by bytes and special tokens another
+ * map by string.
  */
 #include "io/fd.h"
+#include "model/formats.h"
+#include "model/model_build.h"
+#include "model/model_convert.h"
 #include "model/model_file.h"
-#include "model/model_read.h"
 #include "sys/base64.h"
 #include "sys/sha256.h"
 #include "unicode/utf8.h"
+#include "json/json_write.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -188,44 +194,162 @@ static int take_option(struct build *b, const char *text)
     return take_special(b, (const unsigned char *)text, len, id);
 }
 
-static int take_options(struct build *b, const struct model_opts *opts)
+static int take_options(struct build *b, const struct model_source *from)
 {
-    for (size_t i = 0; opts && i < opts->n_special; i++) {
-        if (take_option(b, opts->special[i]))
+    const struct pattern *pattern = from->pattern;
+    for (size_t i = 0; i < from->n_special; i++) {
+        if (take_option(b, from->special[i]))
             return -1;
     }
-    return opts && opts->pattern ? build_pattern(b, opts->pattern) : 0;
+    if (pattern && pattern->id == PATTERN_CL100K) /* of the two that there are, tiktoken's */
+        pattern = pattern_at(PATTERN_CL100K_TIKTOKEN);
+    return pattern ? build_pattern(b, pattern) : 0;
+}
+
+/* The sidecar's path, to be freed, in *path, or NULL: there is none. -1: out of memory. */
+static int find_sidecar(char **path, const struct model_source *from, struct err *e)
+{
+    *path = NULL;
+    if (!strcmp(from->path, "-"))
+        return 0;
+    *path = malloc(strlen(from->path) + sizeof ".json");
+    if (!*path)
+        return err_mem(e, "a file name", strlen(from->path));
+    strcat(strcpy(*path, from->path), ".json");
+    if (access(*path, F_OK)) {
+        free(*path);
+        *path = NULL;
+    }
+    return 0;
 }
 
 /* The sidecar if there is one, else the options. */
-static int read_rest(struct build *b, const char *sidecar, const struct model_opts *opts, const struct buf *ranks)
+static int read_rest(struct build *b, const struct model_source *from, const struct buf *ranks)
 {
-    if (!sidecar || access(sidecar, F_OK))
-        return take_options(b, opts);
-    if (opts && (opts->pattern || opts->n_special))
-        return err_set(b->e, EX_USAGE, "%s says the pattern and the special tokens: leave out %s, or the file", sidecar,
-                       opts->pattern ? "-p" : "-s");
-    int fd = fd_open_input(sidecar, b->e);
-    if (fd < 0)
+    char *sidecar;
+    int fd, rc = -1;
+    if (find_sidecar(&sidecar, from, b->e))
         return -1;
-    int rc = open_sidecar(b, fd, sidecar, ranks);
-    close(fd);
+    if (!sidecar)
+        return take_options(b, from);
+    if (from->pattern || from->n_special) {
+        err_set(b->e, EX_USAGE, "%s says the pattern and the special tokens: leave out %s, or the file", sidecar,
+                from->pattern ? "-p" : "-s");
+    } else if ((fd = fd_open_input(sidecar, b->e)) >= 0) {
+        rc = open_sidecar(b, fd, sidecar, ranks);
+        close(fd);
+    }
+    free(sidecar);
     return rc;
 }
 
-int model_read_tiktoken(struct model *m, int fd, const char *name, struct buf *head, const char *sidecar,
-                        const struct model_opts *opts, struct err *e)
+static int read_tiktoken(struct model *m, struct model_source *from, struct err *e)
 {
     struct build b;
-    struct buf text = *head;
-    *head = (struct buf){0};
-    int rc = model_file_all(fd, name, &text, e) || build_init(&b, m, name, text.len / 16, e) ? -1 : 0;
+    struct buf text = from->head;
+    from->head = (struct buf){0};
+    int rc = model_file_all(from->fd, from->name, &text, e) || build_init(&b, m, from->name, text.len / 16, e) ? -1 : 0;
     if (!rc) {
-        rc = take_ranks(&b, &text) || read_rest(&b, sidecar, opts, &text) || build_end(&b) ? -1 : 0;
+        rc = take_ranks(&b, &text) || read_rest(&b, from, &text) || build_end(&b) ? -1 : 0;
         build_free(&b);
     }
-    m->format = MODEL_TIKTOKEN;
     m->by_rank = m->ignore_merges = true;
     buf_free(&text);
     return rc;
 }
+
+/* `base64 rank` */
+static bool sniff(const unsigned char *p, size_t n)
+{
+    const char *line = (const char *)p;
+    size_t word = strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=");
+    size_t rank = word && line[word] == ' ' ? strspn(line + word + 1, "0123456789") : 0;
+    return rank && (line[word + 1 + rank] == '\n' || word + 1 + rank >= n);
+}
+
+/* ---- Writing ---- */
+
+/* tiktoken applies a regex always: this one matches any text as a whole. */
+static const char everything[] = "[\\s\\S]+";
+
+static int put_ranks(struct buf *out, const struct model *m, struct err *e)
+{
+    int rc = 0;
+    for (size_t id = 0; id < m->n_ids && !rc; id++) {
+        const struct model_token *t = &m->token[id];
+        if (t->p && t->vocab)
+            rc = base64_put(out, t->p, t->len, e) || buf_printf(out, e, " %zu\n", id) ? -1 : 0;
+    }
+    return rc;
+}
+
+static bool is_dense(const struct model *m)
+{
+    for (size_t id = 0; id < m->n_ids; id++) {
+        if (!m->token[id].p)
+            return false;
+    }
+    return true;
+}
+
+static int put_sidecar(struct buf *out, const struct model *m, const struct buf *ranks, struct err *e)
+{
+    char sha256[SHA256_HEX];
+    if (m->n_regex > 1)
+        return err_set(e, EX_USAGE, "tiktoken splits text by one regex, and this model by %zu, one after the other",
+                       m->n_regex);
+    if (!m->n_regex && !model_is_unsplit(m))
+        return err_set(e, EX_USAGE, "the model does not say how text is split: give the pattern, -p");
+    sha256_hex(sha256, ranks->p, ranks->len);
+
+    struct json_writer w = json_write_over(out, true, e);
+    json_write_begin(&w, '{');
+    json_write_key(&w, "pattern");
+    if (m->pattern)
+        json_write_str(&w, m->pattern);
+    else
+        json_write_null(&w);
+    json_write_key(&w, "pat_str");
+    if (m->n_regex)
+        json_write_bytes(&w, m->regex[0].p, m->regex[0].len);
+    else
+        json_write_str(&w, everything);
+    json_write_key(&w, "special_tokens");
+    json_write_begin(&w, '{');
+    for (size_t i = 0; i < m->n_special; i++) {
+        json_write_key_bytes(&w, m->special[i].p, m->special[i].len);
+        json_write_uint(&w, m->special[i].id);
+    }
+    json_write_end(&w, '}');
+    json_write_key(&w, "explicit_n_vocab"); /* which tiktoken takes only if no id is free */
+    if (is_dense(m))
+        json_write_uint(&w, m->n_ids);
+    else
+        json_write_null(&w);
+    json_write_key(&w, "sha256");
+    json_write_str(&w, sha256);
+    json_write_end(&w, '}');
+    return json_write_done(&w) || buf_put_byte(out, '\n', e) ? -1 : 0;
+}
+
+static int write_tiktoken(struct model_files *to, const struct model *m, struct err *e)
+{
+    struct buf ranks = {0};
+    int rc = put_ranks(&ranks, m, e);
+    if (!rc && !to->alone)
+        rc = put_sidecar(model_files_add(to, ".json"), m, &ranks, e);
+    *model_files_add(to, "") = ranks;
+    return rc;
+}
+
+const struct model_format format_tiktoken = {
+    .name = "tiktoken",
+    .content = "ranks in base64",
+    .sniff = sniff,
+    .read = read_tiktoken,
+    .dialect = PATTERN_PCRE,
+    .check = convert_to_ranks,
+    .write = write_tiktoken,
+    .has_ids = true,
+    .special_apart = true,
+};
