@@ -18,7 +18,7 @@ struct maker {
     struct model model;
     struct model_token token[MOST_IDS];
     struct merge merge[MOST_MERGES];
-    unsigned char bytes[MOST_IDS][MOST_LEN];
+    unsigned char bytes[MOST_IDS][MOST_LEN + MODEL_PAD];
     unsigned letters; /* words are of this many different bytes */
 };
 
@@ -257,12 +257,16 @@ int main(void)
         struct seen seen = {0}, seen_long = {0};
         /* Few models in random order allow longest matches: on until one was seen. */
         for (int i = 0; i < (seen.longest ? 200 : 3000) && right && right_long; i++) {
+            struct err e;
             make_model(&m, by_rank, proper);
+            if (model_index(&m.model, &e))
+                abort();
             right = test_words(&m, 130, 50, &seen);
             if (i % 6 == 0)
                 right_long = test_words(&m, 120, 400, &seen_long);
             if (i % 60 == 0)
                 right_all = right_all && test_encoder(&m, i % 120 == 0);
+            token_index_free(&m.model.index);
         }
         const char *what = by_rank ? "by rank" : "by a list",
                    *order = proper ? "as trainers make them" : "in any order";
