@@ -548,7 +548,8 @@ static int make_rules(struct chunker *c, struct err *e)
     struct rules r = {0};
     const struct reading reading = {
         .invalid = o->invalid, .jsonl = o->jsonl, .field = str_of(o->field), .skip_bad_lines = o->skip_bad_lines};
-    int rc = (o->model && model_read(&c->model, o->model, &(struct model_opts){.pattern = o->pattern}, e)) || set_pattern(c, &r, e) ||
+    const struct model_opts given = {.pattern = o->pattern};
+    int rc = (o->model && model_read(&c->model, o->model, &given, e)) || set_pattern(c, &r, e) ||
                      set_special(c, &r, e) || rules_put(&c->rules, &r, e) || reading_put(&c->reading, &reading, e) ||
                      set_cutter(c, &r, o->jsonl, e)
                  ? -1

@@ -24,9 +24,9 @@ size_t byte_level_char(unsigned char to[2], unsigned char byte);
 /* Appends the characters of n bytes. -1: out of memory. */
 int byte_level_put(struct buf *out, const unsigned char *p, size_t n, struct err *e);
 
-/* The way back: writes the bytes for which the characters p[0 .. n) stand to `to` (n bytes and BYTE_LEVEL_PAD of room; p
- * has BYTE_LEVEL_PAD readable past its end). Returns how many, or BYTE_LEVEL_NOT when p has anything but characters of
- * the map; then p may be no UTF-8 either. */
+/* The way back: writes the bytes for which the characters p[0 .. n) stand to `to` (n bytes and BYTE_LEVEL_PAD of room;
+ * p has BYTE_LEVEL_PAD readable past its end). Returns how many, or BYTE_LEVEL_NOT when p has anything but characters
+ * of the map; then p may be no UTF-8 either. */
 size_t byte_level_get(unsigned char *to, const unsigned char *p, size_t n);
 
 #endif

@@ -41,7 +41,8 @@ struct merges {
     unsigned char *both; /* room for the bytes of two tokens that may be a third */
 };
 
-/* The model, which has its index (model_index) if it is by_rank or ignore_merges, is borrowed until merges_free. -1: out of memory, or (EX_DATAERR) more than MERGES_MOST_IDS. */
+/* The model is borrowed until merges_free; it has its index (model_index) if it is by_rank or ignore_merges. -1: out of
+ * memory, or (EX_DATAERR) more than MERGES_MOST_IDS. */
 int merges_init(struct merges *m, const struct model *model, struct err *e);
 void merges_free(struct merges *m); /* a zeroed one is fine */
 

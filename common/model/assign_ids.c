@@ -12,9 +12,9 @@
 
 enum { N_BYTES = 256 };
 
-/* The special tokens, then the symbols. What makes one of them the same as another is its key: the bytes that stand
- * for it in a vocabulary whose keys are in byte-to-unicode form. A special token that is in this form is the same as the
- * symbol of those bytes; else its key is text as it is (vocab is false). */
+/* The special tokens, then the symbols. Two of them are the same if their keys are. The key of a symbol is its bytes
+ * (vocab is true), and so is that of a special token whose text is the byte-to-unicode form of some bytes; the key of
+ * any other special token is its text as it is (vocab is false). */
 struct tokens {
     struct str *bytes;
     struct model_token *key;

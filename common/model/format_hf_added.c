@@ -1,4 +1,4 @@
-/* format_hf_added.c - the added tokens of tokenizer.json: which text is a token before it is split, and with which id. */
+/* format_hf_added.c - the added tokens of tokenizer.json: text that is a token before anything is split. */
 #include "core/byte_level.h"
 #include "model/format_hf_json.h"
 
