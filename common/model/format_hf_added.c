@@ -11,61 +11,57 @@ struct hf_added {
     bool normalized, special;
 };
 
+enum { ID, CONTENT, SINGLE_WORD, LSTRIP, RSTRIP, NORMALIZED, SPECIAL, N_KEYS };
+static const char *const keys[] = {"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special", NULL};
+
+/* One that is being read. */
+struct object {
+    struct hf_reader *in;
+    struct hf_added token;
+    bool flag[N_KEYS];
+};
+
+static int read_content(struct hf_reader *in, struct hf_added *a)
+{
+    struct str s;
+    if (json_read_string(&in->r, &s))
+        return -1;
+    if (s.len > INT32_MAX)
+        return json_read_fail(&in->r, "the added token is too long");
+    a->p = build_copy(&in->b, s.p, s.len);
+    a->len = s.len;
+    return a->p ? 0 : -1;
+}
+
+static int read_added_key(void *ctx, int key)
+{
+    struct object *o = ctx;
+    struct json_reader *r = &o->in->r;
+    return key == ID        ? json_read_uint(r, &o->token.id)
+           : key == CONTENT ? read_content(o->in, &o->token)
+                            : json_read_bool(r, &o->flag[key]);
+}
+
 static int read_added(struct hf_reader *in)
 {
-    enum { ID, CONTENT, SINGLE_WORD, LSTRIP, RSTRIP, NORMALIZED, SPECIAL, N };
-    static const char *const keys[] = {"id",     "content",    "single_word", "lstrip",
-                                       "rstrip", "normalized", "special",     NULL};
-    struct json_reader *r = &in->r;
-    struct str s;
-    struct hf_added a = {0};
-    bool flag[N] = {0};
-    uint32_t seen = 0;
-    int more;
-    if (json_read_object(r))
-        return -1;
-    while ((more = json_read_key(r, &s)) > 0) {
-        int rc, key = json_read_which(r, s, keys, &seen);
-        switch (key) {
-        case -1:
-            return -1;
-        case ID:
-            rc = json_read_uint(r, &a.id);
-            break;
-        case CONTENT:
-            rc = json_read_string(r, &s);
-            if (!rc && s.len > INT32_MAX)
-                return json_read_fail(r, "the added token is too long");
-            if (!rc) {
-                a.p = build_copy(&in->b, s.p, s.len);
-                a.len = s.len;
-                rc = a.p ? 0 : -1;
-            }
-            break;
-        case N:
-            rc = json_read_skip(r);
-            break;
-        default:
-            rc = json_read_bool(r, &flag[key]);
-        }
-        if (rc)
-            return -1;
-    }
-    if (more < 0)
-        return -1;
+    struct object o = {.in = in};
+    struct hf_added *a = &o.token;
     char show[60];
-    if (!(seen & 1U << ID) || !a.p || !a.len)
-        return json_read_fail(r, "an added token without id or content");
-    build_show(show, sizeof show, a.p, a.len, false);
-    for (int key = SINGLE_WORD; key <= RSTRIP; key++) {
-        if (flag[key])
-            return json_read_fail(r, "added token \"%s\" with \"%s\": not supported", show, keys[key]);
-    }
-    a.normalized = flag[NORMALIZED];
-    a.special = flag[SPECIAL];
-    if (array_grow(&in->added, &in->added_cap, in->n_added + 1, sizeof a, "the added tokens", r->e))
+    uint32_t seen = 0;
+    if (json_read_members(&in->r, keys, &seen, read_added_key, &o))
         return -1;
-    in->added[in->n_added++] = a;
+    if (!(seen & 1U << ID) || !a->p || !a->len)
+        return json_read_fail(&in->r, "an added token without id or content");
+    build_show(show, sizeof show, a->p, a->len, false);
+    for (int key = SINGLE_WORD; key <= RSTRIP; key++) {
+        if (o.flag[key])
+            return json_read_fail(&in->r, "added token \"%s\" with \"%s\": not supported", show, keys[key]);
+    }
+    a->normalized = o.flag[NORMALIZED];
+    a->special = o.flag[SPECIAL];
+    if (array_grow(&in->added, &in->added_cap, in->n_added + 1, sizeof *a, "the added tokens", in->r.e))
+        return -1;
+    in->added[in->n_added++] = *a;
     return 0;
 }
 

@@ -29,95 +29,88 @@ int hf_read_word(struct json_reader *r, struct hf_word *w)
 
 /* ---- Normalizer ---- */
 
+static int read_normalizer(struct json_reader *r);
+
+enum { NORMALIZER_TYPE, NORMALIZERS };
+
+struct normalizer {
+    struct json_reader *r;
+    struct hf_word type;
+};
+
+static int read_normalizer_key(void *ctx, int key)
+{
+    struct normalizer *n = ctx;
+    int item;
+    if (key == NORMALIZER_TYPE)
+        return hf_read_word(n->r, &n->type);
+    if (json_read_array(n->r))
+        return -1;
+    while ((item = json_read_item(n->r)) > 0)
+        if (read_normalizer(n->r))
+            return -1;
+    return item;
+}
+
 /* None, or sequences of none. */
 static int read_normalizer(struct json_reader *r)
 {
     static const char *const keys[] = {"type", "normalizers", NULL};
-    struct str key;
-    struct hf_word type = {""};
+    struct normalizer n = {.r = r};
     uint32_t seen = 0;
-    int more, rc = json_read_null(r), item = 0;
-    if (rc)
-        return rc < 0 ? -1 : 0;
-    if (json_read_object(r))
+    int null = json_read_null(r);
+    if (null)
+        return null < 0 ? -1 : 0;
+    if (json_read_members(r, keys, &seen, read_normalizer_key, &n))
         return -1;
-    while ((more = json_read_key(r, &key)) > 0) {
-        switch (json_read_which(r, key, keys, &seen)) {
-        case 0:
-            rc = hf_read_word(r, &type);
-            break;
-        case 1:
-            rc = json_read_array(r);
-            while (!rc && (item = json_read_item(r)) > 0)
-                rc = read_normalizer(r);
-            break;
-        case 2:
-            rc = json_read_skip(r);
-            break;
-        default:
-            rc = -1;
-        }
-        if (rc || item < 0)
-            return -1;
-    }
-    if (more < 0)
-        return -1;
-    if (strcmp(type.s, "Sequence") != 0)
-        return json_read_fail(r, "normalizer \"%s\": this changes the text before it is split, which is not supported",
-                              type.s);
-    return 0;
+    return strcmp(n.type.s, "Sequence") == 0
+               ? 0
+               : json_read_fail(r,
+                                "normalizer \"%s\": this changes the text before it is split, which is not supported",
+                                n.type.s);
 }
 
 /* ---- The whole ---- */
 
+enum { VERSION, TRUNCATION, ADDED_TOKENS, NORMALIZER, PRE_TOKENIZER, MODEL };
+
+static int read_top_key(void *ctx, int key)
+{
+    struct hf_reader *in = ctx;
+    struct json_reader *r = &in->r;
+    struct hf_word version;
+    int null;
+    switch (key) {
+    case VERSION:
+        if (hf_read_word(r, &version))
+            return -1;
+        return strcmp(version.s, "1.0") == 0
+                   ? 0
+                   : json_read_fail(r, "version \"%s\" of tokenizer.json; only 1.0 is known", version.s);
+    case TRUNCATION:
+        null = json_read_null(r);
+        if (null == 0)
+            return json_read_fail(r, "truncation would cut off tokens: not supported; set it to null");
+        return null < 0 ? -1 : 0;
+    case ADDED_TOKENS:
+        return hf_read_added_tokens(in);
+    case NORMALIZER:
+        return read_normalizer(r);
+    case PRE_TOKENIZER:
+        null = json_read_null(r);
+        return null < 0 ? -1 : null ? 0 : hf_read_pre_tokenizer(in);
+    default:
+        return hf_read_model(in);
+    }
+}
+
 static int read_top(struct hf_reader *in)
 {
-    enum { VERSION, TRUNCATION, ADDED_TOKENS, NORMALIZER, PRE_TOKENIZER, MODEL, N };
     static const char *const keys[] = {"version", "truncation", "added_tokens", "normalizer", "pre_tokenizer",
                                        "model",   NULL};
     struct json_reader *r = &in->r;
-    struct str key;
-    struct hf_word version;
     uint32_t seen = 0;
-    int more, rc;
-    if (json_read_object(r))
-        return -1;
-    while ((more = json_read_key(r, &key)) > 0) {
-        switch (json_read_which(r, key, keys, &seen)) {
-        case VERSION:
-            rc = hf_read_word(r, &version);
-            if (!rc && strcmp(version.s, "1.0") != 0)
-                return json_read_fail(r, "version \"%s\" of tokenizer.json; only 1.0 is known", version.s);
-            break;
-        case TRUNCATION:
-            rc = json_read_null(r);
-            if (rc == 0)
-                return json_read_fail(r, "truncation would cut off tokens: not supported; set it to null");
-            rc = rc < 0 ? -1 : 0;
-            break;
-        case ADDED_TOKENS:
-            rc = hf_read_added_tokens(in);
-            break;
-        case NORMALIZER:
-            rc = read_normalizer(r);
-            break;
-        case PRE_TOKENIZER:
-            rc = json_read_null(r);
-            rc = rc ? (rc < 0 ? -1 : 0) : hf_read_pre_tokenizer(in);
-            break;
-        case MODEL:
-            rc = hf_read_model(in);
-            break;
-        case N:
-            rc = json_read_skip(r);
-            break;
-        default:
-            rc = -1;
-        }
-        if (rc)
-            return -1;
-    }
-    if (more < 0 || json_read_end(r))
+    if (json_read_members(r, keys, &seen, read_top_key, in) || json_read_end(r))
         return -1;
     if (!(seen & 1U << MODEL))
         return err_at(r->e, EX_DATAERR, r->name, ERR_NO_OFFSET,

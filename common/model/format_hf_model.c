@@ -122,65 +122,49 @@ static int check_empty(struct json_reader *r, const char *name)
     return w.s[0] ? json_read_fail(r, "%s \"%s\": not supported", name, w.s) : 0;
 }
 
+enum { TYPE, DROPOUT, PREFIX, SUFFIX, BYTE_FALLBACK, IGNORE_MERGES, VOCAB, MERGES };
+static const char *const keys[] = {
+    "type",   "dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback", "ignore_merges", "vocab",
+    "merges", NULL};
+
+static int read_model_key(void *ctx, int key)
+{
+    struct hf_reader *in = ctx;
+    struct json_reader *r = &in->r;
+    struct hf_word type;
+    bool fallback = false;
+    int rc;
+    switch (key) {
+    case TYPE:
+        if (hf_read_word(r, &type))
+            return -1;
+        return strcmp(type.s, "BPE") == 0
+                   ? 0
+                   : json_read_fail(r, "the model's type is \"%s\"; only BPE is supported", type.s);
+    case DROPOUT:
+        return read_dropout(r);
+    case BYTE_FALLBACK:
+        if (json_read_bool(r, &fallback))
+            return -1;
+        return fallback ? json_read_fail(r, "byte_fallback: not supported, only byte-level BPE") : 0;
+    case IGNORE_MERGES:
+        return json_read_bool(r, &in->m->ignore_merges);
+    case VOCAB:
+        rc = vocab_json_read(r, &in->b);
+        in->n_vocab = in->b.n_tokens;
+        return rc;
+    case MERGES:
+        return read_merges(in);
+    default:
+        return check_empty(r, keys[key]);
+    }
+}
+
 int hf_read_model(struct hf_reader *in)
 {
-    enum { MTYPE, DROPOUT, PREFIX, SUFFIX, BYTE_FALLBACK, IGNORE_MERGES, VOCAB, MERGES, N };
-    static const char *const keys[] = {"type",
-                                       "dropout",
-                                       "continuing_subword_prefix",
-                                       "end_of_word_suffix",
-                                       "byte_fallback",
-                                       "ignore_merges",
-                                       "vocab",
-                                       "merges",
-                                       NULL};
     struct json_reader *r = &in->r;
-    struct str s;
-    struct hf_word type;
     uint32_t seen = 0;
-    bool fallback = false;
-    int more;
-    if (json_read_object(r))
-        return -1;
-    while ((more = json_read_key(r, &s)) > 0) {
-        int rc, key = json_read_which(r, s, keys, &seen);
-        switch (key) {
-        case -1:
-            return -1;
-        case MTYPE:
-            rc = hf_read_word(r, &type);
-            if (!rc && strcmp(type.s, "BPE") != 0)
-                return json_read_fail(r, "the model's type is \"%s\"; only BPE is supported", type.s);
-            break;
-        case DROPOUT:
-            rc = read_dropout(r);
-            break;
-        case PREFIX:
-        case SUFFIX:
-            rc = check_empty(r, keys[key]);
-            break;
-        case BYTE_FALLBACK:
-            rc = json_read_bool(r, &fallback);
-            if (!rc && fallback)
-                return json_read_fail(r, "byte_fallback: not supported, only byte-level BPE");
-            break;
-        case IGNORE_MERGES:
-            rc = json_read_bool(r, &in->m->ignore_merges);
-            break;
-        case VOCAB:
-            rc = vocab_json_read(r, &in->b);
-            in->n_vocab = in->b.n_tokens;
-            break;
-        case MERGES:
-            rc = read_merges(in);
-            break;
-        default:
-            rc = json_read_skip(r);
-        }
-        if (rc)
-            return -1;
-    }
-    if (more < 0)
+    if (json_read_members(r, keys, &seen, read_model_key, in))
         return -1;
     if (!(seen & 1U << VOCAB) || !(seen & 1U << MERGES))
         return json_read_fail(r, "the model has no \"%s\"", seen & 1U << VOCAB ? "merges" : "vocab");

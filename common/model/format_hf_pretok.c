@@ -9,6 +9,7 @@
 
 /* What the object of any type may say. */
 struct step {
+    struct hf_reader *in;
     struct hf_word type, behavior;
     bool add_prefix_space, use_regex, invert, individual_digits, has_children;
     struct buf regex; /* owned */
@@ -164,9 +165,10 @@ static int take_step(struct hf_reader *in, const struct step *s)
     return json_read_fail(&in->r, "pre_tokenizer \"%s\" is not supported, only Split, Digits and ByteLevel", type);
 }
 
-static int read_step_key(struct hf_reader *in, struct step *s, int key)
+static int read_step_key(void *ctx, int key)
 {
-    struct json_reader *r = &in->r;
+    struct step *s = ctx;
+    struct json_reader *r = &s->in->r;
     int item;
     switch (key) {
     case TYPE:
@@ -183,34 +185,22 @@ static int read_step_key(struct hf_reader *in, struct step *s, int key)
         return json_read_bool(r, &s->invert);
     case INDIVIDUAL_DIGITS:
         return json_read_bool(r, &s->individual_digits);
-    case PRETOKENIZERS:
+    default:
         s->has_children = true;
         if (json_read_array(r))
             return -1;
         while ((item = json_read_item(r)) > 0) {
-            if (hf_read_pre_tokenizer(in))
+            if (hf_read_pre_tokenizer(s->in))
                 return -1;
         }
         return item;
-    case N_STEP_KEYS:
-        return json_read_skip(r);
-    default:
-        return -1;
     }
 }
 
 int hf_read_pre_tokenizer(struct hf_reader *in)
 {
-    struct json_reader *r = &in->r;
-    struct str key;
-    struct step s = {.use_regex = true};
-    int more = 0, rc = json_read_object(r);
-    if (rc)
-        return -1;
-    while (!rc && (more = json_read_key(r, &key)) > 0)
-        rc = read_step_key(in, &s, json_read_which(r, key, step_keys, &s.seen));
-    if (!rc)
-        rc = more < 0 ? -1 : take_step(in, &s);
+    struct step s = {.in = in, .use_regex = true};
+    int rc = json_read_members(&in->r, step_keys, &s.seen, read_step_key, &s) || take_step(in, &s) ? -1 : 0;
     buf_free(&s.regex);
     return rc;
 }

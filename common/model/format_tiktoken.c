@@ -121,39 +121,43 @@ static int check_size(struct json_reader *r, const struct build *b, uint64_t n)
                                 (unsigned long long)n, b->n_tokens, (unsigned long)b->m->n_ids - 1);
 }
 
+enum { PATTERN, PAT_STR, SPECIAL_TOKENS, N_VOCAB, SHA256 };
+
+struct sidecar {
+    struct json_reader *r;
+    struct build *b;
+    struct {
+        const char *p;
+        size_t len;
+    } text[SHA256 + 1];
+    uint64_t n_vocab; /* 0: not said */
+};
+
+static int read_sidecar_key(void *ctx, int key)
+{
+    struct sidecar *s = ctx;
+    if (key == SPECIAL_TOKENS)
+        return read_special(s->r, s->b);
+    if (key != N_VOCAB)
+        return get_text(s->r, s->b, &s->text[key].p, &s->text[key].len);
+    int null = json_read_null(s->r);
+    return null < 0 || (!null && json_read_uint(s->r, &s->n_vocab)) ? -1 : 0;
+}
+
 static int read_sidecar(struct json_reader *r, struct build *b, const struct buf *ranks)
 {
-    enum { PATTERN, PAT_STR, SPECIAL_TOKENS, N_VOCAB, SHA256, N };
     static const char *const keys[] = {"pattern", "pat_str", "special_tokens", "explicit_n_vocab", "sha256", NULL};
-    struct str key;
-    const char *text[N] = {0};
-    size_t len[N] = {0};
-    uint64_t n_vocab = 0;
+    struct sidecar s = {.r = r, .b = b};
+    struct model *m = b->m;
     uint32_t seen = 0;
-    int more = 0, rc = json_read_object(r);
-    while (!rc && (more = json_read_key(r, &key)) > 0) {
-        int i = json_read_which(r, key, keys, &seen);
-        if (i < 0)
-            return -1;
-        if (i == N)
-            rc = json_read_skip(r);
-        else if (i == SPECIAL_TOKENS)
-            rc = read_special(r, b);
-        else if (i != N_VOCAB)
-            rc = get_text(r, b, &text[i], &len[i]);
-        else if ((rc = json_read_null(r)) == 0)
-            rc = json_read_uint(r, &n_vocab);
-        else
-            rc = rc < 0 ? -1 : 0;
-    }
-    if (rc || more || json_read_end(r))
+    if (json_read_members(r, keys, &seen, read_sidecar_key, &s) || json_read_end(r))
         return -1;
-    if ((text[SHA256] && check_sum(r, text[SHA256], ranks)) || (n_vocab && check_size(r, b, n_vocab)))
+    if ((s.text[SHA256].p && check_sum(r, s.text[SHA256].p, ranks)) || (s.n_vocab && check_size(r, b, s.n_vocab)))
         return -1;
-    b->m->pattern = text[PATTERN];
-    bool bytes = text[PATTERN] && !strcmp(text[PATTERN], "bytes");
-    return text[PAT_STR] && !bytes ? build_regex(b, (struct str){(const unsigned char *)text[PAT_STR], len[PAT_STR]})
-                                   : 0;
+    m->pattern = s.text[PATTERN].p;
+    return s.text[PAT_STR].p && !model_is_unsplit(m)
+               ? build_regex(b, (struct str){(const unsigned char *)s.text[PAT_STR].p, s.text[PAT_STR].len})
+               : 0;
 }
 
 static int open_sidecar(struct build *b, int fd, const char *path, const struct buf *ranks)

@@ -47,44 +47,29 @@ uint32_t build_find(const struct build *b, const unsigned char *p, size_t len, b
     return token_find(&b->m->index, b->m->token, p, len, vocab);
 }
 
-/* An array of *bytes bytes, twice as large, or (none yet) the power of two that holds n bytes; what is new is zero.
- * NULL: out of memory, all is unchanged. */
-static void *larger(struct build *b, void *array, size_t *bytes, size_t n, const char *what)
+/* Makes *array (the address of a pointer), of *bytes bytes from sys/huge.h, hold at least n: doubling, or the power of
+ * two for one that is not there yet. What is new is zero. -1: out of memory, all is unchanged. */
+static int grow(struct build *b, void *array, size_t *bytes, size_t n, const char *what)
 {
-    size_t size = *bytes ? 2 * *bytes : SMALLEST;
-    while (!array && size < n)
-        size *= 2;
-    void *new = array ? huge_double(array, *bytes) : huge_zeroed(size);
-    if (new)
+    void *old, *new;
+    while (*bytes < n) {
+        size_t size = *bytes ? 2 * *bytes : SMALLEST;
+        memcpy(&old, array, sizeof old);
+        while (!old && size < n)
+            size *= 2;
+        new = old ? huge_double(old, *bytes) : huge_zeroed(size);
+        if (!new)
+            return err_mem(b->e, what, size);
+        memcpy(array, &new, sizeof new);
         *bytes = size;
-    else
-        err_mem(b->e, what, size);
-    return new;
+    }
+    return 0;
 }
 
 /* token[0 .. n), the new ones free. */
 static int grow_tokens(struct build *b, size_t n)
 {
-    struct model *m = b->m;
-    while (m->token_bytes / sizeof *m->token < n) {
-        struct model_token *new = larger(b, m->token, &m->token_bytes, n * sizeof *new, "the tokens");
-        if (!new)
-            return -1;
-        m->token = new;
-    }
-    return 0;
-}
-
-static int grow_merges(struct build *b, size_t n)
-{
-    struct model *m = b->m;
-    while (m->merge_bytes / sizeof *m->merge < n) {
-        struct merge *new = larger(b, m->merge, &m->merge_bytes, n * sizeof *new, "the merges");
-        if (!new)
-            return -1;
-        m->merge = new;
-    }
-    return 0;
+    return grow(b, &b->m->token, &b->m->token_bytes, n * sizeof *b->m->token, "the tokens");
 }
 
 static int insert(struct build *b, struct slot fresh)
@@ -214,10 +199,11 @@ static void ask_for_tokens(const struct build *b)
 
 static int find_merges(struct build *b)
 {
-    size_t most = b->m->n_merges + b->n_wait;
-    if (!b->m->merge && most < b->n_tokens)
+    struct model *m = b->m;
+    size_t most = m->n_merges + b->n_wait;
+    if (!m->merge && most < b->n_tokens)
         most = b->n_tokens; /* a merge a token */
-    if (grow_merges(b, most))
+    if (grow(b, &m->merge, &m->merge_bytes, most * sizeof *m->merge, "the merges"))
         return -1;
     if (!b->made) {
         b->n_made = b->m->n_ids;

@@ -1,5 +1,5 @@
-/* model_convert_test.c - models from every format to every format: the files, the models read from them, what is refused
- * and why, and the fingerprint. */
+/* model_convert_test.c - models from every format to every format: the files, the models read from them, what is
+ * refused and why, and the fingerprint. */
 #include "io/fd.h"
 #include "model/assign_ids.h"
 #include "model/formats.h"
