@@ -1,32 +1,12 @@
-/* hf_json_write.c - tokenizer.json, byte for byte as Hugging Face tokenizers (0.20 and later) saves the same tokenizer.
+/* format_hf_write.c - writes tokenizer.json, byte for byte as Hugging Face tokenizers (0.20 and later) saves the same.
  *
  * The reference is Tokenizer.save() of what BpeTrainer leaves behind, special tokens in the model's vocabulary too. The
  * order of the keys is that of serialization.rs in that project.
  */
 #include "core/byte_level.h"
-#include "model/model_write.h"
+#include "model/format_hf_json.h"
+#include "model/vocab_json.h"
 #include "json/json_write.h"
-
-#include <string.h>
-
-/* Whether a regex makes a repetition such as {1,3} possessive by a plus. The braces of \p{L}+ and \x{41}+ are no
- * repetitions. (Inside a character class they are none either, but there nobody writes them.) */
-bool model_has_possessive_count(struct str text)
-{
-    const char *regex = (const char *)text.p, *end = regex + text.len, *hit = regex;
-    for (; (hit = memmem(hit, (size_t)(end - hit), "}+", 2)) != NULL; hit++) {
-        const char *open = hit;
-        while (open > regex && (open[-1] == ',' || (open[-1] >= '0' && open[-1] <= '9')))
-            open--;
-        if (open == hit || open == regex || *--open != '{')
-            continue;
-        bool escaped = open > regex && open[-1] == '\\';
-        bool of_escape = open - regex >= 2 && open[-2] == '\\' && strchr("xog", open[-1]);
-        if (!escaped && !of_escape)
-            return true;
-    }
-    return false;
-}
 
 static void put_added_tokens(struct json_writer *w, const struct model *m)
 {
@@ -109,35 +89,11 @@ static void put_pre_tokenizer(struct json_writer *w, const struct model *m)
     json_write_end(w, '}');
 }
 
-/* A token of the vocabulary as it is spelled, in *text. */
-static int spell(struct buf *text, const struct model_token *t, struct err *e)
+/* A token in byte-to-unicode form, in *text. */
+static int put_token(struct buf *text, const struct model_token *t, struct err *e)
 {
     text->len = 0;
     return byte_level_put(text, t->p, t->len, e);
-}
-
-/* all: added tokens that are no keys, too, for where nothing else has them. */
-static void put_vocab(struct json_writer *w, const struct model *m, bool all)
-{
-    struct buf text = {0};
-    size_t next = 0; /* special token */
-    json_write_begin(w, '{');
-    for (size_t id = 0; id < m->n_ids; id++) {
-        const struct model_token *t = &m->token[id];
-        const struct model_special *s = NULL;
-        while (next < m->n_special && m->special[next].id <= id)
-            s = &m->special[next++];
-        if (!t->p || (s && s->id == id && !t->vocab && !s->keyed && !all))
-            continue;
-        if (t->vocab && spell(&text, t, w->e)) {
-            w->failed = true;
-            break;
-        }
-        json_write_key_bytes(w, t->vocab ? text.p : t->p, t->vocab ? text.len : t->len);
-        json_write_uint(w, id);
-    }
-    json_write_end(w, '}');
-    buf_free(&text);
 }
 
 static void put_merges(struct json_writer *w, const struct model *m)
@@ -146,7 +102,8 @@ static void put_merges(struct json_writer *w, const struct model *m)
     json_write_key(w, "merges");
     json_write_begin(w, '[');
     for (size_t k = 0; k < m->n_merges; k++) {
-        if (spell(&left, &m->token[m->merge[k].left], w->e) || spell(&right, &m->token[m->merge[k].right], w->e)) {
+        if (put_token(&left, &m->token[m->merge[k].left], w->e) ||
+            put_token(&right, &m->token[m->merge[k].right], w->e)) {
             w->failed = true;
             break;
         }
@@ -185,14 +142,15 @@ static void put_model(struct json_writer *w, const struct model *m)
     json_write_key(w, "ignore_merges");
     json_write_bool(w, m->ignore_merges);
     json_write_key(w, "vocab");
-    put_vocab(w, m, false);
+    vocab_json_write(w, m, false);
     put_merges(w, m);
     json_write_end(w, '}');
 }
 
-int model_put_json(struct buf *out, const struct model *m, struct err *e)
+int hf_write(struct model_files *to, const struct model *m, struct err *e)
 {
-    if (!m->n_regex && (!m->pattern || strcmp(m->pattern, "bytes") != 0))
+    struct buf *out = model_files_add(to, "");
+    if (!m->n_regex && !model_is_unsplit(m))
         return err_set(e, EX_USAGE,
                        "tokenizer.json says how text is split, and this model does not: give the pattern, -p");
     struct json_writer w = json_write_over(out, true, e);
@@ -213,12 +171,5 @@ int model_put_json(struct buf *out, const struct model *m, struct err *e)
     put_byte_level(&w, true, true);
     put_model(&w, m);
     json_write_end(&w, '}');
-    return json_write_done(&w);
-}
-
-int model_put_vocab(struct buf *out, const struct model *m, struct err *e)
-{
-    struct json_writer w = json_write_over(out, false, e);
-    put_vocab(&w, m, true);
     return json_write_done(&w);
 }
