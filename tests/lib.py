@@ -49,8 +49,9 @@ def text(seed, size, kind="mixed"):
 
 
 def write(path, data):
+    """Bytes, or text as UTF-8."""
     with open(path, "wb") as f:
-        f.write(data)
+        f.write(data.encode() if isinstance(data, str) else data)
 
 
 def read(path):
