@@ -75,7 +75,7 @@ $the_cat 0
 # tokens run=* source=0 begin=24 first=0 ids=6 ends=6 *
 $the_dog
 # promise run=*
-#  source number=0 name=a.txt bytes=35 by-value
+#  source number=0 name=a.txt invalid=error bytes=35 by-value
 # commit batch=* tokens-records=2 ids=12
 #  run id=* bytes=35 ranges=0:0-34" "chunks give records by default"
 all_ids a.tok | cmp -s - a.bin
@@ -313,7 +313,8 @@ for how in ref value; do
     ok $? "  shuffled, to one pipe by xargs, shuffled again"
     bpe-view --check tok >out 2>&1
     like "$? $(cat out)" "0 complete: *" "  complete" # of a file by reference the promise comes twice
-    ls part.* | head -n 3 | xargs -n 1 bpe-encode -m big.json >tok
+    lost=$(for part in part.*; do bpe-view "$part" | grep -E '^# (chunk|range)' >found && echo "$part"; done | head -n 1)
+    ls part.* | grep -vxF "$lost" | xargs -n 1 bpe-encode -m big.json >tok
     fails 75 "bpe-view: *" bpe-view --check tok
 done
 is "$(awk 'length > 4096' tok | wc -l)" 0 "no record is longer than 4096 bytes"

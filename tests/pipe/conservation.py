@@ -639,11 +639,12 @@ def section_crafted():
     big = 2 ** 64 - 1
     commit = next(r for r in itertools.chain(*c.batches) if R.kind(r) == "K")
     cur = R.Cursor(R.payload(commit))
-    cur.id(), cur.n(), cur.n(), cur.n()
+    cur.id(), cur.n(), cur.n(), cur.n(), cur.n()
     rules = R.s(cur.s())
+    words = R.n(ord("W"))
 
     def end(t, n_words, checksum, runs, part=(0, 1), b=batch):
-        body = rules + R.n(n_words) + checksum.to_bytes(8, "little") + R.n(0) + R.n(len(runs)) + b"".join(runs)
+        body = words + rules + R.n(n_words) + checksum.to_bytes(8, "little") + R.n(0) + R.n(len(runs)) + b"".join(runs)
         return (t, b + R.n(n_words) + R.n(part[0]) + R.n(part[1]) + body)
 
     def a_run(i=run_id, whole=0, total=0, ranges=(), n=None):
@@ -662,7 +663,7 @@ def section_crafted():
         "a range of nothing": [end("K", 0, 0, [a_run(ranges=[(0, 5, 5)])])],
         "a range up to 2^64 - 1": [end("K", 0, 0, [a_run(ranges=[(0, 0, big)])])],
         "more ranges than there are": [end("K", 0, 0, [a_run(n=2 ** 61)])],
-        "more runs than there are": [("K", batch + R.n(0) + R.n(0) + R.n(1) + rules + R.n(0) + bytes(8) + R.n(0) + R.n(2 ** 62))],
+        "more runs than there are": [("K", batch + R.n(0) + R.n(0) + R.n(1) + words + rules + R.n(0) + bytes(8) + R.n(0) + R.n(2 ** 62))],
         "a run twice in one commit": [end("K", 0, 0, [a_run(ranges=[(0, 0, 5)]), a_run(ranges=[(0, 0, 5)])])],
         "ranges that overlap in one commit": [end("K", 0, 0, [a_run(ranges=[(0, 0, 5), (0, 3, 9)])])],
         "a whole run twice in one summary": [end("S", 0, 0, [a_run(other, 1, 5), a_run(other, 1, 5)])],

@@ -154,7 +154,7 @@ def covered(stream):
         if len(part) < n_parts:
             continue
         c = Cursor(b"".join(part[i] for i in range(n_parts)))
-        c.s(), c.n(), c.bytes(8), c.n()
+        c.n(), c.s(), c.n(), c.bytes(8), c.n()
         for _ in range(c.n()):
             run = c.id()
             c.n(), c.n(), c.s()
