@@ -44,6 +44,8 @@ help:
 	@echo "make check          the tests (CORPUS=DIR: also on the texts there)"
 	@echo "make check-peers    the tests against Hugging Face tokenizers and others, from PyPI (CORPUS=DIR)"
 	@echo "make check-sanitize the tests under ASan and UBSan, apart from $(BUILD)/"
+	@echo "make lint           layers, style, manual pages, cppcheck"
+	@echo "make coverage       which lines the tests run, by room, apart from $(BUILD)/ (gcovr)"
 	@echo "make check-arm      unit tests for aarch64 under QEMU, apart from $(BUILD)/"
 	@echo "make fuzz           random damage for FUZZ_SECONDS ($(FUZZ_SECONDS)); FUZZER=libfuzzer: by libFuzzer"
 	@echo "make bench          times against others and the goals (CORPUS=DIR); a quarter of an hour, 3 GB"
@@ -99,6 +101,15 @@ check-peers: all units
 check-sanitize:
 	$(MAKE) check BUILD=build-sanitize LDFLAGS= \
 	    CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
+
+lint:
+	prove -j$(JOBS) tests/lint
+
+# Counters are shared by all processes that run a program, so that this takes its time.
+coverage:
+	@gcovr --version >/dev/null 2>&1 || { echo 'coverage: gcovr is missing (Debian: apt-get install gcovr)' >&2; exit 1; }
+	-$(MAKE) check BUILD=build-coverage CC=gcc LDFLAGS= CFLAGS='-O1 -g --coverage -fprofile-update=atomic'
+	tests/coverage.py build-coverage
 
 # The tests of what depends on vector instructions, on a machine that is no aarch64. Debian's packages for that, besides
 # those of `make check`:
@@ -158,6 +169,6 @@ clean:
 	rm -rf $(BUILD) build-sanitize build-arm build-fuzz build-coverage
 
 FORCE:
-.PHONY: all help units check check-peers check-sanitize check-arm fuzz bench bench-quick bench-encode bench-hot demo install uninstall clean FORCE
+.PHONY: all help units check check-peers check-sanitize check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-hot demo install uninstall clean FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
