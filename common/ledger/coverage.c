@@ -1,5 +1,5 @@
 /* coverage.c - see coverage.h. */
-#include "records/coverage.h"
+#include "ledger/coverage.h"
 
 #include "records/parts.h"
 #include "records/payload.h"
