@@ -1,8 +1,8 @@
 /* fuzz_ledger.c - the ledger and the words it decides on, given any records: what is refused has a reason, and what is
  * written about it can be read again. */
-#include "records.h"
 #include "ledger/batch_store.h"
 #include "ledger/ledger.h"
+#include "records.h"
 #include "records/payload.h"
 
 struct state {

@@ -1,5 +1,5 @@
-/* golden_put - records of every type, made by the functions that the programs make them by: for golden.t, which compares
- * them with records.txt. A line each: name, type, payload and record in hexadecimal, parted by tabs. */
+/* golden_put - records of every type, made by the functions that the programs make them by: for golden.t, which holds
+ * them against records.txt. A line each: name, type, payload and record in hexadecimal, parted by tabs. */
 #include "core/pretoken.h"
 #include "records/cobs.h"
 #include "records/commit.h"
