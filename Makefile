@@ -105,10 +105,10 @@ check-sanitize:
 lint:
 	prove -j$(JOBS) tests/lint
 
-# Counters are shared by all processes that run a program, so that this takes its time.
+# All processes of a program add to one file of counters, so that this takes its time.
 coverage:
 	@gcovr --version >/dev/null 2>&1 || { echo 'coverage: gcovr is missing (Debian: apt-get install gcovr)' >&2; exit 1; }
-	-$(MAKE) check BUILD=build-coverage CC=gcc LDFLAGS= CFLAGS='-O1 -g --coverage -fprofile-update=atomic'
+	-$(MAKE) check BUILD=build-coverage CC=gcc LDFLAGS= CFLAGS='-O1 -g --coverage'
 	tests/coverage.py build-coverage
 
 # The tests of what depends on vector instructions, on a machine that is no aarch64. Debian's packages for that, besides

@@ -12,11 +12,11 @@ static void read_lines(struct jsonl *j, const uint8_t *data, size_t size)
     while (size > 0) {
         const uint8_t *end = memchr(data, '\n', size);
         size_t n = end ? (size_t)(end - data) + 1 : size;
-        uint8_t *line = malloc(n + SCAN_PAD);
+        uint8_t *line = malloc(n + JSON_READ_PAD);
         if (!line)
             abort();
         memcpy(line, data, n);
-        memset(line + n, 0, SCAN_PAD);
+        memset(line + n, '"', JSON_READ_PAD);
         enum jsonl_line got = jsonl_read(j, line, n, &text, &e);
         if (got == JSONL_TEXT && text.len > 3 * n) /* no byte of a line becomes more than U+FFFD */
             abort();
