@@ -4,7 +4,6 @@
 random_seed
 export BUILD
 shopt -s lastpipe # what ends a pipe is this shell, so that its tests count
-shopt -s lastpipe # the last command of a pipeline counts its tests here
 
 # tail_of NAME: counts on standard input must become the model want.json and the words want.words.
 tail_of() {
