@@ -93,6 +93,15 @@ def done():
     return 1 if failed or not count else 0
 
 
+def rounds(n, one):
+    """one(0), one(1), ...: what is raised in one of them is a failed test, not the end of all."""
+    for number in range(n):
+        try:
+            one(number)
+        except Exception as why:  # pylint: disable=broad-except
+            ok(False, f"round {number}: files are written and read", f"{type(why).__name__}: {why}")
+
+
 def seed(given=None):
     """The random seed: the one given, else SEED of the environment, else any. It is printed."""
     value = int(given if given is not None else os.environ.get("SEED") or random.SystemRandom().randrange(1 << 32))
