@@ -321,7 +321,7 @@ def line_bytes(t, name):
 
 
 def xargs(t, name):
-    return run(os.path.join(TOP, "pipelines", "train-xargs"), "-v", "32000", "-o", t.tmp("model"), t.path(name))
+    return run(os.path.join(TOP, "pipelines", "train"), "--fan-out=xargs", "-v", "32000", "-o", t.tmp("model"), t.path(name))
 
 
 def peak(*argv):
@@ -339,7 +339,7 @@ def peak_line(t, name):
 
 
 def peak_xargs(t, name):
-    return peak(os.path.join(TOP, "pipelines", "train-xargs"), "-v", "32000", "-o", t.tmp("model"), t.path(name))
+    return peak(os.path.join(TOP, "pipelines", "train"), "--fan-out=xargs", "-v", "32000", "-o", t.tmp("model"), t.path(name))
 
 
 def count(*options):

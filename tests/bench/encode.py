@@ -79,7 +79,7 @@ class Texts(bench.Texts):
 
     def own(self, name):
         of = self.MODEL_OF.get(name, "en")
-        train = os.path.join(bench.TOP, "pipelines", "train-xargs"), "-v", "32000", "-o"
+        train = os.path.join(bench.TOP, "pipelines", "train"), "--fan-out=xargs", "-v", "32000", "-o"
         if of == "en" and not os.environ.get("CORPUS"):
             def make():
                 run(*train, self.tmp("made-up.json"), self.path(of))
