@@ -52,11 +52,12 @@ list_options() {
 
 # parse_options PROGRAM... -- ARGUMENT...: sets jobs and files, and hands all other options to take.
 parse_options() {
-    local word option value
+    local word option value text
     learn_from "" < <(usage)
     while [ "$1" != -- ]; do
         need_programs "$1"
-        learn_from "$1" < <("$1" -h)
+        text=$("$1" -h) || die $? "$1 does not run"
+        learn_from "$1" <<<"$text"
         shift
     done
     shift
