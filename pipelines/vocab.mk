@@ -1,8 +1,8 @@
 # vocab.mk - a tokenizer by make(1): each part of a corpus has a file of counts, and only what changed is counted again.
 #
-#     make -f .../pipelines/vocab.mk -j8 CORPUS='a.txt b.txt.zst' V=32000
+#     make -f /usr/local/share/bpetools/vocab.mk -j8 CORPUS='a.txt b.txt.zst' V=32000
 #
-#   CORPUS  the files, names without spaces        WORK   where counts are kept (default counts)
+#   CORPUS  the files, names without spaces        WORK   where counts are kept (default vocab.work)
 #   V       the size of the vocabulary             OUT    the model (default tokenizer.json)
 #   CHUNK   options of bpe-chunk, as -p cl100k     MERGE  options of bpe-merge, as --tie=lex
 #
@@ -12,7 +12,7 @@ CORPUS ?=
 V      ?= 32000
 CHUNK  ?=
 MERGE  ?=
-WORK   ?= counts
+WORK   ?= vocab.work
 OUT    ?= tokenizer.json
 
 COUNTS := $(CORPUS:%=$(WORK)/%.counts)
