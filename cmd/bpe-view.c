@@ -5,7 +5,11 @@
  */
 #include "io/fd.h"
 #include "io/prog.h"
+#include "records/batch_store.h"
+#include "records/commit.h"
+#include "records/failure.h"
 #include "records/ledger.h"
+#include "records/parts.h"
 #include "records/payload.h"
 #include "records/record.h"
 #include "sys/buf.h"
@@ -38,9 +42,9 @@ struct options {
 struct viewer {
     struct options opt;
     struct ledger ledger; /* for --check */
+    struct batch_stores stores;
     struct buf out;
     uint64_t n_records;
-    bool has_tokens;    /* tokens have come, so commits are of tokens */
     uint64_t long_left; /* bytes to come of a long pretoken whose line has begun, */
     uint64_t long_seq;  /* in the record of this number */
     unsigned char long_batch[ID_LEN];
@@ -173,14 +177,14 @@ static int view_long(struct viewer *v, const struct words *w, struct err *e)
     struct buf *out = &v->out;
     if (w->kind == WORDS_FIRST) {
         v->long_left = get_varint(&c);
-        memcpy(v->long_batch, w->batch, ID_LEN);
+        memcpy(v->long_batch, w->in.batch, ID_LEN);
         if (buf_printf(out, e, "%llu\t", (unsigned long long)get_varint(&c)))
             return -1;
     }
     if (c.bad || cursor_left(&c) > v->long_left)
-        return err_set(e, EX_DATAERR, "a words record with damaged fields");
+        return payload_damaged(e, "words");
     v->long_left -= cursor_left(&c);
-    v->long_seq = w->seq + 1;
+    v->long_seq = w->in.seq + 1;
     return put_escaped(out, c.p, cursor_left(&c), e) || (v->long_left == 0 && buf_put_byte(out, '\n', e)) ? -1 : 0;
 }
 
@@ -191,7 +195,7 @@ static int check_order(const struct viewer *v, const struct record *rec, struct 
     if (rec->type == RECORD_WORDS && words_get(&w, rec, e))
         return -1;
     bool more = w.kind == WORDS_MORE;
-    if (v->long_left ? more && w.seq == v->long_seq && memcmp(w.batch, v->long_batch, ID_LEN) == 0 : !more)
+    if (v->long_left ? more && w.in.seq == v->long_seq && memcmp(w.in.batch, v->long_batch, ID_LEN) == 0 : !more)
         return 0;
     return err_set(e, EX_DATAERR,
                    "the parts of a long pretoken do not follow each other; sort them out with bpe-sum first");
@@ -207,12 +211,10 @@ static int view_words(struct viewer *v, const struct record *rec, struct err *e)
         return view_long(v, &w, e);
     struct cursor c = cursor_over(w.entries.p, w.entries.len);
     while (cursor_left(&c)) {
-        size_t len;
-        const unsigned char *p = get_string(&c, &len);
-        uint64_t count = get_varint(&c);
+        const struct pretoken word = pretoken_get(&c);
         if (c.bad)
-            return err_set(e, EX_DATAERR, "a words record with damaged fields");
-        if (buf_printf(out, e, "%llu\t", (unsigned long long)count) || put_escaped(out, p, len, e) ||
+            return payload_damaged(e, "words");
+        if (buf_printf(out, e, "%llu\t", (unsigned long long)word.count) || put_escaped(out, word.p, word.len, e) ||
             buf_put_byte(out, '\n', e))
             return -1;
     }
@@ -222,7 +224,7 @@ static int view_words(struct viewer *v, const struct record *rec, struct err *e)
 static int view_tokens(struct buf *out, const struct record *rec, struct err *e)
 {
     struct tokens t;
-    if (tokens_get(&t, rec, e) || buf_put_str(out, "# tokens", e) || put_id(out, "run", t.run, e) ||
+    if (tokens_get(&t, rec, e) || buf_put_str(out, "# tokens", e) || put_id(out, "run", t.in.run, e) ||
         put_number(out, "source", t.source, e) || put_number(out, "begin", t.begin, e) ||
         put_number(out, "first", t.first, e) || put_number(out, "ids", t.ids.len / t.width, e) ||
         buf_put_str(out, " ends=", e))
@@ -241,40 +243,48 @@ static int view_tokens(struct buf *out, const struct record *rec, struct err *e)
     return buf_put_byte(out, '\n', e);
 }
 
-/* The content of a commit or summary; if it comes in several parts, only that it is one of them. */
-static int view_end(struct viewer *v, const struct record *rec, struct err *e)
+static int view_run(struct buf *out, const struct commit_run *r, struct err *e)
 {
-    struct buf *out = &v->out;
+    if (buf_put_str(out, "#  run", e) || put_id(out, "id", r->run, e) || put_number(out, "bytes", r->total, e) ||
+        (r->skipped && put_number(out, "skipped-lines", r->skipped, e)) ||
+        buf_put_str(out, r->whole ? " complete" : " ranges=", e))
+        return -1;
+    for (size_t i = 0; i < r->n_ranges; i++) {
+        const struct commit_range *x = &r->range[i];
+        if (buf_printf(out, e, "%s%llu:%llu-%llu", i ? "," : "", (unsigned long long)x->source,
+                       (unsigned long long)x->begin, (unsigned long long)x->end - 1))
+            return -1;
+    }
+    return buf_put_byte(out, '\n', e);
+}
+
+static int view_commit(struct buf *out, const struct commit *k, struct err *e)
+{
+    bool tokens = k->kind == RECORD_TOKENS;
+    if (put_rules(out, k->rules, e) || put_number(out, tokens ? "tokens-records" : "words-records", k->n_records, e) ||
+        put_number(out, tokens ? "ids" : "pretokens", k->n_items, e) || buf_put_byte(out, '\n', e))
+        return -1;
+    for (size_t i = 0; i < k->n_runs; i++) {
+        if (view_run(out, &k->run[i], e))
+            return -1;
+    }
+    return 0;
+}
+
+/* The content of a commit or summary; if it comes in several parts, only that it is one of them. */
+static int view_end(struct buf *out, const struct record *rec, struct err *e)
+{
     struct part part;
-    struct commit_head h;
-    struct commit_run r;
-    uint64_t source, begin, end;
+    struct commit k;
     if (part_get(&part, rec, e) || buf_put_str(out, rec->type == RECORD_COMMIT ? "# commit" : "# summary", e) ||
         put_id(out, "batch", part.id, e))
         return -1;
     if (part.n_parts > 1)
         return buf_printf(out, e, " part=%llu of=%llu\n", (unsigned long long)part.part,
                           (unsigned long long)part.n_parts);
-    struct cursor c = cursor_over(part.bytes.p, part.bytes.len);
-    if (commit_get_head(&h, &c, e) || put_rules(out, h.rules, e) ||
-        put_number(out, v->has_tokens ? "tokens-records" : "words-records", h.n_words, e) ||
-        put_number(out, v->has_tokens ? "ids" : "pretokens", h.pretokens, e) || buf_put_byte(out, '\n', e))
-        return -1;
-    for (uint64_t i = 0; i < h.n_runs; i++) {
-        if (commit_get_run(&r, &c, e) || buf_put_str(out, "#  run", e) || put_id(out, "id", r.run, e) ||
-            put_number(out, "bytes", r.total, e) || (r.skipped && put_number(out, "skipped-lines", r.skipped, e)) ||
-            buf_put_str(out, r.whole ? " complete" : " ranges=", e))
-            return -1;
-        for (uint64_t k = 0; k < r.n_ranges; k++) {
-            if (commit_get_range(&source, &begin, &end, &c, e) ||
-                buf_printf(out, e, "%s%llu:%llu-%llu", k ? "," : "", (unsigned long long)source,
-                           (unsigned long long)begin, (unsigned long long)end - 1))
-                return -1;
-        }
-        if (buf_put_byte(out, '\n', e))
-            return -1;
-    }
-    return 0;
+    int rc = commit_get(&k, part.bytes, e) || view_commit(out, &k, e) ? -1 : 0;
+    commit_free(&k);
+    return rc;
 }
 
 static int view_promise(struct buf *out, const struct record *rec, struct err *e)
@@ -322,11 +332,10 @@ static int view_record(struct viewer *v, const struct record *rec, struct err *e
     case RECORD_WORDS:
         return view_words(v, rec, e);
     case RECORD_TOKENS:
-        v->has_tokens = true;
         return view_tokens(out, rec, e);
     case RECORD_COMMIT:
     case RECORD_SUMMARY:
-        return view_end(v, rec, e);
+        return view_end(out, rec, e);
     case RECORD_PROMISE:
         return view_promise(out, rec, e);
     case RECORD_FAILURE:
@@ -344,6 +353,16 @@ static int take_nothing(void *ctx, const struct pretoken *w, size_t n, struct er
     return 0;
 }
 
+/* A range, by itself: in a stream of chunks. */
+static int cover(struct ledger *l, const unsigned char *run, struct str rules, const struct commit_range *range,
+                 uint64_t promised_bytes, const char *stream, struct err *e)
+{
+    return coverage_check_rules(&l->coverage, rules, stream, e) ||
+                   coverage_enter_range(&l->coverage, run, range, promised_bytes, e)
+               ? -1
+               : 0;
+}
+
 static int check_range(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
 {
     struct range_head h;
@@ -357,7 +376,8 @@ static int check_range(struct ledger *l, const struct record *rec, const char *s
             return -1;
         for (uint64_t k = 0; k < f.n_pieces; k++) {
             if (range_get_piece(&offset, &len, &f, &c, e) ||
-                ledger_cover(l, h.run, h.rules, f.source, offset, offset + len, h.promised_bytes, stream, e))
+                cover(l, h.run, h.rules, &(struct commit_range){f.source, offset, offset + len}, h.promised_bytes,
+                      stream, e))
                 return -1;
         }
     }
@@ -373,55 +393,36 @@ static int check_record(struct ledger *l, const struct record *rec, const char *
         return ledger_put(l, rec, stream, e);
     if (chunk_get(&c, rec, e))
         return -1;
-    return c.text.len ? ledger_cover(l, c.run, c.rules, c.source, c.offset, c.offset + c.text.len, 0, stream, e) : 0;
+    const struct commit_range range = {c.source, c.offset, c.offset + c.text.len};
+    return c.text.len ? cover(l, c.run, c.rules, &range, 0, stream, e) : 0;
 }
 
 static int report(struct viewer *v, struct err *e)
 {
     char line[200], size[32];
-    if (ledger_finish(&v->ledger, NULL, e))
+    if (ledger_finish(&v->ledger, v->ledger.tokens ? "run them again" : "run them again with --missing", e))
         return -1;
     snprintf(line, sizeof line, "complete: %llu records, %s of text\n", (unsigned long long)v->n_records,
-             num_bytes(size, sizeof size, (double)v->ledger.covered));
+             num_bytes(size, sizeof size, (double)v->ledger.coverage.covered));
     return fd_write(1, line, strlen(line), "standard output", e);
 }
 
 /* ---- The program ---- */
 
-static int view_stream(struct viewer *v, const char *path, struct err *e)
+static int take_record(void *ctx, const struct record *rec, const char *stream, struct err *e)
 {
-    struct record_reader in;
-    struct record rec;
-    struct err why;
-    enum record_next next;
-    if (record_reader_open(&in, path, e))
-        return -1;
-    while ((next = record_next(&in, &rec, e)) == RECORD_ITEM) {
-        const char *name = record_reader_name(&in);
-        v->n_records++;
-        v->out.len = 0;
-        if (v->opt.check ? check_record(&v->ledger, &rec, name, &why) : view_record(v, &rec, &why)) {
-            if (why.code == EX_DATAERR)
-                err_place(&why, name, rec.offset);
-            *e = why;
-            next = RECORD_ERROR;
-            break;
-        }
-        if (fd_write(1, v->out.p, v->out.len, "standard output", e)) {
-            next = RECORD_ERROR;
-            break;
-        }
-    }
-    if (next == RECORD_ERROR)
-        record_drain(&in);
-    record_reader_close(&in);
-    return next == RECORD_ERROR ? -1 : 0;
+    struct viewer *v = ctx;
+    v->n_records++;
+    v->out.len = 0;
+    if (v->opt.check)
+        return check_record(&v->ledger, rec, stream, e);
+    return view_record(v, rec, e) || fd_write(1, v->out.p, v->out.len, "standard output", e) ? -1 : 0;
 }
 
 static int run(struct viewer *v, struct err *e)
 {
     for (int i = 0; i < v->opt.n_files; i++) {
-        if (view_stream(v, v->opt.files[i], e))
+        if (record_each_of(v->opt.files[i], take_record, v, e))
             return -1;
     }
     return (v->opt.check && report(v, e)) || fd_close_stdout(e) ? -1 : 0;
@@ -461,10 +462,12 @@ int main(int argc, char **argv)
     if (rc > 0)
         return e.code;
     if (rc == 0) {
-        ledger_init(&v.ledger, take_nothing, &v, true, NULL);
-        v.ledger.tokens = true;
+        batch_stores_init(&v.stores, take_nothing, &v, NULL);
+        v.stores.eager = v.stores.any_kind = true;
+        ledger_init(&v.ledger, &batch_store_content, &v.stores);
         rc = simd_prepare(&e) || run(&v, &e) ? -1 : 0;
         ledger_free(&v.ledger);
+        batch_stores_free(&v.stores);
         buf_free(&v.out);
     }
     return rc < 0 ? prog_fail(NAME, &e) : 0;

@@ -1,6 +1,8 @@
 /* batch_store.c - see batch_store.h. */
 #include "records/batch_store.h"
 
+#include "records/payload.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +11,7 @@ enum {
     AT_ONCE = 128,    /* words handed on at a time */
 };
 
-/* What one record has of a pretoken that is too long for one. */
+/* What one record holds of a pretoken that is too long for one. */
 struct long_part {
     uint64_t seq;
     enum words_kind kind;
@@ -17,12 +19,71 @@ struct long_part {
     struct spill_block block; /* len 0: in memory */
 };
 
+struct batch_store {
+    struct batch_store *next, *previous; /* in the list of open ones */
+    struct buf log;                      /* pretokens that are whole in a record, record after record */
+    size_t *border;                      /* owned: where the log may be divided to go to disk, ascending */
+    size_t n_border, cap_border;
+    struct spill_block *block; /* owned: earlier parts of the log, on disk */
+    size_t n_block, cap_block;
+    struct buf long_bytes;   /* of long pretokens: what came in each record, one after the other */
+    struct long_part *piece; /* owned: where each is */
+    size_t n_piece, cap_piece, n_piece_on_disk;
+};
+
 static int damaged(struct err *e)
 {
-    return err_set(e, EX_DATAERR, "words records with damaged fields");
+    return payload_damaged(e, "words");
 }
 
-int batch_store_put(struct batch_store *s, const struct words *w, struct err *e)
+void batch_stores_init(struct batch_stores *s, batch_store_take *take, void *ctx, const char *spill_dir)
+{
+    *s = (struct batch_stores){.take = take, .ctx = ctx};
+    spill_init(&s->spill, spill_dir);
+}
+
+void batch_stores_free(struct batch_stores *s)
+{
+    spill_free(&s->spill);
+}
+
+/* Memory in use, in bytes. */
+static size_t store_bytes(const struct batch_store *s)
+{
+    return sizeof *s + s->log.cap + s->long_bytes.cap + s->cap_piece * sizeof *s->piece;
+}
+
+static struct batch_store *store_open(struct batch_stores *all, struct err *e)
+{
+    struct batch_store *s = calloc(1, sizeof *s);
+    if (!s) {
+        err_mem(e, "a batch", sizeof *s);
+        return NULL;
+    }
+    s->next = all->first;
+    if (all->first)
+        all->first->previous = s;
+    all->first = s;
+    all->bytes += store_bytes(s);
+    return s;
+}
+
+static void store_close(struct batch_stores *all, struct batch_store *s)
+{
+    all->bytes -= store_bytes(s);
+    if (s->next)
+        s->next->previous = s->previous;
+    *(s->previous ? &s->previous->next : &all->first) = s->next;
+    buf_free(&s->log);
+    buf_free(&s->long_bytes);
+    free(s->border);
+    free(s->block);
+    free(s->piece);
+    free(s);
+}
+
+/* Adds the words of one record, copied. */
+static int store_put(struct batch_store *s, const struct words *w, struct err *e)
 {
     const struct str *in = &w->entries;
     if (w->kind == WORDS_WHOLE) {
@@ -38,16 +99,12 @@ int batch_store_put(struct batch_store *s, const struct words *w, struct err *e)
         return damaged(e);
     if (array_grow(&s->piece, &s->cap_piece, s->n_piece + 1, sizeof *s->piece, "long pretokens", e))
         return -1;
-    s->piece[s->n_piece] = (struct long_part){.seq = w->seq, .kind = w->kind, .at = s->long_bytes.len, .len = in->len};
+    s->piece[s->n_piece] =
+        (struct long_part){.seq = w->in.seq, .kind = w->kind, .at = s->long_bytes.len, .len = in->len};
     if (buf_put(&s->long_bytes, in->p, in->len, e))
         return -1;
     s->n_piece++;
     return 0;
-}
-
-size_t batch_store_bytes(const struct batch_store *s)
-{
-    return s->log.cap + s->long_bytes.cap + s->cap_piece * sizeof *s->piece;
 }
 
 static int spill_log(struct batch_store *s, struct spill *spill, struct err *e)
@@ -66,7 +123,8 @@ static int spill_log(struct batch_store *s, struct spill *spill, struct err *e)
     return 0;
 }
 
-int batch_store_spill(struct batch_store *s, struct spill *spill, struct err *e)
+/* Moves what is in memory to disk. */
+static int store_spill(struct batch_store *s, struct spill *spill, struct err *e)
 {
     for (; s->n_piece_on_disk < s->n_piece; s->n_piece_on_disk++) {
         struct long_part *p = &s->piece[s->n_piece_on_disk];
@@ -77,19 +135,16 @@ int batch_store_spill(struct batch_store *s, struct spill *spill, struct err *e)
     return spill_log(s, spill, e);
 }
 
-int batch_store_take_entries(const unsigned char *p, size_t n, batch_store_take_fn *take, void *ctx, struct err *e)
+/* Gives every pretoken of a row of them to `take`; RECORD_PAD bytes after p[n) are readable. */
+static int take_entries(const unsigned char *p, size_t n, batch_store_take *take, void *ctx, struct err *e)
 {
     struct cursor c = cursor_over(p, n);
     struct pretoken word[AT_ONCE];
     while (cursor_left(&c)) {
         size_t k = 0;
-        bool empty = false;
-        for (; k < AT_ONCE && cursor_left(&c); k++) {
-            word[k].p = get_string(&c, &word[k].len);
-            word[k].count = get_varint(&c);
-            empty |= (word[k].len == 0) | (word[k].count == 0);
-        }
-        if (c.bad || empty)
+        while (k < AT_ONCE && cursor_left(&c))
+            word[k++] = pretoken_get(&c);
+        if (c.bad)
             return damaged(e);
         if (take(ctx, word, k, e))
             return -1;
@@ -135,8 +190,7 @@ static int get_long(const struct batch_store *s, const struct spill *spill, size
     return word->len == len ? buf_reserve(word, RECORD_PAD, e) : damaged(e);
 }
 
-static int take_long(struct batch_store *s, const struct spill *spill, batch_store_take_fn *take, void *ctx,
-                     struct err *e)
+static int take_long(struct batch_store *s, const struct spill *spill, batch_store_take *take, void *ctx, struct err *e)
 {
     struct buf word = {0};
     uint64_t count;
@@ -151,30 +205,79 @@ static int take_long(struct batch_store *s, const struct spill *spill, batch_sto
     return rc;
 }
 
-int batch_store_take(struct batch_store *s, const struct spill *spill, batch_store_take_fn *take, void *ctx,
-                     struct err *e)
+/* Gives every pretoken of a batch to `take`. Its records may have come in any order. */
+static int store_take(struct batch_store *s, const struct spill *spill, batch_store_take *take, void *ctx,
+                      struct err *e)
 {
     struct buf block = {0};
     int rc = 0;
     for (size_t i = 0; i < s->n_block && rc == 0; i++) {
         block.len = 0;
         rc = spill_read(spill, &s->block[i], &block, e) || buf_reserve(&block, RECORD_PAD, e) ||
-                     batch_store_take_entries(block.p, block.len, take, ctx, e)
+                     take_entries(block.p, block.len, take, ctx, e)
                  ? -1
                  : 0;
     }
     buf_free(&block);
     if (rc == 0 && s->log.len)
-        rc = batch_store_take_entries(s->log.p, s->log.len, take, ctx, e);
+        rc = take_entries(s->log.p, s->log.len, take, ctx, e);
     return rc ? rc : take_long(s, spill, take, ctx, e);
 }
 
-void batch_store_free(struct batch_store *s)
+/* ---- The ledger's content ---- */
+
+static int put_words(struct batch_stores *all, void **state, const struct record *rec, struct err *e)
 {
-    buf_free(&s->log);
-    buf_free(&s->long_bytes);
-    free(s->border);
-    free(s->block);
-    free(s->piece);
-    *s = (struct batch_store){0};
+    struct words w;
+    if (words_get(&w, rec, e))
+        return -1;
+    if (w.kind == WORDS_WHOLE && all->eager)
+        return take_entries(w.entries.p, w.entries.len, all->take, all->ctx, e);
+    struct batch_store *s = *state ? *state : store_open(all, e);
+    if (!s)
+        return -1;
+    *state = s;
+    size_t before = store_bytes(s);
+    int rc = store_put(s, &w, e);
+    all->bytes += store_bytes(s) - before;
+    return rc;
+}
+
+static int put(void *ctx, void **state, const struct record *rec, struct err *e)
+{
+    struct batch_stores *all = ctx;
+    struct tokens t;
+    if (rec->type == RECORD_WORDS)
+        return put_words(all, state, rec, e);
+    if (!all->any_kind)
+        return err_set(e, EX_DATAERR, "these are tokens, from bpe-encode; only counts add up, from bpe-count");
+    return tokens_get(&t, rec, e);
+}
+
+static int take(void *ctx, void *state, struct err *e)
+{
+    struct batch_stores *all = ctx;
+    return store_take(state, &all->spill, all->take, all->ctx, e);
+}
+
+static void drop(void *ctx, void *state)
+{
+    store_close(ctx, state);
+}
+
+const struct ledger_content batch_store_content = {put, take, drop};
+
+int batch_stores_spill(struct batch_stores *all, struct err *e)
+{
+    struct batch_store *largest = all->first;
+    for (struct batch_store *s = all->first; s; s = s->next) {
+        if (store_bytes(s) > store_bytes(largest))
+            largest = s;
+    }
+    if (!largest)
+        return 0;
+    all->bytes -= store_bytes(largest);
+    int rc = store_spill(largest, &all->spill, e);
+    all->bytes += store_bytes(largest);
+    return rc;
 }

@@ -1,50 +1,40 @@
-/* batch_store.h - the words of a batch that has not ended yet: kept in memory or on disk until it is known whether they
- * count.
+/* batch_store.h - the words of batches that have not ended yet: kept, in memory or on disk, until the ledger says
+ * whether they count. The ledger's content for programs that add up counts.
  */
 #ifndef BPE_RECORDS_BATCH_STORE_H
 #define BPE_RECORDS_BATCH_STORE_H
 
 #include "core/pretoken.h"
 #include "io/spill.h"
-#include "records/payload.h"
+#include "records/ledger.h"
 
+#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-/* Takes some pretokens, padded; borrowed during the call. */
-typedef int batch_store_take_fn(void *ctx, const struct pretoken *w, size_t n, struct err *e);
+/* Takes some pretokens, padded (PRETOKEN_PAD); borrowed during the call. */
+typedef int batch_store_take(void *ctx, const struct pretoken *w, size_t n, struct err *e);
 
-struct long_part;
+struct batch_store;
 
-struct batch_store { /* zeroed: empty */
-    struct buf log;  /* entries of whole words, record after record */
-    size_t *border;  /* owned: where the log may be divided to go to disk, ascending */
-    size_t n_border, cap_border;
-    struct spill_block *block; /* owned: earlier parts of the log, on disk */
-    size_t n_block, cap_block;
-    struct buf long_bytes;   /* of long pretokens: what came in each record, one after the other */
-    struct long_part *piece; /* owned: where each is */
-    size_t n_piece, cap_piece, n_piece_on_disk;
+struct batch_stores {
+    batch_store_take *take; /* what a batch holds goes there once it counts */
+    void *ctx;
+    bool eager; /* pretokens are taken as they come, not when their batch counts: for programs that give up as soon as
+                   anything is wrong */
+    bool any_kind; /* tokens are checked, and passed over: for programs that only ask what is complete */
+    struct spill spill;
+    struct batch_store *first; /* of the open ones, in a list */
+    size_t bytes;              /* memory in use by all of them */
 };
 
-/* Adds the words of one record, copied. */
-int batch_store_put(struct batch_store *s, const struct words *w, struct err *e);
+/* spill_dir as for spill_init. */
+void batch_stores_init(struct batch_stores *s, batch_store_take *take, void *ctx, const char *spill_dir);
+void batch_stores_free(struct batch_stores *s); /* after ledger_free */
 
-/* Memory in use, in bytes. */
-size_t batch_store_bytes(const struct batch_store *s);
+/* For ledger_init, with the batch_stores as its ctx. */
+extern const struct ledger_content batch_store_content;
 
-/* Moves what is in memory to disk. */
-int batch_store_spill(struct batch_store *s, struct spill *spill, struct err *e);
-
-/* Gives every pretoken to `take`. Records may have come in any order. -1 with EX_DATAERR if their fields are damaged.
- */
-int batch_store_take(struct batch_store *s, const struct spill *spill, batch_store_take_fn *take, void *ctx,
-                     struct err *e);
-
-/* Gives every pretoken of one record of kind WORDS_WHOLE to `take`, without a stash; RECORD_PAD bytes past p[n) are
- * readable. */
-int batch_store_take_entries(const unsigned char *p, size_t n, batch_store_take_fn *take, void *ctx, struct err *e);
-
-void batch_store_free(struct batch_store *s); /* empty again */
+/* Moves the words of the batch that takes most memory to disk. -1 with EX_CANTCREAT or EX_IOERR. */
+int batch_stores_spill(struct batch_stores *s, struct err *e);
 
 #endif

@@ -243,9 +243,9 @@ static int copy_text(struct jsonl *j, const json_t *string, unsigned char stand_
         if (hit && buf_put_byte(&j->text, 0xFF, e))
             return -1;
     }
-    if (buf_reserve(&j->text, RECORD_PAD, e))
+    if (buf_reserve(&j->text, SCAN_PAD, e))
         return -1;
-    memset(j->text.p + j->text.len, 0, RECORD_PAD);
+    memset(j->text.p + j->text.len, 0, SCAN_PAD);
     return 0;
 }
 

@@ -4,7 +4,8 @@
 #ifndef BPE_TEXT_JSONL_H
 #define BPE_TEXT_JSONL_H
 
-#include "records/payload.h"
+#include "core/rules.h"
+#include "scan/scan.h"
 #include "sys/buf.h"
 #include "sys/err.h"
 
@@ -26,7 +27,7 @@ enum jsonl_line {
     JSONL_BAD = 2, /* no JSON, or no string at the field: e says why (EX_DATAERR, without a place) */
 };
 
-/* Reads one line (with or without its newline). The text is borrowed until the next call; RECORD_PAD bytes past it may
+/* Reads one line (with or without its newline). The text is borrowed until the next call; SCAN_PAD bytes past it may
  * be read.
  *
  * What is no text in it is one byte 0xFF each, for whoever applies the policy: a lone surrogate (\ud800, which UTF-8

@@ -97,7 +97,7 @@ for header in common/*/*.h; do
 done
 is "$missing" "" "common/README names every module"
 
-is "$(sed -nE 's|^    ([a-z]+)/ .*|\1|p' common/README | sort | tr '\n' ' ')" \
+is "$(sed -nE 's|^    ([a-z]+)/.*|\1|p' common/README | sort | tr '\n' ' ')" \
     "$(for room in common/*/; do basename "$room"; done | sort | tr '\n' ' ')" "common/README has a line for each room"
 
 stale=""

@@ -3,8 +3,7 @@
 # ends with the identical model, or with a reason, a non-zero exit and no model. SEED repeats a run.
 . "$(dirname "$0")/../lib.sh"
 export BUILD
-seed=${SEED:-$RANDOM$RANDOM}
-echo "# seed $seed"
+random_seed
 
 for section in cuts flips moves overlaps missing trees changed failures rules reading merge crafted random kill; do
     if [ "$section" = kill ] && sanitized; then
@@ -12,7 +11,7 @@ for section in cuts flips moves overlaps missing trees changed failures rules re
         continue
     fi
     mkdir "$section" && cd "$section" || exit 1
-    python3 "$TOP/tests/pipe/conservation.py" $section "$seed" >../out 2>../err
+    python3 "$TOP/tests/pipe/conservation.py" $section "$SEED" >../out 2>../err
     status=$?
     while IFS= read -r result; do
         case $result in
