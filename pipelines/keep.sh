@@ -85,15 +85,20 @@ compare() {
 
 # ---- Counting ----
 
-# A file whose text goes through a pipe, to more than one bpe-count if there are fewer such files than jobs.
+# A file whose text goes through a pipe, to more than one bpe-count if there are fewer such files than jobs: split deals
+# out the records, which are lines. (Not GNU parallel: it leaves processes behind that hold the lock when it is killed.)
 count_file() {
-    local file
+    local file code
     IFS= read -r -d '' file <"$1"
     if ((inner > 1)); then
-        bpe-chunk "${chunk[@]}" -- "$file" | parallel --will-cite --pipe --block 8M -j "$inner" bpe-count | bpe-sum "${sum[@]}"
+        bpe-chunk "${chunk[@]}" -- "$file" | split -n "r/$inner" --filter=bpe-count | bpe-sum "${sum[@]}"
     else
         bpe-chunk "${chunk[@]}" -- "$file" | bpe-count | bpe-sum "${sum[@]}"
     fi
+    for code in "${PIPESTATUS[@]}"; do
+        ((code <= 128)) || return 75 # bpe-sum may have seen only that a record is cut off
+    done
+    return "$code"
 }
 
 # count NAME: 0: its counts are in their place; 75: a process was killed; 74: they could not be written; other: it failed, as
@@ -126,7 +131,7 @@ count_all() {
         todo+=("$name")
         case $name in file.*) ((++whole)) ;; esac
     done
-    if ((whole && whole < jobs)) && [ "$fan_out" != none ] && command -v parallel >/dev/null; then inner=$((jobs / whole)); fi
+    ((whole == 0 || whole > jobs)) || [ "$fan_out" = none ] || inner=$((jobs / whole))
     left=${#todo[@]}
     for name in "${todo[@]}" ''; do
         while ((running && (running >= jobs || code || ! ${#name}))); do
