@@ -45,7 +45,7 @@ list_options() {
     for program; do
         printf '  %s:' "$program"
         "$program" -h | sed -nE '/^  (-.,|   ) --(help|version)/d; s/^  (-.)?,? +(--[a-z-]+\[?=?).*/ \1 \2/p' | sed 's/\[=$/[=]/' |
-            tr -s ' \n' ' ' | fold -s -w 80 | sed '2,$s/^/      /'
+            tr -s ' \n' ' ' | fold -s -w 80 | sed '2,$s/^/             /'
         echo
     done
 }
