@@ -6,11 +6,11 @@
 #include "core/pattern.h"
 #include "io/fd.h"
 #include "io/prog.h"
+#include "ledger/batch_store.h"
+#include "ledger/ledger.h"
 #include "model/assign_ids.h"
 #include "model/formats.h"
 #include "model/model_write.h"
-#include "records/batch_store.h"
-#include "records/ledger.h"
 #include "records/payload.h"
 #include "sys/num.h"
 #include "sys/simd.h"
@@ -91,7 +91,7 @@ static int read_record(void *ctx, const struct record *rec, const char *stream, 
 static int check_sum(struct merger *m, struct err *e)
 {
     struct ledger *l = &m->ledger;
-    int incomplete = ledger_finish(l, "run them again with --missing", e);
+    int incomplete = ledger_finish(l, "", e);
     if (incomplete && (e->code != EX_TEMPFAIL || l->n_failures))
         return -1;
     if (ledger_n_seen(l) == 0)
@@ -220,13 +220,28 @@ static int write_model(const struct options *o, const struct trained *trained, s
     return rc;
 }
 
+/* Adds to "out of memory" how much would do. */
+static void say_how_much(const struct merger *m, bool all_read, struct err *e)
+{
+    char need[32];
+    uint64_t n, bytes = learner_memory(m->learner, &n);
+    const struct err why = *e;
+    num_bytes(need, sizeof need, (double)bytes);
+    err_set(e, EX_OSERR, "%s; learning from the %llu pretokens %s takes about %s", why.msg, (unsigned long long)n,
+            all_read ? "of the sum" : "read so far", need);
+}
+
 static int run(struct merger *m, struct err *e)
 {
     struct trained trained;
-    return simd_prepare(e) || read_sum(m, e) || learn(m, &trained, e) || set_pattern(m, &trained, e) ||
-                   write_model(&m->opt, &trained, e)
-               ? -1
-               : 0;
+    if (simd_prepare(e))
+        return -1;
+    bool all_read = read_sum(m, e) == 0;
+    if (all_read && learn(m, &trained, e) == 0)
+        return set_pattern(m, &trained, e) || write_model(&m->opt, &trained, e) ? -1 : 0;
+    if (e->code == EX_OSERR && m->learner)
+        say_how_much(m, all_read, e);
+    return -1;
 }
 
 static void merger_free(struct merger *m)

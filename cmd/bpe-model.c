@@ -106,8 +106,9 @@ static int put_vocab(struct buf *out, const struct model *m, struct err *e)
 static int describe(const struct model *m, struct err *e)
 {
     struct buf out = {0};
-    int rc = buf_printf(&out, e, "format: %s\n", model_format_names()[m->format]) || put_split(&out, m, e) || put_vocab(&out, m, e) ||
-             put_special(&out, m, e) || fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
+    int rc = buf_printf(&out, e, "format: %s\n", model_format_names()[m->format]) || put_split(&out, m, e) ||
+             put_vocab(&out, m, e) || put_special(&out, m, e) || fd_write(1, out.p, out.len, "standard output", e) ||
+             fd_close_stdout(e);
     buf_free(&out);
     return rc ? -1 : 0;
 }

@@ -7,12 +7,13 @@
 #include "count/table.h"
 #include "io/fd.h"
 #include "io/prog.h"
+#include "ledger/batch_store.h"
+#include "ledger/ledger.h"
 #include "records/batch.h"
-#include "records/batch_store.h"
 #include "records/failure.h"
-#include "records/ledger.h"
 #include "records/record.h"
 #include "sys/buf.h"
+#include "sys/memory.h"
 #include "sys/num.h"
 #include "sys/simd.h"
 
@@ -27,7 +28,7 @@
 static const char usage[] =
     "usage: bpe-sum [-S SIZE] [-T DIR] [--missing FILE] [--partial] [FILE...]\n"
     "Adds up counts (from bpe-count or bpe-sum); the sum goes to standard output, for bpe-merge.\n"
-    "  -S, --memory=SIZE    use about SIZE of memory, then the disk (default: half of the machine's)\n"
+    "  -S, --memory=SIZE    use about SIZE of memory, then the disk (default: half of what there is)\n"
     "  -T, --temp=DIR       put temporary files there (default $TMPDIR, or /tmp)\n"
     "      --missing=FILE   write what was not counted to FILE, for bpe-count or bpe-chunk --only\n"
     "      --partial        write an incomplete sum too, to be completed later\n"
@@ -124,12 +125,24 @@ static int write_sum(struct summer *s, bool complete, struct err *e)
     return rc ? -1 : 0;
 }
 
+/* Whether the counts that came are still there when this program has ended. */
+static bool are_kept(const struct options *o)
+{
+    bool kept = true;
+    for (int i = 0; i < o->n_files; i++)
+        kept &= strcmp(o->files[i], "-") != 0;
+    return kept || o->partial;
+}
+
 /* What can be done about ranges that are missing. */
 static const char *advice(const struct options *o, char *to, size_t n)
 {
-    snprintf(to, n, "run them again with --missing");
-    if (o->missing)
+    if (!are_kept(o))
+        snprintf(to, n, "run the line again, for its counts were not kept (bpe train --keep=DIR does, see bpe(7))");
+    else if (o->missing)
         snprintf(to, n, "run them again with bpe-chunk --only=%.200s", o->missing);
+    else
+        snprintf(to, n, "--missing=FILE writes them as work to do again");
     return to;
 }
 
@@ -186,7 +199,7 @@ static int parse(struct options *o, int argc, char **argv, struct err *e)
                                           {"help", no_argument, NULL, 'h'},
                                           {"version", no_argument, NULL, OPT_VERSION},
                                           {0}};
-    *o = (struct options){.memory = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE)};
+    *o = (struct options){.memory = memory_limit() / 2};
     e->code = 0;
     for (int c; (c = getopt_long(argc, argv, ":S:T:h", longs, NULL)) != -1;) {
         switch (c) {

@@ -1,5 +1,5 @@
 /* ledger.c - see ledger.h. */
-#include "records/ledger.h"
+#include "ledger/ledger.h"
 
 #include "records/failure.h"
 #include "records/parts.h"
@@ -268,10 +268,10 @@ static int report_missing(const struct ledger *l, const char *advice, struct err
     if (gap.n > 1)
         snprintf(more, sizeof more, ", nor were %llu more ranges (%s in all)", (unsigned long long)gap.n - 1,
                  num_bytes(all, sizeof all, (double)gap.bytes));
-    return err_set(e, EX_TEMPFAIL, "%.*s: bytes %llu-%llu were never %s%s; %s%s",
+    return err_set(e, EX_TEMPFAIL, "%.*s: bytes %llu-%llu were never %s%s%s%s%s",
                    (int)(gap.name.len < 500 ? gap.name.len : 500), (const char *)gap.name.p,
                    (unsigned long long)gap.first.begin, (unsigned long long)gap.first.end - 1,
-                   l->tokens ? "encoded" : "counted", more, advice,
+                   l->tokens ? "encoded" : "counted", more, *advice ? "; " : "", advice,
                    l->n_overlapping ? " (counts that overlap others in part were left out)" : "");
 }
 

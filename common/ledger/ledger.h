@@ -7,10 +7,10 @@
  * What the records of a batch hold is not the ledger's affair: it hands each on, and says later whether the batch
  * counts.
  */
-#ifndef BPE_RECORDS_LEDGER_H
-#define BPE_RECORDS_LEDGER_H
+#ifndef BPE_LEDGER_LEDGER_H
+#define BPE_LEDGER_LEDGER_H
 
-#include "records/coverage.h"
+#include "ledger/coverage.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ void ledger_free(struct ledger *l);
 int ledger_put(struct ledger *l, const struct record *rec, const char *stream, struct err *e);
 
 /* At the end of all input: 0 if every run is complete; else -1: the lowest failure with its code, or EX_TEMPFAIL with
- * what is missing. advice: what can be done about it, for the end of that message. */
+ * what is missing. advice: what can be done about it, for the end of that message; may be empty. */
 int ledger_finish(struct ledger *l, const char *advice, struct err *e);
 
 /* How many batches were seen, whatever became of them. */

@@ -1,5 +1,5 @@
 /* batch_store.c - see batch_store.h. */
-#include "records/batch_store.h"
+#include "ledger/batch_store.h"
 
 #include "records/payload.h"
 
@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum {
-    BLOCK = 64 << 20, /* what goes to disk goes in blocks of about this many bytes, if there are as many */
-    AT_ONCE = 128,    /* words handed on at a time */
+    BLOCK = 1 << 20, /* words are kept in blocks of about this many bytes, each in memory or on disk as a whole */
+    AT_ONCE = 128,   /* words handed on at a time */
 };
 
 /* What one record holds of a pretoken that is too long for one. */
@@ -19,13 +19,18 @@ struct long_part {
     struct spill_block block; /* len 0: in memory */
 };
 
+/* Pretokens that are whole in a record, record after record. */
+struct block {
+    struct buf log;             /* while it is in memory */
+    struct spill_block on_disk; /* len 0: it is not */
+};
+
 struct batch_store {
     struct batch_store *next, *previous; /* in the list of open ones */
-    struct buf log;                      /* pretokens that are whole in a record, record after record */
-    size_t *border;                      /* owned: where the log may be divided to go to disk, ascending */
-    size_t n_border, cap_border;
-    struct spill_block *block; /* owned: earlier parts of the log, on disk */
+    struct block *block;                 /* owned; words go to the last */
     size_t n_block, cap_block;
+    size_t n_block_on_disk;  /* the first so many */
+    size_t log_bytes;        /* memory of those that are not */
     struct buf long_bytes;   /* of long pretokens: what came in each record, one after the other */
     struct long_part *piece; /* owned: where each is */
     size_t n_piece, cap_piece, n_piece_on_disk;
@@ -50,7 +55,8 @@ void batch_stores_free(struct batch_stores *s)
 /* Memory in use, in bytes. */
 static size_t store_bytes(const struct batch_store *s)
 {
-    return sizeof *s + s->log.cap + s->long_bytes.cap + s->cap_piece * sizeof *s->piece;
+    return sizeof *s + s->log_bytes + s->long_bytes.cap + s->cap_piece * sizeof *s->piece +
+           s->cap_block * sizeof *s->block;
 }
 
 static struct batch_store *store_open(struct batch_stores *all, struct err *e)
@@ -74,12 +80,28 @@ static void store_close(struct batch_stores *all, struct batch_store *s)
     if (s->next)
         s->next->previous = s->previous;
     *(s->previous ? &s->previous->next : &all->first) = s->next;
-    buf_free(&s->log);
+    for (size_t i = s->n_block_on_disk; i < s->n_block; i++)
+        buf_free(&s->block[i].log);
     buf_free(&s->long_bytes);
-    free(s->border);
     free(s->block);
     free(s->piece);
     free(s);
+}
+
+/* The block that the next n bytes go to, with room for them and RECORD_PAD. NULL: out of memory. */
+static struct buf *open_block(struct batch_store *s, size_t n, struct err *e)
+{
+    if (s->n_block == s->n_block_on_disk || s->block[s->n_block - 1].log.len >= BLOCK) {
+        if (array_grow(&s->block, &s->cap_block, s->n_block + 1, sizeof *s->block, "the list of blocks", e))
+            return NULL;
+        s->block[s->n_block++] = (struct block){0};
+    }
+    struct buf *b = &s->block[s->n_block - 1].log;
+    size_t before = b->cap;
+    if (buf_reserve(b, n + RECORD_PAD, e))
+        return NULL;
+    s->log_bytes += b->cap - before;
+    return b;
 }
 
 /* Adds the words of one record, copied. */
@@ -87,13 +109,8 @@ static int store_put(struct batch_store *s, const struct words *w, struct err *e
 {
     const struct str *in = &w->entries;
     if (w->kind == WORDS_WHOLE) {
-        size_t last = s->n_border ? s->border[s->n_border - 1] : 0;
-        if (s->log.len - last >= BLOCK) {
-            if (array_grow(&s->border, &s->cap_border, s->n_border + 1, sizeof *s->border, "words", e))
-                return -1;
-            s->border[s->n_border++] = s->log.len;
-        }
-        return buf_put(&s->log, in->p, in->len, e) || buf_reserve(&s->log, RECORD_PAD, e) ? -1 : 0;
+        struct buf *log = open_block(s, in->len, e);
+        return log ? buf_put(log, in->p, in->len, e) : -1;
     }
     if (in->len == 0)
         return damaged(e);
@@ -107,20 +124,10 @@ static int store_put(struct batch_store *s, const struct words *w, struct err *e
     return 0;
 }
 
-static int spill_log(struct batch_store *s, struct spill *spill, struct err *e)
+static void free_block(struct batch_store *s, struct block *b)
 {
-    size_t from = 0;
-    for (size_t i = 0; from < s->log.len; i++) {
-        size_t to = i < s->n_border ? s->border[i] : s->log.len;
-        if (array_grow(&s->block, &s->cap_block, s->n_block + 1, sizeof *s->block, "the list of blocks", e) ||
-            spill_write(spill, s->log.p + from, to - from, &s->block[s->n_block], e))
-            return -1;
-        s->n_block++;
-        from = to;
-    }
-    buf_free(&s->log);
-    s->n_border = 0;
-    return 0;
+    s->log_bytes -= b->log.cap;
+    buf_free(&b->log);
 }
 
 /* Moves what is in memory to disk. */
@@ -132,7 +139,13 @@ static int store_spill(struct batch_store *s, struct spill *spill, struct err *e
             return -1;
     }
     buf_free(&s->long_bytes);
-    return spill_log(s, spill, e);
+    for (; s->n_block_on_disk < s->n_block; s->n_block_on_disk++) {
+        struct block *b = &s->block[s->n_block_on_disk];
+        if (spill_write(spill, b->log.p, b->log.len, &b->on_disk, e))
+            return -1;
+        free_block(s, b);
+    }
+    return 0;
 }
 
 /* Gives every pretoken of a row of them to `take`; RECORD_PAD bytes after p[n) are readable. */
@@ -205,22 +218,26 @@ static int take_long(struct batch_store *s, const struct spill *spill, batch_sto
     return rc;
 }
 
-/* Gives every pretoken of a batch to `take`. Its records may have come in any order. */
+/* Gives every pretoken of a batch to `take`, and gives its memory back on the way. Its records may have come in any
+ * order. */
 static int store_take(struct batch_store *s, const struct spill *spill, batch_store_take *take, void *ctx,
                       struct err *e)
 {
-    struct buf block = {0};
+    struct buf read = {0};
     int rc = 0;
     for (size_t i = 0; i < s->n_block && rc == 0; i++) {
-        block.len = 0;
-        rc = spill_read(spill, &s->block[i], &block, e) || buf_reserve(&block, RECORD_PAD, e) ||
-                     take_entries(block.p, block.len, take, ctx, e)
-                 ? -1
-                 : 0;
+        struct block *b = &s->block[i];
+        const struct buf *log = &b->log;
+        if (b->on_disk.len) {
+            read.len = 0;
+            rc = spill_read(spill, &b->on_disk, &read, e) || buf_reserve(&read, RECORD_PAD, e) ? -1 : 0;
+            log = &read;
+        }
+        if (rc == 0)
+            rc = take_entries(log->p, log->len, take, ctx, e);
+        free_block(s, b);
     }
-    buf_free(&block);
-    if (rc == 0 && s->log.len)
-        rc = take_entries(s->log.p, s->log.len, take, ctx, e);
+    buf_free(&read);
     return rc ? rc : take_long(s, spill, take, ctx, e);
 }
 
@@ -257,7 +274,11 @@ static int put(void *ctx, void **state, const struct record *rec, struct err *e)
 static int take(void *ctx, void *state, struct err *e)
 {
     struct batch_stores *all = ctx;
-    return store_take(state, &all->spill, all->take, all->ctx, e);
+    struct batch_store *s = state;
+    size_t before = store_bytes(s);
+    int rc = store_take(s, &all->spill, all->take, all->ctx, e);
+    all->bytes -= before - store_bytes(s);
+    return rc;
 }
 
 static void drop(void *ctx, void *state)
