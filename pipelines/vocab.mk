@@ -7,7 +7,8 @@
 #   CHUNK   options of bpe-chunk, as -p cl100k     MERGE  options of bpe-merge, as --tie=lex
 #
 # When CHUNK changes all is counted again; when the list of files changes only the sum is made again; when V or MERGE
-# change, only the merges. All targets appear when they are complete.
+# change, only the merges. All targets appear when they are complete. If a program fails, its message is shown, no target of it is
+# left, and make exits with 2.
 CORPUS ?=
 V      ?= 32000
 CHUNK  ?=

@@ -34,6 +34,8 @@ for how in "${hows[@]}"; do
     is "$? $(cat out)" "66 " "$name: a missing file is 66, and no model"
     "${train[@]}" -v 1000 -j 2 latin1.txt >out 2>err
     is "$? $(tail -n 1 err)" "65 bpe-merge: latin1.txt: byte 3: invalid UTF-8 (0xE9); see --invalid" "$name: bad text is 65"
+    "${train[@]}" -v 1000 -j 2 a.txt b.txt <&- | cmp - plain.json
+    ok $? "$name: standard input is closed"
     "${train[@]}" -v 10 a.txt >out 2>err
     is $? 64 "$name: wrong use of a program is its code"
 done
