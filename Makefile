@@ -27,6 +27,10 @@ endif
 LIB     := $(BUILD)/libbpe.a
 LIB_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c))
 BINS    := $(PROGRAMS:%=$(BUILD)/%)
+# What else is installed: commands of bpe, what they share, and recipes for make.
+COMMANDS := pipelines/train pipelines/encode pipelines/describe
+SHARED   := pipelines/options.sh pipelines/keep.sh
+RECIPES  := pipelines/vocab.mk
 # Programs of the tests: unit tests and the helpers of oracles, faults and fuzzing.
 UNITS   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
 HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/oracle/*.c tests/golden/*.c tests/bench/*.c))
@@ -35,7 +39,7 @@ FAULTS  := $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/fault/*.c))
 SCRIPTS := $(wildcard tests/*/*.t)
 MAN     := $(wildcard man/*.[1-8])
 
-all: $(BINS)
+all: $(BINS) $(BUILD)/bpe
 
 help:
 	@echo "make                the programs, in $(BUILD)/"
@@ -66,6 +70,11 @@ $(LIB): $(LIB_OBJ)
 
 $(BINS): $(BUILD)/%: $(BUILD)/cmd/%.o $(LIB)
 	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# So that with BUILD on PATH all is as if it were installed.
+$(BUILD)/bpe: pipelines/bpe
+	@mkdir -p $(@D)
+	ln -sf $(abspath $<) $@
 
 $(UNITS) $(HELPERS): $(BUILD)/%: $(BUILD)/%.o $(LIB)
 	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -153,17 +162,24 @@ bench-hot: $(BUILD)/tests/bench/hot
 demo: all
 	BUILD=$(BUILD) pipelines/demo.sh
 
+LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/bpetools
+SHARE   := $(DESTDIR)$(PREFIX)/share/bpetools
+
 install: all
-	mkdir -p $(DESTDIR)$(PREFIX)/bin
-	cp $(BINS) $(DESTDIR)$(PREFIX)/bin
+	mkdir -p $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(SHARE)
+	cp $(BINS) pipelines/bpe $(DESTDIR)$(PREFIX)/bin
+	cp $(COMMANDS) $(SHARED) $(LIBEXEC)
+	cp $(RECIPES) $(SHARE)
 	for page in $(MAN); do \
 	    dir=$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; \
 	    mkdir -p $$dir && cp $$page $$dir || exit 1; \
 	done
 
 uninstall:
-	rm -f $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%)
+	rm -f $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(PREFIX)/bin/bpe
+	rm -f $(addprefix $(LIBEXEC)/,$(notdir $(COMMANDS) $(SHARED))) $(addprefix $(SHARE)/,$(notdir $(RECIPES)))
 	for page in $(notdir $(MAN)); do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$page; done
+	for dir in $(LIBEXEC) $(SHARE); do [ ! -d $$dir ] || rmdir $$dir; done
 
 clean:
 	rm -rf $(BUILD) build-sanitize build-arm build-fuzz build-coverage

@@ -9,8 +9,9 @@
  * format has them. A model that can be read must be usable: it is gone through, and written as JSON. */
 #include "core/byte_level.h"
 #include "fuzz.h"
-#include "model/model_open.h"
-#include "model/model_write.h"
+#include "model/formats.h"
+#include "model/model_convert.h"
+#include "model/model_read.h"
 #include "sys/base64.h"
 #include "sys/buf.h"
 
@@ -93,7 +94,6 @@ static void expand(struct buf *out, const uint8_t *p, size_t n, bool tiktoken)
 
 static void use(struct model *m)
 {
-    struct buf out = {0};
     struct err e;
     size_t n;
     uint32_t first;
@@ -109,9 +109,10 @@ static void use(struct model *m)
     if (model_unreached(m, &n, &first, &e) == 0 && n > m->n_ids)
         abort();
     (void)!model_pattern(m);
-    if (model_convert(m, MODEL_JSON, &e) == 0)
-        (void)!model_put_json(&out, m, &e);
-    buf_free(&out);
+    struct model_files files = {0};
+    if (format_hf_json.check(m, &e) == 0)
+        (void)!format_hf_json.write(&files, m, &e);
+    model_files_free(&files);
     __asm__ volatile("" : : "r"(sum)); /* so that the bytes are read */
 }
 
@@ -140,7 +141,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
              : format == 'g' ? "gpt2"
              : zero          ? "beside.tiktoken"
                              : "plain.tiktoken");
-    if (model_open(&m, path, format == 't' && !zero ? "gpt2" : NULL, NULL, 0, &e) == 0) {
+    const struct model_opts opts = {.pattern = format == 't' && !zero ? "gpt2" : NULL};
+    if (model_read(&m, path, &opts, &e) == 0) {
         use(&m);
         model_free(&m);
     } else if (!e.code) {
