@@ -45,7 +45,7 @@ struct options {
 struct summer {
     struct options opt;
     struct table table;
-    struct external_merge runs;
+    struct external_merge segments;
     struct ledger ledger;
     struct batch batch;
     struct progress progress;
@@ -57,7 +57,7 @@ static int spill_table(struct summer *s, uint64_t most, struct err *e)
 {
     if (table_n(&s->table) < RUN_LEAST || table_bytes(&s->table) <= most)
         return 0;
-    return external_merge_spill(&s->runs, &s->table, e) || table_clear(&s->table, e) ? -1 : 0;
+    return external_merge_spill(&s->segments, &s->table, e) || table_clear(&s->table, e) ? -1 : 0;
 }
 
 static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
@@ -122,7 +122,7 @@ static int write_sum(struct summer *s, bool complete, struct err *e)
     struct str rules = {s->ledger.rules.p, s->ledger.rules.len};
     batch_begin(&s->batch, 1, "standard output", ledger_only_run(&s->ledger));
     s->out.len = 0;
-    int rc = external_merge_merge(&s->runs, &s->table, write_word, s, e) ||
+    int rc = external_merge_merge(&s->segments, &s->table, write_word, s, e) ||
              ledger_put_runs(&s->ledger, &runs, &n_runs, e) ||
              batch_end(&s->batch, complete ? RECORD_SUMMARY : RECORD_COMMIT, rules, &runs, n_runs, e) ||
              ledger_put_promises(&s->ledger, &s->out, e) || batch_write_records(1, "standard output", &s->out, e) ||
@@ -178,7 +178,7 @@ static void send_failure(const struct err *e)
 static void summer_free(struct summer *s)
 {
     table_free(&s->table);
-    external_merge_free(&s->runs);
+    external_merge_free(&s->segments);
     ledger_free(&s->ledger);
     batch_free(&s->batch);
     buf_free(&s->out);
@@ -237,7 +237,7 @@ int main(int argc, char **argv)
         return e.code;
     if (rc == 0) {
         ledger_init(&s.ledger, take, &s, false, s.opt.temp);
-        external_merge_init(&s.runs, s.opt.temp, (size_t)(s.opt.memory / 2));
+        external_merge_init(&s.segments, s.opt.temp, (size_t)(s.opt.memory / 2));
         rc = prog_no_terminal(&e) || simd_prepare(&e) || run(&s, &e) ? -1 : 0;
         summer_free(&s);
     }

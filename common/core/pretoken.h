@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PRETOKEN_PAD                                                                                                   \
-    24 /* bytes past a word's last that must be readable, where a function says it takes padded words */
+#define PRETOKEN_PAD 24 /* bytes that must be readable after the last of a "padded" pretoken (any content) */
 
 struct pretoken {
     const unsigned char *p; /* borrowed; not terminated */
