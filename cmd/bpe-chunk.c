@@ -11,7 +11,8 @@
 #include "io/prog.h"
 #include "model/model_open.h"
 #include "model/model_rules.h"
-#include "records/batch.h"
+#include "records/failure.h"
+#include "records/parts.h"
 #include "records/payload.h"
 #include "records/record.h"
 #include "scan/scan.h"
@@ -62,8 +63,7 @@ enum {
     CUT_STEP = 4 << 10,            /* how much is read at first where a cut should be */
     CUT_REACH = 1 << 20,           /* and in all before it is left out */
     RANGE_FILL = (512 << 10) + 64, /* a range record is filled up to this: two do not fit a block of GNU parallel */
-    MOST_SOURCES = 1 << 24,
-    MOST_RECORDS = 64, /* range records of a run, or 4 for each core if that is more */
+    MOST_RECORDS = 64,             /* range records of a run, or 4 for each core if that is more */
 };
 /* Text in a range record: four for each core, but enough to be worth a process, and not more than spreads well. */
 static const uint64_t WORK_MIN = 16 << 20, WORK_MAX = 64 << 20;
@@ -488,10 +488,10 @@ static int put_promise(struct chunker *c, struct err *e)
         rc = promise_put_source(&content, &p, e);
     }
     if (rc == 0)
-        rc = parts_put(&c->out, RECORD_PROMISE, c->run, 0, &content, e) ||
-                     batch_write_records(1, "standard output", &c->out, e)
-                 ? -1
-                 : 0;
+        rc =
+            parts_put(&c->out, RECORD_PROMISE, c->run, 0, &content, e) || record_write(1, "standard output", &c->out, e)
+                ? -1
+                : 0;
     c->out.len = 0;
     buf_free(&content);
     return rc;
@@ -565,7 +565,7 @@ static int reach_source(struct chunker *c, uint64_t number, struct err *e)
 {
     if (number < c->n_sources)
         return 0;
-    if (number > MOST_SOURCES)
+    if (number >= SOURCES_MAX)
         return err_set(e, EX_DATAERR, "a range record with damaged fields");
     if (number >= c->cap_sources) {
         size_t cap = number < 2 * c->cap_sources ? 2 * c->cap_sources : (size_t)number + 16;
@@ -729,12 +729,7 @@ static int run(struct chunker *c, struct err *e)
 /* Tells the stages below, which would otherwise see only that something is missing. */
 static void send_failure(struct chunker *c, const struct err *e)
 {
-    struct err ignored;
-    char text[ERR_TEXT];
-    struct failure f = {c->run, UINT64_MAX, UINT64_MAX, (uint64_t)e->code, str_of(err_text(e, text))};
-    c->out.len = 0;
-    if (failure_put_record(&c->out, &f, &ignored) == 0)
-        fd_write(1, c->out.p, c->out.len, "standard output", &ignored);
+    failure_send(1, c->run, FAILURE_NOWHERE, FAILURE_NOWHERE, e);
 }
 
 static void chunker_free(struct chunker *c)

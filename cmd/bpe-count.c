@@ -83,9 +83,9 @@ static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
     struct counter *c = r->work;
     struct pretoken word;
     size_t pos = 0;
-    batch_begin(&w->batch, 1, "standard output", r->id);
+    batch_begin(&w->batch, RECORD_WORDS, 1, "standard output", r->id);
     while (table_next(&c->table, &pos, &word)) {
-        if (batch_word(&w->batch, word.p, word.len, word.count, e))
+        if (batch_pretoken(&w->batch, &word, e))
             return -1;
     }
     w->runs.len = 0;

@@ -287,7 +287,7 @@ static int write_text(struct program *p, const struct tokenize *t, struct err *e
 static int write_records(struct program *p, struct tokenize *t, struct err *e)
 {
     if (!p->batch_open)
-        batch_begin(&p->batch, p->fd, p->out_name, p->pieces.run);
+        batch_begin(&p->batch, RECORD_TOKENS, p->fd, p->out_name, p->pieces.run);
     p->batch_open = true;
     make_little_endian(&t->ids);
     return batch_ids(&p->batch, &p->piece, t->ids.p, t->ids.n, t->end, t->n_ends, e);
@@ -385,7 +385,7 @@ static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
     if (chunk_reader_put_run(r, &p->runs, e) || p->format != RECORDS)
         return p->format == RECORDS ? -1 : 0;
     if (!p->batch_open)
-        batch_begin(&p->batch, p->fd, p->out_name, r->id);
+        batch_begin(&p->batch, RECORD_TOKENS, p->fd, p->out_name, r->id);
     p->batch_open = false;
     return batch_end(&p->batch, RECORD_COMMIT, (struct str){r->encoded_rules.p, r->encoded_rules.len}, &p->runs, 1, e);
 }

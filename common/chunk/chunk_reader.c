@@ -4,6 +4,8 @@
 #include "chunk/chunk_reader.h"
 
 #include "io/fd.h"
+#include "records/commit.h"
+#include "records/failure.h"
 #include "records/record.h"
 #include "sys/hash.h"
 #include "sys/intervals.h"
@@ -154,29 +156,41 @@ static int flush(struct chunk_reader *p, struct chunk_run *r, struct err *e)
     return r->text ? p->ops->flush(p->ctx, r, e) : 0;
 }
 
-int chunk_reader_put_run(struct chunk_run *r, struct buf *runs, struct err *e)
+/* The ranges of the open batch, which is empty then. Owned by the caller; NULL: out of memory. */
+static struct commit_range *take_ranges(struct chunk_run *r, size_t *n, struct err *e)
 {
     struct chunk_source *s, *next;
+    *n = 0;
+    HASH_ITER(hh, r->sources, s, next)
+    *n += s->batch.n;
+    struct commit_range *range = calloc(*n + 1, sizeof *range), *to = range;
+    if (!range) {
+        err_mem(e, "the ranges of a batch", *n * sizeof *range);
+        return NULL;
+    }
+    HASH_ITER(hh, r->sources, s, next)
+    {
+        for (size_t i = 0; i < s->batch.n; i++)
+            *to++ = (struct commit_range){s->number, s->batch.at[i].begin, s->batch.at[i].end};
+        s->batch.n = 0;
+    }
+    return range;
+}
+
+int chunk_reader_put_run(struct chunk_run *r, struct buf *runs, struct err *e)
+{
     struct commit_run run = {.run = r->id,
                              .promised_bytes = r->promised_bytes,
                              .skipped = r->skipped,
                              .where = {r->where.p, r->where.len},
                              .total = r->text};
-    HASH_ITER(hh, r->sources, s, next)
-    run.n_ranges += s->batch.n;
-    if (commit_put_run(runs, &run, e))
-        return -1;
-    HASH_ITER(hh, r->sources, s, next)
-    {
-        for (size_t i = 0; i < s->batch.n; i++) {
-            if (commit_put_range(runs, s->number, s->batch.at[i].begin, s->batch.at[i].end, e))
-                return -1;
-        }
-        s->batch.n = 0;
-    }
+    struct commit_range *range = take_ranges(r, &run.n_ranges, e);
+    run.range = range;
+    int rc = range ? commit_put_run(runs, &run, e) : -1;
+    free(range);
     r->text = r->skipped = 0;
     r->where.len = 0;
-    return 0;
+    return rc;
 }
 
 int chunk_reader_finish(struct chunk_reader *p, struct err *e)
@@ -596,12 +610,5 @@ int chunk_reader_text(struct chunk_reader *p, struct chunk_run *r, struct input 
 
 void chunk_reader_send_failure(struct chunk_reader *p, const struct err *e)
 {
-    static const unsigned char nobody[ID_LEN];
-    struct err ignored;
-    struct buf record = {0};
-    char text[ERR_TEXT];
-    struct failure f = {p->run ? p->run : nobody, p->source, p->offset, (uint64_t)e->code, str_of(err_text(e, text))};
-    if (failure_put_record(&record, &f, &ignored) == 0)
-        fd_write(1, record.p, record.len, "standard output", &ignored);
-    buf_free(&record);
+    failure_send(1, p->run, p->source, p->offset, e);
 }

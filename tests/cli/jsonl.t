@@ -158,8 +158,8 @@ is "$?" 65 "  but invalid UTF-8 is for --invalid to say"
 
 # ---- At random ----
 
-seed=${SEED:-$RANDOM}
-python3 -B "$TOP/tests/cli/jsonl.py" "$seed" 2500
-ok $? "random lines, whole and broken, equal Python's json (seed $seed)"
+random_seed
+python3 -B "$TOP/tests/cli/jsonl.py" "$SEED" 2500
+ok $? "random lines, whole and broken, equal Python's json (seed $SEED)"
 
 done_testing

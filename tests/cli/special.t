@@ -22,8 +22,8 @@ is "$(docs 'x\n\n\ny' -s $'\n\n')" $'\\ny\nx' "a token of newlines"
 is "$(docs 'x<|endoftext|><|endoftext|>')" "x" "empty documents count nothing"
 is "$(docs '' )" "" "empty text counts nothing"
 
-seed=${SEED:-$RANDOM}
-python3 -B "$TOP/tests/cli/special.py" "$seed" 600
-ok $? "random tokens and texts, cut everywhere, equal Python's (seed $seed)"
+random_seed
+python3 -B "$TOP/tests/cli/special.py" "$SEED" 600
+ok $? "random tokens and texts, cut everywhere, equal Python's (seed $SEED)"
 
 done_testing

@@ -72,6 +72,18 @@ bpe-chunk --inline -b 64K large.txt | bpe-count >bad.counts 2>/dev/null
 bpe-sum --missing=todo bad.counts >out 2>err
 is "$? $(test -s todo && echo written)" "65 written" "a worker that fails still passes the promise on"
 
+# What is said can be done is what can be done where it is said.
+fails 75 "bpe-sum: large.txt: bytes *-* were never counted; --missing=FILE writes them as work to do again" bpe-sum nothing.counts
+fails 75 "bpe-sum: large.txt: bytes *; run them again with bpe-chunk --only=todo" bpe-sum --missing=todo nothing.counts
+fails 75 "bpe-sum: large.txt: bytes *; run the line again, for its counts were not kept (bpe train --keep=DIR does, see bpe(7))" \
+    bash -c 'bpe-sum --missing=todo <nothing.counts'
+bpe-chunk --inline -b 64K large.txt >inline.chunks
+(head -n 2 inline.chunks; tail -n 1 inline.chunks) | bpe-count | bpe-sum --partial >part.sum 2>err
+like "$(cat err)" "bpe-sum: large.txt: bytes *; --missing=FILE writes them as work to do again" "--partial keeps them"
+bpe-merge -v 300 part.sum >out 2>err
+like "$? $(wc -c <out) $(cat err)" "75 0 bpe-merge: the sum is incomplete (large.txt: bytes * were never counted); complete it with bpe-sum, or see --partial" \
+    "bpe-merge names no option that it lacks"
+
 # Long pretokens keep within the memory, and come back from disk.
 python3 -c '
 for i in range(3000):
@@ -91,6 +103,33 @@ if sanitized; then
 else
     ok $((peak > 20)) "bpe-sum -S 4M of 30 MB of long pretokens takes $peak MB"
 fi
+
+# One batch larger than the memory: it waits on disk, and comes back in small blocks.
+python3 -c '
+import random
+random.seed(1)
+print(" ".join("".join(random.choices("abcdefghijklmnop", k=12)) for _ in range(700000)))' >wide.txt
+bpe-chunk wide.txt | bpe-count >wide.counts
+words wide.counts | sort | md5sum >in-memory
+if sanitized; then
+    skip "one batch of 15 MB in 4 MB" "the sanitizer takes memory of its own"
+else
+    peak=$(python3 "$TOP/tests/pipe/peak.py" bpe-sum -S 4M wide.counts)
+    ok $((peak > 20000)) "bpe-sum -S 4M of one batch of $(($(wc -c <wide.counts) >> 20)) MB takes $peak kB"
+    (ulimit -v 100000 && bpe-sum -S 20M wide.counts) | words | sort | md5sum | cmp - in-memory
+    ok $? "-S 20M does with 100 MB of addresses"
+    (ulimit -v 100000 && bpe-sum wide.counts) | words | sort | md5sum | cmp - in-memory
+    ok $? "and so does the default: half of what the process may have"
+fi
+bpe-sum wide.counts >wide.sum
+if ! sanitized; then
+    (ulimit -v 60000 && bpe-merge -v 1000 wide.sum) >out 2>err
+    like "$? $(wc -c <out) $(cat err)" "71 0 bpe-merge: out of memory: cannot get * bytes for *; learning from the * pretokens * takes about * MB" \
+        "bpe-merge says how much it wants"
+fi
+bpe-sum -S 1M wide.counts | words | sort | md5sum | cmp - in-memory
+ok $? "with the same sum"
+
 is "$(bpe-sum -S '1 ' a.counts 2>&1 >/dev/null)" "bpe-sum: -S 1 : not a number; digits and at most one of KMGT are allowed" \
     "a number with a space is none"
 
