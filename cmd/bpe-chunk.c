@@ -13,7 +13,7 @@
 #include "io/fd.h"
 #include "io/prog.h"
 #include "model/model_open.h"
-#include "model/model_rules.h"
+#include "core/model_rules.h"
 #include "records/payload.h"
 #include "records/record.h"
 #include "scan/scan.h"

@@ -1,6 +1,6 @@
 /* model_rules.h - what a model decides of the rules of a run: the pattern, and the special tokens. */
-#ifndef BPE_MODEL_MODEL_RULES_H
-#define BPE_MODEL_MODEL_RULES_H
+#ifndef BPE_CORE_MODEL_RULES_H
+#define BPE_CORE_MODEL_RULES_H
 
 #include "core/model.h"
 #include "core/rules.h"

@@ -1,5 +1,5 @@
 /* model_rules.c - see model_rules.h. */
-#include "model/model_rules.h"
+#include "core/model_rules.h"
 
 #include <stdlib.h>
 
