@@ -8,7 +8,7 @@ JOBS    ?= 2
 VERSION := 0.1.0
 
 PROGRAMS := bpe-chunk bpe-count bpe-sum bpe-merge bpe-encode bpe-decode bpe-model bpe-view
-LIBS     := -pthread -lpcre2-8 -ljansson -lzstd -lz -lmd
+LIBS     := -pthread -lpcre2-8 -lzstd -lz -lmd
 
 WARN := -Wall -Wextra
 ifeq ($(DEVELOPER),1)
@@ -91,7 +91,7 @@ check-sanitize:
 
 # The tests of what depends on vector instructions, on a machine that is no aarch64. Debian's packages for that, besides
 # those of `make check`:
-ARM_PACKAGES := gcc-aarch64-linux-gnu qemu-user $(addsuffix :arm64,libpcre2-dev libzstd-dev zlib1g-dev libjansson-dev libmd-dev)
+ARM_PACKAGES := gcc-aarch64-linux-gnu qemu-user $(addsuffix :arm64,libpcre2-dev libzstd-dev zlib1g-dev libmd-dev)
 ARM_UNITS    := $(addprefix build-arm/tests/unit/,scan_test table_test special_test utf8_test record_test model_test)
 
 check-arm:

@@ -85,7 +85,6 @@ pcre2.h common/scan/scan_regex.c
 zstd.h common/io/codec.c
 zlib.h common/io/codec.c
 xxhash.h common/sys/hash.c
-jansson.h common/text/jsonl.c
 sha2.h common/sys/sha256.c
 END
 

@@ -315,6 +315,11 @@ static void places(void)
     put_ranges("a.txt", false, after, 3);
     reads("one<s>|<s>|s><three  |", "inside after-special=1 inside after-special=1 0:0-19;",
           "which special token ends before a piece, where they overlap too");
+    write_file("a.txt", "s><s>three", 10);
+    begin_records(&plain);
+    put_ranges("a.txt", false, (const uint64_t[]){3, 5, 10}, 3);
+    reads("s><|s>|three|", "inside after-special=2 inside 0:0-10;",
+          "nor is one taken for it that has lost its first byte");
     write_file("a.txt", "one t!o", 7);
     begin_records(&plain);
     put_ranges("a.txt", false, (const uint64_t[]){4, 7}, 2);
