@@ -1,7 +1,7 @@
 /* bpe-sum - adds up counts, and proves that every byte was counted exactly once.
  *
  * Counts of any number of bpe-counts in, in any order; one sum out, its words sorted by bytes, if it is complete. A sum
- * is counts again, so sums of sums work the same way. What memory (-S) does not hold goes to sorted runs on disk.
+ * is counts again, so sums of sums work the same way. What memory (-S) does not hold goes to sorted segments on disk.
  */
 #include "count/external_merge.h"
 #include "count/table.h"

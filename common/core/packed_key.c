@@ -1,31 +1,31 @@
-/* packed_key.c - see packed_key.h: the plain version. */
+/* packed_key.c - see packed_key.h: the keys of a batch, by plain C. */
 #include "core/packed_key.h"
 
 #include "sys/simd.h"
 
-/* The lengths cannot be guessed, so there is no branch by them. */
-static void split(struct tiny_split *s, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
-                  const struct tiny_place *place)
+/* Without a branch by length: lengths cannot be predicted. */
+static void pack_keys(struct key_batch *b, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
+                      const struct key12_slots *slots)
 {
-    memset(s->other, 0, sizeof s->other);
+    memset(b->longer, 0, sizeof b->longer);
     for (size_t i = 0; i < n; start = ends[i++]) {
         size_t len = ends[i] - start;
-        struct tiny_key key = tiny_key(text + start, len);
-        uint64_t other = len > TINY_MAX;
-        s->head[i] = key.head & (other - 1);
-        s->tail[i] = key.tail & (uint32_t)(other - 1);
-        s->other[i / 64] |= other << i % 64;
+        struct key12 key = key12_of(text + start, len);
+        uint64_t longer = len > KEY12_MAX;
+        b->head[i] = key.head & (longer - 1);
+        b->tail[i] = key.tail & (uint32_t)(longer - 1);
+        b->longer[i / 64] |= longer << i % 64;
     }
     for (size_t i = 0; i < n; i++) {
-        size_t slot = (size_t)(tiny_hash(place->secret, s->head[i], s->tail[i]) >> place->shift);
-        s->slot[i] = s->tail[i] ? slot : place->spare;
+        size_t slot = table_slot(key12_hash(slots->secret, b->head[i], b->tail[i]), slots->shift);
+        b->slot[i] = b->tail[i] ? slot : slots->spare;
     }
-    s->n = n;
+    b->n = n;
 }
 
-tiny_split_fn *const tiny_split_plain = split;
+pack_keys_fn *const pack_keys_plain = pack_keys;
 
-tiny_split_fn *tiny_splitter(void)
+pack_keys_fn *pack_keys_best(void)
 {
-    return simd_level() == SIMD_AVX512 && tiny_split_avx512 ? tiny_split_avx512 : tiny_split_plain;
+    return simd_level() == SIMD_AVX512 && pack_keys_avx512 ? pack_keys_avx512 : pack_keys_plain;
 }

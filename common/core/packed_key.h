@@ -1,28 +1,39 @@
-/* packed_key.h - words of at most 11 bytes as numbers of 96 bits (tiny) and of at most 23 bytes as 192 bits (short):
- * what the tables of table.c and encoder.c hold most of. For them, sorted_table.c and tests. */
+/* packed_key.h - short pretokens packed into integers: up to 11 bytes into a key of 12 bytes, up to 23 into one of 24.
+ * The last byte of a key is the pretoken's length, so different pretokens have different keys, and no key is 0.
+ *
+ * Such keys are compared and hashed in a few instructions, and stored in the slots of hash tables without a pointer to
+ * the text. In English, 97 of 100 pretokens fit the shorter key. The tables that count pretokens (count/table.h) and
+ * remember their ids (encode/id_cache.h) are made of them; a longer pretoken has no key, and they keep its bytes.
+ */
 #ifndef BPE_CORE_PACKED_KEY_H
 #define BPE_CORE_PACKED_KEY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-enum { TINY_MAX = 11, SHORT_MAX = 23, TINY_BATCH = 256 };
+enum {
+    KEY12_MAX = 11, /* bytes of a pretoken that fits */
+    KEY24_MAX = 23,
+    KEY_BATCH = 256, /* pretokens whose keys are made together */
+};
 
-/* In memory: the bytes, zeros, and as the twelfth byte the length, so that the tail of no word is 0. */
-struct tiny_key {
+/* Of a pretoken of at most KEY12_MAX bytes. In memory: its bytes, zeros, and its length as the twelfth byte; so no
+ * pretoken has a tail of 0, which marks free slots. */
+struct key12 {
     uint64_t head;
     uint32_t tail;
 };
 
-/* Where a byte that is the last in memory is in a number. */
+/* By how many bits the byte that is last in memory is shifted in an integer of 4 or 8 bytes. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 enum { LAST_OF_4 = 0, LAST_OF_8 = 0 };
 #else
 enum { LAST_OF_4 = 24, LAST_OF_8 = 56 };
 #endif
 
-/* 24 bytes that keep the first len of as many by `and`. */
+/* A mask of 24 bytes: the first len are all ones, the others 0. len <= 24. */
 static inline const unsigned char *keep_first(size_t len)
 {
     static const unsigned char mask[48] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
@@ -30,40 +41,41 @@ static inline const unsigned char *keep_first(size_t len)
     return mask + 24 - len;
 }
 
-/* The key of p[0 .. len). 12 bytes are read. (For a longer word: anything.) */
-static inline struct tiny_key tiny_key(const unsigned char *p, size_t len)
+/* The key of p[0 .. len); 12 bytes are read. Of a pretoken longer than KEY12_MAX the result means nothing. */
+static inline struct key12 key12_of(const unsigned char *p, size_t len)
 {
-    const unsigned char *keep = keep_first(len < TINY_MAX ? len : TINY_MAX);
-    struct tiny_key key, m;
+    const unsigned char *keep = keep_first(len < KEY12_MAX ? len : KEY12_MAX);
+    struct key12 key, m;
     memcpy(&key.head, p, 8);
     memcpy(&key.tail, p + 8, 4);
     memcpy(&m.head, keep, 8);
     memcpy(&m.tail, keep + 8, 4);
-    return (struct tiny_key){key.head & m.head, (key.tail & m.tail) | (uint32_t)len << LAST_OF_4};
+    return (struct key12){key.head & m.head, (key.tail & m.tail) | (uint32_t)len << LAST_OF_4};
 }
 
-static inline size_t tiny_len(uint32_t tail)
+static inline size_t key12_len(uint32_t tail)
 {
     return tail >> LAST_OF_4 & 0xFF;
 }
 
-/* The first bits are good: a multiplication by an odd secret (Dietzfelbinger et al., 1997). The tail is added in so
- * that only who knows a secret could make words whose sums are equal. */
-static inline uint64_t tiny_hash(const uint64_t secret[3], uint64_t head, uint32_t tail)
+/* Multiplicative hashing with an odd secret (Dietzfelbinger et al., 1997): the high bits are the good ones. The tail is
+ * multiplied by another secret before it is added, so that nobody can choose pretokens that collide without knowing the
+ * secrets. */
+static inline uint64_t key12_hash(const uint64_t secret[3], uint64_t head, uint32_t tail)
 {
     uint64_t x = (head ^ secret[0]) + tail * (secret[2] & UINT32_MAX);
     return (x ^ x >> 32) * secret[1];
 }
 
-struct short_key {
+/* Of a pretoken of at most KEY24_MAX bytes. In memory: its bytes, zeros, and its length as the last byte. */
+struct key24 {
     uint64_t k[3];
 };
 
-/* The key of p[0 .. len), len <= SHORT_MAX. In memory: the bytes, zeros, and as the last byte the length. 24 bytes are
- * read. */
-static inline struct short_key short_key(const unsigned char *p, size_t len)
+/* The key of p[0 .. len), len <= KEY24_MAX; 24 bytes are read. */
+static inline struct key24 key24_of(const unsigned char *p, size_t len)
 {
-    struct short_key key, keep;
+    struct key24 key, keep;
     memcpy(&key, p, 24);
     memcpy(&keep, keep_first(len), 24);
     for (int i = 0; i < 3; i++)
@@ -72,26 +84,30 @@ static inline struct short_key short_key(const unsigned char *p, size_t len)
     return key;
 }
 
-/* A multiplication of 64 by 64 bits, folded: the step of wyhash. */
-static inline uint64_t short_fold(uint64_t a, uint64_t b)
+/* The two halves of a product of 128 bits, combined by XOR: the step of wyhash. */
+static inline uint64_t multiply_fold(uint64_t a, uint64_t b)
 {
     __extension__ typedef unsigned __int128 u128;
     u128 m = (u128)a * b;
     return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
 
-static inline uint64_t short_hash(const uint64_t secret[3], const uint64_t k[3])
+static inline uint64_t key24_hash(const uint64_t secret[3], const uint64_t k[3])
 {
-    return short_fold(short_fold(k[0] ^ secret[0], k[1] ^ secret[1]) ^ k[2], secret[2]);
+    return multiply_fold(multiply_fold(k[0] ^ secret[0], k[1] ^ secret[1]) ^ k[2], secret[2]);
 }
 
-/* How many slots a table of this shift has. */
+static inline bool key24_equal(const uint64_t a[3], const uint64_t b[3])
+{
+    return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2])) == 0; /* one branch rather than three */
+}
+
+/* A hash table has 2^(64 - shift) slots; the first bits of a hash are the number of the slot where a search begins. */
 static inline size_t table_slots(unsigned shift)
 {
     return (SIZE_MAX >> shift) + 1;
 }
 
-/* 2^(64 - shift) slots: the first bits of a hash are its slot. */
 static inline size_t table_slot(uint64_t hash, unsigned shift)
 {
     return (size_t)(hash >> shift);
@@ -102,31 +118,33 @@ static inline size_t table_next_slot(size_t at, unsigned shift)
     return (at + 1) & (SIZE_MAX >> shift);
 }
 
-/* How the slots of words are found: what is left of the hash if it is shifted. A slot that is free is spare. */
-struct tiny_place {
-    const uint64_t *secret; /* [3] */
+/* What is needed to find the slots of a table of 12-byte keys. */
+struct key12_slots {
+    const uint64_t *secret; /* [3], of key12_hash; borrowed */
     unsigned shift;
-    size_t spare;
+    size_t spare; /* the number of a slot that is free */
 };
 
-/* The pretokens of a batch by their keys and slots. One that is not tiny is marked in other[], has a tail of 0, and is
- * as if in the spare slot: so that whoever counts them need not tell them apart, and vectors are stored where caches
- * like it. What is behind the last is not defined. */
-struct tiny_split {
+/* The keys of consecutive pretokens, and the slots where their search begins. A pretoken longer than KEY12_MAX has its
+ * bit in longer[], a key of 0 and the spare slot: so a loop over all of them needs no branch by length, and its vectors
+ * are stored without gaps. Items from n on are undefined. */
+struct key_batch {
     size_t n;
-    _Alignas(64) uint64_t head[TINY_BATCH];
-    uint64_t slot[TINY_BATCH];
-    uint32_t tail[TINY_BATCH];
-    uint64_t other[TINY_BATCH / 64]; /* bit i % 64 of item i / 64 */
+    _Alignas(64) uint64_t head[KEY_BATCH];
+    uint64_t slot[KEY_BATCH];
+    uint32_t tail[KEY_BATCH];
+    uint64_t longer[KEY_BATCH / 64]; /* bit i % 64 of item i / 64 */
 };
 
-/* Splits the n <= TINY_BATCH pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on; 12 bytes past the
- * last must be readable. By the level of simd_level when a table is made. */
-typedef void tiny_split_fn(struct tiny_split *s, const unsigned char *text, size_t start, const uint32_t *ends,
-                           size_t n, const struct tiny_place *place);
-tiny_split_fn *tiny_splitter(void);
+/* Makes the keys of the n <= KEY_BATCH pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on; 12 bytes
+ * past the last must be readable. */
+typedef void pack_keys_fn(struct key_batch *b, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
+                          const struct key12_slots *slots);
 
-/* What it chooses from; NULL where the compiler does not have it. */
-extern tiny_split_fn *const tiny_split_plain, *const tiny_split_avx512;
+/* The fastest one at the present simd_level(). */
+pack_keys_fn *pack_keys_best(void);
+
+/* Those it chooses from; pack_keys_avx512 is NULL where the compiler does not have the instructions. */
+extern pack_keys_fn *const pack_keys_plain, *const pack_keys_avx512;
 
 #endif

@@ -10,9 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define PRETOKEN_PAD                                                                                                   \
-    24 /* bytes past its last that must be readable, where a function says it takes padded pretokens  \
-                         */
+#define PRETOKEN_PAD 24 /* bytes that must be readable after the last of a "padded" pretoken (any content) */
 
 struct pretoken {
     const unsigned char *p; /* borrowed; not terminated */

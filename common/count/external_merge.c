@@ -1,7 +1,7 @@
 /* external_merge.c - see external_merge.h.
  *
- * A block on disk holds whole entries only: varint length, bytes, varint count. A run's blocks are read one at a time;
- * the one copy of a decompressor serves all runs. */
+ * A block on disk holds whole entries only: varint length, bytes, varint count. Of a segment one block at a time is in
+ * memory, and one decompressor serves all segments. */
 #include "count/external_merge.h"
 
 #include "count/sorted_table.h"
@@ -12,20 +12,20 @@
 
 enum { BLOCK = 64 << 10, MOST_AT_A_TIME = 256 };
 
-/* Reads the words of one run, or of the table (sorted). */
+/* Reads the pretokens of one segment, or of the sorted table. */
 struct source {
-    const struct spill *spill; /* NULL: a sorted table */
-    const struct run *run;
+    const struct spill *spill; /* NULL: the sorted table */
+    const struct segment *segment;
     size_t next_block;
     struct buf block;
     struct cursor in;
-    struct sorted_table *words; /* borrowed */
-    struct pretoken now;        /* the word it stands at */
+    struct sorted_table *table; /* borrowed */
+    struct pretoken now;        /* the pretoken it stands at; borrowed from block or words */
 };
 
-struct run_writer {
+struct segment_writer {
     struct spill *spill;
-    struct run *run;
+    struct segment *segment;
     struct buf block;
 };
 
@@ -39,54 +39,54 @@ void external_merge_init(struct external_merge *r, const char *dir, size_t memor
     spill_init(&r->spill, dir);
 }
 
-static void free_runs(struct run *run, size_t n)
+static void free_segments(struct segment *segment, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        free(run[i].block);
+        free(segment[i].block);
 }
 
 void external_merge_free(struct external_merge *r)
 {
-    free_runs(r->run, r->n);
-    free(r->run);
+    free_segments(r->segment, r->n);
+    free(r->segment);
     spill_free(&r->spill);
-    r->run = NULL;
+    r->segment = NULL;
     r->n = r->cap = 0;
 }
 
-static int flush_block(struct run_writer *w, struct err *e)
+static int flush_block(struct segment_writer *w, struct err *e)
 {
     if (w->block.len == 0)
         return 0;
-    if (array_grow(&w->run->block, &w->run->cap, w->run->n + 1, sizeof *w->run->block, "the list of runs", e) ||
-        spill_write(w->spill, w->block.p, w->block.len, &w->run->block[w->run->n], e))
+    if (array_grow(&w->segment->block, &w->segment->cap, w->segment->n + 1, sizeof *w->segment->block,
+                   "the sorted segments", e) ||
+        spill_write(w->spill, w->block.p, w->block.len, &w->segment->block[w->segment->n], e))
         return -1;
-    w->run->n++;
+    w->segment->n++;
     w->block.len = 0;
     return 0;
 }
 
-static int write_word(void *ctx, const struct pretoken *word, struct err *e)
+static int write_pretoken(void *ctx, const struct pretoken *x, struct err *e)
 {
-    struct run_writer *w = ctx;
-    if (w->block.len && w->block.len + word->len + 2 * VARINT_MAX > BLOCK && flush_block(w, e))
+    struct segment_writer *w = ctx;
+    if (w->block.len && w->block.len + x->len + 2 * VARINT_MAX > BLOCK && flush_block(w, e))
         return -1;
-    if (word->len > INT32_MAX - BLOCK)
+    if (x->len > INT32_MAX - BLOCK)
         return err_set(e, EX_DATAERR, "a pretoken of more than 2 GiB cannot be put on disk; allow more memory (-S)");
-    return put_string(&w->block, word->p, word->len, e) || put_varint(&w->block, word->count, e) ? -1 : 0;
+    return put_string(&w->block, x->p, x->len, e) || put_varint(&w->block, x->count, e) ? -1 : 0;
 }
 
-/* Moves to the source's next word. 1, 0 at its end, -1. */
+/* Moves to the source's next pretoken. 1; 0: there is none left; -1. */
 static int advance(struct source *s, struct err *e)
 {
-    if (!s->spill) {
-        return sorted_table_next(s->words, &s->now);
-    }
+    if (!s->spill)
+        return sorted_table_next(s->table, &s->now);
     if (cursor_left(&s->in) == 0) {
-        if (s->next_block == s->run->n)
+        if (s->next_block == s->segment->n)
             return 0;
         s->block.len = 0;
-        if (spill_read(s->spill, &s->run->block[s->next_block++], &s->block, e))
+        if (spill_read(s->spill, &s->segment->block[s->next_block++], &s->block, e))
             return -1;
         s->in = cursor_over(s->block.p, s->block.len);
     }
@@ -113,12 +113,12 @@ static void sift_down(struct source **heap, size_t n, size_t i)
     heap[i] = s;
 }
 
-/* Merges n sources, each standing before its first word. */
+/* Merges n sources, each standing before its first pretoken. */
 static int merge(struct source *source, size_t n, int (*take)(void *, const struct pretoken *, struct err *), void *ctx,
                  struct err *e)
 {
     struct source *heap[MOST_AT_A_TIME + 1];
-    struct buf held = {0}; /* the bytes of the word that is being added up */
+    struct buf held = {0}; /* the bytes of the pretoken whose counts are being added up */
     struct pretoken sum = {0};
     size_t live = 0;
     int rc = 0;
@@ -157,16 +157,17 @@ static int merge(struct source *source, size_t n, int (*take)(void *, const stru
     return rc < 0 ? -1 : 0;
 }
 
-/* Merges run[0 .. n) and sorted words. */
-static int merge_runs(const struct spill *spill, const struct run *run, size_t n, struct sorted_table *words,
-                      int (*take)(void *, const struct pretoken *, struct err *), void *ctx, struct err *e)
+/* Merges segment[0 .. n) and a sorted table. */
+static int merge_segments(const struct spill *spill, const struct segment *segment, size_t n,
+                          struct sorted_table *table, int (*take)(void *, const struct pretoken *, struct err *),
+                          void *ctx, struct err *e)
 {
     struct source *source = calloc(n + 1, sizeof *source);
     if (!source)
-        return err_mem(e, "merging runs", (n + 1) * sizeof *source);
+        return err_mem(e, "merging sorted segments", (n + 1) * sizeof *source);
     for (size_t i = 0; i < n; i++)
-        source[i] = (struct source){.spill = spill, .run = &run[i]};
-    source[n] = (struct source){.words = words};
+        source[i] = (struct source){.spill = spill, .segment = &segment[i]};
+    source[n] = (struct source){.table = table};
     int rc = merge(source, n + 1, take, ctx, e);
     for (size_t i = 0; i < n; i++)
         buf_free(&source[i].block);
@@ -174,15 +175,15 @@ static int merge_runs(const struct spill *spill, const struct run *run, size_t n
     return rc;
 }
 
-/* One more run in r, written by `merge_runs` from the given ones. */
-static int add_run(struct external_merge *r, const struct spill *from, const struct run *run, size_t n,
-                   struct sorted_table *words, struct err *e)
+/* Adds to r one more segment, merged from those given and a sorted table. */
+static int add_segment(struct external_merge *r, const struct spill *from, const struct segment *segment, size_t n,
+                       struct sorted_table *table, struct err *e)
 {
-    if (array_grow(&r->run, &r->cap, r->n + 1, sizeof *r->run, "the list of runs", e))
+    if (array_grow(&r->segment, &r->cap, r->n + 1, sizeof *r->segment, "the sorted segments", e))
         return -1;
-    r->run[r->n] = (struct run){0};
-    struct run_writer w = {.spill = &r->spill, .run = &r->run[r->n]};
-    int rc = merge_runs(from, run, n, words, write_word, &w, e);
+    r->segment[r->n] = (struct segment){0};
+    struct segment_writer w = {.spill = &r->spill, .segment = &r->segment[r->n]};
+    int rc = merge_segments(from, segment, n, table, write_pretoken, &w, e);
     if (rc == 0)
         rc = flush_block(&w, e);
     buf_free(&w.block);
@@ -192,14 +193,14 @@ static int add_run(struct external_merge *r, const struct spill *from, const str
 
 int external_merge_spill(struct external_merge *r, struct table *t, struct err *e)
 {
-    struct sorted_table words;
-    sorted_table_init(&words, t);
-    int rc = add_run(r, NULL, NULL, 0, &words, e);
+    struct sorted_table sorted;
+    sorted_table_init(&sorted, t);
+    int rc = add_segment(r, NULL, NULL, 0, &sorted, e);
     r->n_spilled++;
     return rc;
 }
 
-/* Merges groups of runs into longer ones, into a new file, so that the space of the old ones is given back. */
+/* Merges groups of segments into longer ones, into a new file, so that the space of the old ones is given back. */
 static int pass(struct external_merge *r, struct err *e)
 {
     struct external_merge next = {.fan_in = r->fan_in, .n_spilled = r->n_spilled};
@@ -208,7 +209,7 @@ static int pass(struct external_merge *r, struct err *e)
     int rc = 0;
     for (size_t i = 0; i < r->n && rc == 0; i += r->fan_in) {
         size_t n = r->n - i < r->fan_in ? r->n - i : r->fan_in;
-        rc = add_run(&next, &r->spill, r->run + i, n, &none, e);
+        rc = add_segment(&next, &r->spill, r->segment + i, n, &none, e);
     }
     external_merge_free(r);
     *r = next;
@@ -218,15 +219,15 @@ static int pass(struct external_merge *r, struct err *e)
 int external_merge_merge(struct external_merge *r, struct table *t,
                          int (*take)(void *ctx, const struct pretoken *w, struct err *e), void *ctx, struct err *e)
 {
-    struct sorted_table words;
+    struct sorted_table sorted;
     while (r->n > r->fan_in) {
         if (pass(r, e))
             return -1;
     }
-    sorted_table_init(&words, t);
+    sorted_table_init(&sorted, t);
     if (r->n)
-        return merge_runs(&r->spill, r->run, r->n, &words, take, ctx, e);
-    for (struct pretoken w; sorted_table_next(&words, &w);) {
+        return merge_segments(&r->spill, r->segment, r->n, &sorted, take, ctx, e);
+    for (struct pretoken w; sorted_table_next(&sorted, &w);) {
         if (take(ctx, &w, e))
             return -1;
     }

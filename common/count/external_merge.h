@@ -1,8 +1,8 @@
-/* external_merge.h - adding up more counts than memory holds: sorted runs on disk, merged.
+/* external_merge.h - adding up more counts than memory holds: sorted segments on disk, merged.
  *
- * As sort(1) does: a table that gets too large is written out sorted; at the end the runs and what is still in memory
- * are merged by bytes, equal pretokens added. At most a bounded number of runs is read at a time (more runs are first
- * merged to longer ones), so memory stays bounded however many there are.
+ * As sort(1) does: a table that gets too large is written out sorted; at the end the segments and what is still in
+ * memory are merged by bytes, equal pretokens added. At most a bounded number of segments is read at a time (more
+ * segments are first merged to longer ones), so memory stays bounded however many there are.
  */
 #ifndef BPE_COUNT_EXTERNAL_MERGE_H
 #define BPE_COUNT_EXTERNAL_MERGE_H
@@ -13,29 +13,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct run {                   /* a sorted sequence of words on disk */
+struct segment {               /* a sorted sequence of pretokens on disk */
     struct spill_block *block; /* owned */
     size_t n, cap;
 };
 
 struct external_merge {
     struct spill spill;
-    struct run *run; /* owned */
+    struct segment *segment; /* owned */
     size_t n, cap;
-    size_t fan_in;      /* runs merged at a time */
-    uint64_t n_spilled; /* runs ever written, for reports */
+    size_t fan_in;      /* segments merged at a time */
+    uint64_t n_spilled; /* segments ever written, for reports */
 };
 
-/* dir as for spill_init; memory: what merging may use, in bytes, roughly (two runs at a time are always possible). */
+/* dir as for spill_init; memory: what merging may use, in bytes, roughly (two segments at a time are always possible).
+ */
 void external_merge_init(struct external_merge *r, const char *dir, size_t memory);
 void external_merge_free(struct external_merge *r);
 
-/* Writes the table as one more run. The table is sorted for that, and of no use until the caller clears it. */
+/* Writes the table as one more segment. The table is sorted for that, and of no use until the caller clears it. */
 int external_merge_spill(struct external_merge *r, struct table *t, struct err *e);
 
-/* Gives every distinct word of all runs and the table to `take`, sorted by bytes, with the sum of its counts. Stops
- * with -1 when take returns -1, and when a sum would exceed 2^64-1 (EX_DATAERR). The words are borrowed during the
- * call. The table is sorted, as by external_merge_spill. */
+/* Gives every distinct pretoken of all segments and the table to `take`, sorted by bytes, with the sum of its counts.
+ * Stops with -1 when take returns -1, and when a sum would exceed 2^64-1 (EX_DATAERR). The pretokens are borrowed
+ * during the call. The table is sorted, as by external_merge_spill. */
 int external_merge_merge(struct external_merge *r, struct table *t,
                          int (*take)(void *ctx, const struct pretoken *w, struct err *e), void *ctx, struct err *e);
 

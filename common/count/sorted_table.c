@@ -1,9 +1,9 @@
 /* sorted_table.c - see sorted_table.h.
  *
  * The slots in use are moved together, and their keys turned into numbers that compare as the bytes do. Then each of
- * the three tables is sorted where it is, by a radix sort from the first byte on (McIlroy, Bostic and McIlroy,
- * "Engineering radix sort", 1993: the American flag, and where the slots that got free suffice, by way of these), and
- * the three are merged as they are read. */
+ * the three tables is sorted by a radix sort, the first byte first (McIlroy, Bostic and McIlroy, "Engineering radix
+ * sort", 1993): by way of the slots that were free where they suffice, else in place, by their "American flag". The
+ * three sorted tables are merged as they are read. */
 #include "count/sorted_table.h"
 
 #include <endian.h>
@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-    FEW = 32,
-    WORTH_A_THREAD = 1 << 12, /* words */
+    FEW = 32,                 /* so many slots are sorted by insertion */
+    WORTH_A_THREAD = 1 << 12, /* pretokens that take longer to sort than a thread to start */
 };
 
 int pretoken_compare(const unsigned char *a, size_t a_len, const unsigned char *b, size_t b_len)
@@ -29,40 +29,40 @@ static uint64_t first_bytes(const unsigned char *p)
     return be64toh(head);
 }
 
-/* What differs between the tables: whether a slot is in use, which makes its key a number; the n-th byte of a key; and
- * the order of two slots. arena: the bytes of long words. */
+/* What differs between the tables: `begin` turns the key of a slot into a number, and says whether the slot is in use;
+ * `digit` is the n-th byte of a key; `less` the order of two slots. arena: the bytes of long pretokens. */
 
-static inline bool tiny_begin(struct tiny_slot *s, const void *arena)
+static inline bool key12_begin(struct slot12 *s, const void *arena)
 {
     (void)arena;
-    *s = (struct tiny_slot){be64toh(s->head), be32toh(s->tail), s->count};
+    *s = (struct slot12){be64toh(s->head), be32toh(s->tail), s->count};
     return s->tail != 0;
 }
 
-static inline unsigned tiny_digit(const struct tiny_slot *s, unsigned n)
+static inline unsigned key12_digit(const struct slot12 *s, unsigned n)
 {
     return (unsigned)(n < 8 ? s->head >> (56 - 8 * n) & 255 : s->tail >> (88 - 8 * n) & 255);
 }
 
-static inline bool tiny_less(const struct tiny_slot *a, const struct tiny_slot *b, const void *arena)
+static inline bool key12_less(const struct slot12 *a, const struct slot12 *b, const void *arena)
 {
     (void)arena;
     return a->head != b->head ? a->head < b->head : a->tail < b->tail;
 }
 
-static inline bool short_begin(struct short_slot *s, const void *arena)
+static inline bool key24_begin(struct slot24 *s, const void *arena)
 {
     (void)arena;
-    *s = (struct short_slot){{be64toh(s->key[0]), be64toh(s->key[1]), be64toh(s->key[2])}, s->count};
+    *s = (struct slot24){{be64toh(s->key[0]), be64toh(s->key[1]), be64toh(s->key[2])}, s->count};
     return s->count != 0;
 }
 
-static inline unsigned short_digit(const struct short_slot *s, unsigned n)
+static inline unsigned key24_digit(const struct slot24 *s, unsigned n)
 {
     return s->key[n / 8] >> (56 - 8 * (n % 8)) & 255;
 }
 
-static inline bool short_less(const struct short_slot *a, const struct short_slot *b, const void *arena)
+static inline bool key24_less(const struct slot24 *a, const struct slot24 *b, const void *arena)
 {
     (void)arena;
     if (a->key[0] != b->key[0])
@@ -70,8 +70,8 @@ static inline bool short_less(const struct short_slot *a, const struct short_slo
     return a->key[1] != b->key[1] ? a->key[1] < b->key[1] : a->key[2] < b->key[2];
 }
 
-/* Of long words, the hash gives way to the first 8 bytes. */
-static inline bool long_begin(struct long_slot *s, const void *arena)
+/* In the slot of a long pretoken, its first 8 bytes replace the hash. */
+static inline bool long_begin(struct slot_long *s, const void *arena)
 {
     if (!s->count)
         return false;
@@ -79,19 +79,19 @@ static inline bool long_begin(struct long_slot *s, const void *arena)
     return true;
 }
 
-static inline unsigned long_digit(const struct long_slot *s, unsigned n)
+static inline unsigned long_digit(const struct slot_long *s, unsigned n)
 {
     return s->hash >> (56 - 8 * n) & 255;
 }
 
 static int long_compare(const void *x, const void *y, void *arena)
 {
-    const struct long_slot *a = x, *b = y;
+    const struct slot_long *a = x, *b = y;
     const unsigned char *p = arena;
     return pretoken_compare(p + a->at, (size_t)a->len, p + b->at, (size_t)b->len);
 }
 
-static inline bool long_less(const struct long_slot *a, const struct long_slot *b, const void *arena)
+static inline bool long_less(const struct slot_long *a, const struct slot_long *b, const void *arena)
 {
     return a->hash != b->hash ? a->hash < b->hash : long_compare(a, b, (void *)(uintptr_t)arena) < 0;
 }
@@ -113,8 +113,8 @@ static inline unsigned next_digit(const struct histogram *h, unsigned d)
     return 256;
 }
 
-/* Sorts a[0 .. n), whose keys are equal up to digit `depth`; of `digits` equal ones only long words can be. By way of
- * other[0 .. room) where that is enough, as then no move waits for the one before; what is more, in place. */
+/* Sorts a[0 .. n), whose keys are equal up to digit `depth`. Only long pretokens can be equal in all `digits`. Where
+ * other[0 .. room) is large enough it goes by way of that, because then no move has to wait for the one before. */
 #define SORT(kind, slot, digits)                                                                                       \
     static void sort_##kind(struct slot *a, size_t n, unsigned depth, struct slot *other, size_t room,                 \
                             const void *arena)                                                                         \
@@ -172,7 +172,7 @@ static inline unsigned next_digit(const struct histogram *h, unsigned d)
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
-    /* Moves the slots in use together, and sorts them; what gets free is the room. Returns how many there are. */     \
+    /* Moves the slots in use to the front and sorts them, by way of the free ones. Returns how many are in use. */    \
     static size_t order_##kind(struct slot *a, size_t n_slots, const void *arena)                                      \
     {                                                                                                                  \
         size_t n = 0;                                                                                                  \
@@ -186,61 +186,60 @@ static inline unsigned next_digit(const struct histogram *h, unsigned d)
         return n;                                                                                                      \
     }
 
-SORT(tiny, tiny_slot, 12)
-SORT(short, short_slot, 24)
-SORT(long, long_slot, 8)
+SORT(key12, slot12, 12)
+SORT(key24, slot24, 24)
+SORT(long, slot_long, 8)
 
 static void *order_in_thread(void *arg)
 {
     struct sorted_table *s = arg;
-    s->end_tiny = order_tiny(s->table->tiny, table_slots(s->table->tiny_shift), NULL);
+    s->end12 = order_key12(s->table->slots12, table_slots(s->table->shift12), NULL);
     return NULL;
 }
 
-/* Nobody counts any more when a sum is done and put in order, so a second core is idle then: half the words go to a
- * thread, if they take longer than to start one. */
+/* A sum is sorted when counting is done, and a second core is idle: a thread sorts slots12, about half of the work. */
 void sorted_table_init(struct sorted_table *s, struct table *t)
 {
     pthread_t thread;
     *s = (struct sorted_table){.table = t};
-    bool apart = t->n_tiny >= WORTH_A_THREAD && pthread_create(&thread, NULL, order_in_thread, s) == 0;
+    bool apart = t->n12 >= WORTH_A_THREAD && pthread_create(&thread, NULL, order_in_thread, s) == 0;
     if (!apart)
         order_in_thread(s);
-    s->end_short = order_short(t->shorts, table_slots(t->short_shift), NULL);
-    s->end_long = order_long(t->longs, table_slots(t->long_shift), t->arena.p);
+    s->end24 = order_key24(t->slots24, table_slots(t->shift24), NULL);
+    s->end_long = order_long(t->slots_long, table_slots(t->shift_long), t->arena.p);
     if (apart)
         pthread_join(thread, NULL);
 }
 
-/* Each gives the next word of one table. */
+/* Each gives the next pretoken of one table. */
 
-static void give_tiny(struct sorted_table *s, struct pretoken *w)
+static void give12(struct sorted_table *s, struct pretoken *w)
 {
-    const struct tiny_slot *slot = &s->table->tiny[s->n_tiny++];
-    struct tiny_key *key = &s->tiny;
-    *key = (struct tiny_key){htobe64(slot->head), htobe32(slot->tail)};
+    const struct slot12 *slot = &s->table->slots12[s->n12++];
+    struct key12 *key = &s->bytes12;
+    *key = (struct key12){htobe64(slot->head), htobe32(slot->tail)};
     *w = (struct pretoken){(const unsigned char *)key, slot->tail & 255, slot->count};
 }
 
-static void give_short(struct sorted_table *s, struct pretoken *w)
+static void give24(struct sorted_table *s, struct pretoken *w)
 {
-    const struct short_slot *slot = &s->table->shorts[s->n_short++];
+    const struct slot24 *slot = &s->table->slots24[s->n24++];
     for (int i = 0; i < 3; i++)
-        s->shorts[i] = htobe64(slot->key[i]);
-    *w = (struct pretoken){(const unsigned char *)s->shorts, slot->key[2] & 255, slot->count};
+        s->bytes24[i] = htobe64(slot->key[i]);
+    *w = (struct pretoken){(const unsigned char *)s->bytes24, slot->key[2] & 255, slot->count};
 }
 
 static void give_long(struct sorted_table *s, struct pretoken *w)
 {
-    const struct long_slot *slot = &s->table->longs[s->n_long++];
+    const struct slot_long *slot = &s->table->slots_long[s->n_long++];
     *w = (struct pretoken){s->table->arena.p + slot->at, (size_t)slot->len, slot->count};
 }
 
-/* Whether a key, of a word that is not short or of more than that, comes before the next short one (-1), is the same
- * (0), or comes behind it (1). */
-static int compare_to_short(const struct sorted_table *s, uint64_t first, uint64_t second, uint64_t third)
+/* Compares 24 bytes, as three numbers, with the next key of slots24: -1 if they come before it, 0 if they are the same,
+ * 1 if they come after it. */
+static int compare_to_key24(const struct sorted_table *s, uint64_t first, uint64_t second, uint64_t third)
 {
-    const uint64_t *key = s->table->shorts[s->n_short].key;
+    const uint64_t *key = s->table->slots24[s->n24].key;
     if (first != key[0])
         return first < key[0] ? -1 : 1;
     if (second != key[1])
@@ -251,35 +250,35 @@ static int compare_to_short(const struct sorted_table *s, uint64_t first, uint64
 bool sorted_table_next(struct sorted_table *s, struct pretoken *w)
 {
     const struct table *t = s->table;
-    bool is_tiny = s->n_tiny < s->end_tiny, is_short = s->n_short < s->end_short, is_long = s->n_long < s->end_long;
-    if (is_short && is_long) { /* a short one that is equal as far as it goes is first */
-        const struct long_slot *l = &t->longs[s->n_long];
+    bool is12 = s->n12 < s->end12, is24 = s->n24 < s->end24, is_long = s->n_long < s->end_long;
+    if (is24 && is_long) { /* of which one begins with the other, the shorter comes first */
+        const struct slot_long *l = &t->slots_long[s->n_long];
         const unsigned char *p = t->arena.p + l->at;
-        is_short = compare_to_short(s, l->hash, first_bytes(p + 8), first_bytes(p + 16) | 255) > 0;
-        is_long = !is_short;
+        is24 = compare_to_key24(s, l->hash, first_bytes(p + 8), first_bytes(p + 16) | 255) > 0;
+        is_long = !is24;
     }
-    if (is_tiny && is_short) {
-        const struct tiny_slot *slot = &t->tiny[s->n_tiny];
-        int c = compare_to_short(s, slot->head, (uint64_t)(slot->tail >> 8) << 40, slot->tail & 255);
-        if (c == 0) { /* the same word: the rest of its count */
-            give_short(s, w);
+    if (is12 && is24) {
+        const struct slot12 *slot = &t->slots12[s->n12];
+        int c = compare_to_key24(s, slot->head, (uint64_t)(slot->tail >> 8) << 40, slot->tail & 255);
+        if (c == 0) { /* the same pretoken: what was carried of its count */
+            give24(s, w);
             uint64_t more = w->count;
-            give_tiny(s, w);
+            give12(s, w);
             w->count += more;
             return true;
         }
-        is_tiny = c < 0;
-    } else if (is_tiny && is_long) { /* the same of a tiny one */
-        const struct tiny_slot *slot = &t->tiny[s->n_tiny];
-        const struct long_slot *l = &t->longs[s->n_long];
-        is_tiny =
+        is12 = c < 0;
+    } else if (is12 && is_long) {
+        const struct slot12 *slot = &t->slots12[s->n12];
+        const struct slot_long *l = &t->slots_long[s->n_long];
+        is12 =
             slot->head != l->hash ? slot->head < l->hash : slot->tail >> 8 <= first_bytes(t->arena.p + l->at + 8) >> 40;
     }
-    if (is_tiny)
-        give_tiny(s, w);
-    else if (is_short)
-        give_short(s, w);
+    if (is12)
+        give12(s, w);
+    else if (is24)
+        give24(s, w);
     else if (is_long)
         give_long(s, w);
-    return is_tiny || is_short || is_long;
+    return is12 || is24 || is_long;
 }

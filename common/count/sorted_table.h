@@ -1,4 +1,4 @@
-/* sorted_table.h - the words of a count table in order: by bytes (memcmp), and of two of which one begins with the
+/* sorted_table.h - the pretokens of a count table in order: by bytes (memcmp), and of two of which one begins with the
  * other, the shorter first. */
 #ifndef BPE_COUNT_SORTED_TABLE_H
 #define BPE_COUNT_SORTED_TABLE_H
@@ -7,23 +7,23 @@
 
 #include <stdbool.h>
 
-/* A walk through the sorted words. */
+/* The sorted table, and how far it has been read. */
 struct sorted_table {
-    struct table *table;
-    size_t n_tiny, n_short, n_long; /* not given yet begin here ... */
-    size_t end_tiny, end_short, end_long;
-    struct tiny_key tiny; /* the bytes of the word that was given */
-    uint64_t shorts[3 + PRETOKEN_PAD / 8];
+    struct table *table;           /* borrowed */
+    size_t n12, n24, n_long;       /* of each of its tables: what has been read, */
+    size_t end12, end24, end_long; /* and what there is */
+    struct key12 bytes12;          /* the bytes of the pretoken last given, if it is from slots12 */
+    uint64_t bytes24[3 + PRETOKEN_PAD / 8];
 };
 
-/* Sorts the table in place, which takes no memory (but for many long words that begin alike): from then on it may only
- * be read through *s, and cleared or freed. Borrows it. */
+/* Sorts the table in place, which takes no memory (except where many long pretokens begin with the same 8 bytes). From
+ * then on it may only be read through *s, and cleared or freed. The table is borrowed. */
 void sorted_table_init(struct sorted_table *s, struct table *t);
 
-/* The next word; false at the end. Its bytes are borrowed until the next call. */
+/* The next pretoken; false at the end. Its bytes are borrowed until the next call. */
 bool sorted_table_next(struct sorted_table *s, struct pretoken *w);
 
-/* The order, of any two strings. */
+/* The order of any two byte strings: less than, equal to, or greater than 0. */
 int pretoken_compare(const unsigned char *a, size_t a_len, const unsigned char *b, size_t b_len);
 
 #endif

@@ -1,8 +1,8 @@
-/* encode_borders.h - where a pretoken falls apart. For encode_word.c.
+/* encode_borders.h - places where a pretoken may be taken apart before it is encoded. For encode_pretoken.c.
  *
- * Two bytes that stand side by side in no token are never merged across: what is left and right of there is encoded
- * each by itself. Words of a script that the model hardly knows fall into characters and parts of them, most of one or
- * two bytes, whose tokens are in a table.
+ * Two bytes that stand side by side in no token are never merged across: what is on either side of that border is
+ * encoded by itself. So pretokens of a script that the model hardly knows come apart into characters and parts of
+ * characters. Most of these have one or two bytes, whose tokens are in a table.
  */
 #ifndef BPE_ENCODE_ENCODE_BORDERS_H
 #define BPE_ENCODE_ENCODE_BORDERS_H

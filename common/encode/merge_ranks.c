@@ -24,7 +24,7 @@ static bool is_full(const struct merges *m)
     return m->n_used >= ((size_t)BUCKET_SLOTS / 2 << m->bits);
 }
 
-/* Puts a pair that is not there. False if its bucket and the one behind it have no room. */
+/* Puts a pair that is not there. False if neither its bucket nor the next one has room. */
 static bool put_new(struct merges *m, uint64_t x, uint32_t rank)
 {
     unsigned rest = 2 * m->id_bits - m->bits;

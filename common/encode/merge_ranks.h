@@ -1,4 +1,5 @@
-/* merge_ranks.h - which pairs of tokens a model merges, at which rank: the table that encoding asks. For encode_word.c.
+/* merge_ranks.h - which pairs of tokens a model merges, at which rank: the table that encoding asks. For
+ * encode_pretoken.c and what it uses.
  *
  * In most models each merge is a pair in a list, and its rank is its place there. In others (.tiktoken: by_rank) any
  * two tokens merge whose bytes together are a token, and the id of that token is the rank: such pairs are found by

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-enum { MANY = 1 << 15 }; /* ids after which they are taken */
+enum { MANY = 1 << 15 }; /* ids after which flush is called */
 
-/* What is seen now is of a document. */
+/* What comes next is part of a document. */
 static int enter(struct tokenize *t, struct err *e)
 {
     if (t->in_document)
@@ -28,10 +28,10 @@ static int leave(struct tokenize *t, struct err *e)
     return 0;
 }
 
-static int words(void *ctx, const unsigned char *text, size_t start, const uint32_t *ends, size_t n, struct err *e)
+static int pretokens(void *ctx, const unsigned char *text, size_t start, const uint32_t *ends, size_t n, struct err *e)
 {
     struct tokenize *t = ctx;
-    if (enter(t, e) || encoder_words(t->encoder, text, start, ends, n, &t->ids, e))
+    if (enter(t, e) || encoder_pretokens(t->encoder, text, start, ends, n, &t->ids, e))
         return -1;
     return t->ids.n >= MANY ? t->flush(t->ctx, e) : 0;
 }
@@ -53,7 +53,7 @@ static int special(void *ctx, size_t token, struct err *e)
 
 int tokenize_open(struct tokenize *t, const struct rules *rules, enum invalid_policy invalid, struct err *e)
 {
-    const struct pretoken_sink sink = {words, special, t};
+    const struct pretoken_sink sink = {pretokens, special, t};
     return pretokenizer_open(&t->pretokenizer, rules, invalid, &sink, e);
 }
 

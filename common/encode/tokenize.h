@@ -24,17 +24,18 @@ struct tokenize {
     struct pretokenizer pretokenizer; /* text goes through tokenize_text */
     struct encoder *encoder;          /* borrowed */
     uint32_t *special_id;             /* of each special token, in the order given */
-    size_t separator; /* which of them; n_special: one that is not found in text; SIZE_MAX: none, or (EOT_NONE) any */
+    size_t separator; /* which of them ends a document; n_special: one that is not found in text; SIZE_MAX: none, or
+                         (EOT_NONE) any */
     uint32_t eot_id;  /* what is written as the separator */
     enum tokenize_eot eot;
     bool no_special;  /* a special token is an error */
     bool documents;   /* each text that ends is a document, also an empty one */
-    bool in_document; /* some of the document was seen */
-    bool some;        /* in this text one has begun */
-    struct ids ids;   /* what has come; who takes some sets n to 0 */
-    size_t *end;      /* documents ended after so many of these ids; who takes the ids sets n_ends to 0 */
+    bool in_document; /* part of a document was seen, and not its end */
+    bool some;        /* a document has begun in this text */
+    struct ids ids;   /* the ids so far; flush takes them and sets n to 0 */
+    size_t *end;      /* documents ended after so many of these ids; flush sets n_ends to 0 */
     size_t n_ends, cap_ends;
-    int (*flush)(void *ctx, struct err *e); /* called now and then, when many ids have come; takes them */
+    int (*flush)(void *ctx, struct err *e); /* called when there are many ids; see above */
     void *ctx;
 };
 

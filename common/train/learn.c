@@ -1,23 +1,24 @@
-/* learn.c - see learn.h: who is merged, and what the result is called. How merges are carried out is in learn_corpus.c.
+/* learn.c - see learn.h: which pair is merged next, and what number the new symbol gets. learn_corpus.c carries merges
+ * out.
  *
- * Symbols are numbered here so that ties fall to the smallest pair of numbers: as Hugging Face's ids (special tokens,
- * bytes by their spelling, merges) or as rustbpe's (bytes, merges), plus 1. For ties by bytes the numbers do not
- * matter.
+ * Symbols are numbered here so that the tie rule can prefer the smallest pair of numbers: they are Hugging Face's ids
+ * (special tokens, bytes by their code point, merges) or rustbpe's (bytes, merges), plus 1. Where ties are decided by
+ * bytes the numbers do not matter.
  *
- * A string is made by one merge only, and by the same one wherever it occurs. Take a stretch of a word that is one
- * token in the end, hence was never overlapped by a token that reaches over its edge. Then all merges inside it
- * happened as if it stood alone: a merge replaces all its occurrences, and in a run of equal symbols, replaced from the
- * left, an odd number of them before or behind the stretch would have had one token reach over its edge. So what
- * becomes of it follows from its bytes, and so does the merge that completes it. Therefore ids of symbols and strings
- * correspond one to one, also when a merge takes the id of a special token with the same spelling, and a pair that was
- * merged never comes back.
+ * A string is made by one merge only, and by the same one wherever it occurs. Take a part of a pretoken that is one
+ * token in the end, so that no token ever reached over one of its edges. Then all merges inside it happened as if it
+ * stood alone: a merge replaces all occurrences of its pair; and of equal symbols in a row, replaced from the left, an
+ * odd number before or after the part would have had one token reach over its edge. So the merges inside the part
+ * follow from its bytes, and so does the merge that completes it. Therefore numbers of symbols and strings correspond
+ * one to one, also when a merge takes the number of a special token with the same text, and a pair that was merged
+ * never comes back.
  */
 #include "train/learn.h"
 
 #include "core/byte_level.h"
 #include "sys/buf.h"
 #include "train/learn_corpus.h"
-#include "train/learn_words.h"
+#include "train/learn_pretokens.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ struct reserved {
 struct learner {
     uint64_t n_added, n_slots; /* pretokens, and what symbols they take: for learner_memory */
     struct learn_opts o;
-    struct learn_words words;
+    struct learn_pretokens pretokens;
     struct corpus corpus;
     uint32_t byte[256];  /* the symbol of each byte */
     uint32_t n_symbols;  /* numbers given so far */
@@ -181,19 +182,20 @@ static uint32_t merged_symbol(struct learner *l, uint64_t key)
     return r->symbol;
 }
 
-/* The most merges there can be: one for each number left and for each special token, and each shortens a word. */
+/* The most merges there can be: one for each number left and for each special token; and no more than there are pairs.
+ */
 static uint64_t merges_at_most(const struct learner *l)
 {
     uint64_t n = l->o.vocab_size - l->n_vocab + HASH_COUNT(l->reserved);
-    return n < l->words.pairs ? n : l->words.pairs;
+    return n < l->pretokens.pairs ? n : l->pretokens.pairs;
 }
 
-/* Lays the pretokens out, once it is known how many merges there will be. */
+/* Lays the pretokens out, once it is known how many merges there are at most. */
 static int prepare(struct learner *l, struct err *e)
 {
     uint64_t at_most = merges_at_most(l), floor;
-    learn_words_classify(&l->words);
-    if (learn_words_bound(&l->words, at_most, l->o.max_token_len, &floor, e))
+    learn_pretokens_classify(&l->pretokens);
+    if (learn_pretokens_bound(&l->pretokens, at_most, l->o.max_token_len, &floor, e))
         return -1;
     if (l->n_symbols + at_most > UINT32_MAX - 1)
         at_most = UINT32_MAX - 1 - l->n_symbols;
@@ -204,7 +206,7 @@ static int prepare(struct learner *l, struct err *e)
         .floor = l->o.min_frequency > floor ? l->o.min_frequency : floor,
         .by_bytes = l->o.tie == LEARN_LEX,
     };
-    return corpus_init(&l->corpus, &l->words, &co, e);
+    return corpus_init(&l->corpus, &l->pretokens, &co, e);
 }
 
 static int one_merge(struct learner *l, struct pair *top, struct err *e)
@@ -235,7 +237,7 @@ void learner_free(struct learner *l)
 {
     if (!l)
         return;
-    learn_words_free(&l->words);
+    learn_pretokens_free(&l->pretokens);
     corpus_free(&l->corpus);
     HASH_CLEAR(hh, l->reserved);
     free(l->reserved_room);
@@ -251,7 +253,7 @@ int learner_add(struct learner *l, const unsigned char *p, size_t len, uint64_t 
 {
     l->n_added++;
     l->n_slots += len + 1;
-    return learn_words_add(&l->words, p, len, count, e);
+    return learn_pretokens_add(&l->pretokens, p, len, count, e);
 }
 
 uint64_t learner_memory(const struct learner *l, uint64_t *n_pretokens)

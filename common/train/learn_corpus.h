@@ -3,10 +3,11 @@
 #define BPE_TRAIN_LEARN_CORPUS_H
 
 #include "train/learn_pairs.h"
-#include "train/learn_words.h"
+#include "train/learn_positions.h"
+#include "train/learn_pretokens.h"
 
-/* What a merge makes of one neighbour of the merged pair: weight and number of its occurrences, then where the next
- * position of the new pair is written (a place that is never read, step 0, when the pair is not kept). */
+/* A symbol as a neighbour of the pair that is being merged: weight and number of these occurrences; then where the next
+ * position of the new pair is written (if the pair is not kept: to a place that is never read, with step 0). */
 struct side {
     uint64_t weight;
     uint32_t *out;
@@ -19,38 +20,33 @@ struct found {
     uint32_t at, x, y;
 };
 
-/* What of a symbol decides ties by bytes. */
-struct spelling {
+/* The bytes of a symbol, where they decide ties. */
+struct symbol_bytes {
     uint64_t head;          /* its first 8 bytes, big-endian, filled up with zeros */
     const unsigned char *p; /* all of it: len[symbol] bytes; borrowed from text or a static table */
 };
 
-/* Symbols are numbered from 1 as the caller likes; 0 separates words. */
+/* Symbols are numbered from 1 as the caller likes; 0 separates pretokens. */
 struct corpus {
     void *slot;                /* uint16_t or, with wide, uint32_t: from when numbers need it; see learn_corpus.c */
     size_t n_slots, slot_size; /* slot_size: bytes */
     bool wide, sse2;
-    enum { NO_LISTS, SOME_LISTS, ALL_LISTS } harvest; /* which pairs of bytes have lists, if they are not dense */
+    enum { NO_LISTS, SOME_LISTS, ALL_LISTS } lists; /* which pairs of bytes that are not dense have lists */
     uint32_t n_symbols;
     const uint32_t *byte; /* borrowed: the symbol of each byte */
-    uint64_t *weight;     /* the count of the word around slot p is weight[p >> shift] */
+    uint64_t *weight;     /* the count of the pretoken that slot p belongs to is weight[p >> shift] */
     unsigned shift;
     uint32_t *len; /* bytes of a symbol */
     uint64_t max_len;
-    struct side *left, *right; /* by symbol; all but idle only during a merge */
+    struct side *left, *right; /* by symbol; in use during a merge */
     uint32_t *seen_left, *seen_right;
     uint32_t never_read;
-    void **chunk; /* memory of the pairs' positions */
-    size_t n_chunks, chunks_cap, chunk_size;
-    uint32_t *fresh; /* the region lists are cut from */
-    size_t n_fresh;
-    unsigned char *bin[64]; /* what else of it is free, by size */
-    uint64_t bins;          /* bit k: bin[k] is not empty */
+    struct positions positions; /* the memory of the pairs' lists */
     struct found *found;
     size_t found_cap;
     struct pairs pairs;
-    struct spelling *spelling; /* NULL unless ties are by bytes */
-    unsigned char *text;       /* with spelling: the bytes, one a slot */
+    struct symbol_bytes *symbol_bytes; /* NULL unless ties are by bytes */
+    unsigned char *text;               /* with symbol_bytes: the bytes, one a slot */
 };
 
 struct corpus_opts {
@@ -61,14 +57,16 @@ struct corpus_opts {
     bool by_bytes;    /* ties: the greatest (left bytes, right bytes) first, not the smallest (left, right) */
 };
 
-/* Lays the words (classified; emptied as soon as they are not needed) out and counts their pairs. c need not be
- * initialized. -1: out of memory, or a pair that counts more than 2^64-1 (EX_DATAERR); corpus_free is due in any case.
+/* Lays the pretokens out and counts their pairs. They must be classified; they are *taken*, and freed as early as
+ * possible. c need not be initialized. -1: out of memory, or a pair that counts more than 2^64-1 (EX_DATAERR);
+ * corpus_free is due in any case.
  */
-int corpus_init(struct corpus *c, struct learn_words *ws, const struct corpus_opts *o, struct err *e);
+int corpus_init(struct corpus *c, struct learn_pretokens *all, const struct corpus_opts *o, struct err *e);
 void corpus_free(struct corpus *c);
 
-/* Replaces every occurrence of a pair from pairs_pop (which is lost) by the symbol z, left to right, and brings all
- * counts up to date. No slot holds z before; z may be any number up to n_symbols that is not the symbol of a byte. */
+/* Replaces every occurrence of a pair from pairs_pop by the symbol z, left to right, and brings all counts up to date.
+ * *top is of no use afterwards. No slot holds z before; z may be any number up to n_symbols that is not the symbol of a
+ * byte. */
 int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, struct err *e);
 
 #endif

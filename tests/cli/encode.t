@@ -116,6 +116,26 @@ bpe-chunk -m m.json bad.txt | $E >failed.tok 2>/dev/null
 like "$? $(bpe-view failed.tok)" "65 *# failure run=* exit=65 message=bad.txt: byte 1: invalid UTF-8 (0xFF); see --invalid*" \
     "  and one of their own"
 like "$(bpe-view failed.tok | grep -c '^# commit')" 0 "  without a commit"
+# A model that cannot be read is known before any chunk: whoever reads the records learns of it all the same.
+echo '{' >damaged.json
+bpe-model -f tiktoken -o wide.tiktoken m.json
+for line in "66 nosuch.json: cannot open: *|-m nosuch.json" "65 damaged.json: byte 2: *|-m damaged.json" \
+    "64 -p nosuch: *|-m wide.tiktoken -p nosuch"; do
+    # shellcheck disable=SC2086
+    bpe-chunk -m m.json a.txt | bpe-encode ${line#*|} 2>err | bpe-view --check >/dev/null 2>seen
+    status="${PIPESTATUS[*]}"
+    like "$status $(sed 's/^bpe-encode: //' err)" "0 ${line%% *} ${line%% *} $(sed 's/^[0-9]* //; s/|.*//' <<<"$line")" \
+        "${line#*|}: the code and the message"
+    is "$(sed 's/^bpe-view: //' seen)" "$(sed 's/^bpe-encode: //' err)" "  of the next program, too"
+    # shellcheck disable=SC2086
+    is "$(bpe-chunk -m m.json a.txt | bpe-encode ${line#*|} 2>/dev/null | bpe-view | grep -c '^# promise')" 2 \
+        "  which also gets the promises"
+done
+for f in "-f raw" "-f text" "-o no.bin"; do
+    # shellcheck disable=SC2086
+    is "$(bpe-encode -m nosuch.json $f a.chunks 2>/dev/null | wc -c)" 0 "  but with $f nothing is written"
+done
+is "$(bpe-encode -m nosuch.json <a.txt 2>/dev/null | wc -c)" 0 "  nor for text"
 fails 65 "bpe-encode: bad.txt: byte 1: invalid UTF-8 (0xFF); see --invalid" $E -o no.bin bad.txt
 fails 65 "bpe-encode: bad.txt: byte 1: *" $E -f raw -o no.bin <(bpe-chunk -m m.json bad.txt)
 is "$(ls no.bin* 2>/dev/null)" "" "what fails leaves no -o file, whole or in part"

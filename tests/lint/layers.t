@@ -22,7 +22,7 @@ declare -A may=(
     [model]="model core json unicode io sys"
     [count]="count text scan core json unicode io sys"
     [train]="train core sys"
-    [encode]="encode text scan core json unicode io sys"
+    [encode]="encode records text scan core json unicode io sys"
     [chunk]="chunk text records scan core json unicode io sys"
 )
 may[cmd]="${!may[*]}"

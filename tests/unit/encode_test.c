@@ -189,25 +189,25 @@ static bool has_parts(const struct maker *m, const unsigned char *p, size_t n)
 /* Words one by one. Returns whether all were right. */
 static bool test_words(const struct maker *m, size_t n_words, size_t most, struct seen *seen)
 {
-    struct word_encoder w;
+    struct pretoken_encoder w;
     struct err e;
     unsigned char p[LONGEST];
     uint32_t want[LONGEST];
     bool right = true;
-    if (word_encoder_init(&w, &m->model, &e))
+    if (pretoken_encoder_init(&w, &m->model, &e))
         abort();
     for (size_t i = 0; i < n_words && right; i++) {
         size_t n = random_word(m, p, most), n_want = plain_encode(m, p, n, want);
-        if (word_encode(&w, p, n, &e))
+        if (pretoken_encode(&w, p, n, &e))
             abort();
-        right = w.n == n_want && !memcmp(w.id, want, n_want * sizeof *want);
+        right = w.out.n == n_want && !memcmp(w.out.id, want, n_want * sizeof *want);
         seen->parts |= !seen->parts && w.borders.pair && has_parts(m, p, n);
         if (!right)
-            printf("# %.*s: %zu tokens, not %zu%s\n", (int)n, (const char *)p, w.n, n_want,
-                   w.is_greedy ? " (greedy)" : "");
+            printf("# %.*s: %zu tokens, not %zu%s\n", (int)n, (const char *)p, w.out.n, n_want,
+                   w.has_backtrack ? " (backtracking)" : "");
     }
-    seen->longest |= w.is_greedy;
-    word_encoder_free(&w);
+    seen->longest |= w.has_backtrack;
+    pretoken_encoder_free(&w);
     return right;
 }
 
@@ -237,7 +237,7 @@ static bool test_encoder(const struct maker *m, bool wide)
         abort();
     for (size_t done = 0, some; done < n; done += some) {
         some = 1 + rnd(n - done);
-        if (encoder_words(&en, text, done ? ends[done - 1] : 0, ends + done, some, &ids, &e))
+        if (encoder_pretokens(&en, text, done ? ends[done - 1] : 0, ends + done, some, &ids, &e))
             abort();
     }
     bool right = ids.n == n_want;

@@ -1,4 +1,4 @@
-/* sum_test.c - what adds up and keeps apart: intervals, the count table, sorted runs on disk. */
+/* sum_test.c - what adds up and keeps apart: intervals, the count table, sorted segments on disk. */
 #include "count/external_merge.h"
 #include "count/sorted_table.h"
 #include "count/table.h"

@@ -1,0 +1,27 @@
+/* encode_long.h - the tokens of a long pretoken in O(n log n) time, by buckets of places. For encode_pretoken.c. */
+#ifndef BPE_ENCODE_ENCODE_LONG_H
+#define BPE_ENCODE_ENCODE_LONG_H
+
+#include "encode/ids.h"
+#include "encode/merge_ranks.h"
+#include "sys/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is kept from one long pretoken to the next. Zeroed: there was none. */
+struct long_encoder {
+    struct merges *merges; /* borrowed, during a call */
+    struct bucket *bucket; /* by rank: where a pair of that rank stood when it was seen */
+    size_t n_ranks;
+    uint32_t *len;    /* of each token, in bytes */
+    uint32_t *active; /* heap of the ranks whose bucket is not empty */
+    size_t n_active, cap_active;
+};
+
+/* Appends the tokens of p[0 .. n), 0 < n < 2^32. l is used with one set of merges only. -1: out of memory. */
+int long_encode(struct long_encoder *l, struct merges *m, const unsigned char *p, size_t n, struct id_list *out,
+                struct err *e);
+void long_encoder_free(struct long_encoder *l);
+
+#endif

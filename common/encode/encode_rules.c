@@ -1,0 +1,135 @@
+/* encode_rules.c - see encode_rules.h. */
+#include "encode/encode_rules.h"
+
+#include "core/model_rules.h"
+
+#include <stdio.h>
+
+enum { SHOWN = 300 }; /* bytes of a string that a message shows */
+
+static int shown(struct str s)
+{
+    return (int)(s.len < SHOWN ? s.len : SHOWN);
+}
+
+static struct str token_of(const struct model_special *s)
+{
+    return (struct str){s->p, s->len};
+}
+
+/* Whether the model says how text splits. */
+static bool says_pattern(const struct encode_rules *er)
+{
+    return er->pattern || er->model->n_regex > 0;
+}
+
+int encode_rules_for_text(const struct encode_rules *er, struct rules *r, struct err *e)
+{
+    if (!says_pattern(er))
+        return err_set(e, EX_USAGE, "%s does not say how text splits into pretokens; see -p", er->name);
+    return model_rules_pattern(r, er->model, er->pattern, e) ||
+                   model_rules_special(r, er->model, er->special_is_text, e)
+               ? -1
+               : 0;
+}
+
+/* ---- Chunks ---- */
+
+static int match_pattern(const struct encode_rules *er, const struct rules *r, struct err *e)
+{
+    struct rules own = {0};
+    int rc = model_rules_pattern(&own, er->model, er->pattern, e);
+    bool same = rc == 0 && rules_same_pattern(r, &own);
+    rules_free(&own);
+    if (rc || same || !says_pattern(er))
+        return rc;
+    struct str is = r->n_regex ? r->regex[0] : r->pattern;
+    return err_set(e, EX_DATAERR,
+                   "the chunks were made by the pattern %.*s, and not by that of %s; use bpe-chunk -m %s", shown(is),
+                   (const char *)is.p, er->name, er->name);
+}
+
+static int match_special(const struct encode_rules *er, const struct rules *r, uint32_t *id, struct err *e)
+{
+    const struct model *m = er->model;
+    const char *hint =
+        er->special_is_text ? "; --special=text wants bpe-chunk --no-special" : "; use bpe-chunk -m and the same model";
+    for (size_t k = 0; k < r->n_special; k++)
+        id[k] = MODEL_NO_ID;
+    for (size_t i = 0; i < m->n_special; i++) {
+        const struct model_special *s = &m->special[i];
+        if (!model_finds(s, er->special_is_text))
+            continue;
+        size_t k = 0;
+        while (k < r->n_special && !str_equal(r->special[k], token_of(s)))
+            k++;
+        if (k == r->n_special)
+            return err_set(e, EX_DATAERR, "the chunks were made without the special token %.*s of %s%s", (int)s->len,
+                           (const char *)s->p, er->name, hint);
+        id[k] = s->id;
+    }
+    for (size_t k = 0; k < r->n_special; k++) {
+        if (id[k] == MODEL_NO_ID)
+            return err_set(e, EX_DATAERR, "the chunks were made with the special token %.*s, which %s does not find%s",
+                           shown(r->special[k]), (const char *)r->special[k].p, er->name, hint);
+    }
+    return 0;
+}
+
+int encode_rules_match(const struct encode_rules *er, const struct rules *r, uint32_t *id, struct err *e)
+{
+    return match_pattern(er, r, e) || match_special(er, r, id, e) ? -1 : 0;
+}
+
+/* ---- The separator ---- */
+
+/* The special token asked for, or the first of the usual ones that the model has, or its only one; NULL if there is
+ * none. It need not be found in text. */
+static const struct model_special *find_separator(const struct encode_rules *er)
+{
+    static const char deepseek[] = "<\xEF\xBD\x9C" /* a fullwidth bar; a low block for a space */
+                                   "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>";
+    static const char *const usual[] = {"<|endoftext|>", "<|end_of_text|>", deepseek, "</s>", "<eos>"};
+    const struct model *m = er->model;
+    const struct model_special *only = NULL;
+    const char *asked = er->separator;
+    size_t n_special = 0;
+    for (size_t k = 0; k < (asked ? 1 : sizeof usual / sizeof *usual); k++)
+        for (size_t i = 0; i < m->n_special; i++)
+            if (str_equal(token_of(&m->special[i]), str_of(asked ? asked : usual[k])))
+                return &m->special[i];
+    for (size_t i = 0; i < m->n_special; i++) {
+        n_special += m->special[i].special;
+        only = m->special[i].special ? &m->special[i] : only;
+    }
+    return !asked && n_special == 1 ? only : NULL;
+}
+
+static int no_separator(const struct encode_rules *er, struct err *e)
+{
+    const struct model *m = er->model;
+    char list[SHOWN] = "none";
+    for (size_t i = 0, n = 0; i < m->n_special && n < sizeof list - 80; i++) {
+        int len = m->special[i].len < 60 ? (int)m->special[i].len : 60;
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s%.*s", n ? " " : "", len, (const char *)m->special[i].p);
+    }
+    if (er->separator)
+        return err_set(e, EX_USAGE, "--eot-token %s: no special token of %s, which has: %s", er->separator, er->name,
+                       list);
+    return err_set(e, EX_USAGE, "--eot: which special token of %s separates documents? It has: %s; see --eot-token",
+                   er->name, list);
+}
+
+int encode_rules_separator(const struct encode_rules *er, const struct rules *r, bool needed, uint32_t *id,
+                           size_t *place, struct err *e)
+{
+    const struct model_special *s = find_separator(er);
+    *place = SIZE_MAX;
+    if (!s)
+        return needed || er->separator ? no_separator(er, e) : 0;
+    *id = s->id;
+    for (*place = 0; *place < r->n_special; ++*place)
+        if (str_equal(r->special[*place], token_of(s)))
+            break;
+    return 0;
+}

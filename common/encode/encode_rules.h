@@ -1,0 +1,37 @@
+/* encode_rules.h - the rules by which a model encodes: by which text is split, whether chunks were split by the same,
+ * and which special token separates documents.
+ */
+#ifndef BPE_ENCODE_ENCODE_RULES_H
+#define BPE_ENCODE_ENCODE_RULES_H
+
+#include "core/model.h"
+#include "core/rules.h"
+#include "sys/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A model, and what the command line says of its use. Everything is borrowed. */
+struct encode_rules {
+    const struct model *model;
+    const char *name;      /* of the model, for messages */
+    const char *pattern;   /* the name of its pattern; NULL: it has regexes, or neither is known */
+    bool special_is_text;  /* special tokens in text are text as any other */
+    const char *separator; /* the special token that separates documents (--eot-token); NULL: the usual one */
+};
+
+/* Sets *r (zeroed) to the rules for splitting text; strings are borrowed from the model; rules_free in any case. -1:
+ * out of memory, or EX_USAGE: the model does not say how text splits. */
+int encode_rules_for_text(const struct encode_rules *er, struct rules *r, struct err *e);
+
+/* Whether chunks made under the rules r can be encoded: by the model's pattern, and with its special tokens, whose ids
+ * it puts into id[0 .. r->n_special). -1: EX_DATAERR, they cannot; out of memory. */
+int encode_rules_match(const struct encode_rules *er, const struct rules *r, uint32_t *id, struct err *e);
+
+/* The separator's id, and its place among r's special tokens: r->n_special if it is none of them. Without one *place is
+ * SIZE_MAX; that is an error (-1, EX_USAGE) if one is needed or was asked for by name. */
+int encode_rules_separator(const struct encode_rules *er, const struct rules *r, bool needed, uint32_t *id,
+                           size_t *place, struct err *e);
+
+#endif

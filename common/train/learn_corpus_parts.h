@@ -1,0 +1,62 @@
+/* learn_corpus_parts.h - what the parts of learn_corpus.h share: learn_corpus.c (the layout, which explains all),
+ * learn_lists.c and learn_merge.c. For them alone.
+ */
+#ifndef BPE_TRAIN_LEARN_CORPUS_PARTS_H
+#define BPE_TRAIN_LEARN_CORPUS_PARTS_H
+
+#include "train/learn_corpus.h"
+
+enum {
+    N_BYTES = 256,
+    DENSE = 64,     /* a pair of bytes at more than one in so many slots has no list */
+    SCAN_STEP = 16, /* slots looked at together: so many more than n_slots can be read */
+};
+
+/* ---- Slots ---- */
+
+/* The hot functions are compiled twice, for narrow and for wide slots. */
+#define FOR_WIDTH static inline __attribute__((always_inline))
+
+FOR_WIDTH uint32_t slot_get(const struct corpus *c, size_t p, bool wide)
+{
+    return wide ? ((const uint32_t *)c->slot)[p] : ((const uint16_t *)c->slot)[p];
+}
+
+FOR_WIDTH void slot_set(const struct corpus *c, size_t p, uint32_t symbol, bool wide)
+{
+    if (wide)
+        ((uint32_t *)c->slot)[p] = symbol;
+    else
+        ((uint16_t *)c->slot)[p] = (uint16_t)symbol;
+}
+
+FOR_WIDTH void slot_prefetch(const struct corpus *c, size_t p, bool wide)
+{
+    __builtin_prefetch((const char *)c->slot + p * (wide ? 4 : 2), 1);
+}
+
+/* ---- Symbols ---- */
+
+/* Begins to use a symbol, of len bytes. */
+static inline void symbol_new(struct corpus *c, uint32_t symbol, uint32_t len)
+{
+    c->len[symbol] = len;
+    c->left[symbol] = c->right[symbol] = (struct side){.out = &c->never_read};
+}
+
+/* Says which bytes a symbol has, where ties are decided by them. p is borrowed as long as the corpus is used. */
+void symbol_set_bytes(struct corpus *c, uint32_t symbol, const unsigned char *p, uint32_t len);
+
+/* ---- Lists of the pairs of bytes: learn_lists.c ---- */
+
+/* Whether a pair of bytes that occurs n times has no list: all slots are scanned for it. */
+static inline bool is_dense(const struct corpus *c, uint32_t n)
+{
+    return n > c->n_slots / DENSE;
+}
+
+/* Makes lists of the pairs of bytes, for all or for those that will be merged soon; count is that of the pair to be
+ * merged now, which gets one. -1: out of memory. */
+int corpus_make_lists(struct corpus *c, uint64_t count, struct err *e);
+
+#endif

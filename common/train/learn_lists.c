@@ -1,0 +1,75 @@
+/* learn_lists.c - see learn_corpus_parts.h: lists of where the pairs of bytes are.
+ *
+ * Pairs of bytes are in the text from the beginning, but they get their lists late, when many of their occurrences are
+ * gone: when the first one is merged that is not dense, it and those that will soon be merged get theirs; when the
+ * first of the others is merged, all others. What is read for that is the slots. One that holds the symbol of a byte is
+ * that byte, and never the inside of a longer symbol, since where two symbols are joined at least the slots of bytes
+ * are written.
+ */
+#include "train/learn_corpus_parts.h"
+
+#include <stdlib.h>
+
+enum { SOON = 8 /* those pairs are merged soon that count more than one in so many of the pair merged now */ };
+
+/* Where the next position of a pair of bytes goes: an address, whose last bit says whether it moves on by one then.
+ * (All of them together fit into the second cache; struct side would be four times as large.) They are in an array by
+ * left * (N_BYTES + 1) + right: bytes, or N_BYTES for all other symbols. */
+typedef uintptr_t tagged;
+
+/* Makes the lists of the pairs of bytes that count at least `least` and are not dense. */
+static int make_lists(struct corpus *c, uint64_t least, tagged *to, struct err *e)
+{
+    for (size_t i = 0; i < (N_BYTES + 1) * (N_BYTES + 1); i++) {
+        size_t left = i / (N_BYTES + 1), right = i % (N_BYTES + 1);
+        to[i] = (tagged)&c->never_read;
+        uint64_t *count = NULL;
+        if (left < N_BYTES && right < N_BYTES)
+            count = pairs_get(&c->pairs, pair_key(c->byte[left], c->byte[right]));
+        if (!count || *count < least)
+            continue;
+        struct pair_list *l = pairs_list(&c->pairs, count);
+        if (l->at || is_dense(c, l->n))
+            continue;
+        l->at = positions_new(&c->positions, l->n, e);
+        if (!l->at)
+            return -1;
+        to[i] = (tagged)l->at | 1;
+    }
+    return 0;
+}
+
+FOR_WIDTH void fill_lists(struct corpus *c, tagged *to, const uint16_t *value, bool wide)
+{
+    uint32_t row = value[slot_get(c, 0, wide)] * (uint32_t)(N_BYTES + 1);
+    for (size_t p = 0; p + 1 < c->n_slots; p++) {
+        uint32_t right = value[slot_get(c, p + 1, wide)];
+        tagged *t = &to[row + right];
+        *(uint32_t *)(*t & ~(tagged)1) = (uint32_t)p;
+        *t += (*t & 1) * sizeof(uint32_t);
+        row = right * (uint32_t)(N_BYTES + 1);
+    }
+}
+
+int corpus_make_lists(struct corpus *c, uint64_t count, struct err *e)
+{
+    uint64_t least = c->lists == NO_LISTS ? count / SOON : 0;
+    least = least > c->pairs.floor ? least : c->pairs.floor;
+    tagged *to = malloc((N_BYTES + 1) * (N_BYTES + 1) * sizeof *to);
+    uint16_t *value = malloc(((size_t)c->n_symbols + 1) * sizeof *value);
+    int status = to && value ? 0 : err_mem(e, "the pairs of bytes", c->n_symbols * sizeof *value);
+    for (uint32_t i = 0; !status && i <= c->n_symbols; i++)
+        value[i] = N_BYTES;
+    for (uint16_t i = 0; !status && i < N_BYTES; i++)
+        value[c->byte[i]] = i;
+    if (!status)
+        status = make_lists(c, least, to, e);
+    if (!status && c->wide)
+        fill_lists(c, to, value, true);
+    else if (!status)
+        fill_lists(c, to, value, false);
+    free(to);
+    free(value);
+    c->lists = least > c->pairs.floor ? SOME_LISTS : ALL_LISTS;
+    return status;
+}

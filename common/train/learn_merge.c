@@ -1,0 +1,290 @@
+/* learn_merge.c - see learn_corpus.h: carrying out one merge.
+ *
+ * It takes three steps. replace() finds where the pair still is, writes the new symbol, notes the neighbours, and adds
+ * up the weight and the number of the occurrences by left and by right neighbour in dense arrays. update() touches the
+ * table of pairs once for each distinct neighbour. scatter() writes the positions of the new pairs.
+ */
+#include "sys/huge.h"
+#include "train/learn_corpus_parts.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+enum {
+    FILTER_BLOCK = 256, /* positions filtered at a time: few enough to be in cache when they are replaced */
+    AHEAD = 32,         /* how many positions ahead memory is prefetched; 8 is 10 % slower, 48 the same */
+    KEYS_AHEAD = 8,     /* the same for lookups in the table of pairs */
+};
+
+/* Makes the slots wide, when the numbers of symbols need more than 16 bits. */
+static int widen(struct corpus *c, struct err *e)
+{
+    size_t n = c->n_slots + SCAN_STEP + 1;
+    uint32_t *wide = huge_double(c->slot, c->slot_size);
+    if (!wide)
+        return err_mem(e, "the pretokens", 2 * c->slot_size);
+    c->slot_size *= 2;
+    c->slot = wide;
+    for (size_t p = n; p-- > 0;) { /* from the end, in place */
+        uint16_t symbol;
+        memcpy(&symbol, (const char *)wide + p * sizeof symbol, sizeof symbol);
+        wide[p] = symbol;
+    }
+    c->wide = true;
+    return 0;
+}
+
+/* Puts a new pair into the table, and tells its side where the positions go; unless it will never be merged. */
+static int keep(struct corpus *c, uint64_t key, uint64_t weight, uint32_t n, struct side *s, struct err *e)
+{
+    uint64_t len = (uint64_t)c->len[pair_left(key)] + c->len[pair_right(key)];
+    if (weight < c->pairs.floor || (c->max_len && len > 2 && len >= c->max_len))
+        return 0;
+    uint32_t *at = positions_new(&c->positions, n, e);
+    if (!at || pairs_put(&c->pairs, (struct pair){key, weight, at, n}, e))
+        return -1;
+    s->out = at;
+    s->len = c->len[pair_left(key)];
+    s->step = 1;
+    return 0;
+}
+
+static int reserve_found(struct corpus *c, size_t n, struct err *e)
+{
+    if (n <= c->found_cap)
+        return 0;
+    n = n < 2 * c->found_cap ? 2 * c->found_cap : n; /* unused room costs no memory, but growing often does */
+    free(c->found);
+    c->found_cap = 0;
+    c->found = malloc(n * sizeof *c->found);
+    if (!c->found)
+        return err_mem(e, "where a pair is", n * sizeof *c->found);
+    c->found_cap = n;
+    return 0;
+}
+
+/* The neighbours a merge found. A neighbour is the one at the time of the replacement: what stands right of it may be
+ * merged next, what stands left of it may just have been, and is then z. */
+struct neighbours {
+    size_t n_live, n_left, n_right;
+};
+
+/* Which of the slots p .. p + 15 hold a, and the next slot b: a bit for each. */
+FOR_WIDTH unsigned matches(const struct corpus *c, size_t p, uint32_t a, uint32_t b, bool wide)
+{
+    unsigned mask = 0;
+#ifdef __SSE2__
+    if (c->sse2) {
+        for (size_t i = 0; wide && i < SCAN_STEP; i += 4) {
+            const uint32_t *s = (const uint32_t *)c->slot + p + i;
+            __m128i left = _mm_cmpeq_epi32(_mm_loadu_si128((const void *)s), _mm_set1_epi32((int)a));
+            __m128i right = _mm_cmpeq_epi32(_mm_loadu_si128((const void *)(s + 1)), _mm_set1_epi32((int)b));
+            mask |= (unsigned)_mm_movemask_ps(_mm_castsi128_ps(_mm_and_si128(left, right))) << i;
+        }
+        if (wide)
+            return mask;
+        __m128i both[2];
+        for (size_t i = 0; i < 2; i++) {
+            const uint16_t *s = (const uint16_t *)c->slot + p + 8 * i;
+            __m128i left = _mm_cmpeq_epi16(_mm_loadu_si128((const void *)s), _mm_set1_epi16((short)a));
+            __m128i right = _mm_cmpeq_epi16(_mm_loadu_si128((const void *)(s + 1)), _mm_set1_epi16((short)b));
+            both[i] = _mm_and_si128(left, right);
+        }
+        return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(both[0], both[1]));
+    }
+#endif
+    for (size_t i = 0; i < SCAN_STEP; i++)
+        mask |= (unsigned)(slot_get(c, p + i, wide) == a && slot_get(c, p + i + 1, wide) == b) << i;
+    return mask;
+}
+
+/* The next positions of a dense pair, from *p on: at most FILTER_BLOCK. *p moves past what was looked at. */
+FOR_WIDTH size_t scan(const struct corpus *c, size_t *p, uint32_t a, uint32_t b, uint32_t *live, bool wide)
+{
+    size_t n = 0;
+    for (; *p < c->n_slots && n <= FILTER_BLOCK - SCAN_STEP; *p += SCAN_STEP)
+        for (unsigned mask = matches(c, *p, a, b, wide); mask; mask &= mask - 1)
+            live[n++] = (uint32_t)*p + (uint32_t)__builtin_ctz(mask);
+    return n;
+}
+
+/* Those of the next positions of a list, from *j on, that are not stale: at most FILTER_BLOCK. */
+FOR_WIDTH size_t filter(const struct corpus *c, size_t *j, const struct pair *top, uint32_t *live, bool wide)
+{
+    const uint32_t a = pair_left(top->key), b = pair_right(top->key);
+    const size_t len_a = c->len[a], end = top->n - *j < FILTER_BLOCK ? top->n : *j + FILTER_BLOCK;
+    size_t n = 0;
+    for (; *j < end; ++*j) {
+        size_t p = top->at[*j];
+        if (*j + AHEAD < top->n) { /* both ends: they may be in different lines of the cache */
+            slot_prefetch(c, top->at[*j + AHEAD], wide);
+            slot_prefetch(c, top->at[*j + AHEAD] + len_a, wide);
+        }
+        live[n] = (uint32_t)p;
+        n += (size_t)(slot_get(c, p, wide) == a) & (size_t)(slot_get(c, p + len_a, wide) == b);
+    }
+    return n;
+}
+
+/* Replaces the pair where it still is, and notes where that was in c->found, which has room for top->n. */
+FOR_WIDTH struct neighbours replace(struct corpus *c, const struct pair *top, uint32_t z, bool wide)
+{
+    const uint32_t a = pair_left(top->key), b = pair_right(top->key);
+    const size_t len_a = c->len[a], len_z = c->len[z], end = top->at ? top->n : c->n_slots;
+    struct neighbours f = {0};
+    uint32_t live[FILTER_BLOCK];
+    for (size_t i = 0; i < end;) {
+        size_t n = top->at ? filter(c, &i, top, live, wide) : scan(c, &i, a, b, live, wide);
+        for (size_t j = 0; j < n; j++) {
+            size_t p = live[j];
+            if (a == b && slot_get(c, p, wide) != a)
+                continue; /* in "aaa", the pair before was replaced just now */
+            uint64_t weight = c->weight[p >> c->shift];
+            uint32_t x = slot_get(c, p - 1, wide), y = slot_get(c, p + len_z, wide);
+            slot_set(c, p, z, wide);
+            slot_set(c, p + len_a, z, wide);
+            slot_set(c, p + len_z - 1, z, wide);
+            c->found[f.n_live++] = (struct found){(uint32_t)p, x, y};
+            if (x == z)
+                c->found[f.n_live - 2].y = z; /* the occurrence before, which touches this one */
+            c->seen_left[f.n_left] = x;
+            f.n_left += c->left[x].n++ == 0;
+            c->left[x].weight += weight;
+            c->seen_right[f.n_right] = y;
+            f.n_right += c->right[y].n++ == 0;
+            c->right[y].weight += weight;
+        }
+    }
+    return f;
+}
+
+/* Lowers the count of a pair, if it is in the table. Once it is below the floor its list is given back. */
+static void lower(struct corpus *c, uint64_t key, const struct side *by)
+{
+    uint64_t *count = pairs_get(&c->pairs, key);
+    if (!count)
+        return;
+    assert(*count >= by->weight);
+    *count -= by->weight;
+    struct pair_list *l = NULL;
+    if (c->lists != ALL_LISTS) {
+        l = pairs_list(&c->pairs, count);
+        if (!l->at)
+            l->n -= by->n;
+    }
+    if (*count < c->pairs.floor && *count + by->weight >= c->pairs.floor) { /* just now */
+        l = pairs_list(&c->pairs, count);
+        if (l->at)
+            positions_release(&c->positions, l->at, l->n);
+        l->at = NULL;
+    }
+}
+
+/* Prefetch the table's slots of the old and new pair with a neighbour. */
+
+static inline void prefetch_left(const struct corpus *c, size_t i, uint32_t a, uint32_t z)
+{
+    pairs_prefetch(&c->pairs, pair_key(c->seen_left[i], a));
+    pairs_prefetch(&c->pairs, pair_key(c->seen_left[i], z));
+}
+
+static inline void prefetch_right(const struct corpus *c, size_t i, uint32_t b, uint32_t z)
+{
+    pairs_prefetch(&c->pairs, pair_key(b, c->seen_right[i]));
+    pairs_prefetch(&c->pairs, pair_key(z, c->seen_right[i]));
+}
+
+/* Brings the counts up to date: (x, a) and (b, y) became (x, z) and (z, y). Where two occurrences touch, a b a b became
+ * z z. Then the first has the right neighbour a, rightly taken from (b, a), but gives no (z, a); the second has the
+ * left neighbour z, gives (z, z), and takes nothing from (z, a), which is not in the table yet. */
+static int update(struct corpus *c, const struct pair *top, uint32_t z, const struct neighbours *f, struct err *e)
+{
+    const uint32_t a = pair_left(top->key), b = pair_right(top->key);
+    const struct side touch = c->left[z];
+    for (size_t i = 0; i < KEYS_AHEAD && i < f->n_left; i++)
+        prefetch_left(c, i, a, z);
+    for (size_t i = 0; i < KEYS_AHEAD && i < f->n_right; i++)
+        prefetch_right(c, i, b, z);
+    for (size_t i = 0; i < f->n_left; i++) {
+        uint32_t x = c->seen_left[i];
+        if (i + KEYS_AHEAD < f->n_left)
+            prefetch_left(c, i + KEYS_AHEAD, a, z);
+        if (x == 0)
+            continue;
+        lower(c, pair_key(x, a), &c->left[x]);
+        if (keep(c, pair_key(x, z), c->left[x].weight, c->left[x].n, &c->left[x], e))
+            return -1;
+    }
+    for (size_t i = 0; i < f->n_right; i++) {
+        uint32_t y = c->seen_right[i];
+        if (i + KEYS_AHEAD < f->n_right)
+            prefetch_right(c, i + KEYS_AHEAD, b, z);
+        if (y == 0)
+            continue;
+        lower(c, pair_key(b, y), &c->right[y]);
+        if (y == a) {
+            c->right[y].weight -= touch.weight;
+            c->right[y].n -= touch.n;
+        }
+        if (keep(c, pair_key(z, y), c->right[y].weight, c->right[y].n, &c->right[y], e))
+            return -1;
+    }
+    uint64_t *merged = pairs_get(&c->pairs, top->key); /* NULL if it was dropped when the table grew */
+    if (merged)
+        *merged = 0; /* "aaa" counted (a, a) twice and was merged once: what is left of the count means nothing */
+    return 0;
+}
+
+/* Writes the positions of the new pairs. */
+static void scatter(struct corpus *c, size_t n_live)
+{
+    for (size_t i = 0; i < n_live; i++) {
+        const struct found *f = &c->found[i];
+        struct side *left = &c->left[f->x],
+                    *right = &c->right[f->y]; /* right[z] is idle: z z is written from its right part */
+        *left->out = f->at - left->len;
+        left->out += left->step;
+        *right->out = f->at;
+        right->out += right->step;
+    }
+}
+
+FOR_WIDTH int merge(struct corpus *c, const struct pair *top, uint32_t z, bool wide, struct err *e)
+{
+    if (reserve_found(c, top->n, e))
+        return -1;
+    struct neighbours f = replace(c, top, z, wide);
+    assert(f.n_live > 0);
+    if (c->symbol_bytes)
+        symbol_set_bytes(c, z, c->text + c->found[0].at, c->len[z]);
+    int status = update(c, top, z, &f, e);
+    if (!status)
+        scatter(c, f.n_live);
+    for (size_t i = 0; i < f.n_left; i++)
+        c->left[c->seen_left[i]] = (struct side){.out = &c->never_read};
+    for (size_t i = 0; i < f.n_right; i++)
+        c->right[c->seen_right[i]] = (struct side){.out = &c->never_read};
+    if (top->at)
+        positions_release(&c->positions, top->at, top->n);
+    return status;
+}
+
+int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, struct err *e)
+{
+    if (!top->at && c->lists != ALL_LISTS && !is_dense(c, top->n)) {
+        if (corpus_make_lists(c, top->count, e))
+            return -1;
+        struct pair_list *l = pairs_list(&c->pairs, pairs_get(&c->pairs, top->key));
+        top->at = l->at;
+        l->at = NULL;
+    }
+    if (!c->wide && z > UINT16_MAX && widen(c, e))
+        return -1;
+    symbol_new(c, z, c->len[pair_left(top->key)] + c->len[pair_right(top->key)]);
+    return c->wide ? merge(c, top, z, true, e) : merge(c, top, z, false, e);
+}

@@ -1,0 +1,271 @@
+/* learn_pretokens.c - see learn_pretokens.h. A pretoken is stored as two varints, its count and its length, then its
+ * bytes.
+ */
+#include "train/learn_pretokens.h"
+
+#include "sys/buf.h"
+#include "sys/bytes.h"
+#include "sys/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHUNK_MIN = 1 << 16, /* bytes of the first chunk; each further one has twice as many, up to */
+    CHUNK_MAX = 1 << 21,
+    SMALL = 1 << 12,   /* counts below have their class looked up in a table, the few others by search */
+    MOST_ATTEMPTS = 4, /* see learn_pretokens_bound */
+};
+
+struct learn_pretokens_chunk {
+    struct learn_pretokens_chunk *next;
+    size_t len, cap; /* cap: of bytes[] */
+    unsigned char bytes[];
+};
+
+/* Room for one more pretoken of this many bytes, in the last chunk. */
+static int reserve(struct learn_pretokens *all, size_t len, struct err *e)
+{
+    size_t need = len + 2 * VARINT_MAX, header = sizeof(struct learn_pretokens_chunk), size = CHUNK_MIN;
+    if (all->last) {
+        if (all->last->cap - all->last->len >= need)
+            return 0;
+        size = 2 * (all->last->cap + header);
+    }
+    size = size < CHUNK_MAX ? size : CHUNK_MAX;
+    if (size - header < need)
+        size = header + need;
+    struct learn_pretokens_chunk *new = malloc(size);
+    if (!new)
+        return err_mem(e, "the pretokens", size);
+    new->next = NULL;
+    new->len = 0;
+    new->cap = size - header;
+    if (all->last)
+        all->last->next = new;
+    else
+        all->first = new;
+    all->last = new;
+    return 0;
+}
+
+/* Counts a pretoken in its class. Large counts have a class for every pretoken until learn_pretokens_classify. */
+static int put_class(struct learn_pretokens *all, uint64_t count, size_t len, struct err *e)
+{
+    if (!all->small && !(all->small = calloc(SMALL, sizeof *all->small)))
+        return err_mem(e, "the counts of pretokens", SMALL * sizeof *all->small);
+    size_t i = count < SMALL ? all->small[count] : 0;
+    if (i == 0) {
+        if (array_grow(&all->class, &all->class_cap, all->n_class + 1, sizeof *all->class, "the counts of pretokens",
+                       e))
+            return -1;
+        all->class[all->n_class++] = (struct learn_pretokens_class){.count = count};
+        i = all->n_class;
+        if (count < SMALL)
+            all->small[count] = i;
+    }
+    all->class[i - 1].n++;
+    all->class[i - 1].slots += len + 1;
+    return 0;
+}
+
+int learn_pretokens_add(struct learn_pretokens *all, const unsigned char *p, size_t len, uint64_t count, struct err *e)
+{
+    if (__builtin_add_overflow(all->total, count, &all->total))
+        return err_set(e, EX_DATAERR, "the counts of all pretokens add up to more than 2^64-1");
+    if (len < 2)
+        return 0;
+    uint64_t slots = all->n ? all->slots : 1;
+    if (len >= LEARN_MAX_SLOTS - slots)
+        return err_set(e, EX_DATAERR,
+                       "the distinct pretokens have more than %lu bytes (and one for each), the most that can be "
+                       "merged: leave out "
+                       "rare ones, or count with a pattern that splits long ones",
+                       (unsigned long)LEARN_MAX_SLOTS);
+    if (reserve(all, len, e) || put_class(all, count, len, e))
+        return -1;
+    unsigned char *to = all->last->bytes + all->last->len;
+    to += varint_put(to, count);
+    to += varint_put(to, len);
+    memcpy(to, p, len);
+    all->last->len = (size_t)(to + len - all->last->bytes);
+    all->n++;
+    all->slots = slots + len + 1;
+    all->pairs += len - 1;
+    return 0;
+}
+
+/* A varint that was put here, so it is well formed. */
+static uint64_t take_varint(const unsigned char **p)
+{
+    uint64_t v = *(*p)++;
+    if (v < 0x80)
+        return v;
+    v &= 0x7f;
+    for (unsigned shift = 7;; shift += 7) {
+        unsigned char b = *(*p)++;
+        v |= (uint64_t)(b & 0x7f) << shift;
+        if (b < 0x80)
+            return v;
+    }
+}
+
+bool learn_pretokens_next(const struct learn_pretokens *all, struct learn_pretokens_cursor *c, struct pretoken *w)
+{
+    if (!c->chunk)
+        c->chunk = all->first;
+    else if (c->at == c->chunk->len) {
+        c->chunk = c->chunk->next;
+        c->at = 0;
+    }
+    if (!c->chunk)
+        return false;
+    const unsigned char *p = c->chunk->bytes + c->at;
+    w->count = take_varint(&p);
+    w->len = (size_t)take_varint(&p);
+    w->p = p;
+    c->at = (size_t)(p + w->len - c->chunk->bytes);
+    return true;
+}
+
+static int greater_first(const void *x, const void *y)
+{
+    const struct learn_pretokens_class *a = x, *b = y;
+    return (a->count < b->count) - (a->count > b->count);
+}
+
+void learn_pretokens_classify(struct learn_pretokens *all)
+{
+    size_t n = 0;
+    if (all->n_class)
+        qsort(all->class, all->n_class, sizeof *all->class, greater_first);
+    for (size_t i = 0; i < all->n_class; i++) {
+        struct learn_pretokens_class *c = &all->class[i];
+        if (n && all->class[n - 1].count == c->count) {
+            all->class[n - 1].n += c->n;
+            all->class[n - 1].slots += c->slots;
+        } else {
+            all->class[n++] = *c;
+        }
+        if (c->count < SMALL)
+            all->small[c->count] = n;
+    }
+    all->n_class = n;
+}
+
+struct learn_pretokens_class *learn_pretokens_class_of(const struct learn_pretokens *all, uint64_t count)
+{
+    if (count < SMALL)
+        return &all->class[all->small[count] - 1];
+    size_t low = 0, high = all->n_class;
+    while (high - low > 1) {
+        size_t mid = low + (high - low) / 2;
+        if (all->class[mid].count >= count)
+            low = mid;
+        else
+            high = mid;
+    }
+    return &all->class[low];
+}
+
+static bool qualifies(const struct pretoken *w, uint64_t max_len)
+{
+    return !max_len || w->len <= 2 || w->len < max_len;
+}
+
+/* How many pretokens of each class qualify. NULL: memory is short. */
+static uint64_t *count_qualified(const struct learn_pretokens *all, uint64_t max_len)
+{
+    uint64_t *n = calloc(all->n_class, sizeof *n);
+    struct learn_pretokens_cursor c = {0};
+    struct pretoken w;
+    for (size_t i = 0; n && i < all->n_class; i++)
+        n[i] = max_len ? 0 : all->class[i].n;
+    while (n && max_len && learn_pretokens_next(all, &c, &w))
+        n[learn_pretokens_class_of(all, w.count) - all->class] += qualifies(&w, max_len);
+    return n;
+}
+
+/* How many distinct pretokens qualify and count at least `least`; not more than `most` are counted. table has cap
+ * slots, a power of two above most. */
+static uint64_t count_distinct(const struct learn_pretokens *all, uint64_t least, uint64_t max_len, uint64_t most,
+                               uint64_t *table, size_t cap)
+{
+    struct learn_pretokens_cursor c = {0};
+    struct pretoken w;
+    uint64_t n = 0;
+    memset(table, 0, cap * sizeof *table);
+    while (n < most && learn_pretokens_next(all, &c, &w)) {
+        if (w.count < least || !qualifies(&w, max_len))
+            continue;
+        uint64_t h = hash_bytes(w.p, w.len, hash_secret()) | 1;
+        size_t at = (size_t)(h >> 1) & (cap - 1);
+        while (table[at] && table[at] != h)
+            at = (at + 1) & (cap - 1);
+        n += table[at] == 0;
+        table[at] = h;
+    }
+    return n;
+}
+
+/* The bound: let T be the count of the n-th most frequent distinct pretoken that qualifies. A pretoken is complete when
+ * it is one token; its string is then that of a token, and a merge makes one string. So before the k-th merge, k <= n,
+ * at most n - 1 of the n pretokens are complete. Another one is still two tokens or more, hence holds a pair; the pair
+ * occurs at least as often as the pretoken, T times or more, and it may be merged, as it lies inside a pretoken that
+ * qualifies. This holds whatever breaks ties, and for any T that n distinct pretokens reach.
+ *
+ * It needs distinct pretokens (the same one added twice completes twice with one merge): their hashes are counted;
+ * should two hashes collide, T is lower, and still a bound. As a rule the pretokens are distinct and the first attempt
+ * succeeds; after some, 1 is as good a bound as any. */
+int learn_pretokens_bound(const struct learn_pretokens *all, uint64_t n, uint64_t max_len, uint64_t *bound,
+                          struct err *e)
+{
+    *bound = 1;
+    if (n == 0 || n > all->n)
+        return 0;
+    size_t cap = 16;
+    while (cap < 2 * n)
+        cap *= 2;
+    uint64_t *qualified = count_qualified(all, max_len), *table = malloc(cap * sizeof *table);
+    if (!qualified || !table) {
+        free(qualified);
+        free(table);
+        return err_mem(e, "the most frequent pretokens", cap * sizeof *table);
+    }
+    uint64_t want = n, have = 0;
+    for (size_t attempt = 0, i = 0; attempt < MOST_ATTEMPTS; attempt++) {
+        while (i < all->n_class && have < want)
+            have += qualified[i++];
+        if (have < want)
+            break;
+        uint64_t distinct = count_distinct(all, all->class[i - 1].count, max_len, n, table, cap);
+        if (distinct == n) {
+            *bound = all->class[i - 1].count;
+            break;
+        }
+        want = have + n - distinct;
+    }
+    free(qualified);
+    free(table);
+    return 0;
+}
+
+void *learn_pretokens_take(struct learn_pretokens *all, size_t *size)
+{
+    struct learn_pretokens_chunk *c = all->first;
+    if (c) {
+        *size = sizeof *c + c->cap;
+        all->first = c->next;
+    }
+    return c;
+}
+
+void learn_pretokens_free(struct learn_pretokens *all)
+{
+    void *p;
+    for (size_t size; (p = learn_pretokens_take(all, &size));)
+        free(p);
+    free(all->class);
+    free(all->small);
+    *all = (struct learn_pretokens){0};
+}

@@ -1,0 +1,73 @@
+/* learn_pretokens.h - the pretokens to learn from, in compact memory until learn_corpus.c lays them out.
+ *
+ * They stay in the order they came in; what is sorted is the counts that occur. So a pretoken costs its bytes and two
+ * varints, and laying them out by count needs no permutation: each goes after the last one of its count.
+ */
+#ifndef BPE_TRAIN_LEARN_PRETOKENS_H
+#define BPE_TRAIN_LEARN_PRETOKENS_H
+
+#include "core/pretoken.h"
+#include "sys/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The pretokens of one count. */
+struct learn_pretokens_class {
+    uint64_t count;
+    uint64_t n;
+    uint64_t slots; /* one a byte, and one for each pretoken */
+    uint64_t at;    /* for the caller */
+};
+
+struct learn_pretokens_chunk;
+
+/* A zeroed struct is an empty set. */
+struct learn_pretokens {
+    struct learn_pretokens_chunk *first, *last; /* owned; see learn_pretokens.c */
+    struct learn_pretokens_class *class;        /* after learn_pretokens_classify: the greatest count first */
+    size_t n_class, class_cap;
+    size_t *small; /* by count: index of its class + 1, or 0 */
+    uint64_t n;
+    uint64_t
+        slots; /* one a byte, and one before each pretoken and at the end: what positions must be able to address */
+    uint64_t pairs; /* adjacent pairs of bytes */
+    uint64_t total; /* sum of all counts */
+};
+
+#define LEARN_MAX_SLOTS UINT32_MAX
+
+/* Adds a pretoken, copied. One of fewer than two bytes has no pair: only its count is added. -1: out of memory, or a
+ * sum that does not fit (EX_DATAERR). */
+int learn_pretokens_add(struct learn_pretokens *all, const unsigned char *p, size_t len, uint64_t count, struct err *e);
+
+/* Goes over the pretokens in the order they were added. Zeroed: before the first. */
+struct learn_pretokens_cursor {
+    const struct learn_pretokens_chunk *chunk;
+    size_t at;
+};
+
+/* Whether there was another pretoken: it is in *w. */
+bool learn_pretokens_next(const struct learn_pretokens *all, struct learn_pretokens_cursor *c, struct pretoken *w);
+
+/* Sorts the classes; to be called once, after the last add. */
+void learn_pretokens_classify(struct learn_pretokens *all);
+
+/* The class of a count that occurs. */
+struct learn_pretokens_class *learn_pretokens_class_of(const struct learn_pretokens *all, uint64_t count);
+
+/* A count that the most frequent pair reaches before each of the first n merges, provided that every pair inside a
+ * pretoken of two bytes, or of fewer than max_len, may be merged (0: in any pretoken). At least 1. After
+ * learn_pretokens_classify.
+ */
+int learn_pretokens_bound(const struct learn_pretokens *all, uint64_t n, uint64_t max_len, uint64_t *bound,
+                          struct err *e);
+
+/* Gives the memory of the next pretokens away, *size bytes, to be freed with free(); NULL when there is none left.
+ * There are no pretokens from then on. */
+void *learn_pretokens_take(struct learn_pretokens *all, size_t *size);
+
+void learn_pretokens_free(struct learn_pretokens *all);
+
+#endif
