@@ -176,25 +176,22 @@ static int set_wanted(struct chunker *c, struct err *e)
     struct rules rules = {0};
     struct reading reading;
     struct str how = {0};
-    if (wanted_read(&c->writer, o->only, &how, e))
-        return -1;
-    if (how.len) {
-        int rc = rules_get(&rules, chunk_writer_rules(&c->writer), e) || reading_get(&reading, how, e) ||
-                         set_cutter(c, &rules, reading.jsonl, e)
-                     ? err_place(e, fd_name(o->only), 0)
-                     : 0;
+    int rc = wanted_read(&c->writer, o->only, &how, e);
+    if (rc == 0 && how.len) {
+        rc = rules_get(&rules, chunk_writer_rules(&c->writer), e) || reading_get(&reading, how, e) ||
+                     set_cutter(c, &rules, reading.jsonl, e)
+                 ? err_place(e, fd_name(o->only), 0)
+                 : 0;
         rules_free(&rules);
-        if (rc)
-            return -1;
     }
-    return wanted_match(&c->writer, o->files, (size_t)o->n_files, o->inline_text, o->only, e);
+    return rc ? -1 : wanted_match(&c->writer, o->files, (size_t)o->n_files, o->inline_text, o->only, e);
 }
 
 static int run(struct chunker *c, struct err *e)
 {
-    if (c->opt.only ? set_wanted(c, e) : set_sources(c, e))
-        return -1;
-    if (chunks_write(&c->writer, &c->cutter, c->opt.block, c->opt.only != NULL, &c->watch, e))
+    bool only = c->opt.only != NULL;
+    if ((only ? set_wanted(c, e) : set_sources(c, e)) ||
+        chunks_write(&c->writer, &c->cutter, c->opt.block, only, &c->watch, e))
         return -1;
     if (c->watch.found)
         prog_note(NAME, "the text has " DEFAULT_SPECIAL ", which is no special token where -s names others: it is "
