@@ -6,10 +6,12 @@
 #include "core/pattern.h"
 #include "io/fd.h"
 #include "io/prog.h"
+#include "ledger/batch_store.h"
+#include "ledger/ledger.h"
 #include "model/assign_ids.h"
+#include "model/formats.h"
 #include "model/model_write.h"
-#include "records/ledger.h"
-#include "records/record.h"
+#include "records/payload.h"
 #include "sys/num.h"
 #include "sys/simd.h"
 #include "train/learn.h"
@@ -60,6 +62,7 @@ struct merger {
     struct options opt;
     struct learner *learner;
     struct ledger ledger;
+    struct batch_stores stores;
     struct rules rules;
     struct progress progress;
     struct trained_merge *merges; /* owned */
@@ -78,30 +81,17 @@ static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
     return 0;
 }
 
-static int read_stream(struct merger *m, const char *path, struct err *e)
+static int read_record(void *ctx, const struct record *rec, const char *stream, struct err *e)
 {
-    struct record_reader in;
-    struct record rec;
-    enum record_next next;
-    if (record_reader_open(&in, path, e))
-        return -1;
-    while ((next = record_next(&in, &rec, e)) == RECORD_ITEM) {
-        if (ledger_put(&m->ledger, &rec, record_reader_name(&in), e)) {
-            next = RECORD_ERROR;
-            break;
-        }
-    }
-    if (next == RECORD_ERROR)
-        record_drain(&in);
-    record_reader_close(&in);
-    return next == RECORD_ERROR ? -1 : 0;
+    struct merger *m = ctx;
+    return ledger_put(&m->ledger, rec, stream, e);
 }
 
 /* Exactly one sum, and a complete one. */
 static int check_sum(struct merger *m, struct err *e)
 {
     struct ledger *l = &m->ledger;
-    int incomplete = ledger_finish(l, NULL, e);
+    int incomplete = ledger_finish(l, "", e);
     if (incomplete && (e->code != EX_TEMPFAIL || l->n_failures))
         return -1;
     if (ledger_n_seen(l) == 0)
@@ -129,10 +119,13 @@ static int read_sum(struct merger *m, struct err *e)
     if (!m->learner)
         return -1;
     for (int i = 0; i < m->opt.n_files; i++) {
-        if (read_stream(m, m->opt.files[i], e))
+        if (record_each_of(m->opt.files[i], read_record, m, e))
             return -1;
     }
-    return check_sum(m, e) || rules_get(&m->rules, (struct str){m->ledger.rules.p, m->ledger.rules.len}, e) ? -1 : 0;
+    return check_sum(m, e) ||
+                   rules_get(&m->rules, (struct str){m->ledger.coverage.rules.p, m->ledger.coverage.rules.len}, e)
+               ? -1
+               : 0;
 }
 
 /* ---- Learning ---- */
@@ -227,19 +220,35 @@ static int write_model(const struct options *o, const struct trained *trained, s
     return rc;
 }
 
+/* Adds to "out of memory" how much would do. */
+static void say_how_much(const struct merger *m, bool all_read, struct err *e)
+{
+    char need[32];
+    uint64_t n, bytes = learner_memory(m->learner, &n);
+    const struct err why = *e;
+    num_bytes(need, sizeof need, (double)bytes);
+    err_set(e, EX_OSERR, "%s; learning from the %llu pretokens %s takes about %s", why.msg, (unsigned long long)n,
+            all_read ? "of the sum" : "read so far", need);
+}
+
 static int run(struct merger *m, struct err *e)
 {
     struct trained trained;
-    return simd_prepare(e) || read_sum(m, e) || learn(m, &trained, e) || set_pattern(m, &trained, e) ||
-                   write_model(&m->opt, &trained, e)
-               ? -1
-               : 0;
+    if (simd_prepare(e))
+        return -1;
+    bool all_read = read_sum(m, e) == 0;
+    if (all_read && learn(m, &trained, e) == 0)
+        return set_pattern(m, &trained, e) || write_model(&m->opt, &trained, e) ? -1 : 0;
+    if (e->code == EX_OSERR && m->learner)
+        say_how_much(m, all_read, e);
+    return -1;
 }
 
 static void merger_free(struct merger *m)
 {
     learner_free(m->learner);
     ledger_free(&m->ledger);
+    batch_stores_free(&m->stores);
     rules_free(&m->rules);
     free(m->merges);
     free(m->special);
@@ -252,7 +261,6 @@ enum { OPT_TIE = 256, OPT_MIN_FREQUENCY, OPT_MAX_LENGTH, OPT_FIRST, OPT_LAST, OP
 static int parse_option(struct options *o, int c, char **argv, struct err *e)
 {
     static const char *const tie[] = {"hf", "lex", "id", NULL};
-    static const char *const format[] = {"json", "gpt2", "tiktoken", "merges", NULL};
     static const char *const form[] = {"array", "string", NULL};
     int i;
     switch (c) {
@@ -277,7 +285,7 @@ static int parse_option(struct options *o, int c, char **argv, struct err *e)
         o->partial = true;
         return 0;
     case 'f':
-        i = prog_choice("-f", optarg, format, e);
+        i = prog_choice("-f", optarg, model_format_names(), e);
         o->format = (enum model_format)i;
         return i < 0 ? -1 : 0;
     case OPT_MERGES:
@@ -351,7 +359,9 @@ int main(int argc, char **argv)
     if (rc > 0)
         return e.code;
     if (rc == 0) {
-        ledger_init(&m.ledger, take, &m, true, NULL);
+        batch_stores_init(&m.stores, take, &m, NULL);
+        m.stores.eager = true;
+        ledger_init(&m.ledger, &batch_store_content, &m.stores);
         rc = run(&m, &e);
         merger_free(&m);
     }

@@ -5,6 +5,7 @@
 #include "core/model.h"
 #include "io/fd.h"
 #include "io/prog.h"
+#include "model/formats.h"
 #include "model/model_open.h"
 #include "model/model_write.h"
 #include "sys/buf.h"
@@ -104,10 +105,10 @@ static int put_vocab(struct buf *out, const struct model *m, struct err *e)
 
 static int describe(const struct model *m, struct err *e)
 {
-    static const char *const format[] = {"json", "gpt2", "tiktoken"};
     struct buf out = {0};
-    int rc = buf_printf(&out, e, "format: %s\n", format[m->format]) || put_split(&out, m, e) || put_vocab(&out, m, e) ||
-             put_special(&out, m, e) || fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
+    int rc = buf_printf(&out, e, "format: %s\n", model_format_names()[m->format]) || put_split(&out, m, e) ||
+             put_vocab(&out, m, e) || put_special(&out, m, e) || fd_write(1, out.p, out.len, "standard output", e) ||
+             fd_close_stdout(e);
     buf_free(&out);
     return rc ? -1 : 0;
 }
@@ -155,7 +156,6 @@ enum { OPT_INFO = 256, OPT_MERGES, OPT_VERSION };
 
 static int parse_option(struct options *o, int c, char **argv, struct err *e)
 {
-    static const char *const format[] = {"json", "gpt2", "tiktoken", "merges", NULL};
     static const char *const form[] = {"array", "string", NULL};
     int i;
     switch (c) {
@@ -163,7 +163,7 @@ static int parse_option(struct options *o, int c, char **argv, struct err *e)
         o->info = true;
         return 0;
     case 'f':
-        i = prog_choice("-f", optarg, format, e);
+        i = prog_choice("-f", optarg, model_format_names(), e);
         o->format = (enum model_format)i;
         o->has_format = true;
         return i < 0 ? -1 : 0;

@@ -7,10 +7,13 @@
 #include "count/table.h"
 #include "io/fd.h"
 #include "io/prog.h"
+#include "ledger/batch_store.h"
+#include "ledger/ledger.h"
 #include "records/batch.h"
-#include "records/ledger.h"
+#include "records/failure.h"
 #include "records/record.h"
 #include "sys/buf.h"
+#include "sys/memory.h"
 #include "sys/num.h"
 #include "sys/simd.h"
 
@@ -25,7 +28,7 @@
 static const char usage[] =
     "usage: bpe-sum [-S SIZE] [-T DIR] [--missing FILE] [--partial] [FILE...]\n"
     "Adds up counts (from bpe-count or bpe-sum); the sum goes to standard output, for bpe-merge.\n"
-    "  -S, --memory=SIZE    use about SIZE of memory, then the disk (default: half of the machine's)\n"
+    "  -S, --memory=SIZE    use about SIZE of memory, then the disk (default: half of what there is)\n"
     "  -T, --temp=DIR       put temporary files there (default $TMPDIR, or /tmp)\n"
     "      --missing=FILE   write what was not counted to FILE, for bpe-count or bpe-chunk --only\n"
     "      --partial        write an incomplete sum too, to be completed later\n"
@@ -45,11 +48,13 @@ struct options {
 struct summer {
     struct options opt;
     struct table table;
-    struct external_merge runs;
+    struct external_merge merge;
     struct ledger ledger;
+    struct batch_stores stores; /* of batches that have not ended */
     struct batch batch;
     struct progress progress;
     struct buf out;
+    char advice[300];
 };
 
 /* Puts the table on disk if it takes more than this much. */
@@ -57,7 +62,7 @@ static int spill_table(struct summer *s, uint64_t most, struct err *e)
 {
     if (table_n(&s->table) < RUN_LEAST || table_bytes(&s->table) <= most)
         return 0;
-    return external_merge_spill(&s->runs, &s->table, e) || table_clear(&s->table, e) ? -1 : 0;
+    return external_merge_spill(&s->merge, &s->table, e) || table_clear(&s->table, e) ? -1 : 0;
 }
 
 static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
@@ -69,37 +74,26 @@ static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
 /* Keeps within the memory: words of batches that are still open first, if they are the larger part. */
 static int make_room(struct summer *s, struct err *e)
 {
-    if (table_bytes(&s->table) + s->ledger.open_bytes <= s->opt.memory)
+    if (table_bytes(&s->table) + s->stores.bytes <= s->opt.memory)
         return 0;
-    return s->ledger.open_bytes > s->opt.memory / 2 ? ledger_spill(&s->ledger, e)
-                                                    : spill_table(s, s->opt.memory / 4, e);
+    return s->stores.bytes > s->opt.memory / 2 ? batch_stores_spill(&s->stores, e)
+                                               : spill_table(s, s->opt.memory / 4, e);
 }
 
-static int add_stream(struct summer *s, const char *path, struct err *e)
+static int add_record(void *ctx, const struct record *rec, const char *stream, struct err *e)
 {
-    struct record_reader in;
-    struct record rec;
-    enum record_next next;
-    if (record_reader_open(&in, path, e))
+    struct summer *s = ctx;
+    if (ledger_put(&s->ledger, rec, stream, e) || make_room(s, e))
         return -1;
-    while ((next = record_next(&in, &rec, e)) == RECORD_ITEM) {
-        if (ledger_put(&s->ledger, &rec, record_reader_name(&in), e) || make_room(s, e)) {
-            next = RECORD_ERROR;
-            break;
-        }
-        progress_show(&s->progress, s->ledger.covered, s->ledger.promised, true, "counted");
-    }
-    if (next == RECORD_ERROR)
-        record_drain(&in);
-    record_reader_close(&in);
-    return next == RECORD_ERROR ? -1 : 0;
+    progress_show(&s->progress, s->ledger.coverage.covered, s->ledger.coverage.promised, true, "counted");
+    return 0;
 }
 
 static int write_missing(struct summer *s, struct err *e)
 {
     struct outfile o;
     s->out.len = 0;
-    if (ledger_put_missing(&s->ledger, &s->out, e) || outfile_open(&o, s->opt.missing, e))
+    if (coverage_put_missing(&s->ledger.coverage, &s->out, e) || outfile_open(&o, s->opt.missing, e))
         return -1;
     if (fd_write(o.fd, s->out.p, s->out.len, s->opt.missing, e)) {
         outfile_drop(&o);
@@ -111,7 +105,7 @@ static int write_missing(struct summer *s, struct err *e)
 static int write_word(void *ctx, const struct pretoken *w, struct err *e)
 {
     struct summer *s = ctx;
-    return batch_word(&s->batch, w->p, w->len, w->count, e);
+    return batch_pretoken(&s->batch, w, e);
 }
 
 /* Writes the sum: words, what they cover, and the promises that are still open. */
@@ -119,16 +113,37 @@ static int write_sum(struct summer *s, bool complete, struct err *e)
 {
     struct buf runs = {0};
     uint64_t n_runs;
-    struct str rules = {s->ledger.rules.p, s->ledger.rules.len};
-    batch_begin(&s->batch, 1, "standard output", ledger_only_run(&s->ledger));
+    const struct coverage *c = &s->ledger.coverage;
+    struct str rules = {c->rules.p, c->rules.len};
+    batch_begin(&s->batch, RECORD_WORDS, 1, "standard output", coverage_only_run(c));
     s->out.len = 0;
-    int rc = external_merge_merge(&s->runs, &s->table, write_word, s, e) ||
-             ledger_put_runs(&s->ledger, &runs, &n_runs, e) ||
+    int rc = external_merge_merge(&s->merge, &s->table, write_word, s, e) || coverage_put_runs(c, &runs, &n_runs, e) ||
              batch_end(&s->batch, complete ? RECORD_SUMMARY : RECORD_COMMIT, rules, &runs, n_runs, e) ||
-             ledger_put_promises(&s->ledger, &s->out, e) || batch_write_records(1, "standard output", &s->out, e) ||
+             coverage_put_promises(c, &s->out, e) || record_write(1, "standard output", &s->out, e) ||
              fd_close_stdout(e);
     buf_free(&runs);
     return rc ? -1 : 0;
+}
+
+/* Whether the counts that came are still there when this program has ended. */
+static bool are_kept(const struct options *o)
+{
+    bool kept = true;
+    for (int i = 0; i < o->n_files; i++)
+        kept &= strcmp(o->files[i], "-") != 0;
+    return kept || o->partial;
+}
+
+/* What can be done about ranges that are missing. */
+static const char *advice(const struct options *o, char *to, size_t n)
+{
+    if (!are_kept(o))
+        snprintf(to, n, "run the line again, for its counts were not kept (bpe train --keep=DIR does, see bpe(7))");
+    else if (o->missing)
+        snprintf(to, n, "run them again with bpe-chunk --only=%.200s", o->missing);
+    else
+        snprintf(to, n, "--missing=FILE writes them as work to do again");
+    return to;
 }
 
 static int run(struct summer *s, struct err *e)
@@ -140,20 +155,20 @@ static int run(struct summer *s, struct err *e)
     if (table_init(&s->table, e))
         return -1;
     for (int i = 0; i < s->opt.n_files; i++) {
-        if (add_stream(s, s->opt.files[i], e))
+        if (record_each_of(s->opt.files[i], add_record, s, e))
             return -1;
     }
     progress_end(&s->progress);
-    bool complete = ledger_finish(&s->ledger, s->opt.missing, &why) == 0;
+    bool complete = ledger_finish(&s->ledger, advice(&s->opt, s->advice, sizeof s->advice), &why) == 0;
     if (s->opt.missing && write_missing(s, e))
         return -1;
-    uint64_t skipped = ledger_skipped(&s->ledger, &where);
+    uint64_t skipped = coverage_skipped(&s->ledger.coverage, &where);
     if (skipped)
         prog_note(NAME, "%llu %s left out (the first: %.*s)", (unsigned long long)skipped,
                   skipped == 1 ? "line that is no JSON or lacks the string was"
                                : "lines that are no JSON or lack the string were",
                   (int)where.len, (const char *)where.p);
-    if (!complete && (s->ledger.lost || !s->opt.partial || !s->ledger.runs)) {
+    if (!complete && (s->ledger.lost || !s->opt.partial || coverage_n_runs(&s->ledger.coverage) == 0)) {
         *e = why;
         return -1;
     }
@@ -162,24 +177,12 @@ static int run(struct summer *s, struct err *e)
     return write_sum(s, complete, e);
 }
 
-/* Tells the stage below, with the same message and code. */
-static void send_failure(const struct err *e)
-{
-    static const unsigned char nobody[ID_LEN];
-    struct buf out = {0};
-    struct err ignored;
-    char text[ERR_TEXT];
-    struct failure f = {nobody, UINT64_MAX, UINT64_MAX, (uint64_t)e->code, str_of(err_text(e, text))};
-    if (failure_put_record(&out, &f, &ignored) == 0)
-        fd_write(1, out.p, out.len, "standard output", &ignored);
-    buf_free(&out);
-}
-
 static void summer_free(struct summer *s)
 {
     table_free(&s->table);
-    external_merge_free(&s->runs);
+    external_merge_free(&s->merge);
     ledger_free(&s->ledger);
+    batch_stores_free(&s->stores);
     batch_free(&s->batch);
     buf_free(&s->out);
 }
@@ -196,7 +199,7 @@ static int parse(struct options *o, int argc, char **argv, struct err *e)
                                           {"help", no_argument, NULL, 'h'},
                                           {"version", no_argument, NULL, OPT_VERSION},
                                           {0}};
-    *o = (struct options){.memory = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE)};
+    *o = (struct options){.memory = memory_limit() / 2};
     e->code = 0;
     for (int c; (c = getopt_long(argc, argv, ":S:T:h", longs, NULL)) != -1;) {
         switch (c) {
@@ -236,12 +239,13 @@ int main(int argc, char **argv)
     if (rc > 0)
         return e.code;
     if (rc == 0) {
-        ledger_init(&s.ledger, take, &s, false, s.opt.temp);
-        external_merge_init(&s.runs, s.opt.temp, (size_t)(s.opt.memory / 2));
+        batch_stores_init(&s.stores, take, &s, s.opt.temp);
+        ledger_init(&s.ledger, &batch_store_content, &s.stores);
+        external_merge_init(&s.merge, s.opt.temp, (size_t)(s.opt.memory / 2));
         rc = prog_no_terminal(&e) || simd_prepare(&e) || run(&s, &e) ? -1 : 0;
         summer_free(&s);
     }
     if (rc < 0 && !isatty(1))
-        send_failure(&e);
+        failure_send(1, NULL, FAILURE_NOWHERE, FAILURE_NOWHERE, &e);
     return rc < 0 ? prog_fail(NAME, &e) : 0;
 }

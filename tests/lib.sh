@@ -65,6 +65,27 @@ same() {
     ok $? "$3" || sed 's/^/# /' cmp.out
 }
 
+# fails CODE PATTERN COMMAND...: it exits with CODE and says one line like PATTERN; what it wrote is in fails.out.
+fails() {
+    local code=$1 pattern=$2
+    shift 2
+    "$@" >fails.out 2>fails.err
+    is "$? $(wc -l <fails.err)" "$code 1" "exit $code: $*" || sed 's/^/# /' fails.err
+    like "$(cat fails.err)" "$pattern" "  and says so"
+}
+
+# refuses CODE PATTERN COMMAND...: the same, and it writes nothing.
+refuses() {
+    fails "$@"
+    is "$(wc -c <fails.out)" 0 "  and writes nothing"
+}
+
+# random_seed: sets SEED, if the environment does not, and prints it; for each test that makes something up by chance.
+random_seed() {
+    SEED=${SEED:-$((RANDOM * 32768 + RANDOM))}
+    echo "# seed $SEED"
+}
+
 # skip NAME REASON: one test that cannot run here.
 skip() {
     test_n=$((test_n + 1))

@@ -1,18 +1,49 @@
 /* pretoken.h - a string of bytes and how often it occurred: what the count table, the records and the trainer hand to
- * each other. */
+ * each other, and its one form as bytes.
+ */
 #ifndef BPE_CORE_PRETOKEN_H
 #define BPE_CORE_PRETOKEN_H
 
+#include "sys/bytes.h"
+
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define PRETOKEN_PAD                                                                                                   \
-    24 /* bytes past a word's last that must be readable, where a function says it takes padded words */
+    24 /* bytes past its last that must be readable, where a function says it takes padded pretokens  \
+                         */
 
 struct pretoken {
     const unsigned char *p; /* borrowed; not terminated */
     size_t len;             /* > 0 */
     uint64_t count;         /* > 0 */
 };
+
+/* As bytes: varint length, the bytes, varint count. */
+
+static inline size_t pretoken_encoded_len(const struct pretoken *w)
+{
+    return varint_len(w->len) + w->len + varint_len(w->count);
+}
+
+/* Writes it at `to`, which has room for pretoken_encoded_len. Returns where it ends. */
+static inline unsigned char *pretoken_put(unsigned char *to, const struct pretoken *w)
+{
+    to += varint_put(to, w->len);
+    memcpy(to, w->p, w->len);
+    to += w->len;
+    return to + varint_put(to, w->count);
+}
+
+/* Reads the next one; its bytes are borrowed from the cursor's. Bad if it has no bytes, or no count. */
+static inline struct pretoken pretoken_get(struct cursor *c)
+{
+    struct pretoken w;
+    w.p = get_string(c, &w.len);
+    w.count = get_varint(c);
+    c->bad |= (w.len == 0) | (w.count == 0);
+    return w;
+}
 
 #endif

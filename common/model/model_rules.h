@@ -3,7 +3,7 @@
 #define BPE_MODEL_MODEL_RULES_H
 
 #include "core/model.h"
-#include "records/payload.h"
+#include "core/rules.h"
 
 #include <stdbool.h>
 

@@ -2,15 +2,16 @@
 #include "records/batch.h"
 
 #include "io/fd.h"
+#include "records/parts.h"
 #include "sys/hash.h"
 
 #include <string.h>
 
-void batch_begin(struct batch *b, int fd, const char *name, const unsigned char *run)
+void batch_begin(struct batch *b, enum record_type kind, int fd, const char *name, const unsigned char *run)
 {
     struct buf payload = b->payload, record = b->record;
     payload.len = record.len = 0;
-    *b = (struct batch){.fd = fd, .name = name, .payload = payload, .record = record};
+    *b = (struct batch){.fd = fd, .kind = kind, .name = name, .payload = payload, .record = record};
     if (run)
         memcpy(b->run, run, ID_LEN);
     random_bytes(b->id, ID_LEN);
@@ -22,10 +23,11 @@ void batch_free(struct batch *b)
     buf_free(&b->record);
 }
 
-static int write_words(struct batch *b, struct err *e)
+/* Writes the payload as the next record. */
+static int write_record(struct batch *b, struct err *e)
 {
     b->record.len = 0;
-    if (record_put(&b->record, RECORD_WORDS, b->payload.p, b->payload.len, e))
+    if (record_put(&b->record, b->kind, b->payload.p, b->payload.len, e))
         return -1;
     b->checksum += record_checksum(b->record.p);
     b->seq++;
@@ -33,56 +35,57 @@ static int write_words(struct batch *b, struct err *e)
     return fd_write(b->fd, b->record.p, b->record.len, b->name, e);
 }
 
-/* A pretoken too long for one record: its bytes over as many as it takes. */
-static int put_long(struct batch *b, const unsigned char *p, size_t len, uint64_t count, struct err *e)
+static struct batch_place next_place(const struct batch *b)
 {
-    for (size_t done = 0; done < len;) {
+    return (struct batch_place){b->run, b->id, b->seq};
+}
+
+static int put_words_head(struct batch *b, enum words_kind kind, struct err *e)
+{
+    const struct batch_place here = next_place(b);
+    return words_put_head(&b->payload, &here, kind, e);
+}
+
+/* A pretoken too long for one record: its bytes over as many as it takes. */
+static int put_long(struct batch *b, const struct pretoken *w, struct err *e)
+{
+    for (size_t done = 0; done < w->len;) {
         enum words_kind kind = done ? WORDS_MORE : WORDS_FIRST;
-        if (words_put_head(&b->payload, b->run, b->id, b->seq, kind, e))
+        if (put_words_head(b, kind, e))
             return -1;
-        if (kind == WORDS_FIRST && (put_varint(&b->payload, len, e) || put_varint(&b->payload, count, e)))
+        if (kind == WORDS_FIRST && (put_varint(&b->payload, w->len, e) || put_varint(&b->payload, w->count, e)))
             return -1;
         size_t room = RECORD_ATOMIC_PAYLOAD - b->payload.len;
-        size_t n = len - done < room ? len - done : room;
-        if (buf_put(&b->payload, p + done, n, e) || write_words(b, e))
+        size_t n = w->len - done < room ? w->len - done : room;
+        if (buf_put(&b->payload, w->p + done, n, e) || write_record(b, e))
             return -1;
         done += n;
     }
     return 0;
 }
 
-int batch_word(struct batch *b, const unsigned char *p, size_t len, uint64_t count, struct err *e)
+int batch_pretoken(struct batch *b, const struct pretoken *w, struct err *e)
 {
-    size_t need = varint_len(len) + len + varint_len(count);
-    b->pretokens += count; /* what is counted was counted in 64 bits already */
-    if (b->payload.len && b->payload.len + need > RECORD_ATOMIC_PAYLOAD && write_words(b, e))
+    size_t need = pretoken_encoded_len(w);
+    b->n_items += w->count; /* what is counted was counted in 64 bits already */
+    if (b->payload.len && b->payload.len + need > RECORD_ATOMIC_PAYLOAD && write_record(b, e))
         return -1;
     if (b->payload.len == 0) {
         if (need > RECORD_ATOMIC_PAYLOAD - 2 * ID_LEN - 2 * VARINT_MAX)
-            return put_long(b, p, len, count, e);
-        if (buf_reserve(&b->payload, RECORD_ATOMIC_PAYLOAD, e) ||
-            words_put_head(&b->payload, b->run, b->id, b->seq, WORDS_WHOLE, e))
+            return put_long(b, w, e);
+        if (buf_reserve(&b->payload, RECORD_ATOMIC_PAYLOAD, e) || put_words_head(b, WORDS_WHOLE, e))
             return -1;
     }
-    unsigned char *to = b->payload.p + b->payload.len; /* where a record begins there was room made for all of it */
-    to += varint_put(to, len);
-    memcpy(to, p, len);
-    to += len;
-    to += varint_put(to, count);
-    b->payload.len = (size_t)(to - b->payload.p);
+    /* Where a record begins there was room made for all of it. */
+    b->payload.len = (size_t)(pretoken_put(b->payload.p + b->payload.len, w) - b->payload.p);
     return 0;
 }
 
 static int write_tokens(struct batch *b, const struct tokens *t, struct err *e)
 {
-    b->payload.len = b->record.len = 0;
-    if (tokens_put(&b->payload, t, e) || record_put(&b->record, RECORD_TOKENS, b->payload.p, b->payload.len, e))
-        return -1;
     b->payload.len = 0;
-    b->checksum += record_checksum(b->record.p);
-    b->seq++;
-    b->pretokens += t->ids.len / t->width;
-    return fd_write(b->fd, b->record.p, b->record.len, b->name, e);
+    b->n_items += t->ids.len / t->width;
+    return tokens_put(&b->payload, t, e) || write_record(b, e) ? -1 : 0;
 }
 
 int batch_ids(struct batch *b, struct batch_piece *p, const unsigned char *ids, size_t n, const size_t *end,
@@ -93,7 +96,7 @@ int batch_ids(struct batch *b, struct batch_piece *p, const unsigned char *ids, 
     unsigned char ends[ENDS];
     for (size_t at = 0, seen = 0; at < n || seen < n_ends;) {
         size_t take = n - at < most ? n - at : most, len = 0;
-        struct tokens t = {b->run, b->id, b->seq, p->model, p->source, p->begin, p->first, p->width, 0, {0}, {0}};
+        struct tokens t = {next_place(b), p->model, p->source, p->begin, p->first, p->width, 0, {0}, {0}};
         for (; seen < n_ends && end[seen] <= at + take && len + VARINT_MAX <= sizeof ends; seen++, t.n_ends++)
             len += varint_put(ends + len, end[seen] - at);
         if (seen < n_ends && end[seen] < at + take)
@@ -112,25 +115,17 @@ int batch_end(struct batch *b, enum record_type type, struct str rules, const st
               struct err *e)
 {
     struct buf content = {0};
-    if (b->payload.len && write_words(b, e))
+    if (b->payload.len && write_record(b, e))
         return -1;
-    struct commit_head head = {rules, b->seq, b->checksum, b->pretokens, n_runs};
+    const struct commit head = {.kind = b->kind,
+                                .rules = rules,
+                                .n_records = b->seq,
+                                .checksum = b->checksum,
+                                .n_items = b->n_items,
+                                .n_runs = n_runs};
     b->record.len = 0;
     int rc = commit_put_head(&content, &head, e) || buf_put(&content, runs->p, runs->len, e) ||
-             parts_put(&b->record, type, b->id, b->seq, &content, e) ||
-             batch_write_records(b->fd, b->name, &b->record, e);
+             parts_put(&b->record, type, b->id, b->seq, &content, e) || record_write(b->fd, b->name, &b->record, e);
     buf_free(&content);
     return rc ? -1 : 0;
-}
-
-int batch_write_records(int fd, const char *name, const struct buf *records, struct err *e)
-{
-    for (size_t at = 0; at < records->len;) {
-        const unsigned char *p = records->p + at;
-        size_t n = (size_t)((const unsigned char *)memchr(p, '\n', records->len - at) - p) + 1;
-        if (fd_write(fd, p, n, name, e))
-            return -1;
-        at += n;
-    }
-    return 0;
 }

@@ -3,6 +3,8 @@
 #ifndef BPE_RECORDS_BATCH_H
 #define BPE_RECORDS_BATCH_H
 
+#include "core/pretoken.h"
+#include "records/commit.h"
 #include "records/payload.h"
 
 #include <stddef.h>
@@ -11,17 +13,19 @@
 struct batch {
     int fd;
     const char *name; /* of the output, for messages; borrowed */
+    enum record_type kind;
     unsigned char run[ID_LEN], id[ID_LEN];
-    uint64_t seq, checksum, pretokens;
+    uint64_t seq, checksum, n_items;
     struct buf payload, record;
 };
 
-/* Starts a batch with a new random id. run: the one run it stems from; NULL: several. */
-void batch_begin(struct batch *b, int fd, const char *name, const unsigned char *run);
+/* Starts a batch of RECORD_WORDS or RECORD_TOKENS with a new random id. run: the one run it stems from; NULL: several.
+ */
+void batch_begin(struct batch *b, enum record_type kind, int fd, const char *name, const unsigned char *run);
 void batch_free(struct batch *b);
 
-/* Adds a pretoken, len > 0, with its count. Writes a record whenever one is full. -1 with EX_IOERR. */
-int batch_word(struct batch *b, const unsigned char *p, size_t len, uint64_t count, struct err *e);
+/* Adds a pretoken with its count. Writes a record whenever one is full. -1 with EX_IOERR. */
+int batch_pretoken(struct batch *b, const struct pretoken *w, struct err *e);
 
 /* Where ids belong; batch_ids moves `first` on. */
 struct batch_piece {
@@ -33,11 +37,8 @@ int batch_ids(struct batch *b, struct batch_piece *p, const unsigned char *ids, 
               size_t n_ends, struct err *e);
 
 /* Writes what is left of the words, then the end of the batch (RECORD_COMMIT or RECORD_SUMMARY). `runs` holds what
- * commit_put_run and commit_put_range put, for n_runs runs. */
+ * commit_put_run put, for n_runs runs. */
 int batch_end(struct batch *b, enum record_type type, struct str rules, const struct buf *runs, uint64_t n_runs,
               struct err *e);
-
-/* Writes whole records, one write(2) each. */
-int batch_write_records(int fd, const char *name, const struct buf *records, struct err *e);
 
 #endif

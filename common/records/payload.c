@@ -4,9 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int damaged(struct err *e, const char *what)
+int payload_damaged(struct err *e, const char *what)
 {
     return err_set(e, EX_DATAERR, "a %s record with damaged fields", what);
+}
+
+int source_number_check(uint64_t number, struct err *e)
+{
+    return number < SOURCES_MAX ? 0
+                                : err_set(e, EX_DATAERR, "source number %llu: more than %d inputs in one run",
+                                          (unsigned long long)number, SOURCES_MAX);
 }
 
 static int put_str(struct buf *out, struct str s, struct err *e)
@@ -21,35 +28,24 @@ static struct str get_str(struct cursor *c)
     return s;
 }
 
-/* A flag or a small choice: anything above max is bad. */
-static unsigned get_choice(struct cursor *c, uint64_t max)
-{
-    uint64_t v = get_varint(c);
-    if (v > max) {
-        c->bad = true;
-        v = 0;
-    }
-    return (unsigned)v;
-}
-
 /* ---- Extensions ---- */
 
-/* All that is left of c. None is known so far: those that may be skipped are. */
-static int get_extensions(struct cursor *c, const char *what, struct err *e)
+/* None is known so far: those that may be skipped are. */
+int payload_get_extensions(struct cursor *c, const char *what, struct err *e)
 {
     while (!c->bad && cursor_left(c)) {
         struct str name = get_str(c);
         unsigned needed = get_choice(c, 1);
         get_str(c);
         if (c->bad || name.len == 0)
-            return damaged(e, what);
+            return payload_damaged(e, what);
         if (needed)
             return err_set(e, EX_DATAERR,
                            "%s with the extension \"%.*s\", which this program does not know; use one version of "
                            "bpetools everywhere",
                            what, (int)(name.len < 100 ? name.len : 100), (const char *)name.p);
     }
-    return c->bad ? damaged(e, what) : 0;
+    return c->bad ? payload_damaged(e, what) : 0;
 }
 
 /* ---- Rules, and how a source is read ---- */
@@ -66,7 +62,7 @@ static int put_strs(struct buf *out, const struct str *s, size_t n, struct err *
 static int get_strs(struct str **s, size_t *n, uint64_t want, struct cursor *c, struct err *e)
 {
     if (want > cursor_left(c)) /* each takes a byte at least */
-        return damaged(e, "rules");
+        return payload_damaged(e, "rules");
     *s = calloc(want + 1, sizeof **s);
     if (!*s)
         return err_mem(e, "the rules", want * sizeof **s);
@@ -98,7 +94,7 @@ int rules_get(struct rules *r, struct str encoded, struct err *e)
     }
     for (size_t i = 0; i < r->n_special; i++)
         c.bad |= r->special[i].len == 0;
-    if (c.bad ? damaged(e, "rules") : get_extensions(&c, "rules", e)) {
+    if (c.bad ? payload_damaged(e, "rules") : payload_get_extensions(&c, "rules", e)) {
         rules_free(r);
         return -1;
     }
@@ -120,7 +116,7 @@ int reading_get(struct reading *r, struct str encoded, struct err *e)
     r->jsonl = get_choice(&c, 1);
     r->field = get_str(&c);
     r->skip_bad_lines = get_choice(&c, 1);
-    return c.bad ? damaged(e, "reading") : get_extensions(&c, "reading", e);
+    return c.bad ? payload_damaged(e, "reading") : payload_get_extensions(&c, "reading", e);
 }
 
 /* ---- Chunk ---- */
@@ -150,7 +146,7 @@ int chunk_get(struct chunk *c, const struct record *rec, struct err *e)
     c->line = get_varint(&in);
     c->text = (struct str){in.p, cursor_left(&in)};
     if (in.bad || c->offset > UINT64_MAX - c->text.len)
-        return damaged(e, "chunk");
+        return payload_damaged(e, "chunk");
     return 0;
 }
 
@@ -185,7 +181,7 @@ int range_get_head(struct range_head *h, struct cursor *c, const struct record *
     h->rules = get_str(c);
     h->promised_bytes = get_varint(c);
     h->n_files = get_varint(c);
-    return c->bad ? damaged(e, "range") : 0;
+    return c->bad ? payload_damaged(e, "range") : 0;
 }
 
 int range_get_file(struct range_file *f, struct cursor *c, struct err *e)
@@ -198,7 +194,7 @@ int range_get_file(struct range_file *f, struct cursor *c, struct err *e)
     f->mtime_ns = get_varint(c);
     f->by_value = get_choice(c, 1);
     f->n_pieces = get_varint(c);
-    return c->bad ? damaged(e, "range") : 0;
+    return c->bad ? payload_damaged(e, "range") : 0;
 }
 
 int range_get_piece(uint64_t *offset, uint64_t *len, const struct range_file *f, struct cursor *c, struct err *e)
@@ -206,49 +202,8 @@ int range_get_piece(uint64_t *offset, uint64_t *len, const struct range_file *f,
     *offset = get_varint(c);
     *len = get_varint(c);
     if (c->bad || *len == 0 || *len > f->size || *offset > f->size - *len)
-        return damaged(e, "range");
+        return payload_damaged(e, "range");
     return 0;
-}
-
-/* ---- Parts ---- */
-
-static bool has_seq(unsigned type)
-{
-    return type != RECORD_PROMISE;
-}
-
-int part_get(struct part *p, const struct record *rec, struct err *e)
-{
-    struct cursor c = cursor_over(rec->payload, rec->len);
-    p->id = get_bytes(&c, ID_LEN);
-    p->seq = has_seq(rec->type) ? get_varint(&c) : 0;
-    p->part = get_varint(&c);
-    p->n_parts = get_varint(&c);
-    p->bytes = (struct str){c.p, cursor_left(&c)};
-    if (c.bad || p->part >= p->n_parts || p->n_parts > PARTS_MAX)
-        return damaged(e, rec->type == RECORD_PROMISE ? "promise" : rec->type == RECORD_COMMIT ? "commit" : "summary");
-    return 0;
-}
-
-int parts_put(struct buf *out, enum record_type type, const unsigned char *id, uint64_t first_seq,
-              const struct buf *content, struct err *e)
-{
-    struct buf payload = {0};
-    size_t each = RECORD_ATOMIC_PAYLOAD - ID_LEN - 3 * VARINT_MAX;
-    uint64_t n_parts = content->len / each + 1;
-    int rc = 0;
-    if (n_parts > PARTS_MAX)
-        return err_set(e, EX_DATAERR, "too many inputs or pieces for one run: their list takes %zu bytes",
-                       content->len);
-    for (uint64_t i = 0; i < n_parts && rc == 0; i++) {
-        size_t len = i + 1 < n_parts ? each : content->len - i * each;
-        payload.len = 0;
-        rc = buf_put(&payload, id, ID_LEN, e) || (has_seq(type) && put_varint(&payload, first_seq + i, e)) ||
-             put_varint(&payload, i, e) || put_varint(&payload, n_parts, e) ||
-             buf_put(&payload, content->p + i * each, len, e) || record_put(out, type, payload.p, payload.len, e);
-    }
-    buf_free(&payload);
-    return rc ? -1 : 0;
 }
 
 /* ---- Promise ---- */
@@ -270,7 +225,7 @@ int promise_get_head(struct promise_head *h, struct cursor *c, struct err *e)
 {
     h->rules = get_str(c);
     h->n_sources = get_varint(c);
-    return c->bad || h->n_sources > cursor_left(c) ? damaged(e, "promise") : 0;
+    return c->bad || h->n_sources > cursor_left(c) ? payload_damaged(e, "promise") : 0;
 }
 
 int promise_get_source(struct promise_source *s, struct cursor *c, struct err *e)
@@ -281,39 +236,54 @@ int promise_get_source(struct promise_source *s, struct cursor *c, struct err *e
     s->by_value = get_choice(c, 1);
     s->mtime_s = get_varint(c);
     s->mtime_ns = get_varint(c);
-    return c->bad ? damaged(e, "promise") : 0;
+    return c->bad ? payload_damaged(e, "promise") : 0;
+}
+
+/* ---- The records of a batch ---- */
+
+static void get_batch_place(struct batch_place *p, struct cursor *c)
+{
+    p->run = get_bytes(c, ID_LEN);
+    p->batch = get_bytes(c, ID_LEN);
+    p->seq = get_varint(c);
+}
+
+static int put_batch_place(struct buf *out, const struct batch_place *p, struct err *e)
+{
+    return buf_put(out, p->run, ID_LEN, e) || buf_put(out, p->batch, ID_LEN, e) || put_varint(out, p->seq, e) ? -1 : 0;
+}
+
+int batch_place_get(struct batch_place *p, const struct record *rec, struct err *e)
+{
+    struct cursor c = cursor_over(rec->payload, rec->len);
+    get_batch_place(p, &c);
+    return c.bad ? payload_damaged(e, rec->type == RECORD_TOKENS ? "tokens" : "words") : 0;
 }
 
 /* ---- Words ---- */
 
-int words_put_head(struct buf *out, const unsigned char *run, const unsigned char *batch, uint64_t seq,
-                   enum words_kind kind, struct err *e)
+int words_put_head(struct buf *out, const struct batch_place *in, enum words_kind kind, struct err *e)
 {
-    return buf_put(out, run, ID_LEN, e) || buf_put(out, batch, ID_LEN, e) || put_varint(out, seq, e) ||
-                   put_varint(out, kind, e)
-               ? -1
-               : 0;
+    return put_batch_place(out, in, e) || put_varint(out, kind, e) ? -1 : 0;
 }
 
 int words_get(struct words *w, const struct record *rec, struct err *e)
 {
     struct cursor c = cursor_over(rec->payload, rec->len);
-    w->run = get_bytes(&c, ID_LEN);
-    w->batch = get_bytes(&c, ID_LEN);
-    w->seq = get_varint(&c);
+    get_batch_place(&w->in, &c);
     w->kind = (enum words_kind)get_choice(&c, WORDS_MORE);
     w->entries = (struct str){c.p, cursor_left(&c)};
-    return c.bad ? damaged(e, "words") : 0;
+    return c.bad ? payload_damaged(e, "words") : 0;
 }
 
 /* ---- Tokens ---- */
 
 int tokens_put(struct buf *out, const struct tokens *t, struct err *e)
 {
-    return buf_put(out, t->run, ID_LEN, e) || buf_put(out, t->batch, ID_LEN, e) || put_varint(out, t->seq, e) ||
-                   put_u64le(out, t->model, e) || put_varint(out, t->source, e) || put_varint(out, t->begin, e) ||
-                   put_varint(out, t->first, e) || put_varint(out, t->width, e) || put_varint(out, t->n_ends, e) ||
-                   buf_put(out, t->ends.p, t->ends.len, e) || buf_put(out, t->ids.p, t->ids.len, e)
+    return put_batch_place(out, &t->in, e) || put_u64le(out, t->model, e) || put_varint(out, t->source, e) ||
+                   put_varint(out, t->begin, e) || put_varint(out, t->first, e) || put_varint(out, t->width, e) ||
+                   put_varint(out, t->n_ends, e) || buf_put(out, t->ends.p, t->ends.len, e) ||
+                   buf_put(out, t->ids.p, t->ids.len, e)
                ? -1
                : 0;
 }
@@ -322,9 +292,7 @@ int tokens_get(struct tokens *t, const struct record *rec, struct err *e)
 {
     struct cursor c = cursor_over(rec->payload, rec->len);
     uint64_t last = 0;
-    t->run = get_bytes(&c, ID_LEN);
-    t->batch = get_bytes(&c, ID_LEN);
-    t->seq = get_varint(&c);
+    get_batch_place(&t->in, &c);
     t->model = get_u64le(&c);
     t->source = get_varint(&c);
     t->begin = get_varint(&c);
@@ -340,87 +308,6 @@ int tokens_get(struct tokens *t, const struct record *rec, struct err *e)
     t->ends = (struct str){ends, (size_t)(c.p - ends)};
     t->ids = (struct str){c.p, cursor_left(&c)};
     if (c.bad || (t->width != 2 && t->width != 4) || t->ids.len % t->width || last > t->ids.len / t->width)
-        return damaged(e, "tokens");
+        return payload_damaged(e, "tokens");
     return 0;
-}
-
-/* ---- Commit and summary ---- */
-
-int commit_put_head(struct buf *out, const struct commit_head *h, struct err *e)
-{
-    return put_str(out, h->rules, e) || put_varint(out, h->n_words, e) || put_u64le(out, h->checksum, e) ||
-                   put_varint(out, h->pretokens, e) || put_varint(out, h->n_runs, e)
-               ? -1
-               : 0;
-}
-
-int commit_put_run(struct buf *out, const struct commit_run *r, struct err *e)
-{
-    return buf_put(out, r->run, ID_LEN, e) || put_varint(out, r->promised_bytes, e) || put_varint(out, r->skipped, e) ||
-                   put_str(out, r->where, e) || put_varint(out, r->whole, e) || put_varint(out, r->total, e) ||
-                   put_varint(out, r->n_ranges, e)
-               ? -1
-               : 0;
-}
-
-int commit_put_range(struct buf *out, uint64_t source, uint64_t begin, uint64_t end, struct err *e)
-{
-    return put_varint(out, source, e) || put_varint(out, begin, e) || put_varint(out, end, e) ? -1 : 0;
-}
-
-int commit_get_head(struct commit_head *h, struct cursor *c, struct err *e)
-{
-    h->rules = get_str(c);
-    h->n_words = get_varint(c);
-    h->checksum = get_u64le(c);
-    h->pretokens = get_varint(c);
-    h->n_runs = get_varint(c);
-    return c->bad || h->n_runs > cursor_left(c) ? damaged(e, "commit") : 0;
-}
-
-int commit_get_run(struct commit_run *r, struct cursor *c, struct err *e)
-{
-    r->run = get_bytes(c, ID_LEN);
-    r->promised_bytes = get_varint(c);
-    r->skipped = get_varint(c);
-    r->where = get_str(c);
-    r->whole = get_choice(c, 1);
-    r->total = get_varint(c);
-    r->n_ranges = get_varint(c);
-    return c->bad || r->n_ranges > cursor_left(c) || (r->whole && r->n_ranges) ? damaged(e, "commit") : 0;
-}
-
-int commit_get_range(uint64_t *source, uint64_t *begin, uint64_t *end, struct cursor *c, struct err *e)
-{
-    *source = get_varint(c);
-    *begin = get_varint(c);
-    *end = get_varint(c);
-    return c->bad || *begin >= *end ? damaged(e, "commit") : 0;
-}
-
-/* ---- Failure ---- */
-
-int failure_put_record(struct buf *out, const struct failure *f, struct err *e)
-{
-    struct buf payload = {0};
-    struct str msg = f->msg;
-    size_t most = RECORD_ATOMIC_PAYLOAD - ID_LEN - 4 * VARINT_MAX;
-    if (msg.len > most)
-        msg.len = most;
-    int rc = buf_put(&payload, f->run, ID_LEN, e) || put_varint(&payload, f->source, e) ||
-             put_varint(&payload, f->offset, e) || put_varint(&payload, f->code, e) || put_str(&payload, msg, e) ||
-             record_put(out, RECORD_FAILURE, payload.p, payload.len, e);
-    buf_free(&payload);
-    return rc ? -1 : 0;
-}
-
-int failure_get(struct failure *f, const struct record *rec, struct err *e)
-{
-    struct cursor c = cursor_over(rec->payload, rec->len);
-    f->run = get_bytes(&c, ID_LEN);
-    f->source = get_varint(&c);
-    f->offset = get_varint(&c);
-    f->code = get_varint(&c);
-    f->msg = get_str(&c);
-    return c.bad || f->code < EX_USAGE || f->code > EX_CONFIG || f->msg.len == 0 ? damaged(e, "failure") : 0;
 }

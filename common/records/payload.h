@@ -18,7 +18,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ID_LEN = 16 }; /* ids of runs and batches are random bytes */
+enum { SOURCES_MAX = 1 << 24 }; /* inputs of one run: they are numbered from 0 */
+
+/* Whether an input may have this number. If not it is damage, and a list of inputs would take all memory for it: -1
+ * with EX_DATAERR. */
+int source_number_check(uint64_t number, struct err *e);
+
+/* "a chunk record with damaged fields", EX_DATAERR. Returns -1. */
+int payload_damaged(struct err *e, const char *what);
+
+/* Reads extensions up to the cursor's end (see below). -1 with EX_DATAERR: one that must be known is not. */
+int payload_get_extensions(struct cursor *c, const char *what, struct err *e);
 
 /* ---- Rules, and how a source is read (core/rules.h), as strings inside other records ----
  *
@@ -77,25 +87,7 @@ int range_get_head(struct range_head *h, struct cursor *c, const struct record *
 int range_get_file(struct range_file *f, struct cursor *c, struct err *e);
 int range_get_piece(uint64_t *offset, uint64_t *len, const struct range_file *f, struct cursor *c, struct err *e);
 
-/* ---- Parts: what may be longer than RECORD_ATOMIC continues over several records ---- */
-
-#define PARTS_MAX (1u << 20) /* some 4 GB of content; what claims more is damaged */
-
-struct part {
-    const unsigned char *id; /* of the run (promise) or the batch (commit, summary) */
-    uint64_t seq;            /* number of the record in its batch; 0 for a promise */
-    uint64_t part, n_parts;
-    struct str bytes; /* concatenated in order of `part`: the content */
-};
-
-int part_get(struct part *p, const struct record *rec, struct err *e);
-
-/* Appends the records (whole, not payloads) that carry the content. seq counts up from first_seq; a promise has none.
- */
-int parts_put(struct buf *out, enum record_type type, const unsigned char *id, uint64_t first_seq,
-              const struct buf *content, struct err *e);
-
-/* ---- Promise: content ---- */
+/* ---- Promise: the content, which comes in parts (parts.h) ---- */
 
 struct promise_head {
     struct str rules;
@@ -115,32 +107,39 @@ int promise_put_source(struct buf *out, const struct promise_source *s, struct e
 int promise_get_head(struct promise_head *h, struct cursor *c, struct err *e);
 int promise_get_source(struct promise_source *s, struct cursor *c, struct err *e);
 
+/* ---- The records of a batch: words or tokens. All begin with where they belong ---- */
+
+struct batch_place {
+    const unsigned char *run;   /* the run it stems from; all zero when a sum stems from several */
+    const unsigned char *batch; /* ID_LEN bytes, as run's */
+    uint64_t seq;               /* number of the record in its batch, from 0 */
+};
+
+/* Reads that of a record of either type. */
+int batch_place_get(struct batch_place *p, const struct record *rec, struct err *e);
+
 /* ---- Words: pretokens and counts of one batch ---- */
 
 enum words_kind {
-    WORDS_WHOLE, /* any number of: string, varint count */
+    WORDS_WHOLE, /* any number of pretokens, as pretoken_put writes them */
     WORDS_FIRST, /* the first bytes of one long pretoken: varint length, varint count, bytes */
     WORDS_MORE,  /* the next bytes of it: the record with the next number */
 };
 
 struct words {
-    const unsigned char *run; /* the run it stems from; all zero when a sum stems from several */
-    const unsigned char *batch;
-    uint64_t seq;
+    struct batch_place in;
     enum words_kind kind;
     struct str entries;
 };
 
 /* The fields up to the entries. The caller appends these and then calls record_put. */
-int words_put_head(struct buf *out, const unsigned char *run, const unsigned char *batch, uint64_t seq,
-                   enum words_kind kind, struct err *e);
+int words_put_head(struct buf *out, const struct batch_place *in, enum words_kind kind, struct err *e);
 int words_get(struct words *w, const struct record *rec, struct err *e);
 
 /* ---- Tokens: ids of a piece of text ---- */
 
 struct tokens {
-    const unsigned char *run, *batch;
-    uint64_t seq;
+    struct batch_place in;
     uint64_t model;         /* which: model_fingerprint */
     uint64_t source, begin; /* the piece: where it begins in a source */
     uint64_t first;         /* how many ids of the piece come before these */
@@ -153,45 +152,5 @@ struct tokens {
 /* Appends the payload. */
 int tokens_put(struct buf *out, const struct tokens *t, struct err *e);
 int tokens_get(struct tokens *t, const struct record *rec, struct err *e);
-
-/* ---- Commit and summary: content ---- */
-
-struct commit_head {
-    struct str rules;
-    uint64_t n_words;   /* words (or tokens) records of the batch */
-    uint64_t checksum;  /* of all of them: the sum of their checksums, modulo 2^64 */
-    uint64_t pretokens; /* sum of the counts (or ids) */
-    uint64_t n_runs;
-};
-
-struct commit_run {
-    const unsigned char *run;
-    uint64_t promised_bytes; /* as in range_head */
-    uint64_t skipped;        /* bad JSON lines left out */
-    struct str where;        /* the first of them: "name: line 7"; empty if none */
-    bool whole;              /* the run is complete; no ranges follow */
-    uint64_t total;          /* bytes covered */
-    uint64_t n_ranges;       /* source, begin, end triples follow */
-};
-
-int commit_put_head(struct buf *out, const struct commit_head *h, struct err *e);
-int commit_put_run(struct buf *out, const struct commit_run *r, struct err *e);
-int commit_put_range(struct buf *out, uint64_t source, uint64_t begin, uint64_t end, struct err *e);
-int commit_get_head(struct commit_head *h, struct cursor *c, struct err *e);
-int commit_get_run(struct commit_run *r, struct cursor *c, struct err *e);
-int commit_get_range(uint64_t *source, uint64_t *begin, uint64_t *end, struct cursor *c, struct err *e);
-
-/* ---- Failure ---- */
-
-struct failure {
-    const unsigned char *run; /* all zero if it is not known */
-    uint64_t source, offset;  /* where; UINT64_MAX if it is not known */
-    uint64_t code;            /* exit status */
-    struct str msg;
-};
-
-/* Appends the whole record, never longer than RECORD_ATOMIC (the message is cut to fit). */
-int failure_put_record(struct buf *out, const struct failure *f, struct err *e);
-int failure_get(struct failure *f, const struct record *rec, struct err *e);
 
 #endif

@@ -1,6 +1,7 @@
 /* record.c - see record.h. */
 #include "records/record.h"
 
+#include "io/fd.h"
 #include "records/cobs.h"
 #include "sys/hash.h"
 
@@ -197,4 +198,43 @@ void record_drain(struct record_reader *r)
     while (space && input_read(r->in, space, READ_SIZE, &ignored) > 0)
         ;
     free(space);
+}
+
+int record_each(struct record_reader *r, record_take *take, void *ctx, struct err *e)
+{
+    struct record rec;
+    enum record_next next;
+    while ((next = record_next(r, &rec, e)) == RECORD_ITEM) {
+        if (take(ctx, &rec, record_reader_name(r), e)) {
+            if (e->code == EX_DATAERR)
+                err_place(e, record_reader_name(r), rec.offset);
+            next = RECORD_ERROR;
+            break;
+        }
+    }
+    if (next == RECORD_ERROR)
+        record_drain(r);
+    return next == RECORD_ERROR ? -1 : 0;
+}
+
+int record_each_of(const char *path, record_take *take, void *ctx, struct err *e)
+{
+    struct record_reader r;
+    if (record_reader_open(&r, path, e))
+        return -1;
+    int rc = record_each(&r, take, ctx, e);
+    record_reader_close(&r);
+    return rc;
+}
+
+int record_write(int fd, const char *name, const struct buf *records, struct err *e)
+{
+    for (size_t at = 0; at < records->len;) {
+        const unsigned char *p = records->p + at;
+        size_t n = (size_t)((const unsigned char *)memchr(p, '\n', records->len - at) - p) + 1;
+        if (fd_write(fd, p, n, name, e))
+            return -1;
+        at += n;
+    }
+    return 0;
 }

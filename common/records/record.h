@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { ID_LEN = 16 }; /* ids of runs and batches are random bytes */
+
 enum record_type {
     RECORD_CHUNK = 'C',   /* text by value */
     RECORD_RANGE = 'R',   /* text by reference: files and offsets */
@@ -85,6 +87,16 @@ enum record_next {
 };
 
 enum record_next record_next(struct record_reader *r, struct record *rec, struct err *e);
+
+/* Gives each record of a stream, from where the reader is to its end, to `take`. If that fails, or the stream is
+ * damaged, the rest of the stream is read and forgotten, and -1 returned; an EX_DATAERR of take's is placed at the
+ * record, unless it has a place. The other: the same for a whole input by its path ("-": standard input). */
+typedef int record_take(void *ctx, const struct record *rec, const char *stream, struct err *e);
+int record_each(struct record_reader *r, record_take *take, void *ctx, struct err *e);
+int record_each_of(const char *path, record_take *take, void *ctx, struct err *e);
+
+/* Writes whole records, one write(2) each; name is the output's, for messages. -1 with EX_IOERR. */
+int record_write(int fd, const char *name, const struct buf *records, struct err *e);
 
 /* Reads and forgets the rest of the stream, whatever it is: a program that stops early would break the fan-out above
  * it. */

@@ -67,6 +67,17 @@ static inline uint64_t get_varint(struct cursor *c)
     return 0;
 }
 
+/* A flag or a small choice: anything above max is bad, and 0 then. */
+static inline unsigned get_choice(struct cursor *c, uint64_t max)
+{
+    uint64_t v = get_varint(c);
+    if (v > max) {
+        c->bad = true;
+        v = 0;
+    }
+    return (unsigned)v;
+}
+
 /* n bytes where they lie (borrowed); NULL and bad when fewer are left. */
 static inline const unsigned char *get_bytes(struct cursor *c, uint64_t n)
 {

@@ -50,6 +50,9 @@ void learner_free(struct learner *l); /* NULL is fine */
  * bytes than the trainer's 32-bit positions can address (EX_DATAERR, says so). */
 int learner_add(struct learner *l, const unsigned char *p, size_t len, uint64_t count, struct err *e);
 
+/* About how much memory learning from what was added takes in all, in bytes; n_pretokens: how many were added. */
+uint64_t learner_memory(const struct learner *l, uint64_t *n_pretokens);
+
 /* Learns. *merges (borrowed; freed by learner_free) and *n are the merges in order; fewer than asked for when no pair
  * is left that counts enough. Once only, after the last add. */
 int learner_run(struct learner *l, const struct learn_opts *o, const struct learn_merge **merges, size_t *n,

@@ -4,21 +4,12 @@
 
 The programs are found on PATH (lib.sh puts them there); files are made in the current directory.
 """
+import os
 import re
-import subprocess
 import sys
 
-SHORT = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"\\": b"\\"}
-
-
-def unescape(s):
-    """What bpe-view's escapes stand for."""
-    return re.sub(rb"\\(?:([nrt\\])|x([0-9A-F]{2}))", lambda m: SHORT[m[1]] if m[1] else bytes([int(m[2], 16)]), s)
-
-
-def run(args, data=b""):
-    p = subprocess.run(args, input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    return p.returncode, p.stdout, p.stderr.decode(errors="replace")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from lib import run, unescape  # noqa: E402
 
 
 def view(records):

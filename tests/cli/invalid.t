@@ -110,8 +110,8 @@ for policy in replace skip; do
     V=400 line clean.txt 2>/dev/null | cmp -s - model.$policy
     ok $? "  with the model of the text that Python cleaned"
 done
-seed=${SEED:-$RANDOM}
-python3 -B "$TOP/tests/cli/invalid.py" "$seed" 40
-ok $? "edge cases and random bytes equal Python's errors=replace and errors=ignore (seed $seed)"
+random_seed
+python3 -B "$TOP/tests/cli/invalid.py" "$SEED" 40
+ok $? "edge cases and random bytes equal Python's errors=replace and errors=ignore (seed $SEED)"
 
 done_testing

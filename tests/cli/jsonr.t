@@ -2,8 +2,8 @@
 # JSON is read as strictly as the specification says: what is JSON to Python, and nothing else.
 . "$(dirname "$0")/../lib.sh"
 
-seed=${SEED:-$RANDOM}
-python3 -B "$TOP/tests/cli/jsonr.py" "$seed" 20000
-ok $? "random JSON, well-formed and not, equals Python's (seed $seed)"
+random_seed
+python3 -B "$TOP/tests/cli/jsonr.py" "$SEED" 20000
+ok $? "random JSON, well-formed and not, equals Python's (seed $SEED)"
 
 done_testing

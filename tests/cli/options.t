@@ -5,16 +5,6 @@
 
 PROGRAMS="bpe-chunk bpe-count bpe-sum bpe-merge bpe-encode bpe-decode bpe-model bpe-view"
 
-# fails CODE PATTERN COMMAND...: it exits with CODE and says one line like PATTERN.
-fails() {
-    local code=$1 pattern=$2
-    shift 2
-    local name="exit $code: $*"
-    "$@" >fails.out 2>fails.err
-    is "$? $(wc -l <fails.err)" "$code 1" "$name" || sed 's/^/# /' fails.err
-    like "$(cat fails.err)" "$pattern" "  and says so"
-}
-
 # line_fails CODE PATTERN ARGS...: the whole line exits with CODE, writes nothing, and its last message is like PATTERN.
 line_fails() {
     local code=$1 pattern=$2

@@ -58,7 +58,7 @@ like "$(bpe-view <chunks)" "# chunk run=* pattern=cl100k special=<|endoftext|> s
 $tab*
 # chunk *
 # promise run=*
-#  source number=0 name=in.txt bytes=$(wc -c <in.txt) by-value" "chunks"
+#  source number=0 name=in.txt invalid=replace bytes=$(wc -c <in.txt) by-value" "chunks"
 like "$(bpe-view <failed)" "# failure run=* source=? offset=? exit=66 message=empty.jsonl: cannot open: No such file or directory" "a failure"
 echo '{"a": {"b": "x y"}}' >in.jsonl
 like "$(bpe-chunk --inline --jsonl=a.b --on-error=skip -e '\s|\S+' in.jsonl | bpe-view)" \

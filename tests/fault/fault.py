@@ -11,9 +11,12 @@ import subprocess
 import sys
 import time
 
-BUILD, TEXT = os.environ["BUILD"], os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "text.py")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import lib  # noqa: E402
+from lib import must, text, write  # noqa: E402
+
+BUILD = lib.BUILD
 SHIM, MARK = BUILD + "/tests/fault/fault.so", "fault-mark"
-CODES = {64, 65, 66, 70, 71, 73, 74, 75}
 BUDGET = float(os.environ.get("FAULT_SECONDS", "45"))
 
 FAULTS = [(call, getattr(errno, e)) for call, names in
@@ -30,28 +33,10 @@ def run(args, data=b"", fault=None):
         env.update(LD_PRELOAD=SHIM, FAULT_CALL=fault[0], FAULT_ERROR=str(fault[1]), FAULT_AT=str(fault[2]), FAULT_MARK=MARK)
         if os.path.exists(MARK):
             os.remove(MARK)
-    p = subprocess.run([BUILD + "/" + args[0], *args[1:]], input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env,
-                       timeout=10)
-    return p.returncode, p.stdout, p.stderr.decode("utf-8", "replace"), os.path.exists(MARK)
-
-
-def must(*args, data=b""):
-    code, out, err, _ = run(args, data)
-    if code:
-        raise SystemExit("not ok - %s\n# exit %d: %s" % (" ".join(args), code, err))
-    return out
+    return (*lib.run(args, data, 10, env=env), os.path.exists(MARK))
 
 
 WHOLE = ("bpe-merge", "bpe-model", "bpe-encode", "bpe-decode")  # what they write is compared as it is
-
-
-def write(path, data):
-    with open(path, "wb") as f:
-        f.write(data)
-
-
-def text(seed, size):
-    return subprocess.run([sys.executable, TEXT, str(seed), str(size)], stdout=subprocess.PIPE, check=True).stdout
 
 
 def rest(name, out, more=b""):
@@ -90,7 +75,7 @@ class Case:
             return "hangs", True
         if code < 0:
             return "signal %d: %s" % (-code, err), fired
-        if code not in CODES and code != 0:
+        if code not in lib.ERRORS and code != 0:
             return "exit %d: %s" % (code, err), fired
         if not harmless and code == 0 and fault[0] in ("write", "pwrite", "fsync", "rename", "mkostemp") and fired:
             return "exit 0, as if nothing had happened", fired

@@ -10,17 +10,16 @@ import tempfile
 import time
 
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-sys.path.insert(0, TESTS + "/pipe")
+sys.path[:0] = [TESTS, TESTS + "/pipe"]
+import lib  # noqa: E402
 import records as R  # noqa: E402
+from lib import must, text  # noqa: E402
 
-BUILD = os.environ["BUILD"]
-# Under ASan a request for more memory than there is must fail as malloc does, not end the program.
-os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":allocator_may_return_null=1:max_allocation_size_mb=4096"
 SECONDS, SEED = float(sys.argv[1]), int(sys.argv[2])
-CODES = {0, 64, 65, 66, 70, 71, 73, 74, 75}
+CODES = {0} | lib.ERRORS
 rng = random.Random(SEED)
 MEMORY = 4 << 30
-SANITIZED = b"__asan_init" in open(BUILD + "/bpe-chunk", "rb").read()
+SANITIZED = b"__asan_init" in lib.read(lib.BUILD + "/bpe-chunk")
 
 
 def limit():
@@ -30,20 +29,7 @@ def limit():
 
 
 def run(args, data=b"", timeout=10):
-    p = subprocess.run([BUILD + "/" + args[0], *args[1:]], input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                       timeout=timeout, preexec_fn=limit)
-    return p.returncode, p.stdout, p.stderr
-
-
-def must(*args, data=b""):
-    code, out, err = run(args, data)
-    if code:
-        raise SystemExit("%s: exit %d: %s" % (args, code, err))
-    return out
-
-
-def text(seed, size, kind="mixed"):
-    return subprocess.run([sys.executable, TESTS + "/text.py", str(seed), str(size), kind], stdout=subprocess.PIPE, check=True).stdout
+    return lib.run(args, data, timeout, preexec_fn=limit)
 
 
 # ---- Damage ----
@@ -150,7 +136,7 @@ class Fuzz:
         elif expect:
             wrong = expect(code, out)
         if wrong:
-            self.problem("%s: %s: %s" % (" ".join(args), wrong, err.decode("utf-8", "replace")), data)
+            self.problem("%s: %s: %s" % (" ".join(args), wrong, err), data)
             return None
         self.passed += 1
         return code, out
@@ -232,8 +218,7 @@ def try_encode(f, model, plain, lines):
     if how == 0:
         bad = rng.randbytes(rng.choice((0, 1, 2, 7, 63, 64, 65, 300, 5000)))
     width = rng.choice(([], ["-d", "u32"]))
-    with open("bad.txt", "wb") as out:
-        out.write(bad)
+    lib.write("bad.txt", bad)
     packed = bad[:2] == b"\x1f\x8b" or bad[:4] == b"\x28\xb5\x2f\xfd" or bad[:1] == b"\xff"
     if how <= 1:
         special = rng.choice(([], ["--special=text"]))
@@ -270,12 +255,24 @@ def try_records_and_ids(f, model, plain):
         f.try_one(["bpe-decode", *model, *rng.choice(([], ["-d", "u16"], ["-d", "u32"]))], damage(ids) if rng.random() < 0.3 else ids)
         return
     bad = damage(plain) if rng.random() < 0.3 else plain
-    with open("bad.txt", "wb") as out:
-        out.write(bad)
+    lib.write("bad.txt", bad)
     got = f.try_one(["bpe-chunk", *model, *rng.choice(([], ["--invalid=bytes"])), *rng.choice((["-b", "2K"], ["--inline", "-b", "3K"])), "bad.txt"], bad)
     if got:
         bad = damage_records(got[1]) if rng.random() < 0.7 else damage(got[1])
         f.try_one(["bpe-encode", *model, *rng.choice(([], ["-f", "raw"], ["-f", "text"], ["--eot=after"], ["--special=error"]))], bad)
+
+
+def try_cuts(f, options, path, bad):
+    """A file cut in two ways, by reference and by value: one sum, or none."""
+    sums = set()
+    for how in (["-b", "2K"], ["--inline", "-b", "3K"]):
+        got = f.try_one(["bpe-chunk", *options, *how, path], bad)
+        got = got and f.try_one(["bpe-count"], got[1])
+        got = got and f.try_one(["bpe-sum"], got[1])
+        if got:
+            sums.add((got[0], b"" if got[0] else repr(sorted(R.words(got[1]).items())).encode()))
+    if len(sums) > 1:
+        f.problem("bpe-chunk %s: two ways of cutting, two sums: exits %s" % (options, sorted(s[0] for s in sums)), bad)
 
 
 def main():
@@ -285,8 +282,7 @@ def main():
     f = Fuzz()
     plain = text(1, 20000) + text(2, 6000, "space") + text(3, 9000, "one")
     lines = b"".join(b'{"id": %d, "text": "line %d \\u00e9\\ud83d\\ude42\\n", "x": {"text": [1, 2.5e3, null, true]}}\n' % (i, i) for i in range(300))
-    with open("a.txt", "wb") as out:
-        out.write(plain)
+    lib.write("a.txt", plain)
     inline = must("bpe-chunk", "--inline", "-b", "4K", "a.txt")
     ranges = must("bpe-chunk", "-b", "4K", "a.txt")
     counts = b"".join(must("bpe-count", data=r) for r in R.split(inline))
@@ -333,41 +329,22 @@ def main():
             f.try_one(["bpe-merge", "-v", "400", *rng.choice(([], ["--partial"], ["--tie=lex"], ["-f", "merges"]))], bad)
         elif kind == 7:
             bad = damage_records(missing) if rng.random() < 0.7 else damage(missing)
-            with open("bad-list", "wb") as out:
-                out.write(bad)
+            lib.write("bad-list", bad)
             got = f.try_one(["bpe-chunk", "--only", "bad-list", "a.txt"], bad)
             if got:
                 f.try_one(["bpe-count"], got[1])
         elif kind == 8:  # text, by each policy and pattern
             bad = damage(plain)
-            with open("bad.txt", "wb") as out:
-                out.write(bad)
+            lib.write("bad.txt", bad)
             options = rng.choice(([], ["--invalid=replace"], ["--invalid=skip"])) + \
                 rng.choice(([], [], ["-p", "cl100k-tiktoken"], ["-p", "o200k"], ["-p", "deepseek-v3"], ["-p", "cl100k"], ["-p", "bytes"], ["-e", r"\w+|\s+(?!\S)|[^\w\s]+"], ["--no-special"],
                             ["-s", "\n", "-s", "<|end", "-s", "<|endoftext|>"], ["-s", "aba", "-s", "e"]))
-            sums = set()
-            for how in (["-b", "2K"], ["--inline", "-b", "3K"]):
-                got = f.try_one(["bpe-chunk", *options, *how, "bad.txt"], bad)
-                got = got and f.try_one(["bpe-count"], got[1])
-                got = got and f.try_one(["bpe-sum"], got[1])
-                if got:
-                    sums.add((got[0], b"" if got[0] else repr(sorted(R.words(got[1]).items())).encode()))
-            if len(sums) > 1:
-                f.problem("bpe-chunk %s: two ways of cutting, two sums: exits %s" % (options, sorted(s[0] for s in sums)), bad)
+            try_cuts(f, options, "bad.txt", bad)
         elif kind == 9:
             bad = damage(lines)
-            with open("bad.jsonl", "wb") as out:
-                out.write(bad)
+            lib.write("bad.jsonl", bad)
             options = rng.choice(([], ["--on-error=skip"], ["--on-error=skip", "--invalid=replace"], ["--invalid=skip"]))
-            sums = set()
-            for how in (["-b", "2K"], ["--inline", "-b", "3K"]):
-                got = f.try_one(["bpe-chunk", rng.choice(("--jsonl", "--jsonl")), *options, *how, "bad.jsonl"], bad)
-                got = got and f.try_one(["bpe-count"], got[1])
-                got = got and f.try_one(["bpe-sum"], got[1])
-                if got:
-                    sums.add((got[0], b"" if got[0] else repr(sorted(R.words(got[1]).items())).encode()))
-            if len(sums) > 1:
-                f.problem("bpe-chunk --jsonl %s: two ways of cutting, two sums: exits %s" % (options, sorted(s[0] for s in sums)), bad)
+            try_cuts(f, ["--jsonl", *options], "bad.jsonl", bad)
         elif kind == 10:
             bad = damage(rng.choice(packed))
             got = f.try_one(["bpe-chunk", "--invalid=replace", "-b", "4K"], bad)

@@ -17,7 +17,8 @@ declare -A may=(
     [core]="core sys"
     [scan]="scan core unicode sys"
     [text]="text scan core json unicode io sys"
-    [records]="records core io sys"
+    [records]="records core io unicode sys"
+    [ledger]="ledger records core io unicode sys"
     [model]="model core json unicode io sys"
     [count]="count text scan core json unicode io sys"
     [train]="train core sys"
@@ -96,7 +97,7 @@ for header in common/*/*.h; do
 done
 is "$missing" "" "common/README names every module"
 
-is "$(sed -nE 's|^    ([a-z]+)/ .*|\1|p' common/README | sort | tr '\n' ' ')" \
+is "$(sed -nE 's|^    ([a-z]+)/.*|\1|p' common/README | sort | tr '\n' ' ')" \
     "$(for room in common/*/; do basename "$room"; done | sort | tr '\n' ' ')" "common/README has a line for each room"
 
 stale=""

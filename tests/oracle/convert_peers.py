@@ -9,9 +9,12 @@ bpe-model makes of them in every format must have the same ids and encode the sa
 import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import lib  # noqa: E402
+from lib import ok  # noqa: E402
 
 os.environ["TIKTOKEN_CACHE_DIR"] = ""  # it would remember files by name
 try:
@@ -20,35 +23,23 @@ try:
     import tokenizers
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 except ImportError as why:
-    print(f"1..0 # SKIP {why}")
-    sys.exit(0)
+    lib.skip_all(why)
 
-BPE_MODEL = os.path.join(os.environ.get("BUILD", "build"), "bpe-model")
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 60
-SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 20240501
+SEED = lib.seed(sys.argv[2] if len(sys.argv) > 2 else 20240501)
 
 CL100K = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 WORDS = ["the", " the", "low", " lower", "newest", "'ll", "'S", " é", "über", "語", "中文", "🙂", "\n", "\n\n  ", "  ", "\t", "1", "2024", "3.14", "#!", "...",
          "\x00", "\x7f", "a", " a", "aaa", "ab", "<s>", "</s>", "<pad", "Ġ", "Ċx"]
 SPECIAL = ["<s>", "</s>", "<pad>", "<|é|>", " <sp>", "語<"]
 PLAIN = ["zq!", "  ", "Ġx", "<s>x"]
-count = failed = 0
-
-
-def ok(good, name, note=""):
-    global count, failed
-    count += 1
-    failed += not good
-    print(f"{'ok' if good else 'not ok'} {count} - {name}")
-    if not good and note:
-        print(f"# {note}"[:1000].replace("\n", "\\n"))
 
 
 def convert(*args):
-    p = subprocess.run([BPE_MODEL, *args], capture_output=True, check=False)
-    if p.returncode:
-        raise RuntimeError(f"bpe-model {args}: exit {p.returncode}: {p.stderr.decode()}")
-    return p.stdout.decode()
+    code, out, err = lib.run(["bpe-model", *args])
+    if code:
+        raise RuntimeError(f"bpe-model {args}: exit {code}: {err}")
+    return out.decode()
 
 
 def splitter(rng):
@@ -129,8 +120,8 @@ def check_round(number):
         made = {a + b for a, b in json.loads(t.to_str())["model"]["merges"]} | set(pre_tokenizers.ByteLevel.alphabet())
         if any(a.content in made for a in t.get_added_tokens_decoder().values()):
             for fmt in "gpt2", "tiktoken":
-                p = subprocess.run([BPE_MODEL, "-f", fmt, "-o", tmp + "/x", a], capture_output=True, check=False)
-                ok(p.returncode == 64 and b"has the id of a token" in p.stderr, f"{tag}: {fmt} cannot have a special token that is made", p.stderr)
+                code, _, err = lib.run(["bpe-model", "-f", fmt, "-o", tmp + "/x", a])
+                ok(code == 64 and "has the id of a token" in err, f"{tag}: {fmt} cannot have a special token that is made", err)
             return
         check_pair(tag, tmp, t, texts)
         if one_regex:
@@ -138,14 +129,13 @@ def check_round(number):
 
 
 def main():
-    print(f"# tokenizers {tokenizers.__version__}, tiktoken {tiktoken.__version__}, seed {SEED}")
+    print(f"# tokenizers {tokenizers.__version__}, tiktoken {tiktoken.__version__}")
     for number in range(ROUNDS):
         try:
             check_round(number)
         except Exception as why:  # a reader that refuses a file is a failed test, not the end of all
             ok(False, f"round {number}: files are written and read", f"{type(why).__name__}: {why}")
-    print(f"1..{count}")
-    sys.exit(1 if failed or not count else 0)
+    sys.exit(lib.done())
 
 
 main()

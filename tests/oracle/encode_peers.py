@@ -18,8 +18,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import lib  # noqa: E402
+from lib import EOT, ok, skip  # noqa: E402
+
 os.environ["TIKTOKEN_CACHE_DIR"] = ""  # it would remember files by name
-os.environ["PATH"] = os.path.abspath(os.environ.get("BUILD", "build")) + ":" + os.environ["PATH"]
 try:
     import tiktoken
     import tiktoken.load
@@ -27,36 +30,16 @@ try:
     import tokenizers
     from tokenizers import Tokenizer
 except ImportError as why:
-    print(f"1..0 # SKIP {why}")
-    sys.exit(0)
+    lib.skip_all(why)
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-SEED = int(os.environ.get("SEED") or random.randrange(100000))
+SEED = lib.seed()
 STRINGS = int(os.environ.get("STRINGS") or 20000)
 WHOLE = bool(os.environ.get("WHOLE"))
 SAMPLE = 2 << 20
-EOT = "<|endoftext|>"
 PIECES = [" ", "  ", "\n", "\r\n", "\n\n", "\t", "\u00a0", "\u3000", "\u2028", "\x85", "a", "the", " the", "The", "THE", "iPhone", "'s", "'S", "'ſ", "'ll", "'",
           "don't", "’s", "1", "12", "123", "1234567", "٣", "½", "²", "é", "e\u0301", "ñ", "ß", "İ", "ǅ", "ʰ", "語", "日本語", "ひらがな", "カタカナ", "한국어", "ไทย",
           "हिन्दी", "عربي", "🙂", "👩‍💻", "🇩🇪", "\ufe0f", "\u200d", "\u0300", "\u0903", "\U0001d400", "\U000e0041", "\ue000", "\U0010ffff", "\ufffd", "\x00", "\x7f",
           ".", ",", "!?", "...", "/", "://", "#!", "{}", "\\n", "_", "__init__", "-", "—", "$", "€", "^", "`", "|", "<|", "|>", "<|endoftext", "aaaa", "=" * 20]
-
-count = failed = 0
-
-
-def ok(good, name, note=""):
-    global count, failed
-    count += 1
-    failed += not good
-    print(f"{'' if good else 'not '}ok {count} - {name}", flush=True)
-    if not good and note:
-        print(f"# {note}"[:1500].replace("\n", "\\n"))
-
-
-def skip(name, why):
-    global count
-    count += 1
-    print(f"ok {count} - {name} # SKIP {why}")
 
 
 def sh(line, data=None):
@@ -64,7 +47,7 @@ def sh(line, data=None):
 
 
 def difference(got, want):
-    at = next((i for i, (g, w) in enumerate(zip(got, want)) if g != w), min(len(got), len(want)))
+    at = lib.first_difference(got, want)
     return f"{len(got)} and {len(want)} ids; at {at}: {got[at:at + 10]} instead of {want[at:at + 10]}"
 
 
@@ -204,17 +187,16 @@ def known(tmp, texts):
 
 
 def main():
-    print(f"# seed {SEED}, {STRINGS} random strings; tokenizers {tokenizers.__version__}, tiktoken {tiktoken.__version__}")
+    print(f"# {STRINGS} random strings; tokenizers {tokenizers.__version__}, tiktoken {tiktoken.__version__}")
     with tempfile.TemporaryDirectory() as tmp:
         paths = sys.argv[1:]
         if not paths:
             paths = [f"{tmp}/made-up.txt"]
-            sh(f"python3 {HERE}/../text.py 9 2000000 >{paths[0]}")
+            lib.write(paths[0], lib.text(9, 2000000))
         texts = [(p, os.path.getsize(p) if WHOLE else min(SAMPLE, os.path.getsize(p))) for p in paths]
         trained(tmp, texts)
         known(tmp, texts)
-    print(f"1..{count}")
-    return failed != 0
+    return lib.done()
 
 
 sys.exit(main())

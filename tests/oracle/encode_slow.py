@@ -6,26 +6,16 @@ Knows the patterns gpt2 and bytes, and of characters those of ASCII, é, ü, 語
     encode_slow.py MODEL.json [FILE...]      prints ids, a line a document, as bpe-encode -f text
 """
 import json
+import os
 import re
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from lib import BYTE, spell  # noqa: E402
 
 LETTER, NUMBER, SPACE = "[A-Za-zéü語誩]", "[0-9]", "[ \t\n\v\f\r]"
 KNOWN = re.compile("[\0-\x7féü語誩🩩\ufffd]*")
 GPT2 = re.compile(f"'(?:[sdmt]|ll|ve|re)| ?{LETTER}+| ?{NUMBER}+| ?(?:(?!{LETTER}|{NUMBER}|{SPACE})(?s:.))+|{SPACE}+(?!(?!{SPACE})(?s:.))|{SPACE}+")
-
-
-def byte_to_unicode():
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    rest = [b for b in range(256) if b not in printable]
-    return {**{b: chr(b) for b in printable}, **{b: chr(0x100 + n) for n, b in enumerate(rest)}}
-
-
-SPELLED = byte_to_unicode()
-BYTE = {c: b for b, c in SPELLED.items()}
-
-
-def spell(token):
-    return "".join(SPELLED[b] for b in token)
 
 
 class Model:

@@ -7,36 +7,21 @@ usage: learn_peers.py LEARN_FAST [--seed N] [--corpora N] [--vocab-size N] [TEXT
 Random corpora first; then each text, split by Hugging Face's ByteLevel pre-tokenizer, at the vocabulary size (32000).
 """
 import argparse
+import os
 import random
-import subprocess
 import sys
 from collections import Counter
 
-
-def byte_to_unicode():
-    keep = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    rest = [b for b in range(256) if b not in keep]
-    return {**{b: chr(b) for b in keep}, **{b: chr(256 + i) for i, b in enumerate(rest)}}
-
-
-SPELL = byte_to_unicode()
-BYTE = {c: b for b, c in SPELL.items()}
-
-
-def spelled(data):
-    return "".join(SPELL[b] for b in data)
-
-
-def unspelled(text):
-    return bytes(BYTE[c] for c in text)
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import lib  # noqa: E402
+from lib import spell as spelled, unspell as unspelled  # noqa: E402
 
 
 def ours(fast, tie, counts, vocab_size, min_frequency=0, max_token_len=0, special=()):
     """The merges as pairs of bytes. counts: {bytes: count}."""
-    run = subprocess.run(
-        [fast, tie, str(vocab_size), str(min_frequency), str(max_token_len), *(s.encode().hex() for s in special)],
-        input="".join(f"{n}\t{w.hex()}\n" for w, n in counts.items()), capture_output=True, text=True, check=True)
-    return [tuple(bytes.fromhex(h) for h in line.split(" ")[:2]) for line in run.stdout.split("\n")[:-1]]
+    out = lib.must(fast, tie, str(vocab_size), str(min_frequency), str(max_token_len), *(s.encode().hex() for s in special),
+                   data="".join(f"{n}\t{w.hex()}\n" for w, n in counts.items()).encode()).decode()
+    return [tuple(bytes.fromhex(h) for h in line.split(" ")[:2]) for line in out.split("\n")[:-1]]
 
 
 # ---- the peers ----
@@ -124,28 +109,7 @@ def random_special(rng, counts):
     return list(dict.fromkeys(special))
 
 
-class Tap:
-    def __init__(self):
-        self.n = self.failed = 0
-
-    def ok(self, ok, name):
-        self.n += 1
-        self.failed += not ok
-        print(f"{'' if ok else 'not '}ok {self.n} - {name}", flush=True)
-
-    def skip(self, name, reason):
-        self.n += 1
-        print(f"ok {self.n} - {name} # SKIP {reason}", flush=True)
-
-    def note(self, text):
-        print(f"# {text}", flush=True)
-
-    def done(self):
-        print(f"1..{self.n}")
-        return 1 if self.failed else 0
-
-
-def compare(tap, name, rng, n_corpora, one):
+def compare(name, rng, n_corpora, one):
     """one(rng) gives ours, theirs and what to show when they differ."""
     bad = n_merges = 0
     for i in range(n_corpora):
@@ -153,10 +117,10 @@ def compare(tap, name, rng, n_corpora, one):
         n_merges += len(want)
         if got != want:
             bad += 1
-            at = next((k for k, (g, w) in enumerate(zip(got, want)) if g != w), min(len(got), len(want)))
+            at = lib.first_difference(got, want)
             if bad <= 3:
-                tap.note(f"corpus {i}, merge {at}: got {got[at:at + 1]}, want {want[at:at + 1]}; {case}")
-    tap.ok(not bad, f"{name}: {n_corpora} random corpora ({n_merges} merges)")
+                print(f"# corpus {i}, merge {at}: got {got[at:at + 1]}, want {want[at:at + 1]}; {case}")
+    lib.ok(not bad, f"{name}: {n_corpora} random corpora ({n_merges} merges)")
 
 
 def have(module):
@@ -169,14 +133,12 @@ def have(module):
 def main():
     args = argparse.ArgumentParser()
     args.add_argument("fast")
-    args.add_argument("--seed", type=int, default=random.randrange(2**32))
+    args.add_argument("--seed", type=int, default=None)
     args.add_argument("--corpora", type=int, default=1000)
     args.add_argument("--vocab-size", type=int, default=32000)
     args.add_argument("text", nargs="*")
     o = args.parse_intermixed_args()
-    tap = Tap()
-    tap.note(f"seed {o.seed}")
-    rng = random.Random(o.seed)
+    rng = random.Random(lib.seed(o.seed))
 
     def vocab(special):
         return 256 + len(special) + rng.randint(0, rng.choice([5, 40]))
@@ -199,22 +161,22 @@ def main():
         return ours(o.fast, "id", counts, size), rustbpe_merges(counts, size), (counts, size)
 
     if have("tokenizers"):
-        compare(tap, "hf", rng, o.corpora, hf)
-        compare(tap, "hf with min_frequency", rng, o.corpora, lambda r: hf(r, min_frequency=True))
-        compare(tap, "hf with max_token_length", rng, o.corpora, lambda r: hf(r, max_token_len=True))
-        compare(tap, "hf with special tokens that text spells", rng, o.corpora, lambda r: hf(r, specials=True))
-        compare(tap, "hf with everything", rng, o.corpora,
+        compare("hf", rng, o.corpora, hf)
+        compare("hf with min_frequency", rng, o.corpora, lambda r: hf(r, min_frequency=True))
+        compare("hf with max_token_length", rng, o.corpora, lambda r: hf(r, max_token_len=True))
+        compare("hf with special tokens that text spells", rng, o.corpora, lambda r: hf(r, specials=True))
+        compare("hf with everything", rng, o.corpora,
                 lambda r: hf(r, min_frequency=True, max_token_len=True, specials=True))
     else:
-        tap.skip("hf", "no Python package tokenizers")
-    compare(tap, "lex against a trainer as CS336 asks for", rng, o.corpora, lex)
+        lib.skip("hf", "no Python package tokenizers")
+    compare("lex against a trainer as CS336 asks for", rng, o.corpora, lex)
     if have("rustbpe"):
-        compare(tap, "id against rustbpe", rng, o.corpora, by_id)
+        compare("id against rustbpe", rng, o.corpora, by_id)
     else:
-        tap.skip("id", "no Python package rustbpe")
+        lib.skip("id", "no Python package rustbpe")
     for name in o.text:
         if not have("tokenizers"):
-            tap.skip(f"hf on {name}", "no Python package tokenizers")
+            lib.skip(f"hf on {name}", "no Python package tokenizers")
             continue
         from tokenizers import pre_tokenizers
         with open(name, encoding="utf-8", errors="replace", newline="") as f:
@@ -224,9 +186,9 @@ def main():
         special = ["<|endoftext|>", "Ġthe", "ing"]
         want = hf_model(o.vocab_size, 0, 0, special, [text], False)["merges"]
         got = ours(o.fast, "hf", counts, o.vocab_size, special=special)
-        tap.ok(got == [(unspelled(a), unspelled(b)) for a, b in want], f"hf on a text of {len(text)} characters, "
+        lib.ok(got == [(unspelled(a), unspelled(b)) for a, b in want], f"hf on a text of {len(text)} characters, "
                f"{len(counts)} distinct pretokens ({len(want)} merges)")
-    return tap.done()
+    return lib.done()
 
 
 if __name__ == "__main__":

@@ -13,9 +13,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import lib  # noqa: E402
+from lib import TOP  # noqa: E402
+
 os.environ["TIKTOKEN_CACHE_DIR"] = ""  # it would remember files by name
-os.environ["PATH"] = os.path.abspath(os.environ.get("BUILD", "build")) + ":" + os.environ["PATH"]
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 NAMES = {"(aq": "'", "(dq": '"', "(ga": "`", "(ha": "^", "(ti": "~", "e": "\\", "&": "", "-": "-"}
 
 
@@ -38,9 +40,7 @@ def main():
     try:
         import numpy, tiktoken, tokenizers  # noqa: F401 pylint: disable=all
     except ImportError as why:
-        print(f"1..0 # SKIP {why}")
-        return 0
-    count = failed = 0
+        lib.skip_all(why)
     for page in pages:
         if not any(block.startswith(">>> ") for block in blocks(page)):
             continue
@@ -55,13 +55,10 @@ def main():
                     test = doctest.DocTestParser().get_doctest(block, names, os.path.basename(page), page, 0)
                     result = doctest.DocTestRunner(verbose=False).run(test, out=notes.append, clear_globs=False)
                     names = test.globs
-                    count += 1
-                    failed += result.failed > 0
-                    print(f"{'not ' * (result.failed > 0)}ok {count} - {os.path.basename(page)}: {result.attempted} lines of Python")
-                    print("".join("# " + line + "\n" for line in "".join(notes).splitlines()), end="")
+                    lib.ok(not result.failed, f"{os.path.basename(page)}: {result.attempted} lines of Python", "".join(notes))
             os.chdir(TOP)
-    print(f"1..{count}")
-    return (failed or count < 2) != 0
+    lib.ok(lib.count > 1, "there are pages with lines of Python")
+    return lib.done()
 
 
 sys.exit(main())

@@ -10,9 +10,12 @@ import base64
 import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import lib  # noqa: E402
+from lib import BYTE, ok, read  # noqa: E402
 
 os.environ["TIKTOKEN_CACHE_DIR"] = ""  # it would remember files by name
 try:
@@ -21,13 +24,11 @@ try:
     import tokenizers
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 except ImportError as why:
-    print(f"1..0 # SKIP {why}")
-    sys.exit(0)
+    lib.skip_all(why)
 
-BUILD = os.environ.get("BUILD", "build")
-MODEL_WRITE = sys.argv[1] if len(sys.argv) > 1 else os.path.join(BUILD, "tests/oracle/model_write")
+MODEL_WRITE = sys.argv[1] if len(sys.argv) > 1 else "model_write"
 ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 60
-SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 20240501
+SEED = lib.seed(sys.argv[3] if len(sys.argv) > 3 else 20240501)
 
 REGEX = {
     "gpt2": r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
@@ -42,32 +43,11 @@ ODD = ["<|endoftext|>", 'q"uote', "back\\slash", "new\nline", "\x00\x1f\x7f", "\
 WORDS = ["the", " the", " then", " he", "a", " a", " cat", "'s", "'LL", " 12345", " naïve", "é", "éé", "日本語", " 😀", "\n", "\n\n  ", "\t", "\r\n",
          " --", '"q"', "\\n", " \\\\", "\x00\x01", "\x7f", " aaaa", "---", "ſ", "\u00a0", "\u0085", ". "]
 
-count = failed = 0
-
-
-def ok(good, name, note=""):
-    global count, failed
-    count += 1
-    failed += not good
-    print(f"{'' if good else 'not '}ok {count} - {name}")
-    if not good and note:
-        print("# " + str(note).replace("\n", "\n# "))
-
 
 def difference(got, want):
     """Where two texts part, for a note."""
-    at = next((i for i, (g, w) in enumerate(zip(got, want)) if g != w), min(len(got), len(want)))
+    at = lib.first_difference(got, want)
     return f"at {at}: got {got[at:at + 60]!r}, want {want[at:at + 60]!r}"
-
-
-def byte_to_unicode():
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    rest = [b for b in range(256) if b not in printable]
-    return {**{b: chr(b) for b in printable}, **{b: chr(0x100 + n) for n, b in enumerate(rest)}}
-
-
-SPELLED = byte_to_unicode()
-BYTE = {c: b for b, c in SPELLED.items()}
 
 
 def random_text(rng, words, n):
@@ -108,18 +88,12 @@ def describe(trained, special, name, regex, first, strings=False):
 
 def write(fmt, description, path=None):
     """The file as bytes, also put at path."""
-    p = subprocess.run([MODEL_WRITE, fmt], input=description.encode(), capture_output=True, check=False)
-    if p.returncode:
-        raise RuntimeError(f"model_write {fmt} exited with {p.returncode}: {p.stderr.decode()}")
+    code, out, err = lib.run([MODEL_WRITE, fmt], description.encode())
+    if code:
+        raise RuntimeError(f"model_write {fmt} exited with {code}: {err}")
     if path:
-        with open(path, "wb") as f:
-            f.write(p.stdout)
-    return p.stdout
-
-
-def read(path):
-    with open(path, "rb") as f:
-        return f.read()
+        lib.write(path, out)
+    return out
 
 
 def encoding_from(ranks_path, sidecar_path):
@@ -219,14 +193,13 @@ def check_round(number):
 
 
 def main():
-    print(f"# tokenizers {tokenizers.__version__}, tiktoken {tiktoken.__version__}, seed {SEED}")
+    print(f"# tokenizers {tokenizers.__version__}, tiktoken {tiktoken.__version__}")
     for number in range(ROUNDS):
         try:
             check_round(number)
         except Exception as why:  # a reader that refuses our file is a failed test, not the end of all
             ok(False, f"round {number}: files are written and read", f"{type(why).__name__}: {why}")
-    print(f"1..{count}")
-    sys.exit(1 if failed or not count else 0)
+    sys.exit(lib.done())
 
 
 main()

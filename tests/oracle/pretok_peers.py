@@ -13,8 +13,11 @@ import inspect
 import os
 import random
 import re
-import subprocess
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import lib  # noqa: E402
+from lib import ok as report, skip  # noqa: E402
 
 UNICODE = "16.0.0"
 N_RANDOM, N_ATOMS = 50, 3000  # documents, atoms in each
@@ -34,23 +37,6 @@ REGEXES = [r"\d+", r"x*", r"a*", r"(?=a)|ab", r"(?<=a)b|a", r"\b", r"\b\w+", r"(
            r"\w+(?=\s)", r"(?<!\w)\W", r".", r"\A.", r"(?i)st|k", r"(\w)\1|\z", r"\p{Lu}\p{Ll}*", r"\z", r"|a", r"a\Kb"]
 REGEX_ATOMS = ["a", "b", "ab", "aa", "x", "st", "S", "\u00E9", "\u0416", "\u0447", "\u4E2D", " ", "  ", "\n", "1", "23", ".", "'"]
 
-n_tests = n_failed = 0
-
-
-def report(ok, name, note=""):
-    global n_tests, n_failed
-    n_tests += 1
-    n_failed += not ok
-    print(f"{'ok' if ok else 'not ok'} {n_tests} - {name}")
-    if not ok and note:
-        print(f"# {note}")
-
-
-def skip(name, reason):
-    global n_tests
-    n_tests += 1
-    print(f"ok {n_tests} - {name} # SKIP {reason}")
-
 
 def package(name):
     try:
@@ -60,7 +46,7 @@ def package(name):
 
 
 def run(pretok, arguments, document=b""):
-    return subprocess.run([pretok, *arguments], input=document, stdout=subprocess.PIPE, check=True).stdout.decode()
+    return lib.must(pretok, *arguments, data=document).decode()
 
 
 def our_pieces(pretok, arguments, text):
@@ -206,9 +192,7 @@ def main():
     if len(sys.argv) < 2:
         sys.exit("usage: pretok_peers.py PRETOK [TEXT...]")
     pretok, paths = sys.argv[1], sys.argv[2:]
-    seed = int(os.environ.get("SEED", "20240229"))
-    random.seed(seed)
-    print(f"# SEED={seed}")
+    random.seed(lib.seed(os.environ.get("SEED", 20240229)))
     test_classes(pretok)
     texts = {}
     for line in run(pretok, ["--regexes"]).splitlines():
@@ -224,8 +208,7 @@ def main():
         for path in paths:
             test_pattern(pretok, pattern, known, os.path.basename(path), list(samples(path)))
     test_regexes(pretok)
-    print(f"1..{n_tests}")
-    return 1 if n_failed else 0
+    return lib.done()
 
 
 sys.exit(main())

@@ -12,25 +12,16 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import lib  # noqa: E402
+from lib import EOT, ok  # noqa: E402
+
 try:
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 except ImportError as missing:
-    print(f"1..0 # SKIP {missing}")
-    sys.exit(0)
+    lib.skip_all(missing)
 
-TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.join(TOP, "build"))
-ENV = dict(os.environ, PATH=BUILD + ":" + os.environ["PATH"])
-EOT = "<|endoftext|>"
 V = 32000
-n_tests = failed = 0
-
-
-def ok(passed, name):
-    global n_tests, failed
-    n_tests += 1
-    failed += not passed
-    print(f"{'ok' if passed else 'not ok'} {n_tests} - {name}", flush=True)
 
 
 def documents(path):
@@ -45,8 +36,7 @@ def documents(path):
 
 def regexes():
     """Of the built-in patterns; pretok_peers.py holds them against what others have."""
-    program = os.path.join(BUILD, "tests/oracle/pretok")
-    lines = subprocess.run([program, "--regexes"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    lines = lib.must("pretok", "--regexes").decode()
     return {name: texts for name, *texts in (line.split("\t") for line in lines.splitlines())}
 
 
@@ -63,7 +53,7 @@ def train_hf(path, pattern):
 
 def train_ours(path, pattern, out):
     line = 'set -o pipefail; bpe-chunk -p "$1" "$2" | parallel --pipe bpe-count | bpe-sum | bpe-merge -v "$3" > "$4"'
-    subprocess.run(["bash", "-c", line, "line", pattern, path, str(V), out], env=ENV, check=True)
+    subprocess.run(["bash", "-c", line, "line", pattern, path, str(V), out], check=True)
 
 
 def main():
@@ -72,8 +62,7 @@ def main():
         if not files:
             wanted = list(regexes())
             files = [os.path.join(scratch, "made-up.txt")]
-            with open(files[0], "wb") as f:
-                subprocess.run([sys.executable, os.path.join(TOP, "tests", "text.py"), "1", "3000000"], stdout=f, check=True)
+            lib.write(files[0], lib.text(1, 3000000))
         for path in files:
             for pattern in wanted if os.path.getsize(path) < 10e6 else wanted[:2]:  # minutes each
                 name = f"{os.path.basename(path)}, {pattern}"
@@ -92,8 +81,7 @@ def main():
                 loaded = Tokenizer.from_file(out)
                 ok(loaded.encode(sample).ids == hf.encode(sample).ids and loaded.decode(loaded.encode(sample).ids) == sample,
                    f"{name}: it loads, and encodes and decodes the same")
-    print(f"1..{n_tests}")
-    sys.exit(failed > 0)
+    sys.exit(lib.done())
 
 
 main()

@@ -3,8 +3,7 @@
 # ends with the identical model, or with a reason, a non-zero exit and no model. SEED repeats a run.
 . "$(dirname "$0")/../lib.sh"
 export BUILD
-seed=${SEED:-$RANDOM$RANDOM}
-echo "# seed $seed"
+random_seed
 
 for section in cuts flips moves overlaps missing trees changed failures rules reading merge crafted random kill; do
     if [ "$section" = kill ] && sanitized; then
@@ -12,7 +11,7 @@ for section in cuts flips moves overlaps missing trees changed failures rules re
         continue
     fi
     mkdir "$section" && cd "$section" || exit 1
-    python3 "$TOP/tests/pipe/conservation.py" $section "$seed" >../out 2>../err
+    python3 "$TOP/tests/pipe/conservation.py" $section "$SEED" >../out 2>../err
     status=$?
     while IFS= read -r result; do
         case $result in
@@ -78,7 +77,7 @@ same out want.json "  with the identical model"
 rmdir attempt
 bpe-chunk --inline good.txt | parallel --pipe --block 64K -N1 ./dies-once 2>/dev/null | bpe-sum 2>err | bpe-merge -v 600 >out 2>>err
 status=$?
-refused 75 "good.txt: bytes *-* were never counted; run them again with --missing" "without --retries"
+refused 75 "good.txt: bytes *-* were never counted; run the line again, *" "without --retries"
 bpe-chunk --inline -b 32K good.txt | parallel --pipe --block 64K ./half 2>/dev/null | bpe-sum 2>err | bpe-merge -v 600 >out 2>>err
 status=$?
 is "$([ $status -eq 65 ] || [ $status -eq 75 ]; echo $?) $(wc -c <out)" "0 0" "workers whose output is cut off" || sed 's/^/# /' err

@@ -50,7 +50,7 @@ for kind, before, after in ("token", "<a>b", ""), ("letter", "\n", "中"), ("wor
 END
 cut_into() { # BLOCK FILE...: the pieces of each
     bpe-chunk -b "$1" -s '<a>' -s '<a>b' -s EOT "${@:2}" | bpe-view |
-        awk '/^#  file/ { sub("name=", "", $4); sub("pieces=", "", $7); gsub(",", " ", $7); a[$4] = a[$4] " " $7 }
+        awk '/^#  file/ { sub("name=", "", $4); pieces = $NF; sub("pieces=", "", pieces); gsub(",", " ", pieces); a[$4] = a[$4] " " pieces }
              END { for (name in a) print name a[name] }' | sort
 }
 cut_into 100 steps/* >got

@@ -72,6 +72,92 @@ bpe-chunk --inline -b 64K large.txt | bpe-count >bad.counts 2>/dev/null
 bpe-sum --missing=todo bad.counts >out 2>err
 is "$? $(test -s todo && echo written)" "65 written" "a worker that fails still passes the promise on"
 
+# What is said can be done is what can be done where it is said.
+fails 75 "bpe-sum: large.txt: bytes *-* were never counted; --missing=FILE writes them as work to do again" bpe-sum nothing.counts
+fails 75 "bpe-sum: large.txt: bytes *; run them again with bpe-chunk --only=todo" bpe-sum --missing=todo nothing.counts
+fails 75 "bpe-sum: large.txt: bytes *; run the line again, for its counts were not kept (bpe train --keep=DIR does, see bpe(7))" \
+    bash -c 'bpe-sum --missing=todo <nothing.counts'
+bpe-chunk --inline -b 64K large.txt >inline.chunks
+(head -n 2 inline.chunks; tail -n 1 inline.chunks) | bpe-count | bpe-sum --partial >part.sum 2>err
+like "$(cat err)" "bpe-sum: large.txt: bytes *; --missing=FILE writes them as work to do again" "--partial keeps them"
+bpe-merge -v 300 part.sum >out 2>err
+like "$? $(wc -c <out) $(cat err)" "75 0 bpe-merge: the sum is incomplete (large.txt: bytes * were never counted); complete it with bpe-sum, or see --partial" \
+    "bpe-merge names no option that it lacks"
+
+# ---- What was sent by value, again ----
+
+# todo ARGS...: a run by value of which all is missing but the first pieces.
+todo() {
+    bpe-chunk "$@" >value.chunks
+    { head -n 3 value.chunks; tail -n 1 value.chunks; } | bpe-count >some.counts
+    rm -f todo
+    bpe-sum --missing=todo some.counts >out 2>err
+}
+
+# A text with a cut, where a todo ends, after newlines that would be one pretoken at the end of a document.
+python3 -c '
+import json
+for i in range(3000): print(json.dumps({"text": f"line {i}\n\nnext\n\n"}))' >value.txt
+for options in "--jsonl" ""; do
+    [ -n "$options" ] || for i in $(seq 3000); do printf 'word %d\n\nnext\n\n' "$i"; done >value.txt
+    # shellcheck disable=SC2086
+    bpe-chunk $options value.txt | bpe-count | bpe-sum | words >want.words
+    # shellcheck disable=SC2086
+    todo --inline -b 4K $options value.txt
+    for how in "bpe-count todo" "bpe-chunk --only=todo value.txt | bpe-count"; do
+        sh -c "$how" | bpe-sum some.counts - | words >got.words
+        same got.words want.words "text sent with --inline $options is counted by: $how"
+    done
+    # A range that ends inside a document.
+    { sed -n 1,2p value.chunks; sed '1,5d' value.chunks; } | bpe-count >most.counts
+    bpe-sum --missing=todo most.counts >out 2>err
+    bpe-count todo | bpe-sum most.counts - | words >got.words
+    same got.words want.words "  also a part from the middle"
+    bpe-view todo | grep -q ' by-value .*pieces=[1-9][0-9]*+'
+    ok $? "  which was by value"
+done
+todo --inline -b 4K value.txt
+touch value.txt
+bpe-count todo >out 2>err
+is "$? $(cat err)" "65 bpe-count: value.txt: changed since bpe-chunk read it ($(stat -c %s value.txt) bytes now, $(stat -c %s value.txt) then); run bpe-chunk again" \
+    "but not from a file that has changed"
+bpe-chunk --only=todo value.txt >out 2>err
+is "$? $(cat err)" "65 bpe-chunk: value.txt: changed since it was cut into chunks; start the whole run again with bpe-chunk (pipelines/vocab.mk, which keeps a sum of each file, counts again only what changed)" \
+    "  and bpe-chunk --only says what to do then"
+for packed in "zstd -q" "gzip -k"; do
+    rm -f value.txt.*
+    $packed value.txt
+    todo -b 4K value.txt.*
+    bpe-count todo >out 2>err
+    is "$? $(cat err)" "65 bpe-count: $(echo value.txt.*): was no plain file; make these chunks again with bpe-chunk --only" "nor from one of $packed"
+done
+todo -b 4K - <value.txt
+bpe-count todo >out 2>err
+is "$? $(cat err)" "65 bpe-count: standard input: was no plain file; make these chunks again with bpe-chunk --only" "nor from standard input"
+
+# ---- How many inputs a run may have ----
+
+todo --inline -b 4K value.txt
+PYTHONPATH=$TOP/tests/pipe python3 -B - <<'END'
+import records as R
+payload = R.payload(R.split(open("todo", "rb").read())[0])
+c = R.Cursor(payload)
+c.id(), c.s(), c.n(), c.n()
+at = c.at
+c.n()
+for number in 2 ** 24 - 1, 2 ** 24:
+    with open(f"todo.{number}", "wb") as f:
+        f.write(R.make(("R", payload[:at] + R.n(number) + payload[c.at:])))
+END
+bpe-chunk --only=todo.16777215 value.txt >chunks 2>err
+is "$? $(cat err)" "0 " "a source of number 2^24 - 1 is taken by bpe-chunk --only"
+bpe-count chunks | bpe-sum >out 2>err
+like "$? $(cat err)" "75 bpe-sum: the run's promise never came: *" "  and by bpe-sum"
+bpe-chunk --only=todo.16777216 value.txt >chunks 2>err
+is "$? $(cat err)" "65 bpe-chunk: todo.16777216: byte 0: source number 16777216: more than 16777216 inputs in one run" "one of number 2^24 is refused"
+bpe-count todo.16777216 | bpe-sum >out 2>err
+like "$? $(cat err)" "65 bpe-sum: standard input: byte *: source number 16777216: more than 16777216 inputs in one run" "  with the same words"
+
 # Long pretokens keep within the memory, and come back from disk.
 python3 -c '
 for i in range(3000):
@@ -91,6 +177,33 @@ if sanitized; then
 else
     ok $((peak > 20)) "bpe-sum -S 4M of 30 MB of long pretokens takes $peak MB"
 fi
+
+# One batch larger than the memory: it waits on disk, and comes back in small blocks.
+python3 -c '
+import random
+random.seed(1)
+print(" ".join("".join(random.choices("abcdefghijklmnop", k=12)) for _ in range(700000)))' >wide.txt
+bpe-chunk wide.txt | bpe-count >wide.counts
+words wide.counts | sort | md5sum >in-memory
+if sanitized; then
+    skip "one batch of 15 MB in 4 MB" "the sanitizer takes memory of its own"
+else
+    peak=$(python3 "$TOP/tests/pipe/peak.py" bpe-sum -S 4M wide.counts)
+    ok $((peak > 20000)) "bpe-sum -S 4M of one batch of $(($(wc -c <wide.counts) >> 20)) MB takes $peak kB"
+    (ulimit -v 100000 && bpe-sum -S 20M wide.counts) | words | sort | md5sum | cmp - in-memory
+    ok $? "-S 20M does with 100 MB of addresses"
+    (ulimit -v 100000 && bpe-sum wide.counts) | words | sort | md5sum | cmp - in-memory
+    ok $? "and so does the default: half of what the process may have"
+fi
+bpe-sum wide.counts >wide.sum
+if ! sanitized; then
+    (ulimit -v 60000 && bpe-merge -v 1000 wide.sum) >out 2>err
+    like "$? $(wc -c <out) $(cat err)" "71 0 bpe-merge: out of memory: cannot get * bytes for *; learning from the * pretokens * takes about * MB" \
+        "bpe-merge says how much it wants"
+fi
+bpe-sum -S 1M wide.counts | words | sort | md5sum | cmp - in-memory
+ok $? "with the same sum"
+
 is "$(bpe-sum -S '1 ' a.counts 2>&1 >/dev/null)" "bpe-sum: -S 1 : not a number; digits and at most one of KMGT are allowed" \
     "a number with a space is none"
 

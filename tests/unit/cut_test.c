@@ -1,5 +1,5 @@
 /* cut_test.c - the places where text may be cut, against all matches of special tokens from the text's start. */
-#include "tap.h"
+#include "random.h"
 #include "text/cut.h"
 #include "unicode/uclass.h"
 
@@ -8,18 +8,10 @@
 
 enum { MAX_TEXT = 9000, MAX_TOKENS = 4, MAX_TOKEN = 4 };
 
-static unsigned rng_state = 1;
-
-static unsigned rnd(unsigned n)
-{
-    rng_state = rng_state * 1103515245 + 12345;
-    return (rng_state >> 8) % n;
-}
-
-static size_t random_text(unsigned char *p, size_t n, const char *alphabet, unsigned fill)
+static size_t random_text(unsigned char *p, size_t n, const char *alphabet, size_t fill)
 {
     for (size_t i = 0; i < n; i++)
-        p[i] = (unsigned char)(rnd(fill) ? ' ' : alphabet[rnd((unsigned)strlen(alphabet))]);
+        p[i] = (unsigned char)(rnd(fill) ? ' ' : alphabet[rnd(strlen(alphabet))]);
     return n;
 }
 
@@ -46,14 +38,14 @@ static void try_text(const struct cutter *c, const unsigned char *p, size_t n)
 {
     static bool is_cut[MAX_TEXT + 1];
     mark_cuts(c, p, n, is_cut);
-    size_t lo = rnd((unsigned)n), hi = lo + rnd((unsigned)(n - lo) + 1), want = 0;
+    size_t lo = rnd(n), hi = lo + rnd(n - lo + 1), want = 0;
     for (size_t at = lo + 1; at <= hi; at++)
         want = is_cut[at] ? at : want;
     size_t got = cut_last(c, p, n, lo, hi, true);
     wrong_last += got != want;
     n_found += got != 0;
     /* Of a window that more text follows: what is far enough from its end is known, and the rest is not guessed. */
-    size_t margin = c->special->max_len + 4, end = 1 + rnd((unsigned)n);
+    size_t margin = c->special->max_len + 4, end = 1 + rnd(n);
     unsigned char *window = malloc(end);
     if (!window)
         abort();
@@ -66,20 +58,21 @@ static void try_text(const struct cutter *c, const unsigned char *p, size_t n)
     if (!cut_is_local(c))
         return;
     n_local++;
-    size_t begin = rnd((unsigned)n), from = begin ? begin + c->special->max_len + 1 : 1;
+    size_t begin = rnd(n), from = begin ? begin + c->special->max_len + 1 : 1;
     if (from >= n)
         return;
     for (want = from; want < n && !is_cut[want]; want++)
         ;
     got = cut_first(c, p + begin, n - begin, from - begin, true);
     wrong_first += (got ? begin + got : n) != want;
-    end = from + rnd((unsigned)(n - from));
+    end = from + rnd(n - from);
     got = cut_first(c, p + begin, end - begin, from - begin, false);
     wrong_window += got ? begin + got != want : want + margin < end;
 }
 
 int main(void)
 {
+    random_seed(1);
     static const char *const alphabets[] = {"ab\n", "a\n", "<|>\na", "a", "xyz<>\n", "\n\n1"};
     static unsigned char text[MAX_TEXT];
     unsigned char bytes[MAX_TOKENS][MAX_TOKEN];
@@ -95,7 +88,7 @@ int main(void)
                 (struct str){.p = bytes[k], .len = random_text(bytes[k], 1 + rnd(rnd(2) ? 1 : MAX_TOKEN), alphabet, 1)};
         if (special_init(&set, token, n_tokens, &e))
             abort();
-        unsigned kind = rnd(5);
+        uint64_t kind = rnd(5);
         cutter_init(&c, kind == 0, kind > 1, &set);
         bool is_long = rnd(20) == 0;
         size_t n = 1 + rnd(is_long ? MAX_TEXT : 60);

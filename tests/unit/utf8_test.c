@@ -22,11 +22,6 @@
 
 static unsigned char *low, *high; /* readable memory is [low, high) */
 
-static size_t below(size_t n)
-{
-    return (size_t)(next_random() % n);
-}
-
 /* MOST bytes between two pages that cannot be read. */
 static bool map_memory(void)
 {
@@ -228,17 +223,14 @@ static void test_lengths(const char *level)
 
 static size_t random_char(unsigned char *p, unsigned kind)
 {
-    size_t row = kind == 0   ? LEN(well_formed)
-                 : kind == 1 ? below(1)
-                 : kind == 2 ? below(5)
-                             : below(LEN(well_formed) + 3);
+    size_t row = kind == 0 ? LEN(well_formed) : kind == 1 ? rnd(1) : kind == 2 ? rnd(5) : rnd(LEN(well_formed) + 3);
     if (row >= LEN(well_formed)) {
-        *p = (unsigned char)below(0x80);
+        *p = (unsigned char)rnd(0x80);
         return 1;
     }
     size_t n = 0;
     for (; n < 4 && well_formed[row][n][0]; n++)
-        p[n] = (unsigned char)(well_formed[row][n][0] + below(well_formed[row][n][1] - well_formed[row][n][0] + 1u));
+        p[n] = (unsigned char)(well_formed[row][n][0] + rnd(well_formed[row][n][1] - well_formed[row][n][0] + 1u));
     return n;
 }
 
@@ -249,8 +241,8 @@ static size_t random_text(unsigned char *p, size_t n)
     unsigned kind = 0;
     while (len + 4 <= n) {
         if (stretch-- == 0) {
-            stretch = below(200);
-            kind = (unsigned)below(5);
+            stretch = rnd(200);
+            kind = (unsigned)rnd(5);
         }
         len += random_char(p + len, kind);
     }
@@ -281,7 +273,7 @@ static void test_alarms(enum simd level)
     bool ok = true;
     memset(p, 'a', UTF8_BEHIND);
     for (size_t i = 0; ok && i < N_RANDOM; i++) {
-        size_t n = UTF8_BEHIND + random_text(p + UTF8_BEHIND, UTF8_AHEAD + 4 + below(i % 10 ? 100 : MOST - 300));
+        size_t n = UTF8_BEHIND + random_text(p + UTF8_BEHIND, UTF8_AHEAD + 4 + rnd(i % 10 ? 100 : MOST - 300));
         ok = alone(level, p, n) == n;
     }
     tap_ok(ok, "%s: valid text is seen to be valid without the plain version's help", simd_name(level));
@@ -292,19 +284,19 @@ static void test_random(const char *level)
     static unsigned char text[MOST];
     bool ok = true, valid = true, cut;
     for (size_t i = 0; ok && valid && i < N_RANDOM; i++) {
-        size_t len = random_text(text, 4 + below(i % 10 ? 700 : MOST - 3));
+        size_t len = random_text(text, 4 + rnd(i % 10 ? 700 : MOST - 3));
         unsigned char *p = high - len;
         memcpy(p, text, len);
         valid = utf8_valid_len(p, len, &cut) == len && !cut;
         ok = same(p, len);
-        for (size_t n_bad = below(4); ok && len > 0 && n_bad > 0; n_bad--) {
-            size_t at = below(len);
-            switch (below(4)) {
+        for (size_t n_bad = rnd(4); ok && len > 0 && n_bad > 0; n_bad--) {
+            size_t at = rnd(len);
+            switch (rnd(4)) {
             case 0:
-                p[at] = (unsigned char)below(256);
+                p[at] = (unsigned char)rnd(256);
                 break;
             case 1:
-                p[at] ^= (unsigned char)(1u << below(8));
+                p[at] ^= (unsigned char)(1u << rnd(8));
                 break;
             case 2: /* one goes */
                 memmove(p + 1, p, at);
@@ -312,7 +304,7 @@ static void test_random(const char *level)
                 break;
             default: /* cut before and after */
                 p += at;
-                len = below(len - at + 1);
+                len = rnd(len - at + 1);
             }
             ok = same(p, len);
         }
@@ -356,10 +348,10 @@ static void test_clean(const char *level)
     struct err e;
     bool ok = true;
     for (size_t i = 0; ok && i < N_RANDOM / 20; i++) {
-        size_t len = random_text(high - MOST, 4 + below(MOST - 3)), every = 1 + below(i % 2 ? 1000 : 30);
+        size_t len = random_text(high - MOST, 4 + rnd(MOST - 3)), every = 1 + rnd(i % 2 ? 1000 : 30);
         unsigned char *p = high - MOST;
-        for (size_t at = below(every); at < len; at += 1 + below(2 * every))
-            p[at] = (unsigned char)below(256);
+        for (size_t at = rnd(every); at < len; at += 1 + rnd(2 * every))
+            p[at] = (unsigned char)rnd(256);
         clean_plain(&want, p, len, i % 4 < 2);
         got.len = 0;
         ok = utf8_clean(&got, p, len, i % 4 < 2, SIZE_MAX, &e) == (ptrdiff_t)len && got.len == want.len &&

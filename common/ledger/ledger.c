@@ -1,0 +1,309 @@
+/* ledger.c - see ledger.h. */
+#include "ledger/ledger.h"
+
+#include "records/failure.h"
+#include "records/parts.h"
+#include "records/payload.h"
+#include "sys/num.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Out of memory in a macro of uthash is reported by the caller, who finds the item without a table. */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+enum { MOST_FAILURES = 1000 }; /* kept; of more, the lowest */
+
+enum batch_state { OPEN, TAKEN, DROPPED };
+
+/* A failure, until it is known whether it matters. */
+struct ledger_failure {
+    unsigned char run[ID_LEN];
+    uint64_t source, offset;
+    int code;
+    struct buf msg;
+};
+
+struct ledger_batch {
+    unsigned char id[ID_LEN];
+    enum batch_state state;
+    enum record_type kind; /* of its records; 0: none has come */
+    struct intervals seen; /* the numbers of the records that came */
+    uint64_t n_seen, checksum;
+    bool known; /* its runs are known */
+    void *content;
+    struct parts end;     /* the commit or summary */
+    struct commit commit; /* once all of that is there; points into it */
+    bool ended, is_summary;
+    UT_hash_handle hh;
+};
+
+static const unsigned char NO_RUN[ID_LEN];
+
+void ledger_init(struct ledger *l, const struct ledger_content *content, void *ctx)
+{
+    *l = (struct ledger){.content = content, .ctx = ctx};
+}
+
+/* Gives back what only an open batch needs. */
+static void batch_forget(struct ledger *l, struct ledger_batch *b)
+{
+    if (b->content)
+        l->content->drop(l->ctx, b->content);
+    b->content = NULL;
+    intervals_free(&b->seen);
+    commit_free(&b->commit);
+    parts_free(&b->end);
+}
+
+void ledger_free(struct ledger *l)
+{
+    struct ledger_batch *b, *next;
+    HASH_ITER(hh, l->batches, b, next)
+    {
+        HASH_DEL(l->batches, b);
+        batch_forget(l, b);
+        free(b);
+    }
+    coverage_free(&l->coverage);
+    for (size_t i = 0; i < l->n_failures; i++)
+        buf_free(&l->failures[i].msg);
+    free(l->failures);
+}
+
+static struct ledger_batch *get_batch(struct ledger *l, const unsigned char *id, struct err *e)
+{
+    struct ledger_batch *b;
+    HASH_FIND(hh, l->batches, id, ID_LEN, b);
+    if (b)
+        return b;
+    b = calloc(1, sizeof *b);
+    if (b) {
+        memcpy(b->id, id, ID_LEN);
+        HASH_ADD(hh, l->batches, id, ID_LEN, b);
+    }
+    if (!b || !b->hh.tbl) {
+        free(b);
+        err_mem(e, "the list of batches", sizeof *b);
+        return NULL;
+    }
+    return b;
+}
+
+/* ---- Batches ---- */
+
+/* Enters a batch that counts. */
+static int take_batch(struct ledger *l, struct ledger_batch *b, struct err *e)
+{
+    if (b->content && l->content->take(l->ctx, b->content, e))
+        return -1;
+    if (__builtin_add_overflow(l->n_items, b->commit.n_items, &l->n_items))
+        return err_set(e, EX_DATAERR, "the counts add up to more than 2^64 - 1");
+    if (coverage_enter(&l->coverage, &b->commit, e))
+        return -1;
+    l->n_batches++;
+    l->n_summaries += b->is_summary;
+    return 0;
+}
+
+/* Closes a batch if its end and all of its records have come. */
+static int try_close(struct ledger *l, struct ledger_batch *b, const char *stream, struct err *e)
+{
+    const struct commit *k = &b->commit;
+    enum overlap o = OVERLAP_ALL;
+    if (!b->ended || b->n_seen < k->n_records)
+        return 0;
+    if (b->n_seen > k->n_records || b->checksum != k->checksum || (b->kind && b->kind != k->kind))
+        return err_set(e, EX_DATAERR, "a batch whose records do not add up to what it says at its end");
+    if (coverage_check_rules(&l->coverage, k->rules, stream, e) || coverage_overlap(&l->coverage, k, &o, e))
+        return -1;
+    if (o == OVERLAP_NONE && take_batch(l, b, e))
+        return -1;
+    l->n_overlapping += o == OVERLAP_PART;
+    b->state = o == OVERLAP_NONE ? TAKEN : DROPPED;
+    batch_forget(l, b);
+    return 0;
+}
+
+/* A record of words or tokens. */
+static int put_content(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
+{
+    struct batch_place in;
+    if (batch_place_get(&in, rec, e))
+        return -1;
+    bool has_run = memcmp(in.run, NO_RUN, ID_LEN) != 0;
+    struct ledger_batch *b = get_batch(l, in.batch, e);
+    if (!b || (has_run && coverage_see(&l->coverage, in.run, e)))
+        return -1;
+    l->tokens |= rec->type == RECORD_TOKENS;
+    if (in.seq >= UINT64_MAX - 1 || b->state != OPEN || intervals_overlap(&b->seen, in.seq, in.seq + 1) != OVERLAP_NONE)
+        return 0; /* came already */
+    if (b->kind && b->kind != (enum record_type)rec->type)
+        return err_set(e, EX_DATAERR, "a batch with records of words and of tokens");
+    b->kind = (enum record_type)rec->type;
+    b->known |= has_run;
+    if (intervals_add(&b->seen, in.seq, in.seq + 1, e) || l->content->put(l->ctx, &b->content, rec, e))
+        return -1;
+    b->n_seen++;
+    b->checksum += rec->checksum;
+    return try_close(l, b, stream, e);
+}
+
+/* A commit or summary, or a part of it. */
+static int put_end(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
+{
+    struct part part;
+    if (part_get(&part, rec, e))
+        return -1;
+    struct ledger_batch *b = get_batch(l, part.id, e);
+    if (!b)
+        return -1;
+    if (b->state != OPEN)
+        return 0;
+    b->is_summary = rec->type == RECORD_SUMMARY;
+    int whole = parts_add(&b->end, &part, e);
+    if (whole <= 0)
+        return whole;
+    if (commit_get(&b->commit, (struct str){b->end.whole.p, b->end.whole.len}, e))
+        return -1;
+    b->ended = b->known = true;
+    /* Its runs are seen from now on, even if its records never come. */
+    for (size_t i = 0; i < b->commit.n_runs; i++) {
+        if (coverage_see(&l->coverage, b->commit.run[i].run, e))
+            return -1;
+    }
+    return try_close(l, b, stream, e);
+}
+
+/* ---- Failures ---- */
+
+static bool failure_lower(const struct ledger_failure *a, const struct ledger_failure *b)
+{
+    return a->source != b->source ? a->source < b->source : a->offset < b->offset;
+}
+
+/* Where to keep one more failure; NULL: it is not low enough to be kept, or (code set) out of memory. */
+static struct ledger_failure *failure_room(struct ledger *l, const struct ledger_failure *f, struct err *e)
+{
+    if (l->n_failures < MOST_FAILURES) {
+        if (array_grow(&l->failures, &l->cap_failures, l->n_failures + 1, sizeof *l->failures, "failures", e))
+            return NULL;
+        struct ledger_failure *at = &l->failures[l->n_failures++];
+        *at = (struct ledger_failure){0};
+        return at;
+    }
+    struct ledger_failure *highest = &l->failures[0];
+    for (size_t i = 1; i < l->n_failures; i++) {
+        if (failure_lower(highest, &l->failures[i]))
+            highest = &l->failures[i];
+    }
+    return failure_lower(f, highest) ? highest : NULL;
+}
+
+static int put_failure(struct ledger *l, const struct record *rec, struct err *e)
+{
+    struct failure in;
+    if (failure_get(&in, rec, e))
+        return -1;
+    if (memcmp(in.run, NO_RUN, ID_LEN) == 0)
+        l->unknown_run = true;
+    else if (coverage_see(&l->coverage, in.run, e))
+        return -1;
+    struct ledger_failure f = {.source = in.source, .offset = in.offset, .code = (int)in.code};
+    memcpy(f.run, in.run, ID_LEN);
+    e->code = 0;
+    struct ledger_failure *at = failure_room(l, &f, e);
+    if (!at)
+        return e->code ? -1 : 0;
+    f.msg = at->msg;
+    f.msg.len = 0;
+    *at = f;
+    return buf_put(&at->msg, in.msg.p, in.msg.len, e);
+}
+
+/* The lowest failure that no later success has made up for, or NULL. */
+static const struct ledger_failure *open_failure(const struct ledger *l)
+{
+    const struct ledger_failure *lowest = NULL;
+    for (size_t i = 0; i < l->n_failures; i++) {
+        const struct ledger_failure *f = &l->failures[i];
+        if (!coverage_has(&l->coverage, f->run, f->source, f->offset) && (!lowest || failure_lower(f, lowest)))
+            lowest = f;
+    }
+    return lowest;
+}
+
+int ledger_put(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
+{
+    switch (rec->type) {
+    case RECORD_WORDS:
+    case RECORD_TOKENS:
+        return put_content(l, rec, stream, e);
+    case RECORD_COMMIT:
+    case RECORD_SUMMARY:
+        return put_end(l, rec, stream, e);
+    case RECORD_PROMISE:
+        return coverage_promise(&l->coverage, rec, stream, e);
+    case RECORD_FAILURE:
+        return put_failure(l, rec, e);
+    case RECORD_CHUNK:
+    case RECORD_RANGE:
+        return err_set(e, EX_DATAERR, "these are chunks, not counts; they go through bpe-count first");
+    default:
+        return err_set(e, EX_DATAERR, "a record of unknown type 0x%02X", rec->type);
+    }
+}
+
+/* ---- The end ---- */
+
+/* Names the first missing range, and how much is missing in all. */
+static int report_missing(const struct ledger *l, const char *advice, struct err *e)
+{
+    const struct coverage_gap gap = coverage_missing(&l->coverage);
+    if (gap.n == 0)
+        return err_set(e, EX_SOFTWARE, "internal error: incomplete, but nothing is missing");
+    char more[120] = "", all[32];
+    if (gap.n > 1)
+        snprintf(more, sizeof more, ", nor were %llu more ranges (%s in all)", (unsigned long long)gap.n - 1,
+                 num_bytes(all, sizeof all, (double)gap.bytes));
+    return err_set(e, EX_TEMPFAIL, "%.*s: bytes %llu-%llu were never %s%s%s%s%s",
+                   (int)(gap.name.len < 500 ? gap.name.len : 500), (const char *)gap.name.p,
+                   (unsigned long long)gap.first.begin, (unsigned long long)gap.first.end - 1,
+                   l->tokens ? "encoded" : "counted", more, *advice ? "; " : "", advice,
+                   l->n_overlapping ? " (counts that overlap others in part were left out)" : "");
+}
+
+int ledger_finish(struct ledger *l, const char *advice, struct err *e)
+{
+    struct ledger_batch *b, *next;
+    enum coverage_state state = coverage_state(&l->coverage);
+    bool torn_sum = false;
+    HASH_ITER(hh, l->batches, b, next)
+    {
+        /* A worker's open batch is a failed attempt, whose ranges are missing or were done by another. Of a sum over
+         * several runs we would not even know what is missing. */
+        torn_sum |= b->state == OPEN && !b->known;
+    }
+    if (state == COVERAGE_COMPLETE && !torn_sum && !l->unknown_run)
+        return 0;
+    l->lost = torn_sum || l->unknown_run;
+    const struct ledger_failure *f = open_failure(l);
+    if (f)
+        return err_set(e, f->code, "%.*s", (int)f->msg.len, (const char *)f->msg.p);
+    if (state == COVERAGE_NOTHING && !l->batches)
+        return err_set(e, EX_TEMPFAIL, "nothing came in: no input, or what should have made it did not run");
+    if (torn_sum)
+        return err_set(e, EX_TEMPFAIL, "a sum is cut off before its end; make it again");
+    if (state == COVERAGE_UNPROMISED)
+        return err_set(e, EX_TEMPFAIL,
+                       "the run's promise never came: bpe-chunk did not finish, or its end was lost; "
+                       "run the whole line again");
+    return report_missing(l, advice, e);
+}
+
+size_t ledger_n_seen(const struct ledger *l)
+{
+    return HASH_COUNT(l->batches);
+}

@@ -1,0 +1,97 @@
+/* commit.c - see commit.h. */
+#include "records/commit.h"
+
+#include "records/payload.h"
+
+#include <stdlib.h>
+
+int commit_put_head(struct buf *out, const struct commit *k, struct err *e)
+{
+    return put_varint(out, k->kind, e) || put_string(out, k->rules.p, k->rules.len, e) ||
+                   put_varint(out, k->n_records, e) || put_u64le(out, k->checksum, e) ||
+                   put_varint(out, k->n_items, e) || put_varint(out, k->n_runs, e)
+               ? -1
+               : 0;
+}
+
+int commit_put_run(struct buf *out, const struct commit_run *r, struct err *e)
+{
+    int rc = buf_put(out, r->run, ID_LEN, e) || put_varint(out, r->promised_bytes, e) ||
+             put_varint(out, r->skipped, e) || put_string(out, r->where.p, r->where.len, e) ||
+             put_varint(out, r->whole, e) || put_varint(out, r->total, e) || put_varint(out, r->n_ranges, e);
+    for (size_t i = 0; i < r->n_ranges && rc == 0; i++)
+        rc = put_varint(out, r->range[i].source, e) || put_varint(out, r->range[i].begin, e) ||
+             put_varint(out, r->range[i].end, e);
+    return rc ? -1 : 0;
+}
+
+/* The ranges of all runs are in one array, which moves as it grows; so runs get their pointers at the end. */
+static int get_ranges(struct commit *k, size_t *n, size_t *cap, struct commit_run *r, struct cursor *c, struct err *e)
+{
+    if (r->n_ranges > cursor_left(c)) /* each takes three bytes at least */
+        return payload_damaged(e, "commit");
+    if (array_grow(&k->ranges, cap, *n + r->n_ranges, sizeof *k->ranges, "the ranges of a commit", e))
+        return -1;
+    for (size_t i = 0; i < r->n_ranges; i++) {
+        struct commit_range *x = &k->ranges[(*n)++];
+        x->source = get_varint(c);
+        x->begin = get_varint(c);
+        x->end = get_varint(c);
+        if (c->bad || x->begin >= x->end)
+            return payload_damaged(e, "commit");
+    }
+    return 0;
+}
+
+static int get_runs(struct commit *k, struct cursor *c, struct err *e)
+{
+    size_t n = 0, cap = 0;
+    k->run = calloc(k->n_runs + 1, sizeof *k->run);
+    if (!k->run)
+        return err_mem(e, "the runs of a commit", k->n_runs * sizeof *k->run);
+    for (size_t i = 0; i < k->n_runs; i++) {
+        struct commit_run *r = &k->run[i];
+        r->run = get_bytes(c, ID_LEN);
+        r->promised_bytes = get_varint(c);
+        r->skipped = get_varint(c);
+        r->where.p = get_string(c, &r->where.len);
+        r->whole = get_choice(c, 1);
+        r->total = get_varint(c);
+        r->n_ranges = get_varint(c);
+        if (c->bad || (r->whole && r->n_ranges))
+            return payload_damaged(e, "commit");
+        if (get_ranges(k, &n, &cap, r, c, e))
+            return -1;
+    }
+    n = 0;
+    for (size_t i = 0; i < k->n_runs; i++) {
+        k->run[i].range = k->ranges + n;
+        n += k->run[i].n_ranges;
+    }
+    return 0;
+}
+
+int commit_get(struct commit *k, struct str content, struct err *e)
+{
+    struct cursor c = cursor_over(content.p, content.len);
+    *k = (struct commit){0};
+    uint64_t kind = get_varint(&c);
+    k->rules.p = get_string(&c, &k->rules.len);
+    k->n_records = get_varint(&c);
+    k->checksum = get_u64le(&c);
+    k->n_items = get_varint(&c);
+    k->n_runs = get_varint(&c);
+    if (c.bad || k->n_runs > cursor_left(&c) || (kind != RECORD_WORDS && kind != RECORD_TOKENS)) {
+        k->n_runs = 0;
+        return payload_damaged(e, "commit");
+    }
+    k->kind = (enum record_type)kind;
+    return get_runs(k, &c, e) || payload_get_extensions(&c, "commit", e) ? -1 : 0;
+}
+
+void commit_free(struct commit *k)
+{
+    free(k->run);
+    free(k->ranges);
+    *k = (struct commit){0};
+}

@@ -1,0 +1,30 @@
+/* failure.h - why something could not be done, sent down the line: whoever proves completeness at its end repeats it.
+ */
+#ifndef BPE_RECORDS_FAILURE_H
+#define BPE_RECORDS_FAILURE_H
+
+#include "records/record.h"
+#include "sys/str.h"
+
+#include <stdint.h>
+
+#define FAILURE_NOWHERE UINT64_MAX /* a source or an offset that is not known */
+
+struct failure {
+    const unsigned char *run; /* ID_LEN bytes; all zero if it is not known: then nobody knows what is lost */
+    uint64_t source, offset;  /* where; or FAILURE_NOWHERE */
+    uint64_t code;            /* exit status */
+    struct str msg;
+};
+
+/* Appends the whole record, never longer than RECORD_ATOMIC (the message is cut to fit). -1: out of memory. */
+int failure_put_record(struct buf *out, const struct failure *f, struct err *e);
+
+/* Reads one; pointers are borrowed from the record. -1 with EX_DATAERR. */
+int failure_get(struct failure *f, const struct record *rec, struct err *e);
+
+/* Writes why this program failed to a descriptor, by one write(2). run may be NULL: not known. Nothing is said if that
+ * fails, too: what is above it all is the error itself. */
+void failure_send(int fd, const unsigned char *run, uint64_t source, uint64_t offset, const struct err *why);
+
+#endif

@@ -1,0 +1,130 @@
+"""lib.py - for tests in Python: the programs called, the Test Anything Protocol, bytes as readable text.
+
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    import lib
+
+    code, out, err = lib.run(["bpe-view"], records)
+    lib.ok(code == 0, "it can be read", err)
+    sys.exit(lib.done())
+
+BUILD (default build) is where the programs are; they are on PATH then, as those of tests/oracle. What a test made up by
+chance must be made again: seed() gives the random seed and prints it.
+"""
+import os
+import random
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+TESTS = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(TESTS)
+BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.join(TOP, "build"))
+os.environ["PATH"] = f"{BUILD}:{BUILD}/tests/oracle:{os.environ['PATH']}"
+# Under ASan a request for more memory than there is must fail as malloc does, not end the program.
+os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":allocator_may_return_null=1:max_allocation_size_mb=4096"
+ERRORS = {64, 65, 66, 70, 71, 73, 74, 75}  # the exit statuses of a program that says what is wrong
+EOT = "<|endoftext|>"
+
+
+# ---- Running programs ----
+
+def run(args, data=b"", timeout=None, **options):
+    """(exit status, standard output, standard error as text); a signal is a negative status."""
+    p = subprocess.run(args, input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, check=False, **options)
+    return p.returncode, p.stdout, p.stderr.decode(errors="replace")
+
+
+def must(*args, data=b""):
+    """What a program writes that must not fail; if it does, the test ends."""
+    code, out, err = run(args, data)
+    if code:
+        raise SystemExit(f"not ok - {' '.join(args)}\n# exit {code}: {err}")
+    return out
+
+
+def text(seed, size, kind="mixed"):
+    """Made-up text, see text.py."""
+    return must(sys.executable, TESTS + "/text.py", str(seed), str(size), kind)
+
+
+def write(path, data):
+    with open(path, "wb") as f:
+        f.write(data)
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+# ---- The Test Anything Protocol ----
+
+count = failed = 0
+
+
+def ok(good, name, note=""):
+    """One test; the note is shown if it failed. Returns whether it is good."""
+    global count, failed
+    count += 1
+    failed += not good
+    print(f"{'' if good else 'not '}ok {count} - {name}", flush=True)
+    if not good and note:
+        print("# " + str(note)[:1500].replace("\n", "\n# "), flush=True)
+    return good
+
+
+def skip(name, reason):
+    """One test that cannot run here."""
+    global count
+    count += 1
+    print(f"ok {count} - {name} # SKIP {reason}")
+
+
+def skip_all(reason):
+    print(f"1..0 # SKIP {reason}")
+    sys.exit(0)
+
+
+def done():
+    """Prints the plan; the exit status. No test at all is a failure, too."""
+    print(f"1..{count}")
+    return 1 if failed or not count else 0
+
+
+def seed(given=None):
+    """The random seed: the one given, else SEED of the environment, else any. It is printed."""
+    value = int(given if given is not None else os.environ.get("SEED") or random.SystemRandom().randrange(1 << 32))
+    print(f"# seed {value}", flush=True)
+    return value
+
+
+# ---- Bytes as readable text ----
+
+def byte_to_unicode():
+    """GPT-2's: the printable ones stand for themselves, the others for characters from U+0100 on."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    rest = [b for b in range(256) if b not in printable]
+    return {**{b: chr(b) for b in printable}, **{b: chr(0x100 + n) for n, b in enumerate(rest)}}
+
+
+SPELLED = byte_to_unicode()
+BYTE = {c: b for b, c in SPELLED.items()}
+ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"\\": b"\\"}
+
+
+def spell(token):
+    return "".join(SPELLED[b] for b in token)
+
+
+def unspell(spelled):
+    return bytes(BYTE[c] for c in spelled)
+
+
+def unescape(shown):
+    """What bpe-view's escapes stand for."""
+    return re.sub(rb"\\(?:([nrt\\])|x([0-9A-F]{2}))", lambda m: ESCAPES[m[1]] if m[1] else bytes([int(m[2], 16)]), shown)
+
+
+def first_difference(got, want):
+    return next((i for i, (g, w) in enumerate(zip(got, want)) if g != w), min(len(got), len(want)))
