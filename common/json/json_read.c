@@ -1,8 +1,8 @@
 /* json_read.c - see json_read.h.
  *
  * A file goes through a window; a string that its end cuts is moved to the front, and the window grows for one that is
- * longer. Memory is a window that never changes. Loops over white space and text look at vectors that may reach past the
- * window's end, into the padding, and then count only what they found before the end.
+ * longer. Memory is a window that never changes. Loops over white space and text look at vectors that may reach past
+ * the window's end, into the padding, and then count only what they found before the end.
  */
 #include "json/json_read.h"
 
@@ -328,8 +328,8 @@ static size_t unescape(unsigned char *to, size_t *n, const unsigned char *p, siz
     return used;
 }
 
-/* Writes without its escapes what was written as p[0 .. len), which is never longer; to may be NULL. Gives the length, or
- * SIZE_MAX: there is no such escape at *where, *what says why. */
+/* Writes without its escapes what was written as p[0 .. len), which is never longer; to may be NULL. Gives the length,
+ * or SIZE_MAX: there is no such escape at *where, *what says why. */
 static size_t unescape_all(unsigned char *to, const unsigned char *p, size_t len, bool lenient, size_t *where,
                            const char **what)
 {
