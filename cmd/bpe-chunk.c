@@ -10,10 +10,10 @@
 #include "chunk/token_watch.h"
 #include "chunk/wanted.h"
 #include "core/model.h"
+#include "core/model_rules.h"
 #include "io/fd.h"
 #include "io/prog.h"
-#include "model/model_open.h"
-#include "model/model_rules.h"
+#include "model/model_read.h"
 #include "records/payload.h"
 #include "records/record.h"
 #include "scan/scan.h"
@@ -130,7 +130,8 @@ static int make_rules(struct chunker *c, struct err *e)
     struct rules r = {0};
     const struct reading reading = {
         .invalid = o->invalid, .jsonl = o->jsonl, .field = str_of(o->field), .skip_bad_lines = o->skip_bad_lines};
-    int rc = (o->model && model_open(&c->model, o->model, o->pattern, NULL, 0, e)) || set_pattern(c, &r, e) ||
+    const struct model_opts given = {.pattern = o->pattern};
+    int rc = (o->model && model_read(&c->model, o->model, &given, e)) || set_pattern(c, &r, e) ||
                      set_special(c, &r, e) || rules_put(&c->writer.rules, &r, e) ||
                      reading_put(&c->writer.reading, &reading, e) || set_cutter(c, &r, o->jsonl, e)
                  ? -1

@@ -2,6 +2,7 @@
 #include "core/model.h"
 #include "io/fd.h"
 #include "io/prog.h"
+#include "model/model_read.h"
 #include "records/record.h"
 #include "sys/buf.h"
 #include "sys/bytes.h"

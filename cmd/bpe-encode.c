@@ -5,16 +5,15 @@
  */
 #include "chunk/chunk_reader.h"
 #include "core/model.h"
+#include "core/model_rules.h"
 #include "encode/tokenize.h"
 #include "io/fd.h"
 #include "io/prog.h"
-#include "model/model_open.h"
-#include "model/model_rules.h"
+#include "model/model_read.h"
 #include "records/batch.h"
 #include "records/record.h"
 #include "scan/scan.h"
 #include "sys/buf.h"
-#include "sys/hash.h"
 #include "sys/simd.h"
 
 #include <getopt.h>
@@ -94,19 +93,11 @@ struct program {
 
 /* ---- The model ---- */
 
-static uint64_t fingerprint(const struct model *m)
-{
-    uint64_t h = 0;
-    for (uint32_t id = 0; id < m->n_ids; id++)
-        if (m->token[id].p)
-            h = hash_bytes(m->token[id].p, m->token[id].len, h + id);
-    return hash_bytes(m->merge, m->n_merges * sizeof *m->merge, h);
-}
-
 static int read_model(struct program *p, struct err *e)
 {
     const struct options *o = &p->opt;
-    if (model_open(&p->model, o->model, o->pattern, o->special_token, o->n_special_token, e))
+    const struct model_opts given = {o->pattern, o->special_token, o->n_special_token};
+    if (model_read(&p->model, o->model, &given, e))
         return -1;
     unsigned least = model_id_bytes(&p->model);
     if (o->width && o->width < least)
@@ -418,7 +409,7 @@ static int set_format(struct program *p, enum format by_input, struct err *e)
     if (p->format == RECORDS && p->opt.path)
         return err_set(e, EX_USAGE, "-o is for -f raw and text; records go to standard output");
     if (p->format == RECORDS)
-        p->piece.model = fingerprint(&p->model);
+        p->piece.model = model_fingerprint(&p->model);
     return p->format == TEXT || p->opt.path ? 0 : prog_no_terminal(e);
 }
 

@@ -10,7 +10,7 @@
 #include "ledger/ledger.h"
 #include "model/assign_ids.h"
 #include "model/formats.h"
-#include "model/model_write.h"
+#include "model/model_save.h"
 #include "records/payload.h"
 #include "sys/num.h"
 #include "sys/simd.h"
@@ -52,7 +52,7 @@ struct options {
     enum learn_tie tie;
     uint64_t min_frequency, max_token_len;
     enum order special;
-    enum model_format format;
+    const struct model_format *format;
     const char *path;
     char **files;
     int n_files;
@@ -65,8 +65,8 @@ struct merger {
     struct batch_stores stores;
     struct rules rules;
     struct progress progress;
-    struct trained_merge *merges; /* owned */
-    struct str *special;          /* owned */
+    struct merge *merges; /* owned */
+    struct str *special;  /* owned */
 };
 
 /* ---- Reading the sum ---- */
@@ -137,7 +137,7 @@ static void show_progress(void *ctx, uint64_t done, uint64_t goal)
 }
 
 /* Learns, and sets up the model (which borrows from m). */
-static int learn(struct merger *m, struct trained *model, struct err *e)
+static int learn(struct merger *m, struct learned *model, struct err *e)
 {
     const struct options *o = &m->opt;
     const struct rules *r = &m->rules;
@@ -164,27 +164,21 @@ static int learn(struct merger *m, struct trained *model, struct err *e)
                             .n_special = r->n_special,
                             .progress = show_progress,
                             .progress_ctx = m};
-    const struct learn_merge *merges;
     size_t n;
     progress_start(&m->progress, NAME);
-    int rc = learner_run(m->learner, &lo, &merges, &n, e);
+    int rc = learner_run(m->learner, &lo, &m->merges, &n, e);
     progress_end(&m->progress);
     free(special);
     if (rc)
         return -1;
-    m->merges = malloc((n + 1) * sizeof *m->merges);
-    if (!m->merges)
-        return err_mem(e, "the merges", (n + 1) * sizeof *m->merges);
-    for (size_t i = 0; i < n; i++)
-        m->merges[i] = (struct trained_merge){merges[i].left, merges[i].right};
     learner_free(m->learner); /* now, as the model may be large */
     m->learner = NULL;
-    *model = (struct trained){.merges = m->merges,
+    *model = (struct learned){.merges = m->merges,
                               .n_merges = n,
                               .special = m->special,
                               .n_special = r->n_special,
                               .merges_as_strings = o->merges_as_strings};
-    model->special_first = o->special == FIRST || (o->special == BY_FORMAT && o->format == MODEL_JSON);
+    model->special_first = o->special == FIRST || (o->special == BY_FORMAT && o->format->special_first);
     if (n + least < o->vocab_size)
         prog_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu",
                   o->min_frequency > 1 ? " that occurs often enough" : "", (unsigned long long)(n + least),
@@ -193,7 +187,7 @@ static int learn(struct merger *m, struct trained *model, struct err *e)
 }
 
 /* The pattern as the model names it. */
-static int set_pattern(struct merger *m, struct trained *model, struct err *e)
+static int set_pattern(struct merger *m, struct learned *model, struct err *e)
 {
     const struct rules *r = &m->rules;
     const struct pattern *pattern = r->n_regex ? NULL : pattern_find(r->pattern);
@@ -203,17 +197,17 @@ static int set_pattern(struct merger *m, struct trained *model, struct err *e)
     model->n_regex = pattern ? pattern->n_regex : r->n_regex;
     model->regex = pattern ? pattern->regex : r->regex;
     model->pattern = pattern ? pattern->name : NULL;
-    for (size_t i = 0; i < r->n_regex && m->opt.format == MODEL_JSON; i++)
-        if (model_has_possessive_count(model->regex[i]))
+    for (size_t i = 0; i < r->n_regex && m->opt.format->dialect == PATTERN_ONIGURUMA; i++)
+        if (pattern_has_possessive_count(model->regex[i]))
             prog_note(NAME, "the regex has }+, which Hugging Face tokenizers reads as a repetition, not as possessive: "
                             "write (?>...{n,m}) or the model splits text otherwise than it was counted");
     return 0;
 }
 
-static int write_model(const struct options *o, const struct trained *trained, struct err *e)
+static int write_model(const struct options *o, const struct learned *learned, struct err *e)
 {
     struct model model;
-    if (trained_model(&model, trained, o->format, e))
+    if (assign_ids(&model, learned, o->format, e))
         return -1;
     int rc = model_save(&model, o->format, o->path, e);
     model_free(&model);
@@ -233,12 +227,12 @@ static void say_how_much(const struct merger *m, bool all_read, struct err *e)
 
 static int run(struct merger *m, struct err *e)
 {
-    struct trained trained;
+    struct learned learned;
     if (simd_prepare(e))
         return -1;
     bool all_read = read_sum(m, e) == 0;
-    if (all_read && learn(m, &trained, e) == 0)
-        return set_pattern(m, &trained, e) || write_model(&m->opt, &trained, e) ? -1 : 0;
+    if (all_read && learn(m, &learned, e) == 0)
+        return set_pattern(m, &learned, e) || write_model(&m->opt, &learned, e) ? -1 : 0;
     if (e->code == EX_OSERR && m->learner)
         say_how_much(m, all_read, e);
     return -1;
@@ -286,7 +280,7 @@ static int parse_option(struct options *o, int c, char **argv, struct err *e)
         return 0;
     case 'f':
         i = prog_choice("-f", optarg, model_format_names(), e);
-        o->format = (enum model_format)i;
+        o->format = i < 0 ? NULL : model_format_at((size_t)i);
         return i < 0 ? -1 : 0;
     case OPT_MERGES:
         i = prog_choice("--merges", optarg, form, e);
@@ -313,13 +307,14 @@ static int check_options(const struct options *o, struct err *e)
     if (o->vocab_size < 256 || o->vocab_size > INT32_MAX)
         return err_set(e, EX_USAGE, "-v %llu: must be between 256 (the bytes; more with special tokens) and %d",
                        (unsigned long long)o->vocab_size, INT32_MAX);
-    if (o->format == MODEL_GPT2 && !o->path)
-        return err_set(e, EX_USAGE, "-f gpt2 makes two files; name a directory for them with -o");
-    if (o->special == FIRST && o->format == MODEL_TIKTOKEN)
-        return err_set(e, EX_USAGE, "--special-first: in the tiktoken format special tokens come last");
-    if (o->special != BY_FORMAT && o->format == MODEL_MERGES)
-        return err_set(e, EX_USAGE, "--special-first and --special-last: the merges format has no ids");
-    if (o->merges_as_strings && o->format != MODEL_JSON)
+    const struct model_format *f = o->format;
+    if (f->is_directory && !o->path)
+        return err_set(e, EX_USAGE, "-f %s makes two files; name a directory for them with -o", f->name);
+    if (o->special == FIRST && f->special_apart)
+        return err_set(e, EX_USAGE, "--special-first: in the %s format special tokens come last", f->name);
+    if (o->special != BY_FORMAT && !f->has_ids)
+        return err_set(e, EX_USAGE, "--special-first and --special-last: the %s format has no ids", f->name);
+    if (o->merges_as_strings && !f->has_merge_forms)
         return err_set(e, EX_USAGE, "--merges is for -f json");
     return 0;
 }
@@ -354,6 +349,7 @@ int main(int argc, char **argv)
 {
     static struct merger m;
     struct err e;
+    m.opt.format = model_format_at(0);
     fd_prepare();
     int rc = parse(&m.opt, argc, argv, &e);
     if (rc > 0)

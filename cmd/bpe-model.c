@@ -6,8 +6,9 @@
 #include "io/fd.h"
 #include "io/prog.h"
 #include "model/formats.h"
-#include "model/model_open.h"
-#include "model/model_write.h"
+#include "model/model_convert.h"
+#include "model/model_read.h"
+#include "model/model_save.h"
 #include "sys/buf.h"
 
 #include <getopt.h>
@@ -35,7 +36,7 @@ static const char usage[] =
 
 struct options {
     bool info, has_format, has_form, merges_as_strings;
-    enum model_format format;
+    const struct model_format *format;
     const char *path, *model, *pattern;
     const char **special; /* owned */
     size_t n_special;
@@ -106,9 +107,8 @@ static int put_vocab(struct buf *out, const struct model *m, struct err *e)
 static int describe(const struct model *m, struct err *e)
 {
     struct buf out = {0};
-    int rc = buf_printf(&out, e, "format: %s\n", model_format_names()[m->format]) || put_split(&out, m, e) ||
-             put_vocab(&out, m, e) || put_special(&out, m, e) || fd_write(1, out.p, out.len, "standard output", e) ||
-             fd_close_stdout(e);
+    int rc = buf_printf(&out, e, "format: %s\n", m->format->name) || put_split(&out, m, e) || put_vocab(&out, m, e) ||
+             put_special(&out, m, e) || fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
     buf_free(&out);
     return rc ? -1 : 0;
 }
@@ -116,15 +116,13 @@ static int describe(const struct model *m, struct err *e)
 /* ---- Converting ---- */
 
 /* Remarks about what is written, but not read by others as it is meant. */
-static void warn(const struct model *m, enum model_format format)
+static void warn(const struct model *m, const struct model_format *f)
 {
-    bool gpt2 = m->pattern && !strcmp(m->pattern, "gpt2");
-    if (format == MODEL_GPT2 && !gpt2)
-        prog_note(NAME,
-                  "vocab.json and merges.txt do not say the pattern, which readers take to be gpt2; here it is %s",
-                  pattern_name(m));
-    for (size_t i = 0; format == MODEL_JSON && i < m->n_regex; i++) {
-        if (model_has_possessive_count(m->regex[i]))
+    if (f->implied && !(m->pattern && !strcmp(m->pattern, f->implied)))
+        prog_note(NAME, "%s do not say the pattern, which readers take to be %s; here it is %s", f->in_directory,
+                  f->implied, pattern_name(m));
+    for (size_t i = 0; f->dialect == PATTERN_ONIGURUMA && i < m->n_regex; i++) {
+        if (pattern_has_possessive_count(m->regex[i]))
             prog_note(NAME, "the regex has }+, which Hugging Face tokenizers reads as a repetition, not as possessive: "
                             "tokenizer.json splits text otherwise than this model");
     }
@@ -134,7 +132,7 @@ static int convert(const struct options *o, struct model *m, struct err *e)
 {
     if (o->has_form)
         m->merges_as_strings = o->merges_as_strings;
-    if (model_convert(m, o->format, e) || model_save(m, o->format, o->path, e))
+    if (o->format->check(m, e) || model_save(m, o->format, o->path, e))
         return -1;
     warn(m, o->format);
     return 0;
@@ -143,7 +141,8 @@ static int convert(const struct options *o, struct model *m, struct err *e)
 static int run(const struct options *o, struct err *e)
 {
     struct model m;
-    if (model_open(&m, o->model, o->pattern, o->special, o->n_special, e))
+    const struct model_opts given = {o->pattern, o->special, o->n_special};
+    if (model_read(&m, o->model, &given, e))
         return -1;
     int rc = o->info ? describe(&m, e) : convert(o, &m, e);
     model_free(&m);
@@ -164,7 +163,7 @@ static int parse_option(struct options *o, int c, char **argv, struct err *e)
         return 0;
     case 'f':
         i = prog_choice("-f", optarg, model_format_names(), e);
-        o->format = (enum model_format)i;
+        o->format = i < 0 ? NULL : model_format_at((size_t)i);
         o->has_format = true;
         return i < 0 ? -1 : 0;
     case OPT_MERGES:
@@ -197,9 +196,9 @@ static int check_options(const struct options *o, int n_files, struct err *e)
         return err_set(e, EX_USAGE, "one model at a time; of GPT-2's two files name one, or their directory");
     if (o->info && (o->has_format || o->path))
         return err_set(e, EX_USAGE, "--info writes no model: leave out -f and -o");
-    if (o->format == MODEL_GPT2 && !o->path)
-        return err_set(e, EX_USAGE, "-f gpt2 makes two files; name a directory for them with -o");
-    if (o->has_form && (o->info || o->format != MODEL_JSON))
+    if (o->format->is_directory && !o->path)
+        return err_set(e, EX_USAGE, "-f %s makes two files; name a directory for them with -o", o->format->name);
+    if (o->has_form && (o->info || !o->format->has_merge_forms))
         return err_set(e, EX_USAGE, "--merges is for -f json");
     return 0;
 }
@@ -229,7 +228,7 @@ static int parse(struct options *o, int argc, char **argv, struct err *e)
 
 int main(int argc, char **argv)
 {
-    struct options o = {0};
+    struct options o = {.format = model_format_at(0)};
     struct err e;
     fd_prepare();
     int rc = parse(&o, argc, argv, &e);

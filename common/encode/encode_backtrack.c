@@ -169,13 +169,13 @@ static bool read_list(struct backtrack *g, struct merges *m)
 {
     const struct model *model = m->model;
     for (size_t i = 0; i < model->n_merges; i++) {
-        const struct model_merge *x = &model->merge[i];
+        const struct merge *x = &model->merge[i];
         if (merges_rank(m, x->left, x->right) == i && g->token[x->result].order == NONE &&
             makes(g, m, x->left, x->right, (uint32_t)i))
             set_token(g, x->result, (uint32_t)i, x->left, x->right);
     }
     for (size_t i = 0; i < model->n_merges; i++) {
-        const struct model_merge *x = &model->merge[i];
+        const struct merge *x = &model->merge[i];
         const struct backtrack_token *l = &g->token[x->left], *r = &g->token[x->right];
         if ((l->order != NONE && l->order > i) || (r->order != NONE && r->order > i))
             return false;

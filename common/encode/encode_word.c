@@ -241,7 +241,7 @@ static int merge_at(struct word_encoder *w, const struct word_symbols *s, uint32
         if (w->len[left] + w->len[right] != w->len[result])
             return 0;
     } else {
-        const struct model_merge *g = &m->merge[rank];
+        const struct merge *g = &m->merge[rank];
         result = g->result;
         if (left != g->left || right != g->right)
             return 0;

@@ -711,6 +711,21 @@ int json_read_skip(struct json_reader *r)
     return 0;
 }
 
+int json_read_members(struct json_reader *r, const char *const *names, uint32_t *seen, int (*take)(void *ctx, int key),
+                      void *ctx)
+{
+    struct str name;
+    int more;
+    if (json_read_object(r))
+        return -1;
+    while ((more = json_read_key(r, &name)) > 0) {
+        int key = json_read_which(r, name, names, seen);
+        if (key < 0 || (names[key] ? take(ctx, key) : json_read_skip(r)))
+            return -1;
+    }
+    return more;
+}
+
 int json_read_end(struct json_reader *r)
 {
     int c = next(r);
