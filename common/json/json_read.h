@@ -3,7 +3,7 @@
  * and other control characters in strings are errors. The rest depends:
  *
  *   - strict, as Rust's serde_json: valid UTF-8, no lone surrogates, at most JSON_READ_DEPTH levels of arrays and
- * objects;
+ *     objects;
  *   - lenient, as Python's json module: bytes that are not UTF-8 stay in strings as they are, a lone surrogate (\ud800
  *     without its other half, which UTF-8 cannot express) is one byte 0xFF, and JSON_READ_LENIENT_DEPTH levels pass.
  *
@@ -83,8 +83,8 @@ int json_read_item(struct json_reader *r);
 int json_read_string(struct json_reader *r, struct str *s);
 int json_read_raw_string(struct json_reader *r, struct str *s);
 
-/* A string as it is written, escapes and all (which are checked): json_unescape makes the string of it. Borrowed from
- * the memory if such is read. */
+/* A string as it is written, escapes and all (which are checked): json_unescape makes the string of it. When memory is
+ * read, it is borrowed from there. */
 int json_read_written(struct json_reader *r, struct str *s);
 
 /* Appends to *to, with room for JSON_READ_PAD bytes after it, what a lenient reader makes of a string that
