@@ -4,55 +4,26 @@
  * raw ids where whoever runs it keeps the order.
  */
 #include "chunk/chunk_reader.h"
+#include "cli/program.h"
+#include "cli/progress.h"
 #include "core/model.h"
 #include "core/model_rules.h"
 #include "encode/tokenize.h"
 #include "io/fd.h"
-#include "io/prog.h"
 #include "model/model_read.h"
 #include "records/batch.h"
 #include "records/record.h"
 #include "scan/scan.h"
 #include "sys/buf.h"
-#include "sys/simd.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NAME "bpe-encode"
 
-static const char usage[] =
-    "usage: bpe-encode -m MODEL [-f raw|records|text] [-d u16|u32]\n"
-    "                  [--eot=none|before|after] [--eot-token=TOKEN]\n"
-    "                  [--special=token|text|error] [--invalid=error|replace|skip|bytes]\n"
-    "                  [--jsonl[=FIELD]] [--on-error=fail|skip] [-p NAME] [-s TOKEN[=ID]]...\n"
-    "                  [-o PATH] [FILE...]\n"
-    "Encodes text by a model's tokens. FILEs (standard input if none, or -) are plain text, or\n"
-    "zstd or gzip of it; or chunks, from bpe-chunk -m MODEL.\n"
-    "  -m, --model=MODEL      tokenizer.json, a directory with vocab.json and merges.txt, or .tiktoken\n"
-    "  -f, --format=FORMAT    raw: ids, little-endian (default for text); records (default for chunks);\n"
-    "                         text: ids in decimal, a line a document\n"
-    "  -d, --dtype=TYPE       u16 (default where the vocabulary fits) or u32\n"
-    "      --eot=WHERE        one separator before or after each document, instead of those in the\n"
-    "                         text; none (default): only those\n"
-    "      --eot-token=TOKEN  the separator (default <|endoftext|> and the like, or the only one)\n"
-    "      --special=WHAT     special tokens in text become their ids (token, default), are text as\n"
-    "                         any other, or an error\n"
-    "      --invalid=WHAT     invalid UTF-8 is an error (default), or replace it by U+FFFD, or skip it,\n"
-    "                         or bytes: each such byte becomes its token\n"
-    "      --jsonl[=FIELD]    JSON Lines; the text is the string at FIELD (default text; a.b nests)\n"
-    "      --on-error=WHAT    fail on (default), or skip, a line that is no JSON or lacks the string\n"
-    "  -p, --pattern=NAME     the pattern, for a .tiktoken file that has no PATH.json beside it\n"
-    "  -s, --special-token=TOKEN[=ID]\n"
-    "                         a special token of such a model; repeat for several\n"
-    "  -o, --output=PATH      the ids go to PATH, which appears when all is done\n"
-    "  -h, --help             this text\n"
-    "      --version          version\n";
-
 enum format { BY_INPUT, RAW, RECORDS, TEXT };
+enum dtype { BY_VOCABULARY, U16, U32 };
 enum special { SPECIAL_TOKEN, SPECIAL_TEXT, SPECIAL_ERROR };
 
 struct options {
@@ -60,16 +31,17 @@ struct options {
     const char **special_token; /* owned array */
     size_t n_special_token;
     enum format format;
-    unsigned width; /* bytes of an id; 0: by the vocabulary */
+    enum dtype dtype;
     enum tokenize_eot eot;
     enum special special;
-    bool has_invalid, jsonl, skip_bad_lines;
+    bool has_invalid, jsonl;
+    unsigned skip_bad_lines; /* 0 or 1 */
     enum invalid_policy invalid;
     char **files;
     int n_files;
 };
 
-struct program {
+struct encoding {
     struct options opt;
     struct model model;
     struct encoder encoder;
@@ -93,17 +65,17 @@ struct program {
 
 /* ---- The model ---- */
 
-static int read_model(struct program *p, struct err *e)
+static int read_model(struct encoding *p, struct err *e)
 {
     const struct options *o = &p->opt;
     const struct model_opts given = {o->pattern, o->special_token, o->n_special_token};
     if (model_read(&p->model, o->model, &given, e))
         return -1;
     unsigned least = model_id_bytes(&p->model);
-    if (o->width && o->width < least)
+    if (o->dtype == U16 && least > 2)
         return err_set(e, EX_USAGE, "-d u16: %s has ids up to %lu, which do not fit; use -d u32", o->model,
                        (unsigned long)p->model.n_ids - 1);
-    p->piece.width = o->width ? o->width : least;
+    p->piece.width = o->dtype == BY_VOCABULARY ? least : o->dtype == U16 ? 2 : 4;
     p->pattern = model_pattern(&p->model);
     return encoder_init(&p->encoder, &p->model, p->piece.width == 4, e);
 }
@@ -114,7 +86,7 @@ static struct str token_of(const struct model_special *s)
 }
 
 /* The special token that separates documents, which need not be found in text; NULL if there is none. */
-static const struct model_special *find_separator(const struct program *p)
+static const struct model_special *find_separator(const struct encoding *p)
 {
     static const char deepseek[] = "<\xEF\xBD\x9C" /* a fullwidth bar; a low block for a space */
                                    "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>";
@@ -134,7 +106,7 @@ static const struct model_special *find_separator(const struct program *p)
     return !asked && n_special == 1 ? only : NULL;
 }
 
-static int no_separator(const struct program *p, struct err *e)
+static int no_separator(const struct encoding *p, struct err *e)
 {
     const struct model *m = &p->model;
     const char *asked = p->opt.eot_token;
@@ -150,7 +122,7 @@ static int no_separator(const struct program *p, struct err *e)
 }
 
 /* Sets what separates documents: its id, and its place among the special tokens of the text. */
-static int set_separator(const struct program *p, struct tokenize *t, const struct rules *r, struct err *e)
+static int set_separator(const struct encoding *p, struct tokenize *t, const struct rules *r, struct err *e)
 {
     const struct model_special *s = find_separator(p);
     t->separator = SIZE_MAX;
@@ -168,7 +140,7 @@ static int set_separator(const struct program *p, struct tokenize *t, const stru
 /* ---- Rules ---- */
 
 /* The model's rules, to encode text by. */
-static int put_rules(struct program *p, struct buf *out, struct err *e)
+static int put_rules(struct encoding *p, struct buf *out, struct err *e)
 {
     const struct options *o = &p->opt;
     const struct model *m = &p->model;
@@ -184,7 +156,7 @@ static int put_rules(struct program *p, struct buf *out, struct err *e)
 }
 
 /* Whether chunks were made by this model's pattern. */
-static int check_pattern(const struct program *p, const struct rules *r, struct err *e)
+static int check_pattern(const struct encoding *p, const struct rules *r, struct err *e)
 {
     struct rules own = {0};
     int rc = model_rules_pattern(&own, &p->model, p->pattern, e);
@@ -199,7 +171,7 @@ static int check_pattern(const struct program *p, const struct rules *r, struct 
 }
 
 /* The ids of the chunks' special tokens, which must be those of the model. */
-static int match_special(const struct program *p, const struct rules *r, uint32_t *id, struct err *e)
+static int match_special(const struct encoding *p, const struct rules *r, uint32_t *id, struct err *e)
 {
     const struct model *m = &p->model;
     const char *hint = p->opt.special == SPECIAL_TEXT ? "; --special=text wants bpe-chunk --no-special"
@@ -229,7 +201,7 @@ static int match_special(const struct program *p, const struct rules *r, uint32_
 
 /* ---- Writing ---- */
 
-static int write_out(struct program *p, const void *bytes, size_t n, struct err *e)
+static int write_out(struct encoding *p, const void *bytes, size_t n, struct err *e)
 {
     return fd_write(p->fd, bytes, n, p->out_name, e);
 }
@@ -256,7 +228,7 @@ static uint32_t id_at(const struct ids *ids, size_t i)
 }
 
 /* A line a document. */
-static int write_text(struct program *p, const struct tokenize *t, struct err *e)
+static int write_text(struct encoding *p, const struct tokenize *t, struct err *e)
 {
     size_t seen = 0;
     p->out.len = 0;
@@ -275,7 +247,7 @@ static int write_text(struct program *p, const struct tokenize *t, struct err *e
     return write_out(p, p->out.p, p->out.len, e);
 }
 
-static int write_records(struct program *p, struct tokenize *t, struct err *e)
+static int write_records(struct encoding *p, struct tokenize *t, struct err *e)
 {
     if (!p->batch_open)
         batch_begin(&p->batch, RECORD_TOKENS, p->fd, p->out_name, p->reader.run);
@@ -287,7 +259,7 @@ static int write_records(struct program *p, struct tokenize *t, struct err *e)
 /* Takes the ids that have come. */
 static int flush_ids(void *ctx, struct err *e)
 {
-    struct program *p = ctx;
+    struct encoding *p = ctx;
     struct tokenize *t = p->current;
     int rc = 0;
     if (p->format == TEXT) {
@@ -306,7 +278,7 @@ static int flush_ids(void *ctx, struct err *e)
 
 static int open_run(void *ctx, struct chunk_run *r, struct err *e)
 {
-    struct program *p = ctx;
+    struct encoding *p = ctx;
     const struct rules *rules = &r->rules;
     struct tokenize *t = r->work = calloc(1, sizeof *t);
     if (!t)
@@ -335,7 +307,7 @@ static void close_run(struct chunk_run *r)
 
 static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)
 {
-    struct program *p = ctx;
+    struct encoding *p = ctx;
     struct tokenize *t = p->current = r->work;
     t->pretokenizer.invalid = r->reading.invalid;
     t->documents = x->documents;
@@ -351,7 +323,7 @@ static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, st
 static ptrdiff_t encode_text(void *ctx, struct chunk_run *r, const unsigned char *text, size_t n, enum text_end end,
                              size_t *where, struct err *e)
 {
-    struct program *p = ctx;
+    struct encoding *p = ctx;
     ptrdiff_t used = tokenize_text(r->work, text, n, end, where, e);
     if (used > 0 && p->progress.active) {
         p->n_bytes += (uint64_t)used;
@@ -368,11 +340,11 @@ static int end_piece(void *ctx, struct chunk_run *r, const struct piece *x, stru
 
 static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
 {
-    struct program *p = ctx;
+    struct encoding *p = ctx;
     p->runs.len = 0;
     if (p->format != RECORDS && r->skipped.n)
-        prog_note(NAME, "%llu lines were left out; the first: %.*s", (unsigned long long)r->skipped.n,
-                  (int)r->skipped.first.len, (const char *)r->skipped.first.p);
+        program_note(NAME, "%llu lines were left out; the first: %.*s", (unsigned long long)r->skipped.n,
+                     (int)r->skipped.first.len, (const char *)r->skipped.first.p);
     if (chunk_run_put(r, &p->runs, e) || p->format != RECORDS)
         return p->format == RECORDS ? -1 : 0;
     if (!p->batch_open)
@@ -384,7 +356,7 @@ static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
 /* Raw ids and text have no place for records. */
 static int pass_on(void *ctx, const void *record, size_t n, struct err *e)
 {
-    struct program *p = ctx;
+    struct encoding *p = ctx;
     return p->format == RECORDS ? write_out(p, record, n, e) : 0;
 }
 
@@ -399,7 +371,7 @@ static const struct chunk_ops ops = {.name = NAME,
 
 /* ---- Inputs ---- */
 
-static int set_format(struct program *p, enum format by_input, struct err *e)
+static int set_format(struct encoding *p, enum format by_input, struct err *e)
 {
     if (p->format != BY_INPUT)
         return 0;
@@ -410,10 +382,10 @@ static int set_format(struct program *p, enum format by_input, struct err *e)
         return err_set(e, EX_USAGE, "-o is for -f raw and text; records go to standard output");
     if (p->format == RECORDS)
         p->piece.model = model_fingerprint(&p->model);
-    return p->format == TEXT || p->opt.path ? 0 : prog_no_terminal(e);
+    return p->format == TEXT || p->opt.path ? 0 : program_no_terminal(e);
 }
 
-static int encode_records(struct program *p, struct input *in, const struct buf *first, struct err *e)
+static int encode_records(struct encoding *p, struct input *in, const struct buf *first, struct err *e)
 {
     struct record_reader reader;
     const struct options *o = &p->opt;
@@ -433,7 +405,7 @@ static int encode_records(struct program *p, struct input *in, const struct buf 
     return rc;
 }
 
-static int encode_plain(struct program *p, struct input *in, const struct buf *first, uint64_t source, struct err *e)
+static int encode_plain(struct encoding *p, struct input *in, const struct buf *first, uint64_t source, struct err *e)
 {
     const struct options *o = &p->opt;
     const struct reading how = {.invalid = o->invalid,
@@ -458,7 +430,7 @@ static int encode_plain(struct program *p, struct input *in, const struct buf *f
     return chunk_reader_text(&p->reader, p->text_run, in, first, source, e);
 }
 
-static int encode_file(struct program *p, const char *path, uint64_t source, struct err *e)
+static int encode_file(struct encoding *p, const char *path, uint64_t source, struct err *e)
 {
     struct buf first = {0};
     struct input *in = input_open(path, e);
@@ -483,8 +455,9 @@ static int encode_file(struct program *p, const char *path, uint64_t source, str
     return rc;
 }
 
-static int run(struct program *p, struct err *e)
+static int run(void *ctx, struct err *e)
 {
+    struct encoding *p = ctx;
     const struct options *o = &p->opt;
     if (read_model(p, e))
         return -1;
@@ -504,12 +477,23 @@ static int run(struct program *p, struct err *e)
         *e = p->reader.passed;
         return -1;
     }
-    return chunk_reader_finish(&p->reader, e) || (o->path ? outfile_commit(&p->outfile, e) : fd_close_stdout(e)) ? -1
-                                                                                                                 : 0;
+    return chunk_reader_finish(&p->reader, e) || (o->path ? outfile_commit(&p->outfile, e) : fd_close_stdout(e))
+               ? -1
+               : p->reader.passed.code;
 }
 
-static void program_free(struct program *p)
+static void send_failure(void *ctx, const struct err *e)
 {
+    struct encoding *p = ctx;
+    if (p->format == RECORDS)
+        chunk_reader_send_failure(&p->reader, p->fd, e);
+}
+
+static void encoding_free(void *ctx)
+{
+    struct encoding *p = ctx;
+    if (p->opt.path)
+        outfile_drop(&p->outfile);
     chunk_reader_free(&p->reader);
     encoder_free(&p->encoder);
     model_free(&p->model);
@@ -519,77 +503,9 @@ static void program_free(struct program *p)
     free(p->opt.special_token);
 }
 
-/* ---- The command line ---- */
-
-enum { OPT_EOT = 256, OPT_EOT_TOKEN, OPT_SPECIAL, OPT_INVALID, OPT_JSONL, OPT_ON_ERROR, OPT_VERSION };
-
-static int parse_option(struct options *o, int c, char **argv, struct err *e)
+static int check(void *ctx, struct err *e)
 {
-    static const char *const format[] = {"raw", "records", "text", NULL};
-    static const char *const type[] = {"u16", "u32", NULL};
-    static const char *const eot[] = {"none", "before", "after", NULL};
-    static const char *const special[] = {"token", "text", "error", NULL};
-    static const char *const invalid[] = {"error", "replace", "skip", "bytes", NULL};
-    static const char *const on_error[] = {"fail", "skip", NULL};
-    char version[200];
-    int i;
-    switch (c) {
-    case 'm':
-        o->model = optarg;
-        return 0;
-    case 'f':
-        i = prog_choice("-f", optarg, format, e);
-        o->format = (enum format)(i + 1);
-        return i < 0 ? -1 : 0;
-    case 'd':
-        i = prog_choice("-d", optarg, type, e);
-        o->width = i == 1 ? 4 : 2;
-        return i < 0 ? -1 : 0;
-    case OPT_EOT:
-        i = prog_choice("--eot", optarg, eot, e);
-        o->eot = (enum tokenize_eot)i;
-        return i < 0 ? -1 : 0;
-    case OPT_EOT_TOKEN:
-        o->eot_token = optarg;
-        return 0;
-    case OPT_SPECIAL:
-        i = prog_choice("--special", optarg, special, e);
-        o->special = (enum special)i;
-        return i < 0 ? -1 : 0;
-    case OPT_INVALID:
-        i = prog_choice("--invalid", optarg, invalid, e);
-        o->invalid = (enum invalid_policy)i;
-        o->has_invalid = true;
-        return i < 0 ? -1 : 0;
-    case OPT_JSONL:
-        o->jsonl = true;
-        o->field = optarg ? optarg : "text";
-        return *o->field ? 0 : err_set(e, EX_USAGE, "--jsonl=: the field has no name");
-    case OPT_ON_ERROR:
-        i = prog_choice("--on-error", optarg, on_error, e);
-        o->skip_bad_lines = i == 1;
-        return i < 0 ? -1 : 0;
-    case 'p':
-        o->pattern = optarg;
-        return 0;
-    case 's':
-        return prog_add(&o->special_token, &o->n_special_token, optarg, e);
-    case 'o':
-        o->path = strcmp(optarg, "-") == 0 ? NULL : optarg;
-        return 0;
-    case 'h':
-        e->code = prog_print(NAME, usage);
-        return 1;
-    case OPT_VERSION:
-        e->code = prog_print(NAME, scanner_version(version, sizeof version, NAME " " BPE_VERSION));
-        return 1;
-    default:
-        return prog_bad_option(c, argv, e);
-    }
-}
-
-static int check_options(const struct options *o, struct err *e)
-{
+    const struct options *o = &((const struct encoding *)ctx)->opt;
     if (!o->model)
         return err_set(e, EX_USAGE, "by which model? give -m MODEL; see --help");
     if (o->skip_bad_lines && !o->jsonl)
@@ -599,49 +515,79 @@ static int check_options(const struct options *o, struct err *e)
     return 0;
 }
 
-static int parse(struct options *o, int argc, char **argv, struct err *e)
+/* ---- The command line ---- */
+
+static struct encoding self = {.fd = 1, .out_name = "standard output", .outfile.fd = -1};
+
+static int check_field(const char *word, struct err *e)
 {
-    static const struct option longs[] = {{"model", required_argument, NULL, 'm'},
-                                          {"format", required_argument, NULL, 'f'},
-                                          {"dtype", required_argument, NULL, 'd'},
-                                          {"eot", required_argument, NULL, OPT_EOT},
-                                          {"eot-token", required_argument, NULL, OPT_EOT_TOKEN},
-                                          {"special", required_argument, NULL, OPT_SPECIAL},
-                                          {"invalid", required_argument, NULL, OPT_INVALID},
-                                          {"jsonl", optional_argument, NULL, OPT_JSONL},
-                                          {"on-error", required_argument, NULL, OPT_ON_ERROR},
-                                          {"pattern", required_argument, NULL, 'p'},
-                                          {"special-token", required_argument, NULL, 's'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"version", no_argument, NULL, OPT_VERSION},
-                                          {0}};
-    e->code = 0;
-    for (int c; (c = getopt_long(argc, argv, ":m:f:d:p:s:o:h", longs, NULL)) != -1;) {
-        int rc = parse_option(o, c, argv, e);
-        if (rc)
-            return rc;
-    }
-    o->files = prog_files(argc, argv, &o->n_files);
-    return check_options(o, e);
+    return word && !*word ? err_set(e, EX_USAGE, "--jsonl=: the field has no name") : 0;
 }
+
+static const char *const formats[] = {"raw", "records", "text", NULL}, *const dtypes[] = {"u16", "u32", NULL},
+                         *const eots[] = {"none", "before", "after", NULL},
+                         *const specials[] = {"token", "text", "error", NULL},
+                         *const on_error[] = {"fail", "skip", NULL};
+
+static const struct option_row options[] = {
+    {'m', "model", "MODEL", "tokenizer.json, a directory with vocab.json and merges.txt, or .tiktoken",
+     .kind = OPTION_TEXT, .to.text = &self.opt.model},
+    {'f', "format", "FORMAT",
+     "raw: ids, little-endian (default for text); records (default for chunks);\n"
+     "text: ids in decimal, a line a document",
+     .kind = OPTION_CHOICE, .to.choice = &self.opt.format, .words = formats, .first = RAW},
+    {'d', "dtype", "TYPE", "u16 (default where the vocabulary fits) or u32", .kind = OPTION_CHOICE,
+     .to.choice = &self.opt.dtype, .words = dtypes, .first = U16},
+    {0, "eot", "WHERE",
+     "one separator before or after each document, instead of those in the\n"
+     "text; none (default): only those",
+     .kind = OPTION_CHOICE, .to.choice = &self.opt.eot, .words = eots},
+    {0, "eot-token", "TOKEN", "the separator (default <|endoftext|> and the like, or the only one)",
+     .kind = OPTION_TEXT, .to.text = &self.opt.eot_token},
+    {0, "special", "WHAT",
+     "special tokens in text become their ids (token, default), are text as\n"
+     "any other, or an error",
+     .kind = OPTION_CHOICE, .to.choice = &self.opt.special, .words = specials},
+    {0, "invalid", "WHAT",
+     "invalid UTF-8 is an error (default), or replace it by U+FFFD, or skip it,\n"
+     "or bytes: each such byte becomes its token",
+     .kind = OPTION_CHOICE, .to.choice = &self.opt.invalid, .words = invalid_policy_names,
+     .given = &self.opt.has_invalid},
+    {0, "jsonl", "FIELD", "JSON Lines; the text is the string at FIELD (default text; a.b nests)", .kind = OPTION_TEXT,
+     .to.text = &self.opt.field, .if_none = "text", .given = &self.opt.jsonl, .check = check_field},
+    {0, "on-error", "WHAT", "fail on (default), or skip, a line that is no JSON or lacks the string",
+     .kind = OPTION_CHOICE, .to.choice = &self.opt.skip_bad_lines, .words = on_error},
+    {'p', "pattern", "NAME", "the pattern, for a .tiktoken file that has no PATH.json beside it", .kind = OPTION_TEXT,
+     .to.text = &self.opt.pattern},
+    {'s', "special-token", "TOKEN[=ID]", "a special token of such a model; repeat for several", .kind = OPTION_TEXTS,
+     .to.texts = {&self.opt.special_token, &self.opt.n_special_token}},
+    {'o', "output", "PATH", "the ids go to PATH, which appears when all is done", .kind = OPTION_OUTPUT,
+     .to.text = &self.opt.path},
+    {0},
+};
+
+static const struct program program = {
+    .name = NAME,
+    .synopsis = "-m MODEL [-f raw|records|text] [-d u16|u32]\n"
+                "[--eot=none|before|after] [--eot-token=TOKEN]\n"
+                "[--special=token|text|error] [--invalid=error|replace|skip|bytes]\n"
+                "[--jsonl[=FIELD]] [--on-error=fail|skip] [-p NAME] [-s TOKEN[=ID]]...\n"
+                "[-o PATH] [FILE...]",
+    .about = "Encodes text by a model's tokens. FILEs (standard input if none, or -) are plain text, or\n"
+             "zstd or gzip of it; or chunks, from bpe-chunk -m MODEL.",
+    .options = options,
+    .files = &self.opt.files,
+    .n_files = &self.opt.n_files,
+    .version = scanner_version,
+    .ctx = &self,
+    .check = check,
+    .run = run,
+    .send_failure = send_failure,
+    .free = encoding_free,
+};
 
 int main(int argc, char **argv)
 {
-    static struct program p = {.fd = 1, .out_name = "standard output"};
-    struct err e;
-    fd_prepare();
-    chunk_reader_init(&p.reader, &ops, &p);
-    int rc = parse(&p.opt, argc, argv, &e);
-    if (rc > 0)
-        return e.code;
-    if (rc == 0)
-        rc = simd_prepare(&e) || run(&p, &e) ? -1 : 0;
-    if (rc < 0 && p.opt.path)
-        outfile_drop(&p.outfile);
-    if (rc < 0 && p.format == RECORDS && !isatty(1))
-        chunk_reader_send_failure(&p.reader, p.fd, &e);
-    int code = rc < 0 ? prog_fail(NAME, &e) : p.reader.passed.code;
-    program_free(&p);
-    return code;
+    chunk_reader_init(&self.reader, &ops, &self);
+    return program_main(&program, argc, argv);
 }
