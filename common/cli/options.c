@@ -69,7 +69,7 @@ static int make_table(struct getopt_table *t, const struct option_row *rows, siz
         if (!r->letter)
             continue;
         *letter++ = r->letter;
-        for (int k = 0; r->argument && k <= (r->if_none != NULL); k++)
+        for (int colons = !r->argument ? 0 : r->if_none ? 2 : 1; colons > 0; colons--)
             *letter++ = ':';
     }
     return 0;
