@@ -37,12 +37,12 @@ struct options {
 
 struct worker {
     struct options opt;
-    struct chunk_reader pieces; /* a run's work is a struct counter */
+    struct chunk_reader reader; /* a run's work is a struct counter */
     struct buf runs;
     struct batch batch;
 };
 
-/* ---- Pieces ---- */
+/* ---- Counting ---- */
 
 static int open_run(void *ctx, struct chunk_run *r, struct err *e)
 {
@@ -89,14 +89,25 @@ static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
             return -1;
     }
     w->runs.len = 0;
-    if (chunk_reader_put_run(r, &w->runs, e) ||
+    if (chunk_run_put(r, &w->runs, e) ||
         batch_end(&w->batch, RECORD_COMMIT, (struct str){r->encoded_rules.p, r->encoded_rules.len}, &w->runs, 1, e))
         return -1;
     return table_clear(&c->table, e);
 }
 
-static const struct chunk_ops ops = {
-    .name = NAME, .open = open_run, .close = close_run, .text = count_text, .is_full = is_full, .flush = end_batch};
+static int pass_on(void *ctx, const void *record, size_t n, struct err *e)
+{
+    (void)ctx;
+    return fd_write(1, record, n, "standard output", e);
+}
+
+static const struct chunk_ops ops = {.name = NAME,
+                                     .open = open_run,
+                                     .close = close_run,
+                                     .text = count_text,
+                                     .is_full = is_full,
+                                     .flush = end_batch,
+                                     .pass = pass_on};
 
 /* ---- Records ---- */
 
@@ -105,7 +116,7 @@ static int count_stream(struct worker *w, const char *path, struct err *e)
     struct record_reader in;
     if (record_reader_open(&in, path, e))
         return -1;
-    int rc = chunk_reader_stream(&w->pieces, &in, true, false, e);
+    int rc = chunk_reader_stream(&w->reader, &in, false, e);
     record_reader_close(&in);
     return rc;
 }
@@ -116,7 +127,7 @@ static int run(struct worker *w, struct err *e)
         if (count_stream(w, w->opt.files[i], e))
             return -1;
     }
-    return chunk_reader_finish(&w->pieces, e) || fd_close_stdout(e) ? -1 : 0;
+    return chunk_reader_finish(&w->reader, e) || fd_close_stdout(e) ? -1 : 0;
 }
 
 /* Reads the command line. 0: go on; 1: help or version was printed, or failed to (e->code); -1: wrong use. */
@@ -154,16 +165,16 @@ int main(int argc, char **argv)
     static struct worker w;
     struct err e;
     fd_prepare();
-    chunk_reader_init(&w.pieces, &ops, &w);
+    chunk_reader_init(&w.reader, &ops, &w);
     int rc = parse(&w.opt, argc, argv, &e);
     if (rc > 0)
         return e.code;
     if (rc == 0)
         rc = prog_no_terminal(&e) || simd_prepare(&e) || run(&w, &e) ? -1 : 0;
     if (rc < 0 && !isatty(1))
-        chunk_reader_send_failure(&w.pieces, &e);
-    int code = rc < 0 ? prog_fail(NAME, &e) : w.pieces.passed.code;
-    chunk_reader_free(&w.pieces);
+        chunk_reader_send_failure(&w.reader, 1, &e);
+    int code = rc < 0 ? prog_fail(NAME, &e) : w.reader.passed.code;
+    chunk_reader_free(&w.reader);
     buf_free(&w.runs);
     batch_free(&w.batch);
     return code;

@@ -75,7 +75,7 @@ struct program {
     struct encoder encoder;
     const char *pattern; /* of the model, by name; NULL: by regexes, or not known */
     enum format format;
-    struct chunk_reader pieces; /* a run's work is a struct tokenize */
+    struct chunk_reader reader; /* a run's work is a struct tokenize */
     struct chunk_run *text_run;
     struct tokenize *current; /* whose ids come */
     struct batch_piece piece;
@@ -278,7 +278,7 @@ static int write_text(struct program *p, const struct tokenize *t, struct err *e
 static int write_records(struct program *p, struct tokenize *t, struct err *e)
 {
     if (!p->batch_open)
-        batch_begin(&p->batch, RECORD_TOKENS, p->fd, p->out_name, p->pieces.run);
+        batch_begin(&p->batch, RECORD_TOKENS, p->fd, p->out_name, p->reader.run);
     p->batch_open = true;
     make_little_endian(&t->ids);
     return batch_ids(&p->batch, &p->piece, t->ids.p, t->ids.n, t->end, t->n_ends, e);
@@ -370,15 +370,22 @@ static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
 {
     struct program *p = ctx;
     p->runs.len = 0;
-    if (p->format != RECORDS && r->skipped)
-        prog_note(NAME, "%llu lines were left out; the first: %.*s", (unsigned long long)r->skipped, (int)r->where.len,
-                  (const char *)r->where.p);
-    if (chunk_reader_put_run(r, &p->runs, e) || p->format != RECORDS)
+    if (p->format != RECORDS && r->skipped.n)
+        prog_note(NAME, "%llu lines were left out; the first: %.*s", (unsigned long long)r->skipped.n,
+                  (int)r->skipped.first.len, (const char *)r->skipped.first.p);
+    if (chunk_run_put(r, &p->runs, e) || p->format != RECORDS)
         return p->format == RECORDS ? -1 : 0;
     if (!p->batch_open)
         batch_begin(&p->batch, RECORD_TOKENS, p->fd, p->out_name, r->id);
     p->batch_open = false;
     return batch_end(&p->batch, RECORD_COMMIT, (struct str){r->encoded_rules.p, r->encoded_rules.len}, &p->runs, 1, e);
+}
+
+/* Raw ids and text have no place for records. */
+static int pass_on(void *ctx, const void *record, size_t n, struct err *e)
+{
+    struct program *p = ctx;
+    return p->format == RECORDS ? write_out(p, record, n, e) : 0;
 }
 
 static const struct chunk_ops ops = {.name = NAME,
@@ -387,7 +394,8 @@ static const struct chunk_ops ops = {.name = NAME,
                                      .begin = begin_piece,
                                      .text = encode_text,
                                      .end = end_piece,
-                                     .flush = end_batch};
+                                     .flush = end_batch,
+                                     .pass = pass_on};
 
 /* ---- Inputs ---- */
 
@@ -420,7 +428,7 @@ static int encode_records(struct program *p, struct input *in, const struct buf 
     if (!failed)
         failed = set_format(p, RECORDS, e) != 0;
     p->is_records = true;
-    int rc = chunk_reader_stream(&p->pieces, &reader, p->format == RECORDS, failed, e);
+    int rc = chunk_reader_stream(&p->reader, &reader, failed, e);
     record_reader_close(&reader);
     return rc;
 }
@@ -440,14 +448,14 @@ static int encode_plain(struct program *p, struct input *in, const struct buf *f
         return -1;
     if (!p->text_run) {
         if (put_rules(p, &rules, e) == 0 && reading_put(&reading, &how, e) == 0)
-            p->text_run = chunk_reader_own_run(&p->pieces, (struct str){rules.p, rules.len},
+            p->text_run = chunk_reader_own_run(&p->reader, (struct str){rules.p, rules.len},
                                                (struct str){reading.p, reading.len}, e);
         buf_free(&rules);
         buf_free(&reading);
         if (!p->text_run)
             return -1;
     }
-    return chunk_reader_text(&p->pieces, p->text_run, in, first, source, e);
+    return chunk_reader_text(&p->reader, p->text_run, in, first, source, e);
 }
 
 static int encode_file(struct program *p, const char *path, uint64_t source, struct err *e)
@@ -492,17 +500,17 @@ static int run(struct program *p, struct err *e)
             return -1;
     }
     progress_end(&p->progress);
-    if (p->pieces.passed.code && p->format != RECORDS) { /* nobody below will hear of it */
-        *e = p->pieces.passed;
+    if (p->reader.passed.code && p->format != RECORDS) { /* nobody below will hear of it */
+        *e = p->reader.passed;
         return -1;
     }
-    return chunk_reader_finish(&p->pieces, e) || (o->path ? outfile_commit(&p->outfile, e) : fd_close_stdout(e)) ? -1
+    return chunk_reader_finish(&p->reader, e) || (o->path ? outfile_commit(&p->outfile, e) : fd_close_stdout(e)) ? -1
                                                                                                                  : 0;
 }
 
 static void program_free(struct program *p)
 {
-    chunk_reader_free(&p->pieces);
+    chunk_reader_free(&p->reader);
     encoder_free(&p->encoder);
     model_free(&p->model);
     batch_free(&p->batch);
@@ -623,7 +631,7 @@ int main(int argc, char **argv)
     static struct program p = {.fd = 1, .out_name = "standard output"};
     struct err e;
     fd_prepare();
-    chunk_reader_init(&p.pieces, &ops, &p);
+    chunk_reader_init(&p.reader, &ops, &p);
     int rc = parse(&p.opt, argc, argv, &e);
     if (rc > 0)
         return e.code;
@@ -632,8 +640,8 @@ int main(int argc, char **argv)
     if (rc < 0 && p.opt.path)
         outfile_drop(&p.outfile);
     if (rc < 0 && p.format == RECORDS && !isatty(1))
-        chunk_reader_send_failure(&p.pieces, &e);
-    int code = rc < 0 ? prog_fail(NAME, &e) : p.pieces.passed.code;
+        chunk_reader_send_failure(&p.reader, p.fd, &e);
+    int code = rc < 0 ? prog_fail(NAME, &e) : p.reader.passed.code;
     program_free(&p);
     return code;
 }

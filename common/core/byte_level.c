@@ -114,8 +114,8 @@ size_t byte_level_get(unsigned char *to, const unsigned char *p, size_t n)
     while (p < end) {
         if (*p < 0x80) { /* a run of what stands for itself, eight bytes at a time */
             uint64_t x = swar_load(p);
-            uint64_t not = (x & SWAR_HIGH) | swar_less_or_equal(x, 0x20) | swar_equal(x, 0x7F);
-            size_t run = not ? swar_first(not ) : 8;
+            uint64_t other = (x & SWAR_HIGH) | swar_less_or_equal(x, 0x20) | swar_equal(x, 0x7F);
+            size_t run = other ? swar_first(other) : 8;
             memcpy(to, p, 8);
             if (run > (size_t)(end - p))
                 run = (size_t)(end - p);

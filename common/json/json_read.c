@@ -1,8 +1,8 @@
 /* json_read.c - see json_read.h.
  *
- * The file goes through a window; a string that its end cuts is moved to the front, and the window grows for one that
- * is longer. Behind the window's bytes are zeros, which end every loop over white space or text: only there, and not at
- * each byte, is it asked whether the window has ended.
+ * A file goes through a window; a string that its end cuts is moved to the front, and the window grows for one that is
+ * longer. Memory is a window that never changes. Loops over white space and text look at vectors that may reach past the
+ * window's end, into the padding, and then count only what they found before the end.
  */
 #include "json/json_read.h"
 
@@ -24,7 +24,17 @@ enum { WINDOW = 64 << 10 };
 
 static int fail_at(struct json_reader *r, uint64_t at, const char *what)
 {
-    return err_at(r->e, EX_DATAERR, r->name, at, "%s", what);
+    if (r->name)
+        return err_at(r->e, EX_DATAERR, r->name, at, "%s", what);
+    err_set(r->e, EX_DATAERR, "%s", what);
+    r->e->offset = at;
+    return -1;
+}
+
+/* The same for what is against the grammar, which messages about a file say. */
+static int bad_at(struct json_reader *r, uint64_t at, const char *what)
+{
+    return r->name ? err_at(r->e, EX_DATAERR, r->name, at, "bad JSON: %s", what) : fail_at(r, at, what);
 }
 
 int json_read_fail(struct json_reader *r, const char *fmt, ...)
@@ -37,34 +47,41 @@ int json_read_fail(struct json_reader *r, const char *fmt, ...)
     return fail_at(r, r->base + r->at, what);
 }
 
-static void pad(struct json_reader *r)
+static void show_buffer(struct json_reader *r)
 {
-    memset(r->window.p + r->window.len, 0, JSON_READ_PAD);
+    memset(r->buffer.p + r->buffer.len, 0, JSON_READ_PAD); /* has no meaning; but now it is no memory left as it was */
+    r->window = (struct str){r->buffer.p, r->buffer.len};
 }
 
 int json_read_init(struct json_reader *r, int fd, const char *name, struct buf *head, struct err *e)
 {
-    *r = (struct json_reader){.fd = fd, .name = name, .e = e, .window = *head, .keep = SIZE_MAX};
+    *r = (struct json_reader){.fd = fd, .name = name, .e = e, .buffer = *head, .keep = SIZE_MAX};
     *head = (struct buf){0};
-    size_t more = r->window.len < WINDOW ? WINDOW - r->window.len : 0;
-    if (buf_reserve(&r->window, more + JSON_READ_PAD, e)) {
+    size_t more = r->buffer.len < WINDOW ? WINDOW - r->buffer.len : 0;
+    if (buf_reserve(&r->buffer, more + JSON_READ_PAD, e)) {
         json_read_free(r);
         return -1;
     }
-    pad(r);
+    show_buffer(r);
     return 0;
+}
+
+void json_read_memory(struct json_reader *r, const unsigned char *p, size_t n, bool lenient, struct err *e)
+{
+    *r = (struct json_reader){
+        .fd = -1, .e = e, .text = r->text, .window = {p, n}, .keep = SIZE_MAX, .ended = true, .lenient = lenient};
 }
 
 void json_read_free(struct json_reader *r)
 {
-    buf_free(&r->window);
+    buf_free(&r->buffer);
     buf_free(&r->text);
 }
 
-/* More bytes; what lies before both `at` and `keep` goes. 1; 0: the file has ended. */
+/* More bytes; what lies before both `at` and `keep` goes. 1; 0: there are no more. */
 static int fill(struct json_reader *r)
 {
-    struct buf *w = &r->window;
+    struct buf *w = &r->buffer;
     size_t from = r->keep < r->at ? r->keep : r->at;
     if (r->ended)
         return 0;
@@ -79,12 +96,10 @@ static int fill(struct json_reader *r)
     if (w->cap - w->len < WINDOW / 2 + JSON_READ_PAD && buf_reserve(w, w->cap, r->e))
         return -1;
     ssize_t got = fd_read(r->fd, w->p + w->len, w->cap - w->len - JSON_READ_PAD, r->name, r->e);
-    if (got < 0)
-        return -1;
-    w->len += (size_t)got;
-    pad(r);
+    w->len += got > 0 ? (size_t)got : 0;
+    show_buffer(r);
     r->ended = got == 0;
-    return got > 0;
+    return got < 0 ? -1 : got > 0;
 }
 
 /* ---- White space and punctuation ---- */
@@ -92,41 +107,52 @@ static int fill(struct json_reader *r)
 static int bad_next(struct json_reader *r, const char *wanted)
 {
     unsigned char c = r->window.p[r->at];
+    char what[100];
     if (r->at >= r->window.len)
         return json_read_fail(r, "the JSON ends too early, where %s should be", wanted);
-    if (c > ' ' && c < 0x7F)
-        return json_read_fail(r, "bad JSON: '%c' where %s should be", c, wanted);
-    return json_read_fail(r, "bad JSON: byte 0x%02X where %s should be", c, wanted);
+    snprintf(what, sizeof what, c > ' ' && c < 0x7F ? "'%c' where %s should be" : "byte 0x%02X where %s should be", c,
+             wanted);
+    return bad_at(r, r->base + r->at, what);
 }
 
-/* The end of the white space at p: mostly a newline and an indent, less than 16 bytes. */
-static const unsigned char *skip_white(const unsigned char *p)
+/* The end of the white space at p, or `end`: mostly a newline and an indent, less than 16 bytes. */
+static const unsigned char *skip_white(const unsigned char *p, const unsigned char *end)
 {
 #ifdef __SSE2__
-    for (;; p += 16) {
+    for (; p < end; p += 16) {
         __m128i x = _mm_loadu_si128((const __m128i *)p);
         __m128i white = _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8(' ')), _mm_cmpeq_epi8(x, _mm_set1_epi8('\n')));
         white = _mm_or_si128(
             white, _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8('\t')), _mm_cmpeq_epi8(x, _mm_set1_epi8('\r'))));
         unsigned other = ~(unsigned)_mm_movemask_epi8(white) & 0xFFFF;
-        if (other)
-            return p + __builtin_ctz(other);
+        if (other) {
+            p += __builtin_ctz(other);
+            break;
+        }
     }
 #else
-    for (;; p += 8) {
+    for (; p < end; p += 8) {
         uint64_t x = swar_load(p);
         uint64_t white = swar_equal(x, ' ') | swar_equal(x, '\n') | swar_equal(x, '\t') | swar_equal(x, '\r');
-        if (white != SWAR_HIGH)
-            return p + swar_first(white ^ SWAR_HIGH);
+        if (white != SWAR_HIGH) {
+            p += swar_first(white ^ SWAR_HIGH);
+            break;
+        }
     }
 #endif
+    return p < end ? p : end;
 }
 
-/* Skips white space. The byte that comes next, which `at` is then at; 0 for the end of the file, too. */
+static inline const unsigned char *window_end(const struct json_reader *r)
+{
+    return r->window.p + r->window.len;
+}
+
+/* Skips white space. The byte that comes next, which `at` is then at; 0 for the end, too. */
 static int next_slow(struct json_reader *r)
 {
     for (;;) {
-        const unsigned char *p = skip_white(r->window.p + r->at);
+        const unsigned char *p = skip_white(r->window.p + r->at, window_end(r));
         r->at = (size_t)(p - r->window.p);
         if (r->at < r->window.len)
             return *p;
@@ -139,7 +165,7 @@ static int next_slow(struct json_reader *r)
 static inline int next(struct json_reader *r)
 {
     unsigned char c = r->window.p[r->at];
-    return c > ' ' ? c : next_slow(r);
+    return c > ' ' && r->at < r->window.len ? c : next_slow(r);
 }
 
 /* Takes the byte c, which must come next. */
@@ -170,8 +196,9 @@ static int enter(struct json_reader *r, char c, const char *wanted)
 {
     if (expect(r, c, wanted))
         return -1;
-    if (++r->depth > JSON_READ_DEPTH)
-        return json_read_fail(r, "more than %d levels of arrays and objects", JSON_READ_DEPTH);
+    unsigned most = r->lenient ? JSON_READ_LENIENT_DEPTH : JSON_READ_DEPTH;
+    if (++r->depth > most)
+        return json_read_fail(r, "more than %u levels of arrays and objects", most);
     r->fresh = true;
     return 0;
 }
@@ -214,26 +241,31 @@ int json_read_item(struct json_reader *r)
 
 /* ---- Strings ---- */
 
-/* How far the window has nothing but text from p on: up to a quote, a backslash or a control (its end, too). */
-static inline const unsigned char *skip_text(const unsigned char *p)
+/* The end of the text at p, or `end`: up to a quote, a backslash or a control character. */
+static inline const unsigned char *skip_text(const unsigned char *p, const unsigned char *end)
 {
 #ifdef __SSE2__
-    for (;; p += 16) {
+    for (; p < end; p += 16) {
         __m128i x = _mm_loadu_si128((const __m128i *)p), control = _mm_set1_epi8(0x1F);
         __m128i stop = _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8('"')), _mm_cmpeq_epi8(x, _mm_set1_epi8('\\')));
         stop = _mm_or_si128(stop, _mm_cmpeq_epi8(_mm_min_epu8(x, control), x));
         unsigned marks = (unsigned)_mm_movemask_epi8(stop);
-        if (marks)
-            return p + __builtin_ctz(marks);
+        if (marks) {
+            p += __builtin_ctz(marks);
+            break;
+        }
     }
 #else
-    for (;; p += 8) {
+    for (; p < end; p += 8) {
         uint64_t x = swar_load(p);
         uint64_t stop = swar_equal(x, '"') | swar_equal(x, '\\') | swar_less_or_equal(x, 0x1F);
-        if (stop)
-            return p + swar_first(stop);
+        if (stop) {
+            p += swar_first(stop);
+            break;
+        }
     }
 #endif
+    return p < end ? p : end;
 }
 
 static unsigned hex4(const unsigned char *p, size_t left)
@@ -265,75 +297,110 @@ static size_t put_utf8(unsigned char *to, unsigned c)
     return n;
 }
 
-/* Appends the character of the escape at p (after its backslash) to r->text, which has room for it. Its length in the
- * file, or 0: not an escape, *what says why. */
-static size_t unescape(struct json_reader *r, const unsigned char *p, size_t left, const char **what)
+/* Writes the character of the escape at p (after its backslash; left bytes, in all), *n <= 4 bytes. Gives the length of
+ * the escape without the backslash, or 0: there is no such escape, *what says why. */
+static size_t unescape(unsigned char *to, size_t *n, const unsigned char *p, size_t left, bool lenient,
+                       const char **what)
 {
-    static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
-    const char *letter = left && *p ? strchr(letters, *p) : NULL;
-    if (letter) {
-        r->text.p[r->text.len++] = (unsigned char)meant[letter - letters];
+    static const unsigned char meant[256] = {
+        ['"'] = '"', ['\\'] = '\\', ['/'] = '/', ['b'] = '\b', ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t'};
+    size_t used = 5;
+    *n = 1;
+    if (left && meant[*p]) {
+        *to = meant[*p];
         return 1;
     }
-    *what = "bad JSON: no such escape in a string";
-    if (!left || *p != 'u')
-        return 0;
-    unsigned c = hex4(p + 1, left - 1);
+    *what = "no such escape in a string";
+    unsigned c = left && *p == 'u' ? hex4(p + 1, left - 1) : UINT32_MAX;
     if (c == UINT32_MAX)
         return 0;
-    size_t n = 5;
     if (c >= 0xD800 && c < 0xE000) {
         unsigned low = left >= 11 && p[5] == '\\' && p[6] == 'u' ? hex4(p + 7, left - 7) : 0;
-        *what = "bad JSON: half a surrogate pair in a string";
-        if (c >= 0xDC00 || low < 0xDC00 || low >= 0xE000)
-            return 0;
+        if (c >= 0xDC00 || low < 0xDC00 || low >= 0xE000) {
+            *what = "half a surrogate pair in a string";
+            *to = 0xFF;
+            return lenient ? used : 0;
+        }
         c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
-        n = 11;
+        used = 11;
     }
-    r->text.len += put_utf8(r->text.p + r->text.len, c);
-    return n;
+    *n = put_utf8(to, c);
+    return used;
 }
 
-/* A string that lies in the window as [from .. from + len), without its escapes. */
-static int plain_text(struct json_reader *r, size_t from, size_t len, struct str *s)
+/* Writes without its escapes what was written as p[0 .. len), which is never longer; to may be NULL. Gives the length, or
+ * SIZE_MAX: there is no such escape at *where, *what says why. */
+static size_t unescape_all(unsigned char *to, const unsigned char *p, size_t len, bool lenient, size_t *where,
+                           const char **what)
 {
-    const unsigned char *p = r->window.p + from, *end = p + len;
-    r->text.len = 0;
-    if (buf_reserve(&r->text, len + JSON_READ_PAD, r->e))
-        return -1;
-    while (p < end) {
-        const unsigned char *stop = memchr(p, '\\', (size_t)(end - p));
-        size_t n = (size_t)((stop ? stop : end) - p);
-        memcpy(r->text.p + r->text.len, p, n);
-        r->text.len += n;
-        p += n;
-        if (p == end)
-            break;
-        const char *what;
-        n = unescape(r, p + 1, (size_t)(end - p - 1), &what);
-        if (!n)
-            return fail_at(r, r->base + (uint64_t)(p - r->window.p), what);
-        p += 1 + n;
+    unsigned char ignored[4];
+    size_t n = 0, at = 0;
+    for (;;) {
+        const unsigned char *stop = memchr(p + at, '\\', len - at);
+        size_t plain = stop ? (size_t)(stop - p) - at : len - at, character;
+        if (to)
+            memcpy(to + n, p + at, plain);
+        n += plain;
+        at += plain;
+        if (at == len)
+            return n;
+        size_t used = unescape(to ? to + n : ignored, &character, p + at + 1, len - at - 1, lenient, what);
+        *where = at;
+        if (!used)
+            return SIZE_MAX;
+        n += character;
+        at += 1 + used;
     }
-    *s = (struct str){r->text.p, r->text.len};
+}
+
+int json_unescape(struct buf *to, struct str written, struct err *e)
+{
+    size_t where;
+    const char *what;
+    if (buf_reserve(to, written.len + JSON_READ_PAD, e))
+        return -1;
+    to->len += unescape_all(to->p + to->len, written.p, written.len, true, &where, &what);
     return 0;
 }
 
-/* The string whose opening quote comes next. With `key`, the colon behind it, too. */
-static int get_string(struct json_reader *r, struct str *s, bool key)
+/* What becomes of a string's escapes. */
+enum escapes { ESCAPES_TAKEN, ESCAPES_CHECKED };
+
+/* A string that lies in the window as [from .. from + len), and has escapes. */
+static int take_escapes(struct json_reader *r, size_t from, size_t len, enum escapes how, struct str *s)
+{
+    size_t where;
+    const char *what;
+    unsigned char *to = NULL;
+    if (how == ESCAPES_TAKEN) {
+        r->text.len = 0;
+        if (buf_reserve(&r->text, len + JSON_READ_PAD, r->e))
+            return -1;
+        to = r->text.p;
+    }
+    size_t n = unescape_all(to, r->window.p + from, len, r->lenient, &where, &what);
+    if (n == SIZE_MAX)
+        return bad_at(r, r->base + from + where, what);
+    if (to)
+        *s = (struct str){to, n};
+    return 0;
+}
+
+/* The string whose opening quote comes next. With `key`, the colon after it, too. */
+static int get_string(struct json_reader *r, struct str *s, bool key, enum escapes how)
 {
     size_t from = r->at;
     const unsigned char *p = r->window.p + from + 1;
     bool escapes = false;
     int rc = 0;
     for (;;) {
-        p = skip_text(p);
+        p = skip_text(p, window_end(r));
         size_t at = (size_t)(p - r->window.p);
         if (at + (*p == '\\') < r->window.len) {
             if (*p == '"')
                 break;
             if (*p != '\\')
-                return fail_at(r, r->base + at, "bad JSON: a control character in a string");
+                return bad_at(r, r->base + at, "a control character in a string");
             escapes = true;
             p += 2;
             continue;
@@ -350,7 +417,7 @@ static int get_string(struct json_reader *r, struct str *s, bool key)
     }
     size_t len = (size_t)(p - r->window.p) - from - 1;
     r->at = from + len + 2;
-    if (key && r->window.p[r->at] == ':') {
+    if (key && r->at < r->window.len && r->window.p[r->at] == ':') {
         r->at++;
     } else if (key) {
         r->keep = from;
@@ -360,33 +427,19 @@ static int get_string(struct json_reader *r, struct str *s, bool key)
         if (rc)
             return -1;
     }
-    if (escapes)
-        return plain_text(r, from + 1, len, s);
     *s = (struct str){r->window.p + from + 1, len};
-    return 0;
+    return escapes ? take_escapes(r, from + 1, len, how, s) : 0;
 }
 
-int json_read_utf8(struct json_reader *r, struct str s)
-{
-    bool cut;
-    size_t good = utf8_valid_len(s.p, s.len, &cut);
-    return good == s.len ? 0 : json_read_fail(r, "the string that ends here is not valid UTF-8");
-}
-
-int json_read_raw_string(struct json_reader *r, struct str *s)
+static int string(struct json_reader *r, struct str *s, enum escapes how)
 {
     int c = next(r);
     if (c != '"')
         return c < 0 ? -1 : bad_next(r, "a string");
-    return get_string(r, s, false);
+    return get_string(r, s, false, how);
 }
 
-int json_read_string(struct json_reader *r, struct str *s)
-{
-    return json_read_raw_string(r, s) || json_read_utf8(r, *s) ? -1 : 0;
-}
-
-int json_read_raw_key(struct json_reader *r, struct str *key)
+static int key_of(struct json_reader *r, struct str *key, enum escapes how)
 {
     int rc = separate(r, '}');
     if (rc <= 0)
@@ -394,46 +447,75 @@ int json_read_raw_key(struct json_reader *r, struct str *key)
     int c = next(r);
     if (c != '"')
         return c < 0 ? -1 : bad_next(r, "a key");
-    return get_string(r, key, true) ? -1 : 1;
+    return get_string(r, key, true, how) ? -1 : 1;
+}
+
+int json_read_utf8(struct json_reader *r, struct str s)
+{
+    bool cut;
+    if (r->lenient || utf8_valid_len(s.p, s.len, &cut) == s.len)
+        return 0;
+    return json_read_fail(r, "the string that ends here is not valid UTF-8");
+}
+
+int json_read_raw_string(struct json_reader *r, struct str *s)
+{
+    return string(r, s, ESCAPES_TAKEN);
+}
+
+int json_read_string(struct json_reader *r, struct str *s)
+{
+    return string(r, s, ESCAPES_TAKEN) || json_read_utf8(r, *s) ? -1 : 0;
+}
+
+int json_read_written(struct json_reader *r, struct str *s)
+{
+    return string(r, s, ESCAPES_CHECKED) || json_read_utf8(r, *s) ? -1 : 0;
+}
+
+int json_read_raw_key(struct json_reader *r, struct str *key)
+{
+    return key_of(r, key, ESCAPES_TAKEN);
 }
 
 int json_read_key(struct json_reader *r, struct str *key)
 {
-    int rc = json_read_raw_key(r, key);
+    int rc = key_of(r, key, ESCAPES_TAKEN);
     return rc <= 0 ? rc : json_read_utf8(r, *key) ? -1 : 1;
 }
 
 /* ---- In one step ---- */
 
-/* None of these looks for the end of the window: the zeros behind it are nothing that they accept. */
+/* These look for the end of the window only when all has been found: if the last byte lies before it, so do the others.
+ * Till then they may see a few bytes of the padding, but not more. */
 
-static inline const unsigned char *white(const unsigned char *p)
+static inline const unsigned char *white(const unsigned char *p, const unsigned char *end)
 {
-    return *p > ' ' ? p : skip_white(p);
+    return *p > ' ' ? p : skip_white(p, end);
 }
 
 /* What comes next after the comma, if there must be one; NULL: there is none. */
-static inline const unsigned char *try_separator(const struct json_reader *r)
+static inline const unsigned char *try_separator(const struct json_reader *r, const unsigned char *end)
 {
-    const unsigned char *p = white(r->window.p + r->at);
-    return r->fresh ? p : *p == ',' ? white(p + 1) : NULL;
+    const unsigned char *p = white(r->window.p + r->at, end);
+    return r->fresh ? p : *p == ',' ? white(p + 1, end) : NULL;
 }
 
-/* A string without escapes; what comes behind it, or NULL. */
-static inline const unsigned char *try_string(const unsigned char *p, struct str *s)
+/* A string without escapes; what comes after it, or NULL. */
+static inline const unsigned char *try_string(const unsigned char *p, const unsigned char *end, struct str *s)
 {
     if (*p != '"')
         return NULL;
-    const unsigned char *end = skip_text(p + 1);
-    *s = (struct str){p + 1, (size_t)(end - p - 1)};
-    return *end == '"' ? white(end + 1) : NULL;
+    const unsigned char *quote = skip_text(p + 1, end);
+    *s = (struct str){p + 1, (size_t)(quote - p - 1)};
+    return *quote == '"' ? white(quote + 1, end) : NULL;
 }
 
 int json_read_try_pair(struct json_reader *r, struct str pair[2])
 {
-    const unsigned char *p = try_separator(r);
-    if (!p || *p != '[' || !(p = try_string(white(p + 1), &pair[0])) || *p != ',' ||
-        !(p = try_string(white(p + 1), &pair[1])) || *p != ']')
+    const unsigned char *end = window_end(r), *p = try_separator(r, end);
+    if (!p || *p != '[' || !(p = try_string(white(p + 1, end), end, &pair[0])) || *p != ',' ||
+        !(p = try_string(white(p + 1, end), end, &pair[1])) || *p != ']' || p >= end)
         return 0;
     r->at = (size_t)(p + 1 - r->window.p);
     r->fresh = false;
@@ -442,15 +524,15 @@ int json_read_try_pair(struct json_reader *r, struct str pair[2])
 
 int json_read_try_member(struct json_reader *r, struct str *key, uint64_t *v)
 {
-    const unsigned char *p = try_separator(r);
-    if (!p || !(p = try_string(p, key)) || *p != ':')
+    const unsigned char *end = window_end(r), *p = try_separator(r, end);
+    if (!p || !(p = try_string(p, end, key)) || *p != ':')
         return 0;
-    p = white(p + 1);
+    p = white(p + 1, end);
     size_t n = 0;
     uint64_t number = 0;
     for (; n < 18 && p[n] >= '0' && p[n] <= '9'; n++)
         number = 10 * number + (p[n] - '0');
-    if (!n || (n > 1 && p[0] == '0') || (p[n] != ',' && p[n] != '\n' && p[n] != '}'))
+    if (!n || (n > 1 && p[0] == '0') || (p[n] != ',' && p[n] != '\n' && p[n] != '}') || p + n >= end)
         return 0;
     *v = number;
     r->at = (size_t)(p + n - r->window.p);
@@ -459,6 +541,11 @@ int json_read_try_member(struct json_reader *r, struct str *key, uint64_t *v)
 }
 
 /* ---- Other values ---- */
+
+static bool is_of_number(unsigned char c)
+{
+    return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+}
 
 /* The number that comes next as it is written, at r->window.p + r->at, its length in *len. It stays to be taken. */
 static int whole_number(struct json_reader *r, size_t *len)
@@ -470,9 +557,10 @@ static int whole_number(struct json_reader *r, size_t *len)
         return bad_next(r, "a number");
     for (*len = 0;;) {
         const unsigned char *p = r->window.p + r->at;
-        while (p[*len] && strchr("0123456789+-.eE", p[*len]))
+        size_t left = r->window.len - r->at;
+        while (*len < left && is_of_number(p[*len]))
             ++*len;
-        if (r->at + *len < r->window.len)
+        if (*len < left)
             return 0;
         int rc = fill(r);
         if (rc <= 0)
@@ -480,35 +568,41 @@ static int whole_number(struct json_reader *r, size_t *len)
     }
 }
 
-static size_t digits(const unsigned char *p)
+static size_t digits(const unsigned char *p, size_t left)
 {
     size_t n = 0;
-    while (p[n] >= '0' && p[n] <= '9')
+    while (n < left && p[n] >= '0' && p[n] <= '9')
         n++;
     return n;
 }
 
-/* The length of the number at p, by the grammar; 0: none. */
-static size_t number_len(const unsigned char *p)
+/* Whether p[0 .. len) is a number, by the grammar. */
+static bool is_number(const unsigned char *p, size_t len)
 {
-    size_t i = p[0] == '-' ? 1 : 0, n = digits(p + i);
+    size_t i = len && p[0] == '-' ? 1 : 0, n = digits(p + i, len - i);
     if (n == 0 || (n > 1 && p[i] == '0'))
-        return 0;
+        return false;
     i += n;
-    if (p[i] == '.') {
-        n = digits(p + i + 1);
+    if (i < len && p[i] == '.') {
+        n = digits(p + i + 1, len - i - 1);
         if (!n)
-            return 0;
+            return false;
         i += 1 + n;
     }
-    if (p[i] == 'e' || p[i] == 'E') {
-        i += p[i + 1] == '+' || p[i + 1] == '-' ? 2 : 1;
-        n = digits(p + i);
+    if (i < len && (p[i] | 0x20) == 'e') {
+        i++;
+        i += i < len && (p[i] == '+' || p[i] == '-');
+        n = digits(p + i, len - i);
         if (!n)
-            return 0;
+            return false;
         i += n;
     }
-    return i;
+    return i == len;
+}
+
+static int not_a_number(struct json_reader *r)
+{
+    return bad_at(r, r->base + r->at, "not a number");
 }
 
 static int skip_number(struct json_reader *r)
@@ -516,8 +610,8 @@ static int skip_number(struct json_reader *r)
     size_t len;
     if (whole_number(r, &len))
         return -1;
-    if (number_len(r->window.p + r->at) != len)
-        return json_read_fail(r, "bad JSON: not a number");
+    if (!is_number(r->window.p + r->at, len))
+        return not_a_number(r);
     r->at += len;
     return 0;
 }
@@ -525,13 +619,11 @@ static int skip_number(struct json_reader *r)
 int json_read_uint(struct json_reader *r, uint64_t *v)
 {
     size_t len;
-    if (next(r) < 0)
-        return -1;
     if (whole_number(r, &len))
         return -1;
     const unsigned char *p = r->window.p + r->at;
-    if (number_len(p) != len)
-        return json_read_fail(r, "bad JSON: not a number");
+    if (!is_number(p, len))
+        return not_a_number(r);
     *v = 0;
     for (size_t i = 0; i < len; i++) {
         if (p[i] < '0' || p[i] > '9' || __builtin_mul_overflow(*v, 10, v) ||
@@ -554,7 +646,7 @@ static int take_word(struct json_reader *r, const char *word)
         if (rc == 0)
             break;
     }
-    if (memcmp(r->window.p + r->at, word, n) != 0) /* the end of the file has zeros behind it */
+    if (r->window.len - r->at < n || memcmp(r->window.p + r->at, word, n) != 0)
         return bad_next(r, word);
     r->at += n;
     return 0;
@@ -577,40 +669,46 @@ int json_read_null(struct json_reader *r)
     return take_word(r, "null") ? -1 : 1;
 }
 
-int json_read_skip(struct json_reader *r)
+/* A value that has no others in it, or the beginning of an array or object. */
+static int skip_one(struct json_reader *r, int c)
 {
     struct str s;
     bool v;
-    int c = json_read_peek(r), more;
     switch (c) {
     case '{':
-        if (json_read_object(r))
-            return -1;
-        while ((more = json_read_key(r, &s)) > 0) {
-            if (json_read_skip(r))
-                return -1;
-        }
-        return more;
+        return json_read_object(r);
     case '[':
-        if (json_read_array(r))
-            return -1;
-        while ((more = json_read_item(r)) > 0) {
-            if (json_read_skip(r))
-                return -1;
-        }
-        return more;
+        return json_read_array(r);
     case '"':
-        return json_read_string(r, &s);
+        return json_read_written(r, &s);
     case '0':
         return skip_number(r);
-    case 't':
-    case 'f':
-        return json_read_bool(r, &v);
     case 'n':
         return json_read_null(r) > 0 ? 0 : -1;
     default:
-        return -1;
+        return json_read_bool(r, &v);
     }
+}
+
+/* Does not call itself, as levels may be many: of each it is noted whether it is an object's. */
+int json_read_skip(struct json_reader *r)
+{
+    bool is_object[JSON_READ_LENIENT_DEPTH + 1];
+    unsigned outside = r->depth;
+    struct str key;
+    do {
+        int c = json_read_peek(r), more = 0;
+        if (c < 0 || skip_one(r, c))
+            return -1;
+        if (c == '{' || c == '[')
+            is_object[r->depth] = c == '{';
+        while (r->depth > outside && !more) {
+            more = is_object[r->depth] ? key_of(r, &key, ESCAPES_CHECKED) : json_read_item(r);
+            if (more < 0 || (more && is_object[r->depth] && json_read_utf8(r, key)))
+                return -1;
+        }
+    } while (r->depth > outside);
+    return 0;
 }
 
 int json_read_members(struct json_reader *r, const char *const *names, uint32_t *seen, int (*take)(void *ctx, int key),
@@ -633,7 +731,7 @@ int json_read_end(struct json_reader *r)
     int c = next(r);
     if (c < 0)
         return -1;
-    return r->at < r->window.len ? json_read_fail(r, "bad JSON: something follows its end") : 0;
+    return r->at < r->window.len ? bad_at(r, r->base + r->at, "something follows its end") : 0;
 }
 
 int json_read_which(struct json_reader *r, struct str key, const char *const *names, uint32_t *seen)

@@ -1,14 +1,18 @@
-/* json_read.h - reads JSON (RFC 8259) from a file, a piece at a time as the caller asks for it, as strictly as Rust's
- * serde_json: valid UTF-8, no byte order mark, no lone surrogates, no control characters in strings, no more than
- * JSON_READ_DEPTH levels, nothing but white space after the value. Keys may come twice: that is the caller's affair.
+/* json_read.h - reads JSON (RFC 8259) from a file or from memory, a piece at a time as the caller asks for it. Nothing but
+ * white space may follow the value. Keys may come twice: that is the caller's affair. NaN and Infinity, NUL bytes and
+ * other control characters in strings are errors. The rest depends:
+ *
+ *   - strict, as Rust's serde_json: valid UTF-8, no lone surrogates, at most JSON_READ_DEPTH levels of arrays and objects;
+ *   - lenient, as Python's json module: bytes that are not UTF-8 stay in strings as they are, a lone surrogate (\ud800
+ *     without its other half, which UTF-8 cannot express) is one byte 0xFF, and JSON_READ_LENIENT_DEPTH levels pass.
  *
  *     json_read_object(&r);                                  {
  *     while ((more = json_read_key(&r, &key)) > 0)             "key":
  *         json_read_string(&r, &value);                               "value"
  *                                                        }
  *
- * Of functions that return int, -1 is an error: *e of json_read_init is filled, with the name of the file and the
- * offset of the byte. All offsets count from 0.
+ * Of functions that return int, -1 is an error: *e is filled, for a file with its name and the offset of the byte. All
+ * offsets count from 0. Strings are borrowed until the next call; JSON_READ_PAD bytes past them may be read.
  */
 #ifndef BPE_JSON_JSON_READ_H
 #define BPE_JSON_JSON_READ_H
@@ -22,24 +26,32 @@
 #include <stdint.h>
 
 #define JSON_READ_DEPTH 127
-#define JSON_READ_PAD 64 /* bytes past a string's last that are readable */
+#define JSON_READ_LENIENT_DEPTH 2048
+#define JSON_READ_PAD 64 /* readable bytes (any content) after what is read, and after strings */
 
 struct json_reader {
-    int fd;            /* borrowed */
-    const char *name;  /* borrowed */
+    int fd;            /* borrowed; -1: memory is read */
+    const char *name;  /* borrowed; of the file, or NULL */
     struct err *e;     /* borrowed */
-    struct buf window; /* owned: bytes base .. base + window.len of the file, then JSON_READ_PAD zeros */
+    struct buf buffer; /* owned: what the window shows of a file, and JSON_READ_PAD bytes of room after it */
     struct buf text;   /* owned: a string without its escapes */
+    struct str window; /* borrowed: of the buffer, or the memory that is read; bytes base .. base + window.len */
     uint64_t base;
     size_t at;   /* in the window: what comes next */
     size_t keep; /* in the window: what must not go yet; SIZE_MAX: nothing */
-    bool ended;  /* the window reaches to the end of the file */
+    bool ended;  /* the window reaches to the end */
     bool fresh;  /* nothing was read yet in the innermost array or object */
+    bool lenient;
     unsigned depth;
 };
 
-/* A reader of what is in head, which is taken, and what else fd has. -1: out of memory (head is freed). */
+/* A strict reader of what is in head, which is taken, and what else fd has. -1: out of memory (head is freed). */
 int json_read_init(struct json_reader *r, int fd, const char *name, struct buf *head, struct err *e);
+
+/* Begins to read p[0 .. n), which is borrowed; JSON_READ_PAD bytes past it must be readable. r is zeroed, or has read
+ * other memory before, and keeps its room. The messages of errors are the reason alone, and e->offset says where. */
+void json_read_memory(struct json_reader *r, const unsigned char *p, size_t n, bool lenient, struct err *e);
+
 void json_read_free(struct json_reader *r);
 
 /* What value comes next: one of { [ " 0 (a number) t f n. */
@@ -69,6 +81,15 @@ int json_read_item(struct json_reader *r);
 /* Values of a type, which must come next. Raw: a string that is not yet known to be UTF-8. */
 int json_read_string(struct json_reader *r, struct str *s);
 int json_read_raw_string(struct json_reader *r, struct str *s);
+
+/* A string as it is written, escapes and all (which are checked): json_unescape makes the string of it. Borrowed from the
+ * memory if such is read. */
+int json_read_written(struct json_reader *r, struct str *s);
+
+/* Appends to *to, with room for JSON_READ_PAD bytes after it, what a lenient reader makes of a string that
+ * json_read_written gave. -1: out of memory. */
+int json_unescape(struct buf *to, struct str written, struct err *e);
+
 int json_read_uint(struct json_reader *r, uint64_t *v); /* no fraction, no exponent, at most 64 bits */
 int json_read_bool(struct json_reader *r, bool *v);
 int json_read_null(struct json_reader *r); /* 1: it was null; 0: something else comes next */

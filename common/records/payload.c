@@ -9,6 +9,13 @@ int payload_damaged(struct err *e, const char *what)
     return err_set(e, EX_DATAERR, "a %s record with damaged fields", what);
 }
 
+int source_number_check(uint64_t number, struct err *e)
+{
+    return number < SOURCES_MAX ? 0
+                                : err_set(e, EX_DATAERR, "source number %llu: more than %d inputs in one run",
+                                          (unsigned long long)number, SOURCES_MAX);
+}
+
 static int put_str(struct buf *out, struct str s, struct err *e)
 {
     return put_string(out, s.p, s.len, e);

@@ -20,6 +20,10 @@
 
 enum { SOURCES_MAX = 1 << 24 }; /* inputs of one run: they are numbered from 0 */
 
+/* Whether an input may have this number. If not it is damage, and a list of inputs would take all memory for it: -1
+ * with EX_DATAERR. */
+int source_number_check(uint64_t number, struct err *e);
+
 /* "a chunk record with damaged fields", EX_DATAERR. Returns -1. */
 int payload_damaged(struct err *e, const char *what);
 

@@ -60,6 +60,12 @@ bool intervals_gap(const struct intervals *s, uint64_t from, uint64_t size, stru
     return true;
 }
 
+uint64_t intervals_border(const struct intervals *s, uint64_t at)
+{
+    size_t i = find(s, at + 1);
+    return i == s->n ? UINT64_MAX : s->at[i].begin > at ? s->at[i].begin : s->at[i].end;
+}
+
 void intervals_free(struct intervals *s)
 {
     free(s->at);

@@ -28,6 +28,9 @@ int intervals_add(struct intervals *s, uint64_t begin, uint64_t end, struct err 
 /* The first stretch at or after `from` and before `size` that is not in the set; false if there is none. */
 bool intervals_gap(const struct intervals *s, uint64_t from, uint64_t size, struct interval *gap);
 
+/* The first place after `at` where an interval begins or ends; UINT64_MAX if there is none. */
+uint64_t intervals_border(const struct intervals *s, uint64_t at);
+
 void intervals_free(struct intervals *s);
 
 #endif

@@ -1,20 +1,22 @@
 /* jsonl.h - JSON Lines: one JSON object a line, the text a string in it. Reads as Python's json module does: the last
  * of duplicate keys counts, integers and floats of any size pass, \u0000 is a character like others, a byte order mark
- * before a line is skipped; but NaN and Infinity, which are not JSON, are errors. */
+ * before a line is skipped; but NaN and Infinity, which are not JSON, are errors. Arrays and objects may nest
+ * JSON_READ_LENIENT_DEPTH levels deep. */
 #ifndef BPE_TEXT_JSONL_H
 #define BPE_TEXT_JSONL_H
 
 #include "core/rules.h"
-#include "scan/scan.h"
 #include "sys/buf.h"
 #include "sys/err.h"
+#include "json/json_read.h"
 
 #include <stddef.h>
 
 struct jsonl {
     struct str field; /* "a.b": borrowed */
     enum invalid_policy invalid;
-    struct buf line, text;
+    struct json_reader reader;
+    struct buf line, text; /* the line without what is left out of it; the text if it is no part of the line */
 };
 
 void jsonl_init(struct jsonl *j, struct str field, enum invalid_policy invalid);
@@ -27,8 +29,9 @@ enum jsonl_line {
     JSONL_BAD = 2, /* no JSON, or no string at the field: e says why (EX_DATAERR, without a place) */
 };
 
-/* Reads one line (with or without its newline). The text is borrowed until the next call; SCAN_PAD bytes past it may
- * be read.
+/* Reads one line (with or without its newline); JSON_READ_PAD bytes past it must be readable, whatever they are: the next
+ * lines of a window, and what its RECORD_PAD promises after the last. The text is borrowed from the line or from j until
+ * the next call; JSON_READ_PAD bytes past it may be read.
  *
  * What is no text in it is one byte 0xFF each, for whoever applies the policy: a lone surrogate (\ud800, which UTF-8
  * cannot express) and a stretch of invalid UTF-8 (a maximal subpart, see utf8.h). With INVALID_ERROR the line must be

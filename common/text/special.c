@@ -162,3 +162,31 @@ size_t special_ending(const struct special_set *s, const unsigned char *p, size_
     }
     return best;
 }
+
+/* What ends at the place need not be a match where special tokens can overlap: one that begins earlier may have taken
+ * its first bytes. So we go back to a place that no occurrence goes over, as no match does then, and follow the matches
+ * from there. That no match goes over p + n allows to look at nothing after it. */
+size_t special_before(const struct special_set *s, const unsigned char *p, size_t n, bool begins, bool *more)
+{
+    bool longer;
+    size_t from = n, pos, len, last = special_ending(s, p, n);
+    *more = false;
+    if (n < s->max_len && !begins) {
+        *more = true;
+        return 0;
+    }
+    if (last && !s->local) {
+        for (size_t i = n; i-- > 0 && from - i < s->max_len + (from == n);) {
+            size_t end = i + special_at(s, p + i, n - i, &longer);
+            if (end > from || end == n)
+                from = i;
+        }
+        if (from < s->max_len && !begins) {
+            *more = true;
+            return 0;
+        }
+        for (last = 0; special_next(s, p, n, from, true, &pos, &len) == SPECIAL_FOUND; from = pos + len)
+            last = pos + len == n ? len : 0;
+    }
+    return last ? special_index(s, p + n - last, last) + 1 : 0;
+}

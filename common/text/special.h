@@ -14,7 +14,7 @@
 struct special_token {
     const unsigned char *p; /* not empty */
     size_t len;
-    size_t index; /* in the list it was given in; */
+    size_t index; /* in the list it was given in */
 };
 
 struct special_set {
@@ -51,5 +51,10 @@ size_t special_index(const struct special_set *s, const unsigned char *p, size_t
 
 /* Whether some special token ends at p + at (p[0 .. at) is looked at): its length, the longest; else 0. */
 size_t special_ending(const struct special_set *s, const unsigned char *p, size_t at);
+
+/* The special token that ends right before a place where text is cut (no match goes over it), by its index plus 1; 0:
+ * there is none. p[0 .. n) are the bytes before the place. begins: a piece or a source begins at p, so that no match
+ * goes over p either. If not, *more may be set: the bytes before p decide, come back with twice as many. */
+size_t special_before(const struct special_set *s, const unsigned char *p, size_t n, bool begins, bool *more);
 
 #endif

@@ -156,6 +156,17 @@ at 33 '{"text": "caf\xE9"}' >bad.jsonl
 bpe-chunk --jsonl --on-error=skip bad.jsonl | bpe-count 2>/dev/null | bpe-sum >out 2>err
 is "$?" 65 "  but invalid UTF-8 is for --invalid to say"
 
+# Bad lines take time in proportion to their number, in one batch or in many.
+python3 -c 'print("{\"no\": 1}\n" * 100000, end="")' >many.jsonl
+for how in "-b 256K" "-b 10K" "--inline -b 10K"; do
+    for memory in 512M 1; do
+        # shellcheck disable=SC2086
+        bpe-chunk --jsonl --on-error=skip $how many.jsonl | timeout 20 bpe-count -S $memory | bpe-sum 2>&1 >sum | cat >err
+        is "$(cat err)" "bpe-sum: 100000 lines that are no JSON or lack the string were left out (the first: many.jsonl: line 1)" \
+            "100,000 bad lines, $how, -S $memory"
+    done
+done
+
 # ---- At random ----
 
 random_seed

@@ -12,7 +12,7 @@ docs() {
 
 is "$(docs 'one<|endoftext|>two')" $'one\ntwo' "the default is <|endoftext|>"
 is "$(docs 'one<|endoftext|>two' --no-special)" "one<|endoftext|>two" "--no-special: nothing is special"
-is "$(docs 'one<|endoftext|>two<s>x' -s '<s>')" $'one<|endoftext|>two\nx' "-s replaces the default"
+is "$(docs 'one<|endoftext|>two<s>x' -s '<s>' 2>err)" $'one<|endoftext|>two\nx' "-s replaces the default"
 is "$(docs 'p<s>q</s>r<t>s' -s '<s>' -s '</s>' -s '<t>')" $'p\nq\nr\ns' "several tokens"
 is "$(docs 'p<s>q' -s '<s>' -s '<s>')" $'p\nq' "the same token twice"
 is "$(docs 'paaaqaa' -s aa)" $'aq\np' "a token that overlaps itself matches from the left"
@@ -21,6 +21,37 @@ is "$(docs 'xaby' -s ab -s b -s a)" $'x\ny' "short tokens inside a long one"
 is "$(docs 'x\n\n\ny' -s $'\n\n')" $'\\ny\nx' "a token of newlines"
 is "$(docs 'x<|endoftext|><|endoftext|>')" "x" "empty documents count nothing"
 is "$(docs '' )" "" "empty text counts nothing"
+
+# ---- The default is replaced, and the text has it ----
+
+remark="bpe-chunk: the text has <|endoftext|>, which is no special token where -s names others: it is counted as text;"
+remark="$remark add -s '<|endoftext|>' if documents end with it"
+is "$(cat err)" "$remark" "  with a remark if the text has it"
+
+# remarks WANT NAME ARGS...: what bpe-chunk ARGS says, with exit status 0.
+remarks() {
+    local want=$1 name=$2
+    shift 2
+    bpe-chunk "$@" >chunks 2>err
+    is "$? $(cat err)" "0 $want" "$name"
+}
+
+{ head -c 60000 /dev/zero | tr '\0' a; printf '<|endoftext|>'; head -c 100000 /dev/zero | tr '\0' b; } >early.txt
+{ head -c 100000 /dev/zero | tr '\0' a; printf '<|endoftext|>\nb'; head -c 99985 /dev/zero | tr '\0' b; } >late.txt
+printf 'one<s>two' >without.txt
+zstd -q late.txt
+remarks "$remark" "said of the beginning of a file" -s '<s>' without.txt early.txt
+remarks "$remark" "said once of two files" -s '<s>' early.txt early.txt
+remarks "$remark" "said of what is read near a cut" -s '<s>' -b 99000 late.txt
+remarks "" "not of what nobody reads" -s '<s>' late.txt
+remarks "$remark" "said of all text by value" -s '<s>' --inline late.txt
+remarks "$remark" "said of a compressed file" -s '<s>' -s '<t>' late.txt.zst
+remarks "$remark" "said where special tokens can overlap, which needs all of the text" -s aa late.txt
+remarks "" "not of a text without it" -s '<s>' without.txt
+remarks "" "not without -s" early.txt
+remarks "" "nor with --no-special" --no-special early.txt
+remarks "" "nor where the default is among the tokens" -s '<s>' -s '<|endoftext|>' early.txt
+remarks "" "nor where it is a part of one" -s '<|endoftext|>b' early.txt
 
 random_seed
 python3 -B "$TOP/tests/cli/special.py" "$SEED" 600

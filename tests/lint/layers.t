@@ -17,7 +17,8 @@ declare -A may=(
     [core]="core sys"
     [scan]="scan core unicode sys"
     [text]="text scan core json unicode io sys"
-    [records]="records core io sys"
+    [records]="records core io unicode sys"
+    [ledger]="ledger records core io unicode sys"
     [model]="model core json unicode io sys"
     [count]="count text scan core json unicode io sys"
     [train]="train core sys"
@@ -84,7 +85,6 @@ pcre2.h common/scan/scan_regex.c
 zstd.h common/io/codec.c
 zlib.h common/io/codec.c
 xxhash.h common/sys/hash.c
-jansson.h common/text/jsonl.c
 sha2.h common/sys/sha256.c
 END
 

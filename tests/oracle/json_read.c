@@ -1,8 +1,10 @@
-/* json_read.c - what jsonr makes of JSON, for tests/cli/jsonr.py to compare with Python's json module.
+/* json_read.c - what our reader makes of JSON, for tests/cli/jsonr.py to compare with Python's json module.
  *
- *     json_read < lines      a line each: N HEX, a document of which jsonr gets the first N bytes and then the rest
+ *     json_read < lines      a line each: N HEX, a document of which the reader gets the first N bytes and then the rest
  *
- * For each document a line: the same JSON without white space, every number as 0; or `bad: ` and the error.
+ * For each document a line: the same JSON without white space, every number as 0; or `bad: ` and the error. Then a tab and
+ * the same as a lenient reader sees it. From a file or from memory, item by item, by the functions that take more in one
+ * step, or skipped, it must be the same.
  */
 #include "json/json_read.h"
 #include "json/json_write.h"
@@ -92,20 +94,68 @@ static int copy(struct json_reader *r, struct json_writer *w, enum how how)
     }
 }
 
-/* The file is fd from its start, of which jsonr gets `head` bytes at once. skip: reads without making anything of it.
- */
-static int read_one(int fd, const unsigned char *p, size_t head, enum how how, struct buf *out, struct err *e)
+/* The document, read in one way or the other; SKIP: without making anything of it. */
+static int read_one(struct json_reader *r, enum how how, struct buf *out)
+{
+    struct err ignored;
+    struct json_writer w = json_write_over(out, false, &ignored);
+    out->len = 0;
+    int rc = (how == SKIP ? json_read_skip(r) : copy(r, &w, how)) || json_read_end(r) ? -1 : 0;
+    json_read_free(r);
+    return rc;
+}
+
+/* The file is fd from its start, of which the reader gets `head` bytes at once. */
+static int read_file(int fd, struct str doc, size_t head, enum how how, struct buf *out, struct err *e)
 {
     struct buf first = {0};
     struct json_reader r;
-    struct err ignored;
-    struct json_writer w = json_write_over(out, false, &ignored);
-    if (buf_put(&first, p, head, e) || lseek(fd, (off_t)head, SEEK_SET) < 0 ||
+    if (buf_put(&first, doc.p, head, e) || lseek(fd, (off_t)head, SEEK_SET) < 0 ||
         json_read_init(&r, fd, "json", &first, e))
-        return -1;
-    int rc = (how == SKIP ? json_read_skip(&r) : copy(&r, &w, how)) || json_read_end(&r) ? -1 : 0;
-    json_read_free(&r);
+        exit(EX_OSERR);
+    return read_one(&r, how, out);
+}
+
+/* The same from memory, where after the padding nothing may be read. */
+static int read_memory(struct str doc, bool lenient, enum how how, struct buf *out, struct err *e)
+{
+    static const char fill[] = "]}\"1,\n";
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (doc.len + JSON_READ_PAD + page - 1) / page * page;
+    unsigned char *map = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED || mprotect(map + room, page, PROT_NONE))
+        exit(EX_OSERR);
+    unsigned char *p = map + room - JSON_READ_PAD - doc.len;
+    memcpy(p, doc.p, doc.len);
+    memset(p + doc.len, fill[doc.len % (sizeof fill - 1)], JSON_READ_PAD);
+    struct json_reader r = {0};
+    json_read_memory(&r, p, doc.len, lenient, e);
+    int rc = read_one(&r, how, out);
+    munmap(map, room + page);
     return rc;
+}
+
+/* Whether a file and memory, or two ways to read one of them, give the same; they need not say the same of an error if
+ * one of them is QUICK. */
+static bool is_same(int rc, const struct buf *out, const struct err *e, int other_rc, const struct buf *other,
+                    const struct err *other_e, enum how how)
+{
+    static const char prefix[] = "bad JSON: ";
+    const char *msg = strncmp(e->msg, prefix, sizeof prefix - 1) == 0 ? e->msg + sizeof prefix - 1 : e->msg;
+    if (rc != other_rc)
+        return false;
+    if (rc)
+        return how == QUICK ||
+               (e->offset == other_e->offset && (strcmp(e->msg, other_e->msg) == 0 || strcmp(msg, other_e->msg) == 0));
+    return how == SKIP || (out->len == other->len && memcmp(out->p, other->p, out->len) == 0);
+}
+
+static void print(int rc, const struct buf *out, const struct err *e, char end)
+{
+    char text[ERR_TEXT];
+    if (rc)
+        printf("bad: %s%c", err_text(e, text), end);
+    else
+        printf("%.*s%c", (int)out->len, (char *)out->p, end);
 }
 
 static void take_line(char *line)
@@ -113,9 +163,9 @@ static void take_line(char *line)
     char *hex;
     size_t head = strtoul(line, &hex, 10), n = 0;
     unsigned char *p = malloc(strlen(hex) / 2 + 1);
-    struct err e = {0}, other = {0};
-    char text[ERR_TEXT];
-    struct buf out = {0}, quick = {0}, nothing = {0};
+    struct err e = {0}, lenient_e = {0}, other_e = {0};
+    struct buf out = {0}, lenient = {0}, other = {0};
+    bool same = true;
     int fd = memfd_create("json", MFD_CLOEXEC);
     if (!p || fd < 0)
         exit(EX_OSERR);
@@ -125,22 +175,32 @@ static void take_line(char *line)
     }
     if (write(fd, p, n) != (ssize_t)n)
         exit(EX_OSERR);
+    struct str doc = {p, n};
     head = head < n ? head : n;
-    int rc = read_one(fd, p, head, PLAIN, &out, &e);
-    if (read_one(fd, p, head, QUICK, &quick, &other) != rc ||
-        (!rc && (quick.len != out.len || memcmp(quick.p, out.p, out.len) != 0)))
-        printf("in one step it is otherwise: %.*s%s\n", (int)quick.len, (char *)quick.p, other.msg);
-    else if (read_one(fd, p, head, SKIP, &nothing, &other) != rc ||
-             (rc && (strcmp(e.msg, other.msg) != 0 || e.offset != other.offset)))
-        printf("skipped it is otherwise: %s\n", other.msg);
-    else if (rc)
-        printf("bad: %s\n", err_text(&e, text));
-    else
-        printf("%.*s\n", (int)out.len, (char *)out.p);
+    int rc = read_file(fd, doc, head, PLAIN, &out, &e);
+    int lenient_rc = read_memory(doc, true, PLAIN, &lenient, &lenient_e);
+    for (enum how how = PLAIN; how <= SKIP; how++) {
+        int other_rc = read_file(fd, doc, head, how, &other, &other_e);
+        same &= is_same(rc, &out, &e, other_rc, &other, &other_e, how);
+        other_rc = read_memory(doc, false, how, &other, &other_e);
+        same &= is_same(rc, &out, &e, other_rc, &other, &other_e, how);
+        other_rc = read_memory(doc, true, how, &other, &other_e);
+        same &= is_same(lenient_rc, &lenient, &lenient_e, other_rc, &other, &other_e, how);
+        if (!same) {
+            printf("read in way %d it is otherwise: ", (int)how);
+            print(other_rc, &other, &other_e, '\n');
+            break;
+        }
+    }
+    if (same) {
+        print(rc, &out, &e, '\t');
+        print(lenient_rc, &lenient, &lenient_e, '\n');
+    }
     close(fd);
     free(p);
     buf_free(&out);
-    buf_free(&quick);
+    buf_free(&lenient);
+    buf_free(&other);
 }
 
 int main(void)

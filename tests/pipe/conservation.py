@@ -347,6 +347,7 @@ def section_missing():
     subprocess.run(["sh", "-c", "gzip -c t.txt u.txt > tu.gz; cat t.txt u.txt > tu.txt"], check=True)
     write("t.jsonl", b"".join(b'{"text": "%d \\u00e9 line %d\\nand  more\\n\\nBut %d"}\n' % (i, i * 7, i % 13) for i in range(2500)))
     kinds = (("by reference", ["t.txt", "u.txt"], None, None), ("--inline", ["--inline", "t.txt", "u.txt"], None, ["t.txt", "u.txt"]),
+             ("--inline, from the files", ["--inline", "t.txt", "u.txt"], None, None),
              ("zstd", ["t.txt.zst"], None, ["t.txt.zst"]), ("gzip, two members", ["tu.gz"], None, ["tu.gz"]),
              ("standard input", ["-"], "tu.txt", ["-"]), ("mixed", ["t.txt", "t.txt.zst", "u.txt"], None, ["t.txt.zst"]),
              ("JSON Lines by reference", ["--jsonl", "t.jsonl"], None, None),

@@ -109,7 +109,15 @@ for invalid in replace skip bytes; do
     ok $? "--invalid=$invalid"
 done
 "$encode" -m m.json -o nowhere/ids small.txt 2>err
-is "$? $(cat err)" "73 encode: nowhere/ids: cannot create" "a directory that is not there"
+is "$? $(cat err)" "73 bpe encode: nowhere/ids: cannot create: No such file or directory" "a directory that is not there"
+mkdir full
+"$encode" -m m.json -o full small.txt 2>err
+is "$? $(cat err)" "73 bpe encode: full: cannot create: Is a directory" "a directory in its place"
+"$encode" --model m.json --jobs 2 --eot after --dtype u32 --output got small.txt
+bpe-encode -m m.json --eot=after -d u32 small.txt | cmp - got
+ok $? "arguments of long options as words of their own"
+"$encode" -m m.json -f text small.txt 2>err
+is "$? $(cat err)" "64 bpe encode: unknown option -f; see --help" "options of bpe-encode that are not for it"
 if [ -e /dev/full ]; then
     "$encode" -m m.json -j 2 large.txt >/dev/full 2>err
     is $? 74 "a full disk"
@@ -119,12 +127,12 @@ fi
 "$encode" -m m.json -j 2 large.txt 2>err | head -c 1000 | cmp - <(head -c 1000 want.large)
 is "${PIPESTATUS[*]} $(cat err)" "141 0 0 " "a reader that goes away: no complaint"
 
-# A worker, or bpe-chunk, that is killed: the first time that it is started.
+# A worker, or bpe-chunk, that is killed: the first time that it is started to do its work.
 for victim in bpe-encode bpe-chunk; do
     mkdir "fake.$victim"
     cat >"fake.$victim/$victim" <<EOF
 #!/bin/sh
-if mkdir '$PWD/fake.$victim/was' 2>/dev/null; then
+if [ "\$1" != -h ] && mkdir '$PWD/fake.$victim/was' 2>/dev/null; then
     printf x
     kill -9 \$\$
 fi
@@ -134,7 +142,7 @@ EOF
     for how in small.txt -; do
         rm -rf "fake.$victim/was"
         PATH=$PWD/fake.$victim:$PATH "$encode" -j 2 -m m.json -o kept $how <large.txt >out 2>err
-        like "$? $(cat err) $(cat kept)" "137 *encode: a process was killed by signal 9 old" \
+        like "$? $(cat err) $(cat kept)" "137 *bpe encode: a process was killed by signal 9 old" \
             "$victim is killed, $how: says so, and -o is as it was"
     done
 done

@@ -84,6 +84,80 @@ bpe-merge -v 300 part.sum >out 2>err
 like "$? $(wc -c <out) $(cat err)" "75 0 bpe-merge: the sum is incomplete (large.txt: bytes * were never counted); complete it with bpe-sum, or see --partial" \
     "bpe-merge names no option that it lacks"
 
+# ---- What was sent by value, again ----
+
+# todo ARGS...: a run by value of which all is missing but the first pieces.
+todo() {
+    bpe-chunk "$@" >value.chunks
+    { head -n 3 value.chunks; tail -n 1 value.chunks; } | bpe-count >some.counts
+    rm -f todo
+    bpe-sum --missing=todo some.counts >out 2>err
+}
+
+# A text with a cut, where a todo ends, after newlines that would be one pretoken at the end of a document.
+python3 -c '
+import json
+for i in range(3000): print(json.dumps({"text": f"line {i}\n\nnext\n\n"}))' >value.txt
+for options in "--jsonl" ""; do
+    [ -n "$options" ] || for i in $(seq 3000); do printf 'word %d\n\nnext\n\n' "$i"; done >value.txt
+    # shellcheck disable=SC2086
+    bpe-chunk $options value.txt | bpe-count | bpe-sum | words >want.words
+    # shellcheck disable=SC2086
+    todo --inline -b 4K $options value.txt
+    for how in "bpe-count todo" "bpe-chunk --only=todo value.txt | bpe-count"; do
+        sh -c "$how" | bpe-sum some.counts - | words >got.words
+        same got.words want.words "text sent with --inline $options is counted by: $how"
+    done
+    # A range that ends inside a document.
+    { sed -n 1,2p value.chunks; sed '1,5d' value.chunks; } | bpe-count >most.counts
+    bpe-sum --missing=todo most.counts >out 2>err
+    bpe-count todo | bpe-sum most.counts - | words >got.words
+    same got.words want.words "  also a part from the middle"
+    bpe-view todo | grep -q ' by-value .*pieces=[1-9][0-9]*+'
+    ok $? "  which was by value"
+done
+todo --inline -b 4K value.txt
+touch value.txt
+bpe-count todo >out 2>err
+is "$? $(cat err)" "65 bpe-count: value.txt: changed since bpe-chunk read it ($(stat -c %s value.txt) bytes now, $(stat -c %s value.txt) then); run bpe-chunk again" \
+    "but not from a file that has changed"
+bpe-chunk --only=todo value.txt >out 2>err
+is "$? $(cat err)" "65 bpe-chunk: value.txt: changed since it was cut into chunks; start the whole run again with bpe-chunk (pipelines/vocab.mk, which keeps a sum of each file, counts again only what changed)" \
+    "  and bpe-chunk --only says what to do then"
+for packed in "zstd -q" "gzip -k"; do
+    rm -f value.txt.*
+    $packed value.txt
+    todo -b 4K value.txt.*
+    bpe-count todo >out 2>err
+    is "$? $(cat err)" "65 bpe-count: $(echo value.txt.*): was no plain file; make these chunks again with bpe-chunk --only" "nor from one of $packed"
+done
+todo -b 4K - <value.txt
+bpe-count todo >out 2>err
+is "$? $(cat err)" "65 bpe-count: standard input: was no plain file; make these chunks again with bpe-chunk --only" "nor from standard input"
+
+# ---- How many inputs a run may have ----
+
+todo --inline -b 4K value.txt
+PYTHONPATH=$TOP/tests/pipe python3 -B - <<'END'
+import records as R
+payload = R.payload(R.split(open("todo", "rb").read())[0])
+c = R.Cursor(payload)
+c.id(), c.s(), c.n(), c.n()
+at = c.at
+c.n()
+for number in 2 ** 24 - 1, 2 ** 24:
+    with open(f"todo.{number}", "wb") as f:
+        f.write(R.make(("R", payload[:at] + R.n(number) + payload[c.at:])))
+END
+bpe-chunk --only=todo.16777215 value.txt >chunks 2>err
+is "$? $(cat err)" "0 " "a source of number 2^24 - 1 is taken by bpe-chunk --only"
+bpe-count chunks | bpe-sum >out 2>err
+like "$? $(cat err)" "75 bpe-sum: the run's promise never came: *" "  and by bpe-sum"
+bpe-chunk --only=todo.16777216 value.txt >chunks 2>err
+is "$? $(cat err)" "65 bpe-chunk: todo.16777216: byte 0: source number 16777216: more than 16777216 inputs in one run" "one of number 2^24 is refused"
+bpe-count todo.16777216 | bpe-sum >out 2>err
+like "$? $(cat err)" "65 bpe-sum: standard input: byte *: source number 16777216: more than 16777216 inputs in one run" "  with the same words"
+
 # Long pretokens keep within the memory, and come back from disk.
 python3 -c '
 for i in range(3000):

@@ -70,6 +70,54 @@ static bool agree(size_t same)
     return good;
 }
 
+/* Whether special_before tells at each place that no match goes over which token ended there, both from the text's
+ * start and from no more bytes before the place than it asks for. */
+static bool agree_before(size_t *n_ended, size_t *n_more)
+{
+    static const unsigned char letter[] = {'a', 'b', '\n'};
+    unsigned char bytes[TOKENS][LONGEST], text[TEXT];
+    struct str token[TOKENS];
+    struct special_set set;
+    struct err e;
+    size_t n_tokens = rnd(TOKENS + 1), n = 1 + rnd(rnd(2) ? 20 : TEXT - 1), from = 0, pos = 0, len = 0;
+    size_t ended[TEXT + 1] = {0}; /* at each place: 1 + the token that ends there */
+    bool inside[TEXT + 1] = {0}, good = true, more;
+    for (size_t i = 0; i < n_tokens; i++) {
+        token[i] = (struct str){.p = bytes[i], .len = 1 + rnd(LONGEST)};
+        for (size_t k = 0; k < LONGEST; k++)
+            bytes[i][k] = letter[rnd(3)];
+    }
+    for (size_t i = 0; i < n; i++)
+        text[i] = rnd(6) ? letter[rnd(3)] : 'x';
+    if (special_init(&set, token, n_tokens, &e))
+        return false;
+    for (; naive(token, n_tokens, text, n, from, true, &pos, &len) == SPECIAL_FOUND; from = pos + len) {
+        for (size_t i = pos + 1; i < pos + len; i++)
+            inside[i] = true;
+        ended[pos + len] = special_index(&set, text + pos, len) + 1;
+    }
+    for (size_t at = 0; at <= n; at++) {
+        if (inside[at])
+            continue;
+        good = good && special_before(&set, text, at, true, &more) == ended[at] && !more;
+        for (size_t look = set.max_len;; look *= 2, ++*n_more) {
+            size_t have = look < at ? look : at;
+            uint64_t got = special_before(&set, text + at - have, have, have == at, &more);
+            if (!more) {
+                good = good && got == ended[at];
+                break;
+            }
+            if (have == at) {
+                special_free(&set);
+                return false;
+            }
+        }
+        *n_ended += ended[at] != 0;
+    }
+    special_free(&set);
+    return good;
+}
+
 int main(void)
 {
     static const char *const what[] = {"tokens that begin anyhow", "tokens that begin with one byte",
@@ -81,6 +129,12 @@ int main(void)
             bad += !agree(same);
         tap_ok(bad == 0, "%s: %d texts, %zu bad", what[same], TRIALS, bad);
     }
+    size_t bad = 0, n_ended = 0, n_more = 0;
+    for (size_t i = 0; i < TRIALS; i++)
+        bad += !agree_before(&n_ended, &n_more);
+    tap_ok(bad == 0 && n_ended > TRIALS && n_more > TRIALS / 10,
+           "which token ended right before a place: %zu times, %zu of them from farther back; %zu bad", n_ended, n_more,
+           bad);
     struct special_set none;
     struct err e;
     size_t pos, len;

@@ -1,5 +1,5 @@
 /* coverage.c - see coverage.h. */
-#include "records/coverage.h"
+#include "ledger/coverage.h"
 
 #include "records/parts.h"
 #include "records/payload.h"
@@ -79,11 +79,8 @@ static struct coverage_run *get_run(struct coverage *c, const unsigned char *id,
 
 static struct coverage_source *get_source(struct coverage_run *r, uint64_t i, struct err *e)
 {
-    if (i >= SOURCES_MAX) {
-        err_set(e, EX_DATAERR, "source number %llu: more than %d inputs in one run", (unsigned long long)i,
-                SOURCES_MAX);
+    if (source_number_check(i, e))
         return NULL;
-    }
     if (i >= r->n_source && r->promised) {
         err_set(e, EX_DATAERR, "counts of an input that was not promised");
         return NULL;

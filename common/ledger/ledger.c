@@ -1,5 +1,5 @@
 /* ledger.c - see ledger.h. */
-#include "records/ledger.h"
+#include "ledger/ledger.h"
 
 #include "records/failure.h"
 #include "records/parts.h"

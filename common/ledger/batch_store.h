@@ -1,12 +1,12 @@
 /* batch_store.h - the words of batches that have not ended yet: kept, in memory or on disk, until the ledger says
  * whether they count. The ledger's content for programs that add up counts.
  */
-#ifndef BPE_RECORDS_BATCH_STORE_H
-#define BPE_RECORDS_BATCH_STORE_H
+#ifndef BPE_LEDGER_BATCH_STORE_H
+#define BPE_LEDGER_BATCH_STORE_H
 
 #include "core/pretoken.h"
 #include "io/spill.h"
-#include "records/ledger.h"
+#include "ledger/ledger.h"
 
 #include <stdbool.h>
 #include <stddef.h>

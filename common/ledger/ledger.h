@@ -7,10 +7,10 @@
  * What the records of a batch hold is not the ledger's affair: it hands each on, and says later whether the batch
  * counts.
  */
-#ifndef BPE_RECORDS_LEDGER_H
-#define BPE_RECORDS_LEDGER_H
+#ifndef BPE_LEDGER_LEDGER_H
+#define BPE_LEDGER_LEDGER_H
 
-#include "records/coverage.h"
+#include "ledger/coverage.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* batch_store.c - see batch_store.h. */
-#include "records/batch_store.h"
+#include "ledger/batch_store.h"
 
 #include "records/payload.h"
 

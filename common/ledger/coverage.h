@@ -4,8 +4,8 @@
  * A run promises sources with their sizes. It is complete when the ranges entered tile all of them exactly, or when a
  * complete sum says so.
  */
-#ifndef BPE_RECORDS_COVERAGE_H
-#define BPE_RECORDS_COVERAGE_H
+#ifndef BPE_LEDGER_COVERAGE_H
+#define BPE_LEDGER_COVERAGE_H
 
 #include "records/commit.h"
 #include "records/record.h"

@@ -1,0 +1,31 @@
+/* chunk_plan.c - see chunk_plan.h. */
+#include "chunk/chunk_plan.h"
+
+#include <unistd.h>
+
+/* Text in a range record: at least what makes up for the start of a process, at most what is soon done again. */
+static const uint64_t RECORD_MIN = 16 << 20, RECORD_MOST = 64 << 20;
+static const uint64_t PIECE_MAX = 64 << 20; /* text in a piece, at the end of which bpe-count may end a batch */
+static const uint64_t VALUE = 256 << 10;
+static const uint64_t RECORDS_MOST = 64; /* range records of a run, or 4 for each core if that is more */
+
+static uint64_t at_most(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t at_least(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+struct chunk_plan chunk_plan_make(uint64_t bytes, uint64_t block)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t four_each = cores > 1 ? 4 * (uint64_t)cores : 4;
+    uint64_t work = at_most(at_least(bytes / four_each, RECORD_MIN), RECORD_MOST);
+    uint64_t n_records = at_most((bytes + work - 1) / work, at_least(four_each, RECORDS_MOST));
+    uint64_t record = n_records ? bytes / n_records + 1 : 1;
+    return (struct chunk_plan){
+        .record = record, .piece = block ? block : at_most(record, PIECE_MAX), .value = block ? block : VALUE};
+}

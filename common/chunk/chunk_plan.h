@@ -1,0 +1,20 @@
+/* chunk_plan.h - how much text goes into a piece and into a record.
+ *
+ * By reference, a range record is what GNU parallel gives to one process: enough text to be worth one, and so much that
+ * each core gets several. By value, a record has to pass through a pipe.
+ */
+#ifndef BPE_CHUNK_CHUNK_PLAN_H
+#define BPE_CHUNK_CHUNK_PLAN_H
+
+#include <stdint.h>
+
+struct chunk_plan {
+    uint64_t record; /* by reference: bytes of text after which a range record ends */
+    uint64_t piece;  /* by reference: bytes of a piece */
+    uint64_t value;  /* by value: bytes of a piece, which is a record */
+};
+
+/* bytes: of all text by reference; block: how long pieces should be, 0: as it suits. */
+struct chunk_plan chunk_plan_make(uint64_t bytes, uint64_t block);
+
+#endif

@@ -1,0 +1,113 @@
+/* chunk_run.c - see chunk_run.h. */
+/* Out of memory in a macro of uthash is seen by the item that is in no table. */
+#define HASH_NONFATAL_OOM 1
+#include "chunk/chunk_run.h"
+
+#include "records/commit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int chunk_run_init(struct chunk_run *r, const unsigned char *id, struct str encoded_rules, struct err *e)
+{
+    *r = (struct chunk_run){0};
+    r->batch_end = &r->batch;
+    memcpy(r->id, id, ID_LEN);
+    return buf_put(&r->encoded_rules, encoded_rules.p, encoded_rules.len, e) ||
+                   rules_get(&r->rules, (struct str){r->encoded_rules.p, r->encoded_rules.len}, e) ||
+                   special_init(&r->special, r->rules.special, r->rules.n_special, e)
+               ? -1
+               : 0;
+}
+
+void chunk_run_free(struct chunk_run *r)
+{
+    struct chunk_source *s, *next;
+    HASH_ITER(hh, r->sources, s, next)
+    {
+        HASH_DEL(r->sources, s);
+        intervals_free(&s->batch);
+        intervals_free(&s->seen);
+        free(s);
+    }
+    line_reader_free(&r->lines);
+    special_free(&r->special);
+    rules_free(&r->rules);
+    buf_free(&r->encoded_rules);
+    buf_free(&r->encoded_reading);
+    buf_free(&r->skipped.first);
+}
+
+int chunk_run_set_reading(struct chunk_run *r, struct str encoded, struct err *e)
+{
+    if (r->encoded_reading.p && str_equal((struct str){r->encoded_reading.p, r->encoded_reading.len}, encoded))
+        return 0;
+    r->encoded_reading.len = 0;
+    if (buf_put(&r->encoded_reading, encoded.p, encoded.len, e) ||
+        reading_get(&r->reading, (struct str){r->encoded_reading.p, r->encoded_reading.len}, e))
+        return -1;
+    line_reader_free(&r->lines);
+    line_reader_init(&r->lines, &r->reading);
+    return 0;
+}
+
+struct chunk_source *chunk_run_source(struct chunk_run *r, uint64_t number, struct err *e)
+{
+    struct chunk_source *s;
+    HASH_FIND(hh, r->sources, &number, sizeof number, s);
+    if (s)
+        return s;
+    s = calloc(1, sizeof *s);
+    if (s) {
+        s->number = number;
+        HASH_ADD(hh, r->sources, number, sizeof s->number, s);
+    }
+    if (!s || !s->hh.tbl) {
+        free(s);
+        err_mem(e, "the list of inputs", sizeof *s);
+        return NULL;
+    }
+    return s;
+}
+
+int chunk_run_add(struct chunk_run *r, struct chunk_source *s, uint64_t begin, uint64_t end, bool again, struct err *e)
+{
+    size_t before = s->batch.n;
+    if (intervals_add(&s->batch, begin, end, e) || (!again && intervals_add(&s->seen, begin, end, e)))
+        return -1;
+    if (before == 0) {
+        s->next_in_batch = NULL;
+        *r->batch_end = s;
+        r->batch_end = &s->next_in_batch;
+    }
+    r->n_ranges += s->batch.n - before;
+    r->n_bytes += end - begin;
+    return 0;
+}
+
+int chunk_run_put(struct chunk_run *r, struct buf *runs, struct err *e)
+{
+    struct commit_range *range = calloc(r->n_ranges + 1, sizeof *range), *to = range;
+    if (!range)
+        return err_mem(e, "the ranges of a batch", r->n_ranges * sizeof *range);
+    for (struct chunk_source *s = r->batch; s; s = s->next_in_batch) {
+        for (size_t i = 0; i < s->batch.n; i++)
+            *to++ = (struct commit_range){s->number, s->batch.at[i].begin, s->batch.at[i].end};
+        s->batch.n = 0;
+    }
+    const struct commit_run run = {.run = r->id,
+                                   .promised_bytes = r->promised_bytes,
+                                   .skipped = r->skipped.n,
+                                   .where = {r->skipped.first.p, r->skipped.first.len},
+                                   .total = r->n_bytes,
+                                   .range = range,
+                                   .n_ranges = r->n_ranges};
+    int rc = commit_put_run(runs, &run, e);
+    free(range);
+    r->batch = NULL;
+    r->batch_end = &r->batch;
+    r->n_ranges = 0;
+    r->n_bytes = r->skipped.n = 0;
+    r->skipped.first.len = 0;
+    return rc;
+}

@@ -1,0 +1,79 @@
+/* chunk_writer.c - see chunk_writer.h. */
+#include "chunk/chunk_writer.h"
+
+#include "io/fd.h"
+#include "records/failure.h"
+#include "records/parts.h"
+#include "records/record.h"
+
+void chunk_writer_free(struct chunk_writer *w)
+{
+    source_list_free(&w->sources);
+    buf_free(&w->rules);
+    buf_free(&w->reading);
+    buf_free(&w->out);
+}
+
+struct str chunk_writer_rules(const struct chunk_writer *w)
+{
+    return (struct str){w->rules.p, w->rules.len};
+}
+
+struct str chunk_writer_reading(const struct chunk_writer *w, const struct source *s)
+{
+    const struct buf *b = s->reading.len ? &s->reading : &w->reading;
+    return (struct str){b->p, b->len};
+}
+
+int chunk_writer_flush(struct chunk_writer *w, struct err *e)
+{
+    int rc = fd_write(w->fd, w->out.p, w->out.len, w->name, e);
+    w->out.len = 0;
+    return rc;
+}
+
+int chunk_writer_put(struct chunk_writer *w, struct chunk *c, struct err *e)
+{
+    const struct source *s = &w->sources.at[c->source];
+    c->run = w->run;
+    c->rules = chunk_writer_rules(w);
+    c->reading = chunk_writer_reading(w, s);
+    c->name = str_of(s->name);
+    return chunk_put_record(&w->out, c, e) || chunk_writer_flush(w, e) ? -1 : 0;
+}
+
+static int put_sources(const struct chunk_writer *w, struct buf *content, struct err *e)
+{
+    const struct promise_head h = {chunk_writer_rules(w), w->sources.n};
+    if (promise_put_head(content, &h, e))
+        return -1;
+    for (size_t i = 0; i < w->sources.n; i++) {
+        const struct source *s = &w->sources.at[i];
+        const struct promise_source p = {.name = str_of(s->name),
+                                         .reading = chunk_writer_reading(w, s),
+                                         .size = s->size,
+                                         .by_value = s->by_value,
+                                         .mtime_s = s->mtime_s,
+                                         .mtime_ns = s->mtime_ns};
+        if (promise_put_source(content, &p, e))
+            return -1;
+    }
+    return 0;
+}
+
+int chunk_writer_promise(struct chunk_writer *w, struct err *e)
+{
+    struct buf content = {0};
+    int rc = put_sources(w, &content, e) || parts_put(&w->out, RECORD_PROMISE, w->run, 0, &content, e) ||
+                     record_write(w->fd, w->name, &w->out, e)
+                 ? -1
+                 : 0;
+    w->out.len = 0;
+    buf_free(&content);
+    return rc;
+}
+
+void chunk_writer_fail(const struct chunk_writer *w, const struct err *e)
+{
+    failure_send(w->fd, w->run, FAILURE_NOWHERE, FAILURE_NOWHERE, e);
+}

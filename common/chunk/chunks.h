@@ -1,0 +1,20 @@
+/* chunks.h - all records of a run of bpe-chunk: the pieces of each source, by reference or by value, and the promise.
+ */
+#ifndef BPE_CHUNK_CHUNKS_H
+#define BPE_CHUNK_CHUNKS_H
+
+#include "chunk/chunk_writer.h"
+#include "chunk/token_watch.h"
+#include "sys/err.h"
+#include "text/cut.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Reads the writer's sources and writes them. block: how long pieces should be, 0: as it suits (chunk_plan.h). only:
+ * what is wanted of them, without a promise, which was made before. `watch` is shown what is read. -1: see
+ * text_splitter.h and file_cutter.h. */
+int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t block, bool only,
+                 struct token_watch *watch, struct err *e);
+
+#endif

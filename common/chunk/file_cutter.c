@@ -1,0 +1,83 @@
+/* file_cutter.c - see file_cutter.h. */
+#include "chunk/file_cutter.h"
+
+#include "io/fd.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+enum {
+    STEP = 4 << 10,  /* how much is read at first where a cut should be */
+    REACH = 1 << 20, /* and in all before it is left out */
+};
+
+/* Where a hole that byte `at` lies in ends; `at` if it lies in none, or the file system does not say. */
+static uint64_t hole_end(int fd, uint64_t at, uint64_t end)
+{
+#ifdef SEEK_DATA
+    off_t data = lseek(fd, (off_t)at, SEEK_DATA);
+    if (data < 0)
+        return errno == ENXIO ? end : at; /* ENXIO: nothing but a hole up to the file's end */
+    return (uint64_t)data < end ? (uint64_t)data : end;
+#else
+    (void)fd, (void)end;
+    return at;
+#endif
+}
+
+/* The first place to cut at or after *at and before `end`; 0 if none is found. No more is read for it than REACH, and a
+ * little; *at is moved to where the search ended. Holes are skipped: NUL is no place to cut. (Were it, or were the file
+ * system wrong about a hole, a cut would be missed, and no more.) */
+static int find_cut(struct file_cutter *c, int fd, const char *name, uint64_t *at, uint64_t end, uint64_t *cut,
+                    struct err *e)
+{
+    struct buf *b = &c->window;
+    size_t longest = c->cutter->special->max_len;
+    size_t before = longest + 1, beyond = longest + 4; /* of a cut, to know it for one */
+    *cut = 0;
+    for (size_t n_read = 0, step = STEP; n_read < REACH && *at < end; n_read += step) {
+        if (n_read)
+            step = 3 * n_read < REACH - n_read ? 3 * n_read : REACH - n_read;
+        uint64_t from = *at > before ? *at - before : 0;
+        size_t search = (size_t)(*at - from), want = search + step + beyond;
+        b->len = 0;
+        if (buf_reserve(b, want, e))
+            return -1;
+        ssize_t got = fd_pread(fd, b->p, want, from, name, e);
+        if (got < 0)
+            return -1;
+        b->len = (size_t)got;
+        token_watch_look(c->watch, b->p, b->len);
+        bool final = b->len < want;
+        size_t n = cut_first(c->cutter, b->p, b->len, search, final);
+        if (n && from + n < end)
+            *cut = from + n;
+        *at = n || final || end - *at < step ? end : *at + step;
+        if (*at < end) {
+            uint64_t data = hole_end(fd, *at - 1, end); /* a cut here comes after this byte */
+            if (data > *at)
+                *at = data;
+        }
+    }
+    return 0;
+}
+
+int file_cutter_cut(struct file_cutter *c, size_t source, int fd, uint64_t begin, uint64_t end, struct err *e)
+{
+    const char *name = c->ranges->writer->sources.at[source].name;
+    uint64_t at = begin, cut;
+    while (at < end && end - begin > c->piece && end - at > c->piece) {
+        uint64_t searched = at += c->piece;
+        if (find_cut(c, fd, name, &searched, end, &cut, e))
+            return -1;
+        if (cut == 0) { /* there is none up to where the search ended: the next one is looked for from there */
+            at = searched - at > c->piece ? searched - c->piece : at;
+            continue;
+        }
+        if (range_writer_put(c->ranges, source, begin, cut - begin, e))
+            return -1;
+        begin = at = cut;
+    }
+    return begin < end ? range_writer_put(c->ranges, source, begin, end - begin, e) : 0;
+}

@@ -1,0 +1,26 @@
+/* file_cutter.h - cuts a file into pieces by looking only at the text near the places where cuts should be. */
+#ifndef BPE_CHUNK_FILE_CUTTER_H
+#define BPE_CHUNK_FILE_CUTTER_H
+
+#include "chunk/range_writer.h"
+#include "chunk/token_watch.h"
+#include "sys/buf.h"
+#include "sys/err.h"
+#include "text/cut.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct file_cutter {
+    const struct cutter *cutter; /* borrowed; a local one (cut_is_local) */
+    struct range_writer *ranges; /* borrowed */
+    struct token_watch *watch;   /* borrowed; is shown what is read */
+    uint64_t piece;              /* bytes of text a piece should have */
+    struct buf window;           /* owned */
+};
+
+/* Puts the pieces of bytes [begin, end) of a source, an open file, into range records. A cut is left out where reading
+ * 1 MiB from where it should be shows no place for it. */
+int file_cutter_cut(struct file_cutter *c, size_t source, int fd, uint64_t begin, uint64_t end, struct err *e);
+
+#endif

@@ -1,0 +1,140 @@
+/* line_reader.c - see line_reader.h. */
+#include "chunk/line_reader.h"
+
+#include "io/fd.h"
+#include "unicode/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void line_reader_init(struct line_reader *l, const struct reading *how)
+{
+    *l = (struct line_reader){
+        .check_utf8 = how->invalid == INVALID_ERROR, .skip_bad = how->skip_bad_lines, .name = "", .fd = -1};
+    jsonl_init(&l->jsonl, how->field, how->invalid);
+}
+
+void line_reader_free(struct line_reader *l)
+{
+    jsonl_free(&l->jsonl);
+}
+
+/* ---- The number of a line ---- */
+
+void line_reader_begin(struct line_reader *l, const char *name, uint64_t begin, uint64_t first)
+{
+    l->name = name;
+    l->fd = -1;
+    l->known = NULL;
+    l->begin = begin;
+    l->first = first;
+    l->n_passed = 0;
+}
+
+void line_reader_begin_file(struct line_reader *l, const char *name, uint64_t begin, int fd, struct line_place *known)
+{
+    line_reader_begin(l, name, begin, begin == known->offset ? known->n_before + 1 : 0);
+    l->fd = fd;
+    l->known = known;
+}
+
+void line_reader_end(struct line_reader *l, uint64_t end)
+{
+    if (l->known && l->first)
+        *l->known = (struct line_place){end, l->first - 1 + l->n_passed};
+    l->known = NULL;
+    l->fd = -1;
+}
+
+/* Counts the newlines in bytes [begin, end) of a file. -1: it cannot be read. */
+static int count_newlines(int fd, uint64_t begin, uint64_t end, uint64_t *n)
+{
+    unsigned char space[64 << 10];
+    struct err ignored;
+    *n = 0;
+    for (uint64_t at = begin; at < end;) {
+        size_t want = end - at < sizeof space ? (size_t)(end - at) : sizeof space;
+        ssize_t got = fd_pread(fd, space, want, at, "", &ignored);
+        if (got <= 0)
+            return -1;
+        const unsigned char *p = space, *stop = space + got;
+        for (; (p = memchr(p, '\n', (size_t)(stop - p))) != NULL; p++)
+            ++*n;
+        at += (uint64_t)got;
+    }
+    return 0;
+}
+
+/* The number of the line that is read now; 0: not known. */
+static uint64_t line_number(struct line_reader *l)
+{
+    uint64_t n;
+    if (l->first == 0 && l->known) {
+        struct line_place from = *l->known;
+        bool back = from.offset > l->begin;
+        if (back && from.offset - l->begin > l->begin) {
+            from = (struct line_place){0};
+            back = false;
+        }
+        if (count_newlines(l->fd, back ? l->begin : from.offset, back ? from.offset : l->begin, &n))
+            return 0;
+        *l->known = (struct line_place){l->begin, back ? from.n_before - n : from.n_before + n};
+        l->first = l->known->n_before + 1;
+    }
+    return l->first ? l->first + l->n_passed : 0;
+}
+
+/* ---- Lines ---- */
+
+static int skip_line(struct line_reader *l, struct bad_lines *bad, struct err *e)
+{
+    char text[600];
+    if (bad->n++)
+        return 0;
+    snprintf(text, sizeof text, "%.500s: line %llu", l->name, (unsigned long long)line_number(l));
+    bad->first.len = 0;
+    return buf_put_str(&bad->first, text, e);
+}
+
+/* One line, which begins at this offset. */
+static int read_line(struct line_reader *l, const unsigned char *p, size_t n, uint64_t offset, line_text_fn *text,
+                     void *ctx, struct bad_lines *bad, uint64_t *where, struct err *e)
+{
+    struct err why;
+    struct str found;
+    bool cut;
+    if (l->check_utf8) {
+        size_t valid = utf8_valid_len(p, n, &cut);
+        if (valid < n) {
+            *where = offset + valid;
+            return err_at(e, EX_DATAERR, l->name, *where, "invalid UTF-8 (0x%02X); see --invalid", p[valid]);
+        }
+    }
+    enum jsonl_line got = jsonl_read(&l->jsonl, p, n, &found, &why);
+    if (got == JSONL_TEXT && text(ctx, found.p, found.len, &why))
+        got = JSONL_ERROR;
+    if (got == JSONL_TEXT || got == JSONL_BLANK)
+        return 0;
+    if (got == JSONL_BAD && l->skip_bad)
+        return skip_line(l, bad, e);
+    *where = offset;
+    err_set(e, why.code, "%s%s", why.msg, got == JSONL_BAD ? "; see --on-error" : "");
+    return err_place_line(e, l->name, line_number(l));
+}
+
+ptrdiff_t line_reader_window(struct line_reader *l, const unsigned char *p, size_t n, uint64_t offset, bool last,
+                             line_text_fn *text, void *ctx, struct bad_lines *bad, uint64_t *where, struct err *e)
+{
+    size_t at = 0;
+    while (at < n) {
+        const unsigned char *nl = memchr(p + at, '\n', n - at);
+        if (!nl && !last)
+            break;
+        size_t len = nl ? (size_t)(nl - p) + 1 - at : n - at;
+        if (read_line(l, p + at, len, offset + at, text, ctx, bad, where, e))
+            return -1;
+        at += len;
+        l->n_passed++;
+    }
+    return (ptrdiff_t)at;
+}

@@ -1,0 +1,85 @@
+/* range_writer.c - see range_writer.h. */
+#include "chunk/range_writer.h"
+
+#include "records/record.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Records are filled up with zeros to this length: `parallel --pipe` deals out blocks of 1 MiB, and two such records do
+ * not fit in one, so that each job gets one. */
+enum { FILL = (512 << 10) + 64 };
+
+void range_writer_init(struct range_writer *r, struct chunk_writer *writer, uint64_t promised_bytes, uint64_t work)
+{
+    *r = (struct range_writer){.writer = writer, .promised_bytes = promised_bytes, .work = work};
+}
+
+void range_writer_free(struct range_writer *r)
+{
+    buf_free(&r->files);
+    buf_free(&r->pieces);
+    buf_free(&r->payload);
+}
+
+/* Closes the list of pieces of the current file. */
+static int end_file(struct range_writer *r, struct err *e)
+{
+    if (r->n_pieces == 0)
+        return 0;
+    const struct source *s = &r->writer->sources.at[r->source];
+    const struct range_file f = {.source = r->source,
+                                 .name = str_of(s->name),
+                                 .reading = chunk_writer_reading(r->writer, s),
+                                 .size = s->size,
+                                 .mtime_s = s->mtime_s,
+                                 .mtime_ns = s->mtime_ns,
+                                 .n_pieces = r->n_pieces};
+    if (range_put_file(&r->files, &f, e) || buf_put(&r->files, r->pieces.p, r->pieces.len, e))
+        return -1;
+    r->n_files++;
+    r->n_pieces = 0;
+    r->pieces.len = 0;
+    return 0;
+}
+
+/* Writes the record. It is filled up, unless it is the only one. */
+static int end_record(struct range_writer *r, bool last, struct err *e)
+{
+    if (end_file(r, e))
+        return -1;
+    if (r->n_files == 0)
+        return 0;
+    struct chunk_writer *w = r->writer;
+    const struct range_head h = {w->run, chunk_writer_rules(w), r->promised_bytes, r->n_files};
+    r->payload.len = 0;
+    if (range_put_head(&r->payload, &h, e) || buf_put(&r->payload, r->files.p, r->files.len, e))
+        return -1;
+    if (!(last && r->n_records == 0) && r->payload.len < FILL) {
+        size_t fill = FILL - r->payload.len;
+        if (buf_reserve(&r->payload, fill, e))
+            return -1;
+        memset(r->payload.p + r->payload.len, 0, fill);
+        r->payload.len += fill;
+    }
+    r->n_files = r->n_bytes = r->files.len = 0;
+    r->n_records++;
+    return record_put(&w->out, RECORD_RANGE, r->payload.p, r->payload.len, e) || chunk_writer_flush(w, e) ? -1 : 0;
+}
+
+int range_writer_put(struct range_writer *r, size_t source, uint64_t offset, uint64_t len, struct err *e)
+{
+    if (r->n_pieces && r->source != source && end_file(r, e))
+        return -1;
+    r->source = source;
+    if (range_put_piece(&r->pieces, offset, len, e))
+        return -1;
+    r->n_pieces++;
+    r->n_bytes += len;
+    return r->n_bytes >= r->work ? end_record(r, false, e) : 0;
+}
+
+int range_writer_end(struct range_writer *r, struct err *e)
+{
+    return end_record(r, true, e);
+}

@@ -1,0 +1,32 @@
+/* range_writer.h - range records, filled with pieces of files. */
+#ifndef BPE_CHUNK_RANGE_WRITER_H
+#define BPE_CHUNK_RANGE_WRITER_H
+
+#include "chunk/chunk_writer.h"
+#include "sys/buf.h"
+#include "sys/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct range_writer {
+    struct chunk_writer *writer; /* borrowed */
+    uint64_t promised_bytes;     /* see struct range_head */
+    uint64_t work;               /* bytes of text after which a record ends */
+    /* The record that is being filled: its files, encoded, and the pieces of the last one, which is not among them. */
+    struct buf files, pieces, payload;
+    uint64_t n_files, n_pieces, n_bytes;
+    size_t source; /* whose pieces these are */
+    uint64_t n_records;
+};
+
+void range_writer_init(struct range_writer *r, struct chunk_writer *writer, uint64_t promised_bytes, uint64_t work);
+void range_writer_free(struct range_writer *r); /* zeroed is fine */
+
+/* Adds a piece of a source, by its number. Writes the record when it has enough text. */
+int range_writer_put(struct range_writer *r, size_t source, uint64_t offset, uint64_t len, struct err *e);
+
+/* Writes the last record, if any piece is left. */
+int range_writer_end(struct range_writer *r, struct err *e);
+
+#endif

@@ -1,0 +1,116 @@
+/* source_list.c - see source_list.h. */
+#include "chunk/source_list.h"
+
+#include "io/fd.h"
+#include "io/input.h"
+#include "records/payload.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { LOOK = 64 << 10 }; /* how much of a file is shown to the watch */
+
+/* Whether the name means another file in another process, as /dev/stdin and /dev/fd/3 do. */
+static bool is_private(const char *path)
+{
+    return strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
+static int look_at_start(struct input *in, struct token_watch *watch, struct err *e)
+{
+    unsigned char start[LOOK];
+    size_t n = 0;
+    for (ptrdiff_t got = 1; got && n < LOOK; n += (size_t)got) {
+        got = input_read(in, start + n, LOOK - n, e);
+        if (got < 0)
+            return -1;
+    }
+    token_watch_look(watch, start, n);
+    return 0;
+}
+
+static int look_at(struct source *s, bool by_value, struct token_watch *watch, struct err *e)
+{
+    struct stat st;
+    s->by_value = true;
+    if (strcmp(s->path, "-") == 0)
+        return 0;
+    if (stat(s->path, &st) < 0)
+        return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", s->path);
+    if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return 0; /* a pipe may be opened once only */
+    struct input *in = input_open(s->path, e);
+    if (!in)
+        return -1;
+    s->mtime_s = (uint64_t)st.st_mtim.tv_sec;
+    s->mtime_ns = (uint64_t)st.st_mtim.tv_nsec;
+    /* Files that seem to have no size may have text (/proc, /sys). */
+    s->by_value = by_value || !input_is_plain_file(in) || st.st_size == 0 || is_private(s->path);
+    s->size = s->by_value ? 0 : (uint64_t)st.st_size;
+    int rc = !s->by_value && watch->token.len && !watch->found ? look_at_start(in, watch, e) : 0;
+    input_close(in);
+    return rc;
+}
+
+int source_list_add(struct source_list *l, const char *path, bool by_value, struct token_watch *watch, struct err *e)
+{
+    if (array_grow(&l->at, &l->cap, l->n + 1, sizeof *l->at, "the list of inputs", e))
+        return -1;
+    struct source *s = &l->at[l->n++];
+    *s = (struct source){.path = path, .name = strdup(fd_name(path))};
+    return s->name ? look_at(s, by_value, watch, e) : err_mem(e, "a file name", strlen(path));
+}
+
+int source_list_reach(struct source_list *l, uint64_t number, struct err *e)
+{
+    if (number < l->n)
+        return 0;
+    if (source_number_check(number, e))
+        return -1;
+    if (number >= l->cap) {
+        size_t cap = number < 2 * l->cap ? 2 * l->cap : (size_t)number + 16;
+        struct source *new = calloc(cap, sizeof *new); /* what is not touched takes no memory */
+        if (!new)
+            return err_mem(e, "the list of inputs", cap * sizeof *new);
+        if (l->n)
+            memcpy(new, l->at, l->n * sizeof *new);
+        free(l->at);
+        l->at = new;
+        l->cap = cap;
+    }
+    l->n = (size_t)number + 1;
+    return 0;
+}
+
+uint64_t source_list_bytes(const struct source_list *l)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < l->n; i++)
+        bytes += l->at[i].by_value ? 0 : l->at[i].size;
+    return bytes;
+}
+
+bool source_list_by_value(const struct source_list *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        if (l->at[i].by_value)
+            return true;
+    }
+    return false;
+}
+
+void source_list_free(struct source_list *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        struct source *s = &l->at[i];
+        if (!s->name) /* of no interest: a write would take memory for it */
+            continue;
+        intervals_free(&s->wanted);
+        buf_free(&s->reading);
+        free(s->name);
+    }
+    free(l->at);
+    *l = (struct source_list){0};
+}

@@ -1,0 +1,122 @@
+/* text_splitter.c - see text_splitter.h. */
+#include "chunk/text_splitter.h"
+
+#include "records/record.h"
+
+#include <string.h>
+
+/* Where in the source the window begins, and what is said of the piece that begins there. */
+struct place {
+    uint64_t offset, line, before; /* as in struct chunk */
+};
+
+static uint64_t count_newlines(const unsigned char *p, size_t n)
+{
+    uint64_t lines = 0;
+    for (const unsigned char *end = p + n; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
+        lines++;
+    return lines;
+}
+
+/* Puts a piece, p[0 .. n), unless it is not wanted. Pieces end wherever a wanted range begins or ends (see find_end),
+ * so that all of a piece is wanted, or nothing. last: the source ends with it. */
+static int put_piece(struct text_splitter *t, size_t source, const unsigned char *p, size_t n, const struct place *at,
+                     bool last, struct err *e)
+{
+    struct chunk_writer *w = t->ranges->writer;
+    const struct source *s = &w->sources.at[source];
+    if (n == 0 || (t->only && intervals_overlap(&s->wanted, at->offset, at->offset + n) != OVERLAP_ALL))
+        return 0;
+    if (!s->by_value)
+        return range_writer_put(t->ranges, source, at->offset, n, e);
+    struct chunk c = {.source = source,
+                      .offset = at->offset,
+                      .inside = !last,
+                      .before = at->before,
+                      .line = t->cutter->lines ? at->line : 0,
+                      .text = {p, n}};
+    return chunk_writer_put(w, &c, e);
+}
+
+/* Makes the window hold `want` bytes, or all that are left of the input (*ended). */
+static int fill_window(struct buf *b, struct input *in, size_t want, bool *ended, struct err *e)
+{
+    while (b->len < want && !*ended) {
+        if (buf_reserve(b, want - b->len, e))
+            return -1;
+        ptrdiff_t got = input_read(in, b->p + b->len, want - b->len, e);
+        if (got < 0)
+            return -1;
+        *ended = got == 0;
+        b->len += (size_t)got;
+    }
+    return 0;
+}
+
+/* Where the piece that begins the window ends: at the next border of what is wanted, as those were cuts when the source
+ * was read first; else at the last place to cut in (low .. high]. 0: there is none. */
+static size_t find_end(const struct text_splitter *t, const struct source *s, uint64_t offset, size_t block, size_t low,
+                       size_t high, bool ended)
+{
+    const struct buf *b = &t->window;
+    uint64_t border = t->only ? intervals_border(&s->wanted, offset) : UINT64_MAX;
+    if (border - offset <= b->len && (border - offset < b->len || !ended))
+        return (size_t)(border - offset);
+    return b->len > block || !ended ? cut_last(t->cutter, b->p, b->len, low, high, ended) : 0;
+}
+
+/* Fills the window and finds the end of its first piece. *n is 0 if the whole window is the last piece. A long stretch
+ * that must stay whole is looked at again in a window of twice the length. */
+static int next_piece(struct text_splitter *t, const struct source *s, struct input *in, uint64_t offset, size_t block,
+                      bool *ended, size_t *n, struct err *e)
+{
+    size_t low = block / 4, high = block, beyond = t->cutter->special->max_len + 4; /* of a cut, to know it for one */
+    for (;;) {
+        if (fill_window(&t->window, in, high + beyond, ended, e))
+            return -1;
+        *n = find_end(t, s, offset, block, low, high, *ended);
+        if (*n || *ended)
+            return 0;
+        if (high >= RECORD_MAX / 2)
+            return err_at(e, EX_DATAERR, input_name(in), offset,
+                          "no place to cut in %zu bytes of text; give it as a plain file", high);
+        low = high;
+        high = high < RECORD_MAX / 4 ? 2 * high : RECORD_MAX / 2;
+    }
+}
+
+int text_splitter_split(struct text_splitter *t, size_t source, struct input *in, size_t block, struct err *e)
+{
+    struct chunk_writer *w = t->ranges->writer;
+    struct source *s = &w->sources.at[source];
+    struct buf *b = &t->window;
+    struct place at = {.line = 1};
+    bool ended = false, last = false, more;
+    b->len = 0;
+    while (!last) {
+        size_t n;
+        if (next_piece(t, s, in, at.offset, block, &ended, &n, e))
+            return -1;
+        last = n == 0;
+        n = last ? b->len : n;
+        token_watch_look(t->watch, b->p, n);
+        /* A wanted range may end where the source does. */
+        bool at_end = last || (t->only && at.offset + n == s->size);
+        if (put_piece(t, source, b->p, n, &at, at_end, e))
+            return -1;
+        at.offset += n;
+        if (t->cutter->lines && s->by_value)
+            at.line += count_newlines(b->p, n);
+        at.before = special_before(t->cutter->special, b->p, n, true, &more);
+        memmove(b->p, b->p + n, b->len - n);
+        b->len -= n;
+    }
+    if ((t->only || !s->by_value) && at.offset != s->size) {
+        memset(w->run, 0, ID_LEN); /* what was sent of it may be wrong: a failure that no success makes up for */
+        return err_at(e, EX_DATAERR, input_name(in), ERR_NO_OFFSET,
+                      "has %llu bytes now, but had %llu before; start again with bpe-chunk",
+                      (unsigned long long)at.offset, (unsigned long long)s->size);
+    }
+    s->size = at.offset;
+    return 0;
+}

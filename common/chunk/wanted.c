@@ -1,0 +1,140 @@
+/* wanted.c - see wanted.h. */
+/* Out of memory in a macro of uthash is seen by the item that is in no table. */
+#define HASH_NONFATAL_OOM 1
+#include "chunk/wanted.h"
+
+#include "io/fd.h"
+#include "records/record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <uthash.h>
+
+/* ---- What is wanted ---- */
+
+static int take_file(struct chunk_writer *w, const struct range_file *f, struct cursor *c, struct err *e)
+{
+    uint64_t offset, len;
+    if (source_list_reach(&w->sources, f->source, e))
+        return -1;
+    struct source *s = &w->sources.at[f->source];
+    if (!s->name)
+        s->name = strndup((const char *)f->name.p, f->name.len);
+    if (!s->name)
+        return err_mem(e, "a file name", f->name.len);
+    s->size = f->size;
+    s->by_value = f->by_value;
+    s->mtime_s = f->mtime_s;
+    s->mtime_ns = f->mtime_ns;
+    s->reading.len = 0;
+    if (buf_put(&s->reading, f->reading.p, f->reading.len, e))
+        return -1;
+    for (uint64_t i = 0; i < f->n_pieces; i++) {
+        if (range_get_piece(&offset, &len, f, c, e) || intervals_add(&s->wanted, offset, offset + len, e))
+            return -1;
+    }
+    return 0;
+}
+
+struct wanted {
+    struct chunk_writer *writer;
+    size_t first; /* the source that came first; SIZE_MAX: none yet */
+};
+
+/* A record_take. */
+static int take_record(void *ctx, const struct record *rec, const char *name, struct err *e)
+{
+    struct wanted *wanted = ctx;
+    struct chunk_writer *w = wanted->writer;
+    struct range_head head;
+    struct range_file f;
+    struct cursor c;
+    bool first = rec->offset == 0;
+    (void)name;
+    if (rec->type != RECORD_RANGE)
+        return err_set(e, EX_DATAERR, "no range record; this file must come from bpe-sum --missing");
+    if (range_get_head(&head, &c, rec, e))
+        return -1;
+    if (!first && memcmp(w->run, head.run, ID_LEN) != 0)
+        return err_set(e, EX_DATAERR, "ranges of several runs; use --only on those of one run at a time");
+    if (first) {
+        memcpy(w->run, head.run, ID_LEN);
+        if (buf_put(&w->rules, head.rules.p, head.rules.len, e))
+            return -1;
+    }
+    for (uint64_t i = 0; i < head.n_files; i++) {
+        if (range_get_file(&f, &c, e) || take_file(w, &f, &c, e))
+            return -1;
+        if (wanted->first == SIZE_MAX)
+            wanted->first = (size_t)f.source;
+    }
+    return 0;
+}
+
+int wanted_read(struct chunk_writer *w, const char *path, struct str *reading, struct err *e)
+{
+    struct wanted wanted = {w, SIZE_MAX};
+    if (record_each_of(path, take_record, &wanted, e))
+        return -1;
+    if (wanted.first != SIZE_MAX)
+        *reading = chunk_writer_reading(w, &w->sources.at[wanted.first]);
+    return 0;
+}
+
+/* ---- Where it is ---- */
+
+/* A file of the command line, by its name in messages; of several with one name the first counts. */
+struct named_file {
+    const char *name, *path; /* borrowed */
+    UT_hash_handle hh;
+};
+
+static int find_file(struct source *s, struct named_file *by_name, bool by_value, const char *asked_by, struct err *e)
+{
+    struct named_file *found;
+    struct stat st;
+    HASH_FIND_STR(by_name, s->name, found);
+    s->path = found ? found->path : s->by_value ? NULL : s->name;
+    if (!s->path)
+        return err_set(e, EX_USAGE,
+                       "%s: is wanted by %s; give it on the command line by this name (- is standard input)", s->name,
+                       asked_by);
+    bool standard = strcmp(s->path, "-") == 0, timed = s->mtime_s || s->mtime_ns;
+    if (!standard && stat(s->path, &st) < 0)
+        return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", s->path);
+    if (s->by_value && (standard || !timed || !S_ISREG(st.st_mode)))
+        return 0; /* text_splitter holds its length against what it was */
+    if ((!s->by_value && (uint64_t)st.st_size != s->size) || (uint64_t)st.st_mtim.tv_sec != s->mtime_s ||
+        (uint64_t)st.st_mtim.tv_nsec != s->mtime_ns)
+        return err_at(e, EX_DATAERR, s->path, ERR_NO_OFFSET,
+                      "changed since it was cut into chunks; start the whole run again with bpe-chunk "
+                      "(pipelines/vocab.mk, which keeps a sum of each file, counts again only what changed)");
+    s->by_value |= by_value;
+    return 0;
+}
+
+int wanted_match(struct chunk_writer *w, char **files, size_t n_files, bool by_value, const char *asked_by,
+                 struct err *e)
+{
+    struct named_file *file = calloc(n_files + 1, sizeof *file), *by_name = NULL, *old;
+    int rc = file ? 0 : err_mem(e, "the list of inputs", n_files * sizeof *file);
+    for (size_t i = 0; i < n_files && rc == 0; i++) {
+        file[i].name = fd_name(files[i]);
+        file[i].path = files[i];
+        HASH_FIND_STR(by_name, file[i].name, old);
+        if (old)
+            continue;
+        HASH_ADD_KEYPTR(hh, by_name, file[i].name, strlen(file[i].name), &file[i]);
+        if (!file[i].hh.tbl)
+            rc = err_mem(e, "the list of inputs", sizeof *file);
+    }
+    for (size_t i = 0; i < w->sources.n && rc == 0; i++) {
+        if (w->sources.at[i].wanted.n)
+            rc = find_file(&w->sources.at[i], by_name, by_value, asked_by, e);
+    }
+    HASH_CLEAR(hh, by_name);
+    free(file);
+    return rc;
+}

@@ -1,0 +1,82 @@
+/* windows.c - see windows.h. */
+#include "chunk/windows.h"
+
+#include "io/fd.h"
+#include "records/record.h"
+
+#include <string.h>
+
+enum { WINDOW = 256 << 10 };
+
+/* Makes room for another window, as much as there is; returns how much may be read. 0: out of memory. What a window
+ * could not use makes the space double, so that even a line of 1 GB is looked at a few times only. */
+static size_t make_room(struct buf *b, struct err *e)
+{
+    size_t want = b->cap - b->len < WINDOW + RECORD_PAD ? WINDOW : b->cap - b->len - RECORD_PAD;
+    return buf_reserve(b, want + RECORD_PAD, e) ? 0 : want;
+}
+
+static void use_up(struct buf *b, size_t used)
+{
+    memmove(b->p, b->p + used, b->len - used);
+    b->len -= used;
+}
+
+int windows_of_file(struct buf *space, int fd, const char *name, uint64_t begin, uint64_t end, window_fn *use,
+                    void *ctx, struct err *e)
+{
+    uint64_t offset = begin;
+    bool last = begin == end;
+    space->len = 0;
+    while (!last) {
+        uint64_t at = offset + space->len, left = end - at;
+        size_t want = make_room(space, e);
+        if (!want)
+            return -1;
+        if (want > left)
+            want = (size_t)left;
+        ssize_t got = fd_pread(fd, space->p + space->len, want, at, name, e);
+        if (got < 0)
+            return -1;
+        if ((size_t)got < want)
+            return err_at(e, EX_DATAERR, name, ERR_NO_OFFSET,
+                          "changed since bpe-chunk read it (it ends at byte %llu now); run bpe-chunk again",
+                          (unsigned long long)(at + (uint64_t)got));
+        space->len += want;
+        last = want == left;
+        ptrdiff_t used = use(ctx, space->p, space->len, offset, last, e);
+        if (used < 0)
+            return -1;
+        use_up(space, (size_t)used);
+        offset += (uint64_t)used;
+    }
+    return 0;
+}
+
+int windows_of_input(struct buf *space, struct input *in, const struct buf *first, window_fn *use, void *ctx,
+                     uint64_t *len, struct err *e)
+{
+    bool last = false;
+    *len = space->len = 0;
+    if (buf_put(space, first->p, first->len, e))
+        return -1;
+    while (!last) {
+        size_t want = make_room(space, e);
+        if (!want)
+            return -1;
+        while (want && !last) { /* a pipe gives little at a time */
+            ptrdiff_t got = input_read(in, space->p + space->len, want, e);
+            if (got < 0)
+                return -1;
+            last = got == 0;
+            space->len += (size_t)got;
+            want -= (size_t)got;
+        }
+        ptrdiff_t used = use(ctx, space->p, space->len, *len, last, e);
+        if (used < 0)
+            return -1;
+        use_up(space, (size_t)used);
+        *len += (uint64_t)used;
+    }
+    return 0;
+}

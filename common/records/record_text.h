@@ -1,0 +1,22 @@
+/* record_text.h - records as text for people: counts as lines `count TAB pretoken`, every other record as a line that
+ * begins with `#`, and what it holds (man/bpe-view.1). */
+#ifndef BPE_RECORDS_RECORD_TEXT_H
+#define BPE_RECORDS_RECORD_TEXT_H
+
+#include "records/record.h"
+#include "sys/buf.h"
+
+#include <stdint.h>
+
+/* What is kept from record to record: of a long pretoken, whose parts make one line. Zeroed: the start of a stream. */
+struct record_text {
+    uint64_t long_left; /* bytes of it that are still to come, */
+    uint64_t long_seq;  /* in the record of this number */
+    unsigned char long_batch[ID_LEN];
+};
+
+/* Appends a record as text. -1: out of memory, or EX_DATAERR: damaged fields, or parts of a long pretoken that do not
+ * follow each other. */
+int record_text_put(struct record_text *t, struct buf *out, const struct record *rec, struct err *e);
+
+#endif

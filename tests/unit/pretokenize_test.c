@@ -1,0 +1,214 @@
+/* pretokenize_test.c - a text that is read in windows, whatever their size, gives the pretokens and special tokens of
+ * the whole; and what the policies for invalid bytes make of it, against Python's rules written out.
+ *
+ *   SEED=N  random seed (printed)
+ */
+#include "random.h"
+#include "text/pretokenize.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_TEXT = 3000 };
+
+static struct err e;
+
+static void must(int rc)
+{
+    if (rc) {
+        printf("Bail out! %s\n", e.msg);
+        exit(1);
+    }
+}
+
+/* ---- A sink that writes all down ---- */
+
+struct sink {
+    struct buf got; /* each pretoken and a '|'; a special token as "<N>|" */
+    size_t stop;    /* fails when so many pretokens have come; 0: never */
+    size_t n;
+};
+
+static int take_words(void *ctx, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
+                      struct err *why)
+{
+    struct sink *s = ctx;
+    for (size_t i = 0; i < n; start = ends[i++]) {
+        if (++s->n == s->stop)
+            return err_set(why, EX_SOFTWARE, "no more");
+        if (buf_put(&s->got, text + start, ends[i] - start, why) || buf_put_byte(&s->got, '|', why))
+            return -1;
+    }
+    return 0;
+}
+
+static int take_special(void *ctx, size_t token, struct err *why)
+{
+    struct sink *s = ctx;
+    return buf_printf(&s->got, why, "<%zu>|", token);
+}
+
+/* Reads p[0 .. n) in windows of up to `window` bytes more each time, 0: all at once. Each window is at the end of a
+ * block of memory, so that a sanitizer sees what is read past it. Returns 0, or -1 with *where in the text. */
+static int read_windows(struct pretokenizer *w, const unsigned char *p, size_t n, size_t window, enum text_end end,
+                        size_t *where)
+{
+    size_t at = 0, have = 0;
+    for (;;) {
+        size_t more = window ? 1 + (size_t)rnd(window) : n;
+        have = n - have < more ? n : have + more;
+        unsigned char *block = calloc(1, have - at + SCAN_PAD);
+        must(!block);
+        memcpy(block, p + at, have - at);
+        ptrdiff_t used = pretokenize_text(w, block, have - at, have < n ? TEXT_MORE : end, where, &e);
+        free(block);
+        if (used < 0) {
+            *where += at;
+            return -1;
+        }
+        at += (size_t)used;
+        if (have == n)
+            return at == n ? 0 : -1;
+    }
+}
+
+static void open_tokens(struct pretokenizer *w, const char *pattern, const char *regex, enum invalid_policy invalid,
+                        struct sink *s)
+{
+    static const struct str special[] = {{(const unsigned char *)"<s>", 3},
+                                         {(const unsigned char *)"<s>\n", 4},
+                                         {(const unsigned char *)"\xC3\xA9|", 3}};
+    const struct pretoken_sink to = {.words = take_words, .special = take_special, .ctx = s};
+    struct rules r = {.pattern = str_of(pattern)};
+    struct str one = str_of(regex);
+    must(rules_set_special(&r, special, 3, &e) || (*regex && rules_set_regex(&r, &one, 1, &e)));
+    must(pretokenizer_open(w, &r, invalid, &to, &e));
+    rules_free(&r);
+}
+
+/* ---- Windows ---- */
+
+static size_t random_text(unsigned char *p, size_t most, bool valid)
+{
+    static const char *const part[] = {"the ", "cat", "'s", " 123", "\n", "\n\n", "  ", "\xC3\xA9", "\xE4\xB8\xAD",
+                                       "\xF0\x9F\x98\x80", "<s>", "<s>\n", "\xC3\xA9|", "<", "s>", ".", "\t", "A",
+                                       /* not valid from here on */
+                                       "\xFF", "\xC3", "\xE4\xB8", "\xF0\x9F", "\x80"};
+    enum { VALID = 18, ALL = 23 };
+    size_t n = 0, want = rnd(rnd(2) ? most - 8 : 60);
+    unsigned rare = 1 + (unsigned)rnd(20);
+    while (n < want) {
+        const char *s = part[rnd(!valid && rnd(rare) == 0 ? ALL : VALID)];
+        memcpy(p + n, s, strlen(s));
+        n += strlen(s);
+    }
+    return n;
+}
+
+static void windows(const char *name, const char *pattern, const char *regex)
+{
+    static const enum invalid_policy policy[] = {INVALID_ERROR, INVALID_REPLACE, INVALID_SKIP, INVALID_BYTES};
+    unsigned char text[MAX_TEXT];
+    size_t bad = 0, n_errors = 0, n_words = 0;
+    for (int i = 0; i < 1500; i++) {
+        enum invalid_policy invalid = policy[rnd(4)];
+        enum text_end end = rnd(4) ? TEXT_DOC : TEXT_LETTER;
+        struct sink whole = {0}, cut = {0};
+        struct pretokenizer w;
+        size_t where_whole = 0, where_cut = 0, n = random_text(text, MAX_TEXT - 8, rnd(4) == 0);
+        if (end == TEXT_LETTER && n && !*regex && strcmp(pattern, "bytes") != 0)
+            text[n - 1] = '\n'; /* where text may be cut */
+        open_tokens(&w, pattern, regex, invalid, &whole);
+        int rc_whole = read_windows(&w, text, n, 0, end, &where_whole);
+        pretokenizer_close(&w);
+        open_tokens(&w, pattern, regex, invalid, &cut);
+        int rc_cut = read_windows(&w, text, n, 1 + rnd(rnd(2) ? 8 : 500), end, &where_cut);
+        pretokenizer_close(&w);
+        n_errors += rc_whole != 0;
+        n_words += whole.n;
+        bad += rc_whole != rc_cut || (rc_whole && where_whole != where_cut) ||
+               (rc_whole == 0 && (whole.got.len != cut.got.len ||
+                                  (whole.got.len && memcmp(whole.got.p, cut.got.p, whole.got.len) != 0)));
+        buf_free(&whole.got);
+        buf_free(&cut.got);
+    }
+    tap_ok(bad == 0 && n_errors > 50 && n_words > 1500, "%s: 1500 texts, %zu pretokens, %zu errors, %zu bad", name,
+           n_words, n_errors, bad);
+}
+
+/* ---- Policies ---- */
+
+/* What comes of a text: "" and *where on an error. */
+static void gives(const char *text, enum invalid_policy invalid, enum text_end end, const char *want, size_t want_where)
+{
+    struct sink s = {0};
+    struct pretokenizer w;
+    size_t where = 0;
+    open_tokens(&w, "gpt2", "", invalid, &s);
+    int rc = read_windows(&w, (const unsigned char *)text, strlen(text), 0, end, &where);
+    must(buf_put_byte(&s.got, '\0', &e));
+    bool good = *want ? rc == 0 && strcmp((const char *)s.got.p, want) == 0 : rc < 0 && where == want_where;
+    char shown[200] = "", *to = shown;
+    for (const char *p = text; *p && to < shown + 190; p++) {
+        bool printable = *p >= ' ' && *p <= '~';
+        to += printable ? snprintf(to, 5, "%c", *p) : snprintf(to, 5, "\\x%02X", (unsigned char)*p);
+    }
+    tap_ok(good, "%s, invalid bytes: %s%s", shown, invalid_policy_names[invalid],
+           *want ? "" : ": an error, at its place");
+    if (!good)
+        tap_note("%d at %zu: %s", rc, where, rc ? e.msg : (const char *)s.got.p);
+    pretokenizer_close(&w);
+    buf_free(&s.got);
+}
+
+static void policies(void)
+{
+    gives("the cat<s>sat", INVALID_ERROR, TEXT_DOC, "the| cat|<0>|sat|", 0);
+    gives("the<s>\n<s>x", INVALID_ERROR, TEXT_DOC, "the|<1>|<0>|x|", 0);
+    gives("a\n\n", INVALID_ERROR, TEXT_DOC, "a|\n\n|", 0);
+    gives("a\n\n", INVALID_ERROR, TEXT_LETTER, "a|\n|\n|", 0);
+    gives("a b", INVALID_ERROR, TEXT_LETTER, "", 3); /* no cut is there */
+    gives("<s>", INVALID_ERROR, TEXT_LETTER, "<0>|", 0);
+    gives("caf\xE9 noir", INVALID_ERROR, TEXT_DOC, "", 3);
+    gives("<s>ab\xFF", INVALID_ERROR, TEXT_DOC, "", 5);
+    gives("caf\xE9 noir", INVALID_REPLACE, TEXT_DOC, "caf|\xEF\xBF\xBD| noir|", 0);
+    gives("a\xE4\xB8z", INVALID_REPLACE, TEXT_DOC, "a|\xEF\xBF\xBD|z|", 0);
+    gives("a\xFF\xFEz", INVALID_REPLACE, TEXT_DOC, "a|\xEF\xBF\xBD\xEF\xBF\xBD|z|", 0);
+    gives("caf\xE9 noir", INVALID_SKIP, TEXT_DOC, "caf| noir|", 0);
+    gives("ca\xFF\xFEt", INVALID_SKIP, TEXT_DOC, "cat|", 0);
+    gives("<\xFFs>", INVALID_SKIP, TEXT_DOC, "<|s|>|", 0); /* no special token comes of what is left out */
+    gives("ca\xFF\xFEt", INVALID_BYTES, TEXT_DOC, "ca|\xFF|\xFE|t|", 0);
+    gives("a\n\n\xFF", INVALID_BYTES, TEXT_DOC, "a|\n\n|\xFF|", 0); /* text before it ends as a document does */
+    gives("\xC3<s>\xC3", INVALID_BYTES, TEXT_DOC, "\xC3|<0>|\xC3|", 0);
+}
+
+static void errors_of_the_sink(void)
+{
+    struct sink s = {.stop = 3};
+    struct pretokenizer w;
+    size_t where = 0;
+    open_tokens(&w, "gpt2", "", INVALID_ERROR, &s);
+    int rc = read_windows(&w, (const unsigned char *)"a b<s> c d", 10, 0, TEXT_DOC, &where);
+    tap_ok(rc < 0 && strcmp(e.msg, "no more") == 0 && where == 6, "an error of the sink ends it, at %zu", where);
+    pretokenizer_close(&w);
+    buf_free(&s.got);
+    const struct rules unknown = {.pattern = str_of("nonsense")};
+    const struct pretoken_sink nowhere = {0};
+    tap_ok(pretokenizer_open(&w, &unknown, INVALID_ERROR, &nowhere, &e) < 0 && e.code == EX_DATAERR,
+           "a pattern of another version is refused");
+}
+
+int main(void)
+{
+    random_seed(20261122);
+    windows("gpt2", "gpt2", "");
+    windows("cl100k", "cl100k", "");
+    windows("o200k", "o200k", "");
+    windows("deepseek-v3", "deepseek-v3", "");
+    windows("bytes", "bytes", "");
+    windows("a regex", "", "[a-z]+|\\s+");
+    policies();
+    errors_of_the_sink();
+    return tap_done();
+}
