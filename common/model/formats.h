@@ -80,8 +80,8 @@ const char *const *model_format_names(void);
 struct buf *model_files_add(struct model_files *f, const char *suffix);
 void model_files_free(struct model_files *f);
 
-/* The rows, in the order that -f names them. A file is read as the first format whose sniff takes it: a format whose files
- * another's sniff would take as well stands before that one. */
+/* The rows, in the order that -f names them. A file is read as the first format whose sniff takes it: a format whose
+ * files another's sniff would take as well stands before that one. */
 #define MODEL_FORMATS(X)                                                                                               \
     X(hf_json)                                                                                                         \
     X(gpt2)                                                                                                            \
