@@ -65,7 +65,8 @@ void model_free(struct model *m);
 unsigned char *model_room(struct model *m, size_t n, struct err *e);
 void model_keep(struct model *m, size_t kept);
 
-/* Makes the index of all tokens, if it is not there yet. Models that were read have it. -1: out of memory. */
+/* Makes the index of all tokens, if it is not there yet. Models that were read have it if encoding needs it: by_rank or
+ * ignore_merges. -1: out of memory. */
 int model_index(struct model *m, struct err *e);
 
 /* The id of the vocabulary token p[0 .. n), which has MODEL_PAD readable bytes past its end; else MODEL_NO_ID. Of a

@@ -37,8 +37,8 @@ struct pattern {
 
 /* What a regex was written for. They differ in what a count followed by + means, as in x{1,3}+. */
 enum pattern_dialect {
-    PATTERN_ONIGURUMA, /* Hugging Face's tokenizer.json: x{1,3} again and again */
     PATTERN_PCRE,      /* PCRE2, and tiktoken's fancy-regex: possessive */
+    PATTERN_ONIGURUMA, /* Hugging Face's tokenizer.json: x{1,3} again and again */
 };
 
 /* The i-th built-in pattern, or NULL past the last. Static. */

@@ -1,6 +1,6 @@
 /* format_hf_write.c - writes tokenizer.json, byte for byte as Hugging Face tokenizers (0.20 and later) saves the same.
  *
- * The reference is Tokenizer.save() of what BpeTrainer leaves behind, special tokens in the model's vocabulary too. The
+ * The reference is Tokenizer.save() of what BpeTrainer has made, special tokens in the model's vocabulary too. The
  * order of the keys is that of serialization.rs in that project.
  */
 #include "core/byte_level.h"

@@ -52,7 +52,6 @@ struct model_format {
     /* Fills *m, which is to be freed after failure, too; format and dialect are set by the caller. -1: EX_DATAERR,
      * EX_USAGE (the source's options are not for this file), EX_NOINPUT, EX_IOERR, EX_OSERR. */
     int (*read)(struct model *m, struct model_source *from, struct err *e);
-    enum pattern_dialect dialect; /* how regexes in it are read */
 
     /* Writing. */
     /* Makes a model that was read, from whatever format, one that this format can say, with the same ids: merges for
@@ -61,13 +60,14 @@ struct model_format {
     int (*check)(struct model *m, struct err *e);
     /* Adds the files (model_files_add). -1: EX_OSERR, or EX_USAGE as check. */
     int (*write)(struct model_files *to, const struct model *m, struct err *e);
-    bool is_directory;    /* the path is that of a directory; else of a file, or standard output */
-    const char *implied;  /* the pattern that readers assume, as the format does not say it; else NULL */
-    bool has_merge_forms; /* merges are arrays or strings (merges_as_strings) */
-    bool has_ids;
-    bool special_first; /* special tokens have the first ids if nothing else is said */
-    bool special_apart; /* special tokens are a map of their own: one that looks like a token has an id of its
-                                 own, and they come after all tokens */
+    enum pattern_dialect dialect; /* how the regexes that it has are read, by others too */
+    bool is_directory;            /* the path is that of a directory; else of a file, or standard output */
+    const char *implied;          /* the pattern that readers assume, as the format does not say it; else NULL */
+    bool has_merge_forms;         /* merges are arrays or strings (merges_as_strings) */
+    bool has_ids;                 /* else it is nothing but merges, and the order of ids does not matter */
+    bool special_first;           /* special tokens have the first ids if nothing else is said */
+    bool special_apart; /* special tokens are a map of their own: one that looks like a token has an id of its own, and
+                           they come after all tokens */
 };
 
 /* The i-th format, or NULL past the last. Static. */
@@ -80,7 +80,8 @@ const char *const *model_format_names(void);
 struct buf *model_files_add(struct model_files *f, const char *suffix);
 void model_files_free(struct model_files *f);
 
-/* The rows, in the order that -f names them. */
+/* The rows, in the order that -f names them. A file is read as the first format whose sniff takes it: a format whose
+ * files another's sniff would take as well stands before that one. */
 #define MODEL_FORMATS(X)                                                                                               \
     X(hf_json)                                                                                                         \
     X(gpt2)                                                                                                            \

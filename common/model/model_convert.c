@@ -54,7 +54,7 @@ struct candidate {
 };
 
 /* Merges a token's bytes. */
-struct merger {
+struct token_merger {
     const struct model *m; /* borrowed */
     struct err *e;         /* borrowed */
     uint64_t point;
@@ -67,12 +67,12 @@ struct merger {
     size_t n_heap, heap_cap;
 };
 
-static uint64_t hash_part(const struct merger *f, size_t from, size_t len)
+static uint64_t hash_part(const struct token_merger *f, size_t from, size_t len)
 {
     return add(f->prefix[from + len], PRIME - mul(f->prefix[from], f->power[len]));
 }
 
-static uint64_t hash_whole(const struct merger *f, const unsigned char *p, size_t len)
+static uint64_t hash_whole(const struct token_merger *f, const unsigned char *p, size_t len)
 {
     uint64_t h = 0;
     for (size_t i = 0; i < len; i++)
@@ -80,17 +80,17 @@ static uint64_t hash_whole(const struct merger *f, const unsigned char *p, size_
     return h;
 }
 
-static uint32_t find(const struct merger *f, uint64_t hash, const unsigned char *p, size_t len)
+static uint32_t find(const struct token_merger *f, uint64_t hash, const unsigned char *p, size_t len)
 {
     return token_slot(&f->index, f->m->token, p, len, true, (uint32_t)hash)->n1 - 1;
 }
 
-static uint32_t hash_pair(const struct merger *f, uint32_t left, uint32_t right)
+static uint32_t hash_pair(const struct token_merger *f, uint32_t left, uint32_t right)
 {
     return (uint32_t)mul(add(mul(left + 1U, f->point), right + 1U), f->point);
 }
 
-static int index_tokens(struct merger *f)
+static int index_tokens(struct token_merger *f)
 {
     const struct model *m = f->m;
     if (token_index_grow(&f->index, m->n_ids, f->e))
@@ -107,7 +107,7 @@ static int index_tokens(struct merger *f)
     return 0;
 }
 
-static int index_pairs(struct merger *f)
+static int index_pairs(struct token_merger *f)
 {
     const struct model *m = f->m;
     if (slots_grow(&f->pairs, m->n_merges, "the merges", f->e))
@@ -122,10 +122,10 @@ static int index_pairs(struct merger *f)
     return 0;
 }
 
-static int merger_init(struct merger *f, const struct model *m, bool by_rank, struct err *e)
+static int merger_init(struct token_merger *f, const struct model *m, bool by_rank, struct err *e)
 {
     size_t longest = 1;
-    *f = (struct merger){.m = m, .e = e, .by_rank = by_rank};
+    *f = (struct token_merger){.m = m, .e = e, .by_rank = by_rank};
     f->point = 1024 + hash_secret() % (PRIME - 2048);
     for (uint32_t id = 0; id < m->n_ids; id++) {
         const struct model_token *t = &m->token[id];
@@ -143,7 +143,7 @@ static int merger_init(struct merger *f, const struct model *m, bool by_rank, st
     return by_rank ? index_tokens(f) : index_pairs(f);
 }
 
-static void merger_free(struct merger *f)
+static void merger_free(struct token_merger *f)
 {
     token_index_free(&f->index);
     slots_free(&f->pairs);
@@ -160,7 +160,7 @@ static bool sooner(const struct candidate *a, const struct candidate *b)
     return a->rank != b->rank ? a->rank < b->rank : a->left < b->left;
 }
 
-static int push(struct merger *f, struct candidate c)
+static int push(struct token_merger *f, struct candidate c)
 {
     if (array_grow(&f->heap, &f->heap_cap, f->n_heap + 1, sizeof c, "merges", f->e))
         return -1;
@@ -171,7 +171,7 @@ static int push(struct merger *f, struct candidate c)
     return 0;
 }
 
-static struct candidate pop(struct merger *f)
+static struct candidate pop(struct token_merger *f)
 {
     struct candidate first = f->heap[0], last = f->heap[--f->n_heap];
     size_t i = 0;
@@ -186,7 +186,7 @@ static struct candidate pop(struct merger *f)
     return first;
 }
 
-static const struct merge *find_pair(const struct merger *f, uint32_t left, uint32_t right)
+static const struct merge *find_pair(const struct token_merger *f, uint32_t left, uint32_t right)
 {
     for (struct slot *s = slots_first(&f->pairs, hash_pair(f, left, right)); s->n1; s = slots_next(&f->pairs, s)) {
         const struct merge *g = &f->m->merge[s->n1 - 1];
@@ -197,7 +197,7 @@ static const struct merge *find_pair(const struct merger *f, uint32_t left, uint
 }
 
 /* Puts the part and the one after it on the heap if they may merge. */
-static int look(struct merger *f, const struct model_token *t, uint32_t left)
+static int look(struct token_merger *f, const struct model_token *t, uint32_t left)
 {
     const struct part *l = &f->part[left];
     if (l->after == NONE)
@@ -212,7 +212,7 @@ static int look(struct merger *f, const struct model_token *t, uint32_t left)
     return g ? push(f, (struct candidate){(uint32_t)(g - f->m->merge), left, l->id, r->id, g->result}) : 0;
 }
 
-static int start(struct merger *f, const struct model_token *t)
+static int start(struct token_merger *f, const struct model_token *t)
 {
     f->n_heap = 0;
     for (uint32_t i = 0; i < t->len; i++) {
@@ -227,7 +227,7 @@ static int start(struct merger *f, const struct model_token *t)
 }
 
 /* The merge that makes the token. 1; 0: none does; -1: out of memory. */
-static int find_merge(struct merger *f, uint32_t id, struct merge *merge)
+static int find_merge(struct token_merger *f, uint32_t id, struct merge *merge)
 {
     const struct model_token *t = &f->m->token[id];
     uint32_t parts = t->len;
@@ -268,7 +268,7 @@ static size_t merges_bytes(const struct model *m)
 static int find_merges(const struct model *m, bool by_rank, struct merge **merges, size_t *n, size_t *missing,
                        uint32_t *one, struct err *e)
 {
-    struct merger f;
+    struct token_merger f;
     int rc = merger_init(&f, m, by_rank, e);
     *missing = *n = 0;
     *merges = rc ? NULL : huge_zeroed(merges_bytes(m));

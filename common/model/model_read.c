@@ -130,6 +130,8 @@ int model_read(struct model *m, const char *path, const struct model_opts *opts,
     if (o->pattern && !(from.pattern = pattern_named(o->pattern, e)))
         return -1;
     int rc = read_source(m, &from, e);
+    if (!m->by_rank && !m->ignore_merges) /* its memory is of use for the tables of encoding */
+        token_index_free(&m->index);
     if (rc)
         model_free(m);
     return rc;

@@ -60,6 +60,13 @@ for p in "-p cl100k" "-p bytes" "-e \\w+|\\W+"; do
     like "$? $(cat err)" "0 bpe-model: vocab.json and merges.txt do not say the pattern*" "$p: the pair is written, with a remark"
 done
 
+bpe-chunk -e '[0-9]{2}+|.|\n' in.txt | bpe-count | bpe-sum >p.sum
+bpe-merge -v 300 -f tiktoken -o p.tiktoken p.sum
+bpe-model p.tiktoken 2>&1 >/dev/null | grep -c '}+, which Hugging Face' >count
+is "$(cat count)" 1 "a possessive count: Hugging Face reads it otherwise, which is said"
+is "$(bpe-model -f merges -o q.merges p.tiktoken 2>&1)" "" "  but not where no regex is written"
+is "$(bpe-model -f tiktoken -o q.tiktoken p.tiktoken 2>&1)" "" "  nor where it is read as it is meant"
+
 bpe-model --merges=string tokenizer.json >strings.json
 is "$(bpe-merge -v 700 --merges=string in.sum | cksum)" "$(cksum <strings.json)" "--merges=string is that of bpe-merge"
 bpe-model strings.json | cmp -s - strings.json

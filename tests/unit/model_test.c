@@ -22,8 +22,8 @@
         (const unsigned char *)(s), sizeof(s) - 1                                                                      \
     }
 
-/* The 256 bytes in GPT-2's order, as GPT-2 spells them. */
-static const char spelled_bytes[] =
+/* The 256 bytes in GPT-2's order, in byte-to-unicode form. */
+static const char all_characters[] =
     "!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~"
     "¡¢£¤¥¦§¨©ª«¬®¯°±²³´µ¶·¸¹º»¼½¾¿ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎ"
     "ÏÐÑÒÓÔÕÖ×ØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõö÷øùúû"
@@ -123,7 +123,7 @@ static void fails(struct file file, const struct learned *m, int code, const cha
 static void put_bytes(struct buf *b, bool pretty, unsigned *id, const char *but)
 {
     struct err e;
-    for (const char *p = spelled_bytes; *p;) {
+    for (const char *p = all_characters; *p;) {
         int len = (unsigned char)*p < 0x80 ? 1 : 2;
         if (!but || strncmp(p, but, (size_t)len) || but[len]) {
             const char *quote = *p == '"' || *p == '\\' ? "\\" : "";
@@ -469,7 +469,7 @@ static void test_base64_get(void)
 }
 
 /* One character at a time, as the map says. */
-static size_t plain_spell_get(unsigned char *to, const unsigned char *p, size_t n)
+static size_t plain_get(unsigned char *to, const unsigned char *p, size_t n)
 {
     size_t len = 0;
     for (size_t i = 0; i < n;) {
@@ -478,7 +478,7 @@ static size_t plain_spell_get(unsigned char *to, const unsigned char *p, size_t 
         byte_level_order(order);
         if (i + char_len > n)
             return BYTE_LEVEL_NOT;
-        const char *q = spelled_bytes;
+        const char *q = all_characters;
         while (*q && strncmp(q, (const char *)p + i, char_len) != 0) {
             q += (unsigned char)*q < 0x80 ? 1 : 2;
             at++;
@@ -491,14 +491,14 @@ static size_t plain_spell_get(unsigned char *to, const unsigned char *p, size_t 
     return len;
 }
 
-static void test_spelling(void)
+static void test_byte_level(void)
 {
     enum { ROUNDS = 20000, MAX = 40 };
     static const unsigned char odd[] = {' ',  0x7F, 0,    '\n', 0xC2, 0xC3, 0xC4, 0xC5,
                                         0xC6, 0xA0, 0xAD, 0x80, 0xBF, 0xE4, 0xFF, 0xC0};
     struct buf b = {0};
     struct err e;
-    size_t bad = 0, wrong = 0, spellings = 0;
+    size_t bad = 0, wrong = 0, in_form = 0;
     for (size_t round = 0; round < ROUNDS; round++) {
         unsigned char bytes[MAX], got[2 * MAX + BYTE_LEVEL_PAD], want[2 * MAX + BYTE_LEVEL_PAD];
         size_t n = (size_t)rnd(MAX);
@@ -514,13 +514,13 @@ static void test_spelling(void)
         bad += byte_level_get(got, b.p, len) != n || memcmp(got, bytes, n) != 0;
         if (len) /* something else, mostly */
             b.p[rnd(len)] = odd[rnd(sizeof odd)];
-        size_t plain = plain_spell_get(want, b.p, len);
-        spellings += plain != BYTE_LEVEL_NOT;
+        size_t plain = plain_get(want, b.p, len);
+        in_form += plain != BYTE_LEVEL_NOT;
         wrong += byte_level_get(got, b.p, len) != plain || (plain != BYTE_LEVEL_NOT && memcmp(got, want, plain) != 0);
     }
     buf_free(&b);
-    tap_ok(!bad, "what is spelled is read as the same bytes");
-    tap_ok(!wrong && spellings > ROUNDS / 100 && spellings < ROUNDS / 2, "what is no spelling is not taken for one");
+    tap_ok(!bad, "bytes are read from their characters again");
+    tap_ok(!wrong && in_form > ROUNDS / 100 && in_form < ROUNDS / 2, "what has other characters is refused");
 }
 
 static void test_swar(void)
@@ -579,7 +579,7 @@ int main(void)
     test_json_strings();
     test_base64();
     test_base64_get();
-    test_spelling();
+    test_byte_level();
     test_swar();
     test_sha256();
     test_appends();
