@@ -16,12 +16,12 @@ size_t utf8_blocks(const unsigned char *p, size_t at, size_t n)
     for (size_t last = n - UTF8_AHEAD;; at = last - at < UTF8_AHEAD ? last : at + UTF8_AHEAD) {
         const unsigned char *b = p + at;
         vec all = load(b - UTF8_BEFORE);
-        for (size_t i = 0; i < UTF8_AHEAD; i += sizeof(vec))
-            all = merge(all, load(b + i));
+        for (size_t i = 0; i < UTF8_AHEAD; i += 2 * sizeof(vec))
+            all = merge(all, merge(load(b + i), load(b + i + sizeof(vec))));
         if (any_high(all)) {
-            all = wrong(b);
-            for (size_t i = sizeof(vec); i < UTF8_AHEAD; i += sizeof(vec))
-                all = merge(all, wrong(b + i));
+            all = merge(wrong(b), wrong(b + sizeof(vec)));
+            for (size_t i = 2 * sizeof(vec); i < UTF8_AHEAD; i += 2 * sizeof(vec))
+                all = merge(all, merge(wrong(b + i), wrong(b + i + sizeof(vec))));
             if (any(all))
                 return utf8_whole(p, at);
         }
