@@ -1,16 +1,20 @@
-/* utf8_avx2.c - see utf8_parts.h, and utf8_pairs.c for the idea. Blocks that are ASCII as a whole, with the three bytes
- * before, are only skipped. The bytes before come by loads that overlap, not from registers of the block before: so a
- * block needs nothing but its place, and the last one may overlap the one before. */
+/* utf8_avx2.c - see utf8_parts.h, and utf8_pairs.c for the idea. */
 #include "unicode/utf8_parts.h"
 
 #ifdef __AVX2__
 #include <immintrin.h>
+#include <stdbool.h>
 
-#define BLOCK UTF8_AHEAD
+typedef __m256i vec;
 
-static inline __m256i load(const unsigned char *p)
+static inline vec load(const unsigned char *p)
 {
     return _mm256_loadu_si256((const __m256i *)p);
+}
+
+static inline vec merge(vec a, vec b)
+{
+    return _mm256_or_si256(a, b);
 }
 
 /* The entries at the low four bits of each byte of index. */
@@ -21,7 +25,7 @@ static inline __m256i look_up(int table, __m256i index)
 }
 
 /* Not zero where one of 32 bytes is wrong, given the three before. */
-static inline __m256i wrong(const unsigned char *p)
+static inline vec wrong(const unsigned char *p)
 {
     __m256i v = load(p), before1 = load(p - 1), before2 = load(p - 2), before3 = load(p - 3);
     __m256i high1 = look_up(UTF8_PAIR_HIGH1, _mm256_srli_epi16(before1, 4));
@@ -34,22 +38,16 @@ static inline __m256i wrong(const unsigned char *p)
     return _mm256_xor_si256(_mm256_and_si256(due, _mm256_set1_epi8((char)0x80)), pair);
 }
 
-size_t utf8_avx2(const unsigned char *p, size_t at, size_t n)
+static inline bool any_high(vec v)
 {
-    for (size_t last = n - BLOCK;; at = last - at < BLOCK ? last : at + BLOCK) {
-        const unsigned char *b = p + at;
-        __m256i any = load(b - 3);
-        for (int i = 0; i < BLOCK; i += 32)
-            any = _mm256_or_si256(any, load(b + i));
-        if (_mm256_movemask_epi8(any)) {
-            any = wrong(b);
-            for (int i = 32; i < BLOCK; i += 32)
-                any = _mm256_or_si256(any, wrong(b + i));
-            if (!_mm256_testz_si256(any, any))
-                return utf8_whole(p, at);
-        }
-        if (at == last)
-            return utf8_whole(p, n);
-    }
+    return _mm256_movemask_epi8(v) != 0;
 }
+
+static inline bool any(vec v)
+{
+    return !_mm256_testz_si256(v, v);
+}
+
+#define utf8_blocks utf8_avx2
+#include "unicode/utf8_blocks.h"
 #endif

@@ -4,10 +4,11 @@
 
 #ifdef __AVX512VBMI__
 #include <immintrin.h>
+#include <stdbool.h>
 
-#define BLOCK UTF8_AHEAD
+typedef __m512i vec;
 
-static inline __m512i load(const unsigned char *p)
+static inline vec load(const unsigned char *p)
 {
     return _mm512_loadu_si512(p);
 }
@@ -18,13 +19,13 @@ static inline __m512i look_up(int table, __m512i index)
     return _mm512_permutexvar_epi8(index, _mm512_broadcast_i32x4(t));
 }
 
-static inline __m512i or3(__m512i a, __m512i b, __m512i c)
+static inline vec merge(vec a, vec b)
 {
-    return _mm512_ternarylogic_epi32(a, b, c, 0xFE);
+    return _mm512_or_si512(a, b);
 }
 
 /* Not zero where one of 64 bytes is wrong, given the three before. */
-static inline __m512i wrong(const unsigned char *p)
+static inline vec wrong(const unsigned char *p)
 {
     __m512i v = load(p), before1 = load(p - 1), before2 = load(p - 2), before3 = load(p - 3);
     __m512i high1 = look_up(UTF8_PAIR_HIGH1, _mm512_srli_epi16(before1, 4));
@@ -37,19 +38,16 @@ static inline __m512i wrong(const unsigned char *p)
     return _mm512_ternarylogic_epi32(due, _mm512_set1_epi8((char)0x80), pair, 0x6A); /* (due & 0x80) ^ pair */
 }
 
-size_t utf8_avx512(const unsigned char *p, size_t at, size_t n)
+static inline bool any_high(vec v)
 {
-    const __m512i top = _mm512_set1_epi8((char)0x80);
-    for (size_t last = n - BLOCK;; at = last - at < BLOCK ? last : at + BLOCK) {
-        const unsigned char *b = p + at;
-        __m512i any = or3(or3(load(b - 3), load(b), load(b + 64)), load(b + 128), load(b + 192));
-        if (_mm512_test_epi8_mask(any, top)) {
-            any = _mm512_or_si512(or3(wrong(b), wrong(b + 64), wrong(b + 128)), wrong(b + 192));
-            if (_mm512_test_epi8_mask(any, any))
-                return utf8_whole(p, at);
-        }
-        if (at == last)
-            return utf8_whole(p, n);
-    }
+    return _mm512_test_epi8_mask(v, _mm512_set1_epi8((char)0x80)) != 0;
 }
+
+static inline bool any(vec v)
+{
+    return _mm512_test_epi8_mask(v, v) != 0;
+}
+
+#define utf8_blocks utf8_avx512
+#include "unicode/utf8_blocks.h"
 #endif

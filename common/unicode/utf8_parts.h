@@ -1,4 +1,4 @@
-/* utf8_parts.h - the parts behind utf8.h, one file each: how to find quickly about where the valid prefix ends. For
+/* utf8_parts.h - the parts of utf8.h, one file each: how to find quickly about where the valid prefix ends. For
  * utf8*.c and its test alone; others include utf8.h.
  *
  * p[0 .. at) is valid, and `at` is not inside a character. Each returns another such `at`, farther on: n if all is
@@ -11,8 +11,8 @@
 
 size_t utf8_shift(const unsigned char *p, size_t at, size_t n);
 
-/* One for each level of simd.h. They look back and take whole blocks, so UTF8_BEHIND <= at and UTF8_AHEAD <= n - at. */
-enum { UTF8_BEHIND = 3, UTF8_AHEAD = 256 };
+/* One for each level of simd.h. They look back and take whole blocks, so UTF8_BEFORE <= at and UTF8_AHEAD <= n - at. */
+enum { UTF8_BEFORE = 3, UTF8_AHEAD = 256 };
 size_t utf8_sse2(const unsigned char *p, size_t at, size_t n);
 size_t utf8_avx2(const unsigned char *p, size_t at, size_t n);
 size_t utf8_avx512(const unsigned char *p, size_t at, size_t n);

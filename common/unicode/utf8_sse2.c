@@ -1,15 +1,20 @@
-/* utf8_sse2.c - see utf8_parts.h. The blocks are as in utf8_avx2.c; but SSE2 has no table look-up, so what is wrong is
- * found by comparing. */
+/* utf8_sse2.c - see utf8_parts.h. SSE2 has no table look-up, so what is wrong is found by comparing. */
 #include "unicode/utf8_parts.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
+#include <stdbool.h>
 
-#define BLOCK UTF8_AHEAD
+typedef __m128i vec;
 
-static inline __m128i load(const unsigned char *p)
+static inline vec load(const unsigned char *p)
 {
     return _mm_loadu_si128((const __m128i *)p);
+}
+
+static inline vec merge(vec a, vec b)
+{
+    return _mm_or_si128(a, b);
 }
 
 static inline __m128i all(int byte)
@@ -18,7 +23,7 @@ static inline __m128i all(int byte)
 }
 
 /* Not zero where one of 16 bytes is wrong, given the three before. */
-static inline __m128i wrong(const unsigned char *p)
+static inline vec wrong(const unsigned char *p)
 {
     __m128i v = load(p), before1 = load(p - 1), before2 = load(p - 2), before3 = load(p - 3);
     /* A continuation byte has to be where one is due, and nowhere else. Compared as signed numbers, 80 to BF are the
@@ -37,22 +42,16 @@ static inline __m128i wrong(const unsigned char *p)
     return _mm_or_si128(bad, _mm_and_si128(from_90, _mm_cmpeq_epi8(before1, all(0xF4))));
 }
 
-size_t utf8_sse2(const unsigned char *p, size_t at, size_t n)
+static inline bool any_high(vec v)
 {
-    for (size_t last = n - BLOCK;; at = last - at < BLOCK ? last : at + BLOCK) {
-        const unsigned char *b = p + at;
-        __m128i any = load(b - 3);
-        for (int i = 0; i < BLOCK; i += 16)
-            any = _mm_or_si128(any, load(b + i));
-        if (_mm_movemask_epi8(any)) {
-            any = wrong(b);
-            for (int i = 16; i < BLOCK; i += 16)
-                any = _mm_or_si128(any, wrong(b + i));
-            if (_mm_movemask_epi8(_mm_cmpeq_epi8(any, all(0))) != 0xFFFF)
-                return utf8_whole(p, at);
-        }
-        if (at == last)
-            return utf8_whole(p, n);
-    }
+    return _mm_movemask_epi8(v) != 0;
 }
+
+static inline bool any(vec v)
+{
+    return _mm_movemask_epi8(_mm_cmpeq_epi8(v, all(0))) != 0xFFFF;
+}
+
+#define utf8_blocks utf8_sse2
+#include "unicode/utf8_blocks.h"
 #endif

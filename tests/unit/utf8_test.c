@@ -255,14 +255,14 @@ static size_t alone(enum simd level, const unsigned char *p, size_t n)
     switch (level) {
 #ifdef __x86_64__
     case SIMD_SSE2:
-        return utf8_sse2(p, UTF8_BEHIND, n);
+        return utf8_sse2(p, UTF8_BEFORE, n);
     case SIMD_AVX2:
-        return utf8_avx2(p, UTF8_BEHIND, n);
+        return utf8_avx2(p, UTF8_BEFORE, n);
     case SIMD_AVX512:
-        return utf8_avx512(p, UTF8_BEHIND, n);
+        return utf8_avx512(p, UTF8_BEFORE, n);
 #endif
     default:
-        return utf8_shift(p, UTF8_BEHIND, n);
+        return utf8_shift(p, UTF8_BEFORE, n);
     }
 }
 
@@ -271,9 +271,9 @@ static void test_alarms(enum simd level)
 {
     unsigned char *p = high - MOST;
     bool ok = true;
-    memset(p, 'a', UTF8_BEHIND);
+    memset(p, 'a', UTF8_BEFORE);
     for (size_t i = 0; ok && i < N_RANDOM; i++) {
-        size_t n = UTF8_BEHIND + random_text(p + UTF8_BEHIND, UTF8_AHEAD + 4 + rnd(i % 10 ? 100 : MOST - 300));
+        size_t n = UTF8_BEFORE + random_text(p + UTF8_BEFORE, UTF8_AHEAD + 4 + rnd(i % 10 ? 100 : MOST - 300));
         ok = alone(level, p, n) == n;
     }
     tap_ok(ok, "%s: valid text is seen to be valid without the plain version's help", simd_name(level));
