@@ -206,7 +206,7 @@ static double do_learn(struct fixture *f)
 {
     struct learner *l = learner_new(&e);
     const struct learn_opts o = {.tie = LEARN_HF, .vocab_size = VOCAB};
-    struct merge *merges;
+    struct merge *merges = NULL;
     size_t n = 0, pos = 0;
     struct pretoken w;
     while (l && table_next(&f->sum, &pos, &w))
