@@ -4,10 +4,10 @@
  * table (one for each run), and writes out at the end, or when the table or the text counted gets large, as a batch:
  * words, then a commit that says what was covered. A process that dies leaves no commit, so nothing of it counts.
  */
-#include "chunk/chunk_reader.h"
 #include "cli/program.h"
 #include "count/counter.h"
 #include "io/fd.h"
+#include "reader/chunk_reader.h"
 #include "records/batch.h"
 #include "records/record.h"
 #include "scan/scan.h"
@@ -89,13 +89,8 @@ static int pass_on(void *ctx, const void *record, size_t n, struct err *e)
     return fd_write(1, record, n, "standard output", e);
 }
 
-static const struct chunk_ops ops = {.name = NAME,
-                                     .open = open_run,
-                                     .close = close_run,
-                                     .text = count_text,
-                                     .is_full = is_full,
-                                     .flush = end_batch,
-                                     .pass = pass_on};
+static const struct chunk_ops ops = {
+    .open = open_run, .close = close_run, .text = count_text, .is_full = is_full, .flush = end_batch, .pass = pass_on};
 
 /* ---- Records ---- */
 
@@ -160,6 +155,6 @@ static const struct program program = {
 
 int main(int argc, char **argv)
 {
-    chunk_reader_init(&self.reader, &ops, &self);
+    chunk_reader_init(&self.reader, NAME, &ops, &self);
     return program_main(&program, argc, argv);
 }

@@ -3,14 +3,11 @@
  * Text gives raw ids, as training programs read them; chunks (from bpe-chunk) give token records, in any fan-out, or
  * raw ids where the order of the chunks is kept.
  */
-#include "chunk/chunk_reader.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "core/model.h"
 #include "core/model_rules.h"
-#include "encode/encode_rules.h"
-#include "encode/id_writer.h"
-#include "encode/tokenize.h"
+#include "encode/chunk_encoder.h"
 #include "io/fd.h"
 #include "model/model_read.h"
 #include "records/record.h"
@@ -45,13 +42,8 @@ struct options {
 struct encoding {
     struct options opt;
     struct model model;
-    struct encode_rules rules;
-    struct encoder encoder;
-    struct chunk_reader reader; /* a run's work is a struct tokenize */
+    struct chunk_encoder encoder;
     struct chunk_run *text_run; /* of inputs that are text */
-    struct tokenize *current;   /* whose ids come */
-    struct id_writer out;
-    struct buf covered;
     struct outfile outfile;
     bool is_text, is_records; /* the inputs, as far as seen */
     struct progress progress;
@@ -70,126 +62,39 @@ static int read_model(struct encoding *p, struct err *e)
     if (o->dtype == U16 && least > 2)
         return err_set(e, EX_USAGE, "-d u16: %s has ids up to %lu, which do not fit; use -d u32", o->model,
                        (unsigned long)p->model.n_ids - 1);
-    p->out.piece.width = o->dtype == BY_VOCABULARY ? least : o->dtype == U16 ? 2 : 4;
-    p->rules = (struct encode_rules){.model = &p->model,
-                                     .name = o->model,
-                                     .pattern = model_pattern(&p->model),
-                                     .special_is_text = o->special == SPECIAL_TEXT,
-                                     .separator = o->eot_token};
-    return encoder_init(&p->encoder, &p->model, p->out.piece.width == 4, e);
+    p->encoder.out.piece.width = o->dtype == BY_VOCABULARY ? least : o->dtype == U16 ? 2 : 4;
+    p->encoder.rules = (struct encode_rules){.model = &p->model,
+                                             .name = o->model,
+                                             .pattern = model_pattern(&p->model),
+                                             .special_is_text = o->special == SPECIAL_TEXT,
+                                             .separator = o->eot_token};
+    p->encoder.eot = o->eot;
+    p->encoder.no_special = o->special == SPECIAL_ERROR;
+    return encoder_init(&p->encoder.encoder, &p->model, p->encoder.out.piece.width == 4, e);
 }
 
-/* Writes the ids that have come. */
-static int flush_ids(void *ctx, struct err *e)
+/* ---- What is said on the way ---- */
+
+static void show_progress(void *ctx, uint64_t bytes)
 {
     struct encoding *p = ctx;
-    struct tokenize *t = p->current;
-    int rc = id_writer_put(&p->out, p->reader.run, &t->ids, t->end, t->n_ends, e);
-    t->ids.n = t->n_ends = 0;
-    return rc;
+    p->n_bytes += bytes;
+    progress_show(&p->progress, p->n_bytes, 0, true, "encoded");
 }
 
-/* ---- Pieces ---- */
-
-static int open_run(void *ctx, struct chunk_run *r, struct err *e)
+static void note_skipped(void *ctx, uint64_t n, struct str first)
 {
-    struct encoding *p = ctx;
-    const struct rules *rules = &r->rules;
-    struct tokenize *t = r->work = calloc(1, sizeof *t);
-    if (!t)
-        return err_mem(e, "a run", sizeof *t);
-    t->special_id = calloc(rules->n_special + 1, sizeof *t->special_id);
-    if (!t->special_id)
-        return err_mem(e, "special tokens", rules->n_special * sizeof *t->special_id);
-    t->encoder = &p->encoder;
-    t->ids.wide = p->out.piece.width == 4;
-    t->eot = p->opt.eot;
-    t->no_special = p->opt.special == SPECIAL_ERROR;
-    t->flush = flush_ids;
-    t->ctx = p;
-    return encode_rules_match(&p->rules, rules, t->special_id, e) ||
-                   encode_rules_separator(&p->rules, rules, t->eot != EOT_NONE, &t->eot_id, &t->separator, e) ||
-                   tokenize_open(t, rules, INVALID_ERROR, e)
-               ? -1
-               : 0;
+    (void)ctx;
+    program_note(NAME, "%llu lines were left out; the first: %.*s", (unsigned long long)n, (int)first.len,
+                 (const char *)first.p);
 }
-
-static void close_run(struct chunk_run *r)
-{
-    if (r->work)
-        tokenize_close(r->work);
-    free(r->work);
-}
-
-static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)
-{
-    struct encoding *p = ctx;
-    struct tokenize *t = p->current = r->work;
-    t->pretokenizer.invalid = r->reading.invalid;
-    t->documents = x->documents;
-    bool after_separator = x->before && (t->separator == SIZE_MAX ? t->eot == EOT_NONE : x->before == t->separator + 1);
-    (void)e;
-    tokenize_begin(t, x->begin > 0 && !x->documents && !after_separator);
-    p->out.piece.source = x->source;
-    p->out.piece.begin = x->begin;
-    p->out.piece.first = 0;
-    return 0;
-}
-
-static ptrdiff_t encode_text(void *ctx, struct chunk_run *r, const unsigned char *text, size_t n, enum text_end end,
-                             size_t *where, struct err *e)
-{
-    struct encoding *p = ctx;
-    ptrdiff_t used = tokenize_text(r->work, text, n, end, where, e);
-    if (used > 0 && p->progress.active) {
-        p->n_bytes += (uint64_t)used;
-        progress_show(&p->progress, p->n_bytes, 0, true, "encoded");
-    }
-    return used;
-}
-
-static int end_piece(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)
-{
-    (void)r, (void)x;
-    return flush_ids(ctx, e);
-}
-
-static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
-{
-    struct encoding *p = ctx;
-    bool records = p->out.format == IDS_RECORDS;
-    p->covered.len = 0;
-    if (!records && r->skipped.n)
-        program_note(NAME, "%llu lines were left out; the first: %.*s", (unsigned long long)r->skipped.n,
-                     (int)r->skipped.first.len, (const char *)r->skipped.first.p);
-    if (chunk_run_put(r, &p->covered, e))
-        return records ? -1 : 0;
-    struct str rules = {r->encoded_rules.p, r->encoded_rules.len};
-    return records ? id_writer_commit(&p->out, r->id, rules, &p->covered, e) : 0;
-}
-
-/* Raw ids and text have no place for records. */
-static int pass_on(void *ctx, const void *record, size_t n, struct err *e)
-{
-    struct encoding *p = ctx;
-    return p->out.format == IDS_RECORDS ? fd_write(p->out.fd, record, n, p->out.name, e) : 0;
-}
-
-static const struct chunk_ops ops = {.name = NAME,
-                                     .open = open_run,
-                                     .close = close_run,
-                                     .begin = begin_piece,
-                                     .text = encode_text,
-                                     .end = end_piece,
-                                     .flush = end_batch,
-                                     .pass = pass_on};
 
 /* ---- Inputs ---- */
 
 /* The first input decides the format, if no option did. */
 static int set_format(struct encoding *p, enum id_format by_input, struct err *e)
 {
-    enum id_format *format = &p->out.format;
+    enum id_format *format = &p->encoder.out.format;
     if (*format != IDS_UNDECIDED)
         return 0;
     *format = p->opt.format ? p->opt.format : by_input;
@@ -198,7 +103,7 @@ static int set_format(struct encoding *p, enum id_format by_input, struct err *e
     if (*format == IDS_RECORDS && p->opt.path)
         return err_set(e, EX_USAGE, "-o is for -f raw and text; records go to standard output");
     if (*format == IDS_RECORDS)
-        p->out.piece.model = model_fingerprint(&p->model);
+        p->encoder.out.piece.model = model_fingerprint(&p->model);
     return *format == IDS_TEXT || p->opt.path ? 0 : program_no_terminal(e);
 }
 
@@ -217,7 +122,7 @@ static int encode_records(struct encoding *p, struct input *in, const struct buf
     if (!failed)
         failed = set_format(p, IDS_RECORDS, e) != 0;
     p->is_records = true;
-    int rc = chunk_reader_stream(&p->reader, &reader, failed, e);
+    int rc = chunk_reader_stream(&p->encoder.reader, &reader, failed, e);
     record_reader_close(&reader);
     return rc;
 }
@@ -237,9 +142,9 @@ static int encode_plain(struct encoding *p, struct input *in, const struct buf *
     if (set_format(p, IDS_RAW, e))
         return -1;
     if (!p->text_run) {
-        if (encode_rules_for_text(&p->rules, &rules, e) == 0 && rules_put(&encoded_rules, &rules, e) == 0 &&
+        if (encode_rules_for_text(&p->encoder.rules, &rules, e) == 0 && rules_put(&encoded_rules, &rules, e) == 0 &&
             reading_put(&reading, &how, e) == 0)
-            p->text_run = chunk_reader_own_run(&p->reader, (struct str){encoded_rules.p, encoded_rules.len},
+            p->text_run = chunk_reader_own_run(&p->encoder.reader, (struct str){encoded_rules.p, encoded_rules.len},
                                                (struct str){reading.p, reading.len}, e);
         rules_free(&rules);
         buf_free(&encoded_rules);
@@ -247,7 +152,7 @@ static int encode_plain(struct encoding *p, struct input *in, const struct buf *
         if (!p->text_run)
             return -1;
     }
-    return chunk_reader_text(&p->reader, p->text_run, in, first, source, e);
+    return chunk_reader_text(&p->encoder.reader, p->text_run, in, first, source, e);
 }
 
 /* Opens an input and reads what shows whether it is records: *first. NULL on error. */
@@ -295,8 +200,8 @@ static void refuse_chunks(struct encoding *p)
     struct input *in = open_input(o->files[0], &first, &ignored);
     if (in && record_begins(first.p, first.len)) {
         if (record_reader_over(&reader, in, &first, &ignored) == 0) {
-            p->out.format = IDS_RECORDS;
-            chunk_reader_stream(&p->reader, &reader, true, &ignored);
+            p->encoder.out.format = IDS_RECORDS;
+            chunk_reader_stream(&p->encoder.reader, &reader, true, &ignored);
             record_reader_close(&reader);
         }
         in = NULL;
@@ -316,29 +221,31 @@ static int run(void *ctx, struct err *e)
     if (o->path) {
         if (outfile_open(&p->outfile, o->path, e))
             return -1;
-        p->out.fd = p->outfile.fd;
-        p->out.name = o->path;
+        p->encoder.out.fd = p->outfile.fd;
+        p->encoder.out.name = o->path;
     }
     progress_start(&p->progress, NAME);
+    p->encoder.seen = p->progress.active ? show_progress : NULL;
     for (int i = 0; i < o->n_files; i++) {
         if (encode_file(p, o->files[i], (uint64_t)i, e))
             return -1;
     }
     progress_end(&p->progress);
-    if (p->reader.passed.code && p->out.format != IDS_RECORDS) { /* a failure that cannot be passed on */
-        *e = p->reader.passed;
+    if (p->encoder.reader.passed.code &&
+        p->encoder.out.format != IDS_RECORDS) { /* a failure that cannot be passed on */
+        *e = p->encoder.reader.passed;
         return -1;
     }
-    return chunk_reader_finish(&p->reader, e) || (o->path ? outfile_commit(&p->outfile, e) : fd_close_stdout(e))
+    return chunk_reader_finish(&p->encoder.reader, e) || (o->path ? outfile_commit(&p->outfile, e) : fd_close_stdout(e))
                ? -1
-               : p->reader.passed.code;
+               : p->encoder.reader.passed.code;
 }
 
 static void send_failure(void *ctx, const struct err *e)
 {
     struct encoding *p = ctx;
-    if (p->out.format == IDS_RECORDS)
-        chunk_reader_send_failure(&p->reader, p->out.fd, e);
+    if (p->encoder.out.format == IDS_RECORDS)
+        chunk_reader_send_failure(&p->encoder.reader, p->encoder.out.fd, e);
 }
 
 static void encoding_free(void *ctx)
@@ -346,11 +253,8 @@ static void encoding_free(void *ctx)
     struct encoding *p = ctx;
     if (p->opt.path)
         outfile_drop(&p->outfile);
-    chunk_reader_free(&p->reader);
-    encoder_free(&p->encoder);
+    chunk_encoder_free(&p->encoder);
     model_free(&p->model);
-    id_writer_free(&p->out);
-    buf_free(&p->covered);
     free(p->opt.special_token);
 }
 
@@ -368,7 +272,7 @@ static int check(void *ctx, struct err *e)
 
 /* ---- The command line ---- */
 
-static struct encoding self = {.out = {.fd = 1, .name = "standard output"}, .outfile.fd = -1};
+static struct encoding self = {.encoder.out = {.fd = 1, .name = "standard output"}, .outfile.fd = -1};
 
 static int check_field(const char *word, struct err *e)
 {
@@ -439,6 +343,8 @@ static const struct program program = {
 
 int main(int argc, char **argv)
 {
-    chunk_reader_init(&self.reader, &ops, &self);
+    chunk_encoder_init(&self.encoder, NAME);
+    self.encoder.skipped = note_skipped;
+    self.encoder.ctx = &self;
     return program_main(&program, argc, argv);
 }

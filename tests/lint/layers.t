@@ -23,8 +23,9 @@ declare -A may=(
     [model]="model core json unicode io sys"
     [count]="count text scan core json unicode io sys"
     [train]="train core sys"
-    [encode]="encode records text scan core json unicode io sys"
+    [encode]="encode reader records text scan core json unicode io sys"
     [chunk]="chunk text records scan core json unicode io sys"
+    [reader]="reader text records scan core json unicode io sys"
 )
 may[cmd]="${!may[*]}"
 

@@ -3,9 +3,9 @@
  *
  *   SEED=N  random seed (printed)
  */
-#include "chunk/chunk_reader.h"
 #include "io/fd.h"
 #include "random.h"
+#include "reader/chunk_reader.h"
 #include "records/commit.h"
 #include "records/failure.h"
 #include "records/payload.h"
@@ -111,8 +111,7 @@ static int pass_on(void *ctx, const void *record, size_t n, struct err *why)
     return buf_put(&p->passed, record, n, why);
 }
 
-static const struct chunk_ops ops = {.name = "test",
-                                     .open = open_run,
+static const struct chunk_ops ops = {.open = open_run,
                                      .close = close_run,
                                      .begin = begin_piece,
                                      .text = take_text,
@@ -197,7 +196,7 @@ static void read_records(struct result *to, bool in_parts, bool full)
     struct record_reader stream;
     struct err ignored;
     *to = (struct result){.p = {.in_parts = in_parts, .full = full}};
-    chunk_reader_init(&to->r, &ops, &to->p);
+    chunk_reader_init(&to->r, "test", &ops, &to->p);
     write_file("records", in.records.p, in.records.len);
     must(record_reader_open(&stream, "records", &e));
     to->rc = chunk_reader_stream(&to->r, &stream, false, &e);

@@ -1,5 +1,5 @@
 /* range_source.c - see range_source.h. */
-#include "chunk/range_source.h"
+#include "reader/range_source.h"
 
 #include "io/fd.h"
 #include "io/input.h"

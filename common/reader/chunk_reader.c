@@ -1,10 +1,10 @@
 /* chunk_reader.c - see chunk_reader.h. */
 /* Out of memory in a macro of uthash is seen by the item that is in no table. */
 #define HASH_NONFATAL_OOM 1
-#include "chunk/chunk_reader.h"
+#include "reader/chunk_reader.h"
 
-#include "chunk/range_source.h"
-#include "chunk/windows.h"
+#include "reader/range_source.h"
+#include "reader/windows.h"
 #include "records/failure.h"
 #include "sys/hash.h"
 
@@ -54,9 +54,9 @@ static struct chunk_run *get_run(struct chunk_reader *r, const unsigned char *id
     return run;
 }
 
-void chunk_reader_init(struct chunk_reader *r, const struct chunk_ops *ops, void *ctx)
+void chunk_reader_init(struct chunk_reader *r, const char *program, const struct chunk_ops *ops, void *ctx)
 {
-    *r = (struct chunk_reader){.ops = ops, .ctx = ctx, .source = UINT64_MAX, .offset = UINT64_MAX};
+    *r = (struct chunk_reader){.program = program, .ops = ops, .ctx = ctx, .source = UINT64_MAX, .offset = UINT64_MAX};
 }
 
 void chunk_reader_free(struct chunk_reader *r)
@@ -217,7 +217,7 @@ static int read_file(struct chunk_reader *r, struct chunk_run *run, const struct
     struct range_source file;
     uint64_t offset, len;
     set_place(r, run->id, f->source, 0);
-    if (chunk_run_set_reading(run, f->reading, e) || range_source_open(&file, f, r->ops->name, e))
+    if (chunk_run_set_reading(run, f->reading, e) || range_source_open(&file, f, r->program, e))
         return -1;
     struct open_piece o = {.r = r, .run = run, .source = chunk_run_source(run, f->source, e), .name = file.name};
     int rc = o.source ? 0 : -1;

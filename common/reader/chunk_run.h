@@ -2,11 +2,11 @@
  * which sources came: in this process, so that what comes twice is done once, and in the batch that is open, so that
  * its commit says them.
  */
-#ifndef BPE_CHUNK_CHUNK_RUN_H
-#define BPE_CHUNK_CHUNK_RUN_H
+#ifndef BPE_READER_CHUNK_RUN_H
+#define BPE_READER_CHUNK_RUN_H
 
-#include "chunk/line_reader.h"
 #include "core/rules.h"
+#include "reader/line_reader.h"
 #include "records/payload.h"
 #include "sys/buf.h"
 #include "sys/err.h"

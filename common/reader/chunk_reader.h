@@ -5,12 +5,12 @@
  * deals with all that is not text: rules, runs, files that have changed, JSON lines (line_reader), pieces that come
  * twice, the batch that is open (chunk_run), and the failure to report.
  */
-#ifndef BPE_CHUNK_CHUNK_READER_H
-#define BPE_CHUNK_CHUNK_READER_H
+#ifndef BPE_READER_CHUNK_READER_H
+#define BPE_READER_CHUNK_READER_H
 
-#include "chunk/chunk_run.h"
 #include "core/text_end.h"
 #include "io/input.h"
+#include "reader/chunk_run.h"
 #include "records/record.h"
 
 #include <stdbool.h>
@@ -25,7 +25,6 @@ struct piece {
 
 /* What a program does. All but close and is_full return -1 on error. */
 struct chunk_ops {
-    const char *name;                                                                   /* of the program */
     int (*open)(void *ctx, struct chunk_run *r, struct err *e);                         /* a run is met */
     void (*close)(struct chunk_run *r);                                                 /* also if open failed */
     int (*begin)(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e); /* may be NULL */
@@ -41,6 +40,7 @@ struct chunk_ops {
 };
 
 struct chunk_reader {
+    const char *program;         /* borrowed */
     const struct chunk_ops *ops; /* borrowed */
     void *ctx;
     struct chunk_run *runs; /* hash table by id, owned */
@@ -51,7 +51,8 @@ struct chunk_reader {
     struct err passed;        /* the first failure that came in; code 0: none */
 };
 
-void chunk_reader_init(struct chunk_reader *r, const struct chunk_ops *ops, void *ctx);
+/* program: its name, for messages; all are borrowed. */
+void chunk_reader_init(struct chunk_reader *r, const char *program, const struct chunk_ops *ops, void *ctx);
 void chunk_reader_free(struct chunk_reader *r);
 
 /* Works on all records of a stream, to its end also after an error. failed: something is wrong already (e says what),

@@ -1,6 +1,6 @@
 /* windows.h - a text that does not fit in memory, read in windows: each begins where the one before was used up. */
-#ifndef BPE_CHUNK_WINDOWS_H
-#define BPE_CHUNK_WINDOWS_H
+#ifndef BPE_READER_WINDOWS_H
+#define BPE_READER_WINDOWS_H
 
 #include "io/input.h"
 #include "sys/buf.h"

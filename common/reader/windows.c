@@ -1,5 +1,5 @@
 /* windows.c - see windows.h. */
-#include "chunk/windows.h"
+#include "reader/windows.h"
 
 #include "io/fd.h"
 #include "records/record.h"

@@ -1,7 +1,7 @@
 /* chunk_run.c - see chunk_run.h. */
 /* Out of memory in a macro of uthash is seen by the item that is in no table. */
 #define HASH_NONFATAL_OOM 1
-#include "chunk/chunk_run.h"
+#include "reader/chunk_run.h"
 
 #include "records/commit.h"
 

@@ -1,5 +1,5 @@
 /* line_reader.c - see line_reader.h. */
-#include "chunk/line_reader.h"
+#include "reader/line_reader.h"
 
 #include "io/fd.h"
 #include "records/record.h"

@@ -1,6 +1,6 @@
 /* range_source.h - the file that a range record names, as it was when bpe-chunk looked at it, or not at all. */
-#ifndef BPE_CHUNK_RANGE_SOURCE_H
-#define BPE_CHUNK_RANGE_SOURCE_H
+#ifndef BPE_READER_RANGE_SOURCE_H
+#define BPE_READER_RANGE_SOURCE_H
 
 #include "records/payload.h"
 #include "sys/buf.h"

@@ -5,8 +5,8 @@
  * is counted when a message needs it, and at most once for a piece: from the nearest place of the file whose line
  * number is known already.
  */
-#ifndef BPE_CHUNK_LINE_READER_H
-#define BPE_CHUNK_LINE_READER_H
+#ifndef BPE_READER_LINE_READER_H
+#define BPE_READER_LINE_READER_H
 
 #include "core/rules.h"
 #include "sys/buf.h"

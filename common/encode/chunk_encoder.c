@@ -1,0 +1,117 @@
+/* chunk_encoder.c - see chunk_encoder.h. */
+#include "encode/chunk_encoder.h"
+
+#include "io/fd.h"
+
+#include <stdlib.h>
+
+/* Writes the ids that have come. */
+static int flush_ids(void *ctx, struct err *e)
+{
+    struct chunk_encoder *c = ctx;
+    struct tokenize *t = c->current;
+    int rc = id_writer_put(&c->out, c->reader.run, &t->ids, t->end, t->n_ends, e);
+    t->ids.n = t->n_ends = 0;
+    return rc;
+}
+
+static int open_run(void *ctx, struct chunk_run *r, struct err *e)
+{
+    struct chunk_encoder *c = ctx;
+    const struct rules *rules = &r->rules;
+    struct tokenize *t = r->work = calloc(1, sizeof *t);
+    if (!t)
+        return err_mem(e, "a run", sizeof *t);
+    t->special_id = calloc(rules->n_special + 1, sizeof *t->special_id);
+    if (!t->special_id)
+        return err_mem(e, "special tokens", rules->n_special * sizeof *t->special_id);
+    t->encoder = &c->encoder;
+    t->ids.wide = c->out.piece.width == 4;
+    t->eot = c->eot;
+    t->no_special = c->no_special;
+    t->flush = flush_ids;
+    t->ctx = c;
+    return encode_rules_match(&c->rules, rules, t->special_id, e) ||
+                   encode_rules_separator(&c->rules, rules, t->eot != EOT_NONE, &t->eot_id, &t->separator, e) ||
+                   tokenize_open(t, rules, INVALID_ERROR, e)
+               ? -1
+               : 0;
+}
+
+static void close_run(struct chunk_run *r)
+{
+    if (r->work)
+        tokenize_close(r->work);
+    free(r->work);
+}
+
+static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)
+{
+    struct chunk_encoder *c = ctx;
+    struct tokenize *t = c->current = r->work;
+    t->pretokenizer.invalid = r->reading.invalid;
+    t->documents = x->documents;
+    bool after_separator = x->before && (t->separator == SIZE_MAX ? t->eot == EOT_NONE : x->before == t->separator + 1);
+    (void)e;
+    tokenize_begin(t, x->begin > 0 && !x->documents && !after_separator);
+    c->out.piece.source = x->source;
+    c->out.piece.begin = x->begin;
+    c->out.piece.first = 0;
+    return 0;
+}
+
+static ptrdiff_t encode_text(void *ctx, struct chunk_run *r, const unsigned char *text, size_t n, enum text_end end,
+                             size_t *where, struct err *e)
+{
+    struct chunk_encoder *c = ctx;
+    ptrdiff_t used = tokenize_text(r->work, text, n, end, where, e);
+    if (used > 0 && c->seen)
+        c->seen(c->ctx, (uint64_t)used);
+    return used;
+}
+
+static int end_piece(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)
+{
+    (void)r, (void)x;
+    return flush_ids(ctx, e);
+}
+
+static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
+{
+    struct chunk_encoder *c = ctx;
+    bool records = c->out.format == IDS_RECORDS;
+    c->covered.len = 0;
+    if (!records && r->skipped.n && c->skipped)
+        c->skipped(c->ctx, r->skipped.n, (struct str){r->skipped.first.p, r->skipped.first.len});
+    if (chunk_run_put(r, &c->covered, e))
+        return records ? -1 : 0;
+    struct str rules = {r->encoded_rules.p, r->encoded_rules.len};
+    return records ? id_writer_commit(&c->out, r->id, rules, &c->covered, e) : 0;
+}
+
+/* Raw ids and text have no place for records. */
+static int pass_on(void *ctx, const void *record, size_t n, struct err *e)
+{
+    struct chunk_encoder *c = ctx;
+    return c->out.format == IDS_RECORDS ? fd_write(c->out.fd, record, n, c->out.name, e) : 0;
+}
+
+void chunk_encoder_init(struct chunk_encoder *c, const char *program)
+{
+    static const struct chunk_ops ops = {.open = open_run,
+                                         .close = close_run,
+                                         .begin = begin_piece,
+                                         .text = encode_text,
+                                         .end = end_piece,
+                                         .flush = end_batch,
+                                         .pass = pass_on};
+    chunk_reader_init(&c->reader, program, &ops, c);
+}
+
+void chunk_encoder_free(struct chunk_encoder *c)
+{
+    chunk_reader_free(&c->reader);
+    encoder_free(&c->encoder);
+    id_writer_free(&c->out);
+    buf_free(&c->covered);
+}
