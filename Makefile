@@ -27,14 +27,19 @@ endif
 LIB     := $(BUILD)/libbpe.a
 LIB_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c))
 BINS    := $(PROGRAMS:%=$(BUILD)/%)
+# What else is installed: commands of bpe, what they share, and recipes for make.
+COMMANDS := pipelines/train pipelines/encode pipelines/describe
+SHARED   := pipelines/options.sh pipelines/keep.sh
+RECIPES  := pipelines/vocab.mk
 # Programs of the tests: unit tests and the helpers of oracles, faults and fuzzing.
 UNITS   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
-HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/oracle/*.c tests/fuzz/*.c tests/bench/*.c))
+HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/oracle/*.c tests/golden/*.c tests/bench/*.c))
+FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 FAULTS  := $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/fault/*.c))
 SCRIPTS := $(wildcard tests/*/*.t)
 MAN     := $(wildcard man/*.[1-8])
 
-all: $(BINS)
+all: $(BINS) $(BUILD)/bpe
 
 help:
 	@echo "make                the programs, in $(BUILD)/"
@@ -43,8 +48,10 @@ help:
 	@echo "make check          the tests (CORPUS=DIR: also on the texts there)"
 	@echo "make check-peers    the tests against Hugging Face tokenizers and others, from PyPI (CORPUS=DIR)"
 	@echo "make check-sanitize the tests under ASan and UBSan, apart from $(BUILD)/"
+	@echo "make lint           layers, style, manual pages, cppcheck"
+	@echo "make coverage       which lines the tests run, by room, apart from $(BUILD)/ (gcovr)"
 	@echo "make check-arm      unit tests for aarch64 under QEMU, apart from $(BUILD)/"
-	@echo "make fuzz           random damage for FUZZ_SECONDS ($(FUZZ_SECONDS))"
+	@echo "make fuzz           random damage for FUZZ_SECONDS ($(FUZZ_SECONDS)); FUZZER=libfuzzer: by libFuzzer"
 	@echo "make bench          times against others and the goals (CORPUS=DIR); a quarter of an hour, 3 GB"
 	@echo "make bench-quick    the same in a minute, without what takes long"
 	@echo "make bench-encode   encoding against others and the goals (CORPUS=DIR)"
@@ -64,8 +71,23 @@ $(LIB): $(LIB_OBJ)
 $(BINS): $(BUILD)/%: $(BUILD)/cmd/%.o $(LIB)
 	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# So that with BUILD on PATH all is as if it were installed.
+$(BUILD)/bpe: pipelines/bpe
+	@mkdir -p $(@D)
+	ln -sf $(abspath $<) $@
+
 $(UNITS) $(HELPERS): $(BUILD)/%: $(BUILD)/%.o $(LIB)
 	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# Fuzz targets: replay.c is their main program, or (FUZZER=libfuzzer, with clang) libFuzzer.
+ifeq ($(FUZZER),libfuzzer)
+$(FUZZERS): FUZZ_MAIN = -fsanitize=fuzzer
+else
+$(FUZZERS): FUZZ_MAIN = $(BUILD)/tests/fuzz/replay.o
+$(FUZZERS): $(BUILD)/tests/fuzz/replay.o
+endif
+$(FUZZERS): $(BUILD)/%: $(BUILD)/%.o $(LIB)
+	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $< $(FUZZ_MAIN) $(LIB) $(LIBS)
 
 $(FAULTS): $(BUILD)/%.so: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -76,7 +98,7 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CC) $(FLAGS)' | cmp -s - $@ || echo '$(CC) $(FLAGS)' > $@
 
-units: $(UNITS) $(HELPERS) $(FAULTS)
+units: $(UNITS) $(HELPERS) $(FUZZERS) $(FAULTS)
 
 check: all units
 	@CORPUS=$(CORPUS) tests/corpus.sh $(BUILD)/corpus
@@ -89,10 +111,19 @@ check-sanitize:
 	$(MAKE) check BUILD=build-sanitize LDFLAGS= \
 	    CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
 
+lint:
+	prove -j$(JOBS) tests/lint
+
+# All processes of a program add to one file of counters, so that this takes its time.
+coverage:
+	@gcovr --version >/dev/null 2>&1 || { echo 'coverage: gcovr is missing (Debian: apt-get install gcovr)' >&2; exit 1; }
+	-$(MAKE) check BUILD=build-coverage CC=gcc LDFLAGS= CFLAGS='-O1 -g --coverage'
+	tests/coverage.py build-coverage
+
 # The tests of what depends on vector instructions, on a machine that is no aarch64. Debian's packages for that, besides
 # those of `make check`:
 ARM_PACKAGES := gcc-aarch64-linux-gnu qemu-user $(addsuffix :arm64,libpcre2-dev libzstd-dev zlib1g-dev libmd-dev)
-ARM_UNITS    := $(addprefix build-arm/tests/unit/,scan_test table_test special_test utf8_test record_test model_test)
+ARM_UNITS    := $(addprefix build-arm/tests/unit/,scan_test table_test special_test utf8_test record_test model_test jsonl_test)
 
 check-arm:
 	@echo 'int main(void) { return 0; }' | aarch64-linux-gnu-gcc -x c -o /dev/null - $(LIBS) && qemu-aarch64 -version >/dev/null || { \
@@ -101,9 +132,19 @@ check-arm:
 	$(MAKE) BUILD=build-arm CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar $(ARM_UNITS)
 	prove -j$(JOBS) --exec qemu-aarch64 $(ARM_UNITS)
 
+# FUZZER=libfuzzer: the targets alone, by libFuzzer under ASan and UBSan, apart from $(BUILD)/ (clang, libclang-rt).
 FUZZ_SECONDS ?= 60
-fuzz: all units
+fuzz:
+ifeq ($(FUZZER),libfuzzer)
+	$(MAKE) fuzzers BUILD=build-fuzz CC=clang LDFLAGS= \
+	    CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
+	BUILD=build-fuzz FUZZER=libfuzzer tests/fuzz/fuzz.sh $(FUZZ_SECONDS)
+else
+	$(MAKE) all units
 	BUILD=$(BUILD) tests/fuzz/fuzz.sh $(FUZZ_SECONDS)
+endif
+
+fuzzers: $(FUZZERS)
 
 # RUNS=N and ROWS=KEY,... are for bench.py and encode.py.
 bench: all units
@@ -121,22 +162,29 @@ bench-hot: $(BUILD)/tests/bench/hot
 demo: all
 	BUILD=$(BUILD) pipelines/demo.sh
 
+LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/bpetools
+SHARE   := $(DESTDIR)$(PREFIX)/share/bpetools
+
 install: all
-	mkdir -p $(DESTDIR)$(PREFIX)/bin
-	cp $(BINS) $(DESTDIR)$(PREFIX)/bin
+	mkdir -p $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(SHARE)
+	cp $(BINS) pipelines/bpe $(DESTDIR)$(PREFIX)/bin
+	cp $(COMMANDS) $(SHARED) $(LIBEXEC)
+	cp $(RECIPES) $(SHARE)
 	for page in $(MAN); do \
 	    dir=$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; \
 	    mkdir -p $$dir && cp $$page $$dir || exit 1; \
 	done
 
 uninstall:
-	rm -f $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%)
+	rm -f $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(PREFIX)/bin/bpe
+	rm -f $(addprefix $(LIBEXEC)/,$(notdir $(COMMANDS) $(SHARED))) $(addprefix $(SHARE)/,$(notdir $(RECIPES)))
 	for page in $(notdir $(MAN)); do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$page; done
+	for dir in $(LIBEXEC) $(SHARE); do [ ! -d $$dir ] || rmdir $$dir; done
 
 clean:
-	rm -rf $(BUILD) build-sanitize build-arm
+	rm -rf $(BUILD) build-sanitize build-arm build-fuzz build-coverage
 
 FORCE:
-.PHONY: all help units check check-peers check-sanitize check-arm fuzz bench bench-quick bench-encode bench-hot demo install uninstall clean FORCE
+.PHONY: all help units check check-peers check-sanitize check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-hot demo install uninstall clean FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -5,29 +5,17 @@
  * words, then a commit that says what was covered. A process that dies leaves no commit, so nothing of it counts.
  */
 #include "chunk/chunk_reader.h"
+#include "cli/program.h"
 #include "count/counter.h"
 #include "io/fd.h"
-#include "io/prog.h"
 #include "records/batch.h"
 #include "records/record.h"
+#include "scan/scan.h"
 #include "sys/buf.h"
-#include "sys/num.h"
-#include "sys/simd.h"
 
-#include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define NAME "bpe-count"
-
-static const char usage[] =
-    "usage: bpe-count [-S SIZE] [FILE...]\n"
-    "Counts the pretokens of chunks (from bpe-chunk); counts go to standard output, for bpe-sum.\n"
-    "  -S, --memory=SIZE  write out what was counted when the table exceeds SIZE (default 512M)\n"
-    "  -h, --help         this text\n"
-    "      --version      version\n";
 
 struct options {
     uint64_t memory;
@@ -121,61 +109,57 @@ static int count_stream(struct worker *w, const char *path, struct err *e)
     return rc;
 }
 
-static int run(struct worker *w, struct err *e)
+static int run(void *ctx, struct err *e)
 {
+    struct worker *w = ctx;
     for (int i = 0; i < w->opt.n_files; i++) {
         if (count_stream(w, w->opt.files[i], e))
             return -1;
     }
-    return chunk_reader_finish(&w->reader, e) || fd_close_stdout(e) ? -1 : 0;
+    return chunk_reader_finish(&w->reader, e) || fd_close_stdout(e) ? -1 : w->reader.passed.code;
 }
 
-/* Reads the command line. 0: go on; 1: help or version was printed, or failed to (e->code); -1: wrong use. */
-static int parse(struct options *o, int argc, char **argv, struct err *e)
+static void send_failure(void *ctx, const struct err *e)
 {
-    static const struct option longs[] = {{"memory", required_argument, NULL, 'S'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"version", no_argument, NULL, 'V'},
-                                          {0}};
-    char version[200];
-    *o = (struct options){.memory = 512 << 20};
-    e->code = 0;
-    for (int c; (c = getopt_long(argc, argv, ":S:h", longs, NULL)) != -1;) {
-        switch (c) {
-        case 'S':
-            if (num_size(optarg, &o->memory, "-S", e))
-                return -1;
-            break;
-        case 'h':
-            e->code = prog_print(NAME, usage);
-            return 1;
-        case 'V':
-            e->code = prog_print(NAME, scanner_version(version, sizeof version, NAME " " BPE_VERSION));
-            return 1;
-        default:
-            return prog_bad_option(c, argv, e);
-        }
-    }
-    o->files = prog_files(argc, argv, &o->n_files);
-    return 0;
+    struct worker *w = ctx;
+    chunk_reader_send_failure(&w->reader, 1, e);
 }
+
+static void worker_free(void *ctx)
+{
+    struct worker *w = ctx;
+    chunk_reader_free(&w->reader);
+    buf_free(&w->runs);
+    batch_free(&w->batch);
+}
+
+/* ---- The command line ---- */
+
+static struct worker self = {.opt.memory = 512 << 20};
+
+static const struct option_row options[] = {
+    {'S', "memory", "SIZE", "write out what was counted when the table exceeds SIZE (default 512M)",
+     .kind = OPTION_SIZE, .to.number = &self.opt.memory},
+    {0},
+};
+
+static const struct program program = {
+    .name = NAME,
+    .synopsis = "[-S SIZE] [FILE...]",
+    .about = "Counts the pretokens of chunks (from bpe-chunk); counts go to standard output, for bpe-sum.",
+    .options = options,
+    .files = &self.opt.files,
+    .n_files = &self.opt.n_files,
+    .version = scanner_version,
+    .writes_records = true,
+    .ctx = &self,
+    .run = run,
+    .send_failure = send_failure,
+    .free = worker_free,
+};
 
 int main(int argc, char **argv)
 {
-    static struct worker w;
-    struct err e;
-    fd_prepare();
-    chunk_reader_init(&w.reader, &ops, &w);
-    int rc = parse(&w.opt, argc, argv, &e);
-    if (rc > 0)
-        return e.code;
-    if (rc == 0)
-        rc = prog_no_terminal(&e) || simd_prepare(&e) || run(&w, &e) ? -1 : 0;
-    if (rc < 0 && !isatty(1))
-        chunk_reader_send_failure(&w.reader, 1, &e);
-    int code = rc < 0 ? prog_fail(NAME, &e) : w.reader.passed.code;
-    chunk_reader_free(&w.reader);
-    buf_free(&w.runs);
-    batch_free(&w.batch);
-    return code;
+    chunk_reader_init(&self.reader, &ops, &self);
+    return program_main(&program, argc, argv);
 }

@@ -1,35 +1,27 @@
 /* bpe-decode - ids in, the bytes they stand for out: exactly what was encoded. */
+#include "cli/program.h"
 #include "core/model.h"
 #include "io/fd.h"
-#include "io/prog.h"
+#include "model/model_read.h"
 #include "records/record.h"
 #include "sys/buf.h"
 #include "sys/bytes.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define NAME "bpe-decode"
 
-static const char usage[] =
-    "usage: bpe-decode -m MODEL [-d u16|u32] [-s TOKEN[=ID]]... [FILE...]\n"
-    "Writes the text of ids: FILEs (standard input if none, or -) as bpe-encode -f raw writes them.\n"
-    "  -m, --model=MODEL      tokenizer.json, a directory with vocab.json and merges.txt, or .tiktoken\n"
-    "  -d, --dtype=TYPE       u16 (default where the vocabulary fits) or u32\n"
-    "  -s, --special-token=TOKEN[=ID]\n"
-    "                         a special token, for a .tiktoken file that has no PATH.json beside it\n"
-    "  -h, --help             this text\n"
-    "      --version          version\n";
-
 enum { IDS = 64 << 10 /* bytes read at a time */, OUT = 256 << 10 /* written at a time, or more */, COPY = 16 };
+
+enum dtype { BY_VOCABULARY, U16, U32 };
 
 struct options {
     const char *model;
     const char **special; /* owned array */
     size_t n_special;
-    unsigned width; /* bytes of an id; 0: by the vocabulary */
+    enum dtype dtype;
     char **files;
     int n_files;
 };
@@ -37,6 +29,7 @@ struct options {
 struct decoder {
     struct options opt;
     struct model model;
+    unsigned width; /* bytes of an id */
     struct buf in, out;
 };
 
@@ -53,8 +46,8 @@ static int decode_ids(struct decoder *d, const unsigned char *p, size_t n, const
 {
     _Static_assert((int)COPY <= (int)MODEL_PAD, "tokens are copied by pieces of COPY bytes");
     const struct model *m = &d->model;
-    for (size_t i = 0; i < n; i++, p += d->opt.width) {
-        uint32_t id = load_le(p, d->opt.width);
+    for (size_t i = 0; i < n; i++, p += d->width) {
+        uint32_t id = load_le(p, d->width);
         if (id >= m->n_ids || !m->token[id].p)
             return err_at(e, EX_DATAERR, name, ERR_NO_OFFSET,
                           "id %lu at index %llu is none of the model's (%s); see -d", (unsigned long)id,
@@ -91,7 +84,7 @@ static int decode_file(struct decoder *d, const char *path, struct err *e)
                         "these are records; bpe-decode takes raw ids (bpe-encode -f raw)");
             break;
         }
-        size_t n = d->in.len / d->opt.width, used = n * d->opt.width;
+        size_t n = d->in.len / d->width, used = n * d->width;
         rc = decode_ids(d, d->in.p, n, name, index, e);
         index += n;
         memmove(d->in.p, d->in.p + used, d->in.len - used);
@@ -105,14 +98,14 @@ static int decode_file(struct decoder *d, const char *path, struct err *e)
     return rc;
 }
 
-static int run(struct decoder *d, struct err *e)
+static int run(void *ctx, struct err *e)
 {
-    struct options *o = &d->opt;
+    struct decoder *d = ctx;
+    const struct options *o = &d->opt;
     const struct model_opts given = {.special = o->special, .n_special = o->n_special};
     if (model_read(&d->model, o->model, &given, e))
         return -1;
-    if (!o->width)
-        o->width = model_id_bytes(&d->model);
+    d->width = o->dtype == BY_VOCABULARY ? model_id_bytes(&d->model) : o->dtype == U16 ? 2 : 4;
     for (int i = 0; i < o->n_files; i++) {
         if (decode_file(d, o->files[i], e)) {
             struct err ignored;
@@ -123,57 +116,51 @@ static int run(struct decoder *d, struct err *e)
     return write_out(d, e) || fd_close_stdout(e) ? -1 : 0;
 }
 
-static int parse(struct options *o, int argc, char **argv, struct err *e)
+static int check(void *ctx, struct err *e)
 {
-    static const struct option longs[] = {{"model", required_argument, NULL, 'm'},
-                                          {"dtype", required_argument, NULL, 'd'},
-                                          {"special-token", required_argument, NULL, 's'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"version", no_argument, NULL, 'V'},
-                                          {0}};
-    static const char *const type[] = {"u16", "u32", NULL};
-    e->code = 0;
-    for (int c, i; (c = getopt_long(argc, argv, ":m:d:s:h", longs, NULL)) != -1;) {
-        switch (c) {
-        case 'm':
-            o->model = optarg;
-            break;
-        case 'd':
-            if ((i = prog_choice("-d", optarg, type, e)) < 0)
-                return -1;
-            o->width = i == 1 ? 4 : 2;
-            break;
-        case 's':
-            if (prog_add(&o->special, &o->n_special, optarg, e))
-                return -1;
-            break;
-        case 'h':
-            e->code = prog_print(NAME, usage);
-            return 1;
-        case 'V':
-            e->code = prog_print(NAME, NAME " " BPE_VERSION "\n");
-            return 1;
-        default:
-            return prog_bad_option(c, argv, e);
-        }
-    }
-    o->files = prog_files(argc, argv, &o->n_files);
-    return o->model ? 0 : err_set(e, EX_USAGE, "by which model? give -m MODEL; see --help");
+    const struct decoder *d = ctx;
+    return d->opt.model ? 0 : err_set(e, EX_USAGE, "by which model? give -m MODEL; see --help");
 }
+
+static void decoder_free(void *ctx)
+{
+    struct decoder *d = ctx;
+    model_free(&d->model);
+    buf_free(&d->in);
+    buf_free(&d->out);
+    free(d->opt.special);
+}
+
+/* ---- The command line ---- */
+
+static struct decoder self;
+
+static const char *const dtypes[] = {"u16", "u32", NULL};
+
+static const struct option_row options[] = {
+    {'m', "model", "MODEL", "tokenizer.json, a directory with vocab.json and merges.txt, or .tiktoken",
+     .kind = OPTION_TEXT, .to.text = &self.opt.model},
+    {'d', "dtype", "TYPE", "u16 (default where the vocabulary fits) or u32", .kind = OPTION_CHOICE,
+     .to.choice = &self.opt.dtype, .words = dtypes, .first = U16},
+    {'s', "special-token", "TOKEN[=ID]", "a special token, for a .tiktoken file that has no PATH.json beside it",
+     .kind = OPTION_TEXTS, .to.texts = {&self.opt.special, &self.opt.n_special}},
+    {0},
+};
+
+static const struct program program = {
+    .name = NAME,
+    .synopsis = "-m MODEL [-d u16|u32] [-s TOKEN[=ID]]... [FILE...]",
+    .about = "Writes the text of ids: FILEs (standard input if none, or -) as bpe-encode -f raw writes them.",
+    .options = options,
+    .files = &self.opt.files,
+    .n_files = &self.opt.n_files,
+    .ctx = &self,
+    .check = check,
+    .run = run,
+    .free = decoder_free,
+};
 
 int main(int argc, char **argv)
 {
-    static struct decoder d;
-    struct err e;
-    fd_prepare();
-    int rc = parse(&d.opt, argc, argv, &e);
-    if (rc > 0)
-        return e.code;
-    if (rc == 0)
-        rc = run(&d, &e);
-    model_free(&d.model);
-    buf_free(&d.in);
-    buf_free(&d.out);
-    free(d.opt.special);
-    return rc < 0 ? prog_fail(NAME, &e) : 0;
+    return program_main(&program, argc, argv);
 }

@@ -4,20 +4,19 @@
  * raw ids where the order of the chunks is kept.
  */
 #include "chunk/chunk_reader.h"
+#include "cli/program.h"
+#include "cli/progress.h"
 #include "core/model.h"
+#include "core/model_rules.h"
 #include "encode/encode_rules.h"
 #include "encode/id_writer.h"
 #include "encode/tokenize.h"
 #include "io/fd.h"
-#include "io/prog.h"
-#include "model/model_open.h"
+#include "model/model_read.h"
 #include "records/record.h"
 #include "scan/scan.h"
 #include "sys/buf.h"
-#include "sys/hash.h"
-#include "sys/simd.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,34 +24,7 @@
 
 #define NAME "bpe-encode"
 
-static const char usage[] =
-    "usage: bpe-encode -m MODEL [-f raw|records|text] [-d u16|u32]\n"
-    "                  [--eot=none|before|after] [--eot-token=TOKEN]\n"
-    "                  [--special=token|text|error] [--invalid=error|replace|skip|bytes]\n"
-    "                  [--jsonl[=FIELD]] [--on-error=fail|skip] [-p NAME] [-s TOKEN[=ID]]...\n"
-    "                  [-o PATH] [FILE...]\n"
-    "Encodes text by a model's tokens. FILEs (standard input if none, or -) are plain text, or\n"
-    "zstd or gzip of it; or chunks, from bpe-chunk -m MODEL.\n"
-    "  -m, --model=MODEL      tokenizer.json, a directory with vocab.json and merges.txt, or .tiktoken\n"
-    "  -f, --format=FORMAT    raw: ids, little-endian (default for text); records (default for chunks);\n"
-    "                         text: ids in decimal, a line a document\n"
-    "  -d, --dtype=TYPE       u16 (default where the vocabulary fits) or u32\n"
-    "      --eot=WHERE        one separator before or after each document, instead of those in the\n"
-    "                         text; none (default): only those\n"
-    "      --eot-token=TOKEN  the separator (default <|endoftext|> and the like, or the only one)\n"
-    "      --special=WHAT     special tokens in text become their ids (token, default), are text as\n"
-    "                         any other, or an error\n"
-    "      --invalid=WHAT     invalid UTF-8 is an error (default), or replace it by U+FFFD, or skip it,\n"
-    "                         or bytes: each such byte becomes its token\n"
-    "      --jsonl[=FIELD]    JSON Lines; the text is the string at FIELD (default text; a.b nests)\n"
-    "      --on-error=WHAT    fail on (default), or skip, a line that is no JSON or lacks the string\n"
-    "  -p, --pattern=NAME     the pattern, for a .tiktoken file that has no PATH.json beside it\n"
-    "  -s, --special-token=TOKEN[=ID]\n"
-    "                         a special token of such a model; repeat for several\n"
-    "  -o, --output=PATH      the ids go to PATH, which appears when all is done\n"
-    "  -h, --help             this text\n"
-    "      --version          version\n";
-
+enum dtype { BY_VOCABULARY, U16, U32 };
 enum special { SPECIAL_TOKEN, SPECIAL_TEXT, SPECIAL_ERROR };
 
 struct options {
@@ -60,10 +32,11 @@ struct options {
     const char **special_token; /* owned array */
     size_t n_special_token;
     enum id_format format;
-    unsigned width; /* bytes of an id; 0: by the vocabulary */
+    enum dtype dtype;
     enum tokenize_eot eot;
     enum special special;
-    bool has_invalid, jsonl, skip_bad_lines;
+    bool has_invalid, jsonl;
+    unsigned skip_bad_lines; /* 0 or 1 */
     enum invalid_policy invalid;
     char **files;
     int n_files;
@@ -87,25 +60,17 @@ struct encoding {
 
 /* ---- The model ---- */
 
-static uint64_t fingerprint(const struct model *m)
-{
-    uint64_t h = 0;
-    for (uint32_t id = 0; id < m->n_ids; id++)
-        if (m->token[id].p)
-            h = hash_bytes(m->token[id].p, m->token[id].len, h + id);
-    return hash_bytes(m->merge, m->n_merges * sizeof *m->merge, h);
-}
-
 static int read_model(struct encoding *p, struct err *e)
 {
     const struct options *o = &p->opt;
-    if (model_open(&p->model, o->model, o->pattern, o->special_token, o->n_special_token, e))
+    const struct model_opts given = {o->pattern, o->special_token, o->n_special_token};
+    if (model_read(&p->model, o->model, &given, e))
         return -1;
     unsigned least = model_id_bytes(&p->model);
-    if (o->width && o->width < least)
+    if (o->dtype == U16 && least > 2)
         return err_set(e, EX_USAGE, "-d u16: %s has ids up to %lu, which do not fit; use -d u32", o->model,
                        (unsigned long)p->model.n_ids - 1);
-    p->out.piece.width = o->width ? o->width : least;
+    p->out.piece.width = o->dtype == BY_VOCABULARY ? least : o->dtype == U16 ? 2 : 4;
     p->rules = (struct encode_rules){.model = &p->model,
                                      .name = o->model,
                                      .pattern = model_pattern(&p->model),
@@ -195,8 +160,8 @@ static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
     bool records = p->out.format == IDS_RECORDS;
     p->covered.len = 0;
     if (!records && r->skipped.n)
-        prog_note(NAME, "%llu lines were left out; the first: %.*s", (unsigned long long)r->skipped.n,
-                  (int)r->skipped.first.len, (const char *)r->skipped.first.p);
+        program_note(NAME, "%llu lines were left out; the first: %.*s", (unsigned long long)r->skipped.n,
+                     (int)r->skipped.first.len, (const char *)r->skipped.first.p);
     if (chunk_run_put(r, &p->covered, e))
         return records ? -1 : 0;
     struct str rules = {r->encoded_rules.p, r->encoded_rules.len};
@@ -233,8 +198,8 @@ static int set_format(struct encoding *p, enum id_format by_input, struct err *e
     if (*format == IDS_RECORDS && p->opt.path)
         return err_set(e, EX_USAGE, "-o is for -f raw and text; records go to standard output");
     if (*format == IDS_RECORDS)
-        p->out.piece.model = fingerprint(&p->model);
-    return *format == IDS_TEXT || p->opt.path ? 0 : prog_no_terminal(e);
+        p->out.piece.model = model_fingerprint(&p->model);
+    return *format == IDS_TEXT || p->opt.path ? 0 : program_no_terminal(e);
 }
 
 static int encode_records(struct encoding *p, struct input *in, const struct buf *first, struct err *e)
@@ -340,8 +305,9 @@ static void refuse_chunks(struct encoding *p)
     buf_free(&first);
 }
 
-static int run(struct encoding *p, struct err *e)
+static int run(void *ctx, struct err *e)
 {
+    struct encoding *p = ctx;
     const struct options *o = &p->opt;
     if (read_model(p, e)) {
         refuse_chunks(p);
@@ -363,12 +329,23 @@ static int run(struct encoding *p, struct err *e)
         *e = p->reader.passed;
         return -1;
     }
-    return chunk_reader_finish(&p->reader, e) || (o->path ? outfile_commit(&p->outfile, e) : fd_close_stdout(e)) ? -1
-                                                                                                                 : 0;
+    return chunk_reader_finish(&p->reader, e) || (o->path ? outfile_commit(&p->outfile, e) : fd_close_stdout(e))
+               ? -1
+               : p->reader.passed.code;
 }
 
-static void encoding_free(struct encoding *p)
+static void send_failure(void *ctx, const struct err *e)
 {
+    struct encoding *p = ctx;
+    if (p->out.format == IDS_RECORDS)
+        chunk_reader_send_failure(&p->reader, p->out.fd, e);
+}
+
+static void encoding_free(void *ctx)
+{
+    struct encoding *p = ctx;
+    if (p->opt.path)
+        outfile_drop(&p->outfile);
     chunk_reader_free(&p->reader);
     encoder_free(&p->encoder);
     model_free(&p->model);
@@ -377,77 +354,9 @@ static void encoding_free(struct encoding *p)
     free(p->opt.special_token);
 }
 
-/* ---- The command line ---- */
-
-enum { OPT_EOT = 256, OPT_EOT_TOKEN, OPT_SPECIAL, OPT_INVALID, OPT_JSONL, OPT_ON_ERROR, OPT_VERSION };
-
-static int parse_option(struct options *o, int c, char **argv, struct err *e)
+static int check(void *ctx, struct err *e)
 {
-    static const char *const format[] = {"raw", "records", "text", NULL};
-    static const char *const type[] = {"u16", "u32", NULL};
-    static const char *const eot[] = {"none", "before", "after", NULL};
-    static const char *const special[] = {"token", "text", "error", NULL};
-    static const char *const invalid[] = {"error", "replace", "skip", "bytes", NULL};
-    static const char *const on_error[] = {"fail", "skip", NULL};
-    char version[200];
-    int i;
-    switch (c) {
-    case 'm':
-        o->model = optarg;
-        return 0;
-    case 'f':
-        i = prog_choice("-f", optarg, format, e);
-        o->format = (enum id_format)(i + 1);
-        return i < 0 ? -1 : 0;
-    case 'd':
-        i = prog_choice("-d", optarg, type, e);
-        o->width = i == 1 ? 4 : 2;
-        return i < 0 ? -1 : 0;
-    case OPT_EOT:
-        i = prog_choice("--eot", optarg, eot, e);
-        o->eot = (enum tokenize_eot)i;
-        return i < 0 ? -1 : 0;
-    case OPT_EOT_TOKEN:
-        o->eot_token = optarg;
-        return 0;
-    case OPT_SPECIAL:
-        i = prog_choice("--special", optarg, special, e);
-        o->special = (enum special)i;
-        return i < 0 ? -1 : 0;
-    case OPT_INVALID:
-        i = prog_choice("--invalid", optarg, invalid, e);
-        o->invalid = (enum invalid_policy)i;
-        o->has_invalid = true;
-        return i < 0 ? -1 : 0;
-    case OPT_JSONL:
-        o->jsonl = true;
-        o->field = optarg ? optarg : "text";
-        return *o->field ? 0 : err_set(e, EX_USAGE, "--jsonl=: the field has no name");
-    case OPT_ON_ERROR:
-        i = prog_choice("--on-error", optarg, on_error, e);
-        o->skip_bad_lines = i == 1;
-        return i < 0 ? -1 : 0;
-    case 'p':
-        o->pattern = optarg;
-        return 0;
-    case 's':
-        return prog_add(&o->special_token, &o->n_special_token, optarg, e);
-    case 'o':
-        o->path = strcmp(optarg, "-") == 0 ? NULL : optarg;
-        return 0;
-    case 'h':
-        e->code = prog_print(NAME, usage);
-        return 1;
-    case OPT_VERSION:
-        e->code = prog_print(NAME, scanner_version(version, sizeof version, NAME " " BPE_VERSION));
-        return 1;
-    default:
-        return prog_bad_option(c, argv, e);
-    }
-}
-
-static int check_options(const struct options *o, struct err *e)
-{
+    const struct options *o = &((const struct encoding *)ctx)->opt;
     if (!o->model)
         return err_set(e, EX_USAGE, "by which model? give -m MODEL; see --help");
     if (o->skip_bad_lines && !o->jsonl)
@@ -457,49 +366,79 @@ static int check_options(const struct options *o, struct err *e)
     return 0;
 }
 
-static int parse(struct options *o, int argc, char **argv, struct err *e)
+/* ---- The command line ---- */
+
+static struct encoding self = {.out = {.fd = 1, .name = "standard output"}, .outfile.fd = -1};
+
+static int check_field(const char *word, struct err *e)
 {
-    static const struct option longs[] = {{"model", required_argument, NULL, 'm'},
-                                          {"format", required_argument, NULL, 'f'},
-                                          {"dtype", required_argument, NULL, 'd'},
-                                          {"eot", required_argument, NULL, OPT_EOT},
-                                          {"eot-token", required_argument, NULL, OPT_EOT_TOKEN},
-                                          {"special", required_argument, NULL, OPT_SPECIAL},
-                                          {"invalid", required_argument, NULL, OPT_INVALID},
-                                          {"jsonl", optional_argument, NULL, OPT_JSONL},
-                                          {"on-error", required_argument, NULL, OPT_ON_ERROR},
-                                          {"pattern", required_argument, NULL, 'p'},
-                                          {"special-token", required_argument, NULL, 's'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"version", no_argument, NULL, OPT_VERSION},
-                                          {0}};
-    e->code = 0;
-    for (int c; (c = getopt_long(argc, argv, ":m:f:d:p:s:o:h", longs, NULL)) != -1;) {
-        int rc = parse_option(o, c, argv, e);
-        if (rc)
-            return rc;
-    }
-    o->files = prog_files(argc, argv, &o->n_files);
-    return check_options(o, e);
+    return word && !*word ? err_set(e, EX_USAGE, "--jsonl=: the field has no name") : 0;
 }
+
+static const char *const formats[] = {"raw", "records", "text", NULL}, *const dtypes[] = {"u16", "u32", NULL},
+                         *const eots[] = {"none", "before", "after", NULL},
+                         *const specials[] = {"token", "text", "error", NULL},
+                         *const on_error[] = {"fail", "skip", NULL};
+
+static const struct option_row options[] = {
+    {'m', "model", "MODEL", "tokenizer.json, a directory with vocab.json and merges.txt, or .tiktoken",
+     .kind = OPTION_TEXT, .to.text = &self.opt.model},
+    {'f', "format", "FORMAT",
+     "raw: ids, little-endian (default for text); records (default for chunks);\n"
+     "text: ids in decimal, a line a document",
+     .kind = OPTION_CHOICE, .to.choice = &self.opt.format, .words = formats, .first = IDS_RAW},
+    {'d', "dtype", "TYPE", "u16 (default where the vocabulary fits) or u32", .kind = OPTION_CHOICE,
+     .to.choice = &self.opt.dtype, .words = dtypes, .first = U16},
+    {0, "eot", "WHERE",
+     "one separator before or after each document, instead of those in the\n"
+     "text; none (default): only those",
+     .kind = OPTION_CHOICE, .to.choice = &self.opt.eot, .words = eots},
+    {0, "eot-token", "TOKEN", "the separator (default <|endoftext|> and the like, or the only one)",
+     .kind = OPTION_TEXT, .to.text = &self.opt.eot_token},
+    {0, "special", "WHAT",
+     "special tokens in text become their ids (token, default), are text as\n"
+     "any other, or an error",
+     .kind = OPTION_CHOICE, .to.choice = &self.opt.special, .words = specials},
+    {0, "invalid", "WHAT",
+     "invalid UTF-8 is an error (default), or replace it by U+FFFD, or skip it,\n"
+     "or bytes: each such byte becomes its token",
+     .kind = OPTION_CHOICE, .to.choice = &self.opt.invalid, .words = invalid_policy_names,
+     .given = &self.opt.has_invalid},
+    {0, "jsonl", "FIELD", "JSON Lines; the text is the string at FIELD (default text; a.b nests)", .kind = OPTION_TEXT,
+     .to.text = &self.opt.field, .if_none = "text", .given = &self.opt.jsonl, .check = check_field},
+    {0, "on-error", "WHAT", "fail on (default), or skip, a line that is no JSON or lacks the string",
+     .kind = OPTION_CHOICE, .to.choice = &self.opt.skip_bad_lines, .words = on_error},
+    {'p', "pattern", "NAME", "the pattern, for a .tiktoken file that has no PATH.json beside it", .kind = OPTION_TEXT,
+     .to.text = &self.opt.pattern},
+    {'s', "special-token", "TOKEN[=ID]", "a special token of such a model; repeat for several", .kind = OPTION_TEXTS,
+     .to.texts = {&self.opt.special_token, &self.opt.n_special_token}},
+    {'o', "output", "PATH", "the ids go to PATH, which appears when all is done", .kind = OPTION_OUTPUT,
+     .to.text = &self.opt.path},
+    {0},
+};
+
+static const struct program program = {
+    .name = NAME,
+    .synopsis = "-m MODEL [-f raw|records|text] [-d u16|u32]\n"
+                "[--eot=none|before|after] [--eot-token=TOKEN]\n"
+                "[--special=token|text|error] [--invalid=error|replace|skip|bytes]\n"
+                "[--jsonl[=FIELD]] [--on-error=fail|skip] [-p NAME] [-s TOKEN[=ID]]...\n"
+                "[-o PATH] [FILE...]",
+    .about = "Encodes text by a model's tokens. FILEs (standard input if none, or -) are plain text, or\n"
+             "zstd or gzip of it; or chunks, from bpe-chunk -m MODEL.",
+    .options = options,
+    .files = &self.opt.files,
+    .n_files = &self.opt.n_files,
+    .version = scanner_version,
+    .ctx = &self,
+    .check = check,
+    .run = run,
+    .send_failure = send_failure,
+    .free = encoding_free,
+};
 
 int main(int argc, char **argv)
 {
-    static struct encoding p = {.out = {.fd = 1, .name = "standard output"}};
-    struct err e;
-    fd_prepare();
-    chunk_reader_init(&p.reader, &ops, &p);
-    int rc = parse(&p.opt, argc, argv, &e);
-    if (rc > 0)
-        return e.code;
-    if (rc == 0)
-        rc = simd_prepare(&e) || run(&p, &e) ? -1 : 0;
-    if (rc < 0 && p.opt.path)
-        outfile_drop(&p.outfile);
-    if (rc < 0 && p.out.format == IDS_RECORDS && !isatty(1))
-        chunk_reader_send_failure(&p.reader, p.out.fd, &e);
-    int code = rc < 0 ? prog_fail(NAME, &e) : p.reader.passed.code;
-    encoding_free(&p);
-    return code;
+    chunk_reader_init(&self.reader, &ops, &self);
+    return program_main(&program, argc, argv);
 }

@@ -3,56 +3,36 @@
  * Pattern and special tokens come with the sum. The model is written when all of it is known, and nothing if anything
  * is amiss.
  */
+#include "cli/program.h"
+#include "cli/progress.h"
 #include "core/pattern.h"
 #include "io/fd.h"
-#include "io/prog.h"
 #include "ledger/batch_store.h"
 #include "ledger/ledger.h"
 #include "model/assign_ids.h"
 #include "model/formats.h"
-#include "model/model_write.h"
+#include "model/model_save.h"
 #include "records/payload.h"
 #include "sys/num.h"
-#include "sys/simd.h"
 #include "train/learn.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NAME "bpe-merge"
 
-static const char usage[] =
-    "usage: bpe-merge -v N [--tie=hf|lex|id] [--min-frequency N] [--max-token-length N]\n"
-    "                 [--special-first|--special-last] [--partial]\n"
-    "                 [-f json|gpt2|tiktoken|merges] [--merges=array|string] [-o PATH] [FILE...]\n"
-    "Learns a vocabulary of N tokens from a sum (from bpe-sum), and writes the model.\n"
-    "  -v, --vocab-size=N        special tokens, 256 bytes and merges together\n"
-    "      --tie=RULE            of pairs equally frequent, merge first: hf (default) the smallest\n"
-    "                            ids, as Hugging Face; lex the greatest byte strings; id the\n"
-    "                            smallest ids, id = byte value\n"
-    "      --min-frequency=N     merge no pair that occurs less often\n"
-    "      --max-token-length=N  make no token of N bytes or more (but pairs of bytes)\n"
-    "      --special-first       give special tokens the first ids (default for json)\n"
-    "      --special-last        give them the last ids (default for gpt2 and tiktoken)\n"
-    "      --partial             accept an incomplete sum\n"
-    "  -f, --format=FORMAT       json: tokenizer.json (default); gpt2: vocab.json and merges.txt in\n"
-    "                            the directory PATH; tiktoken: with -o also PATH.json; merges: text\n"
-    "      --merges=FORM         in tokenizer.json: array (default), or string for old readers\n"
-    "  -o, --output=PATH         write there (default standard output)\n"
-    "  -h, --help                this text\n"
-    "      --version             version\n";
-
 enum order { BY_FORMAT, FIRST, LAST };
 
 struct options {
     uint64_t vocab_size;
-    bool has_vocab_size, partial, merges_as_strings;
+    bool has_vocab_size, partial;
+    unsigned merges_as_strings; /* 0 or 1 */
     enum learn_tie tie;
     uint64_t min_frequency, max_token_len;
     enum order special;
-    enum model_format format;
+    unsigned format_number; /* of model_format_names */
+    const struct model_format *format;
     const char *path;
     char **files;
     int n_files;
@@ -65,8 +45,8 @@ struct merger {
     struct batch_stores stores;
     struct rules rules;
     struct progress progress;
-    struct trained_merge *merges; /* owned */
-    struct str *special;          /* owned */
+    struct merge *merges; /* owned */
+    struct str *special;  /* owned */
 };
 
 /* ---- Reading the sum ---- */
@@ -137,7 +117,7 @@ static void show_progress(void *ctx, uint64_t done, uint64_t goal)
 }
 
 /* Learns, and sets up the model (which borrows from m). */
-static int learn(struct merger *m, struct trained *model, struct err *e)
+static int learn(struct merger *m, struct learned *model, struct err *e)
 {
     const struct options *o = &m->opt;
     const struct rules *r = &m->rules;
@@ -164,36 +144,30 @@ static int learn(struct merger *m, struct trained *model, struct err *e)
                             .n_special = r->n_special,
                             .progress = show_progress,
                             .progress_ctx = m};
-    const struct learn_merge *merges;
     size_t n;
     progress_start(&m->progress, NAME);
-    int rc = learner_run(m->learner, &lo, &merges, &n, e);
+    int rc = learner_run(m->learner, &lo, &m->merges, &n, e);
     progress_end(&m->progress);
     free(special);
     if (rc)
         return -1;
-    m->merges = malloc((n + 1) * sizeof *m->merges);
-    if (!m->merges)
-        return err_mem(e, "the merges", (n + 1) * sizeof *m->merges);
-    for (size_t i = 0; i < n; i++)
-        m->merges[i] = (struct trained_merge){merges[i].left, merges[i].right};
     learner_free(m->learner); /* now, as the model may be large */
     m->learner = NULL;
-    *model = (struct trained){.merges = m->merges,
+    *model = (struct learned){.merges = m->merges,
                               .n_merges = n,
                               .special = m->special,
                               .n_special = r->n_special,
                               .merges_as_strings = o->merges_as_strings};
-    model->special_first = o->special == FIRST || (o->special == BY_FORMAT && o->format == MODEL_JSON);
+    model->special_first = o->special == FIRST || (o->special == BY_FORMAT && o->format->special_first);
     if (n + least < o->vocab_size)
-        prog_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu",
-                  o->min_frequency > 1 ? " that occurs often enough" : "", (unsigned long long)(n + least),
-                  (unsigned long long)o->vocab_size);
+        program_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu",
+                     o->min_frequency > 1 ? " that occurs often enough" : "", (unsigned long long)(n + least),
+                     (unsigned long long)o->vocab_size);
     return 0;
 }
 
 /* The pattern as the model names it. */
-static int set_pattern(struct merger *m, struct trained *model, struct err *e)
+static int set_pattern(struct merger *m, struct learned *model, struct err *e)
 {
     const struct rules *r = &m->rules;
     const struct pattern *pattern = r->n_regex ? NULL : pattern_find(r->pattern);
@@ -203,17 +177,18 @@ static int set_pattern(struct merger *m, struct trained *model, struct err *e)
     model->n_regex = pattern ? pattern->n_regex : r->n_regex;
     model->regex = pattern ? pattern->regex : r->regex;
     model->pattern = pattern ? pattern->name : NULL;
-    for (size_t i = 0; i < r->n_regex && m->opt.format == MODEL_JSON; i++)
-        if (model_has_possessive_count(model->regex[i]))
-            prog_note(NAME, "the regex has }+, which Hugging Face tokenizers reads as a repetition, not as possessive: "
-                            "write (?>...{n,m}) or the model splits text otherwise than it was counted");
+    for (size_t i = 0; i < r->n_regex && m->opt.format->dialect == PATTERN_ONIGURUMA; i++)
+        if (pattern_has_possessive_count(model->regex[i]))
+            program_note(NAME,
+                         "the regex has }+, which Hugging Face tokenizers reads as a repetition, not as possessive: "
+                         "write (?>...{n,m}) or the model splits text otherwise than it was counted");
     return 0;
 }
 
-static int write_model(const struct options *o, const struct trained *trained, struct err *e)
+static int write_model(const struct options *o, const struct learned *learned, struct err *e)
 {
     struct model model;
-    if (trained_model(&model, trained, o->format, e))
+    if (assign_ids(&model, learned, o->format, e))
         return -1;
     int rc = model_save(&model, o->format, o->path, e);
     model_free(&model);
@@ -231,21 +206,24 @@ static void say_how_much(const struct merger *m, bool all_read, struct err *e)
             all_read ? "of the sum" : "read so far", need);
 }
 
-static int run(struct merger *m, struct err *e)
+static int run(void *ctx, struct err *e)
 {
-    struct trained trained;
-    if (simd_prepare(e))
-        return -1;
+    struct merger *m = ctx;
+    struct learned learned;
+    batch_stores_init(&m->stores, take, m, NULL);
+    m->stores.eager = true;
+    ledger_init(&m->ledger, &batch_store_content, &m->stores);
     bool all_read = read_sum(m, e) == 0;
-    if (all_read && learn(m, &trained, e) == 0)
-        return set_pattern(m, &trained, e) || write_model(&m->opt, &trained, e) ? -1 : 0;
+    if (all_read && learn(m, &learned, e) == 0)
+        return set_pattern(m, &learned, e) || write_model(&m->opt, &learned, e) ? -1 : 0;
     if (e->code == EX_OSERR && m->learner)
         say_how_much(m, all_read, e);
     return -1;
 }
 
-static void merger_free(struct merger *m)
+static void merger_free(void *ctx)
 {
+    struct merger *m = ctx;
     learner_free(m->learner);
     ledger_free(&m->ledger);
     batch_stores_free(&m->stores);
@@ -254,116 +232,80 @@ static void merger_free(struct merger *m)
     free(m->special);
 }
 
-/* ---- The command line ---- */
-
-enum { OPT_TIE = 256, OPT_MIN_FREQUENCY, OPT_MAX_LENGTH, OPT_FIRST, OPT_LAST, OPT_PARTIAL, OPT_MERGES, OPT_VERSION };
-
-static int parse_option(struct options *o, int c, char **argv, struct err *e)
+static int check(void *ctx, struct err *e)
 {
-    static const char *const tie[] = {"hf", "lex", "id", NULL};
-    static const char *const form[] = {"array", "string", NULL};
-    int i;
-    switch (c) {
-    case 'v':
-        o->has_vocab_size = true;
-        return num_count(optarg, &o->vocab_size, "-v", e);
-    case OPT_TIE:
-        i = prog_choice("--tie", optarg, tie, e);
-        o->tie = (enum learn_tie)i;
-        return i < 0 ? -1 : 0;
-    case OPT_MIN_FREQUENCY:
-        return num_count(optarg, &o->min_frequency, "--min-frequency", e);
-    case OPT_MAX_LENGTH:
-        if (num_count(optarg, &o->max_token_len, "--max-token-length", e))
-            return -1;
-        return o->max_token_len ? 0 : err_set(e, EX_USAGE, "--max-token-length 0: must be at least 1");
-    case OPT_FIRST:
-    case OPT_LAST:
-        o->special = c == OPT_FIRST ? FIRST : LAST;
-        return 0;
-    case OPT_PARTIAL:
-        o->partial = true;
-        return 0;
-    case 'f':
-        i = prog_choice("-f", optarg, model_format_names(), e);
-        o->format = (enum model_format)i;
-        return i < 0 ? -1 : 0;
-    case OPT_MERGES:
-        i = prog_choice("--merges", optarg, form, e);
-        o->merges_as_strings = i == 1;
-        return i < 0 ? -1 : 0;
-    case 'o':
-        o->path = strcmp(optarg, "-") == 0 ? NULL : optarg;
-        return 0;
-    case 'h':
-        e->code = prog_print(NAME, usage);
-        return 1;
-    case OPT_VERSION:
-        e->code = prog_print(NAME, NAME " " BPE_VERSION "\n");
-        return 1;
-    default:
-        return prog_bad_option(c, argv, e);
-    }
-}
-
-static int check_options(const struct options *o, struct err *e)
-{
+    struct options *o = &((struct merger *)ctx)->opt;
     if (!o->has_vocab_size)
         return err_set(e, EX_USAGE, "how large a vocabulary? give -v N; see --help");
     if (o->vocab_size < 256 || o->vocab_size > INT32_MAX)
         return err_set(e, EX_USAGE, "-v %llu: must be between 256 (the bytes; more with special tokens) and %d",
                        (unsigned long long)o->vocab_size, INT32_MAX);
-    if (o->format == MODEL_GPT2 && !o->path)
-        return err_set(e, EX_USAGE, "-f gpt2 makes two files; name a directory for them with -o");
-    if (o->special == FIRST && o->format == MODEL_TIKTOKEN)
-        return err_set(e, EX_USAGE, "--special-first: in the tiktoken format special tokens come last");
-    if (o->special != BY_FORMAT && o->format == MODEL_MERGES)
-        return err_set(e, EX_USAGE, "--special-first and --special-last: the merges format has no ids");
-    if (o->merges_as_strings && o->format != MODEL_JSON)
+    const struct model_format *f = o->format = model_format_at(o->format_number);
+    if (f->is_directory && !o->path)
+        return err_set(e, EX_USAGE, "-f %s makes two files; name a directory for them with -o", f->name);
+    if (o->special == FIRST && f->special_apart)
+        return err_set(e, EX_USAGE, "--special-first: in the %s format special tokens come last", f->name);
+    if (o->special != BY_FORMAT && !f->has_ids)
+        return err_set(e, EX_USAGE, "--special-first and --special-last: the %s format has no ids", f->name);
+    if (o->merges_as_strings && !f->has_merge_forms)
         return err_set(e, EX_USAGE, "--merges is for -f json");
     return 0;
 }
 
-/* Reads the command line. 0: go on; 1: help or version was printed (e->code); -1: wrong use. */
-static int parse(struct options *o, int argc, char **argv, struct err *e)
+/* ---- The command line ---- */
+
+static struct merger self;
+
+static int check_max_token_len(const char *word, struct err *e)
 {
-    static const struct option longs[] = {{"vocab-size", required_argument, NULL, 'v'},
-                                          {"tie", required_argument, NULL, OPT_TIE},
-                                          {"min-frequency", required_argument, NULL, OPT_MIN_FREQUENCY},
-                                          {"max-token-length", required_argument, NULL, OPT_MAX_LENGTH},
-                                          {"special-first", no_argument, NULL, OPT_FIRST},
-                                          {"special-last", no_argument, NULL, OPT_LAST},
-                                          {"partial", no_argument, NULL, OPT_PARTIAL},
-                                          {"format", required_argument, NULL, 'f'},
-                                          {"merges", required_argument, NULL, OPT_MERGES},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"version", no_argument, NULL, OPT_VERSION},
-                                          {0}};
-    e->code = 0;
-    for (int c; (c = getopt_long(argc, argv, ":v:f:o:h", longs, NULL)) != -1;) {
-        int rc = parse_option(o, c, argv, e);
-        if (rc)
-            return rc;
-    }
-    o->files = prog_files(argc, argv, &o->n_files);
-    return check_options(o, e);
+    return self.opt.max_token_len ? 0 : err_set(e, EX_USAGE, "--max-token-length %s: must be at least 1", word);
 }
+
+static const char *const ties[] = {"hf", "lex", "id", NULL}, *const merges_forms[] = {"array", "string", NULL};
+
+static const struct option_row options[] = {
+    {'v', "vocab-size", "N", "special tokens, 256 bytes and merges together", .kind = OPTION_COUNT,
+     .to.number = &self.opt.vocab_size, .given = &self.opt.has_vocab_size},
+    {0, "tie", "RULE",
+     "of pairs equally frequent, merge first: hf (default) the smallest\n"
+     "ids, as Hugging Face; lex the greatest byte strings; id the\n"
+     "smallest ids, id = byte value",
+     .kind = OPTION_CHOICE, .to.choice = &self.opt.tie, .words = ties},
+    {0, "min-frequency", "N", "merge no pair that occurs less often", .kind = OPTION_COUNT,
+     .to.number = &self.opt.min_frequency},
+    {0, "max-token-length", "N", "make no token of N bytes or more (but pairs of bytes)", .kind = OPTION_COUNT,
+     .to.number = &self.opt.max_token_len, .check = check_max_token_len},
+    {0, "special-first", NULL, "give special tokens the first ids (default for json)", .kind = OPTION_VALUE,
+     .to.choice = &self.opt.special, .first = FIRST},
+    {0, "special-last", NULL, "give them the last ids (default for gpt2 and tiktoken)", .kind = OPTION_VALUE,
+     .to.choice = &self.opt.special, .first = LAST},
+    {0, "partial", NULL, "accept an incomplete sum", .kind = OPTION_FLAG, .to.flag = &self.opt.partial},
+    {'f', "format", "FORMAT",
+     "json: tokenizer.json (default); gpt2: vocab.json and merges.txt in\n"
+     "the directory PATH; tiktoken: with -o also PATH.json; merges: text",
+     .kind = OPTION_CHOICE, .to.choice = &self.opt.format_number, .get_words = model_format_names},
+    {0, "merges", "FORM", "in tokenizer.json: array (default), or string for old readers", .kind = OPTION_CHOICE,
+     .to.choice = &self.opt.merges_as_strings, .words = merges_forms},
+    {'o', "output", "PATH", "write there (default standard output)", .kind = OPTION_OUTPUT, .to.text = &self.opt.path},
+    {0},
+};
+
+static const struct program program = {
+    .name = NAME,
+    .synopsis = "-v N [--tie=hf|lex|id] [--min-frequency N] [--max-token-length N]\n"
+                "[--special-first|--special-last] [--partial]\n"
+                "[-f json|gpt2|tiktoken|merges] [--merges=array|string] [-o PATH] [FILE...]",
+    .about = "Learns a vocabulary of N tokens from a sum (from bpe-sum), and writes the model.",
+    .options = options,
+    .files = &self.opt.files,
+    .n_files = &self.opt.n_files,
+    .ctx = &self,
+    .check = check,
+    .run = run,
+    .free = merger_free,
+};
 
 int main(int argc, char **argv)
 {
-    static struct merger m;
-    struct err e;
-    fd_prepare();
-    int rc = parse(&m.opt, argc, argv, &e);
-    if (rc > 0)
-        return e.code;
-    if (rc == 0) {
-        batch_stores_init(&m.stores, take, &m, NULL);
-        m.stores.eager = true;
-        ledger_init(&m.ledger, &batch_store_content, &m.stores);
-        rc = run(&m, &e);
-        merger_free(&m);
-    }
-    return rc < 0 ? prog_fail(NAME, &e) : 0;
+    return program_main(&program, argc, argv);
 }

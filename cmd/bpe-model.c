@@ -2,43 +2,31 @@
  *
  * Ids stay what they are. What the other format cannot say is an error, and nothing is written then.
  */
+#include "cli/program.h"
 #include "core/model.h"
 #include "io/fd.h"
-#include "io/prog.h"
 #include "model/formats.h"
-#include "model/model_open.h"
-#include "model/model_write.h"
+#include "model/model_convert.h"
+#include "model/model_read.h"
+#include "model/model_save.h"
 #include "sys/buf.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NAME "bpe-model"
 
-static const char usage[] =
-    "usage: bpe-model [--info] [-f json|gpt2|tiktoken|merges] [--merges=array|string]\n"
-    "                 [-p NAME] [-s TOKEN[=ID]]... [-o PATH] [MODEL]\n"
-    "Reads a model, and writes it in another format, or describes it. MODEL is a tokenizer.json or\n"
-    ".tiktoken file (default standard input), or a directory with vocab.json and merges.txt.\n"
-    "      --info             describe the model, a property a line\n"
-    "  -f, --format=FORMAT    json: tokenizer.json (default); gpt2: vocab.json and merges.txt in the\n"
-    "                         directory PATH; tiktoken: with -o also PATH.json; merges: text\n"
-    "      --merges=FORM      in tokenizer.json: array, or string for old readers (default as it was)\n"
-    "  -p, --pattern=NAME     the pattern (see bpe-chunk), of a model that does not say it\n"
-    "  -s, --special=TOKEN    a special token of a .tiktoken file that comes without PATH.json; its id\n"
-    "                         is ID, or the next after all others\n"
-    "  -o, --output=PATH      write there (default standard output)\n"
-    "  -h, --help             this text\n"
-    "      --version          version\n";
-
 struct options {
-    bool info, has_format, has_form, merges_as_strings;
-    enum model_format format;
-    const char *path, *model, *pattern;
+    bool info, has_format, has_form;
+    unsigned merges_as_strings; /* 0 or 1 */
+    unsigned format_number;     /* of model_format_names */
+    const struct model_format *format;
+    const char *path, *pattern;
     const char **special; /* owned */
     size_t n_special;
+    char **files;
+    int n_files;
 };
 
 /* ---- Describing ---- */
@@ -106,9 +94,8 @@ static int put_vocab(struct buf *out, const struct model *m, struct err *e)
 static int describe(const struct model *m, struct err *e)
 {
     struct buf out = {0};
-    int rc = buf_printf(&out, e, "format: %s\n", model_format_names()[m->format]) || put_split(&out, m, e) ||
-             put_vocab(&out, m, e) || put_special(&out, m, e) || fd_write(1, out.p, out.len, "standard output", e) ||
-             fd_close_stdout(e);
+    int rc = buf_printf(&out, e, "format: %s\n", m->format->name) || put_split(&out, m, e) || put_vocab(&out, m, e) ||
+             put_special(&out, m, e) || fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
     buf_free(&out);
     return rc ? -1 : 0;
 }
@@ -116,17 +103,16 @@ static int describe(const struct model *m, struct err *e)
 /* ---- Converting ---- */
 
 /* Remarks about what is written, but not read by others as it is meant. */
-static void warn(const struct model *m, enum model_format format)
+static void warn(const struct model *m, const struct model_format *f)
 {
-    bool gpt2 = m->pattern && !strcmp(m->pattern, "gpt2");
-    if (format == MODEL_GPT2 && !gpt2)
-        prog_note(NAME,
-                  "vocab.json and merges.txt do not say the pattern, which readers take to be gpt2; here it is %s",
-                  pattern_name(m));
-    for (size_t i = 0; format == MODEL_JSON && i < m->n_regex; i++) {
-        if (model_has_possessive_count(m->regex[i]))
-            prog_note(NAME, "the regex has }+, which Hugging Face tokenizers reads as a repetition, not as possessive: "
-                            "tokenizer.json splits text otherwise than this model");
+    if (f->implied && !(m->pattern && !strcmp(m->pattern, f->implied)))
+        program_note(NAME, "%s do not say the pattern, which readers take to be %s; here it is %s", f->in_directory,
+                     f->implied, pattern_name(m));
+    for (size_t i = 0; f->dialect == PATTERN_ONIGURUMA && i < m->n_regex; i++) {
+        if (pattern_has_possessive_count(m->regex[i]))
+            program_note(NAME,
+                         "the regex has }+, which Hugging Face tokenizers reads as a repetition, not as possessive: "
+                         "tokenizer.json splits text otherwise than this model");
     }
 }
 
@@ -134,107 +120,86 @@ static int convert(const struct options *o, struct model *m, struct err *e)
 {
     if (o->has_form)
         m->merges_as_strings = o->merges_as_strings;
-    if (model_convert(m, o->format, e) || model_save(m, o->format, o->path, e))
+    if (o->format->check(m, e) || model_save(m, o->format, o->path, e))
         return -1;
     warn(m, o->format);
     return 0;
 }
 
-static int run(const struct options *o, struct err *e)
+static int run(void *ctx, struct err *e)
 {
+    const struct options *o = ctx;
     struct model m;
-    if (model_open(&m, o->model, o->pattern, o->special, o->n_special, e))
+    const struct model_opts given = {o->pattern, o->special, o->n_special};
+    if (model_read(&m, o->files[0], &given, e))
         return -1;
     int rc = o->info ? describe(&m, e) : convert(o, &m, e);
     model_free(&m);
     return rc;
 }
 
-/* ---- The command line ---- */
-
-enum { OPT_INFO = 256, OPT_MERGES, OPT_VERSION };
-
-static int parse_option(struct options *o, int c, char **argv, struct err *e)
+static int check(void *ctx, struct err *e)
 {
-    static const char *const form[] = {"array", "string", NULL};
-    int i;
-    switch (c) {
-    case OPT_INFO:
-        o->info = true;
-        return 0;
-    case 'f':
-        i = prog_choice("-f", optarg, model_format_names(), e);
-        o->format = (enum model_format)i;
-        o->has_format = true;
-        return i < 0 ? -1 : 0;
-    case OPT_MERGES:
-        i = prog_choice("--merges", optarg, form, e);
-        o->merges_as_strings = i == 1;
-        o->has_form = true;
-        return i < 0 ? -1 : 0;
-    case 'p':
-        o->pattern = optarg;
-        return 0;
-    case 's':
-        return prog_add(&o->special, &o->n_special, optarg, e);
-    case 'o':
-        o->path = strcmp(optarg, "-") == 0 ? NULL : optarg;
-        return 0;
-    case 'h':
-        e->code = prog_print(NAME, usage);
-        return 1;
-    case OPT_VERSION:
-        e->code = prog_print(NAME, NAME " " BPE_VERSION "\n");
-        return 1;
-    default:
-        return prog_bad_option(c, argv, e);
-    }
-}
-
-static int check_options(const struct options *o, int n_files, struct err *e)
-{
-    if (n_files > 1)
+    struct options *o = ctx;
+    o->format = model_format_at(o->format_number);
+    if (o->n_files > 1)
         return err_set(e, EX_USAGE, "one model at a time; of GPT-2's two files name one, or their directory");
     if (o->info && (o->has_format || o->path))
         return err_set(e, EX_USAGE, "--info writes no model: leave out -f and -o");
-    if (o->format == MODEL_GPT2 && !o->path)
-        return err_set(e, EX_USAGE, "-f gpt2 makes two files; name a directory for them with -o");
-    if (o->has_form && (o->info || o->format != MODEL_JSON))
+    if (o->format->is_directory && !o->path)
+        return err_set(e, EX_USAGE, "-f %s makes two files; name a directory for them with -o", o->format->name);
+    if (o->has_form && (o->info || !o->format->has_merge_forms))
         return err_set(e, EX_USAGE, "--merges is for -f json");
     return 0;
 }
 
-/* Reads the command line. 0: go on; 1: help or version was printed (e->code); -1: wrong use. */
-static int parse(struct options *o, int argc, char **argv, struct err *e)
+static void options_free(void *ctx)
 {
-    static const struct option longs[] = {{"info", no_argument, NULL, OPT_INFO},
-                                          {"format", required_argument, NULL, 'f'},
-                                          {"merges", required_argument, NULL, OPT_MERGES},
-                                          {"pattern", required_argument, NULL, 'p'},
-                                          {"special", required_argument, NULL, 's'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"version", no_argument, NULL, OPT_VERSION},
-                                          {0}};
-    int n;
-    e->code = 0;
-    for (int c; (c = getopt_long(argc, argv, ":f:p:s:o:h", longs, NULL)) != -1;) {
-        int rc = parse_option(o, c, argv, e);
-        if (rc)
-            return rc;
-    }
-    o->model = prog_files(argc, argv, &n)[0];
-    return check_options(o, n, e);
+    struct options *o = ctx;
+    free(o->special);
 }
+
+/* ---- The command line ---- */
+
+static struct options self;
+
+static const char *const merges_forms[] = {"array", "string", NULL};
+
+static const struct option_row options[] = {
+    {0, "info", NULL, "describe the model, a property a line", .kind = OPTION_FLAG, .to.flag = &self.info},
+    {'f', "format", "FORMAT",
+     "json: tokenizer.json (default); gpt2: vocab.json and merges.txt in the\n"
+     "directory PATH; tiktoken: with -o also PATH.json; merges: text",
+     .kind = OPTION_CHOICE, .to.choice = &self.format_number, .get_words = model_format_names,
+     .given = &self.has_format},
+    {0, "merges", "FORM", "in tokenizer.json: array, or string for old readers (default as it was)",
+     .kind = OPTION_CHOICE, .to.choice = &self.merges_as_strings, .words = merges_forms, .given = &self.has_form},
+    {'p', "pattern", "NAME", "the pattern (see bpe-chunk), of a model that does not say it", .kind = OPTION_TEXT,
+     .to.text = &self.pattern},
+    {'s', "special-token", "TOKEN[=ID]",
+     "a special token of a .tiktoken file that comes without PATH.json; its id\n"
+     "is ID, or the next after all others",
+     .kind = OPTION_TEXTS, .to.texts = {&self.special, &self.n_special}, .old_name = "special"},
+    {'o', "output", "PATH", "write there (default standard output)", .kind = OPTION_OUTPUT, .to.text = &self.path},
+    {0},
+};
+
+static const struct program program = {
+    .name = NAME,
+    .synopsis = "[--info] [-f json|gpt2|tiktoken|merges] [--merges=array|string]\n"
+                "[-p NAME] [-s TOKEN[=ID]]... [-o PATH] [MODEL]",
+    .about = "Reads a model, and writes it in another format, or describes it. MODEL is a tokenizer.json or\n"
+             ".tiktoken file (default standard input), or a directory with vocab.json and merges.txt.",
+    .options = options,
+    .files = &self.files,
+    .n_files = &self.n_files,
+    .ctx = &self,
+    .check = check,
+    .run = run,
+    .free = options_free,
+};
 
 int main(int argc, char **argv)
 {
-    struct options o = {0};
-    struct err e;
-    fd_prepare();
-    int rc = parse(&o, argc, argv, &e);
-    if (rc == 0)
-        rc = run(&o, &e);
-    free(o.special);
-    return rc > 0 ? e.code : rc < 0 ? prog_fail(NAME, &e) : 0;
+    return program_main(&program, argc, argv);
 }

@@ -3,10 +3,11 @@
  * Counts of any number of bpe-counts in, in any order; one sum out, its words sorted by bytes, if it is complete. A sum
  * is counts again, so sums of sums work the same way. What memory (-S) does not hold goes to sorted segments on disk.
  */
+#include "cli/program.h"
+#include "cli/progress.h"
 #include "count/external_merge.h"
 #include "count/table.h"
 #include "io/fd.h"
-#include "io/prog.h"
 #include "ledger/batch_store.h"
 #include "ledger/ledger.h"
 #include "records/batch.h"
@@ -14,26 +15,13 @@
 #include "records/record.h"
 #include "sys/buf.h"
 #include "sys/memory.h"
-#include "sys/num.h"
-#include "sys/simd.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define NAME "bpe-sum"
-
-static const char usage[] =
-    "usage: bpe-sum [-S SIZE] [-T DIR] [--missing FILE] [--partial] [FILE...]\n"
-    "Adds up counts (from bpe-count or bpe-sum); the sum goes to standard output, for bpe-merge.\n"
-    "  -S, --memory=SIZE    use about SIZE of memory, then the disk (default: half of what there is)\n"
-    "  -T, --temp=DIR       put temporary files there (default $TMPDIR, or /tmp)\n"
-    "      --missing=FILE   write what was not counted to FILE, for bpe-count or bpe-chunk --only\n"
-    "      --partial        write an incomplete sum too, to be completed later\n"
-    "  -h, --help           this text\n"
-    "      --version        version\n";
 
 enum { RUN_LEAST = 1000 }; /* words in a run: however little memory is allowed, no run for every few words */
 
@@ -146,11 +134,15 @@ static const char *advice(const struct options *o, char *to, size_t n)
     return to;
 }
 
-static int run(struct summer *s, struct err *e)
+static int run(void *ctx, struct err *e)
 {
+    struct summer *s = ctx;
     struct err why;
     struct str where;
     char text[ERR_TEXT];
+    batch_stores_init(&s->stores, take, s, s->opt.temp);
+    ledger_init(&s->ledger, &batch_store_content, &s->stores);
+    external_merge_init(&s->merge, s->opt.temp, (size_t)(s->opt.memory / 2));
     progress_start(&s->progress, NAME);
     if (table_init(&s->table, e))
         return -1;
@@ -164,21 +156,28 @@ static int run(struct summer *s, struct err *e)
         return -1;
     uint64_t skipped = coverage_skipped(&s->ledger.coverage, &where);
     if (skipped)
-        prog_note(NAME, "%llu %s left out (the first: %.*s)", (unsigned long long)skipped,
-                  skipped == 1 ? "line that is no JSON or lacks the string was"
-                               : "lines that are no JSON or lack the string were",
-                  (int)where.len, (const char *)where.p);
+        program_note(NAME, "%llu %s left out (the first: %.*s)", (unsigned long long)skipped,
+                     skipped == 1 ? "line that is no JSON or lacks the string was"
+                                  : "lines that are no JSON or lack the string were",
+                     (int)where.len, (const char *)where.p);
     if (!complete && (s->ledger.lost || !s->opt.partial || coverage_n_runs(&s->ledger.coverage) == 0)) {
         *e = why;
         return -1;
     }
     if (!complete)
-        prog_note(NAME, "%s", err_text(&why, text));
+        program_note(NAME, "%s", err_text(&why, text));
     return write_sum(s, complete, e);
 }
 
-static void summer_free(struct summer *s)
+static void send_failure(void *ctx, const struct err *e)
 {
+    (void)ctx;
+    failure_send(1, NULL, FAILURE_NOWHERE, FAILURE_NOWHERE, e);
+}
+
+static void summer_free(void *ctx)
+{
+    struct summer *s = ctx;
     table_free(&s->table);
     external_merge_free(&s->merge);
     ledger_free(&s->ledger);
@@ -187,65 +186,38 @@ static void summer_free(struct summer *s)
     buf_free(&s->out);
 }
 
-enum { OPT_MISSING = 256, OPT_PARTIAL, OPT_VERSION };
+/* ---- The command line ---- */
 
-/* Reads the command line. 0: go on; 1: help or version was printed (e->code); -1: wrong use. */
-static int parse(struct options *o, int argc, char **argv, struct err *e)
-{
-    static const struct option longs[] = {{"memory", required_argument, NULL, 'S'},
-                                          {"temp", required_argument, NULL, 'T'},
-                                          {"missing", required_argument, NULL, OPT_MISSING},
-                                          {"partial", no_argument, NULL, OPT_PARTIAL},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"version", no_argument, NULL, OPT_VERSION},
-                                          {0}};
-    *o = (struct options){.memory = memory_limit() / 2};
-    e->code = 0;
-    for (int c; (c = getopt_long(argc, argv, ":S:T:h", longs, NULL)) != -1;) {
-        switch (c) {
-        case 'S':
-            if (num_size(optarg, &o->memory, "-S", e))
-                return -1;
-            break;
-        case 'T':
-            o->temp = optarg;
-            break;
-        case OPT_MISSING:
-            o->missing = optarg;
-            break;
-        case OPT_PARTIAL:
-            o->partial = true;
-            break;
-        case 'h':
-            e->code = prog_print(NAME, usage);
-            return 1;
-        case OPT_VERSION:
-            e->code = prog_print(NAME, NAME " " BPE_VERSION "\n");
-            return 1;
-        default:
-            return prog_bad_option(c, argv, e);
-        }
-    }
-    o->files = prog_files(argc, argv, &o->n_files);
-    return 0;
-}
+static struct summer self;
+
+static const struct option_row options[] = {
+    {'S', "memory", "SIZE", "use about SIZE of memory, then the disk (default: half of what there is)",
+     .kind = OPTION_SIZE, .to.number = &self.opt.memory},
+    {'T', "temp", "DIR", "put temporary files there (default $TMPDIR, or /tmp)", .kind = OPTION_TEXT,
+     .to.text = &self.opt.temp},
+    {0, "missing", "FILE", "write what was not counted to FILE, for bpe-count or bpe-chunk --only", .kind = OPTION_TEXT,
+     .to.text = &self.opt.missing},
+    {0, "partial", NULL, "write an incomplete sum too, to be completed later", .kind = OPTION_FLAG,
+     .to.flag = &self.opt.partial},
+    {0},
+};
+
+static const struct program program = {
+    .name = NAME,
+    .synopsis = "[-S SIZE] [-T DIR] [--missing FILE] [--partial] [FILE...]",
+    .about = "Adds up counts (from bpe-count or bpe-sum); the sum goes to standard output, for bpe-merge.",
+    .options = options,
+    .files = &self.opt.files,
+    .n_files = &self.opt.n_files,
+    .writes_records = true,
+    .ctx = &self,
+    .run = run,
+    .send_failure = send_failure,
+    .free = summer_free,
+};
 
 int main(int argc, char **argv)
 {
-    static struct summer s;
-    struct err e;
-    fd_prepare();
-    int rc = parse(&s.opt, argc, argv, &e);
-    if (rc > 0)
-        return e.code;
-    if (rc == 0) {
-        batch_stores_init(&s.stores, take, &s, s.opt.temp);
-        ledger_init(&s.ledger, &batch_store_content, &s.stores);
-        external_merge_init(&s.merge, s.opt.temp, (size_t)(s.opt.memory / 2));
-        rc = prog_no_terminal(&e) || simd_prepare(&e) || run(&s, &e) ? -1 : 0;
-        summer_free(&s);
-    }
-    if (rc < 0 && !isatty(1))
-        failure_send(1, NULL, FAILURE_NOWHERE, FAILURE_NOWHERE, &e);
-    return rc < 0 ? prog_fail(NAME, &e) : 0;
+    self.opt.memory = memory_limit() / 2;
+    return program_main(&program, argc, argv);
 }

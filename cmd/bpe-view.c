@@ -3,8 +3,8 @@
  * Counts are lines `count TAB pretoken`, made for sort(1) and grep(1); every other record is a line that begins with
  * `#`, and what it holds.
  */
+#include "cli/program.h"
 #include "io/fd.h"
-#include "io/prog.h"
 #include "ledger/batch_store.h"
 #include "ledger/ledger.h"
 #include "records/payload.h"
@@ -12,23 +12,11 @@
 #include "records/record_text.h"
 #include "sys/buf.h"
 #include "sys/num.h"
-#include "sys/simd.h"
 
-#include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #define NAME "bpe-view"
-
-static const char usage[] =
-    "usage: bpe-view [--check] [FILE...]\n"
-    "Shows records as text: counts as lines `count TAB pretoken`, other records as lines with #\n"
-    "and, below, what they hold: the text of chunks, the ids of tokens.\n"
-    "In pretokens and text, \\n \\r \\t \\\\ and \\xHH stand for what would not show.\n"
-    "      --check    show nothing; verify every record, and that all that was promised is there\n"
-    "  -h, --help     this text\n"
-    "      --version  version\n";
 
 struct options {
     bool check;
@@ -120,8 +108,12 @@ static int take_record(void *ctx, const struct record *rec, const char *stream, 
                                                                                                                  : 0;
 }
 
-static int run(struct viewer *v, struct err *e)
+static int run(void *ctx, struct err *e)
 {
+    struct viewer *v = ctx;
+    batch_stores_init(&v->stores, take_nothing, v, NULL);
+    v->stores.eager = v->stores.any_kind = true;
+    ledger_init(&v->ledger, &batch_store_content, &v->stores);
     for (int i = 0; i < v->opt.n_files; i++) {
         if (record_each_of(v->opt.files[i], take_record, v, e))
             return -1;
@@ -129,47 +121,39 @@ static int run(struct viewer *v, struct err *e)
     return (v->opt.check && report(v, e)) || fd_close_stdout(e) ? -1 : 0;
 }
 
-/* Reads the command line. 0: go on; 1: help or version was printed (e->code); -1: wrong use. */
-static int parse(struct options *o, int argc, char **argv, struct err *e)
+static void viewer_free(void *ctx)
 {
-    static const struct option longs[] = {
-        {"check", no_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {0}};
-    e->code = 0;
-    for (int c; (c = getopt_long(argc, argv, ":h", longs, NULL)) != -1;) {
-        switch (c) {
-        case 'c':
-            o->check = true;
-            break;
-        case 'h':
-            e->code = prog_print(NAME, usage);
-            return 1;
-        case 'V':
-            e->code = prog_print(NAME, NAME " " BPE_VERSION "\n");
-            return 1;
-        default:
-            return prog_bad_option(c, argv, e);
-        }
-    }
-    o->files = prog_files(argc, argv, &o->n_files);
-    return 0;
+    struct viewer *v = ctx;
+    ledger_free(&v->ledger);
+    batch_stores_free(&v->stores);
+    buf_free(&v->out);
 }
+
+/* ---- The command line ---- */
+
+static struct viewer self;
+
+static const struct option_row options[] = {
+    {0, "check", NULL, "show nothing; verify every record, and that all that was promised is there",
+     .kind = OPTION_FLAG, .to.flag = &self.opt.check},
+    {0},
+};
+
+static const struct program program = {
+    .name = NAME,
+    .synopsis = "[--check] [FILE...]",
+    .about = "Shows records as text: counts as lines `count TAB pretoken`, other records as lines with #\n"
+             "and, below, what they hold: the text of chunks, the ids of tokens.\n"
+             "In pretokens and text, \\n \\r \\t \\\\ and \\xHH stand for what would not show.",
+    .options = options,
+    .files = &self.opt.files,
+    .n_files = &self.opt.n_files,
+    .ctx = &self,
+    .run = run,
+    .free = viewer_free,
+};
 
 int main(int argc, char **argv)
 {
-    static struct viewer v;
-    struct err e;
-    fd_prepare();
-    int rc = parse(&v.opt, argc, argv, &e);
-    if (rc > 0)
-        return e.code;
-    if (rc == 0) {
-        batch_stores_init(&v.stores, take_nothing, &v, NULL);
-        v.stores.eager = v.stores.any_kind = true;
-        ledger_init(&v.ledger, &batch_store_content, &v.stores);
-        rc = simd_prepare(&e) || run(&v, &e) ? -1 : 0;
-        ledger_free(&v.ledger);
-        batch_stores_free(&v.stores);
-        buf_free(&v.out);
-    }
-    return rc < 0 ? prog_fail(NAME, &e) : 0;
+    return program_main(&program, argc, argv);
 }

@@ -1,6 +1,8 @@
 #!/bin/bash
 # demo.sh - run by `make demo`: finds text on this machine, trains a tokenizer on it with the line of bpe(7), says what
 # came out, and encodes and decodes the text with it. Takes some seconds. V is the size of the vocabulary, MEGABYTES the most text to take.
+#
+# Exit status: 127 if something is not installed, 66 if there is no text, 70 if what comes back is other text; else that of the line.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 BUILD=${BUILD:-build}
@@ -71,7 +73,7 @@ for file in "${files[@]}"; do
     case $file in *.gz) gzip -dc -- "$file" ;; *) cat -- "$file" ;; esac
 done >"$text"
 echo
-echo "pipelines/encode -m tokenizer.json --invalid=bytes demo.txt > demo.ids; bpe-decode -m tokenizer.json demo.ids | cmp - demo.txt"
+echo "bpe encode -m tokenizer.json --invalid=bytes demo.txt > demo.ids; bpe-decode -m tokenizer.json demo.ids | cmp - demo.txt"
 start=${EPOCHREALTIME/./}
 "$top/pipelines/encode" -m "$model" --invalid=bytes "$text" >"$ids" || exit
 took=$(((${EPOCHREALTIME/./} - start) / 1000 + 1))

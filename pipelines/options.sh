@@ -1,42 +1,19 @@
 # shellcheck shell=bash
-# options.sh - what pipelines/train, train-xargs and encode share: the command line, dealt out to the programs of the line.
-# parse_options sets jobs and files. The caller defines usage(), and deal(), which puts an option ($1, its argument perhaps
-# in $2, then used=2) where it belongs, or returns 1 if it knows none such.
+# options.sh - what pipelines/train and encode share: how they read the command line.
+#
+# Which options there are is learned from -h, of the script and of the programs that it puts together. There an option is a
+# line "  -o, --output=PATH  ..." or "      --jsonl[=FIELD]  ...". So what a program gains, its pipeline has at once.
+#
+# The caller defines usage(), which prints what is the script's own, and with an argument, for --help, all there is to say; and
+# take(), which gets the long name of an option and its argument, if there is one, and returns 1 if it does not want such an
+# option. Wrong use ends the script with 64, a missing program with 127.
 
+declare -A argument=() owners=() long_of=() # --name: none, one, maybe; --name: the programs that have it; -x: --name
 jobs='one a core' files=()
 
 die() { # STATUS MESSAGE
-    echo "${0##*/}: $2" >&2
+    echo "bpe ${0##*/}: $2" >&2
     exit "$1"
-}
-
-parse_options() {
-    local used
-    while [ $# -gt 0 ]; do
-        used=1
-        case $1 in
-        -h | --help)
-            usage
-            exit 0
-            ;;
-        -j) need "$@" && jobs=$2 && used=2 ;;
-        -j?*) jobs=${1#-j} ;;
-        --jobs=*) jobs=${1#*=} ;;
-        --)
-            files+=("${@:2}")
-            break
-            ;;
-        -?*) deal "$@" || die 64 "unknown option $1; see --help (long options take their argument after =)" ;;
-        *) files+=("$1") ;;
-        esac
-        shift "$used"
-    done
-    [ "$jobs" != 'one a core' ] || jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
-    case $jobs in '' | *[!0-9]* | 0) die 64 "-j $jobs: not a number of jobs" ;; esac
-}
-
-need() {
-    [ $# -ge 2 ] || die 64 "option $1 needs an argument; see --help"
 }
 
 need_programs() {
@@ -44,6 +21,88 @@ need_programs() {
     for program; do
         command -v "$program" >/dev/null || die 127 "$program is not installed, or not on PATH"
     done
+}
+
+# learn_from OWNER: enters the options of a -h on standard input. Of two equal names the first says how it is used.
+learn_from() {
+    local line has
+    while IFS= read -r line; do
+        [[ $line =~ ^\ \ (-(.),|\ \ \ )\ (--[a-z-]+)(\[?=)? ]] || continue
+        case ${BASH_REMATCH[4]} in
+        =) has=one ;;
+        '[=') has=maybe ;;
+        *) has=none ;;
+        esac
+        : "${argument[${BASH_REMATCH[3]}]:=$has}"
+        owners[${BASH_REMATCH[3]}]+="$1 "
+        [ -z "${BASH_REMATCH[2]}" ] || : "${long_of[-${BASH_REMATCH[2]}]:=${BASH_REMATCH[3]}}"
+    done
+}
+
+# list_options PROGRAM...: for usage all.
+list_options() {
+    local program
+    for program; do
+        printf '  %s:' "$program"
+        "$program" -h | sed -nE '/^  (-.,|   ) --(help|version)/d; s/^  (-.)?,? +(--[a-z-]+\[?=?).*/ \1 \2/p' | sed 's/\[=$/[=]/' |
+            tr -s ' \n' ' ' | fold -s -w 80 | sed '2,$s/^/             /'
+        echo
+    done
+}
+
+# parse_options PROGRAM... -- ARGUMENT...: sets jobs and files, and hands all other options to take.
+parse_options() {
+    local word option value text
+    learn_from "" < <(usage)
+    while [ "$1" != -- ]; do
+        need_programs "$1"
+        text=$("$1" -h) || die $? "$1 does not run"
+        learn_from "$1" <<<"$text"
+        shift
+    done
+    shift
+    while [ $# -gt 0 ]; do
+        word=$1 value=()
+        shift
+        case $word in
+        --)
+            files+=("$@")
+            break
+            ;;
+        --*=*) option=${word%%=*} value=("${word#*=}") ;;
+        --*) option=$word ;;
+        -?*)
+            option=${long_of[${word:0:2}]:-$word}
+            [ ${#word} -eq 2 ] || value=("${word:2}")
+            ;;
+        *)
+            files+=("$word")
+            continue
+            ;;
+        esac
+        case ${argument[$option]:-unknown}${#value[@]} in
+        one0)
+            [ $# -gt 0 ] || die 64 "option $word needs an argument; see --help"
+            value=("$1")
+            shift
+            ;;
+        none1) die 64 "option $option takes no argument; see --help" ;;
+        esac
+        case $option in
+        --help)
+            usage all
+            exit 0
+            ;;
+        --jobs) jobs=${value[0]} ;;
+        *)
+            if [ -z "${argument[$option]:-}" ] || ! take "$option" "${value[@]}"; then
+                die 64 "unknown option $word; see --help"
+            fi
+            ;;
+        esac
+    done
+    [ "$jobs" != 'one a core' ] || jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+    case $jobs in '' | *[!0-9]* | 0*) die 64 "-j $jobs: not a number of jobs" ;; esac
 }
 
 # Whether the text of a file goes through the pipe: it is no regular file, or means another one elsewhere, or is compressed.
@@ -59,41 +118,12 @@ by_value() {
     esac
 }
 
-# ---- train and train-xargs ----
-
-# Sets the arrays chunk, sum and merge, too.
-parse_training() {
-    chunk=() sum=() merge=()
-    deal() {
-        case $1 in
-        -v | -f | -o) need "$@" && merge+=("$1" "$2") && used=2 ;;
-        -[vfo]?*) merge+=("$1") ;;
-        --vocab-size=* | --tie=* | --min-frequency=* | --max-token-length=* | --format=* | --merges=* | --output=*) merge+=("$1") ;;
-        --special-first | --special-last) merge+=("$1") ;;
-        -p | -e | -s | -b) need "$@" && chunk+=("$1" "$2") && used=2 ;;
-        -[pesb]?*) chunk+=("$1") ;;
-        --pattern=* | --regex=* | --special=* | --block=* | --on-error=* | --invalid=*) chunk+=("$1") ;;
-        --no-special | --inline | --jsonl | --jsonl=*) chunk+=("$1") ;;
-        -S | -T) need "$@" && sum+=("$1" "$2") && used=2 ;;
-        -[ST]?*) sum+=("$1") ;;
-        --memory=* | --temp=* | --missing=*) sum+=("$1") ;;
-        *) return 1 ;;
-        esac
-    }
-    parse_options "$@"
-    case " ${merge[*]} " in
-    *" -v"* | *" --vocab-size="*) ;;
-    *) die 64 "how large a vocabulary? give -v N; see --help" ;;
-    esac
-}
-
-usage_training() {
-    cat <<'END'
-Trains a tokenizer on FILEs (standard input if none, or -); it goes to standard output, or -o PATH.
-  -j JOBS                                  processes that count (default: one a core)
-  to bpe-chunk: -p -e -s -b --no-special --inline --jsonl[=FIELD] --on-error= --invalid=
-  to bpe-sum:   -S -T --missing=
-  to bpe-merge: -v -f -o --tie= --min-frequency= --max-token-length= --special-first
-                --special-last --merges=
-END
+# split_chunks CHUNKS PREFIX MOST: cuts records of text by reference into files PREFIX00000, ... for processes of their own:
+# one to MOST for each job, all jobs the same number. A process meets all words anew, which costs it as much as 10 to 20 MB of
+# text, so few large parts are cheaper, and many small ones better balanced: four records (half a megabyte each) make a part.
+split_chunks() {
+    local rounds=$((($(wc -c <"$1") / (2 << 20) + jobs - 1) / jobs))
+    ((rounds >= 1)) || rounds=1
+    ((rounds <= $3)) || rounds=$3
+    split -e -d -a 5 -n "l/$((rounds * jobs))" "$1" "$2" || exit 74
 }

@@ -1,18 +1,19 @@
 # vocab.mk - a tokenizer by make(1): each part of a corpus has a file of counts, and only what changed is counted again.
 #
-#     make -f .../pipelines/vocab.mk -j8 CORPUS='a.txt b.txt.zst' V=32000
+#     make -f /usr/local/share/bpetools/vocab.mk -j8 CORPUS='a.txt b.txt.zst' V=32000
 #
-#   CORPUS  the files, names without spaces        WORK   where counts are kept (default counts)
+#   CORPUS  the files, names without spaces        WORK   where counts are kept (default vocab.work)
 #   V       the size of the vocabulary             OUT    the model (default tokenizer.json)
 #   CHUNK   options of bpe-chunk, as -p cl100k     MERGE  options of bpe-merge, as --tie=lex
 #
 # When CHUNK changes all is counted again; when the list of files changes only the sum is made again; when V or MERGE
-# change, only the merges. All targets appear when they are complete.
+# change, only the merges. All targets appear when they are complete. If a program fails, its message is shown, no target of it is
+# left, and make exits with 2.
 CORPUS ?=
 V      ?= 32000
 CHUNK  ?=
 MERGE  ?=
-WORK   ?= counts
+WORK   ?= vocab.work
 OUT    ?= tokenizer.json
 
 COUNTS := $(CORPUS:%=$(WORK)/%.counts)

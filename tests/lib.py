@@ -49,8 +49,9 @@ def text(seed, size, kind="mixed"):
 
 
 def write(path, data):
+    """Bytes, or text as UTF-8."""
     with open(path, "wb") as f:
-        f.write(data)
+        f.write(data.encode() if isinstance(data, str) else data)
 
 
 def read(path):
@@ -90,6 +91,15 @@ def done():
     """Prints the plan; the exit status. No test at all is a failure, too."""
     print(f"1..{count}")
     return 1 if failed or not count else 0
+
+
+def rounds(n, one):
+    """one(0), one(1), ...: what is raised in one of them is a failed test, not the end of all."""
+    for number in range(n):
+        try:
+            one(number)
+        except Exception as why:  # pylint: disable=broad-except
+            ok(False, f"round {number}: files are written and read", f"{type(why).__name__}: {why}")
 
 
 def seed(given=None):

@@ -86,6 +86,11 @@ random_seed() {
     echo "# seed $SEED"
 }
 
+# shuffle [FILE]: its lines in an order that the seed decides, as random_seed was called.
+shuffle() {
+    shuf --random-source=<(seq "$SEED" 999999999999 2>/dev/null) "$@"
+}
+
 # skip NAME REASON: one test that cannot run here.
 skip() {
     test_n=$((test_n + 1))

@@ -2,10 +2,13 @@
 #include "chunk/line_reader.h"
 
 #include "io/fd.h"
+#include "records/record.h"
 #include "unicode/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
+
+_Static_assert((int)RECORD_PAD >= (int)JSON_READ_PAD, "lines are read as far past a window's end as it may be");
 
 void line_reader_init(struct line_reader *l, const struct reading *how)
 {

@@ -110,7 +110,7 @@ static int find_file(struct source *s, struct named_file *by_name, bool by_value
         (uint64_t)st.st_mtim.tv_nsec != s->mtime_ns)
         return err_at(e, EX_DATAERR, s->path, ERR_NO_OFFSET,
                       "changed since it was cut into chunks; start the whole run again with bpe-chunk "
-                      "(pipelines/vocab.mk, which keeps a sum of each file, counts again only what changed)");
+                      "(vocab.mk, which keeps a sum of each file, counts again only what changed; see bpe(7))");
     s->by_value |= by_value;
     return 0;
 }

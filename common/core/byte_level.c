@@ -24,7 +24,7 @@ static bool is_printable(unsigned b)
 static struct {
     bool ready;
     uint16_t point[N_BYTES];
-    int16_t byte[N_POINTS]; /* -1: no byte is spelled so */
+    int16_t byte[N_POINTS]; /* -1: no byte has this code point */
 } map;
 
 static void prepare(void)
@@ -50,27 +50,39 @@ void byte_level_order(unsigned char order[256])
     }
 }
 
+static inline size_t put_char(unsigned char *to, unsigned char byte)
+{
+    unsigned c = map.point[byte];
+    if (c < 0x80) {
+        to[0] = (unsigned char)c;
+        return 1;
+    }
+    to[0] = (unsigned char)(0xC0 | c >> 6);
+    to[1] = (unsigned char)(0x80 | (c & 0x3F));
+    return 2;
+}
+
+size_t byte_level_char(unsigned char to[2], unsigned char byte)
+{
+    prepare();
+    return put_char(to, byte);
+}
+
 int byte_level_put(struct buf *out, const unsigned char *p, size_t n, struct err *e)
 {
     prepare();
     if (n > SIZE_MAX / 2)
-        return err_mem(e, "a token as it is spelled", SIZE_MAX);
+        return err_mem(e, "a token as text", SIZE_MAX);
     if (buf_reserve(out, 2 * n, e))
         return -1;
     unsigned char *to = out->p + out->len;
-    for (size_t i = 0; i < n; i++) {
-        unsigned c = map.point[p[i]];
-        if (c >= 0x80) {
-            *to++ = (unsigned char)(0xC0 | c >> 6);
-            c = 0x80 | (c & 0x3F);
-        }
-        *to++ = (unsigned char)c;
-    }
+    for (size_t i = 0; i < n; i++)
+        to += put_char(to, p[i]);
     out->len = (size_t)(to - out->p);
     return 0;
 }
 
-/* Most tokens are at most 16 characters that stand for themselves, behind a space or not: those, without a branch that
+/* Most tokens are at most 16 characters that stand for themselves, after a space or not: those, without a branch that
  * depends on the length. BYTE_LEVEL_NOT: something else. */
 static inline size_t get_short(unsigned char *to, const unsigned char *p, size_t n)
 {
@@ -102,8 +114,8 @@ size_t byte_level_get(unsigned char *to, const unsigned char *p, size_t n)
     while (p < end) {
         if (*p < 0x80) { /* a run of what stands for itself, eight bytes at a time */
             uint64_t x = swar_load(p);
-            uint64_t not = (x & SWAR_HIGH) | swar_less_or_equal(x, 0x20) | swar_equal(x, 0x7F);
-            size_t run = not ? swar_first(not ) : 8;
+            uint64_t other = (x & SWAR_HIGH) | swar_less_or_equal(x, 0x20) | swar_equal(x, 0x7F);
+            size_t run = other ? swar_first(other) : 8;
             memcpy(to, p, 8);
             if (run > (size_t)(end - p))
                 run = (size_t)(end - p);

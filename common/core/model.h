@@ -9,7 +9,9 @@
 #ifndef BPE_CORE_MODEL_H
 #define BPE_CORE_MODEL_H
 
+#include "core/merge.h"
 #include "core/pattern.h"
+#include "core/token_index.h"
 #include "sys/err.h"
 #include "sys/str.h"
 
@@ -17,39 +19,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum model_format {
-    MODEL_JSON,     /* Hugging Face tokenizer.json */
-    MODEL_GPT2,     /* vocab.json and merges.txt */
-    MODEL_TIKTOKEN, /* base64 and rank, with or without a sidecar */
-    MODEL_MERGES,   /* `left right` lines for people; never read */
-};
-
-#define MODEL_PAD 16 /* bytes past each token's last that are readable (any content) */
-#define MODEL_NO_ID UINT32_MAX
-
-struct model_token {
-    const unsigned char *p; /* the raw bytes; NULL: no token has this id */
-    uint32_t len;
-    bool vocab; /* in the model's vocabulary, where merging may make it or a pretoken be it; false: only an added token,
-                   or out of reach (a key that is not in byte-to-unicode form) */
-};
-
-struct model_merge {
-    uint32_t left, right, result; /* ids of vocabulary tokens; the result's bytes are left's and right's */
-};
-
 struct model_special {
     const unsigned char *p; /* valid UTF-8, not empty */
-    uint32_t len, id; /* token[id] has the same bytes, unless it is a merge's result too that is only spelled so */
-    bool special;     /* Hugging Face's flag: skipped on decoding if asked to */
-    bool keyed;       /* its text is a key of the vocabulary, too */
+    uint32_t len, id;       /* token[id] has the same bytes, unless it is in the vocabulary too, whose keys are in
+                         byte-to-unicode form: then it may have those that the text stands for there */
+    bool special;           /* Hugging Face's flag: skipped on decoding if asked to */
+    bool keyed;             /* its text is a key of the vocabulary, too */
 };
+
+struct model_format; /* a row of the table in model/formats.h */
+struct model_arena;
 
 struct model {
     struct model_token *token; /* by id */
     uint32_t n_ids;            /* ids are below */
+    struct token_index index;  /* of the tokens, by id: see model_index */
     uint32_t byte_id[256];     /* the tokens of single bytes: all are there */
-    struct model_merge *merge; /* by rank; no pair comes twice */
+    struct merge *merge;       /* by rank, of ids of vocabulary tokens; no pair comes twice */
     size_t n_merges;
     bool by_rank; /* .tiktoken has no list of merges: two tokens merge whenever their bytes together are a vocabulary
                      token, and its id is the rank */
@@ -57,32 +43,56 @@ struct model {
                          (ignore_merges; always in .tiktoken) */
     struct model_special *special; /* added tokens, by id; distinct */
     size_t n_special;
-    const char *pattern;       /* the name of a built-in pattern, if the file says so; else NULL. With a name other than
-                                  "bytes", regex[0] is it as a regex, too, if the file or the options have it */
-    struct str *regex;         /* each splits what those before it left, as Split with behavior Isolated: matches and
-                                  what is between them are pretokens */
-    size_t n_regex;            /* 0: no split at all (pattern "bytes"), or (pattern not "bytes") it is not known */
-    enum model_format format;  /* what it was read from */
-    bool merges_as_strings;    /* tokenizer.json has merges as "a b", which readers before tokenizers 0.20 need, and not
-                                  as ["a","b"] */
-    struct model_arena *arena; /* owns all the bytes */
-    size_t token_bytes, merge_bytes; /* what was allocated for the arrays (sys/huge.h) */
+    const char *pattern; /* the name of a built-in pattern, if the file says so (it may be one that is not known here);
+                            else NULL. With a name other than "bytes", regex[0] is it as a regex, too, if the file or
+                            the options have it */
+    struct str *regex;   /* each splits what those before it left, as Split with behavior Isolated: matches and what is
+                            between them are pretokens */
+    size_t n_regex;      /* 0: no split at all (pattern "bytes"), or (pattern not "bytes") it is not known */
+    enum pattern_dialect dialect;      /* how the regexes are to be read */
+    const struct model_format *format; /* what it was read from, or is to be written as; borrowed */
+    bool merges_as_strings;            /* tokenizer.json has merges as "a b", which readers before tokenizers 0.20 need,
+                                          and not as ["a","b"] */
+    struct model_arena *arena;         /* owns all the bytes */
+    size_t token_bytes, merge_bytes;   /* what was allocated for the arrays (sys/huge.h) */
 };
 
-/* What some files do not say and the command line may. All borrowed; zeroed: nothing. */
-struct model_opts {
-    const struct pattern *pattern;
-    const char *const *special; /* "TOKEN" (the next id that is free above all) or "TOKEN=ID" */
-    size_t n_special;
-};
+/* Releases what the model owns; a zeroed one is fine. */
+void model_free(struct model *m);
 
-/* Reads the model at path ("-": standard input): a tokenizer.json or a .tiktoken file (with the sidecar PATH.json if it
- * is there), or the directory or either file of the pair vocab.json and merges.txt. Pattern and special tokens may be
- * given for a .tiktoken file without sidecar, a pattern for GPT-2's pair, else they are an error (EX_USAGE). *m is to
- * be freed after success. opts may be NULL. -1: EX_NOINPUT, EX_DATAERR (what is wrong, or cannot be honoured, is
- * named), EX_IOERR, EX_OSERR. */
-int model_read(struct model *m, const char *path, const struct model_opts *opts, struct err *e);
-void model_free(struct model *m); /* a zeroed one is fine */
+/* Room for n bytes, and MODEL_PAD after them, that live as long as the model; kept is how many of the last room stay
+ * (the others are given again). NULL: out of memory. */
+unsigned char *model_room(struct model *m, size_t n, struct err *e);
+void model_keep(struct model *m, size_t kept);
+
+/* Makes the index of all tokens, if it is not there yet. Models that were read have it if encoding needs it: by_rank or
+ * ignore_merges. -1: out of memory. */
+int model_index(struct model *m, struct err *e);
+
+/* The id of the vocabulary token p[0 .. n), which has MODEL_PAD readable bytes past its end; else MODEL_NO_ID. Of a
+ * model with an index. */
+static inline uint32_t model_find(const struct model *m, const unsigned char *p, size_t n)
+{
+    return token_find(&m->index, m->token, p, n, true);
+}
+
+/* The name of the built-in pattern by which a model splits text, static; NULL: its regexes define none of them, or it
+ * does not say. */
+const char *model_pattern(const struct model *m);
+
+/* Whether text is not split at all (and not: the model does not say how). */
+static inline bool model_is_unsplit(const struct model *m)
+{
+    return m->pattern && !strcmp(m->pattern, "bytes");
+}
+
+/* The model in 64 bits, for records to say by which model ids were made. Two models with the same fingerprint have the
+ * same tokens, each with the same id and alike in or outside of the vocabulary, and make them in the same order: that
+ * of their ids, or, where the results of the merges are in another order, by the same merges. So it is the same for a
+ * model and what it was converted to, whatever the format, on every machine. Pattern, special tokens as such, and
+ * ignore_merges are not in it; nor are, where tokens are made in the order of their ids, the two parts that each is
+ * made from, as .tiktoken does not say them. */
+uint64_t model_fingerprint(const struct model *m);
 
 /* The bytes of an id where nothing else is asked for: 2 if all fit, else 4. */
 static inline unsigned model_id_bytes(const struct model *m)

@@ -37,8 +37,8 @@ struct pattern {
 
 /* What a regex was written for. They differ in what a count followed by + means, as in x{1,3}+. */
 enum pattern_dialect {
-    PATTERN_ONIGURUMA, /* Hugging Face's tokenizer.json: x{1,3} again and again */
     PATTERN_PCRE,      /* PCRE2, and tiktoken's fancy-regex: possessive */
+    PATTERN_ONIGURUMA, /* Hugging Face's tokenizer.json: x{1,3} again and again */
 };
 
 /* The i-th built-in pattern, or NULL past the last. Static. */
@@ -53,6 +53,10 @@ const struct pattern *pattern_named(const char *name, struct err *e);
 /* The built-in pattern that these n regexes, applied one after the other, define; NULL if there is none. A CR or LF in
  * a regex is as good as \r or \n. */
 const struct pattern *pattern_by_regex(const struct str *regex, size_t n, enum pattern_dialect dialect);
+
+/* Whether a regex makes a repetition such as {1,3} possessive by a plus, which Oniguruma reads as a repetition of the
+ * repetition. */
+bool pattern_has_possessive_count(struct str regex);
 
 /* Another text of a pattern's regex that pattern_by_regex knows. */
 struct pattern_variant {

@@ -170,13 +170,13 @@ static bool read_list(struct backtrack *bt, struct merges *m)
 {
     const struct model *model = m->model;
     for (size_t i = 0; i < model->n_merges; i++) {
-        const struct model_merge *x = &model->merge[i];
+        const struct merge *x = &model->merge[i];
         if (merges_rank(m, x->left, x->right) == i && bt->token[x->result].order == NONE &&
             makes(bt, m, x->left, x->right, (uint32_t)i))
             set_token(bt, x->result, (uint32_t)i, x->left, x->right);
     }
     for (size_t i = 0; i < model->n_merges; i++) {
-        const struct model_merge *x = &model->merge[i];
+        const struct merge *x = &model->merge[i];
         const struct backtrack_token *l = &bt->token[x->left], *r = &bt->token[x->right];
         if ((l->order != NONE && l->order > i) || (r->order != NONE && r->order > i))
             return false;

@@ -184,7 +184,7 @@ static int merge_at(struct long_encoder *l, const struct symbols *s, uint32_t ra
         if (l->len[left] + l->len[right] != l->len[result])
             return 0;
     } else {
-        const struct model_merge *g = &m->merge[rank];
+        const struct merge *g = &m->merge[rank];
         result = g->result;
         if (left != g->left || right != g->right)
             return 0;

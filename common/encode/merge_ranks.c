@@ -4,6 +4,7 @@
 #include "sys/hash.h"
 #include "sys/huge.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +57,7 @@ static int set_bits(struct merges *m, unsigned bits, struct err *e)
 static bool put_list(struct merges *m)
 {
     enum { AHEAD = 16 };
-    const struct model_merge *merge = m->model->merge;
+    const struct merge *merge = m->model->merge;
     size_t n = m->model->n_merges;
     unsigned rest = 2 * m->id_bits - m->bits;
     uint64_t x[AHEAD];
@@ -91,28 +92,15 @@ static int fill(struct merges *m, struct err *e)
     return 0;
 }
 
-static int index_tokens(struct merges *m, struct err *e)
+static int find_longest(struct merges *m, struct err *e)
 {
     const struct model *model = m->model;
-    size_t cap = 256;
-    while (cap < 2 * (size_t)model->n_ids)
-        cap *= 2;
-    m->by_bytes = huge_zeroed(cap * sizeof *m->by_bytes);
-    if (!m->by_bytes)
-        return err_mem(e, "the table of tokens", cap * sizeof *m->by_bytes);
-    m->bytes_mask = cap - 1;
+    assert(model->index.slots.n);
     for (uint32_t id = 0; id < model->n_ids; id++) {
-        const struct model_token *t = &model->token[id];
-        if (!t->p || !t->vocab)
-            continue;
-        if (t->len > m->longest)
-            m->longest = t->len;
-        size_t at = (size_t)hash_bytes(t->p, t->len, m->odd[0]) & m->bytes_mask;
-        while (m->by_bytes[at])
-            at = (at + 1) & m->bytes_mask;
-        m->by_bytes[at] = id + 1;
+        if (model->token[id].vocab && model->token[id].len > m->longest)
+            m->longest = model->token[id].len;
     }
-    m->both = malloc(m->longest + 1);
+    m->both = malloc(m->longest + MODEL_PAD);
     return m->both ? 0 : err_mem(e, "a token", m->longest);
 }
 
@@ -124,7 +112,7 @@ int merges_init(struct merges *m, const struct model *model, struct err *e)
     if (model->n_ids > MERGES_MOST_IDS)
         return err_set(e, EX_DATAERR, "%lu ids are more than the %d that can be encoded", (unsigned long)model->n_ids,
                        (int)MERGES_MOST_IDS);
-    if (fill(m, e) || ((model->by_rank || model->ignore_merges) && index_tokens(m, e))) {
+    if (fill(m, e) || ((model->by_rank || model->ignore_merges) && find_longest(m, e))) {
         merges_free(m);
         return -1;
     }
@@ -134,22 +122,21 @@ int merges_init(struct merges *m, const struct model *model, struct err *e)
 void merges_free(struct merges *m)
 {
     huge_free(m->bucket, m->bucket ? n_bytes(m) : 0);
-    huge_free(m->by_bytes, (m->bytes_mask + 1) * sizeof *m->by_bytes);
     free(m->both);
     *m = (struct merges){0};
 }
 
 int64_t merges_token(const struct merges *m, const unsigned char *p, size_t n)
 {
+    unsigned char padded[2 * MODEL_PAD] = {0};
     if (n > m->longest)
         return -1;
-    for (size_t at = (size_t)hash_bytes(p, n, m->odd[0]) & m->bytes_mask; m->by_bytes[at];
-         at = (at + 1) & m->bytes_mask) {
-        const struct model_token *t = &m->model->token[m->by_bytes[at] - 1];
-        if (t->len == n && memcmp(t->p, p, n) == 0)
-            return m->by_bytes[at] - 1;
+    if (n <= MODEL_PAD) { /* of longer ones nothing past the end is read */
+        memcpy(padded, p, n);
+        p = padded;
     }
-    return -1;
+    uint32_t id = model_find(m->model, p, n);
+    return id == MODEL_NO_ID ? -1 : (int64_t)id;
 }
 
 uint32_t merges_rank_new(struct merges *m, uint32_t left, uint32_t right)

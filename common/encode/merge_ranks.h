@@ -37,14 +37,13 @@ struct merges {
     unsigned bits, id_bits;
     size_t n_used;
     uint64_t odd[2]; /* secrets of the permutation */
-    /* Tokens by their bytes, if they are asked for (by_rank, ignore_merges); else NULL. */
-    uint32_t *by_bytes; /* id + 1; 0: free */
-    size_t bytes_mask;
-    size_t longest;      /* token, in bytes */
+    /* If tokens are asked for by their bytes (by_rank, ignore_merges). */
+    size_t longest;      /* token of the vocabulary, in bytes */
     unsigned char *both; /* room for the bytes of two tokens that may be a third */
 };
 
-/* The model is borrowed until merges_free. -1: out of memory, or (EX_DATAERR) more than MERGES_MOST_IDS. */
+/* The model is borrowed until merges_free; it has its index (model_index) if it is by_rank or ignore_merges. -1: out of
+ * memory, or (EX_DATAERR) more than MERGES_MOST_IDS. */
 int merges_init(struct merges *m, const struct model *model, struct err *e);
 void merges_free(struct merges *m); /* a zeroed one is fine */
 

@@ -24,9 +24,9 @@ struct tokenize {
     struct pretokenizer pretokenizer; /* text goes through tokenize_text */
     struct encoder *encoder;          /* borrowed */
     uint32_t *special_id;             /* of each special token, in the order given */
-    size_t
-        separator; /* which of them ends a document; n_special: one that is not found in text; SIZE_MAX: none, or (EOT_NONE) any */
-    uint32_t eot_id; /* what is written as the separator */
+    size_t separator; /* which of them ends a document; n_special: one that is not found in text; SIZE_MAX: none, or
+                         (EOT_NONE) any */
+    uint32_t eot_id;  /* what is written as the separator */
     enum tokenize_eot eot;
     bool no_special;  /* a special token is an error */
     bool documents;   /* each text that ends is a document, also an empty one */

@@ -1,8 +1,8 @@
 /* json_read.c - see json_read.h.
  *
  * A file goes through a window; a string that its end cuts is moved to the front, and the window grows for one that is
- * longer. Memory is a window that never changes. Loops over white space and text look at vectors that may reach past the
- * window's end, into the padding, and then count only what they found before the end.
+ * longer. Memory is a window that never changes. Loops over white space and text look at vectors that may reach past
+ * the window's end, into the padding, and then count only what they found before the end.
  */
 #include "json/json_read.h"
 
@@ -328,8 +328,8 @@ static size_t unescape(unsigned char *to, size_t *n, const unsigned char *p, siz
     return used;
 }
 
-/* Writes without its escapes what was written as p[0 .. len), which is never longer; to may be NULL. Gives the length, or
- * SIZE_MAX: there is no such escape at *where, *what says why. */
+/* Writes without its escapes what was written as p[0 .. len), which is never longer; to may be NULL. Gives the length,
+ * or SIZE_MAX: there is no such escape at *where, *what says why. */
 static size_t unescape_all(unsigned char *to, const unsigned char *p, size_t len, bool lenient, size_t *where,
                            const char **what)
 {
@@ -709,6 +709,21 @@ int json_read_skip(struct json_reader *r)
         }
     } while (r->depth > outside);
     return 0;
+}
+
+int json_read_members(struct json_reader *r, const char *const *names, uint32_t *seen, int (*take)(void *ctx, int key),
+                      void *ctx)
+{
+    struct str name;
+    int more;
+    if (json_read_object(r))
+        return -1;
+    while ((more = json_read_key(r, &name)) > 0) {
+        int key = json_read_which(r, name, names, seen);
+        if (key < 0 || (names[key] ? take(ctx, key) : json_read_skip(r)))
+            return -1;
+    }
+    return more;
 }
 
 int json_read_end(struct json_reader *r)

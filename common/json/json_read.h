@@ -1,8 +1,9 @@
-/* json_read.h - reads JSON (RFC 8259) from a file or from memory, a piece at a time as the caller asks for it. Nothing but
- * white space may follow the value. Keys may come twice: that is the caller's affair. NaN and Infinity, NUL bytes and
- * other control characters in strings are errors. The rest depends:
+/* json_read.h - reads JSON (RFC 8259) from a file or from memory, a piece at a time as the caller asks for it. Nothing
+ * but white space may follow the value. Keys may come twice: that is the caller's affair. NaN and Infinity, NUL bytes
+ * and other control characters in strings are errors. The rest depends:
  *
- *   - strict, as Rust's serde_json: valid UTF-8, no lone surrogates, at most JSON_READ_DEPTH levels of arrays and objects;
+ *   - strict, as Rust's serde_json: valid UTF-8, no lone surrogates, at most JSON_READ_DEPTH levels of arrays and
+ *     objects;
  *   - lenient, as Python's json module: bytes that are not UTF-8 stay in strings as they are, a lone surrogate (\ud800
  *     without its other half, which UTF-8 cannot express) is one byte 0xFF, and JSON_READ_LENIENT_DEPTH levels pass.
  *
@@ -69,6 +70,12 @@ int json_read_raw_key(struct json_reader *r, struct str *key);
  * which is noted in *seen. */
 int json_read_which(struct json_reader *r, struct str key, const char *const *names, uint32_t *seen);
 
+/* Reads an object: take is called for each key that is in names, with its place there, and reads the value (0; -1: an
+ * error); other members are skipped. A key of names that comes twice is an error. Bit i of *seen, which is 0 before,
+ * says that names[i] was there. */
+int json_read_members(struct json_reader *r, const char *const *names, uint32_t *seen, int (*take)(void *ctx, int key),
+                      void *ctx);
+
 /* 1: there is another item, which comes next; 0: the array has ended. */
 int json_read_item(struct json_reader *r);
 
@@ -76,8 +83,8 @@ int json_read_item(struct json_reader *r);
 int json_read_string(struct json_reader *r, struct str *s);
 int json_read_raw_string(struct json_reader *r, struct str *s);
 
-/* A string as it is written, escapes and all (which are checked): json_unescape makes the string of it. Borrowed from the
- * memory if such is read. */
+/* A string as it is written, escapes and all (which are checked): json_unescape makes the string of it. When memory is
+ * read, it is borrowed from there. */
 int json_read_written(struct json_reader *r, struct str *s);
 
 /* Appends to *to, with room for JSON_READ_PAD bytes after it, what a lenient reader makes of a string that

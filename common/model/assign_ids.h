@@ -12,31 +12,30 @@
 #ifndef BPE_MODEL_ASSIGN_IDS_H
 #define BPE_MODEL_ASSIGN_IDS_H
 
+#include "core/merge.h"
 #include "core/model.h"
+#include "model/formats.h"
 #include "sys/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct trained_merge {
-    uint32_t left, right; /* symbols smaller than the merge's own */
-};
-
-struct trained {
-    const struct trained_merge *merges; /* borrowed */
+/* What was learned, and what it is to be used with. All borrowed. */
+struct learned {
+    const struct merge *merges; /* of symbols; left and right are smaller than the merge's own */
     size_t n_merges;
-    const struct str *special; /* borrowed, in the order of their ids */
+    const struct str *special; /* in the order of their ids */
     size_t n_special;
     bool special_first;
-    const char *pattern;     /* "gpt2", "cl100k", "bytes"; NULL: regex */
-    const struct str *regex; /* as in struct model; also set for built-in patterns that have any; borrowed */
+    const char *pattern;     /* as in struct model */
+    const struct str *regex; /* as in struct model; also set for built-in patterns that have any */
     size_t n_regex;
     bool merges_as_strings;
 };
 
-/* Makes the model that is to be written as `format` (which decides about special tokens); to be freed after success. It
+/* Makes the model that is to be written in a format (which decides about special tokens); to be freed after success. It
  * borrows nothing. -1: out of memory, or (EX_USAGE) the format has no room for it, or there are 2^31 tokens or more. */
-int trained_model(struct model *m, const struct trained *t, enum model_format format, struct err *e);
+int assign_ids(struct model *m, const struct learned *l, const struct model_format *format, struct err *e);
 
 #endif

@@ -1,55 +1,31 @@
 /* model_build.c - see model_build.h.
  *
- * A vocabulary has some 100,000 tokens, so what is done for each must be little: their bytes lie one after the other in
- * large pieces of memory, and the table of tokens has 8 bytes for each. The hash is keyed, so that nobody can make up a
- * vocabulary that collides; the keys are compared whole.
+ * A vocabulary has some 100,000 tokens, so what is done for each must be little. Memory is what takes time: tokens are
+ * put into the index, and looked up for merges, in batches, whose slots and tokens are asked for (prefetched) before.
  */
 #include "model/model_build.h"
 
 #include "sys/hash.h"
 #include "sys/huge.h"
-#include "sys/swar.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    SMALLEST = 16 << 10,     /* array */
-    FIRST_PIECE = 256 << 10, /* of memory; each is twice the one before, up to */
-    LAST_PIECE = 2 << 20,    /* a huge page */
-    MAX_GAPS = 1 << 24       /* ids may be this much above what the number of tokens explains */
+    SMALLEST = 16 << 10, /* array */
+    MAX_GAPS = 1 << 24   /* ids may be this much above what the number of tokens explains */
 };
 
 /* ---- Memory ---- */
 
-struct model_arena {
-    struct model_arena *before;
-    size_t size, used, cap;
-    unsigned char p[];
-};
-
 unsigned char *build_room(struct build *b, size_t n)
 {
-    struct model_arena *a = b->m->arena;
-    if (!a || a->cap - a->used < n + MODEL_PAD) {
-        size_t size = !a ? FIRST_PIECE : a->size < LAST_PIECE ? 2 * a->size : LAST_PIECE;
-        if (n > size - sizeof *a - MODEL_PAD)
-            size = n + sizeof *a + MODEL_PAD;
-        if (n > SIZE_MAX / 2 || !(a = huge_zeroed(size))) {
-            err_mem(b->e, "the tokens", n);
-            return NULL;
-        }
-        *a = (struct model_arena){.before = b->m->arena, .size = size, .cap = size - sizeof *a};
-        b->m->arena = a;
-    }
-    return a->p + a->used;
+    return model_room(b->m, n, b->e);
 }
 
 void build_keep(struct build *b, size_t kept)
 {
-    b->m->arena->used += kept;
-    assert(b->m->arena->used + MODEL_PAD <= b->m->arena->cap);
+    model_keep(b->m, kept);
 }
 
 const unsigned char *build_copy(struct build *b, const void *p, size_t n)
@@ -64,157 +40,54 @@ const unsigned char *build_copy(struct build *b, const void *p, size_t n)
     return to;
 }
 
-void model_free(struct model *m)
-{
-    while (m->arena) {
-        struct model_arena *before = m->arena->before;
-        huge_free(m->arena, m->arena->size);
-        m->arena = before;
-    }
-    huge_free(m->token, m->token_bytes);
-    huge_free(m->merge, m->merge_bytes);
-    free(m->special);
-    free(m->regex);
-    *m = (struct model){0};
-}
-
-/* ---- Tokens by their bytes ---- */
-
-__extension__ typedef unsigned __int128 u128;
-
-static inline uint64_t mix(uint64_t a, uint64_t b)
-{
-    u128 v = (u128)a * b;
-    return (uint64_t)v ^ (uint64_t)(v >> 64);
-}
-
-/* The first len <= 16 bytes of p, the others 0. */
-struct sixteen {
-    uint64_t w[2];
-};
-
-static inline struct sixteen load_short(const unsigned char *p, size_t len)
-{
-    static const unsigned char keep[32] = {255, 255, 255, 255, 255, 255, 255, 255,
-                                           255, 255, 255, 255, 255, 255, 255, 255};
-    const unsigned char *mask = keep + 16 - len;
-    return (struct sixteen){{swar_load(p) & swar_load(mask), swar_load(p + 8) & swar_load(mask + 8)}};
-}
-
-/* Of tokens of up to 16 bytes, which almost all are, without a branch that depends on the length. */
-static inline uint32_t hash_token(const struct build *b, const unsigned char *p, size_t len, bool vocab)
-{
-    if (len > 16)
-        return (uint32_t)hash_bytes(p, len, b->seed[0] ^ vocab);
-    struct sixteen s = load_short(p, len);
-    return (uint32_t)mix(mix(s.w[0] ^ b->seed[0], b->seed[1]) ^ s.w[1] ^ len << 1 ^ vocab, b->seed[0] | 1);
-}
-
-static inline bool same_bytes(const unsigned char *p, const unsigned char *q, size_t len)
-{
-    if (len > 16)
-        return !memcmp(p, q, len);
-    struct sixteen s = load_short(p, len), t = load_short(q, len);
-    return s.w[0] == t.w[0] && s.w[1] == t.w[1];
-}
-
-static inline bool is_token(const struct model_token *t, const unsigned char *p, size_t len, bool vocab)
-{
-    return t->len == len && t->vocab == vocab && same_bytes(t->p, p, len);
-}
-
-/* The token of this hash; else its free slot. */
-static inline struct build_slot *find_slot(const struct build *b, const unsigned char *p, size_t len, bool vocab,
-                                           uint32_t hash)
-{
-    size_t mask = b->n_slots - 1;
-    for (size_t i = hash & mask;; i = (i + 1) & mask) {
-        struct build_slot *s = &b->slot[i];
-        if (!s->id1 || (s->hash == hash && is_token(&b->m->token[s->id1 - 1], p, len, vocab)))
-            return s;
-    }
-}
-
-static int grow_slots(struct build *b, size_t n)
-{
-    struct build_slot *new = huge_zeroed(n * sizeof *new);
-    if (!new)
-        return err_mem(b->e, "the table of tokens", (unsigned long long)n * sizeof *new);
-    for (size_t i = 0; i < b->n_slots; i++) {
-        size_t at = b->slot[i].hash & (n - 1);
-        if (!b->slot[i].id1)
-            continue;
-        while (new[at].id1)
-            at = (at + 1) & (n - 1);
-        new[at] = b->slot[i];
-    }
-    huge_free(b->slot, b->n_slots * sizeof *b->slot);
-    b->slot = new;
-    b->n_slots = n;
-    return 0;
-}
+/* ---- Tokens ---- */
 
 uint32_t build_find(const struct build *b, const unsigned char *p, size_t len, bool vocab)
 {
-    return find_slot(b, p, len, vocab, hash_token(b, p, len, vocab))->id1 - 1;
+    return token_find(&b->m->index, b->m->token, p, len, vocab);
 }
 
-/* An array of *bytes bytes, twice as large, or (none yet) the power of two that holds n bytes; what is new is zero.
- * NULL: out of memory, all is unchanged. */
-static void *larger(struct build *b, void *array, size_t *bytes, size_t n, const char *what)
+/* Makes *array (the address of a pointer), of *bytes bytes from sys/huge.h, hold at least n: doubling, or the power of
+ * two for one that is not there yet. What is new is zero. -1: out of memory, all is unchanged. */
+static int grow(struct build *b, void *array, size_t *bytes, size_t n, const char *what)
 {
-    size_t size = *bytes ? 2 * *bytes : SMALLEST;
-    while (!array && size < n)
-        size *= 2;
-    void *new = array ? huge_double(array, *bytes) : huge_zeroed(size);
-    if (new)
+    void *old, *new;
+    while (*bytes < n) {
+        size_t size = *bytes ? 2 * *bytes : SMALLEST;
+        memcpy(&old, array, sizeof old);
+        while (!old && size < n)
+            size *= 2;
+        new = old ? huge_double(old, *bytes) : huge_zeroed(size);
+        if (!new)
+            return err_mem(b->e, what, size);
+        memcpy(array, &new, sizeof new);
         *bytes = size;
-    else
-        err_mem(b->e, what, size);
-    return new;
+    }
+    return 0;
 }
 
 /* token[0 .. n), the new ones free. */
 static int grow_tokens(struct build *b, size_t n)
 {
-    struct model *m = b->m;
-    while (m->token_bytes / sizeof *m->token < n) {
-        struct model_token *new = larger(b, m->token, &m->token_bytes, n * sizeof *new, "the tokens");
-        if (!new)
-            return -1;
-        m->token = new;
-    }
-    return 0;
+    return grow(b, &b->m->token, &b->m->token_bytes, n * sizeof *b->m->token, "the tokens");
 }
 
-static int grow_merges(struct build *b, size_t n)
+static int insert(struct build *b, struct slot fresh)
 {
-    struct model *m = b->m;
-    while (m->merge_bytes / sizeof *m->merge < n) {
-        struct model_merge *new = larger(b, m->merge, &m->merge_bytes, n * sizeof *new, "the merges");
-        if (!new)
-            return -1;
-        m->merge = new;
-    }
-    return 0;
-}
-
-static int insert(struct build *b, struct build_slot fresh)
-{
-    const struct model_token *t = &b->m->token[fresh.id1 - 1];
-    struct build_slot *s = find_slot(b, t->p, t->len, t->vocab, fresh.hash);
+    const struct model_token *t = &b->m->token[fresh.n1 - 1];
+    struct slot *s = token_slot(&b->m->index, b->m->token, t->p, t->len, t->vocab, fresh.hash);
     char show[60];
-    if (s->id1)
+    if (s->n1)
         return err_at(b->e, EX_DATAERR, b->name, ERR_NO_OFFSET, "token \"%s\" is there twice, with the ids %lu and %lu",
-                      build_show(show, sizeof show, t->p, t->len, t->vocab), (unsigned long)s->id1 - 1,
-                      (unsigned long)fresh.id1 - 1);
+                      build_show(show, sizeof show, t->p, t->len, t->vocab), (unsigned long)s->n1 - 1,
+                      (unsigned long)fresh.n1 - 1);
     *s = fresh;
     return 0;
 }
 
 int build_tokens_end(struct build *b)
 {
-    if (2 * b->n_tokens > b->n_slots && grow_slots(b, 2 * b->n_slots))
+    if (token_index_grow(&b->m->index, b->n_tokens, b->e))
         return -1;
     for (size_t i = 0; i < b->n_fresh; i++) {
         if (insert(b, b->fresh[i]))
@@ -246,9 +119,9 @@ int build_token(struct build *b, const unsigned char *p, size_t len, bool vocab,
     b->n_tokens++;
     if (id >= b->m->n_ids)
         b->m->n_ids = (uint32_t)id + 1;
-    uint32_t hash = hash_token(b, p, len, vocab);
-    __builtin_prefetch(&b->slot[hash & (b->n_slots - 1)], 1);
-    b->fresh[b->n_fresh++] = (struct build_slot){hash, (uint32_t)id + 1};
+    uint32_t hash = token_hash(&b->m->index, p, len, vocab);
+    __builtin_prefetch(slots_first(&b->m->index.slots, hash), 1);
+    b->fresh[b->n_fresh++] = (struct slot){hash, (uint32_t)id + 1};
     return b->n_fresh == BUILD_BATCH ? build_tokens_end(b) : 0;
 }
 
@@ -287,15 +160,16 @@ static int find_merge(struct build *b, const struct build_merge *w)
     struct model *m = b->m;
     const unsigned char *p = b->text.p + w->at;
     size_t rank = m->n_merges, len = (size_t)w->left_len + w->right_len;
-    uint32_t left = find_slot(b, p, w->left_len, true, w->left_hash)->id1 - 1;
+    const struct token_index *x = &m->index;
+    uint32_t left = token_slot(x, m->token, p, w->left_len, true, w->left_hash)->n1 - 1;
     if (left == MODEL_NO_ID)
         return no_token(b, rank, w, "left", 0, w->left_len);
-    uint32_t right = find_slot(b, p + w->left_len, w->right_len, true, w->right_hash)->id1 - 1;
+    uint32_t right = token_slot(x, m->token, p + w->left_len, w->right_len, true, w->right_hash)->n1 - 1;
     if (right == MODEL_NO_ID)
         return no_token(b, rank, w, "right", w->left_len, w->right_len);
     /* Mostly a merge's result is the next id. */
     uint32_t result = rank ? m->merge[rank - 1].result + 1 : 0;
-    if (result >= m->n_ids || !m->token[result].p || !is_token(&m->token[result], p, len, true))
+    if (result >= m->n_ids || !m->token[result].p || !token_is(&m->token[result], p, len, true))
         result = build_find(b, p, len, true);
     if (result == MODEL_NO_ID)
         return no_token(b, rank, w, "result", 0, len);
@@ -303,21 +177,21 @@ static int find_merge(struct build *b, const struct build_merge *w)
     set_bit(b->made, result);
     set_bit(b->used, left);
     set_bit(b->used, right);
-    m->merge[m->n_merges++] = (struct model_merge){left, right, result};
+    m->merge[m->n_merges++] = (struct merge){left, right, result};
     return 0;
 }
 
 /* Asks for the tokens that the merges name, most probably: the slot they would be in is there by now. */
 static void ask_for_tokens(const struct build *b)
 {
-    size_t mask = b->n_slots - 1;
+    const struct slots *t = &b->m->index.slots;
     for (size_t i = 0; i < b->n_wait; i++) {
-        uint32_t left = b->slot[b->wait[i].left_hash & mask].id1, right = b->slot[b->wait[i].right_hash & mask].id1;
+        uint32_t left = slots_first(t, b->wait[i].left_hash)->n1, right = slots_first(t, b->wait[i].right_hash)->n1;
         __builtin_prefetch(&b->m->token[left ? left - 1 : 0]);
         __builtin_prefetch(&b->m->token[right ? right - 1 : 0]);
     }
     for (size_t i = 0; i < b->n_wait; i++) {
-        uint32_t left = b->slot[b->wait[i].left_hash & mask].id1, right = b->slot[b->wait[i].right_hash & mask].id1;
+        uint32_t left = slots_first(t, b->wait[i].left_hash)->n1, right = slots_first(t, b->wait[i].right_hash)->n1;
         __builtin_prefetch(b->m->token[left ? left - 1 : 0].p);
         __builtin_prefetch(b->m->token[right ? right - 1 : 0].p);
     }
@@ -325,10 +199,11 @@ static void ask_for_tokens(const struct build *b)
 
 static int find_merges(struct build *b)
 {
-    size_t most = b->m->n_merges + b->n_wait;
-    if (!b->m->merge && most < b->n_tokens)
+    struct model *m = b->m;
+    size_t most = m->n_merges + b->n_wait;
+    if (!m->merge && most < b->n_tokens)
         most = b->n_tokens; /* a merge a token */
-    if (grow_merges(b, most))
+    if (grow(b, &m->merge, &m->merge_bytes, most * sizeof *m->merge, "the merges"))
         return -1;
     if (!b->made) {
         b->n_made = b->m->n_ids;
@@ -359,37 +234,36 @@ int build_merge(struct build *b, size_t left_len, size_t right_len)
     struct build_merge *w = &b->wait[b->n_wait++];
     const unsigned char *p = b->text.p + b->text.len;
     *w = (struct build_merge){.at = b->text.len, .left_len = (uint32_t)left_len, .right_len = (uint32_t)right_len};
-    w->left_hash = hash_token(b, p, left_len, true);
-    w->right_hash = hash_token(b, p + left_len, right_len, true);
-    __builtin_prefetch(&b->slot[w->left_hash & (b->n_slots - 1)]);
-    __builtin_prefetch(&b->slot[w->right_hash & (b->n_slots - 1)]);
+    const struct token_index *x = &b->m->index;
+    w->left_hash = token_hash(x, p, left_len, true);
+    w->right_hash = token_hash(x, p + left_len, right_len, true);
+    __builtin_prefetch(slots_first(&x->slots, w->left_hash));
+    __builtin_prefetch(slots_first(&x->slots, w->right_hash));
     b->text.len += left_len + right_len;
     return b->vocab_known && b->n_wait >= BUILD_BATCH ? find_merges(b) : 0;
 }
 
-/* Keeps the last of each pair, by a table of indices. */
+/* Keeps the last of each pair. */
 static int drop_doubles(struct build *b)
 {
     struct model *m = b->m;
-    size_t cap = 16, n = m->n_merges;
-    while (cap < 2 * n)
-        cap *= 2;
-    size_t *slot = calloc(cap, sizeof *slot), kept = n;
-    if (!slot)
-        return err_mem(b->e, "the merges", (unsigned long long)cap * sizeof *slot);
+    struct slots pairs = {0};
+    uint64_t key = hash_secret();
+    size_t n = m->n_merges, kept = n;
+    if (slots_grow(&pairs, n, "the merges", b->e))
+        return -1;
     for (size_t k = n; k-- > 0;) {
-        const struct model_merge *g = &m->merge[k];
-        size_t i = (size_t)mix(((uint64_t)g->left << 32 | g->right) ^ b->seed[0], b->seed[1]) & (cap - 1);
-        for (; slot[i]; i = (i + 1) & (cap - 1)) {
-            if (m->merge[slot[i] - 1].left == g->left && m->merge[slot[i] - 1].right == g->right)
-                break;
-        }
-        if (slot[i])
+        const struct merge *g = &m->merge[k];
+        uint32_t hash = (uint32_t)hash_bytes(g, 2 * sizeof g->left, key);
+        struct slot *s = slots_first(&pairs, hash);
+        while (s->n1 && (m->merge[s->n1 - 1].left != g->left || m->merge[s->n1 - 1].right != g->right))
+            s = slots_next(&pairs, s);
+        if (s->n1)
             continue;
         m->merge[--kept] = *g;
-        slot[i] = kept + 1;
+        *s = (struct slot){hash, (uint32_t)kept + 1};
     }
-    free(slot);
+    slots_free(&pairs);
     m->n_merges = n - kept;
     memmove(m->merge, m->merge + kept, m->n_merges * sizeof *m->merge);
     return 0;
@@ -433,12 +307,12 @@ int build_pattern(struct build *b, const struct pattern *pattern)
     return rc;
 }
 
-const char *build_show(char *to, size_t n, const unsigned char *p, size_t len, bool spelled)
+const char *build_show(char *to, size_t n, const unsigned char *p, size_t len, bool byte_level)
 {
     struct buf text = {0};
     struct err ignored;
     size_t most = len < n ? len : n, room = n - 4; /* for "..." */
-    int rc = spelled ? byte_level_put(&text, p, most, &ignored) : buf_put(&text, p, most, &ignored);
+    int rc = byte_level ? byte_level_put(&text, p, most, &ignored) : buf_put(&text, p, most, &ignored);
     size_t shown = rc ? 0 : text.len;
     bool cut = shown > room || most < len;
     if (shown > room)
@@ -485,18 +359,17 @@ int build_end(struct build *b)
 
 int build_init(struct build *b, struct model *m, const char *name, size_t n_tokens, struct err *e)
 {
-    size_t n = 1024;
+    enum { MOST_AHEAD = 1 << 23 };
     *m = (struct model){0};
-    *b = (struct build){.m = m, .name = name, .e = e, .seed = {hash_secret(), 0}};
-    b->seed[1] = hash_bytes(&b->seed[0], sizeof b->seed[0], b->seed[0]) | 1;
-    while (n < 2 * n_tokens && n < (size_t)1 << 24)
-        n *= 2;
-    return grow_slots(b, n) || grow_tokens(b, n_tokens < MAX_GAPS ? n_tokens + 1 : 1) ? -1 : 0;
+    *b = (struct build){.m = m, .name = name, .e = e};
+    return token_index_grow(&m->index, n_tokens < MOST_AHEAD ? n_tokens : MOST_AHEAD, e) ||
+                   grow_tokens(b, n_tokens < MAX_GAPS ? n_tokens + 1 : 1)
+               ? -1
+               : 0;
 }
 
 void build_free(struct build *b)
 {
-    huge_free(b->slot, b->n_slots * sizeof *b->slot);
     free(b->wait);
     free(b->made);
     free(b->used);

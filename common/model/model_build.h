@@ -1,4 +1,4 @@
-/* model_build.h - what the readers behind model_read share: memory, tokens by their bytes, merges, the last checks. */
+/* model_build.h - what the readers of all formats share: memory, tokens, merges, the last checks. */
 #ifndef BPE_MODEL_MODEL_BUILD_H
 #define BPE_MODEL_MODEL_BUILD_H
 
@@ -11,12 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct build_slot {
-    uint32_t hash;
-    uint32_t id1; /* id + 1; 0: free */
-};
-
-/* Memory is asked for ahead of time, and what needs it done in batches of this many. */
+/* How many tokens, or merges, make a batch: their memory is asked for (prefetched) before it is needed. */
 #define BUILD_BATCH 64
 
 /* A merge whose tokens are still to be found: left's and right's bytes, one after the other, in `text`. */
@@ -31,10 +26,7 @@ struct build {
     struct err *e;    /* borrowed */
     size_t special_cap, regex_cap;
     size_t n_tokens;
-    struct build_slot *slot; /* the tokens by (bytes, vocab); at most half full */
-    size_t n_slots;          /* a power of two */
-    uint64_t seed[2];
-    struct build_slot fresh[BUILD_BATCH]; /* tokens that are not in the table yet */
+    struct slot fresh[BUILD_BATCH]; /* tokens that are not in m->index yet */
     size_t n_fresh;
     struct build_merge *wait; /* merges to be found */
     size_t n_wait, wait_cap;
@@ -49,8 +41,7 @@ struct build {
 int build_init(struct build *b, struct model *m, const char *name, size_t n_tokens, struct err *e);
 void build_free(struct build *b); /* not the model */
 
-/* n bytes, and MODEL_PAD behind them, that live as long as the model; kept is how many of the last room stay (the
- * others are given again). NULL: out of memory. */
+/* As model_room and model_keep. */
 unsigned char *build_room(struct build *b, size_t n);
 void build_keep(struct build *b, size_t kept);
 const unsigned char *build_copy(struct build *b, const void *p, size_t n);
@@ -80,7 +71,7 @@ int build_pattern(struct build *b, const struct pattern *pattern); /* its name a
 /* The last checks: all bytes are there, special tokens are distinct (they are put in order). */
 int build_end(struct build *b);
 
-/* At most n - 1 bytes of a token as messages show it: as it is spelled, or (UTF-8) as it is. Returns to. */
-const char *build_show(char *to, size_t n, const unsigned char *p, size_t len, bool spelled);
+/* At most n - 1 bytes of a token as messages show it: in byte-to-unicode form, or (UTF-8) as it is. Returns to. */
+const char *build_show(char *to, size_t n, const unsigned char *p, size_t len, bool byte_level);
 
 #endif

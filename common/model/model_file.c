@@ -3,6 +3,7 @@
 
 #include "io/fd.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -58,4 +59,30 @@ int model_file_all(int fd, const char *name, struct buf *all, struct err *e)
     if (read_up_to(fd, name, all, MODEL_MAX_FILE + 1, e))
         return -1;
     return all->len > MODEL_MAX_FILE ? err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "larger than 4 GiB; no model is") : 0;
+}
+
+/* The first n bytes of dir, a slash if they are some that do not end with one, and name. */
+static char *join(const char *dir, size_t n, const char *name, struct err *e)
+{
+    char *path = malloc(n + strlen(name) + 2);
+    if (!path) {
+        err_mem(e, "a file name", n);
+        return NULL;
+    }
+    memcpy(path, dir, n);
+    if (n && path[n - 1] != '/')
+        path[n++] = '/';
+    strcpy(path + n, name);
+    return path;
+}
+
+char *model_file_join(const char *directory, const char *name, struct err *e)
+{
+    return join(directory, strlen(directory), name, e);
+}
+
+char *model_file_beside(const char *path, const char *name, struct err *e)
+{
+    const char *slash = strrchr(path, '/');
+    return join(path, slash ? (size_t)(slash - path) + 1 : 0, name, e);
 }

@@ -1,4 +1,4 @@
-/* model_file.h - the bytes of a model's file, for the readers behind model_read. */
+/* model_file.h - the bytes of a model's file, and names of files, for the readers of all formats. */
 #ifndef BPE_MODEL_MODEL_FILE_H
 #define BPE_MODEL_MODEL_FILE_H
 
@@ -17,5 +17,9 @@ int model_file_json(struct json_reader *r, int fd, const char *name, struct err 
 /* Appends all there is to read, at most MODEL_MAX_FILE, and JSON_READ_PAD zeros that are not counted. */
 int model_file_all(int fd, const char *name, struct buf *all, struct err *e);
 size_t model_file_size(int fd); /* 0 if it is no regular file, or empty */
+
+/* directory/name; and name beside the file at path. To be freed. NULL: out of memory. */
+char *model_file_join(const char *directory, const char *name, struct err *e);
+char *model_file_beside(const char *path, const char *name, struct err *e);
 
 #endif

@@ -1,24 +1,23 @@
-/* model_read.h - the readers behind model_read, one for each format. */
+/* model_read.h - reads a model, whatever format it is in. */
 #ifndef BPE_MODEL_MODEL_READ_H
 #define BPE_MODEL_MODEL_READ_H
 
 #include "core/model.h"
-#include "model/model_build.h"
-#include "sys/buf.h"
 #include "sys/err.h"
-#include "json/json_read.h"
 
-/* The file is what is in head (taken) and what else fd has; name is for messages. *m is filled, or to be freed after
- * failure, too. */
-int model_read_json(struct model *m, int fd, const char *name, struct buf *head, struct err *e);
-/* sidecar: its path, or NULL. */
-int model_read_tiktoken(struct model *m, int fd, const char *name, struct buf *head, const char *sidecar,
-                        const struct model_opts *opts, struct err *e);
-int model_read_gpt2(struct model *m, const char *vocab, const char *merges, const struct model_opts *opts,
-                    struct err *e);
+#include <stddef.h>
 
-/* An object of tokens and ids, as vocab.json is one: keys that are no spelling become tokens outside of the vocabulary.
- */
-int model_read_vocab(struct json_reader *r, struct build *b);
+/* What some files do not say and the command line may. All borrowed; zeroed: nothing. */
+struct model_opts {
+    const char *pattern;        /* the name of a built-in pattern, or NULL; cl100k is tiktoken's for a .tiktoken file */
+    const char *const *special; /* "TOKEN" (the next id that is free above all) or "TOKEN=ID" */
+    size_t n_special;
+};
+
+/* Reads the model at path ("-": standard input): a file, or a directory, of any format in formats.h. Pattern and
+ * special tokens may be given for a .tiktoken file without sidecar, a pattern for GPT-2's pair, else they are an error
+ * (EX_USAGE). *m is to be freed after success. opts may be NULL. -1: EX_USAGE (also: there is no such pattern),
+ * EX_NOINPUT, EX_DATAERR (what is wrong, or cannot be honoured, is named), EX_IOERR, EX_OSERR. */
+int model_read(struct model *m, const char *path, const struct model_opts *opts, struct err *e);
 
 #endif

@@ -1,6 +1,7 @@
-/* model_save.c - a model's files, each complete or not there. See model_write.h. */
+/* model_save.c - see model_save.h. */
+#include "model/model_save.h"
+
 #include "io/fd.h"
-#include "model/model_write.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,53 +21,28 @@ static int write_file(const char *path, const struct buf *b, struct err *e)
     return outfile_commit(&o, e);
 }
 
-/* path and name, in out (as a string). */
-static int join(struct buf *out, const char *path, const char *name, struct err *e)
+static int write_files(const struct model_files *files, const char *path, struct err *e)
 {
-    out->len = 0;
-    return buf_put_str(out, path, e) || buf_put(out, name, strlen(name) + 1, e) ? -1 : 0;
-}
-
-static int write_gpt2(const char *dir, const struct model *model, struct err *e)
-{
-    struct buf vocab = {0}, merges = {0}, name = {0};
-    int rc = model_put_vocab(&vocab, model, e) || model_put_merges(&merges, model, e) ? -1 : 0;
-    if (rc == 0 && mkdir(dir, 0777) < 0 && errno != EEXIST)
-        rc = err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", dir);
-    /* merges.txt last: who finds it finds the other. */
-    if (rc == 0)
-        rc = join(&name, dir, "/vocab.json", e) || write_file((char *)name.p, &vocab, e) ||
-                     join(&name, dir, "/merges.txt", e) || write_file((char *)name.p, &merges, e)
-                 ? -1
-                 : 0;
-    buf_free(&vocab);
-    buf_free(&merges);
+    struct buf name = {0};
+    int rc = 0;
+    for (size_t i = 0; i < files->n && !rc; i++) {
+        const char *suffix = files->file[i].suffix;
+        name.len = 0;
+        rc = path && (buf_put_str(&name, path, e) || buf_put(&name, suffix, strlen(suffix) + 1, e)) ? -1 : 0;
+        rc = rc || write_file(path ? (char *)name.p : NULL, &files->file[i].bytes, e) ? -1 : 0;
+    }
     buf_free(&name);
     return rc;
 }
 
-static int write_tiktoken(const char *path, const struct model *model, struct err *e)
+int model_save(const struct model *m, const struct model_format *format, const char *path, struct err *e)
 {
-    struct buf ranks = {0}, sidecar = {0}, name = {0};
-    int rc = model_put_tiktoken(&ranks, model, e) || (path && model_put_sidecar(&sidecar, model, &ranks, e)) ||
-             (path && (join(&name, path, ".json", e) || write_file((char *)name.p, &sidecar, e))) ||
-             write_file(path, &ranks, e);
-    buf_free(&ranks);
-    buf_free(&sidecar);
-    buf_free(&name);
-    return rc ? -1 : 0;
-}
-
-int model_save(const struct model *m, enum model_format format, const char *path, struct err *e)
-{
-    struct buf out = {0};
-    if (format == MODEL_GPT2)
-        return write_gpt2(path, m, e);
-    if (format == MODEL_TIKTOKEN)
-        return write_tiktoken(path, m, e);
-    int rc = (format == MODEL_JSON ? model_put_json : model_put_readable)(&out, m, e);
-    if (rc == 0)
-        rc = write_file(path, &out, e);
-    buf_free(&out);
+    struct model_files files = {.alone = !path};
+    int rc = format->write(&files, m, e);
+    if (!rc && format->is_directory && mkdir(path, 0777) < 0 && errno != EEXIST)
+        rc = err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", path);
+    if (!rc)
+        rc = write_files(&files, path, e);
+    model_files_free(&files);
     return rc;
 }

@@ -65,7 +65,7 @@ static int get_runs(struct commit *k, struct cursor *c, struct err *e)
     }
     n = 0;
     for (size_t i = 0; i < k->n_runs; i++) {
-        k->run[i].range = k->ranges + n;
+        k->run[i].range = k->run[i].n_ranges ? k->ranges + n : NULL; /* of a sum of complete runs there are none */
         n += k->run[i].n_ranges;
     }
     return 0;

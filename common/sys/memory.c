@@ -86,16 +86,19 @@ uint64_t memory_cgroup_limit(const char *root)
     return least;
 }
 
-static uint64_t resource_limit(int resource)
+/* The limits of the process. */
+static uint64_t process_limit(void)
 {
-    struct rlimit r;
-    return getrlimit(resource, &r) == 0 && r.rlim_cur != RLIM_INFINITY ? (uint64_t)r.rlim_cur : UINT64_MAX;
+    struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY}, data = all;
+    getrlimit(RLIMIT_AS, &all);
+    getrlimit(RLIMIT_DATA, &data);
+    rlim_t least = all.rlim_cur < data.rlim_cur ? all.rlim_cur : data.rlim_cur; /* RLIM_INFINITY is the largest */
+    return least == RLIM_INFINITY ? UINT64_MAX : (uint64_t)least;
 }
 
 uint64_t memory_limit(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     uint64_t machine = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
-    uint64_t process = smaller(resource_limit(RLIMIT_AS), resource_limit(RLIMIT_DATA));
-    return smaller(smaller(machine, process), memory_cgroup_limit(""));
+    return smaller(smaller(machine, process_limit()), memory_cgroup_limit(""));
 }

@@ -29,9 +29,9 @@ enum jsonl_line {
     JSONL_BAD = 2, /* no JSON, or no string at the field: e says why (EX_DATAERR, without a place) */
 };
 
-/* Reads one line (with or without its newline); JSON_READ_PAD bytes past it must be readable, whatever they are: the next
- * lines of a window, and what its RECORD_PAD promises after the last. The text is borrowed from the line or from j until
- * the next call; JSON_READ_PAD bytes past it may be read.
+/* Reads one line (with or without its newline); JSON_READ_PAD bytes past it must be readable, whatever they are: the
+ * next lines of a window, and what its RECORD_PAD promises after the last. The text is borrowed from the line or from j
+ * until the next call; JSON_READ_PAD bytes past it may be read.
  *
  * What is no text in it is one byte 0xFF each, for whoever applies the policy: a lone surrogate (\ud800, which UTF-8
  * cannot express) and a stretch of invalid UTF-8 (a maximal subpart, see utf8.h). With INVALID_ERROR the line must be

@@ -15,6 +15,7 @@
  */
 #include "train/learn.h"
 
+#include "core/byte_level.h"
 #include "sys/buf.h"
 #include "train/learn_corpus.h"
 #include "train/learn_pretokens.h"
@@ -43,38 +44,16 @@ struct learner {
     uint32_t byte[256];  /* the symbol of each byte */
     uint32_t n_symbols;  /* numbers given so far */
     uint64_t n_vocab;    /* tokens so far, as the tie rule counts them */
-    uint32_t *public_id; /* by symbol: as in struct learn_merge */
+    uint32_t *public_id; /* by symbol: as core/merge.h numbers them */
     size_t public_cap;
     struct reserved *reserved, *reserved_room; /* LEARN_HF: hash by text; where its items live */
     size_t reserved_len;                       /* of the longest */
     bool *reserved_chars; /* [0 .. reserved_len]: whether one has as many characters, so might spell as many bytes */
-    unsigned char *text;  /* room for a token's spelling: 2 * reserved_len */
-    struct learn_merge *merges;
-    size_t n, cap;
+    unsigned char *text;  /* room for a token in byte-to-unicode form: 2 * reserved_len */
+    struct merge *merges;
+    uint64_t *counts; /* of each merge's pair */
+    size_t n, cap, counts_cap;
 };
-
-/* The spelling of a byte: its character of the GPT-2 byte-to-unicode map, in UTF-8. Bytes that are printable in Latin-1
- * stand for themselves, the others for U+0100 and on, in order. */
-static unsigned code_point(unsigned byte)
-{
-    if ((byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte != 0xad))
-        return byte;
-    if (byte <= 0x20)
-        return 0x100 + byte;
-    return byte == 0xad ? 0x143 : 0x121 + byte - 0x7f;
-}
-
-static size_t spell_byte(unsigned byte, unsigned char out[2])
-{
-    unsigned cp = code_point(byte);
-    if (cp < 0x80) {
-        out[0] = (unsigned char)cp;
-        return 1;
-    }
-    out[0] = (unsigned char)(0xc0 | cp >> 6);
-    out[1] = (unsigned char)(0x80 | (cp & 0x3f));
-    return 2;
-}
 
 /* ---- numbers of symbols ---- */
 
@@ -115,19 +94,18 @@ static int number_special(struct learner *l, struct err *e)
     return 0;
 }
 
-/* Then the bytes, by the code point they are spelled with, but those that are special tokens. */
+/* Then the bytes, by their code point in the byte-to-unicode map, but those that are special tokens. */
 static void number_bytes_hf(struct learner *l)
 {
-    for (unsigned cp = 0; cp < 0x144; cp++)
-        for (unsigned byte = 0; byte < 256; byte++) {
-            if (code_point(byte) != cp)
-                continue;
-            struct reserved *r;
-            unsigned char text[2];
-            size_t len = spell_byte(byte, text);
-            HASH_FIND(hh, l->reserved, text, len, r);
-            l->byte[byte] = r ? r->symbol : ++l->n_symbols;
-        }
+    unsigned char order[256];
+    byte_level_order(order);
+    for (size_t i = 0; i < 256; i++) {
+        struct reserved *r;
+        unsigned char text[2];
+        size_t len = byte_level_char(text, order[i]);
+        HASH_FIND(hh, l->reserved, text, len, r);
+        l->byte[order[i]] = r ? r->symbol : ++l->n_symbols;
+    }
     l->n_vocab = l->n_symbols;
 }
 
@@ -168,7 +146,7 @@ static int number_symbols(struct learner *l, struct err *e)
 static unsigned char byte_at(const struct learner *l, uint32_t symbol, uint32_t i)
 {
     while (l->public_id[symbol] >= 256) {
-        const struct learn_merge *m = &l->merges[l->public_id[symbol] - 256];
+        const struct merge *m = &l->merges[l->public_id[symbol] - 256];
         uint32_t left = l->corpus.len[m->left];
         symbol = i < left ? m->left : m->right;
         i -= i < left ? 0 : left;
@@ -185,7 +163,7 @@ static struct reserved *find_reserved(const struct learner *l, uint32_t left, ui
         return NULL;
     size_t n = 0;
     for (uint32_t i = 0; i < len; i++)
-        n += spell_byte(i < len_left ? byte_at(l, left, i) : byte_at(l, right, i - len_left), l->text + n);
+        n += byte_level_char(l->text + n, i < len_left ? byte_at(l, left, i) : byte_at(l, right, i - len_left));
     struct reserved *r;
     HASH_FIND(hh, l->reserved, l->text, n, r);
     return r;
@@ -233,12 +211,15 @@ static int prepare(struct learner *l, struct err *e)
 
 static int one_merge(struct learner *l, struct pair *top, struct err *e)
 {
-    if (array_grow(&l->merges, &l->cap, l->n + 1, sizeof *l->merges, "the merges", e))
+    if (array_grow(&l->merges, &l->cap, l->n + 1, sizeof *l->merges, "the merges", e) ||
+        array_grow(&l->counts, &l->counts_cap, l->n + 1, sizeof *l->counts, "the merges", e))
         return -1;
     uint32_t z = merged_symbol(l, top->key);
     if (name_symbol(l, z, 256 + l->n, e))
         return -1;
-    l->merges[l->n++] = (struct learn_merge){pair_left(top->key), pair_right(top->key), top->count};
+    l->counts[l->n] = top->count;
+    l->merges[l->n] = (struct merge){pair_left(top->key), pair_right(top->key), 256 + (uint32_t)l->n};
+    l->n++;
     return corpus_merge(&l->corpus, top, z, e);
 }
 
@@ -264,6 +245,7 @@ void learner_free(struct learner *l)
     free(l->reserved_chars);
     free(l->public_id);
     free(l->merges);
+    free(l->counts);
     free(l);
 }
 
@@ -283,8 +265,7 @@ uint64_t learner_memory(const struct learner *l, uint64_t *n_pretokens)
     return l->n_slots * BYTES_A_SLOT;
 }
 
-int learner_run(struct learner *l, const struct learn_opts *o, const struct learn_merge **merges, size_t *n,
-                struct err *e)
+int learner_run(struct learner *l, const struct learn_opts *o, struct merge **merges, size_t *n, struct err *e)
 {
     struct pair top;
     l->o = *o;
@@ -308,5 +289,11 @@ int learner_run(struct learner *l, const struct learn_opts *o, const struct lear
     }
     *merges = l->merges;
     *n = l->n;
+    l->merges = NULL;
     return 0;
+}
+
+const uint64_t *learner_counts(const struct learner *l)
+{
+    return l->counts;
 }

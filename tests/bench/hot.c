@@ -206,12 +206,13 @@ static double do_learn(struct fixture *f)
 {
     struct learner *l = learner_new(&e);
     const struct learn_opts o = {.tie = LEARN_HF, .vocab_size = VOCAB};
-    const struct learn_merge *merges;
+    struct merge *merges;
     size_t n = 0, pos = 0;
     struct pretoken w;
     while (l && table_next(&f->sum, &pos, &w))
         learner_add(l, w.p, w.len, w.count, &e);
     must(l && !learner_run(l, &o, &merges, &n, &e), "");
+    free(merges);
     learner_free(l);
     return (double)n;
 }

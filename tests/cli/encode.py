@@ -13,6 +13,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "../oracle"), os.path.join(HERE, "../pi
 import encode_slow  # noqa: E402
 import records  # noqa: E402
 from filters import run  # noqa: E402
+from lib import spell  # noqa: E402
 
 ALPHABETS = ["a", "ab", "ab\n", "a\n", "abc \n", "<|>a\n", "a\n é", "ab\n'1. é語", "the \n"]
 bad = 0
@@ -54,7 +55,7 @@ def random_special(rng, text, token):
         names.append(names[0] + text(1, 2))
     if names and rng.random() < 0.2:
         names.append(rng.choice(["aa", "\n\n", "\na", "a\na", "\n", "a", "a\n", "ba\n"]))
-    spelled = {encode_slow.spell(t): i for t, i in token.items()}
+    spelled = {spell(t): i for t, i in token.items()}
     out, new = [], len(token)
     for name in dict.fromkeys(names):
         number = spelled.get(name)
@@ -72,8 +73,8 @@ def write_json(path, token, merges, special, pattern, whole_first):
              for s, i, x in special]
     model = {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None, "end_of_word_suffix": None,
              "fuse_unk": False, "byte_fallback": False, "ignore_merges": whole_first,
-             "vocab": {encode_slow.spell(t): i for t, i in token.items()},
-             "merges": [[encode_slow.spell(a), encode_slow.spell(b)] for a, b in merges]}
+             "vocab": {spell(t): i for t, i in token.items()},
+             "merges": [[spell(a), spell(b)] for a, b in merges]}
     with open(path, "w", encoding="utf-8") as f:
         json.dump({"version": "1.0", "truncation": None, "padding": None, "added_tokens": sorted(added, key=lambda t: t["id"]),
                    "normalizer": None, "pre_tokenizer": byte_level, "post_processor": None, "decoder": None, "model": model}, f)

@@ -25,6 +25,88 @@ SPACES = ["", "", "", " ", "\t", "  ", " \r "]
 BROKEN = ["", "}", "]", ",", "{}", "x", "\x00", "\x0c", "\x0b", "\u00a0", "//", "null", ";"]
 
 
+# What readers of JSON get wrong: values, as bytes, good and bad. Each is put in several places of a line.
+CASES = [
+    # structure
+    b"[]", b"{}", b"[[]]", b"[{}]", b'{"":0}', b'{"a":[{"b":[]}]}', b"[1,2]", b"[ 1 , 2 ]", b"[", b"]", b"{", b"}", b"[]]", b"{}}", b"[}", b"{]", b"[[]", b"[1",
+    b"[1,", b"[1,]", b"[,1]", b"[,]", b"[1,,2]", b"[1 2]", b"[1:2]", b'["a":1]', b'["a" "b"]', b'{"a"}', b'{"a":}', b'{:1}', b'{"a" 1}', b'{"a"::1}', b'{"a":1,}',
+    b'{,"a":1}', b'{"a":1,,"b":2}', b'{"a":1 "b":2}', b'{"a","b"}', b'{a:1}', b"{'a':1}", b"{1:1}", b"{null:1}", b'{"a":1,b:2}', b'{[]:1}', b'{"a":1]', b'["a"}',
+    b'{"a":1}x', b"[]x", b"[] []", b"[],[]", b"[1]2", b'""""', b'"a""b"', b"", b",", b":", b"*", b"#", b"// a\n1".replace(b"\n", b" "), b"/* a */1", b"1/**/", b"[1]//",
+    b'{"a":"b"}/**/', b"<null>", b"a", b"[a]", b"$", b"`1`", b"(1)", b"{{}}", b'{"a":{}', b'{"a":1,"a":2}', b'{"a":1,"a":1}', b'{"a":[],"a":{}}', b"[\x00]", b"\x00",
+    b"[1]\x00", b"1\x00", b'"a"\x00',
+    # words
+    b"true", b"false", b"null", b"tru", b"fals", b"nul", b"truee", b"nulll", b"True", b"TRUE", b"None", b"nil", b"undefined", b"true false", b"truefalse", b"[nul]",
+    b"[fals", b"[tru", b"NaN", b"-NaN", b"nan", b"Infinity", b"-Infinity", b"+Infinity", b"Inf", b"-Inf", b"[NaN]", b'{"a":Infinity}', b"t", b"n", b"-foo",
+    # numbers
+    b"0", b"-0", b"0.0", b"-0.0", b"1", b"-1", b"10", b"123456789", b"1.5", b"0.1", b"1e1", b"1E1", b"1e+1", b"1e-1", b"1E-1", b"1.5e10", b"0e1", b"0e+1", b"0E0",
+    b"-1.5E-10", b"-123", b"20e1", b"1e0007", b"0.000000000000000000000000000000000000000000000000000000000001", b"1e400", b"-1e400", b"1e-400",
+    b"1" + b"0" * 500, b"-" + b"9" * 1000, b"0." + b"1" * 1000, b"1e" + b"9" * 1000, b"9223372036854775808", b"-9223372036854775809", b"18446744073709551616",
+    b"+1", b"++1", b"--1", b"-", b"-a", b"- 1", b"+", b"01", b"-01", b"00", b"012", b"0123.5", b"1.", b"-1.", b"1.e1", b".1", b"-.1", b".", b"1.2.3", b"1e", b"1E+", b"1e-",
+    b"1e+", b"0e", b"0e+", b"1e1e1", b"1e1.5", b"1 e1", b"1e 1", b"1_000", b"1,000", b"0x1", b"0x", b"0b1", b"0o7", b"1a", b"1f", b"1L", b"1-", b"1+1", b"1--1", b"1 000",
+    b"[1+2]", b"[-]", b"[1.]", b"[.1]", b"2.e+3", b"2.e3", b"9.e+", b"\xef\xbc\x91", b"\xd9\xa3", b"-\xd9\xa3", b"1\xd9\xa3", b"1\xef\xbc\x8e5",
+    # strings
+    b'""', b'"a"', b'" "', b'"\x7f"', b'"/"', b'"a b"', b'"\xc3\xa9"', b'"\xf0\x9f\x99\x82"', b'"\xef\xbf\xbf"', b'"\xe2\x80\xa8"', b'"\xef\xbb\xbf"', b'"\xf4\x8f\xbf\xbf"',
+    b'"', b'"a', b'a"', b"'a'", b"'", b'"a\'', b'"\x00"', b'"\x01"', b'"\t"', b'"\x1f"', b'"\r"', b'"\x0c"', b'["a\x00b"]', b'"\x00', b'"a"b', b'"a" "b"', b'[""a]',
+    b'\\"a\\"', b'["a"', b'{"a":"b', b'"' + b"a" * 5000 + b'"', b'"' + b"a" * 5000,
+    # escapes
+    b'"\\""', b'"\\\\"', b'"\\/"', b'"\\b\\f\\n\\r\\t"', b'"\\u0041"', b'"\\u00e9"', b'"\\u00E9"', b'"\\uABCD"', b'"\\uabcd"', b'"\\u0000"', b'"\\u001f"', b'"\\u0022"',
+    b'"\\u005c"', b'"\\u005C\\u0022"', b'"\\uFFFF"', b'"\\uFFFE"', b'"\\uFDD0"', b'"\\ufeff"', b'"\\u2028\\u2029"', b'"\\ud83d\\ude42"', b'"\\uD83D\\uDE42"', b'"\\udbff\\udfff"',
+    b'"\\ud800\\udc00"', b'"\\\\u0041"', b'"\\\\\\u0041"', b'"\\\\n"', b'"\\\\"a', b'"\\"', b'"\\', b'"\\\\\\"', b'"\\a"', b'"\\x41"', b'"\\0"', b'"\\\'"', b'"\\e"', b'"\\v"',
+    b'"\\U00000041"', b'"\\N"', b'"\\ "', b'"\\\t"', b'"\\\x00"', b'"\\\xc3\xa9"', b'"\\\xf0\x9f\x99\x82"', b'"\\u"', b'"\\u1"', b'"\\u12"', b'"\\u123"', b'"\\u123g"', b'"\\u00G0"',
+    b'"\\u 041"', b'"\\u+041"', b'"\\u-041"', b'"\\u0x41"', b'"\\u00 1"', b'"\\u{41}"', b'"\\u', b'"\\u0', b'"\\u00A', b'"\\u00A0', b'"\\u\xc3\xa9\xc3\xa9"', b'\\u0022a\\u0022', b"\\n", b"[\\n]",
+    # halves of surrogate pairs
+    b'"\\ud800"', b'"\\udc00"', b'"\\udbff"', b'"\\udfff"', b'"\\uD800"', b'"\\ud800a"', b'"a\\ud800"', b'"\\ud800\\n"', b'"\\ud800\\u0041"', b'"\\ud800\\ud800"', b'"\\udc00\\ud800"',
+    b'"\\ud800\\ud800\\udc00"', b'"\\ud800\\udc00\\udc00"', b'"\\ud800\\udbff\\udfff"', b'"\\ud800\\\\udc00"', b'"\\ud800\\', b'"\\ud800\\"', b'"\\ud800\\u"', b'"\\ud800\\u1"',
+    b'"\\ud800\\u1x"', b'"\\ud800\\udc0"', b'"\\ud800\\udc0g"', b'"\\ud800\\x"', b'"\\ud800\\uXXXX"', b'"\\ud83d\xf0\x9f\x99\x82\\ude42"', b'{"\\ud800":"\\udc00"}',
+    # white space, and what is none
+    b" 1 ", b"\t1\t", b"\r1\r", b" [ ] ", b" { } ", b'{ "a" : 1 }', b'{\t"a"\r:\t1\r}', b"1\x0c", b"\x0b1", b"1\x08", b"\xc2\xa01", b"1\xc2\xa0", b"\xe2\x81\xa01", b"\xe2\x80\x8b1", b"\xe3\x80\x801",
+    b"\xe2\x80\xa81", b"\xc2\x851", b"[\x0c]", b"[1\x0c]", b"[\x1f1]", b"\x1e1", b"1\\n", b" ", b"  ", b"\t",
+    # encodings and byte order marks
+    b"\xef\xbb\xbf1", b"1\xef\xbb\xbf", b"\xef\xbb1", b"\xef\xbb\xbf", b"[\xef\xbb\xbf]", b"\xe9", b"\xc3\xa9", b"[\xe2\x82\xac]", b"\xf0\x9f\x99\x82", b'{\xc3\xa9:1}', b"\xfe\xff\x00[\x00]", b"\xff\xfe[\x00]\x00",
+    b"[\x00]\x00",
+    # bytes that are no UTF-8
+    b'"\xff"', b'"\x80"', b'"\xc0\xaf"', b'"\xc1\xbf"', b'"\xc3"', b'"\xe2\x82"', b'"\xe0\x80\x80"', b'"\xe0\x9f\xbf"', b'"\xed\xa0\x80"', b'"\xed\xa0\xbd\xed\xb9\x82"', b'"\xf0\x80\x80\x80"', b'"\xf0\x9f\x99"',
+    b'"\xf4\x90\x80\x80"', b'"\xf5\x80\x80\x80"', b'"\xf8\x88\x80\x80\x80"', b'"\xfe\xff"', b'"\xbf\xbf"', b'"\xe2\x82x"', b'"\xe2\x82\\u00ac"', b'"\xe2\x82\\n"', b'"\\n\xac"', b'"\\ud83d\xff\\ude42"', b'"\\ud83d\\ude42\xff"',
+    b'"\xff', b'\xff"', b'{"\xff":1}', b'{"a\xff":1,"a":2}', b'{"a":1\xff}', b"\xff", b"\xff1", b"1\xff", b"1\xff2", b"0\xff1", b"-\xff1", b"1.\xff5", b"1e\xff5", b"tr\xffue", b"nul\xffl", b"[\xff]", b"[1,\xff]", b"[\xe2\x82]",
+    b"[1\xff,2]", b'["a"\xff,"b"]', b'["a"\xff:"b"]', b'{"a"\xff:\xff1}', b'{"a"\xe2\x82 \xff : 1}', b"\xff\xef\xbb\xbf1", b"\xe2\x82\xff\x80", b"\xff \xff", b'\xff"a"\xff',
+]
+
+
+def suite(invalid):
+    """A line for each of the cases in each place where it may stand. The text tells them apart."""
+    lines = []
+
+    def add(line):
+        lines.append(line.replace(b"@", b"%d" % len(lines)) + b"\n")
+
+    for case in CASES:
+        add(b'{"text":"@","x":%b}' % case)
+        add(b'{"x":%b,"text":"@"}' % case)
+        add(b'{"x":[0,%b],"text":"@"}' % case)
+        add(b'{"x":{"text":[%b]},"text":"@"}' % case)
+        add(b'%b{"text":"@"}' % case)
+        add(b'{"text":"@"}%b' % case)
+        add(b'{%b:1,"text":"@"}' % case)
+        add(b'{"text":"@",%b}' % case)
+        add(b'{"text"%b:"@"}' % case)
+        add(b'{"text":%b"@"}' % case)
+        add(case)
+        add(b'{"text":%b}' % case)  # it is the text
+        add(b'{"text":"no","text":%b}' % case)
+        add(b'{"text":%b,"text":"@"}' % case)
+        if case[:1] == b'"' and case[-1:] == b'"':
+            add(b'{"text":"@ %b @"}' % case[1:-1])
+            add(b'{"text%b":"@"}' % case[1:-1])
+    for n in (1, 2, 50, 900):
+        add(b'{"x":' + b"[" * n + b"]" * n + b',"text":"@"}')
+        add(b'{"x":' + b'{"text":' * n + b"0" + b"}" * n + b',"text":"@"}')
+        add(b'{"x":' + b"[" * n + b"]" * (n - 1) + b',"text":"@"}')
+        add(b'{"x":' + b"[" * n + b"]" * (n + 1) + b',"text":"@"}')
+        add(b'{"x":' + b'[{"text":' * (n // 2) + b"0" + b"}]" * (n // 2) + b',"text":"@"}')
+        add(b'{"x":' + b'[{"text":' * (n // 2) + b"0" + b"]}" * (n // 2) + b',"text":"@"}')
+    return [line for line in lines if invalid != "error" or not is_the_end(line)]
+
+
 class Lines:
     """Makes random lines, for one policy of --invalid."""
 
@@ -144,11 +226,59 @@ def read(line, invalid):
     return text
 
 
-def has_lone(line):
+def is_the_end(line):
+    """Whether --invalid=error refuses the line."""
     try:
+        line.decode()
         return re.search("[\ud800-\udfff]", read(line, "error") or "") is not None
+    except UnicodeDecodeError:
+        return True
     except ValueError:
         return False
+
+
+def text_of(line, invalid):
+    """None: there is none. ValueError: an error."""
+    text = read(line, invalid)
+    return None if text is None else [clean(doc.decode("utf-8", "surrogatepass"), invalid) for doc in split(text.encode("utf-8", "surrogatepass"), [END])]
+
+
+def check(lines, invalid, ways):
+    """Counted in several ways, and as Python reads them. Returns how much differs."""
+    docs, skipped, first, bad = [], 0, 0, 0
+    for i, line in enumerate(lines):
+        try:
+            docs += text_of(line, invalid) or []
+        except ValueError:
+            skipped += 1
+            first = first or i + 1
+    want = tally(docs)
+    data = b"".join(lines)
+    for how, block, jobs in ways:
+        options = ["--jsonl", "-p", "bytes", "--invalid=" + invalid, "--on-error=skip"] + (["-b", str(block)] if block else [])
+        code, got, err = count(options, data, how, jobs)
+        about = f"--invalid={invalid} {how} -b {block} {jobs} jobs"
+        if code:
+            print(f"# exit {code}: {err}")
+        bad += differ(got, want, about)
+        name = "standard input" if how == "stdin" else "in.txt"
+        note = f"bpe-sum: {skipped} lines that are no JSON or lack the string were left out (the first: {name}: line {first})\n"
+        if err != note and skipped > 1:  # one reads "1 line that is"
+            print(f"# {about}: says\n#   {err.strip()}\n# wanted\n#   {note.strip()}")
+            bad += 1
+    print(f"# --invalid={invalid}: {len(lines)} lines, {len(docs)} documents, {skipped} lines skipped")
+    if bad:  # which line is it?
+        for i, line in enumerate(lines):
+            try:
+                one = text_of(line, invalid) or []
+            except ValueError:
+                one = []
+            options = ["--jsonl", "-p", "bytes", "--invalid=" + invalid, "--on-error=skip"]
+            if differ(count(options, line, "stdin")[1], tally(one), f"line {i + 1}, --invalid={invalid}: {line!r}"):
+                bad += 1
+                if bad > 10:
+                    break
+    return bad
 
 
 def main():
@@ -156,51 +286,16 @@ def main():
     rng = random.Random(seed)
     bad = 0
     for invalid in ["error", "replace", "skip"]:
+        bad += check(suite(invalid), invalid, [("file", None, 1), ("inline", 700, 1)])
         maker = Lines(rng, invalid)
         lines = [maker.line() for _ in range(n)]
         if invalid == "error":
-            lines = [line for line in lines if not has_lone(line)]  # each would be the end
+            lines = [line for line in lines if not is_the_end(line)]
         if rng.random() < 0.5:
             lines[-1] = lines[-1].rstrip(b"\r\n")
-        docs, skipped, first = [], 0, 0
-        for i, line in enumerate(lines):
-            try:
-                text = read(line, invalid)
-            except ValueError:
-                skipped += 1
-                first = first or i + 1
-                continue
-            if text is not None:
-                for doc in split(text.encode("utf-8", "surrogatepass"), [END]):
-                    docs.append(clean(doc.decode("utf-8", "surrogatepass"), invalid))
-        want = tally(docs)
-        data = b"".join(lines)
-        for how, block, jobs in [("file", None, 1), ("inline", None, 1), ("stdin", None, 1), ("file", 100, 1), ("inline", 700, 4), ("stdin", 1, 3)]:
-            options = ["--jsonl", "-p", "bytes", "--invalid=" + invalid, "--on-error=skip"] + (["-b", str(block)] if block else [])
-            code, got, err = count(options, data, how, jobs)
-            about = f"--invalid={invalid} {how} -b {block} {jobs} jobs"
-            if code:
-                print(f"# exit {code}: {err}")
-            bad += differ(got, want, about)
-            name = "standard input" if how == "stdin" else "in.txt"
-            note = f"bpe-sum: {skipped} lines that are no JSON or lack the string were left out (the first: {name}: line {first})\n"
-            if err != note and skipped > 1:  # one reads "1 line that is"
-                print(f"# {about}: says\n#   {err.strip()}\n# wanted\n#   {note.strip()}")
-                bad += 1
-        if bad:  # which line is it?
-            for i, line in enumerate(lines):
-                try:
-                    text = read(line, invalid)
-                except ValueError:
-                    text = None
-                one = [] if text is None else [clean(d.decode("utf-8", "surrogatepass"), invalid)
-                                               for d in split(text.encode("utf-8", "surrogatepass"), [END])]
-                options = ["--jsonl", "-p", "bytes", "--invalid=" + invalid, "--on-error=skip"]
-                if differ(count(options, line, "stdin")[1], tally(one), f"line {i + 1}, --invalid={invalid}: {line!r}"):
-                    bad += 1
-                    if bad > 10:
-                        return 1
-        print(f"# --invalid={invalid}: {len(lines)} lines, {len(docs)} documents, {skipped} lines skipped")
+        bad += check(lines, invalid, [("file", None, 1), ("inline", None, 1), ("stdin", None, 1), ("file", 100, 1), ("inline", 700, 4), ("stdin", 1, 3)])
+        if bad > 10:
+            break
     print(f"# seed {seed}: {bad} bad")
     return bad != 0
 

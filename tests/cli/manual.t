@@ -70,6 +70,7 @@ is "$(xxd -r -p <<<"$hex" | wc -l)" 1 "bpe-records.5: the record is a line"
 
 for page in "$TOP"/man/bpe-*.1; do
     program=$(basename "$page" .1)
+    [ -x "$BUILD/$program" ] || program="bpe ${program#bpe-}" # a command of bpe
     $program -h >usage
     if command -v mandoc >/dev/null; then
         says=$(sed -n '/^usage:/,/^[A-Z]/p' usage | grep -v '^[A-Z]' | sed 's/^usage: //' | tr -s ' \n' ' ')

@@ -9,16 +9,15 @@ import copy
 import hashlib
 import json
 import os
-import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import lib  # noqa: E402
 
 BASE = json.load(open("tokenizer.json", encoding="utf-8"))
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
 CL100K = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-
-
-def run(*args, data=b""):
-    return subprocess.run(["bpe-model", *args], input=data, capture_output=True, check=False)
 
 
 def report(good, name, *notes):
@@ -32,17 +31,17 @@ def dump(model):
 
 
 def refuses(data, part, name, code=65, args=()):
-    p = run("--info", *args, data=data)
-    good = p.returncode == code and part in p.stderr.decode() and not p.stdout and p.stderr.count(b"\n") == 1
-    report(good, f"refuses {name}", f"wanted: {part}", f"exit {p.returncode}: {p.stderr.decode()}")
+    got, out, err = lib.run(["bpe-model", "--info", *args], data)
+    good = got == code and part in err and not out and err.count("\n") == 1
+    report(good, f"refuses {name}", f"wanted: {part}", f"exit {got}: {err}")
 
 
 def info(data, args=()):
-    p = run("--info", *args, data=data)
-    if p.returncode:
-        return {"error": [p.stderr.decode().strip()]}
+    code, out, err = lib.run(["bpe-model", "--info", *args], data)
+    if code:
+        return {"error": [err.strip()]}
     got = {}
-    for line in p.stdout.decode().splitlines():
+    for line in out.decode().splitlines():
         key, value = line.split(": ", 1)
         got.setdefault(key, []).append(value)
     return got
@@ -256,13 +255,11 @@ def tiktoken_trials():
     refuses(more, "-s q=99999999999: the id is too large", "an id of 11 digits", 64, ["-s", "q=99999999999"])
 
     # The sidecar.
-    with open("t.tiktoken", "wb") as f:
-        f.write(BYTES)
+    lib.write("t.tiktoken", BYTES)
     side = {"pattern": "gpt2", "pat_str": GPT2, "special_tokens": {"<e>": 256}, "explicit_n_vocab": 257, "sha256": hashlib.sha256(BYTES).hexdigest()}
 
     def sidecar(**keys):
-        with open("t.tiktoken.json", "wb") as f:
-            f.write(dump({k: v for k, v in {**side, **keys}.items() if v != "gone"}))
+        lib.write("t.tiktoken.json", dump({k: v for k, v in {**side, **keys}.items() if v != "gone"}))
 
     def good(name, wanted, **keys):
         sidecar(**keys)
@@ -294,10 +291,8 @@ def pair_trials():
     def write(v=None, m="#version: 0.2\n" + merges, names=("vocab.json", "merges.txt")):
         for old in os.listdir("pair"):
             os.remove(f"pair/{old}")
-        with open(f"pair/{names[0]}", "wb") as f:
-            f.write(dump(v or vocab))
-        with open(f"pair/{names[1]}", "wb") as f:
-            f.write(m.encode())
+        lib.write(f"pair/{names[0]}", dump(v or vocab))
+        lib.write(f"pair/{names[1]}", m.encode())
 
     def good(name, wanted, *args, path="pair"):
         reads(b"", wanted, f"the pair {name}", [path, *args])
@@ -338,8 +333,7 @@ def pair_trials():
     refuses(b"", 'vocab.json: JSON without "model"', "half a pair by name", 65, ["pair/vocab.json"])
     refuses(b"", "none: cannot open", "a file that is not there", 66, ["none"])
     write()
-    with open("pair/tokenizer.json", "wb") as f:
-        f.write(dump(BASE))
+    lib.write("pair/tokenizer.json", dump(BASE))
     good("beside a tokenizer.json, which is read", {"format": "json"})
 
 

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# What the command line says: options, help, and the exit code and message of what is wrong with it. Under GNU parallel too,
-# where only the last program of the line can tell.
+# What the command line says: options, and the exit code and message of what is wrong with it. Under GNU parallel too, where
+# only the last program of the line can tell. What is alike in all programs is in alike.t.
 . "$(dirname "$0")/../lib.sh"
 
-PROGRAMS="bpe-chunk bpe-count bpe-sum bpe-merge bpe-encode bpe-decode bpe-model bpe-view"
 
 # line_fails CODE PATTERN ARGS...: the whole line exits with CODE, writes nothing, and its last message is like PATTERN.
 line_fails() {
@@ -40,29 +39,9 @@ for level in none neon sse2 avx2 avx512; do
 done
 fails 64 "*BPE_SIMD=mmx: not one of none, neon, sse2, avx2, avx512" env BPE_SIMD=mmx bpe-count in.chunks
 
-# ---- Help, version, unknown options ----
-
-for p in $PROGRAMS; do
-    $p --help >help.out 2>help.err
-    is "$? $(wc -c <help.err)" "0 0" "$p --help"
-    like "$(cat help.out)" "usage: $p *--help*--version*" "  prints the usage on standard output"
-    $p -h >h.out 2>&1
-    is $? 0 "$p -h"
-    same help.out h.out "  prints the same"
-    is "$(awk 'length > 100' help.out)" "" "  in lines of at most 100 characters"
-    like "$($p --version)" "$p [0-9]*.[0-9]*.[0-9]*" "$p --version"
-    fails 64 "$p: *--nonsense*" "$p" --nonsense
-    fails 64 "$p: *-Z*" "$p" -Z
-    fails 64 "$p: *--help*" "$p" --help=yes
-    fails 74 "$p: standard output: *" sh -c "$p --help >/dev/full"
-    case $p in bpe-merge) needs="-v 300" ;; bpe-encode | bpe-decode) needs="-m in.json" ;; *) needs= ;; esac
-    # shellcheck disable=SC2086
-    fails 66 "$p: --nonsense: *" $p $needs -- --nonsense
-done
-
 # ---- Missing and bad arguments ----
 
-for o in -p -e -m -s -b --pattern --regex --model --special --block --on-error --invalid --only; do
+for o in -p -e -m -s -b --pattern --regex --model --special --special-token --block --on-error --invalid --only; do
     fails 64 "bpe-chunk: *$o*needs an argument*" bpe-chunk $o
 done
 for o in -S -T --memory --temp --missing; do

@@ -372,7 +372,7 @@ def main():
     shutil.rmtree(here)
     if f.keep:
         print("seed %d; failing inputs are in %s" % (SEED, f.keep))
-    print("%d passed, %d failed" % (f.passed, f.failed))
+    print("%d runs of programs as they should be, %d not" % (f.passed, f.failed))
     sys.exit(1 if f.failed else 0)
 
 

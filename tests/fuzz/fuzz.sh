@@ -1,10 +1,40 @@
 #!/usr/bin/env bash
-# fuzz.sh SECONDS [SEED] - random damage to everything that the programs read: records (also with their checksums made right
-# again), text, JSON Lines, compressed files. No program may die by a signal, hang, exit with a status that is not documented,
-# or make a wrong model of it. Inputs that did are kept. BUILD (default build) is where the programs are.
-set -u
+# fuzz.sh SECONDS [SEED] - random damage, for half of the time to everything that the programs read (fuzz.py: records, also with
+# their checksums made right again, text, JSON Lines, compressed files, models), and for the other half inside one process to
+# what the readers of common/ are given (the targets fuzz_*.c, from their corpus on). No program may die by a signal, hang, exit
+# with a status that is not documented, or make a wrong model of it. Inputs that did are kept. BUILD (default build) is where the
+# programs are; FUZZER=libfuzzer: the targets alone, which were linked with libFuzzer. Ends with "N passed, N failed".
+set -u -o pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=${BUILD:-$top/build}
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
 export BUILD LC_ALL=C.UTF-8
-exec python3 "$top/tests/fuzz/fuzz.py" "${1:-60}" "${2:-$RANDOM$RANDOM}"
+# A request for more memory than there is must fail as malloc does, not end the target.
+export ASAN_OPTIONS=allocator_may_return_null=1
+seconds=${1:-60}
+export SEED=${2:-$((RANDOM * 32768 + RANDOM))}
+targets=("$top"/tests/fuzz/fuzz_*.c)
+each=$((seconds / 2 / ${#targets[@]} + 1))
+[ "${FUZZER:-}" != libfuzzer ] || each=$((seconds / ${#targets[@]} + 1))
+kept=$(mktemp -d "${TMPDIR:-/tmp}/bpe-fuzz-XXXXXX")
+passed=0 failed=0
+for target in "${targets[@]}"; do
+    name=$(basename "$target" .c)
+    corpus=$top/tests/fuzz/corpus/${name#fuzz_}
+    echo "== $name, $each s, seed $SEED"
+    if [ "${FUZZER:-}" = libfuzzer ]; then
+        mkdir "$kept/$name" # what it finds worth keeping; the corpus stays as it is
+        "$BUILD/tests/fuzz/$name" -seed=$((SEED % 2147483647 + 1)) -max_total_time="$each" -timeout=20 -rss_limit_mb=4096 \
+            -print_final_stats=1 -verbosity=0 -artifact_prefix="$kept/$name-" "$kept/$name" "$corpus"
+    else
+        (cd "$kept" && "$BUILD/tests/fuzz/$name" -s "$each" "$corpus")
+    fi && passed=$((passed + 1)) || failed=$((failed + 1))
+    rm -rf "${kept:?}/$name"
+done
+rmdir "$kept" 2>/dev/null || echo "failing inputs are in $kept"
+if [ "${FUZZER:-}" != libfuzzer ]; then
+    echo "== the programs, $((seconds / 2)) s, seed $SEED"
+    python3 "$top/tests/fuzz/fuzz.py" $((seconds / 2)) "$SEED" && passed=$((passed + 1)) || failed=$((failed + 1))
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

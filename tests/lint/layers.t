@@ -13,6 +13,7 @@ declare -A may=(
     [sys]="sys"
     [unicode]="unicode sys"
     [io]="io sys"
+    [cli]="cli io sys"
     [json]="json unicode io sys"
     [core]="core sys"
     [scan]="scan core unicode sys"

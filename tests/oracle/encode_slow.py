@@ -11,7 +11,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from lib import BYTE, spell  # noqa: E402
+from lib import BYTE  # noqa: E402
 
 LETTER, NUMBER, SPACE = "[A-Za-zéü語誩]", "[0-9]", "[ \t\n\v\f\r]"
 KNOWN = re.compile("[\0-\x7féü語誩🩩\ufffd]*")

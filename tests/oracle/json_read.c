@@ -1,10 +1,10 @@
 /* json_read.c - what our reader makes of JSON, for tests/cli/jsonr.py to compare with Python's json module.
  *
- *     json_read < lines      a line each: N HEX, a document of which the reader gets the first N bytes and then the rest
+ *     json_read < lines      a line each: N HEX, a document of which the reader gets the first N bytes, then the rest
  *
- * For each document a line: the same JSON without white space, every number as 0; or `bad: ` and the error. Then a tab and
- * the same as a lenient reader sees it. From a file or from memory, item by item, by the functions that take more in one
- * step, or skipped, it must be the same.
+ * For each document a line: the same JSON without white space, every number as 0; or `bad: ` and the error. Then a tab
+ * and the same as a lenient reader sees it. From a file or from memory, item by item, by the functions that take more
+ * in one step, or skipped, it must be the same.
  */
 #include "json/json_read.h"
 #include "json/json_write.h"

@@ -5,7 +5,7 @@
 #include "learn_io.h"
 
 /* The bytes of a merge's two halves and of the merge, from those of the merges before it. */
-static void print_merges(const struct learn_merge *m, size_t n)
+static void print_merges(const struct merge *m, const uint64_t *counts, size_t n)
 {
     struct bytes *token = must(calloc(256 + n, sizeof *token));
     for (size_t i = 0; i < 256; i++) {
@@ -20,7 +20,7 @@ static void print_merges(const struct learn_merge *m, size_t n)
         put_hex(left.p, left.len);
         putchar(' ');
         put_hex(right.p, right.len);
-        printf(" %llu\n", (unsigned long long)m[k].count);
+        printf(" %llu\n", (unsigned long long)counts[k]);
     }
     for (size_t i = 0; i < 256 + n; i++)
         free(token[i].p);
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
     struct err e = {0};
     struct bytes word;
     uint64_t count;
-    const struct learn_merge *m;
+    struct merge *m = NULL;
     size_t n;
     struct learner *l = learner_new(&e);
     while (l && !e.code && read_word(&word, &count)) {
@@ -55,7 +55,8 @@ int main(int argc, char **argv)
         free(word.p);
     }
     if (!e.code && !learner_run(l, &o, &m, &n, &e))
-        print_merges(m, n);
+        print_merges(m, learner_counts(l), n);
+    free(m);
     learner_free(l);
     for (size_t i = 0; i < a.n_special; i++)
         free(a.special[i].p);

@@ -194,11 +194,7 @@ def check_round(number):
 
 def main():
     print(f"# tokenizers {tokenizers.__version__}, tiktoken {tiktoken.__version__}")
-    for number in range(ROUNDS):
-        try:
-            check_round(number)
-        except Exception as why:  # a reader that refuses our file is a failed test, not the end of all
-            ok(False, f"round {number}: files are written and read", f"{type(why).__name__}: {why}")
+    lib.rounds(ROUNDS, check_round)
     sys.exit(lib.done())
 
 

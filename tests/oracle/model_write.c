@@ -2,23 +2,23 @@
  *
  *     model_write FORMAT < description > file        FORMAT: json vocab merges readable tiktoken sidecar
  *
- * A line each, in any order but merges in theirs; text is in hexadecimal, symbols are numbered as in model.h:
+ * A line each, in any order but merges in theirs; text is in hexadecimal, symbols are numbered as in core/merge.h:
  *
  *     pattern NAME     regex HEX     special HEX     merge LEFT RIGHT     special-first     strings
  *
  * Exit status: that of the writer's error, 64 for a bad description.
  */
-#include "model/model_write.h"
 #include "io/fd.h"
 #include "model/assign_ids.h"
+#include "model/formats.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct input {
-    struct trained m;
-    struct trained_merge *merges;
+    struct learned m;
+    struct merge *merges;
     struct str *special;
     size_t merges_cap, special_cap;
     struct str *regex;
@@ -48,7 +48,7 @@ static unsigned char *from_hex(const char *hex, size_t *len)
 
 static int take_line(struct input *in, char *line, struct err *e)
 {
-    struct trained *m = &in->m;
+    struct learned *m = &in->m;
     char *arg = strchr(line, ' ');
     if (arg)
         *arg++ = '\0';
@@ -74,7 +74,7 @@ static int take_line(struct input *in, char *line, struct err *e)
         if (array_grow(&in->merges, &in->merges_cap, m->n_merges + 1, sizeof *in->merges, "merges", e))
             return -1;
         char *end;
-        struct trained_merge *g = &in->merges[m->n_merges++];
+        struct merge *g = &in->merges[m->n_merges++];
         g->left = (uint32_t)strtoul(arg, &end, 10);
         g->right = (uint32_t)strtoul(end, NULL, 10);
         if (g->left >= 255 + m->n_merges || g->right >= 255 + m->n_merges)
@@ -104,26 +104,34 @@ static int read_model(struct input *in, struct err *e)
     return rc;
 }
 
-static int write_model(const char *format, const struct trained *t, struct buf *out, struct err *e)
+/* The file of a format that ends with a suffix. */
+static int write_model(const char *what, const struct learned *l, struct buf *out, struct err *e)
 {
-    static const char *const names[] = {"json", "vocab", "merges", "readable", "tiktoken", "sidecar"};
-    static const enum model_format kinds[] = {MODEL_JSON,   MODEL_GPT2,     MODEL_GPT2,
-                                              MODEL_MERGES, MODEL_TIKTOKEN, MODEL_TIKTOKEN};
-    int (*const put[])(struct buf *, const struct model *, struct err *) = {
-        model_put_json, model_put_vocab, model_put_merges, model_put_readable, model_put_tiktoken};
+    static const struct {
+        const char *what, *format, *suffix;
+    } all[] = {{"json", "json", ""},       {"vocab", "gpt2", "/vocab.json"}, {"merges", "gpt2", "/merges.txt"},
+               {"readable", "merges", ""}, {"tiktoken", "tiktoken", ""},     {"sidecar", "tiktoken", ".json"}};
+    struct model_files files = {.alone = !strcmp(what, "tiktoken")};
+    const struct model_format *f;
     struct model m;
-    struct buf ranks = {0};
-    size_t i = 0;
-    while (i < 6 && strcmp(format, names[i]) != 0)
+    size_t i = 0, k = 0;
+    while (i < sizeof all / sizeof *all && strcmp(what, all[i].what) != 0)
         i++;
-    if (i == 6)
+    if (i == sizeof all / sizeof *all)
         give_up("unknown format");
-    if (trained_model(&m, t, kinds[i], e))
+    while ((f = model_format_at(k)) && strcmp(f->name, all[i].format) != 0)
+        k++;
+    if (!f)
+        give_up("unknown format");
+    if (assign_ids(&m, l, f, e))
         return -1;
-    int rc = i < 5 ? put[i](out, &m, e) : model_put_tiktoken(&ranks, &m, e) || model_put_sidecar(out, &m, &ranks, e);
-    buf_free(&ranks);
+    int rc = f->write(&files, &m, e);
+    for (k = 0; k < files.n && !rc; k++)
+        if (!strcmp(files.file[k].suffix, all[i].suffix))
+            rc = buf_put(out, files.file[k].bytes.p, files.file[k].bytes.len, e);
+    model_files_free(&files);
     model_free(&m);
-    return rc ? -1 : 0;
+    return rc;
 }
 
 int main(int argc, char **argv)

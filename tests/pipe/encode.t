@@ -75,8 +75,8 @@ done
 
 # ---- What fails ----
 
-# fails CODE NAME ARGS...: exits with CODE and a message, which is put into the file err, and neither makes nor changes PATH.
-fails() {
+# fails_whole CODE NAME ARGS...: exits with CODE and a message, which is put into the file err, and neither makes nor changes PATH.
+fails_whole() {
     local want=$1 name=$2 code
     shift 2
     echo old >kept
@@ -84,24 +84,24 @@ fails() {
     code=$?
     is "$code $(cat kept) $(ls kept.* 2>/dev/null)" "$want old " "$name: $want, and -o is as it was"
 }
-fails 66 "a missing file" -m m.json large.txt none.txt
+fails_whole 66 "a missing file" -m m.json large.txt none.txt
 is "$(cat err)" "bpe-chunk: none.txt: cannot open: No such file or directory" "a missing file: one message"
-fails 66 "a missing model" -m none.json large.txt
-fails 64 "no model" large.txt
-fails 64 "an unknown option" -m m.json --frobnicate large.txt
-fails 64 "-j 0" -m m.json -j 0 large.txt
-fails 64 "wrong use of a program" -m m.json -d u8 large.txt
-fails 64 "wrong use of a program, standard input" -m m.json -d u8 - <large.txt
+fails_whole 66 "a missing model" -m none.json large.txt
+fails_whole 64 "no model" large.txt
+fails_whole 64 "an unknown option" -m m.json --frobnicate large.txt
+fails_whole 64 "-j 0" -m m.json -j 0 large.txt
+fails_whole 64 "wrong use of a program" -m m.json -d u8 large.txt
+fails_whole 64 "wrong use of a program, standard input" -m m.json -d u8 - <large.txt
 like "$(cat err)" "bpe-encode: -d u8: *" "wrong use of a program, standard input: says so"
-fails 64 "no such separator" -m m.json --eot=after --eot-token=nope large.txt
+fails_whole 64 "no such separator" -m m.json --eot=after --eot-token=nope large.txt
 # The last byte, and one in the first part.
 printf '\351' | cat large.txt - >latin1.txt
-fails 65 "invalid UTF-8 at the end" -m m.json latin1.txt
+fails_whole 65 "invalid UTF-8 at the end" -m m.json latin1.txt
 is "$(cat err)" "bpe-encode: latin1.txt: byte $(wc -c <large.txt): invalid UTF-8 (0xE9); see --invalid" "with bpe-encode's message"
 (cat small.txt; printf '\351'; cat latin1.txt) >latin1s.txt
-fails 65 "invalid UTF-8 in two parts" -m m.json latin1s.txt
+fails_whole 65 "invalid UTF-8 in two parts" -m m.json latin1s.txt
 is "$(cat err)" "bpe-encode: latin1s.txt: byte $(wc -c <small.txt): invalid UTF-8 (0xE9); see --invalid" "the first is told"
-fails 65 "invalid UTF-8 in a pipe" -m m.json - <latin1.txt
+fails_whole 65 "invalid UTF-8 in a pipe" -m m.json - <latin1.txt
 is "$(cat err)" "bpe-encode: standard input: byte $(wc -c <large.txt): invalid UTF-8 (0xE9); see --invalid" "with one message"
 for invalid in replace skip bytes; do
     bpe-encode -m m.json --invalid=$invalid latin1s.txt >want.invalid
@@ -109,7 +109,15 @@ for invalid in replace skip bytes; do
     ok $? "--invalid=$invalid"
 done
 "$encode" -m m.json -o nowhere/ids small.txt 2>err
-is "$? $(cat err)" "73 encode: nowhere/ids: cannot create" "a directory that is not there"
+is "$? $(cat err)" "73 bpe encode: nowhere/ids: cannot create: No such file or directory" "a directory that is not there"
+mkdir full
+"$encode" -m m.json -o full small.txt 2>err
+is "$? $(cat err)" "73 bpe encode: full: cannot create: Is a directory" "a directory in its place"
+"$encode" --model m.json --jobs 2 --eot after --dtype u32 --output got small.txt
+bpe-encode -m m.json --eot=after -d u32 small.txt | cmp - got
+ok $? "arguments of long options as words of their own"
+"$encode" -m m.json -f text small.txt 2>err
+is "$? $(cat err)" "64 bpe encode: unknown option -f; see --help" "options of bpe-encode that are not for it"
 if [ -e /dev/full ]; then
     "$encode" -m m.json -j 2 large.txt >/dev/full 2>err
     is $? 74 "a full disk"
@@ -119,12 +127,12 @@ fi
 "$encode" -m m.json -j 2 large.txt 2>err | head -c 1000 | cmp - <(head -c 1000 want.large)
 is "${PIPESTATUS[*]} $(cat err)" "141 0 0 " "a reader that goes away: no complaint"
 
-# A worker, or bpe-chunk, that is killed: the first time that it is started.
+# A worker, or bpe-chunk, that is killed: the first time that it is started to do its work.
 for victim in bpe-encode bpe-chunk; do
     mkdir "fake.$victim"
     cat >"fake.$victim/$victim" <<EOF
 #!/bin/sh
-if mkdir '$PWD/fake.$victim/was' 2>/dev/null; then
+if [ "\$1" != -h ] && mkdir '$PWD/fake.$victim/was' 2>/dev/null; then
     printf x
     kill -9 \$\$
 fi
@@ -134,7 +142,7 @@ EOF
     for how in small.txt -; do
         rm -rf "fake.$victim/was"
         PATH=$PWD/fake.$victim:$PATH "$encode" -j 2 -m m.json -o kept $how <large.txt >out 2>err
-        like "$? $(cat err) $(cat kept)" "137 *encode: a process was killed by signal 9 old" \
+        like "$? $(cat err) $(cat kept)" "137 *bpe encode: a process was killed by signal 9 old" \
             "$victim is killed, $how: says so, and -o is as it was"
     done
 done

@@ -122,7 +122,7 @@ bpe-count todo >out 2>err
 is "$? $(cat err)" "65 bpe-count: value.txt: changed since bpe-chunk read it ($(stat -c %s value.txt) bytes now, $(stat -c %s value.txt) then); run bpe-chunk again" \
     "but not from a file that has changed"
 bpe-chunk --only=todo value.txt >out 2>err
-is "$? $(cat err)" "65 bpe-chunk: value.txt: changed since it was cut into chunks; start the whole run again with bpe-chunk (pipelines/vocab.mk, which keeps a sum of each file, counts again only what changed)" \
+is "$? $(cat err)" "65 bpe-chunk: value.txt: changed since it was cut into chunks; start the whole run again with bpe-chunk (vocab.mk, which keeps a sum of each file, counts again only what changed; see bpe(7))" \
     "  and bpe-chunk --only says what to do then"
 for packed in "zstd -q" "gzip -k"; do
     rm -f value.txt.*

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # One result: however the work is cut, dealt out, repeated and added up, the model and the words of the sum are the same bytes.
 . "$(dirname "$0")/../lib.sh"
+random_seed
 export BUILD
 shopt -s lastpipe # what ends a pipe is this shell, so that its tests count
-shopt -s lastpipe # the last command of a pipeline counts its tests here
 
 # tail_of NAME: counts on standard input must become the model want.json and the words want.words.
 tail_of() {
@@ -50,9 +50,9 @@ all_ways() {
     printf '%s\n' piece.?? | xargs -P4 -I{} sh -c 'bpe-count {} >{}.counts'
     cat piece.*.counts | tail_of "$f: split -n l/7, xargs -P to files"
     printf '%s\n' piece.?? | xargs -P4 -n1 bpe-count | tail_of "$f: split -n l/7, xargs -P into one pipe"
-    shuf chunks | bpe-count | tail_of "$f: chunks shuffled"
-    shuf chunks >chunks2 && cat chunks chunks2 | bpe-count | tail_of "$f: chunks twice, by one process"
-    cat piece.*.counts | shuf | tail_of "$f: counts shuffled"
+    shuffle chunks | bpe-count | tail_of "$f: chunks shuffled"
+    shuffle chunks >chunks2 && cat chunks chunks2 | bpe-count | tail_of "$f: chunks twice, by one process"
+    cat piece.*.counts | shuffle | tail_of "$f: counts shuffled"
     printf '%s\n' piece.?? piece.?? | xargs -P4 -n1 bpe-count | tail_of "$f: each part counted twice"
     for i in piece.??; do bpe-count <"$i" | bpe-sum --partial >"$i.sum" 2>/dev/null; done
     cat piece.*.sum | tail_of "$f: a sum of partial sums"
@@ -126,7 +126,7 @@ wanted joined.txt
 bpe-chunk doc.* | bpe-count | tail_of "100 files"
 fan "100 files, parallel" "" doc.*
 fan "100 files --inline, parallel --block 64K" "--block 64K" --inline doc.*
-bpe-chunk doc.* | bpe-count >counts && find . -name 'doc.*' | shuf | xargs bpe-chunk | bpe-count | tail_of "100 files in another order"
+bpe-chunk doc.* | bpe-count >counts && find . -name 'doc.*' | shuffle | xargs bpe-chunk | bpe-count | tail_of "100 files in another order"
 find . -name 'doc.*' -delete
 
 # Patterns and rules.
@@ -139,9 +139,9 @@ for rules in "-p gpt2" "-p cl100k" "-p cl100k-tiktoken" "-p o200k" "-p deepseek-
     wanted "$@" more.txt
     ok $? "$rules: single processes"
     fan "$rules: parallel" "--block 16K" -b 8K "$@" more.txt
-    bpe-chunk "$@" --inline -b 4K more.txt | shuf | bpe-count | tail_of "$rules: --inline, shuffled"
+    bpe-chunk "$@" --inline -b 4K more.txt | shuffle | bpe-count | tail_of "$rules: --inline, shuffled"
     # shellcheck disable=SC2002
-    cat more.txt | bpe-chunk "$@" -b 64K | bpe-count | shuf | tail_of "$rules: standard input, counts shuffled"
+    cat more.txt | bpe-chunk "$@" -b 64K | bpe-count | shuffle | tail_of "$rules: standard input, counts shuffled"
 done
 
 # JSON Lines of the same documents.
@@ -186,7 +186,7 @@ for f in en.txt multi.txt; do
     rm piece.*
     tail_of "$f: --inline, split, xargs -P into one pipe" <counts
     bpe-sum -S 1M -T . <counts | tail_of "$f: bpe-sum -S 1M"
-    shuf counts | tail_of "$f: counts shuffled"
+    shuffle counts | tail_of "$f: counts shuffled"
     rm counts
     zstd -q -1 -c <$f | zstdcat | bpe-chunk | bpe-count | tail_of "$f: zstdcat"
     sed 's/<|endoftext|>//g' $f >whole.txt

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """peak.py COMMAND... - runs a command and prints the most memory (RSS, in KiB) that it took. Its output goes nowhere."""
-import os
 import resource
 import subprocess
 import sys

@@ -10,34 +10,108 @@ text 3 60000 >c.txt
 touch -d 2020-01-01 a.txt b.txt c.txt
 line a.txt b.txt >plain.json || exit 1
 
-if command -v parallel >/dev/null; then
-    for script in train train-xargs; do
-        "$P/$script" -v 1000 a.txt b.txt >got.json
-        is $? 0 "$script: done"
-        same plain.json got.json "$script: the model of the plain line"
-        cat a.txt b.txt | "$P/$script" -j 3 -v1000 -o stdin.json -
-        bpe-chunk - < <(cat a.txt b.txt) | bpe-count | bpe-sum | bpe-merge -v 1000 >want.json
-        same want.json stdin.json "$script: standard input, -j, -o"
-        "$P/$script" -v 1k -p cl100k -s '<|endoftext|>' -s X -b 4K --tie=lex -f merges -S 1M a.txt >got.merges
-        bpe-chunk -p cl100k -s '<|endoftext|>' -s X a.txt | bpe-count | bpe-sum | bpe-merge -v 1000 --tie=lex -f merges >want.merges
-        same want.merges got.merges "$script: options go to the program they are for"
-        "$P/$script" -v 1000 none.txt >out 2>err
-        is $? 66 "$script: a missing file is 66"
-        is "$(cat out)" "" "$script: and no model"
-        printf 'caf\351' >latin1.txt
-        "$P/$script" -v 1000 latin1.txt >out 2>err
-        is "$? $(tail -n 1 err)" "65 bpe-merge: latin1.txt: byte 3: invalid UTF-8 (0xE9); see --invalid" "$script: bad text is 65"
-        "$P/$script" a.txt >out 2>err
-        is $? 64 "$script: no -v is 64"
-        "$P/$script" -v 1000 --frobnicate a.txt >out 2>err
-        is $? 64 "$script: an unknown option is 64"
-        "$P/$script" -v 10 a.txt >out 2>err
-        is $? 64 "$script: wrong use of a program is its code"
+# How the line is spread: train alone, or with --fan-out.
+hows=(auto xargs none)
+if command -v parallel >/dev/null; then hows+=(parallel); else skip "train --fan-out=parallel" "GNU parallel is not installed"; fi
+printf 'caf\351' >latin1.txt
+cat a.txt b.txt >ab.txt
+bpe-chunk - <ab.txt | bpe-count | bpe-sum | bpe-merge -v 1000 >stdin.json
+bpe-chunk -p cl100k -s '<|endoftext|>' -s X a.txt | bpe-count | bpe-sum | bpe-merge -v 1000 --tie=lex -f merges >want.merges
+for how in "${hows[@]}"; do
+    train=("$P/train" "--fan-out=$how")
+    name="train --fan-out=$how"
+    "${train[@]}" -v 1000 -j 2 a.txt b.txt >got.json
+    is $? 0 "$name: done"
+    same plain.json got.json "$name: the model of the plain line"
+    "${train[@]}" -j 3 -v1000 -o got.json - < <(cat ab.txt)
+    same stdin.json got.json "$name: standard input, -j, -o"
+    "${train[@]}" -v 1k -p cl100k -s '<|endoftext|>' -s X -b 4K --tie=lex -f merges -S 1M a.txt >got.merges
+    same want.merges got.merges "$name: options go to the program they are for"
+    "${train[@]}" --vocab-size 1k --pattern cl100k --special '<|endoftext|>' --special=X --block=4K --tie lex --format=merges \
+        --memory 1M --jobs 3 --output got.merges a.txt
+    same want.merges got.merges "$name: long options, with their argument after = or as the next word"
+    "${train[@]}" -v 1000 -j 2 none.txt >out 2>err
+    is "$? $(cat out)" "66 " "$name: a missing file is 66, and no model"
+    "${train[@]}" -v 1000 -j 2 latin1.txt >out 2>err
+    is "$? $(tail -n 1 err)" "65 bpe-merge: latin1.txt: byte 3: invalid UTF-8 (0xE9); see --invalid" "$name: bad text is 65"
+    "${train[@]}" -v 1000 -j 2 a.txt b.txt <&- | cmp - plain.json
+    ok $? "$name: standard input is closed"
+    "${train[@]}" -v 10 a.txt >out 2>err
+    is $? 64 "$name: wrong use of a program is its code"
+done
+fails 64 "bpe train: how large a vocabulary? give -v N; see --help" "$P/train" a.txt
+fails 64 "bpe train: unknown option --frobnicate=1; see --help" "$P/train" -v 1000 --frobnicate=1 a.txt
+fails 64 "bpe train: unknown option -Z; see --help" "$P/train" -v 1000 -Z a.txt
+fails 64 "bpe train: option --inline takes no argument; see --help" "$P/train" -v 1000 --inline=yes a.txt
+fails 64 "bpe train: option -v needs an argument; see --help" "$P/train" a.txt -v
+fails 64 "bpe train: --fan-out=slurm: must be one of auto, xargs, parallel, none" "$P/train" -v 1000 --fan-out=slurm a.txt
+fails 64 "bpe train: -j 0: not a number of jobs" "$P/train" -v 1000 -j 0 a.txt
+"$P/train" -v 1000 -- a.txt b.txt | cmp - plain.json
+ok $? "train: -- ends the options"
+
+# Every option that bpe-chunk, bpe-sum and bpe-merge say they have is known to train.
+unknown=
+for program in bpe-chunk bpe-sum bpe-merge; do
+    for option in $("$program" -h | sed -nE 's/^  (-.|   ),? (--[a-z-]+(\[?=)?).*/\1 \2/p' | tr '[' ' '); do
+        case $option in --help | --version | -h | =) continue ;; esac
+        # shellcheck disable=SC2046
+        "$P/train" "${option%=}" $([ "$option" = "${option%=}" ] || echo 1) -v 1 none.txt 2>&1 | grep -q 'unknown option' &&
+            unknown+=" $option"
     done
-else
-    skip "train" "GNU parallel is not installed"
+done
+is "$unknown" "" "train: takes every option of the programs"
+
+# What train picks: programs that say they were called.
+mkdir called
+for program in xargs parallel; do
+    cat >called/$program <<END
+#!/bin/sh
+echo $program >>called.log
+PATH=\${PATH#*:} exec $program "\$@"
+END
+    chmod +x called/$program
+done
+picks() { # WANTED ARGS...
+    local want=$1
+    shift
+    : >called.log
+    PATH=$PWD/called:$PATH "$P/train" -v 1000 -o picked.json "$@" </dev/null 2>/dev/null
+    is "$? $(cat called.log)" "0 $want" "train picks ${want:-one process}: ${*//"$PWD/"}"
+}
+gzip -k a.txt
+picks xargs -j 2 a.txt b.txt
+picks "" -j 1 a.txt
+if command -v parallel >/dev/null; then
+    picks parallel -j 2 a.txt.gz
+    picks parallel -j 2 --inline a.txt
+    picks parallel -j 2
 fi
-is "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'bpe-train-*' -newer a.txt | wc -l)" 0 "train-xargs: leaves nothing behind"
+mkdir system # all that train needs but GNU parallel
+for program in bash sh env cat dirname getconf sed mktemp rm split wc xargs; do
+    ln -s "$(command -v $program)" system
+done
+PATH=$BUILD:$PWD/system "$P/train" -v 1000 -j 2 a.txt.gz b.txt | cmp - plain.json
+ok $? "train without GNU parallel: compressed text by one process"
+PATH=$BUILD:$PWD/system fails 127 "bpe train: parallel is not installed, or not on PATH" "$P/train" -v 1000 --fan-out=parallel a.txt
+mkdir alone
+ln -s "$BUILD/bpe-chunk" "$BUILD/bpe-sum" "$BUILD/bpe-merge" alone
+PATH=$PWD/alone:$PWD/system fails 127 "bpe train: bpe-count is not installed, or not on PATH" "$P/train" -v 1000 a.txt
+is "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'bpe-train-*' -newer a.txt | wc -l)" 0 "train: leaves nothing behind"
+
+# A signal to train ends the processes of the line: a bpe-count that would not end by itself.
+mkdir slow
+printf '#!/bin/sh\ntrap "echo ended >>ended; exit" HUP TERM\ncat >/dev/null\necho started >started\nwhile :; do sleep 0.1; done\n' >slow/bpe-count
+chmod +x slow/bpe-count
+for how in "${hows[@]}"; do
+    rm -f started ended
+    PATH=$PWD/slow:$PATH "$P/train" -v 1000 -j 2 --fan-out="$how" -o killed.json a.txt 2>/dev/null </dev/null &
+    for _ in $(seq 100); do [ -e started ] || sleep 0.1; done
+    kill $!
+    wait $!
+    is "$? $(ls killed.json* 2>/dev/null)" "143 " "train --fan-out=$how: ended by a signal: 143, and no model"
+    for _ in $(seq 50); do [ -e ended ] || sleep 0.1; done
+    is "$(head -n 1 ended)" ended "train --fan-out=$how: so is its bpe-count"
+done
 
 vocab() {
     make -s -f "$P/vocab.mk" CORPUS='a.txt b.txt c.txt' V=1000 "$@"
@@ -63,8 +137,8 @@ rm tokenizer.json
 printf 'caf\351' >c.txt
 vocab CHUNK='-p cl100k' >out 2>err
 is $? 2 "vocab.mk: bad text fails"
-is "$(ls tokenizer.json counts/c.txt.counts.tmp 2>/dev/null)" "" "vocab.mk: and leaves no model and no part of one"
-bpe-view --check counts/c.txt.counts >/dev/null && bpe-view --check counts/corpus.sum >/dev/null
+is "$(ls tokenizer.json vocab.work/c.txt.counts.tmp 2>/dev/null)" "" "vocab.mk: and leaves no model and no part of one"
+bpe-view --check vocab.work/c.txt.counts >/dev/null && bpe-view --check vocab.work/corpus.sum >/dev/null
 ok $? "vocab.mk: what is there is complete"
 
 if command -v parallel >/dev/null; then
@@ -84,6 +158,9 @@ if command -v parallel >/dev/null; then
     fi
 fi
 
+mkdir kept && vocab WORK=kept/counts OUT=kept/model.json >/dev/null 2>&1
+is "$(ls -d counts 2>/dev/null)" "" "vocab.mk: no directory named counts"
+
 # describe, by hand: "aaab" twice and "ab" once; merges a a, aa a? no: (a,a) 4, (a,b) 3.
 printf 'aaab<|endoftext|>aaab<|endoftext|>ab' >tiny.txt
 bpe-chunk tiny.txt | bpe-count | bpe-sum >tiny.sum
@@ -92,5 +169,33 @@ like "$("$P/describe" tiny.sum tiny.json)" "*vocabulary           258 tokens*tok
     "describe: bytes per token"
 bpe-merge -v 258 --merges=string tiny.sum >tiny2.json
 is "$("$P/describe" tiny.sum tiny2.json)" "$("$P/describe" tiny.sum tiny.json)" "describe: merges as strings"
+printf a >one.txt
+bpe-chunk one.txt | bpe-count | bpe-sum >one.sum
+like "$("$P/describe" one.sum tiny.json)" "text                 1 byte*" "describe: 1 byte"
+"$P/describe" --help >out 2>err
+is "$? $(head -n 1 out)" "0 usage: bpe describe SUM TOKENIZER.JSON" "describe: --help is 0"
+refuses 64 "bpe describe: a sum and a tokenizer.json are wanted; see --help" "$P/describe" tiny.sum
+bpe-chunk -p cl100k tiny.txt | bpe-count | bpe-sum >cl100k.sum
+bpe-merge -v 258 cl100k.sum >cl100k.json
+refuses 65 "bpe describe: tiny.sum was counted by pattern=gpt2, and cl100k.json splits text by pattern=cl100k: *" \
+    "$P/describe" tiny.sum cl100k.json
+refuses 65 "bpe describe: cl100k.sum was counted by pattern=cl100k, and tiny.json splits text by pattern=gpt2: *" \
+    "$P/describe" cl100k.sum tiny.json
+bpe-chunk -e '[a-z ]+' tiny.txt | bpe-count | bpe-sum >regex.sum
+bpe-merge -v 258 regex.sum >regex.json
+refuses 65 "*counted by pattern=gpt2, and regex.json splits text by regex=?a-z ?+: *" "$P/describe" tiny.sum regex.json
+"$P/describe" regex.sum regex.json >out 2>err
+is "$? $(cat err)" "0 " "describe: a sum and a model by the same regex"
+bpe-chunk -s B -s A tiny.txt | bpe-count | bpe-sum >specials.sum
+bpe-merge -v 259 specials.sum >specials.json
+"$P/describe" specials.sum specials.json >out 2>err
+is "$? $(cat err)" "0 " "describe: several special tokens"
+"$P/describe" specials.sum tiny.json >out 2>err
+like "$? $(cat err)" "0 bpe describe: specials.sum was counted with other special tokens than tiny.json has*" \
+    "describe: says that special tokens differ"
+refuses 66 "bpe-chunk: none.json: cannot open: *" "$P/describe" tiny.sum none.json
+refuses 66 "bpe-view: none.sum: cannot open: *" "$P/describe" none.sum tiny.json
+bpe-model -f gpt2 -o tiny.gpt2 tiny.json
+refuses 65 "bpe describe: tiny.gpt2: no tokenizer.json*" "$P/describe" tiny.sum tiny.gpt2
 
 done_testing

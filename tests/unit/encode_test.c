@@ -17,8 +17,8 @@ enum { MOST_MERGES = 60, MOST_IDS = 256 + MOST_MERGES + 20, MOST_LEN = 40, LONGE
 struct maker {
     struct model model;
     struct model_token token[MOST_IDS];
-    struct model_merge merge[MOST_MERGES];
-    unsigned char bytes[MOST_IDS][MOST_LEN];
+    struct merge merge[MOST_MERGES];
+    unsigned char bytes[MOST_IDS][MOST_LEN + MODEL_PAD];
     unsigned letters; /* words are of this many different bytes */
 };
 
@@ -84,7 +84,7 @@ static void make_model(struct maker *m, bool by_rank, bool proper)
             made[n_made++] = result = add_token(m, ids[used++], both, len);
         else if (by_rank)
             continue;
-        m->merge[m->model.n_merges++] = (struct model_merge){left, right, result};
+        m->merge[m->model.n_merges++] = (struct merge){left, right, result};
     }
     for (size_t i = rnd(5); i-- > 0;) { /* tokens that no merge makes */
         unsigned char p[6];
@@ -108,7 +108,7 @@ static void make_model(struct maker *m, bool by_rank, bool proper)
     } else if (!proper) {
         for (size_t i = m->model.n_merges ? rnd(9) : 0; i-- > 0;) {
             size_t a = rnd(m->model.n_merges), b = rnd(m->model.n_merges);
-            struct model_merge x = m->merge[a];
+            struct merge x = m->merge[a];
             m->merge[a] = m->merge[b];
             m->merge[b] = x;
         }
@@ -257,12 +257,16 @@ int main(void)
         struct seen seen = {0}, seen_long = {0};
         /* Few models in random order allow longest matches: on until one was seen. */
         for (int i = 0; i < (seen.longest ? 200 : 3000) && right && right_long; i++) {
+            struct err e;
             make_model(&m, by_rank, proper);
+            if (model_index(&m.model, &e))
+                abort();
             right = test_words(&m, 130, 50, &seen);
             if (i % 6 == 0)
                 right_long = test_words(&m, 120, 400, &seen_long);
             if (i % 60 == 0)
                 right_all = right_all && test_encoder(&m, i % 120 == 0);
+            token_index_free(&m.model.index);
         }
         const char *what = by_rank ? "by rank" : "by a list",
                    *order = proper ? "as trainers make them" : "in any order";

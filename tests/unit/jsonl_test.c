@@ -1,6 +1,6 @@
-/* jsonl_test.c - JSON Lines: fields, duplicates, escapes, what is no text, and what lies after a line; and JSON read from
- * memory, on which it rests. Each line is read at the very end of what may be read, several times: what the padding holds
- * must make no difference. */
+/* jsonl_test.c - JSON Lines: fields, duplicates, escapes, what is no text, and what lies after a line; and JSON read
+ * from memory, on which it rests. Each line is read at the very end of what may be read, several times: what the
+ * padding holds must make no difference. */
 #include "tap.h"
 #include "text/jsonl.h"
 #include "json/json_read.h"

@@ -2,7 +2,8 @@
  * tests/oracle/model_peers.py. */
 #include "core/byte_level.h"
 #include "model/assign_ids.h"
-#include "model/model_write.h"
+#include "model/format_merges.h"
+#include "model/formats.h"
 #include "random.h"
 #include "sys/base64.h"
 #include "sys/sha256.h"
@@ -21,8 +22,8 @@
         (const unsigned char *)(s), sizeof(s) - 1                                                                      \
     }
 
-/* The 256 bytes in GPT-2's order, as GPT-2 spells them. */
-static const char spelled_bytes[] =
+/* The 256 bytes in GPT-2's order, in byte-to-unicode form. */
+static const char all_characters[] =
     "!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~"
     "¡¢£¤¥¦§¨©ª«¬®¯°±²³´µ¶·¸¹º»¼½¾¿ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎ"
     "ÏÐÑÒÓÔÕÖ×ØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõö÷øùúû"
@@ -32,35 +33,46 @@ static const char spelled_bytes[] =
 
 /* ---- Helpers ---- */
 
-/* What is written: a NUL-terminated string, freed by the caller; NULL and *e when the writer fails. */
-typedef int writer(struct buf *out, const struct model *m, struct err *e);
+/* One of the files that a model is written to. */
+struct file {
+    const char *format, *suffix;
+};
 
-/* Appends what the writer makes of what was trained. */
-static int put_trained(writer *put, struct buf *out, const struct trained *t, struct err *e)
+static const struct file TOKENIZER_JSON = {"json", ""}, VOCAB_JSON = {"gpt2", "/vocab.json"},
+                         MERGES_TXT = {"gpt2", "/merges.txt"}, TIKTOKEN = {"tiktoken", ""},
+                         SIDECAR = {"tiktoken", ".json"}, MERGES = {"merges", ""};
+
+static const struct model_format *format_named(const char *name)
+{
+    size_t i = 0;
+    while (strcmp(model_format_at(i)->name, name) != 0)
+        i++;
+    return model_format_at(i);
+}
+
+/* Appends the file made of what was learned. */
+static int put_file(struct file file, struct buf *out, const struct learned *l, struct err *e)
 {
     struct model m;
-    if (trained_model(&m, t, put == model_put_tiktoken ? MODEL_TIKTOKEN : MODEL_JSON, e))
+    const struct model_format *f = format_named(file.format);
+    struct model_files files = {.alone = !*file.suffix};
+    if (assign_ids(&m, l, f, e))
         return -1;
-    int rc = put(out, &m, e);
+    int rc = f->write(&files, &m, e);
+    for (size_t i = 0; i < files.n && !rc; i++)
+        if (!strcmp(files.file[i].suffix, file.suffix))
+            rc = buf_put(out, files.file[i].bytes.p, files.file[i].bytes.len, e);
+    model_files_free(&files);
     model_free(&m);
     return rc;
 }
 
-static int put_sidecar(struct buf *out, const struct trained *t, const struct buf *ranks, struct err *e)
-{
-    struct model m;
-    if (trained_model(&m, t, MODEL_TIKTOKEN, e))
-        return -1;
-    int rc = model_put_sidecar(out, &m, ranks, e);
-    model_free(&m);
-    return rc;
-}
-
-static char *written(writer *put, const struct trained *m, struct err *e)
+/* The same as a string, to be freed; NULL and *e when it cannot be written. */
+static char *written(struct file file, const struct learned *l, struct err *e)
 {
     struct buf b = {0};
     *e = (struct err){0};
-    if (put_trained(put, &b, m, e) || buf_put_byte(&b, '\0', e)) {
+    if (put_file(file, &b, l, e) || buf_put_byte(&b, '\0', e)) {
         buf_free(&b);
         return NULL;
     }
@@ -79,29 +91,29 @@ static void is_text(const char *got, const char *want, const char *name)
     tap_note("want: %.200s", want + i);
 }
 
-static void writes(writer *put, const struct trained *m, const char *want, const char *name)
+static void writes(struct file file, const struct learned *m, const char *want, const char *name)
 {
     struct err e;
-    char *got = written(put, m, &e);
+    char *got = written(file, m, &e);
     is_text(got, want, name);
     if (!got)
         tap_note("%s", e.msg);
     free(got);
 }
 
-static void holds(writer *put, const struct trained *m, const char *part, const char *name)
+static void holds(struct file file, const struct learned *m, const char *part, const char *name)
 {
     struct err e;
-    char *got = written(put, m, &e);
+    char *got = written(file, m, &e);
     if (!tap_ok(got && strstr(got, part), "%s", name))
         tap_note("not found: %s", part);
     free(got);
 }
 
-static void fails(writer *put, const struct trained *m, int code, const char *part, const char *name)
+static void fails(struct file file, const struct learned *m, int code, const char *part, const char *name)
 {
     struct err e;
-    char *got = written(put, m, &e);
+    char *got = written(file, m, &e);
     if (!tap_ok(!got && e.code == code && strstr(e.msg, part), "%s", name))
         tap_note("code %d: %s", e.code, e.msg);
     free(got);
@@ -111,7 +123,7 @@ static void fails(writer *put, const struct trained *m, int code, const char *pa
 static void put_bytes(struct buf *b, bool pretty, unsigned *id, const char *but)
 {
     struct err e;
-    for (const char *p = spelled_bytes; *p;) {
+    for (const char *p = all_characters; *p;) {
         int len = (unsigned char)*p < 0x80 ? 1 : 2;
         if (!but || strncmp(p, but, (size_t)len) || but[len]) {
             const char *quote = *p == '"' || *p == '\\' ? "\\" : "";
@@ -152,15 +164,15 @@ static char *around_bytes(const char *head, bool pretty, const char *tail)
 
 static void test_json(void)
 {
-    static const struct trained_merge merges[] = {{'h', 'e'}, {' ', 't'}, {257, 256}, {'"', '\\'}};
+    static const struct merge merges[] = {{'h', 'e', 256}, {' ', 't', 257}, {257, 256, 258}, {'"', '\\', 259}};
     static const struct str special[] = {SPECIAL("<|end|>")};
-    struct trained m = {.pattern = "bytes"};
+    struct learned m = {.pattern = "bytes"};
     char *want = around_bytes(HEAD_VERSION "  \"added_tokens\": [],\n" HEAD_BYTE_LEVEL("false") HEAD_REST, true,
                               "\n    },\n    \"merges\": []\n  }\n}");
-    writes(model_put_json, &m, want, "tokenizer.json: no merges, no special tokens, pattern bytes");
+    writes(TOKENIZER_JSON, &m, want, "tokenizer.json: no merges, no special tokens, pattern bytes");
     free(want);
 
-    m = (struct trained){.pattern = "gpt2",
+    m = (struct learned){.pattern = "gpt2",
                          .regex = pattern_at(PATTERN_GPT2)->regex,
                          .n_regex = 1,
                          .merges = merges,
@@ -181,17 +193,17 @@ static void test_json(void)
         "\"t\"\n"
         "      ],\n      [\n        \"Ġt\",\n        \"he\"\n      ],\n      [\n        \"\\\"\",\n        \"\\\\\"\n"
         "      ]\n    ]\n  }\n}");
-    writes(model_put_json, &m, want, "tokenizer.json: gpt2, merges, a special token last");
+    writes(TOKENIZER_JSON, &m, want, "tokenizer.json: gpt2, merges, a special token last");
     free(want);
 
     m.special_first = true;
-    holds(model_put_json, &m, "\"vocab\": {\n      \"<|end|>\": 0,\n      \"!\": 1,",
+    holds(TOKENIZER_JSON, &m, "\"vocab\": {\n      \"<|end|>\": 0,\n      \"!\": 1,",
           "special tokens first have the first ids");
-    holds(model_put_json, &m, "{\n      \"id\": 0,\n      \"content\": \"<|end|>\"",
+    holds(TOKENIZER_JSON, &m, "{\n      \"id\": 0,\n      \"content\": \"<|end|>\"",
           "and the same ids in added_tokens");
-    holds(model_put_json, &m, "\"Ń\": 256,\n      \"he\": 257,", "and all others come after them");
+    holds(TOKENIZER_JSON, &m, "\"Ń\": 256,\n      \"he\": 257,", "and all others come after them");
     m.merges_as_strings = true;
-    holds(model_put_json, &m,
+    holds(TOKENIZER_JSON, &m,
           "\"merges\": [\n      \"h e\",\n      \"Ġ t\",\n      \"Ġt he\",\n      \"\\\" \\\\\"\n    ]\n  }\n}",
           "merges as strings");
 }
@@ -199,25 +211,25 @@ static void test_json(void)
 static void test_regex(void)
 {
     static const char regex[] = "\\d|\"é\"|\x01";
-    struct trained m = {.regex = &(struct str){(const unsigned char *)regex, sizeof regex - 1}, .n_regex = 1};
+    struct learned m = {.regex = &(struct str){(const unsigned char *)regex, sizeof regex - 1}, .n_regex = 1};
     const char *want = "  \"pre_tokenizer\": {\n    \"type\": \"Sequence\",\n    \"pretokenizers\": [\n      {\n"
                        "        \"type\": \"Split\",\n        \"pattern\": {\n"
                        "          \"Regex\": \"\\\\d|\\\"é\\\"|\\u0001\"\n        },\n"
                        "        \"behavior\": \"Isolated\",\n        \"invert\": false\n      },\n      {\n"
                        "        \"type\": \"ByteLevel\",\n        \"add_prefix_space\": false,\n"
                        "        \"trim_offsets\": true,\n        \"use_regex\": false\n      }\n    ]\n  },\n";
-    holds(model_put_json, &m, want, "a regex is a Split before ByteLevel");
+    holds(TOKENIZER_JSON, &m, want, "a regex is a Split before ByteLevel");
     m.pattern = "cl100k";
-    holds(model_put_json, &m, want, "so is a built-in pattern other than gpt2");
+    holds(TOKENIZER_JSON, &m, want, "so is a built-in pattern other than gpt2");
 
     static const struct str two[] = {{(const unsigned char *)"a", 1}, {(const unsigned char *)"\\d", 2}};
-    struct trained several = {.pattern = "several", .regex = two, .n_regex = 2};
+    struct learned several = {.pattern = "several", .regex = two, .n_regex = 2};
     want = "      {\n        \"type\": \"Split\",\n        \"pattern\": {\n          \"Regex\": \"a\"\n        },\n"
            "        \"behavior\": \"Isolated\",\n        \"invert\": false\n      },\n"
            "      {\n        \"type\": \"Split\",\n        \"pattern\": {\n          \"Regex\": \"\\\\d\"\n        },\n"
            "        \"behavior\": \"Isolated\",\n        \"invert\": false\n      },\n      {\n"
            "        \"type\": \"ByteLevel\",\n";
-    holds(model_put_json, &several, want, "several regexes are as many Splits");
+    holds(TOKENIZER_JSON, &several, want, "several regexes are as many Splits");
 }
 
 /* ---- Tokens of the same text ---- */
@@ -225,10 +237,11 @@ static void test_regex(void)
 static void test_collisions(void)
 {
     /* "the" from t+he; "ab" twice: a+b (256 + 2), and the same again (256 + 3), which "abc" is made from. */
-    static const struct trained_merge merges[] = {{'h', 'e'}, {'t', 256}, {'a', 'b'}, {'a', 'b'}, {259, 'c'}};
+    static const struct merge merges[] = {
+        {'h', 'e', 256}, {'t', 256, 257}, {'a', 'b', 258}, {'a', 'b', 259}, {259, 'c', 260}};
     static const struct str special[] = {SPECIAL("the"), SPECIAL("a"), SPECIAL("<|x|>"), SPECIAL("a"),
                                          SPECIAL("\xC4\xA0")};
-    struct trained m = {.pattern = "bytes", .merges = merges, .n_merges = COUNT(merges)};
+    struct learned m = {.pattern = "bytes", .merges = merges, .n_merges = COUNT(merges)};
     struct buf want = {0};
     struct err e;
 
@@ -237,7 +250,7 @@ static void test_collisions(void)
     put_bytes(&want, false, &id, NULL);
     buf_put_str(&want, ",\"he\":256,\"the\":257,\"ab\":258,\"abc\":259}", &e);
     buf_put_byte(&want, '\0', &e);
-    writes(model_put_vocab, &m, (char *)want.p, "vocab.json: a token made twice has one id, the next one follows");
+    writes(VOCAB_JSON, &m, (char *)want.p, "vocab.json: a token made twice has one id, the next one follows");
 
     want.len = 0;
     m.special = special;
@@ -248,8 +261,7 @@ static void test_collisions(void)
     buf_put_str(&want, ",\"he\":258,\"ab\":259,\"abc\":260}", &e);
     buf_put_byte(&want, '\0', &e);
     m.special_first = true;
-    writes(model_put_vocab, &m, (char *)want.p,
-           "special tokens first: what looks like one shares its id, ids stay dense");
+    writes(VOCAB_JSON, &m, (char *)want.p, "special tokens first: what looks like one shares its id, ids stay dense");
 
     want.len = 0;
     m.special_first = false;
@@ -258,21 +270,20 @@ static void test_collisions(void)
     put_bytes(&want, false, &id, "a");
     buf_put_str(&want, ",\"he\":255,\"ab\":256,\"abc\":257,\"the\":258,\"a\":259,\"<|x|>\":260}", &e);
     buf_put_byte(&want, '\0', &e);
-    writes(model_put_vocab, &m, (char *)want.p, "special tokens last: the same");
+    writes(VOCAB_JSON, &m, (char *)want.p, "special tokens last: the same");
     buf_free(&want);
 
     m.n_special = COUNT(special);
-    holds(model_put_vocab, &m, ",\"a\":258,\"<|x|>\":259,\"Ġ\":260}",
-          "a special token may look like a byte above ASCII");
-    holds(model_put_json, &m, "\"id\": 260,\n      \"content\": \"Ġ\"", "and is listed with the same id");
-    char *json = written(model_put_json, &m, &e);
+    holds(VOCAB_JSON, &m, ",\"a\":258,\"<|x|>\":259,\"Ġ\":260}", "a special token may look like a byte above ASCII");
+    holds(TOKENIZER_JSON, &m, "\"id\": 260,\n      \"content\": \"Ġ\"", "and is listed with the same id");
+    char *json = written(TOKENIZER_JSON, &m, &e);
     const char *first = strstr(json, "\"content\": \"a\"");
     tap_ok(first && !strstr(first + 1, "\"content\": \"a\""), "a special token given twice is listed once");
     free(json);
-    holds(model_put_json, &m, "[\n        \"t\",\n        \"he\"\n      ]", "merges are the same");
+    holds(TOKENIZER_JSON, &m, "[\n        \"t\",\n        \"he\"\n      ]", "merges are the same");
 
     struct model v;
-    if (tap_ok(!trained_model(&v, &m, MODEL_JSON, &e), "the model is made")) {
+    if (tap_ok(!assign_ids(&v, &m, format_named("json"), &e), "the model is made")) {
         tap_ok(v.merge[1].result == 257 && v.special[0].id == 257, "a merge has the id of its special token");
         tap_ok(v.byte_id['a'] == 258 && v.special[1].id == 258, "so have a byte and a special token given twice");
         tap_ok(v.merge[3].result == v.merge[2].result, "a token made twice has the id of the first");
@@ -284,36 +295,37 @@ static void test_collisions(void)
 
 static void test_merges(void)
 {
-    static const struct trained_merge merges[] = {{0xC3, 0xA9}, {'\n', '\n'}, {256, 257}, {0, 0xFF}};
-    struct trained m = {.pattern = "bytes", .merges = merges, .n_merges = COUNT(merges)};
-    writes(model_put_merges, &m, "#version: 0.2\nÃ ©\nĊ Ċ\nÃ© ĊĊ\nĀ ÿ\n", "merges.txt");
-    writes(model_put_readable, &m, "Ã ©\nĊ Ċ\nÃ© ĊĊ\nĀ ÿ\n", "readable merges: no header");
+    static const struct merge merges[] = {{0xC3, 0xA9, 256}, {'\n', '\n', 257}, {256, 257, 258}, {0, 0xFF, 259}};
+    struct learned m = {.pattern = "bytes", .merges = merges, .n_merges = COUNT(merges)};
+    writes(MERGES_TXT, &m, "#version: 0.2\nÃ ©\nĊ Ċ\nÃ© ĊĊ\nĀ ÿ\n", "merges.txt");
+    writes(MERGES, &m, "Ã ©\nĊ Ċ\nÃ© ĊĊ\nĀ ÿ\n", "readable merges: no header");
     m.n_merges = 0;
-    writes(model_put_merges, &m, "#version: 0.2\n", "merges.txt of no merges");
-    writes(model_put_readable, &m, "", "readable merges of no merges");
+    writes(MERGES_TXT, &m, "#version: 0.2\n", "merges.txt of no merges");
+    writes(MERGES, &m, "", "readable merges of no merges");
 
-    static const struct trained_merge version[] = {{'#', 'v'}, {256, 'e'}, {257, 'r'}, {258, 's'},
-                                                   {259, 'i'}, {260, 'o'}, {261, 'n'}, {262, 's'}};
+    static const struct merge version[] = {{'#', 'v', 256}, {256, 'e', 257}, {257, 'r', 258}, {258, 's', 259},
+                                           {259, 'i', 260}, {260, 'o', 261}, {261, 'n', 262}, {262, 's', 263}};
     m.merges = version;
     m.n_merges = COUNT(version) - 1;
-    holds(model_put_merges, &m, "\n#versio n\n", "merges.txt may hold the token #version");
+    holds(MERGES_TXT, &m, "\n#versio n\n", "merges.txt may hold the token #version");
     m.n_merges++;
-    fails(model_put_merges, &m, EX_USAGE, "merge 7 begins with \"#version\"",
+    fails(MERGES_TXT, &m, EX_USAGE, "merge 7 begins with \"#version\"",
           "merges.txt cannot hold a line that begins with #version");
-    holds(model_put_readable, &m, "\n#version s\n", "readable merges can");
-    holds(model_put_json, &m, "\"#version\",\n        \"s\"", "tokenizer.json can");
+    holds(MERGES, &m, "\n#version s\n", "readable merges can");
+    holds(TOKENIZER_JSON, &m, "\"#version\",\n        \"s\"", "tokenizer.json can");
 }
 
 /* ---- tiktoken ---- */
 
 static void test_tiktoken(void)
 {
-    static const struct trained_merge merges[] = {{'h', 'e'}, {'t', 256}, {'t', 256}, {257, 257}, {0, 0xFF}};
+    static const struct merge merges[] = {
+        {'h', 'e', 256}, {'t', 256, 257}, {'t', 256, 258}, {257, 257, 259}, {0, 0xFF, 260}};
     static const struct str special[] = {SPECIAL("a"), SPECIAL("q\"\n"), SPECIAL("a"), SPECIAL("the")};
-    struct trained m = {.pattern = "bytes", .merges = merges, .n_merges = COUNT(merges)};
-    holds(model_put_tiktoken, &m, "IQ== 0\nIg== 1\n", ".tiktoken: the first rank is that of '!'");
-    holds(model_put_tiktoken, &m, "\nAA== 188\nAQ== 189\n", ".tiktoken: byte 0 is 188");
-    holds(model_put_tiktoken, &m, "\nrQ== 255\naGU= 256\ndGhl 257\ndGhldGhl 258\nAP8= 259\n",
+    struct learned m = {.pattern = "bytes", .merges = merges, .n_merges = COUNT(merges)};
+    holds(TIKTOKEN, &m, "IQ== 0\nIg== 1\n", ".tiktoken: the first rank is that of '!'");
+    holds(TIKTOKEN, &m, "\nAA== 188\nAQ== 189\n", ".tiktoken: byte 0 is 188");
+    holds(TIKTOKEN, &m, "\nrQ== 255\naGU= 256\ndGhl 257\ndGhldGhl 258\nAP8= 259\n",
           ".tiktoken: merges; a token made twice has its first rank");
 
     m.special = special;
@@ -321,8 +333,7 @@ static void test_tiktoken(void)
     struct buf file = {0}, side = {0};
     struct err e;
     char want[1000], sha256[SHA256_HEX];
-    tap_ok(!put_trained(model_put_tiktoken, &file, &m, &e) && file.len > 100 &&
-               !memcmp(file.p + file.len - 9, "AP8= 259\n", 9),
+    tap_ok(!put_file(TIKTOKEN, &file, &m, &e) && file.len > 100 && !memcmp(file.p + file.len - 9, "AP8= 259\n", 9),
            ".tiktoken: special tokens are not in it");
     sha256_hex(sha256, file.p, file.len);
     snprintf(want, sizeof want,
@@ -330,15 +341,15 @@ static void test_tiktoken(void)
              "    \"a\": 260,\n    \"q\\\"\\n\": 261,\n    \"the\": 262\n  },\n  \"explicit_n_vocab\": 263,\n"
              "  \"sha256\": \"%s\"\n}\n",
              sha256);
-    tap_ok(!put_sidecar(&side, &m, &file, &e) && !buf_put_byte(&side, '\0', &e), "the sidecar is written");
+    tap_ok(!put_file(SIDECAR, &side, &m, &e) && !buf_put_byte(&side, '\0', &e), "the sidecar is written");
     is_text((char *)side.p, want, "sidecar: special tokens follow the ranks; pattern bytes is a regex");
 
     side.len = 0;
-    m = (struct trained){.regex = &(struct str){(const unsigned char *)"a\\d", 3},
+    m = (struct learned){.regex = &(struct str){(const unsigned char *)"a\\d", 3},
                          .n_regex = 1,
                          .merges = merges,
                          .n_merges = COUNT(merges)};
-    tap_ok(!put_sidecar(&side, &m, &file, &e) && !buf_put_byte(&side, '\0', &e), "the sidecar of a regex is written");
+    tap_ok(!put_file(SIDECAR, &side, &m, &e) && !buf_put_byte(&side, '\0', &e), "the sidecar of a regex is written");
     snprintf(want, sizeof want,
              "{\n  \"pattern\": null,\n  \"pat_str\": \"a\\\\d\",\n  \"special_tokens\": {},\n"
              "  \"explicit_n_vocab\": 260,\n  \"sha256\": \"%s\"\n}\n",
@@ -346,12 +357,12 @@ static void test_tiktoken(void)
     is_text((char *)side.p, want, "sidecar: a regex has no name");
 
     m.special_first = true;
-    holds(model_put_tiktoken, &m, "IQ== 0\n", ".tiktoken: special-first means nothing without special tokens");
+    holds(TIKTOKEN, &m, "IQ== 0\n", ".tiktoken: special-first means nothing without special tokens");
     m.special = special;
     m.n_special = 1;
-    fails(model_put_tiktoken, &m, EX_USAGE, "--special-last", ".tiktoken refuses special tokens first");
+    fails(TIKTOKEN, &m, EX_USAGE, "--special-last", ".tiktoken refuses special tokens first");
     e = (struct err){0};
-    tap_ok(put_sidecar(&side, &m, &file, &e) && e.code == EX_USAGE && strstr(e.msg, "--special-last"),
+    tap_ok(put_file(SIDECAR, &side, &m, &e) && e.code == EX_USAGE && strstr(e.msg, "--special-last"),
            "so does the sidecar");
     buf_free(&file);
     buf_free(&side);
@@ -362,26 +373,26 @@ static void test_tiktoken(void)
 static void test_sizes(void)
 {
     enum { DOUBLINGS = 70, BIG = 20 };
-    struct trained_merge merges[DOUBLINGS] = {{'x', 'x'}};
+    struct merge merges[DOUBLINGS] = {{'x', 'x', 256}};
     for (uint32_t k = 1; k < DOUBLINGS; k++)
-        merges[k] = (struct trained_merge){255 + k, 255 + k};
-    struct trained m = {.pattern = "bytes", .merges = merges, .n_merges = DOUBLINGS};
-    fails(model_put_json, &m, EX_OSERR, "out of memory",
+        merges[k] = (struct merge){255 + k, 255 + k, 256 + k};
+    struct learned m = {.pattern = "bytes", .merges = merges, .n_merges = DOUBLINGS};
+    fails(TOKENIZER_JSON, &m, EX_OSERR, "out of memory",
           "tokens of more bytes than can be addressed are out of memory");
-    fails(model_put_tiktoken, &m, EX_OSERR, "out of memory", "in .tiktoken too");
+    fails(TIKTOKEN, &m, EX_OSERR, "out of memory", "in .tiktoken too");
     m.n_merges = BIG;
     struct err e;
-    char *merges_txt = written(model_put_readable, &m, &e);
+    char *merges_txt = written(MERGES, &m, &e);
     size_t want = ((2U << BIG) - 2) + 2 * BIG;
     tap_ok(merges_txt && strlen(merges_txt) == want, "tokens of a million bytes are written");
     free(merges_txt);
 
     m.n_merges = 0;
     m.n_special = UINT32_MAX;
-    fails(model_put_vocab, &m, EX_USAGE, "32-bit", "more tokens than 32-bit ids: an error before any work");
+    fails(VOCAB_JSON, &m, EX_USAGE, "32-bit", "more tokens than 32-bit ids: an error before any work");
     m.n_special = 0;
     m.n_merges = SIZE_MAX;
-    fails(model_put_tiktoken, &m, EX_USAGE, "32-bit", "as many merges: the same");
+    fails(TIKTOKEN, &m, EX_USAGE, "32-bit", "as many merges: the same");
 }
 
 /* ---- The parts ---- */
@@ -458,7 +469,7 @@ static void test_base64_get(void)
 }
 
 /* One character at a time, as the map says. */
-static size_t plain_spell_get(unsigned char *to, const unsigned char *p, size_t n)
+static size_t plain_get(unsigned char *to, const unsigned char *p, size_t n)
 {
     size_t len = 0;
     for (size_t i = 0; i < n;) {
@@ -467,7 +478,7 @@ static size_t plain_spell_get(unsigned char *to, const unsigned char *p, size_t 
         byte_level_order(order);
         if (i + char_len > n)
             return BYTE_LEVEL_NOT;
-        const char *q = spelled_bytes;
+        const char *q = all_characters;
         while (*q && strncmp(q, (const char *)p + i, char_len) != 0) {
             q += (unsigned char)*q < 0x80 ? 1 : 2;
             at++;
@@ -480,14 +491,14 @@ static size_t plain_spell_get(unsigned char *to, const unsigned char *p, size_t 
     return len;
 }
 
-static void test_spelling(void)
+static void test_byte_level(void)
 {
     enum { ROUNDS = 20000, MAX = 40 };
     static const unsigned char odd[] = {' ',  0x7F, 0,    '\n', 0xC2, 0xC3, 0xC4, 0xC5,
                                         0xC6, 0xA0, 0xAD, 0x80, 0xBF, 0xE4, 0xFF, 0xC0};
     struct buf b = {0};
     struct err e;
-    size_t bad = 0, wrong = 0, spellings = 0;
+    size_t bad = 0, wrong = 0, in_form = 0;
     for (size_t round = 0; round < ROUNDS; round++) {
         unsigned char bytes[MAX], got[2 * MAX + BYTE_LEVEL_PAD], want[2 * MAX + BYTE_LEVEL_PAD];
         size_t n = (size_t)rnd(MAX);
@@ -503,13 +514,13 @@ static void test_spelling(void)
         bad += byte_level_get(got, b.p, len) != n || memcmp(got, bytes, n) != 0;
         if (len) /* something else, mostly */
             b.p[rnd(len)] = odd[rnd(sizeof odd)];
-        size_t plain = plain_spell_get(want, b.p, len);
-        spellings += plain != BYTE_LEVEL_NOT;
+        size_t plain = plain_get(want, b.p, len);
+        in_form += plain != BYTE_LEVEL_NOT;
         wrong += byte_level_get(got, b.p, len) != plain || (plain != BYTE_LEVEL_NOT && memcmp(got, want, plain) != 0);
     }
     buf_free(&b);
-    tap_ok(!bad, "what is spelled is read as the same bytes");
-    tap_ok(!wrong && spellings > ROUNDS / 100 && spellings < ROUNDS / 2, "what is no spelling is not taken for one");
+    tap_ok(!bad, "bytes are read from their characters again");
+    tap_ok(!wrong && in_form > ROUNDS / 100 && in_form < ROUNDS / 2, "what has other characters is refused");
 }
 
 static void test_swar(void)
@@ -546,10 +557,13 @@ static void test_appends(void)
 {
     struct buf b = {0};
     struct err e;
-    struct trained m = {.pattern = "gpt2"};
-    tap_ok(!buf_put_str(&b, "before ", &e) && !put_trained(model_put_merges, &b, &m, &e) && b.len == 21 &&
-               !memcmp(b.p, "before #version: 0.2\n", 21),
-           "a writer appends to what the buffer holds");
+    struct model m;
+    static const struct merge merges[] = {{'a', 'b', 256}};
+    struct learned l = {.pattern = "gpt2", .merges = merges, .n_merges = 1};
+    tap_ok(!assign_ids(&m, &l, format_named("gpt2"), &e) && !buf_put_str(&b, "before ", &e) &&
+               !merges_put_lines(&b, &m, &e) && b.len == 11 && !memcmp(b.p, "before a b\n", 11),
+           "lines are appended to what the buffer holds");
+    model_free(&m);
     buf_free(&b);
 }
 
@@ -565,7 +579,7 @@ int main(void)
     test_json_strings();
     test_base64();
     test_base64_get();
-    test_spelling();
+    test_byte_level();
     test_swar();
     test_sha256();
     test_appends();

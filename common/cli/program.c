@@ -1,0 +1,124 @@
+/* program.c - see program.h. */
+#include "cli/program.h"
+
+#include "io/fd.h"
+#include "sys/buf.h"
+#include "sys/simd.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void say(const char *name, const char *msg)
+{
+    char line[ERR_TEXT + 100];
+    int n = snprintf(line, sizeof line, "%s: %s\n", name, msg);
+    if (n >= (int)sizeof line) {
+        n = (int)sizeof line - 1;
+        line[n - 1] = '\n';
+    }
+    if (write(2, line, (size_t)n) < 0) {
+        /* Nobody is left to be told. */
+    }
+}
+
+void program_note(const char *name, const char *fmt, ...)
+{
+    char msg[2000];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(msg, sizeof msg, fmt, ap);
+    va_end(ap);
+    say(name, msg);
+}
+
+int program_no_terminal(struct err *e)
+{
+    return isatty(1) ? err_set(e, EX_USAGE,
+                               "standard output is a terminal; records go into a pipe or a file (bpe-view shows them)")
+                     : 0;
+}
+
+/* ---- Help and version ---- */
+
+/* The lines of the synopsis begin below each other. */
+static int put_synopsis(struct buf *out, const struct program *p, struct err *e)
+{
+    char before[100];
+    int indent = snprintf(before, sizeof before, "usage: %s ", p->name);
+    for (const char *line = p->synopsis, *end; line; line = *end ? end + 1 : NULL) {
+        end = line + strcspn(line, "\n");
+        if (buf_printf(out, e, "%*s%.*s\n", indent, line == p->synopsis ? before : "", (int)(end - line), line))
+            return -1;
+    }
+    return 0;
+}
+
+static int print_help(const struct program *p, struct err *e)
+{
+    struct buf out = {0};
+    int rc = put_synopsis(&out, p, e) || buf_put_str(&out, p->about, e) || buf_put_byte(&out, '\n', e) ||
+             options_put_help(&out, p->options, e) || fd_write(1, out.p, out.len, "standard output", e) ||
+             fd_close_stdout(e);
+    buf_free(&out);
+    return rc ? -1 : 0;
+}
+
+static int print_version(const struct program *p, struct err *e)
+{
+    char name[100], line[300];
+    snprintf(name, sizeof name, "%s %s", p->name, BPE_VERSION);
+    if (p->version)
+        p->version(line, sizeof line, name);
+    else
+        snprintf(line, sizeof line, "%s\n", name);
+    return fd_write(1, line, strlen(line), "standard output", e) || fd_close_stdout(e) ? -1 : 0;
+}
+
+/* ---- Running ---- */
+
+char *program_no_files[] = {"-", NULL};
+
+static int prepare(const struct program *p, int argc, char **argv, int first, struct err *e)
+{
+    *p->files = first < argc ? argv + first : program_no_files;
+    *p->n_files = first < argc ? argc - first : 1;
+    if ((p->check && p->check(p->ctx, e)) || (p->writes_records && program_no_terminal(e)))
+        return -1;
+    return simd_prepare(e);
+}
+
+int program_main(const struct program *p, int argc, char **argv)
+{
+    struct err e = {0};
+    int first, status = -1;
+    bool asked = false, ran = false; /* asked for help or version */
+    fd_prepare();
+    switch (options_parse(p->options, argc, argv, &first, &e)) {
+    case OPTIONS_WRONG:
+        break;
+    case OPTIONS_RUN:
+        ran = prepare(p, argc, argv, first, &e) == 0;
+        status = ran ? p->run(p->ctx, &e) : -1;
+        break;
+    case OPTIONS_HELP:
+        asked = true;
+        status = print_help(p, &e);
+        break;
+    case OPTIONS_VERSION:
+        asked = true;
+        status = print_version(p, &e);
+        break;
+    }
+    if (status < 0) {
+        char text[ERR_TEXT];
+        if (p->send_failure && !asked && !isatty(1))
+            p->send_failure(p->ctx, &e);
+        say(p->name, err_text(&e, text));
+        status = e.code;
+    }
+    if (ran && p->free)
+        p->free(p->ctx);
+    return status;
+}

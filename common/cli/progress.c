@@ -1,0 +1,55 @@
+/* progress.c - see progress.h. */
+#include "cli/progress.h"
+
+#include "sys/num.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void progress_start(struct progress *p, const char *name)
+{
+    *p = (struct progress){.name = name, .active = isatty(2), .start = now()};
+}
+
+void progress_show(struct progress *p, uint64_t done, uint64_t total, bool bytes, const char *what)
+{
+    if (!p->active)
+        return;
+    double t = now(), took = t - p->start;
+    if (took < 2 || t - p->last < 0.2)
+        return;
+    p->last = t;
+    p->shown = true;
+    char line[200], a[32], b[32], c[32];
+    double rate = (double)done / took;
+    if (bytes) {
+        num_bytes(a, sizeof a, (double)done);
+        num_bytes(b, sizeof b, (double)total);
+        num_bytes(c, sizeof c, rate);
+    } else {
+        snprintf(a, sizeof a, "%llu", (unsigned long long)done);
+        snprintf(b, sizeof b, "%llu", (unsigned long long)total);
+        snprintf(c, sizeof c, "%.0f", rate);
+    }
+    int n = total && done <= total && rate > 0
+                ? snprintf(line, sizeof line, "\r\033[K%s: %s of %s %s, %s/s, %.0f s left", p->name, a, b, what, c,
+                           (double)(total - done) / rate)
+                : snprintf(line, sizeof line, "\r\033[K%s: %s %s, %s/s", p->name, a, what, c);
+    if (write(2, line, (size_t)n) < 0)
+        p->active = false;
+}
+
+void progress_end(struct progress *p)
+{
+    if (p->shown && write(2, "\r\033[K", 4) < 0)
+        p->active = false;
+    p->shown = false;
+}

@@ -1,0 +1,176 @@
+/* format_hf_added.c - the added tokens of tokenizer.json: text that is a token before anything is split. */
+#include "core/byte_level.h"
+#include "model/format_hf_json.h"
+
+#include <string.h>
+
+struct hf_added {
+    const unsigned char *p;
+    size_t len;
+    uint64_t id;
+    bool normalized, special;
+};
+
+enum { ID, CONTENT, SINGLE_WORD, LSTRIP, RSTRIP, NORMALIZED, SPECIAL, N_KEYS };
+static const char *const keys[] = {"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special", NULL};
+
+/* One that is being read. */
+struct object {
+    struct hf_reader *in;
+    struct hf_added token;
+    bool flag[N_KEYS];
+};
+
+static int read_content(struct hf_reader *in, struct hf_added *a)
+{
+    struct str s;
+    if (json_read_string(&in->r, &s))
+        return -1;
+    if (s.len > INT32_MAX)
+        return json_read_fail(&in->r, "the added token is too long");
+    a->p = build_copy(&in->b, s.p, s.len);
+    a->len = s.len;
+    return a->p ? 0 : -1;
+}
+
+static int read_added_key(void *ctx, int key)
+{
+    struct object *o = ctx;
+    struct json_reader *r = &o->in->r;
+    return key == ID        ? json_read_uint(r, &o->token.id)
+           : key == CONTENT ? read_content(o->in, &o->token)
+                            : json_read_bool(r, &o->flag[key]);
+}
+
+static int read_added(struct hf_reader *in)
+{
+    struct object o = {.in = in};
+    struct hf_added *a = &o.token;
+    char show[60];
+    uint32_t seen = 0;
+    if (json_read_members(&in->r, keys, &seen, read_added_key, &o))
+        return -1;
+    if (!(seen & 1U << ID) || !a->p || !a->len)
+        return json_read_fail(&in->r, "an added token without id or content");
+    build_show(show, sizeof show, a->p, a->len, false);
+    for (int key = SINGLE_WORD; key <= RSTRIP; key++) {
+        if (o.flag[key])
+            return json_read_fail(&in->r, "added token \"%s\" with \"%s\": not supported", show, keys[key]);
+    }
+    a->normalized = o.flag[NORMALIZED];
+    a->special = o.flag[SPECIAL];
+    if (array_grow(&in->added, &in->added_cap, in->n_added + 1, sizeof *a, "the added tokens", in->r.e))
+        return -1;
+    in->added[in->n_added++] = *a;
+    return 0;
+}
+
+int hf_read_added_tokens(struct hf_reader *in)
+{
+    int item;
+    if (json_read_array(&in->r))
+        return -1;
+    while ((item = json_read_item(&in->r)) > 0) {
+        if (read_added(in))
+            return -1;
+    }
+    return item;
+}
+
+/* What is matched first in one pass is not matched by the other: whether a token of one kind has a place in common with
+ * one of the other, so that the two passes of Hugging Face are not one. */
+static bool may_meet(const struct hf_added *a, const struct hf_added *b)
+{
+    const struct hf_added *s = a->len < b->len ? a : b, *l = s == a ? b : a;
+    if (memmem(l->p, l->len, s->p, s->len))
+        return true;
+    for (size_t n = 1; n < s->len; n++) {
+        if (!memcmp(l->p, s->p + s->len - n, n) || !memcmp(s->p, l->p + l->len - n, n))
+            return true;
+    }
+    return false;
+}
+
+static int check_kinds(struct hf_reader *in)
+{
+    const double most = 1e9; /* steps, a second or so */
+    double work = 0;
+    size_t n_normalized = 0;
+    for (size_t i = 0; i < in->n_added; i++)
+        n_normalized += in->added[i].normalized;
+    if (!n_normalized || n_normalized == in->n_added)
+        return 0;
+    for (size_t i = 0; i < in->n_added; i++) {
+        const struct hf_added *a = &in->added[i];
+        for (size_t k = 0; !a->normalized && k < in->n_added; k++) {
+            const struct hf_added *b = &in->added[k];
+            char one[60], other[60];
+            work += 1;
+            if (!b->normalized)
+                continue;
+            work += (double)a->len * (double)b->len;
+            if (work > most)
+                return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
+                              "too many added tokens with and without \"normalized\"");
+            if (may_meet(a, b))
+                return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
+                              "the added tokens \"%s\" and \"%s\" can overlap, and one is \"normalized\", the other "
+                              "not: not supported",
+                              build_show(one, sizeof one, a->p, a->len, false),
+                              build_show(other, sizeof other, b->p, b->len, false));
+        }
+    }
+    return 0;
+}
+
+/* Which token of the vocabulary has this content as its key; MODEL_NO_ID: none. *same: as its bytes, too. */
+static int find_key(struct hf_reader *in, const struct hf_added *a, uint32_t *id, bool *same)
+{
+    unsigned char *bytes = build_room(&in->b, a->len + BYTE_LEVEL_PAD + MODEL_PAD); /* not kept */
+    if (!bytes)
+        return -1;
+    size_t n = byte_level_get(bytes, a->p, a->len);
+    if (n == BYTE_LEVEL_NOT) {
+        *same = true;
+        *id = build_find(&in->b, a->p, a->len, false);
+    } else {
+        *same = n == a->len && !memcmp(bytes, a->p, n);
+        *id = build_find(&in->b, bytes, n, true);
+    }
+    return 0;
+}
+
+/* Added tokens that are keys of the vocabulary have that id, others the next one that is free, as Hugging Face counts;
+ * the file must say the same. */
+int hf_take_added(struct hf_reader *in)
+{
+    struct model *m = in->m;
+    uint64_t next = in->n_vocab;
+    for (size_t i = 0; i < in->n_added; i++) {
+        const struct hf_added *a = &in->added[i];
+        char show[60];
+        uint32_t id;
+        bool same;
+        build_show(show, sizeof show, a->p, a->len, false);
+        if (find_key(in, a, &id, &same))
+            return -1;
+        bool keyed = id != MODEL_NO_ID;
+        uint64_t want = keyed ? id : next;
+        if (a->id != want)
+            return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
+                          "added token \"%s\" has the id %llu, but %llu %s", show, (unsigned long long)a->id,
+                          (unsigned long long)want,
+                          keyed ? "in the vocabulary" : "is the one that Hugging Face tokenizers gives it");
+        if (!keyed && build_token(&in->b, a->p, a->len, false, a->id))
+            return -1;
+        if (a->id >= next)
+            next = a->id + 1;
+        struct model_token *t = &m->token[a->id];
+        /* A key that no text can reach but as the added token is only that. */
+        if (keyed && t->vocab && t->len > 1 && !build_is_merged(&in->b, id) && (same || !m->ignore_merges))
+            *t = (struct model_token){a->p, (uint32_t)a->len, false};
+        if (build_special(&in->b, (struct model_special){a->p, (uint32_t)a->len, (uint32_t)a->id, a->special, keyed}))
+            return -1;
+    }
+    return check_kinds(in);
+}

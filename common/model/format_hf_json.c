@@ -1,0 +1,165 @@
+/* format_hf_json.c - tokenizer.json of Hugging Face tokenizers, read and written as that library does.
+ *
+ * What would make it split, merge or number text otherwise than model.h says is an error that names it. What only
+ * matters elsewhere is passed over: post_processor (which acts with add_special_tokens=True alone), padding, decoder,
+ * offsets. The sources are serialization.rs, added_vocabulary.rs and models/bpe of that project.
+ */
+#include "model/format_hf_json.h"
+
+#include "model/model_convert.h"
+#include "model/model_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int hf_read_word(struct json_reader *r, struct hf_word *w)
+{
+    struct str s;
+    int null = json_read_null(r);
+    w->s[0] = '\0';
+    if (null)
+        return null < 0 ? -1 : 0;
+    if (json_read_string(r, &s))
+        return -1;
+    size_t n = s.len < sizeof w->s ? s.len : sizeof w->s - 1;
+    memcpy(w->s, s.p, n);
+    w->s[n] = '\0';
+    return 0;
+}
+
+/* ---- Normalizer ---- */
+
+static int read_normalizer(struct json_reader *r);
+
+enum { NORMALIZER_TYPE, NORMALIZERS };
+
+struct normalizer {
+    struct json_reader *r;
+    struct hf_word type;
+};
+
+static int read_normalizer_key(void *ctx, int key)
+{
+    struct normalizer *n = ctx;
+    int item;
+    if (key == NORMALIZER_TYPE)
+        return hf_read_word(n->r, &n->type);
+    if (json_read_array(n->r))
+        return -1;
+    while ((item = json_read_item(n->r)) > 0)
+        if (read_normalizer(n->r))
+            return -1;
+    return item;
+}
+
+/* None, or sequences of none. */
+static int read_normalizer(struct json_reader *r)
+{
+    static const char *const keys[] = {"type", "normalizers", NULL};
+    struct normalizer n = {.r = r};
+    uint32_t seen = 0;
+    int null = json_read_null(r);
+    if (null)
+        return null < 0 ? -1 : 0;
+    if (json_read_members(r, keys, &seen, read_normalizer_key, &n))
+        return -1;
+    return strcmp(n.type.s, "Sequence") == 0
+               ? 0
+               : json_read_fail(r,
+                                "normalizer \"%s\": this changes the text before it is split, which is not supported",
+                                n.type.s);
+}
+
+/* ---- The whole ---- */
+
+enum { VERSION, TRUNCATION, ADDED_TOKENS, NORMALIZER, PRE_TOKENIZER, MODEL };
+
+static int read_top_key(void *ctx, int key)
+{
+    struct hf_reader *in = ctx;
+    struct json_reader *r = &in->r;
+    struct hf_word version;
+    int null;
+    switch (key) {
+    case VERSION:
+        if (hf_read_word(r, &version))
+            return -1;
+        return strcmp(version.s, "1.0") == 0
+                   ? 0
+                   : json_read_fail(r, "version \"%s\" of tokenizer.json; only 1.0 is known", version.s);
+    case TRUNCATION:
+        null = json_read_null(r);
+        if (null == 0)
+            return json_read_fail(r, "truncation would cut off tokens: not supported; set it to null");
+        return null < 0 ? -1 : 0;
+    case ADDED_TOKENS:
+        return hf_read_added_tokens(in);
+    case NORMALIZER:
+        return read_normalizer(r);
+    case PRE_TOKENIZER:
+        null = json_read_null(r);
+        return null < 0 ? -1 : null ? 0 : hf_read_pre_tokenizer(in);
+    default:
+        return hf_read_model(in);
+    }
+}
+
+static int read_top(struct hf_reader *in)
+{
+    static const char *const keys[] = {"version", "truncation", "added_tokens", "normalizer", "pre_tokenizer",
+                                       "model",   NULL};
+    struct json_reader *r = &in->r;
+    uint32_t seen = 0;
+    if (json_read_members(r, keys, &seen, read_top_key, in) || json_read_end(r))
+        return -1;
+    if (!(seen & 1U << MODEL))
+        return err_at(r->e, EX_DATAERR, r->name, ERR_NO_OFFSET,
+                      "JSON without \"model\": not a tokenizer.json; for GPT-2's vocab.json and merges.txt name their "
+                      "directory");
+    if (!in->byte_level)
+        return err_at(r->e, EX_DATAERR, r->name, ERR_NO_OFFSET,
+                      "no pre_tokenizer ByteLevel: not a byte-level model, which is not supported");
+    return 0;
+}
+
+static int read_hf_json(struct model *m, struct model_source *from, struct err *e)
+{
+    struct hf_reader in = {.m = m};
+    int rc = -1;
+    if (from->pattern || from->n_special)
+        return err_set(e, EX_USAGE, "%s: a tokenizer.json says its %s itself: leave out %s", from->name,
+                       from->pattern ? "pattern" : "special tokens", from->pattern ? "-p" : "-s");
+    /* A token has a key and a merge: some 85 bytes when pretty, half of that when compact. */
+    if (!build_init(&in.b, m, from->name, model_file_size(from->fd) / 80, e) &&
+        !json_read_init(&in.r, from->fd, from->name, &from->head, e))
+        rc = read_top(&in) || hf_take_added(&in) || build_end(&in.b) ? -1 : 0;
+    if (!rc) {
+        bool gpt2 = m->n_regex == 1 && str_equal(m->regex[0], *pattern_at(PATTERN_GPT2)->regex);
+        m->pattern = gpt2 ? "gpt2" : m->n_regex ? NULL : "bytes";
+    }
+    json_read_free(&in.r);
+    free(in.added);
+    build_free(&in.b);
+    return rc;
+}
+
+static bool sniff(const unsigned char *p, size_t n)
+{
+    (void)n;
+    return *p == '{';
+}
+
+const struct model_format format_hf_json = {
+    .name = "json",
+    .content = "tokenizer.json",
+    .in_directory = "tokenizer.json",
+    .file = "tokenizer.json",
+    .sniff = sniff,
+    .read = read_hf_json,
+    .dialect = PATTERN_ONIGURUMA,
+    .check = convert_to_merges,
+    .write = hf_write,
+    .has_merge_forms = true,
+    .has_ids = true,
+    .special_first = true,
+};

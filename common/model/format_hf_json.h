@@ -1,0 +1,42 @@
+/* format_hf_json.h - the parts of tokenizer.json, for format_hf_json.c. */
+#ifndef BPE_MODEL_FORMAT_HF_JSON_H
+#define BPE_MODEL_FORMAT_HF_JSON_H
+
+#include "model/formats.h"
+#include "model/model_build.h"
+#include "json/json_read.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hf_reader {
+    struct json_reader r;
+    struct build b;
+    struct model *m;        /* borrowed */
+    struct hf_added *added; /* owned */
+    size_t n_added, added_cap;
+    size_t n_vocab;  /* keys of the vocabulary */
+    bool byte_level; /* a pre_tokenizer ByteLevel was there */
+};
+
+/* A short string, for messages and comparisons. */
+struct hf_word {
+    char s[64];
+};
+
+/* Reads a string, cut if it is long, or null, which gives "". */
+int hf_read_word(struct json_reader *r, struct hf_word *w);
+
+/* Each reads the value of one key, which must come next; -1: error. */
+int hf_read_pre_tokenizer(struct hf_reader *in); /* format_hf_pretok.c; not null */
+int hf_read_added_tokens(struct hf_reader *in);  /* format_hf_added.c */
+int hf_read_model(struct hf_reader *in);         /* format_hf_model.c */
+
+/* Puts the added tokens into the model, when all was read. */
+int hf_take_added(struct hf_reader *in);
+
+/* format_hf_write.c */
+int hf_write(struct model_files *to, const struct model *m, struct err *e);
+
+#endif

@@ -1,0 +1,172 @@
+/* format_hf_model.c - the model of tokenizer.json: the vocabulary and the merges. */
+#include "core/byte_level.h"
+#include "model/format_hf_json.h"
+#include "model/vocab_json.h"
+
+#include <string.h>
+
+static int bad_merge(struct hf_reader *in, struct str s)
+{
+    return json_read_utf8(&in->r, s)
+               ? -1
+               : json_read_fail(&in->r, "merge %zu: \"%.*s\" is not in byte-to-unicode form",
+                                in->m->n_merges + in->b.n_wait, (int)(s.len < 60 ? s.len : 60), s.p);
+}
+
+/* One side of a merge: its length, or BYTE_LEVEL_NOT when it failed. */
+static size_t take_side(struct hf_reader *in, size_t before, struct str s)
+{
+    unsigned char *to = build_merge_room(&in->b, before + s.len);
+    if (!to)
+        return BYTE_LEVEL_NOT;
+    size_t n = byte_level_get(to + before, s.p, s.len);
+    if (n == BYTE_LEVEL_NOT || !n) {
+        bad_merge(in, s);
+        return BYTE_LEVEL_NOT;
+    }
+    return n;
+}
+
+static size_t read_side(struct hf_reader *in, size_t before)
+{
+    struct str s;
+    return json_read_raw_string(&in->r, &s) ? BYTE_LEVEL_NOT : take_side(in, before, s);
+}
+
+/* ["left", "right"] */
+static int read_pair(struct hf_reader *in)
+{
+    struct json_reader *r = &in->r;
+    size_t left, right;
+    int more;
+    if (json_read_array(r) || (more = json_read_item(r)) < 0)
+        return -1;
+    if (more && (left = read_side(in, 0)) == BYTE_LEVEL_NOT)
+        return -1;
+    if (more && (more = json_read_item(r)) < 0)
+        return -1;
+    if (more && (right = read_side(in, left)) == BYTE_LEVEL_NOT)
+        return -1;
+    if (!more || (more = json_read_item(r)) != 0)
+        return more < 0 ? -1 : json_read_fail(r, "merge %zu is not of two tokens", in->m->n_merges + in->b.n_wait);
+    return build_merge(&in->b, left, right);
+}
+
+/* "left right" */
+static int read_line(struct hf_reader *in)
+{
+    struct str s;
+    if (json_read_raw_string(&in->r, &s))
+        return -1;
+    const unsigned char *space = memchr(s.p, ' ', s.len);
+    size_t n = space ? (size_t)(space - s.p) : s.len;
+    unsigned char *to = build_merge_room(&in->b, s.len);
+    if (!to)
+        return -1;
+    size_t left = byte_level_get(to, s.p, n);
+    size_t right =
+        space && left != BYTE_LEVEL_NOT ? byte_level_get(to + left, space + 1, s.len - n - 1) : BYTE_LEVEL_NOT;
+    if (right == BYTE_LEVEL_NOT || !left || !right) /* another space is in no key */
+        return bad_merge(in, s);
+    return build_merge(&in->b, left, right);
+}
+
+static int read_merges(struct hf_reader *in)
+{
+    struct json_reader *r = &in->r;
+    int more;
+    if (json_read_array(r))
+        return -1;
+    for (;;) {
+        struct str pair[2];
+        while (json_read_try_pair(r, pair)) {
+            size_t left = take_side(in, 0, pair[0]);
+            size_t right = left == BYTE_LEVEL_NOT ? BYTE_LEVEL_NOT : take_side(in, left, pair[1]);
+            if (right == BYTE_LEVEL_NOT || build_merge(&in->b, left, right))
+                return -1;
+        }
+        if ((more = json_read_item(r)) <= 0)
+            return more;
+        int c = json_read_peek(r);
+        in->m->merges_as_strings = c == '"';
+        if (c < 0 || (c == '"' ? read_line(in) : read_pair(in)))
+            return -1;
+    }
+}
+
+/* A number or null: whether it is other than 0. */
+static int read_dropout(struct json_reader *r)
+{
+    int null = json_read_null(r);
+    if (null)
+        return null < 0 ? -1 : 0;
+    if (json_read_peek(r) != '0')
+        return json_read_fail(r, "dropout: a number or null should be here");
+    size_t at = r->at;
+    uint64_t base = r->base;
+    if (json_read_skip(r))
+        return -1;
+    size_t from = at - (size_t)(r->base - base);
+    for (; from < r->at && r->window.p[from] != 'e' && r->window.p[from] != 'E'; from++) {
+        if (r->window.p[from] >= '1' && r->window.p[from] <= '9')
+            return json_read_fail(r, "dropout other than 0 makes tokens random: not supported");
+    }
+    return 0;
+}
+
+static int check_empty(struct json_reader *r, const char *name)
+{
+    struct hf_word w;
+    if (hf_read_word(r, &w))
+        return -1;
+    return w.s[0] ? json_read_fail(r, "%s \"%s\": not supported", name, w.s) : 0;
+}
+
+enum { TYPE, DROPOUT, PREFIX, SUFFIX, BYTE_FALLBACK, IGNORE_MERGES, VOCAB, MERGES };
+static const char *const keys[] = {
+    "type",   "dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback", "ignore_merges", "vocab",
+    "merges", NULL};
+
+static int read_model_key(void *ctx, int key)
+{
+    struct hf_reader *in = ctx;
+    struct json_reader *r = &in->r;
+    struct hf_word type;
+    bool fallback = false;
+    int rc;
+    switch (key) {
+    case TYPE:
+        if (hf_read_word(r, &type))
+            return -1;
+        return strcmp(type.s, "BPE") == 0
+                   ? 0
+                   : json_read_fail(r, "the model's type is \"%s\"; only BPE is supported", type.s);
+    case DROPOUT:
+        return read_dropout(r);
+    case BYTE_FALLBACK:
+        if (json_read_bool(r, &fallback))
+            return -1;
+        return fallback ? json_read_fail(r, "byte_fallback: not supported, only byte-level BPE") : 0;
+    case IGNORE_MERGES:
+        return json_read_bool(r, &in->m->ignore_merges);
+    case VOCAB:
+        rc = vocab_json_read(r, &in->b);
+        in->n_vocab = in->b.n_tokens;
+        return rc;
+    case MERGES:
+        return read_merges(in);
+    default:
+        return check_empty(r, keys[key]);
+    }
+}
+
+int hf_read_model(struct hf_reader *in)
+{
+    struct json_reader *r = &in->r;
+    uint32_t seen = 0;
+    if (json_read_members(r, keys, &seen, read_model_key, in))
+        return -1;
+    if (!(seen & 1U << VOCAB) || !(seen & 1U << MERGES))
+        return json_read_fail(r, "the model has no \"%s\"", seen & 1U << VOCAB ? "merges" : "vocab");
+    return build_merges_end(&in->b);
+}

@@ -1,0 +1,206 @@
+/* format_hf_pretok.c - the pre_tokenizer of tokenizer.json: how text is split.
+ *
+ * Split, Digits and ByteLevel become regexes, each of which splits what those before it left. What acts otherwise, or
+ * whose regex Hugging Face tokenizers (by Oniguruma) reads otherwise than we do (by PCRE2), is an error.
+ */
+#include "model/format_hf_json.h"
+
+#include <string.h>
+
+/* What the object of any type may say. */
+struct step {
+    struct hf_reader *in;
+    struct hf_word type, behavior;
+    bool add_prefix_space, use_regex, invert, individual_digits, has_children;
+    struct buf regex; /* owned */
+    uint32_t seen;
+};
+
+enum { TYPE, ADD_PREFIX_SPACE, USE_REGEX, PATTERN, BEHAVIOR, INVERT, INDIVIDUAL_DIGITS, PRETOKENIZERS, N_STEP_KEYS };
+static const char *const step_keys[] = {
+    "type",   "add_prefix_space",  "use_regex",     "pattern", "behavior",
+    "invert", "individual_digits", "pretokenizers", NULL,
+};
+
+/* Any text as a regex that matches only it. */
+static int escape_regex(struct buf *out, struct str s, struct err *e)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = s.p[i];
+        if (c < 0x80 && strchr("\\^$.|?*+()[]{}-#&~/ ", c) && c && buf_put_byte(out, '\\', e))
+            return -1;
+        if (c ? buf_put_byte(out, c, e) : buf_put_str(out, "\\x00", e))
+            return -1;
+    }
+    return 0;
+}
+
+/* {"Regex": "..."} or {"String": "..."} */
+static int read_pattern(struct json_reader *r, struct buf *regex)
+{
+    static const char *const kinds[] = {"Regex", "String", NULL};
+    struct str s;
+    uint32_t seen = 0;
+    int more;
+    if (json_read_object(r))
+        return -1;
+    while ((more = json_read_key(r, &s)) > 0) {
+        int kind = json_read_which(r, s, kinds, &seen);
+        if (kind < 0)
+            return -1;
+        if (kind > 1 || regex->len)
+            return json_read_fail(r, "a pattern must be one \"Regex\" or one \"String\"");
+        if (json_read_string(r, &s))
+            return -1;
+        if (!s.len)
+            return json_read_fail(r, "an empty pattern splits nothing");
+        if (kind == 0 ? buf_put(regex, s.p, s.len, r->e) : escape_regex(regex, s, r->e))
+            return -1;
+        if (buf_reserve(regex, 1, r->e))
+            return -1;
+        regex->p[regex->len] = '\0'; /* not counted */
+    }
+    return more < 0 ? -1 : regex->len ? 0 : json_read_fail(r, "a pattern must have a \"Regex\" or a \"String\"");
+}
+
+static int need_keys(struct json_reader *r, const struct step *s, uint32_t keys)
+{
+    for (int i = 0; i < N_STEP_KEYS; i++) {
+        if (keys & ~s->seen & 1U << i)
+            return json_read_fail(r, "pre_tokenizer \"%s\" has no \"%s\"", s->type.s, step_keys[i]);
+    }
+    return 0;
+}
+
+/* What in a regex Oniguruma, which Hugging Face tokenizers has, reads otherwise than PCRE2, for messages; or NULL. (It
+ * has Ruby's syntax, in which ^ and $ are borders of lines, m lets the dot match newlines, classes may hold classes,
+ * and \h is a hexadecimal digit.) */
+static const char *read_otherwise(const char *regex, size_t len)
+{
+    bool in_class = false;
+    for (size_t i = 0; i < len; i++) {
+        char c = regex[i], next = i + 1 < len ? regex[i + 1] : '\0';
+        if (c == '\\') {
+            if (next == 'h' || next == 'H')
+                return next == 'h' ? "\\h" : "\\H";
+            i++;
+        } else if (in_class) {
+            if (c == '[')
+                return "[ in a class";
+            if (c == '&' && next == '&')
+                return "&& in a class";
+            in_class = c != ']';
+        } else if (c == '[') {
+            in_class = true;
+            i += next == '^';
+            i += i + 1 < len && regex[i + 1] == ']'; /* then it is itself */
+        } else if (c == '^' || c == '$') {
+            return c == '^' ? "^" : "$";
+        } else if (c == '(' && next == '?') {
+            size_t flags = strspn(regex + i + 2, "imsxn-");
+            if (memchr(regex + i + 2, 'm', flags) && i + 2 + flags < len && strchr(":)", regex[i + 2 + flags]))
+                return "(?m";
+        }
+    }
+    return pattern_has_possessive_count((struct str){(const unsigned char *)regex, len}) ? "}+" : NULL;
+}
+
+/* Whether each character is in a match: of two well known regexes that is known. */
+static bool leaves_no_gaps(const struct buf *regex)
+{
+    const struct str text = {regex->p, regex->len};
+    return str_equal(text, *pattern_at(PATTERN_GPT2)->regex) || str_equal(text, *pattern_at(PATTERN_CL100K)->regex);
+}
+
+static int take_split(struct hf_reader *in, const struct step *s)
+{
+    struct json_reader *r = &in->r;
+    if (need_keys(r, s, 1U << PATTERN | 1U << BEHAVIOR | 1U << INVERT))
+        return -1;
+    bool isolated = !strcmp(s->behavior.s, "Isolated") && !s->invert;
+    bool matches_only = !strcmp(s->behavior.s, "Removed") && s->invert; /* the same if they are all there is */
+    if (!isolated && !(matches_only && leaves_no_gaps(&s->regex)))
+        return json_read_fail(
+            r, "pre_tokenizer Split with behavior \"%s\"%s: only \"Isolated\" without invert is supported",
+            s->behavior.s, s->invert ? " and invert" : "");
+    const char *other = read_otherwise((const char *)s->regex.p, s->regex.len);
+    if (other)
+        return json_read_fail(
+            r, "the regex has %s, which means something else to Hugging Face tokenizers than to us: not supported",
+            other);
+    return build_regex(&in->b, (struct str){s->regex.p, s->regex.len});
+}
+
+static int take_byte_level(struct hf_reader *in, const struct step *s)
+{
+    struct json_reader *r = &in->r;
+    if (need_keys(r, s, 1U << ADD_PREFIX_SPACE))
+        return -1;
+    if (s->add_prefix_space)
+        return json_read_fail(
+            r, "pre_tokenizer ByteLevel with add_prefix_space: this adds a space to the text, which is not "
+               "supported");
+    in->byte_level = true;
+    return s->use_regex ? build_regex(&in->b, *pattern_at(PATTERN_GPT2)->regex) : 0;
+}
+
+static int take_step(struct hf_reader *in, const struct step *s)
+{
+    const char *type = s->type.s;
+    if (s->has_children != !strcmp(type, "Sequence"))
+        return json_read_fail(&in->r, "pre_tokenizer \"%s\" %s \"pretokenizers\"", type,
+                              s->has_children ? "has" : "has no");
+    if (s->has_children)
+        return 0;
+    if (in->byte_level)
+        return json_read_fail(&in->r, "pre_tokenizer \"%s\" after ByteLevel is not supported", type);
+    if (!strcmp(type, "ByteLevel"))
+        return take_byte_level(in, s);
+    if (!strcmp(type, "Split"))
+        return take_split(in, s);
+    if (!strcmp(type, "Digits")) {
+        const char *regex = s->individual_digits ? "\\p{N}" : "\\p{N}+";
+        return need_keys(&in->r, s, 1U << INDIVIDUAL_DIGITS) || build_regex(&in->b, str_of(regex)) ? -1 : 0;
+    }
+    return json_read_fail(&in->r, "pre_tokenizer \"%s\" is not supported, only Split, Digits and ByteLevel", type);
+}
+
+static int read_step_key(void *ctx, int key)
+{
+    struct step *s = ctx;
+    struct json_reader *r = &s->in->r;
+    int item;
+    switch (key) {
+    case TYPE:
+        return hf_read_word(r, &s->type);
+    case ADD_PREFIX_SPACE:
+        return json_read_bool(r, &s->add_prefix_space);
+    case USE_REGEX:
+        return json_read_bool(r, &s->use_regex);
+    case PATTERN:
+        return json_read_peek(r) == '{' ? read_pattern(r, &s->regex) : json_read_skip(r); /* of another type */
+    case BEHAVIOR:
+        return hf_read_word(r, &s->behavior);
+    case INVERT:
+        return json_read_bool(r, &s->invert);
+    case INDIVIDUAL_DIGITS:
+        return json_read_bool(r, &s->individual_digits);
+    default:
+        s->has_children = true;
+        if (json_read_array(r))
+            return -1;
+        while ((item = json_read_item(r)) > 0) {
+            if (hf_read_pre_tokenizer(s->in))
+                return -1;
+        }
+        return item;
+    }
+}
+
+int hf_read_pre_tokenizer(struct hf_reader *in)
+{
+    struct step s = {.in = in, .use_regex = true};
+    int rc = json_read_members(&in->r, step_keys, &s.seen, read_step_key, &s) || take_step(in, &s) ? -1 : 0;
+    buf_free(&s.regex);
+    return rc;
+}

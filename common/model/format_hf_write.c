@@ -1,0 +1,175 @@
+/* format_hf_write.c - writes tokenizer.json, byte for byte as Hugging Face tokenizers (0.20 and later) saves the same.
+ *
+ * The reference is Tokenizer.save() of what BpeTrainer has made, special tokens in the model's vocabulary too. The
+ * order of the keys is that of serialization.rs in that project.
+ */
+#include "core/byte_level.h"
+#include "model/format_hf_json.h"
+#include "model/vocab_json.h"
+#include "json/json_write.h"
+
+static void put_added_tokens(struct json_writer *w, const struct model *m)
+{
+    json_write_key(w, "added_tokens");
+    json_write_begin(w, '[');
+    for (size_t i = 0; i < m->n_special; i++) {
+        const struct model_special *s = &m->special[i];
+        json_write_begin(w, '{');
+        json_write_key(w, "id");
+        json_write_uint(w, s->id);
+        json_write_key(w, "content");
+        json_write_bytes(w, s->p, s->len);
+        json_write_key(w, "single_word");
+        json_write_bool(w, false);
+        json_write_key(w, "lstrip");
+        json_write_bool(w, false);
+        json_write_key(w, "rstrip");
+        json_write_bool(w, false);
+        json_write_key(w, "normalized");
+        json_write_bool(w, false);
+        json_write_key(w, "special");
+        json_write_bool(w, s->special);
+        json_write_end(w, '}');
+    }
+    json_write_end(w, ']');
+}
+
+static void put_byte_level(struct json_writer *w, bool add_prefix_space, bool use_regex)
+{
+    json_write_begin(w, '{');
+    json_write_key(w, "type");
+    json_write_str(w, "ByteLevel");
+    json_write_key(w, "add_prefix_space");
+    json_write_bool(w, add_prefix_space);
+    json_write_key(w, "trim_offsets");
+    json_write_bool(w, true);
+    json_write_key(w, "use_regex");
+    json_write_bool(w, use_regex);
+    json_write_end(w, '}');
+}
+
+static void put_split(struct json_writer *w, struct str regex)
+{
+    json_write_begin(w, '{');
+    json_write_key(w, "type");
+    json_write_str(w, "Split");
+    json_write_key(w, "pattern");
+    json_write_begin(w, '{');
+    json_write_key(w, "Regex");
+    json_write_bytes(w, regex.p, regex.len);
+    json_write_end(w, '}');
+    json_write_key(w, "behavior");
+    json_write_str(w, "Isolated");
+    json_write_key(w, "invert");
+    json_write_bool(w, false);
+    json_write_end(w, '}');
+}
+
+/* ByteLevel has the regex of gpt2 built in, as the last; any other regex is a step before it. */
+static void put_pre_tokenizer(struct json_writer *w, const struct model *m)
+{
+    size_t n = m->n_regex;
+    const struct str *last = n ? &m->regex[n - 1] : NULL;
+    bool gpt2 = last && str_equal(*last, *pattern_at(PATTERN_GPT2)->regex);
+    n -= gpt2;
+    json_write_key(w, "pre_tokenizer");
+    if (!n) {
+        put_byte_level(w, false, gpt2);
+        return;
+    }
+    json_write_begin(w, '{');
+    json_write_key(w, "type");
+    json_write_str(w, "Sequence");
+    json_write_key(w, "pretokenizers");
+    json_write_begin(w, '[');
+    for (size_t i = 0; i < n; i++)
+        put_split(w, m->regex[i]);
+    put_byte_level(w, false, gpt2);
+    json_write_end(w, ']');
+    json_write_end(w, '}');
+}
+
+/* A token in byte-to-unicode form, in *text. */
+static int put_token(struct buf *text, const struct model_token *t, struct err *e)
+{
+    text->len = 0;
+    return byte_level_put(text, t->p, t->len, e);
+}
+
+static void put_merges(struct json_writer *w, const struct model *m)
+{
+    struct buf left = {0}, right = {0};
+    json_write_key(w, "merges");
+    json_write_begin(w, '[');
+    for (size_t k = 0; k < m->n_merges; k++) {
+        if (put_token(&left, &m->token[m->merge[k].left], w->e) ||
+            put_token(&right, &m->token[m->merge[k].right], w->e)) {
+            w->failed = true;
+            break;
+        }
+        if (m->merges_as_strings) {
+            json_write_bytes2(w, left.p, left.len, right.p, right.len);
+            continue;
+        }
+        json_write_begin(w, '[');
+        json_write_bytes(w, left.p, left.len);
+        json_write_bytes(w, right.p, right.len);
+        json_write_end(w, ']');
+    }
+    json_write_end(w, ']');
+    buf_free(&left);
+    buf_free(&right);
+}
+
+static void put_model(struct json_writer *w, const struct model *m)
+{
+    json_write_key(w, "model");
+    json_write_begin(w, '{');
+    json_write_key(w, "type");
+    json_write_str(w, "BPE");
+    json_write_key(w, "dropout");
+    json_write_null(w);
+    json_write_key(w, "unk_token");
+    json_write_null(w);
+    json_write_key(w, "continuing_subword_prefix");
+    json_write_null(w);
+    json_write_key(w, "end_of_word_suffix");
+    json_write_null(w);
+    json_write_key(w, "fuse_unk");
+    json_write_bool(w, false);
+    json_write_key(w, "byte_fallback");
+    json_write_bool(w, false);
+    json_write_key(w, "ignore_merges");
+    json_write_bool(w, m->ignore_merges);
+    json_write_key(w, "vocab");
+    vocab_json_write(w, m, false);
+    put_merges(w, m);
+    json_write_end(w, '}');
+}
+
+int hf_write(struct model_files *to, const struct model *m, struct err *e)
+{
+    struct buf *out = model_files_add(to, "");
+    if (!m->n_regex && !model_is_unsplit(m))
+        return err_set(e, EX_USAGE,
+                       "tokenizer.json says how text is split, and this model does not: give the pattern, -p");
+    struct json_writer w = json_write_over(out, true, e);
+    json_write_begin(&w, '{');
+    json_write_key(&w, "version");
+    json_write_str(&w, "1.0");
+    json_write_key(&w, "truncation");
+    json_write_null(&w);
+    json_write_key(&w, "padding");
+    json_write_null(&w);
+    put_added_tokens(&w, m);
+    json_write_key(&w, "normalizer");
+    json_write_null(&w);
+    put_pre_tokenizer(&w, m);
+    json_write_key(&w, "post_processor");
+    json_write_null(&w);
+    json_write_key(&w, "decoder");
+    put_byte_level(&w, true, true);
+    put_model(&w, m);
+    json_write_end(&w, '}');
+    return json_write_done(&w);
+}

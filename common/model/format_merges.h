@@ -1,0 +1,13 @@
+/* format_merges.h - merges as lines of text. */
+#ifndef BPE_MODEL_FORMAT_MERGES_H
+#define BPE_MODEL_FORMAT_MERGES_H
+
+#include "core/model.h"
+#include "sys/buf.h"
+#include "sys/err.h"
+
+/* Appends a line for each merge: left, a space, right, both in byte-to-unicode form, so that neither holds a space or a
+ * newline. -1: out of memory. */
+int merges_put_lines(struct buf *out, const struct model *m, struct err *e);
+
+#endif

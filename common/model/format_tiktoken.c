@@ -1,0 +1,359 @@
+/* format_tiktoken.c - a .tiktoken file, and the JSON beside it (the sidecar, PATH.json) with what such a file cannot
+ * say: the pattern and the special tokens. Without it, the command line may say these.
+ *
+ * In tiktoken a token's rank is its id and its priority as a merge. Ranks are a map by bytes and special tokens another
+ * map by string.
+ */
+#include "io/fd.h"
+#include "model/formats.h"
+#include "model/model_build.h"
+#include "model/model_convert.h"
+#include "model/model_file.h"
+#include "sys/base64.h"
+#include "sys/sha256.h"
+#include "unicode/utf8.h"
+#include "json/json_write.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- The ranks ---- */
+
+static int bad_line(struct build *b, size_t line, const char *what)
+{
+    return err_at(b->e, EX_DATAERR, b->name, ERR_NO_OFFSET, "line %zu: %s", line, what);
+}
+
+/* `base64 rank`, of n bytes. */
+static int take_line(struct build *b, size_t line, const unsigned char *p, size_t n)
+{
+    const unsigned char *space = memchr(p, ' ', n);
+    size_t digits = space ? (size_t)(p + n - space - 1) : 0;
+    uint64_t rank = 0;
+    if (!space || !digits || digits > 10 || strspn((const char *)space + 1, "0123456789") != digits)
+        return bad_line(b, line, "is not a token in base64, a space, and its rank");
+    for (size_t i = 1; i <= digits; i++)
+        rank = 10 * rank + (space[i] - '0');
+    size_t coded = (size_t)(space - p);
+    unsigned char *to = build_room(b, coded);
+    if (!to)
+        return -1;
+    size_t len = base64_get(to, p, coded);
+    if (len == SIZE_MAX || !len)
+        return bad_line(b, line, "begins with what is not base64");
+    build_keep(b, len);
+    return build_token(b, to, len, true, rank);
+}
+
+/* Blank lines are passed over, as tiktoken does. */
+static int take_ranks(struct build *b, const struct buf *text)
+{
+    const unsigned char *p = text->p, *end = p + text->len;
+    for (size_t line = 1; p < end; line++) {
+        const unsigned char *lf = memchr(p, '\n', (size_t)(end - p));
+        size_t n = (size_t)((lf ? lf : end) - p);
+        if (n && take_line(b, line, p, n))
+            return -1;
+        p += n + (lf != NULL);
+    }
+    return 0;
+}
+
+static int take_special(struct build *b, const unsigned char *p, size_t len, uint64_t id)
+{
+    const unsigned char *copy = build_copy(b, p, len);
+    return !copy || build_token(b, copy, len, false, id) ||
+                   build_special(b, (struct model_special){copy, (uint32_t)len, (uint32_t)id, true, false})
+               ? -1
+               : 0;
+}
+
+/* ---- The sidecar ---- */
+
+/* A string that lives as long as the model, or NULL for null. */
+static int get_text(struct json_reader *r, struct build *b, const char **text, size_t *len)
+{
+    struct str s;
+    int null = json_read_null(r);
+    if (null < 0 || (!null && json_read_string(r, &s)))
+        return -1;
+    *len = null ? 0 : s.len;
+    *text = null ? NULL : (const char *)build_copy(b, s.p, s.len);
+    return null || *text ? 0 : -1;
+}
+
+static int read_special(struct json_reader *r, struct build *b)
+{
+    struct str key;
+    struct buf name = {0};
+    int more = 0, rc = json_read_object(r);
+    while (!rc && (more = json_read_key(r, &key)) > 0) {
+        uint64_t id;
+        name.len = 0;
+        if (!key.len)
+            rc = json_read_fail(r, "an empty special token");
+        if (rc || buf_put(&name, key.p, key.len, b->e) || json_read_uint(r, &id) ||
+            take_special(b, name.p, name.len, id))
+            rc = -1;
+    }
+    buf_free(&name);
+    return rc ? -1 : more;
+}
+
+static int check_sum(struct json_reader *r, const char *want, const struct buf *ranks)
+{
+    char got[SHA256_HEX];
+    sha256_hex(got, ranks->p, ranks->len);
+    return !strcmp(got, want)
+               ? 0
+               : json_read_fail(r,
+                                "sha256 is that of another file: the sidecar and the ranks do not belong "
+                                "together (the ranks have %s)",
+                                got);
+}
+
+static int check_size(struct json_reader *r, const struct build *b, uint64_t n)
+{
+    return n == b->n_tokens && n == b->m->n_ids
+               ? 0
+               : json_read_fail(r, "explicit_n_vocab is %llu, but there are %zu tokens, and ids up to %lu",
+                                (unsigned long long)n, b->n_tokens, (unsigned long)b->m->n_ids - 1);
+}
+
+enum { PATTERN, PAT_STR, SPECIAL_TOKENS, N_VOCAB, SHA256 };
+
+struct sidecar {
+    struct json_reader *r;
+    struct build *b;
+    struct {
+        const char *p;
+        size_t len;
+    } text[SHA256 + 1];
+    uint64_t n_vocab; /* 0: not said */
+};
+
+static int read_sidecar_key(void *ctx, int key)
+{
+    struct sidecar *s = ctx;
+    if (key == SPECIAL_TOKENS)
+        return read_special(s->r, s->b);
+    if (key != N_VOCAB)
+        return get_text(s->r, s->b, &s->text[key].p, &s->text[key].len);
+    int null = json_read_null(s->r);
+    return null < 0 || (!null && json_read_uint(s->r, &s->n_vocab)) ? -1 : 0;
+}
+
+static int read_sidecar(struct json_reader *r, struct build *b, const struct buf *ranks)
+{
+    static const char *const keys[] = {"pattern", "pat_str", "special_tokens", "explicit_n_vocab", "sha256", NULL};
+    struct sidecar s = {.r = r, .b = b};
+    struct model *m = b->m;
+    uint32_t seen = 0;
+    if (json_read_members(r, keys, &seen, read_sidecar_key, &s) || json_read_end(r))
+        return -1;
+    if ((s.text[SHA256].p && check_sum(r, s.text[SHA256].p, ranks)) || (s.n_vocab && check_size(r, b, s.n_vocab)))
+        return -1;
+    m->pattern = s.text[PATTERN].p;
+    return s.text[PAT_STR].p && !model_is_unsplit(m)
+               ? build_regex(b, (struct str){(const unsigned char *)s.text[PAT_STR].p, s.text[PAT_STR].len})
+               : 0;
+}
+
+static int open_sidecar(struct build *b, int fd, const char *path, const struct buf *ranks)
+{
+    struct json_reader r;
+    if (model_file_json(&r, fd, path, b->e))
+        return -1;
+    const char *name = b->name;
+    b->name = path; /* of the tokens that come now */
+    int rc = read_sidecar(&r, b, ranks);
+    b->name = name;
+    json_read_free(&r);
+    return rc;
+}
+
+/* ---- The command line ---- */
+
+/* "TOKEN" or "TOKEN=ID" */
+static int take_option(struct build *b, const char *text)
+{
+    size_t len = strlen(text), name = len;
+    uint64_t id = b->m->n_ids;
+    bool cut;
+    while (name && text[name - 1] >= '0' && text[name - 1] <= '9')
+        name--;
+    if (name < len && name > 1 && text[name - 1] == '=') {
+        if (len - name > 10)
+            return err_set(b->e, EX_USAGE, "-s %s: the id is too large", text);
+        id = strtoull(text + name, NULL, 10);
+        len = name - 1;
+    }
+    if (!len)
+        return err_set(b->e, EX_USAGE, "-s: an empty special token");
+    if (utf8_valid_len((const unsigned char *)text, len, &cut) != len)
+        return err_set(b->e, EX_USAGE, "-s: a special token must be valid UTF-8");
+    if (id <= UINT32_MAX && id < b->m->n_ids && b->m->token[id].p)
+        return err_set(b->e, EX_USAGE, "-s %s: the id %llu is another token's", text, (unsigned long long)id);
+    return take_special(b, (const unsigned char *)text, len, id);
+}
+
+static int take_options(struct build *b, const struct model_source *from)
+{
+    const struct pattern *pattern = from->pattern;
+    for (size_t i = 0; i < from->n_special; i++) {
+        if (take_option(b, from->special[i]))
+            return -1;
+    }
+    if (pattern && pattern->id == PATTERN_CL100K) /* of the two that there are, tiktoken's */
+        pattern = pattern_at(PATTERN_CL100K_TIKTOKEN);
+    return pattern ? build_pattern(b, pattern) : 0;
+}
+
+/* The sidecar's path, to be freed, in *path, or NULL: there is none. -1: out of memory. */
+static int find_sidecar(char **path, const struct model_source *from, struct err *e)
+{
+    *path = NULL;
+    if (!strcmp(from->path, "-"))
+        return 0;
+    *path = malloc(strlen(from->path) + sizeof ".json");
+    if (!*path)
+        return err_mem(e, "a file name", strlen(from->path));
+    strcat(strcpy(*path, from->path), ".json");
+    if (access(*path, F_OK)) {
+        free(*path);
+        *path = NULL;
+    }
+    return 0;
+}
+
+/* The sidecar if there is one, else the options. */
+static int read_rest(struct build *b, const struct model_source *from, const struct buf *ranks)
+{
+    char *sidecar;
+    int fd, rc = -1;
+    if (find_sidecar(&sidecar, from, b->e))
+        return -1;
+    if (!sidecar)
+        return take_options(b, from);
+    if (from->pattern || from->n_special) {
+        err_set(b->e, EX_USAGE, "%s says the pattern and the special tokens: leave out %s, or the file", sidecar,
+                from->pattern ? "-p" : "-s");
+    } else if ((fd = fd_open_input(sidecar, b->e)) >= 0) {
+        rc = open_sidecar(b, fd, sidecar, ranks);
+        close(fd);
+    }
+    free(sidecar);
+    return rc;
+}
+
+static int read_tiktoken(struct model *m, struct model_source *from, struct err *e)
+{
+    struct build b;
+    struct buf text = from->head;
+    from->head = (struct buf){0};
+    int rc = model_file_all(from->fd, from->name, &text, e) || build_init(&b, m, from->name, text.len / 16, e) ? -1 : 0;
+    if (!rc) {
+        rc = take_ranks(&b, &text) || read_rest(&b, from, &text) || build_end(&b) ? -1 : 0;
+        build_free(&b);
+    }
+    m->by_rank = m->ignore_merges = true;
+    buf_free(&text);
+    return rc;
+}
+
+/* `base64 rank` */
+static bool sniff(const unsigned char *p, size_t n)
+{
+    const char *line = (const char *)p;
+    size_t word = strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=");
+    size_t rank = word && line[word] == ' ' ? strspn(line + word + 1, "0123456789") : 0;
+    return rank && (line[word + 1 + rank] == '\n' || word + 1 + rank >= n);
+}
+
+/* ---- Writing ---- */
+
+/* tiktoken applies a regex always: this one matches any text as a whole. */
+static const char everything[] = "[\\s\\S]+";
+
+static int put_ranks(struct buf *out, const struct model *m, struct err *e)
+{
+    int rc = 0;
+    for (size_t id = 0; id < m->n_ids && !rc; id++) {
+        const struct model_token *t = &m->token[id];
+        if (t->p && t->vocab)
+            rc = base64_put(out, t->p, t->len, e) || buf_printf(out, e, " %zu\n", id) ? -1 : 0;
+    }
+    return rc;
+}
+
+static bool is_dense(const struct model *m)
+{
+    for (size_t id = 0; id < m->n_ids; id++) {
+        if (!m->token[id].p)
+            return false;
+    }
+    return true;
+}
+
+static int put_sidecar(struct buf *out, const struct model *m, const struct buf *ranks, struct err *e)
+{
+    char sha256[SHA256_HEX];
+    if (m->n_regex > 1)
+        return err_set(e, EX_USAGE, "tiktoken splits text by one regex, and this model by %zu, one after the other",
+                       m->n_regex);
+    if (!m->n_regex && !model_is_unsplit(m))
+        return err_set(e, EX_USAGE, "the model does not say how text is split: give the pattern, -p");
+    sha256_hex(sha256, ranks->p, ranks->len);
+
+    struct json_writer w = json_write_over(out, true, e);
+    json_write_begin(&w, '{');
+    json_write_key(&w, "pattern");
+    if (m->pattern)
+        json_write_str(&w, m->pattern);
+    else
+        json_write_null(&w);
+    json_write_key(&w, "pat_str");
+    if (m->n_regex)
+        json_write_bytes(&w, m->regex[0].p, m->regex[0].len);
+    else
+        json_write_str(&w, everything);
+    json_write_key(&w, "special_tokens");
+    json_write_begin(&w, '{');
+    for (size_t i = 0; i < m->n_special; i++) {
+        json_write_key_bytes(&w, m->special[i].p, m->special[i].len);
+        json_write_uint(&w, m->special[i].id);
+    }
+    json_write_end(&w, '}');
+    json_write_key(&w, "explicit_n_vocab"); /* which tiktoken takes only if no id is free */
+    if (is_dense(m))
+        json_write_uint(&w, m->n_ids);
+    else
+        json_write_null(&w);
+    json_write_key(&w, "sha256");
+    json_write_str(&w, sha256);
+    json_write_end(&w, '}');
+    return json_write_done(&w) || buf_put_byte(out, '\n', e) ? -1 : 0;
+}
+
+static int write_tiktoken(struct model_files *to, const struct model *m, struct err *e)
+{
+    struct buf ranks = {0};
+    int rc = put_ranks(&ranks, m, e);
+    if (!rc && !to->alone)
+        rc = put_sidecar(model_files_add(to, ".json"), m, &ranks, e);
+    *model_files_add(to, "") = ranks;
+    return rc;
+}
+
+const struct model_format format_tiktoken = {
+    .name = "tiktoken",
+    .content = "ranks in base64",
+    .sniff = sniff,
+    .read = read_tiktoken,
+    .dialect = PATTERN_PCRE,
+    .check = convert_to_ranks,
+    .write = write_tiktoken,
+    .has_ids = true,
+    .special_apart = true,
+};

@@ -1,0 +1,14 @@
+/* model_save.h - writes the files of a model. */
+#ifndef BPE_MODEL_MODEL_SAVE_H
+#define BPE_MODEL_MODEL_SAVE_H
+
+#include "core/model.h"
+#include "model/formats.h"
+#include "sys/err.h"
+
+/* Writes a model that the format can say (format->check, or assign_ids) at path, or (NULL; not for a format that is a
+ * directory) to standard output. A directory is made if need be. Files appear when they are complete. -1: EX_USAGE (the
+ * format cannot say it, after all), EX_CANTCREAT, EX_IOERR, EX_OSERR. */
+int model_save(const struct model *m, const struct model_format *format, const char *path, struct err *e);
+
+#endif

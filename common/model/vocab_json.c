@@ -1,0 +1,59 @@
+/* vocab_json.c - see vocab_json.h. */
+#include "model/vocab_json.h"
+
+#include "core/byte_level.h"
+
+#include <string.h>
+
+int vocab_json_read(struct json_reader *r, struct build *b)
+{
+    if (json_read_object(r))
+        return -1;
+    for (;;) {
+        struct str key;
+        uint64_t id;
+        int have_id = json_read_try_member(r, &key, &id), more = have_id ? 1 : json_read_raw_key(r, &key);
+        if (more <= 0) {
+            b->vocab_known = true;
+            return more || build_tokens_end(b) ? -1 : 0;
+        }
+        unsigned char *p = build_room(b, key.len + BYTE_LEVEL_PAD);
+        if (!p)
+            return -1;
+        size_t len = byte_level_get(p, key.p, key.len);
+        bool vocab = len != BYTE_LEVEL_NOT && len;
+        if (!vocab) {
+            if (json_read_utf8(r, key))
+                return -1;
+            memcpy(p, key.p, key.len);
+            len = key.len;
+        }
+        build_keep(b, len);
+        if ((!have_id && json_read_uint(r, &id)) || build_token(b, p, len, vocab, id))
+            return -1;
+    }
+}
+
+void vocab_json_write(struct json_writer *w, const struct model *m, bool all)
+{
+    struct buf text = {0};
+    size_t next = 0; /* special token */
+    json_write_begin(w, '{');
+    for (size_t id = 0; id < m->n_ids; id++) {
+        const struct model_token *t = &m->token[id];
+        const struct model_special *s = NULL;
+        while (next < m->n_special && m->special[next].id <= id)
+            s = &m->special[next++];
+        if (!t->p || (s && s->id == id && !t->vocab && !s->keyed && !all))
+            continue;
+        text.len = 0;
+        if (t->vocab && byte_level_put(&text, t->p, t->len, w->e)) {
+            w->failed = true;
+            break;
+        }
+        json_write_key_bytes(w, t->vocab ? text.p : t->p, t->vocab ? text.len : t->len);
+        json_write_uint(w, id);
+    }
+    json_write_end(w, '}');
+    buf_free(&text);
+}

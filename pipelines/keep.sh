@@ -1,0 +1,186 @@
+# shellcheck shell=bash disable=SC2154
+# keep.sh - train --keep=DIR: the same line in steps, and what each step makes stays in DIR. The same command again goes on
+# where the last one ended, whatever ended it.
+#
+#     DIR/chunks/         what there is to do, made once; appears when complete
+#         asked           the options of bpe-chunk and the names of the files
+#         inputs          size, time of last change and name of each file
+#         part.NNNNN      chunks of plain files: for one bpe-count
+#         file.NNNNN      the name of a file whose text goes through a pipe, for a line of its own: it is begun again from the start
+#     DIR/counts/NAME     the counts of that part or file; appears when complete
+#     DIR/sum             appears when all is counted
+#     DIR/lock            held by all processes that work here
+#
+# Exit status: as that of train, and 64 if DIR was begun with other options or files, 65 if a file has changed since, 73 if DIR
+# cannot be written, 75 if a process was killed and the same command can count what is missing.
+
+# reason MESSAGE: the system's reason, which ends the message of a program.
+reason() {
+    echo "${1##*: }"
+}
+
+check_files() {
+    local file
+    [ ${#files[@]} -gt 0 ] || files=(-)
+    for file in "${files[@]}"; do
+        case $file in -) ;; *)
+            [ -e "$file" ] || die 66 "$file: cannot open: No such file or directory"
+            case $file in /dev/* | /proc/*) ;; *) [ ! -f "$file" ] || continue ;; esac
+            ;;
+        esac
+        [ "$file" != - ] || file='standard input'
+        die 64 "$file: cannot be read again, so --keep could not go on after a loss; put the text into a file"
+    done
+}
+
+# One at a time. Who waits here may wait for what is left of a train that was killed: counts made by it are kept too.
+lock() {
+    local said
+    said=$(mkdir -p -- "$keep" 2>&1) || die 73 "$keep: cannot create: $(reason "$said")"
+    [ -w "$keep" ] || die 73 "$keep: cannot write there"
+    exec {lock}>>"$keep/lock" || exit 73
+    flock -n "$lock" && return
+    echo "bpe train: $keep: other processes count there; waiting for them" >&2
+    flock "$lock"
+}
+
+# Sets words and inputs: what is asked for now.
+describe_work() {
+    words="${chunk[*]@Q} -- ${files[*]@Q}"
+    inputs=$(stat -L -c '%s %.Y %n' -- "${files[@]}") || exit 66
+}
+
+begin() {
+    local file n=0 plain=() new=$keep/chunks.new
+    [ -z "$(find "$keep" -mindepth 1 ! -path "$new" ! -path "$new/*" ! -path "$keep/lock" | head -n 1)" ] ||
+        die 64 "$keep: holds other files; --keep needs a directory of its own"
+    rm -rf "$new"
+    mkdir "$new" || exit 73
+    for file in "${files[@]}"; do
+        if by_value "$file" || has_option --inline "${chunk[@]}"; then
+            printf '%s\0' "$file" >"$new/file.$(printf %05d "$n")" || exit 74
+            ((++n))
+        else
+            plain+=("$file")
+        fi
+    done
+    if [ ${#plain[@]} -gt 0 ]; then
+        bpe-chunk "${chunk[@]}" -- "${plain[@]}" >"$new/all" || exit
+        split_chunks "$new/all" "$new/part." 1000
+        rm "$new/all"
+    fi
+    echo "$words" >"$new/asked" && echo "$inputs" >"$new/inputs" && sync "$new"/* && mv "$new" "$keep/chunks" || exit 74
+}
+
+# What was begun must be what is asked for now.
+compare() {
+    local was is
+    was=$(<"$keep/chunks/asked") || exit 74
+    [ "$was" = "$words" ] ||
+        die 64 "$keep was begun with: $was; give the same options and files, or another directory, or remove it to begin anew"
+    while IFS= read -r was <&3 && IFS= read -r is <&4; do
+        [ "$was" = "$is" ] || die 65 "${is#* * }: changed since $keep was begun; remove $keep and run the same command again"
+    done 3<"$keep/chunks/inputs" 4<<<"$inputs"
+}
+
+# ---- Counting ----
+
+# A file whose text goes through a pipe, to more than one bpe-count if there are fewer such files than jobs: split deals
+# out the records, which are lines. (Not GNU parallel: it leaves processes behind that hold the lock when it is killed.)
+count_file() {
+    local file code
+    IFS= read -r -d '' file <"$1"
+    if ((inner > 1)); then
+        bpe-chunk "${chunk[@]}" -- "$file" | split -n "r/$inner" --filter=bpe-count | bpe-sum "${sum[@]}"
+    else
+        bpe-chunk "${chunk[@]}" -- "$file" | bpe-count | bpe-sum "${sum[@]}"
+    fi
+    for code in "${PIPESTATUS[@]}"; do
+        ((code <= 128)) || return 75 # bpe-sum may have seen only that a record is cut off
+    done
+    return "$code"
+}
+
+# count NAME: 0: its counts are in their place; 75: a process was killed; 74: they could not be written; other: it failed, as
+# the records in NAME.failed say.
+count() {
+    local counts=$keep/counts/$1 code
+    case $1 in
+    part.*) bpe-count -- "$keep/chunks/$1" >"$counts.new" ;;
+    file.*) count_file "$keep/chunks/$1" >"$counts.new" ;;
+    esac
+    code=$?
+    ((code <= 128)) || code=75
+    case $code in
+    0) sync "$counts.new" && mv "$counts.new" "$counts" || return 74 ;;
+    74 | 75) rm -f "$counts.new" ;; # perhaps torn
+    *) mv "$counts.new" "$counts.failed" ;;
+    esac
+    return "$code"
+}
+
+# Counts what has no counts yet, jobs at a time, until something fails. What is killed leaves the others alone.
+count_all() {
+    local name names=() todo=() whole=0 inner=1 running=0 code=0 status left failed
+    rm -f "$keep"/counts/*.{new,failed}
+    for name in "$keep"/chunks/{part,file}.*; do
+        [ -e "$name" ] || continue # none of the kind
+        name=${name##*/}
+        names+=("$name")
+        [ ! -e "$keep/counts/$name" ] || continue
+        todo+=("$name")
+        case $name in file.*) ((++whole)) ;; esac
+    done
+    ((whole == 0 || whole > jobs)) || [ "$fan_out" = none ] || inner=$((jobs / whole))
+    left=${#todo[@]}
+    for name in "${todo[@]}" ''; do
+        while ((running && (running >= jobs || code || ! ${#name}))); do
+            wait -n
+            status=$?
+            case $status in 0) ((--left)) ;; 75) ;; *) code=$status ;; esac
+            ((--running))
+            [ ! -t 2 ] || printf '\r\033[Kbpe train: %d of %d parts counted' $((${#names[@]} - left)) ${#names[@]} >&2
+        done
+        ((code == 0 && ${#name})) || continue
+        count "$name" &
+        ((++running))
+    done
+    [ ! -t 2 ] || printf '\r\033[K' >&2
+    if ((code)); then
+        failed=("$keep"/counts/*.failed)
+        [ ${#failed[@]} -eq 0 ] || bpe-sum -- "${failed[@]}" >/dev/null || code=$? # it knows which failure is the first
+        exit "$code"
+    fi
+    ((left == 0)) || die 75 "$left of ${#names[@]} parts not counted, as a process was killed; run the same command again"
+}
+
+sum_up() {
+    local code
+    bpe-sum "${sum[@]}" -- "$keep"/counts/{part,file}.????? >"$keep/sum.new"
+    code=$?
+    ((code == 0)) || rm -f "$keep/sum.new"
+    case $code in
+    0) sync "$keep/sum.new" && mv "$keep/sum.new" "$keep/sum" || exit 74 ;;
+    65 | 75) die "$code" "$keep: remove the file that is named above, or all of $keep; then run the same command again" ;;
+    *) exit "$code" ;;
+    esac
+}
+
+by_keep() {
+    local lock words inputs option
+    for option in --only --missing --partial; do
+        ! has_option "$option" "${chunk[@]}" "${sum[@]}" || die 64 "--keep makes the counts complete by itself: leave out $option"
+    done
+    check_files
+    need_programs flock split stat
+    lock
+    describe_work
+    if [ -e "$keep/chunks" ]; then compare; else begin; fi
+    mkdir -p "$keep/counts" || exit 73
+    shopt -s nullglob
+    if [ ! -e "$keep/sum" ]; then
+        count_all
+        sum_up
+    fi
+    bpe-merge "${merge[@]}" -- "$keep/sum"
+}

@@ -1,0 +1,169 @@
+"""harness.py - programs run and timed, for bench.py and encode.py: wall and CPU seconds, memory, peers in a venv."""
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
+ENV = dict(os.environ, BUILD=BUILD, PATH=f"{BUILD}:{BUILD}/tests/bench:{os.environ['PATH']}", LC_ALL="C.UTF-8")
+PEER_TIMEOUT, PEER_LONG = 120, 20  # seconds: given up; not run again
+
+
+class Failure(Exception):
+    """Why something could not be measured, in a few words."""
+
+
+def note(what):
+    if sys.stderr.isatty():
+        print(f"\r\033[Kbench: {what}", end="", file=sys.stderr, flush=True)
+
+
+# ---- Running programs ----------------------------------------------------------------------------------------------
+
+running = set()  # sessions: each program that is started here leads one
+
+
+def start(argv, **options):
+    process = subprocess.Popen(argv, env=ENV, start_new_session=True, **options)
+    running.add(process.pid)
+    return process
+
+
+def end(process):
+    """Waits for it; what it and those it waited for have used."""
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    running.discard(process.pid)
+    return used
+
+
+def in_session(session):
+    """(pid, name) of its processes. (GNU parallel gives its jobs process groups of their own.)"""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat") as f:
+                name, _, fields = f.read().partition("(")[2].rpartition(")")
+        except OSError:
+            continue  # it has just ended
+        if int(fields.split()[3]) == session:
+            yield int(pid), name
+
+
+def kill(session):
+    for pid, _ in in_session(session):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def run(*argv, timeout=None, output=None, watch=None):
+    """Runs a program: {wall, cpu, rss}. watch() is called about every 10 ms with the process."""
+    with tempfile.TemporaryFile() as err, open(output or os.devnull, "wb") as out:
+        begin = time.monotonic()
+        process = start(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+        timer = threading.Timer(timeout or 3600, kill, [process.pid])
+        timer.start()
+        try:
+            while watch and os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+                watch(process)
+                time.sleep(0.01)
+            used = end(process)
+        finally:
+            timer.cancel()
+        wall = time.monotonic() - begin
+        if process.returncode:
+            if timeout and wall >= timeout:
+                raise Failure(f"not done after {timeout} s")
+            err.seek(0)
+            said = err.read().decode(errors="replace").strip().splitlines()
+            raise Failure(said[-1] if said else f"exit status {process.returncode}")
+    return {"wall": wall, "cpu": used.ru_utime + used.ru_stime, "rss": used.ru_maxrss * 1024}
+
+
+def shell(script, *args, pipefail=True, **options):
+    return run("bash", "-c", ("set -e -o pipefail; " if pipefail else "set -e; ") + script, "bench", *args, **options)
+
+
+def memory_of_session(session):
+    """Bytes of all its processes, shared pages divided (PSS): of all, and of those that are not perl."""
+    total = no_perl = 0
+    for pid, name in in_session(session):
+        try:
+            with open(f"/proc/{pid}/smaps_rollup") as f:
+                pss = next((int(l.split()[1]) for l in f if l.startswith("Pss:")), 0) * 1024
+        except OSError:
+            continue
+        total += pss
+        no_perl += pss if name not in ("perl", "parallel") else 0
+    return total, no_perl
+
+
+def kill_all():
+    for session in running:
+        kill(session)
+
+
+# ---- Kinds of measurements -----------------------------------------------------------------------------------------
+
+def peak(*argv):
+    most = [0, 0]
+
+    def watch(process):
+        now = memory_of_session(process.pid)
+        most[:] = map(max, most, now)
+    took = run(*argv, watch=watch)
+    return dict(took, pss=most[0] / 1e6, pss_no_perl=most[1] / 1e6)
+
+
+def speedup(one, two):
+    """How much faster two processes do the same work."""
+    return {"speedup": one["wall"] / two["wall"]}
+
+
+def spin_two():
+    """What two cores give a loop that only computes."""
+    return speedup(shell("spin; spin"), shell("spin & spin; wait $!"))
+
+
+def start_up(*argv):
+    """The median of 50: started as cheaply as can be, with nothing to read."""
+    def once():
+        begin = time.monotonic()
+        files = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1)]
+        _, status = os.waitpid(os.posix_spawn(f"{BUILD}/{argv[0]}", argv, ENV, file_actions=files), 0)
+        if status:
+            raise Failure(f"{argv[0]}: exit status {os.waitstatus_to_exitcode(status)}")
+        return (time.monotonic() - begin) * 1e3
+    return {"ms": statistics.median(once() for _ in range(50))}
+
+
+# ---- Peers ---------------------------------------------------------------------------------------------------------
+
+venv = {"bin": None, "why": "not installed"}
+
+
+def run_peer(t, *args):
+    """What peer.py says of a run."""
+    if not venv["bin"]:
+        raise Failure(venv["why"])
+    run(venv["bin"] + "/python3", HERE + "/peer.py", *args, timeout=PEER_TIMEOUT, output=t.tmp("peer"))
+    with open(t.tmp("peer")) as f:
+        took = json.load(f)
+    return dict(took, rss_mb=took["rss"] / 1e6)
+
+
+def make_venv(packages):
+    made = subprocess.run([os.path.join(TOP, "tests", "venv.sh"), *packages], env=ENV, capture_output=True, text=True)
+    if made.returncode == 0:
+        venv["bin"] = made.stdout.strip()
+    else:
+        venv["why"] = "not installed"
+        print(f"bench: the peers could not be installed; ours alone:\n{made.stderr}", file=sys.stderr)

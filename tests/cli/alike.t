@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# All programs behave alike: help, version, wrong options, a wrong environment, nowhere to write; and an option that means
+# the same has the same name in each.
+. "$(dirname "$0")/../lib.sh"
+
+text 1 20000 >in.txt
+bpe-chunk in.txt >in.chunks
+bpe-count in.chunks >in.counts
+bpe-sum in.counts >in.sum
+bpe-merge -v 300 in.sum >in.json
+bpe-encode -m in.json in.txt >in.ids
+
+# runs_of PROGRAM: arguments that it can do its work with.
+runs_of() {
+    case $1 in
+    bpe-chunk) echo in.txt ;;
+    bpe-count) echo in.chunks ;;
+    bpe-sum) echo in.counts ;;
+    bpe-merge) echo -v 300 in.sum ;;
+    bpe-encode) echo -m in.json in.txt ;;
+    bpe-decode) echo -m in.json in.ids ;;
+    bpe-model) echo in.json ;;
+    bpe-view) echo in.sum ;;
+    esac
+}
+
+programs=$(cd "$TOP/cmd" && ls ./*.c | sed 's|./||; s|\.c$||')
+for p in $programs; do
+    read -ra args <<<"$(runs_of "$p")"
+    ok $((${#args[@]} == 0)) "$p: this test knows it"
+    "$p" "${args[@]}" >out 2>err
+    is "$? $(wc -c <err)" "0 0" "$p ${args[*]}: done, and nothing said"
+
+    for help in -h --help --he "--help --nonsense" "in.txt -h"; do
+        # shellcheck disable=SC2086
+        "$p" $help >help.out 2>help.err
+        is "$? $(wc -c <help.err)" "0 0" "$p $help: on standard output"
+        like "$(cat help.out)" "usage: $p *"$'\n'"  -h, --help             *this text"$'\n'"      --version          *version" "  the usage"
+    done
+    is "$(awk 'length > 100' help.out)" "" "  in lines of at most 100 characters"
+    like "$("$p" --version 2>&1) $?" "$p [0-9]*.[0-9]*.[0-9]* 0" "$p --version: name and version, exit 0"
+    is "$("$p" --version | wc -l)" 1 "  in one line"
+
+    fails 64 "$p: unknown option -Z; see --help" "$p" -Z
+    fails 64 "$p: unknown option --nonsense, or one that takes no argument; see --help" "$p" --nonsense
+    fails 64 "$p: unknown option --help=yes, or one that takes no argument; see --help" "$p" --help=yes
+    fails 64 "$p: unknown option -V; see --help" "$p" -V
+    fails 64 "$p: unknown option -Z; see --help" "$p" "${args[@]}" -Z -h
+    fails 66 "$p: --nonsense: *" "$p" "${args[@]:0:${#args[@]}-1}" -- --nonsense
+    fails 64 "$p: BPE_SIMD=mmx: not one of none, neon, sse2, avx2, avx512" env BPE_SIMD=mmx "$p" "${args[@]}"
+    BPE_SIMD=mmx "$p" --help 2>&1 | cmp -s - help.out
+    ok $? "  but help is to be had"
+    for ask in --help --version "${args[*]}"; do
+        fails 74 "$p: standard output: cannot write: No space left on device" sh -c "$p $ask >/dev/full"
+        fails 74 "$p: standard output: cannot write: Bad file descriptor" sh -c "$p $ask >&-"
+    done
+    # What it can do without: it is written to only where something is wrong.
+    sh -c "$p ${args[*]} 2>&-" >out.quiet
+    is $? 0 "$p ${args[*]}: standard error may be closed"
+    sh -c "$p -Z 2>&- >/dev/null"
+    is $? 64 "  the exit status of wrong use is the same"
+
+    # Programs of the line say in their output what is wrong, even with the options; no other does.
+    "$p" -Z >failure 2>/dev/null
+    case $p in
+    bpe-chunk | bpe-count | bpe-sum)
+        like "$(bpe-view failure)" "# failure * exit=64 *unknown*-Z*" "$p -Z: a failure record, for the next program"
+        ;;
+    *) is "$(wc -c <failure)" 0 "$p -Z: nothing on standard output" ;;
+    esac
+    case $p in
+    bpe-chunk | bpe-count | bpe-sum)
+        if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+            script -qec "$p ${args[*]}" /dev/null </dev/null >tty 2>/dev/null
+            like "$(tr -d '\r' <tty)" "*$p: standard output is a terminal; *" "$p: no records on a terminal"
+            is "$(wc -l <tty)" 1 "  nor a failure record"
+        else
+            skip "$p: no records on a terminal" "no terminal device, or no script(1)"
+        fi
+        ;;
+    esac
+done
+
+# ---- One name for one meaning ----
+
+for p in bpe-chunk bpe-model bpe-encode bpe-decode; do
+    like "$("$p" -h)" "*"$'\n'"  -s, --special-token=TOKEN*" "$p: special tokens are -s, --special-token"
+done
+bpe-chunk -s '<a>' -s '<b>=7' in.txt 2>/dev/null | bpe-view | grep -om 1 'pattern=.* special=[^ ]*' >want.rules
+like "$(cat want.rules)" "*special=<a> special=<b>=7" "bpe-chunk -s: a token that ends in = and digits is taken literally"
+for form in "--special-token=<a> --special-token=<b>=7" "--special-token <a> --special-token <b>=7" "--special=<a> --special=<b>=7" \
+    "--special <a> --special-token=<b>=7" "--spec=<a> --special-tok=<b>=7" "-s <a> --special=<b>=7 --special-token=<a>"; do
+    # shellcheck disable=SC2086
+    bpe-chunk $form in.txt 2>/dev/null | bpe-view | grep -om 1 'pattern=.* special=[^ ]*' >got.rules
+    same got.rules want.rules "bpe-chunk $form: the same"
+done
+fails 64 "bpe-chunk: -s: a special token must be UTF-8 text, and not empty" bpe-chunk --special-token= in.txt
+bpe-merge -v 300 -f tiktoken -o plain.tiktoken in.sum && rm plain.tiktoken.json
+bpe-model -p gpt2 -s '<a>' -s '<b>=400' plain.tiktoken >want.json
+like "$(bpe-model --info want.json)" "*special: 299 <a>*special: 400 <b>*" "bpe-model -s: with an id or without"
+for form in "--special-token=<a> --special-token=<b>=400" "--special=<a> --special=<b>=400" "--special <a> -s<b>=400" \
+    "--spec=<a> --special-tok <b>=400"; do
+    # shellcheck disable=SC2086
+    bpe-model -p gpt2 $form plain.tiktoken >got.json
+    same got.json want.json "bpe-model $form: the same"
+done
+bpe-encode -m want.json -f text in.txt >want.ids
+for p in "-s <a> -s <b>=400" "--special-token=<a> --special-token=<b>=400" "--special-token <a> --special=token -s<b>=400"; do
+    # shellcheck disable=SC2086
+    bpe-encode -m plain.tiktoken -p gpt2 $p -f text in.txt >got.ids
+    same got.ids want.ids "bpe-encode $p"
+done
+fails 64 "bpe-encode: --special <a>: must be one of token, text, error" bpe-encode -m in.json --special='<a>' in.txt
+fails 64 "bpe-encode: unknown option --spec=token, or one that takes no argument; see --help" bpe-encode -m in.json --spec=token in.txt
+
+done_testing

@@ -1,0 +1,106 @@
+/* fuzz_ledger.c - the ledger and the words it decides on, given any records: what is refused has a reason, and what is
+ * written about it can be read again. */
+#include "ledger/batch_store.h"
+#include "ledger/ledger.h"
+#include "records.h"
+#include "records/payload.h"
+
+struct state {
+    struct ledger ledger;
+    struct batch_stores stores;
+    unsigned sum; /* of all bytes of pretokens that were taken, so that each is read */
+    bool refused; /* the stream is at its end: a record was an error */
+};
+
+static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
+{
+    (void)e;
+    struct state *s = ctx;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < w[i].len; k++)
+            s->sum += w[i].p[k];
+    }
+    return 0;
+}
+
+static int put_chunk(struct coverage *coverage, const struct record *rec, struct err *e)
+{
+    struct chunk c;
+    if (chunk_get(&c, rec, e) || coverage_check_rules(coverage, c.rules, "fuzz", e))
+        return -1;
+    struct commit_range range = {c.source, c.offset, c.offset + c.text.len};
+    return range.begin == range.end ? 0 : coverage_enter_range(coverage, c.run, &range, 0, e);
+}
+
+static void put(void *ctx, const struct record *rec)
+{
+    struct state *s = ctx;
+    struct err e = {0};
+    if (s->refused || rec->type == RECORD_RANGE)
+        return;
+    s->refused =
+        rec->type == RECORD_CHUNK ? put_chunk(&s->ledger.coverage, rec, &e) : ledger_put(&s->ledger, rec, "fuzz", &e);
+    if (s->refused && !e.code)
+        abort();
+    if (s->stores.bytes > 4096)
+        (void)!batch_stores_spill(&s->stores, &e);
+}
+
+static void count(void *ctx, const struct record *rec)
+{
+    (void)rec;
+    ++*(size_t *)ctx;
+}
+
+/* All lines that are written must be records. */
+static void write_all(const struct coverage *c)
+{
+    struct buf out = {0}, runs = {0};
+    struct err e;
+    uint64_t n_runs;
+    size_t lines = 0, n = 0;
+    if (coverage_put_missing(c, &out, &e) || coverage_put_promises(c, &out, &e) ||
+        coverage_put_runs(c, &runs, &n_runs, &e))
+        abort();
+    for (size_t i = 0; i < out.len; i++)
+        lines += out.p[i] == '\n';
+    fuzz_each(out.p, out.len, count, &n);
+    if (n != lines)
+        abort();
+    buf_free(&out);
+    buf_free(&runs);
+}
+
+static void try_stream(const uint8_t *data, size_t size,
+                       void each(const uint8_t *, size_t, void (*)(void *, const struct record *), void *), bool eager,
+                       bool any_kind)
+{
+    struct state s = {0};
+    struct err e = {0};
+    batch_stores_init(&s.stores, take, &s, NULL);
+    s.stores.eager = eager;
+    s.stores.any_kind = any_kind;
+    ledger_init(&s.ledger, &batch_store_content, &s.stores);
+    each(data, size, put, &s);
+    if (!s.refused) {
+        if (ledger_finish(&s.ledger, "do it again", &e) && !e.code)
+            abort();
+        write_all(&s.ledger.coverage);
+    }
+    ledger_free(&s.ledger);
+    batch_stores_free(&s.stores);
+}
+
+static void each(const uint8_t *data, size_t size, void take_record(void *, const struct record *), void *ctx)
+{
+    fuzz_each(data, size, take_record, ctx);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    try_stream(data, size, each, false, true);
+    try_stream(data, size, fuzz_each_reframed, false, false);
+    try_stream(data, size, fuzz_each_reframed, false, true);
+    try_stream(data, size, fuzz_each_reframed, true, false);
+    return 0;
+}

@@ -1,0 +1,154 @@
+/* fuzz_model.c - the readers of models. The first line of the input names the format; what follows is the file, and
+ * after a zero byte the second one, if the format has two:
+ *
+ *     json                 tokenizer.json
+ *     gpt2                 vocab.json, merges.txt
+ *     tiktoken             the ranks alone, or the ranks and the file beside them
+ *
+ * Each must have the tokens of all 256 bytes, which would be most of a small file: @BYTES@ stands for them, as the
+ * format has them. A model that can be read must be usable: it is gone through, and written as JSON. */
+#include "core/byte_level.h"
+#include "fuzz.h"
+#include "model/formats.h"
+#include "model/model_convert.h"
+#include "model/model_read.h"
+#include "sys/base64.h"
+#include "sys/buf.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+static char dir[64];
+static struct fuzz_file one, two;
+
+static void leave(void)
+{
+    static const char *const names[] = {"json",           "gpt2/vocab.json", "gpt2/merges.txt",     "gpt2",
+                                        "plain.tiktoken", "beside.tiktoken", "beside.tiktoken.json"};
+    char path[128];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        remove(path);
+    }
+    rmdir(dir);
+}
+
+static void put_link(const char *to, const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    if (symlink(to, path))
+        abort();
+}
+
+/* A directory in which each format finds its files under the names that it has. */
+static void prepare(void)
+{
+    char path[128];
+    const char *tmp = getenv("TMPDIR");
+    snprintf(dir, sizeof dir, "%.40s/bpe-fuzz-XXXXXX", tmp && strlen(tmp) <= 40 ? tmp : "/tmp");
+    if (!mkdtemp(dir))
+        abort();
+    snprintf(path, sizeof path, "%s/gpt2", dir);
+    if (mkdir(path, 0700))
+        abort();
+    const char *first = fuzz_fill(&one, "", 0), *second = fuzz_fill(&two, "", 0);
+    put_link(first, "json");
+    put_link(first, "gpt2/vocab.json");
+    put_link(second, "gpt2/merges.txt");
+    put_link(first, "plain.tiktoken");
+    put_link(first, "beside.tiktoken");
+    put_link(second, "beside.tiktoken.json");
+    atexit(leave);
+}
+
+/* The tokens of all bytes as members of an object, or as lines of base64 and rank. */
+static void put_bytes(struct buf *out, bool tiktoken)
+{
+    struct err e;
+    for (unsigned b = 0; b < 256; b++) {
+        unsigned char byte = (unsigned char)b;
+        if (tiktoken)
+            base64_put(out, &byte, 1, &e);
+        else
+            buf_put_str(out, byte == '"' || byte == '\\' ? ",\"\\" : b ? ",\"" : "\"", &e);
+        if (!tiktoken)
+            byte_level_put(out, &byte, 1, &e);
+        buf_printf(out, &e, tiktoken ? " %u\n" : "\":%u", b);
+    }
+}
+
+static void expand(struct buf *out, const uint8_t *p, size_t n, bool tiktoken)
+{
+    static const char name[] = "@BYTES@";
+    const uint8_t *at;
+    struct err e;
+    while ((at = memmem(p, n, name, sizeof name - 1)) && out->len < 1 << 20) {
+        buf_put(out, p, (size_t)(at - p), &e);
+        put_bytes(out, tiktoken);
+        n -= (size_t)(at - p) + sizeof name - 1;
+        p = at + sizeof name - 1;
+    }
+    buf_put(out, p, n, &e);
+}
+
+static void use(struct model *m)
+{
+    struct err e;
+    size_t n;
+    uint32_t first;
+    unsigned sum = 0;
+    for (uint32_t id = 0; id < m->n_ids; id++) {
+        for (uint32_t i = 0; i < m->token[id].len; i++)
+            sum += m->token[id].p[i];
+    }
+    for (size_t i = 0; i < m->n_merges; i++) {
+        if (m->merge[i].left >= m->n_ids || m->merge[i].right >= m->n_ids || m->merge[i].result >= m->n_ids)
+            abort();
+    }
+    if (model_unreached(m, &n, &first, &e) == 0 && n > m->n_ids)
+        abort();
+    (void)!model_pattern(m);
+    struct model_files files = {0};
+    if (format_hf_json.check(m, &e) == 0)
+        (void)!format_hf_json.write(&files, m, &e);
+    model_files_free(&files);
+    __asm__ volatile("" : : "r"(sum)); /* so that the bytes are read */
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (!*dir)
+        prepare();
+    const uint8_t *end = memchr(data, '\n', size);
+    if (!end || end == data)
+        return 0;
+    char format = (char)data[0], path[128];
+    size -= (size_t)(end + 1 - data);
+    data = end + 1;
+    const uint8_t *zero = memchr(data, '\0', size);
+    size_t n = zero ? (size_t)(zero - data) : size;
+    struct buf a = {0}, b = {0};
+    struct model m;
+    struct err e = {0};
+    expand(&a, data, n, format == 't');
+    if (zero)
+        expand(&b, zero + 1, size - n - 1, false);
+    fuzz_fill(&one, a.p, a.len);
+    fuzz_fill(&two, b.p, b.len);
+    snprintf(path, sizeof path, "%s/%s", dir,
+             format == 'j'   ? "json"
+             : format == 'g' ? "gpt2"
+             : zero          ? "beside.tiktoken"
+                             : "plain.tiktoken");
+    const struct model_opts opts = {.pattern = format == 't' && !zero ? "gpt2" : NULL};
+    if (model_read(&m, path, &opts, &e) == 0) {
+        use(&m);
+        model_free(&m);
+    } else if (!e.code) {
+        abort();
+    }
+    buf_free(&a);
+    buf_free(&b);
+    return 0;
+}

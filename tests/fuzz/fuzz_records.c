@@ -1,0 +1,111 @@
+/* fuzz_records.c - the frame of records, and what each type of record holds. What can be read is read to its end. */
+#include "records.h"
+#include "records/commit.h"
+#include "records/failure.h"
+#include "records/parts.h"
+#include "records/payload.h"
+
+static void get_rules(struct str encoded)
+{
+    struct rules rules;
+    struct err e;
+    if (rules_get(&rules, encoded, &e) == 0)
+        rules_free(&rules);
+}
+
+static void get_reading(struct str encoded)
+{
+    struct reading reading;
+    struct err e;
+    (void)!reading_get(&reading, encoded, &e);
+}
+
+static void get_range(const struct record *rec)
+{
+    struct range_head head;
+    struct range_file file;
+    struct cursor c;
+    struct err e;
+    uint64_t offset, len;
+    if (range_get_head(&head, &c, rec, &e))
+        return;
+    get_rules(head.rules);
+    for (uint64_t i = 0; i < head.n_files && range_get_file(&file, &c, &e) == 0; i++) {
+        get_reading(file.reading);
+        for (uint64_t k = 0; k < file.n_pieces && range_get_piece(&offset, &len, &file, &c, &e) == 0; k++) {
+        }
+    }
+}
+
+static void get_promise(struct str content)
+{
+    struct cursor c = cursor_over(content.p, content.len);
+    struct promise_head head;
+    struct promise_source source;
+    struct err e;
+    if (promise_get_head(&head, &c, &e))
+        return;
+    get_rules(head.rules);
+    for (uint64_t i = 0; i < head.n_sources && promise_get_source(&source, &c, &e) == 0; i++)
+        get_reading(source.reading);
+}
+
+static void get_commit(struct str content)
+{
+    struct commit k;
+    struct err e;
+    if (commit_get(&k, content, &e) == 0) {
+        get_rules(k.rules);
+        for (size_t i = 0; i < k.n_runs; i++) {
+            for (size_t n = 0; n < k.run[i].n_ranges; n++) {
+                if (k.run[i].range[n].begin >= k.run[i].range[n].end)
+                    abort();
+            }
+        }
+    }
+    commit_free(&k);
+}
+
+static void get(void *ctx, const struct record *rec)
+{
+    (void)ctx;
+    struct chunk chunk;
+    struct words words;
+    struct tokens tokens;
+    struct part part;
+    struct failure failure;
+    struct err e;
+    switch (rec->type) {
+    case RECORD_CHUNK:
+        if (chunk_get(&chunk, rec, &e) == 0) {
+            get_rules(chunk.rules);
+            get_reading(chunk.reading);
+        }
+        break;
+    case RECORD_RANGE:
+        get_range(rec);
+        break;
+    case RECORD_PROMISE:
+    case RECORD_COMMIT:
+    case RECORD_SUMMARY:
+        if (part_get(&part, rec, &e) == 0)
+            (rec->type == RECORD_PROMISE ? get_promise : get_commit)(part.bytes);
+        break;
+    case RECORD_WORDS:
+        (void)!words_get(&words, rec, &e);
+        break;
+    case RECORD_TOKENS:
+        (void)!tokens_get(&tokens, rec, &e);
+        break;
+    case RECORD_FAILURE:
+        (void)!failure_get(&failure, rec, &e);
+        break;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_each(data, size, get, NULL);
+    fuzz_each_reframed(data, size, get, NULL);
+    return 0;
+}

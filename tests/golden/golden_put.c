@@ -1,0 +1,258 @@
+/* golden_put - records of every type, made by the functions that the programs make them by: for golden.t, which holds
+ * them against records.txt. A line each: name, type, payload and record in hexadecimal, parted by tabs. */
+#include "core/pretoken.h"
+#include "records/cobs.h"
+#include "records/commit.h"
+#include "records/failure.h"
+#include "records/parts.h"
+#include "records/payload.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RUN (const unsigned char *)"the run's id\n\n\n\n" /* with newlines: they are what is stuffed */
+#define BATCH (const unsigned char *)"the batch's id.."
+
+static struct err e;
+
+static void must(int rc)
+{
+    if (rc) {
+        char text[ERR_TEXT];
+        fprintf(stderr, "golden_put: %s\n", err_text(&e, text));
+        exit(70);
+    }
+}
+
+static void print_hex(const unsigned char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        printf("%02x", p[i]);
+}
+
+static void print_record(const char *name, const struct buf *record)
+{
+    size_t n = record->len - RECORD_HEADER - 1;
+    unsigned char *in = calloc(1, n + COBS_PAD), *out = calloc(1, n + COBS_PAD);
+    if (!in || !out)
+        exit(71);
+    memcpy(in, record->p + RECORD_HEADER, n);
+    size_t len = cobs_decode(out, in, n);
+    printf("%s\t%c\t", name, record->p[2]);
+    print_hex(out, len);
+    putchar('\t');
+    print_hex(record->p, record->len);
+    putchar('\n');
+    free(in);
+    free(out);
+}
+
+static void print_payload(const char *name, enum record_type type, const struct buf *payload)
+{
+    struct buf record = {0};
+    must(record_put(&record, type, payload->p, payload->len, &e));
+    print_record(name, &record);
+    buf_free(&record);
+}
+
+/* ---- Rules, and how a source is read ---- */
+
+static struct str bytes_of(const struct buf *b)
+{
+    return (struct str){b->p, b->len};
+}
+
+static void put_rules(struct buf *by_name, struct buf *by_regex)
+{
+    struct str special[] = {str_of("<|endoftext|>"), str_of("\n")}, regex[] = {str_of("\\d+"), str_of("[a-z]+")};
+    struct rules named = {.pattern = str_of("cl100k"), .special = special, .n_special = 2};
+    struct rules other = {.regex = regex, .n_regex = 2};
+    must(rules_put(by_name, &named, &e) || rules_put(by_regex, &other, &e));
+}
+
+static void put_reading(struct buf *plain, struct buf *lines)
+{
+    struct reading text = {.invalid = INVALID_REPLACE};
+    struct reading jsonl = {.invalid = INVALID_SKIP, .jsonl = true, .field = str_of("a.text"), .skip_bad_lines = true};
+    must(reading_put(plain, &text, &e) || reading_put(lines, &jsonl, &e));
+}
+
+/* ---- Records ---- */
+
+static void put_chunks(const struct buf *by_name, const struct buf *by_regex, const struct buf *plain,
+                       const struct buf *lines)
+{
+    struct buf out = {0};
+    struct chunk text = {.run = RUN,
+                         .rules = bytes_of(by_name),
+                         .reading = bytes_of(plain),
+                         .source = 1,
+                         .name = str_of("dir/b.txt"),
+                         .offset = 300,
+                         .inside = true,
+                         .before = 1,
+                         .text = str_of("the\ncat\n")};
+    struct chunk json = {.run = RUN,
+                         .rules = bytes_of(by_regex),
+                         .reading = bytes_of(lines),
+                         .name = str_of("-"),
+                         .line = 7,
+                         .text = str_of("{\"a\": {\"text\": \"x\"}}\n")};
+    must(chunk_put_record(&out, &text, &e));
+    print_record("text-by-value", &out);
+    out.len = 0;
+    must(chunk_put_record(&out, &json, &e));
+    print_record("lines-by-value", &out);
+    buf_free(&out);
+}
+
+static void put_range(const struct buf *by_name, const struct buf *plain, const struct buf *lines)
+{
+    struct buf out = {0};
+    struct range_head head = {.run = RUN, .rules = bytes_of(by_name), .promised_bytes = 1000, .n_files = 2};
+    struct range_file a = {.source = 0,
+                           .name = str_of("a.txt"),
+                           .reading = bytes_of(plain),
+                           .size = 600,
+                           .mtime_s = 1700000000,
+                           .mtime_ns = 123456789,
+                           .n_pieces = 2};
+    struct range_file b = {.source = 3,
+                           .name = str_of("b.jsonl.zst"),
+                           .reading = bytes_of(lines),
+                           .size = 400,
+                           .by_value = true,
+                           .n_pieces = 1};
+    must(range_put_head(&out, &head, &e) || range_put_file(&out, &a, &e) || range_put_piece(&out, 0, 100, &e) ||
+         range_put_piece(&out, 300, 300, &e) || range_put_file(&out, &b, &e) || range_put_piece(&out, 200, 200, &e));
+    print_payload("ranges", RECORD_RANGE, &out);
+    buf_free(&out);
+}
+
+static void put_promise(const struct buf *by_name, const struct buf *plain, const struct buf *lines)
+{
+    struct buf content = {0}, out = {0};
+    struct promise_head head = {.rules = bytes_of(by_name), .n_sources = 2};
+    struct promise_source a = {
+        .name = str_of("a.txt"), .reading = bytes_of(plain), .size = 600, .mtime_s = 1700000000, .mtime_ns = 123456789};
+    struct promise_source b = {
+        .name = str_of("b.jsonl.zst"), .reading = bytes_of(lines), .size = 400, .by_value = true};
+    must(promise_put_head(&content, &head, &e) || promise_put_source(&content, &a, &e) ||
+         promise_put_source(&content, &b, &e) || parts_put(&out, RECORD_PROMISE, RUN, 0, &content, &e));
+    print_record("promise", &out);
+    buf_free(&content);
+    buf_free(&out);
+}
+
+static void put_words(void)
+{
+    struct buf out = {0};
+    unsigned char room[64];
+    struct batch_place in = {RUN, BATCH, 5};
+    struct pretoken the = {(const unsigned char *)" the", 4, 300}, newline = {(const unsigned char *)"\n", 1, 1};
+    must(words_put_head(&out, &in, WORDS_WHOLE, &e));
+    must(buf_put(&out, room, (size_t)(pretoken_put(room, &the) - room), &e));
+    must(buf_put(&out, room, (size_t)(pretoken_put(room, &newline) - room), &e));
+    print_payload("words", RECORD_WORDS, &out);
+    out.len = 0;
+    in.seq = 6;
+    must(words_put_head(&out, &in, WORDS_FIRST, &e));
+    size_t n = varint_put(room, 6);
+    n += varint_put(room + n, 2);
+    must(buf_put(&out, room, n, &e) || buf_put_str(&out, "lon", &e));
+    print_payload("long-first", RECORD_WORDS, &out);
+    out.len = 0;
+    in.seq = 7;
+    must(words_put_head(&out, &in, WORDS_MORE, &e) || buf_put_str(&out, "ger", &e));
+    print_payload("long-more", RECORD_WORDS, &out);
+    buf_free(&out);
+}
+
+static void put_tokens(void)
+{
+    struct buf out = {0};
+    static const unsigned char ends[] = {1, 3}, two[] = {1, 0, 10, 0, 255, 255}, four[] = {0, 0, 1, 0};
+    struct tokens t = {.in = {RUN, BATCH, 0},
+                       .model = 0x0123456789ABCDEF,
+                       .source = 1,
+                       .begin = 300,
+                       .first = 2,
+                       .width = 2,
+                       .n_ends = 2,
+                       .ends = {ends, sizeof ends},
+                       .ids = {two, sizeof two}};
+    must(tokens_put(&out, &t, &e));
+    print_payload("tokens", RECORD_TOKENS, &out);
+    out.len = 0;
+    t.width = 4;
+    t.n_ends = 0;
+    t.ends.len = 0;
+    t.ids = (struct str){four, sizeof four};
+    must(tokens_put(&out, &t, &e));
+    print_payload("tokens-wide", RECORD_TOKENS, &out);
+    buf_free(&out);
+}
+
+static void put_commits(const struct buf *by_name)
+{
+    static const struct commit_range range[] = {{0, 0, 100}, {0, 300, 600}, {3, 200, 400}};
+    struct buf content = {0}, out = {0};
+    struct commit k = {.kind = RECORD_WORDS,
+                       .rules = bytes_of(by_name),
+                       .n_records = 3,
+                       .checksum = 0xFEDCBA9876543210,
+                       .n_items = 305,
+                       .n_runs = 1};
+    struct commit_run some = {.run = RUN,
+                              .promised_bytes = 1000,
+                              .skipped = 2,
+                              .where = str_of("b.jsonl.zst: line 7"),
+                              .total = 600,
+                              .range = range,
+                              .n_ranges = 3};
+    struct commit_run all = {.run = RUN, .promised_bytes = 1000, .whole = true, .total = 1000};
+    must(commit_put_head(&content, &k, &e) || commit_put_run(&content, &some, &e) ||
+         parts_put(&out, RECORD_COMMIT, BATCH, 3, &content, &e));
+    print_record("commit", &out);
+    content.len = out.len = 0;
+    must(commit_put_head(&content, &k, &e) || commit_put_run(&content, &all, &e) ||
+         parts_put(&out, RECORD_SUMMARY, BATCH, 3, &content, &e));
+    print_record("summary", &out);
+    content.len = out.len = 0;
+    k.kind = RECORD_TOKENS;
+    must(commit_put_head(&content, &k, &e) || commit_put_run(&content, &some, &e) ||
+         parts_put(&out, RECORD_COMMIT, BATCH, 3, &content, &e));
+    print_record("commit-of-tokens", &out);
+    buf_free(&content);
+    buf_free(&out);
+}
+
+static void put_failure(void)
+{
+    struct buf out = {0};
+    struct failure f = {RUN, 1, 333, EX_DATAERR,
+                        str_of("bpe-count: b.txt: byte 333: invalid UTF-8 (0xE9); see --invalid")};
+    must(failure_put_record(&out, &f, &e));
+    print_record("failure", &out);
+    buf_free(&out);
+}
+
+int main(void)
+{
+    struct buf by_name = {0}, by_regex = {0}, plain = {0}, lines = {0};
+    put_rules(&by_name, &by_regex);
+    put_reading(&plain, &lines);
+    put_chunks(&by_name, &by_regex, &plain, &lines);
+    put_range(&by_name, &plain, &lines);
+    put_promise(&by_name, &plain, &lines);
+    put_words();
+    put_tokens();
+    put_commits(&by_name);
+    put_failure();
+    buf_free(&by_name);
+    buf_free(&by_regex);
+    buf_free(&plain);
+    buf_free(&lines);
+    return fflush(stdout) ? 74 : 0;
+}

@@ -1,0 +1,91 @@
+#!/bin/bash
+# make install puts the programs, bpe, its commands and the pages in place; they run from there; uninstall takes all away.
+# And bpe itself: what it lists, finds and refuses.
+. "$(dirname "$0")/../lib.sh"
+
+# As packagers do: into DESTDIR, which is no part of any path in what is installed. Nothing is built again ("-o all").
+D=$PWD/root
+into() {
+    make -s -C "$TOP" -o all "$1" BUILD="$BUILD" DESTDIR="$D" PREFIX=/opt/bpe
+}
+into install >log 2>&1
+is "$? $(cat log)" "0 " "make install"
+text 1 60000 >a.txt
+line a.txt >want.json
+bpe-chunk a.txt | bpe-count | bpe-sum >a.sum
+bpe-encode -m want.json a.txt >want.ids
+"$TOP/pipelines/describe" a.sum want.json >want.txt
+PATH=$D/opt/bpe/bin:/usr/local/bin:/usr/bin:/bin
+hash -r
+is "$(type -P bpe) $(type -P bpe-chunk)" "$D/opt/bpe/bin/bpe $D/opt/bpe/bin/bpe-chunk" "what runs is what is installed"
+bpe train -v 1000 -j 2 -o got.json a.txt
+is $? 0 "bpe train: done"
+same want.json got.json "bpe train: the model of the plain line"
+bpe train -v 1000 --keep=kept a.txt | cmp - want.json
+ok $? "bpe train --keep"
+bpe encode -m got.json -o got.ids a.txt
+is $? 0 "bpe encode: done"
+same want.ids got.ids "bpe encode: the ids of bpe-encode"
+bpe describe kept/sum got.json >got.txt
+is $? 0 "bpe describe: done"
+same want.txt got.txt "bpe describe: the same figures"
+bpe-view --check kept/sum >out
+is $? 0 "a program of the line"
+make -s -f "$D/opt/bpe/share/bpetools/vocab.mk" CORPUS=a.txt V=1000 OUT=made.json >out
+same want.json made.json "vocab.mk: the model of the plain line"
+(PATH=/usr/local/bin:/usr/bin:/bin && "$D/opt/bpe/bin/bpe" train -v 1000 a.txt | cmp - want.json)
+ok $? "bpe finds what it needs when it is not on PATH"
+ln -s "$D/opt/bpe/bin/bpe" linked
+./linked train -v 1000 a.txt | cmp - want.json
+ok $? "and through a symbolic link"
+(cd / && find "$D" -name 'bpe*.[1-8]' | wc -l) >n
+is "$(cat n)" "$(find "$TOP/man" -name 'bpe*.[1-8]' | wc -l)" "all pages are installed"
+
+# ---- bpe ----
+version=$(bpe-chunk --version | cut -d ' ' -f 2)
+is "$(bpe --version)" "bpe $version" "bpe --version"
+bpe help >listed
+is $? 0 "bpe help: done"
+for name in "$TOP"/pipelines/*; do
+    name=${name##*/}
+    case $name in *.* | README | bpe) continue ;; esac
+    like "$(grep "^  $name " listed)" "  $name * ?*" "bpe help: lists $name"
+    bpe "$name" --help >out 2>err
+    like "$? $(cat err)$(cat out)" "0 usage: bpe $name *" "bpe $name --help"
+    like "$(bpe help "$name" 2>&1)" "*$name*" "bpe help $name"
+done
+for program in "$D"/opt/bpe/bin/bpe-*; do
+    program=${program##*/}
+    like "$(grep "^  $program " listed)" "  $program * ?*" "bpe help: lists $program"
+done
+is "$(bpe --help)" "$(cat listed)" "bpe --help is bpe help"
+refuses 64 "bpe: nope: no such command; there are: describe, encode, train; bpe help says more" bpe nope
+refuses 64 "bpe: nope: no such command; there are: *" bpe help nope
+refuses 64 "bpe: count: no such command, but a program of its own, bpe-count; there are: *" bpe count
+refuses 64 "bpe: ../libexec: no such command; *" bpe ../libexec
+refuses 64 "bpe: options.sh: no such command; *" bpe options.sh
+refuses 64 "bpe: which command? there are: describe, encode, train; bpe help says more" bpe
+fails 64 "bpe train: how large a vocabulary? *" bpe train a.txt
+bpe train -v 1000 none.txt >out 2>err
+is $? 66 "the exit status is that of the command"
+mkdir plain # without man
+for program in bash sh sed readlink tr cat dirname fold; do ln -s "$(type -P $program)" plain; done
+for name in train bpe-count count; do
+    like "$(PATH=$D/opt/bpe/bin:$PWD/plain bpe help $name)" "usage: *${name#bpe-}*" "bpe help $name, without man: its --help"
+done
+
+into uninstall >log 2>&1
+is "$? $(cat log)" "0 " "make uninstall"
+is "$(find "$D" ! -type d; find "$D" -name bpetools)" "" "make uninstall: nothing is left"
+
+# ---- Not installed ----
+PATH=/usr/local/bin:/usr/bin:/bin
+hash -r
+for bpe in "$BUILD/bpe" "$TOP/pipelines/bpe"; do
+    BUILD=$BUILD "$bpe" train -v 1000 a.txt | cmp - want.json
+    ok $? "not installed: ${bpe#"$TOP"/} train"
+done
+is "$("$BUILD/bpe" help)" "$(cat listed)" "not installed: bpe help is the same"
+like "$("$BUILD/bpe" help train 2>&1)" "*--fan-out*" "not installed: bpe help train"
+
+done_testing

@@ -1,0 +1,92 @@
+/* token_index_test.c - the index of tokens by bytes, against looking through all of them. */
+#include "core/token_index.h"
+#include "random.h"
+#include "sys/slots.h"
+#include "tap.h"
+
+#include <string.h>
+
+enum { MOST = 3000, LONGEST = 40 };
+
+static unsigned char bytes[MOST][LONGEST + MODEL_PAD];
+static struct model_token token[MOST];
+static size_t n;
+
+static uint32_t plain_find(const unsigned char *p, size_t len, bool vocab)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (token[i].len == len && token[i].vocab == vocab && !memcmp(token[i].p, p, len))
+            return i;
+    return MODEL_NO_ID;
+}
+
+/* Few letters, so that many are the same, or begin alike; what follows the token is anything. */
+static size_t random_token(unsigned char *p)
+{
+    size_t len = rnd(4) ? rnd(5) : rnd(LONGEST + 1);
+    for (size_t i = 0; i < LONGEST + MODEL_PAD; i++)
+        p[i] = (unsigned char)(i < len ? rnd(3) : rnd(256));
+    return len;
+}
+
+static void test_random(void)
+{
+    struct token_index x = {0};
+    struct err e;
+    size_t wrong = 0, lost = 0;
+    for (size_t round = 0; round < 2 * MOST && n < MOST; round++) {
+        unsigned char p[LONGEST + MODEL_PAD];
+        size_t len = random_token(p);
+        bool vocab = rnd(2);
+        if (token_index_grow(&x, n + 1, &e))
+            break;
+        uint32_t hash = token_hash(&x, p, len, vocab), want = plain_find(p, len, vocab);
+        struct slot *s = token_slot(&x, token, p, len, vocab, hash);
+        wrong += s->n1 - 1 != want;
+        if (s->n1)
+            continue;
+        memcpy(bytes[n], p, sizeof p);
+        token[n] = (struct model_token){bytes[n], (uint32_t)len, vocab};
+        *s = (struct slot){hash, (uint32_t)++n};
+    }
+    for (size_t i = 0; i < n; i++)
+        lost += token_find(&x, token, token[i].p, token[i].len, token[i].vocab) != i;
+    tap_ok(!wrong, "a token is found by its bytes and its kind, or it is not there");
+    tap_ok(!lost && n > 500, "%zu tokens are found again after the table has grown to %zu slots", n, x.slots.n);
+    token_index_free(&x);
+}
+
+/* Whoever makes tokens up does not know the key, but two of the same hash must not be taken for one. */
+static void test_same_hash(void)
+{
+    static const unsigned char a[1 + MODEL_PAD] = "a", b[1 + MODEL_PAD] = "b";
+    const struct model_token two[] = {{a, 1, true}, {b, 1, true}};
+    struct token_index x = {0};
+    struct err e;
+    if (token_index_grow(&x, 2, &e))
+        return;
+    for (uint32_t i = 0; i < 2; i++)
+        *token_slot(&x, two, two[i].p, 1, true, 7) = (struct slot){7, i + 1};
+    tap_ok(token_slot(&x, two, b, 1, true, 7)->n1 == 2 && token_slot(&x, two, a, 1, true, 7)->n1 == 1,
+           "tokens of the same hash are told apart");
+    tap_ok(!token_slot(&x, two, a, 1, false, 7)->n1, "and so is what is outside of the vocabulary");
+    token_index_free(&x);
+}
+
+static void test_too_many(void)
+{
+    struct slots t = {0};
+    struct err e = {0};
+    tap_ok(slots_grow(&t, (size_t)1 << 31, "a table", &e) == -1 && e.code == EX_OSERR && !t.n,
+           "a table for 2^31 numbers is refused");
+    slots_free(&t);
+}
+
+int main(void)
+{
+    random_seed(20240702);
+    test_random();
+    test_same_hash();
+    test_too_many();
+    return tap_done();
+}
