@@ -7,7 +7,6 @@
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "core/model.h"
-#include "core/model_rules.h"
 #include "encode/encode_rules.h"
 #include "encode/id_writer.h"
 #include "encode/tokenize.h"
