@@ -155,27 +155,13 @@ static int encode_plain(struct encoding *p, struct input *in, const struct buf *
     return chunk_reader_text(&p->encoder.reader, p->text_run, in, first, source, e);
 }
 
-/* Opens an input and reads what shows whether it is records: *first. NULL on error. */
-static struct input *open_input(const char *path, struct buf *first, struct err *e)
-{
-    struct input *in = input_open(path, e);
-    ptrdiff_t got = in && buf_reserve(first, RECORD_HEADER, e) == 0 ? 1 : -1;
-    while (got > 0 && first->len < RECORD_HEADER) {
-        got = input_read(in, first->p + first->len, RECORD_HEADER - first->len, e);
-        first->len += got > 0 ? (size_t)got : 0;
-    }
-    if (got >= 0)
-        return in;
-    input_close(in);
-    return NULL;
-}
-
 static int encode_file(struct encoding *p, const char *path, uint64_t source, struct err *e)
 {
     struct buf first = {0};
-    struct input *in = open_input(path, &first, e);
+    bool is_records;
+    struct input *in = record_input_open(path, &is_records, &first, e);
     int rc = -1;
-    if (in && record_begins(first.p, first.len)) {
+    if (in && is_records) {
         rc = encode_records(p, in, &first, e);
         in = NULL;
     } else if (in) {
@@ -194,11 +180,11 @@ static void refuse_chunks(struct encoding *p)
     struct buf first = {0};
     struct record_reader reader;
     struct err ignored;
-    bool by_input = o->format == IDS_UNDECIDED && !o->path;
+    bool is_records, by_input = o->format == IDS_UNDECIDED && !o->path;
     if ((!by_input && o->format != IDS_RECORDS) || isatty(1) || (strcmp(o->files[0], "-") == 0 && isatty(0)))
         return;
-    struct input *in = open_input(o->files[0], &first, &ignored);
-    if (in && record_begins(first.p, first.len)) {
+    struct input *in = record_input_open(o->files[0], &is_records, &first, &ignored);
+    if (in && is_records) {
         if (record_reader_over(&reader, in, &first, &ignored) == 0) {
             p->encoder.out.format = IDS_RECORDS;
             chunk_reader_stream(&p->encoder.reader, &reader, true, &ignored);

@@ -88,6 +88,21 @@ bool record_begins(const unsigned char *p, size_t n)
            get_hex(p + 11, 16, &ignored);
 }
 
+struct input *record_input_open(const char *path, bool *is_records, struct buf *first, struct err *e)
+{
+    struct input *in = input_open(path, e);
+    ptrdiff_t got = in && buf_reserve(first, RECORD_HEADER, e) == 0 ? 1 : -1;
+    while (got > 0 && first->len < RECORD_HEADER) {
+        got = input_read(in, first->p + first->len, RECORD_HEADER - first->len, e);
+        first->len += got > 0 ? (size_t)got : 0;
+    }
+    *is_records = record_begins(first->p, first->len);
+    if (got >= 0)
+        return in;
+    input_close(in);
+    return NULL;
+}
+
 int record_reader_over(struct record_reader *r, struct input *in, const struct buf *first, struct err *e)
 {
     *r = (struct record_reader){.in = in};

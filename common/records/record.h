@@ -72,6 +72,10 @@ struct record_reader {
 /* Whether p[0 .. n) begins as a record does: with a whole header. */
 bool record_begins(const unsigned char *p, size_t n);
 
+/* Opens an input ("-": standard input) that may be records or something else: tells which by its first bytes, which are
+ * put into *first, appended. NULL on error. */
+struct input *record_input_open(const char *path, bool *is_records, struct buf *first, struct err *e);
+
 /* Starts reading from `path` ("-" for standard input; compressed streams are unpacked). */
 int record_reader_open(struct record_reader *r, const char *path, struct err *e);
 /* The same from an input, taken, of which `first` was read already (copied). -1: out of memory; the input is closed. */

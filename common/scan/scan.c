@@ -47,7 +47,7 @@ struct scanner {
     struct scan_sequence *sequence; /* several */
 };
 
-/* The best scanner of the name. */
+/* The fastest scanner of that name at the present simd_level(). */
 static scan_fn *scanner_for(enum scan_name name)
 {
     static scan_fn *const plain[SCAN_N] = {

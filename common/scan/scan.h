@@ -44,7 +44,7 @@ bool scanner_streams(const struct scanner *s);
  * at most max ends of pretokens, offsets from `text`, into ends[] and moves *pos to the last of them. Returns how many;
  * 0 means that *pos == len or that (TEXT_MORE) the rest needs more text. Fewer than max does not mean that it is done:
  * call until 0. For a regex by a user text[0] must be the start of the document (^ and lookbehind see it) and max at
- * least 2; and several of them are quick only if *pos is where the last call left it. -1 with EX_DATAERR when a user's
+ * least 2; several regexes are fast only if *pos is where the last call left it. -1 with EX_DATAERR when a user's
  * regex exceeds its match limit (the message has no input name: the caller adds it). */
 ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len, enum text_end end, size_t *pos,
                        uint32_t *ends, size_t max, struct err *e);

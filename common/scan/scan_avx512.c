@@ -51,7 +51,7 @@ INLINE size_t put_ends(uint32_t *ends, uint64_t starts, uint32_t at)
     __m512i bits = _mm512_maskz_compress_epi8(starts, count);
     _mm512_storeu_si512(ends, _mm512_add_epi32(base, _mm512_cvtepu8_epi32(_mm512_castsi512_si128(bits))));
     _mm512_storeu_si512(ends + 16, _mm512_add_epi32(base, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(bits, 1))));
-    if (n > 32) { /* which is rare; whether there are more than 16, nobody can foresee */
+    if (n > 32) { /* rare; whether there are more than 16 cannot be predicted, so the first 32 are always written */
         _mm512_storeu_si512(ends + 32,
                             _mm512_add_epi32(base, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(bits, 2))));
         _mm512_storeu_si512(ends + 48,

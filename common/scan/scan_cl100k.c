@@ -12,9 +12,8 @@
  *   0x20              followed by an other: with it, as below
  *   other             a run of others, then all CR and LF that follow
  *   space             a run of spaces: up to its last CR or LF if it has one (\s* takes the whole run and gives back
- * until
- *                     [\r\n]+ matches, which is at the last one); else all but its last space if something follows
- *                     (\s+(?!\S) gives back one); else all of it
+ *                     until [\r\n]+ matches, which is at the last one); else all but its last space if something
+ *                     follows (\s+(?!\S) gives back one); else all of it
  *
  * This is the regex as Hugging Face tokenizers have it. tiktoken's own form of it has \s++$ before \s*[\r\n], so there
  * all spaces at the end of a document are one pretoken: "\n " is one, and two here. Nothing else differs: possessive
@@ -27,13 +26,13 @@
  *
  * Why a cut between 0x0A and a letter is exact (TEXT_LETTER):
  *   1. No match holds 0x0A and then a letter: the character before \p{L}+ may be no LF, and after [\r\n]* or in \s
- * nothing but spaces can follow. So the uncut document has a boundary there.
+ *      nothing but spaces can follow. So the uncut document has a boundary there.
  *   2. The right part is the same: the search goes on at the boundary, the regex looks back at nothing, and what it
- * looks at from there on is all in the right part.
+ *      looks at from there on is all in the right part.
  *   3. The left part is the same if it is told of the letter: a run of spaces that ends with the 0x0A before it is one
- * match of \s*[\r\n]+, or of [\r\n]* after others, and ends there, whatever follows that is no space. The other
- * constructs that look past a match ((?!\S), runs, contractions) do not come to the boundary: the left part ends with
- * 0x0A.
+ *      match of \s*[\r\n]+, or of [\r\n]* after others, and ends there, whatever follows that is no space. The other
+ *      constructs that look past a match ((?!\S), runs, contractions) do not come to the boundary: the left part ends
+ *      with 0x0A.
  */
 #include "scan/scan_parts.h"
 #include "unicode/uclass.h"

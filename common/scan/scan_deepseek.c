@@ -12,23 +12,26 @@
  * text ends for the third: a run of spaces before a number or CJK is one pretoken, and neither of them goes with a
  * character before it. At a place in a piece matches
  *
- *   ASCII punctuation before an ASCII letter (the class has all 32 of \p{P} and \p{S})   it and the ASCII letters
- *   a letter or mark              a run of them (a mark may also be the character before the run, which comes to the
- * same) a space but CR and LF, or what is in no class, before a letter or mark               it and the run of them
- *   punctuation, or 0x20 before   a run of punctuation, then CR and LF
- *   a space                       as in cl100k (scan_cl100k.c)
- *   any other                     nothing: it and more of its kind are a gap, up to the last if a letter or mark
- * follows
+ *   ASCII punctuation before an ASCII letter    it and the ASCII letters (the class has all 32 of \p{P} and \p{S})
+ *   a letter or mark                            a run of them (a mark may also be the character before the run, which
+ *                                               gives the same)
+ *   a space but CR and LF, or what is in no     it and the run of them
+ *     class, before a letter or mark
+ *   punctuation, or 0x20 before it              a run of punctuation, then CR and LF
+ *   any other space                             as in cl100k (scan_cl100k.c)
+ *   anything else                               nothing: it and more of its kind are a gap, without the last of them if
+ *                                               a letter or mark follows
  *
  * Why a cut between 0x0A and a letter is exact (TEXT_LETTER). If the letter is CJK: a piece ends and one begins there,
  * as 0x0A is no CJK, and a piece does not depend on what is around it. If it is not:
  *   1. No match of the third regex holds 0x0A and then a letter: the character before [\p{L}\p{M}]+ may be no LF, and
  *      after [\r\n]* or in \s no letter can follow; nor does a gap, as both match. So the uncut document has a
- * boundary.
+ *      boundary there.
  *   2. The right part is the same: its first piece is the rest of the piece, and the regex looks back at nothing. (The
- *      first two regexes match in neither side of the rest otherwise than before: their matches end at 0x0A at the
- * latest, and a letter that is no CJK is in none.) Either way the left part is the same: its last run of spaces ends
- * with 0x0A, so that \s*[\r\n]+, or [\r\n]* behind punctuation, takes it to its end, whatever follows that is no space.
+ *      first two regexes match on either side as they did before: their matches end at 0x0A at the latest, and a letter
+ *      that is no CJK is in none.)
+ * In both cases the left part is the same: its last run of spaces ends with 0x0A, so that \s*[\r\n]+, or [\r\n]* after
+ * punctuation, takes it to its end, whatever follows that is no space.
  */
 #include "scan/scan_parts.h"
 #include "unicode/ucat.h"
@@ -44,7 +47,7 @@ enum {
 struct place {
     const unsigned char *text;
     size_t len;
-    bool more; /* it goes on with what nobody knows */
+    bool more; /* TEXT_MORE: it goes on past len */
     bool cjk;  /* the piece is CJK */
 };
 

@@ -9,12 +9,12 @@
  *
  * Why a cut between 0x0A and a letter is exact (TEXT_LETTER):
  *   1. No match holds 0x0A and then a letter. Only \s+ can match 0x0A, and it matches no letter. So the uncut document
- * has a boundary there.
+ *      has a boundary there.
  *   2. The right part is the same: the search goes on at the boundary, the regex looks back at nothing, and what it
- * looks at from there on is all in the right part.
+ *      looks at from there on is all in the right part.
  *   3. The left part is the same if it is told of the letter: matches do not pass the boundary, and the only construct
- * that looks at the character after a match is (?!\S), which needs to know no more than that it is no space. (Runs and
- *      contractions that end at the boundary do not occur: the left part ends with 0x0A, which is in none of them.)
+ *      that looks at the character after a match is (?!\S), which needs to know no more than that it is no space. (Runs
+ *      and contractions that end at the boundary do not occur: the left part ends with 0x0A, which is in none of them.)
  */
 #include "scan/scan_parts.h"
 #include "unicode/uclass.h"

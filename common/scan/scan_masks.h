@@ -9,15 +9,15 @@
  *
  * The idea (as in gigatoken, and before it in simdjson): bit i of a mask says that byte i is of a class; shifts by one
  * say where the class changes, and so where pretokens start, for 64 bytes in some twenty operations and without a
- * branch that depends on the text. What is rare is then mended one by one: contractions, multi-byte white space, long
- * numbers. What is rare and would need many masks is left to the plain scanner, which goes on from the end of the last
- * pretoken that is known: there a scan may begin anew, as the regexes look back at nothing. All bytes of a multi-byte
- * character have its class.
+ * branch that depends on the text. What is rare is then corrected one by one: contractions, multi-byte white space,
+ * long numbers. What is rare and would need many masks is left to the plain scanner, which goes on from the end of the
+ * last pretoken that is known: there a scan may begin anew, as the regexes look back at nothing. All bytes of a
+ * multi-byte character have its class.
  *
- * A block's starts depend on the blocks before (struct before: what their last byte was) and behind it (whether white
- * space goes on), so the masks are made one block ahead. Where the document ends, white space is taken to follow: then
- * no white space is the last before something else. Where it goes on, a letter is (TEXT_LETTER), or the last starts are
- * left alone because they may depend on what follows (TEXT_MORE).
+ * A block's starts depend on the blocks before it (struct before) and on the one after it (whether white space goes
+ * on), so the masks are made one block ahead. Where the document ends, white space is taken to follow: then no white
+ * space is the last before something else. Where it goes on, a letter is (TEXT_LETTER), or the last starts are left
+ * alone because they may depend on what follows (TEXT_MORE).
  */
 #ifndef BPE_SCAN_SCAN_MASKS_H
 #define BPE_SCAN_SCAN_MASKS_H
@@ -32,8 +32,8 @@
 enum {
     BLOCK = 64,
     PLAIN = 4,     /* pretokens by the plain scanner where masks do not tell */
-    LOOKAHEAD = 8, /* whether one of these two patterns starts a pretoken depends on the text up to the character
-                    * behind it, at most (white space apart, see cl100k_starts) */
+    LOOKAHEAD = 8, /* bytes: where a pretoken starts depends on no more text after that place (but for white space, see
+                    * after_last_newline) */
 };
 
 /* The classes of 64 bytes; what is in none of the first three is "other". */
@@ -68,11 +68,11 @@ struct before {
     uint64_t rest;       /* cl100k: white space that is in no run of others */
     unsigned digits;     /* cl100k: numbers since the last start, if the block ends with one */
     bool absorbing;      /* cl100k: others have taken a newline, and take the next */
-    uint64_t low;        /* o200k: lower case, and letters of both cases behind it */
-    bool naming;         /* deepseek: ASCII letters behind punctuation go on */
+    uint64_t low;        /* o200k: lower case, and letters of both cases after it */
+    bool naming;         /* deepseek: ASCII letters after punctuation go on */
 };
 
-/* The text around a block, for what the masks cannot tell. */
+/* The text around a block, for what the masks do not say. */
 struct place {
     const unsigned char *text;
     size_t at, len; /* of the block; the window's end */
@@ -81,15 +81,15 @@ struct place {
     bool stuck;   /* o200k: they cannot be known by masks */
 };
 
-/* A mask with each bit moved to the byte behind it, or before it. */
+/* A mask with each bit moved to the next byte, or to the one before. */
 INLINE uint64_t shift_up(uint64_t mask, uint64_t before)
 {
     return mask << 1 | before >> 63;
 }
 
-INLINE uint64_t shift_down(uint64_t mask, uint64_t behind)
+INLINE uint64_t shift_down(uint64_t mask, uint64_t next)
 {
-    return mask >> 1 | behind << 63;
+    return mask >> 1 | next << 63;
 }
 
 INLINE unsigned lowest(uint64_t mask)
@@ -97,7 +97,8 @@ INLINE unsigned lowest(uint64_t mask)
     return (unsigned)__builtin_ctzll(mask);
 }
 
-/* A class's bits of first bytes (and ASCII) spread over the bytes behind them. before: the class in the last block. */
+/* A class's bits of first bytes (and ASCII) spread over the other bytes of each character. before: the class in the
+ * last block. */
 INLINE uint64_t spread(uint64_t mask, uint64_t tail, uint64_t before)
 {
     mask |= shift_up(mask, before) & tail;
@@ -271,7 +272,7 @@ INLINE struct block classes(const unsigned char *text, size_t p, size_t len, enu
 }
 
 /* The last characters of runs of white space (of those whose last byte is in `mask`, or in next_mask of the next
- * block), by their first bytes. Behind them comes something else. */
+ * block), by their first bytes. Something else follows each of them. */
 INLINE uint64_t last_of_runs(const struct block *b, const struct block *next, uint64_t mask, uint64_t next_mask)
 {
     uint64_t last = mask & ~shift_down(b->white, next->white);
@@ -348,9 +349,9 @@ INLINE uint64_t split_numbers(const struct block *b, struct before *before, unsi
     return starts;
 }
 
-/* cl100k: of the places behind a newline where other white space begins (in a run of white space that is not taken by
+/* cl100k: of the places after a newline where other white space begins (in a run of white space that is not taken by
  * others), those with no newline further on in the run. */
-INLINE uint64_t behind_last_newline(uint64_t begins, const struct block *b, const struct block *next, struct place *at)
+INLINE uint64_t after_last_newline(uint64_t begins, const struct block *b, const struct block *next, struct place *at)
 {
     uint64_t starts = 0;
     for (; begins; begins &= begins - 1) {
@@ -382,6 +383,19 @@ INLINE uint64_t behind_last_newline(uint64_t begins, const struct block *b, cons
     return starts;
 }
 
+/* cl100k and deepseek: where pretokens of white space start, but for the last space of a run. Newlines right after
+ * others, the bits in after_others, belong to these: *taken. *white is the rest of the white space. */
+INLINE uint64_t white_starts(uint64_t after_others, const struct block *b, const struct block *next,
+                             const struct before *before, struct place *at, uint64_t *taken, uint64_t *white)
+{
+    uint64_t first = (after_others | before->absorbing) & b->newline;
+    *taken = b->newline & ~(b->newline + first); /* adding a bit to a run of bits clears it */
+    *white = b->white & ~*taken;
+    uint64_t begins = *white & ~b->newline & shift_up(*white & b->newline, before->rest & before->block.newline);
+    uint64_t starts = *white & ~shift_up(*white, before->rest);
+    return begins ? starts | after_last_newline(begins, b, next, at) : starts;
+}
+
 /* Where pretokens start in block b but for contractions, by scan_cl100k.c's rules, numbers at most `numbers` in one.
  * taken: the newlines that others take. */
 INLINE uint64_t cl100k_runs(const struct block *b, const struct block *next, struct before *before, struct place *at,
@@ -391,16 +405,8 @@ INLINE uint64_t cl100k_runs(const struct block *b, const struct block *next, str
     uint64_t other = ~(b->letter | b->number | b->white), other_before = shift_up(other, before->other);
     uint64_t space_before = shift_up(b->space, was->space);
 
-    /* Newlines right behind others are theirs: adding a bit to a run of bits clears it. */
-    uint64_t taken = (other_before | before->absorbing) & b->newline;
-    taken = b->newline & ~(b->newline + taken);
-    uint64_t white = b->white & ~taken;
-
-    uint64_t starts = white & ~shift_up(white, before->rest);
+    uint64_t taken, white, starts = white_starts(other_before, b, next, before, at, &taken, &white);
     uint64_t blank = white & ~b->newline;
-    uint64_t begins = blank & shift_up(white & b->newline, before->rest & was->newline);
-    if (begins)
-        starts |= behind_last_newline(begins, b, next, at);
     starts |= last_of_runs(b, next, blank, ~(uint64_t)0);
 
     /* A run of others; and of each such run its first character, which goes with letters if they follow it. */
@@ -446,7 +452,7 @@ INLINE uint64_t qwen2_starts(const struct block *b, const struct block *next, st
     return cl100k_starts_by(b, next, before, at, 1);
 }
 
-/* o200k: leaves bit i of the block and what is behind it to the plain scanner. */
+/* o200k: leaves the text from bit i of the block on to the plain scanner. */
 INLINE void stick(struct place *at, unsigned i)
 {
     if (at->limit > at->at + i) {
@@ -455,9 +461,9 @@ INLINE void stick(struct place *at, unsigned i)
     }
 }
 
-/* o200k: of the places where upper case begins behind a letter of both cases (which is behind no lower case), those
- * where no lower case or letter of both cases follows. */
-INLINE uint64_t upper_behind_both(uint64_t begins, const struct block *b, const struct block *next, struct place *at)
+/* o200k: of the places where upper case begins after a letter of both cases (which itself is not after lower case),
+ * those where no lower case or letter of both cases follows. */
+INLINE uint64_t upper_after_both(uint64_t begins, const struct block *b, const struct block *next, struct place *at)
 {
     uint64_t starts = 0;
     for (; begins; begins &= begins - 1) {
@@ -489,7 +495,7 @@ INLINE uint64_t upper_behind_both(uint64_t begins, const struct block *b, const 
 INLINE uint64_t contract_words(uint64_t starts, const struct block *b, const struct block *next, struct before *before,
                                struct place *at)
 {
-    uint64_t done = before->set; /* the ends of contractions: another one behind them is no word's */
+    uint64_t done = before->set; /* the ends of contractions: another one right after them does not belong to a word */
     starts = (starts & ~before->clear) | done;
     before->clear = before->set = 0;
     uint64_t quotes = b->quote & shift_up(b->letter, before->block.letter);
@@ -521,7 +527,7 @@ INLINE uint64_t contract_words(uint64_t starts, const struct block *b, const str
 
 /* Where pretokens start in block b, by scan_o200k.c's rules: cl100k's, and where a word ends in a word. Where a mark
  * follows others, or a slash the newlines that others took, one must know more than the character before: that is left
- * to the plain scanner, as is what letters of both cases do behind a contraction, or upper case of more than a block.
+ * to the plain scanner, as is what letters of both cases do after a contraction, or upper case of more than a block.
  */
 INLINE uint64_t o200k_starts(const struct block *b, const struct block *next, struct before *before, struct place *at)
 {
@@ -531,14 +537,14 @@ INLINE uint64_t o200k_starts(const struct block *b, const struct block *next, st
     if (stuck)
         stick(at, lowest(stuck));
 
-    /* Lower case, and the letters of both cases behind it; upper case behind that is a word. */
+    /* Lower case, and the letters of both cases after it; upper case after that begins a word. */
     uint64_t both = b->letter & ~(b->upper | b->lower), low = b->lower;
     if (both) {
         low |= both & ~(both + (shift_up(low, before->low) & both));
         uint64_t was_both = before->block.letter & ~(before->block.upper | before->low);
-        starts |= upper_behind_both(b->upper & shift_up(both & ~low, was_both), b, next, at);
+        starts |= upper_after_both(b->upper & shift_up(both & ~low, was_both), b, next, at);
     } else if (b->upper & 1 & (before->block.letter & ~(before->block.upper | before->low)) >> 63) {
-        starts |= upper_behind_both(1, b, next, at);
+        starts |= upper_after_both(1, b, next, at);
     }
     starts |= b->upper & shift_up(low, before->low);
     before->low = low;
@@ -559,18 +565,12 @@ INLINE uint64_t deepseek_starts(const struct block *b, const struct block *next,
         stick(at, lowest(stuck));
 
     /* White space as in cl100k, but it leaves nothing to numbers and CJK. */
-    uint64_t taken = (punct_before | before->absorbing) & b->newline;
-    taken = b->newline & ~(b->newline + taken);
-    uint64_t white = b->white & ~taken;
-    uint64_t starts = white & ~shift_up(white, before->rest);
+    uint64_t taken, white, starts = white_starts(punct_before, b, next, before, at, &taken, &white);
     uint64_t blank = white & ~b->newline;
-    uint64_t begins = blank & shift_up(white & b->newline, before->rest & was->newline);
-    if (begins)
-        starts |= behind_last_newline(begins, b, next, at);
     uint64_t stop = b->number | b->cjk, next_stop = next->number | next->cjk;
     starts |= last_of_runs(b, next, blank & ~shift_down(stop, next_stop), ~(next_stop >> 1));
 
-    /* Punctuation; if it is ASCII and alone, ASCII letters behind it go with it, and no others. */
+    /* Punctuation; if it is ASCII and alone, the ASCII letters after it go with it, and no others. */
     uint64_t first = b->punct & ~punct_before & ~shift_up(b->space, was->space);
     uint64_t lone = first & ~b->high, names = b->ascii & shift_up(lone, before->lone), sum;
     before->naming = __builtin_add_overflow(b->ascii, names | before->naming, &sum);

@@ -10,16 +10,16 @@
  *
  *   l at u             the first alternative, which takes all of the run, then the run of l and b from u on
  *   a b in [q, u)      the first, which gives back until [..]+ matches: at the last b of the run, and that b alone, as
- *                      what follows is U, or what is behind the run
+ *                      what follows is U, or what comes after the run
  *   U alone in [q, u)  the second: up to u
  *   q == u             no word
  *
  * The character before is taken if a word follows it. If it is a mark, which may as well begin the word, it makes no
- * difference: with U alone behind it, the first alternative matches without it and ends behind that mark, as it does if
+ * difference: with U alone after it, the first alternative matches without it and ends after that mark, as it does if
  * the word begins there; else the last b or the l found is the same. So a mark is taken for the word's first.
  *
- * What is no word is as in cl100k (scan_cl100k.c), but that / is among what others take behind them. A single other
- * before a mark is before a word; within a run of others marks are others.
+ * What is no word is as in cl100k (scan_cl100k.c), but that others take / along with the newlines after them. A single
+ * other before a mark is before a word; within a run of others marks are others.
  *
  * Why a cut between 0x0A and a letter is exact (TEXT_LETTER): as in cl100k.
  *   1. No match holds 0x0A and then a letter: the character before a word may be no LF, and after [\r\n/]* or in \s no
@@ -55,19 +55,19 @@ static size_t run_end(const unsigned char *text, size_t p, size_t len, unsigned 
 /* The end of the word whose characters begin at q, with its contraction. */
 static size_t word_end(const unsigned char *text, size_t q, size_t len, enum text_end end)
 {
-    size_t behind_both = 0, n;
+    size_t after_both = 0, n;
     unsigned class = 0;
     while (q < len && ((class = class_at(text + q, &n)) & UPPER)) {
         q += n;
         if (class & BOTH)
-            behind_both = q;
+            after_both = q;
     }
     if (q < len && class == 1 << UCAT_LOWER)
         q = run_end(text, q + n, len, LOWER);
     else if (q == len && end == TEXT_MORE)
         return SCAN_UNDECIDED;
-    else if (behind_both)
-        q = behind_both;
+    else if (after_both)
+        q = after_both;
     if (len - q < 3 && end == TEXT_MORE && (q == len || text[q] == '\''))
         return SCAN_UNDECIDED;
     return q < len && text[q] == '\'' ? q + cl100k_contraction(text + q, len - q) : q;

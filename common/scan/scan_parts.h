@@ -1,5 +1,5 @@
-/* scan_parts.h - the scanners behind scan.h, one file each, and what they share. For scan*.c alone; others include
- * scan.h.
+/* scan_parts.h - the scanners that scan.h chooses from, one file each, and what they share. For scan*.c alone; others
+ * include scan.h.
  *
  * All have the contract of scanner_scan: text[*pos .. len) in, at most max ends out, *pos moved, how many returned.
  */

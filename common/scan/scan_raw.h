@@ -21,8 +21,8 @@ struct raw {
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Writes at + i for each bit i of starts, up to 64 of them, and perhaps three more behind. Four at a time: fewer
- * branches to guess wrong than one for each. */
+/* Writes at + i for each bit i of starts, up to 64 of them, and perhaps three more items after them. Four at
+ * a time: that has fewer branches to mispredict than one for each. */
 INLINE size_t put_ends_by_four(uint32_t *ends, uint64_t starts, uint32_t at)
 {
     size_t n = (size_t)__builtin_popcountll(starts), i = 0;

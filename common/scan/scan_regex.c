@@ -1,8 +1,9 @@
 /* scan_regex.c - see scan_regex.h.
  *
- * Nothing but the document and the position is carried from one call to the next: at *pos the search starts, and an
- * empty match there is no news, since *pos is a boundary already: the search goes on one character further. A gap and
- * the match behind it are given by one call: searched for again from the end of the gap, a match with \K could differ.
+ * From one call to the next, nothing but the document and the position is needed: the search starts at *pos. An empty
+ * match there changes nothing, because *pos is a boundary already, so the search goes on one character further. A gap
+ * and the match after it are given by one call: if the match were searched for again from the end of the gap, a regex
+ * with \K could give another one.
  */
 #include "scan/scan_regex.h"
 
@@ -27,7 +28,7 @@ struct scan_regex {
     bool jit;
 };
 
-/* Fills *e with what PCRE2 says to the error number, after `where`. */
+/* Fills *e with PCRE2's message for an error number, after `where`. */
 static void set_pcre2_error(struct err *e, int code, const char *where, size_t at, int number)
 {
     PCRE2_UCHAR reason[256];
@@ -95,7 +96,7 @@ void scan_regex_close(struct scan_regex *s)
     free(s);
 }
 
-/* What a failed match means: 0 there is none, -1 on error. */
+/* What a failed match means: 0: there is no match; -1: an error. */
 static int no_match(int rc, size_t from, struct err *e)
 {
     switch (rc) {

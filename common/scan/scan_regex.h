@@ -23,7 +23,7 @@ struct scan_regex *scan_regex_open(struct str regex, size_t nth, struct err *e);
 void scan_regex_close(struct scan_regex *s); /* NULL is fine */
 
 /* As scanner_scan with TEXT_DOC: text[0 .. len) is the whole document, so that lookbehind and \b see what is before
- * *pos. max must be at least 2 (a gap and the match behind it come together). base is added to the places in messages.
+ * *pos. max must be at least 2 (a gap and the match after it come together). base is added to the places in messages.
  */
 ptrdiff_t scan_regex(struct scan_regex *s, const unsigned char *text, size_t len, size_t *pos, uint32_t *ends,
                      size_t max, size_t base, struct err *e);

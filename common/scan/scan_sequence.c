@@ -1,8 +1,8 @@
 /* scan_sequence.c - see scan_sequence.h.
  *
- * Each stage has a subject, a piece of the stage before, and the ends found in it that were not asked for yet. Where a
- * subject is used up, the next piece of the stage before becomes the subject. Unlike a single regex's, the state of
- * that does not follow from the position: it is kept from call to call.
+ * Each regex has a subject, one piece of what the regex before it made, and the ends found in it that were not given
+ * yet. When a subject is used up, the next piece of the regex before becomes the subject. Unlike that of a single
+ * regex, this state does not follow from the position: it is kept from call to call.
  */
 #include "scan/scan_sequence.h"
 
@@ -10,9 +10,10 @@
 
 #include <stdlib.h>
 
-enum { ENDS = 256 }; /* asked for at a time */
+enum { ENDS = 256 }; /* of a regex, found at a time */
 
-struct stage {
+/* One of the regexes. */
+struct step {
     struct scan_regex *regex;
     size_t start, end; /* the subject */
     size_t pos;        /* how far it was searched; the ends of what was found: */
@@ -21,22 +22,22 @@ struct stage {
 };
 
 struct scan_sequence {
-    const unsigned char *text; /* what the state is about; compared, not read */
+    const unsigned char *text; /* what the state belongs to: compared, not read */
     size_t len, pos;
     size_t n;
-    struct stage stage[];
+    struct step step[];
 };
 
 struct scan_sequence *scan_sequence_open(const struct str *regex, size_t n_regex, struct err *e)
 {
-    struct scan_sequence *s = calloc(1, sizeof *s + n_regex * sizeof s->stage[0]);
+    struct scan_sequence *s = calloc(1, sizeof *s + n_regex * sizeof s->step[0]);
     if (!s) {
-        err_mem(e, "regexes", n_regex * sizeof s->stage[0]);
+        err_mem(e, "regexes", n_regex * sizeof s->step[0]);
         return NULL;
     }
     for (; s->n < n_regex; s->n++) {
-        s->stage[s->n].regex = scan_regex_open(regex[s->n], s->n + 1, e);
-        if (!s->stage[s->n].regex) {
+        s->step[s->n].regex = scan_regex_open(regex[s->n], s->n + 1, e);
+        if (!s->step[s->n].regex) {
             scan_sequence_close(s);
             return NULL;
         }
@@ -47,11 +48,11 @@ struct scan_sequence *scan_sequence_open(const struct str *regex, size_t n_regex
 void scan_sequence_close(struct scan_sequence *s)
 {
     for (size_t i = 0; s && i < s->n; i++)
-        scan_regex_close(s->stage[i].regex);
+        scan_regex_close(s->step[i].regex);
     free(s);
 }
 
-static void set_subject(struct stage *t, size_t start, size_t end)
+static void set_subject(struct step *t, size_t start, size_t end)
 {
     t->start = start;
     t->end = end;
@@ -63,17 +64,17 @@ static void begin(struct scan_sequence *s, const unsigned char *text, size_t len
     s->text = text;
     s->len = len;
     s->pos = 0;
-    set_subject(&s->stage[0], 0, len);
+    set_subject(&s->step[0], 0, len);
     for (size_t i = 1; i < s->n; i++)
-        set_subject(&s->stage[i], 0, 0);
+        set_subject(&s->step[i], 0, 0);
 }
 
-/* Makes the last stage have an end that was not given yet. 1, or 0 at the document's end, or -1. */
+/* Makes the last regex have an end that was not given yet. 1, or 0 at the document's end, or -1. */
 static int fill(struct scan_sequence *s, struct err *e)
 {
     size_t i = s->n - 1;
     for (;;) {
-        struct stage *t = &s->stage[i];
+        struct step *t = &s->step[i];
         if (t->next == t->n) {
             ptrdiff_t n =
                 scan_regex(t->regex, s->text + t->start, t->end - t->start, &t->pos, t->ends, ENDS, t->start, e);
@@ -89,8 +90,8 @@ static int fill(struct scan_sequence *s, struct err *e)
         } else if (i == s->n - 1) {
             return 1;
         } else {
-            size_t start = s->stage[i + 1].end;
-            set_subject(&s->stage[i + 1], start, t->start + t->ends[t->next++]);
+            size_t start = s->step[i + 1].end;
+            set_subject(&s->step[i + 1], start, t->start + t->ends[t->next++]);
             i++;
         }
     }
@@ -99,7 +100,7 @@ static int fill(struct scan_sequence *s, struct err *e)
 ptrdiff_t scan_sequence(struct scan_sequence *s, const unsigned char *text, size_t len, size_t *pos, uint32_t *ends,
                         size_t max, struct err *e)
 {
-    struct stage *last = &s->stage[s->n - 1];
+    struct step *last = &s->step[s->n - 1];
     if (*pos == 0 || text != s->text || len != s->len || *pos != s->pos)
         begin(s, text, len);
     size_t n = 0;

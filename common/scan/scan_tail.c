@@ -6,12 +6,13 @@
  * their ends, the first one in the white space at the document's end stays (or the first of that white space itself,
  * where a pretoken ends before it), and the rest is one pretoken.
  *
- * How long the white space is need not be remembered: a pretoken's end is in it if nothing else follows, which one look
- * at what follows tells. Of a run of white space, few pretokens begin or end inside, so each is looked at few times.
+ * How long that white space is need not be remembered: a pretoken's end is in it if nothing but white space follows up
+ * to the document's end. Few pretokens begin or end inside a run of white space, so each run is looked at a few times
+ * only.
  *
  * A window that goes on (TEXT_MORE) may end in the white space that the document ends with: ends in it are held back,
  * but for the first. Before a letter (TEXT_LETTER) the document does not end; and a cut there leaves all the white
- * space of its end in the part behind the cut.
+ * space of its end in the part after the cut.
  */
 #include "scan/scan_parts.h"
 #include "unicode/uclass.h"

@@ -1,9 +1,9 @@
 /* utf8_blocks.h - the loop over blocks that finds invalid UTF-8 by vectors: the part that is the same for all
  * instruction sets. For utf8_sse2.c, utf8_avx2.c and utf8_avx512.c, which include it once they have defined
  *
- *     vec          a vector of bytes                       wrong    not zero in the bytes of a vector at p that are wrong,
- *     load, merge  one from memory; the OR of two                   given the three bytes before p
- *     any_high     whether a byte is not ASCII             any      whether a byte is not zero
+ *     vec          a vector of bytes                       wrong    not zero in the bytes of a vector at p that are
+ * wrong, load, merge  one from memory; the OR of two                   given the three bytes before p any_high whether
+ * a byte is not ASCII             any      whether a byte is not zero
  *
  * and utf8_blocks as the name of the function. A block that is ASCII as a whole, with the three bytes before it, is
  * only skipped. The bytes before a vector are loaded once more rather than kept from the vector before: so a block
