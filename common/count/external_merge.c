@@ -74,7 +74,10 @@ static int write_pretoken(void *ctx, const struct pretoken *x, struct err *e)
         return -1;
     if (x->len > INT32_MAX - BLOCK)
         return err_set(e, EX_DATAERR, "a pretoken of more than 2 GiB cannot be put on disk; allow more memory (-S)");
-    return put_string(&w->block, x->p, x->len, e) || put_varint(&w->block, x->count, e) ? -1 : 0;
+    if (buf_reserve(&w->block, x->len + 2 * VARINT_MAX, e))
+        return -1;
+    w->block.len = (size_t)(pretoken_put(w->block.p + w->block.len, x) - w->block.p);
+    return 0;
 }
 
 /* Moves to the source's next pretoken. 1; 0: there is none left; -1. */
@@ -90,8 +93,7 @@ static int advance(struct source *s, struct err *e)
             return -1;
         s->in = cursor_over(s->block.p, s->block.len);
     }
-    s->now.p = get_string(&s->in, &s->now.len);
-    s->now.count = get_varint(&s->in);
+    s->now = pretoken_get(&s->in);
     return s->in.bad ? err_set(e, EX_IOERR, "a temporary file was damaged") : 1;
 }
 

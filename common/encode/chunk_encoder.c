@@ -56,6 +56,7 @@ static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, st
     tokenize_begin(t, x->begin > 0 && !x->documents && !after_separator);
     c->out.piece.source = x->source;
     c->out.piece.begin = x->begin;
+    c->out.piece.end = x->end;
     c->out.piece.first = 0;
     return 0;
 }

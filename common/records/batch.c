@@ -96,7 +96,7 @@ int batch_ids(struct batch *b, struct batch_piece *p, const unsigned char *ids, 
     unsigned char ends[ENDS];
     for (size_t at = 0, seen = 0; at < n || seen < n_ends;) {
         size_t take = n - at < most ? n - at : most, len = 0;
-        struct tokens t = {next_place(b), p->model, p->source, p->begin, p->first, p->width, 0, {0}, {0}};
+        struct tokens t = {next_place(b), p->model, p->source, p->begin, p->end, p->first, p->width, 0, {0}, {0}};
         for (; seen < n_ends && end[seen] <= at + take && len + VARINT_MAX <= sizeof ends; seen++, t.n_ends++)
             len += varint_put(ends + len, end[seen] - at);
         if (seen < n_ends && end[seen] < at + take)

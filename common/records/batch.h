@@ -29,7 +29,7 @@ int batch_pretoken(struct batch *b, const struct pretoken *w, struct err *e);
 
 /* Where ids belong; batch_ids moves `first` on. */
 struct batch_piece {
-    uint64_t model, source, begin, first, width; /* as in struct tokens */
+    uint64_t model, source, begin, end, first, width; /* as in struct tokens */
 };
 
 /* Writes n ids of a piece, little-endian, and that documents ended after end[0], end[1] ... of them. */

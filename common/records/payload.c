@@ -281,9 +281,9 @@ int words_get(struct words *w, const struct record *rec, struct err *e)
 int tokens_put(struct buf *out, const struct tokens *t, struct err *e)
 {
     return put_batch_place(out, &t->in, e) || put_u64le(out, t->model, e) || put_varint(out, t->source, e) ||
-                   put_varint(out, t->begin, e) || put_varint(out, t->first, e) || put_varint(out, t->width, e) ||
-                   put_varint(out, t->n_ends, e) || buf_put(out, t->ends.p, t->ends.len, e) ||
-                   buf_put(out, t->ids.p, t->ids.len, e)
+                   put_varint(out, t->begin, e) || put_varint(out, t->end, e) || put_varint(out, t->first, e) ||
+                   put_varint(out, t->width, e) || put_varint(out, t->n_ends, e) ||
+                   buf_put(out, t->ends.p, t->ends.len, e) || buf_put(out, t->ids.p, t->ids.len, e)
                ? -1
                : 0;
 }
@@ -296,6 +296,7 @@ int tokens_get(struct tokens *t, const struct record *rec, struct err *e)
     t->model = get_u64le(&c);
     t->source = get_varint(&c);
     t->begin = get_varint(&c);
+    t->end = get_varint(&c);
     t->first = get_varint(&c);
     t->width = get_varint(&c);
     t->n_ends = get_varint(&c);
@@ -307,7 +308,8 @@ int tokens_get(struct tokens *t, const struct record *rec, struct err *e)
     }
     t->ends = (struct str){ends, (size_t)(c.p - ends)};
     t->ids = (struct str){c.p, cursor_left(&c)};
-    if (c.bad || (t->width != 2 && t->width != 4) || t->ids.len % t->width || last > t->ids.len / t->width)
+    if (c.bad || t->end < t->begin || (t->width != 2 && t->width != 4) || t->ids.len % t->width ||
+        last > t->ids.len / t->width)
         return payload_damaged(e, "tokens");
     return 0;
 }

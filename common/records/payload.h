@@ -140,13 +140,14 @@ int words_get(struct words *w, const struct record *rec, struct err *e);
 
 struct tokens {
     struct batch_place in;
-    uint64_t model;         /* which: model_fingerprint */
-    uint64_t source, begin; /* the piece: where it begins in a source */
-    uint64_t first;         /* how many ids of the piece come before these */
-    uint64_t width;         /* bytes of an id: 2 or 4 */
-    uint64_t n_ends;        /* documents that end here */
-    struct str ends;        /* of each, after how many of these ids, not descending: varints */
-    struct str ids;         /* little-endian */
+    uint64_t model;      /* which: model_fingerprint */
+    uint64_t source;     /* the piece: of which source, */
+    uint64_t begin, end; /* and which bytes of it: [begin, end) */
+    uint64_t first;      /* how many ids of the piece come before these */
+    uint64_t width;      /* bytes of an id: 2 or 4 */
+    uint64_t n_ends;     /* documents that end here */
+    struct str ends;     /* of each, after how many of these ids, not descending: varints */
+    struct str ids;      /* little-endian */
 };
 
 /* Appends the payload. */

@@ -184,8 +184,8 @@ static int put_tokens(struct buf *out, const struct record *rec, struct err *e)
     struct tokens t;
     if (tokens_get(&t, rec, e) || buf_put_str(out, "# tokens", e) || put_id(out, "run", t.in.run, e) ||
         put_number(out, "source", t.source, e) || put_number(out, "begin", t.begin, e) ||
-        put_number(out, "first", t.first, e) || put_number(out, "ids", t.ids.len / t.width, e) ||
-        buf_put_str(out, " ends=", e))
+        put_number(out, "end", t.end, e) || put_number(out, "first", t.first, e) ||
+        put_number(out, "ids", t.ids.len / t.width, e) || buf_put_str(out, " ends=", e))
         return -1;
     struct cursor c = cursor_over(t.ends.p, t.ends.len);
     for (uint64_t i = 0; i < t.n_ends; i++) {

@@ -150,6 +150,9 @@ def check_pieces(rng, tag, model, options, files, want, how):
         code, tokens, err = run(["bpe-encode", *options, *how["encode"]], b"".join(parts[worker::n]))
         check(code == 0, f"{tag}: {chunk}: exit {code}: {err}")
         out += tokens
+    pieces = {(p.source, p.begin, p.end) for r in parts if records.kind(r) in "CR" for p in records.pieces(r)}
+    strange = {(t.source, t.begin, t.end) for r in records.split(out) if records.kind(r) == "T" for t in [records.tokens(r)]} - pieces
+    check(not strange, f"{tag}: {chunk}: tokens of {strange}, which are no pieces")
     got = put_together(out)
     for i, f in enumerate(files):
         check(got.get(i, ([], [])) == want[f], f"{tag}: {chunk}: records of {f}: {got.get(i)} instead of {want[f]}")

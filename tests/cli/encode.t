@@ -70,9 +70,9 @@ done
 
 bpe-chunk -m m.json --inline -b 1 a.txt >a.chunks
 $E a.chunks >a.tok
-like "$(bpe-view a.tok)" "# tokens run=* source=0 begin=0 first=0 ids=6 ends=6 *
+like "$(bpe-view a.tok)" "# tokens run=* source=0 begin=0 end=24 first=0 ids=6 ends=6 *
 $the_cat 0
-# tokens run=* source=0 begin=24 first=0 ids=6 ends=6 *
+# tokens run=* source=0 begin=24 end=35 first=0 ids=6 ends=6 *
 $the_dog
 # promise run=*
 #  source number=0 name=a.txt invalid=error bytes=35 by-value

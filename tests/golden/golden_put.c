@@ -177,6 +177,7 @@ static void put_tokens(void)
                        .model = 0x0123456789ABCDEF,
                        .source = 1,
                        .begin = 300,
+                       .end = 65836,
                        .first = 2,
                        .width = 2,
                        .n_ends = 2,

@@ -127,19 +127,20 @@ def words(stream):
     return out
 
 
-Tokens = collections.namedtuple("Tokens", "run batch number model source begin first width ends ids")
+Tokens = collections.namedtuple("Tokens", "run batch number model source begin end first width ends ids")
 
 
 def tokens(record):
     """What a tokens record holds; ids and ends are lists."""
     c = Cursor(payload(record))
-    run, batch, number, model, source, begin, first, width = c.id(), c.id(), c.n(), c.bytes(8), c.n(), c.n(), c.n(), c.n()
+    run, batch, number, model, source, begin, end, first, width = (c.id(), c.id(), c.n(), c.bytes(8), c.n(), c.n(), c.n(), c.n(),
+                                                                 c.n())
     ends = [c.n() for _ in range(c.n())]
     ids = c.rest()
     if width not in (2, 4) or len(ids) % width:
         raise Bad("ids")
     ids = [int.from_bytes(ids[i:i + width], "little") for i in range(0, len(ids), width)]
-    return Tokens(run, batch, number, model, source, begin, first, width, ends, ids)
+    return Tokens(run, batch, number, model, source, begin, end, first, width, ends, ids)
 
 
 def covered(stream):
