@@ -12,21 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int hf_read_word(struct json_reader *r, struct hf_word *w)
-{
-    struct str s;
-    int null = json_read_null(r);
-    w->s[0] = '\0';
-    if (null)
-        return null < 0 ? -1 : 0;
-    if (json_read_string(r, &s))
-        return -1;
-    size_t n = s.len < sizeof w->s ? s.len : sizeof w->s - 1;
-    memcpy(w->s, s.p, n);
-    w->s[n] = '\0';
-    return 0;
-}
-
 /* ---- Normalizer ---- */
 
 static int read_normalizer(struct json_reader *r);

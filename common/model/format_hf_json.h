@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct hf_reader {
     struct json_reader r;
@@ -26,7 +27,20 @@ struct hf_word {
 };
 
 /* Reads a string, cut if it is long, or null, which gives "". */
-int hf_read_word(struct json_reader *r, struct hf_word *w);
+static inline int hf_read_word(struct json_reader *r, struct hf_word *w)
+{
+    struct str s;
+    int null = json_read_null(r);
+    w->s[0] = '\0';
+    if (null)
+        return null < 0 ? -1 : 0;
+    if (json_read_string(r, &s))
+        return -1;
+    size_t n = s.len < sizeof w->s ? s.len : sizeof w->s - 1;
+    memcpy(w->s, s.p, n);
+    w->s[n] = '\0';
+    return 0;
+}
 
 /* Each reads the value of one key, which must come next; -1: error. */
 int hf_read_pre_tokenizer(struct hf_reader *in); /* format_hf_pretok.c; not null */
