@@ -151,7 +151,7 @@ static int set_wanted(struct chunker *c, struct err *e)
     struct reading reading;
     struct str how = {0};
     int rc = wanted_read(&c->writer, o->only, &how, e);
-    if (rc == 0 && how.len) {
+    if (rc == 0 && c->writer.sources.n) {
         rc = rules_get(&rules, chunk_writer_rules(&c->writer), e) || reading_get(&reading, how, e) ||
                      set_cutter(c, &rules, reading.jsonl, e)
                  ? err_place(e, fd_name(o->only), 0)

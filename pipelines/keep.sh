@@ -156,7 +156,7 @@ count_all() {
 
 sum_up() {
     local code
-    bpe-sum "${sum[@]}" -- "$keep"/counts/{part,file}.????? >"$keep/sum.new"
+    bpe-sum "${sum[@]}" -- "$keep"/counts/{part,file}.*[0-9] >"$keep/sum.new"
     code=$?
     ((code == 0)) || rm -f "$keep/sum.new"
     case $code in

@@ -75,13 +75,14 @@ static int make_table(struct getopt_table *t, const struct option_row *rows, siz
     return 0;
 }
 
-/* What is wrong where getopt_long returned ':' or '?'. */
-static int bad_option(int c, char **argv, struct err *e)
+/* What is wrong where getopt_long returned ':' or '?'. optopt is then a letter that is none of ours, or the value of a
+ * long option that takes no argument, or 0. The word before optind has it, unless it is one of several letters. */
+static int bad_option(int c, const char *letters, char **argv, struct err *e)
 {
     const char *word = argv[optind - 1];
     if (c == ':')
         return err_set(e, EX_USAGE, "option %s needs an argument; see --help", word);
-    if (optopt && strncmp(word, "--", 2) != 0)
+    if (optopt == ':' || (optopt && optopt < NAMES && !strchr(letters, optopt)))
         return err_set(e, EX_USAGE, "unknown option -%c; see --help", optopt);
     return err_set(e, EX_USAGE, "unknown option %s, or one that takes no argument; see --help", word);
 }
@@ -158,7 +159,7 @@ static enum options_next parse(const struct option_row *rows, size_t n, const st
         while (i < n + N_EVERY && c != (row_at(rows, n, i)->letter ? row_at(rows, n, i)->letter : NAMES + (int)i))
             i++;
         if (i == n + N_EVERY) {
-            bad_option(c, argv, e);
+            bad_option(c, t->letters, argv, e);
             return OPTIONS_WRONG;
         }
         if (i >= n)

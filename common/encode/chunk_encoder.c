@@ -45,6 +45,20 @@ static void close_run(struct chunk_run *r)
     free(r->work);
 }
 
+static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
+{
+    struct chunk_encoder *c = ctx;
+    bool records = c->out.format == IDS_RECORDS;
+    c->covered.len = 0;
+    c->batch_of = NULL;
+    if (!records && r->skipped.n && c->skipped)
+        c->skipped(c->ctx, r->skipped.n, (struct str){r->skipped.first.p, r->skipped.first.len});
+    if (chunk_run_put(r, &c->covered, e))
+        return records ? -1 : 0;
+    struct str rules = {r->encoded_rules.p, r->encoded_rules.len};
+    return records ? id_writer_commit(&c->out, r->id, rules, &c->covered, e) : 0;
+}
+
 static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)
 {
     struct chunk_encoder *c = ctx;
@@ -52,7 +66,10 @@ static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, st
     t->pretokenizer.invalid = r->reading.invalid;
     t->documents = x->documents;
     bool after_separator = x->before && (t->separator == SIZE_MAX ? t->eot == EOT_NONE : x->before == t->separator + 1);
-    (void)e;
+    bool records = c->out.format == IDS_RECORDS;
+    if (records && c->batch_of && c->batch_of != r && end_batch(c, c->batch_of, e))
+        return -1;
+    c->batch_of = r;
     tokenize_begin(t, x->begin > 0 && !x->documents && !after_separator);
     c->out.piece.source = x->source;
     c->out.piece.begin = x->begin;
@@ -75,19 +92,6 @@ static int end_piece(void *ctx, struct chunk_run *r, const struct piece *x, stru
 {
     (void)r, (void)x;
     return flush_ids(ctx, e);
-}
-
-static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
-{
-    struct chunk_encoder *c = ctx;
-    bool records = c->out.format == IDS_RECORDS;
-    c->covered.len = 0;
-    if (!records && r->skipped.n && c->skipped)
-        c->skipped(c->ctx, r->skipped.n, (struct str){r->skipped.first.p, r->skipped.first.len});
-    if (chunk_run_put(r, &c->covered, e))
-        return records ? -1 : 0;
-    struct str rules = {r->encoded_rules.p, r->encoded_rules.len};
-    return records ? id_writer_commit(&c->out, r->id, rules, &c->covered, e) : 0;
 }
 
 /* Raw ids and text have no place for records. */

@@ -26,6 +26,7 @@ struct chunk_encoder {
 
     struct chunk_reader reader; /* what is to be encoded goes there; a run's work is a struct tokenize */
     struct tokenize *current;   /* whose ids come */
+    struct chunk_run *batch_of; /* whose batch is open, as a batch is of one run; NULL: none is */
     struct buf covered;
 };
 

@@ -111,6 +111,7 @@ for p in "-s <a> -s <b>=400" "--special-token=<a> --special-token=<b>=400" "--sp
     same got.ids want.ids "bpe-encode $p"
 done
 fails 64 "bpe-encode: --special <a>: must be one of token, text, error" bpe-encode -m in.json --special='<a>' in.txt
+fails 64 "bpe-sum: unknown option -Z; see --help" bpe-sum --partial -Zx in.counts
 fails 64 "bpe-encode: unknown option --spec=token, or one that takes no argument; see --help" bpe-encode -m in.json --spec=token in.txt
 
 done_testing

@@ -116,6 +116,8 @@ is "$? $(cat err)" "73 bpe encode: full: cannot create: Is a directory" "a direc
 "$encode" --model m.json --jobs 2 --eot after --dtype u32 --output got small.txt
 bpe-encode -m m.json --eot=after -d u32 small.txt | cmp - got
 ok $? "arguments of long options as words of their own"
+"$encode" -m m.json -o - small.txt | cmp - <(bpe-encode -m m.json -o - small.txt)
+is "${PIPESTATUS[*]} $(ls ./- 2>/dev/null)" "0 0 " "-o - is standard output"
 "$encode" -m m.json -f text small.txt 2>err
 is "$? $(cat err)" "64 bpe encode: unknown option -f; see --help" "options of bpe-encode that are not for it"
 if [ -e /dev/full ]; then

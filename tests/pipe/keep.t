@@ -42,6 +42,10 @@ ok $? "with another size of vocabulary: from the same counts"
 rm D/sum D/counts/part.00001
 is "$(counted -v 1000 -j 2 --keep=D -o got.json large.txt small.txt b.txt.gz)" 1 "what is not there is counted, and no more"
 same want.json got.json "with the same model"
+for step in chunks counts; do mv D/$step/file.00000 D/$step/file.100000; done
+rm D/sum
+"$train" -v 1000 --keep=D large.txt small.txt b.txt.gz | cmp - want.json
+ok $? "with more files than five digits can number"
 "$train" -v 1000 -j 1 --fan-out=none --keep=E large.txt small.txt b.txt.gz | cmp - want.json
 ok $? "one process"
 "$train" -v 1000 -j 3 --inline --keep=F small.txt b.txt >got.json

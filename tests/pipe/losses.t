@@ -148,6 +148,11 @@ c.n()
 for number in 2 ** 24 - 1, 2 ** 24:
     with open(f"todo.{number}", "wb") as f:
         f.write(R.make(("R", payload[:at] + R.n(number) + payload[c.at:])))
+c.s()
+at = c.at
+c.s()
+with open("todo.unread", "wb") as f:
+    f.write(R.make(("R", payload[:at] + R.s(b"") + payload[c.at:])))
 END
 bpe-chunk --only=todo.16777215 value.txt >chunks 2>err
 is "$? $(cat err)" "0 " "a source of number 2^24 - 1 is taken by bpe-chunk --only"
@@ -157,6 +162,8 @@ bpe-chunk --only=todo.16777216 value.txt >chunks 2>err
 is "$? $(cat err)" "65 bpe-chunk: todo.16777216: byte 0: source number 16777216: more than 16777216 inputs in one run" "one of number 2^24 is refused"
 bpe-count todo.16777216 | bpe-sum >out 2>err
 like "$? $(cat err)" "65 bpe-sum: standard input: byte *: source number 16777216: more than 16777216 inputs in one run" "  with the same words"
+bpe-chunk --only=todo.unread value.txt >chunks 2>err
+is "$? $(cat err)" "65 bpe-chunk: todo.unread: byte 0: a reading record with damaged fields" "a source that says nothing of how it is read is refused"
 
 # Long pretokens keep within the memory, and come back from disk.
 python3 -c '
