@@ -104,7 +104,10 @@ static int set_format(struct encoding *p, enum id_format by_input, struct err *e
         return err_set(e, EX_USAGE, "-o is for -f raw and text; records go to standard output");
     if (*format == IDS_RECORDS)
         p->encoder.out.piece.model = model_fingerprint(&p->model);
-    return *format == IDS_TEXT || p->opt.path ? 0 : program_no_terminal(e);
+    if (*format == IDS_TEXT || p->opt.path)
+        return 0;
+    return program_no_terminal(
+        *format == IDS_RECORDS ? PROGRAM_FOR_RECORDS : "ids go into a pipe or a file (-f text shows them)", e);
 }
 
 static int encode_records(struct encoding *p, struct input *in, const struct buf *first, struct err *e)

@@ -91,7 +91,8 @@ parse_options() {
         esac
         case $option in
         --help)
-            usage all
+            text=$(usage all)
+            printf '%s\n' "$text" 2>/dev/null || die 74 "standard output: cannot write"
             exit 0
             ;;
         --jobs) jobs=${value[0]} ;;

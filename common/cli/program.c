@@ -33,11 +33,9 @@ void program_note(const char *name, const char *fmt, ...)
     say(name, msg);
 }
 
-int program_no_terminal(struct err *e)
+int program_no_terminal(const char *hint, struct err *e)
 {
-    return isatty(1) ? err_set(e, EX_USAGE,
-                               "standard output is a terminal; records go into a pipe or a file (bpe-view shows them)")
-                     : 0;
+    return isatty(1) ? err_set(e, EX_USAGE, "standard output is a terminal; %s", hint) : 0;
 }
 
 /* ---- Help and version ---- */
@@ -84,7 +82,7 @@ static int prepare(const struct program *p, int argc, char **argv, int first, st
 {
     *p->files = first < argc ? argv + first : program_no_files;
     *p->n_files = first < argc ? argc - first : 1;
-    if ((p->check && p->check(p->ctx, e)) || (p->writes_records && program_no_terminal(e)))
+    if ((p->check && p->check(p->ctx, e)) || (p->writes_records && program_no_terminal(PROGRAM_FOR_RECORDS, e)))
         return -1;
     return simd_prepare(e);
 }

@@ -51,6 +51,6 @@ bool rules_same_pattern(const struct rules *a, const struct rules *b)
 const char *rules_difference(const struct rules *a, const struct rules *b)
 {
     if (!rules_same_pattern(a, b))
-        return "the pattern";
-    return strs_equal(a->special, a->n_special, b->special, b->n_special) ? NULL : "the special tokens";
+        return "the pattern differs";
+    return strs_equal(a->special, a->n_special, b->special, b->n_special) ? NULL : "the special tokens differ";
 }

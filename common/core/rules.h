@@ -47,7 +47,7 @@ void rules_free(struct rules *r); /* zeroed ones are fine */
 
 bool rules_same_pattern(const struct rules *a, const struct rules *b);
 
-/* What differs, for a message: "the pattern" or "the special tokens"; NULL: nothing. Static. */
+/* What differs, for a message: "the pattern differs" or "the special tokens differ"; NULL: nothing. Static. */
 const char *rules_difference(const struct rules *a, const struct rules *b);
 
 #endif

@@ -76,8 +76,10 @@ int fd_write(int fd, const void *p, size_t n, const char *name, struct err *e)
         ssize_t put = write(fd, b, n);
         if (put < 0 && errno == EINTR)
             continue;
-        if (put < 0)
-            return err_sys(e, EX_IOERR, errno, "%s: cannot write", name);
+        if (put < 0) {
+            err_sys(e, EX_IOERR, errno, "cannot write");
+            return err_place(e, name, ERR_NO_OFFSET); /* a caller must not name the input that was at hand */
+        }
         b += put;
         n -= (size_t)put;
     }

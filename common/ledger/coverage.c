@@ -131,8 +131,8 @@ int coverage_check_rules(struct coverage *c, struct str encoded, const char *str
     const char *difference = rules_difference(&before, &now);
     if (rc == 0 && have.len)
         rc = err_at(e, EX_DATAERR, stream, ERR_NO_OFFSET,
-                    "counts made under other rules than those before (%s differs); they cannot be added up",
-                    difference ? difference : "an extension of the rules");
+                    "counts made under other rules than those before (%s); they cannot be added up",
+                    difference ? difference : "an extension of the rules differs");
     rules_free(&before);
     rules_free(&now);
     return rc;

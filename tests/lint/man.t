@@ -12,6 +12,7 @@ for page in *.[1-8]; do
     else
         skip "$page: mandoc finds nothing" "mandoc is not installed"
     fi
+    is "$(grep -nE '^\.Nm [a-z-]+ [a-z]|^\.It Ql .* Ta ' "$page")" "" "$page: groff shows it as mandoc does"
     missing=""
     while read -r name section; do
         [ -e "$name.$section" ] || missing="$missing $name.$section"

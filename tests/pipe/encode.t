@@ -122,7 +122,8 @@ is "${PIPESTATUS[*]} $(ls ./- 2>/dev/null)" "0 0 " "-o - is standard output"
 is "$? $(cat err)" "64 bpe encode: unknown option -f; see --help" "options of bpe-encode that are not for it"
 if [ -e /dev/full ]; then
     "$encode" -m m.json -j 2 large.txt >/dev/full 2>err
-    is $? 74 "a full disk"
+    is "$? $(cat err)" "74 bpe-encode: standard output: cannot write: No space left on device" "a full disk, and no input is blamed"
+    fails 74 "bpe-encode: /dev/full: cannot write: *" bpe-encode -m m.json -o /dev/full large.txt
     "$encode" -m m.json -j 2 - <large.txt >/dev/full 2>err
     is $? 74 "a full disk, from a pipe"
 fi

@@ -59,6 +59,11 @@ for program in "$D"/opt/bpe/bin/bpe-*; do
     like "$(grep "^  $program " listed)" "  $program * ?*" "bpe help: lists $program"
 done
 is "$(bpe --help)" "$(cat listed)" "bpe --help is bpe help"
+if [ -e /dev/full ]; then
+    for ask in "bpe help" "bpe --version" "bpe train --help" "bpe encode --help" "bpe describe --help"; do
+        fails 74 "bpe*: standard output: cannot write*" sh -c "$ask >/dev/full"
+    done
+fi
 refuses 64 "bpe: nope: no such command; there are: describe, encode, train; bpe help says more" bpe nope
 refuses 64 "bpe: nope: no such command; there are: *" bpe help nope
 refuses 64 "bpe: count: no such command, but a program of its own, bpe-count; there are: *" bpe count
