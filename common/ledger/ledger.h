@@ -6,7 +6,6 @@
  *
  * The ledger does not interpret the contents of records: it passes each on, and says later whether its batch counts.
  */
-* /
 #ifndef BPE_LEDGER_LEDGER_H
 #define BPE_LEDGER_LEDGER_H
 
@@ -16,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-    struct ledger_batch;
+struct ledger_batch;
 struct ledger_failure;
 
 /* What is done with the records of batches. `state` belongs to the batch: NULL until put sets it. */
