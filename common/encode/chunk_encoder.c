@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Writes the ids that have come. */
+/* Writes the ids produced so far. */
 static int flush_ids(void *ctx, struct err *e)
 {
     struct chunk_encoder *c = ctx;
@@ -89,7 +89,7 @@ static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
     return records ? id_writer_commit(&c->out, r->id, rules, &c->covered, e) : 0;
 }
 
-/* Raw ids and text have no place for records. */
+/* Raw ids and text cannot hold records, so only the record format passes them on. */
 static int pass_on(void *ctx, const void *record, size_t n, struct err *e)
 {
     struct chunk_encoder *c = ctx;
