@@ -3,11 +3,11 @@
 
 #include <unistd.h>
 
-/* Text in a range record: at least what makes up for the start of a process, at most what is soon done again. */
+/* Bytes of text in a range record: enough to be worth starting a process, but little enough to be redone quickly. */
 static const uint64_t RECORD_MIN = 16 << 20, RECORD_MOST = 64 << 20;
-static const uint64_t PIECE_MAX = 64 << 20; /* text in a piece, at the end of which bpe-count may end a batch */
+static const uint64_t PIECE_MAX = 64 << 20; /* text in a piece; bpe-count may end a batch only after a whole piece */
 static const uint64_t VALUE = 256 << 10;
-static const uint64_t RECORDS_MOST = 64; /* range records of a run, or 4 for each core if that is more */
+static const uint64_t RECORDS_MOST = 64; /* range records in a run, or 4 for each core if that is more */
 
 static uint64_t at_most(uint64_t a, uint64_t b)
 {

@@ -1,7 +1,7 @@
 /* chunk_plan.h - how much text goes into a piece and into a record.
  *
- * By reference, a range record is what GNU parallel gives to one process: enough text to be worth one, and so much that
- * each core gets several. By value, a record has to pass through a pipe.
+ * By reference, a range record is what GNU parallel gives to one process: enough text to be worth starting one, but so
+ * little that each core gets several. By value, a record has to pass through a pipe.
  */
 #ifndef BPE_CHUNK_CHUNK_PLAN_H
 #define BPE_CHUNK_CHUNK_PLAN_H
@@ -11,10 +11,10 @@
 struct chunk_plan {
     uint64_t record; /* by reference: bytes of text after which a range record ends */
     uint64_t piece;  /* by reference: bytes of a piece */
-    uint64_t value;  /* by value: bytes of a piece, which is a record */
+    uint64_t value;  /* by value: bytes of a piece, each of which is a record */
 };
 
-/* bytes: of all text by reference; block: how long pieces should be, 0: as it suits. */
+/* bytes: the size of all text by reference; block: the size that pieces should have, 0: chosen here. */
 struct chunk_plan chunk_plan_make(uint64_t bytes, uint64_t block);
 
 #endif

@@ -1,5 +1,5 @@
-/* chunk_writer.h - the records of bpe-chunk: what all of them carry, and where they go. Chunks (text by value) and the
- * promise; for ranges see range_writer.h.
+/* chunk_writer.h - the output of bpe-chunk: the fields that all its records share, and where they are written. Writes
+ * chunks (text by value) and the promise; for ranges see range_writer.h.
  */
 #ifndef BPE_CHUNK_CHUNK_WRITER_H
 #define BPE_CHUNK_CHUNK_WRITER_H
@@ -16,9 +16,9 @@
 struct chunk_writer {
     int fd;
     const char *name;          /* of the output, for messages; borrowed */
-    unsigned char run[ID_LEN]; /* all zero: what was sent may be wrong, so that no success makes up for a failure */
+    unsigned char run[ID_LEN]; /* all zero: the text sent may be wrong, so no later success may cancel a failure */
     struct buf rules;          /* encoded */
-    struct buf reading;        /* encoded: how sources are read that do not say it themselves */
+    struct buf reading;        /* encoded: how sources are read that have no `reading` of their own */
     struct source_list sources;
     struct buf out;
 };
@@ -28,16 +28,16 @@ void chunk_writer_free(struct chunk_writer *w);
 struct str chunk_writer_rules(const struct chunk_writer *w);
 struct str chunk_writer_reading(const struct chunk_writer *w, const struct source *s);
 
-/* Writes the records in w->out, one after the other, by one write(2). */
+/* Writes all the records in w->out by one write(2). */
 int chunk_writer_flush(struct chunk_writer *w, struct err *e);
 
-/* Writes the text of a piece; run, rules, reading and name are filled in. */
+/* Writes the text of a piece; fills in run, rules, reading and name. */
 int chunk_writer_put(struct chunk_writer *w, struct chunk *c, struct err *e);
 
 /* Writes the promise: the list of all sources with their sizes, in records of one write(2) each. */
 int chunk_writer_promise(struct chunk_writer *w, struct err *e);
 
-/* Writes a failure record that says e, as far as that is possible. */
+/* Writes a failure record with the error e, if that is possible. */
 void chunk_writer_fail(const struct chunk_writer *w, const struct err *e);
 
 #endif

@@ -16,7 +16,7 @@ struct chunks {
     struct text_splitter texts;
 };
 
-/* All of a source, or what is wanted of it. */
+/* Writes all of a source, or what is wanted of it. */
 static int put_source(struct chunks *c, size_t source, struct err *e)
 {
     const struct source *s = &c->writer->sources.at[source];
@@ -44,7 +44,8 @@ static int put_source(struct chunks *c, size_t source, struct err *e)
 static int put_all(struct chunks *c, struct err *e)
 {
     bool only = c->texts.only;
-    /* Where all sizes are known the promise goes first too: then a run whose last worker dies can be completed. */
+    /* If all sizes are known, the promise is written first as well: then a run whose last worker dies can be
+     * completed. */
     if (!only && !source_list_by_value(&c->writer->sources) && chunk_writer_promise(c->writer, e))
         return -1;
     for (size_t i = 0; i < c->writer->sources.n; i++) {

@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads the writer's sources and writes them. block: how long pieces should be, 0: as it suits (chunk_plan.h). only:
- * what is wanted of them, without a promise, which was made before. `watch` is shown what is read. -1: see
- * text_splitter.h and file_cutter.h. */
+/* Reads the writer's sources and writes their records. block: the size that pieces should have, 0: chosen here
+ * (chunk_plan.h). only: writes only what is wanted of them, and no promise, because it was made before. `watch` sees
+ * all text that is read. -1: see text_splitter.h and file_cutter.h. */
 int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t block, bool only,
                  struct token_watch *watch, struct err *e);
 

@@ -8,17 +8,17 @@
 #include <unistd.h>
 
 enum {
-    STEP = 4 << 10,  /* how much is read at first where a cut should be */
-    REACH = 1 << 20, /* and in all before it is left out */
+    STEP = 4 << 10,  /* bytes read at first near the place where a cut should be */
+    REACH = 1 << 20, /* bytes read in all before the cut is given up */
 };
 
-/* Where a hole that byte `at` lies in ends; `at` if it lies in none, or the file system does not say. */
+/* The end of the hole in the file that contains byte `at`; `at` if there is none, or the file system does not say. */
 static uint64_t hole_end(int fd, uint64_t at, uint64_t end)
 {
 #ifdef SEEK_DATA
     off_t data = lseek(fd, (off_t)at, SEEK_DATA);
     if (data < 0)
-        return errno == ENXIO ? end : at; /* ENXIO: nothing but a hole up to the file's end */
+        return errno == ENXIO ? end : at; /* ENXIO: only a hole up to the file's end */
     return (uint64_t)data < end ? (uint64_t)data : end;
 #else
     (void)fd, (void)end;
@@ -26,15 +26,15 @@ static uint64_t hole_end(int fd, uint64_t at, uint64_t end)
 #endif
 }
 
-/* The first place to cut at or after *at and before `end`; 0 if none is found. No more is read for it than REACH, and a
- * little; *at is moved to where the search ended. Holes are skipped: NUL is no place to cut. (Were it, or were the file
- * system wrong about a hole, a cut would be missed, and no more.) */
+/* The first place to cut at or after *at and before `end`; 0 if none is found. At most about REACH bytes are read for
+ * it; *at is moved to where the search ended. Holes are skipped, because there is no cut next to NUL bytes. (If there
+ * were, or if the file system were wrong about a hole, only that cut would be missed.) */
 static int find_cut(struct file_cutter *c, int fd, const char *name, uint64_t *at, uint64_t end, uint64_t *cut,
                     struct err *e)
 {
     struct buf *b = &c->window;
     size_t longest = c->cutter->special->max_len;
-    size_t before = longest + 1, beyond = longest + 4; /* of a cut, to know it for one */
+    size_t before = longest + 1, beyond = longest + 4; /* bytes around a cut that are needed to recognize it */
     *cut = 0;
     for (size_t n_read = 0, step = STEP; n_read < REACH && *at < end; n_read += step) {
         if (n_read)
@@ -55,7 +55,7 @@ static int find_cut(struct file_cutter *c, int fd, const char *name, uint64_t *a
             *cut = from + n;
         *at = n || final || end - *at < step ? end : *at + step;
         if (*at < end) {
-            uint64_t data = hole_end(fd, *at - 1, end); /* a cut here comes after this byte */
+            uint64_t data = hole_end(fd, *at - 1, end); /* a cut here would come after this byte */
             if (data > *at)
                 *at = data;
         }
@@ -71,7 +71,7 @@ int file_cutter_cut(struct file_cutter *c, size_t source, int fd, uint64_t begin
         uint64_t searched = at += c->piece;
         if (find_cut(c, fd, name, &searched, end, &cut, e))
             return -1;
-        if (cut == 0) { /* there is none up to where the search ended: the next one is looked for from there */
+        if (cut == 0) { /* no cut was found so far: the next search begins where this one ended */
             at = searched - at > c->piece ? searched - c->piece : at;
             continue;
         }

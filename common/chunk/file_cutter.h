@@ -1,4 +1,4 @@
-/* file_cutter.h - cuts a file into pieces by looking only at the text near the places where cuts should be. */
+/* file_cutter.h - cuts a file into pieces, reading only the text near the places where cuts should be. */
 #ifndef BPE_CHUNK_FILE_CUTTER_H
 #define BPE_CHUNK_FILE_CUTTER_H
 
@@ -14,13 +14,13 @@
 struct file_cutter {
     const struct cutter *cutter; /* borrowed; a local one (cut_is_local) */
     struct range_writer *ranges; /* borrowed */
-    struct token_watch *watch;   /* borrowed; is shown what is read */
+    struct token_watch *watch;   /* borrowed; sees all text that is read */
     uint64_t piece;              /* bytes of text a piece should have */
     struct buf window;           /* owned */
 };
 
-/* Puts the pieces of bytes [begin, end) of a source, an open file, into range records. A cut is left out where reading
- * 1 MiB from where it should be shows no place for it. */
+/* Adds the pieces of bytes [begin, end) of a source, an open file, to range records. A cut is left out if no place for
+ * it is found within 1 MiB after where it should be. */
 int file_cutter_cut(struct file_cutter *c, size_t source, int fd, uint64_t begin, uint64_t end, struct err *e);
 
 #endif

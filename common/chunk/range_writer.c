@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Records are filled up with zeros to this length: `parallel --pipe` deals out blocks of 1 MiB, and two such records do
- * not fit in one, so that each job gets one. */
+/* Records are padded with zeros to this length: `parallel --pipe` hands out blocks of 1 MiB, and two such records do
+ * not fit into one block, so that each job gets one record. */
 enum { FILL = (512 << 10) + 64 };
 
 void range_writer_init(struct range_writer *r, struct chunk_writer *writer, uint64_t promised_bytes, uint64_t work)
@@ -43,7 +43,7 @@ static int end_file(struct range_writer *r, struct err *e)
     return 0;
 }
 
-/* Writes the record. It is filled up, unless it is the only one. */
+/* Writes the record, padded unless it is the only one. */
 static int end_record(struct range_writer *r, bool last, struct err *e)
 {
     if (end_file(r, e))

@@ -13,10 +13,10 @@ struct range_writer {
     struct chunk_writer *writer; /* borrowed */
     uint64_t promised_bytes;     /* see struct range_head */
     uint64_t work;               /* bytes of text after which a record ends */
-    /* The record that is being filled: its files, encoded, and the pieces of the last one, which is not among them. */
+    /* The record that is being filled: its files, encoded, without the last one; and the pieces of that last one. */
     struct buf files, pieces, payload;
     uint64_t n_files, n_pieces, n_bytes;
-    size_t source; /* whose pieces these are */
+    size_t source; /* the source these pieces belong to */
     uint64_t n_records;
 };
 

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { LOOK = 64 << 10 }; /* how much of a file is shown to the watch */
+enum { LOOK = 64 << 10 }; /* bytes of a file that the watch sees */
 
-/* Whether the name means another file in another process, as /dev/stdin and /dev/fd/3 do. */
+/* Whether the name means another file in each process, like /dev/stdin and /dev/fd/3. */
 static bool is_private(const char *path)
 {
     return strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/proc/", 6) == 0;
@@ -40,13 +40,13 @@ static int look_at(struct source *s, bool by_value, struct token_watch *watch, s
     if (stat(s->path, &st) < 0)
         return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", s->path);
     if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-        return 0; /* a pipe may be opened once only */
+        return 0; /* a pipe can be opened only once */
     struct input *in = input_open(s->path, e);
     if (!in)
         return -1;
     s->mtime_s = (uint64_t)st.st_mtim.tv_sec;
     s->mtime_ns = (uint64_t)st.st_mtim.tv_nsec;
-    /* Files that seem to have no size may have text (/proc, /sys). */
+    /* Files of size 0 may have text (/proc, /sys). */
     s->by_value = by_value || !input_is_plain_file(in) || st.st_size == 0 || is_private(s->path);
     s->size = s->by_value ? 0 : (uint64_t)st.st_size;
     int rc = !s->by_value && watch->token.len && !watch->found ? look_at_start(in, watch, e) : 0;
@@ -71,7 +71,7 @@ int source_list_reach(struct source_list *l, uint64_t number, struct err *e)
         return -1;
     if (number >= l->cap) {
         size_t cap = number < 2 * l->cap ? 2 * l->cap : (size_t)number + 16;
-        struct source *new = calloc(cap, sizeof *new); /* what is not touched takes no memory */
+        struct source *new = calloc(cap, sizeof *new); /* entries that are never used take no memory */
         if (!new)
             return err_mem(e, "the list of inputs", cap * sizeof *new);
         if (l->n)
@@ -105,7 +105,7 @@ void source_list_free(struct source_list *l)
 {
     for (size_t i = 0; i < l->n; i++) {
         struct source *s = &l->at[i];
-        if (!s->name) /* of no interest: a write would take memory for it */
+        if (!s->name) /* an unused entry: writing to it would make it take memory */
             continue;
         intervals_free(&s->wanted);
         buf_free(&s->reading);

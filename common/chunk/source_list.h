@@ -1,5 +1,5 @@
-/* source_list.h - the inputs of bpe-chunk: what each is called, how large it is, and whether its text is sent by
- * reference (where it is) or by value (the text itself).
+/* source_list.h - the inputs of bpe-chunk: name and size of each, and whether its text is sent by reference (its place)
+ * or by value (the text itself).
  */
 #ifndef BPE_CHUNK_SOURCE_LIST_H
 #define BPE_CHUNK_SOURCE_LIST_H
@@ -13,13 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct source {                 /* zeroed: of no interest; a list may have many of them */
-    const char *path;           /* to read it from, borrowed; NULL: nothing */
+struct source {                 /* zeroed: unused; a list may have many of these */
+    const char *path;           /* to read it from, borrowed; NULL: it is not read */
     char *name;                 /* in records and messages, owned */
-    bool by_value;              /* its text is sent, not where it is */
+    bool by_value;              /* its text is sent, not its place */
     uint64_t size;              /* bytes of text: by reference known from the start, by value when all was read */
     uint64_t mtime_s, mtime_ns; /* of a regular file; else 0 */
-    struct intervals wanted;    /* --only: what is sent of it */
+    struct intervals wanted;    /* --only: the bytes of it that are sent */
     struct buf reading;         /* encoded: how it is read, if the list of wanted ranges says it; else empty */
 };
 
@@ -28,18 +28,18 @@ struct source_list {   /* zeroed: empty */
     size_t n, cap;
 };
 
-/* Adds an input, after a look at it: is it there, can other processes read it by offset? by_value: its text is sent
- * even so. The first bytes of a file that goes by reference are shown to `watch`. -1: EX_NOINPUT, EX_IOERR. */
+/* Adds an input, after checking that it exists and whether other processes can read it by offset. by_value: its text is
+ * sent even then. `watch` sees the first bytes of a file that goes by reference. -1: EX_NOINPUT, EX_IOERR. */
 int source_list_add(struct source_list *l, const char *path, bool by_value, struct token_watch *watch, struct err *e);
 
-/* Makes the list reach a number, which may be any below SOURCES_MAX: what lies between takes no memory. -1: EX_DATAERR
- * if it is larger, or out of memory. */
+/* Extends the list so that it includes this number, which may be any below SOURCES_MAX: unused entries take no memory.
+ * -1: EX_DATAERR if it is larger, or out of memory. */
 int source_list_reach(struct source_list *l, uint64_t number, struct err *e);
 
-/* Bytes of all sources by reference. */
+/* The sum of the sizes of all sources by reference. */
 uint64_t source_list_bytes(const struct source_list *l);
 
-/* Whether a source goes by value. */
+/* Whether any source goes by value. */
 bool source_list_by_value(const struct source_list *l);
 
 void source_list_free(struct source_list *l);

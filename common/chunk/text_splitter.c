@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Where in the source the window begins, and what is said of the piece that begins there. */
+/* The position of the window in the source, and the fields of the piece that begins there. */
 struct place {
     uint64_t offset, line, before; /* as in struct chunk */
 };
@@ -18,8 +18,8 @@ static uint64_t count_newlines(const unsigned char *p, size_t n)
     return lines;
 }
 
-/* Puts a piece, p[0 .. n), unless it is not wanted. Pieces end wherever a wanted range begins or ends (see find_end),
- * so that all of a piece is wanted, or nothing. last: the source ends with it. */
+/* Writes a piece, p[0 .. n), unless it is not wanted. Pieces end wherever a wanted range begins or ends (see find_end),
+ * so a piece is wanted as a whole or not at all. last: the source ends with it. */
 static int put_piece(struct text_splitter *t, size_t source, const unsigned char *p, size_t n, const struct place *at,
                      bool last, struct err *e)
 {
@@ -38,7 +38,7 @@ static int put_piece(struct text_splitter *t, size_t source, const unsigned char
     return chunk_writer_put(w, &c, e);
 }
 
-/* Makes the window hold `want` bytes, or all that are left of the input (*ended). */
+/* Fills the window with `want` bytes, or all that are left of the input (*ended). */
 static int fill_window(struct buf *b, struct input *in, size_t want, bool *ended, struct err *e)
 {
     while (b->len < want && !*ended) {
@@ -53,8 +53,8 @@ static int fill_window(struct buf *b, struct input *in, size_t want, bool *ended
     return 0;
 }
 
-/* Where the piece that begins the window ends: at the next border of what is wanted, as those were cuts when the source
- * was read first; else at the last place to cut in (low .. high]. 0: there is none. */
+/* The end of the piece that begins the window: the next end of a wanted range, because there were cuts at those when
+ * the source was read first; else the last place to cut in (low .. high]. 0: there is none. */
 static size_t find_end(const struct text_splitter *t, const struct source *s, uint64_t offset, size_t block, size_t low,
                        size_t high, bool ended)
 {
@@ -66,11 +66,11 @@ static size_t find_end(const struct text_splitter *t, const struct source *s, ui
 }
 
 /* Fills the window and finds the end of its first piece. *n is 0 if the whole window is the last piece. A long stretch
- * that must stay whole is looked at again in a window of twice the length. */
+ * without a place to cut is searched again in a window of twice the length. */
 static int next_piece(struct text_splitter *t, const struct source *s, struct input *in, uint64_t offset, size_t block,
                       bool *ended, size_t *n, struct err *e)
 {
-    size_t low = block / 4, high = block, beyond = t->cutter->special->max_len + 4; /* of a cut, to know it for one */
+    size_t low = block / 4, high = block, beyond = t->cutter->special->max_len + 4; /* beyond: to recognize a cut */
     for (;;) {
         if (fill_window(&t->window, in, high + beyond, ended, e))
             return -1;
@@ -100,7 +100,7 @@ int text_splitter_split(struct text_splitter *t, size_t source, struct input *in
         last = n == 0;
         n = last ? b->len : n;
         token_watch_look(t->watch, b->p, n);
-        /* A wanted range may end where the source does. */
+        /* A wanted range may end at the end of the source. */
         bool at_end = last || (t->only && at.offset + n == s->size);
         if (put_piece(t, source, b->p, n, &at, at_end, e))
             return -1;
@@ -112,7 +112,7 @@ int text_splitter_split(struct text_splitter *t, size_t source, struct input *in
         b->len -= n;
     }
     if ((t->only || !s->by_value) && at.offset != s->size) {
-        memset(w->run, 0, ID_LEN); /* what was sent of it may be wrong: a failure that no success makes up for */
+        memset(w->run, 0, ID_LEN); /* the text sent may be wrong: a failure that no later success may cancel */
         return err_at(e, EX_DATAERR, input_name(in), ERR_NO_OFFSET,
                       "has %llu bytes now, but had %llu before; start again with bpe-chunk",
                       (unsigned long long)at.offset, (unsigned long long)s->size);

@@ -1,5 +1,5 @@
-/* text_splitter.h - splits a text that is read from start to end into pieces: what goes by value, and files by
- * reference where the places to cut are only known from the text's start.
+/* text_splitter.h - splits a text that is read from start to end into pieces: all text by value, and files by reference
+ * where cuts are recognized only by reading from the start.
  */
 #ifndef BPE_CHUNK_TEXT_SPLITTER_H
 #define BPE_CHUNK_TEXT_SPLITTER_H
@@ -16,14 +16,14 @@
 
 struct text_splitter {
     const struct cutter *cutter; /* borrowed */
-    struct range_writer *ranges; /* borrowed; its writer is where chunks go */
-    struct token_watch *watch;   /* borrowed; is shown what is read */
-    bool only;                   /* only what is wanted of a source is put, and its size is known */
+    struct range_writer *ranges; /* borrowed; chunks are written by its writer */
+    struct token_watch *watch;   /* borrowed; sees all text that is read */
+    bool only;                   /* only what is wanted of a source is written, and its size is known */
     struct buf window;           /* owned */
 };
 
-/* Reads a source and puts its pieces, of about `block` bytes. A source by value has its size afterwards. -1: EX_DATAERR
- * if it has another size than it had, or no place to cut in a very long text; or what reading and writing say. */
+/* Reads a source and writes its pieces, of about `block` bytes. Sets the size of a source by value. -1: EX_DATAERR if
+ * its size is not what it was before, or a very long text has no place to cut; or an error of reading or writing. */
 int text_splitter_split(struct text_splitter *t, size_t source, struct input *in, size_t block, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* token_watch.h - whether some bytes occur in what is read of a text: as far as one looks, and no farther. */
+/* token_watch.h - looks for a string in the text that is read anyway; text that is not read is not searched. */
 #ifndef BPE_CHUNK_TOKEN_WATCH_H
 #define BPE_CHUNK_TOKEN_WATCH_H
 

@@ -1,5 +1,5 @@
 /* wanted.c - see wanted.h. */
-/* Out of memory in a macro of uthash is seen by the item that is in no table. */
+/* If a macro of uthash is out of memory, the item is in no table, which is checked. */
 #define HASH_NONFATAL_OOM 1
 #include "chunk/wanted.h"
 
@@ -40,7 +40,7 @@ static int take_file(struct chunk_writer *w, const struct range_file *f, struct 
 
 struct wanted {
     struct chunk_writer *writer;
-    size_t first; /* the source that came first; SIZE_MAX: none yet */
+    size_t first; /* the first source in the list; SIZE_MAX: none yet */
 };
 
 /* A record_take. */
@@ -83,9 +83,9 @@ int wanted_read(struct chunk_writer *w, const char *path, struct str *reading, s
     return 0;
 }
 
-/* ---- Where it is ---- */
+/* ---- The files to read ---- */
 
-/* A file of the command line, by its name in messages; of several with one name the first counts. */
+/* A file of the command line, by its name in messages; of several with the same name the first counts. */
 struct named_file {
     const char *name, *path; /* borrowed */
     UT_hash_handle hh;
@@ -105,7 +105,7 @@ static int find_file(struct source *s, struct named_file *by_name, bool by_value
     if (!standard && stat(s->path, &st) < 0)
         return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", s->path);
     if (s->by_value && (standard || !timed || !S_ISREG(st.st_mode)))
-        return 0; /* text_splitter holds its length against what it was */
+        return 0; /* text_splitter compares its length with the earlier one */
     if ((!s->by_value && (uint64_t)st.st_size != s->size) || (uint64_t)st.st_mtim.tv_sec != s->mtime_s ||
         (uint64_t)st.st_mtim.tv_nsec != s->mtime_ns)
         return err_at(e, EX_DATAERR, s->path, ERR_NO_OFFSET,

@@ -1,4 +1,4 @@
-/* wanted.h - the ranges that `bpe-sum --missing` asks for, to be made again (bpe-chunk --only). */
+/* wanted.h - the ranges that `bpe-sum --missing` asks for, which are to be sent again (bpe-chunk --only). */
 #ifndef BPE_CHUNK_WANTED_H
 #define BPE_CHUNK_WANTED_H
 
@@ -8,13 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Takes run, rules, sources and wanted ranges from a file of range records. *reading is set to how the first source is
- * read, encoded; borrowed from w. -1: EX_NOINPUT, EX_IOERR, EX_DATAERR. An empty file leaves all as it is. */
+/* Reads run, rules, sources and wanted ranges from a file of range records. *reading is set to how the first source is
+ * read, encoded; borrowed from w. -1: EX_NOINPUT, EX_IOERR, EX_DATAERR. An empty file changes nothing. */
 int wanted_read(struct chunk_writer *w, const char *path, struct str *reading, struct err *e);
 
-/* Finds for each wanted source the file to read it from: one of `files` (borrowed) that has its name, or, if it went by
+/* Finds the file to read for each wanted source: one of `files` (borrowed) that has its name, or, if it was by
  * reference, the file of this name. by_value: the text is sent even so. asked_by: the list, for messages. -1: EX_USAGE
- * if there is none, EX_NOINPUT, EX_DATAERR if it has changed. */
+ * if there is no such file, EX_NOINPUT, EX_DATAERR if it has changed. */
 int wanted_match(struct chunk_writer *w, char **files, size_t n_files, bool by_value, const char *asked_by,
                  struct err *e);
 

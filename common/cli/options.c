@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Labels up to LABEL_MOST columns have their help beside them, longer ones below. */
+/* Labels of up to LABEL_MOST columns have their help on the same line; for longer ones it begins on the next line. */
 enum { LABEL_MOST = 26, GAP = 2, HELP_COLUMN_LEAST = 25 };
 
 enum { NAMES = 256 }; /* what getopt_long returns for a row without a letter is NAMES plus its number */
@@ -27,7 +27,7 @@ static size_t n_rows(const struct option_row *rows)
     return n;
 }
 
-/* Row i of the table, or, after its end, of those that every program has. */
+/* Row i of the table; after its end come the options that every program has. */
 static const struct option_row *row_at(const struct option_row *rows, size_t n, size_t i)
 {
     return i < n ? &rows[i] : &every_program[i - n];
@@ -65,7 +65,7 @@ static int make_table(struct getopt_table *t, const struct option_row *rows, siz
         int value = r->letter ? r->letter : NAMES + (int)i;
         add_long(to++, r, r->name, value);
         if (r->old_name)
-            add_long(to++, r, r->old_name, value); /* the same value: what both begin with is not ambiguous */
+            add_long(to++, r, r->old_name, value); /* with the same value, a common prefix is not ambiguous */
         if (!r->letter)
             continue;
         *letter++ = r->letter;
@@ -153,7 +153,7 @@ static int store(const struct option_row *r, const char *word, struct err *e)
 static enum options_next parse(const struct option_row *rows, size_t n, const struct getopt_table *t, int argc,
                                char **argv, struct err *e)
 {
-    optind = 0; /* begin anew, whatever was parsed before */
+    optind = 0; /* makes getopt_long start again, whatever it parsed before */
     for (int c; (c = getopt_long(argc, argv, t->letters, t->longs, NULL)) != -1;) {
         size_t i = 0;
         while (i < n + N_EVERY && c != (row_at(rows, n, i)->letter ? row_at(rows, n, i)->letter : NAMES + (int)i))

@@ -1,5 +1,5 @@
-/* options.h - the options of a program as a table: a row says how an option is written, where its value goes, and what
- * --help says of it. Parsing and the usage text come from the table.
+/* options.h - the options of a program as a table: a row says how an option is written, where its value is stored, and
+ * its text in --help. Parsing and the usage text come from the table.
  *
  *     static const struct option_row options[] = {
  *         {'S', "memory", "SIZE", "use about SIZE of memory", .kind = OPTION_SIZE, .to.number = &self.memory},
@@ -7,9 +7,9 @@
  *         {0},
  *     };
  *
- * -h, --help and --version are in every table without being written there. Options and FILEs may be mixed, until `--`;
- * the name of a long option may be shortened as long as it means only one (as getopt_long(3) has it). An option given
- * again replaces what was given before, but for OPTION_TEXTS.
+ * -h, --help and --version are part of every table without being listed. Options and FILEs may be mixed, until `--`;
+ * a long name may be shortened as long as it is unique (see getopt_long(3)). If an option is given twice the last one
+ * counts, except for OPTION_TEXTS.
  */
 #ifndef BPE_CLI_OPTIONS_H
 #define BPE_CLI_OPTIONS_H
@@ -35,7 +35,7 @@ enum option_kind {
 struct option_row {
     char letter;          /* `-S`; 0: none */
     const char *name;     /* `--memory`; NULL ends the table */
-    const char *argument; /* what the usage calls the argument; NULL where there is none */
+    const char *argument; /* the argument's name in the usage text; NULL if the option takes none */
     const char *help;     /* a line or several, with \n between */
     enum option_kind kind;
     union {
@@ -48,28 +48,28 @@ struct option_row {
             size_t *n;
         } texts;
     } to;
-    bool *given;                           /* set to true where the option is given; NULL: nobody asks */
-    const char *if_none;                   /* the text where there is no argument, which may then be left out */
+    bool *given;                           /* set to true if the option is given; may be NULL */
+    const char *if_none;                   /* the text if the argument is left out; NULL: it is required */
     const char *const *words;              /* of OPTION_CHOICE; ends with NULL */
-    const char *const *(*get_words)(void); /* the same where they come from elsewhere; else NULL */
+    const char *const *(*get_words)(void); /* returns the words, if they are not constant; else NULL */
     unsigned first;                        /* see OPTION_CHOICE and OPTION_VALUE */
     const char *old_name;                  /* another long name that works; --help does not show it. NULL: none */
-    /* Looks at the argument when it is stored (NULL where it was left out), or does more. May be NULL. */
+    /* Checks the argument after it is stored (NULL if it was left out), or does more. May be NULL. */
     int (*check)(const char *argument, struct err *e);
 };
 
 enum options_next {
     OPTIONS_WRONG = -1, /* wrong use: EX_USAGE (or EX_OSERR) */
     OPTIONS_RUN,        /* all options are stored */
-    OPTIONS_HELP,       /* --help came, and nothing wrong before it */
+    OPTIONS_HELP,       /* --help was found, and no error before it */
     OPTIONS_VERSION,
 };
 
-/* Reads the command line, and reorders argv: options come first. *first: the place in argv of the first FILE, argc if
- * there is none. */
+/* Parses the command line, and reorders argv so that options come first. *first: the index in argv of the first FILE,
+ * argc if there is none. */
 enum options_next options_parse(const struct option_row *rows, int argc, char **argv, int *first, struct err *e);
 
-/* Adds a text (borrowed) at the end of a list of *n, as OPTION_TEXTS does. */
+/* Appends a text (borrowed) to a list of *n, as OPTION_TEXTS does. */
 int options_add_text(const char ***list, size_t *n, const char *text, struct err *e);
 
 /* Appends to `out` a line or more for each option, with its help. */

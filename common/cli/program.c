@@ -19,7 +19,7 @@ static void say(const char *name, const char *msg)
         line[n - 1] = '\n';
     }
     if (write(2, line, (size_t)n) < 0) {
-        /* Nobody is left to be told. */
+        /* There is no way left to report that writing to standard error failed. */
     }
 }
 
@@ -40,7 +40,7 @@ int program_no_terminal(const char *hint, struct err *e)
 
 /* ---- Help and version ---- */
 
-/* The lines of the synopsis begin below each other. */
+/* All lines of the synopsis begin in the same column. */
 static int put_synopsis(struct buf *out, const struct program *p, struct err *e)
 {
     char before[100];
@@ -91,7 +91,7 @@ int program_main(const struct program *p, int argc, char **argv)
 {
     struct err e = {0};
     int first, status = -1;
-    bool asked = false, ran = false; /* asked for help or version */
+    bool asked = false, ran = false; /* asked: for help or version */
     fd_prepare();
     switch (options_parse(p->options, argc, argv, &first, &e)) {
     case OPTIONS_WRONG:

@@ -1,7 +1,6 @@
-/* program.h - what every program does the same way: options, help, version, one line for what went wrong, the exit
- * status.
+/* program.h - what every program does in the same way: options, help, version, one line for an error, the exit status.
  *
- * A program describes itself by a struct program, and its main is program_main. */
+ * A program describes itself by a struct program, and its main calls program_main. */
 #ifndef BPE_CLI_PROGRAM_H
 #define BPE_CLI_PROGRAM_H
 
@@ -12,35 +11,35 @@
 #include <stddef.h>
 
 struct program {
-    const char *name;     /* as messages begin with it */
+    const char *name;     /* messages begin with it */
     const char *synopsis; /* what the usage shows after the name; a line or several, with \n between */
     const char *about;    /* what the program does, for --help */
     const struct option_row *options;
-    char ***files; /* becomes the FILEs (borrowed from argv), program_no_files if there are none */
+    char ***files; /* set to the FILEs (borrowed from argv), or to program_no_files if there are none */
     int *n_files;
 
-    /* Puts what --version prints into buf of n bytes and returns buf, given name and version of the program. NULL: only
-     * these. */
+    /* Writes the text of --version to buf, of n bytes, and returns buf. `program` is the program's name and version.
+     * NULL: the text is only these. */
     const char *(*version)(char *buf, size_t n, const char *program);
 
-    bool writes_records; /* to standard output, which then may be no terminal */
-    void *ctx;           /* passed to the functions below, all of which but `run` may be NULL */
+    bool writes_records; /* to standard output, which therefore must not be a terminal */
+    void *ctx;           /* passed to the functions below; all but `run` may be NULL */
 
-    /* Whether the options go together; fills in what follows from them. -1: wrong use. */
+    /* Checks that the options go together, and sets what follows from them. -1: wrong use. */
     int (*check)(void *ctx, struct err *e);
 
     /* Does the work. Returns the exit status, or -1 with *e. */
     int (*run)(void *ctx, struct err *e);
 
-    /* Passes on what went wrong, in the options too, to whoever reads standard output; called before the message is
+    /* Passes an error, also one in the options, to the process that reads standard output. Called before the message is
      * printed, and not if standard output is a terminal. */
     void (*send_failure)(void *ctx, const struct err *e);
 
-    /* Comes last, after `run`, whatever that returned. */
+    /* Called last, after `run`, whatever `run` returned. */
     void (*free)(void *ctx);
 };
 
-/* The FILEs where none are given: "-", one. */
+/* The FILEs if none are given: "-" only. */
 extern char *program_no_files[];
 
 /* Returns the exit status of the program. */
@@ -49,7 +48,7 @@ int program_main(const struct program *p, int argc, char **argv);
 /* Writes `NAME: remark` and a newline to standard error (printf style), by one write(2): many processes share it. */
 void program_note(const char *name, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* -1 with EX_USAGE if standard output is a terminal: records and ids are not for the eye. hint: what to do instead. */
+/* -1 with EX_USAGE if standard output is a terminal: records and ids are not readable text. hint: what to do instead. */
 #define PROGRAM_FOR_RECORDS "records go into a pipe or a file (bpe-view shows them)"
 int program_no_terminal(const char *hint, struct err *e);
 

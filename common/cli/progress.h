@@ -14,8 +14,8 @@ struct progress {
 
 void progress_start(struct progress *p, const char *name);
 
-/* Shows `done of total what`, rate and time left, at most a few times a second. total 0: not known. bytes: units are
- * bytes. */
+/* Shows `done of total what`, rate and time left, at most a few times a second. total 0: not known. bytes: `done` and
+ * `total` count bytes. */
 void progress_show(struct progress *p, uint64_t done, uint64_t total, bool bytes, const char *what);
 void progress_end(struct progress *p); /* clears the line */
 

@@ -11,7 +11,7 @@
 
 enum {
     N_BYTES = 256,
-    N_POINTS = 0x144, /* code points of the map are below */
+    N_POINTS = 0x144, /* all code points of the map are below this */
 };
 
 /* Bytes that stand for themselves: printable and not a space, in ASCII and in Latin-1. */
@@ -20,7 +20,7 @@ static bool is_printable(unsigned b)
     return (b >= 0x21 && b <= 0x7E) || (b >= 0xA1 && b <= 0xAC) || b >= 0xAE;
 }
 
-/* The map, both ways; built when first needed. */
+/* The map in both directions; built when first needed. */
 static struct {
     bool ready;
     uint16_t point[N_BYTES];
@@ -82,8 +82,8 @@ int byte_level_put(struct buf *out, const unsigned char *p, size_t n, struct err
     return 0;
 }
 
-/* Most tokens are at most 16 characters that stand for themselves, after a space or not: those, without a branch that
- * depends on the length. BYTE_LEVEL_NOT: something else. */
+/* Most tokens are at most 16 characters that stand for themselves, perhaps after a space: these are handled without a
+ * branch that depends on the length. BYTE_LEVEL_NOT: it is not such a token. */
 static inline size_t get_short(unsigned char *to, const unsigned char *p, size_t n)
 {
     size_t space = p[0] == 0xC4 && p[1] == 0xA0 && n > 1; /* U+0120 */
@@ -94,7 +94,7 @@ static inline size_t get_short(unsigned char *to, const unsigned char *p, size_t
     memcpy(to, p, 16);
 #ifdef __SSE2__
     __m128i x = _mm_loadu_si128((const __m128i *)p), low = _mm_set1_epi8(0x20);
-    /* As signed numbers, what is above ASCII is below zero. */
+    /* Compared as signed numbers, bytes above ASCII are negative. */
     __m128i good = _mm_andnot_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8(0x7F)), _mm_cmpgt_epi8(x, low));
     uint32_t bad = ~(uint32_t)_mm_movemask_epi8(good) & ((1U << (n & 31)) - 1);
     return n > 16 || bad ? BYTE_LEVEL_NOT : n + space;
@@ -112,7 +112,7 @@ size_t byte_level_get(unsigned char *to, const unsigned char *p, size_t n)
         return len;
     prepare();
     while (p < end) {
-        if (*p < 0x80) { /* a run of what stands for itself, eight bytes at a time */
+        if (*p < 0x80) { /* a run of bytes that stand for themselves, eight at a time */
             uint64_t x = swar_load(p);
             uint64_t other = (x & SWAR_HIGH) | swar_less_or_equal(x, 0x20) | swar_equal(x, 0x7F);
             size_t run = other ? swar_first(other) : 8;

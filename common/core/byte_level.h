@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BYTE_LEVEL_PAD 24 /* room past the end that byte_level_get needs, to read and to write */
+#define BYTE_LEVEL_PAD 24 /* bytes after the end that byte_level_get may read, and write */
 #define BYTE_LEVEL_NOT SIZE_MAX
 
-/* The bytes by their code point in the map: "!" first. */
+/* The 256 bytes in the order of their code points in the map: "!" first. */
 void byte_level_order(unsigned char order[256]);
 
 /* Writes the character of one byte; returns its length, 1 or 2. */
@@ -24,9 +24,9 @@ size_t byte_level_char(unsigned char to[2], unsigned char byte);
 /* Appends the characters of n bytes. -1: out of memory. */
 int byte_level_put(struct buf *out, const unsigned char *p, size_t n, struct err *e);
 
-/* The way back: writes the bytes for which the characters p[0 .. n) stand to `to` (n bytes and BYTE_LEVEL_PAD of room;
- * p has BYTE_LEVEL_PAD readable past its end). Returns how many, or BYTE_LEVEL_NOT when p has anything but characters
- * of the map; then p may be no UTF-8 either. */
+/* The inverse: writes the bytes that the characters p[0 .. n) stand for to `to` (room for n bytes and BYTE_LEVEL_PAD; p
+ * has BYTE_LEVEL_PAD readable bytes after its end). Returns how many, or BYTE_LEVEL_NOT if p has anything but
+ * characters of the map; p need not be valid UTF-8. */
 size_t byte_level_get(unsigned char *to, const unsigned char *p, size_t n);
 
 #endif

@@ -12,8 +12,8 @@
 /* ---- Memory ---- */
 
 enum {
-    FIRST_PIECE = 256 << 10, /* of memory; each is twice the one before, up to */
-    LAST_PIECE = 2 << 20,    /* a huge page */
+    FIRST_PIECE = 256 << 10, /* bytes; each further piece is twice as large, up to LAST_PIECE, */
+    LAST_PIECE = 2 << 20,    /* which is a huge page */
 };
 
 struct model_arena {
@@ -60,7 +60,7 @@ void model_free(struct model *m)
     *m = (struct model){0};
 }
 
-/* ---- What a model is asked for ---- */
+/* ---- Looking things up ---- */
 
 int model_index(struct model *m, struct err *e)
 {
@@ -74,7 +74,7 @@ int model_index(struct model *m, struct err *e)
             continue;
         uint32_t hash = token_hash(&m->index, t->p, t->len, t->vocab);
         struct slot *s = token_slot(&m->index, m->token, t->p, t->len, t->vocab, hash);
-        if (!s->n1) /* of several the first */
+        if (!s->n1) /* of equal ones the first counts */
             *s = (struct slot){hash, id + 1};
     }
     return 0;
@@ -90,9 +90,9 @@ const char *model_pattern(const struct model *m)
 
 /* ---- The fingerprint ---- */
 
-/* What is hashed is a stream of varints and bytes, in blocks of a fixed size; the hash of one is the seed for the next.
- * The stream: of each token its id, 2 * length (+ 1 if it is in the vocabulary), and its bytes; n_ids, and how many
- * merges follow: none where results are in the order of their ids; of each merge the three ids. */
+/* The hash is taken of a stream of varints and bytes, in blocks of a fixed size; the hash of one block is the seed for
+ * the next. The stream: for each token its id, 2 * length (+ 1 if it is in the vocabulary), and its bytes; n_ids, and
+ * the number of merges that follow: none if results are in the order of their ids; for each merge the three ids. */
 struct hasher {
     uint64_t hash;
     size_t n;

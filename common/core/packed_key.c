@@ -1,9 +1,9 @@
-/* packed_key.c - see packed_key.h: the keys of a batch, by plain C. */
+/* packed_key.c - see packed_key.h: the keys of a batch, in plain C. */
 #include "core/packed_key.h"
 
 #include "sys/simd.h"
 
-/* Without a branch by length: lengths cannot be predicted. */
+/* Without a branch on the length, because lengths cannot be predicted. */
 static void pack_keys(struct key_batch *b, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
                       const struct key12_slots *slots)
 {

@@ -3,7 +3,7 @@
  *
  * Such keys are compared and hashed in a few instructions, and stored in the slots of hash tables without a pointer to
  * the text. In English, 97 of 100 pretokens fit the shorter key. The tables that count pretokens (count/table.h) and
- * remember their ids (encode/id_cache.h) are made of them; a longer pretoken has no key, and they keep its bytes.
+ * remember their ids (encode/id_cache.h) use these keys; a longer pretoken has no key, and they store its bytes.
  */
 #ifndef BPE_CORE_PACKED_KEY_H
 #define BPE_CORE_PACKED_KEY_H
@@ -14,19 +14,19 @@
 #include <string.h>
 
 enum {
-    KEY12_MAX = 11, /* bytes of a pretoken that fits */
+    KEY12_MAX = 11, /* longest pretoken that fits, in bytes */
     KEY24_MAX = 23,
     KEY_BATCH = 256, /* pretokens whose keys are made together */
 };
 
-/* Of a pretoken of at most KEY12_MAX bytes. In memory: its bytes, zeros, and its length as the twelfth byte; so no
- * pretoken has a tail of 0, which marks free slots. */
+/* The key of a pretoken of at most KEY12_MAX bytes. In memory: its bytes, zeros, and its length as the twelfth byte; so
+ * no pretoken has a tail of 0, which marks free slots. */
 struct key12 {
     uint64_t head;
     uint32_t tail;
 };
 
-/* By how many bits the byte that is last in memory is shifted in an integer of 4 or 8 bytes. */
+/* The shift that puts a byte into the last place in memory of an integer of 4 or 8 bytes. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 enum { LAST_OF_4 = 0, LAST_OF_8 = 0 };
 #else
@@ -41,7 +41,7 @@ static inline const unsigned char *keep_first(size_t len)
     return mask + 24 - len;
 }
 
-/* The key of p[0 .. len); 12 bytes are read. Of a pretoken longer than KEY12_MAX the result means nothing. */
+/* The key of p[0 .. len); 12 bytes are read. For a pretoken longer than KEY12_MAX the result is meaningless. */
 static inline struct key12 key12_of(const unsigned char *p, size_t len)
 {
     const unsigned char *keep = keep_first(len < KEY12_MAX ? len : KEY12_MAX);
@@ -59,7 +59,7 @@ static inline size_t key12_len(uint32_t tail)
 }
 
 /* Multiplicative hashing with an odd secret (Dietzfelbinger et al., 1997): the high bits are the good ones. The tail is
- * multiplied by another secret before it is added, so that nobody can choose pretokens that collide without knowing the
+ * multiplied by another secret before it is added, so that nobody can choose colliding pretokens without knowing the
  * secrets. */
 static inline uint64_t key12_hash(const uint64_t secret[3], uint64_t head, uint32_t tail)
 {
@@ -67,7 +67,7 @@ static inline uint64_t key12_hash(const uint64_t secret[3], uint64_t head, uint3
     return (x ^ x >> 32) * secret[1];
 }
 
-/* Of a pretoken of at most KEY24_MAX bytes. In memory: its bytes, zeros, and its length as the last byte. */
+/* The key of a pretoken of at most KEY24_MAX bytes. In memory: its bytes, zeros, and its length as the last byte. */
 struct key24 {
     uint64_t k[3];
 };
@@ -102,7 +102,7 @@ static inline bool key24_equal(const uint64_t a[3], const uint64_t b[3])
     return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2])) == 0; /* one branch rather than three */
 }
 
-/* A hash table has 2^(64 - shift) slots; the first bits of a hash are the number of the slot where a search begins. */
+/* A hash table has 2^(64 - shift) slots; the high bits of a hash are the number of the slot where a search begins. */
 static inline size_t table_slots(unsigned shift)
 {
     return (SIZE_MAX >> shift) + 1;
@@ -118,16 +118,16 @@ static inline size_t table_next_slot(size_t at, unsigned shift)
     return (at + 1) & (SIZE_MAX >> shift);
 }
 
-/* What is needed to find the slots of a table of 12-byte keys. */
+/* The parameters that give the slot of a key in a table of 12-byte keys. */
 struct key12_slots {
     const uint64_t *secret; /* [3], of key12_hash; borrowed */
     unsigned shift;
     size_t spare; /* the number of a slot that is free */
 };
 
-/* The keys of consecutive pretokens, and the slots where their search begins. A pretoken longer than KEY12_MAX has its
- * bit in longer[], a key of 0 and the spare slot: so a loop over all of them needs no branch by length, and its vectors
- * are stored without gaps. Items from n on are undefined. */
+/* The keys of consecutive pretokens, and the slots where their searches begin. A pretoken longer than KEY12_MAX has its
+ * bit in longer[] set, a key of 0, and the spare slot: so a loop over all of them needs no branch on the length, and
+ * its vectors are stored without gaps. Items from n on are undefined. */
 struct key_batch {
     size_t n;
     _Alignas(64) uint64_t head[KEY_BATCH];
@@ -137,14 +137,14 @@ struct key_batch {
 };
 
 /* Makes the keys of the n <= KEY_BATCH pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on; 12 bytes
- * past the last must be readable. */
+ * after the last one must be readable. */
 typedef void pack_keys_fn(struct key_batch *b, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
                           const struct key12_slots *slots);
 
-/* The fastest one at the present simd_level(). */
+/* The fastest version at the current simd_level(). */
 pack_keys_fn *pack_keys_best(void);
 
-/* Those it chooses from; pack_keys_avx512 is NULL where the compiler does not have the instructions. */
+/* The versions it chooses from; pack_keys_avx512 is NULL if the compiler does not have the instructions. */
 extern pack_keys_fn *const pack_keys_plain, *const pack_keys_avx512;
 
 #endif

@@ -1,5 +1,5 @@
-/* packed_key_avx512.c - see packed_key.h: the keys of a batch, by AVX-512: eight pretokens at a time are gathered,
- * masked and hashed. Counting English is 5 % faster by it. */
+/* packed_key_avx512.c - see packed_key.h: the keys of a batch, with AVX-512: eight pretokens at a time are gathered,
+ * masked and hashed. It makes counting English 5 % faster. */
 #include "core/packed_key.h"
 
 #ifdef __AVX512VBMI2__

@@ -7,7 +7,7 @@
 #define CONTRACTION "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 #define SPACES "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 
-/* What is common to cl100k and its kin, before and after \p{N}. */
+/* The parts that cl100k and the patterns derived from it have in common, before and after \p{N}. */
 #define BEFORE_NUMBERS CONTRACTION "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
 #define AFTER_NUMBERS "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"
 
@@ -50,8 +50,8 @@ static const struct pattern patterns[PATTERN_N] = {
     {PATTERN_BYTES, "bytes", NULL, NULL, 0, false},
 };
 
-/* Other texts of the same: the release of GPT-2; tiktoken's of gpt2, the older one and that of 0.8 and later; the same
- * of cl100k, which is Hugging Face's before 0.8; nanochat's own. */
+/* Other spellings of the same regexes: the release of GPT-2; tiktoken's gpt2, before 0.8 and since; the same for
+ * cl100k, where Hugging Face's is tiktoken's before 0.8; nanochat's own. */
 static const struct pattern_variant variants[] = {
     {PATTERN_GPT2, "'s|'t|'re|'ve|'m|'ll|'d| ?[\\p{L}]+| ?[\\p{N}]+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", false},
     {PATTERN_GPT2, "'(?:[sdmt]|ll|ve|re)| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", false},
@@ -106,7 +106,7 @@ const struct pattern_variant *pattern_variant_at(size_t i)
     return i < sizeof variants / sizeof *variants ? &variants[i] : NULL;
 }
 
-/* Whether a regex has this text, CR and LF in it being \r and \n. */
+/* Whether a regex has this text, where a CR or LF in it equals \r or \n. */
 static bool is_text(struct str regex, const char *text)
 {
     const unsigned char *p = regex.p, *end = p + regex.len;
@@ -137,8 +137,8 @@ const struct pattern *pattern_by_regex(const struct str *regex, size_t n, enum p
     return NULL;
 }
 
-/* The braces of \p{L}+ and \x{41}+ are no repetitions. (Inside a character class they are none either, but there nobody
- * writes them.) */
+/* The braces of \p{L}+ and \x{41}+ are not repetitions. (Inside a character class braces are not repetitions either,
+ * but such a class is not expected.) */
 bool pattern_has_possessive_count(struct str text)
 {
     const char *regex = (const char *)text.p, *end = regex + text.len, *hit = regex;

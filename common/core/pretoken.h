@@ -1,5 +1,5 @@
-/* pretoken.h - a string of bytes and how often it occurred: what the count table, the records and the trainer hand to
- * each other, and its one form as bytes.
+/* pretoken.h - a string of bytes and how often it occurred, as the count table, the records and the trainer pass it to
+ * each other, and how it is encoded as bytes.
  */
 #ifndef BPE_CORE_PRETOKEN_H
 #define BPE_CORE_PRETOKEN_H
@@ -18,14 +18,14 @@ struct pretoken {
     uint64_t count;         /* > 0 */
 };
 
-/* As bytes: varint length, the bytes, varint count. */
+/* The encoding: varint length, the bytes, varint count. */
 
 static inline size_t pretoken_encoded_len(const struct pretoken *w)
 {
     return varint_len(w->len) + w->len + varint_len(w->count);
 }
 
-/* Writes it at `to`, which has room for pretoken_encoded_len. Returns where it ends. */
+/* Writes it at `to`, which has room for pretoken_encoded_len. Returns the end of what was written. */
 static inline unsigned char *pretoken_put(unsigned char *to, const struct pretoken *w)
 {
     to += varint_put(to, w->len);
@@ -34,7 +34,7 @@ static inline unsigned char *pretoken_put(unsigned char *to, const struct pretok
     return to + varint_put(to, w->count);
 }
 
-/* Reads the next one; its bytes are borrowed from the cursor's. Bad if it has no bytes, or no count. */
+/* Reads the next one; its bytes are borrowed from the cursor's. An error if it has no bytes, or a count of 0. */
 static inline struct pretoken pretoken_get(struct cursor *c)
 {
     struct pretoken w;

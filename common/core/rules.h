@@ -1,8 +1,8 @@
-/* rules.h - all that is said once, to bpe-chunk, and travels with the data.
+/* rules.h - all that is told once, to bpe-chunk, and travels with the data.
  *
  * It has two parts. The rules decide which pretokens there are: counts made under different rules cannot be added up.
  * How the bytes of a source are read (its form, what is done about bad bytes and lines) belongs to that source alone:
- * web pages in JSON Lines and books in plain text add up.
+ * counts of web pages in JSON Lines and of books in plain text can be added up.
  */
 #ifndef BPE_CORE_RULES_H
 #define BPE_CORE_RULES_H
@@ -14,22 +14,22 @@
 #include <stddef.h>
 
 struct rules {
-    struct str pattern; /* its name; empty: by regexes */
-    struct str *regex;  /* owned array, strings borrowed: each splits what those before it left */
+    struct str pattern; /* its name; empty: split by regexes */
+    struct str *regex;  /* owned array, strings borrowed: each splits the pieces of those before it */
     size_t n_regex;
     struct str *special; /* owned array, strings borrowed; in the order given */
     size_t n_special;
 };
 
-/* What to do with bytes that are not UTF-8. */
+/* What is done with bytes that are not UTF-8. */
 enum invalid_policy {
     INVALID_ERROR,
     INVALID_REPLACE, /* by U+FFFD */
     INVALID_SKIP,
-    INVALID_BYTES, /* each is a pretoken by itself, and the text before it ends there as a document does */
+    INVALID_BYTES, /* each is a pretoken of its own, and the text before it ends as a document does */
 };
 
-/* The words for them on a command line, ending with NULL. */
+/* Their names on a command line, ending with NULL. */
 extern const char *const invalid_policy_names[];
 
 /* How a source is read. Zeroed: plain text that must be valid. */
@@ -47,7 +47,7 @@ void rules_free(struct rules *r); /* zeroed ones are fine */
 
 bool rules_same_pattern(const struct rules *a, const struct rules *b);
 
-/* What differs, for a message: "the pattern differs" or "the special tokens differ"; NULL: nothing. Static. */
+/* The difference, for a message: "the pattern differs" or "the special tokens differ"; NULL: there is none. Static. */
 const char *rules_difference(const struct rules *a, const struct rules *b);
 
 #endif

@@ -1,9 +1,9 @@
-/* token_index.h - tokens by their bytes: which one is it that has these?
+/* token_index.h - finds tokens by their bytes.
  *
- * The one such index there is: for reading a model, assigning ids, converting and encoding. A vocabulary has some
- * 100,000 tokens and is read whenever a program starts, so a token costs 8 to 16 bytes and a few nanoseconds: tokens of
- * up to 16 bytes, which almost all are, are hashed and compared as two words, without a branch that depends on the
- * length. The hash is keyed, so that nobody can make up a vocabulary whose tokens collide.
+ * It serves reading a model, assigning ids, converting and encoding. A vocabulary has some 100,000 tokens and is read
+ * whenever a program starts, so a token costs 8 to 16 bytes and a few nanoseconds: tokens of up to 16 bytes, which
+ * almost all are, are hashed and compared as two words, without a branch on the length. The hash is keyed, so that
+ * nobody can make a vocabulary whose tokens collide.
  */
 #ifndef BPE_CORE_TOKEN_INDEX_H
 #define BPE_CORE_TOKEN_INDEX_H
@@ -18,19 +18,19 @@
 #include <stdint.h>
 #include <string.h>
 
-#define MODEL_PAD 16 /* bytes past a token's last that must be readable (any content) */
+#define MODEL_PAD 16 /* bytes after a token's last one that must be readable (any content) */
 #define MODEL_NO_ID UINT32_MAX
 
 struct model_token {
     const unsigned char *p; /* the raw bytes; NULL: no token has this id */
     uint32_t len;
-    bool vocab; /* in the model's vocabulary, where merging may make it or a pretoken be it; false: only an added token,
-                   or out of reach (a key that is not in byte-to-unicode form) */
+    bool vocab; /* in the model's vocabulary, where a merge can make it or a pretoken can equal it; false: only an added
+                   token, or unreachable (a key that is not in byte-to-unicode form) */
 };
 
 /* An index of an array of tokens, by their bytes and `vocab`. A zeroed one is empty. */
 struct token_index {
-    struct slots slots; /* numbers: places in the array */
+    struct slots slots; /* its numbers are places in the array */
     uint64_t key[2];
 };
 
@@ -38,7 +38,7 @@ struct token_index {
 int token_index_grow(struct token_index *x, size_t n, struct err *e);
 void token_index_free(struct token_index *x);
 
-/* The first len <= 16 bytes of p, the others 0. */
+/* The first len <= 16 bytes of p; the other bytes are 0. */
 struct token_words {
     uint64_t w[2];
 };
@@ -69,7 +69,7 @@ static inline uint64_t token_mix(uint64_t a, uint64_t b)
     return (uint64_t)v ^ (uint64_t)(v >> 64);
 }
 
-/* The hash under which a token is in the index. Whoever uses another (model_convert.c does) uses it for all. */
+/* The hash of a token in the index. A caller that uses another hash (model_convert.c does) must use it for all. */
 static inline uint32_t token_hash(const struct token_index *x, const unsigned char *p, size_t len, bool vocab)
 {
     if (len > 16)
@@ -78,7 +78,7 @@ static inline uint32_t token_hash(const struct token_index *x, const unsigned ch
     return (uint32_t)token_mix(token_mix(s.w[0] ^ x->key[0], x->key[1]) ^ s.w[1] ^ len << 1 ^ vocab, x->key[0] | 1);
 }
 
-/* The slot of this token, or the free one where it belongs. p has MODEL_PAD, as all tokens in the array. */
+/* The slot of this token, or the free slot where it belongs. MODEL_PAD bytes after p must be readable. */
 static inline struct slot *token_slot(const struct token_index *x, const struct model_token *array,
                                       const unsigned char *p, size_t len, bool vocab, uint32_t hash)
 {

@@ -6,11 +6,11 @@
 #include "text/pretokenize.h"
 
 struct counter {
-    struct pretokenizer pretokenizer; /* count by pretokenize_text; its policy for invalid bytes may be set anew */
-    struct table table;               /* the counts: read it, clear it */
+    struct pretokenizer pretokenizer; /* pass it text by pretokenize_text; its invalid policy may be changed */
+    struct table table;               /* the counts: may be read and cleared */
 };
 
-/* As pretokenizer_open. The counter must stay where it is. */
+/* As pretokenizer_open. The counter must not be moved. */
 int counter_open(struct counter *c, const struct rules *rules, enum invalid_policy invalid, struct err *e);
 void counter_close(struct counter *c); /* a zeroed counter is fine */
 

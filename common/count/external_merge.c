@@ -1,7 +1,7 @@
 /* external_merge.c - see external_merge.h.
  *
- * A block on disk holds whole entries only: varint length, bytes, varint count. Of a segment one block at a time is in
- * memory, and one decompressor serves all segments. */
+ * A block on disk holds only whole entries: varint length, bytes, varint count. One block of each segment at a time is
+ * in memory, and one decompressor serves all segments. */
 #include "count/external_merge.h"
 
 #include "count/sorted_table.h"
@@ -20,7 +20,7 @@ struct source {
     struct buf block;
     struct cursor in;
     struct sorted_table *table; /* borrowed */
-    struct pretoken now;        /* the pretoken it stands at; borrowed from block or words */
+    struct pretoken now;        /* the current pretoken; borrowed from block or words */
 };
 
 struct segment_writer {
@@ -80,7 +80,7 @@ static int write_pretoken(void *ctx, const struct pretoken *x, struct err *e)
     return 0;
 }
 
-/* Moves to the source's next pretoken. 1; 0: there is none left; -1. */
+/* Moves to the source's next pretoken. 1; 0: there is none left; -1: error. */
 static int advance(struct source *s, struct err *e)
 {
     if (!s->spill)
@@ -115,7 +115,7 @@ static void sift_down(struct source **heap, size_t n, size_t i)
     heap[i] = s;
 }
 
-/* Merges n sources, each standing before its first pretoken. */
+/* Merges n sources, each positioned before its first pretoken. */
 static int merge(struct source *source, size_t n, int (*take)(void *, const struct pretoken *, struct err *), void *ctx,
                  struct err *e)
 {
@@ -177,7 +177,7 @@ static int merge_segments(const struct spill *spill, const struct segment *segme
     return rc;
 }
 
-/* Adds to r one more segment, merged from those given and a sorted table. */
+/* Adds one more segment to r, merged from those given and a sorted table. */
 static int add_segment(struct external_merge *r, const struct spill *from, const struct segment *segment, size_t n,
                        struct sorted_table *table, struct err *e)
 {
@@ -202,7 +202,7 @@ int external_merge_spill(struct external_merge *r, struct table *t, struct err *
     return rc;
 }
 
-/* Merges groups of segments into longer ones, into a new file, so that the space of the old ones is given back. */
+/* Merges groups of segments into longer ones in a new file, so that the space of the old file can be freed. */
 static int pass(struct external_merge *r, struct err *e)
 {
     struct external_merge next = {.fan_in = r->fan_in, .n_spilled = r->n_spilled};

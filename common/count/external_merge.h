@@ -26,15 +26,15 @@ struct external_merge {
     uint64_t n_spilled; /* segments ever written, for reports */
 };
 
-/* dir as for spill_init; memory: what merging may use, in bytes, roughly (two segments at a time are always possible).
- */
+/* dir as for spill_init; memory: the bytes that merging may use, approximately (at least two segments are merged at a
+ * time). */
 void external_merge_init(struct external_merge *r, const char *dir, size_t memory);
 void external_merge_free(struct external_merge *r);
 
-/* Writes the table as one more segment. The table is sorted for that, and of no use until the caller clears it. */
+/* Writes the table as one more segment. This sorts the table, so that it can then only be cleared or freed. */
 int external_merge_spill(struct external_merge *r, struct table *t, struct err *e);
 
-/* Gives every distinct pretoken of all segments and the table to `take`, sorted by bytes, with the sum of its counts.
+/* Passes every distinct pretoken of all segments and the table to `take`, sorted by bytes, with the sum of its counts.
  * Stops with -1 when take returns -1, and when a sum would exceed 2^64-1 (EX_DATAERR). The pretokens are borrowed
  * during the call. The table is sorted, as by external_merge_spill. */
 int external_merge_merge(struct external_merge *r, struct table *t,

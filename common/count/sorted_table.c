@@ -2,8 +2,8 @@
  *
  * The slots in use are moved together, and their keys turned into numbers that compare as the bytes do. Then each of
  * the three tables is sorted by a radix sort, the first byte first (McIlroy, Bostic and McIlroy, "Engineering radix
- * sort", 1993): by way of the slots that were free where they suffice, else in place, by their "American flag". The
- * three sorted tables are merged as they are read. */
+ * sort", 1993): the unused slots serve as the second array if there are enough, else it is sorted in place by their
+ * "American flag" sort. The three sorted tables are merged as they are read. */
 #include "count/sorted_table.h"
 
 #include <endian.h>
@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-    FEW = 32,                 /* so many slots are sorted by insertion */
-    WORTH_A_THREAD = 1 << 12, /* pretokens that take longer to sort than a thread to start */
+    FEW = 32,                 /* up to this many slots are sorted by insertion */
+    WORTH_A_THREAD = 1 << 12, /* pretokens for which sorting takes longer than starting a thread */
 };
 
 int pretoken_compare(const unsigned char *a, size_t a_len, const unsigned char *b, size_t b_len)
@@ -29,8 +29,8 @@ static uint64_t first_bytes(const unsigned char *p)
     return be64toh(head);
 }
 
-/* What differs between the tables: `begin` turns the key of a slot into a number, and says whether the slot is in use;
- * `digit` is the n-th byte of a key; `less` the order of two slots. arena: the bytes of long pretokens. */
+/* The differences between the tables: `begin` turns the key of a slot into a number, and says whether the slot is in
+ * use; `digit` is the n-th byte of a key; `less` the order of two slots. arena: the bytes of long pretokens. */
 
 static inline bool key12_begin(struct slot12 *s, const void *arena)
 {
@@ -96,13 +96,13 @@ static inline bool long_less(const struct slot_long *a, const struct slot_long *
     return a->hash != b->hash ? a->hash < b->hash : long_compare(a, b, (void *)(uintptr_t)arena) < 0;
 }
 
-/* The digits that occur among some slots, as bits, and how often each does. */
+/* Which digits occur among some slots, as bits, and how often each does. */
 struct histogram {
     uint64_t used[4];
     size_t count[256];
 };
 
-/* The least digit from d on that occurs; 256 if none does. */
+/* The smallest digit from d on that occurs; 256 if none does. */
 static inline unsigned next_digit(const struct histogram *h, unsigned d)
 {
     for (unsigned i = d / 64; i < 4; i++) {
@@ -113,8 +113,9 @@ static inline unsigned next_digit(const struct histogram *h, unsigned d)
     return 256;
 }
 
-/* Sorts a[0 .. n), whose keys are equal up to digit `depth`. Only long pretokens can be equal in all `digits`. Where
- * other[0 .. room) is large enough it goes by way of that, because then no move has to wait for the one before. */
+/* Sorts a[0 .. n), whose keys are equal up to digit `depth`. Only long pretokens can be equal in all `digits`. If
+ * other[0 .. room) is large enough, the items are moved there and back, so that no move has to wait for the one
+ * before. */
 #define SORT(kind, slot, digits)                                                                                       \
     static void sort_##kind(struct slot *a, size_t n, unsigned depth, struct slot *other, size_t room,                 \
                             const void *arena)                                                                         \
@@ -172,7 +173,7 @@ static inline unsigned next_digit(const struct histogram *h, unsigned d)
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
-    /* Moves the slots in use to the front and sorts them, by way of the free ones. Returns how many are in use. */    \
+    /* Moves the slots in use to the front and sorts them, with the unused ones as room. Returns the number in use. */ \
     static size_t order_##kind(struct slot *a, size_t n_slots, const void *arena)                                      \
     {                                                                                                                  \
         size_t n = 0;                                                                                                  \
@@ -197,7 +198,8 @@ static void *order_in_thread(void *arg)
     return NULL;
 }
 
-/* A sum is sorted when counting is done, and a second core is idle: a thread sorts slots12, about half of the work. */
+/* A sum is sorted when counting is done and a second core is idle: so a thread sorts slots12, about half of the work.
+ */
 void sorted_table_init(struct sorted_table *s, struct table *t)
 {
     pthread_t thread;
@@ -211,7 +213,7 @@ void sorted_table_init(struct sorted_table *s, struct table *t)
         pthread_join(thread, NULL);
 }
 
-/* Each gives the next pretoken of one table. */
+/* Each returns the next pretoken of one table. */
 
 static void give12(struct sorted_table *s, struct pretoken *w)
 {
@@ -251,7 +253,7 @@ bool sorted_table_next(struct sorted_table *s, struct pretoken *w)
 {
     const struct table *t = s->table;
     bool is12 = s->n12 < s->end12, is24 = s->n24 < s->end24, is_long = s->n_long < s->end_long;
-    if (is24 && is_long) { /* of which one begins with the other, the shorter comes first */
+    if (is24 && is_long) { /* if one is a prefix of the other, the shorter one comes first */
         const struct slot_long *l = &t->slots_long[s->n_long];
         const unsigned char *p = t->arena.p + l->at;
         is24 = compare_to_key24(s, l->hash, first_bytes(p + 8), first_bytes(p + 16) | 255) > 0;
@@ -260,7 +262,7 @@ bool sorted_table_next(struct sorted_table *s, struct pretoken *w)
     if (is12 && is24) {
         const struct slot12 *slot = &t->slots12[s->n12];
         int c = compare_to_key24(s, slot->head, (uint64_t)(slot->tail >> 8) << 40, slot->tail & 255);
-        if (c == 0) { /* the same pretoken: what was carried of its count */
+        if (c == 0) { /* the same pretoken: adds the carried part of its count */
             give24(s, w);
             uint64_t more = w->count;
             give12(s, w);

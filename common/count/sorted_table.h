@@ -1,5 +1,5 @@
-/* sorted_table.h - the pretokens of a count table in order: by bytes (memcmp), and of two of which one begins with the
- * other, the shorter first. */
+/* sorted_table.h - the pretokens of a count table in order: by bytes (memcmp), and if one is a prefix of the other, the
+ * shorter one first. */
 #ifndef BPE_COUNT_SORTED_TABLE_H
 #define BPE_COUNT_SORTED_TABLE_H
 
@@ -7,23 +7,23 @@
 
 #include <stdbool.h>
 
-/* The sorted table, and how far it has been read. */
+/* The sorted table, and the position up to which it has been read. */
 struct sorted_table {
     struct table *table;           /* borrowed */
-    size_t n12, n24, n_long;       /* of each of its tables: what has been read, */
-    size_t end12, end24, end_long; /* and what there is */
-    struct key12 bytes12;          /* the bytes of the pretoken last given, if it is from slots12 */
+    size_t n12, n24, n_long;       /* for each of its tables: the number of pretokens read, */
+    size_t end12, end24, end_long; /* and the number of all */
+    struct key12 bytes12;          /* the bytes of the last pretoken returned, if it is from slots12 */
     uint64_t bytes24[3 + PRETOKEN_PAD / 8];
 };
 
-/* Sorts the table in place, which takes no memory (except where many long pretokens begin with the same 8 bytes). From
- * then on it may only be read through *s, and cleared or freed. The table is borrowed. */
+/* Sorts the table in place, which takes no memory (except if many long pretokens begin with the same 8 bytes). From
+ * then on the table, which is borrowed, may only be read through *s, and cleared or freed. */
 void sorted_table_init(struct sorted_table *s, struct table *t);
 
 /* The next pretoken; false at the end. Its bytes are borrowed until the next call. */
 bool sorted_table_next(struct sorted_table *s, struct pretoken *w);
 
-/* The order of any two byte strings: less than, equal to, or greater than 0. */
+/* Compares two byte strings: less than, equal to, or greater than 0. */
 int pretoken_compare(const unsigned char *a, size_t a_len, const unsigned char *b, size_t b_len);
 
 #endif

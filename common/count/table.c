@@ -1,8 +1,8 @@
 /* table.c - see table.h. How the tables grow is in table_grow.c.
  *
- * What makes it fast: no pointers (a key that points into the text costs one more cache miss each); a batch of
- * pretokens, whose slots are all prefetched before the first is looked at; huge pages; small slots for most of a text;
- * of pretokens that collide, the one counted more often is found first, because a second look is a branch that cannot
+ * What makes it fast: no pointers (a key that points into the text costs one more cache miss each); batches of
+ * pretokens, whose slots are all prefetched before the first is read; huge pages; small slots for most of a text; of
+ * colliding pretokens, the one counted more often is found first, because a second comparison is a branch that cannot
  * be predicted; tables up to 5/8 full rather than 1/2, which take half the memory and are no slower. tests/bench/README
  * has the figures, and what was tried and did not help.
  */
@@ -17,7 +17,7 @@
 
 enum {
     FIRST_SHIFT = 64 - 12,
-    AHEAD = KEY_BATCH, /* pretokens whose slots are prefetched before the first is looked at */
+    AHEAD = KEY_BATCH, /* pretokens whose slots are prefetched before the first is read */
 };
 
 int table_init(struct table *t, struct err *e)
@@ -30,8 +30,8 @@ int table_init(struct table *t, struct err *e)
         table_free(t);
         return err_mem(e, "the count table", table_slots(FIRST_SHIFT) * sizeof *t->slots24);
     }
-    /* Each table has its own secrets: pretokens that come in the order of one table's slots, as from a sum, would pile
-     * up in one part of another table with the same hash until it has grown. */
+    /* Each table has its own secrets. With the same hash, pretokens that come in the order of another table's slots,
+     * such as a sum's, would fill one part of this table first, and collide until it has grown. */
     static uint64_t n_tables;
     uint64_t seed = hash_bytes(&n_tables, sizeof n_tables, hash_secret());
     n_tables++;
@@ -57,8 +57,8 @@ int table_clear(struct table *t, struct err *e)
     return table_init(t, e);
 }
 
-/* Of two pretokens that collide, the one counted more often goes into `home`, where the search for it begins. (The
- * other one goes to a slot after its own home, and no slot in between becomes free: so it is still found.) */
+/* Of two colliding pretokens, the one counted more often goes into `home`, where the search for it begins. (The other
+ * one goes to a slot after its own home, and no slot in between becomes free: so it is still found.) */
 #define PROMOTE(slot, home)                                                                                            \
     do {                                                                                                               \
         if ((slot)->count > (home)->count) {                                                                           \
@@ -93,7 +93,7 @@ static inline int add24(struct table *t, const struct key24 *key, uint64_t hash,
     return 0;
 }
 
-/* The key in slots24 of a pretoken of up to 11 bytes. */
+/* The key in slots24 of a pretoken of up to 11 bytes, for the carried part of its count. */
 static struct key24 carried_key(uint64_t head, uint32_t tail)
 {
     unsigned char bytes[24] = {0};
@@ -102,7 +102,7 @@ static struct key24 carried_key(uint64_t head, uint32_t tail)
     return key24_of(bytes, key12_len(tail));
 }
 
-/* Adds `high` times 2^32 to the count of a pretoken of slots12. (A tail of 0 is the spare slot, whose count is
+/* Adds `high` times 2^32 to the count of a pretoken of slots12. (A tail of 0 is the spare slot, whose count means
  * nothing.) */
 static __attribute__((noinline)) int carry(struct table *t, uint64_t head, uint32_t tail, uint64_t high, struct err *e)
 {
@@ -116,7 +116,7 @@ static __attribute__((noinline)) int carry(struct table *t, uint64_t head, uint3
     return 0;
 }
 
-/* What was carried of the count of a pretoken of slots12. */
+/* The carried part of the count of a pretoken of slots12. */
 static uint64_t carried(const struct table *t, uint64_t head, uint32_t tail)
 {
     struct key24 key = carried_key(head, tail);
@@ -132,13 +132,13 @@ static inline int count12(struct table *t, struct slot12 *s, uint64_t count, str
 {
     if (__builtin_constant_p(count) && count == 1) /* the hottest loop: one instruction and a branch */
         return __builtin_expect(++s->count == 0, 0) ? carry(t, s->head, s->tail, 1, e) : 0;
-    uint64_t sum = s->count + count, high = sum >> 32; /* which is no more than the total, and does not overflow */
+    uint64_t sum = s->count + count, high = sum >> 32; /* not above the total, so it does not overflow */
     s->count = (uint32_t)sum;
     return __builtin_expect(high != 0, 0) ? carry(t, s->head, s->tail, high, e) : 0;
 }
 
-/* Adds to a pretoken that is not in slot `home`, where its search begins. (A tail of 0 is a longer one, for which there
- * is nothing to do: it comes here if the spare slot was taken in the meantime.) */
+/* Adds to a pretoken that is not in slot `home`, where its search begins. (A tail of 0 belongs to a longer pretoken,
+ * for which nothing is done here: this is called for it if the spare slot has been taken in the meantime.) */
 static __attribute__((noinline)) int find12(struct table *t, uint64_t head, uint32_t tail, size_t home, uint64_t count,
                                             struct err *e)
 {
@@ -178,7 +178,7 @@ static __attribute__((noinline)) int add_long(struct table *t, const struct pret
     return too_full(++t->n_long, t->shift_long) ? grow_long(t, e) : 0;
 }
 
-/* Where the total does not overflow, no single count does. */
+/* If the total does not overflow, no single count does. */
 static inline int add_total(struct table *t, uint64_t count, struct err *e)
 {
     if (__builtin_add_overflow(t->total, count, &t->total))
@@ -186,7 +186,7 @@ static inline int add_total(struct table *t, uint64_t count, struct err *e)
     return 0;
 }
 
-/* Pretokens of more than 11 bytes whose slots have been prefetched, and which are not yet added. */
+/* Pretokens of more than 11 bytes whose slots have been prefetched, but which have not been added yet. */
 struct longer {
     size_t n24, n_long;
     struct key24 key[AHEAD];
@@ -236,7 +236,7 @@ static inline int begin_longer(struct table *t, struct longer *l, const unsigned
 static inline __attribute__((always_inline)) int add12(struct table *t, struct key_batch *b, const uint64_t *count,
                                                        struct err *e)
 {
-    struct slot12 *slots = t->slots12; /* in a variable, or the compiler reads it again for each pretoken */
+    struct slot12 *slots = t->slots12; /* a local variable, or the compiler reads it again for each pretoken */
     unsigned shift = t->shift12;
     for (size_t i = 0; i < b->n; i++) /* (gcc 12 drops this loop if it is a function of its own) */
         __builtin_prefetch(&slots[b->slot[i]], 1);
@@ -249,7 +249,7 @@ static inline __attribute__((always_inline)) int add12(struct table *t, struct k
         }
         if (find12(t, b->head[i], b->tail[i], b->slot[i], count ? count[i] : 1, e))
             return -1;
-        if (t->shift12 != shift) { /* it has grown */
+        if (t->shift12 != shift) { /* the table has grown */
             slots = t->slots12;
             shift = t->shift12;
             for (size_t k = i + 1; k < b->n; k++)

@@ -1,10 +1,10 @@
 /* table_grow.c - see table_grow.h.
  *
- * A table is doubled in place: memory is taken only as the table gains it, and is never held twice. The search for what
- * was in slot i now begins at slot 2i or 2i + 1, or a little before for the few that a collision had moved on. So the
- * slots are emptied from the last to the first; each pretoken goes to where its search begins, and moves what it finds
- * there on by a slot. Of pretokens that collide, the first hence stays first: it is the one that occurs most. The few
- * that would have to go to a slot not yet emptied are put aside, and inserted at the end.
+ * A table is doubled in place: it is never in memory twice. The search for a pretoken that was in slot i now begins at
+ * slot 2i or 2i + 1, or a little before for the few that a collision had moved on. So the slots are emptied from the
+ * last to the first; each pretoken goes to the slot where its search begins, and moves the one that it finds there on
+ * by a slot. Of colliding pretokens, the first hence stays first: it is the one that occurs most. The few that would
+ * have to go to a slot that is not yet emptied are set aside, and inserted at the end.
  */
 #include "count/table_grow.h"
 

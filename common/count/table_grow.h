@@ -1,4 +1,4 @@
-/* table_grow.h - how the hash tables of table.h get twice as many slots. For table.c alone. */
+/* table_grow.h - doubling the hash tables of table.h. For table.c only. */
 #ifndef BPE_COUNT_TABLE_GROW_H
 #define BPE_COUNT_TABLE_GROW_H
 
@@ -10,7 +10,7 @@ static inline bool too_full(size_t n, unsigned shift)
     return n > table_slots(shift) / 8 * 5;
 }
 
-/* Looks for another spare slot, from `at` on. */
+/* Finds another spare slot, at `at` or after it. */
 static inline void find_spare(struct table *t, size_t at)
 {
     while (t->slots12[at].tail)

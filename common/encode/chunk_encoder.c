@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Writes the ids that have come. */
+/* Writes the ids produced so far. */
 static int flush_ids(void *ctx, struct err *e)
 {
     struct chunk_encoder *c = ctx;
@@ -94,7 +94,7 @@ static int end_piece(void *ctx, struct chunk_run *r, const struct piece *x, stru
     return flush_ids(ctx, e);
 }
 
-/* Raw ids and text have no place for records. */
+/* Raw ids and text cannot hold records, so only the record format passes them on. */
 static int pass_on(void *ctx, const void *record, size_t n, struct err *e)
 {
     struct chunk_encoder *c = ctx;

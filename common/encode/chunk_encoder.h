@@ -1,5 +1,5 @@
-/* chunk_encoder.h - the text of chunks, or text as it is, to ids: what chunk_reader reads goes through tokenize, and
- * the ids to id_writer.
+/* chunk_encoder.h - encodes the text of chunks, or plain text: what chunk_reader reads goes through tokenize, and the
+ * ids to id_writer.
  */
 #ifndef BPE_ENCODE_CHUNK_ENCODER_H
 #define BPE_ENCODE_CHUNK_ENCODER_H
@@ -14,23 +14,23 @@
 #include <stdint.h>
 
 struct chunk_encoder {
-    /* Set before text comes. */
+    /* To be set before any text is read. */
     struct encode_rules rules;
     struct encoder encoder; /* owned: encoder_init */
-    struct id_writer out;   /* format, descriptor and name; width of an id, and which model */
+    struct id_writer out;   /* format, descriptor and name; width of an id, and the model's fingerprint */
     enum tokenize_eot eot;
     bool no_special;                         /* a special token in text is an error */
-    void (*seen)(void *ctx, uint64_t bytes); /* so many more bytes of text were encoded; NULL: not told */
-    void (*skipped)(void *ctx, uint64_t n, struct str first); /* where no record says it: lines that were left out */
+    void (*seen)(void *ctx, uint64_t bytes); /* called after this many more bytes were encoded; may be NULL */
+    void (*skipped)(void *ctx, uint64_t n, struct str first); /* lines left out, if no record reports them */
     void *ctx;
 
-    struct chunk_reader reader; /* what is to be encoded goes there; a run's work is a struct tokenize */
-    struct tokenize *current;   /* whose ids come */
-    struct chunk_run *batch_of; /* whose batch is open, as a batch is of one run; NULL: none is */
+    struct chunk_reader reader; /* pass it the input; a run's work is a struct tokenize */
+    struct tokenize *current;   /* the one whose ids are being produced */
+    struct chunk_run *batch_of; /* the run whose batch is open, as a batch is of one run; NULL: none is open */
     struct buf covered;
 };
 
-/* Sets up the reader; program: its name, for messages; borrowed. c stays where it is. */
+/* Sets up the reader; program: its name, for messages; borrowed. c must not be moved. */
 void chunk_encoder_init(struct chunk_encoder *c, const char *program);
 void chunk_encoder_free(struct chunk_encoder *c);
 

@@ -7,13 +7,13 @@
 #include <string.h>
 
 enum {
-    FEWEST_BITS = 10, /* of a slot; with 8 more a key */
+    FEWEST_BITS = 10, /* bits of a slot's number; with 8 more for a byte they are a key */
     MOST_BITS = 23,
     ID_MASK = MERGES_MOST_IDS - 1,
-    NO_TOKEN = ID_MASK, /* in a node */
+    NO_TOKEN = ID_MASK, /* in a node: no token ends here */
 };
 
-static const uint32_t NONE = UINT32_MAX; /* as an order */
+static const uint32_t NONE = UINT32_MAX; /* as an order: no encoding has this token */
 
 /* ---- Are two tokens compatible? ---- */
 
@@ -22,22 +22,22 @@ static inline uint64_t pair_bit(const struct backtrack *bt, uint32_t left, uint3
     return (left * 0x9E3779B97F4A7C15u + right * 0xC2B2AE3D27D4EB4Fu) >> bt->pair_shift;
 }
 
-/* Whether two tokens may be a pair that merges: false is certain, true nearly so (a Bloom filter). It is small enough
- * to stay in caches. */
+/* Whether two tokens may be a pair that merges: false is certain, true almost certain (a Bloom filter). It is small
+ * enough to stay in caches. */
 static inline bool may_merge(const struct backtrack *bt, uint32_t left, uint32_t right)
 {
     uint64_t bit = pair_bit(bt, left, right);
     return bt->pairs[bit / 64] >> bit % 64 & 1;
 }
 
-/* Whether none of the merges of rank < limit crosses the border between two tokens that stand side by side. */
+/* Whether none of the merges of rank < limit crosses the border between two adjacent tokens. */
 static bool compatible(const struct backtrack *bt, struct merges *m, uint32_t left, uint32_t right, uint32_t limit)
 {
     for (;;) {
         if (may_merge(bt, left, right) && merges_rank(m, left, right) < limit)
             return false;
         const struct backtrack_token *l = &bt->token[left], *r = &bt->token[right];
-        if (l->order > r->order) { /* of equal ranks the left one is merged first */
+        if (l->order > r->order) { /* of equal ranks the left one was merged first, so the right one is undone first */
             limit = l->order - 1;
             left = l->right;
         } else if (r->order) {
@@ -51,7 +51,7 @@ static bool compatible(const struct backtrack *bt, struct merges *m, uint32_t le
 
 /* ---- The trie ---- */
 
-/* The bit of a byte among those below a node. */
+/* The bit of a byte in a node's `below`. */
 static inline unsigned char below(unsigned char byte)
 {
     return (unsigned char)(1u << byte % 8);
@@ -62,7 +62,7 @@ static uint32_t node_slot(const struct backtrack *bt, uint32_t key)
     return (uint32_t)((uint64_t)key * 0x9E3779B97F4A7C15u >> (64 - bt->bits));
 }
 
-/* The slot of a node's child, or of where it would be. */
+/* The slot of a node's child, or the free slot where it would be. */
 static inline uint32_t child(const struct backtrack *bt, uint32_t parent, unsigned char byte)
 {
     uint32_t key = (parent << 8 | byte) + 1, at = node_slot(bt, key);
@@ -71,7 +71,7 @@ static inline uint32_t child(const struct backtrack *bt, uint32_t parent, unsign
     return at;
 }
 
-/* Adds a token. The longest token met on the way to its node is its `shorter`. False: the table is too full. */
+/* Adds a token. Its `shorter` is the longest token on the way to its node. False: the table is too full. */
 static bool add_token(struct backtrack *bt, const struct model *model, uint32_t id, size_t *n_nodes)
 {
     const struct model_token *t = &model->token[id];
@@ -94,16 +94,16 @@ static bool add_token(struct backtrack *bt, const struct model *model, uint32_t 
     return true;
 }
 
-/* Whether a token is in the trie, below the bytes. */
+/* Whether a token is in the trie at a depth of more than one byte. */
 static bool is_below_root(const struct backtrack *bt, uint32_t id)
 {
     return bt->token[id].order != NONE && bt->token[id].order != 0 && bt->token[id].len;
 }
 
-/* Adds all tokens that encodings have, the shortest first, so that a token's `shorter` is there before the token. */
+/* Adds all tokens that can occur in encodings, the shortest first, so that a token's `shorter` is added before it. */
 static int make_trie(struct backtrack *bt, const struct model *model, bool *fits, struct err *e)
 {
-    size_t first[BACKTRACK_MAX + 2] = {0}; /* by length: where in order */
+    size_t first[BACKTRACK_MAX + 2] = {0}; /* by length: the first index in order */
     uint32_t *order = malloc(((size_t)model->n_ids + 1) * sizeof *order);
     if (!order)
         return err_mem(e, "the trie of tokens", (unsigned long long)model->n_ids * sizeof *order);
@@ -145,7 +145,7 @@ static int make_trie(struct backtrack *bt, const struct model *model, bool *fits
     return 0;
 }
 
-/* ---- What makes a token ---- */
+/* ---- The merge that makes a token ---- */
 
 /* Whether the encoding of the bytes of both tokens together ends with this merge. At most one merge of a token does. */
 static bool makes(const struct backtrack *bt, struct merges *m, uint32_t left, uint32_t right, uint32_t rank)
@@ -165,7 +165,7 @@ static void set_token(struct backtrack *bt, uint32_t id, uint32_t rank, uint32_t
     bt->token[id] = (struct backtrack_token){rank + 1, left, right, id & ID_MASK, bt->token[id].len};
 }
 
-/* By a list of merges. A merge of which a part is made by a later one makes the model unsuitable. */
+/* From a list of merges. A merge with a part that is made by a later merge makes the model unsuitable. */
 static bool read_list(struct backtrack *bt, struct merges *m)
 {
     const struct model *model = m->model;
@@ -184,7 +184,7 @@ static bool read_list(struct backtrack *bt, struct merges *m)
     return true;
 }
 
-/* By ranks: of the two parts into which a token's bytes may be split, those that are compatible as long as only lower
+/* From ranks: of all splits of a token's bytes into two tokens, the one whose parts are compatible while only lower
  * ranks are merged. */
 static bool read_ranks(struct backtrack *bt, struct merges *m)
 {
@@ -199,7 +199,7 @@ static bool read_ranks(struct backtrack *bt, struct merges *m)
                 set_token(bt, id, id, (uint32_t)left, (uint32_t)right);
         }
         if (bt->token[id].order == NONE)
-            return false; /* yet its bytes may be merged to it, by way of a part of higher rank */
+            return false; /* its bytes might still be merged to it, through a part of higher rank */
     }
     return true;
 }
@@ -251,7 +251,7 @@ void backtrack_free(struct backtrack *bt)
     *bt = (struct backtrack){0};
 }
 
-/* The longest token that p[0 .. n), n > 0, begins with. */
+/* The longest token that is a prefix of p[0 .. n), n > 0. */
 static inline uint32_t longest(const struct backtrack *bt, const unsigned char *p, size_t n)
 {
     uint32_t at = bt->byte[p[0]], found = bt->node[at].token;
@@ -268,7 +268,7 @@ static inline uint32_t longest(const struct backtrack *bt, const unsigned char *
 
 size_t backtrack_encode(const struct backtrack *bt, struct merges *m, const unsigned char *p, size_t n, uint32_t *id)
 {
-    uint64_t closed[BACKTRACK_MAX / 64 + 1]; /* bits: places between tokens that were tried in vain */
+    uint64_t closed[BACKTRACK_MAX / 64 + 1]; /* bits: borders between tokens that were tried without success */
     size_t n_ids = 0, at = 0;
     for (size_t i = 0; i <= n / 64; i++)
         closed[i] = 0;
@@ -283,7 +283,7 @@ size_t backtrack_encode(const struct backtrack *bt, struct merges *m, const unsi
             next = longest(bt, p + at, n - at);
             continue;
         }
-        while (bt->token[next].shorter == next) { /* no token goes on from here: a step back */
+        while (bt->token[next].shorter == next) { /* no shorter token: give up the one before */
             closed[at / 64] |= (uint64_t)1 << at % 64;
             next = id[--n_ids];
             at -= bt->token[next].len;

@@ -1,14 +1,14 @@
-/* encode_backtrack.h - the tokens of a short pretoken by longest matches and backtracking, instead of from the bytes
- * up: about three times as fast, once its tables are made. For encode_pretoken.c.
+/* encode_backtrack.h - the tokens of a short pretoken by longest matches and backtracking, instead of merging from the
+ * bytes: about three times as fast, once its tables are made. For encode_pretoken.c.
  *
  * A sequence of tokens is the encoding of its bytes if each token is the encoding of its own bytes, and each two
  * neighbours are the encoding of theirs: whether a merge crosses the border between two tokens depends on these two
  * alone. So the longest token that matches is taken; if it is not compatible with the one before, the next shorter one;
- * if none is, the last token is given up. No place is tried twice. (Hendrik van Antwerpen and Alexander Neubeck: "So
+ * if none is, the token before is given up. No border is tried twice. (Hendrik van Antwerpen and Alexander Neubeck: "So
  * many tokens, so little time", GitHub 2024.) Whether two tokens are compatible is found by undoing their merges, the
- * last one first, and asking whether the two parts at the border would have been merged before.
+ * last one first, and checking whether the two parts at the border would have been merged earlier.
  *
- * This presumes that a merge comes after those that made its parts. A model where that is not so is not suitable.
+ * This requires that a merge comes after those that made its parts. Other models are not suitable.
  */
 #ifndef BPE_ENCODE_ENCODE_BACKTRACK_H
 #define BPE_ENCODE_ENCODE_BACKTRACK_H
@@ -20,13 +20,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BACKTRACK_MAX = 255 }; /* bytes of a pretoken */
+enum { BACKTRACK_MAX = 255 }; /* longest pretoken, in bytes */
 
 /* A token, and the merge that makes it. */
 struct backtrack_token {
     uint32_t order;        /* 0: a byte; else the rank of its merge + 1; UINT32_MAX: no encoding has this token */
-    uint32_t left, right;  /* what it merges */
-    uint32_t shorter : 24; /* the longest other token that it begins with; itself if there is none */
+    uint32_t left, right;  /* the tokens it merges */
+    uint32_t shorter : 24; /* the longest other token that is a prefix of it; itself if there is none */
     uint32_t len : 8;      /* bytes; 0: more than BACKTRACK_MAX */
 };
 
@@ -34,7 +34,7 @@ struct backtrack_token {
 struct backtrack_node {
     uint32_t key;        /* parent's slot << 8 | byte, + 1; 0: free */
     uint32_t token : 24; /* the id of the token that ends here, or MERGES_MOST_IDS - 1: none */
-    uint32_t below : 8;  /* bits: the last three bits of the bytes that lead to its children */
+    uint32_t below : 8;  /* a bit for each value of the last three bits of the bytes that lead to its children */
 };
 
 struct backtrack {
@@ -43,10 +43,10 @@ struct backtrack {
     unsigned bits;       /* 2^bits slots */
     uint32_t byte[256];  /* the root's children */
     uint64_t *pairs;     /* a Bloom filter of the pairs that merge, 32 to 64 bits for each */
-    unsigned pair_shift; /* of a hash, to the number of a bit */
+    unsigned pair_shift; /* the shift from a hash to the number of a bit */
 };
 
-/* Makes the tables, if the model is suitable: says so in *suitable. -1: out of memory. */
+/* Makes the tables, if the model is suitable, which is returned in *suitable. -1: out of memory. */
 int backtrack_init(struct backtrack *bt, struct merges *m, bool *suitable, struct err *e);
 void backtrack_free(struct backtrack *bt); /* a zeroed one is fine */
 

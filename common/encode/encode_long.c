@@ -1,14 +1,14 @@
 /* encode_long.c - see encode_long.h.
  *
- * For each rank there is a bucket of the places where a pair of that rank stood when it was seen. The lowest rank whose
- * bucket is not empty comes from a heap; the bucket is sorted once, and gone through from left to right. A place is
- * looked at again when its turn comes, for the pair may be gone by then.
+ * For each rank there is a bucket of the places where a pair of that rank was seen. The lowest rank whose bucket is not
+ * empty comes from a heap; the bucket is sorted once, and processed from left to right. A place is checked again when
+ * its turn comes, because the pair may be gone by then.
  *
- * A merge makes two new pairs, which mostly have a higher rank. Where one has a lower rank (a model may do that), the
- * bucket is left for that of the lower rank. A place that is added to a bucket which is being gone through makes a heap
- * of it.
+ * A merge makes two new pairs, which mostly have a higher rank. If one has a lower rank (which some models allow), the
+ * bucket is interrupted for that of the lower rank. If a place is added to a bucket that is being processed, the bucket
+ * becomes a heap.
  *
- * The symbols stand in one array with an item for each byte: the id of a symbol where it begins and, marked, where it
+ * The symbols are in one array with an item for each byte: the id of a symbol where it begins and, marked, where it
  * ends. So its neighbours are found by the lengths of tokens, as in train/learn_merge.c.
  */
 #include "encode/encode_long.h"
@@ -19,18 +19,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint32_t END = 1u << 31; /* marks a symbol's last byte, if it has several; alone: inside of a symbol */
+static const uint32_t END = 1u << 31; /* marks the last byte of a symbol of several; alone: inside of a symbol */
 
 struct bucket {
     uint32_t *at; /* places: at[from .. n) */
     size_t from, n, cap;
-    bool unsorted; /* not yet gone through, and not in order */
+    bool unsorted; /* not yet being processed, and not in order */
     bool heap;     /* at[0 .. n) is a heap, from is 0 */
     bool active;   /* its rank is in the heap of ranks */
-    bool begun;    /* it is being gone through */
+    bool begun;    /* it is being processed */
 };
 
-/* ---- Heaps of numbers, the least first ---- */
+/* ---- Heaps of numbers, the smallest first ---- */
 
 static void sift_up(uint32_t *heap, size_t i)
 {
@@ -105,7 +105,7 @@ static int bucket_put(struct long_encoder *l, uint32_t rank, uint32_t at, struct
     if (array_grow(&b->at, &b->cap, b->n + 1, sizeof *b->at, "a long pretoken", e))
         return -1;
     bool in_order = b->n == b->from || b->at[b->n - 1] <= at;
-    if (b->begun && !b->heap && !in_order) { /* what is left of it is sorted, and so a heap */
+    if (b->begun && !b->heap && !in_order) { /* the rest of it is sorted, and so a heap */
         b->n -= b->from;
         memmove(b->at, b->at + b->from, b->n * sizeof *b->at);
         b->from = 0;
@@ -121,7 +121,7 @@ static int bucket_put(struct long_encoder *l, uint32_t rank, uint32_t at, struct
 
 static void bucket_clear(struct bucket *b)
 {
-    enum { KEEP = 64 }; /* places for which memory is kept */
+    enum { KEEP = 64 }; /* places for which an empty bucket keeps memory */
     uint32_t *at = b->at;
     size_t cap = b->cap;
     if (cap > KEEP) {
@@ -139,7 +139,7 @@ struct symbols {
     size_t n;
 };
 
-/* Makes the tables, for the first long pretoken. */
+/* Makes the tables, when the first long pretoken comes. */
 static int prepare(struct long_encoder *l, struct err *e)
 {
     const struct model *m = l->merges->model;
@@ -161,14 +161,14 @@ static int prepare(struct long_encoder *l, struct err *e)
     return 0;
 }
 
-/* Notes that a pair stands at `at`, if it merges. */
+/* Adds `at` to the bucket of the pair there, if the pair merges. */
 static int see_pair(struct long_encoder *l, uint32_t left, uint32_t right, size_t at, struct err *e)
 {
     uint32_t rank = merges_rank(l->merges, left, right);
     return rank >= NO_MERGE ? 0 : bucket_put(l, rank, (uint32_t)at, e);
 }
 
-/* Merges the pair of this rank at `at`, if it stands there. */
+/* Merges the pair of this rank at `at`, if it is still there. */
 static int merge_at(struct long_encoder *l, const struct symbols *s, uint32_t rank, size_t at, struct err *e)
 {
     const struct model *m = l->merges->model;
@@ -179,7 +179,7 @@ static int merge_at(struct long_encoder *l, const struct symbols *s, uint32_t ra
     if (middle == s->n)
         return 0;
     uint32_t right = sym[middle];
-    if (m->by_rank) { /* the bytes from here on are unchanged: the lengths decide */
+    if (m->by_rank) { /* the bytes from here on are unchanged: so the lengths tell whether it is the same pair */
         result = rank;
         if (l->len[left] + l->len[right] != l->len[result])
             return 0;
@@ -201,7 +201,7 @@ static int merge_at(struct long_encoder *l, const struct symbols *s, uint32_t ra
     return end < s->n ? see_pair(l, result, sym[end], at, e) : 0;
 }
 
-/* Goes through the bucket of a rank, until it is empty or there is a lower rank. */
+/* Processes the bucket of a rank, until it is empty or there is a lower rank. */
 static int merge_rank(struct long_encoder *l, const struct symbols *s, uint32_t rank, struct err *e)
 {
     struct bucket *b = &l->bucket[rank];

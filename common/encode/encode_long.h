@@ -9,17 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is kept from one long pretoken to the next. Zeroed: there was none. */
+/* State kept between long pretokens. Zeroed: there was none yet. */
 struct long_encoder {
     struct merges *merges; /* borrowed, during a call */
-    struct bucket *bucket; /* by rank: where a pair of that rank stood when it was seen */
+    struct bucket *bucket; /* by rank: the places where a pair of that rank was seen */
     size_t n_ranks;
     uint32_t *len;    /* of each token, in bytes */
     uint32_t *active; /* heap of the ranks whose bucket is not empty */
     size_t n_active, cap_active;
 };
 
-/* Appends the tokens of p[0 .. n), 0 < n < 2^32. l is used with one set of merges only. -1: out of memory. */
+/* Appends the tokens of p[0 .. n), 0 < n < 2^32. l must always be used with the same merges. -1: out of memory. */
 int long_encode(struct long_encoder *l, struct merges *m, const unsigned char *p, size_t n, struct id_list *out,
                 struct err *e);
 void long_encoder_free(struct long_encoder *l);

@@ -1,9 +1,9 @@
 /* encode_pretoken.c - see encode_pretoken.h.
  *
- * Which algorithm encodes a pretoken depends on its length and on how many there were. At first, short ones are encoded
- * from the bytes up (below), and long ones by encode_long.c. After many of them it pays to make the tables of
- * encode_borders.c, which takes a pretoken apart, and of encode_backtrack.c, which encodes parts of up to BACKTRACK_MAX
- * bytes faster, if the model is suitable.
+ * The algorithm for a pretoken depends on its length and on how many there were before. At first, short ones are
+ * encoded by merging from the bytes (below), and long ones by encode_long.c. After many of them it pays to make the
+ * tables of encode_borders.c, which splits a pretoken, and of encode_backtrack.c, which encodes parts of up to
+ * BACKTRACK_MAX bytes faster, if the model is suitable.
  */
 #include "encode/encode_pretoken.h"
 
@@ -25,9 +25,9 @@ void pretoken_encoder_free(struct pretoken_encoder *w)
     *w = (struct pretoken_encoder){0};
 }
 
-/* Puts the tokens of p[0 .. n), n <= SHORT, into id; returns how many. The ranks of all neighbours stand side by side
- * and are searched for the lowest after each merge: that is quadratic, and the fastest for the dozen bytes of a
- * pretoken. */
+/* Writes the tokens of p[0 .. n), n <= SHORT, to id; returns how many. The ranks of all neighbours are in one array,
+ * which is searched for the lowest after each merge: that is quadratic, but the fastest for pretokens of about a dozen
+ * bytes. */
 static size_t encode_short(struct merges *m, const unsigned char *p, size_t n, uint32_t *id)
 {
     uint32_t rank[SHORT];
@@ -72,7 +72,7 @@ static int encode_part(struct pretoken_encoder *w, const unsigned char *p, size_
     return 0;
 }
 
-/* Appends the tokens of p[0 .. n), which is taken apart where borders says. */
+/* Appends the tokens of p[0 .. n), split where borders says. */
 static int encode_parts(struct pretoken_encoder *w, const unsigned char *p, size_t n, struct err *e)
 {
     const uint32_t *byte_id = w->merges.model->byte_id;

@@ -1,8 +1,8 @@
 /* encode_pretoken.h - the tokens of one pretoken, however long: byte-pair encoding itself, without a cache.
  *
- * Again and again the pair of lowest rank is merged, of several the leftmost (Sennrich et al., "Neural Machine
- * Translation of Rare Words with Subword Units", 2016; Hugging Face tokenizers and tiktoken do the same). A pretoken of
- * n bytes takes O(n log n) time and some 16 bytes of memory for each of its bytes.
+ * The pair of the lowest rank is merged, of equal ones the leftmost, as long as there is one (Sennrich et al., "Neural
+ * Machine Translation of Rare Words with Subword Units", 2016; Hugging Face tokenizers and tiktoken do the same). A
+ * pretoken of n bytes takes O(n log n) time and about 16 bytes of memory for each of its bytes.
  */
 #ifndef BPE_ENCODE_ENCODE_PRETOKEN_H
 #define BPE_ENCODE_ENCODE_PRETOKEN_H
@@ -22,7 +22,7 @@ struct pretoken_encoder {
     struct merges merges;
     struct id_list out;          /* the tokens of the last pretoken */
     struct long_encoder by_rank; /* for long pretokens */
-    size_t n_pretokens;          /* encoded so far; after many these are made: */
+    size_t n_pretokens;          /* encoded so far; after many of them these are made: */
     struct borders borders;
     struct backtrack backtrack;
     bool has_backtrack; /* the model is suitable for it */

@@ -17,7 +17,7 @@ static struct str token_of(const struct model_special *s)
     return (struct str){s->p, s->len};
 }
 
-/* Whether the model says how text splits. */
+/* Whether it is known how the model splits text. */
 static bool says_pattern(const struct encode_rules *er)
 {
     return er->pattern || er->model->n_regex > 0;
@@ -84,7 +84,7 @@ int encode_rules_match(const struct encode_rules *er, const struct rules *r, uin
 /* ---- The separator ---- */
 
 /* The special token asked for, or the first of the usual ones that the model has, or its only one; NULL if there is
- * none. It need not be found in text. */
+ * none. It may be one that is not recognized in text. */
 static const struct model_special *find_separator(const struct encode_rules *er)
 {
     static const char deepseek[] = "<\xEF\xBD\x9C" /* a fullwidth bar; a low block for a space */

@@ -1,4 +1,4 @@
-/* encode_rules.h - the rules by which a model encodes: by which text is split, whether chunks were split by the same,
+/* encode_rules.h - the rules of encoding with a model: how text is split, whether chunks were split in the same way,
  * and which special token separates documents.
  */
 #ifndef BPE_ENCODE_ENCODE_RULES_H
@@ -12,25 +12,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A model, and what the command line says of its use. Everything is borrowed. */
+/* A model, and the options for its use. All borrowed. */
 struct encode_rules {
     const struct model *model;
     const char *name;      /* of the model, for messages */
     const char *pattern;   /* the name of its pattern; NULL: it has regexes, or neither is known */
-    bool special_is_text;  /* special tokens in text are text as any other */
+    bool special_is_text;  /* special tokens in text are treated as ordinary text */
     const char *separator; /* the special token that separates documents (--eot-token); NULL: the usual one */
 };
 
-/* Sets *r (zeroed) to the rules for splitting text; strings are borrowed from the model; rules_free in any case. -1:
- * out of memory, or EX_USAGE: the model does not say how text splits. */
+/* Sets *r (zeroed) to the rules for splitting text; strings are borrowed from the model; call rules_free in any case.
+ * -1: out of memory, or EX_USAGE: it is not known how the model splits text. */
 int encode_rules_for_text(const struct encode_rules *er, struct rules *r, struct err *e);
 
-/* Whether chunks made under the rules r can be encoded: by the model's pattern, and with its special tokens, whose ids
- * it puts into id[0 .. r->n_special). -1: EX_DATAERR, they cannot; out of memory. */
+/* Checks that chunks made under the rules r have the model's pattern and special tokens, so that they can be encoded.
+ * Puts the ids of these special tokens into id[0 .. r->n_special). -1: EX_DATAERR if not; out of memory. */
 int encode_rules_match(const struct encode_rules *er, const struct rules *r, uint32_t *id, struct err *e);
 
-/* The separator's id, and its place among r's special tokens: r->n_special if it is none of them. Without one *place is
- * SIZE_MAX; that is an error (-1, EX_USAGE) if one is needed or was asked for by name. */
+/* The separator's id, and its index in r's special tokens: r->n_special if it is not among them. Without a separator
+ * *place is SIZE_MAX; that is an error (-1, EX_USAGE) if one is needed or was asked for by name. */
 int encode_rules_separator(const struct encode_rules *er, const struct rules *r, bool needed, uint32_t *id,
                            size_t *place, struct err *e);
 

@@ -1,8 +1,8 @@
 /* encoder.c - see encoder.h.
  *
- * A batch of pretokens is encoded in rounds: pack the short ones into keys, prefetch all slots of the cache, look up
- * all values, and prefetch their lists, then write all ids. So the memory that a pretoken needs arrives while others
- * are worked on. tests/bench/README has the figures, and what was tried and did not help.
+ * A batch of pretokens is encoded in rounds: pack the short ones into keys and prefetch their cache slots; look up all
+ * values and prefetch their lists; write all ids. So the memory that a pretoken needs is loaded while others are
+ * processed. tests/bench/README has the figures, and what was tried and did not help.
  */
 #include "encode/encoder.h"
 
@@ -31,15 +31,15 @@ void encoder_free(struct encoder *en)
 
 /* ---- Looking up values ---- */
 
-/* Encodes a pretoken that is not in the cache, and makes the value to put there. */
+/* Encodes a pretoken that is not in the cache, and makes its value for the cache. */
 static int new_value(struct encoder *en, const unsigned char *p, size_t n, uint32_t *value, struct err *e)
 {
     struct pretoken_encoder *w = &en->pretoken;
     return pretoken_encode(w, p, n, e) || id_cache_make_value(&en->cache, w->out.id, w->out.n, value, e) ? -1 : 0;
 }
 
-/* Each finds the value of a pretoken, or adds it to the cache. The first: of one that is not in the first slot, `at`,
- * of its search. */
+/* Each finds the value of a pretoken, or adds it to the cache. The first one: for a pretoken that is not in the first
+ * slot, `at`, of its search. */
 
 static __attribute__((noinline)) int find12(struct encoder *en, const unsigned char *p, size_t n, uint64_t head,
                                             uint32_t tail, size_t at, uint32_t *value, struct err *e)
@@ -91,7 +91,7 @@ static void hash_longer(const struct id_cache *c, const struct key_batch *b, con
 
 /* ---- Writing ids ---- */
 
-/* Makes room for the ids of n pretokens, as far as they are in the cache: at most one a byte, and LIST_COPY more. */
+/* Makes room for the ids of n pretokens, if they are in the cache: at most one id for each byte, and LIST_COPY more. */
 static int reserve(struct ids *ids, const uint32_t *ends, size_t start, size_t n, struct err *e)
 {
     size_t bytes = ends[n - 1] - start;

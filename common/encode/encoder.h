@@ -1,4 +1,4 @@
-/* encoder.h - pretokens to ids, by way of a cache: most pretokens of a text occurred before, and most are one token. */
+/* encoder.h - pretokens to ids, with a cache: most pretokens of a text occurred before, and most are one token. */
 #ifndef BPE_ENCODE_ENCODER_H
 #define BPE_ENCODE_ENCODER_H
 

@@ -8,7 +8,7 @@
 
 enum {
     FIRST_SHIFT = 64 - 12,
-    LAST_SHIFT12 = 64 - 19,    /* the largest tables: 8 MB, */
+    LAST_SHIFT12 = 64 - 19,    /* the largest sizes of the tables: 8 MB, */
     LAST_SHIFT24 = 64 - 18,    /* 8 MB, */
     LAST_SHIFT_LONG = 64 - 15, /* 0.8 MB, */
     LISTS_MAX = 4 << 20,       /* ids, 4 or 8 MB, */
@@ -99,7 +99,7 @@ static void find_spare(struct id_cache *c)
 
 int id_cache_make_room(struct id_cache *c, struct err *e)
 {
-    bool all = c->lists.n >= LISTS_MAX; /* what is in a full list cannot be told apart: no value stays */
+    bool all = c->lists.n >= LISTS_MAX; /* the lists of one table cannot be removed alone, so all tables are emptied */
     bool full12 = is_full(c->n12, c->shift12), full24 = is_full(c->n24, c->shift24);
     bool full_long = is_full(c->n_long, c->shift_long);
     if (all)
@@ -169,7 +169,7 @@ int id_cache_make_value(struct id_cache *c, const uint32_t *id, size_t n, uint32
         return -1;
     size_t at = lists->n;
     bool fits = n <= LIST_N_MAX;
-    if (!fits) /* at most CACHE_LONGEST */
+    if (!fits) /* cannot be more than CACHE_LONGEST */
         ids_set(lists, lists->wide, lists->n++, (uint32_t)n);
     for (size_t i = 0; i < n; i++)
         ids_set(lists, lists->wide, lists->n++, id[i]);

@@ -10,7 +10,7 @@ void id_writer_free(struct id_writer *w)
     *w = (struct id_writer){0};
 }
 
-/* The ids as the file has them: the least significant byte first. */
+/* Changes the ids to the byte order of the file: the least significant byte first. */
 static void make_little_endian(struct ids *ids)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

@@ -1,8 +1,8 @@
 /* id_writer.h - how ids are written: raw, as text, or as records.
  *
- * Raw ids are little-endian, one after the other, of 2 or 4 bytes, and nothing else: what training programs read. Text
- * has a line for each document, its ids in decimal. Records (bpe-records(5)) say for each id where it belongs, so that
- * they may be written by many processes and in any order.
+ * Raw ids are little-endian, one after the other, of 2 or 4 bytes, and nothing else: as training programs read them.
+ * Text has a line for each document, its ids in decimal. Records (bpe-records(5)) say for each id where it belongs, so
+ * many processes may write them, in any order.
  */
 #ifndef BPE_ENCODE_ID_WRITER_H
 #define BPE_ENCODE_ID_WRITER_H
@@ -18,26 +18,26 @@
 
 enum id_format { IDS_UNDECIDED, IDS_RAW, IDS_RECORDS, IDS_TEXT };
 
-/* Zeroed but for the first three is fine to begin with. */
+/* Zeroed, except for the first three fields, it is ready for use. */
 struct id_writer {
     enum id_format format;
     int fd;
     const char *name;         /* of the output, for messages; borrowed */
-    struct batch_piece piece; /* records: to what the next ids belong; set by the caller */
+    struct batch_piece piece; /* records: where the next ids belong; set by the caller */
     struct batch batch;
     bool batch_open;
     struct buf line; /* text to be written */
-    bool in_line;    /* text: the present line has an id */
+    bool in_line;    /* text: the current line has an id */
 };
 
 void id_writer_free(struct id_writer *w);
 
-/* Writes the ids, and that documents ended after end[0], end[1] ... of them; the ids change their byte order by it.
- * run: the id of the run they stem from, for records. -1: EX_IOERR, or out of memory. */
+/* Writes the ids. Documents ended after end[0], end[1] ... of them. The byte order of `ids` may be changed. run: the id
+ * of the run they stem from, for records. -1: EX_IOERR, or out of memory. */
 int id_writer_put(struct id_writer *w, const unsigned char *run, struct ids *ids, const size_t *end, size_t n_ends,
                   struct err *e);
 
-/* Records: writes the commit of the batch, which covers `covered` of the run (see batch_end), perhaps without ids. */
+/* Records: writes the commit of the batch, which covers `covered` of the run (see batch_end); it may have no ids. */
 int id_writer_commit(struct id_writer *w, const unsigned char *run, struct str rules, const struct buf *covered,
                      struct err *e);
 

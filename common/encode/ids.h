@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Ids of 4 bytes each: what the algorithms work with. Zeroed: none. */
+/* Ids of 4 bytes each, as the algorithms use them. Zeroed: empty. */
 struct id_list {
     uint32_t *id; /* owned */
     size_t n, cap;
@@ -18,7 +18,7 @@ struct id_list {
 int id_list_reserve(struct id_list *list, size_t more, struct err *e); /* makes room for `more` ids past n */
 void id_list_free(struct id_list *list);
 
-/* Ids of 2 or 4 bytes each, in the byte order of this machine: what comes out of encoding. Zeroed: none, of 2 bytes. */
+/* Ids of 2 or 4 bytes each, in the byte order of this machine: the result of encoding. Zeroed: empty, of 2 bytes. */
 struct ids {
     bool wide;        /* uint32_t; else uint16_t */
     unsigned char *p; /* owned */
@@ -29,13 +29,13 @@ int ids_reserve(struct ids *ids, size_t more, struct err *e); /* makes room for 
 int ids_put(struct ids *ids, uint32_t id, struct err *e);     /* appends one */
 void ids_free(struct ids *ids);
 
-/* Bytes of an id. */
+/* The number of bytes of an id. */
 static inline size_t ids_width(bool wide)
 {
     return wide ? sizeof(uint32_t) : sizeof(uint16_t);
 }
 
-/* Sets id i, for which there is room. `wide` is ids->wide, given apart so that a hot loop can be compiled for each. */
+/* Sets id i, for which there is room. `wide` is ids->wide, a parameter so that a hot loop can be compiled for each. */
 static inline void ids_set(struct ids *ids, bool wide, size_t i, uint32_t id)
 {
     if (wide)

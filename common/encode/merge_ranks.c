@@ -10,7 +10,7 @@
 
 enum {
     FIRST_BITS = 10,
-    BY_RANK_BITS = 15, /* 2 MB: by_rank, what is remembered is forgotten when it gets larger */
+    BY_RANK_BITS = 15, /* by_rank: 2 MB; when the table of remembered pairs would get larger, it is emptied */
 };
 
 static size_t n_bytes(const struct merges *m)
@@ -18,7 +18,7 @@ static size_t n_bytes(const struct merges *m)
     return (((size_t)1 << m->bits) + 1) * sizeof *m->bucket;
 }
 
-/* Half a bucket on average is the most that is put in. */
+/* On average a bucket may be half full. */
 static bool is_full(const struct merges *m)
 {
     return m->n_used >= ((size_t)BUCKET_SLOTS / 2 << m->bits);
@@ -53,7 +53,7 @@ static int set_bits(struct merges *m, unsigned bits, struct err *e)
     return m->bucket ? 0 : err_mem(e, "the table of merges", n_bytes(m));
 }
 
-/* Buckets are asked for some merges ahead: half of the time it takes. */
+/* Buckets are prefetched some merges ahead, which halves the time. */
 static bool put_list(struct merges *m)
 {
     enum { AHEAD = 16 };
@@ -131,7 +131,7 @@ int64_t merges_token(const struct merges *m, const unsigned char *p, size_t n)
     unsigned char padded[2 * MODEL_PAD] = {0};
     if (n > m->longest)
         return -1;
-    if (n <= MODEL_PAD) { /* of longer ones nothing past the end is read */
+    if (n <= MODEL_PAD) { /* for longer ones no byte after the end is read */
         memcpy(padded, p, n);
         p = padded;
     }

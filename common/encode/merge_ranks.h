@@ -1,13 +1,13 @@
-/* merge_ranks.h - which pairs of tokens a model merges, at which rank: the table that encoding asks. For
- * encode_pretoken.c and what it uses.
+/* merge_ranks.h - which pairs of tokens a model merges, and at which rank: a table for encoding. For encode_pretoken.c
+ * and what it uses.
  *
- * In most models each merge is a pair in a list, and its rank is its place there. In others (.tiktoken: by_rank) any
- * two tokens merge whose bytes together are a token, and the id of that token is the rank: such pairs are found by
+ * In most models each merge is a pair in a list, and its rank is its index there. In others (.tiktoken: by_rank) two
+ * tokens merge if their bytes together are a token, and the id of that token is the rank: such pairs are found by their
  * bytes and remembered.
  *
- * The table is one of buckets, a cache line each. A pair is a number of 2b bits (b: bits of an id), which a permutation
- * scrambles; its first bits choose the bucket, the others are kept there as a tag. So tags of 31 bits are exact, and
- * one look of a few vector instructions, without a branch to guess, finds a pair or shows that it is not there.
+ * The table consists of buckets, each a cache line. A pair is a number of 2b bits (b: bits of an id), which a
+ * permutation scrambles; its high bits choose the bucket, the others are stored there as a tag. So tags of 31 bits are
+ * exact, and a few vector instructions, without an unpredictable branch, find a pair or show that it is not there.
  */
 #ifndef BPE_ENCODE_MERGE_RANKS_H
 #define BPE_ENCODE_MERGE_RANKS_H
@@ -19,15 +19,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Ranks of pairs that do not merge: from NO_MERGE on. */
-#define MERGE_UNKNOWN UINT32_MAX  /* is in no bucket */
-#define NO_MERGE (UINT32_MAX - 1) /* by_rank: was looked for, in vain */
+/* Values from NO_MERGE on are not ranks: the pair does not merge. */
+#define MERGE_UNKNOWN UINT32_MAX  /* the pair is in no bucket */
+#define NO_MERGE (UINT32_MAX - 1) /* by_rank: was searched before, without success */
 
 enum { BUCKET_SLOTS = 8, MERGES_MOST_IDS = 1 << 24 };
 
 struct merge_bucket {
-    uint32_t
-        tag[BUCKET_SLOTS]; /* 0: free, as all that follow; MOVED is set if its own bucket, the one before, is full */
+    uint32_t tag
+        [BUCKET_SLOTS]; /* 0: free, as are all after it; MOVED is set if it belongs to the bucket before, which is full */
     uint32_t flipped[BUCKET_SLOTS]; /* the rank, all bits flipped */
 };
 
@@ -37,20 +37,20 @@ struct merges {
     unsigned bits, id_bits;
     size_t n_used;
     uint64_t odd[2]; /* secrets of the permutation */
-    /* If tokens are asked for by their bytes (by_rank, ignore_merges). */
-    size_t longest;      /* token of the vocabulary, in bytes */
-    unsigned char *both; /* room for the bytes of two tokens that may be a third */
+    /* For looking up tokens by their bytes (by_rank, ignore_merges). */
+    size_t longest;      /* length of the longest vocabulary token, in bytes */
+    unsigned char *both; /* room for the bytes of two tokens that may together be a third */
 };
 
-/* The model is borrowed until merges_free; it has its index (model_index) if it is by_rank or ignore_merges. -1: out of
- * memory, or (EX_DATAERR) more than MERGES_MOST_IDS. */
+/* The model is borrowed until merges_free; it must have its index (model_index) if it is by_rank or ignore_merges. -1:
+ * out of memory, or (EX_DATAERR) more than MERGES_MOST_IDS. */
 int merges_init(struct merges *m, const struct model *model, struct err *e);
 void merges_free(struct merges *m); /* a zeroed one is fine */
 
-/* The id of the vocabulary's token p[0 .. n), or -1. Only if the model is by_rank or ignore_merges. */
+/* The id of the vocabulary token p[0 .. n), or -1. Only if the model is by_rank or ignore_merges. */
 int64_t merges_token(const struct merges *m, const unsigned char *p, size_t n);
 
-/* What merges_rank does for a by_rank model where the pair is in no bucket. */
+/* The part of merges_rank for a pair that is in no bucket, in a by_rank model. */
 uint32_t merges_rank_new(struct merges *m, uint32_t left, uint32_t right);
 
 /* The id of the token that the merge of this rank makes. */
@@ -84,7 +84,7 @@ static inline uint32_t bucket_rank(const struct merge_bucket *b, uint32_t tag)
     return ~(uint32_t)(all | all >> 32);
 }
 
-/* The rank of the merge of two tokens that stand side by side; from NO_MERGE on: there is none. */
+/* The rank of the merge of two adjacent tokens; NO_MERGE or more: there is none. */
 static inline uint32_t merges_rank(struct merges *m, uint32_t left, uint32_t right)
 {
     uint64_t x = merges_scramble(m, left, right);

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-enum { MANY = 1 << 15 }; /* ids after which flush is called */
+enum { MANY = 1 << 15 }; /* number of ids after which flush is called */
 
-/* What comes next is part of a document. */
+/* To be called before more of a document: the current one, or a new one that begins here. */
 static int enter(struct tokenize *t, struct err *e)
 {
     if (t->in_document)
@@ -14,7 +14,7 @@ static int enter(struct tokenize *t, struct err *e)
     return t->eot == EOT_BEFORE ? ids_put(&t->ids, t->eot_id, e) : 0;
 }
 
-/* A document ends here, if one has begun. */
+/* Ends the current document, if one has begun. */
 static int leave(struct tokenize *t, struct err *e)
 {
     if (!t->in_document)

@@ -26,7 +26,7 @@ int decoder_open(struct decoder **d, const unsigned char *magic, size_t n, struc
 {
     *d = NULL;
     bool gzip = n >= 2 && magic[0] == 0x1F && magic[1] == 0x8B;
-    /* A stream may begin with skippable frames, as those of pzstd do. */
+    /* A stream may begin with skippable frames, as the streams of pzstd do. */
     bool zstd = n >= 4 && (le32(magic) == ZSTD_MAGICNUMBER || (le32(magic) & 0xFFFFFFF0) == ZSTD_MAGIC_SKIPPABLE_START);
     if (!gzip && !zstd)
         return 0;
@@ -117,7 +117,7 @@ int decoder_step(struct decoder *d, const unsigned char *in, size_t *in_pos, siz
     } else if ((!ended || d->inside) && step_gzip(d, in, in_pos, in_len, out, cap, out_len, e)) {
         return -1;
     }
-    /* Both libraries may still hold output when the input has ended; only with nothing left to give is it too short. */
+    /* Both libraries may still hold output when the input has ended; it is cut off only if they have no more output. */
     if (ended && *out_len == 0 && d->inside)
         return err_set(e, EX_DATAERR, "the %s data is cut off before its end", d->kind == ZSTD ? "zstd" : "gzip");
     return 0;

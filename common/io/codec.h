@@ -1,4 +1,4 @@
-/* codec.h - zstd and gzip, the one place that knows these libraries. */
+/* codec.h - zstd and gzip; no other module calls these libraries. */
 #ifndef BPE_IO_CODEC_H
 #define BPE_IO_CODEC_H
 
@@ -11,16 +11,16 @@
 /* Decompression of a stream: any number of frames (zstd) or members (gzip), one after the other. */
 struct decoder; /* opaque */
 
-#define DECODER_MAGIC 4 /* bytes needed to tell what a stream is */
+#define DECODER_MAGIC 4 /* bytes needed to recognize the format of a stream */
 
 /* A decoder for a stream that begins with these bytes (fewer than DECODER_MAGIC only if the stream is that short).
- * *d is NULL when the bytes are no compressed format known here. -1: out of memory. */
+ * *d is NULL if they are not a known compressed format. -1: out of memory. */
 int decoder_open(struct decoder **d, const unsigned char *magic, size_t n, struct err *e);
 void decoder_close(struct decoder *d); /* NULL is fine */
 
-/* Decompresses from in[*in_pos .. in_len) to out[0 .. cap): moves *in_pos, sets *out_len. in_len == *in_pos means that
- * the input has ended. 0; or -1 with EX_DATAERR: damaged, or cut off before its end (no input name in the message). An
- * ended input gives *out_len == 0. */
+/* Decompresses from in[*in_pos .. in_len) to out[0 .. cap): advances *in_pos, sets *out_len. in_len == *in_pos means
+ * that the input has ended. 0; or -1 with EX_DATAERR: damaged, or cut off before its end (the message does not name the
+ * input). *out_len == 0 after the input has ended: all output has been returned. */
 int decoder_step(struct decoder *d, const unsigned char *in, size_t *in_pos, size_t in_len, unsigned char *out,
                  size_t cap, size_t *out_len, struct err *e);
 

@@ -12,7 +12,7 @@
 
 void fd_prepare(void)
 {
-    /* Input and output are opened the wrong way round: using them is EBADF, as it would be without us. */
+    /* Opened in the wrong direction, so that using one fails with EBADF, as it would if it were closed. */
     static const int wrong_way[3] = {O_WRONLY, O_RDONLY, O_WRONLY};
     for (int fd = 0; fd < 3; fd++) {
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", wrong_way[fd]) != fd)
@@ -100,13 +100,13 @@ void fd_widen_pipe(int fd)
 
 int fd_close_stdout(struct err *e)
 {
-    /* NFS and the like report a failed write only at close. */
+    /* NFS and similar file systems may report a failed write only at close. */
     if (close(1) < 0 && errno != EINTR)
         return err_sys(e, EX_IOERR, errno, "standard output: cannot write");
     return 0;
 }
 
-/* The file that a signal leaves unfinished: it is removed, then the signal takes its course. One at a time. */
+/* The unfinished file that a signal handler removes before the signal ends the process. One at a time. */
 static const char *volatile unfinished;
 
 static void remove_unfinished(int sig)
@@ -117,7 +117,7 @@ static void remove_unfinished(int sig)
     raise(sig);
 }
 
-/* Not where a signal is ignored, as nohup does. */
+/* Signals that are ignored (as nohup does) stay ignored. */
 static void watch_signals(const char *tmp)
 {
     static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
@@ -142,7 +142,7 @@ int outfile_open(struct outfile *o, const char *path, struct err *e)
         return err_mem(e, "a file name", n);
     }
     memcpy(o->path, path, n + 1);
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) { /* /dev/full, a pipe, a terminal: written as it is */
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) { /* /dev/full, a pipe, a terminal: written directly */
         free(o->tmp);
         o->tmp = NULL;
         o->fd = open(path, O_WRONLY | O_CLOEXEC);

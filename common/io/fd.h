@@ -1,4 +1,4 @@
-/* fd.h - file descriptors: opening inputs, whole writes, standard streams that are really there. */
+/* fd.h - file descriptors: opening inputs, complete writes, standard streams that are open. */
 #ifndef BPE_IO_FD_H
 #define BPE_IO_FD_H
 
@@ -9,11 +9,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Call first in main: makes a closed standard stream fail when used, instead of lending its number to the next file
- * opened, and lets SIGPIPE end the program quietly even where the parent ignores it. */
+/* Call first in main. Makes the use of a closed standard stream fail, where otherwise the next opened file would get
+ * its number; and lets SIGPIPE end the program silently even if the parent ignores it. */
 void fd_prepare(void);
 
-/* The name of an input as messages show it: "standard input" for "-". */
+/* The name of an input in messages: "standard input" for "-". */
 const char *fd_name(const char *path);
 
 /* Opens a file for reading; "-" is standard input (and closing it later is fine). -1 with EX_NOINPUT: missing,
@@ -23,21 +23,21 @@ int fd_open_input(const char *path, struct err *e);
 /* Reads at most n bytes, retrying on EINTR. 0 is the end. -1 with EX_IOERR. */
 ssize_t fd_read(int fd, void *p, size_t n, const char *name, struct err *e);
 
-/* Reads at most n bytes at an offset; short only at the end of the file. -1 with EX_IOERR. */
+/* Reads at most n bytes at an offset; fewer only at the end of the file. -1 with EX_IOERR. */
 ssize_t fd_pread(int fd, void *p, size_t n, uint64_t offset, const char *name, struct err *e);
 
 /* Writes all n bytes: one write(2) unless the kernel takes them in parts. -1 with EX_IOERR. */
 int fd_write(int fd, const void *p, size_t n, const char *name, struct err *e);
 
-/* Makes a pipe hold 1 MiB, so that the processes at its ends take turns less often. Nothing happens if fd is no pipe,
- * or the system does not allow it. What one write(2) keeps together stays PIPE_BUF. */
+/* Enlarges a pipe's buffer to 1 MiB, so that the processes at its ends switch less often. No effect if fd is not a
+ * pipe, or the system does not allow it. A write(2) is still atomic up to PIPE_BUF bytes only. */
 void fd_widen_pipe(int fd);
 
-/* Closes standard output and reports what only then comes to light (a full disk). -1 with EX_IOERR. */
+/* Closes standard output and reports errors that appear only then (a full disk). -1 with EX_IOERR. */
 int fd_close_stdout(struct err *e);
 
-/* An output file that appears under its name only when it is complete: written beside it, fsynced and renamed. SIGHUP,
- * SIGINT and SIGTERM remove what is not complete (of the one opened last). */
+/* An output file that appears under its name only when it is complete: it is written to a temporary file in the same
+ * directory, synced and renamed. SIGHUP, SIGINT and SIGTERM remove the temporary file (of the outfile opened last). */
 struct outfile {
     int fd;
     char *path, *tmp; /* owned */

@@ -16,8 +16,8 @@ struct input {
     int fd;
     bool plain_file;
     bool ended;              /* the descriptor gave its last byte */
-    struct decoder *decoder; /* NULL: plain */
-    size_t pos, len;         /* raw[pos .. len): read, not yet passed on */
+    struct decoder *decoder; /* NULL: not compressed */
+    size_t pos, len;         /* raw[pos .. len): read, not yet returned */
     unsigned char raw[RAW_SIZE];
 };
 

@@ -1,5 +1,5 @@
-/* input.h - a stream of bytes to read from start to end: a file or standard input, plain, zstd or gzip (told by the
- * first bytes, not by the name). Offsets count the decompressed bytes. */
+/* input.h - a stream of bytes read from start to end: a file or standard input, plain, zstd or gzip (recognized by its
+ * first bytes, not by its name). Offsets count decompressed bytes. */
 #ifndef BPE_IO_INPUT_H
 #define BPE_IO_INPUT_H
 
@@ -16,10 +16,9 @@ struct input; /* opaque */
 struct input *input_open(const char *path, struct err *e);
 void input_close(struct input *in); /* NULL is fine */
 
-const char *input_name(const struct input *in); /* as messages show it */
+const char *input_name(const struct input *in); /* for messages */
 
-/* Whether it is a regular file with a name whose bytes are the text itself: one that another process can read by
- * offset. */
+/* Whether it is a regular, named and uncompressed file, so that another process can read the same bytes by offset. */
 bool input_is_plain_file(const struct input *in);
 int input_fd(const struct input *in); /* borrowed; for such a file */
 

@@ -1,4 +1,4 @@
-/* spill.h - bytes put aside on disk: one unlinked temporary file that holds compressed blocks. */
+/* spill.h - data moved from memory to disk: one unlinked temporary file of compressed blocks. */
 #ifndef BPE_IO_SPILL_H
 #define BPE_IO_SPILL_H
 
@@ -18,7 +18,7 @@ struct spill {
 /* One block in the file. */
 struct spill_block {
     uint64_t offset;
-    uint32_t len, raw_len; /* compressed, and as given */
+    uint32_t len, raw_len; /* length in the file, and uncompressed */
 };
 
 /* dir NULL: $TMPDIR, else /tmp. Nothing is created before the first write. */

@@ -1,8 +1,8 @@
 /* json_read.c - see json_read.h.
  *
- * A file goes through a window; a string that its end cuts is moved to the front, and the window grows for one that is
- * longer. Memory is a window that never changes. Loops over white space and text look at vectors that may reach past
- * the window's end, into the padding, and then count only what they found before the end.
+ * A file is read through a window; a string that is cut by the window's end is moved to its front, and the window grows
+ * for a longer one. Memory is a window that never changes. Loops over white space and text use vectors that may read
+ * past the window's end, into the padding; they then count only what they found before the end.
  */
 #include "json/json_read.h"
 
@@ -31,7 +31,7 @@ static int fail_at(struct json_reader *r, uint64_t at, const char *what)
     return -1;
 }
 
-/* The same for what is against the grammar, which messages about a file say. */
+/* The same for a violation of the grammar; messages about a file say so. */
 static int bad_at(struct json_reader *r, uint64_t at, const char *what)
 {
     return r->name ? err_at(r->e, EX_DATAERR, r->name, at, "bad JSON: %s", what) : fail_at(r, at, what);
@@ -49,7 +49,7 @@ int json_read_fail(struct json_reader *r, const char *fmt, ...)
 
 static void show_buffer(struct json_reader *r)
 {
-    memset(r->buffer.p + r->buffer.len, 0, JSON_READ_PAD); /* has no meaning; but now it is no memory left as it was */
+    memset(r->buffer.p + r->buffer.len, 0, JSON_READ_PAD); /* any content will do, but it must be initialized */
     r->window = (struct str){r->buffer.p, r->buffer.len};
 }
 
@@ -78,7 +78,7 @@ void json_read_free(struct json_reader *r)
     buf_free(&r->text);
 }
 
-/* More bytes; what lies before both `at` and `keep` goes. 1; 0: there are no more. */
+/* Reads more bytes; those before both `at` and `keep` are dropped. 1; 0: there are no more. */
 static int fill(struct json_reader *r)
 {
     struct buf *w = &r->buffer;
@@ -115,7 +115,7 @@ static int bad_next(struct json_reader *r, const char *wanted)
     return bad_at(r, r->base + r->at, what);
 }
 
-/* The end of the white space at p, or `end`: mostly a newline and an indent, less than 16 bytes. */
+/* The end of the white space at p, or `end`: mostly a newline and an indent, fewer than 16 bytes. */
 static const unsigned char *skip_white(const unsigned char *p, const unsigned char *end)
 {
 #ifdef __SSE2__
@@ -148,7 +148,7 @@ static inline const unsigned char *window_end(const struct json_reader *r)
     return r->window.p + r->window.len;
 }
 
-/* Skips white space. The byte that comes next, which `at` is then at; 0 for the end, too. */
+/* Skips white space. Returns the next byte, which `at` then points to; also 0 at the end. */
 static int next_slow(struct json_reader *r)
 {
     for (;;) {
@@ -168,7 +168,7 @@ static inline int next(struct json_reader *r)
     return c > ' ' && r->at < r->window.len ? c : next_slow(r);
 }
 
-/* Takes the byte c, which must come next. */
+/* Consumes the byte c, which must come next. */
 static int expect(struct json_reader *r, char c, const char *wanted)
 {
     int got = next(r);
@@ -213,7 +213,7 @@ int json_read_array(struct json_reader *r)
     return enter(r, '[', "an array");
 }
 
-/* The comma before all but the first, or the end. */
+/* Consumes the comma, unless it is the first item or member, or the closing bracket `end`. */
 static int separate(struct json_reader *r, char end)
 {
     int c = next(r);
@@ -297,8 +297,8 @@ static size_t put_utf8(unsigned char *to, unsigned c)
     return n;
 }
 
-/* Writes the character of the escape at p (after its backslash; left bytes, in all), *n <= 4 bytes. Gives the length of
- * the escape without the backslash, or 0: there is no such escape, *what says why. */
+/* Writes the character of the escape at p (after its backslash; `left` bytes remain), *n <= 4 bytes. Returns the length
+ * of the escape without the backslash, or 0: there is no such escape; *what says why. */
 static size_t unescape(unsigned char *to, size_t *n, const unsigned char *p, size_t left, bool lenient,
                        const char **what)
 {
@@ -328,8 +328,8 @@ static size_t unescape(unsigned char *to, size_t *n, const unsigned char *p, siz
     return used;
 }
 
-/* Writes without its escapes what was written as p[0 .. len), which is never longer; to may be NULL. Gives the length,
- * or SIZE_MAX: there is no such escape at *where, *what says why. */
+/* Decodes the escapes in p[0 .. len); the result is never longer; `to` may be NULL. Returns the length, or SIZE_MAX: an
+ * escape that does not exist is at *where, *what says why. */
 static size_t unescape_all(unsigned char *to, const unsigned char *p, size_t len, bool lenient, size_t *where,
                            const char **what)
 {
@@ -363,10 +363,10 @@ int json_unescape(struct buf *to, struct str written, struct err *e)
     return 0;
 }
 
-/* What becomes of a string's escapes. */
+/* Whether a string's escapes are decoded, or only checked. */
 enum escapes { ESCAPES_TAKEN, ESCAPES_CHECKED };
 
-/* A string that lies in the window as [from .. from + len), and has escapes. */
+/* A string in the window at [from .. from + len) that has escapes. */
 static int take_escapes(struct json_reader *r, size_t from, size_t len, enum escapes how, struct str *s)
 {
     size_t where;
@@ -386,7 +386,7 @@ static int take_escapes(struct json_reader *r, size_t from, size_t len, enum esc
     return 0;
 }
 
-/* The string whose opening quote comes next. With `key`, the colon after it, too. */
+/* Reads the string whose opening quote comes next. With `key`, also the colon after it. */
 static int get_string(struct json_reader *r, struct str *s, bool key, enum escapes how)
 {
     size_t from = r->at;
@@ -486,22 +486,22 @@ int json_read_key(struct json_reader *r, struct str *key)
 
 /* ---- In one step ---- */
 
-/* These look for the end of the window only when all has been found: if the last byte lies before it, so do the others.
- * Till then they may see a few bytes of the padding, but not more. */
+/* These check for the end of the window only when all has been found: if the last byte lies before the end, so do the
+ * others. Until then they may read a few bytes of the padding, but not more. */
 
 static inline const unsigned char *white(const unsigned char *p, const unsigned char *end)
 {
     return *p > ' ' ? p : skip_white(p, end);
 }
 
-/* What comes next after the comma, if there must be one; NULL: there is none. */
+/* What comes next, after the comma if there must be one; NULL: the comma is missing. */
 static inline const unsigned char *try_separator(const struct json_reader *r, const unsigned char *end)
 {
     const unsigned char *p = white(r->window.p + r->at, end);
     return r->fresh ? p : *p == ',' ? white(p + 1, end) : NULL;
 }
 
-/* A string without escapes; what comes after it, or NULL. */
+/* Reads a string without escapes. Returns what comes after it, or NULL. */
 static inline const unsigned char *try_string(const unsigned char *p, const unsigned char *end, struct str *s)
 {
     if (*p != '"')
@@ -547,7 +547,7 @@ static bool is_of_number(unsigned char c)
     return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
 }
 
-/* The number that comes next as it is written, at r->window.p + r->at, its length in *len. It stays to be taken. */
+/* The number that comes next, as written, at r->window.p + r->at, its length in *len. It is not consumed yet. */
 static int whole_number(struct json_reader *r, size_t *len)
 {
     int c = next(r);
@@ -635,7 +635,7 @@ int json_read_uint(struct json_reader *r, uint64_t *v)
     return 0;
 }
 
-/* Takes the word, which must come next. */
+/* Consumes the word, which must come next. */
 static int take_word(struct json_reader *r, const char *word)
 {
     size_t n = strlen(word);
@@ -669,7 +669,7 @@ int json_read_null(struct json_reader *r)
     return take_word(r, "null") ? -1 : 1;
 }
 
-/* A value that has no others in it, or the beginning of an array or object. */
+/* Skips a value that contains no others, or the beginning of an array or object. */
 static int skip_one(struct json_reader *r, int c)
 {
     struct str s;
@@ -690,7 +690,7 @@ static int skip_one(struct json_reader *r, int c)
     }
 }
 
-/* Does not call itself, as levels may be many: of each it is noted whether it is an object's. */
+/* Not recursive, because there may be many levels: a bit for each says whether it is an object. */
 int json_read_skip(struct json_reader *r)
 {
     bool is_object[JSON_READ_LENIENT_DEPTH + 1];

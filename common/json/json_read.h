@@ -1,11 +1,13 @@
-/* json_read.h - reads JSON (RFC 8259) from a file or from memory, a piece at a time as the caller asks for it. Nothing
- * but white space may follow the value. Keys may come twice: that is the caller's affair. NaN and Infinity, NUL bytes
- * and other control characters in strings are errors. The rest depends:
+/* json_read.h - reads JSON (RFC 8259) from a file or from memory, piece by piece as the caller asks for it. Nothing but
+ * white space may follow the value. Duplicate keys are left to the caller. NaN and Infinity, NUL bytes and other
+ * control characters in strings are errors. The rest depends on the kind of reader:
  *
- *   - strict, as Rust's serde_json: valid UTF-8, no lone surrogates, at most JSON_READ_DEPTH levels of arrays and
+ *   - strict, like Rust's serde_json: valid UTF-8, no lone surrogates, at most JSON_READ_DEPTH levels of arrays and
  *     objects;
- *   - lenient, as Python's json module: bytes that are not UTF-8 stay in strings as they are, a lone surrogate (\ud800
- *     without its other half, which UTF-8 cannot express) is one byte 0xFF, and JSON_READ_LENIENT_DEPTH levels pass.
+ *   - lenient, like Python's json module: bytes that are not UTF-8 stay in strings as they are, a lone surrogate
+ * (\ud800
+ *     without its other half, which UTF-8 cannot express) becomes one byte 0xFF, and JSON_READ_LENIENT_DEPTH levels are
+ *     allowed.
  *
  *     json_read_object(&r);                                  {
  *     while ((more = json_read_key(&r, &key)) > 0)             "key":
@@ -32,75 +34,75 @@
 
 struct json_reader {
     int fd;            /* borrowed; -1: memory is read */
-    const char *name;  /* borrowed; of the file, or NULL */
+    const char *name;  /* borrowed; the file's, or NULL */
     struct err *e;     /* borrowed */
-    struct buf buffer; /* owned: what the window shows of a file, and JSON_READ_PAD bytes of room after it */
+    struct buf buffer; /* owned: the part of a file in the window, and JSON_READ_PAD bytes of room after it */
     struct buf text;   /* owned: a string without its escapes */
-    struct str window; /* borrowed: of the buffer, or the memory that is read; bytes base .. base + window.len */
+    struct str window; /* borrowed from the buffer, or from the caller's memory: bytes base .. base + window.len */
     uint64_t base;
-    size_t at;   /* in the window: what comes next */
-    size_t keep; /* in the window: what must not go yet; SIZE_MAX: nothing */
-    bool ended;  /* the window reaches to the end */
-    bool fresh;  /* nothing was read yet in the innermost array or object */
+    size_t at;   /* in the window: the next byte to read */
+    size_t keep; /* in the window: bytes from here on must be kept; SIZE_MAX: none */
+    bool ended;  /* the window reaches to the end of the input */
+    bool fresh;  /* nothing has been read yet in the innermost array or object */
     bool lenient;
     unsigned depth;
 };
 
-/* A strict reader of what is in head, which is taken, and what else fd has. -1: out of memory (head is freed). */
+/* A strict reader of the bytes in head (*taken*) and then of the rest of fd. -1: out of memory (head is freed). */
 int json_read_init(struct json_reader *r, int fd, const char *name, struct buf *head, struct err *e);
 
-/* Begins to read p[0 .. n), which is borrowed; JSON_READ_PAD bytes past it must be readable. r is zeroed, or has read
- * other memory before, and keeps its room. The messages of errors are the reason alone, and e->offset says where. */
+/* Starts reading p[0 .. n), which is borrowed; JSON_READ_PAD bytes after it must be readable. r is zeroed, or has read
+ * other memory before, and reuses its buffers. Error messages are only the reason; e->offset says where. */
 void json_read_memory(struct json_reader *r, const unsigned char *p, size_t n, bool lenient, struct err *e);
 
 void json_read_free(struct json_reader *r);
 
-/* What value comes next: one of { [ " 0 (a number) t f n. */
+/* The kind of the next value: one of { [ " 0 (a number) t f n. */
 int json_read_peek(struct json_reader *r);
 
 /* Enters an object or array, which must come next. */
 int json_read_object(struct json_reader *r);
 int json_read_array(struct json_reader *r);
 
-/* 1: the next key, its value comes next; 0: the object has ended. Raw: the same, not yet known to be UTF-8. */
+/* 1: the next key; its value comes next; 0: the object has ended. Raw: the key is not yet known to be valid UTF-8. */
 int json_read_key(struct json_reader *r, struct str *key);
 int json_read_raw_key(struct json_reader *r, struct str *key);
 
-/* The place of a key in names (that end with NULL), which is where NULL is if it is none of them; -1: it came before,
- * which is noted in *seen. */
+/* The index of a key in names (which ends with NULL), or the index of that NULL if it is not in names; -1: the key came
+ * before; *seen has a bit for each key that came. */
 int json_read_which(struct json_reader *r, struct str key, const char *const *names, uint32_t *seen);
 
-/* Reads an object: take is called for each key that is in names, with its place there, and reads the value (0; -1: an
- * error); other members are skipped. A key of names that comes twice is an error. Bit i of *seen, which is 0 before,
- * says that names[i] was there. */
+/* Reads an object: take is called for each key that is in names, with its index, and reads the value (0; -1: an error);
+ * other members are skipped. A key of names that comes twice is an error. Bit i of *seen, which must be 0 before, says
+ * that names[i] was there. */
 int json_read_members(struct json_reader *r, const char *const *names, uint32_t *seen, int (*take)(void *ctx, int key),
                       void *ctx);
 
 /* 1: there is another item, which comes next; 0: the array has ended. */
 int json_read_item(struct json_reader *r);
 
-/* Values of a type, which must come next. Raw: a string that is not yet known to be UTF-8. */
+/* Read a value of that type, which must come next. Raw: a string that is not yet known to be valid UTF-8. */
 int json_read_string(struct json_reader *r, struct str *s);
 int json_read_raw_string(struct json_reader *r, struct str *s);
 
-/* A string as it is written, escapes and all (which are checked): json_unescape makes the string of it. When memory is
- * read, it is borrowed from there. */
+/* A string as written, with its escapes (which are checked, not decoded): json_unescape decodes it. When reading from
+ * memory, it is borrowed from there. */
 int json_read_written(struct json_reader *r, struct str *s);
 
-/* Appends to *to, with room for JSON_READ_PAD bytes after it, what a lenient reader makes of a string that
- * json_read_written gave. -1: out of memory. */
+/* Appends to *to, with room for JSON_READ_PAD bytes after it, the string that a lenient reader decodes from what
+ * json_read_written returned. -1: out of memory. */
 int json_unescape(struct buf *to, struct str written, struct err *e);
 
 int json_read_uint(struct json_reader *r, uint64_t *v); /* no fraction, no exponent, at most 64 bits */
 int json_read_bool(struct json_reader *r, bool *v);
 int json_read_null(struct json_reader *r); /* 1: it was null; 0: something else comes next */
 
-/* The same in one step where all is plain and in the window, which it mostly is: 1, or 0 and nothing is taken.
+/* Fast versions for the most frequent case: no escapes, all of it in the window. 1; or 0, and nothing is consumed.
  * Pair: json_read_item, and in it an array of two raw strings. Member: json_read_raw_key and json_read_uint. */
 int json_read_try_pair(struct json_reader *r, struct str pair[2]);
 int json_read_try_member(struct json_reader *r, struct str *key, uint64_t *v);
 
-int json_read_utf8(struct json_reader *r, struct str s); /* checks a raw string, before the next call */
+int json_read_utf8(struct json_reader *r, struct str s); /* checks a raw string; before the next call */
 
 int json_read_skip(struct json_reader *r); /* any value */
 int json_read_end(struct json_reader *r);  /* nothing but white space may follow */

@@ -32,7 +32,7 @@ static void new_line(struct json_writer *w)
     put(w, indent, 1 + 2 * w->depth);
 }
 
-/* What stands before a key or a value. */
+/* The separator, newline and indent before a key or a value. */
 static void put_separator(struct json_writer *w)
 {
     if (!w->keyed && w->depth) {
@@ -44,7 +44,7 @@ static void put_separator(struct json_writer *w)
     w->empty = false;
 }
 
-/* The escape for c, a quote, a backslash or a control. */
+/* The escape for c, a quote, a backslash or a control character. */
 static const char *escape(char s[8], unsigned char c)
 {
     static const char hex[] = "0123456789abcdef";

@@ -1,4 +1,4 @@
-/* json_write.h - writes JSON byte for byte as Rust's serde_json does, and so as Hugging Face tokenizers does.
+/* json_write.h - writes JSON byte for byte as Rust's serde_json does, which Hugging Face tokenizers uses.
  *
  * Pretty: two spaces an indent, ": " after a key, LF, an empty array or object as [] or {}. Compact: no white space at
  * all. Neither ends with a newline. In strings only `"`, `\` and the controls below U+0020 are escaped (\b \t \n \f \r,
@@ -26,9 +26,9 @@ struct json_writer {
     struct err *e;   /* borrowed */
     unsigned depth;
     bool pretty;
-    bool empty;  /* nothing is yet in the innermost array or object */
+    bool empty;  /* the innermost array or object is still empty */
     bool keyed;  /* a key was written, its value comes next */
-    bool failed; /* out of memory: all that follows does nothing, json_write_done tells */
+    bool failed; /* out of memory: all further calls do nothing, json_write_done reports it */
 };
 
 /* A writer that appends to *out. */

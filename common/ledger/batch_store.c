@@ -7,32 +7,32 @@
 #include <string.h>
 
 enum {
-    BLOCK = 1 << 20, /* words are kept in blocks of about this many bytes, each in memory or on disk as a whole */
-    AT_ONCE = 128,   /* words handed on at a time */
+    BLOCK = 1 << 20, /* words are kept in blocks of about this many bytes; a block is either in memory or on disk */
+    AT_ONCE = 128,   /* words passed on at a time */
 };
 
-/* What one record holds of a pretoken that is too long for one. */
+/* The part, in one record, of a pretoken that is too long for one. */
 struct long_part {
     uint64_t seq;
     enum words_kind kind;
-    size_t at, len;           /* in long_bytes, as long as it is in memory */
-    struct spill_block block; /* len 0: in memory */
+    size_t at, len;           /* in long_bytes, while it is in memory */
+    struct spill_block block; /* len 0: it is in memory */
 };
 
-/* Pretokens that are whole in a record, record after record. */
+/* Pretokens that are each whole in one record, in the order the records came. */
 struct block {
     struct buf log;             /* while it is in memory */
-    struct spill_block on_disk; /* len 0: it is not */
+    struct spill_block on_disk; /* len 0: it is in memory */
 };
 
 struct batch_store {
-    struct batch_store *next, *previous; /* in the list of open ones */
-    struct block *block;                 /* owned; words go to the last */
+    struct batch_store *next, *previous; /* in the list of open batches */
+    struct block *block;                 /* owned; new words go to the last one */
     size_t n_block, cap_block;
-    size_t n_block_on_disk;  /* the first so many */
-    size_t log_bytes;        /* memory of those that are not */
-    struct buf long_bytes;   /* of long pretokens: what came in each record, one after the other */
-    struct long_part *piece; /* owned: where each is */
+    size_t n_block_on_disk;  /* the first blocks, this many, are on disk */
+    size_t log_bytes;        /* memory of the other blocks */
+    struct buf long_bytes;   /* of long pretokens: the parts, one after the other */
+    struct long_part *piece; /* owned: where each part is */
     size_t n_piece, cap_piece, n_piece_on_disk;
 };
 
@@ -88,7 +88,7 @@ static void store_close(struct batch_stores *all, struct batch_store *s)
     free(s);
 }
 
-/* The block that the next n bytes go to, with room for them and RECORD_PAD. NULL: out of memory. */
+/* The block for the next n bytes, with room for them and RECORD_PAD. NULL: out of memory. */
 static struct buf *open_block(struct batch_store *s, size_t n, struct err *e)
 {
     if (s->n_block == s->n_block_on_disk || s->block[s->n_block - 1].log.len >= BLOCK) {
@@ -130,7 +130,7 @@ static void free_block(struct batch_store *s, struct block *b)
     buf_free(&b->log);
 }
 
-/* Moves what is in memory to disk. */
+/* Moves all that is in memory to disk. */
 static int store_spill(struct batch_store *s, struct spill *spill, struct err *e)
 {
     for (; s->n_piece_on_disk < s->n_piece; s->n_piece_on_disk++) {
@@ -148,7 +148,7 @@ static int store_spill(struct batch_store *s, struct spill *spill, struct err *e
     return 0;
 }
 
-/* Gives every pretoken of a row of them to `take`; RECORD_PAD bytes after p[n) are readable. */
+/* Passes every pretoken encoded in p[0 .. n) to `take`; RECORD_PAD bytes after p[n) are readable. */
 static int take_entries(const unsigned char *p, size_t n, batch_store_take *take, void *ctx, struct err *e)
 {
     struct cursor c = cursor_over(p, n);
@@ -171,14 +171,14 @@ static int by_seq(const void *x, const void *y)
     return (a->seq > b->seq) - (a->seq < b->seq);
 }
 
-/* Appends the bytes of a piece, wherever they are. */
+/* Appends the bytes of a part, from memory or disk. */
 static int get_piece(const struct batch_store *s, const struct spill *spill, const struct long_part *p, struct buf *out,
                      struct err *e)
 {
     return p->block.len ? spill_read(spill, &p->block, out, e) : buf_put(out, s->long_bytes.p + p->at, p->len, e);
 }
 
-/* Puts one long pretoken together, from its first piece on; *i moves past the last. */
+/* Puts one long pretoken together, starting with its first part; *i moves past its last one. */
 static int get_long(const struct batch_store *s, const struct spill *spill, size_t *i, struct buf *word,
                     uint64_t *count, struct err *e)
 {
@@ -218,7 +218,7 @@ static int take_long(struct batch_store *s, const struct spill *spill, batch_sto
     return rc;
 }
 
-/* Gives every pretoken of a batch to `take`, and gives its memory back on the way. Its records may have come in any
+/* Passes every pretoken of a batch to `take`, and frees its memory step by step. Its records may have come in any
  * order. */
 static int store_take(struct batch_store *s, const struct spill *spill, batch_store_take *take, void *ctx,
                       struct err *e)
@@ -241,7 +241,7 @@ static int store_take(struct batch_store *s, const struct spill *spill, batch_st
     return rc ? rc : take_long(s, spill, take, ctx, e);
 }
 
-/* ---- The ledger's content ---- */
+/* ---- The functions for the ledger ---- */
 
 static int put_words(struct batch_stores *all, void **state, const struct record *rec, struct err *e)
 {

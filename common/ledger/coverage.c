@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Out of memory in a macro of uthash is reported by the caller, who finds the item without a table. */
+/* If a macro of uthash is out of memory, the item is in no table; the caller sees that and reports it. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
@@ -86,7 +86,7 @@ static struct coverage_source *get_source(struct coverage_run *r, uint64_t i, st
         return NULL;
     }
     if (i >= r->cap_source) {
-        /* From calloc, so that what lies between costs no memory until it is used: the number may be any. */
+        /* calloc, so that unused entries take no memory: a number may be much larger than those before. */
         size_t cap = i < 2 * r->cap_source ? 2 * r->cap_source : (size_t)i + 16;
         struct coverage_source *new = calloc(cap, sizeof *new);
         if (!new) {
@@ -237,8 +237,8 @@ int coverage_enter_range(struct coverage *c, const unsigned char *run, const str
     return enter_range(c, r, range, e);
 }
 
-/* How many of a commit's ranges (a whole run is one) are new, covered already, or both in part; and runs without a
- * byte: nothing to count, nothing to count twice. */
+/* How many ranges of a commit (a whole run counts as one) are new, covered already, or both in part; and how many runs
+ * are empty: these have nothing to count, and nothing to count twice. */
 struct tally {
     uint64_t n_new, n_old, n_part, n_empty;
 };
@@ -281,7 +281,8 @@ int coverage_overlap(struct coverage *c, const struct commit *k, enum overlap *o
     return 0;
 }
 
-/* Of two first bad lines the one that is written shorter, or sorts first: the same in any order of arrival. */
+/* Of two first bad lines, keeps the shorter text, or of equal length the smaller: so the order of arrival does not
+ * matter. */
 static int note_skipped(struct coverage_run *r, const struct commit_run *in, struct err *e)
 {
     struct str have = {r->where.p, r->where.len};
@@ -341,7 +342,7 @@ enum coverage_state coverage_state(const struct coverage *c)
     return state;
 }
 
-/* A walk through the missing ranges: run by run, source by source. Zeroed (run: the first): before the first. */
+/* Iterates over the missing ranges: run by run, source by source. Zeroed, with run set to the first: at the start. */
 struct gaps {
     const struct coverage_run *run;
     size_t source;
@@ -394,7 +395,7 @@ int coverage_put_missing(const struct coverage *c, struct buf *out, struct err *
     return rc ? -1 : 0;
 }
 
-/* The ranges of a run that are covered, appended to an array that grows. */
+/* Appends the covered ranges of a run to an array that grows. */
 static int list_ranges(const struct coverage_run *r, struct commit_range **range, size_t *n, size_t *cap, struct err *e)
 {
     *n = 0;

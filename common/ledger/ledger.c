@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Out of memory in a macro of uthash is reported by the caller, who finds the item without a table. */
+/* If a macro of uthash is out of memory, the item is in no table; the caller sees that and reports it. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-enum { MOST_FAILURES = 1000 }; /* kept; of more, the lowest */
+enum { MOST_FAILURES = 1000 }; /* kept; if there are more, the lowest ones */
 
 enum batch_state { OPEN, TAKEN, DROPPED };
 
-/* A failure, until it is known whether it matters. */
+/* A failure, kept until it is known whether a later success makes up for it. */
 struct ledger_failure {
     unsigned char run[ID_LEN];
     uint64_t source, offset;
@@ -29,13 +29,13 @@ struct ledger_failure {
 struct ledger_batch {
     unsigned char id[ID_LEN];
     enum batch_state state;
-    enum record_type kind; /* of its records; 0: none has come */
-    struct intervals seen; /* the numbers of the records that came */
+    enum record_type kind; /* type of its records; 0: none has come */
+    struct intervals seen; /* numbers of the records that have come */
     uint64_t n_seen, checksum;
-    bool known; /* its runs are known */
+    bool known; /* the runs it covers are known */
     void *content;
     struct parts end;     /* the commit or summary */
-    struct commit commit; /* once all of that is there; points into it */
+    struct commit commit; /* set when all parts of `end` have come; points into it */
     bool ended, is_summary;
     UT_hash_handle hh;
 };
@@ -47,7 +47,7 @@ void ledger_init(struct ledger *l, const struct ledger_content *content, void *c
     *l = (struct ledger){.content = content, .ctx = ctx};
 }
 
-/* Gives back what only an open batch needs. */
+/* Frees what only an open batch needs. */
 static void batch_forget(struct ledger *l, struct ledger_batch *b)
 {
     if (b->content)
@@ -94,7 +94,7 @@ static struct ledger_batch *get_batch(struct ledger *l, const unsigned char *id,
 
 /* ---- Batches ---- */
 
-/* Enters a batch that counts. */
+/* Takes a batch that counts. */
 static int take_batch(struct ledger *l, struct ledger_batch *b, struct err *e)
 {
     if (b->content && l->content->take(l->ctx, b->content, e))
@@ -139,7 +139,7 @@ static int put_content(struct ledger *l, const struct record *rec, const char *s
         return -1;
     l->tokens |= rec->type == RECORD_TOKENS;
     if (in.seq >= UINT64_MAX - 1 || b->state != OPEN || intervals_overlap(&b->seen, in.seq, in.seq + 1) != OVERLAP_NONE)
-        return 0; /* came already */
+        return 0; /* a repeated record */
     if (b->kind && b->kind != (enum record_type)rec->type)
         return err_set(e, EX_DATAERR, "a batch with records of words and of tokens");
     b->kind = (enum record_type)rec->type;
@@ -169,7 +169,7 @@ static int put_end(struct ledger *l, const struct record *rec, const char *strea
     if (commit_get(&b->commit, (struct str){b->end.whole.p, b->end.whole.len}, e))
         return -1;
     b->ended = b->known = true;
-    /* Its runs are seen from now on, even if its records never come. */
+    /* Its runs count as seen from now on, even if its records never come. */
     for (size_t i = 0; i < b->commit.n_runs; i++) {
         if (coverage_see(&l->coverage, b->commit.run[i].run, e))
             return -1;
@@ -184,7 +184,7 @@ static bool failure_lower(const struct ledger_failure *a, const struct ledger_fa
     return a->source != b->source ? a->source < b->source : a->offset < b->offset;
 }
 
-/* Where to keep one more failure; NULL: it is not low enough to be kept, or (code set) out of memory. */
+/* A place for one more failure; NULL: it is not low enough to be kept, or (code set) out of memory. */
 static struct ledger_failure *failure_room(struct ledger *l, const struct ledger_failure *f, struct err *e)
 {
     if (l->n_failures < MOST_FAILURES) {
@@ -223,7 +223,7 @@ static int put_failure(struct ledger *l, const struct record *rec, struct err *e
     return buf_put(&at->msg, in.msg.p, in.msg.len, e);
 }
 
-/* The lowest failure that no later success has made up for, or NULL. */
+/* The lowest failure that no success has made up for, or NULL. */
 static const struct ledger_failure *open_failure(const struct ledger *l)
 {
     const struct ledger_failure *lowest = NULL;
@@ -258,7 +258,7 @@ int ledger_put(struct ledger *l, const struct record *rec, const char *stream, s
 
 /* ---- The end ---- */
 
-/* Names the first missing range, and how much is missing in all. */
+/* Reports the first missing range, and how much is missing in all. */
 static int report_missing(const struct ledger *l, const char *advice, struct err *e)
 {
     const struct coverage_gap gap = coverage_missing(&l->coverage);
@@ -282,8 +282,8 @@ int ledger_finish(struct ledger *l, const char *advice, struct err *e)
     bool torn_sum = false;
     HASH_ITER(hh, l->batches, b, next)
     {
-        /* A worker's open batch is a failed attempt, whose ranges are missing or were done by another. Of a sum over
-         * several runs we would not even know what is missing. */
+        /* An open batch of a worker is a failed attempt: its ranges are missing, or another worker has done them. For
+         * an open sum over several runs it is not even known what is missing. */
         torn_sum |= b->state == OPEN && !b->known;
     }
     if (state == COVERAGE_COMPLETE && !torn_sum && !l->unknown_run)

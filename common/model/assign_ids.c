@@ -12,16 +12,16 @@
 
 enum { N_BYTES = 256 };
 
-/* The special tokens, then the symbols. Two of them are the same if their keys are. The key of a symbol is its bytes
- * (vocab is true), and so is that of a special token whose text is the byte-to-unicode form of some bytes; the key of
- * any other special token is its text as it is (vocab is false). */
+/* The special tokens, then the symbols. Two of them are the same token if their keys are equal. The key of a symbol is
+ * its bytes (vocab is true), and so is that of a special token whose text is the byte-to-unicode form of some bytes;
+ * the key of any other special token is its text unchanged (vocab is false). */
 struct tokens {
     struct str *bytes;
     struct model_token *key;
-    uint32_t *first; /* the first that has the same key: most often the token itself */
+    uint32_t *first; /* the first one with the same key: most often the token itself */
     uint32_t *id;
     size_t n_special, n;
-    uint32_t *by_id; /* [0 .. n_ids) the first that has this id */
+    uint32_t *by_id; /* [0 .. n_ids) the first one with this id */
     size_t n_ids;
 };
 
@@ -68,7 +68,7 @@ static size_t measure(struct str *symbol, const struct learned *l)
     return sum;
 }
 
-/* Each symbol is put together from two that are there already. */
+/* Writes the bytes of each symbol from those of its two parts, which are written already. */
 static void write_symbols(struct tokens *all, const struct learned *l, unsigned char *to)
 {
     struct str *symbol = all->bytes + all->n_special;
@@ -86,7 +86,7 @@ static void write_symbols(struct tokens *all, const struct learned *l, unsigned 
     }
 }
 
-/* Special token i. apart: no special token is the same as a symbol, whatever it looks like. */
+/* Writes special token i. apart: special tokens are never the same as a symbol, even with the same text. */
 static int write_special(struct build *b, struct tokens *all, size_t i, struct str s, bool apart)
 {
     const unsigned char *p = build_copy(b, s.p, s.len);
@@ -141,7 +141,7 @@ static int find_first(struct tokens *all, struct err *e)
     return 0;
 }
 
-/* The next id for token i, unless an earlier one is the same. */
+/* Gives token i the next id, unless an earlier token is the same. */
 static void list_token(struct tokens *all, size_t i)
 {
     if (all->first[i] == i)
@@ -198,7 +198,7 @@ static int fill(struct build *b, const struct tokens *all, const struct learned 
         return err_mem(b->e, "the model", m->token_bytes + m->merge_bytes);
     m->n_ids = (uint32_t)all->n_ids;
     m->n_merges = l->n_merges;
-    for (size_t i = 0; i < all->n; i++) /* symbols last: a special token that is the same as one has its bytes */
+    for (size_t i = 0; i < all->n; i++) /* symbols come last, so that one which is also special keeps its bytes */
         m->token[all->id[i]] = (struct model_token){all->bytes[i].p, (uint32_t)all->bytes[i].len, i >= all->n_special};
     for (size_t c = 0; c < N_BYTES; c++)
         m->byte_id[c] = symbol[c];

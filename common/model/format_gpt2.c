@@ -1,8 +1,9 @@
 /* format_gpt2.c - GPT-2's pair of files: vocab.json (or encoder.json) and merges.txt (or vocab.bpe).
  *
  * The pair says neither the pattern nor which tokens are special. The pattern is gpt2 unless it is given. Special are
- * the entries of the vocabulary that are neither a byte nor made by a merge, as GPT-2's own <|endoftext|>: nothing else
- * can ever make them.
+ * The pair contains neither the pattern nor which tokens are special. The pattern is gpt2 unless it is given. Special
+ * are the entries of the vocabulary that are neither a byte nor made by a merge, like GPT-2's own <|endoftext|>:
+ * nothing else can produce them.
  */
 #include "core/byte_level.h"
 #include "io/fd.h"
@@ -19,14 +20,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As Hugging Face names the pair, and as OpenAI does. */
+/* The file names of Hugging Face, and those of OpenAI. */
 static const struct {
     const char *vocab, *merges;
 } pairs[] = {{"vocab.json", "merges.txt"}, {"encoder.json", "vocab.bpe"}};
 
 enum { N_PAIRS = sizeof pairs / sizeof *pairs };
 
-static const char header[] = "#version"; /* a line of merges.txt that begins so is no merge */
+static const char header[] = "#version"; /* a line of merges.txt that begins with this is not a merge */
 
 /* ---- Which pair ---- */
 
@@ -35,7 +36,7 @@ static char *join(const struct model_source *from, const char *name, struct err 
     return (from->is_directory ? model_file_join : model_file_beside)(from->path, name, e);
 }
 
-/* 1: it is there; 0: not; -1: out of memory. */
+/* 1: the file exists; 0: it does not; -1: out of memory. */
 static int is_there(const struct model_source *from, const char *name, struct err *e)
 {
     char *file = join(from, name, e);
@@ -44,7 +45,7 @@ static int is_there(const struct model_source *from, const char *name, struct er
     return rc;
 }
 
-/* Which pair is in the directory, or has the file at the path as one of the two; N_PAIRS: none; -1: out of memory. */
+/* Which pair is in the directory, or has the path as one of its files; N_PAIRS: none; -1: out of memory. */
 static int find_pair(const struct model_source *from, struct err *e)
 {
     const char *slash = strrchr(from->path, '/'), *name = slash ? slash + 1 : from->path;
@@ -73,7 +74,7 @@ static int bad_line(struct build *b, const char *name, size_t line, const char *
     return err_at(b->e, EX_DATAERR, name, ERR_NO_OFFSET, "line %zu: %s", line, what);
 }
 
-/* `left right`, of n bytes. */
+/* Reads a line `left right`, of n bytes. */
 static int take_line(struct build *b, const char *name, size_t line, const unsigned char *p, size_t n)
 {
     const unsigned char *space = memchr(p, ' ', n);
@@ -135,7 +136,7 @@ static int read_merges(struct build *b, const char *path)
     return rc;
 }
 
-/* All that is neither a byte nor in a merge. */
+/* Makes all tokens special that are neither a byte nor in a merge. */
 static int take_special(struct build *b)
 {
     struct model *m = b->m;
@@ -191,7 +192,7 @@ static int read_gpt2(struct model *m, struct model_source *from, struct err *e)
 
 /* ---- What the pair cannot say ---- */
 
-/* Sets the bits of the ids that are in a merge; n_ids bits. */
+/* Sets the bit of each id that is in a merge; there are n_ids bits. */
 static void mark_merged(uint64_t *merged, const struct model *m)
 {
     for (size_t k = 0; k < m->n_merges; k++) {
@@ -201,7 +202,7 @@ static void mark_merged(uint64_t *merged, const struct model *m)
     }
 }
 
-/* What vocab.json cannot tell apart: special tokens from others. */
+/* Checks that special tokens can be told from others in vocab.json. */
 static int check_tokens(const struct model *m, const uint64_t *merged, struct err *e)
 {
     char name[60];
@@ -243,7 +244,7 @@ static int put_merges(struct buf *out, const struct model *m, struct err *e)
 {
     for (size_t k = 0; k < m->n_merges; k++) {
         const struct model_token *left = &m->token[m->merge[k].left];
-        /* Hugging Face drops every such line, not only the first. (In byte-to-unicode form the header is itself.) */
+        /* Hugging Face drops every such line, not only the first. (The header is the same in byte-to-unicode form.) */
         if (left->len >= strlen(header) && !memcmp(left->p, header, strlen(header)))
             return err_set(
                 e, EX_USAGE,
@@ -254,7 +255,7 @@ static int put_merges(struct buf *out, const struct model *m, struct err *e)
     return buf_put_str(out, header, e) || buf_put_str(out, ": 0.2\n", e) || merges_put_lines(out, m, e) ? -1 : 0;
 }
 
-/* merges.txt last: who finds it finds the other. */
+/* merges.txt is written last, so that if it exists, the other file does too. */
 static int write_gpt2(struct model_files *to, const struct model *m, struct err *e)
 {
     struct json_writer w = json_write_over(model_files_add(to, "/vocab.json"), false, e);

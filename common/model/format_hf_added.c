@@ -1,4 +1,4 @@
-/* format_hf_added.c - the added tokens of tokenizer.json: text that is a token before anything is split. */
+/* format_hf_added.c - the added tokens of tokenizer.json: found in the text before anything is split. */
 #include "core/byte_level.h"
 #include "model/format_hf_json.h"
 
@@ -14,7 +14,7 @@ struct hf_added {
 enum { ID, CONTENT, SINGLE_WORD, LSTRIP, RSTRIP, NORMALIZED, SPECIAL, N_KEYS };
 static const char *const keys[] = {"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special", NULL};
 
-/* One that is being read. */
+/* The added token that is being read. */
 struct object {
     struct hf_reader *in;
     struct hf_added token;
@@ -77,8 +77,8 @@ int hf_read_added_tokens(struct hf_reader *in)
     return item;
 }
 
-/* What is matched first in one pass is not matched by the other: whether a token of one kind has a place in common with
- * one of the other, so that the two passes of Hugging Face are not one. */
+/* Hugging Face searches for the two kinds of added tokens in two passes, so a match of the first pass hides matches of
+ * the second. Whether a match of one kind can overlap one of the other, so that two passes differ from one. */
 static bool may_meet(const struct hf_added *a, const struct hf_added *b)
 {
     const struct hf_added *s = a->len < b->len ? a : b, *l = s == a ? b : a;
@@ -93,7 +93,7 @@ static bool may_meet(const struct hf_added *a, const struct hf_added *b)
 
 static int check_kinds(struct hf_reader *in)
 {
-    const double most = 1e9; /* steps, a second or so */
+    const double most = 1e9; /* steps: about a second */
     double work = 0;
     size_t n_normalized = 0;
     for (size_t i = 0; i < in->n_added; i++)
@@ -123,7 +123,8 @@ static int check_kinds(struct hf_reader *in)
     return 0;
 }
 
-/* Which token of the vocabulary has this content as its key; MODEL_NO_ID: none. *same: as its bytes, too. */
+/* The token of the vocabulary whose key is this content; MODEL_NO_ID: none. *same: its bytes are the content as well.
+ */
 static int find_key(struct hf_reader *in, const struct hf_added *a, uint32_t *id, bool *same)
 {
     unsigned char *bytes = build_room(&in->b, a->len + BYTE_LEVEL_PAD + MODEL_PAD); /* not kept */
@@ -140,8 +141,8 @@ static int find_key(struct hf_reader *in, const struct hf_added *a, uint32_t *id
     return 0;
 }
 
-/* Added tokens that are keys of the vocabulary have that id, others the next one that is free, as Hugging Face counts;
- * the file must say the same. */
+/* Added tokens that are keys of the vocabulary have the id of that key, others the next free id, as Hugging Face
+ * counts; the ids in the file must be the same. */
 int hf_take_added(struct hf_reader *in)
 {
     struct model *m = in->m;
@@ -166,7 +167,7 @@ int hf_take_added(struct hf_reader *in)
         if (a->id >= next)
             next = a->id + 1;
         struct model_token *t = &m->token[a->id];
-        /* A key that no text can reach but as the added token is only that. */
+        /* A key that text can produce only as the added token is nothing but the added token. */
         if (keyed && t->vocab && t->len > 1 && !build_is_merged(&in->b, id) && (same || !m->ignore_merges))
             *t = (struct model_token){a->p, (uint32_t)a->len, false};
         if (build_special(&in->b, (struct model_special){a->p, (uint32_t)a->len, (uint32_t)a->id, a->special, keyed}))

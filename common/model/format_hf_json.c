@@ -1,7 +1,7 @@
 /* format_hf_json.c - tokenizer.json of Hugging Face tokenizers, read and written as that library does.
  *
- * What would make it split, merge or number text otherwise than model.h says is an error that names it. What only
- * matters elsewhere is passed over: post_processor (which acts with add_special_tokens=True alone), padding, decoder,
+ * Settings that would make it split, merge or number text differently from model.h are errors, and named. Settings that
+ * matter only elsewhere are ignored: post_processor (used only with add_special_tokens=True), padding, decoder,
  * offsets. The sources are serialization.rs, added_vocabulary.rs and models/bpe of that project.
  */
 #include "model/format_hf_json.h"
@@ -37,7 +37,7 @@ static int read_normalizer_key(void *ctx, int key)
     return item;
 }
 
-/* None, or sequences of none. */
+/* Accepts null, or sequences without normalizers. */
 static int read_normalizer(struct json_reader *r)
 {
     static const char *const keys[] = {"type", "normalizers", NULL};
@@ -114,7 +114,7 @@ static int read_hf_json(struct model *m, struct model_source *from, struct err *
     if (from->pattern || from->n_special)
         return err_set(e, EX_USAGE, "%s: a tokenizer.json says its %s itself: leave out %s", from->name,
                        from->pattern ? "pattern" : "special tokens", from->pattern ? "-p" : "-s");
-    /* A token has a key and a merge: some 85 bytes when pretty, half of that when compact. */
+    /* A token has a key and a merge: about 85 bytes when pretty-printed, half of that when compact. */
     if (!build_init(&in.b, m, from->name, model_file_size(from->fd) / 80, e) &&
         !json_read_init(&in.r, from->fd, from->name, &from->head, e))
         rc = read_top(&in) || hf_take_added(&in) || build_end(&in.b) ? -1 : 0;

@@ -18,7 +18,7 @@ struct hf_reader {
     struct hf_added *added; /* owned */
     size_t n_added, added_cap;
     size_t n_vocab;  /* keys of the vocabulary */
-    bool byte_level; /* a pre_tokenizer ByteLevel was there */
+    bool byte_level; /* there was a pre_tokenizer ByteLevel */
 };
 
 /* A short string, for messages and comparisons. */
@@ -26,7 +26,7 @@ struct hf_word {
     char s[64];
 };
 
-/* Reads a string, cut if it is long, or null, which gives "". */
+/* Reads a string, cut off if it is long, or null, which gives "". */
 static inline int hf_read_word(struct json_reader *r, struct hf_word *w)
 {
     struct str s;
@@ -42,12 +42,12 @@ static inline int hf_read_word(struct json_reader *r, struct hf_word *w)
     return 0;
 }
 
-/* Each reads the value of one key, which must come next; -1: error. */
+/* Each reads the value of one key, which must come next. -1: error. */
 int hf_read_pre_tokenizer(struct hf_reader *in); /* format_hf_pretok.c; not null */
 int hf_read_added_tokens(struct hf_reader *in);  /* format_hf_added.c */
 int hf_read_model(struct hf_reader *in);         /* format_hf_model.c */
 
-/* Puts the added tokens into the model, when all was read. */
+/* Adds the added tokens to the model, after all has been read. */
 int hf_take_added(struct hf_reader *in);
 
 /* format_hf_write.c */

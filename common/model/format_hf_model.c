@@ -13,7 +13,7 @@ static int bad_merge(struct hf_reader *in, struct str s)
                                 in->m->n_merges + in->b.n_wait, (int)(s.len < 60 ? s.len : 60), s.p);
 }
 
-/* One side of a merge: its length, or BYTE_LEVEL_NOT when it failed. */
+/* Adds one side of a merge. Returns its length, or BYTE_LEVEL_NOT after an error. */
 static size_t take_side(struct hf_reader *in, size_t before, struct str s)
 {
     unsigned char *to = build_merge_room(&in->b, before + s.len);
@@ -66,7 +66,7 @@ static int read_line(struct hf_reader *in)
     size_t left = byte_level_get(to, s.p, n);
     size_t right =
         space && left != BYTE_LEVEL_NOT ? byte_level_get(to + left, space + 1, s.len - n - 1) : BYTE_LEVEL_NOT;
-    if (right == BYTE_LEVEL_NOT || !left || !right) /* another space is in no key */
+    if (right == BYTE_LEVEL_NOT || !left || !right) /* a second space would be in no key */
         return bad_merge(in, s);
     return build_merge(&in->b, left, right);
 }
@@ -94,7 +94,7 @@ static int read_merges(struct hf_reader *in)
     }
 }
 
-/* A number or null: whether it is other than 0. */
+/* Reads a number or null. Whether it is other than 0. */
 static int read_dropout(struct json_reader *r)
 {
     int null = json_read_null(r);

@@ -1,13 +1,13 @@
 /* format_hf_pretok.c - the pre_tokenizer of tokenizer.json: how text is split.
  *
- * Split, Digits and ByteLevel become regexes, each of which splits what those before it left. What acts otherwise, or
- * whose regex Hugging Face tokenizers (by Oniguruma) reads otherwise than we do (by PCRE2), is an error.
+ * Split, Digits and ByteLevel become regexes, each of which splits the pieces of those before it. Whatever behaves
+ * differently, or has a regex that Hugging Face tokenizers (Oniguruma) reads differently from us (PCRE2), is an error.
  */
 #include "model/format_hf_json.h"
 
 #include <string.h>
 
-/* What the object of any type may say. */
+/* The settings of a step, of whatever type. */
 struct step {
     struct hf_reader *in;
     struct hf_word type, behavior;
@@ -22,7 +22,7 @@ static const char *const step_keys[] = {
     "invert", "individual_digits", "pretokenizers", NULL,
 };
 
-/* Any text as a regex that matches only it. */
+/* Appends a regex that matches exactly the string s. */
 static int escape_regex(struct buf *out, struct str s, struct err *e)
 {
     for (size_t i = 0; i < s.len; i++) {
@@ -72,9 +72,9 @@ static int need_keys(struct json_reader *r, const struct step *s, uint32_t keys)
     return 0;
 }
 
-/* What in a regex Oniguruma, which Hugging Face tokenizers has, reads otherwise than PCRE2, for messages; or NULL. (It
- * has Ruby's syntax, in which ^ and $ are borders of lines, m lets the dot match newlines, classes may hold classes,
- * and \h is a hexadecimal digit.) */
+/* The construct in a regex that Oniguruma, used by Hugging Face tokenizers, reads differently from PCRE2, for messages;
+ * or NULL. (It has Ruby's syntax, in which ^ and $ are the ends of lines, m lets the dot match newlines, classes may
+ * contain classes, and \h is a hexadecimal digit.) */
 static const char *read_otherwise(const char *regex, size_t len)
 {
     bool in_class = false;
@@ -93,7 +93,7 @@ static const char *read_otherwise(const char *regex, size_t len)
         } else if (c == '[') {
             in_class = true;
             i += next == '^';
-            i += i + 1 < len && regex[i + 1] == ']'; /* then it is itself */
+            i += i + 1 < len && regex[i + 1] == ']'; /* a ] that comes first is an ordinary character */
         } else if (c == '^' || c == '$') {
             return c == '^' ? "^" : "$";
         } else if (c == '(' && next == '?') {
@@ -105,7 +105,7 @@ static const char *read_otherwise(const char *regex, size_t len)
     return pattern_has_possessive_count((struct str){(const unsigned char *)regex, len}) ? "}+" : NULL;
 }
 
-/* Whether each character is in a match: of two well known regexes that is known. */
+/* Whether every character is in some match: known for two common regexes. */
 static bool leaves_no_gaps(const struct buf *regex)
 {
     const struct str text = {regex->p, regex->len};
@@ -118,7 +118,7 @@ static int take_split(struct hf_reader *in, const struct step *s)
     if (need_keys(r, s, 1U << PATTERN | 1U << BEHAVIOR | 1U << INVERT))
         return -1;
     bool isolated = !strcmp(s->behavior.s, "Isolated") && !s->invert;
-    bool matches_only = !strcmp(s->behavior.s, "Removed") && s->invert; /* the same if they are all there is */
+    bool matches_only = !strcmp(s->behavior.s, "Removed") && s->invert; /* the same as isolated, if there are no gaps */
     if (!isolated && !(matches_only && leaves_no_gaps(&s->regex)))
         return json_read_fail(
             r, "pre_tokenizer Split with behavior \"%s\"%s: only \"Isolated\" without invert is supported",
@@ -178,7 +178,7 @@ static int read_step_key(void *ctx, int key)
     case USE_REGEX:
         return json_read_bool(r, &s->use_regex);
     case PATTERN:
-        return json_read_peek(r) == '{' ? read_pattern(r, &s->regex) : json_read_skip(r); /* of another type */
+        return json_read_peek(r) == '{' ? read_pattern(r, &s->regex) : json_read_skip(r); /* of another type of step */
     case BEHAVIOR:
         return hf_read_word(r, &s->behavior);
     case INVERT:

@@ -1,6 +1,6 @@
-/* format_hf_write.c - writes tokenizer.json, byte for byte as Hugging Face tokenizers (0.20 and later) saves the same.
+/* format_hf_write.c - writes tokenizer.json, byte for byte as Hugging Face tokenizers (0.20 and later) saves it.
  *
- * The reference is Tokenizer.save() of what BpeTrainer has made, special tokens in the model's vocabulary too. The
+ * The reference is Tokenizer.save() for a model from BpeTrainer, with special tokens in the model's vocabulary too. The
  * order of the keys is that of serialization.rs in that project.
  */
 #include "core/byte_level.h"
@@ -65,7 +65,7 @@ static void put_split(struct json_writer *w, struct str regex)
     json_write_end(w, '}');
 }
 
-/* ByteLevel has the regex of gpt2 built in, as the last; any other regex is a step before it. */
+/* ByteLevel contains the regex of gpt2, applied last; any other regex is a step before it. */
 static void put_pre_tokenizer(struct json_writer *w, const struct model *m)
 {
     size_t n = m->n_regex;
@@ -89,7 +89,7 @@ static void put_pre_tokenizer(struct json_writer *w, const struct model *m)
     json_write_end(w, '}');
 }
 
-/* A token in byte-to-unicode form, in *text. */
+/* Writes a token in byte-to-unicode form to *text. */
 static int put_token(struct buf *text, const struct model_token *t, struct err *e)
 {
     text->len = 0;

@@ -1,8 +1,8 @@
-/* format_tiktoken.c - a .tiktoken file, and the JSON beside it (the sidecar, PATH.json) with what such a file cannot
- * say: the pattern and the special tokens. Without it, the command line may say these.
+/* format_tiktoken.c - a .tiktoken file, and a JSON file next to it (the sidecar, PATH.json) with what a .tiktoken file
+ * cannot express: the pattern and the special tokens. Without a sidecar, the command line may give these.
  *
- * In tiktoken a token's rank is its id and its priority as a merge. Ranks are a map by bytes and special tokens another
- * map by string.
+ * In tiktoken a token's rank is its id and its priority as a merge. Ranks are a map by bytes, and special tokens
+ * another map by string.
  */
 #include "io/fd.h"
 #include "model/formats.h"
@@ -25,7 +25,7 @@ static int bad_line(struct build *b, size_t line, const char *what)
     return err_at(b->e, EX_DATAERR, b->name, ERR_NO_OFFSET, "line %zu: %s", line, what);
 }
 
-/* `base64 rank`, of n bytes. */
+/* Reads a line `base64 rank`, of n bytes. */
 static int take_line(struct build *b, size_t line, const unsigned char *p, size_t n)
 {
     const unsigned char *space = memchr(p, ' ', n);
@@ -46,7 +46,7 @@ static int take_line(struct build *b, size_t line, const unsigned char *p, size_
     return build_token(b, to, len, true, rank);
 }
 
-/* Blank lines are passed over, as tiktoken does. */
+/* Blank lines are skipped, as in tiktoken. */
 static int take_ranks(struct build *b, const struct buf *text)
 {
     const unsigned char *p = text->p, *end = p + text->len;
@@ -130,7 +130,7 @@ struct sidecar {
         const char *p;
         size_t len;
     } text[SHA256 + 1];
-    uint64_t n_vocab; /* 0: not said */
+    uint64_t n_vocab; /* 0: not given */
 };
 
 static int read_sidecar_key(void *ctx, int key)
@@ -166,7 +166,7 @@ static int open_sidecar(struct build *b, int fd, const char *path, const struct 
     if (model_file_json(&r, fd, path, b->e))
         return -1;
     const char *name = b->name;
-    b->name = path; /* of the tokens that come now */
+    b->name = path; /* for messages about the tokens that follow */
     int rc = read_sidecar(&r, b, ranks);
     b->name = name;
     json_read_free(&r);
@@ -175,7 +175,7 @@ static int open_sidecar(struct build *b, int fd, const char *path, const struct 
 
 /* ---- The command line ---- */
 
-/* "TOKEN" or "TOKEN=ID" */
+/* Reads "TOKEN" or "TOKEN=ID". */
 static int take_option(struct build *b, const char *text)
 {
     size_t len = strlen(text), name = len;
@@ -205,12 +205,12 @@ static int take_options(struct build *b, const struct model_source *from)
         if (take_option(b, from->special[i]))
             return -1;
     }
-    if (pattern && pattern->id == PATTERN_CL100K) /* of the two that there are, tiktoken's */
+    if (pattern && pattern->id == PATTERN_CL100K) /* of the two cl100k patterns, tiktoken's is meant */
         pattern = pattern_at(PATTERN_CL100K_TIKTOKEN);
     return pattern ? build_pattern(b, pattern) : 0;
 }
 
-/* The sidecar's path, to be freed, in *path, or NULL: there is none. -1: out of memory. */
+/* Sets *path to the sidecar's path, to be freed, or to NULL: there is none. -1: out of memory. */
 static int find_sidecar(char **path, const struct model_source *from, struct err *e)
 {
     *path = NULL;
@@ -262,7 +262,7 @@ static int read_tiktoken(struct model *m, struct model_source *from, struct err 
     return rc;
 }
 
-/* `base64 rank` */
+/* Whether it begins with a line `base64 rank`. */
 static bool sniff(const unsigned char *p, size_t n)
 {
     const char *line = (const char *)p;
@@ -273,7 +273,7 @@ static bool sniff(const unsigned char *p, size_t n)
 
 /* ---- Writing ---- */
 
-/* tiktoken applies a regex always: this one matches any text as a whole. */
+/* tiktoken always needs a regex: this one matches any text as a whole. */
 static const char everything[] = "[\\s\\S]+";
 
 static int put_ranks(struct buf *out, const struct model *m, struct err *e)
@@ -325,7 +325,7 @@ static int put_sidecar(struct buf *out, const struct model *m, const struct buf 
         json_write_uint(&w, m->special[i].id);
     }
     json_write_end(&w, '}');
-    json_write_key(&w, "explicit_n_vocab"); /* which tiktoken takes only if no id is free */
+    json_write_key(&w, "explicit_n_vocab"); /* tiktoken accepts it only if all ids are used */
     if (is_dense(m))
         json_write_uint(&w, m->n_ids);
     else

@@ -1,7 +1,7 @@
 /* model_build.c - see model_build.h.
  *
- * A vocabulary has some 100,000 tokens, so what is done for each must be little. Memory is what takes time: tokens are
- * put into the index, and looked up for merges, in batches, whose slots and tokens are asked for (prefetched) before.
+ * A vocabulary has some 100,000 tokens, so the work for each must be small. Most of the time is memory access: tokens
+ * are put into the index, and looked up for merges, in batches, whose slots and tokens are prefetched.
  */
 #include "model/model_build.h"
 
@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-    SMALLEST = 16 << 10, /* array */
-    MAX_GAPS = 1 << 24   /* ids may be this much above what the number of tokens explains */
+    SMALLEST = 16 << 10, /* bytes of an array */
+    MAX_GAPS = 1 << 24   /* the largest id may exceed the number of tokens by this much */
 };
 
 /* ---- Memory ---- */
@@ -35,7 +35,7 @@ const unsigned char *build_copy(struct build *b, const void *p, size_t n)
         return NULL;
     if (n)
         memcpy(to, p, n);
-    to[n] = '\0'; /* for what is used as a string */
+    to[n] = '\0'; /* some are used as C strings */
     build_keep(b, n + 1);
     return to;
 }
@@ -47,8 +47,8 @@ uint32_t build_find(const struct build *b, const unsigned char *p, size_t len, b
     return token_find(&b->m->index, b->m->token, p, len, vocab);
 }
 
-/* Makes *array (the address of a pointer), of *bytes bytes from sys/huge.h, hold at least n: doubling, or the power of
- * two for one that is not there yet. What is new is zero. -1: out of memory, all is unchanged. */
+/* Makes *array (the address of a pointer), of *bytes bytes from sys/huge.h, hold at least n bytes, by doubling it; a
+ * new array gets a power of two. New memory is zero. -1: out of memory, nothing is changed. */
 static int grow(struct build *b, void *array, size_t *bytes, size_t n, const char *what)
 {
     void *old, *new;
@@ -66,7 +66,7 @@ static int grow(struct build *b, void *array, size_t *bytes, size_t n, const cha
     return 0;
 }
 
-/* token[0 .. n), the new ones free. */
+/* Makes room for token[0 .. n); the new ones are unused. */
 static int grow_tokens(struct build *b, size_t n)
 {
     return grow(b, &b->m->token, &b->m->token_bytes, n * sizeof *b->m->token, "the tokens");
@@ -167,7 +167,7 @@ static int find_merge(struct build *b, const struct build_merge *w)
     uint32_t right = token_slot(x, m->token, p + w->left_len, w->right_len, true, w->right_hash)->n1 - 1;
     if (right == MODEL_NO_ID)
         return no_token(b, rank, w, "right", w->left_len, w->right_len);
-    /* Mostly a merge's result is the next id. */
+    /* A merge's result is mostly the next id. */
     uint32_t result = rank ? m->merge[rank - 1].result + 1 : 0;
     if (result >= m->n_ids || !m->token[result].p || !token_is(&m->token[result], p, len, true))
         result = build_find(b, p, len, true);
@@ -181,7 +181,7 @@ static int find_merge(struct build *b, const struct build_merge *w)
     return 0;
 }
 
-/* Asks for the tokens that the merges name, most probably: the slot they would be in is there by now. */
+/* Prefetches the tokens that the merges most probably name: their slots, prefetched before, are in cache by now. */
 static void ask_for_tokens(const struct build *b)
 {
     const struct slots *t = &b->m->index.slots;
@@ -202,7 +202,7 @@ static int find_merges(struct build *b)
     struct model *m = b->m;
     size_t most = m->n_merges + b->n_wait;
     if (!m->merge && most < b->n_tokens)
-        most = b->n_tokens; /* a merge a token */
+        most = b->n_tokens; /* about one merge per token */
     if (grow(b, &m->merge, &m->merge_bytes, most * sizeof *m->merge, "the merges"))
         return -1;
     if (!b->made) {
@@ -243,7 +243,7 @@ int build_merge(struct build *b, size_t left_len, size_t right_len)
     return b->vocab_known && b->n_wait >= BUILD_BATCH ? find_merges(b) : 0;
 }
 
-/* Keeps the last of each pair. */
+/* Keeps only the last merge of each pair. */
 static int drop_doubles(struct build *b)
 {
     struct model *m = b->m;

@@ -1,4 +1,4 @@
-/* model_build.h - what the readers of all formats share: memory, tokens, merges, the last checks. */
+/* model_build.h - what the readers of all formats share: memory, tokens, merges, the final checks. */
 #ifndef BPE_MODEL_MODEL_BUILD_H
 #define BPE_MODEL_MODEL_BUILD_H
 
@@ -11,53 +11,53 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many tokens, or merges, make a batch: their memory is asked for (prefetched) before it is needed. */
+/* The number of tokens, or merges, in a batch: their memory is prefetched before it is needed. */
 #define BUILD_BATCH 64
 
-/* A merge whose tokens are still to be found: left's and right's bytes, one after the other, in `text`. */
+/* A merge whose tokens have not been looked up yet: left's and right's bytes, one after the other, in `text`. */
 struct build_merge {
     size_t at;
     uint32_t left_len, right_len, left_hash, right_hash;
 };
 
 struct build {
-    struct model *m;  /* borrowed; what is put into it is owned by it */
+    struct model *m;  /* borrowed; it owns all that is added to it */
     const char *name; /* borrowed; for messages */
     struct err *e;    /* borrowed */
     size_t special_cap, regex_cap;
     size_t n_tokens;
     struct slot fresh[BUILD_BATCH]; /* tokens that are not in m->index yet */
     size_t n_fresh;
-    struct build_merge *wait; /* merges to be found */
+    struct build_merge *wait; /* merges whose tokens are to be looked up */
     size_t n_wait, wait_cap;
     struct buf text;
-    uint64_t *made, *used; /* n_made bits each: which ids are a merge's result, and which a side */
+    uint64_t *made, *used; /* n_made bits each: which ids are the result of a merge, and which a side of one */
     size_t n_made;
     bool made_twice;
-    bool vocab_known; /* all tokens that merges may name are there */
+    bool vocab_known; /* all tokens that merges may name have been added */
 };
 
-/* For about n_tokens (a guess). m is zeroed first. -1: out of memory. */
+/* For about n_tokens (an estimate). m is zeroed first. -1: out of memory. */
 int build_init(struct build *b, struct model *m, const char *name, size_t n_tokens, struct err *e);
-void build_free(struct build *b); /* not the model */
+void build_free(struct build *b); /* does not free the model */
 
-/* As model_room and model_keep. */
+/* Like model_room and model_keep. */
 unsigned char *build_room(struct build *b, size_t n);
 void build_keep(struct build *b, size_t kept);
 const unsigned char *build_copy(struct build *b, const void *p, size_t n);
 
-/* Gives a token its id; p lives as long as the model. -1 with EX_DATAERR: the id is too large or taken, or the token is
- * there already (which may come to light as late as build_tokens_end). */
+/* Adds a token with its id; p must live as long as the model. -1 with EX_DATAERR: the id is too large or used, or the
+ * token exists already (which may be reported as late as by build_tokens_end). */
 int build_token(struct build *b, const unsigned char *p, size_t len, bool vocab, uint64_t id);
-int build_tokens_end(struct build *b); /* before any is looked for */
+int build_tokens_end(struct build *b); /* call before tokens are looked up */
 
-/* The id of a token, or MODEL_NO_ID. MODEL_PAD bytes past the last must be readable. */
+/* The id of a token, or MODEL_NO_ID. MODEL_PAD bytes after the last one must be readable. */
 uint32_t build_find(const struct build *b, const unsigned char *p, size_t len, bool vocab);
 
-/* Room for a merge whose two tokens have together at most n bytes (BYTE_LEVEL_PAD more may be written), and the merge:
- * left is what was written first. They are found, in order, when vocab_known (all tokens are there, build_tokens_end),
- * at the latest by build_merges_end, which also drops all but the last of a pair that comes twice, as Hugging Face
- * does.
+/* Room for a merge whose two tokens have together at most n bytes (BYTE_LEVEL_PAD more may be written), and adding that
+ * merge: left is what was written first. Merges are looked up in order, if vocab_known (all tokens have been added,
+ * build_tokens_end), and at the latest in build_merges_end, which also drops all but the last of equal pairs, as
+ * Hugging Face does.
  */
 unsigned char *build_merge_room(struct build *b, size_t n);
 int build_merge(struct build *b, size_t left_len, size_t right_len);
@@ -68,10 +68,10 @@ int build_special(struct build *b, struct model_special s);
 int build_regex(struct build *b, struct str regex);                /* copied */
 int build_pattern(struct build *b, const struct pattern *pattern); /* its name and its regexes */
 
-/* The last checks: all bytes are there, special tokens are distinct (they are put in order). */
+/* The final checks: all 256 bytes exist, special tokens are distinct (they are sorted). */
 int build_end(struct build *b);
 
-/* At most n - 1 bytes of a token as messages show it: in byte-to-unicode form, or (UTF-8) as it is. Returns to. */
+/* Writes at most n - 1 bytes of a token for messages: in byte-to-unicode form, or (UTF-8) unchanged. Returns `to`. */
 const char *build_show(char *to, size_t n, const unsigned char *p, size_t len, bool byte_level);
 
 #endif

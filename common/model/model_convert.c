@@ -40,9 +40,9 @@ static uint64_t add(uint64_t a, uint64_t b)
 }
 
 struct part {
-    uint32_t from, len;     /* bytes of the token */
-    uint32_t id;            /* what it is */
-    uint32_t before, after; /* neighbours; NONE: none */
+    uint32_t from, len;     /* its bytes in the token */
+    uint32_t id;            /* the token it is at present */
+    uint32_t before, after; /* its neighbours; NONE: there is none */
 };
 
 static const uint32_t NONE = UINT32_MAX;
@@ -58,12 +58,12 @@ struct token_merger {
     const struct model *m; /* borrowed */
     struct err *e;         /* borrowed */
     uint64_t point;
-    bool by_rank;             /* not by the list of merges */
-    struct token_index index; /* by_rank: the tokens of the vocabulary, by polynomial */
+    bool by_rank;             /* else by the list of merges */
+    struct token_index index; /* if by_rank: the tokens of the vocabulary, by polynomial */
     struct slots pairs;       /* else: the merges, by their pair */
-    uint64_t *power, *prefix; /* of the point; of the token at hand */
+    uint64_t *power, *prefix; /* powers of the point; hashes of the prefixes of the current token */
     struct part *part;
-    struct candidate *heap; /* the smallest rank, of these the leftmost, first */
+    struct candidate *heap; /* the smallest rank first, of equal ones the leftmost */
     size_t n_heap, heap_cap;
 };
 
@@ -112,7 +112,7 @@ static int index_pairs(struct token_merger *f)
     const struct model *m = f->m;
     if (slots_grow(&f->pairs, m->n_merges, "the merges", f->e))
         return -1;
-    for (size_t k = 0; k < m->n_merges; k++) { /* no pair comes twice */
+    for (size_t k = 0; k < m->n_merges; k++) { /* no pair occurs twice */
         uint32_t hash = hash_pair(f, m->merge[k].left, m->merge[k].right);
         struct slot *s = slots_first(&f->pairs, hash);
         while (s->n1)
@@ -196,7 +196,7 @@ static const struct merge *find_pair(const struct token_merger *f, uint32_t left
     return NULL;
 }
 
-/* Puts the part and the one after it on the heap if they may merge. */
+/* Puts the part and the one after it on the heap if they can merge. */
 static int look(struct token_merger *f, const struct model_token *t, uint32_t left)
 {
     const struct part *l = &f->part[left];
@@ -226,7 +226,7 @@ static int start(struct token_merger *f, const struct model_token *t)
     return 0;
 }
 
-/* The merge that makes the token. 1; 0: none does; -1: out of memory. */
+/* The merge that makes the token. 1; 0: there is none; -1: out of memory. */
 static int find_merge(struct token_merger *f, uint32_t id, struct merge *merge)
 {
     const struct model_token *t = &f->m->token[id];
@@ -236,7 +236,7 @@ static int find_merge(struct token_merger *f, uint32_t id, struct merge *merge)
     while (f->n_heap) {
         struct candidate c = pop(f);
         struct part *l = &f->part[c.left];
-        /* Parts have changed since: other ids, or (len 0) gone. */
+        /* The parts may have changed since: other ids, or (len 0) merged into another part. */
         if (!l->len || l->id != c.left_id || l->after == NONE || f->part[l->after].id != c.right_id)
             continue;
         struct part *r = &f->part[l->after];
@@ -258,13 +258,13 @@ static int find_merge(struct token_merger *f, uint32_t id, struct merge *merge)
 
 /* ---- From ranks to merges ---- */
 
-/* What find_merges allocates. */
+/* The size of the array that find_merges allocates. */
 static size_t merges_bytes(const struct model *m)
 {
     return (m->n_ids + (size_t)1) * sizeof(struct merge);
 }
 
-/* The merges of all tokens, by rank, with *missing how many tokens have none (*one is the first of them). */
+/* The merges of all tokens, by rank. *missing: how many tokens have none; *one: the first of them. */
 static int find_merges(const struct model *m, bool by_rank, struct merge **merges, size_t *n, size_t *missing,
                        uint32_t *one, struct err *e)
 {
@@ -298,13 +298,13 @@ static const char *show(char *to, size_t n, const struct model *m, uint32_t id)
     return build_show(to, n, m->token[id].p, m->token[id].len, true);
 }
 
-/* In a vocabulary whose keys are in byte-to-unicode form, a special token that looks like another's key would have that
- * one's id. */
+/* In a vocabulary whose keys are in byte-to-unicode form, a special token with the same text as another token's key
+ * would have the id of that token. */
 static int check_key(struct model *m, const struct model_special *s, struct buf *key, struct err *e)
 {
     char name[60];
     key->len = 0;
-    if (m->token[s->id].vocab) /* it is that one already */
+    if (m->token[s->id].vocab) /* it is itself that token */
         return 0;
     if (buf_reserve(key, s->len + BYTE_LEVEL_PAD, e))
         return -1;
@@ -350,7 +350,7 @@ int convert_to_merges(struct model *m, struct err *e)
     if (check_keys(m, e))
         return -1;
     for (size_t i = 0; i < m->n_special; i++)
-        m->special[i].keyed = true; /* the ids need not be those that Hugging Face would give */
+        m->special[i].keyed = true; /* then the ids need not be those that Hugging Face would assign */
     return 0;
 }
 
@@ -361,7 +361,7 @@ static bool same_merge(const struct merge *a, const struct merge *b)
     return a->left == b->left && a->right == b->right && a->result == b->result;
 }
 
-/* Whether the model's merges are those of the ranks, in order. There may be others that make the same token, just
+/* Whether the model's merges are those of the ranks, in order. There may be others that make the same token, right
  * before or after: they never happen (see above). */
 static int compare_merges(const struct model *m, const struct merge *want, size_t n, struct err *e)
 {

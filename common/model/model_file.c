@@ -15,7 +15,7 @@ size_t model_file_size(int fd)
     return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 0;
 }
 
-/* Reads until `most` bytes are there, or the file has ended. */
+/* Reads until b has `most` bytes, or the file has ended. */
 static int read_up_to(int fd, const char *name, struct buf *b, size_t most, struct err *e)
 {
     while (b->len < most) {
@@ -61,7 +61,7 @@ int model_file_all(int fd, const char *name, struct buf *all, struct err *e)
     return all->len > MODEL_MAX_FILE ? err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "larger than 4 GiB; no model is") : 0;
 }
 
-/* The first n bytes of dir, a slash if they are some that do not end with one, and name. */
+/* The first n bytes of dir, then a slash unless they are empty or end with one, then name. */
 static char *join(const char *dir, size_t n, const char *name, struct err *e)
 {
     char *path = malloc(n + strlen(name) + 2);

@@ -10,15 +10,15 @@
 
 #define MODEL_MAX_FILE ((size_t)1 << 32)
 
-/* Fills head with the first bytes of fd: all of a small file. */
+/* Fills head with the first bytes of fd; a small file is read completely. */
 int model_file_head(int fd, const char *name, struct buf *head, struct err *e);
-/* A reader of JSON that begins at the start of the file; json_read_free afterwards. */
+/* A JSON reader positioned at the start of the file; json_read_free afterwards. */
 int model_file_json(struct json_reader *r, int fd, const char *name, struct err *e);
-/* Appends all there is to read, at most MODEL_MAX_FILE, and JSON_READ_PAD zeros that are not counted. */
+/* Appends the rest of the file, at most MODEL_MAX_FILE, and JSON_READ_PAD zeros that are not counted. */
 int model_file_all(int fd, const char *name, struct buf *all, struct err *e);
-size_t model_file_size(int fd); /* 0 if it is no regular file, or empty */
+size_t model_file_size(int fd); /* 0 if it is not a regular file, or empty */
 
-/* directory/name; and name beside the file at path. To be freed. NULL: out of memory. */
+/* directory/name; and name in the directory of the file at path. To be freed. NULL: out of memory. */
 char *model_file_join(const char *directory, const char *name, struct err *e);
 char *model_file_beside(const char *path, const char *name, struct err *e);
 

@@ -1,5 +1,5 @@
-/* model_read.c - see model_read.h. Which format a model is in is known by what is there and by how it begins, not by a
- * file's ending.
+/* model_read.c - see model_read.h. The format of a model is recognized by which files exist and by how a file begins,
+ * not by the ending of its name.
  */
 #include "model/model_read.h"
 
@@ -14,7 +14,7 @@
 
 /* ---- What is no model ---- */
 
-/* The formats as messages name them, in *out as a string: by what a directory holds, or by a file's content. */
+/* Lists the formats for messages, in *out as a string: by the contents of a directory, or of a file. */
 static int put_formats(struct buf *out, bool directory, const char *between, struct err *e)
 {
     const struct model_format *f;
@@ -35,7 +35,7 @@ static int no_directory(const char *path, struct err *e)
     return -1;
 }
 
-/* p: what the file begins with, after blanks. */
+/* Reports that it is not a model. p: the first bytes of the file, after blanks. */
 static int no_model(const struct model_source *from, const char *p, struct err *e)
 {
     const unsigned char *head = from->head.p;
@@ -90,7 +90,7 @@ static int read_file(struct model *m, struct model_source *from, struct err *e)
     return rc;
 }
 
-/* The file in the directory that the format is known by, if it has one and it is there. 1: read; 0: not there. */
+/* Reads the file in the directory by which the format is recognized, if it exists. 1: read; 0: it does not exist. */
 static int read_file_inside(struct model *m, const struct model_format *f, const struct model_source *from,
                             struct err *e)
 {
@@ -130,7 +130,7 @@ int model_read(struct model *m, const char *path, const struct model_opts *opts,
     if (o->pattern && !(from.pattern = pattern_named(o->pattern, e)))
         return -1;
     int rc = read_source(m, &from, e);
-    if (!m->by_rank && !m->ignore_merges) /* its memory is of use for the tables of encoding */
+    if (!m->by_rank && !m->ignore_merges) /* frees its memory for the tables of encoding */
         token_index_free(&m->index);
     if (rc)
         model_free(m);

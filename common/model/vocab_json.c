@@ -37,7 +37,7 @@ int vocab_json_read(struct json_reader *r, struct build *b)
 void vocab_json_write(struct json_writer *w, const struct model *m, bool all)
 {
     struct buf text = {0};
-    size_t next = 0; /* special token */
+    size_t next = 0; /* index of the next special token */
     json_write_begin(w, '{');
     for (size_t id = 0; id < m->n_ids; id++) {
         const struct model_token *t = &m->token[id];

@@ -1,6 +1,6 @@
 /* vocab_json.h - the vocabulary as a JSON object, from tokens to ids: all of vocab.json, and a part of tokenizer.json.
  *
- * Keys are tokens in byte-to-unicode form. A key that is not is text as it is, outside of the vocabulary.
+ * Keys are tokens in byte-to-unicode form. A key that is not in this form is plain text, outside of the vocabulary.
  */
 #ifndef BPE_MODEL_VOCAB_JSON_H
 #define BPE_MODEL_VOCAB_JSON_H
@@ -15,7 +15,7 @@
 /* Reads the object, which must come next. -1: error. */
 int vocab_json_read(struct json_reader *r, struct build *b);
 
-/* Writes the object. all: also the added tokens that are no keys, where nothing else has them. */
+/* Writes the object. all: also the added tokens that are not keys, for files that list them nowhere else. */
 void vocab_json_write(struct json_writer *w, const struct model *m, bool all);
 
 #endif

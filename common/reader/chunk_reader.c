@@ -1,5 +1,5 @@
 /* chunk_reader.c - see chunk_reader.h. */
-/* Out of memory in a macro of uthash is seen by the item that is in no table. */
+/* If a macro of uthash is out of memory, the item is in no table, which is checked. */
 #define HASH_NONFATAL_OOM 1
 #include "reader/chunk_reader.h"
 
@@ -24,7 +24,7 @@ static void run_free(struct chunk_reader *r, struct chunk_run *run)
     free(run);
 }
 
-/* The run of that id; a new one is opened. */
+/* The run with that id; it is opened if it is new. */
 static struct chunk_run *get_run(struct chunk_reader *r, const unsigned char *id, struct str encoded_rules,
                                  struct err *e)
 {
@@ -97,7 +97,7 @@ int chunk_reader_finish(struct chunk_reader *r, struct err *e)
 
 /* ---- Pieces ---- */
 
-/* A piece that is worked on, and what its text is read from. */
+/* The piece that is being read, and where its text comes from. */
 struct open_piece {
     struct chunk_reader *r;
     struct chunk_run *run;
@@ -105,11 +105,11 @@ struct open_piece {
     struct piece piece;
     const char *name;  /* of the source, for messages */
     bool inside;       /* the piece ends inside a document, before a letter */
-    enum overlap came; /* how much of it came before, in this process */
+    enum overlap came; /* how much of it has been read before, in this process */
 };
 
-/* Whether a piece is to be worked on (1): not if all of it came already in this process (0). A piece of which some came
- * gets a batch of its own, which is then for whoever adds up to judge. -1: error. */
+/* Begins a piece: 1; 0 if all of it has been read before in this process, so that it is skipped. A piece of which a
+ * part has been read before gets a batch of its own, so that the ledger can decide about it. -1: error. */
 static int begin_piece(struct open_piece *o, struct err *e)
 {
     struct chunk_reader *r = o->r;
@@ -139,7 +139,7 @@ static int end_piece(struct open_piece *o, struct err *e)
     return apart || full ? flush(r, o->run, e) : 0;
 }
 
-/* The text of a JSON line: a document. */
+/* Passes on the text of a JSON line: a document. */
 static int take_line(void *ctx, const unsigned char *p, size_t n, struct err *e)
 {
     struct open_piece *o = ctx;
@@ -147,7 +147,7 @@ static int take_line(void *ctx, const unsigned char *p, size_t n, struct err *e)
     return o->r->ops->text(o->r->ctx, o->run, p, n, TEXT_DOC, &where, e) < 0 ? -1 : 0;
 }
 
-/* A window of a piece; a window_fn. */
+/* Passes on a window of a piece; a window_fn. */
 static ptrdiff_t take_window(void *ctx, const unsigned char *p, size_t n, uint64_t offset, bool last, struct err *e)
 {
     struct open_piece *o = ctx;
@@ -193,7 +193,7 @@ static int read_chunk(struct chunk_reader *r, const struct record *rec, struct e
     return take_window(&o, c.text.p, c.text.len, c.offset, true, e) < 0 ? -1 : end_piece(&o, e);
 }
 
-/* One piece of a file of a range record. */
+/* Reads one piece of a file in a range record. */
 static int read_range(struct open_piece *o, const struct range_source *f, struct err *e)
 {
     struct chunk_reader *r = o->r;
@@ -210,7 +210,7 @@ static int read_range(struct open_piece *o, const struct range_source *f, struct
                : 0;
 }
 
-/* The pieces of one file of a range record. */
+/* Reads the pieces of one file in a range record. */
 static int read_file(struct chunk_reader *r, struct chunk_run *run, const struct range_file *f, struct cursor *c,
                      struct err *e)
 {
@@ -284,12 +284,12 @@ static int read_record(struct chunk_reader *r, const struct record *rec, struct 
     }
 }
 
-/* A stream that is read to its end, whatever happens: the program that feeds this one would take an early end for a
- * failure of its own. */
+/* A stream, which is always read to its end: the program that writes it would take an early end for an error of its
+ * own. */
 struct stream {
     struct chunk_reader *r;
     bool failed;
-    struct err *e; /* what failed first */
+    struct err *e; /* the first error */
 };
 
 /* A record_take. */
@@ -300,7 +300,7 @@ static int take_record(void *ctx, const struct record *rec, const char *name, st
     (void)name;
     if (!s->failed)
         s->failed = read_record(r, rec, s->e) != 0;
-    else if (rec->type == RECORD_PROMISE) /* without it nobody knows what is missing */
+    else if (rec->type == RECORD_PROMISE) /* passed on also after an error: it tells what is missing */
         r->ops->pass(r->ctx, rec->raw, rec->raw_len, later);
     return 0;
 }
@@ -322,7 +322,7 @@ void chunk_reader_send_failure(const struct chunk_reader *r, int fd, const struc
     failure_send(fd, r->run, r->source, r->offset, e);
 }
 
-/* ---- Text as it is ---- */
+/* ---- Text that is not in records ---- */
 
 struct chunk_run *chunk_reader_own_run(struct chunk_reader *r, struct str encoded_rules, struct str encoded_reading,
                                        struct err *e)

@@ -1,9 +1,9 @@
-/* chunk_reader.h - the text that chunk and range records stand for, for programs that work on it: what bpe-count and
- * bpe-encode have in common. Also text that comes as it is.
+/* chunk_reader.h - the text of chunk and range records, and plain text that is not in records: what bpe-count and
+ * bpe-encode have in common.
  *
- * The reader goes through the records, gets the text of each piece and hands it to the program, a window at a time. It
- * deals with all that is not text: rules, runs, files that have changed, JSON lines (line_reader), pieces that come
- * twice, the batch that is open (chunk_run), and the failure to report.
+ * The reader goes through the records, gets the text of each piece and passes it to the program, a window at a time. It
+ * handles all else: rules, runs, files that have changed, JSON lines (line_reader), pieces that come twice, the open
+ * batch (chunk_run), and reporting failures.
  */
 #ifndef BPE_READER_CHUNK_READER_H
 #define BPE_READER_CHUNK_READER_H
@@ -18,24 +18,24 @@
 #include <stdint.h>
 
 struct piece {
-    uint64_t source, begin, end; /* bytes of a source; end UINT64_MAX: not known yet */
-    uint64_t before;             /* see struct chunk */
-    bool documents;              /* JSON Lines: each text is a document by itself */
+    uint64_t source, begin, end; /* bytes [begin, end) of a source; end UINT64_MAX: not known yet */
+    uint64_t before;             /* as in struct chunk */
+    bool documents;              /* JSON Lines: each text is a document of its own */
 };
 
-/* What a program does. All but close and is_full return -1 on error. */
+/* The functions of a program. All but close and is_full return -1 on error. */
 struct chunk_ops {
-    int (*open)(void *ctx, struct chunk_run *r, struct err *e);                         /* a run is met */
-    void (*close)(struct chunk_run *r);                                                 /* also if open failed */
+    int (*open)(void *ctx, struct chunk_run *r, struct err *e);                         /* a new run */
+    void (*close)(struct chunk_run *r);                                                 /* called also if open failed */
     int (*begin)(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e); /* may be NULL */
-    /* Some text; RECORD_PAD bytes past it may be read. Returns the bytes used: all, unless TEXT_MORE. On errors *where
-     * is their offset in the text (as pretokenize_text). */
+    /* Some text; RECORD_PAD bytes after it may be read. Returns the bytes used: all, unless TEXT_MORE. After an error
+     * *where is its offset in the text (as pretokenize_text). */
     ptrdiff_t (*text)(void *ctx, struct chunk_run *r, const unsigned char *p, size_t n, enum text_end end,
                       size_t *where, struct err *e);
     int (*end)(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e); /* may be NULL */
     bool (*is_full)(void *ctx, const struct chunk_run *r);       /* the batch should end; may be NULL */
     int (*flush)(void *ctx, struct chunk_run *r, struct err *e); /* ends the batch; not called for an empty one */
-    /* Sends on a whole record that came in, as it is: a promise or a failure. */
+    /* Passes on a whole record that was read, unchanged: a promise or a failure. */
     int (*pass)(void *ctx, const void *record, size_t n, struct err *e);
 };
 
@@ -45,32 +45,32 @@ struct chunk_reader {
     void *ctx;
     struct chunk_run *runs; /* hash table by id, owned */
     struct buf window, before;
-    /* Where it is, for failures. */
-    const unsigned char *run; /* NULL: not known; then nobody knows what is lost */
+    /* The reader's position, for failures. */
+    const unsigned char *run; /* NULL: not known; then what is lost is not known either */
     uint64_t source, offset;  /* UINT64_MAX: not known */
-    struct err passed;        /* the first failure that came in; code 0: none */
+    struct err passed;        /* the first failure that was read; code 0: none */
 };
 
-/* program: its name, for messages; all are borrowed. */
+/* program: its name, for messages. All arguments are borrowed. */
 void chunk_reader_init(struct chunk_reader *r, const char *program, const struct chunk_ops *ops, void *ctx);
 void chunk_reader_free(struct chunk_reader *r);
 
-/* Works on all records of a stream, to its end also after an error. failed: something is wrong already (e says what),
- * so that nothing is done but pass promises on. */
+/* Processes all records of a stream, up to its end also after an error. failed: there was an error before (in e), so
+ * that promises are passed on, and nothing else is done. */
 int chunk_reader_stream(struct chunk_reader *r, struct record_reader *in, bool failed, struct err *e);
 
-/* A run that stems from no record, but has these rules and is read in this way; as if met. NULL on error. */
+/* A run that stems from no record, with these rules and this way of reading; then as for a new run. NULL on error. */
 struct chunk_run *chunk_reader_own_run(struct chunk_reader *r, struct str encoded_rules, struct str encoded_reading,
                                        struct err *e);
 
-/* Reads a text from start to end as one piece of that run. `first` are bytes of it that were read already. */
+/* Reads a text from start to end as one piece of that run. `first` are bytes of it that have been read already. */
 int chunk_reader_text(struct chunk_reader *r, struct chunk_run *run, struct input *in, const struct buf *first,
                       uint64_t source, struct err *e);
 
 /* Ends all open batches. */
 int chunk_reader_finish(struct chunk_reader *r, struct err *e);
 
-/* Writes a failure record to a descriptor that says e and where the reader is. */
+/* Writes a failure record to a descriptor, with the error e and the reader's position. */
 void chunk_reader_send_failure(const struct chunk_reader *r, int fd, const struct err *e);
 
 #endif

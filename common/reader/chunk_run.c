@@ -1,5 +1,5 @@
 /* chunk_run.c - see chunk_run.h. */
-/* Out of memory in a macro of uthash is seen by the item that is in no table. */
+/* If a macro of uthash is out of memory, the item is in no table, which is checked. */
 #define HASH_NONFATAL_OOM 1
 #include "reader/chunk_run.h"
 

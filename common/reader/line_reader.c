@@ -68,7 +68,7 @@ static int count_newlines(int fd, uint64_t begin, uint64_t end, uint64_t *n)
     return 0;
 }
 
-/* The number of the line that is read now; 0: not known. */
+/* The number of the current line; 0: not known. */
 static uint64_t line_number(struct line_reader *l)
 {
     uint64_t n;
@@ -99,7 +99,7 @@ static int skip_line(struct line_reader *l, struct bad_lines *bad, struct err *e
     return buf_put_str(&bad->first, text, e);
 }
 
-/* One line, which begins at this offset. */
+/* Reads one line, which begins at this offset. */
 static int read_line(struct line_reader *l, const unsigned char *p, size_t n, uint64_t offset, line_text_fn *text,
                      void *ctx, struct bad_lines *bad, uint64_t *where, struct err *e)
 {

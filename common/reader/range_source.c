@@ -31,9 +31,9 @@ int range_source_check(const struct range_source *f, struct err *e)
     return (uint64_t)st.st_size == f->size && same_time(f, &st) ? 0 : changed(f, &st, e);
 }
 
-/* Whether the bytes of a source that was read by value are those of its file: a regular one, not compressed, unchanged.
- * The size is that of the decompressed text, so that by the size alone a compressed file is hardly ever taken for its
- * text, but that it is plain is looked at, too. */
+/* Whether the bytes of a source that was read by value are those of its file: a regular file, not compressed,
+ * unchanged. The size is that of the decompressed text, so a compressed file would hardly pass for its text; that it
+ * is not compressed is checked as well. */
 static int check_by_value(const struct range_source *f, struct err *e)
 {
     struct stat st;
@@ -94,7 +94,7 @@ int range_source_before(const struct range_source *f, const struct special_set *
         if (got < 0)
             return -1;
         if ((size_t)got < n)
-            return range_source_check(f, e); /* reading the piece will say it */
+            return range_source_check(f, e); /* if it has not changed, reading the piece will report the error */
         *before = special_before(special, space->p, n, n == at, &more);
     }
     return 0;

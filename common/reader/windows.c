@@ -8,8 +8,9 @@
 
 enum { WINDOW = 256 << 10 };
 
-/* Makes room for another window, as much as there is; returns how much may be read. 0: out of memory. What a window
- * could not use makes the space double, so that even a line of 1 GB is looked at a few times only. */
+/* Makes room to read a window: all the free space, at least WINDOW bytes. Returns how much may be read, 0: out of
+ * memory. If the last window could not be used up, the space doubles, so that even a line of 1 GB is scanned a few
+ * times only. */
 static size_t make_room(struct buf *b, struct err *e)
 {
     size_t want = b->cap - b->len < WINDOW + RECORD_PAD ? WINDOW : b->cap - b->len - RECORD_PAD;
@@ -64,7 +65,7 @@ int windows_of_input(struct buf *space, struct input *in, const struct buf *firs
         size_t want = make_room(space, e);
         if (!want)
             return -1;
-        while (want && !last) { /* a pipe gives little at a time */
+        while (want && !last) { /* a pipe returns little at a time */
             ptrdiff_t got = input_read(in, space->p + space->len, want, e);
             if (got < 0)
                 return -1;

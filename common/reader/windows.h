@@ -1,4 +1,4 @@
-/* windows.h - a text that does not fit in memory, read in windows: each begins where the one before was used up. */
+/* windows.h - a text that may not fit in memory, read in windows: each begins where the one before was used up. */
 #ifndef BPE_READER_WINDOWS_H
 #define BPE_READER_WINDOWS_H
 
@@ -10,18 +10,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Uses a window, p[0 .. n), which begins at byte `offset` of the source; RECORD_PAD bytes past it may be read. last:
- * the text ends with it, and n may be 0. Returns the bytes used, all of them if last; what is left comes again, with
+/* Uses a window, p[0 .. n), which begins at byte `offset` of the source; RECORD_PAD bytes after it may be read. last:
+ * the text ends with it, and n may be 0. Returns the bytes used, all of them if last; the rest is passed again, with
  * more after it. -1: error. */
 typedef ptrdiff_t window_fn(void *ctx, const unsigned char *p, size_t n, uint64_t offset, bool last, struct err *e);
 
-/* Gives bytes [begin, end) of an open file to `use`, by pread(2). `space` is where the windows are, kept from call to
- * call. -1 with EX_DATAERR if the file ends before; with EX_IOERR; or what `use` says. */
+/* Passes bytes [begin, end) of an open file to `use`, read with pread(2). `space` holds the windows and is kept from
+ * call to call. -1 with EX_DATAERR if the file is too short; with EX_IOERR; or an error of `use`. */
 int windows_of_file(struct buf *space, int fd, const char *name, uint64_t begin, uint64_t end, window_fn *use,
                     void *ctx, struct err *e);
 
-/* The same for an input, from start to end. `first` are bytes of it that were read already, copied. *len is set to the
- * length of the text. */
+/* The same for an input, from start to end. `first` are bytes of it that have been read already, copied. *len is set to
+ * the length of the text. */
 int windows_of_input(struct buf *space, struct input *in, const struct buf *first, window_fn *use, void *ctx,
                      uint64_t *len, struct err *e);
 

@@ -46,7 +46,7 @@ static int put_words_head(struct batch *b, enum words_kind kind, struct err *e)
     return words_put_head(&b->payload, &here, kind, e);
 }
 
-/* A pretoken too long for one record: its bytes over as many as it takes. */
+/* Writes a pretoken that is too long for one record, as parts in several records. */
 static int put_long(struct batch *b, const struct pretoken *w, struct err *e)
 {
     for (size_t done = 0; done < w->len;) {
@@ -67,7 +67,7 @@ static int put_long(struct batch *b, const struct pretoken *w, struct err *e)
 int batch_pretoken(struct batch *b, const struct pretoken *w, struct err *e)
 {
     size_t need = pretoken_encoded_len(w);
-    b->n_items += w->count; /* what is counted was counted in 64 bits already */
+    b->n_items += w->count; /* cannot overflow: all counts were added up in 64 bits before */
     if (b->payload.len && b->payload.len + need > RECORD_ATOMIC_PAYLOAD && write_record(b, e))
         return -1;
     if (b->payload.len == 0) {
@@ -76,7 +76,7 @@ int batch_pretoken(struct batch *b, const struct pretoken *w, struct err *e)
         if (buf_reserve(&b->payload, RECORD_ATOMIC_PAYLOAD, e) || put_words_head(b, WORDS_WHOLE, e))
             return -1;
     }
-    /* Where a record begins there was room made for all of it. */
+    /* When the record was begun, room was made for all of it. */
     b->payload.len = (size_t)(pretoken_put(b->payload.p + b->payload.len, w) - b->payload.p);
     return 0;
 }

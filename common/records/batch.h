@@ -19,7 +19,7 @@ struct batch {
     struct buf payload, record;
 };
 
-/* Starts a batch of RECORD_WORDS or RECORD_TOKENS with a new random id. run: the one run it stems from; NULL: several.
+/* Starts a batch of RECORD_WORDS or RECORD_TOKENS with a new random id. run: the only run it stems from; NULL: several.
  */
 void batch_begin(struct batch *b, enum record_type kind, int fd, const char *name, const unsigned char *run);
 void batch_free(struct batch *b);
@@ -27,16 +27,16 @@ void batch_free(struct batch *b);
 /* Adds a pretoken with its count. Writes a record whenever one is full. -1 with EX_IOERR. */
 int batch_pretoken(struct batch *b, const struct pretoken *w, struct err *e);
 
-/* Where ids belong; batch_ids moves `first` on. */
+/* Where ids belong; batch_ids advances `first`. */
 struct batch_piece {
     uint64_t model, source, begin, end, first, width; /* as in struct tokens */
 };
 
-/* Writes n ids of a piece, little-endian, and that documents ended after end[0], end[1] ... of them. */
+/* Writes n ids of a piece, little-endian. Documents ended after end[0], end[1] ... of these ids. */
 int batch_ids(struct batch *b, struct batch_piece *p, const unsigned char *ids, size_t n, const size_t *end,
               size_t n_ends, struct err *e);
 
-/* Writes what is left of the words, then the end of the batch (RECORD_COMMIT or RECORD_SUMMARY). `runs` holds what
+/* Writes the words that are left, then the end of the batch (RECORD_COMMIT or RECORD_SUMMARY). `runs` holds what
  * commit_put_run put, for n_runs runs. */
 int batch_end(struct batch *b, enum record_type type, struct str rules, const struct buf *runs, uint64_t n_runs,
               struct err *e);

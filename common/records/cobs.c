@@ -1,8 +1,9 @@
 /* cobs.c - see cobs.h.
  *
- * A stuffed payload is the payload one byte further on, with a code in the place of each newline; only a block of 254
- * bytes moves the rest by one more. So 64 bytes at a time are copied as they are, and then the newlines among them,
- * which a mask shows, become codes. The plain version, a memchr and a memcpy for each line, takes twice as long.
+ * A stuffed payload is the payload shifted by one byte, with a code in the place of each newline; only a block of 254
+ * bytes shifts the rest by one more byte. So 64 bytes at a time are copied unchanged, and then the newlines among them,
+ * which a mask shows, are replaced by codes. The plain version, a memchr and a memcpy for each line, takes twice as
+ * long.
  */
 #include "records/cobs.h"
 
@@ -17,7 +18,7 @@
 
 enum { NEWLINE = '\n', BLOCK = 254, STEP = 64 };
 
-/* Writes the code of a block, which is all between it and `end`. */
+/* Writes the code of a block, whose bytes are those between the code and `end`. */
 static void put_code(unsigned char *code, const unsigned char *end)
 {
     *code = (unsigned char)(end - code) ^ NEWLINE;
@@ -49,7 +50,7 @@ static void put_plain(struct cobs_writer *s, const unsigned char *p, size_t n)
 }
 
 #ifdef __SSE2__
-/* Copies 16 bytes. Bit i of what it gives: p[i] is a newline. */
+/* Copies 16 bytes. Bit i of the result: p[i] is a newline. */
 static uint64_t copy_16(unsigned char *out, const unsigned char *p)
 {
     __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
@@ -64,7 +65,7 @@ static uint64_t copy_step(unsigned char *out, const unsigned char *p)
            copy_16(out + 48, p + 48) << 48;
 }
 
-/* Does all but the last few bytes; gives how many it did. */
+/* Stuffs all but the last few bytes; returns how many it has stuffed. */
 static size_t put_sse2(struct cobs_writer *s, const unsigned char *p, size_t n)
 {
     const unsigned char *begin = p, *end = p + n;

@@ -25,10 +25,10 @@ int commit_put_run(struct buf *out, const struct commit_run *r, struct err *e)
     return rc ? -1 : 0;
 }
 
-/* The ranges of all runs are in one array, which moves as it grows; so runs get their pointers at the end. */
+/* The ranges of all runs are in one array, which may move as it grows; so runs get their pointers at the end. */
 static int get_ranges(struct commit *k, size_t *n, size_t *cap, struct commit_run *r, struct cursor *c, struct err *e)
 {
-    if (r->n_ranges > cursor_left(c)) /* each takes three bytes at least */
+    if (r->n_ranges > cursor_left(c)) /* each takes at least three bytes */
         return payload_damaged(e, "commit");
     if (array_grow(&k->ranges, cap, *n + r->n_ranges, sizeof *k->ranges, "the ranges of a commit", e))
         return -1;
@@ -65,7 +65,7 @@ static int get_runs(struct commit *k, struct cursor *c, struct err *e)
     }
     n = 0;
     for (size_t i = 0; i < k->n_runs; i++) {
-        k->run[i].range = k->run[i].n_ranges ? k->ranges + n : NULL; /* of a sum of complete runs there are none */
+        k->run[i].range = k->run[i].n_ranges ? k->ranges + n : NULL; /* a sum of complete runs has none */
         n += k->run[i].n_ranges;
     }
     return 0;

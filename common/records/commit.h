@@ -1,5 +1,5 @@
-/* commit.h - the end of a batch: what its records are, how many and with which checksum, and which ranges of which runs
- * they cover. The content of commit and summary records (parts.h carries it). */
+/* commit.h - the end of a batch: the type, number and checksum of its records, and which ranges of which runs they
+ * cover. The content of commit and summary records (parts.h carries it). */
 #ifndef BPE_RECORDS_COMMIT_H
 #define BPE_RECORDS_COMMIT_H
 
@@ -17,9 +17,9 @@ struct commit_range {
 struct commit_run {
     const unsigned char *run;
     uint64_t promised_bytes;          /* as in range_head */
-    uint64_t skipped;                 /* bad JSON lines left out */
-    struct str where;                 /* the first of them: "name: line 7"; empty if none */
-    bool whole;                       /* the run is complete; it has no ranges then */
+    uint64_t skipped;                 /* number of bad JSON lines left out */
+    struct str where;                 /* the first of them: "name: line 7"; empty if there is none */
+    bool whole;                       /* the run is complete, and has no ranges */
     uint64_t total;                   /* bytes covered */
     const struct commit_range *range; /* [n_ranges]; borrowed */
     size_t n_ranges;
@@ -29,19 +29,19 @@ struct commit {
     enum record_type kind; /* of the batch's records: RECORD_WORDS or RECORD_TOKENS */
     struct str rules;      /* encoded */
     uint64_t n_records;
-    uint64_t checksum;      /* of all of them: the sum of their checksums, modulo 2^64 */
+    uint64_t checksum;      /* of all records: the sum of their checksums, modulo 2^64 */
     uint64_t n_items;       /* the sum of all counts, or the number of ids */
     struct commit_run *run; /* owned array */
     size_t n_runs;
-    struct commit_range *ranges; /* owned: those of all runs */
+    struct commit_range *ranges; /* owned: the ranges of all runs */
 };
 
-/* Reads the content of a commit or summary, which is borrowed. A damaged field, or an extension that must be known and
- * is not, is EX_DATAERR. commit_free afterwards, also after failure. */
+/* Reads the content of a commit or summary, which is borrowed. -1 with EX_DATAERR: a damaged field, or an unknown
+ * extension that must be known. commit_free afterwards, also after failure. */
 int commit_get(struct commit *k, struct str content, struct err *e);
 void commit_free(struct commit *k); /* a zeroed one is fine */
 
-/* Appends the fields before the runs (n_runs says how many follow; run and ranges are not looked at), and one run. */
+/* Append the fields before the runs (n_runs is used; run and ranges are not), and one run. */
 int commit_put_head(struct buf *out, const struct commit *k, struct err *e);
 int commit_put_run(struct buf *out, const struct commit_run *r, struct err *e);
 

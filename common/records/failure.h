@@ -1,5 +1,5 @@
-/* failure.h - why something could not be done, sent down the line: whoever proves completeness at its end repeats it.
- */
+/* failure.h - a record of why something could not be done, sent downstream: the program at the end that proves
+ * completeness repeats it. */
 #ifndef BPE_RECORDS_FAILURE_H
 #define BPE_RECORDS_FAILURE_H
 
@@ -11,8 +11,8 @@
 #define FAILURE_NOWHERE UINT64_MAX /* a source or an offset that is not known */
 
 struct failure {
-    const unsigned char *run; /* ID_LEN bytes; all zero if it is not known: then nobody knows what is lost */
-    uint64_t source, offset;  /* where; or FAILURE_NOWHERE */
+    const unsigned char *run; /* ID_LEN bytes; all zero if it is not known: then what is lost is not known either */
+    uint64_t source, offset;  /* where it failed; or FAILURE_NOWHERE */
     uint64_t code;            /* exit status */
     struct str msg;
 };
@@ -23,8 +23,8 @@ int failure_put_record(struct buf *out, const struct failure *f, struct err *e);
 /* Reads one; pointers are borrowed from the record. -1 with EX_DATAERR. */
 int failure_get(struct failure *f, const struct record *rec, struct err *e);
 
-/* Writes why this program failed to a descriptor, by one write(2). run may be NULL: not known. Nothing is said if that
- * fails, too: what is above it all is the error itself. */
+/* Writes why this program failed to a descriptor, by one write(2). run may be NULL: not known. An error of this write
+ * is ignored, because the caller reports the original error. */
 void failure_send(int fd, const unsigned char *run, uint64_t source, uint64_t offset, const struct err *why);
 
 #endif

@@ -30,7 +30,7 @@ static struct str get_str(struct cursor *c)
 
 /* ---- Extensions ---- */
 
-/* None is known so far: those that may be skipped are. */
+/* No extension is known so far: those that may be skipped are skipped. */
 int payload_get_extensions(struct cursor *c, const char *what, struct err *e)
 {
     while (!c->bad && cursor_left(c)) {
@@ -61,7 +61,7 @@ static int put_strs(struct buf *out, const struct str *s, size_t n, struct err *
 
 static int get_strs(struct str **s, size_t *n, uint64_t want, struct cursor *c, struct err *e)
 {
-    if (want > cursor_left(c)) /* each takes a byte at least */
+    if (want > cursor_left(c)) /* each takes at least a byte */
         return payload_damaged(e, "rules");
     *s = calloc(want + 1, sizeof **s);
     if (!*s)
@@ -123,7 +123,7 @@ int reading_get(struct reading *r, struct str encoded, struct err *e)
 
 int chunk_put_record(struct buf *out, const struct chunk *c, struct err *e)
 {
-    struct buf head = {0}; /* apart, so that the text is copied once */
+    struct buf head = {0}; /* separate from the text, so that the text is copied only once */
     int rc = buf_put(&head, c->run, ID_LEN, e) || put_str(&head, c->rules, e) || put_str(&head, c->reading, e) ||
              put_varint(&head, c->source, e) || put_str(&head, c->name, e) || put_varint(&head, c->offset, e) ||
              put_varint(&head, c->inside, e) || put_varint(&head, c->before, e) || put_varint(&head, c->line, e) ||

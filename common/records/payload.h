@@ -1,8 +1,8 @@
-/* payload.h - what the records hold: structs to payload bytes and back. man/bpe-records.5 has the same fields in the
+/* payload.h - the contents of records: structs to payload bytes and back. man/bpe-records.5 has the same fields in the
  * same order.
  *
- * A get function checks everything it reads; it gives -1 with EX_DATAERR ("a chunk record with damaged fields") and the
- * caller adds the stream's name. What a get function points to is borrowed from the payload.
+ * A get function checks everything it reads; it returns -1 with EX_DATAERR ("a chunk record with damaged fields") and
+ * the caller adds the stream's name. Pointers that a get function returns are borrowed from the payload.
  */
 #ifndef BPE_RECORDS_PAYLOAD_H
 #define BPE_RECORDS_PAYLOAD_H
@@ -20,21 +20,21 @@
 
 enum { SOURCES_MAX = 1 << 24 }; /* inputs of one run: they are numbered from 0 */
 
-/* Whether an input may have this number. If not it is damage, and a list of inputs would take all memory for it: -1
+/* Whether an input may have this number. A larger one is damage, and would make a list of inputs take all memory: -1
  * with EX_DATAERR. */
 int source_number_check(uint64_t number, struct err *e);
 
 /* "a chunk record with damaged fields", EX_DATAERR. Returns -1. */
 int payload_damaged(struct err *e, const char *what);
 
-/* Reads extensions up to the cursor's end (see below). -1 with EX_DATAERR: one that must be known is not. */
+/* Reads extensions up to the cursor's end (see below). -1 with EX_DATAERR: an unknown one that must be known. */
 int payload_get_extensions(struct cursor *c, const char *what, struct err *e);
 
 /* ---- Rules, and how a source is read (core/rules.h), as strings inside other records ----
  *
- * Both, and the content of a commit, may end with extensions, as many as fill them: string name, varint 1 or 0, string
- * value. 1: a reader that does not know the name must refuse the record; 0: it may pass it over. So new rules need no
- * new version of the format. */
+ * Both, and the content of a commit, may end with any number of extensions, up to the end of the string: string name,
+ * varint 1 or 0, string value. 1: a reader that does not know the name must refuse the record; 0: it may skip the
+ * extension. So new rules need no new version of the format. */
 
 int rules_put(struct buf *out, const struct rules *r, struct err *e);
 int rules_get(struct rules *r, struct str encoded, struct err *e); /* encoded is borrowed; rules_free afterwards */
@@ -51,10 +51,10 @@ struct chunk {
     uint64_t source;          /* number of the input in its run, from 0 */
     struct str name;
     uint64_t offset; /* of the text in the source, in (decompressed) bytes */
-    bool inside;     /* ends inside a document, before a letter */
-    uint64_t before; /* the special token that ends right before it, by its number in the rules from 1; 0: none */
+    bool inside;     /* the text ends inside a document, and a letter follows */
+    uint64_t before; /* the special token that ends right before the text: its number in the rules, from 1; 0: none */
     uint64_t line;   /* JSON Lines: number of its first line, from 1; else 0 */
-    struct str text; /* RECORD_PAD bytes past it may be read, when it was got */
+    struct str text; /* if read from a record, RECORD_PAD bytes after it may be read */
 };
 
 int chunk_put_record(struct buf *out, const struct chunk *c, struct err *e); /* appends the whole record */
@@ -68,14 +68,14 @@ struct range_file {
     struct str reading; /* encoded */
     uint64_t size;
     uint64_t mtime_s, mtime_ns; /* seconds as two's complement */
-    bool by_value;              /* only a list of what is missing: no file to read (bpe-chunk --only) */
+    bool by_value;              /* only says what is missing: there is no file to read (bpe-chunk --only) */
     uint64_t n_pieces;          /* offset, length pairs follow */
 };
 
 struct range_head {
     const unsigned char *run;
     struct str rules;
-    uint64_t promised_bytes; /* bytes the whole run promises, as far as known; 0: unknown */
+    uint64_t promised_bytes; /* bytes promised by the whole run, as far as known; 0: unknown */
     uint64_t n_files;
 };
 
@@ -110,12 +110,12 @@ int promise_get_source(struct promise_source *s, struct cursor *c, struct err *e
 /* ---- The records of a batch: words or tokens. All begin with where they belong ---- */
 
 struct batch_place {
-    const unsigned char *run;   /* the run it stems from; all zero when a sum stems from several */
+    const unsigned char *run;   /* the run it stems from; all zero if a sum stems from several */
     const unsigned char *batch; /* ID_LEN bytes, as run's */
     uint64_t seq;               /* number of the record in its batch, from 0 */
 };
 
-/* Reads that of a record of either type. */
+/* Reads these fields from a record of either type. */
 int batch_place_get(struct batch_place *p, const struct record *rec, struct err *e);
 
 /* ---- Words: pretokens and counts of one batch ---- */
@@ -123,7 +123,7 @@ int batch_place_get(struct batch_place *p, const struct record *rec, struct err 
 enum words_kind {
     WORDS_WHOLE, /* any number of pretokens, as pretoken_put writes them */
     WORDS_FIRST, /* the first bytes of one long pretoken: varint length, varint count, bytes */
-    WORDS_MORE,  /* the next bytes of it: the record with the next number */
+    WORDS_MORE,  /* the next bytes of it, in the record with the next number */
 };
 
 struct words {
@@ -132,7 +132,7 @@ struct words {
     struct str entries;
 };
 
-/* The fields up to the entries. The caller appends these and then calls record_put. */
+/* Appends the fields before the entries. The caller appends the entries and then calls record_put. */
 int words_put_head(struct buf *out, const struct batch_place *in, enum words_kind kind, struct err *e);
 int words_get(struct words *w, const struct record *rec, struct err *e);
 
@@ -140,13 +140,13 @@ int words_get(struct words *w, const struct record *rec, struct err *e);
 
 struct tokens {
     struct batch_place in;
-    uint64_t model;      /* which: model_fingerprint */
-    uint64_t source;     /* the piece: of which source, */
-    uint64_t begin, end; /* and which bytes of it: [begin, end) */
-    uint64_t first;      /* how many ids of the piece come before these */
+    uint64_t model;      /* the model that made the ids: its model_fingerprint */
+    uint64_t source;     /* the source of the piece of text, */
+    uint64_t begin, end; /* and the bytes of it: [begin, end) */
+    uint64_t first;      /* the number of ids of the piece before these */
     uint64_t width;      /* bytes of an id: 2 or 4 */
-    uint64_t n_ends;     /* documents that end here */
-    struct str ends;     /* of each, after how many of these ids, not descending: varints */
+    uint64_t n_ends;     /* number of documents that end here */
+    struct str ends;     /* for each document, the number of these ids before its end, not descending: varints */
     struct str ids;      /* little-endian */
 };
 

@@ -15,13 +15,13 @@ static uint64_t checksum(unsigned char version, unsigned char type, const unsign
     return hash_bytes(stuffed, n, (uint64_t)version << 40 | (uint64_t)type << 32 | n);
 }
 
-/* 0x10 and the value of each lower-case hex digit; 0 for what is none. */
+/* 0x10 plus the value of each lower-case hex digit; 0 for all other characters. */
 static const unsigned char hex_value[256] = {
     ['0'] = 0x10, ['1'] = 0x11, ['2'] = 0x12, ['3'] = 0x13, ['4'] = 0x14, ['5'] = 0x15, ['6'] = 0x16, ['7'] = 0x17,
     ['8'] = 0x18, ['9'] = 0x19, ['a'] = 0x1A, ['b'] = 0x1B, ['c'] = 0x1C, ['d'] = 0x1D, ['e'] = 0x1E, ['f'] = 0x1F,
 };
 
-/* Reads `digits` lower-case hex digits. Returns false if they are none. */
+/* Reads `digits` lower-case hex digits. Returns false if there is another character. */
 static bool get_hex(const unsigned char *p, int digits, uint64_t *v)
 {
     unsigned all = 0x10;
@@ -126,7 +126,7 @@ const char *record_reader_name(const struct record_reader *r)
     return input_name(r->in);
 }
 
-/* Makes data.p[pos .. pos + want) available, or sets ended. COBS_PAD bytes past data.len may always be read. */
+/* Makes data.p[pos .. pos + want) available, or sets ended. COBS_PAD bytes after data.len may always be read. */
 static int fill(struct record_reader *r, size_t want, struct err *e)
 {
     while (r->data.len - r->pos < want && !r->ended) {
@@ -146,8 +146,8 @@ static int fill(struct record_reader *r, size_t want, struct err *e)
     return 0;
 }
 
-/* The same for a whole record, but stops where its newline comes too early: a damaged length must not make us read a
- * gigabyte to find out. */
+/* The same for a whole record, but stops at a newline that comes too early: a damaged length must not make us read a
+ * gigabyte before it is found out. */
 static int fill_record(struct record_reader *r, size_t want, struct err *e)
 {
     for (size_t have = r->data.len - r->pos, seen = 0; have < want && !r->ended;

@@ -31,11 +31,11 @@ enum record_type {
 };
 
 #define RECORD_HEADER 27
-#define RECORD_ATOMIC 4096           /* PIPE_BUF: a record this long or shorter is written whole by one write(2) */
-#define RECORD_MAX ((size_t)1 << 30) /* longest payload, as stuffed */
-#define RECORD_PAD 64                /* readable bytes after a payload that was read */
+#define RECORD_ATOMIC 4096           /* PIPE_BUF: a record of at most this length is written atomically by write(2) */
+#define RECORD_MAX ((size_t)1 << 30) /* longest payload, after stuffing */
+#define RECORD_PAD 64                /* bytes that may be read after a payload */
 
-/* The longest payload that fits a record of RECORD_ATOMIC bytes whatever its bytes are. */
+/* The longest payload that always fits into a record of RECORD_ATOMIC bytes, whatever its bytes are. */
 #define RECORD_ATOMIC_PAYLOAD (RECORD_ATOMIC - RECORD_HEADER - 1 - 1 - (RECORD_ATOMIC / 254 + 1))
 
 /* Appends a whole record with this payload to *out. -1: out of memory, or EX_DATAERR when it is longer than RECORD_MAX.
@@ -54,7 +54,7 @@ struct record {
     unsigned char type;
     const unsigned char *payload; /* unstuffed; RECORD_PAD bytes past it may be read */
     size_t len;
-    const unsigned char *raw; /* the record as it came, header and newline included */
+    const unsigned char *raw; /* the record as it was read, header and newline included */
     size_t raw_len;
     uint64_t checksum;
     uint64_t offset; /* of its first byte in the stream */
@@ -69,41 +69,42 @@ struct record_reader {
     bool ended;
 };
 
-/* Whether p[0 .. n) begins as a record does: with a whole header. */
+/* Whether p[0 .. n) begins with a whole record header. */
 bool record_begins(const unsigned char *p, size_t n);
 
-/* Opens an input ("-": standard input) that may be records or something else: tells which by its first bytes, which are
- * put into *first, appended. NULL on error. */
+/* Opens an input ("-": standard input) that may be records or something else. Its first bytes, which tell which it is,
+ * are appended to *first. NULL on error. */
 struct input *record_input_open(const char *path, bool *is_records, struct buf *first, struct err *e);
 
 /* Starts reading from `path` ("-" for standard input; compressed streams are unpacked). */
 int record_reader_open(struct record_reader *r, const char *path, struct err *e);
-/* The same from an input, taken, of which `first` was read already (copied). -1: out of memory; the input is closed. */
+/* The same for an input (*taken*), whose bytes in `first` were read already (copied). -1: out of memory; the input is
+ * closed. */
 int record_reader_over(struct record_reader *r, struct input *in, const struct buf *first, struct err *e);
 void record_reader_close(struct record_reader *r);
 const char *record_reader_name(const struct record_reader *r);
 
 enum record_next {
     RECORD_ERROR =
-        -1,         /* EX_DATAERR: no record, torn, damaged, of another version (names stream and offset); EX_IOERR */
-    RECORD_END = 0, /* the stream ended between two records */
+        -1, /* EX_DATAERR: no record, cut off, damaged, of another version (names stream and offset); EX_IOERR */
+    RECORD_END = 0, /* the stream ended after a complete record */
     RECORD_ITEM = 1,
 };
 
 enum record_next record_next(struct record_reader *r, struct record *rec, struct err *e);
 
-/* Gives each record of a stream, from where the reader is to its end, to `take`. If that fails, or the stream is
- * damaged, the rest of the stream is read and forgotten, and -1 returned; an EX_DATAERR of take's is placed at the
- * record, unless it has a place. The other: the same for a whole input by its path ("-": standard input). */
+/* Passes each record of a stream, from the reader's position to the end, to `take`. If `take` fails, or the stream is
+ * damaged, the rest of the stream is read and discarded, and -1 returned; an EX_DATAERR of `take` without a place gets
+ * the record's. The other function does the same for a whole input, given by its path ("-": standard input). */
 typedef int record_take(void *ctx, const struct record *rec, const char *stream, struct err *e);
 int record_each(struct record_reader *r, record_take *take, void *ctx, struct err *e);
 int record_each_of(const char *path, record_take *take, void *ctx, struct err *e);
 
-/* Writes whole records, one write(2) each; name is the output's, for messages. -1 with EX_IOERR. */
+/* Writes whole records, by one write(2) each; name is the output's, for messages. -1 with EX_IOERR. */
 int record_write(int fd, const char *name, const struct buf *records, struct err *e);
 
-/* Reads and forgets the rest of the stream, whatever it is: a program that stops early would break the fan-out above
- * it. */
+/* Reads and discards the rest of the stream, whatever it is: if a program stopped early, the program that distributes
+ * work to it would fail. */
 void record_drain(struct record_reader *r);
 
 #endif

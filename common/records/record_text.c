@@ -12,7 +12,7 @@
 
 /* ---- Text ---- */
 
-/* Valid UTF-8 as it is; control characters, backslashes and other bytes escaped. */
+/* Valid UTF-8 unchanged; control characters, backslashes and invalid bytes escaped. */
 static int put_escaped(struct buf *out, const unsigned char *p, size_t n, struct err *e)
 {
     bool cut;
@@ -130,7 +130,7 @@ static int put_range(struct buf *out, const struct record *rec, struct err *e)
     return 0;
 }
 
-/* A part of a pretoken that is too long for one record. The parts that follow each other make one line. */
+/* A part of a pretoken that is too long for one record. Consecutive parts make one line. */
 static int put_long(struct record_text *v, struct buf *out, const struct words *w, struct err *e)
 {
     struct cursor c = cursor_over(w->entries.p, w->entries.len);
@@ -229,7 +229,7 @@ static int put_commit(struct buf *out, const struct commit *k, struct err *e)
     return 0;
 }
 
-/* The content of a commit or summary; if it comes in several parts, only that it is one of them. */
+/* The content of a commit or summary; if it has several parts, only that this is one of them. */
 static int put_end(struct buf *out, const struct record *rec, struct err *e)
 {
     struct part part;

@@ -1,5 +1,5 @@
-/* record_text.h - records as text for people: counts as lines `count TAB pretoken`, every other record as a line that
- * begins with `#`, and what it holds (man/bpe-view.1). */
+/* record_text.h - records as text for people: counts as lines `count TAB pretoken`; every other record as a line that
+ * begins with `#`, followed by its contents (man/bpe-view.1). */
 #ifndef BPE_RECORDS_RECORD_TEXT_H
 #define BPE_RECORDS_RECORD_TEXT_H
 
@@ -8,10 +8,10 @@
 
 #include <stdint.h>
 
-/* What is kept from record to record: of a long pretoken, whose parts make one line. Zeroed: the start of a stream. */
+/* State kept between records: a long pretoken, whose parts make one line. Zeroed: the start of a stream. */
 struct record_text {
-    uint64_t long_left; /* bytes of it that are still to come, */
-    uint64_t long_seq;  /* in the record of this number */
+    uint64_t long_left; /* bytes of it still to come, */
+    uint64_t long_seq;  /* next in the record of this number */
     unsigned char long_batch[ID_LEN];
 };
 

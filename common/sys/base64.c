@@ -6,7 +6,7 @@
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Three bytes to four digits. */
+/* Encodes three bytes as four digits. */
 static void put_group(unsigned char *to, unsigned a, unsigned b, unsigned c)
 {
     uint32_t v = a << 16 | b << 8 | c;
@@ -36,7 +36,7 @@ int base64_put(struct buf *out, const unsigned char *p, size_t n, struct err *e)
     return 0;
 }
 
-/* Digits by character; 64 for others. */
+/* The value of each digit, by its character; 64 for a character that is not a digit. */
 static const unsigned char *values(void)
 {
     static unsigned char value[256];

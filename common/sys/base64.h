@@ -10,8 +10,8 @@
 /* Appends n bytes in base64. -1: out of memory. */
 int base64_put(struct buf *out, const unsigned char *p, size_t n, struct err *e);
 
-/* Writes what n characters mean to `to` (3 bytes for 4 characters). The length; SIZE_MAX: not base64, with its padding,
- * or with bits set that mean nothing. */
+/* Decodes n characters to `to` (3 bytes for 4 characters). Returns the length, or SIZE_MAX if they are not base64, have
+ * wrong padding, or have bits set that must be 0. */
 size_t base64_get(unsigned char *to, const unsigned char *p, size_t n);
 
 #endif

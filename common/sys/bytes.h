@@ -67,7 +67,7 @@ static inline uint64_t get_varint(struct cursor *c)
     return 0;
 }
 
-/* A flag or a small choice: anything above max is bad, and 0 then. */
+/* A flag or a small number: a value above max is an error, and 0 is returned. */
 static inline unsigned get_choice(struct cursor *c, uint64_t max)
 {
     uint64_t v = get_varint(c);
@@ -78,7 +78,7 @@ static inline unsigned get_choice(struct cursor *c, uint64_t max)
     return (unsigned)v;
 }
 
-/* n bytes where they lie (borrowed); NULL and bad when fewer are left. */
+/* The next n bytes, borrowed; NULL, and an error, if fewer are left. */
 static inline const unsigned char *get_bytes(struct cursor *c, uint64_t n)
 {
     const unsigned char *p = c->p;
@@ -91,7 +91,7 @@ static inline const unsigned char *get_bytes(struct cursor *c, uint64_t n)
     return p;
 }
 
-/* A string: varint length, bytes (borrowed). Empty when bad. */
+/* A string: its length as a varint, then its bytes (borrowed). Empty after an error. */
 static inline const unsigned char *get_string(struct cursor *c, size_t *len)
 {
     uint64_t n = get_varint(c);
@@ -100,7 +100,7 @@ static inline const unsigned char *get_string(struct cursor *c, size_t *len)
     return p ? p : (const unsigned char *)"";
 }
 
-/* An integer of 2 or 4 bytes, the least first. */
+/* An integer of 2 or 4 bytes, least significant byte first. */
 static inline uint32_t load_le(const unsigned char *p, unsigned width)
 {
     uint32_t v = p[0] | (uint32_t)p[1] << 8;
@@ -116,7 +116,7 @@ static inline uint64_t get_u64le(struct cursor *c)
     return v;
 }
 
-/* The same, to a growing buffer. 0, or -1 when memory is short. */
+/* Appends a varint to a growing buffer. 0, or -1 when memory is short. */
 static inline int put_varint(struct buf *b, uint64_t v, struct err *e)
 {
     if (buf_reserve(b, VARINT_MAX, e))

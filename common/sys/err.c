@@ -17,12 +17,12 @@ static void put_clean(char *to, size_t *n, size_t size, const char *s)
     to[*n] = '\0';
 }
 
-/* Sets all but the place, of which there is none. Returns the length of the message. */
+/* Sets all fields; the place is set to "unknown". Returns the length of the message. */
 static size_t set(struct err *e, int code, const char *fmt, va_list ap)
 {
     char raw[sizeof e->msg];
     size_t n = 0;
-    vsnprintf(raw, sizeof raw, fmt, ap); /* before *e changes: it may be among the arguments */
+    vsnprintf(raw, sizeof raw, fmt, ap); /* before *e changes: its old message may be among the arguments */
     e->code = code;
     e->input[0] = '\0';
     e->offset = ERR_NO_OFFSET;

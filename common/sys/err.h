@@ -18,9 +18,9 @@
 
 struct err {
     int code;        /* exit status, 0 as long as nothing failed */
-    char input[512]; /* what it is about, as messages name it (cut to fit); empty: not known yet, or nothing */
-    uint64_t offset; /* the byte of it, from 0; or ERR_NO_OFFSET */
-    uint64_t line;   /* or its line, from 1; 0: not known */
+    char input[512]; /* the input, as messages name it (cut to fit); empty: not known yet, or none is involved */
+    uint64_t offset; /* the offset of the byte in it, from 0; or ERR_NO_OFFSET */
+    uint64_t line;   /* or the number of the line, from 1; 0: not known */
     char msg[2000];  /* one line, no newline: what was found, what to do */
 };
 
@@ -28,22 +28,22 @@ struct err {
  * one line). Always returns -1, so that `return err_set(e, ...)` reads well. */
 int err_set(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* The same with its place: offset may be ERR_NO_OFFSET. */
+/* Like err_set, with the place; offset may be ERR_NO_OFFSET. */
 int err_at(struct err *e, int code, const char *input, uint64_t offset, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* As err_set, followed by `: strerror(errnum)`. */
+/* Like err_set, followed by `: strerror(errnum)`. */
 int err_sys(struct err *e, int code, int errnum, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* Out of memory while doing `what` ("cannot get N bytes for the count table"). Returns -1. */
 int err_mem(struct err *e, const char *what, unsigned long long bytes);
 
-/* Says where an error is, unless that is known already: the first to say it, who is nearest, is right. offset may be
- * ERR_NO_OFFSET. Return -1. */
+/* Sets the place of an error unless it has one: the function nearest to the error knows the place best, and sets it
+ * first. offset may be ERR_NO_OFFSET. Returns -1. */
 int err_place(struct err *e, const char *input, uint64_t offset);
 int err_place_line(struct err *e, const char *input, uint64_t line);
 
-/* The whole message, with its place in front: "a.txt: byte 7: ...". Returns to. */
+/* Writes the whole message, beginning with its place: "a.txt: byte 7: ...". Returns `to`. */
 enum { ERR_TEXT = 2600 };
 const char *err_text(const struct err *e, char to[ERR_TEXT]);
 

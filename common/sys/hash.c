@@ -17,7 +17,7 @@ void random_bytes(void *p, size_t n)
     unsigned char *b = p;
     while (n) {
         size_t part = n < 256 ? n : 256;
-        /* Up to 256 bytes getrandom never returns less and fails only where the kernel lacks it. */
+        /* For up to 256 bytes getrandom never returns fewer, and fails only if the kernel does not have it. */
         if (getrandom(b, part, 0) != (ssize_t)part)
             abort();
         b += part;

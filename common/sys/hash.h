@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* XXH3 64 bits of n bytes, with a seed. The same on every machine: record checksums depend on it. */
+/* XXH3, 64 bits, of n bytes with a seed. The same on every machine: the checksums of records depend on it. */
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);
 
-/* A seed nobody outside can guess, drawn once a process: hash tables use it so that no input can be made to collide. */
+/* A random seed, drawn once per process. Hash tables use it so that nobody can make an input whose keys collide. */
 uint64_t hash_secret(void);
 
 /* Fills p with n random bytes (ids of runs and batches). */

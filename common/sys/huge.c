@@ -10,7 +10,7 @@
 
 enum {
     HUGE_PAGE = 2 << 20,
-    WHOLE = 8 * HUGE_PAGE, /* above this, the last huge page is whole */
+    WHOLE = 8 * HUGE_PAGE, /* above this size the last huge page is mapped whole */
 };
 
 #ifdef MADV_HUGEPAGE
@@ -19,15 +19,15 @@ static bool is_mapped(size_t n)
     return n >= HUGE_PAGE && n <= SIZE_MAX / 4;
 }
 
-/* What is mapped for n bytes. What is left over of a last huge page is on small ones, for a page costs the time to
- * clear it, unless that is little of all. */
+/* The number of bytes mapped for n bytes. The rest after the last full huge page is mapped in small pages, because a
+ * huge page takes time to clear; for large arrays that time does not matter, and the size is rounded up. */
 static size_t mapped_size(size_t n)
 {
     size_t page = n > WHOLE ? HUGE_PAGE : (size_t)sysconf(_SC_PAGESIZE);
     return (n + page - 1) & ~(page - 1);
 }
 
-/* Zeroed pages, aligned by asking for one more and giving the ends back. */
+/* Maps zeroed pages, aligned to a huge page: maps one huge page more than needed and unmaps both ends. */
 static unsigned char *map(size_t n)
 {
     size_t size = mapped_size(n);
@@ -40,7 +40,7 @@ static unsigned char *map(size_t n)
         munmap(p, before);
     if (before < HUGE_PAGE)
         munmap(p + before + size, HUGE_PAGE - before);
-    /* Advice: without it all is the same, but slower. */
+    /* Only advice: if it fails, the memory is the same, but slower. */
     madvise(p + before, size & ~((size_t)HUGE_PAGE - 1), MADV_HUGEPAGE);
     return p + before;
 }
@@ -75,8 +75,8 @@ void *huge_double(void *p, size_t n)
         return NULL;
 #ifdef MADV_HUGEPAGE
     if (is_mapped(n) && mapped_size(n) % HUGE_PAGE == 0) {
-        /* It grows as it moves, so that it stays one mapping: before Linux 6.17 several are not moved at once, and what
-         * was where they should go is gone all the same. */
+        /* It grows in the same call that moves it, so that it stays one mapping: before Linux 6.17 mremap fails for
+         * several mappings at once, and has by then unmapped what was at the new address. */
         if (mremap(p, mapped_size(n), mapped_size(2 * n), MREMAP_MAYMOVE | MREMAP_FIXED, new) != MAP_FAILED)
             return new;
         huge_free(new, 2 * n);

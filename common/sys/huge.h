@@ -8,8 +8,8 @@
 void *huge_zeroed(size_t n);
 void huge_free(void *p, size_t n); /* p may be NULL */
 
-/* Makes n bytes of huge_zeroed twice as many: the first half is what was there, the second is zero. Large ones,
- * and powers of two, keep their pages. Returns where they are now, or NULL when memory is short (p is unchanged). */
+/* Doubles an array of n bytes from huge_zeroed: the first half keeps its contents, the second half is zero. Large sizes
+ * and powers of two are moved without copying. Returns the new address, or NULL if memory is short (p is unchanged). */
 void *huge_double(void *p, size_t n);
 
 #endif

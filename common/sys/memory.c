@@ -27,8 +27,8 @@ static uint64_t read_number(const char *path)
     return end == text || errno ? UINT64_MAX : n;
 }
 
-/* The smallest limit of a group and of all above it, which limit it too. In a container the path may be the host's,
- * which is not there, while the topmost directory is the container's own group: what is missing is passed over. */
+/* The smallest limit of a group and of all groups above it, which limit it too. In a container the path may be the
+ * host's: that directory is missing, and the topmost one is the container's own group. Missing ones are skipped. */
 static uint64_t limit_along(const char *mount, char *group, const char *const *files)
 {
     uint64_t least = UINT64_MAX;
@@ -45,7 +45,7 @@ static uint64_t limit_along(const char *mount, char *group, const char *const *f
     }
 }
 
-/* Whether a word is in a list with commas between. */
+/* Whether a word is in a comma-separated list. */
 static int lists(const char *list, const char *word)
 {
     size_t n = strlen(word);
@@ -86,7 +86,7 @@ uint64_t memory_cgroup_limit(const char *root)
     return least;
 }
 
-/* The limits of the process. */
+/* The resource limits of the process. */
 static uint64_t process_limit(void)
 {
     struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY}, data = all;

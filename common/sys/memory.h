@@ -4,13 +4,13 @@
 
 #include <stdint.h>
 
-/* Bytes of memory that this process can hope for: the smallest of the machine's memory, the limits of the process
- * (RLIMIT_AS, RLIMIT_DATA) and those of its control group and the groups above it (Linux; versions 1 and 2). It is
- * what there is in all, not what is free. Never fails: what cannot be found out does not limit. */
+/* An upper bound on the bytes of memory this process may use: the smallest of the machine's memory, the limits of the
+ * process (RLIMIT_AS, RLIMIT_DATA) and those of its control group and the groups above it (Linux; versions 1 and 2). It
+ * is the total, not what is free. Never fails: a limit that cannot be read is ignored. */
 uint64_t memory_limit(void);
 
-/* The limit of the control groups alone, UINT64_MAX if there is none. root: a directory in front of /proc and /sys, ""
- * but in tests. */
+/* The limit of the control groups alone, UINT64_MAX if there is none. root: a directory put before /proc and /sys, for
+ * tests; otherwise "". */
 uint64_t memory_cgroup_limit(const char *root);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Digits, then at most one of the letters in `units` (either case), each worth `step` times the one before. */
+/* Digits, then at most one of the letters in `units` (either case), each worth `step` times the letter before it. */
 static int parse(const char *s, uint64_t *v, const char *units, uint64_t step, const char *option, struct err *e)
 {
     const char *p = s;

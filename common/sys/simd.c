@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const char *const names[] = {"none", "neon", "sse2", "avx2", "avx512"};
-static enum simd chosen = SIMD_N; /* not yet */
+static enum simd chosen = SIMD_N; /* SIMD_N: not chosen yet */
 
 bool simd_has(enum simd level)
 {

@@ -1,14 +1,14 @@
 /* slots.h - the hash table below every index: numbers, found by 32 bits of hash.
  *
- * What a number stands for, and whether it is the one that is looked for, is for the caller to know, who compares:
+ * The caller knows what a number stands for, and does the comparing:
  *
  *     struct slot *s = slots_first(&t, hash);
  *     while (s->n1 && !(s->hash == hash && is_it(s->n1 - 1)))
  *         s = slots_next(&t, s);
- *     if (!s->n1) it is not there, and s is where it belongs
+ *     if (!s->n1) it is not in the table, and s is the slot to put it in
  *
- * Open addressing; at most half of the slots are in use. The hash should be keyed (hash_secret) wherever what is put in
- * comes from outside.
+ * Open addressing; at most half of the slots are in use. The hash should be keyed (hash_secret) if the keys come from
+ * outside, so that nobody can make them collide.
  */
 #ifndef BPE_SYS_SLOTS_H
 #define BPE_SYS_SLOTS_H
@@ -25,7 +25,7 @@ struct slot {
 
 struct slots {
     struct slot *slot; /* owned */
-    size_t n;          /* how many: a power of two, or 0 in a zeroed table, which must grow before it is used */
+    size_t n;          /* number of slots: a power of two, or 0 in a zeroed table, which must grow before it is used */
 };
 
 /* Makes room for n numbers (fewer than 2^31). -1: out of memory, the table is unchanged; `what` names it. */

@@ -1,4 +1,4 @@
-/* str.h - some bytes, somewhere. */
+/* str.h - a string: a pointer to bytes, and their number. */
 #ifndef BPE_SYS_STR_H
 #define BPE_SYS_STR_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-struct str { /* not terminated; borrowed where nothing else is said */
+struct str { /* not terminated by NUL; borrowed unless said otherwise */
     const unsigned char *p;
     size_t len;
 };

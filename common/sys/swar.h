@@ -1,5 +1,5 @@
-/* swar.h - eight bytes at a time in a 64-bit word. All results are exact: the high bit of each byte that fits, no
- * other. */
+/* swar.h - eight bytes at a time in a 64-bit word. All results are exact: the high bit of each matching byte is set,
+ * and no other bit. */
 #ifndef BPE_SYS_SWAR_H
 #define BPE_SYS_SWAR_H
 
@@ -27,13 +27,13 @@ static inline uint64_t swar_equal(uint64_t x, unsigned char c)
     return swar_zero(x ^ (SWAR_ONES * c));
 }
 
-/* c < 0x80 */
+/* The bytes <= c; c < 0x80. */
 static inline uint64_t swar_less_or_equal(uint64_t x, unsigned char c)
 {
     return ~(((x & ~SWAR_HIGH) + SWAR_ONES * (uint64_t)(0x7F - c)) | x) & SWAR_HIGH;
 }
 
-/* The place in memory, 0 .. 7, of the first byte marked in a result that is not 0. */
+/* The position in memory, 0 .. 7, of the first byte marked in a result that is not 0. */
 static inline size_t swar_first(uint64_t marks)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

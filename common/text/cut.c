@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { NEAR = 4096 }; /* searched at a time for the last of each byte */
+enum { NEAR = 4096 }; /* bytes searched at a time for the last occurrence of each byte */
 
 void cutter_init(struct cutter *c, bool lines, bool inside, const struct special_set *special)
 {
@@ -24,7 +24,7 @@ bool cut_is_local(const struct cutter *c)
     return c->lines || c->special->local;
 }
 
-/* Whether p + at is between 0x0A and a letter, with no special token beginning there. */
+/* Whether p + at is between 0x0A and a letter, and no special token begins there. */
 static bool inside_at(const struct cutter *c, const unsigned char *p, size_t n, size_t at, bool final)
 {
     bool more;
@@ -40,7 +40,7 @@ static bool local_at(const struct cutter *c, const unsigned char *p, size_t n, s
     if (c->inside && inside_at(c, p, n, at, final))
         return true;
     size_t len = special_ending(c->special, p, at);
-    /* "<a>" ends here, but it is no match where "<a>b" begins at the same place. */
+    /* "<a>" ends here, but is not a match where "<a>b" begins at the same place. */
     bool more;
     return len && special_at(c->special, p + at - len, n - at + len, &more) == len && (final || !more);
 }
@@ -52,7 +52,7 @@ static size_t last_by_scanning(const struct cutter *c, const unsigned char *p, s
     size_t best = 0, from = 0, pos, len;
     for (;;) {
         enum special_hit hit = special_next(c->special, p, n, from, final, &pos, &len);
-        size_t end = hit == SPECIAL_NONE ? n : pos; /* the text up to here is in no special token */
+        size_t end = hit == SPECIAL_NONE ? n : pos; /* the text before this is in no special token */
         size_t low = from > lo ? from : lo;
         for (size_t at = end < hi ? end : hi; c->inside && at > low && at > best; at--) {
             if (at < n && inside_at(c, p, n, at, final))
@@ -68,8 +68,8 @@ static size_t last_by_scanning(const struct cutter *c, const unsigned char *p, s
     }
 }
 
-/* The last place to cut in p(lo .. hi], for a local cutter: of the bytes that may stand before a cut, the last of each
- * is at hand. */
+/* The last place to cut in p(lo .. hi], for a local cutter: searches for the last occurrence of each byte that may
+ * stand before a cut. */
 static size_t last_near(const struct cutter *c, const unsigned char *p, size_t n, size_t lo, size_t hi, bool final)
 {
     const unsigned char *prev[256];
@@ -107,7 +107,7 @@ size_t cut_last(const struct cutter *c, const unsigned char *p, size_t n, size_t
 
 size_t cut_first(const struct cutter *c, const unsigned char *p, size_t n, size_t from, bool final)
 {
-    const unsigned char *next[256], *end = p + (n ? n - 1 : 0); /* a cut at n is none */
+    const unsigned char *next[256], *end = p + (n ? n - 1 : 0); /* n itself is not a cut */
     for (size_t i = 0; i < c->n_ends; i++)
         next[i] = from < n ? memchr(p + from - 1, c->end[i], n - from) : NULL;
     for (;;) {

@@ -1,8 +1,8 @@
-/* cut.h - where a source may be cut into pieces that are counted apart, with the result of the whole.
+/* cut.h - where a source may be cut into pieces so that counting them separately gives the same result.
  *
  *   - right after a special token, and (JSON Lines) after a newline: a document ends there;
- *   - inside a document, if the pattern allows it (scan.h): between 0x0A and a letter, no special token beginning
- * there. The left piece is then scanned as followed by a letter (TEXT_LETTER). scan_*.c prove it for each pattern.
+ *   - inside a document, if the pattern allows it (scan.h): between 0x0A and a letter, where no special token begins.
+ *     The left piece is then scanned as followed by a letter (TEXT_LETTER). scan_*.c prove it for each pattern.
  */
 #ifndef BPE_TEXT_CUT_H
 #define BPE_TEXT_CUT_H
@@ -22,17 +22,17 @@ struct cutter {
 
 void cutter_init(struct cutter *c, bool lines, bool inside, const struct special_set *special);
 
-/* Whether cuts can be told from the text around them. If not, only cut_last may be used, on text that begins with a
- * piece. */
+/* Whether a cut can be recognized from the text around it. If not, only cut_last may be used, on text that begins with
+ * a piece. */
 bool cut_is_local(const struct cutter *c);
 
-/* The last place to cut in p(lo .. hi], 0 if there is none. p[0] is the first byte of a piece; p[0 .. n) the text known
- * so far (hi <= n); final: the source ends at p[n). The end of the source is not a cut. */
+/* The last place to cut in p(lo .. hi], 0 if there is none. p[0] is the first byte of a piece; p[0 .. n) is the text
+ * known so far (hi <= n); final: the source ends at p[n). The end of the source is not a cut. */
 size_t cut_last(const struct cutter *c, const unsigned char *p, size_t n, size_t lo, size_t hi, bool final);
 
 /* The first place to cut in p[from .. n), from > 0, 0 if there is none. Local cutters only. p[0 .. from) should have
- * special->max_len + 1 bytes, or reach to the source's start: tokens that begin before it are not seen.
- * Whether one may be cut at up to n - (special->max_len + 4) no text beyond p[n) can change. */
+ * special->max_len + 1 bytes, or begin at the source's start: tokens that begin before p are not seen.
+ * Text after p[n) cannot change whether places up to n - (special->max_len + 4) are cuts. */
 size_t cut_first(const struct cutter *c, const unsigned char *p, size_t n, size_t from, bool final);
 
 #endif

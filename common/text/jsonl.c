@@ -1,7 +1,7 @@
 /* jsonl.c - see jsonl.h.
  *
- * A line is read once, from left to right, and nothing is made of it: values that are not at the field are skipped. The
- * string at the field is kept as it is written until the line has ended, as another may follow that counts instead.
+ * A line is read once, from left to right, without building a tree: values that are not at the field are skipped. The
+ * string at the field is kept as written until the line has ended, because a later one with the same key replaces it.
  */
 #include "text/jsonl.h"
 
@@ -68,8 +68,8 @@ static bool is_key(const unsigned char *p, const unsigned char *end)
     return p < end;
 }
 
-/* Copies the line to j->line without its invalid UTF-8, except where that is in a string that is no key: of the text it
- * must be seen where it was. */
+/* Copies the line to j->line without its invalid UTF-8, except in strings that are not keys: in the text, invalid bytes
+ * must stay visible where they were. */
 static int leave_out(struct jsonl *j, struct str line, struct err *e)
 {
     const unsigned char *p = line.p, *end = p + line.len;
@@ -92,7 +92,7 @@ static int leave_out(struct jsonl *j, struct str line, struct err *e)
     return buf_reserve(&j->line, JSON_READ_PAD, e);
 }
 
-/* Each invalid stretch in the text becomes one byte 0xFF. */
+/* Replaces each invalid stretch in the text by one byte 0xFF. */
 static void mark_invalid(struct buf *text)
 {
     size_t to = 0, from = 0;
@@ -112,26 +112,26 @@ static void mark_invalid(struct buf *text)
 
 /* ---- The field ---- */
 
-/* The name in the field that begins at `at`: up to a dot, or the end. */
+/* The name that begins at `at` in the field: up to a dot, or the end. */
 static struct str name_at(struct str field, size_t at)
 {
     const unsigned char *p = field.p + at, *dot = memchr(p, '.', field.len - at);
     return (struct str){p, dot ? (size_t)(dot - p) : field.len - at};
 }
 
-/* Where the name before the one at `at` > 0 begins. */
+/* The start of the name before the one at `at` > 0. */
 static size_t name_before(struct str field, size_t at)
 {
     const unsigned char *dot = memrchr(field.p, '.', at - 1);
     return dot ? (size_t)(dot - field.p) + 1 : 0;
 }
 
-/* Reads all of the line. *written is the string at the field, as it is written; its p is NULL if there is none. -1: no
- * JSON, or out of memory. */
+/* Reads the whole line. *written is the string at the field, as written; its p is NULL if there is none. -1: not JSON,
+ * or out of memory. */
 static int find(struct jsonl *j, struct str *written)
 {
     struct json_reader *r = &j->reader;
-    size_t at = 0; /* in the field: the name that is looked for in the object where we are */
+    size_t at = 0; /* in the field: the name looked for in the current object */
     struct str key;
     int c = json_read_peek(r);
     *written = (struct str){NULL, 0};
@@ -141,13 +141,13 @@ static int find(struct jsonl *j, struct str *written)
         int more = json_read_key(r, &key);
         if (more < 0)
             return -1;
-        if (!more) { /* back to the object around it */
+        if (!more) { /* back to the enclosing object */
             at = r->depth ? name_before(j->field, at) : 0;
             continue;
         }
         struct str name = name_at(j->field, at);
         bool last = at + name.len == j->field.len, same = str_equal(key, name) && is_utf8(key);
-        if (same) /* what had this name before does not count, nor what was in it */
+        if (same) /* an earlier member of this name, with all that was in it, does not count */
             *written = (struct str){NULL, 0};
         c = same ? json_read_peek(r) : 0;
         if (c == '"' && last) {
@@ -164,7 +164,7 @@ static int find(struct jsonl *j, struct str *written)
     return json_read_end(r);
 }
 
-/* The string in j->text, without escapes and invalid UTF-8. -1: out of memory. */
+/* Puts the string into j->text, without escapes and invalid UTF-8. -1: out of memory. */
 static int copy_text(struct jsonl *j, struct str written, bool valid, struct err *e)
 {
     j->text.len = 0;
@@ -175,7 +175,8 @@ static int copy_text(struct jsonl *j, struct str written, bool valid, struct err
     return 0;
 }
 
-/* The reader's error as one of the line, of which it saw what comes after `mark` bytes; !whole: and not all of that. */
+/* Turns the reader's error into one about the line. The reader saw the line after `mark` bytes; !whole: and not all of
+ * it. */
 static enum jsonl_line no_json(struct err *e, size_t mark, bool whole)
 {
     if (e->code != EX_DATAERR)

@@ -3,7 +3,7 @@
 
 #include "unicode/utf8.h"
 
-enum { BATCH = 4096 }; /* pretokens between scanner and sink; with 512, each drives the other out of caches: 3 % */
+enum { BATCH = 4096 }; /* pretokens passed at a time; with 512, scanner and sink evict each other from caches: 3 % */
 
 /* The scanner for the pattern, by its name or by regexes. */
 static int open_scanner(struct pretokenizer *w, const struct rules *r, struct err *e)
@@ -35,12 +35,12 @@ void pretokenizer_close(struct pretokenizer *w)
     *w = (struct pretokenizer){0};
 }
 
-/* The pretokens of valid text that no further text can change; returns the bytes they take. */
+/* Passes on the pretokens of valid text that no further text can change; returns the bytes they take. */
 static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *p, size_t n, enum text_end end,
                                    size_t *where, struct err *e)
 {
     uint32_t ends[BATCH];
-    size_t base = 0; /* windows of what 32-bit offsets can reach */
+    size_t base = 0; /* 32-bit offsets limit the length of a scan, so long text is scanned in windows from here */
     while (base < n) {
         size_t len = n - base, pos = 0;
         enum text_end how = end;
@@ -74,8 +74,8 @@ static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *
     return (ptrdiff_t)base;
 }
 
-/* The same for text that is not valid, by the policy. Where the document goes on, offsets in the cleaned text are
- * traced back. */
+/* The same for text with invalid bytes, which are skipped or replaced. If the document continues, offsets in the
+ * cleaned text are traced back to the original. */
 static ptrdiff_t pretokenize_cleaned(struct pretokenizer *w, const unsigned char *p, size_t n, enum text_end end,
                                      size_t *where, struct err *e)
 {
@@ -92,7 +92,7 @@ static ptrdiff_t pretokenize_cleaned(struct pretokenizer *w, const unsigned char
     return utf8_clean(&w->clean, p, n, replace, (size_t)used, e);
 }
 
-/* The same for text that is not valid, each invalid byte a pretoken. */
+/* The same for text with invalid bytes, each of which becomes a pretoken. */
 static ptrdiff_t pretokenize_bytes(struct pretokenizer *w, const unsigned char *p, size_t n, enum text_end end,
                                    size_t *where, struct err *e)
 {
@@ -133,7 +133,7 @@ static ptrdiff_t pretokenize_stretch(struct pretokenizer *w, const unsigned char
         *where = valid;
         return err_set(e, EX_DATAERR, "invalid UTF-8 (0x%02X); see --invalid", p[valid]);
     }
-    if (end == TEXT_MORE) { /* leave a character that is not all here to the next window */
+    if (end == TEXT_MORE) { /* leave an incomplete character to the next window */
         size_t tail = n;
         while (tail > 0 && n - tail < 3 && (p[tail - 1] & 0xC0) == 0x80)
             tail--;

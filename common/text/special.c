@@ -13,7 +13,7 @@ static int by_first_then_longest(const void *x, const void *y)
     return (a->len < b->len) - (a->len > b->len);
 }
 
-/* Whether matches can be told without looking back: see special_set.local. */
+/* Whether matches can be recognized without the text before them: see special_set.local. */
 static bool is_local(const struct special_set *s)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -85,8 +85,8 @@ size_t special_at(const struct special_set *s, const unsigned char *p, size_t n,
     return 0;
 }
 
-/* The first place in p[from .. n) where a and b stand side by side, or a at the end; n if there is none. In texts full
- * of `<` ten times as fast as looking at each for `<|`; of counting English that was a tenth. */
+/* The first place in p[from .. n) where a is followed by b, or by the end; n if there is none. In text full of `<` this
+ * is ten times as fast as checking each one for `<|`; for English that was a tenth of the time of counting. */
 static size_t find_pair(const unsigned char *p, size_t n, size_t from, unsigned char a, unsigned char b)
 {
     typedef unsigned char vec __attribute__((vector_size(16)));
@@ -163,9 +163,9 @@ size_t special_ending(const struct special_set *s, const unsigned char *p, size_
     return best;
 }
 
-/* What ends at the place need not be a match where special tokens can overlap: one that begins earlier may have taken
- * its first bytes. So we go back to a place that no occurrence goes over, as no match does then, and follow the matches
- * from there. That no match goes over p + n allows to look at nothing after it. */
+/* Where special tokens can overlap, an occurrence that ends at the place need not be a match: a match that begins
+ * earlier may have taken its first bytes. So we go back to a place inside no occurrence, and thus inside no match, and
+ * follow the matches from there. The caller promises that no match crosses p + n, so no text after it is needed. */
 size_t special_before(const struct special_set *s, const unsigned char *p, size_t n, bool begins, bool *more)
 {
     bool longer;

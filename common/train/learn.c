@@ -32,23 +32,23 @@ enum { PROGRESS_EVERY = 256 }; /* merges */
 /* A special token of the vocabulary, by its text. */
 struct reserved {
     uint32_t symbol;
-    bool made; /* a merge gave it */
+    bool made; /* a merge has made it */
     UT_hash_handle hh;
 };
 
 struct learner {
-    uint64_t n_added, n_slots; /* pretokens, and what symbols they take: for learner_memory */
+    uint64_t n_added, n_slots; /* pretokens, and the slots their symbols take: for learner_memory */
     struct learn_opts o;
     struct learn_pretokens pretokens;
     struct corpus corpus;
     uint32_t byte[256];  /* the symbol of each byte */
-    uint32_t n_symbols;  /* numbers given so far */
+    uint32_t n_symbols;  /* numbers assigned so far */
     uint64_t n_vocab;    /* tokens so far, as the tie rule counts them */
-    uint32_t *public_id; /* by symbol: as core/merge.h numbers them */
+    uint32_t *public_id; /* by symbol: its number as in core/merge.h */
     size_t public_cap;
-    struct reserved *reserved, *reserved_room; /* LEARN_HF: hash by text; where its items live */
-    size_t reserved_len;                       /* of the longest */
-    bool *reserved_chars; /* [0 .. reserved_len]: whether one has as many characters, so might spell as many bytes */
+    struct reserved *reserved, *reserved_room; /* LEARN_HF: hash table by text; the array of its items */
+    size_t reserved_len;                       /* length of the longest */
+    bool *reserved_chars; /* [0 .. reserved_len]: whether one has this many characters, so may spell this many bytes */
     unsigned char *text;  /* room for a token in byte-to-unicode form: 2 * reserved_len */
     struct merge *merges;
     uint64_t *counts; /* of each merge's pair */
@@ -65,7 +65,7 @@ static size_t n_chars(const struct str *s)
     return n;
 }
 
-/* Special tokens first, equal ones once. */
+/* Numbers the special tokens, which come first; equal ones once. */
 static int number_special(struct learner *l, struct err *e)
 {
     l->reserved_room = calloc(l->o.n_special ? l->o.n_special : 1, sizeof *l->reserved_room);
@@ -94,7 +94,7 @@ static int number_special(struct learner *l, struct err *e)
     return 0;
 }
 
-/* Then the bytes, by their code point in the byte-to-unicode map, but those that are special tokens. */
+/* Then numbers the bytes, by their code point in the byte-to-unicode map, except those that are special tokens. */
 static void number_bytes_hf(struct learner *l)
 {
     unsigned char order[256];
@@ -154,7 +154,7 @@ static unsigned char byte_at(const struct learner *l, uint32_t symbol, uint32_t 
     return (unsigned char)l->public_id[symbol];
 }
 
-/* The special token that is spelled as the pair merged, or NULL. */
+/* The special token whose text is that of the merged pair, or NULL. */
 static struct reserved *find_reserved(const struct learner *l, uint32_t left, uint32_t right)
 {
     uint32_t len_left = l->corpus.len[left];
@@ -169,7 +169,7 @@ static struct reserved *find_reserved(const struct learner *l, uint32_t left, ui
     return r;
 }
 
-/* The symbol a merge makes: a new one, unless it is spelled as a special token. */
+/* The symbol a merge makes: a new one, unless its text is that of a special token. */
 static uint32_t merged_symbol(struct learner *l, uint64_t key)
 {
     struct reserved *r = find_reserved(l, pair_left(key), pair_right(key));
@@ -182,15 +182,15 @@ static uint32_t merged_symbol(struct learner *l, uint64_t key)
     return r->symbol;
 }
 
-/* The most merges there can be: one for each number left and for each special token; and no more than there are pairs.
- */
+/* An upper bound on the number of merges: one for each number left and for each special token, and at most one for each
+ * pair. */
 static uint64_t merges_at_most(const struct learner *l)
 {
     uint64_t n = l->o.vocab_size - l->n_vocab + HASH_COUNT(l->reserved);
     return n < l->pretokens.pairs ? n : l->pretokens.pairs;
 }
 
-/* Lays the pretokens out, once it is known how many merges there are at most. */
+/* Lays out the pretokens, once there is an upper bound on the number of merges. */
 static int prepare(struct learner *l, struct err *e)
 {
     uint64_t at_most = merges_at_most(l), floor;
@@ -258,8 +258,8 @@ int learner_add(struct learner *l, const unsigned char *p, size_t len, uint64_t 
 
 uint64_t learner_memory(const struct learner *l, uint64_t *n_pretokens)
 {
-    /* Two to four bytes a slot for symbols, four for each pair of bytes, tables beside them: 8 to 10 were measured, on
-     * 1 and on 7 million distinct pretokens. */
+    /* Two to four bytes a slot for symbols, four for each pair of bytes, and tables: 8 to 10 in all were measured, on 1
+     * and on 7 million distinct pretokens. */
     enum { BYTES_A_SLOT = 10 };
     *n_pretokens = l->n_added;
     return l->n_slots * BYTES_A_SLOT;

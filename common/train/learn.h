@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which pair of the most frequent is merged first. */
+/* Which of the most frequent pairs is merged first. */
 enum learn_tie {
     LEARN_HF,  /* the smallest (left id, right id), ids as Hugging Face's BpeTrainer gives them: special tokens, then
                 * bytes by code point of the GPT-2 byte-to-unicode map, then merges in order */
@@ -45,11 +45,11 @@ void learner_free(struct learner *l); /* NULL is fine */
  * bytes than the trainer's 32-bit positions can address (EX_DATAERR, says so). */
 int learner_add(struct learner *l, const unsigned char *p, size_t len, uint64_t count, struct err *e);
 
-/* About how much memory learning from what was added takes in all, in bytes; n_pretokens: how many were added. */
+/* An estimate of the memory, in bytes, that learning from the added pretokens takes; n_pretokens: how many they are. */
 uint64_t learner_memory(const struct learner *l, uint64_t *n_pretokens);
 
 /* Learns. *merges are the merges in order, of symbols as in core/merge.h, to be freed by the caller after success;
- * fewer than asked for when no pair is left that counts enough. Once only, after the last add. */
+ * fewer than asked for if no pair is left that occurs often enough. To be called once, after the last add. */
 int learner_run(struct learner *l, const struct learn_opts *o, struct merge **merges, size_t *n, struct err *e);
 
 /* How often the pair of each merge occurred when it was merged. Borrowed until learner_free. */

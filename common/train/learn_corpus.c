@@ -34,7 +34,7 @@
 #include <string.h>
 
 enum {
-    MAX_SHIFT = 12,      /* blocks of 4,096 slots, unless that wastes too much: then weight[] fits into cache */
+    MAX_SHIFT = 12,      /* blocks of 4,096 slots, so that weight[] fits into cache, unless that wastes too much */
     MIN_CHUNK = 1 << 14, /* positions */
 };
 
@@ -73,7 +73,7 @@ static void set_weights(struct corpus *c, const struct learn_pretokens *all)
     }
 }
 
-/* Of a pair of bytes: its count, and at how many positions it is. */
+/* For a pair of bytes: its count, and the number of its positions. */
 struct pair_sum {
     uint64_t weight;
     uint32_t n;
@@ -164,7 +164,7 @@ static int alloc(struct corpus *c, uint32_t n_symbols, bool by_bytes, struct err
     c->len = calloc(n, sizeof *c->len);
     c->left = malloc(n * sizeof *c->left);
     c->right = malloc(n * sizeof *c->right);
-    c->seen_left = malloc((n + 1) * sizeof *c->seen_left); /* one more: what is no new neighbour is written as well */
+    c->seen_left = malloc((n + 1) * sizeof *c->seen_left); /* one more, because a repeated neighbour is written too */
     c->seen_right = malloc((n + 1) * sizeof *c->seen_right);
     if (!c->len || !c->left || !c->right || !c->seen_left || !c->seen_right)
         return err_mem(e, "the vocabulary", n * (3 * sizeof *c->len + 2 * sizeof *c->left));
@@ -197,7 +197,7 @@ int corpus_init(struct corpus *c, struct learn_pretokens *all, const struct corp
     set_weights(c, all);
     int status = lay_out(c, all, o->byte, sum, e);
     void *p;
-    for (size_t size; !status && (p = learn_pretokens_take(all, &size));) { /* memory that the kernel need not clear */
+    for (size_t size; !status && (p = learn_pretokens_take(all, &size));) { /* reused: the kernel need not clear it */
         status = positions_own(&c->positions, p, size, e);
         if (!status)
             positions_release(&c->positions, p, size / sizeof(uint32_t));

@@ -20,15 +20,15 @@ struct found {
     uint32_t at, x, y;
 };
 
-/* The bytes of a symbol, where they decide ties. */
+/* The bytes of a symbol, if ties are decided by bytes. */
 struct symbol_bytes {
     uint64_t head;          /* its first 8 bytes, big-endian, filled up with zeros */
-    const unsigned char *p; /* all of it: len[symbol] bytes; borrowed from text or a static table */
+    const unsigned char *p; /* all its bytes: len[symbol] of them; borrowed from text or a static table */
 };
 
-/* Symbols are numbered from 1 as the caller likes; 0 separates pretokens. */
+/* The caller numbers symbols from 1, in any way; 0 separates pretokens. */
 struct corpus {
-    void *slot;                /* uint16_t or, with wide, uint32_t: from when numbers need it; see learn_corpus.c */
+    void *slot;                /* uint16_t; or uint32_t (wide), once numbers need it; see learn_corpus.c */
     size_t n_slots, slot_size; /* slot_size: bytes */
     bool wide, sse2;
     enum { NO_LISTS, SOME_LISTS, ALL_LISTS } lists; /* which pairs of bytes that are not dense have lists */
@@ -52,21 +52,21 @@ struct corpus {
 struct corpus_opts {
     uint32_t n_symbols;   /* symbols there may ever be: 1 .. n_symbols */
     const uint32_t *byte; /* [256]: the symbol of each byte; borrowed as long as the corpus is used */
-    uint64_t max_len; /* no pair is made whose symbols have this many bytes or more, but for two bytes; 0: no limit */
-    uint64_t floor;   /* > 0: pairs that count less need not be found */
-    bool by_bytes;    /* ties: the greatest (left bytes, right bytes) first, not the smallest (left, right) */
+    uint64_t max_len; /* no pair is made whose symbols have this many bytes or more, except of two bytes; 0: no limit */
+    uint64_t floor;   /* > 0: pairs with a lower count need not be found */
+    bool by_bytes;    /* ties: the greatest (left bytes, right bytes) first, instead of the smallest (left, right) */
 };
 
 /* Lays the pretokens out and counts their pairs. They must be classified; they are *taken*, and freed as early as
  * possible. c need not be initialized. -1: out of memory, or a pair that counts more than 2^64-1 (EX_DATAERR);
- * corpus_free is due in any case.
+ * call corpus_free in any case.
  */
 int corpus_init(struct corpus *c, struct learn_pretokens *all, const struct corpus_opts *o, struct err *e);
 void corpus_free(struct corpus *c);
 
 /* Replaces every occurrence of a pair from pairs_pop by the symbol z, left to right, and brings all counts up to date.
- * *top is of no use afterwards. No slot holds z before; z may be any number up to n_symbols that is not the symbol of a
- * byte. */
+ * *top must not be used afterwards. Before, no slot holds z; z may be any number up to n_symbols that is not the symbol
+ * of a byte. */
 int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
-/* learn_corpus_parts.h - what the parts of learn_corpus.h share: learn_corpus.c (the layout, which explains all),
- * learn_lists.c and learn_merge.c. For them alone.
+/* learn_corpus_parts.h - what the parts of learn_corpus.h share: learn_corpus.c (the layout, with the explanations),
+ * learn_lists.c and learn_merge.c. For them only.
  */
 #ifndef BPE_TRAIN_LEARN_CORPUS_PARTS_H
 #define BPE_TRAIN_LEARN_CORPUS_PARTS_H
@@ -8,8 +8,8 @@
 
 enum {
     N_BYTES = 256,
-    DENSE = 64,     /* a pair of bytes at more than one in so many slots has no list */
-    SCAN_STEP = 16, /* slots looked at together: so many more than n_slots can be read */
+    DENSE = 64,     /* a pair of bytes that is in more than one of this many slots has no list */
+    SCAN_STEP = 16, /* slots compared at a time: so this many more than n_slots must be readable */
 };
 
 /* ---- Slots ---- */
@@ -37,26 +37,26 @@ FOR_WIDTH void slot_prefetch(const struct corpus *c, size_t p, bool wide)
 
 /* ---- Symbols ---- */
 
-/* Begins to use a symbol, of len bytes. */
+/* Adds a new symbol of len bytes. */
 static inline void symbol_new(struct corpus *c, uint32_t symbol, uint32_t len)
 {
     c->len[symbol] = len;
     c->left[symbol] = c->right[symbol] = (struct side){.out = &c->never_read};
 }
 
-/* Says which bytes a symbol has, where ties are decided by them. p is borrowed as long as the corpus is used. */
+/* Sets the bytes of a symbol, if they decide ties. p is borrowed as long as the corpus is used. */
 void symbol_set_bytes(struct corpus *c, uint32_t symbol, const unsigned char *p, uint32_t len);
 
 /* ---- Lists of the pairs of bytes: learn_lists.c ---- */
 
-/* Whether a pair of bytes that occurs n times has no list: all slots are scanned for it. */
+/* Whether a pair of bytes that occurs n times has no list: it is found by scanning all slots. */
 static inline bool is_dense(const struct corpus *c, uint32_t n)
 {
     return n > c->n_slots / DENSE;
 }
 
 /* Makes lists of the pairs of bytes, for all or for those that will be merged soon; count is that of the pair to be
- * merged now, which gets one. -1: out of memory. */
+ * merged now, which gets a list. -1: out of memory. */
 int corpus_make_lists(struct corpus *c, uint64_t count, struct err *e);
 
 #endif

@@ -1,20 +1,20 @@
 /* learn_lists.c - see learn_corpus_parts.h: lists of where the pairs of bytes are.
  *
  * Pairs of bytes are in the text from the beginning, but they get their lists late, when many of their occurrences are
- * gone: when the first one is merged that is not dense, it and those that will soon be merged get theirs; when the
- * first of the others is merged, all others. What is read for that is the slots. One that holds the symbol of a byte is
- * that byte, and never the inside of a longer symbol, since where two symbols are joined at least the slots of bytes
- * are written.
+ * gone: when the first pair that is not dense is merged, it and those that will soon be merged get theirs; when the
+ * first of the others is merged, all others do. They are found in the slots: a slot that holds the symbol of a byte is
+ * that byte, and never the inside of a longer symbol, because wherever two symbols are joined at least the slots of
+ * bytes are overwritten.
  */
 #include "train/learn_corpus_parts.h"
 
 #include <stdlib.h>
 
-enum { SOON = 8 /* those pairs are merged soon that count more than one in so many of the pair merged now */ };
+enum { SOON = 8 /* pairs are merged soon if they count more than 1/SOON of the pair merged now */ };
 
-/* Where the next position of a pair of bytes goes: an address, whose last bit says whether it moves on by one then.
- * (All of them together fit into the second cache; struct side would be four times as large.) They are in an array by
- * left * (N_BYTES + 1) + right: bytes, or N_BYTES for all other symbols. */
+/* Where the next position of a pair of bytes is written: an address, whose last bit says whether it then advances by
+ * one. (All of them together fit into the second-level cache; struct side would be four times as large.) They are in an
+ * array by left * (N_BYTES + 1) + right: bytes, or N_BYTES for all other symbols. */
 typedef uintptr_t tagged;
 
 /* Makes the lists of the pairs of bytes that count at least `least` and are not dense. */

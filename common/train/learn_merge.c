@@ -39,7 +39,7 @@ static int widen(struct corpus *c, struct err *e)
     return 0;
 }
 
-/* Puts a new pair into the table, and tells its side where the positions go; unless it will never be merged. */
+/* Adds a new pair to the table, and sets where its positions are written; unless it will never be merged. */
 static int keep(struct corpus *c, uint64_t key, uint64_t weight, uint32_t n, struct side *s, struct err *e)
 {
     uint64_t len = (uint64_t)c->len[pair_left(key)] + c->len[pair_right(key)];
@@ -58,7 +58,7 @@ static int reserve_found(struct corpus *c, size_t n, struct err *e)
 {
     if (n <= c->found_cap)
         return 0;
-    n = n < 2 * c->found_cap ? 2 * c->found_cap : n; /* unused room costs no memory, but growing often does */
+    n = n < 2 * c->found_cap ? 2 * c->found_cap : n; /* unused room costs no memory, but growing often costs time */
     free(c->found);
     c->found_cap = 0;
     c->found = malloc(n * sizeof *c->found);
@@ -68,13 +68,13 @@ static int reserve_found(struct corpus *c, size_t n, struct err *e)
     return 0;
 }
 
-/* The neighbours a merge found. A neighbour is the one at the time of the replacement: what stands right of it may be
- * merged next, what stands left of it may just have been, and is then z. */
+/* The neighbours that a merge found, each as it is at the time of the replacement: the one on the right may be merged
+ * next, the one on the left may just have been, and is then z. */
 struct neighbours {
     size_t n_live, n_left, n_right;
 };
 
-/* Which of the slots p .. p + 15 hold a, and the next slot b: a bit for each. */
+/* Which of the slots p .. p + 15 hold a, followed by a slot with b: a bit for each. */
 FOR_WIDTH unsigned matches(const struct corpus *c, size_t p, uint32_t a, uint32_t b, bool wide)
 {
     unsigned mask = 0;
@@ -103,7 +103,7 @@ FOR_WIDTH unsigned matches(const struct corpus *c, size_t p, uint32_t a, uint32_
     return mask;
 }
 
-/* The next positions of a dense pair, from *p on: at most FILTER_BLOCK. *p moves past what was looked at. */
+/* Finds the next positions of a dense pair, from *p on: at most FILTER_BLOCK. *p moves past the slots scanned. */
 FOR_WIDTH size_t scan(const struct corpus *c, size_t *p, uint32_t a, uint32_t b, uint32_t *live, bool wide)
 {
     size_t n = 0;
@@ -113,7 +113,7 @@ FOR_WIDTH size_t scan(const struct corpus *c, size_t *p, uint32_t a, uint32_t b,
     return n;
 }
 
-/* Those of the next positions of a list, from *j on, that are not stale: at most FILTER_BLOCK. */
+/* Copies those of the next positions in a list, from *j on, that are not stale: at most FILTER_BLOCK. */
 FOR_WIDTH size_t filter(const struct corpus *c, size_t *j, const struct pair *top, uint32_t *live, bool wide)
 {
     const uint32_t a = pair_left(top->key), b = pair_right(top->key);
@@ -121,7 +121,7 @@ FOR_WIDTH size_t filter(const struct corpus *c, size_t *j, const struct pair *to
     size_t n = 0;
     for (; *j < end; ++*j) {
         size_t p = top->at[*j];
-        if (*j + AHEAD < top->n) { /* both ends: they may be in different lines of the cache */
+        if (*j + AHEAD < top->n) { /* both ends of the pair: they may be in different cache lines */
             slot_prefetch(c, top->at[*j + AHEAD], wide);
             slot_prefetch(c, top->at[*j + AHEAD] + len_a, wide);
         }
@@ -131,7 +131,7 @@ FOR_WIDTH size_t filter(const struct corpus *c, size_t *j, const struct pair *to
     return n;
 }
 
-/* Replaces the pair where it still is, and notes where that was in c->found, which has room for top->n. */
+/* Replaces the pair where it still is, and notes the places in c->found, which has room for top->n. */
 FOR_WIDTH struct neighbours replace(struct corpus *c, const struct pair *top, uint32_t z, bool wide)
 {
     const uint32_t a = pair_left(top->key), b = pair_right(top->key);
@@ -143,7 +143,7 @@ FOR_WIDTH struct neighbours replace(struct corpus *c, const struct pair *top, ui
         for (size_t j = 0; j < n; j++) {
             size_t p = live[j];
             if (a == b && slot_get(c, p, wide) != a)
-                continue; /* in "aaa", the pair before was replaced just now */
+                continue; /* as in "aaa": the pair before it was just replaced */
             uint64_t weight = c->weight[p >> c->shift];
             uint32_t x = slot_get(c, p - 1, wide), y = slot_get(c, p + len_z, wide);
             slot_set(c, p, z, wide);
@@ -163,7 +163,7 @@ FOR_WIDTH struct neighbours replace(struct corpus *c, const struct pair *top, ui
     return f;
 }
 
-/* Lowers the count of a pair, if it is in the table. Once it is below the floor its list is given back. */
+/* Lowers the count of a pair, if it is in the table. Once it is below the floor its list is released. */
 static void lower(struct corpus *c, uint64_t key, const struct side *by)
 {
     uint64_t *count = pairs_get(&c->pairs, key);
@@ -177,7 +177,7 @@ static void lower(struct corpus *c, uint64_t key, const struct side *by)
         if (!l->at)
             l->n -= by->n;
     }
-    if (*count < c->pairs.floor && *count + by->weight >= c->pairs.floor) { /* just now */
+    if (*count < c->pairs.floor && *count + by->weight >= c->pairs.floor) { /* it fell below the floor just now */
         l = pairs_list(&c->pairs, count);
         if (l->at)
             positions_release(&c->positions, l->at, l->n);
@@ -199,9 +199,9 @@ static inline void prefetch_right(const struct corpus *c, size_t i, uint32_t b, 
     pairs_prefetch(&c->pairs, pair_key(z, c->seen_right[i]));
 }
 
-/* Brings the counts up to date: (x, a) and (b, y) became (x, z) and (z, y). Where two occurrences touch, a b a b became
- * z z. Then the first has the right neighbour a, rightly taken from (b, a), but gives no (z, a); the second has the
- * left neighbour z, gives (z, z), and takes nothing from (z, a), which is not in the table yet. */
+/* Brings the counts up to date: (x, a) and (b, y) became (x, z) and (z, y). If two occurrences touch, a b a b became
+ * z z. Then the first one has the right neighbour a, correctly subtracted from (b, a), but adds no (z, a); the second
+ * one has the left neighbour z, adds (z, z), and subtracts nothing from (z, a), which is not in the table yet. */
 static int update(struct corpus *c, const struct pair *top, uint32_t z, const struct neighbours *f, struct err *e)
 {
     const uint32_t a = pair_left(top->key), b = pair_right(top->key);
@@ -236,7 +236,7 @@ static int update(struct corpus *c, const struct pair *top, uint32_t z, const st
     }
     uint64_t *merged = pairs_get(&c->pairs, top->key); /* NULL if it was dropped when the table grew */
     if (merged)
-        *merged = 0; /* "aaa" counted (a, a) twice and was merged once: what is left of the count means nothing */
+        *merged = 0; /* "aaa" counted (a, a) twice and was merged once: the rest of the count means nothing */
     return 0;
 }
 
@@ -246,7 +246,7 @@ static void scatter(struct corpus *c, size_t n_live)
     for (size_t i = 0; i < n_live; i++) {
         const struct found *f = &c->found[i];
         struct side *left = &c->left[f->x],
-                    *right = &c->right[f->y]; /* right[z] is idle: z z is written from its right part */
+                    *right = &c->right[f->y]; /* right[z] is not used: z z is written by its right part */
         *left->out = f->at - left->len;
         left->out += left->step;
         *right->out = f->at;

@@ -6,8 +6,8 @@
  * The queue is a monotone radix heap (Ahuja, Mehlhorn, Orlin and Tarjan 1990). `last` is a count that no pair exceeds.
  * Bucket 0 holds the pairs that count `last`, as a heap by the tie rule; bucket i > 0 those whose count first differs
  * from `last` in bit i - 1. When bucket 0 is empty, `last` falls to the greatest count in the lowest bucket that is
- * not, whose pairs then all belong in lower ones. So pairs are moved in arrays, one after the other, and seldom; a heap
- * of all of them took three times as long.
+ * not, whose pairs then all belong in lower ones. So pairs are moved sequentially between arrays, and seldom; a heap of
+ * all of them took three times as long.
  */
 #include "train/learn_pairs.h"
 
@@ -21,7 +21,7 @@
 
 enum {
     FIRST_CAP = 1024, /* slots */
-    KEEP = 4096,      /* a bucket that was emptied keeps no more memory than for so many pairs */
+    KEEP = 4096,      /* an emptied bucket keeps memory for at most this many pairs */
     KEYS_AHEAD = 8,   /* how many lookups ahead slots are prefetched */
 };
 
@@ -59,7 +59,7 @@ static int alloc_table(struct pairs *ps, size_t cap, struct err *e)
     return 0;
 }
 
-/* Doubles the table, unless it is enough to drop the pairs whose count fell below the floor. */
+/* Doubles the table, unless dropping the pairs whose count fell below the floor makes enough room. */
 static int grow(struct pairs *ps, struct err *e)
 {
     const struct pairs old = *ps;
@@ -94,7 +94,7 @@ void pairs_prefetch(const struct pairs *ps, uint64_t key)
 
 /* ---- the queue ---- */
 
-/* Whether x, of two pairs that count the same, is merged before y. */
+/* Whether, of two pairs with equal counts, x is merged before y. */
 static bool key_before(const struct pairs *ps, uint64_t x, uint64_t y)
 {
     return ps->before ? ps->before(ps->ctx, x, y) : x < y;
@@ -129,7 +129,7 @@ static unsigned bucket_of(const struct pairs *ps, uint64_t count)
     return count == ps->last ? 0 : 64 - (unsigned)__builtin_clzll(count ^ ps->last);
 }
 
-/* Adds a pair to bucket i; in bucket 0 it has no place in the heap yet. */
+/* Adds a pair to bucket i; in bucket 0 it is not yet at its place in the heap. */
 static int append(struct pairs *ps, unsigned i, struct pair_count p, struct err *e)
 {
     struct pair_bucket *b = &ps->bucket[i];
@@ -149,14 +149,14 @@ static int enqueue(struct pairs *ps, struct pair_count p, struct err *e)
     return 0;
 }
 
-/* The present count of a pair, or 0 if that is less than the floor. */
+/* The current count of a pair, or 0 if it is below the floor. */
 static uint64_t count_now(const struct pairs *ps, uint64_t key)
 {
     const uint64_t *count = pairs_get(ps, key); /* NULL: grow() dropped it */
     return count && *count >= ps->floor ? *count : 0;
 }
 
-/* Makes bucket 0 a heap, of the pairs whose count is still `last`; moves the others to their buckets. */
+/* Makes a heap of bucket 0, of the pairs whose count is still `last`; moves the others to their buckets. */
 static int order(struct pairs *ps, struct err *e)
 {
     struct pair_bucket *b = &ps->bucket[0];
@@ -176,7 +176,7 @@ static int order(struct pairs *ps, struct err *e)
     return 0;
 }
 
-/* Fills bucket 0, which is empty. 1: done, though all of its pairs may turn out to be stale; 0: the queue is empty. */
+/* Fills bucket 0, which is empty. 1: done, though all its pairs may turn out to be stale; 0: the queue is empty. */
 static int refill(struct pairs *ps, struct err *e)
 {
     unsigned i = 1;

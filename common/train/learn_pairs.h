@@ -2,7 +2,8 @@
  * learn.c.
  *
  * Counts only fall after a pair was put, so the queue may be lazy: it holds each pair with a count that was once true,
- * and pairs_pop moves a stale one on until one is true. No pair may be put that counts more than the last one popped.
+ * and pairs_pop moves stale ones until it finds a true one. No pair may be put that counts more than the last one
+ * popped.
  */
 #ifndef BPE_TRAIN_LEARN_PAIRS_H
 #define BPE_TRAIN_LEARN_PAIRS_H
@@ -16,8 +17,8 @@
 struct pair {
     uint64_t key; /* pair_key() */
     uint64_t count;
-    uint32_t *at; /* where the pair is, or was once; ascending; borrowed; NULL: there is no list */
-    uint32_t n;   /* items of at[]; without a list at most as often does the pair occur */
+    uint32_t *at; /* positions of the pair, some may be stale; ascending; borrowed; NULL: there is no list */
+    uint32_t n;   /* items of at[]; without a list an upper bound on the number of occurrences */
 };
 
 struct pair_count {
@@ -30,7 +31,7 @@ struct pair_list {
     uint32_t n;
 };
 
-/* Whether, of two pairs that count the same, x is merged before y. */
+/* Whether, of two pairs with equal counts, x is merged before y. */
 typedef bool pair_before(const void *ctx, uint64_t x, uint64_t y);
 
 struct pair_bucket {
@@ -40,17 +41,17 @@ struct pair_bucket {
 
 struct pairs {
     struct pair_count *slot; /* the table; at least half of it is empty */
-    struct pair_list *list;  /* of the pair in the same slot: wanted only once, so kept apart */
+    struct pair_list *list;  /* of the pair in the same slot: needed only once, so kept separately */
     size_t n, cap;           /* cap is a power of two */
     uint64_t secret;
     struct pair_bucket bucket[65]; /* the queue; see learn_pairs.c */
     uint64_t last;
-    uint64_t floor;      /* a pair that counts less is never asked for again */
+    uint64_t floor;      /* pairs with a lower count are never looked up again */
     pair_before *before; /* NULL: the smaller key first */
     const void *ctx;
 };
 
-/* Symbols are > 0, so a key is too. */
+/* Symbols are > 0, so keys are too. */
 static inline uint64_t pair_key(uint32_t left, uint32_t right)
 {
     return (uint64_t)left << 32 | right;
@@ -79,14 +80,14 @@ void pairs_prefetch(const struct pairs *ps, uint64_t key); /* a get or put of th
 /* Adds a pair that is not there, with a count of at least the floor. */
 int pairs_put(struct pairs *ps, struct pair p, struct err *e);
 
-/* The list of the pair whose count this is. */
+/* The list of the pair with this count in the table. */
 static inline struct pair_list *pairs_list(const struct pairs *ps, const uint64_t *count)
 {
     return &ps->list[((const char *)count - (const char *)ps->slot) / (ptrdiff_t)sizeof *ps->slot];
 }
 
-/* Takes the most frequent pair out of the queue, and its list out of the table, where only the count stays: 1; 0 when
- * no pair reaches the floor; -1. */
+/* Takes the most frequent pair out of the queue, and its list out of the table, where only the count stays. 1; 0: no
+ * pair reaches the floor; -1: error. */
 int pairs_pop(struct pairs *ps, struct pair *top, struct err *e);
 
 #endif

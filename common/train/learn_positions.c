@@ -13,7 +13,7 @@
 
 enum { LONG_LIST = 4096 /* positions */ };
 
-/* What a free block begins with. */
+/* The first fields of a free block. */
 struct block {
     unsigned char *next;
     uint32_t n;
@@ -23,12 +23,12 @@ void positions_release_large(struct positions *ps, uint32_t *p, size_t n)
 {
     unsigned k = 63 - (unsigned)__builtin_clzll(n);
     struct block b = {ps->bin[k], (uint32_t)n};
-    memcpy(p, &b, sizeof b); /* a block need not be aligned for these fields */
+    memcpy(p, &b, sizeof b); /* a block may be unaligned for these fields */
     ps->bin[k] = (unsigned char *)p;
     ps->bins |= (uint64_t)1 << k;
 }
 
-/* Takes the first block out of bin k if it has at least n positions, *size in fact; else NULL. */
+/* Takes the first block of bin k if it has at least n positions; *size is how many it has. Else NULL. */
 static uint32_t *take_block(struct positions *ps, unsigned k, size_t n, size_t *size)
 {
     struct block b;
@@ -74,7 +74,7 @@ uint32_t *positions_new(struct positions *ps, size_t n, struct err *e)
             p = take_block(ps, 63 - (unsigned)__builtin_clzll(ps->bins), n, &size);
         if (!p) {
             size = n > ps->chunk_size ? n : ps->chunk_size;
-            p = malloc(size * sizeof *p); /* not in huge pages: it is read and written in order, and they take longer to
+            p = malloc(size * sizeof *p); /* not in huge pages: it is accessed sequentially, and they take longer to
                                            * clear on a virtual machine */
             if (positions_own(ps, p, size * sizeof *p, e))
                 return NULL;

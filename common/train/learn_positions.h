@@ -1,7 +1,7 @@
-/* learn_positions.h - memory for the lists of positions of pairs. For learn_corpus.c and its parts alone.
+/* learn_positions.h - memory for the lists of positions of pairs. For learn_corpus.c and its parts only.
  *
- * Lists are most of the trainer's memory, they have all lengths, and they are given back in another order than they
- * were made. What is given back is used again.
+ * Lists are most of the trainer's memory, they have all lengths, and they are released in another order than they were
+ * made. Released memory is used again.
  */
 #ifndef BPE_TRAIN_LEARN_POSITIONS_H
 #define BPE_TRAIN_LEARN_POSITIONS_H
@@ -11,13 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SMALL_BLOCK = 1024 /* positions: a smaller block is not worth using again (1.15 times the time when it was) */ };
+enum { SMALL_BLOCK = 1024 /* positions: reusing smaller blocks is not worth it (it took 1.15 times the time) */ };
 
-/* Zeroed, but for chunk_size: there is none yet. */
+/* Zeroed, except for chunk_size: no memory yet. */
 struct positions {
     void **chunk; /* owned: memory from malloc */
     size_t n_chunks, chunks_cap;
-    size_t chunk_size; /* of the next, in positions */
+    size_t chunk_size; /* of the next chunk, in positions */
     uint32_t *fresh;   /* the region that short lists are cut from */
     size_t n_fresh;
     unsigned char *bin[64]; /* free blocks by size; see learn_positions.c */
@@ -27,16 +27,16 @@ struct positions {
 /* Room for n > 0 positions. NULL: out of memory. */
 uint32_t *positions_new(struct positions *ps, size_t n, struct err *e);
 
-/* Takes a block of `size` bytes from malloc; it is not used until it is released. p NULL, or -1: out of memory; p is
- * freed then. */
+/* Takes a block of `size` bytes from malloc (*taken*); it is not used until it is released. -1: out of memory, also if
+ * p is NULL; p is freed then. */
 int positions_own(struct positions *ps, void *p, size_t size, struct err *e);
 
 void positions_free(struct positions *ps);
 
-/* What positions_release does with a block that is not small. */
+/* The part of positions_release for blocks that are not small. */
 void positions_release_large(struct positions *ps, uint32_t *p, size_t n);
 
-/* Gives n positions back. */
+/* Releases n positions. */
 static inline void positions_release(struct positions *ps, uint32_t *p, size_t n)
 {
     if (n >= SMALL_BLOCK)

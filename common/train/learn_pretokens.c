@@ -11,9 +11,9 @@
 #include <string.h>
 
 enum {
-    CHUNK_MIN = 1 << 16, /* bytes of the first chunk; each further one has twice as many, up to */
+    CHUNK_MIN = 1 << 16, /* bytes of the first chunk; each further one is twice as large, up to the next number */
     CHUNK_MAX = 1 << 21,
-    SMALL = 1 << 12,   /* counts below have their class looked up in a table, the few others by search */
+    SMALL = 1 << 12,   /* the class of a smaller count is looked up in a table, that of the few others by search */
     MOST_ATTEMPTS = 4, /* see learn_pretokens_bound */
 };
 
@@ -49,7 +49,8 @@ static int reserve(struct learn_pretokens *all, size_t len, struct err *e)
     return 0;
 }
 
-/* Counts a pretoken in its class. Large counts have a class for every pretoken until learn_pretokens_classify. */
+/* Counts a pretoken in its class. Until learn_pretokens_classify, each pretoken with a large count has its own class.
+ */
 static int put_class(struct learn_pretokens *all, uint64_t count, size_t len, struct err *e)
 {
     if (!all->small && !(all->small = calloc(SMALL, sizeof *all->small)))
@@ -95,7 +96,7 @@ int learn_pretokens_add(struct learn_pretokens *all, const unsigned char *p, siz
     return 0;
 }
 
-/* A varint that was put here, so it is well formed. */
+/* Reads a varint that was written here, so it is well formed. */
 static uint64_t take_varint(const unsigned char **p)
 {
     uint64_t v = *(*p)++;
@@ -186,7 +187,7 @@ static uint64_t *count_qualified(const struct learn_pretokens *all, uint64_t max
     return n;
 }
 
-/* How many distinct pretokens qualify and count at least `least`; not more than `most` are counted. table has cap
+/* The number of distinct pretokens that qualify and count at least `least`; counting stops at `most`. table has cap
  * slots, a power of two above most. */
 static uint64_t count_distinct(const struct learn_pretokens *all, uint64_t least, uint64_t max_len, uint64_t most,
                                uint64_t *table, size_t cap)

@@ -1,6 +1,6 @@
 /* learn_pretokens.h - the pretokens to learn from, in compact memory until learn_corpus.c lays them out.
  *
- * They stay in the order they came in; what is sorted is the counts that occur. So a pretoken costs its bytes and two
+ * They stay in the order they were added; only the counts that occur are sorted. So a pretoken costs its bytes and two
  * varints, and laying them out by count needs no permutation: each goes after the last one of its count.
  */
 #ifndef BPE_TRAIN_LEARN_PRETOKENS_H
@@ -17,8 +17,8 @@
 struct learn_pretokens_class {
     uint64_t count;
     uint64_t n;
-    uint64_t slots; /* one a byte, and one for each pretoken */
-    uint64_t at;    /* for the caller */
+    uint64_t slots; /* one for each byte, and one for each pretoken */
+    uint64_t at;    /* for use by the caller */
 };
 
 struct learn_pretokens_chunk;
@@ -42,19 +42,19 @@ struct learn_pretokens {
  * sum that does not fit (EX_DATAERR). */
 int learn_pretokens_add(struct learn_pretokens *all, const unsigned char *p, size_t len, uint64_t count, struct err *e);
 
-/* Goes over the pretokens in the order they were added. Zeroed: before the first. */
+/* Iterates over the pretokens in the order they were added. Zeroed: before the first. */
 struct learn_pretokens_cursor {
     const struct learn_pretokens_chunk *chunk;
     size_t at;
 };
 
-/* Whether there was another pretoken: it is in *w. */
+/* Sets *w to the next pretoken; false: there is none. */
 bool learn_pretokens_next(const struct learn_pretokens *all, struct learn_pretokens_cursor *c, struct pretoken *w);
 
 /* Sorts the classes; to be called once, after the last add. */
 void learn_pretokens_classify(struct learn_pretokens *all);
 
-/* The class of a count that occurs. */
+/* The class of a count, which must occur. */
 struct learn_pretokens_class *learn_pretokens_class_of(const struct learn_pretokens *all, uint64_t count);
 
 /* A count that the most frequent pair reaches before each of the first n merges, provided that every pair inside a
@@ -64,8 +64,8 @@ struct learn_pretokens_class *learn_pretokens_class_of(const struct learn_pretok
 int learn_pretokens_bound(const struct learn_pretokens *all, uint64_t n, uint64_t max_len, uint64_t *bound,
                           struct err *e);
 
-/* Gives the memory of the next pretokens away, *size bytes, to be freed with free(); NULL when there is none left.
- * There are no pretokens from then on. */
+/* Hands over the memory of some pretokens, *size bytes, to be freed with free(); NULL when there is none left. The
+ * pretokens must not be used from then on. */
 void *learn_pretokens_take(struct learn_pretokens *all, size_t *size);
 
 void learn_pretokens_free(struct learn_pretokens *all);

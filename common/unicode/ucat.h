@@ -22,7 +22,7 @@ enum ucat {
     UCAT_CJK,    /* a bit added to one of these: U+3040 to U+30FF and U+4E00 to U+9FA5 */
 };
 
-#define UCAT_FIRST_LEN 0x1000 /* planes 0 to 3; past them all is REST but for the marks U+E0100 to U+E01EF */
+#define UCAT_FIRST_LEN 0x1000 /* planes 0 to 3; above them only U+E0100 to U+E01EF (marks) are not REST */
 
 extern const uint8_t ucat_byte[128];              /* of ASCII */
 extern const uint16_t ucat_first[UCAT_FIRST_LEN]; /* code point / 64 -> block */
@@ -35,7 +35,7 @@ static inline unsigned ucat_in_block(uint32_t high, uint32_t low)
     return (unsigned)(ucat_second[ucat_first[high]][low >> 4 & 3] >> 4 * (low & 15) & 15);
 }
 
-/* The same of any code point. */
+/* The same for any code point. */
 static inline unsigned ucat_of(uint32_t code_point)
 {
     uint32_t high = code_point >> 6;
@@ -44,8 +44,8 @@ static inline unsigned ucat_of(uint32_t code_point)
     return code_point - 0xE0100 < 0xF0 ? UCAT_MARK : UCAT_REST;
 }
 
-/* The same of the character at p, valid UTF-8; its length in bytes goes to *len. (On other bytes the answer is
- * arbitrary but it stays within p[0 .. 4) and the tables.) */
+/* The same for the character at p, valid UTF-8; its length in bytes goes to *len. (For other bytes the result is
+ * arbitrary, but only p[0 .. 4) and the tables are read.) */
 static inline unsigned ucat_at(const unsigned char *p, size_t *len)
 {
     if (p[0] < 0x80) {

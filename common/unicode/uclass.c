@@ -17,6 +17,6 @@ bool uclass_letter_at(const unsigned char *p, size_t n)
             return false;
         code_point = code_point << 6 | (p[i] & 0x3F);
     }
-    /* Surrogates and what lies past U+10FFFF are no letters in the table. */
+    /* Surrogates, and numbers above U+10FFFF, are not letters in the table. */
     return code_point >= smallest[len] && uclass_of(code_point) == UCLASS_LETTER;
 }

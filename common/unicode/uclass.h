@@ -1,8 +1,8 @@
 /* uclass.h - the class of a code point, as the pretokenizing regexes see it: \p{L}, \p{N}, \s or none of them.
  *
- * A two-stage table in blocks of 64 code points: a block is what the last byte of a UTF-8 sequence chooses from, so the
- * bytes before it are the index of the first stage. A block has 2 bits a code point, 32 of them in each of its two
- * words. The tables are generated (gen-uclass.py); uclass_version names their Unicode version.
+ * A two-stage table in blocks of 64 code points. The last byte of a UTF-8 sequence selects one of 64 code points, so
+ * the bytes before it give the index in the first stage. A block has 2 bits for each code point, 32 of them in each of
+ * its two words. The tables are generated (gen-uclass.py); uclass_version names their Unicode version.
  */
 #ifndef BPE_UNICODE_UCLASS_H
 #define BPE_UNICODE_UCLASS_H
@@ -21,7 +21,7 @@ enum uclass {
     UCLASS_MULTI,  /* in uclass_byte only: a byte of a longer sequence */
 };
 
-#define UCLASS_FIRST_LEN 0x1000 /* planes 0 to 3; what lies past them is OTHER */
+#define UCLASS_FIRST_LEN 0x1000 /* planes 0 to 3; code points above them are OTHER */
 
 extern const char uclass_version[];                   /* of Unicode: "16.0.0" */
 extern const uint8_t uclass_byte[256];                /* class of an ASCII byte; UCLASS_MULTI from 0x80 on */
@@ -41,8 +41,8 @@ static inline enum uclass uclass_of(uint32_t code_point)
     return high < UCLASS_FIRST_LEN ? uclass_in_block(high, code_point) : UCLASS_OTHER;
 }
 
-/* The class of the character at p, valid UTF-8; its length in bytes goes to *len. (On other bytes the answer is
- * arbitrary but it stays within p[0 .. 4) and the tables.) */
+/* The class of the character at p, valid UTF-8; its length in bytes goes to *len. (For other bytes the result is
+ * arbitrary, but only p[0 .. 4) and the tables are read.) */
 static inline enum uclass uclass_at(const unsigned char *p, size_t *len)
 {
     if (p[0] < 0x80) {
@@ -62,8 +62,8 @@ static inline enum uclass uclass_at(const unsigned char *p, size_t *len)
                      (p[3] & 0x3F));
 }
 
-/* How many of the bytes p[0 .. 8) are ASCII letters before the first that is none. Eight at a time and without a
- * branch: the length of a word is what a scanner's branches guess worst. */
+/* How many ASCII letters p[0 .. 8) begins with. Eight bytes at a time and without a branch: the length of a word is
+ * what a processor predicts worst in a scanner. */
 static inline size_t uclass_ascii_letters(const unsigned char *p)
 {
     const uint64_t ones = 0x0101010101010101, high = ones * 0x80;
@@ -71,13 +71,13 @@ static inline size_t uclass_ascii_letters(const unsigned char *p)
     memcpy(&word, p, sizeof word);
     word = le64toh(word);
     uint64_t lower = (word | ones * 0x20) & ~high;
-    uint64_t from_a = lower + ones * (0x80 - 'a'), past_z = lower + ones * (0x7F - 'z'); /* by high bits */
+    uint64_t from_a = lower + ones * (0x80 - 'a'), past_z = lower + ones * (0x7F - 'z'); /* results in the high bits */
     uint64_t others = ~(from_a & ~past_z & ~word) & high;
     return others ? (size_t)__builtin_ctzll(others) / 8 : 8;
 }
 
-/* The end of the run of characters of class `want` that starts at text[p]; at most len. Valid UTF-8, and 8 bytes past
- * len must be readable. */
+/* The end of the run of characters of class `want` that starts at text[p]; at most len. The text is valid UTF-8, and 8
+ * bytes after text[len] must be readable. */
 static inline size_t uclass_run(const unsigned char *text, size_t p, size_t len, enum uclass want)
 {
     while (p < len) {
@@ -94,7 +94,7 @@ static inline size_t uclass_run(const unsigned char *text, size_t p, size_t len,
     return p < len ? p : len;
 }
 
-/* Whether p[0 .. n), any bytes, begins with the complete and valid UTF-8 encoding of a letter. For decisions on cuts.
+/* Whether p[0 .. n), any bytes, begins with the complete and valid UTF-8 encoding of a letter. Used to decide on cuts.
  */
 bool uclass_letter_at(const unsigned char *p, size_t n);
 

@@ -1,4 +1,4 @@
-/* utf8.c - see utf8.h. utf8_plain_valid_len is the definition; utf8_valid_len only gets there sooner. */
+/* utf8.c - see utf8.h. utf8_plain_valid_len is the definition; utf8_valid_len gives the same result faster. */
 #include "unicode/utf8.h"
 #include "sys/simd.h"
 #include "unicode/utf8_parts.h"
@@ -6,10 +6,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#define HEAD 64 /* bytes looked at without blocks: where errors are many, the next is near */
+#define HEAD 64 /* bytes checked one by one before blocks are used: where errors are frequent, the next one is near */
 
-/* Looks at the character at p (n > 0 bytes left). Returns its length if it is valid; else 0, with *bad the length of
- * the maximal subpart and *cut whether the subpart is only short of bytes. */
+/* Checks the character at p (n > 0 bytes left). Returns its length if it is valid; else 0, with the length of the
+ * maximal subpart in *bad, and in *cut whether more bytes could complete it. */
 static size_t one(const unsigned char *p, size_t n, size_t *bad, bool *cut)
 {
     unsigned char c = p[0], lo = 0x80, hi = 0xBF;
@@ -18,7 +18,7 @@ static size_t one(const unsigned char *p, size_t n, size_t *bad, bool *cut)
     *bad = 1;
     if (len < 2)
         return len;
-    /* The second byte is what keeps out overlong forms, surrogates and numbers above U+10FFFF. */
+    /* The second byte decides about overlong forms, surrogates and numbers above U+10FFFF. */
     if (c == 0xE0)
         lo = 0xA0;
     else if (c == 0xED)
@@ -65,10 +65,10 @@ size_t utf8_plain_valid_len(const unsigned char *p, size_t n, bool *cut)
     return i;
 }
 
-/* utf8.h's functions, at the level in use. */
+/* The functions of utf8.h, at the current SIMD level. */
 static size_t skip_blocks(const unsigned char *p, size_t at, size_t n)
 {
-    (void)p; /* for where no level has blocks */
+    (void)p; /* not used if no level has a function for blocks */
     (void)n;
     switch (simd_level()) {
 #ifdef __x86_64__

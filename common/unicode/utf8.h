@@ -1,8 +1,8 @@
-/* utf8.h - valid UTF-8, and what to do with the rest of the world's files.
+/* utf8.h - valid UTF-8, and what is done with invalid bytes.
  *
  * Valid is what the Unicode Standard says (table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF). Where
  * bytes are not valid, the unit is the "maximal subpart of an ill-formed subsequence" (Unicode Standard, section 3.9),
- * as in Python and in the WHATWG encoding standard: each such subpart becomes one U+FFFD, or goes.
+ * as in Python and in the WHATWG encoding standard: each such subpart is replaced by one U+FFFD, or left out.
  */
 #ifndef BPE_UNICODE_UTF8_H
 #define BPE_UNICODE_UTF8_H
@@ -17,7 +17,7 @@
  * more bytes could complete. */
 size_t utf8_valid_len(const unsigned char *p, size_t n, bool *cut);
 
-/* The same, a character at a time: what decides where an error is, and what the tests compare with. */
+/* The same, one character at a time: it defines where an error is, and the tests compare the fast one with it. */
 size_t utf8_plain_valid_len(const unsigned char *p, size_t n, bool *cut);
 
 /* For p[0 .. n), n > 0, that does not begin with a valid character: the length of the maximal subpart, >= 1. */

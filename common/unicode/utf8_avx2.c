@@ -17,14 +17,14 @@ static inline vec merge(vec a, vec b)
     return _mm256_or_si256(a, b);
 }
 
-/* The entries at the low four bits of each byte of index. */
+/* Looks up each byte's low four bits in a table. */
 static inline __m256i look_up(int table, __m256i index)
 {
     __m128i t = _mm_loadu_si128((const __m128i *)utf8_pairs[table]);
     return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(t), _mm256_and_si256(index, _mm256_set1_epi8(0x0F)));
 }
 
-/* Not zero where one of 32 bytes is wrong, given the three before. */
+/* Not zero if one of 32 bytes is wrong, given the three bytes before. */
 static inline vec wrong(const unsigned char *p)
 {
     __m256i v = load(p), before1 = load(p - 1), before2 = load(p - 2), before3 = load(p - 3);
@@ -32,7 +32,7 @@ static inline vec wrong(const unsigned char *p)
     __m256i low1 = look_up(UTF8_PAIR_LOW1, before1);
     __m256i high2 = look_up(UTF8_PAIR_HIGH2, _mm256_srli_epi16(v, 4));
     __m256i pair = _mm256_and_si256(_mm256_and_si256(high1, low1), high2);
-    /* The highest bit: a third byte is due after E0 and more, a fourth after F0 and more. */
+    /* The highest bit: a third byte is required after E0 and above, a fourth after F0 and above. */
     __m256i due = _mm256_or_si256(_mm256_subs_epu8(before2, _mm256_set1_epi8(0xE0 - 0x80)),
                                   _mm256_subs_epu8(before3, _mm256_set1_epi8(0xF0 - 0x80)));
     return _mm256_xor_si256(_mm256_and_si256(due, _mm256_set1_epi8((char)0x80)), pair);

@@ -1,5 +1,5 @@
-/* utf8_avx512.c - see utf8_parts.h; utf8_avx2.c with registers of twice the size. vpermb takes the low bits of an index
- * and leaves the others, which saves most of the masking. */
+/* utf8_avx512.c - see utf8_parts.h; like utf8_avx2.c, with vectors of twice the size. vpermb uses only the low bits of
+ * an index and ignores the others, which saves most of the masking. */
 #include "unicode/utf8_parts.h"
 
 #ifdef __AVX512VBMI__
@@ -24,7 +24,7 @@ static inline vec merge(vec a, vec b)
     return _mm512_or_si512(a, b);
 }
 
-/* Not zero where one of 64 bytes is wrong, given the three before. */
+/* Not zero if one of 64 bytes is wrong, given the three bytes before. */
 static inline vec wrong(const unsigned char *p)
 {
     __m512i v = load(p), before1 = load(p - 1), before2 = load(p - 2), before3 = load(p - 3);
@@ -32,7 +32,7 @@ static inline vec wrong(const unsigned char *p)
     __m512i low1 = look_up(UTF8_PAIR_LOW1, before1);
     __m512i high2 = look_up(UTF8_PAIR_HIGH2, _mm512_srli_epi16(v, 4));
     __m512i pair = _mm512_ternarylogic_epi32(high1, low1, high2, 0x80); /* high1 & low1 & high2 */
-    /* The highest bit: a third byte is due after E0 and more, a fourth after F0 and more. */
+    /* The highest bit: a third byte is required after E0 and above, a fourth after F0 and above. */
     __m512i due = _mm512_or_si512(_mm512_subs_epu8(before2, _mm512_set1_epi8(0xE0 - 0x80)),
                                   _mm512_subs_epu8(before3, _mm512_set1_epi8(0xF0 - 0x80)));
     return _mm512_ternarylogic_epi32(due, _mm512_set1_epi8((char)0x80), pair, 0x6A); /* (due & 0x80) ^ pair */

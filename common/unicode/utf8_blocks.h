@@ -1,13 +1,16 @@
-/* utf8_blocks.h - the loop over blocks that finds invalid UTF-8 by vectors: the part that is the same for all
- * instruction sets. For utf8_sse2.c, utf8_avx2.c and utf8_avx512.c, which include it once they have defined
+/* utf8_blocks.h - the loop over blocks that finds invalid UTF-8 with vectors: the part that is the same for all
+ * instruction sets. utf8_sse2.c, utf8_avx2.c and utf8_avx512.c include it after they have defined
  *
- *     vec          a vector of bytes                       wrong    not zero in the bytes of a vector at p that are
- * wrong, load, merge  one from memory; the OR of two                   given the three bytes before p any_high whether
- * a byte is not ASCII             any      whether a byte is not zero
+ *     vec          a vector of bytes
+ *     load         reads a vector from memory
+ *     merge        the OR of two vectors
+ *     wrong        not zero in the wrong bytes of the vector at p, given the three bytes before p
+ *     any_high     whether a byte of a vector is not ASCII
+ *     any          whether a byte of a vector is not zero
  *
- * and utf8_blocks as the name of the function. A block that is ASCII as a whole, with the three bytes before it, is
- * only skipped. The bytes before a vector are loaded once more rather than kept from the vector before: so a block
- * needs nothing but its place, and the last one may overlap the one before.
+ * and utf8_blocks as the name of the function. A block that is ASCII, together with the three bytes before it, is only
+ * skipped. The bytes before a vector are loaded again instead of being kept from the vector before: so a block depends
+ * on its position only, and the last block may overlap the one before it.
  */
 #include "unicode/utf8_parts.h"
 

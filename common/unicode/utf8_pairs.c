@@ -1,11 +1,11 @@
-/* utf8_pairs.c - what two bytes in a row have wrong, as three tables of a nibble each.
+/* utf8_pairs.c - the errors that two adjacent bytes can show, as three tables indexed by a nibble.
  *
  * After Keiser and Lemire, "Validating UTF-8 in less than one instruction per byte", Software: Practice and Experience
- * 51 (2021): all that can be wrong with UTF-8 shows in two bytes in a row, and there already in the first byte and the
- * high half of the second, but for one thing: whether a third or fourth byte is due. So each thing that may be wrong
- * has a bit, and each of the three nibbles says with which of them it goes together; what all three have is wrong.
- * TRAILS is no fault where a third or fourth byte is due, and a fault is that it is missing there: whoever uses the
- * tables XORs bit 7 with whether one is due.
+ * 51 (2021). All errors in UTF-8 show in two adjacent bytes, and already in the first byte and the high half of the
+ * second, with one exception: whether a third or fourth byte is missing. So each kind of error has a bit, and each of
+ * the three nibbles has a table entry with the errors that it allows; the AND of the three entries is what is wrong.
+ * TRAILS is not an error where a third or fourth byte is required; there it is an error if it is missing. So the caller
+ * XORs bit 7 with whether such a byte is required.
  */
 #include "unicode/utf8_parts.h"
 

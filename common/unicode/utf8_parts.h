@@ -1,8 +1,8 @@
-/* utf8_parts.h - the parts of utf8.h, one file each: how to find quickly about where the valid prefix ends. For
- * utf8*.c and its test alone; others include utf8.h.
+/* utf8_parts.h - the parts of utf8.h, one file each: how to find quickly the approximate end of the valid prefix. For
+ * utf8*.c and their test only; others include utf8.h.
  *
- * p[0 .. at) is valid, and `at` is not inside a character. Each returns another such `at`, farther on: n if all is
- * valid, else one in the block with the first error or near its beginning. They read nothing outside of p[0 .. n).
+ * p[0 .. at) is valid, and `at` is not inside a character. Each function returns another such `at`, farther on: n if
+ * all is valid, else one in the block with the first error or near its beginning. Only p[0 .. n) is read.
  */
 #ifndef BPE_UNICODE_UTF8_PARTS_H
 #define BPE_UNICODE_UTF8_PARTS_H
@@ -11,17 +11,17 @@
 
 size_t utf8_shift(const unsigned char *p, size_t at, size_t n);
 
-/* One for each level of simd.h. They look back and take whole blocks, so UTF8_BEFORE <= at and UTF8_AHEAD <= n - at. */
+/* One for each level of simd.h. They look back and read whole blocks: UTF8_BEFORE <= at and UTF8_AHEAD <= n - at. */
 enum { UTF8_BEFORE = 3, UTF8_AHEAD = 256 };
 size_t utf8_sse2(const unsigned char *p, size_t at, size_t n);
 size_t utf8_avx2(const unsigned char *p, size_t at, size_t n);
 size_t utf8_avx512(const unsigned char *p, size_t at, size_t n);
 
-/* What is wrong with two bytes in a row, a bit for each thing it may be: the AND of what three nibbles allow. */
+/* Errors of two adjacent bytes, a bit for each kind: the AND of the entries of three nibbles (utf8_pairs.c). */
 enum { UTF8_PAIR_HIGH1, UTF8_PAIR_LOW1, UTF8_PAIR_HIGH2, UTF8_PAIR_N };
 extern const unsigned char utf8_pairs[UTF8_PAIR_N][16];
 
-/* If no byte of p[0 .. at) is wrong but a character may go on beyond: where that one begins, else at. */
+/* p[0 .. at) has no error, but a character may continue after it. Returns where that character begins, else at. */
 static inline size_t utf8_whole(const unsigned char *p, size_t at)
 {
     if (at >= 1 && p[at - 1] >= 0xC0)

@@ -1,7 +1,7 @@
-/* utf8_shift.c - see utf8_parts.h. An automaton whose step is a shift: a state is the place of six bits in a word, each
- * byte has a word, and there the next state stands for each state. Steps do not depend on what the text is, so nothing
- * is ever predicted wrongly, and the table look-up is not in the chain from state to state. (After Per Vognsen,
- * "Shift-based DFAs".) Blocks that are ASCII as a whole are skipped. */
+/* utf8_shift.c - see utf8_parts.h. An automaton whose step is a shift. A state is the position of six bits in a word;
+ * each byte has a word, which holds the next state for each state at that state's position. The steps do not branch on
+ * the text, so nothing is mispredicted, and the table look-up is not in the dependency chain from state to state.
+ * (After Per Vognsen, "Shift-based DFAs".) Blocks that are entirely ASCII are skipped. */
 #include "unicode/utf8_parts.h"
 
 #include <stdbool.h>
@@ -12,20 +12,20 @@
 
 enum {
     WHOLE = 0, /* between characters */
-    DUE1 = 6,  /* so many continuation bytes are due */
+    DUE1 = 6,  /* one continuation byte is required; DUE2 and DUE3: two, three */
     DUE2 = 12,
     DUE3 = 18,
-    AFTER_E0 = 24, /* as DUE2, but only with A0 to BF first */
-    AFTER_ED = 30, /* 80 to 9F */
-    AFTER_F0 = 36, /* as DUE3: 90 to BF */
-    AFTER_F4 = 42, /* 80 to 8F */
-    BAD = 48,      /* for good */
-    STATE = 63,    /* a state's bits */
+    AFTER_E0 = 24, /* like DUE2, but the first must be A0 to BF */
+    AFTER_ED = 30, /* the first must be 80 to 9F */
+    AFTER_F0 = 36, /* like DUE3: the first must be 90 to BF */
+    AFTER_F4 = 42, /* the first must be 80 to 8F */
+    BAD = 48,      /* never left again */
+    STATE = 63,    /* mask of a state's bits */
 };
 
 #define NEXT(state, next) ((uint64_t)(next) << (state))
 
-/* For bytes that begin a character; continuation bytes. */
+/* The words of bytes that begin a character, and of continuation bytes. */
 #define LEAD(next)                                                                                                     \
     (NEXT(WHOLE, next) | NEXT(DUE1, BAD) | NEXT(DUE2, BAD) | NEXT(DUE3, BAD) | NEXT(AFTER_E0, BAD) |                   \
      NEXT(AFTER_ED, BAD) | NEXT(AFTER_F0, BAD) | NEXT(AFTER_F4, BAD) | NEXT(BAD, BAD))
