@@ -48,7 +48,8 @@ int program_main(const struct program *p, int argc, char **argv);
 /* Writes `NAME: remark` and a newline to standard error (printf style), by one write(2): many processes share it. */
 void program_note(const char *name, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* -1 with EX_USAGE if standard output is a terminal: records and ids are not readable text. hint: what to do instead. */
+/* -1 with EX_USAGE if standard output is a terminal: records and ids are not readable text. hint: what to do instead.
+ */
 #define PROGRAM_FOR_RECORDS "records go into a pipe or a file (bpe-view shows them)"
 int program_no_terminal(const char *hint, struct err *e);
 
