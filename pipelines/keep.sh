@@ -106,7 +106,7 @@ count_file() {
 count() {
     local counts=$keep/counts/$1 code
     case $1 in
-    part.*) bpe-count -- "$keep/chunks/$1" >"$counts.new" ;;
+    part.*) { bpe-count -- "$keep/chunks/$1" 2>&3 3>&-; } >"$counts.new" 3>&2 2>/dev/null ;; # bash would tell of a kill, too
     file.*) count_file "$keep/chunks/$1" >"$counts.new" ;;
     esac
     code=$?

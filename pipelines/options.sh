@@ -28,7 +28,7 @@ learn_from() {
     local line has
     while IFS= read -r line; do
         [[ $line =~ ^\ \ (-(.),|\ \ \ )\ (--[a-z-]+)(\[?=)? ]] || continue
-        [ "${BASH_REMATCH[3]}" != --version ] || continue # of each program its own
+        [ "${BASH_REMATCH[3]}" != --version ] || continue # of one program; the version of all is bpe's
         case ${BASH_REMATCH[4]} in
         =) has=one ;;
         '[=') has=maybe ;;

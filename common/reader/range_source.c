@@ -18,6 +18,9 @@ static bool same_time(const struct range_source *f, const struct stat *st)
 
 static int changed(const struct range_source *f, const struct stat *st, struct err *e)
 {
+    if ((uint64_t)st->st_size == f->size)
+        return err_at(e, EX_DATAERR, f->name, ERR_NO_OFFSET,
+                      "changed since bpe-chunk read it (its time of last change is another); run bpe-chunk again");
     return err_at(e, EX_DATAERR, f->name, ERR_NO_OFFSET,
                   "changed since bpe-chunk read it (%llu bytes now, %llu then); run bpe-chunk again",
                   (unsigned long long)st->st_size, (unsigned long long)f->size);

@@ -7,7 +7,7 @@ cd "$TOP" || exit 1
 tables="\
 text                            the line   train --fan-out=xargs   gigabpe   Hugging Face
 line xargs gigabpe-32000 hf-32000
-text                            one core   gigatoken   two cores, pipelines/encode   gigatoken, two cores
+text                            one core   gigatoken   two cores, bpe encode         gigatoken, two cores
 null-own gigatoken1-own two-own gigatoken2-own"
 
 # seconds SUBJECT TEXT: the median wall time.

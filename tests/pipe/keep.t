@@ -139,6 +139,7 @@ for how in "large.txt small.txt" "b.txt.gz" "b.txt.gz small.txt.gz large.txt"; d
     PATH=$PWD/fake:$PATH "$train" -v 1000 -j 3 --keep=K -o got.json "${files[@]}" >out 2>err
     like "$? $(tail -n 1 err)" "75 bpe train: 1 of * not counted, as a process was killed; run the same command again" \
         "a bpe-count is killed ($how): 75, and says what to do"
+    is "$(grep -c 'keep.sh: line' err)" 0 "  and nothing of its own lines"
     PATH=$PWD/fake:$PATH "$train" -v 1000 -j 3 --keep=K -o got.json "${files[@]}"
     is $? 0 "the same again ($how): done"
     same want.killed got.json "the model of the plain line ($how)"

@@ -41,6 +41,7 @@ for how in "${hows[@]}"; do
 done
 fails 64 "bpe train: how large a vocabulary? give -v N; see --help" "$P/train" a.txt
 fails 64 "bpe train: unknown option --frobnicate=1; see --help" "$P/train" -v 1000 --frobnicate=1 a.txt
+fails 64 "bpe train: unknown option --version; see --help" "$P/train" -v 1000 --version
 fails 64 "bpe train: unknown option -Z; see --help" "$P/train" -v 1000 -Z a.txt
 fails 64 "bpe train: unknown option --version; see --help" "$P/train" -v 1000 --version a.txt
 fails 64 "bpe train: option --inline takes no argument; see --help" "$P/train" -v 1000 --inline=yes a.txt

@@ -522,7 +522,8 @@ static void changed_files(void)
         later[1].tv_sec++;
         must(utimensat(AT_FDCWD, "c.txt", later, 0));
         snprintf(name, sizeof name, "but not after it was written anew, %s", how);
-        fails("c.txt: changed since bpe-chunk read it (9 bytes now, 9 then); run bpe-chunk again", 0, 0, name);
+        fails("c.txt: changed since bpe-chunk read it (its time of last change is another); run bpe-chunk again", 0, 0,
+              name);
         begin_records(&plain);
         put_ranges("c.txt", by_value, (const uint64_t[]){10}, 1);
         snprintf(name, sizeof name, "nor with another size, %s", how);
