@@ -146,10 +146,10 @@ static int take_special(struct build *b)
         struct model_token *t = &m->token[id];
         if (!t->p || (t->vocab && (t->len == 1 || build_is_merged(b, id))))
             continue;
-        if (!t->len)
-            return err_at(b->e, EX_DATAERR, b->name, ERR_NO_OFFSET, "token %lu is empty", (unsigned long)id);
         text.len = 0;
-        rc = t->vocab ? byte_level_put(&text, t->p, t->len, b->e) : buf_put(&text, t->p, t->len, b->e);
+        rc = !t->len    ? err_at(b->e, EX_DATAERR, b->name, ERR_NO_OFFSET, "token %lu is empty", (unsigned long)id)
+             : t->vocab ? byte_level_put(&text, t->p, t->len, b->e)
+                        : buf_put(&text, t->p, t->len, b->e);
         if (!rc) {
             t->p = build_copy(b, text.p, text.len);
             t->len = (uint32_t)text.len;
