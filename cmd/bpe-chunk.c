@@ -1,9 +1,9 @@
-/* bpe-chunk - says what to count: text in, chunks out.
+/* bpe-chunk - decides what is counted: text in, chunks out.
  *
- * For a regular file it writes where the pieces are (ranges: it looks only at the text near the cuts), so that the text
- * itself crosses no pipe; for anything else, or with --inline, the text. Every record carries the rules (pattern,
- * special tokens) in full. Last comes the promise, which names all inputs and their sizes: bpe-sum holds the counts
- * against it.
+ * For a regular file it writes where the pieces are (ranges; it reads only the text near the cuts), so that the text
+ * itself goes through no pipe; for anything else, or with --inline, the text. Every record has the complete rules
+ * (pattern, special tokens). The promise comes last; it names all inputs and their sizes, and bpe-sum compares the
+ * counts with it.
  */
 #include "chunk/chunk_writer.h"
 #include "chunk/chunks.h"
@@ -36,7 +36,7 @@ struct options {
     unsigned skip_bad_lines; /* 0 or 1 */
     const char *field;
     enum invalid_policy invalid;
-    uint64_t block; /* 0: by what suits */
+    uint64_t block; /* 0: chosen by chunk_plan */
     const char *only;
     char **files;
     int n_files;
@@ -47,15 +47,15 @@ struct options {
 struct chunker {
     struct options opt;
     struct model model;               /* -m */
-    struct pretokenizer pretokenizer; /* its special tokens; no text goes through it */
+    struct pretokenizer pretokenizer; /* for its special tokens; no text is passed to it */
     struct cutter cutter;
     struct chunk_writer writer;
-    struct token_watch watch; /* for the default special token, where -s has replaced it */
+    struct token_watch watch; /* searches for the default special token, if -s has replaced it */
 };
 
 /* ---- Rules ---- */
 
-/* Sets up what finds the cuts, from the rules; and finds out whether a worker will be able to follow them. */
+/* Sets up the cutter from the rules; and checks that bpe-count will accept them. */
 static int set_cutter(struct chunker *c, const struct rules *r, bool jsonl, struct err *e)
 {
     const struct pretoken_sink nowhere = {0};
@@ -66,7 +66,7 @@ static int set_cutter(struct chunker *c, const struct rules *r, bool jsonl, stru
     return 0;
 }
 
-/* The pattern: by its name, by a regex, or the model's. */
+/* Sets the pattern: by name, by a regex, or the model's. */
 static int set_pattern(struct chunker *c, struct rules *r, struct err *e)
 {
     const struct options *o = &c->opt;
@@ -116,7 +116,7 @@ static int make_rules(struct chunker *c, struct err *e)
 
 /* ---- The run ---- */
 
-/* The default special token is looked for where -s has replaced it by others that do not have it in them. */
+/* Makes the watch search for the default special token, if -s has replaced it by others that do not contain it. */
 static void set_watch(struct chunker *c)
 {
     const struct options *o = &c->opt;
@@ -127,14 +127,14 @@ static void set_watch(struct chunker *c)
         c->watch.token = str_of(DEFAULT_SPECIAL);
 }
 
-/* Rules and inputs, by the options. */
+/* Sets rules and inputs from the options. */
 static int set_sources(struct chunker *c, struct err *e)
 {
     const struct options *o = &c->opt;
     if (make_rules(c, e))
         return -1;
     set_watch(c);
-    /* Where special tokens can overlap, which of them ended right before a piece may depend on text far before it. */
+    /* If special tokens can overlap, the one right before a piece may depend on text far before it. */
     bool by_value = o->inline_text || (o->model && !cut_is_local(&c->cutter));
     for (int i = 0; i < o->n_files; i++) {
         if (source_list_add(&c->writer.sources, o->files[i], by_value, &c->watch, e))
@@ -143,7 +143,7 @@ static int set_sources(struct chunker *c, struct err *e)
     return 0;
 }
 
-/* Rules and inputs, by a list of what is wanted. */
+/* Sets rules and inputs from a list of what is wanted. */
 static int set_wanted(struct chunker *c, struct err *e)
 {
     const struct options *o = &c->opt;
@@ -174,11 +174,11 @@ static int run(void *ctx, struct err *e)
     return fd_close_stdout(e);
 }
 
-/* The programs after this one would only see that something is missing. */
+/* Without it the programs downstream would only see that something is missing. */
 static void send_failure(void *ctx, const struct err *e)
 {
     struct chunker *c = ctx;
-    if (!c->opt.only || c->writer.sources.n) /* else the run is not known */
+    if (!c->opt.only || c->writer.sources.n) /* else the run is not known yet */
         chunk_writer_fail(&c->writer, e);
 }
 
@@ -221,7 +221,7 @@ static int check(void *ctx, struct err *e)
 
 static struct chunker self = {.writer = {.fd = 1, .name = "standard output"}};
 
-/* A special token given twice counts once. */
+/* A special token that is given twice counts once. */
 static int check_special(const char *token, struct err *e)
 {
     struct options *o = &self.opt;

@@ -1,8 +1,9 @@
 /* bpe-count - counts the pretokens of chunks.
  *
- * Records in, counts out; any number of these processes may share the work. What one process is given it counts in one
- * table (one for each run), and writes out at the end, or when the table or the text counted gets large, as a batch:
- * words, then a commit that says what was covered. A process that dies leaves no commit, so nothing of it counts.
+ * Records in, counts out; any number of these processes may share the work. A process counts its input in one table
+ * (one for each run), and writes the table at the end, or when the table or the text counted gets large, as a batch:
+ * words, then a commit that says what was covered. A process that dies writes no commit, so none of its open batch
+ * counts.
  */
 #include "cli/program.h"
 #include "count/counter.h"
@@ -64,7 +65,7 @@ static bool is_full(void *ctx, const struct chunk_run *r)
     return table_bytes(&c->table) >= w->opt.memory;
 }
 
-/* Writes the open batch: words, then what they cover. */
+/* Writes the open batch: words, then a commit with the ranges they cover. */
 static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
 {
     struct worker *w = ctx;

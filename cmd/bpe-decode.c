@@ -1,4 +1,4 @@
-/* bpe-decode - ids in, the bytes they stand for out: exactly what was encoded. */
+/* bpe-decode - ids in, the bytes they stand for out: exactly the text that was encoded. */
 #include "cli/program.h"
 #include "core/model.h"
 #include "io/fd.h"
@@ -13,7 +13,7 @@
 
 #define NAME "bpe-decode"
 
-enum { IDS = 64 << 10 /* bytes read at a time */, OUT = 256 << 10 /* written at a time, or more */, COPY = 16 };
+enum { IDS = 64 << 10 /* bytes read at a time */, OUT = 256 << 10 /* bytes written at a time, at least */, COPY = 16 };
 
 enum dtype { BY_VOCABULARY, U16, U32 };
 
@@ -40,7 +40,7 @@ static int write_out(struct decoder *d, struct err *e)
     return rc;
 }
 
-/* The bytes of n ids; index: how many came before, for messages. */
+/* Appends the bytes of n ids; index: the number of ids before these, for messages. */
 static int decode_ids(struct decoder *d, const unsigned char *p, size_t n, const char *name, uint64_t index,
                       struct err *e)
 {
@@ -55,7 +55,7 @@ static int decode_ids(struct decoder *d, const unsigned char *p, size_t n, const
         const struct model_token *t = &m->token[id];
         if (d->out.cap - d->out.len < t->len + (size_t)COPY && buf_reserve(&d->out, OUT + t->len, e))
             return -1;
-        memcpy(d->out.p + d->out.len, t->p, COPY); /* most are no longer */
+        memcpy(d->out.p + d->out.len, t->p, COPY); /* most tokens are not longer */
         if (t->len > COPY)
             memcpy(d->out.p + d->out.len + COPY, t->p + COPY, t->len - COPY);
         d->out.len += t->len;
@@ -65,7 +65,7 @@ static int decode_ids(struct decoder *d, const unsigned char *p, size_t n, const
     return 0;
 }
 
-/* Not through input.h: ids may look as if they were compressed. */
+/* Does not use input.h: raw ids may look like a compressed file. */
 static int decode_file(struct decoder *d, const char *path, struct err *e)
 {
     const char *name = fd_name(path);
@@ -109,7 +109,7 @@ static int run(void *ctx, struct err *e)
     for (int i = 0; i < o->n_files; i++) {
         if (decode_file(d, o->files[i], e)) {
             struct err ignored;
-            write_out(d, &ignored); /* what was right up to there */
+            write_out(d, &ignored); /* the ids before the error */
             return -1;
         }
     }

@@ -1,7 +1,7 @@
 /* bpe-encode - text or chunks in, ids out.
  *
- * Text gives raw ids, as training programs read them; chunks (from bpe-chunk) give token records, in any fan-out, or
- * raw ids where the order of the chunks is kept.
+ * Text gives raw ids, as training programs read them; chunks (from bpe-chunk) give token records, however they were
+ * distributed, or raw ids if the order of the chunks is kept.
  */
 #include "cli/program.h"
 #include "cli/progress.h"
@@ -43,9 +43,9 @@ struct encoding {
     struct options opt;
     struct model model;
     struct chunk_encoder encoder;
-    struct chunk_run *text_run; /* of inputs that are text */
+    struct chunk_run *text_run; /* for inputs that are text */
     struct outfile outfile;
-    bool is_text, is_records; /* the inputs, as far as seen */
+    bool is_text, is_records; /* the type of the inputs seen so far */
     struct progress progress;
     uint64_t n_bytes;
 };
@@ -73,7 +73,7 @@ static int read_model(struct encoding *p, struct err *e)
     return encoder_init(&p->encoder.encoder, &p->model, p->encoder.out.piece.width == 4, e);
 }
 
-/* ---- What is said on the way ---- */
+/* ---- Remarks while encoding ---- */
 
 static void show_progress(void *ctx, uint64_t bytes)
 {
@@ -91,7 +91,7 @@ static void note_skipped(void *ctx, uint64_t n, struct str first)
 
 /* ---- Inputs ---- */
 
-/* The first input decides the format, if no option did. */
+/* The first input decides the output format, if no option did. */
 static int set_format(struct encoding *p, enum id_format by_input, struct err *e)
 {
     enum id_format *format = &p->encoder.out.format;
@@ -175,8 +175,9 @@ static int encode_file(struct encoding *p, const char *path, uint64_t source, st
     return rc;
 }
 
-/* Without a model nothing is encoded. But if chunks come in, records would go out, and whoever reads them must learn
- * that there are none and why: so the chunks are read to their end, promises go on, and a failure is sent at last. */
+/* Without a model nothing is encoded. But if chunks are read, records would be written, and the program that reads them
+ * must learn that there are none and why: so all chunks are read, promises are passed on, and a failure is sent last.
+ */
 static void refuse_chunks(struct encoding *p)
 {
     const struct options *o = &p->opt;
@@ -221,7 +222,7 @@ static int run(void *ctx, struct err *e)
     }
     progress_end(&p->progress);
     if (p->encoder.reader.passed.code &&
-        p->encoder.out.format != IDS_RECORDS) { /* a failure that cannot be passed on */
+        p->encoder.out.format != IDS_RECORDS) { /* a failure that cannot be passed on as a record */
         *e = p->encoder.reader.passed;
         return -1;
     }

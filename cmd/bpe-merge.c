@@ -1,7 +1,7 @@
 /* bpe-merge - learns the merges: a sum in, a model out.
  *
- * Pattern and special tokens come with the sum. The model is written when all of it is known, and nothing if anything
- * is amiss.
+ * Pattern and special tokens come with the sum. The model is written only when all of it is known and nothing has
+ * failed.
  */
 #include "cli/program.h"
 #include "cli/progress.h"
@@ -67,7 +67,7 @@ static int read_record(void *ctx, const struct record *rec, const char *stream, 
     return ledger_put(&m->ledger, rec, stream, e);
 }
 
-/* Exactly one sum, and a complete one. */
+/* Checks that there is exactly one sum, and that it is complete. */
 static int check_sum(struct merger *m, struct err *e)
 {
     struct ledger *l = &m->ledger;
@@ -116,7 +116,7 @@ static void show_progress(void *ctx, uint64_t done, uint64_t goal)
     progress_show(&m->progress, done, goal, false, "merges");
 }
 
-/* Learns, and sets up the model (which borrows from m). */
+/* Learns the merges, and fills *model (which borrows from m). */
 static int learn(struct merger *m, struct learned *model, struct err *e)
 {
     const struct options *o = &m->opt;
@@ -151,7 +151,7 @@ static int learn(struct merger *m, struct learned *model, struct err *e)
     free(special);
     if (rc)
         return -1;
-    learner_free(m->learner); /* now, as the model may be large */
+    learner_free(m->learner); /* as early as possible, because the model may be large */
     m->learner = NULL;
     *model = (struct learned){.merges = m->merges,
                               .n_merges = n,
@@ -166,7 +166,7 @@ static int learn(struct merger *m, struct learned *model, struct err *e)
     return 0;
 }
 
-/* The pattern as the model names it. */
+/* Sets the pattern as the model names it. */
 static int set_pattern(struct merger *m, struct learned *model, struct err *e)
 {
     const struct rules *r = &m->rules;
@@ -195,7 +195,7 @@ static int write_model(const struct options *o, const struct learned *learned, s
     return rc;
 }
 
-/* Adds to "out of memory" how much would do. */
+/* Adds to "out of memory" how much would be enough. */
 static void say_how_much(const struct merger *m, bool all_read, struct err *e)
 {
     char need[32];

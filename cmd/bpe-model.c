@@ -1,6 +1,6 @@
 /* bpe-model - converts and describes models: any format in, any format out.
  *
- * Ids stay what they are. What the other format cannot say is an error, and nothing is written then.
+ * Ids stay the same. If the other format cannot express the model, that is an error, and nothing is written.
  */
 #include "cli/program.h"
 #include "core/model.h"
@@ -31,7 +31,7 @@ struct options {
 
 /* ---- Describing ---- */
 
-/* Text with its control characters as \xHH, so that it is one line. */
+/* Appends text with control characters as \xHH, so that it stays one line. */
 static int put_text(struct buf *out, const void *text, size_t len, struct err *e)
 {
     const unsigned char *p = text;
@@ -102,7 +102,7 @@ static int describe(const struct model *m, struct err *e)
 
 /* ---- Converting ---- */
 
-/* Remarks about what is written, but not read by others as it is meant. */
+/* Warns about parts of the output that other programs read differently from what is meant. */
 static void warn(const struct model *m, const struct model_format *f)
 {
     if (f->implied && !(m->pattern && !strcmp(m->pattern, f->implied)))

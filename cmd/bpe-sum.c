@@ -1,7 +1,8 @@
 /* bpe-sum - adds up counts, and proves that every byte was counted exactly once.
  *
- * Counts of any number of bpe-counts in, in any order; one sum out, its words sorted by bytes, if it is complete. A sum
- * is counts again, so sums of sums work the same way. What memory (-S) does not hold goes to sorted segments on disk.
+ * Reads the counts of any number of bpe-count processes, in any order, and writes one sum, sorted by bytes, if it is
+ * complete. A sum consists of counts again, so sums of sums work the same way. Counts that exceed the memory (-S) go to
+ * sorted segments on disk.
  */
 #include "cli/program.h"
 #include "cli/progress.h"
@@ -23,7 +24,7 @@
 
 #define NAME "bpe-sum"
 
-enum { RUN_LEAST = 1000 }; /* words in a run: however little memory is allowed, no run for every few words */
+enum { RUN_LEAST = 1000 }; /* words in a sorted segment, however little memory is allowed: no segments of a few words */
 
 struct options {
     uint64_t memory;
@@ -45,7 +46,7 @@ struct summer {
     char advice[300];
 };
 
-/* Puts the table on disk if it takes more than this much. */
+/* Moves the table to disk if it takes more than this much memory. */
 static int spill_table(struct summer *s, uint64_t most, struct err *e)
 {
     if (table_n(&s->table) < RUN_LEAST || table_bytes(&s->table) <= most)
@@ -59,7 +60,7 @@ static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
     return table_add(&s->table, w, n, e) || spill_table(s, s->opt.memory / 2, e) ? -1 : 0;
 }
 
-/* Keeps within the memory: words of batches that are still open first, if they are the larger part. */
+/* Keeps within the memory limit. The words of open batches are moved to disk first, if they are the larger part. */
 static int make_room(struct summer *s, struct err *e)
 {
     if (table_bytes(&s->table) + s->stores.bytes <= s->opt.memory)
@@ -96,7 +97,7 @@ static int write_word(void *ctx, const struct pretoken *w, struct err *e)
     return batch_pretoken(&s->batch, w, e);
 }
 
-/* Writes the sum: words, what they cover, and the promises that are still open. */
+/* Writes the sum: words, the ranges they cover, and the promises that are not yet fulfilled. */
 static int write_sum(struct summer *s, bool complete, struct err *e)
 {
     struct buf runs = {0};
@@ -113,7 +114,7 @@ static int write_sum(struct summer *s, bool complete, struct err *e)
     return rc ? -1 : 0;
 }
 
-/* Whether the counts that came are still there when this program has ended. */
+/* Whether the counts that were read still exist after this program has ended. */
 static bool are_kept(const struct options *o)
 {
     bool kept = true;
@@ -122,7 +123,7 @@ static bool are_kept(const struct options *o)
     return kept || o->partial;
 }
 
-/* What can be done about ranges that are missing. */
+/* What can be done about missing ranges. */
 static const char *advice(const struct options *o, char *to, size_t n)
 {
     if (!are_kept(o))

@@ -1,7 +1,7 @@
 /* bpe-view - shows records as text, or checks them.
  *
- * Counts are lines `count TAB pretoken`, made for sort(1) and grep(1); every other record is a line that begins with
- * `#`, and what it holds.
+ * Counts are lines `count TAB pretoken`, for sort(1) and grep(1); every other record is a line that begins with `#`,
+ * followed by its contents.
  */
 #include "cli/program.h"
 #include "io/fd.h"
@@ -41,7 +41,7 @@ static int take_nothing(void *ctx, const struct pretoken *w, size_t n, struct er
     return 0;
 }
 
-/* A range, by itself: in a stream of chunks. */
+/* Marks a range as covered, for a stream of chunks, which has no batches. */
 static int cover(struct ledger *l, const unsigned char *run, struct str rules, const struct commit_range *range,
                  uint64_t promised_bytes, const char *stream, struct err *e)
 {

@@ -26,8 +26,8 @@
 enum { BUCKET_SLOTS = 8, MERGES_MOST_IDS = 1 << 24 };
 
 struct merge_bucket {
-    uint32_t tag[BUCKET_SLOTS]; /* 0: free, as are all after it; MOVED is set if it belongs to the bucket before, which
-                                   is full */
+    uint32_t
+        tag[BUCKET_SLOTS]; /* 0: free, as are all after it; MOVED: it belongs to the bucket before, which is full */
     uint32_t flipped[BUCKET_SLOTS]; /* the rank, all bits flipped */
 };
 

@@ -1,4 +1,4 @@
-/* scan.c - which scanner serves a pattern. See scan.h. */
+/* scan.c - chooses the scanner for a pattern. See scan.h. */
 #include "scan/scan.h"
 
 #include "scan/scan_parts.h"
@@ -24,10 +24,10 @@ static size_t scan_whole(const unsigned char *text, size_t len, enum text_end en
     return 1;
 }
 
-/* How each pattern is scanned. */
+/* The scanner for each pattern. */
 static const struct {
     enum scan_name scanner;
-    bool tail; /* by scan_tail */
+    bool tail; /* applied by scan_tail */
 } how[PATTERN_N] = {
     [PATTERN_GPT2] = {SCAN_GPT2, false},
     [PATTERN_CL100K] = {SCAN_CL100K, false},
@@ -41,13 +41,13 @@ static const struct {
 
 struct scanner {
     const struct pattern *pattern;
-    scan_fn *scan; /* of a built-in pattern, or */
+    scan_fn *scan; /* for a built-in pattern, or */
     bool tail;
-    struct scan_regex *regex;       /* a regex by a user, or */
-    struct scan_sequence *sequence; /* several */
+    struct scan_regex *regex;       /* for one regex of the user, or */
+    struct scan_sequence *sequence; /* for several */
 };
 
-/* The fastest scanner of that name at the present simd_level(). */
+/* The fastest version of that scanner at the current simd_level(). */
 static scan_fn *scanner_for(enum scan_name name)
 {
     static scan_fn *const plain[SCAN_N] = {

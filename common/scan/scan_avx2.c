@@ -1,4 +1,4 @@
-/* scan_avx2.c - scan_masks.h by AVX2: two compares and movemasks for a mask of 64 bytes. */
+/* scan_avx2.c - scan_masks.h with AVX2: two compares and movemasks for a mask of 64 bytes. */
 #include "scan/scan_parts.h"
 
 #ifdef __AVX2__

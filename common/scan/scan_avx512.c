@@ -1,5 +1,5 @@
-/* scan_avx512.c - scan_masks.h by AVX-512 (BW, VBMI2): a compare of 64 bytes gives a mask at once, and the positions of
- * a mask's bits come from one compression. */
+/* scan_avx512.c - scan_masks.h with AVX-512 (BW, VBMI2): one compare of 64 bytes gives a mask directly, and one
+ * compression gives the positions of its bits. */
 #include "scan/scan_parts.h"
 
 #ifdef __AVX512VBMI2__

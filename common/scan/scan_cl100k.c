@@ -15,11 +15,11 @@
  *                     until [\r\n]+ matches, which is at the last one); else all but its last space if something
  *                     follows (\s+(?!\S) gives back one); else all of it
  *
- * This is the regex as Hugging Face tokenizers have it. tiktoken's own form of it has \s++$ before \s*[\r\n], so there
- * all spaces at the end of a document are one pretoken: "\n " is one, and two here. Nothing else differs: possessive
+ * This is the regex as Hugging Face tokenizers have it. tiktoken's form of it has \s++$ before \s*[\r\n], so there all
+ * spaces at the end of a document are one pretoken: "\n " is one, and two here. Nothing else differs: possessive
  * repetitions give nothing back where giving back would help no alternative; \s*[\r\n] is \s*[\r\n]+, as \s* leaves
  * to [\r\n] the last newline of the run; the last \s is \s+, as it comes to one space alone, before something else.
- * scan_tail.c makes the one from the other.
+ * scan_tail.c turns the result of this form into that of the other.
  *
  * Ignoring case, the contractions have one letter that is not ASCII: U+017F (long s) folds to s. No other character
  * folds to one of d, e, l, m, r, s, t, v.
@@ -58,7 +58,7 @@ static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t le
             return p + contraction;
     }
 
-    enum uclass next = UCLASS_SPACE; /* past the end of the text: no letter and no other */
+    enum uclass next = UCLASS_SPACE; /* after the end of the text: neither letter nor other */
     if (p + n < len)
         next = uclass_at(text + p + n, &n_next);
     if (class == UCLASS_LETTER || (next == UCLASS_LETTER && !is_newline(text[p])))

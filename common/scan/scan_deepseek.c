@@ -43,11 +43,11 @@ enum {
     WORD = 1 << UCAT_MARK | 1 << UCAT_UPPER | 1 << UCAT_LOWER | 1 << UCAT_LETTER,
 };
 
-/* A document, and what the scanner is at. */
+/* A document, and the position of the scanner in it. */
 struct place {
     const unsigned char *text;
     size_t len;
-    bool more; /* TEXT_MORE: it goes on past len */
+    bool more; /* TEXT_MORE: the document continues past len */
     bool cjk;  /* the piece is CJK */
 };
 

@@ -1,23 +1,23 @@
-/* scan_masks.h - gpt2, cl100k and its kin, o200k and deepseek scanned 64 bytes at a time: the part that is the same for
- * all instruction sets. For scan_neon.c, scan_sse2.c, scan_avx2.c and scan_avx512.c, which include it once they have
- * defined
+/* scan_masks.h - gpt2, cl100k and the patterns derived from it, o200k and deepseek scanned 64 bytes at a time: the part
+ * that is the same for all instruction sets. scan_neon.c, scan_sse2.c, scan_avx2.c and scan_avx512.c include it after
+ * they have defined
  *
- *     vec, load   64 bytes                          lower      with 0x20 set in each
- *     set, bits   some of them, and as a mask       either     those of two sets
+ *     vec, load   64 bytes                          lower      with 0x20 set in each byte
+ *     set, bits   some of them, and as a mask       either     the union of two sets
  *     in_range    those in [low, low + n)           equal      those that are c
- *     put_ends    writes the places of a mask's bits
+ *     put_ends    writes the positions of a mask's bits
  *
  * The idea (as in gigatoken, and before it in simdjson): bit i of a mask says that byte i is of a class; shifts by one
- * say where the class changes, and so where pretokens start, for 64 bytes in some twenty operations and without a
- * branch that depends on the text. What is rare is then corrected one by one: contractions, multi-byte white space,
- * long numbers. What is rare and would need many masks is left to the plain scanner, which goes on from the end of the
- * last pretoken that is known: there a scan may begin anew, as the regexes look back at nothing. All bytes of a
- * multi-byte character have its class.
+ * show where the class changes, and so where pretokens start, for 64 bytes in about twenty operations and without a
+ * branch that depends on the text. Rare cases are then corrected one by one: contractions, multi-byte white space, long
+ * numbers. Rare cases that would need many masks are left to the plain scanner, which continues from the end of the
+ * last known pretoken: a scan may begin there, as the regexes do not look back. All bytes of a multi-byte character
+ * have its class.
  *
  * A block's starts depend on the blocks before it (struct before) and on the one after it (whether white space goes
- * on), so the masks are made one block ahead. Where the document ends, white space is taken to follow: then no white
- * space is the last before something else. Where it goes on, a letter is (TEXT_LETTER), or the last starts are left
- * alone because they may depend on what follows (TEXT_MORE).
+ * on), so the masks are made one block ahead. At the end of the document, white space is assumed to follow: then no
+ * white space is the last before something else. If it continues, a letter is assumed (TEXT_LETTER), or the last
+ * starts are not returned because they may depend on what follows (TEXT_MORE).
  */
 #ifndef BPE_SCAN_SCAN_MASKS_H
 #define BPE_SCAN_SCAN_MASKS_H
@@ -31,8 +31,8 @@
 
 enum {
     BLOCK = 64,
-    PLAIN = 4,     /* pretokens by the plain scanner where masks do not tell */
-    LOOKAHEAD = 8, /* bytes: where a pretoken starts depends on no more text after that place (but for white space, see
+    PLAIN = 4,     /* number of pretokens left to the plain scanner each time that masks are not enough */
+    LOOKAHEAD = 8, /* bytes: a pretoken's start depends on at most so much text after it (except for white space, see
                     * after_last_newline) */
 };
 
@@ -43,45 +43,45 @@ struct block {
     uint64_t newline; /* CR and LF */
     uint64_t quote;   /* apostrophes */
     uint64_t tail;    /* all but the first byte of each character */
-    /* o200k alone, in which marks are among the letters: */
-    uint64_t upper, lower; /* letters that are in one case */
+    /* Only o200k, where the letters include marks: */
+    uint64_t upper, lower; /* letters of one case only */
     uint64_t mark;         /* first bytes of marks */
     uint64_t slash;
-    /* deepseek alone, in which marks are among the letters, too; what is in no class is "rest": */
+    /* Only deepseek, where the letters include marks, too; characters in no class are "rest": */
     uint64_t punct;
     uint64_t cjk;   /* in its second regex */
     uint64_t ascii; /* ASCII letters */
     uint64_t high;  /* bytes that are not ASCII */
 };
 
-/* Which of them a pattern needs. */
+/* Which of these masks a pattern needs. */
 enum classes { CLASSES, CLASSES_O200K, CLASSES_DEEPSEEK };
 
-/* What is known of the bytes before a block: the masks of the block before it (only the last bits count), and what one
- * block leaves to the next. At the start of a scan, which is the start of a pretoken, all is 0, as if before it were
- * nothing. */
+/* What is known of the bytes before a block: the masks of the block before it (only the last bits are used), and the
+ * state passed from one block to the next. At the start of a scan, which is the start of a pretoken, all is 0, as if
+ * there were nothing before it. */
 struct before {
     struct block block;
     uint64_t other;      /* its bytes in no class */
-    uint64_t set, clear; /* starts in the next block, by a contraction */
+    uint64_t set, clear; /* starts to add and to remove in the next block, because of a contraction */
     uint64_t lone;       /* cl100k: first characters of runs of others */
     uint64_t rest;       /* cl100k: white space that is in no run of others */
     unsigned digits;     /* cl100k: numbers since the last start, if the block ends with one */
-    bool absorbing;      /* cl100k: others have taken a newline, and take the next */
+    bool absorbing;      /* cl100k: a run of others has taken a newline, and takes the next one too */
     uint64_t low;        /* o200k: lower case, and letters of both cases after it */
-    bool naming;         /* deepseek: ASCII letters after punctuation go on */
+    bool naming;         /* deepseek: ASCII letters after punctuation continue */
 };
 
-/* The text around a block, for what the masks do not say. */
+/* The text around a block, for what masks cannot show. */
 struct place {
     const unsigned char *text;
-    size_t at, len; /* of the block; the window's end */
+    size_t at, len; /* the block's offset; the window's end */
     enum text_end end;
     size_t limit; /* starts from here on are not known yet; may be lowered */
-    bool stuck;   /* o200k: they cannot be known by masks */
+    bool stuck;   /* o200k: they cannot be found by masks */
 };
 
-/* A mask with each bit moved to the next byte, or to the one before. */
+/* A mask with each bit moved to the next byte, or to the byte before. */
 INLINE uint64_t shift_up(uint64_t mask, uint64_t before)
 {
     return mask << 1 | before >> 63;
@@ -97,7 +97,7 @@ INLINE unsigned lowest(uint64_t mask)
     return (unsigned)__builtin_ctzll(mask);
 }
 
-/* A class's bits of first bytes (and ASCII) spread over the other bytes of each character. before: the class in the
+/* Spreads the bits at a class's first bytes (and ASCII) to the other bytes of each character. before: the class in the
  * last block. */
 INLINE uint64_t spread(uint64_t mask, uint64_t tail, uint64_t before)
 {
@@ -125,7 +125,7 @@ INLINE struct raw raw_masks(const unsigned char *p)
     return r;
 }
 
-/* The bytes that lead a sequence whose characters are all letters. */
+/* The lead bytes all of whose characters are letters. */
 INLINE uint64_t lead_masks(const unsigned char *p)
 {
     vec v = load(p);
@@ -151,8 +151,8 @@ INLINE void add_high(struct block *b, const struct block *before, const struct r
     b->white = spread(r->white | (low & high), r->tail, before->white);
 }
 
-/* The same by ucat.h, for o200k. Of the letters with two cases, the first bytes are told from the two bytes of most
- * that occur: Latin of U+00C0 to U+00FF, Cyrillic of U+0400 to U+045F. */
+/* The same with ucat.h, for o200k. Most letters with two cases that occur are told apart by their two bytes alone:
+ * Latin of U+00C0 to U+00FF, Cyrillic of U+0400 to U+045F. */
 INLINE void add_high_cats(struct block *b, const struct block *before, const struct raw *r, const unsigned char *p)
 {
     vec v = load(p);
@@ -186,8 +186,8 @@ INLINE void add_high_cats(struct block *b, const struct block *before, const str
     b->letter = spread(both, r->tail, before->letter & ~(before->upper | before->lower)) | b->upper | b->lower;
 }
 
-/* The same for deepseek, whose table is that of o200k. Told from two bytes: letters of U+00C0 to U+00FF, and U+9000 to
- * U+9F7F, which are CJK; from one: CJK of U+5000 to U+8FFF. */
+/* The same for deepseek, whose table is that of o200k. Known from two bytes: letters of U+00C0 to U+00FF, and U+9000 to
+ * U+9F7F, which are CJK; from one byte: CJK of U+5000 to U+8FFF. */
 INLINE void add_high_pieces(struct block *b, const struct block *before, const struct raw *r, const unsigned char *p)
 {
     vec v = load(p);
@@ -272,20 +272,20 @@ INLINE struct block classes(const unsigned char *text, size_t p, size_t len, enu
 }
 
 /* The last characters of runs of white space (of those whose last byte is in `mask`, or in next_mask of the next
- * block), by their first bytes. Something else follows each of them. */
+ * block), as masks of their first bytes. Something else follows each of them. */
 INLINE uint64_t last_of_runs(const struct block *b, const struct block *next, uint64_t mask, uint64_t next_mask)
 {
     uint64_t last = mask & ~shift_down(b->white, next->white);
     if (((b->white & b->tail) | (next->white & next->tail)) == 0)
         return last;
-    /* One byte back, or two, perhaps from the next block. */
+    /* The first byte is one or two bytes back; the last byte may be in the next block. */
     uint64_t next_last = next_mask & next->white & ~(next->white >> 1);
     uint64_t moved = shift_down(last & b->tail, next_last & next->tail);
     uint64_t next_moved = (next_last & next->tail) >> 1;
     return (last & ~b->tail) | (moved & ~b->tail) | shift_down(moved & b->tail, next_moved & next->tail);
 }
 
-/* Makes what follows a contraction a start, and what follows its apostrophe none. */
+/* Adds a start after each contraction, and removes the one after its apostrophe. */
 INLINE uint64_t contract(uint64_t starts, const struct block *b, struct before *before, const struct place *at,
                          size_t contraction(const unsigned char *p, size_t room))
 {
@@ -319,14 +319,14 @@ INLINE uint64_t gpt2_starts(const struct block *b, const struct block *next, str
     return contract(starts | last_of_runs(b, next, b->white, ~(uint64_t)0), b, before, at, gpt2_contraction);
 }
 
-/* cl100k and its kin: every max-th number starts a pretoken, counted from the start of their run. */
+/* cl100k and derived patterns: every max-th number starts a pretoken, counted from the start of the run of numbers. */
 INLINE uint64_t split_numbers(const struct block *b, struct before *before, unsigned max)
 {
     if (max == 1)
         return b->number & ~b->tail;
     const struct block *was = &before->block;
     uint64_t second = b->number & shift_up(b->number, was->number);
-    uint64_t was_second = was->number & was->number << 1; /* right in the bits that are looked at */
+    uint64_t was_second = was->number & was->number << 1; /* correct in the bits that are used */
     uint64_t over = second & (second << (max - 1) | was_second >> (BLOCK + 1 - max)), starts = 0;
     uint64_t left = b->number & ~b->tail;
     if (!over) { /* runs of at most max bytes */
@@ -349,15 +349,15 @@ INLINE uint64_t split_numbers(const struct block *b, struct before *before, unsi
     return starts;
 }
 
-/* cl100k: of the places after a newline where other white space begins (in a run of white space that is not taken by
- * others), those with no newline further on in the run. */
+/* cl100k: of the places after a newline where other white space begins (in a run of white space that does not belong to
+ * others), those with no newline later in the run. */
 INLINE uint64_t after_last_newline(uint64_t begins, const struct block *b, const struct block *next, struct place *at)
 {
     uint64_t starts = 0;
     for (; begins; begins &= begins - 1) {
         unsigned i = lowest(begins);
         uint64_t ends = ~(b->white & ~b->newline) >> i, next_ends = ~(next->white & ~next->newline);
-        size_t p; /* where the other white space ends */
+        size_t p; /* the end of the other white space */
         if (ends)
             p = at->at + i + lowest(ends);
         else if (next_ends)
@@ -366,7 +366,7 @@ INLINE uint64_t after_last_newline(uint64_t begins, const struct block *b, const
             p = at->at + 2 * BLOCK;
         size_t n = 0;
         if (!ends && !next_ends) {
-            while (p < at->len && (at->text[p] & 0xC0) == 0x80) /* the rest of a character that began before */
+            while (p < at->len && (at->text[p] & 0xC0) == 0x80) /* the rest of a character that began earlier */
                 p++;
             while (p < at->len && uclass_at(at->text + p, &n) == UCLASS_SPACE && at->text[p] != '\n' &&
                    at->text[p] != '\r')
@@ -383,8 +383,8 @@ INLINE uint64_t after_last_newline(uint64_t begins, const struct block *b, const
     return starts;
 }
 
-/* cl100k and deepseek: where pretokens of white space start, but for the last space of a run. Newlines right after
- * others, the bits in after_others, belong to these: *taken. *white is the rest of the white space. */
+/* cl100k and deepseek: where pretokens of white space start, except the one that begins at the last space of a run.
+ * Newlines right after others, the bits in after_others, belong to these: *taken. *white is the other white space. */
 INLINE uint64_t white_starts(uint64_t after_others, const struct block *b, const struct block *next,
                              const struct before *before, struct place *at, uint64_t *taken, uint64_t *white)
 {
@@ -396,8 +396,8 @@ INLINE uint64_t white_starts(uint64_t after_others, const struct block *b, const
     return begins ? starts | after_last_newline(begins, b, next, at) : starts;
 }
 
-/* Where pretokens start in block b but for contractions, by scan_cl100k.c's rules, numbers at most `numbers` in one.
- * taken: the newlines that others take. */
+/* Where pretokens start in block b, ignoring contractions, by scan_cl100k.c's rules, with up to `numbers` numbers in
+ * one. taken: the newlines that belong to others. */
 INLINE uint64_t cl100k_runs(const struct block *b, const struct block *next, struct before *before, struct place *at,
                             unsigned numbers, uint64_t *taken_newlines)
 {
@@ -409,7 +409,7 @@ INLINE uint64_t cl100k_runs(const struct block *b, const struct block *next, str
     uint64_t blank = white & ~b->newline;
     starts |= last_of_runs(b, next, blank, ~(uint64_t)0);
 
-    /* A run of others; and of each such run its first character, which goes with letters if they follow it. */
+    /* Runs of others; and the first character of each such run, which belongs to letters that follow it. */
     uint64_t others = other & ~other_before & ~space_before;
     uint64_t lone = others;
     if (b->tail)
@@ -469,7 +469,7 @@ INLINE uint64_t upper_after_both(uint64_t begins, const struct block *b, const s
     for (; begins; begins &= begins - 1) {
         unsigned i = lowest(begins);
         uint64_t ends = ~b->upper >> i, next_ends = ~next->upper, follows;
-        size_t p; /* where the upper case ends */
+        size_t p; /* the end of the upper case */
         if (ends && i + lowest(ends) < BLOCK) {
             p = at->at + i + lowest(ends);
             follows = b->letter >> (i + lowest(ends));
@@ -491,11 +491,11 @@ INLINE uint64_t upper_after_both(uint64_t begins, const struct block *b, const s
     return starts;
 }
 
-/* o200k: what follows a contraction that follows a word is a start, the contraction is none. */
+/* o200k: after a contraction that follows a word there is a start; the contraction itself is no start. */
 INLINE uint64_t contract_words(uint64_t starts, const struct block *b, const struct block *next, struct before *before,
                                struct place *at)
 {
-    uint64_t done = before->set; /* the ends of contractions: another one right after them does not belong to a word */
+    uint64_t done = before->set; /* the ends of contractions: another one right after them belongs to no word */
     starts = (starts & ~before->clear) | done;
     before->clear = before->set = 0;
     uint64_t quotes = b->quote & shift_up(b->letter, before->block.letter);
@@ -525,9 +525,10 @@ INLINE uint64_t contract_words(uint64_t starts, const struct block *b, const str
     return starts;
 }
 
-/* Where pretokens start in block b, by scan_o200k.c's rules: cl100k's, and where a word ends in a word. Where a mark
- * follows others, or a slash the newlines that others took, one must know more than the character before: that is left
- * to the plain scanner, as is what letters of both cases do after a contraction, or upper case of more than a block.
+/* Where pretokens start in block b, by scan_o200k.c's rules: as in cl100k, and where a word ends inside letters. If a
+ * mark follows others, or a slash the newlines that belong to others, the character before is not enough to decide:
+ * this is left to the plain scanner, as are letters of both cases after a contraction, and upper case of more than a
+ * block.
  */
 INLINE uint64_t o200k_starts(const struct block *b, const struct block *next, struct before *before, struct place *at)
 {
@@ -537,7 +538,7 @@ INLINE uint64_t o200k_starts(const struct block *b, const struct block *next, st
     if (stuck)
         stick(at, lowest(stuck));
 
-    /* Lower case, and the letters of both cases after it; upper case after that begins a word. */
+    /* Lower case, and the letters of both cases after it; upper case after these begins a word. */
     uint64_t both = b->letter & ~(b->upper | b->lower), low = b->lower;
     if (both) {
         low |= both & ~(both + (shift_up(low, before->low) & both));
@@ -551,8 +552,8 @@ INLINE uint64_t o200k_starts(const struct block *b, const struct block *next, st
     return contract_words(starts, b, next, before, at);
 }
 
-/* Where pretokens start in block b, by scan_deepseek.c's rules. What is in no class is known alone, not several of it:
- * that is left to the plain scanner. */
+/* Where pretokens start in block b, by scan_deepseek.c's rules. Of characters in no class only single ones are handled;
+ * several in a row are left to the plain scanner. */
 INLINE uint64_t deepseek_starts(const struct block *b, const struct block *next, struct before *before,
                                 struct place *at)
 {
@@ -564,13 +565,13 @@ INLINE uint64_t deepseek_starts(const struct block *b, const struct block *next,
     if (stuck)
         stick(at, lowest(stuck));
 
-    /* White space as in cl100k, but it leaves nothing to numbers and CJK. */
+    /* White space as in cl100k, except that it leaves no space to numbers and CJK. */
     uint64_t taken, white, starts = white_starts(punct_before, b, next, before, at, &taken, &white);
     uint64_t blank = white & ~b->newline;
     uint64_t stop = b->number | b->cjk, next_stop = next->number | next->cjk;
     starts |= last_of_runs(b, next, blank & ~shift_down(stop, next_stop), ~(next_stop >> 1));
 
-    /* Punctuation; if it is ASCII and alone, the ASCII letters after it go with it, and no others. */
+    /* Punctuation; if it is ASCII and alone, the ASCII letters after it belong to it, and no other letters. */
     uint64_t first = b->punct & ~punct_before & ~shift_up(b->space, was->space);
     uint64_t lone = first & ~b->high, names = b->ascii & shift_up(lone, before->lone), sum;
     before->naming = __builtin_add_overflow(b->ascii, names | before->naming, &sum);
@@ -590,7 +591,7 @@ INLINE uint64_t deepseek_starts(const struct block *b, const struct block *next,
 
 typedef uint64_t starts_fn(const struct block *b, const struct block *next, struct before *before, struct place *at);
 
-/* The loop over blocks. kind: the classes that starts_of needs; stuck, if not NULL: whether it got stuck. */
+/* The loop over blocks. kind: the classes that starts_of needs; stuck, if not NULL: set if masks were not enough. */
 INLINE size_t scan_blocks(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends,
                           size_t max, starts_fn *starts_of, enum classes kind, bool *stuck)
 {
@@ -600,7 +601,7 @@ INLINE size_t scan_blocks(const unsigned char *text, size_t len, enum text_end e
     struct place at = {.text = text, .at = from, .len = len, .end = end, .limit = len - slack};
     struct before before = {.set = 1};
     struct block b = classes(text, from, len, end, &before.block, kind);
-    uint64_t known = ~(uint64_t)1; /* the first start is *pos itself, which is no end */
+    uint64_t known = ~(uint64_t)1; /* the first start is *pos itself, which is not an end */
     bool more;
     do {
         struct block next = classes(text, at.at + BLOCK, len, end, &b, kind);
@@ -642,7 +643,7 @@ SCANNER(cl100k)
 SCANNER(nanochat)
 SCANNER(qwen2)
 
-/* The same where masks may get stuck: some pretokens are the plain scanner's then. */
+/* The same for patterns where masks may not be enough: then some pretokens are left to the plain scanner. */
 #define SCANNER_AND_PLAIN(name, kind)                                                                                  \
     static size_t name(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends,          \
                        size_t max)                                                                                     \
@@ -662,7 +663,7 @@ SCANNER(qwen2)
 SCANNER_AND_PLAIN(o200k, CLASSES_O200K)
 SCANNER_AND_PLAIN(deepseek, CLASSES_DEEPSEEK)
 
-/* What an including file gives to scan_parts.h. */
+/* The table that an including file defines for scan_parts.h. */
 #define SCANNERS                                                                                                       \
     {                                                                                                                  \
         [SCAN_GPT2] = gpt2, [SCAN_CL100K] = cl100k, [SCAN_NANOCHAT] = nanochat, [SCAN_QWEN2] = qwen2,                  \

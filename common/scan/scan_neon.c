@@ -1,5 +1,5 @@
-/* scan_neon.c - scan_masks.h by NEON, which every aarch64 has. There is no movemask: of each byte that is all ones its
- * own bit is kept, and three rounds of adding neighbours bring the bits of eight bytes into one. */
+/* scan_neon.c - scan_masks.h with NEON, which every aarch64 has. NEON has no movemask: from each byte that is all ones
+ * one bit is kept, and three rounds of adding neighbours combine the bits of eight bytes into one byte. */
 #include "scan/scan_parts.h"
 
 #if defined __AARCH64EL__ && defined __ARM_NEON

@@ -18,8 +18,8 @@
  * difference: with U alone after it, the first alternative matches without it and ends after that mark, as it does if
  * the word begins there; else the last b or the l found is the same. So a mark is taken for the word's first.
  *
- * What is no word is as in cl100k (scan_cl100k.c), but that others take / along with the newlines after them. A single
- * other before a mark is before a word; within a run of others marks are others.
+ * Everything else is as in cl100k (scan_cl100k.c), except that others take / along with the newlines after them. A
+ * single other before a mark is before a word; within a run of others marks are others.
  *
  * Why a cut between 0x0A and a letter is exact (TEXT_LETTER): as in cl100k.
  *   1. No match holds 0x0A and then a letter: the character before a word may be no LF, and after [\r\n/]* or in \s no
@@ -82,7 +82,7 @@ static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t le
     if (class == 1 << UCAT_NUMBER)
         return numbers_end(text, p, len, end, 3);
 
-    unsigned next = 0; /* past the end of the text: no word and no other */
+    unsigned next = 0; /* after the end of the text: neither a word nor an other */
     if (p + n < len)
         next = class_at(text + p + n, &n_next);
     if ((next & (UPPER | LOWER)) && !is_newline(text[p]))

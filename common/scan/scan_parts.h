@@ -1,7 +1,7 @@
-/* scan_parts.h - the scanners that scan.h chooses from, one file each, and what they share. For scan*.c alone; others
+/* scan_parts.h - the scanners that scan.h chooses from, one file each, and what they share. For scan*.c only; others
  * include scan.h.
  *
- * All have the contract of scanner_scan: text[*pos .. len) in, at most max ends out, *pos moved, how many returned.
+ * All work like scanner_scan: text[*pos .. len) in, at most max ends out, *pos moved, the number of ends returned.
  */
 #ifndef BPE_SCAN_SCAN_PARTS_H
 #define BPE_SCAN_SCAN_PARTS_H
@@ -9,8 +9,8 @@
 #include "scan/scan.h"
 #include "unicode/uclass.h"
 
-/* How a built-in scanner answers "where does the pretoken at p end?" if that depends on text past the window. No
- * pretoken ends at offset 0. */
+/* Returned by a built-in scanner's function for the end of the pretoken at p if that depends on text past the window.
+ * No pretoken ends at offset 0. */
 #define SCAN_UNDECIDED 0
 
 typedef size_t scan_fn(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends,
@@ -28,18 +28,18 @@ enum scan_name {
     SCAN_N,
 };
 
-/* The plain ones. */
+/* The plain scanners. */
 scan_fn scan_gpt2, scan_cl100k, scan_nanochat, scan_qwen2, scan_o200k, scan_deepseek;
 
-/* The same by vector instructions (scan_masks.h), by enum scan_name; NULL where there is none, or the compiler does not
+/* The same with vector instructions (scan_masks.h), by enum scan_name; NULL if there is none, or the compiler does not
  * have them. */
 extern scan_fn *const scan_neon[SCAN_N], *const scan_sse2[SCAN_N], *const scan_avx2[SCAN_N], *const scan_avx512[SCAN_N];
 
-/* The pretokens of `scan`, cl100k's, but white space at the end of a document not split. */
+/* The pretokens of `scan`, a scanner of cl100k, but with the white space at the end of a document not split. */
 size_t scan_tail(scan_fn *scan, const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends,
                  size_t max);
 
-/* Length of gpt2's contraction at p, an apostrophe with `room` bytes of the document from it on; 0 if there is none. */
+/* The length of gpt2's contraction at p, an apostrophe; `room`: bytes of the document from p on. 0 if there is none. */
 static inline size_t gpt2_contraction(const unsigned char *p, size_t room)
 {
     if (room >= 2 && (p[1] == 's' || p[1] == 't' || p[1] == 'm' || p[1] == 'd'))
@@ -49,10 +49,10 @@ static inline size_t gpt2_contraction(const unsigned char *p, size_t room)
     return 0;
 }
 
-/* The same for cl100k's, in either case. */
+/* The same for cl100k's contractions, in either case. */
 static inline size_t cl100k_contraction(const unsigned char *p, size_t room)
 {
-    unsigned char a = room >= 2 ? p[1] | 0x20 : 0; /* no byte but the two cases of a letter becomes that letter */
+    unsigned char a = room >= 2 ? p[1] | 0x20 : 0; /* only the two cases of a letter become that letter */
     unsigned char b = room >= 3 ? p[2] | 0x20 : 0;
     if (a == 's' || a == 't' || a == 'm' || a == 'd')
         return 2;
@@ -63,12 +63,12 @@ static inline size_t cl100k_contraction(const unsigned char *p, size_t room)
     return 0;
 }
 
-/* What several of the plain ones do alike. */
+/* What several of the plain scanners share. */
 
 /* The end of the pretoken at p < len, or SCAN_UNDECIDED. */
 typedef size_t pretoken_end_fn(const unsigned char *text, size_t p, size_t len, enum text_end end);
 
-/* A scanner, from pretoken to pretoken. */
+/* A scanner that goes from pretoken to pretoken. */
 static inline __attribute__((always_inline)) size_t scan_each(const unsigned char *text, size_t len, enum text_end end,
                                                               size_t *pos, uint32_t *ends, size_t max,
                                                               pretoken_end_fn *next)
@@ -90,7 +90,7 @@ static inline bool is_newline(unsigned char c)
     return c == '\r' || c == '\n';
 }
 
-/* The end of the run of spaces at p, as far as it is one pretoken by \s*[\r\n]+|\s+(?!\S)|\s+. */
+/* The end of the run of spaces at p, or of its first pretoken by \s*[\r\n]+|\s+(?!\S)|\s+. */
 static inline size_t spaces_end(const unsigned char *text, size_t p, size_t len, enum text_end end)
 {
     size_t q = p, last = p, after_newline = 0, n;

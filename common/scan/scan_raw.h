@@ -1,4 +1,4 @@
-/* scan_raw.h - what scan_masks.h and the instruction sets share. For scan_*.c alone. */
+/* scan_raw.h - what scan_masks.h and the instruction sets share. For scan_*.c only. */
 #ifndef BPE_SCAN_SCAN_RAW_H
 #define BPE_SCAN_SCAN_RAW_H
 
@@ -13,16 +13,16 @@ struct raw {
     uint64_t newline; /* CR and LF */
     uint64_t quote;   /* apostrophes */
     uint64_t high;    /* 0x80 and up */
-    uint64_t tail;    /* 0x80 to 0xBF: all but the first of a sequence */
-    uint64_t upper;   /* of the letters, those in upper case */
+    uint64_t tail;    /* 0x80 to 0xBF: all bytes of a sequence except the first */
+    uint64_t upper;   /* letters in upper case */
     uint64_t slash;
-    uint64_t punct; /* all of printable ASCII that is no letter and no number */
+    uint64_t punct; /* all printable ASCII characters that are neither letters nor numbers */
 };
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Writes at + i for each bit i of starts, up to 64 of them, and perhaps three more items after them. Four at
- * a time: that has fewer branches to mispredict than one for each. */
+/* Writes at + i for each bit i of starts, up to 64 items, and perhaps three more items after them. Four at a time:
+ * that has fewer mispredicted branches than one at a time. */
 INLINE size_t put_ends_by_four(uint32_t *ends, uint64_t starts, uint32_t at)
 {
     size_t n = (size_t)__builtin_popcountll(starts), i = 0;
@@ -37,7 +37,7 @@ INLINE size_t put_ends_by_four(uint32_t *ends, uint64_t starts, uint32_t at)
     return n;
 }
 
-/* Lead bytes of which every character is a letter; a unit test holds them against uclass.h. Two bytes: U+0100 to
+/* Lead bytes all of whose characters are letters; a unit test compares them with uclass.h. Two bytes: U+0100 to
  * U+02BF, U+0400 to U+047F. Three bytes: U+5000 to U+9FFF, U+B000 to U+CFFF. And 0xE4 before 0xB8 to 0xBF: U+4E00 to
  * U+4FFF. */
 enum {

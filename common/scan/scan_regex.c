@@ -1,9 +1,9 @@
 /* scan_regex.c - see scan_regex.h.
  *
- * From one call to the next, nothing but the document and the position is needed: the search starts at *pos. An empty
- * match there changes nothing, because *pos is a boundary already, so the search goes on one character further. A gap
- * and the match after it are given by one call: if the match were searched for again from the end of the gap, a regex
- * with \K could give another one.
+ * Between calls nothing but the document and the position is needed: the search starts at *pos. An empty match there
+ * changes nothing, because *pos is a boundary already, so the search continues one character further. A gap and the
+ * match after it are returned by one call: if the match were searched for again from the end of the gap, a regex with
+ * \K could give another one.
  */
 #include "scan/scan_regex.h"
 
@@ -96,7 +96,7 @@ void scan_regex_close(struct scan_regex *s)
     free(s);
 }
 
-/* What a failed match means: 0: there is no match; -1: an error. */
+/* The meaning of a failed match. 0: there is no match; -1: an error. */
 static int no_match(int rc, size_t from, struct err *e)
 {
     switch (rc) {
@@ -136,7 +136,7 @@ ptrdiff_t scan_regex(struct scan_regex *s, const unsigned char *text, size_t len
         int rc = s->jit ? pcre2_jit_match(s->code, text, len, from, PCRE2_NO_UTF_CHECK, s->match, s->context)
                         : pcre2_match(s->code, text, len, from, PCRE2_NO_UTF_CHECK, s->match, s->context);
         size_t start = ovector[0], end = ovector[1];
-        if (rc >= 0 && start == *pos && end > start) { /* nearly always */
+        if (rc >= 0 && start == *pos && end > start) { /* almost always */
             ends[n++] = (uint32_t)end;
             *pos = from = end;
             continue;

@@ -1,10 +1,10 @@
-/* scan_regex.h - pretokens by any PCRE2 regex, and the one place that knows PCRE2.
+/* scan_regex.h - pretokens by any PCRE2 regex; no other module uses PCRE2.
  *
- * Matches and the gaps between them are pretokens. Searching goes as in Hugging Face's Split (behavior "isolated", the
- * regex engine's find_iter): each search starts where the last match ended; an empty match is a boundary, and the
- * search goes on one character further.
+ * Matches and the gaps between them are pretokens. Matches are searched as in Hugging Face's Split (behavior
+ * "isolated", the regex engine's find_iter): each search starts where the last match ended; an empty match is a
+ * boundary, and the search continues one character further.
  *
- * Classes as \p{L} are those of PCRE2's own Unicode version (scan_regex_version).
+ * Classes such as \p{L} are those of PCRE2's own Unicode version (scan_regex_version).
  */
 #ifndef BPE_SCAN_SCAN_REGEX_H
 #define BPE_SCAN_SCAN_REGEX_H
@@ -22,13 +22,13 @@ struct scan_regex;
 struct scan_regex *scan_regex_open(struct str regex, size_t nth, struct err *e);
 void scan_regex_close(struct scan_regex *s); /* NULL is fine */
 
-/* As scanner_scan with TEXT_DOC: text[0 .. len) is the whole document, so that lookbehind and \b see what is before
- * *pos. max must be at least 2 (a gap and the match after it come together). base is added to the places in messages.
+/* Like scanner_scan with TEXT_DOC: text[0 .. len) is the whole document, so that lookbehind and \b see what is before
+ * *pos. max must be at least 2 (a gap and the match after it come together). base is added to offsets in messages.
  */
 ptrdiff_t scan_regex(struct scan_regex *s, const unsigned char *text, size_t len, size_t *pos, uint32_t *ends,
                      size_t max, size_t base, struct err *e);
 
-/* Puts "PCRE2 10.42, Unicode 14.0.0" (or what it is) into buf, cut to n bytes with the NUL. Returns buf. */
+/* Writes "PCRE2 10.42, Unicode 14.0.0" (with the actual versions) to buf, cut to n bytes with the NUL. Returns buf. */
 const char *scan_regex_version(char *buf, size_t n);
 
 #endif

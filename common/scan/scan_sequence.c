@@ -1,7 +1,7 @@
 /* scan_sequence.c - see scan_sequence.h.
  *
- * Each regex has a subject, one piece of what the regex before it made, and the ends found in it that were not given
- * yet. When a subject is used up, the next piece of the regex before becomes the subject. Unlike that of a single
+ * Each regex has a subject, one of the pieces that the regex before it made, and the ends found in it that were not
+ * returned yet. When a subject is used up, the next piece of the regex before becomes the subject. Unlike with a single
  * regex, this state does not follow from the position: it is kept from call to call.
  */
 #include "scan/scan_sequence.h"
@@ -10,19 +10,19 @@
 
 #include <stdlib.h>
 
-enum { ENDS = 256 }; /* of a regex, found at a time */
+enum { ENDS = 256 }; /* ends that a regex finds at a time */
 
 /* One of the regexes. */
 struct step {
     struct scan_regex *regex;
     size_t start, end; /* the subject */
-    size_t pos;        /* how far it was searched; the ends of what was found: */
+    size_t pos;        /* the end of what was searched; the ends that were found: */
     uint32_t ends[ENDS];
     size_t n, next;
 };
 
 struct scan_sequence {
-    const unsigned char *text; /* what the state belongs to: compared, not read */
+    const unsigned char *text; /* the document of this state: the pointer is compared, not followed */
     size_t len, pos;
     size_t n;
     struct step step[];
@@ -69,7 +69,7 @@ static void begin(struct scan_sequence *s, const unsigned char *text, size_t len
         set_subject(&s->step[i], 0, 0);
 }
 
-/* Makes the last regex have an end that was not given yet. 1, or 0 at the document's end, or -1. */
+/* Gives the last regex an end that was not returned yet. 1, or 0 at the document's end, or -1. */
 static int fill(struct scan_sequence *s, struct err *e)
 {
     size_t i = s->n - 1;

@@ -13,8 +13,8 @@ struct scan_sequence;
 struct scan_sequence *scan_sequence_open(const struct str *regex, size_t n_regex, struct err *e);
 void scan_sequence_close(struct scan_sequence *s); /* NULL is fine */
 
-/* As scan_regex. A document is best scanned from its start to its end, call by call: for another *pos than the last
- * call left, it is scanned again from its start. */
+/* Like scan_regex. A document is best scanned from its start to its end, call by call: if *pos is not where the last
+ * call left it, the document is scanned again from its start. */
 ptrdiff_t scan_sequence(struct scan_sequence *s, const unsigned char *text, size_t len, size_t *pos, uint32_t *ends,
                         size_t max, struct err *e);
 

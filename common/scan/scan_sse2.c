@@ -1,4 +1,4 @@
-/* scan_sse2.c - scan_masks.h by SSE2, which every x86-64 has: four compares and movemasks for a mask of 64 bytes. */
+/* scan_sse2.c - scan_masks.h with SSE2, which every x86-64 has: four compares and movemasks for a mask of 64 bytes. */
 #include "scan/scan_parts.h"
 
 #ifdef __SSE2__

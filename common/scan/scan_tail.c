@@ -1,17 +1,17 @@
 /* scan_tail.c - cl100k as tiktoken has it: the white space that a document ends with is not split.
  *
- * tiktoken's regex tries \s++$ before \s*[\r\n]. At a pretoken's start from which nothing but white space follows, up
- * to the document's end, the rest is one pretoken; no alternative before it can match there, as each needs something
- * that is no space. Anywhere else \s++$ does not match, and the pretokens are those of the form without it. So: of
- * their ends, the first one in the white space at the document's end stays (or the first of that white space itself,
- * where a pretoken ends before it), and the rest is one pretoken.
+ * tiktoken's regex tries \s++$ before \s*[\r\n]. At a pretoken's start after which there is only white space up to the
+ * document's end, the rest is one pretoken; no alternative before \s++$ can match there, as each needs a character that
+ * is no space. Anywhere else \s++$ does not match, and the pretokens are those of the form without it. So: of their
+ * ends, the first one in the white space at the document's end is kept (or the start of that white space, if a pretoken
+ * ends there), and the rest is one pretoken.
  *
- * How long that white space is need not be remembered: a pretoken's end is in it if nothing but white space follows up
- * to the document's end. Few pretokens begin or end inside a run of white space, so each run is looked at a few times
- * only.
+ * The length of that white space need not be remembered: a pretoken's end is in it if only white space follows up to
+ * the document's end. Few pretokens begin or end inside a run of white space, so each run is looked at only a few
+ * times.
  *
- * A window that goes on (TEXT_MORE) may end in the white space that the document ends with: ends in it are held back,
- * but for the first. Before a letter (TEXT_LETTER) the document does not end; and a cut there leaves all the white
+ * A window that continues (TEXT_MORE) may end in the white space that the document ends with: ends in it are held back,
+ * except the first. Before a letter (TEXT_LETTER) the document does not end; and a cut there leaves all the white
  * space of its end in the part after the cut.
  */
 #include "scan/scan_parts.h"

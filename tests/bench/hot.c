@@ -1,10 +1,10 @@
-/* hot.c - the hot paths one by one, each beside what bounds it.
+/* hot.c - measures the hot paths one by one, each next to its bound.
  *
  *     hot [-n RUNS] FILE...
  *
- * Takes the first 64 MiB of each FILE (UTF-8, documents end at <|endoftext|>) into memory and prints the best and the
- * median of RUNS (9). Everything runs in this one thread. Where a path has versions for several levels of vector
- * instructions, each level this processor has is a line. Files are read once before.
+ * Reads the first 64 MiB of each FILE (UTF-8, documents end at <|endoftext|>) into memory and prints the best and the
+ * median of RUNS (9). Everything runs in one thread. If a path has versions for several levels of vector instructions,
+ * there is a line for each level that this processor has. All files are read once before measuring.
  */
 #include "count/counter.h"
 #include "count/sorted_table.h"
@@ -25,8 +25,8 @@
 enum {
     TEXT_MAX = 64 << 20,
     PAYLOAD = 3900, /* of a record of RECORD_ATOMIC bytes */
-    PARTS = 8,      /* that sums are made of */
-    ENDS = 4096,    /* pretokens a call of the scanner */
+    PARTS = 8,      /* parts that sums are made of */
+    ENDS = 4096,    /* pretokens in a call of the scanner */
     RUNS_MAX = 99,
     VOCAB = 32000,
 };
@@ -37,7 +37,7 @@ struct document {
     size_t from, len;
 };
 
-struct fixture { /* what is measured on; made once a file */
+struct fixture { /* the data that is measured on; made once for each file */
     const char *path;
     unsigned char *text; /* SCAN_PAD bytes past it may be read */
     size_t len;
@@ -54,7 +54,7 @@ struct fixture { /* what is measured on; made once a file */
 
 static struct err e;
 
-/* Ends with the library's message if there is one, or with `why` if a condition that must hold does not. */
+/* Ends the program with the library's message if there is one, or with `why`, if `holds` is false. */
 static void must(int holds, const char *why)
 {
     if (holds && !e.code)
@@ -63,7 +63,7 @@ static void must(int holds, const char *why)
     exit(e.code ? e.code : 1);
 }
 
-/* ---- What is measured: each function does it once, and returns how much was done ---- */
+/* ---- The measured functions: each does its work once, and returns how much it has done ---- */
 
 static double do_memcpy(struct fixture *f)
 {
@@ -174,7 +174,7 @@ static double add_parts(struct fixture *f, bool sort)
     for (size_t i = 0; i < PARTS; i++) {
         size_t pos = 0;
         struct pretoken w[128];
-        for (size_t n = 1; n;) { /* as bpe-sum does: by what it reads of a record at a time */
+        for (size_t n = 1; n;) { /* in batches, as bpe-sum does */
             for (n = 0; n < 128 && table_next(&f->part[i].table, &pos, &w[n]);)
                 n++;
             table_add(&sum, w, n, &e);
@@ -219,10 +219,10 @@ static double do_learn(struct fixture *f)
 
 static const struct path {
     const char *name, *bound;
-    const char *unit; /* of a million */
+    const char *unit; /* counted in millions */
     double (*once)(struct fixture *f);
     bool levels;         /* has versions for vector instructions */
-    const char *pattern; /* the scanner's; "regex" for gpt2 by PCRE2 */
+    const char *pattern; /* the pattern of the scanner; "regex" for gpt2 by PCRE2 */
 } paths[] = {
     {"memcpy", "memory, read and written", "MB", do_memcpy, false, NULL},
     {"read(2), 256 KiB", "the kernel's copy", "MB", do_read, false, NULL},
@@ -337,7 +337,7 @@ static void measure(struct fixture *f, const struct path *p, const char *level, 
     if (p->pattern)
         f->scanner = scanner_open(regex ? NULL : pattern_find(str_of(p->pattern)), gpt2, 1, &e);
     double rate[RUNS_MAX];
-    p->once(f); /* warm */
+    p->once(f); /* warms up caches */
     for (size_t i = 0; i < runs; i++) {
         double start = now();
         double done = p->once(f);

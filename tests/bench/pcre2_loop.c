@@ -1,4 +1,4 @@
-/* pcre2_loop.c - what PCRE2 takes to do nothing but match: the bound that scanners are measured against.
+/* pcre2_loop.c - the time that PCRE2 takes for matching only: the bound that scanners are compared with.
  *
  *     pcre2_loop REGEX FILE
  *
@@ -36,7 +36,7 @@ static unsigned char *slurp(const char *path, size_t *len)
     return p;
 }
 
-/* Matches from end to end of a document; how many there are. */
+/* Matches from start to end of a document; returns the number of matches. */
 static size_t match_all(const pcre2_code *code, pcre2_match_data *data, const unsigned char *p, size_t len)
 {
     const PCRE2_SIZE *found = pcre2_get_ovector_pointer(data);

@@ -1,5 +1,5 @@
-/* spin.c - computes and touches no memory, always the same amount: two copies at once show how much two cores are here.
- */
+/* spin.c - computes without using memory, always the same amount: two copies at once show how much two cores can do
+ * here. */
 #include <stdint.h>
 #include <stdio.h>
 

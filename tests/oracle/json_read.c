@@ -1,10 +1,10 @@
-/* json_read.c - what our reader makes of JSON, for tests/cli/jsonr.py to compare with Python's json module.
+/* json_read.c - shows how our reader reads JSON, for tests/cli/jsonr.py to compare with Python's json module.
  *
- *     json_read < lines      a line each: N HEX, a document of which the reader gets the first N bytes, then the rest
+ *     json_read < lines      each line: N HEX, a document of which the reader gets the first N bytes, then the rest
  *
- * For each document a line: the same JSON without white space, every number as 0; or `bad: ` and the error. Then a tab
- * and the same as a lenient reader sees it. From a file or from memory, item by item, by the functions that take more
- * in one step, or skipped, it must be the same.
+ * Prints a line for each document: the same JSON without white space, every number as 0; or `bad: ` and the error. Then
+ * a tab and the result of a lenient reader. The result must be the same from a file and from memory, item by item, by
+ * the functions that read more in one step, and when skipped.
  */
 #include "json/json_read.h"
 #include "json/json_write.h"
@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* All items that are pairs of strings, and come in one step. */
+/* Copies all items that are pairs of strings and can be read in one step. */
 static int copy_pairs(struct json_reader *r, struct json_writer *w)
 {
     struct str pair[2];
@@ -94,7 +94,7 @@ static int copy(struct json_reader *r, struct json_writer *w, enum how how)
     }
 }
 
-/* The document, read in one way or the other; SKIP: without making anything of it. */
+/* Reads the document in one of the ways; SKIP: without output. */
 static int read_one(struct json_reader *r, enum how how, struct buf *out)
 {
     struct err ignored;
@@ -105,7 +105,7 @@ static int read_one(struct json_reader *r, enum how how, struct buf *out)
     return rc;
 }
 
-/* The file is fd from its start, of which the reader gets `head` bytes at once. */
+/* Reads the file fd from its start; the reader gets `head` bytes at once. */
 static int read_file(int fd, struct str doc, size_t head, enum how how, struct buf *out, struct err *e)
 {
     struct buf first = {0};
@@ -116,7 +116,7 @@ static int read_file(int fd, struct str doc, size_t head, enum how how, struct b
     return read_one(&r, how, out);
 }
 
-/* The same from memory, where after the padding nothing may be read. */
+/* The same from memory, where no byte after the padding may be read. */
 static int read_memory(struct str doc, bool lenient, enum how how, struct buf *out, struct err *e)
 {
     static const char fill[] = "]}\"1,\n";
@@ -134,8 +134,8 @@ static int read_memory(struct str doc, bool lenient, enum how how, struct buf *o
     return rc;
 }
 
-/* Whether a file and memory, or two ways to read one of them, give the same; they need not say the same of an error if
- * one of them is QUICK. */
+/* Whether a file and memory, or two ways to read one of them, give the same result; errors may differ if one of them is
+ * QUICK. */
 static bool is_same(int rc, const struct buf *out, const struct err *e, int other_rc, const struct buf *other,
                     const struct err *other_e, enum how how)
 {

@@ -4,7 +4,7 @@
 
 #include "learn_io.h"
 
-/* The bytes of a merge's two halves and of the merge, from those of the merges before it. */
+/* Prints each merge: the bytes of its two halves, which follow from the merges before it. */
 static void print_merges(const struct merge *m, const uint64_t *counts, size_t n)
 {
     struct bytes *token = must(calloc(256 + n, sizeof *token));

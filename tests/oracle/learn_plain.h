@@ -1,5 +1,5 @@
 /* learn_plain.h - learning merges, slow and obvious: before each merge all pairs of all words are counted anew. The
- * reference for common/train/learn.c, from which it takes nothing. Included by learn_slow.c and by
+ * reference for common/train/learn.c, with which it shares no code. Included by learn_slow.c and by
  * tests/unit/learn_test.c.
  *
  * Tokens are named as in learn.h: 0 .. 255 are the bytes by value, 256 + k is what merge k makes.
@@ -23,7 +23,7 @@ struct plain_pair {
 struct plain_token {
     struct bytes bytes;
     struct bytes text; /* the bytes, each as a character of the GPT-2 byte-to-unicode map, in UTF-8 */
-    uint64_t id;       /* what decides ties between ids */
+    uint64_t id;       /* the id by which ties are decided */
 };
 
 struct plain {
@@ -74,8 +74,7 @@ static void plain_add_token(struct plain *t, struct bytes bytes, struct bytes te
     t->token[t->n_token++] = (struct plain_token){bytes, text, id};
 }
 
-/* How many special tokens there are, equal ones counted once; with text, how many before the one that is equal to it.
- */
+/* The number of special tokens, equal ones counted once; with text: how many come before the one equal to it. */
 static size_t plain_special(const struct plain *t, const struct bytes *text)
 {
     size_t n = 0;

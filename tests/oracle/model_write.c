@@ -1,12 +1,13 @@
-/* model_write.c - writes a model described as text, so that model_peers.py can give the file to its readers.
+/* model_write.c - writes a model described as text, so that model_peers.py can pass the file to other programs.
  *
  *     model_write FORMAT < description > file        FORMAT: json vocab merges readable tiktoken sidecar
  *
- * A line each, in any order but merges in theirs; text is in hexadecimal, symbols are numbered as in core/merge.h:
+ * One item per line, in any order except that of the merges; text is in hexadecimal, symbols are numbered as in
+ * core/merge.h:
  *
  *     pattern NAME     regex HEX     special HEX     merge LEFT RIGHT     special-first     strings
  *
- * Exit status: that of the writer's error, 64 for a bad description.
+ * Exit status: that of the writer's error; 64 for a bad description.
  */
 #include "io/fd.h"
 #include "model/assign_ids.h"
@@ -25,7 +26,7 @@ struct input {
     size_t regex_cap;
 };
 
-/* A description is written by a test: whatever is wrong with it ends the program. */
+/* Descriptions are written by tests: any error in one ends the program. */
 static void give_up(const char *what)
 {
     fprintf(stderr, "model_write: %s\n", what);
@@ -136,7 +137,7 @@ static int write_model(const char *what, const struct learned *l, struct buf *ou
 
 int main(int argc, char **argv)
 {
-    static struct input in; /* what it points to is reachable to the end: no leak */
+    static struct input in; /* static, so that its memory is reachable to the end, and not reported as a leak */
     struct buf out = {0};
     struct err e = {0};
     if (argc != 2)

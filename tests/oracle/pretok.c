@@ -1,10 +1,11 @@
-/* pretok.c - shows pretokens and classes to the scripts beside it, which compare them with other programs'.
+/* pretok.c - shows pretokens and classes to the scripts in this directory, which compare them with other programs'.
  *
- *   pretok PATTERN        the length in bytes of each pretoken of standard input (one document, valid UTF-8), one a
- * line pretok -e REGEX...    the same by a regex, or by several, one after the other pretok --regexes      the built-in
- * patterns' names and regexes, with tabs between them, a pattern a line pretok --variants    the other regexes that
- * are known: "any" or "pcre", name and regex, in the same way pretok --classes      first, last and class (1 letter, 2
- * number, 3 space) of each range of code points in a class
+ *   pretok PATTERN        the length in bytes of each pretoken of standard input (one document, valid UTF-8), one per
+ *                         line
+ *   pretok -e REGEX...    the same by a regex, or by several, one after the other
+ *   pretok --regexes      the built-in patterns' names and regexes, separated by tabs, one pattern per line
+ *   pretok --variants     the other regexes that are recognized: "any" or "pcre", name and regex, in the same way
+ *   pretok --classes      first, last and class (1 letter, 2 number, 3 space) of each range of code points in a class
  */
 #include "scan/scan.h"
 #include "sys/buf.h"
@@ -50,7 +51,7 @@ static int print_classes(void)
     return 0;
 }
 
-/* Reads standard input whole, with room for SCAN_PAD bytes behind it. */
+/* Reads all of standard input, with room for SCAN_PAD bytes after it. */
 static int read_document(struct buf *b, struct err *e)
 {
     size_t got = 1;

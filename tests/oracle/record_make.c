@@ -1,5 +1,5 @@
-/* record_make - records made by hand, for tests: lines `TYPE HEX` on standard input (the payload before byte-stuffing),
- * the records on standard output. So a test can say what no program would, with a right checksum. */
+/* record_make - makes records by hand, for tests: reads lines `TYPE HEX` (the payload before byte-stuffing) and writes
+ * the records. So a test can make records that no program would write, with a correct checksum. */
 #include "records/record.h"
 #include "sys/buf.h"
 

@@ -1,5 +1,5 @@
-/* chunk_reader_test.c - what the reader of chunks makes of records: each text once, in windows, with its lines; and of
- * what is wrong.
+/* chunk_reader_test.c - what the reader of chunks does with records: it gives each text once, in windows, with its
+ * lines; and it reports errors.
  *
  *   SEED=N  random seed (printed)
  */
@@ -28,14 +28,14 @@ static void must(int rc)
     }
 }
 
-/* ---- A program that writes down what it is told ---- */
+/* ---- A program that logs its calls ---- */
 
 struct program {
-    struct buf text;   /* all text that came, a '|' where a piece or a JSON text ended */
+    struct buf text;   /* all text that was passed, with a '|' where a piece or a JSON text ended */
     struct buf log;    /* pieces and batches */
-    struct buf passed; /* records that were sent on */
-    bool in_parts;     /* uses a part of a window only, where more text follows */
-    bool full;         /* each batch has one piece */
+    struct buf passed; /* records that were passed on */
+    bool in_parts;     /* uses only a part of each window, if more text follows */
+    bool full;         /* ends each batch after one piece */
     size_t n_windows;
 };
 
@@ -123,7 +123,7 @@ static const struct chunk_ops ops = {.open = open_run,
 
 static const unsigned char run_id[ID_LEN] = "the only run";
 
-/* What a test's records say in each of them. */
+/* The fields that all records of a test share. */
 static struct {
     struct buf rules, reading, records;
 } in;
@@ -157,7 +157,7 @@ static void put_chunk(uint64_t source, uint64_t offset, const char *text, bool i
     must(chunk_put_record(&in.records, &c, &e));
 }
 
-/* Pieces of a file that end at each of these places. */
+/* Writes pieces of a file that end at these offsets. */
 static void put_ranges(const char *path, bool by_value, const uint64_t *end, size_t n)
 {
     struct buf payload = {0};
@@ -184,7 +184,7 @@ static void write_file(const char *path, const void *p, size_t n)
     must(fd < 0 || fd_write(fd, p, n, path, &e) || close(fd));
 }
 
-/* What came of reading the records, in e if it failed. Free it. */
+/* The result of reading the records, with the error in e. To be freed. */
 struct result {
     struct program p;
     struct chunk_reader r;
@@ -214,7 +214,7 @@ static void result_free(struct result *x)
     buf_free(&x->p.passed);
 }
 
-/* Reads the records and compares: the text, and the log. */
+/* Reads the records and compares the text and the log. */
 static void reads(const char *text, const char *log, const char *name)
 {
     struct result x;
@@ -226,7 +226,7 @@ static void reads(const char *text, const char *log, const char *name)
     result_free(&x);
 }
 
-/* Reads the records, which fails with this message. Leaves where the reader is. */
+/* Reads the records, which must fail with this message, at this place of the reader. */
 static void fails(const char *want, uint64_t source, uint64_t offset, const char *name)
 {
     struct result x;
@@ -287,7 +287,7 @@ static void windows(void)
         put_ranges("windows", trial % 2, end, n);
         read_records(&x, true, false);
         size_t k = 0, got = 0;
-        for (size_t i = 0; i < n; i++) { /* the text without the marks between pieces */
+        for (size_t i = 0; i < n; i++) { /* the text must not contain the marks between pieces */
             for (; k < end[i] && got < x.p.text.len && x.p.text.p[got] == text[k]; got++)
                 k++;
             got += got < x.p.text.len && x.p.text.p[got] == '|';
@@ -362,7 +362,7 @@ static void json_lines(void)
     fails("b.jsonl: byte 25: invalid UTF-8 (0xFF); see --invalid", 0, 25, "as invalid UTF-8 is, at its byte");
 }
 
-/* Bytes that this process has read from files; 0 if nobody says. */
+/* The number of bytes that this process has read from files; 0 if the system does not tell. */
 static unsigned long long bytes_read(void)
 {
     unsigned long long n = 0;
@@ -375,7 +375,7 @@ static unsigned long long bytes_read(void)
 }
 
 /* A file in which every line is bad, in pieces, each a batch, in some order: the first bad line of each batch has its
- * number, and counting lines reads no more of the file than it must. */
+ * number, and counting lines reads no more of the file than necessary. */
 static void line_numbers(const char *order)
 {
     enum { LINES = 50000, PIECES = 100, LEN = 8 };
@@ -424,7 +424,7 @@ static void line_numbers(const char *order)
     tap_ok(x.rc == 0 && bad == 0, "each batch's first bad line has its number, pieces %s", order);
     if (!before)
         tap_ok(1, "how much is read # SKIP /proc/self/io does not say it");
-    else if (order[0] != 'r') /* the text, and each stretch between two pieces once or twice */
+    else if (order[0] != 'r') /* the text is read once, and each stretch between two pieces once or twice */
         tap_ok(n_read < (order[0] == 'i' ? 2 : 5) * size + in.records.len, "and %llu bytes are read of %zu", n_read,
                size);
     result_free(&x);

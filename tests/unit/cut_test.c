@@ -1,4 +1,4 @@
-/* cut_test.c - the places where text may be cut, against all matches of special tokens from the text's start. */
+/* cut_test.c - the places where text may be cut, compared with all matches of special tokens from the text's start. */
 #include "random.h"
 #include "text/cut.h"
 #include "unicode/uclass.h"
@@ -15,7 +15,7 @@ static size_t random_text(unsigned char *p, size_t n, const char *alphabet, size
     return n;
 }
 
-/* Marks every place, from the text's start: is it a cut? */
+/* Marks every place that is a cut, by scanning from the text's start. */
 static void mark_cuts(const struct cutter *c, const unsigned char *p, size_t n, bool *is_cut)
 {
     size_t from = 0, pos, len;
@@ -44,7 +44,7 @@ static void try_text(const struct cutter *c, const unsigned char *p, size_t n)
     size_t got = cut_last(c, p, n, lo, hi, true);
     wrong_last += got != want;
     n_found += got != 0;
-    /* Of a window that more text follows: what is far enough from its end is known, and the rest is not guessed. */
+    /* A window that more text follows: places far enough from its end are known, and the others are not guessed. */
     size_t margin = c->special->max_len + 4, end = 1 + rnd(n);
     unsigned char *window = malloc(end);
     if (!window)

@@ -1,6 +1,6 @@
-/* encode_test.c - encoding against the definition: merge the pair of lowest rank, of several the leftmost, until none
- * is left. Random models, also such as no trainer makes: merges before those of their parts, a token made in several
- * ways, tokens no merge makes; with lists of merges and by rank.
+/* encode_test.c - encoding compared with the definition: merge the pair of lowest rank, of equal ones the leftmost,
+ * until none is left. Random models, also some that no trainer makes: merges before those of their parts, a token made
+ * in several ways, tokens that no merge makes; with lists of merges and by rank.
  *
  *   SEED=N   random seed (printed)
  */
@@ -19,7 +19,7 @@ struct maker {
     struct model_token token[MOST_IDS];
     struct merge merge[MOST_MERGES];
     unsigned char bytes[MOST_IDS][MOST_LEN + MODEL_PAD];
-    unsigned letters; /* words are of this many different bytes */
+    unsigned letters; /* number of different bytes in words */
 };
 
 static uint32_t find(const struct maker *m, const unsigned char *p, size_t n)
@@ -47,7 +47,7 @@ static void shuffle(uint32_t *a, size_t n)
     }
 }
 
-/* The ids in random order, but for by_rank, where a token mostly comes after its parts. */
+/* Gives ids in random order, except if by_rank, where a token mostly comes after its parts. */
 static void make_model(struct maker *m, bool by_rank, bool proper)
 {
     uint32_t ids[MOST_IDS], made[MOST_IDS], n_made = 0, used = 0;
@@ -168,10 +168,10 @@ static size_t random_word(const struct maker *m, unsigned char *p, size_t most)
     return n;
 }
 
-/* What was used. */
+/* Which algorithms were used. */
 struct seen {
-    bool longest; /* matches first */
-    bool parts;   /* of words with two bytes that no token has side by side, and more than that */
+    bool longest; /* longest matches */
+    bool parts;   /* words of several parts: with two bytes that no token has next to each other */
 };
 
 static bool has_parts(const struct maker *m, const unsigned char *p, size_t n)
@@ -186,7 +186,7 @@ static bool has_parts(const struct maker *m, const unsigned char *p, size_t n)
     return false;
 }
 
-/* Words one by one. Returns whether all were right. */
+/* Encodes words one by one. Returns whether all were right. */
 static bool test_words(const struct maker *m, size_t n_words, size_t most, struct seen *seen)
 {
     struct pretoken_encoder w;
@@ -211,7 +211,7 @@ static bool test_words(const struct maker *m, size_t n_words, size_t most, struc
     return right;
 }
 
-/* Many words, over and over, through the encoder. */
+/* Encodes many words, repeatedly, with the encoder. */
 static bool test_encoder(const struct maker *m, bool wide)
 {
     enum { TEXT = 60000 };
@@ -255,7 +255,7 @@ int main(void)
     for (int kind = 0; kind < 4; kind++) {
         bool by_rank = kind & 1, proper = kind & 2, right = true, right_long = true, right_all = true;
         struct seen seen = {0}, seen_long = {0};
-        /* Few models in random order allow longest matches: on until one was seen. */
+        /* Few models in random order allow longest matches: repeat until there was one. */
         for (int i = 0; i < (seen.longest ? 200 : 3000) && right && right_long; i++) {
             struct err e;
             make_model(&m, by_rank, proper);

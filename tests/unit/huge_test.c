@@ -1,5 +1,5 @@
-/* huge_test.c - memory in huge pages that is doubled: what was there is kept, the rest is zero, it stays one mapping;
- * also where mremap(2) fails as it did before Linux 6.17, with a hole where the memory should have gone. */
+/* huge_test.c - doubling memory in huge pages: the old contents are kept, the rest is zero, it stays one mapping; also
+ * where mremap(2) fails as it did before Linux 6.17, and leaves a hole where the memory should have gone. */
 #include "../unit/tap.h"
 #include "sys/huge.h"
 
@@ -15,7 +15,7 @@ enum { FIRST = 1 << 20, ODD = 17 * FIRST + 8 * 77, DOUBLINGS = 6 };
 
 static bool fails;
 
-/* In place of libc's. */
+/* Replaces that of libc. */
 void *mremap(void *old, size_t old_size, size_t new_size, int flags, ...)
 {
     va_list ap;
@@ -29,7 +29,7 @@ void *mremap(void *old, size_t old_size, size_t new_size, int flags, ...)
     return MAP_FAILED;
 }
 
-/* Into how many mappings p[0 .. n) is divided. */
+/* The number of mappings that p[0 .. n) consists of. */
 static int mappings(const void *p, size_t n)
 {
     FILE *f = fopen("/proc/self/maps", "r");
@@ -60,7 +60,7 @@ static void test_double(const char *name, size_t first)
             p[i] = i + 1;
         }
         n *= 2;
-        divided += k && mappings(p, n * sizeof *p) != 1; /* the first is small, and may lie among others */
+        divided += k && mappings(p, n * sizeof *p) != 1; /* the first one is small, and may be next to others */
     }
     tap_ok(p && n == first / sizeof *p << DOUBLINGS && wrong == 0, "%s: what was there is kept, the rest is zero",
            name);

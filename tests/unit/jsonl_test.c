@@ -1,6 +1,6 @@
-/* jsonl_test.c - JSON Lines: fields, duplicates, escapes, what is no text, and what lies after a line; and JSON read
- * from memory, on which it rests. Each line is read at the very end of what may be read, several times: what the
- * padding holds must make no difference. */
+/* jsonl_test.c - JSON Lines: fields, duplicates, escapes, invalid bytes in text, and bytes after a line; and reading
+ * JSON from memory, on which it is based. Each line is placed at the very end of readable memory, and read several
+ * times with different padding, which must make no difference. */
 #include "tap.h"
 #include "text/jsonl.h"
 #include "json/json_read.h"
@@ -21,7 +21,7 @@ static void *must(void *p)
     return p;
 }
 
-/* ROOM bytes, and after them one that nobody may touch. */
+/* ROOM bytes, followed by a page that cannot be read. */
 static unsigned char *guarded;
 
 static void make_guarded(void)
@@ -32,7 +32,7 @@ static void make_guarded(void)
         must(NULL);
 }
 
-/* A copy of p[0 .. n) with JSON_READ_PAD bytes after it, of repeated fill, and no more. */
+/* A copy of p[0 .. n) at the end of readable memory, followed only by JSON_READ_PAD bytes of repeated fill. */
 static const unsigned char *at_the_end(const void *p, size_t n, const char *fill)
 {
     unsigned char *to = guarded + ROOM - JSON_READ_PAD - n;
@@ -48,7 +48,7 @@ enum { FILLS = sizeof fills / sizeof fills[0] };
 
 /* ---- JSON from memory ---- */
 
-/* Goes through a value by all the other functions. */
+/* Reads a value with all the other functions. */
 static int visit(struct json_reader *r)
 {
     struct str s, pair[2];
@@ -86,7 +86,7 @@ static int visit(struct json_reader *r)
     }
 }
 
-/* Whether p[0 .. n) is JSON; -1: it depends on the padding, or on how it is read. */
+/* Whether p[0 .. n) is JSON; -1: it depends on the padding, or on the functions used. */
 static int is_json(const char *p, size_t n, bool lenient)
 {
     struct json_reader r = {0};
@@ -202,7 +202,7 @@ static void test_memory(void)
     }
 }
 
-/* What is read in one step ends before the end, whatever comes after that. */
+/* The functions that read in one step do not go past the end, whatever comes after it. */
 static void test_one_step(void)
 {
     static const char pair[] = "[[\"a\",\"b\"", member[] = "{\"a\":12";
@@ -272,7 +272,7 @@ static void test_strings(void)
 
 /* ---- Lines ---- */
 
-/* What becomes of a line, whatever comes after it: the text in *text (borrowed), the message if none. */
+/* Reads a line, with different bytes after it: the text in *text (borrowed), or the message if there is none. */
 static enum jsonl_line read_line(const char *field, enum invalid_policy invalid, const char *p, size_t n,
                                  struct buf *text, struct err *e)
 {
@@ -285,7 +285,7 @@ static enum jsonl_line read_line(const char *field, enum invalid_policy invalid,
         enum jsonl_line line = jsonl_read(&j, at_the_end(p, n, fills[i]), n, &got, e);
         unsigned char sum = 0;
         if (line == JSONL_TEXT) {
-            for (size_t k = 0; k < JSON_READ_PAD; k++) /* may be read */
+            for (size_t k = 0; k < JSON_READ_PAD; k++) /* these bytes may be read */
                 sum ^= ((volatile const unsigned char *)got.p)[got.len + k];
         }
         (void)sum;
@@ -309,7 +309,7 @@ static const struct {
     enum invalid_policy invalid;
     const char *line;
     size_t len;
-    const char *want; /* the text; NULL: no JSON or no such string; "" with BLANK: no document */
+    const char *want; /* the text; NULL: not JSON, or no such string; "" with BLANK: not a document */
     size_t want_len;
 } lines[] = {
 #define GOOD(about, field, invalid, line, want)                                                                        \
@@ -443,7 +443,7 @@ static void test_lines(void)
     buf_free(&text);
 }
 
-/* One struct for many lines: what one left makes no difference to the next. */
+/* One struct for many lines: the state left by one line makes no difference to the next. */
 static void test_one_after_another(void)
 {
     struct jsonl j;
@@ -469,7 +469,7 @@ static void test_one_after_another(void)
 
 /* ---- Time and depth ---- */
 
-/* A line of LINE_SIZE bytes, begin middle middle ... end, is read within SECONDS; else the alarm ends the test. */
+/* A line of LINE_SIZE bytes, begin middle middle ... end, is read within SECONDS; otherwise the alarm ends the test. */
 static void test_long(const char *about, const char *field, enum invalid_policy invalid, const char *begin,
                       const char *middle, const char *end, enum jsonl_line want)
 {

@@ -1,4 +1,4 @@
-/* learn_test.c - common/train/learn.h: cases worked out by hand, then random corpora against the slow trainer of
+/* learn_test.c - common/train/learn.h: cases worked out by hand, then random corpora compared with the slow trainer of
  * tests/oracle/learn_plain.h.
  *
  *   SEED=N  random seed (printed)
@@ -20,7 +20,7 @@ static const char *const tie_name[] = {[LEARN_HF] = "hf", [LEARN_LEX] = "lex", [
 struct hand {
     const char *name;
     enum learn_tie tie;
-    uint32_t more; /* vocab_size less 256 */
+    uint32_t more; /* vocab_size minus 256 */
     uint64_t min_frequency, max_token_len;
     const char *special; /* separated by spaces */
     const char *words;   /* WORD:COUNT ..., '_' stands for a space */
@@ -170,7 +170,7 @@ struct corpus_words {
     size_t n;
 };
 
-/* Few letters, repeats and equal counts: where ties and runs are. */
+/* Few letters, repeats and equal counts, which give many ties and runs. */
 static void random_words(struct corpus_words *w)
 {
     static const unsigned char letters[] = {'a', 'b', ' ', 0x00, 0xc3, '\n', 'z', 0xff};
@@ -211,7 +211,7 @@ static void free_words(struct corpus_words *w)
     free(w->count);
 }
 
-/* A special token that a merge might spell: part of a word, as hf spells it. */
+/* A special token that a merge might spell: a part of a word, in byte-to-unicode form. */
 static struct bytes random_special(const struct plain *spelled, const struct corpus_words *w)
 {
     struct bytes s = {must(malloc(128)), 0};
@@ -248,7 +248,7 @@ static void free_args(struct args *a)
     free(a->special);
 }
 
-/* Whether the trainer says what the slow one said. */
+/* Whether the trainer gives the same result as the slow one. */
 static int same_as_plain(const struct args *a, enum learn_tie tie, const struct corpus_words *w, const struct plain *t)
 {
     struct str sp[8];
@@ -306,7 +306,7 @@ static void test_random(enum learn_tie tie, size_t n_corpora)
 
 /* ---- large ---- */
 
-/* One pretoken of n bytes; more than 65,536 make slots wide. */
+/* One pretoken of n bytes; more than 65,536 need wide slots. */
 static void test_long_word(enum learn_tie tie, size_t n, size_t letters, uint64_t min_frequency)
 {
     struct args a = {.tie = tie_name[tie], .vocab_size = 200000, .min_frequency = min_frequency};
@@ -334,8 +334,8 @@ static void test_long_word(enum learn_tie tie, size_t n, size_t letters, uint64_
     free(p);
 }
 
-/* One pretoken of megabytes, as DNA is, or a document counted whole. Were anything linear in its length done for each
- * merge, or for each byte, this would take minutes of the processor; the timer kills the test then. */
+/* One pretoken of megabytes, such as DNA, or a document counted as a whole. If each merge, or each byte, took time
+ * linear in its length, this would take minutes of processor time; then the timer kills the test. */
 static void test_long_in_time(const char *name, size_t letters, size_t period, uint32_t more)
 {
     enum { N = 4000000, SECONDS = 30 };
@@ -358,8 +358,8 @@ static void test_long_in_time(const char *name, size_t letters, size_t period, u
     free(p);
 }
 
-/* So many special tokens that the symbols of bytes need wide slots, or the symbols of some merges; none is ever
- * spelled, so nothing else may change. */
+/* So many special tokens that the symbols of bytes, or of some merges, need wide slots; none is ever spelled, so
+ * nothing else may change. */
 static void test_many_special(size_t n_special)
 {
     enum { N = 70000 };
@@ -395,7 +395,7 @@ static void test_many_special(size_t n_special)
     learner_free(l_many);
 }
 
-/* Every pretoken has another count, so blocks of equal counts hold one word. */
+/* Every pretoken has a different count, so each block of equal counts holds one word. */
 static void test_distinct_counts(void)
 {
     enum { N = 3000 };
@@ -417,8 +417,8 @@ static void test_distinct_counts(void)
     free_words(&w);
 }
 
-/* Some letters are common and most are rare, so of the pairs of bytes some are dense, and the lists of the others are
- * made at different times. */
+/* Some letters are common and most are rare, so some pairs of bytes are dense, and the lists of the others are made at
+ * different times. */
 static void test_rare_letters(enum learn_tie tie)
 {
     enum { N = 4000 };

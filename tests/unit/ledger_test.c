@@ -1,5 +1,5 @@
-/* ledger_test.c - ledger/ledger.h, coverage.h, batch_store.h and batch.h: batches in any order, repeated, torn and
- * overlapping, against a model that keeps a flag for each byte.
+/* ledger_test.c - ledger/ledger.h, coverage.h, batch_store.h and batch.h: batches in any order, repeated, incomplete
+ * and overlapping, compared with a model that keeps a flag for each byte.
  */
 #include "io/input.h"
 #include "ledger/batch_store.h"
@@ -22,7 +22,7 @@ enum { BYTES = 60, SOURCES = 2, BATCHES_MAX = 12, RECORDS_MAX = 400 };
 
 static const unsigned char run_id[ID_LEN] = "the only run...";
 
-/* A record by itself, and the batch it belongs to (-1: none). */
+/* A record, and the batch it belongs to (-1: none). */
 struct piece {
     struct buf bytes;
     int batch;
@@ -33,10 +33,10 @@ struct stream {
     size_t n;
 };
 
-/* What a batch covers: flags by source and byte. */
+/* The bytes that a batch covers: flags by source and byte. */
 struct covered {
     bool has[SOURCES][BYTES];
-    size_t n_records, n_left; /* of the batch; not given to the ledger yet */
+    size_t n_records, n_left; /* of the batch; those not yet given to the ledger */
 };
 
 static struct err e;
@@ -49,7 +49,7 @@ static void must(bool good)
     }
 }
 
-/* Appends the records that a descriptor holds from its start. */
+/* Appends the records in a file, read from its start. */
 static void add_records(struct stream *s, int fd, int batch)
 {
     char path[40];
@@ -73,7 +73,7 @@ static struct buf encoded_rules(const char *pattern)
     return b;
 }
 
-/* The ranges of what is covered. */
+/* Writes the ranges of the covered bytes. */
 static size_t ranges_of(const struct covered *c, struct commit_range *range)
 {
     size_t n = 0;
@@ -86,7 +86,7 @@ static size_t ranges_of(const struct covered *c, struct commit_range *range)
     return n;
 }
 
-/* A batch that counts the pretoken "S:I" for each byte I of source S that it covers, and a long one. */
+/* Adds a batch that counts the pretoken "S:I" for each byte I of source S that it covers, and a long one. */
 static void add_batch(struct stream *s, int number, struct covered *c, const char *pattern)
 {
     static unsigned char long_one[9000];
@@ -140,7 +140,7 @@ static void stream_free(struct stream *s)
     s->n = 0;
 }
 
-/* What the ledger took: counts of "S:I" by source and byte. */
+/* The counts that the ledger took: of "S:I" by source and byte. */
 struct taken {
     int count[SOURCES][BYTES];
     int long_ones;
@@ -162,7 +162,7 @@ static int take(void *ctx, const struct pretoken *w, size_t n, struct err *why)
     return 0;
 }
 
-/* Gives one record to the ledger as a reader would. */
+/* Gives one record to the ledger, as a reader does. */
 static int put_piece(struct ledger *l, const struct piece *p, struct err *why)
 {
     int fd = memfd_create("record", MFD_CLOEXEC), rc;
@@ -187,7 +187,7 @@ static void shuffle(size_t *order, size_t n)
     }
 }
 
-/* The rule, on flags: a batch counts if nothing that it covers is covered. Returns whether it does. */
+/* The rule, applied to flags: a batch counts if none of its bytes is covered. Returns whether it does. */
 static bool model_take(struct covered *all, const struct covered *b)
 {
     for (int s = 0; s < SOURCES; s++)
@@ -211,13 +211,13 @@ static bool one_round(void)
     size_t order[2 * RECORDS_MAX], n = 0, n_batches = 1 + rnd(BATCHES_MAX - 1), lost = rnd(3) ? SIZE_MAX : rnd(20);
     bool tile = rnd(2), given[RECORDS_MAX] = {0};
     int n_taken = 0;
-    for (int k = 0; k < SOURCES; k++) /* a tiling, or any overlaps */
+    for (int k = 0; k < SOURCES; k++) /* either a tiling, or any overlaps */
         for (int i = 0; i < BYTES; i++)
             for (size_t b = tile ? rnd(n_batches) : 0; b < n_batches; b += tile ? n_batches : 1)
                 batch[b].has[k][i] = tile || rnd(4) == 0;
     for (size_t b = 0; b < n_batches; b++) {
         struct commit_range range[SOURCES * BYTES];
-        if (ranges_of(&batch[b], range)) /* one that covers nothing is no batch */
+        if (ranges_of(&batch[b], range)) /* a batch must cover something */
             add_batch(&s, (int)b, &batch[b], "gpt2");
         batch[b].n_left = batch[b].n_records;
     }
@@ -262,7 +262,7 @@ static void test_any_order(void)
            "400 streams, shuffled, with records twice and lost: each byte counts once, and what is complete is known");
 }
 
-/* A ledger that was given all of a stream; returns what ledger_put said first, or 0. */
+/* Gives all of a stream to a ledger; returns the first error of ledger_put, or 0. */
 static int give_all(struct ledger *l, struct batch_stores *stores, struct taken *taken, struct stream *s,
                     struct err *why)
 {
@@ -326,7 +326,7 @@ static void test_messages(void)
     ledger_free(&l);
 }
 
-/* Extensions: those that may be skipped are, others are refused by name. */
+/* Extensions that may be skipped are skipped; others are refused, by name. */
 static void test_extensions(void)
 {
     struct rules rules = {0};

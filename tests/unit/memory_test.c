@@ -1,4 +1,4 @@
-/* memory_test.c - the limits of control groups, in a made-up /proc and /sys; those of the process. */
+/* memory_test.c - the limits of control groups, in an artificial /proc and /sys; and those of the process. */
 #include "../unit/tap.h"
 #include "sys/memory.h"
 
@@ -14,7 +14,7 @@
 
 static const char *root;
 
-/* Writes a file below the root, and the directories that lead to it. */
+/* Writes a file below the root, and creates its directories. */
 static void put(const char *path, const char *text)
 {
     char full[PATH_MAX];
@@ -131,7 +131,7 @@ int main(void)
     tap_ok(memory_limit() > 0 && memory_limit() <= all, "no more than the machine has");
     tap_ok(memory_limit() <= memory_cgroup_limit(""), "no more than the control group may");
     const rlim_t least = (rlim_t)60 << 20;
-#ifndef __SANITIZE_ADDRESS__ /* its shadow takes more than any limit */
+#ifndef __SANITIZE_ADDRESS__ /* its shadow memory is larger than any limit */
     tap_ok(limit_with(true, least) == least, "no more than RLIMIT_DATA allows");
     tap_ok(limit_with(false, least) == least, "no more than RLIMIT_AS allows");
 #endif

@@ -1,5 +1,5 @@
-/* model_convert_test.c - models from every format to every format: the files, the models read from them, what is
- * refused and why, and the fingerprint. */
+/* model_convert_test.c - models converted from every format to every format: the files, the models read from them, what
+ * is refused and why, and the fingerprint. */
 #include "io/fd.h"
 #include "model/assign_ids.h"
 #include "model/formats.h"
@@ -25,7 +25,7 @@
 
 static char dir[] = "/tmp/model_convert_test.XXXXXX";
 
-/* Something has failed that is not tested here. */
+/* Ends the test if something fails that is not tested here. */
 static void need(int good, const struct err *e)
 {
     if (good)
@@ -66,7 +66,7 @@ static char *path_of(const char *name)
     return path[i];
 }
 
-/* Writes what was learned in a format, and reads it. */
+/* Writes the learned merges in a format, and reads the file. */
 static void make(struct model *m, const struct learned *l, const char *format)
 {
     struct err e;
@@ -289,7 +289,7 @@ static void test_pair(void)
     refuses(&m, "gpt2", "merge 7 begins with \"#version\"", "a merge that looks like the header");
 }
 
-/* ---- What may be said on the command line ---- */
+/* ---- Options of the command line ---- */
 
 static void test_options(void)
 {
@@ -327,7 +327,7 @@ static void test_options(void)
 
 /* ---- The fingerprint ---- */
 
-/* That of the example, which is in token records (man/bpe-records.5): it must not change. */
+/* The fingerprint of the example, which is in token records (man/bpe-records.5): it must not change. */
 #define GOLDEN UINT64_C(0x3bef4c92bd5446db)
 
 static void test_fingerprint(void)
@@ -372,7 +372,7 @@ static void test_fingerprint(void)
     model_free(&m);
 }
 
-/* Blocks of the stream end inside of tokens, and it does not matter where. */
+/* Blocks of the hashed stream may end inside tokens; this makes no difference. */
 static void test_long_tokens(void)
 {
     enum { N = 16 };

@@ -1,4 +1,4 @@
-/* model_test.c - the files a model is written to, byte by byte. What their readers make of them:
+/* model_test.c - the files a model is written to, byte by byte. Other programs read them in
  * tests/oracle/model_peers.py. */
 #include "core/byte_level.h"
 #include "model/assign_ids.h"
@@ -50,7 +50,7 @@ static const struct model_format *format_named(const char *name)
     return model_format_at(i);
 }
 
-/* Appends the file made of what was learned. */
+/* Appends the file for the learned merges. */
 static int put_file(struct file file, struct buf *out, const struct learned *l, struct err *e)
 {
     struct model m;
@@ -67,7 +67,7 @@ static int put_file(struct file file, struct buf *out, const struct learned *l, 
     return rc;
 }
 
-/* The same as a string, to be freed; NULL and *e when it cannot be written. */
+/* The same as a string, to be freed; NULL and *e if it cannot be written. */
 static char *written(struct file file, const struct learned *l, struct err *e)
 {
     struct buf b = {0};
@@ -119,7 +119,7 @@ static void fails(struct file file, const struct learned *m, int code, const cha
     free(got);
 }
 
-/* The vocabulary's lines for the 256 bytes: ids count up from *id; the one called `but` is left out and takes no id. */
+/* The vocabulary's lines for the 256 bytes: ids count up from *id; the byte `but` is left out and takes no id. */
 static void put_bytes(struct buf *b, bool pretty, unsigned *id, const char *but)
 {
     struct err e;
@@ -135,7 +135,7 @@ static void put_bytes(struct buf *b, bool pretty, unsigned *id, const char *but)
     }
 }
 
-/* head, a vocabulary of the 256 bytes and nothing else, tail. */
+/* head, a vocabulary of only the 256 bytes, tail. */
 static char *around_bytes(const char *head, bool pretty, const char *tail)
 {
     struct buf b = {0};
@@ -468,7 +468,7 @@ static void test_base64_get(void)
         tap_ok(base64_get(to, (const unsigned char *)bad[i], strlen(bad[i])) == SIZE_MAX, "not base64: \"%s\"", bad[i]);
 }
 
-/* One character at a time, as the map says. */
+/* One character at a time, by the map. */
 static size_t plain_get(unsigned char *to, const unsigned char *p, size_t n)
 {
     size_t len = 0;

@@ -63,7 +63,7 @@ static char *argv[WORDS + 2];
 static int argc, first;
 static struct err e;
 
-/* Parses a command line, which is divided at blanks; `_` stands for an empty word. */
+/* Parses a command line, which is split at blanks; `_` stands for an empty word. */
 static enum options_next parse(const char *line)
 {
     static char words[200];

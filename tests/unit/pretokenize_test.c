@@ -1,5 +1,5 @@
-/* pretokenize_test.c - a text that is read in windows, whatever their size, gives the pretokens and special tokens of
- * the whole; and what the policies for invalid bytes make of it, against Python's rules written out.
+/* pretokenize_test.c - a text that is read in windows of any size gives the same pretokens and special tokens as the
+ * whole; and the policies for invalid bytes, compared with Python's rules.
  *
  *   SEED=N  random seed (printed)
  */
@@ -22,11 +22,11 @@ static void must(int rc)
     }
 }
 
-/* ---- A sink that writes all down ---- */
+/* ---- A sink that records all calls ---- */
 
 struct sink {
     struct buf got; /* each pretoken and a '|'; a special token as "<N>|" */
-    size_t stop;    /* fails when so many pretokens have come; 0: never */
+    size_t stop;    /* fails after this many pretokens; 0: never */
     size_t n;
 };
 
@@ -49,8 +49,8 @@ static int take_special(void *ctx, size_t token, struct err *why)
     return buf_printf(&s->got, why, "<%zu>|", token);
 }
 
-/* Reads p[0 .. n) in windows of up to `window` bytes more each time, 0: all at once. Each window is at the end of a
- * block of memory, so that a sanitizer sees what is read past it. Returns 0, or -1 with *where in the text. */
+/* Reads p[0 .. n) in windows of up to `window` more bytes each time, 0: all at once. Each window is at the end of a
+ * block of memory, so that a sanitizer notices reads past it. Returns 0, or -1 with *where in the text. */
 static int read_windows(struct pretokenizer *w, const unsigned char *p, size_t n, size_t window, enum text_end end,
                         size_t *where)
 {
@@ -93,7 +93,7 @@ static size_t random_text(unsigned char *p, size_t most, bool valid)
 {
     static const char *const part[] = {"the ", "cat", "'s", " 123", "\n", "\n\n", "  ", "\xC3\xA9", "\xE4\xB8\xAD",
                                        "\xF0\x9F\x98\x80", "<s>", "<s>\n", "\xC3\xA9|", "<", "s>", ".", "\t", "A",
-                                       /* not valid from here on */
+                                       /* from here on: invalid */
                                        "\xFF", "\xC3", "\xE4\xB8", "\xF0\x9F", "\x80"};
     enum { VALID = 18, ALL = 23 };
     size_t n = 0, want = rnd(rnd(2) ? most - 8 : 60);
@@ -139,7 +139,7 @@ static void windows(const char *name, const char *pattern, const char *regex)
 
 /* ---- Policies ---- */
 
-/* What comes of a text: "" and *where on an error. */
+/* Compares the result for a text with `want`: "" and *where on an error. */
 static void gives(const char *text, enum invalid_policy invalid, enum text_end end, const char *want, size_t want_where)
 {
     struct sink s = {0};
@@ -168,7 +168,7 @@ static void policies(void)
     gives("the<s>\n<s>x", INVALID_ERROR, TEXT_DOC, "the|<1>|<0>|x|", 0);
     gives("a\n\n", INVALID_ERROR, TEXT_DOC, "a|\n\n|", 0);
     gives("a\n\n", INVALID_ERROR, TEXT_LETTER, "a|\n|\n|", 0);
-    gives("a b", INVALID_ERROR, TEXT_LETTER, "", 3); /* no cut is there */
+    gives("a b", INVALID_ERROR, TEXT_LETTER, "", 3); /* text cannot be cut there */
     gives("<s>", INVALID_ERROR, TEXT_LETTER, "<0>|", 0);
     gives("caf\xE9 noir", INVALID_ERROR, TEXT_DOC, "", 3);
     gives("<s>ab\xFF", INVALID_ERROR, TEXT_DOC, "", 5);
@@ -177,7 +177,7 @@ static void policies(void)
     gives("a\xFF\xFEz", INVALID_REPLACE, TEXT_DOC, "a|\xEF\xBF\xBD\xEF\xBF\xBD|z|", 0);
     gives("caf\xE9 noir", INVALID_SKIP, TEXT_DOC, "caf| noir|", 0);
     gives("ca\xFF\xFEt", INVALID_SKIP, TEXT_DOC, "cat|", 0);
-    gives("<\xFFs>", INVALID_SKIP, TEXT_DOC, "<|s|>|", 0); /* no special token comes of what is left out */
+    gives("<\xFFs>", INVALID_SKIP, TEXT_DOC, "<|s|>|", 0); /* leaving out bytes makes no special token */
     gives("ca\xFF\xFEt", INVALID_BYTES, TEXT_DOC, "ca|\xFF|\xFE|t|", 0);
     gives("a\n\n\xFF", INVALID_BYTES, TEXT_DOC, "a|\n\n|\xFF|", 0); /* text before it ends as a document does */
     gives("\xC3<s>\xC3", INVALID_BYTES, TEXT_DOC, "\xC3|<0>|\xC3|", 0);

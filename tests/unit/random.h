@@ -9,7 +9,7 @@
 
 static uint64_t random_state;
 
-/* Takes the seed from the environment's SEED, else the given one, and prints it. */
+/* Takes the seed from SEED in the environment, else `otherwise`, and prints it. */
 __attribute__((unused)) static void random_seed(uint64_t otherwise)
 {
     const char *seed = getenv("SEED");

@@ -1,4 +1,4 @@
-/* record_test.c - the frame of a record, its stuffing, its checks; and what the records hold. */
+/* record_test.c - the frame of a record, its stuffing, its checks; and the contents of records. */
 #include "random.h"
 #include "records/cobs.h"
 #include "records/commit.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Reads a stream from memory by way of a file; returns how it ended, with the number of records and their payloads. */
+/* Writes a stream to a file and reads it; returns how it ended, with the number of records and their payloads. */
 static enum record_next read_all(const struct buf *stream, struct buf *payloads, size_t *n, struct err *e)
 {
     char path[] = "/tmp/bpe-record-XXXXXX";
@@ -84,7 +84,7 @@ static void test_round_trip(void)
     buf_free(&got);
 }
 
-/* Stuffing as bpe-records(5) has it, a byte at a time. */
+/* Stuffing as bpe-records(5) describes it, a byte at a time. */
 static void stuff_by_the_book(struct buf *out, const unsigned char *p, size_t n)
 {
     struct err e;
@@ -102,7 +102,7 @@ static void stuff_by_the_book(struct buf *out, const unsigned char *p, size_t n)
     }
 }
 
-/* Payloads with newlines and full blocks at all distances, given in parts, by all instructions there are. */
+/* Payloads with newlines and full blocks at all distances, given in parts, with all available instructions. */
 static void test_stuffing(void)
 {
     struct buf payload = {0}, want = {0};
@@ -128,7 +128,7 @@ static void test_stuffing(void)
             stuff_by_the_book(&want, payload.p, n);
             out = malloc(room + 1);
             back = malloc(n + COBS_PAD + 1);
-            unsigned char *copy = malloc(n ? n : 1); /* its own, so that reading beyond it shows */
+            unsigned char *copy = malloc(n ? n : 1); /* a block of this size, so that reading past it is noticed */
             if (!out || !back || !copy)
                 abort();
             if (n)
@@ -225,8 +225,8 @@ static void test_limits(void)
     buf_free(&got);
 }
 
-/* Random bytes as payload of every type: get functions must refuse or accept, never read beyond (the sanitizers tell).
- */
+/* Random bytes as payload of every type: get functions must refuse or accept them, and never read past them (the
+ * sanitizers notice that). */
 static void test_random_fields(void)
 {
     struct buf payload = {0};
@@ -264,7 +264,7 @@ static void test_random_fields(void)
         if (rules_get(&rules, (struct str){payload.p, payload.len}, &e) == 0)
             rules_free(&rules);
         (void)!reading_get(&reading, (struct str){payload.p, payload.len}, &e);
-        if (payload.len) /* mostly one of the two kinds there are */
+        if (payload.len) /* mostly one of the two valid kinds */
             payload.p[0] = rnd(9) ? RECORD_WORDS : payload.p[0];
         (void)!commit_get(&commit, (struct str){payload.p, payload.len}, &e);
         commit_free(&commit);

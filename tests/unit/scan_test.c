@@ -1,7 +1,7 @@
-/* scan_test.c - the hand-written scanners against PCRE2 on the same regex, and the windows' rules.
+/* scan_test.c - the hand-written scanners compared with PCRE2 on the same regex, and the rules for windows.
  *
  * PCRE2's own classes are of another Unicode version, so the oracle's regex has them written out as the ranges of
- * uclass_ranges.h. Documents are random strings of the atoms that pretokenizing regexes stumble over.
+ * uclass_ranges.h. Documents are random strings of atoms that are difficult for pretokenizing regexes.
  *
  *   SEED=N       random seed (printed)
  *   CORPUS=DIR   compares en.txt, multi.txt and tinyshakespeare.txt in DIR too, as whole documents
@@ -20,11 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_RANDOM 60000   /* random documents a pattern */
-#define N_WINDOWS 3000   /* cut at every length */
-#define N_CUTS 30000     /* cut between 0x0A and a letter */
-#define MAX_ATOMS 16     /* in a random document, behind a first word */
-#define MAX_FIRST 70     /* bytes of that word: all else comes to lie at every place of a block of 64 */
+#define N_RANDOM 60000   /* random documents for each pattern */
+#define N_WINDOWS 3000   /* documents cut at every length */
+#define N_CUTS 30000     /* documents cut between 0x0A and a letter */
+#define MAX_ATOMS 16     /* in a random document, after a first word */
+#define MAX_FIRST 70     /* bytes of that word, so that all else comes at every place of a block of 64 */
 #define MAX_RUN 300      /* bytes of a long run */
 #define CODE_POINTS 1024 /* in one document of contexts */
 #define LEN(a) (sizeof(a) / sizeof(a)[0])
@@ -45,7 +45,7 @@ static void put(struct buf *b, const void *p, size_t n)
         must(NULL);
 }
 
-/* A copy with SCAN_PAD bytes behind it that a scanner must not depend on, in a block of just that size. */
+/* A copy with SCAN_PAD bytes after it that a scanner must not depend on, in a block of exactly that size. */
 static unsigned char *padded(const void *p, size_t n)
 {
     static const char fill[] = {'s', ' ', '\n', '1', '\'', (char)0xFF, (char)0x80, (char)0xE3};
@@ -74,7 +74,7 @@ static bool is_surrogate(uint32_t c)
     return c >= 0xD800 && c <= 0xDFFF;
 }
 
-/* Document text shown on one line of ASCII. */
+/* Prints document text on one line of ASCII. */
 static void note_text(const char *what, const unsigned char *p, size_t n)
 {
     printf("# %s: \"", what);
@@ -85,7 +85,7 @@ static void note_text(const char *what, const unsigned char *p, size_t n)
 
 /* ---- the oracle's regex ---- */
 
-/* Adds the characters of \p{..}, or \s, at p to set[]; returns its length, 0 if there is none. */
+/* Adds the characters of the \p{..} or \s at p to set[]; returns its length, 0 if there is none. */
 static size_t add_class(unsigned char *set, const char *p)
 {
     if (strncmp(p, "\\s", 2) == 0) {
@@ -114,13 +114,13 @@ static void put_set(struct buf *b, const unsigned char *set)
     }
 }
 
-/* Puts the regex with \p{..}, \s and \S written out as ranges. */
+/* Writes the regex with \p{..}, \s and \S replaced by ranges. */
 static void put_oracle_regex(struct buf *b, const char *regex)
 {
     unsigned char *set = must(malloc(0x110000));
     for (const char *p = regex; *p;) {
         memset(set, 0, 0x110000);
-        if (*p == '[') { /* what is no class stays as it is */
+        if (*p == '[') { /* what is outside of classes stays unchanged */
             put(b, p++, 1);
             while (*p != ']') {
                 size_t n = add_class(set, p);
@@ -237,7 +237,7 @@ struct levels {
     size_t n;
 };
 
-/* Whether all the scanners split the document as `want` does, all of it. A difference is shown. */
+/* Whether all the scanners split the whole document as `want` does. Prints a difference. */
 static bool same_pieces(const struct levels *got, struct scanner *want, const unsigned char *text, size_t len)
 {
     static struct pieces a[SIMD_N], b;
@@ -343,7 +343,7 @@ static void test_classes(void)
 static void test_cats(void)
 {
     static const struct {
-        const char *category; /* what begins with it */
+        const char *category; /* its categories begin with this */
         enum ucat cat;
     } cats[] = {{"P", UCAT_PUNCT},  {"S", UCAT_PUNCT},  {"M", UCAT_MARK},   {"N", UCAT_NUMBER},  {"Z", UCAT_SPACE},
                 {"Lu", UCAT_UPPER}, {"Lt", UCAT_UPPER}, {"Ll", UCAT_LOWER}, {"Lm", UCAT_LETTER}, {"Lo", UCAT_LETTER}};
@@ -370,7 +370,7 @@ static void test_cats(void)
     free(want);
 }
 
-/* ---- expectations by hand ---- */
+/* ---- expected results by hand ---- */
 
 #define LONG_S "\xC5\xBF"
 #define KELVIN "\xE2\x84\xAA"
@@ -473,7 +473,7 @@ static void test_expectations(void)
 
 /* ---- every code point ---- */
 
-/* Puts c between all sorts of neighbours. */
+/* Puts c between different kinds of neighbours. */
 static void put_contexts(struct buf *b, uint32_t c, bool all)
 {
     static const char *const around[] = {"a", "1", " ", "\n", "'", ".", "\xC3\xA9", "", "A", "\xE3\x81\x82"};
@@ -622,7 +622,7 @@ static const char *const atoms[] = {
     "\0",
 };
 
-/* A random document with its padding; its length goes to *len. Now and then a run is longer than two blocks. */
+/* A random document with its padding; its length goes to *len. Sometimes a run is longer than two blocks. */
 static unsigned char *random_document(size_t *len)
 {
     static const char *const run[] = {" ",        "\n",     "1", "a",    ".",   "\t",
@@ -678,8 +678,8 @@ static size_t split(struct scanner *s, const unsigned char *text, size_t len, en
 
 #define MAX_LEN (MAX_FIRST + MAX_RUN + 2 + MAX_ATOMS * 32)
 
-/* TEXT_MORE at every length: what is given then must be what the whole document gives, and of the pretokens that end
- * well before the window's end all but two. */
+/* TEXT_MORE at every length: what is returned then must be what the whole document gives, and of the pretokens that end
+ * well before the window's end at most two may be missing. */
 static void test_windows(const struct pattern *pattern, struct scanner *s)
 {
     size_t wrong = 0, late = 0, lost = 0, len;
@@ -691,7 +691,7 @@ static void test_windows(const struct pattern *pattern, struct scanner *s)
         for (size_t cut = 1; cut <= len; cut++) {
             if (cut < len && !starts_character(text + cut))
                 continue;
-            unsigned char *window = padded(text, cut); /* other bytes behind it than the document's */
+            unsigned char *window = padded(text, cut); /* other bytes after it than in the document */
             size_t n = split(s, window, cut, TEXT_MORE, got);
             size_t n_now = split(s, window, cut, TEXT_DOC, now);
             if (n > n_want || memcmp(got, want, n * sizeof got[0]) != 0) {
@@ -715,7 +715,7 @@ static void test_windows(const struct pattern *pattern, struct scanner *s)
     tap_ok(lost == 0, "%s: window by window a document splits as in one piece", pattern->name);
 }
 
-/* Cut between 0x0A and a letter, both parts together must split as the document does. */
+/* A document cut between 0x0A and a letter: both parts together must split as the document does. */
 static void test_cuts(const struct pattern *pattern, struct scanner *s)
 {
     size_t wrong = 0, n_cuts = 0, n_differ = 0, len;
@@ -747,7 +747,7 @@ static void test_cuts(const struct pattern *pattern, struct scanner *s)
            n_cuts, n_differ);
 }
 
-/* ---- the pattern "bytes", names, regexes by a user ---- */
+/* ---- the pattern "bytes", names, regexes of the user ---- */
 
 static void test_names(void)
 {
@@ -777,7 +777,7 @@ static const struct pattern *by_regex(const char *regex, enum pattern_dialect di
     return pattern_by_regex(&(struct str){(const unsigned char *)regex, strlen(regex)}, 1, dialect);
 }
 
-/* The texts that are known by heart, as they are and with \r and \n written as the characters. */
+/* The texts that are recognized, unchanged and with \r and \n written as the characters. */
 static void test_by_regex(void)
 {
     size_t wrong = 0, n = 0, n_pcre = 0;
@@ -825,9 +825,9 @@ static void test_by_regex(void)
     tap_ok(!pattern_by_regex(two, 2, PATTERN_PCRE), "so are two of them");
 }
 
-#define N_VARIANT 10000 /* random documents a spelling */
+#define N_VARIANT 10000 /* random documents for each spelling */
 
-/* Each text that is known for a pattern gives its pretokens. */
+/* Each spelling that is recognized for a pattern gives the pattern's pretokens. */
 static void test_variants(void)
 {
     const struct pattern_variant *variant;
@@ -972,7 +972,7 @@ static void test_regex(void)
     tap_ok(strcmp(scan_regex_version(cut, sizeof cut), "PCRE2") == 0, "the version is cut to fit");
 }
 
-/* A user's regex with JIT and without: the same pretokens. */
+/* A user's regex with JIT and without it gives the same pretokens. */
 static void test_jit(void)
 {
     static const char jit[] = "\\p{Lu}?\\p{Ll}+|(?<=\\s)\\S|\\d{2}|(?=')|\\s+$";
@@ -1053,7 +1053,7 @@ static void test_pattern(const struct pattern *pattern)
     scanner_close(oracle);
 }
 
-/* The lead bytes that the scanners by masks take for letters whatever follows. */
+/* The lead bytes that the mask scanners treat as letters whatever follows. */
 static void test_leads(void)
 {
     size_t wrong = 0, n = 0;

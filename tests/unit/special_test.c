@@ -1,4 +1,4 @@
-/* special_test.c - finding special tokens, against trying each at every place.
+/* special_test.c - finding special tokens, compared with trying each one at every place.
  *
  *   SEED=N  random seed (printed)
  */
@@ -9,7 +9,7 @@
 
 enum { TOKENS = 4, LONGEST = 5, TEXT = 300, TRIALS = 20000 };
 
-/* What the header says of special_next, word for word. */
+/* Does literally what the header says of special_next. */
 static enum special_hit naive(const struct str *t, size_t n_tokens, const unsigned char *p, size_t n, size_t from,
                               bool final, size_t *pos, size_t *len)
 {
@@ -70,7 +70,7 @@ static bool agree(size_t same)
     return good;
 }
 
-/* Whether special_before tells at each place that no match goes over which token ended there, both from the text's
+/* Whether special_before finds, at each place that no match crosses, the token that ended there, both from the text's
  * start and from no more bytes before the place than it asks for. */
 static bool agree_before(size_t *n_ended, size_t *n_more)
 {

@@ -1,4 +1,4 @@
-/* sum_test.c - what adds up and keeps apart: intervals, the count table, sorted segments on disk. */
+/* sum_test.c - modules for adding up: intervals, the count table, sorted segments on disk. */
 #include "count/external_merge.h"
 #include "count/sorted_table.h"
 #include "count/table.h"
@@ -53,7 +53,7 @@ static size_t random_word(unsigned char *p)
     return len;
 }
 
-struct expect { /* the plain way: a list, searched from the start */
+struct expect { /* the plain version: a list, searched from the start */
     struct {
         unsigned char p[64];
         size_t len;

@@ -1,4 +1,4 @@
-/* table_test.c - the count table and its order, against sorting all words and counting equal ones.
+/* table_test.c - the count table and its order, compared with sorting all words and counting equal ones.
  *
  *   SEED=N  random seed (printed)
  */
@@ -21,7 +21,7 @@ static int by_bytes(const void *x, const void *y)
     return pretoken_compare(a->p, a->len, b->p, b->len);
 }
 
-/* Words of few different bytes (0 among them) and of all lengths, most of them short, many again and again. */
+/* Words of few different bytes (0 among them) and of all lengths, most of them short and often repeated. */
 static void make_words(void)
 {
     static const unsigned char letter[LETTERS] = {'a', ' ', 0, 0xFF};
@@ -49,7 +49,8 @@ static size_t add_up(size_t n)
     return kept;
 }
 
-/* Whether the table holds just all[0 .. n), and gives them in this order. Sorts it: it is of no use afterwards. */
+/* Whether the table holds exactly all[0 .. n), and returns them in this order. The table is sorted and then unusable.
+ */
 static bool holds(struct table *t, size_t n)
 {
     struct sorted_table s;
@@ -81,14 +82,14 @@ static void test_ends(const char *level)
     table_free(&t);
 }
 
-/* A count around multiples of 2^32, where one of 32 bits goes on in another place. */
+/* A count around multiples of 2^32, where a count of 32 bits is carried. */
 static uint64_t large_count(void)
 {
     uint64_t count = (rnd(3) << 32) + rnd(4) - 2;
     return count - 1 < (uint64_t)1 << 40 ? count : 1;
 }
 
-/* Words with counts, if they are large ones or not, and each once more from the text. */
+/* Words with counts, large ones or not, and each once more from the text. */
 static void test_add(bool large)
 {
     struct table t, copy;
@@ -124,7 +125,7 @@ static void test_add(bool large)
     table_free(&copy);
 }
 
-/* Words that begin alike for long: the first 8 bytes do not part them, nor do 16. */
+/* Words with long common prefixes: neither the first 8 nor the first 16 bytes tell them apart. */
 static void test_alike(void)
 {
     enum { N = 3000, LEN = 40 };

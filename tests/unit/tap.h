@@ -1,4 +1,4 @@
-/* tap.h - the little a unit test needs to speak the Test Anything Protocol. */
+/* tap.h - functions with which a unit test writes the Test Anything Protocol. */
 #ifndef BPE_TESTS_TAP_H
 #define BPE_TESTS_TAP_H
 
@@ -7,7 +7,7 @@
 
 static int tap_n, tap_failed;
 
-/* Reports one test; the name (printf style) says the behaviour. Returns ok. */
+/* Reports one test; the name (printf style) describes the behaviour. Returns ok. */
 __attribute__((format(printf, 2, 3), unused)) static int tap_ok(int ok, const char *fmt, ...)
 {
     va_list ap;
@@ -20,7 +20,7 @@ __attribute__((format(printf, 2, 3), unused)) static int tap_ok(int ok, const ch
     return ok;
 }
 
-/* A line that explains, not a test. */
+/* Prints a comment line, which is not a test. */
 __attribute__((format(printf, 1, 2), unused)) static void tap_note(const char *fmt, ...)
 {
     va_list ap;
@@ -31,7 +31,7 @@ __attribute__((format(printf, 1, 2), unused)) static void tap_note(const char *f
     va_end(ap);
 }
 
-/* Prints the plan; the exit status of main. */
+/* Prints the plan; returns the exit status for main. */
 static int tap_done(void)
 {
     printf("1..%d\n", tap_n);

@@ -1,4 +1,4 @@
-/* token_index_test.c - the index of tokens by bytes, against looking through all of them. */
+/* token_index_test.c - the index of tokens by bytes, compared with searching all of them. */
 #include "core/token_index.h"
 #include "random.h"
 #include "sys/slots.h"
@@ -20,7 +20,7 @@ static uint32_t plain_find(const unsigned char *p, size_t len, bool vocab)
     return MODEL_NO_ID;
 }
 
-/* Few letters, so that many are the same, or begin alike; what follows the token is anything. */
+/* Few letters, so that many tokens are equal or have common prefixes; any bytes follow the token. */
 static size_t random_token(unsigned char *p)
 {
     size_t len = rnd(4) ? rnd(5) : rnd(LONGEST + 1);
@@ -56,7 +56,7 @@ static void test_random(void)
     token_index_free(&x);
 }
 
-/* Whoever makes tokens up does not know the key, but two of the same hash must not be taken for one. */
+/* An attacker does not know the key, but two tokens with the same hash must still be told apart. */
 static void test_same_hash(void)
 {
     static const unsigned char a[1 + MODEL_PAD] = "a", b[1 + MODEL_PAD] = "b";

@@ -1,6 +1,6 @@
-/* utf8_test.c - valid UTF-8: each level of vector instructions that this processor has, against the plain version, and
- * that against the Unicode Standard's table. All texts end where memory ends, and begin where it begins: a read outside
- * is a SIGSEGV.
+/* utf8_test.c - valid UTF-8: each level of vector instructions that this processor has is compared with the plain
+ * version, and that with the Unicode Standard's table. All texts end where readable memory ends, or begin where it
+ * begins: a read outside is a SIGSEGV.
  *
  *   SEED=N       random seed (printed)
  */
@@ -15,9 +15,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MOST 4096 /* bytes in a text */
-#define TEXT 600  /* in one where sequences are tried: some looked at without blocks, two blocks, one that overlaps */
-#define N_RANDOM 20000 /* random texts a level */
+#define MOST 4096      /* bytes in a text */
+#define TEXT 600       /* bytes around a tried sequence: some checked without blocks, two blocks, one that overlaps */
+#define N_RANDOM 20000 /* random texts for each level */
 #define LEN(a) (sizeof(a) / sizeof(a)[0])
 
 static unsigned char *low, *high; /* readable memory is [low, high) */
@@ -34,7 +34,7 @@ static bool map_memory(void)
     return true;
 }
 
-/* Whether the level in use says what the plain version says; notes the first difference. */
+/* Whether the current level gives the same result as the plain version; prints the first difference. */
 static bool same(const unsigned char *p, size_t n)
 {
     bool want_cut, got_cut;
@@ -48,7 +48,7 @@ static bool same(const unsigned char *p, size_t n)
     return false;
 }
 
-/* ---- what the standard says ---- */
+/* ---- the Unicode Standard ---- */
 
 /* Table 3-7 of the Unicode Standard: the bytes of well-formed characters of more than one byte. */
 static const unsigned char well_formed[][4][2] = {
@@ -62,8 +62,8 @@ static const unsigned char well_formed[][4][2] = {
     {{0xF4, 0xF4}, {0x80, 0x8F}, {0x80, 0xBF}, {0x80, 0xBF}},
 };
 
-/* Length of the character that p[0 .. n) begins with, by the table; else 0, and whether more bytes could make it one.
- */
+/* The length of the character that p[0 .. n) begins with, by the table; else 0, with *cut: whether more bytes could
+ * complete it. */
 static size_t by_table(const unsigned char *p, size_t n, bool *cut)
 {
     *cut = false;
@@ -92,7 +92,7 @@ static void test_plain(void)
         for (uint64_t c = 0; c < end; c++) {
             for (size_t i = 0; i < n; i++)
                 p[i] = (unsigned char)(c >> (8 * i));
-            if (n > 2 && p[0] < 0xC0) /* as good as shorter */
+            if (n > 2 && p[0] < 0xC0) /* covered by shorter sequences */
                 continue;
             if (n == 4) { /* all of three bytes with some as the fourth */
                 static const unsigned char fourth[] = {0x00, 0x7F, 0x80, 0xBF, 0xC0, 0xE1, 0xFF};
@@ -111,12 +111,12 @@ static void test_plain(void)
 
 /* ---- the levels against the plain version ---- */
 
-/* What stands before and after the sequences that are tried. */
+/* The text before and after the sequences that are tried. */
 static const char *const grounds[] = {
     "a", "\xC3\xA9", "\xE4\xB8\xAD", "\xF0\x9F\x98\x80", "a\xD0\x96\xE0\xA4\x95\xF4\x8F\xBF\xBF",
 };
 
-/* Fills p[0 .. n) with whole characters: `ground` as often as it goes, and then "x". */
+/* Fills p[0 .. n) with whole characters: `ground` as often as it fits, then "x". */
 static void fill(unsigned char *p, size_t n, const char *ground)
 {
     size_t len = strlen(ground), i = 0;
@@ -138,7 +138,7 @@ static bool try_at(size_t offset, const unsigned char *bytes, size_t n)
     return ok;
 }
 
-/* All sequences of two bytes in all grounds, and of three in ASCII, at offsets that take turns. */
+/* All sequences of two bytes in all grounds, and of three in ASCII, at varying offsets. */
 static void test_sequences(const char *level)
 {
     bool ok = true;
@@ -154,7 +154,7 @@ static void test_sequences(const char *level)
 
     unsigned char *text = high - TEXT;
     fill(text, TEXT, "a");
-    for (unsigned c = 0xC00000; ok && c < 0x1000000; c++) { /* others are as good as shorter */
+    for (unsigned c = 0xC00000; ok && c < 0x1000000; c++) { /* the others are covered by shorter sequences */
         unsigned char *p = text + turn++ % (TEXT - 4);
         bool cut;
         p[0] = (unsigned char)(c >> 16);
@@ -167,14 +167,14 @@ static void test_sequences(const char *level)
     tap_ok(ok, "%s: all sequences of 3 bytes", level);
 }
 
-/* What is about the edges of what is valid: in all grounds and at all offsets, and cut at the end. */
+/* Sequences near the limits of what is valid: in all grounds and at all offsets, and cut at the end. */
 static void test_edges(const char *level)
 {
     static const unsigned char first[] = {0x00, 0x7F, 0x80, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED,
                                           0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xF7, 0xF8, 0xFC, 0xFF};
     static const unsigned char second[] = {0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xE0, 0xF0};
     static const unsigned char other[] = {0x41, 0x80, 0xBF, 0xC3};
-    enum { STRIDE = 41 }; /* offsets from one to the next try of the same bytes */
+    enum { STRIDE = 41 }; /* distance from one offset to the next for the same bytes */
     bool ok = true;
     size_t turn = 0;
     for (size_t g = 0; g < LEN(grounds); g++) {
@@ -196,7 +196,7 @@ static void test_edges(const char *level)
     tap_ok(ok, "%s: what is about the edges of what is valid, at all offsets, and cut at the end", level);
 }
 
-/* A text of every length, ending where memory ends; and beginning where it begins. */
+/* Texts of every length that end where readable memory ends, or begin where it begins. */
 static void test_lengths(const char *level)
 {
     bool ok = true, inside = true;
@@ -207,12 +207,12 @@ static void test_lengths(const char *level)
             ok = same(low, n);
         for (size_t n = 0; ok && n <= most; n++) {
             fill(high - n, n, grounds[g]);
-            memset(high - n - 8, 0xE4, 8); /* what is before must not matter */
+            memset(high - n - 8, 0xE4, 8); /* the bytes before must not matter */
             ok = same(high - n, n);
         }
         for (size_t n = 0; inside && n + 8 <= most; n++) {
             fill(low, most, grounds[g]);
-            memset(low + n, 0xBF, 8); /* nor what comes after */
+            memset(low + n, 0xBF, 8); /* nor the bytes after */
             inside = same(low, n);
         }
     }
@@ -234,7 +234,7 @@ static size_t random_char(unsigned char *p, unsigned kind)
     return n;
 }
 
-/* Valid text with stretches of ASCII and of others, up to n bytes; returns how many. */
+/* Valid text with stretches of ASCII and of other characters, up to n bytes; returns its length. */
 static size_t random_text(unsigned char *p, size_t n)
 {
     size_t len = 0, stretch = 0;
@@ -249,7 +249,7 @@ static size_t random_text(unsigned char *p, size_t n)
     return len;
 }
 
-/* Where the level's own function stops in text that begins with three bytes of ASCII. */
+/* The place where the level's own function stops in text that begins with three bytes of ASCII. */
 static size_t alone(enum simd level, const unsigned char *p, size_t n)
 {
     switch (level) {
@@ -266,7 +266,7 @@ static size_t alone(enum simd level, const unsigned char *p, size_t n)
     }
 }
 
-/* What is taken for an error and is none costs time only: no other test would see it. */
+/* A false alarm costs only time, so no other test would notice it. */
 static void test_alarms(enum simd level)
 {
     unsigned char *p = high - MOST;
@@ -298,7 +298,7 @@ static void test_random(const char *level)
             case 1:
                 p[at] ^= (unsigned char)(1u << rnd(8));
                 break;
-            case 2: /* one goes */
+            case 2: /* remove one byte */
                 memmove(p + 1, p, at);
                 p++, len--;
                 break;
@@ -325,7 +325,7 @@ static void put(struct buf *b, const void *p, size_t n)
     }
 }
 
-/* Cleans as utf8_clean should, from the plain functions. */
+/* Cleans as utf8_clean should, using the plain functions. */
 static void clean_plain(struct buf *out, const unsigned char *p, size_t n, bool replace)
 {
     bool cut;
