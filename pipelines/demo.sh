@@ -1,8 +1,10 @@
 #!/bin/bash
-# demo.sh - run by `make demo`: finds text on this machine, trains a tokenizer on it with the line of bpe(7), says what
-# came out, and encodes and decodes the text with it. Takes some seconds. V is the size of the vocabulary, MEGABYTES the most text to take.
+# demo.sh - run by `make demo`: finds text on this machine, trains a tokenizer on it with the pipeline of bpe(7),
+# describes the result, and encodes and decodes the text with it. Takes some seconds. V is the size of the vocabulary,
+# MEGABYTES the most text to take.
 #
-# Exit status: 127 if something is not installed, 66 if there is no text, 70 if what comes back is other text; else that of the line.
+# Exit status: 127 if something is not installed, 66 if there is no text, 70 if the decoded text differs; else that of
+# the pipeline.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 BUILD=${BUILD:-build}
@@ -17,8 +19,9 @@ for program in bpe-chunk bpe-count bpe-sum bpe-merge bpe-encode bpe-decode paral
     command -v "$program" >/dev/null || { echo "demo: $program is not installed, or not on PATH" >&2 && exit 127; }
 done
 
-# Text by kind: what, megabytes at most, directories, names as for find -name. Large compressed files are left out: lines in
-# them that begin with no letter would make records longer than GNU parallel's block, which it says each time.
+# Text by kind: what, megabytes at most, directories, names as for find -name. Large compressed files are left out:
+# lines in them that do not begin with a letter would make records longer than GNU parallel's block, about which it
+# warns each time.
 found() {
     local what=$1 most=$2 where=$3 name args=()
     shift 3
@@ -32,7 +35,7 @@ found() {
             END { if (n) printf "  %5d files, %5.1f MB  %s\n", n, bytes / 1e6, what }'
 }
 
-# What apt knows of packages, as one file.
+# The package descriptions of apt, as one file.
 if command -v apt-cache >/dev/null; then
     timeout 20 apt-cache dumpavail 2>/dev/null | awk '
         /^Description(-en)?:/ { sub(/^[^:]*: /, ""); print; inside = 1; next }
@@ -68,7 +71,7 @@ echo
 printf 'time                 %d.%d s to train\n' $((took / 1000)) $((took % 1000 / 100))
 echo "the tokenizer        ${model#"$PWD"/} (Hugging Face: Tokenizer.from_file)"
 
-# The same text there and back: as bytes, so that what is no UTF-8 comes back as well.
+# Encodes and decodes the text as bytes, so that invalid UTF-8 is preserved as well.
 for file in "${files[@]}"; do
     case $file in *.gz) gzip -dc -- "$file" ;; *) cat -- "$file" ;; esac
 done >"$text"

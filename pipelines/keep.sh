@@ -1,20 +1,20 @@
 # shellcheck shell=bash disable=SC2154
-# keep.sh - train --keep=DIR: the same line in steps, and what each step makes stays in DIR. The same command again goes on
-# where the last one ended, whatever ended it.
+# keep.sh - train --keep=DIR: the same pipeline in steps, whose results stay in DIR. The same command continues where
+# the last one ended, for whatever reason it ended.
 #
-#     DIR/chunks/         what there is to do, made once; appears when complete
+#     DIR/chunks/         the work to do, made once; appears when complete
 #         asked           the options of bpe-chunk and the names of the files
 #         inputs          size, time of last change and name of each file
 #         part.NNNNN      chunks of plain files: for one bpe-count
-#         file.NNNNN      the name of a file whose text goes through a pipe, for a line of its own: it is begun again from the start
+#         file.NNNNN      the name of a file whose text goes through a pipe, for a pipeline of its own: after an end it starts again from the beginning
 #     DIR/counts/NAME     the counts of that part or file; appears when complete
 #     DIR/sum             appears when all is counted
 #     DIR/lock            held by all processes that work here
 #
-# Exit status: as that of train, and 64 if DIR was begun with other options or files, 65 if a file has changed since, 73 if DIR
-# cannot be written, 75 if a process was killed and the same command can count what is missing.
+# Exit status: that of train, and also 64 if DIR was begun with other options or files, 65 if a file has changed since,
+# 73 if DIR cannot be written, 75 if a process was killed and the same command can count what is missing.
 
-# reason MESSAGE: the system's reason, which ends the message of a program.
+# reason MESSAGE: the system's reason, which is the end of a program's message.
 reason() {
     echo "${1##*: }"
 }
@@ -33,7 +33,7 @@ check_files() {
     done
 }
 
-# One at a time. Who waits here may wait for what is left of a train that was killed: counts made by it are kept too.
+# One at a time. This may wait for the remaining processes of a train that was killed: their counts are kept too.
 lock() {
     local said
     said=$(mkdir -p -- "$keep" 2>&1) || die 73 "$keep: cannot create: $(reason "$said")"
@@ -44,7 +44,7 @@ lock() {
     flock "$lock"
 }
 
-# Sets words and inputs: what is asked for now.
+# Sets words and inputs: the options and files of this command.
 describe_work() {
     words="${chunk[*]@Q} -- ${files[*]@Q}"
     inputs=$(stat -L -c '%s %.Y %n' -- "${files[@]}") || exit 66
@@ -72,7 +72,7 @@ begin() {
     echo "$words" >"$new/asked" && echo "$inputs" >"$new/inputs" && sync "$new"/* && mv "$new" "$keep/chunks" || exit 74
 }
 
-# What was begun must be what is asked for now.
+# The options and files must be those with which DIR was begun.
 compare() {
     local was is
     was=$(<"$keep/chunks/asked") || exit 74
@@ -85,8 +85,8 @@ compare() {
 
 # ---- Counting ----
 
-# A file whose text goes through a pipe, to more than one bpe-count if there are fewer such files than jobs: split deals
-# out the records, which are lines. (Not GNU parallel: it leaves processes behind that hold the lock when it is killed.)
+# A file whose text goes through a pipe, to more than one bpe-count if there are fewer such files than jobs: split
+# distributes the records, which are lines. (Not GNU parallel: if it is killed, its processes stay and hold the lock.)
 count_file() {
     local file code
     IFS= read -r -d '' file <"$1"
@@ -101,7 +101,7 @@ count_file() {
     return "$code"
 }
 
-# count NAME: 0: its counts are in their place; 75: a process was killed; 74: they could not be written; other: it failed, as
+# count NAME: 0: its counts are complete; 75: a process was killed; 74: they could not be written; other: it failed, as
 # the records in NAME.failed say.
 count() {
     local counts=$keep/counts/$1 code
@@ -119,7 +119,7 @@ count() {
     return "$code"
 }
 
-# Counts what has no counts yet, jobs at a time, until something fails. What is killed leaves the others alone.
+# Counts all parts without counts, `jobs` at a time, until one fails. If one is killed, the others continue.
 count_all() {
     local name names=() todo=() whole=0 inner=1 running=0 code=0 status left failed
     rm -f "$keep"/counts/*.{new,failed}

@@ -1,12 +1,13 @@
 # shellcheck shell=bash
 # options.sh - what pipelines/train and encode share: how they read the command line.
 #
-# Which options there are is learned from -h, of the script and of the programs that it puts together. There an option is a
-# line "  -o, --output=PATH  ..." or "      --jsonl[=FIELD]  ...". So what a program gains, its pipeline has at once.
+# The options are read from -h of the script and of the programs that it combines. There an option is a line
+# "  -o, --output=PATH  ..." or "      --jsonl[=FIELD]  ...". So a new option of a program exists in its pipeline at
+# once.
 #
-# The caller defines usage(), which prints what is the script's own, and with an argument, for --help, all there is to say; and
-# take(), which gets the long name of an option and its argument, if there is one, and returns 1 if it does not want such an
-# option. Wrong use ends the script with 64, a missing program with 127.
+# The caller defines usage(), which prints the script's own options, and with an argument, for --help, the complete
+# help; and take(), which gets the long name of an option and its argument, if there is one, and returns 1 if it does
+# not want such an option. Wrong use ends the script with 64, a missing program with 127.
 
 declare -A argument=() owners=() long_of=() # --name: none, one, maybe; --name: the programs that have it; -x: --name
 jobs='one a core' files=()
@@ -23,7 +24,8 @@ need_programs() {
     done
 }
 
-# learn_from OWNER: enters the options of a -h on standard input. Of two equal names the first says how it is used.
+# learn_from OWNER: enters the options of a -h on standard input. If two have the same name, the first one defines its
+# use.
 learn_from() {
     local line has
     while IFS= read -r line; do
@@ -107,7 +109,7 @@ parse_options() {
     case $jobs in '' | *[!0-9]* | 0*) die 64 "-j $jobs: not a number of jobs" ;; esac
 }
 
-# Whether the text of a file goes through the pipe: it is no regular file, or means another one elsewhere, or is compressed.
+# Whether the text of a file goes through the pipe: not a regular file, another file in another process, or compressed.
 by_value() {
     local magic=
     case $1 in - | /dev/stdin | /dev/fd/* | /proc/*) return 0 ;; esac
@@ -120,9 +122,10 @@ by_value() {
     esac
 }
 
-# split_chunks CHUNKS PREFIX MOST: cuts records of text by reference into files PREFIX00000, ... for processes of their own:
-# one to MOST for each job, all jobs the same number. A process meets all words anew, which costs it as much as 10 to 20 MB of
-# text, so few large parts are cheaper, and many small ones better balanced: four records (half a megabyte each) make a part.
+# split_chunks CHUNKS PREFIX MOST: cuts records of text by reference into files PREFIX00000, ... for separate processes:
+# one to MOST for each job, all jobs the same number. Each process sees all words as new, which costs as much as 10 to
+# 20 MB of text, so few large parts are cheaper, and many small ones better balanced: four records (half a megabyte
+# each) make a part.
 split_chunks() {
     local rounds=$((($(wc -c <"$1") / (2 << 20) + jobs - 1) / jobs))
     ((rounds >= 1)) || rounds=1

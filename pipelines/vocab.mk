@@ -1,10 +1,10 @@
-# vocab.mk - a tokenizer by make(1): each part of a corpus has a file of counts, and only what changed is counted again.
+# vocab.mk - a tokenizer by make(1): each file of a corpus has a file of counts, and only changed files are counted again.
 #
 #     make -f /usr/local/share/bpetools/vocab.mk -j8 CORPUS='a.txt b.txt.zst' V=32000
 #
 #   CORPUS  the files, names without spaces        WORK   where counts are kept (default vocab.work)
 #   V       the size of the vocabulary             OUT    the model (default tokenizer.json)
-#   CHUNK   options of bpe-chunk, as -p cl100k     MERGE  options of bpe-merge, as --tie=lex
+#   CHUNK   options of bpe-chunk: -p cl100k        MERGE  options of bpe-merge: --tie=lex
 #
 # When CHUNK changes all is counted again; when the list of files changes only the sum is made again; when V or MERGE
 # change, only the merges. All targets appear when they are complete. If a program fails, its message is shown, no target of it is
@@ -23,7 +23,7 @@ COUNTS := $(CORPUS:%=$(WORK)/%.counts)
 .PHONY: FORCE all
 all: $(OUT)
 
-# Files that hold what was asked for; rewritten when that changes.
+# Files that hold the current options; rewritten when these change.
 $(WORK)/is.chunk: ASKED = $(CHUNK)
 $(WORK)/is.corpus: ASKED = $(CORPUS)
 $(WORK)/is.merge: ASKED = $(V) $(MERGE)

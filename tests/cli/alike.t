@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# All programs behave alike: help, version, wrong options, a wrong environment, nowhere to write; and an option that means
-# the same has the same name in each.
+# All programs behave in the same way: help, version, wrong options, a wrong environment, output that cannot be written; and
+# an option with the same meaning has the same name in each.
 . "$(dirname "$0")/../lib.sh"
 
 text 1 20000 >in.txt

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bpe-encode and bpe-decode: the ids of text, whole or in pieces, in each format, and the same bytes back; what is refused.
+# bpe-encode and bpe-decode: the ids of text, whole or in pieces, in each format; decoding gives the same bytes; what is refused.
 . "$(dirname "$0")/../lib.sh"
 
 E="bpe-encode -m m.json"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What is not UTF-8: the whole line says in which file and at which byte, and writes no model; or replaces or skips it as Python does.
+# Invalid UTF-8: the whole pipeline reports the file and the byte, and writes no model; or it replaces or skips it as Python
+# does.
 . "$(dirname "$0")/../lib.sh"
 
 # bad OFFSET BYTE ARGS...: the line on ARGS, with and without pipefail, ends in a message that names owt.txt and the offset.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# JSON Lines: reads what Python's json module reads, refuses what is no JSON, and says where.
+# JSON Lines: reads what Python's json module reads, refuses all else, and says where.
 . "$(dirname "$0")/../lib.sh"
 
 # docs LINES OPTION...: the documents in LINES (as for printf %b), one a line, escaped and sorted by bytes.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# JSON is read as strictly as the specification says: what is JSON to Python, and nothing else.
+# JSON is read as strictly as the specification says: the same documents as in Python are accepted, and no others.
 . "$(dirname "$0")/../lib.sh"
 
 random_seed

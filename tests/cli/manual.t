@@ -2,8 +2,8 @@
 # The manual is true: its examples give the output shown, a SYNOPSIS says what -h says, and every option is described.
 #
 # An example is a block `.Bd -literal` in which some line begins with "$ ": such lines are commands, run in order by one
-# shell in one directory for each page, and what follows each is its output (standard error too). Blocks without are
-# not run. ("> " goes on with a command.)
+# shell in one directory for each page, and the lines after each are its output (standard error too). Other blocks are
+# not run. ("> " continues a command.)
 . "$(dirname "$0")/../lib.sh"
 
 # The literal blocks of a page as readers see them, each ended by a line with 0x1E.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Models are read from every format, refused for reasons that are named, and written again with the ids as they were.
+# Models are read from every format, refused with a reason, and written again with the same ids.
 . "$(dirname "$0")/../lib.sh"
 
 text 1 60000 >in.txt

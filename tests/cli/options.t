@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the command line says: options, and the exit code and message of what is wrong with it. Under GNU parallel too, where
-# only the last program of the line can tell. What is alike in all programs is in alike.t.
+# The command line: options, and the exit codes and messages of errors in it. Also under GNU parallel, where only the last
+# program of the pipeline can report them. What is the same in all programs is in alike.t.
 . "$(dirname "$0")/../lib.sh"
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Stages that take long say how far they are, on a terminal and nowhere else.
+# Stages that take long show their progress, on a terminal only.
 . "$(dirname "$0")/../lib.sh"
 
 for i in 1 2 3 4 5 6; do

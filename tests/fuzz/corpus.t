@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The corpus of each fuzz target goes through it, and so does what one second of random changes makes of it.
+# Each fuzz target is run on its corpus, and for one second on random changes of it.
 . "$(dirname "$0")/../lib.sh"
 
 random_seed

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cppcheck finds nothing in the C files; what it is wrong about is in cppcheck.txt, with reasons.
+# cppcheck finds nothing in the C files; its false alarms are in cppcheck.txt, with reasons.
 . "$(dirname "$0")/../lib.sh"
 cd "$TOP" || exit 1
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The times in README are those that the benchmarks found last: tests/bench/figures.txt.
+# The times in README are those of the last benchmarks: tests/bench/figures.txt.
 . "$(dirname "$0")/../lib.sh"
 cd "$TOP" || exit 1
 

@@ -1,14 +1,14 @@
 #!/bin/bash
-# The layers of common/README hold: who may include whom, who owns which library, and that the page names every module.
+# The layers of common/README: which room may include which, which file uses which library, and that it names every module.
 . "$(dirname "$0")/../lib.sh"
 cd "$TOP" || exit 1
 
-# includes FILE: what it includes of our own, as room/module.h
+# includes FILE: the headers of this project that it includes, as room/module.h
 includes() {
     sed -nE 's/^ *# *include *"([^"]+)".*/\1/p' "$1"
 }
 
-# The rooms, each with those it may look into. What may be looked into may not lead further: this is checked, too.
+# The rooms, each with those it may include. These may not include any others: this is checked, too.
 declare -A may=(
     [sys]="sys"
     [unicode]="unicode sys"
@@ -45,7 +45,7 @@ for room in "${!may[@]}"; do
 done
 is "$bad" "" "arrows point down: no room is above one that is above it"
 
-# reach FILE: the rooms that it sees, directly or through what it includes.
+# reach FILE: the rooms that it includes, directly or through other headers.
 declare -A reached
 reach() {
     local header

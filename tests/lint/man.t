@@ -1,5 +1,5 @@
 #!/bin/bash
-# The manual pages are well-formed, there is one for each program, and what they refer to is there.
+# The manual pages are well-formed, there is one for each program, and the pages that they refer to exist.
 . "$(dirname "$0")/../lib.sh"
 cd "$TOP/man" || exit 1
 

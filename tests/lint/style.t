@@ -1,5 +1,5 @@
 #!/bin/bash
-# How the code reads, as far as a program can tell.
+# The style of the code, as far as a program can check it.
 . "$(dirname "$0")/../lib.sh"
 cd "$TOP" || exit 1
 c_files=$(find cmd common tests -name '*.[ch]' | sort)

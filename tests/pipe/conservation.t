@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Nothing is lost in silence, nothing is counted twice: whatever dies, is cut, lost, repeated or damaged on the way, the line
-# ends with the identical model, or with a reason, a non-zero exit and no model. SEED repeats a run.
+# Nothing is lost silently, nothing is counted twice: whatever is killed, cut, lost, repeated or damaged on the way, the
+# pipeline ends with the identical model, or with a reason, a non-zero exit status and no model. SEED repeats a run.
 . "$(dirname "$0")/../lib.sh"
 export BUILD
 random_seed

@@ -1,5 +1,5 @@
 #!/bin/bash
-# pipelines/encode writes what one bpe-encode writes, and nothing where that fails.
+# pipelines/encode writes the same as a single bpe-encode, and nothing if that fails.
 . "$(dirname "$0")/../lib.sh"
 encode=$TOP/pipelines/encode
 export TMPDIR=$PWD/tmp # so that what is left behind is seen

@@ -1,6 +1,6 @@
 #!/bin/bash
-# make install puts the programs, bpe, its commands and the pages in place; they run from there; uninstall takes all away.
-# And bpe itself: what it lists, finds and refuses.
+# make install puts the programs, bpe, its commands and the pages in place; they run from there; uninstall removes all.
+# Also bpe itself: what it lists, finds and refuses.
 . "$(dirname "$0")/../lib.sh"
 
 # As packagers do: into DESTDIR, which is no part of any path in what is installed. Nothing is built again ("-o all").

@@ -1,5 +1,5 @@
 #!/bin/bash
-# train --keep=DIR: whatever is killed, the same command again counts what is missing, and makes the model of the plain line.
+# train --keep=DIR: whatever is killed, the same command again counts what is missing, and makes the model of the plain pipeline.
 . "$(dirname "$0")/../lib.sh"
 train=$TOP/pipelines/train
 random_seed

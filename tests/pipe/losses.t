@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Constellations in which something is lost, or made good again, and must be told apart.
+# Cases in which something is lost, and cases in which it is recovered; the programs must tell them apart.
 . "$(dirname "$0")/../lib.sh"
 
 LC_ALL=C

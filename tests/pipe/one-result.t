@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# One result: however the work is cut, dealt out, repeated and added up, the model and the words of the sum are the same bytes.
+# One result: however the work is cut, distributed, repeated and added up, the model and the words of the sum are the same
+# bytes.
 . "$(dirname "$0")/../lib.sh"
 random_seed
 export BUILD

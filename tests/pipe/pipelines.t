@@ -1,5 +1,5 @@
 #!/bin/bash
-# The recipes of pipelines/ make the model of the plain line, and their exit status is that of the line.
+# The recipes of pipelines/ make the model of the plain pipeline, and their exit status is that of the pipeline.
 # shellcheck disable=SC2012
 . "$(dirname "$0")/../lib.sh"
 P=$TOP/pipelines

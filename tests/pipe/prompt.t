@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A reader that has had enough ends all stages at once and quietly; and memory follows the distinct pretokens, not the corpus.
+# A reader that stops ends all stages at once and silently; and memory depends on the distinct pretokens, not on the corpus.
 . "$(dirname "$0")/../lib.sh"
 limit=4 # seconds; machines are busy
 sanitized=

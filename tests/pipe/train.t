@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From text to merges with the programs, against the slow, obvious trainer; and what bpe-merge makes of its options.
+# From text to merges with the programs, compared with the slow, obvious trainer; and the options of bpe-merge.
 . "$(dirname "$0")/../lib.sh"
 
 helper=$TOP/tests/pipe/train.py
