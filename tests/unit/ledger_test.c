@@ -339,6 +339,7 @@ static void test_extensions(void)
                    "an extension that must be known is refused by name");
         else
             tap_ok(rc == 0 && str_equal(rules.pattern, str_of("gpt2")), "an extension that may be skipped is");
+        rules_free(&rules);
         must(!buf_put_byte(&b, 0, &e));
         tap_ok(rules_get(&rules, (struct str){b.p, b.len}, &e) != 0, "an extension without a name is damaged");
         rules_free(&rules);
