@@ -39,7 +39,7 @@ lock() {
     said=$(mkdir -p -- "$keep" 2>&1) || die 73 "$keep: cannot create: $(reason "$said")"
     [ -w "$keep" ] || die 73 "$keep: cannot write there"
     exec {lock}>>"$keep/lock" || exit 73
-    flock -n "$lock" && return
+    flock -w 1 "$lock" && return # what ends just now is not worth a word
     echo "bpe train: $keep: other processes count there; waiting for them" >&2
     flock "$lock"
 }
