@@ -91,8 +91,8 @@ static int decode_file(struct decoder *d, const char *path, struct err *e)
         d->in.len -= used;
     }
     if (rc == 0 && d->in.len)
-        rc = err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "ends inside an id (%zu bytes behind id %llu); see -d",
-                    d->in.len, (unsigned long long)index);
+        rc = err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "ends inside an id (%zu byte%s after id %llu); see -d",
+                    d->in.len, d->in.len == 1 ? "" : "s", (unsigned long long)index);
     if (fd >= 0)
         close(fd);
     return rc;

@@ -40,6 +40,7 @@ for how in "${hows[@]}"; do
     is $? 64 "$name: wrong use of a program is its code"
 done
 fails 64 "bpe train: how large a vocabulary? give -v N; see --help" "$P/train" a.txt
+refuses 64 "bpe train: --only has work for bpe-chunk alone: *" bpe train -v 300 --only=todo a.txt
 fails 64 "bpe train: unknown option --frobnicate=1; see --help" "$P/train" -v 1000 --frobnicate=1 a.txt
 fails 64 "bpe train: unknown option --version; see --help" "$P/train" -v 1000 --version
 fails 64 "bpe train: unknown option -Z; see --help" "$P/train" -v 1000 -Z a.txt
