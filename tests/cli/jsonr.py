@@ -7,6 +7,7 @@ reader. To a lenient one they are a byte 0xFF each; and bytes that are no UTF-8 
 import codecs
 import json
 import random
+import re
 import subprocess
 import sys
 
@@ -95,10 +96,17 @@ def surrogate(e):
 codecs.register_error("surrogate", surrogate)
 
 
+# An escape that would be taken for a byte that is no UTF-8, as surrogateescape has these; not in a pair, nor after a backslash that
+# is escaped.
+LIKE_A_BYTE = re.compile(r"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][cC][89a-fA-F][0-9a-fA-F]")
+
+
 def python(doc, lenient):
     """What json_read must print, or None."""
     try:
         text = doc.decode("utf-8", "surrogateescape" if lenient else "strict")
+        if lenient:
+            text = LIKE_A_BYTE.sub(lambda m: m[1] or r"\udc00", text)
         v = json.loads(text, parse_constant=no_constant, parse_int=lambda s: 0, parse_float=lambda s: 0, object_pairs_hook=Pairs)
         return plain(v).encode("utf-8", "surrogate" if lenient else "strict")
     except ValueError:
