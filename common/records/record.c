@@ -206,7 +206,9 @@ enum record_next record_next(struct record_reader *r, struct record *rec, struct
     return RECORD_ITEM;
 }
 
-void record_drain(struct record_reader *r)
+/* Reads and discards the rest of the stream, whatever it is: if a program stopped early, the program that distributes
+ * work to it would fail. */
+static void drain(struct record_reader *r)
 {
     struct err ignored;
     unsigned char *space = malloc(READ_SIZE);
@@ -228,7 +230,7 @@ int record_each(struct record_reader *r, record_take *take, void *ctx, struct er
         }
     }
     if (next == RECORD_ERROR)
-        record_drain(r);
+        drain(r);
     return next == RECORD_ERROR ? -1 : 0;
 }
 

@@ -103,8 +103,4 @@ int record_each_of(const char *path, record_take *take, void *ctx, struct err *e
 /* Writes whole records, by one write(2) each; name is the output's, for messages. -1 with EX_IOERR. */
 int record_write(int fd, const char *name, const struct buf *records, struct err *e);
 
-/* Reads and discards the rest of the stream, whatever it is: if a program stopped early, the program that distributes
- * work to it would fail. */
-void record_drain(struct record_reader *r);
-
 #endif
