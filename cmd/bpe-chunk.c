@@ -56,13 +56,13 @@ struct chunker {
 /* ---- Rules ---- */
 
 /* Sets up the cutter from the rules; and checks that bpe-count will accept them. */
-static int set_cutter(struct chunker *c, const struct rules *r, bool jsonl, struct err *e)
+static int set_cutter(struct chunker *c, const struct rules *r, enum form form, struct err *e)
 {
     const struct pretoken_sink nowhere = {0};
     if (pretokenizer_open(&c->pretokenizer, r, INVALID_ERROR, &nowhere, e))
         return -1;
     const struct pattern *pattern = scanner_pattern(c->pretokenizer.scanner);
-    cutter_init(&c->cutter, jsonl, pattern && pattern->cut_inside, &c->pretokenizer.special);
+    cutter_init(&c->cutter, form, pattern && pattern->cut_inside, &c->pretokenizer.special);
     return 0;
 }
 
@@ -102,12 +102,14 @@ static int make_rules(struct chunker *c, struct err *e)
 {
     const struct options *o = &c->opt;
     struct rules r = {0};
-    const struct reading reading = {
-        .invalid = o->invalid, .jsonl = o->jsonl, .field = str_of(o->field), .skip_bad_lines = o->skip_bad_lines};
+    const struct reading reading = {.invalid = o->invalid,
+                                    .form = o->jsonl ? FORM_JSONL : FORM_TEXT,
+                                    .field = str_of(o->field),
+                                    .skip_bad_lines = o->skip_bad_lines};
     const struct model_opts given = {.pattern = o->pattern};
     int rc = (o->model && model_read(&c->model, o->model, &given, e)) || set_pattern(c, &r, e) ||
                      set_special(c, &r, e) || rules_put(&c->writer.rules, &r, e) ||
-                     reading_put(&c->writer.reading, &reading, e) || set_cutter(c, &r, o->jsonl, e)
+                     reading_put(&c->writer.reading, &reading, e) || set_cutter(c, &r, reading.form, e)
                  ? -1
                  : 0;
     rules_free(&r);
@@ -153,7 +155,7 @@ static int set_wanted(struct chunker *c, struct err *e)
     int rc = wanted_read(&c->writer, o->only, &how, e);
     if (rc == 0 && c->writer.sources.n) {
         rc = rules_get(&rules, chunk_writer_rules(&c->writer), e) || reading_get(&reading, how, e) ||
-                     set_cutter(c, &rules, reading.jsonl, e)
+                     set_cutter(c, &rules, reading.form, e)
                  ? err_place(e, fd_name(o->only), 0)
                  : 0;
         rules_free(&rules);

@@ -134,7 +134,7 @@ static int encode_plain(struct encoding *p, struct input *in, const struct buf *
 {
     const struct options *o = &p->opt;
     const struct reading how = {.invalid = o->invalid,
-                                .jsonl = o->jsonl,
+                                .form = o->jsonl ? FORM_JSONL : FORM_TEXT,
                                 .field = str_of(o->field ? o->field : ""),
                                 .skip_bad_lines = o->skip_bad_lines};
     struct rules rules = {0};

@@ -52,7 +52,7 @@ static int put_sources(const struct chunk_writer *w, struct buf *content, struct
         const struct promise_source p = {.name = str_of(s->name),
                                          .reading = chunk_writer_reading(w, s),
                                          .size = s->size,
-                                         .by_value = s->by_value,
+                                         .access = s->access,
                                          .mtime_s = s->mtime_s,
                                          .mtime_ns = s->mtime_ns};
         if (promise_put_source(content, &p, e))

@@ -28,7 +28,7 @@ static int put_source(struct chunks *c, size_t source, struct err *e)
     if (!in)
         return -1;
     int rc = 0;
-    if (s->by_value) {
+    if (s->access == ACCESS_VALUE) {
         fd_widen_pipe(c->writer->fd);
         rc = text_splitter_split(&c->texts, source, in, (size_t)c->plan.value, e);
     } else if (!cut_is_local(c->files.cutter)) {

@@ -1,14 +1,16 @@
 /* source_list.c - see source_list.h. */
 #include "chunk/source_list.h"
 
+#include "io/codec.h"
 #include "io/fd.h"
-#include "io/input.h"
 #include "records/payload.h"
+#include "text/text_kind.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { LOOK = 64 << 10 }; /* bytes of a file that the watch sees */
 
@@ -18,39 +20,44 @@ static bool is_private(const char *path)
     return strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/proc/", 6) == 0;
 }
 
-static int look_at_start(struct input *in, struct token_watch *watch, struct err *e)
+/* Looks at the first bytes of a regular file. */
+static int look_inside(struct source *s, int fd, struct token_watch *watch, struct err *e)
 {
     unsigned char start[LOOK];
-    size_t n = 0;
-    for (ptrdiff_t got = 1; got && n < LOOK; n += (size_t)got) {
-        got = input_read(in, start + n, LOOK - n, e);
-        if (got < 0)
-            return -1;
-    }
+    bool watched = watch->token.len && !watch->found;
+    ssize_t got = fd_pread(fd, start, watched ? LOOK : TEXT_KIND_LOOK, 0, s->name, e);
+    if (got < 0)
+        return -1;
+    size_t n = (size_t)got;
+    s->compressed = decoder_knows(start, n);
+    if (s->compressed)
+        return 0;
     token_watch_look(watch, start, n);
-    return 0;
+    return text_kind_check(start, n < TEXT_KIND_LOOK ? n : TEXT_KIND_LOOK, s->name, e);
 }
 
 static int look_at(struct source *s, bool by_value, struct token_watch *watch, struct err *e)
 {
     struct stat st;
-    s->by_value = true;
+    s->access = ACCESS_VALUE;
     if (strcmp(s->path, "-") == 0)
         return 0;
     if (stat(s->path, &st) < 0)
         return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", s->path);
     if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
         return 0; /* a pipe can be opened only once */
-    struct input *in = input_open(s->path, e);
-    if (!in)
+    int fd = fd_open_input(s->path, e);
+    if (fd < 0)
         return -1;
     s->mtime_s = (uint64_t)st.st_mtim.tv_sec;
     s->mtime_ns = (uint64_t)st.st_mtim.tv_nsec;
+    int rc = look_inside(s, fd, watch, e);
+    close(fd);
     /* Files of size 0 may have text (/proc, /sys). */
-    s->by_value = by_value || !input_is_plain_file(in) || st.st_size == 0 || is_private(s->path);
-    s->size = s->by_value ? 0 : (uint64_t)st.st_size;
-    int rc = !s->by_value && watch->token.len && !watch->found ? look_at_start(in, watch, e) : 0;
-    input_close(in);
+    if (!by_value && !s->compressed && st.st_size && !is_private(s->path)) {
+        s->access = ACCESS_FILE;
+        s->size = (uint64_t)st.st_size;
+    }
     return rc;
 }
 
@@ -88,14 +95,14 @@ uint64_t source_list_bytes(const struct source_list *l)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < l->n; i++)
-        bytes += l->at[i].by_value ? 0 : l->at[i].size;
+        bytes += l->at[i].access == ACCESS_VALUE ? 0 : l->at[i].size;
     return bytes;
 }
 
 bool source_list_by_value(const struct source_list *l)
 {
     for (size_t i = 0; i < l->n; i++) {
-        if (l->at[i].by_value)
+        if (l->at[i].access == ACCESS_VALUE)
             return true;
     }
     return false;

@@ -5,6 +5,7 @@
 #define BPE_CHUNK_SOURCE_LIST_H
 
 #include "chunk/token_watch.h"
+#include "records/payload.h"
 #include "sys/buf.h"
 #include "sys/err.h"
 #include "sys/intervals.h"
@@ -13,11 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct source {                 /* zeroed: unused; a list may have many of these */
-    const char *path;           /* to read it from, borrowed; NULL: it is not read */
-    char *name;                 /* in records and messages, owned */
-    bool by_value;              /* its text is sent, not its place */
-    uint64_t size;              /* bytes of text: by reference known from the start, by value when all was read */
+struct source {                /* zeroed: unused; a list may have many of these */
+    const char *path;          /* to read it from, borrowed; NULL: it is not read */
+    char *name;                /* in records and messages, owned */
+    enum source_access access; /* ACCESS_VALUE: its text is sent, not its place */
+    bool compressed;           /* a regular file, zstd or gzip */
+    uint64_t size;             /* as its access counts: by reference known from the start, by value when all was read */
     uint64_t mtime_s, mtime_ns; /* of a regular file; else 0 */
     struct intervals wanted;    /* --only: the bytes of it that are sent */
     struct buf reading;         /* encoded: how it is read, if the list of wanted ranges says it; else empty */

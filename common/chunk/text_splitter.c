@@ -27,13 +27,13 @@ static int put_piece(struct text_splitter *t, size_t source, const unsigned char
     const struct source *s = &w->sources.at[source];
     if (n == 0 || (t->only && intervals_overlap(&s->wanted, at->offset, at->offset + n) != OVERLAP_ALL))
         return 0;
-    if (!s->by_value)
+    if (s->access != ACCESS_VALUE)
         return range_writer_put(t->ranges, source, at->offset, n, e);
     struct chunk c = {.source = source,
                       .offset = at->offset,
                       .inside = !last,
                       .before = at->before,
-                      .line = t->cutter->lines ? at->line : 0,
+                      .line = t->cutter->after == '\n' ? at->line : 0,
                       .text = {p, n}};
     return chunk_writer_put(w, &c, e);
 }
@@ -105,13 +105,13 @@ int text_splitter_split(struct text_splitter *t, size_t source, struct input *in
         if (put_piece(t, source, b->p, n, &at, at_end, e))
             return -1;
         at.offset += n;
-        if (t->cutter->lines && s->by_value)
+        if (t->cutter->after == '\n' && s->access == ACCESS_VALUE)
             at.line += count_newlines(b->p, n);
         at.before = special_before(t->cutter->special, b->p, n, true, &more);
         memmove(b->p, b->p + n, b->len - n);
         b->len -= n;
     }
-    if ((t->only || !s->by_value) && at.offset != s->size) {
+    if ((t->only || s->access != ACCESS_VALUE) && at.offset != s->size) {
         memset(w->run, 0, ID_LEN); /* the text sent may be wrong: a failure that no later success may cancel */
         return err_at(e, EX_DATAERR, input_name(in), ERR_NO_OFFSET,
                       "has %llu bytes now, but had %llu before; start again with bpe-chunk",

@@ -25,7 +25,7 @@ static int take_file(struct chunk_writer *w, const struct range_file *f, struct 
     if (!s->name)
         return err_mem(e, "a file name", f->name.len);
     s->size = f->size;
-    s->by_value = f->by_value;
+    s->access = f->access;
     s->mtime_s = f->mtime_s;
     s->mtime_ns = f->mtime_ns;
     s->reading.len = 0;
@@ -96,7 +96,7 @@ static int find_file(struct source *s, struct named_file *by_name, bool by_value
     struct named_file *found;
     struct stat st;
     HASH_FIND_STR(by_name, s->name, found);
-    s->path = found ? found->path : s->by_value ? NULL : s->name;
+    s->path = found ? found->path : s->access == ACCESS_VALUE ? NULL : s->name;
     if (!s->path)
         return err_set(e, EX_USAGE,
                        "%s: is wanted by %s; give it on the command line by this name (- is standard input)", s->name,
@@ -104,14 +104,15 @@ static int find_file(struct source *s, struct named_file *by_name, bool by_value
     bool standard = strcmp(s->path, "-") == 0, timed = s->mtime_s || s->mtime_ns;
     if (!standard && stat(s->path, &st) < 0)
         return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", s->path);
-    if (s->by_value && (standard || !timed || !S_ISREG(st.st_mode)))
+    if (s->access == ACCESS_VALUE && (standard || !timed || !S_ISREG(st.st_mode)))
         return 0; /* text_splitter compares its length with the earlier one */
-    if ((!s->by_value && (uint64_t)st.st_size != s->size) || (uint64_t)st.st_mtim.tv_sec != s->mtime_s ||
+    if ((s->access != ACCESS_VALUE && (uint64_t)st.st_size != s->size) || (uint64_t)st.st_mtim.tv_sec != s->mtime_s ||
         (uint64_t)st.st_mtim.tv_nsec != s->mtime_ns)
         return err_at(e, EX_DATAERR, s->path, ERR_NO_OFFSET,
                       "changed since it was cut into chunks; start the whole run again with bpe-chunk "
                       "(vocab.mk, which keeps a sum of each file, counts again only what changed; see bpe(7))");
-    s->by_value |= by_value;
+    if (by_value)
+        s->access = ACCESS_VALUE;
     return 0;
 }
 

@@ -32,11 +32,19 @@ enum invalid_policy {
 /* Their names on a command line, ending with NULL. */
 extern const char *const invalid_policy_names[];
 
+/* Where the documents are in the bytes of a source. */
+enum form {
+    FORM_TEXT,  /* the source is text; special tokens end documents */
+    FORM_JSONL, /* JSON Lines: each document is a string in a line */
+    FORM_NUL,   /* each document ends with a NUL byte */
+    FORM_WET,   /* WARC records, the text of each is a document */
+};
+
 /* How a source is read. Zeroed: plain text that must be valid. */
 struct reading {
     enum invalid_policy invalid;
-    bool jsonl;          /* JSON Lines, the text is the string at `field` */
-    struct str field;    /* "a.b": b in the object a; borrowed */
+    enum form form;
+    struct str field;    /* FORM_JSONL: "a.b": b in the object a; borrowed */
     bool skip_bad_lines; /* --on-error=skip */
 };
 

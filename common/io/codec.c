@@ -22,12 +22,26 @@ static unsigned long le32(const unsigned char *p)
     return (unsigned long)p[0] | (unsigned long)p[1] << 8 | (unsigned long)p[2] << 16 | (unsigned long)p[3] << 24;
 }
 
+static bool is_gzip(const unsigned char *magic, size_t n)
+{
+    return n >= 2 && magic[0] == 0x1F && magic[1] == 0x8B;
+}
+
+/* A stream may begin with skippable frames, as the streams of pzstd do. */
+static bool is_zstd(const unsigned char *magic, size_t n)
+{
+    return n >= 4 && (le32(magic) == ZSTD_MAGICNUMBER || (le32(magic) & 0xFFFFFFF0) == ZSTD_MAGIC_SKIPPABLE_START);
+}
+
+bool decoder_knows(const unsigned char *magic, size_t n)
+{
+    return is_gzip(magic, n) || is_zstd(magic, n);
+}
+
 int decoder_open(struct decoder **d, const unsigned char *magic, size_t n, struct err *e)
 {
     *d = NULL;
-    bool gzip = n >= 2 && magic[0] == 0x1F && magic[1] == 0x8B;
-    /* A stream may begin with skippable frames, as the streams of pzstd do. */
-    bool zstd = n >= 4 && (le32(magic) == ZSTD_MAGICNUMBER || (le32(magic) & 0xFFFFFFF0) == ZSTD_MAGIC_SKIPPABLE_START);
+    bool gzip = is_gzip(magic, n), zstd = is_zstd(magic, n);
     if (!gzip && !zstd)
         return 0;
     struct decoder *new = calloc(1, sizeof *new);

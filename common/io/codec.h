@@ -13,6 +13,9 @@ struct decoder; /* opaque */
 
 #define DECODER_MAGIC 4 /* bytes needed to recognize the format of a stream */
 
+/* Whether a stream that begins with these bytes has a known compressed format. */
+bool decoder_knows(const unsigned char *magic, size_t n);
+
 /* A decoder for a stream that begins with these bytes (fewer than DECODER_MAGIC only if the stream is that short).
  * *d is NULL if they are not a known compressed format. -1: out of memory. */
 int decoder_open(struct decoder **d, const unsigned char *magic, size_t n, struct err *e);

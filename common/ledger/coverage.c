@@ -14,7 +14,7 @@
 struct coverage_source {
     struct str name, reading; /* borrowed from the run's promise */
     uint64_t size;
-    bool by_value;
+    enum source_access access;
     uint64_t mtime_s, mtime_ns;
     struct intervals done;
 };
@@ -169,7 +169,7 @@ static int read_promise(struct coverage *c, struct coverage_run *r, const char *
         s->name = from.name;
         s->reading = from.reading;
         s->size = from.size;
-        s->by_value = from.by_value;
+        s->access = from.access;
         s->mtime_s = from.mtime_s;
         s->mtime_ns = from.mtime_ns;
         if (s->done.n && s->done.at[s->done.n - 1].end > s->size)
@@ -385,7 +385,7 @@ int coverage_put_missing(const struct coverage *c, struct buf *out, struct err *
     while (rc == 0 && next_gap(&g, &gap)) {
         const struct coverage_source *s = &g.run->source[g.source];
         struct range_head head = {g.run->id, {c->rules.p, c->rules.len}, g.run->total, 1};
-        struct range_file file = {g.source, s->name, s->reading, s->size, s->mtime_s, s->mtime_ns, s->by_value, 1};
+        struct range_file file = {g.source, s->name, s->reading, s->size, s->mtime_s, s->mtime_ns, s->access, 1};
         payload.len = 0;
         rc = range_put_head(&payload, &head, e) || range_put_file(&payload, &file, e) ||
              range_put_piece(&payload, gap.begin, gap.end - gap.begin, e) ||

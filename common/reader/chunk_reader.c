@@ -139,12 +139,12 @@ static int end_piece(struct open_piece *o, struct err *e)
     return apart || full ? flush(r, o->run, e) : 0;
 }
 
-/* Passes on the text of a JSON line: a document. */
-static int take_line(void *ctx, const unsigned char *p, size_t n, struct err *e)
+/* Passes on text of a document; a document_fn. */
+static ptrdiff_t take_document(void *ctx, const unsigned char *p, size_t n, enum text_end end, struct err *e)
 {
     struct open_piece *o = ctx;
     size_t where;
-    return o->r->ops->text(o->r->ctx, o->run, p, n, TEXT_DOC, &where, e) < 0 ? -1 : 0;
+    return o->r->ops->text(o->r->ctx, o->run, p, n, end, &where, e);
 }
 
 /* Passes on a window of a piece; a window_fn. */
@@ -155,8 +155,8 @@ static ptrdiff_t take_window(void *ctx, const unsigned char *p, size_t n, uint64
     struct chunk_run *run = o->run;
     struct err why;
     size_t where = 0;
-    if (run->reading.jsonl)
-        return line_reader_window(&run->lines, p, n, offset, last, take_line, o, &run->skipped, &r->offset, e);
+    if (run->reading.form == FORM_JSONL)
+        return line_reader_window(&run->lines, p, n, offset, last, take_document, o, &run->skipped, &r->offset, e);
     enum text_end end = !last ? TEXT_MORE : o->inside ? TEXT_LETTER : TEXT_DOC;
     ptrdiff_t used = r->ops->text(r->ctx, run, p, n, end, &where, &why);
     if (used >= 0)
@@ -180,12 +180,13 @@ static int read_chunk(struct chunk_reader *r, const struct record *rec, struct e
     if (c.text.len == 0)
         return 0;
     snprintf(name, sizeof name, "%.*s", (int)(c.name.len < 500 ? c.name.len : 500), (const char *)c.name.p);
-    struct open_piece o = {.r = r,
-                           .run = run,
-                           .source = chunk_run_source(run, c.source, e),
-                           .piece = {c.source, c.offset, c.offset + c.text.len, c.before, run->reading.jsonl},
-                           .name = name,
-                           .inside = c.inside};
+    struct open_piece o = {
+        .r = r,
+        .run = run,
+        .source = chunk_run_source(run, c.source, e),
+        .piece = {c.source, c.offset, c.offset + c.text.len, c.before, run->reading.form != FORM_TEXT},
+        .name = name,
+        .inside = c.inside};
     int rc = o.source ? begin_piece(&o, e) : -1;
     if (rc <= 0)
         return rc;
@@ -224,7 +225,7 @@ static int read_file(struct chunk_reader *r, struct chunk_run *run, const struct
     for (uint64_t i = 0; i < f->n_pieces && rc == 0; i++) {
         rc = range_get_piece(&offset, &len, f, c, e);
         if (rc == 0) {
-            o.piece = (struct piece){f->source, offset, offset + len, 0, run->reading.jsonl};
+            o.piece = (struct piece){f->source, offset, offset + len, 0, run->reading.form != FORM_TEXT};
             o.inside = o.piece.end < f->size;
             rc = read_range(&o, &file, e);
         }
@@ -339,7 +340,7 @@ int chunk_reader_text(struct chunk_reader *r, struct chunk_run *run, struct inpu
     struct open_piece o = {.r = r,
                            .run = run,
                            .source = chunk_run_source(run, source, e),
-                           .piece = {.source = source, .end = UINT64_MAX, .documents = run->reading.jsonl},
+                           .piece = {.source = source, .end = UINT64_MAX, .documents = run->reading.form != FORM_TEXT},
                            .name = input_name(in)};
     if (!o.source || begin_piece(&o, e) < 0)
         return -1;

@@ -100,7 +100,7 @@ static int skip_line(struct line_reader *l, struct bad_lines *bad, struct err *e
 }
 
 /* Reads one line, which begins at this offset. */
-static int read_line(struct line_reader *l, const unsigned char *p, size_t n, uint64_t offset, line_text_fn *text,
+static int read_line(struct line_reader *l, const unsigned char *p, size_t n, uint64_t offset, document_fn *text,
                      void *ctx, struct bad_lines *bad, uint64_t *where, struct err *e)
 {
     struct err why;
@@ -114,7 +114,7 @@ static int read_line(struct line_reader *l, const unsigned char *p, size_t n, ui
         }
     }
     enum jsonl_line got = jsonl_read(&l->jsonl, p, n, &found, &why);
-    if (got == JSONL_TEXT && text(ctx, found.p, found.len, &why))
+    if (got == JSONL_TEXT && text(ctx, found.p, found.len, TEXT_DOC, &why) < 0)
         got = JSONL_ERROR;
     if (got == JSONL_TEXT || got == JSONL_BLANK)
         return 0;
@@ -126,7 +126,7 @@ static int read_line(struct line_reader *l, const unsigned char *p, size_t n, ui
 }
 
 ptrdiff_t line_reader_window(struct line_reader *l, const unsigned char *p, size_t n, uint64_t offset, bool last,
-                             line_text_fn *text, void *ctx, struct bad_lines *bad, uint64_t *where, struct err *e)
+                             document_fn *text, void *ctx, struct bad_lines *bad, uint64_t *where, struct err *e)
 {
     size_t at = 0;
     while (at < n) {

@@ -9,6 +9,7 @@
 #define BPE_READER_LINE_READER_H
 
 #include "core/rules.h"
+#include "reader/documents.h"
 #include "sys/buf.h"
 #include "sys/err.h"
 #include "text/jsonl.h"
@@ -53,13 +54,10 @@ void line_reader_begin_file(struct line_reader *l, const char *name, uint64_t be
 /* Ends the piece at this offset. */
 void line_reader_end(struct line_reader *l, uint64_t end);
 
-/* Takes the text of a line; RECORD_PAD bytes after it may be read. -1: an error, without a place. */
-typedef int line_text_fn(void *ctx, const unsigned char *p, size_t n, struct err *e);
-
 /* Reads the whole lines in a window that begins with a line, at this offset of the source (if last: also a line at its
  * end that has no newline), and passes on their texts. Bad lines are added to *bad, or are an error. Returns the bytes
  * used; -1: *where is the offset of the error in the source, and the message names the line. */
 ptrdiff_t line_reader_window(struct line_reader *l, const unsigned char *p, size_t n, uint64_t offset, bool last,
-                             line_text_fn *text, void *ctx, struct bad_lines *bad, uint64_t *where, struct err *e);
+                             document_fn *text, void *ctx, struct bad_lines *bad, uint64_t *where, struct err *e);
 
 #endif

@@ -63,7 +63,7 @@ int range_source_open(struct range_source *f, const struct range_file *r, const 
     f->mtime_ns = r->mtime_ns;
     snprintf(f->name, sizeof f->name, "%.*s", (int)(r->name.len < sizeof f->name ? r->name.len : sizeof f->name - 1),
              (const char *)r->name.p);
-    if (r->by_value && check_by_value(f, e))
+    if (r->access == ACCESS_VALUE && check_by_value(f, e))
         return -1;
     f->fd = fd_open_input(f->name, &why);
     if (f->fd < 0)

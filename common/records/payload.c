@@ -103,7 +103,7 @@ int rules_get(struct rules *r, struct str encoded, struct err *e)
 
 int reading_put(struct buf *out, const struct reading *r, struct err *e)
 {
-    return put_varint(out, r->invalid, e) || put_varint(out, r->jsonl, e) || put_str(out, r->field, e) ||
+    return put_varint(out, r->invalid, e) || put_varint(out, r->form, e) || put_str(out, r->field, e) ||
                    put_varint(out, r->skip_bad_lines, e)
                ? -1
                : 0;
@@ -113,7 +113,7 @@ int reading_get(struct reading *r, struct str encoded, struct err *e)
 {
     struct cursor c = cursor_over(encoded.p, encoded.len);
     r->invalid = (enum invalid_policy)get_choice(&c, INVALID_BYTES);
-    r->jsonl = get_choice(&c, 1);
+    r->form = (enum form)get_choice(&c, FORM_WET);
     r->field = get_str(&c);
     r->skip_bad_lines = get_choice(&c, 1);
     return c.bad ? payload_damaged(e, "reading") : payload_get_extensions(&c, "reading", e);
@@ -164,7 +164,7 @@ int range_put_file(struct buf *out, const struct range_file *f, struct err *e)
 {
     return put_varint(out, f->source, e) || put_str(out, f->name, e) || put_str(out, f->reading, e) ||
                    put_varint(out, f->size, e) || put_varint(out, f->mtime_s, e) || put_varint(out, f->mtime_ns, e) ||
-                   put_varint(out, f->by_value, e) || put_varint(out, f->n_pieces, e)
+                   put_varint(out, f->access, e) || put_varint(out, f->n_pieces, e)
                ? -1
                : 0;
 }
@@ -192,7 +192,7 @@ int range_get_file(struct range_file *f, struct cursor *c, struct err *e)
     f->size = get_varint(c);
     f->mtime_s = get_varint(c);
     f->mtime_ns = get_varint(c);
-    f->by_value = get_choice(c, 1);
+    f->access = (enum source_access)get_choice(c, ACCESS_COMPRESSED);
     f->n_pieces = get_varint(c);
     return c->bad ? payload_damaged(e, "range") : 0;
 }
@@ -216,7 +216,7 @@ int promise_put_head(struct buf *out, const struct promise_head *h, struct err *
 int promise_put_source(struct buf *out, const struct promise_source *s, struct err *e)
 {
     return put_str(out, s->name, e) || put_str(out, s->reading, e) || put_varint(out, s->size, e) ||
-                   put_varint(out, s->by_value, e) || put_varint(out, s->mtime_s, e) || put_varint(out, s->mtime_ns, e)
+                   put_varint(out, s->access, e) || put_varint(out, s->mtime_s, e) || put_varint(out, s->mtime_ns, e)
                ? -1
                : 0;
 }
@@ -233,7 +233,7 @@ int promise_get_source(struct promise_source *s, struct cursor *c, struct err *e
     s->name = get_str(c);
     s->reading = get_str(c);
     s->size = get_varint(c);
-    s->by_value = get_choice(c, 1);
+    s->access = (enum source_access)get_choice(c, ACCESS_COMPRESSED);
     s->mtime_s = get_varint(c);
     s->mtime_ns = get_varint(c);
     return c->bad ? payload_damaged(e, "promise") : 0;

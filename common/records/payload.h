@@ -60,6 +60,13 @@ struct chunk {
 int chunk_put_record(struct buf *out, const struct chunk *c, struct err *e); /* appends the whole record */
 int chunk_get(struct chunk *c, const struct record *rec, struct err *e);
 
+/* How a worker gets at the bytes of a source; offsets and sizes count these bytes. */
+enum source_access {
+    ACCESS_FILE,       /* by reference: bytes of a file are the text */
+    ACCESS_VALUE,      /* chunks hold the text (decompressed) */
+    ACCESS_COMPRESSED, /* by reference: bytes of a compressed file, whole frames of it; its reader decompresses them */
+};
+
 /* ---- Range: text by reference; several files, each with several pieces ---- */
 
 struct range_file {
@@ -68,8 +75,8 @@ struct range_file {
     struct str reading; /* encoded */
     uint64_t size;
     uint64_t mtime_s, mtime_ns; /* seconds as two's complement */
-    bool by_value;              /* only says what is missing: there is no file to read (bpe-chunk --only) */
-    uint64_t n_pieces;          /* offset, length pairs follow */
+    enum source_access access; /* ACCESS_VALUE only says what is missing: there is no file to read (bpe-chunk --only) */
+    uint64_t n_pieces;         /* offset, length pairs follow */
 };
 
 struct range_head {
@@ -97,8 +104,8 @@ struct promise_head {
 struct promise_source {
     struct str name;
     struct str reading; /* encoded */
-    uint64_t size;      /* bytes of (decompressed) text */
-    bool by_value;
+    uint64_t size;      /* bytes, as its access counts them */
+    enum source_access access;
     uint64_t mtime_s, mtime_ns; /* of a file by reference; else 0 */
 };
 

@@ -80,7 +80,9 @@ static int put_reading(struct buf *out, struct str encoded, struct err *e)
     struct reading r;
     if (reading_get(&r, encoded, e) || buf_printf(out, e, " invalid=%s", invalid_policy_names[r.invalid]))
         return -1;
-    if (!r.jsonl)
+    if (r.form == FORM_NUL || r.form == FORM_WET)
+        return buf_put_str(out, r.form == FORM_NUL ? " null" : " wet", e);
+    if (r.form == FORM_TEXT)
         return 0;
     return put_str(out, "jsonl", r.field, e) || buf_printf(out, e, " on-error=%s", r.skip_bad_lines ? "skip" : "fail")
                ? -1
@@ -88,6 +90,9 @@ static int put_reading(struct buf *out, struct str encoded, struct err *e)
 }
 
 /* ---- Records ---- */
+
+static const char *const access_words[] = {
+    [ACCESS_FILE] = "", [ACCESS_VALUE] = " by-value", [ACCESS_COMPRESSED] = " compressed"};
 
 static int put_chunk(struct buf *out, const struct record *rec, struct err *e)
 {
@@ -117,7 +122,7 @@ static int put_range(struct buf *out, const struct record *rec, struct err *e)
         if (range_get_file(&f, &c, e) || buf_put_str(out, "#  file", e) || put_number(out, "source", f.source, e) ||
             put_str(out, "name", f.name, e) || put_reading(out, f.reading, e) || put_number(out, "size", f.size, e) ||
             buf_printf(out, e, " mtime=%lld.%09llu", (long long)f.mtime_s, (unsigned long long)f.mtime_ns) ||
-            (f.by_value && buf_put_str(out, " by-value", e)) || buf_put_str(out, " pieces=", e))
+            buf_put_str(out, access_words[f.access], e) || buf_put_str(out, " pieces=", e))
             return -1;
         for (uint64_t k = 0; k < f.n_pieces; k++) {
             if (range_get_piece(&offset, &len, &f, &c, e) ||
@@ -261,7 +266,7 @@ static int put_promise(struct buf *out, const struct record *rec, struct err *e)
     for (uint64_t i = 0; i < h.n_sources; i++) {
         if (promise_get_source(&s, &c, e) || buf_put_str(out, "#  source", e) || put_number(out, "number", i, e) ||
             put_str(out, "name", s.name, e) || put_reading(out, s.reading, e) || put_number(out, "bytes", s.size, e) ||
-            buf_put_str(out, s.by_value ? " by-value\n" : "\n", e))
+            buf_put_str(out, access_words[s.access], e) || buf_put_byte(out, '\n', e))
             return -1;
     }
     return 0;

@@ -7,12 +7,18 @@
 
 enum { NEAR = 4096 }; /* bytes searched at a time for the last occurrence of each byte */
 
-void cutter_init(struct cutter *c, bool lines, bool inside, const struct special_set *special)
+void cutter_init(struct cutter *c, enum form form, bool inside, const struct special_set *special)
 {
-    *c = (struct cutter){.lines = lines, .inside = inside, .special = special};
-    if (lines || inside)
+    *c = (struct cutter){.after = form == FORM_JSONL ? '\n'
+                                  : form == FORM_NUL ? 0
+                                                     : -1,
+                         .inside = inside,
+                         .special = special};
+    if (c->after >= 0)
+        c->end[c->n_ends++] = (unsigned char)c->after;
+    else if (inside)
         c->end[c->n_ends++] = '\n';
-    for (size_t i = 0; i < special->n && !lines; i++) {
+    for (size_t i = 0; i < special->n && c->after < 0; i++) {
         unsigned char last = special->token[i].p[special->token[i].len - 1];
         if (!memchr(c->end, last, c->n_ends))
             c->end[c->n_ends++] = last;
@@ -21,7 +27,7 @@ void cutter_init(struct cutter *c, bool lines, bool inside, const struct special
 
 bool cut_is_local(const struct cutter *c)
 {
-    return c->lines || c->special->local;
+    return c->after >= 0 || c->special->local;
 }
 
 /* Whether p + at is between 0x0A and a letter, and no special token begins there. */
@@ -35,8 +41,8 @@ static bool inside_at(const struct cutter *c, const unsigned char *p, size_t n, 
 /* Whether a local cutter may cut at p + at, 0 < at < n. */
 static bool local_at(const struct cutter *c, const unsigned char *p, size_t n, size_t at, bool final)
 {
-    if (c->lines)
-        return p[at - 1] == '\n';
+    if (c->after >= 0)
+        return p[at - 1] == c->after;
     if (c->inside && inside_at(c, p, n, at, final))
         return true;
     size_t len = special_ending(c->special, p, at);

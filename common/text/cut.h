@@ -7,20 +7,22 @@
 #ifndef BPE_TEXT_CUT_H
 #define BPE_TEXT_CUT_H
 
+#include "core/rules.h"
 #include "text/special.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct cutter {
-    bool lines;                        /* JSON Lines: after newlines only */
+    int after;                         /* the byte that ends a document, and after which alone cuts are; -1: text */
     bool inside;                       /* between 0x0A and a letter */
     const struct special_set *special; /* borrowed */
     unsigned char end[256];            /* the bytes that may stand before a cut, each once */
     size_t n_ends;
 };
 
-void cutter_init(struct cutter *c, bool lines, bool inside, const struct special_set *special);
+/* form: where the documents are in the source. inside: the pattern allows cuts inside a document (text only). */
+void cutter_init(struct cutter *c, enum form form, bool inside, const struct special_set *special);
 
 /* Whether a cut can be recognized from the text around it. If not, only cut_last may be used, on text that begins with
  * a piece. */

@@ -74,7 +74,8 @@ static void put_rules(struct buf *by_name, struct buf *by_regex)
 static void put_reading(struct buf *plain, struct buf *lines)
 {
     struct reading text = {.invalid = INVALID_REPLACE};
-    struct reading jsonl = {.invalid = INVALID_SKIP, .jsonl = true, .field = str_of("a.text"), .skip_bad_lines = true};
+    struct reading jsonl = {
+        .invalid = INVALID_SKIP, .form = FORM_JSONL, .field = str_of("a.text"), .skip_bad_lines = true};
     must(reading_put(plain, &text, &e) || reading_put(lines, &jsonl, &e));
 }
 
@@ -122,7 +123,7 @@ static void put_range(const struct buf *by_name, const struct buf *plain, const 
                            .name = str_of("b.jsonl.zst"),
                            .reading = bytes_of(lines),
                            .size = 400,
-                           .by_value = true,
+                           .access = ACCESS_VALUE,
                            .n_pieces = 1};
     must(range_put_head(&out, &head, &e) || range_put_file(&out, &a, &e) || range_put_piece(&out, 0, 100, &e) ||
          range_put_piece(&out, 300, 300, &e) || range_put_file(&out, &b, &e) || range_put_piece(&out, 200, 200, &e));
@@ -137,7 +138,7 @@ static void put_promise(const struct buf *by_name, const struct buf *plain, cons
     struct promise_source a = {
         .name = str_of("a.txt"), .reading = bytes_of(plain), .size = 600, .mtime_s = 1700000000, .mtime_ns = 123456789};
     struct promise_source b = {
-        .name = str_of("b.jsonl.zst"), .reading = bytes_of(lines), .size = 400, .by_value = true};
+        .name = str_of("b.jsonl.zst"), .reading = bytes_of(lines), .size = 400, .access = ACCESS_VALUE};
     must(promise_put_head(&content, &head, &e) || promise_put_source(&content, &a, &e) ||
          promise_put_source(&content, &b, &e) || parts_put(&out, RECORD_PROMISE, RUN, 0, &content, &e));
     print_record("promise", &out);

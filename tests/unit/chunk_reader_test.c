@@ -169,7 +169,7 @@ static void put_ranges(const char *path, bool by_value, const uint64_t *end, siz
                                  .size = end[n - 1] > (uint64_t)st.st_size ? end[n - 1] : (uint64_t)st.st_size,
                                  .mtime_s = (uint64_t)st.st_mtim.tv_sec,
                                  .mtime_ns = (uint64_t)st.st_mtim.tv_nsec,
-                                 .by_value = by_value,
+                                 .access = by_value ? ACCESS_VALUE : ACCESS_FILE,
                                  .n_pieces = n};
     must(range_put_head(&payload, &head, &e) || range_put_file(&payload, &f, &e));
     for (size_t i = 0; i < n; i++)
@@ -337,8 +337,8 @@ static void json_lines(void)
                                 "{\"text\": 3}\n"
                                 "{\"text\": \"four\"}";
     const uint64_t ends[] = {24, 41, 53, 69};
-    const struct reading skip = {.jsonl = true, .field = str_of("text"), .skip_bad_lines = true};
-    const struct reading fail = {.jsonl = true, .field = str_of("text")};
+    const struct reading skip = {.form = FORM_JSONL, .field = str_of("text"), .skip_bad_lines = true};
+    const struct reading fail = {.form = FORM_JSONL, .field = str_of("text")};
     struct result x;
     write_file("a.jsonl", lines, sizeof lines - 1);
     begin_records(&skip);
@@ -379,7 +379,7 @@ static unsigned long long bytes_read(void)
 static void line_numbers(const char *order)
 {
     enum { LINES = 50000, PIECES = 100, LEN = 8 };
-    const struct reading skip = {.jsonl = true, .field = str_of("text"), .skip_bad_lines = true};
+    const struct reading skip = {.form = FORM_JSONL, .field = str_of("text"), .skip_bad_lines = true};
     struct buf text = {0};
     struct result x;
     size_t place[PIECES], size = LINES * LEN, bad = 0;
