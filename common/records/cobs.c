@@ -2,27 +2,21 @@
  *
  * A stuffed payload is the payload shifted by one byte, with a code in the place of each newline; only a block of 254
  * bytes shifts the rest by one more byte. So 64 bytes at a time are copied unchanged, and then the newlines among them,
- * which a mask shows, are replaced by codes. The plain version, a memchr and a memcpy for each line, takes twice as
- * long.
+ * which a mask shows, are replaced by codes; cobs_avx512.c does that without a loop. The plain version, a memchr and a
+ * memcpy for each line, takes twice as long.
  */
-#include "records/cobs.h"
+#include "records/cobs_parts.h"
 
 #include "sys/simd.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#ifdef __SSE2__
+#ifdef __x86_64__
 #include <emmintrin.h>
 #endif
 
-enum { NEWLINE = '\n', BLOCK = 254, STEP = 64 };
-
-/* Writes the code of a block, whose bytes are those between the code and `end`. */
-static void put_code(unsigned char *code, const unsigned char *end)
-{
-    *code = (unsigned char)(end - code) ^ NEWLINE;
-}
+enum { NEWLINE = COBS_NEWLINE, BLOCK = COBS_BLOCK, STEP = COBS_STEP };
 
 /* The plain version. */
 static void put_plain(struct cobs_writer *s, const unsigned char *p, size_t n)
@@ -40,7 +34,7 @@ static void put_plain(struct cobs_writer *s, const unsigned char *p, size_t n)
         p += len;
         if (!nl && len < room)
             return;
-        put_code(s->code, s->out);
+        cobs_put_code(s->code, s->out);
         s->code = NULL;
         if (nl) {
             s->code = s->out++;
@@ -49,7 +43,7 @@ static void put_plain(struct cobs_writer *s, const unsigned char *p, size_t n)
     }
 }
 
-#ifdef __SSE2__
+#ifdef __x86_64__
 /* Copies 16 bytes. Bit i of the result: p[i] is a newline. */
 static uint64_t copy_16(unsigned char *out, const unsigned char *p)
 {
@@ -65,8 +59,7 @@ static uint64_t copy_step(unsigned char *out, const unsigned char *p)
            copy_16(out + 48, p + 48) << 48;
 }
 
-/* Stuffs all but the last few bytes; returns how many it has stuffed. */
-static size_t put_sse2(struct cobs_writer *s, const unsigned char *p, size_t n)
+size_t cobs_put_sse2(struct cobs_writer *s, const unsigned char *p, size_t n)
 {
     const unsigned char *begin = p, *end = p + n;
     unsigned char *out = s->out, *code = s->code;
@@ -76,7 +69,7 @@ static size_t put_sse2(struct cobs_writer *s, const unsigned char *p, size_t n)
         size_t room = BLOCK - (size_t)(out - code - 1);
         uint64_t mask = copy_step(out, p);
         if (room <= STEP && (mask << (STEP - room)) == 0) { /* no newline before the block is full */
-            put_code(code, out + room);
+            cobs_put_code(code, out + room);
             code = NULL;
             out += room;
             p += room;
@@ -84,7 +77,7 @@ static size_t put_sse2(struct cobs_writer *s, const unsigned char *p, size_t n)
         }
         for (; mask; mask &= mask - 1) {
             unsigned char *nl = out + __builtin_ctzll(mask);
-            put_code(code, nl);
+            cobs_put_code(code, nl);
             code = nl;
         }
         out += STEP;
@@ -96,6 +89,22 @@ static size_t put_sse2(struct cobs_writer *s, const unsigned char *p, size_t n)
 }
 #endif
 
+/* Stuffs all but the last bytes by the best instructions there are; returns how many it has stuffed. */
+static size_t put_vectors(struct cobs_writer *s, const unsigned char *p, size_t n)
+{
+    switch (simd_level()) {
+#ifdef __x86_64__
+    case SIMD_AVX512:
+        return cobs_put_avx512(s, p, n);
+    case SIMD_AVX2:
+    case SIMD_SSE2:
+        return cobs_put_sse2(s, p, n);
+#endif
+    default:
+        return 0;
+    }
+}
+
 void cobs_begin(struct cobs_writer *s, unsigned char *out)
 {
     *s = (struct cobs_writer){.begin = out, .code = out, .out = out + 1};
@@ -105,20 +114,14 @@ void cobs_put(struct cobs_writer *s, const unsigned char *p, size_t n)
 {
     if (n == 0)
         return;
-#ifdef __SSE2__
-    if (simd_level() >= SIMD_SSE2) {
-        size_t done = put_sse2(s, p, n);
-        p += done;
-        n -= done;
-    }
-#endif
-    put_plain(s, p, n);
+    size_t done = put_vectors(s, p, n);
+    put_plain(s, p + done, n - done);
 }
 
 size_t cobs_end(struct cobs_writer *s)
 {
     if (s->code)
-        put_code(s->code, s->out);
+        cobs_put_code(s->code, s->out);
     return (size_t)(s->out - s->begin);
 }
 
