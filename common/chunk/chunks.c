@@ -5,7 +5,6 @@
 #include "chunk/file_cutter.h"
 #include "chunk/range_writer.h"
 #include "chunk/text_splitter.h"
-#include "io/fd.h"
 #include "io/input.h"
 
 struct chunks {
@@ -29,7 +28,6 @@ static int put_source(struct chunks *c, size_t source, struct err *e)
         return -1;
     int rc = 0;
     if (s->access == ACCESS_VALUE) {
-        fd_widen_pipe(c->writer->fd);
         rc = text_splitter_split(&c->texts, source, in, (size_t)c->plan.value, e);
     } else if (!cut_is_local(c->files.cutter)) {
         rc = text_splitter_split(&c->texts, source, in, (size_t)c->plan.piece, e);

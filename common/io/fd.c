@@ -10,6 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The room that pipes have at first; and that of those that much goes through. */
+enum { PIPE_USUAL = 64 << 10, PIPE_WIDE = 1 << 20 };
+
 void fd_prepare(void)
 {
     /* Opened in the wrong direction, so that using one fails with EBADF, as it would if it were closed. */
@@ -40,10 +43,25 @@ int fd_open_input(const char *path, struct err *e)
     return fd;
 }
 
+/* Enlarges a pipe's buffer, so that the processes at its ends switch less often. No effect if fd is not a pipe, or the
+ * system does not allow it. A write(2) is still atomic up to PIPE_BUF bytes only. */
+static void widen_pipe(int fd)
+{
+#ifdef F_SETPIPE_SZ
+    int size = fcntl(fd, F_GETPIPE_SZ);
+    if (size > 0 && size < PIPE_WIDE)
+        fcntl(fd, F_SETPIPE_SZ, PIPE_WIDE);
+#else
+    (void)fd;
+#endif
+}
+
 ssize_t fd_read(int fd, void *p, size_t n, const char *name, struct err *e)
 {
     for (;;) {
         ssize_t got = read(fd, p, n);
+        if (got >= PIPE_USUAL / 2) /* if it is a pipe, its writer probably waits */
+            widen_pipe(fd);
         if (got >= 0)
             return got;
         if (errno == EISDIR)
@@ -72,6 +90,8 @@ ssize_t fd_pread(int fd, void *p, size_t n, uint64_t offset, const char *name, s
 int fd_write(int fd, const void *p, size_t n, const char *name, struct err *e)
 {
     const char *b = p;
+    if (n > PIPE_USUAL)
+        widen_pipe(fd);
     while (n) {
         ssize_t put = write(fd, b, n);
         if (put < 0 && errno == EINTR)
@@ -84,18 +104,6 @@ int fd_write(int fd, const void *p, size_t n, const char *name, struct err *e)
         n -= (size_t)put;
     }
     return 0;
-}
-
-void fd_widen_pipe(int fd)
-{
-#ifdef F_SETPIPE_SZ
-    enum { WIDE = 1 << 20 };
-    int size = fcntl(fd, F_GETPIPE_SZ);
-    if (size > 0 && size < WIDE)
-        fcntl(fd, F_SETPIPE_SZ, WIDE);
-#else
-    (void)fd;
-#endif
 }
 
 int fd_close_stdout(struct err *e)

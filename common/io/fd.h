@@ -1,4 +1,8 @@
-/* fd.h - file descriptors: opening inputs, complete writes, standard streams that are open. */
+/* fd.h - file descriptors: opening inputs, complete writes, standard streams that are open.
+ *
+ * A pipe through which much goes at once, read or written, is widened from 64 KiB to 1 MiB: over two cores it is then
+ * several times as fast. Others stay as they are, because the system limits what all pipes of a user may hold.
+ */
 #ifndef BPE_IO_FD_H
 #define BPE_IO_FD_H
 
@@ -28,10 +32,6 @@ ssize_t fd_pread(int fd, void *p, size_t n, uint64_t offset, const char *name, s
 
 /* Writes all n bytes: one write(2) unless the kernel takes them in parts. -1 with EX_IOERR. */
 int fd_write(int fd, const void *p, size_t n, const char *name, struct err *e);
-
-/* Enlarges a pipe's buffer to 1 MiB, so that the processes at its ends switch less often. No effect if fd is not a
- * pipe, or the system does not allow it. A write(2) is still atomic up to PIPE_BUF bytes only. */
-void fd_widen_pipe(int fd);
 
 /* Closes standard output and reports errors that appear only then (a full disk). -1 with EX_IOERR. */
 int fd_close_stdout(struct err *e);
