@@ -46,6 +46,7 @@ all_ways() {
     fan "$f: parallel --block 1M" "--block 1M" --inline -b 64K "$f"
     fan "$f: parallel --block 16M" "--block 16M" --inline "$f"
     fan "$f: parallel --round-robin" "--round-robin -j3" --inline -b 32K "$f"
+    bpe-chunk --inline -b 16K "$f" | split -n r/3 --filter=bpe-count | tail_of "$f: split -n r/3"
     bpe-chunk --inline -b 16K "$f" >chunks && split -n l/7 chunks piece.
     # shellcheck disable=SC2016
     printf '%s\n' piece.?? | xargs -P4 -I{} sh -c 'bpe-count {} >{}.counts'
