@@ -238,7 +238,7 @@ static const struct path {
     {"scan gpt2 by -e", "PCRE2's matching: pcre2_loop", "MB", do_scan, false, "regex"},
     {"count gpt2", "scan, and a cache miss a pretoken", "MB", do_count_gpt2, true, NULL},
     {"count cl100k", "scan, and a cache miss a pretoken", "MB", do_count_cl100k, true, NULL},
-    {"record_put", "checksum and a copy", "MB", do_stuff, false, NULL},
+    {"record_put", "checksum and a copy", "MB", do_stuff, true, NULL},
     {"record_next", "checksum and a copy", "MB", do_unstuff, false, NULL},
     {"table_add, 8 parts", "a cache miss an entry", "M", do_sum, false, NULL},
     {"and sorted", "three or four moves of a slot", "M", do_sort, false, NULL},
