@@ -46,7 +46,11 @@ static int look_at(struct source *s, bool by_value, struct token_watch *watch, s
         return 0;
     if (stat(s->path, &st) < 0)
         return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", s->path);
-    if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+    if (S_ISDIR(st.st_mode))
+        return err_set(e, EX_NOINPUT,
+                       "%s: is a directory; name the files in it, as find %s -type f | bpe-chunk --files-from=- does",
+                       s->path, s->path);
+    if (!S_ISREG(st.st_mode))
         return 0; /* a pipe can be opened only once */
     int fd = fd_open_input(s->path, e);
     if (fd < 0)
