@@ -67,7 +67,8 @@ int file_cutter_cut(struct file_cutter *c, size_t source, int fd, uint64_t begin
 {
     const char *name = c->ranges->writer->sources.at[source].name;
     uint64_t at = begin, cut;
-    while (at < end && end - begin > c->piece && end - at > c->piece) {
+    bool never = c->cutter->n_ends == 0; /* one piece, then */
+    while (!never && at < end && end - begin > c->piece && end - at > c->piece) {
         uint64_t searched = at += c->piece;
         if (find_cut(c, fd, name, &searched, end, &cut, e))
             return -1;
