@@ -94,13 +94,23 @@ def told(program, args, place, kind, hint, data=b""):
     return "" if code == 65 and err.startswith(start) and hint in err and err.count("\n") == 1 else f"{args}: exit {code}: {err}"
 
 
+def told_by_either(args, place, kind, hint):
+    """By bpe-chunk, or by bpe-count if the text is read there."""
+    code, chunks, first = lib.run(["bpe-chunk", *args])
+    later, _, second = lib.run(["bpe-count"], chunks)
+    hint = hint + "bpe-chunk" if hint.endswith("| ") else hint
+    want = f": {place}: this is {kind}, and no text in UTF-8; "
+    good = (code or later) == 65 and want in (first or second) and hint in (first or second)
+    return "" if good else f"{args}: exits {code}, {later}: {first}{second}"
+
+
 def refused(name, data, kind, hint):
     lib.write("in", data)
     lib.write("in.gz", gzip.compress(data))
     chunk, encode = "bpe-chunk", ["-m", "model.json"]
     bad = [told(chunk, [*options, "in"], "in", kind, hint)
            for options in ([], ["--inline"], ["-b", "1", "--inline"], ["--jsonl"], ["--wet"], ["--invalid=replace"], ["--invalid=bytes"])]
-    bad += [told(chunk, ["in.gz"], "in.gz", kind, hint), told(chunk, ["in.gz", "in.gz"], "in.gz", kind, hint),
+    bad += [told(chunk, ["in.gz"], "in.gz", kind, hint), told_by_either(["in.gz", "in.gz"], "in.gz", kind, hint),
             told(chunk, [], "standard input", kind, hint, data), told("bpe-encode", [*encode, "in"], "in", kind, hint),
             told("bpe-encode", [*encode, "--invalid=bytes"], "standard input", kind, hint, gzip.compress(data))]
     if not name.endswith("without a mark"):
