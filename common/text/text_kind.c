@@ -19,30 +19,29 @@ struct signature {
 };
 
 #define BYTES(literal) literal, sizeof literal - 1
+#define ARROW "write its texts with a NUL byte after each, for -0, or as Parquet, for bpe parquet"
 
+enum { AFTER_BZH = 4 }; /* where these signatures are: after "BZh" and a digit */
+
+/* clang-format off */
 static const struct signature signatures[] = {
-    {BYTES("\xFD"
-           "7zXZ\0"),
-     0,
-     {"xz data", "xz -dc FILE", ""}},
+    {BYTES("\xFD\x37zXZ\0"), 0, {"xz data", "xz -dc FILE", ""}},
     {BYTES("\x04\x22\x4D\x18"), 0, {"lz4 data", "lz4 -dc FILE", ""}},
-    {BYTES("\x02\x21\x4C\x18"), 0, {"lz4 data", "lz4 -dc FILE", ""}},
-    {BYTES("1AY&SY"), 4, {"bzip2 data", "bzip2 -dc FILE", ""}},
-    {BYTES("\x17\x72\x45\x38\x50\x90"), 4, {"bzip2 data", "bzip2 -dc FILE", ""}}, /* of no bytes */
+    {BYTES("\x02\x21\x4C\x18"), 0, {"lz4 data", "lz4 -dc FILE", ""}}, /* its old format */
+    {BYTES("1AY&SY"), AFTER_BZH, {"bzip2 data", "bzip2 -dc FILE", ""}},
+    {BYTES("\x17\x72\x45\x38\x50\x90"), AFTER_BZH, {"bzip2 data", "bzip2 -dc FILE", ""}}, /* of no bytes */
     {BYTES("LZIP\1"), 0, {"lzip data", "lzip -dc FILE", ""}},
     {BYTES("\x1F\x9D"), 0, {"data of compress", "gzip -dc FILE", ""}},
     {BYTES("\x1F\x8B\x08"), 0, {"gzip data inside compressed data", "zcat FILE | zcat", ""}},
     {BYTES("\x28\xB5\x2F\xFD"), 0, {"zstd data inside compressed data", "zstdcat FILE | zstdcat", ""}},
     {BYTES("ustar\0"), 257, {"a tar archive", "tar -xOf FILE", ""}},
-    {BYTES("ustar "), 257, {"a tar archive", "tar -xOf FILE", ""}},
+    {BYTES("ustar "), 257, {"a tar archive", "tar -xOf FILE", ""}}, /* of GNU tar */
     {BYTES("PK\3\4"), 0, {"a zip archive", "unzip -p FILE", ""}},
     {BYTES("PK\5\6"), 0, {"a zip archive", "unzip -p FILE", ""}}, /* of no files */
     {BYTES("7z\xBC\xAF\x27\x1C"), 0, {"a 7z archive", "7z x -so FILE", ""}},
     {BYTES("Rar!\x1A\x07"), 0, {"a rar archive", "unrar p -inul FILE", ""}},
-    {BYTES("PAR1\x15"), 0, {"a Parquet file", "bpe parquet FILE", " -0"}},
-    {BYTES("ARROW1\0\0"),
-     0,
-     {"an Arrow IPC file", "write its texts with a NUL byte after each, for -0, or as Parquet, for bpe parquet", NULL}},
+    {BYTES("PAR1\x15"), 0, {"a Parquet file", "bpe parquet FILE", " -0"}}, /* then the first field of a header */
+    {BYTES("ARROW1\0\0"), 0, {"an Arrow IPC file", ARROW, NULL}},
     {BYTES("FEA1\0\0\0\0"), 0, {"a Feather file", "write it as Parquet, for bpe parquet", NULL}},
     {BYTES("SQLite format 3\0"), 0, {"an SQLite database", "sqlite3 FILE 'SELECT column FROM table'", ""}},
     {BYTES("\xFF\xFE\0\0"), 0, {"text in UTF-32", "iconv -f UTF-32 -t UTF-8 FILE", ""}},
@@ -50,12 +49,13 @@ static const struct signature signatures[] = {
     {BYTES("\xFF\xFE"), 0, {"text in UTF-16", "iconv -f UTF-16 -t UTF-8 FILE", ""}},
     {BYTES("\xFE\xFF"), 0, {"text in UTF-16", "iconv -f UTF-16 -t UTF-8 FILE", ""}},
 };
+/* clang-format on */
 
 static const struct kind *by_signature(const unsigned char *p, size_t n)
 {
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {
         const struct signature *s = &signatures[i];
-        bool bzip2 = s->at == 4;
+        bool bzip2 = s->at == AFTER_BZH;
         if (n >= s->at + s->len && memcmp(p + s->at, s->bytes, s->len) == 0 && (!bzip2 || memcmp(p, "BZh", 3) == 0))
             return &s->kind;
     }
@@ -119,16 +119,14 @@ static bool is_wide(const unsigned char *p, size_t n, size_t width, size_t place
 
 static const struct kind *by_pattern(const unsigned char *p, size_t n, enum form form)
 {
-    static const struct kind
-        record = {"a record of bpetools (chunks, counts or tokens)",
-                  "bpe-count and bpe-encode read chunks; bpe-view shows all", NULL},
-        pdf = {"a PDF document", "pdftotext FILE -", ""},
-        arrow = {"an Arrow IPC stream",
-                 "write its texts with a NUL byte after each, for -0, or as Parquet, for bpe parquet", NULL},
-        wide[] = {{"text in UTF-16LE", "iconv -f UTF-16LE -t UTF-8 FILE", OR_NUL},
-                  {"text in UTF-16BE", "iconv -f UTF-16BE -t UTF-8 FILE", OR_NUL},
-                  {"text in UTF-32LE", "iconv -f UTF-32LE -t UTF-8 FILE", ""},
-                  {"text in UTF-32BE", "iconv -f UTF-32BE -t UTF-8 FILE", ""}};
+    static const struct kind record = {"a record of bpetools (chunks, counts or tokens)",
+                                       "bpe-count and bpe-encode read chunks; bpe-view shows all", NULL},
+                             pdf = {"a PDF document", "pdftotext FILE -", ""},
+                             arrow = {"an Arrow IPC stream", ARROW, NULL},
+                             wide[] = {{"text in UTF-16LE", "iconv -f UTF-16LE -t UTF-8 FILE", OR_NUL},
+                                       {"text in UTF-16BE", "iconv -f UTF-16BE -t UTF-8 FILE", OR_NUL},
+                                       {"text in UTF-32LE", "iconv -f UTF-32LE -t UTF-8 FILE", ""},
+                                       {"text in UTF-32BE", "iconv -f UTF-32BE -t UTF-8 FILE", ""}};
     if (is_record(p, n))
         return &record;
     if (is_pdf(p, n))
