@@ -1,5 +1,5 @@
-/* fuzz_documents.c - the documents in a text of each form: those of NUL bytes and of WARC records. The first byte of the
- * input says which form, and how the rest is cut into windows and pieces: the documents must be the same as in one
+/* fuzz_documents.c - the documents in a text of each form: those of NUL bytes and of WARC records. The first byte of
+ * the input says which form, and how the rest is cut into windows and pieces: the documents must be the same as in one
  * window. What is told by a text's first bytes is called as well. */
 #include "fuzz.h"
 #include "reader/nul_reader.h"
