@@ -25,7 +25,7 @@ struct chunk_plan chunk_plan_make(uint64_t bytes, uint64_t block)
     uint64_t n_most = cores > 1 ? 4 * (uint64_t)cores : 4; /* records, where these are neither small nor large */
     uint64_t work = at_most(at_least(bytes / n_most, RECORD_MIN), RECORD_MOST);
     uint64_t n_records = (bytes + work - 1) / work;
-    /* All of about the same size; a single one is not full before the last input, so that it is known to be the only. */
+    /* All of about the same size; a single one is not full before the last input: so it is known to be the only one. */
     uint64_t record = n_records > 1 ? (bytes + n_records - 1) / n_records : bytes + 1;
     return (struct chunk_plan){
         .record = record, .piece = block ? block : at_most(record, PIECE_MAX), .value = block ? block : VALUE};
