@@ -11,7 +11,7 @@ bool token_watch_wants(const struct token_watch *w, const unsigned char *p, size
 int token_watch_start(struct token_watch *w, const unsigned char *p, size_t n, const char *name, struct err *e)
 {
     token_watch_look(w, p, n);
-    return text_kind_check_for("bpe-chunk", w->form, p, n, name, e) ||
+    return text_kind_check("bpe-chunk", w->form, p, n, name, e) ||
                    (w->form == FORM_TEXT && json_hint_look(&w->json, p, n, e))
                ? -1
                : 0;

@@ -141,8 +141,8 @@ static const struct kind *by_pattern(const unsigned char *p, size_t n, enum form
     return NULL;
 }
 
-int text_kind_check_for(const char *program, enum form form, const unsigned char *p, size_t n, const char *name,
-                        struct err *e)
+int text_kind_check(const char *program, enum form form, const unsigned char *p, size_t n, const char *name,
+                    struct err *e)
 {
     if (n > TEXT_KIND_LOOK)
         n = TEXT_KIND_LOOK;
@@ -153,9 +153,4 @@ int text_kind_check_for(const char *program, enum form form, const unsigned char
         return 0;
     return err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "this is %s, and no text in UTF-8; %s%s%s%s", k->is, k->command,
                   k->use ? " | " : "", k->use ? program : "", k->use ? k->use : "");
-}
-
-int text_kind_check(const unsigned char *p, size_t n, const char *name, struct err *e)
-{
-    return text_kind_check_for("bpe-chunk", FORM_NUL, p, n, name, e);
 }

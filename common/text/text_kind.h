@@ -17,10 +17,7 @@ enum { TEXT_KIND_LOOK = 512 }; /* bytes of a source's start that are enough to t
  * EX_DATAERR, naming the source, if it is something else than text: the message says what, and what to do. program: the
  * program that would read the text. With FORM_NUL, where documents of one letter look like UTF-16, that passes
  * without a byte order mark. */
-int text_kind_check_for(const char *program, enum form form, const unsigned char *p, size_t n, const char *name,
-                        struct err *e);
-
-/* The same for bpe-chunk, and of any form: text in UTF-16 passes without a byte order mark. */
-int text_kind_check(const unsigned char *p, size_t n, const char *name, struct err *e);
+int text_kind_check(const char *program, enum form form, const unsigned char *p, size_t n, const char *name,
+                    struct err *e);
 
 #endif

@@ -18,7 +18,7 @@ int text_start_look(struct input *in, struct buf *first, enum form form, const c
                     struct err *e)
 {
     if (read_start(in, first, TEXT_KIND_LOOK, e) ||
-        text_kind_check_for(program, form, first->p, first->len, input_name(in), e))
+        text_kind_check(program, form, first->p, first->len, input_name(in), e))
         return -1;
     if (form != FORM_TEXT || !json_hint_wants(hint, first->p, first->len))
         return 0;

@@ -98,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(read_piece(form, p, n, small, &some), want, &some, &whole);
     some.text.len = 0;
     check(read_pieces(form, p, n, small, &some), want, &some, &whole);
-    must(text_kind_check_for("fuzz", form, p, n, "input", &e) && e.code != EX_DATAERR);
+    must(text_kind_check("fuzz", form, p, n, "input", &e) && e.code != EX_DATAERR);
     must(json_hint_look(&hint, p, n, &e));
     must(strlen(json_hint_text(&hint, true, text)) >= sizeof text - 1);
     buf_free(&whole.text);
