@@ -44,7 +44,7 @@ static void note_last(struct inflater *i, const unsigned char *p, size_t n)
 }
 
 /* The bytes that ISA-L took ahead, when the data has ended: it keeps them as bits (2.30), or has given them back to its
- * input (2.31 and later), where `before` of them are from earlier steps. */
+ * input (later versions), where `before` of them are from earlier steps. */
 static void give_back(struct inflater *i, struct inflate_io *io, size_t before)
 {
     uint64_t bits = i->isal.read_in >> i->isal.read_in_length % 8;
