@@ -13,8 +13,10 @@ chance must be made again: seed() gives the random seed and prints it.
 import os
 import random
 import re
+import struct
 import subprocess
 import sys
+import zlib
 
 sys.dont_write_bytecode = True
 TESTS = os.path.dirname(os.path.abspath(__file__))
@@ -138,3 +140,46 @@ def unescape(shown):
 
 def first_difference(got, want):
     return next((i for i, (g, w) in enumerate(zip(got, want)) if g != w), min(len(got), len(want)))
+
+
+# ---- Compressed files of independent frames ----
+
+def gzip_member(data, extra=b"", name=b"", comment=b"", header_crc=False, level=6):
+    """A member as RFC 1952 has it, with any fields in its header."""
+    flags = 4 * bool(extra) + 8 * bool(name) + 16 * bool(comment) + 2 * header_crc
+    head = struct.pack("<HBBIBB", 0x8B1F, 8, flags, 0, 0, 255)
+    head += struct.pack("<H", len(extra)) + extra if extra else b""
+    head += name + b"\0" if name else b""
+    head += comment + b"\0" if comment else b""
+    head += struct.pack("<H", zlib.crc32(head) & 0xFFFF) if header_crc else b""
+    deflate = zlib.compressobj(level, zlib.DEFLATED, -15)
+    return head + deflate.compress(data) + deflate.flush() + struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
+
+
+def bgzf(parts):
+    """One gzip member for each part, with its length in its header, and the empty one at the end, as bgzip writes them."""
+    out = []
+    for part in [*parts, b""]:
+        n = len(gzip_member(part, b"BC\2\0\0\0"))
+        out.append(gzip_member(part, b"BC\2\0" + struct.pack("<H", n - 1)))
+    return b"".join(out)
+
+
+def zstd_frame(data):
+    """A frame of blocks that are not compressed: no other program is needed for it."""
+    blocks = [data[i:i + 100000] for i in range(0, len(data), 100000)] or [b""]
+    heads = [struct.pack("<I", (i == len(blocks) - 1) | len(b) << 3)[:3] for i, b in enumerate(blocks)]
+    return struct.pack("<IBI", 0xFD2FB528, 0xA0, len(data)) + b"".join(h + b for h, b in zip(heads, blocks))
+
+
+def zstd_seekable(parts, checksums=False):
+    """zstd's seekable format: a frame for each part, and a table of their lengths."""
+    frames = [zstd_frame(part) for part in parts]
+    table = b"".join(struct.pack("<II", len(f), len(p)) + b"sum." * checksums for f, p in zip(frames, parts))
+    table += struct.pack("<IBI", len(parts), 0x80 * checksums, 0x8F92EAB1)
+    return b"".join(frames) + struct.pack("<II", 0x184D2A5E, len(table)) + table
+
+
+def pzstd(parts):
+    """A skippable frame with the length of the next one before each, as pzstd writes them."""
+    return b"".join(struct.pack("<III", 0x184D2A50, 4, len(f)) + f for f in map(zstd_frame, parts))

@@ -1,4 +1,4 @@
-/* codec.h - zstd and gzip; no other module calls these libraries. */
+/* codec.h - zstd and gzip. Only codec_zstd.c, codec_zlib.c and codec_isal.c call their libraries. */
 #ifndef BPE_IO_CODEC_H
 #define BPE_IO_CODEC_H
 
@@ -22,8 +22,10 @@ int decoder_open(struct decoder **d, const unsigned char *magic, size_t n, struc
 void decoder_close(struct decoder *d); /* NULL is fine */
 
 /* Decompresses from in[*in_pos .. in_len) to out[0 .. cap): advances *in_pos, sets *out_len. in_len == *in_pos means
- * that the input has ended. 0; or -1 with EX_DATAERR: damaged, or cut off before its end (the message does not name the
- * input). *out_len == 0 after the input has ended: all output has been returned. */
+ * that the input has ended. 0; or -1 with EX_DATAERR: damaged, cut off before its end, or more memory would be needed
+ * than is allowed (the message does not name the input; *in_pos and *out_len are where it was found, as far as the
+ * library says so). *out_len == 0 after the input has ended: all output has been
+ * returned, and a frame or member ends there; it is fine to go on with more input then. */
 int decoder_step(struct decoder *d, const unsigned char *in, size_t *in_pos, size_t in_len, unsigned char *out,
                  size_t cap, size_t *out_len, struct err *e);
 

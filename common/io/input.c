@@ -14,6 +14,10 @@ enum { RAW_SIZE = 256 << 10 };
 struct input {
     const char *name; /* borrowed */
     int fd;
+    bool is_range;       /* of a file; then fd is borrowed */
+    uint64_t begin, end; /* of the range; end is also that of a stream: unknown, UINT64_MAX */
+    uint64_t at;         /* offset in the file of what is read next */
+    uint64_t n_text;     /* decompressed bytes that were returned */
     bool plain_file;
     bool ended;              /* the descriptor gave its last byte */
     struct decoder *decoder; /* NULL: not compressed */
@@ -21,12 +25,23 @@ struct input {
     unsigned char raw[RAW_SIZE];
 };
 
+/* Reads up to n bytes at in->at. */
+static ssize_t read_raw(struct input *in, void *p, size_t n, struct err *e)
+{
+    if (n > in->end - in->at)
+        n = (size_t)(in->end - in->at);
+    ssize_t got = in->is_range ? fd_pread(in->fd, p, n, in->at, in->name, e) : fd_read(in->fd, p, n, in->name, e);
+    if (got > 0)
+        in->at += (uint64_t)got;
+    return got;
+}
+
 static int fill(struct input *in, size_t want, struct err *e)
 {
     if (in->pos == in->len)
         in->pos = in->len = 0;
     while (in->len - in->pos < want && !in->ended) {
-        ssize_t got = fd_read(in->fd, in->raw + in->len, RAW_SIZE - in->len, in->name, e);
+        ssize_t got = read_raw(in, in->raw + in->len, RAW_SIZE - in->len, e);
         if (got < 0)
             return -1;
         in->ended = got == 0;
@@ -35,24 +50,41 @@ static int fill(struct input *in, size_t want, struct err *e)
     return 0;
 }
 
+static struct input *input_new(int fd, const char *name, uint64_t begin, uint64_t end, struct err *e)
+{
+    struct input *in = malloc(sizeof *in);
+    if (!in) {
+        err_mem(e, "an input buffer", sizeof *in);
+        return NULL;
+    }
+    in->name = name;
+    in->fd = fd;
+    in->is_range = in->plain_file = in->ended = false;
+    in->begin = in->at = begin;
+    in->end = end;
+    in->decoder = NULL;
+    in->n_text = in->pos = in->len = 0;
+    return in;
+}
+
+/* Sets the decoder by the first bytes. */
+static int find_decoder(struct input *in, struct err *e)
+{
+    return fill(in, DECODER_MAGIC, e) || decoder_open(&in->decoder, in->raw, in->len, e) ? -1 : 0;
+}
+
 struct input *input_open(const char *path, struct err *e)
 {
     struct stat st;
     int fd = fd_open_input(path, e);
     if (fd < 0)
         return NULL;
-    struct input *in = malloc(sizeof *in);
+    struct input *in = input_new(fd, fd_name(path), 0, UINT64_MAX, e);
     if (!in) {
         close(fd);
-        err_mem(e, "an input buffer", sizeof *in);
         return NULL;
     }
-    in->name = fd_name(path);
-    in->fd = fd;
-    in->ended = false;
-    in->decoder = NULL;
-    in->pos = in->len = 0;
-    if (fill(in, DECODER_MAGIC, e) || decoder_open(&in->decoder, in->raw, in->len, e)) {
+    if (find_decoder(in, e)) {
         input_close(in);
         return NULL;
     }
@@ -60,12 +92,36 @@ struct input *input_open(const char *path, struct err *e)
     return in;
 }
 
+struct input *input_open_range(int fd, const char *name, uint64_t begin, uint64_t end, struct err *e)
+{
+    struct input *in = input_new(fd, name, begin, end, e);
+    if (!in)
+        return NULL;
+    in->is_range = true;
+    int rc = find_decoder(in, e);
+    if (rc == 0 && !in->decoder)
+        rc = err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "byte %llu of the file: no zstd or gzip data begins here",
+                    (unsigned long long)begin);
+    if (rc) {
+        input_close(in);
+        return NULL;
+    }
+    return in;
+}
+
+void input_extend(struct input *in, uint64_t end)
+{
+    in->end = end;
+    in->ended = false;
+}
+
 void input_close(struct input *in)
 {
     if (!in)
         return;
     decoder_close(in->decoder);
-    close(in->fd);
+    if (!in->is_range)
+        close(in->fd);
     free(in);
 }
 
@@ -87,11 +143,23 @@ int input_fd(const struct input *in)
 static ptrdiff_t read_plain(struct input *in, void *p, size_t n, struct err *e)
 {
     if (in->pos == in->len)
-        return in->ended ? 0 : fd_read(in->fd, p, n, in->name, e);
+        return in->ended ? 0 : read_raw(in, p, n, e);
     size_t have = in->len - in->pos < n ? in->len - in->pos : n;
     memcpy(p, in->raw + in->pos, have);
     in->pos += have;
     return (ptrdiff_t)have;
+}
+
+/* Names the place of an error in compressed data: what has been read, and what of it has been decompressed. */
+static int bad_data(const struct input *in, const struct err *why, struct err *e)
+{
+    unsigned long long at = in->at - (in->len - in->pos), text = in->n_text;
+    if (in->begin)
+        return err_at(e, why->code, in->name, ERR_NO_OFFSET,
+                      "byte %llu of the file, byte %llu of the text from byte %llu of the file on: %s", at, text,
+                      (unsigned long long)in->begin, why->msg);
+    return err_at(e, why->code, in->name, ERR_NO_OFFSET, "byte %llu of the file, byte %llu of its text: %s", at, text,
+                  why->msg);
 }
 
 ptrdiff_t input_read(struct input *in, void *p, size_t n, struct err *e)
@@ -104,8 +172,11 @@ ptrdiff_t input_read(struct input *in, void *p, size_t n, struct err *e)
         if (fill(in, 1, e))
             return -1;
         bool last = in->pos == in->len;
-        if (decoder_step(in->decoder, in->raw, &in->pos, in->len, p, n, &got, &why))
-            return err_at(e, why.code, in->name, ERR_NO_OFFSET, "%s", why.msg);
+        int rc = decoder_step(in->decoder, in->raw, &in->pos, in->len, p, n, &got, &why);
+        in->n_text += got;
+        if (rc)
+            return why.code == EX_DATAERR ? bad_data(in, &why, e)
+                                          : err_at(e, why.code, in->name, ERR_NO_OFFSET, "%s", why.msg);
         if (got || last)
             return (ptrdiff_t)got;
     }

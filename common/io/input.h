@@ -1,5 +1,6 @@
-/* input.h - a stream of bytes read from start to end: a file or standard input, plain, zstd or gzip (recognized by its
- * first bytes, not by its name). Offsets count decompressed bytes. */
+/* input.h - a stream of bytes read from start to end: a file, standard input, or a range of a file; plain, zstd or gzip
+ * (recognized by its first bytes, not by its name). Errors in compressed data name the byte of the file and the byte of
+ * its text. */
 #ifndef BPE_IO_INPUT_H
 #define BPE_IO_INPUT_H
 
@@ -16,14 +17,21 @@ struct input; /* opaque */
 struct input *input_open(const char *path, struct err *e);
 void input_close(struct input *in); /* NULL is fine */
 
+/* Opens bytes [begin, end) of a compressed file: whole frames of it. fd and name are borrowed until input_close; fd is
+ * read by pread(2), and stays open. NULL with EX_DATAERR (no frame begins there), EX_IOERR or EX_OSERR. */
+struct input *input_open_range(int fd, const char *name, uint64_t begin, uint64_t end, struct err *e);
+
+/* Lets such an input that was read to its end go on up to another end. */
+void input_extend(struct input *in, uint64_t end);
+
 const char *input_name(const struct input *in); /* for messages */
 
 /* Whether it is a regular, named and uncompressed file, so that another process can read the same bytes by offset. */
 bool input_is_plain_file(const struct input *in);
 int input_fd(const struct input *in); /* borrowed; for such a file */
 
-/* Reads 1 to n bytes to p; 0 is the end; -1 with EX_IOERR, or EX_DATAERR for compressed data that is damaged or cut
- * off. */
+/* Reads 1 to n bytes to p; 0 is the end; -1 with EX_IOERR, or EX_DATAERR for compressed data that is damaged, cut off,
+ * or would take too much memory. */
 ptrdiff_t input_read(struct input *in, void *p, size_t n, struct err *e);
 
 #endif

@@ -69,11 +69,11 @@ refused 65 "cut.zst: *cut off*" "zstd data cut in its second frame" cut.zst
 (cat skippable && head -c 6 skippable) >cut.zst
 refused 65 "cut.zst: *cut off*" "zstd data cut in a skippable frame" cut.zst
 (cat a.zst && echo garbage) >x
-refused 65 "x: damaged zstd data*" "garbage after a frame" x
+refused 65 "x: byte * of the file, byte * of its text: damaged zstd data*" "garbage after a frame" x
 (head -c 1000 in.txt.zst && printf '\xAA\xAA\xAA\xAA' && tail -c +1005 in.txt.zst) >x
-refused 65 "x: damaged zstd data*" "damage inside a frame" x
+refused 65 "x: byte * of the file, byte * of its text: damaged zstd data*" "damage inside a frame" x
 head -c 2000 in.txt.zst | line >out 2>err
-is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 bpe-merge: standard input: the zstd data is cut off before its end" "a cut stream on standard input"
+is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 bpe-merge: standard input: byte 2000 of the file, byte 0 of its text: the zstd data is cut off before its end" "a cut stream on standard input"
 head -c 3 in.txt.zst >x
 line x >out 2>err
 is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 bpe-merge: x: byte 1: invalid UTF-8 (0xB5); see --invalid" "three bytes of zstd magic are no text"
@@ -99,13 +99,13 @@ done
 (cat a.gz && head -c 5 b.gz) >cut.gz
 refused 65 "cut.gz: *cut off*" "gzip data cut in its second member" cut.gz
 (cat ab.gz && echo garbage) >x
-refused 65 "x: damaged gzip data*" "garbage after a member" x
+refused 65 "x: byte * of the file, byte * of its text: damaged gzip data*" "garbage after a member" x
 (cat a.gz && printf '\0\0\0' && cat b.gz) >x
-refused 65 "x: damaged gzip data*" "a member after zeros" x
+refused 65 "x: byte * of the file, byte * of its text: damaged gzip data*" "a member after zeros" x
 (head -c 1000 in.txt.gz && printf '\xAA\xAA\xAA\xAA' && tail -c +1005 in.txt.gz) >x
-refused 65 "x: damaged gzip data*" "damage inside a member" x
+refused 65 "x: byte * of the file, byte * of its text: damaged gzip data*" "damage inside a member" x
 (head -c $((size - 8)) in.txt.gz && printf '\0\0\0\0' && tail -c 4 in.txt.gz) >x
-refused 65 "x: damaged gzip data*" "a wrong checksum" x
+refused 65 "x: byte * of the file, byte * of its text: damaged gzip data*" "a wrong checksum" x
 
 for f in empty empty.gz empty.zst skippable /dev/null; do
     is "$(words_of $f)" "" "no words in $f"

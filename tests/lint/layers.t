@@ -84,8 +84,10 @@ while read -r header owner; do
     is "$(grep -lE "^ *# *include *<$header>" common/*/*.[ch] cmd/*.[ch] 2>/dev/null | tr '\n' ' ')" "$owner " "<$header> is included by $owner only"
 done <<'END'
 pcre2.h common/scan/scan_regex.c
-zstd.h common/io/codec.c
-zlib.h common/io/codec.c
+zstd.h common/io/codec_zstd.c
+zstd_errors.h common/io/codec_zstd.c
+zlib.h common/io/codec_zlib.c
+isa-l/igzip_lib.h common/io/codec_isal.c
 xxhash.h common/sys/hash.c
 sha2.h common/sys/sha256.c
 END
