@@ -3,18 +3,63 @@
 
 #include "chunk/chunk_plan.h"
 #include "chunk/file_cutter.h"
+#include "chunk/frame_cutter.h"
 #include "chunk/range_writer.h"
 #include "chunk/text_splitter.h"
 #include "io/fd.h"
 #include "io/input.h"
+
+#include <unistd.h>
 
 struct chunks {
     struct chunk_writer *writer;
     struct chunk_plan plan;
     struct range_writer ranges;
     struct file_cutter files;
+    struct frame_cutter frames;
     struct text_splitter texts;
 };
+
+/* Writes the ranges of a plain file, which is opened only if a piece must be cut. */
+static int put_file(struct chunks *c, size_t source, const struct interval *range, size_t n, struct err *e)
+{
+    const struct source *s = &c->writer->sources.at[source];
+    int fd = -1, rc = 0;
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        if (fd < 0 && range[i].end - range[i].begin > c->files.piece) {
+            fd = fd_open_input(s->path, e);
+            if (fd < 0)
+                return -1;
+        }
+        rc = file_cutter_cut(&c->files, source, fd, range[i].begin, range[i].end, e);
+    }
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+static int put_compressed(struct chunks *c, size_t source, const struct interval *range, size_t n, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = frame_cutter_cut(&c->frames, source, range[i].begin, range[i].end, e);
+    return rc;
+}
+
+/* Writes a source that must be read from start to end: its text, or its ranges. */
+static int put_text(struct chunks *c, size_t source, struct err *e)
+{
+    const struct source *s = &c->writer->sources.at[source];
+    struct input *in = input_open(s->path, e);
+    if (!in)
+        return -1;
+    bool by_value = s->access == ACCESS_VALUE;
+    if (by_value)
+        fd_widen_pipe(c->writer->fd);
+    int rc = text_splitter_split(&c->texts, source, in, (size_t)(by_value ? c->plan.value : c->plan.piece), e);
+    input_close(in);
+    return rc;
+}
 
 /* Writes all of a source, or what is wanted of it. */
 static int put_source(struct chunks *c, size_t source, struct err *e)
@@ -24,21 +69,11 @@ static int put_source(struct chunks *c, size_t source, struct err *e)
     size_t n = c->texts.only ? s->wanted.n : 1;
     if (n == 0)
         return 0;
-    struct input *in = input_open(s->path, e);
-    if (!in)
-        return -1;
-    int rc = 0;
-    if (s->access == ACCESS_VALUE) {
-        fd_widen_pipe(c->writer->fd);
-        rc = text_splitter_split(&c->texts, source, in, (size_t)c->plan.value, e);
-    } else if (!cut_is_local(c->files.cutter)) {
-        rc = text_splitter_split(&c->texts, source, in, (size_t)c->plan.piece, e);
-    } else {
-        for (size_t i = 0; i < n && rc == 0; i++)
-            rc = file_cutter_cut(&c->files, source, input_fd(in), range[i].begin, range[i].end, e);
-    }
-    input_close(in);
-    return rc;
+    if (s->access == ACCESS_COMPRESSED)
+        return put_compressed(c, source, range, n, e);
+    if (s->access == ACCESS_FILE && cut_is_local(c->files.cutter))
+        return put_file(c, source, range, n, e);
+    return put_text(c, source, e);
 }
 
 static int put_all(struct chunks *c, struct err *e)
@@ -58,9 +93,11 @@ static int put_all(struct chunks *c, struct err *e)
 int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t block, bool only,
                  struct token_watch *watch, struct err *e)
 {
-    uint64_t bytes = source_list_bytes(&w->sources);
-    struct chunks c = {.writer = w, .plan = chunk_plan_make(bytes, block)};
-    range_writer_init(&c.ranges, w, bytes, c.plan.record);
+    if (!only && frame_cutter_choose(w, cutter, block, e))
+        return -1;
+    struct chunks c = {.writer = w, .plan = chunk_plan_make(source_list_text(&w->sources), block)};
+    range_writer_init(&c.ranges, w, source_list_bytes(&w->sources), c.plan.record);
+    c.frames = (struct frame_cutter){.ranges = &c.ranges, .cutter = cutter, .piece = c.plan.piece};
     c.files = (struct file_cutter){.cutter = cutter, .ranges = &c.ranges, .watch = watch, .piece = c.plan.piece};
     c.texts = (struct text_splitter){.cutter = cutter, .ranges = &c.ranges, .watch = watch, .only = only};
     int rc = put_all(&c, e);

@@ -15,8 +15,9 @@ struct range_writer {
     uint64_t work;               /* bytes of text after which a record ends */
     /* The record that is being filled: its files, encoded, without the last one; and the pieces of that last one. */
     struct buf files, pieces, payload;
-    uint64_t n_files, n_pieces, n_bytes;
-    size_t source; /* the source these pieces belong to */
+    uint64_t n_files, n_pieces;
+    uint64_t n_bytes; /* of text (source_text) */
+    size_t source;    /* the source these pieces belong to */
     uint64_t n_records;
 };
 

@@ -54,8 +54,10 @@ static int look_at(struct source *s, bool by_value, struct token_watch *watch, s
     int rc = look_inside(s, fd, watch, e);
     close(fd);
     /* Files of size 0 may have text (/proc, /sys). */
-    if (!by_value && !s->compressed && st.st_size && !is_private(s->path)) {
-        s->access = ACCESS_FILE;
+    if (by_value || st.st_size == 0 || is_private(s->path)) {
+        s->compressed = false;
+    } else {
+        s->access = s->compressed ? ACCESS_VALUE : ACCESS_FILE;
         s->size = (uint64_t)st.st_size;
     }
     return rc;
@@ -96,6 +98,19 @@ uint64_t source_list_bytes(const struct source_list *l)
     uint64_t bytes = 0;
     for (size_t i = 0; i < l->n; i++)
         bytes += l->at[i].access == ACCESS_VALUE ? 0 : l->at[i].size;
+    return bytes;
+}
+
+uint64_t source_text(const struct source *s, uint64_t len)
+{
+    return s->access == ACCESS_COMPRESSED && len <= UINT64_MAX / SOURCE_RATIO ? len * SOURCE_RATIO : len;
+}
+
+uint64_t source_list_text(const struct source_list *l)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < l->n; i++)
+        bytes += l->at[i].access == ACCESS_VALUE ? 0 : source_text(&l->at[i], l->at[i].size);
     return bytes;
 }
 

@@ -18,8 +18,9 @@ struct source {                /* zeroed: unused; a list may have many of these 
     const char *path;          /* to read it from, borrowed; NULL: it is not read */
     char *name;                /* in records and messages, owned */
     enum source_access access; /* ACCESS_VALUE: its text is sent, not its place */
-    bool compressed;           /* a regular file, zstd or gzip */
-    uint64_t size;             /* as its access counts: by reference known from the start, by value when all was read */
+    bool compressed; /* zstd or gzip, in a regular file that other processes may read: `size` is the file's, and
+                                  frame_cutter_choose decides whether it goes by reference */
+    uint64_t size;   /* as its access counts: by reference known from the start, by value when all was read */
     uint64_t mtime_s, mtime_ns; /* of a regular file; else 0 */
     struct intervals wanted;    /* --only: the bytes of it that are sent */
     struct buf reading;         /* encoded: how it is read, if the list of wanted ranges says it; else empty */
@@ -40,6 +41,14 @@ int source_list_reach(struct source_list *l, uint64_t number, struct err *e);
 
 /* The sum of the sizes of all sources by reference. */
 uint64_t source_list_bytes(const struct source_list *l);
+
+/* How many bytes of text there are in a byte of a compressed file, to distribute work evenly: an estimate for text in
+ * natural language. What is in fact there makes no difference to the result. */
+enum { SOURCE_RATIO = 3 };
+
+/* The bytes of text in `len` bytes of a source; in all sources by reference. Estimates, if these are compressed. */
+uint64_t source_text(const struct source *s, uint64_t len);
+uint64_t source_list_text(const struct source_list *l);
 
 /* Whether any source goes by value. */
 bool source_list_by_value(const struct source_list *l);

@@ -111,6 +111,11 @@ static int find_file(struct source *s, struct named_file *by_name, bool by_value
         return err_at(e, EX_DATAERR, s->path, ERR_NO_OFFSET,
                       "changed since it was cut into chunks; start the whole run again with bpe-chunk "
                       "(vocab.mk, which keeps a sum of each file, counts again only what changed; see bpe(7))");
+    if (by_value && s->access == ACCESS_COMPRESSED)
+        return err_set(e, EX_USAGE,
+                       "--inline: %s is wanted by %s in bytes of the compressed file, whose text cannot be told apart; "
+                       "leave it out, or start the whole run again with it",
+                       s->name, asked_by);
     if (by_value)
         s->access = ACCESS_VALUE;
     return 0;

@@ -14,7 +14,8 @@ int wanted_read(struct chunk_writer *w, const char *path, struct str *reading, s
 
 /* Finds the file to read for each wanted source: one of `files` (borrowed) that has its name, or, if it was by
  * reference, the file of this name. by_value: the text is sent even so. asked_by: the list, for messages. -1: EX_USAGE
- * if there is no such file, EX_NOINPUT, EX_DATAERR if it has changed. */
+ * if there is no such file, or by_value is asked for a compressed file by reference; EX_NOINPUT, EX_DATAERR if it has
+ * changed. */
 int wanted_match(struct chunk_writer *w, char **files, size_t n_files, bool by_value, const char *asked_by,
                  struct err *e);
 

@@ -3,6 +3,8 @@
 #define HASH_NONFATAL_OOM 1
 #include "reader/chunk_reader.h"
 
+#include "core/pattern.h"
+#include "reader/frame_text.h"
 #include "reader/range_source.h"
 #include "reader/windows.h"
 #include "records/failure.h"
@@ -211,6 +213,55 @@ static int read_range(struct open_piece *o, const struct range_source *f, struct
                : 0;
 }
 
+/* Where text may be cut under the rules of the run. -1 if that cannot be told from the text around a place, but the
+ * piece is not the whole file. */
+static int set_cutter(struct cutter *c, const struct open_piece *o, const struct range_source *f, struct err *e)
+{
+    const struct rules *rules = &o->run->rules;
+    const struct pattern *known = rules->n_regex ? NULL : pattern_find(rules->pattern);
+    bool whole = o->piece.begin == 0 && o->piece.end == f->size;
+    enum form form = o->run->reading.form;
+    cutter_init(c, form, known && known->cut_inside, &o->run->special);
+    return whole || (cut_is_local(c) && form != FORM_WET)
+               ? 0
+               : err_set(e, EX_DATAERR, "%s: a piece of compressed text that cannot be cut; run bpe-chunk again",
+                         f->name);
+}
+
+/* Reads the text of a piece of compressed frames that has any. Places in the text count from the first frame, which
+ * messages name. */
+static int read_frame_text(struct open_piece *o, const struct range_source *f, struct frame_text *t, struct err *e)
+{
+    char name[sizeof f->name + 60];
+    snprintf(name, sizeof name, t->begin ? "%s: text from byte %llu of the file on" : "%s", f->name,
+             (unsigned long long)t->begin);
+    o->piece.before = t->before;
+    o->name = name;
+    int rc = begin_piece(o, e);
+    if (rc > 0) {
+        line_reader_begin(&o->run->lines, name, 0, t->n_lines + 1);
+        rc = frame_text_windows(t, &o->inside, take_window, o, e) || range_source_check(f, e) || end_piece(o, e) ? -1
+                                                                                                                 : 0;
+    }
+    o->name = f->name;
+    return rc;
+}
+
+/* Reads one piece of a compressed file. A failure has its place in the compressed bytes. */
+static int read_frames(struct open_piece *o, const struct range_source *f, struct err *e)
+{
+    struct frame_text text;
+    struct cutter cutter;
+    struct chunk_reader *r = o->r;
+    set_place(r, o->run->id, o->piece.source, o->piece.begin);
+    if (set_cutter(&cutter, o, f, e) || frame_text_open(&text, f, o->piece.begin, o->piece.end, &cutter, &r->window, e))
+        return -1;
+    int rc = read_frame_text(o, f, &text, e);
+    frame_text_close(&text);
+    r->offset = o->piece.begin;
+    return rc;
+}
+
 /* Reads the pieces of one file in a range record. */
 static int read_file(struct chunk_reader *r, struct chunk_run *run, const struct range_file *f, struct cursor *c,
                      struct err *e)
@@ -227,7 +278,7 @@ static int read_file(struct chunk_reader *r, struct chunk_run *run, const struct
         if (rc == 0) {
             o.piece = (struct piece){f->source, offset, offset + len, 0, run->reading.form != FORM_TEXT};
             o.inside = o.piece.end < f->size;
-            rc = read_range(&o, &file, e);
+            rc = f->access == ACCESS_COMPRESSED ? read_frames(&o, &file, e) : read_range(&o, &file, e);
         }
     }
     range_source_close(&file);

@@ -11,16 +11,18 @@ enum { WINDOW = 256 << 10 };
 /* Makes room to read a window: all the free space, at least WINDOW bytes. Returns how much may be read, 0: out of
  * memory. If the last window could not be used up, the space doubles, so that even a line of 1 GB is scanned a few
  * times only. */
-static size_t make_room(struct buf *b, struct err *e)
+size_t window_room(struct buf *b, struct err *e)
 {
     size_t want = b->cap - b->len < WINDOW + RECORD_PAD ? WINDOW : b->cap - b->len - RECORD_PAD;
     return buf_reserve(b, want + RECORD_PAD, e) ? 0 : want;
 }
 
-static void use_up(struct buf *b, size_t used)
+void window_drop(struct buf *b, size_t n)
 {
-    memmove(b->p, b->p + used, b->len - used);
-    b->len -= used;
+    if (n == 0)
+        return;
+    memmove(b->p, b->p + n, b->len - n);
+    b->len -= n;
 }
 
 int windows_of_file(struct buf *space, int fd, const char *name, uint64_t begin, uint64_t end, window_fn *use,
@@ -31,7 +33,7 @@ int windows_of_file(struct buf *space, int fd, const char *name, uint64_t begin,
     space->len = 0;
     while (!last) {
         uint64_t at = offset + space->len, left = end - at;
-        size_t want = make_room(space, e);
+        size_t want = window_room(space, e);
         if (!want)
             return -1;
         if (want > left)
@@ -48,7 +50,7 @@ int windows_of_file(struct buf *space, int fd, const char *name, uint64_t begin,
         ptrdiff_t used = use(ctx, space->p, space->len, offset, last, e);
         if (used < 0)
             return -1;
-        use_up(space, (size_t)used);
+        window_drop(space, (size_t)used);
         offset += (uint64_t)used;
     }
     return 0;
@@ -62,7 +64,7 @@ int windows_of_input(struct buf *space, struct input *in, const struct buf *firs
     if (buf_put(space, first->p, first->len, e))
         return -1;
     while (!last) {
-        size_t want = make_room(space, e);
+        size_t want = window_room(space, e);
         if (!want)
             return -1;
         while (want && !last) { /* a pipe returns little at a time */
@@ -76,7 +78,7 @@ int windows_of_input(struct buf *space, struct input *in, const struct buf *firs
         ptrdiff_t used = use(ctx, space->p, space->len, *len, last, e);
         if (used < 0)
             return -1;
-        use_up(space, (size_t)used);
+        window_drop(space, (size_t)used);
         *len += (uint64_t)used;
     }
     return 0;

@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import lib  # noqa: E402
 from lib import EOT, TESTS, must, run, write  # noqa: E402
 
 CORPUS = os.path.join(TESTS, "fuzz", "corpus")
@@ -28,13 +29,16 @@ def records():
     write("c.txt", "caf\xe9".encode("latin-1"))
     chunks = must("bpe-chunk", "--inline", "-b", "8", "a.txt")
     ranges = must("bpe-chunk", "-b", "8", "-p", "cl100k", "-s", EOT, "-s", "<pad>", "a.txt", "c.txt")
+    write("d.gz", lib.bgzf([b"the cat\n", b"sat on\nthe ", b"mat\n"]))
+    write("e.zst", lib.zstd_seekable([b"the dog\n", b"ran\n"]))
+    compressed = must("bpe-chunk", "-b", "60", "d.gz", "e.zst")
     regex = must("bpe-chunk", "-e", r"\w+", "a.txt")
     lines = must("bpe-chunk", "--inline", "--jsonl", "--on-error=skip", "b.jsonl")
     counts = b"".join(must("bpe-count", data=line + b"\n") for line in chunks.split(b"\n")[:-1])
     model = must("bpe-merge", "-v", "262", data=must("bpe-sum", data=counts))
     write("m.json", model)
     streams = {
-        "chunks": chunks, "ranges": ranges, "regex": regex, "lines": lines, "counts": counts,
+        "chunks": chunks, "ranges": ranges, "compressed": compressed, "regex": regex, "lines": lines, "counts": counts,
         "long": must("bpe-count", data=must("bpe-chunk", "--inline", "-p", "bytes", "long.txt"))[:5200],
         "skipped": must("bpe-count", data=lines),
         "sum": must("bpe-sum", data=counts),
@@ -47,7 +51,7 @@ def records():
     for name, stream in streams.items():
         if name != "long":
             put("records", name, stream)
-        if name not in ("ranges", "regex", "lines"):
+        if name not in ("ranges", "compressed", "regex", "lines"):
             put("ledger", name, stream)
 
 
@@ -95,10 +99,22 @@ def lines_of_json():
     put("jsonl", "bad", b'\0[1]\n{"text"}\n{"text": NaN}\n{"text": "a\tb"}\nnull\n{"a": "text"}\n')
 
 
+def frames():
+    """Compressed files of several frames."""
+    parts = [b"the cat\n", b"", b"sat on\nthe ", b"mat\n"]
+    put("frames", "bgzf", lib.bgzf(parts))
+    put("frames", "seekable", lib.zstd_seekable(parts))
+    put("frames", "checksums", lib.zstd_seekable(parts, checksums=True))
+    put("frames", "pzstd", lib.pzstd(parts))
+    put("frames", "gzip", lib.gzip_member(b"the cat", b"ab\1\0x", b"a.txt", b"no", True) + lib.gzip_member(b"sat") + bytes(9))
+    put("frames", "zstd", must("zstd", "-q", "-c", data=b"the cat sat on the mat\n" * 20) + lib.zstd_frame(b"the dog"))
+
+
 def main():
     shutil.rmtree(CORPUS, ignore_errors=True)
     models()
     lines_of_json()
+    frames()
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)
         records()

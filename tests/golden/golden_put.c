@@ -111,7 +111,7 @@ static void put_chunks(const struct buf *by_name, const struct buf *by_regex, co
 static void put_range(const struct buf *by_name, const struct buf *plain, const struct buf *lines)
 {
     struct buf out = {0};
-    struct range_head head = {.run = RUN, .rules = bytes_of(by_name), .promised_bytes = 1000, .n_files = 2};
+    struct range_head head = {.run = RUN, .rules = bytes_of(by_name), .promised_bytes = 1000, .n_files = 3};
     struct range_file a = {.source = 0,
                            .name = str_of("a.txt"),
                            .reading = bytes_of(plain),
@@ -125,8 +125,16 @@ static void put_range(const struct buf *by_name, const struct buf *plain, const 
                            .size = 400,
                            .access = ACCESS_VALUE,
                            .n_pieces = 1};
+    struct range_file c = {.source = 4,
+                           .name = str_of("c.txt.gz"),
+                           .reading = bytes_of(plain),
+                           .size = 70000,
+                           .mtime_s = 1700000000,
+                           .access = ACCESS_COMPRESSED,
+                           .n_pieces = 1};
     must(range_put_head(&out, &head, &e) || range_put_file(&out, &a, &e) || range_put_piece(&out, 0, 100, &e) ||
-         range_put_piece(&out, 300, 300, &e) || range_put_file(&out, &b, &e) || range_put_piece(&out, 200, 200, &e));
+         range_put_piece(&out, 300, 300, &e) || range_put_file(&out, &b, &e) || range_put_piece(&out, 200, 200, &e) ||
+         range_put_file(&out, &c, &e) || range_put_piece(&out, 20000, 30000, &e));
     print_payload("ranges", RECORD_RANGE, &out);
     buf_free(&out);
 }
@@ -134,13 +142,19 @@ static void put_range(const struct buf *by_name, const struct buf *plain, const 
 static void put_promise(const struct buf *by_name, const struct buf *plain, const struct buf *lines)
 {
     struct buf content = {0}, out = {0};
-    struct promise_head head = {.rules = bytes_of(by_name), .n_sources = 2};
+    struct promise_head head = {.rules = bytes_of(by_name), .n_sources = 3};
     struct promise_source a = {
         .name = str_of("a.txt"), .reading = bytes_of(plain), .size = 600, .mtime_s = 1700000000, .mtime_ns = 123456789};
     struct promise_source b = {
         .name = str_of("b.jsonl.zst"), .reading = bytes_of(lines), .size = 400, .access = ACCESS_VALUE};
+    struct promise_source c = {.name = str_of("c.txt.gz"),
+                               .reading = bytes_of(plain),
+                               .size = 70000,
+                               .access = ACCESS_COMPRESSED,
+                               .mtime_s = 1700000000};
     must(promise_put_head(&content, &head, &e) || promise_put_source(&content, &a, &e) ||
-         promise_put_source(&content, &b, &e) || parts_put(&out, RECORD_PROMISE, RUN, 0, &content, &e));
+         promise_put_source(&content, &b, &e) || promise_put_source(&content, &c, &e) ||
+         parts_put(&out, RECORD_PROMISE, RUN, 0, &content, &e));
     print_record("promise", &out);
     buf_free(&content);
     buf_free(&out);

@@ -1,0 +1,29 @@
+/* frame_cutter.h - compressed files by reference: which of the inputs these are, and their pieces, each a group of
+ * whole frames (io/frames.h). No text is read; where the text of a piece begins and ends is found by who decompresses
+ * it (reader/frame_text.h). */
+#ifndef BPE_CHUNK_FRAME_CUTTER_H
+#define BPE_CHUNK_FRAME_CUTTER_H
+
+#include "chunk/chunk_writer.h"
+#include "chunk/range_writer.h"
+#include "sys/err.h"
+#include "text/cut.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct frame_cutter {
+    struct range_writer *ranges; /* borrowed */
+    const struct cutter *cutter; /* borrowed */
+    uint64_t piece;              /* bytes of text a piece should have */
+};
+
+/* Decides which compressed files go by reference: all if there are several, else one whose frames are known, so that it
+ * makes several pieces. block: as in chunk_plan_make. -1: EX_NOINPUT, EX_IOERR. */
+int frame_cutter_choose(struct chunk_writer *w, const struct cutter *cutter, uint64_t block, struct err *e);
+
+/* Adds the pieces of bytes [begin, end) of a source to range records: one, if its text may not be cut wherever a frame
+ * begins. -1: EX_NOINPUT, EX_IOERR. */
+int frame_cutter_cut(struct frame_cutter *c, size_t source, uint64_t begin, uint64_t end, struct err *e);
+
+#endif
