@@ -21,6 +21,7 @@
 #include "sys/hash.h"
 #include "text/cut.h"
 #include "text/pretokenize.h"
+#include "text/source_options.h"
 #include "unicode/utf8.h"
 
 #include <stdlib.h>
@@ -32,10 +33,8 @@ struct options {
     const char *pattern, *regex, *model;
     const char **special;
     size_t n_special;
-    bool no_special, inline_text, jsonl;
-    unsigned skip_bad_lines; /* 0 or 1 */
-    const char *field;
-    enum invalid_policy invalid;
+    bool no_special, inline_text;
+    struct source_options source;
     uint64_t block; /* 0: chosen by chunk_plan */
     const char *only;
     char **files;
@@ -102,12 +101,10 @@ static int make_rules(struct chunker *c, struct err *e)
 {
     const struct options *o = &c->opt;
     struct rules r = {0};
-    const struct reading reading = {.invalid = o->invalid,
-                                    .form = o->jsonl ? FORM_JSONL : FORM_TEXT,
-                                    .field = str_of(o->field),
-                                    .skip_bad_lines = o->skip_bad_lines};
+    struct reading reading;
     const struct model_opts given = {.pattern = o->pattern};
-    int rc = (o->model && model_read(&c->model, o->model, &given, e)) || set_pattern(c, &r, e) ||
+    int rc = source_options_reading(&o->source, &reading, e) ||
+                     (o->model && model_read(&c->model, o->model, &given, e)) || set_pattern(c, &r, e) ||
                      set_special(c, &r, e) || rules_put(&c->writer.rules, &r, e) ||
                      reading_put(&c->writer.reading, &reading, e) || set_cutter(c, &r, reading.form, e)
                  ? -1
@@ -140,7 +137,7 @@ static int set_sources(struct chunker *c, struct err *e)
     bool by_value = o->inline_text || (o->model && !cut_is_local(&c->cutter));
     for (int i = 0; i < o->n_files; i++) {
         if (source_list_add(&c->writer.sources, o->files[i], by_value, &c->watch, e))
-            return -1;
+            return file_list_place(&o->source.list, i, e);
     }
     return 0;
 }
@@ -166,9 +163,13 @@ static int set_wanted(struct chunker *c, struct err *e)
 static int run(void *ctx, struct err *e)
 {
     struct chunker *c = ctx;
-    bool only = c->opt.only != NULL;
-    if ((only ? set_wanted(c, e) : set_sources(c, e)) ||
-        chunks_write(&c->writer, &c->cutter, c->opt.block, only, &c->watch, e))
+    struct options *o = &c->opt;
+    bool only = o->only != NULL, named = o->files != program_no_files;
+    if (only && !named)
+        o->n_files = 0;
+    if (source_options_files(&o->source, named, &o->files, &o->n_files, e) ||
+        (only ? set_wanted(c, e) : set_sources(c, e)) ||
+        chunks_write(&c->writer, &c->cutter, o->block, only, &c->watch, e))
         return -1;
     if (c->watch.found)
         program_note(NAME, "the text has " DEFAULT_SPECIAL ", which is no special token where -s names others: it is "
@@ -188,6 +189,7 @@ static void chunker_free(void *ctx)
 {
     struct chunker *c = ctx;
     free(c->opt.special);
+    file_list_free(&c->opt.source.list);
     pretokenizer_close(&c->pretokenizer);
     model_free(&c->model);
     chunk_writer_free(&c->writer);
@@ -196,25 +198,21 @@ static void chunker_free(void *ctx)
 static int check(void *ctx, struct err *e)
 {
     struct options *o = &((struct chunker *)ctx)->opt;
+    struct reading reading;
     bool cut;
     if (o->regex && (o->pattern || o->model))
         return err_set(e, EX_USAGE, "-e and -%c exclude each other", o->pattern ? 'p' : 'm');
-    if (o->jsonl && o->invalid == INVALID_BYTES)
-        return err_set(e, EX_USAGE, "--invalid=bytes is not for --jsonl: a string in JSON is text");
     if (o->regex && utf8_valid_len((const unsigned char *)o->regex, strlen(o->regex), &cut) != strlen(o->regex))
         return err_set(e, EX_USAGE, "-e: the regex is not UTF-8 text");
     if (o->no_special && o->n_special)
         return err_set(e, EX_USAGE, "-s and --no-special exclude each other");
-    if (o->skip_bad_lines && !o->jsonl)
-        return err_set(e, EX_USAGE, "--on-error=skip is for --jsonl");
-    if (o->only && (o->pattern || o->regex || o->model || o->n_special || o->no_special || o->jsonl || o->invalid))
+    if (source_options_reading(&o->source, &reading, e))
+        return -1;
+    if (o->only &&
+        (o->pattern || o->regex || o->model || o->n_special || o->no_special || source_options_given(&o->source)))
         return err_set(e, EX_USAGE, "--only takes the rules from its file; leave out options that set them");
-    if (o->only && o->files == program_no_files)
-        o->n_files = 0;
     if (!o->pattern && !o->model)
         o->pattern = "gpt2";
-    if (!o->field)
-        o->field = "";
     return o->no_special || o->n_special || o->model ? 0
                                                      : options_add_text(&o->special, &o->n_special, DEFAULT_SPECIAL, e);
 }
@@ -246,13 +244,6 @@ static int check_block(const char *size, struct err *e)
     return block == 0 || block > RECORD_MAX / 4 ? err_set(e, EX_USAGE, "-b %s: must be between 1 and 256M", size) : 0;
 }
 
-static int check_field(const char *field, struct err *e)
-{
-    return field && !*field ? err_set(e, EX_USAGE, "--jsonl=: the field has no name") : 0;
-}
-
-static const char *const on_error[] = {"fail", "skip", NULL};
-
 static const struct option_row options[] = {
     {'p', "pattern", "NAME",
      "how text splits into pretokens: gpt2 (default), cl100k (llama3),\n"
@@ -272,14 +263,12 @@ static const struct option_row options[] = {
      .to.number = &self.opt.block, .check = check_block},
     {0, "inline", NULL, "write the text of regular files too, instead of where it is", .kind = OPTION_FLAG,
      .to.flag = &self.opt.inline_text},
-    {0, "jsonl", "FIELD", "JSON Lines; the text is the string at FIELD (default text; a.b nests)", .kind = OPTION_TEXT,
-     .to.text = &self.opt.field, .if_none = "text", .given = &self.opt.jsonl, .check = check_field},
-    {0, "on-error", "WHAT", "fail on (default), or skip, a line that is no JSON or lacks the string",
-     .kind = OPTION_CHOICE, .to.choice = &self.opt.skip_bad_lines, .words = on_error},
+    SOURCE_OPTIONS(self.opt.source),
     {0, "invalid", "WHAT",
      "invalid UTF-8 is an error (default), or replace it by U+FFFD, or skip it,\n"
      "or bytes: each such byte is a pretoken",
-     .kind = OPTION_CHOICE, .to.choice = &self.opt.invalid, .words = invalid_policy_names},
+     .kind = OPTION_CHOICE, .to.choice = &self.opt.source.invalid, .words = invalid_policy_names,
+     .given = &self.opt.source.has_invalid},
     {0, "only", "FILE", "only the ranges in FILE (from bpe-sum --missing), read again from FILEs", .kind = OPTION_TEXT,
      .to.text = &self.opt.only},
     {0},
@@ -288,7 +277,8 @@ static const struct option_row options[] = {
 static const struct program program = {
     .name = NAME,
     .synopsis = "[-p NAME | -e REGEX] [-m MODEL] [-s TOKEN]... [--no-special]\n"
-                "[-b SIZE] [--inline] [--jsonl[=FIELD]] [--on-error=fail|skip]\n"
+                "[-b SIZE] [--inline] [-0] [--jsonl[=FIELD]] [--wet]\n"
+                "[--on-error=fail|skip] [--files-from LIST | --files0-from LIST]\n"
                 "[--invalid=error|replace|skip|bytes] [--only FILE] [FILE...]",
     .about = "Cuts text into chunks for bpe-count. FILEs (standard input if none, or -) are plain text,\n"
              "or zstd or gzip of it.",

@@ -13,6 +13,7 @@
 #include "records/record.h"
 #include "scan/scan.h"
 #include "sys/buf.h"
+#include "text/source_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,16 +26,14 @@ enum dtype { BY_VOCABULARY, U16, U32 };
 enum special { SPECIAL_TOKEN, SPECIAL_TEXT, SPECIAL_ERROR };
 
 struct options {
-    const char *model, *pattern, *eot_token, *field, *path;
+    const char *model, *pattern, *eot_token, *path;
     const char **special_token; /* owned array */
     size_t n_special_token;
     enum id_format format;
     enum dtype dtype;
     enum tokenize_eot eot;
     enum special special;
-    bool has_invalid, jsonl;
-    unsigned skip_bad_lines; /* 0 or 1 */
-    enum invalid_policy invalid;
+    struct source_options source;
     char **files;
     int n_files;
 };
@@ -116,9 +115,9 @@ static int encode_records(struct encoding *p, struct input *in, const struct buf
     const struct options *o = &p->opt;
     if (record_reader_over(&reader, in, first, e))
         return -1;
-    bool failed = o->jsonl || o->has_invalid || o->skip_bad_lines;
+    bool failed = source_options_given(&o->source);
     if (failed)
-        err_set(e, EX_USAGE, "%s: these are chunks: --invalid, --jsonl and --on-error are for bpe-chunk",
+        err_set(e, EX_USAGE, "%s: these are chunks: --invalid, --null, --jsonl, --wet and --on-error are for bpe-chunk",
                 record_reader_name(&reader));
     if (!failed && p->is_text)
         failed = err_set(e, EX_USAGE, "%s: text and chunks are not encoded together", record_reader_name(&reader));
@@ -132,17 +131,13 @@ static int encode_records(struct encoding *p, struct input *in, const struct buf
 
 static int encode_plain(struct encoding *p, struct input *in, const struct buf *first, uint64_t source, struct err *e)
 {
-    const struct options *o = &p->opt;
-    const struct reading how = {.invalid = o->invalid,
-                                .form = o->jsonl ? FORM_JSONL : FORM_TEXT,
-                                .field = str_of(o->field ? o->field : ""),
-                                .skip_bad_lines = o->skip_bad_lines};
+    struct reading how;
     struct rules rules = {0};
     struct buf encoded_rules = {0}, reading = {0};
     if (p->is_records)
         return err_set(e, EX_USAGE, "%s: text and chunks are not encoded together", input_name(in));
     p->is_text = true;
-    if (set_format(p, IDS_RAW, e))
+    if (set_format(p, IDS_RAW, e) || source_options_reading(&p->opt.source, &how, e))
         return -1;
     if (!p->text_run) {
         if (encode_rules_for_text(&p->encoder.rules, &rules, e) == 0 && rules_put(&encoded_rules, &rules, e) == 0 &&
@@ -203,7 +198,9 @@ static void refuse_chunks(struct encoding *p)
 static int run(void *ctx, struct err *e)
 {
     struct encoding *p = ctx;
-    const struct options *o = &p->opt;
+    struct options *o = &p->opt;
+    if (source_options_files(&o->source, o->files != program_no_files, &o->files, &o->n_files, e))
+        return -1;
     if (read_model(p, e)) {
         refuse_chunks(p);
         return -1;
@@ -218,7 +215,7 @@ static int run(void *ctx, struct err *e)
     p->encoder.seen = p->progress.active ? show_progress : NULL;
     for (int i = 0; i < o->n_files; i++) {
         if (encode_file(p, o->files[i], (uint64_t)i, e))
-            return -1;
+            return e->code == EX_NOINPUT ? file_list_place(&o->source.list, i, e) : -1;
     }
     progress_end(&p->progress);
     if (p->encoder.reader.passed.code &&
@@ -246,33 +243,25 @@ static void encoding_free(void *ctx)
     chunk_encoder_free(&p->encoder);
     model_free(&p->model);
     free(p->opt.special_token);
+    file_list_free(&p->opt.source.list);
 }
 
 static int check(void *ctx, struct err *e)
 {
     const struct options *o = &((const struct encoding *)ctx)->opt;
+    struct reading how;
     if (!o->model)
         return err_set(e, EX_USAGE, "by which model? give -m MODEL; see --help");
-    if (o->skip_bad_lines && !o->jsonl)
-        return err_set(e, EX_USAGE, "--on-error=skip is for --jsonl");
-    if (o->jsonl && o->invalid == INVALID_BYTES)
-        return err_set(e, EX_USAGE, "--invalid=bytes is not for --jsonl: a string in JSON is text");
-    return 0;
+    return source_options_reading(&o->source, &how, e);
 }
 
 /* ---- The command line ---- */
 
 static struct encoding self = {.encoder.out = {.fd = 1, .name = "standard output"}, .outfile.fd = -1};
 
-static int check_field(const char *word, struct err *e)
-{
-    return word && !*word ? err_set(e, EX_USAGE, "--jsonl=: the field has no name") : 0;
-}
-
 static const char *const formats[] = {"raw", "records", "text", NULL}, *const dtypes[] = {"u16", "u32", NULL},
                          *const eots[] = {"none", "before", "after", NULL},
-                         *const specials[] = {"token", "text", "error", NULL},
-                         *const on_error[] = {"fail", "skip", NULL};
+                         *const specials[] = {"token", "text", "error", NULL};
 
 static const struct option_row options[] = {
     {'m', "model", "MODEL", "tokenizer.json, a directory with vocab.json and merges.txt, or .tiktoken",
@@ -296,12 +285,9 @@ static const struct option_row options[] = {
     {0, "invalid", "WHAT",
      "invalid UTF-8 is an error (default), or replace it by U+FFFD, or skip it,\n"
      "or bytes: each such byte becomes its token",
-     .kind = OPTION_CHOICE, .to.choice = &self.opt.invalid, .words = invalid_policy_names,
-     .given = &self.opt.has_invalid},
-    {0, "jsonl", "FIELD", "JSON Lines; the text is the string at FIELD (default text; a.b nests)", .kind = OPTION_TEXT,
-     .to.text = &self.opt.field, .if_none = "text", .given = &self.opt.jsonl, .check = check_field},
-    {0, "on-error", "WHAT", "fail on (default), or skip, a line that is no JSON or lacks the string",
-     .kind = OPTION_CHOICE, .to.choice = &self.opt.skip_bad_lines, .words = on_error},
+     .kind = OPTION_CHOICE, .to.choice = &self.opt.source.invalid, .words = invalid_policy_names,
+     .given = &self.opt.source.has_invalid},
+    SOURCE_OPTIONS(self.opt.source),
     {'p', "pattern", "NAME", "the pattern, for a .tiktoken file that has no PATH.json beside it", .kind = OPTION_TEXT,
      .to.text = &self.opt.pattern},
     {'s', "special-token", "TOKEN[=ID]", "a special token of such a model; repeat for several", .kind = OPTION_TEXTS,
@@ -316,8 +302,9 @@ static const struct program program = {
     .synopsis = "-m MODEL [-f raw|records|text] [-d u16|u32]\n"
                 "[--eot=none|before|after] [--eot-token=TOKEN]\n"
                 "[--special=token|text|error] [--invalid=error|replace|skip|bytes]\n"
-                "[--jsonl[=FIELD]] [--on-error=fail|skip] [-p NAME] [-s TOKEN[=ID]]...\n"
-                "[-o PATH] [FILE...]",
+                "[-0] [--jsonl[=FIELD]] [--wet] [--on-error=fail|skip]\n"
+                "[--files-from LIST | --files0-from LIST]\n"
+                "[-p NAME] [-s TOKEN[=ID]]... [-o PATH] [FILE...]",
     .about = "Encodes text by a model's tokens. FILEs (standard input if none, or -) are plain text, or\n"
              "zstd or gzip of it; or chunks, from bpe-chunk -m MODEL.",
     .options = options,

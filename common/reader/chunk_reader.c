@@ -3,6 +3,7 @@
 #define HASH_NONFATAL_OOM 1
 #include "reader/chunk_reader.h"
 
+#include "reader/nul_reader.h"
 #include "reader/range_source.h"
 #include "reader/windows.h"
 #include "records/failure.h"
@@ -106,6 +107,8 @@ struct open_piece {
     const char *name;  /* of the source, for messages */
     bool inside;       /* the piece ends inside a document, before a letter */
     enum overlap came; /* how much of it has been read before, in this process */
+    struct nul_reader nul;
+    size_t where; /* after an error: its offset in the text that was passed on last */
 };
 
 /* Begins a piece: 1; 0 if all of it has been read before in this process, so that it is skipped. A piece of which a
@@ -118,6 +121,7 @@ static int begin_piece(struct open_piece *o, struct err *e)
     if (o->came == OVERLAP_PART && flush(r, o->run, e))
         return -1;
     set_place(r, o->run->id, x->source, x->begin);
+    o->nul = (struct nul_reader){0};
     if (o->came == OVERLAP_ALL)
         return 0;
     return r->ops->begin && r->ops->begin(r->ctx, o->run, x, e) ? -1 : 1;
@@ -143,8 +147,8 @@ static int end_piece(struct open_piece *o, struct err *e)
 static ptrdiff_t take_document(void *ctx, const unsigned char *p, size_t n, enum text_end end, struct err *e)
 {
     struct open_piece *o = ctx;
-    size_t where;
-    return o->r->ops->text(o->r->ctx, o->run, p, n, end, &where, e);
+    o->where = 0;
+    return o->r->ops->text(o->r->ctx, o->run, p, n, end, &o->where, e);
 }
 
 /* Passes on a window of a piece; a window_fn. */
@@ -154,14 +158,22 @@ static ptrdiff_t take_window(void *ctx, const unsigned char *p, size_t n, uint64
     struct chunk_reader *r = o->r;
     struct chunk_run *run = o->run;
     struct err why;
-    size_t where = 0;
-    if (run->reading.form == FORM_JSONL)
+    ptrdiff_t used = -1;
+    o->where = 0;
+    switch (run->reading.form) {
+    case FORM_JSONL: /* it sets the place itself: a line */
         return line_reader_window(&run->lines, p, n, offset, last, take_document, o, &run->skipped, &r->offset, e);
-    enum text_end end = !last ? TEXT_MORE : o->inside ? TEXT_LETTER : TEXT_DOC;
-    ptrdiff_t used = r->ops->text(r->ctx, run, p, n, end, &where, &why);
+    case FORM_NUL:
+        used = nul_reader_window(&o->nul, p, n, offset, last, take_document, o, &offset, &why);
+        break;
+    case FORM_WET:
+    case FORM_TEXT:
+        used = take_document(o, p, n, !last ? TEXT_MORE : o->inside ? TEXT_LETTER : TEXT_DOC, &why);
+        break;
+    }
     if (used >= 0)
         return used;
-    r->offset = offset + where;
+    r->offset = offset + o->where;
     *e = why;
     return err_place(e, o->name, why.code == EX_DATAERR ? r->offset : ERR_NO_OFFSET);
 }

@@ -1,0 +1,88 @@
+/* file_list.c - see file_list.h. */
+#include "io/file_list.h"
+
+#include "io/fd.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int read_all(struct buf *b, const char *path, struct err *e)
+{
+    enum { STEP = 64 << 10 };
+    ssize_t got = 1;
+    int fd = fd_open_input(path, e);
+    if (fd < 0)
+        return -1;
+    while (got > 0) {
+        got = buf_reserve(b, STEP, e) ? -1 : fd_read(fd, b->p + b->len, STEP, fd_name(path), e);
+        b->len += got > 0 ? (size_t)got : 0;
+    }
+    close(fd);
+    return got < 0 ? -1 : 0;
+}
+
+static size_t count(const struct buf *b, int end)
+{
+    size_t n = 0;
+    for (const unsigned char *p = b->p, *stop = p + b->len; (p = memchr(p, end, (size_t)(stop - p))) != NULL; p++)
+        n++;
+    return n;
+}
+
+/* Sets the array of names. Each ends with NUL afterwards. */
+static int split(struct file_list *l, int end, struct err *e)
+{
+    size_t n = count(&l->text, end), at = 0;
+    if (n == 0)
+        return err_at(e, EX_NOINPUT, l->name, ERR_NO_OFFSET, "an empty list of files: there is no input");
+    if (n > INT_MAX)
+        return err_at(e, EX_DATAERR, l->name, ERR_NO_OFFSET, "a list of more than %d files", INT_MAX);
+    l->at = calloc(n, sizeof *l->at);
+    if (!l->at)
+        return err_mem(e, "the list of files", n * sizeof *l->at);
+    for (; (size_t)l->n < n; l->n++) {
+        unsigned char *name = l->text.p + at, *stop = memchr(name, end, l->text.len - at);
+        *stop = 0;
+        l->at[l->n] = (char *)name;
+        at = (size_t)(stop - l->text.p) + 1;
+        if (strlen(l->at[l->n]) != (size_t)(stop - name) || stop == name) {
+            err_at(e, EX_DATAERR, l->name, ERR_NO_OFFSET, "%s",
+                   stop == name ? "an empty name" : "a NUL byte in a name; if all end with one, see --files0-from");
+            return file_list_place(l, l->n, e);
+        }
+        if (strcmp(l->at[l->n], "-") == 0 && strcmp(l->name, fd_name("-")) == 0) {
+            err_set(e, EX_DATAERR, "-: standard input is the list, and cannot be a file of it");
+            return file_list_place(l, l->n, e);
+        }
+    }
+    return 0;
+}
+
+int file_list_read(struct file_list *l, const char *path, bool null, struct err *e)
+{
+    int end = null ? 0 : '\n';
+    struct buf *b = &l->text;
+    l->name = fd_name(path);
+    l->null = null;
+    if (read_all(b, path, e) || (b->len && b->p[b->len - 1] != end && buf_put_byte(b, (unsigned char)end, e)))
+        return -1;
+    return split(l, end, e);
+}
+
+void file_list_free(struct file_list *l)
+{
+    buf_free(&l->text);
+    free(l->at);
+    *l = (struct file_list){0};
+}
+
+int file_list_place(const struct file_list *l, int i, struct err *e)
+{
+    size_t len = strlen(e->msg);
+    if (l->at && len < sizeof e->msg)
+        snprintf(e->msg + len, sizeof e->msg - len, " (%s %d of %.200s)", l->null ? "name" : "line", i + 1, l->name);
+    return -1;
+}
