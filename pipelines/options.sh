@@ -109,17 +109,27 @@ parse_options() {
     case $jobs in '' | *[!0-9]* | 0*) die 64 "-j $jobs: not a number of jobs" ;; esac
 }
 
-# Whether the text of a file goes through the pipe: not a regular file, another file in another process, or compressed.
-by_value() {
-    local magic=
-    case $1 in - | /dev/stdin | /dev/fd/* | /proc/*) return 0 ;; esac
-    [ -e "$1" ] || return 1
-    [ -f "$1" ] || return 0
-    { LC_ALL=C IFS= read -r -d '' -n 4 magic <"$1"; } 2>/dev/null
-    case $magic in
-    $'\x1f\x8b'* | $'\x28\xb5\x2f\xfd') return 0 ;;
-    *) return 1 ;;
-    esac
+# deal [COMMAND...]: starts bpe-chunk with the caller's options in `chunk` and `files`, and deal.pl with its records,
+# which see. Sets mode to `value` or `reference`, and dealt to the descriptor from which parts are read. Needs $dir.
+deal() {
+    mkfifo "$dir"/{counts,taken} || exit 73
+    exec {dealt}< <(
+        {
+            bpe-chunk "${chunk[@]}" -- "${files[@]}" <&0 3>&- &
+            echo $! >>"$dir/pids"
+            wait $!
+            echo $? >"$dir/chunked"
+        } <&0 | exec "$(dirname "$0")/deal.pl" "$dir" "$jobs" "$@" 3>&-
+    )
+    dealer=$!
+    read -r mode <&"$dealt" || exit 74 # deal.pl has said why
+}
+
+# The exit status of bpe-chunk, after its records have been read to their end.
+chunked() {
+    local code
+    read -r code <"$dir/chunked" || code=70
+    return "$code"
 }
 
 # split_chunks CHUNKS PREFIX MOST: cuts records of text by reference into files PREFIX00000, ... for separate processes:
