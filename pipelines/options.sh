@@ -119,10 +119,13 @@ deal() {
             echo $! >>"$dir/pids"
             wait $!
             echo $? >"$dir/chunked"
-        } <&0 | exec "$(dirname "$0")/deal.pl" "$dir" "$jobs" "$@" 3>&-
+        } <&0 | {
+            echo "$BASHPID" >"$dir/dealer"
+            exec "$(dirname "$0")/deal.pl" "$dir" "$jobs" "$@" 3>&-
+        }
     )
-    dealer=$!
     read -r mode <&"$dealt" || exit 74 # deal.pl has said why
+    read -r dealer <"$dir/dealer"
 }
 
 # The exit status of bpe-chunk, after its records have been read to their end.
