@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2034,SC2154
 # keep.sh - train --keep=DIR: the same pipeline in steps, whose results stay in DIR. The same command continues where
 # the last one ended, for whatever reason it ended.
 #
@@ -188,6 +188,9 @@ by_keep() {
     local lock words inputs option
     for option in --only --missing --partial; do
         ! has_option "$option" "${chunk[@]}" "${sum[@]}" || die 64 "--keep makes the counts complete by itself: leave out $option"
+    done
+    for option in --files-from --files0-from; do
+        ! has_option "$option" "${chunk[@]}" || die 64 "--keep needs the names of the files: leave out $option"
     done
     check_files
     need_programs flock split stat perl

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # what the caller has and reads
 # options.sh - what pipelines/train and encode share: how they read the command line.
 #
 # The options are read from -h of the script and of the programs that it combines. There an option is a line
@@ -29,7 +29,7 @@ need_programs() {
 learn_from() {
     local line has
     while IFS= read -r line; do
-        [[ $line =~ ^\ \ (-(.),|\ \ \ )\ (--[a-z-]+)(\[?=)? ]] || continue
+        [[ $line =~ ^\ \ (-(.),|\ \ \ )\ (--[a-z0-9-]+)(\[?=)? ]] || continue
         [ "${BASH_REMATCH[3]}" != --version ] || continue # of one program; the version of all is bpe's
         case ${BASH_REMATCH[4]} in
         =) has=one ;;
@@ -47,7 +47,7 @@ list_options() {
     local program
     for program; do
         printf '  %s:' "$program"
-        "$program" -h | sed -nE '/^  (-.,|   ) --(help|version)/d; s/^  (-.)?,? +(--[a-z-]+\[?=?).*/ \1 \2/p' | sed 's/\[=$/[=]/' |
+        "$program" -h | sed -nE '/^  (-.,|   ) --(help|version)/d; s/^  (-.)?,? +(--[a-z0-9-]+\[?=?).*/ \1 \2/p' | sed 's/\[=$/[=]/' |
             tr -s ' \n' ' ' | fold -s -w 80 | sed '2,$s/^/             /'
         echo
     done
