@@ -145,3 +145,46 @@ split_chunks() {
     ((rounds <= $3)) || rounds=$3
     split -e -d -a 5 -n "l/$((rounds * jobs))" "$1" "$2" || exit 74
 }
+
+# ---- Progress: bytes read by the processes, on a terminal, after two seconds ----
+
+# watch TOTAL: shows the bytes that the processes named in $dir/pids have read, twice a second. TOTAL 0: not known.
+watch() {
+    local total=$1 start=$SECONDS pid name n bytes was=() rate shown=''
+    trap '[ -z "$shown" ] || printf "\r\033[K" >&2; exit 0' TERM
+    while sleep 0.5 & wait $!; do
+        bytes=0
+        while read -r pid; do
+            while read -r name n; do
+                [ "$name" != rchar: ] || was[pid]=$n
+            done 2>/dev/null <"/proc/$pid/io"
+            bytes=$((bytes + ${was[pid]:-0}))
+        done <"$dir/pids"
+        ((SECONDS - start < 2)) && continue
+        rate=$((bytes / (SECONDS - start) + 1)) shown=1
+        if ((total)); then
+            ((bytes < total)) || bytes=$total
+            printf '\r\033[Kbpe %s: %d of %d MB read, %d MB/s, %d s left' "${0##*/}" $((bytes / 1000000)) $((total / 1000000)) \
+                $((rate / 1000000)) $(((total - bytes) / rate)) >&2
+        else
+            printf '\r\033[Kbpe %s: %d MB read, %d MB/s' "${0##*/}" $((bytes / 1000000)) $((rate / 1000000)) >&2
+        fi
+    done
+}
+
+# total_size: bytes of all files, as far as they say.
+total_size() {
+    stat -L -c %s -- "${files[@]}" /dev/null 2>/dev/null | awk '{ n += $1 } END { printf "%d", n }'
+}
+
+watcher=
+start_watch() { # TOTAL
+    [ -t 2 ] && [ -r /proc/self/io ] || return 0
+    watch "$1" 3>&- &
+    watcher=$!
+}
+
+end_watch() {
+    [ -z "$watcher" ] || { kill "$watcher" && wait "$watcher"; } 2>/dev/null
+    watcher=
+}

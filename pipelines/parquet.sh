@@ -43,6 +43,6 @@ parquet_failed() {
 # How many parts for each job: one, as a process takes a tenth of a second to start, but not more than 256 MB of files.
 parquet_rounds() {
     local bytes
-    bytes=$(stat -L -c %s -- "${files[@]}" 2>/dev/null | awk '{ n += $1 } END { printf "%d", n }')
+    bytes=$(total_size)
     echo $((bytes / jobs / (256 << 20) + 1))
 }
