@@ -26,6 +26,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NAME "bpe-chunk"
 
@@ -110,6 +111,7 @@ static int make_rules(struct chunker *c, struct err *e)
                  ? -1
                  : 0;
     rules_free(&r);
+    c->watch.form = reading.form;
     return rc;
 }
 
@@ -155,9 +157,21 @@ static int set_wanted(struct chunker *c, struct err *e)
                      set_cutter(c, &rules, reading.form, e)
                  ? err_place(e, fd_name(o->only), 0)
                  : 0;
+        c->watch.form = reading.form;
         rules_free(&rules);
     }
     return rc ? -1 : wanted_match(&c->writer, o->files, (size_t)o->n_files, o->inline_text, o->only, e);
+}
+
+/* Remarks on the text that was read. */
+static void note_found(const struct token_watch *w)
+{
+    char text[JSON_HINT_TEXT];
+    if (w->json.found)
+        program_note(NAME, "%s", json_hint_text(&w->json, isatty(2), text));
+    if (w->found)
+        program_note(NAME, "the text has " DEFAULT_SPECIAL ", which is no special token where -s names others: it is "
+                           "counted as text; add -s '" DEFAULT_SPECIAL "' if documents end with it");
 }
 
 static int run(void *ctx, struct err *e)
@@ -171,9 +185,8 @@ static int run(void *ctx, struct err *e)
         (only ? set_wanted(c, e) : set_sources(c, e)) ||
         chunks_write(&c->writer, &c->cutter, o->block, only, &c->watch, e))
         return -1;
-    if (c->watch.found)
-        program_note(NAME, "the text has " DEFAULT_SPECIAL ", which is no special token where -s names others: it is "
-                           "counted as text; add -s '" DEFAULT_SPECIAL "' if documents end with it");
+    if (!only)
+        note_found(&c->watch);
     return fd_close_stdout(e);
 }
 

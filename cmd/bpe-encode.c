@@ -13,7 +13,9 @@
 #include "records/record.h"
 #include "scan/scan.h"
 #include "sys/buf.h"
+#include "text/json_hint.h"
 #include "text/source_options.h"
+#include "text/text_start.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +46,7 @@ struct encoding {
     struct chunk_encoder encoder;
     struct chunk_run *text_run; /* for inputs that are text */
     struct outfile outfile;
+    struct json_hint json;
     bool is_text, is_records; /* the type of the inputs seen so far */
     struct progress progress;
     uint64_t n_bytes;
@@ -129,9 +132,11 @@ static int encode_records(struct encoding *p, struct input *in, const struct buf
     return rc;
 }
 
-static int encode_plain(struct encoding *p, struct input *in, const struct buf *first, uint64_t source, struct err *e)
+static int encode_plain(struct encoding *p, struct input *in, struct buf *first, uint64_t source, struct err *e)
 {
     struct reading how;
+    char hint[JSON_HINT_TEXT];
+    bool hinted = p->json.found;
     struct rules rules = {0};
     struct buf encoded_rules = {0}, reading = {0};
     if (p->is_records)
@@ -150,6 +155,10 @@ static int encode_plain(struct encoding *p, struct input *in, const struct buf *
         if (!p->text_run)
             return -1;
     }
+    if (text_start_look(in, first, how.form, NAME, &p->json, e))
+        return -1;
+    if (p->json.found && !hinted)
+        program_note(NAME, "%s", json_hint_text(&p->json, isatty(2), hint));
     return chunk_reader_text(&p->encoder.reader, p->text_run, in, first, source, e);
 }
 

@@ -27,8 +27,8 @@ static uint64_t hole_end(int fd, uint64_t at, uint64_t end)
 }
 
 /* The first place to cut at or after *at and before `end`; 0 if none is found. At most about REACH bytes are read for
- * it; *at is moved to where the search ended. Holes are skipped, because there is no cut next to NUL bytes. (If there
- * were, or if the file system were wrong about a hole, only that cut would be missed.) */
+ * it; *at is moved to where the search ended. Holes are skipped, because in text there is no cut next to NUL bytes; and
+ * where there is (FORM_NUL), or if the file system were wrong about a hole, only a later cut would be taken. */
 static int find_cut(struct file_cutter *c, int fd, const char *name, uint64_t *at, uint64_t end, uint64_t *cut,
                     struct err *e)
 {
@@ -67,7 +67,8 @@ int file_cutter_cut(struct file_cutter *c, size_t source, int fd, uint64_t begin
 {
     const char *name = c->ranges->writer->sources.at[source].name;
     uint64_t at = begin, cut;
-    while (at < end && end - begin > c->piece && end - at > c->piece) {
+    bool never = c->cutter->n_ends == 0; /* one piece, then */
+    while (!never && at < end && end - begin > c->piece && end - at > c->piece) {
         uint64_t searched = at += c->piece;
         if (find_cut(c, fd, name, &searched, end, &cut, e))
             return -1;

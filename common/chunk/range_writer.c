@@ -10,6 +10,9 @@
  * not fit into one block, so that each job gets one record. */
 enum { FILL = (512 << 10) + 64 };
 
+/* Bytes of names, pieces and rules after which a record ends however little text it has: so it fits into a block. */
+enum { FULL = 900 << 10 };
+
 void range_writer_init(struct range_writer *r, struct chunk_writer *writer, uint64_t promised_bytes, uint64_t work)
 {
     *r = (struct range_writer){.writer = writer, .promised_bytes = promised_bytes, .work = work};
@@ -67,6 +70,13 @@ static int end_record(struct range_writer *r, bool last, struct err *e)
     return record_put(&w->out, RECORD_RANGE, r->payload.p, r->payload.len, e) || chunk_writer_flush(w, e) ? -1 : 0;
 }
 
+/* Whether the record that is being filled has its work, or hardly any room left. */
+static bool is_full(const struct range_writer *r)
+{
+    size_t rules = r->writer->rules.len, least = FULL / 2; /* of names and pieces, with however large rules */
+    return r->n_bytes >= r->work || r->files.len + r->pieces.len >= (rules < least ? FULL - rules : least);
+}
+
 int range_writer_put(struct range_writer *r, size_t source, uint64_t offset, uint64_t len, struct err *e)
 {
     if (r->n_pieces && r->source != source && end_file(r, e))
@@ -76,7 +86,7 @@ int range_writer_put(struct range_writer *r, size_t source, uint64_t offset, uin
         return -1;
     r->n_pieces++;
     r->n_bytes += len;
-    return r->n_bytes >= r->work ? end_record(r, false, e) : 0;
+    return is_full(r) ? end_record(r, false, e) : 0;
 }
 
 int range_writer_end(struct range_writer *r, struct err *e)

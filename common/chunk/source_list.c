@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LOOK = 64 << 10 }; /* bytes of a file that the watch sees */
+enum { LOOK = JSON_HINT_LOOK }; /* bytes of a file that the watch sees */
 
 /* Whether the name means another file in each process, like /dev/stdin and /dev/fd/3. */
 static bool is_private(const char *path)
@@ -24,16 +24,18 @@ static bool is_private(const char *path)
 static int look_inside(struct source *s, int fd, struct token_watch *watch, struct err *e)
 {
     unsigned char start[LOOK];
-    bool watched = watch->token.len && !watch->found;
-    ssize_t got = fd_pread(fd, start, watched ? LOOK : TEXT_KIND_LOOK, 0, s->name, e);
+    ssize_t got = fd_pread(fd, start, TEXT_KIND_LOOK, 0, s->name, e);
     if (got < 0)
         return -1;
-    size_t n = (size_t)got;
-    s->compressed = decoder_knows(start, n);
+    s->compressed = decoder_knows(start, (size_t)got);
     if (s->compressed)
         return 0;
-    token_watch_look(watch, start, n);
-    return text_kind_check(start, n < TEXT_KIND_LOOK ? n : TEXT_KIND_LOOK, s->name, e);
+    if (got == TEXT_KIND_LOOK && token_watch_wants(watch, start, (size_t)got)) {
+        got = fd_pread(fd, start, LOOK, 0, s->name, e);
+        if (got < 0)
+            return -1;
+    }
+    return token_watch_start(watch, start, (size_t)got, s->name, e);
 }
 
 static int look_at(struct source *s, bool by_value, struct token_watch *watch, struct err *e)
@@ -44,7 +46,11 @@ static int look_at(struct source *s, bool by_value, struct token_watch *watch, s
         return 0;
     if (stat(s->path, &st) < 0)
         return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", s->path);
-    if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+    if (S_ISDIR(st.st_mode))
+        return err_set(e, EX_NOINPUT,
+                       "%s: is a directory; name the files in it, as find %s -type f | bpe-chunk --files-from=- does",
+                       s->path, s->path);
+    if (!S_ISREG(st.st_mode))
         return 0; /* a pipe can be opened only once */
     int fd = fd_open_input(s->path, e);
     if (fd < 0)

@@ -75,7 +75,7 @@ static int next_piece(struct text_splitter *t, const struct source *s, struct in
         if (fill_window(&t->window, in, high + beyond, ended, e))
             return -1;
         *n = find_end(t, s, offset, block, low, high, *ended);
-        if (*n || *ended)
+        if (*n || (*ended && high >= t->window.len))
             return 0;
         if (high >= RECORD_MAX / 2)
             return err_at(e, EX_DATAERR, input_name(in), offset,
@@ -93,6 +93,8 @@ int text_splitter_split(struct text_splitter *t, size_t source, struct input *in
     struct place at = {.line = 1};
     bool ended = false, last = false, more;
     b->len = 0;
+    if (fill_window(b, in, JSON_HINT_LOOK, &ended, e) || token_watch_start(t->watch, b->p, b->len, s->name, e))
+        return -1;
     while (!last) {
         size_t n;
         if (next_piece(t, s, in, at.offset, block, &ended, &n, e))

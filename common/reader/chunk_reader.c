@@ -5,6 +5,7 @@
 
 #include "reader/nul_reader.h"
 #include "reader/range_source.h"
+#include "reader/wet_reader.h"
 #include "reader/windows.h"
 #include "records/failure.h"
 #include "sys/hash.h"
@@ -108,7 +109,8 @@ struct open_piece {
     bool inside;       /* the piece ends inside a document, before a letter */
     enum overlap came; /* how much of it has been read before, in this process */
     struct nul_reader nul;
-    size_t where; /* after an error: its offset in the text that was passed on last */
+    struct wet_reader wet;
+    size_t where; /* after an error of the program: its offset in the text that was passed on; else 0 */
 };
 
 /* Begins a piece: 1; 0 if all of it has been read before in this process, so that it is skipped. A piece of which a
@@ -122,6 +124,7 @@ static int begin_piece(struct open_piece *o, struct err *e)
         return -1;
     set_place(r, o->run->id, x->source, x->begin);
     o->nul = (struct nul_reader){0};
+    o->wet = (struct wet_reader){0};
     if (o->came == OVERLAP_ALL)
         return 0;
     return r->ops->begin && r->ops->begin(r->ctx, o->run, x, e) ? -1 : 1;
@@ -148,7 +151,10 @@ static ptrdiff_t take_document(void *ctx, const unsigned char *p, size_t n, enum
 {
     struct open_piece *o = ctx;
     o->where = 0;
-    return o->r->ops->text(o->r->ctx, o->run, p, n, end, &o->where, e);
+    ptrdiff_t used = o->r->ops->text(o->r->ctx, o->run, p, n, end, &o->where, e);
+    if (used >= 0)
+        o->where = 0;
+    return used;
 }
 
 /* Passes on a window of a piece; a window_fn. */
@@ -167,6 +173,8 @@ static ptrdiff_t take_window(void *ctx, const unsigned char *p, size_t n, uint64
         used = nul_reader_window(&o->nul, p, n, offset, last, take_document, o, &offset, &why);
         break;
     case FORM_WET:
+        used = wet_reader_window(&o->wet, p, n, offset, last, take_document, o, &offset, &why);
+        break;
     case FORM_TEXT:
         used = take_document(o, p, n, !last ? TEXT_MORE : o->inside ? TEXT_LETTER : TEXT_DOC, &why);
         break;

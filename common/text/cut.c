@@ -1,6 +1,7 @@
 /* cut.c - see cut.h. */
 #include "text/cut.h"
 
+#include "text/wet.h"
 #include "unicode/uclass.h"
 
 #include <string.h>
@@ -9,16 +10,18 @@ enum { NEAR = 4096 }; /* bytes searched at a time for the last occurrence of eac
 
 void cutter_init(struct cutter *c, enum form form, bool inside, const struct special_set *special)
 {
-    *c = (struct cutter){.after = form == FORM_JSONL ? '\n'
+    bool text = form == FORM_TEXT;
+    *c = (struct cutter){.form = form,
+                         .after = form == FORM_JSONL ? '\n'
                                   : form == FORM_NUL ? 0
                                                      : -1,
-                         .inside = inside,
+                         .inside = text && inside,
                          .special = special};
     if (c->after >= 0)
         c->end[c->n_ends++] = (unsigned char)c->after;
-    else if (inside)
+    else if (c->inside)
         c->end[c->n_ends++] = '\n';
-    for (size_t i = 0; i < special->n && c->after < 0; i++) {
+    for (size_t i = 0; i < special->n && text; i++) {
         unsigned char last = special->token[i].p[special->token[i].len - 1];
         if (!memchr(c->end, last, c->n_ends))
             c->end[c->n_ends++] = last;
@@ -27,7 +30,7 @@ void cutter_init(struct cutter *c, enum form form, bool inside, const struct spe
 
 bool cut_is_local(const struct cutter *c)
 {
-    return c->after >= 0 || c->special->local;
+    return c->form != FORM_TEXT || c->special->local;
 }
 
 /* Whether p + at is between 0x0A and a letter, and no special token begins there. */
@@ -99,6 +102,8 @@ size_t cut_last(const struct cutter *c, const unsigned char *p, size_t n, size_t
 {
     if (hi >= n)
         hi = n ? n - 1 : 0;
+    if (c->form == FORM_WET)
+        return hi > lo ? wet_last_border(p, n, lo, hi) : 0;
     if (!cut_is_local(c))
         return last_by_scanning(c, p, n, lo, hi, final);
     while (hi > lo) {

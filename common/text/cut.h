@@ -1,6 +1,7 @@
 /* cut.h - where a source may be cut into pieces so that counting them separately gives the same result.
  *
- *   - right after a special token, and (JSON Lines) after a newline: a document ends there;
+ *   - right after a special token; after a newline (JSON Lines) or a NUL byte (FORM_NUL): a document ends there;
+ *   - between WARC records (FORM_WET): found only from the start of a piece, so a file by reference is one piece;
  *   - inside a document, if the pattern allows it (scan.h): between 0x0A and a letter, where no special token begins.
  *     The left piece is then scanned as followed by a letter (TEXT_LETTER). scan_*.c prove it for each pattern.
  */
@@ -14,11 +15,12 @@
 #include <stddef.h>
 
 struct cutter {
+    enum form form;
     int after;                         /* the byte that ends a document, and after which alone cuts are; -1: text */
     bool inside;                       /* between 0x0A and a letter */
     const struct special_set *special; /* borrowed */
     unsigned char end[256];            /* the bytes that may stand before a cut, each once */
-    size_t n_ends;
+    size_t n_ends;                     /* 0: no cut can be recognized near it */
 };
 
 /* form: where the documents are in the source. inside: the pattern allows cuts inside a document (text only). */
@@ -32,8 +34,9 @@ bool cut_is_local(const struct cutter *c);
  * known so far (hi <= n); final: the source ends at p[n). The end of the source is not a cut. */
 size_t cut_last(const struct cutter *c, const unsigned char *p, size_t n, size_t lo, size_t hi, bool final);
 
-/* The first place to cut in p[from .. n), from > 0, 0 if there is none. Local cutters only. p[0 .. from) should have
- * special->max_len + 1 bytes, or begin at the source's start: tokens that begin before p are not seen.
+/* The first place to cut in p[from .. n), from > 0, 0 if there is none (in FORM_WET: always). Local cutters only.
+ * p[0 .. from) should have special->max_len + 1 bytes, or begin at the source's start: tokens that begin before p are
+ * not seen.
  * Text after p[n) cannot change whether places up to n - (special->max_len + 4) are cuts. */
 size_t cut_first(const struct cutter *c, const unsigned char *p, size_t n, size_t from, bool final);
 

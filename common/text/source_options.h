@@ -52,8 +52,8 @@ int source_options_reading(const struct source_options *o, struct reading *r, st
 /* Whether one was given that says how sources are read: not only which. */
 bool source_options_given(const struct source_options *o);
 
-/* If there is a list of files, reads it and sets *files and *n_files to it (borrowed from o). named: FILEs were given on
- * the command line, too, which is wrong use. -1: see file_list_read. */
+/* If there is a list of files, reads it and sets *files and *n_files to it (borrowed from o). named: FILEs were given
+ * on the command line, too, which is wrong use. -1: see file_list_read. */
 int source_options_files(struct source_options *o, bool named, char ***files, int *n_files, struct err *e);
 
 #endif

@@ -80,7 +80,7 @@ for page in "$TOP"/man/bpe-*.1; do
         skip "$program.1: SYNOPSIS is the first lines of -h" "mandoc is not installed"
     fi
     # Options of -h: lines like "  -o, --output=PATH" and "      --check".
-    sed -nE 's/^  (-.,|   ) (--[a-z-]+).*/\1 \2/p' usage | tr -s ', ' '\n' | grep . | sort -u >has
+    sed -nE 's/^  (-.,|   ) (--[a-z0-9-]+).*/\1 \2/p' usage | tr -s ', ' '\n' | grep . | sort -u >has
     missing=
     while IFS= read -r option; do
         grep -Eq "^\.It .*Fl ${option#-}( |\$|=)" "$page" || missing="$missing $option"

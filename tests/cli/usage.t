@@ -20,7 +20,7 @@ for p in bpe-chunk bpe-count bpe-sum bpe-merge bpe-encode bpe-decode bpe-model b
     mandoc -T utf8 -O width=200 "$page" | sed 's/.\x08//g' >page
     is "$(sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' page | sed '1d; $d' | plain)" \
         "$($p -h | sed -n '1,/^[A-Z]/p' | sed '$d; s/^usage: //' | plain)" "$p: SYNOPSIS is the usage"
-    $p -h | grep -oE '^ +(-[a-zA-Z])?,? *(--[a-z-]+)?' | grep -oE -- '--?[a-zA-Z-]+' | sort -u >options
+    $p -h | grep -oE '^ +(-[a-zA-Z0-9])?,? *(--[a-z0-9-]+)?' | grep -oE -- '--?[a-zA-Z0-9-]+' | sort -u >options
     missing=$(while read -r o; do grep -qE -- "(^|[^-a-z])$o([^-a-z]|\$)" page || echo "$o"; done <options)
     is "$missing" "" "  and each option is in the page"
 done

@@ -95,10 +95,26 @@ def lines_of_json():
     put("jsonl", "bad", b'\0[1]\n{"text"}\n{"text": NaN}\n{"text": "a\tb"}\nnull\n{"a": "text"}\n')
 
 
+def documents():
+    record = b"WARC/1.0\r\nWARC-Type: %s\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n"
+    wet = record % (b"warcinfo", 2, b"\r\n") + record % (b"conversion", 7, b"The cat") + record % (b"conversion", 0, b"")
+    put("documents", "wet", b"\x10" + wet + wet)
+    put("documents", "wet-lf", b"\x42" + wet.replace(b"\r\n", b"\n").replace(b": 2", b": 1"))
+    put("documents", "wet-folded", b"\x02WARC/1.1\r\nwarc-type:conversion\r\nX: 1\r\n\t2\r\nCONTENT-LENGTH : 3\r\n\r\nabc\r\n\r\n\r\n")
+    put("documents", "wet-wrong", b"\x08" + wet + b"The dog\r\n")
+    put("documents", "nul", b"\x11The cat\0\0sat\0")
+    put("documents", "nul-open", b"\x03The cat\0<|endoftext|>\0sat")
+    put("documents", "json", b'\x01{"id": "7", "meta": {"url": "a"}, "text": "one\\n"}\n{"text": "two"}\n')
+    put("documents", "json-cut", b'\x05\xef\xbb\xbf{"a": {"b": "c"}, "text": "the cat sat')
+    put("documents", "utf16", b"\x09" + "The cat sat.\n".encode("utf-16-le") * 3)
+    put("documents", "pdf", b"\x0b%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\n")
+
+
 def main():
     shutil.rmtree(CORPUS, ignore_errors=True)
     models()
     lines_of_json()
+    documents()
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)
         records()

@@ -55,7 +55,7 @@ ok $? "train: -- ends the options"
 # Every option that bpe-chunk, bpe-sum and bpe-merge say they have is known to train.
 unknown=
 for program in bpe-chunk bpe-sum bpe-merge; do
-    for option in $("$program" -h | sed -nE 's/^  (-.|   ),? (--[a-z-]+(\[?=)?).*/\1 \2/p' | tr '[' ' '); do
+    for option in $("$program" -h | sed -nE 's/^  (-.|   ),? (--[a-z0-9-]+(\[?=)?).*/\1 \2/p' | tr '[' ' '); do
         case $option in --help | --version | -h | =) continue ;; esac
         # shellcheck disable=SC2046
         "$P/train" "${option%=}" $([ "$option" = "${option%=}" ] || echo 1) -v 1 none.txt 2>&1 | grep -q 'unknown option' &&

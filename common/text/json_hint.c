@@ -1,0 +1,116 @@
+/* json_hint.c - see json_hint.h. */
+#include "text/json_hint.h"
+
+#include "sys/buf.h"
+#include "json/json_read.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A byte order mark, and white space. */
+static size_t skip_white(const unsigned char *p, size_t n)
+{
+    size_t at = n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    while (at < n && memchr(" \t\r\n", p[at], 4))
+        at++;
+    return at;
+}
+
+bool json_hint_wants(const struct json_hint *h, const unsigned char *p, size_t n)
+{
+    size_t at = skip_white(p, n);
+    return !h->found && at < n && p[at] == '{';
+}
+
+struct look {
+    struct json_hint hint;
+    struct json_reader reader;
+    size_t longest; /* length of the longest string */
+    size_t n_members;
+};
+
+/* Adds a field whose value is a string of n bytes. */
+static void add_field(struct look *l, const char *name, size_t n)
+{
+    char *list = l->hint.fields;
+    size_t len = strlen(list);
+    if (len + strlen(name) + 3 < sizeof l->hint.fields)
+        snprintf(list + len, sizeof l->hint.fields - len, "%s%s", len ? ", " : "", name);
+    if (n >= l->longest && strlen(name) < sizeof l->hint.longest) {
+        l->longest = n;
+        snprintf(l->hint.longest, sizeof l->hint.longest, "%s", name);
+    }
+}
+
+/* Reads an object that has begun, and the objects in it. Where the text ends in a value this is an error, but what was
+ * added before stays. */
+static int read_members(struct look *l, const char *prefix)
+{
+    struct json_reader *r = &l->reader;
+    char name[80];
+    struct str key;
+    int more;
+    while ((more = json_read_key(r, &key)) > 0) {
+        bool plain = key.len < 40 && !memchr(key.p, '.', key.len);
+        snprintf(name, sizeof name, "%s%s%.*s", prefix, *prefix ? "." : "", (int)(plain ? key.len : 0),
+                 (const char *)key.p);
+        int kind = json_read_peek(r);
+        l->n_members++;
+        if (kind == '"') {
+            struct str value;
+            size_t left = r->window.len - r->at;
+            bool whole = json_read_written(r, &value) == 0;
+            if (plain)
+                add_field(l, name, whole ? value.len : left);
+            if (!whole)
+                return -1;
+        } else if (kind == '{' && !*prefix && plain) {
+            if (json_read_object(r) || read_members(l, name))
+                return -1;
+        } else if (kind < 0 || json_read_skip(r)) {
+            return -1;
+        }
+    }
+    return more;
+}
+
+/* Whether a line, or the start of one, is an object that has members. line is readable for JSON_READ_PAD bytes more. */
+static bool is_object(struct look *l, const unsigned char *line, size_t n, bool whole)
+{
+    struct err ignored;
+    json_read_memory(&l->reader, line, n, true, &ignored);
+    bool ended = json_read_object(&l->reader) == 0 && read_members(l, "") == 0 && json_read_end(&l->reader) == 0;
+    return l->n_members && (ended || !whole);
+}
+
+int json_hint_look(struct json_hint *h, const unsigned char *p, size_t n, struct err *e)
+{
+    struct look l = {.hint = {.found = true}};
+    struct buf copy = {0};
+    if (!json_hint_wants(h, p, n))
+        return 0;
+    size_t from = skip_white(p, n);
+    const unsigned char *end = memchr(p + from, '\n', n - from);
+    size_t len = end ? (size_t)(end - p) - from : n - from;
+    if (buf_put(&copy, p + from, len, e) || buf_reserve(&copy, JSON_READ_PAD, e)) {
+        buf_free(&copy);
+        return -1;
+    }
+    memset(copy.p + len, 0, JSON_READ_PAD);
+    const unsigned char *next = end ? end + 1 : p + n;
+    bool next_too = next == p + n || *next == '{' || *next == '\n' || *next == '\r';
+    if (next_too && is_object(&l, copy.p, len, end != NULL))
+        *h = l.hint;
+    json_read_free(&l.reader);
+    buf_free(&copy);
+    return 0;
+}
+
+const char *json_hint_text(const struct json_hint *h, bool names, char to[JSON_HINT_TEXT])
+{
+    int n = snprintf(to, JSON_HINT_TEXT, "the first lines are JSON, which is taken as text; see --jsonl");
+    if (names && *h->longest)
+        snprintf(to + n, JSON_HINT_TEXT - (size_t)n, " (fields with strings: %s; the longest: --jsonl=%s)", h->fields,
+                 h->longest);
+    return to;
+}

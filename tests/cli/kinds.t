@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# What is no text is told, with what to do; JSON that is taken as text gets a remark; a byte order mark stays.
+. "$(dirname "$0")/../lib.sh"
+python3 -B "$TOP/tests/cli/kinds.py" >kinds.out
+ok $? "all kinds, and text that begins like them" || grep -A3 '^not' kinds.out | sed 's/^/# /'
+
+# The tools themselves, where they are.
+seq -f "Line number %.0f, and what follows it." 1 5000 >in.txt
+for tool in xz bzip2 lz4 lzip zip 7z tar iconv; do
+    if ! command -v $tool >/dev/null; then
+        skip "a file of $tool" "no $tool"
+        continue
+    fi
+    case $tool in
+    xz | bzip2 | lz4 | lzip) $tool -c in.txt >in.$tool ;;
+    zip) zip -q in.zip in.txt ;;
+    7z) 7z a in.7z in.txt >/dev/null ;;
+    tar) tar -cf in.tar in.txt ;;
+    iconv) iconv -f UTF-8 -t UTF-16LE in.txt >in.iconv ;;
+    esac
+    bpe-chunk in.$tool >out 2>err
+    is "$?" 65 "a file of $tool is told"
+    # The command that it names gives the text.
+    hint=$(sed -n 's/.*UTF-8; \(.* | \)bpe-chunk.*/\1/p' err)
+    sh -c "$(sed "s/FILE/in.$tool/; s/| *$//" <<<"$hint")" 2>/dev/null | cmp -s - in.txt
+    ok $? "  and its hint gives the text: $hint"
+done
+tar -czf in.tar.gz in.txt
+fails 65 "bpe-chunk: in.tar.gz: this is a tar archive, and no text in UTF-8; tar -xOf FILE | bpe-chunk" bpe-chunk in.tar.gz
+(set +o pipefail && line in.tar.gz >out 2>err)
+is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 bpe-merge: in.tar.gz: this is a tar archive, and no text in UTF-8; tar -xOf FILE | bpe-chunk" \
+    "the line's message"
+
+# ---- JSON taken as text ----
+
+remark="the first lines are JSON, which is taken as text; see --jsonl"
+
+# json TEXT [OPTION...]: what bpe-chunk says of TEXT (for printf %b), by reference, by value and compressed: the same.
+json() {
+    local text=$1 said
+    shift
+    printf %b "$text" >j
+    gzip -c j >j.gz
+    said=$(bpe-chunk "$@" j 2>&1 >/dev/null)
+    [ "$said" = "$(bpe-chunk "$@" --inline -b 1 j 2>&1 >/dev/null)" ] && [ "$said" = "$(bpe-chunk "$@" 2>&1 >/dev/null <j.gz)" ] || said="$said, not always"
+    echo "$said"
+}
+line in.txt >model.json 2>/dev/null
+is "$(json '{"text": "one"}\n{"text": "two"}\n')" "bpe-chunk: $remark" "lines of objects: a remark"
+is "$(json '{"text": "one"}')" "bpe-chunk: $remark" "  one line"
+is "$(json '\n\xEF\xBB\xBF{"text": "one"}\n')$(json '\xEF\xBB\xBF {"a": {"b": 1}}\r\n\r\n')" "bpe-chunk: $remark" "  after white space, or a byte order mark"
+is "$(json '{"text": "one"}\n{"text": "two"}\n' --jsonl)" "" "  none with --jsonl"
+is "$(json '{"text": "one"}\n{"text": "two"}\n' -0)" "" "  none with -0"
+is "$(json '{"text": "one"}\nThe cat\n')$(json '{\n  "text": "one"\n}\n')$(json '{ this }\n')$(json '[1]\n')$(json '{}\n')" "" "  none of other text"
+python3 -c 'import json; print(json.dumps({"id": "7", "content": "The cat. " * 20000, "meta": {"url": "http://a"}}))' >long.jsonl
+is "$(bpe-chunk long.jsonl long.jsonl 2>&1 >/dev/null)" "bpe-chunk: $remark" "  of a line longer than what is looked at; one remark for all files"
+is "$(bpe-encode -m model.json long.jsonl long.jsonl 2>&1 >/dev/null)" "bpe-encode: $remark" "  bpe-encode"
+is "$(bpe-encode -m model.json --jsonl=content long.jsonl 2>&1 >/dev/null)" "" "  none with --jsonl"
+if command -v script >/dev/null; then
+    printf '%s\n' '{"id": "7", "meta": {"url": "http://a"}, "content": "The cat sat.", "n": 1}' >s.jsonl
+    said=$(script -qec "bpe-chunk s.jsonl >/dev/null" /dev/null </dev/null | tr -d '\r')
+    is "$said" "bpe-chunk: $remark (fields with strings: id, meta.url, content; the longest: --jsonl=content)" "  on a terminal with the fields"
+    said=$(script -qec "bpe-chunk long.jsonl >/dev/null" /dev/null </dev/null | tr -d '\r')
+    is "$said" "bpe-chunk: $remark (fields with strings: id, content; the longest: --jsonl=content)" "  as far as is looked"
+else
+    skip "  on a terminal with the fields" "no script(1)"
+fi
+
+# ---- A byte order mark ----
+
+printf '\xEF\xBB\xBFThe cat' >bom
+is "$(bpe-chunk bom | bpe-count | bpe-sum | words)" $'1\t cat\n1\tThe\n1\t\uFEFF' "a byte order mark of UTF-8 is text"
+is "$(bpe-encode -m model.json bom | bpe-decode -m model.json | od -An -tx1)" " ef bb bf 54 68 65 20 63 61 74" "  and stays in ids"
+
+done_testing

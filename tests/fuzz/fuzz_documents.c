@@ -1,0 +1,107 @@
+/* fuzz_documents.c - the documents in a text of each form: those of NUL bytes and of WARC records. The first byte of
+ * the input says which form, and how the rest is cut into windows and pieces: the documents must be the same as in one
+ * window. What is told by a text's first bytes is called as well. */
+#include "fuzz.h"
+#include "reader/nul_reader.h"
+#include "reader/wet_reader.h"
+#include "sys/buf.h"
+#include "text/cut.h"
+#include "text/json_hint.h"
+#include "text/text_kind.h"
+
+#include <string.h>
+
+struct documents {
+    struct buf text; /* each document, and a line after it */
+    unsigned step;   /* of a text that is not whole, this many bytes are left; 0: none */
+};
+
+static void must(int bad)
+{
+    if (bad)
+        abort();
+}
+
+/* A document_fn. */
+static ptrdiff_t take(void *ctx, const unsigned char *p, size_t n, enum text_end end, struct err *e)
+{
+    struct documents *d = ctx;
+    size_t used = end == TEXT_MORE && d->step ? n - n % d->step : n;
+    must(end == TEXT_LETTER || buf_put(&d->text, p, used, e));
+    must(end == TEXT_DOC && buf_put_str(&d->text, "\n--\n", e));
+    return (ptrdiff_t)used;
+}
+
+/* Reads a piece in windows of this many bytes (more where nothing is used). -1: an error. */
+static int read_piece(enum form form, const unsigned char *p, size_t n, size_t window, struct documents *to)
+{
+    struct nul_reader nul = {0};
+    struct wet_reader wet = {0};
+    struct err e = {0};
+    uint64_t where = 0;
+    for (size_t at = 0, len = window;;) {
+        bool last = n - at < len + (window % 2); /* or found only in the next window, which is empty */
+        len = last ? n - at : len;
+        unsigned char *copy = malloc(len + 1); /* a read past its end is found by ASan */
+        must(!copy);
+        memcpy(copy, p + at, len);
+        ptrdiff_t used = form == FORM_NUL ? nul_reader_window(&nul, copy, len, at, last, take, to, &where, &e)
+                                          : wet_reader_window(&wet, copy, len, at, last, take, to, &where, &e);
+        free(copy);
+        must(used > (ptrdiff_t)len || (used < 0 && (!e.code || where > n)));
+        if (used < 0 || last) {
+            must(used >= 0 && (size_t)used != len);
+            return used < 0 ? -1 : 0;
+        }
+        at += (size_t)used;
+        len = used ? window : 2 * len;
+    }
+}
+
+/* Reads all in pieces, as text_splitter makes them. */
+static int read_pieces(enum form form, const unsigned char *p, size_t n, size_t block, struct documents *to)
+{
+    struct special_set none = {0};
+    struct cutter cutter;
+    int rc = 0;
+    cutter_init(&cutter, form, true, &none);
+    for (size_t at = 0; at < n && rc == 0;) {
+        size_t left = n - at, low = 0, cut = 0;
+        for (size_t high = block; cut == 0 && low < left; low = high, high *= 2)
+            cut = cut_last(&cutter, p + at, left, low, high, true);
+        must(cut >= left);
+        rc = read_piece(form, p + at, cut ? cut : left, left + 1, to);
+        at += cut ? cut : left;
+    }
+    return rc;
+}
+
+static void check(int rc, int want_rc, const struct documents *got, const struct documents *want)
+{
+    must(rc != want_rc);
+    must(rc == 0 && (got->text.len != want->text.len ||
+                     (want->text.len && memcmp(got->text.p, want->text.p, want->text.len) != 0)));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size == 0)
+        return 0;
+    struct documents whole = {0}, some = {.step = data[0] / 4 % 8};
+    struct json_hint hint = {0};
+    struct err e = {0};
+    char text[JSON_HINT_TEXT];
+    enum form form = data[0] % 2 ? FORM_NUL : FORM_WET;
+    size_t small = 1 + data[0] / 2, n = size - 1;
+    const unsigned char *p = data + 1;
+    int want = read_piece(form, p, n, n + 1, &whole);
+    check(read_piece(form, p, n, small, &some), want, &some, &whole);
+    some.text.len = 0;
+    check(read_pieces(form, p, n, small, &some), want, &some, &whole);
+    must(text_kind_check_for("fuzz", form, p, n, "input", &e) && e.code != EX_DATAERR);
+    must(json_hint_look(&hint, p, n, &e));
+    must(strlen(json_hint_text(&hint, true, text)) >= sizeof text - 1);
+    buf_free(&whole.text);
+    buf_free(&some.text);
+    return 0;
+}
