@@ -26,8 +26,8 @@ use constant {
     HEADER    => 27,         # of a record: bpe-records(5)
     READ      => 1 << 20,
     PIPE      => 1031,       # F_SETPIPE_SZ
-    PART      => 32 << 20,   # text in a part, but for the first ones: a process needs some MB until it is at speed
-    FIRST     => 8 << 20,
+    PART      => 48 << 20,   # text in a part, but for the first ones: a process needs some MB until it is at speed
+    FIRST     => 16 << 20,
     MOST      => 128 << 20,
     REFERENCE => 2 << 20,    # records without text in a part
 };
