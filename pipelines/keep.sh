@@ -1,12 +1,13 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2034,SC2154
 # keep.sh - train --keep=DIR: the same pipeline in steps, whose results stay in DIR. The same command continues where
 # the last one ended, for whatever reason it ended.
 #
 #     DIR/chunks/         the work to do, made once; appears when complete
 #         asked           the options of bpe-chunk and the names of the files
 #         inputs          size, time of last change and name of each file
-#         part.NNNNN      chunks of plain files: for one bpe-count
-#         file.NNNNN      the name of a file whose text goes through a pipe, for a pipeline of its own: after an end it starts again from the beginning
+#         part.NNNNN      chunks that say where the text is: for one bpe-count
+#         file.NNNNN      the name of a file whose text goes through a pipe (compressed, Parquet), for a pipeline of its
+#                         own: after an end it starts again from the beginning
 #     DIR/counts/NAME     the counts of that part or file; appears when complete
 #     DIR/sum             appears when all is counted
 #     DIR/lock            held by all processes that work here
@@ -46,8 +47,13 @@ lock() {
 
 # Sets words and inputs: the options and files of this command.
 describe_work() {
-    words="${chunk[*]@Q} -- ${files[*]@Q}"
+    words="${parquet_options[*]@Q}${parquet:+ }${chunk[*]@Q} -- ${files[*]@Q}"
     inputs=$(stat -L -c '%s %.Y %n' -- "${files[@]}") || exit 66
+}
+
+# Whether bpe-chunk puts the text of this file into its records: the first of them says so.
+by_value() {
+    [ "$(bpe-chunk "${chunk[@]}" -- "$1" 2>/dev/null | head -c 3 | tail -c 1)" = C ]
 }
 
 begin() {
@@ -56,19 +62,27 @@ begin() {
         die 64 "$keep: holds other files; --keep needs a directory of its own"
     rm -rf "$new"
     mkdir "$new" || exit 73
-    for file in "${files[@]}"; do
-        if by_value "$file" || has_option --inline "${chunk[@]}"; then
-            printf '%s\0' "$file" >"$new/file.$(printf %05d "$n")" || exit 74
-            ((++n))
-        else
-            plain+=("$file")
-        fi
-    done
-    if [ ${#plain[@]} -gt 0 ]; then
-        bpe-chunk "${chunk[@]}" -- "${plain[@]}" >"$new/all" || exit
-        split_chunks "$new/all" "$new/part." 1000
-        rm "$new/all"
+    dir=$new
+    [ -n "$parquet" ] || deal
+    if [ -z "$parquet" ] && [ "$mode" = reference ]; then
+        chunked || exit
+        split_chunks "$new/chunks" "$new/part." 1000
+    else # some text goes through pipes: each of these files has one of its own
+        [ -n "$parquet" ] || kill "$dealer"
+        for file in "${files[@]}"; do
+            if [ -n "$parquet" ] || by_value "$file"; then
+                printf '%s\0' "$file" >"$new/file.$(printf %05d "$n")" || exit 74
+                ((++n))
+            else
+                plain+=("$file")
+            fi
+        done
     fi
+    if [ ${#plain[@]} -gt 0 ]; then
+        bpe-chunk "${chunk[@]}" -- "${plain[@]}" >"$new/chunks" || exit
+        split_chunks "$new/chunks" "$new/part." 1000
+    fi
+    rm -f "$new"/{chunks,chunked,pids,dealer,counts,taken}
     echo "$words" >"$new/asked" && echo "$inputs" >"$new/inputs" && sync "$new"/* && mv "$new" "$keep/chunks" || exit 74
 }
 
@@ -90,14 +104,18 @@ compare() {
 count_file() {
     local file code
     IFS= read -r -d '' file <"$1"
-    if ((inner > 1)); then
+    if [ -n "$parquet" ]; then
+        "$(dirname "$0")/parquet" "${parquet_options[@]}" -- "$file" | bpe-chunk "${chunk[@]}" | bpe-count | bpe-sum "${sum[@]}"
+    elif ((inner > 1)); then
         bpe-chunk "${chunk[@]}" -- "$file" | split -n "r/$inner" --filter=bpe-count | bpe-sum "${sum[@]}"
     else
         bpe-chunk "${chunk[@]}" -- "$file" | bpe-count | bpe-sum "${sum[@]}"
     fi
-    for code in "${PIPESTATUS[@]}"; do
+    local codes=("${PIPESTATUS[@]}")
+    for code in "${codes[@]}"; do
         ((code <= 128)) || return 75 # bpe-sum may have seen only that a record is cut off
     done
+    [ -z "$parquet" ] || ((code)) || code=${codes[0]} # which nobody after it was told
     return "$code"
 }
 
@@ -171,8 +189,11 @@ by_keep() {
     for option in --only --missing --partial; do
         ! has_option "$option" "${chunk[@]}" "${sum[@]}" || die 64 "--keep makes the counts complete by itself: leave out $option"
     done
+    for option in --files-from --files0-from; do
+        ! has_option "$option" "${chunk[@]}" || die 64 "--keep needs the names of the files: leave out $option"
+    done
     check_files
-    need_programs flock split stat
+    need_programs flock split stat perl
     lock
     describe_work
     if [ -e "$keep/chunks" ]; then compare; else begin; fi

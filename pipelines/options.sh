@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # what the caller has and reads
 # options.sh - what pipelines/train and encode share: how they read the command line.
 #
 # The options are read from -h of the script and of the programs that it combines. There an option is a line
@@ -109,17 +109,30 @@ parse_options() {
     case $jobs in '' | *[!0-9]* | 0*) die 64 "-j $jobs: not a number of jobs" ;; esac
 }
 
-# Whether the text of a file goes through the pipe: not a regular file, another file in another process, or compressed.
-by_value() {
-    local magic=
-    case $1 in - | /dev/stdin | /dev/fd/* | /proc/*) return 0 ;; esac
-    [ -e "$1" ] || return 1
-    [ -f "$1" ] || return 0
-    { LC_ALL=C IFS= read -r -d '' -n 4 magic <"$1"; } 2>/dev/null
-    case $magic in
-    $'\x1f\x8b'* | $'\x28\xb5\x2f\xfd') return 0 ;;
-    *) return 1 ;;
-    esac
+# deal [COMMAND...]: starts bpe-chunk with the caller's options in `chunk` and `files`, and deal.pl with its records,
+# which see. Sets mode to `value` or `reference`, and dealt to the descriptor from which parts are read. Needs $dir.
+deal() {
+    mkfifo "$dir"/{counts,taken} || exit 73
+    exec {dealt}< <(
+        {
+            bpe-chunk "${chunk[@]}" -- "${files[@]}" <&0 3>&- &
+            echo $! >>"$dir/pids"
+            wait $!
+            echo $? >"$dir/chunked"
+        } <&0 | {
+            echo "$BASHPID" >"$dir/dealer"
+            exec "$(dirname "$0")/deal.pl" "$dir" "$jobs" "$@" 3>&-
+        }
+    )
+    read -r mode <&"$dealt" || exit 74 # deal.pl has said why
+    read -r dealer <"$dir/dealer"
+}
+
+# The exit status of bpe-chunk, after its records have been read to their end.
+chunked() {
+    local code
+    read -r code <"$dir/chunked" || code=70
+    return "$code"
 }
 
 # split_chunks CHUNKS PREFIX MOST: cuts records of text by reference into files PREFIX00000, ... for separate processes:
@@ -131,4 +144,47 @@ split_chunks() {
     ((rounds >= 1)) || rounds=1
     ((rounds <= $3)) || rounds=$3
     split -e -d -a 5 -n "l/$((rounds * jobs))" "$1" "$2" || exit 74
+}
+
+# ---- Progress: bytes read by the processes, on a terminal, after two seconds ----
+
+# watch TOTAL: shows the bytes that the processes named in $dir/pids have read, twice a second. TOTAL 0: not known.
+watch() {
+    local total=$1 start=$SECONDS pid name n bytes was=() rate shown=''
+    trap '[ -z "$shown" ] || printf "\r\033[K" >&2; exit 0' TERM
+    while sleep 0.5 & wait $!; do
+        bytes=0
+        while read -r pid; do
+            while read -r name n; do
+                [ "$name" != rchar: ] || was[pid]=$n
+            done 2>/dev/null <"/proc/$pid/io"
+            bytes=$((bytes + ${was[pid]:-0}))
+        done <"$dir/pids"
+        ((SECONDS - start < 2)) && continue
+        rate=$((bytes / (SECONDS - start) + 1)) shown=1
+        if ((total)); then
+            ((bytes < total)) || bytes=$total
+            printf '\r\033[Kbpe %s: %d of %d MB read, %d MB/s, %d s left' "${0##*/}" $((bytes / 1000000)) $((total / 1000000)) \
+                $((rate / 1000000)) $(((total - bytes) / rate)) >&2
+        else
+            printf '\r\033[Kbpe %s: %d MB read, %d MB/s' "${0##*/}" $((bytes / 1000000)) $((rate / 1000000)) >&2
+        fi
+    done
+}
+
+# total_size: bytes of all files, as far as they say.
+total_size() {
+    stat -L -c %s -- "${files[@]}" /dev/null 2>/dev/null | awk '{ n += $1 } END { printf "%d", n }'
+}
+
+watcher=
+start_watch() { # TOTAL
+    [ -t 2 ] && [ -r /proc/self/io ] || return 0
+    watch "$1" 3>&- &
+    watcher=$!
+}
+
+end_watch() {
+    [ -z "$watcher" ] || { kill "$watcher" && wait "$watcher"; } 2>/dev/null
+    watcher=
 }

@@ -22,3 +22,4 @@ for test in "model_peers $BUILD/tests/oracle/model_write" "pretok_peers $BUILD/t
     fi
     prove "$oracle/$script.py" :: ${program:+"$program"} "${arguments[@]}"
 done
+prove "$top/tests/pipe/parquet.t"

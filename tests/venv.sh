@@ -2,7 +2,7 @@
 # venv.sh [PACKAGE...] - puts packages from PyPI (NAME==VERSION; by default those check-peers compares with) into $BUILD/venv,
 # which is made if need be; prints where its programs are. What is there already is not asked for again.
 set -eu
-[ $# -gt 0 ] || set -- tokenizers==0.23.3 tiktoken==0.14.0 numpy rustbpe==0.1.0 unicodedata2==16.0.0
+[ $# -gt 0 ] || set -- tokenizers==0.23.3 tiktoken==0.14.0 numpy rustbpe==0.1.0 unicodedata2==16.0.0 pyarrow
 venv=${BUILD:-build}/venv
 if ! [ -f "$venv/packages" ]; then
     rm -rf "$venv"

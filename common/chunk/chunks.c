@@ -82,7 +82,9 @@ static int put_all(struct chunks *c, struct err *e)
     if (!only && !source_list_by_value(&c->writer->sources) && chunk_writer_promise(c->writer, e))
         return -1;
     for (size_t i = 0; i < c->writer->sources.n; i++) {
-        if (put_source(c, i, e))
+        /* Records are in the order of the text, which bpe encode keeps. */
+        bool by_value = c->writer->sources.at[i].access == ACCESS_VALUE;
+        if ((by_value && range_writer_end(&c->ranges, e)) || put_source(c, i, e))
             return -1;
     }
     return range_writer_end(&c->ranges, e) || (!only && chunk_writer_promise(c->writer, e)) ? -1 : 0;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""progress.py sum|merge FILE - runs a stage with standard error on a terminal, so slowly that it shows progress; prints what
+"""progress.py sum|merge FILE, progress.py run FILE COMMAND... - runs a stage with standard error on a terminal, so slowly that it shows progress; prints what
 the terminal got. Without a terminal (progress.py plain FILE) it prints what came on a pipe."""
 import os
 import pty
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-stage, path = sys.argv[1:3]
+stage, path, *command = sys.argv[1:]
 counts = open(path, "rb").read()
 borders = [i + 1 for i, byte in enumerate(counts) if byte == 10]
 
@@ -55,6 +55,8 @@ def on_terminal(command, feed):
 
 if stage == "plain":
     run(["bpe-sum"], slowly, sys.stdout)
+elif stage == "run":
+    sys.stdout.buffer.write(on_terminal(command, slowly))
 elif stage == "sum":
     sys.stdout.buffer.write(on_terminal(["bpe-sum"], slowly))
 else:

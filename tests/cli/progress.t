@@ -12,7 +12,7 @@ try:
     os.openpty()
 except OSError as e:
     sys.exit(print(e.strerror) or 1)'); then # as in a chroot without /dev/pts
-    for name in "bytes counted of bytes promised, rate, time left" "the line is cleared at the end" "merges done of N"; do
+    for name in "bytes counted of bytes promised, rate, time left" "the line is cleared at the end" "merges done of N" "bpe encode" "bpe train"; do
         skip "on a terminal: $name" "there are no terminals here: $why"
     done
     done_testing
@@ -27,5 +27,13 @@ print(" ".join("".join(rng.choice("abcdefghijklmno") for _ in range(rng.randint(
 bpe-chunk many.txt | bpe-count | bpe-sum >many.sum
 shown=$(python3 "$TOP/tests/cli/progress.py" merge many.sum | tr '\r' '\n')
 like "$shown" "*bpe-merge: * of 59743 merges, */s, * s left*" "bpe-merge: merges done of N"
+for script in "encode -m m.json" "train -v 300"; do
+    [ "${script%% *}" = train ] || line part1.txt >m.json
+    # shellcheck disable=SC2086
+    shown=$(python3 "$TOP/tests/cli/progress.py" run part2.txt "$TOP/pipelines/"$script -j 2 - | tr '\r' '\n')
+    like "$shown" "*bpe ${script%% *}: * MB read, * MB/s*" "bpe ${script%% *}: what is read of a pipe"
+    like "$shown" "*$(printf '\n\033')\[K" "  and the line is cleared at the end"
+    is "$(grep -c 'bpe-' <<<"$shown")" 0 "  and no other program shows anything"
+done
 
 done_testing

@@ -1,0 +1,48 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# parquet.sh - train and encode with --parquet: as many processes of `bpe parquet` as there are parts, each of which
+# writes the documents of its part of all files. Parts are of about the same size, and in the order of the text.
+
+parquet='' parquet_options=()
+
+# take_parquet OPTION [ARGUMENT]: 1 if it is none of these.
+take_parquet() {
+    case $1 in
+    --parquet)
+        parquet=1
+        parquet_options+=(--column="${2-text}")
+        ;;
+    --nul-bytes | --null-rows) parquet_options+=("$1=$2") ;;
+    *) return 1 ;;
+    esac
+}
+
+check_parquet() {
+    if [ -z "$parquet" ]; then
+        [ ${#parquet_options[@]} -eq 0 ] || die 64 "${parquet_options[0]%%=*} is for --parquet"
+        return
+    fi
+    [ ${#files[@]} -gt 0 ] || die 64 "which Parquet files? see --help"
+}
+
+# parquet_part I N: the documents. Says in $dir how it ended: the status in said.I, what it printed in said.I.err.
+parquet_part() {
+    "$(dirname "$0")/parquet" "${parquet_options[@]}" --part="$1/$2" -- "${files[@]}" 2>"$dir/said.$1.err"
+    echo $? >"$dir/said.$1"
+}
+
+# parquet_failed I: the exit status of a part, with its message on standard error; 0 if it was read to its end, or if
+# nobody wanted more of it.
+parquet_failed() {
+    local code=70
+    read -r code <"$dir/said.$1"
+    case $code in 0 | 141) return 0 ;; esac
+    cat "$dir/said.$1.err" >&2
+    return "$code"
+}
+
+# How many parts for each job: one, as a process takes a tenth of a second to start, but not more than 256 MB of files.
+parquet_rounds() {
+    local bytes
+    bytes=$(total_size)
+    echo $((bytes / jobs / (256 << 20) + 1))
+}

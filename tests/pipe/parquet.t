@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# bpe parquet writes the documents that pyarrow's to_pylist has; train and encode give the same from Parquet as from text.
+. "$(dirname "$0")/../lib.sh"
+parquet=$TOP/pipelines/parquet
+oracle=$TOP/tests/pipe/parquet.py
+
+# ---- Without pyarrow ----
+like "$("$parquet" --help)" "usage: bpe parquet *" "--help"
+refuses 64 "bpe parquet: which files? see --help" "$parquet"
+refuses 64 "bpe parquet: option --frobnicate not recognized; see --help" "$parquet" --frobnicate x
+refuses 64 "bpe parquet: --nul-bytes=no: must be one of error, replace, skip" "$parquet" --nul-bytes=no x
+refuses 64 "bpe parquet: --null-rows=no: must be one of empty, skip" "$parquet" --null-rows=no x
+refuses 64 "bpe parquet: --part=3/3: must be I/N, *" "$parquet" --part=3/3 x
+mkdir -p without/pyarrow
+echo 'raise ModuleNotFoundError("No module named pyarrow")' >without/pyarrow/__init__.py
+PYTHONPATH=$PWD/without refuses 127 "bpe parquet: pyarrow, * is not installed; pip install pyarrow, *" "$parquet" x.parquet
+for script in "train -v 300" "encode -m none.json"; do
+    # shellcheck disable=SC2086
+    refuses 64 "bpe ${script%% *}: --null-rows is for --parquet" "$TOP/pipelines/"$script --null-rows=skip x
+    # shellcheck disable=SC2086
+    refuses 64 "bpe ${script%% *}: which Parquet files? *" "$TOP/pipelines/"$script --parquet
+done
+if ! python3 -c 'import pyarrow' 2>/dev/null; then
+    skip "bpe parquet" "pyarrow is not installed (make check-peers takes it from PyPI)"
+    done_testing
+fi
+
+# ---- Documents ----
+random_seed
+python3 "$oracle" make "$SEED" || exit 1
+same_documents() { # NAME FILE COLUMN [NULS [NULLS]]
+    python3 "$oracle" documents "${@:2}" >want
+    "$parquet" -c "$3" --nul-bytes="${4:-error}" --null-rows="${5:-empty}" "$2" >got
+    is $? 0 "$1: done"
+    same want got "$1: the documents"
+}
+for column in text large bytes view dictionary nothing a.b a.c.d odd.name; do
+    same_documents "column $column" some.parquet $column
+    same_documents "column $column, --null-rows=skip" some.parquet $column replace skip
+done
+for compression in none snappy zstd gzip; do
+    same_documents "many rows, $compression" $compression.parquet text
+done
+same_documents "nothing in it" none-at-all.parquet text
+same_documents "one row group" one-group.parquet text
+same_documents "--nul-bytes=replace" nul.parquet text replace
+same_documents "--nul-bytes=skip" nul.parquet text skip
+fails 65 "bpe parquet: nul.parquet: row 1: the text has a NUL byte, *" "$parquet" nul.parquet
+"$parquet" none.parquet some.parquet zstd.parquet >want
+for n in 1 2 3 20; do
+    for ((i = 0; i < n; i++)); do "$parquet" --part=$i/$n none.parquet some.parquet zstd.parquet || echo fails; done >got
+    same want got "$n parts are the whole"
+done
+cp some.parquet $'odd\377:name.parquet'
+"$parquet" $'odd\377:name.parquet' | cmp - <("$parquet" some.parquet)
+ok $? "a name that is no UTF-8, with a colon"
+is "$("$parquet" --list nul.parquet)" "nul.parquet: 4 rows in 4 row groups"$'\n'"  text  string" "--list"
+like "$("$parquet" --list some.parquet)" "some.parquet: 9 rows in 3 row groups*
+  a.c.d *string*" "--list: columns of columns"
+
+# ---- What fails ----
+refuses 66 "bpe parquet: absent: cannot open: No such file or directory" "$parquet" absent
+refuses 66 "bpe parquet: .: is a directory; *" "$parquet" .
+refuses 64 "bpe parquet: standard input: *" "$parquet" -
+refuses 65 "bpe parquet: some.parquet: no column nope; there are: text, large, *; see -c" "$parquet" -c nope some.parquet
+refuses 65 "bpe parquet: some.parquet: column number is int64, no text; *" "$parquet" -c number some.parquet
+refuses 65 "bpe parquet: some.parquet: column list is list*, no text; *" "$parquet" -c list some.parquet
+head -c 20000 zstd.parquet >cut
+refuses 65 "bpe parquet: cut: no Parquet file, or a damaged one: *" "$parquet" cut
+: >empty
+refuses 65 "bpe parquet: empty: no Parquet file, or a damaged one: *" "$parquet" empty
+python3 -c 'd = bytearray(open("zstd.parquet", "rb").read())
+for i in range(20000, 60000): d[i] ^= 0x55
+open("damaged", "wb").write(d)'
+fails 65 "bpe parquet: damaged: no Parquet file, or a damaged one: *" "$parquet" damaged
+[ ! -e /dev/full ] || fails 74 "bpe parquet: standard output: cannot write: *" sh -c "'$parquet' none.parquet >/dev/full"
+"$parquet" one-group.parquet 2>err | head -c 1 >/dev/null
+is "${PIPESTATUS[*]} $(cat err)" "141 0 " "a reader that goes away: no complaint"
+
+# ---- train and encode ----
+files=(none.parquet some.parquet one-group.parquet)
+"$parquet" "${files[@]}" >text.nul
+bpe-chunk -0 text.nul | bpe-count | bpe-sum | bpe-merge -v 500 >want.json
+bpe-encode -0 -m want.json --eot=after text.nul >want.ids
+for jobs in 1 2 5; do
+    bpe train -v 500 -j $jobs -o got.json --parquet "${files[@]}" 2>err
+    is "$? $(cat err)" "0 " "train --parquet -j $jobs: done"
+    same want.json got.json "train --parquet -j $jobs: the model of the same text"
+    bpe encode -m want.json -j $jobs --eot=after -o got.ids --parquet "${files[@]}" 2>err
+    is "$? $(cat err)" "0 " "encode --parquet -j $jobs: done"
+    same want.ids got.ids "encode --parquet -j $jobs: the same ids"
+done
+for _ in 1 2; do
+    bpe train -v 500 --keep=kept --parquet "${files[@]}" | cmp - want.json
+    ok $? "train --parquet --keep"
+    rm -f kept/sum kept/counts/file.00001
+done
+bpe train -v 500 --parquet=a.b --null-rows=skip -f merges some.parquet |
+    cmp - <("$parquet" -c a.b --null-rows=skip some.parquet | bpe-chunk -0 | bpe-count | bpe-sum | bpe-merge -v 500 -f merges 2>/dev/null)
+ok $? "train --parquet=COLUMN --null-rows"
+for jobs in 1 3; do
+    echo old >kept.ids
+    for bad in "66 absent" "65 damaged" "65 nul.parquet"; do
+        refuses "${bad% *}" "bpe parquet: ${bad#* }: *" bpe train -v 500 -j $jobs --parquet none.parquet "${bad#* }" one-group.parquet
+        fails "${bad% *}" "bpe parquet: ${bad#* }: *" bpe encode -m want.json -j $jobs -o kept.ids --parquet none.parquet "${bad#* }"
+    done
+    is "$(cat kept.ids)" old "encode --parquet -j $jobs: -o is as it was"
+done
+fails 65 "bpe parquet: damaged: *" bpe train -v 500 --keep=kept2 --parquet none.parquet damaged
+
+done_testing
