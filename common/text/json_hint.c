@@ -29,6 +29,16 @@ struct look {
     size_t n_members;
 };
 
+/* Whether --jsonl can name this key, and a terminal show it. */
+static bool is_plain(struct str key)
+{
+    enum { MOST = 40 };
+    bool plain = key.len > 0 && key.len < MOST;
+    for (size_t i = 0; i < key.len && plain; i++)
+        plain = key.p[i] >= 0x20 && key.p[i] != 0x7F && key.p[i] != '.';
+    return plain;
+}
+
 /* Adds a field whose value is a string of n bytes. */
 static void add_field(struct look *l, const char *name, size_t n)
 {
@@ -51,7 +61,7 @@ static int read_members(struct look *l, const char *prefix)
     struct str key;
     int more;
     while ((more = json_read_key(r, &key)) > 0) {
-        bool plain = key.len < 40 && !memchr(key.p, '.', key.len);
+        bool plain = is_plain(key);
         snprintf(name, sizeof name, "%s%s%.*s", prefix, *prefix ? "." : "", (int)(plain ? key.len : 0),
                  (const char *)key.p);
         int kind = json_read_peek(r);

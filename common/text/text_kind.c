@@ -32,10 +32,10 @@ static const struct signature signatures[] = {
     {BYTES("\x17\x72\x45\x38\x50\x90"), AFTER_BZH, {"bzip2 data", "bzip2 -dc FILE", ""}}, /* of no bytes */
     {BYTES("LZIP\1"), 0, {"lzip data", "lzip -dc FILE", ""}},
     {BYTES("\x1F\x9D"), 0, {"data of compress", "gzip -dc FILE", ""}},
-    {BYTES("\x1F\x8B\x08"), 0, {"gzip data inside compressed data", "zcat FILE | zcat", ""}},
+    {BYTES("\x1F\x8B\x08"), 0, {"gzip data inside compressed data", "zstdcat FILE | zstdcat", ""}},
     {BYTES("\x28\xB5\x2F\xFD"), 0, {"zstd data inside compressed data", "zstdcat FILE | zstdcat", ""}},
-    {BYTES("ustar\0"), 257, {"a tar archive", "tar -xOf FILE", ""}},
-    {BYTES("ustar "), 257, {"a tar archive", "tar -xOf FILE", ""}}, /* of GNU tar */
+    {BYTES("ustar\0" "00"), 257, {"a tar archive", "tar -xOf FILE", ""}},
+    {BYTES("ustar  \0"), 257, {"a tar archive", "tar -xOf FILE", ""}}, /* of GNU tar */
     {BYTES("PK\3\4"), 0, {"a zip archive", "unzip -p FILE", ""}},
     {BYTES("PK\5\6"), 0, {"a zip archive", "unzip -p FILE", ""}}, /* of no files */
     {BYTES("7z\xBC\xAF\x27\x1C"), 0, {"a 7z archive", "7z x -so FILE", ""}},

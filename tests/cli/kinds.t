@@ -25,6 +25,16 @@ for tool in xz bzip2 lz4 lzip zip 7z tar iconv; do
     sh -c "$(sed "s/FILE/in.$tool/; s/| *$//" <<<"$hint")" 2>/dev/null | cmp -s - in.txt
     ok $? "  and its hint gives the text: $hint"
 done
+# One inside another: the command works whichever is outside.
+gzip -c in.txt | zstd -q >in.gz.zst
+zstd -qc in.txt | gzip >in.zst.gz
+gzip -c in.txt | gzip >in.gz.gz
+for f in in.gz.zst in.zst.gz in.gz.gz; do
+    bpe-chunk $f >out 2>err
+    hint=$(sed -n 's/.*UTF-8; \(.* | \)bpe-chunk.*/\1/p' err)
+    sh -c "$(sed "s/FILE/$f/; s/| *$//" <<<"$hint")" 2>/dev/null | cmp -s - in.txt
+    ok $? "$f is told, and its hint gives the text: $hint"
+done
 tar -czf in.tar.gz in.txt
 fails 65 "bpe-chunk: in.tar.gz: this is a tar archive, and no text in UTF-8; tar -xOf FILE | bpe-chunk" bpe-chunk in.tar.gz
 (set +o pipefail && line in.tar.gz >out 2>err)
@@ -62,6 +72,9 @@ if command -v script >/dev/null; then
     is "$said" "bpe-chunk: $remark (fields with strings: id, meta.url, content; the longest: --jsonl=content)" "  on a terminal with the fields"
     said=$(script -qec "bpe-chunk long.jsonl >/dev/null" /dev/null </dev/null | tr -d '\r')
     is "$said" "bpe-chunk: $remark (fields with strings: id, content; the longest: --jsonl=content)" "  as far as is looked"
+    printf '%s\n' '{"\u001b[31m": "no name for a terminal", "": "nor for --jsonl, and the longest of all", "text": "The cat."}' >odd.jsonl
+    said=$(script -qec "bpe-chunk odd.jsonl >/dev/null" /dev/null </dev/null | tr -d '\r')
+    is "$said" "bpe-chunk: $remark (fields with strings: text; the longest: --jsonl=text)" "  of which --jsonl can name"
 else
     skip "  on a terminal with the fields" "no script(1)"
 fi
