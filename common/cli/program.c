@@ -26,11 +26,13 @@ static void say(const char *name, const char *msg)
 void program_note(const char *name, const char *fmt, ...)
 {
     char msg[2000];
+    struct err clean;
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(msg, sizeof msg, fmt, ap);
     va_end(ap);
-    say(name, msg);
+    err_set(&clean, 0, "%s", msg); /* names of files and fields may have control characters */
+    say(name, clean.msg);
 }
 
 int program_no_terminal(const char *hint, struct err *e)

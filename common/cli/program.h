@@ -45,7 +45,8 @@ extern char *program_no_files[];
 /* Returns the exit status of the program. */
 int program_main(const struct program *p, int argc, char **argv);
 
-/* Writes `NAME: remark` and a newline to standard error (printf style), by one write(2): many processes share it. */
+/* Writes `NAME: remark` and a newline to standard error (printf style), by one write(2): many processes share it.
+ * Control characters are shown as in errors. */
 void program_note(const char *name, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* -1 with EX_USAGE if standard output is a terminal: records and ids are not readable text. hint: what to do instead.
