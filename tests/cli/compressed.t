@@ -135,6 +135,10 @@ for n in 17 21; do
 done
 is "$(words_of w17.zst | tr '\n' ' ')" "$(printf '1\t\\n 1\t cat 1\tthe ')" "a window of 128 MiB is read"
 fails 65 "bpe-chunk: w21.zst: byte 0 of the file, byte 0 of its text: its zstd window is 2048 MiB, which takes as much memory in each process; at most 128 are allowed; decompress it once: zstd -dc --long=31 FILE | bpe-chunk" bpe-chunk w21.zst
+made 'b"\x28\xb5\x2f\xfd\0\xff\x41\0\0the cat\n"' >w31.zst
+made 'b"\x28\xb5\x2f\xfd\xe0" + b"\xff" * 8 + b"\x41\0\0the cat\n"' >one.zst
+fails 65 "bpe-chunk: w31.zst: byte 0 of the file, byte 0 of its text: damaged zstd data (a window of 3932160 MiB)" bpe-chunk w31.zst
+fails 65 "bpe-chunk: one.zst: byte 0 of the file, byte 0 of its text: damaged zstd data (a window of 17592186044416 MiB)" bpe-chunk one.zst
 bpe-chunk w21.zst a.txt.gz >chunks
 fails 65 "bpe-count: w21.zst: *its zstd window is 2048 MiB*" bpe-count chunks
 if sanitized; then
