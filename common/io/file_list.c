@@ -32,10 +32,21 @@ static size_t count(const struct buf *b, int end)
     return n;
 }
 
+static bool is_standard_input(const char *name)
+{
+    static const char *const names[] = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Sets the array of names. Each ends with NUL afterwards. */
 static int split(struct file_list *l, int end, struct err *e)
 {
     size_t n = count(&l->text, end), at = 0;
+    bool taken = strcmp(l->name, fd_name("-")) == 0 || is_standard_input(l->name);
     if (n == 0)
         return err_at(e, EX_NOINPUT, l->name, ERR_NO_OFFSET, "an empty list of files: there is no input");
     if (n > INT_MAX)
@@ -53,8 +64,8 @@ static int split(struct file_list *l, int end, struct err *e)
                    stop == name ? "an empty name" : "a NUL byte in a name; if all end with one, see --files0-from");
             return file_list_place(l, l->n, e);
         }
-        if (strcmp(l->at[l->n], "-") == 0 && strcmp(l->name, fd_name("-")) == 0) {
-            err_set(e, EX_DATAERR, "-: standard input is the list, and cannot be a file of it");
+        if (taken && is_standard_input(l->at[l->n])) {
+            err_set(e, EX_DATAERR, "%s: standard input is the list, and cannot be a file of it", l->at[l->n]);
             return file_list_place(l, l->n, e);
         }
     }
@@ -82,7 +93,10 @@ void file_list_free(struct file_list *l)
 int file_list_place(const struct file_list *l, int i, struct err *e)
 {
     size_t len = strlen(e->msg);
-    if (l->at && len < sizeof e->msg)
-        snprintf(e->msg + len, sizeof e->msg - len, " (%s %d of %.200s)", l->null ? "name" : "line", i + 1, l->name);
+    struct err place;
+    if (l->at) {
+        err_set(&place, 0, " (%s %d of %.200s)", l->null ? "name" : "line", i + 1, l->name);
+        snprintf(e->msg + len, sizeof e->msg - len, "%s", place.msg);
+    }
     return -1;
 }

@@ -16,8 +16,8 @@ struct file_list {    /* zeroed: empty */
 };
 
 /* Reads a list (path "-": standard input). What ends a name may be missing after the last one. -1: EX_NOINPUT if it
- * cannot be opened or has no name; EX_DATAERR if a name is empty, or is "-" where standard input is the list; EX_IOERR.
- */
+ * cannot be opened or has no name; EX_DATAERR if a name is empty, or is that of standard input where this is the list;
+ * EX_IOERR. */
 int file_list_read(struct file_list *l, const char *path, bool null, struct err *e);
 void file_list_free(struct file_list *l);
 

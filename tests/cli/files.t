@@ -64,6 +64,13 @@ printf 'f1\r\n' >crlf
 fails 66 "bpe-chunk: f1?x0D: cannot open: No such file or directory (line 1 of crlf)" bpe-chunk --files-from=crlf
 printf 'f1\n-\n' >dash
 fails 65 "bpe-chunk: -: standard input is the list, and cannot be a file of it (line 2 of standard input)" bpe-chunk --files-from=- <dash
+for name in /dev/stdin /dev/fd/0; do
+    echo $name >dash0
+    fails 65 "bpe-chunk: $name: standard input is the list, and cannot be a file of it (line 1 of standard input)" bpe-chunk --files-from=- <dash0
+    fails 65 "bpe-chunk: $name: standard input is the list, *" bpe-chunk --files-from=/dev/stdin <dash0
+done
+echo f9 >$'odd\nlist'
+fails 66 "bpe-chunk: f9: cannot open: No such file or directory (line 1 of odd?x0Alist)" bpe-chunk --files-from=$'odd\nlist'
 is "$(bpe-chunk --files-from=dash <f2 | bpe-view | grep -c 'name=standard input')" 2 "  but may be one of another list"
 mkdir dir
 fails 66 "bpe-chunk: dir: is a directory; name the files in it, as find dir -type f | bpe-chunk --files-from=- does" bpe-chunk dir
