@@ -7,7 +7,7 @@
  */
 #include "chunk/chunk_writer.h"
 #include "chunk/chunks.h"
-#include "chunk/token_watch.h"
+#include "chunk/source_watch.h"
 #include "chunk/wanted.h"
 #include "cli/program.h"
 #include "core/model.h"
@@ -50,7 +50,7 @@ struct chunker {
     struct pretokenizer pretokenizer; /* for its special tokens; no text is passed to it */
     struct cutter cutter;
     struct chunk_writer writer;
-    struct token_watch watch; /* searches for the default special token, if -s has replaced it */
+    struct source_watch watch;
 };
 
 /* ---- Rules ---- */
@@ -164,12 +164,12 @@ static int set_wanted(struct chunker *c, struct err *e)
 }
 
 /* Remarks on the text that was read. */
-static void note_found(const struct token_watch *w)
+static void note_found(const struct source_watch *w)
 {
     char text[JSON_HINT_TEXT];
     if (w->json.found)
         program_note(NAME, "%s", json_hint_text(&w->json, isatty(2), text));
-    if (w->found)
+    if (w->has_token)
         program_note(NAME, "the text has " DEFAULT_SPECIAL ", which is no special token where -s names others: it is "
                            "counted as text; add -s '" DEFAULT_SPECIAL "' if documents end with it");
 }

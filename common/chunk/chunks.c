@@ -91,7 +91,7 @@ static int put_all(struct chunks *c, struct err *e)
 }
 
 int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t block, bool only,
-                 struct token_watch *watch, struct err *e)
+                 struct source_watch *watch, struct err *e)
 {
     if (!only && frame_cutter_choose(w, cutter, block, e))
         return -1;

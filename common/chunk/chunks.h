@@ -4,7 +4,7 @@
 #define BPE_CHUNK_CHUNKS_H
 
 #include "chunk/chunk_writer.h"
-#include "chunk/token_watch.h"
+#include "chunk/source_watch.h"
 #include "sys/err.h"
 #include "text/cut.h"
 
@@ -15,6 +15,6 @@
  * (chunk_plan.h). only: writes only what is wanted of them, and no promise, because it was made before. `watch` sees
  * all text that is read. -1: see text_splitter.h and file_cutter.h. */
 int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t block, bool only,
-                 struct token_watch *watch, struct err *e);
+                 struct source_watch *watch, struct err *e);
 
 #endif

@@ -3,7 +3,7 @@
 #define BPE_CHUNK_FILE_CUTTER_H
 
 #include "chunk/range_writer.h"
-#include "chunk/token_watch.h"
+#include "chunk/source_watch.h"
 #include "sys/buf.h"
 #include "sys/err.h"
 #include "text/cut.h"
@@ -14,7 +14,7 @@
 struct file_cutter {
     const struct cutter *cutter; /* borrowed; a local one (cut_is_local) */
     struct range_writer *ranges; /* borrowed */
-    struct token_watch *watch;   /* borrowed; sees all text that is read */
+    struct source_watch *watch;  /* borrowed; sees all text that is read */
     uint64_t piece;              /* bytes of text a piece should have */
     struct buf window;           /* owned */
 };

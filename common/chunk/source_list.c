@@ -21,7 +21,7 @@ static bool is_private(const char *path)
 }
 
 /* Looks at the first bytes of a regular file. */
-static int look_inside(struct source *s, int fd, struct token_watch *watch, struct err *e)
+static int look_inside(struct source *s, int fd, struct source_watch *watch, struct err *e)
 {
     unsigned char start[LOOK];
     ssize_t got = fd_pread(fd, start, TEXT_KIND_LOOK, 0, s->name, e);
@@ -30,15 +30,15 @@ static int look_inside(struct source *s, int fd, struct token_watch *watch, stru
     s->compressed = decoder_knows(start, (size_t)got);
     if (s->compressed)
         return 0;
-    if (got == TEXT_KIND_LOOK && token_watch_wants(watch, start, (size_t)got)) {
+    if (got == TEXT_KIND_LOOK && source_watch_wants(watch, start, (size_t)got)) {
         got = fd_pread(fd, start, LOOK, 0, s->name, e);
         if (got < 0)
             return -1;
     }
-    return token_watch_start(watch, start, (size_t)got, s->name, e);
+    return source_watch_start(watch, start, (size_t)got, s->name, e);
 }
 
-static int look_at(struct source *s, bool by_value, struct token_watch *watch, struct err *e)
+static int look_at(struct source *s, bool by_value, struct source_watch *watch, struct err *e)
 {
     struct stat st;
     s->access = ACCESS_VALUE;
@@ -69,7 +69,7 @@ static int look_at(struct source *s, bool by_value, struct token_watch *watch, s
     return rc;
 }
 
-int source_list_add(struct source_list *l, const char *path, bool by_value, struct token_watch *watch, struct err *e)
+int source_list_add(struct source_list *l, const char *path, bool by_value, struct source_watch *watch, struct err *e)
 {
     if (array_grow(&l->at, &l->cap, l->n + 1, sizeof *l->at, "the list of inputs", e))
         return -1;

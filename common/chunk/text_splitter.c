@@ -93,7 +93,7 @@ int text_splitter_split(struct text_splitter *t, size_t source, struct input *in
     struct place at = {.line = 1};
     bool ended = false, last = false, more;
     b->len = 0;
-    if (fill_window(b, in, JSON_HINT_LOOK, &ended, e) || token_watch_start(t->watch, b->p, b->len, s->name, e))
+    if (fill_window(b, in, JSON_HINT_LOOK, &ended, e) || source_watch_start(t->watch, b->p, b->len, s->name, e))
         return -1;
     while (!last) {
         size_t n;
@@ -101,7 +101,7 @@ int text_splitter_split(struct text_splitter *t, size_t source, struct input *in
             return -1;
         last = n == 0;
         n = last ? b->len : n;
-        token_watch_look(t->watch, b->p, n);
+        source_watch_look(t->watch, b->p, n);
         /* A wanted range may end at the end of the source. */
         bool at_end = last || (t->only && at.offset + n == s->size);
         if (put_piece(t, source, b->p, n, &at, at_end, e))

@@ -5,7 +5,7 @@
 #define BPE_CHUNK_TEXT_SPLITTER_H
 
 #include "chunk/range_writer.h"
-#include "chunk/token_watch.h"
+#include "chunk/source_watch.h"
 #include "io/input.h"
 #include "sys/buf.h"
 #include "sys/err.h"
@@ -17,7 +17,7 @@
 struct text_splitter {
     const struct cutter *cutter; /* borrowed */
     struct range_writer *ranges; /* borrowed; chunks are written by its writer */
-    struct token_watch *watch;   /* borrowed; sees all text that is read */
+    struct source_watch *watch;  /* borrowed; sees all text that is read */
     bool only;                   /* only what is wanted of a source is written, and its size is known */
     struct buf window;           /* owned */
 };
