@@ -2,6 +2,7 @@
 #include "chunk/text_splitter.h"
 
 #include "records/record.h"
+#include "sys/str.h"
 
 #include <string.h>
 
@@ -9,14 +10,6 @@
 struct place {
     uint64_t offset, line, before; /* as in struct chunk */
 };
-
-static uint64_t count_newlines(const unsigned char *p, size_t n)
-{
-    uint64_t lines = 0;
-    for (const unsigned char *end = p + n; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
-        lines++;
-    return lines;
-}
 
 /* Writes a piece, p[0 .. n), unless it is not wanted. Pieces end wherever a wanted range begins or ends (see find_end),
  * so a piece is wanted as a whole or not at all. last: the source ends with it. */
@@ -108,7 +101,7 @@ int text_splitter_split(struct text_splitter *t, size_t source, struct input *in
             return -1;
         at.offset += n;
         if (t->cutter->after == '\n' && s->access == ACCESS_VALUE)
-            at.line += count_newlines(b->p, n);
+            at.line += str_count((struct str){b->p, n}, '\n');
         at.before = special_before(t->cutter->special, b->p, n, true, &more);
         memmove(b->p, b->p + n, b->len - n);
         b->len -= n;

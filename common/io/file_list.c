@@ -2,6 +2,7 @@
 #include "io/file_list.h"
 
 #include "io/fd.h"
+#include "sys/str.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -24,14 +25,6 @@ static int read_all(struct buf *b, const char *path, struct err *e)
     return got < 0 ? -1 : 0;
 }
 
-static size_t count(const struct buf *b, int end)
-{
-    size_t n = 0;
-    for (const unsigned char *p = b->p, *stop = p + b->len; (p = memchr(p, end, (size_t)(stop - p))) != NULL; p++)
-        n++;
-    return n;
-}
-
 static bool is_standard_input(const char *name)
 {
     static const char *const names[] = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"};
@@ -45,7 +38,7 @@ static bool is_standard_input(const char *name)
 /* Sets the array of names. Each ends with NUL afterwards. */
 static int split(struct file_list *l, int end, struct err *e)
 {
-    size_t n = count(&l->text, end), at = 0;
+    size_t n = str_count((struct str){l->text.p, l->text.len}, end), at = 0;
     bool taken = strcmp(l->name, fd_name("-")) == 0 || is_standard_input(l->name);
     if (n == 0)
         return err_at(e, EX_NOINPUT, l->name, ERR_NO_OFFSET, "an empty list of files: there is no input");

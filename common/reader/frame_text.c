@@ -27,6 +27,7 @@
  */
 #include "reader/frame_text.h"
 
+#include "sys/str.h"
 #include "text/special.h"
 #include "text/text_kind.h"
 
@@ -89,14 +90,6 @@ static size_t find_cut(const struct frame_text *t, size_t *from)
     return 0;
 }
 
-static uint64_t count_newlines(const unsigned char *p, size_t n)
-{
-    uint64_t lines = 0;
-    for (const unsigned char *end = p + n; n && (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++)
-        lines++;
-    return lines;
-}
-
 /* Skips the text before cut(begin). */
 static int find_begin(struct frame_text *t, struct err *e)
 {
@@ -110,7 +103,7 @@ static int find_begin(struct frame_text *t, struct err *e)
             return 0;
         }
         size_t unneeded = from - margin(t) < b->len ? from - margin(t) : b->len;
-        t->n_lines += count_newlines(b->p, unneeded);
+        t->n_lines += str_count((struct str){b->p, unneeded}, '\n');
         drop(t, unneeded);
         from -= unneeded;
         if (read_more(t, e))
@@ -119,7 +112,7 @@ static int find_begin(struct frame_text *t, struct err *e)
     t->empty = t->border != UINT64_MAX && t->at + cut >= t->border + margin(t);
     if (t->cutter->after < 0)
         t->before = special_before(t->cutter->special, b->p + cut - margin(t), margin(t), false, &more);
-    t->n_lines += count_newlines(b->p, cut);
+    t->n_lines += str_count((struct str){b->p, cut}, '\n');
     drop(t, cut);
     return 0;
 }

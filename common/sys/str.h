@@ -21,4 +21,14 @@ static inline bool str_equal(struct str a, struct str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
 }
 
+/* How often a byte occurs in it. */
+static inline size_t str_count(struct str s, int byte)
+{
+    size_t n = 0;
+    const unsigned char *p = s.p, *end = p + s.len;
+    for (; p != end && (p = memchr(p, byte, (size_t)(end - p))) != NULL; p++)
+        n++;
+    return n;
+}
+
 #endif
