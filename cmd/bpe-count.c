@@ -3,7 +3,8 @@
  * Records in, counts out; any number of these processes may share the work. A process counts its input in one table
  * (one for each run), and writes the table at the end, or when the table or the text counted gets large, as a batch:
  * words, then a commit that says what was covered. A process that dies writes no commit, so none of its open batch
- * counts.
+ * counts. Inside a piece, which may be all of a large file, a table that gets large is written and emptied, too; the
+ * batch stays open to the end of the piece.
  */
 #include "cli/program.h"
 #include "count/counter.h"
@@ -29,6 +30,7 @@ struct worker {
     struct chunk_reader reader; /* a run's work is a struct counter */
     struct buf runs;
     struct batch batch;
+    bool begun; /* words of the open batch have been written */
 };
 
 /* ---- Counting ---- */
@@ -49,39 +51,55 @@ static void close_run(struct chunk_run *r)
     free(r->work);
 }
 
-static ptrdiff_t count_text(void *ctx, struct chunk_run *r, const unsigned char *p, size_t n, enum text_end end,
-                            size_t *where, struct err *e)
+/* Writes what was counted, and empties the table. */
+static int put_words(struct worker *w, const struct chunk_run *r, struct err *e)
 {
-    struct counter *c = r->work;
-    (void)ctx;
-    c->pretokenizer.invalid = r->reading.invalid;
-    return pretokenize_text(&c->pretokenizer, p, n, end, where, e);
-}
-
-static bool is_full(void *ctx, const struct chunk_run *r)
-{
-    const struct worker *w = ctx;
-    const struct counter *c = r->work;
-    return table_bytes(&c->table) >= w->opt.memory;
-}
-
-/* Writes the open batch: words, then a commit with the ranges they cover. */
-static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
-{
-    struct worker *w = ctx;
     struct counter *c = r->work;
     struct pretoken word;
     size_t pos = 0;
-    batch_begin(&w->batch, RECORD_WORDS, 1, "standard output", r->id);
+    if (!w->begun)
+        batch_begin(&w->batch, RECORD_WORDS, 1, "standard output", r->id);
+    w->begun = true;
     while (table_next(&c->table, &pos, &word)) {
         if (batch_pretoken(&w->batch, &word, e))
             return -1;
     }
-    w->runs.len = 0;
-    if (chunk_run_put(r, &w->runs, e) ||
-        batch_end(&w->batch, RECORD_COMMIT, (struct str){r->encoded_rules.p, r->encoded_rules.len}, &w->runs, 1, e))
-        return -1;
     return table_clear(&c->table, e);
+}
+
+static ptrdiff_t count_text(void *ctx, struct chunk_run *r, const unsigned char *p, size_t n, enum text_end end,
+                            size_t *where, struct err *e)
+{
+    enum { LEAST = 1 << 16 }; /* distinct pretokens that are worth writing, however little memory is allowed */
+    struct worker *w = ctx;
+    struct counter *c = r->work;
+    c->pretokenizer.invalid = r->reading.invalid;
+    ptrdiff_t used = pretokenize_text(&c->pretokenizer, p, n, end, where, e);
+    bool large = table_bytes(&c->table) >= w->opt.memory && table_n(&c->table) >= LEAST;
+    return used >= 0 && large && put_words(w, r, e) ? -1 : used;
+}
+
+/* A batch of which words have been written ends with the piece: so only one is ever open. */
+static bool is_full(void *ctx, const struct chunk_run *r)
+{
+    const struct worker *w = ctx;
+    const struct counter *c = r->work;
+    return w->begun || table_bytes(&c->table) >= w->opt.memory;
+}
+
+/* Ends the open batch: the words that are left, then a commit with the ranges they cover. */
+static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
+{
+    struct worker *w = ctx;
+    if (put_words(w, r, e))
+        return -1;
+    w->begun = false;
+    w->runs.len = 0;
+    return chunk_run_put(r, &w->runs, e) ||
+                   batch_end(&w->batch, RECORD_COMMIT, (struct str){r->encoded_rules.p, r->encoded_rules.len}, &w->runs,
+                             1, e)
+               ? -1
+               : 0;
 }
 
 static int pass_on(void *ctx, const void *record, size_t n, struct err *e)
