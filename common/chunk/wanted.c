@@ -101,6 +101,8 @@ static int find_file(struct source *s, struct named_file *by_name, bool by_value
         return err_set(e, EX_USAGE,
                        "%s: is wanted by %s; give it on the command line by this name (- is standard input)", s->name,
                        asked_by);
+    if (s->access != ACCESS_VALUE && strcmp(s->path, "-") == 0) /* a file that is named as messages name "-" */
+        s->path = s->name;
     bool standard = strcmp(s->path, "-") == 0, timed = s->mtime_s || s->mtime_ns;
     if (!standard && stat(s->path, &st) < 0)
         return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", s->path);

@@ -187,6 +187,9 @@ is "$? $(bpe-view again | grep -c 'compressed pieces=')" "0 2" "ranges are made 
 same got want "and complete the counts"
 (head -n 1 two; bpe-count todo) | bpe-sum | words >got
 same got want "as does the list itself"
+cp b.txt.gz 'standard input'
+bpe-chunk 'standard input' a.txt.gz | head -n 1 | bpe-sum --missing odd >/dev/null 2>&1
+is "$(bpe-chunk --only odd - </dev/null | bpe-view | grep -c 'compressed pieces=')" 2 "a file is not taken for standard input, whatever its name"
 fails 64 "bpe-chunk: --inline: a.txt.gz is wanted by todo in bytes of the compressed file, *" bpe-chunk --only todo --inline a.txt.gz b.txt.gz
 touch -d '2001-01-01' b.txt.gz
 fails 65 "bpe-chunk: b.txt.gz: changed since it was cut into chunks; *" bpe-chunk --only todo
