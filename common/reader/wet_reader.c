@@ -44,6 +44,8 @@ static ptrdiff_t take_lines(struct wet_reader *r, const unsigned char *p, size_t
         return (ptrdiff_t)used;
     if (r->n_lines < 2) {
         *where += used;
+        if (more)
+            return err_set(e, EX_DATAERR, "cut off after the block of a WARC record");
         return err_set(
             e, EX_DATAERR,
             "\"%.*s\" after the block of a WARC record, where two line ends should be: Content-Length is wrong",

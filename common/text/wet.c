@@ -114,7 +114,7 @@ int wet_get_header(struct wet_header *h, const unsigned char *p, size_t n, bool 
     size_t at = 0, look = n < 5 ? n : 5, most = n < WET_HEADER_MAX ? n : WET_HEADER_MAX;
     struct line line;
     struct fields f = {.h = h};
-    if (memcmp(p, version, look) != 0 || (last && n < 5))
+    if (memcmp(p, version, look) != 0)
         return err_set(e, EX_DATAERR, "\"%.*s\" where a WARC record should begin (WARC/1.0)", wet_show(p, n),
                        (const char *)p);
     *h = (struct wet_header){0};

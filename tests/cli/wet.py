@@ -123,6 +123,9 @@ wrong("a block longer than said", good + a_record(TYPE, LENGTH, block=b"abcdef")
 wrong("one end of a line only", good + a_record(TYPE, LENGTH, end=b"\r\n") + good,
       f'{2 * n - 2}: "WARC/1.0" after the block of a WARC record, '
       "where two line ends should be: Content-Length is wrong")
+wrong("the file ends after a block", good + good[:-4], f"{2 * n - 4}: cut off after the block of a WARC record")
+wrong("  after one end of a line", good + good[:-1], f"{2 * n - 2}: cut off after the block of a WARC record")
+wrong("  in the first word", good + good[:3], f"{n}: cut off in the header of a WARC record")
 wrong("no length", good + a_record(TYPE), f"{n}: a WARC record without Content-Length")
 wrong("no type", good + a_record(LENGTH), f"{n}: a WARC record without WARC-Type")
 wrong("no number", a_record(TYPE, b"Content-Length: 3x"), '0: a WARC record with Content-Length "3x", which is no number of bytes')
