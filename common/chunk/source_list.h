@@ -18,9 +18,10 @@ struct source {                /* zeroed: unused; a list may have many of these 
     const char *path;          /* to read it from, borrowed; NULL: it is not read */
     char *name;                /* in records and messages, owned */
     enum source_access access; /* ACCESS_VALUE: its text is sent, not its place */
-    bool compressed; /* zstd or gzip, in a regular file that other processes may read: `size` is the file's, and
-                                  frame_cutter_choose decides whether it goes by reference */
-    uint64_t size;   /* as its access counts: by reference known from the start, by value when all was read */
+    /* zstd or gzip, in a regular file that other processes may read: `size` is the file's at first, and
+     * frame_cutter_choose decides whether it goes by reference. */
+    bool compressed;
+    uint64_t size; /* as its access counts: by reference known from the start, by value when all was read */
     uint64_t mtime_s, mtime_ns; /* of a regular file; else 0 */
     struct intervals wanted;    /* --only: the bytes of it that are sent */
     struct buf reading;         /* encoded: how it is read, if the list of wanted ranges says it; else empty */
@@ -32,7 +33,8 @@ struct source_list {   /* zeroed: empty */
 };
 
 /* Adds an input, after checking that it exists and whether other processes can read it by offset. by_value: its text is
- * sent even then. `watch` sees the first bytes of a file that goes by reference. -1: EX_NOINPUT, EX_IOERR. */
+ * sent even then. `watch` sees the first bytes of a regular file that is not compressed. -1: EX_NOINPUT, EX_IOERR;
+ * EX_DATAERR: it is no text. */
 int source_list_add(struct source_list *l, const char *path, bool by_value, struct source_watch *watch, struct err *e);
 
 /* Extends the list so that it includes this number, which may be any below SOURCES_MAX: unused entries take no memory.
