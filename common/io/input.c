@@ -135,11 +135,6 @@ bool input_is_plain_file(const struct input *in)
     return in->plain_file;
 }
 
-int input_fd(const struct input *in)
-{
-    return in->fd;
-}
-
 static ptrdiff_t read_plain(struct input *in, void *p, size_t n, struct err *e)
 {
     if (in->pos == in->len)
