@@ -155,10 +155,11 @@ static int pass(struct frame_text *t, size_t n, bool last, window_fn *use, void 
  * looks at all of it again, so that windows must double as in windows.c. */
 static int pass_beyond(struct frame_text *t, size_t *from, window_fn *use, void *ctx, struct err *e)
 {
-    size_t new = t->space->len - t->left;
+    size_t new = t->space->len - t->left, n = *from > margin(t) ? *from - margin(t) : 0;
     if (new < BEYOND || new < t->left)
         return 0;
-    size_t n = *from - margin(t) < t->space->len ? *from - margin(t) : t->space->len;
+    if (n > t->space->len)
+        n = t->space->len;
     uint64_t at = t->at;
     if (n && pass(t, n, false, use, ctx, e))
         return -1;

@@ -124,7 +124,7 @@ def counts_with_losses(rng, options, name):
     counts = b""
     for turn in range(20):
         kept = [r for r in records if rng.random() < 0.6] if turn < 3 else records
-        counts += dealt(rng, kept, ["bpe-count"]) + promises[0]
+        counts += dealt(rng, kept, ["bpe-count"]) + b"".join(promises)
         code, out, err = run(["bpe-sum", "--missing", name + ".missing"], counts)
         if code == 0:
             return R.words(out)
@@ -193,6 +193,20 @@ def refused():
     ok(code == 0 and R.words(out)[b" cat"] == 9, "the whole file is not", (code, err))
 
 
+def long_special():
+    """A special token that is longer than what is read at a time, and than most frames."""
+    text = "".join(f"the cat {i}\n" for i in range(20000)).encode()
+    lib.write("plain", text)
+    bad = []
+    for n, frame in ((300, 100), (20000, 1000), (30000, 3000), (40000, 20000), (100000, 20000)):
+        lib.write("long.gz", lib.bgzf([text[i:i + frame] for i in range(0, len(text), frame)]))
+        options = ["-s", "<" + "x" * n + ">"]
+        want = R.words(must("bpe-sum", data=must("bpe-count", data=must("bpe-chunk", *options, "plain"))))
+        got = counts_with_losses(random.Random(n), options, "long.gz")
+        bad += [f"{n} bytes, frames of {frame}"] if got != want else []
+    ok(not bad, "counts are those of the text, however long a special token is", "\n".join(bad))
+
+
 def main():
     seed = lib.seed()
     with tempfile.TemporaryDirectory() as where:
@@ -206,6 +220,7 @@ def main():
         ok(values < 0.7 * ROUNDS, f"most of them by reference ({values} by value)")
         said = [ids_of(random.Random(seed + number), number) for number in range(ROUNDS // 3)]
         ok(not any(said), "ids are those of the text", "\n".join(filter(None, said)))
+        long_special()
         refused()
         ok(said.count("") < len(said) / 2, f"most of them by reference ({said.count('')} by value)")
     return lib.done()
