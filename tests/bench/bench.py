@@ -54,6 +54,7 @@ ROWS = [
         [at_most(1.1, "rss_mb count-gpt2 en")]),
     Row("jsonl", "documents that end with NUL", "MB/cpu s", "rate count-gpt2 en.nul", [beside("rate count-gpt2 en")]),
     Row("jsonl", "the line, JSON Lines", "s", "wall line en.jsonl", [beside("wall line en")]),
+    Row("jsonl", "bpe train, JSON Lines", "s", "wall train en.jsonl", [beside("wall xargs en")]),
     Row("files", "the line, 20 files", "s", "wall line parts", [beside("wall line en")]),
     Row("files", "20 .zst", "s", "wall line parts.zst", [at_most(1.3, "wall line parts")]),
     Row("files", "20 .gz", "s", "wall line parts.gz", [at_most(1.3, "wall line parts")]),

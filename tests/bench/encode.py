@@ -57,6 +57,8 @@ ROWS = [
         [at_least(1.2, "rate gigatoken1-own en.jsonl.zst")]),
     Row("encode-compressed", "one .jsonl.gz", "MB/cpu s", "rate null-own en.jsonl.gz",
         [at_least(1.2, "rate gigatoken1-own en.jsonl.gz")]),
+    Row("encode-compressed", "20 .jsonl.zst", "MB/cpu s", "rate null-own parts.jsonl.zst",
+        [at_least(1.2, "rate gigatoken1-own parts.jsonl.zst")]),
     Row("encode-compressed", "pipelines/encode -j 2, one .jsonl.zst", "MB/s", "speed two-own en.jsonl.zst",
         [at_least(1.2, "speed gigatoken2-own en.jsonl.zst")]),
     Row("encode-compressed", "one .jsonl.gz", "MB/s", "speed two-own en.jsonl.gz",
