@@ -6,7 +6,7 @@ texts.py join OUT BYTES TEXT...   about BYTES of text: the documents of TEXTs, t
                                   there is enough. All documents are shuffled: a prefix is text of the same kind.
 texts.py words OUT N TEXT...      about N distinct pretokens: words of TEXTs, these with affixes and joined, and numbers,
                                   by Zipf's law.
-texts.py many OUT N TEXT          the names of N files of 1 kB of TEXT, in OUT.d: a thousand in each directory."""
+texts.py many OUT N TEXT          the names of N files of 1 kB of TEXT, in OUT.files: a thousand in each directory."""
 import collections
 import hashlib
 import itertools
@@ -119,7 +119,7 @@ def page_of(words, line=20):
 
 
 def many(out, n, text):
-    names = [os.path.join(f"{out}.d", f"{i // 1000:03d}", f"{i % 1000:03d}.txt") for i in range(int(n))]
+    names = [os.path.join(f"{out}.files", f"{i // 1000:03d}", f"{i % 1000:03d}.txt") for i in range(int(n))]
     with open(text, "rb") as f:
         for name in names:
             os.makedirs(os.path.dirname(name), exist_ok=True)
