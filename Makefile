@@ -60,7 +60,7 @@ help:
 	@echo "make coverage       which lines the tests run, by room, apart from $(BUILD)/ (gcovr)"
 	@echo "make check-arm      unit tests for aarch64 under QEMU, apart from $(BUILD)/"
 	@echo "make fuzz           random damage for FUZZ_SECONDS ($(FUZZ_SECONDS)); FUZZER=libfuzzer: by libFuzzer"
-	@echo "make bench          times against others and the goals (CORPUS=DIR); a quarter of an hour, 3 GB"
+	@echo "make bench          times against others and the goals (CORPUS=DIR); twenty minutes, 6 GB"
 	@echo "make bench-quick    the same in a minute, without what takes long"
 	@echo "make bench-encode   encoding against others and the goals (CORPUS=DIR)"
 	@echo "make bench-hot      the hot paths one by one, each beside its bound (CORPUS=DIR)"
