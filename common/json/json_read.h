@@ -85,13 +85,9 @@ int json_read_item(struct json_reader *r);
 int json_read_string(struct json_reader *r, struct str *s);
 int json_read_raw_string(struct json_reader *r, struct str *s);
 
-/* A string as written, with its escapes (which are checked, not decoded): json_unescape decodes it. When reading from
+/* A string as written, with its escapes (which are checked, not decoded): json_unescape (json_escape.h) decodes it. When reading from
  * memory, it is borrowed from there. */
 int json_read_written(struct json_reader *r, struct str *s);
-
-/* Appends to *to, with room for JSON_READ_PAD bytes after it, the string that a lenient reader decodes from what
- * json_read_written returned. -1: out of memory. */
-int json_unescape(struct buf *to, struct str written, struct err *e);
 
 int json_read_uint(struct json_reader *r, uint64_t *v); /* no fraction, no exponent, at most 64 bits */
 int json_read_bool(struct json_reader *r, bool *v);

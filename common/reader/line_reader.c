@@ -10,6 +10,8 @@
 
 _Static_assert((int)RECORD_PAD >= (int)JSON_READ_PAD, "lines are read as far past a window's end as it may be");
 
+enum { CHECKED = 64 << 10 }; /* bytes checked at a time for being valid UTF-8 */
+
 void line_reader_init(struct line_reader *l, const struct reading *how)
 {
     *l = (struct line_reader){
@@ -99,6 +101,15 @@ static int skip_line(struct line_reader *l, struct bad_lines *bad, struct err *e
     return buf_put_str(&bad->first, text, e);
 }
 
+/* The error in a line that begins at this offset, with what can be done about it. */
+static int bad_line(struct line_reader *l, const struct err *why, const char *advice, uint64_t offset, uint64_t *where,
+                    struct err *e)
+{
+    *where = offset;
+    err_set(e, why->code, "%s%s", why->msg, advice);
+    return err_place_line(e, l->name, line_number(l));
+}
+
 /* Reads one line, which begins at this offset. */
 static int read_line(struct line_reader *l, const unsigned char *p, size_t n, uint64_t offset, document_fn *text,
                      void *ctx, struct bad_lines *bad, uint64_t *where, struct err *e)
@@ -120,24 +131,65 @@ static int read_line(struct line_reader *l, const unsigned char *p, size_t n, ui
         return 0;
     if (got == JSONL_BAD && l->skip_bad)
         return skip_line(l, bad, e);
-    *where = offset;
-    err_set(e, why.code, "%s%s", why.msg, got == JSONL_BAD ? "; see --on-error" : "");
-    return err_place_line(e, l->name, line_number(l));
+    return bad_line(l, &why, got == JSONL_BAD ? "; see --on-error" : "", offset, where, e);
+}
+
+/* How far the lines of a window have been found to be valid UTF-8. */
+struct validity {
+    size_t to;   /* this far from the beginning, except in lines that were read one by one */
+    bool failed; /* what follows is not valid */
+};
+
+/* Whether all is valid up to `end`, the end of a line; p[0 .. n) are whole lines. What is checked is still in the
+ * caches when it is read. */
+static bool is_valid(struct validity *v, const unsigned char *p, size_t n, size_t end)
+{
+    bool cut;
+    while (v->to < end && !v->failed) {
+        size_t left = n - v->to, len = left < CHECKED ? left : CHECKED;
+        size_t valid = utf8_valid_len(p + v->to, len, &cut);
+        v->to += valid;
+        v->failed = valid < len && (!cut || len == left);
+    }
+    return v->to >= end;
+}
+
+/* Reads the line at p + at quickly, if that is possible; p[0 .. n) are whole lines, each with a newline. Returns its
+ * length; 0: read_line decides; -1: an error of the function for texts. */
+static ptrdiff_t try_line(struct line_reader *l, struct validity *v, const unsigned char *p, size_t n, size_t at,
+                          document_fn *text, void *ctx, struct err *why)
+{
+    struct str found;
+    ptrdiff_t len = jsonl_try(&l->jsonl, p + at, &found);
+    if (len == 0 || !is_valid(v, p, n, at + (size_t)len))
+        return 0;
+    l->valid = true;
+    if (found.p && text(ctx, found.p, found.len, TEXT_DOC, why) < 0)
+        len = -1;
+    l->valid = false;
+    return len;
 }
 
 ptrdiff_t line_reader_window(struct line_reader *l, const unsigned char *p, size_t n, uint64_t offset, bool last,
                              document_fn *text, void *ctx, struct bad_lines *bad, uint64_t *where, struct err *e)
 {
-    size_t at = 0;
-    while (at < n) {
-        const unsigned char *nl = memchr(p + at, '\n', n - at);
-        if (!nl && !last)
-            break;
-        size_t len = nl ? (size_t)(nl - p) + 1 - at : n - at;
-        if (read_line(l, p + at, len, offset + at, text, ctx, bad, where, e))
-            return -1;
-        at += len;
-        l->n_passed++;
+    struct validity v = {0};
+    struct err why;
+    const unsigned char *newline = memrchr(p, '\n', n);
+    size_t at = 0, whole = newline ? (size_t)(newline - p) + 1 : 0, end = last ? n : whole;
+    for (; at < end; l->n_passed++) {
+        ptrdiff_t len = at < whole ? try_line(l, &v, p, whole, at, text, ctx, &why) : 0;
+        if (len < 0)
+            return bad_line(l, &why, "", offset + at, where, e);
+        if (len == 0) {
+            const unsigned char *next = at < whole ? (unsigned char *)memchr(p + at, '\n', whole - at) + 1 : p + n;
+            len = next - (p + at);
+            if (read_line(l, p + at, (size_t)len, offset + at, text, ctx, bad, where, e))
+                return -1;
+            if (v.to < at + (size_t)len)
+                v = (struct validity){at + (size_t)len, false};
+        }
+        at += (size_t)len;
     }
     return (ptrdiff_t)at;
 }

@@ -32,6 +32,7 @@ struct bad_lines {
 struct line_reader { /* zeroed: nothing to free */
     struct jsonl jsonl;
     bool check_utf8, skip_bad;
+    bool valid; /* the text that is passed on just now is valid UTF-8 */
     /* The current piece. */
     const char *name;         /* of its source, for messages; borrowed */
     int fd;                   /* the file in which lines can be counted; -1: text by value */

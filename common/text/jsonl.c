@@ -5,9 +5,13 @@
  */
 #include "text/jsonl.h"
 
+#include "text/jsonl_fast.h"
 #include "unicode/utf8.h"
+#include "json/json_escape.h"
 
 #include <string.h>
+
+enum { FIRST_ROOM = 64 << 10 }; /* for a text with escapes */
 
 void jsonl_init(struct jsonl *j, struct str field, enum invalid_policy invalid)
 {
@@ -112,20 +116,6 @@ static void mark_invalid(struct buf *text)
 
 /* ---- The field ---- */
 
-/* The name that begins at `at` in the field: up to a dot, or the end. */
-static struct str name_at(struct str field, size_t at)
-{
-    const unsigned char *p = field.p + at, *dot = memchr(p, '.', field.len - at);
-    return (struct str){p, dot ? (size_t)(dot - p) : field.len - at};
-}
-
-/* The start of the name before the one at `at` > 0. */
-static size_t name_before(struct str field, size_t at)
-{
-    const unsigned char *dot = memrchr(field.p, '.', at - 1);
-    return dot ? (size_t)(dot - field.p) + 1 : 0;
-}
-
 /* Reads the whole line. *written is the string at the field, as written; its p is NULL if there is none. -1: not JSON,
  * or out of memory. */
 static int find(struct jsonl *j, struct str *written)
@@ -142,10 +132,10 @@ static int find(struct jsonl *j, struct str *written)
         if (more < 0)
             return -1;
         if (!more) { /* back to the enclosing object */
-            at = r->depth ? name_before(j->field, at) : 0;
+            at = r->depth ? jsonl_name_before(j->field, at) : 0;
             continue;
         }
-        struct str name = name_at(j->field, at);
+        struct str name = jsonl_name_at(j->field, at);
         bool last = at + name.len == j->field.len, same = str_equal(key, name) && is_utf8(key);
         if (same) /* an earlier member of this name, with all that was in it, does not count */
             *written = (struct str){NULL, 0};
@@ -222,4 +212,29 @@ enum jsonl_line jsonl_read(struct jsonl *j, const unsigned char *p, size_t n, st
         return JSONL_ERROR;
     }
     return JSONL_TEXT;
+}
+
+ptrdiff_t jsonl_try(struct jsonl *j, const unsigned char *p, struct str *text)
+{
+    struct jsonl_walk w = {.field = j->field};
+    struct err ignored;
+    if (!j->walk) {
+        if (!is_utf8(j->field))
+            return 0;
+        j->walk = jsonl_walker();
+    }
+    for (;;) {
+        w.to = j->text.p;
+        w.limit = j->text.p + j->text.cap - JSONL_STEP;
+        const unsigned char *end = j->text.cap ? j->walk(&w, p) : NULL;
+        if (end && (w.blank || w.text.p)) {
+            *text = w.text;
+            return end - p;
+        }
+        if (j->text.cap && !w.full)
+            return 0;
+        j->text.len = 0;
+        if (buf_reserve(&j->text, 2 * j->text.cap + FIRST_ROOM, &ignored))
+            return 0;
+    }
 }

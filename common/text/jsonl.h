@@ -12,10 +12,13 @@
 
 #include <stddef.h>
 
+struct jsonl_walk;
+
 struct jsonl {
     struct str field; /* "a.b": borrowed */
     enum invalid_policy invalid;
     struct json_reader reader;
+    const unsigned char *(*walk)(struct jsonl_walk *w, const unsigned char *p); /* jsonl_fast.h; NULL: not known yet */
     struct buf line, text; /* the line without its invalid bytes; the text, if it cannot be borrowed from the line */
 };
 
@@ -38,5 +41,10 @@ enum jsonl_line {
  * INVALID_ERROR the line must be valid UTF-8. Outside of the text, as in Python, invalid bytes are removed
  * (INVALID_SKIP) or stay, which makes the line bad unless they are in a string. */
 enum jsonl_line jsonl_read(struct jsonl *j, const unsigned char *p, size_t n, struct str *text, struct err *e);
+
+/* Reads the line at p, which ends with a newline and is valid UTF-8, if that can be done quickly; JSON_READ_PAD bytes
+ * after it must be readable. Returns its length with the newline; the text as jsonl_read does, and valid UTF-8; its p is
+ * NULL if the line is blank. 0: jsonl_read decides, for a line that is bad, but also for some that are not. */
+ptrdiff_t jsonl_try(struct jsonl *j, const unsigned char *p, struct str *text);
 
 #endif
