@@ -1,5 +1,5 @@
-/* jsonl_avx512.c - jsonl_blocks.h with AVX-512. All escapes of one character in 64 bytes are decoded at once, by a table
- * and a compression; so are up to eight escapes \uXXXX that follow each other.
+/* jsonl_avx512.c - jsonl_blocks.h with AVX-512. All escapes in 64 bytes are decoded at once: the characters they mean
+ * take their places in the vector, and a compression takes away what is left of them.
  */
 #ifdef __AVX512VBMI2__
 #include "text/jsonl_fast.h"
@@ -44,77 +44,76 @@ static inline uint64_t escaping(uint64_t b)
     return first;
 }
 
-/* ---- \uXXXX ---- */
-
 /* The worth of hexadecimal digits, with the highest bit set; 0 for all others. */
 static const unsigned char digit_table[128] = {
     ['0'] = 0x80, ['1'] = 0x81, ['2'] = 0x82, ['3'] = 0x83, ['4'] = 0x84, ['5'] = 0x85, ['6'] = 0x86, ['7'] = 0x87,
     ['8'] = 0x88, ['9'] = 0x89, ['a'] = 0x8A, ['b'] = 0x8B, ['c'] = 0x8C, ['d'] = 0x8D, ['e'] = 0x8E, ['f'] = 0x8F,
     ['A'] = 0x8A, ['B'] = 0x8B, ['C'] = 0x8C, ['D'] = 0x8D, ['E'] = 0x8E, ['F'] = 0x8F};
 
-/* Where the digits of eight escapes are. */
-static const unsigned char digit_places[64] = {2,  3,  4,  5,  8,  9,  10, 11, 14, 15, 16, 17, 20, 21, 22, 23,
-                                               26, 27, 28, 29, 32, 33, 34, 35, 38, 39, 40, 41, 44, 45, 46, 47};
-
-/* Decodes up to eight escapes \uXXXX, as many as follow each other at *p and are no surrogates. Writes 32 bytes.
- * Returns the end of what counts. */
-static inline unsigned char *unescape_eight(unsigned char *to, const unsigned char **p)
+/* The byte n places after each; at the end of the vector, any. */
+static inline __m512i after(__m512i v, int n)
 {
-    const uint64_t begins = 0x041041041041; /* every sixth of 48 bits */
-    __m512i v = _mm512_loadu_si512(*p);
-    uint64_t begun = equal(v, '\\') & equal(v, 'u') >> 1;
-    __m512i digits = _mm512_permutexvar_epi8(_mm512_loadu_si512(digit_places), v);
-    __m256i worth = _mm512_castsi512_si256(look_up(digit_table, digits));
-    worth = _mm256_xor_si256(worth, _mm256_set1_epi8((char)0x80));
-    __m256i wrong = _mm256_or_si256(worth, _mm512_castsi512_si256(digits)); /* the highest bit: no digit */
-    __m256i bytes = _mm256_maddubs_epi16(worth, _mm256_set1_epi16(0x0110));
-    __m256i c = _mm256_madd_epi16(bytes, _mm256_set1_epi32(0x00010100));
-    unsigned stop = (unsigned)_pext_u64(~begun, begins) | 1U << 8;
-    stop |= _mm256_test_epi32_mask(wrong, _mm256_set1_epi32((int)0x80808080));
-    stop |= _mm256_cmpeq_epi32_mask(_mm256_and_si256(c, _mm256_set1_epi32(0xF800)), _mm256_set1_epi32(0xD800));
-    unsigned n = _tzcnt_u32(stop);
-    /* Each character in three bytes of its four; a shorter one in the last of these. */
-    __mmask8 one = _mm256_cmplt_epu32_mask(c, _mm256_set1_epi32(0x80));
-    __mmask8 two = _mm256_cmplt_epu32_mask(c, _mm256_set1_epi32(0x800));
-    __m256i bits = _mm256_multishift_epi64_epi8(_mm256_set1_epi64x(0x0020262C0000060C), c);
-    __m256i take = _mm256_set1_epi32(0x003F3F0F), mark = _mm256_set1_epi32(0x008080E0);
-    __m256i keep = _mm256_set1_epi32(0x00808080);
-    take = _mm256_mask_mov_epi32(take, two, _mm256_set1_epi32(0x003F1F00));
-    mark = _mm256_mask_mov_epi32(mark, two, _mm256_set1_epi32(0x0080C000));
-    keep = _mm256_mask_mov_epi32(keep, two, _mm256_set1_epi32(0x00808000));
-    take = _mm256_mask_mov_epi32(take, one, _mm256_set1_epi32(0x007F0000));
-    mark = _mm256_mask_mov_epi32(mark, one, _mm256_setzero_si256());
-    keep = _mm256_mask_mov_epi32(keep, one, _mm256_set1_epi32(0x00800000));
-    __mmask32 kept = _bzhi_u32((unsigned)_mm256_movepi8_mask(keep), 4 * n);
-    __m256i utf8 = _mm256_or_si256(_mm256_and_si256(bits, take), mark);
-    _mm256_storeu_si256((__m256i *)to, _mm256_maskz_compress_epi8(kept, utf8));
-    *p += 6 * (size_t)n;
-    return to + (size_t)_mm_popcnt_u32(kept);
+    const __m512i places =
+        _mm512_set_epi8(63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41, 40,
+                        39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16,
+                        15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    return _mm512_permutexvar_epi8(_mm512_add_epi8(places, _mm512_set1_epi8((char)n)), v);
 }
 
-/* Decodes the escapes \uXXXX at *p, and single characters between them. NULL: refused, or not enough room. */
-static inline unsigned char *unescape_run(struct jsonl_walk *w, unsigned char *to, const unsigned char **from)
+/* What becomes of a block. */
+struct block {
+    __m512i text;  /* its bytes, and characters in the place of escapes */
+    uint64_t kept; /* which of them remain */
+    uint64_t ends; /* what this cannot decode begins here */
+    uint64_t cut;  /* escapes that go on after the block begin here */
+};
+
+/* Decodes the escapes \uXXXX in a block v, which begin at the bits u. The bytes of a character take the places of the
+ * backslash, the u and the first digit, or the last ones of these; one of less than 3 bytes keeps fewer of them. */
+static inline void decode_u(struct block *b, __m512i v, uint64_t u)
 {
-    const unsigned char *p = *from;
-    while (to <= w->limit) {
-        const unsigned char *before = p;
-        to = unescape_eight(to, &p);
-        if (p[0] == '\\' && p[1] == 'u') {
-            bool full = p - before == 8 * 6; /* if not, this is a surrogate, or no escape */
-            if (!full && !(to = jsonl_unescape_u(to, &p)))
-                return NULL;
-        } else if (p[0] >= 0x20 && p[0] != '"' && p[0] != '\\' && p[1] == '\\' && p[2] == 'u') {
-            *to++ = *p++;
-        } else {
-            *from = p;
-            return to;
-        }
-    }
-    w->full = true;
-    return NULL;
+    const __m512i high = _mm512_set1_epi8((char)0x80);
+    __m512i digit = _mm512_xor_si512(look_up(digit_table, v), high);
+    uint64_t wrong = (uint64_t)_mm512_movepi8_mask(_mm512_or_si512(digit, v));
+    __m512i low = _mm512_and_si512(digit, _mm512_set1_epi8(0x0F));
+    /* Where two digits begin, the byte they make; of a character at i, they are at i + 2 and i + 4. */
+    __m512i byte = _mm512_or_si512(_mm512_slli_epi16(low, 4), after(low, 1));
+    __m512i after1 = after(byte, 1), after2 = after(byte, 2), after3 = after(byte, 3);
+    uint64_t long3 = u & _mm512_cmpge_epu8_mask(after2, _mm512_set1_epi8(8));
+    uint64_t long2 = u & (_mm512_test_epi8_mask(byte, byte) | (uint64_t)_mm512_movepi8_mask(after2)) >> 2;
+    const __m512i six = _mm512_set1_epi8(0x3F), four = _mm512_set1_epi8(0x0F), two = _mm512_set1_epi8(3);
+    __m512i first = _mm512_and_si512(_mm512_srli_epi16(after2, 4), four);
+    __m512i second = _mm512_or_si512(_mm512_slli_epi16(_mm512_and_si512(after1, four), 2),
+                                     _mm512_and_si512(_mm512_srli_epi16(after3, 6), two));
+    __m512i third = _mm512_mask_mov_epi8(after2, long2 << 2, _mm512_or_si512(_mm512_and_si512(after2, six), high));
+    b->text = _mm512_mask_add_epi8(b->text, u, first, _mm512_set1_epi8((char)0xE0));
+    b->text = _mm512_mask_add_epi8(b->text, long2 << 1, second, _mm512_set1_epi8((char)0xC0));
+    b->text = _mm512_mask_add_epi8(b->text, long3 << 1, second, high);
+    b->text = _mm512_mask_mov_epi8(b->text, u << 2, third);
+    uint64_t surrogates =
+        _mm512_cmpeq_epi8_mask(_mm512_and_si512(after2, _mm512_set1_epi8((char)0xF8)), _mm512_set1_epi8((char)0xD8));
+    uint64_t no_digits = wrong >> 2 | wrong >> 3 | wrong >> 4 | wrong >> 5;
+    uint64_t half = u | u << 1 | u << 2;
+    b->kept = (b->kept & ~(half | half << 3)) | long3 | long2 << 1 | u << 2;
+    b->ends |= u & (surrogates | no_digits);
+    b->cut |= u & ~0ULL << 59;
 }
 
-/* ---- All escapes ---- */
+/* Decodes a block with these backslashes, of which the first begins an escape, and these other ends of text. */
+static inline struct block decode(__m512i v, uint64_t backslashes, uint64_t stops)
+{
+    uint64_t escapes = escaping(backslashes), escaped = escapes << 1;
+    uint64_t u = escapes & equal(v, 'u') >> 1;
+    __m512i meant = look_up(jsonl_escape, v);
+    uint64_t none = _mm512_testn_epi8_mask(meant, meant) | (uint64_t)_mm512_movepi8_mask(v);
+    struct block b = {.text = _mm512_mask_mov_epi8(v, escaped, meant),
+                      .kept = ~escapes,
+                      .ends = (stops & ~escaped) | (escapes & ~u & none >> 1),
+                      .cut = escapes & 1ULL << 63};
+    if (u)
+        decode_u(&b, v, u);
+    return b;
+}
 
 /* See jsonl_blocks.h. */
 static const unsigned char *unescape(struct jsonl_walk *w, const unsigned char *p, unsigned char *to,
@@ -129,25 +128,19 @@ static const unsigned char *unescape(struct jsonl_walk *w, const unsigned char *
             p += 64;
             continue;
         }
-        uint64_t escapes = escaping(backslashes), escaped = escapes << 1;
-        uint64_t n = 64 - (escapes >> 63); /* the character after the last one is in the next block */
-        __m512i meant = look_up(jsonl_escape, v);
-        uint64_t others = escaped & (_mm512_testn_epi8_mask(meant, meant) | (uint64_t)_mm512_movepi8_mask(v));
-        uint64_t ends = (stops & ~escaped) | others >> 1; /* of others, the backslash */
-        uint64_t until = _tzcnt_u64(ends);
-        n = until < n ? until : n;
-        uint64_t kept = _bzhi_u64(~escapes, (unsigned)n);
-        __m512i text = _mm512_mask_mov_epi8(v, escaped, meant);
-        _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(kept, text));
-        to += (size_t)_mm_popcnt_u64(kept);
+        struct block b = decode(v, backslashes, stops);
+        unsigned n = (unsigned)_tzcnt_u64(b.ends | b.cut); /* 64 if there is neither */
+        b.kept = _bzhi_u64(b.kept, n);
+        _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(b.kept, b.text));
+        to += (size_t)_mm_popcnt_u64(b.kept);
         p += n;
-        if (!ends)
+        if (!_bzhi_u64(b.ends & ~b.cut, n + 1))
             continue;
         if (*p == '"') {
             *end = to;
             return p + 1;
         }
-        if (*p != '\\' || p[1] != 'u' || !(to = unescape_run(w, to, &p)))
+        if (*p != '\\' || p[1] != 'u' || !(to = jsonl_unescape_u(to, &p))) /* mostly a pair of surrogates */
             return NULL;
     }
     w->full = true;
