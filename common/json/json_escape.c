@@ -67,7 +67,7 @@ size_t json_escape_one(unsigned char *to, size_t *n, const unsigned char *p, siz
 size_t json_escape_all(unsigned char *to, const unsigned char *p, size_t len, bool lenient, size_t *where,
                        const char **what)
 {
-    unsigned char ignored[4];
+    unsigned char ignored[4] = {0};
     size_t n = 0, at = 0;
     for (;;) {
         const unsigned char *stop = memchr(p + at, '\\', len - at);
