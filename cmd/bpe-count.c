@@ -55,6 +55,7 @@ static ptrdiff_t count_text(void *ctx, struct chunk_run *r, const unsigned char 
     struct counter *c = r->work;
     (void)ctx;
     c->pretokenizer.invalid = r->reading.invalid;
+    c->pretokenizer.valid = r->lines.valid;
     return pretokenize_text(&c->pretokenizer, p, n, end, where, e);
 }
 
