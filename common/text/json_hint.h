@@ -16,7 +16,7 @@ struct json_hint {                                   /* zeroed: nothing was foun
     char longest[80]; /* the one with the longest string; empty: there is none */
 };
 
-/* Whether p[0 .. n), at most some hundred bytes of a text's start, shows an array whose first item is an object that has
+/* Whether p[0 .. n), some hundred bytes of a text's start, shows an array whose first item is an object that has
  * members. */
 bool json_hint_array(const unsigned char *p, size_t n);
 
