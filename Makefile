@@ -37,7 +37,7 @@ LIB_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c))
 BINS    := $(PROGRAMS:%=$(BUILD)/%)
 # What else is installed: commands of bpe, what they share, and recipes for make.
 COMMANDS := pipelines/train pipelines/encode pipelines/describe pipelines/parquet
-SHARED   := $(addprefix pipelines/,options.sh keep.sh parquet.sh deal.pl)
+SHARED   := $(addprefix pipelines/,options.sh keep.sh parquet.sh parquet_files.py deal.pl)
 RECIPES  := pipelines/vocab.mk
 # Programs of the tests: unit tests and the helpers of oracles, faults and fuzzing.
 UNITS   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
