@@ -28,7 +28,9 @@ bool json_hint_wants(const struct json_hint *h, const unsigned char *p, size_t n
     return !h->found && ((at < n && (p[at] == '{' || p[at] == '[')) || begins_warc(p, n));
 }
 
-bool json_hint_array(const unsigned char *p, size_t n)
+/* Whether p[0 .. n), some hundred bytes of a text's start, shows an array whose first item is an object that has
+ * members. */
+static bool is_array(const unsigned char *p, size_t n)
 {
     enum { LOOK = 1024 };
     unsigned char copy[LOOK + JSON_READ_PAD] = {0};
@@ -121,7 +123,7 @@ int json_hint_look(struct json_hint *h, const unsigned char *p, size_t n, struct
     struct buf copy = {0};
     if (!json_hint_wants(h, p, n))
         return 0;
-    if (is_warc(p, n) || json_hint_array(p, n)) {
+    if (is_warc(p, n) || is_array(p, n)) {
         h->found = true;
         h->what = *p == 'W' ? HINT_WARC : HINT_ARRAY;
         return 0;

@@ -16,10 +16,6 @@ struct json_hint {                                   /* zeroed: nothing was foun
     char longest[80]; /* the one with the longest string; empty: there is none */
 };
 
-/* Whether p[0 .. n), some hundred bytes of a text's start, shows an array whose first item is an object that has
- * members. */
-bool json_hint_array(const unsigned char *p, size_t n);
-
 /* Whether more than TEXT_KIND_LOOK bytes of a text that begins with p[0 .. n) should be looked at: nothing was found so
  * far, and it may be one of these. */
 bool json_hint_wants(const struct json_hint *h, const unsigned char *p, size_t n);

@@ -1,7 +1,6 @@
 /* text_kind.c - see text_kind.h. */
 #include "text/text_kind.h"
 
-#include "text/json_hint.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -173,9 +172,6 @@ int text_kind_check(const char *program, enum form form, const unsigned char *p,
     const struct kind *k = by_signature(p, n);
     if (!k)
         k = by_pattern(p, n, form);
-    if (!k && form == FORM_JSONL && json_hint_array(p, n))
-        return err_at(e, EX_DATAERR, name, ERR_NO_OFFSET,
-                      "this is a JSON array, and not one object a line; jq -c '.[]' FILE | %s --jsonl", program);
     if (!k)
         return 0;
     return err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "this is %s, and no text in UTF-8; %s%s%s%s", k->is, k->command,
