@@ -1,7 +1,6 @@
 /* text_kind.c - see text_kind.h. */
 #include "text/text_kind.h"
 
-
 #include <stdbool.h>
 #include <string.h>
 
