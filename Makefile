@@ -37,7 +37,7 @@ LIB_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c))
 BINS    := $(PROGRAMS:%=$(BUILD)/%)
 # What else is installed: commands of bpe, what they share, and recipes for make.
 COMMANDS := pipelines/train pipelines/encode pipelines/describe pipelines/parquet
-SHARED   := $(addprefix pipelines/,options.sh keep.sh parquet.sh deal.pl)
+SHARED   := $(addprefix pipelines/,options.sh keep.sh parquet.sh parquet_files.py deal.pl)
 RECIPES  := pipelines/vocab.mk
 # Programs of the tests: unit tests and the helpers of oracles, faults and fuzzing.
 UNITS   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
@@ -60,7 +60,7 @@ help:
 	@echo "make coverage       which lines the tests run, by room, apart from $(BUILD)/ (gcovr)"
 	@echo "make check-arm      unit tests for aarch64 under QEMU, apart from $(BUILD)/"
 	@echo "make fuzz           random damage for FUZZ_SECONDS ($(FUZZ_SECONDS)); FUZZER=libfuzzer: by libFuzzer"
-	@echo "make bench          times against others and the goals (CORPUS=DIR); a quarter of an hour, 3 GB"
+	@echo "make bench          times against others and the goals (CORPUS=DIR); twenty minutes, 6 GB"
 	@echo "make bench-quick    the same in a minute, without what takes long"
 	@echo "make bench-encode   encoding against others and the goals (CORPUS=DIR)"
 	@echo "make bench-hot      the hot paths one by one, each beside its bound (CORPUS=DIR)"
@@ -131,7 +131,7 @@ coverage:
 # The tests of what depends on vector instructions, on a machine that is no aarch64. Debian's packages for that, besides
 # those of `make check`:
 ARM_PACKAGES := gcc-aarch64-linux-gnu qemu-user $(addsuffix :arm64,libpcre2-dev libzstd-dev zlib1g-dev libmd-dev)
-ARM_UNITS    := $(addprefix build-arm/tests/unit/,scan_test table_test special_test utf8_test record_test model_test jsonl_test)
+ARM_UNITS    := $(addprefix build-arm/tests/unit/,scan_test table_test special_test utf8_test record_test model_test jsonl_test jsonl_lines_test)
 
 check-arm:
 	@echo 'int main(void) { return 0; }' | aarch64-linux-gnu-gcc -x c -o /dev/null - $(filter-out -lisal,$(LIBS)) && qemu-aarch64 -version >/dev/null || { \

@@ -2,9 +2,9 @@
 # parquet.sh - train and encode with --parquet: as many processes of `bpe parquet` as there are parts, each of which
 # writes the documents of its part of all files. Parts are of about the same size, and in the order of the text.
 
-parquet='' parquet_options=()
+parquet='' parquet_options=() otherwise=''
 
-# take_parquet OPTION [ARGUMENT]: 1 if it is none of these.
+# take_parquet OPTION [ARGUMENT]: 1 if it is none of these. Notices those that read files in another way.
 take_parquet() {
     case $1 in
     --parquet)
@@ -12,29 +12,41 @@ take_parquet() {
         parquet_options+=(--column="${2-text}")
         ;;
     --nul-bytes | --null-rows) parquet_options+=("$1=$2") ;;
+    --jsonl | --null | --wet | --on-error | --files-from | --files0-from | --only)
+        otherwise=$1
+        return 1
+        ;;
     *) return 1 ;;
     esac
 }
 
+# Whatever is wrong with the options for bpe-chunk is said once, before anything starts.
 check_parquet() {
     if [ -z "$parquet" ]; then
         [ ${#parquet_options[@]} -eq 0 ] || die 64 "${parquet_options[0]%%=*} is for --parquet"
         return
     fi
+    [ -z "$otherwise" ] || die 64 "--parquet and $otherwise exclude each other"
     [ ${#files[@]} -gt 0 ] || die 64 "which Parquet files? see --help"
+    bpe-chunk "${chunk[@]}" -0 </dev/null >/dev/null || exit
 }
 
-# parquet_part I N: the documents. Says in $dir how it ended: the status in said.I, what it printed in said.I.err.
+# parquet_part I N: the documents. Says in $dir how it ended: the status in said.I, what it printed in said.I.err. Where
+# all ends early, $dir may be gone before this has.
 parquet_part() {
-    "$(dirname "$0")/parquet" "${parquet_options[@]}" --part="$1/$2" -- "${files[@]}" 2>"$dir/said.$1.err"
-    echo $? >"$dir/said.$1"
+    local said
+    {
+        exec {said}>"$dir/said.$1" || return
+        "$(dirname "$0")/parquet" "${parquet_options[@]}" --part="$1/$2" -- "${files[@]}" 2>"$dir/said.$1.err" {said}>&-
+        echo $? >&"$said"
+    } 2>/dev/null
 }
 
 # parquet_failed I: the exit status of a part, with its message on standard error; 0 if it was read to its end, or if
 # nobody wanted more of it.
 parquet_failed() {
-    local code=70
-    read -r code <"$dir/said.$1"
+    local code
+    read -r code <"$dir/said.$1" || code=70
     case $code in 0 | 141) return 0 ;; esac
     cat "$dir/said.$1.err" >&2
     return "$code"

@@ -82,7 +82,9 @@ static ptrdiff_t encode_text(void *ctx, struct chunk_run *r, const unsigned char
                              size_t *where, struct err *e)
 {
     struct chunk_encoder *c = ctx;
-    ptrdiff_t used = tokenize_text(r->work, text, n, end, where, e);
+    struct tokenize *t = r->work;
+    t->pretokenizer.valid = r->lines.valid;
+    ptrdiff_t used = tokenize_text(t, text, n, end, where, e);
     if (used > 0 && c->seen)
         c->seen(c->ctx, (uint64_t)used);
     return used;

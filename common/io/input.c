@@ -14,11 +14,11 @@ enum { RAW_SIZE = 256 << 10 };
 struct input {
     const char *name; /* borrowed */
     int fd;
-    bool is_range;       /* of a file; then fd is borrowed */
-    uint64_t begin, end; /* of the range; end is also that of a stream: unknown, UINT64_MAX */
-    uint64_t at;         /* offset in the file of what is read next */
-    uint64_t n_text;     /* decompressed bytes that were returned */
-    bool plain_file;
+    bool is_range;           /* of a file; then fd is borrowed */
+    uint64_t begin, end;     /* of the range; end is also that of a stream: unknown, UINT64_MAX */
+    uint64_t at;             /* offset in the file of what is read next */
+    uint64_t n_text;         /* decompressed bytes that were returned */
+    bool is_file;            /* regular: reading it comes to an end */
     bool ended;              /* the descriptor gave its last byte */
     struct decoder *decoder; /* NULL: not compressed */
     size_t pos, len;         /* raw[pos .. len): read, not yet returned */
@@ -59,7 +59,7 @@ static struct input *input_new(int fd, const char *name, uint64_t begin, uint64_
     }
     in->name = name;
     in->fd = fd;
-    in->is_range = in->plain_file = in->ended = false;
+    in->is_range = in->is_file = in->ended = false;
     in->begin = in->at = begin;
     in->end = end;
     in->decoder = NULL;
@@ -88,7 +88,7 @@ struct input *input_open(const char *path, struct err *e)
         input_close(in);
         return NULL;
     }
-    in->plain_file = !in->decoder && strcmp(path, "-") != 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    in->is_file = strcmp(path, "-") != 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
     return in;
 }
 
@@ -97,7 +97,7 @@ struct input *input_open_range(int fd, const char *name, uint64_t begin, uint64_
     struct input *in = input_new(fd, name, begin, end, e);
     if (!in)
         return NULL;
-    in->is_range = true;
+    in->is_range = in->is_file = true;
     int rc = find_decoder(in, e);
     if (rc == 0 && !in->decoder)
         rc = err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "byte %llu of the file: no zstd or gzip data begins here",
@@ -132,7 +132,7 @@ const char *input_name(const struct input *in)
 
 bool input_is_plain_file(const struct input *in)
 {
-    return in->plain_file;
+    return in->is_file && !in->decoder;
 }
 
 static ptrdiff_t read_plain(struct input *in, void *p, size_t n, struct err *e)
@@ -175,4 +175,20 @@ ptrdiff_t input_read(struct input *in, void *p, size_t n, struct err *e)
         if (got || last)
             return (ptrdiff_t)got;
     }
+}
+
+bool input_is_compressed(const struct input *in)
+{
+    return in->decoder != NULL;
+}
+
+void input_blame(struct input *in, struct err *e)
+{
+    unsigned char rest[16 << 10];
+    struct err why;
+    ptrdiff_t got = in->decoder && in->is_file && e->code == EX_DATAERR;
+    while (got > 0)
+        got = input_read(in, rest, sizeof rest, &why);
+    if (got < 0)
+        *e = why;
 }

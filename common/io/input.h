@@ -33,4 +33,10 @@ bool input_is_plain_file(const struct input *in);
  * or would take too much memory. */
 ptrdiff_t input_read(struct input *in, void *p, size_t n, struct err *e);
 
+bool input_is_compressed(const struct input *in);
+
+/* After the error *e (EX_DATAERR) in the text of a compressed file: reads the rest, and if that shows that the
+ * compressed data is damaged, which explains the text, *e is that error. */
+void input_blame(struct input *in, struct err *e);
+
 #endif

@@ -29,10 +29,10 @@ static int create(struct spill *s, struct err *e)
 {
     char name[4096];
     if (snprintf(name, sizeof name, "%s/bpe-XXXXXX", s->dir) >= (int)sizeof name)
-        return err_set(e, EX_CANTCREAT, "%s: name too long; see -T", s->dir);
+        return err_set(e, EX_CANTCREAT, "%s: name too long; see TMPDIR, -T", s->dir);
     s->fd = mkostemp(name, O_CLOEXEC);
     if (s->fd < 0)
-        return err_sys(e, EX_CANTCREAT, errno, "%s: cannot create a temporary file there (see -T)", s->dir);
+        return err_sys(e, EX_CANTCREAT, errno, "%s: cannot create a temporary file there (see TMPDIR, -T)", s->dir);
     unlink(name);
     return 0;
 }
@@ -48,7 +48,7 @@ int spill_write(struct spill *s, const void *p, size_t n, struct spill_block *b,
     for (size_t done = 0; done < s->packed.len;) {
         ssize_t put = pwrite(s->fd, s->packed.p + done, s->packed.len - done, (off_t)(s->end + done));
         if (put < 0 && errno != EINTR)
-            return err_sys(e, EX_IOERR, errno, "%s: cannot write a temporary file there (see -T)", s->dir);
+            return err_sys(e, EX_IOERR, errno, "%s: cannot write a temporary file there (see TMPDIR, -T)", s->dir);
         done += put > 0 ? (size_t)put : 0;
     }
     s->end += s->packed.len;

@@ -25,7 +25,8 @@ struct spill_block {
 void spill_init(struct spill *s, const char *dir);
 void spill_free(struct spill *s);
 
-/* Writes n < 2^31 bytes as one block. -1 with EX_CANTCREAT or EX_IOERR: the message names the directory and -T. */
+/* Writes n < 2^31 bytes as one block. -1 with EX_CANTCREAT or EX_IOERR: the message names the directory, and how to
+ * choose another. */
 int spill_write(struct spill *s, const void *p, size_t n, struct spill_block *b, struct err *e);
 
 /* Appends the bytes of a block to *out. */

@@ -9,6 +9,7 @@
 #include "io/fd.h"
 #include "sys/swar.h"
 #include "unicode/utf8.h"
+#include "json/json_escape.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -68,8 +69,31 @@ int json_read_init(struct json_reader *r, int fd, const char *name, struct buf *
 
 void json_read_memory(struct json_reader *r, const unsigned char *p, size_t n, bool lenient, struct err *e)
 {
-    *r = (struct json_reader){
-        .fd = -1, .e = e, .text = r->text, .window = {p, n}, .keep = SIZE_MAX, .ended = true, .lenient = lenient};
+    *r = (struct json_reader){.fd = -1,
+                              .e = e,
+                              .buffer = r->buffer,
+                              .text = r->text,
+                              .window = {p, n},
+                              .keep = SIZE_MAX,
+                              .ended = true,
+                              .lenient = lenient};
+}
+
+int json_read_stream(struct json_reader *r, json_read_more *more, void *ctx, struct err *e)
+{
+    *r = (struct json_reader){.more = more,
+                              .ctx = ctx,
+                              .fd = -1,
+                              .e = e,
+                              .buffer = r->buffer,
+                              .text = r->text,
+                              .keep = SIZE_MAX,
+                              .lenient = true};
+    r->buffer.len = 0;
+    if (buf_reserve(&r->buffer, WINDOW + JSON_READ_PAD, e))
+        return -1;
+    show_buffer(r);
+    return 0;
 }
 
 void json_read_free(struct json_reader *r)
@@ -95,7 +119,9 @@ static int fill(struct json_reader *r)
     }
     if (w->cap - w->len < WINDOW / 2 + JSON_READ_PAD && buf_reserve(w, w->cap, r->e))
         return -1;
-    ssize_t got = fd_read(r->fd, w->p + w->len, w->cap - w->len - JSON_READ_PAD, r->name, r->e);
+    size_t want = w->cap - w->len - JSON_READ_PAD;
+    ssize_t got =
+        r->more ? r->more(r->ctx, w->p + w->len, want, r->e) : fd_read(r->fd, w->p + w->len, want, r->name, r->e);
     w->len += got > 0 ? (size_t)got : 0;
     show_buffer(r);
     r->ended = got == 0;
@@ -268,101 +294,6 @@ static inline const unsigned char *skip_text(const unsigned char *p, const unsig
     return p < end ? p : end;
 }
 
-static unsigned hex4(const unsigned char *p, size_t left)
-{
-    unsigned v = 0;
-    for (size_t i = 0; i < 4; i++) {
-        unsigned c = i < left ? p[i] : 0;
-        if (c >= '0' && c <= '9')
-            v = v << 4 | (c - '0');
-        else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-            v = v << 4 | ((c | 0x20) - 'a' + 10);
-        else
-            return UINT32_MAX;
-    }
-    return v;
-}
-
-static size_t put_utf8(unsigned char *to, unsigned c)
-{
-    if (c < 0x80) {
-        to[0] = (unsigned char)c;
-        return 1;
-    }
-    size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
-    for (size_t i = n; --i; c >>= 6)
-        to[i] = (unsigned char)(0x80 | (c & 0x3F));
-    to[0] = (unsigned char)(lead[n] | c);
-    return n;
-}
-
-/* Writes the character of the escape at p (after its backslash; `left` bytes remain), *n <= 4 bytes. Returns the length
- * of the escape without the backslash, or 0: there is no such escape; *what says why. */
-static size_t unescape(unsigned char *to, size_t *n, const unsigned char *p, size_t left, bool lenient,
-                       const char **what)
-{
-    static const unsigned char meant[256] = {
-        ['"'] = '"', ['\\'] = '\\', ['/'] = '/', ['b'] = '\b', ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t'};
-    size_t used = 5;
-    *n = 1;
-    if (left && meant[*p]) {
-        *to = meant[*p];
-        return 1;
-    }
-    *what = "no such escape in a string";
-    unsigned c = left && *p == 'u' ? hex4(p + 1, left - 1) : UINT32_MAX;
-    if (c == UINT32_MAX)
-        return 0;
-    if (c >= 0xD800 && c < 0xE000) {
-        unsigned low = left >= 11 && p[5] == '\\' && p[6] == 'u' ? hex4(p + 7, left - 7) : 0;
-        if (c >= 0xDC00 || low < 0xDC00 || low >= 0xE000) {
-            *what = "half a surrogate pair in a string";
-            *to = 0xFF;
-            return lenient ? used : 0;
-        }
-        c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
-        used = 11;
-    }
-    *n = put_utf8(to, c);
-    return used;
-}
-
-/* Decodes the escapes in p[0 .. len); the result is never longer; `to` may be NULL. Returns the length, or SIZE_MAX: an
- * escape that does not exist is at *where, *what says why. */
-static size_t unescape_all(unsigned char *to, const unsigned char *p, size_t len, bool lenient, size_t *where,
-                           const char **what)
-{
-    unsigned char ignored[4];
-    size_t n = 0, at = 0;
-    for (;;) {
-        const unsigned char *stop = memchr(p + at, '\\', len - at);
-        size_t plain = stop ? (size_t)(stop - p) - at : len - at, character;
-        if (to)
-            memcpy(to + n, p + at, plain);
-        n += plain;
-        at += plain;
-        if (at == len)
-            return n;
-        size_t used = unescape(to ? to + n : ignored, &character, p + at + 1, len - at - 1, lenient, what);
-        *where = at;
-        if (!used)
-            return SIZE_MAX;
-        n += character;
-        at += 1 + used;
-    }
-}
-
-int json_unescape(struct buf *to, struct str written, struct err *e)
-{
-    size_t where;
-    const char *what;
-    if (buf_reserve(to, written.len + JSON_READ_PAD, e))
-        return -1;
-    to->len += unescape_all(to->p + to->len, written.p, written.len, true, &where, &what);
-    return 0;
-}
-
 /* Whether a string's escapes are decoded, or only checked. */
 enum escapes { ESCAPES_TAKEN, ESCAPES_CHECKED };
 
@@ -378,7 +309,7 @@ static int take_escapes(struct json_reader *r, size_t from, size_t len, enum esc
             return -1;
         to = r->text.p;
     }
-    size_t n = unescape_all(to, r->window.p + from, len, r->lenient, &where, &what);
+    size_t n = json_escape_all(to, r->window.p + from, len, r->lenient, &where, &what);
     if (n == SIZE_MAX)
         return bad_at(r, r->base + from + where, what);
     if (to)
@@ -431,6 +362,68 @@ static int get_string(struct json_reader *r, struct str *s, bool key, enum escap
     return escapes ? take_escapes(r, from + 1, len, how, s) : 0;
 }
 
+/* Makes sure that n bytes are in the window from `at` on, or all that are left. */
+static int look_ahead(struct json_reader *r, size_t n)
+{
+    while (r->window.len - r->at < n) {
+        int rc = fill(r);
+        if (rc <= 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* Consumes n bytes of a string. As many of them as there may still be in r->text are copied there. */
+static int pass_bytes(struct json_reader *r, size_t n, size_t most)
+{
+    size_t room = most - r->text.len, copied = n < room ? n : room;
+    if (copied && buf_put(&r->text, r->window.p + r->at, copied, r->e))
+        return -1;
+    r->at += n;
+    return 0;
+}
+
+/* As get_string, but only the place of the string, and its first `most` bytes as written, in r->text: so no more of it
+ * need be in the window than one escape. */
+static int pass_string(struct json_reader *r, struct json_place *s, bool key, size_t most)
+{
+    uint64_t where = UINT64_MAX; /* the first escape that is none */
+    const char *why = NULL, *what;
+    unsigned char to[4] = {0};
+    size_t n = 0;
+    r->text.len = 0;
+    r->at++;
+    *s = (struct json_place){.begin = r->base + r->at};
+    for (;;) {
+        const unsigned char *from = r->window.p + r->at, *p = skip_text(from, window_end(r));
+        if (pass_bytes(r, (size_t)(p - from), most) || look_ahead(r, 1 + JSON_ESCAPE_LEN))
+            return -1;
+        size_t left = r->window.len - r->at;
+        p = r->window.p + r->at;
+        if (left < 1 || (left < 2 && *p == '\\'))
+            return fail_at(r, r->base + r->window.len, "the JSON ends inside a string");
+        if (*p == '"')
+            break;
+        if (*p < 0x20)
+            return bad_at(r, r->base + r->at, "a control character in a string");
+        if (*p != '\\') /* there was more after the window */
+            continue;
+        s->escapes = true;
+        size_t used = where == UINT64_MAX ? json_escape_one(to, &n, p + 1, left - 1, r->lenient, &what) : 1;
+        if (!used) {
+            where = r->base + r->at;
+            why = what;
+        }
+        s->lone = s->lone || (used && n == 1 && to[0] == 0xFF);
+        if (pass_bytes(r, 1 + (used ? used : 1), most))
+            return -1;
+    }
+    s->end = r->base + r->at++;
+    if (key && expect(r, ':', "':'"))
+        return -1;
+    return why ? bad_at(r, where, why) : 0;
+}
+
 static int string(struct json_reader *r, struct str *s, enum escapes how)
 {
     int c = next(r);
@@ -448,6 +441,28 @@ static int key_of(struct json_reader *r, struct str *key, enum escapes how)
     if (c != '"')
         return c < 0 ? -1 : bad_next(r, "a key");
     return get_string(r, key, true, how) ? -1 : 1;
+}
+
+int json_read_place(struct json_reader *r, struct json_place *s)
+{
+    int c = next(r);
+    if (c != '"')
+        return c < 0 ? -1 : bad_next(r, "a string");
+    return pass_string(r, s, false, 0);
+}
+
+int json_read_key_place(struct json_reader *r, size_t most, struct json_place *s, struct str *start)
+{
+    int rc = separate(r, '}');
+    if (rc <= 0)
+        return rc;
+    int c = next(r);
+    if (c != '"')
+        return c < 0 ? -1 : bad_next(r, "a key");
+    if (pass_string(r, s, true, most))
+        return -1;
+    *start = (struct str){r->text.p, r->text.len};
+    return 1;
 }
 
 int json_read_utf8(struct json_reader *r, struct str s)
@@ -568,62 +583,100 @@ static int whole_number(struct json_reader *r, size_t *len)
     }
 }
 
-static size_t digits(const unsigned char *p, size_t left)
+/* How much of a number has been read. */
+enum number {
+    NUMBER_BEGIN,
+    NUMBER_MINUS,
+    NUMBER_ZERO,
+    NUMBER_WHOLE,
+    NUMBER_DOT,
+    NUMBER_FRACTION,
+    NUMBER_E,
+    NUMBER_SIGN,
+    NUMBER_EXPONENT,
+    NUMBER_NONE
+};
+
+/* After a digit that is not the 0 before a point or at the end. */
+static enum number after_digit(enum number n)
 {
-    size_t n = 0;
-    while (n < left && p[n] >= '0' && p[n] <= '9')
-        n++;
-    return n;
+    switch (n) {
+    case NUMBER_BEGIN:
+    case NUMBER_MINUS:
+    case NUMBER_WHOLE:
+        return NUMBER_WHOLE;
+    case NUMBER_DOT:
+    case NUMBER_FRACTION:
+        return NUMBER_FRACTION;
+    case NUMBER_E:
+    case NUMBER_SIGN:
+    case NUMBER_EXPONENT:
+        return NUMBER_EXPONENT;
+    default:
+        return NUMBER_NONE;
+    }
 }
 
-/* Whether p[0 .. len) is a number, by the grammar. */
+/* After one more character, by the grammar. */
+static enum number next_of_number(enum number n, unsigned char c)
+{
+    if (c >= '0' && c <= '9')
+        return c == '0' && n <= NUMBER_MINUS ? NUMBER_ZERO : after_digit(n);
+    if (c == '-' && n == NUMBER_BEGIN)
+        return NUMBER_MINUS;
+    if (c == '.')
+        return n == NUMBER_ZERO || n == NUMBER_WHOLE ? NUMBER_DOT : NUMBER_NONE;
+    if ((c | 0x20) == 'e')
+        return n == NUMBER_ZERO || n == NUMBER_WHOLE || n == NUMBER_FRACTION ? NUMBER_E : NUMBER_NONE;
+    return n == NUMBER_E ? NUMBER_SIGN : NUMBER_NONE; /* a sign */
+}
+
+static bool is_whole_number(enum number n)
+{
+    return n == NUMBER_ZERO || n == NUMBER_WHOLE || n == NUMBER_FRACTION || n == NUMBER_EXPONENT;
+}
+
+/* Whether p[0 .. len), characters of a number, is one. */
 static bool is_number(const unsigned char *p, size_t len)
 {
-    size_t i = len && p[0] == '-' ? 1 : 0, n = digits(p + i, len - i);
-    if (n == 0 || (n > 1 && p[i] == '0'))
-        return false;
-    i += n;
-    if (i < len && p[i] == '.') {
-        n = digits(p + i + 1, len - i - 1);
-        if (!n)
-            return false;
-        i += 1 + n;
-    }
-    if (i < len && (p[i] | 0x20) == 'e') {
-        i++;
-        i += i < len && (p[i] == '+' || p[i] == '-');
-        n = digits(p + i, len - i);
-        if (!n)
-            return false;
-        i += n;
-    }
-    return i == len;
+    enum number n = NUMBER_BEGIN;
+    for (size_t i = 0; i < len; i++)
+        n = next_of_number(n, p[i]);
+    return is_whole_number(n);
 }
 
-static int not_a_number(struct json_reader *r)
+static int not_a_number(struct json_reader *r, uint64_t at)
 {
-    return bad_at(r, r->base + r->at, "not a number");
+    return bad_at(r, at, "not a number");
 }
 
+/* Skips a number of any length: no more of it need be in the window than one character. */
 static int skip_number(struct json_reader *r)
 {
-    size_t len;
-    if (whole_number(r, &len))
-        return -1;
-    if (!is_number(r->window.p + r->at, len))
-        return not_a_number(r);
-    r->at += len;
-    return 0;
+    uint64_t begin = r->base + r->at;
+    enum number n = NUMBER_BEGIN;
+    for (;;) {
+        while (r->at < r->window.len && is_of_number(r->window.p[r->at]))
+            n = next_of_number(n, r->window.p[r->at++]);
+        if (r->at < r->window.len)
+            break;
+        int rc = fill(r);
+        if (rc < 0)
+            return -1;
+        if (rc == 0)
+            break;
+    }
+    return is_whole_number(n) ? 0 : not_a_number(r, begin);
 }
 
 int json_read_uint(struct json_reader *r, uint64_t *v)
 {
-    size_t len;
+    size_t len = 0;
     if (whole_number(r, &len))
         return -1;
     const unsigned char *p = r->window.p + r->at;
     if (!is_number(p, len))
-        return not_a_number(r);
+        return not_a_number(r, r->base + r->at);
     *v = 0;
     for (size_t i = 0; i < len; i++) {
         if (p[i] < '0' || p[i] > '9' || __builtin_mul_overflow(*v, 10, v) ||
@@ -672,6 +725,7 @@ int json_read_null(struct json_reader *r)
 /* Skips a value that contains no others, or the beginning of an array or object. */
 static int skip_one(struct json_reader *r, int c)
 {
+    struct json_place place;
     struct str s;
     bool v;
     switch (c) {
@@ -680,7 +734,7 @@ static int skip_one(struct json_reader *r, int c)
     case '[':
         return json_read_array(r);
     case '"':
-        return json_read_written(r, &s);
+        return r->lenient ? json_read_place(r, &place) : json_read_written(r, &s);
     case '0':
         return skip_number(r);
     case 'n':
@@ -690,12 +744,22 @@ static int skip_one(struct json_reader *r, int c)
     }
 }
 
+/* The next key of an object whose members are skipped. */
+static int skip_key(struct json_reader *r)
+{
+    struct json_place place;
+    struct str key;
+    if (r->lenient)
+        return json_read_key_place(r, 0, &place, &key);
+    int rc = key_of(r, &key, ESCAPES_CHECKED);
+    return rc > 0 && json_read_utf8(r, key) ? -1 : rc;
+}
+
 /* Not recursive, because there may be many levels: a bit for each says whether it is an object. */
 int json_read_skip(struct json_reader *r)
 {
     bool is_object[JSON_READ_LENIENT_DEPTH + 1];
     unsigned outside = r->depth;
-    struct str key;
     do {
         int c = json_read_peek(r), more = 0;
         if (c < 0 || skip_one(r, c))
@@ -703,8 +767,8 @@ int json_read_skip(struct json_reader *r)
         if (c == '{' || c == '[')
             is_object[r->depth] = c == '{';
         while (r->depth > outside && !more) {
-            more = is_object[r->depth] ? key_of(r, &key, ESCAPES_CHECKED) : json_read_item(r);
-            if (more < 0 || (more && is_object[r->depth] && json_read_utf8(r, key)))
+            more = is_object[r->depth] ? skip_key(r) : json_read_item(r);
+            if (more < 0)
                 return -1;
         }
     } while (r->depth > outside);

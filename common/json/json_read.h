@@ -16,6 +16,9 @@
  *
  * Of functions that return int, -1 is an error: *e is filled, for a file with its name and the offset of the byte. All
  * offsets count from 0. Strings are borrowed until the next call; JSON_READ_PAD bytes past them may be read.
+ *
+ * A lenient reader needs little memory for values that are skipped and for strings of which only the place is asked
+ * for, however long they are.
  */
 #ifndef BPE_JSON_JSON_READ_H
 #define BPE_JSON_JSON_READ_H
@@ -32,7 +35,12 @@
 #define JSON_READ_LENIENT_DEPTH 2048
 #define JSON_READ_PAD 64 /* readable bytes (any content) after what is read, and after strings */
 
+/* Reads the next bytes, at most n. 0: there are no more; -1: error. */
+typedef ptrdiff_t json_read_more(void *ctx, unsigned char *p, size_t n, struct err *e);
+
 struct json_reader {
+    json_read_more *more; /* what is read instead of a file, with its ctx, which is borrowed; or NULL */
+    void *ctx;
     int fd;            /* borrowed; -1: memory is read */
     const char *name;  /* borrowed; the file's, or NULL */
     struct err *e;     /* borrowed */
@@ -54,6 +62,10 @@ int json_read_init(struct json_reader *r, int fd, const char *name, struct buf *
 /* Starts reading p[0 .. n), which is borrowed; JSON_READ_PAD bytes after it must be readable. r is zeroed, or has read
  * other memory before, and reuses its buffers. Error messages are only the reason; e->offset says where. */
 void json_read_memory(struct json_reader *r, const unsigned char *p, size_t n, bool lenient, struct err *e);
+
+/* Starts reading what `more` gives, leniently. r is zeroed, or has read something else before, and reuses its buffers.
+ * Error messages are only the reason; e->offset says where. -1: out of memory. */
+int json_read_stream(struct json_reader *r, json_read_more *more, void *ctx, struct err *e);
 
 void json_read_free(struct json_reader *r);
 
@@ -85,13 +97,22 @@ int json_read_item(struct json_reader *r);
 int json_read_string(struct json_reader *r, struct str *s);
 int json_read_raw_string(struct json_reader *r, struct str *s);
 
-/* A string as written, with its escapes (which are checked, not decoded): json_unescape decodes it. When reading from
- * memory, it is borrowed from there. */
+/* A string as written, with its escapes, which are checked, not decoded: json_unescape (json_escape.h) does that. When
+ * reading from memory, it is borrowed from there. */
 int json_read_written(struct json_reader *r, struct str *s);
 
-/* Appends to *to, with room for JSON_READ_PAD bytes after it, the string that a lenient reader decodes from what
- * json_read_written returned. -1: out of memory. */
-int json_unescape(struct buf *to, struct str written, struct err *e);
+/* Where a string is: bytes [begin, end) of the input, as written, without its quotes. */
+struct json_place {
+    uint64_t begin, end;
+    bool escapes; /* it holds some */
+    bool lone;    /* and a lone surrogate among them */
+};
+
+/* The place of a string; its escapes are checked. For a lenient reader. */
+int json_read_place(struct json_reader *r, struct json_place *s);
+
+/* As json_read_key: the place of the key; and its first `most` bytes, as written. For a lenient reader. */
+int json_read_key_place(struct json_reader *r, size_t most, struct json_place *s, struct str *start);
 
 int json_read_uint(struct json_reader *r, uint64_t *v); /* no fraction, no exponent, at most 64 bits */
 int json_read_bool(struct json_reader *r, bool *v);

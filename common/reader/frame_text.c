@@ -46,7 +46,7 @@ static int read_more(struct frame_text *t, struct err *e)
 {
     struct buf *b = t->space;
     bool own = t->border == UINT64_MAX;
-    size_t want = window_room(b, e);
+    size_t want = window_check(b, t->in, e) ? 0 : window_room(b, e);
     ptrdiff_t got = 1;
     if (!want)
         return -1;
@@ -143,8 +143,10 @@ void frame_text_close(struct frame_text *t)
 static int pass(struct frame_text *t, size_t n, bool last, window_fn *use, void *ctx, struct err *e)
 {
     ptrdiff_t used = use(ctx, t->space->p, n, t->at, last, e);
-    if (used < 0)
+    if (used < 0) {
+        input_blame(t->in, e);
         return -1;
+    }
     drop(t, (size_t)used);
     t->left = t->space->len;
     return 0;

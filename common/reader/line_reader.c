@@ -2,6 +2,7 @@
 #include "reader/line_reader.h"
 
 #include "io/fd.h"
+#include "reader/long_line.h"
 #include "records/record.h"
 #include "unicode/utf8.h"
 
@@ -10,16 +11,24 @@
 
 _Static_assert((int)RECORD_PAD >= (int)JSON_READ_PAD, "lines are read as far past a window's end as it may be");
 
+enum { LONGEST = 8 << 20 };  /* bytes of a line that are kept in memory */
+enum { PART = 256 << 10 };   /* bytes of a longer one */
+enum { CHECKED = 64 << 10 }; /* bytes checked at a time for being valid UTF-8 */
+
 void line_reader_init(struct line_reader *l, const struct reading *how)
 {
-    *l = (struct line_reader){
-        .check_utf8 = how->invalid == INVALID_ERROR, .skip_bad = how->skip_bad_lines, .name = "", .fd = -1};
+    *l = (struct line_reader){.check_utf8 = how->invalid == INVALID_ERROR,
+                              .skip_bad = how->skip_bad_lines,
+                              .name = "",
+                              .fd = -1,
+                              .longest = LONGEST};
     jsonl_init(&l->jsonl, how->field, how->invalid);
 }
 
 void line_reader_free(struct line_reader *l)
 {
     jsonl_free(&l->jsonl);
+    kept_line_free(&l->kept);
 }
 
 /* ---- The number of a line ---- */
@@ -32,6 +41,7 @@ void line_reader_begin(struct line_reader *l, const char *name, uint64_t begin, 
     l->begin = begin;
     l->first = first;
     l->n_passed = 0;
+    kept_line_free(&l->kept);
 }
 
 void line_reader_begin_file(struct line_reader *l, const char *name, uint64_t begin, int fd, struct line_place *known)
@@ -99,6 +109,32 @@ static int skip_line(struct line_reader *l, struct bad_lines *bad, struct err *e
     return buf_put_str(&bad->first, text, e);
 }
 
+/* The error in a line that begins at this offset, with what can be done about it. */
+static int bad_line(struct line_reader *l, const struct err *why, const char *advice, uint64_t offset, uint64_t *where,
+                    struct err *e)
+{
+    *where = offset;
+    err_set(e, why->code, "%s%s", why->msg, advice);
+    return err_place_line(e, l->name, line_number(l));
+}
+
+static int bad_byte(struct line_reader *l, unsigned char byte, uint64_t offset, uint64_t *where, struct err *e)
+{
+    *where = offset;
+    return err_at(e, EX_DATAERR, l->name, offset, "invalid UTF-8 (0x%02X); see --invalid", byte);
+}
+
+/* What follows from what a line is that begins at this offset; *why if it is bad or an error. */
+static int end_line(struct line_reader *l, enum jsonl_line got, const struct err *why, uint64_t offset,
+                    struct bad_lines *bad, uint64_t *where, struct err *e)
+{
+    if (got == JSONL_TEXT || got == JSONL_BLANK)
+        return 0;
+    if (got == JSONL_BAD && l->skip_bad)
+        return skip_line(l, bad, e);
+    return bad_line(l, why, got == JSONL_BAD ? "; see --on-error" : "", offset, where, e);
+}
+
 /* Reads one line, which begins at this offset. */
 static int read_line(struct line_reader *l, const unsigned char *p, size_t n, uint64_t offset, document_fn *text,
                      void *ctx, struct bad_lines *bad, uint64_t *where, struct err *e)
@@ -108,36 +144,107 @@ static int read_line(struct line_reader *l, const unsigned char *p, size_t n, ui
     bool cut;
     if (l->check_utf8) {
         size_t valid = utf8_valid_len(p, n, &cut);
-        if (valid < n) {
-            *where = offset + valid;
-            return err_at(e, EX_DATAERR, l->name, *where, "invalid UTF-8 (0x%02X); see --invalid", p[valid]);
-        }
+        if (valid < n)
+            return bad_byte(l, p[valid], offset + valid, where, e);
     }
     enum jsonl_line got = jsonl_read(&l->jsonl, p, n, &found, &why);
     if (got == JSONL_TEXT && text(ctx, found.p, found.len, TEXT_DOC, &why) < 0)
         got = JSONL_ERROR;
-    if (got == JSONL_TEXT || got == JSONL_BLANK)
+    return end_line(l, got, &why, offset, bad, where, e);
+}
+
+/* Goes on with the long line that began before p[0 .. n); reads it if it ends there. Returns the bytes used. */
+static ptrdiff_t go_on(struct line_reader *l, const unsigned char *p, size_t n, bool last, document_fn *text, void *ctx,
+                       struct bad_lines *bad, uint64_t *where, struct err *e)
+{
+    struct err why;
+    uint64_t invalid, offset = l->kept_begin;
+    unsigned char byte;
+    const unsigned char *newline = n ? memchr(p, '\n', n) : NULL;
+    if (newline)
+        n = (size_t)(newline - p) + 1;
+    if (kept_line_add(&l->kept, p, n, e))
+        return -1;
+    if (!newline && !last)
+        return (ptrdiff_t)n;
+    enum jsonl_line got = long_line_read(&l->jsonl, &l->kept, text, ctx, &invalid, &why);
+    int rc = -1;
+    if (invalid == UINT64_MAX)
+        rc = end_line(l, got, &why, offset, bad, where, e);
+    else if (kept_line_read(&l->kept, invalid, &byte, 1, e) == 1)
+        bad_byte(l, byte, offset + invalid, where, e);
+    kept_line_free(&l->kept);
+    l->n_passed++;
+    return rc ? -1 : (ptrdiff_t)n;
+}
+
+/* How far the lines of a window have been found to be valid UTF-8. */
+struct validity {
+    size_t to;   /* this far from the beginning, except in lines that were read one by one */
+    bool failed; /* what follows is not valid */
+};
+
+/* Whether all is valid up to `end`, the end of a line; p[0 .. n) are whole lines. What is checked is still in the
+ * caches when it is read. */
+static bool is_valid(struct validity *v, const unsigned char *p, size_t n, size_t end)
+{
+    bool cut;
+    while (v->to < end && !v->failed) {
+        size_t left = n - v->to, len = left < CHECKED ? left : CHECKED;
+        size_t valid = utf8_valid_len(p + v->to, len, &cut);
+        v->to += valid;
+        v->failed = valid < len && (!cut || len == left);
+    }
+    return v->to >= end;
+}
+
+/* Reads the line at p + at quickly, if that is possible; p[0 .. n) are whole lines, each with a newline. Returns its
+ * length; 0: read_line decides; -1: an error of the function for texts. */
+static ptrdiff_t try_line(struct line_reader *l, struct validity *v, const unsigned char *p, size_t n, size_t at,
+                          document_fn *text, void *ctx, struct err *why)
+{
+    struct str found;
+    ptrdiff_t len = jsonl_try(&l->jsonl, p + at, &found);
+    if (len == 0 || !is_valid(v, p, n, at + (size_t)len))
         return 0;
-    if (got == JSONL_BAD && l->skip_bad)
-        return skip_line(l, bad, e);
-    *where = offset;
-    err_set(e, why.code, "%s%s", why.msg, got == JSONL_BAD ? "; see --on-error" : "");
-    return err_place_line(e, l->name, line_number(l));
+    l->valid = true;
+    if (found.p && text(ctx, found.p, found.len, TEXT_DOC, why) < 0)
+        len = -1;
+    l->valid = false;
+    return len;
 }
 
 ptrdiff_t line_reader_window(struct line_reader *l, const unsigned char *p, size_t n, uint64_t offset, bool last,
                              document_fn *text, void *ctx, struct bad_lines *bad, uint64_t *where, struct err *e)
 {
-    size_t at = 0;
-    while (at < n) {
-        const unsigned char *nl = memchr(p + at, '\n', n - at);
-        if (!nl && !last)
-            break;
-        size_t len = nl ? (size_t)(nl - p) + 1 - at : n - at;
-        if (read_line(l, p + at, len, offset + at, text, ctx, bad, where, e))
+    struct validity v = {0};
+    struct err why;
+    const unsigned char *newline = n ? memrchr(p, '\n', n) : NULL;
+    size_t at = 0, whole = newline ? (size_t)(newline - p) + 1 : 0, end = last ? n : whole;
+    if (l->kept.name) {
+        ptrdiff_t used = go_on(l, p, n, last, text, ctx, bad, where, e);
+        if (used < 0)
             return -1;
-        at += len;
+        at = v.to = (size_t)used;
+    }
+    while (at < end) {
+        ptrdiff_t len = at < whole ? try_line(l, &v, p, whole, at, text, ctx, &why) : 0;
+        if (len < 0)
+            return bad_line(l, &why, "", offset + at, where, e);
+        if (len == 0) {
+            const unsigned char *next = at < whole ? (unsigned char *)memchr(p + at, '\n', whole - at) + 1 : p + n;
+            len = next - (p + at);
+            if (read_line(l, p + at, (size_t)len, offset + at, text, ctx, bad, where, e))
+                return -1;
+            if (v.to < at + (size_t)len)
+                v = (struct validity){at + (size_t)len, false};
+        }
+        at += (size_t)len;
         l->n_passed++;
     }
-    return (ptrdiff_t)at;
+    if (last || n - at < l->longest || at < whole)
+        return (ptrdiff_t)at;
+    l->kept_begin = offset + at;
+    kept_line_begin(&l->kept, l->name, l->fd, l->kept_begin, l->longest < PART ? l->longest : PART);
+    return kept_line_add(&l->kept, p + at, n - at, e) ? -1 : (ptrdiff_t)n;
 }

@@ -10,6 +10,7 @@
 
 #include "core/rules.h"
 #include "reader/documents.h"
+#include "reader/kept_line.h"
 #include "sys/buf.h"
 #include "sys/err.h"
 #include "text/jsonl.h"
@@ -32,6 +33,7 @@ struct bad_lines {
 struct line_reader { /* zeroed: nothing to free */
     struct jsonl jsonl;
     bool check_utf8, skip_bad;
+    bool valid; /* the text that is passed on just now is valid UTF-8 */
     /* The current piece. */
     const char *name;         /* of its source, for messages; borrowed */
     int fd;                   /* the file in which lines can be counted; -1: text by value */
@@ -39,6 +41,10 @@ struct line_reader { /* zeroed: nothing to free */
     uint64_t begin;           /* offset of the piece in the source */
     uint64_t first;           /* number of its first line, 0: not known yet */
     uint64_t n_passed;        /* number of its lines read so far */
+    /* A line that is too long for memory. */
+    size_t longest;        /* bytes of a line at the end of a window that make it one; at least 16 */
+    struct kept_line kept; /* what was read of it; its name is NULL if there is none */
+    uint64_t kept_begin;   /* its offset in the source */
 };
 
 /* `how` says how the source is read; `how->field` is borrowed. */
@@ -54,9 +60,11 @@ void line_reader_begin_file(struct line_reader *l, const char *name, uint64_t be
 /* Ends the piece at this offset. */
 void line_reader_end(struct line_reader *l, uint64_t end);
 
-/* Reads the whole lines in a window that begins with a line, at this offset of the source (if last: also a line at its
- * end that has no newline), and passes on their texts. Bad lines are added to *bad, or are an error. Returns the bytes
- * used; -1: *where is the offset of the error in the source, and the message names the line. */
+/* Reads the whole lines in a window that begins with a line or where the one before was used up, at this offset of the
+ * source (if last: also a line at its end that has no newline), and passes on their texts. A line of which many bytes
+ * are at the window's end is taken as well, part by part (long_line.h): a file by reference is read again then, other
+ * text is kept in a temporary file. Bad lines are added to *bad, or are an error. Returns the bytes used; -1: *where is
+ * the offset of the error in the source, and the message names the line. */
 ptrdiff_t line_reader_window(struct line_reader *l, const unsigned char *p, size_t n, uint64_t offset, bool last,
                              document_fn *text, void *ctx, struct bad_lines *bad, uint64_t *where, struct err *e);
 

@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-enum { WINDOW = 256 << 10 };
+enum {
+    WINDOW = 256 << 10,
+    MOST = 512 << 20, /* unused text of a compressed input; as in a chunk by value */
+};
 
 /* Makes room to read a window: all the free space, at least WINDOW bytes. Returns how much may be read, 0: out of
  * memory. If the last window could not be used up, the space doubles, so that even a line of 1 GB is scanned a few
@@ -15,6 +18,15 @@ size_t window_room(struct buf *b, struct err *e)
 {
     size_t want = b->cap - b->len < WINDOW + RECORD_PAD ? WINDOW : b->cap - b->len - RECORD_PAD;
     return buf_reserve(b, want + RECORD_PAD, e) ? 0 : want;
+}
+
+int window_check(const struct buf *b, const struct input *in, struct err *e)
+{
+    return b->len < MOST || !input_is_compressed(in)
+               ? 0
+               : err_at(e, EX_DATAERR, input_name(in), ERR_NO_OFFSET,
+                        "%d MiB of text without the end of a pretoken; decompress it, and give it as a plain file",
+                        MOST >> 20);
 }
 
 void window_drop(struct buf *b, size_t n)
@@ -64,7 +76,7 @@ int windows_of_input(struct buf *space, struct input *in, const struct buf *firs
     if (buf_put(space, first->p, first->len, e))
         return -1;
     while (!last) {
-        size_t want = window_room(space, e);
+        size_t want = window_check(space, in, e) ? 0 : window_room(space, e);
         if (!want)
             return -1;
         while (want && !last) { /* a pipe returns little at a time */
@@ -76,8 +88,10 @@ int windows_of_input(struct buf *space, struct input *in, const struct buf *firs
             want -= (size_t)got;
         }
         ptrdiff_t used = use(ctx, space->p, space->len, *len, last, e);
-        if (used < 0)
+        if (used < 0) {
+            input_blame(in, e);
             return -1;
+        }
         window_drop(space, (size_t)used);
         *len += (uint64_t)used;
     }

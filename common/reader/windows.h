@@ -25,6 +25,10 @@ int windows_of_file(struct buf *space, int fd, const char *name, uint64_t begin,
 int windows_of_input(struct buf *space, struct input *in, const struct buf *first, window_fn *use, void *ctx,
                      uint64_t *len, struct err *e);
 
+/* Whether so much of the text of a compressed input is unused that no more should be read: a small file may hold a
+ * pretoken of terabytes. -1 with EX_DATAERR. */
+int window_check(const struct buf *b, const struct input *in, struct err *e);
+
 /* For who fills windows otherwise. window_room: makes room at the end of one, at least 256 KiB, and returns how much
  * may be read there; 0: out of memory. window_drop: the first n bytes were used. */
 size_t window_room(struct buf *b, struct err *e);

@@ -2,6 +2,7 @@
 #include "text/json_hint.h"
 
 #include "sys/buf.h"
+#include "text/wet.h"
 #include "json/json_read.h"
 
 #include <stdio.h>
@@ -16,10 +17,43 @@ static size_t skip_white(const unsigned char *p, size_t n)
     return at;
 }
 
+static bool begins_warc(const unsigned char *p, size_t n)
+{
+    return n >= 7 && memcmp(p, "WARC/1.", 7) == 0;
+}
+
 bool json_hint_wants(const struct json_hint *h, const unsigned char *p, size_t n)
 {
     size_t at = skip_white(p, n);
-    return !h->found && at < n && p[at] == '{';
+    return !h->found && ((at < n && (p[at] == '{' || p[at] == '[')) || begins_warc(p, n));
+}
+
+/* Whether p[0 .. n), some hundred bytes of a text's start, shows an array whose first item is an object that has
+ * members. */
+static bool is_array(const unsigned char *p, size_t n)
+{
+    enum { LOOK = 1024 };
+    unsigned char copy[LOOK + JSON_READ_PAD] = {0};
+    struct json_reader r = {0};
+    struct err ignored;
+    struct str key;
+    size_t from = skip_white(p, n);
+    size_t len = n - from < LOOK ? n - from : LOOK;
+    if (!len || p[from] != '[')
+        return false;
+    memcpy(copy, p + from, len);
+    json_read_memory(&r, copy, len, true, &ignored);
+    bool found =
+        json_read_array(&r) == 0 && json_read_item(&r) > 0 && json_read_object(&r) == 0 && json_read_key(&r, &key) > 0;
+    json_read_free(&r);
+    return found;
+}
+
+static bool is_warc(const unsigned char *p, size_t n)
+{
+    struct wet_header header;
+    struct err ignored;
+    return begins_warc(p, n) && wet_get_header(&header, p, n, false, &ignored) > 0;
 }
 
 struct look {
@@ -99,6 +133,11 @@ int json_hint_look(struct json_hint *h, const unsigned char *p, size_t n, struct
     struct buf copy = {0};
     if (!json_hint_wants(h, p, n))
         return 0;
+    if (is_warc(p, n) || is_array(p, n)) {
+        h->found = true;
+        h->what = *p == 'W' ? HINT_WARC : HINT_ARRAY;
+        return 0;
+    }
     size_t from = skip_white(p, n);
     const unsigned char *end = memchr(p + from, '\n', n - from);
     size_t len = end ? (size_t)(end - p) - from : n - from;
@@ -118,7 +157,13 @@ int json_hint_look(struct json_hint *h, const unsigned char *p, size_t n, struct
 
 const char *json_hint_text(const struct json_hint *h, bool names, char to[JSON_HINT_TEXT])
 {
-    int n = snprintf(to, JSON_HINT_TEXT, "the first lines are JSON, which is taken as text; see --jsonl");
+    static const char *const remarks[] = {
+        [HINT_LINES] = "the first lines are JSON, which is taken as text; see --jsonl",
+        [HINT_ARRAY] =
+            "the text is a JSON array, and is taken as it is; jq -c '.[]' FILE makes lines of it, for --jsonl",
+        [HINT_WARC] = "the first lines are a WARC header, and all is taken as text; see --wet",
+    };
+    int n = snprintf(to, JSON_HINT_TEXT, "%s", remarks[h->what]);
     if (names && *h->longest)
         snprintf(to + n, JSON_HINT_TEXT - (size_t)n, " (fields with strings: %s; the longest: --jsonl=%s)", h->fields,
                  h->longest);

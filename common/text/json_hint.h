@@ -1,4 +1,4 @@
-/* json_hint.h - whether text that is read as it is looks like JSON Lines: a hint, for a remark. */
+/* json_hint.h - whether text that is read as it is looks like JSON, or like a WARC file: a hint, for a remark. */
 #ifndef BPE_TEXT_JSON_HINT_H
 #define BPE_TEXT_JSON_HINT_H
 
@@ -7,16 +7,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { JSON_HINT_LOOK = 64 << 10 }; /* bytes of a text's start that are looked at, if it begins with an object */
+enum { JSON_HINT_LOOK = 64 << 10 }; /* bytes of a text's start that are looked at, if json_hint_wants */
 
-struct json_hint {    /* zeroed: nothing was found so far */
-    bool found;       /* the first lines of a text are JSON objects */
+struct json_hint {                                   /* zeroed: nothing was found so far */
+    bool found;                                      /* a text begins like one of these: */
+    enum { HINT_LINES, HINT_ARRAY, HINT_WARC } what; /* lines of JSON objects; an array of objects; a WARC record */
     char fields[200]; /* names of fields with strings, as --jsonl takes them: "id, text, meta.url" */
     char longest[80]; /* the one with the longest string; empty: there is none */
 };
 
 /* Whether more than TEXT_KIND_LOOK bytes of a text that begins with p[0 .. n) should be looked at: nothing was found so
- * far, and it begins with an object. */
+ * far, and it may be one of these. */
 bool json_hint_wants(const struct json_hint *h, const unsigned char *p, size_t n);
 
 /* Looks at the start of a text, of which JSON_HINT_LOOK bytes are enough. -1: out of memory. */

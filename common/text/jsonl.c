@@ -5,9 +5,13 @@
  */
 #include "text/jsonl.h"
 
+#include "text/jsonl_fast.h"
 #include "unicode/utf8.h"
+#include "json/json_escape.h"
 
 #include <string.h>
+
+enum { FIRST_ROOM = 64 << 10 }; /* for a text with escapes */
 
 void jsonl_init(struct jsonl *j, struct str field, enum invalid_policy invalid)
 {
@@ -21,7 +25,7 @@ void jsonl_free(struct jsonl *j)
     buf_free(&j->text);
 }
 
-static bool is_white(unsigned char c)
+bool jsonl_is_white(unsigned char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
@@ -29,7 +33,7 @@ static bool is_white(unsigned char c)
 static bool is_blank(struct str s)
 {
     size_t i = 0;
-    while (i < s.len && is_white(s.p[i]))
+    while (i < s.len && jsonl_is_white(s.p[i]))
         i++;
     return i == s.len;
 }
@@ -52,20 +56,24 @@ static const unsigned char *string_end(const unsigned char *p, const unsigned ch
     return p;
 }
 
-/* Whether a string is a key: the next character that is neither invalid nor white space is a colon. */
-static bool is_key(const unsigned char *p, const unsigned char *end)
+int jsonl_is_key(const unsigned char **from, const unsigned char *end, bool last)
 {
     bool cut;
+    const unsigned char *p = *from;
     while (p < end && *p != ':') {
         size_t left = (size_t)(end - p);
-        if (is_white(*p))
+        if (jsonl_is_white(*p)) {
             p++;
-        else if (*p >= 0x80 && utf8_valid_len(p, left < 4 ? left : 4, &cut) == 0)
-            p += utf8_bad_len(p, left);
-        else
-            return false;
+            continue;
+        }
+        if (*p < 0x80 || utf8_valid_len(p, left < 4 ? left : 4, &cut) > 0)
+            return 0;
+        if (cut && !last)
+            break;
+        p += utf8_bad_len(p, left);
     }
-    return p < end;
+    *from = p;
+    return p < end && *p == ':' ? 1 : last ? 0 : -1;
 }
 
 /* Copies the line to j->line without its invalid UTF-8, except in strings that are not keys: in the text, invalid bytes
@@ -80,7 +88,8 @@ static int leave_out(struct jsonl *j, struct str line, struct err *e)
         if (*p == '"') {
             p = string_end(p + 1, end);
             p += p < end;
-            cleaned = is_key(p, end);
+            const unsigned char *next = p;
+            cleaned = jsonl_is_key(&next, end, true) > 0;
         } else {
             p = memchr(p, '"', (size_t)(end - p));
             p = p ? p : end;
@@ -92,66 +101,64 @@ static int leave_out(struct jsonl *j, struct str line, struct err *e)
     return buf_reserve(&j->line, JSON_READ_PAD, e);
 }
 
-/* Replaces each invalid stretch in the text by one byte 0xFF. */
-static void mark_invalid(struct buf *text)
+size_t jsonl_mark_invalid(struct buf *text, size_t from, bool whole)
 {
-    size_t to = 0, from = 0;
+    size_t to = from;
     bool cut;
     while (from < text->len) {
         size_t n = utf8_valid_len(text->p + from, text->len - from, &cut);
         memmove(text->p + to, text->p + from, n);
         to += n;
         from += n;
-        if (from < text->len) {
-            from += utf8_bad_len(text->p + from, text->len - from);
-            text->p[to++] = 0xFF;
-        }
+        if (from == text->len || (cut && !whole))
+            break;
+        from += utf8_bad_len(text->p + from, text->len - from);
+        text->p[to++] = 0xFF;
     }
-    text->len = to;
+    memmove(text->p + to, text->p + from, text->len - from);
+    text->len -= from - to;
+    return to;
 }
 
 /* ---- The field ---- */
 
-/* The name that begins at `at` in the field: up to a dot, or the end. */
-static struct str name_at(struct str field, size_t at)
+/* Whether a key means this name; `start` is as much of it as must be looked at. An invalid name is no key's. */
+static bool means(const struct json_place *key, struct str start, struct str name)
 {
-    const unsigned char *p = field.p + at, *dot = memchr(p, '.', field.len - at);
-    return (struct str){p, dot ? (size_t)(dot - p) : field.len - at};
+    if (key->end - key->begin != start.len)
+        return false;
+    return is_utf8(name) && (key->escapes ? jsonl_key_means(start, name) : str_equal(start, name));
 }
 
-/* The start of the name before the one at `at` > 0. */
-static size_t name_before(struct str field, size_t at)
+/* Reads the whole line. *text is the place of the string at the field; its begin is UINT64_MAX if there is none. -1:
+ * not JSON, out of memory, or an error of the function that the reader reads by. */
+static int find(struct jsonl *j, struct json_place *text)
 {
-    const unsigned char *dot = memrchr(field.p, '.', at - 1);
-    return dot ? (size_t)(dot - field.p) + 1 : 0;
-}
-
-/* Reads the whole line. *written is the string at the field, as written; its p is NULL if there is none. -1: not JSON,
- * or out of memory. */
-static int find(struct jsonl *j, struct str *written)
-{
+    enum { LONGEST = 6 }; /* a character of a key may be written as \u0061 */
+    static const struct json_place none = {.begin = UINT64_MAX};
     struct json_reader *r = &j->reader;
     size_t at = 0; /* in the field: the name looked for in the current object */
-    struct str key;
+    struct json_place key;
+    struct str start;
     int c = json_read_peek(r);
-    *written = (struct str){NULL, 0};
+    *text = none;
     if (c < 0 || (c == '{' ? json_read_object(r) : json_read_skip(r)))
         return -1;
     while (r->depth) {
-        int more = json_read_key(r, &key);
+        struct str name = jsonl_name_at(j->field, at);
+        int more = json_read_key_place(r, LONGEST * name.len, &key, &start);
         if (more < 0)
             return -1;
         if (!more) { /* back to the enclosing object */
-            at = r->depth ? name_before(j->field, at) : 0;
+            at = r->depth ? jsonl_name_before(j->field, at) : 0;
             continue;
         }
-        struct str name = name_at(j->field, at);
-        bool last = at + name.len == j->field.len, same = str_equal(key, name) && is_utf8(key);
+        bool last = at + name.len == j->field.len, same = means(&key, start, name);
         if (same) /* an earlier member of this name, with all that was in it, does not count */
-            *written = (struct str){NULL, 0};
+            *text = none;
         c = same ? json_read_peek(r) : 0;
         if (c == '"' && last) {
-            if (json_read_written(r, written))
+            if (json_read_place(r, text))
                 return -1;
         } else if (c == '{' && !last) {
             if (json_read_object(r))
@@ -171,7 +178,7 @@ static int copy_text(struct jsonl *j, struct str written, bool valid, struct err
     if (json_unescape(&j->text, written, e))
         return -1;
     if (!valid)
-        mark_invalid(&j->text);
+        jsonl_mark_invalid(&j->text, 0, true);
     return 0;
 }
 
@@ -179,7 +186,7 @@ static int copy_text(struct jsonl *j, struct str written, bool valid, struct err
  * it. */
 static enum jsonl_line no_json(struct err *e, size_t mark, bool whole)
 {
-    if (e->code != EX_DATAERR)
+    if (e->code != EX_DATAERR || e->input[0])
         return JSONL_ERROR;
     if (whole)
         err_set(e, EX_DATAERR, "no JSON (%s, at byte %llu of the line)", e->msg,
@@ -189,11 +196,36 @@ static enum jsonl_line no_json(struct err *e, size_t mark, bool whole)
     return JSONL_BAD;
 }
 
+/* Finds the string in what j->reader reads. */
+static enum jsonl_line find_text(struct jsonl *j, size_t mark, bool whole, struct json_place *text, struct err *e)
+{
+    if (find(j, text))
+        return no_json(e, mark, whole);
+    if (text->begin != UINT64_MAX)
+        return JSONL_TEXT;
+    err_set(e, EX_DATAERR, "no string at \"%.*s\"", (int)j->field.len, (const char *)j->field.p);
+    return JSONL_BAD;
+}
+
+enum jsonl_line jsonl_find(struct jsonl *j, json_read_more *more, void *ctx, size_t mark, bool whole,
+                           struct json_place *text, struct err *e)
+{
+    if (json_read_stream(&j->reader, more, ctx, e))
+        return JSONL_ERROR;
+    return find_text(j, mark, whole, text, e);
+}
+
+int jsonl_lone_surrogate(struct err *e)
+{
+    return err_set(e, EX_DATAERR, "a lone surrogate in the text; see --invalid");
+}
+
 enum jsonl_line jsonl_read(struct jsonl *j, const unsigned char *p, size_t n, struct str *text, struct err *e)
 {
     size_t mark = n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    struct str line = {p + mark, n - mark}, written;
-    while (line.len && is_white(line.p[line.len - 1]))
+    struct str line = {p + mark, n - mark};
+    struct json_place place;
+    while (line.len && jsonl_is_white(line.p[line.len - 1]))
         line.len--;
     bool valid = j->invalid == INVALID_ERROR || is_utf8(line), whole = valid || j->invalid != INVALID_SKIP;
     if (!whole) {
@@ -204,22 +236,44 @@ enum jsonl_line jsonl_read(struct jsonl *j, const unsigned char *p, size_t n, st
     if (is_blank(line))
         return JSONL_BLANK;
     json_read_memory(&j->reader, line.p, line.len, true, e);
-    if (find(j, &written))
-        return no_json(e, mark, whole);
-    if (!written.p) {
-        err_set(e, EX_DATAERR, "no string at \"%.*s\"", (int)j->field.len, (const char *)j->field.p);
-        return JSONL_BAD;
-    }
+    enum jsonl_line got = find_text(j, mark, whole, &place, e);
+    if (got != JSONL_TEXT)
+        return got;
+    struct str written = {line.p + place.begin, (size_t)(place.end - place.begin)};
     *text = written;
-    bool escapes = memchr(written.p, '\\', written.len) != NULL;
-    if (!escapes && valid)
+    if (!place.escapes && valid)
         return JSONL_TEXT;
     if (copy_text(j, written, valid, e))
         return JSONL_ERROR;
     *text = (struct str){j->text.p, j->text.len};
-    if (j->invalid == INVALID_ERROR && memchr(text->p, 0xFF, text->len)) {
-        err_set(e, EX_DATAERR, "a lone surrogate in the text; see --invalid");
+    if (j->invalid == INVALID_ERROR && place.lone) {
+        jsonl_lone_surrogate(e);
         return JSONL_ERROR;
     }
     return JSONL_TEXT;
+}
+
+ptrdiff_t jsonl_try(struct jsonl *j, const unsigned char *p, struct str *text)
+{
+    struct jsonl_walk w = {.field = j->field};
+    struct err ignored;
+    if (!j->walk) {
+        if (!is_utf8(j->field))
+            return 0;
+        j->walk = jsonl_walker();
+    }
+    for (;;) {
+        j->text.len = 0;
+        if ((w.full || j->text.cap < FIRST_ROOM) && buf_reserve(&j->text, 2 * j->text.cap + FIRST_ROOM, &ignored))
+            return 0;
+        w.to = j->text.p;
+        w.limit = j->text.p + j->text.cap - JSONL_STEP;
+        const unsigned char *end = j->walk(&w, p);
+        if (end && (w.blank || w.text.p)) {
+            *text = w.text;
+            return end - p;
+        }
+        if (!w.full)
+            return 0;
+    }
 }

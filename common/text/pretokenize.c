@@ -19,11 +19,16 @@ static int open_scanner(struct pretokenizer *w, const struct rules *r, struct er
 int pretokenizer_open(struct pretokenizer *w, const struct rules *rules, enum invalid_policy invalid,
                       const struct pretoken_sink *sink, struct err *e)
 {
+    bool cut;
     *w = (struct pretokenizer){.invalid = invalid, .sink = *sink};
     if (open_scanner(w, rules, e) || special_init(&w->special, rules->special, rules->n_special, e)) {
         pretokenizer_close(w);
         return -1;
     }
+    w->special_valid = true;
+    for (size_t i = 0; i < rules->n_special; i++)
+        w->special_valid = w->special_valid &&
+                           utf8_valid_len(rules->special[i].p, rules->special[i].len, &cut) == rules->special[i].len;
     return 0;
 }
 
@@ -121,10 +126,10 @@ static ptrdiff_t pretokenize_bytes(struct pretokenizer *w, const unsigned char *
 static ptrdiff_t pretokenize_stretch(struct pretokenizer *w, const unsigned char *p, size_t n, enum text_end end,
                                      size_t *where, struct err *e)
 {
-    bool cut;
+    bool cut = false;
     if (n == 0 || (end == TEXT_MORE && !scanner_streams(w->scanner)))
         return 0;
-    size_t valid = utf8_valid_len(p, n, &cut);
+    size_t valid = w->valid && w->special_valid ? n : utf8_valid_len(p, n, &cut);
     if (end == TEXT_MORE && cut)
         n = valid;
     if (valid == n)

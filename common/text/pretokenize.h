@@ -28,6 +28,8 @@ struct pretokenizer {
     struct scanner *scanner;
     struct special_set special;
     enum invalid_policy invalid;
+    bool valid;         /* set by the caller: the text that is passed next is valid UTF-8, and no character is cut */
+    bool special_valid; /* the special tokens are valid UTF-8: so is what lies between them in such a text */
     struct pretoken_sink sink;
     struct buf clean;
 };

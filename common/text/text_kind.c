@@ -19,7 +19,8 @@ struct signature {
 };
 
 #define BYTES(literal) literal, sizeof literal - 1
-#define ARROW "write its texts with a NUL byte after each, for -0, or as Parquet, for bpe parquet"
+#define TO_NUL "write its texts with a NUL byte after each, for -0"
+#define TO_PARQUET TO_NUL ", or as Parquet, for bpe parquet"
 
 enum { AFTER_BZH = 4 }; /* where these signatures are: after "BZh" and a digit */
 
@@ -41,8 +42,14 @@ static const struct signature signatures[] = {
     {BYTES("7z\xBC\xAF\x27\x1C"), 0, {"a 7z archive", "7z x -so FILE", ""}},
     {BYTES("Rar!\x1A\x07"), 0, {"a rar archive", "unrar p -inul FILE", ""}},
     {BYTES("PAR1\x15"), 0, {"a Parquet file", "bpe parquet FILE", " -0"}}, /* then the first field of a header */
-    {BYTES("ARROW1\0\0"), 0, {"an Arrow IPC file", ARROW, NULL}},
+    {BYTES("ARROW1\0\0"), 0, {"an Arrow IPC file", TO_PARQUET, NULL}},
     {BYTES("FEA1\0\0\0\0"), 0, {"a Feather file", "write it as Parquet, for bpe parquet", NULL}},
+    {BYTES("Obj\1"), 0, {"an Avro file", TO_PARQUET, NULL}},
+    {BYTES("\x89HDF\r\n\x1A\n"), 0, {"an HDF5 file", TO_NUL, NULL}},
+    {BYTES("\x93NUMPY"), 0, {"an array of NumPy", TO_NUL, NULL}},
+    {BYTES("\x7F" "ELF"), 0, {"a program or library (ELF)", "leave it out", NULL}},
+    {BYTES("\x89PNG\r\n\x1A\n"), 0, {"an image (PNG)", "leave it out", NULL}},
+    {BYTES("\xFF\xD8\xFF"), 0, {"an image (JPEG)", "leave it out", NULL}},
     {BYTES("SQLite format 3\0"), 0, {"an SQLite database", "sqlite3 FILE 'SELECT column FROM table'", ""}},
     {BYTES("\xFF\xFE\0\0"), 0, {"text in UTF-32", "iconv -f UTF-32 -t UTF-8 FILE", ""}},
     {BYTES("\0\0\xFE\xFF"), 0, {"text in UTF-32", "iconv -f UTF-32 -t UTF-8 FILE", ""}},
@@ -95,6 +102,19 @@ static bool is_pdf(const unsigned char *p, size_t n)
     return at > 8 && is_digit(p[at]) && memmem(p + at, n - at < 20 ? n - at : 20, " obj", 4) != NULL;
 }
 
+/* The mark is three letters, but what follows, an index or a footer, has numbers below 32, whether it is compressed
+ * (which begins with its length, of three bytes) or not. */
+static bool is_orc(const unsigned char *p, size_t n, enum form form)
+{
+    enum { MARK = 3, LOOK = 16 };
+    size_t n_numbers = 0;
+    if (n < MARK || memcmp(p, "ORC", MARK) != 0)
+        return false;
+    for (size_t i = MARK; i < n && i < MARK + LOOK; i++)
+        n_numbers += p[i] < ' ' && !memchr("\t\n\v\f\r", p[i], 5) && (p[i] || form != FORM_NUL);
+    return n_numbers >= 2;
+}
+
 /* A message of a stream: a mark, and a length, which is a multiple of 8. */
 static bool is_arrow_stream(const unsigned char *p, size_t n)
 {
@@ -121,8 +141,8 @@ static const struct kind *by_pattern(const unsigned char *p, size_t n, enum form
 {
     static const struct kind record = {"a record of bpetools (chunks, counts or tokens)",
                                        "bpe-count and bpe-encode read chunks; bpe-view shows all", NULL},
-                             pdf = {"a PDF document", "pdftotext FILE -", ""},
-                             arrow = {"an Arrow IPC stream", ARROW, NULL},
+                             pdf = {"a PDF document", "pdftotext FILE -", ""}, orc = {"an ORC file", TO_PARQUET, NULL},
+                             arrow = {"an Arrow IPC stream", TO_PARQUET, NULL},
                              wide[] = {{"text in UTF-16LE", "iconv -f UTF-16LE -t UTF-8 FILE", OR_NUL},
                                        {"text in UTF-16BE", "iconv -f UTF-16BE -t UTF-8 FILE", OR_NUL},
                                        {"text in UTF-32LE", "iconv -f UTF-32LE -t UTF-8 FILE", ""},
@@ -131,6 +151,8 @@ static const struct kind *by_pattern(const unsigned char *p, size_t n, enum form
         return &record;
     if (is_pdf(p, n))
         return &pdf;
+    if (is_orc(p, n, form))
+        return &orc;
     if (is_arrow_stream(p, n))
         return &arrow;
     for (size_t i = 0; i < 4 && form != FORM_NUL; i++) {

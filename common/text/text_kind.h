@@ -1,4 +1,4 @@
-/* text_kind.h - what is no text, told by its first bytes: archives, columns, databases, other encodings.
+/* text_kind.h - what is no text, told by its first bytes: archives, columns, databases, images, other encodings.
  *
  * Each signature has bytes that no text begins with (a text may well begin with "PK", "BZh" or "%PDF"), so it is
  * refused whatever --invalid says.
@@ -15,7 +15,8 @@ enum { TEXT_KIND_LOOK = 512 }; /* bytes of a source's start that are enough to t
 
 /* p[0 .. n) is the start of a source, after decompression: TEXT_KIND_LOOK bytes, or fewer if it has no more. -1 with
  * EX_DATAERR, naming the source, if it is something else than text: the message says what, and what to do. program: the
- * program that would read the text. With FORM_NUL, where documents of one letter look like UTF-16, that passes
+ * program that would read the text. With FORM_JSONL an array of objects is refused, too, whatever --on-error says: else
+ * --on-error=skip would leave out all of it. With FORM_NUL, where documents of one letter look like UTF-16, that passes
  * without a byte order mark. */
 int text_kind_check(const char *program, enum form form, const unsigned char *p, size_t n, const char *name,
                     struct err *e);

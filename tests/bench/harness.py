@@ -156,8 +156,14 @@ def run_peer(t, *args):
         raise Failure(venv["why"])
     run(venv["bin"] + "/python3", HERE + "/peer.py", *args, timeout=PEER_TIMEOUT, output=t.tmp("peer"))
     with open(t.tmp("peer")) as f:
-        took = json.load(f)
-    return dict(took, rss_mb=took["rss"] / 1e6)
+        return json.load(f)
+
+
+def with_venv(*argv):
+    """A command that finds the venv's Python first, and what is installed there (pyarrow)."""
+    if not venv["bin"]:
+        raise Failure(venv["why"])
+    return "env", f"PATH={venv['bin']}:{ENV['PATH']}", *argv
 
 
 def make_venv(packages):

@@ -1,8 +1,9 @@
 """measure.py - rows of measurements, and goals: what they name is run in turn, round after round, and compared.
 
 A quantity is "METRIC SUBJECT TEXT", or the difference of two, "... - METRIC SUBJECT TEXT". Subjects and texts are those of
-the suite. Metrics: wall, cpu (s), rss (bytes), speed, rate (MB per second of wall, of CPU), and what else a subject says. A
-goal compares a quantity with a factor times another quantity, or (against None) with a number."""
+the suite. Metrics: wall, cpu (s), rss (bytes), rss_mb, speed, rate (MB per second of wall, of CPU; the MB are those of the
+documents as plain text, whatever the form of the text), and what else a subject says. A goal compares a quantity with a factor
+times another quantity, or (against None) with a number; one without op only shows the ratio."""
 import collections
 import os
 import shutil
@@ -24,6 +25,10 @@ def at_most(factor, against=None):
 
 def at_least(factor, against=None):
     return Goal(">=", factor, against)
+
+
+def beside(against):
+    return Goal(None, None, against)
 
 
 # What a program that measures is about. peers: packages of PyPI; peer: how the names of subjects that need them begin;
@@ -60,6 +65,7 @@ def measure(suite, rows, runs, texts, samples, failures):
                 continue
             took.update({"speed": size / took["wall"] / 1e6} if "wall" in took else {})
             took.update({"rate": size / took["cpu"] / 1e6} if took.get("cpu") else {})
+            took.update({"rss_mb": took["rss"] / 1e6} if "rss" in took else {})
             done.append(took)
     note("")
 
@@ -85,7 +91,7 @@ def judge(goal, ours, samples, failures):
         ratio = statistics.median(a / b for a, b in zip(ours, theirs))
     else:
         ratio = statistics.median(ours) / statistics.median(theirs)
-    met = ratio <= goal.factor if goal.op == "<=" else ratio >= goal.factor
+    met = None if goal.op is None else ratio <= goal.factor if goal.op == "<=" else ratio >= goal.factor
     return dict(goal._asdict(), theirs=theirs, ratio=ratio, met=met)
 
 

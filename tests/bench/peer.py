@@ -7,8 +7,9 @@ PEER: gigabpe or hf. RULE: gpt2 (the default; documents end at <|endoftext|>) or
 Writes tokenizer.json to OUT, and a line of JSON to standard output: wall and CPU seconds from the call of the trainer
 until its file is written, without Python's start and imports, and the peak of memory in bytes.
 
-peer.py encode PEER FILE MODEL CORES - encodes the documents of a file by a tokenizer.json (gpt2's pattern) into memory.
-PEER: gigatoken, tiktoken or hf. Prints the same, of the call that encodes, and the number of ids.
+peer.py encode PEER MODEL CORES FILE... - encodes the documents of files by a tokenizer.json (gpt2's pattern) into memory,
+on as many cores. PEER: gigatoken, which also reads .jsonl, .parquet and what is compressed, tiktoken or hf. Prints the same,
+of the call that encodes, and the number of ids.
 
 peer.py versions PACKAGE... prints the versions of packages instead."""
 import json
@@ -56,13 +57,22 @@ def hf_trainer(path, vocab, out, rule):
     return train
 
 
-def gigatoken_encoder(path, model, cores):
+def gigatoken_source(paths):
     import gigatoken
-    tokenizer, source = gigatoken.Tokenizer(model), gigatoken.TextFileSource([path], separator=EOT.encode())
+    if ".jsonl" in os.path.basename(paths[0]):
+        return gigatoken.JsonlFileSource(paths)
+    if paths[0].endswith(".parquet"):
+        return gigatoken.ParquetFileSource(paths)
+    return gigatoken.TextFileSource(paths, separator=EOT.encode())
+
+
+def gigatoken_encoder(paths, model, cores):
+    import gigatoken
+    tokenizer, source = gigatoken.Tokenizer(model), gigatoken_source(paths)
     return lambda: tokenizer.encode_files(source, parallel=None if cores > 1 else False)
 
 
-def tiktoken_encoder(path, model, cores):
+def tiktoken_encoder(paths, model, cores):
     import tiktoken
     from tiktoken_ext.openai_public import r50k_pat_str
     byte = {c: b for b, c in zip((*range(33, 127), *range(161, 173), *range(174, 256)),
@@ -74,13 +84,13 @@ def tiktoken_encoder(path, model, cores):
     first = min(ids.values())  # ranks are from 0
     ranks = {token: i - first for token, i in ids.items()}
     encoding = tiktoken.Encoding("peer", pat_str=r50k_pat_str, mergeable_ranks=ranks, special_tokens={EOT: len(ranks)})
-    texts = list(documents(path))
+    texts = list(documents(*paths))
     return lambda: encoding.encode_ordinary_batch(texts, num_threads=cores)
 
 
-def hf_encoder(path, model, cores):
+def hf_encoder(paths, model, cores):
     from tokenizers import Tokenizer
-    tokenizer, texts = Tokenizer.from_file(model), list(documents(path))
+    tokenizer, texts = Tokenizer.from_file(model), list(documents(*paths))
     return lambda: tokenizer.encode_batch_fast(texts, add_special_tokens=False)
 
 
@@ -107,9 +117,10 @@ def main():
         print(", ".join(f"{name} {metadata.version(name)}" for name in sys.argv[2:]))
         return
     if sys.argv[1] == "encode":
-        peer, path, model, cores = sys.argv[2:]
+        peer, model, cores, *paths = sys.argv[2:]
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-int(cores):])
         os.environ.update(RAYON_NUM_THREADS=cores, TOKENIZERS_PARALLELISM="true" if int(cores) > 1 else "false")
-        work = ENCODERS[peer](path, model, int(cores))
+        work = ENCODERS[peer](paths, model, int(cores))
     else:
         peer, path, vocab, out = sys.argv[1:5]
         work = TRAINERS[peer](path, int(vocab), out, *sys.argv[5:] or ["gpt2"])

@@ -35,7 +35,7 @@ def machine(peers, texts, names, runs, load):
     commit = first_line("git", "-C", TOP, "describe", "--always", "--dirty")
     sizes = []
     for name in dict.fromkeys(names):
-        if name not in ("none", "eight") and isinstance(texts.paths.get(name), str):
+        if name not in ("none", "eight", "many") and "." not in name and isinstance(texts.paths.get(name), list):
             made_up = " made up" if name == "en" and not os.environ.get("CORPUS") else ""
             sizes.append(f"{name} {texts.size(name) / 1e6:.0f} MB{made_up}")
     distinct = texts.facts.get(("distinct", "words"))
@@ -74,13 +74,13 @@ def cells(result, runs):
         elif goal["against"] is None:
             yield what, ours, "", "", f"{goal['op']} {goal['factor']:g}", MET[goal["met"]]
         else:
-            subject = goal["against"].split()[1]
-            than = f"{goal['op']} {as_ratio(goal['factor'], goal['op'])}"
+            subject = " ".join(goal["against"].split()[1:3])
+            than = f"{goal['op']} {as_ratio(goal['factor'], goal['op'])}" if goal["op"] else ""
             if "failure" in goal:
                 yield what, ours, f"{subject}: {goal['failure']}", "", than, ""
             else:
                 theirs = f"{subject} {figure(statistics.median(goal['theirs']))}{times(goal['theirs'])}"
-                yield what, ours, theirs, as_ratio(goal["ratio"], goal["op"]), than, MET[goal["met"]]
+                yield what, ours, theirs, as_ratio(goal["ratio"], goal["op"]), than, MET[goal["met"]] if than else ""
         what = ours = ""
 
 

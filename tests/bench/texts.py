@@ -5,7 +5,8 @@ texts.py join OUT BYTES TEXT...   about BYTES of text: the documents of TEXTs, t
                                   (names end with NUL) that is UTF-8 as one document, then TEXTs again, changed, until
                                   there is enough. All documents are shuffled: a prefix is text of the same kind.
 texts.py words OUT N TEXT...      about N distinct pretokens: words of TEXTs, these with affixes and joined, and numbers,
-                                  by Zipf's law."""
+                                  by Zipf's law.
+texts.py many OUT N TEXT          the names of N files of 1 kB of TEXT, in OUT.files: a thousand in each directory."""
 import collections
 import hashlib
 import itertools
@@ -117,10 +118,20 @@ def page_of(words, line=20):
     return "".join(lines).encode() + EOT + b"\n"
 
 
+def many(out, n, text):
+    names = [os.path.join(f"{out}.files", f"{i // 1000:03d}", f"{i % 1000:03d}.txt") for i in range(int(n))]
+    with open(text, "rb") as f:
+        for name in names:
+            os.makedirs(os.path.dirname(name), exist_ok=True)
+            with open(name, "wb") as one:
+                one.write(f.read(1000))
+    write(out, (name.encode() + b"\n" for name in names))
+
+
 def write(out, parts):
     with open(out + ".tmp", "wb") as f:
         f.writelines(parts)
     os.rename(out + ".tmp", out)
 
 
-{"join": join, "words": words}[sys.argv[1]](*sys.argv[2:])
+{"join": join, "words": words, "many": many}[sys.argv[1]](*sys.argv[2:])

@@ -112,6 +112,12 @@ bpe-chunk -b 60 z.gz >chunks
 fails 65 "bpe-count: z.gz: byte [1-9]* of the file, byte [1-9]* of the text from byte $(sed -n 2p begins) of the file on: damaged gzip data (*)" \
     bpe-count chunks
 
+# Stored as it is, so that the damage reaches the text: it is told as damage, not as text that is not UTF-8.
+made '__import__("gzip").compress(b"the cat sat\n" * 9, 0)' >stored.gz
+printf '\xFF' | dd of=stored.gz bs=1 seek=50 conv=notrunc status=none
+bpe-chunk stored.gz b.txt.gz >chunks
+fails 65 "bpe-count: stored.gz: byte [0-9]* of the file, byte 108 of its text: damaged gzip data (*)" bpe-count chunks
+
 printf 'the cat\nsat \xFF\n' >latin
 gzip -c latin >latin.gz
 bpe-chunk latin.gz b.txt.gz | bpe-count 2>err >counts
@@ -147,6 +153,10 @@ else
     yes 'the cat sat on the mat' | head -c 300000000 | gzip -1 >bomb.gz
     (ulimit -v 250000; bpe-chunk bomb.gz b.txt.gz | bpe-count) | bpe-sum | words | grep -P '\t mat$' >got
     is "$(cat got)" "$(printf '13043478\t mat')" "a small file with much text takes no more memory"
+    head -c 1500M /dev/zero | gzip -1 >bomb.gz
+    (ulimit -v 2000000; bpe-chunk bomb.gz b.txt.gz | bpe-count) 2>err >/dev/null
+    is "$? $(cat err)" "65 bpe-count: bomb.gz: 512 MiB of text without the end of a pretoken; decompress it, and give it as a plain file" \
+        "nor does one whose text is a single pretoken"
 fi
 
 # A piece may be all of a file: what is counted is written on the way.
@@ -203,6 +213,7 @@ gzip -kf b.txt
 bpe-chunk -m m.json a.txt.gz b.txt.gz | bpe-encode -m m.json -d u32 -f raw >got
 bpe-encode -m m.json -d u32 a.txt b.txt | cmp - got
 is $? 0 "chunks of compressed files are encoded"
+fails 65 "bpe-encode: stored.gz: byte [0-9]* of the file, byte 108 of its text: damaged gzip data (*)" bpe-encode -m m.json -o ids stored.gz
 fails 65 "bpe-encode: cut.gz: byte 30000 of the file, byte [0-9]* of its text: the gzip data is cut off before its end" bpe-encode -m m.json -o ids cut.gz
 
 done_testing

@@ -54,9 +54,10 @@ is "$(docs '{"content": "one", "text": "two"}\n' --jsonl=content)" "one" "--json
 is "$(docs '{"ü": {"": {"c": "one"}}}\n' --jsonl=ü..c)" "one" "names may be empty, or any text"
 deep=$(printf '[%.0s' {1..500})1$(printf ']%.0s' {1..500})
 is "$(docs "{\"x\": $deep, \"text\": \"one\"}\n")" "one" "500 levels deep"
-python3 -c 'print("{\"x\": " + "[" * 200000 + "]" * 200000 + ", \"text\": \"a\"}")' >toodeep.jsonl
+is "$(docs "{\"n\": -$(head -c 100000 /dev/zero | tr '\0' 7).5e-3, \"text\": \"one\"}\n")" "one" "a number of 100,000 digits"
+python3 -c 'print("{\"x\": " + "[" * 1000000 + "]" * 1000000 + ", \"text\": \"a\"}")' >toodeep.jsonl
 bpe-chunk --jsonl toodeep.jsonl | bpe-count 2>err | bpe-sum >out 2>/dev/null
-is "${PIPESTATUS[1]} ${PIPESTATUS[2]} $(wc -l <err)" "65 65 1" "200000 levels are refused, not a crash"
+is "${PIPESTATUS[1]} ${PIPESTATUS[2]} $(wc -l <err)" "65 65 1" "a million levels are refused, not a crash"
 
 # ---- Lone surrogates and invalid UTF-8 ----
 

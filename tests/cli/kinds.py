@@ -11,9 +11,11 @@ import lzma
 import os
 import re
 import sqlite3
+import struct
 import sys
 import tarfile
 import zipfile
+import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import lib  # pylint: disable=wrong-import-position
@@ -53,6 +55,62 @@ def pdf(comment):
     return b"%PDF-1.7\n" + comment + b"1 0 obj\n<< /Type /Catalog >>\nendobj\n" + TEXT
 
 
+def avro():
+    """A file of one record with a string, as Avro's specification has it: header, block, and a mark after each."""
+    def string(s):
+        return bytes([2 * len(s)]) + s if len(s) < 64 else bytes([2 * len(s) % 128 + 128, 2 * len(s) // 128]) + s
+
+    schema = b'{"type": "record", "name": "r", "fields": [{"name": "text", "type": "string"}]}'
+    head = b"Obj\1" + b"\2" + string(b"avro.schema") + string(schema) + b"\0" + b"0123456789abcdef"
+    return head + b"\2" + bytes([2 * len(string(b"The cat"))]) + string(b"The cat") + b"0123456789abcdef"
+
+
+def png():
+    def part(name, data):
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    head = struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", head) + part(b"IDAT", zlib.compress(b"\0\0")) + part(b"IEND", b"")
+
+
+def numpy():
+    head = b"{'descr': '<u2', 'fortran_order': False, 'shape': (3,), }"
+    head += b" " * (-(len(head) + 11) % 64) + b"\n"
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + bytes([1, 0, 2, 0, 3, 0])
+
+
+# What pyarrow's ORC writer has at the start of files: of rows, and of none; as they are, and compressed.
+ORC = {
+    "of rows": "0a 07 12 05 08 e8 07 50 00 0a 29 0a 03 00 00 00 12 22 08 e8 07 22 1b 0a 0c",
+    "of no rows": "08 03 10 00 22 11 08 0c 12 01 01 1a 04 74 65 78 74 20 00 28 00 30 00",
+    "with zlib": "13 00 00 0a 07 12 05 08 e8 07 50 00 54 00 00 e3 d2 e6 62 65 00 01 21 25",
+    "of no rows with zlib": "74 00 00 e3 60 16 60 50 12 e4 e0 11 62 64 94 62 29 49 ad 28 51",
+    "of no rows with snappy": "7c 00 00 3f 68 08 03 10 00 22 11 08 0c 12 01 01 1a 04 74 65 78 74",
+}
+
+
+def by_pyarrow():
+    """Files by pyarrow itself, where it is there."""
+    try:
+        import pyarrow  # pylint: disable=import-error,import-outside-toplevel
+        from pyarrow import feather, ipc, orc, parquet  # pylint: disable=import-error,import-outside-toplevel
+    except ImportError:
+        return
+    table = pyarrow.table({"text": ["The cat sat.", "The dog sat."] * 200})
+    for name in ("uncompressed", "zlib", "snappy", "zstd"):
+        for rows in (table, table[:1], table[:0]):
+            orc.write_table(rows, "made", compression=name)
+            yield f"{rows.num_rows} rows by ORC, {name}", lib.read("made"), "an ORC file", "bpe parquet"
+    if hasattr(feather, "write_feather"):
+        feather.write_feather(table, "made")
+        yield "Feather", lib.read("made"), "an Arrow IPC file", "bpe parquet"
+    with ipc.new_stream("made", table.schema) as stream:
+        stream.write_table(table)
+    yield "Arrow IPC stream by pyarrow", lib.read("made"), "an Arrow IPC stream", "bpe parquet"
+    parquet.write_table(table, "made")
+    yield "Parquet by pyarrow", lib.read("made"), "a Parquet file", "bpe parquet FILE | "
+
+
 ASCII = TEXT.decode()
 XZ = lzma.compress(TEXT)
 ICONV = "iconv -f {0} -t UTF-8 FILE | "
@@ -72,6 +130,16 @@ KINDS = [
     ("Parquet", b"PAR1\x15\x04\x15\x20" + TEXT + b"PAR1", "a Parquet file", "bpe parquet FILE | "),
     ("Arrow IPC file", b"ARROW1\0\0\xff\xff\xff\xff\xa8\0\0\0" + TEXT, "an Arrow IPC file", "bpe parquet"),
     ("Arrow IPC stream", b"\xff\xff\xff\xff\xa8\0\0\0\x10\0\0\0" + TEXT, "an Arrow IPC stream", "bpe parquet"),
+    # As pyarrow writes it: marks at both ends, columns filled up to multiples of 8.
+    ("Feather of version 1", b"FEA1\0\0\0\0" + TEXT[:80] + b"FEA1", "a Feather file", "write it as Parquet"),
+    *((f"ORC {name}", b"ORC" + bytes.fromhex(start) + TEXT, "an ORC file", "bpe parquet") for name, start in ORC.items()),
+    ("Avro", avro(), "an Avro file", "bpe parquet"),
+    ("HDF5", b"\x89HDF\r\n\x1a\n\0\0\0\0\0\x08\x08\0" + TEXT, "an HDF5 file", "for -0"),
+    ("NumPy", numpy(), "an array of NumPy", "for -0"),
+    ("ELF", b"\x7fELF\2\1\1" + bytes(9) + b"\3\0\x3e\0" + TEXT, "a program or library (ELF)", "leave it out"),
+    ("PNG", png(), "an image (PNG)", "leave it out"),
+    ("JPEG", b"\xff\xd8\xff\xe0\0\x10JFIF\0\1\1" + TEXT, "an image (JPEG)", "leave it out"),
+    *by_pyarrow(),
     ("SQLite", sqlite(), "an SQLite database", "sqlite3 FILE"),
     ("PDF", pdf(b"%\xe2\xe3\xcf\xd3\n"), "a PDF document", "pdftotext FILE - | "),
     ("PDF without a comment", pdf(b""), "a PDF document", "pdftotext FILE - | "),
@@ -158,13 +226,15 @@ lib.ok(not why, "gzip in gzip is told", why)
 HONEST = ["PK", "PK is Pakistan", "BZh", "BZh9 is how it begins", "%PDF", "%PDF-1.4 is its first line", "%PDF-1.7\n", "%PDF-1.7\nis the first line of 1 0 obj",
           "PAR1", "PAR1S", "ustar", "ARROW1 is a name", "SQLite format 3", "7z", "Rar!", "LZIP", "WARC/1.0", "x" * 257 + "ustarx",
           "x" * 257 + "ustar is the mark of tar", "x" * 257 + "ustar  ", "{}", "[1, 2]",
-          "\ufeffThe cat"]
+          "\ufeffThe cat", "ORC", "ORC\n\tis a format\r\nof columns", "ORC\0", "Obj", "Obj 1", "ELF", "HDF\r\n", "NUMPY", "\x7fEL",
+          "PNG", "FEA1", "FEA1 is a mark", "[{", "[{}]", '[{"a"}]', "WARC/1.0\r\nWARC-Type: x\r\n"]
 for text in HONEST:
     taken(repr(text[:30]), text.encode())
 taken("text with some NUL bytes", b"a\0b\0cd\0" * 200)
 taken("a document that ends where tar has its mark", b"x" * 257 + b"ustar\0the next\0", "-0")
 taken("two bytes", b"a\0")
 taken("documents of a letter", b"a\0b\0c\0" * 200, "-0")
+taken("documents that begin with ORC", b"ORC\0is\0a\0form\0", "-0")
 taken("no bytes", b"")
 taken("letters before each NUL that are not ASCII", "é\0".encode() * 300)
 

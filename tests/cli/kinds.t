@@ -43,6 +43,8 @@ is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 bpe-merge: in.tar.gz: this is a tar
 
 # ---- JSON taken as text ----
 
+warc="the first lines are a WARC header, and all is taken as text; see --wet"
+array="the text is a JSON array, and is taken as it is; jq -c '.[]' FILE makes lines of it, for --jsonl"
 remark="the first lines are JSON, which is taken as text; see --jsonl"
 
 # json TEXT [OPTION...]: what bpe-chunk says of TEXT (for printf %b), by reference, by value and compressed: the same.
@@ -78,6 +80,20 @@ if command -v script >/dev/null; then
 else
     skip "  on a terminal with the fields" "no script(1)"
 fi
+
+# ---- An array, and a WARC file ----
+
+is "$(json '[{"text": "one"},\n{"text": "two"}]\n')" "bpe-chunk: $array" "an array of objects: a remark"
+is "$(json '\xEF\xBB\xBF [\r\n\t{ "text"  : "one"\n}]')" "bpe-chunk: $array" "  after a byte order mark, with white space anywhere"
+is "$(json '[{"te')$(json '[{"a"}]')$(json '[[{"a": 1}]]')$(json '[{}]')$(json '["a"]')$(json '[x]')" "" "  none of other text"
+is "$(json '[{"text": "one"}]' -0)$(json 'WARC/1.0\nWARC-Type: conversion\nContent-Length: 0\n\n\n\n' --wet)" "" "  none with -0, --wet"
+printf '[{"text": "one"}]\n{"text": "two"}\n' >lines.jsonl
+like "$(bpe-chunk --jsonl --on-error=skip lines.jsonl | bpe-count | bpe-sum 2>&1 >/dev/null)" "bpe-sum: 1 line * was left out *" \
+    "with --jsonl an array is a line as any other"
+header='WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 3\r\n'
+is "$(json "$header\r\nabc\r\n\r\n")" "bpe-chunk: $warc" "a WARC file: a remark"
+is "$(json "$header$(printf 'X-Long: %.0s' {1..200})\n\n")" "bpe-chunk: $warc" "  with a long header"
+is "$(json "$header")$(json 'WARC/1.0 is a format')$(json 'WARC/1.0\n\nthe cat')$(json 'WARC/1.0\nWhat: it is\n\n')" "" "  none of other text"
 
 # ---- A byte order mark ----
 

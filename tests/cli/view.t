@@ -141,10 +141,10 @@ done
 check 65 "bpe-view: standard input: byte 0: *" "text" <in.txt
 check 65 "bpe-view: standard input: byte $(wc -c <ranges): *" "text after records" < <(cat ranges in.txt)
 check 65 "bpe-view: *" "a chunk that came twice" < <(cat chunks c1)
-head -c 5000 sum.zst >cut.zst 2>/dev/null
 head -c $(($(wc -c <sum.zst) - 3)) sum.zst >cut.zst
 bpe-view --check cut.zst >out 2>err
-is "$? $(cat err)" "65 bpe-view: cut.zst: the zstd data is cut off before its end" "a cut compressed file"
+like "$? $(cat err)" "65 bpe-view: cut.zst: byte $(wc -c <cut.zst) of the file, byte [0-9]* of its text: the zstd data is cut off before its end" \
+    "a cut compressed file"
 
 # ---- The page of the format ----
 

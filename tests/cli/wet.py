@@ -116,6 +116,7 @@ lib.ok(count(good * 3) == (0, ""), "a small file")
 lib.ok(count(good + b"\r\n\r\n" + good) == (0, ""), "more empty lines between records")
 n = len(good)
 wrong("no WARC at all", b"The cat sat.\n", '0: "The cat sat." where a WARC record should begin (WARC/1.0)')
+wrong("an empty line first", b"\nThe cat sat.\n", "0: an empty line where a WARC record should begin (WARC/1.0)")
 wrong("text after a record", good + b"The cat", f'{n}: "The cat" where a WARC record should begin (WARC/1.0)')
 wrong("a block longer than said", good + a_record(TYPE, LENGTH, block=b"abcdef") + good,
       f'{2 * n - 4}: "def" after the block of a WARC record, '

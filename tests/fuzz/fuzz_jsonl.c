@@ -1,9 +1,30 @@
 /* fuzz_jsonl.c - lines of JSON. The first byte of the input says what is done about invalid UTF-8; each line of the
- * rest is read for the string at "text" and at "a.text". */
+ * rest is read for the string at "text" and at "a.text". The fast walk, at each level of vector instructions, must give
+ * the same where it gives anything. */
 #include "fuzz.h"
+#include "sys/simd.h"
 #include "text/jsonl.h"
+#include "unicode/utf8.h"
 
 #include <string.h>
+
+/* The line ends with a newline, is valid UTF-8, and was read: `got`, and its text. */
+static void walk_line(struct str field, const uint8_t *line, size_t n, enum jsonl_line got, struct str text)
+{
+    for (enum simd level = SIMD_NONE; level < SIMD_N; level++) {
+        struct jsonl j;
+        struct str fast;
+        if (!simd_has(level))
+            continue;
+        simd_use(level);
+        jsonl_init(&j, field, INVALID_REPLACE);
+        ptrdiff_t len = jsonl_try(&j, line, &fast);
+        if (len != 0 && ((size_t)len != n || (got != JSONL_TEXT && got != JSONL_BLANK) ||
+                         (fast.p != NULL) != (got == JSONL_TEXT) || (fast.p && !str_equal(fast, text))))
+            abort();
+        jsonl_free(&j);
+    }
+}
 
 static void read_lines(struct jsonl *j, const uint8_t *data, size_t size)
 {
@@ -22,6 +43,9 @@ static void read_lines(struct jsonl *j, const uint8_t *data, size_t size)
             abort();
         if ((got == JSONL_BAD || got == JSONL_ERROR) && !e.code)
             abort();
+        bool cut;
+        if (line[n - 1] == '\n' && utf8_valid_len(line, n, &cut) == n)
+            walk_line(j->field, line, n, got, text);
         free(line);
         data += n;
         size -= n;

@@ -125,5 +125,5 @@ bpe-sum -S 16K -T . counts | bpe-merge -v 600 >out
 same out want.json "a sum that goes to the disk"
 bpe-sum -S 16K -T /nonexistent counts >out 2>err
 is $? 73 "  really does: without a directory to write to it cannot"
-like "$(cat err)" "bpe-sum: /nonexistent: cannot create a temporary file there (see -T)*" "  and says so"
+like "$(cat err)" "bpe-sum: /nonexistent: cannot create a temporary file there (see TMPDIR, -T)*" "  and says so"
 done_testing

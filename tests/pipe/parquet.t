@@ -20,6 +20,25 @@ for script in "train -v 300" "encode -m none.json"; do
     # shellcheck disable=SC2086
     refuses 64 "bpe ${script%% *}: which Parquet files? *" "$TOP/pipelines/"$script --parquet
 done
+text 2 20000 | bpe-chunk | bpe-count | bpe-sum | bpe-merge -v 300 >small.json
+for option in --jsonl=a --wet -0 --on-error=skip --files-from=x; do
+    name=${option%%=*}
+    refuses 64 "bpe train: --parquet and ${name/-0/--null} exclude each other" bpe train -v 300 -j 3 $option --parquet x
+    refuses 64 "bpe encode: --parquet and ${name/-0/--null} exclude each other" bpe encode -m small.json -j 3 --parquet $option x
+done
+refuses 64 "bpe-chunk: *nope*" bpe train -v 300 -p nope -j 3 --parquet x
+refuses 66 "bpe-chunk: absent.json: cannot open: *" bpe encode -m absent.json -j 3 --parquet x
+for i in {1..10}; do
+    for script in "train -v 300" "encode -m small.json"; do
+        # shellcheck disable=SC2086
+        PYTHONPATH=$PWD/without bpe $script -j 3 --parquet x >out 2>>err.all
+        echo "$? $(wc -c <out)" >>codes.all
+    done
+done
+is "$(sort -u codes.all)" "127 0" "train and encode without pyarrow: no output"
+is "$(wc -l <err.all) $(grep -vc 'bpe parquet: pyarrow, .* is not installed' err.all)" "20 0" "  one message each"
+bpe encode -m small.json -j 3 -d u1 --parquet x >out 2>err
+is "$? $(wc -l <err) $(grep -c said err)" "64 1 0" "encode, if bpe-encode fails: one message"
 if ! python3 -c 'import pyarrow' 2>/dev/null; then
     skip "bpe parquet" "pyarrow is not installed (make check-peers takes it from PyPI)"
     done_testing
@@ -62,9 +81,9 @@ like "$("$parquet" --list some.parquet)" "some.parquet: 9 rows in 3 row groups*
 refuses 66 "bpe parquet: absent: cannot open: No such file or directory" "$parquet" absent
 refuses 66 "bpe parquet: .: is a directory; *" "$parquet" .
 refuses 64 "bpe parquet: standard input: *" "$parquet" -
-refuses 65 "bpe parquet: some.parquet: no column nope; there are: text, large, *; see -c" "$parquet" -c nope some.parquet
-refuses 65 "bpe parquet: some.parquet: column number is int64, no text; *" "$parquet" -c number some.parquet
-refuses 65 "bpe parquet: some.parquet: column list is list*, no text; *" "$parquet" -c list some.parquet
+refuses 65 "bpe parquet: some.parquet: no column \"nope\"; the columns are: text, large, *" "$parquet" -c nope some.parquet
+refuses 65 "bpe parquet: some.parquet: column \"number\" is int64, no text; the columns of text are: text, *" "$parquet" -c number some.parquet
+refuses 65 "bpe parquet: some.parquet: column \"list\" is list*, no text; *" "$parquet" -c list some.parquet
 head -c 20000 zstd.parquet >cut
 refuses 65 "bpe parquet: cut: no Parquet file, or a damaged one: *" "$parquet" cut
 : >empty

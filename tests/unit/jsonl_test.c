@@ -3,6 +3,7 @@
  * times with different padding, which must make no difference. */
 #include "tap.h"
 #include "text/jsonl.h"
+#include "json/json_escape.h"
 #include "json/json_read.h"
 
 #include <stdlib.h>

@@ -199,6 +199,29 @@ static void errors_of_the_sink(void)
            "a pattern of another version is refused");
 }
 
+/* Text that the caller knows to be valid is not checked again, unless a special token may cut a character in two. */
+static void known_to_be_valid(void)
+{
+    static const struct str whole = {(const unsigned char *)"\xC3\xA9", 2}, half = {(const unsigned char *)"\xA9", 1};
+    static const unsigned char text[SCAN_PAD + 8] = "a\xC3\xA9z";
+    for (int i = 0; i < 2; i++) {
+        struct sink s = {0};
+        const struct pretoken_sink to = {.words = take_words, .special = take_special, .ctx = &s};
+        struct pretokenizer w;
+        struct rules r = {.pattern = str_of("gpt2")};
+        size_t where;
+        must(rules_set_special(&r, i ? &half : &whole, 1, &e));
+        must(pretokenizer_open(&w, &r, INVALID_SKIP, &to, &e));
+        w.valid = true;
+        ptrdiff_t used = pretokenize_text(&w, text, 4, TEXT_DOC, &where, &e);
+        tap_ok(used == 4 && str_equal((struct str){s.got.p, s.got.len}, str_of("a|<0>|z|")), "known to be valid%s",
+               i ? ", but cut in a character" : "");
+        pretokenizer_close(&w);
+        rules_free(&r);
+        buf_free(&s.got);
+    }
+}
+
 int main(void)
 {
     random_seed(20261122);
@@ -210,5 +233,6 @@ int main(void)
     windows("a regex", "", "[a-z]+|\\s+");
     policies();
     errors_of_the_sink();
+    known_to_be_valid();
     return tap_done();
 }

@@ -1,0 +1,57 @@
+/* jsonl_fast.c - see jsonl_fast.h. What the versions share. */
+#include "text/jsonl_fast.h"
+
+#include "sys/simd.h"
+#include "json/json_escape.h"
+
+jsonl_walk_fn *jsonl_walker(void)
+{
+    switch (simd_level()) {
+#ifdef __x86_64__
+    case SIMD_SSE2:
+        return jsonl_walk_sse2;
+    case SIMD_AVX2:
+        return jsonl_walk_avx2;
+    case SIMD_AVX512:
+        return jsonl_walk_avx512;
+#endif
+    default:
+        return jsonl_walk_plain;
+    }
+}
+
+const unsigned char jsonl_escape[256] = {
+    ['"'] = '"', ['\\'] = '\\', ['/'] = '/', ['b'] = '\b', ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t'};
+
+const bool jsonl_is_hex[256] = {
+    ['0'] = true, ['1'] = true, ['2'] = true, ['3'] = true, ['4'] = true, ['5'] = true, ['6'] = true, ['7'] = true,
+    ['8'] = true, ['9'] = true, ['a'] = true, ['b'] = true, ['c'] = true, ['d'] = true, ['e'] = true, ['f'] = true,
+    ['A'] = true, ['B'] = true, ['C'] = true, ['D'] = true, ['E'] = true, ['F'] = true};
+
+unsigned char *jsonl_unescape_u(unsigned char *to, const unsigned char **p)
+{
+    const char *what;
+    size_t n, used = json_escape_one(to, &n, *p + 1, JSON_ESCAPE_LEN, false, &what);
+    *p += 1 + used;
+    return used ? to + n : NULL;
+}
+
+bool jsonl_key_means(struct str written, struct str name)
+{
+    size_t at = 0;
+    const char *what;
+    for (size_t i = 0; i < written.len;) {
+        unsigned char c[4] = {written.p[i]};
+        size_t n = 1, used = 0;
+        if (c[0] == '\\') {
+            used = json_escape_one(c, &n, written.p + i + 1, written.len - i - 1, false, &what);
+            if (!used)
+                return false;
+        }
+        if (n > name.len - at || memcmp(c, name.p + at, n) != 0)
+            return false;
+        at += n;
+        i += 1 + used;
+    }
+    return at == name.len;
+}

@@ -1,0 +1,135 @@
+# parquet_files.py - the files that pipelines/parquet reads, here or remote, by pyarrow; what goes wrong with them
+import os
+import re
+import stat
+import sys
+
+REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(::[A-Za-z0-9+.-]+)*://")
+
+
+class Failure(Exception):
+    """The exit status, and the line to print."""
+
+    def __init__(self, status, message):
+        super().__init__(message)
+        self.status = status
+
+
+def one_line(error):
+    return re.split(r"[\r\n]", str(error).strip())[0][:300] or type(error).__name__
+
+
+# ---- pyarrow, imported when it is needed: -h must work without ----
+
+
+def load_pyarrow():
+    global pa, pq
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        from pyarrow import _compute as kernels
+    except ImportError:
+        import pyarrow.compute as kernels
+    return pa, kernels
+
+
+def need_pyarrow():
+    """Returns pyarrow and its kernels. Without numpy, which pyarrow would import if it were there, and without
+    pyarrow.compute, whose functions can be called by their names: these take more than half of the time to start."""
+    sys.modules["numpy"] = None
+    try:
+        return load_pyarrow()
+    except ImportError:
+        for name in [name for name in sys.modules if name.split(".")[0] == "pyarrow"]:
+            del sys.modules[name]
+    finally:
+        del sys.modules["numpy"]
+    try:
+        return load_pyarrow()  # with numpy: before 18.0 it cannot do without
+    except ImportError as error:
+        why = "is not installed" if isinstance(error, ModuleNotFoundError) else f"does not load: {one_line(error)}"
+        raise Failure(
+            127,
+            f"pyarrow, by which Parquet is read, {why}; pip install pyarrow, in a venv whose python3 comes first on PATH"
+            f" (now {sys.executable})",
+        ) from None
+
+
+# ---- Files ----
+
+
+class Source:
+    """A file that is there: its name, size, and how it is opened."""
+
+    def __init__(self, name, size, opener):
+        self.name, self.size, self.opener = name, max(size, 1), opener
+
+    def open(self):
+        """The pyarrow file, read in steps: not whole row groups at once."""
+        try:
+            return pq.ParquetFile(self.opener(), buffer_size=1 << 20, pre_buffer=False)
+        except Exception as error:
+            raise failure_of(self.name, error) from None
+
+
+def failure_of(name, error):
+    """What pyarrow, fsspec or the system says of a file, as one line and an exit status."""
+    if isinstance(error, Failure):
+        return error
+    if isinstance(error, FileNotFoundError):
+        return Failure(66, f"{name}: cannot open: No such file or directory")
+    if isinstance(error, ImportError):
+        return Failure(127, f"{name}: {one_line(error)}")
+    if isinstance(error, MemoryError):
+        return Failure(71, f"{name}: out of memory: {one_line(error)}")
+    if isinstance(error, PermissionError):
+        return Failure(66, f"{name}: cannot open: {error.strerror or one_line(error)}")
+    if isinstance(error, OSError) and error.errno:
+        return Failure(74, f"{name}: cannot read: {error.strerror or one_line(error)}")
+    if isinstance(error, (pa.ArrowException, OSError)):
+        return Failure(65, f"{name}: no Parquet file, or a damaged one: {one_line(error)}")
+    return Failure(74, f"{name}: cannot read: {type(error).__name__}: {one_line(error)}")
+
+
+def local(name):
+    try:
+        found = os.stat(name)
+    except OSError as error:
+        raise Failure(66, f"{name}: cannot open: {error.strerror}") from None
+    if stat.S_ISDIR(found.st_mode):
+        raise Failure(66, f"{name}: is a directory; name the files in it")
+    if not stat.S_ISREG(found.st_mode):
+        raise Failure(66, f"{name}: not a regular file; a Parquet file is read from its end, so it cannot be a pipe")
+    return Source(name, found.st_size, lambda: pa.OSFile(os.fsencode(name)))
+
+
+def remote(name):
+    """The files of a remote name, which may have * in it."""
+    try:
+        import fsspec
+    except ImportError:
+        raise Failure(127, f"{name}: fsspec, by which remote files are read, is not installed; pip install fsspec") from None
+    try:
+        fs, path = fsspec.core.url_to_fs(name)
+        names = sorted(fs.glob(path)) if "*" in name else [path]
+        sources = []
+        for path in names:
+            shown = name if len(names) == 1 else fs.unstrip_protocol(path)
+            sources.append(Source(shown, fs.size(path) or 1, lambda path=path: fs.open(path, "rb")))
+    except (FileNotFoundError, ImportError) as error:
+        raise failure_of(name, error) from None
+    except Exception as error:  # of whatever network it is
+        raise Failure(74, f"{name}: cannot open: {one_line(error)}") from None
+    if not sources:
+        raise Failure(66, f"{name}: no such files")
+    return sources
+
+
+def sources_of(names):
+    found = []
+    for name in names:
+        if name == "-":
+            raise Failure(64, "standard input: a Parquet file is read from its end, so it cannot be a pipe; name a file")
+        found += remote(name) if REMOTE.match(name) else [local(name)]
+    return found
