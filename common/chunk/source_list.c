@@ -3,8 +3,10 @@
 
 #include "io/codec.h"
 #include "io/fd.h"
+#include "io/input.h"
 #include "records/payload.h"
 #include "text/text_kind.h"
+#include "text/text_start.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,6 +40,22 @@ static int look_inside(struct source *s, int fd, struct source_watch *watch, str
     return source_watch_start(watch, start, (size_t)got, s->name, e);
 }
 
+/* Looks at the start of the text of a compressed file, of the first of them only: who forgot an option forgot it for
+ * all. What is wrong with the file will be told by whoever reads it. */
+static void look_at_text(const struct source *s, struct source_watch *watch)
+{
+    struct buf start = {0};
+    struct err ignored;
+    if (watch->form != FORM_TEXT || watch->json.found || watch->decompressed)
+        return;
+    watch->decompressed = true;
+    struct input *in = input_open(s->path, &ignored);
+    if (in)
+        text_start_look(in, &start, watch->form, "bpe-chunk", &watch->json, &ignored);
+    input_close(in);
+    buf_free(&start);
+}
+
 static int look_at(struct source *s, bool by_value, struct source_watch *watch, struct err *e)
 {
     struct stat st;
@@ -65,6 +83,8 @@ static int look_at(struct source *s, bool by_value, struct source_watch *watch, 
     } else {
         s->access = s->compressed ? ACCESS_VALUE : ACCESS_FILE;
         s->size = (uint64_t)st.st_size;
+        if (s->compressed && rc == 0)
+            look_at_text(s, watch);
     }
     return rc;
 }

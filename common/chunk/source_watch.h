@@ -18,6 +18,7 @@ struct source_watch { /* zeroed: no string is looked for */
     bool has_token;
     enum form form; /* of the sources; JSON is looked for only in FORM_TEXT */
     struct json_hint json;
+    bool decompressed; /* the text of one compressed file was looked at */
 };
 
 static inline void source_watch_look(struct source_watch *w, const unsigned char *p, size_t n)

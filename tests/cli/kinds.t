@@ -61,6 +61,9 @@ line in.txt >model.json 2>/dev/null
 is "$(json '{"text": "one"}\n{"text": "two"}\n')" "bpe-chunk: $remark" "lines of objects: a remark"
 is "$(json '{"text": "one"}')" "bpe-chunk: $remark" "  one line"
 is "$(json '\n\xEF\xBB\xBF{"text": "one"}\n')$(json '\xEF\xBB\xBF {"a": {"b": 1}}\r\n\r\n')" "bpe-chunk: $remark" "  after white space, or a byte order mark"
+gzip -kf j
+bpe-chunk j.gz j.gz 2>&1 >/dev/null | cat >said
+is "$(cat said)" "bpe-chunk: $remark" "  in compressed files by reference"
 is "$(json '{"text": "one"}\n{"text": "two"}\n' --jsonl)" "" "  none with --jsonl"
 is "$(json '{"text": "one"}\n{"text": "two"}\n' -0)" "" "  none with -0"
 is "$(json '{"text": "one"}\nThe cat\n')$(json '{\n  "text": "one"\n}\n')$(json '{ this }\n')$(json '[1]\n')$(json '{}\n')" "" "  none of other text"
