@@ -44,12 +44,6 @@ static inline uint64_t escaping(uint64_t b)
     return first;
 }
 
-/* The worth of hexadecimal digits, with the highest bit set; 0 for all others. */
-static const unsigned char digit_table[128] = {
-    ['0'] = 0x80, ['1'] = 0x81, ['2'] = 0x82, ['3'] = 0x83, ['4'] = 0x84, ['5'] = 0x85, ['6'] = 0x86, ['7'] = 0x87,
-    ['8'] = 0x88, ['9'] = 0x89, ['a'] = 0x8A, ['b'] = 0x8B, ['c'] = 0x8C, ['d'] = 0x8D, ['e'] = 0x8E, ['f'] = 0x8F,
-    ['A'] = 0x8A, ['B'] = 0x8B, ['C'] = 0x8C, ['D'] = 0x8D, ['E'] = 0x8E, ['F'] = 0x8F};
-
 /* The byte n places after each; at the end of the vector, any. */
 static inline __m512i after(__m512i v, int n)
 {
@@ -73,7 +67,7 @@ struct block {
 static inline void decode_u(struct block *b, __m512i v, uint64_t u)
 {
     const __m512i high = _mm512_set1_epi8((char)0x80);
-    __m512i digit = _mm512_xor_si512(look_up(digit_table, v), high);
+    __m512i digit = _mm512_xor_si512(look_up(jsonl_digit, v), high);
     uint64_t wrong = (uint64_t)_mm512_movepi8_mask(_mm512_or_si512(digit, v));
     __m512i low = _mm512_and_si512(digit, _mm512_set1_epi8(0x0F));
     /* Where two digits begin, the byte they make; of a character at i, they are at i + 2 and i + 4. */

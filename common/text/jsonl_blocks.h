@@ -35,7 +35,7 @@ static inline const unsigned char *pass_escape(const unsigned char *p)
 {
     if (jsonl_escape[p[1]])
         return p + 2;
-    bool hex = jsonl_is_hex[p[2]] & jsonl_is_hex[p[3]] & jsonl_is_hex[p[4]] & jsonl_is_hex[p[5]];
+    bool hex = jsonl_digit[p[2]] & jsonl_digit[p[3]] & jsonl_digit[p[4]] & jsonl_digit[p[5]] & 0x80;
     return p[1] == 'u' && hex ? p + 6 : NULL;
 }
 
@@ -171,24 +171,64 @@ static inline const unsigned char *pass_value(const unsigned char *p)
 }
 
 #ifndef HAS_UNESCAPE
+/* The worth of the four digits at p; more than 0xFFFF: they are none. */
+static inline uint32_t four_digits(const unsigned char *p)
+{
+    enum { FLAGS = 0x80 << 12 | 0x80 << 8 | 0x80 << 4 | 0x80 };
+    uint32_t a = jsonl_digit[p[0]], b = jsonl_digit[p[1]], c = jsonl_digit[p[2]], d = jsonl_digit[p[3]];
+    uint32_t worth = (a << 12) + (b << 8) + (c << 4) + d - FLAGS;
+    return a & b & c & d & 0x80 ? worth : UINT32_MAX;
+}
+
+/* Writes a character of at most 0xFFFF, and then any bytes, 4 in all; returns its end. Without branches: which of them
+ * are taken could not be foreseen. */
+static inline unsigned char *put_character(unsigned char *to, uint32_t c)
+{
+    uint32_t three = 0x8080E0 | c >> 12 | (c >> 6 & 0x3F) << 8 | (c & 0x3F) << 16, two = three >> 8 | 0x40;
+    uint32_t bytes = c < 0x800 ? two : three;
+    bytes = c < 0x80 ? c : bytes;
+    to[0] = (unsigned char)bytes;
+    to[1] = (unsigned char)(bytes >> 8);
+    to[2] = (unsigned char)(bytes >> 16);
+    return to + 1 + (c >= 0x80) + (c >= 0x800);
+}
+
+/* Decodes the escapes \uXXXX that follow each other, of which the first is at *at, and moves *at after them; more of
+ * them may be left if the limit has been passed. Returns the end of what was written; NULL: refused. */
+static inline unsigned char *unescape_run(unsigned char *to, const unsigned char *limit, const unsigned char **at)
+{
+    const unsigned char *p = *at;
+    do {
+        uint32_t c = four_digits(p + 2);
+        if (c - 0xD800 < 0x800 || c > 0xFFFF) { /* a pair of surrogates, or wrong */
+            if (!(to = jsonl_unescape_u(to, &p)))
+                return NULL;
+        } else {
+            to = put_character(to, c);
+            p += 6;
+        }
+    } while (*p == '\\' && p[1] == 'u' && to <= limit);
+    *at = p;
+    return to;
+}
+
 /* Decodes what is left of a string, from the escape at p on, to `to`. Returns its end, or NULL; the end of what was
  * written in *end. */
 static const unsigned char *unescape(struct jsonl_walk *w, const unsigned char *p, unsigned char *to,
                                      unsigned char **end)
 {
-    for (;;) {
-        if (to > w->limit) {
-            w->full = true;
-            return NULL;
+    while (to <= w->limit) {
+        if (*p == '\\' && p[1] == 'u') {
+            if (!(to = unescape_run(to, w->limit, &p)))
+                return NULL;
+            continue;
         }
         if (*p == '\\') {
             *to = jsonl_escape[p[1]];
-            if (*to) {
-                to++;
-                p += 2;
-            } else if (!(p[1] == 'u' && (to = jsonl_unescape_u(to, &p)))) {
+            if (!*to)
                 return NULL;
-            }
+            to++;
+            p += 2;
             continue;
         }
         copy_block(to, p);
@@ -200,6 +240,8 @@ static const unsigned char *unescape(struct jsonl_walk *w, const unsigned char *
             return *p == '"' ? p + 1 : NULL;
         }
     }
+    w->full = true;
+    return NULL;
 }
 #endif
 

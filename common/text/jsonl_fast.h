@@ -39,7 +39,8 @@ extern jsonl_walk_fn *const jsonl_walk_plain, *const jsonl_walk_sse2, *const jso
 /* The characters that a backslash and one character mean; 0: none. */
 extern const unsigned char jsonl_escape[256];
 
-extern const bool jsonl_is_hex[256]; /* the hexadecimal digits */
+/* The worth of hexadecimal digits, with the highest bit set; 0 for all others. */
+extern const unsigned char jsonl_digit[256];
 
 /* Decodes the escape \uXXXX at *p, or a pair of them, and moves *p after it. Returns the end of what was written, at
  * most 4 bytes; NULL: there is no such escape, or it is a lone surrogate. */

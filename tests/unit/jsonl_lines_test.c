@@ -473,6 +473,40 @@ static void test_escapes(void)
     tap_ok(bad == 0, "escapes \\uXXXX of all lengths, at all places");
 }
 
+/* A text of n times what `written` means; it outgrows the room for it in the midst of them. */
+static bool takes_many(const char *written, const char *meant, size_t n)
+{
+    struct buf line = {0}, want = {0};
+    struct jsonl j;
+    struct str got;
+    jsonl_init(&j, str_of("text"), INVALID_ERROR);
+    buf_put_str(&line, "{\"text\":\"", &e);
+    for (size_t i = 0; i < n; i++) {
+        buf_put_str(&line, written, &e);
+        buf_put_str(&want, meant, &e);
+    }
+    buf_put_str(&line, "\"}\n", &e);
+    ptrdiff_t len = jsonl_try(&j, at_the_end(line.p, line.len), &got);
+    bool taken = len == (ptrdiff_t)line.len && str_equal(got, (struct str){want.p, want.len});
+    jsonl_free(&j);
+    buf_free(&line);
+    buf_free(&want);
+    return taken;
+}
+
+static void test_long_texts(void)
+{
+    for (enum simd level = SIMD_NONE; level < SIMD_N; level++) {
+        if (!simd_has(level))
+            continue;
+        simd_use(level);
+        bool taken = takes_many("\\u8a9e", "\xE8\xAA\x9E", 50000) && takes_many("\\u0041", "A", 150000) &&
+                     takes_many("\\ud83d\\ude42", "\xF0\x9F\x99\x82", 30000) &&
+                     takes_many("\\u00e9\\n ", "\xC3\xA9\n ", 50000);
+        tap_ok(taken, "%s: long texts of nothing but escapes", simd_name(level));
+    }
+}
+
 /* ---- Work ---- */
 
 /* Bytes that this process has read so far; 0: that is not known here. */
@@ -561,6 +595,7 @@ int main(void)
     make_guarded();
     test_taken();
     test_escapes();
+    test_long_texts();
     test_work();
     static const char *const fields[] = {"text", "a.text", "a.a.b"};
     for (size_t i = 0; i < LEN(fields); i++) {

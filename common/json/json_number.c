@@ -1,0 +1,168 @@
+/* json_number.c - see json_read.h: numbers and the words true, false and null. */
+#include "json/json_window.h"
+
+#include <string.h>
+
+static bool is_of_number(unsigned char c)
+{
+    return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
+}
+
+/* The number that comes next, as written, at r->window.p + r->at, its length in *len. It is not consumed yet. */
+static int whole_number(struct json_reader *r, size_t *len)
+{
+    int c = json_next(r);
+    if (c < 0)
+        return -1;
+    if (!(c >= '0' && c <= '9') && c != '-')
+        return json_bad_next(r, "a number");
+    for (*len = 0;;) {
+        const unsigned char *p = r->window.p + r->at;
+        size_t left = r->window.len - r->at;
+        while (*len < left && is_of_number(p[*len]))
+            ++*len;
+        if (*len < left)
+            return 0;
+        int rc = json_fill(r);
+        if (rc <= 0)
+            return rc;
+    }
+}
+
+/* How much of a number has been read. */
+enum number {
+    NUMBER_BEGIN,
+    NUMBER_MINUS,
+    NUMBER_ZERO,
+    NUMBER_WHOLE,
+    NUMBER_DOT,
+    NUMBER_FRACTION,
+    NUMBER_E,
+    NUMBER_SIGN,
+    NUMBER_EXPONENT,
+    NUMBER_NONE
+};
+
+/* After a digit that is not the 0 before a point or at the end. */
+static enum number after_digit(enum number n)
+{
+    switch (n) {
+    case NUMBER_BEGIN:
+    case NUMBER_MINUS:
+    case NUMBER_WHOLE:
+        return NUMBER_WHOLE;
+    case NUMBER_DOT:
+    case NUMBER_FRACTION:
+        return NUMBER_FRACTION;
+    case NUMBER_E:
+    case NUMBER_SIGN:
+    case NUMBER_EXPONENT:
+        return NUMBER_EXPONENT;
+    default:
+        return NUMBER_NONE;
+    }
+}
+
+/* After one more character, by the grammar. */
+static enum number next_of_number(enum number n, unsigned char c)
+{
+    if (c >= '0' && c <= '9')
+        return c == '0' && n <= NUMBER_MINUS ? NUMBER_ZERO : after_digit(n);
+    if (c == '-' && n == NUMBER_BEGIN)
+        return NUMBER_MINUS;
+    if (c == '.')
+        return n == NUMBER_ZERO || n == NUMBER_WHOLE ? NUMBER_DOT : NUMBER_NONE;
+    if ((c | 0x20) == 'e')
+        return n == NUMBER_ZERO || n == NUMBER_WHOLE || n == NUMBER_FRACTION ? NUMBER_E : NUMBER_NONE;
+    return n == NUMBER_E ? NUMBER_SIGN : NUMBER_NONE; /* a sign */
+}
+
+static bool is_whole_number(enum number n)
+{
+    return n == NUMBER_ZERO || n == NUMBER_WHOLE || n == NUMBER_FRACTION || n == NUMBER_EXPONENT;
+}
+
+/* Whether p[0 .. len), characters of a number, is one. */
+static bool is_number(const unsigned char *p, size_t len)
+{
+    enum number n = NUMBER_BEGIN;
+    for (size_t i = 0; i < len; i++)
+        n = next_of_number(n, p[i]);
+    return is_whole_number(n);
+}
+
+static int not_a_number(struct json_reader *r, uint64_t at)
+{
+    return json_bad_at(r, at, "not a number");
+}
+
+int json_skip_number(struct json_reader *r)
+{
+    uint64_t begin = r->base + r->at;
+    enum number n = NUMBER_BEGIN;
+    for (;;) {
+        while (r->at < r->window.len && is_of_number(r->window.p[r->at]))
+            n = next_of_number(n, r->window.p[r->at++]);
+        if (r->at < r->window.len)
+            break;
+        int rc = json_fill(r);
+        if (rc < 0)
+            return -1;
+        if (rc == 0)
+            break;
+    }
+    return is_whole_number(n) ? 0 : not_a_number(r, begin);
+}
+
+int json_read_uint(struct json_reader *r, uint64_t *v)
+{
+    size_t len = 0;
+    if (whole_number(r, &len))
+        return -1;
+    const unsigned char *p = r->window.p + r->at;
+    if (!is_number(p, len))
+        return not_a_number(r, r->base + r->at);
+    *v = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (p[i] < '0' || p[i] > '9' || __builtin_mul_overflow(*v, 10, v) ||
+            __builtin_add_overflow(*v, (uint64_t)(p[i] - '0'), v))
+            return json_read_fail(r, "%.*s where a whole number of at most 64 bits should be",
+                                  (int)(len < 50 ? len : 50), p);
+    }
+    r->at += len;
+    return 0;
+}
+
+/* Consumes the word, which must come next. */
+static int take_word(struct json_reader *r, const char *word)
+{
+    size_t n = strlen(word);
+    while (r->window.len - r->at < n) {
+        int rc = json_fill(r);
+        if (rc < 0)
+            return -1;
+        if (rc == 0)
+            break;
+    }
+    if (r->window.len - r->at < n || memcmp(r->window.p + r->at, word, n) != 0)
+        return json_bad_next(r, word);
+    r->at += n;
+    return 0;
+}
+
+int json_read_bool(struct json_reader *r, bool *v)
+{
+    int c = json_next(r);
+    if (c != 't' && c != 'f')
+        return c < 0 ? -1 : json_bad_next(r, "true or false");
+    *v = c == 't';
+    return take_word(r, *v ? "true" : "false");
+}
+
+int json_read_null(struct json_reader *r)
+{
+    int c = json_next(r);
+    if (c != 'n')
+        return c < 0 ? -1 : 0;
+    return take_word(r, "null") ? -1 : 1;
+}

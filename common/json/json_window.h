@@ -1,0 +1,87 @@
+/* json_window.h - what the parts of json_read.h share: the window over the input, errors with a place in it, white
+ * space and punctuation; only they use it.
+ *
+ * A file is read through a window; a string that is cut by the window's end is moved to its front, and the window grows
+ * for a longer one. Memory is a window that never changes. Loops over white space and text use vectors that may read
+ * past the window's end, into the padding; they then count only what they found before the end.
+ *
+ * Of functions that return int, -1 is an error, and *r->e is filled.
+ */
+#ifndef BPE_JSON_JSON_WINDOW_H
+#define BPE_JSON_JSON_WINDOW_H
+
+#include "sys/swar.h"
+#include "json/json_read.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* An error at this offset of the input. Always -1. */
+int json_fail_at(struct json_reader *r, uint64_t at, const char *what);
+
+/* The same for a violation of the grammar; messages about a file say so. */
+int json_bad_at(struct json_reader *r, uint64_t at, const char *what);
+
+/* The same about the byte at r->at, or the end, where `wanted` should be. */
+int json_bad_next(struct json_reader *r, const char *wanted);
+
+/* Reads more bytes; those before both `at` and `keep` are dropped. 1; 0: there are no more. */
+int json_fill(struct json_reader *r);
+
+/* Consumes the byte c, which must come next. */
+int json_expect(struct json_reader *r, char c, const char *wanted);
+
+/* Consumes the comma, unless it is the first item or member, or the closing bracket `end`. 1; 0: it was the bracket. */
+int json_separate(struct json_reader *r, char end);
+
+/* Skips a number of any length, which must come next: no more of it need be in the window than one character. */
+int json_skip_number(struct json_reader *r);
+
+/* As json_read_key, of an object whose members are skipped. */
+int json_skip_key(struct json_reader *r);
+
+static inline const unsigned char *json_window_end(const struct json_reader *r)
+{
+    return r->window.p + r->window.len;
+}
+
+/* The end of the white space at p, or `end`: mostly a newline and an indent, fewer than 16 bytes. */
+static inline const unsigned char *json_skip_white(const unsigned char *p, const unsigned char *end)
+{
+#ifdef __SSE2__
+    for (; p < end; p += 16) {
+        __m128i x = _mm_loadu_si128((const __m128i *)p);
+        __m128i white = _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8(' ')), _mm_cmpeq_epi8(x, _mm_set1_epi8('\n')));
+        white = _mm_or_si128(
+            white, _mm_or_si128(_mm_cmpeq_epi8(x, _mm_set1_epi8('\t')), _mm_cmpeq_epi8(x, _mm_set1_epi8('\r'))));
+        unsigned other = ~(unsigned)_mm_movemask_epi8(white) & 0xFFFF;
+        if (other) {
+            p += __builtin_ctz(other);
+            break;
+        }
+    }
+#else
+    for (; p < end; p += 8) {
+        uint64_t x = swar_load(p);
+        uint64_t white = swar_equal(x, ' ') | swar_equal(x, '\n') | swar_equal(x, '\t') | swar_equal(x, '\r');
+        if (white != SWAR_HIGH) {
+            p += swar_first(white ^ SWAR_HIGH);
+            break;
+        }
+    }
+#endif
+    return p < end ? p : end;
+}
+
+/* Skips white space. Returns the next byte, which `at` then points to; also 0 at the end. Slow: there is some, or the
+ * window ends. */
+int json_next_slow(struct json_reader *r);
+
+static inline int json_next(struct json_reader *r)
+{
+    unsigned char c = r->window.p[r->at];
+    return c > ' ' && r->at < r->window.len ? c : json_next_slow(r);
+}
+
+#endif
