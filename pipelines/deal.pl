@@ -2,7 +2,7 @@
 # deal.pl - gives the records of bpe-chunk, on standard input, to several processes; for train and encode
 #
 #     deal.pl count DIR JOBS COMMAND [ARGUMENT]...    what they write goes to DIR/counts, a named pipe, in any order
-#     deal.pl encode DIR JOBS COMMAND [ARGUMENT]...   COMMAND is bpe-encode -f framed; the ids go to descriptor 3, in order
+#     deal.pl encode DIR JOBS COMMAND [ARGUMENT]...   COMMAND is bpe-encode -f framed; ids go to descriptor 3, in order
 #     deal.pl look DIR                                only the first line of output, described below
 #
 # What bpe-chunk writes decides what is done, not what the inputs look like from outside. While records only say where
@@ -15,9 +15,9 @@
 # fewer. One that counts and dies leaves its records uncounted, which bpe-sum notices.
 #
 # Ids are written when it is their turn. Until then they are held here, but of no process more than HELD, and no records
-# are given that are more than AHEAD of those whose turn it is. Nothing waits in a circle: the process that has these has
-# them wholly, or gets them first, and what it writes is always read. If a process fails, the ids before are written, and
-# what it said (DIR/said.N) is the only message. If none does, all that they said is printed at the end.
+# are given that are more than AHEAD of those whose turn it is. Nothing waits in a circle: the process that has these
+# has them wholly, or gets them first, and what it writes is always read. If a process fails, the ids before are written,
+# and what it said (DIR/said.N) is the only message. If none does, all that they said is printed at the end.
 #
 # (GNU parallel --pipe copies 0.4 GB/s and starts a process for each block. split -n r/N waits for the process whose
 # turn it is.)
@@ -28,8 +28,9 @@ use Fcntl qw(F_GETFL F_SETFL F_SETFD FD_CLOEXEC O_NONBLOCK);
 
 use constant {
     HEADER => 27,            # of a record: bpe-records(5)
-    READ   => 1 << 20,
-    PIPE   => 1031,          # F_SETPIPE_SZ
+    READ   => 256 << 10,
+    PIPE   => 1031,          # F_SETPIPE_SZ, and the size
+    ROOM   => 1 << 20,
     UNIT   => 128 << 10,     # records of at least this are given at a time
     QUEUE  => 5,             # units that a process may have and not have finished: about as much as its pipe holds
     AHEAD  => 16,            # units, for each process
@@ -117,7 +118,7 @@ sub start {
         open STDERR, '>',  $said           or exit 71 if $ordered;
         exec { $command[0] } @command or exit 127;
     }
-    fcntl $_, PIPE, READ for grep { $_ } $to, $from; # as large as they may be
+    fcntl $_, PIPE, ROOM for grep { $_ } $to, $from; # as large as they may be
     fcntl $to, F_SETFL, O_NONBLOCK | fcntl($to, F_GETFL, 0);
     return { pid => $pid, to => $to, left => '', from => $from, frames => '', owes => [], held => 0, said => $said };
 }
@@ -175,14 +176,17 @@ sub give {
 
 my $stopped = 0; # a process has failed: no more is given
 
-sub write_ids {
-    my ($at, $n) = (0, length $_[0]);
-    while ($at < $n) {
-        my $wrote = syswrite $ids, $_[0], $n - $at, $at;
-        next if !defined $wrote && $!{EINTR};
-        end_with(141) if !defined $wrote && $!{EPIPE};
-        fail("the ids: cannot write: $!") if !defined $wrote;
-        $at += $wrote;
+sub write_ids { # STRING OFFSET LENGTH
+    my (undef, $at, $n) = @_;
+    while ($n) {
+        my $wrote = syswrite $ids, $_[0], $n, $at;
+        if (defined $wrote) {
+            $at += $wrote;
+            $n -= $wrote;
+        } elsif (!$!{EINTR}) {
+            end_with(141) if $!{EPIPE};
+            fail("the ids: cannot write: $!");
+        }
     }
 }
 
@@ -205,7 +209,7 @@ sub print_said {
 sub write_turns {
     while (@order) {
         my $unit = $order[0];
-        write_ids($unit->{ids});
+        write_ids($unit->{ids}, 0, length $unit->{ids});
         $unit->{worker}{held} -= length $unit->{ids};
         $unit->{ids} = '';
         end_failed($unit->{worker}) if $unit->{failed};
@@ -230,8 +234,12 @@ sub read_frames {
         my ($unit, $size) = ($worker->{owes}[0], unpack 'V', substr $worker->{frames}, $at, 4);
         return stop_at($worker) if $size == FAILED;
         last if length($worker->{frames}) - $at - 4 < $size;
-        $unit->{ids} .= substr $worker->{frames}, $at + 4, $size;
-        $worker->{held} += $size;
+        if ($unit == $order[0] && !length $unit->{ids}) {
+            write_ids($worker->{frames}, $at + 4, $size);
+        } else {
+            $unit->{ids} .= substr $worker->{frames}, $at + 4, $size;
+            $worker->{held} += $size;
+        }
         $at += 4 + $size;
         if (!$size && --$unit->{n} == 0) {
             $unit->{done} = 1;
@@ -303,7 +311,7 @@ $SIG{PIPE} = 'IGNORE';
 $SIG{TERM} = sub { end_with(143) };
 my $kept = "$dir/chunks";
 open my $chunks, '+>:raw', $kept or fail("$kept: cannot create: $!");
-fcntl STDIN, PIPE, READ; # if it is a pipe
+fcntl STDIN, PIPE, ROOM; # if it is a pipe
 while (!$value) {
     my $unit = take_unit();
     if ($unit && !$value || !$unit && !$more) {

@@ -104,11 +104,11 @@ count_file() {
     local file code
     IFS= read -r -d '' file <"$1"
     if [ -n "$parquet" ]; then
-        "$(dirname "$0")/parquet" "${parquet_options[@]}" -- "$file" | bpe-chunk "${chunk[@]}" | bpe-count | bpe-sum "${sum[@]}"
+        "$(dirname "$0")/parquet" "${parquet_options[@]}" -- "$file" | without_line bpe-chunk "${chunk[@]}" | bpe-count | bpe-sum "${sum[@]}"
     elif ((inner > 1)); then
-        bpe-chunk "${chunk[@]}" -- "$file" | split -n "r/$inner" --filter=bpe-count | bpe-sum "${sum[@]}"
+        without_line bpe-chunk "${chunk[@]}" -- "$file" | split -n "r/$inner" --filter=bpe-count | bpe-sum "${sum[@]}"
     else
-        bpe-chunk "${chunk[@]}" -- "$file" | bpe-count | bpe-sum "${sum[@]}"
+        without_line bpe-chunk "${chunk[@]}" -- "$file" | bpe-count | bpe-sum "${sum[@]}"
     fi
     local codes=("${PIPESTATUS[@]}")
     for code in "${codes[@]}"; do

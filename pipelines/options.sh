@@ -150,6 +150,11 @@ split_chunks() {
 
 # ---- Progress: bytes read by the processes, on a terminal, after two seconds ----
 
+# without_line COMMAND...: runs it without the line that it would show on a terminal; for several at the same time.
+without_line() {
+    if [ -t 2 ]; then "$@" 2> >(cat >&2); else "$@"; fi
+}
+
 # watch TOTAL: shows the bytes that the processes named in $dir/pids have read, twice a second. TOTAL 0: not known.
 watch() {
     local total=$1 start=$SECONDS pid name n bytes was=() rate shown=''

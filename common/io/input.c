@@ -135,6 +135,11 @@ bool input_is_plain_file(const struct input *in)
     return in->plain_file;
 }
 
+uint64_t input_position(const struct input *in)
+{
+    return in->at;
+}
+
 int input_fd(const struct input *in)
 {
     return in->fd;

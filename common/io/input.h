@@ -28,7 +28,8 @@ const char *input_name(const struct input *in); /* for messages */
 
 /* Whether it is a regular, named and uncompressed file, so that another process can read the same bytes by offset. */
 bool input_is_plain_file(const struct input *in);
-int input_fd(const struct input *in); /* borrowed; for such a file */
+uint64_t input_position(const struct input *in); /* bytes that were read, compressed as they may be */
+int input_fd(const struct input *in);            /* borrowed; for such a file */
 
 /* Reads 1 to n bytes to p; 0 is the end; -1 with EX_IOERR, or EX_DATAERR for compressed data that is damaged, cut off,
  * or would take too much memory. */

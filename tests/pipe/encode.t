@@ -82,6 +82,7 @@ for how in a.jsonl -; do
 done
 
 # A process that is slow at first: others go on, and its ids come first nevertheless. One that is slow at all times.
+# shellcheck disable=SC2016
 for slow in '[ "$1" = -h ] || ! mkdir "$0.was" 2>/dev/null || sleep 1' '[ "$1" = -h ] || sleep 0.2'; do
     mkdir -p slow
     rm -rf slow/*
