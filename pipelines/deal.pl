@@ -256,7 +256,8 @@ sub read_frames {
 # Whether what it writes is read: always if it has the unit whose turn it is.
 sub may_read {
     my ($worker) = @_;
-    return $worker->{from} && ($worker->{held} < HELD || $worker->{owes}[0] == $order[0]);
+    my $unit = $worker->{owes}[0];
+    return $worker->{from} && ($worker->{held} < HELD || $unit && $unit == $order[0]);
 }
 
 sub end_ordered {
