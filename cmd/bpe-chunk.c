@@ -10,6 +10,7 @@
 #include "chunk/source_watch.h"
 #include "chunk/wanted.h"
 #include "cli/program.h"
+#include "cli/progress.h"
 #include "core/model.h"
 #include "core/model_rules.h"
 #include "io/fd.h"
@@ -51,6 +52,8 @@ struct chunker {
     struct cutter cutter;
     struct chunk_writer writer;
     struct source_watch watch;
+    struct progress progress;
+    uint64_t n_bytes; /* read of text by value */
 };
 
 /* ---- Rules ---- */
@@ -174,16 +177,28 @@ static void note_found(const struct source_watch *w)
                            "counted as text; add -s '" DEFAULT_SPECIAL "' if documents end with it");
 }
 
+/* Of text by value only: by reference this program has soon done, and bpe-sum shows what was counted. */
+static void show_progress(void *ctx, uint64_t bytes)
+{
+    struct chunker *c = ctx;
+    c->n_bytes += bytes;
+    progress_show(&c->progress, c->n_bytes, source_list_value_files(&c->writer.sources), true, "read");
+}
+
 static int run(void *ctx, struct err *e)
 {
     struct chunker *c = ctx;
     struct options *o = &c->opt;
+    const struct chunk_seen seen = {show_progress, c};
     bool only = o->only != NULL, named = o->files != program_no_files;
     if (only && !named)
         o->n_files = 0;
-    if (source_options_files(&o->source, named, &o->files, &o->n_files, e) ||
-        (only ? set_wanted(c, e) : set_sources(c, e)) ||
-        chunks_write(&c->writer, &c->cutter, o->block, only, &c->watch, e))
+    progress_start(&c->progress, NAME);
+    int rc = source_options_files(&o->source, named, &o->files, &o->n_files, e) ||
+             (only ? set_wanted(c, e) : set_sources(c, e)) ||
+             chunks_write(&c->writer, &c->cutter, o->block, only, &c->watch, c->progress.active ? &seen : NULL, e);
+    progress_end(&c->progress);
+    if (rc)
         return -1;
     if (!only)
         note_found(&c->watch);

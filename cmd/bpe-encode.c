@@ -102,8 +102,10 @@ static int set_format(struct encoding *p, enum id_format by_input, struct err *e
     *format = p->opt.format ? p->opt.format : by_input;
     if (*format == IDS_RECORDS && by_input != IDS_RECORDS)
         return err_set(e, EX_USAGE, "-f records is for chunks; text goes through bpe-chunk -m first");
-    if (*format == IDS_RECORDS && p->opt.path)
-        return err_set(e, EX_USAGE, "-o is for -f raw and text; records go to standard output");
+    if (*format == IDS_FRAMED && by_input != IDS_RECORDS)
+        return err_set(e, EX_USAGE, "-f framed is for chunks; of text there is only one, so -f raw has the same ids");
+    if ((*format == IDS_RECORDS || *format == IDS_FRAMED) && p->opt.path)
+        return err_set(e, EX_USAGE, "-o is for -f raw and text; records and frames go to standard output");
     if (*format == IDS_RECORDS)
         p->encoder.out.piece.model = model_fingerprint(&p->model);
     if (*format == IDS_TEXT || p->opt.path)
@@ -141,6 +143,8 @@ static int encode_plain(struct encoding *p, struct input *in, struct buf *first,
     struct buf encoded_rules = {0}, reading = {0};
     if (p->is_records)
         return err_set(e, EX_USAGE, "%s: text and chunks are not encoded together", input_name(in));
+    if (first->len == 0 && p->opt.format == IDS_FRAMED) /* a process for which there were no records */
+        return 0;
     p->is_text = true;
     if (set_format(p, IDS_RAW, e) || source_options_reading(&p->opt.source, &how, e))
         return -1;
@@ -268,7 +272,7 @@ static int check(void *ctx, struct err *e)
 
 static struct encoding self = {.encoder.out = {.fd = 1, .name = "standard output"}, .outfile.fd = -1};
 
-static const char *const formats[] = {"raw", "records", "text", NULL}, *const dtypes[] = {"u16", "u32", NULL},
+static const char *const formats[] = {"raw", "records", "text", "framed", NULL}, *const dtypes[] = {"u16", "u32", NULL},
                          *const eots[] = {"none", "before", "after", NULL},
                          *const specials[] = {"token", "text", "error", NULL};
 
@@ -277,7 +281,8 @@ static const struct option_row options[] = {
      .kind = OPTION_TEXT, .to.text = &self.opt.model},
     {'f', "format", "FORMAT",
      "raw: ids, little-endian (default for text); records (default for chunks);\n"
-     "text: ids in decimal, a line a document",
+     "text: ids in decimal, a line a document;\n"
+     "framed: raw, with the length before them, and 0 after each chunk",
      .kind = OPTION_CHOICE, .to.choice = &self.opt.format, .words = formats, .first = IDS_RAW},
     {'d', "dtype", "TYPE", "u16 (default where the vocabulary fits) or u32", .kind = OPTION_CHOICE,
      .to.choice = &self.opt.dtype, .words = dtypes, .first = U16},
@@ -308,7 +313,7 @@ static const struct option_row options[] = {
 
 static const struct program program = {
     .name = NAME,
-    .synopsis = "-m MODEL [-f raw|records|text] [-d u16|u32]\n"
+    .synopsis = "-m MODEL [-f raw|records|text|framed] [-d u16|u32]\n"
                 "[--eot=none|before|after] [--eot-token=TOKEN]\n"
                 "[--special=token|text|error] [--invalid=error|replace|skip|bytes]\n"
                 "[-0] [--jsonl[=FIELD]] [--wet] [--on-error=fail|skip]\n"

@@ -73,7 +73,9 @@ static int add_record(void *ctx, const struct record *rec, const char *stream, s
     struct summer *s = ctx;
     if (ledger_put(&s->ledger, rec, stream, e) || make_room(s, e))
         return -1;
-    progress_show(&s->progress, s->ledger.coverage.covered, s->ledger.coverage.promised, true, "counted");
+    const struct coverage *c = &s->ledger.coverage;
+    if (c->promised && !c->by_value) /* else bpe-chunk shows how much it has read */
+        progress_show(&s->progress, c->covered, c->promised, true, "counted");
     return 0;
 }
 

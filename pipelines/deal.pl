@@ -1,198 +1,330 @@
 #!/usr/bin/perl
 # deal.pl - gives the records of bpe-chunk, on standard input, to several processes; for train and encode
 #
-#     deal.pl DIR JOBS COMMAND [ARGUMENT]...    text in records: to JOBS processes of COMMAND, each with a pipe
-#     deal.pl DIR JOBS                          text in records: into files, in order
+#     deal.pl count DIR JOBS COMMAND [ARGUMENT]...    what they write goes to DIR/counts, a named pipe, in any order
+#     deal.pl encode DIR JOBS COMMAND [ARGUMENT]...   COMMAND is bpe-encode -f framed; ids go to descriptor 3, in order
+#     deal.pl look DIR                                only the first line of output, described below
 #
 # What bpe-chunk writes decides what is done, not what the inputs look like from outside. While records only say where
 # the text is, they go to DIR/chunks, and at the end that is all: they are few and small, and the caller divides them.
 # With the first record that holds text, dealing begins. The caller learns which it is from standard output: the line
-# `reference` at the end of the records, or `value` at once.
+# `reference` at the end of the records, or `value` at once, and then, when ids are written, the exit status: 76 if the
+# last record was cut off, else that of a process that failed, or 74, or 141 if nobody reads the ids any more.
 #
-# To processes: each gets whole records whenever there is room in its pipe, so a process that is slower gets fewer. They
-# write to DIR/counts, a named pipe. A process that dies leaves its records uncounted, which bpe-sum notices.
+# Each of the JOBS processes gets whole records whenever there is room in its pipe, so a process that is slower gets
+# fewer. One that counts and dies leaves its records uncounted, which bpe-sum notices.
 #
-# Into files: DIR/part.N, whose name is printed when it is complete. A byte in DIR/taken, a named pipe, says that a part
-# is done with: no more than JOBS + 2 of them are there at a time.
+# Ids are written when it is their turn. Until then they are held here, but of no process more than HELD, and no records
+# are given that are more than AHEAD of those whose turn it is. Nothing waits in a circle: the process that has these
+# has them wholly, or gets them first, and what it writes is always read. If a process fails, the ids before are written,
+# and what it said (DIR/said.N) is the only message. If none does, all that they said is printed at the end.
 #
 # (GNU parallel --pipe copies 0.4 GB/s and starts a process for each block. split -n r/N waits for the process whose
 # turn it is.)
 use strict;
 use warnings;
 use Errno qw(EINTR EAGAIN EPIPE);
-use Fcntl qw(F_GETFL F_SETFL O_NONBLOCK);
+use Fcntl qw(F_GETFL F_SETFL F_SETFD FD_CLOEXEC O_NONBLOCK);
 
 use constant {
-    HEADER    => 27,         # of a record: bpe-records(5)
-    READ      => 1 << 20,
-    PIPE      => 1031,       # F_SETPIPE_SZ
-    PART      => 48 << 20,   # text in a part, but for the first ones: a process needs some MB until it is at speed
-    FIRST     => 16 << 20,
-    MOST      => 128 << 20,
-    REFERENCE => 2 << 20,    # records without text in a part
+    HEADER => 27,            # of a record: bpe-records(5)
+    READ   => 256 << 10,
+    PIPE   => 1031,          # F_SETPIPE_SZ, and the size
+    ROOM   => 1 << 20,
+    UNIT   => 128 << 10,     # records of at least this are given at a time
+    QUEUE  => 5,             # units that a process may have and not have finished: about as much as its pipe holds
+    AHEAD  => 16,            # units, for each process
+    HELD   => 64 << 20,
+    FAILED => 0xffffffff,    # instead of the length of a frame: see bpe-encode(1)
 };
 
-my ($dir, $jobs, @command) = @ARGV;
-$SIG{PIPE} = 'IGNORE';
-
-sub fail {
-    my ($message) = @_;
-    print STDERR "bpe: $message\n";
-    exit 74;
-}
+my ($how, $dir, $jobs, @command) = @ARGV;
+my $ordered = $how eq 'encode';
+my @workers;
 
 sub say_now {
     my ($line) = @_;
     syswrite STDOUT, "$line\n" or exit; # nobody waits for it any more
 }
 
-sub put {
-    my ($to, $name, $data) = @_;
-    print {$to} $data or fail("$name: cannot write: $!");
+sub end_with { # STATUS
+    kill 'TERM', map { $_->{pid} } @workers if $ordered;
+    say_now($_[0]);
+    exit $_[0];
+}
+
+sub fail {
+    my ($message) = @_;
+    print STDERR "bpe: $message\n";
+    end_with(74);
 }
 
 # ---- Records ----
 
-my ($data, $whole, $value) = ('', 0, 0); # $whole: bytes of $data that are whole records; $value: one of them has text
+my ($data, $more) = ('', 1); # what was read and not given yet; whether more may come
+my $value = 0;               # whether a record had text
 
-# read_records FILE: reads more, and sets $whole. Returns whether there is more; at the end all that is left is whole.
-sub read_records {
-    my ($from) = @_;
-    my $n;
-    do { $n = sysread $from, $data, READ, length $data } while !defined $n && $!{EINTR};
-    fail("cannot read: $!") if !defined $n;
-    while (length($data) - $whole >= HEADER && $n) {
-        my $len = substr $data, $whole + 3, 8;
-        if ($len !~ /^[0-9a-f]{8}$/) { # no record: its reader will say so
-            $value = 1;
-            $whole = length $data;
-            last;
+sub read_more {
+    my $n = sysread STDIN, $data, READ, length $data;
+    fail("cannot read: $!") if !defined $n && !$!{EINTR};
+    $more = 0 if defined $n && !$n;
+}
+
+# The length and type of the record at $at; nothing if it is not whole. What is no record is one of type `?`, up to the
+# end: its reader will say so.
+sub record_at {
+    my ($at) = @_;
+    return if length($data) - $at < HEADER;
+    my ($type, $hex) = (substr($data, $at + 2, 1), substr $data, $at + 3, 8);
+    return (length($data) - $at, '?') if $hex !~ /^[0-9a-f]{8}$/;
+    my $n = HEADER + 1 + hex $hex;
+    return length($data) - $at < $n ? () : ($n, $type);
+}
+
+# The next whole records: { data, n (how many), ids }; undef if more must be read.
+sub take_unit {
+    my ($at, $records) = (0, 0);
+    while ($at < UNIT and my ($n, $type) = record_at($at)) {
+        $value ||= $type =~ /[C?]/;
+        if ($value && $ordered && $type =~ /[PF]/) { # has no ids; a failure is also the exit status of bpe-chunk
+            substr $data, $at, $n, '';
+            next;
         }
-        last if length($data) - $whole < HEADER + 1 + hex $len;
-        $value ||= substr($data, $whole + 2, 1) eq 'C';
-        $whole += HEADER + 1 + hex $len;
+        $at += $n;
+        $records++;
     }
-    $whole = length $data if !$n;
-    return $n > 0;
+    $at = length $data if !$at && !$more && !$ordered; # cut off: its reader will say so
+    return $at ? { data => substr($data, 0, $at, ''), n => $records, ids => '' } : undef;
 }
 
-sub take_whole {
-    my $taken = substr $data, 0, $whole, '';
-    $whole = 0;
-    return $taken;
-}
+# ---- Processes ----
 
-# ---- To processes ----
-
-my @workers; # each: the pipe to it, and what could not be written into it yet
+# Each has: pid; to, the pipe to it (undef: it gets no more); left, what could not be written into it yet. Ordered: from,
+# the pipe from it (undef: it has ended); frames, what came from it and is not whole; owes, the units that it has not
+# finished; held, bytes of ids that it wrote and that wait for their turn; said, its file.
+my @order; # units whose ids are not all written; each has also: worker, done, failed
+my $ids;
 
 sub start {
-    my ($counts) = @_;
-    pipe my $in, my $out or fail("cannot make a pipe: $!");
+    my ($said, $counts) = @_;
+    pipe my $in,   my $to  or fail("cannot make a pipe: $!");
+    my ($from, $out);
+    !$ordered or pipe $from, $out or fail("cannot make a pipe: $!");
     my $pid = fork // fail("cannot start a process: $!");
     if (!$pid) {
-        $SIG{PIPE} = 'DEFAULT';
-        open STDIN,  '<&', $in     or exit 71;
-        open STDOUT, '>&', $counts or exit 71;
+        $SIG{$_} = 'DEFAULT' for qw(PIPE TERM);
+        open STDIN,  '<&', $in             or exit 71;
+        open STDOUT, '>&', $counts // $out or exit 71;
+        open STDERR, '>',  $said           or exit 71 if $ordered;
         exec { $command[0] } @command or exit 127;
     }
-    fcntl $out, PIPE, READ; # as large as it may be
-    fcntl $out, F_SETFL, O_NONBLOCK | fcntl($out, F_GETFL, 0);
-    return { to => $out, left => '' };
+    fcntl $_, PIPE, ROOM for grep { $_ } $to, $from; # as large as they may be
+    fcntl $to, F_SETFL, O_NONBLOCK | fcntl($to, F_GETFL, 0);
+    return { pid => $pid, to => $to, left => '', from => $from, frames => '', owes => [], held => 0, said => $said };
 }
 
-# Writes what goes in. Returns whether the process is there.
+sub start_all {
+    my $counts;
+    if ($ordered) {
+        open $ids, '>&=', 3 or fail("descriptor 3: $!");
+        fcntl $ids, F_SETFD, FD_CLOEXEC;
+    } else {
+        open $counts, '>', "$dir/counts" or fail("$dir/counts: cannot open: $!");
+    }
+    push @workers, start("$dir/said.$_", $counts) for 1 .. $jobs;
+}
+
+# Writes what goes into its pipe.
 sub feed {
     my ($worker) = @_;
     while (length $worker->{left}) {
         my $n = syswrite $worker->{to}, $worker->{left};
         if (defined $n) {
             substr $worker->{left}, 0, $n, '';
+        } elsif ($!{EAGAIN} || $!{EINTR}) {
+            return;
+        } else { # it is no more, or will be soon
+            @$worker{qw(to left)} = (undef, '');
+        }
+    }
+}
+
+# The process that has least to do, of those that can take a unit.
+sub idle {
+    return if $ordered && @order >= AHEAD * $jobs;
+    my ($first, @others) = grep { $_->{to} && !length $_->{left} && @{ $_->{owes} } < QUEUE } @workers;
+    for (@others) {
+        $first = $_ if @{ $_->{owes} } < @{ $first->{owes} };
+    }
+    return $first;
+}
+
+sub give {
+    my ($worker, $unit) = @_;
+    $worker->{left} = delete $unit->{data};
+    if ($ordered) {
+        $unit->{worker} = $worker;
+        push @{ $worker->{owes} }, $unit;
+        push @order, $unit;
+    } else { # the next one is another's turn, if it can
+        @workers = ((grep { $_ != $worker } @workers), $worker);
+    }
+    feed($worker);
+}
+
+# ---- Ids, in order ----
+
+my $stopped = 0; # a process has failed: no more is given
+
+sub write_ids { # STRING OFFSET LENGTH
+    my (undef, $at, $n) = @_;
+    while ($n) {
+        my $wrote = syswrite $ids, $_[0], $n, $at;
+        if (defined $wrote) {
+            $at += $wrote;
+            $n -= $wrote;
+        } elsif (!$!{EINTR}) {
+            end_with(141) if $!{EPIPE};
+            fail("the ids: cannot write: $!");
+        }
+    }
+}
+
+# A process that failed, or ended too early: its exit status is ours.
+sub end_failed {
+    my ($worker) = @_;
+    @$worker{qw(to left from)} = (undef, '', undef);
+    waitpid $worker->{pid}, 0;
+    my $code = $? & 127 ? 128 + ($? & 127) : $? >> 8;
+    print_said($worker);
+    end_with($code || 70);
+}
+
+sub print_said {
+    my ($worker) = @_;
+    open my $said, '<', $worker->{said} or return;
+    print STDERR <$said>;
+}
+
+sub write_turns {
+    while (@order) {
+        my $unit = $order[0];
+        write_ids($unit->{ids}, 0, length $unit->{ids});
+        $unit->{worker}{held} -= length $unit->{ids};
+        $unit->{ids} = '';
+        end_failed($unit->{worker}) if $unit->{failed};
+        return if !$unit->{done};
+        shift @order;
+    }
+}
+
+sub stop_at {
+    my ($worker) = @_;
+    $worker->{owes}[0]{failed} = $stopped = 1;
+    @$worker{qw(to left from)} = (undef, '', undef);
+}
+
+# Reads frames, and gives their ids to their units.
+sub read_frames {
+    my ($worker) = @_;
+    my $n = sysread $worker->{from}, $worker->{frames}, READ, length $worker->{frames};
+    return if !defined $n && $!{EINTR};
+    my $at = 0;
+    while (@{ $worker->{owes} } && length($worker->{frames}) - $at >= 4) {
+        my ($unit, $size) = ($worker->{owes}[0], unpack 'V', substr $worker->{frames}, $at, 4);
+        return stop_at($worker) if $size == FAILED;
+        last if length($worker->{frames}) - $at - 4 < $size;
+        if ($unit == $order[0] && !length $unit->{ids}) {
+            write_ids($worker->{frames}, $at + 4, $size);
         } else {
-            return $!{EAGAIN} || $!{EINTR};
+            $unit->{ids} .= substr $worker->{frames}, $at + 4, $size;
+            $worker->{held} += $size;
+        }
+        $at += 4 + $size;
+        if (!$size && --$unit->{n} == 0) {
+            $unit->{done} = 1;
+            shift @{ $worker->{owes} };
         }
     }
-    return 1;
+    substr $worker->{frames}, 0, $at, '';
+    if (!$n) {
+        return stop_at($worker) if @{ $worker->{owes} };
+        $worker->{from} = undef;
+    }
 }
 
-# Waits until there is room in a pipe. Without processes there is nothing left to do: their end is not ours to explain.
-sub feed_all {
-    my $ready = '';
-    vec($ready, fileno $_->{to}, 1) = 1 for grep { length $_->{left} } @workers;
-    select undef, $ready, undef, undef;
-    @workers = grep { feed($_) } @workers;
-    exit if !@workers;
+# Whether what it writes is read: always if it has the unit whose turn it is.
+sub may_read {
+    my ($worker) = @_;
+    my $unit = $worker->{owes}[0];
+    return $worker->{from} && ($worker->{held} < HELD || $unit && $unit == $order[0]);
 }
 
-sub deal {
-    my ($records) = @_;
-    feed_all() while !grep { !length $_->{left} } @workers;
-    my ($worker) = grep { !length $_->{left} } @workers;
-    @workers = ((grep { $_ != $worker } @workers), $worker);
-    $worker->{left} = $records;
-    @workers = grep { feed($_) } @workers;
-    exit if !@workers;
-}
-
-sub start_all {
-    open my $counts, '>', "$dir/counts" or fail("$dir/counts: cannot open: $!");
-    @workers = map { start($counts) } 1 .. $jobs;
-}
-
-sub end_all {
-    feed_all() while grep { length $_->{left} } @workers;
+sub end_ordered {
+    my $code = 0;
+    for my $worker (@workers) {
+        waitpid $worker->{pid}, 0;
+        $code ||= $? & 127 ? 128 + ($? & 127) : $? >> 8;
+        print_said($worker);
+    }
     @workers = ();
-    1 while wait != -1;
-}
-
-# ---- Into files ----
-
-my ($taken, $part, $name, $n_parts, $size, $sum) = (undef, undef, '', 0, 0, 0);
-
-sub start_parts {
-    open $taken, '<', "$dir/taken" or fail("$dir/taken: cannot open: $!");
-}
-
-sub end_part {
-    return if !$part;
-    close $part or fail("$name: cannot write: $!");
-    undef $part;
-    say_now($name);
-    $sum += $size;
-}
-
-# How much text goes into the next part: the first ones are small, so that all processes start soon.
-sub part_size {
-    return FIRST if $n_parts <= $jobs;
-    my $size = $sum / 8;
-    return $size < PART ? PART : $size > MOST ? MOST : $size;
-}
-
-sub put_part {
-    my ($records) = @_;
-    if (!$part) {
-        if ($n_parts >= $jobs + 2) {
-            sysread $taken, my $byte, 1 or exit;
-        }
-        $name = sprintf '%s/part.%05d', $dir, $n_parts++;
-        $size = 0;
-        open $part, '>:raw', $name or fail("$name: cannot create: $!");
-    }
-    put($part, $name, $records);
-    $size += length $records;
-    end_part() if $size >= ($value ? part_size() : REFERENCE);
+    end_with($code || (length $data ? 76 : 0)); # what is left is no whole record
 }
 
 # ---- All ----
 
-my $to_parts = !@command;
+# Waits until something can be read or written, and does that.
+sub move {
+    my ($hungry) = @_;
+    my ($in, $out) = ('', '');
+    vec($in, 0, 1) = 1 if $hungry;
+    for my $worker (@workers) {
+        vec($out, fileno $worker->{to},   1) = 1 if length $worker->{left};
+        vec($in,  fileno $worker->{from}, 1) = 1 if $ordered && may_read($worker);
+    }
+    return if select($in, $out, undef, undef) < 0;
+    read_more() if vec $in, 0, 1;
+    for my $worker (@workers) {
+        feed($worker) if $worker->{to} && vec $out, fileno $worker->{to}, 1;
+        read_frames($worker) if $ordered && $worker->{from} && vec $in, fileno $worker->{from}, 1;
+    }
+    write_turns() if $ordered;
+}
+
+sub deal {
+    my $unit;
+    while (1) {
+        while (!$stopped and $unit //= take_unit() and my $worker = idle()) {
+            give($worker, $unit);
+            undef $unit;
+        }
+        my $ended = $stopped || !$unit && !$more;
+        for (grep { $_->{to} && $ended && !length $_->{left} } @workers) {
+            $_->{to} = undef;
+        }
+        @workers = grep { $_->{to} } @workers if !$ordered; # without any, nothing is left to do
+        return if $ordered ? !grep { $_->{from} } @workers : !@workers;
+        move(!$ended && !$unit);
+    }
+}
+
+$SIG{PIPE} = 'IGNORE';
+$SIG{TERM} = sub { end_with(143) };
 my $kept = "$dir/chunks";
 open my $chunks, '+>:raw', $kept or fail("$kept: cannot create: $!");
-fcntl STDIN, PIPE, READ; # if it is a pipe
-my $more = 1;
-while ($more && !$value) {
-    $more = read_records(\*STDIN);
-    put($chunks, $kept, take_whole()) if !$value;
+fcntl STDIN, PIPE, ROOM; # if it is a pipe
+while (!$value) {
+    my $unit = take_unit();
+    if ($unit && !$value || !$unit && !$more) {
+        print {$chunks} $unit ? $unit->{data} : $data or fail("$kept: cannot write: $!");
+        last if !$unit;
+    } elsif ($unit) { # what came before the first text, and then that and all else
+        seek $chunks, 0, 0 or fail("$kept: cannot read: $!");
+        local $/;
+        $data = (<$chunks> // '') . $unit->{data} . $data;
+    } else {
+        read_more();
+    }
 }
 if (!$value) {
     close $chunks or fail("$kept: cannot write: $!");
@@ -200,24 +332,8 @@ if (!$value) {
     exit;
 }
 say_now('value');
-if ($to_parts) { start_parts() } else { start_all() }
-
-# What came before the first text, and then that and all else.
-my @rest = ($data, $whole);
-($data, $whole, $value) = ('', 0, 0);
-seek $chunks, 0, 0 or fail("$kept: cannot read: $!");
-while (read_records($chunks)) {
-    if ($to_parts) { put_part(take_whole()) } else { deal(take_whole()) }
-}
-end_part();
-truncate $chunks, 0;
-($data, $whole) = @rest;
-$value = 1;
-while (1) {
-    if ($whole) {
-        if ($to_parts) { put_part(take_whole()) } else { deal(take_whole()) }
-    }
-    last if !$more;
-    $more = read_records(\*STDIN);
-}
-if ($to_parts) { end_part() } else { end_all() }
+exit if $how eq 'look';
+start_all();
+deal();
+end_ordered() if $ordered;
+1 while wait != -1;

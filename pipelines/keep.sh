@@ -63,12 +63,11 @@ begin() {
     rm -rf "$new"
     mkdir "$new" || exit 73
     dir=$new
-    [ -n "$parquet" ] || deal
+    [ -n "$parquet" ] || deal look
     if [ -z "$parquet" ] && [ "$mode" = reference ]; then
         chunked || exit
         split_chunks "$new/chunks" "$new/part." 1000
     else # some text goes through pipes: each of these files has one of its own
-        [ -n "$parquet" ] || kill "$dealer"
         for file in "${files[@]}"; do
             if [ -n "$parquet" ] || by_value "$file"; then
                 printf '%s\0' "$file" >"$new/file.$(printf %05d "$n")" || exit 74
@@ -82,7 +81,7 @@ begin() {
         bpe-chunk "${chunk[@]}" -- "${plain[@]}" >"$new/chunks" || exit
         split_chunks "$new/chunks" "$new/part." 1000
     fi
-    rm -f "$new"/{chunks,chunked,pids,dealer,counts,taken}
+    rm -f "$new"/{chunks,chunked,pids,dealer,counts}
     echo "$words" >"$new/asked" && echo "$inputs" >"$new/inputs" && sync "$new"/* && mv "$new" "$keep/chunks" || exit 74
 }
 
@@ -105,11 +104,11 @@ count_file() {
     local file code
     IFS= read -r -d '' file <"$1"
     if [ -n "$parquet" ]; then
-        "$(dirname "$0")/parquet" "${parquet_options[@]}" -- "$file" | bpe-chunk "${chunk[@]}" | bpe-count | bpe-sum "${sum[@]}"
+        "$(dirname "$0")/parquet" "${parquet_options[@]}" -- "$file" | without_line bpe-chunk "${chunk[@]}" | bpe-count | bpe-sum "${sum[@]}"
     elif ((inner > 1)); then
-        bpe-chunk "${chunk[@]}" -- "$file" | split -n "r/$inner" --filter=bpe-count | bpe-sum "${sum[@]}"
+        without_line bpe-chunk "${chunk[@]}" -- "$file" | split -n "r/$inner" --filter=bpe-count | bpe-sum "${sum[@]}"
     else
-        bpe-chunk "${chunk[@]}" -- "$file" | bpe-count | bpe-sum "${sum[@]}"
+        without_line bpe-chunk "${chunk[@]}" -- "$file" | bpe-count | bpe-sum "${sum[@]}"
     fi
     local codes=("${PIPESTATUS[@]}")
     for code in "${codes[@]}"; do

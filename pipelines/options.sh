@@ -109,10 +109,11 @@ parse_options() {
     case $jobs in '' | *[!0-9]* | 0*) die 64 "-j $jobs: not a number of jobs" ;; esac
 }
 
-# deal [COMMAND...]: starts bpe-chunk with the caller's options in `chunk` and `files`, and deal.pl with its records,
-# which see. Sets mode to `value` or `reference`, and dealt to the descriptor from which parts are read. Needs $dir.
+# deal count|encode COMMAND...: starts bpe-chunk with the caller's options in `chunk` and `files`, and deal.pl with its
+# records, which see. Sets mode to `value` or `reference`, and dealt to the descriptor from which the status is read.
+# Needs $dir, and to encode, descriptor 3.
 deal() {
-    mkfifo "$dir"/{counts,taken} || exit 73
+    mkfifo "$dir/counts" || exit 73
     exec {dealt}< <(
         {
             bpe-chunk "${chunk[@]}" -- "${files[@]}" <&0 3>&- &
@@ -121,7 +122,7 @@ deal() {
             echo $? >"$dir/chunked"
         } <&0 | {
             echo "$BASHPID" >"$dir/dealer"
-            exec "$(dirname "$0")/deal.pl" "$dir" "$jobs" "$@" 3>&-
+            exec "$(dirname "$0")/deal.pl" "$1" "$dir" "$jobs" "${@:2}"
         }
     )
     read -r mode <&"$dealt" || exit 74 # deal.pl has said why
@@ -131,6 +132,7 @@ deal() {
 # The exit status of bpe-chunk, after its records have been read to their end.
 chunked() {
     local code
+    cat <&"$dealt" >/dev/null
     read -r code <"$dir/chunked" || code=70
     return "$code"
 }
@@ -147,6 +149,11 @@ split_chunks() {
 }
 
 # ---- Progress: bytes read by the processes, on a terminal, after two seconds ----
+
+# without_line COMMAND...: runs it without the line that it would show on a terminal; for several at the same time.
+without_line() {
+    if [ -t 2 ]; then "$@" 2> >(cat >&2); else "$@"; fi
+}
 
 # watch TOTAL: shows the bytes that the processes named in $dir/pids have read, twice a second. TOTAL 0: not known.
 watch() {

@@ -1,4 +1,5 @@
 # parquet_files.py - the files that pipelines/parquet reads, here or remote, by pyarrow; what goes wrong with them
+import gc
 import os
 import re
 import stat
@@ -37,6 +38,7 @@ def load_pyarrow():
 def need_pyarrow():
     """Returns pyarrow and its kernels. Without numpy, which pyarrow would import if it were there, and without
     pyarrow.compute, whose functions can be called by their names: these take more than half of the time to start."""
+    gc.disable()  # an import makes much that stays
     sys.modules["numpy"] = None
     try:
         return load_pyarrow()
@@ -45,6 +47,8 @@ def need_pyarrow():
             del sys.modules[name]
     finally:
         del sys.modules["numpy"]
+        gc.freeze()
+        gc.enable()
     try:
         return load_pyarrow()  # with numpy: before 18.0 it cannot do without
     except ImportError as error:

@@ -91,7 +91,7 @@ static int put_all(struct chunks *c, struct err *e)
 }
 
 int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t block, bool only,
-                 struct source_watch *watch, struct err *e)
+                 struct source_watch *watch, const struct chunk_seen *seen, struct err *e)
 {
     if (!only && frame_cutter_choose(w, cutter, block, e))
         return -1;
@@ -99,7 +99,7 @@ int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t b
     range_writer_init(&c.ranges, w, source_list_bytes(&w->sources), c.plan.record);
     c.frames = (struct frame_cutter){.ranges = &c.ranges, .cutter = cutter, .piece = c.plan.piece};
     c.files = (struct file_cutter){.cutter = cutter, .ranges = &c.ranges, .watch = watch, .piece = c.plan.piece};
-    c.texts = (struct text_splitter){.cutter = cutter, .ranges = &c.ranges, .watch = watch, .only = only};
+    c.texts = (struct text_splitter){.cutter = cutter, .ranges = &c.ranges, .watch = watch, .seen = seen, .only = only};
     int rc = put_all(&c, e);
     range_writer_free(&c.ranges);
     buf_free(&c.files.window);

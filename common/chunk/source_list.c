@@ -73,6 +73,7 @@ static int look_at(struct source *s, bool by_value, struct source_watch *watch, 
     int fd = fd_open_input(s->path, e);
     if (fd < 0)
         return -1;
+    s->file_size = (uint64_t)st.st_size;
     s->mtime_s = (uint64_t)st.st_mtim.tv_sec;
     s->mtime_ns = (uint64_t)st.st_mtim.tv_nsec;
     int rc = look_inside(s, fd, watch, e);
@@ -137,6 +138,18 @@ uint64_t source_list_text(const struct source_list *l)
     uint64_t bytes = 0;
     for (size_t i = 0; i < l->n; i++)
         bytes += l->at[i].access == ACCESS_VALUE ? 0 : source_text(&l->at[i], l->at[i].size);
+    return bytes;
+}
+
+uint64_t source_list_value_files(const struct source_list *l)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        const struct source *s = &l->at[i];
+        if (s->access == ACCESS_VALUE && s->path && s->file_size == 0)
+            return 0;
+        bytes += s->access == ACCESS_VALUE ? s->file_size : 0;
+    }
     return bytes;
 }
 

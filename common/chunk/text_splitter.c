@@ -85,6 +85,8 @@ int text_splitter_split(struct text_splitter *t, size_t source, struct input *in
     struct buf *b = &t->window;
     struct place at = {.line = 1};
     bool ended = false, last = false, more;
+    const struct chunk_seen *seen = s->access == ACCESS_VALUE ? t->seen : NULL;
+    uint64_t was = 0;
     b->len = 0;
     if (fill_window(b, in, JSON_HINT_LOOK, &ended, e) || source_watch_start(t->watch, b->p, b->len, s->name, e))
         return -1;
@@ -100,6 +102,9 @@ int text_splitter_split(struct text_splitter *t, size_t source, struct input *in
         if (put_piece(t, source, b->p, n, &at, at_end, e))
             return -1;
         at.offset += n;
+        if (seen)
+            seen->fn(seen->ctx, input_position(in) - was);
+        was = input_position(in);
         if (t->cutter->after == '\n' && s->access == ACCESS_VALUE)
             at.line += str_count((struct str){b->p, n}, '\n');
         at.before = special_before(t->cutter->special, b->p, n, true, &more);

@@ -13,13 +13,21 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* To show how far the text is that is sent by value. bytes: how many more were read, compressed as they may be. */
+struct chunk_seen {
+    void (*fn)(void *ctx, uint64_t bytes);
+    void *ctx;
+};
 
 struct text_splitter {
-    const struct cutter *cutter; /* borrowed */
-    struct range_writer *ranges; /* borrowed; chunks are written by its writer */
-    struct source_watch *watch;  /* borrowed; sees all text that is read */
-    bool only;                   /* only what is wanted of a source is written, and its size is known */
-    struct buf window;           /* owned */
+    const struct cutter *cutter;   /* borrowed */
+    struct range_writer *ranges;   /* borrowed; chunks are written by its writer */
+    struct source_watch *watch;    /* borrowed; sees all text that is read */
+    const struct chunk_seen *seen; /* borrowed; called as text by value is read; NULL: none */
+    bool only;                     /* only what is wanted of a source is written, and its size is known */
+    struct buf window;             /* owned */
 };
 
 /* Reads a source and writes its pieces, of about `block` bytes. Sets the size of a source by value. -1: EX_DATAERR if

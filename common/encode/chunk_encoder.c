@@ -96,6 +96,14 @@ static int end_piece(void *ctx, struct chunk_run *r, const struct piece *x, stru
     return flush_ids(ctx, e);
 }
 
+/* After a failure, what came before it is written, and the failure itself is not replaced by another. */
+static int end_record(void *ctx, bool failed, struct err *e)
+{
+    struct chunk_encoder *c = ctx;
+    struct err later;
+    return c->out.format == IDS_FRAMED ? id_writer_end_record(&c->out, failed, failed ? &later : e) : 0;
+}
+
 /* Raw ids and text cannot hold records, so only the record format passes them on. */
 static int pass_on(void *ctx, const void *record, size_t n, struct err *e)
 {
@@ -111,6 +119,7 @@ void chunk_encoder_init(struct chunk_encoder *c, const char *program)
                                          .text = encode_text,
                                          .end = end_piece,
                                          .flush = end_batch,
+                                         .record = end_record,
                                          .pass = pass_on};
     chunk_reader_init(&c->reader, program, &ops, c);
 }

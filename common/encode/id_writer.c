@@ -3,6 +3,8 @@
 
 #include "io/fd.h"
 
+enum { FRAMES_MANY = 256 << 10 }; /* bytes of frames after which they are written, though the record has not ended */
+
 void id_writer_free(struct id_writer *w)
 {
     batch_free(&w->batch);
@@ -32,10 +34,40 @@ static int put_raw(struct id_writer *w, struct ids *ids, struct err *e)
     return ids->n ? fd_write(w->fd, ids->p, ids->n * ids_width(ids->wide), w->name, e) : 0;
 }
 
+static int write_line(struct id_writer *w, struct err *e)
+{
+    int rc = fd_write(w->fd, w->line.p, w->line.len, w->name, e);
+    w->line.len = 0;
+    return rc;
+}
+
+static int put_frame(struct id_writer *w, const void *ids, uint32_t len, struct err *e)
+{
+    const unsigned char head[] = {(unsigned char)len, (unsigned char)(len >> 8), (unsigned char)(len >> 16),
+                                  (unsigned char)(len >> 24)};
+    return buf_put(&w->line, head, sizeof head, e) || (ids && buf_put(&w->line, ids, len, e)) ? -1 : 0;
+}
+
+/* The frames of a record are written together, so that the reader of the pipe is not woken for each. */
+static int put_framed(struct id_writer *w, struct ids *ids, struct err *e)
+{
+    const size_t most = (size_t)1 << 30, len = ids->n * ids_width(ids->wide);
+    make_little_endian(ids);
+    for (size_t i = 0; i < len; i += most) {
+        if (put_frame(w, ids->p + i, (uint32_t)(len - i < most ? len - i : most), e))
+            return -1;
+    }
+    return w->line.len >= FRAMES_MANY ? write_line(w, e) : 0;
+}
+
+int id_writer_end_record(struct id_writer *w, bool failed, struct err *e)
+{
+    return put_frame(w, NULL, failed ? ID_FRAME_FAILED : 0, e) || write_line(w, e) ? -1 : 0;
+}
+
 static int put_text(struct id_writer *w, const struct ids *ids, const size_t *end, size_t n_ends, struct err *e)
 {
     size_t seen = 0, width = ids_width(ids->wide);
-    w->line.len = 0;
     for (size_t i = 0; i <= ids->n; i++) {
         for (; seen < n_ends && end[seen] == i; seen++) {
             w->in_line = false;
@@ -49,7 +81,7 @@ static int put_text(struct id_writer *w, const struct ids *ids, const size_t *en
             return -1;
         w->in_line = true;
     }
-    return fd_write(w->fd, w->line.p, w->line.len, w->name, e);
+    return write_line(w, e);
 }
 
 /* Begins a batch, if none is open. */
@@ -67,6 +99,8 @@ int id_writer_put(struct id_writer *w, const unsigned char *run, struct ids *ids
         return put_text(w, ids, end, n_ends, e);
     if (w->format == IDS_RAW)
         return put_raw(w, ids, e);
+    if (w->format == IDS_FRAMED)
+        return put_framed(w, ids, e);
     open_batch(w, run);
     make_little_endian(ids);
     return batch_ids(&w->batch, &w->piece, ids->p, ids->n, end, n_ends, e);

@@ -1,6 +1,10 @@
-/* id_writer.h - how ids are written: raw, as text, or as records.
+/* id_writer.h - how ids are written: raw, in frames, as text, or as records.
  *
  * Raw ids are little-endian, one after the other, of 2 or 4 bytes, and nothing else: as training programs read them.
+ * Framed ids are for a program that gives records to several processes and puts their ids into order: each frame is its
+ * length in bytes (4 bytes, little-endian) and that many bytes of raw ids, and each record that was read ends with a
+ * frame of length 0, or of length ID_FRAME_FAILED.
+ *
  * Text has a line for each document, its ids in decimal. Records (bpe-records(5)) say for each id where it belongs, so
  * many processes may write them, in any order.
  */
@@ -15,8 +19,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-enum id_format { IDS_UNDECIDED, IDS_RAW, IDS_RECORDS, IDS_TEXT };
+enum id_format { IDS_UNDECIDED, IDS_RAW, IDS_RECORDS, IDS_TEXT, IDS_FRAMED };
+
+#define ID_FRAME_FAILED UINT32_MAX /* has no ids: the record could not be encoded, and no frame follows */
 
 /* Zeroed, except for the first three fields, it is ready for use. */
 struct id_writer {
@@ -26,7 +33,7 @@ struct id_writer {
     struct batch_piece piece; /* records: where the next ids belong; set by the caller */
     struct batch batch;
     bool batch_open;
-    struct buf line; /* text to be written */
+    struct buf line; /* text, or frames, to be written */
     bool in_line;    /* text: the current line has an id */
 };
 
@@ -36,6 +43,9 @@ void id_writer_free(struct id_writer *w);
  * of the run they stem from, for records. -1: EX_IOERR, or out of memory. */
 int id_writer_put(struct id_writer *w, const unsigned char *run, struct ids *ids, const size_t *end, size_t n_ends,
                   struct err *e);
+
+/* Framed: ends the ids of a record, and writes what is left of them. failed: it could not be encoded. */
+int id_writer_end_record(struct id_writer *w, bool failed, struct err *e);
 
 /* Records: writes the commit of the batch, which covers `covered` of the run (see batch_end); it may have no ids. */
 int id_writer_commit(struct id_writer *w, const unsigned char *run, struct str rules, const struct buf *covered,

@@ -135,6 +135,11 @@ bool input_is_plain_file(const struct input *in)
     return in->is_file && !in->decoder;
 }
 
+uint64_t input_position(const struct input *in)
+{
+    return in->at;
+}
+
 static ptrdiff_t read_plain(struct input *in, void *p, size_t n, struct err *e)
 {
     if (in->pos == in->len)

@@ -28,6 +28,7 @@ const char *input_name(const struct input *in); /* for messages */
 
 /* Whether it is a regular, named and uncompressed file, so that another process can read the same bytes by offset. */
 bool input_is_plain_file(const struct input *in);
+uint64_t input_position(const struct input *in); /* bytes that were read, compressed as they may be */
 
 /* Reads 1 to n bytes to p; 0 is the end; -1 with EX_IOERR, or EX_DATAERR for compressed data that is damaged, cut off,
  * or would take too much memory. */

@@ -170,6 +170,7 @@ static int read_promise(struct coverage *c, struct coverage_run *r, const char *
         s->reading = from.reading;
         s->size = from.size;
         s->access = from.access;
+        c->by_value |= from.access == ACCESS_VALUE && from.size > 0;
         s->mtime_s = from.mtime_s;
         s->mtime_ns = from.mtime_ns;
         if (s->done.n && s->done.at[s->done.n - 1].end > s->size)

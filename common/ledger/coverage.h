@@ -22,6 +22,7 @@ struct coverage {
     struct coverage_run *runs; /* hash table by id */
     uint64_t covered;          /* bytes */
     uint64_t promised;         /* bytes, as far as known */
+    bool by_value;             /* a promise has text by value: it was made when that had been read */
 };
 
 void coverage_free(struct coverage *c); /* a zeroed one is empty */

@@ -370,10 +370,13 @@ static int take_record(void *ctx, const struct record *rec, const char *name, st
     struct stream *s = ctx;
     struct chunk_reader *r = s->r;
     (void)name;
-    if (!s->failed)
+    if (!s->failed) {
         s->failed = read_record(r, rec, s->e) != 0;
-    else if (rec->type == RECORD_PROMISE) /* passed on also after an error: it tells what is missing */
+        if (r->ops->record && r->ops->record(r->ctx, s->failed, s->e))
+            s->failed = true;
+    } else if (rec->type == RECORD_PROMISE) { /* passed on also after an error: it tells what is missing */
         r->ops->pass(r->ctx, rec->raw, rec->raw_len, later);
+    }
     return 0;
 }
 

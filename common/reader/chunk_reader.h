@@ -35,6 +35,8 @@ struct chunk_ops {
     int (*end)(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e); /* may be NULL */
     bool (*is_full)(void *ctx, const struct chunk_run *r);       /* the batch should end; may be NULL */
     int (*flush)(void *ctx, struct chunk_run *r, struct err *e); /* ends the batch; not called for an empty one */
+    /* After each record of a stream, up to the first that fails; may be NULL. */
+    int (*record)(void *ctx, bool failed, struct err *e);
     /* Passes on a whole record that was read, unchanged: a promise or a failure. */
     int (*pass)(void *ctx, const void *record, size_t n, struct err *e);
 };

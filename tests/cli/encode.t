@@ -102,6 +102,39 @@ fails 65 "bpe-encode: these are counts already; *" $E a.counts
 $E -f raw a.chunks | cmp -s - a.bin
 ok $? "-f raw of chunks"
 is "$(ids -m m.json a.chunks)" "$the_cat 0|$the_dog|" "-f text of chunks"
+
+# frames FILE: the ids of each record, and how it ended
+frames() {
+    python3 -c '
+import struct, sys
+data, at, ids = open(sys.argv[1], "rb").read(), 0, []
+while at < len(data):
+    size = struct.unpack_from("<I", data, at)[0]
+    at += 4
+    if size in (0, 2**32 - 1):
+        print(*ids, "failed" if size else "end")
+        ids = []
+    else:
+        ids += struct.unpack_from(f"<{size // 2}H", data, at)
+        at += size
+assert at == len(data)' "$1"
+}
+$E -f framed a.chunks >a.framed
+is "$(frames a.framed)" "$the_cat 0 end
+$the_dog end
+end" "-f framed: the ids of each record, and of the promise, which has none"
+yes 'a' | head -n 200000 >n.txt
+bpe-chunk -m m.json --inline -b 350k n.txt | $E -f framed >n.framed
+is "$(frames n.framed | awk '{ n += NF - 1 } END { print n, NR }')" "400000 3" "-f framed: records of many ids"
+printf 'the cat sat<|endoftext|>the\377' >bad.txt
+bpe-chunk -m m.json --inline -b 1 bad.txt | $E -f framed >bad.framed 2>bad.err
+is "$? $(frames bad.framed) $(cat bad.err)" "65 $the_cat 0 end
+failed bpe-encode: bad.txt: byte 27: invalid UTF-8 (0xFF); see --invalid" "-f framed: a record that fails is the last"
+(cat a.chunks && $E a.chunks) | $E -f framed >bad.framed 2>/dev/null
+is "$(frames bad.framed | tail -n 1)" "failed" "-f framed: and one of another kind"
+is "$($E -f framed empty 2>&1 | wc -c)" 0 "-f framed: no records"
+fails 64 "bpe-encode: -f framed is for chunks; *" $E -f framed a.txt
+fails 64 "bpe-encode: -o is for -f raw and text; *" $E -f framed -o no.bin a.chunks
 fails 64 "bpe-encode: -f records is for chunks; *" $E -f records a.txt
 fails 64 "bpe-encode: -o is for -f raw and text; *" $E -o no.bin a.chunks
 fails 64 "bpe-encode: a.txt: text and chunks are not encoded together" $E -f raw a.chunks a.txt
@@ -286,7 +319,7 @@ done
 for o in -m -d -s --model --dtype --special-token; do
     fails 64 "bpe-decode: *$o*needs an argument*" bpe-decode $o
 done
-fails 64 "bpe-encode: -f x: must be one of raw, records, text" $E -f x a.txt
+fails 64 "bpe-encode: -f x: must be one of raw, records, text, framed" $E -f x a.txt
 fails 64 "bpe-encode: -d u8: must be one of u16, u32" $E -d u8 a.txt
 fails 64 "bpe-decode: -d u8: must be one of u16, u32" bpe-decode -m m.json -d u8 a.bin
 fails 64 "bpe-encode: --eot x: must be one of none, before, after" $E --eot=x a.txt

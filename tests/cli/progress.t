@@ -12,7 +12,7 @@ try:
     os.openpty()
 except OSError as e:
     sys.exit(print(e.strerror) or 1)'); then # as in a chroot without /dev/pts
-    for name in "bytes counted of bytes promised, rate, time left" "the line is cleared at the end" "merges done of N" "bpe encode" "bpe train"; do
+    for name in "bytes counted of bytes promised, rate, time left" "the line is cleared at the end" "merges done of N" "bpe-chunk: text by value"; do
         skip "on a terminal: $name" "there are no terminals here: $why"
     done
     done_testing
@@ -27,13 +27,26 @@ print(" ".join("".join(rng.choice("abcdefghijklmno") for _ in range(rng.randint(
 bpe-chunk many.txt | bpe-count | bpe-sum >many.sum
 shown=$(python3 "$TOP/tests/cli/progress.py" merge many.sum | tr '\r' '\n')
 like "$shown" "*bpe-merge: * of 59743 merges, */s, * s left*" "bpe-merge: merges done of N"
-for script in "encode -m m.json" "train -v 300"; do
-    [ "${script%% *}" = train ] || line part1.txt >m.json
-    # shellcheck disable=SC2086
-    shown=$(python3 "$TOP/tests/cli/progress.py" run part2.txt "$TOP/pipelines/"$script -j 2 - | tr '\r' '\n')
-    like "$shown" "*bpe ${script%% *}: * MB read, * MB/s*" "bpe ${script%% *}: what is read of a pipe"
+# shows NAME PATTERN FILE COMMAND...: one line for all programs, that of bpe-chunk; FILE comes slowly on standard input.
+shows() {
+    local name=$1 pattern=$2
+    shown=$(python3 "$TOP/tests/cli/progress.py" run "${@:3}" | tr '\r' '\n')
+    like "$shown" "*bpe-chunk: $pattern*" "$name"
     like "$shown" "*$(printf '\n\033')\[K" "  and the line is cleared at the end"
-    is "$(grep -c 'bpe-' <<<"$shown")" 0 "  and no other program shows anything"
-done
+    is "$(grep -v '^.\[Kbpe-chunk: [^:]*$\|^.\[K$\|^$' <<<"$shown")" "" "  and nothing else is shown"
+}
+line part1.txt >m.json
+shows "bpe encode: what is read of a pipe" "[1-9]* MB read, *B/s" part2.txt "$TOP/pipelines/encode" -m m.json -j 2 -
+shows "bpe train: what is read of a pipe" "[1-9]* MB read, *B/s" part2.txt "$TOP/pipelines/train" -v 300 -j 2 -
+shows "programs by hand: what is read of a pipe" "[1-9]* MB read, *B/s" part2.txt \
+    bash -c 'bpe-chunk | parallel --will-cite --pipe --block 600k bpe-count | bpe-sum | bpe-merge -v 300'
+if command -v zstd >/dev/null; then
+    cat part?.txt | zstd -q >all.zst
+    size=$(wc -c <all.zst | sed -E 's/^(.).{6}$/\1.*/')
+    shows "a compressed file: of its size, and the time left" "* of $size MB read, *B/s, * s left" part2.txt \
+        bash -c '{ bpe-chunk all.zst | { cat <&3 >/dev/null; bpe-count; } | bpe-sum | bpe-merge -v 300; } 3<&0'
+    shows "a compressed file and a pipe, of which no size is known" "[0-9.]* MB read, *B/s" part2.txt bash -c 'bpe-chunk all.zst -'
+    is "$(grep -c ' of ' <<<"$shown")" 0 "  no size"
+fi
 
 done_testing

@@ -29,6 +29,8 @@ bpe-encode -m m.json --eot=after --eot-token='<|endoftext|>' --dtype=u32 large.t
 "$encode" -m m.json --eot=after --eot-token='<|endoftext|>' --dtype=u32 -j 3 large.txt b.txt | cmp - want.after
 ok $? "--eot=after, --eot-token, --dtype"
 bpe-encode -m m.json --eot=before -d u32 large.txt b.txt >want.before
+cat large.txt small.txt b.txt | bpe-encode -m m.json --eot=after >want.one
+bpe-encode -m m.json --eot=after large.txt >want.slow
 "$encode" -m m.json --eot=before -d u32 -j 3 large.txt b.txt | cmp - want.before
 ok $? "--eot=before, -d"
 "$encode" -m m.json --eot=before -d u32 -j 3 - b.txt <large.txt | cmp - want.before
@@ -53,6 +55,12 @@ if command -v zstd >/dev/null; then
     ok $? "compressed and plain files, in their order"
     "$encode" -m m.json -j 3 --eot=before -d u32 large.txt.zst b.txt.gz | cmp - want.before
     ok $? "compressed, --eot=before"
+    for jobs in 1 2 3 7; do
+        "$encode" -m m.json -j $jobs --eot=before -d u32 large.txt b.txt.gz | cmp - want.before
+        ok $? "files by reference, then text by value, -j $jobs"
+        cat large.txt small.txt b.txt | "$encode" -m m.json -j $jobs --eot=after | cmp - want.one
+        ok $? "a pipe, -j $jobs"
+    done
     head -c 300000 large.txt.zst >cut.zst
     "$encode" -m m.json -o got2 cut.zst 2>err
     like "$? $(head -n 1 err)" "65 *cut.zst*" "a compressed file that is cut off is bpe-chunk's error"
@@ -71,6 +79,17 @@ for how in a.jsonl -; do
     is $? 0 "JSON Lines, $how: done"
     same want.jsonl got "JSON Lines, $how: the same ids"
     like "$(cat err)" "bpe-encode: * lines were left out*" "JSON Lines, $how: says what was left out"
+done
+
+# A process that is slow at first: others go on, and its ids come first nevertheless. One that is slow at all times.
+# shellcheck disable=SC2016
+for slow in '[ "$1" = -h ] || ! mkdir "$0.was" 2>/dev/null || sleep 1' '[ "$1" = -h ] || sleep 0.2'; do
+    mkdir -p slow
+    rm -rf slow/*
+    printf '#!/bin/sh\n%s\nexec "%s/bpe-encode" "$@"\n' "$slow" "$BUILD" >slow/bpe-encode
+    chmod +x slow/bpe-encode
+    PATH=$PWD/slow:$PATH "$encode" -m m.json -j 3 --eot=after <large.txt | cmp - want.slow
+    ok $? "a process that starts late"
 done
 
 # ---- What fails ----
@@ -108,6 +127,10 @@ for invalid in replace skip bytes; do
     "$encode" -m m.json --invalid=$invalid -j 2 latin1s.txt | cmp - want.invalid
     ok $? "--invalid=$invalid"
 done
+cat large.txt latin1s.txt | "$encode" -m m.json -j 3 - >got 2>err
+is "$?" 65 "invalid UTF-8 after some megabytes of a pipe"
+[ -s got ] && cmp -n "$(wc -c <got)" got <(cat large.txt small.txt | bpe-encode -m m.json)
+ok $? "the ids before it are written"
 "$encode" -m m.json -o nowhere/ids small.txt 2>err
 is "$? $(cat err)" "73 bpe encode: nowhere/ids: cannot create: No such file or directory" "a directory that is not there"
 mkdir full
