@@ -4,6 +4,7 @@ same text, and nothing else. TIMES=N: that many streams.
 """
 import os
 import random
+import re
 import struct
 import sys
 import zlib
@@ -14,15 +15,20 @@ import lib  # noqa: E402
 TIMES = int(os.environ.get("TIMES") or 1000)
 
 
-def reference(data):
-    """The text; None: damaged. After the last member zeros may follow."""
+# ISA-L does not look at codes of a Huffman table that no byte of the text uses. What is damaged there gives the same text, as the
+# checksum and the length after it say.
+UNUSED_CODES = re.compile("invalid (distances|literal/lengths|code lengths) set")
+
+
+def reference(data, unused_codes=False):
+    """The text; None: damaged. After the last member zeros may follow. unused_codes: instead, whether it is damaged in these."""
     out = b""
     while True:
         one = zlib.decompressobj(31)
         try:
             out += one.decompress(data)
-        except zlib.error:
-            return None
+        except zlib.error as e:
+            return bool(UNUSED_CODES.search(str(e))) if unused_codes else None
         if not one.eof:
             return None
         data = one.unused_data
@@ -119,7 +125,8 @@ def main():
                 none.add(library)
                 continue
             for (data, step, cap), text, right in zip(asked, got, want):
-                if text != right:
+                lax = library == "ISA-L" and text is not None and right is None and reference(data, True)
+                if text != right and not lax:
                     wrong.append(f"step {step} room {cap}: {str(text)[:60]} wanted {str(right)[:60]}: {data[:400].hex()}")
             if len(got) != len(want):
                 wrong.append("a stream has no answer")
