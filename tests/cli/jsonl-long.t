@@ -7,6 +7,11 @@ MB=64 # of each line
 [ -z "${CORPUS:-}" ] || MB=400
 LIMIT=50000 # KB of address space; that of the programs is half of it
 
+# limit KB: of address space, from here on; a sanitized build takes what it likes.
+limit() {
+    sanitized || ulimit -v "$1"
+}
+
 # line BEGIN MIDDLE END: in.jsonl: a line of MB megabytes, with MIDDLE again and again, between two short ones.
 line() {
     python3 - "$MB" "$@" >in.jsonl <<'EOF'
@@ -26,7 +31,7 @@ EOF
 # counted OPTION...: the pretokens of in.jsonl and their numbers, counted within the limit.
 counted() {
     bpe-chunk --jsonl "$@" in.jsonl >chunks
-    (ulimit -v $LIMIT && exec bpe-count chunks) 2>err | bpe-sum 2>>err | words | tr '\t\n' ' |'
+    (limit $LIMIT && exec bpe-count chunks) 2>err | bpe-sum 2>>err | words | tr '\t\n' ' |'
 }
 
 short="1 after|1 before|1 short|"
@@ -70,7 +75,7 @@ echo "some words and other words again" | bpe-chunk | bpe-count | bpe-sum | bpe-
 
 # encoded: in.jsonl from standard input, within the limit, as ids and back.
 encoded() {
-    (ulimit -v $((2 * LIMIT)) && exec bpe-encode -m m.json --jsonl) <in.jsonl | bpe-decode -m m.json
+    (limit $((2 * LIMIT)) && exec bpe-encode -m m.json --jsonl) <in.jsonl | bpe-decode -m m.json
 }
 
 line '{"text": "' 'some words, \\u00e9 and again\\n' '", "text": "some other words, \\u00e9\\n", "x": {}}'

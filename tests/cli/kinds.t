@@ -71,7 +71,7 @@ python3 -c 'import json; print(json.dumps({"id": "7", "content": "The cat. " * 2
 is "$(bpe-chunk long.jsonl long.jsonl 2>&1 >/dev/null)" "bpe-chunk: $remark" "  of a line longer than what is looked at; one remark for all files"
 is "$(bpe-encode -m model.json long.jsonl long.jsonl 2>&1 >/dev/null)" "bpe-encode: $remark" "  bpe-encode"
 is "$(bpe-encode -m model.json --jsonl=content long.jsonl 2>&1 >/dev/null)" "" "  none with --jsonl"
-if command -v script >/dev/null; then
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then # it is installed, and there are terminals
     printf '%s\n' '{"id": "7", "meta": {"url": "http://a"}, "content": "The cat sat.", "n": 1}' >s.jsonl
     said=$(script -qec "bpe-chunk s.jsonl >/dev/null" /dev/null </dev/null | tr -d '\r')
     is "$said" "bpe-chunk: $remark (fields with strings: id, meta.url, content; the longest: --jsonl=content)" "  on a terminal with the fields"
