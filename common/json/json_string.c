@@ -160,41 +160,41 @@ static int pass_string(struct json_reader *r, struct json_place *s, bool key, si
     return why ? json_bad_at(r, where, why) : 0;
 }
 
-static int string(struct json_reader *r, struct str *s, enum escapes how)
+/* Goes to the quote with which `what` begins, a string or a key, which must come next. */
+static int go_to(struct json_reader *r, const char *what)
 {
     int c = json_next(r);
-    if (c != '"')
-        return c < 0 ? -1 : json_bad_next(r, "a string");
-    return get_string(r, s, false, how);
+    return c == '"' ? 0 : c < 0 ? -1 : json_bad_next(r, what);
+}
+
+/* The same for the next key of an object: 1; 0: the object has ended. */
+static int go_to_key(struct json_reader *r)
+{
+    int rc = json_separate(r, '}');
+    return rc <= 0 ? rc : go_to(r, "a key") ? -1 : 1;
+}
+
+static int string(struct json_reader *r, struct str *s, enum escapes how)
+{
+    return go_to(r, "a string") || get_string(r, s, false, how) ? -1 : 0;
 }
 
 static int key_of(struct json_reader *r, struct str *key, enum escapes how)
 {
-    int rc = json_separate(r, '}');
-    if (rc <= 0)
-        return rc;
-    int c = json_next(r);
-    if (c != '"')
-        return c < 0 ? -1 : json_bad_next(r, "a key");
-    return get_string(r, key, true, how) ? -1 : 1;
+    int rc = go_to_key(r);
+    return rc <= 0 ? rc : get_string(r, key, true, how) ? -1 : 1;
 }
 
 int json_read_place(struct json_reader *r, struct json_place *s)
 {
-    int c = json_next(r);
-    if (c != '"')
-        return c < 0 ? -1 : json_bad_next(r, "a string");
-    return pass_string(r, s, false, 0);
+    return go_to(r, "a string") || pass_string(r, s, false, 0) ? -1 : 0;
 }
 
 int json_read_key_place(struct json_reader *r, size_t most, struct json_place *s, struct str *start)
 {
-    int rc = json_separate(r, '}');
+    int rc = go_to_key(r);
     if (rc <= 0)
         return rc;
-    int c = json_next(r);
-    if (c != '"')
-        return c < 0 ? -1 : json_bad_next(r, "a key");
     if (pass_string(r, s, true, most))
         return -1;
     *start = (struct str){r->text.p, r->text.len};

@@ -70,9 +70,7 @@ static int count_newlines(int fd, uint64_t begin, uint64_t end, uint64_t *n)
         ssize_t got = fd_pread(fd, space, want, at, "", &ignored);
         if (got <= 0)
             return -1;
-        const unsigned char *p = space, *stop = space + got;
-        for (; (p = memchr(p, '\n', (size_t)(stop - p))) != NULL; p++)
-            ++*n;
+        *n += str_count((struct str){space, (size_t)got}, '\n');
         at += (uint64_t)got;
     }
     return 0;
