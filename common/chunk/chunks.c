@@ -42,7 +42,7 @@ static int put_compressed(struct chunks *c, size_t source, const struct interval
 {
     int rc = 0;
     for (size_t i = 0; i < n && rc == 0; i++)
-        rc = frame_cutter_cut(&c->frames, source, range[i].begin, range[i].end, e);
+        rc = frame_cutter_cut(&c->frames, &c->ranges, source, range[i].begin, range[i].end, e);
     return rc;
 }
 
@@ -93,15 +93,19 @@ static int put_all(struct chunks *c, struct err *e)
 int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t block, bool only,
                  struct source_watch *watch, const struct chunk_seen *seen, struct err *e)
 {
-    if (!only && frame_cutter_choose(w, cutter, block, e))
+    struct chunks c = {.writer = w, .frames = {.writer = w, .cutter = cutter}};
+    if (!only && frame_cutter_choose(&c.frames, block, e)) {
+        frame_cutter_free(&c.frames);
         return -1;
-    struct chunks c = {.writer = w, .plan = chunk_plan_make(source_list_text(&w->sources), block)};
+    }
+    c.plan = chunk_plan_make(source_list_text(&w->sources), block);
+    c.frames.piece = c.plan.piece;
     range_writer_init(&c.ranges, w, source_list_bytes(&w->sources), c.plan.record);
-    c.frames = (struct frame_cutter){.ranges = &c.ranges, .cutter = cutter, .piece = c.plan.piece};
     c.files = (struct file_cutter){.cutter = cutter, .ranges = &c.ranges, .watch = watch, .piece = c.plan.piece};
     c.texts = (struct text_splitter){.cutter = cutter, .ranges = &c.ranges, .watch = watch, .seen = seen, .only = only};
     int rc = put_all(&c, e);
     range_writer_free(&c.ranges);
+    frame_cutter_free(&c.frames);
     buf_free(&c.files.window);
     buf_free(&c.texts.window);
     return rc;

@@ -6,6 +6,7 @@
 
 #include "chunk/chunk_writer.h"
 #include "chunk/range_writer.h"
+#include "io/frames.h"
 #include "sys/err.h"
 #include "text/cut.h"
 
@@ -13,17 +14,22 @@
 #include <stdint.h>
 
 struct frame_cutter {
-    struct range_writer *ranges; /* borrowed */
+    struct chunk_writer *writer; /* borrowed */
     const struct cutter *cutter; /* borrowed */
-    uint64_t piece;              /* bytes of text a piece should have */
+    uint64_t piece;              /* bytes of text a piece should have; set before frame_cutter_cut */
+    const struct source *source; /* the one whose borders were found last; NULL: none */
+    struct frames borders;       /* of its pieces; owned */
 };
 
 /* Decides which compressed files go by reference: all if there are several, else one whose frames are known, so that it
  * makes several pieces. block: as in chunk_plan_make. -1: EX_NOINPUT, EX_IOERR. */
-int frame_cutter_choose(struct chunk_writer *w, const struct cutter *cutter, uint64_t block, struct err *e);
+int frame_cutter_choose(struct frame_cutter *c, uint64_t block, struct err *e);
 
 /* Adds the pieces of bytes [begin, end) of a source to range records: one, if its text may not be cut wherever a frame
  * begins. -1: EX_NOINPUT, EX_IOERR. */
-int frame_cutter_cut(struct frame_cutter *c, size_t source, uint64_t begin, uint64_t end, struct err *e);
+int frame_cutter_cut(struct frame_cutter *c, struct range_writer *ranges, size_t source, uint64_t begin, uint64_t end,
+                     struct err *e);
+
+void frame_cutter_free(struct frame_cutter *c);
 
 #endif
