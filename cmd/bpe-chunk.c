@@ -7,6 +7,7 @@
  */
 #include "chunk/chunk_writer.h"
 #include "chunk/chunks.h"
+#include "chunk/rest.h"
 #include "chunk/source_watch.h"
 #include "chunk/wanted.h"
 #include "cli/program.h"
@@ -163,7 +164,11 @@ static int set_wanted(struct chunker *c, struct err *e)
         c->watch.form = reading.form;
         rules_free(&rules);
     }
-    return rc ? -1 : wanted_match(&c->writer, o->files, (size_t)o->n_files, o->inline_text, o->only, e);
+    if (rc)
+        return -1;
+    size_t n_files = (size_t)o->n_files;
+    return c->writer.rest ? rest_match(&c->writer, o->files, n_files, o->inline_text, o->only, &c->watch, e)
+                          : wanted_match(&c->writer, o->files, n_files, o->inline_text, o->only, e);
 }
 
 /* Remarks on the text that was read. */
@@ -292,12 +297,14 @@ static const struct option_row options[] = {
     {0, "inline", NULL, "write the text of regular files too, instead of where it is", .kind = OPTION_FLAG,
      .to.flag = &self.opt.inline_text},
     SOURCE_OPTIONS(self.opt.source),
+    {0, "id", "FIELD", "JSON Lines: the id of a document is the string or number at FIELD", .kind = OPTION_TEXT,
+     .to.text = &self.opt.source.id},
     {0, "invalid", "WHAT",
      "invalid UTF-8 is an error (default), or replace it by U+FFFD, or skip it,\n"
      "or bytes: each such byte is a pretoken",
      .kind = OPTION_CHOICE, .to.choice = &self.opt.source.invalid, .words = invalid_policy_names,
      .given = &self.opt.source.has_invalid},
-    {0, "only", "FILE", "only the ranges in FILE (from bpe-sum --missing), read again from FILEs", .kind = OPTION_TEXT,
+    {0, "only", "FILE", "only the ranges in FILE (made by --missing), read again from FILEs", .kind = OPTION_TEXT,
      .to.text = &self.opt.only},
     {0},
 };
@@ -305,7 +312,7 @@ static const struct option_row options[] = {
 static const struct program program = {
     .name = NAME,
     .synopsis = "[-p NAME | -e REGEX] [-m MODEL] [-s TOKEN]... [--no-special]\n"
-                "[-b SIZE] [--inline] [-0] [--jsonl[=FIELD]] [--wet]\n"
+                "[-b SIZE] [--inline] [-0] [--jsonl[=FIELD] [--id=FIELD]] [--wet]\n"
                 "[--on-error=fail|skip] [--files-from LIST | --files0-from LIST]\n"
                 "[--invalid=error|replace|skip|bytes] [--only FILE] [FILE...]",
     .about = "Cuts text into chunks for bpe-count. FILEs (standard input if none, or -) are plain text,\n"

@@ -19,6 +19,7 @@ struct chunk_writer {
     unsigned char run[ID_LEN]; /* all zero: the text sent may be wrong, so no later success may cancel a failure */
     struct buf rules;          /* encoded */
     struct buf reading;        /* encoded: how sources are read that have no `reading` of their own */
+    bool rest;                 /* --only: the run has no promise so far: it is made now */
     struct source_list sources;
     struct buf out;
 };

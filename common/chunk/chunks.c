@@ -59,10 +59,22 @@ static int put_text(struct chunks *c, size_t source, struct err *e)
     return rc;
 }
 
+/* What is wanted up to the end of a source ends at its size. */
+static void end_at_size(struct source *s)
+{
+    struct interval *last = s->wanted.n ? &s->wanted.at[s->wanted.n - 1] : NULL;
+    if (!last || last->end <= s->size)
+        return;
+    last->end = s->size;
+    s->wanted.n -= last->begin >= last->end;
+}
+
 /* Writes all of a source, or what is wanted of it. */
 static int put_source(struct chunks *c, size_t source, struct err *e)
 {
-    const struct source *s = &c->writer->sources.at[source];
+    struct source *s = &c->writer->sources.at[source];
+    if (s->sized)
+        end_at_size(s);
     const struct interval all = {0, s->size}, *range = c->texts.only ? s->wanted.at : &all;
     size_t n = c->texts.only ? s->wanted.n : 1;
     if (n == 0)
@@ -74,12 +86,19 @@ static int put_source(struct chunks *c, size_t source, struct err *e)
     return put_text(c, source, e);
 }
 
+/* Whether the promise is written first as well: if all sizes are known. Then a run whose last worker dies can be
+ * completed, and who reads in order knows where each source ends: but for that of one text by value its own end is
+ * enough. */
+static bool promise_first(const struct source_list *l)
+{
+    bool one_text = l->n == 1 && l->at[0].access == ACCESS_VALUE;
+    return !one_text && source_list_sized(l);
+}
+
 static int put_all(struct chunks *c, struct err *e)
 {
-    bool only = c->texts.only;
-    /* If all sizes are known, the promise is written first as well: then a run whose last worker dies can be
-     * completed. */
-    if (!only && !source_list_by_value(&c->writer->sources) && chunk_writer_promise(c->writer, e))
+    bool promise = !c->texts.only || c->writer->rest;
+    if (promise && promise_first(&c->writer->sources) && chunk_writer_promise(c->writer, e))
         return -1;
     for (size_t i = 0; i < c->writer->sources.n; i++) {
         /* Records are in the order of the text, which bpe encode keeps. */
@@ -87,14 +106,14 @@ static int put_all(struct chunks *c, struct err *e)
         if ((by_value && range_writer_end(&c->ranges, e)) || put_source(c, i, e))
             return -1;
     }
-    return range_writer_end(&c->ranges, e) || (!only && chunk_writer_promise(c->writer, e)) ? -1 : 0;
+    return range_writer_end(&c->ranges, e) || (promise && chunk_writer_promise(c->writer, e)) ? -1 : 0;
 }
 
 int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t block, bool only,
                  struct source_watch *watch, const struct chunk_seen *seen, struct err *e)
 {
     struct chunks c = {.writer = w, .frames = {.writer = w, .cutter = cutter}};
-    if (!only && frame_cutter_choose(&c.frames, block, e)) {
+    if ((!only || w->rest) && frame_cutter_choose(&c.frames, block, e)) {
         frame_cutter_free(&c.frames);
         return -1;
     }

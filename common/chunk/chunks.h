@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 /* Reads the writer's sources and writes their records. block: the size that pieces should have, 0: chosen here
- * (chunk_plan.h). only: writes only what is wanted of them, and no promise, because it was made before. `watch` sees
- * all text that is read; `seen` is called as text by value is sent, and may be NULL. -1: see text_splitter.h,
+ * (chunk_plan.h). only: writes only what is wanted of them, and no promise if it was made before (w->rest). `watch`
+ * sees all text that is read; `seen` is called as text by value is sent, and may be NULL. -1: see text_splitter.h,
  * file_cutter.h and frame_cutter.h. */
 int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t block, bool only,
                  struct source_watch *watch, const struct chunk_seen *seen, struct err *e);

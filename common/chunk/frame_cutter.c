@@ -38,16 +38,16 @@ int frame_cutter_choose(struct frame_cutter *c, uint64_t block, struct err *e)
             one = &l->at[i];
             one->access = ACCESS_COMPRESSED;
             n++;
+        } else {
+            n += l->at[i].access == ACCESS_COMPRESSED;
         }
     }
-    if (n != 1)
+    if (n != 1 || !one)
         return 0;
     c->piece = chunk_plan_make(source_list_text(l), block).piece;
     int rc = find_borders(c, one, e);
-    if (c->borders.n == 0) {
-        one->access = ACCESS_VALUE;
-        one->size = 0;
-    }
+    if (c->borders.n == 0)
+        source_by_value(one);
     return rc;
 }
 

@@ -79,15 +79,27 @@ static int look_at(struct source *s, bool by_value, struct source_watch *watch, 
     int rc = look_inside(s, fd, watch, e);
     close(fd);
     /* Files of size 0 may have text (/proc, /sys). */
-    if (by_value || st.st_size == 0 || is_private(s->path)) {
+    if (st.st_size == 0 || is_private(s->path)) {
         s->compressed = false;
-    } else {
-        s->access = s->compressed ? ACCESS_VALUE : ACCESS_FILE;
-        s->size = (uint64_t)st.st_size;
-        if (s->compressed && rc == 0)
-            look_at_text(s, watch);
+        return rc;
     }
+    s->access = s->compressed ? ACCESS_VALUE : ACCESS_FILE;
+    s->size = (uint64_t)st.st_size;
+    s->sized = true;
+    if (by_value)
+        source_by_value(s);
+    else if (s->compressed && rc == 0)
+        look_at_text(s, watch);
     return rc;
+}
+
+void source_by_value(struct source *s)
+{
+    bool unknown = s->compressed || s->access == ACCESS_COMPRESSED;
+    s->access = ACCESS_VALUE;
+    s->sized = s->sized && !unknown;
+    s->size = s->sized ? s->size : 0;
+    s->compressed = false;
 }
 
 int source_list_add(struct source_list *l, const char *path, bool by_value, struct source_watch *watch, struct err *e)
@@ -153,13 +165,13 @@ uint64_t source_list_value_files(const struct source_list *l)
     return bytes;
 }
 
-bool source_list_by_value(const struct source_list *l)
+bool source_list_sized(const struct source_list *l)
 {
     for (size_t i = 0; i < l->n; i++) {
-        if (l->at[i].access == ACCESS_VALUE)
-            return true;
+        if (!l->at[i].sized)
+            return false;
     }
-    return false;
+    return true;
 }
 
 void source_list_free(struct source_list *l)

@@ -21,8 +21,9 @@ struct source {                /* zeroed: unused; a list may have many of these 
     /* zstd or gzip, in a regular file that other processes may read: `size` is the file's at first, and
      * frame_cutter_choose decides whether it goes by reference. */
     bool compressed;
-    uint64_t size;      /* as its access counts: by reference known from the start, by value when all was read */
-    uint64_t file_size; /* of a regular file, in bytes of the file; else 0 */
+    uint64_t size;              /* as its access counts: if not `sized`, it is set when all was read */
+    bool sized;                 /* size is known before: by reference, and of a plain file by value */
+    uint64_t file_size;         /* of a regular file, in bytes of the file; else 0 */
     uint64_t mtime_s, mtime_ns; /* of a regular file; else 0 */
     struct intervals wanted;    /* --only: the bytes of it that are sent */
     struct buf reading;         /* encoded: how it is read, if the list of wanted ranges says it; else empty */
@@ -56,8 +57,11 @@ uint64_t source_list_text(const struct source_list *l);
 /* The sizes of the files of all sources by value, compressed as they may be; 0: not known, as some is a pipe. */
 uint64_t source_list_value_files(const struct source_list *l);
 
-/* Whether any source goes by value. */
-bool source_list_by_value(const struct source_list *l);
+/* Whether the sizes of all sources are known. */
+bool source_list_sized(const struct source_list *l);
+
+/* The text of a regular file is to be sent, although other processes may read it. */
+void source_by_value(struct source *s);
 
 void source_list_free(struct source_list *l);
 

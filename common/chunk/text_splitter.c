@@ -111,11 +111,13 @@ int text_splitter_split(struct text_splitter *t, size_t source, struct input *in
         memmove(b->p, b->p + n, b->len - n);
         b->len -= n;
     }
-    if ((t->only || s->access != ACCESS_VALUE) && at.offset != s->size) {
+    bool missing = s->wanted.n && s->wanted.at[s->wanted.n - 1].begin > at.offset;
+    if (s->sized ? at.offset != s->size : missing) {
         memset(w->run, 0, ID_LEN); /* the text sent may be wrong: a failure that no later success may cancel */
         return err_at(e, EX_DATAERR, input_name(in), ERR_NO_OFFSET,
                       "has %llu bytes now, but had %llu before; start again with bpe-chunk",
-                      (unsigned long long)at.offset, (unsigned long long)s->size);
+                      (unsigned long long)at.offset,
+                      (unsigned long long)(s->sized ? s->size : s->wanted.at[s->wanted.n - 1].begin));
     }
     s->size = at.offset;
     return 0;

@@ -26,7 +26,7 @@ struct text_splitter {
     struct range_writer *ranges;   /* borrowed; chunks are written by its writer */
     struct source_watch *watch;    /* borrowed; sees all text that is read */
     const struct chunk_seen *seen; /* borrowed; called as text by value is read; NULL: none */
-    bool only;                     /* only what is wanted of a source is written, and its size is known */
+    bool only;                     /* only what is wanted of a source is written */
     struct buf window;             /* owned */
 };
 

@@ -25,6 +25,8 @@ static int take_file(struct chunk_writer *w, const struct range_file *f, struct 
     if (!s->name)
         return err_mem(e, "a file name", f->name.len);
     s->size = f->size;
+    s->sized = true;
+    w->rest |= f->size == UINT64_MAX;
     s->access = f->access;
     s->mtime_s = f->mtime_s;
     s->mtime_ns = f->mtime_ns;
@@ -40,7 +42,7 @@ static int take_file(struct chunk_writer *w, const struct range_file *f, struct 
 
 struct wanted {
     struct chunk_writer *writer;
-    size_t first; /* the first source in the list; SIZE_MAX: none yet */
+    size_t first; /* the first source in the list of which is known how it is read; SIZE_MAX: none yet */
 };
 
 /* A record_take. */
@@ -54,7 +56,8 @@ static int take_record(void *ctx, const struct record *rec, const char *name, st
     bool first = rec->offset == 0;
     (void)name;
     if (rec->type != RECORD_RANGE)
-        return err_set(e, EX_DATAERR, "no range record; this file must come from bpe-sum --missing");
+        return err_set(e, EX_DATAERR,
+                       "no range record; this file must come from bpe-sum --missing or bpe-shard --missing");
     if (range_get_head(&head, &c, rec, e))
         return -1;
     if (!first && memcmp(w->run, head.run, ID_LEN) != 0)
@@ -67,7 +70,7 @@ static int take_record(void *ctx, const struct record *rec, const char *name, st
     for (uint64_t i = 0; i < head.n_files; i++) {
         if (range_get_file(&f, &c, e) || take_file(w, &f, &c, e))
             return -1;
-        if (wanted->first == SIZE_MAX)
+        if (wanted->first == SIZE_MAX && f.reading.len)
             wanted->first = (size_t)f.source;
     }
     return 0;
@@ -80,7 +83,7 @@ int wanted_read(struct chunk_writer *w, const char *path, struct str *reading, s
         return -1;
     if (wanted.first != SIZE_MAX)
         *reading = chunk_writer_reading(w, &w->sources.at[wanted.first]);
-    return 0;
+    return w->rest ? buf_put(&w->reading, reading->p, reading->len, e) : 0;
 }
 
 /* ---- The files to read ---- */

@@ -1,4 +1,8 @@
-/* wanted.h - the ranges that `bpe-sum --missing` asks for, which are to be sent again (bpe-chunk --only). */
+/* wanted.h - the ranges that --missing (of bpe-sum, bpe-shard) asks for, which are to be sent again (bpe-chunk --only).
+ *
+ * If all of the run is known, these are ranges of some of its sources. But if its promise never came, it lacks its end:
+ * a range of the last source that is known goes to UINT64_MAX, and stands for all sources after it as well.
+ */
 #ifndef BPE_CHUNK_WANTED_H
 #define BPE_CHUNK_WANTED_H
 
@@ -9,7 +13,8 @@
 #include <stddef.h>
 
 /* Reads run, rules, sources and wanted ranges from a file of range records. *reading is set to how the first source is
- * read, encoded; borrowed from w. -1: EX_NOINPUT, EX_IOERR, EX_DATAERR. An empty file changes nothing. */
+ * read, encoded; borrowed from w. If the run lacks its end, w->rest is set, and w->reading is that of the first source,
+ * too. -1: EX_NOINPUT, EX_IOERR, EX_DATAERR. An empty file changes nothing. */
 int wanted_read(struct chunk_writer *w, const char *path, struct str *reading, struct err *e);
 
 /* Finds the file to read for each wanted source: one of `files` (borrowed) that has its name, or, if it was by

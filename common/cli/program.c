@@ -42,14 +42,17 @@ int program_no_terminal(const char *hint, struct err *e)
 
 /* ---- Help and version ---- */
 
-/* All lines of the synopsis begin in the same column. */
+/* All lines of the synopsis begin in the same column, but those that begin with the program's name: other forms. */
 static int put_synopsis(struct buf *out, const struct program *p, struct err *e)
 {
+    static const char usage[] = "usage: ";
     char before[100];
-    int indent = snprintf(before, sizeof before, "usage: %s ", p->name);
+    int indent = snprintf(before, sizeof before, "%s%s ", usage, p->name);
     for (const char *line = p->synopsis, *end; line; line = *end ? end + 1 : NULL) {
         end = line + strcspn(line, "\n");
-        if (buf_printf(out, e, "%*s%.*s\n", indent, line == p->synopsis ? before : "", (int)(end - line), line))
+        bool form = strncmp(line, p->name, strlen(p->name)) == 0;
+        if (buf_printf(out, e, "%*s%.*s\n", form ? (int)sizeof usage - 1 : indent, line == p->synopsis ? before : "",
+                       (int)(end - line), line))
             return -1;
     }
     return 0;

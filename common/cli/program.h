@@ -12,7 +12,8 @@
 
 struct program {
     const char *name;     /* messages begin with it */
-    const char *synopsis; /* what the usage shows after the name; a line or several, with \n between */
+    const char *synopsis; /* what the usage shows after the name; a line or several, with \n between. A line that begins
+                             with the name is another form */
     const char *about;    /* what the program does, for --help */
     const struct option_row *options;
     char ***files; /* set to the FILEs (borrowed from argv), or to program_no_files if there are none */

@@ -46,6 +46,7 @@ struct reading {
     enum form form;
     struct str field;    /* FORM_JSONL: "a.b": b in the object a; borrowed */
     bool skip_bad_lines; /* --on-error=skip */
+    struct str id;       /* --id: FORM_JSONL: the field with the document's id; empty: none. Borrowed */
 };
 
 /* Sets regex or special to a copy of the array (the strings are borrowed). -1: out of memory. */

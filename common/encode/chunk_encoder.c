@@ -5,14 +5,27 @@
 
 #include <stdlib.h>
 
-/* Writes the ids produced so far. */
+/* Bytes of text after which a batch ends with its piece: so a batch is mostly one piece, and whoever puts batches into
+ * the order of the text waits for little; but many small files or pieces are one batch, as a commit takes room. */
+enum { BATCH_TEXT = 128 << 10 };
+
+/* Writes the ids produced so far; tail: they are the last ones of the piece. */
+static int write_ids(struct chunk_encoder *c, const struct piece_tail *tail, struct err *e)
+{
+    struct tokenize *t = c->current;
+    const unsigned char *id = t->id_text.p;
+    for (size_t i = 0; id && i < t->n_marks; i++) {
+        t->mark[i].id.p = id;
+        id += t->mark[i].id.len;
+    }
+    int rc = id_writer_put(&c->out, c->reader.run, &t->ids, t->mark, t->n_marks, tail, e);
+    t->ids.n = t->n_marks = t->id_text.len = 0;
+    return rc;
+}
+
 static int flush_ids(void *ctx, struct err *e)
 {
-    struct chunk_encoder *c = ctx;
-    struct tokenize *t = c->current;
-    int rc = id_writer_put(&c->out, c->reader.run, &t->ids, t->end, t->n_ends, e);
-    t->ids.n = t->n_ends = 0;
-    return rc;
+    return write_ids(ctx, NULL, e);
 }
 
 static int open_run(void *ctx, struct chunk_run *r, struct err *e)
@@ -26,6 +39,7 @@ static int open_run(void *ctx, struct chunk_run *r, struct err *e)
     if (!t->special_id)
         return err_mem(e, "special tokens", rules->n_special * sizeof *t->special_id);
     t->encoder = &c->encoder;
+    r->provenance = c->out.format == IDS_RECORDS;
     t->ids.wide = c->out.piece.width == 4;
     t->eot = c->eot;
     t->no_special = c->no_special;
@@ -45,18 +59,41 @@ static void close_run(struct chunk_run *r)
     free(r->work);
 }
 
+static bool is_full(void *ctx, const struct chunk_run *r)
+{
+    const struct chunk_encoder *c = ctx;
+    (void)r;
+    return c->out.format == IDS_RECORDS && c->batch_text >= BATCH_TEXT;
+}
+
+static int put_encoding(struct chunk_encoder *c, const struct chunk_run *r, struct err *e)
+{
+    const struct tokenize *t = r->work;
+    const struct commit_encoding x = {.model = c->out.piece.model,
+                                      .n_ids = c->rules.model->n_ids,
+                                      .pattern = r->rules.pattern,
+                                      .eot = t->eot,
+                                      .separator = t->separator == SIZE_MAX ? 0 : (uint64_t)t->eot_id + 1,
+                                      .special = c->rules.special_is_text ? 1
+                                                 : c->no_special          ? 2
+                                                                          : 0};
+    return commit_put_encoding(&c->covered, &x, e);
+}
+
 static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
 {
     struct chunk_encoder *c = ctx;
     bool records = c->out.format == IDS_RECORDS;
-    c->covered.len = 0;
+    c->covered.len = c->batch_text = 0;
     c->batch_of = NULL;
     if (!records && r->skipped.n && c->skipped)
         c->skipped(c->ctx, r->skipped.n, (struct str){r->skipped.first.p, r->skipped.first.len});
     if (chunk_run_put(r, &c->covered, e))
         return records ? -1 : 0;
     struct str rules = {r->encoded_rules.p, r->encoded_rules.len};
-    return records ? id_writer_commit(&c->out, r->id, rules, &c->covered, e) : 0;
+    if (!records)
+        return 0;
+    return put_encoding(c, r, e) || id_writer_commit(&c->out, r->id, rules, &c->covered, e) ? -1 : 0;
 }
 
 static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)
@@ -65,12 +102,13 @@ static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, st
     struct tokenize *t = c->current = r->work;
     t->pretokenizer.invalid = r->reading.invalid;
     t->documents = x->documents;
+    t->decoded = r->reading.form == FORM_JSONL;
     bool after_separator = x->before && (t->separator == SIZE_MAX ? t->eot == EOT_NONE : x->before == t->separator + 1);
     bool records = c->out.format == IDS_RECORDS;
     if (records && c->batch_of && c->batch_of != r && end_batch(c, c->batch_of, e))
         return -1;
     c->batch_of = r;
-    tokenize_begin(t, x->begin > 0 && !x->documents && !after_separator);
+    tokenize_begin(t, x->begin > 0 && !x->documents && !after_separator, x->text_begin);
     c->out.piece.source = x->source;
     c->out.piece.begin = x->begin;
     c->out.piece.end = x->end;
@@ -84,7 +122,7 @@ static ptrdiff_t encode_text(void *ctx, struct chunk_run *r, const unsigned char
     struct chunk_encoder *c = ctx;
     struct tokenize *t = r->work;
     t->pretokenizer.valid = r->lines.valid;
-    ptrdiff_t used = tokenize_text(t, text, n, end, where, e);
+    ptrdiff_t used = tokenize_text(t, r->place, text, n, end, where, e);
     if (used > 0 && c->seen)
         c->seen(c->ctx, (uint64_t)used);
     return used;
@@ -92,8 +130,10 @@ static ptrdiff_t encode_text(void *ctx, struct chunk_run *r, const unsigned char
 
 static int end_piece(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)
 {
-    (void)r, (void)x;
-    return flush_ids(ctx, e);
+    struct chunk_encoder *c = ctx;
+    const struct piece_tail tail = tokenize_tail(r->work, x->text_begin, x->text_end, r->lines.n_passed);
+    c->batch_text += tail.text;
+    return write_ids(c, x->begin < x->end ? &tail : NULL, e);
 }
 
 /* After a failure, what came before it is written, and the failure itself is not replaced by another. */
@@ -118,6 +158,7 @@ void chunk_encoder_init(struct chunk_encoder *c, const char *program)
                                          .begin = begin_piece,
                                          .text = encode_text,
                                          .end = end_piece,
+                                         .is_full = is_full,
                                          .flush = end_batch,
                                          .record = end_record,
                                          .pass = pass_on};

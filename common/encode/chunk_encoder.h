@@ -27,6 +27,7 @@ struct chunk_encoder {
     struct chunk_reader reader; /* pass it the input; a run's work is a struct tokenize */
     struct tokenize *current;   /* the one whose ids are being produced */
     struct chunk_run *batch_of; /* the run whose batch is open, as a batch is of one run; NULL: none is open */
+    uint64_t batch_text;        /* bytes of text in it */
     struct buf covered;
 };
 

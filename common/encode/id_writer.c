@@ -65,11 +65,12 @@ int id_writer_end_record(struct id_writer *w, bool failed, struct err *e)
     return put_frame(w, NULL, failed ? ID_FRAME_FAILED : 0, e) || write_line(w, e) ? -1 : 0;
 }
 
-static int put_text(struct id_writer *w, const struct ids *ids, const size_t *end, size_t n_ends, struct err *e)
+static int put_text(struct id_writer *w, const struct ids *ids, const struct document_mark *mark, size_t n_marks,
+                    struct err *e)
 {
     size_t seen = 0, width = ids_width(ids->wide);
     for (size_t i = 0; i <= ids->n; i++) {
-        for (; seen < n_ends && end[seen] == i; seen++) {
+        for (; seen < n_marks && mark[seen].n_ids == i; seen++) {
             w->in_line = false;
             if (buf_put_byte(&w->line, '\n', e))
                 return -1;
@@ -92,18 +93,18 @@ static void open_batch(struct id_writer *w, const unsigned char *run)
     w->batch_open = true;
 }
 
-int id_writer_put(struct id_writer *w, const unsigned char *run, struct ids *ids, const size_t *end, size_t n_ends,
-                  struct err *e)
+int id_writer_put(struct id_writer *w, const unsigned char *run, struct ids *ids, const struct document_mark *mark,
+                  size_t n_marks, const struct piece_tail *tail, struct err *e)
 {
     if (w->format == IDS_TEXT)
-        return put_text(w, ids, end, n_ends, e);
+        return put_text(w, ids, mark, n_marks, e);
     if (w->format == IDS_RAW)
         return put_raw(w, ids, e);
     if (w->format == IDS_FRAMED)
         return put_framed(w, ids, e);
     open_batch(w, run);
     make_little_endian(ids);
-    return batch_ids(&w->batch, &w->piece, ids->p, ids->n, end, n_ends, e);
+    return batch_ids(&w->batch, &w->piece, ids->p, ids->n, mark, n_marks, tail, e);
 }
 
 int id_writer_commit(struct id_writer *w, const unsigned char *run, struct str rules, const struct buf *covered,

@@ -39,15 +39,17 @@ struct id_writer {
 
 void id_writer_free(struct id_writer *w);
 
-/* Writes the ids. Documents ended after end[0], end[1] ... of them. The byte order of `ids` may be changed. run: the id
- * of the run they stem from, for records. -1: EX_IOERR, or out of memory. */
-int id_writer_put(struct id_writer *w, const unsigned char *run, struct ids *ids, const size_t *end, size_t n_ends,
-                  struct err *e);
+/* Writes the ids, and the documents that ended among them: n_ids of each mark counts from the first of these ids. tail:
+ * NULL, or these are the last ids of the piece. The byte order of `ids` may be changed. run: the id of the run they
+ * stem from, for records. -1: EX_IOERR, or out of memory. */
+int id_writer_put(struct id_writer *w, const unsigned char *run, struct ids *ids, const struct document_mark *mark,
+                  size_t n_marks, const struct piece_tail *tail, struct err *e);
 
 /* Framed: ends the ids of a record, and writes what is left of them. failed: it could not be encoded. */
 int id_writer_end_record(struct id_writer *w, bool failed, struct err *e);
 
-/* Records: writes the commit of the batch, which covers `covered` of the run (see batch_end); it may have no ids. */
+/* Records: writes the commit of the batch, which covers `covered` of the run, with its extensions (see batch_end); it
+ * may have no ids. */
 int id_writer_commit(struct id_writer *w, const unsigned char *run, struct str rules, const struct buf *covered,
                      struct err *e);
 

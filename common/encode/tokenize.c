@@ -3,28 +3,44 @@
 
 #include <stdlib.h>
 
-enum { MANY = 1 << 15 }; /* number of ids after which flush is called */
+enum {
+    MANY = 1 << 15,       /* number of ids after which flush is called, */
+    MANY_MARKS = 1 << 12, /* or of documents */
+};
 
 /* To be called before more of a document: the current one, or a new one that begins here. */
 static int enter(struct tokenize *t, struct err *e)
 {
     if (t->in_document)
         return 0;
+    /* Not earlier: only now it is certain that the document before does not end with its line, see end_text. */
+    if ((t->ids.n >= MANY || t->n_marks >= MANY_MARKS) && t->flush(t->ctx, e))
+        return -1;
     t->in_document = t->some = true;
     return t->eot == EOT_BEFORE ? ids_put(&t->ids, t->eot_id, e) : 0;
 }
 
-/* Ends the current document, if one has begun. */
-static int leave(struct tokenize *t, struct err *e)
+/* Ends the current document, if one has begun; its text ends at this offset. */
+static int leave(struct tokenize *t, uint64_t end, struct err *e)
 {
     if (!t->in_document)
         return 0;
     t->in_document = false;
     if (t->eot == EOT_AFTER && ids_put(&t->ids, t->eot_id, e))
         return -1;
-    if (array_grow(&t->end, &t->cap_ends, t->n_ends + 1, sizeof *t->end, "the documents", e))
+    if (t->n_marks == t->cap_marks &&
+        array_grow(&t->mark, &t->cap_marks, t->n_marks + 1, sizeof *t->mark, "the documents", e))
         return -1;
-    t->end[t->n_ends++] = t->ids.n;
+    const struct str id = t->place->id;
+    if (id.len && buf_put(&t->id_text, id.p, id.len, e))
+        return -1;
+    t->mark[t->n_marks++] = (struct document_mark){.n_ids = t->ids.n,
+                                                   .gap = t->begin - t->after,
+                                                   .len = end - t->begin,
+                                                   .lines = t->place->line - t->line,
+                                                   .id = {NULL, id.len}};
+    t->begin = t->after = end;
+    t->line = t->place->line;
     return 0;
 }
 
@@ -36,18 +52,30 @@ static int pretokens(void *ctx, const unsigned char *text, size_t start, const u
     return t->ids.n >= MANY ? t->flush(t->ctx, e) : 0;
 }
 
-static int special(void *ctx, size_t token, struct err *e)
+/* Ends the document with a separator that ends at byte `end` of the text that was passed. In a JSON string it is not
+ * known where that is in the source: so the documents of one line begin at its first bytes, one after the other. */
+static int separate(struct tokenize *t, size_t end, struct err *e)
+{
+    uint64_t at = t->decoded ? t->begin + 1 : t->place->begin + t->used + end;
+    if (leave(t, at, e))
+        return -1;
+    if (!t->decoded)
+        t->begin = at;
+    return 0;
+}
+
+static int special(void *ctx, size_t token, size_t end, struct err *e)
 {
     struct tokenize *t = ctx;
     bool separator = t->separator == token || (t->separator == SIZE_MAX && t->eot == EOT_NONE);
     if (t->no_special)
         return err_set(e, EX_DATAERR, "a special token; see --special");
     if (t->eot != EOT_NONE && separator)
-        return leave(t, e);
+        return separate(t, end, e);
     if (enter(t, e) || ids_put(&t->ids, t->special_id[token], e))
         return -1;
-    if (separator && leave(t, e))
-        return -1;
+    if (separator)
+        return separate(t, end, e);
     return t->ids.n >= MANY ? t->flush(t->ctx, e) : 0;
 }
 
@@ -61,26 +89,60 @@ void tokenize_close(struct tokenize *t)
 {
     pretokenizer_close(&t->pretokenizer);
     free(t->special_id);
-    free(t->end);
+    free(t->mark);
+    buf_free(&t->id_text);
     ids_free(&t->ids);
     *t = (struct tokenize){0};
 }
 
-void tokenize_begin(struct tokenize *t, bool inside)
+void tokenize_begin(struct tokenize *t, bool inside, uint64_t offset)
 {
     t->in_document = inside;
     t->some = false;
+    t->used = t->line = 0;
+    t->begin = t->after = offset;
 }
 
-ptrdiff_t tokenize_text(struct tokenize *t, const unsigned char *p, size_t n, enum text_end end, size_t *where,
-                        struct err *e)
+/* Ends a text. If it is a document, or several, the last of them reaches to its end. */
+static int end_text(struct tokenize *t, struct err *e)
 {
+    uint64_t end = t->place->end;
+    if (t->documents && !t->some && enter(t, e))
+        return -1;
+    if (t->in_document)
+        return leave(t, end, e);
+    if (t->documents) {
+        t->mark[t->n_marks - 1].len += end - t->after;
+        t->begin = t->after = end;
+    }
+    return 0;
+}
+
+ptrdiff_t tokenize_text(struct tokenize *t, const struct text_place *place, const unsigned char *p, size_t n,
+                        enum text_end end, size_t *where, struct err *e)
+{
+    t->place = place;
+    if (t->documents && t->used == 0)
+        t->begin = place->begin;
     ptrdiff_t used = pretokenize_text(&t->pretokenizer, p, n, end, where, e);
-    if (used < 0 || end != TEXT_DOC)
+    if (used < 0)
+        return -1;
+    t->used += (uint64_t)used;
+    if (end != TEXT_DOC)
         return used;
     *where = n;
-    if ((t->documents && !t->some && enter(t, e)) || leave(t, e))
+    if (end_text(t, e))
         return -1;
     t->some = false;
+    t->used = 0;
     return used;
+}
+
+struct piece_tail tokenize_tail(const struct tokenize *t, uint64_t begin, uint64_t end, uint64_t n_lines)
+{
+    const bool open = t->in_document;
+    return (struct piece_tail){.gap = open ? t->begin - t->after : end - t->after,
+                               .open = open ? end - t->begin : 0,
+                               .text = end - begin,
+                               .lines = n_lines};
 }

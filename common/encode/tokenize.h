@@ -8,6 +8,9 @@
 #define BPE_ENCODE_TOKENIZE_H
 
 #include "encode/encoder.h"
+#include "reader/documents.h"
+#include "records/payload.h"
+#include "sys/buf.h"
 #include "text/pretokenize.h"
 
 #include <stdbool.h>
@@ -28,13 +31,20 @@ struct tokenize {
                          SIZE_MAX: none, or (EOT_NONE) any */
     uint32_t eot_id;  /* the id that is written as the separator */
     enum tokenize_eot eot;
-    bool no_special;  /* a special token is an error */
-    bool documents;   /* each text that ends is a document, also an empty one */
-    bool in_document; /* inside a document that has begun and not ended */
-    bool some;        /* a document has begun in this text */
-    struct ids ids;   /* the ids so far; flush uses them and sets n to 0 */
-    size_t *end;      /* numbers of these ids after which documents ended; flush sets n_ends to 0 */
-    size_t n_ends, cap_ends;
+    bool no_special;            /* a special token is an error */
+    bool documents;             /* each text that ends is a document, also an empty one */
+    bool decoded;               /* what is passed is not the source's bytes: JSON strings */
+    bool in_document;           /* inside a document that has begun and not ended */
+    bool some;                  /* a document has begun in this text */
+    struct ids ids;             /* the ids so far; flush uses them and sets n to 0 */
+    struct document_mark *mark; /* documents that ended; n_ids counts these ids; flush sets n_marks to 0 */
+    size_t n_marks, cap_marks;
+    struct buf id_text; /* their ids, one after the other, to which the marks do not point yet; flush empties it */
+    /* Offsets in the source. */
+    const struct text_place *place; /* of the current text; borrowed */
+    uint64_t used;                  /* bytes of it that were used so far */
+    uint64_t begin;                 /* where the current document begins, or may begin */
+    uint64_t after, line;           /* the end of the document before it, or the piece's beginning; and its line */
     int (*flush)(void *ctx, struct err *e); /* called when there are many ids; see above */
     void *ctx;
 };
@@ -44,11 +54,14 @@ struct tokenize {
 int tokenize_open(struct tokenize *t, const struct rules *rules, enum invalid_policy invalid, struct err *e);
 void tokenize_close(struct tokenize *t); /* a zeroed one is fine; the encoder is not closed */
 
-/* Begins a text: inside a document, or at the start of one. */
-void tokenize_begin(struct tokenize *t, bool inside);
+/* Begins a piece, whose text begins at this offset: inside a document, or at the start of one. */
+void tokenize_begin(struct tokenize *t, bool inside, uint64_t offset);
 
-/* As pretokenize_text. TEXT_DOC ends the document. */
-ptrdiff_t tokenize_text(struct tokenize *t, const unsigned char *p, size_t n, enum text_end end, size_t *where,
-                        struct err *e);
+/* As pretokenize_text; p[0 .. n) is the text at *place from where it was used up. TEXT_DOC ends the document. */
+ptrdiff_t tokenize_text(struct tokenize *t, const struct text_place *place, const unsigned char *p, size_t n,
+                        enum text_end end, size_t *where, struct err *e);
+
+/* How the piece ends, whose text, with this number of lines, ends at this offset. */
+struct piece_tail tokenize_tail(const struct tokenize *t, uint64_t begin, uint64_t end, uint64_t n_lines);
 
 #endif

@@ -1,5 +1,7 @@
-/* codec_zlib.c - the data of gzip members by zlib (codec_parts.h). */
+/* codec_zlib.c - zlib: the data of gzip members (codec_parts.h), and gzip files that are written (gzip_writer.h). */
 #include "io/codec_parts.h"
+#include "io/fd.h"
+#include "io/gzip_writer.h"
 
 #include <stdlib.h>
 #define ZLIB_CONST
@@ -63,4 +65,68 @@ const struct inflate_library inflate_zlib = {"zlib", zlib_open, zlib_close, zlib
 uint32_t inflate_crc32(uint32_t crc, const unsigned char *p, size_t n)
 {
     return (uint32_t)crc32_z(crc, p, n);
+}
+
+/* ---- gzip_writer.h ---- */
+
+enum { LEVEL = 6, GZIP_WINDOW = 15 + 16 /* 16: with the header and trailer of gzip */, MEMORY = 8, OUT = 128 << 10 };
+
+struct gzip_writer {
+    z_stream z;
+    int fd;
+    const char *name;
+    unsigned char out[OUT];
+};
+
+struct gzip_writer *gzip_writer_open(int fd, const char *name, struct err *e)
+{
+    struct gzip_writer *w = calloc(1, sizeof *w);
+    if (!w || deflateInit2(&w->z, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(w);
+        err_mem(e, "compression", OUT + (256 << 10));
+        return NULL;
+    }
+    w->fd = fd;
+    w->name = name;
+    w->z.next_out = w->out;
+    w->z.avail_out = OUT;
+    return w;
+}
+
+/* Compresses what is in z.next_in. */
+static int deflate_all(struct gzip_writer *w, int flush, struct err *e)
+{
+    for (;;) {
+        int rc = deflate(&w->z, flush);
+        if (w->z.avail_out && (flush != Z_FINISH || rc == Z_STREAM_END))
+            return 0;
+        if (fd_write(w->fd, w->out, OUT - w->z.avail_out, w->name, e))
+            return -1;
+        w->z.next_out = w->out;
+        w->z.avail_out = OUT;
+    }
+}
+
+int gzip_writer_put(struct gzip_writer *w, const void *p, size_t n, struct err *e)
+{
+    const unsigned char *b = p;
+    while (n) {
+        unsigned part = n < STEP_MAX ? (unsigned)n : STEP_MAX;
+        w->z.next_in = b;
+        w->z.avail_in = part;
+        if (deflate_all(w, Z_NO_FLUSH, e))
+            return -1;
+        b += part;
+        n -= part;
+    }
+    return 0;
+}
+
+int gzip_writer_close(struct gzip_writer *w, int rc, struct err *e)
+{
+    if (rc == 0)
+        rc = deflate_all(w, Z_FINISH, e) || fd_write(w->fd, w->out, OUT - w->z.avail_out, w->name, e) ? -1 : 0;
+    deflateEnd(&w->z);
+    free(w);
+    return rc;
 }

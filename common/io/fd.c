@@ -24,6 +24,17 @@ void fd_prepare(void)
     signal(SIGPIPE, SIG_DFL);
 }
 
+char *fd_path(const char *dir, const char *name, struct err *e)
+{
+    size_t n = strlen(dir) + strlen(name) + 2;
+    char *path = malloc(n);
+    if (path)
+        snprintf(path, n, "%s/%s", dir, name);
+    else
+        err_mem(e, "a file name", n);
+    return path;
+}
+
 const char *fd_name(const char *path)
 {
     return strcmp(path, "-") == 0 ? "standard input" : path;
@@ -102,6 +113,21 @@ int fd_write(int fd, const void *p, size_t n, const char *name, struct err *e)
         }
         b += put;
         n -= (size_t)put;
+    }
+    return 0;
+}
+
+int fd_pwrite(int fd, const void *p, size_t n, uint64_t offset, const char *name, struct err *e)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t put = pwrite(fd, (const char *)p + done, n - done, (off_t)(offset + done));
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0) {
+            err_sys(e, EX_IOERR, errno, "cannot write");
+            return err_place(e, name, ERR_NO_OFFSET);
+        }
+        done += (size_t)put;
     }
     return 0;
 }

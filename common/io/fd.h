@@ -17,6 +17,9 @@
  * its number; and lets SIGPIPE end the program silently even if the parent ignores it. */
 void fd_prepare(void);
 
+/* "dir/name". Owned by the caller; NULL: out of memory. */
+char *fd_path(const char *dir, const char *name, struct err *e);
+
 /* The name of an input in messages: "standard input" for "-". */
 const char *fd_name(const char *path);
 
@@ -32,6 +35,9 @@ ssize_t fd_pread(int fd, void *p, size_t n, uint64_t offset, const char *name, s
 
 /* Writes all n bytes: one write(2) unless the kernel takes them in parts. -1 with EX_IOERR. */
 int fd_write(int fd, const void *p, size_t n, const char *name, struct err *e);
+
+/* Writes all n bytes at an offset. -1 with EX_IOERR. */
+int fd_pwrite(int fd, const void *p, size_t n, uint64_t offset, const char *name, struct err *e);
 
 /* Closes standard output and reports errors that appear only then (a full disk). -1 with EX_IOERR. */
 int fd_close_stdout(struct err *e);

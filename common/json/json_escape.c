@@ -96,3 +96,26 @@ int json_unescape(struct buf *to, struct str written, struct err *e)
     to->len += json_escape_all(to->p + to->len, written.p, written.len, true, &where, &what);
     return 0;
 }
+
+int json_unescape_any(struct buf *to, struct str written, struct err *e)
+{
+    const unsigned char *p = written.p, *end = p + written.len;
+    const char *what;
+    if (buf_reserve(to, written.len + JSON_READ_PAD, e))
+        return -1;
+    while (p < end) {
+        size_t left = (size_t)(end - p), n, used;
+        unsigned c = left >= 6 && p[0] == '\\' && p[1] == 'u' ? hex4(p + 2, 4) : 0;
+        if (c >= 0xDC80 && c <= 0xDCFF) {
+            to->p[to->len++] = (unsigned char)(c & 0xFF);
+            p += 6;
+        } else if (*p != '\\') {
+            to->p[to->len++] = *p++;
+        } else {
+            used = json_escape_one(to->p + to->len, &n, p + 1, left - 1, true, &what);
+            to->len += n;
+            p += 1 + used;
+        }
+    }
+    return 0;
+}

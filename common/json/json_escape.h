@@ -28,4 +28,7 @@ size_t json_escape_all(unsigned char *to, const unsigned char *p, size_t len, bo
  * json_read_written returned. -1: out of memory. */
 int json_unescape(struct buf *to, struct str written, struct err *e);
 
+/* The same for what json_write_any wrote: \udcXX that is no part of a pair becomes the byte XX. */
+int json_unescape_any(struct buf *to, struct str written, struct err *e);
+
 #endif

@@ -1,7 +1,12 @@
 /* json_write.c - see json_write.h. */
 #include "json/json_write.h"
 
+#include "unicode/utf8.h"
+
 #include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void put(struct json_writer *w, const void *p, size_t n)
@@ -145,6 +150,26 @@ void json_write_str(struct json_writer *w, const char *s)
     json_write_bytes(w, (const unsigned char *)s, strlen(s));
 }
 
+void json_write_any(struct json_writer *w, const unsigned char *p, size_t len)
+{
+    put_separator(w);
+    put(w, "\"", 1);
+    while (len) {
+        char escaped[8];
+        bool cut;
+        size_t n = utf8_valid_len(p, len, &cut);
+        put_escaped(w, p, n);
+        p += n;
+        len -= n;
+        if (len) {
+            snprintf(escaped, sizeof escaped, "\\udc%02x", *p++);
+            put_str(w, escaped);
+            len--;
+        }
+    }
+    put(w, "\"", 1);
+}
+
 void json_write_uint(struct json_writer *w, uint64_t v)
 {
     char digits[20];
@@ -154,6 +179,17 @@ void json_write_uint(struct json_writer *w, uint64_t v)
     while (v /= 10);
     put_separator(w);
     put(w, digits + at, sizeof digits - at);
+}
+
+void json_write_real(struct json_writer *w, double v)
+{
+    char text[40];
+    int digits = 0;
+    do
+        snprintf(text, sizeof text, "%.*g", ++digits, v);
+    while (digits < 17 && fabs(strtod(text, NULL) - v) > 0);
+    put_separator(w);
+    put_str(w, text);
 }
 
 void json_write_bool(struct json_writer *w, bool v)

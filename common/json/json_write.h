@@ -45,7 +45,11 @@ void json_write_bytes(struct json_writer *w, const unsigned char *p, size_t len)
 void json_write_bytes2(struct json_writer *w, const unsigned char *p, size_t len, const unsigned char *q,
                        size_t q_len); /* "p q" */
 void json_write_str(struct json_writer *w, const char *s);
+/* One that may not be UTF-8, as names of files: a byte that is none becomes \udcXX, as Python's surrogateescape has it;
+ * json_unescape_any (json_escape.h) gives it back. */
+void json_write_any(struct json_writer *w, const unsigned char *p, size_t len);
 void json_write_uint(struct json_writer *w, uint64_t v);
+void json_write_real(struct json_writer *w, double v); /* finite; as short as it can be to be read back the same */
 void json_write_bool(struct json_writer *w, bool v);
 void json_write_null(struct json_writer *w);
 

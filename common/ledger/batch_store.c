@@ -271,10 +271,11 @@ static int put(void *ctx, void **state, const struct record *rec, struct err *e)
     return tokens_get(&t, rec, e);
 }
 
-static int take(void *ctx, void *state, struct err *e)
+static int take(void *ctx, void *state, const struct commit *k, struct err *e)
 {
     struct batch_stores *all = ctx;
     struct batch_store *s = state;
+    (void)k;
     size_t before = store_bytes(s);
     int rc = store_take(s, &all->spill, all->take, all->ctx, e);
     all->bytes -= before - store_bytes(s);
@@ -286,7 +287,7 @@ static void drop(void *ctx, void *state)
     store_close(ctx, state);
 }
 
-const struct ledger_content batch_store_content = {put, take, drop};
+const struct ledger_content batch_store_content = {.put = put, .take = take, .drop = drop};
 
 int batch_stores_spill(struct batch_stores *all, struct err *e)
 {

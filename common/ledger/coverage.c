@@ -12,7 +12,8 @@
 #include <uthash.h>
 
 struct coverage_source {
-    struct str name, reading; /* borrowed from the run's promise */
+    struct str name, reading; /* borrowed from the run's promise, or from `own`; name.p NULL: not known */
+    unsigned char *own;       /* owned: what a commit said, before the promise came; or NULL */
     uint64_t size;
     enum source_access access;
     uint64_t mtime_s, mtime_ns;
@@ -23,6 +24,7 @@ struct coverage_run {
     unsigned char id[ID_LEN];
     bool complete; /* a complete sum says so, or all that was promised is covered */
     bool promised;
+    bool learned; /* sources are known by commits */
     struct parts promise;
     struct buf promise_records;     /* as they came */
     struct coverage_source *source; /* owned */
@@ -42,6 +44,7 @@ void coverage_free(struct coverage *c)
         parts_free(&r->promise);
         buf_free(&r->promise_records);
         for (size_t i = 0; i < r->n_source; i++) {
+            free(r->source[i].own);
             if (r->source[i].done.at)
                 intervals_free(&r->source[i].done);
         }
@@ -131,8 +134,9 @@ int coverage_check_rules(struct coverage *c, struct str encoded, const char *str
     const char *difference = rules_difference(&before, &now);
     if (rc == 0 && have.len)
         rc = err_at(e, EX_DATAERR, stream, ERR_NO_OFFSET,
-                    "counts made under other rules than those before (%s); they cannot be added up",
-                    difference ? difference : "an extension of the rules differs");
+                    "%s made under other rules than those before (%s); they cannot be %s", c->tokens ? "ids" : "counts",
+                    difference ? difference : "an extension of the rules differs",
+                    c->tokens ? "in one directory" : "added up");
     rules_free(&before);
     rules_free(&now);
     return rc;
@@ -153,6 +157,24 @@ static int beyond(const struct coverage_source *s, uint64_t end, struct err *e)
                    (const char *)s->name.p, (unsigned long long)end, (unsigned long long)s->size);
 }
 
+static int contradiction(uint64_t number, const struct coverage_source *s, struct err *e)
+{
+    return err_set(e, EX_DATAERR,
+                   "source %llu (%.*s) has another name, size, time or form in other records of this run: it changed "
+                   "between them; start the whole run again",
+                   (unsigned long long)number, (int)(s->name.len < 500 ? s->name.len : 500), (const char *)s->name.p);
+}
+
+/* Whether the promise agrees with what commits said of a source. */
+static int check_learned(uint64_t number, const struct coverage_source *s, const struct promise_source *from,
+                         struct err *e)
+{
+    if (!s->own ||
+        (str_equal(s->name, from->name) && str_equal(s->reading, from->reading) && (!s->size || s->size == from->size)))
+        return 0;
+    return contradiction(number, s, e);
+}
+
 static int read_promise(struct coverage *c, struct coverage_run *r, const char *stream, struct err *e)
 {
     struct cursor in = cursor_over(r->promise.whole.p, r->promise.whole.len);
@@ -164,8 +186,10 @@ static int read_promise(struct coverage *c, struct coverage_run *r, const char *
     for (uint64_t i = 0; i < head.n_sources; i++) {
         struct promise_source from;
         struct coverage_source *s = get_source(r, i, e);
-        if (!s || promise_get_source(&from, &in, e))
+        if (!s || promise_get_source(&from, &in, e) || check_learned(i, s, &from, e))
             return -1;
+        free(s->own);
+        s->own = NULL;
         s->name = from.name;
         s->reading = from.reading;
         s->size = from.size;
@@ -197,6 +221,7 @@ int coverage_promise(struct coverage *c, const struct record *rec, const char *s
     int whole = parts_add(&r->promise, &part, e);
     if (whole < 0 || (r->promise.have > had && buf_put(&r->promise_records, rec->raw, rec->raw_len, e)))
         return -1;
+    c->promise_parts += r->promise.have - had;
     return whole ? read_promise(c, r, stream, e) : 0;
 }
 
@@ -225,6 +250,20 @@ static int enter_range(struct coverage *c, struct coverage_run *r, const struct 
     r->covered += x->end - x->begin;
     c->covered += x->end - x->begin;
     check_complete(r);
+    return 0;
+}
+
+int coverage_fill(struct coverage *c, const unsigned char *run, uint64_t source, uint64_t end, struct err *e)
+{
+    struct coverage_run *r = get_run(c, run, e);
+    struct coverage_source *s = r ? get_source(r, source, e) : NULL;
+    struct interval gap;
+    if (!s)
+        return -1;
+    while (intervals_gap(&s->done, 0, end, &gap)) {
+        if (enter_range(c, r, &(struct commit_range){source, gap.begin, gap.end}, e))
+            return -1;
+    }
     return 0;
 }
 
@@ -282,6 +321,15 @@ int coverage_overlap(struct coverage *c, const struct commit *k, enum overlap *o
     return 0;
 }
 
+enum overlap coverage_overlap_range(const struct coverage *c, const unsigned char *run, const struct commit_range *x)
+{
+    const struct coverage_run *r = find_run(c, run);
+    if (r && r->complete)
+        return OVERLAP_ALL;
+    return r && x->source < r->n_source ? intervals_overlap(&r->source[x->source].done, x->begin, x->end)
+                                        : OVERLAP_NONE;
+}
+
 /* Of two first bad lines, keeps the shorter text, or of equal length the smaller: so the order of arrival does not
  * matter. */
 static int note_skipped(struct coverage_run *r, const struct commit_run *in, struct err *e)
@@ -293,6 +341,12 @@ static int note_skipped(struct coverage_run *r, const struct commit_run *in, str
         return 0;
     r->where.len = 0;
     return buf_put(&r->where, in->where.p, in->where.len, e);
+}
+
+int coverage_note_skipped(struct coverage *c, const struct commit_run *in, struct err *e)
+{
+    struct coverage_run *r = get_run(c, in->run, e);
+    return r ? note_skipped(r, in, e) : -1;
 }
 
 int coverage_enter(struct coverage *c, const struct commit *k, struct err *e)
@@ -327,6 +381,66 @@ bool coverage_has(const struct coverage *c, const unsigned char *run, uint64_t s
            intervals_overlap(&r->source[source].done, offset, offset + 1) == OVERLAP_ALL;
 }
 
+/* ---- Sources ---- */
+
+/* Copies the strings of a source that becomes known. */
+static int copy_names(struct coverage_source *s, const struct commit_source *in, struct err *e)
+{
+    s->own = malloc(in->name.len + in->reading.len + 1);
+    if (!s->own)
+        return err_mem(e, "the list of inputs", in->name.len + in->reading.len);
+    if (in->name.len)
+        memcpy(s->own, in->name.p, in->name.len);
+    if (in->reading.len)
+        memcpy(s->own + in->name.len, in->reading.p, in->reading.len);
+    s->name = (struct str){s->own, in->name.len};
+    s->reading = (struct str){s->own + in->name.len, in->reading.len};
+    return 0;
+}
+
+int coverage_learn(struct coverage *c, const unsigned char *run, const struct commit_source *in, struct err *e)
+{
+    struct coverage_run *r = get_run(c, run, e);
+    struct coverage_source *s = r ? get_source(r, in->number, e) : NULL;
+    if (!s)
+        return -1;
+    /* What is by reference may be sent again by value, but not the other way round. The size of text by value is
+     * known at its end only. */
+    bool sized = in->access != ACCESS_VALUE && in->size;
+    if (s->name.p && (!str_equal(s->name, in->name) || !str_equal(s->reading, in->reading) ||
+                      (sized && s->size && s->access == in->access && s->size != in->size)))
+        return contradiction(in->number, s, e);
+    if (s->name.p && (r->promised || !sized || s->size))
+        return 0;
+    if (!s->name.p && copy_names(s, in, e))
+        return -1;
+    s->access = in->access;
+    s->size = sized ? in->size : 0;
+    s->mtime_s = in->mtime_s;
+    s->mtime_ns = in->mtime_ns;
+    r->learned = true;
+    return 1;
+}
+
+bool coverage_source(const struct coverage *c, const unsigned char *run, uint64_t number, struct commit_source *to)
+{
+    const struct coverage_run *r = find_run(c, run);
+    const struct coverage_source *s = r && number < r->n_source ? &r->source[number] : NULL;
+    if (!s || !s->name.p)
+        return false;
+    *to = (struct commit_source){number, s->name, s->reading, s->access, s->size, s->mtime_s, s->mtime_ns};
+    return true;
+}
+
+int coverage_size(const struct coverage *c, const unsigned char *run, uint64_t number, uint64_t *size)
+{
+    const struct coverage_run *r = find_run(c, run);
+    if (!r || number >= r->n_source)
+        return r && r->promised ? -1 : 0;
+    *size = r->source[number].size;
+    return r->promised || *size;
+}
+
 /* ---- The end ---- */
 
 enum coverage_state coverage_state(const struct coverage *c)
@@ -343,6 +457,13 @@ enum coverage_state coverage_state(const struct coverage *c)
     return state;
 }
 
+/* Where a source ends, as far as known: UINT64_MAX if it is not, and of the last source that a run without promise is
+ * known to have: then it stands for all sources after it, too. */
+static uint64_t source_end(const struct coverage_run *r, size_t i)
+{
+    return r->promised || (i + 1 < r->n_source && r->source[i].size) ? r->source[i].size : UINT64_MAX;
+}
+
 /* Iterates over the missing ranges: run by run, source by source. Zeroed, with run set to the first: at the start. */
 struct gaps {
     const struct coverage_run *run;
@@ -353,9 +474,9 @@ struct gaps {
 static bool next_gap(struct gaps *g, struct interval *gap)
 {
     for (; g->run; g->run = g->run->hh.next, g->source = 0) {
-        for (; g->run->promised && !g->run->complete && g->source < g->run->n_source; g->source++, g->from = 0) {
-            const struct coverage_source *s = &g->run->source[g->source];
-            if (intervals_gap(&s->done, g->from, s->size, gap)) {
+        const struct coverage_run *r = g->run;
+        for (; (r->promised || r->learned) && !r->complete && g->source < r->n_source; g->source++, g->from = 0) {
+            if (intervals_gap(&r->source[g->source].done, g->from, source_end(r, g->source), gap)) {
                 g->from = gap->end;
                 return true;
             }
@@ -368,7 +489,7 @@ struct coverage_gap coverage_missing(const struct coverage *c)
 {
     struct coverage_gap all = {0};
     struct gaps g = {.run = c->runs};
-    for (struct interval gap; next_gap(&g, &gap); all.bytes += gap.end - gap.begin) {
+    for (struct interval gap; next_gap(&g, &gap); all.bytes += gap.end == UINT64_MAX ? 0 : gap.end - gap.begin) {
         if (all.n++ == 0) {
             all.first = gap;
             all.name = g.run->source[g.source].name;
@@ -386,7 +507,8 @@ int coverage_put_missing(const struct coverage *c, struct buf *out, struct err *
     while (rc == 0 && next_gap(&g, &gap)) {
         const struct coverage_source *s = &g.run->source[g.source];
         struct range_head head = {g.run->id, {c->rules.p, c->rules.len}, g.run->total, 1};
-        struct range_file file = {g.source, s->name, s->reading, s->size, s->mtime_s, s->mtime_ns, s->access, 1};
+        struct range_file file = {g.source,   s->name,     s->reading, source_end(g.run, g.source),
+                                  s->mtime_s, s->mtime_ns, s->access,  1};
         payload.len = 0;
         rc = range_put_head(&payload, &head, e) || range_put_file(&payload, &file, e) ||
              range_put_piece(&payload, gap.begin, gap.end - gap.begin, e) ||

@@ -22,6 +22,8 @@ struct coverage {
     struct coverage_run *runs; /* hash table by id */
     uint64_t covered;          /* bytes */
     uint64_t promised;         /* bytes, as far as known */
+    uint64_t promise_parts;    /* records of promises that came, each once */
+    bool tokens;               /* what is covered was encoded, not counted */
     bool by_value;             /* a promise has text by value: it was made when that had been read */
 };
 
@@ -47,6 +49,25 @@ int coverage_enter(struct coverage *c, const struct commit *k, struct err *e);
 int coverage_enter_range(struct coverage *c, const unsigned char *run, const struct commit_range *range,
                          uint64_t promised_bytes, struct err *e);
 
+/* Marks all bytes of a source before `end` as covered. */
+int coverage_fill(struct coverage *c, const unsigned char *run, uint64_t source, uint64_t end, struct err *e);
+
+/* How much of one range of a run is covered. */
+enum overlap coverage_overlap_range(const struct coverage *c, const unsigned char *run, const struct commit_range *x);
+
+/* Notes what a commit says of a source (copied), before the promise has come. 1: it is new; 0: it was known; -1:
+ * EX_DATAERR: it contradicts what was known, or out of memory. */
+int coverage_learn(struct coverage *c, const unsigned char *run, const struct commit_source *s, struct err *e);
+
+/* What is known of a source (borrowed). Its size may be 0 because it is not known: see coverage_size. */
+bool coverage_source(const struct coverage *c, const unsigned char *run, uint64_t number, struct commit_source *to);
+
+/* 1: the source has that size; 0: its size is not known; -1: the run has no such source. */
+int coverage_size(const struct coverage *c, const unsigned char *run, uint64_t number, uint64_t *size);
+
+/* Notes the bad lines that a commit says were left out; coverage_enter includes it. */
+int coverage_note_skipped(struct coverage *c, const struct commit_run *in, struct err *e);
+
 bool coverage_has(const struct coverage *c, const unsigned char *run, uint64_t source, uint64_t offset);
 
 enum coverage_state {
@@ -57,12 +78,15 @@ enum coverage_state {
 };
 enum coverage_state coverage_state(const struct coverage *c);
 
-/* What is missing of the runs whose promise is known. */
+/* What is missing of the runs whose promise is known, or some sources of which are (coverage_learn): of these, all
+ * that is not covered of the sources known, and one range without an end (UINT64_MAX): from a byte of the last of
+ * them on, and all sources after it. A source before that whose size, or even name, is not known lacks a range
+ * without an end, too. */
 struct coverage_gap {
     struct str name;       /* of the first range's source; borrowed */
     struct interval first; /* the first range */
     uint64_t n;            /* number of missing ranges; 0: nothing is missing */
-    uint64_t bytes;        /* their bytes in all */
+    uint64_t bytes;        /* their bytes in all, without ranges that have no end */
 };
 struct coverage_gap coverage_missing(const struct coverage *c);
 

@@ -73,6 +73,16 @@ void ledger_free(struct ledger *l)
     free(l->failures);
 }
 
+/* Forgets a batch that is closed, if repeated records of it are recognized without it. */
+static void let_go(struct ledger *l, struct ledger_batch *b)
+{
+    if (!l->content->covered)
+        return;
+    HASH_DEL(l->batches, b);
+    batch_forget(l, b);
+    free(b);
+}
+
 static struct ledger_batch *get_batch(struct ledger *l, const unsigned char *id, struct err *e)
 {
     struct ledger_batch *b;
@@ -97,7 +107,7 @@ static struct ledger_batch *get_batch(struct ledger *l, const unsigned char *id,
 /* Takes a batch that counts. */
 static int take_batch(struct ledger *l, struct ledger_batch *b, struct err *e)
 {
-    if (b->content && l->content->take(l->ctx, b->content, e))
+    if ((b->content || l->content->covered) && l->content->take(l->ctx, b->content, &b->commit, e))
         return -1;
     if (__builtin_add_overflow(l->n_items, b->commit.n_items, &l->n_items))
         return err_set(e, EX_DATAERR, "the counts add up to more than 2^64 - 1");
@@ -108,13 +118,11 @@ static int take_batch(struct ledger *l, struct ledger_batch *b, struct err *e)
     return 0;
 }
 
-/* Closes a batch if its end and all of its records have come. */
-static int try_close(struct ledger *l, struct ledger_batch *b, const char *stream, struct err *e)
+/* Takes or drops a batch that has ended and whose records have all come. */
+static int close_batch(struct ledger *l, struct ledger_batch *b, const char *stream, struct err *e)
 {
     const struct commit *k = &b->commit;
     enum overlap o = OVERLAP_ALL;
-    if (!b->ended || b->n_seen < k->n_records)
-        return 0;
     if (b->n_seen > k->n_records || b->checksum != k->checksum || (b->kind && b->kind != k->kind))
         return err_set(e, EX_DATAERR, "a batch whose records do not add up to what it says at its end");
     if (coverage_check_rules(&l->coverage, k->rules, stream, e) || coverage_overlap(&l->coverage, k, &o, e))
@@ -124,7 +132,32 @@ static int try_close(struct ledger *l, struct ledger_batch *b, const char *strea
     l->n_overlapping += o == OVERLAP_PART;
     b->state = o == OVERLAP_NONE ? TAKEN : DROPPED;
     batch_forget(l, b);
+    let_go(l, b);
     return 0;
+}
+
+/* Drops a batch that has ended and can never count, whether its records have come or not. 1: it was dropped; 0: not. */
+static int drop_covered(struct ledger *l, struct ledger_batch *b, struct err *e)
+{
+    enum overlap o = OVERLAP_NONE;
+    if (!l->content->covered)
+        return 0;
+    if (coverage_overlap(&l->coverage, &b->commit, &o, e))
+        return -1;
+    if (o == OVERLAP_NONE)
+        return 0;
+    l->n_overlapping += o == OVERLAP_PART;
+    let_go(l, b);
+    return 1;
+}
+
+/* Closes a batch if its end and all of its records have come, or nothing that is still to come can matter. */
+static int try_close(struct ledger *l, struct ledger_batch *b, const char *stream, struct err *e)
+{
+    int dropped = b->ended ? drop_covered(l, b, e) : 0;
+    if (dropped)
+        return dropped < 0 ? -1 : 0;
+    return b->ended && b->n_seen >= b->commit.n_records ? close_batch(l, b, stream, e) : 0;
 }
 
 /* A record of words or tokens. */
@@ -134,10 +167,14 @@ static int put_content(struct ledger *l, const struct record *rec, const char *s
     if (batch_place_get(&in, rec, e))
         return -1;
     bool has_run = memcmp(in.run, NO_RUN, ID_LEN) != 0;
-    struct ledger_batch *b = get_batch(l, in.batch, e);
-    if (!b || (has_run && coverage_see(&l->coverage, in.run, e)))
+    if (has_run && coverage_see(&l->coverage, in.run, e))
         return -1;
-    l->tokens |= rec->type == RECORD_TOKENS;
+    l->coverage.tokens |= rec->type == RECORD_TOKENS;
+    if (l->content->covered && l->content->covered(l->ctx, rec))
+        return 0;
+    struct ledger_batch *b = get_batch(l, in.batch, e);
+    if (!b)
+        return -1;
     if (in.seq >= UINT64_MAX - 1 || b->state != OPEN || intervals_overlap(&b->seen, in.seq, in.seq + 1) != OVERLAP_NONE)
         return 0; /* a repeated record */
     if (b->kind && b->kind != (enum record_type)rec->type)
@@ -168,6 +205,10 @@ static int put_end(struct ledger *l, const struct record *rec, const char *strea
         return whole;
     if (commit_get(&b->commit, (struct str){b->end.whole.p, b->end.whole.len}, e))
         return -1;
+    for (size_t i = 0; i < b->commit.n_runs && b->commit.kind == RECORD_TOKENS; i++) {
+        if (b->commit.run[i].whole) /* only a sum knows that, and there is none of ids */
+            return err_set(e, EX_DATAERR, "a batch that says it were all of its run");
+    }
     b->ended = b->known = true;
     /* Its runs count as seen from now on, even if its records never come. */
     for (size_t i = 0; i < b->commit.n_runs; i++) {
@@ -175,6 +216,21 @@ static int put_end(struct ledger *l, const struct record *rec, const char *strea
             return -1;
     }
     return try_close(l, b, stream, e);
+}
+
+int ledger_sweep(struct ledger *l, struct err *e)
+{
+    struct ledger_batch *b, *next;
+    if (!l->content->covered)
+        return 0;
+    HASH_ITER(hh, l->batches, b, next)
+    {
+        if (!b->ended && b->content && l->content->any_covered(l->ctx, b->content))
+            let_go(l, b);
+        else if (b->ended && drop_covered(l, b, e) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 /* ---- Failures ---- */
@@ -251,6 +307,8 @@ int ledger_put(struct ledger *l, const struct record *rec, const char *stream, s
     case RECORD_CHUNK:
     case RECORD_RANGE:
         return err_set(e, EX_DATAERR, "these are chunks, not counts; they go through bpe-count first");
+    case RECORD_JOURNAL:
+        return err_set(e, EX_DATAERR, "this is a journal of bpe-shard, no stream: it stays where it is");
     default:
         return err_set(e, EX_DATAERR, "a record of unknown type 0x%02X", rec->type);
     }
@@ -271,8 +329,23 @@ static int report_missing(const struct ledger *l, const char *advice, struct err
     return err_set(e, EX_TEMPFAIL, "%.*s: bytes %llu-%llu were never %s%s%s%s%s",
                    (int)(gap.name.len < 500 ? gap.name.len : 500), (const char *)gap.name.p,
                    (unsigned long long)gap.first.begin, (unsigned long long)gap.first.end - 1,
-                   l->tokens ? "encoded" : "counted", more, *advice ? "; " : "", advice,
+                   l->coverage.tokens ? "encoded" : "counted", more, *advice ? "; " : "", advice,
                    l->n_overlapping ? " (counts that overlap others in part were left out)" : "");
+}
+
+static int report_unpromised(const struct ledger *l, const char *advice, struct err *e)
+{
+    static const char why[] = "the run's promise never came: bpe-chunk did not finish, or its end was lost";
+    const struct coverage_gap gap = coverage_missing(&l->coverage);
+    if (!gap.n)
+        return err_set(e, EX_TEMPFAIL, "%s; run the whole line again", why);
+    char to[32] = "";
+    if (gap.first.end != UINT64_MAX)
+        snprintf(to, sizeof to, " to %llu", (unsigned long long)gap.first.end - 1);
+    return err_set(e, EX_TEMPFAIL, "%.*s: bytes from %llu%s%s were never %s (%s)%s%s",
+                   (int)(gap.name.len < 500 ? gap.name.len : 500), (const char *)gap.name.p,
+                   (unsigned long long)gap.first.begin, *to ? to : " on", gap.n > 1 ? ", and more," : "",
+                   l->coverage.tokens ? "encoded" : "counted", why, *advice ? "; " : "", advice);
 }
 
 int ledger_finish(struct ledger *l, const char *advice, struct err *e)
@@ -284,7 +357,7 @@ int ledger_finish(struct ledger *l, const char *advice, struct err *e)
     {
         /* An open batch of a worker is a failed attempt: its ranges are missing, or another worker has done them. For
          * an open sum over several runs it is not even known what is missing. */
-        torn_sum |= b->state == OPEN && !b->known;
+        torn_sum |= b->state == OPEN && !b->known && !l->content->covered;
     }
     if (state == COVERAGE_COMPLETE && !torn_sum && !l->unknown_run)
         return 0;
@@ -297,9 +370,7 @@ int ledger_finish(struct ledger *l, const char *advice, struct err *e)
     if (torn_sum)
         return err_set(e, EX_TEMPFAIL, "a sum is cut off before its end; make it again");
     if (state == COVERAGE_UNPROMISED)
-        return err_set(e, EX_TEMPFAIL,
-                       "the run's promise never came: bpe-chunk did not finish, or its end was lost; "
-                       "run the whole line again");
+        return report_unpromised(l, advice, e);
     return report_missing(l, advice, e);
 }
 

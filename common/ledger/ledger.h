@@ -18,15 +18,24 @@
 struct ledger_batch;
 struct ledger_failure;
 
-/* What is done with the records of batches. `state` belongs to the batch: NULL until put sets it. */
+/* What is done with the records of batches. `state` belongs to the batch: NULL until put sets it.
+ *
+ * Records of tokens say which range they belong to, so the ledger need not remember the batches that were closed,
+ * however many there are: that is what `covered` is for. If it is NULL, the ledger remembers all batches.
+ */
 struct ledger_content {
     /* Takes a words or tokens record that has not come before, borrowed during the call. -1: EX_DATAERR if it is not of
      * a type that can be used, or another error. */
     int (*put)(void *ctx, void **state, const struct record *rec, struct err *e);
-    /* The batch counts. */
-    int (*take)(void *ctx, void *state, struct err *e);
+    /* The batch, whose end is k, counts; state may be NULL: it has no records. */
+    int (*take)(void *ctx, void *state, const struct commit *k, struct err *e);
     /* The batch has ended, or the ledger is freed; state is not NULL. */
     void (*drop)(void *ctx, void *state);
+    /* Whether a range that this record belongs to is covered, at least in part: then its batch can never count. It
+     * comes before put. May be NULL. */
+    bool (*covered)(void *ctx, const struct record *rec);
+    /* The same for records that a batch has, for at least one of its ranges. NULL if `covered` is. */
+    bool (*any_covered)(void *ctx, const void *state);
 };
 
 struct ledger {
@@ -38,7 +47,6 @@ struct ledger {
     uint64_t n_batches;           /* number of batches that count */
     uint64_t n_overlapping;       /* number of batches left out because they overlap others in part */
     uint64_t n_summaries;         /* of the batches that count, those that are complete sums */
-    bool tokens;                  /* tokens have come, so missing text was never encoded */
     bool unknown_run;             /* a failure of an unknown run has come: it is not known what was lost */
     bool lost;                    /* set by ledger_finish: more may be missing than is known */
     struct ledger_failure *failures;
@@ -56,7 +64,10 @@ int ledger_put(struct ledger *l, const struct record *rec, const char *stream, s
  * what is missing. advice: what can be done, for the end of the message; may be empty. */
 int ledger_finish(struct ledger *l, const char *advice, struct err *e);
 
-/* Number of batches seen, whether they count or not. */
+/* Drops the open batches that can never count, if the content can tell. */
+int ledger_sweep(struct ledger *l, struct err *e);
+
+/* Number of batches seen, whether they count or not; without those that were forgotten (see ledger_content). */
 size_t ledger_n_seen(const struct ledger *l);
 
 #endif

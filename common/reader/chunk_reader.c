@@ -106,25 +106,30 @@ struct open_piece {
     struct chunk_reader *r;
     struct chunk_run *run;
     struct chunk_source *source;
+    struct commit_source facts;
     struct piece piece;
-    const char *name;  /* of the source, for messages */
-    bool inside;       /* the piece ends inside a document, before a letter */
-    enum overlap came; /* how much of it has been read before, in this process */
+    const char *name;       /* of the source, for messages */
+    bool inside;            /* the piece ends inside a document, before a letter */
+    enum overlap came;      /* how much of it has been read before, in this process */
+    struct text_place text; /* plain text */
     struct nul_reader nul;
     struct wet_reader wet;
     size_t where; /* after an error of the program: its offset in the text that was passed on; else 0 */
 };
 
-/* Begins a piece: 1; 0 if all of it has been read before in this process, so that it is skipped. A piece of which a
- * part has been read before gets a batch of its own, so that the ledger can decide about it. -1: error. */
-static int begin_piece(struct open_piece *o, struct err *e)
+/* Begins a piece, whose text begins at this offset as windows count it: 1; 0 if all of it has been read before in this
+ * process, so that it is skipped. A piece of which a part has been read before gets a batch of its own, so that the
+ * ledger can decide about it. -1: error. */
+static int begin_piece(struct open_piece *o, uint64_t text_begin, struct err *e)
 {
     struct chunk_reader *r = o->r;
-    const struct piece *x = &o->piece;
+    struct piece *x = &o->piece;
     o->came = intervals_overlap(&o->source->seen, x->begin, x->end);
     if (o->came == OVERLAP_PART && flush(r, o->run, e))
         return -1;
     set_place(r, o->run->id, x->source, x->begin);
+    x->text_begin = x->text_end = text_begin;
+    o->text = (struct text_place){.begin = text_begin};
     o->nul = (struct nul_reader){0};
     o->wet = (struct wet_reader){0};
     if (o->came == OVERLAP_ALL)
@@ -142,7 +147,7 @@ static int end_piece(struct open_piece *o, struct err *e)
         return -1;
     if (x->begin == x->end)
         return 0;
-    if (chunk_run_add(o->run, o->source, x->begin, x->end, apart, e))
+    if (chunk_run_add(o->run, o->source, &o->facts, x->begin, x->end, apart, e))
         return -1;
     bool full = o->run->n_bytes >= BATCH_TEXT || (r->ops->is_full && r->ops->is_full(r->ctx, o->run));
     return apart || full ? flush(r, o->run, e) : 0;
@@ -169,20 +174,30 @@ static ptrdiff_t take_window(void *ctx, const unsigned char *p, size_t n, uint64
     ptrdiff_t used = -1;
     o->where = 0;
     switch (run->reading.form) {
-    case FORM_JSONL: /* it sets the place itself: a line */
-        return line_reader_window(&run->lines, p, n, offset, last, take_document, o, &run->skipped, &r->offset, e);
+    case FORM_JSONL: /* it sets the place of a failure itself: a line */
+        run->place = &run->lines.place;
+        used = line_reader_window(&run->lines, p, n, offset, last, take_document, o, &run->skipped, &r->offset, e);
+        if (used > 0)
+            o->piece.text_end += (uint64_t)used;
+        return used;
     case FORM_NUL:
+        run->place = &o->nul.place;
         used = nul_reader_window(&o->nul, p, n, offset, last, take_document, o, &offset, &why);
         break;
     case FORM_WET:
+        run->place = &o->wet.place;
         used = wet_reader_window(&o->wet, p, n, offset, last, take_document, o, &offset, &why);
         break;
     case FORM_TEXT:
+        run->place = &o->text;
+        o->text.end = offset + n;
         used = take_document(o, p, n, !last ? TEXT_MORE : o->inside ? TEXT_LETTER : TEXT_DOC, &why);
         break;
     }
-    if (used >= 0)
+    if (used >= 0) {
+        o->piece.text_end += (uint64_t)used;
         return used;
+    }
     r->offset = offset + o->where;
     *e = why;
     return err_place(e, o->name, why.code == EX_DATAERR ? r->offset : ERR_NO_OFFSET);
@@ -202,14 +217,18 @@ static int read_chunk(struct chunk_reader *r, const struct record *rec, struct e
     if (c.text.len == 0)
         return 0;
     snprintf(name, sizeof name, "%.*s", (int)(c.name.len < 500 ? c.name.len : 500), (const char *)c.name.p);
-    struct open_piece o = {
-        .r = r,
-        .run = run,
-        .source = chunk_run_source(run, c.source, e),
-        .piece = {c.source, c.offset, c.offset + c.text.len, c.before, run->reading.form != FORM_TEXT},
-        .name = name,
-        .inside = c.inside};
-    int rc = o.source ? begin_piece(&o, e) : -1;
+    struct open_piece o = {.r = r,
+                           .run = run,
+                           .source = chunk_run_source(run, c.source, e),
+                           .facts = {.number = c.source, .name = c.name, .reading = c.reading, .access = ACCESS_VALUE},
+                           .piece = {.source = c.source,
+                                     .begin = c.offset,
+                                     .end = c.offset + c.text.len,
+                                     .before = c.before,
+                                     .documents = run->reading.form != FORM_TEXT},
+                           .name = name,
+                           .inside = c.inside};
+    int rc = o.source ? begin_piece(&o, c.offset, e) : -1;
     if (rc <= 0)
         return rc;
     line_reader_begin(&run->lines, name, c.offset, c.line);
@@ -223,7 +242,7 @@ static int read_range(struct open_piece *o, const struct range_source *f, struct
     struct piece *x = &o->piece;
     if (r->ops->begin && range_source_before(f, &o->run->special, x->begin, &r->before, &x->before, e))
         return -1;
-    int rc = begin_piece(o, e);
+    int rc = begin_piece(o, x->begin, e);
     if (rc <= 0)
         return rc;
     line_reader_begin_file(&o->run->lines, f->name, x->begin, f->fd, &o->source->line);
@@ -257,7 +276,7 @@ static int read_frame_text(struct open_piece *o, const struct range_source *f, s
              (unsigned long long)t->begin);
     o->piece.before = t->before;
     o->name = name;
-    int rc = begin_piece(o, e);
+    int rc = begin_piece(o, t->at, e);
     if (rc > 0) {
         line_reader_begin(&o->run->lines, name, 0, t->n_lines + 1);
         rc = frame_text_windows(t, &o->inside, take_window, o, e) || range_source_check(f, e) || end_piece(o, e) ? -1
@@ -291,12 +310,23 @@ static int read_file(struct chunk_reader *r, struct chunk_run *run, const struct
     set_place(r, run->id, f->source, 0);
     if (chunk_run_set_reading(run, f->reading, e) || range_source_open(&file, f, r->program, e))
         return -1;
-    struct open_piece o = {.r = r, .run = run, .source = chunk_run_source(run, f->source, e), .name = file.name};
+    struct open_piece o = {.r = r,
+                           .run = run,
+                           .source = chunk_run_source(run, f->source, e),
+                           .facts = {.number = f->source,
+                                     .name = f->name,
+                                     .reading = f->reading,
+                                     .access = f->access,
+                                     .size = f->size,
+                                     .mtime_s = f->mtime_s,
+                                     .mtime_ns = f->mtime_ns},
+                           .name = file.name};
     int rc = o.source ? 0 : -1;
     for (uint64_t i = 0; i < f->n_pieces && rc == 0; i++) {
         rc = range_get_piece(&offset, &len, f, c, e);
         if (rc == 0) {
-            o.piece = (struct piece){f->source, offset, offset + len, 0, run->reading.form != FORM_TEXT};
+            o.piece = (struct piece){
+                .source = f->source, .begin = offset, .end = offset + len, .documents = run->reading.form != FORM_TEXT};
             o.inside = o.piece.end < f->size;
             rc = f->access == ACCESS_COMPRESSED ? read_frames(&o, &file, e) : read_range(&o, &file, e);
         }
@@ -416,7 +446,7 @@ int chunk_reader_text(struct chunk_reader *r, struct chunk_run *run, struct inpu
                            .source = chunk_run_source(run, source, e),
                            .piece = {.source = source, .end = UINT64_MAX, .documents = run->reading.form != FORM_TEXT},
                            .name = input_name(in)};
-    if (!o.source || begin_piece(&o, e) < 0)
+    if (!o.source || begin_piece(&o, 0, e) < 0)
         return -1;
     line_reader_begin(&run->lines, o.name, 0, 1);
     return windows_of_input(&r->window, in, first, take_window, &o, &o.piece.end, e) || end_piece(&o, e) ? -1 : 0;

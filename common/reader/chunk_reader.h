@@ -19,6 +19,9 @@
 
 struct piece {
     uint64_t source, begin, end; /* bytes [begin, end) of a source; end UINT64_MAX: not known yet */
+    uint64_t text_begin;         /* offset of its text, as struct text_place counts: of the decompressed text after the
+                                    piece's first frame, else `begin` */
+    uint64_t text_end;           /* where it ends; known when the piece ends */
     uint64_t before;             /* as in struct chunk */
     bool documents;              /* JSON Lines: each text is a document of its own */
 };

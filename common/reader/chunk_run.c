@@ -3,8 +3,6 @@
 #define HASH_NONFATAL_OOM 1
 #include "reader/chunk_run.h"
 
-#include "records/commit.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +34,7 @@ void chunk_run_free(struct chunk_run *r)
     buf_free(&r->encoded_rules);
     buf_free(&r->encoded_reading);
     buf_free(&r->skipped.first);
+    buf_free(&r->batch_sources);
 }
 
 int chunk_run_set_reading(struct chunk_run *r, struct str encoded, struct err *e)
@@ -46,6 +45,8 @@ int chunk_run_set_reading(struct chunk_run *r, struct str encoded, struct err *e
     if (buf_put(&r->encoded_reading, encoded.p, encoded.len, e) ||
         reading_get(&r->reading, (struct str){r->encoded_reading.p, r->encoded_reading.len}, e))
         return -1;
+    if (!r->provenance)
+        r->reading.id.len = 0;
     line_reader_free(&r->lines);
     line_reader_init(&r->lines, &r->reading);
     return 0;
@@ -70,7 +71,8 @@ struct chunk_source *chunk_run_source(struct chunk_run *r, uint64_t number, stru
     return s;
 }
 
-int chunk_run_add(struct chunk_run *r, struct chunk_source *s, uint64_t begin, uint64_t end, bool again, struct err *e)
+int chunk_run_add(struct chunk_run *r, struct chunk_source *s, const struct commit_source *facts, uint64_t begin,
+                  uint64_t end, bool again, struct err *e)
 {
     size_t before = s->batch.n;
     if (intervals_add(&s->batch, begin, end, e) || (!again && intervals_add(&s->seen, begin, end, e)))
@@ -79,6 +81,8 @@ int chunk_run_add(struct chunk_run *r, struct chunk_source *s, uint64_t begin, u
         s->next_in_batch = NULL;
         *r->batch_end = s;
         r->batch_end = &s->next_in_batch;
+        if (r->provenance && commit_source_put(&r->batch_sources, facts, e))
+            return -1;
     }
     r->n_ranges += s->batch.n - before;
     r->n_bytes += end - begin;
@@ -102,12 +106,13 @@ int chunk_run_put(struct chunk_run *r, struct buf *runs, struct err *e)
                                    .total = r->n_bytes,
                                    .range = range,
                                    .n_ranges = r->n_ranges};
-    int rc = commit_put_run(runs, &run, e);
+    int rc =
+        commit_put_run(runs, &run, e) || (r->provenance && commit_put_sources(runs, &r->batch_sources, e)) ? -1 : 0;
     free(range);
     r->batch = NULL;
     r->batch_end = &r->batch;
     r->n_ranges = 0;
     r->n_bytes = r->skipped.n = 0;
-    r->skipped.first.len = 0;
+    r->skipped.first.len = r->batch_sources.len = 0;
     return rc;
 }

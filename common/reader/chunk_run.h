@@ -7,6 +7,7 @@
 
 #include "core/rules.h"
 #include "reader/line_reader.h"
+#include "records/commit.h"
 #include "records/payload.h"
 #include "sys/buf.h"
 #include "sys/err.h"
@@ -35,15 +36,18 @@ struct chunk_run {
     struct special_set special;
     struct buf encoded_reading; /* of the current source; reading points into it */
     struct reading reading;
-    struct line_reader lines;     /* JSON Lines: of that source */
-    struct chunk_source *sources; /* hash table by number, owned */
-    uint64_t promised_bytes;      /* see struct range_head */
+    struct line_reader lines;       /* JSON Lines: of that source */
+    const struct text_place *place; /* of the text that is passed on just now; borrowed */
+    struct chunk_source *sources;   /* hash table by number, owned */
+    uint64_t promised_bytes;        /* see struct range_head */
     /* The open batch. */
     struct chunk_source *batch, **batch_end; /* list of its sources in order of arrival, and the list's end */
     size_t n_ranges;                         /* ranges in all of them */
     uint64_t n_bytes;                        /* bytes in these ranges */
     struct bad_lines skipped;                /* lines left out of the batch */
-    void *work;                              /* of the program; set by its open, freed by its close */
+    bool provenance; /* set by the program: its commits tell the sources of a batch, and documents have their ids */
+    struct buf batch_sources; /* if so: what is known of them (commit_source_put) */
+    void *work;               /* of the program; set by its open, freed by its close */
     UT_hash_handle hh;
 };
 
@@ -57,10 +61,12 @@ int chunk_run_set_reading(struct chunk_run *r, struct str encoded, struct err *e
 /* The source with that number, added if it is new. NULL: out of memory. */
 struct chunk_source *chunk_run_source(struct chunk_run *r, uint64_t number, struct err *e);
 
-/* Adds bytes [begin, end), begin < end, of a source to the open batch. again: some of them have been read before. */
-int chunk_run_add(struct chunk_run *r, struct chunk_source *s, uint64_t begin, uint64_t end, bool again, struct err *e);
+/* Adds bytes [begin, end), begin < end, of a source to the open batch. facts: what is known of it, copied. again: some
+ * of the bytes have been read before. */
+int chunk_run_add(struct chunk_run *r, struct chunk_source *s, const struct commit_source *facts, uint64_t begin,
+                  uint64_t end, bool again, struct err *e);
 
-/* Appends the ranges of the open batch, for batch_end; then starts a new batch. */
+/* Appends the ranges of the open batch, for batch_end, and if they are kept its sources; then starts a new batch. */
 int chunk_run_put(struct chunk_run *r, struct buf *runs, struct err *e);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "io/fd.h"
 #include "reader/long_line.h"
+#include "records/payload.h"
 #include "records/record.h"
 #include "unicode/utf8.h"
 
@@ -23,11 +24,15 @@ void line_reader_init(struct line_reader *l, const struct reading *how)
                               .fd = -1,
                               .longest = LONGEST};
     jsonl_init(&l->jsonl, how->field, how->invalid);
+    jsonl_init_id(&l->id, how->id, how->invalid);
 }
 
 void line_reader_free(struct line_reader *l)
 {
     jsonl_free(&l->jsonl);
+    jsonl_free(&l->id);
+    buf_free(&l->long_id);
+    buf_free(&l->clean_id);
     kept_line_free(&l->kept);
 }
 
@@ -133,6 +138,85 @@ static int end_line(struct line_reader *l, enum jsonl_line got, const struct err
     return bad_line(l, why, got == JSONL_BAD ? "; see --on-error" : "", offset, where, e);
 }
 
+/* ---- Ids ---- */
+
+static int check_id(const struct line_reader *l, size_t len, struct err *e)
+{
+    return len <= DOCUMENT_ID_MAX ? 0
+                                  : err_set(e, EX_DATAERR, "the id at \"%.*s\" has more than %d bytes; see --id",
+                                            (int)l->id.field.len, (const char *)l->id.field.p, DOCUMENT_ID_MAX);
+}
+
+/* Sets the id of the line's document. Invalid bytes in it, which jsonl.h marks, are replaced or left out. */
+static int set_id(struct line_reader *l, struct str id, struct err *e)
+{
+    bool cut;
+    if (check_id(l, id.len, e))
+        return -1;
+    if (utf8_valid_len(id.p, id.len, &cut) < id.len) {
+        l->clean_id.len = 0;
+        if (utf8_clean(&l->clean_id, id.p, id.len, l->id.invalid == INVALID_REPLACE, SIZE_MAX, e) < 0 ||
+            check_id(l, l->clean_id.len, e))
+            return -1;
+        id = (struct str){l->clean_id.p, l->clean_id.len};
+    }
+    l->place.id = id;
+    return 0;
+}
+
+/* Finds the id in a whole line that has a text. */
+static int find_id(struct line_reader *l, const unsigned char *p, size_t n, struct err *e)
+{
+    struct str id;
+    if (l->id.field.len == 0)
+        return 0;
+    return jsonl_read(&l->id, p, n, &id, e) == JSONL_TEXT ? set_id(l, id, e) : -1;
+}
+
+/* The same for a line that jsonl_try has read. */
+static int try_id(struct line_reader *l, const unsigned char *p, size_t n, struct err *e)
+{
+    struct str id;
+    if (l->id.field.len == 0)
+        return 0;
+    return jsonl_try(&l->id, p, &id) ? set_id(l, id, e) : find_id(l, p, n, e);
+}
+
+/* Takes the parts of the id in a long line; a document_fn. */
+static ptrdiff_t take_id(void *ctx, const unsigned char *p, size_t n, enum text_end end, struct err *e)
+{
+    struct line_reader *l = ctx;
+    (void)end;
+    return buf_put(&l->long_id, p, n, e) || check_id(l, l->long_id.len, e) ? -1 : (ptrdiff_t)n;
+}
+
+/* What takes the text of a long line, after the line's id was found: that is not done before it is known that the line
+ * has a text. */
+struct long_text {
+    struct line_reader *lines;
+    document_fn *text;
+    void *ctx;
+    bool begun;
+};
+
+/* A document_fn. */
+static ptrdiff_t take_long(void *ctx, const unsigned char *p, size_t n, enum text_end end, struct err *e)
+{
+    struct long_text *t = ctx;
+    struct line_reader *l = t->lines;
+    uint64_t invalid;
+    if (!t->begun && l->id.field.len) {
+        l->long_id.len = 0;
+        if (long_line_read(&l->id, &l->kept, take_id, l, &invalid, e) != JSONL_TEXT ||
+            set_id(l, (struct str){l->long_id.p, l->long_id.len}, e))
+            return -1;
+    }
+    t->begun = true;
+    return t->text(t->ctx, p, n, end, e);
+}
+
+/* ---- Lines, one by one ---- */
+
 /* Reads one line, which begins at this offset. */
 static int read_line(struct line_reader *l, const unsigned char *p, size_t n, uint64_t offset, document_fn *text,
                      void *ctx, struct bad_lines *bad, uint64_t *where, struct err *e)
@@ -146,7 +230,7 @@ static int read_line(struct line_reader *l, const unsigned char *p, size_t n, ui
             return bad_byte(l, p[valid], offset + valid, where, e);
     }
     enum jsonl_line got = jsonl_read(&l->jsonl, p, n, &found, &why);
-    if (got == JSONL_TEXT && text(ctx, found.p, found.len, TEXT_DOC, &why) < 0)
+    if (got == JSONL_TEXT && (find_id(l, p, n, &why) || text(ctx, found.p, found.len, TEXT_DOC, &why) < 0))
         got = JSONL_ERROR;
     return end_line(l, got, &why, offset, bad, where, e);
 }
@@ -165,7 +249,9 @@ static ptrdiff_t go_on(struct line_reader *l, const unsigned char *p, size_t n, 
         return -1;
     if (!newline && !last)
         return (ptrdiff_t)n;
-    enum jsonl_line got = long_line_read(&l->jsonl, &l->kept, text, ctx, &invalid, &why);
+    struct long_text to = {.lines = l, .text = text, .ctx = ctx};
+    l->place = (struct text_place){.begin = offset, .end = offset + l->kept.len, .line = l->n_passed};
+    enum jsonl_line got = long_line_read(&l->jsonl, &l->kept, take_long, &to, &invalid, &why);
     int rc = -1;
     if (invalid == UINT64_MAX)
         rc = end_line(l, got, &why, offset, bad, where, e);
@@ -206,7 +292,8 @@ static ptrdiff_t try_line(struct line_reader *l, struct validity *v, const unsig
     if (len == 0 || !is_valid(v, p, n, at + (size_t)len))
         return 0;
     l->valid = true;
-    if (found.p && text(ctx, found.p, found.len, TEXT_DOC, why) < 0)
+    l->place.end = l->place.begin + (uint64_t)len;
+    if (found.p && (try_id(l, p + at, (size_t)len, why) || text(ctx, found.p, found.len, TEXT_DOC, why) < 0))
         len = -1;
     l->valid = false;
     return len;
@@ -226,12 +313,15 @@ ptrdiff_t line_reader_window(struct line_reader *l, const unsigned char *p, size
         at = v.to = (size_t)used;
     }
     while (at < end) {
+        l->place.begin = offset + at;
+        l->place.line = l->n_passed;
         ptrdiff_t len = at < whole ? try_line(l, &v, p, whole, at, text, ctx, &why) : 0;
         if (len < 0)
             return bad_line(l, &why, "", offset + at, where, e);
         if (len == 0) {
             const unsigned char *next = at < whole ? (unsigned char *)memchr(p + at, '\n', whole - at) + 1 : p + n;
             len = next - (p + at);
+            l->place.end = offset + at + (uint64_t)len;
             if (read_line(l, p + at, (size_t)len, offset + at, text, ctx, bad, where, e))
                 return -1;
             if (v.to < at + (size_t)len)

@@ -32,8 +32,11 @@ struct bad_lines {
 
 struct line_reader { /* zeroed: nothing to free */
     struct jsonl jsonl;
+    struct jsonl id;              /* reads the id of a document; its field is empty if none is wanted */
+    struct buf long_id, clean_id; /* an id of a long line; without its invalid bytes */
     bool check_utf8, skip_bad;
-    bool valid; /* the text that is passed on just now is valid UTF-8 */
+    bool valid;              /* the text that is passed on just now is valid UTF-8 */
+    struct text_place place; /* of the line of that text */
     /* The current piece. */
     const char *name;         /* of its source, for messages; borrowed */
     int fd;                   /* the file in which lines can be counted; -1: text by value */
@@ -47,7 +50,7 @@ struct line_reader { /* zeroed: nothing to free */
     uint64_t kept_begin;   /* its offset in the source */
 };
 
-/* `how` says how the source is read; `how->field` is borrowed. */
+/* `how` says how the source is read; its strings are borrowed. */
 void line_reader_init(struct line_reader *l, const struct reading *how);
 void line_reader_free(struct line_reader *l);
 

@@ -249,7 +249,7 @@ static enum jsonl_line read_line(struct jsonl *j, struct parts *x, size_t mark, 
     if (got != JSONL_TEXT)
         return got;
     if (place.lone && j->invalid == INVALID_ERROR) {
-        jsonl_lone_surrogate(e);
+        jsonl_lone_surrogate(j, e);
         return JSONL_ERROR;
     }
     x->end = x->begin + place.end;

@@ -11,8 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct nul_reader { /* zeroed: at the start of a piece */
-    bool inside;    /* text of a document has been passed on, and not its end */
+struct nul_reader {          /* zeroed: at the start of a piece */
+    bool inside;             /* text of a document has been passed on, and not its end */
+    struct text_place place; /* of the document that is passed on */
 };
 
 /* Passes on the documents in a window, which begins where the one before was used up, at this offset of the source.

@@ -63,6 +63,10 @@ int range_source_open(struct range_source *f, const struct range_file *r, const 
     f->mtime_ns = r->mtime_ns;
     snprintf(f->name, sizeof f->name, "%.*s", (int)(r->name.len < sizeof f->name ? r->name.len : sizeof f->name - 1),
              (const char *)r->name.p);
+    if (f->size == UINT64_MAX)
+        return err_at(
+            e, EX_DATAERR, f->name, ERR_NO_OFFSET,
+            "a range without an end, of a run that did not come to its end; give the list to bpe-chunk --only");
     if (r->access == ACCESS_VALUE && check_by_value(f, e))
         return -1;
     f->fd = fd_open_input(f->name, &why);

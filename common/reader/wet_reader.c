@@ -11,6 +11,8 @@ static ptrdiff_t take_header(struct wet_reader *r, const unsigned char *p, size_
     if (got <= 0)
         return got; /* the whole header is read again, with more */
     r->begin = offset;
+    r->place.begin = offset + r->record.len;
+    r->place.end = r->place.begin + r->record.block;
     r->at = WET_BLOCK;
     return (ptrdiff_t)r->record.len;
 }

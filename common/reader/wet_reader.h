@@ -15,6 +15,7 @@ struct wet_reader { /* zeroed: at the start of a piece, which is one of a record
     struct wet_header record; /* the current one; block: what is left of it */
     uint64_t begin;           /* where it begins in the source */
     unsigned n_lines;         /* ends of lines after its block */
+    struct text_place place;  /* of its block */
 };
 
 /* Passes on the documents in a window, which begins where the one before was used up, at this offset of the source.

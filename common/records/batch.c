@@ -88,21 +88,41 @@ static int write_tokens(struct batch *b, const struct tokens *t, struct err *e)
     return tokens_put(&b->payload, t, e) || write_record(b, e) ? -1 : 0;
 }
 
-int batch_ids(struct batch *b, struct batch_piece *p, const unsigned char *ids, size_t n, const size_t *end,
-              size_t n_ends, struct err *e)
+int batch_ids(struct batch *b, struct batch_piece *p, const unsigned char *ids, size_t n,
+              const struct document_mark *mark, size_t n_marks, const struct piece_tail *tail, struct err *e)
 {
-    enum { HEAD = 2 * ID_LEN + 8 + 7 * VARINT_MAX, ENDS = 1024 };
-    const size_t most = (RECORD_ATOMIC_PAYLOAD - HEAD - ENDS) / p->width;
-    unsigned char ends[ENDS];
-    for (size_t at = 0, seen = 0; at < n || seen < n_ends;) {
-        size_t take = n - at < most ? n - at : most, len = 0;
-        struct tokens t = {next_place(b), p->model, p->source, p->begin, p->end, p->first, p->width, 0, {0}, {0}};
-        for (; seen < n_ends && end[seen] <= at + take && len + VARINT_MAX <= sizeof ends; seen++, t.n_ends++)
-            len += varint_put(ends + len, end[seen] - at);
-        if (seen < n_ends && end[seen] < at + take)
-            take = end[seen] - at; /* no room for more ends */
-        t.ends = (struct str){ends, len};
+    enum { HEAD = 2 * ID_LEN + 8 + 13 * VARINT_MAX, ROOM = RECORD_ATOMIC_PAYLOAD - HEAD };
+    unsigned char marks[ROOM];
+    size_t at = 0, seen = 0;
+    bool last = false;
+    while (at < n || seen < n_marks || (tail && !last)) {
+        size_t len = 0;
+        struct tokens t = {.in = next_place(b),
+                           .model = p->model,
+                           .source = p->source,
+                           .begin = p->begin,
+                           .end = p->end,
+                           .first = p->first,
+                           .width = p->width};
+        uint64_t before = 0;
+        for (; seen < n_marks; seen++, t.n_marks++) { /* marks that have room with the ids before them */
+            struct document_mark m = mark[seen];
+            m.n_ids -= at;
+            if (len + DOCUMENT_MARK_MAX + m.id.len + m.n_ids * p->width > ROOM)
+                break;
+            len += document_mark_put(marks + len, &m, before);
+            before = m.n_ids;
+        }
+        size_t end = seen < n_marks ? (size_t)mark[seen].n_ids : n, take = (ROOM - len) / p->width;
+        if (take > end - at)
+            take = end - at;
+        last = at + take == n && seen == n_marks;
+        t.marks = (struct str){marks, len};
         t.ids = (struct str){ids + at * p->width, take * p->width};
+        if (last && tail) {
+            t.last = true;
+            t.tail = *tail;
+        }
         if (write_tokens(b, &t, e))
             return -1;
         at += take;

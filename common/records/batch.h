@@ -32,12 +32,13 @@ struct batch_piece {
     uint64_t model, source, begin, end, first, width; /* as in struct tokens */
 };
 
-/* Writes n ids of a piece, little-endian. Documents ended after end[0], end[1] ... of these ids. */
-int batch_ids(struct batch *b, struct batch_piece *p, const unsigned char *ids, size_t n, const size_t *end,
-              size_t n_ends, struct err *e);
+/* Writes n ids of a piece, little-endian, and the documents that end among them: n_ids of each mark counts from the
+ * first of these ids. tail: NULL, or these are the last ids of the piece. */
+int batch_ids(struct batch *b, struct batch_piece *p, const unsigned char *ids, size_t n,
+              const struct document_mark *mark, size_t n_marks, const struct piece_tail *tail, struct err *e);
 
 /* Writes the words that are left, then the end of the batch (RECORD_COMMIT or RECORD_SUMMARY). `runs` holds what
- * commit_put_run put, for n_runs runs. */
+ * commit_put_run put, for n_runs runs, and then the commit's extensions. */
 int batch_end(struct batch *b, enum record_type type, struct str rules, const struct buf *runs, uint64_t n_runs,
               struct err *e);
 

@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+#define ENCODING "encoding"
+#define SOURCES "sources"
+
 int commit_put_head(struct buf *out, const struct commit *k, struct err *e)
 {
     return put_varint(out, k->kind, e) || put_string(out, k->rules.p, k->rules.len, e) ||
@@ -24,6 +27,60 @@ int commit_put_run(struct buf *out, const struct commit_run *r, struct err *e)
              put_varint(out, r->range[i].end, e);
     return rc ? -1 : 0;
 }
+
+/* ---- Extensions ---- */
+
+int commit_put_encoding(struct buf *out, const struct commit_encoding *x, struct err *e)
+{
+    struct buf value = {0};
+    int rc = put_u64le(&value, x->model, e) || put_varint(&value, x->n_ids, e) ||
+             put_string(&value, x->pattern.p, x->pattern.len, e) || put_varint(&value, x->eot, e) ||
+             put_varint(&value, x->separator, e) || put_varint(&value, x->special, e) ||
+             payload_put_extension(out, ENCODING, false, (struct str){value.p, value.len}, e);
+    buf_free(&value);
+    return rc ? -1 : 0;
+}
+
+int commit_put_sources(struct buf *out, const struct buf *sources, struct err *e)
+{
+    return payload_put_extension(out, SOURCES, false, (struct str){sources->p, sources->len}, e);
+}
+
+int commit_source_put(struct buf *sources, const struct commit_source *s, struct err *e)
+{
+    return put_varint(sources, s->number, e) || put_string(sources, s->name.p, s->name.len, e) ||
+                   put_string(sources, s->reading.p, s->reading.len, e) || put_varint(sources, s->access, e) ||
+                   put_varint(sources, s->size, e) || put_varint(sources, s->mtime_s, e) ||
+                   put_varint(sources, s->mtime_ns, e)
+               ? -1
+               : 0;
+}
+
+int commit_encoding_get(struct commit_encoding *x, struct str encoding, struct err *e)
+{
+    struct cursor c = cursor_over(encoding.p, encoding.len);
+    x->model = get_u64le(&c);
+    x->n_ids = get_varint(&c);
+    x->pattern.p = get_string(&c, &x->pattern.len);
+    x->eot = get_choice(&c, 2);
+    x->separator = get_varint(&c);
+    x->special = get_choice(&c, 2);
+    return c.bad || cursor_left(&c) ? payload_damaged(e, "commit") : 0;
+}
+
+int commit_source_get(struct commit_source *s, struct cursor *c, struct err *e)
+{
+    s->number = get_varint(c);
+    s->name.p = get_string(c, &s->name.len);
+    s->reading.p = get_string(c, &s->reading.len);
+    s->access = get_choice(c, ACCESS_COMPRESSED);
+    s->size = get_varint(c);
+    s->mtime_s = get_varint(c);
+    s->mtime_ns = get_varint(c);
+    return c->bad ? payload_damaged(e, "commit") : 0;
+}
+
+/* ---- The content ---- */
 
 /* The ranges of all runs are in one array, which may move as it grows; so runs get their pointers at the end. */
 static int get_ranges(struct commit *k, size_t *n, size_t *cap, struct commit_run *r, struct cursor *c, struct err *e)
@@ -86,7 +143,12 @@ int commit_get(struct commit *k, struct str content, struct err *e)
         return payload_damaged(e, "commit");
     }
     k->kind = (enum record_type)kind;
-    return get_runs(k, &c, e) || payload_get_extensions(&c, "commit", e) ? -1 : 0;
+    struct extension known[] = {{.name = ENCODING}, {.name = SOURCES}};
+    if (get_runs(k, &c, e) || payload_get_extensions(&c, "commit", known, sizeof known / sizeof *known, e))
+        return -1;
+    k->encoding = known[0].value;
+    k->sources = known[1].value;
+    return 0;
 }
 
 void commit_free(struct commit *k)

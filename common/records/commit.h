@@ -4,6 +4,7 @@
 #define BPE_RECORDS_COMMIT_H
 
 #include "records/record.h"
+#include "sys/bytes.h"
 #include "sys/str.h"
 
 #include <stdbool.h>
@@ -34,6 +35,27 @@ struct commit {
     struct commit_run *run; /* owned array */
     size_t n_runs;
     struct commit_range *ranges; /* owned: the ranges of all runs */
+    struct str encoding;         /* of tokens: extension "encoding", commit_encoding_get; empty: none */
+    struct str sources;          /* extension "sources", commit_source_get until its end; empty: none */
+};
+
+/* How the ids of a batch were made: what must be equal in all batches that belong together, and is worth knowing. */
+struct commit_encoding {
+    uint64_t model;     /* fingerprint, as in struct tokens */
+    uint64_t n_ids;     /* size of the vocabulary: all ids are smaller */
+    struct str pattern; /* its name; empty: regexes */
+    unsigned eot;       /* separators: 0 those in the text, 1 one before each document, 2 one after each */
+    uint64_t separator; /* the id of the separator, plus 1; 0: none is known */
+    unsigned special;   /* special tokens in text: 0 are tokens, 1 text, 2 errors */
+};
+
+/* A source of which the batch has text: as far as known where the batch was made. */
+struct commit_source {
+    uint64_t number;
+    struct str name, reading; /* as in struct range_file */
+    unsigned access;          /* enum source_access */
+    uint64_t size;            /* 0: not known */
+    uint64_t mtime_s, mtime_ns;
 };
 
 /* Reads the content of a commit or summary, which is borrowed. -1 with EX_DATAERR: a damaged field, or an unknown
@@ -44,5 +66,14 @@ void commit_free(struct commit *k); /* a zeroed one is fine */
 /* Append the fields before the runs (n_runs is used; run and ranges are not), and one run. */
 int commit_put_head(struct buf *out, const struct commit *k, struct err *e);
 int commit_put_run(struct buf *out, const struct commit_run *r, struct err *e);
+
+/* Append the extensions, after the last run; `sources` are the bytes that commit_source_put made. */
+int commit_put_encoding(struct buf *out, const struct commit_encoding *x, struct err *e);
+int commit_put_sources(struct buf *out, const struct buf *sources, struct err *e);
+int commit_source_put(struct buf *sources, const struct commit_source *s, struct err *e);
+
+/* Read them; strings are borrowed. -1 with EX_DATAERR. */
+int commit_encoding_get(struct commit_encoding *x, struct str encoding, struct err *e);
+int commit_source_get(struct commit_source *s, struct cursor *c, struct err *e);
 
 #endif

@@ -30,16 +30,20 @@ static struct str get_str(struct cursor *c)
 
 /* ---- Extensions ---- */
 
-/* No extension is known so far: those that may be skipped are skipped. */
-int payload_get_extensions(struct cursor *c, const char *what, struct err *e)
+int payload_get_extensions(struct cursor *c, const char *what, struct extension *known, size_t n_known, struct err *e)
 {
     while (!c->bad && cursor_left(c)) {
         struct str name = get_str(c);
         unsigned needed = get_choice(c, 1);
-        get_str(c);
+        struct str value = get_str(c);
+        size_t i = 0;
         if (c->bad || name.len == 0)
             return payload_damaged(e, what);
-        if (needed)
+        while (i < n_known && !str_equal(name, str_of(known[i].name)))
+            i++;
+        if (i < n_known)
+            known[i].value = value;
+        else if (needed)
             return err_set(e, EX_DATAERR,
                            "%s with the extension \"%.*s\", which this program does not know; use one version of "
                            "bpetools everywhere",
@@ -48,7 +52,14 @@ int payload_get_extensions(struct cursor *c, const char *what, struct err *e)
     return c->bad ? payload_damaged(e, what) : 0;
 }
 
+int payload_put_extension(struct buf *out, const char *name, bool required, struct str value, struct err *e)
+{
+    return put_str(out, str_of(name), e) || put_varint(out, required, e) || put_str(out, value, e) ? -1 : 0;
+}
+
 /* ---- Rules, and how a source is read ---- */
+
+#define ID "id" /* extension of a reading: the field of --id */
 
 static int put_strs(struct buf *out, const struct str *s, size_t n, struct err *e)
 {
@@ -94,7 +105,7 @@ int rules_get(struct rules *r, struct str encoded, struct err *e)
     }
     for (size_t i = 0; i < r->n_special; i++)
         c.bad |= r->special[i].len == 0;
-    if (c.bad ? payload_damaged(e, "rules") : payload_get_extensions(&c, "rules", e)) {
+    if (c.bad ? payload_damaged(e, "rules") : payload_get_extensions(&c, "rules", NULL, 0, e)) {
         rules_free(r);
         return -1;
     }
@@ -104,7 +115,8 @@ int rules_get(struct rules *r, struct str encoded, struct err *e)
 int reading_put(struct buf *out, const struct reading *r, struct err *e)
 {
     return put_varint(out, r->invalid, e) || put_varint(out, r->form, e) || put_str(out, r->field, e) ||
-                   put_varint(out, r->skip_bad_lines, e)
+                   put_varint(out, r->skip_bad_lines, e) ||
+                   (r->id.len && payload_put_extension(out, ID, true, r->id, e))
                ? -1
                : 0;
 }
@@ -116,7 +128,11 @@ int reading_get(struct reading *r, struct str encoded, struct err *e)
     r->form = (enum form)get_choice(&c, FORM_WET);
     r->field = get_str(&c);
     r->skip_bad_lines = get_choice(&c, 1);
-    return c.bad ? payload_damaged(e, "reading") : payload_get_extensions(&c, "reading", e);
+    struct extension id = {.name = ID};
+    if (c.bad ? payload_damaged(e, "reading") : payload_get_extensions(&c, "reading", &id, 1, e))
+        return -1;
+    r->id = id.value;
+    return 0;
 }
 
 /* ---- Chunk ---- */
@@ -278,20 +294,67 @@ int words_get(struct words *w, const struct record *rec, struct err *e)
 
 /* ---- Tokens ---- */
 
+size_t document_mark_put(unsigned char *p, const struct document_mark *m, uint64_t before)
+{
+    size_t n = varint_put(p, m->n_ids - before);
+    n += varint_put(p + n, m->gap);
+    n += varint_put(p + n, m->len);
+    n += varint_put(p + n, m->lines);
+    n += varint_put(p + n, m->id.len);
+    if (m->id.len)
+        memcpy(p + n, m->id.p, m->id.len);
+    return n + m->id.len;
+}
+
+struct document_mark document_mark_get(struct cursor *c, uint64_t before)
+{
+    struct document_mark m;
+    m.n_ids = get_varint(c);
+    c->bad |= __builtin_add_overflow(m.n_ids, before, &m.n_ids);
+    m.gap = get_varint(c);
+    m.len = get_varint(c);
+    m.lines = get_varint(c);
+    m.id = get_str(c);
+    return m;
+}
+
+static int put_tail(struct buf *out, const struct tokens *t, struct err *e)
+{
+    const struct piece_tail *x = &t->tail;
+    if (!t->last)
+        return put_varint(out, 0, e);
+    return put_varint(out, 1, e) || put_varint(out, x->gap, e) || put_varint(out, x->open, e) ||
+                   put_varint(out, x->text, e) || put_varint(out, x->lines, e)
+               ? -1
+               : 0;
+}
+
 int tokens_put(struct buf *out, const struct tokens *t, struct err *e)
 {
     return put_batch_place(out, &t->in, e) || put_u64le(out, t->model, e) || put_varint(out, t->source, e) ||
                    put_varint(out, t->begin, e) || put_varint(out, t->end, e) || put_varint(out, t->first, e) ||
-                   put_varint(out, t->width, e) || put_varint(out, t->n_ends, e) ||
-                   buf_put(out, t->ends.p, t->ends.len, e) || buf_put(out, t->ids.p, t->ids.len, e)
+                   put_varint(out, t->width, e) || put_tail(out, t, e) || put_varint(out, t->n_marks, e) ||
+                   buf_put(out, t->marks.p, t->marks.len, e) || buf_put(out, t->ids.p, t->ids.len, e)
                ? -1
                : 0;
+}
+
+static void get_tail(struct tokens *t, struct cursor *c)
+{
+    t->tail = (struct piece_tail){0};
+    t->last = get_choice(c, 1);
+    if (!t->last)
+        return;
+    t->tail.gap = get_varint(c);
+    t->tail.open = get_varint(c);
+    t->tail.text = get_varint(c);
+    t->tail.lines = get_varint(c);
 }
 
 int tokens_get(struct tokens *t, const struct record *rec, struct err *e)
 {
     struct cursor c = cursor_over(rec->payload, rec->len);
-    uint64_t last = 0;
+    uint64_t n_ids = 0;
     get_batch_place(&t->in, &c);
     t->model = get_u64le(&c);
     t->source = get_varint(&c);
@@ -299,17 +362,15 @@ int tokens_get(struct tokens *t, const struct record *rec, struct err *e)
     t->end = get_varint(&c);
     t->first = get_varint(&c);
     t->width = get_varint(&c);
-    t->n_ends = get_varint(&c);
-    const unsigned char *ends = c.p;
-    for (uint64_t i = 0; i < t->n_ends && !c.bad; i++) {
-        uint64_t end = get_varint(&c);
-        c.bad |= end < last;
-        last = end;
-    }
-    t->ends = (struct str){ends, (size_t)(c.p - ends)};
+    get_tail(t, &c);
+    t->n_marks = get_varint(&c);
+    const unsigned char *marks = c.p;
+    for (uint64_t i = 0; i < t->n_marks && !c.bad; i++)
+        n_ids = document_mark_get(&c, n_ids).n_ids;
+    t->marks = (struct str){marks, (size_t)(c.p - marks)};
     t->ids = (struct str){c.p, cursor_left(&c)};
     if (c.bad || t->end < t->begin || (t->width != 2 && t->width != 4) || t->ids.len % t->width ||
-        last > t->ids.len / t->width)
+        n_ids > t->ids.len / t->width)
         return payload_damaged(e, "tokens");
     return 0;
 }

@@ -27,8 +27,19 @@ int source_number_check(uint64_t number, struct err *e);
 /* "a chunk record with damaged fields", EX_DATAERR. Returns -1. */
 int payload_damaged(struct err *e, const char *what);
 
-/* Reads extensions up to the cursor's end (see below). -1 with EX_DATAERR: an unknown one that must be known. */
-int payload_get_extensions(struct cursor *c, const char *what, struct err *e);
+/* An extension (see below) that the reader knows: its name, and its value, which is borrowed; empty if it is not there.
+ */
+struct extension {
+    const char *name;
+    struct str value;
+};
+
+/* Reads extensions up to the cursor's end; those in known[0 .. n_known) get their values. -1 with EX_DATAERR: an
+ * unknown one that must be known. */
+int payload_get_extensions(struct cursor *c, const char *what, struct extension *known, size_t n_known, struct err *e);
+
+/* Appends one. required: a reader that does not know it must refuse what it belongs to. */
+int payload_put_extension(struct buf *out, const char *name, bool required, struct str value, struct err *e);
 
 /* ---- Rules, and how a source is read (core/rules.h), as strings inside other records ----
  *
@@ -145,20 +156,53 @@ int words_get(struct words *w, const struct record *rec, struct err *e);
 
 /* ---- Tokens: ids of a piece of text ---- */
 
+/* A document that ends in a tokens record. */
+struct document_mark {
+    uint64_t n_ids; /* of the record's ids, those before its end */
+    uint64_t gap;   /* bytes of text between the end of the document before it, or the piece's beginning, and its own
+                       beginning; 0 if it began in the piece before */
+    uint64_t len;   /* bytes of its text in this piece, a separator after it included */
+    uint64_t lines; /* JSON Lines: number of lines from that of the document before it, or the piece's first, to its
+                       own; else 0 */
+    struct str id;  /* the string or number in the field that --id names; empty if there is none */
+};
+
+enum { DOCUMENT_ID_MAX = 900 }; /* bytes of an id: it is in a record of RECORD_ATOMIC bytes */
+
+/* The end of a piece. All bytes belong somewhere: the sum of gap and len of the documents that end in the piece, gap
+ * and open is `text`. Ids after the last mark are those of the document that goes on. A piece without text (of a
+ * compressed file) changes nothing: what was open before it stays so. */
+struct piece_tail {
+    uint64_t gap; /* as of a document: of the one that goes on after the piece; or all that is left, if there is none */
+    uint64_t open;  /* bytes of its text in this piece; 0: there is none */
+    uint64_t text;  /* bytes of all of the piece's text, as its documents are counted: decompressed */
+    uint64_t lines; /* JSON Lines: number of lines in it; else 0 */
+};
+
 struct tokens {
     struct batch_place in;
-    uint64_t model;      /* the model that made the ids: its model_fingerprint */
-    uint64_t source;     /* the source of the piece of text, */
-    uint64_t begin, end; /* and the bytes of it: [begin, end) */
-    uint64_t first;      /* the number of ids of the piece before these */
-    uint64_t width;      /* bytes of an id: 2 or 4 */
-    uint64_t n_ends;     /* number of documents that end here */
-    struct str ends;     /* for each document, the number of these ids before its end, not descending: varints */
-    struct str ids;      /* little-endian */
+    uint64_t model;         /* the model that made the ids: its model_fingerprint */
+    uint64_t source;        /* the source of the piece of text, */
+    uint64_t begin, end;    /* and the bytes of it: [begin, end) */
+    uint64_t first;         /* the number of ids of the piece before these */
+    uint64_t width;         /* bytes of an id: 2 or 4 */
+    bool last;              /* the last record of its piece; each piece has one, also one without ids */
+    struct piece_tail tail; /* if it is the last one */
+    uint64_t n_marks;       /* number of documents that end here */
+    struct str marks;       /* one for each, in order: document_mark_put */
+    struct str ids;         /* little-endian */
 };
 
 /* Appends the payload. */
 int tokens_put(struct buf *out, const struct tokens *t, struct err *e);
-int tokens_get(struct tokens *t, const struct record *rec, struct err *e);
+int tokens_get(struct tokens *t, const struct record *rec, struct err *e); /* checks the marks, too */
+
+/* Writes a mark at p, which has room for DOCUMENT_MARK_MAX and its id; returns the length. before: n_ids of the mark
+ * before it in the record; 0 for the first. */
+#define DOCUMENT_MARK_MAX (5 * VARINT_MAX)
+size_t document_mark_put(unsigned char *p, const struct document_mark *m, uint64_t before);
+
+/* The next mark; before as above. A damaged one sets c->bad. */
+struct document_mark document_mark_get(struct cursor *c, uint64_t before);
 
 #endif

@@ -28,6 +28,7 @@ enum record_type {
     RECORD_SUMMARY = 'S', /* the end of a complete sum: every promised byte was counted */
     RECORD_TOKENS = 'T',  /* the ids of some text */
     RECORD_FAILURE = 'F', /* why something could not be done */
+    RECORD_JOURNAL = 'J', /* what bpe-shard has done; in files of its own, never in a stream */
 };
 
 #define RECORD_HEADER 27
@@ -48,6 +49,12 @@ int record_put_parts(struct buf *out, enum record_type type, const void *first, 
 
 /* The checksum in the header of a record that record_put made. */
 uint64_t record_checksum(const unsigned char *record);
+
+struct record;
+
+/* Reads the record that is p[0 .. n), n at least 1, with its newline; the payload is in *payload (its content is
+ * replaced). 1; 0: it is no whole, undamaged record; -1: out of memory. */
+int record_get(struct record *rec, const unsigned char *p, size_t n, struct buf *payload, struct err *e);
 
 /* A record that was read. All pointers are borrowed from the reader until its next call. */
 struct record {

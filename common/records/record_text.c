@@ -6,6 +6,7 @@
 #include "records/failure.h"
 #include "records/parts.h"
 #include "records/payload.h"
+#include "sys/bytes.h"
 #include "unicode/utf8.h"
 
 #include <string.h>
@@ -46,13 +47,9 @@ static int put_str(struct buf *out, const char *key, struct str s, struct err *e
 
 static int put_id(struct buf *out, const char *key, const unsigned char *id, struct err *e)
 {
-    if (buf_printf(out, e, " %s=", key))
-        return -1;
-    for (int i = 0; i < ID_LEN; i++) {
-        if (buf_printf(out, e, "%02x", id[i]))
-            return -1;
-    }
-    return 0;
+    char hex[2 * ID_LEN + 1];
+    hex_put(hex, id, ID_LEN);
+    return buf_printf(out, e, " %s=%s", key, hex);
 }
 
 static int put_number(struct buf *out, const char *key, uint64_t v, struct err *e)
@@ -84,7 +81,8 @@ static int put_reading(struct buf *out, struct str encoded, struct err *e)
         return buf_put_str(out, r.form == FORM_NUL ? " null" : " wet", e);
     if (r.form == FORM_TEXT)
         return 0;
-    return put_str(out, "jsonl", r.field, e) || buf_printf(out, e, " on-error=%s", r.skip_bad_lines ? "skip" : "fail")
+    return put_str(out, "jsonl", r.field, e) || (r.id.len && put_str(out, "id", r.id, e)) ||
+                   buf_printf(out, e, " on-error=%s", r.skip_bad_lines ? "skip" : "fail")
                ? -1
                : 0;
 }
@@ -126,7 +124,9 @@ static int put_range(struct buf *out, const struct record *rec, struct err *e)
             return -1;
         for (uint64_t k = 0; k < f.n_pieces; k++) {
             if (range_get_piece(&offset, &len, &f, &c, e) ||
-                buf_printf(out, e, "%s%llu+%llu", k ? "," : "", (unsigned long long)offset, (unsigned long long)len))
+                buf_printf(out, e, "%s%llu+", k ? "," : "", (unsigned long long)offset) ||
+                (offset + len == UINT64_MAX ? buf_put_byte(out, '?', e)
+                                            : buf_printf(out, e, "%llu", (unsigned long long)len)))
                 return -1;
         }
         if (buf_put_byte(out, '\n', e))
@@ -184,26 +184,44 @@ static int put_words(struct record_text *v, struct buf *out, const struct record
     return 0;
 }
 
+/* The documents that end in a tokens record, a line each, and the end of its piece. */
+static int put_marks(struct buf *out, const struct tokens *t, struct err *e)
+{
+    struct cursor c = cursor_over(t->marks.p, t->marks.len);
+    uint64_t n_ids = 0;
+    for (uint64_t i = 0; i < t->n_marks; i++) {
+        const struct document_mark m = document_mark_get(&c, n_ids);
+        n_ids = m.n_ids;
+        if (buf_put_str(out, "#  document", e) || put_number(out, "end", m.n_ids, e) ||
+            put_number(out, "gap", m.gap, e) || put_number(out, "bytes", m.len, e) ||
+            (m.lines && put_number(out, "lines", m.lines, e)) || (m.id.len && put_str(out, "id", m.id, e)) ||
+            buf_put_byte(out, '\n', e))
+            return -1;
+    }
+    if (!t->last)
+        return 0;
+    return buf_put_str(out, "#  end", e) || put_number(out, "gap", t->tail.gap, e) ||
+                   put_number(out, "open", t->tail.open, e) || put_number(out, "text", t->tail.text, e) ||
+                   (t->tail.lines && put_number(out, "lines", t->tail.lines, e)) || buf_put_byte(out, '\n', e)
+               ? -1
+               : 0;
+}
+
 static int put_tokens(struct buf *out, const struct record *rec, struct err *e)
 {
     struct tokens t;
     if (tokens_get(&t, rec, e) || buf_put_str(out, "# tokens", e) || put_id(out, "run", t.in.run, e) ||
         put_number(out, "source", t.source, e) || put_number(out, "begin", t.begin, e) ||
         put_number(out, "end", t.end, e) || put_number(out, "first", t.first, e) ||
-        put_number(out, "ids", t.ids.len / t.width, e) || buf_put_str(out, " ends=", e))
-        return -1;
-    struct cursor c = cursor_over(t.ends.p, t.ends.len);
-    for (uint64_t i = 0; i < t.n_ends; i++) {
-        if (buf_printf(out, e, "%s%llu", i ? "," : "", (unsigned long long)get_varint(&c)))
-            return -1;
-    }
-    if (buf_printf(out, e, " bytes-per-id=%d model=%016llx", (int)t.width, (unsigned long long)t.model))
+        put_number(out, "ids", t.ids.len / t.width, e) ||
+        buf_printf(out, e, " bytes-per-id=%d model=%016llx\n", (int)t.width, (unsigned long long)t.model) ||
+        put_marks(out, &t, e))
         return -1;
     for (size_t i = 0; i < t.ids.len; i += t.width) {
-        if (buf_printf(out, e, "%c%lu", i ? ' ' : '\n', (unsigned long)load_le(t.ids.p + i, (unsigned)t.width)))
+        if (buf_printf(out, e, i ? " %lu" : "%lu", (unsigned long)load_le(t.ids.p + i, (unsigned)t.width)))
             return -1;
     }
-    return buf_put_byte(out, '\n', e);
+    return t.ids.len ? buf_put_byte(out, '\n', e) : 0;
 }
 
 static int put_run(struct buf *out, const struct commit_run *r, struct err *e)
@@ -221,6 +239,34 @@ static int put_run(struct buf *out, const struct commit_run *r, struct err *e)
     return buf_put_byte(out, '\n', e);
 }
 
+static int put_encoding(struct buf *out, struct str encoding, struct err *e)
+{
+    static const char *const eot[] = {"none", "before", "after"}, *const special[] = {"token", "text", "error"};
+    struct commit_encoding x;
+    if (encoding.len == 0)
+        return 0;
+    if (commit_encoding_get(&x, encoding, e) ||
+        buf_printf(out, e, "#  encoding model=%016llx", (unsigned long long)x.model) ||
+        put_number(out, "ids", x.n_ids, e) || put_str(out, "pattern", x.pattern, e) ||
+        buf_printf(out, e, " eot=%s", eot[x.eot]) || (x.separator && put_number(out, "separator", x.separator - 1, e)))
+        return -1;
+    return buf_printf(out, e, " special=%s\n", special[x.special]);
+}
+
+static int put_sources(struct buf *out, struct str sources, struct err *e)
+{
+    struct cursor c = cursor_over(sources.p, sources.len);
+    while (cursor_left(&c)) {
+        struct commit_source s;
+        if (commit_source_get(&s, &c, e) || buf_put_str(out, "#  source", e) ||
+            put_number(out, "number", s.number, e) || put_str(out, "name", s.name, e) ||
+            put_reading(out, s.reading, e) || (s.size && put_number(out, "bytes", s.size, e)) ||
+            buf_put_str(out, access_words[s.access], e) || buf_put_byte(out, '\n', e))
+            return -1;
+    }
+    return 0;
+}
+
 static int put_commit(struct buf *out, const struct commit *k, struct err *e)
 {
     bool tokens = k->kind == RECORD_TOKENS;
@@ -231,7 +277,7 @@ static int put_commit(struct buf *out, const struct commit *k, struct err *e)
         if (put_run(out, &k->run[i], e))
             return -1;
     }
-    return 0;
+    return put_encoding(out, k->encoding, e) || put_sources(out, k->sources, e) ? -1 : 0;
 }
 
 /* The content of a commit or summary; if it has several parts, only that this is one of them. */
@@ -282,6 +328,22 @@ static int put_failure(struct buf *out, const struct record *rec, struct err *e)
                : 0;
 }
 
+/* What all entries begin with; the rest is for bpe-shard. */
+static int put_journal(struct buf *out, const struct record *rec, struct err *e)
+{
+    struct cursor c = cursor_over(rec->payload, rec->len);
+    uint64_t group = get_varint(&c);
+    const unsigned char *run = get_bytes(&c, ID_LEN);
+    unsigned commit = get_choice(&c, 1);
+    if (c.bad)
+        return payload_damaged(e, "journal");
+    return buf_put_str(out, "# journal", e) || put_id(out, "run", run, e) || put_number(out, "group", group, e) ||
+                   put_number(out, "commit", commit, e) || put_number(out, "bytes", rec->len, e) ||
+                   buf_put_byte(out, '\n', e)
+               ? -1
+               : 0;
+}
+
 int record_text_put(struct record_text *v, struct buf *out, const struct record *rec, struct err *e)
 {
     if (check_order(v, rec, e))
@@ -302,6 +364,8 @@ int record_text_put(struct record_text *v, struct buf *out, const struct record 
         return put_promise(out, rec, e);
     case RECORD_FAILURE:
         return put_failure(out, rec, e);
+    case RECORD_JOURNAL:
+        return put_journal(out, rec, e);
     default:
         return err_set(e, EX_DATAERR, "a record of unknown type 0x%02X", rec->type);
     }

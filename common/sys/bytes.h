@@ -100,6 +100,16 @@ static inline const unsigned char *get_string(struct cursor *c, size_t *len)
     return p ? p : (const unsigned char *)"";
 }
 
+/* Writes n bytes as 2n hexadecimal digits, in lower case, and a NUL. */
+static inline void hex_put(char *to, const unsigned char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        *to++ = "0123456789abcdef"[p[i] >> 4];
+        *to++ = "0123456789abcdef"[p[i] & 15];
+    }
+    *to = '\0';
+}
+
 /* An integer of 2 or 4 bytes, least significant byte first. */
 static inline uint32_t load_le(const unsigned char *p, unsigned width)
 {

@@ -2,6 +2,7 @@
 #include "sys/hash.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 #define XXH_INLINE_ALL
@@ -11,6 +12,69 @@ uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)
 {
     return XXH3_64bits_withSeed(p, n, seed);
 }
+
+uint64_t hash_parts(const void *p, size_t n, const void *q, size_t m, uint64_t seed)
+{
+    unsigned char all[256];
+    XXH3_state_t state;
+    if (n <= sizeof all && m <= sizeof all - n) { /* faster than a state */
+        memcpy(all, p, n);
+        memcpy(all + n, q, m);
+        return XXH3_64bits_withSeed(all, n + m, seed);
+    }
+    XXH3_INITSTATE(&state);
+    XXH3_64bits_reset_withSeed(&state, seed);
+    XXH3_64bits_update(&state, p, n);
+    XXH3_64bits_update(&state, q, m);
+    return XXH3_64bits_digest(&state);
+}
+
+/* ---- 128 bits ---- */
+
+struct hash128 {
+    XXH3_state_t *state; /* owned; xxHash aligns it for vectors */
+};
+
+struct hash128 *hash128_new(struct err *e)
+{
+    struct hash128 *h = malloc(sizeof *h);
+    if (h)
+        h->state = XXH3_createState();
+    if (!h || !h->state) {
+        free(h);
+        err_mem(e, "a checksum", sizeof(XXH3_state_t));
+        return NULL;
+    }
+    hash128_reset(h);
+    return h;
+}
+
+void hash128_free(struct hash128 *h)
+{
+    if (h)
+        XXH3_freeState(h->state);
+    free(h);
+}
+
+void hash128_reset(struct hash128 *h)
+{
+    XXH3_128bits_reset(h->state);
+}
+
+void hash128_add(struct hash128 *h, const void *p, size_t n)
+{
+    if (n)
+        XXH3_128bits_update(h->state, p, n);
+}
+
+void hash128_get(const struct hash128 *h, unsigned char to[HASH128_LEN])
+{
+    XXH128_canonical_t c;
+    XXH128_canonicalFromHash(&c, XXH3_128bits_digest(h->state));
+    memcpy(to, c.digest, HASH128_LEN);
+}
+
+/* ---- Random numbers ---- */
 
 void random_bytes(void *p, size_t n)
 {

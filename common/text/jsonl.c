@@ -18,6 +18,12 @@ void jsonl_init(struct jsonl *j, struct str field, enum invalid_policy invalid)
     *j = (struct jsonl){.field = field, .invalid = invalid};
 }
 
+void jsonl_init_id(struct jsonl *j, struct str field, enum invalid_policy invalid)
+{
+    jsonl_init(j, field, invalid);
+    j->is_id = true;
+}
+
 void jsonl_free(struct jsonl *j)
 {
     json_read_free(&j->reader);
@@ -130,6 +136,15 @@ static bool means(const struct json_place *key, struct str start, struct str nam
     return is_utf8(name) && (key->escapes ? jsonl_key_means(start, name) : str_equal(start, name));
 }
 
+static int read_number_place(struct json_reader *r, struct json_place *s)
+{
+    *s = (struct json_place){.begin = r->base + r->at};
+    if (json_read_skip(r))
+        return -1;
+    s->end = r->base + r->at;
+    return 0;
+}
+
 /* Reads the whole line. *text is the place of the string at the field; its begin is UINT64_MAX if there is none. -1:
  * not JSON, out of memory, or an error of the function that the reader reads by. */
 static int find(struct jsonl *j, struct json_place *text)
@@ -154,18 +169,25 @@ static int find(struct jsonl *j, struct json_place *text)
             continue;
         }
         bool last = at + name.len == j->field.len, same = means(&key, start, name);
-        if (same) /* an earlier member of this name, with all that was in it, does not count */
+        if (same) { /* an earlier member of this name, with all that was in it, does not count */
             *text = none;
+            j->strange = false;
+        }
         c = same ? json_read_peek(r) : 0;
         if (c == '"' && last) {
             if (json_read_place(r, text))
+                return -1;
+        } else if (c == '0' && last && j->is_id) {
+            if (read_number_place(r, text))
                 return -1;
         } else if (c == '{' && !last) {
             if (json_read_object(r))
                 return -1;
             at += name.len + 1;
-        } else if (json_read_skip(r)) {
-            return -1;
+        } else {
+            j->strange = j->strange || (same && last && c != 'n');
+            if (json_read_skip(r))
+                return -1;
         }
     }
     return json_read_end(r);
@@ -199,10 +221,20 @@ static enum jsonl_line no_json(struct err *e, size_t mark, bool whole)
 /* Finds the string in what j->reader reads. */
 static enum jsonl_line find_text(struct jsonl *j, size_t mark, bool whole, struct json_place *text, struct err *e)
 {
+    j->strange = false;
     if (find(j, text))
         return no_json(e, mark, whole);
     if (text->begin != UINT64_MAX)
         return JSONL_TEXT;
+    if (j->is_id && j->strange) {
+        err_set(e, EX_DATAERR, "no string or number at \"%.*s\"; see --id", (int)j->field.len,
+                (const char *)j->field.p);
+        return JSONL_ERROR;
+    }
+    if (j->is_id) {
+        *text = (struct json_place){0};
+        return JSONL_TEXT;
+    }
     err_set(e, EX_DATAERR, "no string at \"%.*s\"", (int)j->field.len, (const char *)j->field.p);
     return JSONL_BAD;
 }
@@ -215,9 +247,9 @@ enum jsonl_line jsonl_find(struct jsonl *j, json_read_more *more, void *ctx, siz
     return find_text(j, mark, whole, text, e);
 }
 
-int jsonl_lone_surrogate(struct err *e)
+int jsonl_lone_surrogate(const struct jsonl *j, struct err *e)
 {
-    return err_set(e, EX_DATAERR, "a lone surrogate in the text; see --invalid");
+    return err_set(e, EX_DATAERR, "a lone surrogate in the %s; see --invalid", j->is_id ? "id" : "text");
 }
 
 enum jsonl_line jsonl_read(struct jsonl *j, const unsigned char *p, size_t n, struct str *text, struct err *e)
@@ -247,7 +279,7 @@ enum jsonl_line jsonl_read(struct jsonl *j, const unsigned char *p, size_t n, st
         return JSONL_ERROR;
     *text = (struct str){j->text.p, j->text.len};
     if (j->invalid == INVALID_ERROR && place.lone) {
-        jsonl_lone_surrogate(e);
+        jsonl_lone_surrogate(j, e);
         return JSONL_ERROR;
     }
     return JSONL_TEXT;

@@ -16,6 +16,8 @@ struct jsonl_walk;
 
 struct jsonl {
     struct str field; /* "a.b": borrowed */
+    bool is_id;       /* what is read is the id of a document: see jsonl_init_id */
+    bool strange;     /* the value at the field is neither string nor number nor null */
     enum invalid_policy invalid;
     struct json_reader reader;
     const unsigned char *(*walk)(struct jsonl_walk *w, const unsigned char *p); /* jsonl_fast.h; NULL: not known yet */
@@ -23,6 +25,10 @@ struct jsonl {
 };
 
 void jsonl_init(struct jsonl *j, struct str field, enum invalid_policy invalid);
+
+/* The same to read the id in a line that has a text: what jsonl_read and others call the text is the string at this
+ * field, or the number as it is written, or empty if there is neither. Another value is an error. */
+void jsonl_init_id(struct jsonl *j, struct str field, enum invalid_policy invalid);
 void jsonl_free(struct jsonl *j);
 
 enum jsonl_line {
@@ -54,7 +60,7 @@ enum jsonl_line jsonl_find(struct jsonl *j, json_read_more *more, void *ctx, siz
  * !whole, an incomplete character at the end is left for the next call, when more has come. */
 size_t jsonl_mark_invalid(struct buf *text, size_t from, bool whole);
 
-int jsonl_lone_surrogate(struct err *e); /* the error about one; -1 */
+int jsonl_lone_surrogate(const struct jsonl *j, struct err *e); /* the error about one; -1 */
 
 /* And what is left out: */
 

@@ -173,7 +173,7 @@ ptrdiff_t pretokenize_text(struct pretokenizer *w, const unsigned char *p, size_
         }
         if (hit != SPECIAL_FOUND)
             return (ptrdiff_t)at + used;
-        if (w->sink.special && w->sink.special(w->sink.ctx, special_index(&w->special, p + pos, len), e)) {
+        if (w->sink.special && w->sink.special(w->sink.ctx, special_index(&w->special, p + pos, len), pos + len, e)) {
             *where = pos;
             return -1;
         }

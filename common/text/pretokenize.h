@@ -19,8 +19,8 @@ struct pretoken_sink {
     /* The n pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on; SCAN_PAD bytes past them may be read.
      */
     int (*words)(void *ctx, const unsigned char *text, size_t start, const uint32_t *ends, size_t n, struct err *e);
-    /* A special token, by its index in the rules. NULL: they are skipped. */
-    int (*special)(void *ctx, size_t token, struct err *e);
+    /* A special token, by its index in the rules, that ends at this offset of the window. NULL: they are skipped. */
+    int (*special)(void *ctx, size_t token, size_t end, struct err *e);
     void *ctx;
 };
 

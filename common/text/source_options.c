@@ -24,6 +24,10 @@ int source_options_reading(const struct source_options *o, struct reading *r, st
         return err_set(e, EX_USAGE, "--files-from and --files0-from exclude each other");
     if (o->skip_bad_lines && !o->jsonl)
         return err_set(e, EX_USAGE, "--on-error=skip is for --jsonl");
+    if (o->id && !o->jsonl)
+        return err_set(e, EX_USAGE, "--id is for --jsonl");
+    if (o->id && !*o->id)
+        return err_set(e, EX_USAGE, "--id=: the field has no name");
     if (o->jsonl && o->invalid == INVALID_BYTES)
         return err_set(e, EX_USAGE, "--invalid=bytes is not for --jsonl: a string in JSON is text");
     *r = (struct reading){.invalid = o->invalid,
@@ -32,13 +36,14 @@ int source_options_reading(const struct source_options *o, struct reading *r, st
                                   : o->wet   ? FORM_WET
                                              : FORM_TEXT,
                           .field = str_of(o->field ? o->field : ""),
-                          .skip_bad_lines = o->skip_bad_lines};
+                          .skip_bad_lines = o->skip_bad_lines,
+                          .id = str_of(o->id ? o->id : "")};
     return 0;
 }
 
 bool source_options_given(const struct source_options *o)
 {
-    return null_documents(o) || o->jsonl || o->wet || o->skip_bad_lines || o->has_invalid;
+    return null_documents(o) || o->jsonl || o->wet || o->skip_bad_lines || o->id || o->has_invalid;
 }
 
 int source_options_files(struct source_options *o, bool named, char ***files, int *n_files, struct err *e)

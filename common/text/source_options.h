@@ -20,12 +20,13 @@ struct source_options { /* zeroed: no option was given */
     bool has_invalid; /* --invalid was given */
     bool null, jsonl, wet;
     const char *field;       /* of --jsonl, borrowed */
+    const char *id;          /* of --id, borrowed; NULL: none */
     unsigned skip_bad_lines; /* 0 or 1 */
     const char *files_from, *files0_from;
     struct file_list list; /* owned: the names in that file */
 };
 
-/* Rows of a table of options (cli/options.h), all but --invalid. o: a struct source_options. */
+/* Rows of a table of options (cli/options.h), all but --invalid and --id. o: a struct source_options. */
 /* clang-format off */
 #define SOURCE_OPTIONS(o) \
     {'0', "null", NULL, "each document ends with a NUL byte (with --files-from: each name does)", \

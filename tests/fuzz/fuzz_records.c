@@ -62,8 +62,27 @@ static void get_commit(struct str content)
                     abort();
             }
         }
+        struct commit_encoding encoding;
+        struct commit_source source;
+        (void)!commit_encoding_get(&encoding, k.encoding, &e);
+        for (struct cursor c = cursor_over(k.sources.p, k.sources.len); cursor_left(&c);) {
+            if (commit_source_get(&source, &c, &e))
+                break;
+            get_reading(source.reading);
+        }
     }
     commit_free(&k);
+}
+
+/* tokens_get has checked the marks. */
+static void get_tokens(const struct tokens *t)
+{
+    struct cursor c = cursor_over(t->marks.p, t->marks.len);
+    uint64_t n_ids = 0;
+    for (uint64_t i = 0; i < t->n_marks; i++)
+        n_ids = document_mark_get(&c, n_ids).n_ids;
+    if (c.bad || cursor_left(&c) || n_ids > t->ids.len / t->width)
+        abort();
 }
 
 static void get(void *ctx, const struct record *rec)
@@ -95,7 +114,8 @@ static void get(void *ctx, const struct record *rec)
         (void)!words_get(&words, rec, &e);
         break;
     case RECORD_TOKENS:
-        (void)!tokens_get(&tokens, rec, &e);
+        if (tokens_get(&tokens, rec, &e) == 0)
+            get_tokens(&tokens);
         break;
     case RECORD_FAILURE:
         (void)!failure_get(&failure, rec, &e);

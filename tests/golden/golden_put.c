@@ -187,7 +187,11 @@ static void put_words(void)
 static void put_tokens(void)
 {
     struct buf out = {0};
-    static const unsigned char ends[] = {1, 3}, two[] = {1, 0, 10, 0, 255, 255}, four[] = {0, 0, 1, 0};
+    static const unsigned char two[] = {1, 0, 10, 0, 255, 255}, four[] = {0, 0, 1, 0};
+    const struct document_mark first = {.n_ids = 1, .len = 9, .lines = 1}, second = {3, 5, 7, 2, str_of("doc-7")};
+    unsigned char marks[2 * DOCUMENT_MARK_MAX + 5];
+    size_t n_marks = document_mark_put(marks, &first, 0);
+    n_marks += document_mark_put(marks + n_marks, &second, 1);
     struct tokens t = {.in = {RUN, BATCH, 0},
                        .model = 0x0123456789ABCDEF,
                        .source = 1,
@@ -195,22 +199,38 @@ static void put_tokens(void)
                        .end = 65836,
                        .first = 2,
                        .width = 2,
-                       .n_ends = 2,
-                       .ends = {ends, sizeof ends},
+                       .n_marks = 2,
+                       .marks = {marks, n_marks},
                        .ids = {two, sizeof two}};
     must(tokens_put(&out, &t, &e));
     print_payload("tokens", RECORD_TOKENS, &out);
     out.len = 0;
     t.width = 4;
-    t.n_ends = 0;
-    t.ends.len = 0;
+    t.n_marks = 0;
+    t.marks.len = 0;
+    t.last = true;
+    t.tail = (struct piece_tail){3, 40, 65536, 17};
     t.ids = (struct str){four, sizeof four};
     must(tokens_put(&out, &t, &e));
     print_payload("tokens-wide", RECORD_TOKENS, &out);
     buf_free(&out);
 }
 
-static void put_commits(const struct buf *by_name)
+/* What only commits of tokens have. */
+static int put_extensions(struct buf *content, const struct buf *plain, const struct buf *lines)
+{
+    const struct commit_encoding encoding = {
+        .model = 0x0123456789ABCDEF, .n_ids = 50257, .pattern = str_of("cl100k"), .eot = 1, .separator = 50257};
+    const struct commit_source file = {0, str_of("a.txt"), bytes_of(plain), ACCESS_FILE, 700, 1700000000, 1},
+                               text = {3, str_of("-"), bytes_of(lines), ACCESS_VALUE, 0, 0, 0};
+    struct buf sources = {0};
+    int rc = commit_source_put(&sources, &file, &e) || commit_source_put(&sources, &text, &e) ||
+             commit_put_sources(content, &sources, &e) || commit_put_encoding(content, &encoding, &e);
+    buf_free(&sources);
+    return rc;
+}
+
+static void put_commits(const struct buf *by_name, const struct buf *plain, const struct buf *lines)
 {
     static const struct commit_range range[] = {{0, 0, 100}, {0, 300, 600}, {3, 200, 400}};
     struct buf content = {0}, out = {0};
@@ -238,7 +258,7 @@ static void put_commits(const struct buf *by_name)
     content.len = out.len = 0;
     k.kind = RECORD_TOKENS;
     must(commit_put_head(&content, &k, &e) || commit_put_run(&content, &some, &e) ||
-         parts_put(&out, RECORD_COMMIT, BATCH, 3, &content, &e));
+         put_extensions(&content, plain, lines) || parts_put(&out, RECORD_COMMIT, BATCH, 3, &content, &e));
     print_record("commit-of-tokens", &out);
     buf_free(&content);
     buf_free(&out);
@@ -264,7 +284,7 @@ int main(void)
     put_promise(&by_name, &plain, &lines);
     put_words();
     put_tokens();
-    put_commits(&by_name);
+    put_commits(&by_name, &plain, &lines);
     put_failure();
     buf_free(&by_name);
     buf_free(&by_regex);

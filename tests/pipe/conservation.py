@@ -129,7 +129,9 @@ class Corpus:
 def small(block="4K", size=40000):
     write("a.txt", text(1, size // 2))
     write("b.txt", text(2, size // 2, "one"))
-    return Corpus("--inline", "-b", block, "a.txt", "b.txt")
+    c = Corpus("--inline", "-b", block, "a.txt", "b.txt")
+    c.stream = b"".join(c.chunks + c.promise)  # the promise, which may be lost if it is there twice, only once
+    return c
 
 
 def cut_places(stream, n_random):

@@ -127,20 +127,26 @@ def words(stream):
     return out
 
 
-Tokens = collections.namedtuple("Tokens", "run batch number model source begin end first width ends ids")
+Tokens = collections.namedtuple("Tokens", "run batch number model source begin end first width ends ids marks tail")
+Mark = collections.namedtuple("Mark", "ids gap len lines id")  # a document that ends
+Tail = collections.namedtuple("Tail", "gap open text lines")
 
 
 def tokens(record):
-    """What a tokens record holds; ids and ends are lists."""
+    """What a tokens record holds; ids, ends and marks are lists; tail is None but in the last record of a piece."""
     c = Cursor(payload(record))
     run, batch, number, model, source, begin, end, first, width = (c.id(), c.id(), c.n(), c.bytes(8), c.n(), c.n(), c.n(), c.n(),
                                                                  c.n())
-    ends = [c.n() for _ in range(c.n())]
+    tail = Tail(c.n(), c.n(), c.n(), c.n()) if c.n() else None  # of the last record of its piece
+    ends, marks = [], []
+    for _ in range(c.n()):
+        marks.append(Mark((ends[-1] if ends else 0) + c.n(), c.n(), c.n(), c.n(), c.s()))
+        ends.append(marks[-1].ids)
     ids = c.rest()
     if width not in (2, 4) or len(ids) % width:
         raise Bad("ids")
     ids = [int.from_bytes(ids[i:i + width], "little") for i in range(0, len(ids), width)]
-    return Tokens(run, batch, number, model, source, begin, end, first, width, ends, ids)
+    return Tokens(run, batch, number, model, source, begin, end, first, width, ends, ids, marks, tail)
 
 
 def covered(stream):

@@ -242,7 +242,8 @@ static void put_line(void)
 /* ---- What a line reader makes of them ---- */
 
 struct result {
-    struct buf texts; /* each followed by a line of its own */
+    struct buf texts; /* each followed by a line of its own, with the place of its line and its id */
+    const struct line_reader *lines;
     struct bad_lines bad;
     uint64_t where, n_passed;
     char error[ERR_TEXT];
@@ -259,7 +260,13 @@ static ptrdiff_t take(void *ctx, const unsigned char *p, size_t n, enum text_end
     for (size_t k = 0; k < RECORD_PAD; k++) /* these bytes may be read */
         sum ^= ((volatile const unsigned char *)p)[n + k];
     (void)sum;
-    if (buf_put(&r->texts, p, used, why) || (end != TEXT_MORE && buf_put_str(&r->texts, "\n--\n", why)))
+    if (buf_put(&r->texts, p, used, why))
+        return -1;
+    const struct text_place *at = &r->lines->place;
+    if (end != TEXT_MORE &&
+        (buf_printf(&r->texts, why, "\n-- %llu %llu %llu ", (unsigned long long)at->begin, (unsigned long long)at->end,
+                    (unsigned long long)at->line) ||
+         (at->id.len && buf_put(&r->texts, at->id.p, at->id.len, why)) || buf_put_byte(&r->texts, '\n', why)))
         return -1;
     return (ptrdiff_t)used;
 }
@@ -282,6 +289,7 @@ static void read_all(struct line_reader *l, struct result *r, size_t max)
     r->where = 0;
     r->error[0] = '\0';
     r->seen_more = false;
+    r->lines = l;
     while (!last) {
         size_t left = made.len - (size_t)offset;
         have += max == SIZE_MAX ? left - have : (size_t)rnd(max);
@@ -353,10 +361,11 @@ static bool check(struct line_reader *l, const struct result *want, const char *
 }
 
 /* The texts are read at all levels, whole and in parts. */
-static void test_texts(const char *field, enum invalid_policy invalid, bool skip)
+static void test_texts(const char *field, enum invalid_policy invalid, bool skip, const char *id)
 {
     static const char *const policies[] = {"error", "replace", "skip"};
-    const struct reading how = {.form = FORM_JSONL, .field = str_of(field), .invalid = invalid, .skip_bad_lines = skip};
+    const struct reading how = {
+        .form = FORM_JSONL, .field = str_of(field), .invalid = invalid, .skip_bad_lines = skip, .id = str_of(id)};
     struct line_reader l, plain;
     struct result want = {0};
     uint64_t n = getenv("FULL") ? 20 * TEXTS : TEXTS;
@@ -372,7 +381,7 @@ static void test_texts(const char *field, enum invalid_policy invalid, bool skip
             continue;
         plain.longest = SIZE_MAX;
         line_reader_begin(&plain, "in", 0, 1);
-        plain.jsonl.walk = refuse;
+        plain.jsonl.walk = plain.id.walk = refuse;
         read_all(&plain, &want, SIZE_MAX);
         if (ftruncate(fd, 0) || pwrite(fd, made.p, made.len, 0) != (ssize_t)made.len)
             must(NULL);
@@ -394,7 +403,8 @@ static void test_texts(const char *field, enum invalid_policy invalid, bool skip
     buf_free(&want.texts);
     buf_free(&want.bad.first);
     close(fd);
-    tap_ok(bad == 0, "random lines, \"%s\", --invalid=%s%s", field, policies[invalid], skip ? ", --on-error=skip" : "");
+    tap_ok(bad == 0, "random lines, \"%s\", --invalid=%s%s%s%s", field, policies[invalid],
+           skip ? ", --on-error=skip" : "", *id ? ", --id=" : "", id);
 }
 
 /* ---- One by one ---- */
@@ -529,7 +539,7 @@ static uint64_t work(const char *begin, const char *middle, const char *end, siz
         .form = FORM_JSONL, .field = str_of("text"), .invalid = invalid, .skip_bad_lines = true};
     struct line_reader l;
     struct line_place known = {0};
-    struct result r = {0};
+    struct result r = {.lines = &l};
     int fd = memfd_create("jsonl", 0);
     made.len = 0;
     put(begin);
@@ -597,12 +607,12 @@ int main(void)
     test_escapes();
     test_long_texts();
     test_work();
-    static const char *const fields[] = {"text", "a.text", "a.a.b"};
+    static const char *const fields[] = {"text", "a.text", "a.a.b"}, *const ids[] = {"b", "a.b", "text"};
     for (size_t i = 0; i < LEN(fields); i++) {
         for (int skip = 0; skip < 2; skip++) {
-            test_texts(fields[i], INVALID_ERROR, skip);
-            test_texts(fields[i], INVALID_REPLACE, skip);
-            test_texts(fields[i], INVALID_SKIP, skip);
+            test_texts(fields[i], INVALID_ERROR, skip, skip ? ids[i] : "");
+            test_texts(fields[i], INVALID_REPLACE, skip, skip ? ids[i] : "");
+            test_texts(fields[i], INVALID_SKIP, skip, skip ? ids[i] : "");
         }
     }
     buf_free(&made);
