@@ -7,7 +7,7 @@ CFLAGS  ?= -O2 -g
 JOBS    ?= 2
 VERSION := 0.1.0
 
-PROGRAMS := bpe-chunk bpe-count bpe-sum bpe-merge bpe-encode bpe-decode bpe-model bpe-view
+PROGRAMS := bpe-chunk bpe-count bpe-sum bpe-merge bpe-encode bpe-decode bpe-shard bpe-model bpe-view
 LIBS     := -pthread -lpcre2-8 -lzstd -lz -lmd
 
 # ISA-L (Debian: libisal-dev) decompresses gzip twice as fast as zlib; ISAL= builds without it.
@@ -36,8 +36,9 @@ LIB     := $(BUILD)/libbpe.a
 LIB_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c))
 BINS    := $(PROGRAMS:%=$(BUILD)/%)
 # What else is installed: commands of bpe, what they share, and recipes for make.
-COMMANDS := pipelines/train pipelines/encode pipelines/describe pipelines/parquet
-SHARED   := $(addprefix pipelines/,options.sh keep.sh parquet.sh parquet_files.py deal.pl)
+COMMANDS := $(addprefix pipelines/,train encode shard upload tune describe parquet)
+SHARED   := $(addprefix pipelines/,options.sh group.sh begun.sh keep.sh parquet.sh parquet_files.py records.pl deal.pl hand_out.pl \
+                remote.sh manifest.pl)
 RECIPES  := pipelines/vocab.mk
 # Programs of the tests: unit tests and the helpers of oracles, faults and fuzzing.
 UNITS   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
@@ -55,14 +56,17 @@ help:
 	@echo "make demo           trains a tokenizer on text found on this machine, and encodes it"
 	@echo "make check          the tests (CORPUS=DIR: also on the texts there)"
 	@echo "make check-peers    the tests against Hugging Face tokenizers and others, from PyPI (CORPUS=DIR)"
+	@echo "make check-upload   bpe upload with servers that are built by go: a current rclone, fake-gcs-server"
 	@echo "make check-sanitize the tests under ASan and UBSan, apart from $(BUILD)/"
 	@echo "make lint           layers, style, manual pages, cppcheck"
 	@echo "make coverage       which lines the tests run, by room, apart from $(BUILD)/ (gcovr)"
 	@echo "make check-arm      unit tests for aarch64 under QEMU, apart from $(BUILD)/"
 	@echo "make fuzz           random damage for FUZZ_SECONDS ($(FUZZ_SECONDS)); FUZZER=libfuzzer: by libFuzzer"
+	@echo "make soak           shards, with 200 kills at random moments, and death at every place"
 	@echo "make bench          times against others and the goals (CORPUS=DIR); twenty minutes, 6 GB"
 	@echo "make bench-quick    the same in a minute, without what takes long"
 	@echo "make bench-encode   encoding against others and the goals (CORPUS=DIR)"
+	@echo "make bench-shard    shards against others and the goals (CORPUS=DIR)"
 	@echo "make bench-hot      the hot paths one by one, each beside its bound (CORPUS=DIR)"
 	@echo "make clean          takes away what was built"
 	@echo "make help           this"
@@ -115,6 +119,9 @@ check: all units
 check-peers: all units
 	BUILD=$(BUILD) CORPUS=$(CORPUS) tests/peers.sh
 
+check-upload: all
+	BUILD=$(BUILD) tests/servers.sh
+
 check-sanitize:
 	$(MAKE) check BUILD=build-sanitize LDFLAGS= \
 	    CFLAGS='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
@@ -154,6 +161,11 @@ endif
 
 fuzzers: $(FUZZERS)
 
+# SHARD_KILLS: kill -9 at random moments; FAULT_SECONDS: for all places at which bpe-shard can die or a call of it fail.
+soak: all units
+	BUILD=$(BUILD) SHARD_KILLS=$(or $(SHARD_KILLS),200) FAULT_SECONDS=$(or $(FAULT_SECONDS),600) \
+	    prove -v tests/pipe/shard-kills.t tests/fault/shard.t
+
 # RUNS=N and ROWS=KEY,... are for bench.py and encode.py.
 bench: all units
 	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/bench.py
@@ -163,6 +175,9 @@ bench-quick: all units
 
 bench-encode: all units
 	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/encode.py
+
+bench-shard: all units
+	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/shard.py
 
 bench-hot: $(BUILD)/tests/bench/hot
 	@$(BUILD)/tests/bench/hot $$(CORPUS=$(CORPUS) tests/corpus.sh $(BUILD)/corpus)
@@ -193,6 +208,6 @@ clean:
 	rm -rf $(BUILD) build-sanitize build-arm build-fuzz build-coverage
 
 FORCE:
-.PHONY: all help units check check-peers check-sanitize check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-hot demo install uninstall clean FORCE
+.PHONY: all help units check check-peers check-upload check-sanitize check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-hot soak demo install uninstall clean FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

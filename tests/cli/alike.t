@@ -9,6 +9,7 @@ bpe-count in.chunks >in.counts
 bpe-sum in.counts >in.sum
 bpe-merge -v 300 in.sum >in.json
 bpe-encode -m in.json in.txt >in.ids
+bpe-chunk -m in.json in.txt | bpe-encode -m in.json | bpe-shard -o in.shards >in.jsonl
 
 # runs_of PROGRAM: arguments that it can do its work with.
 runs_of() {
@@ -19,6 +20,7 @@ runs_of() {
     bpe-merge) echo -v 300 in.sum ;;
     bpe-encode) echo -m in.json in.txt ;;
     bpe-decode) echo -m in.json in.ids ;;
+    bpe-shard) echo --check=in.shards -m in.json in.txt ;;
     bpe-model) echo in.json ;;
     bpe-view) echo in.sum ;;
     esac

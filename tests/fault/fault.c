@@ -1,22 +1,30 @@
 /* fault.so - makes one call of the C library fail, for tests: LD_PRELOAD it and say in the environment
  *
- *     FAULT_CALL   which: write read pread pwrite malloc open mkostemp close fsync rename (malloc: calloc, realloc and
- *                  aligned_alloc too)
+ *     FAULT_CALL   which: write read pread pwrite malloc open mkostemp close fsync fdatasync ftruncate unlink rmdir
+ *                  mkdir rename (malloc: calloc, realloc and aligned_alloc too); change: all that change a file or a
+ *                  directory, but writes to the standard streams
  *     FAULT_AT     which of its calls, from 1; 0: every one
- *     FAULT_ERROR  the number errno gets; 0: a short read or write (of 1 byte; with FAULT_AT=0 of half)
+ *     FAULT_ERROR  the number errno gets; 0: a short read or write (of 1 byte; with FAULT_AT=0 of half); -1: the
+ *                  process is killed instead; -2: killed after it, or after half of a write
  *     FAULT_MARK   a file that is created when the fault happened
+ *     FAULT_DISK   a directory in which what is durable is noted, so that tests can take away the rest as the death
+ *                  of a machine would: I a file with inode I, I.data what was in it at its last fsync or fdatasync,
+ *                  I.list the entries of a directory at its last fsync, "inode name" in each line
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -26,36 +34,130 @@ extern void *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *p, size_t n);
 extern void *__libc_memalign(size_t alignment, size_t n);
 
-static const char *call, *mark;
+static const char *call, *mark, *disk;
 static long at, calls, error;
-static bool short_now, ready;
+static bool short_now, ready, dies;
+
+enum { KILL_BEFORE = -1, KILL_AFTER = -2 };
 
 __attribute__((constructor)) static void start(void)
 {
     const char *s = getenv("FAULT_AT"), *n = getenv("FAULT_ERROR");
     call = getenv("FAULT_CALL");
     mark = getenv("FAULT_MARK");
+    disk = getenv("FAULT_DISK");
     at = s ? atol(s) : 0;
     error = n ? atol(n) : 0;
     ready = call != NULL;
 }
 
-/* Whether this call is the one. With EINTR a call fails at most every other time, or nothing would ever be done. */
-static bool hit(const char *name)
+static void die(void)
 {
-    if (!ready || strcmp(name, call) != 0)
+    syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
+}
+
+/* Whether this call is the one. With EINTR a call fails at most every other time, or nothing would ever be done. */
+static bool hit_one(const char *name, bool change)
+{
+    if (!ready || (strcmp(name, call) != 0 && !(change && strcmp(call, "change") == 0)))
         return false;
     calls++;
-    if (at ? calls != at : error && calls % 2 == 0)
+    if (at ? calls != at : error > 0 && calls % 2 == 0)
         return false;
     if (mark) {
         long fd = syscall(SYS_openat, AT_FDCWD, mark, O_WRONLY | O_CREAT, 0666);
         syscall(SYS_close, fd);
     }
-    short_now = error == 0;
+    if (error == KILL_BEFORE)
+        die();
+    short_now = error == 0 || error == KILL_AFTER;
+    dies = error == KILL_AFTER;
     errno = (int)error;
-    return error != 0;
+    return error > 0;
 }
+
+static bool hit(const char *name)
+{
+    return hit_one(name, false);
+}
+
+/* After a call that hit_one let pass; rc is what it returns. */
+static long done(long rc)
+{
+    if (dies)
+        die();
+    return rc;
+}
+
+/* ---- What is durable ---- */
+
+static int disk_file(char to[4096], ino_t inode, const char *end)
+{
+    return snprintf(to, 4096, "%s/%lu%s", disk, (unsigned long)inode, end);
+}
+
+/* A file that is opened stays, so that its inode is not used again. */
+static void note_opened(int fd)
+{
+    char from[64], to[4096];
+    struct stat st;
+    if (!disk || fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+        return;
+    int before = errno;
+    snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
+    disk_file(to, st.st_ino, "");
+    (void)!linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW);
+    errno = before;
+}
+
+static void copy_data(int fd, long to)
+{
+    char block[1 << 16];
+    long n;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd); /* it may be open for writing only */
+    long from = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY);
+    while (from >= 0 && (n = syscall(SYS_read, from, block, sizeof block)) > 0)
+        syscall(SYS_write, to, block, n);
+    syscall(SYS_close, from);
+}
+
+static void copy_entries(int fd, long to)
+{
+    char block[1 << 12], path[64];
+    struct dirent *entry;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    DIR *dir = opendir(path);
+    while (dir && (entry = readdir(dir))) {
+        int n = snprintf(block, sizeof block, "%lu %s\n", (unsigned long)entry->d_ino, entry->d_name);
+        syscall(SYS_write, to, block, n);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+/* The file or directory is durable as it is now. */
+static void note_synced(int fd)
+{
+    char path[4096], made[4096];
+    struct stat st;
+    if (!disk || fstat(fd, &st))
+        return;
+    bool was_ready = ready;
+    int before = errno;
+    ready = false; /* what is called here is not the program's */
+    bool directory = S_ISDIR(st.st_mode);
+    disk_file(made, st.st_ino, ".new");
+    disk_file(path, st.st_ino, directory ? ".list" : ".data");
+    long to = syscall(SYS_openat, AT_FDCWD, made, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    (directory ? copy_entries : copy_data)(fd, to);
+    syscall(SYS_close, to);
+    syscall(SYS_renameat, AT_FDCWD, made, AT_FDCWD, path);
+    ready = was_ready;
+    errno = before;
+}
+
+/* ---- Calls ---- */
 
 /* How much of n bytes, when the fault is a short read or write. */
 static size_t shorter(size_t n)
@@ -63,14 +165,14 @@ static size_t shorter(size_t n)
     if (!short_now || n < 2)
         return n;
     short_now = false;
-    return at ? 1 : (n + 1) / 2;
+    return at && !dies ? 1 : (n + 1) / 2;
 }
 
 ssize_t write(int fd, const void *p, size_t n)
 {
-    if (fd != 2 && hit("write"))
+    if (fd != 2 && hit_one("write", fd > 2))
         return -1;
-    return syscall(SYS_write, fd, p, fd == 2 ? n : shorter(n));
+    return done(syscall(SYS_write, fd, p, fd == 2 ? n : shorter(n)));
 }
 
 ssize_t read(int fd, void *p, size_t n)
@@ -85,7 +187,7 @@ ssize_t pread(int fd, void *p, size_t n, off_t offset)
 
 ssize_t pwrite(int fd, const void *p, size_t n, off_t offset)
 {
-    return hit("pwrite") ? -1 : syscall(SYS_pwrite64, fd, p, shorter(n), offset);
+    return hit_one("pwrite", true) ? -1 : done(syscall(SYS_pwrite64, fd, p, shorter(n), offset));
 }
 
 ssize_t pread64(int fd, void *p, size_t n, off_t offset)
@@ -121,7 +223,11 @@ void *aligned_alloc(size_t alignment, size_t n)
 static int open_with(const char *path, int flags, va_list ap)
 {
     mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
-    return hit("open") ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    if (hit_one("open", flags & (O_CREAT | O_TRUNC)))
+        return -1;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    note_opened(fd);
+    return (int)done(fd);
 }
 
 int open(const char *path, int flags, ...)
@@ -145,11 +251,13 @@ int open64(const char *path, int flags, ...)
 static int make_temp(char *template, int flags)
 {
     static int (*real)(char *, int);
-    if (hit("mkostemp"))
+    if (hit_one("mkostemp", true))
         return -1;
     if (!real)
         *(void **)&real = dlsym(RTLD_NEXT, "mkostemp");
-    return real(template, flags);
+    int fd = real(template, flags);
+    note_opened(fd);
+    return (int)done(fd);
 }
 
 int mkostemp(char *template, int flags)
@@ -173,10 +281,48 @@ int close(int fd)
 
 int fsync(int fd)
 {
-    return hit("fsync") ? -1 : (int)syscall(SYS_fsync, fd);
+    if (hit_one("fsync", true))
+        return -1;
+    int rc = (int)syscall(SYS_fsync, fd);
+    note_synced(fd);
+    return (int)done(rc);
+}
+
+int fdatasync(int fd)
+{
+    if (hit_one("fdatasync", true))
+        return -1;
+    int rc = (int)syscall(SYS_fdatasync, fd);
+    note_synced(fd);
+    return (int)done(rc);
+}
+
+int ftruncate(int fd, off_t length)
+{
+    return hit_one("ftruncate", true) ? -1 : (int)done(syscall(SYS_ftruncate, fd, length));
+}
+
+int ftruncate64(int fd, off_t length)
+{
+    return ftruncate(fd, length);
+}
+
+int unlink(const char *path)
+{
+    return hit_one("unlink", true) ? -1 : (int)done(syscall(SYS_unlinkat, AT_FDCWD, path, 0));
+}
+
+int rmdir(const char *path)
+{
+    return hit_one("rmdir", true) ? -1 : (int)done(syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR));
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    return hit_one("mkdir", true) ? -1 : (int)done(syscall(SYS_mkdirat, AT_FDCWD, path, mode));
 }
 
 int rename(const char *from, const char *to)
 {
-    return hit("rename") ? -1 : (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
+    return hit_one("rename", true) ? -1 : (int)done(syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to));
 }

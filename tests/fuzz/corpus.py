@@ -6,6 +6,7 @@ time); models and JSON are written here by hand."""
 import json
 import os
 import shutil
+import struct
 import sys
 import tempfile
 
@@ -25,7 +26,7 @@ def records():
     """Streams of all types of records; for the frame, and for the ledger."""
     write("a.txt", f"the cat\nsat on\n\nthe mat{EOT}the dog\n")
     write("long.txt", "x" * 5000)  # a pretoken in two records
-    write("b.jsonl", '{"text": "caf\\u00e9"}\nno JSON\n{"text": "cafe"}\n')
+    write("b.jsonl", '{"text": "caf\\u00e9", "id": "c-1"}\nno JSON\n\n{"text": "cafe"}\n')
     write("c.txt", "caf\xe9".encode("latin-1"))
     chunks = must("bpe-chunk", "--inline", "-b", "8", "a.txt")
     ranges = must("bpe-chunk", "-b", "8", "-p", "cl100k", "-s", EOT, "-s", "<pad>", "a.txt", "c.txt")
@@ -46,6 +47,8 @@ def records():
         "lacking": b"".join(line + b"\n" for line in counts.split(b"\n")[2:-1]),
         "partial": run(["bpe-sum", "--partial"], b"".join(line + b"\n" for line in counts.split(b"\n")[2:-1]))[1],
         "tokens": must("bpe-encode", "-m", "m.json", data=must("bpe-chunk", "--inline", "-m", "m.json", "a.txt")),
+        "tokens-lines": must("bpe-encode", "-m", "m.json", "--eot=before",
+                             data=must("bpe-chunk", "-b", "9", "--inline", "-m", "m.json", "--jsonl", "--id=id", "--on-error=skip", "b.jsonl")),
         "failure": run(["bpe-count"], must("bpe-chunk", "c.txt"))[1],
     }
     for name, stream in streams.items():
@@ -53,6 +56,29 @@ def records():
             put("records", name, stream)
         if name not in ("ranges", "compressed", "regex", "lines"):
             put("ledger", name, stream)
+
+
+def stores():
+    """Streams of ids, and the journals that bpe-shard keeps of them."""
+    write("s.txt", f"the cat\nsat on\n\nthe mat{EOT}the dog\n" * 3)
+    write("s.jsonl", '{"id": "a1", "text": "caf\\u00e9"}\n{"id": "b", "text": ""}\n')
+    counts = must("bpe-count", data=must("bpe-chunk", "s.txt"))
+    write("t.json", must("bpe-merge", "-v", "262", data=must("bpe-sum", data=counts)))
+    encode = ["bpe-encode", "-m", "t.json"]
+    chunks = [line + b"\n" for line in must("bpe-chunk", "--inline", "-b", "20", "-m", "t.json", "s.txt").split(b"\n")[:-1]]
+    chunks.sort(key=lambda line: line[2:3] == b"P")
+    streams = {
+        "order": b"".join(must(*encode, data=chunk) for chunk in chunks),
+        "late": must(*encode, data=b"".join(chunks[1:])),  # its pieces wait for the first one
+        "lines": must(*encode, data=must("bpe-chunk", "--jsonl", "-m", "t.json", "s.jsonl")),
+    }
+    for name, stream in streams.items():
+        put("store", name, stream)
+        shutil.rmtree("shards", ignore_errors=True)
+        unfinished = [line + b"\n" for line in stream.split(b"\n")[:-1] if name == "late" or line[2:3] != b"P"]
+        run(["bpe-shard", "-o", "shards"], b"".join(unfinished))
+        with open("shards/.work/journal", "rb") as f:
+            put("store", name + "-journal", f.read())
 
 
 def models():
@@ -125,6 +151,26 @@ def frames():
     put("frames", "zstd", must("zstd", "-q", "-c", data=b"the cat sat on the mat\n" * 20) + lib.zstd_frame(b"the dog"))
 
 
+def shards():
+    """Shards of each format: number of the format and flags, numbers of ids and documents, and the files (fuzz_shard.c)."""
+    write("s.txt", EOT.join(["the cat sat", "", "the dog", "ran " * 20]) + EOT)
+    write("s.json", must("bpe-merge", "-v", "262", data=must("bpe-sum", data=must("bpe-count", data=must("bpe-chunk", "s.txt")))))
+    formats = ["npy", "raw", "llmc", "megatron", "datatrove", "dolma", "mds"]
+    for i, (eot, options, flags) in enumerate((("before", [], 0), ("after", ["--docs"], 2 | 8), ("after", ["-d", "u32"], 1 | 8))):
+        ids = must("bpe-encode", "-m", "s.json", "--eot=" + eot, data=must("bpe-chunk", "-m", "s.json", "s.txt"))
+        for k, form in enumerate(formats):
+            dtype = ["-d", "i32"] if form == "megatron" and "u32" in options else options
+            must("bpe-shard", "-o", f"s{i}.{form}", "-f", form, "-n", "0", *dtype, data=ids)
+            with open(f"s{i}.{form}/manifest.json", encoding="utf-8") as f:
+                manifest = json.load(f)
+            shard, model = manifest["shards"][0], manifest["model"]["fingerprint"].encode()
+            data = struct.pack("<BBHH", k, flags, shard["tokens"], shard["documents"])
+            for name in [shard["name"], *[f["name"] for f in shard.get("files", [])]]:
+                content = lib.read(f"s{i}.{form}/{name}").replace(model, b"%016x" % 7)
+                data += struct.pack("<H", len(content)) + content
+            put("shard", f"{form}{i}", data)
+
+
 def main():
     shutil.rmtree(CORPUS, ignore_errors=True)
     models()
@@ -134,6 +180,8 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)
         records()
+        shards()
+        stores()
         os.chdir("/")
 
 

@@ -25,6 +25,11 @@ declare -A may=(
     [train]="train core sys"
     [encode]="encode reader records text scan core json unicode io sys"
     [chunk]="chunk text records scan core json unicode io sys"
+    [store]="store ledger records core io unicode sys"
+    [format]="format records core json io unicode sys"
+    [shuffle]="shuffle format records core json io unicode sys"
+    [shard]="shard shuffle format store ledger records core json unicode io sys"
+    [check]="check shard shuffle format store encode model ledger reader records text scan core json unicode io sys"
     [reader]="reader text records scan core json unicode io sys"
 )
 may[cmd]="${!may[*]}"

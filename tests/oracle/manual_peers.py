@@ -3,10 +3,11 @@
 
 In each page that has such lines, its commands ("$ ") are run in order in one directory, and the Python between them.
 
-    manual_peers.py [PAGE...]      needs numpy, tokenizers, tiktoken and BUILD; prints TAP
+    manual_peers.py [PAGE...]      needs numpy, tokenizers, tiktoken and BUILD, for some blocks PyTorch; prints TAP
 """
 import doctest
 import glob
+import importlib.util
 import os
 import re
 import subprocess
@@ -50,6 +51,8 @@ def main():
             for block in blocks(page):
                 if block.startswith("$ "):
                     run_commands(block)
+                elif block.startswith(">>> import torch") and not importlib.util.find_spec("torch"):
+                    lib.skip(f"{os.path.basename(page)}: PyTorch", "PyTorch, which is large, is not installed")
                 elif block.startswith(">>> "):
                     notes = []
                     test = doctest.DocTestParser().get_doctest(block, names, os.path.basename(page), page, 0)

@@ -1,0 +1,164 @@
+/* check_encoder.c - see check_encoder.h. */
+#include "check/check_encoder.h"
+
+#include "io/fd.h"
+#include "records/payload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Takes a word from the end of the words, if it is there. */
+static bool take_last(struct str *words, const char *word)
+{
+    size_t n = strlen(word);
+    if (words->len < n || memcmp(words->p + words->len - n, word, n) != 0)
+        return false;
+    words->len -= n;
+    words->len -= words->len && words->p[words->len - 1] == ' ';
+    return true;
+}
+
+/* FIELD, or FIELD id=FIELD. */
+static void take_fields(struct reading *r, struct str words)
+{
+    static const char id[] = " id=";
+    const size_t n = sizeof id - 1;
+    r->form = FORM_JSONL;
+    r->field = words;
+    for (size_t i = 0; i + n <= words.len; i++) {
+        if (memcmp(words.p + i, id, n) == 0) {
+            r->field = (struct str){words.p, i};
+            r->id = (struct str){words.p + i + n, words.len - i - n};
+        }
+    }
+}
+
+/* The words of shard_facts.c: "jsonl=FIELD id=FIELD", "null" or "wet"; then "invalid=WORD", "on-error=skip". */
+int check_reading(struct reading *r, const struct manifest *m, struct err *e)
+{
+    static const char jsonl[] = "jsonl=";
+    *r = (struct reading){0};
+    if (!m->reading)
+        return err_set(e, EX_DATAERR,
+                       "the sources were read in different ways, and the manifest does not say which in "
+                       "which; without files of the corpus all else is checked");
+    struct str words = str_of(m->reading);
+    r->skip_bad_lines = take_last(&words, "on-error=skip");
+    for (unsigned i = INVALID_REPLACE; invalid_policy_names[i]; i++) {
+        char word[40];
+        snprintf(word, sizeof word, "invalid=%s", invalid_policy_names[i]);
+        if (take_last(&words, word))
+            r->invalid = (enum invalid_policy)i;
+    }
+    if (words.len >= sizeof jsonl && memcmp(words.p, jsonl, sizeof jsonl - 1) == 0)
+        take_fields(r, (struct str){words.p + sizeof jsonl - 1, words.len - (sizeof jsonl - 1)});
+    else if (str_equal(words, str_of("null")))
+        r->form = FORM_NUL;
+    else if (str_equal(words, str_of("wet")))
+        r->form = FORM_WET;
+    else if (words.len)
+        return err_set(e, EX_DATAERR, "the manifest says \"reading\": \"%s\", which is not understood", m->reading);
+    return 0;
+}
+
+/* The text of the separator. NULL: there is none. */
+static int find_separator(const struct manifest *m, const struct model *model, char **name, struct err *e)
+{
+    for (size_t i = 0; m->separator && i < model->n_special; i++) {
+        const struct model_special *s = &model->special[i];
+        if (s->id != m->separator - 1)
+            continue;
+        *name = malloc(s->len + 1);
+        if (!*name)
+            return err_mem(e, "a special token", s->len);
+        memcpy(*name, s->p, s->len);
+        (*name)[s->len] = '\0';
+    }
+    return 0;
+}
+
+static int open_temporary(struct err *e)
+{
+    const char *dir = getenv("TMPDIR");
+    char name[4096];
+    snprintf(name, sizeof name, "%.4000s/bpe-XXXXXX", dir && *dir ? dir : "/tmp");
+    int fd = mkostemp(name, O_CLOEXEC);
+    if (fd < 0)
+        return err_sys(e, EX_CANTCREAT, errno, "%s: cannot create a temporary file (see TMPDIR)", name);
+    unlink(name);
+    return fd;
+}
+
+static int open_run(struct check_encoder *c, struct err *e)
+{
+    struct rules rules = {0};
+    struct buf words = {0}, reading = {0};
+    if (encode_rules_for_text(&c->encoder.rules, &rules, e) == 0 && rules_put(&words, &rules, e) == 0 &&
+        reading_put(&reading, &c->reading, e) == 0)
+        c->run = chunk_reader_own_run(&c->encoder.reader, (struct str){words.p, words.len},
+                                      (struct str){reading.p, reading.len}, e);
+    rules_free(&rules);
+    buf_free(&words);
+    buf_free(&reading);
+    return c->run ? 0 : -1;
+}
+
+int check_encoder_init(struct check_encoder *c, const struct manifest *m, const struct model *model, const char *name,
+                       struct err *e)
+{
+    char *separator = NULL;
+    memset(c, 0, sizeof *c);
+    c->fd = -1;
+    chunk_encoder_init(&c->encoder, "bpe-shard");
+    if (check_reading(&c->reading, m, e) || find_separator(m, model, &separator, e) || (c->fd = open_temporary(e)) < 0)
+        return -1;
+    if (c->reading.form == FORM_WET) /* a document is the text in its record, which its offsets are of */
+        c->reading.form = FORM_TEXT;
+    c->width = model_id_bytes(model);
+    c->encoder.out.format = IDS_RAW;
+    c->encoder.out.fd = c->fd;
+    c->encoder.out.name = "a temporary file";
+    c->encoder.out.piece.width = c->width;
+    c->encoder.rules = (struct encode_rules){.model = model,
+                                             .name = name,
+                                             .pattern = model_pattern(model),
+                                             .special_is_text = m->special_policy == 1,
+                                             .separator = separator};
+    c->encoder.eot = (enum tokenize_eot)m->eot;
+    c->encoder.no_special = m->special_policy == 2;
+    c->nothing = input_open("/dev/null", e);
+    return !c->nothing || encoder_init(&c->encoder.encoder, model, c->width == 4, e) || open_run(c, e) ? -1 : 0;
+}
+
+void check_encoder_free(struct check_encoder *c)
+{
+    char *separator = (char *)(uintptr_t)c->encoder.rules.separator;
+    input_close(c->nothing);
+    chunk_encoder_free(&c->encoder);
+    free(separator);
+    if (c->fd >= 0)
+        close(c->fd);
+    buf_free(&c->ids);
+}
+
+int check_encoder_text(struct check_encoder *c, const struct buf *text, struct err *e)
+{
+    struct stat st;
+    if (ftruncate(c->fd, 0) < 0 || lseek(c->fd, 0, SEEK_SET) < 0)
+        return err_sys(e, EX_IOERR, errno, "a temporary file: cannot cut");
+    if (chunk_reader_text(&c->encoder.reader, c->run, c->nothing, text, c->n++, e))
+        return -1;
+    if (fstat(c->fd, &st) < 0)
+        return err_sys(e, EX_IOERR, errno, "a temporary file: cannot look at it");
+    c->ids.len = 0;
+    if (buf_reserve(&c->ids, (size_t)st.st_size, e))
+        return -1;
+    ssize_t got = fd_pread(c->fd, c->ids.p, (size_t)st.st_size, 0, "a temporary file", e);
+    c->ids.len = got > 0 ? (size_t)got : 0;
+    return got < 0 ? -1 : 0;
+}

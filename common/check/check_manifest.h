@@ -1,0 +1,12 @@
+/* check_manifest.h - whether a manifest is in itself as bpe-shard writes it. */
+#ifndef BPE_CHECK_CHECK_MANIFEST_H
+#define BPE_CHECK_CHECK_MANIFEST_H
+
+#include "format/manifest.h"
+#include "sys/err.h"
+
+/* Reads dir/manifest.json (*m is zeroed), and checks the order, numbers, names and sizes of shards, the totals and the
+ * chained checksum. -1: EX_DATAERR; EX_NOINPUT: there is none; EX_TEMPFAIL: not yet. */
+int check_manifest(struct manifest *m, const char *dir, struct err *e);
+
+#endif

@@ -1,0 +1,267 @@
+/* shard_check.c - see shard_check.h. */
+#include "check/shard_check.h"
+
+#include "check/check_encoder.h"
+#include "check/check_ids.h"
+#include "check/check_manifest.h"
+#include "check/check_samples.h"
+#include "check/check_sources.h"
+#include "format/formats.h"
+#include "io/fd.h"
+#include "model/model_read.h"
+#include "shard/file_sum.h"
+#include "sys/bytes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct check {
+    const char *dir;
+    const struct shard_check_options *options;
+    struct manifest manifest;
+    struct model model;
+    struct check_samples samples;
+    struct check_encoder encoder;
+    struct check_ids ids;
+    bool encodes;      /* documents are encoded anew */
+    uint64_t compared; /* their number */
+    int without;       /* number of files of which none was */
+};
+
+/* ---- Files ---- */
+
+static int compare_sums(const char *path, const struct manifest_file *found, const struct manifest_file *want,
+                        struct err *e)
+{
+    if (found->bytes != want->bytes)
+        return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "has %llu bytes, and %llu by " MANIFEST_NAME,
+                      (unsigned long long)found->bytes, (unsigned long long)want->bytes);
+    if (memcmp(found->checksum, want->checksum, CHECKSUM_LEN) != 0)
+        return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET,
+                      "its checksum (XXH3, 128 bits) is not that of " MANIFEST_NAME ": bytes of it were changed");
+    if (strcmp(found->sha256, want->sha256) != 0)
+        return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "its SHA-256 is not that of " MANIFEST_NAME);
+    return 0;
+}
+
+static int check_file(const struct check *c, const struct manifest_file *f, struct err *e)
+{
+    struct manifest_file found = {0};
+    char *path = fd_path(c->dir, f->name, e);
+    if (!path)
+        return -1;
+    int fd = fd_open_input(path, e);
+    int rc = fd < 0 ? -1 : file_sum_of(&found, fd, path, f->sha256[0], e);
+    if (fd >= 0)
+        close(fd);
+    else if (errno == ENOENT)
+        err_set(e, EX_NOINPUT,
+                "%s: is missing, but " MANIFEST_NAME " lists it; if it was moved elsewhere, check it there", path);
+    if (rc == 0)
+        rc = compare_sums(path, &found, f, e);
+    free(path);
+    return rc;
+}
+
+/* If the checksum of a file is wrong, the format may know in which byte. */
+static int check_shard(struct check *c, const struct manifest_shard *s, struct err *e)
+{
+    struct err better = {0};
+    for (size_t i = 0; i < s->n_files; i++) {
+        if (check_file(c, &s->file[i], e) == 0)
+            continue;
+        if (e->code == EX_DATAERR && check_ids_of(&c->ids, s, &better) && better.code == EX_DATAERR &&
+            strcmp(better.input, e->input) == 0)
+            *e = better;
+        return -1;
+    }
+    return check_ids_of(&c->ids, s, e);
+}
+
+/* ---- Files that nobody knows ---- */
+
+static int by_name(const void *p, const void *q)
+{
+    return strcmp(*(char *const *)p, *(char *const *)q);
+}
+
+static bool looks_like_shard(const char *name)
+{
+    static const char *const ends[] = {".npy",         ".bin", ".idx",    ".ds", ".ds.index",
+                                       ".ds.metadata", ".mds", ".csv.gz", NULL};
+    size_t n = strlen(name);
+    for (size_t i = 0; ends[i]; i++) {
+        size_t len = strlen(ends[i]);
+        if (n > len && strcmp(name + n - len, ends[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* below: a directory in DIR, with a slash; or "". */
+static int check_names(const struct check *c, const char *const *name, size_t n, const char *below, struct err *e)
+{
+    char *path = fd_path(c->dir, below, e);
+    DIR *dir = path ? opendir(path) : NULL;
+    int rc = path ? 0 : -1;
+    free(path);
+    for (struct dirent *f; rc == 0 && dir && (f = readdir(dir)) != NULL;) {
+        char of_dir[600];
+        const char *key = of_dir;
+        snprintf(of_dir, sizeof of_dir, "%s%s", below, f->d_name);
+        if (looks_like_shard(f->d_name) && !bsearch(&key, name, n, sizeof *name, by_name))
+            rc = err_set(e, EX_DATAERR, "%s/%s: is not in " MANIFEST_NAME "; if it is of no use, delete it", c->dir,
+                         of_dir);
+    }
+    if (dir)
+        closedir(dir);
+    return rc;
+}
+
+/* Readers often take all files of a kind that they find. */
+static int check_unknown(const struct check *c, struct err *e)
+{
+    const struct manifest *m = &c->manifest;
+    size_t n = 0;
+    const char **name = calloc(m->n_shards * SHARD_FILES + m->n_extra + 1, sizeof *name);
+    if (!name)
+        return err_mem(e, "names of files", m->n_shards * SHARD_FILES * sizeof *name);
+    for (size_t i = 0; i < m->n_shards; i++) {
+        for (size_t k = 0; k < m->shard[i].n_files; k++)
+            name[n++] = m->shard[i].file[k].name;
+    }
+    for (size_t i = 0; i < m->n_extra; i++)
+        name[n++] = m->extra[i].name;
+    qsort(name, n, sizeof *name, by_name);
+    int rc =
+        check_names(c, name, n, "", e) || check_names(c, name, n, "train/", e) || check_names(c, name, n, "test/", e)
+            ? -1
+            : 0;
+    free(name);
+    return rc;
+}
+
+/* ---- The model ---- */
+
+static int check_special(const struct check *c, struct err *e)
+{
+    const struct manifest *m = &c->manifest;
+    for (size_t i = 0; i < m->n_special; i++) {
+        size_t k = 0;
+        while (k < c->model.n_special &&
+               !str_equal((struct str){c->model.special[k].p, c->model.special[k].len}, str_of(m->special[i])))
+            k++;
+        if (k == c->model.n_special)
+            return err_set(e, EX_DATAERR, "%s: has no special token %s, which the text was split at", c->options->model,
+                           m->special[i]);
+    }
+    return 0;
+}
+
+static int check_model(struct check *c, struct err *e)
+{
+    const struct manifest *m = &c->manifest;
+    const char *name = c->options->model;
+    if (model_read(&c->model, name, NULL, e))
+        return -1;
+    uint64_t fingerprint = model_fingerprint(&c->model);
+    if (m->model != fingerprint)
+        return err_set(e, EX_DATAERR, "%s: is model %016llx, but the ids in %s are of model %016llx", name,
+                       (unsigned long long)fingerprint, c->dir, (unsigned long long)m->model);
+    const char *pattern = model_pattern(&c->model);
+    if (m->pattern && *m->pattern && pattern && strcmp(m->pattern, pattern) != 0)
+        return err_set(e, EX_DATAERR, "%s: has pattern %s, but the text was split by %s", name, pattern, m->pattern);
+    if (check_special(c, e))
+        return -1;
+    check_ids_model(&c->ids, &c->model);
+    if (c->options->n_files == 0)
+        return 0;
+    struct reading how;
+    c->encodes = true;
+    if (check_reading(&how, m, e) || check_samples_init(&c->samples, m, how.form, e))
+        return -1;
+    c->ids.samples = &c->samples;
+    return check_encoder_init(&c->encoder, m, &c->model, name, e);
+}
+
+/* ---- All of it ---- */
+
+static int report(const struct check *c, struct err *e)
+{
+    const struct manifest *m = &c->manifest;
+    struct buf text = {0};
+    char checksum[2 * CHECKSUM_LEN + 1];
+    uint64_t tokens = 0;
+    int rc = 0;
+    for (size_t i = 0; i < m->n_shards; i++)
+        tokens += m->shard[i].tokens;
+    rc = buf_printf(&text, e, "%zu shards, %llu tokens: all as the manifest says\n", m->n_shards,
+                    (unsigned long long)tokens);
+    if (rc == 0 && c->encodes)
+        rc = buf_printf(&text, e, "%llu documents encoded anew: the same ids\n", (unsigned long long)c->compared);
+    if (rc == 0 && c->without)
+        rc = buf_printf(&text, e, "%d FILEs have no document to compare, as each is inside one shard (--docs helps)\n",
+                        c->without);
+    hex_put(checksum, m->checksum, CHECKSUM_LEN);
+    rc = rc || buf_printf(&text, e, "checksum %s\n", checksum) ||
+                 fd_write(c->options->fd, text.p, text.len, c->options->name, e)
+             ? -1
+             : 0;
+    buf_free(&text);
+    return rc;
+}
+
+static int check_all(struct check *c, struct err *e)
+{
+    const struct manifest *m = &c->manifest;
+    const struct shard_check_options *o = c->options;
+    c->ids = (struct check_ids){.manifest = m, .dir = c->dir, .n_ids = m->vocabulary ? m->vocabulary : UINT64_MAX};
+    if (o->model && check_model(c, e))
+        return -1;
+    for (size_t i = 0; i < m->n_shards; i++) {
+        if (check_shard(c, &m->shard[i], e))
+            return -1;
+    }
+    for (size_t i = 0; i < m->n_extra; i++) {
+        if (check_file(c, &m->extra[i], e))
+            return -1;
+    }
+    if (c->encodes) {
+        check_samples_finish(&c->samples);
+        if (check_sources(&c->samples, &c->encoder, o->files, o->n_files, &c->compared, &c->without, e))
+            return -1;
+    }
+    if (!m->complete)
+        return err_set(e, EX_TEMPFAIL,
+                       "%s: the %zu shards so far are as the manifest says, but not all are there; "
+                       "bpe-shard --resume goes on",
+                       c->dir, m->n_shards);
+    return check_unknown(c, e);
+}
+
+int shard_check(const char *dir, const struct shard_check_options *o, struct err *e)
+{
+    struct check *c = calloc(1, sizeof *c);
+    if (!c)
+        return err_mem(e, "a check", sizeof *c);
+    if (o->n_files && !o->model) {
+        free(c);
+        return err_set(e, EX_USAGE, "to encode documents of the corpus anew takes the model: give -m MODEL");
+    }
+    c->dir = dir;
+    c->options = o;
+    c->encoder.fd = -1;
+    int rc = check_manifest(&c->manifest, dir, e) || check_all(c, e) || report(c, e) ? -1 : 0;
+    if (c->encodes) {
+        check_encoder_free(&c->encoder);
+        check_samples_free(&c->samples);
+    }
+    model_free(&c->model);
+    manifest_free(&c->manifest);
+    free(c);
+    return rc;
+}

@@ -1,0 +1,111 @@
+/* manifest.h - manifest.json: what is in a directory of shards. bpe-shard(1) describes it for readers.
+ *
+ * It holds nothing that depends on the way the work was done (run ids, times, number of processes), so that two
+ * directories with the same shards have the same manifest.
+ */
+#ifndef BPE_FORMAT_MANIFEST_H
+#define BPE_FORMAT_MANIFEST_H
+
+#include "format/shard_plan.h"
+#include "sys/buf.h"
+#include "sys/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MANIFEST_NAME "manifest.json"
+
+enum { CHECKSUM_LEN = 16, SHARD_FILES = 4 };
+
+/* A file of a shard; all strings of this header are owned. */
+struct manifest_file {
+    char *name; /* relative to the directory */
+    uint64_t bytes;
+    unsigned char checksum[CHECKSUM_LEN]; /* XXH3, 128 bits, of all its bytes: canonical (big-endian) */
+    char sha256[65];                      /* hex; "" if not asked for */
+};
+
+/* A document at the edge of a shard. */
+struct manifest_document {
+    char *source;
+    uint64_t offset, end; /* its text, in bytes of the source's text; end 0: it goes on in the next shard;
+                             DOCUMENT_UNKNOWN: not known */
+    uint64_t line;
+    uint64_t token;  /* of the shard: where its ids in this shard begin */
+    uint64_t tokens; /* number of its ids in this shard */
+    bool continued;  /* it began in the shard before */
+};
+
+/* Text of a source in a shard: from the beginning of its first document there to the end of the last one (0: that goes
+ * on in the next shard). */
+struct manifest_range {
+    char *source;
+    uint64_t begin, end;
+};
+
+struct manifest_shard {
+    unsigned split;
+    uint64_t number;                        /* in its split, from 0 */
+    struct manifest_file file[SHARD_FILES]; /* file[0] has the ids */
+    size_t n_files;
+    uint64_t tokens;
+    uint64_t documents;                   /* that begin in it */
+    struct manifest_document first, last; /* source NULL: there is none */
+    struct manifest_range *range;         /* in corpus order; none if shuffled */
+    size_t n_ranges;
+};
+
+struct manifest {
+    struct shard_plan plan; /* its name is owned by the manifest */
+    char *name;
+    char *software;      /* "bpetools 0.1.0" */
+    uint64_t model;      /* fingerprint; 0: not known */
+    uint64_t vocabulary; /* all ids are smaller; 0: not known */
+    char *pattern;       /* name; "" regexes */
+    char **special;      /* special tokens of the rules */
+    size_t n_special;
+    unsigned eot;       /* as in struct commit_encoding */
+    uint64_t separator; /* an id, plus 1; 0: none */
+    unsigned special_policy;
+    char *reading; /* how all sources were read: "jsonl=text invalid=replace"; "" plain text; NULL: in different ways */
+    struct manifest_shard *shard; /* by split, then number: test before train */
+    size_t n_shards, cap_shards;
+    struct manifest_file *extra; /* files of the whole directory (mds: index.json), there when complete */
+    size_t n_extra;
+    bool complete;
+    unsigned char checksum[CHECKSUM_LEN]; /* as it was read; manifest_put computes it (manifest_checksum) */
+};
+
+/* The words for enum shard_last, and for eot and special of struct commit_encoding; each list ends with NULL. */
+extern const char *const manifest_last_words[], *const manifest_eot_words[], *const manifest_special_words[];
+
+void manifest_free(struct manifest *m); /* a zeroed one is fine */
+
+/* Appends the JSON text. */
+int manifest_put(struct buf *out, const struct manifest *m, struct err *e);
+
+/* Reads a manifest from memory; JSON_READ_PAD bytes after it must be readable. -1 with EX_DATAERR; m is then empty. */
+int manifest_get(struct manifest *m, const unsigned char *p, size_t n, struct err *e);
+
+/* Reads dir/manifest.json. 1; 0: there is none; -1: EX_DATAERR, EX_IOERR. */
+int manifest_read(struct manifest *m, const char *dir, struct err *e);
+
+/* Writes it: a file in dir/.work, which exists, synced, renamed, and the directory synced. *bytes (may be NULL): its
+ * length. -1 with EX_CANTCREAT or EX_IOERR. */
+int manifest_write(const struct manifest *m, const char *dir, uint64_t *bytes, struct err *e);
+
+/* Adds a shard (*taken*, also on error) at its place. */
+int manifest_add(struct manifest *m, struct manifest_shard *s, struct err *e);
+const struct manifest_shard *manifest_find(const struct manifest *m, unsigned split, uint64_t number); /* or NULL */
+uint64_t manifest_n_shards(const struct manifest *m, unsigned split);
+
+/* The chained checksum of the shards that it lists: c is at first 16 zero bytes; then for each file of each shard, in
+ * order, XXH3 (128 bits) of c, the file's checksum and its name. */
+int manifest_checksum(const struct manifest *m, unsigned char to[CHECKSUM_LEN], struct err *e);
+void manifest_shard_free(struct manifest_shard *s);
+
+/* One line of JSON without newline about a shard: as in the manifest. */
+int manifest_put_shard(struct buf *out, const struct manifest_shard *s, struct err *e);
+
+#endif

@@ -1,0 +1,179 @@
+/* shard_dir.c - see shard_dir.h. */
+#include "shard/shard_dir.h"
+
+#include "io/durable.h"
+#include "io/fd.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long another process may still hold the lock: one that was killed may take a moment to be gone. */
+enum { TRIES = 20, PAUSE_NS = 50 * 1000 * 1000 };
+
+#define LOCK "lock"
+
+static int cannot_create(const char *path, struct err *e)
+{
+    return err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", path);
+}
+
+static int make_directory(const char *path, bool *created, struct err *e)
+{
+    if (mkdir(path, 0777) == 0) {
+        *created = true;
+        return 0;
+    }
+    *created = false;
+    return errno == EEXIST ? 0 : cannot_create(path, e);
+}
+
+static int wait_for_lock(int fd)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    int rc = flock(fd, LOCK_EX | LOCK_NB);
+    for (int i = 0; i < TRIES && rc < 0 && errno == EWOULDBLOCK; i++) {
+        nanosleep(&pause, NULL);
+        rc = flock(fd, LOCK_EX | LOCK_NB);
+    }
+    return rc;
+}
+
+/* Locks the work directory. 1; 0: it was deleted meanwhile, because whoever held the lock has completed its work; -1.
+ */
+static int lock_work(struct shard_dir *d, struct err *e)
+{
+    struct stat st;
+    bool created;
+    if (make_directory(d->work, &created, e))
+        return -1;
+    char *path = fd_path(d->work, LOCK, e);
+    if (!path)
+        return -1;
+    d->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    int rc = 1;
+    if (d->lock < 0)
+        rc = errno == ENOENT ? 0 : cannot_create(path, e);
+    else if (wait_for_lock(d->lock))
+        rc = errno == EWOULDBLOCK ? err_set(e, EX_CANTCREAT, "%s: another bpe-shard works in this directory", d->path)
+                                  : err_sys(e, EX_CANTCREAT, errno, "%s: cannot lock", path);
+    else if (fstat(d->lock, &st) < 0 || st.st_nlink == 0)
+        rc = 0;
+    if (rc <= 0 && d->lock >= 0)
+        close(d->lock);
+    free(path);
+    return rc;
+}
+
+/* Makes the name of DIR durable, unless the directory that it is in cannot be opened. */
+static int sync_parent(const char *path, struct err *e)
+{
+    char *parent = fd_path(path, "", e); /* ends with a slash */
+    size_t n = parent ? strlen(parent) : 0;
+    while (n && parent[n - 1] == '/')
+        n--;
+    while (n && parent[n - 1] != '/')
+        n--;
+    if (!parent)
+        return -1;
+    snprintf(parent + n, 2, "%s", n ? "" : "."); /* it has room for a slash at least */
+    int rc = access(parent, R_OK) ? 0 : durable_directory(parent, e);
+    free(parent);
+    return rc;
+}
+
+static int used_before(const struct shard_dir *d, struct err *e)
+{
+    return err_set(e, EX_CANTCREAT,
+                   "%s: holds shards, or work, of an earlier run; --resume goes on with it, or give another "
+                   "directory",
+                   d->path);
+}
+
+static int open_once(struct shard_dir *d, bool resume, struct err *e)
+{
+    if (make_directory(d->path, &d->created, e))
+        return -1;
+    if (!resume && !d->created) {
+        char *manifest = fd_path(d->path, MANIFEST_NAME, e);
+        bool used = manifest && (access(manifest, F_OK) == 0 || access(d->work, F_OK) == 0);
+        free(manifest);
+        if (!manifest || used)
+            return manifest ? used_before(d, e) : -1;
+    }
+    int rc = lock_work(d, e);
+    if (rc <= 0)
+        return rc;
+    rc = manifest_read(&d->before, d->path, e);
+    d->has_before = rc > 0;
+    if (rc > 0 && !resume)
+        rc = used_before(d, e);
+    if (rc >= 0 && (sync_parent(d->path, e) || durable_directory(d->path, e)))
+        rc = -1;
+    if (rc < 0) {
+        close(d->lock);
+        return -1;
+    }
+    return 1;
+}
+
+int shard_dir_open(struct shard_dir *d, const char *path, bool resume, struct err *e)
+{
+    int rc = 0;
+    *d = (struct shard_dir){.path = path, .work = fd_path(path, ".work", e), .lock = -1};
+    if (!d->work)
+        return -1;
+    for (int i = 0; i < TRIES && rc == 0; i++)
+        rc = open_once(d, resume, e);
+    d->open = rc > 0;
+    if (rc == 0)
+        return err_set(e, EX_CANTCREAT, "%s: other processes delete what this one creates", path);
+    return rc < 0 ? -1 : 0;
+}
+
+void shard_dir_remove_work(struct shard_dir *d)
+{
+    struct err ignored;
+    DIR *list = d->open ? opendir(d->work) : NULL;
+    for (struct dirent *x; list && (x = readdir(list)) != NULL;) {
+        char *path = x->d_name[0] == '.' || strcmp(x->d_name, LOCK) == 0 ? NULL : fd_path(d->work, x->d_name, &ignored);
+        if (path)
+            unlink(path);
+        free(path);
+    }
+    if (list)
+        closedir(list);
+    char *lock = fd_path(d->work, LOCK, &ignored);
+    if (lock)
+        unlink(lock);
+    free(lock);
+    rmdir(d->work);
+}
+
+void shard_dir_forget(struct shard_dir *d)
+{
+    struct err ignored;
+    char *manifest = fd_path(d->path, MANIFEST_NAME, &ignored);
+    if (manifest)
+        unlink(manifest);
+    free(manifest);
+    shard_dir_remove_work(d);
+    if (d->created)
+        rmdir(d->path); /* fails if there is something in it */
+}
+
+void shard_dir_close(struct shard_dir *d)
+{
+    if (d->open)
+        close(d->lock);
+    manifest_free(&d->before);
+    free(d->work);
+    *d = (struct shard_dir){.lock = -1};
+}

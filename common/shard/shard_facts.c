@@ -1,0 +1,131 @@
+/* shard_facts.c - see shard_facts.h. */
+#include "shard/shard_facts.h"
+
+#include "core/rules.h"
+#include "format/formats.h"
+#include "records/payload.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Sets *to to a copy, ended by NUL. */
+static int set_text(char **to, struct str s, struct err *e)
+{
+    char *copy = malloc(s.len + 1);
+    if (!copy)
+        return err_mem(e, "a text of the manifest", s.len);
+    if (s.len)
+        memcpy(copy, s.p, s.len);
+    copy[s.len] = '\0';
+    free(*to);
+    *to = copy;
+    return 0;
+}
+
+static int set_special(struct manifest *m, struct str encoded, struct err *e)
+{
+    struct rules r = {0};
+    int rc = rules_get(&r, encoded, e);
+    m->special = rc == 0 ? calloc(r.n_special + 1, sizeof *m->special) : NULL;
+    if (rc == 0 && !m->special)
+        rc = err_mem(e, "the special tokens", r.n_special * sizeof *m->special);
+    for (size_t i = 0; i < r.n_special && rc == 0; i++)
+        rc = set_text(&m->special[m->n_special++], r.special[i], e);
+    rules_free(&r);
+    return rc;
+}
+
+/* "jsonl=text id=url invalid=replace": what differs from plain text that must be valid. */
+static int put_reading(struct buf *to, struct str encoded, struct err *e)
+{
+    struct reading r;
+    int rc = reading_get(&r, encoded, e);
+    if (rc == 0 && r.form == FORM_JSONL)
+        rc = buf_put_str(to, " jsonl=", e) || buf_put(to, r.field.p, r.field.len, e);
+    if (rc == 0 && r.id.len)
+        rc = buf_put_str(to, " id=", e) || buf_put(to, r.id.p, r.id.len, e);
+    if (rc == 0 && r.form != FORM_JSONL && r.form != FORM_TEXT)
+        rc = buf_put_str(to, r.form == FORM_NUL ? " null" : " wet", e);
+    if (rc == 0 && r.invalid != INVALID_ERROR)
+        rc = buf_put_str(to, " invalid=", e) || buf_put_str(to, invalid_policy_names[r.invalid], e);
+    if (rc == 0 && r.skip_bad_lines)
+        rc = buf_put_str(to, " on-error=skip", e);
+    return rc ? -1 : 0;
+}
+
+int shard_facts_reading(struct manifest *m, const struct token_store *store, struct err *e)
+{
+    struct buf first = {0}, other = {0};
+    struct commit_source x;
+    bool same = true;
+    int rc = 0;
+    for (uint64_t i = 0; rc == 0 && same && token_store_source(store, i, &x); i++) {
+        struct buf *to = i ? &other : &first;
+        to->len = 0;
+        rc = put_reading(to, x.reading, e);
+        same = i == 0 || (other.len == first.len && (!first.len || memcmp(first.p, other.p, first.len) == 0));
+    }
+    free(m->reading);
+    m->reading = NULL;
+    if (rc == 0 && same) /* without the first blank */
+        rc = set_text(&m->reading, (struct str){first.p + (first.len != 0), first.len ? first.len - 1 : 0}, e);
+    buf_free(&first);
+    buf_free(&other);
+    return rc;
+}
+
+int shard_facts_check_id(const struct token_store *store, uint64_t source, const char *field, struct err *e)
+{
+    struct commit_source x;
+    struct reading r;
+    if (!token_store_source(store, source, &x))
+        return 0;
+    if (reading_get(&r, x.reading, e))
+        return -1;
+    if (r.form == FORM_JSONL && str_equal(r.id, str_of(field)))
+        return 0;
+    return err_set(e, EX_USAGE, "--id=%s: the ids of %.*s do not say it; give --id=%s to bpe-chunk (JSON Lines only)",
+                   field, (int)x.name.len, (const char *)x.name.p, field);
+}
+
+/* The manifest may be older than all that the journal knows. */
+static int check_model(const struct manifest *m, const struct commit_encoding *x, const char *dir, struct err *e)
+{
+    const char *differs = m->eot != x->eot                  ? "--eot"
+                          : m->separator != x->separator    ? "the token that separates documents"
+                          : m->special_policy != x->special ? "--special"
+                                                            : NULL;
+    if (m->model == x->model && differs)
+        return err_set(e, EX_DATAERR,
+                       "%s: was begun with ids that were made with another value of %s; give another directory", dir,
+                       differs);
+    if (m->model == x->model)
+        return 0;
+    return err_set(e, EX_DATAERR,
+                   "%s: was begun with ids of model %016llx, and these are of %016llx; give another directory", dir,
+                   (unsigned long long)m->model, (unsigned long long)x->model);
+}
+
+int shard_facts_set(struct manifest *m, const struct token_store *store, const struct sharding_options *o,
+                    bool has_before, struct err *e)
+{
+    static const struct commit_encoding none;
+    const struct commit_encoding *x = token_store_encoding(store);
+    struct shard_plan *p = &m->plan;
+    if (has_before)
+        return x ? check_model(m, x, o->dir, e) : 0;
+    x = x ? x : &none;
+    m->model = x->model;
+    m->vocabulary = x->n_ids;
+    m->eot = x->eot;
+    m->separator = x->separator;
+    m->special_policy = x->special;
+    if (p->dtype == DTYPE_AUTO)
+        p->dtype = p->format->dtype(m->vocabulary);
+    if ((p->format->check && p->format->check(p, m->vocabulary, e)) || set_text(&m->pattern, x->pattern, e) ||
+        set_text(&m->software, str_of(o->software), e) || (o->plan.name && set_text(&m->name, str_of(o->plan.name), e)))
+        return -1;
+    p->name = m->name;
+    struct str rules = token_store_rules(store);
+    return (rules.len && set_special(m, rules, e)) || shard_facts_reading(m, store, e) ? -1 : 0;
+}

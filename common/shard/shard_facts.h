@@ -1,0 +1,21 @@
+/* shard_facts.h - what the manifest says about the model and the sources, from what the records say. */
+#ifndef BPE_SHARD_SHARD_FACTS_H
+#define BPE_SHARD_SHARD_FACTS_H
+
+#include "format/manifest.h"
+#include "shard/sharding.h"
+#include "store/token_store.h"
+
+/* Sets the facts, and what follows from them for the plan (-d auto), and checks that the format can hold such ids.
+ * has_before: m is an earlier run's manifest, of which all must be the same. -1: EX_DATAERR: another model; EX_USAGE.
+ */
+int shard_facts_set(struct manifest *m, const struct token_store *store, const struct sharding_options *o,
+                    bool has_before, struct err *e);
+
+/* Whether the documents of a source have the names that bpe-chunk --id=FIELD gives them. -1 with EX_USAGE if not. */
+int shard_facts_check_id(const struct token_store *store, uint64_t source, const char *field, struct err *e);
+
+/* How all sources were read, now that all are known. */
+int shard_facts_reading(struct manifest *m, const struct token_store *store, struct err *e);
+
+#endif

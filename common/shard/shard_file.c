@@ -1,0 +1,238 @@
+/* shard_file.c - see shard_file.h.
+ *
+ * Ids that follow each other in memory, whatever documents they are of, are written together; they are copied only if
+ * they are few, or change their width. Checking them and the checksum come right before they are written, while they
+ * are in the processor's caches.
+ */
+#include "shard/shard_file.h"
+
+#include "format/formats.h"
+#include "io/durable.h"
+#include "io/fd.h"
+#include "shard/shard_ids.h"
+#include "sys/bytes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    DIRECT = 64 << 10, /* from this number of bytes on ids are not copied */
+    SPAN = 1 << 20,    /* ids are written at the latest when so many bytes have come */
+    PART = 256 << 10,  /* bytes that are checked, summed and written at a time */
+};
+
+char *shard_work_path(const char *dir, unsigned split, uint64_t number, const char *what, struct err *e)
+{
+    size_t n = strlen(dir) + strlen(what) + 40;
+    char *path = malloc(n);
+    if (path)
+        snprintf(path, n, "%s/%s.%06llu.%s", dir, split == SPLIT_TEST ? "test" : "train", (unsigned long long)number,
+                 what);
+    else
+        err_mem(e, "a file name", n);
+    return path;
+}
+
+/* ---- Writing ---- */
+
+/* Bytes of the data file. */
+static int emit(struct shard_file *f, const unsigned char *p, size_t n, struct err *e)
+{
+    if (f->summed)
+        file_sum_add(&f->sum, p, n);
+    f->written += n;
+    return fd_write(f->data, p, n, f->data_path, e);
+}
+
+static int emit_out(struct shard_file *f, struct err *e)
+{
+    int rc = f->out.len ? emit(f, f->out.p, f->out.len, e) : 0;
+    f->out.len = 0;
+    return rc;
+}
+
+static int check_ids(const struct shard_file *f, const unsigned char *p, size_t n, struct err *e)
+{
+    size_t bad = shard_ids_beyond(p, n / f->from, f->from, f->limit);
+    if (bad == n / f->from)
+        return 0;
+    unsigned long id = load_le(p + bad * f->from, f->from);
+    if (id >= shard_dtype_limit(f->plan->dtype))
+        return err_set(e, EX_DATAERR, "id %lu does not fit into %s; give -d u32 (or -d auto) for this vocabulary", id,
+                       shard_dtype_name(f->plan->dtype));
+    return err_set(e, EX_DATAERR, "id %lu is not in the model's vocabulary, of %llu ids", id,
+                   (unsigned long long)f->limit);
+}
+
+/* Takes n bytes of ids, with their width at the end, to the buffer. */
+static int buffer_ids(struct shard_file *f, const unsigned char *p, size_t n, struct err *e)
+{
+    unsigned width = shard_dtype_width(f->plan->dtype);
+    while (n) {
+        size_t room = (PART - f->out.len) / width, ids = n / f->from < room ? n / f->from : room;
+        if (check_ids(f, p, ids * f->from, e))
+            return -1;
+        shard_ids_convert(f->out.p + f->out.len, width, p, f->from, ids);
+        f->out.len += ids * width;
+        p += ids * f->from;
+        n -= ids * f->from;
+        if (f->out.len == PART && emit_out(f, e))
+            return -1;
+    }
+    return 0;
+}
+
+int shard_file_flush(struct shard_file *f, struct err *e)
+{
+    struct str s = f->span;
+    f->span.len = 0;
+    if (s.len < DIRECT || f->from != shard_dtype_width(f->plan->dtype))
+        return buffer_ids(f, s.p, s.len, e);
+    if (emit_out(f, e))
+        return -1;
+    for (size_t at = 0, n; at < s.len; at += n) {
+        n = s.len - at < PART ? s.len - at : PART;
+        if (check_ids(f, s.p + at, n, e) || emit(f, s.p + at, n, e))
+            return -1;
+    }
+    return 0;
+}
+
+int shard_file_ids(struct shard_file *f, const unsigned char *p, size_t n, struct err *e)
+{
+    f->extent.tokens += n / f->from;
+    if (f->span.len && p == f->span.p + f->span.len) {
+        f->span.len += n;
+        return f->span.len >= SPAN ? shard_file_flush(f, e) : 0;
+    }
+    if (f->span.len && shard_file_flush(f, e))
+        return -1;
+    f->span = (struct str){p, n};
+    return 0;
+}
+
+int shard_file_pad(struct shard_file *f, uint32_t id, uint64_t n, struct err *e)
+{
+    unsigned width = shard_dtype_width(f->plan->dtype);
+    f->extent.tokens += n;
+    if (shard_file_flush(f, e))
+        return -1;
+    for (; n; n--) {
+        for (unsigned k = 0; k < width; k++)
+            f->out.p[f->out.len++] = (unsigned char)(id >> 8 * k);
+        if (f->out.len == PART && emit_out(f, e))
+            return -1;
+    }
+    return 0;
+}
+
+static int write_rows(struct shard_file *f, struct err *e)
+{
+    int rc = fd_write(f->docs, f->rows.p, f->rows.len, f->docs_path, e);
+    f->written += f->rows.len;
+    f->rows.len = 0;
+    return rc;
+}
+
+int shard_file_row(struct shard_file *f, const struct docs_row *row, struct err *e)
+{
+    size_t before = f->rows.len;
+    if (docs_row_put(&f->rows, row, &f->extent.last_source, e))
+        return -1;
+    f->extent.docs_bytes += f->rows.len - before;
+    return f->rows.len >= PART ? write_rows(f, e) : 0;
+}
+
+int shard_file_sync(struct shard_file *f, struct err *e)
+{
+    if (shard_file_flush(f, e) || emit_out(f, e) || write_rows(f, e) || durable_file(f->data, f->data_path, e) ||
+        durable_file(f->docs, f->docs_path, e))
+        return -1;
+    f->written = 0;
+    return 0;
+}
+
+/* ---- Opening ---- */
+
+/* Opens a file, cuts it to its length, and goes to its end. */
+static int open_at(const char *path, uint64_t length, struct err *e)
+{
+    struct stat st;
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (length ? 0 : O_TRUNC), 0666);
+    if (fd < 0) {
+        err_sys(e, EX_CANTCREAT, errno, "cannot create");
+        return err_place(e, path, ERR_NO_OFFSET);
+    }
+    if (fstat(fd, &st) == 0 && (uint64_t)st.st_size < length)
+        err_at(e, EX_DATAERR, path, ERR_NO_OFFSET,
+               "has %llu bytes, and the journal says %llu: begin in a new directory", (unsigned long long)st.st_size,
+               (unsigned long long)length);
+    else if (ftruncate(fd, (off_t)length) || lseek(fd, (off_t)length, SEEK_SET) < 0)
+        err_sys(e, EX_IOERR, errno, "%s: cannot cut", path);
+    else
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* A new data file begins with its header: that of a full shard. */
+static int put_header(struct shard_file *f, struct err *e)
+{
+    unsigned char header[SHARD_HEADER_MAX];
+    const struct shard_format *format = f->plan->format;
+    if (!format->header)
+        return 0;
+    format->put_header(header, f->plan, f->plan->shard_tokens);
+    return buf_put(&f->out, header, format->header, e) || emit_out(f, e) ? -1 : 0;
+}
+
+int shard_file_open(struct shard_file *f, const struct shard_plan *plan, const char *dir, unsigned split,
+                    uint64_t number, unsigned from, uint64_t vocabulary, const struct shard_extent *at, struct err *e)
+{
+    uint64_t limit = shard_dtype_limit(plan->dtype);
+    bool begun = at->tokens || at->docs_bytes;
+    f->plan = plan;
+    f->from = from;
+    f->limit = vocabulary && vocabulary < limit ? vocabulary : limit;
+    f->extent = *at;
+    f->data_path = shard_work_path(dir, split, number, "data", e);
+    f->docs_path = shard_work_path(dir, split, number, "docs", e);
+    f->data = f->docs = -1;
+    f->open = true;
+    f->out.len = f->rows.len = f->span.len = 0;
+    f->written = 0;
+    /* A header that is not known before the end is written then, and everything read again. */
+    f->summed = plan->shard_tokens || !plan->format->header;
+    if (!f->data_path || !f->docs_path || buf_reserve(&f->out, PART, e) || file_sum_begin(&f->sum, plan->sha256, e))
+        return -1;
+    f->data = open_at(f->data_path, begun ? plan->format->header + at->tokens * shard_dtype_width(plan->dtype) : 0, e);
+    f->docs = f->data < 0 ? -1 : open_at(f->docs_path, at->docs_bytes, e);
+    if (f->docs < 0)
+        return -1;
+    return !begun ? put_header(f, e) : f->summed ? file_sum_add_file(&f->sum, f->data, f->data_path, e) : 0;
+}
+
+void shard_file_close(struct shard_file *f)
+{
+    if (f->open && f->data >= 0)
+        close(f->data);
+    if (f->open && f->docs >= 0)
+        close(f->docs);
+    free(f->data_path);
+    free(f->docs_path);
+    f->data_path = f->docs_path = NULL;
+    f->open = false;
+}
+
+void shard_file_free(struct shard_file *f)
+{
+    shard_file_close(f);
+    file_sum_free(&f->sum);
+    buf_free(&f->out);
+    buf_free(&f->rows);
+}

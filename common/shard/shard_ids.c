@@ -1,0 +1,108 @@
+/* shard_ids.c - see shard_ids.h.
+ *
+ * The loops over blocks have a fixed number of steps without branches, so that compilers make vector instructions of
+ * them at -O2.
+ */
+#include "shard/shard_ids.h"
+
+#include "sys/bytes.h"
+
+#include <string.h>
+
+enum { BLOCK = 64, LINE = 64 /* bytes that are read together */, AHEAD = 4096 };
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+
+static unsigned any_beyond2(const unsigned char *p, uint16_t most)
+{
+    uint16_t v[BLOCK], bad = 0;
+    memcpy(v, p, sizeof v);
+    for (int i = 0; i < BLOCK; i++)
+        bad |= (uint16_t) - (v[i] > most);
+    return bad;
+}
+
+static unsigned any_beyond4(const unsigned char *p, uint32_t most)
+{
+    uint32_t v[BLOCK], bad = 0;
+    memcpy(v, p, sizeof v);
+    for (int i = 0; i < BLOCK; i++)
+        bad |= (uint32_t) - (v[i] > most);
+    return bad;
+}
+
+/* The number of ids in whole blocks from the start, none of which is beyond the limit. Ids come from memory here for
+ * the first time since they arrived: the processor does not read ahead over the end of a page by itself. */
+static size_t good_blocks(const unsigned char *p, size_t n, unsigned width, uint64_t limit)
+{
+    size_t i = 0;
+    for (; n - i >= BLOCK; i += BLOCK) {
+        const unsigned char *block = p + i * width;
+        for (unsigned line = 0; line < BLOCK * width; line += LINE)
+            __builtin_prefetch(block + AHEAD + line);
+        if (width == 2 ? any_beyond2(block, (uint16_t)(limit - 1)) : any_beyond4(block, (uint32_t)(limit - 1)))
+            break;
+    }
+    return i;
+}
+
+/* Converts whole blocks; returns the number of ids. */
+static size_t convert_blocks(unsigned char *to, unsigned width, const unsigned char *p, size_t n)
+{
+    uint16_t narrow[BLOCK];
+    uint32_t wide[BLOCK];
+    size_t i = 0;
+    for (; n - i >= BLOCK; i += BLOCK) {
+        if (width == 4) {
+            memcpy(narrow, p + 2 * i, sizeof narrow);
+            for (int k = 0; k < BLOCK; k++)
+                wide[k] = narrow[k];
+            memcpy(to + 4 * i, wide, sizeof wide);
+        } else {
+            memcpy(wide, p + 4 * i, sizeof wide);
+            for (int k = 0; k < BLOCK; k++)
+                narrow[k] = (uint16_t)wide[k];
+            memcpy(to + 2 * i, narrow, sizeof narrow);
+        }
+    }
+    return i;
+}
+
+#else
+
+static size_t good_blocks(const unsigned char *p, size_t n, unsigned width, uint64_t limit)
+{
+    (void)p, (void)n, (void)width, (void)limit;
+    return 0;
+}
+
+static size_t convert_blocks(unsigned char *to, unsigned width, const unsigned char *p, size_t n)
+{
+    (void)to, (void)width, (void)p, (void)n;
+    return 0;
+}
+
+#endif
+
+size_t shard_ids_beyond(const unsigned char *p, size_t n, unsigned width, uint64_t limit)
+{
+    if (limit >> 8 * width)
+        return n;
+    size_t i = limit ? good_blocks(p, n, width, limit) : 0;
+    while (i < n && load_le(p + i * width, width) < limit)
+        i++;
+    return i;
+}
+
+void shard_ids_convert(unsigned char *to, unsigned width, const unsigned char *p, unsigned from, size_t n)
+{
+    if (width == from) {
+        memcpy(to, p, n * width);
+        return;
+    }
+    for (size_t i = convert_blocks(to, width, p, n); i < n; i++) {
+        uint32_t id = load_le(p + i * from, from);
+        for (unsigned k = 0; k < width; k++)
+            to[i * width + k] = (unsigned char)(id >> 8 * k);
+    }
+}

@@ -1,0 +1,328 @@
+/* shard_publish.c - see shard_publish.h.
+ *
+ * Everything can be done again after a death at any point: the data file gets its name last, and gets its work name
+ * back if the manifest did not come to know it; the table of documents stays until the manifest has the shard.
+ */
+#include "shard/shard_publish.h"
+
+#include "format/docs_csv.h"
+#include "format/formats.h"
+#include "io/durable.h"
+#include "io/fd.h"
+#include "shard/file_sum.h"
+#include "shard/shard_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAME_ROOM = 4096 + 300 };
+
+struct publisher {
+    struct manifest *m;
+    const char *dir;
+    struct full_shard *full;
+    char *work, *data, *docs; /* owned: DIR/.work, and the shard's files in it */
+    struct shard_build build;
+    struct manifest_shard shard;
+};
+
+/* ---- Names ---- */
+
+/* The name of file i of the shard: the table of documents is the last one. */
+static void name_of(const struct publisher *p, size_t i, char to[NAME_ROOM])
+{
+    const struct shard_plan *plan = &p->m->plan;
+    if (i && plan->docs && i + 1 == p->build.n_files)
+        shard_docs_name(to, NAME_ROOM, plan, p->full->split, p->full->number);
+    else
+        plan->format->file_name(to, NAME_ROOM, plan, p->full->split, p->full->number, i);
+}
+
+/* ---- What is in the shard ---- */
+
+static char *copy_text(struct str s, struct err *e)
+{
+    char *to = malloc(s.len + 1);
+    if (!to) {
+        err_mem(e, "the name of a source", s.len);
+        return NULL;
+    }
+    if (s.len)
+        memcpy(to, s.p, s.len);
+    to[s.len] = '\0';
+    return to;
+}
+
+/* Sets *d from a row; token: where its ids begin. same: the source is the one that d has already. */
+static int set_document(struct manifest_document *d, const struct docs_row *row, uint64_t token, bool same,
+                        struct err *e)
+{
+    if (!same) {
+        free(d->source);
+        d->source = copy_text(row->document.source, e);
+    }
+    d->offset = row->document.offset;
+    d->end = row->goes_on ? 0 : row->end;
+    d->line = row->document.line;
+    d->token = token;
+    d->tokens = row->tokens;
+    d->continued = row->continued;
+    return d->source ? 0 : -1;
+}
+
+/* The row's text belongs to the last range, or to a new one. */
+static int add_range(struct manifest_shard *s, size_t *cap, const struct docs_row *row, bool same, struct err *e)
+{
+    if (!same || !s->n_ranges) {
+        if (array_grow(&s->range, cap, s->n_ranges + 1, sizeof *s->range, "the ranges of a shard", e))
+            return -1;
+        struct manifest_range *g = &s->range[s->n_ranges];
+        *g = (struct manifest_range){.source = copy_text(row->document.source, e), .begin = row->document.offset};
+        if (!g->source)
+            return -1;
+        s->n_ranges++;
+    }
+    s->range[s->n_ranges - 1].end = row->goes_on ? 0 : row->end;
+    return 0;
+}
+
+/* Reads the table of documents. */
+static int summarize(struct publisher *p, struct err *e)
+{
+    struct manifest_shard *s = &p->shard;
+    struct docs_reader r;
+    struct docs_row row;
+    size_t cap = 0;
+    uint64_t token = 0, source = 0;
+    int more;
+    docs_reader_init(&r, p->build.docs, p->docs, p->build.docs_bytes);
+    while ((more = docs_reader_next(&r, &row, e)) > 0) {
+        bool same = p->build.documents && row.document.number == source;
+        if ((!p->build.documents && set_document(&s->first, &row, token, false, e)) ||
+            set_document(&s->last, &row, token, same, e) ||
+            (!p->m->plan.shuffled && row.document.offset != DOCUMENT_UNKNOWN && add_range(s, &cap, &row, same, e))) {
+            more = -1;
+            break;
+        }
+        source = row.document.number;
+        token += row.tokens;
+        s->documents += !row.continued;
+        p->build.documents++;
+    }
+    docs_reader_free(&r);
+    return more;
+}
+
+/* ---- Making it ---- */
+
+static int open_file(const char *path, uint64_t *bytes, struct err *e)
+{
+    struct stat st;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st)) {
+        err_sys(e, EX_IOERR, errno, "cannot open");
+        if (fd >= 0)
+            close(fd);
+        return err_place(e, path, ERR_NO_OFFSET);
+    }
+    *bytes = (uint64_t)st.st_size;
+    return fd;
+}
+
+/* The data file has its name already if the process died after that, but before the manifest was written. */
+static int open_data(struct publisher *p, struct err *e)
+{
+    const struct shard_plan *plan = &p->m->plan;
+    char name[NAME_ROOM];
+    uint64_t bytes, header = plan->format->header;
+    unsigned width = shard_dtype_width(plan->dtype);
+    if (access(p->data, F_OK) != 0) {
+        name_of(p, 0, name);
+        char *path = fd_path(p->dir, name, e);
+        int rc = !path || durable_rename(path, p->data, e) ? -1 : 0;
+        free(path);
+        if (rc)
+            return -1;
+    }
+    p->build.fd = open_file(p->data, &bytes, e);
+    if (p->build.fd < 0)
+        return -1;
+    if (bytes < header || (bytes - header) % width)
+        return err_at(e, EX_DATAERR, p->data, ERR_NO_OFFSET, "has %llu bytes, which is no number of ids",
+                      (unsigned long long)bytes);
+    p->build.tokens = p->shard.tokens = (bytes - header) / width;
+    return 0;
+}
+
+/* The header of a shard that is not full says how many ids it has. */
+static int correct_header(struct publisher *p, bool *summed, struct err *e)
+{
+    const struct shard_plan *plan = &p->m->plan;
+    unsigned char header[SHARD_HEADER_MAX];
+    if (!plan->format->header || p->build.tokens == plan->shard_tokens)
+        return 0;
+    *summed = false;
+    plan->format->put_header(header, plan, p->build.tokens);
+    return lseek(p->build.fd, 0, SEEK_SET) < 0 || fd_write(p->build.fd, header, plan->format->header, p->data, e) ||
+                   durable_file(p->build.fd, p->data, e)
+               ? -1
+               : 0;
+}
+
+/* Syncs a file that was made, and computes its checksums. */
+static int sum_made(struct manifest_file *to, const char *path, bool sha256, struct err *e)
+{
+    uint64_t bytes;
+    int fd = open_file(path, &bytes, e);
+    int rc = fd < 0 || durable_file(fd, path, e) || file_sum_of(to, fd, path, sha256, e) ? -1 : 0;
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+/* Makes the shard's files, and computes the checksums of all. */
+static int make_files(struct publisher *p, struct err *e)
+{
+    const struct shard_plan *plan = &p->m->plan;
+    struct shard_build *b = &p->build;
+    struct manifest_shard *s = &p->shard;
+    bool summed = p->full->summed;
+    char name[NAME_ROOM];
+    b->n_files = 1;
+    if (correct_header(p, &summed, e) || (plan->format->finish && plan->format->finish(b, e)) ||
+        (plan->docs && docs_csv_make(b, e)))
+        return -1;
+    for (size_t i = 0; i < b->n_files; i++) {
+        struct manifest_file *f = &s->file[i];
+        if (b->made[i] ? sum_made(f, b->made[i], plan->sha256, e)
+            : summed   ? 0
+                       : file_sum_of(f, b->fd, p->data, plan->sha256, e))
+            return -1;
+        if (!b->made[i] && summed)
+            *f = p->full->sum;
+        name_of(p, i, name);
+        f->name = copy_text(str_of(name), e);
+        s->n_files = i + 1;
+        if (!f->name)
+            return -1;
+    }
+    return 0;
+}
+
+/* The manifest has this shard, although the work that made it is lost. */
+static int compare(const struct publisher *p, const struct manifest_shard *old, struct err *e)
+{
+    const struct manifest_shard *s = &p->shard;
+    bool same = s->n_files == old->n_files;
+    for (size_t i = 0; i < s->n_files && same; i++)
+        same = strcmp(s->file[i].name, old->file[i].name) == 0 && s->file[i].bytes == old->file[i].bytes &&
+               memcmp(s->file[i].checksum, old->file[i].checksum, CHECKSUM_LEN) == 0;
+    return same ? 0
+                : err_at(e, EX_DATAERR, p->dir, ERR_NO_OFFSET,
+                         "%s is not what it was when " MANIFEST_NAME
+                         " was written: another corpus or model; use a new directory",
+                         s->file[0].name);
+}
+
+/* Creates the directory in dir that the name has, if it has one. */
+static int make_directory(const char *dir, const char *name, struct err *e)
+{
+    const char *slash = strchr(name, '/');
+    if (!slash)
+        return 0;
+    char *path = fd_path(dir, name, e);
+    if (!path)
+        return -1;
+    path[strlen(dir) + 1 + (size_t)(slash - name)] = '\0';
+    int rc = mkdir(path, 0777) == 0 || errno == EEXIST ? 0 : err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", path);
+    free(path);
+    return rc;
+}
+
+/* The data file comes last: see open_data. */
+static int name_files(const struct publisher *p, struct err *e)
+{
+    int rc = make_directory(p->dir, p->shard.file[0].name, e);
+    for (size_t i = p->shard.n_files; i-- && rc == 0;) {
+        char *path = fd_path(p->dir, p->shard.file[i].name, e);
+        rc = !path || durable_rename(p->build.made[i] ? p->build.made[i] : p->data, path, e) ? -1 : 0;
+        free(path);
+    }
+    return rc;
+}
+
+static int publish(struct publisher *p, struct err *e)
+{
+    struct full_shard *f = p->full;
+    p->shard.split = p->build.split = f->split;
+    p->shard.number = p->build.number = f->number;
+    p->work = fd_path(p->dir, ".work", e);
+    p->data = p->work ? shard_work_path(p->work, f->split, f->number, "data", e) : NULL;
+    p->docs = p->data ? shard_work_path(p->work, f->split, f->number, "docs", e) : NULL;
+    if (!p->docs)
+        return -1;
+    p->build.plan = &p->m->plan;
+    p->build.manifest = p->m;
+    p->build.dir = p->work;
+    p->build.path = p->data;
+    p->build.docs_path = p->docs;
+    p->build.docs = open_file(p->docs, &p->build.docs_bytes, e);
+    if (p->build.docs < 0 || open_data(p, e) || summarize(p, e) || make_files(p, e))
+        return -1;
+    const struct manifest_shard *old = manifest_find(p->m, f->split, f->number);
+    f->known = old != NULL;
+    return old ? compare(p, old, e) : name_files(p, e) || manifest_add(p->m, &p->shard, e) ? -1 : 0;
+}
+
+int publish_shard(struct manifest *m, const char *dir, struct full_shard *f, struct err *e)
+{
+    struct publisher p = {.m = m, .dir = dir, .full = f, .build = {.fd = -1, .docs = -1}};
+    int rc = publish(&p, e);
+    if (p.build.fd >= 0)
+        close(p.build.fd);
+    if (p.build.docs >= 0)
+        close(p.build.docs);
+    for (size_t i = 0; i < SHARD_FILES; i++)
+        free(p.build.made[i]);
+    free(p.work);
+    free(p.data);
+    free(p.docs);
+    manifest_shard_free(&p.shard);
+    return rc;
+}
+
+int publish_sync(const struct manifest *m, const char *dir, struct err *e)
+{
+    char name[NAME_ROOM];
+    int rc = 0;
+    for (unsigned split = 0; split < N_SPLITS && rc == 0; split++) {
+        m->plan.format->file_name(name, sizeof name, &m->plan, split, 0, 0);
+        char *slash = strchr(name, '/');
+        if (!slash)
+            continue;
+        *slash = '\0';
+        char *path = fd_path(dir, name, e);
+        rc = !path || (access(path, F_OK) == 0 && durable_directory(path, e)) ? -1 : 0;
+        free(path);
+    }
+    return rc || durable_directory(dir, e) ? -1 : 0;
+}
+
+void publish_clean(const char *dir, unsigned split, uint64_t number)
+{
+    static const char *const what[] = {"data", "docs", "file0", "file1", "file2", "file3"};
+    struct err ignored;
+    char *work = fd_path(dir, ".work", &ignored);
+    for (size_t i = 0; work && i < sizeof what / sizeof *what; i++) {
+        char *path = shard_work_path(work, split, number, what[i], &ignored);
+        if (path)
+            unlink(path);
+        free(path);
+    }
+    free(work);
+}

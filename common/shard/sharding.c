@@ -1,0 +1,335 @@
+/* sharding.c - see sharding.h. */
+#include "shard/sharding.h"
+
+#include "core/rules.h"
+#include "format/document_filter.h"
+#include "format/formats.h"
+#include "io/fd.h"
+#include "records/payload.h"
+#include "shard/document_stream.h"
+#include "shard/shard_dir.h"
+#include "shard/shard_facts.h"
+#include "shard/shard_writer.h"
+#include "shuffle/shuffle.h"
+#include "store/token_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* When all is made durable: after so many bytes, or seconds. */
+enum { COMMIT_BYTES = 256 << 20, COMMIT_SECONDS = 5 };
+
+enum { MEMORY_LEAST = 16 << 20 /* of the parts, however little is allowed */ };
+
+struct sharding {
+    const struct sharding_options *o;
+    struct shard_dir dir;
+    struct manifest m;
+    struct token_store *store;
+    struct document_stream stream;
+    struct document_sink sink, shuffled, writer_sink; /* of the stream, of the shuffle, of the filter */
+    struct shuffle *shuffle;                          /* NULL: corpus order */
+    struct document_filter filter;
+    struct shard_writer *writer; /* NULL: how the ids were made is not known yet */
+    struct buf state;
+    time_t committed;
+    bool complete; /* before this process */
+    bool broken;   /* an error left a piece half taken: nothing can be made durable any more */
+    bool kept;     /* something was made durable, now or before */
+};
+
+static time_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return t.tv_sec;
+}
+
+/* ---- Opening ---- */
+
+static struct str get_part(struct cursor *c)
+{
+    struct str s;
+    s.p = get_string(c, &s.len);
+    return s;
+}
+
+/* How the ids were made is known: the plan is complete, and shards can be made. */
+static int start(struct sharding *s, struct err *e)
+{
+    const struct sharding_options *o = s->o;
+    struct str state = token_store_state(s->store);
+    struct cursor c = cursor_over(state.p, state.len);
+    struct str writer = {0}, filter = {0}, shuffle = {0};
+    unsigned width = token_store_width(s->store);
+    width = width ? width : 2; /* there are no ids */
+    if (shard_facts_set(&s->m, s->store, o, s->dir.has_before, e))
+        return -1;
+    if (!s->dir.has_before && manifest_write(&s->m, o->dir, NULL, e))
+        return -1;
+    if (state.len) {
+        writer = get_part(&c);
+        filter = get_part(&c);
+        shuffle = get_part(&c);
+    }
+    s->writer = shard_writer_open(o->dir, &s->m, width, writer, o->published, o->ctx, e);
+    if (!s->writer)
+        return -1;
+    s->writer_sink = shard_writer_sink(s->writer);
+    document_filter_init(&s->filter, &s->m, width, &s->writer_sink);
+    s->sink = s->shuffled = document_filter_sink(&s->filter);
+    struct cursor filter_state = cursor_over(filter.p, filter.len);
+    if (filter.len && document_filter_get(&s->filter, &filter_state, e))
+        return -1;
+    if (s->m.plan.shuffled) {
+        s->shuffle = shuffle_open(s->dir.work, &s->m.plan, width, o->memory / 2, shuffle, e);
+        if (!s->shuffle)
+            return -1;
+        s->sink = shuffle_sink(s->shuffle);
+    }
+    s->stream.sink = &s->sink;
+    s->stream.store = s->store;
+    return state.len ? document_stream_get(&s->stream, &c, e) : 0;
+}
+
+/* Whether the first batch has ended. */
+static bool can_start(const struct sharding *s)
+{
+    return token_store_encoding(s->store) != NULL;
+}
+
+static int open_parts(struct sharding *s, struct err *e)
+{
+    const struct sharding_options *o = s->o;
+    if (shard_dir_open(&s->dir, o->dir, o->resume, e))
+        return -1;
+    s->m = s->dir.before;
+    s->dir.before = (struct manifest){0};
+    if (s->dir.has_before) {
+        const char *differs = shard_plan_difference(&o->plan, &s->m.plan);
+        s->complete = s->m.complete;
+        if (differs && s->complete)
+            shard_dir_remove_work(&s->dir);
+        if (differs)
+            return err_set(e, EX_USAGE,
+                           "%s: was made with another value of %s; --resume needs the same, or give another directory",
+                           o->dir, differs);
+        if (s->complete)
+            return 0;
+    } else {
+        s->m.plan = o->plan;
+        s->m.plan.name = NULL;
+    }
+    s->store = token_store_open(s->dir.work, o->memory > MEMORY_LEAST ? o->memory : MEMORY_LEAST, o->resume, e);
+    if (!s->store)
+        return -1;
+    s->committed = now();
+    s->kept = s->dir.has_before || coverage_n_runs(&token_store_ledger(s->store)->coverage);
+    return can_start(s) ? start(s, e) : 0;
+}
+
+struct sharding *sharding_open(const struct sharding_options *o, struct err *e)
+{
+    struct sharding *s = calloc(1, sizeof *s);
+    if (!s) {
+        err_mem(e, "sharding", sizeof *s);
+        return NULL;
+    }
+    s->o = o;
+    if (open_parts(s, e)) {
+        sharding_close(s);
+        return NULL;
+    }
+    return s;
+}
+
+void sharding_close(struct sharding *s)
+{
+    if (!s)
+        return;
+    document_stream_free(&s->stream);
+    document_filter_free(&s->filter);
+    shuffle_close(s->shuffle);
+    shard_writer_close(s->writer);
+    token_store_close(s->store);
+    shard_dir_close(&s->dir);
+    manifest_free(&s->m);
+    buf_free(&s->state);
+    free(s);
+}
+
+bool sharding_was_complete(const struct sharding *s)
+{
+    return s->complete;
+}
+
+/* ---- Making durable ---- */
+
+/* Appends the state of a part, which is taken, as a string. */
+static int put_part(struct sharding *s, struct buf *part, struct err *e)
+{
+    int rc = put_string(&s->state, part->p, part->len, e);
+    part->len = 0;
+    return rc;
+}
+
+/* The states of all parts; the stream's is the last. */
+static int put_states(struct sharding *s, struct err *e)
+{
+    struct buf part = {0};
+    s->state.len = 0;
+    int rc = shard_writer_sync(s->writer, &part, e) || put_part(s, &part, e) ||
+             document_filter_put(&s->filter, &part, e) || put_part(s, &part, e) ||
+             (s->shuffle && shuffle_sync(s->shuffle, &part, e)) || put_part(s, &part, e) ||
+             document_stream_put(&s->stream, &s->state, e);
+    buf_free(&part);
+    return rc ? -1 : 0;
+}
+
+/* A group commit. all: full shards appear at once. */
+static int commit(struct sharding *s, bool all, struct err *e)
+{
+    s->committed = now();
+    s->kept = true;
+    s->state.len = 0;
+    if (!s->writer)
+        return token_store_commit(s->store, &s->state, e);
+    return put_states(s, e) || token_store_commit(s->store, &s->state, e) ||
+                   (s->shuffle && shuffle_release(s->shuffle, e)) || shard_writer_publish(s->writer, all, e)
+               ? -1
+               : 0;
+}
+
+static bool commit_is_due(const struct sharding *s)
+{
+    uint64_t most = s->o->memory / 2 < COMMIT_BYTES ? s->o->memory / 2 : COMMIT_BYTES;
+    uint64_t lost = token_store_uncommitted(s->store);
+    uint64_t written = s->shuffle ? shuffle_unsynced(s->shuffle) : s->writer ? shard_writer_unsynced(s->writer) : 0;
+    return lost >= most || written >= COMMIT_BYTES || ((lost || written) && now() - s->committed >= COMMIT_SECONDS);
+}
+
+/* ---- The way of ids ---- */
+
+/* Passes on all pieces whose turn has come. */
+static int move(struct sharding *s, struct err *e)
+{
+    struct token_part p;
+    int more;
+    while ((more = token_store_next(s->store, &p, e)) > 0) {
+        if (s->o->id && p.first && shard_facts_check_id(s->store, p.source, s->o->id, e))
+            return -1;
+        if (document_stream_part(&s->stream, &p, e) || (p.flush && s->sink.flush(s->sink.ctx, e)))
+            return -1;
+        if (p.last && commit_is_due(s) && commit(s, false, e))
+            return -1;
+    }
+    return more;
+}
+
+int sharding_put(void *ctx, const struct record *rec, const char *stream, struct err *e)
+{
+    struct sharding *s = ctx;
+    if (s->complete)
+        return 0;
+    if (token_store_put(s->store, rec, stream, e))
+        return -1;
+    if (!s->writer && can_start(s) && start(s, e)) {
+        s->broken = true;
+        return -1;
+    }
+    if ((s->writer && move(s, e)) || (commit_is_due(s) && commit(s, false, e))) {
+        s->broken = true;
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- The end ---- */
+
+static int write_missing(const struct sharding *s, struct err *e)
+{
+    struct outfile o;
+    struct buf out = {0};
+    const char *path = s->o->missing;
+    if (!path)
+        return 0;
+    int rc = (s->store && token_store_put_missing(s->store, &out, e)) || outfile_open(&o, path, e) ? -1 : 0;
+    if (rc == 0 && fd_write(o.fd, out.p, out.len, path, e)) {
+        outfile_drop(&o);
+        rc = -1;
+    } else if (rc == 0) {
+        rc = outfile_commit(&o, e);
+    }
+    buf_free(&out);
+    return rc;
+}
+
+/* All documents have come, and are in the shuffle: passes them on. */
+static int unshuffle(struct sharding *s, struct err *e)
+{
+    int more = 1;
+    if (!shuffle_ended(s->shuffle) && (shuffle_end(s->shuffle, e) || commit(s, false, e)))
+        return -1;
+    while (more > 0) {
+        more = shuffle_next(s->shuffle, &s->shuffled, COMMIT_BYTES, e);
+        if (more < 0 || commit(s, false, e))
+            return -1;
+        if (s->o->moved)
+            s->o->moved(s->o->ctx);
+    }
+    return 0;
+}
+
+static int complete(struct sharding *s, struct err *e)
+{
+    if (!s->writer && start(s, e)) /* a corpus without text */
+        return -1;
+    if (!token_store_at_end(s->store))
+        return err_set(e, EX_SOFTWARE, "internal error: nothing is missing, but not all of it was passed on");
+    if (document_stream_end(&s->stream, e) || (s->shuffle && unshuffle(s, e)) || shard_writer_end(s->writer, e) ||
+        commit(s, true, e) || shard_facts_reading(&s->m, s->store, e) || shard_writer_complete(s->writer, e))
+        return -1;
+    if (write_missing(s, e))
+        return -1;
+    shard_dir_remove_work(&s->dir);
+    return 0;
+}
+
+int sharding_finish(struct sharding *s, int read, const char *advice, struct err *e)
+{
+    struct err why;
+    if (s->complete) {
+        int rc = read || write_missing(s, e) ? -1 : 0;
+        shard_dir_remove_work(&s->dir); /* perhaps the last process died before it could */
+        return rc;
+    }
+    if (s->broken) {
+        if (!s->kept && !s->o->resume)
+            shard_dir_forget(&s->dir);
+        return -1;
+    }
+    if (read)
+        why = *e;
+    /* No record may have come: what an earlier run has left is passed on here. */
+    if ((!s->writer && can_start(s) && start(s, e)) || (s->writer && move(s, e)))
+        return -1;
+    if (!read && token_store_finish(s->store, advice, &why) == 0)
+        return complete(s, e);
+    bool any = coverage_n_runs(&token_store_ledger(s->store)->coverage) > 0;
+    if ((any && commit(s, true, e)) || write_missing(s, e))
+        return -1;
+    if (!can_start(s) && !s->o->resume && !s->o->missing) /* nothing came that is worth keeping */
+        shard_dir_forget(&s->dir);
+    *e = why;
+    return -1;
+}
+
+struct sharding_progress sharding_progress(const struct sharding *s)
+{
+    return (struct sharding_progress){
+        .coverage = s->store ? &token_store_ledger(s->store)->coverage : NULL,
+        .tokens = s->writer ? shard_writer_tokens(s->writer) : 0,
+        .shards = s->m.n_shards,
+    };
+}

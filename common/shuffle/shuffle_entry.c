@@ -1,0 +1,63 @@
+/* shuffle_entry.c - see shuffle_entry.h. */
+#include "shuffle/shuffle_entry.h"
+
+enum { ENTRY_FIRST = 1, ENTRY_LAST = 2 };
+
+static void put_le(unsigned char *p, uint64_t v, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        p[i] = (unsigned char)(v >> 8 * i);
+}
+
+int shuffle_entry_put(struct buf *out, const struct shuffle_entry *x, uint64_t n, struct err *e)
+{
+    size_t start = out->len;
+    if (x->first && x->id.len > ENTRY_IDS)
+        return err_set(e, EX_DATAERR, "a document's id of %zu bytes; at most %d are possible", x->id.len, ENTRY_IDS);
+    if (buf_reserve(out, ENTRY_PREFIX + 6 * VARINT_MAX + x->id.len, e))
+        return -1;
+    unsigned char *p = out->p + start + ENTRY_PREFIX;
+    *p++ = (unsigned char)((x->first ? ENTRY_FIRST : 0) | (x->last ? ENTRY_LAST : 0));
+    if (x->first) {
+        p += varint_put(p, x->source);
+        p += varint_put(p, x->offset);
+        p += varint_put(p, x->line);
+        p += varint_put(p, x->id.len);
+        if (x->id.len)
+            memcpy(p, x->id.p, x->id.len);
+        p += x->id.len;
+    }
+    if (x->last)
+        p += varint_put(p, x->end);
+    out->len = (size_t)(p - out->p);
+    put_le(out->p + start, x->key, 8);
+    put_le(out->p + start + 8, out->len - start - ENTRY_PREFIX + n, 4);
+    return 0;
+}
+
+bool shuffle_entry_get(struct shuffle_entry *x, const unsigned char *p)
+{
+    struct cursor c = cursor_over(p + ENTRY_PREFIX, (size_t)entry_len(p) - ENTRY_PREFIX);
+    unsigned flags = get_choice(&c, ENTRY_FIRST | ENTRY_LAST);
+    *x = (struct shuffle_entry){.key = entry_key(p), .first = flags & ENTRY_FIRST, .last = flags & ENTRY_LAST};
+    if (x->first) {
+        x->source = get_varint(&c);
+        x->offset = get_varint(&c);
+        x->line = get_varint(&c);
+        x->id.p = get_string(&c, &x->id.len);
+    }
+    if (x->last)
+        x->end = get_varint(&c);
+    x->ids = (struct str){c.p, cursor_left(&c)};
+    return !c.bad;
+}
+
+bool shuffle_source_get(struct document *d, struct str names, uint64_t at)
+{
+    if (at >= names.len)
+        return false;
+    struct cursor c = cursor_over(names.p + at, names.len - (size_t)at);
+    d->number = get_varint(&c);
+    d->source.p = get_string(&c, &d->source.len);
+    return !c.bad;
+}

@@ -1,0 +1,60 @@
+/* shuffle_entry.h - what the files of shuffle.h hold: documents, or parts of long ones, one after the other.
+ *
+ *     key       8 bytes, little-endian: the place of the document in the new order
+ *     length    4 bytes, little-endian: of the rest
+ *     flags     1: the first part of its document; 2: the last one. Most documents are one entry with both
+ *     varint source, varint offset, varint line, string id        in the first part
+ *     varint end                                                  in the last part
+ *     ids
+ *
+ * The source is the place of its name in another file, where each source has: varint number, string name.
+ */
+#ifndef BPE_SHUFFLE_SHUFFLE_ENTRY_H
+#define BPE_SHUFFLE_SHUFFLE_ENTRY_H
+
+#include "format/document.h"
+#include "sys/buf.h"
+#include "sys/bytes.h"
+#include "sys/err.h"
+#include "sys/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    ENTRY_PREFIX = 12,   /* bytes of key and length */
+    ENTRY_IDS = 1 << 20, /* a longer document comes in parts of at most so many bytes of ids */
+};
+
+struct shuffle_entry {
+    uint64_t key;
+    bool first, last;
+    uint64_t source, offset, line; /* of the first part, as struct document */
+    struct str id;
+    uint64_t end; /* of the last part */
+    struct str ids;
+};
+
+/* The first two fields, p having ENTRY_PREFIX bytes. The length of the whole entry is at least ENTRY_PREFIX. */
+static inline uint64_t entry_key(const unsigned char *p)
+{
+    return load_le(p, 4) | (uint64_t)load_le(p + 4, 4) << 32;
+}
+
+static inline uint64_t entry_len(const unsigned char *p)
+{
+    return ENTRY_PREFIX + (uint64_t)load_le(p + 8, 4);
+}
+
+/* Appends an entry without its ids, of which n bytes come after it. -1: out of memory, or EX_DATAERR: an id of the
+ * document that is far too long. */
+int shuffle_entry_put(struct buf *out, const struct shuffle_entry *x, uint64_t n, struct err *e);
+
+/* Reads an entry of entry_len bytes; strings are borrowed from it. False: it is damaged. */
+bool shuffle_entry_get(struct shuffle_entry *x, const unsigned char *p);
+
+/* Reads the name and number of a source at `at` of all names. */
+bool shuffle_source_get(struct document *d, struct str names, uint64_t at);
+
+#endif

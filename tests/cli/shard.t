@@ -1,0 +1,219 @@
+#!/bin/bash
+# bpe-shard: names, sizes and headers of shards, what the manifest says, options that do not go together, directories that are
+# in use, were used before, or lost a part.
+. "$(dirname "$0")/../lib.sh"
+random_seed
+text "$SEED" 150000 | sed '0~7s/$/<|endoftext|>/' >t.txt
+bpe-chunk t.txt | bpe-count | bpe-sum | bpe-merge -v 400 >m.json
+bpe-chunk --inline -b 10K -m m.json t.txt >t.chunks
+split -l 1 -a 3 t.chunks chunk.
+# tokens OPTION...: what a process for each chunk writes.
+tokens() {
+    local chunk
+    for chunk in chunk.*; do
+        bpe-encode -m m.json "$@" "$chunk"
+    done
+}
+tokens --eot=after >t.tok
+bpe-encode -m m.json --eot=after -f raw t.txt >t.bin
+n=$(($(wc -c <t.bin) / 2))
+
+# names DIR: what is in it, without the manifest.
+names() {
+    (cd "$1" && find . -type f ! -name manifest.json -printf '%P\n' | sort | paste -sd ' ')
+}
+
+# shards DIR OPTION...: makes them there, silently.
+shards() {
+    local dir=$1
+    shift
+    bpe-shard -o "$dir" "$@" >"${dir//\//_}.jsonl"
+}
+
+# ids DIR SPLIT HEADER: the ids of npy, raw or llmc shards, of which HEADER bytes are something else.
+ids() {
+    python3 - "$@" <<'END'
+import json, sys
+directory, split, header = sys.argv[1:]
+for shard in json.load(open(directory + "/manifest.json"))["shards"]:
+    if shard["split"] == split:
+        sys.stdout.buffer.write(open(f"{directory}/{shard['name']}", "rb").read()[int(header):])
+END
+}
+
+# ---- Shards ----
+
+shards npy -n 10k t.tok
+same <(ids npy train 128) t.bin "npy: the ids of bpe-encode -f raw, in order"
+is "$(names npy | tr ' ' '\n' | grep -c .)" $(((n + 9999) / 10000)) "  10,000 in a shard"
+is "$(python3 - npy/tokens_000000.npy <<'END'
+import ast, struct, sys
+data = open(sys.argv[1], "rb").read()
+length = struct.unpack("<H", data[8:10])[0]
+print(data[:8], 10 + length, ast.literal_eval(data[10:10 + length].decode()), data[9 + length:10 + length])
+END
+)" "b'\\x93NUMPY\\x01\\x00' 128 {'descr': '<u2', 'fortran_order': False, 'shape': (10000,)} b'\\n'" "  with NumPy's header"
+is "$(cat npy.jsonl)" "$(sed -n '/"shards": \[/,/^  \]/s/^    \(.*}\),*$/\1/p' npy/manifest.json)" \
+    "standard output has a line for each shard, as in the manifest"
+ok "$([ ! -e npy/.work ]; echo $?)" "nothing of the work stays behind"
+
+shards raw0 -f raw -n 0 t.tok
+same raw0/train.bin t.bin "raw, -n 0: train.bin, as nanoGPT has it"
+shards wide -d i32 -n 10k t.tok
+same <(ids wide train 128) <(python3 -c '
+import array, sys
+a = array.array("H", sys.stdin.buffer.read())
+sys.stdout.buffer.write(array.array("i", a).tobytes())' <t.bin) "-d i32: the same ids of four bytes"
+is "$(head -c 28 wide/tokens_000000.npy | tail -c 18)" "{'descr': '<i4', '" "  and the header says so"
+
+for format in npy raw llmc megatron datatrove dolma mds; do
+    shards "f-$format" -f $format -n 1M --test-fraction=0.3 t.tok
+    shards "z-$format" -f $format -n 0 --name=web t.tok
+    echo "$format $(names "f-$format") / $(names "z-$format")"
+done >all-names
+is "$(cat all-names)" "npy tokens_test_000000.npy tokens_train_000000.npy / web.npy
+raw tokens_train_000000.bin tokens_val_000000.bin / web.bin
+llmc tokens_train_000000.bin tokens_val_000000.bin / web_train.bin
+megatron tokens_test_000000_text_document.bin tokens_test_000000_text_document.idx \
+tokens_train_000000_text_document.bin tokens_train_000000_text_document.idx / web_text_document.bin web_text_document.idx
+datatrove test/00000_unshuffled.ds test/00000_unshuffled.ds.index test/00000_unshuffled.ds.metadata \
+train/00000_unshuffled.ds train/00000_unshuffled.ds.index train/00000_unshuffled.ds.metadata / \
+web_00000_unshuffled.ds web_00000_unshuffled.ds.index web_00000_unshuffled.ds.metadata
+dolma tokens_test_000000.csv.gz tokens_test_000000.npy tokens_train_000000.csv.gz tokens_train_000000.npy / web.csv.gz web.npy
+mds test/index.json test/shard.00000.mds train/index.json train/shard.00000.mds / index.json shard.00000.mds" \
+    "names of each format, with a split and without, with a number and -n 0"
+
+shards test2 --test=2 -n 10k t.tok
+same <(ids test2 test 128) <(head -c 40000 t.bin) "--test=2: the first two shards"
+same <(ids test2 train 128) <(tail -c +40001 t.bin) "  and the others are for training"
+is "$(names test2 | cut -d ' ' -f 1-3)" "tokens_test_000000.npy tokens_test_000001.npy tokens_train_000000.npy" "  with numbers of their own"
+shards dropped --drop-last -f raw -n 10k t.tok
+same <(ids dropped train 0) <(head -c $(((n - n % 10000) * 2)) t.bin) "--drop-last: full shards only"
+shards padded --pad-last -f raw -n 10k t.tok
+same <(ids padded train 0) <(cat t.bin; head -c $(((10000 - n % 10000) * 2)) /dev/zero) "--pad-last: filled with the separator"
+
+# ---- The manifest ----
+
+shards sums -n 10k --docs --sha256 t.tok
+python3 - "$TOP/tests/oracle" <<'END' >sums.out
+import hashlib, json, sys
+sys.path.insert(0, sys.argv[1])
+import xxh3
+m = json.load(open("sums/manifest.json"))
+chain, n = bytes(16), 0
+for shard in m["shards"]:
+    for f in [shard] + shard["files"]:
+        data = open("sums/" + f["name"], "rb").read()
+        assert len(data) == f["bytes"] and hashlib.sha256(data).hexdigest() == f["sha256"], f
+        digest = xxh3.hash128(data).to_bytes(16, "big")
+        assert digest.hex() == f["xxh128"], f
+        chain = xxh3.hash128(chain + digest + f["name"].encode()).to_bytes(16, "big")
+        n += 1
+assert chain.hex() == m["checksum"]
+print(n, m["complete"], sum(s["tokens"] for s in m["shards"]) == m["totals"]["train"]["tokens"])
+END
+is "$(cat sums.out)" "$((2 * ((n + 9999) / 10000))) True True" "checksums, the chain of them, sizes and totals are those of the files"
+is "$(bpe-shard --check sums | tail -n 1)" "checksum $(sed -n 's/.*"checksum": "\(.*\)".*/\1/p' sums/manifest.json)" "--check says the same"
+
+strange=$(printf 'caf\351 "x"\n.txt')
+cp t.txt "$strange"
+bpe-chunk -m m.json "$strange" | bpe-encode -m m.json | shards strange -n 10k
+is "$(python3 -c 'import json, os, sys
+shards = json.load(open("strange/manifest.json"))["shards"]
+sys.stdout.buffer.write(b" ".join({os.fsencode(s["first"]["source"]) for s in shards}))' | xxd -p)" \
+    "$(printf %s "$strange" | xxd -p)" "a name that is not UTF-8: as os.fsencode has it"
+
+# ---- What does not go together ----
+
+refuses 64 "*give -o DIR*" bpe-shard t.tok
+refuses 64 "*--test and --test-fraction exclude*" bpe-shard -o no --test=1 --test-fraction=0.1 t.tok
+refuses 64 "*between 0 and 1*" bpe-shard -o no --test-fraction=1 t.tok
+refuses 64 "*--test-fraction 0.1x*" bpe-shard -o no --test-fraction=0.1x t.tok
+refuses 64 "*-n 0 makes one*" bpe-shard -o no --test=1 -n 0 t.tok
+refuses 64 "*--pad-last*no size to fill*" bpe-shard -o no --pad-last -n 0 t.tok
+refuses 64 "*--pad-last*whole documents*" bpe-shard -o no --pad-last -f megatron t.tok
+refuses 64 "*--drop-last*all would be dropped*" bpe-shard -o no --drop-last -n 0 t.tok
+refuses 64 "*a shard of format llmc holds at most 2147483647*" bpe-shard -o no -f llmc -n 2147483648 t.tok
+refuses 64 "*--name a/b: *" bpe-shard -o no --name=a/b t.tok
+refuses 64 "*must be one of npy, *" bpe-shard -o no -f parquet t.tok
+refuses 64 "*-m is for --check*" bpe-shard -o no -m m.json t.tok
+refuses 64 "*megatron has ids of type u16 or i32*" bpe-shard -o no -f megatron -d u32 t.tok
+refuses 64 "*give --id=url to bpe-chunk*" bpe-shard -o no --id=url t.tok
+refuses 75 "*nothing came in*" bpe-shard -o no /dev/null
+refuses 66 "*none.tok: cannot open*" bpe-shard -o no none.tok
+ok "$([ ! -e no ]; echo $?)" "nothing is left behind of any of them"
+refuses 73 "*cannot create*" bpe-shard -o t.txt/no t.tok
+refuses 65 "*t.txt*" bpe-shard -o no2 t.txt
+
+# ---- Earlier runs ----
+
+fails 73 "*npy: holds shards, or work, of an earlier run*" bpe-shard -o npy t.tok
+head -c 100000 t.tok | bpe-shard -o part -n 10k >part.jsonl 2>part.err
+is "$? $(cat part.err)" "65 bpe-shard: standard input: byte $(bpe-view --check <(head -c 100000 t.tok) 2>&1 | sed 's/.*byte \([0-9]*\):.*/\1/'): the stream is cut off inside a record" \
+    "a stream that is cut off: 65"
+ok $(($(wc -l <part.jsonl) == 0)) "  the shards before that are there ($(wc -l <part.jsonl))"
+cp -r part part2
+cp -r part part3
+fails 73 "*part: holds shards, or work,*" bpe-shard -o part t.tok
+for option in "-n 20k" "-n 10k -f raw" "-n 10k -d u32" "-n 10k --name=x" "-n 10k --docs" "-n 10k --test=1" "-n 10k --sha256" \
+    "-n 10k --shuffle=documents" "-n 10k --test-fraction=0.1" "-n 10k --drop-last"; do
+    # shellcheck disable=SC2086
+    fails 64 "*part: was made with another value of -*; --resume needs the same*" bpe-shard -o part --resume $option t.tok
+done
+bpe-shard -o part -n 10k --resume t.tok >>part.jsonl
+is "$? $(diff -r part npy)" "0 " "--resume: as if it had not been cut off"
+same part.jsonl npy.jsonl "  and each shard was told of once"
+is "$(bpe-shard -o part -n 10k --resume t.tok 2>&1)" "bpe-shard: part: was complete already" "a directory that is complete stays so"
+
+rm -r part2/.work part2/*.npy
+bpe-shard -o part2 -n 10k --resume t.tok >part2.jsonl
+is "$? $(cat part.jsonl)" "0 $(head -n "$(($(wc -l <part.jsonl) - $(wc -l <part2.jsonl)))" part.jsonl; cat part2.jsonl)" \
+    "without the work and the shards, which are elsewhere, the manifest is enough"
+same part2/manifest.json npy/manifest.json "  and shards that it lists are not made again"
+rm -r part3/.work
+tokens --eot=before >other.tok
+fails 65 "*part3: was begun with ids that were made with another value of --eot*" bpe-shard -o part3 -n 10k --resume other.tok
+
+head -c 100000 t.tok | bpe-shard -o mixed -n 10k >mixed.out 2>&1
+bpe-chunk -m m.json t.txt | bpe-encode -m m.json --eot=after >run2.tok
+fails 65 "*another run*" bpe-shard -o mixed -n 10k --resume run2.tok
+fails 65 "*" bpe-shard -o mixed -n 10k --resume other.tok
+
+# ---- Who else works there ----
+
+mkfifo fifo
+bpe-shard -o busy -n 10k fifo >busy.jsonl &
+exec 7>fifo
+head -c 50000 t.tok >&7
+until [ -e busy/.work/journal ]; do sleep 0.1; done
+fails 73 "*busy: another bpe-shard works in this directory" bpe-shard -o busy -n 10k --resume t.tok
+tail -c +50001 t.tok >&7
+exec 7>&-
+wait $!
+is "$? $(diff -r busy npy)" "0 " "the one that was first is not disturbed"
+
+# ---- What is missing ----
+
+(sed -n '1,4p;$p' t.chunks) | bpe-encode -m m.json --eot=after | bpe-shard -o missing -n 10k --missing=todo >/dev/null 2>missing.err
+is "$?" 75 "a part is missing: 75"
+like "$(cat missing.err)" "bpe-shard: t.txt: bytes *-* were never encoded*(bpe-chunk --only=todo)*--resume" "  it is named"
+bpe-chunk --only=todo t.txt | bpe-encode -m m.json --eot=after | shards missing -n 10k --resume --missing=todo
+is "$? $(diff -r missing npy) $(wc -c <todo)" "0  0" "  and encoded alone, for the same directory; then nothing is missing"
+printf 'a\377b' >bad.txt
+fails 65 "bpe-shard: bad.txt: byte 1: *" bash -c 'bpe-chunk -m m.json bad.txt | bpe-encode -m m.json 2>/dev/null | bpe-shard -o bad'
+
+# ---- Shards as input ----
+
+shards asked --convert -f raw -n 3k npy
+shards seen -f raw -n 3k npy
+is "$? $(diff -r asked seen)" "0 " "a directory of shards as the only FILE is converted"
+
+# ---- The reader of standard output ----
+
+(bpe-shard -o quiet -n 1k t.tok; echo $? >quiet.status) 2>quiet.err | head -n 1 >/dev/null
+is "$(cat quiet.status) $(cat quiet.err)" "141 " "a reader that goes away: silent death by SIGPIPE"
+bpe-shard -o quiet -n 1k --resume t.tok >/dev/null
+shards quiet2 -n 1k t.tok
+is "$(diff -r quiet quiet2)" "" "  after which --resume goes on"
+
+done_testing

@@ -1,0 +1,183 @@
+/* fuzz_store.c - the store of ids of bpe-shard, given any records, and any journal: what is refused has a reason, and
+ * what it has made durable it can read again. */
+#include "records.h"
+#include "shard/document_stream.h"
+#include "store/token_store.h"
+
+#include <fcntl.h>
+
+static char work[] = "/dev/shm/fuzz-XXXXXX";
+static const char journal[] = "journal";
+
+static void remove_work(void)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf '%s'", work);
+    if (system(command))
+        abort();
+}
+
+/* Empties the directory; makes it, the first time. */
+static void empty_work(void)
+{
+    static int made;
+    char path[64];
+    if (!made++ && (!mkdtemp(work) || atexit(remove_work)))
+        abort();
+    snprintf(path, sizeof path, "%s/%s", work, journal);
+    unlink(path);
+    for (int i = 1; i < 1000; i++) {
+        snprintf(path, sizeof path, "%s/segment.%06d", work, i);
+        if (unlink(path))
+            break;
+    }
+}
+
+/* Takes documents, and reads all of their ids. */
+struct reader {
+    struct token_store *store;
+    struct document_stream stream;
+    unsigned sum;
+    int open, refused;
+};
+
+static int take_begin(void *ctx, const struct document *d, struct err *e)
+{
+    struct reader *r = ctx;
+    (void)e;
+    if (r->open++)
+        abort();
+    for (size_t i = 0; i < d->id.len; i++)
+        r->sum += d->id.p[i];
+    return 0;
+}
+
+static int take_ids(void *ctx, const unsigned char *p, size_t n, struct err *e)
+{
+    struct reader *r = ctx;
+    (void)e;
+    if (!r->open)
+        abort();
+    for (size_t i = 0; i < n; i++)
+        r->sum += p[i];
+    return 0;
+}
+
+static int take_end(void *ctx, uint64_t end, struct err *e)
+{
+    struct reader *r = ctx;
+    (void)e;
+    (void)end;
+    if (!r->open--)
+        abort();
+    return 0;
+}
+
+static int take_flush(void *ctx, struct err *e)
+{
+    (void)ctx;
+    (void)e;
+    return 0;
+}
+
+/* An error has a code. */
+static int failed(int rc, const struct err *e)
+{
+    if (rc < 0 && !e->code)
+        abort();
+    return rc < 0;
+}
+
+static void take_all(struct reader *r)
+{
+    struct token_part p;
+    struct err e = {0};
+    int rc = 1;
+    while (rc > 0 && !r->refused) {
+        rc = token_store_next(r->store, &p, &e);
+        r->refused |= failed(rc, &e) || (rc > 0 && failed(document_stream_part(&r->stream, &p, &e), &e));
+    }
+}
+
+static void put(void *ctx, const struct record *rec)
+{
+    struct reader *r = ctx;
+    struct err e = {0};
+    r->refused = r->refused || failed(token_store_put(r->store, rec, "fuzz", &e), &e);
+}
+
+static void commit(struct reader *r)
+{
+    struct buf state = {0};
+    struct err e = {0};
+    if (!r->refused && (document_stream_put(&r->stream, &state, &e) || token_store_commit(r->store, &state, &e)))
+        abort();
+    buf_free(&state);
+}
+
+/* Goes on with what is in the directory; records may come, and pieces are taken. Returns whether it could be read. */
+static int go_on(const uint8_t *data, size_t size, int resume,
+                 void each(const void *, size_t, void (*)(void *, const struct record *), void *))
+{
+    struct err e = {0};
+    struct reader r = {.store = token_store_open(work, 1 << 12, resume, &e)};
+    struct document_sink sink = {take_begin, take_ids, take_end, take_flush, &r};
+    r.stream = (struct document_stream){.sink = &sink, .store = r.store};
+    if (!r.store) {
+        failed(-1, &e);
+        return 0;
+    }
+    struct str state = token_store_state(r.store);
+    struct cursor c = cursor_over(state.p, state.len);
+    r.refused = state.len && failed(document_stream_get(&r.stream, &c, &e), &e);
+    r.open = r.stream.open;
+    each(data, size, put, &r);
+    take_all(&r);
+    commit(&r);
+    if (!r.refused && token_store_finish(r.store, "do it again", &e) && !e.code)
+        abort();
+    document_stream_free(&r.stream);
+    token_store_close(r.store);
+    return !r.refused;
+}
+
+static void no_records(const void *data, size_t size, void take(void *, const struct record *), void *ctx)
+{
+    (void)data, (void)size, (void)take, (void)ctx;
+}
+
+static void reframed(const void *data, size_t size, void take(void *, const struct record *), void *ctx)
+{
+    fuzz_each_reframed(data, size, take, ctx);
+}
+
+static void collect(void *ctx, const struct record *rec)
+{
+    struct err e;
+    if (buf_put(ctx, rec->raw, rec->raw_len, &e))
+        abort();
+}
+
+static void try_journal(const void *data, size_t size)
+{
+    char path[64];
+    empty_work();
+    snprintf(path, sizeof path, "%s/%s", work, journal);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0 || write(fd, data, size) != (ssize_t)size || close(fd))
+        abort();
+    go_on(NULL, 0, 1, no_records);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct buf right = {0};
+    empty_work();
+    if (go_on(data, size, 0, reframed) && !go_on(NULL, 0, 1, no_records))
+        abort();
+    try_journal(data, size);
+    fuzz_each_reframed(data, size, collect, &right);
+    try_journal(right.p, right.len);
+    buf_free(&right);
+    return 0;
+}

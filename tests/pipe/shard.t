@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# From text to shards: the same directory, that of the slow model (oracle/shard_slow.py), however the work is split,
+# spread, ordered, repeated, lost and resumed. SEED repeats a run.
+[ ! -w /dev/shm ] || export TMPDIR=/dev/shm # where fsync(2) takes no time
+. "$(dirname "$0")/../lib.sh"
+BUILD=$BUILD python3 "$TOP/tests/pipe/shard.py" "$@"
