@@ -1,7 +1,6 @@
 #!/usr/bin/perl
-# deal.pl - gives the records of bpe-chunk, on standard input, to several processes; for train and encode
+# deal.pl - gives the records of bpe-chunk, on standard input, to several bpe-encode, and puts their ids into order
 #
-#     deal.pl count DIR JOBS COMMAND [ARGUMENT]...    what they write goes to DIR/counts, a named pipe, in any order
 #     deal.pl encode DIR JOBS COMMAND [ARGUMENT]...   COMMAND is bpe-encode -f framed; ids go to descriptor 3, in order
 #     deal.pl look DIR                                only the first line of output, described below
 #
@@ -12,7 +11,7 @@
 # last record was cut off, else that of a process that failed, or 74, or 141 if nobody reads the ids any more.
 #
 # Each of the JOBS processes gets whole records whenever there is room in its pipe, so a process that is slower gets
-# fewer. One that counts and dies leaves its records uncounted, which bpe-sum notices.
+# fewer.
 #
 # Ids are written when it is their turn. Until then they are held here, but of no process more than HELD, and no records
 # are given that are more than AHEAD of those whose turn it is. Nothing waits in a circle: the process that has these
@@ -23,12 +22,15 @@
 # turn it is.)
 use strict;
 use warnings;
-use Errno qw(EINTR EAGAIN EPIPE);
+use Errno qw(EINTR EPIPE);
 use Fcntl qw(F_GETFL F_SETFL F_SETFD FD_CLOEXEC O_NONBLOCK);
 
+BEGIN {
+    (my $file = $0) =~ s/[^\/]*$/records.pl/;
+    require($file =~ /^\// ? $file : "./$file");
+}
+
 use constant {
-    HEADER => 27,            # of a record: bpe-records(5)
-    READ   => 256 << 10,
     PIPE   => 1031,          # F_SETPIPE_SZ, and the size
     ROOM   => 1 << 20,
     UNIT   => 128 << 10,     # records of at least this are given at a time
@@ -39,7 +41,6 @@ use constant {
 };
 
 my ($how, $dir, $jobs, @command) = @ARGV;
-my $ordered = $how eq 'encode';
 my @workers;
 
 sub say_now {
@@ -48,7 +49,7 @@ sub say_now {
 }
 
 sub end_with { # STATUS
-    kill 'TERM', map { $_->{pid} } @workers if $ordered;
+    kill 'TERM', map { $_->{pid} } @workers;
     say_now($_[0]);
     exit $_[0];
 }
@@ -61,97 +62,58 @@ sub fail {
 
 # ---- Records ----
 
-my ($data, $more) = ('', 1); # what was read and not given yet; whether more may come
-my $value = 0;               # whether a record had text
-
-sub read_more {
-    my $n = sysread STDIN, $data, READ, length $data;
-    fail("cannot read: $!") if !defined $n && !$!{EINTR};
-    $more = 0 if defined $n && !$n;
-}
-
-# The length and type of the record at $at; nothing if it is not whole. What is no record is one of type `?`, up to the
-# end: its reader will say so.
-sub record_at {
-    my ($at) = @_;
-    return if length($data) - $at < HEADER;
-    my ($type, $hex) = (substr($data, $at + 2, 1), substr $data, $at + 3, 8);
-    return (length($data) - $at, '?') if $hex !~ /^[0-9a-f]{8}$/;
-    my $n = HEADER + 1 + hex $hex;
-    return length($data) - $at < $n ? () : ($n, $type);
-}
+our ($data, $more);
+my $value = 0; # whether a record had text
 
 # The next whole records: { data, n (how many), ids }; undef if more must be read.
 sub take_unit {
     my ($at, $records) = (0, 0);
     while ($at < UNIT and my ($n, $type) = record_at($at)) {
         $value ||= $type =~ /[C?]/;
-        if ($value && $ordered && $type =~ /[PF]/) { # has no ids; a failure is also the exit status of bpe-chunk
+        if ($value && $type =~ /[PF]/) { # has no ids; a failure is also the exit status of bpe-chunk
             substr $data, $at, $n, '';
             next;
         }
         $at += $n;
         $records++;
     }
-    $at = length $data if !$at && !$more && !$ordered; # cut off: its reader will say so
     return $at ? { data => substr($data, 0, $at, ''), n => $records, ids => '' } : undef;
 }
 
 # ---- Processes ----
 
-# Each has: pid; to, the pipe to it (undef: it gets no more); left, what could not be written into it yet. Ordered: from,
-# the pipe from it (undef: it has ended); frames, what came from it and is not whole; owes, the units that it has not
-# finished; held, bytes of ids that it wrote and that wait for their turn; said, its file.
+# Each has: pid; to, the pipe to it (undef: it gets no more); left, what could not be written into it yet; from, the pipe
+# from it (undef: it has ended); frames, what came from it and is not whole; owes, the units that it has not finished;
+# held, bytes of ids that it wrote and that wait for their turn; said, its file.
 my @order; # units whose ids are not all written; each has also: worker, done, failed
 my $ids;
 
 sub start {
-    my ($said, $counts) = @_;
+    my ($said) = @_;
     pipe my $in,   my $to  or fail("cannot make a pipe: $!");
-    my ($from, $out);
-    !$ordered or pipe $from, $out or fail("cannot make a pipe: $!");
+    pipe my $from, my $out or fail("cannot make a pipe: $!");
     my $pid = fork // fail("cannot start a process: $!");
     if (!$pid) {
         $SIG{$_} = 'DEFAULT' for qw(PIPE TERM);
-        open STDIN,  '<&', $in             or exit 71;
-        open STDOUT, '>&', $counts // $out or exit 71;
-        open STDERR, '>',  $said           or exit 71 if $ordered;
+        open STDIN,  '<&', $in   or exit 71;
+        open STDOUT, '>&', $out  or exit 71;
+        open STDERR, '>',  $said or exit 71;
         exec { $command[0] } @command or exit 127;
     }
-    fcntl $_, PIPE, ROOM for grep { $_ } $to, $from; # as large as they may be
+    fcntl $_, PIPE, ROOM for $to, $from; # as large as they may be
     fcntl $to, F_SETFL, O_NONBLOCK | fcntl($to, F_GETFL, 0);
     return { pid => $pid, to => $to, left => '', from => $from, frames => '', owes => [], held => 0, said => $said };
 }
 
 sub start_all {
-    my $counts;
-    if ($ordered) {
-        open $ids, '>&=', 3 or fail("descriptor 3: $!");
-        fcntl $ids, F_SETFD, FD_CLOEXEC;
-    } else {
-        open $counts, '>', "$dir/counts" or fail("$dir/counts: cannot open: $!");
-    }
-    push @workers, start("$dir/said.$_", $counts) for 1 .. $jobs;
-}
-
-# Writes what goes into its pipe.
-sub feed {
-    my ($worker) = @_;
-    while (length $worker->{left}) {
-        my $n = syswrite $worker->{to}, $worker->{left};
-        if (defined $n) {
-            substr $worker->{left}, 0, $n, '';
-        } elsif ($!{EAGAIN} || $!{EINTR}) {
-            return;
-        } else { # it is no more, or will be soon
-            @$worker{qw(to left)} = (undef, '');
-        }
-    }
+    open $ids, '>&=', 3 or fail("descriptor 3: $!");
+    fcntl $ids, F_SETFD, FD_CLOEXEC;
+    push @workers, start("$dir/said.$_") for 1 .. $jobs;
 }
 
 # The process that has least to do, of those that can take a unit.
 sub idle {
-    return if $ordered && @order >= AHEAD * $jobs;
+    return if @order >= AHEAD * $jobs;
     my ($first, @others) = grep { $_->{to} && !length $_->{left} && @{ $_->{owes} } < QUEUE } @workers;
     for (@others) {
         $first = $_ if @{ $_->{owes} } < @{ $first->{owes} };
@@ -162,13 +124,9 @@ sub idle {
 sub give {
     my ($worker, $unit) = @_;
     $worker->{left} = delete $unit->{data};
-    if ($ordered) {
-        $unit->{worker} = $worker;
-        push @{ $worker->{owes} }, $unit;
-        push @order, $unit;
-    } else { # the next one is another's turn, if it can
-        @workers = ((grep { $_ != $worker } @workers), $worker);
-    }
+    $unit->{worker} = $worker;
+    push @{ $worker->{owes} }, $unit;
+    push @order, $unit;
     feed($worker);
 }
 
@@ -260,7 +218,7 @@ sub may_read {
     return $worker->{from} && ($worker->{held} < HELD || $unit && $unit == $order[0]);
 }
 
-sub end_ordered {
+sub end_workers {
     my $code = 0;
     for my $worker (@workers) {
         waitpid $worker->{pid}, 0;
@@ -280,15 +238,15 @@ sub move {
     vec($in, 0, 1) = 1 if $hungry;
     for my $worker (@workers) {
         vec($out, fileno $worker->{to},   1) = 1 if length $worker->{left};
-        vec($in,  fileno $worker->{from}, 1) = 1 if $ordered && may_read($worker);
+        vec($in,  fileno $worker->{from}, 1) = 1 if may_read($worker);
     }
     return if select($in, $out, undef, undef) < 0;
     read_more() if vec $in, 0, 1;
     for my $worker (@workers) {
         feed($worker) if $worker->{to} && vec $out, fileno $worker->{to}, 1;
-        read_frames($worker) if $ordered && $worker->{from} && vec $in, fileno $worker->{from}, 1;
+        read_frames($worker) if $worker->{from} && vec $in, fileno $worker->{from}, 1;
     }
-    write_turns() if $ordered;
+    write_turns();
 }
 
 sub deal {
@@ -302,8 +260,7 @@ sub deal {
         for (grep { $_->{to} && $ended && !length $_->{left} } @workers) {
             $_->{to} = undef;
         }
-        @workers = grep { $_->{to} } @workers if !$ordered; # without any, nothing is left to do
-        return if $ordered ? !grep { $_->{from} } @workers : !@workers;
+        return if !grep { $_->{from} } @workers;
         move(!$ended && !$unit);
     }
 }
@@ -335,5 +292,4 @@ say_now('value');
 exit if $how eq 'look';
 start_all();
 deal();
-end_ordered() if $ordered;
-1 while wait != -1;
+end_workers();

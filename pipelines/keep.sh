@@ -15,20 +15,13 @@
 # Exit status: that of train, and also 64 if DIR was begun with other options or files, 65 if a file has changed since,
 # 73 if DIR cannot be written, 75 if a process was killed and the same command can count what is missing.
 
-# reason MESSAGE: the system's reason, which is the end of a program's message.
-reason() {
-    echo "${1##*: }"
-}
+. "$(dirname "$0")/begun.sh" || exit
 
 check_files() {
     local file
     [ ${#files[@]} -gt 0 ] || files=(-)
     for file in "${files[@]}"; do
-        case $file in -) ;; *)
-            [ -e "$file" ] || die 66 "$file: cannot open: No such file or directory"
-            case $file in /dev/* | /proc/*) ;; *) [ ! -f "$file" ] || continue ;; esac
-            ;;
-        esac
+        is_file "$file" && continue
         [ "$file" != - ] || file='standard input'
         die 64 "$file: cannot be read again, so --keep could not go on after a loss; put the text into a file"
     done
@@ -36,24 +29,16 @@ check_files() {
 
 # One at a time. This may wait for the remaining processes of a train that was killed: their counts are kept too.
 lock() {
-    local said
-    said=$(mkdir -p -- "$keep" 2>&1) || die 73 "$keep: cannot create: $(reason "$said")"
-    [ -w "$keep" ] || die 73 "$keep: cannot write there"
+    make_directory "$keep"
     exec {lock}>>"$keep/lock" || exit 73
     flock -w 1 "$lock" && return # what ends just now is not worth a word
     echo "bpe train: $keep: other processes count there; waiting for them" >&2
     flock "$lock"
 }
 
-# Sets words and inputs: the options and files of this command.
-describe_work() {
-    words="${parquet_options[*]@Q}${parquet:+ }${chunk[*]@Q} -- ${files[*]@Q}"
-    inputs=$(stat -L -c '%s %.Y %n' -- "${files[@]}") || exit 66
-}
-
-# Whether bpe-chunk puts the text of this file into its records: the first of them says so.
+# Whether bpe-chunk puts the text of this file into its records: the first of them that is no promise says so.
 by_value() {
-    [ "$(bpe-chunk "${chunk[@]}" -- "$1" 2>/dev/null | head -c 3 | tail -c 1)" = C ]
+    [ "$(bpe-chunk "${chunk[@]}" -- "$1" 2>/dev/null | LC_ALL=C grep -a -m 1 -o $'^\xff1[CR]' | tail -c 2)" = C ]
 }
 
 begin() {
@@ -81,19 +66,9 @@ begin() {
         bpe-chunk "${chunk[@]}" -- "${plain[@]}" >"$new/chunks" || exit
         split_chunks "$new/chunks" "$new/part." 1000
     fi
-    rm -f "$new"/{chunks,chunked,pids,dealer,counts}
-    echo "$words" >"$new/asked" && echo "$inputs" >"$new/inputs" && sync "$new"/* && mv "$new" "$keep/chunks" || exit 74
-}
-
-# The options and files must be those with which DIR was begun.
-compare() {
-    local was is
-    was=$(<"$keep/chunks/asked") || exit 74
-    [ "$was" = "$words" ] ||
-        die 64 "$keep was begun with: $was; give the same options and files, or another directory, or remove it to begin anew"
-    while IFS= read -r was <&3 && IFS= read -r is <&4; do
-        [ "$was" = "$is" ] || die 65 "${is#* * }: changed since $keep was begun; remove $keep and run the same command again"
-    done 3<"$keep/chunks/inputs" 4<<<"$inputs"
+    rm -f "$new"/{chunks,chunked,pids,dealer}
+    note_work "$new" "$words" "$inputs"
+    sync "$new"/* && mv "$new" "$keep/chunks" || exit 74
 }
 
 # ---- Counting ----
@@ -194,8 +169,9 @@ by_keep() {
     check_files
     need_programs flock split stat perl
     lock
-    describe_work
-    if [ -e "$keep/chunks" ]; then compare; else begin; fi
+    words="${parquet_options[*]@Q}${parquet:+ }${chunk[*]@Q} -- ${files[*]@Q}"
+    inputs=$(describe_inputs) || exit
+    if [ -e "$keep/chunks" ]; then compare_work "$keep" "$keep/chunks" "$words" "$inputs"; else begin; fi
     mkdir -p "$keep/counts" || exit 73
     shopt -s nullglob
     if [ ! -e "$keep/sum" ]; then

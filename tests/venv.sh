@@ -1,7 +1,12 @@
 #!/bin/bash
-# venv.sh [PACKAGE...] - puts packages from PyPI (NAME==VERSION; by default those check-peers compares with) into $BUILD/venv,
+# venv.sh [--no-deps] [PACKAGE...] - puts packages from PyPI (NAME==VERSION; by default those check-peers compares with) into $BUILD/venv,
 # which is made if need be; prints where its programs are. What is there already is not asked for again.
 set -eu
+options=(--quiet --disable-pip-version-check)
+if [ "${1-}" = --no-deps ]; then # for packages of which only a part is used, that needs none of what the rest needs
+    options+=("$1")
+    shift
+fi
 [ $# -gt 0 ] || set -- tokenizers==0.23.3 tiktoken==0.14.0 numpy rustbpe==0.1.0 unicodedata2==16.0.0 pyarrow
 venv=${BUILD:-build}/venv
 if ! [ -f "$venv/packages" ]; then
@@ -14,7 +19,7 @@ for package; do
     grep -qxF -- "$package" "$venv/packages" || missing+=("$package")
 done
 if [ ${#missing[@]} -gt 0 ]; then
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "${missing[@]}" >&2
+    "$venv/bin/pip" install "${options[@]}" "${missing[@]}" >&2
     printf '%s\n' "${missing[@]}" >>"$venv/packages"
 fi
 cd "$venv/bin"

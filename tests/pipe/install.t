@@ -26,6 +26,11 @@ ok $? "bpe train --keep"
 bpe encode -m got.json -o got.ids a.txt
 is $? 0 "bpe encode: done"
 same want.ids got.ids "bpe encode: the ids of bpe-encode"
+bpe shard -m got.json -o shards -f raw -n 0 a.txt >out
+is $? 0 "bpe shard: done"
+same want.ids shards/train.bin "bpe shard: the ids of bpe-encode"
+bpe tune -m got.json -j 1 -b 1M --rounds=1 a.txt >out
+is "$? $(tail -n 1 out)" "0 fastest: bpe shard -m got.json -o DIR -j 1 -b 1M a.txt" "bpe tune"
 bpe describe kept/sum got.json >got.txt
 is $? 0 "bpe describe: done"
 same want.txt got.txt "bpe describe: the same figures"
@@ -60,16 +65,16 @@ for program in "$D"/opt/bpe/bin/bpe-*; do
 done
 is "$(bpe --help)" "$(cat listed)" "bpe --help is bpe help"
 if [ -e /dev/full ]; then
-    for ask in "bpe help" "bpe --version" "bpe train --help" "bpe encode --help" "bpe describe --help" "bpe parquet --help"; do
+    for ask in "bpe help" "bpe --version" "bpe train --help" "bpe encode --help" "bpe describe --help" "bpe parquet --help" "bpe shard --help" "bpe tune --help" "bpe upload --help"; do
         fails 74 "bpe*: standard output: cannot write*" sh -c "$ask >/dev/full"
     done
 fi
-refuses 64 "bpe: nope: no such command; there are: describe, encode, parquet, train; bpe help says more" bpe nope
+refuses 64 "bpe: nope: no such command; there are: describe, encode, parquet, shard, train, tune, upload; bpe help says more" bpe nope
 refuses 64 "bpe: nope: no such command; there are: *" bpe help nope
 refuses 64 "bpe: count: no such command, but a program of its own, bpe-count; there are: *" bpe count
 refuses 64 "bpe: ../libexec: no such command; *" bpe ../libexec
 refuses 64 "bpe: options.sh: no such command; *" bpe options.sh
-refuses 64 "bpe: which command? there are: describe, encode, parquet, train; bpe help says more" bpe
+refuses 64 "bpe: which command? there are: describe, encode, parquet, shard, train, tune, upload; bpe help says more" bpe
 fails 64 "bpe train: how large a vocabulary? *" bpe train a.txt
 bpe train -v 1000 none.txt >out 2>err
 is $? 66 "the exit status is that of the command"

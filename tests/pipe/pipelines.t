@@ -64,7 +64,7 @@ for program in bpe-chunk bpe-sum bpe-merge; do
 done
 is "$unknown" "" "train: takes every option of the programs"
 
-# What train picks: programs that say they were called.
+# What train calls: programs that say they were called.
 mkdir called
 for program in xargs parallel; do
     cat >called/$program <<END
@@ -79,14 +79,16 @@ picks() { # WANTED ARGS...
     shift
     : >called.log
     PATH=$PWD/called:$PATH "$P/train" -v 1000 -o picked.json "$@" </dev/null 2>/dev/null
-    is "$? $(cat called.log)" "0 $want" "train picks ${want:-one process}: ${*//"$PWD/"}"
+    is "$? $(cat called.log)" "0 $want" "train calls ${want:-neither}: ${*//"$PWD/"}"
 }
 gzip -k a.txt
-picks xargs -j 2 a.txt b.txt
+picks "" -j 2 a.txt b.txt
+picks xargs -j 2 --fan-out=xargs a.txt b.txt
+picks parallel -j 2 --fan-out=parallel a.txt
 picks "" -j 1 a.txt
 picks "" -j 2 a.txt.gz
 picks "" -j 2 --inline a.txt
-picks "xargs" -j 2 # standard input is empty
+picks "" -j 2 # standard input is empty
 mkdir system # all that train needs but GNU parallel
 for program in bash sh env cat dirname getconf sed mktemp mkfifo rm split wc xargs perl; do
     ln -s "$(command -v $program)" system

@@ -1,0 +1,63 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# begun.sh - train --keep and shard: work in a directory goes on only with the options and files it was begun with. Two
+# files there say which these were:
+#
+#     asked     the options and the names of the files
+#     inputs    size, time of last change and name of each file; of what is no file, only the name
+
+# reason MESSAGE: the system's reason, which is the end of a program's message.
+reason() {
+    echo "${1##*: }"
+}
+
+# must STATUS COMMAND...: ends the script with that status if the command fails, and with 75 if it was killed.
+must() {
+    "${@:2}" && return
+    (($? <= 128)) || die 75 "$2 was killed; run the same command again"
+    exit "$1"
+}
+
+# make_directory DIR: so that something can be written there.
+make_directory() {
+    local said
+    [ -d "$1" ] || said=$(mkdir -p -- "$1" 2>&1) || {
+        (($? <= 128)) || die 75 "mkdir was killed; run the same command again"
+        die 73 "$1: cannot create: $(reason "$said")"
+    }
+    [ -w "$1" ] || die 73 "$1: cannot write there"
+}
+
+# is_file NAME: whether it is there, and can be read again.
+is_file() {
+    case $1 in - | /dev/* | /proc/*) return 1 ;; esac
+    [ -e "$1" ] || die 66 "$1: cannot open: No such file or directory"
+    [ -f "$1" ]
+}
+
+# describe_inputs: of all files, for `inputs`.
+describe_inputs() {
+    local file regular=()
+    for file in "${files[@]}"; do
+        if is_file "$file"; then regular+=("$file"); else printf -- '- - %s\n' "$file"; fi
+    done
+    [ ${#regular[@]} -eq 0 ] || printf '%s\0' "${regular[@]}" | xargs -0 stat -L -c '%s %.Y %n' -- ||
+        exit $(($? < 124 ? 66 : 75)) # 75: a process was killed
+}
+
+# note_work DIR WORDS INPUTS: says in DIR what is done there.
+note_work() {
+    printf '%s\n' "$2" >"$1/asked" && printf '%s\n' "$3" >"$1/inputs" || exit 74
+    must 74 sync "$1/asked" "$1/inputs"
+}
+
+# compare_work NAME DIR WORDS INPUTS: whether it is the same; NAME is the directory for messages.
+compare_work() {
+    local was is
+    IFS= read -r -d '' was <"$2/asked"
+    was=${was%$'\n'}
+    [ "$was" = "$3" ] ||
+        die 64 "$1 was begun with: $was; give the same options and files, or another directory, or remove it to begin anew"
+    while IFS= read -r was <&3 && IFS= read -r is <&4; do
+        [ "$was" = "$is" ] || die 65 "${is#* * }: changed since $1 was begun; remove $1 and run the same command again"
+    done 3<"$2/inputs" 4<<<"$4"
+}

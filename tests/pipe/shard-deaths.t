@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Each program that bpe shard starts dies at its first, second, ... start. Whatever it was, the exit status says that the same
+# command goes on, or that all was done; and then the directory is that of an undisturbed run.
+. "$(dirname "$0")/../lib.sh"
+programs="flock mkdir mkfifo stat xargs sync bpe-chunk bpe-encode bpe-shard rm cksum mv"
+
+# $deaths says which start of which program is its end: "mv:1 rm:3". Each start is a file $starts/PROGRAM.N.
+mkdir bin
+for program in $programs; do
+    cat >bin/"$program" <<END
+#!/bin/bash
+set -C # no two starts have the same number
+n=1
+until { : >"\$starts/$program.\$n"; } 2>/dev/null; do n=\$((n + 1)); done
+case " \$deaths " in *" $program:\$n "*) kill -KILL \$\$ ;; esac
+exec $(command -v "$program") "\$@"
+END
+done
+chmod +x bin/*
+mkdir starts
+export starts=$PWD/starts deaths=''
+
+text 1 200000 >a.txt
+text 2 200000 >b.txt
+bpe-chunk a.txt | bpe-count | bpe-sum | bpe-merge -v 500 >m.json
+
+# shard DIR [DEATHS]
+shard() {
+    rm -f starts/*
+    deaths=${2:-} PATH=$PWD/bin:$PATH "$TOP/pipelines/shard" -m m.json -o "$1" -n 50000 -j 2 --inline a.txt b.txt >/dev/null 2>err
+}
+
+# dies PROGRAM NAME [OTHER]: at each of its starts, while the OTHERs die, too.
+dies() {
+    local n code bad='' count=0
+    for n in 1 2 3 4 5 6 7 8 9; do
+        rm -rf D
+        shard D "$1:$n ${3:-}"
+        code=$?
+        [ -e "starts/$1.$n" ] || break
+        count=$n
+        ((code == 0 || code == 75 || code > 128)) || bad+="start $n: exit $code: $(cat err)"$'\n'
+        [ $code = 0 ] || shard D || bad+="after start $n: exit $?: $(cat err)"$'\n'
+        diff -r want D >diff.out || bad+="start $n: $(head -n 3 diff.out)"$'\n'
+    done
+    [ $count -gt 0 ] || bad="it is never started"
+    is "$bad" "" "$1 dies$2: $count starts"
+}
+
+shard want
+is "$?" 0 "undisturbed" || sed 's/^/# /' err
+for program in $programs; do
+    case $program in mv | cksum) ;; *) dies "$program" '' ;; esac
+done
+for program in rm mv cksum bpe-shard; do
+    dies $program ' while it goes on' bpe-encode:4
+done
+done_testing

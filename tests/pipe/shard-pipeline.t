@@ -1,0 +1,280 @@
+#!/bin/bash
+# bpe shard makes the shards of a single bpe-encode, from whatever the text is in; whatever is killed, it goes on where it was,
+# by itself or when the same command is run again; and it says what is wrong at once.
+. "$(dirname "$0")/../lib.sh"
+shard=$TOP/pipelines/shard
+random_seed
+RANDOM=$((SEED % 32768))
+
+text 1 300000 >small.txt
+text 2 100000 >b.txt
+bpe-chunk small.txt b.txt | bpe-count | bpe-sum | bpe-merge -v 1000 >m.json
+# Records by reference hold 16 MiB or more: this one is in three of them, or two.
+for _ in $(seq "$(sanitized && echo 45 || echo 90)"); do cat small.txt b.txt; done >large.txt
+N=300000 # ids in a shard
+
+# cut IDS NAME: the shards in D are these ids, in their order, all but the last of the same size; nothing else is there.
+cut_of() {
+    local bytes=0 sizes want
+    cat D/tokens_*.bin 2>/dev/null | cmp - "$1" >cmp.out 2>&1
+    ok $? "$2: the ids of bpe-encode" || sed 's/^/# /' cmp.out
+    bytes=$(wc -c <"$1")
+    sizes=$(stat -c %s D/tokens_*.bin | sort -rn | uniq | head -n 2 | tr '\n' ' ')
+    want="$((2 * N)) $((bytes % (2 * N))) "
+    ((bytes > 2 * N)) || want="$bytes "
+    is "$sizes$(find D -mindepth 1 ! -name 'tokens_*.bin' -printf '%f ')" "${want}manifest.json " "$2: shards of one size, and the manifest"
+}
+
+# makes IDS NAME ARGS...: a new directory.
+makes() {
+    local ids=$1 name=$2
+    shift 2
+    rm -rf D
+    "$shard" -m m.json -o D -f raw -n $N "$@" >out 2>err
+    is "$? $(cat err)" "0 " "$name: done, nothing to say"
+    cut_of "$ids" "$name"
+    is "$(wc -l <out)" "$(find D -name '*.bin' | wc -l)" "$name: a line for each shard"
+}
+
+bpe-encode -m m.json large.txt small.txt b.txt >want
+for jobs in 1 2 3 7; do
+    makes want "-j $jobs" -j $jobs large.txt small.txt b.txt
+    [ -d R ] || mv D R
+    [ ! -d D ] || diff -r R D >diff.out
+    ok $? "-j $jobs: the same directory"
+done
+bpe-chunk -m m.json large.txt small.txt b.txt | bpe-encode -m m.json | bpe-shard -o L -f raw -n $N >lines
+diff -r R L && diff lines <(python3 -c 'import json
+for s in json.load(open("R/manifest.json"))["shards"]: print(json.dumps(s, separators=(",", ":")))') >diff.out
+ok $? "the directory and the lines of bpe-chunk | bpe-encode | bpe-shard" || head -n 5 diff.out | sed 's/^/# /'
+makes want "small pieces" -b 64K large.txt small.txt b.txt
+diff -r R D >diff.out
+ok $? "small pieces: the same directory"
+makes want "a list of files" --files-from=<(printf '%s\n' large.txt small.txt b.txt)
+makes want "a list from standard input" --files0-from=- < <(printf '%s\0' large.txt small.txt b.txt)
+printf '%s\0' large.txt small.txt b.txt >list
+makes want "a list with -0" -0 --files-from=list
+bpe-encode -m m.json large.txt >want.large
+makes want.large "standard input" <large.txt
+makes want.large "a pipe" -j 3 - < <(cat large.txt)
+makes want.large "--inline" --inline large.txt
+bpe-encode -m m.json --eot=before large.txt b.txt >want.before
+makes want.before "--eot, -S" --eot=before -S 16M -j 3 large.txt b.txt
+bpe-encode -m m.json --special=text large.txt >want.text
+makes want.text "--special=text" --special=text large.txt
+bpe-model -f tiktoken -o m.tiktoken m.json
+rm m.tiktoken.json
+makes want.large "-p and -s for a .tiktoken file" -m m.tiktoken -p gpt2 -s '<|endoftext|>=0' large.txt
+: >empty
+rm -rf D
+"$shard" -m m.json -o D empty >out 2>err
+is "$? $(cat out err) $(ls -A D)" "0  manifest.json" "an empty file has no shards"
+python3 - <<'EOF2'
+import json
+text = open("small.txt", encoding="utf-8").read().split("\n")
+for name, begin, end in ("1", 0, 60000), ("2", 60000, 200000), ("3", 200000, 250000):
+    with open(name + ".jsonl", "w") as f:
+        for i in range(begin, end):
+            f.write(json.dumps({"id": i, "body": {"text": text[i % len(text)] + "\n"}}) + "\n" + '{"no": "text"}\n' * (i % 1000 == 7))
+EOF2
+bpe-encode -m m.json --jsonl=body.text --on-error=skip --eot=after [123].jsonl >want.jsonl 2>/dev/null
+for how in gzip zstd; do
+    if ! command -v $how >/dev/null; then
+        skip "$how" "$how is not installed"
+        continue
+    fi
+    $how -q -1 -k [123].jsonl
+    rm -rf D
+    "$shard" -m m.json -o D -f raw -n $N --jsonl=body.text --on-error=skip --eot=after [123].jsonl.[gz]* >out 2>err
+    is $? 0 "JSON Lines, $how: done"
+    cut_of want.jsonl "JSON Lines, $how"
+    rm -f [123].jsonl.[gz]*
+done
+if python3 -c 'import pyarrow' 2>/dev/null; then
+    python3 - <<'EOF2'
+import json, pyarrow, pyarrow.parquet
+for name in "1", "2", "3":
+    rows = [json.loads(line).get("body", {}).get("text") for line in open(name + ".jsonl")]
+    pyarrow.parquet.write_table(pyarrow.table({"body": [r for r in rows if r is not None]}), name + ".parquet")
+EOF2
+    makes want.jsonl "Parquet" --parquet=body --eot=after [123].parquet
+    head -c 100000 3.parquet >bad.parquet
+    rm -rf D
+    "$shard" -m m.json -o D -f raw --parquet=body --eot=after [12].parquet bad.parquet >out 2>err
+    like "$? $(grep -c complete.:true D/manifest.json 2>/dev/null) $(cat err)" "6[56]  *bad.parquet*" "Parquet that is cut off: an error, and no shards that are all"
+else
+    skip "Parquet" "no pyarrow for this python3"
+fi
+
+# ---- What is killed ----
+
+# Programs that are killed when they have done some of their work, once for each file killing/PROGRAM.N.
+mkdir mortal killing
+mortal() { # PROGRAM HOW
+    cat >"mortal/$1" <<END
+#!/bin/bash
+case "\$*" in -h | *'-f raw' | '-m m.json -b 1M') exec '$BUILD/$1' "\$@" ;; esac # not for its work
+for file in '$PWD/killing/$1'.*; do
+    mv "\$file" '$PWD/killed' 2>/dev/null || continue
+    $2
+    kill -9 \$\$
+done
+exec '$BUILD/$1' "\$@"
+END
+    chmod +x "mortal/$1"
+}
+mortal bpe-chunk "'$BUILD/bpe-chunk' \"\$@\" | head -c 700000"
+mortal bpe-encode "'$BUILD/bpe-encode' \"\$@\" | head -c 5000"
+mortal bpe-shard "{ head -c 300000; sleep 1; } <&0 | '$BUILD/bpe-shard' \"\$@\" & sleep 0.3; kill -9 \$!"
+
+# dies NAME PROGRAM... -- ARGS...: a new directory, with so many deaths.
+dies() {
+    local name=$1 i=0
+    shift
+    rm -rf D
+    while [ "$1" != -- ]; do
+        i=$((i + 1))
+        : >"killing/$1.$i"
+        shift
+    done
+    shift
+    PATH=$PWD/mortal:$PATH timeout 60 "$shard" -m m.json -o D -f raw -n $N -j 3 "$@" >out 2>err
+    like "$? $(ls killing) $(cat err)" "0  *" "$name: goes on by itself"
+    diff -r R D >diff.out
+    ok $? "$name: the same directory" || sed 's/^/# /' diff.out
+    rm -f killing/*
+}
+all=(large.txt small.txt b.txt)
+dies "bpe-chunk is killed" bpe-chunk -- -b 1M "${all[@]}"
+dies "a bpe-encode is killed" bpe-encode -- -b 1M "${all[@]}"
+dies "bpe-shard is killed" bpe-shard -- -b 1M "${all[@]}"
+dies "all of these" bpe-chunk bpe-encode bpe-encode bpe-shard -- -b 1M "${all[@]}"
+rm -rf D
+for i in $(seq 100); do : >"killing/bpe-encode.$i"; done
+PATH=$PWD/mortal:$PATH timeout 60 "$shard" -m m.json -o D -f raw -n $N -j 2 -b 1M "${all[@]}" >out 2>err
+like "$? $(tail -n 1 err)" "75 bpe shard: D: not complete yet; run the same command again" "processes that are killed again and again: 75"
+rm -f killing/*
+"$shard" -m m.json -o D -f raw -n $N -j 2 "${all[@]}" >out 2>err
+is $? 0 "the same command again: done"
+diff -r R D >diff.out
+ok $? "the same directory" || sed 's/^/# /' diff.out
+
+# The script alone is killed, while all others work; the next command waits until they have ended.
+for how in "${all[*]}" -; do
+    rm -rf D
+    # shellcheck disable=SC2086
+    setsid "$shard" -m m.json -o D -f raw -n $N -b 256K $how < <(cat "${all[@]}"; [ "$how" != - ] || sleep 1) >out 2>err &
+    pid=$!
+    for _ in $(seq 200); do
+        [ ! -e D/.work/journal ] || break
+        sleep 0.01
+    done
+    sleep 0.2
+    kill -9 $pid
+    wait $pid 2>/dev/null
+    # shellcheck disable=SC2086
+    timeout 60 "$shard" -m m.json -o D -f raw -n $N $how < <(cat "${all[@]}") >out 2>err
+    is $? 0 "the script is killed, $how: the same command again, at once" || sed 's/^/# /' err
+    cat D/tokens_*.bin | cmp - want
+    ok $? "the script is killed, $how: the same ids"
+done
+
+# ---- What fails ----
+
+# wrong CODE PATTERN NAME ARGS...: says so in one line, and makes nothing.
+wrong() {
+    local code=$1 pattern=$2 name=$3
+    shift 3
+    rm -rf D
+    "$shard" -o D "$@" >out 2>err </dev/null
+    is "$? $(wc -l <err) $(cat out) $(ls -d D 2>/dev/null)" "$code 1  " "$name: $code, one line, and no directory" || sed 's/^/# /' err
+    like "$(cat err)" "$pattern" "$name: says so"
+}
+wrong 64 "bpe shard: by which model? *" "no model" small.txt
+wrong 66 "bpe-chunk: none.json: cannot open: *" "a missing model" -m none.json small.txt
+wrong 66 "bpe shard: none.txt: cannot open: *" "a missing file" -m m.json small.txt none.txt
+wrong 64 "bpe shard: unknown option --frobnicate; see --help" "an unknown option" -m m.json --frobnicate small.txt
+wrong 64 "bpe shard: -j 0: not a number of jobs" "-j 0" -m m.json -j 0 small.txt
+wrong 64 "bpe-chunk: -b 0: *" "wrong use of bpe-chunk" -m m.json -b 0 small.txt
+wrong 64 "bpe-encode: --eot x: *" "wrong use of bpe-encode" -m m.json --eot=x small.txt
+wrong 64 "bpe-shard: -f nope: *" "wrong use of bpe-shard" -m m.json -f nope small.txt
+wrong 64 "bpe-shard: *--test*" "options of bpe-shard that exclude each other" -m m.json --test=1 --test-fraction=0.5 small.txt
+wrong 64 "bpe shard: --resume: *; leave it out" "--resume" -m m.json --resume small.txt
+wrong 64 "bpe shard: --regex: the model decides that; leave it out" "-e" -m m.json -e x small.txt
+wrong 64 "bpe shard: --files-from and FILEs exclude each other" "a list and files" -m m.json --files-from=list small.txt
+wrong 64 "bpe shard: --parquet and --jsonl exclude each other" "Parquet and JSON Lines" -m m.json --parquet --jsonl small.txt
+rm -rf D
+fails 64 "bpe shard: where do the shards go? *" "$shard" -m m.json small.txt
+: >file
+fails 73 "bpe shard: file: cannot create: File exists" "$shard" -m m.json -o file small.txt
+fails 73 "bpe shard: file/D: cannot create: Not a directory" "$shard" -m m.json -o file/D small.txt
+fails 64 "bpe-shard: R: was made with another value of -n; *" "$shard" -m m.json -o R -f raw -n 300001 "${all[@]}"
+is "$(find R -name '.*')" "" "a directory that is complete stays as it was"
+"$shard" -m m.json -o R -f raw -n $N "${all[@]}" >out 2>err
+is "$? $(cat out err)" "0 bpe-shard: R: was complete already" "the same command again: nothing to do"
+
+# begun: D, of which something is missing.
+begun() {
+    local pid
+    rm -rf D
+    setsid "$shard" -m m.json -o D -f raw -n $N -j 1 -b 64K "${all[@]}" </dev/null >out 2>err &
+    pid=$!
+    for _ in $(seq 1000); do
+        [ ! -e D/manifest.json ] || break
+        sleep 0.01
+    done
+    kill $pid
+    wait $pid 2>/dev/null
+}
+begun
+fails 64 "bpe shard: D was begun with: *; give the same options and files, *" "$shard" -m m.json -o D -f raw -n $N large.txt
+fails 64 "bpe shard: D was begun with: *; give the same options and files, *" "$shard" -m m.json -o D -f raw -n $N --eot=after "${all[@]}"
+fails 64 "bpe-shard: D: was made with another value of -n; *" "$shard" -m m.json -o D -f raw -n 300001 "${all[@]}"
+touch -d '2001-01-01' b.txt
+fails 65 "bpe shard: b.txt: changed since D was begun; remove D and run the same command again" \
+    "$shard" -m m.json -o D -f raw -n $N "${all[@]}"
+
+# What is no text, near the beginning: nobody reads on to the end.
+printf '\351' | cat small.txt - large.txt large.txt large.txt >latin1.txt
+limit=$(sanitized && echo 30 || echo 8)
+for how in latin1.txt -; do
+    rm -rf D
+    start=$EPOCHREALTIME
+    timeout 60 "$shard" -m m.json -o D $how <latin1.txt >out 2>err
+    like "$? $(cat err)" "65 *: byte $(wc -c <small.txt): invalid UTF-8 (0xE9); see --invalid*" "invalid UTF-8, $how"
+    is "$(grep -c complete.:true D/manifest.json 2>/dev/null)" "$([ ! -e D/manifest.json ] || echo 0)" "invalid UTF-8, $how: it is not complete"
+    ok $(((${EPOCHREALTIME/[.,]/} - ${start/[.,]/}) / 1000000 > limit)) "invalid UTF-8, $how: soon"
+done
+rm -rf D
+"$shard" -m m.json -o D -n 100000 large.txt 2>err | head -n 1 >out
+is "${PIPESTATUS[0]} $(wc -l <out) $(cat err)" "141 1 " "a reader that goes away: no complaint"
+"$shard" -m m.json -o D -n 100000 large.txt >out 2>err
+is $? 0 "and it goes on where it was"
+
+# A signal ends all, soon; and the same command goes on. Its text does not end before.
+rm -rf D
+setsid "$shard" -m m.json -o D -f raw -n $N - < <(cat "${all[@]}"; exec sleep 20) >out 2>err &
+pid=$!
+sleep 1
+kill $pid
+wait $pid
+code=$?
+sleep 0.3
+# shellcheck disable=SC2009 # pgrep does not leave out those that are ended, and nobody's
+is "$code $(ps -s $pid -o stat=,comm= 2>/dev/null | grep -v '^Z')" "143 " "a signal: 143, and no process is left"
+"$shard" -m m.json -o D -f raw -n $N - < <(cat "${all[@]}") >out 2>err
+cat D/tokens_*.bin | cmp - want
+ok $? "a signal: the same command goes on"
+
+# Two at once: the second waits, and finds all done.
+rm -rf D
+"$shard" -m m.json -o D -f raw -n $N -j 1 "${all[@]}" >one 2>one.err &
+sleep 0.2
+"$shard" -m m.json -o D -f raw -n $N -j 1 "${all[@]}" >two 2>two.err
+is $? 0 "two at once: done"
+wait $!
+is $? 0 "two at once: both"
+cat D/tokens_*.bin | cmp - want
+ok $? "two at once: the same ids"
+
+done_testing
