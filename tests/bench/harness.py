@@ -150,11 +150,11 @@ def start_up(*argv):
 venv = {"bin": None, "why": "not installed"}
 
 
-def run_peer(t, *args):
+def run_peer(t, *args, seconds=PEER_TIMEOUT):
     """What peer.py says of a run."""
     if not venv["bin"]:
         raise Failure(venv["why"])
-    run(venv["bin"] + "/python3", HERE + "/peer.py", *args, timeout=PEER_TIMEOUT, output=t.tmp("peer"))
+    run(venv["bin"] + "/python3", HERE + "/peer.py", *args, timeout=seconds, output=t.tmp("peer"))
     with open(t.tmp("peer")) as f:
         return json.load(f)
 

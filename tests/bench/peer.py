@@ -11,9 +11,14 @@ peer.py encode PEER MODEL CORES FILE... - encodes the documents of files by a to
 on as many cores. PEER: gigatoken, which also reads .jsonl, .parquet and what is compressed, tiktoken or hf. Prints the same,
 of the call that encodes, and the number of ids.
 
+peer.py shard PEER MODEL CORES OUT FILE.jsonl... - encodes JSON Lines, and writes shards under OUT, documents ended by EOT.
+PEER: datatrove, its tokenizer pipeline with a local executor of CORES workers, a task a file; megatron, what its preprocess_data
+does with gigatoken: all ids in memory, then an IndexedDatasetBuilder, which is rebuilt here. Prints the same, and bytes of ids.
+
 peer.py versions PACKAGE... prints the versions of packages instead."""
 import json
 import os
+import struct
 import sys
 import time
 from importlib import metadata
@@ -94,6 +99,64 @@ def hf_encoder(paths, model, cores):
     return lambda: tokenizer.encode_batch_fast(texts, add_special_tokens=False)
 
 
+def datatrove_shards(paths, model, cores, out):
+    from datatrove.executor import LocalPipelineExecutor
+    from datatrove.pipeline.readers import JsonlReader
+    from datatrove.pipeline.tokens import DocumentTokenizer
+    folder, pattern = os.path.dirname(paths[0]), "*" + os.path.splitext(paths[0])[1]
+    steps = [JsonlReader(folder, glob_pattern=pattern, text_key="text"),
+             DocumentTokenizer(output_folder=out, tokenizer_name_or_path=model, eos_token=EOT, shuffle_documents=False)]
+    return LocalPipelineExecutor(steps, tasks=len(paths), workers=cores, logging_dir=out + ".log").run
+
+
+class IndexedDatasetBuilder:
+    """What Megatron's does: ids are written at once, lengths stay in memory until the index is written."""
+
+    def __init__(self, path, dtype):
+        self.file, self.dtype, self.lengths, self.documents = open(path, "wb"), dtype, [], [0]
+
+    def add_document(self, ids, lengths):
+        import numpy
+        self.file.write(numpy.array(ids, dtype=self.dtype).tobytes(order="C"))
+        self.lengths.extend(lengths)
+        self.documents.append(len(self.lengths))
+
+    def finalize(self, path):
+        import numpy
+        self.file.close()
+        lengths = numpy.array(self.lengths, dtype=numpy.int32)
+        pointers = numpy.concatenate([[0], numpy.cumsum(lengths.astype(numpy.int64))[:-1]]) * numpy.dtype(self.dtype).itemsize
+        with open(path, "wb") as f:
+            f.write(b"MMIDIDX\0\0" + struct.pack("<QBQQ", 1, 8 if self.dtype == "uint16" else 4, len(lengths), len(self.documents)))
+            f.write(lengths.tobytes() + pointers.astype(numpy.int64).tobytes())
+            f.write(numpy.array(self.documents, dtype=numpy.int64).tobytes())
+
+
+def megatron_shards(paths, model, cores, out):
+    import awkward
+    import gigatoken
+    import numpy
+    tokenizer, source = gigatoken.Tokenizer(model), gigatoken.JsonlFileSource(paths)
+    with open(model, encoding="utf-8") as f:
+        vocab = json.load(f)["model"]["vocab"]
+    end = [vocab[EOT]]
+
+    def work():
+        os.makedirs(out)
+        builder = IndexedDatasetBuilder(out + "/tokens_text_document.bin", "uint16" if len(vocab) < 65500 else "int32")
+        documents = tokenizer.encode_files(source, parallel=None if cores > 1 else False)
+        lengths, ids, at = awkward.to_numpy(awkward.num(documents)), awkward.to_numpy(awkward.flatten(documents)), 0
+        for n in lengths.tolist():
+            builder.add_document(numpy.append(ids[at:at + n], end), [n + 1])
+            at += n
+        builder.finalize(out + "/tokens_text_document.idx")
+    return work
+
+
+def bytes_of_ids(out):
+    return sum(os.path.getsize(os.path.join(out, f)) for f in os.listdir(out) if f.endswith((".ds", ".bin")))
+
+
 def n_ids(result):
     """Of what an encoder returns: lists, Encodings, or an array of awkward."""
     if hasattr(result, "layout"):
@@ -109,6 +172,7 @@ def peak():
 
 
 TRAINERS = {"gigabpe": gigabpe_trainer, "hf": hf_trainer}
+SHARDERS = {"datatrove": datatrove_shards, "megatron": megatron_shards}
 ENCODERS = {"gigatoken": gigatoken_encoder, "tiktoken": tiktoken_encoder, "hf": hf_encoder}
 
 
@@ -116,11 +180,13 @@ def main():
     if sys.argv[1] == "versions":
         print(", ".join(f"{name} {metadata.version(name)}" for name in sys.argv[2:]))
         return
-    if sys.argv[1] == "encode":
+    if sys.argv[1] in ("encode", "shard"):
         peer, model, cores, *paths = sys.argv[2:]
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-int(cores):])
-        os.environ.update(RAYON_NUM_THREADS=cores, TOKENIZERS_PARALLELISM="true" if int(cores) > 1 else "false")
-        work = ENCODERS[peer](paths, model, int(cores))
+        several = int(cores) > 1 and peer != "datatrove"  # whose processes have one each
+        os.environ.update(RAYON_NUM_THREADS=cores, TOKENIZERS_PARALLELISM="true" if several else "false")
+        work = ENCODERS[peer](paths, model, int(cores)) if sys.argv[1] == "encode" else \
+            SHARDERS[peer](paths[1:], model, int(cores), paths[0])
     else:
         peer, path, vocab, out = sys.argv[1:5]
         work = TRAINERS[peer](path, int(vocab), out, *sys.argv[5:] or ["gpt2"])
@@ -129,7 +195,10 @@ def main():
     took = {"wall": time.monotonic() - wall, "cpu": time.process_time() - cpu, "rss": peak()}
     if sys.argv[1] == "encode":
         took["ids"] = n_ids(result)
+    if sys.argv[1] == "shard":
+        took["bytes"] = bytes_of_ids(paths[0])
     print(json.dumps(took))
 
 
-main()
+if __name__ == "__main__":  # datatrove's workers import this file
+    main()
