@@ -66,7 +66,7 @@ static uint64_t window_len(const unsigned char *header)
     case 2:
         return load_le(len, 4);
     default:
-        return load_le(len, 4) | (uint64_t)load_le(len + 4, 4) << 32;
+        return load_u64le(len);
     }
 }
 

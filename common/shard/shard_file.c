@@ -123,8 +123,8 @@ int shard_file_pad(struct shard_file *f, uint32_t id, uint64_t n, struct err *e)
     if (shard_file_flush(f, e))
         return -1;
     for (; n; n--) {
-        for (unsigned k = 0; k < width; k++)
-            f->out.p[f->out.len++] = (unsigned char)(id >> 8 * k);
+        store_le(f->out.p + f->out.len, width, id);
+        f->out.len += width;
         if (f->out.len == PART && emit_out(f, e))
             return -1;
     }

@@ -100,9 +100,6 @@ void shard_ids_convert(unsigned char *to, unsigned width, const unsigned char *p
         memcpy(to, p, n * width);
         return;
     }
-    for (size_t i = convert_blocks(to, width, p, n); i < n; i++) {
-        uint32_t id = load_le(p + i * from, from);
-        for (unsigned k = 0; k < width; k++)
-            to[i * width + k] = (unsigned char)(id >> 8 * k);
-    }
+    for (size_t i = convert_blocks(to, width, p, n); i < n; i++)
+        store_le(to + i * width, width, load_le(p + i * from, from));
 }

@@ -3,12 +3,6 @@
 
 enum { ENTRY_FIRST = 1, ENTRY_LAST = 2 };
 
-static void put_le(unsigned char *p, uint64_t v, unsigned n)
-{
-    for (unsigned i = 0; i < n; i++)
-        p[i] = (unsigned char)(v >> 8 * i);
-}
-
 int shuffle_entry_put(struct buf *out, const struct shuffle_entry *x, uint64_t n, struct err *e)
 {
     size_t start = out->len;
@@ -30,8 +24,8 @@ int shuffle_entry_put(struct buf *out, const struct shuffle_entry *x, uint64_t n
     if (x->last)
         p += varint_put(p, x->end);
     out->len = (size_t)(p - out->p);
-    put_le(out->p + start, x->key, 8);
-    put_le(out->p + start + 8, out->len - start - ENTRY_PREFIX + n, 4);
+    store_le(out->p + start, 8, x->key);
+    store_le(out->p + start + 8, 4, out->len - start - ENTRY_PREFIX + n);
     return 0;
 }
 

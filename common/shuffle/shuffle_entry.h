@@ -39,7 +39,7 @@ struct shuffle_entry {
 /* The first two fields, p having ENTRY_PREFIX bytes. The length of the whole entry is at least ENTRY_PREFIX. */
 static inline uint64_t entry_key(const unsigned char *p)
 {
-    return load_le(p, 4) | (uint64_t)load_le(p + 4, 4) << 32;
+    return load_u64le(p);
 }
 
 static inline uint64_t entry_len(const unsigned char *p)

@@ -80,7 +80,7 @@ int token_store_check_sources(const struct token_store *s, const struct commit_r
         struct commit_source from;
         uint64_t size;
         const struct commit_range *x = &r->range[i];
-        if (!token_store_source(s, x->source, &from))
+        if (!coverage_source(&s->ledger.coverage, s->run, x->source, &from))
             return err_set(e, EX_DATAERR,
                            "a batch that does not name source %llu; use one version of bpetools everywhere",
                            (unsigned long long)x->source);

@@ -140,18 +140,6 @@ static int open_to_write(struct token_segments *s, uint32_t number, struct err *
     return s->write_fd;
 }
 
-static void put_u64(unsigned char *p, uint64_t v)
-{
-    for (int i = 0; i < 8; i++)
-        p[i] = (unsigned char)(v >> 8 * i);
-}
-
-static uint64_t get_u64(const unsigned char *p)
-{
-    struct cursor c = cursor_over(p, 8);
-    return get_u64le(&c);
-}
-
 static uint64_t sum(const unsigned char head[HEAD], const unsigned char *marks, size_t n)
 {
     return hash_bytes(marks, n, hash_bytes(head, 8 * H_SUM, 0));
@@ -177,8 +165,8 @@ static void put_head(unsigned char head[HEAD], const struct token_extent *x)
         [H_IDS_SUM] = hash_bytes(x->ids, x->ids_len, x->piece.begin),
     };
     for (size_t i = 0; i < H_SUM; i++)
-        put_u64(head + 8 * i, field[i]);
-    put_u64(head + 8 * H_SUM, sum(head, x->marks, x->marks_len));
+        store_le(head + 8 * i, 8, field[i]);
+    store_le(head + 8 * H_SUM, 8, sum(head, x->marks, x->marks_len));
 }
 
 /* Writes all of v[0 .. n), which is changed, at an offset. */
@@ -251,7 +239,7 @@ static bool get_head(const unsigned char head[HEAD], struct token_extent *x)
 {
     uint64_t field[H_N];
     for (size_t i = 0; i < H_N; i++)
-        field[i] = get_u64(head + 8 * i);
+        field[i] = load_u64le(head + 8 * i);
     *x = (struct token_extent){
         .seq = field[H_SEQ],
         .n_records = field[H_RECORDS],
@@ -290,8 +278,8 @@ static int read_extent(struct token_segments *s, uint32_t number, uint64_t *offs
     got = fd_pread(fd, data->p, n, *offset + HEAD, path, e);
     if (got < 0)
         return -1;
-    if ((size_t)got < n || sum(head, data->p, x->marks_len) != get_u64(head + 8 * H_SUM) ||
-        (ids && hash_bytes(data->p + x->marks_len, x->ids_len, x->piece.begin) != get_u64(head + 8 * H_IDS_SUM)))
+    if ((size_t)got < n || sum(head, data->p, x->marks_len) != load_u64le(head + 8 * H_SUM) ||
+        (ids && hash_bytes(data->p + x->marks_len, x->ids_len, x->piece.begin) != load_u64le(head + 8 * H_IDS_SUM)))
         return token_segments_damaged(s, number, *offset, damaged, e);
     data->len = n;
     x->marks = data->p;

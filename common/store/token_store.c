@@ -17,35 +17,11 @@ enum { SEGMENT_SIZE = 128 << 20 };
 
 /* ---- Batches, for the ledger ---- */
 
-static struct token_batch *open_batch(struct token_store *s, struct err *e)
-{
-    struct token_batch *b = calloc(1, sizeof *b);
-    if (!b) {
-        err_mem(e, "a batch", sizeof *b);
-        return NULL;
-    }
-    b->next = s->batches;
-    if (b->next)
-        b->next->previous = b;
-    s->batches = b;
-    return b;
-}
-
-static void close_batch(struct token_store *s, struct token_batch *b)
-{
-    *(b->previous ? &b->previous->next : &s->batches) = b->next;
-    if (b->next)
-        b->next->previous = b->previous;
-    s->used -= b->memory;
-    token_overflow_drop(b, &s->segments);
-    token_batch_free(b, &s->pool);
-}
-
 static int put(void *ctx, void **state, const struct record *rec, struct err *e)
 {
     struct token_store *s = ctx;
     (void)rec;
-    struct token_batch *b = *state ? *state : open_batch(s, e);
+    struct token_batch *b = *state ? *state : token_store_open_batch(s, e);
     if (!b)
         return -1;
     *state = b;
@@ -124,7 +100,7 @@ static void drop(void *ctx, void *state)
 {
     struct token_batch *b = state;
     if (!b->n_waiting)
-        close_batch(ctx, b);
+        token_store_close_batch(ctx, b);
 }
 
 static const struct ledger_content token_content = {
@@ -175,28 +151,6 @@ static int put_promise(struct token_store *s, const struct record *rec, const ch
 
 /* ---- Taking pieces ---- */
 
-/* One piece fewer of a batch waits in memory. */
-static void let_go(struct token_store *s, struct token_batch *b)
-{
-    if (--b->n_waiting)
-        return;
-    b->spent = b->given;
-    s->n_spent += b->spent;
-    if (!b->spent)
-        close_batch(s, b);
-}
-
-/* Closes the batches whose memory nobody uses any more. */
-static void close_spent(struct token_store *s)
-{
-    for (struct token_batch *b = s->batches, *next; s->n_spent && b; b = next) {
-        next = b->next;
-        s->n_spent -= b->spent;
-        if (b->spent)
-            close_batch(s, b);
-    }
-}
-
 /* The piece that was given is not needed any more; but its memory is, until it has been flushed. */
 static void end_piece(struct token_store *s)
 {
@@ -208,7 +162,7 @@ static void end_piece(struct token_store *s)
     if (!u->batch)
         token_segments_hold(&s->segments, u->segment, -1);
     else
-        let_go(s, u->batch);
+        token_store_let_go(s, u->batch);
 }
 
 /* Goes on to the next source where one is at its end. */
@@ -233,7 +187,7 @@ int token_store_next(struct token_store *s, struct token_part *p, struct err *e)
 {
     end_piece(s);
     if (s->flush)
-        close_spent(s);
+        token_store_close_spent(s);
     s->flush = false;
     if (!s->reader.open) {
         const struct backlog_entry *x = token_backlog_first(&s->backlog);
@@ -250,90 +204,6 @@ int token_store_next(struct token_store *s, struct token_part *p, struct err *e)
         return -1;
     s->flush = p->flush |= s->n_spent > 0;
     return 1;
-}
-
-/* ---- Pieces that wait in memory ---- */
-
-/* Writes a piece that is in memory to a segment; u says then where it is. */
-static int store_unit(struct token_store *s, struct token_unit *u, struct err *e)
-{
-    struct token_batch *b = u->batch;
-    uint64_t offset;
-    if (token_segments_current(&s->segments, &u->segment, e))
-        return -1;
-    for (size_t i = 0; i < u->n_extents; i++) {
-        if (token_segments_write(&s->segments, u->segment, &b->extent[u->extent + i], i ? &offset : &u->offset, e))
-            return -1;
-    }
-    if (journal_unit_put(&s->units, u, e))
-        return -1;
-    token_segments_hold(&s->segments, u->segment, 1);
-    return 0;
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const struct backlog_entry *x = *(struct backlog_entry *const *)a, *y = *(struct backlog_entry *const *)b;
-    return x->source != y->source ? (x->source < y->source ? -1 : 1) : (x->begin > y->begin) - (x->begin < y->begin);
-}
-
-/* Writes all pieces that wait in memory to segments, in order. */
-static int store_waiting(struct token_store *s, struct err *e)
-{
-    size_t n = 0;
-    int rc = 0;
-    for (size_t i = 0; i < s->backlog.n; i++)
-        n += !s->backlog.at[i].segment;
-    if (n == 0)
-        return 0;
-    struct backlog_entry **entry = malloc(n * sizeof(struct backlog_entry *));
-    if (!entry)
-        return err_mem(e, "the list of pieces that wait", n * sizeof *entry);
-    n = 0;
-    for (size_t i = 0; i < s->backlog.n; i++) {
-        if (!s->backlog.at[i].segment)
-            entry[n++] = &s->backlog.at[i];
-    }
-    qsort(entry, n, sizeof *entry, by_place);
-    for (size_t i = 0; i < n; i++) {
-        struct token_unit *u = (struct token_unit *)(uintptr_t)entry[i]->place;
-        struct token_batch *b = u->batch;
-        if ((rc = store_unit(s, u, e)) != 0)
-            break;
-        entry[i]->segment = u->segment; /* its place in the order stays */
-        entry[i]->place = u->offset;
-        let_go(s, b);
-    }
-    free(entry);
-    return rc;
-}
-
-/* ---- Memory ---- */
-
-/* The open batch that takes most memory; NULL: none takes any. */
-static struct token_batch *largest(const struct token_store *s)
-{
-    struct token_batch *most = NULL;
-    for (struct token_batch *b = s->batches; b; b = b->next) {
-        if (b->n_waiting == 0 && !b->spent && b->n_extents && (!most || b->memory > most->memory))
-            most = b;
-    }
-    return most;
-}
-
-/* Moves ids to files until half of the memory is free. */
-static int make_room(struct token_store *s, struct err *e)
-{
-    if (ledger_sweep(&s->ledger, e) || (s->used > s->memory / 2 && store_waiting(s, e)))
-        return -1;
-    for (struct token_batch *b; s->used > s->memory / 2 && (b = largest(s)) != NULL;) {
-        size_t before = b->memory;
-        int rc = token_overflow_store(b, &s->pool, &s->segments, e);
-        s->used += b->memory - before;
-        if (rc)
-            return -1;
-    }
-    return 0;
 }
 
 /* ---- Putting any record ---- */
@@ -371,7 +241,7 @@ int token_store_put(struct token_store *s, const struct record *rec, const char 
     default:
         break;
     }
-    return ledger_put(&s->ledger, rec, stream, e) || (s->used > s->memory && make_room(s, e)) ? -1 : 0;
+    return ledger_put(&s->ledger, rec, stream, e) || (s->used > s->memory && token_store_make_room(s, e)) ? -1 : 0;
 }
 
 /* ---- Making durable ---- */
@@ -390,9 +260,9 @@ int token_store_commit(struct token_store *s, const struct buf *state, struct er
     if (s->reader.open)
         return err_set(e, EX_SOFTWARE, "internal error: a commit in the middle of a piece");
     skip_ended_sources(s);
-    if (ledger_sweep(&s->ledger, e) || store_waiting(s, e))
+    if (ledger_sweep(&s->ledger, e) || token_store_move_waiting(s, e))
         return -1;
-    close_spent(s);
+    token_store_close_spent(s);
     if (nothing_new(s, state))
         return 0;
     struct journal_entry x = entry_now(s);
@@ -440,7 +310,7 @@ void token_store_close(struct token_store *s)
         return;
     ledger_free(&s->ledger);
     while (s->batches)
-        close_batch(s, s->batches);
+        token_store_close_batch(s, s->batches);
     token_reader_free(&s->reader);
     token_backlog_free(&s->backlog);
     token_journal_close(&s->journal);

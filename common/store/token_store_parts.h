@@ -1,5 +1,6 @@
-/* token_store_parts.h - the parts of token_store.h: token_store.c; token_origin.c: whether ids belong together;
- * token_resume.c: going on with a journal. For these files only; others include token_store.h.
+/* token_store_parts.h - the parts of token_store.h: token_store.c; token_memory.c: batches in memory; token_origin.c:
+ * whether ids belong together; token_resume.c: going on with a journal. For these files only; others include
+ * token_store.h.
  */
 #ifndef BPE_STORE_TOKEN_STORE_PARTS_H
 #define BPE_STORE_TOKEN_STORE_PARTS_H
@@ -38,6 +39,22 @@ struct token_store {
     bool said;                   /* the journal has the rules, the encoding and the width */
     uint64_t uncommitted;
 };
+
+/* A batch that has nothing yet; NULL: out of memory. Closed, or when the store is. */
+struct token_batch *token_store_open_batch(struct token_store *s, struct err *e);
+void token_store_close_batch(struct token_store *s, struct token_batch *b);
+
+/* One piece fewer of a batch waits in memory. */
+void token_store_let_go(struct token_store *s, struct token_batch *b);
+
+/* Closes the batches whose memory nobody uses any more. */
+void token_store_close_spent(struct token_store *s);
+
+/* Writes all pieces that wait in memory to segments, in order. */
+int token_store_move_waiting(struct token_store *s, struct err *e);
+
+/* Moves ids to files until half of the memory is free. */
+int token_store_make_room(struct token_store *s, struct err *e);
 
 /* Whether a record is of the only run there is, which the first record decides. */
 int token_store_check_run(struct token_store *s, const unsigned char *run, struct err *e);

@@ -117,13 +117,22 @@ static inline uint32_t load_le(const unsigned char *p, unsigned width)
     return width == 2 ? v : v | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
+static inline uint64_t load_u64le(const unsigned char *p)
+{
+    return load_le(p, 4) | (uint64_t)load_le(p + 4, 4) << 32;
+}
+
+/* An integer of any width up to 8 bytes. */
+static inline void store_le(unsigned char *p, unsigned width, uint64_t v)
+{
+    for (unsigned i = 0; i < width; i++)
+        p[i] = (unsigned char)(v >> 8 * i);
+}
+
 static inline uint64_t get_u64le(struct cursor *c)
 {
     const unsigned char *p = get_bytes(c, 8);
-    uint64_t v = 0;
-    for (int i = 7; p && i >= 0; i--)
-        v = v << 8 | p[i];
-    return v;
+    return p ? load_u64le(p) : 0;
 }
 
 /* Appends a varint to a growing buffer. 0, or -1 when memory is short. */
@@ -143,8 +152,7 @@ static inline int put_string(struct buf *b, const void *p, size_t n, struct err 
 static inline int put_u64le(struct buf *b, uint64_t v, struct err *e)
 {
     unsigned char s[8];
-    for (int i = 0; i < 8; i++)
-        s[i] = (unsigned char)(v >> 8 * i);
+    store_le(s, sizeof s, v);
     return buf_put(b, s, sizeof s, e);
 }
 

@@ -19,12 +19,6 @@
 
 static struct err err;
 
-static void store_le(unsigned char *p, unsigned width, uint32_t v)
-{
-    for (unsigned i = 0; i < width; i++)
-        p[i] = (unsigned char)(v >> 8 * i);
-}
-
 /* ---- Ids ---- */
 
 static void test_ids(void)
