@@ -19,7 +19,7 @@ for package; do
     grep -qxF -- "$package" "$venv/packages" || missing+=("$package")
 done
 if [ ${#missing[@]} -gt 0 ]; then
-    "$venv/bin/pip" install "${options[@]}" "${missing[@]}" >&2
+    "$venv/bin/python3" -m pip install "${options[@]}" "${missing[@]}" >&2
     printf '%s\n' "${missing[@]}" >>"$venv/packages"
 fi
 cd "$venv/bin"

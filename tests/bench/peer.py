@@ -15,7 +15,7 @@ peer.py shard PEER MODEL CORES OUT FILE.jsonl... - encodes JSON Lines, and write
 PEER: datatrove, its tokenizer pipeline with a local executor of CORES workers, a task a file; megatron, what its preprocess_data
 does with gigatoken: all ids in memory, then an IndexedDatasetBuilder, which is rebuilt here. Prints the same, and bytes of ids.
 
-peer.py versions PACKAGE... prints the versions of packages instead."""
+peer.py versions PACKAGE... prints the versions of packages instead, or that they are missing."""
 import json
 import os
 import struct
@@ -157,6 +157,13 @@ def bytes_of_ids(out):
     return sum(os.path.getsize(os.path.join(out, f)) for f in os.listdir(out) if f.endswith((".ds", ".bin")))
 
 
+def version(package):
+    try:
+        return f"{package} {metadata.version(package)}"
+    except metadata.PackageNotFoundError:
+        return f"{package} missing"
+
+
 def n_ids(result):
     """Of what an encoder returns: lists, Encodings, or an array of awkward."""
     if hasattr(result, "layout"):
@@ -178,7 +185,7 @@ ENCODERS = {"gigatoken": gigatoken_encoder, "tiktoken": tiktoken_encoder, "hf": 
 
 def main():
     if sys.argv[1] == "versions":
-        print(", ".join(f"{name} {metadata.version(name)}" for name in sys.argv[2:]))
+        print(", ".join(map(version, sys.argv[2:])))
         return
     if sys.argv[1] in ("encode", "shard"):
         peer, model, cores, *paths = sys.argv[2:]

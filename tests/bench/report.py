@@ -22,7 +22,7 @@ def first_line(*argv):
     try:
         return subprocess.run(argv, env=ENV, capture_output=True, text=True).stdout.splitlines()[0]
     except (OSError, IndexError):
-        return f"{argv[0]}: none"
+        return f"{os.path.basename(argv[0])}: none"
 
 
 def machine(peers, texts, names, runs, load):

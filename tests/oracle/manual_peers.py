@@ -3,7 +3,10 @@
 
 In each page that has such lines, its commands ("$ ") are run in order in one directory, and the Python between them.
 
-    manual_peers.py [PAGE...]      needs numpy, tokenizers, tiktoken and BUILD, for some blocks PyTorch; prints TAP
+    manual_peers.py [--section=NAME] [PAGE...]     prints TAP
+
+With --section, those of one section. Needs BUILD, and what is imported there: numpy, tokenizers, tiktoken; without PyTorch, lines
+that begin with its import are skipped.
 """
 import doctest
 import glob
@@ -22,12 +25,15 @@ os.environ["TIKTOKEN_CACHE_DIR"] = ""  # it would remember files by name
 NAMES = {"(aq": "'", "(dq": '"', "(ga": "`", "(ha": "^", "(ti": "~", "e": "\\", "&": "", "-": "-"}
 
 
-def blocks(page):
-    """The literal blocks of a page as readers see them."""
+def blocks(page, section):
+    """The literal blocks of a page, or of a section of it, as readers see them."""
     def plain(m):
         return chr(int(m[2], 16)) if m[2] else NAMES[m[1]]
     with open(page, encoding="utf-8") as f:
-        found = re.findall(r"^\.Bd -literal.*?\n(.*?)^\.Ed", f.read(), re.M | re.S)
+        text = f.read()
+    if section:
+        text = text.partition(f"\n.Sh {section}\n")[2].partition("\n.Sh ")[0]
+    found = re.findall(r"^\.Bd -literal.*?\n(.*?)^\.Ed", text, re.M | re.S)
     return [re.sub(r"\\(\[u([0-9A-F]{4,6})\]|\(..|.)", plain, block) for block in found]
 
 
@@ -36,23 +42,31 @@ def run_commands(block):
     subprocess.run(["bash", "-c", commands], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
 
+def missing(found):
+    """What lines of Python import that is not installed."""
+    names = re.findall(r"^>>> import ([\w., ]+)", "".join(found), re.M)
+    modules = {name.split()[0].partition(".")[0] for line in names for name in line.split(",")}
+    return sorted(name for name in modules if not importlib.util.find_spec(name))
+
+
 def main():
-    pages = [os.path.abspath(p) for p in sys.argv[1:]] or sorted(glob.glob(os.path.join(TOP, "man", "*.[1-8]")))
-    try:
-        import numpy, tiktoken, tokenizers  # noqa: F401 pylint: disable=all
-    except ImportError as why:
-        lib.skip_all(why)
-    for page in pages:
-        if not any(block.startswith(">>> ") for block in blocks(page)):
-            continue
+    arguments = sys.argv[1:]
+    section = arguments.pop(0).partition("=")[2] if arguments and arguments[0].startswith("--section=") else None
+    pages = [os.path.abspath(p) for p in arguments] or sorted(glob.glob(os.path.join(TOP, "man", "*.[1-8]")))
+    found = {page: blocks(page, section) for page in pages}
+    found = {page: of_page for page, of_page in found.items() if any(block.startswith(">>> ") for block in of_page)}
+    lacks = missing(block for of_page in found.values() for block in of_page)
+    if set(lacks) - {"torch"}:
+        lib.skip_all(f"{', '.join(lacks)}: not installed for {sys.executable}")
+    for page, of_page in found.items():
         names = {}
         with tempfile.TemporaryDirectory() as tmp:
             os.chdir(tmp)
-            for block in blocks(page):
+            for block in of_page:
                 if block.startswith("$ "):
                     run_commands(block)
-                elif block.startswith(">>> import torch") and not importlib.util.find_spec("torch"):
-                    lib.skip(f"{os.path.basename(page)}: PyTorch", "PyTorch, which is large, is not installed")
+                elif block.startswith(">>> import torch") and lacks:
+                    lib.skip(f"{os.path.basename(page)}: PyTorch", "not installed for this python3; pipe/story.t looks for another one")
                 elif block.startswith(">>> "):
                     notes = []
                     test = doctest.DocTestParser().get_doctest(block, names, os.path.basename(page), page, 0)

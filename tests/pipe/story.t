@@ -1,7 +1,25 @@
 #!/bin/bash
-# The way from Parquet to a batch that bpe(7) shows under SHARDS FOR TRAINING: the commands there that manual.t does not run, as
-# they need pyarrow or rclone. Sizes are made smaller, and the remote is a directory.
+# The way from Parquet to a batch that bpe(7) shows under SHARDS FOR TRAINING: what manual.t does not run there. The commands that
+# need pyarrow or rclone, with sizes made smaller, and a directory as the remote; and the Python, word for word.
 . "$(dirname "$0")/../lib.sh"
+
+# The batches of numpy and PyTorch, by a python3 that has both: that of a venv seldom has, Debian's does by python3-torch.
+python=
+for candidate in python3 /usr/bin/python3; do
+    if "$candidate" -c 'import numpy, torch' 2>/dev/null; then
+        python=$candidate
+        break
+    fi
+done
+if [ -n "$python" ]; then
+    "$python" "$TOP/tests/oracle/manual_peers.py" --section="SHARDS FOR TRAINING" "$TOP/man/bpe.7" >batches 2>&1
+    is "$? $(grep -c SKIP batches)" "0 0" "batches by numpy and by PyTorch" || sed 's/^/# /' batches
+    grep -q '^>>> import torch$' "$TOP/man/bpe.7"
+    ok $? "  the manual has one by PyTorch"
+else
+    skip "batches by numpy and by PyTorch" "no python3 has both (Debian: python3-torch)"
+fi
+
 if ! python3 -c 'import pyarrow' 2>/dev/null; then
     skip "from Parquet to shards" "no pyarrow for this python3"
     done_testing
