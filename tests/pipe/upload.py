@@ -2,16 +2,14 @@
 """upload.py [KIND...] - bpe upload with remotes of several kinds, which fail, damage what they get, and are killed.
 
 KIND is local, webdav, s3 or gcs (KINDS of the environment; the first two by default); KILLS=N is how many processes are killed of
-each. Directories are made here as bpe-shard makes them (a manifest that grows, by new files of that name), so that every
-moment of it can be tested; those of bpe-shard itself are the last tests.
+each. Directories are made as bpe-shard makes them (upload_shards.py), so that every moment of it can be tested; those of bpe-shard
+itself are the last tests without a server.
 """
 import contextlib
 import fcntl
-import hashlib
 import json
 import os
 import pty
-import random
 import shutil
 import signal
 import subprocess
@@ -21,6 +19,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import lib  # noqa: E402
 import upload_servers as servers  # noqa: E402
+from upload_shards import HASH_TOOL, RNG, Shards, other_than_wanted, tree  # noqa: E402
 
 UPLOAD = os.path.join(lib.TOP, "pipelines/upload")
 KILLS = int(os.environ.get("KILLS") or 0)  # of each kind
@@ -29,91 +28,14 @@ os.environ["RCLONE_CONFIG"] = os.path.abspath("rclone.conf")  # of whoever runs 
 lib.write("rclone.conf", "")
 
 
-# ---- Directories of shards ----
-
-def hash_tool():
-    """The command by which upload can compute the manifest's checksums, if there is one."""
-    if shutil.which("xxh128sum"):
-        return ["xxh128sum"]
-    code, out, _ = lib.run(["rclone", "hashsum"])
-    return ["rclone", "hashsum", "xxh128"] if code == 0 and b"xxh128" in out else None
-
-
-def checksum(path):
-    if not HASH_TOOL:
-        return hashlib.md5(lib.read(path)).hexdigest()  # nobody looks at it
-    if HASH_TOOL[0] == "rclone":
-        return lib.must(*HASH_TOOL, path).split()[0].decode()
-    return lib.run(HASH_TOOL, lib.read(path))[1].split()[0].decode()
-
-
-class Shards:
-    """`want` has all shards and the whole manifest; `path`, where upload works, gets them one by one."""
-
-    def __init__(self, path, n, size=30000, further=True, sha256=False, whole=(), names="tokens_%06d.npy"):
-        self.path, self.want, self.n = path, path + ".want", n
-        self.shards, self.extra = [], []
-        for i in range(n):
-            files = [self.make(names % i, size + RNG.randrange(1000), sha256)]
-            if further:
-                files.append(self.make(names % i + ".csv.gz", RNG.randrange(2000), sha256))
-            shard = {"name": files[0]["name"], "split": "train", "number": i, "tokens": size // 2, "documents": 3, **files[0]}
-            self.shards.append({**shard, "files": files[1:]} if further else shard)
-        self.extra = [self.make(name, 100, sha256) for name in whole]
-        os.makedirs(path + "/.work")
-        lib.write(path + "/.work/lock", "")
-        self.manifest(self.want, n, True)
-
-    def make(self, name, size, sha256):
-        path = os.path.join(self.want, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        lib.write(path, RNG.randbytes(size))
-        made = {"name": name, "bytes": size, "xxh128": checksum(path)}
-        return {**made, "sha256": hashlib.sha256(lib.read(path)).hexdigest()} if sha256 else made
-
-    def manifest(self, where, n, complete):
-        lines = ",\n".join("    " + json.dumps(s, ensure_ascii=False) for s in self.shards[:n])
-        lib.write(where + "/m.tmp", '{\n  "version": 1,\n  "software": "bpetools \\u0022\\\\",\n  "model": {"special_tokens": ["<|endoftext|>"]},\n'
-                  f'  "reading": null,\n  "shards": [\n{lines}\n  ],\n  "files": {json.dumps(self.extra if complete else [])},\n'
-                  f'  "complete": {json.dumps(complete)},\n  "totals": {{"train": {{"shards": {n}, "part": -1.5e3}}}},\n  "checksum": "{n:032x}"\n}}\n')
-        os.rename(where + "/m.tmp", where + "/manifest.json")
-
-    def names(self, n=None):
-        return [f["name"] for s in self.shards[:n] for f in [s, *s.get("files", [])]]
-
-    def finish(self, n, complete=None):
-        """The first n shards are finished now."""
-        complete = n == self.n if complete is None else complete
-        done = set(self.names(self.finished)) if hasattr(self, "finished") else set()
-        for name in [*self.names(n), *[f["name"] for f in self.extra if complete]]:
-            if name not in done:
-                path = os.path.join(self.path, name)
-                os.makedirs(os.path.dirname(path), exist_ok=True)
-                shutil.copyfile(os.path.join(self.want, name), path)
-        self.finished = n
-        self.manifest(self.path, n, complete)
-        return self
-
-    def local(self):
-        """What of the shards is in the directory."""
-        return sorted(os.path.relpath(os.path.join(d, f), self.path) for d, _, files in os.walk(self.path) for f in files if "/.work" not in d)
-
-
 def upload(*args, timeout=120):
     return lib.run([UPLOAD, *args], timeout=timeout)
 
 
-def tree(path):
-    return {os.path.relpath(os.path.join(d, f), path): lib.read(os.path.join(d, f)) for d, _, files in os.walk(path) for f in files}
-
-
 def arrived(remote, shards, name):
     """What is on the remote is what is wanted, and nothing else."""
-    shutil.rmtree("got", ignore_errors=True)
-    code, _, err = lib.run(["rclone", "copy", "--retries", "3", remote.direct, "got"])
-    got, want = tree("got"), tree(shards.want)
-    wrong = sorted(k for k in set(got) | set(want) if got.get(k) != want.get(k))
-    return lib.ok(code == 0 and not wrong, name, f"rclone {code} {err}\nother than wanted: {wrong}")
+    wrong = other_than_wanted(remote, shards)
+    return lib.ok(not wrong, name, wrong)
 
 
 def is_quiet(result, name):
@@ -299,15 +221,18 @@ def remote_fails(remote, _):
 
 # ---- Kills ----
 
-def children(pid):
-    found = []
-    for entry in os.listdir("/proc"):
-        try:
-            if entry.isdigit() and int(lib.read(f"/proc/{entry}/stat").rsplit(b")", 1)[1].split()[1]) == pid:
-                found.append(int(entry))
-        except (OSError, IndexError):
-            pass
-    return found
+def descendants(pid):
+    """Processes that it has started, and they, that have not ended."""
+    parents = {}
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError, IndexError):
+            state, parent = lib.read(f"/proc/{entry}/stat").rsplit(b")", 1)[1].split()[:2]
+            if state != b"Z":
+                parents.setdefault(int(parent), []).append(int(entry))
+    found = [pid]
+    for p in found:
+        found += parents.get(p, [])
+    return found[1:]
 
 
 def is_copying(pid):
@@ -319,24 +244,20 @@ def is_copying(pid):
 
 def nowhere(remote, shards):
     """The files that are neither here nor there as they should be."""
-    lost = []
-    for name in shards.names(shards.finished):
-        want = lib.read(os.path.join(shards.want, name))
-        for path in (os.path.join(shards.path, name), remote.stored(name)):
-            if os.path.exists(path) and lib.read(path) == want:
-                break
-        else:
-            lost.append(name)
-    return lost
+    def right(path, want):
+        return os.path.exists(path) and lib.read(path) == lib.read(want)
+    return [name for name in shards.names(shards.finished)
+            if not any(right(path, os.path.join(shards.want, name)) for path in (os.path.join(shards.path, name), remote.stored(name)))]
 
 
 def kills(remote, kind):
-    """The command again and again, of which any process is killed at any moment, as the shards grow in number."""
+    """The command again and again, of which any process is killed at any moment, as the shards grow in number; and from the
+    beginning, whenever all are on the remote, byte for byte."""
     wanted = KILLS or (20 if kind == "local" else 6)
     shards = Shards("kills", 12, size=100000).finish(3)
     options = ["--delete-after", "--once"]
-    hit = runs = 0
-    lost, bad = [], []
+    hit = runs = whole = 0
+    lost, bad, wrong = [], [], []
     if remote.proxy:
         remote.proxy.fault = lambda method, path: "slow" if RNG.random() < 0.2 else None
     else:
@@ -348,12 +269,12 @@ def kills(remote, kind):
             break
         with subprocess.Popen([UPLOAD, *options, "kills", remote.name], stderr=subprocess.PIPE, start_new_session=True) as p:
             begin = time.monotonic()
-            with_kill = RNG.random() * longest
+            with_kill = RNG.random() * max(longest, 1.5)  # also the last moments of a run with much to do
             try:
                 said = p.communicate(timeout=with_kill)[1]
                 longest = time.monotonic() - begin
             except subprocess.TimeoutExpired:
-                below = children(p.pid)
+                below = descendants(p.pid)
                 victim = RNG.choice([p.pid, *below])
                 if victim == p.pid or RNG.random() < 0.5:
                     with contextlib.suppress(ProcessLookupError):  # it has just ended
@@ -369,11 +290,14 @@ def kills(remote, kind):
         if RNG.random() < 0.4 and shards.finished < shards.n:
             shards.finish(shards.finished + 1)
         elif p.returncode == 0 and hit < wanted:  # all was done: once more, from the beginning
+            wrong += filter(None, [other_than_wanted(remote, shards)])
+            whole += 1
             clear(remote)
             shutil.rmtree("kills")
             shutil.rmtree("kills.want")
             shards = Shards("kills", 12, size=100000).finish(3)
     lib.ok(hit >= wanted, f"{hit} processes were killed with -9, in {runs} runs")
+    lib.ok(not wrong, f"  {whole} times all was on the remote, and nothing else", wrong)
     lib.ok(not lost, "  every file was here or there at any moment", lost)
     lib.ok(not bad, "  other runs: done, or incomplete", bad)
     os.environ.pop("RCLONE_BWLIMIT", None)
@@ -394,7 +318,7 @@ def orphan(remote, _):
         below = []
         for _ in range(200):
             time.sleep(0.05)
-            below = [c for c in children(p.pid) if is_copying(c)]
+            below = [c for c in descendants(p.pid) if is_copying(c)]
             if below:
                 break
         p.kill()
@@ -538,14 +462,11 @@ def real():
 
 
 def main():
-    global HASH_TOOL  # pylint: disable=global-statement
     if not shutil.which("rclone"):
-        HASH_TOOL = None
         usage()
         lib.skip("uploads", "rclone is not installed")
         return lib.done()
     print("# " + lib.must("rclone", "version").decode().splitlines()[0])
-    HASH_TOOL = hash_tool()
     wanted = sys.argv[1:]
     if not wanted:
         usage()
@@ -573,7 +494,5 @@ def main():
     return lib.done()
 
 
-HASH_TOOL = None
 if __name__ == "__main__":
-    RNG = random.Random(lib.seed())
     sys.exit(main())

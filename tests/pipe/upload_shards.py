@@ -1,0 +1,102 @@
+"""upload_shards.py - directories of shards for upload.py, as bpe-shard makes them: a manifest that grows, by new files of that name.
+
+    shards = Shards("d", 5).finish(2)   # five shards in d.want, of which two are in d now
+    shards.finish(5)                    # all, and the manifest is complete
+"""
+import hashlib
+import json
+import os
+import random
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import lib  # noqa: E402
+
+RNG = random.Random(lib.seed())
+
+
+def hash_tool():
+    """The command by which upload can compute the manifest's checksums, if there is one."""
+    if shutil.which("xxh128sum"):
+        return ["xxh128sum"]
+    if not shutil.which("rclone"):
+        return None
+    code, out, _ = lib.run(["rclone", "hashsum"])
+    return ["rclone", "hashsum", "xxh128"] if code == 0 and b"xxh128" in out else None
+
+
+HASH_TOOL = hash_tool()
+
+
+def checksum(path):
+    if not HASH_TOOL:
+        return hashlib.md5(lib.read(path)).hexdigest()  # nobody looks at it
+    if HASH_TOOL[0] == "rclone":
+        return lib.must(*HASH_TOOL, path).split()[0].decode()
+    return lib.run(HASH_TOOL, lib.read(path))[1].split()[0].decode()
+
+
+class Shards:
+    """`want` has all shards and the whole manifest; `path`, where upload works, gets them one by one."""
+
+    def __init__(self, path, n, size=30000, further=True, sha256=False, whole=(), names="tokens_%06d.npy"):
+        self.path, self.want, self.n = path, path + ".want", n
+        self.shards, self.extra = [], []
+        for i in range(n):
+            files = [self.make(names % i, size + RNG.randrange(1000), sha256)]
+            if further:
+                files.append(self.make(names % i + ".csv.gz", RNG.randrange(2000), sha256))
+            shard = {"name": files[0]["name"], "split": "train", "number": i, "tokens": size // 2, "documents": 3, **files[0]}
+            self.shards.append({**shard, "files": files[1:]} if further else shard)
+        self.extra = [self.make(name, 100, sha256) for name in whole]
+        os.makedirs(path + "/.work")
+        lib.write(path + "/.work/lock", "")
+        self.manifest(self.want, n, True)
+
+    def make(self, name, size, sha256):
+        path = os.path.join(self.want, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        lib.write(path, RNG.randbytes(size))
+        made = {"name": name, "bytes": size, "xxh128": checksum(path)}
+        return {**made, "sha256": hashlib.sha256(lib.read(path)).hexdigest()} if sha256 else made
+
+    def manifest(self, where, n, complete):
+        lines = ",\n".join("    " + json.dumps(s, ensure_ascii=False) for s in self.shards[:n])
+        lib.write(where + "/m.tmp", '{\n  "version": 1,\n  "software": "bpetools \\u0022\\\\",\n  "model": {"special_tokens": ["<|endoftext|>"]},\n'
+                  f'  "reading": null,\n  "shards": [\n{lines}\n  ],\n  "files": {json.dumps(self.extra if complete else [])},\n'
+                  f'  "complete": {json.dumps(complete)},\n  "totals": {{"train": {{"shards": {n}, "part": -1.5e3}}}},\n  "checksum": "{n:032x}"\n}}\n')
+        os.rename(where + "/m.tmp", where + "/manifest.json")
+
+    def names(self, n=None):
+        return [f["name"] for s in self.shards[:n] for f in [s, *s.get("files", [])]]
+
+    def finish(self, n, complete=None):
+        """The first n shards are finished now."""
+        complete = n == self.n if complete is None else complete
+        done = set(self.names(self.finished)) if hasattr(self, "finished") else set()
+        for name in [*self.names(n), *[f["name"] for f in self.extra if complete]]:
+            if name not in done:
+                path = os.path.join(self.path, name)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                shutil.copyfile(os.path.join(self.want, name), path)
+        self.finished = n
+        self.manifest(self.path, n, complete)
+        return self
+
+    def local(self):
+        """What of the shards is in the directory."""
+        return sorted(os.path.relpath(os.path.join(d, f), self.path) for d, _, files in os.walk(self.path) for f in files if "/.work" not in d)
+
+
+def tree(path):
+    return {os.path.relpath(os.path.join(d, f), path): lib.read(os.path.join(d, f)) for d, _, files in os.walk(path) for f in files}
+
+
+def other_than_wanted(remote, shards):
+    """What on the remote is not byte for byte as it should be, missing or too much; or why that cannot be said."""
+    shutil.rmtree("got", ignore_errors=True)
+    code, _, err = lib.run(["rclone", "copy", "--retries", "3", remote.direct, "got"])
+    got, want = tree("got"), tree(shards.want)
+    wrong = sorted(k for k in set(got) | set(want) if got.get(k) != want.get(k))
+    return f"rclone {code} {err}\nother than wanted: {wrong}" if code or wrong else ""
