@@ -14,7 +14,7 @@ done
     echo "# streaming cannot be installed"
 export PATH=$bin:$PATH
 mapfile -t texts < <("$top/tests/corpus.sh" "$BUILD/corpus")
-oracle=$top/tests/oracle
+oracle=$top/tests/oracle failed=0
 for test in "model_peers $BUILD/tests/oracle/model_write" "pretok_peers $BUILD/tests/oracle/pretok" \
     "learn_peers $BUILD/tests/oracle/learn_fast" train_peers convert_peers manual_peers encode_peers shard_peers; do
     read -r script program <<<"$test"
@@ -24,6 +24,7 @@ for test in "model_peers $BUILD/tests/oracle/model_write" "pretok_peers $BUILD/t
     elif [ "$script" = learn_peers ]; then
         arguments=("${texts[@]:0:1}")
     fi
-    prove "$oracle/$script.py" :: ${program:+"$program"} "${arguments[@]}"
+    prove "$oracle/$script.py" :: ${program:+"$program"} "${arguments[@]}" || failed=1
 done
-prove "$top"/tests/pipe/{parquet,shard-pipeline,story}.t
+prove "$top"/tests/pipe/{parquet,shard-pipeline,story}.t || failed=1
+exit $failed
