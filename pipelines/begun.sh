@@ -40,7 +40,7 @@ describe_inputs() {
     for file in "${files[@]}"; do
         if is_file "$file"; then regular+=("$file"); else printf -- '- - %s\n' "$file"; fi
     done
-    [ ${#regular[@]} -eq 0 ] || printf '%s\0' "${regular[@]}" | xargs -0 stat -L -c '%s %.Y %n' -- ||
+    [ ${#regular[@]} -eq 0 ] || printf '%s\0' "${regular[@]}" | xargs -0 stat -L -c '%s %.9Y %n' -- ||
         exit $(($? < 124 ? 66 : 75)) # 75: a process was killed
 }
 

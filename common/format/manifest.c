@@ -291,6 +291,16 @@ static void put_model(struct json_writer *w, const struct manifest *m)
     json_write_end(w, '}');
 }
 
+static void put_sources(struct json_writer *w, const struct manifest_sources *s)
+{
+    json_write_begin(w, '{');
+    put_number(w, "count", s->n);
+    put_number(w, "bytes", s->bytes);
+    json_write_key(w, "names");
+    json_write_str(w, s->names);
+    json_write_end(w, '}');
+}
+
 static void put_totals(struct json_writer *w, const struct manifest *m)
 {
     json_write_begin(w, '{');
@@ -335,6 +345,8 @@ int manifest_put(struct buf *out, const struct manifest *m, struct err *e)
         put_text(w, m->reading);
     else
         json_write_null(w);
+    if (m->sources.known)
+        put_sources(top(&t, "sources"), &m->sources);
     int rc = put_shards(&t, m) || manifest_checksum(m, checksum, e);
     if (rc == 0) {
         if (m->n_extra)

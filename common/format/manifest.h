@@ -56,6 +56,14 @@ struct manifest_shard {
     size_t n_ranges;
 };
 
+/* What the text was: the same for the same text and names, however it was read. */
+struct manifest_sources {
+    bool known; /* when all has come */
+    uint64_t n;
+    uint64_t bytes; /* of text: of a compressed file, decompressed */
+    char names[65]; /* SHA-256 of all names in order, each ended by NUL; hex */
+};
+
 struct manifest {
     struct shard_plan plan; /* its name is owned by the manifest */
     char *name;
@@ -68,6 +76,7 @@ struct manifest {
     unsigned eot;       /* as in struct commit_encoding */
     uint64_t separator; /* an id, plus 1; 0: none */
     unsigned special_policy;
+    struct manifest_sources sources;
     char *reading; /* how all sources were read: "jsonl=text invalid=replace"; "" plain text; NULL: in different ways */
     struct manifest_shard *shard; /* by split, then number: test before train */
     size_t n_shards, cap_shards;

@@ -321,12 +321,39 @@ static int read_model_key(void *ctx, int key)
     }
 }
 
+/* ---- The sources ---- */
+
+static const char *const sources_keys[] = {"count", "bytes", "names", NULL};
+enum { SOURCES_KEYS = 7 };
+
+static int read_sources_key(void *ctx, int key)
+{
+    struct reader *in = ctx;
+    struct manifest_sources *s = &in->m->sources;
+    unsigned char digest[32];
+    if (key < 2)
+        return json_read_uint(&in->r, key == 0 ? &s->n : &s->bytes);
+    if (get_hex(in, digest, sizeof digest))
+        return -1;
+    hex_put(s->names, digest, sizeof digest);
+    return 0;
+}
+
+static int read_sources(struct reader *in)
+{
+    uint32_t seen = 0;
+    if (json_read_members(&in->r, sources_keys, &seen, read_sources_key, in))
+        return -1;
+    in->m->sources.known = true;
+    return (seen & SOURCES_KEYS) == SOURCES_KEYS ? 0 : json_read_fail(&in->r, "sources without count, bytes or names");
+}
+
 /* ---- All of it ---- */
 
-static const char *const top_keys[] = {"version", "software", "format",        "dtype",    "shard_tokens",
-                                       "order",   "seed",     "test_shards",   "last",     "name",
-                                       "docs",    "sha256",   "test_fraction", "model",    "reading",
-                                       "shards",  "files",    "complete",      "checksum", NULL};
+static const char *const top_keys[] = {"version",       "software",    "format",  "dtype",  "shard_tokens", "order",
+                                       "seed",          "test_shards", "last",    "name",   "docs",         "sha256",
+                                       "test_fraction", "model",       "reading", "shards", "files",        "complete",
+                                       "checksum",      "sources",     NULL};
 enum { TOP_NEEDED = 1 | 4 | 8 | 16 | 1 << 13 | 1 << 15 | 1 << 17 | 1 << 18 };
 
 static const char *const dtype_words[] = {"auto", "uint16", "uint32", "int32", NULL};
@@ -410,6 +437,8 @@ static int read_top_key(void *ctx, int key)
         return read_extra(in);
     case 17:
         return json_read_bool(&in->r, &in->m->complete);
+    case 19:
+        return read_sources(in);
     case 18:
         return get_hex(in, in->m->checksum, CHECKSUM_LEN);
     default:

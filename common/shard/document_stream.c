@@ -119,6 +119,7 @@ static int end_piece(struct document_stream *s, const struct token_part *p, stru
     if (s->at > t->text || t->open > t->text - s->at)
         return damaged(p, "documents that are longer than their piece of text", e);
     s->text += t->text;
+    s->all += t->text;
     s->lines += t->lines;
     return 0;
 }
@@ -139,7 +140,7 @@ int document_stream_part(struct document_stream *s, const struct token_part *p, 
 int document_stream_put(const struct document_stream *s, struct buf *state, struct err *e)
 {
     return put_varint(state, s->source, e) || put_varint(state, s->text, e) || put_varint(state, s->lines, e) ||
-                   put_varint(state, s->documents, e) || put_varint(state, s->open, e)
+                   put_varint(state, s->documents, e) || put_varint(state, s->all, e) || put_varint(state, s->open, e)
                ? -1
                : 0;
 }
@@ -150,6 +151,7 @@ int document_stream_get(struct document_stream *s, struct cursor *c, struct err 
     s->text = get_varint(c);
     s->lines = get_varint(c);
     s->documents = get_varint(c);
+    s->all = get_varint(c);
     s->open = get_choice(c, 1);
     s->named = false;
     return c->bad ? payload_damaged(e, "journal") : 0;

@@ -14,6 +14,7 @@ struct document_stream {
     struct document_sink *sink;              /* borrowed */
     const struct token_store *store;         /* borrowed: names of sources */
     uint64_t source, text, lines, documents; /* in the current source so far: bytes of text, lines, documents begun */
+    uint64_t all;                            /* bytes of text of all pieces so far */
     bool open;                               /* a document goes on */
     bool by_line;                            /* the source is JSON Lines: documents have the numbers of their lines */
     bool named;                              /* name and by_line are those of the source */

@@ -4,6 +4,7 @@
 #include "core/rules.h"
 #include "format/formats.h"
 #include "records/payload.h"
+#include "sys/sha256.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,11 +36,11 @@ static int set_special(struct manifest *m, struct str encoded, struct err *e)
     return rc;
 }
 
-/* "jsonl=text id=url invalid=replace": what differs from plain text that must be valid. */
-static int put_reading(struct buf *to, struct str encoded, struct err *e)
+int shard_facts_put_reading(struct buf *to, struct str encoded, struct err *e)
 {
     struct reading r;
     int rc = reading_get(&r, encoded, e);
+    size_t before = to->len;
     if (rc == 0 && r.form == FORM_JSONL)
         rc = buf_put_str(to, " jsonl=", e) || buf_put(to, r.field.p, r.field.len, e);
     if (rc == 0 && r.id.len)
@@ -50,6 +51,8 @@ static int put_reading(struct buf *to, struct str encoded, struct err *e)
         rc = buf_put_str(to, " invalid=", e) || buf_put_str(to, invalid_policy_names[r.invalid], e);
     if (rc == 0 && r.skip_bad_lines)
         rc = buf_put_str(to, " on-error=skip", e);
+    if (to->len > before) /* without the first blank */
+        memmove(to->p + before, to->p + before + 1, --to->len - before);
     return rc ? -1 : 0;
 }
 
@@ -62,16 +65,35 @@ int shard_facts_reading(struct manifest *m, const struct token_store *store, str
     for (uint64_t i = 0; rc == 0 && same && token_store_source(store, i, &x); i++) {
         struct buf *to = i ? &other : &first;
         to->len = 0;
-        rc = put_reading(to, x.reading, e);
+        rc = shard_facts_put_reading(to, x.reading, e);
         same = i == 0 || (other.len == first.len && (!first.len || memcmp(first.p, other.p, first.len) == 0));
     }
     free(m->reading);
     m->reading = NULL;
-    if (rc == 0 && same) /* without the first blank */
-        rc = set_text(&m->reading, (struct str){first.p + (first.len != 0), first.len ? first.len - 1 : 0}, e);
+    if (rc == 0 && same)
+        rc = set_text(&m->reading, (struct str){first.p, first.len}, e);
     buf_free(&first);
     buf_free(&other);
     return rc;
+}
+
+void shard_facts_add_name(struct sha256 *names, struct str name)
+{
+    sha256_add(names, name.p, name.len);
+    sha256_add(names, "", 1);
+}
+
+void shard_facts_sources(struct manifest *m, const struct token_store *store, uint64_t bytes)
+{
+    struct manifest_sources *to = &m->sources;
+    struct commit_source x;
+    struct sha256 names;
+    sha256_begin(&names);
+    for (to->n = 0; token_store_source(store, to->n, &x); to->n++)
+        shard_facts_add_name(&names, x.name);
+    sha256_end(&names, to->names);
+    to->bytes = bytes;
+    to->known = true;
 }
 
 int shard_facts_check_id(const struct token_store *store, uint64_t source, const char *field, struct err *e)
@@ -88,8 +110,7 @@ int shard_facts_check_id(const struct token_store *store, uint64_t source, const
                    field, (int)x.name.len, (const char *)x.name.p, field);
 }
 
-/* The manifest may be older than all that the journal knows. */
-static int check_model(const struct manifest *m, const struct commit_encoding *x, const char *dir, struct err *e)
+int shard_facts_check_model(const struct manifest *m, const struct commit_encoding *x, const char *dir, struct err *e)
 {
     const char *differs = m->eot != x->eot                  ? "--eot"
                           : m->separator != x->separator    ? "the token that separates documents"
@@ -113,7 +134,7 @@ int shard_facts_set(struct manifest *m, const struct token_store *store, const s
     const struct commit_encoding *x = token_store_encoding(store);
     struct shard_plan *p = &m->plan;
     if (has_before)
-        return x ? check_model(m, x, o->dir, e) : 0;
+        return x ? shard_facts_check_model(m, x, o->dir, e) : 0; /* older than all that the journal knows */
     x = x ? x : &none;
     m->model = x->model;
     m->vocabulary = x->n_ids;

@@ -5,6 +5,7 @@
 #include "format/manifest.h"
 #include "shard/sharding.h"
 #include "store/token_store.h"
+#include "sys/sha256.h"
 
 /* Sets the facts, and what follows from them for the plan (-d auto), and checks that the format can hold such ids.
  * has_before: m is an earlier run's manifest, of which all must be the same. -1: EX_DATAERR: another model; EX_USAGE.
@@ -12,10 +13,19 @@
 int shard_facts_set(struct manifest *m, const struct token_store *store, const struct sharding_options *o,
                     bool has_before, struct err *e);
 
+/* Whether ids were made as the manifest says. -1 with EX_DATAERR if not; dir is for the message. */
+int shard_facts_check_model(const struct manifest *m, const struct commit_encoding *x, const char *dir, struct err *e);
+
 /* Whether the documents of a source have the names that bpe-chunk --id=FIELD gives them. -1 with EX_USAGE if not. */
 int shard_facts_check_id(const struct token_store *store, uint64_t source, const char *field, struct err *e);
 
-/* How all sources were read, now that all are known. */
+/* How all sources were read, now that all are known; and what they are: `bytes` of text. */
 int shard_facts_reading(struct manifest *m, const struct token_store *store, struct err *e);
+void shard_facts_sources(struct manifest *m, const struct token_store *store, uint64_t bytes);
+
+/* The parts of these: appends "jsonl=text id=url invalid=replace", what differs from plain text that must be valid;
+ * adds the name of a source to a digest of all. */
+int shard_facts_put_reading(struct buf *to, struct str encoded, struct err *e);
+void shard_facts_add_name(struct sha256 *names, struct str name);
 
 #endif

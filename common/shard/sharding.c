@@ -7,6 +7,7 @@
 #include "io/fd.h"
 #include "records/payload.h"
 #include "shard/document_stream.h"
+#include "shard/shard_again.h"
 #include "shard/shard_dir.h"
 #include "shard/shard_facts.h"
 #include "shard/shard_writer.h"
@@ -26,6 +27,7 @@ struct sharding {
     const struct sharding_options *o;
     struct shard_dir dir;
     struct manifest m;
+    struct shard_again again; /* if it was complete before this process */
     struct token_store *store;
     struct document_stream stream;
     struct document_sink sink, shuffled, writer_sink; /* of the stream, of the shuffle, of the filter */
@@ -115,8 +117,10 @@ static int open_parts(struct sharding *s, struct err *e)
             return err_set(e, EX_USAGE,
                            "%s: was made with another value of %s; --resume needs the same, or give another directory",
                            o->dir, differs);
-        if (s->complete)
+        if (s->complete) {
+            shard_again_init(&s->again, &s->m, o->dir);
             return 0;
+        }
     } else {
         s->m.plan = o->plan;
         s->m.plan.name = NULL;
@@ -148,6 +152,7 @@ void sharding_close(struct sharding *s)
 {
     if (!s)
         return;
+    shard_again_free(&s->again);
     document_stream_free(&s->stream);
     document_filter_free(&s->filter);
     shuffle_close(s->shuffle);
@@ -231,7 +236,7 @@ int sharding_put(void *ctx, const struct record *rec, const char *stream, struct
 {
     struct sharding *s = ctx;
     if (s->complete)
-        return 0;
+        return shard_again_put(&s->again, rec, stream, e);
     if (token_store_put(s->store, rec, stream, e))
         return -1;
     if (!s->writer && can_start(s) && start(s, e)) {
@@ -288,9 +293,10 @@ static int complete(struct sharding *s, struct err *e)
     if (!token_store_at_end(s->store))
         return err_set(e, EX_SOFTWARE, "internal error: nothing is missing, but not all of it was passed on");
     if (document_stream_end(&s->stream, e) || (s->shuffle && unshuffle(s, e)) || shard_writer_end(s->writer, e) ||
-        commit(s, true, e) || shard_facts_reading(&s->m, s->store, e) || shard_writer_complete(s->writer, e))
+        commit(s, true, e) || shard_facts_reading(&s->m, s->store, e))
         return -1;
-    if (write_missing(s, e))
+    shard_facts_sources(&s->m, s->store, s->stream.all);
+    if (shard_writer_complete(s->writer, e) || write_missing(s, e))
         return -1;
     shard_dir_remove_work(&s->dir);
     return 0;
@@ -300,7 +306,7 @@ int sharding_finish(struct sharding *s, int read, const char *advice, struct err
 {
     struct err why;
     if (s->complete) {
-        int rc = read || write_missing(s, e) ? -1 : 0;
+        int rc = read || shard_again_finish(&s->again, e) || write_missing(s, e) ? -1 : 0;
         shard_dir_remove_work(&s->dir); /* perhaps the last process died before it could */
         return rc;
     }

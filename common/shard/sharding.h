@@ -42,7 +42,7 @@ struct sharding; /* opaque */
 struct sharding *sharding_open(const struct sharding_options *o, struct err *e);
 void sharding_close(struct sharding *s);
 
-/* Whether all was done before this process: records are ignored. */
+/* Whether all was done before this process: records are only compared (shard_again.h). */
 bool sharding_was_complete(const struct sharding *s);
 
 /* Takes a record (record_take of record.h, ctx is the struct sharding). */

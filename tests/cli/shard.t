@@ -165,6 +165,42 @@ is "$? $(diff -r part npy)" "0 " "--resume: as if it had not been cut off"
 same part.jsonl npy.jsonl "  and each shard was told of once"
 is "$(bpe-shard -o part -n 10k --resume t.tok 2>&1)" "bpe-shard: part: was complete already" "a directory that is complete stays so"
 
+# ids for it that are not those it was made of
+again() {
+    bpe-shard -o part -n 10k --resume
+}
+also=(-m m.json -b 100K)
+is "$(bpe-chunk "${also[@]}" t.txt | bpe-encode -m m.json --eot=after | again 2>&1)" "bpe-shard: part: was complete already" \
+    "  also for another run over the same text"
+gzip -k t.txt
+is "$(bpe-chunk "${also[@]}" - <t.txt | sed '/^\xff1P/d' | bpe-encode -m m.json --eot=after | again 2>&1)" \
+    "bpe-shard: part: was complete already" "  and if no promise says what the text is"
+bpe-chunk t.txt | bpe-count | bpe-sum | bpe-merge -v 401 >m401.json
+bpe-chunk -m m401.json t.txt | bpe-encode -m m401.json --eot=after >other.tok
+fails 65 "*part: was begun with ids of model * these are of *" again <other.tok
+tokens --eot=before >other.tok
+fails 65 "*part: was begun with ids that were made with another value of --eot*" again <other.tok
+bpe-chunk -m m.json --no-special t.txt | bpe-encode -m m.json --eot=after --special=text >other.tok
+fails 65 "*part: was begun with ids *--special*" again <other.tok
+bpe-chunk -m m.json --invalid=skip t.txt | bpe-encode -m m.json --eot=after >other.tok
+fails 65 "*part: its text was read as plain text, and this as invalid=skip; *" again <other.tok
+bpe-chunk -m m.json t.txt t.txt | bpe-encode -m m.json --eot=after >other.tok
+fails 65 "*part: was made of other sources (1; these are 2); *" again <other.tok
+bpe-chunk -m m.json t.txt.gz | bpe-encode -m m.json --eot=after >other.tok
+fails 65 "*part: was made of other sources (1; these are 1); *" again <other.tok
+mkdir no.d
+(cd no.d && head -c -1 ../t.txt >t.txt && bpe-chunk -m ../m.json t.txt | bpe-encode -m ../m.json --eot=after >../other.tok)
+fails 65 "*part: was made of $(wc -c <t.txt) bytes of text, and these sources have $(($(wc -c <t.txt) - 1)): they changed; *" again <other.tok
+is "$(diff -r part npy)" "" "  of which nothing changes it"
+is "$(sed -n 's/^  "sources": //p' part/manifest.json)" \
+    "{\"count\":1,\"bytes\":$(wc -c <t.txt),\"names\":\"$(printf 't.txt\0' | sha256sum | cut -d ' ' -f 1)\"}," \
+    "the manifest says how many sources there were, how much text, and a digest of their names"
+for how in "" --inline; do
+    rm -rf gz
+    bpe-chunk $how -m m.json t.txt.gz | bpe-encode -m m.json --eot=after | shards gz
+    like "$(sed -n 's/^  "sources": //p' gz/manifest.json)" "{\"count\":1,\"bytes\":$(wc -c <t.txt),*" "  of a compressed file, what its text has $how"
+done
+
 rm -r part2/.work part2/*.npy
 bpe-shard -o part2 -n 10k --resume t.tok >part2.jsonl
 is "$? $(cat part.jsonl)" "0 $(head -n "$(($(wc -l <part.jsonl) - $(wc -l <part2.jsonl)))" part.jsonl; cat part2.jsonl)" \

@@ -2,7 +2,7 @@
 # Each program that bpe shard starts dies at its first, second, ... start. Whatever it was, the exit status says that the same
 # command goes on, or that all was done; and then the directory is that of an undisturbed run.
 . "$(dirname "$0")/../lib.sh"
-programs="flock mkdir mkfifo stat xargs sync bpe-chunk bpe-encode bpe-shard rm cksum mv"
+programs="flock mkdir mkfifo stat xargs sync bpe-chunk bpe-encode bpe-shard rm cksum mv tail sha256sum"
 
 # $deaths says which start of which program is its end: "mv:1 rm:3". Each start is a file $starts/PROGRAM.N.
 mkdir bin
@@ -35,6 +35,7 @@ dies() {
     local n code bad='' count=0
     for n in 1 2 3 4 5 6 7 8 9; do
         rm -rf D
+        [ -z "${complete:-}" ] || cp -r want D
         shard D "$1:$n ${3:-}"
         code=$?
         [ -e "starts/$1.$n" ] || break
@@ -50,9 +51,12 @@ dies() {
 shard want
 is "$?" 0 "undisturbed" || sed 's/^/# /' err
 for program in $programs; do
-    case $program in mv | cksum) ;; *) dies "$program" '' ;; esac
+    case $program in mv | cksum | tail | sha256sum) ;; *) dies "$program" '' ;; esac
 done
 for program in rm mv cksum bpe-shard; do
     dies $program ' while it goes on' bpe-encode:4
+done
+for program in flock stat xargs bpe-chunk bpe-encode bpe-shard tail sha256sum; do
+    complete=1 dies $program ' when all is done'
 done
 done_testing

@@ -212,6 +212,40 @@ fails 64 "bpe-shard: R: was made with another value of -n; *" "$shard" -m m.json
 is "$(find R -name '.*')" "" "a directory that is complete stays as it was"
 "$shard" -m m.json -o R -f raw -n $N "${all[@]}" >out 2>err
 is "$? $(cat out err)" "0 bpe-shard: R: was complete already" "the same command again: nothing to do"
+again() {
+    "$shard" -m m.json -o R -f raw -n $N "$@"
+}
+cp -rp R before.R
+is "$(again -j 1 -b 64K -S 16M "${all[@]}" 2>&1)" "bpe-shard: R: was complete already" "  however many processes there are"
+bpe-chunk b.txt | bpe-count | bpe-sum | bpe-merge -v 999 >m999.json
+fails 64 "bpe shard: R: was begun with ids of model *, and these are of *; *remove it to begin anew" again -m m999.json "${all[@]}"
+fails 64 "bpe shard: R: was begun with ids that were made with another value of --eot; *" again --eot=after "${all[@]}"
+fails 64 "bpe shard: R: was begun with ids that were made with another value of --special; *" again --special=text "${all[@]}"
+fails 64 "bpe shard: R: its text was read as plain text, and this as jsonl=text; *" again --jsonl "${all[@]}"
+fails 64 "bpe shard: R: its text was read as plain text, and this as wet; *" again --wet "${all[@]}"
+fails 64 "bpe shard: R was made of 3 files, and these are 2; *" again large.txt small.txt
+fails 64 "bpe shard: R was made of files with other names, or in another order; *" again large.txt b.txt small.txt
+fails 64 "bpe shard: R was made of 3 files, and these are 1; *" again - </dev/null
+touch b.txt
+fails 65 "bpe shard: b.txt: changed since R was complete; remove R *" again "${all[@]}"
+cp b.txt kept.txt
+head -c -1 kept.txt >b.txt
+touch -r m.json b.txt # as rsync -t does
+fails 65 "bpe shard: R was made of $(cat large.txt small.txt kept.txt | wc -c) bytes of text, and the files have *: they changed since; *" \
+    again "${all[@]}"
+mv kept.txt b.txt
+touch -r m.json b.txt
+is "$(again "${all[@]}" 2>&1) $(diff -r R before.R) $(stat -c '%n %s %Y' R R/* | diff - <(cd before.R && stat -c '%n %s %Y' ../R ../R/* | sed 's,^../,,'))" \
+    "bpe-shard: R: was complete already  " "  and the directory is as it was"
+gzip -k small.txt
+rm -rf D
+"$shard" -m m.json -o D small.txt.gz >/dev/null
+is "$("$shard" -m m.json -o D small.txt.gz 2>&1)" "bpe-shard: D: was complete already" "a compressed file: nothing to do"
+touch small.txt.gz
+fails 65 "bpe shard: small.txt.gz: changed since *" "$shard" -m m.json -o D small.txt.gz
+rm -rf D
+"$shard" -m m.json -o D <b.txt >/dev/null
+is "$("$shard" -m m.json -o D <b.txt 2>&1)" "bpe-shard: D: was complete already; standard input was not read" "standard input: it says what was not compared"
 
 # begun: D, of which something is missing.
 begun() {

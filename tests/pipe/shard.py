@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """shard.py [SECTION...] - for shard.t: the line that ends in bpe-shard, and oracle/shard_slow.py."""
+import hashlib
 import json
 import os
 import random
@@ -130,6 +131,11 @@ def made(stream, plan, *options, what, directory=None):
 def judged(directory, corpus, plan, facts, what, eot="none"):
     shards = shard_slow.cut(corpus.documents(eot), plan, facts)
     bad = shard_slow.differences(directory, shards, plan, facts)
+    names = hashlib.sha256(b"".join(os.fsencode(s.name) + b"\0" for s in corpus.sources)).hexdigest()
+    sources = {"count": len(corpus.sources), "bytes": sum(len(s.data) for s in corpus.sources), "names": names}
+    with open(directory + "/manifest.json", encoding="utf-8") as f:
+        said = json.load(f).get("sources")
+    bad += [f"sources: {said} instead of {sources}"] * (said != sources)
     return lib.ok(not bad, f"{what}: as the model has it ({len(shards)} shards)", "\n".join(bad[:8]))
 
 

@@ -1,0 +1,164 @@
+/* shard_again.c - see shard_again.h. */
+#include "shard/shard_again.h"
+
+#include "core/rules.h"
+#include "records/payload.h"
+#include "shard/shard_facts.h"
+
+#include <string.h>
+
+static int other(const struct shard_again *a, const char *what, struct err *e)
+{
+    return err_set(e, EX_DATAERR, "%s: was made with %s; give another directory", a->dir, what);
+}
+
+static int put(void *ctx, void **state, const struct record *rec, struct err *e)
+{
+    const struct shard_again *a = ctx;
+    struct commit_encoding how = {.eot = a->m->eot, .separator = a->m->separator, .special = a->m->special_policy};
+    struct tokens t;
+    (void)state;
+    if (rec->type != RECORD_TOKENS)
+        return err_set(e, EX_DATAERR, "these are counts, from bpe-count or bpe-sum, not ids from bpe-encode");
+    if (tokens_get(&t, rec, e))
+        return -1;
+    how.model = t.model;
+    return a->m->model ? shard_facts_check_model(a->m, &how, a->dir, e) : 0;
+}
+
+static int check_rules(const struct shard_again *a, struct str encoded, struct err *e)
+{
+    struct rules r = {0};
+    if (rules_get(&r, encoded, e))
+        return -1;
+    bool same = r.n_special == a->m->n_special;
+    for (size_t i = 0; same && i < r.n_special; i++)
+        same = str_equal(r.special[i], str_of(a->m->special[i]));
+    rules_free(&r);
+    return same ? 0 : other(a, "other special tokens", e);
+}
+
+static int check_encoding(const struct shard_again *a, struct str encoded, struct err *e)
+{
+    struct commit_encoding how;
+    if (!encoded.len)
+        return 0;
+    if (commit_encoding_get(&how, encoded, e) || shard_facts_check_model(a->m, &how, a->dir, e))
+        return -1;
+    return str_equal(how.pattern, str_of(a->m->pattern ? a->m->pattern : "")) ? 0 : other(a, "another pattern", e);
+}
+
+static const char *reading_word(const char *reading)
+{
+    return *reading ? reading : "plain text";
+}
+
+static int check_reading(const struct shard_again *a, struct str encoded, struct err *e)
+{
+    struct buf now = {0};
+    const char *was = a->m->reading;
+    if (!was)
+        return 0;
+    int rc = shard_facts_put_reading(&now, encoded, e) || buf_put_byte(&now, '\0', e) ? -1 : 0;
+    if (rc == 0 && strcmp((const char *)now.p, was) != 0)
+        rc = err_set(e, EX_DATAERR, "%s: its text was read as %s, and this as %s; give another directory", a->dir,
+                     reading_word(was), reading_word((const char *)now.p));
+    buf_free(&now);
+    return rc;
+}
+
+static int take(void *ctx, void *state, const struct commit *k, struct err *e)
+{
+    const struct shard_again *a = ctx;
+    struct cursor c = cursor_over(k->sources.p, k->sources.len);
+    (void)state;
+    if (k->kind != RECORD_TOKENS || !a->m->model)
+        return 0;
+    if (check_encoding(a, k->encoding, e) || check_rules(a, k->rules, e))
+        return -1;
+    while (cursor_left(&c)) {
+        struct commit_source x;
+        if (commit_source_get(&x, &c, e) || check_reading(a, x.reading, e))
+            return -1;
+    }
+    return 0;
+}
+
+static void drop(void *ctx, void *state)
+{
+    (void)ctx;
+    (void)state;
+}
+
+/* Batches are let go as soon as they have ended. */
+static bool covered(void *ctx, const struct record *rec)
+{
+    (void)ctx;
+    (void)rec;
+    return false;
+}
+
+static bool any_covered(void *ctx, const void *state)
+{
+    (void)ctx;
+    (void)state;
+    return false;
+}
+
+static const struct ledger_content content = {
+    .put = put, .take = take, .drop = drop, .covered = covered, .any_covered = any_covered};
+
+void shard_again_init(struct shard_again *a, const struct manifest *m, const char *dir)
+{
+    *a = (struct shard_again){.m = m, .dir = dir};
+    ledger_init(&a->ledger, &content, a);
+}
+
+void shard_again_free(struct shard_again *a)
+{
+    ledger_free(&a->ledger);
+}
+
+int shard_again_put(struct shard_again *a, const struct record *rec, const char *stream, struct err *e)
+{
+    switch (rec->type) {
+    case RECORD_TOKENS:
+    case RECORD_COMMIT:
+    case RECORD_PROMISE:
+    case RECORD_WORDS:
+        return ledger_put(&a->ledger, rec, stream, e);
+    default:
+        return 0; /* a failure loses nothing: all is there */
+    }
+}
+
+int shard_again_finish(struct shard_again *a, struct err *e)
+{
+    const struct coverage *c = &a->ledger.coverage;
+    const struct manifest_sources *was = &a->m->sources;
+    const unsigned char *run = coverage_only_run(c);
+    struct manifest_sources is = {0};
+    struct commit_source x;
+    struct sha256 names;
+    bool sized = true;
+    if (!was->known || !run || coverage_state(c) == COVERAGE_UNPROMISED)
+        return 0;
+    sha256_begin(&names);
+    for (; coverage_source(c, run, is.n, &x); is.n++) {
+        if (check_reading(a, x.reading, e))
+            return -1;
+        shard_facts_add_name(&names, x.name);
+        is.bytes += x.size;
+        sized &= x.access != ACCESS_COMPRESSED; /* of which the size of the text is not known */
+    }
+    sha256_end(&names, is.names);
+    if (is.n != was->n || strcmp(is.names, was->names) != 0)
+        return err_set(e, EX_DATAERR, "%s: was made of other sources (%llu; these are %llu); give another directory",
+                       a->dir, (unsigned long long)was->n, (unsigned long long)is.n);
+    if (sized && is.bytes != was->bytes)
+        return err_set(e, EX_DATAERR,
+                       "%s: was made of %llu bytes of text, and these sources have %llu: they changed; give another "
+                       "directory",
+                       a->dir, (unsigned long long)was->bytes, (unsigned long long)is.bytes);
+    return 0;
+}

@@ -1,0 +1,25 @@
+/* shard_again.h - ids that come for a directory that is complete: whether they are of the model and the sources that
+ * its manifest says, as far as they tell. They are compared, not kept.
+ */
+#ifndef BPE_SHARD_SHARD_AGAIN_H
+#define BPE_SHARD_SHARD_AGAIN_H
+
+#include "format/manifest.h"
+#include "ledger/ledger.h"
+
+struct shard_again {
+    const struct manifest *m; /* borrowed */
+    const char *dir;          /* for messages; borrowed */
+    struct ledger ledger;
+};
+
+void shard_again_init(struct shard_again *a, const struct manifest *m, const char *dir);
+void shard_again_free(struct shard_again *a); /* a zeroed one is fine */
+
+/* Takes a record. -1 with EX_DATAERR: of another model, read in another way, or damaged. */
+int shard_again_put(struct shard_again *a, const struct record *rec, const char *stream, struct err *e);
+
+/* At the end: -1 with EX_DATAERR if the promise names other sources. Without a promise nothing is known of them. */
+int shard_again_finish(struct shard_again *a, struct err *e);
+
+#endif
