@@ -112,6 +112,12 @@ static int take(void *ctx, const struct record *rec, const char *stream, struct 
     return 0;
 }
 
+static int due(void *ctx, struct err *e)
+{
+    struct sharder *s = ctx;
+    return sharding_due(s->sharding, e);
+}
+
 /* What can be done about missing ranges. */
 static const char *advice(const struct sharding_options *o, char *to, size_t n)
 {
@@ -152,7 +158,7 @@ static int run(void *ctx, struct err *e)
     if (!s->sharding)
         return -1;
     for (int i = 0; i < s->opt.n_files && read == 0; i++)
-        read = record_each_of(s->opt.files[i], take, s, e);
+        read = record_each_due(s->opt.files[i], take, due, s, e);
     int rc = sharding_finish(s->sharding, read, advice(o, text, sizeof text), e);
     progress_end(&s->progress);
     if (rc == 0 && sharding_was_complete(s->sharding))

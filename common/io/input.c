@@ -4,32 +4,55 @@
 #include "io/codec.h"
 #include "io/fd.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { RAW_SIZE = 256 << 10 };
+enum { RAW_SIZE = 256 << 10, DUE_MS = 1000 };
 
 struct input {
     const char *name; /* borrowed */
     int fd;
-    bool is_range;           /* of a file; then fd is borrowed */
-    uint64_t begin, end;     /* of the range; end is also that of a stream: unknown, UINT64_MAX */
-    uint64_t at;             /* offset in the file of what is read next */
-    uint64_t n_text;         /* decompressed bytes that were returned */
-    bool is_file;            /* regular: reading it comes to an end */
-    bool ended;              /* the descriptor gave its last byte */
+    bool is_range;       /* of a file; then fd is borrowed */
+    uint64_t begin, end; /* of the range; end is also that of a stream: unknown, UINT64_MAX */
+    uint64_t at;         /* offset in the file of what is read next */
+    uint64_t n_text;     /* decompressed bytes that were returned */
+    bool is_file;        /* regular: reading it comes to an end */
+    bool ended;          /* the descriptor gave its last byte */
+    input_due *due;      /* NULL: none */
+    void *due_ctx;
     struct decoder *decoder; /* NULL: not compressed */
     size_t pos, len;         /* raw[pos .. len): read, not yet returned */
     unsigned char raw[RAW_SIZE];
 };
+
+/* Waits until there is something to read, and does what becomes due. */
+static int wait_for_more(struct input *in, struct err *e)
+{
+    struct pollfd p = {.fd = in->fd, .events = POLLIN};
+    int ready = 0;
+    while (in->due && ready == 0) {
+        if (in->due(in->due_ctx, e)) {
+            in->due = NULL;
+            return -1;
+        }
+        ready = poll(&p, 1, DUE_MS);
+        if (ready < 0 && errno == EINTR)
+            ready = 0;
+    }
+    return 0; /* if poll has failed, the read will say why */
+}
 
 /* Reads up to n bytes at in->at. */
 static ssize_t read_raw(struct input *in, void *p, size_t n, struct err *e)
 {
     if (n > in->end - in->at)
         n = (size_t)(in->end - in->at);
+    if (wait_for_more(in, e))
+        return -1;
     ssize_t got = in->is_range ? fd_pread(in->fd, p, n, in->at, in->name, e) : fd_read(in->fd, p, n, in->name, e);
     if (got > 0)
         in->at += (uint64_t)got;
@@ -63,6 +86,7 @@ static struct input *input_new(int fd, const char *name, uint64_t begin, uint64_
     in->begin = in->at = begin;
     in->end = end;
     in->decoder = NULL;
+    in->due = NULL;
     in->n_text = in->pos = in->len = 0;
     return in;
 }
@@ -75,6 +99,11 @@ static int find_decoder(struct input *in, struct err *e)
 
 struct input *input_open(const char *path, struct err *e)
 {
+    return input_open_due(path, NULL, NULL, e);
+}
+
+struct input *input_open_due(const char *path, input_due *due, void *ctx, struct err *e)
+{
     struct stat st;
     int fd = fd_open_input(path, e);
     if (fd < 0)
@@ -84,6 +113,8 @@ struct input *input_open(const char *path, struct err *e)
         close(fd);
         return NULL;
     }
+    in->due = due;
+    in->due_ctx = ctx;
     if (find_decoder(in, e)) {
         input_close(in);
         return NULL;

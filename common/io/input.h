@@ -15,6 +15,11 @@ struct input; /* opaque */
 /* Opens a file, or "-" for standard input. NULL with EX_NOINPUT, EX_IOERR or EX_OSERR. path is borrowed until
  * input_close. */
 struct input *input_open(const char *path, struct err *e);
+
+/* The same for a stream that may stall: due is called before each read, and each second while nothing comes. If it
+ * fails, so does the read, with its error; it is not called again. */
+typedef int input_due(void *ctx, struct err *e);
+struct input *input_open_due(const char *path, input_due *due, void *ctx, struct err *e);
 void input_close(struct input *in); /* NULL is fine */
 
 /* Opens bytes [begin, end) of a compressed file: whole frames of it. fd and name are borrowed until input_close; fd is

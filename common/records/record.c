@@ -259,8 +259,13 @@ int record_each(struct record_reader *r, record_take *take, void *ctx, struct er
 
 int record_each_of(const char *path, record_take *take, void *ctx, struct err *e)
 {
-    struct record_reader r;
-    if (record_reader_open(&r, path, e))
+    return record_each_due(path, take, NULL, ctx, e);
+}
+
+int record_each_due(const char *path, record_take *take, input_due *due, void *ctx, struct err *e)
+{
+    struct record_reader r = {.in = input_open_due(path, due, ctx, e)};
+    if (!r.in)
         return -1;
     int rc = record_each(&r, take, ctx, e);
     record_reader_close(&r);

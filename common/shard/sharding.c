@@ -250,6 +250,14 @@ int sharding_put(void *ctx, const struct record *rec, const char *stream, struct
     return 0;
 }
 
+int sharding_due(struct sharding *s, struct err *e)
+{
+    if (s->complete || s->broken || !commit_is_due(s) || commit(s, false, e) == 0)
+        return 0;
+    s->broken = true;
+    return -1;
+}
+
 /* ---- The end ---- */
 
 static int write_missing(const struct sharding *s, struct err *e)

@@ -3,6 +3,7 @@
  *
  *     sharding_open
  *     sharding_put      each record
+ *     sharding_due      while none comes
  *     sharding_finish   at the end: complete or not
  *     sharding_close
  */
@@ -47,6 +48,9 @@ bool sharding_was_complete(const struct sharding *s);
 
 /* Takes a record (record_take of record.h, ctx is the struct sharding). */
 int sharding_put(void *ctx, const struct record *rec, const char *stream, struct err *e);
+
+/* Makes durable what has come, if it is time: to be called while nothing comes. */
+int sharding_due(struct sharding *s, struct err *e);
 
 /* The end of input. read: 0, or -1 if it ended with the error *e. What has come is made durable; if that is everything,
  * the shards are completed. advice as for ledger_finish. -1: the error; EX_TEMPFAIL: what is missing. */

@@ -228,6 +228,26 @@ exec 7>&-
 wait $!
 is "$? $(diff -r busy npy)" "0 " "the one that was first is not disturbed"
 
+# ---- Input that stalls ----
+
+mkfifo stalls
+bpe-shard -o stalled -n 10k stalls 2>stalled.err >/dev/null &
+pid=$!
+exec 7>stalls
+set -- chunk.*
+bpe-encode -m m.json --eot=after "$1" >&7
+bpe-encode -m m.json --eot=after "$2" | head -c -1 >&7 # inside a record
+for _ in $(seq 100); do
+    [ ! -e stalled/.work/journal ] || [ "$(wc -c <stalled/.work/journal)" = 0 ] || break
+    sleep 0.1
+done
+kill -9 $pid
+{ wait $pid; } 2>/dev/null
+exec 7>&-
+shift
+bpe-encode -m m.json --eot=after "$@" | bpe-shard -o stalled -n 10k --resume >/dev/null 2>stalled.err
+is "$? $(cat stalled.err; diff -r stalled npy)" "0 " "what came before input stalls is kept after some seconds, and need not come again"
+
 # ---- What is missing ----
 
 (sed -n '1,4p;$p' t.chunks) | bpe-encode -m m.json --eot=after | bpe-shard -o missing -n 10k --missing=todo >/dev/null 2>missing.err
