@@ -35,6 +35,7 @@ struct sharding {
     struct document_filter filter;
     struct shard_writer *writer; /* NULL: how the ids were made is not known yet */
     struct buf state;
+    uint64_t memory; /* bytes for ids */
     time_t committed;
     bool complete; /* before this process */
     bool broken;   /* an error left a piece half taken: nothing can be made durable any more */
@@ -85,7 +86,7 @@ static int start(struct sharding *s, struct err *e)
     if (filter.len && document_filter_get(&s->filter, &filter_state, e))
         return -1;
     if (s->m.plan.shuffled) {
-        s->shuffle = shuffle_open(s->dir.work, &s->m.plan, width, o->memory / 2, shuffle, e);
+        s->shuffle = shuffle_open(s->dir.work, &s->m.plan, width, s->memory / 2, shuffle, e);
         if (!s->shuffle)
             return -1;
         s->sink = shuffle_sink(s->shuffle);
@@ -125,7 +126,8 @@ static int open_parts(struct sharding *s, struct err *e)
         s->m.plan = o->plan;
         s->m.plan.name = NULL;
     }
-    s->store = token_store_open(s->dir.work, o->memory > MEMORY_LEAST ? o->memory : MEMORY_LEAST, o->resume, e);
+    s->memory = o->memory > MEMORY_LEAST ? o->memory : MEMORY_LEAST;
+    s->store = token_store_open(s->dir.work, s->memory, o->resume, e);
     if (!s->store)
         return -1;
     s->committed = now();
@@ -208,7 +210,7 @@ static int commit(struct sharding *s, bool all, struct err *e)
 
 static bool commit_is_due(const struct sharding *s)
 {
-    uint64_t most = s->o->memory / 2 < COMMIT_BYTES ? s->o->memory / 2 : COMMIT_BYTES;
+    uint64_t most = s->memory / 2 < COMMIT_BYTES ? s->memory / 2 : COMMIT_BYTES;
     uint64_t lost = token_store_uncommitted(s->store);
     uint64_t written = s->shuffle ? shuffle_unsynced(s->shuffle) : s->writer ? shard_writer_unsynced(s->writer) : 0;
     return lost >= most || written >= COMMIT_BYTES || ((lost || written) && now() - s->committed >= COMMIT_SECONDS);

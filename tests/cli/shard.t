@@ -248,6 +248,16 @@ shift
 bpe-encode -m m.json --eot=after "$@" | bpe-shard -o stalled -n 10k --resume >/dev/null 2>stalled.err
 is "$? $(cat stalled.err; diff -r stalled npy)" "0 " "what came before input stalls is kept after some seconds, and need not come again"
 
+for memory in 1K 16M; do
+    set -- chunk.*
+    bpe-encode -m m.json --eot=after "${@:2}" | bpe-shard -o "memory$memory" -n 10k -S $memory >/dev/null 2>&1
+    wc -c <"memory$memory/.work/journal"
+done >memory.out
+# shellcheck disable=SC2046
+set -- $(cat memory.out)
+ok $(($1 > 2 * $2)) "-S below the least there is: it is made durable no more often (journals of $* bytes)"
+is "$(diff -r -x .work memory1K memory16M)" "" "  and the shards are the same"
+
 # ---- What is missing ----
 
 (sed -n '1,4p;$p' t.chunks) | bpe-encode -m m.json --eot=after | bpe-shard -o missing -n 10k --missing=todo >/dev/null 2>missing.err
