@@ -80,6 +80,13 @@ refuses() {
     is "$(wc -c <fails.out)" 0 "  and writes nothing"
 }
 
+# in_time SECONDS COMMAND...: fails if a process of it takes more processor time, whatever else the machine does, or if it hangs.
+in_time() {
+    local seconds=$1
+    shift
+    (ulimit -t "$seconds" && exec timeout -k 1 $((30 * seconds)) "$@")
+}
+
 # random_seed: sets SEED, if the environment does not, and prints it; for each test that makes something up by chance.
 random_seed() {
     SEED=${SEED:-$((RANDOM * 32768 + RANDOM))}

@@ -20,6 +20,11 @@ def cleaned(data, policy):
     return [d.decode(errors={"replace": "replace", "skip": "ignore"}[policy]) for d in split(data, [END])]
 
 
+def is_text(data):
+    """Whether a file that begins so is taken as text: two bytes that any of these cases may have at its start say UTF-16, or a compressor."""
+    return data[:2] not in (b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b", b"\x1f\x9d")
+
+
 def check(data, policy, options, how, jobs, about):
     """Words under -p bytes are the documents; under gpt2 they are those of the cleaned documents, each a line of JSON."""
     docs = cleaned(data, policy)
@@ -71,6 +76,8 @@ def main():
             data = b"".join(rng.choice(BITS) for _ in range(rng.randint(0, 40)))
         else:
             data = rng.randbytes(rng.randint(0, 3000)).replace(b"\x80", b"\na")
+        if not is_text(data):
+            data = b"\n" + data
         options = ["-b", str(rng.choice([1, 2, 3, 5, 8, 50]))]
         bad += check(data, rng.choice(["replace", "skip"]), options, rng.choice(["file", "inline", "stdin"]), rng.choice([1, 2, 3]), f"case {case}")
         if bad > 5:

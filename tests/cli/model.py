@@ -9,6 +9,7 @@ import copy
 import hashlib
 import json
 import os
+import random
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -222,7 +223,10 @@ def json_trials():
     refuses(b"#version: 0.2\na b\n", "merges.txt", "merges.txt under another name")
     refuses(b"\x1f\x8b\x08", "compressed", "a compressed file")
     refuses(b"\x28\xb5\x2f\xfd", "compressed", "another")
-    refuses(os.urandom(1000).replace(b" ", b"") + b"\n", "not a model", "noise")
+    noise = random.Random(3).randbytes(1000).replace(b" ", b"") + b"\n"
+    firsts = set(range(256)) - set(b"{ \t\r\n")  # a brace begins JSON, after white space, too
+    said = {lib.run(["bpe-model", "--info"], bytes([first]) + noise) for first in firsts}
+    report(len(said) == 1 and all(x[0] == 65 and "not a model" in x[2] for x in said), "refuses noise, whatever it begins with", str(said))
 
 
 def line(token, rank):

@@ -276,7 +276,13 @@ is "$? $(diff -r asked seen)" "0 " "a directory of shards as the only FILE is co
 
 # ---- The reader of standard output ----
 
-(bpe-shard -o quiet -n 1k t.tok; echo $? >quiet.status) 2>quiet.err | head -n 1 >/dev/null
+mkfifo unread
+exec 7<>unread # so that the next line does not wait for a reader
+exec 8>unread
+exec 7<&- # it is gone
+bpe-shard -o quiet -n 1k t.tok 2>quiet.err >&8
+echo $? >quiet.status
+exec 8>&-
 is "$(cat quiet.status) $(cat quiet.err)" "141 " "a reader that goes away: silent death by SIGPIPE"
 bpe-shard -o quiet -n 1k --resume t.tok >/dev/null
 shards quiet2 -n 1k t.tok

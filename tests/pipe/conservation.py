@@ -28,7 +28,7 @@ rng = random.Random(SEED)
 
 # ---- Running the programs ----
 
-def run(name, *args, data=b"", timeout=20):
+def run(name, *args, data=b"", timeout=120):
     """(exit status, standard output, standard error); a hang is an error of the test."""
     return lib.run(["bpe-" + name, *args], data, timeout)
 
@@ -808,7 +808,7 @@ def descendants(root):
 
 def finish_without_orphans(p, may_have):
     try:
-        return p.communicate(timeout=4 if may_have else 30)
+        return p.communicate(timeout=4 if may_have else 120)
     except subprocess.TimeoutExpired:
         if not may_have:
             raise
@@ -819,7 +819,7 @@ def finish_without_orphans(p, may_have):
                 os.kill(pid, signal.SIGKILL)
         except OSError:
             pass
-    return p.communicate(timeout=30)
+    return p.communicate(timeout=120)
 
 
 def kill_one(line, victim, v, took):

@@ -55,8 +55,10 @@ refused() {
 }
 
 for options in "" "--halt now,fail=1" "--retries 3" "--halt soon,fail=1 -j1 --block 1"; do
+    limit=120
+    case $options in *soon*) limit=5 ;; esac
     # shellcheck disable=SC2086
-    timeout 5 bash -c "set -o pipefail; bpe-chunk -b 32K bad.txt | parallel --pipe --block 64K $options bpe-count | bpe-sum |
+    timeout $limit bash -c "set -o pipefail; bpe-chunk -b 32K bad.txt | parallel --pipe --block 64K $options bpe-count | bpe-sum |
         bpe-merge -v 600" >out 2>err
     status=$?
     case $options in

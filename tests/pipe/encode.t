@@ -175,14 +175,14 @@ done
 
 # Killed while it runs, once with its text in files and once through a pipe that stays open.
 "$encode" -m m.json -j 2 -o kept large.txt large.txt large.txt large.txt 2>err &
-sleep 0.3
+until [ -n "$(find . -maxdepth 1 -name 'kept.*' -size +0)" ] || ! kill -0 $!; do sleep 0.01; done
 kill $!
 wait $!
 is "$? $(cat kept) $(ls kept.* 2>/dev/null)" "143 old " "killed: 143, and -o is as it was"
 mkfifo held
 exec 4<>held
-cat b.txt >&4 &
 "$encode" -m m.json -j 2 -o kept held 2>err &
+timeout 60 cat b.txt >&4 # more than a pipe holds
 sleep 0.3
 kill $!
 wait $!

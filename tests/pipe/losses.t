@@ -216,7 +216,7 @@ is "$(bpe-sum -S '1 ' a.counts 2>&1 >/dev/null)" "bpe-sum: -S 1 : not a number; 
 
 # A line of JSON that must be rewritten takes time in proportion to its length.
 python3 -c 'print("{\"text\": \"" + "\\u00e9\u00e9\\n" * 200000 + "\\ud800\"}")' >escapes.jsonl
-timeout 10 bash -c 'bpe-chunk --jsonl --invalid=replace escapes.jsonl | bpe-count | bpe-sum >/dev/null'
+in_time 10 bash -c 'bpe-chunk --jsonl --invalid=replace escapes.jsonl | bpe-count | bpe-sum >/dev/null'
 is "$?" 0 "many escapes and a lone surrogate in one line"
 
 done_testing
