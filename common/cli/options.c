@@ -75,13 +75,30 @@ static int make_table(struct getopt_table *t, const struct option_row *rows, siz
     return 0;
 }
 
+static const char *const *words_of(const struct option_row *r)
+{
+    return r->get_words ? r->get_words() : r->words;
+}
+
+/* The option, which was given without the argument that it needs. */
+static int no_argument_given(const struct option_row *rows, size_t n, const char *word, struct err *e)
+{
+    size_t i = 0;
+    while (i < n && optopt != (rows[i].letter ? rows[i].letter : NAMES + (int)i))
+        i++;
+    if (i < n && rows[i].kind == OPTION_CHOICE)
+        return err_set(e, EX_USAGE, "option %s needs an argument, as --%s=%s; see --help", word, rows[i].name,
+                       words_of(&rows[i])[0]);
+    return err_set(e, EX_USAGE, "option %s needs an argument; see --help", word);
+}
+
 /* What is wrong where getopt_long returned ':' or '?'. optopt is then a letter that is none of ours, or the value of a
  * long option that takes no argument, or 0. The word before optind has it, unless it is one of several letters. */
-static int bad_option(int c, const char *letters, char **argv, struct err *e)
+static int bad_option(int c, const struct option_row *rows, size_t n, const char *letters, char **argv, struct err *e)
 {
     const char *word = argv[optind - 1];
     if (c == ':')
-        return err_set(e, EX_USAGE, "option %s needs an argument; see --help", word);
+        return no_argument_given(rows, n, word, e);
     if (optopt == ':' || (optopt && optopt < NAMES && !strchr(letters, optopt)))
         return err_set(e, EX_USAGE, "unknown option -%c; see --help", optopt);
     return err_set(e, EX_USAGE, "unknown option %s, or one that takes no argument; see --help", word);
@@ -89,7 +106,7 @@ static int bad_option(int c, const char *letters, char **argv, struct err *e)
 
 static int choose(const struct option_row *r, const char *name, const char *word, struct err *e)
 {
-    const char *const *words = r->get_words ? r->get_words() : r->words;
+    const char *const *words = words_of(r);
     char all[200] = "";
     for (unsigned i = 0; words[i]; i++) {
         if (strcmp(word, words[i]) == 0) {
@@ -98,6 +115,8 @@ static int choose(const struct option_row *r, const char *name, const char *word
         }
         snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", words[i]);
     }
+    if (!words[1])
+        return err_set(e, EX_USAGE, "%s %s: give --%s=%s; there is nothing else", name, word, r->name, all);
     return err_set(e, EX_USAGE, "%s %s: must be one of %s", name, word, all);
 }
 
@@ -159,7 +178,7 @@ static enum options_next parse(const struct option_row *rows, size_t n, const st
         while (i < n + N_EVERY && c != (row_at(rows, n, i)->letter ? row_at(rows, n, i)->letter : NAMES + (int)i))
             i++;
         if (i == n + N_EVERY) {
-            bad_option(c, t->letters, argv, e);
+            bad_option(c, rows, n, t->letters, argv, e);
             return OPTIONS_WRONG;
         }
         if (i >= n)

@@ -172,6 +172,8 @@ static void test_wrong(void)
     wrong("--special-", "unknown option --special-, or one that takes no argument; see --help");
     wrong("-w", "option -w needs an argument; see --help");
     wrong("a --word", "option --word needs an argument; see --help");
+    wrong("-c", "option -c needs an argument, as --colour=red; see --help");
+    wrong("a --from", "option --from needs an argument, as --from=one; see --help");
     wrong("-S 5X", "-S 5X: not a number; digits and at most one of KMGT are allowed");
     wrong("--size=x", "-S x: not a number; digits and at most one of KMGT are allowed");
     wrong("-n 99999999999999999999", "-n 99999999999999999999: too large");
