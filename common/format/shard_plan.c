@@ -10,6 +10,8 @@
 /* Makes shard_plan_is_test independent of shard_plan_key: part of the definition, as both hashes are. */
 #define TEST_SEED UINT64_C(0x9e3779b97f4a7c15)
 
+enum { NAME_MOST = 200 /* bytes of --name: what comes after it has at most 45, and a file's name 255 */ };
+
 bool shard_plan_splits(const struct shard_plan *p)
 {
     return p->test_shards || p->test_fraction > 0;
@@ -34,6 +36,31 @@ bool shard_plan_is_test(const struct shard_plan *p, const struct document *d)
     return p->test_fraction > 0 && hash_place(d, p->seed ^ TEST_SEED) < (uint64_t)ldexp(p->test_fraction, 64);
 }
 
+/* Whether there is a control character in it: of ASCII, or U+0080 to U+009F in UTF-8. */
+static bool has_control(const char *name)
+{
+    for (const unsigned char *p = (const unsigned char *)name; *p; p++) {
+        if (*p < 0x20 || *p == 0x7F || (*p == 0xC2 && p[1] >= 0x80 && p[1] <= 0x9F))
+            return true;
+    }
+    return false;
+}
+
+/* Whether names of files can begin with it, which have at most 255 bytes. */
+static int check_name(const char *name, struct err *e)
+{
+    if (has_control(name))
+        return err_set(e, EX_USAGE,
+                       "--name: holds a control character (as a newline), which names of shards cannot have");
+    if (!*name || strchr(name, '/') || name[0] == '.')
+        return err_set(e, EX_USAGE,
+                       "--name %s: names of files begin with it: it must not be empty, hold /, or begin with .", name);
+    if (strlen(name) > NAME_MOST)
+        return err_set(e, EX_USAGE, "--name: has %zu bytes; names of files that begin with it can have %d",
+                       strlen(name), NAME_MOST);
+    return 0;
+}
+
 int shard_plan_check(const struct shard_plan *p, struct err *e)
 {
     const struct shard_format *f = p->format;
@@ -50,11 +77,11 @@ int shard_plan_check(const struct shard_plan *p, struct err *e)
     if (p->shard_tokens > f->most_tokens)
         return err_set(e, EX_USAGE, "-n %llu: a shard of format %s holds at most %llu ids",
                        (unsigned long long)p->shard_tokens, f->name, (unsigned long long)f->most_tokens);
-    if (p->name && (!*p->name || strchr(p->name, '/') || p->name[0] == '.'))
-        return err_set(e, EX_USAGE,
-                       "--name %s: names of files begin with it: it must not be empty, hold /, or begin with .",
-                       p->name);
-    return 0;
+    if (p->name && check_name(p->name, e))
+        return -1;
+    struct shard_plan narrow = *p; /* for any vocabulary, as it is not known yet */
+    narrow.dtype = p->dtype == DTYPE_AUTO ? f->dtype(1) : p->dtype;
+    return shard_format_check(&narrow, 0, e);
 }
 
 const char *shard_plan_difference(const struct shard_plan *a, const struct shard_plan *b)

@@ -321,7 +321,7 @@ int sharding_finish(struct sharding *s, int read, const char *advice, struct err
         return rc;
     }
     if (s->broken) {
-        if (!s->kept && !s->o->resume)
+        if (!s->kept && (s->dir.created || !s->o->resume))
             shard_dir_forget(&s->dir);
         return -1;
     }

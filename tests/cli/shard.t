@@ -68,7 +68,9 @@ is "$(head -c 28 wide/tokens_000000.npy | tail -c 18)" "{'descr': '<i4', '" "  a
 
 for format in npy raw llmc megatron datatrove dolma mds; do
     shards "f-$format" -f $format -n 1M --test-fraction=0.3 t.tok
-    shards "z-$format" -f $format -n 0 --name=web t.tok
+    name=--name=web
+    [ $format != mds ] || name=-S64M # there names are given
+    shards "z-$format" -f $format -n 0 $name t.tok
     echo "$format $(names "f-$format") / $(names "z-$format")"
 done >all-names
 is "$(cat all-names)" "npy tokens_test_000000.npy tokens_train_000000.npy / web.npy
@@ -134,16 +136,58 @@ refuses 64 "*--pad-last*no size to fill*" bpe-shard -o no --pad-last -n 0 t.tok
 refuses 64 "*--pad-last*whole documents*" bpe-shard -o no --pad-last -f megatron t.tok
 refuses 64 "*--drop-last*all would be dropped*" bpe-shard -o no --drop-last -n 0 t.tok
 refuses 64 "*a shard of format llmc holds at most 2147483647*" bpe-shard -o no -f llmc -n 2147483648 t.tok
-refuses 64 "*--name a/b: *" bpe-shard -o no --name=a/b t.tok
+for name in a/b . .. .a ''; do
+    refuses 64 "*--name $name: *must not be empty, hold /, or begin with .*" bpe-shard -o no --name="$name" t.tok
+done
+# named FORMAT: with that name, which the names of tests do not show.
+named() {
+    # shellcheck disable=SC2059
+    bpe-shard -o no --name="$(printf "$1")" t.tok
+}
+for name in 'a\nb' '\033[31m' 'a\177' 'a\302\233b'; do
+    refuses 64 "*--name: holds a control character*" named "$name"
+done
+shards accents --name="$(printf 'caf\303\251 \303\233')" -n 0 t.tok
+is "$(names accents)" "café Û.npy" "  but other characters than those of ASCII may be in it"
+refuses 64 "*--name: has 201 bytes; *can have 200*" bpe-shard -o no --name="$(printf %0201d 0)" t.tok
+refuses 64 "*--name: the names of shards in the format mds are given*" bpe-shard -o no -f mds --name=a t.tok
+refuses 64 "*option --shuffle needs an argument, as --shuffle=documents;*" bpe-shard -o no t.tok --shuffle
+refuses 64 "*--shuffle t.tok: give --shuffle=documents; *" bpe-shard -o no --shuffle t.tok
 refuses 64 "*must be one of npy, *" bpe-shard -o no -f parquet t.tok
 refuses 64 "*-m is for --check*" bpe-shard -o no -m m.json t.tok
-refuses 64 "*megatron has ids of type u16 or i32*" bpe-shard -o no -f megatron -d u32 t.tok
+for format in llmc:i32 dolma:i32 datatrove:i32 megatron:u32; do # before anything is read
+    refuses 64 "*-d ${format#*:}: the format ${format%:*} has ids of type *" bpe-shard -o no -f ${format%:*} -d ${format#*:} none.tok
+done
 refuses 64 "*give --id=url to bpe-chunk*" bpe-shard -o no --id=url t.tok
 refuses 75 "*nothing came in*" bpe-shard -o no /dev/null
 refuses 66 "*none.tok: cannot open*" bpe-shard -o no none.tok
 ok "$([ ! -e no ]; echo $?)" "nothing is left behind of any of them"
 refuses 73 "*cannot create*" bpe-shard -o t.txt/no t.tok
 refuses 65 "*t.txt*" bpe-shard -o no2 t.txt
+
+# A vocabulary that is too large for -d is refused with the first batch, although no id that comes is too large.
+python3 - <<'END'
+import json
+m = json.load(open("m.json"))
+for id, name in ((65535, "least"), (65536, "more")):
+    m["added_tokens"] = m["added_tokens"][:1] + [dict(m["added_tokens"][0], id=id, content="<|last|>")]
+    m["model"]["vocab"]["<|last|>"] = id
+    json.dump(m, open(name + ".json", "w"))
+END
+for name in least more; do
+    bpe-chunk -m $name.json t.txt | bpe-encode -m $name.json --eot=after >$name.tok
+done
+shards least -d u16 -n 0 -f raw least.tok
+is "$?" 0 "-d u16, and the last of 65,536 ids is that of a special token: all fit"
+for format in npy raw llmc megatron datatrove dolma mds; do
+    refuses 64 "*-d u16: ids of this model go up to 65536, and this type has none above 65535; give -d auto" \
+        bpe-shard -o no -d u16 -f $format more.tok
+done
+refuses 64 "*-d u16: ids of this model go up to 65536, *" bpe-shard -o no -d u16 --resume more.tok
+ok "$([ ! -e no ]; echo $?)" "and nothing is left behind, also with --resume"
+shards wide-ids -n 10k more.tok
+refuses 64 "*-d u16: ids of this model go up to 65536, *" bpe-shard -o no -d u16 --convert wide-ids
+ok "$([ ! -e no ]; echo $?)" "  nor by --convert"
 
 # ---- Earlier runs ----
 
