@@ -76,18 +76,24 @@ static void stop(struct check_samples *x, size_t track)
     hash128_get(t->hash, x->sample[t->sample].hash);
 }
 
+/* Where the text of a document ends, as far as the sample knows. */
+static uint64_t end_of(const struct manifest_document *d)
+{
+    return d->end == DOCUMENT_UNKNOWN ? 0 : d->end;
+}
+
 static int start_edge(struct check_samples *x, const struct manifest_shard *s, const struct manifest_document *d,
                       struct err *e)
 {
     struct check_sample sample = {.source = d->source,
                                   .line = d->line,
                                   .offset = d->offset,
-                                  .end = d->end,
+                                  .end = end_of(d),
                                   .exact = true,
                                   .shard = s,
                                   .token = d->token,
                                   .tokens = d->tokens};
-    x->carries = d->end == 0;
+    x->carries = d->end == DOCUMENT_UNKNOWN;
     return start(x, x->carries || d == &s->last ? TRACK_LAST : TRACK_FIRST, &sample, e);
 }
 
@@ -98,8 +104,8 @@ static void carry_on(struct check_samples *x, const struct manifest_document *d)
     t.from = d->token;
     t.to = d->token + d->tokens;
     x->sample[t.sample].tokens += d->tokens;
-    x->sample[t.sample].end = d->end;
-    x->carries = d->end == 0;
+    x->sample[t.sample].end = end_of(d);
+    x->carries = d->end == DOCUMENT_UNKNOWN;
     *last = x->carries ? t : *first;
     if (!x->carries)
         *first = t;

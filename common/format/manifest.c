@@ -161,9 +161,8 @@ static void put_files(struct json_writer *w, const struct manifest_file *f, size
     json_write_end(w, ']');
 }
 
-static void put_offset(struct json_writer *w, const char *key, uint64_t v)
+static void put_offset(struct json_writer *w, uint64_t v)
 {
-    json_write_key(w, key);
     if (v == DOCUMENT_UNKNOWN)
         json_write_null(w);
     else
@@ -178,8 +177,10 @@ static void put_document(struct json_writer *w, const char *key, const struct ma
     json_write_begin(w, '{');
     json_write_key(w, "source");
     put_text(w, d->source);
-    put_offset(w, "offset", d->offset);
-    put_offset(w, "end", d->end);
+    json_write_key(w, "offset");
+    put_offset(w, d->offset);
+    json_write_key(w, "end");
+    put_offset(w, d->end);
     put_number(w, "line", d->line);
     put_number(w, "token", d->token);
     put_number(w, "tokens", d->tokens);
@@ -196,7 +197,7 @@ static void put_ranges(struct json_writer *w, const struct manifest_shard *s)
         json_write_begin(w, '[');
         put_text(w, s->range[i].source);
         json_write_uint(w, s->range[i].begin);
-        json_write_uint(w, s->range[i].end);
+        put_offset(w, s->range[i].end);
         json_write_end(w, ']');
     }
     json_write_end(w, ']');

@@ -29,16 +29,16 @@ struct manifest_file {
 /* A document at the edge of a shard. */
 struct manifest_document {
     char *source;
-    uint64_t offset, end; /* its text, in bytes of the source's text; end 0: it goes on in the next shard;
-                             DOCUMENT_UNKNOWN: not known */
+    uint64_t offset, end; /* its text, in bytes of the source's text. DOCUMENT_UNKNOWN: not known; so is `end`, if the
+                             document goes on in the next shard, which may not have come yet */
     uint64_t line;
     uint64_t token;  /* of the shard: where its ids in this shard begin */
     uint64_t tokens; /* number of its ids in this shard */
     bool continued;  /* it began in the shard before */
 };
 
-/* Text of a source in a shard: from the beginning of its first document there to the end of the last one (0: that goes
- * on in the next shard). */
+/* Text of a source in a shard: from the beginning of its first document there to the end of the last one
+ * (DOCUMENT_UNKNOWN: that goes on in the next shard). */
 struct manifest_range {
     char *source;
     uint64_t begin, end;

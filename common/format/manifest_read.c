@@ -172,18 +172,24 @@ static int read_extra(struct reader *in)
 
 static const char *const document_keys[] = {"source", "offset", "end", "line", "token", "tokens", "continued", NULL};
 
+/* null: it is not known. */
+static int read_offset(struct reader *in, uint64_t *to)
+{
+    int null = json_read_null(&in->r);
+    if (null > 0)
+        *to = DOCUMENT_UNKNOWN;
+    return null < 0 ? -1 : null ? 0 : json_read_uint(&in->r, to);
+}
+
 static int read_document_key(void *ctx, int key)
 {
     struct reader *in = ctx;
     struct manifest_document *d = in->doc;
     uint64_t *const number[] = {NULL, &d->offset, &d->end, &d->line, &d->token, &d->tokens};
-    int null = key == 1 || key == 2 ? json_read_null(&in->r) : 0; /* not known */
-    if (null > 0)
-        *number[key] = DOCUMENT_UNKNOWN;
-    return null       ? (null < 0 ? -1 : 0)
-           : key == 0 ? get_text(in, &d->source)
-           : key == 6 ? json_read_bool(&in->r, &d->continued)
-                      : json_read_uint(&in->r, number[key]);
+    return key == 0               ? get_text(in, &d->source)
+           : key == 6             ? json_read_bool(&in->r, &d->continued)
+           : key == 1 || key == 2 ? read_offset(in, number[key])
+                                  : json_read_uint(&in->r, number[key]);
 }
 
 static int read_document(struct reader *in, struct manifest_document *d)
@@ -208,7 +214,7 @@ static int read_ranges(struct reader *in)
         *g = (struct manifest_range){0};
         if (json_read_array(&in->r) || json_read_item(&in->r) <= 0 || get_text(in, &g->source) ||
             json_read_item(&in->r) <= 0 || json_read_uint(&in->r, &g->begin) || json_read_item(&in->r) <= 0 ||
-            json_read_uint(&in->r, &g->end) || json_read_item(&in->r) != 0)
+            read_offset(in, &g->end) || json_read_item(&in->r) != 0)
             return json_read_fail(&in->r, "a range should be [source, begin, end]");
     }
     return more;

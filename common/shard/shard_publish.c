@@ -67,7 +67,7 @@ static int set_document(struct manifest_document *d, const struct docs_row *row,
         d->source = copy_text(row->document.source, e);
     }
     d->offset = row->document.offset;
-    d->end = row->goes_on ? 0 : row->end;
+    d->end = row->goes_on ? DOCUMENT_UNKNOWN : row->end; /* what comes later is not looked at, even if it is there */
     d->line = row->document.line;
     d->token = token;
     d->tokens = row->tokens;
@@ -87,7 +87,7 @@ static int add_range(struct manifest_shard *s, size_t *cap, const struct docs_ro
             return -1;
         s->n_ranges++;
     }
-    s->range[s->n_ranges - 1].end = row->goes_on ? 0 : row->end;
+    s->range[s->n_ranges - 1].end = row->goes_on ? DOCUMENT_UNKNOWN : row->end;
     return 0;
 }
 
