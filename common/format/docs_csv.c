@@ -72,6 +72,7 @@ static int put_row(struct buf *out, const struct docs_row *row, uint64_t start, 
     p = put_text(p, d->source);
     *p++ = ',';
     p = put_number(p, d->line);
+    *p++ = '\r';
     *p++ = '\n';
     out->len = (size_t)(p - out->p);
     return 0;
@@ -220,7 +221,7 @@ int docs_csv_next(struct docs_csv *r, struct docs_csv_row *row, struct err *e)
         return rc;
     unsigned char *p = r->window.p + r->at;
     r->at += len + 1;
-    if (len && p[len - 1] == '\r') /* dolma's own line ends */
+    if (len && p[len - 1] == '\r')
         len--;
     for (int i = 0; i < FIELDS; i++) {
         if (at > len || !take_field(p, len, &at, &field[i]))

@@ -2,8 +2,8 @@
  * gzip.
  *
  * A row for each document of a shard: its ids are number start to end - 1 of the shard; its id (bpe-encode --id), or
- * else the offset of its text, if it is known; its source; its line. No line of headings. Fields are quoted as
- * Python's module csv does; a line ends with LF.
+ * else the offset of its text, if it is known; its source; its line. No line of headings. Fields are quoted, and
+ * rows end with CR and LF, as Python's module csv writes them, and so dolma.
  */
 #ifndef BPE_FORMAT_DOCS_CSV_H
 #define BPE_FORMAT_DOCS_CSV_H

@@ -208,8 +208,8 @@ def pack(ids, dtype):
 
 
 def csv_of(shard):
-    out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\n")
+    out = io.StringIO(newline="")
+    rows = csv.writer(out)  # as dolma's memmap_writer.py has it: rows end with CRLF
     for p in shard.parts:
         rows.writerow([p.token, p.token + len(p.ids), p.document.id or p.document.offset, p.document.source, p.document.line])
     return out.getvalue().encode()
