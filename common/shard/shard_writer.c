@@ -165,6 +165,18 @@ static int begin(void *ctx, const struct document *d, struct err *e)
     return open_shard(w, in->split, e);
 }
 
+/* A document's first ids come where the shard is full: they begin the next one. A full shard stays open until then, so
+ * that documents without ids are in it, and none is left over after the last shard. */
+static int next_shard(struct shard_writer *w, struct err *e)
+{
+    struct incoming *in = &w->in;
+    if (end_shard(w, in->split, e))
+        return -1;
+    if (w->plan->test_shards)
+        in->split = choose_split(w, NULL);
+    return open_shard(w, in->split, e);
+}
+
 /* The shard has no room for more of the document: it goes on in the next one. */
 static int turn_over(struct shard_writer *w, struct err *e)
 {
@@ -173,13 +185,11 @@ static int turn_over(struct shard_writer *w, struct err *e)
     if (f->whole || !w->plan->shard_tokens)
         return err_set(e, EX_DATAERR, "a shard of format %s holds at most %llu ids; give %s", f->name,
                        (unsigned long long)f->most_tokens, f->whole ? "another format" : "-n, to have several");
-    if (put_row(w, true, 0, e) || end_shard(w, in->split, e))
+    if (put_row(w, true, 0, e))
         return -1;
-    if (w->plan->test_shards)
-        in->split = choose_split(w, NULL);
     in->continued = true;
     in->tokens = 0;
-    return open_shard(w, in->split, e);
+    return next_shard(w, e);
 }
 
 /* The rest of the document belongs to another split: shard_writer_choose. */
@@ -199,6 +209,8 @@ static int ids(void *ctx, const unsigned char *p, size_t n, struct err *e)
     struct shard_writer *w = ctx;
     struct incoming *in = &w->in;
     if (n && w->given && in->split != w->chosen && !w->plan->format->whole && change_split(w, e))
+        return -1;
+    if (n && in->tokens == 0 && is_full(w, &w->split[in->split]) && next_shard(w, e))
         return -1;
     while (n) {
         struct split *s = &w->split[in->split];
@@ -221,9 +233,7 @@ static int end(void *ctx, uint64_t offset, struct err *e)
     struct shard_writer *w = ctx;
     struct incoming *in = &w->in;
     in->open = false;
-    if (put_row(w, false, offset, e))
-        return -1;
-    return is_full(w, &w->split[in->split]) ? end_shard(w, in->split, e) : 0;
+    return put_row(w, false, offset, e);
 }
 
 static int flush(void *ctx, struct err *e)

@@ -94,6 +94,34 @@ same <(ids dropped train 0) <(head -c $(((n - n % 10000) * 2)) t.bin) "--drop-la
 shards padded --pad-last -f raw -n 10k t.tok
 same <(ids padded train 0) <(cat t.bin; head -c $(((10000 - n % 10000) * 2)) /dev/zero) "--pad-last: filled with the separator"
 
+# ---- Documents without ids ----
+
+printf '{"text": "%s"}\n' "" "the cat" "" "a dog" "" "" >empty.jsonl
+bpe-chunk -m m.json --jsonl empty.jsonl | bpe-encode -m m.json >empty.tok
+cat=$(printf '{"text": "the cat"}' | bpe-encode -m m.json --jsonl -f text | wc -w)
+all=$(($(bpe-encode -m m.json --jsonl -f text empty.jsonl | wc -w)))
+# rows DIR: which documents are in the tables of a directory: SHARD:START-END,LINE.
+rows() {
+    local file i=0
+    for file in "$1"/*.csv.gz; do
+        zcat "$file" | tr -d '\r' | awk -F , -v "i=$i" '{ printf "%s%d:%d-%d,%d", (NR > 1 || i) ? " " : "", i, $1, $2, $5 }'
+        i=$((i + 1))
+    done
+}
+for format in npy raw llmc megatron datatrove dolma; do
+    shards "e-$format" -f $format -n "$all" --docs empty.tok
+    is "$(rows "e-$format") $(grep -o '"documents":[0-9]*}' "e-$format/manifest.json")" \
+        "0:0-0,1 0:0-$cat,2 0:$cat-$cat,3 0:$cat-$all,4 0:$all-$all,5 0:$all-$all,6 \"documents\":6}" \
+        "$format: documents without ids after the last shard, which is full, are in it"
+    shards "c-$format" -f $format -n "$cat" --docs --convert "e-$format"
+    shards "d-$format" -f $format -n "$cat" --docs empty.tok
+    is "$(rows "c-$format" | cut -d ' ' -f 1-4)" "0:0-0,1 0:0-$cat,2 0:$cat-$cat,3 1:0-$((all - cat < cat ? all - cat : cat)),4" \
+        "  after any full shard, they are in that one, also by --convert"
+    is "$(rows "d-$format")" "$(rows "c-$format")" "  or from ids"
+    bpe-shard --check "c-$format" >/dev/null
+    is "$?" 0 "  and --check agrees"
+done
+
 # ---- The manifest ----
 
 shards sums -n 10k --docs --sha256 t.tok
@@ -140,8 +168,8 @@ for name in a/b . .. .a ''; do
     refuses 64 "*--name $name: *must not be empty, hold /, or begin with .*" bpe-shard -o no --name="$name" t.tok
 done
 # named FORMAT: with that name, which the names of tests do not show.
+# shellcheck disable=SC2059,SC2317
 named() {
-    # shellcheck disable=SC2059
     bpe-shard -o no --name="$(printf "$1")" t.tok
 }
 for name in 'a\nb' '\033[31m' 'a\177' 'a\302\233b'; do

@@ -117,7 +117,7 @@ def fill(documents, plan):
     for d in documents:
         at = 0
         while True:
-            if plan.n and have >= plan.n:
+            if plan.n and have >= plan.n and at < len(d.ids):  # documents without ids stay in the full one
                 shards.append([])
                 have = 0
             take = len(d.ids) - at if plan.format in WHOLE or not plan.n else min(len(d.ids) - at, plan.n - have)
@@ -125,7 +125,7 @@ def fill(documents, plan):
             at, have = at + take, have + take
             if at == len(d.ids):
                 break
-    while shards and not any(p.ids for p in shards[-1]):  # there is no shard without ids
+    if not have:  # there is no shard without ids
         shards.pop()
         have = plan.n
     return shards, have
