@@ -1,6 +1,10 @@
 /* hash.c - see hash.h. */
 #include "sys/hash.h"
 
+#include "sys/hash_vectors.h"
+#include "sys/simd.h"
+
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -8,8 +12,22 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+enum { LONG = 512 /* bytes: wider vectors are faster from here on */ };
+
+#ifdef __x86_64__
+/* Whether so many bytes are left to the vectors of AVX2. */
+static bool by_avx2(size_t n)
+{
+    return n >= LONG && simd_level() >= SIMD_AVX2;
+}
+#endif
+
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)
 {
+#ifdef __x86_64__
+    if (by_avx2(n))
+        return hash_bytes_avx2(p, n, seed);
+#endif
     return XXH3_64bits_withSeed(p, n, seed);
 }
 
@@ -63,6 +81,12 @@ void hash128_reset(struct hash128 *h)
 
 void hash128_add(struct hash128 *h, const void *p, size_t n)
 {
+#ifdef __x86_64__
+    if (by_avx2(n)) {
+        hash128_add_avx2(h->state, p, n);
+        return;
+    }
+#endif
     if (n)
         XXH3_128bits_update(h->state, p, n);
 }

@@ -93,7 +93,7 @@ zstd.h common/io/codec_zstd.c
 zstd_errors.h common/io/codec_zstd.c
 zlib.h common/io/codec_zlib.c
 isa-l/igzip_lib.h common/io/codec_isal.c
-xxhash.h common/sys/hash.c
+xxhash.h common/sys/hash.c common/sys/hash_avx2.c
 sha2.h common/sys/sha256.c
 END
 
