@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum {
-    STATE_VERSION = 1,
+    STATE_VERSION = 2,
     BUCKET_BITS = 8,
     BUCKETS = 1 << BUCKET_BITS,
     NAMES = BUCKETS, /* the file with the names of the sources; the buckets are the files before it */
@@ -116,7 +116,12 @@ static int begin_output(struct shuffle *s, struct err *e)
         return -1;
     ssize_t got = fd_pread(f->fd, names->p, (size_t)f->len, 0, s->work, e);
     names->len = (size_t)(got < 0 ? 0 : got);
-    return got < 0 ? -1 : 0;
+    char name[SHUFFLE_NAME];
+    uint64_t bad = names->len;
+    return got < 0 ? -1
+           : names->len < f->len || !shuffle_sources_good((struct str){names->p, names->len}, &bad)
+               ? shuffle_damaged(shuffle_files_name(&s->files, NAMES, name), bad, e)
+               : 0;
 }
 
 struct shuffle *shuffle_open(const char *work, const struct shard_plan *plan, unsigned width, uint64_t memory,
@@ -140,8 +145,31 @@ struct shuffle *shuffle_open(const char *work, const struct shard_plan *plan, un
     return s;
 }
 
-/* Appends an entry with the next ids of the document that comes in: a, then b. */
-static int put_part(struct shuffle *s, bool last, uint64_t end, struct str a, struct str b, struct err *e)
+/* Appends an entry: what is in s->head, and ids. */
+static int put_entry(struct shuffle *s, size_t bucket, struct str ids, struct err *e)
+{
+    struct buf *head = &s->head;
+    size_t n = head->len + ids.len;
+    s->files.file[bucket].n++;
+    if (n > s->files.size) {
+        shuffle_entry_seal(head->p, head->len, ids);
+        return shuffle_files_put(&s->files, bucket, (struct str){head->p, head->len}, e) ||
+                       shuffle_files_put(&s->files, bucket, ids, e)
+                   ? -1
+                   : 0;
+    }
+    unsigned char *p = shuffle_files_room(&s->files, bucket, n, e);
+    if (!p)
+        return -1;
+    memcpy(p, head->p, head->len);
+    if (ids.len)
+        memcpy(p + head->len, ids.p, ids.len);
+    shuffle_entry_seal(p, n, (struct str){0}); /* in one piece, in the processor's caches */
+    return 0;
+}
+
+/* Appends an entry with the next ids of the document that comes in. */
+static int put_part(struct shuffle *s, bool last, uint64_t end, struct str ids, struct err *e)
 {
     struct incoming *in = &s->in;
     struct shuffle_entry x = {.key = in->key,
@@ -155,22 +183,27 @@ static int put_part(struct shuffle *s, bool last, uint64_t end, struct str a, st
     size_t bucket = (size_t)(x.key >> (64 - BUCKET_BITS));
     in->begun = true;
     s->head.len = 0;
-    s->files.file[bucket].n++;
-    return shuffle_entry_put(&s->head, &x, a.len + b.len, e) ||
-                   shuffle_files_put(&s->files, bucket, (struct str){s->head.p, s->head.len}, e) ||
-                   shuffle_files_put(&s->files, bucket, a, e) || shuffle_files_put(&s->files, bucket, b, e)
-               ? -1
-               : 0;
+    return shuffle_entry_put(&s->head, &x, ids.len, e) || put_entry(s, bucket, ids, e) ? -1 : 0;
+}
+
+/* Copies what is borrowed. */
+static int keep(struct incoming *in, struct err *e)
+{
+    size_t n = in->borrowed.len;
+    in->borrowed.len = 0;
+    return n ? buf_put(&in->ids, in->borrowed.p, n, e) : 0;
 }
 
 /* Appends all ids that came so far. */
 static int put_ids(struct shuffle *s, bool last, uint64_t end, struct err *e)
 {
     struct incoming *in = &s->in;
-    struct str before = {in->ids.p, in->ids.len}, now = in->borrowed;
+    if (in->ids.len && keep(in, e))
+        return -1;
+    struct str ids = in->ids.len ? (struct str){in->ids.p, in->ids.len} : in->borrowed;
     in->ids.len = 0;
     in->borrowed.len = 0;
-    return put_part(s, last, end, before, now, e);
+    return put_part(s, last, end, ids, e);
 }
 
 /* The source of documents that come now. */
@@ -180,7 +213,7 @@ static int name_source(struct shuffle *s, const struct document *d, struct err *
     s->source1 = d->number + 1;
     s->source_at = s->files.file[NAMES].len;
     s->files.file[NAMES].n++;
-    return put_varint(&s->head, d->number, e) || put_string(&s->head, d->source.p, d->source.len, e)
+    return shuffle_source_put(&s->head, d, e)
                ? -1
                : shuffle_files_put(&s->files, NAMES, (struct str){s->head.p, s->head.len}, e);
 }
@@ -201,14 +234,6 @@ static int sink_begin(void *ctx, const struct document *d, struct err *e)
     return d->id.len ? buf_put(&in->id, d->id.p, d->id.len, e) : 0;
 }
 
-/* Copies what is borrowed. */
-static int keep(struct incoming *in, struct err *e)
-{
-    size_t n = in->borrowed.len;
-    in->borrowed.len = 0;
-    return n ? buf_put(&in->ids, in->borrowed.p, n, e) : 0;
-}
-
 static int sink_ids(void *ctx, const unsigned char *p, size_t n, struct err *e)
 {
     struct shuffle *s = ctx;
@@ -218,7 +243,7 @@ static int sink_ids(void *ctx, const unsigned char *p, size_t n, struct err *e)
         if (in->ids.len + in->borrowed.len && put_ids(s, false, 0, e))
             return -1;
         for (; n > ENTRY_IDS; p += ENTRY_IDS, n -= ENTRY_IDS) {
-            if (put_part(s, false, 0, (struct str){p, ENTRY_IDS}, (struct str){0}, e))
+            if (put_part(s, false, 0, (struct str){p, ENTRY_IDS}, e))
                 return -1;
         }
     }

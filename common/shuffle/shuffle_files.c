@@ -136,6 +136,17 @@ int shuffle_files_put(struct shuffle_files *f, size_t i, struct str bytes, struc
     return 0;
 }
 
+unsigned char *shuffle_files_room(struct shuffle_files *f, size_t i, size_t n, struct err *e)
+{
+    struct shuffle_file *x = &f->file[i];
+    if (n > f->size - x->held && flush(f, i, e))
+        return NULL;
+    unsigned char *p = f->buffer + i * f->size + x->held;
+    x->len += n;
+    x->held += n;
+    return p;
+}
+
 int shuffle_files_flush(struct shuffle_files *f, struct err *e)
 {
     for (size_t i = 0; i < f->n; i++) {

@@ -39,6 +39,9 @@ int shuffle_files_resume(struct shuffle_files *f, size_t i, uint64_t len, uint64
 /* Appends bytes to file i, which is created if need be. -1: EX_CANTCREAT, EX_IOERR. */
 int shuffle_files_put(struct shuffle_files *f, size_t i, struct str bytes, struct err *e);
 
+/* Appends n bytes, at most f->size, to file i: the caller writes them to where it points. NULL on error. */
+unsigned char *shuffle_files_room(struct shuffle_files *f, size_t i, size_t n, struct err *e);
+
 /* Writes what the buffers hold; sync: and makes it durable. */
 int shuffle_files_flush(struct shuffle_files *f, struct err *e);
 int shuffle_files_sync(struct shuffle_files *f, struct err *e);

@@ -88,7 +88,10 @@ static int take_part(struct shuffle_output *o, struct err *e)
         o->skip -= p.n;
         shuffle_part_close(&p);
     } else if (whole || read_piecemeal(o, &p)) {
-        rc = shuffle_sorted_load(&o->sorted, &p, o->name, whole, e);
+        /* With a damaged key, other entries than before could be skipped; of a whole part all are looked at anyway. */
+        rc = o->skip && !whole ? shuffle_scan_all(&p, o->name, e) : 0;
+        if (rc == 0)
+            rc = shuffle_sorted_load(&o->sorted, &p, o->name, whole, e);
         o->sorted.next = (size_t)o->skip;
         o->skip = 0;
     } else {

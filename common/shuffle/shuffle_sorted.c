@@ -55,6 +55,8 @@ static int find_items(struct shuffle_sorted *s, struct err *e)
     for (uint64_t i = 0; i < s->part.n; i++) {
         if (read_prefix(s, prefix, at, e))
             return -1;
+        if (s->data && !shuffle_entry_good(s->data + at))
+            return shuffle_damaged(s->name, at, e);
         s->item[i] = (struct shuffle_item){entry_key(prefix), at};
         at += entry_len(prefix);
     }
@@ -107,6 +109,10 @@ const unsigned char *shuffle_sorted_entry(const struct shuffle_sorted *s, struct
     unsigned char *p = room->p + room->len;
     if (len == 0 || read_all(&s->part, s->name, p, (size_t)len, item->at, e))
         return NULL;
+    if (entry_len(p) != len || !shuffle_entry_good(p)) {
+        shuffle_damaged(s->name, item->at, e);
+        return NULL;
+    }
     room->len += (size_t)len;
     return p;
 }
@@ -155,6 +161,19 @@ int shuffle_scan_next(struct shuffle_scan *s, const unsigned char **entry, struc
     if (scan_fill(s, ENTRY_PREFIX, e) || scan_fill(s, entry_len(s->window.p + (s->at - s->window_at)), e))
         return -1;
     *entry = s->window.p + (s->at - s->window_at);
+    if (!shuffle_entry_good(*entry))
+        return shuffle_damaged(s->name, s->at, e);
     s->at += entry_len(*entry);
     return 1;
+}
+
+int shuffle_scan_all(const struct shuffle_part *p, const char *name, struct err *e)
+{
+    struct shuffle_scan scan = {.part = p, .name = name};
+    const unsigned char *entry;
+    int rc;
+    while ((rc = shuffle_scan_next(&scan, &entry, e)) > 0)
+        ;
+    buf_free(&scan.window);
+    return rc;
 }

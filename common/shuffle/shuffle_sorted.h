@@ -37,7 +37,8 @@ struct shuffle_sorted {
 /* Bytes of memory to load the file; or only the places of its entries. */
 uint64_t shuffle_sorted_need(const struct shuffle_part *p, bool whole);
 
-/* Takes the part (*taken*, also on error). -1: out of memory; EX_IOERR; EX_DATAERR: the file is damaged. */
+/* Takes the part (*taken*, also on error). -1: out of memory; EX_IOERR; EX_DATAERR: the file is damaged. If it is not
+ * in memory, that is noticed of each entry when it is asked for. */
 int shuffle_sorted_load(struct shuffle_sorted *s, struct shuffle_part *p, const char *name, bool whole, struct err *e);
 
 /* The entry of item s->next, in memory: if the file is not there, it is appended to *room, which has enough room for
@@ -59,8 +60,12 @@ struct shuffle_scan {
     uint64_t window_at;
 };
 
-/* 1: the next entry, borrowed until the next call; 0: there are no more; -1: EX_IOERR, EX_DATAERR. */
+/* 1: the next entry, with the right check, borrowed until the next call; 0: there are no more; -1: EX_IOERR,
+ * EX_DATAERR. */
 int shuffle_scan_next(struct shuffle_scan *s, const unsigned char **entry, struct err *e);
+
+/* Reads all entries, only to see whether they are damaged. */
+int shuffle_scan_all(const struct shuffle_part *p, const char *name, struct err *e);
 
 /* "the file is damaged", EX_DATAERR. Returns -1. */
 int shuffle_damaged(const char *name, uint64_t at, struct err *e);

@@ -422,6 +422,92 @@ static void check_damage(void)
     free(docs);
 }
 
+/* ---- A bit that changes between two processes ---- */
+
+/* Puts all documents into a shuffle, passes on n of them, and ends as a process that dies. */
+static void begin_and_die(struct job *j, size_t n)
+{
+    struct document_sink to = {taker_begin, taker_ids, taker_end, taker_flush, &j->taker};
+    job_open(j);
+    while (j->given.doc < n_docs)
+        give(j);
+    must(!shuffle_end(j->s, &e));
+    while (j->taker.now.doc < n)
+        must(shuffle_next(j->s, &to, 1, &e) > 0);
+    job_sync(j);
+    shuffle_close(j->s);
+}
+
+/* Changes a bit of file i, which is not empty. */
+static void flip(size_t i)
+{
+    char path[300];
+    struct stat st;
+    unsigned char byte;
+    snprintf(path, sizeof path, "%s/bucket.%03zu", dir, i);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    must(fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0);
+    uint64_t bit = rnd(8 * (uint64_t)st.st_size);
+    must(pread(fd, &byte, 1, (off_t)(bit / 8)) == 1);
+    byte ^= (unsigned char)(1 << bit % 8);
+    must(pwrite(fd, &byte, 1, (off_t)(bit / 8)) == 1);
+    close(fd);
+}
+
+/* Whether going on ends with EX_DATAERR. */
+static bool is_noticed(struct job *j)
+{
+    struct document_sink to = {taker_begin, taker_ids, taker_end, taker_flush, &j->taker};
+    struct str state = {j->state.p, j->state.len};
+    int rc = -1;
+    e = (struct err){0};
+    j->taker.n_held = 0;
+    struct shuffle *s = shuffle_open(dir, j->plan, WIDTH, j->memory, state, &e);
+    while (s && (rc = shuffle_next(s, &to, 400000, &e)) > 0)
+        ;
+    shuffle_close(s);
+    return rc < 0 && e.code == EX_DATAERR;
+}
+
+/* The bucket from which the document comes that is number n in the new order. */
+static size_t bucket_of(const struct doc *sorted, size_t n)
+{
+    return (size_t)(sorted[n].key >> 56);
+}
+
+static void check_flips(const char *what, uint64_t memory, bool begun, bool names)
+{
+    enum { N = 1200, TIMES = 60 };
+    struct shard_plan plan = {.shuffled = true};
+    unsigned noticed = 0;
+    for (int i = 0; i < TIMES; i++) {
+        struct job *j = calloc(1, sizeof *j);
+        must(j != NULL);
+        make_docs(N, 1, &plan);
+        struct doc *sorted = malloc(N * sizeof *sorted);
+        must(sorted != NULL);
+        memcpy(sorted, docs, N * sizeof *docs);
+        qsort(sorted, N, sizeof *sorted, by_key);
+        j->plan = &plan;
+        j->memory = memory;
+        j->taker.want = sorted;
+        size_t passed = begun ? 1 + rnd(N - 2) : 0;
+        while (begun && bucket_of(sorted, passed) != bucket_of(sorted, passed - 1)) /* in the midst of a bucket */
+            passed = 1 + rnd(N - 2);
+        begin_and_die(j, passed);
+        flip(names ? FILES - 1 : begun ? bucket_of(sorted, passed) : bucket_of(sorted, rnd(N)));
+        noticed += is_noticed(j);
+        struct shuffle *s = shuffle_open(dir, &plan, WIDTH, memory, (struct str){0}, &e); /* deletes the files */
+        must(s != NULL);
+        shuffle_close(s);
+        buf_free(&j->state);
+        free(sorted);
+        free(docs);
+        free(j);
+    }
+    tap_ok(noticed == TIMES, "a bit that changed %s is noticed (%u of %d)", what, noticed, TIMES);
+}
+
 int main(void)
 {
     const char *tmp = getenv("TMPDIR");
@@ -441,6 +527,11 @@ int main(void)
     check_many_parts();
     check_order();
     check_damage();
+    check_flips("in a bucket", 64 << 20, false, false);
+    check_flips("in one that is divided", 16 << 10, false, false);
+    check_flips("in one that is half passed on", 64 << 20, true, false);
+    check_flips("in one that is half passed on, and divided", 16 << 10, true, false);
+    check_flips("in the names of sources", 64 << 20, false, true);
     rmdir(dir);
     return tap_done();
 }
