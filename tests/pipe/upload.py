@@ -296,6 +296,7 @@ def kills(remote, kind):
             shutil.rmtree("kills")
             shutil.rmtree("kills.want")
             shards = Shards("kills", 12, size=100000).finish(3)
+    print(f"# {kind}: {hit} processes killed in {runs} runs, {whole} times to the end")
     lib.ok(hit >= wanted, f"{hit} processes were killed with -9, in {runs} runs")
     lib.ok(not wrong, f"  {whole} times all was on the remote, and nothing else", wrong)
     lib.ok(not lost, "  every file was here or there at any moment", lost)
