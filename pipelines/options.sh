@@ -107,7 +107,7 @@ parse_options() {
             ;;
         esac
     done
-    [ "$jobs" != 'one a core' ] || jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+    [ "$jobs" != 'one a core' ] || jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null) || jobs=1 # also if only that is killed
     case $jobs in '' | *[!0-9]* | 0*) die 64 "-j $jobs: not a number of jobs" ;; esac
 }
 
