@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # bpe-shard killed before and after each call that changes the disk, and after the machine's death; each of these calls failing:
 # the same command again ends in the identical directory. SEED repeats a run; FAULT_SECONDS: how long (default 40).
-[ ! -w /dev/shm ] || export TMPDIR=/dev/shm # where fsync(2) takes no time
-. "$(dirname "$0")/../lib.sh"
+in_memory=1 . "$(dirname "$0")/../lib.sh" # where fsync(2) takes no time
 export BUILD
 if sanitized; then
     skip "calls that fail" "a sanitized build has an allocator of its own"

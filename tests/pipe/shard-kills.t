@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # kill -9 of bpe-shard, and of any process of bpe shard, at random moments, then the same command again until it ends: the
 # identical directory. SHARD_KILLS=N kills (default 24; make soak: 200). SEED repeats a run, but for the moments.
-[ ! -w /dev/shm ] || export TMPDIR=/dev/shm # where fsync(2) takes no time
-. "$(dirname "$0")/../lib.sh"
+in_memory=1 . "$(dirname "$0")/../lib.sh" # where fsync(2) takes no time
 if sanitized; then
     skip "kill -9 at random moments" "a sanitized build is too slow to be hit in time; the plain one is"
     done_testing

@@ -291,15 +291,24 @@ is $? 0 "and it goes on where it was"
 
 # A signal ends all, soon; and the same command goes on. Its text does not end before.
 rm -rf D
-setsid "$shard" -m m.json -o D -f raw -n $N - < <(cat "${all[@]}"; exec sleep 20) >out 2>err &
+setsid "$shard" -m m.json -o D -f raw -n $N - < <(echo "$BASHPID" >sleeper; cat "${all[@]}"; exec sleep 600) >out 2>err &
 pid=$!
-sleep 1
+for _ in $(seq 3000); do
+    [ ! -e D/.work/journal ] || break
+    sleep 0.01
+done
+sleep 0.5
 kill $pid
 wait $pid
 code=$?
-sleep 0.3
 # shellcheck disable=SC2009 # pgrep does not leave out those that are ended, and nobody's
-is "$code $(ps -s $pid -o stat=,comm= 2>/dev/null | grep -v '^Z')" "143 " "a signal: 143, and no process is left"
+left() { ps -s $pid -o stat=,comm= 2>/dev/null | grep -v '^Z'; }
+for _ in $(seq 50); do
+    [ -n "$(left)" ] || break
+    sleep 0.1
+done
+is "$code $(left)" "143 " "a signal: 143, and no process is left"
+kill "$(cat sleeper)"
 "$shard" -m m.json -o D -f raw -n $N - < <(cat "${all[@]}") >out 2>err
 cat D/tokens_*.bin | cmp - want
 ok $? "a signal: the same command goes on"
