@@ -10,18 +10,11 @@ reason() {
     echo "${1##*: }"
 }
 
-# must STATUS COMMAND...: ends the script with that status if the command fails, and with 75 if it was killed.
-must() {
-    "${@:2}" && return
-    (($? <= 128)) || die 75 "$2 was killed; run the same command again"
-    exit "$1"
-}
-
 # make_directory DIR: so that something can be written there.
 make_directory() {
     local said
     [ -d "$1" ] || said=$(mkdir -p -- "$1" 2>&1) || {
-        (($? <= 128)) || die 75 "mkdir was killed; run the same command again"
+        not_killed $? mkdir
         die 73 "$1: cannot create: $(reason "$said")"
     }
     [ -w "$1" ] || die 73 "$1: cannot write there"

@@ -129,7 +129,11 @@ count_all() {
         while ((running && (running >= jobs || code || ! ${#name}))); do
             wait -n
             status=$?
-            case $status in 0) ((--left)) ;; 75) ;; *) code=$status ;; esac
+            case $status in
+            0) ((--left)) ;;
+            75 | 127) ;; # killed: a process, or the one of this script that waited for it, which wait -n may not know of
+            *) ((status > 128)) || code=$status ;;
+            esac
             ((--running))
             [ ! -t 2 ] || printf '\r\033[Kbpe train: %d of %d parts counted' $((${#names[@]} - left)) ${#names[@]} >&2
         done

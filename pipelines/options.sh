@@ -18,6 +18,18 @@ die() { # STATUS MESSAGE
     exit "$1"
 }
 
+# not_killed STATUS PROGRAM: ends the script with 75 if it was: what it did not do, or say, is not known.
+not_killed() {
+    (($1 <= 128 || $1 == 141)) || die 75 "$2 was killed; run the same command again"
+}
+
+# must STATUS COMMAND...: ends the script with that status if the command fails, and with 75 if it was killed.
+must() {
+    "${@:2}" && return
+    not_killed $? "$2"
+    exit "$1"
+}
+
 need_programs() {
     local program
     for program; do

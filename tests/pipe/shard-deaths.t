@@ -2,23 +2,10 @@
 # Each program that bpe shard starts dies at its first, second, ... start. Whatever it was, the exit status says that the same
 # command goes on, or that all was done; and then the directory is that of an undisturbed run.
 . "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/deaths.sh"
 programs="flock mkdir mkfifo stat xargs sync bpe-chunk bpe-encode bpe-shard rm cksum mv tail sha256sum"
 
-# $deaths says which start of which program is its end: "mv:1 rm:3". Each start is a file $starts/PROGRAM.N.
-mkdir bin
-for program in $programs; do
-    cat >bin/"$program" <<END
-#!/bin/bash
-set -C # no two starts have the same number
-n=1
-until { : >"\$starts/$program.\$n"; } 2>/dev/null; do n=\$((n + 1)); done
-case " \$deaths " in *" $program:\$n "*) kill -KILL \$\$ ;; esac
-exec $(command -v "$program") "\$@"
-END
-done
-chmod +x bin/*
-mkdir starts
-export starts=$PWD/starts deaths=''
+deadly "$programs"
 
 text 1 200000 >a.txt
 text 2 200000 >b.txt
@@ -26,7 +13,7 @@ bpe-chunk a.txt | bpe-count | bpe-sum | bpe-merge -v 500 >m.json
 
 # shard DIR [DEATHS]
 shard() {
-    rm -f starts/*
+    forget_starts
     deaths=${2:-} PATH=$PWD/bin:$PATH "$TOP/pipelines/shard" -m m.json -o "$1" -n 50000 -j 2 --inline a.txt b.txt >/dev/null 2>err
 }
 
@@ -38,7 +25,7 @@ dies() {
         [ -z "${complete:-}" ] || cp -r want D
         shard D "$1:$n ${3:-}"
         code=$?
-        [ -e "starts/$1.$n" ] || break
+        has_started "$1" $n || break
         count=$n
         ((code == 0 || code == 75 || code > 128)) || bad+="start $n: exit $code: $(cat err)"$'\n'
         [ $code = 0 ] || shard D || bad+="after start $n: exit $?: $(cat err)"$'\n'

@@ -1,0 +1,34 @@
+# shellcheck shell=bash
+# deaths.sh - for tests in which each program that a script starts dies at each of its starts. After lib.sh:
+#
+#     deadly "sort comm"            these programs can die: bin has them, for PATH
+#     deaths="sort:1 comm:3" PATH=$PWD/bin:$PATH command
+#     has_started sort 1            whether it was, since forget_starts
+
+starts=$PWD/starts
+export starts deaths=''
+mkdir starts bin
+
+# Each start of a program is a file $starts/PROGRAM.N; $deaths says which ones are its end.
+deadly() {
+    local program
+    for program in $1; do
+        cat >bin/"$program" <<END
+#!/bin/bash
+set -C # no two starts have the same number
+n=1
+until { : >"\$starts/$program.\$n"; } 2>/dev/null; do n=\$((n + 1)); done
+case " \$deaths " in *" $program:\$n "*) kill -KILL \$\$ ;; esac
+exec $(command -v "$program") "\$@"
+END
+        chmod +x bin/"$program"
+    done
+}
+
+forget_starts() {
+    rm -f starts/*
+}
+
+has_started() { # PROGRAM N
+    [ -e "starts/$1.$2" ]
+}
