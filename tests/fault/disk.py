@@ -5,7 +5,7 @@
 
 how: (names, data). names: "synced": each directory has the entries that it had when it was last synced; "all": those of the end.
 data: "synced": each file has the bytes that it had when it was last synced; "all"; "some": of each file by chance one of these, or
-these with a part of what came after, or with zeros in its place.
+these with a part of what came after, or with zeros where it had become longer.
 """
 import os
 import random
@@ -38,9 +38,10 @@ def some(synced, last, rng):
     if way < 2 or synced == last:
         return (synced, last)[way % 2]
     same = next((i for i, (a, b) in enumerate(zip(synced, last)) if a != b), min(len(synced), len(last)))
-    if way == 2:
-        return last[:rng.randrange(same, len(last) + 1)] if len(last) > same else synced
-    return last[:same] + bytes(len(last) - same)
+    if way == 2:  # what was synced is only lost where it was overwritten
+        new = rng.randrange(same, len(last) + 1)
+        return last[:new] + synced[new:]
+    return synced + bytes(max(0, len(last) - len(synced)))
 
 
 def names(inode, noted, how, directories):

@@ -124,7 +124,7 @@ END
     chmod +x "mortal/$1"
 }
 mortal bpe-chunk "'$BUILD/bpe-chunk' \"\$@\" | head -c 700000"
-mortal bpe-encode "'$BUILD/bpe-encode' \"\$@\" | head -c 5000"
+mortal bpe-encode "'$BUILD/bpe-encode' \"\$@\" | perl -e '\$/ = qq(\xFF); <>; for (1, 2) { print qq(\xFF), <> =~ s/\xFF//r }'" # two records
 mortal bpe-shard "{ head -c 300000; sleep 1; } <&0 | '$BUILD/bpe-shard' \"\$@\" & sleep 0.3; kill -9 \$!"
 
 # dies NAME PROGRAM... -- ARGS...: a new directory, with so many deaths.
