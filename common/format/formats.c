@@ -33,17 +33,6 @@ enum shard_dtype shard_dtype_unsigned(uint64_t vocabulary)
     return vocabulary && vocabulary <= shard_dtype_limit(DTYPE_U16) ? DTYPE_U16 : DTYPE_U32;
 }
 
-int shard_format_check(const struct shard_plan *p, uint64_t vocabulary, struct err *e)
-{
-    static const char *const letters[] = {[DTYPE_U16] = "u16", [DTYPE_U32] = "u32", [DTYPE_I32] = "i32"};
-    uint64_t limit = shard_dtype_limit(p->dtype);
-    if (vocabulary > limit)
-        return err_set(e, EX_USAGE,
-                       "-d %s: ids of this model go up to %llu, and this type has none above %llu; give -d auto",
-                       letters[p->dtype], (unsigned long long)(vocabulary - 1), (unsigned long long)(limit - 1));
-    return p->format->check ? p->format->check(p, vocabulary, e) : 0;
-}
-
 void shard_file_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, const char *test,
                      const char *suffix)
 {

@@ -56,7 +56,7 @@ struct shard_format {
     /* -d auto for a vocabulary of that size (0: not known). */
     enum shard_dtype (*dtype)(uint64_t vocabulary);
     /* Whether the format has ids of the plan's type, and shards of its size; NULL: always. -1 with EX_USAGE. Called by
-     * shard_format_check. */
+     * shard_plan_check_ids. */
     int (*check)(const struct shard_plan *p, uint64_t vocabulary, struct err *e);
 
     /* The final name, relative to DIR, of file i of a shard (0: ids; 1 ...: index files; the table of documents comes
@@ -85,10 +85,6 @@ void shard_file_name(char *to, size_t n, const struct shard_plan *p, unsigned sp
 
 /* The name of the table of documents (--docs): file 0's, .npy, .bin, .ds or .mds replaced by .csv.gz. */
 void shard_docs_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number);
-
-/* Whether the plan's type, which is not DTYPE_AUTO, has all ids of a vocabulary of that size (0: not known), and the
- * format has that type. -1 with EX_USAGE. */
-int shard_format_check(const struct shard_plan *p, uint64_t vocabulary, struct err *e);
 
 /* u16 for a vocabulary of at most 65,536, else u32: what -d auto is in most formats. Not known (0): u32. */
 enum shard_dtype shard_dtype_unsigned(uint64_t vocabulary);

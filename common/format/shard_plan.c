@@ -61,6 +61,17 @@ static int check_name(const char *name, struct err *e)
     return 0;
 }
 
+int shard_plan_check_ids(const struct shard_plan *p, uint64_t vocabulary, struct err *e)
+{
+    static const char *const letters[] = {[DTYPE_U16] = "u16", [DTYPE_U32] = "u32", [DTYPE_I32] = "i32"};
+    uint64_t limit = shard_dtype_limit(p->dtype);
+    if (vocabulary > limit)
+        return err_set(e, EX_USAGE,
+                       "-d %s: ids of this model go up to %llu, and this type has none above %llu; give -d auto",
+                       letters[p->dtype], (unsigned long long)(vocabulary - 1), (unsigned long long)(limit - 1));
+    return p->format->check ? p->format->check(p, vocabulary, e) : 0;
+}
+
 int shard_plan_check(const struct shard_plan *p, struct err *e)
 {
     const struct shard_format *f = p->format;
@@ -81,7 +92,7 @@ int shard_plan_check(const struct shard_plan *p, struct err *e)
         return -1;
     struct shard_plan narrow = *p; /* for any vocabulary, as it is not known yet */
     narrow.dtype = p->dtype == DTYPE_AUTO ? f->dtype(1) : p->dtype;
-    return shard_format_check(&narrow, 0, e);
+    return shard_plan_check_ids(&narrow, 0, e);
 }
 
 const char *shard_plan_difference(const struct shard_plan *a, const struct shard_plan *b)

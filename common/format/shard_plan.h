@@ -45,6 +45,10 @@ bool shard_plan_is_test(const struct shard_plan *p, const struct document *d);
 /* What the options of a plan do not go together; -1 with EX_USAGE. */
 int shard_plan_check(const struct shard_plan *p, struct err *e);
 
+/* Whether the plan's type, which is not DTYPE_AUTO, has all ids of a vocabulary of that size (0: not known), and the
+ * format has that type. -1 with EX_USAGE. */
+int shard_plan_check_ids(const struct shard_plan *p, uint64_t vocabulary, struct err *e);
+
 /* The option in which the plans differ ("-n"), NULL: they make the same shards. Static. */
 const char *shard_plan_difference(const struct shard_plan *a, const struct shard_plan *b);
 

@@ -191,7 +191,7 @@ static int plan_new(struct conversion *c, struct err *e)
     p->last = option->last;
     p->docs = option->docs || p->format->has_docs;
     p->sha256 = option->sha256;
-    return shard_format_check(p, m->vocabulary, e);
+    return shard_plan_check_ids(p, m->vocabulary, e);
 }
 
 /* What an earlier process has made of the same conversion: its shards. */

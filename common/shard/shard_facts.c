@@ -143,7 +143,7 @@ int shard_facts_set(struct manifest *m, const struct token_store *store, const s
     m->special_policy = x->special;
     if (p->dtype == DTYPE_AUTO)
         p->dtype = p->format->dtype(m->vocabulary);
-    if (shard_format_check(p, m->vocabulary, e) || set_text(&m->pattern, x->pattern, e) ||
+    if (shard_plan_check_ids(p, m->vocabulary, e) || set_text(&m->pattern, x->pattern, e) ||
         set_text(&m->software, str_of(o->software), e) || (o->plan.name && set_text(&m->name, str_of(o->plan.name), e)))
         return -1;
     p->name = m->name;
