@@ -133,7 +133,9 @@ int shard_reader_ids(struct shard_reader *r, const struct shard_part *part, stru
     uint64_t at = part->offset, n = part->tokens * r->width;
     while (n) {
         if (at < r->window_at || at >= r->window_at + r->window.len) {
-            uint64_t left = r->data.bytes - at;
+            uint64_t left = at < r->data.bytes ? r->data.bytes - at : 0;
+            if (left < r->width)
+                return shard_input_damaged(&r->data, r->data.bytes, "ends before the ids of its documents do", e);
             size_t want = left < WINDOW ? (size_t)left : WINDOW;
             if (r->sink->flush(r->sink->ctx, e) || shard_input_get(&r->data, r->window.p, want, at, e))
                 return -1;
