@@ -26,6 +26,7 @@ ROWS = [
     Row("shard-alone", "with --docs", "GB/cpu s", "gb_cpu docs ids", []),
     Row("shard-part", "bpe-shard's part of the line's CPU, en.jsonl", "%", "percent part en.jsonl", [at_most(10)]),
     Row("shard-part", "en.txt", "%", "percent part en", [at_most(10)]),
+    Row("shard-part", "en.txt, -n 10M: most shards are full", "%", "percent part_full en", [at_most(10)]),
     Row("shard-line", "bpe shard -j 2, en.jsonl", "s", "wall line en.jsonl",
         [at_most(1 / 1.2, "wall megatron2 en.jsonl")]),
     Row("shard-line", "the same, MB of text", "MB/s", "speed line en.jsonl", [at_least(10, "speed datatrove2 four.jsonl")]),
@@ -102,16 +103,19 @@ def alone(*options):
     return work
 
 
-def part(t, name):
-    """The line by hand; how much of its CPU time bpe-shard takes."""
-    out = t.out()
-    script = ('bpe-chunk -m "$2" "${@:4}" | split -n r/2 --filter="bpe-encode -m \\"$2\\" --eot=after" | '
-              '{ TIMEFORMAT="%U %S"; time bpe-shard -o "$1"; } 2>"$3"')
-    took = shell(script, out, t.own(name), t.tmp("shard.time"), *t.input(name))
-    with open(t.tmp("shard.time")) as f:
-        cpu = sum(map(float, f.read().split()[-2:]))
-    shutil.rmtree(out)
-    return dict(took, percent=100 * cpu / took["cpu"], shard=cpu)
+def part(tokens):
+    """The line by hand; how much of its CPU time bpe-shard takes. tokens: in a shard. The last one, which is short, is read
+    again for its checksum, as its header is only known then."""
+    def work(t, name):
+        out = t.out()
+        script = ('bpe-chunk -m "$2" "${@:5}" | split -n r/2 --filter="bpe-encode -m \\"$2\\" --eot=after" | '
+                  '{ TIMEFORMAT="%U %S"; time bpe-shard -o "$1" -n "$4"; } 2>"$3"')
+        took = shell(script, out, t.own(name), t.tmp("shard.time"), tokens, *t.input(name))
+        with open(t.tmp("shard.time")) as f:
+            cpu = sum(map(float, f.read().split()[-2:]))
+        shutil.rmtree(out)
+        return dict(took, percent=100 * cpu / took["cpu"], shard=cpu)
+    return work
 
 
 def line_command(t, name, *options):
@@ -167,7 +171,7 @@ def documents(*options):
 
 SUBJECTS = dict(encode.SUBJECTS, **{
     "npy": alone(), "shuffled": alone("--shuffle=documents"), "megatron": alone("-f", "megatron"), "docs": alone("--docs"),
-    "part": part, "line": line(), "line_megatron": line("-f", "megatron", "-n", "0"), "peak_line": peak_line,
+    "part": part("100M"), "part_full": part("10M"), "line": line(), "line_megatron": line("-f", "megatron", "-n", "0"), "peak_line": peak_line,
     "datatrove2": peer("datatrove"), "megatron2": peer("megatron"),
     "flow": flow(), "flow_shuffled": flow("--shuffle=documents"),
     "documents": documents(), "documents_megatron": documents("-f", "megatron", "-n", "0"),
