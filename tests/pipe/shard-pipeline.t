@@ -169,8 +169,8 @@ for how in "${all[*]}" -; do
         [ ! -e D/.work/journal ] || break
         sleep 0.01
     done
-    sleep 0.2
-    kill -9 $pid
+    sleep 0.05
+    kill -9 $pid 2>/dev/null # it may have done all by now
     wait $pid 2>/dev/null
     # shellcheck disable=SC2086
     timeout 60 "$shard" -m m.json -o D -f raw -n $N $how < <(cat "${all[@]}") >out 2>err
