@@ -31,18 +31,32 @@ dies() {
         [ $code = 0 ] || shard D || bad+="after start $n: exit $?: $(cat err)"$'\n'
         diff -r want D >diff.out || bad+="start $n: $(head -n 3 diff.out)"$'\n'
     done
-    [ $count -gt 0 ] || bad="it is never started"
+    [ $count -gt 0 ] || [ -n "${3:-}" ] || bad="it is never started"
     is "$bad" "" "$1 dies$2: $count starts"
+    reached=$((reached + count))
 }
 
+reached=0
 shard want
 is "$?" 0 "undisturbed" || sed 's/^/# /' err
 for program in $programs; do
     case $program in mv | cksum | tail | sha256sum) ;; *) dies "$program" '' ;; esac
 done
+rm -rf D
+shard D bpe-shard:2
+is "$?" 0 "bpe-shard dies before anything is kept: goes on by itself" || sed 's/^/# /' err
+diff -r want D >diff.out
+ok $? "  the same directory"
+rm -rf D
+forget_starts
+cat a.txt b.txt | deaths=bpe-shard:2 PATH=$PWD/bin:$PATH "$TOP/pipelines/shard" -m m.json -o D -n 50000 >out 2>err
+is "$? $(cat out)" "75 " "  but not with standard input, which was read" || sed 's/^/# /' err
+reached=0
 for program in rm mv cksum bpe-shard; do
     dies $program ' while it goes on' bpe-encode:4
 done
+sanitized || [ $reached -gt 4 ] # bpe-encode may die before it gets text: then nothing is lost
+ok $? "  $reached starts"
 for program in flock stat xargs bpe-chunk bpe-encode bpe-shard tail sha256sum; do
     complete=1 dies $program ' when all is done'
 done
