@@ -2,7 +2,6 @@
 #include "shard/sharding.h"
 
 #include "core/rules.h"
-#include "format/document_filter.h"
 #include "format/formats.h"
 #include "io/fd.h"
 #include "records/payload.h"
@@ -30,9 +29,8 @@ struct sharding {
     struct shard_again again; /* if it was complete before this process */
     struct token_store *store;
     struct document_stream stream;
-    struct document_sink sink, shuffled, writer_sink; /* of the stream, of the shuffle, of the filter */
-    struct shuffle *shuffle;                          /* NULL: corpus order */
-    struct document_filter filter;
+    struct document_sink sink, writer_sink; /* of the stream, and where documents end */
+    struct shuffle *shuffle;     /* NULL: corpus order; else it is the sink, and what it passes on ends there */
     struct shard_writer *writer; /* NULL: how the ids were made is not known yet */
     struct buf state;
     uint64_t memory; /* bytes for ids */
@@ -64,7 +62,7 @@ static int start(struct sharding *s, struct err *e)
     const struct sharding_options *o = s->o;
     struct str state = token_store_state(s->store);
     struct cursor c = cursor_over(state.p, state.len);
-    struct str writer = {0}, filter = {0}, shuffle = {0};
+    struct str writer = {0}, shuffle = {0};
     unsigned width = token_store_width(s->store);
     width = width ? width : 2; /* there are no ids */
     if (shard_facts_set(&s->m, s->store, o, s->dir.has_before, e))
@@ -73,18 +71,12 @@ static int start(struct sharding *s, struct err *e)
         return -1;
     if (state.len) {
         writer = get_part(&c);
-        filter = get_part(&c);
         shuffle = get_part(&c);
     }
     s->writer = shard_writer_open(o->dir, &s->m, width, writer, o->published, o->ctx, e);
     if (!s->writer)
         return -1;
-    s->writer_sink = shard_writer_sink(s->writer);
-    document_filter_init(&s->filter, &s->m, width, &s->writer_sink);
-    s->sink = s->shuffled = document_filter_sink(&s->filter);
-    struct cursor filter_state = cursor_over(filter.p, filter.len);
-    if (filter.len && document_filter_get(&s->filter, &filter_state, e))
-        return -1;
+    s->sink = s->writer_sink = shard_writer_sink(s->writer);
     if (s->m.plan.shuffled) {
         s->shuffle = shuffle_open(s->dir.work, &s->m.plan, width, s->memory / 2, shuffle, e);
         if (!s->shuffle)
@@ -156,7 +148,6 @@ void sharding_close(struct sharding *s)
         return;
     shard_again_free(&s->again);
     document_stream_free(&s->stream);
-    document_filter_free(&s->filter);
     shuffle_close(s->shuffle);
     shard_writer_close(s->writer);
     token_store_close(s->store);
@@ -187,7 +178,6 @@ static int put_states(struct sharding *s, struct err *e)
     struct buf part = {0};
     s->state.len = 0;
     int rc = shard_writer_sync(s->writer, &part, e) || put_part(s, &part, e) ||
-             document_filter_put(&s->filter, &part, e) || put_part(s, &part, e) ||
              (s->shuffle && shuffle_sync(s->shuffle, &part, e)) || put_part(s, &part, e) ||
              document_stream_put(&s->stream, &s->state, e);
     buf_free(&part);
@@ -287,7 +277,7 @@ static int unshuffle(struct sharding *s, struct err *e)
     if (!shuffle_ended(s->shuffle) && (shuffle_end(s->shuffle, e) || commit(s, false, e)))
         return -1;
     while (more > 0) {
-        more = shuffle_next(s->shuffle, &s->shuffled, COMMIT_BYTES, e);
+        more = shuffle_next(s->shuffle, &s->writer_sink, COMMIT_BYTES, e);
         if (more < 0 || commit(s, false, e))
             return -1;
         if (s->o->moved)
