@@ -89,20 +89,6 @@ static int check_text(const struct manifest *m, const char *path, const struct b
     return rc;
 }
 
-static int read_text(const char *path, struct buf *text, struct err *e)
-{
-    int fd = fd_open_input(path, e);
-    ssize_t got = -1;
-    if (fd < 0)
-        return -1;
-    do {
-        got = buf_reserve(text, 1 << 20, e) ? -1 : fd_read(fd, text->p + text->len, text->cap - text->len, path, e);
-        text->len += got > 0 ? (size_t)got : 0;
-    } while (got > 0);
-    close(fd);
-    return (int)got;
-}
-
 static int no_manifest(const char *dir, struct err *e)
 {
     struct stat st;
@@ -124,7 +110,7 @@ int check_manifest(struct manifest *m, const char *dir, struct err *e)
     if (rc == 0)
         rc = no_manifest(dir, e);
     else if (rc > 0)
-        rc = check_shards(m, path, e) || read_text(path, &text, e) || check_text(m, path, &text, e) ? -1 : 0;
+        rc = check_shards(m, path, e) || fd_read_file(path, &text, e) || check_text(m, path, &text, e) ? -1 : 0;
     buf_free(&text);
     free(path);
     return rc;

@@ -16,13 +16,13 @@ void chunk_writer_free(struct chunk_writer *w)
 
 struct str chunk_writer_rules(const struct chunk_writer *w)
 {
-    return (struct str){w->rules.p, w->rules.len};
+    return buf_str(&w->rules);
 }
 
 struct str chunk_writer_reading(const struct chunk_writer *w, const struct source *s)
 {
     const struct buf *b = s->reading.len ? &s->reading : &w->reading;
-    return (struct str){b->p, b->len};
+    return buf_str(b);
 }
 
 int chunk_writer_flush(struct chunk_writer *w, struct err *e)

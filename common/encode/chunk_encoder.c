@@ -87,7 +87,7 @@ static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
     c->covered.len = c->batch_text = 0;
     c->batch_of = NULL;
     if (!records && r->skipped.n && c->skipped)
-        c->skipped(c->ctx, r->skipped.n, (struct str){r->skipped.first.p, r->skipped.first.len});
+        c->skipped(c->ctx, r->skipped.n, buf_str(&r->skipped.first));
     if (chunk_run_put(r, &c->covered, e))
         return records ? -1 : 0;
     struct str rules = {r->encoded_rules.p, r->encoded_rules.len};

@@ -78,11 +78,11 @@ static void get_row(struct docs_row *row, struct str *source, struct cursor *c)
     row->goes_on = flags & GOES_ON;
     d->number = get_varint(c);
     if (d->number)
-        source->p = get_string(c, &source->len);
+        *source = get_str(c);
     d->offset = get_varint(c);
     row->end = row->goes_on ? 0 : d->offset + get_varint(c);
     d->line = get_varint(c);
-    d->id.p = get_string(c, &d->id.len);
+    d->id = get_str(c);
 }
 
 int docs_reader_next(struct docs_reader *r, struct docs_row *row, struct err *e)
@@ -109,7 +109,7 @@ int docs_reader_next(struct docs_reader *r, struct docs_row *row, struct err *e)
             return -1;
     }
     row->document.number = r->number;
-    row->document.source = (struct str){r->source.p, r->source.len};
+    row->document.source = buf_str(&r->source);
     r->at = r->window.len - cursor_left(&c);
     return 1;
 }

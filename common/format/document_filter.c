@@ -12,10 +12,8 @@ void document_filter_init(struct document_filter *f, const struct manifest *m, u
     const struct shard_format *format = m->plan.format;
     *f = (struct document_filter){.to = to, .no_empty = format->no_empty, .width = width};
     if (format->no_lone_separator && m->eot == EOT_AFTER && m->separator) {
-        uint64_t id = m->separator - 1;
         f->no_lone = true;
-        for (unsigned i = 0; i < sizeof f->separator; i++)
-            f->separator[i] = (unsigned char)(id >> 8 * i);
+        store_le(f->separator, sizeof f->separator, m->separator - 1);
     }
 }
 
@@ -104,11 +102,11 @@ int document_filter_get(struct document_filter *f, struct cursor *c, struct err 
     f->held = flags & 2;
     f->any = flags & 4;
     if (flags & 1) {
-        d.source.p = get_string(c, &d.source.len);
+        d.source = get_str(c);
         d.number = get_varint(c);
         d.offset = get_varint(c);
         d.line = get_varint(c);
-        d.id.p = get_string(c, &d.id.len);
+        d.id = get_str(c);
         if (keep(f, &d, e))
             return -1;
     }

@@ -2,6 +2,7 @@
 #include "format/file_part.h"
 
 #include "io/fd.h"
+#include "sys/bytes.h"
 
 enum { BLOCK = 256 << 10 };
 
@@ -34,8 +35,7 @@ int file_part_put_u32(struct file_part *f, uint32_t v, struct err *e)
 int file_part_put_u64(struct file_part *f, uint64_t v, struct err *e)
 {
     unsigned char s[8];
-    for (int i = 0; i < 8; i++)
-        s[i] = (unsigned char)(v >> 8 * i);
+    store_le(s, sizeof s, v);
     return file_part_put(f, s, sizeof s, e);
 }
 

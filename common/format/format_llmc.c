@@ -3,25 +3,20 @@
  */
 #include "format/formats.h"
 #include "format/shard_read.h"
+#include "sys/bytes.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { HEADER = 1024, MAGIC_U16 = 20240520, VERSION_U16 = 1, MAGIC_U32 = 20240801, VERSION_U32 = 7 };
 
-static void put_int(unsigned char *to, uint32_t v)
-{
-    for (int i = 0; i < 4; i++)
-        to[i] = (unsigned char)(v >> 8 * i);
-}
-
 static void put_header(unsigned char *to, const struct shard_plan *p, uint64_t tokens)
 {
     bool narrow = p->dtype == DTYPE_U16;
     memset(to, 0, HEADER);
-    put_int(to, narrow ? MAGIC_U16 : MAGIC_U32);
-    put_int(to + 4, narrow ? VERSION_U16 : VERSION_U32);
-    put_int(to + 8, (uint32_t)tokens);
+    store_le(to, 4, narrow ? MAGIC_U16 : MAGIC_U32);
+    store_le(to + 4, 4, narrow ? VERSION_U16 : VERSION_U32);
+    store_le(to + 8, 4, (uint32_t)tokens);
 }
 
 static int check(const struct shard_plan *p, uint64_t vocabulary, struct err *e)

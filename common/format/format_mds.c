@@ -68,11 +68,9 @@ static size_t put_sample_head(unsigned char to[HEAD_MAX], uint64_t tokens, unsig
 {
     unsigned type = tokens <= UINT8_MAX ? 0 : tokens <= UINT16_MAX ? 1 : 2, bytes = 1U << type;
     uint32_t size = (uint32_t)(1 + bytes + tokens * width);
-    for (unsigned i = 0; i < 4; i++)
-        to[i] = (unsigned char)(size >> 8 * i);
+    store_le(to, 4, size);
     to[4] = (unsigned char)(1 << 2 | type);
-    for (unsigned i = 0; i < bytes; i++)
-        to[5 + i] = (unsigned char)(tokens >> 8 * i);
+    store_le(to + 5, bytes, tokens);
     return 5 + bytes;
 }
 

@@ -130,12 +130,6 @@ struct index {
     uint64_t ids;       /* in them */
 };
 
-static uint64_t u64_at(const unsigned char *p)
-{
-    struct cursor c = cursor_over(p, 8);
-    return get_u64le(&c);
-}
-
 /* Opens the three lists of .idx. */
 static int open_index(struct index *x, const struct shard_reader *r, struct err *e)
 {
@@ -143,11 +137,11 @@ static int open_index(struct index *x, const struct shard_reader *r, struct err 
     unsigned char type = r->m->plan.dtype == DTYPE_U16 ? TYPE_U16 : TYPE_I32;
     if (shard_input_get(&x->file, head, sizeof head, 0, e))
         return -1;
-    if (memcmp(head, "MMIDIDX\0", 9) != 0 || u64_at(head + 9) != VERSION)
+    if (memcmp(head, "MMIDIDX\0", 9) != 0 || load_u64le(head + 9) != VERSION)
         return shard_input_damaged(&x->file, 0, "is no index of Megatron, version 1", e);
     if (head[17] != type)
         return shard_input_damaged(&x->file, 17, "ids are not of the type that " MANIFEST_NAME " says", e);
-    uint64_t n = u64_at(head + 18), bounds = u64_at(head + 26);
+    uint64_t n = load_u64le(head + 18), bounds = load_u64le(head + 26);
     if (bounds != r->s->documents + 1)
         return shard_input_damaged(&x->file, 26, "the number of documents is not that of " MANIFEST_NAME, e);
     if (n > x->file.bytes / 12 || x->file.bytes != HEADER + 12 * n + 8 * bounds)

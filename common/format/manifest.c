@@ -21,6 +21,19 @@ static void file_free(struct manifest_file *f)
     free(f->name);
 }
 
+int manifest_set_text(char **to, struct str s, struct err *e)
+{
+    char *copy = malloc(s.len + 1);
+    if (!copy)
+        return err_mem(e, "a text of the manifest", s.len);
+    if (s.len)
+        memcpy(copy, s.p, s.len);
+    copy[s.len] = '\0';
+    free(*to);
+    *to = copy;
+    return 0;
+}
+
 void manifest_shard_free(struct manifest_shard *s)
 {
     for (size_t i = 0; i < s->n_files; i++)

@@ -114,6 +114,9 @@ uint64_t manifest_n_shards(const struct manifest *m, unsigned split);
 int manifest_checksum(const struct manifest *m, unsigned char to[CHECKSUM_LEN], struct err *e);
 void manifest_shard_free(struct manifest_shard *s);
 
+/* Makes *to, which is freed, a copy ended by NUL: for the strings above that are owned. */
+int manifest_set_text(char **to, struct str s, struct err *e);
+
 /* One line of JSON without newline about a shard: as in the manifest. */
 int manifest_put_shard(struct buf *out, const struct manifest_shard *s, struct err *e);
 

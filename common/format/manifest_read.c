@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PART = 1 << 20, FEW = 32 /* words that are numbers or names of ours */ };
+enum { FEW = 32 /* words that are numbers or names of ours */ };
 
 struct reader {
     struct json_reader r;
@@ -467,18 +467,6 @@ int manifest_get(struct manifest *m, const unsigned char *p, size_t n, struct er
     return rc;
 }
 
-static int read_all(int fd, const char *path, struct buf *text, struct err *e)
-{
-    ssize_t got;
-    do {
-        if (buf_reserve(text, PART + JSON_READ_PAD, e))
-            return -1;
-        got = fd_read(fd, text->p + text->len, PART, path, e);
-        text->len += got > 0 ? (size_t)got : 0;
-    } while (got > 0);
-    return (int)got;
-}
-
 int manifest_read(struct manifest *m, const char *dir, struct err *e)
 {
     struct buf text = {0};
@@ -488,7 +476,10 @@ int manifest_read(struct manifest *m, const char *dir, struct err *e)
         return -1;
     int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
     if (fd >= 0) {
-        rc = read_all(fd, path, &text, e) || manifest_get(m, text.p, text.len, e) ? err_place(e, path, e->offset) : 1;
+        rc = fd_read_all(fd, &text, path, e) || buf_reserve(&text, JSON_READ_PAD, e) ||
+                     manifest_get(m, text.p, text.len, e)
+                 ? err_place(e, path, e->offset)
+                 : 1;
         close(fd);
     } else if (errno != ENOENT && errno != ENOTDIR) {
         rc = err_sys(e, EX_NOINPUT, errno, "%s: cannot open", path);

@@ -2,6 +2,7 @@
 #include "format/shard_plan.h"
 
 #include "format/formats.h"
+#include "sys/bytes.h"
 #include "sys/hash.h"
 
 #include <math.h>
@@ -21,8 +22,7 @@ bool shard_plan_splits(const struct shard_plan *p)
 static uint64_t hash_place(const struct document *d, uint64_t seed)
 {
     unsigned char tail[9] = {0};
-    for (int i = 0; i < 8; i++)
-        tail[1 + i] = (unsigned char)(d->offset >> 8 * i);
+    store_le(tail + 1, 8, d->offset);
     return hash_parts(d->source.p, d->source.len, tail, sizeof tail, seed);
 }
 

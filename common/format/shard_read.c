@@ -76,7 +76,7 @@ int shard_list_next(struct shard_list *l, uint64_t *v, struct err *e)
         l->left -= n;
     }
     const unsigned char *p = l->window.p + l->at;
-    *v = load_le(p, 4) | (l->width == 8 ? (uint64_t)load_le(p + 4, 4) << 32 : 0);
+    *v = l->width == 8 ? load_u64le(p) : load_le(p, 4);
     l->at += l->width;
     return 1;
 }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* The room that pipes have at first; and that of those that much goes through. */
-enum { PIPE_USUAL = 64 << 10, PIPE_WIDE = 1 << 20 };
+enum { PIPE_USUAL = 64 << 10, PIPE_WIDE = 1 << 20, READ_STEP = 64 << 10 };
 
 void fd_prepare(void)
 {
@@ -80,6 +80,25 @@ ssize_t fd_read(int fd, void *p, size_t n, const char *name, struct err *e)
         if (errno != EINTR)
             return err_sys(e, EX_IOERR, errno, "%s: cannot read", name);
     }
+}
+
+int fd_read_all(int fd, struct buf *to, const char *name, struct err *e)
+{
+    ssize_t got;
+    do {
+        got = buf_reserve(to, READ_STEP, e) ? -1 : fd_read(fd, to->p + to->len, to->cap - to->len, name, e);
+        to->len += got > 0 ? (size_t)got : 0;
+    } while (got > 0);
+    return (int)got;
+}
+
+int fd_read_file(const char *path, struct buf *to, struct err *e)
+{
+    int fd = fd_open_input(path, e);
+    int rc = fd < 0 ? -1 : fd_read_all(fd, to, fd_name(path), e);
+    if (fd >= 0)
+        close(fd);
+    return rc;
 }
 
 ssize_t fd_pread(int fd, void *p, size_t n, uint64_t offset, const char *name, struct err *e)

@@ -6,6 +6,7 @@
 #ifndef BPE_IO_FD_H
 #define BPE_IO_FD_H
 
+#include "sys/buf.h"
 #include "sys/err.h"
 
 #include <stdbool.h>
@@ -29,6 +30,10 @@ int fd_open_input(const char *path, struct err *e);
 
 /* Reads at most n bytes, retrying on EINTR. 0 is the end. -1 with EX_IOERR. */
 ssize_t fd_read(int fd, void *p, size_t n, const char *name, struct err *e);
+
+/* Appends all up to the end. -1 with EX_IOERR, or out of memory. */
+int fd_read_all(int fd, struct buf *to, const char *name, struct err *e);
+int fd_read_file(const char *path, struct buf *to, struct err *e); /* also with the errors of fd_open_input */
 
 /* Reads at most n bytes at an offset; fewer only at the end of the file. -1 with EX_IOERR. */
 ssize_t fd_pread(int fd, void *p, size_t n, uint64_t offset, const char *name, struct err *e);

@@ -10,21 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static int read_all(struct buf *b, const char *path, struct err *e)
-{
-    enum { STEP = 64 << 10 };
-    ssize_t got = 1;
-    int fd = fd_open_input(path, e);
-    if (fd < 0)
-        return -1;
-    while (got > 0) {
-        got = buf_reserve(b, STEP, e) ? -1 : fd_read(fd, b->p + b->len, STEP, fd_name(path), e);
-        b->len += got > 0 ? (size_t)got : 0;
-    }
-    close(fd);
-    return got < 0 ? -1 : 0;
-}
-
 static bool is_standard_input(const char *name)
 {
     static const char *const names[] = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"};
@@ -38,7 +23,7 @@ static bool is_standard_input(const char *name)
 /* Sets the array of names. Each ends with NUL afterwards. */
 static int split(struct file_list *l, int end, struct err *e)
 {
-    size_t n = str_count((struct str){l->text.p, l->text.len}, end), at = 0;
+    size_t n = str_count(buf_str(&l->text), end), at = 0;
     bool taken = strcmp(l->name, fd_name("-")) == 0 || is_standard_input(l->name);
     if (n == 0)
         return err_at(e, EX_NOINPUT, l->name, ERR_NO_OFFSET, "an empty list of files: there is no input");
@@ -71,7 +56,7 @@ int file_list_read(struct file_list *l, const char *path, bool null, struct err 
     struct buf *b = &l->text;
     l->name = fd_name(path);
     l->null = null;
-    if (read_all(b, path, e) || (b->len && b->p[b->len - 1] != end && buf_put_byte(b, (unsigned char)end, e)))
+    if (fd_read_file(path, b, e) || (b->len && b->p[b->len - 1] != end && buf_put_byte(b, (unsigned char)end, e)))
         return -1;
     return split(l, end, e);
 }

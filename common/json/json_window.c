@@ -36,7 +36,7 @@ int json_read_fail(struct json_reader *r, const char *fmt, ...)
 static void show_buffer(struct json_reader *r)
 {
     memset(r->buffer.p + r->buffer.len, 0, JSON_READ_PAD); /* any content will do, but it must be initialized */
-    r->window = (struct str){r->buffer.p, r->buffer.len};
+    r->window = buf_str(&r->buffer);
 }
 
 int json_read_init(struct json_reader *r, int fd, const char *name, struct buf *head, struct err *e)

@@ -580,7 +580,7 @@ uint64_t coverage_skipped(const struct coverage *c, struct str *where)
     {
         n += r->skipped;
         if (r->skipped && !where->len)
-            *where = (struct str){r->where.p, r->where.len};
+            *where = buf_str(&r->where);
     }
     return n;
 }

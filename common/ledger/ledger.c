@@ -203,7 +203,7 @@ static int put_end(struct ledger *l, const struct record *rec, const char *strea
     int whole = parts_add(&b->end, &part, e);
     if (whole <= 0)
         return whole;
-    if (commit_get(&b->commit, (struct str){b->end.whole.p, b->end.whole.len}, e))
+    if (commit_get(&b->commit, buf_str(&b->end.whole), e))
         return -1;
     for (size_t i = 0; i < b->commit.n_runs && b->commit.kind == RECORD_TOKENS; i++) {
         if (b->commit.run[i].whole) /* only a sum knows that, and there is none of ids */

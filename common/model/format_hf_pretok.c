@@ -128,7 +128,7 @@ static int take_split(struct hf_reader *in, const struct step *s)
         return json_read_fail(
             r, "the regex has %s, which means something else to Hugging Face tokenizers than to us: not supported",
             other);
-    return build_regex(&in->b, (struct str){s->regex.p, s->regex.len});
+    return build_regex(&in->b, buf_str(&s->regex));
 }
 
 static int take_byte_level(struct hf_reader *in, const struct step *s)

@@ -35,7 +35,7 @@ static struct chunk_run *get_run(struct chunk_reader *r, const unsigned char *id
     struct chunk_run *run;
     HASH_FIND(hh, r->runs, id, ID_LEN, run);
     if (run) {
-        if (str_equal((struct str){run->encoded_rules.p, run->encoded_rules.len}, encoded_rules))
+        if (str_equal(buf_str(&run->encoded_rules), encoded_rules))
             return run;
         err_set(e, EX_DATAERR, "chunks of one run with different rules");
         return NULL;

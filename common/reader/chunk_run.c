@@ -12,7 +12,7 @@ int chunk_run_init(struct chunk_run *r, const unsigned char *id, struct str enco
     r->batch_end = &r->batch;
     memcpy(r->id, id, ID_LEN);
     return buf_put(&r->encoded_rules, encoded_rules.p, encoded_rules.len, e) ||
-                   rules_get(&r->rules, (struct str){r->encoded_rules.p, r->encoded_rules.len}, e) ||
+                   rules_get(&r->rules, buf_str(&r->encoded_rules), e) ||
                    special_init(&r->special, r->rules.special, r->rules.n_special, e)
                ? -1
                : 0;
@@ -39,11 +39,11 @@ void chunk_run_free(struct chunk_run *r)
 
 int chunk_run_set_reading(struct chunk_run *r, struct str encoded, struct err *e)
 {
-    if (r->encoded_reading.p && str_equal((struct str){r->encoded_reading.p, r->encoded_reading.len}, encoded))
+    if (r->encoded_reading.p && str_equal(buf_str(&r->encoded_reading), encoded))
         return 0;
     r->encoded_reading.len = 0;
     if (buf_put(&r->encoded_reading, encoded.p, encoded.len, e) ||
-        reading_get(&r->reading, (struct str){r->encoded_reading.p, r->encoded_reading.len}, e))
+        reading_get(&r->reading, buf_str(&r->encoded_reading), e))
         return -1;
     if (!r->provenance)
         r->reading.id.len = 0;

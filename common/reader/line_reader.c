@@ -158,7 +158,7 @@ static int set_id(struct line_reader *l, struct str id, struct err *e)
         if (utf8_clean(&l->clean_id, id.p, id.len, l->id.invalid == INVALID_REPLACE, SIZE_MAX, e) < 0 ||
             check_id(l, l->clean_id.len, e))
             return -1;
-        id = (struct str){l->clean_id.p, l->clean_id.len};
+        id = buf_str(&l->clean_id);
     }
     l->place.id = id;
     return 0;
@@ -208,7 +208,7 @@ static ptrdiff_t take_long(void *ctx, const unsigned char *p, size_t n, enum tex
     if (!t->begun && l->id.field.len) {
         l->long_id.len = 0;
         if (long_line_read(&l->id, &l->kept, take_id, l, &invalid, e) != JSONL_TEXT ||
-            set_id(l, (struct str){l->long_id.p, l->long_id.len}, e))
+            set_id(l, buf_str(&l->long_id), e))
             return -1;
     }
     t->begun = true;

@@ -36,14 +36,14 @@ int commit_put_encoding(struct buf *out, const struct commit_encoding *x, struct
     int rc = put_u64le(&value, x->model, e) || put_varint(&value, x->n_ids, e) ||
              put_string(&value, x->pattern.p, x->pattern.len, e) || put_varint(&value, x->eot, e) ||
              put_varint(&value, x->separator, e) || put_varint(&value, x->special, e) ||
-             payload_put_extension(out, ENCODING, false, (struct str){value.p, value.len}, e);
+             payload_put_extension(out, ENCODING, false, buf_str(&value), e);
     buf_free(&value);
     return rc ? -1 : 0;
 }
 
 int commit_put_sources(struct buf *out, const struct buf *sources, struct err *e)
 {
-    return payload_put_extension(out, SOURCES, false, (struct str){sources->p, sources->len}, e);
+    return payload_put_extension(out, SOURCES, false, buf_str(sources), e);
 }
 
 int commit_source_put(struct buf *sources, const struct commit_source *s, struct err *e)
@@ -61,7 +61,7 @@ int commit_encoding_get(struct commit_encoding *x, struct str encoding, struct e
     struct cursor c = cursor_over(encoding.p, encoding.len);
     x->model = get_u64le(&c);
     x->n_ids = get_varint(&c);
-    x->pattern.p = get_string(&c, &x->pattern.len);
+    x->pattern = get_str(&c);
     x->eot = get_choice(&c, 2);
     x->separator = get_varint(&c);
     x->special = get_choice(&c, 2);
@@ -71,8 +71,8 @@ int commit_encoding_get(struct commit_encoding *x, struct str encoding, struct e
 int commit_source_get(struct commit_source *s, struct cursor *c, struct err *e)
 {
     s->number = get_varint(c);
-    s->name.p = get_string(c, &s->name.len);
-    s->reading.p = get_string(c, &s->reading.len);
+    s->name = get_str(c);
+    s->reading = get_str(c);
     s->access = get_choice(c, ACCESS_COMPRESSED);
     s->size = get_varint(c);
     s->mtime_s = get_varint(c);
@@ -111,7 +111,7 @@ static int get_runs(struct commit *k, struct cursor *c, struct err *e)
         r->run = get_bytes(c, ID_LEN);
         r->promised_bytes = get_varint(c);
         r->skipped = get_varint(c);
-        r->where.p = get_string(c, &r->where.len);
+        r->where = get_str(c);
         r->whole = get_choice(c, 1);
         r->total = get_varint(c);
         r->n_ranges = get_varint(c);
@@ -133,7 +133,7 @@ int commit_get(struct commit *k, struct str content, struct err *e)
     struct cursor c = cursor_over(content.p, content.len);
     *k = (struct commit){0};
     uint64_t kind = get_varint(&c);
-    k->rules.p = get_string(&c, &k->rules.len);
+    k->rules = get_str(&c);
     k->n_records = get_varint(&c);
     k->checksum = get_u64le(&c);
     k->n_items = get_varint(&c);

@@ -25,7 +25,7 @@ int failure_get(struct failure *f, const struct record *rec, struct err *e)
     f->source = get_varint(&c);
     f->offset = get_varint(&c);
     f->code = get_varint(&c);
-    f->msg.p = get_string(&c, &f->msg.len);
+    f->msg = get_str(&c);
     return c.bad || f->code < EX_USAGE || f->code > EX_CONFIG || f->msg.len == 0 ? payload_damaged(e, "failure") : 0;
 }
 

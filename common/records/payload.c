@@ -21,13 +21,6 @@ static int put_str(struct buf *out, struct str s, struct err *e)
     return put_string(out, s.p, s.len, e);
 }
 
-static struct str get_str(struct cursor *c)
-{
-    struct str s;
-    s.p = get_string(c, &s.len);
-    return s;
-}
-
 /* ---- Extensions ---- */
 
 int payload_get_extensions(struct cursor *c, const char *what, struct extension *known, size_t n_known, struct err *e)

@@ -47,7 +47,7 @@ static int begin(void *ctx, const struct document *d, struct err *e)
 {
     struct conversion *c = ctx;
     struct document numbered = *d;
-    if (!str_equal(d->source, (struct str){c->source.p, c->source.len})) {
+    if (!str_equal(d->source, buf_str(&c->source))) {
         c->number++;
         c->source.len = 0;
         if (buf_put(&c->source, d->source.p, d->source.len, e))
@@ -124,8 +124,8 @@ static int get_state(struct conversion *c, const struct buf *text, struct str *w
     struct str source;
     c->next = get_varint(&at);
     c->number = get_varint(&at);
-    source.p = get_string(&at, &source.len);
-    writer->p = get_string(&at, &writer->len);
+    source = get_str(&at);
+    *writer = get_str(&at);
     if (get_u64le(&sum) != hash_bytes(text->p, n, 0) || at.bad || cursor_left(&at) || !known)
         return err_at(e, EX_DATAERR, c->state_path, ERR_NO_OFFSET, "is damaged; give another directory");
     if (!checksum || memcmp(checksum, c->old.checksum, CHECKSUM_LEN) != 0 || c->next > c->old.n_shards)
@@ -137,19 +137,12 @@ static int get_state(struct conversion *c, const struct buf *text, struct str *w
 /* 1; 0: there is none. */
 static int read_state(struct conversion *c, struct buf *text, struct err *e)
 {
-    struct stat st;
     int fd = open(c->state_path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT ? 0 : err_sys(e, EX_IOERR, errno, "%s: cannot read", c->state_path);
-    int rc = fstat(fd, &st) ? err_sys(e, EX_IOERR, errno, "%s: cannot read", c->state_path)
-                            : buf_reserve(text, (size_t)st.st_size, e);
-    if (rc == 0) {
-        ssize_t got = fd_pread(fd, text->p, (size_t)st.st_size, 0, c->state_path, e);
-        text->len = got < 0 ? 0 : (size_t)got;
-        rc = got < 0 ? -1 : 1;
-    }
+    int rc = fd_read_all(fd, text, c->state_path, e);
     close(fd);
-    return rc;
+    return rc ? -1 : 1;
 }
 
 /* ---- Opening ---- */

@@ -9,20 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sets *to to a copy, ended by NUL. */
-static int set_text(char **to, struct str s, struct err *e)
-{
-    char *copy = malloc(s.len + 1);
-    if (!copy)
-        return err_mem(e, "a text of the manifest", s.len);
-    if (s.len)
-        memcpy(copy, s.p, s.len);
-    copy[s.len] = '\0';
-    free(*to);
-    *to = copy;
-    return 0;
-}
-
 static int set_special(struct manifest *m, struct str encoded, struct err *e)
 {
     struct rules r = {0};
@@ -31,7 +17,7 @@ static int set_special(struct manifest *m, struct str encoded, struct err *e)
     if (rc == 0 && !m->special)
         rc = err_mem(e, "the special tokens", r.n_special * sizeof *m->special);
     for (size_t i = 0; i < r.n_special && rc == 0; i++)
-        rc = set_text(&m->special[m->n_special++], r.special[i], e);
+        rc = manifest_set_text(&m->special[m->n_special++], r.special[i], e);
     rules_free(&r);
     return rc;
 }
@@ -71,7 +57,7 @@ int shard_facts_reading(struct manifest *m, const struct token_store *store, str
     free(m->reading);
     m->reading = NULL;
     if (rc == 0 && same)
-        rc = set_text(&m->reading, (struct str){first.p, first.len}, e);
+        rc = manifest_set_text(&m->reading, buf_str(&first), e);
     buf_free(&first);
     buf_free(&other);
     return rc;
@@ -143,8 +129,9 @@ int shard_facts_set(struct manifest *m, const struct token_store *store, const s
     m->special_policy = x->special;
     if (p->dtype == DTYPE_AUTO)
         p->dtype = p->format->dtype(m->vocabulary);
-    if (shard_plan_check_ids(p, m->vocabulary, e) || set_text(&m->pattern, x->pattern, e) ||
-        set_text(&m->software, str_of(o->software), e) || (o->plan.name && set_text(&m->name, str_of(o->plan.name), e)))
+    if (shard_plan_check_ids(p, m->vocabulary, e) || manifest_set_text(&m->pattern, x->pattern, e) ||
+        manifest_set_text(&m->software, str_of(o->software), e) ||
+        (o->plan.name && manifest_set_text(&m->name, str_of(o->plan.name), e)))
         return -1;
     p->name = m->name;
     struct str rules = token_store_rules(store);

@@ -45,34 +45,19 @@ static void name_of(const struct publisher *p, size_t i, char to[NAME_ROOM])
 
 /* ---- What is in the shard ---- */
 
-static char *copy_text(struct str s, struct err *e)
-{
-    char *to = malloc(s.len + 1);
-    if (!to) {
-        err_mem(e, "the name of a source", s.len);
-        return NULL;
-    }
-    if (s.len)
-        memcpy(to, s.p, s.len);
-    to[s.len] = '\0';
-    return to;
-}
-
 /* Sets *d from a row; token: where its ids begin. same: the source is the one that d has already. */
 static int set_document(struct manifest_document *d, const struct docs_row *row, uint64_t token, bool same,
                         struct err *e)
 {
-    if (!same) {
-        free(d->source);
-        d->source = copy_text(row->document.source, e);
-    }
+    if (!same && manifest_set_text(&d->source, row->document.source, e))
+        return -1;
     d->offset = row->document.offset;
     d->end = row->goes_on ? DOCUMENT_UNKNOWN : row->end; /* what comes later is not looked at, even if it is there */
     d->line = row->document.line;
     d->token = token;
     d->tokens = row->tokens;
     d->continued = row->continued;
-    return d->source ? 0 : -1;
+    return 0;
 }
 
 /* The row's text belongs to the last range, or to a new one. */
@@ -82,8 +67,8 @@ static int add_range(struct manifest_shard *s, size_t *cap, const struct docs_ro
         if (array_grow(&s->range, cap, s->n_ranges + 1, sizeof *s->range, "the ranges of a shard", e))
             return -1;
         struct manifest_range *g = &s->range[s->n_ranges];
-        *g = (struct manifest_range){.source = copy_text(row->document.source, e), .begin = row->document.offset};
-        if (!g->source)
+        *g = (struct manifest_range){.begin = row->document.offset};
+        if (manifest_set_text(&g->source, row->document.source, e))
             return -1;
         s->n_ranges++;
     }
@@ -206,9 +191,8 @@ static int make_files(struct publisher *p, struct err *e)
         if (!b->made[i] && summed)
             *f = p->full->sum;
         name_of(p, i, name);
-        f->name = copy_text(str_of(name), e);
         s->n_files = i + 1;
-        if (!f->name)
+        if (manifest_set_text(&f->name, str_of(name), e))
             return -1;
     }
     return 0;

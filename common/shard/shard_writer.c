@@ -289,10 +289,10 @@ static int get_document(struct incoming *in, struct cursor *c, struct err *e)
     in->continued = get_choice(c, 1);
     in->tokens = get_varint(c);
     in->number = get_varint(c);
-    source.p = get_string(c, &source.len);
+    source = get_str(c);
     in->offset = get_varint(c);
     in->line = get_varint(c);
-    id.p = get_string(c, &id.len);
+    id = get_str(c);
     return set_source(in, source, e) || buf_put(&in->id, id.p, id.len, e) ? -1 : 0;
 }
 

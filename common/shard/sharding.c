@@ -49,13 +49,6 @@ static time_t now(void)
 
 /* ---- Opening ---- */
 
-static struct str get_part(struct cursor *c)
-{
-    struct str s;
-    s.p = get_string(c, &s.len);
-    return s;
-}
-
 /* How the ids were made is known: the plan is complete, and shards can be made. */
 static int start(struct sharding *s, struct err *e)
 {
@@ -70,8 +63,8 @@ static int start(struct sharding *s, struct err *e)
     if (!s->dir.has_before && manifest_write(&s->m, o->dir, NULL, e))
         return -1;
     if (state.len) {
-        writer = get_part(&c);
-        shuffle = get_part(&c);
+        writer = get_str(&c);
+        shuffle = get_str(&c);
     }
     s->writer = shard_writer_open(o->dir, &s->m, width, writer, o->published, o->ctx, e);
     if (!s->writer)

@@ -119,7 +119,7 @@ static int begin_output(struct shuffle *s, struct err *e)
     char name[SHUFFLE_NAME];
     uint64_t bad = names->len;
     return got < 0 ? -1
-           : names->len < f->len || !shuffle_sources_good((struct str){names->p, names->len}, &bad)
+           : names->len < f->len || !shuffle_sources_good(buf_str(names), &bad)
                ? shuffle_damaged(shuffle_files_name(&s->files, NAMES, name), bad, e)
                : 0;
 }
@@ -153,8 +153,7 @@ static int put_entry(struct shuffle *s, size_t bucket, struct str ids, struct er
     s->files.file[bucket].n++;
     if (n > s->files.size) {
         shuffle_entry_seal(head->p, head->len, ids);
-        return shuffle_files_put(&s->files, bucket, (struct str){head->p, head->len}, e) ||
-                       shuffle_files_put(&s->files, bucket, ids, e)
+        return shuffle_files_put(&s->files, bucket, buf_str(head), e) || shuffle_files_put(&s->files, bucket, ids, e)
                    ? -1
                    : 0;
     }
@@ -200,7 +199,7 @@ static int put_ids(struct shuffle *s, bool last, uint64_t end, struct err *e)
     struct incoming *in = &s->in;
     if (in->ids.len && keep(in, e))
         return -1;
-    struct str ids = in->ids.len ? (struct str){in->ids.p, in->ids.len} : in->borrowed;
+    struct str ids = in->ids.len ? buf_str(&in->ids) : in->borrowed;
     in->ids.len = 0;
     in->borrowed.len = 0;
     return put_part(s, last, end, ids, e);
@@ -213,9 +212,7 @@ static int name_source(struct shuffle *s, const struct document *d, struct err *
     s->source1 = d->number + 1;
     s->source_at = s->files.file[NAMES].len;
     s->files.file[NAMES].n++;
-    return shuffle_source_put(&s->head, d, e)
-               ? -1
-               : shuffle_files_put(&s->files, NAMES, (struct str){s->head.p, s->head.len}, e);
+    return shuffle_source_put(&s->head, d, e) ? -1 : shuffle_files_put(&s->files, NAMES, buf_str(&s->head), e);
 }
 
 static int sink_begin(void *ctx, const struct document *d, struct err *e)

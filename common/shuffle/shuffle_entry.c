@@ -53,7 +53,7 @@ bool shuffle_entry_get(struct shuffle_entry *x, const unsigned char *p)
         x->source = get_varint(&c);
         x->offset = get_varint(&c);
         x->line = get_varint(&c);
-        x->id.p = get_string(&c, &x->id.len);
+        x->id = get_str(&c);
     }
     if (x->last)
         x->end = get_varint(&c);
@@ -77,7 +77,7 @@ bool shuffle_source_get(struct document *d, struct str names, uint64_t at)
         return false;
     struct cursor c = cursor_over(names.p + at, names.len - (size_t)at);
     d->number = get_varint(&c);
-    d->source.p = get_string(&c, &d->source.len);
+    d->source = get_str(&c);
     return !c.bad;
 }
 

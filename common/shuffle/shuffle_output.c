@@ -185,7 +185,7 @@ static int get(struct shuffle_output *o, struct document_sink *to, struct shuffl
 static int pass(struct shuffle_output *o, struct document_sink *to, const struct shuffle_entry *x, struct err *e)
 {
     struct document d = {.offset = x->offset, .line = x->line, .id = x->id};
-    if (x->first && !shuffle_source_get(&d, (struct str){o->names.p, o->names.len}, x->source))
+    if (x->first && !shuffle_source_get(&d, buf_str(&o->names), x->source))
         return shuffle_damaged(o->name, o->sorted.item[o->sorted.next].at, e);
     if (x->first && to->begin(to->ctx, &d, e))
         return -1;

@@ -54,13 +54,6 @@ static int put_entry(struct buf *out, const struct journal_entry *x, struct err 
                : 0;
 }
 
-static struct str get_str(struct cursor *c)
-{
-    struct str s;
-    s.p = get_string(c, &s.len);
-    return s;
-}
-
 /* False: damaged. */
 static bool get_entry(struct journal_entry *x, const struct record *rec)
 {

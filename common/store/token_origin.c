@@ -46,7 +46,7 @@ int token_store_check_encoding(struct token_store *s, struct str encoding, unsig
         return err_set(e, EX_DATAERR, "ids of %u bytes, but those before have %u", width, s->width);
     if (width)
         s->width = width;
-    if (str_equal(encoding, (struct str){s->encoding.p, s->encoding.len}))
+    if (str_equal(encoding, buf_str(&s->encoding)))
         return 0;
     if (commit_encoding_get(&how, encoding, e))
         return -1;
@@ -54,8 +54,7 @@ int token_store_check_encoding(struct token_store *s, struct str encoding, unsig
         return err_set(e, EX_DATAERR,
                        "ids that were made in another way than those before (%s differs); they do not belong together",
                        difference(&how, &s->how));
-    return buf_put(&s->encoding, encoding.p, encoding.len, e) ||
-                   commit_encoding_get(&s->how, (struct str){s->encoding.p, s->encoding.len}, e)
+    return buf_put(&s->encoding, encoding.p, encoding.len, e) || commit_encoding_get(&s->how, buf_str(&s->encoding), e)
                ? -1
                : 0;
 }

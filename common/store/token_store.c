@@ -108,19 +108,14 @@ static const struct ledger_content token_content = {
 
 /* ---- Promises ---- */
 
-static struct str str_of_buf(const struct buf *b)
-{
-    return (struct str){b->p, b->len};
-}
-
 /* An entry that says what is true now; the strings that are new stay empty. */
 static struct journal_entry entry_now(const struct token_store *s)
 {
     struct journal_entry x = {.run = s->run, .source = s->source, .offset = s->offset};
     if (!s->said) {
         x.width = s->width;
-        x.rules = str_of_buf(&s->ledger.coverage.rules);
-        x.encoding = str_of_buf(&s->encoding);
+        x.rules = buf_str(&s->ledger.coverage.rules);
+        x.encoding = buf_str(&s->encoding);
     }
     x.skipped = coverage_skipped(&s->ledger.coverage, &x.where);
     return x;
@@ -250,7 +245,7 @@ int token_store_put(struct token_store *s, const struct record *rec, const char 
 static bool nothing_new(const struct token_store *s, const struct buf *state)
 {
     return !s->has_run || (!s->uncommitted && !s->units.len && !s->promises.len && !s->sources.len &&
-                           str_equal(str_of_buf(state), str_of_buf(&s->state)));
+                           str_equal(buf_str(state), buf_str(&s->state)));
 }
 
 int token_store_commit(struct token_store *s, const struct buf *state, struct err *e)
@@ -268,10 +263,10 @@ int token_store_commit(struct token_store *s, const struct buf *state, struct er
     struct journal_entry x = entry_now(s);
     int rc = token_segments_put_dirty(&s->segments, &segments, e) || token_segments_sync(&s->segments, e);
     x.commit = true;
-    x.sources = str_of_buf(&s->sources);
-    x.units = str_of_buf(&s->units);
-    x.segments = str_of_buf(&segments);
-    x.state = str_of_buf(state);
+    x.sources = buf_str(&s->sources);
+    x.units = buf_str(&s->units);
+    x.segments = buf_str(&segments);
+    x.state = buf_str(state);
     rc = rc || token_journal_append(&s->journal, &s->promises, &x, e);
     buf_free(&segments);
     if (rc)
@@ -328,7 +323,7 @@ void token_store_close(struct token_store *s)
 
 struct str token_store_state(const struct token_store *s)
 {
-    return str_of_buf(&s->state);
+    return buf_str(&s->state);
 }
 
 const struct commit_encoding *token_store_encoding(const struct token_store *s)
@@ -338,7 +333,7 @@ const struct commit_encoding *token_store_encoding(const struct token_store *s)
 
 struct str token_store_rules(const struct token_store *s)
 {
-    return str_of_buf(&s->ledger.coverage.rules);
+    return buf_str(&s->ledger.coverage.rules);
 }
 
 unsigned token_store_width(const struct token_store *s)

@@ -3,6 +3,7 @@
 #define BPE_SYS_BUF_H
 
 #include "sys/err.h"
+#include "sys/str.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,6 +13,12 @@ struct buf {
     unsigned char *p;
     size_t len, cap;
 };
+
+/* All of it, borrowed until it changes. */
+static inline struct str buf_str(const struct buf *b)
+{
+    return (struct str){b->p, b->len};
+}
 
 /* Makes room for `more` bytes past len (the room at least doubles). 0, or -1 when memory is short (b is unchanged). */
 int buf_reserve(struct buf *b, size_t more, struct err *e);

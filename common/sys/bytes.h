@@ -3,6 +3,7 @@
 #define BPE_SYS_BYTES_H
 
 #include "sys/buf.h"
+#include "sys/str.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -98,6 +99,13 @@ static inline const unsigned char *get_string(struct cursor *c, size_t *len)
     const unsigned char *p = get_bytes(c, n);
     *len = p ? (size_t)n : 0;
     return p ? p : (const unsigned char *)"";
+}
+
+static inline struct str get_str(struct cursor *c)
+{
+    struct str s;
+    s.p = get_string(c, &s.len);
+    return s;
 }
 
 /* Writes n bytes as 2n hexadecimal digits, in lower case, and a NUL. */

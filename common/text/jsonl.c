@@ -263,7 +263,7 @@ enum jsonl_line jsonl_read(struct jsonl *j, const unsigned char *p, size_t n, st
     if (!whole) {
         if (leave_out(j, line, e))
             return JSONL_ERROR;
-        line = (struct str){j->line.p, j->line.len};
+        line = buf_str(&j->line);
     }
     if (is_blank(line))
         return JSONL_BLANK;
@@ -277,7 +277,7 @@ enum jsonl_line jsonl_read(struct jsonl *j, const unsigned char *p, size_t n, st
         return JSONL_TEXT;
     if (copy_text(j, written, valid, e))
         return JSONL_ERROR;
-    *text = (struct str){j->text.p, j->text.len};
+    *text = buf_str(&j->text);
     if (j->invalid == INVALID_ERROR && place.lone) {
         jsonl_lone_surrogate(j, e);
         return JSONL_ERROR;
