@@ -40,6 +40,8 @@ COMMANDS := $(addprefix pipelines/,train encode shard upload tune describe parqu
 SHARED   := $(addprefix pipelines/,options.sh group.sh begun.sh complete.sh keep.sh parquet.sh parquet_files.py records.pl deal.pl hand_out.pl \
                 remote.sh manifest.pl)
 RECIPES  := pipelines/vocab.mk
+# Of engines that run on many machines: commands, and what these use; installed as they lie here.
+ENGINE_FILES :=
 # Programs of the tests: unit tests and the helpers of oracles, faults and fuzzing.
 UNITS   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
 HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/oracle/*.c tests/golden/*.c tests/bench/*.c))
@@ -57,6 +59,7 @@ help:
 	@echo "make check          the tests (CORPUS=DIR: also on the texts there)"
 	@echo "make check-peers    the tests against Hugging Face tokenizers and others, from PyPI (CORPUS=DIR)"
 	@echo "make check-upload   bpe upload with servers that are built by go: a current rclone, fake-gcs-server"
+	@echo "make check-engines  the recipes for Slurm, Ray, Spark, ssh and others, on clusters on this machine"
 	@echo "make check-sanitize the tests under ASan and UBSan, apart from $(BUILD)/"
 	@echo "make lint           layers, style, manual pages, cppcheck"
 	@echo "make coverage       which lines the tests run, by room, apart from $(BUILD)/ (gcovr)"
@@ -118,6 +121,10 @@ check: all units
 
 check-peers: all units
 	BUILD=$(BUILD) CORPUS=$(CORPUS) tests/peers.sh
+
+# Each engine's test, without skipping what is not installed: it says what to install, and fails.
+check-engines: all
+	BUILD=$(BUILD) ENGINES=required prove -v tests/engines
 
 check-upload: all
 	BUILD=$(BUILD) tests/servers.sh
@@ -193,6 +200,9 @@ install: all
 	cp $(BINS) pipelines/bpe $(DESTDIR)$(PREFIX)/bin
 	cp $(COMMANDS) $(SHARED) $(LIBEXEC)
 	cp $(RECIPES) $(SHARE)
+	for file in $(ENGINE_FILES:pipelines/%=%); do \
+	    mkdir -p $(LIBEXEC)/$${file%/*} && cp pipelines/$$file $(LIBEXEC)/$$file || exit 1; \
+	done
 	for page in $(MAN); do \
 	    dir=$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; \
 	    mkdir -p $$dir && cp $$page $$dir || exit 1; \
@@ -201,13 +211,14 @@ install: all
 uninstall:
 	rm -f $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(PREFIX)/bin/bpe
 	rm -f $(addprefix $(LIBEXEC)/,$(notdir $(COMMANDS) $(SHARED))) $(addprefix $(SHARE)/,$(notdir $(RECIPES)))
+	rm -f $(ENGINE_FILES:pipelines/%=$(LIBEXEC)/%)
 	for page in $(notdir $(MAN)); do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$page; done
-	for dir in $(LIBEXEC) $(SHARE); do [ ! -d $$dir ] || rmdir $$dir; done
+	for dir in $(sort $(dir $(ENGINE_FILES:pipelines/%=$(LIBEXEC)/%))) $(LIBEXEC) $(SHARE); do [ ! -d $$dir ] || rmdir $$dir; done
 
 clean:
 	rm -rf $(BUILD) build-sanitize build-arm build-fuzz build-coverage
 
 FORCE:
-.PHONY: all help units check check-peers check-upload check-sanitize check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-hot soak demo install uninstall clean FORCE
+.PHONY: all help units check check-peers check-upload check-engines check-sanitize check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-hot soak demo install uninstall clean FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -9,6 +9,8 @@
 # record begins with it. If there is no next record, its last one is repeated, which the programs notice and do not do
 # again.
 #
+# JOBS 0 is one process that gets all records as they come, each once: a filter that gives them to others by itself.
+#
 # A process that dies leaves its records undone, which the reader of the output notices; the others go on.
 #
 # ALIVE is a named pipe that the caller holds open, and nobody else: when the caller dies, all processes end. SAID is a
@@ -62,9 +64,10 @@ sub take_unit {
             substr $data, $at, $n, '';
             next;
         }
-        last if $at && $type eq 'R';
+        my $alone = $jobs && $type eq 'R';
+        last if $at && $alone;
         $at += $n;
-        $work = $type eq 'R';
+        $work = $alone;
     }
     return $at ? { data => substr($data, 0, $at, ''), work => $work } : undef;
 }
@@ -178,7 +181,7 @@ if (length $alive) {
     sysopen $lifeline, $alive, O_RDONLY | O_NONBLOCK or fail("$alive: cannot open: $!");
 }
 fcntl STDIN, PIPE, ROOM; # if it is a pipe
-push @workers, start() for 1 .. $jobs;
+push @workers, start() for 1 .. $jobs || 1;
 hand_out();
 close STDIN;
 my $code = 0;

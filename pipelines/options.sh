@@ -123,6 +123,12 @@ parse_options() {
     case $jobs in '' | *[!0-9]* | 0*) die 64 "-j $jobs: not a number of jobs" ;; esac
 }
 
+# through COMMAND: sets via to the words that call a filter of the user's: before the worker's words.
+through() {
+    [ -n "$1" ] || die 64 "--via: which command?"
+    via=(bash -c "$1 \"\$@\"" --via)
+}
+
 # deal encode|look [COMMAND...]: starts bpe-chunk with the caller's options in `chunk` and `files`, and deal.pl with its
 # records, which see. Sets mode to `value` or `reference`, and dealt to the descriptor from which the status is read.
 # Needs $dir, and to encode, descriptor 3.

@@ -10,16 +10,20 @@ text 3 60000 >c.txt
 touch -d 2020-01-01 a.txt b.txt c.txt
 line a.txt b.txt >plain.json || exit 1
 
-# How the line is spread: train alone, or with --fan-out.
-hows=(auto xargs none)
-if command -v parallel >/dev/null; then hows+=(parallel); else skip "train --fan-out=parallel" "GNU parallel is not installed"; fi
+# How the line is spread.
+hows=(--fan-out={auto,xargs,none} '--via=split -n r/3 --filter="$*" #')
+if command -v parallel >/dev/null; then
+    hows+=(--fan-out=parallel '--via=parallel -q --pipe')
+else
+    skip "train --fan-out=parallel" "GNU parallel is not installed"
+fi
 printf 'caf\351' >latin1.txt
 cat a.txt b.txt >ab.txt
 bpe-chunk - <ab.txt | bpe-count | bpe-sum | bpe-merge -v 1000 >stdin.json
 bpe-chunk -p cl100k -s '<|endoftext|>' -s X a.txt | bpe-count | bpe-sum | bpe-merge -v 1000 --tie=lex -f merges >want.merges
 for how in "${hows[@]}"; do
-    train=("$P/train" "--fan-out=$how")
-    name="train --fan-out=$how"
+    train=("$P/train" "$how")
+    name="train $how"
     "${train[@]}" -v 1000 -j 2 a.txt b.txt >got.json
     is $? 0 "$name: done"
     same plain.json got.json "$name: the model of the plain line"
@@ -48,6 +52,12 @@ fails 64 "bpe train: unknown option --version; see --help" "$P/train" -v 1000 --
 fails 64 "bpe train: option --inline takes no argument; see --help" "$P/train" -v 1000 --inline=yes a.txt
 fails 64 "bpe train: option -v needs an argument; see --help" "$P/train" a.txt -v
 fails 64 "bpe train: --fan-out=slurm: must be one of auto, xargs, parallel, none" "$P/train" -v 1000 --fan-out=slurm a.txt
+fails 64 "bpe train: --via: which command?" "$P/train" -v 1000 --via= a.txt
+fails 64 "bpe train: --keep and --via exclude each other; *" "$P/train" -v 1000 --via=false --keep=K a.txt
+"$P/train" -v 1000 --via=false a.txt >out 2>err
+is "$? $(cat out)" "75 " "train: a command of --via that does nothing is 75, and no model"
+"$P/train" -v 1000 --via="sh -c '\"\$@\"; \"\$@\" </dev/null' ''" a.txt b.txt | cmp - plain.json
+ok $? "train --via: a command that starts two"
 fails 64 "bpe train: -j 0: not a number of jobs" "$P/train" -v 1000 -j 0 a.txt
 "$P/train" -v 1000 -- a.txt b.txt | cmp - plain.json
 ok $? "train: -- ends the options"
@@ -107,13 +117,13 @@ printf '#!/bin/sh\ntrap "echo ended >>ended; exit" HUP TERM\ncat >/dev/null\nech
 chmod +x slow/bpe-count
 for how in "${hows[@]}"; do
     rm -f started ended
-    PATH=$PWD/slow:$PATH "$P/train" -v 1000 -j 2 --fan-out="$how" -o killed.json a.txt 2>/dev/null </dev/null &
+    PATH=$PWD/slow:$PATH "$P/train" -v 1000 -j 2 "$how" -o killed.json a.txt 2>/dev/null </dev/null &
     for _ in $(seq 100); do [ -e started ] || sleep 0.1; done
     kill $!
     wait $!
-    is "$? $(ls killed.json* 2>/dev/null)" "143 " "train --fan-out=$how: ended by a signal: 143, and no model"
+    is "$? $(ls killed.json* 2>/dev/null)" "143 " "train $how: ended by a signal: 143, and no model"
     for _ in $(seq 50); do [ -e ended ] || sleep 0.1; done
-    is "$(head -n 1 ended)" ended "train --fan-out=$how: so is its bpe-count"
+    is "$(head -n 1 ended)" ended "train $how: so is its bpe-count"
 done
 
 vocab() {

@@ -47,6 +47,9 @@ bpe-chunk -m m.json large.txt small.txt b.txt | bpe-encode -m m.json | bpe-shard
 diff -r R L && diff lines <(python3 -c 'import json
 for s in json.load(open("R/manifest.json"))["shards"]: print(json.dumps(s, separators=(",", ":")))') >diff.out
 ok $? "the directory and the lines of bpe-chunk | bpe-encode | bpe-shard" || head -n 5 diff.out | sed 's/^/# /'
+makes want "--via" --via='tee via | split -n r/3 --filter="$*" #' -b 64K --inline large.txt small.txt b.txt
+is "$(bpe-view --check <via | cut -d ' ' -f 1)" complete: "--via: the command gets each record once"
+makes want "--via, by reference" --via=env large.txt small.txt b.txt
 makes want "small pieces" -b 64K large.txt small.txt b.txt
 diff -r R D >diff.out
 ok $? "small pieces: the same directory"
