@@ -69,12 +69,12 @@ if [ -e /dev/full ]; then
         fails 74 "bpe*: standard output: cannot write*" sh -c "$ask >/dev/full"
     done
 fi
-refuses 64 "bpe: nope: no such command; there are: describe, encode, parquet, shard, train, tune, upload; bpe help says more" bpe nope
+refuses 64 "bpe: nope: no such command; there are: describe, encode, parquet, shard, tasks, train, tune, upload; bpe help says more" bpe nope
 refuses 64 "bpe: nope: no such command; there are: *" bpe help nope
 refuses 64 "bpe: count: no such command, but a program of its own, bpe-count; there are: *" bpe count
 refuses 64 "bpe: ../libexec: no such command; *" bpe ../libexec
 refuses 64 "bpe: options.sh: no such command; *" bpe options.sh
-refuses 64 "bpe: which command? there are: describe, encode, parquet, shard, train, tune, upload; bpe help says more" bpe
+refuses 64 "bpe: which command? there are: describe, encode, parquet, shard, tasks, train, tune, upload; bpe help says more" bpe
 fails 64 "bpe train: how large a vocabulary? *" bpe train a.txt
 bpe train -v 1000 none.txt >out 2>err
 is $? 66 "the exit status is that of the command"

@@ -1,0 +1,132 @@
+#!/bin/bash
+# bpe tasks: each task any number of times, in any order, on the same directory: the model and the shards of the plain line;
+# what was killed, lost or failed is said, and only that is done again.
+# shellcheck disable=SC2012,SC2119
+in_memory=1
+. "$(dirname "$0")/../lib.sh"
+random_seed
+export PATH=$TOP/pipelines:$PATH
+
+text 1 1000000 >one
+for _ in {1..40}; do cat one; done >'a b.txt'
+text 2 300000 | gzip >c.gz
+text 3 300000 | gzip >d.gz
+line 'a b.txt' c.gz d.gz >want.json
+bpe-chunk -m want.json 'a b.txt' c.gz d.gz | bpe-encode -m want.json --eot=after | bpe-shard -n 1M -o want >/dev/null
+files=('a b.txt' c.gz d.gz)
+
+# ---- Counting ----
+
+tasks plan --tasks=3 -o D "${files[@]}" >out 2>err
+is "$? $(cat out err) $(tasks todo D | tr '\n' ' ')$(tasks todo --ranges D)" "0  0 1 2 0-2" "plan: three tasks"
+tasks plan --tasks=3 -o D "${files[@]}"
+is $? 0 "the same plan again"
+fails 64 "bpe tasks: D was begun with:  -- 'a b.txt' 'c.gz' 'd.gz'; give the same options and files, or *" tasks plan -o D -p cl100k "${files[@]}"
+fails 64 "bpe tasks: D was begun with: *" tasks plan -o D c.gz
+refuses 75 "bpe tasks: D: 3 of 3 tasks have no result; bpe tasks run does those that bpe tasks todo lists" tasks train D -v 1000
+(mkdir elsewhere && cd elsewhere && tasks run ../D 1)
+is "$? $(tasks todo --ranges D)" "0 0,2" "run: a task, from another directory"
+is "$(ls D/counts)" part.00001 "its result"
+cp D/counts/part.00001 first
+tasks run D 1
+same first D/counts/part.00001 "a task with a result is not done again"
+tasks todo D | shuffle | xargs -n 1 -P 2 tasks run D
+tasks train D -v 1000 -o got.json
+is "$? $(tasks todo D)$(tasks todo --ranges D)" "0 " "all done"
+same want.json got.json "the model of the plain line"
+tasks train D -v 300 >small.json
+bpe-merge -v 300 D/sum | cmp - small.json
+ok $? "once more, with another size"
+"$TOP/pipelines/train" --keep=D -v 1000 "${files[@]}" | cmp - want.json
+ok $? "bpe train --keep goes on with it"
+
+# The same task several times at once, as engines do that speculate; a task done again.
+rm -r D/sum D/counts/*
+for _ in 1 2 3; do tasks run D 0-2 & done
+wait
+is "$(ls D/counts | tr '\n' ' ')" "part.00000 part.00001 part.00002 " "at the same time: a result each, and nothing else"
+rm D/counts/part.00002
+tasks run D 0-2
+tasks train D -v 1000 | cmp - want.json
+ok $? "the same model"
+
+# Killed: the worker, or the script.
+mkdir killed slow
+printf '#!/bin/bash\n/usr/bin/env -S kill -9 $$\n' >killed/bpe-count
+printf '#!/bin/bash\necho $$ >>%q/started\nsleep 60\n' "$PWD" >slow/bpe-count
+chmod +x killed/bpe-count slow/bpe-count
+rm -r D/sum D/counts/*
+PATH=$PWD/killed:$PATH tasks run D 0 2>err
+is "$? $(ls D/counts) $(cat err)" "75  " "the worker is killed: 75"
+PATH=$PWD/slow:$PATH tasks run D 0 2>/dev/null &
+for _ in $(seq 200); do [ -e started ] || sleep 0.05; done
+kill $!
+wait $!
+is $? 143 "the script gets a signal"
+for _ in $(seq 100); do kill -0 "$(<started)" 2>/dev/null && sleep 0.05; done
+kill -0 "$(<started)" 2>/dev/null
+is $? 1 "its worker ends with it"
+rm started
+PATH=$PWD/slow:$PATH setsid tasks run D 0 2>/dev/null &
+for _ in $(seq 200); do [ -e started ] || sleep 0.05; done
+kill -9 $! "$(<started)"
+wait $! 2>/dev/null
+is "$(tasks todo --ranges D)" 0-2 "after kill -9 there is no result"
+tasks run D 0-2 && tasks train D -v 1000 | cmp - want.json
+ok $? "done again: the same model"
+is "$(ls D/counts | tr '\n' ' ')" "part.00000 part.00001 part.00002 " "what killed attempts have left goes"
+
+# Bad text; a file that changes; counts that are damaged.
+printf 'x\n\xe9' >bad.txt
+tasks plan -o B 'a b.txt' bad.txt
+fails 65 "bpe-count: bad.txt: byte 2: invalid UTF-8 (0xE9); see --invalid" tasks run B "$(tasks todo --ranges B)"
+refuses 65 "bpe-sum: bad.txt: byte 2: invalid UTF-8 (0xE9); see --invalid" tasks train B -v 1000
+cp 'a b.txt' changing
+tasks plan -o C changing
+touch -d 2001-01-01 changing
+fails 65 "*changing*changed*" tasks run C 0
+fails 65 "bpe tasks: changing: changed since C was begun; *" tasks plan -o C changing
+rm D/sum
+head -c 50000 D/counts/part.00000 >torn && mv torn D/counts/part.00000
+tasks train D -v 1000 >out 2>err
+like "$? $(cat out) $(tail -n 1 err)" "[67]5  bpe tasks: */D: remove the file that is named above, or all of *" "damaged counts: no model"
+
+# A compressed file alone: its text goes through a pipe.
+tasks plan -o G c.gz
+tasks run -j 2 G 0
+tasks train G -v 1000 | cmp - <(line c.gz)
+ok $? "one compressed file"
+
+# ---- Encoding ----
+
+tasks plan --tasks=3 -m want.json --eot=after -o E "${files[@]}"
+fails 75 "bpe tasks: E: 3 of 3 tasks have no result; *" tasks shard E -o S -n 1M
+tasks todo E | shuffle | xargs -n 1 -P 2 tasks run E
+tasks run E 0-2
+tasks shard E -o S -n 1M >lines
+diff -r want S
+ok $? "the shards of the plain line"
+is "$(wc -l <lines)" "$(find S -name '*.npy' | wc -l)" "a line for each"
+fails 0 "bpe-shard: S: was complete already" tasks shard E -o S -n 1M
+fails 64 "bpe tasks: E: its tasks make tokens; bpe tasks shard does what comes after" tasks train E -v 1000
+fails 64 "bpe tasks: D: its tasks make counts; bpe tasks train does what comes after" tasks shard D -o S
+fails 64 "bpe tasks: c.gz: its text goes through a pipe, which bpe tasks does not encode; see bpe shard --via" \
+    tasks plan -m want.json -o F c.gz
+
+# ---- Wrong use ----
+
+fails 64 "bpe tasks: what is to be done? plan, todo, run, train or shard; see --help" tasks
+fails 64 "bpe tasks: walk: must be one of plan, todo, run, train, shard; see --help" tasks walk
+fails 64 "bpe tasks: where does the work go? give -o DIR; see --help" tasks plan c.gz
+fails 64 "bpe tasks: --tasks=0: must be from 1 to 20000" tasks plan --tasks=0 -o H c.gz
+fails 64 "bpe tasks: --eot is for encoding; give -m MODEL" tasks plan --eot=after -o H c.gz
+fails 64 "bpe tasks: standard input: cannot be read again, so bpe tasks could not go on *" tasks plan -o H -
+fails 66 "bpe tasks: none: cannot open: *" tasks plan -o H none
+fails 64 "bpe tasks: which tasks? bpe tasks todo lists them" tasks run E
+fails 64 "bpe tasks: 3: no such task: they are 0 to 2" tasks run E 0-3
+fails 64 "bpe tasks: x: not the number of a task, nor a range of them" tasks run E x
+fails 66 "bpe tasks: none: has no work; bpe tasks plan -o none makes it" tasks todo none
+fails 64 "bpe tasks: how large a vocabulary? give -v N; see --help" tasks train D
+fails 64 "bpe tasks: where do the shards go? give -o OUT; see --help" tasks shard E
+fails 64 "bpe tasks: unknown option --frobnicate; see --help" tasks plan --frobnicate -o H c.gz
+done_testing
