@@ -1,12 +1,14 @@
-/* bpe-view - shows records as text, or checks them.
+/* bpe-view - shows records as text, checks them, or writes them as lines of base64 and back.
  *
  * Counts are lines `count TAB pretoken`, for sort(1) and grep(1); every other record is a line that begins with `#`,
- * followed by its contents.
+ * followed by its contents. Neither can be read back; what carries lines of text alone gets the records as base64.
  */
 #include "cli/program.h"
 #include "io/fd.h"
 #include "ledger/batch_store.h"
 #include "ledger/ledger.h"
+#include "records/armor.h"
+#include "records/failure.h"
 #include "records/payload.h"
 #include "records/record.h"
 #include "records/record_text.h"
@@ -19,7 +21,7 @@
 #define NAME "bpe-view"
 
 struct options {
-    bool check;
+    bool check, armor, dearmor;
     char **files;
     int n_files;
 };
@@ -97,6 +99,14 @@ static int report(struct viewer *v, struct err *e)
 
 /* ---- The program ---- */
 
+static int check_options(void *ctx, struct err *e)
+{
+    const struct options *o = &((struct viewer *)ctx)->opt;
+    if (o->check + o->armor + o->dearmor > 1)
+        return err_set(e, EX_USAGE, "--check, --armor and --dearmor exclude each other");
+    return o->dearmor ? program_no_terminal(PROGRAM_FOR_RECORDS, e) : 0;
+}
+
 static int take_record(void *ctx, const struct record *rec, const char *stream, struct err *e)
 {
     struct viewer *v = ctx;
@@ -104,6 +114,8 @@ static int take_record(void *ctx, const struct record *rec, const char *stream, 
     v->out.len = 0;
     if (v->opt.check)
         return check_record(&v->ledger, rec, stream, e);
+    if (v->opt.armor)
+        return armor_on(1, "standard output", &v->out, (struct str){rec->raw, rec->raw_len}, e);
     return record_text_put(&v->text, &v->out, rec, e) || fd_write(1, v->out.p, v->out.len, "standard output", e) ? -1
                                                                                                                  : 0;
 }
@@ -115,10 +127,24 @@ static int run(void *ctx, struct err *e)
     v->stores.eager = v->stores.any_kind = true;
     ledger_init(&v->ledger, &batch_store_content, &v->stores);
     for (int i = 0; i < v->opt.n_files; i++) {
-        if (record_each_of(v->opt.files[i], take_record, v, e))
+        const char *file = v->opt.files[i];
+        if (v->opt.dearmor ? armor_off(file, 1, "standard output", e) : record_each_of(file, take_record, v, e))
             return -1;
     }
     return (v->opt.check && report(v, e)) || fd_close_stdout(e) ? -1 : 0;
+}
+
+/* Between programs of a line, the next one has to know that this is not all. */
+static void send_failure(void *ctx, const struct err *why)
+{
+    struct viewer *v = ctx;
+    struct err ignored;
+    struct buf failure = {0};
+    if (v->opt.dearmor)
+        failure_send(1, NULL, FAILURE_NOWHERE, FAILURE_NOWHERE, why);
+    else if (v->opt.armor && !failure_put_error(&failure, NULL, FAILURE_NOWHERE, FAILURE_NOWHERE, why, &ignored))
+        armor_on(1, "standard output", &v->out, buf_str(&failure), &ignored);
+    buf_free(&failure);
 }
 
 static void viewer_free(void *ctx)
@@ -136,12 +162,15 @@ static struct viewer self;
 static const struct option_row options[] = {
     {0, "check", NULL, "show nothing; verify every record, and that all that was promised is there",
      .kind = OPTION_FLAG, .to.flag = &self.opt.check},
+    {0, "armor", NULL, "write each record as a line of base64, for what carries text alone", .kind = OPTION_FLAG,
+     .to.flag = &self.opt.armor},
+    {0, "dearmor", NULL, "write the records that are in such lines", .kind = OPTION_FLAG, .to.flag = &self.opt.dearmor},
     {0},
 };
 
 static const struct program program = {
     .name = NAME,
-    .synopsis = "[--check] [FILE...]",
+    .synopsis = "[--check | --armor | --dearmor] [FILE...]",
     .about = "Shows records as text: counts as lines `count TAB pretoken`, other records as lines with #\n"
              "and, below, what they hold: the text of chunks, the ids of tokens.\n"
              "In pretokens and text, \\n \\r \\t \\\\ and \\xHH stand for what would not show.",
@@ -149,7 +178,9 @@ static const struct program program = {
     .files = &self.opt.files,
     .n_files = &self.opt.n_files,
     .ctx = &self,
+    .check = check_options,
     .run = run,
+    .send_failure = send_failure,
     .free = viewer_free,
 };
 

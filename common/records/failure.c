@@ -29,14 +29,20 @@ int failure_get(struct failure *f, const struct record *rec, struct err *e)
     return c.bad || f->code < EX_USAGE || f->code > EX_CONFIG || f->msg.len == 0 ? payload_damaged(e, "failure") : 0;
 }
 
-void failure_send(int fd, const unsigned char *run, uint64_t source, uint64_t offset, const struct err *why)
+int failure_put_error(struct buf *out, const unsigned char *run, uint64_t source, uint64_t offset,
+                      const struct err *why, struct err *e)
 {
     static const unsigned char nobody[ID_LEN];
     char text[ERR_TEXT];
+    struct failure f = {run ? run : nobody, source, offset, (uint64_t)why->code, str_of(err_text(why, text))};
+    return failure_put_record(out, &f, e);
+}
+
+void failure_send(int fd, const unsigned char *run, uint64_t source, uint64_t offset, const struct err *why)
+{
     struct err ignored;
     struct buf record = {0};
-    struct failure f = {run ? run : nobody, source, offset, (uint64_t)why->code, str_of(err_text(why, text))};
-    if (failure_put_record(&record, &f, &ignored) == 0)
+    if (failure_put_error(&record, run, source, offset, why, &ignored) == 0)
         fd_write(fd, record.p, record.len, "standard output", &ignored);
     buf_free(&record);
 }

@@ -23,8 +23,12 @@ int failure_put_record(struct buf *out, const struct failure *f, struct err *e);
 /* Reads one; pointers are borrowed from the record. -1 with EX_DATAERR. */
 int failure_get(struct failure *f, const struct record *rec, struct err *e);
 
-/* Writes why this program failed to a descriptor, by one write(2). run may be NULL: not known. An error of this write
- * is ignored, because the caller reports the original error. */
+/* Appends the record of why this program failed. run may be NULL: not known. -1: out of memory. */
+int failure_put_error(struct buf *out, const unsigned char *run, uint64_t source, uint64_t offset,
+                      const struct err *why, struct err *e);
+
+/* Writes it to a descriptor, by one write(2). An error of this write is ignored, because the caller reports the
+ * original error. */
 void failure_send(int fd, const unsigned char *run, uint64_t source, uint64_t offset, const struct err *why);
 
 #endif

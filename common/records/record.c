@@ -206,26 +206,32 @@ enum record_next record_next(struct record_reader *r, struct record *rec, struct
     return RECORD_ITEM;
 }
 
-int record_get(struct record *rec, const unsigned char *p, size_t n, struct buf *payload, struct err *e)
+bool record_is_whole(const unsigned char *p, size_t n)
 {
     uint64_t len, sum;
-    if (!record_begins(p, n) || !get_hex(p + 3, 8, &len) || !get_hex(p + 11, 16, &sum) ||
-        n != RECORD_HEADER + len + 1 || p[n - 1] != NEWLINE ||
-        checksum(p[1], p[2], p + RECORD_HEADER, (size_t)len) != sum)
+    return record_begins(p, n) && get_hex(p + 3, 8, &len) && get_hex(p + 11, 16, &sum) &&
+           n == RECORD_HEADER + len + 1 && p[n - 1] == NEWLINE &&
+           checksum(p[1], p[2], p + RECORD_HEADER, (size_t)len) == sum;
+}
+
+int record_get(struct record *rec, const unsigned char *p, size_t n, struct buf *payload, struct err *e)
+{
+    if (!record_is_whole(p, n))
         return 0;
+    size_t len = n - RECORD_HEADER - 1;
     /* cobs_decode reads past the end of what it decodes, so it gets a copy: at the end of the room for the payload. */
     payload->len = 0;
-    if (buf_reserve(payload, 2 * (size_t)len + RECORD_PAD + COBS_PAD, e))
+    if (buf_reserve(payload, 2 * len + RECORD_PAD + COBS_PAD, e))
         return -1;
     unsigned char *stuffed = payload->p + len + RECORD_PAD;
-    memcpy(stuffed, p + RECORD_HEADER, (size_t)len);
-    payload->len = cobs_decode(payload->p, stuffed, (size_t)len);
+    memcpy(stuffed, p + RECORD_HEADER, len);
+    payload->len = cobs_decode(payload->p, stuffed, len);
     if (payload->len == SIZE_MAX) {
         payload->len = 0;
         return 0;
     }
     memset(payload->p + payload->len, 0, RECORD_PAD);
-    *rec = (struct record){p[2], payload->p, payload->len, p, n, sum, 0};
+    *rec = (struct record){p[2], payload->p, payload->len, p, n, record_checksum(p), 0};
     return 1;
 }
 

@@ -50,6 +50,9 @@ int record_put_parts(struct buf *out, enum record_type type, const void *first, 
 /* The checksum in the header of a record that record_put made. */
 uint64_t record_checksum(const unsigned char *record);
 
+/* Whether p[0 .. n) is one record with its newline, undamaged by its checksum. */
+bool record_is_whole(const unsigned char *p, size_t n);
+
 struct record;
 
 /* Reads the record that is p[0 .. n), n at least 1, with its newline; the payload is in *payload (its content is

@@ -320,6 +320,10 @@ def main():
             bad = damage_records(base)
             f.try_one(["bpe-view"], bad)
             f.try_one(["bpe-view", "--check"], bad)
+            got = f.try_one(["bpe-view", "--armor"], bad)
+            if got and not got[0]:
+                f.try_one(["bpe-view", "--dearmor"], got[1], lambda code, out: None if (code, out) == (0, bad) else "exit %d, or other records" % code)
+                f.try_one(["bpe-view", "--dearmor"], damage(got[1]))
             got = f.try_one(["bpe-count"], bad)
             if got and rng.random() < 0.5:
                 bad = got[1]
