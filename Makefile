@@ -70,6 +70,7 @@ help:
 	@echo "make bench-quick    the same in a minute, without what takes long"
 	@echo "make bench-encode   encoding against others and the goals (CORPUS=DIR)"
 	@echo "make bench-shard    shards against others and the goals (CORPUS=DIR)"
+	@echo "make bench-scale    each stage at 100 MB, 1 GB and 10 GB, and the fan-out; ten minutes, 17 GB (SIZES='100M 1G')"
 	@echo "make bench-hot      the hot paths one by one, each beside its bound (CORPUS=DIR)"
 	@echo "make clean          takes away what was built"
 	@echo "make help           this"
@@ -91,6 +92,7 @@ $(BUILD)/bpe: pipelines/bpe
 	@mkdir -p $(@D)
 	ln -sf $(abspath $<) $@
 
+$(BUILD)/tests/bench/text_make: LIBS += -lm
 $(UNITS) $(HELPERS): $(BUILD)/%: $(BUILD)/%.o $(LIB)
 	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
@@ -186,6 +188,11 @@ bench-encode: all units
 bench-shard: all units
 	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/shard.py
 
+# SIZES, PROCESSES, RUNS: see scale.py. It makes its text itself.
+bench-scale: all units
+	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) SIZES='$(SIZES)' PROCESSES='$(PROCESSES)' \
+	    tests/bench/scale.py
+
 bench-hot: $(BUILD)/tests/bench/hot
 	@$(BUILD)/tests/bench/hot $$(CORPUS=$(CORPUS) tests/corpus.sh $(BUILD)/corpus)
 
@@ -219,6 +226,6 @@ clean:
 	rm -rf $(BUILD) build-sanitize build-arm build-fuzz build-coverage
 
 FORCE:
-.PHONY: all help units check check-peers check-upload check-engines check-sanitize check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-hot soak demo install uninstall clean FORCE
+.PHONY: all help units check check-peers check-upload check-engines check-sanitize check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-scale bench-hot soak demo install uninstall clean FORCE
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

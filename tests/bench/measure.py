@@ -32,8 +32,11 @@ def beside(against):
 
 
 # What a program that measures is about. peers: packages of PyPI; peer: how the names of subjects that need them begin;
-# leaves_out: quantities that --quick passes over; out: the name of what is written in $BUILD.
-Suite = collections.namedtuple("Suite", "rows subjects texts peers peer leaves_out out")
+# leaves_out: quantities that --quick passes over; out: the name of what is written in $BUILD. once: how the names of subjects
+# begin that are run once if they take long (else the peers); table: makes the table of all (else report.table); keep: whether
+# figures may be kept (else if there is a CORPUS).
+Suite = collections.namedtuple("Suite", "rows subjects texts peers peer leaves_out out once table keep",
+                               defaults=[None, None, None])
 # One goal is enough: where two cores are less than 1.8, as much as a loop that only computes gets.
 ENOUGH = {"cores", "encode-cores"}
 
@@ -54,7 +57,7 @@ def measure(suite, rows, runs, texts, samples, failures):
     for n in range(runs):
         for subject, text in wanted(rows):
             done = samples[subject, text]
-            if (subject, text) in failures or (subject.startswith(suite.peer) and done and done[0]["wall"] > PEER_LONG):
+            if (subject, text) in failures or (subject.startswith(suite.once or suite.peer) and done and done[0]["wall"] > PEER_LONG):
                 continue
             note(f"round {n + 1} of {runs}: {subject} {text}")
             try:
@@ -134,7 +137,7 @@ def main(suite):
     scratch = tempfile.mkdtemp(prefix="bpe-bench-")
     ENV["TMPDIR"] = scratch  # what is killed in the middle leaves nothing elsewhere
     try:
-        if any(s.startswith(suite.peer) for s, _ in wanted(rows)):
+        if suite.peer and any(s.startswith(suite.peer) for s, _ in wanted(rows)):
             make_venv(suite.peers)
         texts = suite.texts(scratch)
         try:
@@ -150,4 +153,5 @@ def main(suite):
         shutil.rmtree(scratch, ignore_errors=True)
     samples = [{"subject": s, "text": t, "runs": v} for (s, t), v in samples.items()]
     whole = {"machine": head, "rounds": runs, "rows": all_results, "samples": samples}
-    report.write(suite.out, whole, keep=not (quick or keys or interrupted or not os.environ.get("CORPUS")))
+    may_keep = os.environ.get("CORPUS") if suite.keep is None else suite.keep
+    report.write(suite.out, whole, keep=bool(may_keep) and not (quick or keys or interrupted), make_table=suite.table)

@@ -126,9 +126,9 @@ def write_figures(name, whole, text):
         f.write(HEAD + "".join(f"\n== {key}\n{value}" for key, value in sorted(parts.items())))
 
 
-def write(name, whole, keep):
+def write(name, whole, keep, make_table=None):
     """To standard output, $BUILD/NAME.txt and $BUILD/NAME.json, and if it is worth being kept, to figures.txt."""
-    text = table(whole["machine"], whole["rows"], whole["rounds"])
+    text = make_table(whole) if make_table else table(whole["machine"], whole["rows"], whole["rounds"])
     print(text, end="")
     with open(os.path.join(BUILD, name + ".txt"), "w") as f:
         f.write(text)

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""scale.py - make bench-scale: what each stage costs as the work grows, and what spreading it over processes costs.
+
+Text made by text_make, 100 MB, 1 GB and 10 GB, through bpe train, bpe encode and bpe shard as they are, by 1 and 2
+processes. Each program in them is run by `used`, which writes down what it took; what the whole took beyond that is the
+fan-out's: the script, the shell, hand_out.pl, deal.pl, xargs and split, GNU parallel. Peaks are of one process, the largest.
+
+Environment, besides that of bench.py: SIZES (default "100M 1G 10G"; bytes are decimal), PROCESSES (default "1 2"), RUNS
+(default 3; what takes more than 20 s is run once). The text and what is made of it take 1.7 times its size in TMPDIR."""
+import contextlib
+import os
+import re
+import shutil
+import statistics
+import time
+
+import corpus
+import report
+from harness import BUILD, ENV, TOP, note, run
+from measure import Row, Suite, main
+
+UNITS = {"K": 10 ** 3, "M": 10 ** 6, "G": 10 ** 9, "T": 10 ** 12}
+DEFAULT_SIZES = "100M 1G 10G"
+SIZES = (os.environ.get("SIZES") or DEFAULT_SIZES).replace(",", " ").split()
+PROCESSES = [int(p) for p in (os.environ.get("PROCESSES") or "1 2").replace(",", " ").split()]
+VOCABULARY = "32000"
+PROGRAMS = ("bpe-chunk", "bpe-count", "bpe-sum", "bpe-merge", "bpe-encode", "bpe-shard")
+WORKERS = ("bpe-count", "bpe-encode")
+
+
+class Texts(corpus.Texts):
+    """Texts that are named by their size: each begins with the smaller ones."""
+
+    def made(self, name):
+        path = self.tmp(name + ".txt")
+        note(f"making {name} of text")
+        run("text_make", str(n_bytes(name)), "1", output=path)
+        os.sync()
+        return [path]
+
+    def model(self):
+        """For encoding: of the smallest text."""
+        def make():
+            path = self.tmp("model.json")
+            run(pipeline("train"), "-v", VOCABULARY, "-o", path, self.path(SIZES[0]))
+            return path
+        return self.fact("model", make)
+
+    def links(self):
+        """A directory in which each program is run by `used`."""
+        def make():
+            directory = self.tmp("bin")
+            os.mkdir(directory)
+            for program in PROGRAMS:
+                os.symlink(os.path.join(BUILD, "tests", "bench", "used"), os.path.join(directory, program))
+            return directory
+        return self.fact("links", make)
+
+
+def n_bytes(name):
+    number, unit = re.fullmatch(r"(\d+)([KMGT]?)", name).groups()
+    return int(number) * UNITS.get(unit, 1)
+
+
+def pipeline(name):
+    return os.path.join(TOP, "pipelines", name)
+
+
+# ---- Runs, by stages -----------------------------------------------------------------------------------------------
+
+@contextlib.contextmanager
+def written_down(t):
+    """Where what the programs used is written while this lasts."""
+    path, before = t.tmp("used"), ENV["PATH"]
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    ENV.update(PATH=f"{t.links()}:{before}", USED=path, USED_PROGRAMS=BUILD)
+    try:
+        yield path
+    finally:
+        ENV["PATH"] = before
+        del ENV["USED"], ENV["USED_PROGRAMS"]
+
+
+def read_used(path):
+    """{program: what its processes used}."""
+    stages = {}
+    with open(path) as f:
+        for line in f:
+            name, _, *numbers = line.split()
+            start, end, cpu, rss, read, written = map(float, numbers)
+            s = stages.setdefault(name, {"n": 0, "cpu": 0, "rss": 0, "start": start, "end": end, "read": 0, "written": 0})
+            s.update(n=s["n"] + 1, cpu=s["cpu"] + cpu, rss=max(s["rss"], rss), start=min(s["start"], start),
+                     end=max(s["end"], end), read=s["read"] + read, written=s["written"] + written)
+    return stages
+
+
+def staged(t, processes, *argv):
+    """A run of a script: what all took, and each stage; fan_out: CPU seconds that no stage took; first: seconds until the
+    first process that does the work is there; idle: the part of the work's time in which its processes did not compute."""
+    with written_down(t) as path:
+        begin = time.monotonic()
+        took = run(*argv)
+        stages = read_used(path)
+    work = next(stages[w] for w in WORKERS if w in stages)
+    span = work["end"] - work["start"]
+    return dict(took, stages=stages, fan_out=took["cpu"] - sum(s["cpu"] for s in stages.values()), first=work["start"] - begin,
+                work=span, idle=max(0, 1 - work["cpu"] / (processes * span)))
+
+
+def train(processes, how):
+    def subject(t, name):
+        return staged(t, processes, pipeline("train"), "-j", str(processes), f"--fan-out={how}", "-v", VOCABULARY,
+                      "-o", t.tmp("trained.json"), t.path(name))
+    return subject
+
+
+def encode(processes):
+    def subject(t, name):
+        return staged(t, processes, pipeline("encode"), "-j", str(processes), "-m", t.model(), t.path(name))
+    return subject
+
+
+def shard(processes):
+    def subject(t, name):
+        out = t.tmp("shards")
+        took = staged(t, processes, pipeline("shard"), "-j", str(processes), "-m", t.model(), "-o", out, t.path(name))
+        shutil.rmtree(out)
+        return took
+    return subject
+
+
+SUBJECTS = {}
+for p in PROCESSES:
+    SUBJECTS.update({f"train-{how}-{p}": train(p, how) for how in ("auto", "xargs", "parallel")})
+    SUBJECTS.update({f"encode-{p}": encode(p), f"shard-{p}": shard(p)})
+ROWS = [Row(subject.partition("-")[0], f"{subject} {size}", "s", f"wall {subject} {size}", [])
+        for size in SIZES for subject in SUBJECTS]
+
+
+# ---- The table -----------------------------------------------------------------------------------------------------
+
+FAN_OUT = {"auto": "hand_out.pl", "xargs": "xargs, split", "parallel": "GNU parallel", "encode": "deal.pl, split", "shard": "hand_out.pl"}
+
+
+def median(runs, *path):
+    """Of a number that is found in each run by these keys; None if it is not there."""
+    def find(value):
+        for key in path:
+            value = value.get(key, {})
+        return value
+    found = [find(r) for r in runs]
+    return None if {} in found else statistics.median(found)
+
+
+def seconds(x):
+    return "-" if x is None else f"{x:.2f}" if x < 9.995 else f"{x:.1f}"
+
+
+def stage_cells(runs, stage, size):
+    """CPU seconds, MB of text a CPU second, and the peak in MB."""
+    cpu, rss = median(runs, "stages", stage, "cpu"), median(runs, "stages", stage, "rss")
+    if cpu is None:
+        return "-", "-", "-"
+    return seconds(cpu), f"{size / max(cpu, 1e-4) / 1e6:.0f}", f"{rss / 1e6:.0f}"
+
+
+def stage_lines(samples):
+    yield "text", "processes", "stage", "CPU s", "MB/CPU s", "peak MB", "MB/s"
+    for sample in samples:
+        kind, *_, processes = sample["subject"].split("-")
+        runs, size = sample["runs"], n_bytes(sample["text"])
+        if not runs or "stages" not in runs[0] or (kind == "train" and "auto" not in sample["subject"]):
+            continue
+        for stage in PROGRAMS:
+            if median(runs, "stages", stage, "cpu") is not None and (kind == "train" or stage != "bpe-chunk"):
+                span = statistics.median(r["stages"][stage]["end"] - r["stages"][stage]["start"] for r in runs)
+                rate = f"{size / span / 1e6:.0f}" if stage in WORKERS else ""
+                yield (sample["text"], processes, stage + (" for shards" if kind == "shard" and stage in WORKERS else ""),
+                       *stage_cells(runs, stage, size), rate)
+
+
+def fan_out_lines(samples):
+    yield "text", "processes", "run", "fan-out", "s", "MB/s", "CPU s", "its own", "%", "first after s", "work s", "idle %"
+    for sample in samples:
+        runs, size = sample["runs"], n_bytes(sample["text"])
+        if not runs or "stages" not in runs[0]:
+            continue
+        kind, *how, processes = sample["subject"].split("-")
+        by = FAN_OUT[how[0] if how else kind]
+        if how == ["auto"] and processes == "1":
+            by = "none"
+        wall, cpu, own = (median(runs, key) for key in ("wall", "cpu", "fan_out"))
+        yield (sample["text"], processes, f"bpe {kind}", by, seconds(wall), f"{size / wall / 1e6:.0f}", seconds(cpu), seconds(own),
+               f"{100 * own / cpu:.1f}", f"{median(runs, 'first'):.3f}", seconds(median(runs, "work")),
+               f"{100 * median(runs, 'idle'):.0f}")
+
+
+def table(whole):
+    samples = whole["samples"]
+    return "\n".join(whole["machine"]) + f"""
+
+Each program alone, in bpe train, bpe encode and bpe shard: CPU seconds of all its processes, text by that, the peak of the
+largest; MB/s from the start of the first process to the end of the last.
+
+{report.columns(stage_lines(samples))}
+What spreading the work costs: CPU seconds of all, and those that no program took but the script and what gives the work out;
+when the first process of the work began; how long all of them worked, and how much of that time they waited.
+
+{report.columns(fan_out_lines(samples))}"""
+
+
+if __name__ == "__main__":
+    os.environ["RUNS"] = os.environ.get("RUNS") or "3"
+    main(Suite(ROWS, SUBJECTS, Texts, [], (), re.compile("10G"), "bench-scale", tuple(SUBJECTS), table,
+               keep=SIZES == DEFAULT_SIZES.split()))
