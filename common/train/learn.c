@@ -204,6 +204,7 @@ static int prepare(struct learner *l, struct err *e)
         .byte = l->byte,
         .max_len = l->o.max_token_len,
         .floor = l->o.min_frequency > floor ? l->o.min_frequency : floor,
+        .window = l->o.window,
         .by_bytes = l->o.tie == LEARN_LEX,
     };
     return corpus_init(&l->corpus, &l->pretokens, &co, e);

@@ -30,6 +30,8 @@ struct learn_opts {
                              * (<), and pairs of two single bytes are exempt. 0: no limit */
     const struct str *special;
     size_t n_special;
+    uint32_t
+        window; /* for tests: how many slots a position can tell apart; 0: as many as it can (see learn_corpus.c) */
     /* Called now and then with the merges made so far and the goal; NULL: not called. */
     void (*progress)(void *ctx, uint64_t done, uint64_t goal);
     void *progress_ctx;
@@ -41,8 +43,8 @@ struct learner *learner_new(struct err *e);
 void learner_free(struct learner *l); /* NULL is fine */
 
 /* Adds a pretoken with its count (> 0), bytes copied. A pretoken may be added once only (equal ones are not looked for;
- * adding them twice is harmless but slower). -1: out of memory, counts whose sum exceeds 2^64-1 (EX_DATAERR), or more
- * bytes than the trainer's 32-bit positions can address (EX_DATAERR, says so). */
+ * adding them twice is harmless but slower). -1: out of memory, counts whose sum exceeds 2^64-1 (EX_DATAERR), or a
+ * pretoken of more than 4 GiB (EX_DATAERR). */
 int learner_add(struct learner *l, const unsigned char *p, size_t len, uint64_t count, struct err *e);
 
 /* An estimate of the memory, in bytes, that learning from the added pretokens takes; n_pretokens: how many they are. */

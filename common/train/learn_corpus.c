@@ -17,6 +17,12 @@
  * a was a single byte, and the symbol is not a. So slot[p] == a means that a begins at p, and then slot[p + len(a)] is
  * the first slot of its neighbour.
  *
+ * Positions have 32 bits, however many slots there are. The slots are divided into windows, each of which begins with a
+ * 0 slot and has at most 2^32-1 of them. An item of a list is the distance of a position from the beginning of its
+ * window, and the item NEXT_WINDOW leads from a window to the next; each list has all of those. No pretoken reaches
+ * from one window into another, so a symbol and its neighbours are in the same one. Up to 2^32 slots there is one
+ * window, and this costs nothing.
+ *
  * Pairs of bytes are in the text from the beginning, so their lists would be the longest. The dense pairs have none,
  * since scanning all slots finds them as fast; the others get theirs late (learn_lists.c).
  *
@@ -30,6 +36,7 @@
 #include "sys/simd.h"
 #include "train/learn_corpus_parts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +65,7 @@ static unsigned pick_shift(struct learn_pretokens *all)
 {
     for (unsigned shift = MAX_SHIFT; shift > 0; shift--) {
         uint64_t n = place(all, shift);
-        if (n <= LEARN_MAX_SLOTS && n <= all->slots + all->slots / 16 + 4096)
+        if (n <= all->slots + all->slots / 16 + 4096)
             return shift;
     }
     return 0;
@@ -76,7 +83,7 @@ static void set_weights(struct corpus *c, const struct learn_pretokens *all)
 /* For a pair of bytes: its count, and the number of its positions. */
 struct pair_sum {
     uint64_t weight;
-    uint32_t n;
+    size_t n;
 };
 
 /* Writes the pretokens into the slots, each after the last one of its class, and adds up their pairs of bytes in
@@ -102,6 +109,24 @@ static int lay_out(struct corpus *c, struct learn_pretokens *all, const uint32_t
                                w.p[j], w.p[j + 1]);
         }
     }
+    return 0;
+}
+
+/* Divides the slots into windows, once the pretokens are in them: a window ends with the last 0 that it can reach. */
+static int set_windows(struct corpus *c, uint32_t most, struct err *e)
+{
+    size_t cap = 0, begin = 0;
+    for (c->n_windows = 0; begin != SIZE_MAX;) {
+        if (array_grow(&c->window, &cap, c->n_windows + 2, sizeof *c->window, "the pretokens", e))
+            return -1;
+        c->window[c->n_windows++] = begin;
+        size_t next = begin + most;
+        while (next < c->n_slots && slot_get(c, next, c->wide) != 0)
+            next--;
+        assert(next > begin);
+        begin = next < c->n_slots ? next : SIZE_MAX;
+    }
+    c->window[c->n_windows] = SIZE_MAX;
     return 0;
 }
 
@@ -195,7 +220,7 @@ int corpus_init(struct corpus *c, struct learn_pretokens *all, const struct corp
     if (!sum)
         return err_mem(e, "counting pairs", 65536 * sizeof *sum);
     set_weights(c, all);
-    int status = lay_out(c, all, o->byte, sum, e);
+    int status = lay_out(c, all, o->byte, sum, e) || set_windows(c, o->window ? o->window : UINT32_MAX, e) ? -1 : 0;
     void *p;
     for (size_t size; !status && (p = learn_pretokens_take(all, &size));) { /* reused: the kernel need not clear it */
         status = positions_own(&c->positions, p, size, e);
@@ -212,6 +237,7 @@ int corpus_init(struct corpus *c, struct learn_pretokens *all, const struct corp
 void corpus_free(struct corpus *c)
 {
     huge_free(c->slot, c->slot_size);
+    free(c->window);
     free(c->weight);
     free(c->len);
     free(c->left);

@@ -9,13 +9,13 @@
 /* A symbol as a neighbour of the pair that is being merged: weight and number of these occurrences; then where the next
  * position of the new pair is written (if the pair is not kept: to a place that is never read, with step 0). */
 struct side {
-    uint64_t weight;
+    uint64_t weight, n;
     uint32_t *out;
-    uint32_t n, step;
+    uint32_t step;
     uint32_t len; /* of the left symbol */
 };
 
-/* An occurrence of the pair that is being merged, and its neighbours. */
+/* An occurrence of the pair that is being merged, and its neighbours; at: as in a list. */
 struct found {
     uint32_t at, x, y;
 };
@@ -31,6 +31,8 @@ struct corpus {
     void *slot;                /* uint16_t; or uint32_t (wide), once numbers need it; see learn_corpus.c */
     size_t n_slots, slot_size; /* slot_size: bytes */
     bool wide, sse2;
+    size_t *window; /* where each window of slots begins; then SIZE_MAX; see learn_corpus.c */
+    size_t n_windows;
     enum { NO_LISTS, SOME_LISTS, ALL_LISTS } lists; /* which pairs of bytes that are not dense have lists */
     uint32_t n_symbols;
     const uint32_t *byte; /* borrowed: the symbol of each byte */
@@ -54,6 +56,7 @@ struct corpus_opts {
     const uint32_t *byte; /* [256]: the symbol of each byte; borrowed as long as the corpus is used */
     uint64_t max_len; /* no pair is made whose symbols have this many bytes or more, except of two bytes; 0: no limit */
     uint64_t floor;   /* > 0: pairs with a lower count need not be found */
+    uint32_t window;  /* slots in a window at most; 0: 2^32-1. A pretoken must fit */
     bool by_bytes;    /* ties: the greatest (left bytes, right bytes) first, instead of the smallest (left, right) */
 };
 

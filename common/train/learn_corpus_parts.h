@@ -14,7 +14,8 @@ enum {
 
 /* ---- Slots ---- */
 
-/* The hot functions are compiled twice, for narrow and for wide slots. */
+/* The hot functions are compiled once for each combination of two constants: whether slots are narrow or wide, and
+ * whether there are several windows. */
 #define FOR_WIDTH static inline __attribute__((always_inline))
 
 FOR_WIDTH uint32_t slot_get(const struct corpus *c, size_t p, bool wide)
@@ -35,6 +36,18 @@ FOR_WIDTH void slot_prefetch(const struct corpus *c, size_t p, bool wide)
     __builtin_prefetch((const char *)c->slot + p * (wide ? 4 : 2), 1);
 }
 
+/* ---- Windows ---- */
+
+/* In a list, an item with this value stands for no position: the next window begins. (No pair begins at the first slot
+ * of a window.) */
+enum { NEXT_WINDOW = 0 };
+
+/* How many of the items of each list are NEXT_WINDOW. */
+static inline size_t n_borders(const struct corpus *c)
+{
+    return c->n_windows - 1;
+}
+
 /* ---- Symbols ---- */
 
 /* Adds a new symbol of len bytes. */
@@ -50,7 +63,7 @@ void symbol_set_bytes(struct corpus *c, uint32_t symbol, const unsigned char *p,
 /* ---- Lists of the pairs of bytes: learn_lists.c ---- */
 
 /* Whether a pair of bytes that occurs n times has no list: it is found by scanning all slots. */
-static inline bool is_dense(const struct corpus *c, uint32_t n)
+static inline bool is_dense(const struct corpus *c, size_t n)
 {
     return n > c->n_slots / DENSE;
 }

@@ -10,7 +10,10 @@
 
 #include <stdlib.h>
 
-enum { SOON = 8 /* pairs are merged soon if they count more than 1/SOON of the pair merged now */ };
+enum {
+    N_LISTS = (N_BYTES + 1) * (N_BYTES + 1),
+    SOON = 8, /* pairs are merged soon if they count more than 1/SOON of the pair merged now */
+};
 
 /* Where the next position of a pair of bytes is written: an address, whose last bit says whether it then advances by
  * one. (All of them together fit into the second-level cache; struct side would be four times as large.) They are in an
@@ -20,7 +23,7 @@ typedef uintptr_t tagged;
 /* Makes the lists of the pairs of bytes that count at least `least` and are not dense. */
 static int make_lists(struct corpus *c, uint64_t least, tagged *to, struct err *e)
 {
-    for (size_t i = 0; i < (N_BYTES + 1) * (N_BYTES + 1); i++) {
+    for (size_t i = 0; i < N_LISTS; i++) {
         size_t left = i / (N_BYTES + 1), right = i % (N_BYTES + 1);
         to[i] = (tagged)&c->never_read;
         uint64_t *count = NULL;
@@ -31,6 +34,7 @@ static int make_lists(struct corpus *c, uint64_t least, tagged *to, struct err *
         struct pair_list *l = pairs_list(&c->pairs, count);
         if (l->at || is_dense(c, l->n))
             continue;
+        l->n += n_borders(c);
         l->at = positions_new(&c->positions, l->n, e);
         if (!l->at)
             return -1;
@@ -39,15 +43,24 @@ static int make_lists(struct corpus *c, uint64_t least, tagged *to, struct err *
     return 0;
 }
 
+static inline void put(tagged *to, uint32_t item)
+{
+    *(uint32_t *)(*to & ~(tagged)1) = item;
+    *to += (*to & 1) * sizeof item;
+}
+
 FOR_WIDTH void fill_lists(struct corpus *c, tagged *to, const uint16_t *value, bool wide)
 {
-    uint32_t row = value[slot_get(c, 0, wide)] * (uint32_t)(N_BYTES + 1);
-    for (size_t p = 0; p + 1 < c->n_slots; p++) {
-        uint32_t right = value[slot_get(c, p + 1, wide)];
-        tagged *t = &to[row + right];
-        *(uint32_t *)(*t & ~(tagged)1) = (uint32_t)p;
-        *t += (*t & 1) * sizeof(uint32_t);
-        row = right * (uint32_t)(N_BYTES + 1);
+    for (size_t w = 0; w < c->n_windows; w++) {
+        size_t begin = c->window[w], end = w < n_borders(c) ? c->window[w + 1] : c->n_slots - 1;
+        for (size_t i = 0; w > 0 && i < N_LISTS; i++)
+            put(&to[i], NEXT_WINDOW);
+        uint32_t row = value[slot_get(c, begin, wide)] * (uint32_t)(N_BYTES + 1);
+        for (size_t p = begin; p < end; p++) {
+            uint32_t right = value[slot_get(c, p + 1, wide)];
+            put(&to[row + right], (uint32_t)(p - begin));
+            row = right * (uint32_t)(N_BYTES + 1);
+        }
     }
 }
 
@@ -55,7 +68,7 @@ int corpus_make_lists(struct corpus *c, uint64_t count, struct err *e)
 {
     uint64_t least = c->lists == NO_LISTS ? count / SOON : 0;
     least = least > c->pairs.floor ? least : c->pairs.floor;
-    tagged *to = malloc((N_BYTES + 1) * (N_BYTES + 1) * sizeof *to);
+    tagged *to = malloc(N_LISTS * sizeof *to);
     uint16_t *value = malloc(((size_t)c->n_symbols + 1) * sizeof *value);
     int status = to && value ? 0 : err_mem(e, "the pairs of bytes", c->n_symbols * sizeof *value);
     for (uint32_t i = 0; !status && i <= c->n_symbols; i++)

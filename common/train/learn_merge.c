@@ -40,11 +40,12 @@ static int widen(struct corpus *c, struct err *e)
 }
 
 /* Adds a new pair to the table, and sets where its positions are written; unless it will never be merged. */
-static int keep(struct corpus *c, uint64_t key, uint64_t weight, uint32_t n, struct side *s, struct err *e)
+static int keep(struct corpus *c, uint64_t key, uint64_t weight, size_t n, struct side *s, struct err *e)
 {
     uint64_t len = (uint64_t)c->len[pair_left(key)] + c->len[pair_right(key)];
     if (weight < c->pairs.floor || (c->max_len && len > 2 && len >= c->max_len))
         return 0;
+    n += n_borders(c);
     uint32_t *at = positions_new(&c->positions, n, e);
     if (!at || pairs_put(&c->pairs, (struct pair){key, weight, at, n}, e))
         return -1;
@@ -71,7 +72,12 @@ static int reserve_found(struct corpus *c, size_t n, struct err *e)
 /* The neighbours that a merge found, each as it is at the time of the replacement: the one on the right may be merged
  * next, the one on the left may just have been, and is then z. */
 struct neighbours {
-    size_t n_live, n_left, n_right;
+    size_t n_found, n_left, n_right; /* n_found: with those that only lead to the next window */
+};
+
+/* Where in a list reading goes on: at item i, of this window. (Of a dense pair: at slot i.) */
+struct place {
+    size_t i, window;
 };
 
 /* Which of the slots p .. p + 15 hold a, followed by a slot with b: a bit for each. */
@@ -104,42 +110,55 @@ FOR_WIDTH unsigned matches(const struct corpus *c, size_t p, uint32_t a, uint32_
 }
 
 /* Finds the next positions of a dense pair, from *p on: at most FILTER_BLOCK. *p moves past the slots scanned. */
-FOR_WIDTH size_t scan(const struct corpus *c, size_t *p, uint32_t a, uint32_t b, uint32_t *live, bool wide)
+FOR_WIDTH size_t scan(const struct corpus *c, size_t *p, uint32_t a, uint32_t b, size_t *live, bool wide)
 {
     size_t n = 0;
     for (; *p < c->n_slots && n <= FILTER_BLOCK - SCAN_STEP; *p += SCAN_STEP)
         for (unsigned mask = matches(c, *p, a, b, wide); mask; mask &= mask - 1)
-            live[n++] = (uint32_t)*p + (uint32_t)__builtin_ctz(mask);
+            live[n++] = *p + (size_t)__builtin_ctz(mask);
     return n;
 }
 
-/* Copies those of the next positions in a list, from *j on, that are not stale: at most FILTER_BLOCK. */
-FOR_WIDTH size_t filter(const struct corpus *c, size_t *j, const struct pair *top, uint32_t *live, bool wide)
+/* Copies those of the next positions in a list, from *at on, that are not stale: at most FILTER_BLOCK. */
+FOR_WIDTH size_t filter(const struct corpus *c, struct place *at, const struct pair *top, size_t *live, bool wide,
+                        bool windows)
 {
     const uint32_t a = pair_left(top->key), b = pair_right(top->key);
-    const size_t len_a = c->len[a], end = top->n - *j < FILTER_BLOCK ? top->n : *j + FILTER_BLOCK;
-    size_t n = 0;
-    for (; *j < end; ++*j) {
-        size_t p = top->at[*j];
-        if (*j + AHEAD < top->n) { /* both ends of the pair: they may be in different cache lines */
-            slot_prefetch(c, top->at[*j + AHEAD], wide);
-            slot_prefetch(c, top->at[*j + AHEAD] + len_a, wide);
+    const size_t len_a = c->len[a], end = top->n - at->i < FILTER_BLOCK ? top->n : at->i + FILTER_BLOCK;
+    size_t n = 0, begin = windows ? c->window[at->window] : 0;
+    for (; at->i < end; at->i++) {
+        if (windows && top->at[at->i] == NEXT_WINDOW) {
+            begin = c->window[++at->window];
+            continue;
         }
-        live[n] = (uint32_t)p;
+        size_t p = begin + top->at[at->i];
+        if (at->i + AHEAD < top->n) { /* both ends of the pair: they may be in different cache lines */
+            slot_prefetch(c, begin + top->at[at->i + AHEAD], wide);
+            slot_prefetch(c, begin + top->at[at->i + AHEAD] + len_a, wide);
+        }
+        live[n] = p;
         n += (size_t)(slot_get(c, p, wide) == a) & (size_t)(slot_get(c, p + len_a, wide) == b);
     }
     return n;
 }
 
-/* Replaces the pair where it still is, and notes the places in c->found, which has room for top->n. */
-FOR_WIDTH struct neighbours replace(struct corpus *c, const struct pair *top, uint32_t z, bool wide)
+/* Notes in c->found that the next occurrence, or the end, is beyond the border of a window. */
+static inline void pass_border(struct corpus *c, struct neighbours *f, size_t *window)
+{
+    c->found[f->n_found++] = (struct found){.at = NEXT_WINDOW};
+    ++*window;
+}
+
+/* Replaces the pair where it still is, and notes the places in c->found, which has room for top->n and the borders. */
+FOR_WIDTH struct neighbours replace(struct corpus *c, const struct pair *top, uint32_t z, bool wide, bool windows)
 {
     const uint32_t a = pair_left(top->key), b = pair_right(top->key);
     const size_t len_a = c->len[a], len_z = c->len[z], end = top->at ? top->n : c->n_slots;
     struct neighbours f = {0};
-    uint32_t live[FILTER_BLOCK];
-    for (size_t i = 0; i < end;) {
-        size_t n = top->at ? filter(c, &i, top, live, wide) : scan(c, &i, a, b, live, wide);
+    struct place at = {0};
+    size_t live[FILTER_BLOCK], last = 0, window = 0;
+    while (at.i < end) {
+        size_t n = top->at ? filter(c, &at, top, live, wide, windows) : scan(c, &at.i, a, b, live, wide);
         for (size_t j = 0; j < n; j++) {
             size_t p = live[j];
             if (a == b && slot_get(c, p, wide) != a)
@@ -149,9 +168,12 @@ FOR_WIDTH struct neighbours replace(struct corpus *c, const struct pair *top, ui
             slot_set(c, p, z, wide);
             slot_set(c, p + len_a, z, wide);
             slot_set(c, p + len_z - 1, z, wide);
-            c->found[f.n_live++] = (struct found){(uint32_t)p, x, y};
+            while (windows && p >= c->window[window + 1])
+                pass_border(c, &f, &window);
             if (x == z)
-                c->found[f.n_live - 2].y = z; /* the occurrence before, which touches this one */
+                c->found[last].y = z; /* the occurrence before, which touches this one */
+            last = f.n_found++;
+            c->found[last] = (struct found){(uint32_t)(p - (windows ? c->window[window] : 0)), x, y};
             c->seen_left[f.n_left] = x;
             f.n_left += c->left[x].n++ == 0;
             c->left[x].weight += weight;
@@ -160,6 +182,8 @@ FOR_WIDTH struct neighbours replace(struct corpus *c, const struct pair *top, ui
             c->right[y].weight += weight;
         }
     }
+    while (windows && window < n_borders(c))
+        pass_border(c, &f, &window);
     return f;
 }
 
@@ -240,31 +264,57 @@ static int update(struct corpus *c, const struct pair *top, uint32_t z, const st
     return 0;
 }
 
-/* Writes the positions of the new pairs. */
-static void scatter(struct corpus *c, size_t n_live)
+static inline void put(struct side *s, uint32_t item)
 {
-    for (size_t i = 0; i < n_live; i++) {
+    *s->out = item;
+    s->out += s->step;
+}
+
+/* Writes into the lists of all new pairs that the next window begins. */
+static void put_border(struct corpus *c, const struct neighbours *f)
+{
+    for (size_t i = 0; i < f->n_left; i++)
+        put(&c->left[c->seen_left[i]], NEXT_WINDOW);
+    for (size_t i = 0; i < f->n_right; i++)
+        put(&c->right[c->seen_right[i]], NEXT_WINDOW);
+}
+
+/* Writes the positions of the new pairs. */
+FOR_WIDTH void scatter(struct corpus *c, const struct neighbours *neighbours, bool windows)
+{
+    for (size_t i = 0; i < neighbours->n_found; i++) {
         const struct found *f = &c->found[i];
+        if (windows && f->at == NEXT_WINDOW) {
+            put_border(c, neighbours);
+            continue;
+        }
         struct side *left = &c->left[f->x],
                     *right = &c->right[f->y]; /* right[z] is not used: z z is written by its right part */
-        *left->out = f->at - left->len;
-        left->out += left->step;
-        *right->out = f->at;
-        right->out += right->step;
+        put(left, f->at - left->len);
+        put(right, f->at);
     }
 }
 
-FOR_WIDTH int merge(struct corpus *c, const struct pair *top, uint32_t z, bool wide, struct err *e)
+/* The first occurrence in c->found. */
+static size_t first_place(const struct corpus *c)
 {
-    if (reserve_found(c, top->n, e))
+    size_t window = 0;
+    while (c->found[window].at == NEXT_WINDOW)
+        window++;
+    return c->window[window] + c->found[window].at;
+}
+
+FOR_WIDTH int merge(struct corpus *c, const struct pair *top, uint32_t z, bool wide, bool windows, struct err *e)
+{
+    if (reserve_found(c, top->n + n_borders(c), e))
         return -1;
-    struct neighbours f = replace(c, top, z, wide);
-    assert(f.n_live > 0);
+    struct neighbours f = replace(c, top, z, wide, windows);
+    assert(f.n_left > 0);
     if (c->symbol_bytes)
-        symbol_set_bytes(c, z, c->text + c->found[0].at, c->len[z]);
+        symbol_set_bytes(c, z, c->text + first_place(c), c->len[z]);
     int status = update(c, top, z, &f, e);
     if (!status)
-        scatter(c, f.n_live);
+        scatter(c, &f, windows);
     for (size_t i = 0; i < f.n_left; i++)
         c->left[c->seen_left[i]] = (struct side){.out = &c->never_read};
     for (size_t i = 0; i < f.n_right; i++)
@@ -281,10 +331,13 @@ int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, struct err *e)
             return -1;
         struct pair_list *l = pairs_list(&c->pairs, pairs_get(&c->pairs, top->key));
         top->at = l->at;
+        top->n = l->n;
         l->at = NULL;
     }
     if (!c->wide && z > UINT16_MAX && widen(c, e))
         return -1;
     symbol_new(c, z, c->len[pair_left(top->key)] + c->len[pair_right(top->key)]);
-    return c->wide ? merge(c, top, z, true, e) : merge(c, top, z, false, e);
+    if (n_borders(c))
+        return c->wide ? merge(c, top, z, true, true, e) : merge(c, top, z, false, true, e);
+    return c->wide ? merge(c, top, z, true, false, e) : merge(c, top, z, false, false, e);
 }

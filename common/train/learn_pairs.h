@@ -18,7 +18,7 @@ struct pair {
     uint64_t key; /* pair_key() */
     uint64_t count;
     uint32_t *at; /* positions of the pair, some may be stale; ascending; borrowed; NULL: there is no list */
-    uint32_t n;   /* items of at[]; without a list an upper bound on the number of occurrences */
+    size_t n;     /* items of at[]; without a list an upper bound on the number of occurrences */
 };
 
 struct pair_count {
@@ -28,7 +28,7 @@ struct pair_count {
 
 struct pair_list {
     uint32_t *at;
-    uint32_t n;
+    size_t n;
 };
 
 /* Whether, of two pairs with equal counts, x is merged before y. */

@@ -16,13 +16,13 @@ enum { LONG_LIST = 4096 /* positions */ };
 /* The first fields of a free block. */
 struct block {
     unsigned char *next;
-    uint32_t n;
+    size_t n;
 };
 
 void positions_release_large(struct positions *ps, uint32_t *p, size_t n)
 {
     unsigned k = 63 - (unsigned)__builtin_clzll(n);
-    struct block b = {ps->bin[k], (uint32_t)n};
+    struct block b = {ps->bin[k], n};
     memcpy(p, &b, sizeof b); /* a block may be unaligned for these fields */
     ps->bin[k] = (unsigned char *)p;
     ps->bins |= (uint64_t)1 << k;

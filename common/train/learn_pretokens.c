@@ -76,13 +76,10 @@ int learn_pretokens_add(struct learn_pretokens *all, const unsigned char *p, siz
         return err_set(e, EX_DATAERR, "the counts of all pretokens add up to more than 2^64-1");
     if (len < 2)
         return 0;
-    uint64_t slots = all->n ? all->slots : 1;
-    if (len >= LEARN_MAX_SLOTS - slots)
+    if (len > LEARN_MAX_LEN)
         return err_set(e, EX_DATAERR,
-                       "the distinct pretokens have more than %lu bytes (and one for each), the most that can be "
-                       "merged: leave out "
-                       "rare ones, or count with a pattern that splits long ones",
-                       (unsigned long)LEARN_MAX_SLOTS);
+                       "a pretoken has %zu bytes, and at most %lu can be merged: count with a pattern that splits it",
+                       len, (unsigned long)LEARN_MAX_LEN);
     if (reserve(all, len, e) || put_class(all, count, len, e))
         return -1;
     unsigned char *to = all->last->bytes + all->last->len;
@@ -91,7 +88,7 @@ int learn_pretokens_add(struct learn_pretokens *all, const unsigned char *p, siz
     memcpy(to, p, len);
     all->last->len = (size_t)(to + len - all->last->bytes);
     all->n++;
-    all->slots = slots + len + 1;
+    all->slots = (all->n > 1 ? all->slots : 1) + len + 1;
     all->pairs += len - 1;
     return 0;
 }

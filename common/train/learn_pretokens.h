@@ -30,16 +30,15 @@ struct learn_pretokens {
     size_t n_class, class_cap;
     size_t *small; /* by count: index of its class + 1, or 0 */
     uint64_t n;
-    uint64_t
-        slots; /* one a byte, and one before each pretoken and at the end: what positions must be able to address */
+    uint64_t slots; /* one a byte, and one before each pretoken and at the end */
     uint64_t pairs; /* adjacent pairs of bytes */
     uint64_t total; /* sum of all counts */
 };
 
-#define LEARN_MAX_SLOTS UINT32_MAX
+#define LEARN_MAX_LEN (UINT32_MAX - 1) /* bytes of a pretoken; see learn_corpus.c about windows */
 
-/* Adds a pretoken, copied. One of fewer than two bytes has no pair: only its count is added. -1: out of memory, or a
- * sum that does not fit (EX_DATAERR). */
+/* Adds a pretoken, copied. One of fewer than two bytes has no pair: only its count is added. -1: out of memory, a
+ * sum that does not fit, or a pretoken of more than LEARN_MAX_LEN bytes (EX_DATAERR). */
 int learn_pretokens_add(struct learn_pretokens *all, const unsigned char *p, size_t len, uint64_t count, struct err *e);
 
 /* Iterates over the pretokens in the order they were added. Zeroed: before the first. */
