@@ -1,0 +1,66 @@
+#!/bin/bash
+# pipelines/Containerfile: the image builds, and in it, as an ordinary user, the programs and commands do what they do outside.
+#
+# Debian's base image is made by mmdebstrap (once: $BUILD/base-image.tar), so that no registry is asked, and the image by
+# buildah, which runs the steps in a chroot. Both fetch packages of Debian, so this is for make check-engines alone.
+. "$(dirname "$0")/engine.sh"
+[ "${ENGINES:-}" = required ] || {
+    echo "1..0 # SKIP fetches packages of Debian for minutes: make check-engines"
+    exit 0
+}
+engine container 'apt-get install buildah mmdebstrap' buildah mmdebstrap
+
+base=$BUILD/base-image.tar
+builder=(buildah --storage-driver=vfs --root "$PWD/store" --runroot "$PWD/running")
+in_image=()
+
+# image WORD...: a command in a container of the image, in the directory shared/ as /data.
+image() {
+    "${builder[@]}" run --isolation=chroot -v "$PWD/shared:/data" "${in_image[@]}" "$container" -- "$@"
+}
+
+[ -e "$base" ] || {
+    mmdebstrap --quiet --variant=minbase bookworm "$base.new" && mv "$base.new" "$base"
+} >base.out 2>&1
+ok $? "a base image like debian:bookworm-slim" || sed 's/^/# /' base.out
+container=$("${builder[@]}" from scratch) && "${builder[@]}" add -q "$container" "$base" >/dev/null &&
+    "${builder[@]}" commit -q --rm "$container" docker.io/library/debian:bookworm-slim >/dev/null
+"${builder[@]}" build --pull=never --isolation=chroot -t bpetools -f "$TOP/pipelines/Containerfile" "$TOP" >build.out 2>&1
+ok $? "the image builds" || {
+    tail -n 20 build.out | sed 's/^/# /'
+    done_testing
+}
+container=$("${builder[@]}" from --pull=never localhost/bpetools)
+mkdir -m 777 shared
+text 1 2000000 >shared/in.txt
+line shared/in.txt >want.json
+
+is "$(image id -u)" 1000 "its user is not root"
+is "$(image bash -c 'command -v gcc make; ls /usr/include 2>/dev/null')" "" "it has no compiler"
+is "$(image bpe --version)" "$(bpe --version)" "bpe --version"
+is "$(image bpe help)" "$(bpe help)" "bpe help"
+is "$("${builder[@]}" inspect --type image --format '{{.OCIv1.Config.Entrypoint}} {{.OCIv1.Config.Cmd}}' bpetools)" "[] [bpe help]" \
+    "  which is what it runs by itself"
+make -s -C "$TOP" install BUILD="$BUILD" DESTDIR="$PWD/installed"
+is "$(image find /usr/local/share/man -name 'bpe*' -printf '%f\n' | sort)" \
+    "$(find installed/usr/local/share/man -name 'bpe*' -printf '%f\n' | sort)" "it has the manual pages"
+printf 'the cat sat' | bpe-chunk --inline | image bpe-count | bpe-sum | bpe-view --check >got
+is "$(cat got)" "complete: 2 records, 11 B of text" "records go in and out of it"
+image bash -c 'bpe-chunk in.txt | parallel --pipe bpe-count | bpe-sum | bpe-merge -v 1000' >line.json 2>err
+is "$? $(cat err)" "0 " "the line of the README, without a word"
+same line.json want.json "  makes the same model"
+image bpe train -v 1000 -o train.json in.txt
+same shared/train.json want.json "so does bpe train, into a directory of the host's"
+image bpe shard -m train.json -o shards -n 100K --eot=before in.txt >/dev/null
+bpe-shard --check shared/shards >got 2>&1
+is "$?" 0 "bpe shard makes shards" || cat got
+in_image=(--user 4321:4321)
+image bash -c 'bpe-chunk in.txt | parallel --pipe bpe-count | bpe-sum | bpe-merge -v 1000' >any.json 2>err
+is "$? $(cat err)" "0 " "a user that it does not know"
+same any.json want.json "  has the same model"
+printf 'caf\351' >shared/latin1.txt
+image bash -c 'bpe train -v 1000 latin1.txt' >none.json 2>err
+is "$? $(wc -c <none.json)" "65 0" "bad text: no model, and the exit status"
+
+"${builder[@]}" rm -a >/dev/null
+done_testing
