@@ -124,7 +124,7 @@ count_file() {
 # it could not be written; other: it failed, as the records in NAME.failed say.
 do_part() {
     local part=$1/chunks/$2 result=$1/$results/$2 code new
-    new=$result.new.$HOSTNAME.$BASHPID
+    new=$result.new.$HOSTNAME.$BASHPID.${SRANDOM:-$RANDOM$RANDOM}
     case $2 in
     part.*) { "${worker[@]}" -- "$part" 2>&3 3>&-; } >"$new" 3>&2 2>/dev/null ;; # bash would tell of a kill, too
     file.*) count_file "$part" "$3" >"$new" ;;

@@ -15,7 +15,7 @@ export PATH=$BUILD:$PATH
 
 V=1000 N=5000000              # size of the vocabulary; ids in a shard
 texts=(data/{1,2,3}.txt)      # relative, for engines that share the directory
-shard_options=(-n "$N" --test=1 --eot=before -d u32)
+shard_options=(-n "$N" --test=1 -d u32) # of bpe-shard; --eot=before is for bpe shard
 
 # lacks NAME HOW WHAT: ends the test.
 lacks() {
