@@ -11,10 +11,10 @@
 # missing program with 127.
 
 declare -A argument=() owners=() long_of=() # --name: none, one, maybe; --name: the programs that have it; -x: --name
-jobs='one a core' files=() others=() refused=''
+jobs='one a core' files=() others=() refused='' myself=${0##*/} # for messages
 
 die() { # STATUS MESSAGE
-    echo "bpe ${0##*/}: $2" >&2
+    echo "bpe $myself: $2" >&2
     exit "$1"
 }
 
@@ -190,10 +190,10 @@ watch() {
         rate=$((bytes / (SECONDS - start) + 1)) shown=1
         if ((total)); then
             ((bytes < total)) || bytes=$total
-            printf '\r\033[Kbpe %s: %d of %d MB read, %d MB/s, %d s left' "${0##*/}" $((bytes / 1000000)) $((total / 1000000)) \
+            printf '\r\033[Kbpe %s: %d of %d MB read, %d MB/s, %d s left' "$myself" $((bytes / 1000000)) $((total / 1000000)) \
                 $((rate / 1000000)) $(((total - bytes) / rate)) >&2
         else
-            printf '\r\033[Kbpe %s: %d MB read, %d MB/s' "${0##*/}" $((bytes / 1000000)) $((rate / 1000000)) >&2
+            printf '\r\033[Kbpe %s: %d MB read, %d MB/s' "$myself" $((bytes / 1000000)) $((rate / 1000000)) >&2
         fi
     done
 }

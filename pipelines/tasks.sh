@@ -36,7 +36,7 @@ lock() {
     make_directory "$1"
     exec {lock}>>"$1/lock" || exit 73
     flock -w 1 "$lock" && return # what ends just now is not worth a word
-    echo "bpe ${0##*/}: $1: other processes work there; waiting for them" >&2
+    echo "bpe $myself: $1: other processes work there; waiting for them" >&2
     flock "$lock"
 }
 

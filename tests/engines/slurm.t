@@ -145,9 +145,9 @@ is $? 65 "bad input: the status of the last job"
 like "$(cat err)" "bpe-sum: bad.txt: byte 29999*" "  and its message"
 like "$(cat bad/logs/last."$(job bad last)")" "bpe-sum: bad.txt: byte 29999*" "  which is in its log"
 ok "$(find . -name bad.json | wc -l)" "  and there is no model"
-refuses 64 "bpe train: in which directory*" bpe slurm train -v 1000 -o m.json data/1.txt
-refuses 64 "bpe train: bpe-merge: --tie no: *" bpe slurm train --work=no -v 1000 -o m.json --tie=no data/1.txt
-refuses 64 "bpe shard: bpe-shard: -f no: *" bpe slurm shard --work=no -m want.json -o no -f no data/1.txt
+refuses 64 "bpe slurm train: in which directory*" bpe slurm train -v 1000 -o m.json data/1.txt
+refuses 64 "bpe slurm train: bpe-merge: --tie no: *" bpe slurm train --work=no -v 1000 -o m.json --tie=no data/1.txt
+refuses 64 "bpe slurm shard: bpe-shard: -f no: *" bpe slurm shard --work=no -m want.json -o no -f no data/1.txt
 ok "$(find . -name no | wc -l)" "  before anything is planned"
 
 # ---- What sbatch refuses, and what the user takes back ----
@@ -155,7 +155,7 @@ ok "$(find . -name no | wc -l)" "  before anything is planned"
 mkdir c.hold
 touch c.hold/bpe-count
 slurm train c -v "$V" -o c.json --sbatch-last=--partition=none "${texts[@]}" >said 2>err
-is "$? $(tail -n 1 err)" "71 bpe train: sbatch did not take a job of c; its message says why" "a last job that sbatch refuses"
+is "$? $(tail -n 1 err)" "71 bpe slurm train: sbatch did not take a job of c; its message says why" "a last job that sbatch refuses"
 array=$(job c array)
 slurm train c -v "$V" -o c.json "${texts[@]}" >said
 like "$? $(cat said)" "0 job *: bpe tasks train, after job $array; logs in c/logs" "  the same command submits that one alone"
@@ -163,13 +163,13 @@ until_true 60 are_waiting 4 bpe-count c
 ok $? "four tasks are at work"
 scancel "$array"
 slurm train c -v "$V" -o c.json --wait "${texts[@]}" >said 2>err
-like "$? $(cat err)" "75 bpe train: job *: bpe tasks: c: 4 of 4 tasks have no result*" "after scancel no task begins again by itself"
+like "$? $(cat err)" "75 bpe slurm train: job *: bpe tasks: c: 4 of 4 tasks have no result*" "after scancel no task begins again by itself"
 
 # ---- The time limit: the end ----
 
 wait "$late"
 is "$(cat late.code)" 75 "a time limit that was too short"
-like "$(cat late.err)" "bpe train: job *: bpe tasks: late: 2 of 4 tasks have no result*; run the same command again" "  says what is missing"
+like "$(cat late.err)" "bpe slurm train: job *: bpe tasks: late: 2 of 4 tasks have no result*; run the same command again" "  says what is missing"
 like "$(grep -h TIME late/logs/tasks.*_1)" "*DUE TO TIME LIMIT*" "  and the log of the task why"
 scontrol show job "$(job late array)_1" | grep -q ' Restarts=0 '
 ok $? "  which was not started again by itself"
@@ -180,6 +180,6 @@ same_model late.json "after the time limit"
 seconds "time limit"
 
 cluster_kill slurmctld
-refuses 75 "bpe train: Slurm does not answer; run the same command again*" bpe slurm train --work=new -v 1000 -o m.json data/1.txt
+refuses 75 "bpe slurm train: Slurm does not answer; run the same command again*" bpe slurm train --work=new -v 1000 -o m.json data/1.txt
 seconds "all"
 done_testing
