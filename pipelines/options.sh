@@ -129,6 +129,22 @@ through() {
     via=(bash -c "$1 \"\$@\"" --via)
 }
 
+# bytes OPTION SIZE: as a number.
+bytes() {
+    local unit=0
+    [[ $2 =~ ^([1-9][0-9]{0,6})([KMGT]?)$ ]] || die 64 "$1=$2: not a size; one is 64M"
+    case ${BASH_REMATCH[2]} in K) unit=10 ;; M) unit=20 ;; G) unit=30 ;; T) unit=40 ;; esac
+    echo $((BASH_REMATCH[1] << unit))
+}
+
+# words WORD...: as the shell wants them, a space before each.
+words() {
+    local word
+    for word; do
+        case $word in *[!A-Za-z0-9_./=,:+@%-]* | '') printf ' %s' "${word@Q}" ;; *) printf ' %s' "$word" ;; esac
+    done
+}
+
 # deal encode|look [COMMAND...]: starts bpe-chunk with the caller's options in `chunk` and `files`, and deal.pl with its
 # records, which see. Sets mode to `value` or `reference`, and dealt to the descriptor from which the status is read.
 # Needs $dir, and to encode, descriptor 3.

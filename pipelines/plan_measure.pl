@@ -1,0 +1,141 @@
+#!/usr/bin/perl
+# plan_measure.pl - what the programs take for the sample of plan_sample.pl, for plan
+#
+#     plan_measure.pl DIR VOCABULARY [OPTION]...
+#
+# Counts DIR/part.0, part.1 and so on, adds them up one after the other, learns and encodes; OPTIONs are bpe-chunk's. Seconds are
+# CPU time, the least of several times: the machine may be busy. Bytes of memory are the most that a process had.
+#
+# Prints lines of names and numbers for plan_model.pl:
+#
+#     point BYTES DISTINCT SUM         the first parts together: their text, distinct pretokens, bytes of the sum
+#     count BYTES RECORDS SECONDS MEMORY   a part: its text, its distinct pretokens
+#     add RECORDS DISTINCT SECONDS MEMORY  bpe-sum: distinct pretokens of all its inputs, and of its output
+#     spill RECORDS SECONDS            the same with so little memory that all goes to disk
+#     merge DISTINCT SECONDS MEMORY    bpe-merge
+#     encode BYTES SECONDS MEMORY IDS  bpe-encode, by the model of the whole sample
+#     often N DISTINCT                 pretokens that occur N times or more
+#     compressed BYTES BYTES           counts, before and after zstd -3; not if zstd is not installed
+#
+# Exit status: that of the program that failed, which has said why.
+use strict;
+use warnings;
+
+use constant {
+    ROUNDS => 3,
+    ENOUGH => 0.2, # seconds that are worth no second round
+};
+
+# getrusage(2) by its number: perl's own times() counts hundredths of a second, and no memory. Elsewhere there are no figures of
+# memory.
+use constant GETRUSAGE => { x86_64 => 98, aarch64 => 165, riscv64 => 165, ppc64le => 77, s390x => 77 }->{ (split ' ', `uname -m`)[0] };
+use constant CHILDREN => -1;
+
+my ($dir, $vocabulary, @options) = @ARGV;
+
+sub fail {
+    my ($status, $message) = @_;
+    print STDERR "bpe plan: $message\n";
+    exit $status;
+}
+
+# Seconds and memory of the processes that were waited for.
+sub used {
+    my @times = times;
+    return ($times[2] + $times[3], 0) if !defined GETRUSAGE;
+    my $usage = "\0" x 144;
+    syscall(GETRUSAGE, CHILDREN, $usage) == 0 or fail(71, "getrusage: $!");
+    my @n = unpack 'q5', $usage;
+    return ($n[0] + $n[2] + ($n[1] + $n[3]) / 1e6, $n[4] * 1024);
+}
+
+# Runs a command, OUT its output: (seconds, memory). In a process of its own, as memory is the most of all that were waited for.
+sub run {
+    my ($out, @command) = @_;
+    pipe my $from, my $to or fail(71, "cannot make a pipe: $!");
+    my $pid = fork // fail(71, "cannot start a process: $!");
+    if (!$pid) {
+        open STDOUT, '>', $out or fail(74, "$out: cannot write: $!");
+        open STDERR, '>', "$dir/said" or exit 74; # only errors are passed on
+        my $status = system { $command[0] } @command;
+        syswrite $to, join ' ', $status == -1 ? 127 : $status & 127 ? 75 : $status >> 8, used();
+        exit 0;
+    }
+    close $to;
+    my ($status, @used) = split ' ', <$from> // '75 0 0';
+    waitpid $pid, 0;
+    return @used if !$status;
+    open my $said, '<', "$dir/said" or exit $status;
+    print STDERR <$said>;
+    exit $status;
+}
+
+# The run that took least.
+sub least {
+    my (@best, $rounds);
+    while (!@best || $best[0] < ENOUGH && $rounds < ROUNDS) {
+        my @used = run(@_);
+        @best = @used if !@best || $used[0] < $best[0];
+        $rounds++;
+    }
+    return @best;
+}
+
+# What a command of the shell prints, for a file.
+sub said {
+    my ($command, $file) = @_;
+    open my $from, '-|', 'bash', '-c', "set -o pipefail; $command", 'plan', $file or fail(71, "cannot start a process: $!");
+    my @lines = <$from>;
+    close $from or exit($? >> 8 || 75);
+    return @lines;
+}
+
+# Distinct pretokens of counts. Each is a line, and more if it is long, but only the first begins with a digit.
+sub distinct {
+    my ($n) = said('bpe-view "$1" | { grep -c "^[0-9]" || test $? -eq 1; }', $_[0]);
+    return $n + 0;
+}
+
+# How many of the pretokens of a sum occur as often as each of some numbers.
+sub often {
+    my ($sum, @least) = @_;
+    my %times = map { reverse split } said('bpe-view "$1" | cut -s -f 1 | grep "^[0-9]" | sort | uniq -c', $sum);
+    return map { my $k = $_; my $all = 0; $all += $times{$_} for grep { $_ >= $k } keys %times; $all } @least;
+}
+
+sub say_it {
+    print join(' ', @_), "\n";
+}
+
+$| = 1;
+my (@counts, @point);
+my ($records, $last) = (0, 0);
+$last++ while -e "$dir/part." . ($last + 1);
+for my $i (0 .. $last) {
+    run("$dir/chunks", 'bpe-chunk', @options, '--', "$dir/part.$i");
+    my @used = least("$dir/counts.$i", 'bpe-count', "$dir/chunks");
+    my $n = distinct("$dir/counts.$i");
+    say_it('count', -s "$dir/part.$i", $n, @used);
+    push @counts, "$dir/counts.$i";
+    $records += $n;
+    @used = least("$dir/sum", 'bpe-sum', @counts);
+    push @point, [($i ? $point[-1][0] : 0) + -s "$dir/part.$i", distinct("$dir/sum"), -s "$dir/sum"];
+    say_it('point', @{ $point[-1] });
+    say_it('add', $records, $point[-1][1], @used);
+    say_it('merge', $point[-1][1], least('/dev/null', 'bpe-merge', '-v', $vocabulary, "$dir/sum")) if $i > $last - 3;
+}
+my @least = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000);
+my @often = often("$dir/sum", @least);
+say_it('often', $least[$_], $often[$_]) for 0 .. $#least;
+
+my @used = least("$dir/sum.again", 'bpe-sum', '-S', '8M', @counts);
+say_it('spill', $records, $used[0]);
+run("$dir/model", 'bpe-merge', '-v', $vocabulary, "$dir/sum");
+my @read = grep { !/^--(?:pattern|regex|special-token|no-special)\b/ } @options; # the model knows these
+run("$dir/chunks", 'bpe-chunk', '-m', "$dir/model", @read, '--', "$dir/part.$last");
+@used = least("$dir/ids", 'bpe-encode', '-m', "$dir/model", '-f', 'raw', "$dir/chunks");
+say_it('encode', -s "$dir/part.$last", @used, (-s "$dir/ids") / ($vocabulary > 65536 ? 4 : 2));
+if (system('command -v zstd >/dev/null') == 0) {
+    run("$dir/counts.zst", 'zstd', '-3qc', $counts[-1]);
+    say_it('compressed', -s $counts[-1], -s "$dir/counts.zst");
+}
