@@ -55,7 +55,7 @@ is "$(bpe --version)" "bpe $version" "bpe --version"
 bpe help >listed
 is $? 0 "bpe help: done"
 for name in "$TOP"/pipelines/*; do
-    [ ! -d "$name" ] || continue # of an engine
+    [ -f "$name" ] && [ -x "$name" ] || continue
     name=${name##*/}
     case $name in *.* | README | bpe) continue ;; esac
     like "$(grep "^  $name " listed)" "  $name * ?*" "bpe help: lists $name"
