@@ -13,6 +13,7 @@
 #include "model/formats.h"
 #include "model/model_save.h"
 #include "records/payload.h"
+#include "sys/memory.h"
 #include "sys/num.h"
 #include "train/learn.h"
 
@@ -29,7 +30,7 @@ struct options {
     bool has_vocab_size, partial;
     unsigned merges_as_strings; /* 0 or 1 */
     enum learn_tie tie;
-    uint64_t min_frequency, max_token_len;
+    uint64_t min_count, min_frequency, max_token_len;
     enum order special;
     unsigned format_number; /* of model_format_names */
     const struct model_format *format;
@@ -38,9 +39,16 @@ struct options {
     int n_files;
 };
 
+/* Of some pretokens: how many there are, how often they occur together. */
+struct amount {
+    uint64_t distinct, total;
+};
+
 struct merger {
     struct options opt;
     struct learner *learner;
+    struct amount kept, left_out; /* left_out: by --min-count */
+    char memory[200];             /* what learning takes */
     struct ledger ledger;
     struct batch_stores stores;
     struct rules rules;
@@ -55,7 +63,10 @@ static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
 {
     struct merger *m = ctx;
     for (size_t i = 0; i < n; i++) {
-        if (learner_add(m->learner, w[i].p, w[i].len, w[i].count, e))
+        struct amount *to = w[i].count < m->opt.min_count ? &m->left_out : &m->kept;
+        to->distinct++;
+        to->total += w[i].count;
+        if (to == &m->kept && learner_add(m->learner, w[i].p, w[i].len, w[i].count, e))
             return -1;
     }
     return 0;
@@ -91,6 +102,31 @@ static int check_sum(struct merger *m, struct err *e)
     char why[ERR_TEXT];
     return err_set(e, EX_TEMPFAIL, "the sum is incomplete (%s); complete it with bpe-sum, or see --partial",
                    err_text(e, why));
+}
+
+/* Notes how much memory learning takes, and if there is less, the --min-count with which that is enough. Returns
+ * whether there is enough. */
+static bool note_memory(struct merger *m, bool all_read)
+{
+    const uint64_t need = learner_memory(m->learner, 1), have = memory_limit();
+    char *to = m->memory, needs[32], has[32];
+    size_t room = sizeof m->memory;
+    num_bytes(needs, sizeof needs, (double)need);
+    int n = snprintf(to, room, "learning from the %llu distinct pretokens %s takes about %s",
+                     (unsigned long long)m->kept.distinct, all_read ? "of the sum" : "read so far", needs);
+    if (need > have)
+        snprintf(to + n, room - (size_t)n, "; the %s there are suffice with --min-count=%llu",
+                 num_bytes(has, sizeof has, (double)have), (unsigned long long)learner_least_within(m->learner, have));
+    return need <= have;
+}
+
+static void say_left_out(const struct merger *m)
+{
+    const struct amount *k = &m->kept, *out = &m->left_out;
+    if (out->distinct)
+        program_note(NAME, "--min-count left out %llu of %llu distinct pretokens, %.2g %% of all that were counted",
+                     (unsigned long long)out->distinct, (unsigned long long)(k->distinct + out->distinct),
+                     100 * (double)out->total / ((double)k->total + (double)out->total));
 }
 
 static int read_sum(struct merger *m, struct err *e)
@@ -195,17 +231,6 @@ static int write_model(const struct options *o, const struct learned *learned, s
     return rc;
 }
 
-/* Adds to "out of memory" how much would be enough. */
-static void say_how_much(const struct merger *m, bool all_read, struct err *e)
-{
-    char need[32];
-    uint64_t n, bytes = learner_memory(m->learner, &n);
-    const struct err why = *e;
-    num_bytes(need, sizeof need, (double)bytes);
-    err_set(e, EX_OSERR, "%s; learning from the %llu pretokens %s takes about %s", why.msg, (unsigned long long)n,
-            all_read ? "of the sum" : "read so far", need);
-}
-
 static int run(void *ctx, struct err *e)
 {
     struct merger *m = ctx;
@@ -214,10 +239,16 @@ static int run(void *ctx, struct err *e)
     m->stores.eager = true;
     ledger_init(&m->ledger, &batch_store_content, &m->stores);
     bool all_read = read_sum(m, e) == 0;
+    bool enough = !m->learner || note_memory(m, all_read);
+    if (all_read && !enough) /* said now, because the system may let it begin, and then kill it */
+        program_note(NAME, "%s", m->memory);
+    if (all_read)
+        say_left_out(m);
     if (all_read && learn(m, &learned, e) == 0)
         return set_pattern(m, &learned, e) || write_model(&m->opt, &learned, e) ? -1 : 0;
-    if (e->code == EX_OSERR && m->learner)
-        say_how_much(m, all_read, e);
+    const struct err why = *e;
+    if (why.code == EX_OSERR && *m->memory && (enough || !all_read))
+        err_set(e, EX_OSERR, "%s; %s", why.msg, m->memory);
     return -1;
 }
 
@@ -271,6 +302,8 @@ static const struct option_row options[] = {
      "ids, as Hugging Face; lex the greatest byte strings; id the\n"
      "smallest ids, id = byte value",
      .kind = OPTION_CHOICE, .to.choice = &self.opt.tie, .words = ties},
+    {0, "min-count", "N", "leave out pretokens that occur less often, to save memory", .kind = OPTION_COUNT,
+     .to.number = &self.opt.min_count},
     {0, "min-frequency", "N", "merge no pair that occurs less often", .kind = OPTION_COUNT,
      .to.number = &self.opt.min_frequency},
     {0, "max-token-length", "N", "make no token of N bytes or more (but pairs of bytes)", .kind = OPTION_COUNT,
@@ -292,8 +325,8 @@ static const struct option_row options[] = {
 
 static const struct program program = {
     .name = NAME,
-    .synopsis = "-v N [--tie=hf|lex|id] [--min-frequency N] [--max-token-length N]\n"
-                "[--special-first|--special-last] [--partial]\n"
+    .synopsis = "-v N [--tie=hf|lex|id] [--min-count N] [--min-frequency N]\n"
+                "[--max-token-length N] [--special-first|--special-last] [--partial]\n"
                 "[-f json|gpt2|tiktoken|merges] [--merges=array|string] [-o PATH] [FILE...]",
     .about = "Learns a vocabulary of N tokens from a sum (from bpe-sum), and writes the model.",
     .options = options,

@@ -205,8 +205,21 @@ fi
 bpe-sum wide.counts >wide.sum
 if ! sanitized; then
     (ulimit -v 60000 && bpe-merge -v 1000 wide.sum) >out 2>err
-    like "$? $(wc -c <out) $(cat err)" "71 0 bpe-merge: out of memory: cannot get * bytes for *; learning from the * pretokens * takes about * MB" \
+    like "$? $(wc -c <out) $(cat err)" "71 0 bpe-merge: learning from the * pretokens of the sum takes about * MB; the * there are suffice with --min-count=2
+bpe-merge: out of memory: cannot get * bytes for *" \
         "bpe-merge says how much it wants"
+    # Words that occur 1 to 5 times each.
+    python3 -c '
+import random
+random.seed(2)
+for i in range(500000):
+    print(("".join(random.choices("abcdefghijklmnop", k=12)) + " ") * (i % 5 + 1))' | bpe-chunk - | bpe-count | bpe-sum >varied.sum
+    (ulimit -v 60000 && bpe-merge -v 1000 varied.sum) >out 2>err
+    like "$? $(cat err)" "71 *; the 61.4 MB there are suffice with --min-count=[2345]
+*" "and which --min-count would do"
+    advice=$(grep -o -e '--min-count=[0-9]*' err)
+    (ulimit -v 60000 && bpe-merge -v 1000 "$advice" varied.sum) >out 2>err
+    like "$? $(cat err)" "0 bpe-merge: --min-count left out * of * distinct pretokens, * % of all that were counted" "and that does"
 fi
 bpe-sum -S 1M wide.counts | words | sort | md5sum | cmp - in-memory
 ok $? "with the same sum"

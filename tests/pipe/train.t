@@ -6,17 +6,18 @@ helper=$TOP/tests/pipe/train.py
 
 # same_merges NAME SUM TIE V [OPTION...]: bpe-merge's merges are those of learn_slow.
 same_merges() {
-    local name=$1 sum=$2 tie=$3 v=$4 min=0 longest=0
+    local name=$1 sum=$2 tie=$3 v=$4 min=0 longest=0 least=1
     shift 4
     for option in "$@"; do
         case $option in
         --min-frequency=*) min=${option#*=} ;;
         --max-token-length=*) longest=${option#*=} ;;
+        --min-count=*) least=${option#*=} ;;
         esac
     done
     bpe-merge -v "$v" --tie="$tie" "$@" "$sum" >ours.json 2>ours.err || { ok 1 "$name: bpe-merge"; return; }
     python3 "$helper" merges ours.json >ours
-    words "$sum" | python3 "$helper" words | learn_slow "$tie" "$v" "$min" "$longest" "$(printf '<|endoftext|>' | xxd -p)" |
+    words "$sum" | awk -F '\t' -v least="$least" '$1 >= least' | python3 "$helper" words | learn_slow "$tie" "$v" "$min" "$longest" "$(printf '<|endoftext|>' | xxd -p)" |
         cut -d' ' -f1,2 >slow
     same ours slow "$name: $(wc -l <slow) merges as the slow trainer has them"
 }
@@ -27,6 +28,7 @@ for tie in hf lex id; do
     same_merges "made-up text, $tie" made-up.sum $tie 1200
     same_merges "made-up text, $tie, at least 50 times" made-up.sum $tie 5000 --min-frequency=50
     same_merges "made-up text, $tie, short tokens" made-up.sum $tie 1000 --max-token-length=4
+    same_merges "made-up text, $tie, without what occurs once or twice" made-up.sum $tie 1200 --min-count=3
 done
 
 # Tiny alphabets through the whole line: runs, ties everywhere, empty documents, pairs exhausted.
@@ -48,7 +50,7 @@ for i in $(seq 0 7); do
         done
     done
 done
-test_n=9
+test_n=12
 is "$differ" 0 "72 models of 8 tiny corpora are the slow trainer's"
 
 if [ -n "${CORPUS:-}" ] && [ -f "$CORPUS/tinyshakespeare.txt" ]; then
