@@ -3,12 +3,12 @@
 #
 #     plan_model.pl NAME=VALUE... -- COMMAND... < FACTS
 #
-# Heaps' law: text of n bytes has V(n) = K n^b distinct pretokens. b is fitted, by least squares on logarithms, to the sizes of
-# the last factor of ten of the sample, and the line goes through its last point. How far such a line can be trusted is
-# measured: the one through the smaller sizes, up to a tenth of the sample, is held against the whole sample. Its error, for
-# one factor of ten, is the unit of the range: real text's lines bend, mostly down, so on the side on which the line was
-# wrong the error is taken to add up as bending does (1, 3, 6, 10 ... times for 1, 2, 3, 4 factors of ten), on the other once for
-# each factor of ten, 2 % at least. To that come 3 % for what chance does in a sample.
+# Heaps' law: text of n bytes has V(n) = K n^b distinct pretokens, a line on logarithmic axes. Real text's lines bend, mostly down.
+# So a parabola is fitted to all sizes of the sample by least squares, and b is its slope at the end, K such that the line goes
+# through the last point: beyond the sample, nothing bends any more. How far that can be trusted is measured: the line through
+# the sizes up to a tenth of the sample is held against the whole sample. Its error, for one factor of ten, is the unit of the
+# range: on the side on which it was wrong it is taken to add up as bending does (1, 3, 6, 10 ... times for 1, 2, 3, 4 factors
+# of ten), on the other once for each factor of ten, 2 % at least. To that come 5 % for what chance does in a sample.
 #
 # All else follows from the distinct pretokens: bytes of counts and sums (their average length grows with the logarithm of V),
 # records that are added up (V of each batch), memory (a line through the largest sizes), CPU time. Pretokens that occur N
@@ -24,7 +24,7 @@ use constant {
     TASK     => 256 << 20, # text of a task: at least, and not more tasks than
     TASKS    => 20_000,
     LEAST    => 0.02, # error for a factor of ten
-    CHANCE   => 0.03, # in a sample
+    CHANCE   => 0.05, # in a sample
     WAYS     => [qw(from expected to)],
 };
 
@@ -78,23 +78,34 @@ sub last_of {
 my @point = map { [log $_->[0], log $_->[1]] } @{ $facts{point} };
 my ($n_sample, $v_sample) = @{ $facts{point}[-1] };
 
-# The exponent of the points from $from to $to bytes, and the logarithm of K.
-sub heaps {
-    my ($from, $to) = @_;
-    return line(grep { $_->[0] >= log($from) - 0.1 && $_->[0] <= log($to) + 0.1 } @point);
+# The slope at the last of some points of a parabola through all of them: what it adds to their line there. It is the line
+# through what is left of x^2, and of y, when their own lines are taken away.
+sub end_slope {
+    my @points = @_;
+    my ($y0, $slope) = line(@points);
+    my ($xx0, $xx_slope) = line(map { [$_->[0], $_->[0]**2] } @points);
+    my (undef, $bend) = line(map { [$_->[0]**2 - $xx0 - $xx_slope * $_->[0], $_->[1] - $y0 - $slope * $_->[0]] } @points);
+    return $slope + $bend * (2 * $points[-1][0] - $xx_slope);
 }
 
-my ($k_small, $b_small) = heaps(1, $n_sample / 10);
-my $expected = exp($k_small + $b_small * log $n_sample);
+# What the line through the sizes up to a tenth expects of the whole sample; through the last of them.
+sub held_out {
+    my @small = grep { $_->[0] <= $point[-1][0] - log(10) + 0.2 } @point;
+    my (undef, $slope) = line(@small);
+    return exp($small[-1][1] + $slope * ($point[-1][0] - $small[-1][0]));
+}
+
+my $expected = held_out();
 my $error    = log($expected / $v_sample);
 my $unit     = most(abs $error, LEAST);
-my (undef, $exponent) = heaps($n_sample / 10, $n_sample);
+my $exponent = end_slope(@point);
+my $ln_k     = $point[-1][1] - $exponent * $point[-1][0];
 
 # ln V at n bytes, as the expected line has it.
 sub ln_distinct {
     my ($n) = @_;
     my $x = log $n;
-    return $point[-1][1] + $exponent * ($x - $point[-1][0]) if $x >= $point[-1][0];
+    return $ln_k + $exponent * $x if $x >= $point[-1][0];
     my ($i) = grep { $_ == 1 || $point[$_][0] >= $x && $point[$_ - 1][0] <= $x } reverse 1 .. $#point;
     my ($low, $high) = @point[$i - 1, $i];
     my $y = $low->[1] + ($high->[1] - $low->[1]) * ($x - $low->[0]) / ($high->[0] - $low->[0]);
@@ -335,8 +346,8 @@ sub text {
     my $out = sprintf "sample        %s from %s%s\n", bytes($n_sample), many($ask{places}, 'place'),
         $ask{first} ? ", of " . many($ask{first}, 'file') . ' the beginning only' : '';
     $out .= sprintf "Heaps' law    V(n) = %.3g n^%.3f (n bytes of text): %s distinct pretokens in the sample\n",
-        exp($point[-1][1] - $exponent * $point[-1][0]), $exponent, number($v_sample);
-    $out .= sprintf "held-out      the law of the first %s expects %s there: %.1f %% too %s\n\n", bytes($n_sample / 10),
+        exp($ln_k), $exponent, number($v_sample);
+    $out .= sprintf "held-out      the line of the first %s expects %s there: %.1f %% too %s\n\n", bytes($n_sample / 10),
         number($expected), 100 * abs(exp($error) - 1), $error < 0 ? 'few' : 'many';
     my $head = sprintf '%s, %s', bytes($ask{size}), many($ask{jobs}, 'process');
     $head .= ' on ' . many($ask{hosts}, 'machine') if $ask{hosts} > 1;
@@ -374,7 +385,7 @@ if ($ask{json}) {
     print json({
         sample => { bytes => $n_sample, places => $ask{places}, first => $ask{first}, whole => $ask{whole} },
         points => [map { [@$_[0, 1]] } @{ $facts{point} }],
-        heaps  => { K => exp($point[-1][1] - $exponent * $point[-1][0]), exponent => $exponent, distinct => $v_sample,
+        heaps  => { K => exp($ln_k), exponent => $exponent, distinct => $v_sample,
                     held_out => { expected => $expected, error => exp($error) - 1 } },
         request => { map { $_ => $ask{$_} } qw(size jobs hosts vocabulary cost memory read network) },
         %plans, bottleneck => $longest->{name}, seconds => $total, command => [command($plans{expected})],
