@@ -7,6 +7,7 @@
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "count/external_merge.h"
+#include "count/sorted_sums.h"
 #include "count/table.h"
 #include "io/fd.h"
 #include "ledger/batch_store.h"
@@ -37,6 +38,7 @@ struct summer {
     struct options opt;
     struct table table;
     struct external_merge merge;
+    struct sorted_sums sums;
     struct ledger ledger;
     struct batch_stores stores; /* of batches that have not ended */
     struct batch batch;
@@ -77,6 +79,18 @@ static int add_record(void *ctx, const struct record *rec, const char *stream, s
     if (c->promised && !c->by_value) /* else bpe-chunk shows how much it has read */
         progress_show(&s->progress, c->covered, c->promised, true, "counted");
     return 0;
+}
+
+/* Adds all records of an input. */
+static int read_input(struct summer *s, const char *path, struct err *e)
+{
+    struct record_reader r;
+    if (record_reader_open(&r, path, e))
+        return -1;
+    sorted_sums_from(&s->sums, input_is_plain_file(r.in) ? path : NULL);
+    int rc = record_each(&r, add_record, s, e);
+    record_reader_close(&r);
+    return rc;
 }
 
 static int write_missing(struct summer *s, struct err *e)
@@ -143,13 +157,14 @@ static int run(void *ctx, struct err *e)
     struct str where;
     char text[ERR_TEXT];
     batch_stores_init(&s->stores, take, s, s->opt.temp);
-    ledger_init(&s->ledger, &batch_store_content, &s->stores);
     external_merge_init(&s->merge, s->opt.temp, (size_t)(s->opt.memory / 2));
+    sorted_sums_init(&s->sums, &s->stores, &s->merge, (size_t)s->opt.memory);
+    ledger_init(&s->ledger, &sorted_sums_content, &s->sums);
     progress_start(&s->progress, NAME);
     if (table_init(&s->table, e))
         return -1;
     for (int i = 0; i < s->opt.n_files; i++) {
-        if (record_each_of(s->opt.files[i], add_record, s, e))
+        if (read_input(s, s->opt.files[i], e))
             return -1;
     }
     progress_end(&s->progress);
@@ -183,6 +198,7 @@ static void summer_free(void *ctx)
     table_free(&s->table);
     external_merge_free(&s->merge);
     ledger_free(&s->ledger);
+    sorted_sums_free(&s->sums);
     batch_stores_free(&s->stores);
     batch_free(&s->batch);
     buf_free(&s->out);
