@@ -29,7 +29,7 @@ enum { RUN_LEAST = 1000 }; /* words in a sorted segment, however little memory i
 struct options {
     uint64_t memory;
     const char *temp, *missing;
-    bool partial;
+    bool partial, quiet;
     char **files;
     int n_files;
 };
@@ -150,12 +150,39 @@ static const char *advice(const struct options *o, char *to, size_t n)
     return to;
 }
 
+static void note_skipped(const struct summer *s)
+{
+    struct str where;
+    uint64_t skipped = coverage_skipped(&s->ledger.coverage, &where);
+    if (skipped && !s->opt.quiet)
+        program_note(NAME, "%llu %s left out (the first: %.*s)", (unsigned long long)skipped,
+                     skipped == 1 ? "line that is no JSON or lacks the string was"
+                                  : "lines that are no JSON or lack the string were",
+                     (int)where.len, (const char *)where.p);
+}
+
+/* Writes what there is, though it is incomplete for the reason given. */
+static int write_partial(struct summer *s, const struct err *why, struct err *e)
+{
+    char text[ERR_TEXT];
+    bool missing_only = why->code == EX_TEMPFAIL && s->ledger.n_overlapping == 0;
+    if (!s->opt.quiet || !missing_only)
+        program_note(NAME, "%s", err_text(why, text));
+    if (coverage_n_runs(&s->ledger.coverage) == 0) /* nothing came in */
+        return fd_close_stdout(e);
+    bool any =
+        s->ledger.coverage.rules.len > 0; /* else there are runs, but no end of a batch has come, nor a promise */
+    s->out.len = 0;
+    if (ledger_put_failures(&s->ledger, &s->out, e) || (!any && coverage_put_seen(&s->ledger.coverage, &s->out, e)) ||
+        record_write(1, "standard output", &s->out, e)) /* the failures first: without them there is no sum */
+        return -1;
+    return any ? write_sum(s, false, e) : fd_close_stdout(e);
+}
+
 static int run(void *ctx, struct err *e)
 {
     struct summer *s = ctx;
     struct err why;
-    struct str where;
-    char text[ERR_TEXT];
     batch_stores_init(&s->stores, take, s, s->opt.temp);
     external_merge_init(&s->merge, s->opt.temp, (size_t)(s->opt.memory / 2));
     sorted_sums_init(&s->sums, &s->stores, &s->merge, (size_t)s->opt.memory);
@@ -171,25 +198,25 @@ static int run(void *ctx, struct err *e)
     bool complete = ledger_finish(&s->ledger, advice(&s->opt, s->advice, sizeof s->advice), &why) == 0;
     if (s->opt.missing && write_missing(s, e))
         return -1;
-    uint64_t skipped = coverage_skipped(&s->ledger.coverage, &where);
-    if (skipped)
-        program_note(NAME, "%llu %s left out (the first: %.*s)", (unsigned long long)skipped,
-                     skipped == 1 ? "line that is no JSON or lacks the string was"
-                                  : "lines that are no JSON or lack the string were",
-                     (int)where.len, (const char *)where.p);
-    if (!complete && (s->ledger.lost || !s->opt.partial || coverage_n_runs(&s->ledger.coverage) == 0)) {
-        *e = why;
-        return -1;
-    }
-    if (!complete)
-        program_note(NAME, "%s", err_text(&why, text));
-    return write_sum(s, complete, e);
+    note_skipped(s);
+    if (complete)
+        return write_sum(s, true, e);
+    if (s->opt.partial && !s->ledger.lost)
+        return write_partial(s, &why, e);
+    *e = why;
+    return -1;
 }
 
 static void send_failure(void *ctx, const struct err *e)
 {
     (void)ctx;
     failure_send(1, NULL, FAILURE_NOWHERE, FAILURE_NOWHERE, e);
+}
+
+static int check(void *ctx, struct err *e)
+{
+    const struct summer *s = ctx;
+    return s->opt.quiet && !s->opt.partial ? err_set(e, EX_USAGE, "-q: goes with --partial; see --help") : 0;
 }
 
 static void summer_free(void *ctx)
@@ -217,18 +244,21 @@ static const struct option_row options[] = {
      .to.text = &self.opt.missing},
     {0, "partial", NULL, "write an incomplete sum too, to be completed later", .kind = OPTION_FLAG,
      .to.flag = &self.opt.partial},
+    {'q', "quiet", NULL, "with --partial, no remark about what is merely missing", .kind = OPTION_FLAG,
+     .to.flag = &self.opt.quiet},
     {0},
 };
 
 static const struct program program = {
     .name = NAME,
-    .synopsis = "[-S SIZE] [-T DIR] [--missing FILE] [--partial] [FILE...]",
+    .synopsis = "[-S SIZE] [-T DIR] [--missing FILE] [--partial [-q]] [FILE...]",
     .about = "Adds up counts (from bpe-count or bpe-sum); the sum goes to standard output, for bpe-merge.",
     .options = options,
     .files = &self.opt.files,
     .n_files = &self.opt.n_files,
     .writes_records = true,
     .ctx = &self,
+    .check = check,
     .run = run,
     .send_failure = send_failure,
     .free = summer_free,

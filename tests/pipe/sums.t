@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Sums of sums: those in files are merged as they are, without memory or temporary files, whatever else comes with them.
+# Sums of sums: those in files are merged as they are, without memory or temporary files, whatever else comes with them; and
+# partial sums, made where the counts are, pass on what failed.
 . "$(dirname "$0")/../lib.sh"
 
 LC_ALL=C
@@ -50,7 +51,7 @@ without="-S 1M -T nowhere" # what moved to the disk would fail
 }
 if ! sanitized; then
     peak=$(python3 "$TOP/tests/pipe/peak.py" bpe-sum a.sum b.sum c.sum)
-    least=$(python3 "$TOP/tests/pipe/peak.py" bpe-sum nothing 2>/dev/null)
+    least=$(python3 "$TOP/tests/pipe/peak.py" bpe-sum --partial -q nothing)
     ok $((peak - least > 4000)) "three sums of $(($(wc -c <a.sum) >> 10)) kB take $peak kB, and nothing takes $least kB"
 fi
 
@@ -150,5 +151,64 @@ changes "rm f.sum"
 is "$code $(cat err)" "66 bpe-sum: f.sum: cannot open: No such file or directory" "one that is removed"
 changes "cat a.sum a.sum >f.sum"
 is "$code$(words out.sum | cmp - ab.words)" 0 "one that grows is as it was"
+
+# ---- Partial sums as combiners ----
+
+text 5 60000 >text.txt
+printf 'bad \351 text\n' >>text.txt
+text 6 40000 >>text.txt
+touch -r text.txt time
+bad="text.txt: byte $(($(grep -abo $'bad \351 text' text.txt | cut -d : -f 1) + 4)): invalid UTF-8 (0xE9); see --invalid"
+bpe-chunk --inline -b 8K text.txt >chunks
+n=$(wc -l <chunks)
+for i in 0 1 2 3; do sed -n "$((i * n / 4 + 1)),$(((i + 1) * n / 4))p" chunks >node.$i; done
+for i in 0 1 2 3; do
+    { bpe-count node.$i 2>/dev/null; } | bpe-sum --partial -q >node.$i.sum 2>node.$i.err
+    codes[i]=${PIPESTATUS[1]}
+done
+is "${codes[*]} $(cat node.?.err)" "0 0 0 0 bpe-sum: $bad" \
+    "with --partial -q, a failure is remarked, and nothing else"
+bpe-sum --partial -q node.0.sum node.1.sum >left.sum 2>err
+is "$? $(cat err)" "0 " "partial sums of partial sums"
+bpe-sum --partial -q node.2.sum node.3.sum node.2.sum >right.sum 2>err
+is "$? $(cat err)" "0 bpe-sum: $bad" "  pass the failure on"
+is "$(bpe-view right.sum | grep -c 'failure')" 1 "  once"
+fails 65 "bpe-sum: $bad" bpe-sum left.sum right.sum
+bpe-sum left.sum right.sum 2>/dev/null | bpe-merge -v 300 >out 2>err
+is "$? $(wc -c <out)" "65 0" "and so does bpe-merge after it"
+refuses 65 "bpe-merge: $bad" bpe-merge -v 300 right.sum
+bpe-sum --partial left.sum right.sum 2>/dev/null | bpe-merge --partial -v 300 >out 2>err
+is "$? $(wc -c <err) $(($(wc -c <out) > 1000))" "0 0 1" "bpe-merge --partial takes a sum with a failure"
+bpe-sum --missing=todo left.sum right.sum >/dev/null 2>&1
+python3 -c '
+text = open("text.txt", "rb").read()
+open("text.txt", "wb").write(text.replace(b"\351", b"e"))'
+touch -r time text.txt
+bpe-chunk --only=todo text.txt | bpe-count | bpe-sum -q --partial >again.sum 2>err
+is "$?$(cat err)" 0 "what failed is counted again elsewhere"
+bpe-chunk text.txt | bpe-count | bpe-sum | words >whole.words
+sums_to whole.words "  which makes up for the failure" again.sum right.sum left.sum
+sums_to whole.words "  also through another partial sum" left.sum <(bpe-sum -q --partial right.sum again.sum)
+
+# A node that was tried again, whole or cut otherwise.
+bpe-count node.3 | bpe-sum --partial -q >node.3.again
+sums_to whole.words "a node's second attempt is dropped" left.sum right.sum again.sum node.3.again
+sed -n "$((n / 4 - 1)),$((n / 2))p" chunks | bpe-count | bpe-sum --partial -q >other.1.sum
+fails 75 "bpe-sum: text.txt: bytes * were never counted; * (counts that overlap others in part were left out)" \
+    bpe-sum node.0.sum other.1.sum node.2.sum node.3.sum again.sum
+bpe-sum --partial -q node.0.sum other.1.sum node.3.sum >out 2>err
+like "$? $(cat err)" "0 bpe-sum: text.txt: bytes * (counts that overlap others in part were left out)" "even with --partial -q that is remarked"
+
+# What a node has nothing of, or did not get.
+bpe-count nothing | bpe-sum --partial -q >nothing.sum 2>err
+is "$?$(cat err nothing.sum)" 0 "a node without work adds nothing"
+bpe-sum --partial nothing >out 2>err
+is "$? $(cat out err)" "0 bpe-sum: nothing came in: no input, or what should have made it did not run" "  but for a remark without -q"
+fails 75 "bpe-sum: nothing came in: *" bpe-sum nothing.sum
+bpe-sum --partial -q nothing.sum left.sum right.sum again.sum >out 2>err
+is "$? $(cat err) $(bpe-view --check out | cut -d : -f 1)" "0  complete" "a partial sum that is complete is a sum"
+printf '\377torn' | bpe-sum --partial -q >torn.sum 2>/dev/null
+fails 65 "bpe-sum: *cut off inside a record" bpe-sum left.sum right.sum again.sum torn.sum
+fails 64 "bpe-sum: -q: goes with --partial; see --help" bpe-sum -q left.sum
 
 done_testing
