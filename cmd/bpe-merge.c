@@ -83,7 +83,8 @@ static int check_sum(struct merger *m, struct err *e)
 {
     struct ledger *l = &m->ledger;
     int incomplete = ledger_finish(l, "", e);
-    if (incomplete && (e->code != EX_TEMPFAIL || l->n_failures))
+    bool passed_on = m->opt.partial && l->n_batches && !l->lost; /* what failed is missing in the sum, which says so */
+    if (incomplete && !passed_on && (e->code != EX_TEMPFAIL || l->n_failures))
         return -1;
     if (ledger_n_seen(l) == 0)
         return incomplete ? -1 : err_set(e, EX_TEMPFAIL, "no sum came in; counts go through bpe-sum first");

@@ -7,6 +7,7 @@
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "count/external_merge.h"
+#include "count/sorted_sums.h"
 #include "count/table.h"
 #include "io/fd.h"
 #include "ledger/batch_store.h"
@@ -28,7 +29,7 @@ enum { RUN_LEAST = 1000 }; /* words in a sorted segment, however little memory i
 struct options {
     uint64_t memory;
     const char *temp, *missing;
-    bool partial;
+    bool partial, quiet;
     char **files;
     int n_files;
 };
@@ -37,6 +38,7 @@ struct summer {
     struct options opt;
     struct table table;
     struct external_merge merge;
+    struct sorted_sums sums;
     struct ledger ledger;
     struct batch_stores stores; /* of batches that have not ended */
     struct batch batch;
@@ -77,6 +79,18 @@ static int add_record(void *ctx, const struct record *rec, const char *stream, s
     if (c->promised && !c->by_value) /* else bpe-chunk shows how much it has read */
         progress_show(&s->progress, c->covered, c->promised, true, "counted");
     return 0;
+}
+
+/* Adds all records of an input. */
+static int read_input(struct summer *s, const char *path, struct err *e)
+{
+    struct record_reader r;
+    if (record_reader_open(&r, path, e))
+        return -1;
+    sorted_sums_from(&s->sums, input_is_plain_file(r.in) ? path : NULL);
+    int rc = record_each(&r, add_record, s, e);
+    record_reader_close(&r);
+    return rc;
 }
 
 static int write_missing(struct summer *s, struct err *e)
@@ -136,39 +150,61 @@ static const char *advice(const struct options *o, char *to, size_t n)
     return to;
 }
 
+static void note_skipped(const struct summer *s)
+{
+    struct str where;
+    uint64_t skipped = coverage_skipped(&s->ledger.coverage, &where);
+    if (skipped && !s->opt.quiet)
+        program_note(NAME, "%llu %s left out (the first: %.*s)", (unsigned long long)skipped,
+                     skipped == 1 ? "line that is no JSON or lacks the string was"
+                                  : "lines that are no JSON or lack the string were",
+                     (int)where.len, (const char *)where.p);
+}
+
+/* Writes what there is, though it is incomplete for the reason given. */
+static int write_partial(struct summer *s, const struct err *why, struct err *e)
+{
+    char text[ERR_TEXT];
+    bool missing_only = why->code == EX_TEMPFAIL && s->ledger.n_overlapping == 0;
+    if (!s->opt.quiet || !missing_only)
+        program_note(NAME, "%s", err_text(why, text));
+    if (coverage_n_runs(&s->ledger.coverage) == 0) /* nothing came in */
+        return fd_close_stdout(e);
+    bool any =
+        s->ledger.coverage.rules.len > 0; /* else there are runs, but no end of a batch has come, nor a promise */
+    s->out.len = 0;
+    if (ledger_put_failures(&s->ledger, &s->out, e) || (!any && coverage_put_seen(&s->ledger.coverage, &s->out, e)) ||
+        record_write(1, "standard output", &s->out, e)) /* the failures first: without them there is no sum */
+        return -1;
+    return any ? write_sum(s, false, e) : fd_close_stdout(e);
+}
+
 static int run(void *ctx, struct err *e)
 {
     struct summer *s = ctx;
     struct err why;
-    struct str where;
-    char text[ERR_TEXT];
     batch_stores_init(&s->stores, take, s, s->opt.temp);
-    ledger_init(&s->ledger, &batch_store_content, &s->stores);
     external_merge_init(&s->merge, s->opt.temp, (size_t)(s->opt.memory / 2));
+    sorted_sums_init(&s->sums, &s->stores, &s->merge, (size_t)s->opt.memory);
+    ledger_init(&s->ledger, &sorted_sums_content, &s->sums);
     progress_start(&s->progress, NAME);
     if (table_init(&s->table, e))
         return -1;
     for (int i = 0; i < s->opt.n_files; i++) {
-        if (record_each_of(s->opt.files[i], add_record, s, e))
+        if (read_input(s, s->opt.files[i], e))
             return -1;
     }
     progress_end(&s->progress);
     bool complete = ledger_finish(&s->ledger, advice(&s->opt, s->advice, sizeof s->advice), &why) == 0;
     if (s->opt.missing && write_missing(s, e))
         return -1;
-    uint64_t skipped = coverage_skipped(&s->ledger.coverage, &where);
-    if (skipped)
-        program_note(NAME, "%llu %s left out (the first: %.*s)", (unsigned long long)skipped,
-                     skipped == 1 ? "line that is no JSON or lacks the string was"
-                                  : "lines that are no JSON or lack the string were",
-                     (int)where.len, (const char *)where.p);
-    if (!complete && (s->ledger.lost || !s->opt.partial || coverage_n_runs(&s->ledger.coverage) == 0)) {
-        *e = why;
-        return -1;
-    }
-    if (!complete)
-        program_note(NAME, "%s", err_text(&why, text));
-    return write_sum(s, complete, e);
+    note_skipped(s);
+    if (complete)
+        return write_sum(s, true, e);
+    if (s->opt.partial && !s->ledger.lost)
+        return write_partial(s, &why, e);
+    *e = why;
+    return -1;
 }
 
 static void send_failure(void *ctx, const struct err *e)
@@ -177,12 +213,19 @@ static void send_failure(void *ctx, const struct err *e)
     failure_send(1, NULL, FAILURE_NOWHERE, FAILURE_NOWHERE, e);
 }
 
+static int check(void *ctx, struct err *e)
+{
+    const struct summer *s = ctx;
+    return s->opt.quiet && !s->opt.partial ? err_set(e, EX_USAGE, "-q: goes with --partial; see --help") : 0;
+}
+
 static void summer_free(void *ctx)
 {
     struct summer *s = ctx;
     table_free(&s->table);
     external_merge_free(&s->merge);
     ledger_free(&s->ledger);
+    sorted_sums_free(&s->sums);
     batch_stores_free(&s->stores);
     batch_free(&s->batch);
     buf_free(&s->out);
@@ -201,18 +244,21 @@ static const struct option_row options[] = {
      .to.text = &self.opt.missing},
     {0, "partial", NULL, "write an incomplete sum too, to be completed later", .kind = OPTION_FLAG,
      .to.flag = &self.opt.partial},
+    {'q', "quiet", NULL, "with --partial, no remark about what is merely missing", .kind = OPTION_FLAG,
+     .to.flag = &self.opt.quiet},
     {0},
 };
 
 static const struct program program = {
     .name = NAME,
-    .synopsis = "[-S SIZE] [-T DIR] [--missing FILE] [--partial] [FILE...]",
+    .synopsis = "[-S SIZE] [-T DIR] [--missing FILE] [--partial [-q]] [FILE...]",
     .about = "Adds up counts (from bpe-count or bpe-sum); the sum goes to standard output, for bpe-merge.",
     .options = options,
     .files = &self.opt.files,
     .n_files = &self.opt.n_files,
     .writes_records = true,
     .ctx = &self,
+    .check = check,
     .run = run,
     .send_failure = send_failure,
     .free = summer_free,

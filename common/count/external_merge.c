@@ -1,26 +1,49 @@
 /* external_merge.c - see external_merge.h.
  *
  * A block on disk holds only whole entries: varint length, bytes, varint count. One block of each segment at a time is
- * in memory, and one decompressor serves all segments. */
+ * in memory, and one decompressor serves all segments. An input has a descriptor of its own while it is merged. */
 #include "count/external_merge.h"
 
 #include "count/sorted_table.h"
 #include "sys/bytes.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { BLOCK = 64 << 10, MOST_AT_A_TIME = 256 };
+enum {
+    BLOCK = 64 << 10,
+    MOST_AT_A_TIME = 256,
+    OTHER_FILES = 32, /* descriptors that the program has open besides the inputs it merges */
+};
 
-/* Reads the pretokens of one segment, or of the sorted table. */
-struct source {
-    const struct spill *spill; /* NULL: the sorted table */
+/* Reads the pretokens of one segment. */
+struct segment_reader {
+    const struct spill *spill;
     const struct segment *segment;
     size_t next_block;
     struct buf block;
     struct cursor in;
-    struct sorted_table *table; /* borrowed */
-    struct pretoken now;        /* the current pretoken; borrowed from block or words */
+};
+
+/* A pretoken as numbers that compare as pretokens do: its first 16 bytes, 0 where there are none, and its length; but
+ * of two that are longer than 16 bytes and have the same head, the bytes must be compared. */
+struct head {
+    uint64_t first, second, len;
+};
+
+enum { HEAD_BYTES = 16, LONGER = HEAD_BYTES + 1, NONE_LEFT }; /* what `len` may be besides: NONE_LEFT comes last */
+
+/* The sources that are merged, and the current pretoken of each, in a tree of losers (Knuth, The Art of Computer
+ * Programming, vol. 3, 5.4.1): each inner node has the source that lost the comparison there, the root has the winner.
+ * So the next pretoken takes one comparison a level, mostly of numbers close together in memory. */
+struct tournament {
+    size_t n;
+    struct sorted_source *from;
+    struct pretoken *now; /* borrowed from the sources, */
+    struct head *head;    /* and its head */
+    size_t *node;         /* node[0]: the winner; node[1 .. n): losers. Source i is below node (n + i) / 2 */
 };
 
 struct segment_writer {
@@ -29,13 +52,25 @@ struct segment_writer {
     struct buf block;
 };
 
+/* Segments and inputs that are merged together. */
+struct group {
+    const struct spill *spill;
+    const struct segment *segment;
+    size_t n;
+    const struct sorted_source *input;
+    size_t n_inputs;
+};
+
 void external_merge_init(struct external_merge *r, const char *dir, size_t memory)
 {
     *r = (struct external_merge){.fan_in = memory / (2 * BLOCK)};
-    if (r->fan_in < 2)
-        r->fan_in = 2;
+    long files = sysconf(_SC_OPEN_MAX); /* -1: no limit */
     if (r->fan_in > MOST_AT_A_TIME)
         r->fan_in = MOST_AT_A_TIME;
+    if (files >= 0 && r->fan_in + OTHER_FILES > (size_t)files)
+        r->fan_in = files > OTHER_FILES ? (size_t)files - OTHER_FILES : 0;
+    if (r->fan_in < 2)
+        r->fan_in = 2;
     spill_init(&r->spill, dir);
 }
 
@@ -49,9 +84,11 @@ void external_merge_free(struct external_merge *r)
 {
     free_segments(r->segment, r->n);
     free(r->segment);
+    free(r->input);
     spill_free(&r->spill);
     r->segment = NULL;
-    r->n = r->cap = 0;
+    r->input = NULL;
+    r->n = r->cap = r->n_inputs = r->cap_inputs = 0;
 }
 
 static int flush_block(struct segment_writer *w, struct err *e)
@@ -80,126 +117,231 @@ static int write_pretoken(void *ctx, const struct pretoken *x, struct err *e)
     return 0;
 }
 
-/* Moves to the source's next pretoken. 1; 0: there is none left; -1: error. */
-static int advance(struct source *s, struct err *e)
+/* ---- The sources ---- */
+
+static int segment_next(void *self, struct pretoken *w, struct err *e)
 {
-    if (!s->spill)
-        return sorted_table_next(s->table, &s->now);
-    if (cursor_left(&s->in) == 0) {
-        if (s->next_block == s->segment->n)
+    struct segment_reader *r = self;
+    if (cursor_left(&r->in) == 0) {
+        if (r->next_block == r->segment->n)
             return 0;
-        s->block.len = 0;
-        if (spill_read(s->spill, &s->segment->block[s->next_block++], &s->block, e))
+        r->block.len = 0;
+        if (spill_read(r->spill, &r->segment->block[r->next_block++], &r->block, e) ||
+            buf_reserve(&r->block, PRETOKEN_PAD, e))
             return -1;
-        s->in = cursor_over(s->block.p, s->block.len);
+        r->in = cursor_over(r->block.p, r->block.len);
     }
-    s->now = pretoken_get(&s->in);
-    return s->in.bad ? err_set(e, EX_IOERR, "a temporary file was damaged") : 1;
+    *w = pretoken_get(&r->in);
+    return r->in.bad ? err_set(e, EX_IOERR, "a temporary file was damaged") : 1;
 }
 
-static bool before(const struct source *a, const struct source *b)
+static void segment_close(void *self)
 {
-    return pretoken_compare(a->now.p, a->now.len, b->now.p, b->now.len) < 0;
+    struct segment_reader *r = self;
+    buf_free(&r->block);
 }
 
-static void sift_down(struct source **heap, size_t n, size_t i)
+static int table_source_next(void *self, struct pretoken *w, struct err *e)
 {
-    struct source *s = heap[i];
-    for (size_t kid; (kid = 2 * i + 1) < n; i = kid) {
-        if (kid + 1 < n && before(heap[kid + 1], heap[kid]))
-            kid++;
-        if (!before(heap[kid], s))
-            break;
-        heap[i] = heap[kid];
-    }
-    heap[i] = s;
+    (void)e;
+    return sorted_table_next(self, w);
 }
 
-/* Merges n sources, each positioned before its first pretoken. */
-static int merge(struct source *source, size_t n, int (*take)(void *, const struct pretoken *, struct err *), void *ctx,
-                 struct err *e)
+/* ---- Merging ---- */
+
+static inline uint64_t load_be(const unsigned char *p)
 {
-    struct source *heap[MOST_AT_A_TIME + 1];
-    struct buf held = {0}; /* the bytes of the pretoken whose counts are being added up */
-    struct pretoken sum = {0};
-    size_t live = 0;
-    int rc = 0;
-    for (size_t i = 0; i < n && rc >= 0; i++) {
-        rc = advance(&source[i], e);
-        if (rc > 0)
-            heap[live++] = &source[i];
-    }
-    for (size_t i = live; i-- > 0 && rc >= 0;)
-        sift_down(heap, live, i);
-    bool any = false;
-    while (live && rc >= 0) {
-        const struct pretoken *w = &heap[0]->now;
-        if (any && pretoken_compare(sum.p, sum.len, w->p, w->len) == 0) {
-            if (__builtin_add_overflow(sum.count, w->count, &sum.count))
-                rc = err_set(e, EX_DATAERR, "the counts add up to more than 2^64 - 1");
-        } else {
-            if (any)
-                rc = take(ctx, &sum, e);
-            held.len = 0;
-            if (rc >= 0)
-                rc = buf_put(&held, w->p, w->len, e);
-            sum = (struct pretoken){held.p, w->len, w->count};
-            any = true;
-        }
-        if (rc >= 0)
-            rc = advance(heap[0], e);
-        if (rc == 0)
-            heap[0] = heap[--live];
-        if (rc >= 0 && live)
-            sift_down(heap, live, 0);
-    }
-    if (rc >= 0 && any)
-        rc = take(ctx, &sum, e);
-    buf_free(&held);
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return be64toh(v);
+}
+
+/* The head of a pretoken that is padded. */
+static inline struct head head_of(const struct pretoken *w)
+{
+    struct head h = {load_be(w->p), load_be(w->p + 8), w->len <= HEAD_BYTES ? w->len : LONGER};
+    if (w->len < 8)
+        h.first &= UINT64_MAX << (64 - 8 * w->len);
+    if (w->len <= 8)
+        h.second = 0;
+    else if (w->len < HEAD_BYTES)
+        h.second &= UINT64_MAX << (128 - 8 * w->len);
+    return h;
+}
+
+static int advance(struct tournament *t, size_t i, struct err *e)
+{
+    int rc = t->from[i].next(t->from[i].self, &t->now[i], e);
+    t->head[i] = rc > 0 ? head_of(&t->now[i]) : (struct head){UINT64_MAX, UINT64_MAX, NONE_LEFT};
     return rc < 0 ? -1 : 0;
 }
 
-/* Merges segment[0 .. n) and a sorted table. */
-static int merge_segments(const struct spill *spill, const struct segment *segment, size_t n,
-                          struct sorted_table *table, int (*take)(void *, const struct pretoken *, struct err *),
-                          void *ctx, struct err *e)
+/* Whether source a is before source b. Which one is, nobody can predict: so there is no branch that depends on it. */
+static inline bool before(const struct tournament *t, size_t a, size_t b)
 {
-    struct source *source = calloc(n + 1, sizeof *source);
-    if (!source)
-        return err_mem(e, "merging sorted segments", (n + 1) * sizeof *source);
-    for (size_t i = 0; i < n; i++)
-        source[i] = (struct source){.spill = spill, .segment = &segment[i]};
-    source[n] = (struct source){.table = table};
-    int rc = merge(source, n + 1, take, ctx, e);
-    for (size_t i = 0; i < n; i++)
-        buf_free(&source[i].block);
-    free(source);
+    const struct head *x = &t->head[a], *y = &t->head[b];
+    bool same = (x->first == y->first) & (x->second == y->second);
+    if (__builtin_expect(same & (x->len == LONGER) & (y->len == LONGER), 0))
+        return pretoken_compare(t->now[a].p, t->now[a].len, t->now[b].p, t->now[b].len) < 0;
+    return (x->first < y->first) | ((x->first == y->first) & (x->second < y->second)) | (same & (x->len < y->len));
+}
+
+/* Lets source i, whose pretoken is new, compete with the losers above it. */
+static void replay(struct tournament *t, size_t i)
+{
+    size_t winner = i;
+    for (size_t at = (t->n + i) / 2; at; at /= 2) {
+        size_t other = t->node[at], swap = (other ^ winner) & -(size_t)before(t, other, winner);
+        t->node[at] = other ^ swap;
+        winner ^= swap;
+    }
+    t->node[0] = winner;
+}
+
+/* The winner of the sources below node `at`; losers are entered. */
+static size_t play(struct tournament *t, size_t at)
+{
+    if (at >= t->n)
+        return at - t->n;
+    size_t a = play(t, 2 * at), b = play(t, 2 * at + 1);
+    bool first = before(t, a, b);
+    t->node[at] = first ? b : a;
+    return first ? a : b;
+}
+
+static int tournament_init(struct tournament *t, size_t n, struct err *e)
+{
+    *t = (struct tournament){n, calloc(n, sizeof *t->from), calloc(n, sizeof *t->now), calloc(n, sizeof *t->head),
+                             calloc(n, sizeof *t->node)};
+    return t->from && t->now && t->head && t->node ? 0 : err_mem(e, "merging", n * sizeof *t->from);
+}
+
+static void tournament_free(struct tournament *t)
+{
+    for (size_t i = 0; t->from && i < t->n; i++) {
+        if (t->from[i].close)
+            t->from[i].close(t->from[i].self);
+    }
+    free(t->from);
+    free(t->now);
+    free(t->head);
+    free(t->node);
+}
+
+/* Opens the sources, and finds the first pretoken. */
+static int tournament_begin(struct tournament *t, struct err *e)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->from[i].open && t->from[i].open(t->from[i].self, e))
+            return -1;
+        if (advance(t, i, e))
+            return -1;
+    }
+    t->node[0] = play(t, 1);
+    return 0;
+}
+
+/* Adds w to *sum, whose bytes are in *held, if it is the same; else passes *sum on, unless its length is 0, and begins
+ * a new one. */
+static int add_next(const struct pretoken *w, struct pretoken *sum, struct buf *held,
+                    int (*take)(void *, const struct pretoken *, struct err *), void *ctx, struct err *e)
+{
+    if (sum->len == w->len && memcmp(sum->p, w->p, w->len) == 0)
+        return __builtin_add_overflow(sum->count, w->count, &sum->count)
+                   ? err_set(e, EX_DATAERR, "the counts add up to more than 2^64 - 1")
+                   : 0;
+    if (sum->len && take(ctx, sum, e))
+        return -1;
+    held->len = 0;
+    if (buf_put(held, w->p, w->len, e))
+        return -1;
+    *sum = (struct pretoken){held->p, w->len, w->count};
+    return 0;
+}
+
+static int merge_all(struct tournament *t, int (*take)(void *, const struct pretoken *, struct err *), void *ctx,
+                     struct err *e)
+{
+    struct buf held = {0}; /* the bytes of the pretoken whose counts are being added up */
+    struct pretoken sum = {0};
+    int rc = tournament_begin(t, e);
+    for (size_t first; rc == 0 && t->head[first = t->node[0]].len != NONE_LEFT; replay(t, first))
+        rc = add_next(&t->now[first], &sum, &held, take, ctx, e) || advance(t, first, e) ? -1 : 0;
+    if (rc == 0 && sum.len)
+        rc = take(ctx, &sum, e);
+    buf_free(&held);
     return rc;
 }
 
-/* Adds one more segment to r, merged from those given and a sorted table. */
-static int add_segment(struct external_merge *r, const struct spill *from, const struct segment *segment, size_t n,
-                       struct sorted_table *table, struct err *e)
+/* Merges a group and a sorted table. */
+static int merge(const struct group *g, struct sorted_table *table,
+                 int (*take)(void *, const struct pretoken *, struct err *), void *ctx, struct err *e)
 {
-    if (array_grow(&r->segment, &r->cap, r->n + 1, sizeof *r->segment, "the sorted segments", e))
-        return -1;
-    r->segment[r->n] = (struct segment){0};
-    struct segment_writer w = {.spill = &r->spill, .segment = &r->segment[r->n]};
-    int rc = merge_segments(from, segment, n, table, write_pretoken, &w, e);
+    struct tournament t;
+    struct segment_reader *reader = calloc(g->n + 1, sizeof *reader);
+    int rc = tournament_init(&t, g->n + g->n_inputs + 1, e);
+    if (rc == 0 && !reader)
+        rc = err_mem(e, "merging", (g->n + 1) * sizeof *reader);
+    if (rc == 0) {
+        t.from[0] = (struct sorted_source){NULL, table_source_next, NULL, table};
+        for (size_t i = 0; i < g->n; i++) {
+            reader[i] = (struct segment_reader){.spill = g->spill, .segment = &g->segment[i]};
+            t.from[1 + i] = (struct sorted_source){NULL, segment_next, segment_close, &reader[i]};
+        }
+        for (size_t i = 0; i < g->n_inputs; i++)
+            t.from[1 + g->n + i] = g->input[i];
+        rc = merge_all(&t, take, ctx, e);
+    }
+    tournament_free(&t);
+    free(reader);
+    return rc;
+}
+
+/* Adds one more segment to r, merged from a group and a sorted table. */
+static int add_segment(struct external_merge *r, const struct group *g, struct sorted_table *table, struct err *e)
+{
+    struct segment new = {0};
+    struct segment_writer w = {.spill = &r->spill, .segment = &new};
+    int rc = array_grow(&r->segment, &r->cap, r->n + 1, sizeof *r->segment, "the sorted segments", e);
     if (rc == 0)
-        rc = flush_block(&w, e);
+        rc = merge(g, table, write_pretoken, &w, e) || flush_block(&w, e) ? -1 : 0;
     buf_free(&w.block);
-    r->n++;
+    if (rc)
+        free(new.block);
+    else
+        r->segment[r->n++] = new;
     return rc;
 }
 
 int external_merge_spill(struct external_merge *r, struct table *t, struct err *e)
 {
     struct sorted_table sorted;
+    const struct group none = {0};
     sorted_table_init(&sorted, t);
-    int rc = add_segment(r, NULL, NULL, 0, &sorted, e);
     r->n_spilled++;
-    return rc;
+    return add_segment(r, &none, &sorted, e);
+}
+
+int external_merge_add(struct external_merge *r, const struct sorted_source *input, struct err *e)
+{
+    if (array_grow(&r->input, &r->cap_inputs, r->n_inputs + 1, sizeof *r->input, "the sorted inputs", e))
+        return -1;
+    r->input[r->n_inputs++] = *input;
+    return 0;
+}
+
+/* Merges the first inputs into a segment: as many as it takes so that all can be merged at a time, if that many can. */
+static int merge_inputs(struct external_merge *r, struct err *e)
+{
+    struct sorted_table none = {0};
+    size_t too_many = r->n + r->n_inputs - r->fan_in, n = too_many < r->fan_in ? too_many + 1 : r->fan_in;
+    n = n < r->n_inputs ? n : r->n_inputs;
+    const struct group g = {.input = r->input, .n_inputs = n};
+    if (add_segment(r, &g, &none, e))
+        return -1;
+    r->n_inputs -= n;
+    memmove(r->input, r->input + n, r->n_inputs * sizeof *r->input);
+    return 0;
 }
 
 /* Merges groups of segments into longer ones in a new file, so that the space of the old file can be freed. */
@@ -211,8 +353,13 @@ static int pass(struct external_merge *r, struct err *e)
     int rc = 0;
     for (size_t i = 0; i < r->n && rc == 0; i += r->fan_in) {
         size_t n = r->n - i < r->fan_in ? r->n - i : r->fan_in;
-        rc = add_segment(&next, &r->spill, r->segment + i, n, &none, e);
+        const struct group g = {.spill = &r->spill, .segment = r->segment + i, .n = n};
+        rc = add_segment(&next, &g, &none, e);
     }
+    next.input = r->input;
+    next.n_inputs = r->n_inputs;
+    next.cap_inputs = r->cap_inputs;
+    r->input = NULL;
     external_merge_free(r);
     *r = next;
     return rc;
@@ -222,13 +369,14 @@ int external_merge_merge(struct external_merge *r, struct table *t,
                          int (*take)(void *ctx, const struct pretoken *w, struct err *e), void *ctx, struct err *e)
 {
     struct sorted_table sorted;
-    while (r->n > r->fan_in) {
-        if (pass(r, e))
+    while (r->n + r->n_inputs > r->fan_in) {
+        if (r->n_inputs > 1 ? merge_inputs(r, e) : pass(r, e))
             return -1;
     }
     sorted_table_init(&sorted, t);
-    if (r->n)
-        return merge_segments(&r->spill, r->segment, r->n, &sorted, take, ctx, e);
+    const struct group all = {&r->spill, r->segment, r->n, r->input, r->n_inputs};
+    if (r->n + r->n_inputs)
+        return merge(&all, &sorted, take, ctx, e);
     for (struct pretoken w; sorted_table_next(&sorted, &w);) {
         if (take(ctx, &w, e))
             return -1;

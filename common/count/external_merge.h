@@ -1,12 +1,14 @@
 /* external_merge.h - adding up more counts than memory holds: sorted segments on disk, merged.
  *
- * As sort(1) does: a table that gets too large is written out sorted; at the end the segments and what is still in
- * memory are merged by bytes, equal pretokens added. At most a bounded number of segments is read at a time (more
- * segments are first merged to longer ones), so memory stays bounded however many there are.
+ * As sort(1) does: a table that gets too large is written out sorted; at the end the segments, the inputs that were
+ * sorted already and what is still in memory are merged by bytes, equal pretokens added. At most a bounded number of
+ * segments and inputs is read at a time (if there are more, some are first merged to longer segments), so memory stays
+ * bounded however many there are.
  */
 #ifndef BPE_COUNT_EXTERNAL_MERGE_H
 #define BPE_COUNT_EXTERNAL_MERGE_H
 
+#include "count/sorted_source.h"
 #include "count/table.h"
 #include "io/spill.h"
 
@@ -22,20 +24,25 @@ struct external_merge {
     struct spill spill;
     struct segment *segment; /* owned */
     size_t n, cap;
-    size_t fan_in;      /* segments merged at a time */
+    struct sorted_source *input; /* owned array */
+    size_t n_inputs, cap_inputs;
+    size_t fan_in;      /* segments and inputs merged at a time */
     uint64_t n_spilled; /* segments ever written, for reports */
 };
 
-/* dir as for spill_init; memory: the bytes that merging may use, approximately (at least two segments are merged at a
- * time). */
+/* dir as for spill_init; memory: the bytes that merging may use, approximately, an input taking up to 128 KiB (at least
+ * two segments are merged at a time). */
 void external_merge_init(struct external_merge *r, const char *dir, size_t memory);
 void external_merge_free(struct external_merge *r);
 
 /* Writes the table as one more segment. This sorts the table, so that it can then only be cleared or freed. */
 int external_merge_spill(struct external_merge *r, struct table *t, struct err *e);
 
-/* Passes every distinct pretoken of all segments and the table to `take`, sorted by bytes, with the sum of its counts.
- * Stops with -1 when take returns -1, and when a sum would exceed 2^64-1 (EX_DATAERR). The pretokens are borrowed
+/* Adds a source (copied; its self is borrowed), which will be opened and read once, by external_merge_merge. */
+int external_merge_add(struct external_merge *r, const struct sorted_source *input, struct err *e);
+
+/* Passes every distinct pretoken of all segments, inputs and the table to `take`, sorted by bytes, with the sum of its
+ * counts. Stops with -1 when take returns -1, and when a sum would exceed 2^64-1 (EX_DATAERR). The pretokens are borrowed
  * during the call. The table is sorted, as by external_merge_spill. */
 int external_merge_merge(struct external_merge *r, struct table *t,
                          int (*take)(void *ctx, const struct pretoken *w, struct err *e), void *ctx, struct err *e);

@@ -3,6 +3,7 @@
 
 #include "records/parts.h"
 #include "records/payload.h"
+#include "sys/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -569,6 +570,25 @@ int coverage_put_promises(const struct coverage *c, struct buf *out, struct err 
             return -1;
     }
     return 0;
+}
+
+int coverage_put_seen(const struct coverage *c, struct buf *out, struct err *e)
+{
+    struct coverage_run *r, *next;
+    struct buf payload = {0};
+    unsigned char batch[ID_LEN];
+    int rc = 0;
+    HASH_ITER(hh, c->runs, r, next)
+    {
+        const struct batch_place in = {.run = r->id, .batch = batch};
+        random_bytes(batch, sizeof batch);
+        payload.len = 0;
+        if (rc == 0)
+            rc = words_put_head(&payload, &in, WORDS_WHOLE, e) ||
+                 record_put(out, RECORD_WORDS, payload.p, payload.len, e);
+    }
+    buf_free(&payload);
+    return rc ? -1 : 0;
 }
 
 uint64_t coverage_skipped(const struct coverage *c, struct str *where)

@@ -96,6 +96,10 @@ int coverage_put_missing(const struct coverage *c, struct buf *out, struct err *
 int coverage_put_runs(const struct coverage *c, struct buf *runs, uint64_t *n_runs, struct err *e);
 int coverage_put_promises(const struct coverage *c, struct buf *out, struct err *e);
 
+/* Appends, for each run, a words record of a batch that has no end: so that whoever reads it knows of the run, if
+ * nothing else is known of it, not even its rules. */
+int coverage_put_seen(const struct coverage *c, struct buf *out, struct err *e);
+
 /* Number of bad JSON lines left out, and where the first was ("name: line 7"; borrowed). */
 uint64_t coverage_skipped(const struct coverage *c, struct str *where);
 

@@ -240,6 +240,18 @@ static bool failure_lower(const struct ledger_failure *a, const struct ledger_fa
     return a->source != b->source ? a->source < b->source : a->offset < b->offset;
 }
 
+/* Whether this failure has come before: those that a sum passes on come once more with each copy of the sum. */
+static bool failure_came(const struct ledger *l, const struct failure *in)
+{
+    for (size_t i = 0; i < l->n_failures; i++) {
+        const struct ledger_failure *f = &l->failures[i];
+        if (f->source == in->source && f->offset == in->offset && memcmp(f->run, in->run, ID_LEN) == 0 &&
+            str_equal(buf_str(&f->msg), in->msg))
+            return true;
+    }
+    return false;
+}
+
 /* A place for one more failure; NULL: it is not low enough to be kept, or (code set) out of memory. */
 static struct ledger_failure *failure_room(struct ledger *l, const struct ledger_failure *f, struct err *e)
 {
@@ -267,6 +279,8 @@ static int put_failure(struct ledger *l, const struct record *rec, struct err *e
         l->unknown_run = true;
     else if (coverage_see(&l->coverage, in.run, e))
         return -1;
+    if (failure_came(l, &in))
+        return 0;
     struct ledger_failure f = {.source = in.source, .offset = in.offset, .code = (int)in.code};
     memcpy(f.run, in.run, ID_LEN);
     e->code = 0;
@@ -279,16 +293,33 @@ static int put_failure(struct ledger *l, const struct record *rec, struct err *e
     return buf_put(&at->msg, in.msg.p, in.msg.len, e);
 }
 
-/* The lowest failure that no success has made up for, or NULL. */
+/* Whether no success has made up for it. */
+static bool is_open(const struct ledger *l, const struct ledger_failure *f)
+{
+    return !coverage_has(&l->coverage, f->run, f->source, f->offset);
+}
+
+/* The lowest failure that is open, or NULL. */
 static const struct ledger_failure *open_failure(const struct ledger *l)
 {
     const struct ledger_failure *lowest = NULL;
     for (size_t i = 0; i < l->n_failures; i++) {
         const struct ledger_failure *f = &l->failures[i];
-        if (!coverage_has(&l->coverage, f->run, f->source, f->offset) && (!lowest || failure_lower(f, lowest)))
+        if (is_open(l, f) && (!lowest || failure_lower(f, lowest)))
             lowest = f;
     }
     return lowest;
+}
+
+int ledger_put_failures(const struct ledger *l, struct buf *out, struct err *e)
+{
+    for (size_t i = 0; i < l->n_failures; i++) {
+        const struct ledger_failure *f = &l->failures[i];
+        const struct failure record = {f->run, f->source, f->offset, (uint64_t)f->code, buf_str(&f->msg)};
+        if (is_open(l, f) && failure_put_record(out, &record, e))
+            return -1;
+    }
+    return 0;
 }
 
 int ledger_put(struct ledger *l, const struct record *rec, const char *stream, struct err *e)

@@ -64,6 +64,10 @@ int ledger_put(struct ledger *l, const struct record *rec, const char *stream, s
  * what is missing. advice: what can be done, for the end of the message; may be empty. */
 int ledger_finish(struct ledger *l, const char *advice, struct err *e);
 
+/* Appends the records of all failures that no success has made up for: a sum that is incomplete passes them on. -1: out
+ * of memory. */
+int ledger_put_failures(const struct ledger *l, struct buf *out, struct err *e);
+
 /* Drops the open batches that can never count, if the content can tell. */
 int ledger_sweep(struct ledger *l, struct err *e);
 

@@ -5,6 +5,7 @@
 #include "random.h"
 #include "sys/intervals.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,12 +54,14 @@ static size_t random_word(unsigned char *p)
     return len;
 }
 
+struct word {
+    unsigned char p[64];
+    size_t len;
+    uint64_t count;
+};
+
 struct expect { /* the plain version: a list, searched from the start */
-    struct {
-        unsigned char p[64];
-        size_t len;
-        uint64_t count;
-    } word[4000];
+    struct word word[4000];
     size_t n;
 };
 
@@ -127,6 +130,93 @@ static void test_runs(size_t memory, int spill_every, const char *name)
     table_free(&t);
 }
 
+/* A sorted list of words as an input of the merge, which may only be read while it is open. */
+struct list {
+    struct word word[100];
+    size_t n, at;
+    int opened, closed;
+};
+
+static int list_open(void *self, struct err *e)
+{
+    struct list *l = self;
+    (void)e;
+    l->opened++;
+    return 0;
+}
+
+static int list_next(void *self, struct pretoken *w, struct err *e)
+{
+    struct list *l = self;
+    if (!l->opened || l->closed)
+        return err_set(e, EX_SOFTWARE, "it is not open");
+    if (l->at == l->n)
+        return 0;
+    *w = (struct pretoken){l->word[l->at].p, l->word[l->at].len, l->word[l->at].count};
+    l->at++;
+    return 1;
+}
+
+static void list_close(void *self)
+{
+    ((struct list *)self)->closed++;
+}
+
+/* Fills a list with different words. Every third begins with 16 times the same byte, so that more than the heads must
+ * be compared. */
+static void list_fill(struct list *l)
+{
+    *l = (struct list){0};
+    for (size_t n = rnd(100), i = 0; i < n; i++) {
+        struct word *w = &l->word[l->n];
+        w->len = random_word(w->p);
+        if (rnd(3) == 0) {
+            memset(w->p, 0xFF, 16);
+            w->len = 14 + rnd(20);
+        }
+        w->count = 1 + rnd(1000);
+        bool same = false;
+        for (size_t k = 0; k < l->n; k++)
+            same |= l->word[k].len == w->len && memcmp(l->word[k].p, w->p, w->len) == 0;
+        l->n += !same;
+    }
+    qsort(l->word, l->n, sizeof l->word[0], by_bytes);
+    for (size_t i = 0; i < l->n; i++)
+        expect_add(l->word[i].p, l->word[i].len, l->word[i].count);
+}
+
+static void test_inputs(size_t memory, size_t n_lists, int n_segments, const char *name)
+{
+    struct table t;
+    struct external_merge r;
+    struct err e = {0};
+    struct check c = {0};
+    struct list *list = calloc(n_lists, sizeof *list);
+    int failed = !list || table_init(&t, &e), wrong = 0;
+    external_merge_init(&r, NULL, memory);
+    expect.n = 0;
+    for (size_t i = 0; !failed && i < n_lists; i++) {
+        list_fill(&list[i]);
+        failed = external_merge_add(&r, &(struct sorted_source){list_open, list_next, list_close, &list[i]}, &e);
+    }
+    for (int i = 0; !failed && i < 10 * n_segments + 5; i++) {
+        unsigned char p[64 + PRETOKEN_PAD];
+        size_t len = random_word(p);
+        expect_add(p, len, 7);
+        failed = table_add(&t, &(struct pretoken){p, len, 7}, 1, &e);
+        if (i % 10 == 9)
+            failed |= external_merge_spill(&r, &t, &e) || table_clear(&t, &e);
+    }
+    qsort(expect.word, expect.n, sizeof expect.word[0], by_bytes);
+    failed |= external_merge_merge(&r, &t, check_word, &c, &e);
+    for (size_t i = 0; i < n_lists; i++)
+        wrong += list[i].opened != 1 || list[i].closed != 1 || list[i].at != list[i].n;
+    tap_ok(!failed && c.wrong == 0 && c.at == expect.n && wrong == 0, "%s (%zu words)", name, expect.n);
+    external_merge_free(&r);
+    table_free(&t);
+    free(list);
+}
+
 static void test_overflow(void)
 {
     struct table t;
@@ -156,6 +246,11 @@ int main(void)
     test_runs(1 << 24, 500, "a dozen runs merged at once");
     test_runs(0, 50, "over a hundred runs, merged two at a time");
     test_runs(1 << 20, 20, "three hundred runs, merged in passes");
+    test_inputs(1 << 20, 1, 0, "an input that is sorted already");
+    test_inputs(1 << 24, 40, 20, "forty, twenty segments and a table at once");
+    test_inputs(0, 40, 0, "forty inputs, merged two at a time");
+    test_inputs(0, 7, 30, "inputs and segments, merged two at a time");
+    test_inputs(1 << 19, 60, 5, "sixty inputs, of which some are merged first");
     test_overflow();
     return tap_done();
 }

@@ -1,0 +1,28 @@
+/* sorted_extent.h - a part of a file that is whole words records of one sum, in order: its pretokens are sorted, and
+ * are read from it when they are merged. */
+#ifndef BPE_COUNT_SORTED_EXTENT_H
+#define BPE_COUNT_SORTED_EXTENT_H
+
+#include "count/sorted_source.h"
+#include "count/word_sequence.h"
+#include "sys/buf.h"
+
+#include <stdint.h>
+
+struct sorted_extent {
+    const char *path;             /* borrowed */
+    uint64_t begin, end;          /* bytes [begin, end) of the file */
+    uint64_t n_records, checksum; /* the sum of their checksums, modulo 2^64 */
+    /* While it is read, by sorted_extent_source: */
+    int fd;
+    uint64_t at, sum_read;    /* offset in the file of what is read next; the sum of the checksums so far */
+    struct buf data, payload; /* data.p[pos .. data.len): read, not yet used */
+    size_t pos;
+    struct word_sequence words;
+};
+
+/* A source that reads the extent (borrowed) in constant memory. An error of it may be EX_DATAERR, if the file is not as
+ * the extent says: what was read then is nothing to rely on. */
+struct sorted_source sorted_extent_source(struct sorted_extent *x);
+
+#endif
