@@ -1,0 +1,71 @@
+# engine.py - what train.py, shard.py and tasks.py share: which of their options are for Ray, and the words that call
+# fan_out.py, and `bpe train` and `bpe shard` with it
+import os
+import shlex
+import sys
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+OPTIONS = ("address", "num-cpus", "in-flight", "results", "unit", "retries")  # of fan_out.py
+
+
+def die(command, message):
+    os.write(2, f"bpe ray {command}: {message}\n".encode("utf-8", "surrogateescape"))
+    sys.exit(64)
+
+
+def split(command, arguments, names):
+    """(options of these names, as pairs; the other words). An option is --name=value, or --name value."""
+    given, others, words = [], [], iter(arguments)
+    for word in words:
+        name, equals, value = word[2:].partition("=")
+        if word == "--":
+            others += [word, *words]
+        elif not word.startswith("--") or name not in names:
+            others.append(word)
+        else:
+            value = value if equals else next(words, None)
+            if value is None:
+                die(command, f"option --{name} needs an argument; see --help")
+            given.append((name, value))
+    return given, others
+
+
+def via(given):
+    """fan_out.py with these options."""
+    return [sys.executable, os.path.join(HERE, "fan_out.py"), *(f"--{name}={value}" for name, value in given)]
+
+
+def words(command, given, others):
+    """The command of bpe in which Ray starts the processes."""
+    return [os.path.join(os.path.dirname(HERE), command), f"--via={shlex.join(via(given))}", *others]
+
+
+def value_of(words, short, long):
+    """The argument of an option that stays among the words: the last one; "" if there is none."""
+    value, before = "", ""
+    for word in words:
+        if word == "--":
+            break
+        if before in (short, long):
+            value = word
+        elif word.startswith(long + "="):
+            value = word[len(long) + 1 :]
+        elif word.startswith(short) and len(word) > 2:
+            value = word[2:]
+        before = word if before not in (short, long) else ""
+    return value
+
+
+def parquet_words(words):
+    """(options of `bpe parquet`, files NAME.parquet, the other words): of those of `bpe shard --parquet`."""
+    options, files, rest = [], [], []
+    for word in words:
+        if word.startswith("--parquet="):
+            options.append("--column=" + word.partition("=")[2])
+        elif word.startswith(("--nul-bytes=", "--null-rows=")):
+            options.append(word)
+        elif word.endswith(".parquet") and not word.startswith("-"):
+            files.append(word)
+        elif word not in ("--parquet", "--"):
+            rest.append(word)
+    return options, files, rest

@@ -1,0 +1,432 @@
+#!/usr/bin/env python3
+# fan_out.py - gives the records of bpe-chunk, on standard input, to processes on the machines of a Ray cluster; what these
+# write goes to standard output
+#
+#     bpe-chunk -m MODEL FILE... | fan_out.py --address=auto bpe-encode -m MODEL | bpe-shard -o DIR
+#
+# A task of Ray has one record that says where text is, or some MB of records of text. It runs the command with them as
+# standard input, and returns what that writes through the object store, or (--results) in a file of a directory that all
+# machines see. Records may come in any order, so each result is passed on when it is there. With --each, a task has one line
+# of standard input, as the last argument of the command:
+#
+#     bpe tasks todo DIR | fan_out.py --each bpe tasks run DIR
+#
+# There are at most so many tasks at a time (--in-flight): those whose result is being made, and those whose result waits.
+# Standard input is read no faster than that, so that neither a large text nor a slow reader takes more memory.
+#
+# Whatever is lost (a process, a machine, a result that was in its memory) is done again from here, not by Ray's own
+# retries: so each loss is told, and one number limits them all. A result is passed on whole or not at all. A command that
+# fails by itself has said so in its output, which is passed on, and is not run again; if it has no output, that ends all.
+# Exit status 75 says that running it again helps.
+#
+# Exit status: that of the first command that failed; 64 wrong use, 66 a file to send is missing, 71 no cluster, 73 or 74 a
+# file that cannot be written or read, 75 a task that was lost again and again, 127 no Ray, or no such command on a machine.
+import fcntl
+import getopt
+import os
+import queue
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+
+USAGE = """\
+usage: fan_out.py [--address=ADDRESS] [--num-cpus=N] [--in-flight=N] [--results=DIR]
+                  [--send=FILE]... [--unit=MB] [--each] [--retries=N] COMMAND [ARGUMENT]...
+Runs COMMAND on a Ray cluster with records of standard input; what it writes goes to standard output.
+      --address=ADDRESS  the cluster: auto or HOST:PORT (default: RAY_ADDRESS, or one that is started)
+      --num-cpus=N       of a cluster that is started on this machine (default: all cores)
+      --in-flight=N      tasks at a time, with those whose result waits (default: 2 a CPU)
+      --results=DIR      results go through files in DIR, which all machines see
+      --send=FILE        an ARGUMENT is this file, or a model's directory, which others do not see
+      --unit=MB          text in a task, where it is sent to the machines (default 16)
+      --each             a line of standard input is the last ARGUMENT of one COMMAND
+      --retries=N        how often a task is done again (default 5)
+  -h, --help             this text
+"""
+PIPE_SIZE = 1 << 20  # the largest pipe that everybody may have
+F_SETPIPE_SZ = 1031
+MODEL_FILES = ("tokenizer.json", "vocab.json", "merges.txt", "encoder.json", "vocab.bpe")
+
+
+class Failure(Exception):
+    """The exit status, and the line to print."""
+
+    def __init__(self, status, message):
+        super().__init__(message)
+        self.status = status
+
+
+def say(message):
+    os.write(2, f"bpe ray: {message}\n".encode("utf-8", "surrogateescape"))
+
+
+def write_whole(descriptor, data):
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view[:PIPE_SIZE]) :]
+
+
+# ---- In a task, on another machine ----
+
+
+def put_files(directory, files):
+    """files: the bytes of each, by name."""
+    os.mkdir(directory)
+    for name, content in files.items():
+        with open(os.path.join(directory, name), "wb") as file:
+            file.write(content)
+
+
+def in_memory(name):
+    return open(os.memfd_create(name), "w+b", 0)
+
+
+def run_command(job, records, out):
+    """Runs the command with the records as standard input, and the file out as standard output: (its status as subprocess
+    has it, what it said)."""
+    path = os.environ.get("PATH", os.defpath) + os.pathsep + job["path"]
+    program = shutil.which(job["command"][0], path=path)
+    if not program:
+        return 127, f"{job['command'][0]} is not on PATH"
+    with tempfile.TemporaryDirectory(prefix="bpe-ray-") as sent, in_memory("records") as given, in_memory("said") as said:
+        command = list(job["command"])
+        for at, name, files in job["sent"]:
+            directory = os.path.join(sent, str(at))
+            put_files(directory, files)
+            command[at] = os.path.join(directory, name)
+        if job["each"]:
+            command.append(records.decode("utf-8", "surrogateescape"))
+        else:
+            write_whole(given.fileno(), records)
+            given.seek(0)
+        status = subprocess.run(
+            command,
+            executable=program,
+            stdin=given,
+            stdout=out,
+            stderr=said,
+            cwd=job["directory"] if os.path.isdir(job["directory"]) else None,
+            env={**os.environ, "PATH": path},
+        ).returncode
+        said.seek(0)
+        return status, said.read(1000).decode("utf-8", "replace").strip()
+
+
+def task(job, records):
+    """What is to be said of it (status, machine, what the command said), and the output, or the name of a file with it."""
+    machine = os.uname().nodename
+    if not job["results"]:
+        with in_memory("output") as out:
+            status, said = run_command(job, records, out)
+            out.seek(0)
+            return (status, machine, said), out.read()
+    name = os.path.join(job["results"], uuid.uuid4().hex)
+    with open(name + ".new", "wb", 0) as out:
+        status, said = run_command(job, records, out)
+    os.rename(name + ".new", name)
+    return (status, machine, said), name
+
+
+# ---- Records ----
+
+
+def units_of(stream, size):
+    """The work of a task each: a record that says where text is (type R), or records of at least size bytes together."""
+    unit, n = [], 0
+    for record in stream:
+        unit.append(record)
+        n += len(record)
+        if n >= size or record[2:3] == b"R":
+            yield b"".join(unit)
+            unit, n = [], 0
+    if unit:
+        yield b"".join(unit)
+
+
+def lines_of(stream):
+    for line in stream:
+        yield line.rstrip(b"\n")
+
+
+def start_reader(source, options):
+    """A queue with one unit at a time, then None, or what went wrong: the source is read while tasks are waited for."""
+    units = queue.Queue(1)
+
+    def read():
+        try:
+            with open(source, "rb", PIPE_SIZE) as stream:
+                for unit in lines_of(stream) if options["each"] else units_of(stream, options["unit"] << 20):
+                    units.put(unit)
+            units.put(None)
+        except OSError as error:
+            units.put(Failure(74, f"standard input: cannot read: {error.strerror}"))
+
+    threading.Thread(target=read, daemon=True).start()
+    return units
+
+
+def next_unit(units, wait):
+    """A unit, None at the end, or "" if there is none yet."""
+    try:
+        unit = units.get(wait)
+    except queue.Empty:
+        return ""
+    if isinstance(unit, Failure):
+        raise unit
+    return unit
+
+
+# ---- Results: bytes, or the name of a file ----
+
+
+def is_empty(result):
+    return not (len(result) if isinstance(result, bytes) else os.path.getsize(result))
+
+
+def pass_on(output, result):
+    if isinstance(result, bytes):
+        write_whole(output, result)
+        return
+    with open(result, "rb", 0) as file:
+        while data := file.read(PIPE_SIZE):
+            write_whole(output, data)
+    os.unlink(result)
+
+
+# ---- Tasks ----
+
+
+def submit(state, records, tries=0):
+    """records: a reference of Ray."""
+    said, result = state["remote"].remote(state["job"], records)
+    state["tasks"][result] = (said, records, tries)
+
+
+def why_lost(error):
+    """The first sentence of what Ray says at length."""
+    text = str(getattr(error, "cause", None) or error).strip() or type(error).__name__
+    return text.splitlines()[0].split(". ")[0][:200]
+
+
+def result_of(said, result):
+    """(status, machine, what the command said, result); if the task was lost, the status is None, and what it says is why."""
+    try:
+        status, machine, text = ray.get(said)
+        if status < 0 or status > 128:  # of a process, or as a shell says it
+            return None, machine, f"killed by signal {-status if status < 0 else status - 128} on {machine}", None
+        if status == 75:
+            return None, machine, f"{text or 'exit status 75'} (on {machine})", None
+        return status, machine, text, ray.get(result)
+    except ray.exceptions.RayError as error:
+        return None, "", why_lost(error), None
+
+
+def lost(state, records, tries, why):
+    if tries < state["retries"]:
+        say(f"{state['name']} was lost, and is run again: {why}")
+        submit(state, records, tries + 1)
+    else:
+        say(f"{state['name']} was lost {tries + 1} times, and is left out: {why}")
+        state["status"] = state["status"] or 75
+
+
+def finish(state, result):
+    """The task of this result has ended."""
+    said, records, tries = state["tasks"].pop(result)
+    status, machine, text, data = result_of(said, result)
+    if status is None:
+        lost(state, records, tries, text)
+        return
+    if status and is_empty(data):
+        raise Failure(status, f"{text or state['name'] + ' failed without a word'} (on {machine})")
+    pass_on(state["output"], data)
+    state["status"] = state["status"] or status
+
+
+def room(state):
+    """How many tasks there may be: machines come and go."""
+    if not state["in-flight"] and time.monotonic() >= state["asked"] + 2:
+        state["asked"] = time.monotonic()
+        state["room"] = 2 * max(1, int(ray.cluster_resources().get("CPU", 1)))
+    return state["in-flight"] or state["room"]
+
+
+def run(state, units):
+    ended = False
+    while not ended or state["tasks"]:
+        starved = False
+        while not ended and not starved and len(state["tasks"]) < room(state):
+            unit = next_unit(units, wait=not state["tasks"])
+            ended, starved = unit is None, unit == ""
+            if not ended and not starved:
+                submit(state, ray.put(unit))
+        if state["tasks"]:
+            done, _ = ray.wait(list(state["tasks"]), num_returns=1, timeout=0.05 if starved else 2)
+            for result in done:
+                finish(state, result)
+    return state["status"]
+
+
+# ---- The cluster ----
+
+
+def look_for(address):
+    """Ray tries for many minutes where there is nothing."""
+    host, _, port = address.rpartition(":")
+    if not port.isdecimal():
+        return
+    try:
+        socket.create_connection((host, int(port)), 10).close()
+    except OSError as error:
+        raise Failure(71, f"no cluster at {address}: {error.strerror or error}") from None
+
+
+def connect(options):
+    global ray
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else it warns of what it will do one day
+    try:
+        import ray
+    except ImportError as error:
+        raise Failure(
+            127, f"{error}; pip install ray, in a venv whose python3 comes first on PATH (now {sys.executable})"
+        ) from None
+    look_for(options["address"] or os.environ.get("RAY_ADDRESS", ""))
+    cpus = {"num_cpus": options["num-cpus"]} if options["num-cpus"] else {}
+    try:
+        ray.init(address=options["address"], log_to_driver=False, logging_level="ERROR", **cpus)
+    except Exception as error:  # of many kinds
+        raise Failure(71, f"no cluster: {why_lost(error)}") from None
+
+
+def contents(path):
+    """(name, bytes by name): of a file, and of the one that says how to read it; or of a directory with a model."""
+    directory, name = (path, "") if os.path.isdir(path) else os.path.split(path)
+    files = {}
+    for each in (name, name + ".json") if name else MODEL_FILES:
+        try:
+            with open(os.path.join(directory, each), "rb") as file:
+                files[each] = file.read()
+        except FileNotFoundError:
+            pass
+    if not files:
+        raise Failure(66, f"{path}: cannot open: No such file or directory")
+    return name, files
+
+
+def job_of(options, command, results):
+    """What is the same for all tasks."""
+    return {
+        "command": command,
+        "sent": [(at, *contents(word)) for at, word in enumerate(command) if at and word in options["send"]],
+        "each": options["each"],
+        "results": results,
+        "directory": os.getcwd(),
+        "path": os.environ.get("PATH", ""),
+    }
+
+
+def results_in(directory):
+    """A new directory in it, or "" if there is none."""
+    if not directory:
+        return ""
+    try:
+        return tempfile.mkdtemp(prefix="bpe-ray-", dir=os.path.abspath(directory))
+    except OSError as error:
+        raise Failure(73, f"{directory}: cannot make a directory there: {error.strerror}") from None
+
+
+def fan_out(options, command, source, output):
+    results = results_in(options["results"])
+    try:
+        job = job_of(options, command, results)
+        connect(options)
+        for end in (signal.SIGHUP, signal.SIGTERM):
+            signal.signal(end, lambda number, _: sys.exit(128 + number))
+        state = {
+            "remote": ray.remote(num_cpus=1, num_returns=2, max_retries=0)(task),
+            "job": ray.put(job),
+            "name": os.path.basename(command[0]),
+            "output": output,
+            "retries": options["retries"],
+            "in-flight": options["in-flight"],
+            "room": 0,  # for tasks, if that is not given
+            "asked": float("-inf"),  # when the cluster was asked how many CPUs it has
+            "tasks": {},  # by the reference of the result: that of what is said of it, that of the records, tries
+            "status": 0,
+        }
+        return run(state, start_reader(source, options))
+    finally:
+        if results:
+            shutil.rmtree(results, ignore_errors=True)
+
+
+# ---- The command line ----
+
+
+def number(option, value, least):
+    if not value.isdecimal() or len(value) > 9 or int(value) < least:
+        raise Failure(64, f"{option}={value}: must be a number of at least {least}")
+    return int(value)
+
+
+def parse(arguments):
+    options = {"address": None, "num-cpus": 0, "in-flight": 0, "results": "", "unit": 16, "retries": 5}
+    flags = {"send": [], "each": False}
+    try:
+        given, command = getopt.getopt(arguments, "h", ["help", "each", "send=", *(name + "=" for name in options)])
+    except getopt.GetoptError as error:
+        raise Failure(64, f"{error}; see --help") from None
+    for option, value in given:
+        name = option[2:]
+        if option in ("-h", "--help"):
+            sys.stdout.write(USAGE)
+            sys.exit(0)
+        elif name == "send":
+            flags["send"].append(value)
+        elif name == "each":
+            flags["each"] = True
+        elif name in ("address", "results"):
+            options[name] = value
+        else:
+            options[name] = number(option, value, 0 if name == "retries" else 1)
+    if not command:
+        raise Failure(64, "which command? see --help")
+    return {**options, **flags}, command
+
+
+def own_pipes():
+    """Standard input and output, which then are no more those of what Ray starts, or prints (pages of a node's log)."""
+    source, output, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    try:
+        fcntl.fcntl(output, F_SETPIPE_SZ, PIPE_SIZE)
+    except OSError:
+        pass  # no pipe
+    return source, output
+
+
+def main():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        options, command = parse(sys.argv[1:])
+        status = fan_out(options, command, *own_pipes())
+    except Failure as failure:
+        say(failure)
+        status = failure.status
+    except BrokenPipeError:
+        status = 141
+    except OSError as error:
+        say(f"{error.filename or 'standard output'}: {error.strerror}")
+        status = 74
+    sys.exit(status)
+
+
+main()
