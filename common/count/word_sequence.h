@@ -19,8 +19,8 @@ struct word_sequence { /* zeroed: before the first record */
 
 void word_sequence_free(struct word_sequence *s);
 
-/* Goes on with the next record, which is borrowed until the one after it. -1: EX_DATAERR, it has damaged fields, another
- * number than must follow (from 0), or not the part of a long pretoken that must follow; or out of memory. */
+/* Goes on with the next record, which is borrowed until the one after it. -1: EX_DATAERR, it has damaged fields,
+ * another number than must follow (from 0), or not the part of a long pretoken that must follow; or out of memory. */
 int word_sequence_put(struct word_sequence *s, const struct record *rec, struct err *e);
 
 /* The next pretoken, borrowed until the next record. 1; 0: that takes another record; -1: EX_DATAERR. */

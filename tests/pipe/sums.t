@@ -101,8 +101,8 @@ cat many.*.sum | bpe-sum | words >many.words
 sums_to many.words "twelve sums, of which four are merged at a time" -S 1M many.*.sum
 fails 73 "bpe-sum: nowhere: *" bpe-sum -S 1M -T nowhere many.*.sum
 sums_to many.words "all at a time" -T nowhere many.*.sum
-(ulimit -n 40 && sums_to many.words "all, where few files may be open" many.*.sum)
-cp out.words few.words && same few.words many.words "  is the same"
+(ulimit -n 36 && bpe-sum many.*.sum) | words | cmp - many.words
+ok $? "all, where few files may be open"
 
 # ---- A file that changes before all is merged ----
 
@@ -112,7 +112,7 @@ changes() {
     exec 8<>pipe
     bpe-sum f.sum pipe >out.sum 2>err 8>&- &
     for i in $(seq 200); do # bpe-sum has read f.sum when it opens the pipe
-        [[ $(readlink /proc/$!/fd/*) != */pipe* ]] || break
+        [[ $(readlink /proc/$!/fd/[3-7]) != */pipe* ]] || break
         sleep 0.05
     done
     eval "$1"
