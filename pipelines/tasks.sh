@@ -120,23 +120,41 @@ count_file() {
     return "$code"
 }
 
+# work_on PART SAID: the chunks of a part. Counts are added up once more, so that they are sorted: many such files are
+# summed in constant memory. SAID is a file for what bpe-sum says, which repeats what bpe-count has said.
+work_on() {
+    local code
+    if [ "${worker[0]}" != bpe-count ]; then
+        "${worker[@]}" -- "$1"
+        return
+    fi
+    "${worker[@]}" -- "$1" | bpe-sum --partial -q "${sum[@]}" 2>"$2"
+    local codes=("${PIPESTATUS[@]}")
+    for code in "${codes[@]}"; do
+        ((code <= 128)) || return 75
+    done
+    ((codes[0] == 0)) || return "${codes[0]}"
+    cat "$2" >&2
+    return "${codes[1]}"
+}
+
 # do_part DIR NAME INNER: 0: its result is complete, this one or that of another attempt; 75: a process was killed; 74:
 # it could not be written; other: it failed, as the records in NAME.failed say.
 do_part() {
     local part=$1/chunks/$2 result=$1/$results/$2 code new
     new=$result.new.$HOSTNAME.$BASHPID.${SRANDOM:-$RANDOM$RANDOM}
     case $2 in
-    part.*) { "${worker[@]}" -- "$part" 2>&3 3>&-; } >"$new" 3>&2 2>/dev/null ;; # bash would tell of a kill, too
+    part.*) { work_on "$part" "$new.said" 2>&3 3>&-; } >"$new" 3>&2 2>/dev/null ;; # bash would tell of a kill, too
     file.*) count_file "$part" "$3" >"$new" ;;
     esac
     code=$?
     ((code <= 128)) || code=75
     case $code in
-    0) sync "$new" && mv -n "$new" "$result" || code=74 ;;
+    0) sync "$new" && { mv -n "$new" "$result" 2>/dev/null || [ -e "$result" ]; } || code=74 ;;
     74 | 75) ;; # perhaps torn
     *) mv "$new" "$result.failed" ;;
     esac
-    rm -f "$new"
+    rm -f "$new" "$new.said"
     return "$code"
 }
 
