@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""distinct.py - make bench-distinct: what a distinct pretoken costs bpe-sum and bpe-merge, for 10^6, 10^7 and 10^8 of them,
+and what 10^9 would take by that.
+
+The counts are made by counts_make, as of 4 processes, from pretokens like those of the texts; in memory and on disk, and
+then merged, with all pretokens and without those that occur once. What a size would take is foreseen from the one before:
+if that is more memory than is free, or more disk, it is not run. Pages that the kernel keeps for files count as free.
+
+Environment: CORPUS, a directory with en.txt and multi.txt (without it, made-up text); NUMBERS (default "1M 10M 100M"). The
+files take 65 bytes for each pretoken in TMPDIR, and bpe-sum's own another 45."""
+import contextlib
+import math
+import os
+import shutil
+import sys
+import tempfile
+
+from harness import BUILD, ENV, Failure, kill_all, note, run, shell
+
+NUMBERS = (os.environ.get("NUMBERS") or "1M 10M 100M").replace(",", " ").split()
+UNITS = {"k": 10 ** 3, "M": 10 ** 6, "G": 10 ** 9}
+PARTS = 4
+GOAL = 10 ** 9
+SPILL = 10  # bytes of memory for each pretoken, where bpe-sum is to use the disk
+FILES = 110  # bytes for each pretoken in TMPDIR
+
+
+def number(name):
+    return int(name[:-1]) * UNITS[name[-1]] if name[-1] in UNITS else int(name)
+
+
+def model_sum(directory):
+    """A sum whose pretokens the others are like."""
+    path, corpus = os.path.join(directory, "like.sum"), os.environ.get("CORPUS")
+    texts = [os.path.join(corpus, name) for name in ("en.txt", "multi.txt")] if corpus else [os.path.join(directory, "made.txt")]
+    if not corpus:
+        run("text_make", "50000000", "1", output=texts[0])
+    shell('bpe-chunk "$@" | bpe-count | bpe-sum', *texts, output=path)
+    return path
+
+
+def free_memory():
+    with open("/proc/meminfo") as f:
+        return next(int(line.split()[1]) * 1024 for line in f if line.startswith("MemAvailable:"))
+
+
+class Disk:
+    """The most that a process had in files without a name."""
+    def __init__(self):
+        self.most = 0
+
+    def __call__(self, process):
+        now, directory = 0, f"/proc/{process.pid}/fd"
+        with contextlib.suppress(OSError):
+            for fd in os.listdir(directory):
+                if os.readlink(f"{directory}/{fd}").endswith(" (deleted)"):
+                    now += os.stat(f"{directory}/{fd}").st_blocks * 512
+        self.most = max(self.most, now)
+
+
+class Bench:
+    def __init__(self, directory):
+        self.directory = directory
+        self.like = model_sum(directory)
+        self.results = {}  # stage: [(n, took)]
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def stage(self, name, n, argv, inputs, output):
+        """Runs a program unless it would not fit; returns whether it did."""
+        before = self.results.setdefault(name, [])
+        if before and before[-1][1]["rss"] / before[-1][0] * n > 0.9 * free_memory():
+            return False
+        note(f"{n} {name}")
+        disk = Disk()
+        took = run(*argv, *inputs, output=output, watch=disk)
+        took.update(disk=disk.most, read=sum(map(os.path.getsize, inputs)), written=os.path.getsize(output))
+        before.append((n, took))
+        print(f"{n:<12}{name:<32}" + cells(n, took), flush=True)
+        return True
+
+    def measure(self, n):
+        if shutil.disk_usage(self.directory).free < FILES * n:
+            print(f"{n:<12}not run: the files would take {FILES * n / 1e9:.0f} GB")
+            return
+        parts, total, model = [self.path(f"{i}.counts") for i in range(1, PARTS + 1)], self.path("sum"), self.path("model")
+        for i, part in enumerate(parts, 1):
+            note(f"{n} counts_make, {i} of {PARTS}")
+            run("counts_make", self.like, str(n), "1", str(i), str(PARTS), output=part)
+        most = str(2 ** 62)
+        in_memory = self.stage("bpe-sum, in memory", n, ("bpe-sum", "-S", most), parts, total)
+        on_disk = self.stage("bpe-sum, on disk", n, ("bpe-sum", "-T", self.directory, "-S", str(SPILL * n)), parts, total)
+        for part in parts:
+            os.unlink(part)
+        if not in_memory and not on_disk:
+            print(f"{n:<12}not run: there is too little memory")
+            return
+        for name, *options in ("bpe-merge -v 32000",), ("the same, --min-count=2", "--min-count=2"):
+            if not self.stage(name, n, ("bpe-merge", "-v", "32000", *options), [total], model):
+                print(f"{n:<12}{name:<32}not run: there is too little memory")
+        os.unlink(total)
+
+    def foresee(self):
+        """To GOAL: memory and files in proportion; time by the power of n that the last two sizes show."""
+        for name, took in self.results.items():
+            if len(took) < 2:
+                continue
+            (n1, a), (n2, b) = took[-2:]
+            last = {key: b[key] * GOAL / n2 for key in ("rss", "disk", "read", "written")}
+            for key in ("wall", "cpu"):
+                last[key] = b[key] * (GOAL / n2) ** max(1, math.log(b[key] / a[key], n2 / n1))
+            print(f"{GOAL:<12}{name:<32}" + cells(GOAL, last))
+
+
+def cells(n, took):
+    each = [f"{took[key] / n:>10.1f}" for key in ("read", "written", "disk", "rss")]
+    return f"{took['wall']:>9.1f}{took['cpu']:>9.1f}{took['cpu'] / n * 1e9:>8.0f}" + "".join(each) + f"{took['rss'] / 1e9:>9.2f}"
+
+
+def main():
+    print(f"{'distinct':<12}{'':<32}{'s':>9}{'CPU s':>9}{'ns each':>8}" +
+          "".join(f"{head:>10}" for head in ("B read", "B written", "B on disk", "B memory")) + f"{'GB':>9}")
+    with tempfile.TemporaryDirectory(prefix="bpe-distinct.") as directory:
+        bench = Bench(directory)
+        for name in NUMBERS:
+            bench.measure(number(name))
+        print("foreseen:")
+        bench.foresee()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failure as e:
+        sys.exit(f"distinct.py: {e}")
+    finally:
+        kill_all()
