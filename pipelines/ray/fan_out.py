@@ -63,7 +63,8 @@ class Failure(Exception):
 
 
 def say(message):
-    os.write(2, f"bpe ray: {message}\n".encode("utf-8", "surrogateescape"))
+    clear = "\r\033[K" if os.isatty(2) else ""  # of the progress that the reader shows
+    os.write(2, f"{clear}bpe ray: {message}\n".encode("utf-8", "surrogateescape"))
 
 
 def write_whole(descriptor, data):

@@ -128,6 +128,34 @@ same_model node.json "train: a node died"
 like "$(cat err)" "bpe ray: bpe-count was lost, and is run again: *" "  and that is said"
 order add
 
+# The first result fills the pipe, so that the others wait in the memory of the nodes.
+cat >gives <<'END'
+#!/bin/bash
+echo >>given
+sleep 1
+exec head -c 3000000 /dev/zero
+END
+chmod +x gives
+rm -f go
+seq 6 | timeout 200 "$fan_out" --in-flight=6 --each ./gives 2>err | {
+    for ((i = 0; i < 1200; i++)); do
+        [ ! -e go ] || break
+        sleep 0.1
+    done
+    wc -c
+} >bytes &
+for ((i = 0; i < 600; i++)); do
+    [ ! -e given ] || [ "$(wc -l <given)" -lt 6 ] || break
+    sleep 0.1
+done
+sleep 3
+order remove
+touch go
+wait $!
+is "$(cat bytes)" 18000000 "a node died with results in its memory: they are made again"
+like "$(cat err)" "*bpe ray: gives was lost, and is run again: *" "  and that is said"
+order add
+
 held 2
 ray_shard -o again "${texts[@]}" &
 started 4
