@@ -1,0 +1,209 @@
+#!/bin/bash
+# GNU parallel over ssh: the same model and shards, with the files or their text sent, whatever becomes of a host or a job.
+. "$(dirname "$0")/engine.sh"
+# shellcheck source=hosts.sh
+. "$TOP/tests/engines/hosts.sh"
+
+engine ssh 'apt-get install openssh-server openssh-client iproute2 parallel zstd' sshd ssh ip parallel zstd
+can_have_hosts || lacks ssh 'run it as root, where network namespaces can be made' 'the right to make hosts'
+corpus
+start_hosts 3
+mkdir -p tmp private/data
+ln data/* private/data/
+export TMPDIR=$PWD/tmp
+here=$PWD ssh="ssh -F $PWD/ssh_config" size=$(cat data/* | wc -c)
+
+# A worker of the hosts notes in `ran` where it is, and does what is in `trouble`.
+for name in bpe-count bpe-encode; do
+    cat >bin/$name <<END
+#!/bin/bash
+here="$here"
+[ "\$1" != --version ] || cat "\$here/version.\$HOST" 2>/dev/null || exec "$BUILD/$name" --version
+worker() { "$BUILD/$name" "\$@"; }
+echo "\$HOST" >>"\$here/ran"
+. "\$here/trouble"
+END
+    chmod +x bin/$name
+done
+
+# trouble LINES: what workers do from now on.
+trouble() {
+    printf '%s\n' "$1" >trouble
+    rm -rf ran dying begun.* done.* killed.*
+}
+
+# shellcheck disable=SC2016
+{
+    none='worker "$@"'
+    # The first worker on h1 writes half of what it has to write, and then no more.
+    half='worker "$@" >"$here/done.$HOST.$$"
+        if [ "$HOST" = h1 ] && mkdir "$here/dying" 2>/dev/null; then
+            head -c "$(($(wc -c <"$here/done.$HOST.$$") / 2))" "$here/done.$HOST.$$"
+            sleep 600
+        fi
+        cat "$here/done.$HOST.$$"'
+    # Two attempts are killed in the same way.
+    killed='worker "$@" >"$here/done.$HOST.$$"
+        if mkdir "$here/killed.1" || mkdir "$here/killed.2"; then
+            head -c "$(($(wc -c <"$here/done.$HOST.$$") / 2))" "$here/done.$HOST.$$"
+            kill -KILL $$
+        fi 2>/dev/null
+        cat "$here/done.$HOST.$$"'
+    # No worker ends before each host has one.
+    together='mkdir -p "$here/begun.$HOST"
+        for i in {1..300}; do
+            [ ! -e "$here/begun.h1" ] || [ ! -e "$here/begun.h2" ] || [ ! -e "$here/begun.h3" ] || break
+            sleep 0.1
+        done
+        worker "$@"'
+    dead='kill -KILL $$'
+    still='mkdir -p "$here/dying"; sleep 600'
+}
+
+# on COMMAND HOSTS OPTION...; sent_on where hosts have no files
+on() {
+    bpe ssh "$1" -S "$2" --ssh="$ssh" "${@:3}" 2>"$here/err"
+}
+
+sent_on() {
+    (cd private && exec bpe ssh "$1" -S "$2" --ssh="$ssh" --inline "${@:3}" 2>"$here/err")
+}
+
+# in_the_middle [N]: until some, or N, workers have begun.
+in_the_middle() {
+    local tries
+    for ((tries = 0; tries < 600; tries++)); do
+        [ ! -e dying ] || (($(wc -l <ran) < ${1:-1})) || break
+        sleep 0.1
+    done
+}
+
+# ---- All is well ----
+
+trouble "$together"
+on train 2/h1,2/h2,1/h3 -v "$V" -o got.json "${texts[@]}"
+same_model got.json "files that all hosts have"
+is "$(cat err)" "" "  without a word"
+is "$(sort -u ran | tr '\n' ' ')" "h1 h2 h3 " "  and each has work"
+trouble "$none"
+on shard 2/h1,2/h2,h3 -m want.json -o got --eot=before "${shard_options[@]}" "${texts[@]}" >/dev/null
+same_shards got "files that all hosts have"
+rm -r got
+
+sent() {
+    cat /sys/class/net/bpe$$h*/statistics/tx_bytes | awk '{ n += $1 } END { print n }'
+}
+before=$(sent)
+sent_on train 2/h1,2/h2 -v "$V" -o ../got.json "${texts[@]}"
+after=$(sent)
+same_model got.json "text that is sent to hosts without the files"
+ok $(((after - before) * 2 > size)) "  takes less than half its size on the way" || echo "# $((after - before)) of $size"
+sent_on shard 12/h1,h2,: -m ../want.json -o ../got --eot=before "${shard_options[@]}" "${texts[@]}" >/dev/null
+same_shards got "text and a model that are sent; also with this machine, and with more jobs than a connection takes"
+is "$(cat err)" "" "  without a word"
+rm -r got
+is "$(ls tmp host)" $'host:\n\ntmp:' "nothing is left, here and on the hosts"
+
+# ---- Hosts that die ----
+
+lost="bpe ssh: h1: the connection is lost; other hosts do what it had"
+
+trouble "$half"
+sent_on train 2/h1,2/h2 -v "$V" -o ../got.json "${texts[@]}" &
+in_the_middle
+host_dies h1
+wait $!
+is "$? $(grep -c "$lost" err)" "0 1" "a host dies in the middle; that is said"
+same_model got.json "a host dies in the middle"
+host_returns h1
+
+trouble "$half"
+sent_on shard 2/h1,2/h2 -m ../want.json -o ../got --eot=before "${shard_options[@]}" "${texts[@]}" >/dev/null &
+in_the_middle
+cable h1 down
+wait $!
+is "$? $(grep -c "$lost" err)" "0 1" "a host is cut off in the middle"
+same_shards got "a host is cut off in the middle"
+rm -r got
+cable h1 up
+host_dies h1
+host_returns h1
+
+trouble "$still"
+rm -f got.json
+sent_on train h1,h2 -v "$V" -o ../got.json "${texts[@]}" &
+in_the_middle
+host_dies h1
+host_dies h2
+wait $!
+is "$? $(grep -c 'no host is left' err)" "75 1" "all hosts die: 75"
+ok "$([ ! -e got.json ]; echo $?)" "  and no model"
+host_returns h1
+host_returns h2
+rm -r host/* # what those left that died
+
+# ---- Jobs that die ----
+
+trouble "$killed"
+on train h2 -v "$V" -o got.json "${texts[@]}"
+is "$? $(ls -d killed.*)" $'0 killed.1\nkilled.2' "jobs are killed, on the only host"
+same_model got.json "jobs are killed"
+
+# What comes from one job cannot damage what comes from others, even if nothing is tried again.
+trouble "$killed"
+bpe-chunk --inline "${texts[@]}" >chunks
+bpe ssh fan_out -S 4/h1 --ssh="$ssh" --retries=1 --block=8M -- bpe-count <chunks >counts 2>err
+is "$? $(cat err)" $'75 bpe ssh: h1: a worker was killed\nbpe ssh: h1: a worker was killed\nbpe ssh: 2 jobs failed as often as they may' "without another try two jobs fail"
+bpe-sum --missing=todo counts >sum 2>err
+is "$? $(grep -c 'never counted' err)" "75 $(wc -l <err)" "  what they had is missing, and nothing is damaged"
+bpe-count todo >>counts
+bpe-sum counts | bpe-merge -v "$V" -o got.json
+same_model got.json "that is counted here"
+
+trouble "$dead"
+rm got.json
+on train h1,h2 -v "$V" -o got.json "${texts[@]}"
+is $? 75 "each attempt is killed: 75"
+ok "$([ ! -e got.json ]; echo $?)" "  and no model"
+
+trouble "$still"
+(cd private && exec bpe ssh train -S 2/h1,2/h2 --ssh="$ssh" --inline -v "$V" "${texts[@]}" >/dev/null 2>&1) &
+in_the_middle 4
+kill -TERM $!
+wait $!
+is $? 143 "bpe ssh train is ended by a signal"
+left() {
+    echo "$(ip netns pids "bpe$$h1" | wc -l) $(ip netns pids "bpe$$h2" | wc -l) $(ls tmp host)"
+}
+for ((tries = 0; tries < 300; tries++)); do
+    [ "$(left)" != $'1 1 host:\n\ntmp:' ] || break
+    sleep 0.1
+done
+is "$(left)" $'1 1 host:\n\ntmp:' "  and so is all that ran on the hosts, but sshd, and nothing is left"
+
+# ---- What is wrong is said ----
+
+trouble "$none"
+printf 'good\n\xff' >private/bad.txt
+rm -f got.json
+sent_on train h1,h2 -v "$V" -o ../got.json bad.txt
+is "$? $(wc -l <ran) $(grep -c 'bad.txt: byte 5: invalid UTF-8' err)" "65 1 3" "bad text is an error, and is not tried again"
+(cd private && on train h1,h2 -v "$V" -o ../got.json "${texts[@]}")
+like "$? $(cat err)" "66 *data/1.txt: cannot open*" "hosts have no such file"
+on train nohost,h1 -v "$V" -o got.json "${texts[@]}"
+like "$? $(cat err)" "0 *bpe ssh: nohost: no connection; going on without it" "a host that does not answer is left out"
+same_model got.json "a host that does not answer"
+echo 'bpe-count 0.0.1' >version.h1
+like "$(bpe ssh fan_out -S h1 --ssh="$ssh" -- bpe-count <chunks 2>&1; echo $?)" 'bpe ssh: h1 has bpe-count 0.0.1, and *64' \
+    "other versions are refused"
+mkdir -p elsewhere
+ln -s "$BUILD/bpe-count" elsewhere/bpe-other
+like "$(PATH=$PWD/elsewhere:$PATH bpe ssh fan_out -S h1 --ssh="$ssh" -- bpe-other <chunks 2>&1; echo $?)" \
+    'bpe ssh: h1: not installed, or not on PATH there: bpe-other*127' "hosts that lack a program are refused"
+for hosts_are in '' /h1 -x h1,,h2; do
+    like "$(bpe ssh fan_out -S "$hosts_are" -- bpe-count </dev/null 2>&1; echo $?)" 'bpe ssh: -S*64' "no hosts: '$hosts_are'"
+done
+refuses 64 'bpe ssh train: on which hosts*' bpe ssh train -v 300 data/1.txt
+is "$(bpe ssh train -h | head -n 1 | cut -c 1-37)" "usage: bpe ssh train -S [JOBS/]HOST,." "--help"
+
+done_testing
