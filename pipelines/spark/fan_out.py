@@ -36,12 +36,12 @@ JOBS = 2  # at the same time: the second has work for what is idle at the end of
 WORKER = """
 cd "$1" 2>/dev/null # relative names; where there is none, the programs say what they do not find
 shift
+failed=0 # here, as an assignment sets PIPESTATUS
 if [ "$1" = bpe-count ]; then
     bpe-view --dearmor | "$@" | bpe-sum --partial -q | bpe-view --armor
 else
     bpe-view --dearmor | "$@" | bpe-view --armor
 fi
-failed=0
 for code in "${PIPESTATUS[@]}"; do
     case $code in
     0 | 64 | 65 | 66 | 70) ;; # a record says so, and would again
