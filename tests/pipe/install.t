@@ -55,7 +55,7 @@ is "$(bpe --version)" "bpe $version" "bpe --version"
 bpe help >listed
 is $? 0 "bpe help: done"
 for name in "$TOP"/pipelines/*; do
-    [ -f "$name" ] && [ -x "$name" ] || continue
+    if [ ! -f "$name" ] || [ ! -x "$name" ]; then continue; fi
     name=${name##*/}
     case $name in *.* | README | bpe) continue ;; esac
     like "$(grep "^  $name " listed)" "  $name * ?*" "bpe help: lists $name"
