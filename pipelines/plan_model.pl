@@ -20,9 +20,10 @@ use strict;
 use warnings;
 
 use constant {
-    TABLE    => 512 << 20, # bpe-count writes out its counts when its table is larger
+    TABLE    => (512 << 20) / 3, # memory of a bpe-count that writes out its counts: of 512 MiB, untouched slots take none
     TASK     => 256 << 20, # text of a task: at least, and not more tasks than
     TASKS    => 20_000,
+    BY_BYTE  => 0.6,  # of the time of counting goes by bytes at least, not by distinct pretokens
     LEAST    => 0.02, # error for a factor of ten
     CHANCE   => 0.05, # in a sample
     WAYS     => [qw(from expected to)],
@@ -128,7 +129,7 @@ sub distinct {
 my ($length_a, $length_b) = line(map { [log $_->[1], $_->[2] / $_->[1]] } last_of(5, @{ $facts{point} }));
 my ($zip) = map { $_->[1] / $_->[0] } @{ $facts{compressed} // [] };
 my ($count_memory_a, $count_memory_b) = rising(map { [@$_[1, 3]] } last_of(3, @{ $facts{count} }));
-my ($add_memory_a, $add_memory_b)     = rising(map { [@$_[1, 3]] } last_of(3, @{ $facts{add} }));
+my ($add_memory_a, $add_memory_b)     = rising(map { [@$_[1, 3]] } @{ $facts{add} }[0, -1]); # it grows in steps, by doubling
 my ($merge_memory_a, $merge_memory_b) = rising(map { [@$_[0, 2]] } @{ $facts{merge} });
 my ($add_seconds)     = (rising(map { [@$_[0, 2]] } last_of(4, @{ $facts{add} })))[1];
 my ($merge_a, $merge_b) = rising(map { [@$_[0, 1]] } @{ $facts{merge} });
@@ -141,7 +142,12 @@ my %often = map { $_->[0] => $_->[1] / $v_sample } @{ $facts{often} };
 sub count_seconds {
     my @parts = grep { $_->[0] * 50 > $n_sample } @{ $facts{count} };
     my ($byte, $record) = line(map { [$_->[1] / $_->[0], $_->[2] / $_->[0], $_->[0]] } @parts);
-    ($byte, $record) = ($parts[-1][2] / $parts[-1][0], 0) if $byte <= 0 || $record < 0;
+    my $whole = $parts[-1][2] / $parts[-1][0];
+    ($byte, $record) = ($whole, 0) if $record < 0;
+    if ($byte < BY_BYTE * $whole) { # which is chance
+        $byte = BY_BYTE * $whole;
+        $record = ($whole - $byte) * $parts[-1][0] / $parts[-1][1];
+    }
     return ($record, $byte);
 }
 

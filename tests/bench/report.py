@@ -13,7 +13,7 @@ from harness import BUILD, ENV, HERE, TOP, venv
 
 FIGURES = os.path.join(HERE, "figures.txt")
 HEAD = """\
-What `make bench CORPUS=DIR` and `make bench-encode CORPUS=DIR` found last; both write their part of this file. README and
+What `make bench CORPUS=DIR`, bench-encode, bench-shard and bench-scale found last; each writes its part of this file. README and
 tests/bench/README quote it, and tests/lint/figures.t holds README against it.
 """
 
