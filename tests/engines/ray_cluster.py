@@ -7,10 +7,12 @@ import sys
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # the address of this machine is 127.0.0.1
+os.environ["RAY_TMPDIR"] = sys.argv[1]
+os.makedirs(os.path.join(sys.argv[1], "ray"))  # where Ray notes the address, in a directory that it takes to be there
 import ray
 from ray.cluster_utils import Cluster
 
-NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "temp_dir": sys.argv[1], "include_dashboard": False}
+NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "temp_dir": os.path.join(sys.argv[1], "ray"), "include_dashboard": False}
 
 
 def say(word):
