@@ -2,8 +2,9 @@
 """distinct.py - make bench-distinct: what a distinct pretoken costs bpe-sum and bpe-merge, for 10^6, 10^7 and 10^8 of them,
 and what 10^9 would take by that.
 
-The counts are made by counts_make, as of 4 processes, from pretokens like those of the texts; in memory and on disk, and
-then merged, with all pretokens and without those that occur once. What a size would take is foreseen from the one before:
+The counts are made by counts_make, as of 4 processes, from pretokens like those of the texts. They are added up as sorted
+files; from a pipe, as counts that are not sorted are, in memory and on disk; and then merged, with all pretokens and
+without those that occur once. What a size would take is foreseen from the one before:
 if that is more memory than is free, or more disk, it is not run. Pages that the kernel keeps for files count as free.
 
 Environment: CORPUS, a directory with en.txt and multi.txt (without it, made-up text); NUMBERS (default "1M 10M 100M"). The
@@ -15,7 +16,7 @@ import shutil
 import sys
 import tempfile
 
-from harness import BUILD, ENV, Failure, kill_all, note, run, shell
+from harness import ENV, Failure, in_session, kill_all, note, run, shell
 
 NUMBERS = (os.environ.get("NUMBERS") or "1M 10M 100M").replace(",", " ").split()
 UNITS = {"k": 10 ** 3, "M": 10 ** 6, "G": 10 ** 9}
@@ -44,17 +45,21 @@ def free_memory():
         return next(int(line.split()[1]) * 1024 for line in f if line.startswith("MemAvailable:"))
 
 
+def unnamed(link):
+    """The size on disk of an open file, if it has no name."""
+    return os.stat(link).st_blocks * 512 if os.readlink(link).endswith(" (deleted)") else 0
+
+
 class Disk:
-    """The most that a process had in files without a name."""
+    """The most that the processes of a session had in files without a name."""
     def __init__(self):
         self.most = 0
 
     def __call__(self, process):
-        now, directory = 0, f"/proc/{process.pid}/fd"
-        with contextlib.suppress(OSError):
-            for fd in os.listdir(directory):
-                if os.readlink(f"{directory}/{fd}").endswith(" (deleted)"):
-                    now += os.stat(f"{directory}/{fd}").st_blocks * 512
+        now = 0
+        for pid, name in in_session(process.pid):
+            with contextlib.suppress(OSError):
+                now += sum(unnamed(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd") if name == "bpe-sum")
         self.most = max(self.most, now)
 
 
@@ -68,17 +73,17 @@ class Bench:
         return os.path.join(self.directory, name)
 
     def stage(self, name, n, argv, inputs, output):
-        """Runs a program unless it would not fit; returns whether it did."""
+        """Runs a program, unless it would not fit."""
         before = self.results.setdefault(name, [])
         if before and before[-1][1]["rss"] / before[-1][0] * n > 0.9 * free_memory():
-            return False
+            print(f"{n:<12}{name:<32}not run: there is too little memory")
+            return
         note(f"{n} {name}")
         disk = Disk()
         took = run(*argv, *inputs, output=output, watch=disk)
         took.update(disk=disk.most, read=sum(map(os.path.getsize, inputs)), written=os.path.getsize(output))
         before.append((n, took))
         print(f"{n:<12}{name:<32}" + cells(n, took), flush=True)
-        return True
 
     def measure(self, n):
         if shutil.disk_usage(self.directory).free < FILES * n:
@@ -88,17 +93,15 @@ class Bench:
         for i, part in enumerate(parts, 1):
             note(f"{n} counts_make, {i} of {PARTS}")
             run("counts_make", self.like, str(n), "1", str(i), str(PARTS), output=part)
-        most = str(2 ** 62)
-        in_memory = self.stage("bpe-sum, in memory", n, ("bpe-sum", "-S", most), parts, total)
-        on_disk = self.stage("bpe-sum, on disk", n, ("bpe-sum", "-T", self.directory, "-S", str(SPILL * n)), parts, total)
+        limits = ("in memory", 2 ** 62), ("on disk", SPILL * n)
+        pipe = 'cat "${@:2}" | bpe-sum -T "$TMPDIR" -S "$1"'
+        for name, limit in limits:
+            self.stage(f"bpe-sum of a pipe, {name}", n, ("bash", "-c", pipe, "bash", str(limit)), parts, total)
+        self.stage("bpe-sum of sorted files", n, ("bpe-sum",), parts, total)
         for part in parts:
             os.unlink(part)
-        if not in_memory and not on_disk:
-            print(f"{n:<12}not run: there is too little memory")
-            return
         for name, *options in ("bpe-merge -v 32000",), ("the same, --min-count=2", "--min-count=2"):
-            if not self.stage(name, n, ("bpe-merge", "-v", "32000", *options), [total], model):
-                print(f"{n:<12}{name:<32}not run: there is too little memory")
+            self.stage(name, n, ("bpe-merge", "-v", "32000", *options), [total], model)
         os.unlink(total)
 
     def foresee(self):
@@ -122,6 +125,7 @@ def main():
     print(f"{'distinct':<12}{'':<32}{'s':>9}{'CPU s':>9}{'ns each':>8}" +
           "".join(f"{head:>10}" for head in ("B read", "B written", "B on disk", "B memory")) + f"{'GB':>9}")
     with tempfile.TemporaryDirectory(prefix="bpe-distinct.") as directory:
+        ENV["TMPDIR"] = directory
         bench = Bench(directory)
         for name in NUMBERS:
             bench.measure(number(name))
