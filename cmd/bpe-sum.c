@@ -167,7 +167,8 @@ static int write_partial(struct summer *s, const struct err *why, struct err *e)
     char text[ERR_TEXT];
     bool missing_only = why->code == EX_TEMPFAIL && s->ledger.n_overlapping == 0;
     if (!s->opt.quiet || !missing_only)
-        program_note(NAME, "%s", err_text(why, text));
+        program_note(NAME, "%s%s", err_text(why, text),
+                     why->code != EX_TEMPFAIL && s->ledger.n_overlapping ? LEDGER_LEFT_OUT : "");
     if (coverage_n_runs(&s->ledger.coverage) == 0) /* nothing came in */
         return fd_close_stdout(e);
     bool any =

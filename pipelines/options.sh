@@ -69,11 +69,15 @@ print_help() {
 
 # parse_options PROGRAM... -- ARGUMENT...: sets jobs and files, and hands all other options to take.
 parse_options() {
-    local word option value text
+    local word option value text code
     learn_from "" <<<"$usage"
     while [ "$1" != -- ]; do
         need_programs "$1"
-        text=$("$1" -h) || die $? "$1 does not run"
+        text=$("$1" -h) || {
+            code=$?
+            not_killed $code "$1"
+            die $code "$1 does not run"
+        }
         learn_from "$1" <<<"$text"
         shift
     done

@@ -347,6 +347,12 @@ int ledger_put(struct ledger *l, const struct record *rec, const char *stream, s
 
 /* ---- The end ---- */
 
+/* What a report of missing ranges ends with. */
+static const char *left_out(const struct ledger *l)
+{
+    return l->n_overlapping ? LEDGER_LEFT_OUT : "";
+}
+
 /* Reports the first missing range, and how much is missing in all. */
 static int report_missing(const struct ledger *l, const char *advice, struct err *e)
 {
@@ -360,8 +366,7 @@ static int report_missing(const struct ledger *l, const char *advice, struct err
     return err_set(e, EX_TEMPFAIL, "%.*s: bytes %llu-%llu were never %s%s%s%s%s",
                    (int)(gap.name.len < 500 ? gap.name.len : 500), (const char *)gap.name.p,
                    (unsigned long long)gap.first.begin, (unsigned long long)gap.first.end - 1,
-                   l->coverage.tokens ? "encoded" : "counted", more, *advice ? "; " : "", advice,
-                   l->n_overlapping ? " (counts that overlap others in part were left out)" : "");
+                   l->coverage.tokens ? "encoded" : "counted", more, *advice ? "; " : "", advice, left_out(l));
 }
 
 static int report_unpromised(const struct ledger *l, const char *advice, struct err *e)
@@ -369,14 +374,14 @@ static int report_unpromised(const struct ledger *l, const char *advice, struct 
     static const char why[] = "the run's promise never came: bpe-chunk did not finish, or its end was lost";
     const struct coverage_gap gap = coverage_missing(&l->coverage);
     if (!gap.n)
-        return err_set(e, EX_TEMPFAIL, "%s; run the whole line again", why);
+        return err_set(e, EX_TEMPFAIL, "%s; run the whole line again%s", why, left_out(l));
     char to[32] = "";
     if (gap.first.end != UINT64_MAX)
         snprintf(to, sizeof to, " to %llu", (unsigned long long)gap.first.end - 1);
-    return err_set(e, EX_TEMPFAIL, "%.*s: bytes from %llu%s%s were never %s (%s)%s%s",
+    return err_set(e, EX_TEMPFAIL, "%.*s: bytes from %llu%s%s were never %s (%s)%s%s%s",
                    (int)(gap.name.len < 500 ? gap.name.len : 500), (const char *)gap.name.p,
                    (unsigned long long)gap.first.begin, *to ? to : " on", gap.n > 1 ? ", and more," : "",
-                   l->coverage.tokens ? "encoded" : "counted", why, *advice ? "; " : "", advice);
+                   l->coverage.tokens ? "encoded" : "counted", why, *advice ? "; " : "", advice, left_out(l));
 }
 
 int ledger_finish(struct ledger *l, const char *advice, struct err *e)

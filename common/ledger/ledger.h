@@ -60,6 +60,9 @@ void ledger_free(struct ledger *l);
  * error of the content's functions. */
 int ledger_put(struct ledger *l, const struct record *rec, const char *stream, struct err *e);
 
+/* The end of the message if batches were left out because they overlap others in part. */
+#define LEDGER_LEFT_OUT " (counts that overlap others in part were left out)"
+
 /* At the end of all input: 0 if every run is complete; else -1: the lowest failure with its code, or EX_TEMPFAIL with
  * what is missing. advice: what can be done, for the end of the message; may be empty. */
 int ledger_finish(struct ledger *l, const char *advice, struct err *e);

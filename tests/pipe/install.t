@@ -69,16 +69,16 @@ for program in "$D"/opt/bpe/bin/bpe-*; do
 done
 is "$(bpe --help)" "$(cat listed)" "bpe --help is bpe help"
 if [ -e /dev/full ]; then
-    for ask in "bpe help" "bpe --version" "bpe train --help" "bpe encode --help" "bpe describe --help" "bpe parquet --help" "bpe shard --help" "bpe tune --help" "bpe plan --help" "bpe upload --help"; do
+    for ask in "bpe help" "bpe --version" "bpe train --help" "bpe encode --help" "bpe describe --help" "bpe parquet --help" "bpe shard --help" "bpe tune --help" "bpe plan --help" "bpe upload --help" "bpe sum-tree --help"; do
         fails 74 "bpe*: standard output: cannot write*" sh -c "$ask >/dev/full"
     done
 fi
-refuses 64 "bpe: nope: no such command; there are: describe, encode, parquet, plan, shard, tasks, train, tune, upload; bpe help says more" bpe nope
+refuses 64 "bpe: nope: no such command; there are: describe, encode, parquet, plan, shard, sum-tree, tasks, train, tune, upload; bpe help says more" bpe nope
 refuses 64 "bpe: nope: no such command; there are: *" bpe help nope
 refuses 64 "bpe: count: no such command, but a program of its own, bpe-count; there are: *" bpe count
 refuses 64 "bpe: ../libexec: no such command; *" bpe ../libexec
 refuses 64 "bpe: options.sh: no such command; *" bpe options.sh
-refuses 64 "bpe: which command? there are: describe, encode, parquet, plan, shard, tasks, train, tune, upload; bpe help says more" bpe
+refuses 64 "bpe: which command? there are: describe, encode, parquet, plan, shard, sum-tree, tasks, train, tune, upload; bpe help says more" bpe
 fails 64 "bpe train: how large a vocabulary? *" bpe train a.txt
 bpe train -v 1000 none.txt >out 2>err
 is $? 66 "the exit status is that of the command"

@@ -1,0 +1,193 @@
+#!/usr/bin/env bash
+# bpe sum-tree: what it writes, says and exits with is what one bpe-sum of the same files does, whatever the shape of the
+# tree, and whatever is wrong with the files; if any process of it is killed, it is that, or 75.
+. "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/deaths.sh"
+
+LC_ALL=C
+mkdir temp
+export TMPDIR=$PWD/temp
+tree=$TOP/pipelines/sum-tree
+
+text 1 60000 >a.txt
+text 2 50000 >b.txt
+bpe-chunk --inline -b 2K a.txt >a.chunks
+bpe-chunk --inline -b 2K b.txt >b.chunks
+split -e -n l/8 a.chunks a.part.
+split -e -n l/5 b.chunks b.part.
+for part in a.part.*; do bpe-count "$part" >"$part.counts"; done
+for part in b.part.*; do bpe-count "$part" | bpe-sum --partial -q >"$part.sum"; done
+counts=(a.part.*.counts) sums=(b.part.*.sum)
+all=("${counts[@]}" "${sums[@]}")
+ok $((${#all[@]} < 10)) "there are ${#all[@]} files"
+
+# shown FILE: what is in it, without the numbers that are made by chance.
+shown() {
+    bpe-view "$1" 2>&1 | sed -E 's/ batch=[0-9a-f]+//; s/^bpe-view: [^:]*/bpe-view/'
+}
+
+# as_bpe_sum NAME OPTION... FILE...: sum-tree does as bpe-sum.
+as_bpe_sum() {
+    local name=$1 code want
+    shift
+    rm -f missing
+    bpe-sum "${@//,/ }" >want.sum 2>want.err
+    want=$?
+    [ ! -e missing ] || mv missing want.missing
+    "$tree" -j "${J:-2}" -k "${K:-3}" "$@" >got.sum 2>got.err
+    code=$?
+    is "$code $(cat got.err)" "$want $(cat want.err)" "$name: exit $want"
+    is "$(shown got.sum | md5sum)" "$(shown want.sum | md5sum)" "  the same sum"
+    if [ -e want.missing ]; then
+        same missing want.missing "  and what is missing"
+        rm want.missing
+    fi
+    is "$(ls temp)" "" "  nothing is left behind"
+}
+
+# ---- The tree ----
+
+for K in 2 3 5 7 100; do
+    for J in 1 3; do as_bpe_sum "-k $K -j $J" "${all[@]}"; done
+done
+unset K J
+as_bpe_sum "two files" "${sums[0]}" "${counts[0]}"
+as_bpe_sum "one file" "${counts[0]}"
+as_bpe_sum "--missing, of which there is nothing" --missing=missing "${all[@]}"
+as_bpe_sum "-S" -S 20M "${all[@]}"
+bpe-sum "${all[@]}" >all.sum
+"$tree" "${all[@]}" | cmp - all.sum >cmp.out 2>&1
+words all.sum >all.words
+for options in "" "-j 1" "-j 4" "-k 2 -o out" "-T temp -o -"; do
+    # shellcheck disable=SC2086
+    "$tree" $options "${all[@]}" >out.sum
+    code=$?
+    [[ $options != *"-o out" ]] || mv out out.sum
+    is "$code $(words out.sum | cmp - all.words 2>&1)" "0 " "sum-tree $options"
+done
+# shellcheck disable=SC2016
+deadly bpe-sum
+PATH=$PWD/bin:$PATH "$tree" -j 2 -k 3 "${all[@]}" >out.sum
+is "$(ls starts | wc -l)" "$(awk -v n=${#all[@]} 'BEGIN { for (k = 2; n > 3; n = g) { g = int((n + 2) / 3); k += g } print k }')" \
+    "as many processes as the tree has sums, and one for the options"
+
+# ---- What is missing, comes twice, overlaps or is wrong ----
+
+some=("${all[@]}")
+unset 'some[2]'
+some=("${some[@]}")
+as_bpe_sum "some are missing" "${some[@]}"
+as_bpe_sum "with --missing" --missing=missing "${some[@]}"
+as_bpe_sum "with --partial" --partial "${some[@]}"
+as_bpe_sum "with --partial -q" --partial -q "${some[@]}"
+as_bpe_sum "copies next to each other" "${all[0]}" "${all[@]}"
+as_bpe_sum "copies far from each other" "${all[@]}" "${all[@]:0:4}"
+as_bpe_sum "all twice" "${all[@]}" "${all[@]}"
+bpe-sum --partial -q "${counts[@]:0:2}" >two.sum
+bpe-sum --partial -q "${counts[@]:1:2}" >other.sum
+as_bpe_sum "some that overlap others in part" two.sum "${counts[@]:2}" other.sum "${sums[@]}"
+as_bpe_sum "  first" other.sum "${counts[@]:2}" two.sum "${sums[@]}"
+as_bpe_sum "  with --partial and --missing" --partial --missing=missing two.sum "${counts[@]:3}" other.sum "${sums[@]}"
+as_bpe_sum "  at the last level" --partial two.sum "${counts[@]:3}" "${sums[@]}" other.sum
+printf 'bad \351' >bad.txt
+bpe-chunk --inline bad.txt | bpe-count >bad.counts 2>/dev/null
+as_bpe_sum "a failure" "${all[@]}" bad.counts
+as_bpe_sum "  first" bad.counts "${all[@]}"
+as_bpe_sum "  with --partial" --partial bad.counts "${all[@]}"
+as_bpe_sum "  and some that overlap others in part" --partial two.sum bad.counts "${counts[@]:3}" "${sums[@]}" other.sum
+bpe-sum --partial -q bad.counts "${sums[0]}" >bad.sum 2>/dev/null
+as_bpe_sum "  in a partial sum" "${all[@]}" bad.sum
+head -c 500 "${counts[1]}" >torn
+as_bpe_sum "a torn file" "${all[@]:0:5}" torn "${all[@]:5}"
+bpe-sum all.sum bad.counts --partial 2>/dev/null | head -n 3 >cut.sum
+as_bpe_sum "a sum that is cut off" "${all[@]:0:5}" cut.sum "${all[@]:5}"
+as_bpe_sum "text" "${all[@]}" a.txt
+as_bpe_sum "chunks" a.chunks "${all[@]}"
+bpe-chunk -p cl100k a.txt | bpe-count >cl.counts
+as_bpe_sum "counts of other rules" "${all[@]}" cl.counts
+: >nothing
+as_bpe_sum "files without anything" nothing "${all[@]}" nothing nothing nothing nothing
+as_bpe_sum "nothing else" nothing nothing nothing nothing
+zstd -q "${counts[0]}"
+as_bpe_sum "a compressed one" "${all[@]:1}" "${counts[0]}.zst"
+
+# ---- Wrong use, and the output ----
+
+refuses 64 "bpe sum-tree: which FILEs? see --help" "$tree"
+refuses 64 "bpe sum-tree: -: cannot be read again; put it into a file" "$tree" -
+refuses 64 "bpe sum-tree: /dev/fd/*: cannot be read again; put it into a file" "$tree" "${counts[0]}" <(cat "${counts[1]}")
+refuses 66 "bpe sum-tree: none: cannot open: No such file or directory" "$tree" "${counts[0]}" none
+for k in 1 0 x 2x ''; do refuses 64 "bpe sum-tree: -k *: must be a number, 2 at least" "$tree" --fan-in="$k " "${counts[0]}"; done
+refuses 64 "bpe sum-tree: --memory=x: not a size; one is 64M" "$tree" -S x "${counts[0]}"
+refuses 64 "bpe sum-tree: unknown option --nope; see --help" "$tree" --nope "${counts[0]}"
+fails 64 "bpe-sum: -q: goes with --partial; see --help" "$tree" -q "${all[@]}"
+refuses 73 "mktemp: *" "$tree" -T nowhere "${all[@]}"
+refuses 73 "bpe sum-tree: nowhere/out: cannot create: No such file or directory" "$tree" -o nowhere/out "${all[@]}"
+echo old >out
+"$tree" -k 2 -o out "${some[@]}" 2>/dev/null
+is "$? $(cat out) $(ls out*tmp 2>/dev/null)" "75 old " "an old sum stays where there is no new one"
+if [ -e /dev/full ]; then
+    "$tree" "${all[@]}" >/dev/full 2>err
+    is $? 74 "a full disk"
+fi
+is "$(ls temp)" "" "nothing is left behind"
+
+# ---- Kills ----
+
+# Each program dies at each of its starts.
+programs="getconf mktemp bpe-sum rm mv"
+deadly "$programs"
+for program in $programs; do
+    bad='' count=0
+    for i in $(seq 30); do
+        forget_starts
+        rm -f out
+        deaths=$program:$i PATH=$PWD/bin:$PATH "$tree" -k 3 -o out "${all[@]}" >out.sum 2>err
+        code=$?
+        [ -e out ] || : >out
+        has_started "$program" "$i" || break
+        count=$i
+        case $code in
+        0) words out | cmp - all.words >cmp.out || bad+="start $i: $(cat cmp.out)"$'\n' ;;
+        75) [ -s err ] && [ ! -s out ] || bad+="start $i: $(cat err)"$'\n' ;;
+        *) bad+="start $i: exit $code: $(cat err)"$'\n' ;;
+        esac
+        [ "$program" = rm ] || [ -z "$(ls temp)" ] || bad+="start $i: $(ls temp)"$'\n'
+        rm -rf temp/*
+    done
+    ((count)) || bad="it is never started"
+    is "$bad" "" "$program dies: $count starts"
+done
+forget_starts
+deadly cat
+deaths=cat:2 PATH=$PWD/bin:$PATH "$tree" -j 2 -k 3 "${all[@]}" >out 2>err
+is "$? $(cat err)" "75 bpe sum-tree: cat was killed; run the same command again" "what copies the sum to standard output dies"
+
+# A signal ends all, and takes the temporary files away.
+cat >slow <<END
+#!/bin/bash
+[ "\$1" != -h ] || exec $(command -v bpe-sum) -h
+END
+cat >>slow <<'END'
+echo $$ >>"$pids"
+exec sleep 100
+END
+chmod +x slow
+mkdir slower
+ln -s ../slow slower/bpe-sum
+for signal in TERM INT HUP; do
+    : >pids
+    pids=$PWD/pids PATH=$PWD/slower:$PATH env --default-signal=INT "$tree" -j 2 -k 2 "${all[@]}" >out 2>err &
+    for i in $(seq 100); do
+        (($(wc -l <pids) < 2)) || break
+        sleep 0.05
+    done
+    kill -$signal $!
+    wait $!
+    code=$?
+    left=0
+    while read -r pid; do [[ $(cat "/proc/$pid/stat" 2>/dev/null) != *") "[SR]* ]] || ((++left)); done <pids
+    is "$code $(wc -l <pids) $left $(ls temp)" "$((128 + $(kill -l $signal))) 2 0 " "SIG$signal"
+done
+
+done_testing
