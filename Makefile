@@ -39,7 +39,7 @@ BINS    := $(PROGRAMS:%=$(BUILD)/%)
 COMMANDS := $(addprefix pipelines/,train encode shard sum-tree upload tasks tune plan describe parquet)
 SHARED   := $(addprefix pipelines/,options.sh output.sh model.sh plan_sample.pl plan_measure.pl plan_model.pl group.sh begun.sh complete.sh keep.sh tasks.sh parquet.sh parquet_files.py records.pl deal.pl hand_out.pl \
                 remote.sh manifest.pl)
-RECIPES  := pipelines/vocab.mk
+RECIPES  := pipelines/vocab.mk pipelines/tasks.mk pipelines/snakemake/Snakefile pipelines/nextflow/main.nf
 # Of engines that run on many machines: commands, and what these use; installed as they lie here.
 ENGINE_FILES := $(addprefix pipelines/slurm/,train shard submit.sh job.sh)
 ENGINE_FILES += $(addprefix pipelines/spark/,fan_out.py launch.py train.py shard.py)

@@ -90,6 +90,12 @@ on shard 2/h1,2/h2,h3 -m want.json -o got --eot=before "${shard_options[@]}" "${
 same_shards got "files that all hosts have"
 rm -r got
 
+bpe tasks plan -o tasks --tasks=5 "${texts[@]}"
+bpe tasks todo tasks | parallel --will-cite --retries 3 --wd . --ssh "$ssh" -S h1,h2 bpe tasks run tasks 2>err
+is "$? $(cat err)" "0 " "GNU parallel alone runs numbered tasks on hosts that share a directory"
+bpe tasks train tasks -v "$V" -o got.json
+same_model got.json "numbered tasks"
+
 sent() {
     cat /sys/class/net/bpe$$h*/statistics/tx_bytes | awk '{ n += $1 } END { print n }'
 }

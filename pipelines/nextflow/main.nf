@@ -1,0 +1,87 @@
+// main.nf - a tokenizer, or shards, by Nextflow, from tasks of bpe tasks.
+//
+//     nextflow run main.nf --corpus 'data/*.txt' --vocab 32000
+//     nextflow run main.nf --corpus 'data/*.txt' --model tokenizer.json --out shards
+//
+//   corpus  the files: a pattern                   work   where results are kept (default tasks.work; with model
+//   vocab   the size of the vocabulary                    encode.work)
+//   model   encode by this model                   out    the model (default tokenizer.json), or the shards (shards)
+//   plan    options of bpe tasks plan              merge, shard  options of bpe tasks train, and of bpe tasks shard:
+//           --plan='-p cl100k'                            --shard='-n 100M'
+//
+// Where tasks run is up to the configuration of Nextflow (process.executor); the nodes must share this directory. bpe tasks
+// knows what is done, so Nextflow need not (-resume): the same command again does what has no result.
+params.corpus = null
+params.vocab = 32000
+params.model = null
+params.work = params.model ? 'encode.work' : 'tasks.work'
+params.out = params.model ? 'shards' : 'tokenizer.json'
+params.plan = ''
+params.merge = ''
+params.shard = ''
+
+def quoted(word) {
+    "'" + word.toString().replace("'", "'\\''") + "'"
+}
+
+// All works in the directory where Nextflow was started, as names are relative to it.
+process plan {
+    executor 'local'
+    cache false
+
+    input:
+    val corpus
+
+    output:
+    stdout
+
+    script:
+    """
+    cd ${quoted(launchDir)}
+    bpe tasks plan -o ${quoted(params.work)} ${params.model ? '-m ' + quoted(params.model) : ''} ${params.plan} -- ${corpus.collect { quoted(it) }.join(' ')}
+    bpe tasks todo ${quoted(params.work)}
+    """
+}
+
+process task {
+    tag "$number"
+    cache false
+    maxRetries 3
+    // What was killed is tried again (75, and above 128); all others are done before the run ends.
+    errorStrategy { task.exitStatus == 75 || task.exitStatus > 128 ? 'retry' : 'finish' }
+
+    input:
+    val number
+
+    output:
+    val number
+
+    script:
+    """
+    cd ${quoted(launchDir)}
+    bpe tasks run ${quoted(params.work)} $number
+    """
+}
+
+process combine {
+    cache false
+
+    input:
+    val numbers
+
+    script:
+    """
+    cd ${quoted(launchDir)}
+    bpe tasks ${params.model ? 'shard' : 'train'} ${quoted(params.work)} ${params.model ? params.shard : '-v ' + params.vocab + ' ' + params.merge} -o ${quoted(params.out)}
+    """
+}
+
+workflow {
+    if (!params.corpus) {
+        error "which files? give --corpus 'data/*.txt'"
+    }
+    absolute = params.corpus.startsWith('/')
+    corpus = files(params.corpus).sort().collect { absolute ? it : launchDir.relativize(it) }
+    plan(Channel.value(corpus)) | splitText | map { it.trim() } | task
+    combine(task.out.collect().ifEmpty([]))
+}
