@@ -120,6 +120,11 @@ count_file() {
     return "$code"
 }
 
+# name_of_own NAME: for a file that nobody else makes at the same time, on any machine.
+name_of_own() {
+    echo "$1.new.$HOSTNAME.$BASHPID.${SRANDOM:-$RANDOM$RANDOM}"
+}
+
 # work_on PART SAID: the chunks of a part. Counts are added up once more, so that they are sorted: many such files are
 # summed in constant memory. SAID is a file for what bpe-sum says, which repeats what bpe-count has said.
 work_on() {
@@ -141,8 +146,8 @@ work_on() {
 # do_part DIR NAME INNER: 0: its result is complete, this one or that of another attempt; 75: a process was killed; 74:
 # it could not be written; other: it failed, as the records in NAME.failed say.
 do_part() {
-    local part=$1/chunks/$2 result=$1/$results/$2 code new
-    new=$result.new.$HOSTNAME.$BASHPID.${SRANDOM:-$RANDOM$RANDOM}
+    local part=$1/chunks/$2 result=$1/$results/$2 code new said
+    new=$(name_of_own "$result")
     case $2 in
     part.*) { work_on "$part" "$new.said" 2>&3 3>&-; } >"$new" 3>&2 2>/dev/null ;; # bash would tell of a kill, too
     file.*) count_file "$part" "$3" >"$new" ;;
@@ -150,7 +155,13 @@ do_part() {
     code=$?
     ((code <= 128)) || code=75
     case $code in
-    0) sync "$new" && { mv -n "$new" "$result" 2>/dev/null || [ -e "$result" ]; } || code=74 ;;
+    0)
+        said=$(sync "$new" 2>&1 && mv -n "$new" "$result" 2>&1)
+        [ -e "$result" ] || {
+            echo "$said" >&2
+            code=74
+        }
+        ;;
     74 | 75) ;; # perhaps torn
     *) mv "$new" "$result.failed" ;;
     esac
@@ -168,12 +179,13 @@ first_failure() {
 
 # sum_up DIR: its counts, all of them, into DIR/sum.
 sum_up() {
-    local code
-    bpe-sum "${sum[@]}" -- "$1"/counts/{part,file}.*[0-9] >"$1/sum.new"
+    local code new
+    new=$(name_of_own "$1/sum")
+    bpe-sum "${sum[@]}" -- "$1"/counts/{part,file}.*[0-9] >"$new"
     code=$?
-    ((code == 0)) || rm -f "$1/sum.new"
+    ((code == 0)) || rm -f "$new"
     case $code in
-    0) sync "$1/sum.new" && mv "$1/sum.new" "$1/sum" || exit 74 ;;
+    0) sync "$new" && mv "$new" "$1/sum" || exit 74 ;;
     65 | 75) die "$code" "$1: remove the file that is named above, or all of $1; then run the same command again" ;;
     *) exit "$code" ;;
     esac

@@ -56,6 +56,8 @@ fails 64 "bpe train: --via: which command?" "$P/train" -v 1000 --via= a.txt
 fails 64 "bpe train: --keep and --via exclude each other; *" "$P/train" -v 1000 --via=false --keep=K a.txt
 "$P/train" -v 1000 --via=false a.txt >out 2>err
 is "$? $(cat out)" "75 " "train: a command of --via that does nothing is 75, and no model"
+"$P/train" -v 1000 --via='exit 64 #' a.txt >out 2>err
+is "$? $(cat out)" "64 " "train: a command of --via that is used wrongly is 64"
 "$P/train" -v 1000 --via="sh -c '\"\$@\"; \"\$@\" </dev/null' ''" a.txt b.txt | cmp - plain.json
 ok $? "train --via: a command that starts two"
 fails 64 "bpe train: -j 0: not a number of jobs" "$P/train" -v 1000 -j 0 a.txt

@@ -50,6 +50,14 @@ tasks run D 0-2
 tasks train D -v 1000 | cmp - want.json
 ok $? "the same model"
 
+rm D/sum
+for i in 1 2 3; do
+    tasks train D -v 1000 >"at-once.$i" &
+done
+wait
+cat at-once.[123] | cmp - <(cat want.json want.json want.json)
+ok $? "three make the model at the same time"
+
 # Killed: the worker, or the script.
 mkdir killed slow
 printf '#!/bin/bash\n/usr/bin/env -S kill -9 $$\n' >killed/bpe-count
