@@ -24,6 +24,7 @@ make_directory() {
 is_file() {
     case $1 in - | /dev/* | /proc/*) return 1 ;; esac
     [ -e "$1" ] || die 66 "$1: cannot open: No such file or directory"
+    [ ! -d "$1" ] || die 66 "$1: is a directory"
     [ -f "$1" ]
 }
 

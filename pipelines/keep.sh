@@ -10,7 +10,7 @@
 # Counts all parts without counts, `jobs` at a time, until one fails. If one is killed, the others continue.
 count_all() {
     local name names=() todo=() whole=0 inner=1 running=0 code=0 status left
-    rm -f "$keep"/counts/*.{new.*,failed}
+    rm -f "$keep"/counts/{.*.new.*,*.failed}
     for name in "$keep"/chunks/{part,file}.*; do
         [ -e "$name" ] || continue # none of the kind
         name=${name##*/}

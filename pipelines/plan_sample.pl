@@ -109,7 +109,7 @@ sub plain_blocks {
     $total += $_ for @length;
     my $block = block_of($total);
     my $all   = $total <= 1.25 * $most;
-    my $n     = $all ? int($total / $block) + 1 : int($most / $block);
+    my $n     = $all ? int($total / $block) + 1 : int($most / $block) + 1;
     my $step  = $total / $n;
     my $room  = $all ? 0 : $step - $block;
     for my $i (0 .. $n - 1) {

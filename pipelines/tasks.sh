@@ -64,7 +64,7 @@ cut_chunks() {
 # begin DIR N: makes DIR/chunks, see cut_chunks.
 begin() {
     local file n=0 plain=() new=$1/chunks.new
-    [ -z "$(find "$1" -mindepth 1 ! -path "$new" ! -path "$new/*" ! -path "$1/lock" | head -n 1)" ] ||
+    [ -z "$(cd "$1" && find . -mindepth 1 ! -path ./chunks.new ! -path './chunks.new/*' ! -path ./lock | head -n 1)" ] ||
         die 64 "$1: holds other files; this needs a directory of its own"
     rm -rf "$new"
     mkdir "$new" || exit 73
@@ -120,9 +120,9 @@ count_file() {
     return "$code"
 }
 
-# name_of_own NAME: for a file that nobody else makes at the same time, on any machine.
+# name_of_own PATH: for a file that nobody else makes at the same time, on any machine, and that * does not match.
 name_of_own() {
-    echo "$1.new.$HOSTNAME.$BASHPID.${SRANDOM:-$RANDOM$RANDOM}"
+    echo "${1%/*}/.${1##*/}.new.$HOSTNAME.$BASHPID.${SRANDOM:-$RANDOM$RANDOM}"
 }
 
 # work_on PART SAID: the chunks of a part. Counts are added up once more, so that they are sorted: many such files are

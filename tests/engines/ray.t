@@ -46,11 +46,24 @@ released() {
 # ---- The cluster ----
 export RAY_TMPDIR=$PWD/r RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0 # the address of this machine is 127.0.0.1
 mkfifo orders answers
-PATH=$here/workers:$PATH timeout 900 "$python" "$TOP/tests/engines/ray_cluster.py" "$here/r" <orders >answers 2>cluster.err &
+PATH=$here/workers:$PATH timeout -k 5 900 "$python" "$TOP/tests/engines/ray_cluster.py" "$here/r" <orders >answers 2>cluster.err &
 cluster=$!
 exec {orders}>orders {answers}<answers
-# shellcheck disable=SC2154 # test_dir is of lib.sh
-trap 'exec {orders}>&-; kill -TERM "$cluster"; wait "$cluster"; cd /; rm -rf "$test_dir"' EXIT
+# It ends with its orders; what is left of it half a minute later is killed.
+end_cluster() {
+    local i
+    exec {orders}>&-
+    for ((i = 0; i < 300; i++)); do
+        kill -0 "$cluster" 2>/dev/null || break
+        sleep 0.1
+    done
+    kill -TERM "$cluster" 2>/dev/null
+    wait "$cluster"
+    # shellcheck disable=SC2046
+    kill -KILL $(ps -eo pid=,args= | awk -v dir="$here/r/" 'index($0, dir) && !/awk/ { print $1 }') 2>/dev/null
+    cd / && rm -rf "$test_dir"
+}
+trap end_cluster EXIT
 read -r -t 300 RAY_ADDRESS <&"$answers"
 export RAY_ADDRESS
 like "${RAY_ADDRESS:-}" "127.0.0.1:[0-9]*" "a cluster of three nodes" || {

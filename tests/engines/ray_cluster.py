@@ -32,3 +32,4 @@ for line in sys.stdin:
         cluster.add_node(**NODE)
     say("done")
 cluster.shutdown()
+os._exit(0)  # without what Ray does at an exit, which may wait for the cluster that has just ended

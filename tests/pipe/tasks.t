@@ -65,7 +65,7 @@ printf '#!/bin/bash\necho $$ >>%q/started\nsleep 60\n' "$PWD" >slow/bpe-count
 chmod +x killed/bpe-count slow/bpe-count
 rm -r D/sum D/counts/*
 PATH=$PWD/killed:$PATH tasks run D 0 2>err
-is "$? $(ls D/counts) $(cat err)" "75  " "the worker is killed: 75"
+is "$? $(ls D/counts) $(cat err)" "75  bpe tasks: D: task 0: a process was killed; run it again" "the worker is killed: 75"
 PATH=$PWD/slow:$PATH tasks run D 0 2>/dev/null &
 for _ in $(seq 200); do [ -e started ] || sleep 0.05; done
 kill $!
@@ -130,7 +130,14 @@ fails 64 "bpe tasks: --tasks=0: must be from 1 to 20000" tasks plan --tasks=0 -o
 fails 64 "bpe tasks: --eot is for encoding; give -m MODEL" tasks plan --eot=after -o H c.gz
 fails 64 "bpe tasks: standard input: cannot be read again, so bpe tasks could not go on *" tasks plan -o H -
 fails 66 "bpe tasks: none: cannot open: *" tasks plan -o H none
+tasks run E
+is $? 0 "no task, where none is left"
+rm E/tokens/part.00001
 fails 64 "bpe tasks: which tasks? bpe tasks todo lists them" tasks run E
+fails 64 "bpe tasks: 2-1: the first of a range is not after the last" tasks run E 2-1
+mkdir 'a[1]'
+tasks plan -o 'a[1]/' c.gz
+is "$? $(find 'a[1]' -name 'file*')" "0 a[1]/chunks/file.00000" "a directory with a slash after its name"
 fails 64 "bpe tasks: 3: no such task: they are 0 to 2" tasks run E 0-3
 fails 64 "bpe tasks: x: not the number of a task, nor a range of them" tasks run E x
 fails 66 "bpe tasks: none: has no work; bpe tasks plan -o none makes it" tasks todo none
