@@ -177,7 +177,7 @@ mkdir slower
 ln -s ../slow slower/bpe-sum
 for signal in TERM INT HUP; do
     : >pids
-    pids=$PWD/pids PATH=$PWD/slower:$PATH env --default-signal=INT "$tree" -j 2 -k 2 "${all[@]}" >out 2>err &
+    pids=$PWD/pids PATH=$PWD/slower:$PATH env --default-signal=HUP,INT,TERM "$tree" -j 2 -k 2 "${all[@]}" >out 2>err &
     for i in $(seq 100); do
         (($(wc -l <pids) < 2)) || break
         sleep 0.05
