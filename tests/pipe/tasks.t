@@ -61,7 +61,7 @@ ok $? "three make the model at the same time"
 # Killed: the worker, or the script.
 mkdir killed slow
 printf '#!/bin/bash\n/usr/bin/env -S kill -9 $$\n' >killed/bpe-count
-printf '#!/bin/bash\necho $$ >>%q/started\nsleep 60\n' "$PWD" >slow/bpe-count
+printf '#!/bin/bash\necho $$ >>%q/started\nexec sleep 60\n' "$PWD" >slow/bpe-count
 chmod +x killed/bpe-count slow/bpe-count
 rm -r D/sum D/counts/*
 PATH=$PWD/killed:$PATH tasks run D 0 2>err
