@@ -73,7 +73,7 @@ help:
 	@echo "make bench-quick    the same in a minute, without what takes long"
 	@echo "make bench-encode   encoding against others and the goals (CORPUS=DIR)"
 	@echo "make bench-shard    shards against others and the goals (CORPUS=DIR)"
-	@echo "make bench-scale    each stage at 100 MB, 1 GB and 10 GB, and the fan-out; ten minutes, 17 GB (SIZES='100M 1G')"
+	@echo "make bench-scale    each stage at 100 MB, 1 GB and 10 GB, and the fan-out; twelve minutes and more, 17 GB (SIZES='100M 1G')"
 	@echo "make bench-distinct bpe-sum and bpe-merge with 10^6 to 10^8 distinct pretokens; 13 GB of memory, 11 of disk (NUMBERS='1M 10M')"
 	@echo "make bench-hot      the hot paths one by one, each beside its bound (CORPUS=DIR)"
 	@echo "make clean          takes away what was built"
