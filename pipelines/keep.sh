@@ -46,17 +46,12 @@ count_all() {
 }
 
 by_keep() {
-    local lock words inputs option worker=(bpe-count) results=counts
+    local lock option worker=(bpe-count) results=counts
     for option in --only --missing --partial; do
         ! has_option "$option" "${chunk[@]}" "${sum[@]}" || die 64 "--keep makes the counts complete by itself: leave out $option"
     done
     can_reread --keep
-    need_programs flock split stat perl
-    lock "$keep"
-    words="${parquet_options[*]@Q}${parquet:+ }${chunk[*]@Q} -- ${files[*]@Q}"
-    inputs=$(describe_inputs) || exit
-    if [ -e "$keep/chunks" ]; then compare_work "$keep" "$keep/chunks" "$words" "$inputs"; else begin "$keep" ""; fi
-    mkdir -p "$keep/counts" || exit 73
+    plan_work "$keep" ""
     shopt -s nullglob
     if [ ! -e "$keep/sum" ]; then
         count_all

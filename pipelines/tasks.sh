@@ -48,8 +48,7 @@ by_value() {
 put_words() { # FILE WORD...
     local file=$1
     shift
-    [ $# -eq 0 ] || printf '%s\0' "$@" >"$file" || exit 74
-    [ $# -gt 0 ] || : >"$file" || exit 74
+    { [ $# -eq 0 ] || printf '%s\0' "$@"; } >"$file" || exit 74
 }
 
 # cut_chunks DIR N: DIR/chunks into parts: N at most, or as many as are good for processes on this machine.
@@ -98,6 +97,18 @@ begin() {
     sync "$new"/* && mv "$new" "$1/chunks" || exit 74
 }
 
+# plan_work DIR N: DIR/chunks as begin makes it, or as it is there for the same options and files, and the directory for
+# the results. What it locks stays locked as long as the caller is there.
+plan_work() {
+    local words inputs rest=("${worker[@]:1}")
+    need_programs flock split stat perl
+    lock "$1"
+    words="${parquet_options[*]@Q}${parquet:+ }${chunk[*]@Q}${rest[*]:+ ${rest[*]@Q}} -- ${files[*]@Q}"
+    inputs=$(describe_inputs) || exit
+    if [ -e "$1/chunks" ]; then compare_work "$1" "$1/chunks" "$words" "$inputs"; else begin "$@"; fi
+    mkdir -p "$1/$results" || exit 73
+}
+
 # ---- Doing a part ----
 
 # count_file FILE INNER: a file whose text goes through a pipe, to INNER bpe-counts: split distributes the records, which
@@ -125,6 +136,16 @@ name_of_own() {
     echo "${1%/*}/.${1##*/}.new.$HOSTNAME.$BASHPID.${SRANDOM:-$RANDOM$RANDOM}"
 }
 
+# publish NEW FILE: FILE is there then, complete, and is NEW or what somebody else has made of the same. 74: it is not.
+publish() {
+    local said
+    said=$(sync "$1" 2>&1 && mv -n "$1" "$2" 2>&1)
+    [ -e "$2" ] || {
+        echo "$said" >&2
+        return 74
+    }
+}
+
 # work_on PART SAID: the chunks of a part. Counts are added up once more, so that they are sorted: many such files are
 # summed in constant memory. SAID is a file for what bpe-sum says, which repeats what bpe-count has said.
 work_on() {
@@ -146,7 +167,7 @@ work_on() {
 # do_part DIR NAME INNER: 0: its result is complete, this one or that of another attempt; 75: a process was killed; 74:
 # it could not be written; other: it failed, as the records in NAME.failed say.
 do_part() {
-    local part=$1/chunks/$2 result=$1/$results/$2 code new said
+    local part=$1/chunks/$2 result=$1/$results/$2 code new
     new=$(name_of_own "$result")
     case $2 in
     part.*) { work_on "$part" "$new.said" 2>&3 3>&-; } >"$new" 3>&2 2>/dev/null ;; # bash would tell of a kill, too
@@ -155,13 +176,7 @@ do_part() {
     code=$?
     ((code <= 128)) || code=75
     case $code in
-    0)
-        said=$(sync "$new" 2>&1 && mv -n "$new" "$result" 2>&1)
-        [ -e "$result" ] || {
-            echo "$said" >&2
-            code=74
-        }
-        ;;
+    0) publish "$new" "$result" || code=74 ;;
     74 | 75) ;; # perhaps torn
     *) mv "$new" "$result.failed" ;;
     esac
@@ -183,9 +198,10 @@ sum_up() {
     new=$(name_of_own "$1/sum")
     bpe-sum "${sum[@]}" -- "$1"/counts/{part,file}.*[0-9] >"$new"
     code=$?
-    ((code == 0)) || rm -f "$new"
+    ((code)) || publish "$new" "$1/sum" || code=$?
+    rm -f "$1"/.sum.new.* # also those of attempts that were killed
     case $code in
-    0) sync "$new" && mv "$new" "$1/sum" || exit 74 ;;
+    0) ;;
     65 | 75) die "$code" "$1: remove the file that is named above, or all of $1; then run the same command again" ;;
     *) exit "$code" ;;
     esac

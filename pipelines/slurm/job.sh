@@ -1,7 +1,7 @@
 #!/bin/bash
 # job.sh - what a job of Slurm does; submit.sh submits it
 #
-#     job.sh tasks WORK BLOCK     an element of an array: those of a block of tasks that have no result
+#     job.sh tasks WORK BLOCK MOST  an element of an array: those of a block of tasks that have no result; MOST is the last
 #     job.sh last WORK WORD...    bpe tasks WORD..., which makes the result of all
 #
 # If a process of it was killed (75), by a lack of memory, say, the job goes back into the queue, perhaps for another machine,
