@@ -6,6 +6,14 @@ import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 OPTIONS = ("address", "num-cpus", "in-flight", "results", "unit", "retries")  # of fan_out.py
+HELP = """\
+      --address=ADDRESS  the cluster: auto or HOST:PORT (default: RAY_ADDRESS, or one that is started)
+      --num-cpus=N       of a cluster that is started on this machine (default: all cores)
+      --in-flight=N      tasks at a time, with those whose result waits (default: 2 a CPU)
+      --results=DIR      results go through files in DIR, which all machines see
+      --unit=MB          text in a task, where it is sent to the machines (default 16)
+      --retries=N        how often a task is done again (default 5)
+"""  # on them, for train and shard
 
 
 def die(command, message):
@@ -13,9 +21,10 @@ def die(command, message):
     sys.exit(64)
 
 
-def split(command, arguments, names):
-    """(options of these names, as pairs; the other words). An option is --name=value, or --name value."""
-    given, others, words = [], [], iter(arguments)
+def arguments(command, usage, names):
+    """Of the command line: (options of these names, as pairs; the other words). An option is --name=value, or --name value.
+    Prints the usage, and ends, if that is asked for."""
+    given, others, words = [], [], iter(sys.argv[1:])
     for word in words:
         name, equals, value = word[2:].partition("=")
         if word == "--":
@@ -27,6 +36,9 @@ def split(command, arguments, names):
             if value is None:
                 die(command, f"option --{name} needs an argument; see --help")
             given.append((name, value))
+    if "-h" in others or "--help" in others:
+        sys.stdout.write(usage)
+        sys.exit(0)
     return given, others
 
 

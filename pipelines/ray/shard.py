@@ -13,7 +13,7 @@ import sys
 sys.dont_write_bytecode = True  # not into where this is installed
 import engine
 
-USAGE = """\
+USAGE = f"""\
 usage: bpe ray shard -m MODEL -o DIR [--upload=REMOTE:PATH] [--continue] [--text=DIR]
                      [--address=ADDRESS] [--num-cpus=N] [--in-flight=N] [--results=DIR]
                      [--unit=MB] [--retries=N] [OPTION]... [FILE]...
@@ -21,13 +21,7 @@ Makes shards of FILEs in DIR, which are encoded on the machines of a Ray cluster
       --upload=REMOTE:PATH  copy shards there as they are finished: see bpe upload
       --continue         go on where it was; that is so without it, too
       --text=DIR         with --parquet: the machines put the text of FILEs into DIR first
-      --address=ADDRESS  the cluster: auto or HOST:PORT (default: RAY_ADDRESS, or one that is started)
-      --num-cpus=N       of a cluster that is started on this machine (default: all cores)
-      --in-flight=N      tasks at a time, with those whose result waits (default: 2 a CPU)
-      --results=DIR      results go through files in DIR, which all machines see
-      --unit=MB          text in a task, where it is sent to the machines (default 16)
-      --retries=N        how often a task is done again (default 5)
-  -h, --help             this text
+{engine.HELP}  -h, --help             this text
 All other OPTIONs are those of bpe shard: see its --help.
 """
 
@@ -87,14 +81,12 @@ def run_both(shard, upload):
     status = status_of(children[0])
     if status:
         children[1].terminate()
-    return status_of(children[1]) if not status else status_of(children[1]) and status
+    uploaded = status_of(children[1])
+    return status or uploaded
 
 
 def main():
-    given, others = engine.split("shard", sys.argv[1:], (*engine.OPTIONS, "upload", "text"))
-    if "-h" in others or "--help" in others:
-        sys.stdout.write(USAGE)
-        return
+    given, others = engine.arguments("shard", USAGE, (*engine.OPTIONS, "upload", "text"))
     others = [word for word in others if word != "--continue"]
     own = {name: value for name, value in given if name in ("upload", "text")}
     given = [(name, value) for name, value in given if name not in own]

@@ -21,10 +21,7 @@ Does the tasks of bpe tasks in DIR that have no result, on a Ray cluster whose m
 
 
 def main():
-    given, others = engine.split("tasks", sys.argv[1:], ("address", "num-cpus", "in-flight", "retries"))
-    if "-h" in others or "--help" in others:
-        sys.stdout.write(USAGE)
-        return
+    given, others = engine.arguments("tasks", USAGE, ("address", "num-cpus", "in-flight", "retries"))
     if len(others) != 1 or others[0].startswith("-"):
         engine.die("tasks", "which directory? see --help")
     tasks = os.path.join(os.path.dirname(engine.HERE), "tasks")
