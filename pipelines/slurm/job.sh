@@ -1,8 +1,8 @@
 #!/bin/bash
 # job.sh - what a job of Slurm does; submit.sh submits it
 #
-#     job.sh tasks WORK BLOCK MOST  an element of an array: those of a block of tasks that have no result; MOST is the last
-#     job.sh last WORK WORD...    bpe tasks WORD..., which makes the result of all
+#     job.sh tasks WORK BLOCK MOST   an element of an array: a block of tasks, of which none is beyond MOST
+#     job.sh last WORK WORD...       bpe tasks WORD..., which makes the result of all
 #
 # If a process of it was killed (75), by a lack of memory, say, the job goes back into the queue, perhaps for another machine,
 # at most three times. It is not started again by itself when its time is over, nor if tasks are missing: the same command
@@ -24,16 +24,18 @@ again() {
     scontrol requeue "$job"
 }
 
-todo=$("$tasks" todo "$work") || exit
+todo=''
 case $action in
 tasks)
-    mapfile -t block < <(awk -v block="$1" -v element="$SLURM_ARRAY_TASK_ID" 'int($1 / block) == element' <<<"$todo")
-    [ ${#block[@]} -gt 0 ] || exit 0
-    "$tasks" run "$work" "${block[@]}"
+    first=$((SLURM_ARRAY_TASK_ID * $1)) end=$((SLURM_ARRAY_TASK_ID * $1 + $1 - 1))
+    "$tasks" run "$work" "$first-$((end < $2 ? end : $2))" # those that have a result are passed over
     ;;
-last) "$tasks" "$@" ;;
+last)
+    todo=$("$tasks" todo "$work") || exit
+    "$tasks" "$@"
+    ;;
 esac
 code=$?
 ((code <= 128)) || code=75
-if ((code == 75)) && { [ "$action" = tasks ] || [ -z "$todo" ]; }; then again; fi
+if ((code == 75)) && [ -z "$todo" ]; then again; fi
 exit "$code"

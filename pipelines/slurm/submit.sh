@@ -94,17 +94,18 @@ note_jobs() {
 
 # submit_array: for the tasks without a result, if there are any. Sets array.
 submit_array() {
-    local todo most block indices
+    local todo most block indices end
     array=-
     todo=$("$here/tasks" todo "$work") || exit
     [ -n "$todo" ] || return 0
     most=$(scontrol show config 2>&1) || no_slurm "$most"
     most=$(awk '$1 == "MaxArraySize" { print $3 }' <<<"$most")
     ((most > 0)) || die 71 "this Slurm has no arrays: its MaxArraySize is 0"
-    block=$((${todo##*$'\n'} / most + 1))
+    end=${todo##*$'\n'}
+    block=$((end / most + 1))
     indices=$(elements "$block" <<<"$todo")
     ((jobs >= 1000000)) || indices+=%$jobs
-    array=$(submit tasks.%A_%a --array="$indices" "${each[@]}" -- "$slurm/job.sh" tasks "$work" "$block") || exit
+    array=$(submit tasks.%A_%a --array="$indices" "${each[@]}" -- "$slurm/job.sh" tasks "$work" "$block" "$end") || exit
     echo "job $array: $(wc -l <<<"$todo") tasks, in an array of $indices"
 }
 

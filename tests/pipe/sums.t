@@ -78,19 +78,18 @@ sums_to ab.words "a whole one after its first half" a.first b.sum a.sum
 { cat a.first b.sum; tail -n +$((half - 9)) a.sum; } >around
 sums_to ab.words "one that is in the middle of the other, of which some records come twice" around
 fails 75 "bpe-sum: a sum is cut off before its end; make it again" bpe-sum b.sum <(bpe-sum c.sum a.sum | head -n $half)
-for i in $(seq $((half - 5)) $((half + 20))); do
-    head -n "$i" a.sum >first
-    tail -n +$((i + 1)) a.sum >rest
-    bpe-sum first rest b.sum | words | cmp - ab.words || break
-done
-is "$i" $((half + 20)) "one that was cut at any of many places"
+cut_anywhere() { # FIRST LAST NAME: after each of these lines
+    local i
+    for i in $(seq "$1" "$2"); do
+        head -n "$i" a.sum >first
+        tail -n +$((i + 1)) a.sum >rest
+        bpe-sum first rest b.sum | words | cmp - ab.words || break
+    done
+    is "$i" "$2" "$3"
+}
+cut_anywhere $((half - 5)) $((half + 20)) "one that was cut at any of many places"
 long=$(grep -an kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk a.sum | head -n 1 | cut -d : -f 1)
-for i in $(seq $((long - 1)) $((long + 16))); do
-    head -n "$i" a.sum >first
-    tail -n +$((i + 1)) a.sum >rest
-    bpe-sum first rest b.sum | words | cmp - ab.words || break
-done
-is "$i" $((long + 16)) "  also inside long pretokens"
+cut_anywhere $((long - 1)) $((long + 16)) "  also inside long pretokens"
 
 # ---- More of them than are merged at a time ----
 
