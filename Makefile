@@ -235,4 +235,4 @@ clean:
 FORCE:
 .PHONY: all help units check check-peers check-upload check-engines check-sanitize check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-scale bench-distinct bench-hot soak demo install uninstall clean FORCE
 .SECONDARY:
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/cmd $(BUILD)/common $(BUILD)/tests -name '*.d' 2>/dev/null)

@@ -20,7 +20,7 @@ image() {
 }
 
 [ -e "$base" ] || {
-    mmdebstrap --quiet --variant=minbase bookworm "$base.new" && mv "$base.new" "$base"
+    mmdebstrap --quiet --format=tar --variant=minbase bookworm "$base.new" && mv "$base.new" "$base"
 } >base.out 2>&1
 ok $? "a base image like debian:bookworm-slim" || sed 's/^/# /' base.out
 container=$("${builder[@]}" from scratch) && "${builder[@]}" add -q "$container" "$base" >/dev/null &&
@@ -41,7 +41,8 @@ is "$(image bpe --version)" "$(bpe --version)" "bpe --version"
 is "$(image bpe help)" "$(bpe help)" "bpe help"
 is "$("${builder[@]}" inspect --type image --format '{{.OCIv1.Config.Entrypoint}} {{.OCIv1.Config.Cmd}}' bpetools)" "[] [bpe help]" \
     "  which is what it runs by itself"
-make -s -C "$TOP" install BUILD="$BUILD" DESTDIR="$PWD/installed"
+make -s -C "$TOP" install BUILD="$BUILD" DESTDIR="$PWD/installed" >install.out 2>&1
+ok $? "make install" || sed 's/^/# /' install.out
 is "$(image find /usr/local/share/man -name 'bpe*' -printf '%f\n' | sort)" \
     "$(find installed/usr/local/share/man -name 'bpe*' -printf '%f\n' | sort)" "it has the manual pages"
 printf 'the cat sat' | bpe-chunk --inline | image bpe-count | bpe-sum | bpe-view --check >got
