@@ -5,19 +5,9 @@ import re
 import stat
 import sys
 
+from failure import Failure, one_line
+
 REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(::[A-Za-z0-9+.-]+)*://")
-
-
-class Failure(Exception):
-    """The exit status, and the line to print."""
-
-    def __init__(self, status, message):
-        super().__init__(message)
-        self.status = status
-
-
-def one_line(error):
-    return re.split(r"[\r\n]", str(error).strip())[0][:300] or type(error).__name__
 
 
 # ---- pyarrow, imported when it is needed: -h must work without ----

@@ -5,6 +5,9 @@ import shlex
 import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.append(os.path.dirname(HERE))
+from failure import say
+
 OPTIONS = ("address", "num-cpus", "in-flight", "results", "unit", "retries")  # of fan_out.py
 HELP = """\
       --address=ADDRESS  the cluster: auto or HOST:PORT (default: RAY_ADDRESS, or one that is started)
@@ -13,11 +16,11 @@ HELP = """\
       --results=DIR      results go through files in DIR, which all machines see
       --unit=MB          text in a task, where it is sent to the machines (default 16)
       --retries=N        how often a task is done again (default 5)
-"""  # on them, for train and shard
+"""  # on them
 
 
 def die(command, message):
-    os.write(2, f"bpe ray {command}: {message}\n".encode("utf-8", "surrogateescape"))
+    say(f"bpe ray {command}", message)
     sys.exit(64)
 
 

@@ -35,36 +35,22 @@ import threading
 import time
 import uuid
 
-USAGE = """\
+sys.dont_write_bytecode = True  # not into where this is installed
+import engine
+from failure import Failure, say
+
+NAME = "bpe ray"
+USAGE = f"""\
 usage: fan_out.py [--address=ADDRESS] [--num-cpus=N] [--in-flight=N] [--results=DIR]
                   [--send=FILE]... [--unit=MB] [--each] [--retries=N] COMMAND [ARGUMENT]...
 Runs COMMAND on a Ray cluster with records of standard input; what it writes goes to standard output.
-      --address=ADDRESS  the cluster: auto or HOST:PORT (default: RAY_ADDRESS, or one that is started)
-      --num-cpus=N       of a cluster that is started on this machine (default: all cores)
-      --in-flight=N      tasks at a time, with those whose result waits (default: 2 a CPU)
-      --results=DIR      results go through files in DIR, which all machines see
-      --send=FILE        an ARGUMENT is this file, or a model's directory, which others do not see
-      --unit=MB          text in a task, where it is sent to the machines (default 16)
+{engine.HELP}      --send=FILE        an ARGUMENT is this file, or a model's directory, which others do not see
       --each             a line of standard input is the last ARGUMENT of one COMMAND
-      --retries=N        how often a task is done again (default 5)
   -h, --help             this text
 """
 PIPE_SIZE = 1 << 20  # the largest pipe that everybody may have
 F_SETPIPE_SZ = 1031
 MODEL_FILES = ("tokenizer.json", "vocab.json", "merges.txt", "encoder.json", "vocab.bpe")
-
-
-class Failure(Exception):
-    """The exit status, and the line to print."""
-
-    def __init__(self, status, message):
-        super().__init__(message)
-        self.status = status
-
-
-def say(message):
-    clear = "\r\033[K" if os.isatty(2) else ""  # of the progress that the reader shows
-    os.write(2, f"{clear}bpe ray: {message}\n".encode("utf-8", "surrogateescape"))
 
 
 def write_whole(descriptor, data):
@@ -230,10 +216,10 @@ def result_of(said, result):
 
 def lost(state, records, tries, why):
     if tries < state["retries"]:
-        say(f"{state['name']} was lost, and is run again: {why}")
+        say(NAME, f"{state['name']} was lost, and is run again: {why}")
         submit(state, records, tries + 1)
     else:
-        say(f"{state['name']} was lost {tries + 1} times, and is left out: {why}")
+        say(NAME, f"{state['name']} was lost {tries + 1} times, and is left out: {why}")
         state["status"] = state["status"] or 75
 
 
@@ -420,12 +406,12 @@ def main():
         options, command = parse(sys.argv[1:])
         status = fan_out(options, command, *own_pipes())
     except Failure as failure:
-        say(failure)
+        say(NAME, failure)
         status = failure.status
     except BrokenPipeError:
         status = 141
     except OSError as error:
-        say(f"{error.filename or 'standard output'}: {error.strerror}")
+        say(NAME, f"{error.filename or 'standard output'}: {error.strerror}")
         status = 74
     sys.exit(status)
 

@@ -28,7 +28,8 @@ import sys
 import threading
 
 sys.dont_write_bytecode = True  # not into where this is installed
-from launch import Failure, one_line, parse, print_failure
+from launch import parse
+from failure import Failure, one_line, say
 
 TEXT = 4 << 20  # bytes of records of text that make a task
 MOST = 192 << 20  # bytes of records in a job
@@ -176,5 +177,5 @@ if __name__ == "__main__":
     try:
         main(sys.argv[1:])
     except Failure as failure:
-        print_failure(failure)
+        say("bpe spark", failure)
         sys.exit(failure.status)

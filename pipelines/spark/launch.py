@@ -6,6 +6,10 @@ import shlex
 import sys
 import types
 
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.append(os.path.dirname(HERE))
+from failure import Failure, say
+
 OPTIONS = """\
   --master=URL      of the cluster, as spark-submit has it (spark://HOST:7077, yarn, k8s://..., local[8]);
                     default: what Spark's own settings say
@@ -23,22 +27,6 @@ usage: fan_out.py [--master=URL] [--conf=KEY=VALUE]... [--tasks=N] COMMAND [ARGU
 Gives records of bpe-chunk, on standard input, to COMMANDs on a Spark cluster, and writes what they write.
 {options}  -h, --help        this text
 """
-
-
-class Failure(Exception):
-    """The exit status, and the line to print."""
-
-    def __init__(self, status, message):
-        super().__init__(message)
-        self.status = status
-
-
-def one_line(error):
-    return re.split(r"[\r\n]", str(error).strip())[0][:300] or type(error).__name__
-
-
-def print_failure(failure):
-    os.write(2, f"bpe spark: {failure}\n".encode())
 
 
 def set_option(options, name, value):
@@ -88,16 +76,15 @@ def parse(command, arguments):
 
 def launch(command):
     """bpe train or bpe shard with fan_out.py; does not return."""
-    here = os.path.dirname(os.path.realpath(__file__))
     try:
         options, others = parse(command, sys.argv[1:])
         if not importlib.util.find_spec("pyspark"):
             raise Failure(127, f"Python's pyspark is not installed for {sys.executable}; pip install pyspark")
-        words = [sys.executable, os.path.join(here, "fan_out.py"), f"--tasks={options.tasks}"]
+        words = [sys.executable, os.path.join(HERE, "fan_out.py"), f"--tasks={options.tasks}"]
         words += [f"--master={options.master}"] if options.master else []
         words += [f"--conf={key}={value}" for key, value in options.conf]
-        script = os.path.join(os.path.dirname(here), command)
+        script = os.path.join(os.path.dirname(HERE), command)
         os.execv(script, [script, "--via=" + shlex.join(words), *others])
     except Failure as failure:
-        print_failure(failure)
+        say("bpe spark", failure)
         sys.exit(failure.status)
