@@ -154,7 +154,7 @@ static struct worker self = {.opt.memory = 512 << 20};
 
 static const struct option_row options[] = {
     {'S', "memory", "SIZE", "write out what was counted when the table exceeds SIZE (default 512M)",
-     .kind = OPTION_SIZE, .to.number = &self.opt.memory},
+     .kind = OPTION_MEMORY, .to.number = &self.opt.memory},
     {0},
 };
 

@@ -270,7 +270,7 @@ static const struct option_row options[] = {
     {0, "sha256", NULL, "SHA-256 of each file in manifest.json, too", .kind = OPTION_FLAG,
      .to.flag = &self.opt.sharding.plan.sha256},
     {'S', "memory", "SIZE", "memory for ids whose turn has not come\n(default: a quarter of what there is, at most 2G)",
-     .kind = OPTION_SIZE, .to.number = &self.opt.sharding.memory},
+     .kind = OPTION_MEMORY, .to.number = &self.opt.sharding.memory},
     {0},
 };
 

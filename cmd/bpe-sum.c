@@ -237,8 +237,8 @@ static void summer_free(void *ctx)
 static struct summer self;
 
 static const struct option_row options[] = {
-    {'S', "memory", "SIZE", "use about SIZE of memory, then the disk (default: half of what there is)",
-     .kind = OPTION_SIZE, .to.number = &self.opt.memory},
+    {'S', "memory", "SIZE", "use about SIZE of memory, then the disk (default 50%)", .kind = OPTION_MEMORY,
+     .to.number = &self.opt.memory},
     {'T', "temp", "DIR", "put temporary files there (default $TMPDIR, or /tmp)", .kind = OPTION_TEXT,
      .to.text = &self.opt.temp},
     {0, "missing", "FILE", "write what was not counted to FILE, for bpe-count or bpe-chunk --only", .kind = OPTION_TEXT,

@@ -1,6 +1,7 @@
 /* options.c - see options.h. */
 #include "cli/options.h"
 
+#include "sys/memory.h"
 #include "sys/num.h"
 
 #include <getopt.h>
@@ -156,6 +157,9 @@ static int store(const struct option_row *r, const char *word, struct err *e)
         break;
     case OPTION_SIZE:
         rc = num_size(word, r->to.number, name, e);
+        break;
+    case OPTION_MEMORY:
+        rc = num_share(word, memory_limit(), r->to.number, name, e);
         break;
     case OPTION_COUNT:
         rc = num_count(word, r->to.number, name, e);

@@ -2,7 +2,7 @@
  * its text in --help. Parsing and the usage text come from the table.
  *
  *     static const struct option_row options[] = {
- *         {'S', "memory", "SIZE", "use about SIZE of memory", .kind = OPTION_SIZE, .to.number = &self.memory},
+ *         {'S', "memory", "SIZE", "use about SIZE of memory", .kind = OPTION_MEMORY, .to.number = &self.memory},
  *         {0, "partial", NULL, "write an incomplete sum too", .kind = OPTION_FLAG, .to.flag = &self.partial},
  *         {0},
  *     };
@@ -28,6 +28,7 @@ enum option_kind {
     OPTION_OUTPUT, /* to.text, borrowed; `-` becomes NULL, which stands for standard output */
     OPTION_TEXTS,  /* added at the end of to.texts: the list is owned by the program, the texts are borrowed */
     OPTION_SIZE,   /* to.number: digits and K, M, G or T, powers of 1024 */
+    OPTION_MEMORY, /* to.number: as OPTION_SIZE, or N% of memory_limit() */
     OPTION_COUNT,  /* to.number: digits and k, M or G, powers of 1000 */
     OPTION_CHOICE, /* one of `words`: to.choice becomes `first` plus the place of the word, from 0 */
 };

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Digits, then at most one of the letters in `units` (either case), each worth `step` times the letter before it. */
@@ -29,6 +30,19 @@ static int parse(const char *s, uint64_t *v, const char *units, uint64_t step, c
 int num_size(const char *s, uint64_t *v, const char *option, struct err *e)
 {
     return parse(s, v, "KMGT", 1024, option, e);
+}
+
+int num_share(const char *s, uint64_t whole, uint64_t *v, const char *option, struct err *e)
+{
+    size_t digits = strspn(s, "0123456789.");
+    if (!digits || strcmp(s + digits, "%") != 0)
+        return num_size(s, v, option, e);
+    char *end;
+    double percent = strtod(s, &end);
+    if (*end != '%' || percent > 100)
+        return err_set(e, EX_USAGE, "%s %s: not a percentage up to 100%%", option, s);
+    *v = whole / 10000 * (uint64_t)(percent * 100 + 0.5);
+    return 0;
 }
 
 int num_count(const char *s, uint64_t *v, const char *option, struct err *e)

@@ -55,6 +55,16 @@ as_bpe_sum "two files" "${sums[0]}" "${counts[0]}"
 as_bpe_sum "one file" "${counts[0]}"
 as_bpe_sum "--missing, of which there is nothing" --missing=missing "${all[@]}"
 as_bpe_sum "-S" -S 20M "${all[@]}"
+# Each of the processes at a time has its part of the memory, the last one all of it.
+mkdir noting
+printf '#!/bin/bash\nprintf "%%s\\n" "$@" | grep memory= >>noted\nexec "%s" "$@"\n' "$(command -v bpe-sum)" >noting/bpe-sum
+chmod +x noting/bpe-sum
+for each in "50% 16.66%" "1% 0.33%" "100% 33.33%" "60M $((20 << 20))" "1M $((16 << 20))"; do
+    read -r size part <<<"$each"
+    rm -f noted
+    PATH=$PWD/noting:$PATH "$tree" -j 3 -k 3 -S "$size" "${all[@]}" >/dev/null
+    is "$(sort -u noted | tr '\n' ' ')" "$(printf -- '--memory=%s\n' "$part" "$size" | sort -u | tr '\n' ' ')" "-S $size: each has $part"
+done
 bpe-sum "${all[@]}" >all.sum
 "$tree" "${all[@]}" | cmp - all.sum >cmp.out 2>&1
 words all.sum >all.words
@@ -119,6 +129,7 @@ refuses 64 "bpe sum-tree: /dev/fd/*: cannot be read again; put it into a file" "
 refuses 66 "bpe sum-tree: none: cannot open: No such file or directory" "$tree" "${counts[0]}" none
 for k in 1 0 x 2x ''; do refuses 64 "bpe sum-tree: -k *: must be a number, 2 at least" "$tree" --fan-in="$k " "${counts[0]}"; done
 refuses 64 "bpe sum-tree: --memory=x: not a size; one is 64M" "$tree" -S x "${counts[0]}"
+refuses 64 "bpe sum-tree: --memory=0%: not a size; one is 64M" "$tree" -S 0% "${counts[0]}"
 refuses 64 "bpe sum-tree: unknown option --nope; see --help" "$tree" --nope "${counts[0]}"
 fails 64 "bpe-sum: -q: goes with --partial; see --help" "$tree" -q "${all[@]}"
 refuses 73 "mktemp: *" "$tree" -T nowhere "${all[@]}"

@@ -2,6 +2,7 @@
  * text of --help. */
 #include "../unit/tap.h"
 #include "cli/options.h"
+#include "sys/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static struct {
     const char *word, *field, *output;
     const char **list;
     size_t n_list;
-    uint64_t size, count;
+    uint64_t size, count, memory;
     enum colour colour;
     unsigned order;
     int n_checks;
@@ -51,6 +52,7 @@ static const struct option_row rows[] = {
     {'n', "count", "N", "a count", .kind = OPTION_COUNT, .to.number = &self.count},
     {'c', "colour", "WHICH", "a colour", .kind = OPTION_CHOICE, .to.choice = &self.colour, .words = colours,
      .first = RED, .given = &self.has_colour},
+    {0, "memory", "SIZE", "memory", .kind = OPTION_MEMORY, .to.number = &self.memory},
     {0, "from", "WHERE", "words that come from elsewhere", .kind = OPTION_CHOICE, .to.choice = &from,
      .get_words = get_words},
     {0, "special-first", NULL, "first", .kind = OPTION_VALUE, .to.choice = &self.order, .first = 1},
@@ -130,6 +132,14 @@ static void test_kinds(void)
            "  a list has all, in order");
     right("-S 4k --count=4k", 0);
     tap_ok(self.size == 4096 && self.count == 4000 && self.has_size, "  sizes by 1024, counts by 1000");
+    right("--memory=4k", 0);
+    tap_ok(self.memory == 4096, "  memory is a size");
+    right("--memory=25%", 0);
+    tap_ok(self.memory == memory_limit() / 10000 * 2500, "  or a part of what there is");
+    right("--memory 0.07%", 0);
+    tap_ok(self.memory == memory_limit() / 10000 * 7, "  down to hundredths of a percent");
+    right("--memory=100%", 0);
+    tap_ok(self.memory == memory_limit() / 10000 * 10000, "  up to all");
     right("-c red", 0);
     tap_ok(self.colour == RED && self.has_colour, "  the first word of a choice");
     right("--colour=blue", 0);
@@ -176,6 +186,12 @@ static void test_wrong(void)
     wrong("a --from", "option --from needs an argument, as --from=one; see --help");
     wrong("-S 5X", "-S 5X: not a number; digits and at most one of KMGT are allowed");
     wrong("--size=x", "-S x: not a number; digits and at most one of KMGT are allowed");
+    wrong("-S 5%", "-S 5%: not a number; digits and at most one of KMGT are allowed");
+    wrong("--memory=100.1%", "--memory 100.1%: not a percentage up to 100%");
+    wrong("--memory=1.2.3%", "--memory 1.2.3%: not a percentage up to 100%");
+    wrong("--memory=-1%", "--memory -1%: not a number; digits and at most one of KMGT are allowed");
+    wrong("--memory=%", "--memory %: not a number; digits and at most one of KMGT are allowed");
+    wrong("--memory=1e1%", "--memory 1e1%: not a number; digits and at most one of KMGT are allowed");
     wrong("-n 99999999999999999999", "-n 99999999999999999999: too large");
     wrong("-c pink", "-c pink: must be one of red, green, blue");
     wrong("--colour=", "-c : must be one of red, green, blue");
@@ -198,6 +214,7 @@ static void test_help(void)
                                  "  -S, --size=SIZE        a size\n"
                                  "  -n, --count=N          a count\n"
                                  "  -c, --colour=WHICH     a colour\n"
+                                 "      --memory=SIZE      memory\n"
                                  "      --from=WHERE       words that come from elsewhere\n"
                                  "      --special-first    first\n"
                                  "      --special-last     last\n"
