@@ -30,6 +30,18 @@ must() {
     exit "$1"
 }
 
+# at_end COMMAND: what the script does as it ends. A process of the script that is killed as it begins, before it has become
+# another program, comes to this trap, too (bash 5.2); there, a command fails, [ as well, and says that there is no process
+# to wait for, and `return` does nothing; [[ works.
+at_end() {
+    # shellcheck disable=SC2064
+    trap "if [[ \$BASHPID = \"\$\$\" ]]; then $1; fi" EXIT
+}
+
+remove_dir() { # $dir, if there is one
+    [ -z "$dir" ] || rm -rf "$dir"
+}
+
 need_programs() {
     local program
     for program; do

@@ -213,4 +213,27 @@ refuses 66 "bpe-view: none.sum: cannot open: *" "$P/describe" none.sum tiny.json
 bpe-model -f gpt2 -o tiny.gpt2 tiny.json
 refuses 65 "bpe describe: tiny.gpt2: no tokenizer.json*" "$P/describe" tiny.sum tiny.gpt2
 
+# What a script does at its end is not done by a process of it that is killed before it has become another program.
+cat >ends <<'END'
+#!/bin/bash
+. "$1/options.sh" || exit
+clean() {
+    [ -n "$file" ] || return
+    rm "$file"
+}
+file=$2
+at_end clean
+trap 'exit 143' TERM
+for ((i = 0; i < 100; i++)); do
+    sleep 100 </dev/null &
+    { kill $! && wait $!; } 2>/dev/null
+    [ -e "$file" ] || exit 1
+done
+exit 3
+END
+chmod +x ends
+: >file
+./ends "$P" file 2>err
+is "$? $(cat err)$(ls file 2>/dev/null)" "3 " "a script cleans up once, at its own end"
+
 done_testing
