@@ -12,6 +12,7 @@
 #     count BYTES RECORDS SECONDS MEMORY   a part: its text, its distinct pretokens
 #     add RECORDS DISTINCT SECONDS MEMORY  bpe-sum: distinct pretokens of all its inputs, and of its output
 #     spill RECORDS SECONDS            the same with so little memory that all goes to disk
+#     sums RECORDS SECONDS             bpe-sum of two sums in files
 #     merge DISTINCT SECONDS MEMORY    bpe-merge
 #     encode BYTES SECONDS MEMORY IDS  bpe-encode, by the model of the whole sample
 #     often N DISTINCT                 pretokens that occur N times or more
@@ -134,6 +135,13 @@ say_it('often', $least[$_], $often[$_]) for 0 .. $#least;
 
 my @used = least("$dir/sum.again", 'bpe-sum', '-S', '8M', @counts);
 say_it('spill', $records, $used[0]);
+my $in_sums = 0;
+for my $i (0, 1) { # every second part
+    run("$dir/sum.$i", 'bpe-sum', '--partial', '-q', @counts[grep { $_ % 2 == $i } 0 .. $last]);
+    $in_sums += distinct("$dir/sum.$i");
+}
+@used = least("$dir/sum.again", 'bpe-sum', "$dir/sum.0", "$dir/sum.1");
+say_it('sums', $in_sums, $used[0]);
 run("$dir/model", 'bpe-merge', '-v', $vocabulary, "$dir/sum");
 my @read = grep { !/^--(?:pattern|regex|special-token|no-special)\b/ } @options; # the model knows these
 run("$dir/chunks", 'bpe-chunk', '-m', "$dir/model", @read, '--', "$dir/part.$last");

@@ -18,6 +18,7 @@
 # (bytes of a machine, bytes a second; 0: no limit), json. COMMAND: lines that are to be run; {min-count} is where that option goes.
 use strict;
 use warnings;
+use POSIX qw(ceil);
 
 use constant {
     TABLE    => (512 << 20) / 3, # memory of a bpe-count that writes out its counts: of 512 MiB, untouched slots take none
@@ -135,6 +136,7 @@ my ($add_seconds)     = (rising(map { [@$_[0, 2]] } last_of(4, @{ $facts{add} })
 my ($merge_a, $merge_b) = rising(map { [@$_[0, 1]] } @{ $facts{merge} });
 my ($count_record, $count_byte) = count_seconds();
 my $spill_seconds = most($add_seconds, $facts{spill}[0][1] / $facts{spill}[0][0]);
+my $sums_seconds  = $facts{sums}[0][1] / $facts{sums}[0][0];
 my ($encode_bytes, $encode_seconds, $encode_memory, $encode_ids) = @{ $facts{encode}[0] };
 my %often = map { $_->[0] => $_->[1] / $v_sample } @{ $facts{often} };
 
@@ -180,6 +182,13 @@ sub batches {
 
 # ---- The plan ----
 
+# How many sums sum-tree makes of those of all machines, with the fan-in that it has by itself, before the last; 1: none.
+sub groups {
+    my ($hosts, $jobs) = ($ask{hosts}, $ask{jobs} / $ask{hosts});
+    my $fan_in = most(4, ceil($hosts / $jobs));
+    return $hosts > $fan_in && $jobs > 1 ? ceil($hosts / $fan_in) : 1;
+}
+
 # One of the three WAYS of it, by names.
 sub plan {
     my ($way) = @_;
@@ -190,18 +199,21 @@ sub plan {
     my $of_batch = distinct($batch, $way);
     $is{records}      = batches($n, $batch, $way);
     $is{counts}       = $is{records} * counts_bytes($of_batch) / $of_batch;
-    $is{host_records} = $hosts > 1 ? $hosts * distinct($n / $hosts, $way) : $is{records};
-    $is{host_sums}    = $hosts > 1 ? $hosts * counts_bytes(distinct($n / $hosts, $way)) : 0;
+    my $of_host = distinct($n / $hosts, $way);
+    $is{host_records} = $hosts * $of_host;
+    $is{host_sums}    = $hosts > 1 ? $hosts * counts_bytes($of_host) : 0;
+    my $groups = groups();
+    $is{group_records} = $groups > 1 ? $groups * distinct($n / $groups, $way) : 0;
     $is{sum}          = counts_bytes($is{distinct});
     if ($zip) {
         $is{"${_}_zstd"} = $zip * $is{$_} for qw(counts sum);
         $is{host_sums_zstd} = $zip * $is{host_sums};
     }
     $is{count_memory} = least($count_memory_a + TABLE, $count_memory_a + $count_memory_b * $of_batch);
-    $is{sum_memory}   = $add_memory_a + $add_memory_b * $is{distinct};
+    $is{sum_memory}   = $add_memory_a + $add_memory_b * $of_host; # sums in files take hardly any
     $is{merge_memory} = $merge_memory_a + $merge_memory_b * $is{distinct};
     my $memory = $ask{memory} ? $ask{memory} / 2 : 0; # of bpe-sum, unless told otherwise
-    $is{spilled} = $memory && $is{sum_memory} > $memory ? ($zip // 0.5) * $is{host_sums} || $is{counts} * ($zip // 0.5) : 0;
+    $is{spilled} = $memory && $is{sum_memory} > $memory ? ($zip // 0.5) * $is{counts} / $hosts : 0;
     $is{learned} = $is{distinct};
     if ($ask{memory} && $is{merge_memory} > $ask{memory}) {
         $is{min_count} = least_count($ask{memory} / $is{merge_memory});
@@ -253,8 +265,11 @@ sub stages {
     my $comes  = at_rate($n / $hosts, $ask{read});
     my @stages = stage('count', $p, $n * $count_byte + $is->{records} * $count_record, $comes);
     if ($hosts > 1) {
-        push @stages, stage('sum of a machine', $hosts, $is->{records} * $add_seconds);
-        push @stages, stage('sum', 1, $is->{host_records} * $each, at_rate($is->{host_sums}, $ask{network}));
+        my $groups = groups();
+        my @come   = ($is->{host_records} * $sums_seconds, at_rate($is->{host_sums}, $ask{network}));
+        push @stages, stage('sum of a machine', $hosts, $is->{records} * $each);
+        push @stages, stage('sum of several',   $groups, @come) if $groups > 1;
+        push @stages, stage('sum', 1, $groups > 1 ? $is->{group_records} * $sums_seconds : @come);
     } else {
         push @stages, stage('sum', 1, $is->{records} * $each);
     }
@@ -307,9 +322,9 @@ sub rows {
         $hosts && $zip ? ['  by zstd -3', \&bytes, 'host_sums_zstd'] : (),
         ['the sum', \&bytes, 'sum'],
         $zip ? ['  by zstd -3', \&bytes, 'sum_zstd'] : (),
-        $ask{memory} ? ['temporary files of bpe-sum', \&bytes, 'spilled'] : (),
+        $ask{memory} ? [$hosts ? 'temporary files of each' : 'temporary files of bpe-sum', \&bytes, 'spilled'] : (),
         ['memory of a bpe-count', \&bytes, 'count_memory'],
-        ['memory of bpe-sum', \&bytes, 'sum_memory'],
+        [$hosts ? 'memory of bpe-sum on each' : 'memory of bpe-sum', \&bytes, 'sum_memory'],
         ['memory of bpe-merge', \&bytes, 'merge_memory'],
         ['ids', \&number, 'ids'],
     );
@@ -364,7 +379,7 @@ sub text {
          $ask{cost} ? sprintf('%.2f', $_->{cost}) : ()]
     } @{ $plan->{stages} };
     $out .= "\n" . join '', columns(['stage', 'cores', 'CPU time', 'time', $ask{cost} ? 'USD' : ()], @lines);
-    my %waits = map { $_->{name} eq 'sum' ? 'the network' : 'the text' => 1 } grep { $_->{waits} } @{ $plan->{stages} };
+    my %waits = map { $_->{name} =~ /^sum/ ? 'the network' : 'the text' => 1 } grep { $_->{waits} } @{ $plan->{stages} };
     $out .= '* waits for ' . join(' or ', sort keys %waits) . "\n" if %waits;
     $out .= sprintf "\nbottleneck    %s, %.0f %% of the %s that training takes\n", $longest->{name}, 100 * $longest->{seconds} / $total, duration($total);
     $out .= "memory        bpe-merge would need more than --memory: --min-count leaves out what is rare\n" if $plan->{min_count};

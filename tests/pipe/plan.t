@@ -56,6 +56,7 @@ for n in (1e6, 2e6, 5e6, 1e7, 2e7, 5e7, 1e8):
 for k in (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000):
     print("often", k, f(1e8) * k ** -0.6)
 print("spill", records, 2e-7 * records)
+print("sums", records, 5e-8 * records)
 print("encode", 5e7, 0.5, 2e7, 1.25e7)
 print("compressed", 1000, 400)' "$1"
 }
@@ -99,16 +100,28 @@ within "more machines: sooner" "$(field more.json seconds) < $(field out seconds
 within "and more bytes between them" "$(field more.json expected host_sums) > $(field out expected host_sums)"
 is "$(field out bottleneck)" "count" "counting takes longest"
 model straight network=1e6 >out
-is "$(field out bottleneck) $(field out expected stages 2 waits)" "sum 1" "with a slow network, the last sum"
+is "$(field out bottleneck) $(field out expected stages 2 waits)" "sum of several 1" "with a slow network, the sums of each machine"
+model straight network=1e6 hosts=4 jobs=32 >out
+is "$(field out bottleneck) $(field out expected stages 2 waits)" "sum 1" "  or the last one, if it adds these up"
 model straight read=1e6 >out
 within "text that comes slowly" "abs($(field out expected stages 0 seconds) - 1e13 / 8e6) < 1"
+
+# Sums of machines: 64 of them, by 8 processes of sum-tree, and then by one.
+model straight jobs=512 hosts=64 network=0 >out
+within "sums in files have a time of their own" "abs($(field out expected stages 2 cpu_seconds) / (5e-8 * $(field out expected host_records)) - 1) < 0.01"
+within "8 processes add them up" "$(field out expected stages 2 cores) == 8"
+within "the last adds up 8 sums" "abs($(field out expected stages 3 cpu_seconds) / (5e-8 * 8 * 4 * 1.25e12 ** 0.6) - 1) < 0.01"
+within "each machine's own need memory" "abs($(field out expected sum_memory) / $(field more.json expected sum_memory) - 0.25 ** 0.6) < 0.02"
 
 # Memory.
 model straight memory=16e9 >out
 within "within --memory" "$(field out expected merge_memory) <= 16e9"
 within "by no more than is needed" "2 <= $(field out expected min_count) <= 5"
 is "$(field out command 1)" "train --min-count=$(field out expected min_count) FILE" "by a command that says so"
-within "what does not fit goes to disk" "$(field out expected spilled) > 0"
+within "the sum of a machine fits" "$(field out expected spilled) == 0"
+model straight memory=8e9 >out
+within "what does not fit goes to disk: the counts of a machine" \
+    "abs($(field out expected spilled) / ($(field out expected counts) / 8 * 0.4) - 1) < 0.01"
 model straight memory=1e12 >out
 within "nothing else does" "$(field out expected spilled) == 0"
 
