@@ -21,6 +21,7 @@
 #
 # Exit status: that of the first command that failed; 64 wrong use, 66 a file to send is missing, 71 no cluster, 73 or 74 a
 # file that cannot be written or read, 75 a task that was lost again and again, 127 no Ray, or no such command on a machine.
+import contextlib
 import fcntl
 import getopt
 import os
@@ -81,7 +82,8 @@ def run_command(job, records, out):
     program = shutil.which(job["command"][0], path=path)
     if not program:
         return 127, f"{job['command'][0]} is not on PATH"
-    with tempfile.TemporaryDirectory(prefix="bpe-ray-") as sent, in_memory("records") as given, in_memory("said") as said:
+    sending = tempfile.TemporaryDirectory(prefix="bpe-ray-") if job["sent"] else contextlib.nullcontext()
+    with sending as sent, in_memory("records") as given, in_memory("said") as said:
         command = list(job["command"])
         for at, name, files in job["sent"]:
             directory = os.path.join(sent, str(at))
