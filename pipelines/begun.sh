@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# begun.sh - train --keep and shard: work in a directory goes on only with the options and files it was begun with. Two
+# begun.sh - train --keep, tasks, shard, Slurm: work in a directory goes on only with the options and files it was begun with. Two
 # files there say which these were:
 #
 #     asked     the options and the names of the files
@@ -18,6 +18,20 @@ make_directory() {
         die 73 "$1: cannot create: $(reason "$said")"
     }
     [ -w "$1" ] || die 73 "$1: cannot write there"
+}
+
+# wait_for_lock DIR WORD...: flock WORD... that waits if it must; what ends just now is not worth a word.
+wait_for_lock() {
+    local said code
+    said=$(flock -w 1 -E 1 "${@:2}" 2>&1)
+    code=$?
+    if ((code == 1)) && [ -z "$said" ]; then
+        echo "bpe $myself: $1: other processes work there; waiting for them" >&2
+        said=$(flock "${@:2}" 2>&1)
+        code=$?
+    fi
+    not_killed "$code" flock
+    ((code == 0)) || die 71 "$1: cannot be locked: $(reason "$said")"
 }
 
 # is_file NAME: whether it is there, and can be read again.

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# group.sh - train and shard: all processes of a pipeline end with the script.
+# group.sh - train, shard, sum-tree, tasks and Slurm's commands: all processes of a pipeline end with the script.
 
 group=''
 
@@ -29,7 +29,7 @@ in_group() {
         "$@"
         return
     fi
-    { : <&0; } 2>/dev/null || exec </dev/null # it was closed
+    { : 3<&0; } 2>/dev/null || exec </dev/null # it was closed
     set -m
     "$@" <&0 &
     group=$!

@@ -9,8 +9,8 @@
 
 # Counts all parts without counts, `jobs` at a time, until one fails. If one is killed, the others continue.
 count_all() {
-    local name names=() todo=() whole=0 inner=1 running=0 code=0 status left
-    rm -f "$keep"/counts/{.*.new.*,*.failed}
+    local name names=() todo=() whole=0 inner=1 running=0 code=0 status left why_failed
+    rm -f -- "$keep"/counts/*.failed
     for name in "$keep"/chunks/{part,file}.*; do
         [ -e "$name" ] || continue # none of the kind
         name=${name##*/}
@@ -39,9 +39,10 @@ count_all() {
     done
     [ ! -t 2 ] || printf '\r\033[K' >&2
     if ((code)); then
-        first_failure "$keep" || code=$?
+        first_failure "$keep" || code=$? # it has been told
         exit "$code"
     fi
+    ((left)) || forget_attempts "$keep"
     ((left == 0)) || die 75 "$left of ${#names[@]} parts not counted, as a process was killed; run the same command again"
 }
 

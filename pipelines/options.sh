@@ -13,6 +13,8 @@
 declare -A argument=() owners=() long_of=() # --name: none, one, maybe; --name: the programs that have it; -x: --name
 jobs='one a core' files=() others=() refused='' myself=${0##*/} # for messages
 
+unset CDPATH # by which cd goes elsewhere, and prints where
+
 die() { # STATUS MESSAGE
     echo "bpe $myself: $2" >&2
     exit "$1"

@@ -10,6 +10,8 @@
 #         worker, chunk, parquet  the words of the worker, and the options of bpe-chunk and `bpe parquet` for files
 #         where           the directory in which the names of files hold
 #     DIR/counts/NAME     the counts of that part or file, or DIR/tokens/NAME its ids; appears when complete
+#     .../NAME.failed     why an attempt failed: its exit status, and in the lines after it what was said. It is of no account
+#                         once another attempt has made the result
 #     DIR/sum             appears when all is counted
 #     DIR/lock            held by those that make DIR/chunks, and by all that count for train --keep
 #
@@ -35,9 +37,7 @@ can_reread() {
 lock() {
     make_directory "$1"
     exec {lock}>>"$1/lock" || exit 73
-    flock -w 1 "$lock" && return # what ends just now is not worth a word
-    echo "bpe $myself: $1: other processes work there; waiting for them" >&2
-    flock "$lock"
+    wait_for_lock "$1" "$lock"
 }
 
 # Whether bpe-chunk puts the text of this file into its records: the first of them that is no promise says so.
@@ -63,10 +63,10 @@ cut_chunks() {
 # begin DIR N: makes DIR/chunks, see cut_chunks.
 begin() {
     local file n=0 plain=() new=$1/chunks.new
-    [ -z "$(cd "$1" && find . -mindepth 1 ! -path ./chunks.new ! -path './chunks.new/*' ! -path ./lock | head -n 1)" ] ||
+    [ -z "$(cd -- "$1" && find . -mindepth 1 ! -path ./chunks.new ! -path './chunks.new/*' ! -path ./lock | head -n 1)" ] ||
         die 64 "$1: holds other files; this needs a directory of its own"
-    rm -rf "$new"
-    mkdir "$new" || exit 73
+    rm -rf -- "$new"
+    mkdir -- "$new" || exit 73
     dir=$new
     [ -n "$parquet" ] || deal look
     if [ -z "$parquet" ] && [ "$mode" = reference ]; then
@@ -94,7 +94,7 @@ begin() {
     put_words "$new/parquet" "${parquet_options[@]}"
     put_words "$new/where" "$PWD"
     note_work "$new" "$words" "$inputs"
-    sync "$new"/* && mv "$new" "$1/chunks" || exit 74
+    printf '%s\0' "$new"/* | xargs -0 sync -- && mv -- "$new" "$1/chunks" || exit 74
 }
 
 # plan_work DIR N: DIR/chunks as begin makes it, or as it is there for the same options and files, and the directory for
@@ -106,15 +106,33 @@ plan_work() {
     words="${parquet_options[*]@Q}${parquet:+ }${chunk[*]@Q}${rest[*]:+ ${rest[*]@Q}} -- ${files[*]@Q}"
     inputs=$(describe_inputs) || exit
     if [ -e "$1/chunks" ]; then compare_work "$1" "$1/chunks" "$words" "$inputs"; else begin "$@"; fi
-    mkdir -p "$1/$results" || exit 73
+    mkdir -p -- "$1/$results" || exit 73
 }
 
 # ---- Doing a part ----
 
+# status_of CODE...: of a pipeline whose programs ended with these, that of the first that failed; 75 if one was killed. 141,
+# of a program whose reader has ended, is nothing of its own; a number below 64 is one of split, say, of a program that it ran.
+status_of() {
+    local code first=0 low=0 cut=0
+    for code; do
+        if ((code == 141)); then
+            cut=75
+        elif ((code > 128)); then
+            return 75
+        elif ((code >= 64)); then
+            ((first)) || first=$code
+        elif ((code)); then
+            low=$code
+        fi
+    done
+    return $((first ? first : low ? low : cut))
+}
+
 # count_file FILE INNER: a file whose text goes through a pipe, to INNER bpe-counts: split distributes the records, which
 # are lines. (Not GNU parallel: if it is killed, its processes stay and hold the lock.)
 count_file() {
-    local file code
+    local file
     IFS= read -r -d '' file <"$1"
     if [ ${#parquet_options[@]} -gt 0 ]; then
         "$(dirname "$0")/parquet" "${parquet_options[@]}" -- "$file" | without_line bpe-chunk "${chunk[@]}" | bpe-count | bpe-sum "${sum[@]}"
@@ -123,12 +141,7 @@ count_file() {
     else
         without_line bpe-chunk "${chunk[@]}" -- "$file" | bpe-count | bpe-sum "${sum[@]}"
     fi
-    local codes=("${PIPESTATUS[@]}")
-    for code in "${codes[@]}"; do
-        ((code <= 128)) || return 75 # bpe-sum may have seen only that a record is cut off
-    done
-    [ ${#parquet_options[@]} -eq 0 ] || ((code)) || code=${codes[0]} # which nobody after it was told
-    return "$code"
+    status_of "${PIPESTATUS[@]}" # that of bpe-sum may mean no more than that a record is cut off
 }
 
 # name_of_own PATH: for a file that nobody else makes at the same time, on any machine, and that * does not match.
@@ -136,73 +149,116 @@ name_of_own() {
     echo "${1%/*}/.${1##*/}.new.$HOSTNAME.$BASHPID.${SRANDOM:-$RANDOM$RANDOM}"
 }
 
-# publish NEW FILE: FILE is there then, complete, and is NEW or what somebody else has made of the same. 74: it is not.
+# publish NEW FILE: FILE is there then, complete, and is NEW or what somebody else has made of the same. 74: it is not; 75:
+# because a process was killed.
 publish() {
-    local said
-    said=$(sync "$1" 2>&1 && mv -n "$1" "$2" 2>&1)
-    [ -e "$2" ] || {
-        echo "$said" >&2
-        return 74
-    }
+    local said code
+    said=$(sync -- "$1" 2>&1 && mv -n -- "$1" "$2" 2>&1)
+    code=$?
+    [ ! -e "$2" ] || return 0
+    if ((code > 128)); then return 75; fi
+    echo "bpe $myself: $2: cannot create: $(reason "$said")" >&2
+    return 74
 }
 
 # work_on PART SAID: the chunks of a part. Counts are added up once more, so that they are sorted: many such files are
 # summed in constant memory. SAID is a file for what bpe-sum says, which repeats what bpe-count has said.
 work_on() {
-    local code
     if [ "${worker[0]}" != bpe-count ]; then
         "${worker[@]}" -- "$1"
         return
     fi
     "${worker[@]}" -- "$1" | bpe-sum --partial -q "${sum[@]}" 2>"$2"
     local codes=("${PIPESTATUS[@]}")
-    for code in "${codes[@]}"; do
-        ((code <= 128)) || return 75
-    done
-    ((codes[0] == 0)) || return "${codes[0]}"
-    cat "$2" >&2
-    return "${codes[1]}"
+    case ${codes[0]} in 0 | 141) cat "$2" >&2 ;; esac
+    status_of "${codes[@]}"
 }
 
 # do_part DIR NAME INNER: 0: its result is complete, this one or that of another attempt; 75: a process was killed; 74:
-# it could not be written; other: it failed, as the records in NAME.failed say.
+# it could not be written; other: it failed, and NAME.failed says why.
 do_part() {
     local part=$1/chunks/$2 result=$1/$results/$2 code new
     new=$(name_of_own "$result")
+    { true >"$new" && true >"$new.said"; } 2>/dev/null || {
+        echo "bpe $myself: $result: cannot create" >&2
+        return 74
+    }
+    # What bash tells of a kill goes nowhere.
     case $2 in
-    part.*) { work_on "$part" "$new.said" 2>&3 3>&-; } >"$new" 3>&2 2>/dev/null ;; # bash would tell of a kill, too
-    file.*) count_file "$part" "$3" >"$new" ;;
+    part.*) { work_on "$part" "$new.sum" 2>&3 3>&-; } >"$new" 3>"$new.said" 2>/dev/null ;;
+    file.*) { count_file "$part" "$3" 2>&3 3>&-; } >"$new" 3>"$new.said" 2>/dev/null ;;
     esac
     code=$?
     ((code <= 128)) || code=75
+    cat -- "$new.said" >&2
     case $code in
-    0) publish "$new" "$result" || code=74 ;;
-    74 | 75) ;; # perhaps torn
-    *) mv "$new" "$result.failed" ;;
+    0)
+        publish "$new" "$result"
+        code=$?
+        ;;
+    74 | 75) ;; # another attempt may do better
+    *)
+        if ! { echo "$code" | cat -- - "$new.said" >"$new"; } || ! mv -- "$new" "$result.failed"; then code=74; fi
+        ;;
     esac
-    rm -f "$new" "$new.said"
+    ((code)) || rm -f -- "$result.failed"
+    rm -f -- "$new" "$new.said" "$new.sum"
     return "$code"
 }
 
-# first_failure DIR: the exit status of the first failure in the text, whose message is printed; 0 if none was kept.
+# first_failure DIR: 0 if no part has failed, else why_failed is the file that says why the first one did, and its first line
+# is returned.
 first_failure() {
-    local failed=("$1/$results"/*.failed) check=(bpe-sum)
-    [ -e "${failed[0]:-}" ] || return 0
-    [ "$results" = counts ] || check=(bpe-view --check)
-    "${check[@]}" -- "${failed[@]}" >/dev/null
+    local code
+    for why_failed in "$1/$results"/{part,file}.*.failed; do
+        if [ ! -e "$why_failed" ] || [ -e "${why_failed%.failed}" ]; then continue; fi
+        read -r code <"$why_failed"
+        [[ $code =~ ^[1-9][0-9]{0,2}$ ]] || code=74
+        return "$code"
+    done
+    why_failed=''
 }
 
-# sum_up DIR: its counts, all of them, into DIR/sum.
+# forget_attempts DIR: what those have left that were killed, or failed, when others have made up for them.
+forget_attempts() {
+    find "$1/$results" -maxdepth 1 -type f '(' -name '.*.new.*' -o -name '*.failed' ')' -delete
+}
+
+# as_from_here OPTION...: sets absolute to the options, with names of files that hold in any directory.
+as_from_here() {
+    local option
+    absolute=()
+    for option; do
+        case $option in
+        --temp=[!/]* | --output=[!/]* | --missing=[!/]*) option=${option%%=*}=$PWD/${option#*=} ;;
+        esac
+        absolute+=("$option")
+    done
+}
+
+# sum_up DIR: its counts, all of them, into DIR/sum. Their names fit a command line as long as they are short.
 sum_up() {
-    local code new
-    new=$(name_of_own "$1/sum")
-    bpe-sum "${sum[@]}" -- "$1"/counts/{part,file}.*[0-9] >"$new"
+    local code new absolute work
+    work=$(cd -- "$1" && pwd) || exit 66
+    new=$(name_of_own "$work/sum")
+    as_from_here "${sum[@]}"
+    { (cd -- "$work/counts" && exec bpe-sum "${absolute[@]}" -- {part,file}.*[0-9] 2>&3 3>&-); } >"$new" 3>&2 2>/dev/null
     code=$?
-    ((code)) || publish "$new" "$1/sum" || code=$?
-    rm -f "$1"/.sum.new.* # also those of attempts that were killed
+    if ((code == 0)); then
+        publish "$new" "$work/sum" || {
+            code=$?
+            rm -f -- "$new"
+            ((code != 75)) || die 75 "sync was killed; run the same command again"
+            exit "$code"
+        }
+    fi
+    rm -f -- "$new"
     case $code in
-    0) ;;
-    65 | 75) die "$code" "$1: remove the file that is named above, or all of $1; then run the same command again" ;;
-    *) exit "$code" ;;
+    0) rm -f -- "$work"/.sum.new.* ;; # of attempts that were killed
+    65 | 75) die "$code" "$1: remove from $1/counts the file that is named above, or all of $1; then run the same command again" ;;
+    *)
+        not_killed "$code" bpe-sum
+        exit "$code"
+        ;;
     esac
 }

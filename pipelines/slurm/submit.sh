@@ -3,13 +3,17 @@
 # and one more job after it (afterany) that makes the result of what they have left. What was lost is done by the same
 # command again.
 #
-#     WORK/slurm.jobs    the ids of the array and of the last job, as submitted the last time; "-": none
+#     WORK/slurm.jobs    the ids of the array and of the last job, as submitted the last time ("-": none); in the second line
+#                        what the last job does
 #     WORK/slurm.lock    held while jobs are submitted
 #     WORK/logs/         what the jobs say: tasks.ARRAY_ELEMENT, and last.JOB
 #
 # An element of the array does a block of tasks: of one, with its own number, unless that would be beyond MaxArraySize.
 #
 # The caller has read options.sh, and calls submit_work when all is checked.
+
+# shellcheck source=../begun.sh
+. "$here/begun.sh" || exit
 
 slurm=$here/slurm
 work='' number=() each=() final=() waits='' array=- last=-
@@ -89,7 +93,7 @@ submit() {
 }
 
 note_jobs() {
-    { echo "$array $last" >"$work/slurm.jobs.new" && mv "$work/slurm.jobs.new" "$work/slurm.jobs"; } || exit 74
+    { printf '%s\n' "$array $last" "${finish[*]@Q}" >"$work/slurm.jobs.new" && mv "$work/slurm.jobs.new" "$work/slurm.jobs"; } || exit 74
 }
 
 # submit_array: for the tasks without a result, if there are any. Sets array.
@@ -156,7 +160,7 @@ follow() {
 
 # submit_work FINISH... -- PLAN...: the words of the last job, `bpe tasks FINISH...`, and those for `bpe tasks plan`.
 submit_work() {
-    local finish=() lock
+    local finish=() lock did=''
     while [ "$1" != -- ]; do
         finish+=("$1")
         shift
@@ -165,9 +169,11 @@ submit_work() {
     "$here/tasks" plan -o "$work" "${number[@]}" "$@" || exit
     mkdir -p "$work/logs" || exit 73
     exec {lock}>>"$work/slurm.lock" || exit 73
-    flock "$lock"
-    [ ! -e "$work/slurm.jobs" ] || read -r array last <"$work/slurm.jobs"
+    wait_for_lock "$work" "$lock"
+    [ ! -e "$work/slurm.jobs" ] || { read -r array last && read -r did; } <"$work/slurm.jobs"
     if is_there "$last"; then
+        [ "$did" = "${finish[*]@Q}" ] ||
+            die 75 "$work: job $last does something else there ($did); run the same command again when it has ended"
         echo "jobs of $work are still waiting or running, and none was submitted: squeue -j ${array/#-/$last},$last"
     else
         last=-

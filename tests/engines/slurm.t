@@ -19,6 +19,7 @@ for program in bpe-count bpe-encode bpe-shard; do
     cat >"held/$program" <<WRAPPER
 #!/bin/bash
 last=\${!#}
+case \$last in part.*) exec "\$0" "\${@:1:\$#-1}" "\$PWD/\$last" ;; esac
 hold=\${last%/*/*}.hold/$program
 for ((i = 0; i < 1500; i++)); do
     [ -e "\$hold" ] || [ -e "\$hold.\${last##*/}" ] || break
@@ -51,7 +52,7 @@ are_waiting() { # NUMBER PROGRAM WORK
 
 # job WORK array|last: its id.
 job() {
-    cut -d ' ' -f "$([ "$2" = array ] && echo 1 || echo 2)" "$1/slurm.jobs"
+    head -n 1 "$1/slurm.jobs" | cut -d ' ' -f "$([ "$2" = array ] && echo 1 || echo 2)"
 }
 
 # shellcheck disable=SC2317
@@ -102,7 +103,9 @@ ok $? "four tasks are at work"
 jobs=$(cat a/slurm.jobs)
 slurm train a -v "$V" -o a.json "${texts[@]}" >said
 is "$? $(cat a/slurm.jobs)" "0 $jobs" "the same command meanwhile submits nothing"
-like "$(cat said)" "jobs of a are still waiting or running*squeue -j $(tr ' ' , <a/slurm.jobs)" "  and says so"
+like "$(cat said)" "jobs of a are still waiting or running*squeue -j $(job a array),$(job a last)" "  and says so"
+refuses 75 "bpe slurm train: a: job $(job a last) does something else there (*--vocab-size=$V*); run the same command again when it has ended" \
+    slurm train a -v 300 -o b.json --wait "${texts[@]}"
 kill -KILL "$(waiting bpe-count a 00002)"
 until_true 60 restarted "$(job a array)_2"
 ok $? "the task whose process was killed goes back into the queue"
@@ -142,8 +145,8 @@ seconds "a node killed"
 { head -c 300000 data/1.txt && printf '\xff\n' && head -c 300000 data/2.txt; } >bad.txt
 bpe slurm train --work=bad -v "$V" -o bad.json --wait bad.txt >said 2>err
 is $? 65 "bad input: the status of the last job"
-like "$(cat err)" "bpe-sum: bad.txt: byte 29999*" "  and its message"
-like "$(cat bad/logs/last."$(job bad last)")" "bpe-sum: bad.txt: byte 29999*" "  which is in its log"
+like "$(cat err)" "bpe-count: bad.txt: byte 29999*" "  and its message"
+like "$(cat bad/logs/last."$(job bad last)")" "bpe-count: bad.txt: byte 29999*" "  which is in its log"
 ok "$(find . -name bad.json | wc -l)" "  and there is no model"
 refuses 64 "bpe slurm train: in which directory*" bpe slurm train -v 1000 -o m.json data/1.txt
 refuses 64 "bpe slurm train: bpe-merge: --tie no: *" bpe slurm train --work=no -v 1000 -o m.json --tie=no data/1.txt

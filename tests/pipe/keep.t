@@ -98,7 +98,7 @@ fails 66 "bpe train: c.txt: cannot open: *" "$train" -v 1000 --keep=C small.txt 
 printf 'x\351' >latin1.txt
 (cat large.txt; printf '\351') >late.txt
 "$train" -v 1000 -j 2 --keep=L late.txt latin1.txt >out 2>err
-is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 bpe-sum: late.txt: byte $(wc -c <large.txt): invalid UTF-8 (0xE9); see --invalid" "bad text is 65"
+is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 bpe-count: late.txt: byte $(wc -c <large.txt): invalid UTF-8 (0xE9); see --invalid" "bad text is 65"
 gzip -k latin1.txt
 "$train" -v 1000 -j 2 --keep=L2 b.txt latin1.txt.gz >out 2>err
 is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 bpe-sum: latin1.txt.gz: byte 1: invalid UTF-8 (0xE9); see --invalid" "bad compressed text is 65"
@@ -108,7 +108,7 @@ is "$(find L L2 -name '*.new' -o -name sum)" "" "with no sum and no half counts"
 head -c 1000 D/counts/part.00000 >torn && cat torn >D/counts/part.00000
 rm D/sum
 "$train" -v 1000 --keep=D "${same_files[@]}" >out 2>err
-like "$? $(wc -c <out) $(cat err)" "65 0 bpe-sum: D/counts/part.00000: *bpe train: D: remove the file that is named above, *" \
+like "$? $(wc -c <out) $(cat err)" "65 0 bpe-sum: part.00000: *bpe train: D: remove from D/counts the file that is named above, *" \
     "damaged counts are named"
 rm D/counts/part.00000
 "$train" -v 1000 --keep=D "${same_files[@]}" | cmp - want.json

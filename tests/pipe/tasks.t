@@ -88,7 +88,7 @@ is "$(ls D/counts | tr '\n' ' ')" "part.00000 part.00001 part.00002 " "what kill
 printf 'x\n\xe9' >bad.txt
 tasks plan -o B 'a b.txt' bad.txt
 fails 65 "bpe-count: bad.txt: byte 2: invalid UTF-8 (0xE9); see --invalid" tasks run B "$(tasks todo --ranges B)"
-refuses 65 "bpe-sum: bad.txt: byte 2: invalid UTF-8 (0xE9); see --invalid" tasks train B -v 1000
+refuses 65 "bpe-count: bad.txt: byte 2: invalid UTF-8 (0xE9); see --invalid" tasks train B -v 1000
 cp 'a b.txt' changing
 tasks plan -o C changing
 touch -d 2001-01-01 changing
@@ -97,7 +97,86 @@ fails 65 "bpe tasks: changing: changed since C was begun; *" tasks plan -o C cha
 rm D/sum
 head -c 50000 D/counts/part.00000 >torn && mv torn D/counts/part.00000
 tasks train D -v 1000 >out 2>err
-like "$? $(cat out) $(tail -n 1 err)" "[67]5  bpe tasks: */D: remove the file that is named above, or all of *" "damaged counts: no model"
+like "$? $(cat out) $(tail -n 1 err)" "[67]5  bpe tasks: */D: remove from */D/counts the file that is named above, or all of *" "damaged counts: no model"
+
+# A failure that another attempt has made up for is of no account.
+cp 'a b.txt' comes
+tasks plan --tasks=2 -o Z comes
+mv comes gone
+fails 66 "bpe-count: comes: *" tasks run Z 0
+fails 66 "bpe-count: comes: *" tasks train Z -v 300
+mv gone comes
+tasks run Z 0
+is "$? $(ls -A Z/counts)" "0 part.00000" "a task that has failed is done again"
+fails 75 "bpe tasks: Z: 1 of 2 tasks have no result; *" tasks train Z -v 300
+
+# shellcheck disable=SC2016
+# with_stub NAME LINE COMMAND...: the command, with a program of that name that does LINE, in bash, unless its help is wanted.
+with_stub() {
+    rm -rf stub
+    mkdir stub
+    printf '#!/bin/bash\n[ "$1" != -h ] || exec %q "$@"\n%s\n' "$(command -v "$1")" "$2" >"stub/$1"
+    chmod +x "stub/$1"
+    PATH=$PWD/stub:$PATH "${@:3}"
+}
+
+tasks run Z 1
+touch Z/.sum.new.other
+fails 75 "bpe tasks: bpe-sum was killed; run the same command again" with_stub bpe-sum 'kill -9 $$' tasks train Z -v 300
+fails 75 "bpe tasks: sync was killed; run the same command again" with_stub sync 'kill -9 $$' tasks train Z -v 300
+fails 74 "*no room*" with_stub bpe-sum 'echo no room >&2; exit 74' tasks train Z -v 300
+ok "$([ -e Z/.sum.new.other ]; echo $?)" "what others are writing stays"
+rm Z/counts/part.00000
+fails 75 "bpe tasks: Z: task 0: a process was killed; run it again" with_stub sync 'kill -9 $$' tasks run Z 0
+fails 74 "*no room*" with_stub bpe-sum 'echo no room >&2; exit 74' tasks run Z 0
+is "$(ls -A Z/counts)" part.00001 "  no result, and nothing is left"
+if [ -e /dev/full ]; then
+    tasks todo Z >/dev/full 2>err
+    is "$? $(wc -l <err)" "74 1" "no room for the list of tasks"
+fi
+"$TOP/pipelines/train" --keep=K -v 300 comes >/dev/null
+touch K/counts/.part.00000.new.other
+rm K/counts/part.00000 K/sum
+with_stub bpe-count 'kill -9 $$' "$TOP/pipelines/train" --keep=K -v 300 comes >/dev/null 2>&1
+is "$? $(ls K/counts/.*.other)" "75 K/counts/.part.00000.new.other" "train --keep: neither"
+"$TOP/pipelines/train" --keep=K -v 300 comes >/dev/null
+is "$? $(ls -A K/counts)" "0 part.00000
+part.00001" "  until all is counted"
+fails 71 "bpe tasks: Z: cannot be locked: Function not implemented" \
+    with_stub flock 'echo flock: 10: Function not implemented >&2; exit 71' tasks plan --tasks=2 -o Z comes
+
+# Of Parquet, a failure of what reads it.
+mkdir of_parquet
+cp -r "$TOP"/pipelines/*.sh "$TOP"/pipelines/{tasks,*.pl} of_parquet
+printf '#!/bin/bash\ncat comes && [ ! -e damaged ] || { echo "bpe parquet: x.parquet: damaged" >&2; exit 65; }\n' >of_parquet/parquet
+chmod +x of_parquet/parquet
+touch x.parquet damaged
+of_parquet/tasks plan -o P --parquet x.parquet
+fails 65 "bpe parquet: x.parquet: damaged" of_parquet/tasks run P 0
+fails 65 "bpe parquet: x.parquet: damaged" of_parquet/tasks train P -v 300
+rm damaged
+of_parquet/tasks run P 0
+of_parquet/tasks train P -v 300 | cmp - <(V=300 line comes)
+ok $? "Parquet that is no longer damaged"
+
+# Names of directories that the shell takes for something else, and more tasks than paths would fit a command line.
+for name in 'e&c' -x "it's" 'a b'; do
+    tasks plan --tasks=2 -m want.json -o "./$name" comes
+    tasks run "./$name" 0-1
+    tasks shard "./$name" -o "./$name.shards" >/dev/null
+    is $? 0 "tasks in $name"
+done
+tasks plan --tasks=2 -o -x comes 2>err
+is "$?" 64 "  which is in use"
+is "$(CDPATH=. tasks todo --ranges B 2>&1)" "$(tasks todo --ranges B)" "CDPATH is of no account"
+deep=$PWD/$(printf 'd%.0s' {1..120})
+mkdir -p "$deep"/{chunks,counts}
+cp Z/chunks/{worker,chunk,parquet,where,asked,inputs} "$deep/chunks"
+(cd "$deep/chunks" && touch part.{00000..19999} && cd ../counts && touch part.{00000..19999})
+with_stub bpe-sum '[ $# = 20001 ] && exit 75' tasks train "$deep" -v 300 2>err
+is $? 75 "20000 tasks in a directory with a long name"
+"$TOP/pipelines/train" -v 1000 -o got.json "${files[@]}" <&-
+is "$? $(cmp got.json want.json)" "0 " "standard input may be closed"
 
 # A compressed file alone: its text goes through a pipe.
 tasks plan -o G c.gz
@@ -115,7 +194,7 @@ tasks shard E -o S -n 1M >lines
 diff -r want S
 ok $? "the shards of the plain line"
 is "$(wc -l <lines)" "$(find S -name '*.npy' | wc -l)" "a line for each"
-fails 0 "bpe-shard: S: was complete already" tasks shard E -o S -n 1M
+fails 0 "bpe-shard: */S: was complete already" tasks shard E -o S -n 1M
 fails 64 "bpe tasks: E: its tasks make tokens; bpe tasks shard does what comes after" tasks train E -v 1000
 fails 64 "bpe tasks: D: its tasks make counts; bpe tasks train does what comes after" tasks shard D -o S
 fails 64 "bpe tasks: c.gz: its text goes through a pipe, which bpe tasks does not encode; see bpe shard --via" \
