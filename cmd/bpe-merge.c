@@ -105,29 +105,39 @@ static int check_sum(struct merger *m, struct err *e)
                    err_text(e, why));
 }
 
-/* Notes how much memory learning takes, and if there is less, the --min-count with which that is enough. Returns
- * whether there is enough. */
+/* Notes how much memory learning takes, and if there is less, the --min-count with which that is enough, as far as the
+ * sum was read. Returns whether there is enough. */
 static bool note_memory(struct merger *m, bool all_read)
 {
-    const uint64_t need = learner_memory(m->learner, 1), have = memory_limit();
+    const uint64_t need = learner_memory(m->learner, m->opt.tie, 1), have = memory_limit();
+    const uint64_t least = need > have ? learner_least_within(m->learner, m->opt.tie, have) : 0;
     char *to = m->memory, needs[32], has[32];
     size_t room = sizeof m->memory;
     num_bytes(needs, sizeof needs, (double)need);
     int n = snprintf(to, room, "learning from the %llu distinct pretokens %s takes about %s",
                      (unsigned long long)m->kept.distinct, all_read ? "of the sum" : "read so far", needs);
-    if (need > have)
-        snprintf(to + n, room - (size_t)n, "; the %s there are suffice with --min-count=%llu",
-                 num_bytes(has, sizeof has, (double)have), (unsigned long long)learner_least_within(m->learner, have));
+    num_bytes(has, sizeof has, (double)have);
+    if (least)
+        snprintf(to + n, room - (size_t)n,
+                 all_read ? "; the %s there are suffice with --min-count=%llu"
+                          : "; the %s there are need --min-count=%llu or more",
+                 has, (unsigned long long)least);
+    else if (need > have)
+        snprintf(to + n, room - (size_t)n, "; the %s there are suffice with no --min-count", has);
     return need <= have;
 }
 
 static void say_left_out(const struct merger *m)
 {
     const struct amount *k = &m->kept, *out = &m->left_out;
+    double percent = 100 * (double)out->total / ((double)k->total + (double)out->total);
     if (out->distinct)
-        program_note(NAME, "--min-count left out %llu of %llu distinct pretokens, %.2g %% of all that were counted",
+        program_note(NAME, "--min-count left out %llu of %llu distinct pretokens, %.*f %% of all that were counted",
                      (unsigned long long)out->distinct, (unsigned long long)(k->distinct + out->distinct),
-                     100 * (double)out->total / ((double)k->total + (double)out->total));
+                     percent < 1    ? 3
+                     : percent < 10 ? 1
+                                    : 0,
+                     percent);
 }
 
 static int read_sum(struct merger *m, struct err *e)

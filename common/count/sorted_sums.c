@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { LEAST = 1 << 20 }; /* bytes of an extent, and no more than an eighth of the memory */
+enum { LEAST = 1 << 20 }; /* bytes of an extent, and no more than an eighth of the memory; man/bpe-sum.1 has it, too */
 
 struct kept_extent {
     struct sorted_extent extent;

@@ -14,6 +14,8 @@ void word_sequence_free(struct word_sequence *s)
     *s = (struct word_sequence){0};
 }
 
+enum { KEPT = 1 << 20 }; /* bytes that are kept for the next long pretoken: many sequences may be open */
+
 /* The first part of a long pretoken. */
 static int begin_long(struct word_sequence *s, struct str part, struct err *e)
 {
@@ -34,6 +36,8 @@ int word_sequence_put(struct word_sequence *s, const struct record *rec, struct 
         return damaged(e);
     s->n_records++;
     s->in = cursor_over(NULL, 0);
+    if (w.kind != WORDS_MORE && s->long_one.cap > KEPT)
+        buf_free(&s->long_one);
     switch (w.kind) {
     case WORDS_FIRST:
         return begin_long(s, w.entries, e);
@@ -52,6 +56,8 @@ int word_sequence_next(struct word_sequence *s, struct pretoken *w, struct err *
             return 0;
         if (s->long_one.len > s->long_len)
             return damaged(e);
+        if (buf_reserve(&s->long_one, PRETOKEN_PAD, e))
+            return -1;
         *w = (struct pretoken){s->long_one.p, s->long_one.len, s->long_count};
         s->long_len = 0;
         return 1;

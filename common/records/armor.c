@@ -33,6 +33,7 @@ struct lines {
     uint64_t line;    /* the number of the line that is read */
     struct buf out;   /* whole records up to `whole`, then the beginning of the line's */
     size_t whole;
+    bool padded; /* the line's base64 has come to its padding, which ends it */
 };
 
 static int bad_line(const struct lines *l, struct err *e, const char *what)
@@ -52,10 +53,11 @@ static int decode(struct lines *l, const unsigned char *p, size_t n, struct err 
 {
     if (buf_reserve(&l->out, n / GROUP * 3 + 1, e))
         return -1;
-    size_t len = base64_get(l->out.p + l->out.len, p, n);
+    size_t len = n && l->padded ? SIZE_MAX : base64_get(l->out.p + l->out.len, p, n);
     if (len == SIZE_MAX)
         return bad_line(l, e, "is not base64, as bpe-view --armor writes it, or is cut off");
     l->out.len += len;
+    l->padded = l->padded || (n && p[n - 1] == '=');
     return 0;
 }
 
@@ -68,7 +70,7 @@ static int take_part(struct lines *l, const unsigned char *p, size_t n, size_t *
     if (decode(l, p, *used, e))
         return -1;
     size_t have = l->out.len - l->whole;
-    return (have >= RECORD_HEADER && !record_begins(l->out.p + l->whole, have)) || have > RECORD_HEADER + RECORD_MAX
+    return (have >= RECORD_HEADER && !record_begins(l->out.p + l->whole, have)) || have > RECORD_HEADER + RECORD_MAX + 1
                ? bad_line(l, e, "is base64, but not of a record")
                : 0;
 }
@@ -82,6 +84,7 @@ static int take_end(struct lines *l, const unsigned char *p, size_t n, struct er
     if (have && !record_is_whole(l->out.p + l->whole, have))
         return bad_line(l, e, "is base64, but not of a whole, undamaged record");
     l->whole = l->out.len;
+    l->padded = false;
     l->line++;
     return 0;
 }

@@ -254,28 +254,31 @@ int learner_add(struct learner *l, const unsigned char *p, size_t len, uint64_t 
     return learn_pretokens_add(&l->pretokens, p, len, count, e);
 }
 
-uint64_t learner_memory(const struct learner *l, uint64_t least)
+uint64_t learner_memory(const struct learner *l, enum learn_tie tie, uint64_t least)
 {
     /* Two bytes a slot for symbols, four for each pair that has a list, and tables: in all 6 to 7 were measured for
-     * 32,000 tokens, 9 for 128,000, with half a million to 10^8 distinct pretokens. */
+     * 32,000 tokens, 9 for 128,000, with half a million to 10^8 distinct pretokens. LEARN_LEX keeps the text, too. */
     enum { BYTES_A_SLOT = 9, AT_LEAST = 16 << 20 };
     uint64_t slots = 0;
     for (size_t i = 0; i < l->pretokens.n_class; i++)
         slots += l->pretokens.class[i].count >= least ? l->pretokens.class[i].slots : 0;
-    return slots * BYTES_A_SLOT + AT_LEAST;
+    return slots * (BYTES_A_SLOT + (tie == LEARN_LEX)) + AT_LEAST;
 }
 
-uint64_t learner_least_within(const struct learner *l, uint64_t bytes)
+uint64_t learner_least_within(const struct learner *l, enum learn_tie tie, uint64_t bytes)
 {
-    uint64_t least = 1, most = UINT64_MAX;
-    while (least < most) {
-        uint64_t mid = least + (most - least) / 2;
-        if (learner_memory(l, mid) <= bytes)
-            most = mid;
+    uint64_t least = 1, none = 0; /* none: the least of which nothing is left */
+    for (size_t i = 0; i < l->pretokens.n_class; i++)
+        none = l->pretokens.class[i].count > none ? l->pretokens.class[i].count : none;
+    const uint64_t greatest = none++;
+    while (least < none) {
+        uint64_t mid = least + (none - least) / 2;
+        if (learner_memory(l, tie, mid) <= bytes)
+            none = mid;
         else
             least = mid + 1;
     }
-    return least;
+    return least <= greatest ? least : 0;
 }
 
 int learner_run(struct learner *l, const struct learn_opts *o, struct merge **merges, size_t *n, struct err *e)

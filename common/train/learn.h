@@ -48,9 +48,10 @@ void learner_free(struct learner *l); /* NULL is fine */
 int learner_add(struct learner *l, const unsigned char *p, size_t len, uint64_t count, struct err *e);
 
 /* Before learner_run: an estimate of the memory, in bytes, that learning from the added pretokens takes if those with a
- * count below `least` are left out; and the smallest `least` with which it takes no more than this many bytes. */
-uint64_t learner_memory(const struct learner *l, uint64_t least);
-uint64_t learner_least_within(const struct learner *l, uint64_t bytes);
+ * count below `least` are left out; and the smallest `least` with which it takes no more than this many bytes, 0 if
+ * that would leave nothing. */
+uint64_t learner_memory(const struct learner *l, enum learn_tie tie, uint64_t least);
+uint64_t learner_least_within(const struct learner *l, enum learn_tie tie, uint64_t bytes);
 
 /* Learns. *merges are the merges in order, of symbols as in core/merge.h, to be freed by the caller after success;
  * fewer than asked for if no pair is left that occurs often enough. To be called once, after the last add. */

@@ -20,7 +20,7 @@
  * Positions have 32 bits, however many slots there are. The slots are divided into windows, each of which begins with a
  * 0 slot and has at most 2^32-1 of them. An item of a list is the distance of a position from the beginning of its
  * window, and the item NEXT_WINDOW leads from a window to the next; each list has all of those. No pretoken reaches
- * from one window into another, so a symbol and its neighbours are in the same one. Up to 2^32 slots there is one
+ * from one window into another, so a symbol and its neighbours are in the same one. Up to 2^32-1 slots there is one
  * window, and this costs nothing.
  *
  * Pairs of bytes are in the text from the beginning, so their lists would be the longest. The dense pairs have none,

@@ -10,8 +10,7 @@
  * START and END are seconds of the clock CLOCK_MONOTONIC, CPU seconds, PEAK bytes of memory, READ and WRITTEN the bytes
  * that passed read(2), write(2) and their like (0 where /proc does not say). It ends as the program did. What it takes
  * itself, less than a millisecond, counts for who started it. A program that only shows its help (-h) is not written
- * down. /
- */
+ * down. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -75,6 +75,13 @@ broken "is base64, but not of a record" "base64 that does not end" < <(
     ulimit -v 100000
     head -c 300000000 /dev/zero | tr '\0' A
 )
+# Of which the first piece comes alone: the second may come when it has been read.
+pieces() {
+    head -n 1 counts | head -c 1 | base64 | tr -d '\n'
+    sleep 0.3
+    head -n 1 counts | tail -c +2 | base64 -w 0
+}
+fails 65 "bpe-view: standard input: line 1: is not base64*" bpe-view --dearmor < <(pieces)
 fails 65 "bpe-view: counts: line 1: is not base64*" bpe-view --dearmor counts
 python3 - lines counts <<'PY'
 import os, random, subprocess, sys
