@@ -14,6 +14,7 @@ declare -A argument=() owners=() long_of=() # --name: none, one, maybe; --name: 
 jobs='one a core' files=() others=() refused='' myself=${0##*/} # for messages
 
 unset CDPATH # by which cd goes elsewhere, and prints where
+case ${TMPDIR:-} in '' | /*) ;; *) export TMPDIR=$PWD/$TMPDIR ;; esac # wherever a program runs
 
 die() { # STATUS MESSAGE
     echo "bpe $myself: $2" >&2

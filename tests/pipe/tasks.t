@@ -169,6 +169,11 @@ done
 tasks plan --tasks=2 -o -x comes 2>err
 is "$?" 64 "  which is in use"
 is "$(CDPATH=. tasks todo --ranges B 2>&1)" "$(tasks todo --ranges B)" "CDPATH is of no account"
+rm Z/sum Z/counts/part.00000
+tasks run Z 0
+# shellcheck disable=SC2016
+with_stub bpe-sum 'echo "$1 $TMPDIR" >&2; exit 74' env TMPDIR=here tasks train Z -T there -v 300 2>err
+is "$? $(cat err)" "74 --temp=$PWD/there $PWD/here" "directories for temporary files, from here"
 deep=$PWD/$(printf 'd%.0s' {1..120})
 mkdir -p "$deep"/{chunks,counts}
 cp Z/chunks/{worker,chunk,parquet,where,asked,inputs} "$deep/chunks"
