@@ -84,3 +84,9 @@ def parquet_words(words):
         elif word not in ("--parquet", "--"):
             rest.append(word)
     return options, files, rest
+
+
+def status_of(child):
+    """Waits for it; its status as the shell has it."""
+    status = child.wait()
+    return status if status >= 0 else 128 - status

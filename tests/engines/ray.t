@@ -9,10 +9,16 @@ here=$PWD
 corpus
 
 # ---- Workers that wait: each enters its process and the one that started it in `pids`; where `free` is a number, all but
-# ---- so many at first wait until there is a file `go` ----
+# ---- so many at first wait until there is a file `go`. With a file `full`, one of them has no room for what it writes;
+# ---- with `always-full`, none has ----
 mkdir workers
 cat >workers/bpe-count <<END
 #!/bin/bash
+if [ -e $here/always-full ] || rm $here/full 2>/dev/null; then
+    "$BUILD/\${0##*/}" "\$@" | head -c 1000
+    echo "\${0##*/}: standard output: cannot write: No space left on device" >&2
+    exit 74
+fi
 if [ -e $here/free ]; then
     echo "\$\$ \$PPID" >>$here/pids
     for ((i = 0; i < 300 && \$(wc -l <$here/pids) > \$(cat $here/free); i++)); do
@@ -201,6 +207,66 @@ chmod +x workers/dies
 is $? 75 "what dies again and again: exit status 75"
 is "$(sed 's/ on [^ ]*$//' err)" "bpe ray: dies was lost, and is run again: killed by signal 9
 bpe ray: dies was lost 2 times, and is left out: killed by signal 9" "  and that is said"
+
+# ---- No room ----
+no_room="standard output: cannot write: No space left on device (on *)"
+touch full
+ray_train --results=files -o room.json "${texts[@]}" 2>err
+same_model room.json "train: a bpe-count had no room for its output, for once"
+like "$(cat err)" "bpe ray: bpe-count was lost, and is run again: bpe-count: $no_room" "  and that is said"
+touch always-full
+ray_train --results=files --retries=1 -o none.json "${texts[@]}" 2>err
+is "$? $(names files)" "74 " "train: there is no room: exit status 74"
+like "$(cat err)" "*bpe ray: bpe-count was lost 2 times, and is left out: bpe-count: $no_room*" "  and that is said"
+is "$(grep -c -e checksum -e damaged err) $(ls none.json 2>/dev/null)" "0 " "  of nothing else, and there is no model"
+ray_shard --retries=0 -o room "${texts[@]}"
+is $? 74 "shard: the same"
+rm always-full
+ray_shard -o room "${texts[@]}"
+same_shards room "  the same command goes on"
+for want in 71:71 73:73 1:75 77:75; do
+    fails "${want#*:}" "bpe ray: bash was lost 1 times, and is left out: what it says (on *)" \
+        "$fan_out" --retries=0 bash -c "echo torn; echo what it says >&2; exit ${want%:*}" <<<x
+    is "$(cat fails.out)" "" "  and what it wrote is not passed on"
+done
+printf '#!/bin/bash\nrm -r %q/files/bpe-ray-*\n' "$here" >removes
+chmod +x removes
+refuses 74 "bpe ray: removes was lost 1 times, and is left out: */files/bpe-ray-*: No such file or directory (on *)" \
+    "$fan_out" --retries=0 --results=files ./removes <<<x
+
+# ---- Signals ----
+
+# has_ended WORDS: whether there is no fan_out.py with these words, soon.
+has_ended() {
+    local i
+    for ((i = 0; i < 100; i++)); do
+        [ "$(ps -eo args= | grep -v grep | grep -F fan_out.py | grep -cF -- "$1")" != 0 ] || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+held 0
+bpe tasks plan -o "$here/ended" "${texts[@]}"
+bpe ray tasks "$here/ended" 2>err &
+started 1
+kill -TERM $!
+wait $!
+is $? 143 "tasks: a signal ends the command"
+has_ended "$here/ended"
+ok $? "  and fan_out.py"
+released
+timeout 200 bpe ray tasks "$here/ended"
+is $? 0 "  the same command goes on"
+bpe tasks train ended -v "$V" >ended.json
+same_model ended.json "  and all is counted"
+held 0
+"$fan_out" --results=files bpe-count <<<x &
+started 1
+kill -INT $!
+wait $!
+is "$? $(names files)" "130 " "fan_out.py: a signal ends it, and it removes what it has made"
+released
 
 # ---- What fails ----
 printf 'some text \377 and more\n' >bad.txt
