@@ -1,7 +1,10 @@
 # engine.py - what train.py, shard.py and tasks.py share: which of their options are for Ray, and the words that call
 # fan_out.py, and `bpe train` and `bpe shard` with it
+import itertools
 import os
+import re
 import shlex
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -19,9 +22,9 @@ HELP = """\
 """  # on them
 
 
-def die(command, message):
+def die(command, message, status=64):
     say(f"bpe ray {command}", message)
-    sys.exit(64)
+    sys.exit(status)
 
 
 def arguments(command, usage, names):
@@ -71,16 +74,37 @@ def value_of(words, short, long):
     return value
 
 
+def with_argument(command):
+    """The options of a command of bpe whose argument may be the next word: as its --help has them."""
+    run = subprocess.Popen([os.path.join(os.path.dirname(HERE), command), "--help"], stdout=subprocess.PIPE)
+    text = run.communicate()[0].decode("utf-8", "replace")
+    if run.returncode:
+        sys.exit(status_of(run))
+    return {name for names in re.findall(r"(?:(-[A-Za-z0-9]),?\s+)?(--[a-z0-9-]+)=", text) for name in names if name}
+
+
 def parquet_words(words):
-    """(options of `bpe parquet`, files NAME.parquet, the other words): of those of `bpe shard --parquet`."""
-    options, files, rest = [], [], []
+    """(options of `bpe parquet`, all three, or none without --parquet; FILEs; the other words): of those of `bpe shard`."""
+    takes, words = with_argument("shard"), iter(words)
+    options, is_parquet, files, rest = {"column": "text", "nul-bytes": "error", "null-rows": "empty"}, False, [], []
     for word in words:
-        if word.startswith("--parquet="):
-            options.append("--column=" + word.partition("=")[2])
-        elif word.startswith(("--nul-bytes=", "--null-rows=")):
-            options.append(word)
-        elif word.endswith(".parquet") and not word.startswith("-"):
+        name, _, value = word[2:].partition("=")
+        if word == "--":
+            files += words
+        elif not word.startswith("-") or word == "-":
             files.append(word)
-        elif word not in ("--parquet", "--"):
+        elif name == "parquet":
+            is_parquet, options["column"] = True, value if "=" in word else "text"
+        elif name in options and name != "column":
+            options[name] = value if "=" in word else next(words, "")
+        else:
             rest.append(word)
-    return options, files, rest
+            if word in takes:
+                rest += itertools.islice(words, 1)
+    return [f"--{name}={value}" for name, value in options.items()] if is_parquet else [], files, rest
+
+
+def status_of(child):
+    """Waits for it; its status as the shell has it."""
+    status = child.wait()
+    return status if status >= 0 else 128 - status

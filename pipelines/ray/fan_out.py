@@ -15,13 +15,16 @@
 # Standard input is read no faster than that, so that neither a large text nor a slow reader takes more memory.
 #
 # Whatever is lost (a process, a machine, a result that was in its memory) is done again from here, not by Ray's own
-# retries: so each loss is told, and one number limits them all. A result is passed on whole or not at all. A command that
-# fails by itself has said so in its output, which is passed on, and is not run again; if it has no output, that ends all.
-# Exit status 75 says that running it again helps.
+# retries: so each loss is told, and one number limits them all. A result is passed on whole or not at all. What another try
+# would not mend, bad text say (ENDED), a command has said in its output, which is passed on; if it has no output, that ends
+# all. A command that ends with any other status was lost, too: its output may be cut off. Exit status 75 says that running
+# it again helps.
 #
 # Exit status: that of the first command that failed; 64 wrong use, 66 a file to send is missing, 71 no cluster, 73 or 74 a
-# file that cannot be written or read, 75 a task that was lost again and again, 127 no Ray, or no such command on a machine.
+# file that cannot be written or read, 75 a task that was lost again and again, 127 no Ray, or no such command on a machine;
+# 71, 73 or 74 also if that is why a task was lost.
 import contextlib
+import errno
 import fcntl
 import getopt
 import os
@@ -38,7 +41,7 @@ import uuid
 
 sys.dont_write_bytecode = True  # not into where this is installed
 import engine
-from failure import Failure, say
+from failure import Failure, one_line, say
 
 NAME = "bpe ray"
 USAGE = f"""\
@@ -52,6 +55,13 @@ Runs COMMAND on a Ray cluster with records of standard input; what it writes goe
 PIPE_SIZE = 1 << 20  # the largest pipe that everybody may have
 F_SETPIPE_SZ = 1031
 MODEL_FILES = ("tokenizer.json", "vocab.json", "merges.txt", "encoder.json", "vocab.bpe")
+ENDED = (0, 64, 65, 66, 70)  # of a command whose output is whole, and would be the same again
+ENDS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+told = []  # which of them has come: Ray makes another exception of what ends its calls
+
+
+class Lost(Failure):
+    """A task whose output is not there, or not all of it. The status is that of all if it does not come to its end."""
 
 
 def write_whole(descriptor, data):
@@ -107,19 +117,35 @@ def run_command(job, records, out):
         return status, said.read(1000).decode("utf-8", "replace").strip()
 
 
-def task(job, records):
-    """What is to be said of it (status, machine, what the command said), and the output, or the name of a file with it."""
-    machine = os.uname().nodename
-    if not job["results"]:
-        with in_memory("output") as out:
-            status, said = run_command(job, records, out)
-            out.seek(0)
-            return (status, machine, said), out.read()
+def run_to_memory(job, records):
+    with in_memory("output") as out:
+        status, said = run_command(job, records, out)
+        out.seek(0)
+        return status, said, out.read() if status in ENDED else b""
+
+
+def run_to_file(job, records):
     name = os.path.join(job["results"], uuid.uuid4().hex)
     with open(name + ".new", "wb", 0) as out:
         status, said = run_command(job, records, out)
-    os.rename(name + ".new", name)
-    return (status, machine, said), name
+    if status in ENDED:
+        os.rename(name + ".new", name)
+    else:
+        os.unlink(name + ".new")
+    return status, said, name
+
+
+def task(job, records):
+    """What is to be said of it (status, machine, what the command said), and the output, or the name of a file with it."""
+    machine = os.uname().nodename
+    try:
+        status, said, output = (run_to_file if job["results"] else run_to_memory)(job, records)
+        return (status, machine, said), output
+    except MemoryError:
+        return (71, machine, "out of memory"), b""
+    except OSError as error:
+        status = 71 if error.errno in (errno.ENOMEM, errno.EAGAIN) else 74
+        return (status, machine, f"{error.filename or job['command'][0]}: {error.strerror}"), b""
 
 
 # ---- Records ----
@@ -155,6 +181,8 @@ def start_reader(source, options):
             units.put(None)
         except OSError as error:
             units.put(Failure(74, f"standard input: cannot read: {error.strerror}"))
+        except BaseException as error:  # without a word from here all would wait
+            units.put(Failure(71, f"standard input: {type(error).__name__}: {one_line(error)}"))
 
     threading.Thread(target=read, daemon=True).start()
     return units
@@ -204,16 +232,20 @@ def why_lost(error):
 
 
 def result_of(said, result):
-    """(status, machine, what the command said, result); if the task was lost, the status is None, and what it says is why."""
+    """(status, machine, what the command said, result) of a task that came to its end."""
     try:
         status, machine, text = ray.get(said)
-        if status < 0 or status > 128:  # of a process, or as a shell says it
-            return None, machine, f"killed by signal {-status if status < 0 else status - 128} on {machine}", None
-        if status == 75:
-            return None, machine, f"{text or 'exit status 75'} (on {machine})", None
-        return status, machine, text, ray.get(result)
+        if status in ENDED:
+            return status, machine, text, ray.get(result)
     except ray.exceptions.RayError as error:
-        return None, "", why_lost(error), None
+        raise Lost(75, why_lost(error)) from None
+    signalled = -status if status < 0 else status - 128  # of a process, or as a shell says it
+    if 0 < signalled < 65:
+        raise Lost(75, f"killed by signal {signalled} on {machine}")
+    why = f"{one_line(text) if text else f'exit status {status}'} (on {machine})"
+    if status in (126, 127):  # there is no such command
+        raise Failure(status, why)
+    raise Lost(status if status in (71, 73, 74) else 75, why)
 
 
 def lost(state, records, tries, why):
@@ -222,15 +254,16 @@ def lost(state, records, tries, why):
         submit(state, records, tries + 1)
     else:
         say(NAME, f"{state['name']} was lost {tries + 1} times, and is left out: {why}")
-        state["status"] = state["status"] or 75
+        state["status"] = state["status"] or why.status
 
 
 def finish(state, result):
     """The task of this result has ended."""
     said, records, tries = state["tasks"].pop(result)
-    status, machine, text, data = result_of(said, result)
-    if status is None:
-        lost(state, records, tries, text)
+    try:
+        status, machine, text, data = result_of(said, result)
+    except Lost as why:
+        lost(state, records, tries, why)
         return
     if status and is_empty(data):
         raise Failure(status, f"{text or state['name'] + ' failed without a word'} (on {machine})")
@@ -331,13 +364,8 @@ def results_in(directory):
         raise Failure(73, f"{directory}: cannot make a directory there: {error.strerror}") from None
 
 
-def fan_out(options, command, source, output):
-    results = results_in(options["results"])
+def run_on_cluster(options, command, job, source, output):
     try:
-        job = job_of(options, command, results)
-        connect(options)
-        for end in (signal.SIGHUP, signal.SIGTERM):
-            signal.signal(end, lambda number, _: sys.exit(128 + number))
         state = {
             "remote": ray.remote(num_cpus=1, num_returns=2, max_retries=0)(task),
             "job": ray.put(job),
@@ -351,6 +379,25 @@ def fan_out(options, command, source, output):
             "status": 0,
         }
         return run(state, start_reader(source, options))
+    except ray.exceptions.RayError as error:
+        raise Failure(75, f"the cluster does not go on: {why_lost(error)}") from None
+
+
+def end(number, _):
+    """The first signal ends all, and no other one disturbs that."""
+    if not told:
+        told.append(number)
+        sys.exit(128 + number)
+
+
+def fan_out(options, command, source, output):
+    results = results_in(options["results"])
+    try:
+        job = job_of(options, command, results)
+        connect(options)
+        for each in ENDS:
+            signal.signal(each, end)
+        return run_on_cluster(options, command, job, source, output)
     finally:
         if results:
             shutil.rmtree(results, ignore_errors=True)
@@ -415,7 +462,10 @@ def main():
     except OSError as error:
         say(NAME, f"{error.filename or 'standard output'}: {error.strerror}")
         status = 74
-    sys.exit(status)
+    except BaseException:
+        if not told:
+            raise
+    sys.exit(128 + told[0] if told else status)
 
 
 main()

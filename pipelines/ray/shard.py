@@ -5,6 +5,7 @@
 # the text of Parquet files is made by the machines first, as one process could not read it as fast as they encode.
 #
 # Exit status: that of `bpe shard`, and if that is 0, of `bpe upload`. 75: the same command again goes on.
+import hashlib
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import sys
 sys.dont_write_bytecode = True  # not into where this is installed
 import engine
 
+ENDS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 USAGE = f"""\
 usage: bpe ray shard -m MODEL -o DIR [--upload=REMOTE:PATH] [--continue] [--text=DIR]
                      [--address=ADDRESS] [--num-cpus=N] [--in-flight=N] [--results=DIR]
@@ -26,62 +28,125 @@ All other OPTIONs are those of bpe shard: see its --help.
 """
 
 TO_TEXT = """\
-set -o pipefail
-file=${!#} new=$1/.$HOSTNAME.$$
-text=$1/${file##*/}.zst
-"$0" "${@:2:$#-2}" -- "$file" | zstd -q -1 >"$new" && mv "$new" "$text" && exit
-code=$?
+key=${!#}
+file=${key#* } key=${key%% *}
+text=${file##*/}.$key.zst
+new=$1/.$text.new.$HOSTNAME.$BASHPID.${SRANDOM:-$RANDOM$RANDOM}
+: >"$new" || exit 73
+"$0" "${@:2:$#-2}" -- "$file" | zstd -q -1 >"$new"
+codes=("${PIPESTATUS[@]}") code=${codes[1]}
+((code == 0 || code > 125)) || code=74
+((code)) || code=${codes[0]}
+if ((code == 0)) && { sync "$new" && mv "$new" "$1/$text" || [ -e "$1/$text" ]; }; then
+    rm -f "$1/.$text.new."* # also those of attempts that were killed
+    exit
+fi
 rm -f "$new"
-exit $code
-"""  # its name is bpe parquet's; DIR, options, FILE
+((code)) || code=74
+exit "$code"
+"""  # its name is bpe parquet's; DIR, options, KEY FILE
 
 
-def make_texts(directory, given, others):
-    """Each file NAME.parquet among the other words is written to DIR/NAME.zst, if that is not newer. Returns words with
-    these files instead. Ends with what failed."""
-    options, files, rest = engine.parquet_words(others)
-    texts = [os.path.join(directory, os.path.basename(file) + ".zst") for file in files]
-    if not files or len(set(texts)) < len(texts):
-        engine.die("shard", "--text is for --parquet and FILEs NAME.parquet, each with another NAME")
-    os.makedirs(directory, exist_ok=True)
-    todo = [file for file, text in zip(files, texts) if not is_newer(text, file)]
-    if todo:
-        script = ["bash", "-c", TO_TEXT, os.path.join(os.path.dirname(engine.HERE), "parquet"), directory, *options]
-        lines = "".join(file + "\n" for file in todo).encode("utf-8", "surrogateescape")
-        status = subprocess.run([*engine.via(given), "--each", *script], input=lines).returncode
-        if status:
-            sys.exit(status)
-    return [*rest, "-0", "--", *texts]
+class Children:
+    """Processes that are told what this one is told to end by, from now on."""
+
+    def __init__(self):
+        self.all, self.told = [], 0
+        for number in ENDS:
+            signal.signal(number, self.end)
+
+    def end(self, number, _):
+        self.told = number
+        for child in self.all:
+            child.send_signal(number)
+
+    def start(self, words, **files):
+        self.all.append(subprocess.Popen(words, **files))
+        if self.told:  # while it began
+            self.all[-1].send_signal(self.told)
+        return self.all[-1]
+
+    def dismiss(self):
+        """Without children, it is this process that ends."""
+        for number in ENDS:
+            signal.signal(number, signal.SIG_DFL)
+        if self.told:
+            sys.exit(128 + self.told)
 
 
-def is_newer(text, file):
+# ---- The text of Parquet ----
+
+
+def key_of(file, options):
+    """What a text is made of, as a few characters of its name: so no other file's text is taken for it."""
     try:
-        return os.stat(text).st_mtime_ns > os.stat(file).st_mtime_ns
-    except FileNotFoundError:
+        found = os.stat(file)
+    except OSError as error:
+        engine.die("shard", f"{file}: cannot open: {error.strerror}", 66)
+    made_of = repr([os.path.realpath(file), found.st_size, found.st_mtime_ns, *options])
+    return hashlib.sha256(made_of.encode()).hexdigest()[:16]
+
+
+def check_names(options, files):
+    if not options or not files:
+        engine.die("shard", "--text is for --parquet and FILEs NAME.parquet")
+    for file in files:
+        if not file.endswith(".parquet"):
+            engine.die("shard", f"{file}: with --text, the name of a Parquet file must end in .parquet")
+        if "\n" in file:
+            engine.die("shard", f"{file!r}: with --text, no name may have a line feed in it")
+    if len({os.path.realpath(file) for file in files}) < len(files):
+        engine.die("shard", "with --text, each FILE may be given once")
+
+
+def text_is_there(text):
+    try:
+        return os.path.getsize(text) > 0  # text of no documents is not empty when compressed
+    except OSError:
         return False
 
 
-def status_of(child):
-    """As the shell has it."""
-    status = child.wait()
-    return status if status >= 0 else 128 - status
+def make_texts(directory, given, others):
+    """Of each FILE NAME.parquet among the other words, the text is written to DIR/NAME.parquet.KEY.zst, if it is not
+    there. Returns words with these files instead. Ends with what failed."""
+    options, files, rest = engine.parquet_words(others)
+    check_names(options, files)
+    keys = [key_of(file, options) for file in files]
+    texts = [os.path.join(directory, f"{os.path.basename(file)}.{key}.zst") for file, key in zip(files, keys)]
+    try:
+        os.makedirs(directory, exist_ok=True)
+    except OSError as error:
+        engine.die("shard", f"{directory}: cannot create: {error.strerror}", 73)
+    todo = [(file, key, text) for file, key, text in zip(files, keys, texts) if not text_is_there(text)]
+    if todo:
+        script = ["bash", "-c", TO_TEXT, os.path.join(os.path.dirname(engine.HERE), "parquet"), directory, *options]
+        lines = open(os.memfd_create("todo"), "w+b", 0)
+        lines.write("".join(f"{key} {file}\n" for file, key, _ in todo).encode("utf-8", "surrogateescape"))
+        lines.seek(0)
+        children = Children()
+        status = engine.status_of(children.start([*engine.via(given), "--each", *script], stdin=lines))
+        children.dismiss()
+        if status:
+            sys.exit(status)
+    for file, key, text in todo:
+        if key_of(file, options) != key:
+            os.unlink(text)
+            engine.die("shard", f"{file}: changed while its text was made; run the same command again", 75)
+    return [*rest, "-0", "--", *texts]
+
+
+# ---- All ----
 
 
 def run_both(shard, upload):
     """What both are told to end by ends them; without shards there is nothing more to upload."""
-    children = []
-
-    def end(number, _):
-        for child in children:
-            child.send_signal(number)
-
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, end)
-    children = [subprocess.Popen(shard), subprocess.Popen(upload, stdout=2, stdin=subprocess.DEVNULL)]
-    status = status_of(children[0])
+    children = Children()
+    shards = children.start(shard)
+    uploads = children.start(upload, stdout=2, stdin=subprocess.DEVNULL)
+    status = engine.status_of(shards)
     if status:
-        children[1].terminate()
-    uploaded = status_of(children[1])
+        uploads.terminate()
+    uploaded = engine.status_of(uploads)
     return status or uploaded
 
 

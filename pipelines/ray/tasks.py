@@ -25,12 +25,15 @@ def main():
     if len(others) != 1 or others[0].startswith("-"):
         engine.die("tasks", "which directory? see --help")
     tasks = os.path.join(os.path.dirname(engine.HERE), "tasks")
-    todo = subprocess.run([tasks, "todo", *others], stdout=subprocess.PIPE)
-    if todo.returncode:
-        sys.exit(todo.returncode)
-    if todo.stdout:
+    todo = os.memfd_create("todo")
+    status = engine.status_of(subprocess.Popen([tasks, "todo", *others], stdout=todo))
+    if status:
+        sys.exit(status)
+    if os.fstat(todo).st_size:
+        os.lseek(todo, 0, os.SEEK_SET)
+        os.dup2(todo, 0)
         fan_out = [*engine.via(given), "--each", tasks, "run", *others]
-        sys.exit(subprocess.run(fan_out, input=todo.stdout).returncode)
+        os.execv(fan_out[0], fan_out)  # so that a signal ends it, and no process of another name
 
 
 main()

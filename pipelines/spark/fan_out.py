@@ -3,24 +3,26 @@
 #
 #     bpe-chunk owt.txt | fan_out.py [OPTION]... bpe-count | bpe-sum | bpe-merge -v 32000
 #
-# A task is a partition of an RDD: one record that says where text is, or TEXT bytes of records that have it. RDD.pipe runs
+# A task is a partition of an RDD: one record that says where text is, or TEXT bytes of records of text. RDD.pipe runs
 #
 #     bpe-view --dearmor | bpe-count | bpe-sum --partial -q | bpe-view --armor
 #
-# on an executor; Spark carries lines of UTF-8 alone, so records are lines of base64 there. A task whose programs were killed,
-# or had no memory or disk, fails, and is tried again by Spark. What another try would not mend, bad text say, is a result:
-# a record of the failure, which ends the line with its exit status.
+# on an executor; Spark carries lines of UTF-8 alone, so records are lines of base64 there. A task whose programs were
+# killed, or had no memory or disk, fails, and is tried again by Spark. What another try would not mend, bad text say, is a
+# result: a record of the failure, which ends the line with its exit status.
 #
 # Records are handed over by jobs, JOBS at a time, of as many tasks as --tasks says at most, so that neither the records nor
 # what comes of them must fit into the memory of this process and its JVM: the results of a job are kept on the disks of the
-# executors until all tasks of the job are done, and then fetched one by one. A task that ran twice, or was run again after its
-# executor was lost with its results, writes the same batch or another one of the same text, of which one counts.
+# executors until all tasks of the job are done, and then fetched one by one. A task that ran twice, or was run again after
+# its executor was lost with its results, writes the same batch or another one of the same text, of which one counts.
 #
 # Exit status: 0 even after a failure that a record tells of; 64 wrong use; 65 what came is cut off; 71 Spark does not
-# start; 75 a task failed as often as Spark tries it; 127 pyspark is missing.
+# start; 74 standard input or output failed; 75 a task failed as often as Spark tries it, or Spark ended; 127 pyspark is
+# missing.
 import binascii
 import collections
 import concurrent.futures
+import contextlib
 import os
 import re
 import shlex
@@ -54,7 +56,19 @@ exit "$failed"
 """
 
 
+class Unread(Exception):
+    """What reads standard output has ended, and says why."""
+
+
 # ---- Records to jobs ----
+
+
+def records_of(descriptor):
+    try:
+        with open(descriptor, "rb", 1 << 20, closefd=False) as stream:
+            yield from stream
+    except OSError as error:
+        raise Failure(74, f"standard input: cannot read: {error.strerror}") from None
 
 
 def tasks_of(stream):
@@ -128,16 +142,36 @@ class Runner:
         self.context, self.out, self.level = context, out, StorageLevel.DISK_ONLY
         self.command = shlex.join(["bash", "-c", WORKER, "bpe", os.getcwd(), *command])
         self.env = {name: os.environ[name] for name in ("PATH", "TMPDIR", "BPE_SIMD") if name in os.environ}
-        self.writing = threading.Lock()
+        self.writing, self.torn = threading.Lock(), False
+
+    def write(self, lines):
+        """The records of these lines, to a file or a pipe; what fails there is told apart from what fails in Spark."""
+        data = memoryview(b"".join(map(binascii.a2b_base64, lines)))
+        try:
+            while data:
+                data = data[os.write(self.out, data) :]
+        except BrokenPipeError:
+            raise Unread from None
+        except OSError as error:
+            raise Failure(74, f"standard output: cannot write: {error.strerror}") from None
 
     def run(self, job):
         results = self.context.parallelize(job, len(job)).pipe(self.command, self.env, checkCode=True)
         results.persist(self.level)
         results.count()
         with self.writing:
+            if self.torn:  # what was written may end inside a record
+                return
+            self.torn = True
+            lines, size = [], 0
             for line in results.toLocalIterator(prefetchPartitions=True):
-                self.out.write(binascii.a2b_base64(line))
-            self.out.flush()
+                lines.append(line)
+                size += len(line)
+                if size >= 1 << 20:
+                    self.write(lines)
+                    lines, size = [], 0
+            self.write(lines)
+            self.torn = False
         results.unpersist()
 
     def run_all(self, jobs):
@@ -151,26 +185,31 @@ class Runner:
                 while running:
                     running.popleft().result()
             except BaseException:
-                self.context.cancelAllJobs()
+                with contextlib.suppress(Exception):  # if it is Spark that ended
+                    self.context.cancelAllJobs()
                 raise
 
 
 def main(arguments):
     options, command = parse("fan_out.py", arguments)
     # Spark and its JVM may write to standard output, which is for records: for them it becomes standard error.
-    out = os.fdopen(os.dup(1), "wb", 1 << 20)
+    out = os.dup(1)
     os.dup2(2, 1)
     context = start(options)
     try:
-        Runner(context, command, out).run_all(jobs_of(open(0, "rb", 1 << 20, closefd=False), options.tasks))
-    except BrokenPipeError:
-        os._exit(141)  # what reads has ended, and says why
+        Runner(context, command, out).run_all(jobs_of(records_of(0), options.tasks))
+    except Unread:
+        os._exit(141)
+    except KeyboardInterrupt:
+        sys.exit(130)
     except Failure:
         raise
     except Exception as error:
-        raise Failure(75, f"a task failed as often as Spark tries it: {reason(error)}") from None
+        what = "a task failed as often as Spark tries it" if hasattr(error, "java_exception") else "Spark does not answer"
+        raise Failure(75, f"{what}: {reason(error)}") from None
     finally:
-        context.stop()
+        with contextlib.suppress(Exception):
+            context.stop()
 
 
 if __name__ == "__main__":

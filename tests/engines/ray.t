@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bpe ray makes the model and the shards of the plain line on a cluster of three nodes, also when processes and nodes die.
 . "$(dirname "$0")/engine.sh"
-engine ray 'apt-get install rclone' rclone
+engine ray 'apt-get install rclone zstd' rclone zstd
 engine_python ray 'ray==2.60.0 pyarrow' ray pyarrow
 PATH=$(dirname "$(command -v "$python")"):$PATH
 fan_out=$TOP/pipelines/ray/fan_out.py
@@ -9,10 +9,16 @@ here=$PWD
 corpus
 
 # ---- Workers that wait: each enters its process and the one that started it in `pids`; where `free` is a number, all but
-# ---- so many at first wait until there is a file `go` ----
+# ---- so many at first wait until there is a file `go`. With a file `full`, one of them has no room for what it writes;
+# ---- with `always-full`, none has ----
 mkdir workers
 cat >workers/bpe-count <<END
 #!/bin/bash
+if [ -e $here/always-full ] || rm $here/full 2>/dev/null; then
+    "$BUILD/\${0##*/}" "\$@" | head -c 1000
+    echo "\${0##*/}: standard output: cannot write: No space left on device" >&2
+    exit 74
+fi
 if [ -e $here/free ]; then
     echo "\$\$ \$PPID" >>$here/pids
     for ((i = 0; i < 300 && \$(wc -l <$here/pids) > \$(cat $here/free); i++)); do
@@ -24,6 +30,27 @@ exec "$BUILD/\${0##*/}" "\$@"
 END
 chmod +x workers/bpe-count
 ln workers/bpe-count workers/bpe-encode
+cat >workers/zstd <<END
+#!/bin/bash
+[ ! -e $here/changes ] || touch $here/late.parquet
+if [ -e $here/slow-text ]; then
+    touch $here/text-begun
+    for ((i = 0; i < 300; i++)); do
+        [ -e $here/slow-text ] || break
+        sleep 0.1
+    done
+fi
+exec "$(command -v zstd)" "\$@"
+END
+cat >workers/sync <<END
+#!/bin/bash
+[ ! -e $here/no-sync ] || {
+    echo "sync: error syncing '\$1': No space left on device" >&2
+    exit 1
+}
+exec "$(command -v sync)" "\$@"
+END
+chmod +x workers/zstd workers/sync
 
 # held N: from now on, workers wait but for the first N.
 held() {
@@ -202,6 +229,66 @@ is $? 75 "what dies again and again: exit status 75"
 is "$(sed 's/ on [^ ]*$//' err)" "bpe ray: dies was lost, and is run again: killed by signal 9
 bpe ray: dies was lost 2 times, and is left out: killed by signal 9" "  and that is said"
 
+# ---- No room ----
+no_room="standard output: cannot write: No space left on device (on *)"
+touch full
+ray_train --results=files -o room.json "${texts[@]}" 2>err
+same_model room.json "train: a bpe-count had no room for its output, for once"
+like "$(cat err)" "bpe ray: bpe-count was lost, and is run again: bpe-count: $no_room" "  and that is said"
+touch always-full
+ray_train --results=files --retries=1 -o none.json "${texts[@]}" 2>err
+is "$? $(names files)" "74 " "train: there is no room: exit status 74"
+like "$(cat err)" "*bpe ray: bpe-count was lost 2 times, and is left out: bpe-count: $no_room*" "  and that is said"
+is "$(grep -c -e checksum -e damaged err) $(ls none.json 2>/dev/null)" "0 " "  of nothing else, and there is no model"
+ray_shard --retries=0 -o room "${texts[@]}"
+is $? 74 "shard: the same"
+rm always-full
+ray_shard -o room "${texts[@]}"
+same_shards room "  the same command goes on"
+for want in 71:71 73:73 1:75 77:75; do
+    fails "${want#*:}" "bpe ray: bash was lost 1 times, and is left out: what it says (on *)" \
+        "$fan_out" --retries=0 bash -c "echo torn; echo what it says >&2; exit ${want%:*}" <<<x
+    is "$(cat fails.out)" "" "  and what it wrote is not passed on"
+done
+printf '#!/bin/bash\nrm -r %q/files/bpe-ray-*\n' "$here" >removes
+chmod +x removes
+refuses 74 "bpe ray: removes was lost 1 times, and is left out: */files/bpe-ray-*: No such file or directory (on *)" \
+    "$fan_out" --retries=0 --results=files ./removes <<<x
+
+# ---- Signals ----
+
+# has_ended WORDS: whether there is no fan_out.py with these words, soon.
+has_ended() {
+    local i
+    for ((i = 0; i < 100; i++)); do
+        [ -n "$(ps -eo args= | words=$1 awk 'index($0, "fan_out.py") && index($0, ENVIRON["words"])')" ] || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+held 0
+bpe tasks plan -o "$here/ended" "${texts[@]}"
+bpe ray tasks "$here/ended" 2>err &
+started 1
+kill -TERM $!
+wait $!
+is $? 143 "tasks: a signal ends the command"
+has_ended "$here/ended"
+ok $? "  and fan_out.py"
+released
+timeout 200 bpe ray tasks "$here/ended"
+is $? 0 "  the same command goes on"
+bpe tasks train ended -v "$V" >ended.json
+same_model ended.json "  and all is counted"
+held 0
+"$fan_out" --results=files bpe-count <<<x &
+started 1
+kill -INT $!
+wait $!
+is "$? $(names files)" "130 " "fan_out.py: a signal ends it, and it removes what it has made"
+released
+
 # ---- What fails ----
 printf 'some text \377 and more\n' >bad.txt
 ray_train -o bad.json "${texts[0]}" bad.txt 2>err
@@ -257,7 +344,8 @@ for i in 1, 2, 3:
     with open(f"data/{i}.txt", encoding="utf-8") as file:
         text = file.read(3000000)
     documents = [text[at : at + 2000] for at in range(0, len(text), 2000)]
-    pq.write_table(pa.table({"text": documents}), f"data/{i}.parquet", row_group_size=500)
+    titles = [document[:100] if n % 3 else None for n, document in enumerate(documents)]
+    pq.write_table(pa.table({"text": documents, "title": titles}), f"data/{i}.parquet", row_group_size=500)
 END
 tables=(data/{1,2,3}.parquet)
 bpe train -v "$V" -p cl100k "${texts[0]}" | bpe-model -f tiktoken -o small.tiktoken
@@ -270,14 +358,6 @@ diff -r tables flow >diff.out
 ok $? "  the shards of bpe shard"
 diff -r tables bucket >diff.out
 ok $? "  and so are those that were uploaded"
-timeout 200 bpe ray shard -o by-text "${flow[@]}" --text=text "${tables[@]}" >out
-is "$? $(names text)" "0 1.parquet.zst 2.parquet.zst 3.parquet.zst" "shard: Parquet whose text the nodes make"
-diff -r -x manifest.json tables by-text >diff.out
-ok $? "  the same shards"
-head -c 100000 data/2.parquet >bad.parquet
-refuses 65 "bpe ray: bpe parquet: bad.parquet: * (on *)" bpe ray shard -o none "${flow[@]}" --text=text bad.parquet data/1.parquet
-is "$(names text)" "1.parquet.zst 2.parquet.zst 3.parquet.zst" "  no text"
-refuses 64 "bpe ray shard: --text is for --parquet *" bpe ray shard -o none -m small.tiktoken --text=text x.txt
 bpe train -v "$V" -o tables.json --parquet "${tables[@]}"
 ray_train -o flow.json --unit=2 --parquet "${tables[@]}"
 same flow.json tables.json "train: Parquet"
@@ -286,5 +366,97 @@ timeout 200 bpe ray tasks work
 is $? 0 "tasks: Parquet that the nodes read"
 bpe tasks train work -v "$V" >work.json
 same work.json tables.json "  the same model"
+
+# ---- Parquet whose text the nodes make first ----
+
+# by_text DIR ARGUMENT...: shards in DIR, from text in the directory text.
+by_text() {
+    timeout 200 bpe ray shard -o "$1" "${flow[@]}" --text=text "${@:2}" >out 2>err
+}
+
+# same_text DIR DIR NAME: the same shards; the names of the sources are others.
+same_text() {
+    diff -r -x manifest.json "$1" "$2" >diff.out
+    ok $? "$3" || head -n 5 diff.out err | sed 's/^/# /'
+}
+
+# text_names: those in the directory text, without what is of one file alone.
+text_names() {
+    names text | sed -E 's/\.[0-9a-f]{16}\.zst/ zst/g'
+}
+
+by_text by-text "${tables[@]}"
+is "$? $(text_names)" "0 1.parquet zst 2.parquet zst 3.parquet zst" "shard: Parquet whose text the nodes make"
+same_text tables by-text "  the same shards"
+made=$(ls -i text)
+rm -r by-text
+by_text by-text "${tables[@]}"
+is "$? $(ls -i text)" "0 $made" "  again: of the text that is there"
+same_text tables by-text "  the same shards"
+for text in text/1.*; do : >"$text"; done
+rm -r by-text
+by_text by-text "${tables[@]}"
+same_text tables by-text "  an empty file is no text"
+mkdir other
+cp data/1.parquet other/2.parquet
+cp data/2.parquet other/1.parquet
+touch -d 2020-01-01 other/*.parquet
+bpe shard -o other.want "${flow[@]}" other/{1,2}.parquet >/dev/null
+by_text other.got other/{1,2}.parquet
+same_text other.want other.got "  other files of the same names"
+bpe shard -o other.want2 "${flow[@]}" --parquet=title --null-rows=skip data/1.parquet >/dev/null
+by_text other.got2 --parquet=title --null-rows skip data/1.parquet
+same_text other.want2 other.got2 "  another column, and other options"
+is "$(text_names)" "1.parquet zst 1.parquet zst 1.parquet zst 2.parquet zst 2.parquet zst 3.parquet zst" \
+    "  each has a text of its own"
+touch -d 2020-01-01 data/1.parquet
+rm -r by-text
+by_text by-text "${tables[@]}"
+is "$? $(find text -name '1.*' | wc -l)" "0 4" "  a file that has changed: its text is made again"
+made=$(names text)
+cp data/3.parquet late.parquet
+touch changes
+refuses 75 "bpe ray shard: late.parquet: changed while its text was made; run the same command again" \
+    bpe ray shard -o none "${flow[@]}" --text=text late.parquet
+rm changes
+touch no-sync
+by_text none late.parquet --retries=0
+is $? 74 "  a text that is not on the disk: exit status 74"
+like "$(cat err)" "bpe ray: bash was lost 1 times, and is left out: sync: *: No space left on device (on *)" "  and that is said"
+rm no-sync
+touch slow-text
+
+# slow: in the background, and waits until the text is being made.
+slow() {
+    rm -f text-begun
+    bpe ray shard -o late "${flow[@]}" --text="$here/text" late.parquet 2>err &
+    for ((i = 0; i < 600; i++)); do
+        [ ! -e text-begun ] || break
+        sleep 0.1
+    done
+}
+
+slow
+kill -TERM $!
+wait $!
+is $? 143 "  a signal ends the command"
+has_ended "$here/text"
+ok $? "  and fan_out.py"
+slow
+kill -KILL "$(ps -eo pid=,ppid=,args= | awk -v of=$! '$2 == of && /fan_out.py/ { print $1 }')"
+wait $!
+is $? 137 "  fan_out.py was killed: exit status 137"
+rm slow-text
+by_text late late.parquet
+is "$? $(find text -name '*late*' | wc -l)" "0 1" "  the same command goes on, and what was left is removed"
+made=$(names text)
+head -c 100000 data/2.parquet >bad.parquet
+refuses 65 "bpe ray: bpe parquet: bad.parquet: * (on *)" bpe ray shard -o none "${flow[@]}" --text=text bad.parquet data/1.parquet
+is "$(names text)" "$made" "  no text"
+refuses 64 "bpe ray shard: --text is for --parquet *" bpe ray shard -o none -m small.tiktoken --text=text x.txt
+refuses 64 "bpe ray shard: --text is for --parquet *" bpe ray shard -o none -m small.tiktoken --text=text data/1.parquet
+refuses 64 "bpe ray shard: data/1.txt: *must end in .parquet" bpe ray shard -o none "${flow[@]}" --text=text data/1.{parquet,txt}
+refuses 66 "bpe ray shard: no.parquet: *No such file*" bpe ray shard -o none "${flow[@]}" --text=text no.parquet
+refuses 73 "bpe ray shard: data/1.txt/x: cannot create: *" bpe ray shard -o none "${flow[@]}" --text=data/1.txt/x data/1.parquet
 
 done_testing

@@ -139,11 +139,31 @@ like "$(cat err)" "*bpe spark: a task failed as often as Spark tries it: its pro
 *" "  and says so"
 is "$(ls none.json 2>&1)" "ls: cannot access 'none.json': No such file or directory" "  no model"
 
-# ---- An end by a signal ----
-
+# fan_out.py alone
+fan_out=$TOP/pipelines/spark/fan_out.py
+head -c 1000000 data/1.txt | bpe-chunk >chunks
+"$fan_out" "${local[@]}" bpe-count <chunks >/dev/full 2>err
+is $? 74 "no room for the output: exit status 74"
+like "$(tail -n 1 err)" "bpe spark: standard output: cannot write: No space left on device" "  and says so"
+"$fan_out" "${local[@]}" bpe-count 0>in >out 2>err
+is "$? $(wc -c <out)" "74 0" "input that cannot be read: exit status 74"
+like "$(tail -n 1 err)" "bpe spark: standard input: cannot read: *" "  and says so"
 rm -f slow/bpe-count waiting
 printf '#!/bin/sh\necho $$ >"%s/waiting"\nexec sleep 100\n' "$PWD" >slow/bpe-count
 chmod +x slow/bpe-count
+PATH=$PWD/slow:$PATH timeout -k 5 100 "$fan_out" "${local[@]}" bpe-count <chunks >out 2>err &
+command=$!
+until_true 120 test -s waiting
+jvm=$(ps -eo pid=,ppid=,args= | awk -v top="$command" '{ of[$1] = $2 } / org.apache.spark.deploy.SparkSubmit / { jvm[$1] }
+    END { for (pid in jvm) if (of[pid] == top || of[of[pid]] == top) print pid }')
+kill -KILL "$jvm"
+wait "$command"
+is "$? $(wc -c <out)" "75 0" "Spark itself is killed: exit status 75"
+like "$(tail -n 1 err)" "bpe spark: Spark does not answer: *" "  and says so"
+
+# ---- An end by a signal ----
+
+rm -f waiting
 PATH=$PWD/slow:$PATH "$TOP/pipelines/spark/train.py" "${local[@]}" --conf "spark.app.id=$PWD" -v "$V" -o none.json "${texts[@]}" >out 2>err </dev/null &
 command=$!
 has_ended() {
