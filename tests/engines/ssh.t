@@ -206,6 +206,27 @@ mkdir -p elsewhere
 ln -s "$BUILD/bpe-count" elsewhere/bpe-other
 like "$(PATH=$PWD/elsewhere:$PATH bpe ssh fan_out -S h1 --ssh="$ssh" -- bpe-other <chunks 2>&1; echo $?)" \
     'bpe ssh: h1: not installed, or not on PATH there: bpe-other*127' "hosts that lack a program are refused"
+rm version.h1
+
+# The model.
+head -c 100000 data/1.txt >little.txt
+bpe-model -f gpt2 -o gpt2 want.json
+mkdir gpt2/sub
+bpe-chunk --inline -m want.json little.txt >little
+bpe-encode -m want.json little | bpe-shard -o little.want >/dev/null
+for worker in "-m want.json" "-mwant.json" "--model want.json" "--model=want.json" "--dtype=u16 --model=$PWD/want.json" "-m ../data/../want.json" \
+    "-m gpt2" "-mgpt2/" "--model gpt2" "--model=gpt2" "--model=$PWD/gpt2" "-m .." "--model=.."; do
+    case $worker in *..) directory=gpt2/sub ;; *../*) directory=data ;; *) directory=. ;; esac
+    for host in : h1; do
+        # shellcheck disable=SC2086
+        (cd $directory && bpe ssh fan_out -S "1/$host" --ssh="$ssh" -- bpe-encode $worker) <little 2>err | bpe-shard -o little.got >shards 2>>err
+        is "$? $(cat err) $(diff -r little.want little.got 2>&1)" "0  " "a model for $host: $worker"
+        rm -rf little.got
+    done
+done
+fails 66 "bpe ssh: nothing.json: cannot open: *" \
+    bpe ssh fan_out -S 1/: -- bpe-encode --model=nothing.json
+
 for hosts_are in '' /h1 -x h1,,h2; do
     like "$(bpe ssh fan_out -S "$hosts_are" -- bpe-count </dev/null 2>&1; echo $?)" 'bpe ssh: -S*64' "no hosts: '$hosts_are'"
 done
