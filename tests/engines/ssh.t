@@ -4,7 +4,7 @@
 # shellcheck source=hosts.sh
 . "$TOP/tests/engines/hosts.sh"
 
-engine ssh 'apt-get install openssh-server openssh-client iproute2 parallel zstd' sshd ssh ip parallel zstd
+engine ssh 'apt-get install openssh-server openssh-client iproute2 parallel zstd procps' sshd ssh ip parallel zstd pgrep
 can_have_hosts || lacks ssh 'run it as root, where network namespaces can be made' 'the right to make hosts'
 corpus
 start_hosts 3
@@ -25,6 +25,23 @@ echo "\$HOST" >>"\$here/ran"
 END
     chmod +x bin/$name
 done
+
+# Nor is zstd of the hosts, and that in `near`, which is for this machine, the real one: "PLACE FIRST_WORD BYTES" in
+# zstd_dies says where, and for what, one is killed that has read all and written so many bytes.
+mkdir near
+for place in near bin; do
+    cat >$place/zstd <<END
+#!/bin/bash
+read -r place word bytes <"$here/zstd_dies"
+if [ "\$place \$word" = "$place \$1" ] && mkdir "$here/killed.1"; then
+    "$(command -v zstd)" "\$@" | { head -c "\$bytes" && cat >/dev/null; }
+    kill -KILL \$\$
+fi 2>/dev/null
+exec "$(command -v zstd)" "\$@"
+END
+    chmod +x $place/zstd
+done
+echo - >zstd_dies
 
 # trouble LINES: what workers do from now on.
 trouble() {
@@ -172,6 +189,87 @@ on train h1,h2 -v "$V" -o got.json "${texts[@]}"
 is $? 75 "each attempt is killed: 75"
 ok "$([ ! -e got.json ]; echo $?)" "  and no model"
 
+# What is killed is never taken for the end of the text, or of the results.
+trouble "$none"
+bpe-chunk --inline data/1.txt >few
+bpe-count few | bpe-sum | bpe-merge -v "$V" -o few.json
+for dies in "bin -dcq 300000" "bin -1cq 1000" "near -1cq 300000" "near -1cq 0" "near -dcq 1000"; do
+    rm -rf killed.1 got.json
+    echo "$dies" >zstd_dies
+    PATH=$PWD/near:$PATH bpe ssh fan_out -S 2/h2 --ssh="$ssh" -- bpe-count <few >counts 2>err
+    is "$? $(echo killed.*)" "0 killed.1" "zstd is killed, and the job tried again: $dies"
+    bpe-sum counts | bpe-merge -v "$V" -o got.json
+    same few.json got.json "  nothing is lost"
+done
+echo - >zstd_dies
+
+# below PID NAME: the process called NAME that PID, or what it has started, has started.
+below() {
+    local child
+    for child in $(pgrep -P "$1"); do
+        if [ "$(cat "/proc/$child/comm")" = "$2" ]; then echo "$child"; else below "$child" "$2"; fi
+    done
+}
+
+# ends PID: its exit status, and how many processes of it are left; nothing may take much longer than some seconds.
+ends() {
+    local tries left=''
+    for ((tries = 0; tries < 70; tries++)); do
+        left=$(grep -lsxz STILL=1 /proc/[0-9]*/environ | wc -l)
+        if [ "$left" = 0 ] && ! kill -0 "$1"; then break; fi 2>/dev/null
+        sleep 0.1
+    done
+    kill -KILL "$1" 2>/dev/null # where it did not end
+    wait "$1" 2>/dev/null
+    echo "$? $left" >ended
+}
+
+# still_here: a fan_out on this machine whose workers do nothing, with text that has no end.
+mkfifo feed
+exec {feed}<>feed
+still_here() {
+    trouble "$still"
+    STILL=1 bpe ssh fan_out -S 2/: --block=1M -- "$PWD/bin/bpe-count" <feed >counts 2>err {feed}<&- &
+    pid=$!
+    in_the_middle 2
+}
+cat few >&"$feed" {feed}<&- &
+feeder=$!
+
+setsid sleep 600 &
+other=$!
+still_here
+for directory in tmp/bpe-ssh-*; do : >"$directory/job.$other"; done
+kill -TERM "$pid"
+ends "$pid"
+is "$(cat ended err) $(ls tmp)" "143 0 " "a signal ends fan_out and its workers on this machine"
+ok "$(kill -0 "$other"; echo $?)" "  and no other process, whatever its number was before"
+kill "$other"
+
+still_here
+kill -KILL "$pid"
+ends "$pid"
+is "$(cat ended err) $(ls tmp)" "137 0 " "fan_out is killed: nothing of it stays"
+
+still_here
+kill -KILL "$(below "$pid" parallel | head -n 1)"
+ends "$pid"
+is "$(cat ended err) $(ls tmp)" $'75 0\nbpe ssh: GNU parallel ended with 137 ' "GNU parallel is killed"
+
+still_here
+kill -KILL "$(pgrep -P "$pid")"
+ends "$pid"
+is "$(cat ended err) $(ls tmp)" $'75 0\nbpe ssh: what waits for GNU parallel was killed; run the same command again ' \
+    "the shell that waits for GNU parallel is killed"
+
+still_here
+kill -KILL "$(below "$pid" cat)"
+ends "$pid"
+is "$(cat ended err) $(ls tmp)" $'75 0\nbpe ssh: what reads standard input was killed; run the same command again ' \
+    "cat is killed: that is not the end of the text"
+kill "$feeder"
+exec {feed}<&-
+
 trouble "$still"
 (cd private && exec bpe ssh train -S 2/h1,2/h2 --ssh="$ssh" --inline -v "$V" "${texts[@]}" >/dev/null 2>&1) &
 in_the_middle 4
@@ -194,6 +292,9 @@ printf 'good\n\xff' >private/bad.txt
 rm -f got.json
 sent_on train h1,h2 -v "$V" -o ../got.json bad.txt
 is "$? $(wc -l <ran) $(grep -c 'bad.txt: byte 5: invalid UTF-8' err)" "65 1 3" "bad text is an error, and is not tried again"
+rm ran
+(cd private && bpe-chunk --inline bad.txt) | bpe ssh fan_out -S 2/: -- "$PWD/bin/bpe-count" >counts 2>err
+is "$? $(wc -l <ran) $(grep -c 'bad.txt: byte 5: invalid UTF-8' err)" "0 1 1" "  and neither is it on this machine"
 (cd private && on train h1,h2 -v "$V" -o ../got.json "${texts[@]}")
 like "$? $(cat err)" "66 *data/1.txt: cannot open*" "hosts have no such file"
 on train nohost,h1 -v "$V" -o got.json "${texts[@]}"
@@ -206,6 +307,46 @@ mkdir -p elsewhere
 ln -s "$BUILD/bpe-count" elsewhere/bpe-other
 like "$(PATH=$PWD/elsewhere:$PATH bpe ssh fan_out -S h1 --ssh="$ssh" -- bpe-other <chunks 2>&1; echo $?)" \
     'bpe ssh: h1: not installed, or not on PATH there: bpe-other*127' "hosts that lack a program are refused"
+cat >chatty <<END
+#!/bin/bash
+case \$* in *ControlMaster=yes*) printf '%s\n' '0 updates can be applied' '0 lost' 'a[0] ready' '- done 0 0' 'also' ; printf 'now: ' ;; esac
+exec $ssh "\$@"
+END
+chmod +x chatty
+rm version.h1
+bpe ssh fan_out -S 2/h1 --ssh="$PWD/chatty" -- bpe-count <few >counts 2>err
+is "$? $(cat err)" "0 " "what a login prints is not taken for news"
+rm -f got.json
+bpe-sum counts | bpe-merge -v "$V" -o got.json
+same few.json got.json "  and nothing is lost"
+
+# The text and the results.
+timeout -k 1 30 bpe ssh fan_out -S 1/: -- bpe-count <&- >counts 2>err
+is "$? $(cat counts err)" "0 " "standard input is closed: there is no text"
+fails 74 "bpe ssh: standard output: cannot write" bash -c 'bpe ssh fan_out -S 1/: -- bpe-count <few >/dev/full'
+fails 74 "bpe ssh: standard output: cannot write" bash -c 'bpe ssh fan_out -S 1/: -- bpe-count <few >&-'
+bpe ssh fan_out -S 1/: -- bpe-count <data >counts 2>err
+like "$? $(cat err)" "74 *bpe ssh: standard input: cannot read" "standard input is a directory"
+
+# The model.
+head -c 100000 data/1.txt >little.txt
+bpe-model -f gpt2 -o gpt2 want.json
+mkdir gpt2/sub
+bpe-chunk --inline -m want.json little.txt >little
+bpe-encode -m want.json little | bpe-shard -o little.want >/dev/null
+for worker in "-m want.json" "-mwant.json" "--model want.json" "--model=want.json" "--dtype=u16 --model=$PWD/want.json" "-m ../data/../want.json" \
+    "-m gpt2" "-mgpt2/" "--model gpt2" "--model=gpt2" "--model=$PWD/gpt2" "-m .." "--model=.."; do
+    case $worker in *..) directory=gpt2/sub ;; *../*) directory=data ;; *) directory=. ;; esac
+    for host in : h1; do
+        # shellcheck disable=SC2086
+        (cd $directory && bpe ssh fan_out -S "1/$host" --ssh="$ssh" -- bpe-encode $worker) <little 2>err | bpe-shard -o little.got >shards 2>>err
+        is "$? $(cat err) $(diff -r little.want little.got 2>&1)" "0  " "a model for $host: $worker"
+        rm -rf little.got
+    done
+done
+fails 66 "bpe ssh: nothing.json: cannot open: *" \
+    bpe ssh fan_out -S 1/: -- bpe-encode --model=nothing.json
+
 for hosts_are in '' /h1 -x h1,,h2; do
     like "$(bpe ssh fan_out -S "$hosts_are" -- bpe-count </dev/null 2>&1; echo $?)" 'bpe ssh: -S*64' "no hosts: '$hosts_are'"
 done
