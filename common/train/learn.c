@@ -258,11 +258,12 @@ uint64_t learner_memory(const struct learner *l, enum learn_tie tie, uint64_t le
 {
     /* Two bytes a slot for symbols, four for each pair that has a list, and tables: in all 6 to 7 were measured for
      * 32,000 tokens, 9 for 128,000, with half a million to 10^8 distinct pretokens. LEARN_LEX keeps the text, too. */
-    enum { BYTES_A_SLOT = 9, AT_LEAST = 16 << 20 };
+    enum { AT_LEAST = 16 << 20 };
+    const uint64_t bytes_a_slot = tie == LEARN_LEX ? 10 : 9;
     uint64_t slots = 0;
     for (size_t i = 0; i < l->pretokens.n_class; i++)
         slots += l->pretokens.class[i].count >= least ? l->pretokens.class[i].slots : 0;
-    return slots * (BYTES_A_SLOT + (tie == LEARN_LEX)) + AT_LEAST;
+    return slots * bytes_a_slot + AT_LEAST;
 }
 
 uint64_t learner_least_within(const struct learner *l, enum learn_tie tie, uint64_t bytes)
