@@ -130,14 +130,12 @@ static bool note_memory(struct merger *m, bool all_read)
 static void say_left_out(const struct merger *m)
 {
     const struct amount *k = &m->kept, *out = &m->left_out;
+    if (!out->distinct)
+        return;
     double percent = 100 * (double)out->total / ((double)k->total + (double)out->total);
-    if (out->distinct)
-        program_note(NAME, "--min-count left out %llu of %llu distinct pretokens, %.*f %% of all that were counted",
-                     (unsigned long long)out->distinct, (unsigned long long)(k->distinct + out->distinct),
-                     percent < 1    ? 3
-                     : percent < 10 ? 1
-                                    : 0,
-                     percent);
+    int places = percent < 1 ? 3 : percent < 10;
+    program_note(NAME, "--min-count left out %llu of %llu distinct pretokens, %.*f %% of all that were counted",
+                 (unsigned long long)out->distinct, (unsigned long long)(k->distinct + out->distinct), places, percent);
 }
 
 static int read_sum(struct merger *m, struct err *e)

@@ -202,8 +202,8 @@ sub plan {
     my $of_host = distinct($n / $hosts, $way);
     $is{host_records} = $hosts * $of_host;
     $is{host_sums}    = $hosts > 1 ? $hosts * counts_bytes($of_host) : 0;
-    my $groups = groups();
-    $is{group_records} = $groups > 1 ? $groups * distinct($n / $groups, $way) : 0;
+    $is{groups}        = groups();
+    $is{group_records} = $is{groups} * distinct($n / $is{groups}, $way);
     $is{sum}          = counts_bytes($is{distinct});
     if ($zip) {
         $is{"${_}_zstd"} = $zip * $is{$_} for qw(counts sum);
@@ -265,7 +265,7 @@ sub stages {
     my $comes  = at_rate($n / $hosts, $ask{read});
     my @stages = stage('count', $p, $n * $count_byte + $is->{records} * $count_record, $comes);
     if ($hosts > 1) {
-        my $groups = groups();
+        my $groups = $is->{groups};
         my @come   = ($is->{host_records} * $sums_seconds, at_rate($is->{host_sums}, $ask{network}));
         push @stages, stage('sum of a machine', $hosts, $is->{records} * $each);
         push @stages, stage('sum of several',   $groups, @come) if $groups > 1;

@@ -184,10 +184,12 @@ do_part() {
         return 74
     }
     # What bash tells of a kill goes nowhere.
-    case $2 in
-    part.*) { work_on "$part" "$new.sum" 2>&3 3>&-; } >"$new" 3>"$new.said" 2>/dev/null ;;
-    file.*) { count_file "$part" "$3" 2>&3 3>&-; } >"$new" 3>"$new.said" 2>/dev/null ;;
-    esac
+    {
+        case $2 in
+        part.*) work_on "$part" "$new.sum" ;;
+        file.*) count_file "$part" "$3" ;;
+        esac 2>&3 3>&-
+    } >"$new" 3>"$new.said" 2>/dev/null
     code=$?
     ((code <= 128)) || code=75
     cat -- "$new.said" >&2
@@ -244,21 +246,18 @@ sum_up() {
     as_from_here "${sum[@]}"
     { (cd -- "$work/counts" && exec bpe-sum "${absolute[@]}" -- {part,file}.*[0-9] 2>&3 3>&-); } >"$new" 3>&2 2>/dev/null
     code=$?
-    if ((code == 0)); then
-        publish "$new" "$work/sum" || {
-            code=$?
-            rm -f -- "$new"
-            ((code != 75)) || die 75 "sync was killed; run the same command again"
-            exit "$code"
-        }
-    fi
-    rm -f -- "$new"
-    case $code in
-    0) rm -f -- "$work"/.sum.new.* ;; # of attempts that were killed
-    65 | 75) die "$code" "$1: remove from $1/counts the file that is named above, or all of $1; then run the same command again" ;;
-    *)
+    if ((code)); then
+        rm -f -- "$new"
+        case $code in
+        65 | 75) die "$code" "$1: remove from $1/counts the file that is named above, or all of $1; then run the same command again" ;;
+        esac
         not_killed "$code" bpe-sum
         exit "$code"
-        ;;
-    esac
+    fi
+    publish "$new" "$work/sum"
+    code=$?
+    rm -f -- "$new"
+    ((code != 75)) || die 75 "sync was killed; run the same command again"
+    ((code == 0)) || exit "$code"
+    rm -f -- "$work"/.sum.new.* # of attempts that were killed
 }

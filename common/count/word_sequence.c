@@ -3,6 +3,8 @@
 
 #include "records/payload.h"
 
+enum { KEPT = 1 << 20 }; /* bytes that are kept for the next long pretoken: many sequences may be open */
+
 static int damaged(struct err *e)
 {
     return payload_damaged(e, "words");
@@ -13,8 +15,6 @@ void word_sequence_free(struct word_sequence *s)
     buf_free(&s->long_one);
     *s = (struct word_sequence){0};
 }
-
-enum { KEPT = 1 << 20 }; /* bytes that are kept for the next long pretoken: many sequences may be open */
 
 /* The first part of a long pretoken. */
 static int begin_long(struct word_sequence *s, struct str part, struct err *e)

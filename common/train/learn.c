@@ -268,18 +268,19 @@ uint64_t learner_memory(const struct learner *l, enum learn_tie tie, uint64_t le
 
 uint64_t learner_least_within(const struct learner *l, enum learn_tie tie, uint64_t bytes)
 {
-    uint64_t least = 1, none = 0; /* none: the least of which nothing is left */
+    uint64_t least = 1, most = 0;
     for (size_t i = 0; i < l->pretokens.n_class; i++)
-        none = l->pretokens.class[i].count > none ? l->pretokens.class[i].count : none;
-    const uint64_t greatest = none++;
-    while (least < none) {
-        uint64_t mid = least + (none - least) / 2;
+        most = l->pretokens.class[i].count > most ? l->pretokens.class[i].count : most;
+    if (learner_memory(l, tie, most) > bytes)
+        return 0;
+    while (least < most) {
+        uint64_t mid = least + (most - least) / 2;
         if (learner_memory(l, tie, mid) <= bytes)
-            none = mid;
+            most = mid;
         else
             least = mid + 1;
     }
-    return least <= greatest ? least : 0;
+    return least;
 }
 
 int learner_run(struct learner *l, const struct learn_opts *o, struct merge **merges, size_t *n, struct err *e)

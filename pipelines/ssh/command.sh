@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # command.sh - what ssh/train and ssh/shard are: bpe train and bpe shard with fan_out for --via.
 
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 name=${0##*/} via=() rest=() hosts=''
 
 read -r -d '' usage <<END
