@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#define NOT_CACHED UINT32_MAX /* as a value: the pretoken is longer than CACHE_LONGEST */
-
 int encoder_init(struct encoder *en, const struct model *model, bool wide, struct err *e)
 {
     *en = (struct encoder){.pack_keys = pack_keys_best()};
@@ -32,27 +30,26 @@ void encoder_free(struct encoder *en)
 /* ---- Looking up values ---- */
 
 /* Encodes a pretoken that is not in the cache, and makes its value for the cache. */
-static int new_value(struct encoder *en, const unsigned char *p, size_t n, uint32_t *value, struct err *e)
+static int new_value(struct encoder *en, const unsigned char *p, size_t n, uint64_t *value, struct err *e)
 {
     struct pretoken_encoder *w = &en->pretoken;
     return pretoken_encode(w, p, n, e) || id_cache_make_value(&en->cache, w->out.id, w->out.n, value, e) ? -1 : 0;
 }
 
-/* Each finds the value of a pretoken, or adds it to the cache. The first one: for a pretoken that is not in the first
- * slot, `at`, of its search. */
+/* Each finds the value of a pretoken, or adds it to the cache. */
 
-static __attribute__((noinline)) int find12(struct encoder *en, const unsigned char *p, size_t n, uint64_t head,
-                                            uint32_t tail, size_t at, uint32_t *value, struct err *e)
+static int find12(struct encoder *en, const unsigned char *p, size_t n, uint64_t head, uint32_t tail, size_t line,
+                  uint64_t *value, struct err *e)
 {
-    if (id_cache_get12(&en->cache, head, tail, at, value))
+    if (id_cache_get12(&en->cache, head, tail, line, value))
         return 0;
     if (new_value(en, p, n, value, e))
         return -1;
-    id_cache_put12(&en->cache, head, tail, *value);
+    id_cache_put12(&en->cache, head, tail, line, *value);
     return 0;
 }
 
-static int find24(struct encoder *en, const unsigned char *p, size_t n, uint64_t hash, uint32_t *value, struct err *e)
+static int find24(struct encoder *en, const unsigned char *p, size_t n, uint64_t hash, uint64_t *value, struct err *e)
 {
     struct key24 key = key24_of(p, n);
     if (id_cache_get24(&en->cache, &key, hash, value))
@@ -63,7 +60,7 @@ static int find24(struct encoder *en, const unsigned char *p, size_t n, uint64_t
     return 0;
 }
 
-static int find_long(struct encoder *en, const unsigned char *p, size_t n, uint64_t hash, uint32_t *value,
+static int find_long(struct encoder *en, const unsigned char *p, size_t n, uint64_t hash, uint64_t *value,
                      struct err *e)
 {
     if (id_cache_get_long(&en->cache, p, n, hash, value))
@@ -80,7 +77,9 @@ static void hash_longer(const struct id_cache *c, const struct key_batch *b, con
             size_t i = 64 * k + (size_t)__builtin_ctzll(left), from = i ? ends[i - 1] : start, len = ends[i] - from;
             if (len <= KEY24_MAX) {
                 hash[i] = key24_hash(c->secret, key24_of(text + from, len).k);
-                __builtin_prefetch(&c->slots24[table_slot(hash[i], c->shift24)]);
+                const struct id_set *set = &c->sets24[table_slot(hash[i], c->shift24)];
+                __builtin_prefetch(&set->slot[0]);
+                __builtin_prefetch(&set->slot[SET_WAYS / 2]);
             } else if (len <= CACHE_LONGEST) {
                 hash[i] = hash_bytes(text + from, len, c->secret[0]);
                 __builtin_prefetch(&c->slots_long[table_slot(hash[i], c->shift_long)]);
@@ -91,32 +90,22 @@ static void hash_longer(const struct id_cache *c, const struct key_batch *b, con
 
 /* ---- Writing ids ---- */
 
-/* Makes room for the ids of n pretokens, if they are in the cache: at most one id for each byte, and LIST_COPY more. */
+/* Makes room for the ids of n pretokens, if they are in the cache: at most one id for each byte, and a value more. */
 static int reserve(struct ids *ids, const uint32_t *ends, size_t start, size_t n, struct err *e)
 {
     size_t bytes = ends[n - 1] - start;
     if (bytes > KEY_BATCH * CACHE_LONGEST)
         bytes = KEY_BATCH * CACHE_LONGEST;
-    return ids_reserve(ids, bytes + LIST_COPY, e);
+    return ids_reserve(ids, bytes + VALUE_BYTES, e);
 }
 
-/* Writes the ids of a value; there must be room for them and for LIST_COPY more. */
-static inline void put_value(const struct id_cache *c, struct ids *ids, bool wide, uint32_t value)
+/* Writes the ids of a list; there must be room for them. Returns how many. */
+static __attribute__((noinline)) size_t put_list(const struct id_cache *c, unsigned char *to, bool wide, uint64_t value)
 {
-    if (!(value & VALUE_LIST)) {
-        ids_set(ids, wide, ids->n++, value);
-        return;
-    }
-    size_t w = ids_width(wide), n = (value & ~VALUE_LIST) >> LIST_AT_BITS;
     const unsigned char *list = id_cache_list(c, value, wide);
-    if (__builtin_expect(n == 0, 0)) {
-        n = ids_get(list, wide);
-        list += w;
-    }
-    unsigned char *to = ids->p + ids->n * w;
-    for (size_t i = 0; i < n; i += LIST_COPY)
-        memcpy(to + i * w, list + i * w, LIST_COPY * w);
-    ids->n += n;
+    size_t n = ids_get(list, wide);
+    memcpy(to, list + ids_width(wide), n * ids_width(wide));
+    return n;
 }
 
 /* Encodes a pretoken too long for the cache, and writes its ids. */
@@ -132,45 +121,64 @@ static int put_uncached(struct encoder *en, struct ids *ids, const unsigned char
 
 /* ---- Batches ---- */
 
-static inline int encode_batch(struct encoder *en, const unsigned char *text, size_t start, const uint32_t *ends,
-                               size_t n, struct ids *ids, bool wide, struct err *e)
+/* Puts the values of a batch into value[]. First all pretokens are compared with the first of their lines, where most
+ * of them are, without a branch; then those that are not there are looked for, or encoded. */
+static int find_values(struct encoder *en, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
+                       uint64_t *value, struct err *e)
 {
     struct key_batch b;
     uint64_t hash[KEY_BATCH];
-    uint32_t value[KEY_BATCH];
+    uint16_t missed[KEY_BATCH];
+    size_t n_missed = 0;
     const struct id_cache *c = &en->cache;
-    en->pack_keys(&b, text, start, ends, n, &(struct key12_slots){c->secret, c->shift12, c->spare});
-    const struct id_slot12 *slots = c->slots12;
+    const struct id_line *lines = c->lines12;
+    en->pack_keys(&b, text, start, ends, n, &(struct key12_slots){c->secret, c->shift12, 0});
     for (size_t i = 0; i < n; i++)
-        __builtin_prefetch(&slots[b.slot[i]]);
+        __builtin_prefetch(&lines[b.slot[i]]);
     hash_longer(c, &b, text, start, ends, hash);
     for (size_t i = 0; i < n; i++) {
-        const struct id_slot12 *slot = &slots[b.slot[i]];
-        value[i] = slot->value;
-        if (__builtin_expect(slot->head != b.head[i] || slot->tail != b.tail[i] || !b.tail[i], 0)) {
-            size_t from = i ? ends[i - 1] : start, len = ends[i] - from;
-            if (len > CACHE_LONGEST) {
-                value[i] = NOT_CACHED;
-                continue;
-            }
-            if (b.tail[i]          ? find12(en, text + from, len, b.head[i], b.tail[i], b.slot[i], &value[i], e)
-                : len <= KEY24_MAX ? find24(en, text + from, len, hash[i], &value[i], e)
-                                   : find_long(en, text + from, len, hash[i], &value[i], e))
-                return -1;
-        }
-        if (value[i] & VALUE_LIST)
-            __builtin_prefetch(id_cache_list(c, value[i], wide));
+        const struct id_line *line = &lines[b.slot[i]];
+        value[i] = line->value[0];
+        missed[n_missed] = (uint16_t)i;
+        n_missed += (line->head[0] != b.head[i]) | (line->tail[0] != b.tail[i]) | !b.tail[i];
     }
+    for (size_t k = 0; k < n_missed; k++) {
+        size_t i = missed[k], from = i ? ends[i - 1] : start, len = ends[i] - from;
+        if (len > CACHE_LONGEST) {
+            value[i] = VALUE_NONE;
+            continue;
+        }
+        if (b.tail[i]          ? find12(en, text + from, len, b.head[i], b.tail[i], b.slot[i], &value[i], e)
+            : len <= KEY24_MAX ? find24(en, text + from, len, hash[i], &value[i], e)
+                               : find_long(en, text + from, len, hash[i], &value[i], e))
+            return -1;
+    }
+    return 0;
+}
+
+static inline __attribute__((always_inline)) int encode_batch(struct encoder *en, const unsigned char *text, size_t start, const uint32_t *ends,
+                               size_t n, struct ids *ids, bool wide, struct err *e)
+{
+    uint64_t value[KEY_BATCH];
+    size_t width = ids_width(wide), n_ids = ids->n;
+    if (find_values(en, text, start, ends, n, value, e))
+        return -1;
     for (size_t i = 0; i < n; i++) {
-        if (__builtin_expect(value[i] == NOT_CACHED, 0)) {
+        if (__builtin_expect(!value_is_list(value[i], wide), 1)) {
+            memcpy(ids->p + n_ids * width, &value[i], VALUE_BYTES);
+            n_ids += value_n(value[i], wide);
+        } else if (value[i] != VALUE_NONE) {
+            n_ids += put_list(&en->cache, ids->p + n_ids * width, wide, value[i]);
+        } else {
             size_t from = i ? ends[i - 1] : start, left = n - i - 1;
+            ids->n = n_ids;
             if (put_uncached(en, ids, text + from, ends[i] - from, e) ||
                 (left && reserve(ids, ends + i + 1, ends[i], left, e)))
                 return -1;
-            continue;
+            n_ids = ids->n;
         }
-        put_value(c, ids, wide, value[i]);
     }
+    ids->n = n_ids;
     return 0;
 }
 

@@ -7,27 +7,31 @@
 #include <string.h>
 
 enum {
-    FIRST_SHIFT = 64 - 12,
-    LAST_SHIFT12 = 64 - 19,    /* the largest sizes of the tables: 8 MB, */
-    LAST_SHIFT24 = 64 - 18,    /* 8 MB, */
+    FIRST_SHIFT12 = 64 - 11,   /* 128 KB */
+    FIRST_SHIFT24 = 64 - 9,    /* 64 KB */
+    FIRST_SHIFT_LONG = 64 - 11,
+    LAST_SHIFT12 = 64 - 16,    /* the largest sizes of the tables: 4 MB, */
+    LAST_SHIFT24 = 64 - 15,    /* 4 MB, */
     LAST_SHIFT_LONG = 64 - 15, /* 0.8 MB, */
-    LISTS_MAX = 4 << 20,       /* ids, 4 or 8 MB, */
+    LISTS_MAX = 2 << 20,       /* ids, 4 or 8 MB, */
     BYTES_MAX = 2 << 20,       /* bytes of long pretokens */
 };
 
+_Static_assert(sizeof(struct id_line) == 64 && sizeof(struct id_set) == 128, "lines of the processor's cache");
+
 int id_cache_init(struct id_cache *c, bool wide, struct err *e)
 {
-    *c = (struct id_cache){.shift12 = FIRST_SHIFT, .shift24 = FIRST_SHIFT, .shift_long = FIRST_SHIFT};
+    *c = (struct id_cache){.shift12 = FIRST_SHIFT12, .shift24 = FIRST_SHIFT24, .shift_long = FIRST_SHIFT_LONG};
     c->lists.wide = wide;
     c->secret[0] = hash_bytes("first", 5, hash_secret());
     c->secret[1] = hash_bytes("second", 6, hash_secret()) | 1;
     c->secret[2] = hash_bytes("third", 5, hash_secret()) | 1;
-    c->slots12 = huge_zeroed(table_slots(FIRST_SHIFT) * sizeof *c->slots12);
-    c->slots24 = huge_zeroed(table_slots(FIRST_SHIFT) * sizeof *c->slots24);
-    c->slots_long = huge_zeroed(table_slots(FIRST_SHIFT) * sizeof *c->slots_long);
-    if (!c->slots12 || !c->slots24 || !c->slots_long) {
+    c->lines12 = huge_zeroed(table_slots(FIRST_SHIFT12) * sizeof *c->lines12);
+    c->sets24 = huge_zeroed(table_slots(FIRST_SHIFT24) * sizeof *c->sets24);
+    c->slots_long = huge_zeroed(table_slots(FIRST_SHIFT_LONG) * sizeof *c->slots_long);
+    if (!c->lines12 || !c->sets24 || !c->slots_long) {
         id_cache_free(c);
-        return err_mem(e, "the table of pretokens", table_slots(FIRST_SHIFT) * sizeof *c->slots24);
+        return err_mem(e, "the table of pretokens", table_slots(FIRST_SHIFT12) * sizeof *c->lines12);
     }
     return 0;
 }
@@ -35,8 +39,8 @@ int id_cache_init(struct id_cache *c, bool wide, struct err *e)
 void id_cache_free(struct id_cache *c)
 {
     if (c->shift12) {
-        huge_free(c->slots12, table_slots(c->shift12) * sizeof *c->slots12);
-        huge_free(c->slots24, table_slots(c->shift24) * sizeof *c->slots24);
+        huge_free(c->lines12, table_slots(c->shift12) * sizeof *c->lines12);
+        huge_free(c->sets24, table_slots(c->shift24) * sizeof *c->sets24);
         huge_free(c->slots_long, table_slots(c->shift_long) * sizeof *c->slots_long);
     }
     ids_free(&c->lists);
@@ -46,22 +50,10 @@ void id_cache_free(struct id_cache *c)
 
 /* ---- Growing and forgetting ---- */
 
-/* Whether a batch of new pretokens would make a table more than 5/8 full. */
+/* Whether a batch of new pretokens would make an open table more than 5/8 full. */
 static bool is_full(size_t n, unsigned shift)
 {
     return n + KEY_BATCH >= table_slots(shift) / 8 * 5;
-}
-
-static void forget12(struct id_cache *c)
-{
-    memset(c->slots12, 0, table_slots(c->shift12) * sizeof *c->slots12);
-    c->n12 = 0;
-}
-
-static void forget24(struct id_cache *c)
-{
-    memset(c->slots24, 0, table_slots(c->shift24) * sizeof *c->slots24);
-    c->n24 = 0;
 }
 
 static void forget_long(struct id_cache *c)
@@ -70,83 +62,132 @@ static void forget_long(struct id_cache *c)
     c->n_long = c->bytes.len = 0;
 }
 
-static void find_spare(struct id_cache *c)
+static void forget_all(struct id_cache *c)
 {
-    while (c->slots12[c->spare].tail)
-        c->spare = table_next_slot(c->spare, c->shift12);
+    memset(c->lines12, 0, table_slots(c->shift12) * sizeof *c->lines12);
+    memset(c->sets24, 0, table_slots(c->shift24) * sizeof *c->sets24);
+    forget_long(c);
+    c->n12 = c->n24 = c->lists.n = 0;
 }
 
-/* Doubles a table: kind is its array of slots, `used` the field that is 0 in a free slot, hash that of the slot *s. */
-#define GROW(kind, shift, used, hash)                                                                                  \
-    do {                                                                                                               \
-        size_t n = table_slots(c->shift);                                                                              \
-        __typeof__(c->kind) old = c->kind, new = huge_zeroed(2 * n * sizeof *new);                                     \
-        if (!new)                                                                                                      \
-            return err_mem(e, "the table of pretokens", 2 * n * sizeof *new);                                          \
-        c->kind = new;                                                                                                 \
-        c->shift--;                                                                                                    \
-        for (size_t i = 0; i < n; i++) {                                                                               \
-            const __typeof__(*old) *s = &old[i];                                                                       \
-            if (!s->used)                                                                                              \
-                continue;                                                                                              \
-            size_t at = table_slot(hash, c->shift);                                                                    \
-            while (new[at].used)                                                                                       \
-                at = table_next_slot(at, c->shift);                                                                    \
-            new[at] = *s;                                                                                              \
-        }                                                                                                              \
-        huge_free(old, n * sizeof *old);                                                                               \
-    } while (0)
+/* Each makes a table twice as large. What was in a line (or set) is then in the two lines that come of it, in the same
+ * order, so there is always room. */
+
+static int grow12(struct id_cache *c, struct err *e)
+{
+    size_t n = table_slots(c->shift12);
+    struct id_line *old = c->lines12, *new = huge_zeroed(2 * n * sizeof *new);
+    if (!new)
+        return err_mem(e, "the table of pretokens", 2 * n * sizeof *new);
+    c->lines12 = new;
+    c->shift12--;
+    for (size_t i = 0; i < n; i++) {
+        const struct id_line *from = &old[i];
+        for (size_t k = 0; k < LINE_WAYS && from->tail[k]; k++)
+            id_cache_put12(c, from->head[k], from->tail[k],
+                           table_slot(key12_hash(c->secret, from->head[k], from->tail[k]), c->shift12), from->value[k]);
+    }
+    c->n12 = 0;
+    huge_free(old, n * sizeof *old);
+    return 0;
+}
+
+static int grow24(struct id_cache *c, struct err *e)
+{
+    size_t n = table_slots(c->shift24);
+    struct id_set *old = c->sets24, *new = huge_zeroed(2 * n * sizeof *new);
+    if (!new)
+        return err_mem(e, "the table of pretokens", 2 * n * sizeof *new);
+    c->sets24 = new;
+    c->shift24--;
+    for (size_t i = 0; i < n; i++) {
+        const struct id_slot24 *from = old[i].slot;
+        for (size_t k = 0; k < SET_WAYS && from[k].key[2]; k++) {
+            struct key24 key = {{from[k].key[0], from[k].key[1], from[k].key[2]}};
+            id_cache_put24(c, &key, key24_hash(c->secret, key.k), from[k].value);
+        }
+    }
+    c->n24 = 0;
+    huge_free(old, n * sizeof *old);
+    return 0;
+}
+
+static int grow_long(struct id_cache *c, struct err *e)
+{
+    size_t n = table_slots(c->shift_long);
+    struct id_slot_long *old = c->slots_long, *new = huge_zeroed(2 * n * sizeof *new);
+    if (!new)
+        return err_mem(e, "the table of pretokens", 2 * n * sizeof *new);
+    c->slots_long = new;
+    c->shift_long--;
+    for (size_t i = 0; i < n; i++) {
+        if (!old[i].len)
+            continue;
+        size_t at = table_slot(old[i].hash, c->shift_long);
+        while (new[at].len)
+            at = table_next_slot(at, c->shift_long);
+        new[at] = old[i];
+    }
+    huge_free(old, n * sizeof *old);
+    return 0;
+}
 
 int id_cache_make_room(struct id_cache *c, struct err *e)
 {
-    bool all = c->lists.n >= LISTS_MAX; /* the lists of one table cannot be removed alone, so all tables are emptied */
-    bool full12 = is_full(c->n12, c->shift12), full24 = is_full(c->n24, c->shift24);
     bool full_long = is_full(c->n_long, c->shift_long);
-    if (all)
-        c->lists.n = 0;
-    if (all || (full12 && c->shift12 == LAST_SHIFT12)) {
-        forget12(c);
-    } else if (full12) {
-        GROW(slots12, shift12, tail, key12_hash(c->secret, s->head, s->tail));
-        c->spare = 0;
-        find_spare(c);
-    }
-    if (all || (full24 && c->shift24 == LAST_SHIFT24))
-        forget24(c);
-    else if (full24)
-        GROW(slots24, shift24, key[2], key24_hash(c->secret, s->key));
-    if (all || (full_long && c->shift_long == LAST_SHIFT_LONG) || c->bytes.len >= BYTES_MAX)
+    if (c->lists.n >= LISTS_MAX) /* the lists of one table cannot be removed alone */
+        forget_all(c);
+    if (c->bytes.len >= BYTES_MAX || (full_long && c->shift_long == LAST_SHIFT_LONG)) {
         forget_long(c);
-    else if (full_long)
-        GROW(slots_long, shift_long, len, s->hash);
-    return 0;
+        full_long = false;
+    }
+    return (c->n12 >= table_slots(c->shift12) && c->shift12 > LAST_SHIFT12 && grow12(c, e)) ||
+                   (c->n24 >= table_slots(c->shift24) && c->shift24 > LAST_SHIFT24 && grow24(c, e)) ||
+                   (full_long && grow_long(c, e))
+               ? -1
+               : 0;
 }
 
 /* ---- Looking up and adding ---- */
 
-bool id_cache_get12(const struct id_cache *c, uint64_t head, uint32_t tail, size_t at, uint32_t *value)
+bool id_cache_get12(struct id_cache *c, uint64_t head, uint32_t tail, size_t line, uint64_t *value)
 {
-    for (; c->slots12[at].tail; at = table_next_slot(at, c->shift12)) {
-        if (c->slots12[at].head == head && c->slots12[at].tail == tail) {
-            *value = c->slots12[at].value;
-            return true;
+    struct id_line *l = &c->lines12[line];
+    for (size_t i = 0; i < LINE_WAYS; i++) {
+        if (l->head[i] != head || l->tail[i] != tail)
+            continue;
+        *value = l->value[i];
+        if (i > 0) {
+            l->head[i] = l->head[i - 1];
+            l->tail[i] = l->tail[i - 1];
+            l->value[i] = l->value[i - 1];
+            l->head[i - 1] = head;
+            l->tail[i - 1] = tail;
+            l->value[i - 1] = *value;
         }
+        return true;
     }
     return false;
 }
 
-bool id_cache_get24(const struct id_cache *c, const struct key24 *key, uint64_t hash, uint32_t *value)
+bool id_cache_get24(struct id_cache *c, const struct key24 *key, uint64_t hash, uint64_t *value)
 {
-    for (size_t at = table_slot(hash, c->shift24); c->slots24[at].key[2]; at = table_next_slot(at, c->shift24)) {
-        if (key24_equal(c->slots24[at].key, key->k)) {
-            *value = (uint32_t)c->slots24[at].value;
-            return true;
+    struct id_slot24 *slot = c->sets24[table_slot(hash, c->shift24)].slot;
+    for (size_t i = 0; i < SET_WAYS; i++) {
+        if (!key24_equal(slot[i].key, key->k))
+            continue;
+        const struct id_slot24 found = slot[i];
+        *value = found.value;
+        if (i > 0) {
+            slot[i] = slot[i - 1];
+            slot[i - 1] = found;
         }
+        return true;
     }
     return false;
 }
 
-bool id_cache_get_long(const struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint32_t *value)
+bool id_cache_get_long(const struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint64_t *value)
 {
     for (size_t at = table_slot(hash, c->shift_long); c->slots_long[at].len; at = table_next_slot(at, c->shift_long)) {
         const struct id_slot_long *s = &c->slots_long[at];
@@ -158,45 +199,65 @@ bool id_cache_get_long(const struct id_cache *c, const unsigned char *p, size_t 
     return false;
 }
 
-int id_cache_make_value(struct id_cache *c, const uint32_t *id, size_t n, uint32_t *value, struct err *e)
+/* Puts n ids, as many as fit, into a value. */
+static uint64_t value_of(const uint32_t *id, size_t n, bool wide)
+{
+    uint64_t value = UINT64_MAX;
+    uint16_t narrow[VALUE_BYTES / sizeof(uint16_t)];
+    if (wide) {
+        memcpy(&value, id, n * sizeof *id);
+        return value;
+    }
+    for (size_t i = 0; i < n; i++)
+        narrow[i] = (uint16_t)id[i];
+    memcpy(&value, narrow, n * sizeof *narrow);
+    return value;
+}
+
+int id_cache_make_value(struct id_cache *c, const uint32_t *id, size_t n, uint64_t *value, struct err *e)
 {
     struct ids *lists = &c->lists;
-    if (n == 1) {
-        *value = id[0];
+    bool fits = n <= VALUE_BYTES / ids_width(lists->wide);
+    for (size_t i = 0; i < n && fits; i++)
+        fits = id[i] != UINT16_MAX || lists->wide;
+    if (fits) {
+        *value = value_of(id, n, lists->wide);
         return 0;
     }
-    if (ids_reserve(lists, n + LIST_COPY + 2, e))
+    if (ids_reserve(lists, n + 1, e))
         return -1;
-    size_t at = lists->n;
-    bool fits = n <= LIST_N_MAX;
-    if (!fits) /* cannot be more than CACHE_LONGEST */
-        ids_set(lists, lists->wide, lists->n++, (uint32_t)n);
+    const uint32_t at = (uint32_t)lists->n;
+    memset(value, 0xFF, sizeof *value);
+    memcpy((unsigned char *)value + sizeof at, &at, sizeof at);
+    ids_set(lists, lists->wide, lists->n++, (uint32_t)n); /* not more than CACHE_LONGEST */
     for (size_t i = 0; i < n; i++)
         ids_set(lists, lists->wide, lists->n++, id[i]);
-    *value = VALUE_LIST | (fits ? (uint32_t)n : 0) << LIST_AT_BITS | (uint32_t)at;
     return 0;
 }
 
-void id_cache_put12(struct id_cache *c, uint64_t head, uint32_t tail, uint32_t value)
+void id_cache_put12(struct id_cache *c, uint64_t head, uint32_t tail, size_t line, uint64_t value)
 {
-    size_t at = table_slot(key12_hash(c->secret, head, tail), c->shift12);
-    while (c->slots12[at].tail)
-        at = table_next_slot(at, c->shift12);
-    c->slots12[at] = (struct id_slot12){head, tail, value};
+    struct id_line *l = &c->lines12[line];
+    size_t at = 0;
+    while (at < LINE_WAYS - 1 && l->tail[at])
+        at++;
+    l->head[at] = head;
+    l->tail[at] = tail;
+    l->value[at] = value;
     c->n12++;
-    find_spare(c);
 }
 
-void id_cache_put24(struct id_cache *c, const struct key24 *key, uint64_t hash, uint32_t value)
+void id_cache_put24(struct id_cache *c, const struct key24 *key, uint64_t hash, uint64_t value)
 {
-    size_t at = table_slot(hash, c->shift24);
-    while (c->slots24[at].key[2])
-        at = table_next_slot(at, c->shift24);
-    c->slots24[at] = (struct id_slot24){{key->k[0], key->k[1], key->k[2]}, value};
+    struct id_slot24 *slot = c->sets24[table_slot(hash, c->shift24)].slot;
+    size_t at = 0;
+    while (at < SET_WAYS - 1 && slot[at].key[2])
+        at++;
+    slot[at] = (struct id_slot24){{key->k[0], key->k[1], key->k[2]}, value};
     c->n24++;
 }
 
-int id_cache_put_long(struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint32_t value,
+int id_cache_put_long(struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint64_t value,
                       struct err *e)
 {
     if (buf_put(&c->bytes, p, n, e))

@@ -1,7 +1,12 @@
 /* id_cache.h - pretokens that were encoded before, and their ids. For encoder.c only.
  *
- * Three hash tables by the length of a pretoken, as in count/table.h, whose slots hold a value instead of a count. The
- * tables have a maximum size: a full one is emptied, because frequent pretokens soon come back.
+ * Three hash tables by the length of a pretoken:
+ *   lines12   up to 11 bytes (97 of 100 in English): a cache line holds three of them
+ *   sets24    12 to 23 bytes: a set of two cache lines holds four
+ *   slots_long  longer ones: their bytes are in `bytes`
+ * In a line or set, what was found goes forward by one place, and a new pretoken replaces the last one: so what is
+ * frequent stays, what occurs once goes, and no table is ever full. The third is emptied when it is full. All start
+ * small and have a maximum size.
  */
 #ifndef BPE_ENCODE_ID_CACHE_H
 #define BPE_ENCODE_ID_CACHE_H
@@ -17,19 +22,16 @@
 
 enum {
     CACHE_LONGEST = 1024, /* bytes: a longer pretoken is not put into the cache */
-    LIST_COPY = 4,        /* ids of a list are copied this many at a time: so the ids after a list must be readable */
-    LIST_N_MAX = 31,      /* the largest number of ids that a value can hold */
-    LIST_AT_BITS = 26,    /* bits of an offset in the lists */
+    LINE_WAYS = 3,
+    SET_WAYS = 4,
 };
 
-/* The value of a pretoken that is one token is its id. Else it has VALUE_LIST set, and holds the number of ids and
- * where they begin in `lists`; if there are more than LIST_N_MAX, it holds 0, and the list begins with their number. */
-#define VALUE_LIST (1u << 31)
-
-struct id_slot12 {
-    uint64_t head; /* see struct key12 */
-    uint32_t tail; /* 0: free */
-    uint32_t value;
+/* Pretokens of up to 11 bytes, the one found most often first; free places are last. */
+struct id_line {
+    uint64_t head[LINE_WAYS]; /* see struct key12 */
+    uint64_t value[LINE_WAYS];
+    uint32_t tail[LINE_WAYS]; /* 0: free */
+    uint32_t unused;
 };
 
 struct id_slot24 {
@@ -37,53 +39,86 @@ struct id_slot24 {
     uint64_t value;
 };
 
+/* The same of 12 to 23 bytes. */
+struct id_set {
+    struct id_slot24 slot[SET_WAYS];
+};
+
 struct id_slot_long {
     uint64_t hash;
     uint32_t at, len; /* of the pretoken in `bytes`; len 0: free */
-    uint32_t value;
+    uint64_t value;
 };
 
 struct id_cache {
-    /* Open addressing, at most 5/8 full. */
-    struct id_slot12 *slots12;
-    struct id_slot24 *slots24;
-    struct id_slot_long *slots_long;
-    size_t n12, n24, n_long;
-    unsigned shift12, shift24, shift_long; /* each table has 2^(64 - shift) slots */
-    size_t spare;                          /* a free slot of slots12 */
-    struct ids lists;
-    struct buf bytes; /* of the long pretokens */
+    struct id_line *lines12;
+    struct id_set *sets24;
+    struct id_slot_long *slots_long;       /* open addressing, at most 5/8 full */
+    size_t n12, n24, n_long;               /* pretokens in them; of lines12 and sets24, those put there since they grew */
+    unsigned shift12, shift24, shift_long; /* each table has 2^(64 - shift) lines, sets or slots */
+    struct ids lists;                      /* the ids of pretokens for which a value has no room, each after their number */
+    struct buf bytes;                      /* of the long pretokens */
     uint64_t secret[3];
 };
 
-/* wide: whether the lists hold ids of 4 bytes. -1: out of memory. */
+/* wide: whether ids have 4 bytes. -1: out of memory. */
 int id_cache_init(struct id_cache *c, bool wide, struct err *e);
 void id_cache_free(struct id_cache *c); /* a zeroed cache is fine */
 
-/* Makes room for KEY_BATCH more pretokens, perhaps by removing others; slots move and values become invalid. -1: out of
- * memory. */
+/* Makes room for KEY_BATCH more pretokens, perhaps by removing others; tables move and values become invalid. -1: out
+ * of memory. */
 int id_cache_make_room(struct id_cache *c, struct err *e);
 
-/* Whether a pretoken is in the cache, and its value. Of up to 11 bytes, searched from slot `at` on; of 12 to 23;
- * longer.
- */
-bool id_cache_get12(const struct id_cache *c, uint64_t head, uint32_t tail, size_t at, uint32_t *value);
-bool id_cache_get24(const struct id_cache *c, const struct key24 *key, uint64_t hash, uint32_t *value);
-bool id_cache_get_long(const struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint32_t *value);
+/* Whether a pretoken is in the cache, and its value. Of up to 11 bytes, in this line; of 12 to 23; longer. */
+bool id_cache_get12(struct id_cache *c, uint64_t head, uint32_t tail, size_t line, uint64_t *value);
+bool id_cache_get24(struct id_cache *c, const struct key24 *key, uint64_t hash, uint64_t *value);
+bool id_cache_get_long(const struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint64_t *value);
 
-/* Makes the value for the ids of a pretoken. -1: out of memory. */
-int id_cache_make_value(struct id_cache *c, const uint32_t *id, size_t n, uint32_t *value, struct err *e);
+/* Makes the value for the n ids of a pretoken. -1: out of memory. */
+int id_cache_make_value(struct id_cache *c, const uint32_t *id, size_t n, uint64_t *value, struct err *e);
 
-/* Add a pretoken that is not in the cache; there must be room. */
-void id_cache_put12(struct id_cache *c, uint64_t head, uint32_t tail, uint32_t value);
-void id_cache_put24(struct id_cache *c, const struct key24 *key, uint64_t hash, uint32_t value);
-int id_cache_put_long(struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint32_t value,
-                      struct err *e); /* -1: out of memory */
+/* Add a pretoken that is not in the cache. */
+void id_cache_put12(struct id_cache *c, uint64_t head, uint32_t tail, size_t line, uint64_t value);
+void id_cache_put24(struct id_cache *c, const struct key24 *key, uint64_t hash, uint64_t value);
+int id_cache_put_long(struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint64_t value,
+                      struct err *e); /* there must be room; -1: out of memory */
 
-/* Where the ids of a value with VALUE_LIST begin; wide: as lists.wide. */
-static inline const unsigned char *id_cache_list(const struct id_cache *c, uint32_t value, bool wide)
+/* ---- Values ----
+ *
+ * A value of 8 bytes has room for the ids of most pretokens: four of 2 bytes, or two of 4. They come in the order in
+ * memory, then all ones. If the first place is all ones, the ids are in a list, and the rest of the value says where it
+ * begins. (An id that is all ones has a list.) So to write the ids of a pretoken is to store 8 bytes, and to go on by
+ * as many as count. */
+
+enum { VALUE_BYTES = 8 };
+
+#define VALUE_NONE UINT64_MAX /* not in the cache: the pretoken is longer than CACHE_LONGEST */
+
+/* The number of ids in a value. */
+static inline size_t value_n(uint64_t value, bool wide)
 {
-    return c->lists.p + (value & ((1u << LIST_AT_BITS) - 1)) * ids_width(wide);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    size_t ones = (size_t)__builtin_ctzll(~value);
+#else
+    size_t ones = (size_t)__builtin_clzll(~value);
+#endif
+    return VALUE_BYTES / ids_width(wide) - ones / (8 * ids_width(wide));
+}
+
+static inline bool value_is_list(uint64_t value, bool wide)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    value = wide ? value >> 32 : value >> 48;
+#endif
+    return wide ? (uint32_t)value == UINT32_MAX : (uint16_t)value == UINT16_MAX;
+}
+
+/* Where the list of a value begins: the number of ids, as an id, and then these. wide: as lists.wide. */
+static inline const unsigned char *id_cache_list(const struct id_cache *c, uint64_t value, bool wide)
+{
+    uint32_t at;
+    __builtin_memcpy(&at, (unsigned char *)&value + sizeof at, sizeof at);
+    return c->lists.p + at * ids_width(wide);
 }
 
 #endif

@@ -52,7 +52,9 @@ void *huge_zeroed(size_t n)
     if (is_mapped(n))
         return map(n);
 #endif
-    return calloc(1, n);
+    size_t size = (n + HUGE_LINE - 1) & ~((size_t)HUGE_LINE - 1);
+    void *p = aligned_alloc(HUGE_LINE, size);
+    return p ? memset(p, 0, size) : NULL;
 }
 
 void huge_free(void *p, size_t n)

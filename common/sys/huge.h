@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+enum { HUGE_LINE = 64 }; /* bytes: the alignment, a line of the cache */
+
 /* n zeroed bytes, released by huge_free with the same n. NULL when memory is short. */
 void *huge_zeroed(size_t n);
 void huge_free(void *p, size_t n); /* p may be NULL */
