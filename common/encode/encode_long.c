@@ -145,7 +145,7 @@ static int prepare(struct long_encoder *l, struct err *e)
     const struct model *m = l->merges->model;
     if (l->bucket)
         return 0;
-    size_t n_ranks = m->by_rank ? m->n_ids : m->n_merges;
+    const size_t n_ranks = l->merges->n_ranks;
     l->len = malloc(((size_t)m->n_ids + 1) * sizeof *l->len);
     l->bucket = calloc(n_ranks + 1, sizeof *l->bucket);
     if (!l->len || !l->bucket) {
@@ -165,30 +165,24 @@ static int prepare(struct long_encoder *l, struct err *e)
 static int see_pair(struct long_encoder *l, uint32_t left, uint32_t right, size_t at, struct err *e)
 {
     uint32_t rank = merges_rank(l->merges, left, right);
-    return rank >= NO_MERGE ? 0 : bucket_put(l, rank, (uint32_t)at, e);
+    return rank == NO_MERGE ? 0 : bucket_put(l, rank, (uint32_t)at, e);
 }
 
 /* Merges the pair of this rank at `at`, if it is still there. */
 static int merge_at(struct long_encoder *l, const struct symbols *s, uint32_t rank, size_t at, struct err *e)
 {
-    const struct model *m = l->merges->model;
-    uint32_t *sym = s->sym, left = sym[at], result;
+    const struct merges *m = l->merges;
+    uint32_t *sym = s->sym, left = sym[at], result = merges_result(m, rank);
     if (left & END)
         return 0;
     size_t middle = at + l->len[left];
     if (middle == s->n)
         return 0;
     uint32_t right = sym[middle];
-    if (m->by_rank) { /* the bytes from here on are unchanged: so the lengths tell whether it is the same pair */
-        result = rank;
-        if (l->len[left] + l->len[right] != l->len[result])
-            return 0;
-    } else {
-        const struct merge *g = &m->merge[rank];
-        result = g->result;
-        if (left != g->left || right != g->right)
-            return 0;
-    }
+    /* Without a list, the lengths tell whether it is the same pair, as the bytes from here on are unchanged. */
+    if (m->merge ? left != m->merge[rank].left || right != m->merge[rank].right
+                 : l->len[left] + l->len[right] != l->len[result])
+        return 0;
     size_t end = middle + l->len[right];
     sym[middle] = END;
     sym[at] = result;

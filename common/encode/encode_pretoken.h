@@ -3,29 +3,31 @@
  * The pair of the lowest rank is merged, of equal ones the leftmost, as long as there is one (Sennrich et al., "Neural
  * Machine Translation of Rare Words with Subword Units", 2016; Hugging Face tokenizers and tiktoken do the same). A
  * pretoken of n bytes takes O(n log n) time and about 16 bytes of memory for each of its bytes.
+ *
+ * The algorithm depends on the pretoken and the model:
+ *                            regular models (merge_order.h)      others
+ *   a few long runs          encode_runs
+ *   up to 254 bytes          encode_word                         up to 64: encode_short
+ *   longer                   encode_long, by buckets of places   the same
+ * A model that is not regular as it is may turn out to be so after many pretokens.
  */
 #ifndef BPE_ENCODE_ENCODE_PRETOKEN_H
 #define BPE_ENCODE_ENCODE_PRETOKEN_H
 
-#include "encode/encode_backtrack.h"
-#include "encode/encode_borders.h"
 #include "encode/encode_long.h"
+#include "encode/encode_word.h"
 #include "encode/ids.h"
 #include "encode/merge_ranks.h"
 #include "sys/err.h"
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct pretoken_encoder {
     struct merges merges;
-    struct id_list out;          /* the tokens of the last pretoken */
-    struct long_encoder by_rank; /* for long pretokens */
-    size_t n_pretokens;          /* encoded so far; after many of them these are made: */
-    struct borders borders;
-    struct backtrack backtrack;
-    bool has_backtrack; /* the model is suitable for it */
+    struct id_list out; /* the tokens of the last pretoken */
+    struct long_encoder by_rank;
+    encode_word_fn *encode_word;
+    size_t n_pretokens; /* encoded before the model was known to be regular */
 };
 
 /* The model is borrowed until pretoken_encoder_free. -1: out of memory. */

@@ -156,8 +156,9 @@ static int find_values(struct encoder *en, const unsigned char *text, size_t sta
     return 0;
 }
 
-static inline __attribute__((always_inline)) int encode_batch(struct encoder *en, const unsigned char *text, size_t start, const uint32_t *ends,
-                               size_t n, struct ids *ids, bool wide, struct err *e)
+static inline __attribute__((always_inline)) int encode_batch(struct encoder *en, const unsigned char *text,
+                                                              size_t start, const uint32_t *ends, size_t n,
+                                                              struct ids *ids, bool wide, struct err *e)
 {
     uint64_t value[KEY_BATCH];
     size_t width = ids_width(wide), n_ids = ids->n;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum {
-    FIRST_SHIFT12 = 64 - 11,   /* 128 KB */
-    FIRST_SHIFT24 = 64 - 9,    /* 64 KB */
+    FIRST_SHIFT12 = 64 - 11, /* 128 KB */
+    FIRST_SHIFT24 = 64 - 9,  /* 64 KB */
     FIRST_SHIFT_LONG = 64 - 11,
     LAST_SHIFT12 = 64 - 16,    /* the largest sizes of the tables: 4 MB, */
     LAST_SHIFT24 = 64 - 15,    /* 4 MB, */

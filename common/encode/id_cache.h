@@ -53,11 +53,11 @@ struct id_slot_long {
 struct id_cache {
     struct id_line *lines12;
     struct id_set *sets24;
-    struct id_slot_long *slots_long;       /* open addressing, at most 5/8 full */
-    size_t n12, n24, n_long;               /* pretokens in them; of lines12 and sets24, those put there since they grew */
+    struct id_slot_long *slots_long; /* open addressing, at most 5/8 full */
+    size_t n12, n24, n_long;         /* pretokens in them; of lines12 and sets24, those put there since they grew */
     unsigned shift12, shift24, shift_long; /* each table has 2^(64 - shift) lines, sets or slots */
-    struct ids lists;                      /* the ids of pretokens for which a value has no room, each after their number */
-    struct buf bytes;                      /* of the long pretokens */
+    struct ids lists; /* the ids of pretokens for which a value has no room, each after their number */
+    struct buf bytes; /* of the long pretokens */
     uint64_t secret[3];
 };
 

@@ -1,0 +1,45 @@
+/* encode_word.h - the tokens of a pretoken of up to WORD_MAX bytes, by a regular model (merge_table.h). For
+ * encode_pretoken.c.
+ *
+ * From the bytes up, in two steps. The first merges many pairs of bytes at once: those that will certainly merge.
+ *
+ *   A pair of adjacent bytes a b of rank r, after a byte x and before a byte y, certainly merges if every merge of a
+ *   token that ends with x and the byte a ranks after r, and every merge of the byte b and a token that begins with y.
+ *   Proof. Consider the first merge that takes a or b. As long as there was none, the pair is there, so the lowest rank
+ *   is at most r. Were it another than a b, it would take a to the left, where the token before it ends with x, or b to
+ *   the right: in both cases its rank is above r, and the pair's would have been lower.
+ *
+ *   And it may be merged at once, before all that rank lower. Those merges are the same with it and without it: what is
+ *   new are pairs with the token ab, whose merges in a regular model rank after r. So until rank r has come, none of
+ *   them is the lowest, and a and b were not used by others. (Two pairs that overlap cannot both be certain: each would
+ *   rank before the other.)
+ *
+ * That is half of all merges. The second step takes the pair of the lowest rank, of equal ones the leftmost, as long as
+ * there is one: the ranks of all pairs, each with its place, are in vectors, whose least item is one pair and its
+ * place. (In one array, searched for its least item, after each merge; see tests/bench/README.)
+ */
+#ifndef BPE_ENCODE_ENCODE_WORD_H
+#define BPE_ENCODE_ENCODE_WORD_H
+
+#include "encode/merge_table.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    WORD_MAX = 254,
+    PLACE_BITS = 8, /* a key is a rank and, in the low bits, its place */
+};
+
+/* Puts the tokens of p[0 .. n), 0 < n <= WORD_MAX, into id, which has room for n; returns how many, or 0: a pair had
+ * the rank of another, and this word must be encoded in another way. */
+typedef size_t encode_word_fn(const struct merge_table *t, const unsigned char *p, size_t n, uint32_t *id);
+
+/* The fastest version at the current simd_level(). */
+encode_word_fn *encode_word_best(void);
+
+/* The versions it chooses from; NULL: not for this processor, or this compiler does not have the instructions. */
+extern encode_word_fn *const encode_word_plain,
+    *const encode_word_sse2, *const encode_word_avx2, *const encode_word_avx512, *const encode_word_neon;
+
+#endif

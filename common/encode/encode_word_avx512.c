@@ -1,0 +1,72 @@
+/* encode_word_avx512.c - encode_word.h with AVX-512: vectors of 16. */
+#include "encode/encode_word.h"
+
+#ifdef __AVX512VBMI2__
+#include <immintrin.h>
+
+enum { LANES = 16 };
+
+typedef __m512i vec;
+
+static inline vec vec_load(const uint32_t *p)
+{
+    return _mm512_loadu_si512(p);
+}
+
+static inline void vec_store(uint32_t *p, vec v)
+{
+    _mm512_storeu_si512(p, v);
+}
+
+static inline vec vec_min(vec a, vec b)
+{
+    return _mm512_min_epu32(a, b);
+}
+
+static inline uint32_t vec_least(vec v)
+{
+    __m256i half = _mm256_min_epu32(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
+    __m128i x = _mm_min_epu32(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+    x = _mm_min_epu32(x, _mm_shuffle_epi32(x, _MM_SHUFFLE(1, 0, 3, 2)));
+    x = _mm_min_epu32(x, _mm_shuffle_epi32(x, _MM_SHUFFLE(2, 3, 0, 1)));
+    return (uint32_t)_mm_cvtsi128_si32(x);
+}
+
+typedef __m128i one; /* in all lanes */
+
+static inline one one_of(uint32_t x)
+{
+    return _mm_set1_epi32((int)x);
+}
+
+static inline one one_key(const struct merge_table *t, const struct pair_bucket *b, uint32_t tag, uint32_t place)
+{
+    const __m128i none = one_of(t->none), slots = _mm_loadu_si128((const __m128i *)(const void *)b);
+    __m128i found = _mm_and_si128(slots, _mm_cmpeq_epi32(_mm_andnot_si128(none, slots), one_of(tag)));
+    found = _mm_or_si128(found, _mm_shuffle_epi32(found, _MM_SHUFFLE(1, 0, 3, 2)));
+    found = _mm_or_si128(found, _mm_shuffle_epi32(found, _MM_SHUFFLE(2, 3, 0, 1)));
+    return _mm_or_si128(_mm_slli_epi32(_mm_andnot_si128(found, none), PLACE_BITS), one_of(place));
+}
+
+static inline uint32_t one_value(one x)
+{
+    return (uint32_t)_mm_cvtsi128_si32(x);
+}
+
+static inline vec vec_put(vec v, int lane, one x)
+{
+    const vec lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return _mm512_mask_broadcastd_epi32(v, _mm512_cmpeq_epi32_mask(lanes, _mm512_set1_epi32(lane)), x);
+}
+
+#include "encode/encode_word_parts.h"
+
+static size_t encode_word(const struct merge_table *t, const unsigned char *p, size_t n, uint32_t *id)
+{
+    return word(t, p, n, id);
+}
+
+encode_word_fn *const encode_word_avx512 = encode_word;
+#else
+encode_word_fn *const encode_word_avx512 = NULL;
+#endif

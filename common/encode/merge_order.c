@@ -1,0 +1,176 @@
+/* merge_order.c - see merge_order.h. */
+#include "encode/merge_order.h"
+
+#include "encode/encode_short.h"
+#include "encode/encode_word.h"
+#include "encode/merge_ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const uint32_t NOT_MADE = UINT32_MAX;
+
+/* Whether each merge makes another token, and ranks after those that make its parts. */
+static bool is_regular(const struct model *model, const struct merge_table *t)
+{
+    for (uint32_t i = 0; i < model->n_merges; i++) {
+        const struct merge *g = &model->merge[i];
+        uint32_t own = FIRST_MERGED + i;
+        if (t->symbol[g->left] >= own || t->symbol[g->right] >= own || t->symbol[g->result] != own)
+            return false;
+    }
+    return model->n_merges < (size_t)1 << MERGE_RANK_BITS;
+}
+
+int merge_order_listed(const struct model *model, struct merge_table *t, bool *regular, struct err *e)
+{
+    enum { AHEAD = 16 }; /* merges that are prefetched */
+    const size_t n = model->n_merges;
+    const struct merge *merge = model->merge;
+    if (merge_table_init(t, model, n, e))
+        return -1;
+    for (uint32_t i = 0; i < n; i++)
+        merge_table_name(t, i, merge[i].result);
+    *regular = is_regular(model, t);
+    for (size_t i = 0; i < n; i++) {
+        if (i + AHEAD < n)
+            merge_table_prefetch(t, &merge[i + AHEAD]);
+        if (merge_table_put(t, &merge[i], e))
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- Finding the merges that can happen ---- */
+
+struct order {
+    struct merges *all;
+    struct merges kept; /* the merges that were kept so far */
+    const struct model *model;
+    struct merge *merge; /* kept.merge */
+    uint32_t *made;      /* by id: the rank, among all, of the merge that makes it; 0 for bytes; NOT_MADE */
+    encode_word_fn *encode_word;
+};
+
+/* Encodes by the merges that were kept so far. Returns the number of tokens; 0: too long. */
+static size_t encode(struct order *o, const unsigned char *p, size_t n, uint32_t *id)
+{
+    if (n > WORD_MAX)
+        return 0;
+    size_t n_ids = o->encode_word(&o->kept.table, p, n, id);
+    return n_ids ? n_ids : encode_short(&o->kept, p, n, id);
+}
+
+static int keep(struct order *o, uint32_t left, uint32_t right, uint32_t result, uint32_t rank, struct err *e)
+{
+    struct merge *new = &o->merge[o->kept.n_ranks];
+    *new = (struct merge){left, right, result};
+    o->made[result] = rank;
+    merge_table_name(&o->kept.table, (uint32_t)o->kept.n_ranks++, result);
+    return merge_table_put(&o->kept.table, new, e);
+}
+
+/* By a list. Merges come in the order of ranks, so what is made is made by a merge of lower rank. */
+static int keep_listed(struct order *o, struct err *e)
+{
+    uint32_t id[WORD_MAX];
+    for (size_t i = 0; i < o->model->n_merges; i++) {
+        const struct merge *g = &o->model->merge[i];
+        const struct model_token *t = &o->model->token[g->result];
+        if (o->made[g->left] == NOT_MADE || o->made[g->right] == NOT_MADE || o->made[g->result] != NOT_MADE)
+            continue;
+        if (t->len > 2 && (encode(o, t->p, t->len, id) != 2 || id[0] != g->left || id[1] != g->right))
+            continue;
+        if (keep(o, g->left, g->right, g->result, (uint32_t)i, e))
+            return -1;
+    }
+    return 0;
+}
+
+/* Whether no merge that was left out can happen: see merge_order.h. A merge of rank 0 is of bytes. */
+static bool listed_is_regular(const struct order *o)
+{
+    for (size_t i = 0; i < o->model->n_merges; i++) {
+        const struct merge *g = &o->model->merge[i];
+        uint32_t left = o->made[g->left], right = o->made[g->right];
+        if (o->model->token[g->result].len > WORD_MAX ||
+            (left != NOT_MADE && right != NOT_MADE && (left > i || right > i) && o->made[g->result] == NOT_MADE))
+            return false;
+    }
+    return true;
+}
+
+static int keep_by_rank(struct order *o, struct err *e)
+{
+    uint32_t both[WORD_MAX];
+    for (uint32_t id = 0; id < o->model->n_ids; id++) {
+        const struct model_token *t = &o->model->token[id];
+        if (t->p && t->vocab && t->len > 1 && encode(o, t->p, t->len, both) == 2 &&
+            keep(o, both[0], both[1], id, id, e))
+            return -1;
+    }
+    return 0;
+}
+
+static bool by_rank_is_regular(const struct order *o)
+{
+    for (uint32_t id = 0; id < o->model->n_ids; id++) {
+        const struct model_token *t = &o->model->token[id];
+        if (!t->p || !t->vocab || t->len < 2 || o->made[id] != NOT_MADE)
+            continue;
+        for (size_t i = 1; i < t->len; i++) {
+            int64_t left = merges_token(o->all, t->p, i), right = merges_token(o->all, t->p + i, t->len - i);
+            if (t->len > WORD_MAX || (left >= 0 && right >= 0 && o->made[left] != NOT_MADE &&
+                                      o->made[right] != NOT_MADE && (o->made[left] > id || o->made[right] > id)))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool makes_all(const struct order *o)
+{
+    for (uint32_t id = 0; id < o->model->n_ids; id++)
+        if (o->model->token[id].p && o->model->token[id].vocab && o->made[id] == NOT_MADE)
+            return false;
+    return true;
+}
+
+int merge_order_derive(struct merges *all, struct merge **merge, size_t *n, struct merge_table *t, bool *regular,
+                       bool *makes, struct err *e)
+{
+    const struct model *model = all->model;
+    const size_t most = model->n_ids;
+    struct order o = {.all = all, .model = model, .encode_word = encode_word_best()};
+    int rc = -1;
+    *regular = *makes = false;
+    if (most >= (size_t)1 << MERGE_RANK_BITS)
+        return 0;
+    o.merge = malloc((most + 1) * sizeof *o.merge);
+    o.made = malloc((most + 1) * sizeof *o.made);
+    if (!o.merge || !o.made) {
+        err_mem(e, "the order of merges", (most + 1) * (sizeof *o.merge + sizeof *o.made));
+        goto out;
+    }
+    o.kept = (struct merges){.model = model, .merge = o.merge};
+    memset(o.made, 0xFF, (most + 1) * sizeof *o.made);
+    for (size_t b = 0; b < 256; b++)
+        o.made[model->byte_id[b]] = 0;
+    if (merge_table_init(&o.kept.table, model, most, e) || (model->by_rank ? keep_by_rank : keep_listed)(&o, e))
+        goto out;
+    rc = 0;
+    *regular = model->by_rank ? by_rank_is_regular(&o) : listed_is_regular(&o);
+    *makes = makes_all(&o);
+    if (*regular) {
+        *merge = o.merge;
+        *n = o.kept.n_ranks;
+        *t = o.kept.table;
+        free(o.made);
+        return 0;
+    }
+out:
+    merge_table_free(&o.kept.table);
+    free(o.merge);
+    free(o.made);
+    return rc;
+}

@@ -1,0 +1,48 @@
+/* merge_order.h - whether a model is regular: each token is made by one merge, which ranks after those that make its
+ * parts. For merge_ranks.c.
+ *
+ * So are the lists that trainers write: no two merges make the same token, and each comes after those of its parts.
+ *
+ * Others may be regular but for merges that never happen. A .tiktoken file has no list: two tokens merge whenever their
+ * bytes are a token, however the two came about. Hugging Face's files for such models (Llama 3) list all these pairs.
+ *
+ *   However a token came about in a text, the merges inside of it were those of encoding its bytes alone, in the same
+ *   order, because no other merge touched these bytes, and the pair of the lowest rank in the text, if it lies in them,
+ *   is the one of the lowest rank in them. So a token is always made by the same merge: the last one of encoding its
+ *   own bytes. All others that would make it never happen.
+ *
+ * So the merges are gone through in the order of ranks. One whose parts are made by merges that were kept, of lower
+ * ranks, is kept if encoding its bytes with these ends with its two parts. Those kept are a regular list, R.
+ *
+ * Encoding with R is the same as with all merges, if no merge that was left out could happen. Consider, in encoding
+ * with all, the first one that happens and is not in R, of parts l and r, which make t. So far all happened as with R.
+ *   - If l or r is not made by a merge in R, nor a byte, it is not there.
+ *   - If both are made by merges of lower ranks, encoding t's bytes with the merges of lower ranks in R did not end with
+ *     l and r, so that l and r do not come to lie side by side before a merge of higher rank happens, and then neither.
+ *   - If one is made by a merge in R of a higher rank, and R has a merge that makes t, then encoding t's bytes with R
+ *     passes through l and r and ends with t, so R has the merge of l and r: a contradiction.
+ *   - If R has no merge that makes t, the model is not regular.
+ */
+#ifndef BPE_ENCODE_MERGE_ORDER_H
+#define BPE_ENCODE_MERGE_ORDER_H
+
+#include "core/model.h"
+#include "encode/merge_table.h"
+#include "sys/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct merges;
+
+/* Makes the table of a list of merges, and finds out whether the list is regular. -1: out of memory;
+ * the table is to be freed in any case. */
+int merge_order_listed(const struct model *model, struct merge_table *t, bool *regular, struct err *e);
+
+/* Finds the regular list of the merges of `all` that can happen: (*merge)[0 .. *n), owned by the caller, and its table.
+ * *makes: each token of the vocabulary is what its own bytes are encoded to. If *regular is false, there is nothing to
+ * free. -1: out of memory. */
+int merge_order_derive(struct merges *all, struct merge **merge, size_t *n, struct merge_table *t, bool *regular,
+                       bool *makes, struct err *e);
+
+#endif

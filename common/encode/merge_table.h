@@ -1,0 +1,133 @@
+/* merge_table.h - the merges of a model, prepared for finding the rank of a pair of tokens quickly. For merge_ranks.h
+ * and encode_word*.c.
+ *
+ * Symbols: a byte is the symbol of its value, the token that is made first by the merge of rank k is 256 + k. So if each
+ * token is made by one merge only, no memory is read for the result of a merge.
+ *
+ * Pairs of symbols: buckets of four slots of 32 bits. A slot holds the rank, and above it as many bits of the pair's
+ * hash as there is room for: a tag. So a pair that does not merge may get the rank of another pair (one in ten
+ * thousand). Whoever merges therefore compares the symbols with those of pair[rank]. If they are others, the word must
+ * be encoded in another way. This is enough: of two pairs with the same bucket and tag only the one of lower rank is in
+ * the table, so a pair never gets a rank higher than its own, and the error shows before the pair's turn.
+ *
+ * Pairs of bytes: a table of all of them, with bounds that show which pairs will certainly merge; see encode_word.h.
+ */
+#ifndef BPE_ENCODE_MERGE_TABLE_H
+#define BPE_ENCODE_MERGE_TABLE_H
+
+#include "core/model.h"
+#include "sys/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PAIR_SLOTS = 4,
+    MERGE_RANK_BITS = 23, /* most bits of a rank */
+    BOUND_BITS = 15,
+    FIRST_MERGED = 256, /* the symbol of the first merge */
+};
+
+#define NO_SYMBOL (UINT32_MAX >> 1) /* merges with none */
+
+struct symbol_pair {
+    uint32_t left, right;
+};
+
+/* The slots of a bucket: the tag, and below it the rank with all bits flipped. 0: free, as are all after it. */
+struct pair_bucket {
+    uint32_t slot[PAIR_SLOTS];
+};
+
+/* Two adjacent bytes. The bounds are ranks >> byte_shift. */
+struct byte_pair {
+    uint32_t rank;   /* of their own merge; `none` if there is none */
+    uint16_t before; /* no merge of a lower rank takes the second byte, alone, as the right part after the first */
+    uint16_t after;  /* no merge of a lower rank takes the first byte, alone, as the left part before the second */
+};
+
+struct merge_table {
+    uint32_t none;               /* the rank of pairs that do not merge: larger than any other, all ones */
+    unsigned shift, byte_shift;  /* there are 2^(64 - shift) buckets, and one more */
+    struct pair_bucket *bucket;  /* owned, as all that follows */
+    struct byte_pair *byte_pair; /* [65536], by first byte << 8 | second */
+    struct symbol_pair *pair;    /* by rank: the parts of the merge */
+    uint16_t *before, *after;    /* [1 << BOUND_BITS], the same bounds as of bytes, of symbols; see merge_table_bound */
+    unsigned char *first, *last; /* by symbol: the first and the last of its bytes; set if the model is regular */
+    uint32_t *id;                /* by symbol; the ids of merges that do not name their result are not set */
+    uint32_t *symbol;            /* by id, or NO_SYMBOL */
+    size_t n;                    /* merges that were put */
+    uint64_t odd[2];             /* secrets of the hash */
+    uint32_t *hidden;            /* merges that are not in the table because of others */
+    size_t n_hidden, cap_hidden;
+};
+
+/* An empty table for up to n merges of the model. -1: out of memory; the table is to be freed in any case. */
+int merge_table_init(struct merge_table *t, const struct model *model, size_t n, struct err *e);
+void merge_table_free(struct merge_table *t); /* a zeroed one is fine */
+
+/* Gives the result of the merge of this rank its symbol, if it has none. */
+void merge_table_name(struct merge_table *t, uint32_t rank, uint32_t result);
+
+/* Puts the next merge, whose rank is t->n. If a part has no symbol, it gets no place, because it never happens. -1: out
+ * of memory. */
+int merge_table_put(struct merge_table *t, const struct merge *merge, struct err *e);
+
+/* The rank of a pair that got the rank of another; t->none: it does not merge. */
+uint32_t merge_table_hidden(const struct merge_table *t, uint32_t left, uint32_t right);
+
+/* The rank that a bucket has for a tag, or t->none. */
+static inline uint32_t pair_bucket_rank(const struct merge_table *t, const struct pair_bucket *b, uint32_t tag)
+{
+    typedef uint32_t vec __attribute__((vector_size(sizeof *b)));
+    union {
+        vec v;
+        uint64_t u[sizeof(vec) / 8];
+    } slots;
+    __builtin_memcpy(&slots, b, sizeof slots);
+    slots.v &= (vec)((slots.v & ~t->none) == tag);
+    uint64_t both = slots.u[0] | slots.u[1];
+    return ~(uint32_t)(both | both >> 32) & t->none;
+}
+
+static inline uint64_t merge_table_hash(const struct merge_table *t, uint32_t left, uint32_t right)
+{
+    return left * t->odd[0] + right * t->odd[1];
+}
+
+/* The place of the bounds for a symbol, and the last byte of the one before it, or the first of the one after it. Others
+ * may have the same place: the bounds are then the lowest of them. */
+static inline size_t merge_table_bound(const struct merge_table *t, uint32_t symbol, unsigned char byte)
+{
+    return (size_t)(((uint64_t)symbol << 8 | byte) * t->odd[0] >> (64 - BOUND_BITS));
+}
+
+/* Before merge_table_put, which then takes half the time. */
+static inline void merge_table_prefetch(const struct merge_table *t, const struct merge *merge)
+{
+    uint64_t hash = merge_table_hash(t, t->symbol[merge->left], t->symbol[merge->right]);
+    __builtin_prefetch(&t->bucket[hash >> t->shift], 1);
+}
+
+static inline uint32_t merge_table_tag(const struct merge_table *t, uint64_t hash)
+{
+    return (uint32_t)(hash >> (t->shift - 32)) & ~t->none;
+}
+
+/* The rank at which two adjacent symbols merge, or that of another pair, never a higher one (see above), or t->none. */
+static inline uint32_t merge_table_rank_of(const struct merge_table *t, uint64_t hash)
+{
+    const struct pair_bucket *b = &t->bucket[hash >> t->shift];
+    uint32_t tag = merge_table_tag(t, hash), rank = pair_bucket_rank(t, b, tag);
+    if (__builtin_expect(b->slot[PAIR_SLOTS - 1] != 0, 0)) /* seldom; whether the pair is there cannot be predicted */
+        rank = rank == t->none ? pair_bucket_rank(t, b + 1, tag) : rank;
+    return rank;
+}
+
+static inline uint32_t merge_table_rank(const struct merge_table *t, uint32_t left, uint32_t right)
+{
+    return merge_table_rank_of(t, merge_table_hash(t, left, right));
+}
+
+#endif
