@@ -39,7 +39,7 @@ typedef size_t encode_word_fn(const struct merge_table *t, const unsigned char *
 encode_word_fn *encode_word_best(void);
 
 /* The versions it chooses from; NULL: not for this processor, or this compiler does not have the instructions. */
-extern encode_word_fn *const encode_word_plain,
-    *const encode_word_sse2, *const encode_word_avx2, *const encode_word_avx512, *const encode_word_neon;
+extern encode_word_fn *const encode_word_plain, *const encode_word_sse2, *const encode_word_avx2,
+                                                                             *const encode_word_neon;
 
 #endif
