@@ -80,8 +80,8 @@ WORD_INLINE bool certain_symbols(const struct merge_table *t, const unsigned cha
     for (size_t i = 1; i < n; i++) {
         const unsigned char *border = p + s->at[i + 1];
         rank[i] = merge_table_rank(t, s->sym[i], s->sym[i + 1]);
-        before[i] = t->before[merge_table_bound(t, s->sym[i + 1], border[-1])];
-        after[i] = t->after[merge_table_bound(t, s->sym[i], border[0])];
+        before[i] = t->before[merge_table_bound(s->sym[i + 1], border[-1])];
+        after[i] = t->after[merge_table_bound(s->sym[i], border[0])];
     }
     for (size_t i = 1; i <= n; i++) {
         uint32_t bound = rank[i] >> t->byte_shift;
@@ -109,13 +109,13 @@ WORD_INLINE one pair_key(const struct merge_table *t, uint64_t hash, uint32_t pl
     uint32_t tag = merge_table_tag(t, hash);
     one key = one_key(t, b, tag, place);
     if (__builtin_expect(b->slot[PAIR_SLOTS - 1] != 0, 0) && one_value(key) >> PLACE_BITS == t->none)
-        key = one_key(t, b + 1, tag, place);
+        key = one_key(t, b + 1, merge_table_moved(t, tag), place);
     return key;
 }
 
 WORD_INLINE bool is_pair(const struct merge_table *t, uint32_t rank, uint32_t left, uint32_t right)
 {
-    return __builtin_expect(t->pair[rank].left == left && t->pair[rank].right == right, 1);
+    return t->exact || __builtin_expect(t->pair[rank].left == left && t->pair[rank].right == right, 1);
 }
 
 /* Up to BLOCK symbols, or a half: n_vecs * LANES. Their keys stay in registers; which of them are left is a mask. The

@@ -19,23 +19,27 @@ static int make_empty(struct merge_table *t, unsigned bits, struct err *e)
 {
     t->shift = 64 - bits;
     t->n_hidden = 0;
+    t->exact = bits + (unsigned)__builtin_popcount(~t->none) > t->pair_bits;
     t->bucket = huge_zeroed(n_bytes(t));
     return t->bucket ? 0 : err_mem(e, "the table of merges", n_bytes(t));
 }
 
 int merge_table_init(struct merge_table *t, const struct model *model, size_t n, struct err *e)
 {
-    unsigned bits = FEWEST_BITS, rank_bits = 1;
+    unsigned bits = FEWEST_BITS, rank_bits = 1, symbol_bits = 1;
     const size_t n_symbols = FIRST_MERGED + n, n_ids = (size_t)model->n_ids + 1;
     *t = (struct merge_table){0};
     while (((size_t)1 << rank_bits) - 1 <= n)
         rank_bits++;
-    while ((size_t)1 << bits < n)
+    while ((size_t)2 << bits < n)
         bits++;
+    while (n_symbols >> symbol_bits)
+        symbol_bits++;
     t->none = ((uint32_t)1 << rank_bits) - 1;
     t->byte_shift = rank_bits > RANK_BITS_OF_BOUND ? rank_bits - RANK_BITS_OF_BOUND : 0;
-    t->odd[0] = hash_bytes("left", 4, hash_secret()) | 1;
-    t->odd[1] = hash_bytes("right", 5, hash_secret()) | 1;
+    t->pair_bits = 2 * symbol_bits;
+    t->odd[0] = (hash_bytes("left", 4, hash_secret()) | 1) << (64 - symbol_bits);
+    t->odd[1] = (hash_bytes("right", 5, hash_secret()) | 1) << (64 - 2 * symbol_bits);
     t->byte_pair = malloc(BYTE_PAIRS * sizeof *t->byte_pair);
     t->pair = malloc((n + 1) * sizeof *t->pair);
     t->before = malloc(BOUNDS * sizeof *t->before);
@@ -94,7 +98,7 @@ static enum put put_pair(struct merge_table *t, uint32_t rank)
     uint32_t tag = merge_table_tag(t, x);
     if (pair->left == NO_SYMBOL || pair->right == NO_SYMBOL)
         return PUT;
-    for (int k = 0; k < 2; k++, b++) {
+    for (int k = 0; k < 2; k++, b++, tag = merge_table_moved(t, tag)) {
         for (size_t i = 0; i < PAIR_SLOTS; i++) {
             if (!b->slot[i]) {
                 b->slot[i] = tag | (~rank & t->none);
@@ -145,8 +149,8 @@ static void bound(struct merge_table *t, const struct symbol_pair *pair, uint32_
     const unsigned char last = t->last[pair->left], first = t->first[pair->right];
     const uint32_t bound = rank >> t->byte_shift;
     struct byte_pair *bytes = &t->byte_pair[last << 8 | first];
-    lower(&t->before[merge_table_bound(t, pair->right, last)], bound);
-    lower(&t->after[merge_table_bound(t, pair->left, first)], bound);
+    lower(&t->before[merge_table_bound(pair->right, last)], bound);
+    lower(&t->after[merge_table_bound(pair->left, first)], bound);
     if (pair->right < FIRST_MERGED)
         lower(&bytes->before, bound);
     if (pair->left < FIRST_MERGED)

@@ -5,10 +5,11 @@
  * token is made by one merge only, no memory is read for the result of a merge.
  *
  * Pairs of symbols: buckets of four slots of 32 bits. A slot holds the rank, and above it as many bits of the pair's
- * hash as there is room for: a tag. So a pair that does not merge may get the rank of another pair (one in ten
- * thousand). Whoever merges therefore compares the symbols with those of pair[rank]. If they are others, the word must
- * be encoded in another way. This is enough: of two pairs with the same bucket and tag only the one of lower rank is in
- * the table, so a pair never gets a rank higher than its own, and the error shows before the pair's turn.
+ * hash as there is room for: a tag. The hash is a permutation of all pairs, so if bucket and tag have all of its bits, as
+ * with up to 40,000 merges, the table is exact. Else a pair that does not merge may get the rank of another pair (one in
+ * ten thousand). Whoever merges therefore compares the symbols with those of pair[rank]. If they are others, the word
+ * must be encoded in another way. This is enough: of two pairs with the same bucket and tag only the one of lower rank is
+ * in the table, so a pair never gets a rank higher than its own, and the error shows before the pair's turn.
  *
  * Pairs of bytes: a table of all of them, with bounds that show which pairs will certainly merge; see encode_word.h.
  */
@@ -30,6 +31,7 @@ enum {
 };
 
 #define NO_SYMBOL (UINT32_MAX >> 1) /* merges with none */
+#define BOUND_FACTOR 0x9E3779B97F4A7C15u
 
 struct symbol_pair {
     uint32_t left, right;
@@ -58,7 +60,9 @@ struct merge_table {
     uint32_t *id;                /* by symbol; the ids of merges that do not name their result are not set */
     uint32_t *symbol;            /* by id, or NO_SYMBOL */
     size_t n;                    /* merges that were put */
+    unsigned pair_bits;          /* bits of a pair of symbols; the hash has so many, from the highest one down */
     uint64_t odd[2];             /* secrets of the hash */
+    bool exact;                  /* a bucket and a tag, less one bit, are the whole hash */
     uint32_t *hidden;            /* merges that are not in the table because of others */
     size_t n_hidden, cap_hidden;
 };
@@ -98,9 +102,9 @@ static inline uint64_t merge_table_hash(const struct merge_table *t, uint32_t le
 
 /* The place of the bounds for a symbol, and the last byte of the one before it, or the first of the one after it. Others
  * may have the same place: the bounds are then the lowest of them. */
-static inline size_t merge_table_bound(const struct merge_table *t, uint32_t symbol, unsigned char byte)
+static inline size_t merge_table_bound(uint32_t symbol, unsigned char byte)
 {
-    return (size_t)(((uint64_t)symbol << 8 | byte) * t->odd[0] >> (64 - BOUND_BITS));
+    return (size_t)((symbol + ((uint64_t)byte << 24)) * BOUND_FACTOR >> (64 - BOUND_BITS));
 }
 
 /* Before merge_table_put, which then takes half the time. */
@@ -115,13 +119,19 @@ static inline uint32_t merge_table_tag(const struct merge_table *t, uint64_t has
     return (uint32_t)(hash >> (t->shift - 32)) & ~t->none;
 }
 
+/* The tag of a pair that stands in the bucket after its own. */
+static inline uint32_t merge_table_moved(const struct merge_table *t, uint32_t tag)
+{
+    return tag ^ (t->none + 1);
+}
+
 /* The rank at which two adjacent symbols merge, or that of another pair, never a higher one (see above), or t->none. */
 static inline uint32_t merge_table_rank_of(const struct merge_table *t, uint64_t hash)
 {
     const struct pair_bucket *b = &t->bucket[hash >> t->shift];
     uint32_t tag = merge_table_tag(t, hash), rank = pair_bucket_rank(t, b, tag);
     if (__builtin_expect(b->slot[PAIR_SLOTS - 1] != 0, 0)) /* seldom; whether the pair is there cannot be predicted */
-        rank = rank == t->none ? pair_bucket_rank(t, b + 1, tag) : rank;
+        rank = rank == t->none ? pair_bucket_rank(t, b + 1, merge_table_moved(t, tag)) : rank;
     return rank;
 }
 
