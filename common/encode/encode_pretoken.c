@@ -11,7 +11,7 @@ enum {
 
 int pretoken_encoder_init(struct pretoken_encoder *w, const struct model *model, struct err *e)
 {
-    *w = (struct pretoken_encoder){.encode_word = encode_word_best()};
+    *w = (struct pretoken_encoder){.words = word_encoder_best()};
     return id_list_reserve(&w->out, SHORT_MAX, e) || merges_init(&w->merges, model, e) ? -1 : 0;
 }
 
@@ -29,7 +29,7 @@ static int encode_regular(struct pretoken_encoder *w, const unsigned char *p, si
     if (n >= RUNS_FROM && encode_runs(&w->merges, p, n, &w->out, &done, e))
         return -1;
     if (!done && n <= WORD_MAX)
-        w->out.n = w->encode_word(&w->merges.table, p, n, w->out.id);
+        w->out.n = w->words->one(&w->merges.table, p, n, w->out.id);
     return 0;
 }
 

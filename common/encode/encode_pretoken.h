@@ -26,7 +26,7 @@ struct pretoken_encoder {
     struct merges merges;
     struct id_list out; /* the tokens of the last pretoken */
     struct long_encoder by_rank;
-    encode_word_fn *encode_word;
+    const struct word_encoder *words;
     size_t n_pretokens; /* encoded before the model was known to be regular */
 };
 

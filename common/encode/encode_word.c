@@ -60,21 +60,25 @@ static inline vec vec_put(vec v, int lane, one x)
     return v;
 }
 
-#include "encode/encode_word_parts.h"
+enum { CERTAIN_PAIRS = 1 };
 
-static size_t encode_word(const struct merge_table *t, const unsigned char *p, size_t n, uint32_t *id)
+static inline uint32_t certain_pairs(const struct byte_pair *x)
 {
-    return word(t, p, n, id);
+    return (x->rank < x[-1].before) & (x->rank < x[1].after);
 }
 
-encode_word_fn *const encode_word_plain = encode_word;
+#include "encode/encode_word_parts.h"
 
-encode_word_fn *encode_word_best(void)
+WORD_ENCODER(encode_word_plain);
+
+const struct word_encoder *word_encoder_best(void)
 {
-    encode_word_fn *const at_level[SIMD_N] = {
-        [SIMD_NEON] = encode_word_neon, [SIMD_SSE2] = encode_word_sse2, [SIMD_AVX2] = encode_word_avx2};
-    for (enum simd level = simd_level(); level > SIMD_NONE; level--)
-        if (at_level[level])
-            return at_level[level];
-    return encode_word_plain;
+    static const struct word_encoder *const at_level[SIMD_N] = {[SIMD_NONE] = &encode_word_plain,
+                                                                [SIMD_NEON] = &encode_word_neon,
+                                                                [SIMD_SSE2] = &encode_word_sse2,
+                                                                [SIMD_AVX2] = &encode_word_avx2};
+    enum simd level = simd_level();
+    while (!at_level[level] || !at_level[level]->one)
+        level--;
+    return at_level[level];
 }

@@ -27,19 +27,29 @@
 #include <stdint.h>
 
 enum {
+    WORD_SHORT = 32,
     WORD_MAX = 254,
     PLACE_BITS = 8, /* a key is a rank and, in the low bits, its place */
 };
 
-/* Puts the tokens of p[0 .. n), 0 < n <= WORD_MAX, into id, which has room for n; returns how many, or 0: a pair had
- * the rank of another, and this word must be encoded in another way. */
-typedef size_t encode_word_fn(const struct merge_table *t, const unsigned char *p, size_t n, uint32_t *id);
+/* A word of up to WORD_SHORT bytes, and its tokens. */
+struct short_word {
+    const unsigned char *p; /* borrowed */
+    uint32_t n, n_ids;      /* n_ids 0: a pair had the rank of another, and this word must be encoded in another way */
+    uint32_t id[WORD_SHORT];
+};
+
+struct word_encoder {
+    /* Encodes n words: the more at once, up to eight, the faster. */
+    void (*some)(const struct merge_table *t, struct short_word *word, size_t n);
+    /* Puts the tokens of p[0 .. n), 0 < n <= WORD_MAX, into id, which has room for n; returns how many, or 0 as above. */
+    size_t (*one)(const struct merge_table *t, const unsigned char *p, size_t n, uint32_t *id);
+};
 
 /* The fastest version at the current simd_level(). */
-encode_word_fn *encode_word_best(void);
+const struct word_encoder *word_encoder_best(void);
 
-/* The versions it chooses from; NULL: not for this processor, or this compiler does not have the instructions. */
-extern encode_word_fn *const encode_word_plain, *const encode_word_sse2, *const encode_word_avx2,
-                                                                             *const encode_word_neon;
+/* The versions it chooses from. NULL in them: not for this processor, or this compiler does not have the instructions. */
+extern const struct word_encoder encode_word_plain, encode_word_sse2, encode_word_avx2, encode_word_neon;
 
 #endif

@@ -58,14 +58,23 @@ static inline vec vec_put(vec v, int lane, one x)
     return _mm256_blendv_epi8(v, _mm256_broadcastd_epi32(x), _mm256_cmpeq_epi32(lanes, _mm256_set1_epi32(lane)));
 }
 
-#include "encode/encode_word_parts.h"
+enum { CERTAIN_PAIRS = 4 };
 
-static size_t encode_word(const struct merge_table *t, const unsigned char *p, size_t n, uint32_t *id)
+/* rank, in every fourth lane, is compared with `before` of the pair before, and with `after` of the next one. */
+static inline uint32_t certain_pairs(const struct byte_pair *x)
 {
-    return word(t, p, n, id);
+    const unsigned char *p = (const unsigned char *)x;
+    const __m256i rank = _mm256_loadu_si256((const __m256i *)(const void *)p);
+    const __m256i before = _mm256_loadu_si256((const __m256i *)(const void *)(p - 6));
+    const __m256i after = _mm256_loadu_si256((const __m256i *)(const void *)(p + 12));
+    __m256i more = _mm256_subs_epu16(_mm256_min_epu16(before, after), rank); /* not 0 if both are above it */
+    uint32_t bits = ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi16(more, _mm256_setzero_si256()));
+    return _pext_u32(bits, 0x01010101);
 }
 
-encode_word_fn *const encode_word_avx2 = encode_word;
+#include "encode/encode_word_parts.h"
+
+WORD_ENCODER(encode_word_avx2);
 #else
-encode_word_fn *const encode_word_avx2 = NULL;
+const struct word_encoder encode_word_avx2 = {NULL, NULL};
 #endif

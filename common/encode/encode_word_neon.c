@@ -51,14 +51,16 @@ static inline vec vec_put(vec v, int lane, one x)
     return vbslq_u32(vceqq_s32(vld1q_s32(lanes), vdupq_n_s32(lane)), vdupq_n_u32(x), v);
 }
 
-#include "encode/encode_word_parts.h"
+enum { CERTAIN_PAIRS = 1 };
 
-static size_t encode_word(const struct merge_table *t, const unsigned char *p, size_t n, uint32_t *id)
+static inline uint32_t certain_pairs(const struct byte_pair *x)
 {
-    return word(t, p, n, id);
+    return (x->rank < x[-1].before) & (x->rank < x[1].after);
 }
 
-encode_word_fn *const encode_word_neon = encode_word;
+#include "encode/encode_word_parts.h"
+
+WORD_ENCODER(encode_word_neon);
 #else
-encode_word_fn *const encode_word_neon = NULL;
+const struct word_encoder encode_word_neon = {NULL, NULL};
 #endif

@@ -10,7 +10,10 @@
  *   one_value     its value
  *   vec_put       puts one into a lane; nothing if there is no such lane
  *
- * and then calls word() in a function of its own.
+ *   certain_pairs    for CERTAIN_PAIRS pairs of bytes, one after the other, a bit each: whether the rank is below `before` of
+ *                 the pair before and `after` of the next one
+ *
+ * and then has WORD_ENCODER make the functions, and a struct word_encoder of that name.
  */
 #include "encode/encode_word.h"
 
@@ -21,86 +24,119 @@
 enum {
     BLOCK = 32,   /* keys of a block */
     PLACES = 256, /* for symbols */
+    MORE = 4,     /* more places in arrays of symbols */
+    GROUP = 8,    /* words that are encoded together */
     NO_KEY = INT32_MAX,
 };
 
 _Static_assert(MERGE_RANK_BITS + PLACE_BITS < 32 && PLACES == 1 << PLACE_BITS, "keys are less than 2^31");
 _Static_assert(WORD_MAX + 2 <= PLACES, "there is one symbol before the first, and one after the last");
+_Static_assert((int)WORD_SHORT <= (int)BLOCK, "a bit for each place, and two more, fit into 64 bits");
 
-/* The symbols of a word, that is tokens that may still merge: sym[1 .. n]. What is before and after them is NO_SYMBOL.
- * `at`: where they begin, in bytes. */
-struct symbols {
-    size_t n;
-    uint32_t sym[PLACES];
-    uint8_t at[PLACES];
-};
+/* In all that follows the symbols of a word, tokens that may still merge, are sym[1 .. n]; what is before and after them
+ * is NO_SYMBOL. */
 
 /* ---- Pairs that will certainly merge ---- */
 
-/* Merges those pairs of bytes. */
-WORD_INLINE void certain_bytes(const struct merge_table *t, const unsigned char *p, size_t n, struct symbols *s)
+/* Merges those pairs of bytes. Returns the number of symbols; at: where they begin, may be NULL. */
+WORD_INLINE size_t certain_bytes(const struct merge_table *t, const unsigned char *p, size_t n, uint32_t *sym,
+                                 uint8_t *at)
 {
-    uint32_t rank[PLACES];
+    struct byte_pair pairs[PLACES + 8], *pair = pairs + 1; /* there is one before the first */
     size_t n_symbols = 0;
     uint64_t carry = 0;
-    const struct byte_pair none = {t->none, UINT16_MAX, UINT16_MAX};
-    struct byte_pair x = n > 1 ? t->byte_pair[p[0] << 8 | p[1]] : none;
-    unsigned before = UINT16_MAX;
+    pair[-1] = pair[n - 1] = (struct byte_pair){UINT16_MAX, UINT16_MAX, UINT16_MAX, 0};
+    for (size_t i = 0; i + 1 < n; i++)
+        pair[i] = t->byte_pair[merge_table_bytes(p[i], p[i + 1])];
     for (size_t base = 0; base < n; base += 64) {
         size_t end = n - base < 64 ? n - base : 64;
-        uint64_t certain = 0; /* a bit for each pair */
-        for (size_t k = base; k < base + end; k++) {
-            const struct byte_pair next = k + 2 < n ? t->byte_pair[p[k + 1] << 8 | p[k + 2]] : none;
-            uint32_t bound = x.rank >> t->byte_shift;
-            certain |= (uint64_t)((bound < before) & (bound < next.after) & (x.rank != t->none)) << (k - base);
-            rank[k] = x.rank;
-            before = x.before;
-            x = next;
-        }
-        uint64_t starts = ~(certain << 1 | carry) & UINT64_MAX >> (64 - end);
+        uint64_t certain = 0, all = UINT64_MAX >> (64 - end); /* a bit for each pair */
+        for (size_t k = 0; k < end; k += CERTAIN_PAIRS)
+            certain |= (uint64_t)certain_pairs(&pair[base + k]) << k;
+        certain &= all;
+        uint64_t starts = ~(certain << 1 | carry) & all;
         carry = certain >> 63;
         for (; starts; starts &= starts - 1) {
-            size_t k = (size_t)__builtin_ctzll(starts), at = base + k;
+            size_t k = (size_t)__builtin_ctzll(starts), i = base + k;
             uint32_t both = -(uint32_t)(certain >> k & 1); /* without a branch, which could not be predicted */
-            s->sym[++n_symbols] = ((FIRST_MERGED + rank[at]) & both) | (p[at] & ~both);
-            s->at[n_symbols] = (uint8_t)at;
+            uint32_t merged = FIRST_MERGED + ((uint32_t)pair[i].rank << t->byte_shift) + pair[i].low;
+            sym[++n_symbols] = (merged & both) | (p[i] & ~both);
+            if (at)
+                at[n_symbols] = (uint8_t)i;
         }
     }
-    s->n = n_symbols;
+    return n_symbols;
 }
 
 /* Merges those pairs of symbols. False: see encode_word_fn. */
-WORD_INLINE bool certain_symbols(const struct merge_table *t, const unsigned char *p, struct symbols *s)
+WORD_INLINE bool certain_symbols(const struct merge_table *t, const unsigned char *p, uint32_t *sym, const uint8_t *at,
+                                 size_t *n_symbols)
 {
     uint32_t rank[PLACES], wrong = 0;
     uint16_t before[PLACES], after[PLACES];
-    size_t n = s->n, n_symbols = 0;
+    const size_t n = *n_symbols;
+    *n_symbols = 0;
     before[0] = after[n] = after[n + 1] = UINT16_MAX;
     rank[n] = t->none;
     for (size_t i = 1; i < n; i++) {
-        const unsigned char *border = p + s->at[i + 1];
-        rank[i] = merge_table_rank(t, s->sym[i], s->sym[i + 1]);
-        before[i] = t->before[merge_table_bound(s->sym[i + 1], border[-1])];
-        after[i] = t->after[merge_table_bound(s->sym[i], border[0])];
+        const unsigned char *border = p + at[i + 1];
+        rank[i] = merge_table_rank(t, sym[i], sym[i + 1]);
+        before[i] = t->before[merge_table_bound(sym[i + 1], border[-1])];
+        after[i] = t->after[merge_table_bound(sym[i], border[0])];
     }
     for (size_t i = 1; i <= n; i++) {
         uint32_t bound = rank[i] >> t->byte_shift;
         uint32_t certain = (bound < before[i - 1]) & (bound < after[i + 1]) & (rank[i] != t->none);
-        uint32_t both = -certain, left = s->sym[i];
+        uint32_t both = -certain, left = sym[i];
         const struct symbol_pair *pair = &t->pair[rank[i] & both];
-        wrong |= ((pair->left ^ left) | (pair->right ^ s->sym[i + 1])) & both;
-        s->sym[++n_symbols] = ((FIRST_MERGED + rank[i]) & both) | (left & ~both);
+        wrong |= ((pair->left ^ left) | (pair->right ^ sym[i + 1])) & both;
+        sym[++*n_symbols] = ((FIRST_MERGED + rank[i]) & both) | (left & ~both);
         i += certain;
     }
-    s->n = n_symbols;
     return !wrong;
 }
 
 /* ---- The pair of the lowest rank, one after the other ---- */
 
-WORD_INLINE uint32_t key_of(const struct merge_table *t, const struct symbols *s, size_t i)
+/* The keys of the pairs of symbols i and i + 1, for all i from 0 on: key[0 .. most), `most` a multiple of four and at
+ * least n. For pairs that do not merge, or do not exist, a key of no rank. And the parts of the hashes of pairs, as_left
+ * and as_right. The arrays have MORE places than there are symbols. */
+WORD_INLINE void find_keys(const struct merge_table *t, uint32_t *sym, size_t n, uint64_t *as_left, uint64_t *as_right,
+                           uint32_t *key, size_t most)
 {
-    return merge_table_rank(t, s->sym[i], s->sym[i + 1]) << PLACE_BITS | (uint32_t)i;
+    typedef uint32_t four __attribute__((vector_size(16)));
+    const four none = {t->none, t->none, t->none, t->none}, places = {0, 1, 2, 3};
+    sym[0] = sym[n + 1] = sym[n + 2] = sym[n + 3] = NO_SYMBOL;
+    for (size_t i = 0; i <= n + 3; i++) {
+        as_left[i] = sym[i] * t->odd[0];
+        as_right[i] = sym[i] * t->odd[1];
+    }
+    for (size_t i = 0; i < most; i++)
+        key[i] = NO_KEY;
+    for (size_t i = 0; i < n; i += 4) {
+        four found[4], keys;
+        uint32_t full = 0;
+        for (size_t k = 0; k < 4; k++) {
+            uint64_t hash = as_left[i + k] + as_right[i + k + 1];
+            const struct pair_bucket *b = &t->bucket[hash >> t->shift];
+            uint32_t tag = merge_table_tag(t, hash);
+            four slots, tags = {tag, tag, tag, tag};
+            __builtin_memcpy(&slots, b, sizeof slots);
+            found[k] = slots & (four)((slots & ~none) == tags);
+            full |= b->slot[PAIR_SLOTS - 1];
+        }
+        /* In each of the four at most one item is not 0. */
+        four low = __builtin_shuffle(found[0], found[1], (four){0, 4, 1, 5}) |
+                   __builtin_shuffle(found[0], found[1], (four){2, 6, 3, 7});
+        four high = __builtin_shuffle(found[2], found[3], (four){0, 4, 1, 5}) |
+                    __builtin_shuffle(found[2], found[3], (four){2, 6, 3, 7});
+        four all = __builtin_shuffle(low, high, (four){0, 1, 4, 5}) | __builtin_shuffle(low, high, (four){2, 3, 6, 7});
+        keys = (~all & none) << PLACE_BITS | (places + (uint32_t)i);
+        __builtin_memcpy(key + i, &keys, sizeof keys);
+        if (__builtin_expect(full != 0, 0))
+            for (size_t k = i; k < i + 4; k++)
+                key[k] = merge_table_rank_of(t, as_left[k] + as_right[k + 1]) << PLACE_BITS | (uint32_t)k;
+    }
 }
 
 WORD_INLINE one pair_key(const struct merge_table *t, uint64_t hash, uint32_t place)
@@ -118,57 +154,117 @@ WORD_INLINE bool is_pair(const struct merge_table *t, uint32_t rank, uint32_t le
     return t->exact || __builtin_expect(t->pair[rank].left == left && t->pair[rank].right == right, 1);
 }
 
-/* Up to BLOCK symbols, or a half: n_vecs * LANES. Their keys stay in registers; which of them are left is a mask. The
- * parts of the hashes of pairs are made beforehand. False: see encode_word_fn. */
-WORD_INLINE bool merge_few(const struct merge_table *t, struct symbols *s, int n_vecs)
-{
+/* A word of up to n_vecs * LANES symbols, at most BLOCK. Which of them are left is a mask. */
+struct few {
     vec keys[BLOCK / LANES];
-    _Alignas(64) uint32_t key[BLOCK];
-    uint64_t as_left[BLOCK + 2], as_right[BLOCK + 2], left = UINT64_MAX >> (62 - s->n);
-    for (size_t i = 0; i <= s->n + 1; i++) {
-        as_left[i] = s->sym[i] * t->odd[0];
-        as_right[i] = s->sym[i] * t->odd[1];
-    }
-    key[0] = NO_KEY;
-    for (size_t i = 1; i < s->n; i++)
-        key[i] = merge_table_rank_of(t, as_left[i] + as_right[i + 1]) << PLACE_BITS | (uint32_t)i;
-    for (size_t i = s->n; i < (size_t)n_vecs * LANES; i++)
-        key[i] = NO_KEY;
-    for (int k = 0; k < n_vecs; k++)
-        keys[k] = vec_load(key + k * LANES);
-    const one gone = one_of(NO_KEY);
-    for (;;) {
-        vec v = keys[0];
-        for (int k = 1; k < n_vecs; k++)
-            v = vec_min(v, keys[k]);
-        uint32_t least = vec_least(v), rank = least >> PLACE_BITS, result = FIRST_MERGED + rank;
-        if (rank >= t->none)
-            break;
-        unsigned i = least % BLOCK;
-        uint64_t later = left & -(uint64_t)2 << i, earlier = left & (((uint64_t)1 << i) - 1);
-        unsigned right = (unsigned)__builtin_ctzll(later), after = (unsigned)__builtin_ctzll(later & (later - 1));
-        unsigned before = 63 - (unsigned)__builtin_clzll(earlier);
-        uint64_t result_left = result * t->odd[0], result_right = result * t->odd[1];
-        one key_after = pair_key(t, result_left + as_right[after], i);
-        one key_before = pair_key(t, as_left[before] + result_right, before);
-        if (!is_pair(t, rank, s->sym[i], s->sym[right]))
-            return false;
-        left &= ~((uint64_t)1 << right);
-        s->sym[i] = result;
-        as_left[i] = result_left;
-        as_right[i] = result_right;
-        for (int k = 0; k < n_vecs; k++) {
-            keys[k] = vec_put(keys[k], (int)right - k * LANES, gone);
-            keys[k] = vec_put(keys[k], (int)before - k * LANES, key_before);
-            keys[k] = vec_put(keys[k], (int)i - k * LANES, key_after);
-        }
-    }
-    size_t n = 0;
-    for (left &= UINT64_MAX >> (63 - s->n) & -(uint64_t)2; left; left &= left - 1)
-        s->sym[++n] = s->sym[__builtin_ctzll(left)];
-    s->n = n;
-    return true;
+    uint64_t left;
+    uint32_t least; /* of the keys */
+    uint32_t n;     /* symbols at the start */
+    uint32_t sym[BLOCK + MORE];
+    uint64_t as_left[BLOCK + MORE], as_right[BLOCK + MORE];
+};
+
+WORD_INLINE void find_least(struct few *f, int n_vecs)
+{
+    vec v = f->keys[0];
+    for (int k = 1; k < n_vecs; k++)
+        v = vec_min(v, f->keys[k]);
+    f->least = vec_least(v);
 }
+
+WORD_INLINE void few_begin(const struct merge_table *t, struct few *f, int n_vecs)
+{
+    _Alignas(64) uint32_t key[BLOCK];
+    find_keys(t, f->sym, f->n, f->as_left, f->as_right, key, (size_t)n_vecs * LANES);
+    for (int k = 0; k < n_vecs; k++)
+        f->keys[k] = vec_load(key + k * LANES);
+    f->left = UINT64_MAX >> (62 - f->n);
+    find_least(f, n_vecs);
+}
+
+WORD_INLINE bool few_done(const struct merge_table *t, const struct few *f)
+{
+    return f->least >> PLACE_BITS >= t->none;
+}
+
+/* Merges the pair of the lowest rank. False: it was another pair's. */
+WORD_INLINE bool few_step(const struct merge_table *t, struct few *f, int n_vecs)
+{
+    const one gone = one_of(NO_KEY);
+    const unsigned i = f->least % BLOCK, rank = f->least >> PLACE_BITS, result = FIRST_MERGED + rank;
+    uint64_t later = f->left & -(uint64_t)2 << i, earlier = f->left & (((uint64_t)1 << i) - 1);
+    unsigned right = (unsigned)__builtin_ctzll(later), after = (unsigned)__builtin_ctzll(later & (later - 1));
+    unsigned before = 63 - (unsigned)__builtin_clzll(earlier);
+    uint64_t as_left = result * t->odd[0], as_right = result * t->odd[1];
+    one key_after = pair_key(t, as_left + f->as_right[after], i);
+    one key_before = pair_key(t, f->as_left[before] + as_right, before);
+    bool right_pair = is_pair(t, rank, f->sym[i], f->sym[right]);
+    f->left &= ~((uint64_t)1 << right);
+    f->sym[i] = result;
+    f->as_left[i] = as_left;
+    f->as_right[i] = as_right;
+    for (int k = 0; k < n_vecs; k++) {
+        f->keys[k] = vec_put(f->keys[k], (int)right - k * LANES, gone);
+        f->keys[k] = vec_put(f->keys[k], (int)before - k * LANES, key_before);
+        f->keys[k] = vec_put(f->keys[k], (int)i - k * LANES, key_after);
+    }
+    find_least(f, n_vecs);
+    return right_pair;
+}
+
+/* Puts the ids of what is left into id; returns how many. */
+WORD_INLINE size_t few_end(const struct merge_table *t, const struct few *f, uint32_t *id)
+{
+    size_t n = 0;
+    for (uint64_t left = f->left & UINT64_MAX >> (63 - f->n) & -(uint64_t)2; left; left &= left - 1)
+        id[n++] = t->id[f->sym[__builtin_ctzll(left)]];
+    return n;
+}
+
+WORD_INLINE size_t few_alone(const struct merge_table *t, struct few *f, uint32_t *id)
+{
+    few_begin(t, f, BLOCK / LANES);
+    while (!few_done(t, f))
+        if (!few_step(t, f, BLOCK / LANES))
+            return 0;
+    return few_end(t, f, id);
+}
+
+/* Up to GROUP words, in turn a step of each: so the time of one that waits for memory, or for a branch, is that of
+ * others. */
+WORD_INLINE void group(const struct merge_table *t, struct short_word *word, size_t n)
+{
+    const int n_vecs = BLOCK / 2 / LANES;
+    struct few few[GROUP];
+    size_t at_work[GROUP], n_at_work = 0;
+    for (size_t i = 0; i < n; i++)
+        few[i].n = (uint32_t)certain_bytes(t, word[i].p, word[i].n, few[i].sym, NULL);
+    for (size_t i = 0; i < n; i++) {
+        if (few[i].n > BLOCK / 2) { /* few words have so many symbols */
+            word[i].n_ids = (uint32_t)few_alone(t, &few[i], word[i].id);
+            continue;
+        }
+        few_begin(t, &few[i], n_vecs);
+        at_work[n_at_work++] = i;
+    }
+    while (n_at_work)
+        for (size_t k = 0; k < n_at_work;) {
+            const size_t i = at_work[k];
+            struct few *f = &few[i];
+            if (!few_done(t, f)) {
+                if (__builtin_expect(few_step(t, f, n_vecs), 1)) {
+                    k++;
+                    continue;
+                }
+                word[i].n_ids = 0;
+            } else {
+                word[i].n_ids = (uint32_t)few_end(t, f, word[i].id);
+            }
+            at_work[k] = at_work[--n_at_work];
+        }
+}
+
+/* ---- Words of many symbols ---- */
 
 /* What a merge changes: the pairs at place and before it, and that the symbol at `gone` is no more. */
 struct change {
@@ -193,20 +289,18 @@ WORD_INLINE uint32_t change_block(uint32_t *keys, unsigned number, const struct 
     return vec_least(least);
 }
 
-/* Any number of symbols, linked with each other, and of each block of keys the least is noted. */
-WORD_INLINE bool merge_many(const struct merge_table *t, struct symbols *s)
+/* Any number of symbols, linked with each other, and of each block of keys the least is noted. Puts the ids into id;
+ * returns how many, or 0. */
+WORD_INLINE size_t many(const struct merge_table *t, uint32_t *sym, size_t n, uint32_t *id)
 {
     _Alignas(64) uint32_t keys[PLACES];
+    uint64_t as_left[PLACES + MORE], as_right[PLACES + MORE];
     uint32_t least[PLACES / BLOCK];
     uint8_t next[PLACES], prev[PLACES];
-    const unsigned n_blocks = (unsigned)(s->n + BLOCK - 1) / BLOCK;
+    const unsigned n_blocks = (unsigned)(n + BLOCK - 1) / BLOCK;
     struct change c = {PLACES, PLACES, PLACES, NO_KEY, NO_KEY}; /* nothing */
-    keys[0] = NO_KEY;
-    for (size_t i = 1; i < s->n; i++)
-        keys[i] = key_of(t, s, i);
-    for (size_t i = s->n; i < n_blocks * BLOCK; i++)
-        keys[i] = NO_KEY;
-    for (size_t i = 0; i <= s->n + 1; i++) {
+    find_keys(t, sym, n, as_left, as_right, keys, n_blocks * BLOCK);
+    for (size_t i = 0; i <= n + 1; i++) {
         next[i] = (uint8_t)(i + 1);
         prev[i] = (uint8_t)(i - 1);
     }
@@ -220,38 +314,50 @@ WORD_INLINE bool merge_many(const struct merge_table *t, struct symbols *s)
         if (rank >= t->none)
             break;
         unsigned i = key % PLACES, right = next[i], after = next[right], before = prev[i];
-        if (!is_pair(t, rank, s->sym[i], s->sym[right]))
-            return false;
-        s->sym[i] = result;
+        if (!is_pair(t, rank, sym[i], sym[right]))
+            return 0;
+        sym[i] = result;
         next[i] = (uint8_t)after;
         prev[after] = (uint8_t)i;
-        c = (struct change){i, before, right, merge_table_rank(t, result, s->sym[after]) << PLACE_BITS | i,
-                            merge_table_rank(t, s->sym[before], result) << PLACE_BITS | before};
+        c = (struct change){i, before, right, merge_table_rank(t, result, sym[after]) << PLACE_BITS | i,
+                            merge_table_rank(t, sym[before], result) << PLACE_BITS | before};
         least[i / BLOCK] = change_block(keys, i / BLOCK, &c);
         if (before / BLOCK != i / BLOCK)
             least[before / BLOCK] = change_block(keys, before / BLOCK, &c);
         if (right / BLOCK != i / BLOCK)
             least[right / BLOCK] = change_block(keys, right / BLOCK, &c);
     }
-    size_t n = 0;
-    for (size_t i = 1; i <= s->n; i = next[i])
-        s->sym[++n] = s->sym[i];
-    s->n = n;
-    return true;
+    size_t n_ids = 0;
+    for (size_t i = 1; i <= n; i = next[i])
+        id[n_ids++] = t->id[sym[i]];
+    return n_ids;
 }
 
-WORD_INLINE size_t word(const struct merge_table *t, const unsigned char *p, size_t n, uint32_t *id)
+WORD_INLINE size_t long_word(const struct merge_table *t, const unsigned char *p, size_t n, uint32_t *id)
 {
-    struct symbols s;
-    certain_bytes(t, p, n, &s);
-    if (n > BLOCK && !certain_symbols(t, p, &s)) /* shorter words are no faster by it */
+    uint32_t sym[PLACES + MORE];
+    uint8_t at[PLACES];
+    size_t n_symbols = certain_bytes(t, p, n, sym, at);
+    if (!certain_symbols(t, p, sym, at, &n_symbols))
         return 0;
-    s.sym[0] = s.sym[s.n + 1] = NO_SYMBOL;
-    if (!(s.n <= BLOCK / 2 ? merge_few(t, &s, BLOCK / 2 / LANES)
-          : s.n <= BLOCK   ? merge_few(t, &s, BLOCK / LANES)
-                           : merge_many(t, &s)))
-        return 0;
-    for (size_t i = 0; i < s.n; i++)
-        id[i] = t->id[s.sym[i + 1]];
-    return s.n;
+    if (n_symbols > BLOCK)
+        return many(t, sym, n_symbols, id);
+    struct few f = {.n = (uint32_t)n_symbols};
+    for (size_t i = 1; i <= n_symbols; i++)
+        f.sym[i] = sym[i];
+    return few_alone(t, &f, id);
 }
+
+#define WORD_ENCODER(name)                                                                                             \
+    static void short_words(const struct merge_table *t, struct short_word *word, size_t n)                            \
+    {                                                                                                                  \
+        for (size_t some; n; word += some, n -= some) {                                                                \
+            some = n < GROUP ? n : GROUP;                                                                              \
+            group(t, word, some);                                                                                      \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static size_t one_long_word(const struct merge_table *t, const unsigned char *p, size_t n, uint32_t *id)           \
+    {                                                                                                                  \
+        return long_word(t, p, n, id);                                                                                 \
+    }                                                                                                                  \
+    const struct word_encoder name = {short_words, one_long_word}

@@ -63,14 +63,24 @@ static inline vec vec_put(vec v, int lane, one x)
     return choose(_mm_cmpeq_epi32(lanes, _mm_set1_epi32(lane)), v, x);
 }
 
-#include "encode/encode_word_parts.h"
+enum { CERTAIN_PAIRS = 2 };
 
-static size_t encode_word(const struct merge_table *t, const unsigned char *p, size_t n, uint32_t *id)
+/* rank, in every fourth lane, is compared with `before` of the pair before, and with `after` of the next one. */
+static inline uint32_t certain_pairs(const struct byte_pair *x)
 {
-    return word(t, p, n, id);
+    const unsigned char *p = (const unsigned char *)x;
+    const __m128i rank = _mm_loadu_si128((const __m128i *)(const void *)p), zero = _mm_setzero_si128();
+    const __m128i before = _mm_loadu_si128((const __m128i *)(const void *)(p - 6));
+    const __m128i after = _mm_loadu_si128((const __m128i *)(const void *)(p + 12));
+    __m128i not = _mm_or_si128(_mm_cmpeq_epi16(_mm_subs_epu16(before, rank), zero),
+                               _mm_cmpeq_epi16(_mm_subs_epu16(after, rank), zero));
+    uint32_t bits = ~(uint32_t)_mm_movemask_epi8(not );
+    return (bits & 1) | (bits >> 7 & 2);
 }
 
-encode_word_fn *const encode_word_sse2 = encode_word;
+#include "encode/encode_word_parts.h"
+
+WORD_ENCODER(encode_word_sse2);
 #else
-encode_word_fn *const encode_word_sse2 = NULL;
+const struct word_encoder encode_word_sse2 = {NULL, NULL};
 #endif

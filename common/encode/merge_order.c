@@ -49,7 +49,7 @@ struct order {
     const struct model *model;
     struct merge *merge; /* kept.merge */
     uint32_t *made;      /* by id: the rank, among all, of the merge that makes it; 0 for bytes; NOT_MADE */
-    encode_word_fn *encode_word;
+    const struct word_encoder *words;
 };
 
 /* Encodes by the merges that were kept so far. Returns the number of tokens; 0: too long. */
@@ -57,7 +57,7 @@ static size_t encode(struct order *o, const unsigned char *p, size_t n, uint32_t
 {
     if (n > WORD_MAX)
         return 0;
-    size_t n_ids = o->encode_word(&o->kept.table, p, n, id);
+    size_t n_ids = o->words->one(&o->kept.table, p, n, id);
     return n_ids ? n_ids : encode_short(&o->kept, p, n, id);
 }
 
@@ -141,7 +141,7 @@ int merge_order_derive(struct merges *all, struct merge **merge, size_t *n, stru
 {
     const struct model *model = all->model;
     const size_t most = model->n_ids;
-    struct order o = {.all = all, .model = model, .encode_word = encode_word_best()};
+    struct order o = {.all = all, .model = model, .words = word_encoder_best()};
     int rc = -1;
     *regular = *makes = false;
     if (most >= (size_t)1 << MERGE_RANK_BITS)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_BITS = 8, BYTE_PAIRS = 1 << 16, BOUNDS = 1 << BOUND_BITS, RANK_BITS_OF_BOUND = 16 };
+enum { FEWEST_BITS = 8, BYTE_PAIRS = 1 << 16, BOUNDS = 1 << BOUND_BITS };
 
 static size_t n_bytes(const struct merge_table *t)
 {
@@ -31,12 +31,13 @@ int merge_table_init(struct merge_table *t, const struct model *model, size_t n,
     *t = (struct merge_table){0};
     while (((size_t)1 << rank_bits) - 1 <= n)
         rank_bits++;
-    while ((size_t)2 << bits < n)
+    while ((size_t)1 << bits < n)
         bits++;
     while (n_symbols >> symbol_bits)
         symbol_bits++;
     t->none = ((uint32_t)1 << rank_bits) - 1;
-    t->byte_shift = rank_bits > RANK_BITS_OF_BOUND ? rank_bits - RANK_BITS_OF_BOUND : 0;
+    while (n >> t->byte_shift >= UINT16_MAX)
+        t->byte_shift++;
     t->pair_bits = 2 * symbol_bits;
     t->odd[0] = (hash_bytes("left", 4, hash_secret()) | 1) << (64 - symbol_bits);
     t->odd[1] = (hash_bytes("right", 5, hash_secret()) | 1) << (64 - 2 * symbol_bits);
@@ -51,7 +52,7 @@ int merge_table_init(struct merge_table *t, const struct model *model, size_t n,
     if (!t->byte_pair || !t->pair || !t->before || !t->after || !t->first || !t->last || !t->id || !t->symbol)
         return err_mem(e, "the table of merges", BYTE_PAIRS * sizeof *t->byte_pair + n * sizeof *t->pair);
     for (size_t i = 0; i < BYTE_PAIRS; i++)
-        t->byte_pair[i] = (struct byte_pair){t->none, UINT16_MAX, UINT16_MAX};
+        t->byte_pair[i] = (struct byte_pair){UINT16_MAX, UINT16_MAX, UINT16_MAX, 0};
     memset(t->before, 0xFF, BOUNDS * sizeof *t->before);
     memset(t->after, 0xFF, BOUNDS * sizeof *t->after);
     for (size_t i = 0; i < n_ids; i++)
@@ -148,15 +149,17 @@ static void bound(struct merge_table *t, const struct symbol_pair *pair, uint32_
 {
     const unsigned char last = t->last[pair->left], first = t->first[pair->right];
     const uint32_t bound = rank >> t->byte_shift;
-    struct byte_pair *bytes = &t->byte_pair[last << 8 | first];
+    struct byte_pair *bytes = &t->byte_pair[merge_table_bytes(last, first)];
     lower(&t->before[merge_table_bound(pair->right, last)], bound);
     lower(&t->after[merge_table_bound(pair->left, first)], bound);
     if (pair->right < FIRST_MERGED)
         lower(&bytes->before, bound);
     if (pair->left < FIRST_MERGED)
         lower(&bytes->after, bound);
-    if (pair->left < FIRST_MERGED && pair->right < FIRST_MERGED)
-        bytes->rank = rank;
+    if (pair->left < FIRST_MERGED && pair->right < FIRST_MERGED) {
+        bytes->rank = (uint16_t)bound;
+        bytes->low = (uint16_t)(rank - (bound << t->byte_shift));
+    }
 }
 
 int merge_table_put(struct merge_table *t, const struct merge *merge, struct err *e)

@@ -42,18 +42,20 @@ struct pair_bucket {
     uint32_t slot[PAIR_SLOTS];
 };
 
-/* Two adjacent bytes. The bounds are ranks >> byte_shift. */
+/* Two adjacent bytes: the rank of their own merge, and bounds. Of all three the low byte_shift bits are left out; those of
+ * the rank are in `low`. */
 struct byte_pair {
-    uint32_t rank;   /* of their own merge; `none` if there is none */
+    uint16_t rank;   /* UINT16_MAX: they do not merge */
     uint16_t before; /* no merge of a lower rank takes the second byte, alone, as the right part after the first */
     uint16_t after;  /* no merge of a lower rank takes the first byte, alone, as the left part before the second */
+    uint16_t low;
 };
 
 struct merge_table {
     uint32_t none;               /* the rank of pairs that do not merge: larger than any other, all ones */
     unsigned shift, byte_shift;  /* there are 2^(64 - shift) buckets, and one more */
     struct pair_bucket *bucket;  /* owned, as all that follows */
-    struct byte_pair *byte_pair; /* [65536], by first byte << 8 | second */
+    struct byte_pair *byte_pair; /* [65536], by merge_table_bytes */
     struct symbol_pair *pair;    /* by rank: the parts of the merge */
     uint16_t *before, *after;    /* [1 << BOUND_BITS], the same bounds as of bytes, of symbols; see merge_table_bound */
     unsigned char *first, *last; /* by symbol: the first and the last of its bytes; set if the model is regular */
@@ -98,6 +100,11 @@ static inline uint32_t pair_bucket_rank(const struct merge_table *t, const struc
 static inline uint64_t merge_table_hash(const struct merge_table *t, uint32_t left, uint32_t right)
 {
     return left * t->odd[0] + right * t->odd[1];
+}
+
+static inline size_t merge_table_bytes(unsigned char first, unsigned char second)
+{
+    return first | (size_t)second << 8;
 }
 
 /* The place of the bounds for a symbol, and the last byte of the one before it, or the first of the one after it. Others
