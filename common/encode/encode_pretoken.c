@@ -4,6 +4,8 @@
 #include "encode/encode_runs.h"
 #include "encode/encode_short.h"
 
+#include <string.h>
+
 enum {
     SHORT = 64,      /* bytes: from here on encode_long is faster than encode_short */
     DERIVE_PART = 4, /* merges_derive takes as long as encoding as many pretokens as the model has ids, over this */
@@ -54,5 +56,24 @@ int pretoken_encode(struct pretoken_encoder *w, const unsigned char *p, size_t n
     if (n > SHORT)
         return long_encode(&w->by_rank, m, p, n, &w->out, e);
     w->out.n = encode_short(m, p, n, w->out.id);
+    return 0;
+}
+
+int pretoken_encode_short(struct pretoken_encoder *w, struct short_word *word, size_t n, struct err *e)
+{
+    struct merges *m = &w->merges;
+    if (m->regular && !m->whole) {
+        w->words->some(&m->table, word, n);
+        for (size_t i = 0; i < n; i++)
+            if (!word[i].n_ids)
+                word[i].n_ids = (uint32_t)encode_short(m, word[i].p, word[i].n, word[i].id);
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (pretoken_encode(w, word[i].p, word[i].n, e))
+            return -1;
+        word[i].n_ids = (uint32_t)w->out.n;
+        memcpy(word[i].id, w->out.id, w->out.n * sizeof *word[i].id);
+    }
     return 0;
 }

@@ -34,6 +34,9 @@ struct pretoken_encoder {
 int pretoken_encoder_init(struct pretoken_encoder *w, const struct model *model, struct err *e);
 void pretoken_encoder_free(struct pretoken_encoder *w); /* a zeroed one is fine */
 
+/* Encodes n pretokens of up to WORD_SHORT bytes together, which is faster. -1: out of memory. */
+int pretoken_encode_short(struct pretoken_encoder *w, struct short_word *word, size_t n, struct err *e);
+
 /* Sets w->out to the tokens of p[0 .. n), 0 < n < 2^32. -1: out of memory. */
 int pretoken_encode(struct pretoken_encoder *w, const unsigned char *p, size_t n, struct err *e);
 

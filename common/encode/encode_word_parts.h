@@ -98,19 +98,27 @@ WORD_INLINE bool certain_symbols(const struct merge_table *t, const unsigned cha
 
 /* ---- The pair of the lowest rank, one after the other ---- */
 
-/* The keys of the pairs of symbols i and i + 1, for all i from 0 on: key[0 .. most), `most` a multiple of four and at
- * least n. For pairs that do not merge, or do not exist, a key of no rank. And the parts of the hashes of pairs, as_left
- * and as_right. The arrays have MORE places than there are symbols. */
-WORD_INLINE void find_keys(const struct merge_table *t, uint32_t *sym, size_t n, uint64_t *as_left, uint64_t *as_right,
-                           uint32_t *key, size_t most)
+/* Makes the parts of the hashes of pairs, as_left and as_right, and prefetches the buckets of the pairs. The arrays have
+ * MORE places than there are symbols. */
+WORD_INLINE void hash_symbols(const struct merge_table *t, uint32_t *sym, size_t n, uint64_t *as_left,
+                              uint64_t *as_right)
 {
-    typedef uint32_t four __attribute__((vector_size(16)));
-    const four none = {t->none, t->none, t->none, t->none}, places = {0, 1, 2, 3};
     sym[0] = sym[n + 1] = sym[n + 2] = sym[n + 3] = NO_SYMBOL;
     for (size_t i = 0; i <= n + 3; i++) {
         as_left[i] = sym[i] * t->odd[0];
         as_right[i] = sym[i] * t->odd[1];
+        if (i)
+            __builtin_prefetch(&t->bucket[(as_left[i - 1] + as_right[i]) >> t->shift]);
     }
+}
+
+/* The keys of the pairs of symbols i and i + 1, for all i from 0 on: key[0 .. most), `most` a multiple of four and at
+ * least n. For pairs that do not merge, or do not exist, a key of no rank. */
+WORD_INLINE void find_keys(const struct merge_table *t, size_t n, const uint64_t *as_left, const uint64_t *as_right,
+                           uint32_t *key, size_t most)
+{
+    typedef uint32_t four __attribute__((vector_size(16)));
+    const four none = {t->none, t->none, t->none, t->none}, places = {0, 1, 2, 3};
     for (size_t i = 0; i < most; i++)
         key[i] = NO_KEY;
     for (size_t i = 0; i < n; i += 4) {
@@ -154,62 +162,66 @@ WORD_INLINE bool is_pair(const struct merge_table *t, uint32_t rank, uint32_t le
     return t->exact || __builtin_expect(t->pair[rank].left == left && t->pair[rank].right == right, 1);
 }
 
-/* A word of up to n_vecs * LANES symbols, at most BLOCK. Which of them are left is a mask. */
+/* A word of up to n_vecs * LANES symbols, at most BLOCK. */
 struct few {
     vec keys[BLOCK / LANES];
-    uint64_t left;
-    uint32_t least; /* of the keys */
-    uint32_t n;     /* symbols at the start */
+    uint64_t left; /* a mask of the symbols that are left */
+    uint32_t n;    /* symbols at the start */
+    /* The next merge: its place and rank, the places after and before it, and the hashes of the new pairs. */
+    uint32_t rank, place, right, before;
+    uint64_t hash, hash_before;
     uint32_t sym[BLOCK + MORE];
     uint64_t as_left[BLOCK + MORE], as_right[BLOCK + MORE];
 };
 
-WORD_INLINE void find_least(struct few *f, int n_vecs)
+/* Finds the next merge, and prefetches what it needs. False: there is none. */
+WORD_INLINE bool few_next(const struct merge_table *t, struct few *f, int n_vecs)
 {
     vec v = f->keys[0];
     for (int k = 1; k < n_vecs; k++)
         v = vec_min(v, f->keys[k]);
-    f->least = vec_least(v);
+    uint32_t least = vec_least(v), i = least % BLOCK, result;
+    f->rank = least >> PLACE_BITS;
+    if (f->rank >= t->none)
+        return false;
+    uint64_t later = f->left & -(uint64_t)2 << i, earlier = f->left & (((uint64_t)1 << i) - 1);
+    f->place = i;
+    f->right = (uint32_t)__builtin_ctzll(later);
+    f->before = 63 - (uint32_t)__builtin_clzll(earlier);
+    result = FIRST_MERGED + f->rank;
+    f->as_left[i] = result * t->odd[0];
+    f->as_right[i] = result * t->odd[1];
+    f->hash = f->as_left[i] + f->as_right[__builtin_ctzll(later & (later - 1))];
+    f->hash_before = f->as_left[f->before] + f->as_right[i];
+    __builtin_prefetch(&t->bucket[f->hash >> t->shift]);
+    __builtin_prefetch(&t->bucket[f->hash_before >> t->shift]);
+    return true;
+}
+
+/* Merges. False: it was another pair's rank. */
+WORD_INLINE bool few_merge(const struct merge_table *t, struct few *f, int n_vecs)
+{
+    const one gone = one_of(NO_KEY);
+    const one key = pair_key(t, f->hash, f->place), key_before = pair_key(t, f->hash_before, f->before);
+    if (!is_pair(t, f->rank, f->sym[f->place], f->sym[f->right]))
+        return false;
+    f->left &= ~((uint64_t)1 << f->right);
+    f->sym[f->place] = FIRST_MERGED + f->rank;
+    for (int k = 0; k < n_vecs; k++) {
+        f->keys[k] = vec_put(f->keys[k], (int)f->right - k * LANES, gone);
+        f->keys[k] = vec_put(f->keys[k], (int)f->before - k * LANES, key_before);
+        f->keys[k] = vec_put(f->keys[k], (int)f->place - k * LANES, key);
+    }
+    return true;
 }
 
 WORD_INLINE void few_begin(const struct merge_table *t, struct few *f, int n_vecs)
 {
     _Alignas(64) uint32_t key[BLOCK];
-    find_keys(t, f->sym, f->n, f->as_left, f->as_right, key, (size_t)n_vecs * LANES);
+    find_keys(t, f->n, f->as_left, f->as_right, key, (size_t)n_vecs * LANES);
     for (int k = 0; k < n_vecs; k++)
         f->keys[k] = vec_load(key + k * LANES);
     f->left = UINT64_MAX >> (62 - f->n);
-    find_least(f, n_vecs);
-}
-
-WORD_INLINE bool few_done(const struct merge_table *t, const struct few *f)
-{
-    return f->least >> PLACE_BITS >= t->none;
-}
-
-/* Merges the pair of the lowest rank. False: it was another pair's. */
-WORD_INLINE bool few_step(const struct merge_table *t, struct few *f, int n_vecs)
-{
-    const one gone = one_of(NO_KEY);
-    const unsigned i = f->least % BLOCK, rank = f->least >> PLACE_BITS, result = FIRST_MERGED + rank;
-    uint64_t later = f->left & -(uint64_t)2 << i, earlier = f->left & (((uint64_t)1 << i) - 1);
-    unsigned right = (unsigned)__builtin_ctzll(later), after = (unsigned)__builtin_ctzll(later & (later - 1));
-    unsigned before = 63 - (unsigned)__builtin_clzll(earlier);
-    uint64_t as_left = result * t->odd[0], as_right = result * t->odd[1];
-    one key_after = pair_key(t, as_left + f->as_right[after], i);
-    one key_before = pair_key(t, f->as_left[before] + as_right, before);
-    bool right_pair = is_pair(t, rank, f->sym[i], f->sym[right]);
-    f->left &= ~((uint64_t)1 << right);
-    f->sym[i] = result;
-    f->as_left[i] = as_left;
-    f->as_right[i] = as_right;
-    for (int k = 0; k < n_vecs; k++) {
-        f->keys[k] = vec_put(f->keys[k], (int)right - k * LANES, gone);
-        f->keys[k] = vec_put(f->keys[k], (int)before - k * LANES, key_before);
-        f->keys[k] = vec_put(f->keys[k], (int)i - k * LANES, key_after);
-    }
-    find_least(f, n_vecs);
-    return right_pair;
 }
 
 /* Puts the ids of what is left into id; returns how many. */
@@ -221,47 +233,53 @@ WORD_INLINE size_t few_end(const struct merge_table *t, const struct few *f, uin
     return n;
 }
 
+/* A word alone. Returns the number of ids, or 0. */
 WORD_INLINE size_t few_alone(const struct merge_table *t, struct few *f, uint32_t *id)
 {
     few_begin(t, f, BLOCK / LANES);
-    while (!few_done(t, f))
-        if (!few_step(t, f, BLOCK / LANES))
+    while (few_next(t, f, BLOCK / LANES))
+        if (!few_merge(t, f, BLOCK / LANES))
             return 0;
     return few_end(t, f, id);
 }
 
-/* Up to GROUP words, in turn a step of each: so the time of one that waits for memory, or for a branch, is that of
- * others. */
+/* Up to GROUP words, in turn a step of each: so what one waits for, memory or a branch, is the time of others. */
 WORD_INLINE void group(const struct merge_table *t, struct short_word *word, size_t n)
 {
     const int n_vecs = BLOCK / 2 / LANES;
     struct few few[GROUP];
     size_t at_work[GROUP], n_at_work = 0;
-    for (size_t i = 0; i < n; i++)
-        few[i].n = (uint32_t)certain_bytes(t, word[i].p, word[i].n, few[i].sym, NULL);
     for (size_t i = 0; i < n; i++) {
-        if (few[i].n > BLOCK / 2) { /* few words have so many symbols */
-            word[i].n_ids = (uint32_t)few_alone(t, &few[i], word[i].id);
+        struct few *f = &few[i];
+        f->n = (uint32_t)certain_bytes(t, word[i].p, word[i].n, f->sym, NULL);
+        hash_symbols(t, f->sym, f->n, f->as_left, f->as_right);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct few *f = &few[i];
+        if (f->n > BLOCK / 2) { /* few words have so many symbols */
+            word[i].n_ids = (uint32_t)few_alone(t, f, word[i].id);
             continue;
         }
-        few_begin(t, &few[i], n_vecs);
-        at_work[n_at_work++] = i;
+        few_begin(t, f, n_vecs);
+        at_work[n_at_work] = i;
+        n_at_work += few_next(t, f, n_vecs);
+        word[i].n_ids = 1;
     }
-    while (n_at_work)
-        for (size_t k = 0; k < n_at_work;) {
+    while (n_at_work) {
+        size_t n_left = 0;
+        for (size_t k = 0; k < n_at_work; k++) {
             const size_t i = at_work[k];
             struct few *f = &few[i];
-            if (!few_done(t, f)) {
-                if (__builtin_expect(few_step(t, f, n_vecs), 1)) {
-                    k++;
-                    continue;
-                }
-                word[i].n_ids = 0;
-            } else {
-                word[i].n_ids = (uint32_t)few_end(t, f, word[i].id);
-            }
-            at_work[k] = at_work[--n_at_work];
+            bool right = few_merge(t, f, n_vecs);
+            word[i].n_ids = right;
+            at_work[n_left] = i;
+            n_left += right && few_next(t, f, n_vecs);
         }
+        n_at_work = n_left;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (word[i].n_ids && few[i].n <= BLOCK / 2)
+            word[i].n_ids = (uint32_t)few_end(t, &few[i], word[i].id);
 }
 
 /* ---- Words of many symbols ---- */
@@ -299,7 +317,8 @@ WORD_INLINE size_t many(const struct merge_table *t, uint32_t *sym, size_t n, ui
     uint8_t next[PLACES], prev[PLACES];
     const unsigned n_blocks = (unsigned)(n + BLOCK - 1) / BLOCK;
     struct change c = {PLACES, PLACES, PLACES, NO_KEY, NO_KEY}; /* nothing */
-    find_keys(t, sym, n, as_left, as_right, keys, n_blocks * BLOCK);
+    hash_symbols(t, sym, n, as_left, as_right);
+    find_keys(t, n, as_left, as_right, keys, n_blocks * BLOCK);
     for (size_t i = 0; i <= n + 1; i++) {
         next[i] = (uint8_t)(i + 1);
         prev[i] = (uint8_t)(i - 1);
@@ -345,6 +364,7 @@ WORD_INLINE size_t long_word(const struct merge_table *t, const unsigned char *p
     struct few f = {.n = (uint32_t)n_symbols};
     for (size_t i = 1; i <= n_symbols; i++)
         f.sym[i] = sym[i];
+    hash_symbols(t, f.sym, f.n, f.as_left, f.as_right);
     return few_alone(t, &f, id);
 }
 

@@ -1,8 +1,11 @@
 /* encoder.c - see encoder.h.
  *
- * A batch of pretokens is encoded in rounds: pack the short ones into keys and prefetch their cache slots; look up all
- * values and prefetch their lists; write all ids. So the memory that a pretoken needs is loaded while others are
- * processed. tests/bench/README has the figures, and what was tried and did not help.
+ * Many pretokens are encoded together, in three rounds: their values are looked up in the cache; those that are not
+ * there are encoded, and their values put into it; all ids are written. Looking up is done in batches, in rounds as well:
+ * the short ones are packed into keys and their cache lines prefetched; all are compared with the first of their lines,
+ * without a branch; those that are not there are looked for. So the memory that a pretoken needs is loaded while others
+ * are processed, and new ones are encoded in groups. tests/bench/README has the figures, and what was tried and did not
+ * help.
  */
 #include "encode/encoder.h"
 
@@ -12,7 +15,8 @@
 
 int encoder_init(struct encoder *en, const struct model *model, bool wide, struct err *e)
 {
-    *en = (struct encoder){.pack_keys = pack_keys_best()};
+    memset(en, 0, sizeof *en);
+    en->pack_keys = pack_keys_best();
     if (id_cache_init(&en->cache, wide, e) || pretoken_encoder_init(&en->pretoken, model, e)) {
         encoder_free(en);
         return -1;
@@ -24,40 +28,34 @@ void encoder_free(struct encoder *en)
 {
     pretoken_encoder_free(&en->pretoken);
     id_cache_free(&en->cache);
-    *en = (struct encoder){0};
 }
 
 /* ---- Looking up values ---- */
 
-/* Encodes a pretoken that is not in the cache, and makes its value for the cache. */
-static int new_value(struct encoder *en, const unsigned char *p, size_t n, uint64_t *value, struct err *e)
+/* Notes a new pretoken; returns its value for the time being. */
+static uint64_t note_new(struct encoder *en, const unsigned char *p, size_t n)
 {
-    struct pretoken_encoder *w = &en->pretoken;
-    return pretoken_encode(w, p, n, e) || id_cache_make_value(&en->cache, w->out.id, w->out.n, value, e) ? -1 : 0;
+    en->new[en->n_new] = (struct new_pretoken){.p = p, .n = n};
+    return value_pending(en->n_new++);
 }
 
 /* Each finds the value of a pretoken, or adds it to the cache. */
 
-static int find12(struct encoder *en, const unsigned char *p, size_t n, uint64_t head, uint32_t tail, size_t line,
-                  uint64_t *value, struct err *e)
+static uint64_t find12(struct encoder *en, const unsigned char *p, size_t n, uint64_t head, uint32_t tail, size_t line)
 {
-    if (id_cache_get12(&en->cache, head, tail, line, value))
-        return 0;
-    if (new_value(en, p, n, value, e))
-        return -1;
-    id_cache_put12(&en->cache, head, tail, line, *value);
-    return 0;
+    uint64_t value;
+    if (!id_cache_get12(&en->cache, head, tail, line, &value))
+        id_cache_put12(&en->cache, head, tail, line, value = note_new(en, p, n));
+    return value;
 }
 
-static int find24(struct encoder *en, const unsigned char *p, size_t n, uint64_t hash, uint64_t *value, struct err *e)
+static uint64_t find24(struct encoder *en, const unsigned char *p, size_t n, uint64_t hash)
 {
+    uint64_t value;
     struct key24 key = key24_of(p, n);
-    if (id_cache_get24(&en->cache, &key, hash, value))
-        return 0;
-    if (new_value(en, p, n, value, e))
-        return -1;
-    id_cache_put24(&en->cache, &key, hash, *value);
-    return 0;
+    if (!id_cache_get24(&en->cache, &key, hash, &value))
+        id_cache_put24(&en->cache, &key, hash, value = note_new(en, p, n));
+    return value;
 }
 
 static int find_long(struct encoder *en, const unsigned char *p, size_t n, uint64_t hash, uint64_t *value,
@@ -65,7 +63,8 @@ static int find_long(struct encoder *en, const unsigned char *p, size_t n, uint6
 {
     if (id_cache_get_long(&en->cache, p, n, hash, value))
         return 0;
-    return new_value(en, p, n, value, e) || id_cache_put_long(&en->cache, p, n, hash, *value, e) ? -1 : 0;
+    *value = note_new(en, p, n);
+    return id_cache_put_long(&en->cache, p, n, hash, *value, e);
 }
 
 /* Hashes the pretokens of more than 11 bytes and prefetches their slots. */
@@ -88,41 +87,7 @@ static void hash_longer(const struct id_cache *c, const struct key_batch *b, con
     }
 }
 
-/* ---- Writing ids ---- */
-
-/* Makes room for the ids of n pretokens, if they are in the cache: at most one id for each byte, and a value more. */
-static int reserve(struct ids *ids, const uint32_t *ends, size_t start, size_t n, struct err *e)
-{
-    size_t bytes = ends[n - 1] - start;
-    if (bytes > KEY_BATCH * CACHE_LONGEST)
-        bytes = KEY_BATCH * CACHE_LONGEST;
-    return ids_reserve(ids, bytes + VALUE_BYTES, e);
-}
-
-/* Writes the ids of a list; there must be room for them. Returns how many. */
-static __attribute__((noinline)) size_t put_list(const struct id_cache *c, unsigned char *to, bool wide, uint64_t value)
-{
-    const unsigned char *list = id_cache_list(c, value, wide);
-    size_t n = ids_get(list, wide);
-    memcpy(to, list + ids_width(wide), n * ids_width(wide));
-    return n;
-}
-
-/* Encodes a pretoken too long for the cache, and writes its ids. */
-static int put_uncached(struct encoder *en, struct ids *ids, const unsigned char *p, size_t n, struct err *e)
-{
-    struct pretoken_encoder *w = &en->pretoken;
-    if (pretoken_encode(w, p, n, e) || ids_reserve(ids, w->out.n, e))
-        return -1;
-    for (size_t i = 0; i < w->out.n; i++)
-        ids_set(ids, ids->wide, ids->n++, w->out.id[i]);
-    return 0;
-}
-
-/* ---- Batches ---- */
-
-/* Puts the values of a batch into value[]. First all pretokens are compared with the first of their lines, where most
- * of them are, without a branch; then those that are not there are looked for, or encoded. */
+/* Puts the values of a batch into value[]. */
 static int find_values(struct encoder *en, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
                        uint64_t *value, struct err *e)
 {
@@ -144,64 +109,150 @@ static int find_values(struct encoder *en, const unsigned char *text, size_t sta
     }
     for (size_t k = 0; k < n_missed; k++) {
         size_t i = missed[k], from = i ? ends[i - 1] : start, len = ends[i] - from;
-        if (len > CACHE_LONGEST) {
+        if (b.tail[i])
+            value[i] = find12(en, text + from, len, b.head[i], b.tail[i], b.slot[i]);
+        else if (len <= KEY24_MAX)
+            value[i] = find24(en, text + from, len, hash[i]);
+        else if (len > CACHE_LONGEST)
             value[i] = VALUE_NONE;
-            continue;
-        }
-        if (b.tail[i]          ? find12(en, text + from, len, b.head[i], b.tail[i], b.slot[i], &value[i], e)
-            : len <= KEY24_MAX ? find24(en, text + from, len, hash[i], &value[i], e)
-                               : find_long(en, text + from, len, hash[i], &value[i], e))
+        else if (find_long(en, text + from, len, hash[i], &value[i], e))
             return -1;
     }
     return 0;
 }
 
-static inline __attribute__((always_inline)) int encode_batch(struct encoder *en, const unsigned char *text,
-                                                              size_t start, const uint32_t *ends, size_t n,
-                                                              struct ids *ids, bool wide, struct err *e)
+/* ---- New pretokens ---- */
+
+/* Replaces the value that a pretoken had in the cache for the time being, if it is still there. */
+static void settle(struct id_cache *c, const struct new_pretoken *new)
 {
-    uint64_t value[KEY_BATCH];
-    size_t width = ids_width(wide), n_ids = ids->n;
-    if (find_values(en, text, start, ends, n, value, e))
+    if (new->n <= KEY12_MAX) {
+        struct key12 key = key12_of(new->p, new->n);
+        id_cache_set12(c, key.head, key.tail, table_slot(key12_hash(c->secret, key.head, key.tail), c->shift12),
+                       new->value);
+    } else if (new->n <= KEY24_MAX) {
+        struct key24 key = key24_of(new->p, new->n);
+        id_cache_set24(c, &key, key24_hash(c->secret, key.k), new->value);
+    } else {
+        id_cache_set_long(c, new->p, new->n, hash_bytes(new->p, new->n, c->secret[0]), new->value);
+    }
+}
+
+/* Encodes the new pretokens. */
+static int encode_new(struct encoder *en, struct err *e)
+{
+    struct pretoken_encoder *w = &en->pretoken;
+    size_t n_words = 0;
+    for (size_t i = 0; i < en->n_new; i++)
+        if (en->new[i].n <= WORD_SHORT)
+            en->word[n_words++] = (struct short_word){.p = en->new[i].p, .n = (uint32_t)en->new[i].n};
+    if (pretoken_encode_short(w, en->word, n_words, e))
         return -1;
+    const struct short_word *word = en->word;
+    for (size_t i = 0; i < en->n_new; i++) {
+        struct new_pretoken *new = &en->new[i];
+        const bool is_short = new->n <= WORD_SHORT;
+        if (!is_short && pretoken_encode(w, new->p, new->n, e))
+            return -1;
+        const uint32_t *id = is_short ? word->id : w->out.id;
+        size_t n = is_short ? word->n_ids : w->out.n;
+        word += is_short;
+        if (id_cache_make_value(&en->cache, id, n, &new->value, e))
+            return -1;
+        settle(&en->cache, new);
+    }
+    return 0;
+}
+
+/* ---- Writing ids ---- */
+
+/* Makes room for the ids of n pretokens, if they are in the cache: at most one id for each byte, and a value more. */
+static int reserve(struct ids *ids, const uint32_t *ends, size_t start, size_t n, struct err *e)
+{
+    size_t bytes = ends[n - 1] - start;
+    if (bytes > n * CACHE_LONGEST)
+        bytes = n * CACHE_LONGEST;
+    return ids_reserve(ids, bytes + VALUE_BYTES, e);
+}
+
+/* Writes the ids of a list; there must be room for them. Returns how many. */
+static size_t put_list(const struct id_cache *c, unsigned char *to, bool wide, uint64_t value)
+{
+    const unsigned char *list = id_cache_list(c, value, wide);
+    size_t n = ids_get(list, wide);
+    memcpy(to, list + ids_width(wide), n * ids_width(wide));
+    return n;
+}
+
+/* Encodes a pretoken too long for the cache, and writes its ids. */
+static int put_uncached(struct encoder *en, struct ids *ids, const unsigned char *p, size_t n, struct err *e)
+{
+    struct pretoken_encoder *w = &en->pretoken;
+    if (pretoken_encode(w, p, n, e) || ids_reserve(ids, w->out.n, e))
+        return -1;
+    for (size_t i = 0; i < w->out.n; i++)
+        ids_set(ids, ids->wide, ids->n++, w->out.id[i]);
+    return 0;
+}
+
+static inline __attribute__((always_inline)) int put_values(struct encoder *en, const unsigned char *text, size_t start,
+                                                            const uint32_t *ends, size_t n, struct ids *ids, bool wide,
+                                                            struct err *e)
+{
+    size_t width = ids_width(wide), n_ids = ids->n;
     for (size_t i = 0; i < n; i++) {
-        if (__builtin_expect(!value_is_list(value[i], wide), 1)) {
-            memcpy(ids->p + n_ids * width, &value[i], VALUE_BYTES);
-            n_ids += value_n(value[i], wide);
-        } else if (value[i] != VALUE_NONE) {
-            n_ids += put_list(&en->cache, ids->p + n_ids * width, wide, value[i]);
-        } else {
-            size_t from = i ? ends[i - 1] : start, left = n - i - 1;
-            ids->n = n_ids;
-            if (put_uncached(en, ids, text + from, ends[i] - from, e) ||
-                (left && reserve(ids, ends + i + 1, ends[i], left, e)))
-                return -1;
-            n_ids = ids->n;
+        uint64_t value = en->value[i];
+        if (__builtin_expect(value_is_list(value, wide), 0)) {
+            if (value == VALUE_NONE) {
+                size_t from = i ? ends[i - 1] : start, left = n - i - 1;
+                ids->n = n_ids;
+                if (put_uncached(en, ids, text + from, ends[i] - from, e) ||
+                    (left && reserve(ids, ends + i + 1, ends[i], left, e)))
+                    return -1;
+                n_ids = ids->n;
+                continue;
+            }
+            if (value_is_pending(value))
+                value = en->new[value_index(value)].value;
+            if (value_is_list(value, wide)) {
+                n_ids += put_list(&en->cache, ids->p + n_ids * width, wide, value);
+                continue;
+            }
         }
+        memcpy(ids->p + n_ids * width, &value, VALUE_BYTES);
+        n_ids += value_n(value, wide);
     }
     ids->n = n_ids;
     return 0;
 }
 
-static int encode_narrow(struct encoder *en, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
-                         struct ids *ids, struct err *e)
+static int put_narrow(struct encoder *en, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
+                      struct ids *ids, struct err *e)
 {
-    return encode_batch(en, text, start, ends, n, ids, false, e);
+    return put_values(en, text, start, ends, n, ids, false, e);
 }
 
-static int encode_wide(struct encoder *en, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
-                       struct ids *ids, struct err *e)
+static int put_wide(struct encoder *en, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
+                    struct ids *ids, struct err *e)
 {
-    return encode_batch(en, text, start, ends, n, ids, true, e);
+    return put_values(en, text, start, ends, n, ids, true, e);
 }
 
 int encoder_pretokens(struct encoder *en, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
                       struct ids *ids, struct err *e)
 {
     for (size_t some; n; start = ends[some - 1], ends += some, n -= some) {
-        some = n < KEY_BATCH ? n : KEY_BATCH;
-        if (id_cache_make_room(&en->cache, e) || reserve(ids, ends, start, some, e) ||
-            (ids->wide ? encode_wide : encode_narrow)(en, text, start, ends, some, ids, e))
+        en->n_new = 0;
+        if (id_cache_make_room(&en->cache, NEW_MOST, e))
+            return -1;
+        for (some = 0; some < n && some < TOGETHER && en->n_new < NEW_ENOUGH;) {
+            size_t batch = n - some < KEY_BATCH ? n - some : KEY_BATCH;
+            if (find_values(en, text, some ? ends[some - 1] : start, ends + some, batch, en->value + some, e))
+                return -1;
+            some += batch;
+        }
+        if (encode_new(en, e) || reserve(ids, ends, start, some, e) ||
+            (ids->wide ? put_wide : put_narrow)(en, text, start, ends, some, ids, e))
             return -1;
     }
     return 0;

@@ -13,10 +13,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum {
+    TOGETHER = 2048,  /* pretokens whose ids are written together */
+    NEW_ENOUGH = 256, /* new ones among them that are encoded together, or a batch of keys more */
+    NEW_MOST = NEW_ENOUGH + KEY_BATCH,
+};
+
+/* A pretoken that is not in the cache yet; until it is encoded, its value there is value_pending of its index. */
+struct new_pretoken {
+    const unsigned char *p;
+    size_t n;
+    uint64_t value;
+};
+
 struct encoder {
     struct pretoken_encoder pretoken; /* encodes what is not in the cache */
     struct id_cache cache;
     pack_keys_fn *pack_keys;
+    uint64_t value[TOGETHER];
+    struct new_pretoken new[NEW_MOST];
+    size_t n_new;
+    struct short_word word[NEW_MOST];
 };
 
 /* The model is borrowed until encoder_free. wide: as in the struct ids that will be passed; if false, every id must fit

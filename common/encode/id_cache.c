@@ -50,10 +50,10 @@ void id_cache_free(struct id_cache *c)
 
 /* ---- Growing and forgetting ---- */
 
-/* Whether a batch of new pretokens would make an open table more than 5/8 full. */
+/* Whether this many would make an open table more than 5/8 full. */
 static bool is_full(size_t n, unsigned shift)
 {
-    return n + KEY_BATCH >= table_slots(shift) / 8 * 5;
+    return n >= table_slots(shift) / 8 * 5;
 }
 
 static void forget_long(struct id_cache *c)
@@ -132,9 +132,9 @@ static int grow_long(struct id_cache *c, struct err *e)
     return 0;
 }
 
-int id_cache_make_room(struct id_cache *c, struct err *e)
+int id_cache_make_room(struct id_cache *c, size_t n, struct err *e)
 {
-    bool full_long = is_full(c->n_long, c->shift_long);
+    bool full_long = is_full(c->n_long + n, c->shift_long);
     if (c->lists.n >= LISTS_MAX) /* the lists of one table cannot be removed alone */
         forget_all(c);
     if (c->bytes.len >= BYTES_MAX || (full_long && c->shift_long == LAST_SHIFT_LONG)) {
@@ -187,16 +187,23 @@ bool id_cache_get24(struct id_cache *c, const struct key24 *key, uint64_t hash, 
     return false;
 }
 
-bool id_cache_get_long(const struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint64_t *value)
+/* The slot of a long pretoken, or NULL. */
+static struct id_slot_long *find_long(const struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash)
 {
     for (size_t at = table_slot(hash, c->shift_long); c->slots_long[at].len; at = table_next_slot(at, c->shift_long)) {
-        const struct id_slot_long *s = &c->slots_long[at];
-        if (s->hash == hash && s->len == n && memcmp(c->bytes.p + s->at, p, n) == 0) {
-            *value = s->value;
-            return true;
-        }
+        struct id_slot_long *s = &c->slots_long[at];
+        if (s->hash == hash && s->len == n && memcmp(c->bytes.p + s->at, p, n) == 0)
+            return s;
     }
-    return false;
+    return NULL;
+}
+
+bool id_cache_get_long(const struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint64_t *value)
+{
+    const struct id_slot_long *slot = find_long(c, p, n, hash);
+    if (slot)
+        *value = slot->value;
+    return slot != NULL;
 }
 
 /* Puts n ids, as many as fit, into a value. */
@@ -226,9 +233,7 @@ int id_cache_make_value(struct id_cache *c, const uint32_t *id, size_t n, uint64
     }
     if (ids_reserve(lists, n + 1, e))
         return -1;
-    const uint32_t at = (uint32_t)lists->n;
-    memset(value, 0xFF, sizeof *value);
-    memcpy((unsigned char *)value + sizeof at, &at, sizeof at);
+    *value = value_with_rest((uint32_t)lists->n);
     ids_set(lists, lists->wide, lists->n++, (uint32_t)n); /* not more than CACHE_LONGEST */
     for (size_t i = 0; i < n; i++)
         ids_set(lists, lists->wide, lists->n++, id[i]);
@@ -268,4 +273,27 @@ int id_cache_put_long(struct id_cache *c, const unsigned char *p, size_t n, uint
     c->slots_long[at] = (struct id_slot_long){hash, (uint32_t)(c->bytes.len - n), (uint32_t)n, value};
     c->n_long++;
     return 0;
+}
+
+void id_cache_set12(struct id_cache *c, uint64_t head, uint32_t tail, size_t line, uint64_t value)
+{
+    struct id_line *l = &c->lines12[line];
+    for (size_t i = 0; i < LINE_WAYS; i++)
+        if (l->head[i] == head && l->tail[i] == tail)
+            l->value[i] = value;
+}
+
+void id_cache_set24(struct id_cache *c, const struct key24 *key, uint64_t hash, uint64_t value)
+{
+    struct id_slot24 *slot = c->sets24[table_slot(hash, c->shift24)].slot;
+    for (size_t i = 0; i < SET_WAYS; i++)
+        if (key24_equal(slot[i].key, key->k))
+            slot[i].value = value;
+}
+
+void id_cache_set_long(struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint64_t value)
+{
+    struct id_slot_long *slot = find_long(c, p, n, hash);
+    if (slot)
+        slot->value = value;
 }

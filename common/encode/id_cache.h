@@ -65,9 +65,9 @@ struct id_cache {
 int id_cache_init(struct id_cache *c, bool wide, struct err *e);
 void id_cache_free(struct id_cache *c); /* a zeroed cache is fine */
 
-/* Makes room for KEY_BATCH more pretokens, perhaps by removing others; tables move and values become invalid. -1: out
- * of memory. */
-int id_cache_make_room(struct id_cache *c, struct err *e);
+/* Makes room for n more pretokens, perhaps by removing others; tables move and values become invalid. -1: out of memory.
+ */
+int id_cache_make_room(struct id_cache *c, size_t n, struct err *e);
 
 /* Whether a pretoken is in the cache, and its value. Of up to 11 bytes, in this line; of 12 to 23; longer. */
 bool id_cache_get12(struct id_cache *c, uint64_t head, uint32_t tail, size_t line, uint64_t *value);
@@ -83,6 +83,11 @@ void id_cache_put24(struct id_cache *c, const struct key24 *key, uint64_t hash, 
 int id_cache_put_long(struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint64_t value,
                       struct err *e); /* there must be room; -1: out of memory */
 
+/* Replace the value of a pretoken, if it is still there. */
+void id_cache_set12(struct id_cache *c, uint64_t head, uint32_t tail, size_t line, uint64_t value);
+void id_cache_set24(struct id_cache *c, const struct key24 *key, uint64_t hash, uint64_t value);
+void id_cache_set_long(struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint64_t value);
+
 /* ---- Values ----
  *
  * A value of 8 bytes has room for the ids of most pretokens: four of 2 bytes, or two of 4. They come in the order in
@@ -93,6 +98,7 @@ int id_cache_put_long(struct id_cache *c, const unsigned char *p, size_t n, uint
 enum { VALUE_BYTES = 8 };
 
 #define VALUE_NONE UINT64_MAX /* not in the cache: the pretoken is longer than CACHE_LONGEST */
+#define VALUE_PENDING ((uint32_t)1 << 31)
 
 /* The number of ids in a value. */
 static inline size_t value_n(uint64_t value, bool wide)
@@ -113,12 +119,42 @@ static inline bool value_is_list(uint64_t value, bool wide)
     return wide ? (uint32_t)value == UINT32_MAX : (uint16_t)value == UINT16_MAX;
 }
 
+/* The number in the rest of a value. */
+static inline uint32_t value_rest(uint64_t value)
+{
+    uint32_t rest;
+    __builtin_memcpy(&rest, (unsigned char *)&value + sizeof rest, sizeof rest);
+    return rest;
+}
+
+static inline uint64_t value_with_rest(uint32_t rest)
+{
+    uint64_t value = UINT64_MAX;
+    __builtin_memcpy((unsigned char *)&value + sizeof rest, &rest, sizeof rest);
+    return value;
+}
+
+/* The value of a pretoken whose ids are not known yet; it counts as a list. index: its number among these, see
+ * encoder.h. */
+static inline uint64_t value_pending(size_t index)
+{
+    return value_with_rest(VALUE_PENDING | (uint32_t)index);
+}
+
+static inline bool value_is_pending(uint64_t value)
+{
+    return value_rest(value) & VALUE_PENDING;
+}
+
+static inline size_t value_index(uint64_t value)
+{
+    return value_rest(value) & ~VALUE_PENDING;
+}
+
 /* Where the list of a value begins: the number of ids, as an id, and then these. wide: as lists.wide. */
 static inline const unsigned char *id_cache_list(const struct id_cache *c, uint64_t value, bool wide)
 {
-    uint32_t at;
-    __builtin_memcpy(&at, (unsigned char *)&value + sizeof at, sizeof at);
-    return c->lists.p + at * ids_width(wide);
+    return c->lists.p + value_rest(value) * ids_width(wide);
 }
 
 #endif
