@@ -136,7 +136,7 @@ struct key_batch {
     uint64_t longer[KEY_BATCH / 64]; /* bit i % 64 of item i / 64 */
 };
 
-/* Makes the keys of the n <= KEY_BATCH pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on; 12 bytes
+/* Makes the keys of the n <= KEY_BATCH pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on; 16 bytes
  * after the last one must be readable. */
 typedef void pack_keys_fn(struct key_batch *b, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
                           const struct key12_slots *slots);

@@ -128,10 +128,8 @@ static uint64_t carried(const struct table *t, uint64_t head, uint32_t tail)
     return 0;
 }
 
-static inline int count12(struct table *t, struct slot12 *s, uint64_t count, struct err *e)
+static inline int add_to12(struct table *t, struct slot12 *s, uint64_t count, struct err *e)
 {
-    if (__builtin_constant_p(count) && count == 1) /* the hottest loop: one instruction and a branch */
-        return __builtin_expect(++s->count == 0, 0) ? carry(t, s->head, s->tail, 1, e) : 0;
     uint64_t sum = s->count + count, high = sum >> 32; /* not above the total, so it does not overflow */
     s->count = (uint32_t)sum;
     return __builtin_expect(high != 0, 0) ? carry(t, s->head, s->tail, high, e) : 0;
@@ -150,12 +148,12 @@ static __attribute__((noinline)) int find12(struct table *t, uint64_t head, uint
             t->slots12[at] = (struct slot12){head, tail, 0};
             if (at == t->spare)
                 find_spare(t, at);
-            if (count12(t, &t->slots12[at], count, e))
+            if (add_to12(t, &t->slots12[at], count, e))
                 return -1;
             return too_full(++t->n12, t->shift12) ? grow12(t, e) : 0;
         }
     }
-    if (count12(t, &t->slots12[at], count, e))
+    if (add_to12(t, &t->slots12[at], count, e))
         return -1;
     PROMOTE(&t->slots12[at], &t->slots12[home]);
     return 0;
@@ -232,29 +230,68 @@ static inline int begin_longer(struct table *t, struct longer *l, const unsigned
     return 0;
 }
 
-/* Adds the pretokens of up to 11 bytes of a batch, each with its count (NULL: one each). */
-static inline __attribute__((always_inline)) int add12(struct table *t, struct key_batch *b, const uint64_t *count,
-                                                       struct err *e)
+/* Asks for the slots of a batch, where its searches begin. */
+static inline void prefetch12(const struct table *t, const struct key_batch *b)
 {
-    struct slot12 *slots = t->slots12; /* a local variable, or the compiler reads it again for each pretoken */
-    unsigned shift = t->shift12;
-    for (size_t i = 0; i < b->n; i++) /* (gcc 12 drops this loop if it is a function of its own) */
+    const struct slot12 *slots = t->slots12;
+#pragma GCC unroll 8
+    for (size_t i = 0; i < b->n; i++)
         __builtin_prefetch(&slots[b->slot[i]], 1);
-    for (size_t i = 0; i < b->n; i++) {
+}
+
+/* The slots of the items of a batch from `from` on, after the table has grown. */
+static void find_slots(const struct table *t, struct key_batch *b, size_t from)
+{
+    for (size_t i = from; i < b->n; i++)
+        b->slot[i] = b->tail[i] ? table_slot(key12_hash(t->secret, b->head[i], b->tail[i]), t->shift12) : t->spare;
+}
+
+/* Counts items of a batch, from `from` on, once each, up to the first that is not in the first slot of its search, or
+ * whose count cannot be higher. Returns which one that is. This is the hottest loop: as a function of its own, which
+ * calls no other, it does without the stack. */
+static __attribute__((noinline)) size_t count_found(struct slot12 *restrict slots, const struct key_batch *restrict b,
+                                                    size_t from)
+{
+    size_t n = b->n, i = from;
+    for (; i < n; i++) {
         struct slot12 *slot = &slots[b->slot[i]];
-        if (__builtin_expect(slot->head == b->head[i] && slot->tail == b->tail[i], 1)) {
-            if (count ? count12(t, slot, count[i], e) : count12(t, slot, 1, e))
-                return -1;
-            continue;
+        if (__builtin_expect(slot->head != b->head[i], 0) || __builtin_expect(slot->tail != b->tail[i], 0))
+            break;
+        if (__builtin_expect(++slot->count == 0, 0)) {
+            slot->count--;
+            break;
         }
-        if (find12(t, b->head[i], b->tail[i], b->slot[i], count ? count[i] : 1, e))
+    }
+    return i;
+}
+
+/* Counts the pretokens of up to 11 bytes of a batch, once each. */
+static int count12(struct table *t, struct key_batch *b, struct err *e)
+{
+    prefetch12(t, b);
+    for (size_t i = 0; (i = count_found(t->slots12, b, i)) < b->n; i++) {
+        unsigned shift = t->shift12;
+        if (find12(t, b->head[i], b->tail[i], b->slot[i], 1, e))
             return -1;
-        if (t->shift12 != shift) { /* the table has grown */
-            slots = t->slots12;
-            shift = t->shift12;
-            for (size_t k = i + 1; k < b->n; k++)
-                b->slot[k] = b->tail[k] ? table_slot(key12_hash(t->secret, b->head[k], b->tail[k]), shift) : t->spare;
-        }
+        if (t->shift12 != shift)
+            find_slots(t, b, i + 1);
+    }
+    return 0;
+}
+
+/* Adds the pretokens of up to 11 bytes of a batch, each with its count. */
+static int add12(struct table *t, struct key_batch *b, const uint64_t *count, struct err *e)
+{
+    prefetch12(t, b);
+    for (size_t i = 0; i < b->n; i++) {
+        struct slot12 *slot = &t->slots12[b->slot[i]];
+        unsigned shift = t->shift12;
+        if (slot->head == b->head[i] && slot->tail == b->tail[i]
+                ? add_to12(t, slot, count[i], e)
+                : find12(t, b->head[i], b->tail[i], b->slot[i], count[i], e))
+            return -1;
+        if (t->shift12 != shift)
+            find_slots(t, b, i + 1);
     }
     return 0;
 }
@@ -307,7 +344,7 @@ int table_add_ends(struct table *t, const unsigned char *text, size_t start, con
                     return -1;
             }
         }
-        if (add12(t, &batch, NULL, e))
+        if (count12(t, &batch, e))
             return -1;
     }
     return add_longer(t, &longer, e);
