@@ -10,7 +10,7 @@
 
 enum { TOGETHER = 128 << 10 /* bytes of records for a file that are written at once */ };
 
-/* A file (or /dev/null) takes a long write as a whole, too; into a pipe several processes may write at the same time. */
+/* A file (or /dev/null) takes a long write as a whole, too; several processes may write into a pipe at once. */
 static bool is_file(int fd)
 {
     struct stat st;

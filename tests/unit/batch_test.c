@@ -1,4 +1,5 @@
-/* batch_test.c - how the ids of a batch are written: each record to a pipe by itself, many at once to a file, the same bytes. */
+/* batch_test.c - how the ids of a batch are written: to a pipe each record by itself, to a file many at once, the same
+ * bytes. */
 #include "io/fd.h"
 #include "random.h"
 #include "records/batch.h"
