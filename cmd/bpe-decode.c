@@ -1,6 +1,7 @@
 /* bpe-decode - ids in, the bytes they stand for out: exactly the text that was encoded. */
 #include "cli/program.h"
 #include "core/model.h"
+#include "decode/decoder.h"
 #include "io/fd.h"
 #include "model/model_read.h"
 #include "records/record.h"
@@ -13,7 +14,7 @@
 
 #define NAME "bpe-decode"
 
-enum { IDS = 64 << 10 /* bytes read at a time */, OUT = 256 << 10 /* bytes written at a time, at least */, COPY = 16 };
+enum { IDS = 64 << 10 /* bytes read at a time */ };
 
 enum dtype { BY_VOCABULARY, U16, U32 };
 
@@ -26,47 +27,49 @@ struct options {
     int n_files;
 };
 
-struct decoder {
+struct decoding {
     struct options opt;
     struct model model;
-    unsigned width; /* bytes of an id */
+    struct decoder decoder;
     struct buf in, out;
 };
 
-static int write_out(struct decoder *d, struct err *e)
+/* Writes the first n bytes of what waits. After an error nothing is left to be written again. */
+static int write_out(struct decoding *d, size_t n, struct err *e)
 {
-    int rc = fd_write(1, d->out.p, d->out.len, "standard output", e);
-    d->out.len = 0;
+    int rc = fd_write(1, d->out.p, n, "standard output", e);
+    size_t left = rc ? 0 : d->out.len - n;
+    if (left)
+        memmove(d->out.p, d->out.p + n, left);
+    d->out.len = left;
     return rc;
 }
 
-/* Appends the bytes of n ids; index: the number of ids before these, for messages. */
-static int decode_ids(struct decoder *d, const unsigned char *p, size_t n, const char *name, uint64_t index,
+/* Writes the bytes of n ids; index: the number of ids before these, for messages. */
+static int decode_ids(struct decoding *d, const unsigned char *p, size_t n, const char *name, uint64_t index,
                       struct err *e)
 {
-    _Static_assert((int)COPY <= (int)MODEL_PAD, "tokens are copied by pieces of COPY bytes");
-    const struct model *m = &d->model;
-    for (size_t i = 0; i < n; i++, p += d->width) {
-        uint32_t id = load_le(p, d->width);
-        if (id >= m->n_ids || !m->token[id].p)
+    const unsigned width = d->decoder.width;
+    for (size_t i = 0; i < n;) {
+        ptrdiff_t done = decoder_put(&d->decoder, p + i * width, n - i, &d->out, e);
+        if (done < 0)
+            return -1;
+        i += (size_t)done;
+        if (d->out.len >= DECODER_MANY) {
+            /* Writes of whole pages, of 256 KB and more, are what file systems take fastest. */
+            if (write_out(d, d->out.len - d->out.len % DECODER_MANY, e))
+                return -1;
+        } else if (i < n) {
             return err_at(e, EX_DATAERR, name, ERR_NO_OFFSET,
-                          "id %lu at index %llu is none of the model's (%s); see -d", (unsigned long)id,
-                          (unsigned long long)(index + i), d->opt.model);
-        const struct model_token *t = &m->token[id];
-        if (d->out.cap - d->out.len < t->len + (size_t)COPY && buf_reserve(&d->out, OUT + t->len, e))
-            return -1;
-        memcpy(d->out.p + d->out.len, t->p, COPY); /* most tokens are not longer */
-        if (t->len > COPY)
-            memcpy(d->out.p + d->out.len + COPY, t->p + COPY, t->len - COPY);
-        d->out.len += t->len;
-        if (d->out.len >= OUT && write_out(d, e))
-            return -1;
+                          "id %lu at index %llu is none of the model's (%s); see -d",
+                          (unsigned long)load_le(p + i * width, width), (unsigned long long)(index + i), d->opt.model);
+        }
     }
     return 0;
 }
 
 /* Does not use input.h: raw ids may look like a compressed file. */
-static int decode_file(struct decoder *d, const char *path, struct err *e)
+static int decode_file(struct decoding *d, const char *path, struct err *e)
 {
     const char *name = fd_name(path);
     int fd = fd_open_input(path, e), rc = fd < 0 || buf_reserve(&d->in, IDS, e) ? -1 : 0;
@@ -84,7 +87,7 @@ static int decode_file(struct decoder *d, const char *path, struct err *e)
                         "these are records; bpe-decode takes raw ids (bpe-encode -f raw)");
             break;
         }
-        size_t n = d->in.len / d->width, used = n * d->width;
+        size_t n = d->in.len / d->decoder.width, used = n * d->decoder.width;
         rc = decode_ids(d, d->in.p, n, name, index, e);
         index += n;
         memmove(d->in.p, d->in.p + used, d->in.len - used);
@@ -100,31 +103,34 @@ static int decode_file(struct decoder *d, const char *path, struct err *e)
 
 static int run(void *ctx, struct err *e)
 {
-    struct decoder *d = ctx;
+    struct decoding *d = ctx;
     const struct options *o = &d->opt;
     const struct model_opts given = {.special = o->special, .n_special = o->n_special};
     if (model_read(&d->model, o->model, &given, e))
         return -1;
-    d->width = o->dtype == BY_VOCABULARY ? model_id_bytes(&d->model) : o->dtype == U16 ? 2 : 4;
+    unsigned width = o->dtype == BY_VOCABULARY ? model_id_bytes(&d->model) : o->dtype == U16 ? 2 : 4;
+    if (decoder_init(&d->decoder, &d->model, width, e))
+        return -1;
     for (int i = 0; i < o->n_files; i++) {
         if (decode_file(d, o->files[i], e)) {
             struct err ignored;
-            write_out(d, &ignored); /* the ids before the error */
+            write_out(d, d->out.len, &ignored); /* the ids before the error */
             return -1;
         }
     }
-    return write_out(d, e) || fd_close_stdout(e) ? -1 : 0;
+    return write_out(d, d->out.len, e) || fd_close_stdout(e) ? -1 : 0;
 }
 
 static int check(void *ctx, struct err *e)
 {
-    const struct decoder *d = ctx;
+    const struct decoding *d = ctx;
     return d->opt.model ? 0 : err_set(e, EX_USAGE, "by which model? give -m MODEL; see --help");
 }
 
-static void decoder_free(void *ctx)
+static void decoding_free(void *ctx)
 {
-    struct decoder *d = ctx;
+    struct decoding *d = ctx;
+    decoder_free(&d->decoder);
     model_free(&d->model);
     buf_free(&d->in);
     buf_free(&d->out);
@@ -133,7 +139,7 @@ static void decoder_free(void *ctx)
 
 /* ---- The command line ---- */
 
-static struct decoder self;
+static struct decoding self;
 
 static const char *const dtypes[] = {"u16", "u32", NULL};
 
@@ -157,7 +163,7 @@ static const struct program program = {
     .ctx = &self,
     .check = check,
     .run = run,
-    .free = decoder_free,
+    .free = decoding_free,
 };
 
 int main(int argc, char **argv)

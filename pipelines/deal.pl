@@ -5,7 +5,8 @@
 #     deal.pl look DIR                                only the first line of output, described below
 #
 # What bpe-chunk writes decides what is done, not what the inputs look like from outside. While records only say where
-# the text is, they go to DIR/chunks, and at the end that is all: they are few and small, and the caller divides them.
+# the text is, they are kept, and at the end that is all: they are few and small, and go to DIR/chunks, or, to encode, into
+# the files DIR/part.00000, ..., each for a process that the caller starts.
 # With the first record that holds text, dealing begins. The caller learns which it is from standard output: the line
 # `reference` at the end of the records, or `value` at once, and then, when ids are written, the exit status: 76 if the
 # last record was cut off, else that of a process that failed, or 74, or 141 if nobody reads the ids any more.
@@ -33,6 +34,8 @@ BEGIN {
 use constant {
     PIPE   => 1031,          # F_SETPIPE_SZ, and the size
     ROOM   => 1 << 20,
+    PART   => 2 << 20,       # bytes of records by reference that make a part
+    KEPT   => 16 << 20,      # and that are held here
     UNIT   => 128 << 10,     # records of at least this are given at a time
     QUEUE  => 5,             # units that a process may have and not have finished: about as much as its pipe holds
     AHEAD  => 16,            # units, for each process
@@ -229,6 +232,95 @@ sub end_workers {
     end_with($code || (length $data ? 76 : 0)); # what is left is no whole record
 }
 
+# ---- Records by reference ----
+
+my @lengths;      # of the records so far
+my $chunks;       # DIR/chunks, with all that is not in $data any more
+my $kept = 0;     # bytes there
+
+sub keep { # BYTES: of $data
+    my ($n) = @_;
+    my $name = "$dir/chunks";
+    if (!$chunks) {
+        open $chunks, '+>:raw', $name or fail("$name: cannot create: $!");
+    }
+    write_all($chunks, $name, 0, $n);
+    substr $data, 0, $n, '';
+    $kept += $n;
+}
+
+# Writes bytes of $data to a file.
+sub write_all { # FILE NAME OFFSET LENGTH
+    my ($file, $name, $at, $n) = @_;
+    while ($n) {
+        my $wrote = syswrite $file, $data, $n, $at;
+        fail("$name: cannot write: $!") if !defined $wrote;
+        $at += $wrote;
+        $n -= $wrote;
+    }
+}
+
+# Reads what was kept before.
+sub get_kept { # OFFSET LENGTH
+    my ($at, $n) = @_;
+    my $got = '';
+    defined sysseek $chunks, $at, 0 or fail("$dir/chunks: cannot read: $!");
+    while (length $got < $n) {
+        sysread $chunks, $got, $n - length $got, length $got or fail("$dir/chunks: cannot read: $!");
+    }
+    return $got;
+}
+
+# Divides them into parts of the same size: one to four for each job, all jobs the same number. Each process sees all words
+# as new, which costs as much as 10 to 20 MB of text, so few large parts are cheaper, and many small ones better balanced:
+# four records (half a megabyte each) make a part. A record belongs where its middle is.
+sub divide {
+    my ($size, $at, $part, $out, $name) = (0, 0, -1);
+    $size += $_ for @lengths;
+    my $rounds = int((int($size / PART) + $jobs - 1) / $jobs) || 1;
+    my $most = $jobs > 1 ? 4 : 1;
+    my $parts = $jobs * ($rounds < $most ? $rounds : $most);
+    keep(length $data) if $chunks;
+    for my $n (@lengths) {
+        my $of = int(($at + $n / 2) * $parts / $size);
+        if ($of != $part) {
+            $part = $of;
+            $name = sprintf '%s/part.%05d', $dir, $part;
+            open $out, '>:raw', $name or fail("$name: cannot create: $!");
+        }
+        if ($chunks) {
+            $data = get_kept($at, $n);
+            write_all($out, $name, 0, $n);
+        } else {
+            write_all($out, $name, $at, $n);
+        }
+        $at += $n;
+    }
+    $out and !close $out and fail("$name: cannot write: $!");
+}
+
+# Looks at all records up to the first that holds text, or the last one.
+sub look {
+    my $at = 0;
+    while (1) {
+        while (!$value && (my ($n, $type) = record_at($at))) {
+            $value = $type =~ /[C?]/;
+            push @lengths, $n;
+            $at += $n;
+        }
+        return if $value;
+        if (!$more) {
+            push @lengths, length($data) - $at if length($data) > $at; # no whole record: its reader will say so
+            return;
+        }
+        if ($at > KEPT) {
+            keep($at);
+            $at = 0;
+        }
+        read_more();
+    }
+}
+
 # ---- All ----
 
 # Waits until something can be read or written, and does that.
@@ -267,27 +359,15 @@ sub deal {
 
 $SIG{PIPE} = 'IGNORE';
 $SIG{TERM} = sub { end_with(143) };
-my $kept = "$dir/chunks";
-open my $chunks, '+>:raw', $kept or fail("$kept: cannot create: $!");
 fcntl STDIN, PIPE, ROOM; # if it is a pipe
-while (!$value) {
-    my $unit = take_unit();
-    if ($unit && !$value || !$unit && !$more) {
-        print {$chunks} $unit ? $unit->{data} : $data or fail("$kept: cannot write: $!");
-        last if !$unit;
-    } elsif ($unit) { # what came before the first text, and then that and all else
-        seek $chunks, 0, 0 or fail("$kept: cannot read: $!");
-        local $/;
-        $data = (<$chunks> // '') . $unit->{data} . $data;
-    } else {
-        read_more();
-    }
-}
+look();
 if (!$value) {
-    close $chunks or fail("$kept: cannot write: $!");
+    $how eq 'encode' ? divide() : keep(length $data);
+    $chunks and !close $chunks and fail("$dir/chunks: cannot write: $!");
     say_now('reference');
     exit;
 }
+$data = get_kept(0, $kept) . $data if $chunks;
 say_now('value');
 exit if $how eq 'look';
 start_all();

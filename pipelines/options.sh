@@ -11,7 +11,7 @@
 # missing program with 127.
 
 declare -A argument=() owners=() long_of=() # --name: none, one, maybe; --name: the programs that have it; -x: --name
-jobs='one a core' files=() others=() refused='' myself=${0##*/} # for messages
+jobs='one a core' files=() others=() refused='' owners_matter=1 myself=${0##*/} # for messages
 
 unset CDPATH # by which cd goes elsewhere, and prints where
 case ${TMPDIR:-} in '' | /*) ;; *) export TMPDIR=$PWD/$TMPDIR ;; esac # wherever a program runs
@@ -52,21 +52,40 @@ need_programs() {
     done
 }
 
-# learn_from OWNER: enters the options of a -h on standard input. If two have the same name, the first one defines its
-# use.
+# learn_from OWNER TEXT: enters the options of a -h. If two have the same name, the first one defines its use. (A regex, and
+# reading line by line, would take four milliseconds for two programs.)
 learn_from() {
-    local line has
-    while IFS= read -r line; do
-        [[ $line =~ ^\ \ (-(.),|\ \ \ )\ (--[a-z0-9-]+)(\[?=)? ]] || continue
-        [ "${BASH_REMATCH[3]}" != --version ] || continue # of one program; the version of all is bpe's
-        case ${BASH_REMATCH[4]} in
-        =) has=one ;;
-        '[=') has=maybe ;;
-        *) has=none ;;
+    local line name IFS=$'\n'
+    set -f
+    for line in $2; do
+        case $line in
+        '      --version'*) continue ;; # of one program; the version of all is bpe's
+        '  -'?', --'* | '      --'*) name=${line:6} ;;
+        *) continue ;;
         esac
-        : "${argument[${BASH_REMATCH[3]}]:=$has}"
-        owners[${BASH_REMATCH[3]}]+="$1 "
-        [ -z "${BASH_REMATCH[2]}" ] || : "${long_of[-${BASH_REMATCH[2]}]:=${BASH_REMATCH[3]}}"
+        name=${name%%[!a-z0-9-]*}
+        case ${line:6+${#name}} in
+        '='*) : "${argument[$name]:=one}" ;;
+        '[='*) : "${argument[$name]:=maybe}" ;;
+        *) : "${argument[$name]:=none}" ;;
+        esac
+        owners[$name]+="$1 "
+        [[ ${line:2:1} = ' ' ]] || : "${long_of[${line:2:2}]:=$name}"
+    done
+    set +f
+}
+
+# learn_until WORD: asks the next of the programs for its options, until one has WORD; all, if none has.
+learn_until() {
+    local text code
+    while [ ${#unread[@]} -gt 0 ] && [ -z "${argument[$1]:-}${long_of[$1]:-}" ]; do
+        text=$("${unread[0]}" -h) || {
+            code=$?
+            not_killed $code "${unread[0]}"
+            die $code "${unread[0]} does not run"
+        }
+        learn_from "${unread[0]}" "$text"
+        unread=("${unread[@]:1}")
     done
 }
 
@@ -82,21 +101,18 @@ print_help() {
     done
 }
 
-# parse_options PROGRAM... -- ARGUMENT...: sets jobs and files, and hands all other options to take.
+# parse_options PROGRAM... -- ARGUMENT...: sets jobs and files, and hands all other options to take. If owners_matter is
+# empty, programs are asked for their options only as long as an ARGUMENT is not known.
 parse_options() {
-    local word option value text code
-    learn_from "" <<<"$usage"
+    local word option value text unread=()
+    learn_from "" "$usage"
     while [ "$1" != -- ]; do
         need_programs "$1"
-        text=$("$1" -h) || {
-            code=$?
-            not_killed $code "$1"
-            die $code "$1 does not run"
-        }
-        learn_from "$1" <<<"$text"
+        unread+=("$1")
         shift
     done
     shift
+    [ -z "$owners_matter" ] || learn_until all
     while [ $# -gt 0 ]; do
         word=$1 value=()
         shift
@@ -108,6 +124,7 @@ parse_options() {
         --*=*) option=${word%%=*} value=("${word#*=}") ;;
         --*) option=$word ;;
         -?*)
+            learn_until "${word:0:2}"
             option=${long_of[${word:0:2}]:-$word}
             [ ${#word} -eq 2 ] || value=("${word:2}")
             ;;
@@ -116,6 +133,7 @@ parse_options() {
             continue
             ;;
         esac
+        learn_until "$option"
         case ${argument[$option]:-unknown}${#value[@]} in
         one0)
             [ $# -gt 0 ] || die 64 "option $word needs an argument; see --help"
@@ -168,6 +186,8 @@ words() {
 # records, which see. Sets mode to `value` or `reference`, and dealt to the descriptor from which the status is read.
 # Needs $dir, and to encode, descriptor 3.
 deal() {
+    local here=${0%/*}
+    [ "$here" != "$0" ] || here=.
     exec {dealt}< <(
         {
             bpe-chunk "${chunk[@]}" -- "${files[@]}" <&0 3>&- &
@@ -176,17 +196,18 @@ deal() {
             echo $? >"$dir/chunked"
         } <&0 | {
             echo "$BASHPID" >"$dir/dealer"
-            exec "$(dirname "$0")/deal.pl" "$1" "$dir" "$jobs" "${@:2}"
+            exec "$here/deal.pl" "$1" "$dir" "$jobs" "${@:2}"
         }
     )
     read -r mode <&"$dealt" || exit 74 # deal.pl has said why
+    case $mode in value | reference) ;; *) exit "$mode" ;; esac
     read -r dealer <"$dir/dealer"
 }
 
 # The exit status of bpe-chunk, after its records have been read to their end.
 chunked() {
     local code
-    cat <&"$dealt" >/dev/null
+    while read -r <&"$dealt"; do :; done
     read -r code <"$dir/chunked" || code=70
     return "$code"
 }

@@ -9,8 +9,8 @@
  * the order of the text waits for little; but many small files or pieces are one batch, as a commit takes room. */
 enum { BATCH_TEXT = 128 << 10 };
 
-/* Writes the ids produced so far; tail: they are the last ones of the piece. */
-static int write_ids(struct chunk_encoder *c, const struct piece_tail *tail, struct err *e)
+/* Writes the ids produced so far; tail: of the piece that ends with them; more: ids of the same text follow. */
+static int write_ids(struct chunk_encoder *c, const struct piece_tail *tail, bool more, struct err *e)
 {
     struct tokenize *t = c->current;
     const unsigned char *id = t->id_text.p;
@@ -18,14 +18,14 @@ static int write_ids(struct chunk_encoder *c, const struct piece_tail *tail, str
         t->mark[i].id.p = id;
         id += t->mark[i].id.len;
     }
-    int rc = id_writer_put(&c->out, c->reader.run, &t->ids, t->mark, t->n_marks, tail, e);
-    t->ids.n = t->n_marks = t->id_text.len = 0;
+    int rc = id_writer_put(&c->out, c->reader.run, &t->ids, t->mark, t->n_marks, tail, more, e);
+    t->n_marks = t->id_text.len = 0;
     return rc;
 }
 
 static int flush_ids(void *ctx, struct err *e)
 {
-    return write_ids(ctx, NULL, e);
+    return write_ids(ctx, NULL, true, e);
 }
 
 static int open_run(void *ctx, struct chunk_run *r, struct err *e)
@@ -133,7 +133,7 @@ static int end_piece(void *ctx, struct chunk_run *r, const struct piece *x, stru
     struct chunk_encoder *c = ctx;
     const struct piece_tail tail = tokenize_tail(r->work, x->text_begin, x->text_end, r->lines.n_passed);
     c->batch_text += tail.text;
-    return write_ids(c, x->begin < x->end ? &tail : NULL, e);
+    return write_ids(c, x->begin < x->end ? &tail : NULL, false, e);
 }
 
 /* After a failure, what came before it is written, and the failure itself is not replaced by another. */

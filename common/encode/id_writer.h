@@ -33,17 +33,20 @@ struct id_writer {
     struct batch_piece piece; /* records: where the next ids belong; set by the caller */
     struct batch batch;
     bool batch_open;
-    struct buf line; /* text, or frames, to be written */
-    bool in_line;    /* text: the current line has an id */
+    struct buf line;            /* text, or frames, to be written */
+    bool in_line;               /* text: the current line has an id */
+    uint64_t written;           /* raw: bytes */
+    bool output_known, is_file; /* raw: whether it is known what the output is; it is a file */
 };
 
 void id_writer_free(struct id_writer *w);
 
 /* Writes the ids, and the documents that ended among them: n_ids of each mark counts from the first of these ids. tail:
- * NULL, or these are the last ids of the piece. The byte order of `ids` may be changed. run: the id of the run they
- * stem from, for records. -1: EX_IOERR, or out of memory. */
+ * NULL, or these are the last ids of the piece. Removes them from `ids`; of raw ids, if more follow, the last ones may
+ * be left there, to be written with those. run: the id of the run they stem from, for records. -1: EX_IOERR, or out of
+ * memory. */
 int id_writer_put(struct id_writer *w, const unsigned char *run, struct ids *ids, const struct document_mark *mark,
-                  size_t n_marks, const struct piece_tail *tail, struct err *e);
+                  size_t n_marks, const struct piece_tail *tail, bool more, struct err *e);
 
 /* Framed: ends the ids of a record, and writes what is left of them. failed: it could not be encoded. */
 int id_writer_end_record(struct id_writer *w, bool failed, struct err *e);

@@ -6,12 +6,23 @@
 #include "sys/hash.h"
 
 #include <string.h>
+#include <sys/stat.h>
+
+enum { TOGETHER = 128 << 10 /* bytes of records for a file that are written at once */ };
+
+/* A file (or /dev/null) takes a long write as a whole, too; several processes may write into a pipe at once. */
+static bool is_file(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISCHR(st.st_mode));
+}
 
 void batch_begin(struct batch *b, enum record_type kind, int fd, const char *name, const unsigned char *run)
 {
     struct buf payload = b->payload, record = b->record;
     payload.len = record.len = 0;
-    *b = (struct batch){.fd = fd, .kind = kind, .name = name, .payload = payload, .record = record};
+    *b = (struct batch){
+        .fd = fd, .kind = kind, .name = name, .together = is_file(fd), .payload = payload, .record = record};
     if (run)
         memcpy(b->run, run, ID_LEN);
     random_bytes(b->id, ID_LEN);
@@ -23,16 +34,29 @@ void batch_free(struct batch *b)
     buf_free(&b->record);
 }
 
+static int write_out(struct batch *b, struct err *e)
+{
+    int rc = b->record.len ? fd_write(b->fd, b->record.p, b->record.len, b->name, e) : 0;
+    b->record.len = 0;
+    return rc;
+}
+
+/* Makes the payload and what comes after it the next record. */
+static int put_record(struct batch *b, struct str rest, struct err *e)
+{
+    size_t at = b->record.len;
+    if (record_put_parts(&b->record, b->kind, b->payload.p, b->payload.len, rest.p, rest.len, e))
+        return -1;
+    b->checksum += record_checksum(b->record.p + at);
+    b->seq++;
+    b->payload.len = 0;
+    return 0;
+}
+
 /* Writes the payload as the next record. */
 static int write_record(struct batch *b, struct err *e)
 {
-    b->record.len = 0;
-    if (record_put(&b->record, b->kind, b->payload.p, b->payload.len, e))
-        return -1;
-    b->checksum += record_checksum(b->record.p);
-    b->seq++;
-    b->payload.len = 0;
-    return fd_write(b->fd, b->record.p, b->record.len, b->name, e);
+    return put_record(b, (struct str){0}, e) || write_out(b, e) ? -1 : 0;
 }
 
 static struct batch_place next_place(const struct batch *b)
@@ -81,11 +105,16 @@ int batch_pretoken(struct batch *b, const struct pretoken *w, struct err *e)
     return 0;
 }
 
-static int write_tokens(struct batch *b, const struct tokens *t, struct err *e)
+/* The ids are the last field: they need not be copied to the payload. */
+static int put_tokens(struct batch *b, const struct tokens *t, struct err *e)
 {
+    struct tokens head = *t;
+    head.ids = (struct str){0};
     b->payload.len = 0;
     b->n_items += t->ids.len / t->width;
-    return tokens_put(&b->payload, t, e) || write_record(b, e) ? -1 : 0;
+    if (tokens_put(&b->payload, &head, e) || put_record(b, t->ids, e))
+        return -1;
+    return b->together && b->record.len < TOGETHER ? 0 : write_out(b, e);
 }
 
 int batch_ids(struct batch *b, struct batch_piece *p, const unsigned char *ids, size_t n,
@@ -123,12 +152,12 @@ int batch_ids(struct batch *b, struct batch_piece *p, const unsigned char *ids, 
             t.last = true;
             t.tail = *tail;
         }
-        if (write_tokens(b, &t, e))
+        if (put_tokens(b, &t, e))
             return -1;
         at += take;
         p->first += take;
     }
-    return 0;
+    return write_out(b, e);
 }
 
 int batch_end(struct batch *b, enum record_type type, struct str rules, const struct buf *runs, uint64_t n_runs,

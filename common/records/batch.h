@@ -1,5 +1,5 @@
-/* batch.h - writing counts or tokens: words or tokens records of at most RECORD_ATOMIC bytes, each by one write(2),
- * then a commit or a summary. Several writers may share one pipe. */
+/* batch.h - writing counts or tokens: words or tokens records of at most RECORD_ATOMIC bytes, each by one write(2)
+ * (tokens for a file: many), then a commit or a summary. Several writers may share one pipe. */
 #ifndef BPE_RECORDS_BATCH_H
 #define BPE_RECORDS_BATCH_H
 
@@ -16,6 +16,7 @@ struct batch {
     enum record_type kind;
     unsigned char run[ID_LEN], id[ID_LEN];
     uint64_t seq, checksum, n_items;
+    bool together; /* the output is a file: several records may be written at once */
     struct buf payload, record;
 };
 

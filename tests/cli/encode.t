@@ -412,6 +412,22 @@ for eot in after before; do
     ok $? "  in chunks, too"
 done
 
+# ---- Raw ids to a file, which gets whole blocks, and to a pipe ----
+
+for _ in 1 2 3; do cat big.txt; done >thrice.txt
+for options in "" "-d u32" "--eot=before" "--eot=after -d u32"; do
+    for input in thrice.txt "big.txt a.txt thrice.txt" by.value by.ref; do
+        # shellcheck disable=SC2086
+        bpe-encode -m big.json -f raw $options $input >to.file && bpe-encode -m big.json -f raw $options $input | cmp - to.file
+        ok $? "$input, $options: the same to a file and to a pipe"
+    done
+done
+is $(($(wc -c <to.file) > 3 * 65536)) 1 "  of several blocks"
+printf start >to.file
+bpe-encode -m big.json thrice.txt >>to.file
+tail -c +6 to.file | cmp -s - <(bpe-encode -m big.json thrice.txt)
+ok $? "  after what is in the file"
+
 # ---- Outputs that do not become complete ----
 
 mkdir unfinished

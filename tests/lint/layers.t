@@ -24,6 +24,7 @@ declare -A may=(
     [count]="count ledger records text scan core json unicode io sys"
     [train]="train core sys"
     [encode]="encode reader records text scan core json unicode io sys"
+    [decode]="decode core sys"
     [chunk]="chunk text records scan core json unicode io sys"
     [store]="store ledger records core io unicode sys"
     [format]="format records core json io unicode sys"

@@ -81,6 +81,32 @@ for how in a.jsonl -; do
     like "$(cat err)" "bpe-encode: * lines were left out*" "JSON Lines, $how: says what was left out"
 done
 
+# ---- How records are divided ----
+
+# divided JOBS <RECORDS: how many parts there are, and whether they are these records, none of them in two parts
+divided() {
+    rm -rf parts && mkdir parts && cat >records
+    "$TOP/pipelines/deal.pl" encode parts "$1" <records >said || return
+    cat parts/part.* | cmp - records || return
+    for part in parts/part.*; do bpe-view "$part" >/dev/null 2>&1 || echo "not whole: $part"; done
+    echo "$(cat said) $(find parts -name 'part.*' | wc -l)"
+}
+bpe-chunk -m m.json large.txt >by.ref
+n=$(bpe-view by.ref | grep -c '^# range')
+is "$n $(divided 1 <by.ref) $(divided 2 <by.ref) $(divided 100 <by.ref)" "$n reference 1 reference 2 reference $((n + 2))" \
+    "one part for each job, and no empty ones: a promise at both ends is a record, too"
+for _ in $(seq 36); do cat by.ref; done >many.ref # more than are held in memory
+is "$(divided 1 <many.ref) $(divided 2 <many.ref) $(divided 3 <many.ref)" "reference 1 reference 8 reference 12" "four, of many records"
+"$TOP/pipelines/deal.pl" look parts 2 <many.ref >said && cmp parts/chunks many.ref
+is "$? $(cat said)" "0 reference" "only looked at, they are kept as they are"
+head -c 900000 by.ref >cut.ref
+"$TOP/pipelines/deal.pl" encode parts 1 <cut.ref >said && cmp parts/part.00000 cut.ref
+is "$? $(cat said)" "0 reference" "a record that is cut off stays so"
+{ cat many.ref && bpe-chunk -m m.json --inline small.txt; } >mixed.ref
+"$TOP/pipelines/deal.pl" look parts 1 <mixed.ref >said
+is "$(cat said)" value "text after many records is seen"
+rm -rf parts many.ref mixed.ref
+
 # A process that is slow at first: others go on, and its ids come first nevertheless. One that is slow at all times.
 # shellcheck disable=SC2016
 for slow in '[ "$1" = -h ] || ! mkdir "$0.was" 2>/dev/null || sleep 1' '[ "$1" = -h ] || sleep 0.2'; do
