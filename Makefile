@@ -71,7 +71,7 @@ help:
 	@echo "make soak           shards, with 200 kills at random moments, and death at every place"
 	@echo "make bench          times against others and the goals (CORPUS=DIR); twenty minutes, 6 GB"
 	@echo "make bench-quick    the same in a minute, without what takes long"
-	@echo "make bench-encode   encoding against others and the goals (CORPUS=DIR)"
+	@echo "make bench-encode   encoding against others and the goals (CORPUS=DIR; BASELINE=DIR: and against an older build)"
 	@echo "make bench-shard    shards against others and the goals (CORPUS=DIR)"
 	@echo "make bench-scale    each stage at 100 MB, 1 GB and 10 GB, and the fan-out; twelve minutes and more, 17 GB (SIZES='100M 1G')"
 	@echo "make bench-distinct bpe-sum and bpe-merge with 10^6 to 10^8 distinct pretokens; 13 GB of memory, 11 of disk (NUMBERS='1M 10M')"
@@ -190,7 +190,7 @@ bench-quick: all units
 	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/bench.py --quick
 
 bench-encode: all units
-	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/encode.py
+	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) BASELINE=$(BASELINE) tests/bench/encode.py
 
 bench-shard: all units
 	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/shard.py
