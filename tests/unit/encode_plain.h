@@ -1,5 +1,6 @@
 /* encode_plain.h - the definition of encoding, for tests: the pair of the lowest rank merges, of equal ones the
- * leftmost, until none does. Tokens and merges are found by bisection in sorted lists; nothing is shared with common/encode.
+ * leftmost, until none does. Tokens and merges are found by bisection in sorted lists; nothing is shared with
+ * common/encode.
  */
 #ifndef BPE_TESTS_ENCODE_PLAIN_H
 #define BPE_TESTS_ENCODE_PLAIN_H
