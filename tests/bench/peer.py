@@ -7,9 +7,13 @@ PEER: gigabpe or hf. RULE: gpt2 (the default; documents end at <|endoftext|>) or
 Writes tokenizer.json to OUT, and a line of JSON to standard output: wall and CPU seconds from the call of the trainer
 until its file is written, without Python's start and imports, and the peak of memory in bytes.
 
-peer.py encode PEER MODEL CORES FILE... - encodes the documents of files by a tokenizer.json (gpt2's pattern) into memory,
-on as many cores. PEER: gigatoken, which also reads .jsonl, .parquet and what is compressed, tiktoken or hf. Prints the same,
+peer.py encode PEER MODEL CORES FILE... - encodes the documents of files by a tokenizer.json into memory,
+on as many cores. PEER: gigatoken, which also reads .jsonl, .parquet and what is compressed (and NAME_base.tiktoken instead of
+NAME.json, if that is there: it does not know each regex of a tokenizer.json), hf, or, for gpt2's pattern, tiktoken. Prints the same,
 of the call that encodes, and the number of ids.
+
+peer.py same PEER MODEL IDS FILE... - encodes the same, and prints in how many places its ids are other than those of the file IDS (4
+bytes each) without separators.
 
 peer.py shard PEER MODEL CORES OUT FILE.jsonl... - encodes JSON Lines, and writes shards under OUT, documents ended by EOT.
 PEER: datatrove, its tokenizer pipeline with a local executor of CORES workers, a task a file; megatron, what its preprocess_data
@@ -73,7 +77,8 @@ def gigatoken_source(paths):
 
 def gigatoken_encoder(paths, model, cores):
     import gigatoken
-    tokenizer, source = gigatoken.Tokenizer(model), gigatoken_source(paths)
+    ranks, source = model.removesuffix(".json") + "_base.tiktoken", gigatoken_source(paths)
+    tokenizer = gigatoken.Tokenizer.from_tiktoken(ranks) if os.path.exists(ranks) else gigatoken.Tokenizer(model)
     return lambda: tokenizer.encode_files(source, parallel=None if cores > 1 else False)
 
 
@@ -172,6 +177,18 @@ def n_ids(result):
     return sum(map(len, result))
 
 
+def others(result, model, path):
+    """In how many places the ids of gigatoken are not those of a file, which has separators besides."""
+    import awkward
+    import numpy
+    with open(model, encoding="utf-8") as f:
+        end = next(t["id"] for t in json.load(f)["added_tokens"] if t["content"] == EOT)
+    ours, theirs = numpy.fromfile(path, dtype=numpy.uint32), awkward.to_numpy(awkward.flatten(result))
+    ours = ours[ours != end]
+    n = min(len(ours), len(theirs))
+    return int((ours[:n] != theirs[:n]).sum()) + abs(len(ours) - len(theirs))
+
+
 def peak():
     """Not getrusage's, which includes what the parent had before this program was started."""
     with open("/proc/self/status") as f:
@@ -187,7 +204,10 @@ def main():
     if sys.argv[1] == "versions":
         print(", ".join(map(version, sys.argv[2:])))
         return
-    if sys.argv[1] in ("encode", "shard"):
+    if sys.argv[1] == "same":
+        peer, model, ids, *paths = sys.argv[2:]
+        work = ENCODERS[peer](paths, model, 1)
+    elif sys.argv[1] in ("encode", "shard"):
         peer, model, cores, *paths = sys.argv[2:]
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-int(cores):])
         several = int(cores) > 1 and peer != "datatrove"  # whose processes have one each
@@ -202,6 +222,8 @@ def main():
     took = {"wall": time.monotonic() - wall, "cpu": time.process_time() - cpu, "rss": peak()}
     if sys.argv[1] == "encode":
         took["ids"] = n_ids(result)
+    if sys.argv[1] == "same":
+        took["other"] = others(result, model, ids)
     if sys.argv[1] == "shard":
         took["bytes"] = bytes_of_ids(paths[0])
     print(json.dumps(took))

@@ -6,6 +6,10 @@ texts.py join OUT BYTES TEXT...   about BYTES of text: the documents of TEXTs, t
                                   there is enough. All documents are shuffled: a prefix is text of the same kind.
 texts.py words OUT N TEXT...      about N distinct pretokens: words of TEXTs, these with affixes and joined, and numbers,
                                   by Zipf's law.
+texts.py language OUT NAME TEXT   the documents of TEXT most of whose letters are of that language's script.
+texts.py hostile OUT KIND BYTES   letter: one; spaces; rules: lines of dashes, of any lengths; random: lower-case letters, and spaces
+                                  now and then; solid: letters alone; ideographs: all of Unicode's first block of them, again and
+                                  again, in any order. All but rules and random are one pretoken.
 texts.py many OUT N TEXT          the names of N files of 1 kB of TEXT, in OUT.files: a thousand in each directory."""
 import collections
 import hashlib
@@ -128,10 +132,50 @@ def many(out, n, text):
     write(out, (name.encode() + b"\n" for name in names))
 
 
+SCRIPTS = {"japanese": "\u3040-\u30ff\u4e00-\u9fff", "chinese": "\u4e00-\u9fff", "thai": "\u0e00-\u0e7f",
+           "arabic": "\u0600-\u06ff", "hindi": "\u0900-\u097f"}
+
+
+def language(out, name, path):
+    """Japanese is what has kana among its ideographs."""
+    script, kana, visible = re.compile(f"[{SCRIPTS[name]}]"), re.compile("[\u3040-\u30ff]"), re.compile(r"\S")
+
+    def belongs(text):
+        n = len(visible.findall(text))
+        is_japanese = len(kana.findall(text)) > n / 10
+        return 2 * len(script.findall(text)) > n and is_japanese == (name == "japanese")
+    write(out, (d + EOT + b"\n" for d in documents([path]) if belongs(d.decode())))
+
+
+def hostile(out, kind, size):
+    size, rng = int(size), random.Random(1)
+    letters = bytes(97 + i % 26 for i in range(256))
+    with_spaces = bytes(32 if i < 20 else c for i, c in enumerate(letters))
+    ideographs = [chr(c) for c in range(0x4E00, 0xA000)]
+
+    def some():
+        """A part of the text; many make it all."""
+        if kind == "rules":
+            return b"".join(b"-" * rng.randint(1, 3000) + b"\n" for _ in range(100))
+        if kind == "ideographs":
+            rng.shuffle(ideographs)
+            return "".join(ideographs).encode()
+        return {"letter": b"a" * 100000, "spaces": b" " * 100000}.get(kind) or \
+            rng.randbytes(100000).translate(with_spaces if kind == "random" else letters)
+
+    def parts():
+        left = size // 3 * 3 if kind == "ideographs" else size
+        while left:
+            part = some()[:left]
+            left -= len(part)
+            yield part
+    write(out, parts())
+
+
 def write(out, parts):
     with open(out + ".tmp", "wb") as f:
         f.writelines(parts)
     os.rename(out + ".tmp", out)
 
 
-{"join": join, "words": words, "many": many}[sys.argv[1]](*sys.argv[2:])
+{"join": join, "words": words, "many": many, "language": language, "hostile": hostile}[sys.argv[1]](*sys.argv[2:])

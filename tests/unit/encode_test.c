@@ -5,6 +5,7 @@
  *   SEED=N   random seed (printed)
  */
 #include "encode/encoder.h"
+#include "encode_plain.h"
 #include "random.h"
 #include "tap.h"
 
@@ -115,48 +116,6 @@ static void make_model(struct maker *m, bool by_rank, bool proper)
     }
 }
 
-static uint32_t plain_rank(const struct maker *m, uint32_t left, uint32_t right, uint32_t *result)
-{
-    if (m->model.by_rank) {
-        unsigned char both[2 * MOST_LEN];
-        memcpy(both, m->token[left].p, m->token[left].len);
-        memcpy(both + m->token[left].len, m->token[right].p, m->token[right].len);
-        return *result = find(m, both, m->token[left].len + m->token[right].len);
-    }
-    for (size_t i = 0; i < m->model.n_merges; i++) {
-        if (m->merge[i].left == left && m->merge[i].right == right) {
-            *result = m->merge[i].result;
-            return (uint32_t)i;
-        }
-    }
-    return UINT32_MAX;
-}
-
-static size_t plain_encode(const struct maker *m, const unsigned char *p, size_t n, uint32_t *id)
-{
-    if (m->model.ignore_merges && (id[0] = find(m, p, n)) != MODEL_NO_ID)
-        return 1;
-    for (size_t i = 0; i < n; i++)
-        id[i] = m->model.byte_id[p[i]];
-    for (;;) {
-        uint32_t least = UINT32_MAX, made = 0, result = 0;
-        size_t best = 0;
-        for (size_t i = 0; i + 1 < n; i++) {
-            uint32_t rank = plain_rank(m, id[i], id[i + 1], &result);
-            if (rank < least) {
-                least = rank;
-                best = i;
-                made = result;
-            }
-        }
-        if (least == UINT32_MAX)
-            return n;
-        id[best] = made;
-        memmove(id + best + 1, id + best + 2, (n - best - 2) * sizeof *id);
-        n--;
-    }
-}
-
 static size_t random_word(const struct maker *m, unsigned char *p, size_t most)
 {
     size_t n = 1 + rnd(most), period = 1 + rnd(6);
@@ -169,7 +128,7 @@ static size_t random_word(const struct maker *m, unsigned char *p, size_t most)
 }
 
 /* Encodes words one by one. Returns whether all were right. */
-static bool test_words(const struct maker *m, size_t n_words, size_t most, bool *regular)
+static bool test_words(const struct maker *m, const struct plain *plain, size_t n_words, size_t most, bool *regular)
 {
     struct pretoken_encoder w;
     struct err e;
@@ -179,7 +138,7 @@ static bool test_words(const struct maker *m, size_t n_words, size_t most, bool 
     if (pretoken_encoder_init(&w, &m->model, &e))
         abort();
     for (size_t i = 0; i < n_words && right; i++) {
-        size_t n = random_word(m, p, most), n_want = plain_encode(m, p, n, want);
+        size_t n = random_word(m, p, most), n_want = plain_encode(plain, p, n, want);
         if (pretoken_encode(&w, p, n, &e))
             abort();
         right = w.out.n == n_want && !memcmp(w.out.id, want, n_want * sizeof *want);
@@ -193,7 +152,7 @@ static bool test_words(const struct maker *m, size_t n_words, size_t most, bool 
 }
 
 /* Encodes many words, repeatedly, with the encoder. */
-static bool test_encoder(const struct maker *m, bool wide)
+static bool test_encoder(const struct maker *m, const struct plain *plain, bool wide)
 {
     enum { TEXT = 60000 };
     static unsigned char text[TEXT + 64];
@@ -211,7 +170,7 @@ static bool test_encoder(const struct maker *m, bool wide)
         if (len + lens[k] > TEXT)
             break;
         memcpy(text + len, words[k], lens[k]);
-        n_want += plain_encode(m, words[k], lens[k], want + n_want);
+        n_want += plain_encode(plain, words[k], lens[k], want + n_want);
         ends[n++] = (uint32_t)(len += lens[k]);
     }
     if (encoder_init(&en, &m->model, wide, &e))
@@ -237,16 +196,19 @@ int main(void)
         bool by_rank = kind & 1, proper = kind & 2, right = true, right_long = true, right_all = true;
         bool regular = false;
         /* Few models in random order are regular: repeat until there was one. */
-        for (int i = 0; i < (regular ? 200 : 3000) && right && right_long; i++) {
+        for (int i = 0; i < (regular ? 600 : 3000) && right && right_long; i++) {
+            struct plain plain;
             struct err e;
             make_model(&m, by_rank, proper);
+            plain_init(&plain, &m.model);
             if (model_index(&m.model, &e))
                 abort();
-            right = test_words(&m, 130, 50, &regular);
+            right = test_words(&m, &plain, 130, 50, &regular);
             if (i % 6 == 0)
-                right_long = test_words(&m, 120, 400, &regular);
+                right_long = test_words(&m, &plain, 120, 400, &regular);
             if (i % 60 == 0)
-                right_all = right_all && test_encoder(&m, i % 120 == 0);
+                right_all = right_all && test_encoder(&m, &plain, i % 120 == 0);
+            plain_free(&plain);
             token_index_free(&m.model.index);
         }
         const char *what = by_rank ? "by rank" : "by a list",

