@@ -43,7 +43,12 @@ int special_init(struct special_set *s, const struct str *token, size_t n, struc
     qsort(s->token, n, sizeof *s->token, by_first_then_longest);
     s->n = n;
     for (size_t i = 0; i < n; i++) {
-        s->first[s->token[i].p[0] + 1]++;
+        const struct special_token *t = &s->token[i];
+        s->first[t->p[0] + 1]++;
+        if (t->len > 1)
+            s->second[t->p[1]] = true;
+        else
+            s->alone[t->p[0]] = true;
         if (s->token[i].len > s->max_len)
             s->max_len = s->token[i].len;
     }
@@ -71,7 +76,7 @@ void special_free(struct special_set *s)
 size_t special_at(const struct special_set *s, const unsigned char *p, size_t n, bool *more)
 {
     *more = false;
-    if (n == 0)
+    if (n == 0 || (n > 1 && !s->second[p[1]] && !s->alone[p[0]]))
         return 0;
     for (size_t i = s->first[p[0]]; i < s->first[p[0] + 1]; i++) {
         const struct special_token *t = &s->token[i];

@@ -23,6 +23,8 @@ struct special_set {
     size_t first[257]; /* tokens with first byte b: token[first[b] .. first[b + 1]) */
     int only_first;    /* the first byte if it is the same in all tokens, else -1 */
     int only_second;   /* the second byte if only_first is set and it is the same in all tokens, else -1 */
+    bool second[256];  /* bytes that are the second of a token */
+    bool alone[256];   /* bytes that are a token of one byte */
     size_t max_len;    /* of the longest; 0 if there is none */
     bool local; /* each occurrence is a match, whatever stands before it: no two can overlap, and no token has a 0x0A
                  * that a letter may follow. Otherwise matches are found only by scanning from a document's start. */
