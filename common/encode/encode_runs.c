@@ -9,13 +9,13 @@ enum {
 
 struct run {
     uint32_t symbol, n;
-    uint32_t inside, after; /* the ranks of two of them, and of the last and the first of the next run; or NO_MERGE */
+    uint32_t inside, after; /* the ranks of two of them, and of the last and the first of the next run; or none */
 };
 
 struct runs {
     struct run run[MOST];
     size_t n;
-    bool too_many;
+    bool give_up;
 };
 
 /* Appends n symbols. `inside` of a new run is to be looked up. */
@@ -26,20 +26,28 @@ static void put(struct runs *r, uint32_t symbol, uint32_t n)
     if (r->n && r->run[r->n - 1].symbol == symbol) {
         r->run[r->n - 1].n += n;
     } else if (r->n == MOST) {
-        r->too_many = true;
+        r->give_up = true;
     } else {
         r->run[r->n++] = (struct run){.symbol = symbol, .n = n};
     }
 }
 
-/* Looks up the ranks; returns the lowest. */
-static uint32_t find_ranks(struct merges *m, struct runs *r)
+static uint32_t find_rank(const struct merge_table *t, struct runs *r, uint32_t left, uint32_t right)
 {
-    uint32_t least = NO_MERGE;
+    uint32_t rank = merge_table_rank(t, left, right);
+    if (rank != t->none && (t->pair[rank].left != left || t->pair[rank].right != right))
+        r->give_up = true;
+    return rank;
+}
+
+/* Looks up the ranks; returns the lowest. */
+static uint32_t find_ranks(const struct merge_table *t, struct runs *r)
+{
+    uint32_t least = t->none;
     for (size_t i = 0; i < r->n; i++) {
         struct run *x = &r->run[i];
-        x->inside = x->n > 1 ? merges_rank(m, x->symbol, x->symbol) : NO_MERGE;
-        x->after = i + 1 < r->n ? merges_rank(m, x->symbol, x[1].symbol) : NO_MERGE;
+        x->inside = x->n > 1 ? find_rank(t, r, x->symbol, x->symbol) : t->none;
+        x->after = i + 1 < r->n ? find_rank(t, r, x->symbol, x[1].symbol) : t->none;
         least = x->inside < least ? x->inside : least;
         least = x->after < least ? x->after : least;
     }
@@ -47,9 +55,9 @@ static uint32_t find_ranks(struct merges *m, struct runs *r)
 }
 
 /* Merges all places of this rank: from one array of runs to the other. */
-static void merge_rank(const struct merges *m, const struct runs *from, struct runs *to, uint32_t rank)
+static void merge_rank(const struct runs *from, struct runs *to, uint32_t rank)
 {
-    const uint32_t result = merges_result(m, rank);
+    const uint32_t result = FIRST_MERGED + rank;
     bool first_taken = false; /* by the run before */
     to->n = 0;
     for (size_t i = 0; i < from->n; i++) {
@@ -67,31 +75,32 @@ static void merge_rank(const struct merges *m, const struct runs *from, struct r
 }
 
 /* Whether there are few runs; if so they are put into r. */
-static bool find_runs(const struct merges *m, const unsigned char *p, size_t n, struct runs *r)
+static bool find_runs(const unsigned char *p, size_t n, struct runs *r)
 {
     const size_t most = n / SHORTEST < FIRST_MOST ? n / SHORTEST : FIRST_MOST;
     r->n = 0;
-    r->too_many = false;
+    r->give_up = false;
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && p[end] == p[i]; end++)
             ;
         if (r->n == most)
             return false;
-        put(r, m->model->byte_id[p[i]], (uint32_t)(end - i));
+        put(r, p[i], (uint32_t)(end - i));
     }
     return true;
 }
 
-int encode_runs(struct merges *m, const unsigned char *p, size_t n, struct id_list *out, bool *done, struct err *e)
+int encode_runs(const struct merge_table *t, const unsigned char *p, size_t n, struct id_list *out, bool *done,
+                struct err *e)
 {
     struct runs runs[2], *now = &runs[0], *next = &runs[1];
     *done = false;
-    if (!find_runs(m, p, n, now))
+    if (!find_runs(p, n, now))
         return 0;
-    next->too_many = false;
-    for (uint32_t rank; (rank = find_ranks(m, now)) != NO_MERGE;) {
-        merge_rank(m, now, next, rank);
-        if (next->too_many)
+    next->give_up = false;
+    for (uint32_t rank; (rank = find_ranks(t, now)) != t->none;) {
+        merge_rank(now, next, rank);
+        if (now->give_up || next->give_up)
             return 0;
         struct runs *swap = now;
         now = next;
@@ -104,7 +113,7 @@ int encode_runs(struct merges *m, const unsigned char *p, size_t n, struct id_li
         return -1;
     for (size_t i = 0; i < now->n; i++)
         for (uint32_t k = 0; k < now->run[i].n; k++)
-            out->id[out->n++] = now->run[i].symbol;
+            out->id[out->n++] = t->id[now->run[i].symbol];
     *done = true;
     return 0;
 }

@@ -14,7 +14,7 @@
 #define BPE_ENCODE_ENCODE_RUNS_H
 
 #include "encode/ids.h"
-#include "encode/merge_ranks.h"
+#include "encode/merge_table.h"
 #include "sys/err.h"
 
 #include <stdbool.h>
@@ -22,7 +22,9 @@
 
 enum { RUNS_FROM = 32 }; /* bytes: shorter pretokens are not tried */
 
-/* If p[0 .. n), RUNS_FROM <= n < 2^32, has few runs, appends its tokens to out and sets *done. -1: out of memory. */
-int encode_runs(struct merges *m, const unsigned char *p, size_t n, struct id_list *out, bool *done, struct err *e);
+/* If p[0 .. n), RUNS_FROM <= n < 2^32, has few runs, and no pair has the rank of another, appends its tokens to out and
+ * sets *done. -1: out of memory. */
+int encode_runs(const struct merge_table *t, const unsigned char *p, size_t n, struct id_list *out, bool *done,
+                struct err *e);
 
 #endif

@@ -41,7 +41,7 @@ struct short_word {
 
 struct word_encoder {
     /* Encodes n words: the more at once, up to eight, the faster. */
-    void (*some)(const struct merge_table *t, struct short_word *word, size_t n);
+    void (*some)(const struct merge_table *t, struct short_word *const *word, size_t n);
     /* Puts the tokens of p[0 .. n), 0 < n <= WORD_MAX, into id, which has room for n; returns how many, or 0 as above. */
     size_t (*one)(const struct merge_table *t, const unsigned char *p, size_t n, uint32_t *id);
 };

@@ -244,26 +244,26 @@ WORD_INLINE size_t few_alone(const struct merge_table *t, struct few *f, uint32_
 }
 
 /* Up to GROUP words, in turn a step of each: so what one waits for, memory or a branch, is the time of others. */
-WORD_INLINE void group(const struct merge_table *t, struct short_word *word, size_t n)
+WORD_INLINE void group(const struct merge_table *t, struct short_word *const *word, size_t n)
 {
     const int n_vecs = BLOCK / 2 / LANES;
     struct few few[GROUP];
     size_t at_work[GROUP], n_at_work = 0;
     for (size_t i = 0; i < n; i++) {
         struct few *f = &few[i];
-        f->n = (uint32_t)certain_bytes(t, word[i].p, word[i].n, f->sym, NULL);
+        f->n = (uint32_t)certain_bytes(t, word[i]->p, word[i]->n, f->sym, NULL);
         hash_symbols(t, f->sym, f->n, f->as_left, f->as_right);
     }
     for (size_t i = 0; i < n; i++) {
         struct few *f = &few[i];
         if (f->n > BLOCK / 2) { /* few words have so many symbols */
-            word[i].n_ids = (uint32_t)few_alone(t, f, word[i].id);
+            word[i]->n_ids = (uint32_t)few_alone(t, f, word[i]->id);
             continue;
         }
         few_begin(t, f, n_vecs);
         at_work[n_at_work] = i;
         n_at_work += few_next(t, f, n_vecs);
-        word[i].n_ids = 1;
+        word[i]->n_ids = 1;
     }
     while (n_at_work) {
         size_t n_left = 0;
@@ -271,15 +271,15 @@ WORD_INLINE void group(const struct merge_table *t, struct short_word *word, siz
             const size_t i = at_work[k];
             struct few *f = &few[i];
             bool right = few_merge(t, f, n_vecs);
-            word[i].n_ids = right;
+            word[i]->n_ids = right;
             at_work[n_left] = i;
             n_left += right && few_next(t, f, n_vecs);
         }
         n_at_work = n_left;
     }
     for (size_t i = 0; i < n; i++)
-        if (word[i].n_ids && few[i].n <= BLOCK / 2)
-            word[i].n_ids = (uint32_t)few_end(t, &few[i], word[i].id);
+        if (word[i]->n_ids && few[i].n <= BLOCK / 2)
+            word[i]->n_ids = (uint32_t)few_end(t, &few[i], word[i]->id);
 }
 
 /* ---- Words of many symbols ---- */
@@ -369,7 +369,7 @@ WORD_INLINE size_t long_word(const struct merge_table *t, const unsigned char *p
 }
 
 #define WORD_ENCODER(name)                                                                                             \
-    static void short_words(const struct merge_table *t, struct short_word *word, size_t n)                            \
+    static void short_words(const struct merge_table *t, struct short_word *const *word, size_t n)                     \
     {                                                                                                                  \
         for (size_t some; n; word += some, n -= some) {                                                                \
             some = n < GROUP ? n : GROUP;                                                                              \

@@ -10,6 +10,8 @@
 
 static const uint32_t NOT_MADE = UINT32_MAX;
 
+enum { FEWER_TRAPS = 16 }; /* a model with one for each 16 merges is not regular, as too many words would meet one */
+
 /* Whether each merge makes another token, and ranks after those that make its parts. */
 static bool is_regular(const struct model *model, const struct merge_table *t)
 {
@@ -70,6 +72,14 @@ static int keep(struct order *o, uint32_t left, uint32_t right, uint32_t result,
     return merge_table_put(&o->kept.table, new, e);
 }
 
+/* Rank 0 is that of traps; its merge has no parts. */
+static int keep_trap(struct order *o, struct err *e)
+{
+    const uint32_t nothing = o->model->n_ids;
+    o->merge[o->kept.n_ranks++] = (struct merge){nothing, nothing, nothing};
+    return merge_table_put(&o->kept.table, o->merge, e);
+}
+
 /* By a list. Merges come in the order of ranks, so what is made is made by a merge of lower rank. */
 static int keep_listed(struct order *o, struct err *e)
 {
@@ -87,17 +97,22 @@ static int keep_listed(struct order *o, struct err *e)
     return 0;
 }
 
-/* Whether no merge that was left out can happen: see merge_order.h. A merge of rank 0 is of bytes. */
-static bool listed_is_regular(const struct order *o)
+/* Whether a merge that was left out could happen: see merge_order.h. A merge of rank 0 is of bytes. */
+static bool could_happen(const struct order *o, uint32_t left, uint32_t right, uint32_t result, uint32_t rank)
 {
-    for (size_t i = 0; i < o->model->n_merges; i++) {
+    const uint32_t l = o->made[left], r = o->made[right];
+    return l != NOT_MADE && r != NOT_MADE && o->made[result] == NOT_MADE &&
+           (l > rank || r > rank || o->model->token[result].len > WORD_MAX);
+}
+
+static int trap_listed(struct order *o, struct err *e)
+{
+    for (uint32_t i = 0; i < o->model->n_merges; i++) {
         const struct merge *g = &o->model->merge[i];
-        uint32_t left = o->made[g->left], right = o->made[g->right];
-        if (o->model->token[g->result].len > WORD_MAX ||
-            (left != NOT_MADE && right != NOT_MADE && (left > i || right > i) && o->made[g->result] == NOT_MADE))
-            return false;
+        if (could_happen(o, g->left, g->right, g->result, i) && merge_table_trap(&o->kept.table, g->left, g->right, e))
+            return -1;
     }
-    return true;
+    return 0;
 }
 
 static int keep_by_rank(struct order *o, struct err *e)
@@ -112,20 +127,18 @@ static int keep_by_rank(struct order *o, struct err *e)
     return 0;
 }
 
-static bool by_rank_is_regular(const struct order *o)
+static int trap_by_rank(struct order *o, struct err *e)
 {
     for (uint32_t id = 0; id < o->model->n_ids; id++) {
         const struct model_token *t = &o->model->token[id];
-        if (!t->p || !t->vocab || t->len < 2 || o->made[id] != NOT_MADE)
-            continue;
-        for (size_t i = 1; i < t->len; i++) {
+        for (size_t i = 1; t->p && t->vocab && o->made[id] == NOT_MADE && i < t->len; i++) {
             int64_t left = merges_token(o->all, t->p, i), right = merges_token(o->all, t->p + i, t->len - i);
-            if (t->len > WORD_MAX || (left >= 0 && right >= 0 && o->made[left] != NOT_MADE &&
-                                      o->made[right] != NOT_MADE && (o->made[left] > id || o->made[right] > id)))
-                return false;
+            if (left >= 0 && right >= 0 && could_happen(o, (uint32_t)left, (uint32_t)right, id, id) &&
+                merge_table_trap(&o->kept.table, (uint32_t)left, (uint32_t)right, e))
+                return -1;
         }
     }
-    return true;
+    return 0;
 }
 
 static bool makes_all(const struct order *o)
@@ -136,40 +149,36 @@ static bool makes_all(const struct order *o)
     return true;
 }
 
-int merge_order_derive(struct merges *all, struct merge **merge, size_t *n, struct merge_table *t, bool *regular,
-                       bool *makes, struct err *e)
+int merge_order_derive(struct merges *all, struct merge_table *t, bool *regular, bool *makes, struct err *e)
 {
     const struct model *model = all->model;
-    const size_t most = model->n_ids;
+    const size_t most = (size_t)model->n_ids + 1;
     struct order o = {.all = all, .model = model, .words = word_encoder_best()};
     int rc = -1;
-    *regular = *makes = false;
+    *regular = false;
     if (most >= (size_t)1 << MERGE_RANK_BITS)
         return 0;
-    o.merge = malloc((most + 1) * sizeof *o.merge);
-    o.made = malloc((most + 1) * sizeof *o.made);
+    o.merge = malloc(most * sizeof *o.merge);
+    o.made = malloc(most * sizeof *o.made);
     if (!o.merge || !o.made) {
-        err_mem(e, "the order of merges", (most + 1) * (sizeof *o.merge + sizeof *o.made));
+        err_mem(e, "the order of merges", most * (sizeof *o.merge + sizeof *o.made));
         goto out;
     }
     o.kept = (struct merges){.model = model, .merge = o.merge};
-    memset(o.made, 0xFF, (most + 1) * sizeof *o.made);
+    memset(o.made, 0xFF, most * sizeof *o.made);
     for (size_t b = 0; b < 256; b++)
         o.made[model->byte_id[b]] = 0;
-    if (merge_table_init(&o.kept.table, model, most, e) || (model->by_rank ? keep_by_rank : keep_listed)(&o, e))
+    if (merge_table_init(&o.kept.table, model, most, e) || keep_trap(&o, e) ||
+        (model->by_rank ? keep_by_rank : keep_listed)(&o, e) || (model->by_rank ? trap_by_rank : trap_listed)(&o, e))
         goto out;
     rc = 0;
-    *regular = model->by_rank ? by_rank_is_regular(&o) : listed_is_regular(&o);
     *makes = makes_all(&o);
-    if (*regular) {
-        *merge = o.merge;
-        *n = o.kept.n_ranks;
-        *t = o.kept.table;
-        free(o.made);
-        return 0;
-    }
+    *regular = o.kept.table.n_traps <= o.kept.n_ranks / FEWER_TRAPS;
 out:
-    merge_table_free(&o.kept.table);
+    if (*regular)
+        *t = o.kept.table;
+    else
+        merge_table_free(&o.kept.table);
     free(o.merge);
     free(o.made);
     return rc;

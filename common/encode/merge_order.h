@@ -21,7 +21,15 @@
  *     l and r, so that l and r do not come to lie side by side before a merge of higher rank happens, and then neither.
  *   - If one is made by a merge in R of a higher rank, and R has a merge that makes t, then encoding t's bytes with R
  *     passes through l and r and ends with t, so R has the merge of l and r: a contradiction.
- *   - If R has no merge that makes t, the model is not regular.
+ *   - If one is made by a merge in R of a higher rank, and R has none that makes t, it can happen (Llama 3 has forty such
+ *     merges). Its pair is then a trap: a word in which it comes about is encoded in another way, see merge_table.h.
+ *
+ * In a word that meets no trap, no merge could happen that is not in R. What remains to be shown is that encode_word.h,
+ * which does not merge in the order of ranks only, meets a trap of l and r if encoding in that order would. It makes the
+ * same tokens at the same places. So it makes both, and they stand side by side unless it merges r, say, with what is
+ * after it before it makes l. The order of ranks has it the other way round, and merges that are not certain keep that
+ * order. One that takes r is not certain: a trap lowers the bounds of its parts to 0, which is the bound where a token
+ * that ends as l does stands before r.
  */
 #ifndef BPE_ENCODE_MERGE_ORDER_H
 #define BPE_ENCODE_MERGE_ORDER_H
@@ -39,10 +47,8 @@ struct merges;
  * the table is to be freed in any case. */
 int merge_order_listed(const struct model *model, struct merge_table *t, bool *regular, struct err *e);
 
-/* Finds the regular list of the merges of `all` that can happen: (*merge)[0 .. *n), owned by the caller, and its table.
- * *makes: each token of the vocabulary is what its own bytes are encoded to. If *regular is false, there is nothing to
- * free. -1: out of memory. */
-int merge_order_derive(struct merges *all, struct merge **merge, size_t *n, struct merge_table *t, bool *regular,
-                       bool *makes, struct err *e);
+/* Makes the table of R, of the merges of `all`. *makes: each token of the vocabulary is what its own bytes are encoded
+ * to. *regular is false if there would be many traps; there is no table then. -1: out of memory. */
+int merge_order_derive(struct merges *all, struct merge_table *t, bool *regular, bool *makes, struct err *e);
 
 #endif

@@ -42,18 +42,20 @@ int merges_init(struct merges *m, const struct model *model, struct err *e)
         return err_set(e, EX_DATAERR, "%lu ids are more than the %d that can be encoded", (unsigned long)model->n_ids,
                        (int)MERGES_MOST_IDS);
     m->merge = model->by_rank ? NULL : model->merge;
-    if ((model->by_rank ? remember_pairs(m, e) : merge_order_listed(model, &m->table, &m->regular, e)) ||
+    bool regular = false;
+    if ((model->by_rank ? remember_pairs(m, e) : merge_order_listed(model, &m->table, &regular, e)) ||
         (m->whole && find_longest(m, e))) {
         merges_free(m);
         return -1;
     }
+    m->regular = regular ? &m->table : NULL;
     return 0;
 }
 
 void merges_free(struct merges *m)
 {
     merge_table_free(&m->table);
-    free(m->derived);
+    merge_table_free(&m->derived);
     free(m->pair);
     free(m->both);
     *m = (struct merges){0};
@@ -61,24 +63,15 @@ void merges_free(struct merges *m)
 
 int merges_derive(struct merges *m, struct err *e)
 {
-    struct merge_table table;
-    struct merge *merge;
-    size_t n;
     bool regular, all;
     if (m->regular)
         return 0;
-    if (merge_order_derive(m, &merge, &n, &table, &regular, &all, e))
+    if (merge_order_derive(m, &m->derived, &regular, &all, e))
         return -1;
-    if (!regular)
-        return 0;
-    merge_table_free(&m->table);
-    free(m->pair);
-    m->pair = NULL;
-    m->table = table;
-    m->merge = m->derived = merge;
-    m->n_ranks = n;
-    m->regular = true;
-    m->whole = m->whole && !all;
+    if (regular) {
+        m->regular = &m->derived;
+        m->whole = m->whole && !all;
+    }
     return 0;
 }
 

@@ -2,7 +2,7 @@
  *
  * In most models each merge is a pair in a list, and its rank is its index there. In others (.tiktoken: by_rank) two
  * tokens merge if their bytes together are a token, and the id of that token is the rank: such pairs are found by their
- * bytes and remembered, until merges_derive makes a list.
+ * bytes and remembered.
  */
 #ifndef BPE_ENCODE_MERGE_RANKS_H
 #define BPE_ENCODE_MERGE_RANKS_H
@@ -26,14 +26,14 @@ struct remembered_pair {
 
 struct merges {
     const struct model *model; /* borrowed */
-    const struct merge *merge; /* by rank; NULL: by bytes, and the rank is the id of the result */
-    struct merge *derived;     /* NULL, or the same, owned */
+    const struct merge *merge; /* by rank, borrowed; NULL: by bytes, and the rank is the id of the result */
     size_t n_ranks;            /* all ranks are smaller */
     struct merge_table table;  /* of them, unless by bytes */
-    bool regular;              /* as merge_table.h wants it; not true before it is known */
-    bool whole;                /* a pretoken that is a token as a whole must be looked up first (ignore_merges) */
+    struct merge_table derived;
+    const struct merge_table *regular; /* one of the two; NULL: the model is not regular, or it is not known yet */
+    bool whole;                        /* a pretoken that is a token as a whole must be looked up first */
     /* For looking up tokens by their bytes (by_rank, ignore_merges). */
-    struct remembered_pair *pair; /* by hash */
+    struct remembered_pair *pair; /* by hash; NULL unless by bytes */
     uint64_t odd[2];              /* secrets of the hash */
     size_t longest;               /* length of the longest vocabulary token, in bytes */
     unsigned char *both;          /* room for the bytes of two tokens that may together be a third */
@@ -44,9 +44,9 @@ struct merges {
 int merges_init(struct merges *m, const struct model *model, struct err *e);
 void merges_free(struct merges *m); /* a zeroed one is fine */
 
-/* Finds out whether a model that is not regular as it is has a regular list of merges that encodes all text in the same
- * way (merge_order.c), and if so goes on with that: ranks are others from then on. It takes about 0.1 us for each
- * token, so it pays only if there is much to encode. -1: out of memory. */
+/* Finds out whether a model whose list is not regular encodes all text as a regular list of merges does
+ * (merge_order.h). It takes about 0.1 us for each token, so it pays only if there is much to encode. -1: out of memory.
+ */
 int merges_derive(struct merges *m, struct err *e);
 
 /* The id of the vocabulary token p[0 .. n), or -1. Only if the model is by_rank or ignore_merges. */

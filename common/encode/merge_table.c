@@ -76,6 +76,7 @@ void merge_table_free(struct merge_table *t)
     free(t->last);
     free(t->id);
     free(t->symbol);
+    free(t->trap);
     free(t->hidden);
     *t = (struct merge_table){0};
 }
@@ -120,6 +121,23 @@ static int hide(struct merge_table *t, uint32_t rank, struct err *e)
     return 0;
 }
 
+static enum put put_trap(struct merge_table *t, const struct symbol_pair *pair)
+{
+    uint64_t x = merge_table_hash(t, pair->left, pair->right);
+    struct pair_bucket *b = &t->bucket[x >> t->shift];
+    uint32_t tag = merge_table_tag(t, x);
+    t->exact = false;
+    for (int k = 0; k < 2; k++, b++, tag = merge_table_moved(t, tag)) {
+        for (size_t i = 0; i < PAIR_SLOTS; i++) {
+            if (!b->slot[i] || (b->slot[i] & ~t->none) == tag) { /* another pair becomes a trap as well */
+                b->slot[i] = tag | t->none;
+                return PUT;
+            }
+        }
+    }
+    return PUT_NO_ROOM;
+}
+
 /* Makes the buckets anew, twice as many, until all pairs have room. */
 static int grow(struct merge_table *t, struct err *e)
 {
@@ -134,6 +152,8 @@ static int grow(struct merge_table *t, struct err *e)
             if (put == PUT_HIDDEN && hide(t, i, e))
                 return -1;
         }
+        for (size_t i = 0; i < t->n_traps && put != PUT_NO_ROOM; i++)
+            put = put_trap(t, &t->trap[i]);
         if (put != PUT_NO_ROOM)
             return 0;
     }
@@ -156,7 +176,7 @@ static void bound(struct merge_table *t, const struct symbol_pair *pair, uint32_
         lower(&bytes->before, bound);
     if (pair->left < FIRST_MERGED)
         lower(&bytes->after, bound);
-    if (pair->left < FIRST_MERGED && pair->right < FIRST_MERGED) {
+    if (pair->left < FIRST_MERGED && pair->right < FIRST_MERGED && bytes->rank == UINT16_MAX) {
         bytes->rank = (uint16_t)bound;
         bytes->low = (uint16_t)(rank - (bound << t->byte_shift));
     }
@@ -174,6 +194,16 @@ int merge_table_put(struct merge_table *t, const struct merge *merge, struct err
     t->last[result] = t->last[pair.right];
     enum put put = put_pair(t, rank);
     return put == PUT_HIDDEN ? hide(t, rank, e) : put == PUT_NO_ROOM ? grow(t, e) : 0;
+}
+
+int merge_table_trap(struct merge_table *t, uint32_t left, uint32_t right, struct err *e)
+{
+    const struct symbol_pair pair = {t->symbol[left], t->symbol[right]};
+    if (array_grow(&t->trap, &t->cap_traps, t->n_traps + 1, sizeof *t->trap, "the table of merges", e))
+        return -1;
+    t->trap[t->n_traps++] = pair;
+    bound(t, &pair, 0);
+    return put_trap(t, &pair) == PUT_NO_ROOM ? grow(t, e) : 0;
 }
 
 uint32_t merge_table_hidden(const struct merge_table *t, uint32_t left, uint32_t right)

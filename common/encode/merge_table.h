@@ -11,6 +11,8 @@
  * must be encoded in another way. This is enough: of two pairs with the same bucket and tag only the one of lower rank is
  * in the table, so a pair never gets a rank higher than its own, and the error shows before the pair's turn.
  *
+ * Traps are pairs that have the rank of another on purpose.
+ *
  * Pairs of bytes: a table of all of them, with bounds that show which pairs will certainly merge; see encode_word.h.
  */
 #ifndef BPE_ENCODE_MERGE_TABLE_H
@@ -65,7 +67,9 @@ struct merge_table {
     unsigned pair_bits;          /* bits of a pair of symbols; the hash has so many, from the highest one down */
     uint64_t odd[2];             /* secrets of the hash */
     bool exact;                  /* a bucket and a tag, less one bit, are the whole hash */
-    uint32_t *hidden;            /* merges that are not in the table because of others */
+    struct symbol_pair *trap;    /* pairs of rank 0 whose merge is not that of pair[0] */
+    size_t n_traps, cap_traps;
+    uint32_t *hidden; /* merges that are not in the table because of others */
     size_t n_hidden, cap_hidden;
 };
 
@@ -79,6 +83,10 @@ void merge_table_name(struct merge_table *t, uint32_t rank, uint32_t result);
 /* Puts the next merge, whose rank is t->n. If a part has no symbol, it gets no place, because it never happens. -1: out
  * of memory. */
 int merge_table_put(struct merge_table *t, const struct merge *merge, struct err *e);
+
+/* Makes a pair of tokens a trap: it gets rank 0, which is the first to be merged, and shows to be that of another pair.
+ * After all merges were put; the first of them has parts without symbols. -1: out of memory. */
+int merge_table_trap(struct merge_table *t, uint32_t left, uint32_t right, struct err *e);
 
 /* The rank of a pair that got the rank of another; t->none: it does not merge. */
 uint32_t merge_table_hidden(const struct merge_table *t, uint32_t left, uint32_t right);
