@@ -99,6 +99,8 @@ int encode_runs(const struct merge_table *t, const unsigned char *p, size_t n, s
         return 0;
     next->give_up = false;
     for (uint32_t rank; (rank = find_ranks(t, now)) != t->none;) {
+        /* Between two places of this merge its result stands before its left part, until that is merged too. */
+        find_rank(t, now, FIRST_MERGED + rank, t->pair[rank].left);
         merge_rank(now, next, rank);
         if (now->give_up || next->give_up)
             return 0;

@@ -8,7 +8,8 @@
  *   - A pair of different symbols: where two such runs meet, the last of one and the first of the other become one.
  *     These places do not overlap.
  * This is what merging them one by one does, because a merge at one place makes no new place of the same or a lower
- * rank: new pairs have the result as a part, and in a regular model their merges rank higher.
+ * rank: new pairs have the result as a part, and in a regular model their merges rank higher. Only traps may not
+ * (merge_table.h): so all pairs are looked up that come about, if only for a while.
  */
 #ifndef BPE_ENCODE_ENCODE_RUNS_H
 #define BPE_ENCODE_ENCODE_RUNS_H

@@ -16,7 +16,7 @@
  *
  * That is half of all merges. The second step takes the pair of the lowest rank, of equal ones the leftmost, as long as
  * there is one: the ranks of all pairs, each with its place, are in vectors, whose least item is one pair and its
- * place. (In one array, searched for its least item, after each merge; see tests/bench/README.)
+ * place. Several words are merged in turn, so that none waits for memory alone.
  */
 #ifndef BPE_ENCODE_ENCODE_WORD_H
 #define BPE_ENCODE_ENCODE_WORD_H
@@ -42,14 +42,15 @@ struct short_word {
 struct word_encoder {
     /* Encodes n words: the more at once, up to eight, the faster. */
     void (*some)(const struct merge_table *t, struct short_word *const *word, size_t n);
-    /* Puts the tokens of p[0 .. n), 0 < n <= WORD_MAX, into id, which has room for n; returns how many, or 0 as above. */
+    /* Puts the tokens of p[0 .. n), 0 < n <= WORD_MAX, into id, which has room for n; returns how many, or 0 as above.
+     */
     size_t (*one)(const struct merge_table *t, const unsigned char *p, size_t n, uint32_t *id);
 };
 
 /* The fastest version at the current simd_level(). */
 const struct word_encoder *word_encoder_best(void);
 
-/* The versions it chooses from. NULL in them: not for this processor, or this compiler does not have the instructions. */
+/* The versions it chooses from. With NULL in them: not for this processor, or the compiler lacks the instructions. */
 extern const struct word_encoder encode_word_plain, encode_word_sse2, encode_word_avx2, encode_word_neon;
 
 #endif

@@ -10,8 +10,8 @@
  *   one_value     its value
  *   vec_put       puts one into a lane; nothing if there is no such lane
  *
- *   certain_pairs    for CERTAIN_PAIRS pairs of bytes, one after the other, a bit each: whether the rank is below `before` of
- *                 the pair before and `after` of the next one
+ *   certain_pairs   for CERTAIN_PAIRS pairs of bytes, one after the other, a bit each: whether the rank is below
+ *                   `before` of the pair before it and `after` of the next one
  *
  * and then has WORD_ENCODER make the functions, and a struct word_encoder of that name.
  */
@@ -33,8 +33,8 @@ _Static_assert(MERGE_RANK_BITS + PLACE_BITS < 32 && PLACES == 1 << PLACE_BITS, "
 _Static_assert(WORD_MAX + 2 <= PLACES, "there is one symbol before the first, and one after the last");
 _Static_assert((int)WORD_SHORT <= (int)BLOCK, "a bit for each place, and two more, fit into 64 bits");
 
-/* In all that follows the symbols of a word, tokens that may still merge, are sym[1 .. n]; what is before and after them
- * is NO_SYMBOL. */
+/* In all that follows the symbols of a word, tokens that may still merge, are sym[1 .. n]; what is before and after
+ * them is NO_SYMBOL. */
 
 /* ---- Pairs that will certainly merge ---- */
 
@@ -50,7 +50,7 @@ WORD_INLINE size_t certain_bytes(const struct merge_table *t, const unsigned cha
         pair[i] = t->byte_pair[merge_table_bytes(p[i], p[i + 1])];
     for (size_t base = 0; base < n; base += 64) {
         size_t end = n - base < 64 ? n - base : 64;
-        uint64_t certain = 0, all = UINT64_MAX >> (64 - end); /* a bit for each pair */
+        uint64_t certain = 0, all = end < 64 ? ((uint64_t)1 << end) - 1 : UINT64_MAX; /* a bit for each pair */
         for (size_t k = 0; k < end; k += CERTAIN_PAIRS)
             certain |= (uint64_t)certain_pairs(&pair[base + k]) << k;
         certain &= all;
@@ -98,8 +98,8 @@ WORD_INLINE bool certain_symbols(const struct merge_table *t, const unsigned cha
 
 /* ---- The pair of the lowest rank, one after the other ---- */
 
-/* Makes the parts of the hashes of pairs, as_left and as_right, and prefetches the buckets of the pairs. The arrays have
- * MORE places than there are symbols. */
+/* Makes the parts of the hashes of pairs, as_left and as_right, and prefetches the buckets of the pairs. The arrays
+ * have MORE places than there are symbols. */
 WORD_INLINE void hash_symbols(const struct merge_table *t, uint32_t *sym, size_t n, uint64_t *as_left,
                               uint64_t *as_right)
 {
@@ -294,7 +294,7 @@ struct change {
 WORD_INLINE uint32_t change_block(uint32_t *keys, unsigned number, const struct change *c)
 {
     const one key = one_of(c->key), key_before = one_of(c->key_before), gone = one_of(NO_KEY);
-    vec least;
+    vec least = vec_load(keys + number * BLOCK);
     for (int k = 0; k < BLOCK / LANES; k++) {
         const int first = (int)number * BLOCK + k * LANES;
         vec v = vec_load(keys + first);
@@ -313,7 +313,7 @@ WORD_INLINE size_t many(const struct merge_table *t, uint32_t *sym, size_t n, ui
 {
     _Alignas(64) uint32_t keys[PLACES];
     uint64_t as_left[PLACES + MORE], as_right[PLACES + MORE];
-    uint32_t least[PLACES / BLOCK];
+    uint32_t least[PLACES / BLOCK] = {0};
     uint8_t next[PLACES], prev[PLACES];
     const unsigned n_blocks = (unsigned)(n + BLOCK - 1) / BLOCK;
     struct change c = {PLACES, PLACES, PLACES, NO_KEY, NO_KEY}; /* nothing */

@@ -1,11 +1,11 @@
 /* encoder.c - see encoder.h.
  *
  * Many pretokens are encoded together, in three rounds: their values are looked up in the cache; those that are not
- * there are encoded, and their values put into it; all ids are written. Looking up is done in batches, in rounds as well:
- * the short ones are packed into keys and their cache lines prefetched; all are compared with the first of their lines,
- * without a branch; those that are not there are looked for. So the memory that a pretoken needs is loaded while others
- * are processed, and new ones are encoded in groups. tests/bench/README has the figures, and what was tried and did not
- * help.
+ * there are encoded, and their values put into it; all ids are written. Looking up is done in batches, in rounds as
+ * well: the short ones are packed into keys and their cache lines prefetched; all are compared with the first of their
+ * lines, without a branch; those that are not there are looked for. So the memory that a pretoken needs is loaded while
+ * others are processed, and new ones are encoded in groups. tests/bench/README has the figures, and what was tried and
+ * did not help.
  */
 #include "encode/encoder.h"
 

@@ -65,8 +65,8 @@ struct id_cache {
 int id_cache_init(struct id_cache *c, bool wide, struct err *e);
 void id_cache_free(struct id_cache *c); /* a zeroed cache is fine */
 
-/* Makes room for n more pretokens, perhaps by removing others; tables move and values become invalid. -1: out of memory.
- */
+/* Makes room for n more pretokens, perhaps by removing others; tables move and values become invalid. -1: out of
+ * memory. */
 int id_cache_make_room(struct id_cache *c, size_t n, struct err *e);
 
 /* Whether a pretoken is in the cache, and its value. Of up to 11 bytes, in this line; of 12 to 23; longer. */

@@ -15,21 +15,23 @@
  * ranks, is kept if encoding its bytes with these ends with its two parts. Those kept are a regular list, R.
  *
  * Encoding with R is the same as with all merges, if no merge that was left out could happen. Consider, in encoding
- * with all, the first one that happens and is not in R, of parts l and r, which make t. So far all happened as with R.
+ * with all, the first that happens and is not in R, of parts l and r, which make t. So far all happened as with R.
  *   - If l or r is not made by a merge in R, nor a byte, it is not there.
- *   - If both are made by merges of lower ranks, encoding t's bytes with the merges of lower ranks in R did not end with
- *     l and r, so that l and r do not come to lie side by side before a merge of higher rank happens, and then neither.
+ *   - If both are made by merges of lower ranks, encoding t's bytes with the merges of lower ranks in R did not end
+ *     with l and r: so these come to lie side by side before a merge of higher rank happens only if they are parted
+ *     again, and not after it. (If t was too long to be encoded, it is as in the last case.)
  *   - If one is made by a merge in R of a higher rank, and R has a merge that makes t, then encoding t's bytes with R
  *     passes through l and r and ends with t, so R has the merge of l and r: a contradiction.
- *   - If one is made by a merge in R of a higher rank, and R has none that makes t, it can happen (Llama 3 has forty such
- *     merges). Its pair is then a trap: a word in which it comes about is encoded in another way, see merge_table.h.
+ *   - If one is made by a merge in R of a higher rank, and R has none that makes t, it can happen. (Llama 3 has such
+ *     merges for some twenty tokens.) Its pair is then a trap: a word in which it comes about is encoded in another
+ *     way, see merge_table.h.
  *
  * In a word that meets no trap, no merge could happen that is not in R. What remains to be shown is that encode_word.h,
- * which does not merge in the order of ranks only, meets a trap of l and r if encoding in that order would. It makes the
- * same tokens at the same places. So it makes both, and they stand side by side unless it merges r, say, with what is
- * after it before it makes l. The order of ranks has it the other way round, and merges that are not certain keep that
- * order. One that takes r is not certain: a trap lowers the bounds of its parts to 0, which is the bound where a token
- * that ends as l does stands before r.
+ * which does not merge in the order of ranks only, meets a trap of l and r if encoding in that order would. It makes
+ * the same tokens at the same places. So it makes both, and they stand side by side unless it merges r, say, with what
+ * is after it before it makes l. The order of ranks has it the other way round, and merges that are not certain keep
+ * that order. One that takes r is not certain: a trap lowers the bounds of its parts to 0, which is the bound where a
+ * token that ends as l does stands before r.
  */
 #ifndef BPE_ENCODE_MERGE_ORDER_H
 #define BPE_ENCODE_MERGE_ORDER_H

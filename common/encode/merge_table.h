@@ -1,17 +1,16 @@
 /* merge_table.h - the merges of a model, prepared for finding the rank of a pair of tokens quickly. For merge_ranks.h
  * and encode_word*.c.
  *
- * Symbols: a byte is the symbol of its value, the token that is made first by the merge of rank k is 256 + k. So if each
- * token is made by one merge only, no memory is read for the result of a merge.
+ * Symbols: a byte is the symbol of its value, the token that is made first by the merge of rank k is 256 + k. So if
+ * each token is made by one merge only, no memory is read for the result of a merge.
  *
  * Pairs of symbols: buckets of four slots of 32 bits. A slot holds the rank, and above it as many bits of the pair's
- * hash as there is room for: a tag. The hash is a permutation of all pairs, so if bucket and tag have all of its bits, as
- * with up to 40,000 merges, the table is exact. Else a pair that does not merge may get the rank of another pair (one in
- * ten thousand). Whoever merges therefore compares the symbols with those of pair[rank]. If they are others, the word
- * must be encoded in another way. This is enough: of two pairs with the same bucket and tag only the one of lower rank is
- * in the table, so a pair never gets a rank higher than its own, and the error shows before the pair's turn.
- *
- * Traps are pairs that have the rank of another on purpose.
+ * hash as there is room for: a tag. The hash is a permutation of all pairs, so if bucket and tag have all of its bits,
+ * as with up to 40,000 merges, the table is exact. Else a pair that does not merge may get the rank of another pair
+ * (one in ten thousand). Whoever merges therefore compares the symbols with those of pair[rank]. If they are others,
+ * the word must be encoded in another way. This is enough: of two pairs with the same bucket and tag only the one of
+ * lower rank is in the table, so a pair never gets a rank higher than its own, and the error shows before the pair's
+ * turn. Traps are pairs that have the rank of another on purpose.
  *
  * Pairs of bytes: a table of all of them, with bounds that show which pairs will certainly merge; see encode_word.h.
  */
@@ -44,8 +43,8 @@ struct pair_bucket {
     uint32_t slot[PAIR_SLOTS];
 };
 
-/* Two adjacent bytes: the rank of their own merge, and bounds. Of all three the low byte_shift bits are left out; those of
- * the rank are in `low`. */
+/* Two adjacent bytes: the rank of their own merge, and bounds. Of all three the low byte_shift bits are left out; those
+ * of the rank are in `low`. */
 struct byte_pair {
     uint16_t rank;   /* UINT16_MAX: they do not merge */
     uint16_t before; /* no merge of a lower rank takes the second byte, alone, as the right part after the first */
@@ -115,8 +114,8 @@ static inline size_t merge_table_bytes(unsigned char first, unsigned char second
     return first | (size_t)second << 8;
 }
 
-/* The place of the bounds for a symbol, and the last byte of the one before it, or the first of the one after it. Others
- * may have the same place: the bounds are then the lowest of them. */
+/* The place of the bounds for a symbol, and the last byte of the one before it, or the first of the one after it.
+ * Others may have the same place: the bounds are then the lowest of them. */
 static inline size_t merge_table_bound(uint32_t symbol, unsigned char byte)
 {
     return (size_t)((symbol + ((uint64_t)byte << 24)) * BOUND_FACTOR >> (64 - BOUND_BITS));
