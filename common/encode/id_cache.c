@@ -246,6 +246,12 @@ void id_cache_put12(struct id_cache *c, uint64_t head, uint32_t tail, size_t lin
     size_t at = 0;
     while (at < LINE_WAYS - 1 && l->tail[at])
         at++;
+    if (l->tail[at]) { /* all are taken: the last is forgotten */
+        l->head[at] = l->head[at - 1];
+        l->tail[at] = l->tail[at - 1];
+        l->value[at] = l->value[at - 1];
+        at--;
+    }
     l->head[at] = head;
     l->tail[at] = tail;
     l->value[at] = value;
@@ -258,6 +264,10 @@ void id_cache_put24(struct id_cache *c, const struct key24 *key, uint64_t hash, 
     size_t at = 0;
     while (at < SET_WAYS - 1 && slot[at].key[2])
         at++;
+    if (slot[at].key[2]) {
+        slot[at] = slot[at - 1];
+        at--;
+    }
     slot[at] = (struct id_slot24){{key->k[0], key->k[1], key->k[2]}, value};
     c->n24++;
 }
