@@ -5,8 +5,8 @@
  *   sets24    12 to 23 bytes: a set of two cache lines holds four
  *   slots_long  longer ones: their bytes are in `bytes`
  * In a line or set, what was found goes forward by one place; a new pretoken gets the last place but one, and the last
- * is forgotten: so what is frequent stays, what occurs once goes, and no table is ever full. The third is emptied when it is full. All start
- * small and have a maximum size.
+ * is forgotten: so what is frequent stays, what occurs once goes, and no table is ever full. The third is emptied when
+ * it is full. All start small and have a maximum size.
  */
 #ifndef BPE_ENCODE_ID_CACHE_H
 #define BPE_ENCODE_ID_CACHE_H
