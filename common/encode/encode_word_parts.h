@@ -153,7 +153,7 @@ WORD_INLINE one pair_key(const struct merge_table *t, uint64_t hash, uint32_t pl
     uint32_t tag = merge_table_tag(t, hash);
     one key = one_key(t, b, tag, place);
     if (__builtin_expect(b->slot[PAIR_SLOTS - 1] != 0, 0) && one_value(key) >> PLACE_BITS == t->none)
-        key = one_key(t, b + 1, merge_table_moved(t, tag), place);
+        key = one_of(merge_table_rank_far(t, b, tag) << PLACE_BITS | place);
     return key;
 }
 

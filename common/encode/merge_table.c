@@ -12,14 +12,14 @@ enum { FEWEST_BITS = 8, BYTE_PAIRS = 1 << 16, BOUNDS = 1 << BOUND_BITS };
 
 static size_t n_bytes(const struct merge_table *t)
 {
-    return (((size_t)1 << (64 - t->shift)) + 1) * sizeof *t->bucket;
+    return (((size_t)1 << (64 - t->shift)) + PAIR_BUCKETS - 1) * sizeof *t->bucket;
 }
 
 static int make_empty(struct merge_table *t, unsigned bits, struct err *e)
 {
     t->shift = 64 - bits;
     t->n_hidden = 0;
-    t->exact = bits + (unsigned)__builtin_popcount(~t->none) > t->pair_bits;
+    t->exact = bits + (unsigned)__builtin_popcount(~t->none) >= t->pair_bits + 2;
     t->bucket = huge_zeroed(n_bytes(t));
     return t->bucket ? 0 : err_mem(e, "the table of merges", n_bytes(t));
 }
@@ -100,13 +100,14 @@ static enum put put_pair(struct merge_table *t, uint32_t rank)
     uint32_t tag = merge_table_tag(t, x);
     if (pair->left == NO_SYMBOL || pair->right == NO_SYMBOL)
         return PUT;
-    for (int k = 0; k < 2; k++, b++, tag = merge_table_moved(t, tag)) {
+    for (uint32_t k = 0; k < PAIR_BUCKETS; k++) {
         for (size_t i = 0; i < PAIR_SLOTS; i++) {
-            if (!b->slot[i]) {
-                b->slot[i] = tag | (~rank & t->none);
+            uint32_t moved = merge_table_moved(t, tag, k), *slot = &b[k].slot[i];
+            if (!*slot) {
+                *slot = moved | (~rank & t->none);
                 return PUT;
             }
-            if ((b->slot[i] & ~t->none) == tag)
+            if ((*slot & ~t->none) == moved)
                 return PUT_HIDDEN;
         }
     }
@@ -127,10 +128,11 @@ static enum put put_trap(struct merge_table *t, const struct symbol_pair *pair)
     struct pair_bucket *b = &t->bucket[x >> t->shift];
     uint32_t tag = merge_table_tag(t, x);
     t->exact = false;
-    for (int k = 0; k < 2; k++, b++, tag = merge_table_moved(t, tag)) {
+    for (uint32_t k = 0; k < PAIR_BUCKETS; k++) {
         for (size_t i = 0; i < PAIR_SLOTS; i++) {
-            if (!b->slot[i] || (b->slot[i] & ~t->none) == tag) { /* another pair becomes a trap as well */
-                b->slot[i] = tag | t->none;
+            uint32_t moved = merge_table_moved(t, tag, k), *slot = &b[k].slot[i];
+            if (!*slot || (*slot & ~t->none) == moved) { /* another pair becomes a trap as well */
+                *slot = moved | t->none;
                 return PUT;
             }
         }
@@ -214,4 +216,12 @@ uint32_t merge_table_hidden(const struct merge_table *t, uint32_t left, uint32_t
             return t->hidden[i];
     }
     return t->none;
+}
+
+uint32_t merge_table_rank_far(const struct merge_table *t, const struct pair_bucket *b, uint32_t tag)
+{
+    uint32_t rank = t->none;
+    for (uint32_t k = 1; k < PAIR_BUCKETS && rank == t->none && b[k - 1].slot[PAIR_SLOTS - 1]; k++)
+        rank = pair_bucket_rank(t, &b[k], merge_table_moved(t, tag, k));
+    return rank;
 }

@@ -26,6 +26,7 @@
 
 enum {
     PAIR_SLOTS = 4,
+    PAIR_BUCKETS = 4,     /* a pair is in its own bucket or, if that is full, in the next that is not, of so many */
     MERGE_RANK_BITS = 23, /* most bits of a rank */
     BOUND_BITS = 15,
     FIRST_MERGED = 256, /* the symbol of the first merge */
@@ -54,7 +55,7 @@ struct byte_pair {
 
 struct merge_table {
     uint32_t none;               /* the rank of pairs that do not merge: larger than any other, all ones */
-    unsigned shift, byte_shift;  /* there are 2^(64 - shift) buckets, and one more */
+    unsigned shift, byte_shift;  /* there are 2^(64 - shift) buckets, and PAIR_BUCKETS - 1 more */
     struct pair_bucket *bucket;  /* owned, as all that follows */
     struct byte_pair *byte_pair; /* [65536], by merge_table_bytes */
     struct symbol_pair *pair;    /* by rank: the parts of the merge */
@@ -65,7 +66,7 @@ struct merge_table {
     size_t n;                    /* merges that were put */
     unsigned pair_bits;          /* bits of a pair of symbols; the hash has so many, from the highest one down */
     uint64_t odd[2];             /* secrets of the hash */
-    bool exact;                  /* a bucket and a tag, less one bit, are the whole hash */
+    bool exact;                  /* a bucket and a tag, less two bits, are the whole hash */
     struct symbol_pair *trap;    /* pairs of rank 0 whose merge is not that of pair[0] */
     size_t n_traps, cap_traps;
     uint32_t *hidden; /* merges that are not in the table because of others */
@@ -133,11 +134,14 @@ static inline uint32_t merge_table_tag(const struct merge_table *t, uint64_t has
     return (uint32_t)(hash >> (t->shift - 32)) & ~t->none;
 }
 
-/* The tag of a pair that stands in the bucket after its own. */
-static inline uint32_t merge_table_moved(const struct merge_table *t, uint32_t tag)
+/* The tag of a pair that stands k buckets after its own, k < PAIR_BUCKETS. */
+static inline uint32_t merge_table_moved(const struct merge_table *t, uint32_t tag, uint32_t k)
 {
-    return tag ^ (t->none + 1);
+    return tag ^ k * (t->none + 1);
 }
+
+/* The rank of a pair that is not in its own bucket, which is full. */
+uint32_t merge_table_rank_far(const struct merge_table *t, const struct pair_bucket *b, uint32_t tag);
 
 /* The rank at which two adjacent symbols merge, or that of another pair, never a higher one (see above), or t->none. */
 static inline uint32_t merge_table_rank_of(const struct merge_table *t, uint64_t hash)
@@ -145,7 +149,7 @@ static inline uint32_t merge_table_rank_of(const struct merge_table *t, uint64_t
     const struct pair_bucket *b = &t->bucket[hash >> t->shift];
     uint32_t tag = merge_table_tag(t, hash), rank = pair_bucket_rank(t, b, tag);
     if (__builtin_expect(b->slot[PAIR_SLOTS - 1] != 0, 0)) /* seldom; whether the pair is there cannot be predicted */
-        rank = rank == t->none ? pair_bucket_rank(t, b + 1, merge_table_moved(t, tag)) : rank;
+        rank = rank == t->none ? merge_table_rank_far(t, b, tag) : rank;
     return rank;
 }
 
