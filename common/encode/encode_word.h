@@ -50,7 +50,7 @@ struct word_encoder {
 /* The fastest version at the current simd_level(). */
 const struct word_encoder *word_encoder_best(void);
 
-/* The versions it chooses from. With NULL in them: not for this processor, or the compiler lacks the instructions. */
-extern const struct word_encoder encode_word_plain, encode_word_sse2, encode_word_avx2, encode_word_neon;
+/* The versions it chooses from. With NULL in them: the compiler lacks the instructions. */
+extern const struct word_encoder encode_word_plain, encode_word_avx2;
 
 #endif

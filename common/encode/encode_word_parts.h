@@ -134,11 +134,11 @@ WORD_INLINE void find_keys(const struct merge_table *t, size_t n, const uint64_t
             full |= b->slot[PAIR_SLOTS - 1];
         }
         /* In each of the four at most one item is not 0. */
-        four low = __builtin_shuffle(found[0], found[1], (four){0, 4, 1, 5}) |
-                   __builtin_shuffle(found[0], found[1], (four){2, 6, 3, 7});
-        four high = __builtin_shuffle(found[2], found[3], (four){0, 4, 1, 5}) |
-                    __builtin_shuffle(found[2], found[3], (four){2, 6, 3, 7});
-        four all = __builtin_shuffle(low, high, (four){0, 1, 4, 5}) | __builtin_shuffle(low, high, (four){2, 3, 6, 7});
+        four low = __builtin_shufflevector(found[0], found[1], 0, 4, 1, 5) |
+                   __builtin_shufflevector(found[0], found[1], 2, 6, 3, 7);
+        four high = __builtin_shufflevector(found[2], found[3], 0, 4, 1, 5) |
+                    __builtin_shufflevector(found[2], found[3], 2, 6, 3, 7);
+        four all = __builtin_shufflevector(low, high, 0, 1, 4, 5) | __builtin_shufflevector(low, high, 2, 3, 6, 7);
         keys = (~all & none) << PLACE_BITS | (places + (uint32_t)i);
         __builtin_memcpy(key + i, &keys, sizeof keys);
         if (__builtin_expect(full != 0, 0))
