@@ -35,7 +35,7 @@ static void put(struct runs *r, uint32_t symbol, uint32_t n)
 static uint32_t find_rank(const struct merge_table *t, struct runs *r, uint32_t left, uint32_t right)
 {
     uint32_t rank = merge_table_rank(t, left, right);
-    if (rank != t->none && (t->pair[rank].left != left || t->pair[rank].right != right))
+    if (rank != t->none && !merge_table_is_pair(t, rank, left, right))
         r->give_up = true;
     return rank;
 }

@@ -68,7 +68,7 @@ WORD_INLINE size_t certain_bytes(const struct merge_table *t, const unsigned cha
     return n_symbols;
 }
 
-/* Merges those pairs of symbols. False: see encode_word_fn. */
+/* Merges those pairs of symbols. False: it was another pair's rank. */
 WORD_INLINE bool certain_symbols(const struct merge_table *t, const unsigned char *p, uint32_t *sym, const uint8_t *at,
                                  size_t *n_symbols)
 {
@@ -159,7 +159,7 @@ WORD_INLINE one pair_key(const struct merge_table *t, uint64_t hash, uint32_t pl
 
 WORD_INLINE bool is_pair(const struct merge_table *t, uint32_t rank, uint32_t left, uint32_t right)
 {
-    return t->exact || __builtin_expect(t->pair[rank].left == left && t->pair[rank].right == right, 1);
+    return t->exact || __builtin_expect(merge_table_is_pair(t, rank, left, right), 1);
 }
 
 /* A word of up to n_vecs * LANES symbols, at most BLOCK. */

@@ -16,9 +16,8 @@ enum { FEWER_TRAPS = 16 }; /* a model with one for each 16 merges is not regular
 static bool is_regular(const struct model *model, const struct merge_table *t)
 {
     for (uint32_t i = 0; i < model->n_merges; i++) {
-        const struct merge *g = &model->merge[i];
-        uint32_t own = FIRST_MERGED + i;
-        if (t->symbol[g->left] >= own || t->symbol[g->right] >= own || t->symbol[g->result] != own)
+        const uint32_t own = FIRST_MERGED + i;
+        if (t->pair[i].left >= own || t->pair[i].right >= own || t->symbol[model->merge[i].result] != own)
             return false;
     }
     return model->n_merges < (size_t)1 << MERGE_RANK_BITS;
@@ -26,20 +25,16 @@ static bool is_regular(const struct model *model, const struct merge_table *t)
 
 int merge_order_listed(const struct model *model, struct merge_table *t, bool *regular, struct err *e)
 {
-    enum { AHEAD = 16 }; /* merges that are prefetched */
     const size_t n = model->n_merges;
-    const struct merge *merge = model->merge;
     if (merge_table_init(t, model, n, e))
         return -1;
     for (uint32_t i = 0; i < n; i++)
-        merge_table_name(t, i, merge[i].result);
+        merge_table_name(t, i, model->merge[i].result);
+    if (merge_table_put(t, model->merge, n, e))
+        return -1;
     *regular = is_regular(model, t);
-    for (size_t i = 0; i < n; i++) {
-        if (i + AHEAD < n)
-            merge_table_prefetch(t, &merge[i + AHEAD]);
-        if (merge_table_put(t, &merge[i], e))
-            return -1;
-    }
+    if (*regular)
+        merge_table_bounds(t, 0);
     return 0;
 }
 
@@ -63,21 +58,30 @@ static size_t encode(struct order *o, const unsigned char *p, size_t n, uint32_t
     return n_ids ? n_ids : encode_short(&o->kept, p, n, id);
 }
 
+/* Puts the next merge that is kept into the table. */
+static int put(struct order *o, const struct merge *g, struct err *e)
+{
+    struct merge_table *t = &o->kept.table;
+    const uint32_t rank = (uint32_t)t->n;
+    o->merge[rank] = *g;
+    if (merge_table_put(t, g, 1, e))
+        return -1;
+    merge_table_bounds(t, rank);
+    return 0;
+}
+
 static int keep(struct order *o, uint32_t left, uint32_t right, uint32_t result, uint32_t rank, struct err *e)
 {
-    struct merge *new = &o->merge[o->kept.n_ranks];
-    *new = (struct merge){left, right, result};
     o->made[result] = rank;
-    merge_table_name(&o->kept.table, (uint32_t)o->kept.n_ranks++, result);
-    return merge_table_put(&o->kept.table, new, e);
+    merge_table_name(&o->kept.table, (uint32_t)o->kept.table.n, result);
+    return put(o, &(struct merge){left, right, result}, e);
 }
 
 /* Rank 0 is that of traps; its merge has no parts. */
 static int keep_trap(struct order *o, struct err *e)
 {
     const uint32_t nothing = o->model->n_ids;
-    o->merge[o->kept.n_ranks++] = (struct merge){nothing, nothing, nothing};
-    return merge_table_put(&o->kept.table, o->merge, e);
+    return put(o, &(struct merge){nothing, nothing, nothing}, e);
 }
 
 /* By a list. Merges come in the order of ranks, so what is made is made by a merge of lower rank. */
@@ -173,7 +177,7 @@ int merge_order_derive(struct merges *all, struct merge_table *t, bool *regular,
         goto out;
     rc = 0;
     *makes = makes_all(&o);
-    *regular = o.kept.table.n_traps <= o.kept.n_ranks / FEWER_TRAPS;
+    *regular = o.kept.table.n_traps <= o.kept.table.n / FEWER_TRAPS;
 out:
     if (*regular)
         *t = o.kept.table;

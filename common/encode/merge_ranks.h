@@ -70,7 +70,7 @@ static inline uint32_t merges_rank(struct merges *m, uint32_t left, uint32_t rig
     left = t->symbol[left];
     right = t->symbol[right];
     uint32_t rank = merge_table_rank(t, left, right);
-    if (rank != t->none && (t->pair[rank].left != left || t->pair[rank].right != right))
+    if (rank != t->none && !merge_table_is_pair(t, rank, left, right))
         rank = merge_table_hidden(t, left, right);
     return rank == t->none ? NO_MERGE : rank;
 }

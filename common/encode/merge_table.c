@@ -51,8 +51,7 @@ int merge_table_init(struct merge_table *t, const struct model *model, size_t n,
     t->symbol = malloc(n_ids * sizeof *t->symbol);
     if (!t->byte_pair || !t->pair || !t->before || !t->after || !t->first || !t->last || !t->id || !t->symbol)
         return err_mem(e, "the table of merges", BYTE_PAIRS * sizeof *t->byte_pair + n * sizeof *t->pair);
-    for (size_t i = 0; i < BYTE_PAIRS; i++)
-        t->byte_pair[i] = (struct byte_pair){UINT16_MAX, UINT16_MAX, UINT16_MAX, 0};
+    memset(t->byte_pair, 0xFF, BYTE_PAIRS * sizeof *t->byte_pair);
     memset(t->before, 0xFF, BOUNDS * sizeof *t->before);
     memset(t->after, 0xFF, BOUNDS * sizeof *t->after);
     for (size_t i = 0; i < n_ids; i++)
@@ -89,85 +88,111 @@ void merge_table_name(struct merge_table *t, uint32_t rank, uint32_t result)
     t->id[FIRST_MERGED + rank] = result;
 }
 
-enum put { PUT, PUT_HIDDEN, PUT_NO_ROOM };
+/* ---- Buckets ---- */
 
-/* Puts the pair of this rank into a bucket. */
-static enum put put_pair(struct merge_table *t, uint32_t rank)
+/* The slot that has the tag of a pair, else the first free one, and the tag. NULL: there is no room. Which of the slots
+ * of a bucket are free is not branched upon, as that could not be predicted. */
+static inline __attribute__((always_inline)) uint32_t *find_slot(const struct merge_table *t,
+                                                                 const struct symbol_pair *pair, uint32_t *tag)
 {
-    const struct symbol_pair *pair = &t->pair[rank];
-    uint64_t x = merge_table_hash(t, pair->left, pair->right);
-    struct pair_bucket *b = &t->bucket[x >> t->shift];
-    uint32_t tag = merge_table_tag(t, x);
-    if (pair->left == NO_SYMBOL || pair->right == NO_SYMBOL)
-        return PUT;
+    const uint64_t hash = merge_table_hash(t, pair->left, pair->right);
+    struct pair_bucket *b = &t->bucket[hash >> t->shift];
+    const uint32_t own = merge_table_tag(t, hash);
     for (uint32_t k = 0; k < PAIR_BUCKETS; k++) {
-        for (size_t i = 0; i < PAIR_SLOTS; i++) {
-            uint32_t moved = merge_table_moved(t, tag, k), *slot = &b[k].slot[i];
-            if (!*slot) {
-                *slot = moved | (~rank & t->none);
-                return PUT;
-            }
-            if ((*slot & ~t->none) == moved)
-                return PUT_HIDDEN;
+        unsigned n_taken = 0, same = 0;
+        *tag = merge_table_moved(t, own, k);
+        for (unsigned i = 0; i < PAIR_SLOTS; i++) {
+            const uint32_t slot = b[k].slot[i], taken = slot != 0;
+            n_taken += taken;
+            same |= taken & ((slot & ~t->none) == *tag);
+        }
+        for (unsigned i = 0; __builtin_expect(same != 0, 0); i++)
+            if ((b[k].slot[i] & ~t->none) == *tag)
+                return &b[k].slot[i];
+        if (__builtin_expect(n_taken < PAIR_SLOTS, 1))
+            return &b[k].slot[n_taken];
+    }
+    return NULL;
+}
+
+static bool has_symbols(const struct symbol_pair *pair)
+{
+    return pair->left != NO_SYMBOL && pair->right != NO_SYMBOL;
+}
+
+enum put { PUT, PUT_NO_ROOM, PUT_FAILED };
+
+/* Puts the pairs of these ranks, and of all after them. */
+static enum put put_pairs(struct merge_table *t, uint32_t from, struct err *e)
+{
+    enum { AHEAD = 24 };               /* pairs whose buckets are prefetched, so that none is waited for */
+    const struct merge_table own = *t; /* which no pointer leads to, so what is in it stays in registers */
+    for (uint32_t i = from; i < own.n; i++) {
+        uint32_t tag, *slot;
+        if (i + AHEAD < own.n) {
+            const struct symbol_pair *later = &own.pair[i + AHEAD];
+            __builtin_prefetch(&own.bucket[merge_table_hash(&own, later->left, later->right) >> own.shift], 1);
+        }
+        if (!has_symbols(&own.pair[i]))
+            continue;
+        if (!(slot = find_slot(&own, &own.pair[i], &tag)))
+            return PUT_NO_ROOM;
+        if (!*slot) {
+            *slot = tag | (~i & own.none);
+        } else {
+            if (array_grow(&t->hidden, &t->cap_hidden, t->n_hidden + 1, sizeof *t->hidden, "the table of merges", e))
+                return PUT_FAILED;
+            t->hidden[t->n_hidden++] = i;
         }
     }
-    return PUT_NO_ROOM;
+    return PUT;
 }
 
-static int hide(struct merge_table *t, uint32_t rank, struct err *e)
+/* Another pair of the same tag becomes a trap as well. */
+static enum put put_traps(struct merge_table *t, size_t from)
 {
-    if (array_grow(&t->hidden, &t->cap_hidden, t->n_hidden + 1, sizeof *t->hidden, "the table of merges", e))
-        return -1;
-    t->hidden[t->n_hidden++] = rank;
-    return 0;
-}
-
-static enum put put_trap(struct merge_table *t, const struct symbol_pair *pair)
-{
-    uint64_t x = merge_table_hash(t, pair->left, pair->right);
-    struct pair_bucket *b = &t->bucket[x >> t->shift];
-    uint32_t tag = merge_table_tag(t, x);
-    t->exact = false;
-    for (uint32_t k = 0; k < PAIR_BUCKETS; k++) {
-        for (size_t i = 0; i < PAIR_SLOTS; i++) {
-            uint32_t moved = merge_table_moved(t, tag, k), *slot = &b[k].slot[i];
-            if (!*slot || (*slot & ~t->none) == moved) { /* another pair becomes a trap as well */
-                *slot = moved | t->none;
-                return PUT;
-            }
-        }
+    for (size_t i = from; i < t->n_traps; i++) {
+        uint32_t tag, *slot = find_slot(t, &t->trap[i], &tag);
+        if (!slot)
+            return PUT_NO_ROOM;
+        *slot = tag | t->none;
+        t->exact = false;
     }
-    return PUT_NO_ROOM;
+    return PUT;
 }
 
-/* Makes the buckets anew, twice as many, until all pairs have room. */
-static int grow(struct merge_table *t, struct err *e)
+/* What is put: if there was no room, all is put anew into twice as many buckets, until there is. */
+static int put_all(struct merge_table *t, enum put put, struct err *e)
 {
-    for (;;) {
-        enum put put = PUT;
-        unsigned bits = 64 - t->shift + 1;
+    while (put == PUT_NO_ROOM) {
+        const unsigned bits = 64 - t->shift + 1;
         huge_free(t->bucket, n_bytes(t));
         if (make_empty(t, bits, e))
             return -1;
-        for (uint32_t i = 0; i < t->n && put != PUT_NO_ROOM; i++) {
-            put = put_pair(t, i);
-            if (put == PUT_HIDDEN && hide(t, i, e))
-                return -1;
-        }
-        for (size_t i = 0; i < t->n_traps && put != PUT_NO_ROOM; i++)
-            put = put_trap(t, &t->trap[i]);
-        if (put != PUT_NO_ROOM)
-            return 0;
+        if ((put = put_pairs(t, 0, e)) == PUT)
+            put = put_traps(t, 0);
     }
+    return put == PUT ? 0 : -1;
 }
 
-static void lower(uint16_t *bound, uint32_t rank)
+int merge_table_put(struct merge_table *t, const struct merge *merge, size_t n, struct err *e)
+{
+    const uint32_t from = (uint32_t)t->n;
+    for (size_t i = 0; i < n; i++)
+        t->pair[from + i] = (struct symbol_pair){t->symbol[merge[i].left], t->symbol[merge[i].right]};
+    t->n += n;
+    return put_all(t, put_pairs(t, from, e), e);
+}
+
+/* ---- Bounds ---- */
+
+static inline void lower(uint16_t *bound, uint32_t rank)
 {
     *bound = *bound < rank ? *bound : (uint16_t)rank;
 }
 
 /* Lowers the bounds between the parts of a merge. */
-static void bound(struct merge_table *t, const struct symbol_pair *pair, uint32_t rank)
+static inline void bound(const struct merge_table *t, const struct symbol_pair *pair, uint32_t rank)
 {
     const unsigned char last = t->last[pair->left], first = t->first[pair->right];
     const uint32_t bound = rank >> t->byte_shift;
@@ -184,37 +209,37 @@ static void bound(struct merge_table *t, const struct symbol_pair *pair, uint32_
     }
 }
 
-int merge_table_put(struct merge_table *t, const struct merge *merge, struct err *e)
+void merge_table_bounds(struct merge_table *t, uint32_t from)
 {
-    const uint32_t rank = (uint32_t)t->n++, result = FIRST_MERGED + rank;
-    const struct symbol_pair pair = {t->symbol[merge->left], t->symbol[merge->right]};
-    t->pair[rank] = pair;
-    if (pair.left == NO_SYMBOL || pair.right == NO_SYMBOL)
-        return 0;
-    bound(t, &pair, rank);
-    t->first[result] = t->first[pair.left];
-    t->last[result] = t->last[pair.right];
-    enum put put = put_pair(t, rank);
-    return put == PUT_HIDDEN ? hide(t, rank, e) : put == PUT_NO_ROOM ? grow(t, e) : 0;
+    const struct merge_table own = *t;
+    for (uint32_t i = from; i < own.n; i++) {
+        const struct symbol_pair *pair = &own.pair[i];
+        if (!has_symbols(pair))
+            continue;
+        bound(&own, pair, i);
+        own.first[FIRST_MERGED + i] = own.first[pair->left];
+        own.last[FIRST_MERGED + i] = own.last[pair->right];
+    }
 }
 
 int merge_table_trap(struct merge_table *t, uint32_t left, uint32_t right, struct err *e)
 {
-    const struct symbol_pair pair = {t->symbol[left], t->symbol[right]};
-    if (array_grow(&t->trap, &t->cap_traps, t->n_traps + 1, sizeof *t->trap, "the table of merges", e))
+    const size_t from = t->n_traps;
+    if (array_grow(&t->trap, &t->cap_traps, from + 1, sizeof *t->trap, "the table of merges", e))
         return -1;
-    t->trap[t->n_traps++] = pair;
-    bound(t, &pair, 0);
-    return put_trap(t, &pair) == PUT_NO_ROOM ? grow(t, e) : 0;
+    t->trap[from] = (struct symbol_pair){t->symbol[left], t->symbol[right]};
+    t->n_traps++;
+    bound(t, &t->trap[from], 0);
+    return put_all(t, put_traps(t, from), e);
 }
+
+/* ---- Seldom ---- */
 
 uint32_t merge_table_hidden(const struct merge_table *t, uint32_t left, uint32_t right)
 {
-    for (size_t i = 0; i < t->n_hidden; i++) {
-        const struct symbol_pair *pair = &t->pair[t->hidden[i]];
-        if (pair->left == left && pair->right == right)
+    for (size_t i = 0; i < t->n_hidden; i++)
+        if (merge_table_is_pair(t, t->hidden[i], left, right))
             return t->hidden[i];
-    }
     return t->none;
 }
 

@@ -80,9 +80,12 @@ void merge_table_free(struct merge_table *t); /* a zeroed one is fine */
 /* Gives the result of the merge of this rank its symbol, if it has none. */
 void merge_table_name(struct merge_table *t, uint32_t rank, uint32_t result);
 
-/* Puts the next merge, whose rank is t->n. If a part has no symbol, it gets no place, because it never happens. -1: out
- * of memory. */
-int merge_table_put(struct merge_table *t, const struct merge *merge, struct err *e);
+/* Puts the next n merges, whose ranks are t->n and so on. One with a part that has no symbol gets no place, because it
+ * never happens. -1: out of memory. */
+int merge_table_put(struct merge_table *t, const struct merge *merge, size_t n, struct err *e);
+
+/* Makes the bounds of the merges from this rank on, if the model is regular. */
+void merge_table_bounds(struct merge_table *t, uint32_t from);
 
 /* Makes a pair of tokens a trap: it gets rank 0, which is the first to be merged, and shows to be that of another pair.
  * After all merges were put; the first of them has parts without symbols. -1: out of memory. */
@@ -110,6 +113,12 @@ static inline uint64_t merge_table_hash(const struct merge_table *t, uint32_t le
     return left * t->odd[0] + right * t->odd[1];
 }
 
+/* Whether the merge of this rank, which is not t->none, is of these symbols. */
+static inline bool merge_table_is_pair(const struct merge_table *t, uint32_t rank, uint32_t left, uint32_t right)
+{
+    return t->pair[rank].left == left && t->pair[rank].right == right;
+}
+
 static inline size_t merge_table_bytes(unsigned char first, unsigned char second)
 {
     return first | (size_t)second << 8;
@@ -120,13 +129,6 @@ static inline size_t merge_table_bytes(unsigned char first, unsigned char second
 static inline size_t merge_table_bound(uint32_t symbol, unsigned char byte)
 {
     return (size_t)((symbol + ((uint64_t)byte << 24)) * BOUND_FACTOR >> (64 - BOUND_BITS));
-}
-
-/* Before merge_table_put, which then takes half the time. */
-static inline void merge_table_prefetch(const struct merge_table *t, const struct merge *merge)
-{
-    uint64_t hash = merge_table_hash(t, t->symbol[merge->left], t->symbol[merge->right]);
-    __builtin_prefetch(&t->bucket[hash >> t->shift], 1);
 }
 
 static inline uint32_t merge_table_tag(const struct merge_table *t, uint64_t hash)
