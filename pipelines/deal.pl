@@ -63,6 +63,20 @@ sub fail {
     end_with(74);
 }
 
+sub write_all { # FILE NAME STRING OFFSET LENGTH
+    my ($file, $name, undef, $at, $n) = @_;
+    while ($n) {
+        my $wrote = syswrite $file, $_[2], $n, $at;
+        if (defined $wrote) {
+            $at += $wrote;
+            $n -= $wrote;
+        } elsif (!$!{EINTR}) {
+            end_with(141) if $!{EPIPE};
+            fail("$name: cannot write: $!");
+        }
+    }
+}
+
 # ---- Records ----
 
 our ($data, $more);
@@ -138,17 +152,7 @@ sub give {
 my $stopped = 0; # a process has failed: no more is given
 
 sub write_ids { # STRING OFFSET LENGTH
-    my (undef, $at, $n) = @_;
-    while ($n) {
-        my $wrote = syswrite $ids, $_[0], $n, $at;
-        if (defined $wrote) {
-            $at += $wrote;
-            $n -= $wrote;
-        } elsif (!$!{EINTR}) {
-            end_with(141) if $!{EPIPE};
-            fail("the ids: cannot write: $!");
-        }
-    }
+    write_all($ids, 'the ids', @_);
 }
 
 # A process that failed, or ended too early: its exit status is ours.
@@ -244,20 +248,9 @@ sub keep { # BYTES: of $data
     if (!$chunks) {
         open $chunks, '+>:raw', $name or fail("$name: cannot create: $!");
     }
-    write_all($chunks, $name, 0, $n);
+    write_all($chunks, $name, $data, 0, $n);
     substr $data, 0, $n, '';
     $kept += $n;
-}
-
-# Writes bytes of $data to a file.
-sub write_all { # FILE NAME OFFSET LENGTH
-    my ($file, $name, $at, $n) = @_;
-    while ($n) {
-        my $wrote = syswrite $file, $data, $n, $at;
-        fail("$name: cannot write: $!") if !defined $wrote;
-        $at += $wrote;
-        $n -= $wrote;
-    }
 }
 
 # Reads what was kept before.
@@ -289,10 +282,9 @@ sub divide {
             open $out, '>:raw', $name or fail("$name: cannot create: $!");
         }
         if ($chunks) {
-            $data = get_kept($at, $n);
-            write_all($out, $name, 0, $n);
+            write_all($out, $name, get_kept($at, $n), 0, $n);
         } else {
-            write_all($out, $name, $at, $n);
+            write_all($out, $name, $data, $at, $n);
         }
         $at += $n;
     }

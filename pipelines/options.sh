@@ -186,8 +186,6 @@ words() {
 # records, which see. Sets mode to `value` or `reference`, and dealt to the descriptor from which the status is read.
 # Needs $dir, and to encode, descriptor 3.
 deal() {
-    local here=${0%/*}
-    [ "$here" != "$0" ] || here=.
     exec {dealt}< <(
         {
             bpe-chunk "${chunk[@]}" -- "${files[@]}" <&0 3>&- &
@@ -196,7 +194,7 @@ deal() {
             echo $? >"$dir/chunked"
         } <&0 | {
             echo "$BASHPID" >"$dir/dealer"
-            exec "$here/deal.pl" "$1" "$dir" "$jobs" "${@:2}"
+            exec "${BASH_SOURCE[0]%/*}/deal.pl" "$1" "$dir" "$jobs" "${@:2}"
         }
     )
     read -r mode <&"$dealt" || exit 74 # deal.pl has said why
