@@ -33,9 +33,9 @@ void encoder_free(struct encoder *en)
 /* ---- Looking up values ---- */
 
 /* Notes a new pretoken; returns its value for the time being. */
-static uint64_t note_new(struct encoder *en, const unsigned char *p, size_t n)
+static uint64_t note_new(struct encoder *en, const unsigned char *p, size_t n, uint64_t where)
 {
-    en->new[en->n_new] = (struct new_pretoken){.p = p, .n = n};
+    en->new[en->n_new] = (struct new_pretoken){.p = p, .n = n, .where = where};
     return value_pending(en->n_new++);
 }
 
@@ -45,7 +45,7 @@ static uint64_t find12(struct encoder *en, const unsigned char *p, size_t n, uin
 {
     uint64_t value;
     if (!id_cache_get12(&en->cache, head, tail, line, &value))
-        id_cache_put12(&en->cache, head, tail, line, value = note_new(en, p, n));
+        id_cache_put12(&en->cache, head, tail, line, value = note_new(en, p, n, line));
     return value;
 }
 
@@ -54,7 +54,7 @@ static uint64_t find24(struct encoder *en, const unsigned char *p, size_t n, uin
     uint64_t value;
     struct key24 key = key24_of(p, n);
     if (!id_cache_get24(&en->cache, &key, hash, &value))
-        id_cache_put24(&en->cache, &key, hash, value = note_new(en, p, n));
+        id_cache_put24(&en->cache, &key, hash, value = note_new(en, p, n, hash));
     return value;
 }
 
@@ -63,7 +63,7 @@ static int find_long(struct encoder *en, const unsigned char *p, size_t n, uint6
 {
     if (id_cache_get_long(&en->cache, p, n, hash, value))
         return 0;
-    *value = note_new(en, p, n);
+    *value = note_new(en, p, n, hash);
     return id_cache_put_long(&en->cache, p, n, hash, *value, e);
 }
 
@@ -128,13 +128,12 @@ static void settle(struct id_cache *c, const struct new_pretoken *new)
 {
     if (new->n <= KEY12_MAX) {
         struct key12 key = key12_of(new->p, new->n);
-        id_cache_set12(c, key.head, key.tail, table_slot(key12_hash(c->secret, key.head, key.tail), c->shift12),
-                       new->value);
+        id_cache_set12(c, key.head, key.tail, new->where, new->value);
     } else if (new->n <= KEY24_MAX) {
         struct key24 key = key24_of(new->p, new->n);
-        id_cache_set24(c, &key, key24_hash(c->secret, key.k), new->value);
+        id_cache_set24(c, &key, new->where, new->value);
     } else {
-        id_cache_set_long(c, new->p, new->n, hash_bytes(new->p, new->n, c->secret[0]), new->value);
+        id_cache_set_long(c, new->p, new->n, new->where, new->value);
     }
 }
 

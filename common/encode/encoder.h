@@ -23,6 +23,7 @@ enum {
 struct new_pretoken {
     const unsigned char *p;
     size_t n;
+    uint64_t where; /* its line in the cache, or if it is longer than KEY12_MAX, its hash */
     uint64_t value;
 };
 

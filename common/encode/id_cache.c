@@ -19,6 +19,16 @@ enum {
 
 _Static_assert(sizeof(struct id_line) == 64 && sizeof(struct id_set) == 128, "lines of the processor's cache");
 
+/* An empty table, or NULL: out of memory. */
+static void *make_table(unsigned shift, size_t size_of_slot, struct err *e)
+{
+    const size_t size = table_slots(shift) * size_of_slot;
+    void *table = huge_zeroed(size);
+    if (!table)
+        err_mem(e, "the table of pretokens", size);
+    return table;
+}
+
 int id_cache_init(struct id_cache *c, bool wide, struct err *e)
 {
     *c = (struct id_cache){.shift12 = FIRST_SHIFT12, .shift24 = FIRST_SHIFT24, .shift_long = FIRST_SHIFT_LONG};
@@ -26,12 +36,11 @@ int id_cache_init(struct id_cache *c, bool wide, struct err *e)
     c->secret[0] = hash_bytes("first", 5, hash_secret());
     c->secret[1] = hash_bytes("second", 6, hash_secret()) | 1;
     c->secret[2] = hash_bytes("third", 5, hash_secret()) | 1;
-    c->lines12 = huge_zeroed(table_slots(FIRST_SHIFT12) * sizeof *c->lines12);
-    c->sets24 = huge_zeroed(table_slots(FIRST_SHIFT24) * sizeof *c->sets24);
-    c->slots_long = huge_zeroed(table_slots(FIRST_SHIFT_LONG) * sizeof *c->slots_long);
-    if (!c->lines12 || !c->sets24 || !c->slots_long) {
+    if (!(c->lines12 = make_table(c->shift12, sizeof *c->lines12, e)) ||
+        !(c->sets24 = make_table(c->shift24, sizeof *c->sets24, e)) ||
+        !(c->slots_long = make_table(c->shift_long, sizeof *c->slots_long, e))) {
         id_cache_free(c);
-        return err_mem(e, "the table of pretokens", table_slots(FIRST_SHIFT12) * sizeof *c->lines12);
+        return -1;
     }
     return 0;
 }
@@ -76,9 +85,9 @@ static void forget_all(struct id_cache *c)
 static int grow12(struct id_cache *c, struct err *e)
 {
     size_t n = table_slots(c->shift12);
-    struct id_line *old = c->lines12, *new = huge_zeroed(2 * n * sizeof *new);
+    struct id_line *old = c->lines12, *new = make_table(c->shift12 - 1, sizeof *new, e);
     if (!new)
-        return err_mem(e, "the table of pretokens", 2 * n * sizeof *new);
+        return -1;
     c->lines12 = new;
     c->shift12--;
     for (size_t i = 0; i < n; i++) {
@@ -95,9 +104,9 @@ static int grow12(struct id_cache *c, struct err *e)
 static int grow24(struct id_cache *c, struct err *e)
 {
     size_t n = table_slots(c->shift24);
-    struct id_set *old = c->sets24, *new = huge_zeroed(2 * n * sizeof *new);
+    struct id_set *old = c->sets24, *new = make_table(c->shift24 - 1, sizeof *new, e);
     if (!new)
-        return err_mem(e, "the table of pretokens", 2 * n * sizeof *new);
+        return -1;
     c->sets24 = new;
     c->shift24--;
     for (size_t i = 0; i < n; i++) {
@@ -115,9 +124,9 @@ static int grow24(struct id_cache *c, struct err *e)
 static int grow_long(struct id_cache *c, struct err *e)
 {
     size_t n = table_slots(c->shift_long);
-    struct id_slot_long *old = c->slots_long, *new = huge_zeroed(2 * n * sizeof *new);
+    struct id_slot_long *old = c->slots_long, *new = make_table(c->shift_long - 1, sizeof *new, e);
     if (!new)
-        return err_mem(e, "the table of pretokens", 2 * n * sizeof *new);
+        return -1;
     c->slots_long = new;
     c->shift_long--;
     for (size_t i = 0; i < n; i++) {
@@ -150,41 +159,55 @@ int id_cache_make_room(struct id_cache *c, size_t n, struct err *e)
 
 /* ---- Looking up and adding ---- */
 
+/* The place of a pretoken in a line, or LINE_WAYS. */
+static size_t find12(const struct id_line *l, uint64_t head, uint32_t tail)
+{
+    size_t i = 0;
+    while (i < LINE_WAYS && (l->head[i] != head || l->tail[i] != tail))
+        i++;
+    return i;
+}
+
+/* The place of a pretoken in a set, or SET_WAYS. */
+static size_t find24(const struct id_slot24 *slot, const struct key24 *key)
+{
+    size_t i = 0;
+    while (i < SET_WAYS && !key24_equal(slot[i].key, key->k))
+        i++;
+    return i;
+}
+
 bool id_cache_get12(struct id_cache *c, uint64_t head, uint32_t tail, size_t line, uint64_t *value)
 {
     struct id_line *l = &c->lines12[line];
-    for (size_t i = 0; i < LINE_WAYS; i++) {
-        if (l->head[i] != head || l->tail[i] != tail)
-            continue;
-        *value = l->value[i];
-        if (i > 0) {
-            l->head[i] = l->head[i - 1];
-            l->tail[i] = l->tail[i - 1];
-            l->value[i] = l->value[i - 1];
-            l->head[i - 1] = head;
-            l->tail[i - 1] = tail;
-            l->value[i - 1] = *value;
-        }
-        return true;
+    size_t i = find12(l, head, tail);
+    if (i == LINE_WAYS)
+        return false;
+    *value = l->value[i];
+    if (i > 0) {
+        l->head[i] = l->head[i - 1];
+        l->tail[i] = l->tail[i - 1];
+        l->value[i] = l->value[i - 1];
+        l->head[i - 1] = head;
+        l->tail[i - 1] = tail;
+        l->value[i - 1] = *value;
     }
-    return false;
+    return true;
 }
 
 bool id_cache_get24(struct id_cache *c, const struct key24 *key, uint64_t hash, uint64_t *value)
 {
     struct id_slot24 *slot = c->sets24[table_slot(hash, c->shift24)].slot;
-    for (size_t i = 0; i < SET_WAYS; i++) {
-        if (!key24_equal(slot[i].key, key->k))
-            continue;
-        const struct id_slot24 found = slot[i];
-        *value = found.value;
-        if (i > 0) {
-            slot[i] = slot[i - 1];
-            slot[i - 1] = found;
-        }
-        return true;
+    size_t i = find24(slot, key);
+    if (i == SET_WAYS)
+        return false;
+    const struct id_slot24 found = slot[i];
+    *value = found.value;
+    if (i > 0) {
+        slot[i] = slot[i - 1];
+        slot[i - 1] = found;
     }
-    return false;
+    return true;
 }
 
 /* The slot of a long pretoken, or NULL. */
@@ -288,17 +311,17 @@ int id_cache_put_long(struct id_cache *c, const unsigned char *p, size_t n, uint
 void id_cache_set12(struct id_cache *c, uint64_t head, uint32_t tail, size_t line, uint64_t value)
 {
     struct id_line *l = &c->lines12[line];
-    for (size_t i = 0; i < LINE_WAYS; i++)
-        if (l->head[i] == head && l->tail[i] == tail)
-            l->value[i] = value;
+    size_t i = find12(l, head, tail);
+    if (i < LINE_WAYS)
+        l->value[i] = value;
 }
 
 void id_cache_set24(struct id_cache *c, const struct key24 *key, uint64_t hash, uint64_t value)
 {
     struct id_slot24 *slot = c->sets24[table_slot(hash, c->shift24)].slot;
-    for (size_t i = 0; i < SET_WAYS; i++)
-        if (key24_equal(slot[i].key, key->k))
-            slot[i].value = value;
+    size_t i = find24(slot, key);
+    if (i < SET_WAYS)
+        slot[i].value = value;
 }
 
 void id_cache_set_long(struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint64_t value)
