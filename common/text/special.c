@@ -5,12 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_first_then_longest(const void *x, const void *y)
+static int by_bytes(const void *x, const void *y)
 {
     const struct special_token *a = x, *b = y;
-    if (a->p[0] != b->p[0])
-        return a->p[0] < b->p[0] ? -1 : 1;
-    return (a->len < b->len) - (a->len > b->len);
+    int order = memcmp(a->p, b->p, a->len < b->len ? a->len : b->len);
+    return order ? order : (a->len > b->len) - (a->len < b->len);
 }
 
 /* Whether matches can be recognized without the text before them: see special_set.local. */
@@ -32,6 +31,26 @@ static bool is_local(const struct special_set *s)
     return true;
 }
 
+static void note_first(struct special_set *s, const struct special_token *t)
+{
+    for (size_t k = 0; k < SPECIAL_FIRST; k++) {
+        if (k < t->len)
+            s->at[t->p[k]] |= (unsigned char)(1U << k);
+        else
+            for (size_t b = 0; b < 256; b++)
+                s->at[b] |= (unsigned char)(1U << k);
+    }
+}
+
+/* False: none begins at p. A file of 800 tokens that begin with `<` is no reason to compare each `</p>` with all. */
+static bool may_begin(const struct special_set *s, const unsigned char *p, size_t n)
+{
+    unsigned may = n > 0;
+    for (size_t k = 0; k < SPECIAL_FIRST && k < n; k++)
+        may &= (unsigned)s->at[p[k]] >> k;
+    return may;
+}
+
 int special_init(struct special_set *s, const struct str *token, size_t n, struct err *e)
 {
     *s = (struct special_set){.only_first = -1, .only_second = -1};
@@ -40,15 +59,12 @@ int special_init(struct special_set *s, const struct str *token, size_t n, struc
         return err_mem(e, "special tokens", (n + 1) * sizeof *s->token);
     for (size_t i = 0; i < n; i++)
         s->token[i] = (struct special_token){token[i].p, token[i].len, i};
-    qsort(s->token, n, sizeof *s->token, by_first_then_longest);
+    qsort(s->token, n, sizeof *s->token, by_bytes);
     s->n = n;
     for (size_t i = 0; i < n; i++) {
         const struct special_token *t = &s->token[i];
         s->first[t->p[0] + 1]++;
-        if (t->len > 1)
-            s->second[t->p[1]] = true;
-        else
-            s->alone[t->p[0]] = true;
+        note_first(s, t);
         if (s->token[i].len > s->max_len)
             s->max_len = s->token[i].len;
     }
@@ -56,7 +72,7 @@ int special_init(struct special_set *s, const struct str *token, size_t n, struc
         s->first[b + 1] += s->first[b];
     if (n && s->token[0].p[0] == s->token[n - 1].p[0])
         s->only_first = s->token[0].p[0];
-    if (s->only_first >= 0 && s->token[n - 1].len > 1) { /* the last is the shortest */
+    if (s->only_first >= 0 && s->token[0].len > 1) { /* one of a single byte would be the first */
         s->only_second = s->token[0].p[1];
         for (size_t i = 1; i < n; i++) {
             if (s->token[i].p[1] != s->only_second)
@@ -73,21 +89,46 @@ void special_free(struct special_set *s)
     *s = (struct special_set){0};
 }
 
+/* Of token[from .. to), which are alike in their first k bytes and have more: the first whose byte k is not below b. */
+static size_t lower_bound(const struct special_set *s, size_t from, size_t to, size_t k, unsigned b)
+{
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (s->token[middle].p[k] < b)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* The longest token that begins at p, or NULL. *more: a longer one may. */
+static const struct special_token *find(const struct special_set *s, const unsigned char *p, size_t n, bool *more)
+{
+    const struct special_token *found = NULL;
+    *more = false;
+    if (!may_begin(s, p, n))
+        return NULL;
+    size_t from = s->first[p[0]], to = s->first[p[0] + 1];
+    for (size_t k = 1; from < to; k++) { /* those that begin with p[0 .. k), that which is no longer first */
+        if (s->token[from].len == k)
+            found = &s->token[from];
+        while (from < to && s->token[from].len == k) /* one may be there twice */
+            from++;
+        if (k == n) {
+            *more = from < to;
+            break;
+        }
+        from = lower_bound(s, from, to, k, p[k]);
+        to = lower_bound(s, from, to, k, p[k] + 1U);
+    }
+    return found;
+}
+
 size_t special_at(const struct special_set *s, const unsigned char *p, size_t n, bool *more)
 {
-    *more = false;
-    if (n == 0 || (n > 1 && !s->second[p[1]] && !s->alone[p[0]]))
-        return 0;
-    for (size_t i = s->first[p[0]]; i < s->first[p[0] + 1]; i++) {
-        const struct special_token *t = &s->token[i];
-        size_t len = t->len < n ? t->len : n;
-        if (memcmp(p, t->p, len) != 0)
-            continue;
-        if (len == t->len)
-            return len;
-        *more = true;
-    }
-    return 0;
+    const struct special_token *t = find(s, p, n, more);
+    return t ? t->len : 0;
 }
 
 /* The first place in p[from .. n) where a is followed by b, or by the end; n if there is none. In text full of `<` this
@@ -151,10 +192,8 @@ enum special_hit special_next(const struct special_set *s, const unsigned char *
 
 size_t special_index(const struct special_set *s, const unsigned char *p, size_t len)
 {
-    size_t i = s->first[p[0]];
-    while (s->token[i].len != len || memcmp(s->token[i].p, p, len) != 0)
-        i++;
-    return s->token[i].index;
+    bool more;
+    return find(s, p, len, &more)->index;
 }
 
 size_t special_ending(const struct special_set *s, const unsigned char *p, size_t at)

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { SPECIAL_FIRST = 4 }; /* so many bytes are looked at before tokens are compared */
+
 struct special_token {
     const unsigned char *p; /* not empty */
     size_t len;
@@ -18,14 +20,13 @@ struct special_token {
 };
 
 struct special_set {
-    struct special_token *token; /* owned array, bytes borrowed; sorted by first byte, then the longest first */
+    struct special_token *token; /* owned array, bytes borrowed; sorted by their bytes */
     size_t n;
-    size_t first[257]; /* tokens with first byte b: token[first[b] .. first[b + 1]) */
-    int only_first;    /* the first byte if it is the same in all tokens, else -1 */
-    int only_second;   /* the second byte if only_first is set and it is the same in all tokens, else -1 */
-    bool second[256];  /* bytes that are the second of a token */
-    bool alone[256];   /* bytes that are a token of one byte */
-    size_t max_len;    /* of the longest; 0 if there is none */
+    size_t first[257];     /* tokens with first byte b: token[first[b] .. first[b + 1]) */
+    int only_first;        /* the first byte if it is the same in all tokens, else -1 */
+    int only_second;       /* the second byte if only_first is set and it is the same in all tokens, else -1 */
+    unsigned char at[256]; /* by byte: bit k is set if it is byte k of a token, k < SPECIAL_FIRST, or one is shorter */
+    size_t max_len;        /* of the longest; 0 if there is none */
     bool local; /* each occurrence is a match, whatever stands before it: no two can overlap, and no token has a 0x0A
                  * that a letter may follow. Otherwise matches are found only by scanning from a document's start. */
 };
