@@ -26,7 +26,8 @@ void pretoken_encoder_free(struct pretoken_encoder *w)
 /* The id of a pretoken that is a token as a whole, if that must be looked up; or -1. */
 static int64_t find_whole(const struct merges *m, const unsigned char *p, size_t n)
 {
-    return m->whole ? merges_token(m, p, n) : -1;
+    const size_t i = merges_whole(p, n);
+    return m->whole[i / 64] >> i % 64 & 1 ? merges_token(m, p, n) : -1;
 }
 
 static int derive_in_time(struct pretoken_encoder *w, size_t n, struct err *e)

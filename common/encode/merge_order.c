@@ -145,15 +145,7 @@ static int trap_by_rank(struct order *o, struct err *e)
     return 0;
 }
 
-static bool makes_all(const struct order *o)
-{
-    for (uint32_t id = 0; id < o->model->n_ids; id++)
-        if (o->model->token[id].p && o->model->token[id].vocab && o->made[id] == NOT_MADE)
-            return false;
-    return true;
-}
-
-int merge_order_derive(struct merges *all, struct merge_table *t, bool *regular, bool *makes, struct err *e)
+int merge_order_derive(struct merges *all, struct merge_table *t, bool *regular, struct err *e)
 {
     const struct model *model = all->model;
     const size_t most = (size_t)model->n_ids + 1;
@@ -176,7 +168,6 @@ int merge_order_derive(struct merges *all, struct merge_table *t, bool *regular,
         (model->by_rank ? keep_by_rank : keep_listed)(&o, e) || (model->by_rank ? trap_by_rank : trap_listed)(&o, e))
         goto out;
     rc = 0;
-    *makes = makes_all(&o);
     *regular = o.kept.table.n_traps <= o.kept.table.n / FEWER_TRAPS;
 out:
     if (*regular)

@@ -36,7 +36,9 @@ static int find_longest(struct merges *m, struct err *e)
 
 int merges_init(struct merges *m, const struct model *model, struct err *e)
 {
-    *m = (struct merges){.model = model, .whole = model->by_rank || model->ignore_merges};
+    const bool whole = model->by_rank || model->ignore_merges;
+    *m = (struct merges){.model = model};
+    memset(m->whole, whole ? 0xFF : 0, sizeof m->whole);
     m->n_ranks = model->by_rank ? model->n_ids : model->n_merges;
     if (model->n_ids > MERGES_MOST_IDS)
         return err_set(e, EX_DATAERR, "%lu ids are more than the %d that can be encoded", (unsigned long)model->n_ids,
@@ -44,7 +46,7 @@ int merges_init(struct merges *m, const struct model *model, struct err *e)
     m->merge = model->by_rank ? NULL : model->merge;
     bool regular = false;
     if ((model->by_rank ? remember_pairs(m, e) : merge_order_listed(model, &m->table, &regular, e)) ||
-        (m->whole && find_longest(m, e))) {
+        (whole && find_longest(m, e))) {
         merges_free(m);
         return -1;
     }
@@ -61,16 +63,30 @@ void merges_free(struct merges *m)
     *m = (struct merges){0};
 }
 
+/* Only tokens that merges do not make must be looked up as a whole, and these are few. */
+static void look_up_fewer(struct merges *m)
+{
+    memset(m->whole, 0, sizeof m->whole);
+    for (uint32_t id = 0; id < m->model->n_ids; id++) {
+        const struct model_token *t = &m->model->token[id];
+        if (t->p && t->vocab && t->len && m->derived.symbol[id] == NO_SYMBOL) {
+            const size_t i = merges_whole(t->p, t->len);
+            m->whole[i / 64] |= (uint64_t)1 << i % 64;
+        }
+    }
+}
+
 int merges_derive(struct merges *m, struct err *e)
 {
-    bool regular, all;
+    bool regular;
     if (m->regular)
         return 0;
-    if (merge_order_derive(m, &m->derived, &regular, &all, e))
+    if (merge_order_derive(m, &m->derived, &regular, e))
         return -1;
     if (regular) {
         m->regular = &m->derived;
-        m->whole = m->whole && !all;
+        if (m->model->by_rank || m->model->ignore_merges)
+            look_up_fewer(m);
     }
     return 0;
 }

@@ -17,7 +17,10 @@
 
 #define NO_MERGE UINT32_MAX /* no rank: the pair does not merge */
 
-enum { MERGES_MOST_IDS = 1 << 24 };
+enum {
+    MERGES_MOST_IDS = 1 << 24,
+    WHOLE_BITS = 1 << 12,
+};
 
 /* A pair that was looked up by its bytes, and its rank or NO_MERGE. */
 struct remembered_pair {
@@ -31,7 +34,8 @@ struct merges {
     struct merge_table table;  /* of them, unless by bytes */
     struct merge_table derived;
     const struct merge_table *regular; /* one of the two; NULL: the model is not regular, or it is not known yet */
-    bool whole;                        /* a pretoken that is a token as a whole must be looked up first */
+    /* By merges_whole: the pretokens that must be looked up first, as they may be a token as a whole. */
+    uint64_t whole[WHOLE_BITS / 64];
     /* For looking up tokens by their bytes (by_rank, ignore_merges). */
     struct remembered_pair *pair; /* by hash; NULL unless by bytes */
     uint64_t odd[2];              /* secrets of the hash */
@@ -48,6 +52,12 @@ void merges_free(struct merges *m); /* a zeroed one is fine */
  * (merge_order.h). It takes about 0.1 us for each token, so it pays only if there is much to encode. -1: out of memory.
  */
 int merges_derive(struct merges *m, struct err *e);
+
+/* A number that few pretokens share, less than WHOLE_BITS. */
+static inline size_t merges_whole(const unsigned char *p, size_t n)
+{
+    return (p[0] * 31U + p[n / 2] * 17U + p[n - 1] * 5U + (uint32_t)n * 611U) % WHOLE_BITS;
+}
 
 /* The id of the vocabulary token p[0 .. n), or -1. Only if the model is by_rank or ignore_merges. */
 int64_t merges_token(const struct merges *m, const unsigned char *p, size_t n);
