@@ -4,6 +4,8 @@
 #include "encode/encode_runs.h"
 #include "encode/encode_short.h"
 
+#include <string.h>
+
 enum {
     SHORT = 64,      /* bytes: from here on encode_long is faster than encode_short */
     DERIVE_PART = 4, /* merges_derive takes as long as encoding as many pretokens as the model has ids, over this */
@@ -37,60 +39,69 @@ static int derive_in_time(struct pretoken_encoder *w, size_t n, struct err *e)
     return before < enough && w->n_pretokens >= enough ? merges_derive(&w->merges, e) : 0;
 }
 
-static int encode_regular(struct pretoken_encoder *w, const unsigned char *p, size_t n, struct err *e)
-{
-    const struct merge_table *t = w->merges.regular;
-    bool done = false;
-    if (n >= RUNS_FROM && encode_runs(t, p, n, &w->out, &done, e))
-        return -1;
-    if (!done && n <= WORD_MAX)
-        w->out.n = w->words->one(t, p, n, w->out.id);
-    return 0;
-}
-
+/* By the merges of any model. */
 static int encode_any(struct pretoken_encoder *w, const unsigned char *p, size_t n, struct err *e)
 {
+    w->out.n = 0;
     if (n > SHORT)
         return long_encode(&w->by_rank, &w->merges, p, n, &w->out, e);
     w->out.n = encode_short(&w->merges, p, n, w->out.id);
     return 0;
 }
 
-int pretoken_encode(struct pretoken_encoder *w, const unsigned char *p, size_t n, struct err *e)
+/* Sets w->out if the pretoken is a token as a whole, or has few runs. *done: it was. */
+static int encode_at_once(struct pretoken_encoder *w, const unsigned char *p, size_t n, bool *done, struct err *e)
 {
-    int64_t whole = find_whole(&w->merges, p, n);
+    const struct merges *m = &w->merges;
+    int64_t whole = find_whole(m, p, n);
+    *done = whole >= 0;
     w->out.n = 0;
-    if (whole >= 0) {
+    if (*done)
         w->out.id[w->out.n++] = (uint32_t)whole;
-        return 0;
-    }
-    if (derive_in_time(w, 1, e) || (w->merges.regular && encode_regular(w, p, n, e)))
-        return -1;
-    return w->out.n ? 0 : encode_any(w, p, n, e);
+    return !*done && m->regular && n >= RUNS_FROM ? encode_runs(m->regular, p, n, &w->out, done, e) : 0;
 }
 
-int pretoken_encode_short(struct pretoken_encoder *w, struct short_word *word, size_t n, struct err *e)
+int pretoken_encode(struct pretoken_encoder *w, const unsigned char *p, size_t n, struct err *e)
 {
-    enum { SOME = 64 };
-    struct merges *m = &w->merges;
-    struct short_word *new[SOME];
+    bool done;
+    if (derive_in_time(w, 1, e) || encode_at_once(w, p, n, &done, e))
+        return -1;
+    return done ? 0 : encode_any(w, p, n, e);
+}
+
+static void take_out(const struct pretoken_encoder *w, struct word *word)
+{
+    word->n_ids = (uint32_t)w->out.n;
+    memcpy(word->id, w->out.id, w->out.n * sizeof *word->id);
+}
+
+int pretoken_encode_some(struct pretoken_encoder *w, struct word *word, size_t n, struct err *e)
+{
+    struct word *left[WORDS_MOST];
     if (derive_in_time(w, n, e))
         return -1;
     for (size_t some; n; word += some, n -= some) {
-        size_t n_new = 0;
-        some = n < SOME ? n : SOME;
+        size_t n_words = 0;
+        some = n < WORDS_MOST ? n : WORDS_MOST;
         for (size_t i = 0; i < some; i++) {
-            int64_t whole = find_whole(m, word[i].p, word[i].n);
-            word[i].n_ids = whole >= 0;
-            word[i].id[0] = (uint32_t)whole;
-            new[n_new] = &word[i];
-            n_new += whole < 0;
+            bool done;
+            if (encode_at_once(w, word[i].p, word[i].n, &done, e))
+                return -1;
+            word[i].n_ids = 0;
+            if (done)
+                take_out(w, &word[i]);
+            else if (word[i].n <= WORD_MAX)
+                left[n_words++] = &word[i];
         }
-        if (m->regular)
-            w->words->some(m->regular, new, n_new);
-        for (size_t i = 0; i < n_new; i++)
-            if (!new[i]->n_ids)
-                new[i]->n_ids = (uint32_t)encode_short(m, new[i]->p, new[i]->n, new[i]->id);
+        if (w->merges.regular)
+            w->words->some(w->merges.regular, left, n_words);
+        for (size_t i = 0; i < some; i++) {
+            if (word[i].n_ids)
+                continue;
+            if (encode_any(w, word[i].p, word[i].n, e))
+                return -1;
+            take_out(w, &word[i]);
+        }
     }
     return 0;
 }

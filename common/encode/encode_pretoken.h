@@ -7,7 +7,7 @@
  * The algorithm depends on the pretoken and the model:
  *                            regular models (merge_order.h)      others
  *   a few long runs          encode_runs
- *   up to 254 bytes          encode_word                         up to 64: encode_short
+ *   up to 254 bytes          encode_word, several together       up to 64: encode_short
  *   longer                   encode_long, by buckets of places   the same
  * A model that is not regular as it is may turn out to be so after many pretokens.
  */
@@ -34,10 +34,10 @@ struct pretoken_encoder {
 int pretoken_encoder_init(struct pretoken_encoder *w, const struct model *model, struct err *e);
 void pretoken_encoder_free(struct pretoken_encoder *w); /* a zeroed one is fine */
 
-/* Encodes n pretokens of up to WORD_SHORT bytes together, which is faster. -1: out of memory. */
-int pretoken_encode_short(struct pretoken_encoder *w, struct short_word *word, size_t n, struct err *e);
-
-/* Sets w->out to the tokens of p[0 .. n), 0 < n < 2^32. -1: out of memory. */
+/* Sets w->out to the tokens of p[0 .. n), 0 < n < 2^32: for long ones, without encode_word. -1: out of memory. */
 int pretoken_encode(struct pretoken_encoder *w, const unsigned char *p, size_t n, struct err *e);
+
+/* Encodes n of them, of any length; the more at once, the faster. -1: out of memory. */
+int pretoken_encode_some(struct pretoken_encoder *w, struct word *word, size_t n, struct err *e);
 
 #endif

@@ -79,5 +79,5 @@ WORD_ENCODER(encode_word_plain);
 
 const struct word_encoder *word_encoder_best(void)
 {
-    return simd_level() >= SIMD_AVX2 && encode_word_avx2.one ? &encode_word_avx2 : &encode_word_plain;
+    return simd_level() >= SIMD_AVX2 && encode_word_avx2.some ? &encode_word_avx2 : &encode_word_plain;
 }

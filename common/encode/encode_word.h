@@ -27,24 +27,21 @@
 #include <stdint.h>
 
 enum {
-    WORD_SHORT = 32,
     WORD_MAX = 254,
+    WORDS_MOST = 256,
     PLACE_BITS = 8, /* a key is a rank and, in the low bits, its place */
 };
 
-/* A word of up to WORD_SHORT bytes, and its tokens. */
-struct short_word {
+/* A word p[0 .. n), and its tokens. */
+struct word {
     const unsigned char *p; /* borrowed */
+    uint32_t *id;           /* borrowed, has room for n */
     uint32_t n, n_ids;      /* n_ids 0: a pair had the rank of another, and this word must be encoded in another way */
-    uint32_t id[WORD_SHORT];
 };
 
 struct word_encoder {
-    /* Encodes n words: the more at once, up to eight, the faster. */
-    void (*some)(const struct merge_table *t, struct short_word *const *word, size_t n);
-    /* Puts the tokens of p[0 .. n), 0 < n <= WORD_MAX, into id, which has room for n; returns how many, or 0 as above.
-     */
-    size_t (*one)(const struct merge_table *t, const unsigned char *p, size_t n, uint32_t *id);
+    /* Encodes n words of 1 to WORD_MAX bytes, n <= WORDS_MOST: the more at once, the faster. */
+    void (*some)(const struct merge_table *t, struct word *const *word, size_t n);
 };
 
 /* The fastest version at the current simd_level(). */

@@ -76,5 +76,5 @@ static inline uint32_t certain_pairs(const struct byte_pair *x)
 
 WORD_ENCODER(encode_word_avx2);
 #else
-const struct word_encoder encode_word_avx2 = {NULL, NULL};
+const struct word_encoder encode_word_avx2 = {NULL};
 #endif

@@ -18,6 +18,7 @@
 #include "encode/encode_word.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #define WORD_INLINE static inline __attribute__((always_inline, unused))
 
@@ -25,13 +26,14 @@ enum {
     BLOCK = 32,   /* keys of a block */
     PLACES = 256, /* for symbols */
     MORE = 4,     /* more places in arrays of symbols */
+    SHORT = 32,   /* bytes; for words of more it pays to look for certain pairs of symbols, too */
     GROUP = 8,    /* words that are encoded together */
     NO_KEY = INT32_MAX,
 };
 
 _Static_assert(MERGE_RANK_BITS + PLACE_BITS < 32 && PLACES == 1 << PLACE_BITS, "keys are less than 2^31");
 _Static_assert(WORD_MAX + 2 <= PLACES, "there is one symbol before the first, and one after the last");
-_Static_assert((int)WORD_SHORT <= (int)BLOCK, "a bit for each place, and two more, fit into 64 bits");
+_Static_assert((int)SHORT <= (int)BLOCK && BLOCK + 2 <= 64, "a word of so many bytes has no more symbols");
 
 /* In all that follows the symbols of a word, tokens that may still merge, are sym[1 .. n]; what is before and after
  * them is NO_SYMBOL. */
@@ -233,36 +235,14 @@ WORD_INLINE size_t few_end(const struct merge_table *t, const struct few *f, uin
     return n;
 }
 
-/* A word alone. Returns the number of ids, or 0. */
-WORD_INLINE size_t few_alone(const struct merge_table *t, struct few *f, uint32_t *id)
-{
-    few_begin(t, f, BLOCK / LANES);
-    while (few_next(t, f, BLOCK / LANES))
-        if (!few_merge(t, f, BLOCK / LANES))
-            return 0;
-    return few_end(t, f, id);
-}
-
 /* Up to GROUP words, in turn a step of each: so what one waits for, memory or a branch, is the time of others. */
-WORD_INLINE void group(const struct merge_table *t, struct short_word *const *word, size_t n)
+WORD_INLINE void in_turn(const struct merge_table *t, struct few *few, struct word *const *word, size_t n, int n_vecs)
 {
-    const int n_vecs = BLOCK / 2 / LANES;
-    struct few few[GROUP];
     size_t at_work[GROUP], n_at_work = 0;
     for (size_t i = 0; i < n; i++) {
-        struct few *f = &few[i];
-        f->n = (uint32_t)certain_bytes(t, word[i]->p, word[i]->n, f->sym, NULL);
-        hash_symbols(t, f->sym, f->n, f->as_left, f->as_right);
-    }
-    for (size_t i = 0; i < n; i++) {
-        struct few *f = &few[i];
-        if (f->n > BLOCK / 2) { /* few words have so many symbols */
-            word[i]->n_ids = (uint32_t)few_alone(t, f, word[i]->id);
-            continue;
-        }
-        few_begin(t, f, n_vecs);
+        few_begin(t, &few[i], n_vecs);
         at_work[n_at_work] = i;
-        n_at_work += few_next(t, f, n_vecs);
+        n_at_work += few_next(t, &few[i], n_vecs);
         word[i]->n_ids = 1;
     }
     while (n_at_work) {
@@ -278,7 +258,7 @@ WORD_INLINE void group(const struct merge_table *t, struct short_word *const *wo
         n_at_work = n_left;
     }
     for (size_t i = 0; i < n; i++)
-        if (word[i]->n_ids && few[i].n <= BLOCK / 2)
+        if (word[i]->n_ids)
             word[i]->n_ids = (uint32_t)few_end(t, &few[i], word[i]->id);
 }
 
@@ -352,32 +332,77 @@ WORD_INLINE size_t many(const struct merge_table *t, uint32_t *sym, size_t n, ui
     return n_ids;
 }
 
-WORD_INLINE size_t long_word(const struct merge_table *t, const unsigned char *p, size_t n, uint32_t *id)
+/* ---- Words of any length ---- */
+
+/* A group of words of up to SHORT bytes. Those of more than BLOCK / 2 symbols, which are few, are put off: longer. */
+WORD_INLINE void encode_short_ones(const struct merge_table *t, struct word *const *word, size_t n,
+                                   struct word **longer, size_t *n_longer)
 {
-    uint32_t sym[PLACES + MORE];
-    uint8_t at[PLACES];
-    size_t n_symbols = certain_bytes(t, p, n, sym, at);
-    if (!certain_symbols(t, p, sym, at, &n_symbols))
-        return 0;
-    if (n_symbols > BLOCK)
-        return many(t, sym, n_symbols, id);
-    struct few f = {.n = (uint32_t)n_symbols};
-    for (size_t i = 1; i <= n_symbols; i++)
-        f.sym[i] = sym[i];
-    hash_symbols(t, f.sym, f.n, f.as_left, f.as_right);
-    return few_alone(t, &f, id);
+    struct few few[GROUP];
+    struct word *own[GROUP];
+    size_t n_own = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct few *f = &few[n_own];
+        f->n = (uint32_t)certain_bytes(t, word[i]->p, word[i]->n, f->sym, NULL);
+        if (f->n > BLOCK / 2) {
+            longer[(*n_longer)++] = word[i];
+            continue;
+        }
+        hash_symbols(t, f->sym, f->n, f->as_left, f->as_right);
+        own[n_own++] = word[i];
+    }
+    in_turn(t, few, own, n_own, BLOCK / 2 / LANES);
+}
+
+/* A group of others. */
+WORD_INLINE void encode_longer_ones(const struct merge_table *t, struct word *const *word, size_t n)
+{
+    struct few few[GROUP];
+    struct word *own[GROUP];
+    size_t n_own = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct few *f = &few[n_own];
+        uint32_t sym[PLACES + MORE];
+        uint8_t at[PLACES];
+        size_t n_symbols = certain_bytes(t, word[i]->p, word[i]->n, sym, at);
+        word[i]->n_ids = 0;
+        if (word[i]->n > SHORT && !certain_symbols(t, word[i]->p, sym, at, &n_symbols))
+            continue;
+        if (n_symbols > BLOCK) {
+            word[i]->n_ids = (uint32_t)many(t, sym, n_symbols, word[i]->id);
+            continue;
+        }
+        f->n = (uint32_t)n_symbols;
+        memcpy(f->sym + 1, sym + 1, n_symbols * sizeof *sym);
+        hash_symbols(t, f->sym, f->n, f->as_left, f->as_right);
+        own[n_own++] = word[i];
+    }
+    in_turn(t, few, own, n_own, BLOCK / LANES);
+}
+
+WORD_INLINE void encode_words(const struct merge_table *t, struct word *const *word, size_t n)
+{
+    struct word *longer[WORDS_MOST], *group[GROUP];
+    size_t n_longer = 0, n_group = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (word[i]->n > SHORT) {
+            longer[n_longer++] = word[i];
+            continue;
+        }
+        group[n_group++] = word[i];
+        if (n_group == GROUP) {
+            encode_short_ones(t, group, n_group, longer, &n_longer);
+            n_group = 0;
+        }
+    }
+    encode_short_ones(t, group, n_group, longer, &n_longer);
+    for (size_t i = 0; i < n_longer; i += GROUP)
+        encode_longer_ones(t, longer + i, n_longer - i < GROUP ? n_longer - i : GROUP);
 }
 
 #define WORD_ENCODER(name)                                                                                             \
-    static void short_words(const struct merge_table *t, struct short_word *const *word, size_t n)                     \
+    static void encode_some(const struct merge_table *t, struct word *const *word, size_t n)                           \
     {                                                                                                                  \
-        for (size_t some; n; word += some, n -= some) {                                                                \
-            some = n < GROUP ? n : GROUP;                                                                              \
-            group(t, word, some);                                                                                      \
-        }                                                                                                              \
+        encode_words(t, word, n);                                                                                      \
     }                                                                                                                  \
-    static size_t one_long_word(const struct merge_table *t, const unsigned char *p, size_t n, uint32_t *id)           \
-    {                                                                                                                  \
-        return long_word(t, p, n, id);                                                                                 \
-    }                                                                                                                  \
-    const struct word_encoder name = {short_words, one_long_word}
+    const struct word_encoder name = {encode_some}

@@ -28,6 +28,7 @@ void encoder_free(struct encoder *en)
 {
     pretoken_encoder_free(&en->pretoken);
     id_cache_free(&en->cache);
+    id_list_free(&en->new_ids);
 }
 
 /* ---- Looking up values ---- */
@@ -35,7 +36,8 @@ void encoder_free(struct encoder *en)
 /* Notes a new pretoken; returns its value for the time being. */
 static uint64_t note_new(struct encoder *en, const unsigned char *p, size_t n, uint64_t where)
 {
-    en->new[en->n_new] = (struct new_pretoken){.p = p, .n = n, .where = where};
+    en->word[en->n_new] = (struct word){.p = p, .n = (uint32_t)n};
+    en->new[en->n_new].where = where;
     return value_pending(en->n_new++);
 }
 
@@ -124,41 +126,37 @@ static int find_values(struct encoder *en, const unsigned char *text, size_t sta
 /* ---- New pretokens ---- */
 
 /* Replaces the value that a pretoken had in the cache for the time being, if it is still there. */
-static void settle(struct id_cache *c, const struct new_pretoken *new)
+static void settle(struct id_cache *c, const struct word *word, const struct new_pretoken *new)
 {
-    if (new->n <= KEY12_MAX) {
-        struct key12 key = key12_of(new->p, new->n);
+    if (word->n <= KEY12_MAX) {
+        struct key12 key = key12_of(word->p, word->n);
         id_cache_set12(c, key.head, key.tail, new->where, new->value);
-    } else if (new->n <= KEY24_MAX) {
-        struct key24 key = key24_of(new->p, new->n);
+    } else if (word->n <= KEY24_MAX) {
+        struct key24 key = key24_of(word->p, word->n);
         id_cache_set24(c, &key, new->where, new->value);
     } else {
-        id_cache_set_long(c, new->p, new->n, new->where, new->value);
+        id_cache_set_long(c, word->p, word->n, new->where, new->value);
     }
 }
 
 /* Encodes the new pretokens. */
 static int encode_new(struct encoder *en, struct err *e)
 {
-    struct pretoken_encoder *w = &en->pretoken;
-    size_t n_words = 0;
+    struct id_list *ids = &en->new_ids;
+    size_t n_bytes = 0, at = 0;
     for (size_t i = 0; i < en->n_new; i++)
-        if (en->new[i].n <= WORD_SHORT)
-            en->word[n_words++] = (struct short_word){.p = en->new[i].p, .n = (uint32_t)en->new[i].n};
-    if (pretoken_encode_short(w, en->word, n_words, e))
+        n_bytes += en->word[i].n;
+    if (id_list_reserve(ids, n_bytes, e))
         return -1;
-    const struct short_word *word = en->word;
+    for (size_t i = 0; i < en->n_new; at += en->word[i++].n)
+        en->word[i].id = ids->id + at;
+    if (pretoken_encode_some(&en->pretoken, en->word, en->n_new, e))
+        return -1;
     for (size_t i = 0; i < en->n_new; i++) {
-        struct new_pretoken *new = &en->new[i];
-        const bool is_short = new->n <= WORD_SHORT;
-        if (!is_short && pretoken_encode(w, new->p, new->n, e))
+        const struct word *word = &en->word[i];
+        if (id_cache_make_value(&en->cache, word->id, word->n_ids, &en->new[i].value, e))
             return -1;
-        const uint32_t *id = is_short ? word->id : w->out.id;
-        size_t n = is_short ? word->n_ids : w->out.n;
-        word += is_short;
-        if (id_cache_make_value(&en->cache, id, n, &new->value, e))
-            return -1;
-        settle(&en->cache, new);
+        settle(&en->cache, word, &en->new[i]);
     }
     return 0;
 }

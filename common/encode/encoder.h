@@ -21,8 +21,6 @@ enum {
 
 /* A pretoken that is not in the cache yet; until it is encoded, its value there is value_pending of its index. */
 struct new_pretoken {
-    const unsigned char *p;
-    size_t n;
     uint64_t where; /* its line in the cache, or if it is longer than KEY12_MAX, its hash */
     uint64_t value;
 };
@@ -33,8 +31,9 @@ struct encoder {
     pack_keys_fn *pack_keys;
     uint64_t value[TOGETHER];
     struct new_pretoken new[NEW_MOST];
+    struct word word[NEW_MOST]; /* each of them */
     size_t n_new;
-    struct short_word word[NEW_MOST];
+    struct id_list new_ids; /* of them */
 };
 
 /* The model is borrowed until encoder_free. wide: as in the struct ids that will be passed; if false, every id must fit

@@ -52,10 +52,11 @@ struct order {
 /* Encodes by the merges that were kept so far. Returns the number of tokens; 0: too long. */
 static size_t encode(struct order *o, const unsigned char *p, size_t n, uint32_t *id)
 {
+    struct word word = {.p = p, .id = id, .n = (uint32_t)n}, *const one = &word;
     if (n > WORD_MAX)
         return 0;
-    size_t n_ids = o->words->one(&o->kept.table, p, n, id);
-    return n_ids ? n_ids : encode_short(&o->kept, p, n, id);
+    o->words->some(&o->kept.table, &one, 1);
+    return word.n_ids ? word.n_ids : encode_short(&o->kept, p, n, id);
 }
 
 /* Puts the next merge that is kept into the table. */

@@ -133,17 +133,21 @@ static bool test_words(const struct maker *m, const struct plain *plain, size_t 
     struct pretoken_encoder w;
     struct err e;
     unsigned char p[LONGEST];
-    uint32_t want[LONGEST];
+    uint32_t want[LONGEST], got[LONGEST];
     bool right = true;
     if (pretoken_encoder_init(&w, &m->model, &e))
         abort();
     for (size_t i = 0; i < n_words && right; i++) {
         size_t n = random_word(m, p, most), n_want = plain_encode(plain, p, n, want);
-        if (pretoken_encode(&w, p, n, &e))
+        struct word word = {.p = p, .id = got, .n = (uint32_t)n};
+        bool alone = rnd(2);
+        if (alone ? pretoken_encode(&w, p, n, &e) : pretoken_encode_some(&w, &word, 1, &e))
             abort();
-        right = w.out.n == n_want && !memcmp(w.out.id, want, n_want * sizeof *want);
+        const uint32_t *id = alone ? w.out.id : got;
+        size_t n_ids = alone ? w.out.n : word.n_ids;
+        right = n_ids == n_want && !memcmp(id, want, n_want * sizeof *want);
         if (!right)
-            printf("# %.*s: %zu tokens, not %zu%s\n", (int)n, (const char *)p, w.out.n, n_want,
+            printf("# %.*s: %zu tokens, not %zu%s\n", (int)n, (const char *)p, n_ids, n_want,
                    w.merges.regular ? " (regular)" : "");
     }
     *regular |= w.merges.regular != NULL;
