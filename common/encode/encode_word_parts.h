@@ -197,6 +197,8 @@ WORD_INLINE bool few_next(const struct merge_table *t, struct few *f, int n_vecs
     f->hash_before = f->as_left[f->before] + f->as_right[i];
     __builtin_prefetch(&t->bucket[f->hash >> t->shift]);
     __builtin_prefetch(&t->bucket[f->hash_before >> t->shift]);
+    if (!t->exact) /* which also means large */
+        __builtin_prefetch(&t->pair[f->rank]);
     return true;
 }
 
@@ -209,6 +211,8 @@ WORD_INLINE bool few_merge(const struct merge_table *t, struct few *f, int n_vec
         return false;
     f->left &= ~((uint64_t)1 << f->right);
     f->sym[f->place] = FIRST_MERGED + f->rank;
+    if (!t->exact)
+        __builtin_prefetch(&t->id[FIRST_MERGED + f->rank]);
     for (int k = 0; k < n_vecs; k++) {
         f->keys[k] = vec_put(f->keys[k], (int)f->right - k * LANES, gone);
         f->keys[k] = vec_put(f->keys[k], (int)f->before - k * LANES, key_before);
