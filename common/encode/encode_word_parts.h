@@ -1,19 +1,13 @@
 /* encode_word_parts.h - encode_word.h for vectors of any length: to be included by a file that defines
  *
- *   vec           a vector of LANES numbers of 32 bits, all less than 2^31; LANES divides 16
- *   vec_load, vec_store   from and to an array
- *   vec_min       of each lane
- *   vec_least     the least of all lanes
- *   one           such a number, wherever it is quickest to make and to use
- *   one_of        a number
- *   one_key       the key of the rank that a bucket has for a tag, see pair_bucket_rank, and a place
- *   one_value     its value
- *   vec_put       puts one into a lane; nothing if there is no such lane
- *
+ *   vec             a vector of LANES numbers of 32 bits, all less than 2^31; LANES divides 16
+ *   vec_load        from an array
+ *   vec_min         of each lane
+ *   vec_least       the least of all lanes
  *   certain_pairs   for CERTAIN_PAIRS pairs of bytes, one after the other, a bit each: whether the rank is below
  *                   `before` of the pair before it and `after` of the next one
  *
- * and then has WORD_ENCODER make the functions, and a struct word_encoder of that name.
+ * and then has WORD_ENCODER make the function, and a struct word_encoder of that name.
  */
 #include "encode/encode_word.h"
 
@@ -27,7 +21,7 @@ enum {
     PLACES = 256, /* for symbols */
     MORE = 4,     /* more places in arrays of symbols */
     SHORT = 32,   /* bytes; for words of more it pays to look for certain pairs of symbols, too */
-    GROUP = 8,    /* words that are encoded together */
+    GROUP = 24,   /* words that are encoded together */
     NO_KEY = INT32_MAX,
 };
 
@@ -100,24 +94,18 @@ WORD_INLINE bool certain_symbols(const struct merge_table *t, const unsigned cha
 
 /* ---- The pair of the lowest rank, one after the other ---- */
 
-/* Makes the parts of the hashes of pairs, as_left and as_right, and prefetches the buckets of the pairs. The arrays
- * have MORE places than there are symbols. */
-WORD_INLINE void hash_symbols(const struct merge_table *t, uint32_t *sym, size_t n, uint64_t *as_left,
-                              uint64_t *as_right)
+/* Puts NO_SYMBOL before and after the symbols, and prefetches the buckets of all pairs. The array has MORE places than
+ * there are symbols. */
+WORD_INLINE void ask_for_pairs(const struct merge_table *t, uint32_t *sym, size_t n)
 {
     sym[0] = sym[n + 1] = sym[n + 2] = sym[n + 3] = NO_SYMBOL;
-    for (size_t i = 0; i <= n + 3; i++) {
-        as_left[i] = sym[i] * t->odd[0];
-        as_right[i] = sym[i] * t->odd[1];
-        if (i)
-            __builtin_prefetch(&t->bucket[(as_left[i - 1] + as_right[i]) >> t->shift]);
-    }
+    for (size_t i = 0; i < n + 3; i++)
+        __builtin_prefetch(&t->bucket[merge_table_hash(t, sym[i], sym[i + 1]) >> t->shift]);
 }
 
 /* The keys of the pairs of symbols i and i + 1, for all i from 0 on: key[0 .. most), `most` a multiple of four and at
  * least n. For pairs that do not merge, or do not exist, a key of no rank. */
-WORD_INLINE void find_keys(const struct merge_table *t, size_t n, const uint64_t *as_left, const uint64_t *as_right,
-                           uint32_t *key, size_t most)
+WORD_INLINE void find_keys(const struct merge_table *t, const uint32_t *sym, size_t n, uint32_t *key, size_t most)
 {
     typedef uint32_t four __attribute__((vector_size(16)));
     const four none = {t->none, t->none, t->none, t->none}, places = {0, 1, 2, 3};
@@ -127,11 +115,11 @@ WORD_INLINE void find_keys(const struct merge_table *t, size_t n, const uint64_t
         four found[4], keys;
         uint32_t full = 0;
         for (size_t k = 0; k < 4; k++) {
-            uint64_t hash = as_left[i + k] + as_right[i + k + 1];
+            uint64_t hash = merge_table_hash(t, sym[i + k], sym[i + k + 1]);
             const struct pair_bucket *b = &t->bucket[hash >> t->shift];
             uint32_t tag = merge_table_tag(t, hash);
             four slots, tags = {tag, tag, tag, tag};
-            __builtin_memcpy(&slots, b, sizeof slots);
+            memcpy(&slots, b, sizeof slots);
             found[k] = slots & (four)((slots & ~none) == tags);
             full |= b->slot[PAIR_SLOTS - 1];
         }
@@ -142,21 +130,16 @@ WORD_INLINE void find_keys(const struct merge_table *t, size_t n, const uint64_t
                     __builtin_shufflevector(found[2], found[3], 2, 6, 3, 7);
         four all = __builtin_shufflevector(low, high, 0, 1, 4, 5) | __builtin_shufflevector(low, high, 2, 3, 6, 7);
         keys = (~all & none) << PLACE_BITS | (places + (uint32_t)i);
-        __builtin_memcpy(key + i, &keys, sizeof keys);
+        memcpy(key + i, &keys, sizeof keys);
         if (__builtin_expect(full != 0, 0))
             for (size_t k = i; k < i + 4; k++)
-                key[k] = merge_table_rank_of(t, as_left[k] + as_right[k + 1]) << PLACE_BITS | (uint32_t)k;
+                key[k] = merge_table_rank(t, sym[k], sym[k + 1]) << PLACE_BITS | (uint32_t)k;
     }
 }
 
-WORD_INLINE one pair_key(const struct merge_table *t, uint64_t hash, uint32_t place)
+WORD_INLINE uint32_t pair_key(const struct merge_table *t, uint64_t hash, uint32_t place)
 {
-    const struct pair_bucket *b = &t->bucket[hash >> t->shift];
-    uint32_t tag = merge_table_tag(t, hash);
-    one key = one_key(t, b, tag, place);
-    if (__builtin_expect(b->slot[PAIR_SLOTS - 1] != 0, 0) && one_value(key) >> PLACE_BITS == t->none)
-        key = one_of(merge_table_rank_far(t, b, tag) << PLACE_BITS | place);
-    return key;
+    return merge_table_rank_of(t, hash) << PLACE_BITS | place;
 }
 
 WORD_INLINE bool is_pair(const struct merge_table *t, uint32_t rank, uint32_t left, uint32_t right)
@@ -164,25 +147,30 @@ WORD_INLINE bool is_pair(const struct merge_table *t, uint32_t rank, uint32_t le
     return t->exact || __builtin_expect(merge_table_is_pair(t, rank, left, right), 1);
 }
 
+/* The least of n_vecs * LANES keys. */
+WORD_INLINE uint32_t least_of(const uint32_t *key, int n_vecs)
+{
+    vec v = vec_load(key);
+    for (int k = 1; k < n_vecs; k++)
+        v = vec_min(v, vec_load(key + k * LANES));
+    return vec_least(v);
+}
+
 /* A word of up to n_vecs * LANES symbols, at most BLOCK. */
 struct few {
-    vec keys[BLOCK / LANES];
-    uint64_t left; /* a mask of the symbols that are left */
-    uint32_t n;    /* symbols at the start */
+    _Alignas(64) uint32_t key[BLOCK + 1]; /* the last symbol has one too, which does not count */
+    uint64_t left;                        /* a mask of the symbols that are left */
+    uint32_t n;                           /* symbols at the start */
     /* The next merge: its place and rank, the places after and before it, and the hashes of the new pairs. */
     uint32_t rank, place, right, before;
     uint64_t hash, hash_before;
     uint32_t sym[BLOCK + MORE];
-    uint64_t as_left[BLOCK + MORE], as_right[BLOCK + MORE];
 };
 
 /* Finds the next merge, and prefetches what it needs. False: there is none. */
 WORD_INLINE bool few_next(const struct merge_table *t, struct few *f, int n_vecs)
 {
-    vec v = f->keys[0];
-    for (int k = 1; k < n_vecs; k++)
-        v = vec_min(v, f->keys[k]);
-    uint32_t least = vec_least(v), i = least % BLOCK, result;
+    uint32_t least = least_of(f->key, n_vecs), i = least % BLOCK, result;
     f->rank = least >> PLACE_BITS;
     if (f->rank >= t->none)
         return false;
@@ -191,10 +179,8 @@ WORD_INLINE bool few_next(const struct merge_table *t, struct few *f, int n_vecs
     f->right = (uint32_t)__builtin_ctzll(later);
     f->before = 63 - (uint32_t)__builtin_clzll(earlier);
     result = FIRST_MERGED + f->rank;
-    f->as_left[i] = result * t->odd[0];
-    f->as_right[i] = result * t->odd[1];
-    f->hash = f->as_left[i] + f->as_right[__builtin_ctzll(later & (later - 1))];
-    f->hash_before = f->as_left[f->before] + f->as_right[i];
+    f->hash = merge_table_hash(t, result, f->sym[__builtin_ctzll(later & (later - 1))]);
+    f->hash_before = merge_table_hash(t, f->sym[f->before], result);
     __builtin_prefetch(&t->bucket[f->hash >> t->shift]);
     __builtin_prefetch(&t->bucket[f->hash_before >> t->shift]);
     if (!t->exact) /* which also means large */
@@ -203,30 +189,24 @@ WORD_INLINE bool few_next(const struct merge_table *t, struct few *f, int n_vecs
 }
 
 /* Merges. False: it was another pair's rank. */
-WORD_INLINE bool few_merge(const struct merge_table *t, struct few *f, int n_vecs)
+WORD_INLINE bool few_merge(const struct merge_table *t, struct few *f)
 {
-    const one gone = one_of(NO_KEY);
-    const one key = pair_key(t, f->hash, f->place), key_before = pair_key(t, f->hash_before, f->before);
+    const uint32_t key = pair_key(t, f->hash, f->place), key_before = pair_key(t, f->hash_before, f->before);
     if (!is_pair(t, f->rank, f->sym[f->place], f->sym[f->right]))
         return false;
     f->left &= ~((uint64_t)1 << f->right);
     f->sym[f->place] = FIRST_MERGED + f->rank;
     if (!t->exact)
         __builtin_prefetch(&t->id[FIRST_MERGED + f->rank]);
-    for (int k = 0; k < n_vecs; k++) {
-        f->keys[k] = vec_put(f->keys[k], (int)f->right - k * LANES, gone);
-        f->keys[k] = vec_put(f->keys[k], (int)f->before - k * LANES, key_before);
-        f->keys[k] = vec_put(f->keys[k], (int)f->place - k * LANES, key);
-    }
+    f->key[f->right] = NO_KEY;
+    f->key[f->before] = key_before;
+    f->key[f->place] = key;
     return true;
 }
 
 WORD_INLINE void few_begin(const struct merge_table *t, struct few *f, int n_vecs)
 {
-    _Alignas(64) uint32_t key[BLOCK];
-    find_keys(t, f->n, f->as_left, f->as_right, key, (size_t)n_vecs * LANES);
-    for (int k = 0; k < n_vecs; k++)
-        f->keys[k] = vec_load(key + k * LANES);
+    find_keys(t, f->sym, f->n, f->key, (size_t)n_vecs * LANES);
     f->left = UINT64_MAX >> (62 - f->n);
 }
 
@@ -251,13 +231,12 @@ WORD_INLINE void in_turn(const struct merge_table *t, struct few *few, struct wo
     }
     while (n_at_work) {
         size_t n_left = 0;
+        for (size_t k = 0; k < n_at_work; k++)
+            word[at_work[k]]->n_ids = few_merge(t, &few[at_work[k]]);
         for (size_t k = 0; k < n_at_work; k++) {
             const size_t i = at_work[k];
-            struct few *f = &few[i];
-            bool right = few_merge(t, f, n_vecs);
-            word[i]->n_ids = right;
             at_work[n_left] = i;
-            n_left += right && few_next(t, f, n_vecs);
+            n_left += word[i]->n_ids && few_next(t, &few[i], n_vecs);
         }
         n_at_work = n_left;
     }
@@ -268,27 +247,9 @@ WORD_INLINE void in_turn(const struct merge_table *t, struct few *few, struct wo
 
 /* ---- Words of many symbols ---- */
 
-/* What a merge changes: the pairs at place and before it, and that the symbol at `gone` is no more. */
-struct change {
-    unsigned place, before, gone;
-    uint32_t key, key_before;
-};
-
-/* Changes the keys of a block; returns the least. */
-WORD_INLINE uint32_t change_block(uint32_t *keys, unsigned number, const struct change *c)
+WORD_INLINE uint32_t least_of_block(const uint32_t *keys, unsigned number)
 {
-    const one key = one_of(c->key), key_before = one_of(c->key_before), gone = one_of(NO_KEY);
-    vec least = vec_load(keys + number * BLOCK);
-    for (int k = 0; k < BLOCK / LANES; k++) {
-        const int first = (int)number * BLOCK + k * LANES;
-        vec v = vec_load(keys + first);
-        v = vec_put(v, (int)c->gone - first, gone);
-        v = vec_put(v, (int)c->before - first, key_before);
-        v = vec_put(v, (int)c->place - first, key);
-        vec_store(keys + first, v);
-        least = k ? vec_min(least, v) : v;
-    }
-    return vec_least(least);
+    return least_of(keys + number * BLOCK, BLOCK / LANES);
 }
 
 /* Any number of symbols, linked with each other, and of each block of keys the least is noted. Puts the ids into id;
@@ -296,19 +257,17 @@ WORD_INLINE uint32_t change_block(uint32_t *keys, unsigned number, const struct 
 WORD_INLINE size_t many(const struct merge_table *t, uint32_t *sym, size_t n, uint32_t *id)
 {
     _Alignas(64) uint32_t keys[PLACES];
-    uint64_t as_left[PLACES + MORE], as_right[PLACES + MORE];
     uint32_t least[PLACES / BLOCK] = {0};
     uint8_t next[PLACES], prev[PLACES];
-    const unsigned n_blocks = (unsigned)(n + BLOCK - 1) / BLOCK;
-    struct change c = {PLACES, PLACES, PLACES, NO_KEY, NO_KEY}; /* nothing */
-    hash_symbols(t, sym, n, as_left, as_right);
-    find_keys(t, n, as_left, as_right, keys, n_blocks * BLOCK);
+    const unsigned n_blocks = (unsigned)n / BLOCK + 1;
+    ask_for_pairs(t, sym, n);
+    find_keys(t, sym, n, keys, n_blocks * BLOCK);
     for (size_t i = 0; i <= n + 1; i++) {
         next[i] = (uint8_t)(i + 1);
         prev[i] = (uint8_t)(i - 1);
     }
     for (unsigned i = 0; i < n_blocks; i++)
-        least[i] = change_block(keys, i, &c);
+        least[i] = least_of_block(keys, i);
     for (;;) {
         uint32_t key = least[0];
         for (unsigned i = 1; i < n_blocks; i++)
@@ -322,13 +281,12 @@ WORD_INLINE size_t many(const struct merge_table *t, uint32_t *sym, size_t n, ui
         sym[i] = result;
         next[i] = (uint8_t)after;
         prev[after] = (uint8_t)i;
-        c = (struct change){i, before, right, merge_table_rank(t, result, sym[after]) << PLACE_BITS | i,
-                            merge_table_rank(t, sym[before], result) << PLACE_BITS | before};
-        least[i / BLOCK] = change_block(keys, i / BLOCK, &c);
-        if (before / BLOCK != i / BLOCK)
-            least[before / BLOCK] = change_block(keys, before / BLOCK, &c);
-        if (right / BLOCK != i / BLOCK)
-            least[right / BLOCK] = change_block(keys, right / BLOCK, &c);
+        keys[right] = NO_KEY;
+        keys[before] = merge_table_rank(t, sym[before], result) << PLACE_BITS | before;
+        keys[i] = merge_table_rank(t, result, sym[after]) << PLACE_BITS | i;
+        least[i / BLOCK] = least_of_block(keys, i / BLOCK);
+        least[before / BLOCK] = least_of_block(keys, before / BLOCK);
+        least[right / BLOCK] = least_of_block(keys, right / BLOCK);
     }
     size_t n_ids = 0;
     for (size_t i = 1; i <= n; i = next[i])
@@ -352,7 +310,7 @@ WORD_INLINE void encode_short_ones(const struct merge_table *t, struct word *con
             longer[(*n_longer)++] = word[i];
             continue;
         }
-        hash_symbols(t, f->sym, f->n, f->as_left, f->as_right);
+        ask_for_pairs(t, f->sym, f->n);
         own[n_own++] = word[i];
     }
     in_turn(t, few, own, n_own, BLOCK / 2 / LANES);
@@ -378,7 +336,7 @@ WORD_INLINE void encode_longer_ones(const struct merge_table *t, struct word *co
         }
         f->n = (uint32_t)n_symbols;
         memcpy(f->sym + 1, sym + 1, n_symbols * sizeof *sym);
-        hash_symbols(t, f->sym, f->n, f->as_left, f->as_right);
+        ask_for_pairs(t, f->sym, f->n);
         own[n_own++] = word[i];
     }
     in_turn(t, few, own, n_own, BLOCK / LANES);
