@@ -20,14 +20,13 @@ enum {
     BLOCK = 32,   /* keys of a block */
     PLACES = 256, /* for symbols */
     MORE = 4,     /* more places in arrays of symbols */
-    SHORT = 32,   /* bytes; for words of more it pays to look for certain pairs of symbols, too */
     GROUP = 24,   /* words that are encoded together */
     NO_KEY = INT32_MAX,
 };
 
 _Static_assert(MERGE_RANK_BITS + PLACE_BITS < 32 && PLACES == 1 << PLACE_BITS, "keys are less than 2^31");
 _Static_assert(WORD_MAX + 2 <= PLACES, "there is one symbol before the first, and one after the last");
-_Static_assert((int)SHORT <= (int)BLOCK && BLOCK + 2 <= 64, "a word of so many bytes has no more symbols");
+_Static_assert(BLOCK + 2 <= 64, "a bit for each place, and two more, fit into 64 bits");
 
 /* In all that follows the symbols of a word, tokens that may still merge, are sym[1 .. n]; what is before and after
  * them is NO_SYMBOL. */
@@ -296,7 +295,7 @@ WORD_INLINE size_t many(const struct merge_table *t, uint32_t *sym, size_t n, ui
 
 /* ---- Words of any length ---- */
 
-/* A group of words of up to SHORT bytes. Those of more than BLOCK / 2 symbols, which are few, are put off: longer. */
+/* A group of words of up to BLOCK bytes. Those of more than BLOCK / 2 symbols, which are few, are put off: longer. */
 WORD_INLINE void encode_short_ones(const struct merge_table *t, struct word *const *word, size_t n,
                                    struct word **longer, size_t *n_longer)
 {
@@ -328,7 +327,7 @@ WORD_INLINE void encode_longer_ones(const struct merge_table *t, struct word *co
         uint8_t at[PLACES];
         size_t n_symbols = certain_bytes(t, word[i]->p, word[i]->n, sym, at);
         word[i]->n_ids = 0;
-        if (word[i]->n > SHORT && !certain_symbols(t, word[i]->p, sym, at, &n_symbols))
+        if (n_symbols > BLOCK && !certain_symbols(t, word[i]->p, sym, at, &n_symbols))
             continue;
         if (n_symbols > BLOCK) {
             word[i]->n_ids = (uint32_t)many(t, sym, n_symbols, word[i]->id);
@@ -347,7 +346,7 @@ WORD_INLINE void encode_words(const struct merge_table *t, struct word *const *w
     struct word *longer[WORDS_MOST], *group[GROUP];
     size_t n_longer = 0, n_group = 0;
     for (size_t i = 0; i < n; i++) {
-        if (word[i]->n > SHORT) {
+        if (word[i]->n > BLOCK) {
             longer[n_longer++] = word[i];
             continue;
         }
