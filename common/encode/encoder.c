@@ -15,7 +15,8 @@
 
 int encoder_init(struct encoder *en, const struct model *model, bool wide, struct err *e)
 {
-    memset(en, 0, sizeof *en);
+    en->pretoken = (struct pretoken_encoder){0};
+    en->new_ids = (struct id_list){0};
     en->pack_keys = pack_keys_best();
     if (id_cache_init(&en->cache, wide, e) || pretoken_encoder_init(&en->pretoken, model, e)) {
         encoder_free(en);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 enum {
-    FIRST_SHIFT12 = 64 - 11, /* 128 KB */
-    FIRST_SHIFT24 = 64 - 9,  /* 64 KB */
-    FIRST_SHIFT_LONG = 64 - 11,
+    FIRST_SHIFT12 = 64 - 10, /* 64 KB */
+    FIRST_SHIFT24 = 64 - 8,  /* 32 KB */
+    FIRST_SHIFT_LONG = 64 - 9,
     LAST_SHIFT12 = 64 - 16,    /* the largest sizes of the tables: 4 MB, */
     LAST_SHIFT24 = 64 - 15,    /* 4 MB, */
     LAST_SHIFT_LONG = 64 - 15, /* 0.8 MB, */

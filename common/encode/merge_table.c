@@ -24,6 +24,14 @@ static int make_empty(struct merge_table *t, unsigned bits, struct err *e)
     return t->bucket ? 0 : err_mem(e, "the table of merges", n_bytes(t));
 }
 
+/* The next n bytes, in lines of their own. */
+static void *take(unsigned char **at, size_t n)
+{
+    void *array = *at;
+    *at += (n + HUGE_LINE - 1) & ~((size_t)HUGE_LINE - 1);
+    return array;
+}
+
 int merge_table_init(struct merge_table *t, const struct model *model, size_t n, struct err *e)
 {
     unsigned bits = FEWEST_BITS, rank_bits = 1, symbol_bits = 1;
@@ -41,16 +49,19 @@ int merge_table_init(struct merge_table *t, const struct model *model, size_t n,
     t->pair_bits = 2 * symbol_bits;
     t->odd[0] = (hash_bytes("left", 4, hash_secret()) | 1) << (64 - symbol_bits);
     t->odd[1] = (hash_bytes("right", 5, hash_secret()) | 1) << (64 - 2 * symbol_bits);
-    t->byte_pair = malloc(BYTE_PAIRS * sizeof *t->byte_pair);
-    t->pair = malloc((n + 1) * sizeof *t->pair);
-    t->before = malloc(BOUNDS * sizeof *t->before);
-    t->after = malloc(BOUNDS * sizeof *t->after);
-    t->first = calloc(n_symbols, 1);
-    t->last = calloc(n_symbols, 1);
-    t->id = malloc(n_symbols * sizeof *t->id);
-    t->symbol = malloc(n_ids * sizeof *t->symbol);
-    if (!t->byte_pair || !t->pair || !t->before || !t->after || !t->first || !t->last || !t->id || !t->symbol)
-        return err_mem(e, "the table of merges", BYTE_PAIRS * sizeof *t->byte_pair + n * sizeof *t->pair);
+    t->n_arrays = BYTE_PAIRS * sizeof *t->byte_pair + (n + 1) * sizeof *t->pair + 2 * BOUNDS * sizeof *t->before +
+                  n_symbols * sizeof *t->id + n_ids * sizeof *t->symbol + 2 * n_symbols + 8 * HUGE_LINE;
+    unsigned char *at = t->arrays = huge_zeroed(t->n_arrays);
+    if (!at)
+        return err_mem(e, "the table of merges", t->n_arrays);
+    t->byte_pair = take(&at, BYTE_PAIRS * sizeof *t->byte_pair);
+    t->before = take(&at, BOUNDS * sizeof *t->before);
+    t->after = take(&at, BOUNDS * sizeof *t->after);
+    t->pair = take(&at, (n + 1) * sizeof *t->pair);
+    t->id = take(&at, n_symbols * sizeof *t->id);
+    t->symbol = take(&at, n_ids * sizeof *t->symbol);
+    t->first = take(&at, n_symbols);
+    t->last = take(&at, n_symbols);
     memset(t->byte_pair, 0xFF, BYTE_PAIRS * sizeof *t->byte_pair);
     memset(t->before, 0xFF, BOUNDS * sizeof *t->before);
     memset(t->after, 0xFF, BOUNDS * sizeof *t->after);
@@ -67,14 +78,7 @@ int merge_table_init(struct merge_table *t, const struct model *model, size_t n,
 void merge_table_free(struct merge_table *t)
 {
     huge_free(t->bucket, t->bucket ? n_bytes(t) : 0);
-    free(t->byte_pair);
-    free(t->pair);
-    free(t->before);
-    free(t->after);
-    free(t->first);
-    free(t->last);
-    free(t->id);
-    free(t->symbol);
+    huge_free(t->arrays, t->n_arrays);
     free(t->trap);
     free(t->hidden);
     *t = (struct merge_table){0};

@@ -56,7 +56,9 @@ struct byte_pair {
 struct merge_table {
     uint32_t none;               /* the rank of pairs that do not merge: larger than any other, all ones */
     unsigned shift, byte_shift;  /* there are 2^(64 - shift) buckets, and PAIR_BUCKETS - 1 more */
-    struct pair_bucket *bucket;  /* owned, as all that follows */
+    struct pair_bucket *bucket;  /* owned */
+    unsigned char *arrays;       /* owned: of the next eight, */
+    size_t n_arrays;             /* bytes */
     struct byte_pair *byte_pair; /* [65536], by merge_table_bytes */
     struct symbol_pair *pair;    /* by rank: the parts of the merge */
     uint16_t *before, *after;    /* [1 << BOUND_BITS], the same bounds as of bytes, of symbols; see merge_table_bound */
