@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 enum {
+    MAPPED = 128 << 10, /* from this size on memory is mapped, which is less than to clear it page by page */
     HUGE_PAGE = 2 << 20,
     WHOLE = 8 * HUGE_PAGE, /* above this size the last huge page is mapped whole */
 };
@@ -16,7 +17,7 @@ enum {
 #ifdef MADV_HUGEPAGE
 static bool is_mapped(size_t n)
 {
-    return n >= HUGE_PAGE && n <= SIZE_MAX / 4;
+    return n >= MAPPED && n <= SIZE_MAX / 4;
 }
 
 /* The number of bytes mapped for n bytes. The rest after the last full huge page is mapped in small pages, because a
@@ -27,13 +28,20 @@ static size_t mapped_size(size_t n)
     return (n + page - 1) & ~(page - 1);
 }
 
+static unsigned char *map_pages(size_t size, int flags)
+{
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
 /* Maps zeroed pages, aligned to a huge page: maps one huge page more than needed and unmaps both ends. */
 static unsigned char *map(size_t n)
 {
     size_t size = mapped_size(n);
-    unsigned char *p =
-        mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED)
+    if (n < HUGE_PAGE)
+        return map_pages(size, MAP_POPULATE);
+    unsigned char *p = map_pages(size + HUGE_PAGE, 0);
+    if (!p)
         return NULL;
     size_t before = -(uintptr_t)p & (HUGE_PAGE - 1);
     if (before)
