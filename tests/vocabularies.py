@@ -97,6 +97,11 @@ def get(name):
     return path
 
 
+def get_apart(name):
+    """The same by a process of its own: a benchmark that has read so much JSON would start programs with its own peak of memory."""
+    return said(sys.executable, os.path.abspath(__file__), name)
+
+
 def ranks_of(name):
     """The path of its .tiktoken; None if it has none."""
     return get(name).replace(".json", "_base.tiktoken") if name in SPECIAL else None

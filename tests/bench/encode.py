@@ -197,7 +197,7 @@ class Texts(corpus.Texts):
         if model == "own":
             return self.own(name)
         try:
-            return corpus.cached(vocabularies.get(model))
+            return corpus.cached(vocabularies.get_apart(model))
         except vocabularies.Missing as why:
             raise Failure(f"{model}: {why}") from why
 
