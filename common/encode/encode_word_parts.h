@@ -33,16 +33,20 @@ _Static_assert(BLOCK + 2 <= 64, "a bit for each place, and two more, fit into 64
 
 /* ---- Pairs that will certainly merge ---- */
 
-/* Merges those pairs of bytes. Returns the number of symbols; at: where they begin, may be NULL. */
-WORD_INLINE size_t certain_bytes(const struct merge_table *t, const unsigned char *p, size_t n, uint32_t *sym,
-                                 uint8_t *at)
+/* Finds the pairs of a word's bytes: pair[0 .. n - 1), and there is one before and after them. */
+WORD_INLINE void find_pairs(const struct merge_table *t, const unsigned char *p, size_t n, struct byte_pair *pair)
 {
-    struct byte_pair pairs[PLACES + 8], *pair = pairs + 1; /* there is one before the first */
-    size_t n_symbols = 0;
-    uint64_t carry = 0;
     pair[-1] = pair[n - 1] = (struct byte_pair){UINT16_MAX, UINT16_MAX, UINT16_MAX, 0};
     for (size_t i = 0; i + 1 < n; i++)
         pair[i] = t->byte_pair[merge_table_bytes(p[i], p[i + 1])];
+}
+
+/* Merges those pairs of bytes. Returns the number of symbols; at: where they begin, may be NULL. */
+WORD_INLINE size_t certain_bytes(const struct merge_table *t, const unsigned char *p, size_t n,
+                                 const struct byte_pair *pair, uint32_t *sym, uint8_t *at)
+{
+    size_t n_symbols = 0;
+    uint64_t carry = 0;
     for (size_t base = 0; base < n; base += 64) {
         size_t end = n - base < 64 ? n - base : 64;
         uint64_t certain = 0, all = end < 64 ? ((uint64_t)1 << end) - 1 : UINT64_MAX; /* a bit for each pair */
@@ -301,10 +305,13 @@ WORD_INLINE void encode_short_ones(const struct merge_table *t, struct word *con
 {
     struct few few[GROUP];
     struct word *own[GROUP];
+    struct byte_pair pair[GROUP][BLOCK + 8];
     size_t n_own = 0;
+    for (size_t i = 0; i < n; i++)
+        find_pairs(t, word[i]->p, word[i]->n, pair[i] + 1);
     for (size_t i = 0; i < n; i++) {
         struct few *f = &few[n_own];
-        f->n = (uint32_t)certain_bytes(t, word[i]->p, word[i]->n, f->sym, NULL);
+        f->n = (uint32_t)certain_bytes(t, word[i]->p, word[i]->n, pair[i] + 1, f->sym, NULL);
         if (f->n > BLOCK / 2) {
             longer[(*n_longer)++] = word[i];
             continue;
@@ -325,7 +332,9 @@ WORD_INLINE void encode_longer_ones(const struct merge_table *t, struct word *co
         struct few *f = &few[n_own];
         uint32_t sym[PLACES + MORE];
         uint8_t at[PLACES];
-        size_t n_symbols = certain_bytes(t, word[i]->p, word[i]->n, sym, at);
+        struct byte_pair pair[PLACES + 8];
+        find_pairs(t, word[i]->p, word[i]->n, pair + 1);
+        size_t n_symbols = certain_bytes(t, word[i]->p, word[i]->n, pair + 1, sym, at);
         word[i]->n_ids = 0;
         if (n_symbols > BLOCK && !certain_symbols(t, word[i]->p, sym, at, &n_symbols))
             continue;
