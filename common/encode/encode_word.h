@@ -14,10 +14,10 @@
  *   them is the lowest, and a and b were not used by others. (Two pairs that overlap cannot both be certain: each would
  *   rank before the other.)
  *
- * That is half of all merges. (Where many symbols are left it is done with them once more: the proof does not need a and
- * b to be bytes.) The second step takes the pair of the lowest rank, of equal ones the leftmost, as long as there is
- * one: each pair has a key, its rank and then its place, and vectors find the least. Several words are merged in turn,
- * so that none waits for memory alone.
+ * That is half of all merges. (Where many symbols are left it is done with them once more: the proof does not need a
+ * and b to be bytes.) The second step takes the pair of the lowest rank, of equal ones the leftmost, as long as there
+ * is one: each pair has a key, its rank and then its place, and vectors find the least. Several words are merged in
+ * turn, so that none waits for memory alone.
  */
 #ifndef BPE_ENCODE_ENCODE_WORD_H
 #define BPE_ENCODE_ENCODE_WORD_H
