@@ -37,11 +37,12 @@ enum {
 struct word {
     const unsigned char *p; /* borrowed */
     uint32_t *id;           /* borrowed, has room for n */
-    uint32_t n, n_ids;      /* n_ids 0: a pair had the rank of another, and this word must be encoded in another way */
+    uint32_t n, n_ids;
 };
 
 struct word_encoder {
-    /* Encodes n words of 1 to WORD_MAX bytes, n <= WORDS_MOST: the more at once, the faster. */
+    /* Encodes n words of 1 to WORD_MAX bytes, n <= WORDS_MOST: the more at once, the faster. n_ids 0: a pair had the
+     * rank of another, and this word must be encoded in another way. */
     void (*some)(const struct merge_table *t, struct word *const *word, size_t n);
 };
 

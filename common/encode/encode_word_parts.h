@@ -106,11 +106,17 @@ WORD_INLINE void ask_for_pairs(const struct merge_table *t, uint32_t *sym, size_
         __builtin_prefetch(&t->bucket[merge_table_hash(t, sym[i], sym[i + 1]) >> t->shift]);
 }
 
+WORD_INLINE uint32_t pair_key(const struct merge_table *t, uint64_t hash, uint32_t place)
+{
+    return merge_table_rank_of(t, hash) << PLACE_BITS | place;
+}
+
 /* The keys of the pairs of symbols i and i + 1, for all i from 0 on: key[0 .. most), `most` a multiple of four and at
- * least n. For pairs that do not merge, or do not exist, a key of no rank. */
+ * least n. For pairs that do not merge a key of no rank, for those that do not exist NO_KEY. */
 WORD_INLINE void find_keys(const struct merge_table *t, const uint32_t *sym, size_t n, uint32_t *key, size_t most)
 {
     typedef uint32_t four __attribute__((vector_size(16)));
+    typedef int32_t signed_four __attribute__((vector_size(16)));
     const four none = {t->none, t->none, t->none, t->none}, places = {0, 1, 2, 3};
     for (size_t i = 0; i < most; i++)
         key[i] = NO_KEY;
@@ -133,16 +139,14 @@ WORD_INLINE void find_keys(const struct merge_table *t, const uint32_t *sym, siz
                     __builtin_shufflevector(found[2], found[3], 2, 6, 3, 7);
         four all = __builtin_shufflevector(low, high, 0, 1, 4, 5) | __builtin_shufflevector(low, high, 2, 3, 6, 7);
         keys = (~all & none) << PLACE_BITS | (places + (uint32_t)i);
-        memcpy(key + i, &keys, sizeof keys);
         if (__builtin_expect(full != 0, 0))
-            for (size_t k = i; k < i + 4; k++)
-                key[k] = merge_table_rank(t, sym[k], sym[k + 1]) << PLACE_BITS | (uint32_t)k;
+            for (size_t k = 0; k < 4; k++)
+                keys[k] = pair_key(t, merge_table_hash(t, sym[i + k], sym[i + k + 1]), (uint32_t)(i + k));
+        const signed_four place = (signed_four)places + (int32_t)i;
+        const four exists = (four)((place > 0) & (place < (int32_t)n));
+        keys = (keys & exists) | (~exists & NO_KEY);
+        memcpy(key + i, &keys, sizeof keys);
     }
-}
-
-WORD_INLINE uint32_t pair_key(const struct merge_table *t, uint64_t hash, uint32_t place)
-{
-    return merge_table_rank_of(t, hash) << PLACE_BITS | place;
 }
 
 WORD_INLINE bool is_pair(const struct merge_table *t, uint32_t rank, uint32_t left, uint32_t right)
@@ -162,7 +166,7 @@ WORD_INLINE uint32_t least_of(const uint32_t *key, int n_vecs)
 /* A word of up to n_vecs * LANES symbols, at most BLOCK. */
 struct few {
     _Alignas(64) uint32_t key[BLOCK + 1]; /* the last symbol has one too, which does not count */
-    uint64_t left;                        /* a mask of the symbols that are left */
+    uint64_t left;                        /* a mask of the symbols that are left, and of all places after them */
     uint32_t n;                           /* symbols at the start */
     /* The next merge: its place and rank, the places after and before it, and the hashes of the new pairs. */
     uint32_t rank, place, right, before;
@@ -177,7 +181,8 @@ WORD_INLINE bool few_next(const struct merge_table *t, struct few *f, int n_vecs
     f->rank = least >> PLACE_BITS;
     if (f->rank >= t->none)
         return false;
-    uint64_t later = f->left & -(uint64_t)2 << i, earlier = f->left & (((uint64_t)1 << i) - 1);
+    /* Neither is empty, though place and right be outside of the word, by another pair's rank: few_merge sees it. */
+    uint64_t later = f->left & -(uint64_t)2 << i, earlier = (f->left & (((uint64_t)1 << i) - 1)) | 1;
     f->place = i;
     f->right = (uint32_t)__builtin_ctzll(later);
     f->before = 63 - (uint32_t)__builtin_clzll(earlier);
@@ -186,7 +191,7 @@ WORD_INLINE bool few_next(const struct merge_table *t, struct few *f, int n_vecs
     f->hash_before = merge_table_hash(t, f->sym[f->before], result);
     __builtin_prefetch(&t->bucket[f->hash >> t->shift]);
     __builtin_prefetch(&t->bucket[f->hash_before >> t->shift]);
-    if (!t->exact) /* which also means large */
+    if (!t->exact)
         __builtin_prefetch(&t->pair[f->rank]);
     return true;
 }
@@ -210,7 +215,7 @@ WORD_INLINE bool few_merge(const struct merge_table *t, struct few *f)
 WORD_INLINE void few_begin(const struct merge_table *t, struct few *f, int n_vecs)
 {
     find_keys(t, f->sym, f->n, f->key, (size_t)n_vecs * LANES);
-    f->left = UINT64_MAX >> (62 - f->n);
+    f->left = UINT64_MAX;
 }
 
 /* Puts the ids of what is left into id; returns how many. */
@@ -285,8 +290,8 @@ WORD_INLINE size_t many(const struct merge_table *t, uint32_t *sym, size_t n, ui
         next[i] = (uint8_t)after;
         prev[after] = (uint8_t)i;
         keys[right] = NO_KEY;
-        keys[before] = merge_table_rank(t, sym[before], result) << PLACE_BITS | before;
-        keys[i] = merge_table_rank(t, result, sym[after]) << PLACE_BITS | i;
+        keys[before] = pair_key(t, merge_table_hash(t, sym[before], result), before);
+        keys[i] = pair_key(t, merge_table_hash(t, result, sym[after]), i);
         least[i / BLOCK] = least_of_block(keys, i / BLOCK);
         least[before / BLOCK] = least_of_block(keys, before / BLOCK);
         least[right / BLOCK] = least_of_block(keys, right / BLOCK);

@@ -9,7 +9,7 @@
 enum {
     FIRST_SHIFT12 = 64 - 10, /* 64 KB */
     FIRST_SHIFT24 = 64 - 8,  /* 32 KB */
-    FIRST_SHIFT_LONG = 64 - 9,
+    FIRST_SHIFT_LONG = 64 - 10,
     LAST_SHIFT12 = 64 - 16,    /* the largest sizes of the tables: 4 MB, */
     LAST_SHIFT24 = 64 - 15,    /* 4 MB, */
     LAST_SHIFT_LONG = 64 - 15, /* 0.8 MB, */
@@ -160,7 +160,7 @@ int id_cache_make_room(struct id_cache *c, size_t n, struct err *e)
 /* ---- Looking up and adding ---- */
 
 /* The place of a pretoken in a line, or LINE_WAYS. */
-static size_t find12(const struct id_line *l, uint64_t head, uint32_t tail)
+static size_t place_in_line(const struct id_line *l, uint64_t head, uint32_t tail)
 {
     size_t i = 0;
     while (i < LINE_WAYS && (l->head[i] != head || l->tail[i] != tail))
@@ -169,7 +169,7 @@ static size_t find12(const struct id_line *l, uint64_t head, uint32_t tail)
 }
 
 /* The place of a pretoken in a set, or SET_WAYS. */
-static size_t find24(const struct id_slot24 *slot, const struct key24 *key)
+static size_t place_in_set(const struct id_slot24 *slot, const struct key24 *key)
 {
     size_t i = 0;
     while (i < SET_WAYS && !key24_equal(slot[i].key, key->k))
@@ -180,7 +180,7 @@ static size_t find24(const struct id_slot24 *slot, const struct key24 *key)
 bool id_cache_get12(struct id_cache *c, uint64_t head, uint32_t tail, size_t line, uint64_t *value)
 {
     struct id_line *l = &c->lines12[line];
-    size_t i = find12(l, head, tail);
+    size_t i = place_in_line(l, head, tail);
     if (i == LINE_WAYS)
         return false;
     *value = l->value[i];
@@ -198,7 +198,7 @@ bool id_cache_get12(struct id_cache *c, uint64_t head, uint32_t tail, size_t lin
 bool id_cache_get24(struct id_cache *c, const struct key24 *key, uint64_t hash, uint64_t *value)
 {
     struct id_slot24 *slot = c->sets24[table_slot(hash, c->shift24)].slot;
-    size_t i = find24(slot, key);
+    size_t i = place_in_set(slot, key);
     if (i == SET_WAYS)
         return false;
     const struct id_slot24 found = slot[i];
@@ -211,7 +211,7 @@ bool id_cache_get24(struct id_cache *c, const struct key24 *key, uint64_t hash, 
 }
 
 /* The slot of a long pretoken, or NULL. */
-static struct id_slot_long *find_long(const struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash)
+static struct id_slot_long *slot_of_long(const struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash)
 {
     for (size_t at = table_slot(hash, c->shift_long); c->slots_long[at].len; at = table_next_slot(at, c->shift_long)) {
         struct id_slot_long *s = &c->slots_long[at];
@@ -223,7 +223,7 @@ static struct id_slot_long *find_long(const struct id_cache *c, const unsigned c
 
 bool id_cache_get_long(const struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint64_t *value)
 {
-    const struct id_slot_long *slot = find_long(c, p, n, hash);
+    const struct id_slot_long *slot = slot_of_long(c, p, n, hash);
     if (slot)
         *value = slot->value;
     return slot != NULL;
@@ -311,7 +311,7 @@ int id_cache_put_long(struct id_cache *c, const unsigned char *p, size_t n, uint
 void id_cache_set12(struct id_cache *c, uint64_t head, uint32_t tail, size_t line, uint64_t value)
 {
     struct id_line *l = &c->lines12[line];
-    size_t i = find12(l, head, tail);
+    size_t i = place_in_line(l, head, tail);
     if (i < LINE_WAYS)
         l->value[i] = value;
 }
@@ -319,14 +319,14 @@ void id_cache_set12(struct id_cache *c, uint64_t head, uint32_t tail, size_t lin
 void id_cache_set24(struct id_cache *c, const struct key24 *key, uint64_t hash, uint64_t value)
 {
     struct id_slot24 *slot = c->sets24[table_slot(hash, c->shift24)].slot;
-    size_t i = find24(slot, key);
+    size_t i = place_in_set(slot, key);
     if (i < SET_WAYS)
         slot[i].value = value;
 }
 
 void id_cache_set_long(struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint64_t value)
 {
-    struct id_slot_long *slot = find_long(c, p, n, hash);
+    struct id_slot_long *slot = slot_of_long(c, p, n, hash);
     if (slot)
         slot->value = value;
 }

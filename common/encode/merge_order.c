@@ -20,7 +20,7 @@ static bool is_regular(const struct model *model, const struct merge_table *t)
         if (t->pair[i].left >= own || t->pair[i].right >= own || t->symbol[model->merge[i].result] != own)
             return false;
     }
-    return model->n_merges < (size_t)1 << MERGE_RANK_BITS;
+    return model->n_merges <= MERGES_MOST;
 }
 
 int merge_order_listed(const struct model *model, struct merge_table *t, bool *regular, struct err *e)
@@ -153,7 +153,7 @@ int merge_order_derive(struct merges *all, struct merge_table *t, bool *regular,
     struct order o = {.all = all, .model = model, .words = word_encoder_best()};
     int rc = -1;
     *regular = false;
-    if (most >= (size_t)1 << MERGE_RANK_BITS)
+    if (most > MERGES_MOST)
         return 0;
     o.merge = malloc(most * sizeof *o.merge);
     o.made = malloc(most * sizeof *o.made);
@@ -161,7 +161,7 @@ int merge_order_derive(struct merges *all, struct merge_table *t, bool *regular,
         err_mem(e, "the order of merges", most * (sizeof *o.merge + sizeof *o.made));
         goto out;
     }
-    o.kept = (struct merges){.model = model, .merge = o.merge};
+    o.kept = (struct merges){.model = model, .merge = o.merge, .n_ranks = most};
     memset(o.made, 0xFF, most * sizeof *o.made);
     for (size_t b = 0; b < 256; b++)
         o.made[model->byte_id[b]] = 0;

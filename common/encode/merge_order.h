@@ -49,8 +49,9 @@ struct merges;
  * the table is to be freed in any case. */
 int merge_order_listed(const struct model *model, struct merge_table *t, bool *regular, struct err *e);
 
-/* Makes the table of R, of the merges of `all`. The tokens that have a symbol in it are those to which their own bytes
- * are encoded. *regular is false if there would be many traps; there is no table then. -1: out of memory. */
+/* Makes the table of R, of the merges of `all`. A token without a symbol in it is made by no merge of R, so its own
+ * bytes are encoded to others; nor is, perhaps, one whose own bytes meet a trap. *regular is false if there would be
+ * many traps; there is no table then. -1: out of memory. */
 int merge_order_derive(struct merges *all, struct merge_table *t, bool *regular, struct err *e);
 
 #endif

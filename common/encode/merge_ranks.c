@@ -1,6 +1,7 @@
 /* merge_ranks.c - see merge_ranks.h. */
 #include "encode/merge_ranks.h"
 
+#include "encode/encode_word.h"
 #include "encode/merge_order.h"
 #include "sys/hash.h"
 
@@ -63,17 +64,49 @@ void merges_free(struct merges *m)
     *m = (struct merges){0};
 }
 
-/* Only tokens that merges do not make must be looked up as a whole, and these are few. */
+static void look_up(struct merges *m, const struct model_token *t)
+{
+    const size_t i = merges_whole(t->p, t->len);
+    m->whole[i / 64] |= (uint64_t)1 << i % 64;
+}
+
+/* Whether the bytes of these tokens are encoded to each of them alone; looks up those that are not. */
+static void look_up_others(struct merges *m, const uint32_t *id, size_t n)
+{
+    struct word words[WORDS_MOST] = {0}, *word[WORDS_MOST];
+    uint32_t ids[WORDS_MOST][WORD_MAX];
+    for (size_t i = 0; i < n; i++) {
+        const struct model_token *t = &m->model->token[id[i]];
+        words[i] = (struct word){.p = t->p, .id = ids[i], .n = t->len};
+        word[i] = &words[i];
+    }
+    word_encoder_best()->some(&m->derived, word, n);
+    for (size_t i = 0; i < n; i++)
+        if (words[i].n_ids != 1 || ids[i][0] != id[i])
+            look_up(m, &m->model->token[id[i]]);
+}
+
+/* Only tokens to which their own bytes are not encoded must be looked up as a whole, and these are few: those that R
+ * does not make, and those that meet a trap. */
 static void look_up_fewer(struct merges *m)
 {
+    uint32_t some[WORDS_MOST];
+    size_t n = 0;
     memset(m->whole, 0, sizeof m->whole);
     for (uint32_t id = 0; id < m->model->n_ids; id++) {
         const struct model_token *t = &m->model->token[id];
-        if (t->p && t->vocab && t->len && m->derived.symbol[id] == NO_SYMBOL) {
-            const size_t i = merges_whole(t->p, t->len);
-            m->whole[i / 64] |= (uint64_t)1 << i % 64;
+        if (!t->p || !t->vocab || !t->len)
+            continue;
+        if (m->derived.symbol[id] == NO_SYMBOL || t->len > WORD_MAX)
+            look_up(m, t);
+        else if (m->derived.n_traps)
+            some[n++] = id;
+        if (n == WORDS_MOST) {
+            look_up_others(m, some, n);
+            n = 0;
         }
     }
+    look_up_others(m, some, n);
 }
 
 int merges_derive(struct merges *m, struct err *e)

@@ -19,7 +19,7 @@
 
 enum {
     MERGES_MOST_IDS = 1 << 24,
-    WHOLE_BITS = 1 << 12,
+    WHOLE_BITS = 15,
 };
 
 /* A pair that was looked up by its bytes, and its rank or NO_MERGE. */
@@ -35,7 +35,7 @@ struct merges {
     struct merge_table derived;
     const struct merge_table *regular; /* one of the two; NULL: the model is not regular, or it is not known yet */
     /* By merges_whole: the pretokens that must be looked up first, as they may be a token as a whole. */
-    uint64_t whole[WHOLE_BITS / 64];
+    uint64_t whole[(1 << WHOLE_BITS) / 64];
     /* For looking up tokens by their bytes (by_rank, ignore_merges). */
     struct remembered_pair *pair; /* by hash; NULL unless by bytes */
     uint64_t odd[2];              /* secrets of the hash */
@@ -53,10 +53,11 @@ void merges_free(struct merges *m); /* a zeroed one is fine */
  */
 int merges_derive(struct merges *m, struct err *e);
 
-/* A number that few pretokens share, less than WHOLE_BITS. */
+/* A number of WHOLE_BITS that few pretokens share. */
 static inline size_t merges_whole(const unsigned char *p, size_t n)
 {
-    return (p[0] * 31U + p[n / 2] * 17U + p[n - 1] * 5U + (uint32_t)n * 611U) % WHOLE_BITS;
+    const uint32_t x = p[0] | (uint32_t)p[n / 2] << 8 | (uint32_t)p[n - 1] << 16 | (uint32_t)n << 24;
+    return x * 0x9E3779B1U >> (32 - WHOLE_BITS);
 }
 
 /* The id of the vocabulary token p[0 .. n), or -1. Only if the model is by_rank or ignore_merges. */

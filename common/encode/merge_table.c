@@ -130,7 +130,7 @@ enum put { PUT, PUT_NO_ROOM, PUT_FAILED };
 static enum put put_pairs(struct merge_table *t, uint32_t from, struct err *e)
 {
     enum { AHEAD = 24 };               /* pairs whose buckets are prefetched, so that none is waited for */
-    const struct merge_table own = *t; /* which no pointer leads to, so what is in it stays in registers */
+    const struct merge_table own = *t; /* a copy, which no store through a slot can change: it stays in registers */
     for (uint32_t i = from; i < own.n; i++) {
         uint32_t tag, *slot;
         if (i + AHEAD < own.n) {

@@ -27,12 +27,14 @@
 enum {
     PAIR_SLOTS = 4,
     PAIR_BUCKETS = 4,     /* a pair is in its own bucket or, if that is full, in the next that is not, of so many */
-    MERGE_RANK_BITS = 23, /* most bits of a rank */
+    MERGE_RANK_BITS = 23, /* most bits of a rank, */
+    MERGES_MOST = (1 << MERGE_RANK_BITS) - 2, /* and so many merges have them: all ones is none */
     BOUND_BITS = 15,
     FIRST_MERGED = 256, /* the symbol of the first merge */
 };
 
-#define NO_SYMBOL (UINT32_MAX >> 1) /* merges with none */
+/* Merges with none; like any pair that does not merge, one with it may get the rank of another. */
+#define NO_SYMBOL (UINT32_MAX >> 1)
 #define BOUND_FACTOR 0x9E3779B97F4A7C15u
 
 struct symbol_pair {
@@ -57,8 +59,8 @@ struct merge_table {
     uint32_t none;               /* the rank of pairs that do not merge: larger than any other, all ones */
     unsigned shift, byte_shift;  /* there are 2^(64 - shift) buckets, and PAIR_BUCKETS - 1 more */
     struct pair_bucket *bucket;  /* owned */
-    unsigned char *arrays;       /* owned: of the next eight, */
-    size_t n_arrays;             /* bytes */
+    unsigned char *arrays;       /* owned; the next eight are in it */
+    size_t n_arrays;             /* its bytes */
     struct byte_pair *byte_pair; /* [65536], by merge_table_bytes */
     struct symbol_pair *pair;    /* by rank: the parts of the merge */
     uint16_t *before, *after;    /* [1 << BOUND_BITS], the same bounds as of bytes, of symbols; see merge_table_bound */
@@ -86,7 +88,7 @@ void merge_table_name(struct merge_table *t, uint32_t rank, uint32_t result);
  * never happens. -1: out of memory. */
 int merge_table_put(struct merge_table *t, const struct merge *merge, size_t n, struct err *e);
 
-/* Makes the bounds of the merges from this rank on, if the model is regular. */
+/* Makes the bounds of the merges from this rank on. Only for regular models. */
 void merge_table_bounds(struct merge_table *t, uint32_t from);
 
 /* Makes a pair of tokens a trap: it gets rank 0, which is the first to be merged, and shows to be that of another pair.

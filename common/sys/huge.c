@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 enum {
-    MAPPED = 128 << 10, /* from this size on memory is mapped, which is less than to clear it page by page */
+    MAPPED =
+        128
+        << 10, /* from this size on memory is mapped; below HUGE_PAGE at once, rather than when each page is touched */
     HUGE_PAGE = 2 << 20,
     WHOLE = 8 * HUGE_PAGE, /* above this size the last huge page is mapped whole */
 };
@@ -34,7 +36,7 @@ static unsigned char *map_pages(size_t size, int flags)
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* Maps zeroed pages, aligned to a huge page: maps one huge page more than needed and unmaps both ends. */
+/* Maps zeroed pages; huge ones aligned: maps one more than needed and unmaps both ends. */
 static unsigned char *map(size_t n)
 {
     size_t size = mapped_size(n);
