@@ -5,7 +5,7 @@
 # Exit status: that of train, and also 64 if DIR was begun with other options or files, 65 if a file has changed since,
 # 73 if DIR cannot be written, 75 if a process was killed and the same command can count what is missing.
 
-. "$(dirname "$0")/tasks.sh" || exit
+. "$here/tasks.sh" || exit
 
 # Counts all parts without counts, `jobs` at a time, until one fails. If one is killed, the others continue.
 count_all() {

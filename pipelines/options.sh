@@ -5,10 +5,10 @@
 # "  -o, --output=PATH  ..." or "      --jsonl[=FIELD]  ...". So a new option of a program exists in its pipeline at
 # once.
 #
-# The caller sets usage, the help with the script's own options; others, the programs whose options the help lists, too;
-# and refused, those of them that it does not list: a|b. It defines take(), which gets the long name of an option and its
-# argument, if there is one, and returns 1 if it does not want such an option. Wrong use ends the script with 64, a
-# missing program with 127.
+# The caller sets here, the directory of these files; usage, the help with the script's own options; others, the programs
+# whose options the help lists, too; and refused, those of them that it does not list: a|b. It defines take(), which gets
+# the long name of an option and its argument, if there is one, and returns 1 if it does not want such an option. Wrong
+# use ends the script with 64, a missing program with 127.
 
 declare -A argument=() owners=() long_of=() # --name: none, one, maybe; --name: the programs that have it; -x: --name
 jobs='one a core' files=() others=() refused='' owners_matter=1 myself=${0##*/} # for messages

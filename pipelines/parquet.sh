@@ -37,7 +37,7 @@ parquet_part() {
     local said
     {
         exec {said}>"$dir/said.$1" || return
-        "$(dirname "$0")/parquet" "${parquet_options[@]}" --part="$1/$2" -- "${files[@]}" 2>"$dir/said.$1.err" {said}>&-
+        "$here/parquet" "${parquet_options[@]}" --part="$1/$2" -- "${files[@]}" 2>"$dir/said.$1.err" {said}>&-
         echo $? >&"$said"
     } 2>/dev/null
 }

@@ -17,7 +17,7 @@
 #
 # The caller has read options.sh, parquet.sh and group.sh, and sets chunk, sum, files, jobs, and the worker.
 
-. "$(dirname "$0")/begun.sh" || exit
+. "$here/begun.sh" || exit
 
 # can_reread WHY: ends the script if a file's text cannot be read again.
 can_reread() {
@@ -135,7 +135,7 @@ count_file() {
     local file
     IFS= read -r -d '' file <"$1"
     if [ ${#parquet_options[@]} -gt 0 ]; then
-        "$(dirname "$0")/parquet" "${parquet_options[@]}" -- "$file" | without_line bpe-chunk "${chunk[@]}" | bpe-count | bpe-sum "${sum[@]}"
+        "$here/parquet" "${parquet_options[@]}" -- "$file" | without_line bpe-chunk "${chunk[@]}" | bpe-count | bpe-sum "${sum[@]}"
     elif (($2 > 1)); then
         without_line bpe-chunk "${chunk[@]}" -- "$file" | split -n "r/$2" --filter=bpe-count | bpe-sum "${sum[@]}"
     else

@@ -102,7 +102,7 @@ picks "" -j 2 a.txt.gz
 picks "" -j 2 --inline a.txt
 picks "" -j 2 # standard input is empty
 mkdir system # all that train needs but GNU parallel
-for program in bash sh env cat dirname getconf sed mktemp mkfifo rm split wc xargs perl; do
+for program in bash sh env cat getconf sed mktemp mkfifo rm split wc xargs perl; do
     ln -s "$(command -v $program)" system
 done
 PATH=$BUILD:$PWD/system "$P/train" -v 1000 -j 2 a.txt.gz b.txt | cmp - plain.json

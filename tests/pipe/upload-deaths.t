@@ -7,7 +7,7 @@ if ! command -v rclone >/dev/null; then
     skip "bpe upload" "rclone is not installed"
     done_testing
 fi
-programs="getconf mktemp mkdir flock stat tail sort cut comm head rclone sync rm"
+programs="getconf mktemp mkdir flock stat tail sort cut comm head tr sed rclone sync rm"
 deadly "$programs"
 
 export RCLONE_CONFIG_THERE_TYPE=alias RCLONE_CONFIG_THERE_REMOTE=$PWD/there RCLONE_CONFIG=$PWD/rclone.conf
@@ -20,8 +20,14 @@ is "$(wc -l <lines)" "$(find want -name '*.npy' | wc -l)" "there are shards"
 # upload [DEATHS]
 upload() {
     forget_starts
-    deaths=${1:-} PATH=$PWD/bin:$PATH "$TOP/pipelines/upload" --once --delete-after D THERE: >/dev/null 2>err
+    deaths=${1:-} PATH=$PWD/bin:${others-$PATH} "$TOP/pipelines/upload" --once --delete-after D THERE: >/dev/null 2>err
 }
+
+cp -r want D
+mkdir there interpreters
+ln -s "$(command -v bash)" "$(command -v perl)" interpreters
+others=$PWD/interpreters upload
+is "$? $(cat err)" "0 " "it starts no other programs"
 
 for program in $programs; do
     bad='' count=0
