@@ -160,7 +160,8 @@ coverage:
 # The tests of what depends on vector instructions, on a machine that is no aarch64. Debian's packages for that, besides
 # those of `make check`:
 ARM_PACKAGES := gcc-aarch64-linux-gnu qemu-user $(addsuffix :arm64,libpcre2-dev libzstd-dev zlib1g-dev libmd-dev)
-ARM_UNITS    := $(addprefix build-arm/tests/unit/,scan_test table_test special_test utf8_test record_test model_test jsonl_test jsonl_lines_test)
+ARM_UNITS    := $(addprefix build-arm/tests/unit/,packed_key_test scan_test table_test special_test utf8_test record_test model_test \
+                    jsonl_test jsonl_lines_test encode_test encode_models_test encode_rare_test decoder_test)
 
 check-arm:
 	@echo 'int main(void) { return 0; }' | aarch64-linux-gnu-gcc -x c -o /dev/null - $(filter-out -lisal,$(LIBS)) && qemu-aarch64 -version >/dev/null || { \

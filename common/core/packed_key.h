@@ -33,18 +33,20 @@ enum { LAST_OF_4 = 0, LAST_OF_8 = 0 };
 enum { LAST_OF_4 = 24, LAST_OF_8 = 56 };
 #endif
 
-/* A mask of 24 bytes: the first len are all ones, the others 0. len <= 24. */
+/* A mask of 24 bytes, in one cache line: the first len are all ones, the others 0. len <= 24. */
 static inline const unsigned char *keep_first(size_t len)
 {
-    static const unsigned char mask[48] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
-                                           0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+    static const _Alignas(64) unsigned char mask[48] = {
+        0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+        0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+    };
     return mask + 24 - len;
 }
 
-/* The key of p[0 .. len); 12 bytes are read. For a pretoken longer than KEY12_MAX the result is meaningless. */
+/* The key of p[0 .. len), len <= KEY12_MAX; 12 bytes are read. */
 static inline struct key12 key12_of(const unsigned char *p, size_t len)
 {
-    const unsigned char *keep = keep_first(len < KEY12_MAX ? len : KEY12_MAX);
+    const unsigned char *keep = keep_first(len);
     struct key12 key, m;
     memcpy(&key.head, p, 8);
     memcpy(&key.tail, p + 8, 4);
@@ -144,7 +146,8 @@ typedef void pack_keys_fn(struct key_batch *b, const unsigned char *text, size_t
 /* The fastest version at the current simd_level(). */
 pack_keys_fn *pack_keys_best(void);
 
-/* The versions it chooses from; pack_keys_avx512 is NULL if the compiler does not have the instructions. */
-extern pack_keys_fn *const pack_keys_plain, *const pack_keys_avx512;
+/* The versions it chooses from; those with vectors are NULL if the compiler does not have the instructions. */
+extern pack_keys_fn *const pack_keys_plain, *const pack_keys_neon, *const pack_keys_sse2, *const pack_keys_avx2,
+                                                                                              *const pack_keys_avx512;
 
 #endif
