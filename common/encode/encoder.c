@@ -155,7 +155,7 @@ static int encode_new(struct encoder *en, struct err *e)
         return -1;
     for (size_t i = 0; i < en->n_new; i++) {
         const struct word *word = &en->word[i];
-        if (id_cache_make_value(&en->cache, word->id, word->n_ids, &en->new[i].value, e))
+        if (id_cache_make_value(&en->cache, word->n, word->id, word->n_ids, &en->new[i].value, e))
             return -1;
         settle(&en->cache, word, &en->new[i]);
     }

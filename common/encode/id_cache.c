@@ -13,8 +13,8 @@ enum {
     LAST_SHIFT12 = 64 - 16,    /* the largest sizes of the tables: 4 MB, */
     LAST_SHIFT24 = 64 - 15,    /* 4 MB, */
     LAST_SHIFT_LONG = 64 - 15, /* 0.8 MB, */
-    LISTS_MAX = 2 << 20,       /* ids, 4 or 8 MB, */
-    BYTES_MAX = 2 << 20,       /* bytes of long pretokens */
+    LISTS_MAX = 16 << 20,      /* bytes of ids of others than long pretokens, */
+    BYTES_MAX = 2 << 20,       /* bytes of long ones */
 };
 
 _Static_assert(sizeof(struct id_line) == 64 && sizeof(struct id_set) == 128, "lines of the processor's cache");
@@ -32,7 +32,7 @@ static void *make_table(unsigned shift, size_t size_of_slot, struct err *e)
 int id_cache_init(struct id_cache *c, bool wide, struct err *e)
 {
     *c = (struct id_cache){.shift12 = FIRST_SHIFT12, .shift24 = FIRST_SHIFT24, .shift_long = FIRST_SHIFT_LONG};
-    c->lists.wide = wide;
+    c->lists[0].wide = c->lists[1].wide = wide;
     c->secret[0] = hash_bytes("first", 5, hash_secret());
     c->secret[1] = hash_bytes("second", 6, hash_secret()) | 1;
     c->secret[2] = hash_bytes("third", 5, hash_secret()) | 1;
@@ -52,7 +52,8 @@ void id_cache_free(struct id_cache *c)
         huge_free(c->sets24, table_slots(c->shift24) * sizeof *c->sets24);
         huge_free(c->slots_long, table_slots(c->shift_long) * sizeof *c->slots_long);
     }
-    ids_free(&c->lists);
+    ids_free(&c->lists[0]);
+    ids_free(&c->lists[1]);
     buf_free(&c->bytes);
     *c = (struct id_cache){0};
 }
@@ -68,15 +69,14 @@ static bool is_full(size_t n, unsigned shift)
 static void forget_long(struct id_cache *c)
 {
     memset(c->slots_long, 0, table_slots(c->shift_long) * sizeof *c->slots_long);
-    c->n_long = c->bytes.len = 0;
+    c->n_long = c->bytes.len = c->lists[1].n = 0;
 }
 
-static void forget_all(struct id_cache *c)
+static void forget_others(struct id_cache *c)
 {
     memset(c->lines12, 0, table_slots(c->shift12) * sizeof *c->lines12);
     memset(c->sets24, 0, table_slots(c->shift24) * sizeof *c->sets24);
-    forget_long(c);
-    c->n12 = c->n24 = c->lists.n = 0;
+    c->n12 = c->n24 = c->lists[0].n = 0;
 }
 
 /* Each makes a table twice as large. What was in a line (or set) is then in the two lines that come of it, in the same
@@ -144,8 +144,8 @@ static int grow_long(struct id_cache *c, struct err *e)
 int id_cache_make_room(struct id_cache *c, size_t n, struct err *e)
 {
     bool full_long = is_full(c->n_long + n, c->shift_long);
-    if (c->lists.n >= LISTS_MAX) /* the lists of one table cannot be removed alone */
-        forget_all(c);
+    if (c->lists[0].n * ids_width(c->lists[0].wide) >= LISTS_MAX)
+        forget_others(c);
     if (c->bytes.len >= BYTES_MAX || (full_long && c->shift_long == LAST_SHIFT_LONG)) {
         forget_long(c);
         full_long = false;
@@ -244,9 +244,10 @@ static uint64_t value_of(const uint32_t *id, size_t n, bool wide)
     return value;
 }
 
-int id_cache_make_value(struct id_cache *c, const uint32_t *id, size_t n, uint64_t *value, struct err *e)
+int id_cache_make_value(struct id_cache *c, size_t len, const uint32_t *id, size_t n, uint64_t *value, struct err *e)
 {
-    struct ids *lists = &c->lists;
+    const bool is_long = len > KEY24_MAX;
+    struct ids *lists = &c->lists[is_long];
     bool fits = n <= VALUE_BYTES / ids_width(lists->wide);
     for (size_t i = 0; i < n && fits; i++)
         fits = id[i] != UINT16_MAX || lists->wide;
@@ -256,7 +257,7 @@ int id_cache_make_value(struct id_cache *c, const uint32_t *id, size_t n, uint64
     }
     if (ids_reserve(lists, n + 1, e))
         return -1;
-    *value = value_with_rest((uint32_t)lists->n);
+    *value = value_with_rest((uint32_t)lists->n | (is_long ? VALUE_LONG : 0));
     ids_set(lists, lists->wide, lists->n++, (uint32_t)n); /* not more than CACHE_LONGEST */
     for (size_t i = 0; i < n; i++)
         ids_set(lists, lists->wide, lists->n++, id[i]);

@@ -6,7 +6,8 @@
  *   slots_long  longer ones: their bytes are in `bytes`
  * In a line or set, what was found goes forward by one place; a new pretoken gets the last place but one, and the last
  * is forgotten: so what is frequent stays, what occurs once goes, and no table is ever full. The third is emptied when
- * it is full. All start small and have a maximum size.
+ * it is full, with its own lists of ids, which are long and seldom needed again; the others, when theirs are full. All
+ * start small and have a maximum size.
  */
 #ifndef BPE_ENCODE_ID_CACHE_H
 #define BPE_ENCODE_ID_CACHE_H
@@ -56,7 +57,8 @@ struct id_cache {
     struct id_slot_long *slots_long; /* open addressing, at most 5/8 full */
     size_t n12, n24, n_long;         /* pretokens in them; of lines12 and sets24, those put there since they grew */
     unsigned shift12, shift24, shift_long; /* each table has 2^(64 - shift) lines, sets or slots */
-    struct ids lists; /* the ids of pretokens for which a value has no room, each after their number */
+    struct ids
+        lists[2];     /* ids of pretokens for which a value has no room, each after their number; [1]: of long ones */
     struct buf bytes; /* of the long pretokens */
     uint64_t secret[3];
 };
@@ -74,8 +76,8 @@ bool id_cache_get12(struct id_cache *c, uint64_t head, uint32_t tail, size_t lin
 bool id_cache_get24(struct id_cache *c, const struct key24 *key, uint64_t hash, uint64_t *value);
 bool id_cache_get_long(const struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash, uint64_t *value);
 
-/* Makes the value for the n ids of a pretoken. -1: out of memory. */
-int id_cache_make_value(struct id_cache *c, const uint32_t *id, size_t n, uint64_t *value, struct err *e);
+/* Makes the value for the n ids of a pretoken of len bytes. -1: out of memory. */
+int id_cache_make_value(struct id_cache *c, size_t len, const uint32_t *id, size_t n, uint64_t *value, struct err *e);
 
 /* Add a pretoken that is not in the cache. */
 void id_cache_put12(struct id_cache *c, uint64_t head, uint32_t tail, size_t line, uint64_t value);
@@ -99,6 +101,7 @@ enum { VALUE_BYTES = 8 };
 
 #define VALUE_NONE UINT64_MAX /* not in the cache: the pretoken is longer than CACHE_LONGEST */
 #define VALUE_PENDING ((uint32_t)1 << 31)
+#define VALUE_LONG ((uint32_t)1 << 30) /* in lists[1] */
 
 /* The number of ids in a value. */
 static inline size_t value_n(uint64_t value, bool wide)
@@ -151,10 +154,11 @@ static inline size_t value_index(uint64_t value)
     return value_rest(value) & ~VALUE_PENDING;
 }
 
-/* Where the list of a value begins: the number of ids, as an id, and then these. wide: as lists.wide. */
+/* Where the list of a value begins: the number of ids, as an id, and then these. wide: as in lists. */
 static inline const unsigned char *id_cache_list(const struct id_cache *c, uint64_t value, bool wide)
 {
-    return c->lists.p + value_rest(value) * ids_width(wide);
+    const uint32_t rest = value_rest(value);
+    return c->lists[(rest & VALUE_LONG) != 0].p + (rest & ~VALUE_LONG) * ids_width(wide);
 }
 
 #endif

@@ -9,9 +9,7 @@
 #include <unistd.h>
 
 enum {
-    MAPPED =
-        128
-        << 10, /* from this size on memory is mapped; below HUGE_PAGE at once, rather than when each page is touched */
+    MAPPED = 128 << 10, /* from this size on memory is mapped, below HUGE_PAGE all of it at once */
     HUGE_PAGE = 2 << 20,
     WHOLE = 8 * HUGE_PAGE, /* above this size the last huge page is mapped whole */
 };
