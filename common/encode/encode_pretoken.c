@@ -25,13 +25,6 @@ void pretoken_encoder_free(struct pretoken_encoder *w)
     *w = (struct pretoken_encoder){0};
 }
 
-/* The id of a pretoken that is a token as a whole, if that must be looked up; or -1. */
-static int64_t find_whole(const struct merges *m, const unsigned char *p, size_t n)
-{
-    const size_t i = merges_whole(p, n);
-    return m->whole[i / 64] >> i % 64 & 1 ? merges_token(m, p, n) : -1;
-}
-
 static int derive_in_time(struct pretoken_encoder *w, size_t n, struct err *e)
 {
     const size_t enough = w->merges.model->n_ids / DERIVE_PART, before = w->n_pretokens;
@@ -53,7 +46,7 @@ static int encode_any(struct pretoken_encoder *w, const unsigned char *p, size_t
 static int encode_at_once(struct pretoken_encoder *w, const unsigned char *p, size_t n, bool *done, struct err *e)
 {
     const struct merges *m = &w->merges;
-    int64_t whole = find_whole(m, p, n);
+    int64_t whole = merges_may_be_whole(m, p, n) ? merges_token(m, p, n) : -1;
     *done = whole >= 0;
     w->out.n = 0;
     if (*done)

@@ -1,7 +1,7 @@
 /* encode_word.h - the tokens of a pretoken of up to WORD_MAX bytes, by a regular model (merge_table.h). For
  * encode_pretoken.c.
  *
- * From the bytes up, in two steps. The first merges many pairs of bytes at once: those that will certainly merge.
+ * From the bytes up, in two steps. The first merges many bytes at once: those that will certainly merge.
  *
  *   A pair of adjacent bytes a b of rank r, after a byte x and before a byte y, certainly merges if every merge of a
  *   token that ends with x and the byte a ranks after r, and every merge of the byte b and a token that begins with y.
@@ -14,10 +14,11 @@
  *   them is the lowest, and a and b were not used by others. (Two pairs that overlap cannot both be certain: each would
  *   rank before the other.)
  *
- * That is half of all merges. (Where many symbols are left it is done with them once more: the proof does not need a
- * and b to be bytes.) The second step takes the pair of the lowest rank, of equal ones the leftmost, as long as there
- * is one: each pair has a key, its rank and then its place, and vectors find the least. Several words are merged in
- * turn, so that none waits for memory alone.
+ * Nearly the same holds of the three bytes of a character, see merge_triples.h. That is half of all merges.
+ *
+ * The second step takes the pair of the lowest rank, of equal ones the leftmost, as long as there is one: each pair has
+ * a key, its rank and then its place, and vectors find the least. Several words are merged in turn, so that none waits
+ * for memory alone.
  */
 #ifndef BPE_ENCODE_ENCODE_WORD_H
 #define BPE_ENCODE_ENCODE_WORD_H

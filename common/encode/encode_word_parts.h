@@ -7,9 +7,10 @@
  *   certain_pairs   for CERTAIN_PAIRS pairs of bytes, one after the other, a bit each: whether the rank is below
  *                   `before` of the pair before it and `after` of the next one
  *
- * and then has WORD_ENCODER make the function, and a struct word_encoder of that name.
+ * It gets encode_words.
  */
 #include "encode/encode_word.h"
+#include "encode/merge_triples.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -17,7 +18,9 @@
 #define WORD_INLINE static inline __attribute__((always_inline, unused))
 
 enum {
-    BLOCK = 32,   /* keys of a block */
+    BLOCK = 32, /* keys of a block */
+    FEW = 61,   /* symbols of a word of few */
+    FEW_KEYS = 64,
     PLACES = 256, /* for symbols */
     MORE = 4,     /* more places in arrays of symbols */
     GROUP = 24,   /* words that are encoded together */
@@ -26,12 +29,42 @@ enum {
 
 _Static_assert(MERGE_RANK_BITS + PLACE_BITS < 32 && PLACES == 1 << PLACE_BITS, "keys are less than 2^31");
 _Static_assert(WORD_MAX + 2 <= PLACES, "there is one symbol before the first, and one after the last");
-_Static_assert(BLOCK + 2 <= 64, "a bit for each place, and two more, fit into 64 bits");
+_Static_assert(FEW + 2 < 64, "a bit for each place, and two after the last, fit into 64 bits");
 
 /* In all that follows the symbols of a word, tokens that may still merge, are sym[1 .. n]; what is before and after
  * them is NO_SYMBOL. */
 
 /* ---- Pairs that will certainly merge ---- */
+
+/* Whether a word is to be searched for characters of three bytes: in its script most are. */
+WORD_INLINE bool has_triples(const struct merge_table *t, const unsigned char *p, size_t n)
+{
+    return t->triple && n >= 3 && triple_is_first(p[0]) + triple_is_first(p[1]) + triple_is_first(p[2]) > 0;
+}
+
+/* Makes the two pairs of each character that will certainly merge as a whole certain ones, the first of which has the
+ * rank of the character. */
+static __attribute__((noinline, unused)) void mark_triples(const struct merge_table *t, const unsigned char *p,
+                                                           size_t n, struct byte_pair *pair)
+{
+    for (size_t i = 0; i + 2 < n; i++) {
+        const size_t after = i + 3;
+        if (!triple_is_first(p[i]) || !triple_is_later(p[i + 1]) || !triple_is_later(p[i + 2]))
+            continue;
+        const struct byte_triple *triple = &t->triple[triple_index(p[i], p[i + 1], p[i + 2])];
+        const unsigned left = i == 0                      ? triple->beside >> TRIPLE_ALONE
+                              : triple_is_later(p[i - 1]) ? (unsigned)(triple->before >> (p[i - 1] & 63))
+                                                          : triple->beside >> TRIPLE_AFTER_OTHER;
+        if (triple->beside >> (after == n ? TRIPLE_ALONE : triple_bit(p[after])) & left & 1) {
+            pair[i].rank = triple->rank;
+            pair[i].low = triple->low;
+            pair[i + 1].rank = 0;
+            pair[(ptrdiff_t)i - 1].before = pair[i].before = UINT16_MAX;
+            pair[i + 1].after = pair[i + 2].after = UINT16_MAX;
+        }
+        i += 2;
+    }
+}
 
 /* Finds the pairs of a word's bytes: pair[0 .. n - 1), and there is one before and after them. */
 WORD_INLINE void find_pairs(const struct merge_table *t, const unsigned char *p, size_t n, struct byte_pair *pair)
@@ -39,11 +72,13 @@ WORD_INLINE void find_pairs(const struct merge_table *t, const unsigned char *p,
     pair[-1] = pair[n - 1] = (struct byte_pair){UINT16_MAX, UINT16_MAX, UINT16_MAX, 0};
     for (size_t i = 0; i + 1 < n; i++)
         pair[i] = t->byte_pair[merge_table_bytes(p[i], p[i + 1])];
+    if (has_triples(t, p, n))
+        mark_triples(t, p, n, pair);
 }
 
-/* Merges those pairs of bytes. Returns the number of symbols; at: where they begin, may be NULL. */
+/* Merges those pairs of bytes. Returns the number of symbols. */
 WORD_INLINE size_t certain_bytes(const struct merge_table *t, const unsigned char *p, size_t n,
-                                 const struct byte_pair *pair, uint32_t *sym, uint8_t *at)
+                                 const struct byte_pair *pair, uint32_t *sym)
 {
     size_t n_symbols = 0;
     uint64_t carry = 0;
@@ -60,39 +95,9 @@ WORD_INLINE size_t certain_bytes(const struct merge_table *t, const unsigned cha
             uint32_t both = -(uint32_t)(certain >> k & 1); /* without a branch, which could not be predicted */
             uint32_t merged = FIRST_MERGED + ((uint32_t)pair[i].rank << t->byte_shift) + pair[i].low;
             sym[++n_symbols] = (merged & both) | (p[i] & ~both);
-            if (at)
-                at[n_symbols] = (uint8_t)i;
         }
     }
     return n_symbols;
-}
-
-/* Merges those pairs of symbols. False: it was another pair's rank. */
-WORD_INLINE bool certain_symbols(const struct merge_table *t, const unsigned char *p, uint32_t *sym, const uint8_t *at,
-                                 size_t *n_symbols)
-{
-    uint32_t rank[PLACES], wrong = 0;
-    uint16_t before[PLACES], after[PLACES];
-    const size_t n = *n_symbols;
-    *n_symbols = 0;
-    before[0] = after[n] = after[n + 1] = UINT16_MAX;
-    rank[n] = t->none;
-    for (size_t i = 1; i < n; i++) {
-        const unsigned char *border = p + at[i + 1];
-        rank[i] = merge_table_rank(t, sym[i], sym[i + 1]);
-        before[i] = t->before[merge_table_bound(sym[i + 1], border[-1])];
-        after[i] = t->after[merge_table_bound(sym[i], border[0])];
-    }
-    for (size_t i = 1; i <= n; i++) {
-        uint32_t bound = rank[i] >> t->byte_shift;
-        uint32_t certain = (bound < before[i - 1]) & (bound < after[i + 1]) & (rank[i] != t->none);
-        uint32_t both = -certain, left = sym[i];
-        const struct symbol_pair *pair = &t->pair[rank[i] & both];
-        wrong |= ((pair->left ^ left) | (pair->right ^ sym[i + 1])) & both;
-        sym[++*n_symbols] = ((FIRST_MERGED + rank[i]) & both) | (left & ~both);
-        i += certain;
-    }
-    return !wrong;
 }
 
 /* ---- The pair of the lowest rank, one after the other ---- */
@@ -163,21 +168,21 @@ WORD_INLINE uint32_t least_of(const uint32_t *key, int n_vecs)
     return vec_least(v);
 }
 
-/* A word of up to n_vecs * LANES symbols, at most BLOCK. */
+/* A word of up to n_vecs * LANES symbols, at most FEW. */
 struct few {
-    _Alignas(64) uint32_t key[BLOCK + 1]; /* the last symbol has one too, which does not count */
-    uint64_t left;                        /* a mask of the symbols that are left, and of all places after them */
-    uint32_t n;                           /* symbols at the start */
+    _Alignas(64) uint32_t key[FEW_KEYS + 1]; /* the last symbol has one too, which does not count */
+    uint64_t left;                           /* a mask of the symbols that are left, and of all places after them */
+    uint32_t n;                              /* symbols at the start */
     /* The next merge: its place and rank, the places after and before it, and the hashes of the new pairs. */
     uint32_t rank, place, right, before;
     uint64_t hash, hash_before;
-    uint32_t sym[BLOCK + MORE];
+    uint32_t sym[FEW_KEYS + MORE];
 };
 
 /* Finds the next merge, and prefetches what it needs. False: there is none. */
 WORD_INLINE bool few_next(const struct merge_table *t, struct few *f, int n_vecs)
 {
-    uint32_t least = least_of(f->key, n_vecs), i = least % BLOCK, result;
+    uint32_t least = least_of(f->key, n_vecs), i = least % FEW_KEYS, result;
     f->rank = least >> PLACE_BITS;
     if (f->rank >= t->none)
         return false;
@@ -304,80 +309,87 @@ WORD_INLINE size_t many(const struct merge_table *t, uint32_t *sym, size_t n, ui
 
 /* ---- Words of any length ---- */
 
-/* A group of words of up to BLOCK bytes. Those of more than BLOCK / 2 symbols, which are few, are put off: longer. */
-WORD_INLINE void encode_short_ones(const struct merge_table *t, struct word *const *word, size_t n,
-                                   struct word **longer, size_t *n_longer)
-{
+/* Words that are encoded together, as their symbols fit into as many vectors. */
+struct turn {
     struct few few[GROUP];
-    struct word *own[GROUP];
-    struct byte_pair pair[GROUP][BLOCK + 8];
-    size_t n_own = 0;
-    for (size_t i = 0; i < n; i++)
-        find_pairs(t, word[i]->p, word[i]->n, pair[i] + 1);
-    for (size_t i = 0; i < n; i++) {
-        struct few *f = &few[n_own];
-        f->n = (uint32_t)certain_bytes(t, word[i]->p, word[i]->n, pair[i] + 1, f->sym, NULL);
-        if (f->n > BLOCK / 2) {
-            longer[(*n_longer)++] = word[i];
-            continue;
-        }
-        ask_for_pairs(t, f->sym, f->n);
-        own[n_own++] = word[i];
-    }
-    in_turn(t, few, own, n_own, BLOCK / 2 / LANES);
-}
+    struct word *word[GROUP];
+    size_t n;
+};
 
-/* A group of others. */
-WORD_INLINE void encode_longer_ones(const struct merge_table *t, struct word *const *word, size_t n)
+enum { TURNS = 3 };
+
+/* The most symbols of a word in each. */
+static const uint32_t turn_most[TURNS] = {16, 32, FEW};
+
+static void end_turn(const struct merge_table *t, struct turn *turns, size_t number)
 {
-    struct few few[GROUP];
-    struct word *own[GROUP];
-    size_t n_own = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct few *f = &few[n_own];
-        uint32_t sym[PLACES + MORE];
-        uint8_t at[PLACES];
-        struct byte_pair pair[PLACES + 8];
-        find_pairs(t, word[i]->p, word[i]->n, pair + 1);
-        size_t n_symbols = certain_bytes(t, word[i]->p, word[i]->n, pair + 1, sym, at);
-        word[i]->n_ids = 0;
-        if (n_symbols > BLOCK && !certain_symbols(t, word[i]->p, sym, at, &n_symbols))
-            continue;
-        if (n_symbols > BLOCK) {
-            word[i]->n_ids = (uint32_t)many(t, sym, n_symbols, word[i]->id);
-            continue;
-        }
-        f->n = (uint32_t)n_symbols;
-        memcpy(f->sym + 1, sym + 1, n_symbols * sizeof *sym);
-        ask_for_pairs(t, f->sym, f->n);
-        own[n_own++] = word[i];
-    }
-    in_turn(t, few, own, n_own, BLOCK / LANES);
+    struct turn *turn = &turns[number];
+    if (number == 0)
+        in_turn(t, turn->few, turn->word, turn->n, 16 / LANES);
+    else if (number == 1)
+        in_turn(t, turn->few, turn->word, turn->n, 32 / LANES);
+    else
+        in_turn(t, turn->few, turn->word, turn->n, FEW_KEYS / LANES);
+    turn->n = 0;
 }
 
-WORD_INLINE void encode_words(const struct merge_table *t, struct word *const *word, size_t n)
+/* Gives a word to a turn, or encodes it if it has many symbols. Their array may be that of the next in the first. */
+WORD_INLINE void take_turn(const struct merge_table *t, struct turn *turns, struct word *word, uint32_t *sym, size_t n)
 {
-    struct word *longer[WORDS_MOST], *group[GROUP];
-    size_t n_longer = 0, n_group = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (word[i]->n > BLOCK) {
-            longer[n_longer++] = word[i];
-            continue;
-        }
-        group[n_group++] = word[i];
-        if (n_group == GROUP) {
-            encode_short_ones(t, group, n_group, longer, &n_longer);
-            n_group = 0;
-        }
+    size_t number = 0;
+    if (n > turn_most[TURNS - 1]) {
+        word->n_ids = (uint32_t)many(t, sym, n, word->id);
+        return;
     }
-    encode_short_ones(t, group, n_group, longer, &n_longer);
-    for (size_t i = 0; i < n_longer; i += GROUP)
-        encode_longer_ones(t, longer + i, n_longer - i < GROUP ? n_longer - i : GROUP);
+    while (n > turn_most[number])
+        number++;
+    struct turn *turn = &turns[number];
+    struct few *f = &turn->few[turn->n];
+    if (f->sym != sym)
+        memcpy(f->sym + 1, sym + 1, n * sizeof *sym);
+    f->n = (uint32_t)n;
+    ask_for_pairs(t, f->sym, n);
+    turn->word[turn->n++] = word;
+    if (number && turn->n == GROUP)
+        end_turn(t, turns, number);
 }
 
-#define WORD_ENCODER(name)                                                                                             \
-    static void encode_some(const struct merge_table *t, struct word *const *word, size_t n)                           \
-    {                                                                                                                  \
-        encode_words(t, word, n);                                                                                      \
-    }                                                                                                                  \
-    const struct word_encoder name = {encode_some}
+/* A word of up to FEW bytes, whose pairs are known. */
+WORD_INLINE void begin_word(const struct merge_table *t, struct turn *turns, struct word *word,
+                            const struct byte_pair *pair)
+{
+    uint32_t *sym = turns[0].few[turns[0].n].sym;
+    take_turn(t, turns, word, sym, certain_bytes(t, word->p, word->n, pair, sym));
+}
+
+/* A longer one. */
+static __attribute__((noinline)) void begin_long(const struct merge_table *t, struct turn *turns, struct word *word)
+{
+    struct byte_pair pair[PLACES + 8];
+    uint32_t sym[PLACES + MORE];
+    find_pairs(t, word->p, word->n, pair + 1);
+    take_turn(t, turns, word, sym, certain_bytes(t, word->p, word->n, pair + 1, sym));
+}
+
+static void encode_words(const struct merge_table *t, struct word *const *word, size_t n)
+{
+    struct turn turns[TURNS];
+    struct byte_pair pair[GROUP][FEW_KEYS + 8];
+    for (size_t i = 0; i < TURNS; i++)
+        turns[i].n = 0;
+    for (size_t some; n; word += some, n -= some) {
+        some = n < GROUP ? n : GROUP;
+        for (size_t k = 0; k < some; k++)
+            if (word[k]->n <= FEW)
+                find_pairs(t, word[k]->p, word[k]->n, pair[k] + 1);
+        for (size_t k = 0; k < some; k++) {
+            if (word[k]->n <= FEW)
+                begin_word(t, turns, word[k], pair[k] + 1);
+            else
+                begin_long(t, turns, word[k]);
+        }
+        end_turn(t, turns, 0);
+    }
+    for (size_t i = 1; i < TURNS; i++)
+        end_turn(t, turns, i);
+}

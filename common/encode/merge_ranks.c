@@ -3,6 +3,7 @@
 
 #include "encode/encode_word.h"
 #include "encode/merge_order.h"
+#include "encode/merge_triples.h"
 #include "sys/hash.h"
 
 #include <assert.h>
@@ -66,7 +67,7 @@ void merges_free(struct merges *m)
 
 static void look_up(struct merges *m, const struct model_token *t)
 {
-    const size_t i = merges_whole(t->p, t->len);
+    const size_t i = merges_whole_bit(t->p, t->len);
     m->whole[i / 64] |= (uint64_t)1 << i % 64;
 }
 
@@ -111,17 +112,17 @@ static void look_up_fewer(struct merges *m)
 
 int merges_derive(struct merges *m, struct err *e)
 {
-    bool regular;
-    if (m->regular)
-        return 0;
-    if (merge_order_derive(m, &m->derived, &regular, e))
-        return -1;
-    if (regular) {
+    bool regular = m->regular != NULL;
+    if (!regular) {
+        if (merge_order_derive(m, &m->derived, &regular, e))
+            return -1;
+        if (!regular)
+            return 0;
         m->regular = &m->derived;
         if (m->model->by_rank || m->model->ignore_merges)
             look_up_fewer(m);
     }
-    return 0;
+    return merge_triples_find(m->regular, e);
 }
 
 int64_t merges_token(const struct merges *m, const unsigned char *p, size_t n)

@@ -33,9 +33,8 @@ struct merges {
     size_t n_ranks;            /* all ranks are smaller */
     struct merge_table table;  /* of them, unless by bytes */
     struct merge_table derived;
-    const struct merge_table *regular; /* one of the two; NULL: the model is not regular, or it is not known yet */
-    /* By merges_whole: the pretokens that must be looked up first, as they may be a token as a whole. */
-    uint64_t whole[(1 << WHOLE_BITS) / 64];
+    struct merge_table *regular;            /* one of the two; NULL: the model is not regular, or it is not known yet */
+    uint64_t whole[(1 << WHOLE_BITS) / 64]; /* see merges_may_be_whole */
     /* For looking up tokens by their bytes (by_rank, ignore_merges). */
     struct remembered_pair *pair; /* by hash; NULL unless by bytes */
     uint64_t odd[2];              /* secrets of the hash */
@@ -49,15 +48,22 @@ int merges_init(struct merges *m, const struct model *model, struct err *e);
 void merges_free(struct merges *m); /* a zeroed one is fine */
 
 /* Finds out whether a model whose list is not regular encodes all text as a regular list of merges does
- * (merge_order.h). It takes about 0.1 us for each token, so it pays only if there is much to encode. -1: out of memory.
- */
+ * (merge_order.h), and which characters certainly merge (merge_triples.h). It takes about 0.1 us for each token, and a
+ * tenth of it if the list is regular: so it pays only if there is much to encode. -1: out of memory. */
 int merges_derive(struct merges *m, struct err *e);
 
-/* A number of WHOLE_BITS that few pretokens share. */
-static inline size_t merges_whole(const unsigned char *p, size_t n)
+/* The bit of m->whole for a pretoken; few share one. */
+static inline size_t merges_whole_bit(const unsigned char *p, size_t n)
 {
     const uint32_t x = p[0] | (uint32_t)p[n / 2] << 8 | (uint32_t)p[n - 1] << 16 | (uint32_t)n << 24;
     return x * 0x9E3779B1U >> (32 - WHOLE_BITS);
+}
+
+/* Whether a pretoken must be looked up first, as it may be a token as a whole that merges do not make. */
+static inline bool merges_may_be_whole(const struct merges *m, const unsigned char *p, size_t n)
+{
+    const size_t i = merges_whole_bit(p, n);
+    return m->whole[i / 64] >> i % 64 & 1;
 }
 
 /* The id of the vocabulary token p[0 .. n), or -1. Only if the model is by_rank or ignore_merges. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_BITS = 8, BYTE_PAIRS = 1 << 16, BOUNDS = 1 << BOUND_BITS };
+enum { FEWEST_BITS = 8, BYTE_PAIRS = 1 << 16 };
 
 static size_t n_bytes(const struct merge_table *t)
 {
@@ -49,22 +49,18 @@ int merge_table_init(struct merge_table *t, const struct model *model, size_t n,
     t->pair_bits = 2 * symbol_bits;
     t->odd[0] = (hash_bytes("left", 4, hash_secret()) | 1) << (64 - symbol_bits);
     t->odd[1] = (hash_bytes("right", 5, hash_secret()) | 1) << (64 - 2 * symbol_bits);
-    t->n_arrays = BYTE_PAIRS * sizeof *t->byte_pair + (n + 1) * sizeof *t->pair + 2 * BOUNDS * sizeof *t->before +
-                  n_symbols * sizeof *t->id + n_ids * sizeof *t->symbol + 2 * n_symbols + 8 * HUGE_LINE;
+    t->n_arrays = BYTE_PAIRS * sizeof *t->byte_pair + (n + 1) * sizeof *t->pair + n_symbols * sizeof *t->id +
+                  n_ids * sizeof *t->symbol + 2 * n_symbols + 6 * HUGE_LINE;
     unsigned char *at = t->arrays = huge_zeroed(t->n_arrays);
     if (!at)
         return err_mem(e, "the table of merges", t->n_arrays);
     t->byte_pair = take(&at, BYTE_PAIRS * sizeof *t->byte_pair);
-    t->before = take(&at, BOUNDS * sizeof *t->before);
-    t->after = take(&at, BOUNDS * sizeof *t->after);
     t->pair = take(&at, (n + 1) * sizeof *t->pair);
     t->id = take(&at, n_symbols * sizeof *t->id);
     t->symbol = take(&at, n_ids * sizeof *t->symbol);
     t->first = take(&at, n_symbols);
     t->last = take(&at, n_symbols);
     memset(t->byte_pair, 0xFF, BYTE_PAIRS * sizeof *t->byte_pair);
-    memset(t->before, 0xFF, BOUNDS * sizeof *t->before);
-    memset(t->after, 0xFF, BOUNDS * sizeof *t->after);
     for (size_t i = 0; i < n_ids; i++)
         t->symbol[i] = NO_SYMBOL;
     for (uint32_t b = 0; b < FIRST_MERGED; b++) {
@@ -79,6 +75,7 @@ void merge_table_free(struct merge_table *t)
 {
     huge_free(t->bucket, t->bucket ? n_bytes(t) : 0);
     huge_free(t->arrays, t->n_arrays);
+    free(t->triple);
     free(t->trap);
     free(t->hidden);
     *t = (struct merge_table){0};
@@ -201,8 +198,6 @@ static inline void bound(const struct merge_table *t, const struct symbol_pair *
     const unsigned char last = t->last[pair->left], first = t->first[pair->right];
     const uint32_t bound = rank >> t->byte_shift;
     struct byte_pair *bytes = &t->byte_pair[merge_table_bytes(last, first)];
-    lower(&t->before[merge_table_bound(pair->right, last)], bound);
-    lower(&t->after[merge_table_bound(pair->left, first)], bound);
     if (pair->right < FIRST_MERGED)
         lower(&bytes->before, bound);
     if (pair->left < FIRST_MERGED)

@@ -29,13 +29,11 @@ enum {
     PAIR_BUCKETS = 4,     /* a pair is in its own bucket or, if that is full, in the next that is not, of so many */
     MERGE_RANK_BITS = 23, /* most bits of a rank, */
     MERGES_MOST = (1 << MERGE_RANK_BITS) - 2, /* and so many merges have them: all ones is none */
-    BOUND_BITS = 15,
-    FIRST_MERGED = 256, /* the symbol of the first merge */
+    FIRST_MERGED = 256,                       /* the symbol of the first merge */
 };
 
 /* Merges with none; like any pair that does not merge, one with it may get the rank of another. */
 #define NO_SYMBOL (UINT32_MAX >> 1)
-#define BOUND_FACTOR 0x9E3779B97F4A7C15u
 
 struct symbol_pair {
     uint32_t left, right;
@@ -55,15 +53,17 @@ struct byte_pair {
     uint16_t low;
 };
 
+struct byte_triple;
+
 struct merge_table {
     uint32_t none;               /* the rank of pairs that do not merge: larger than any other, all ones */
     unsigned shift, byte_shift;  /* there are 2^(64 - shift) buckets, and PAIR_BUCKETS - 1 more */
     struct pair_bucket *bucket;  /* owned */
-    unsigned char *arrays;       /* owned; the next eight are in it */
+    unsigned char *arrays;       /* owned; all that follow up to symbol are in it, but for triple */
     size_t n_arrays;             /* its bytes */
     struct byte_pair *byte_pair; /* [65536], by merge_table_bytes */
+    struct byte_triple *triple;  /* owned; [TRIPLES], by triple_index, or NULL: see merge_triples.h */
     struct symbol_pair *pair;    /* by rank: the parts of the merge */
-    uint16_t *before, *after;    /* [1 << BOUND_BITS], the same bounds as of bytes, of symbols; see merge_table_bound */
     unsigned char *first, *last; /* by symbol: the first and the last of its bytes; set if the model is regular */
     uint32_t *id;                /* by symbol; the ids of merges that do not name their result are not set */
     uint32_t *symbol;            /* by id, or NO_SYMBOL */
@@ -126,13 +126,6 @@ static inline bool merge_table_is_pair(const struct merge_table *t, uint32_t ran
 static inline size_t merge_table_bytes(unsigned char first, unsigned char second)
 {
     return first | (size_t)second << 8;
-}
-
-/* The place of the bounds for a symbol, and the last byte of the one before it, or the first of the one after it.
- * Others may have the same place: the bounds are then the lowest of them. */
-static inline size_t merge_table_bound(uint32_t symbol, unsigned char byte)
-{
-    return (size_t)((symbol + ((uint64_t)byte << 24)) * BOUND_FACTOR >> (64 - BOUND_BITS));
 }
 
 static inline uint32_t merge_table_tag(const struct merge_table *t, uint64_t hash)

@@ -5,6 +5,7 @@
  *   SEED=N   random seed (printed)
  */
 #include "encode/encoder.h"
+#include "encode/merge_triples.h"
 #include "encode_plain.h"
 #include "random.h"
 #include "tap.h"
@@ -13,14 +14,16 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_MERGES = 60, MOST_IDS = 256 + MOST_MERGES + 20, MOST_LEN = 40, LONGEST = 3000 };
+enum { MOST_MERGES = 60, MOST_IDS = 256 + MOST_MERGES + 20, MOST_LEN = 40, LONGEST = 3000, LETTERS = 25 };
 
 struct maker {
     struct model model;
     struct model_token token[MOST_IDS];
     struct merge merge[MOST_MERGES];
     unsigned char bytes[MOST_IDS][MOST_LEN + MODEL_PAD];
-    unsigned letters; /* number of different bytes in words */
+    unsigned char letter[LETTERS]; /* the bytes in words */
+    unsigned letters;
+    bool characters; /* they are those of characters of three bytes, and some others */
 };
 
 static uint32_t find(const struct maker *m, const unsigned char *p, size_t n)
@@ -48,11 +51,39 @@ static void shuffle(uint32_t *a, size_t n)
     }
 }
 
+static void choose_letters(struct maker *m)
+{
+    static const unsigned char parts[] = {0xE4, 0xE5, 0x80, 0x81, 0x82, ' ', 0xC3};
+    m->characters = rnd(3) == 0;
+    m->letters = m->characters ? 5 + (unsigned)rnd(3) : 1 + (unsigned)(rnd(4) ? rnd(4) : rnd(LETTERS));
+    for (unsigned i = 0; i < m->letters; i++)
+        m->letter[i] = m->characters ? parts[i] : (unsigned char)('a' + i);
+}
+
+static unsigned char random_letter(const struct maker *m)
+{
+    return m->letter[rnd(m->letters)];
+}
+
+/* Whether two tokens together are some of the bytes of a character. */
+static bool is_part(const struct maker *m, uint32_t left, uint32_t right)
+{
+    const struct model_token *l = &m->token[left], *r = &m->token[right];
+    const bool first = l->p[0] == m->letter[0] || l->p[0] == m->letter[1];
+    bool part = l->len + r->len <= 2U + first;
+    for (size_t i = first; i < l->len; i++)
+        part = part && l->p[i] >> 6 == 2;
+    for (size_t i = 0; i < r->len; i++)
+        part = part && r->p[i] >> 6 == 2;
+    return part;
+}
+
 /* Gives ids in random order, except if by_rank, where a token mostly comes after its parts. */
 static void make_model(struct maker *m, bool by_rank, bool proper)
 {
     uint32_t ids[MOST_IDS], made[MOST_IDS], n_made = 0, used = 0;
-    *m = (struct maker){.letters = 1 + (unsigned)(rnd(4) ? rnd(4) : rnd(25))};
+    *m = (struct maker){0};
+    choose_letters(m);
     m->model.token = m->token;
     m->model.merge = m->merge;
     m->model.n_ids = 256 + MOST_MERGES + (uint32_t)rnd(20);
@@ -67,13 +98,19 @@ static void make_model(struct maker *m, bool by_rank, bool proper)
         m->model.byte_id[b] = add_token(m, ids[used++], &c, 1);
     }
     for (unsigned b = 0; b < m->letters; b++)
-        made[n_made++] = m->model.byte_id['a' + b];
+        made[n_made++] = m->model.byte_id[m->letter[b]];
     size_t n = rnd(MOST_MERGES);
     for (size_t i = 0; i < n; i++) {
-        uint32_t left = made[rnd(n_made)], right = made[rnd(n_made)];
+        uint32_t left, right;
         unsigned char both[2 * MOST_LEN];
-        size_t len = m->token[left].len + m->token[right].len;
+        size_t len;
         bool twice = false;
+        for (size_t tries = m->characters ? rnd(20) : 0;; tries--) { /* many that make parts of characters */
+            left = made[rnd(n_made)], right = made[rnd(n_made)];
+            len = m->token[left].len + m->token[right].len;
+            if (!tries || is_part(m, left, right))
+                break;
+        }
         for (size_t k = 0; k < m->model.n_merges; k++)
             twice |= m->merge[k].left == left && m->merge[k].right == right;
         if (len > MOST_LEN || twice)
@@ -91,7 +128,7 @@ static void make_model(struct maker *m, bool by_rank, bool proper)
         unsigned char p[6];
         size_t len = 2 + rnd(5);
         for (size_t k = 0; k < len; k++)
-            p[k] = (unsigned char)('a' + rnd(m->letters));
+            p[k] = random_letter(m);
         if (used < m->model.n_ids && find(m, p, len) == MODEL_NO_ID && !proper)
             add_token(m, ids[used++], p, len);
     }
@@ -121,14 +158,26 @@ static size_t random_word(const struct maker *m, unsigned char *p, size_t most)
     size_t n = 1 + rnd(most), period = 1 + rnd(6);
     bool periodic = rnd(3) == 0;
     for (size_t i = 0; i < n; i++)
-        p[i] = periodic && i >= period ? p[i - period] : (unsigned char)('a' + rnd(m->letters));
+        p[i] = periodic && i >= period ? p[i - period] : random_letter(m);
+    if (m->characters && rnd(4))
+        for (size_t i = 0; i + 2 < n; i += rnd(8) ? 3 : 1) {
+            p[i] = m->letter[rnd(2)];
+            p[i + 1] = m->letter[2 + rnd(3)];
+            p[i + 2] = m->letter[2 + rnd(3)];
+        }
     if (rnd(20) == 0)
         p[rnd(n)] = (unsigned char)rnd(256);
     return n;
 }
 
+/* Of all models together. */
+struct seen {
+    bool regular;
+    size_t triples; /* characters that certainly merge */
+};
+
 /* Encodes words one by one. Returns whether all were right. */
-static bool test_words(const struct maker *m, const struct plain *plain, size_t n_words, size_t most, bool *regular)
+static bool test_words(const struct maker *m, const struct plain *plain, size_t n_words, size_t most, struct seen *seen)
 {
     struct pretoken_encoder w;
     struct err e;
@@ -150,7 +199,10 @@ static bool test_words(const struct maker *m, const struct plain *plain, size_t 
             printf("# %.*s: %zu tokens, not %zu%s\n", (int)n, (const char *)p, n_ids, n_want,
                    w.merges.regular ? " (regular)" : "");
     }
-    *regular |= w.merges.regular != NULL;
+    seen->regular |= w.merges.regular != NULL;
+    if (w.merges.regular && w.merges.regular->triple)
+        for (size_t i = 0; i < TRIPLES; i++)
+            seen->triples += w.merges.regular->triple[i].beside != 0;
     pretoken_encoder_free(&w);
     return right;
 }
@@ -198,18 +250,18 @@ int main(void)
     random_seed((uint64_t)time(NULL));
     for (int kind = 0; kind < 4; kind++) {
         bool by_rank = kind & 1, proper = kind & 2, right = true, right_long = true, right_all = true;
-        bool regular = false;
+        struct seen seen = {0};
         /* Few models in random order are regular: repeat until there was one. */
-        for (int i = 0; i < (regular ? 600 : 3000) && right && right_long; i++) {
+        for (int i = 0; i < (seen.regular ? 600 : 3000) && right && right_long; i++) {
             struct plain plain;
             struct err e;
             make_model(&m, by_rank, proper);
             plain_init(&plain, &m.model);
             if (model_index(&m.model, &e))
                 abort();
-            right = test_words(&m, &plain, 130, 50, &regular);
+            right = test_words(&m, &plain, 130, 50, &seen);
             if (i % 6 == 0)
-                right_long = test_words(&m, &plain, 120, 400, &regular);
+                right_long = test_words(&m, &plain, 120, 400, &seen);
             if (i % 60 == 0)
                 right_all = right_all && test_encoder(&m, &plain, i % 120 == 0);
             plain_free(&plain);
@@ -220,7 +272,7 @@ int main(void)
         tap_ok(right, "short words, models %s, %s", what, order);
         tap_ok(right_long, "long words, models %s, %s", what, order);
         tap_ok(right_all, "many words, models %s, %s", what, order);
-        tap_ok(regular, "some were regular, models %s, %s", what, order);
+        tap_ok(seen.regular && seen.triples, "some were regular, and merged characters, models %s, %s", what, order);
     }
     return tap_done();
 }
