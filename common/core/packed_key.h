@@ -8,6 +8,7 @@
 #ifndef BPE_CORE_PACKED_KEY_H
 #define BPE_CORE_PACKED_KEY_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,6 +47,7 @@ static inline const unsigned char *keep_first(size_t len)
 /* The key of p[0 .. len), len <= KEY12_MAX; 12 bytes are read. */
 static inline struct key12 key12_of(const unsigned char *p, size_t len)
 {
+    assert(len <= KEY12_MAX);
     const unsigned char *keep = keep_first(len);
     struct key12 key, m;
     memcpy(&key.head, p, 8);
@@ -124,12 +126,13 @@ static inline size_t table_next_slot(size_t at, unsigned shift)
 struct key12_slots {
     const uint64_t *secret; /* [3], of key12_hash; borrowed */
     unsigned shift;
-    size_t spare; /* the number of a slot that is free */
+    size_t spare; /* a slot for pretokens without a key: a free one, or the caller looks at tail, which is 0 */
 };
 
 /* The keys of consecutive pretokens, and the slots where their searches begin. A pretoken longer than KEY12_MAX has its
  * bit in longer[] set, a key of 0, and the spare slot: so a loop over all of them needs no branch on the length, and
- * its vectors are stored without gaps. Items from n on are undefined. */
+ * its vectors are stored without gaps. Items from n on are undefined, but for the bits of longer[] up to the end of
+ * their word: these are 0. */
 struct key_batch {
     size_t n;
     _Alignas(64) uint64_t head[KEY_BATCH];

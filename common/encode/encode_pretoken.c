@@ -7,8 +7,9 @@
 #include <string.h>
 
 enum {
-    SHORT = 64,      /* bytes: from here on encode_long is faster than encode_short */
-    DERIVE_PART = 4, /* merges_derive takes as long as encoding as many pretokens as the model has ids, over this */
+    SHORT = 64, /* bytes: from here on encode_long is faster than encode_short */
+    /* merges_prepare takes at most as long as encoding as many pretokens as the model has ids, over this */
+    PREPARE_PART = 4,
 };
 
 int pretoken_encoder_init(struct pretoken_encoder *w, const struct model *model, struct err *e)
@@ -25,11 +26,11 @@ void pretoken_encoder_free(struct pretoken_encoder *w)
     *w = (struct pretoken_encoder){0};
 }
 
-static int derive_in_time(struct pretoken_encoder *w, size_t n, struct err *e)
+static int prepare_in_time(struct pretoken_encoder *w, size_t n, struct err *e)
 {
-    const size_t enough = w->merges.model->n_ids / DERIVE_PART, before = w->n_pretokens;
+    const size_t enough = w->merges.model->n_ids / PREPARE_PART, before = w->n_pretokens;
     w->n_pretokens += n;
-    return before < enough && w->n_pretokens >= enough ? merges_derive(&w->merges, e) : 0;
+    return before < enough && w->n_pretokens >= enough ? merges_prepare(&w->merges, e) : 0;
 }
 
 /* By the merges of any model. */
@@ -57,7 +58,7 @@ static int encode_at_once(struct pretoken_encoder *w, const unsigned char *p, si
 int pretoken_encode(struct pretoken_encoder *w, const unsigned char *p, size_t n, struct err *e)
 {
     bool done;
-    if (derive_in_time(w, 1, e) || encode_at_once(w, p, n, &done, e))
+    if (prepare_in_time(w, 1, e) || encode_at_once(w, p, n, &done, e))
         return -1;
     return done ? 0 : encode_any(w, p, n, e);
 }
@@ -71,7 +72,7 @@ static void take_out(const struct pretoken_encoder *w, struct word *word)
 int pretoken_encode_some(struct pretoken_encoder *w, struct word *word, size_t n, struct err *e)
 {
     struct word *left[WORDS_MOST];
-    if (derive_in_time(w, n, e))
+    if (prepare_in_time(w, n, e))
         return -1;
     for (size_t some; n; word += some, n -= some) {
         size_t n_words = 0;

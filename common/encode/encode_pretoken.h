@@ -2,14 +2,15 @@
  *
  * The pair of the lowest rank is merged, of equal ones the leftmost, as long as there is one (Sennrich et al., "Neural
  * Machine Translation of Rare Words with Subword Units", 2016; Hugging Face tokenizers and tiktoken do the same). A
- * pretoken of n bytes takes O(n log n) time and about 16 bytes of memory for each of its bytes.
+ * pretoken of n bytes takes O(n log n) time and about 10 bytes of memory for each of its bytes.
  *
  * The algorithm depends on the pretoken and the model:
  *                            regular models (merge_order.h)      others
  *   a few long runs          encode_runs
  *   up to 254 bytes          encode_word, several together       up to 64: encode_short
  *   longer                   encode_long, by buckets of places   the same
- * A model that is not regular as it is may turn out to be so after many pretokens.
+ * After some pretokens a model is prepared for many (merges_prepare): then one that is not regular as it is may turn
+ * out to be so, and the characters are known that certainly merge.
  */
 #ifndef BPE_ENCODE_ENCODE_PRETOKEN_H
 #define BPE_ENCODE_ENCODE_PRETOKEN_H
@@ -27,7 +28,7 @@ struct pretoken_encoder {
     struct id_list out; /* the tokens of the last pretoken */
     struct long_encoder by_rank;
     const struct word_encoder *words;
-    size_t n_pretokens; /* encoded before the model was known to be regular */
+    size_t n_pretokens; /* encoded so far */
 };
 
 /* The model is borrowed until pretoken_encoder_free. -1: out of memory. */

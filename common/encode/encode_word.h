@@ -14,7 +14,7 @@
  *   them is the lowest, and a and b were not used by others. (Two pairs that overlap cannot both be certain: each would
  *   rank before the other.)
  *
- * Nearly the same holds of the three bytes of a character, see merge_triples.h. That is half of all merges.
+ * Nearly the same holds of the three bytes of a character, see merge_triples.h. Both together are half of all merges.
  *
  * The second step takes the pair of the lowest rank, of equal ones the leftmost, as long as there is one: each pair has
  * a key, its rank and then its place, and vectors find the least. Several words are merged in turn, so that none waits
@@ -30,8 +30,8 @@
 
 enum {
     WORD_MAX = 254,
-    WORDS_MOST = 256,
-    PLACE_BITS = 8, /* a key is a rank and, in the low bits, its place */
+    WORDS_MOST = 256, /* more at once are no faster */
+    PLACE_BITS = 8,   /* a key is a rank and, in the low bits, its place */
 };
 
 /* A word p[0 .. n), and its tokens. */
@@ -42,7 +42,7 @@ struct word {
 };
 
 struct word_encoder {
-    /* Encodes n words of 1 to WORD_MAX bytes, n <= WORDS_MOST: the more at once, the faster. n_ids 0: a pair had the
+    /* Encodes n words of 1 to WORD_MAX bytes: the more at once, the faster. n_ids 0: a pair had the
      * rank of another, and this word must be encoded in another way. */
     void (*some)(const struct merge_table *t, struct word *const *word, size_t n);
 };

@@ -18,12 +18,12 @@
 #define WORD_INLINE static inline __attribute__((always_inline, unused))
 
 enum {
-    BLOCK = 32, /* keys of a block */
-    FEW = 61,   /* symbols of a word of few */
-    FEW_KEYS = 64,
-    PLACES = 256, /* for symbols */
-    MORE = 4,     /* more places in arrays of symbols */
-    GROUP = 24,   /* words that are encoded together */
+    BLOCK = 32,    /* keys of a block */
+    FEW = 61,      /* symbols of a word of few */
+    FEW_KEYS = 64, /* and its keys: whole vectors, and a place modulo so many is itself */
+    PLACES = 256,  /* for symbols */
+    MORE = 4,      /* more places in arrays of symbols */
+    GROUP = 24,    /* words that are encoded together */
     NO_KEY = INT32_MAX,
 };
 
@@ -34,28 +34,30 @@ _Static_assert(FEW + 2 < 64, "a bit for each place, and two after the last, fit 
 /* In all that follows the symbols of a word, tokens that may still merge, are sym[1 .. n]; what is before and after
  * them is NO_SYMBOL. */
 
-/* ---- Pairs that will certainly merge ---- */
+/* ---- Bytes that will certainly merge ---- */
 
-/* Whether a word is to be searched for characters of three bytes: in its script most are. */
+/* Whether a word is to be searched for characters of three bytes: if one of its first three bytes begins one, most of
+ * the others will be as well. What it misses is merged by rank. */
 WORD_INLINE bool has_triples(const struct merge_table *t, const unsigned char *p, size_t n)
 {
     return t->triple && n >= 3 && triple_is_first(p[0]) + triple_is_first(p[1]) + triple_is_first(p[2]) > 0;
 }
 
 /* Makes the two pairs of each character that will certainly merge as a whole certain ones, the first of which has the
- * rank of the character. */
-static __attribute__((noinline, unused)) void mark_triples(const struct merge_table *t, const unsigned char *p,
-                                                           size_t n, struct byte_pair *pair)
+ * rank of the character. (Each bound that is raised is compared with the rank of one of these two only.) */
+static __attribute__((noinline)) void mark_triples(const struct merge_table *t, const unsigned char *p, size_t n,
+                                                   struct byte_pair *pair)
 {
     for (size_t i = 0; i + 2 < n; i++) {
         const size_t after = i + 3;
         if (!triple_is_first(p[i]) || !triple_is_later(p[i + 1]) || !triple_is_later(p[i + 2]))
             continue;
         const struct byte_triple *triple = &t->triple[triple_index(p[i], p[i + 1], p[i + 2])];
-        const unsigned left = i == 0                      ? triple->beside >> TRIPLE_ALONE
-                              : triple_is_later(p[i - 1]) ? (unsigned)(triple->before >> (p[i - 1] & 63))
-                                                          : triple->beside >> TRIPLE_AFTER_OTHER;
-        if (triple->beside >> (after == n ? TRIPLE_ALONE : triple_bit(p[after])) & left & 1) {
+        const unsigned on_left = i == 0                      ? triple->beside >> TRIPLE_AT_END
+                                 : triple_is_later(p[i - 1]) ? (unsigned)(triple->left >> (p[i - 1] & 63))
+                                                             : triple->beside >> TRIPLE_LEFT_OTHER;
+        const unsigned on_right = triple->beside >> (after == n ? TRIPLE_AT_END : triple_bit_before(p[after]));
+        if (on_left & on_right & 1) {
             pair[i].rank = triple->rank;
             pair[i].low = triple->low;
             pair[i + 1].rank = 0;
@@ -76,7 +78,7 @@ WORD_INLINE void find_pairs(const struct merge_table *t, const unsigned char *p,
         mark_triples(t, p, n, pair);
 }
 
-/* Merges those pairs of bytes. Returns the number of symbols. */
+/* Merges those of the pairs that are certain. Returns the number of symbols. */
 WORD_INLINE size_t certain_bytes(const struct merge_table *t, const unsigned char *p, size_t n,
                                  const struct byte_pair *pair, uint32_t *sym)
 {
@@ -170,9 +172,9 @@ WORD_INLINE uint32_t least_of(const uint32_t *key, int n_vecs)
 
 /* A word of up to n_vecs * LANES symbols, at most FEW. */
 struct few {
-    _Alignas(64) uint32_t key[FEW_KEYS + 1]; /* the last symbol has one too, which does not count */
-    uint64_t left;                           /* a mask of the symbols that are left, and of all places after them */
-    uint32_t n;                              /* symbols at the start */
+    _Alignas(64) uint32_t key[FEW_KEYS]; /* the last symbol has one too, which does not count */
+    uint64_t left;                       /* a mask of the symbols that are left, and of all places after them */
+    uint32_t n;                          /* symbols at the start */
     /* The next merge: its place and rank, the places after and before it, and the hashes of the new pairs. */
     uint32_t rank, place, right, before;
     uint64_t hash, hash_before;
@@ -316,24 +318,25 @@ struct turn {
     size_t n;
 };
 
-enum { TURNS = 3 };
+/* The most symbols of a word in the first turn, in the second; in the third, FEW. */
+enum { TURNS = 3, FIRST_MOST = 16, SECOND_MOST = 32 };
 
-/* The most symbols of a word in each. */
-static const uint32_t turn_most[TURNS] = {16, 32, FEW};
+static const uint32_t turn_most[TURNS] = {FIRST_MOST, SECOND_MOST, FEW};
 
 static void end_turn(const struct merge_table *t, struct turn *turns, size_t number)
 {
     struct turn *turn = &turns[number];
     if (number == 0)
-        in_turn(t, turn->few, turn->word, turn->n, 16 / LANES);
+        in_turn(t, turn->few, turn->word, turn->n, FIRST_MOST / LANES);
     else if (number == 1)
-        in_turn(t, turn->few, turn->word, turn->n, 32 / LANES);
+        in_turn(t, turn->few, turn->word, turn->n, SECOND_MOST / LANES);
     else
         in_turn(t, turn->few, turn->word, turn->n, FEW_KEYS / LANES);
     turn->n = 0;
 }
 
-/* Gives a word to a turn, or encodes it if it has many symbols. Their array may be that of the next in the first. */
+/* Gives a word to a turn, or encodes it if it has many symbols. If sym is the array of the next word of the first turn,
+ * and the word is one for it, nothing is copied. */
 WORD_INLINE void take_turn(const struct merge_table *t, struct turn *turns, struct word *word, uint32_t *sym, size_t n)
 {
     size_t number = 0;

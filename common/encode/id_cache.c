@@ -17,6 +17,8 @@ enum {
     BYTES_MAX = 2 << 20,       /* bytes of long ones */
 };
 
+/* Of long pretokens there is at most one id a byte, and a number for each; a round adds less than 2^24. */
+_Static_assert(LISTS_MAX / 2 < VALUE_LONG / 2 && 2 * BYTES_MAX < VALUE_LONG / 2, "indexes of lists have 30 bits");
 _Static_assert(sizeof(struct id_line) == 64 && sizeof(struct id_set) == 128, "lines of the processor's cache");
 
 /* An empty table, or NULL: out of memory. */
@@ -32,7 +34,7 @@ static void *make_table(unsigned shift, size_t size_of_slot, struct err *e)
 int id_cache_init(struct id_cache *c, bool wide, struct err *e)
 {
     *c = (struct id_cache){.shift12 = FIRST_SHIFT12, .shift24 = FIRST_SHIFT24, .shift_long = FIRST_SHIFT_LONG};
-    c->lists[0].wide = c->lists[1].wide = wide;
+    c->lists[LISTS_SHORT].wide = c->lists[LISTS_LONG].wide = wide;
     c->secret[0] = hash_bytes("first", 5, hash_secret());
     c->secret[1] = hash_bytes("second", 6, hash_secret()) | 1;
     c->secret[2] = hash_bytes("third", 5, hash_secret()) | 1;
@@ -52,8 +54,8 @@ void id_cache_free(struct id_cache *c)
         huge_free(c->sets24, table_slots(c->shift24) * sizeof *c->sets24);
         huge_free(c->slots_long, table_slots(c->shift_long) * sizeof *c->slots_long);
     }
-    ids_free(&c->lists[0]);
-    ids_free(&c->lists[1]);
+    ids_free(&c->lists[LISTS_SHORT]);
+    ids_free(&c->lists[LISTS_LONG]);
     buf_free(&c->bytes);
     *c = (struct id_cache){0};
 }
@@ -69,14 +71,14 @@ static bool is_full(size_t n, unsigned shift)
 static void forget_long(struct id_cache *c)
 {
     memset(c->slots_long, 0, table_slots(c->shift_long) * sizeof *c->slots_long);
-    c->n_long = c->bytes.len = c->lists[1].n = 0;
+    c->n_long = c->bytes.len = c->lists[LISTS_LONG].n = 0;
 }
 
 static void forget_others(struct id_cache *c)
 {
     memset(c->lines12, 0, table_slots(c->shift12) * sizeof *c->lines12);
     memset(c->sets24, 0, table_slots(c->shift24) * sizeof *c->sets24);
-    c->n12 = c->n24 = c->lists[0].n = 0;
+    c->n12 = c->n24 = c->lists[LISTS_SHORT].n = 0;
 }
 
 /* Each makes a table twice as large. What was in a line (or set) is then in the two lines that come of it, in the same
@@ -144,7 +146,7 @@ static int grow_long(struct id_cache *c, struct err *e)
 int id_cache_make_room(struct id_cache *c, size_t n, struct err *e)
 {
     bool full_long = is_full(c->n_long + n, c->shift_long);
-    if (c->lists[0].n * ids_width(c->lists[0].wide) >= LISTS_MAX)
+    if (c->lists[LISTS_SHORT].n * ids_width(c->lists[LISTS_SHORT].wide) >= LISTS_MAX)
         forget_others(c);
     if (c->bytes.len >= BYTES_MAX || (full_long && c->shift_long == LAST_SHIFT_LONG)) {
         forget_long(c);
@@ -247,7 +249,7 @@ static uint64_t value_of(const uint32_t *id, size_t n, bool wide)
 int id_cache_make_value(struct id_cache *c, size_t len, const uint32_t *id, size_t n, uint64_t *value, struct err *e)
 {
     const bool is_long = len > KEY24_MAX;
-    struct ids *lists = &c->lists[is_long];
+    struct ids *lists = &c->lists[is_long ? LISTS_LONG : LISTS_SHORT];
     bool fits = n <= VALUE_BYTES / ids_width(lists->wide);
     for (size_t i = 0; i < n && fits; i++)
         fits = id[i] != UINT16_MAX || lists->wide;

@@ -5,9 +5,9 @@
  *   sets24    12 to 23 bytes: a set of two cache lines holds four
  *   slots_long  longer ones: their bytes are in `bytes`
  * In a line or set, what was found goes forward by one place; a new pretoken gets the last place but one, and the last
- * is forgotten: so what is frequent stays, what occurs once goes, and no table is ever full. The third is emptied when
- * it is full, with its own lists of ids, which are long and seldom needed again; the others, when theirs are full. All
- * start small and have a maximum size.
+ * is forgotten: so what is frequent stays, what occurs once goes, and these two are never full; they are emptied when
+ * their lists of ids are. The third is emptied when it is full, with its own lists, which are long and seldom needed
+ * again. All start small and have a maximum size.
  */
 #ifndef BPE_ENCODE_ID_CACHE_H
 #define BPE_ENCODE_ID_CACHE_H
@@ -25,6 +25,9 @@ enum {
     CACHE_LONGEST = 1024, /* bytes: a longer pretoken is not put into the cache */
     LINE_WAYS = 3,
     SET_WAYS = 4,
+    LISTS_SHORT = 0,
+    LISTS_LONG,
+    LISTS,
 };
 
 /* Pretokens of up to 11 bytes, the one found most often first; free places are last. */
@@ -57,9 +60,9 @@ struct id_cache {
     struct id_slot_long *slots_long; /* open addressing, at most 5/8 full */
     size_t n12, n24, n_long;         /* pretokens in them; of lines12 and sets24, those put there since they grew */
     unsigned shift12, shift24, shift_long; /* each table has 2^(64 - shift) lines, sets or slots */
-    struct ids
-        lists[2];     /* ids of pretokens for which a value has no room, each after their number; [1]: of long ones */
-    struct buf bytes; /* of the long pretokens */
+    struct buf bytes;                      /* of the long pretokens */
+    /* The ids of pretokens for which a value has no room, each after their number: of short pretokens, of long ones. */
+    struct ids lists[LISTS];
     uint64_t secret[3];
 };
 
@@ -101,7 +104,7 @@ enum { VALUE_BYTES = 8 };
 
 #define VALUE_NONE UINT64_MAX /* not in the cache: the pretoken is longer than CACHE_LONGEST */
 #define VALUE_PENDING ((uint32_t)1 << 31)
-#define VALUE_LONG ((uint32_t)1 << 30) /* in lists[1] */
+#define VALUE_LONG ((uint32_t)1 << 30) /* in lists[LISTS_LONG] */
 
 /* The number of ids in a value. */
 static inline size_t value_n(uint64_t value, bool wide)
@@ -158,7 +161,7 @@ static inline size_t value_index(uint64_t value)
 static inline const unsigned char *id_cache_list(const struct id_cache *c, uint64_t value, bool wide)
 {
     const uint32_t rest = value_rest(value);
-    return c->lists[(rest & VALUE_LONG) != 0].p + (rest & ~VALUE_LONG) * ids_width(wide);
+    return c->lists[rest & VALUE_LONG ? LISTS_LONG : LISTS_SHORT].p + (rest & ~VALUE_LONG) * ids_width(wide);
 }
 
 #endif

@@ -31,7 +31,8 @@
  * the same tokens at the same places. So it makes both, and they stand side by side unless it merges r, say, with what
  * is after it before it makes l. The order of ranks has it the other way round, and merges that are not certain keep
  * that order. One that takes r is not certain: a trap lowers the bounds of its parts to 0, which is the bound where a
- * token that ends as l does stands before r.
+ * token that ends as l does stands before r. Nor is a character that takes it: merge_triples.h counts what stands
+ * beside the parts of traps as taken from the start, and a character of which two bytes make a trap is not certain.
  */
 #ifndef BPE_ENCODE_MERGE_ORDER_H
 #define BPE_ENCODE_MERGE_ORDER_H

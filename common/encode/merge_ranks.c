@@ -110,7 +110,7 @@ static void look_up_fewer(struct merges *m)
     look_up_others(m, some, n);
 }
 
-int merges_derive(struct merges *m, struct err *e)
+int merges_prepare(struct merges *m, struct err *e)
 {
     bool regular = m->regular != NULL;
     if (!regular) {

@@ -50,7 +50,7 @@ void merges_free(struct merges *m); /* a zeroed one is fine */
 /* Finds out whether a model whose list is not regular encodes all text as a regular list of merges does
  * (merge_order.h), and which characters certainly merge (merge_triples.h). It takes about 0.1 us for each token, and a
  * tenth of it if the list is regular: so it pays only if there is much to encode. -1: out of memory. */
-int merges_derive(struct merges *m, struct err *e);
+int merges_prepare(struct merges *m, struct err *e);
 
 /* The bit of m->whole for a pretoken; few share one. */
 static inline size_t merges_whole_bit(const unsigned char *p, size_t n)

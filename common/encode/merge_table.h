@@ -1,5 +1,5 @@
-/* merge_table.h - the merges of a model, prepared for finding the rank of a pair of tokens quickly. For merge_ranks.h
- * and encode_word*.c.
+/* merge_table.h - the merges of a model, prepared for finding the rank of a pair of tokens quickly. For merge_ranks.h,
+ * merge_triples.h, encode_runs.h and encode_word*.c.
  *
  * Symbols: a byte is the symbol of its value, the token that is made first by the merge of rank k is 256 + k. So if
  * each token is made by one merge only, no memory is read for the result of a merge.
@@ -59,14 +59,14 @@ struct merge_table {
     uint32_t none;               /* the rank of pairs that do not merge: larger than any other, all ones */
     unsigned shift, byte_shift;  /* there are 2^(64 - shift) buckets, and PAIR_BUCKETS - 1 more */
     struct pair_bucket *bucket;  /* owned */
-    unsigned char *arrays;       /* owned; all that follow up to symbol are in it, but for triple */
+    unsigned char *arrays;       /* owned; all that follow up to symbol are in it */
     size_t n_arrays;             /* its bytes */
     struct byte_pair *byte_pair; /* [65536], by merge_table_bytes */
-    struct byte_triple *triple;  /* owned; [TRIPLES], by triple_index, or NULL: see merge_triples.h */
     struct symbol_pair *pair;    /* by rank: the parts of the merge */
     unsigned char *first, *last; /* by symbol: the first and the last of its bytes; set if the model is regular */
     uint32_t *id;                /* by symbol; the ids of merges that do not name their result are not set */
     uint32_t *symbol;            /* by id, or NO_SYMBOL */
+    struct byte_triple *triple;  /* owned; [TRIPLES], by triple_index, or NULL: see merge_triples.h */
     size_t n;                    /* merges that were put */
     unsigned pair_bits;          /* bits of a pair of symbols; the hash has so many, from the highest one down */
     uint64_t odd[2];             /* secrets of the hash */

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-/* The bytes beside which a part was taken so far: those before it, as a right part, and those after it, as a left part.
- * As in struct byte_triple. */
+/* The bytes beside which a part was taken so far: those to the left of it, as a right part, and those to the right, as
+ * a left part. As in struct byte_triple. */
 struct taken {
-    uint64_t before;
+    uint64_t left;
     uint32_t beside;
 };
 
@@ -41,22 +41,23 @@ static void take(struct parts *parts, const struct merge_table *t, const struct 
     struct taken *part;
     if (triple_is_first(after) && (part = part_of(parts, t, pair->right))) {
         if (triple_is_later(before))
-            part->before |= (uint64_t)1 << (before & 63);
+            part->left |= (uint64_t)1 << (before & 63);
         else
-            part->beside |= 1U << TRIPLE_AFTER_OTHER;
+            part->beside |= 1U << TRIPLE_LEFT_OTHER;
     }
     if (triple_is_later(before) && (part = part_of(parts, t, pair->left)))
-        part->beside |= 1U << triple_bit(after);
+        part->beside |= 1U << triple_bit_before(after);
 }
 
-/* Of two bytes that merge: until then only the one at the border could be taken. */
+/* Of two bytes that merge: before, the outer one of them may have been taken; the inner one only by the third byte. Of
+ * the first two of a character only what is on the left counts, of the last two only what is on the right. */
 static void begin_two(struct parts *parts, const struct symbol_pair *pair)
 {
     struct taken *two = two_of(parts, pair->left, pair->right);
     if (!two)
         return;
     const struct taken *outer = &parts->one[triple_is_first((unsigned char)pair->left) ? pair->left : pair->right];
-    two->before |= outer->before;
+    two->left |= outer->left;
     two->beside |= outer->beside;
 }
 
@@ -89,15 +90,15 @@ static bool is_last(const struct merge_table *t, uint32_t rank, struct last_merg
 static int put_triple(struct merge_table *t, struct parts *parts, uint32_t rank, const struct last_merge *m,
                       struct err *e)
 {
-    enum { BEFORE = (1 << (TRIPLE_BEFORE_OTHER + 1)) - 1, AFTER = 1 << TRIPLE_AFTER_OTHER };
+    enum { RIGHT = (1 << (TRIPLE_RIGHT_OTHER + 1)) - 1, LEFT = 1 << TRIPLE_LEFT_OTHER };
     const unsigned char *b = m->byte;
     const struct taken *left = m->first_two ? two_of(parts, b[0], b[1]) : &parts->one[b[0]];
     const struct taken *right = m->first_two ? &parts->one[b[2]] : two_of(parts, b[1], b[2]);
     if (!t->triple && !(t->triple = calloc(TRIPLES, sizeof *t->triple)))
         return err_mem(e, "the table of characters", TRIPLES * sizeof *t->triple);
     t->triple[triple_index(b[0], b[1], b[2])] = (struct byte_triple){
-        .before = ~left->before,
-        .beside = (~left->beside & AFTER) | (~right->beside & BEFORE) | 1 << TRIPLE_ALONE,
+        .left = ~left->left,
+        .beside = (~left->beside & LEFT) | (~right->beside & RIGHT) | 1 << TRIPLE_AT_END,
         .rank = (uint16_t)(rank >> t->byte_shift),
         .low = (uint16_t)(rank & ((1U << t->byte_shift) - 1)),
     };

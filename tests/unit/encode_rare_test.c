@@ -13,7 +13,7 @@
 enum {
     PAIRS = 256 * 256,
     OF_THREE = 40000,
-    CHARACTERS = 150,
+    CHARACTERS = 384,
     MOST_IDS = 256 + PAIRS + OF_THREE + CHARACTERS,
     WORDS = 100, /* encoded together */
     LONGEST = 70,
@@ -24,6 +24,7 @@ struct maker {
     struct model_token token[MOST_IDS];
     struct merge merge[PAIRS + OF_THREE + CHARACTERS];
     unsigned char bytes[MOST_IDS][8 + MODEL_PAD];
+    uint32_t two[PAIRS]; /* the tokens of two bytes; 0: none */
 };
 
 static uint32_t add_token(struct maker *m, const void *p, size_t n)
@@ -48,24 +49,62 @@ static void begin(struct maker *m)
     }
 }
 
-/* All pairs of bytes, and of three bytes some that rise: of these the first two merge first; and some characters. */
+/* Pairs that are not merged, so that characters side by side may be certain. */
+static bool is_apart(unsigned first, unsigned second)
+{
+    return first >= 0x80 && first < 0xC0 && second >= 0xE1 && second <= 0xE3;
+}
+
+static void add_pair(struct maker *m, unsigned first, unsigned second)
+{
+    const unsigned char p[] = {(unsigned char)first, (unsigned char)second};
+    m->two[first << 8 | second] = m->model.n_ids;
+    add_merge(m, m->model.byte_id[first], m->model.byte_id[second], p, 2);
+}
+
+/* Nearly all pairs of bytes, those that begin with E2 first; of three bytes some that rise, of which the first two
+ * merge first; and characters that begin with E1 to E3: of those with E2 the first two bytes merge first, else the last
+ * two. */
 static void make_large(struct maker *m)
 {
     begin(m);
-    for (unsigned i = 0; i < PAIRS; i++) {
-        const unsigned char p[] = {(unsigned char)(i >> 8), (unsigned char)i};
-        add_merge(m, m->model.byte_id[p[0]], m->model.byte_id[p[1]], p, 2);
-    }
-    for (unsigned a = 0; a < 256; a++)
-        for (unsigned b = a + 1; b < 256; b++)
+    for (unsigned b = 0; b < 256; b++)
+        add_pair(m, 0xE2, b);
+    for (unsigned i = 0; i < PAIRS; i++)
+        if (i >> 8 != 0xE2 && !is_apart(i >> 8, i & 255))
+            add_pair(m, i >> 8, i & 255);
+    const size_t n_pairs = m->model.n_merges;
+    for (unsigned a = 0; a < 0xE1; a++)
+        for (unsigned b = a + 1; b < 0xE1; b++)
             for (unsigned c = b + 1 + (unsigned)rnd(70); c < 256; c += 1 + (unsigned)rnd(70)) {
                 const unsigned char p[] = {(unsigned char)a, (unsigned char)b, (unsigned char)c};
-                if (m->model.n_merges < PAIRS + OF_THREE)
-                    add_merge(m, 256 + (a << 8 | b), m->model.byte_id[c], p, 3);
+                if (m->model.n_merges < n_pairs + OF_THREE && !is_apart(b, c))
+                    add_merge(m, m->two[a << 8 | b], m->model.byte_id[c], p, 3);
             }
     for (unsigned i = 0; i < CHARACTERS; i++) {
-        const unsigned char p[] = {(unsigned char)(0xE1 + i % 3), (unsigned char)(0x80 + i / 3), 0x80};
-        add_merge(m, m->model.byte_id[p[0]], 256 + ((unsigned)p[1] << 8 | p[2]), p, 3);
+        const unsigned char p[] = {(unsigned char)(0xE1 + i % 3), (unsigned char)(0x80 + i / 3 % 64),
+                                   (unsigned char)(0x80 + i / 192)};
+        if (p[0] == 0xE2)
+            add_merge(m, m->two[(unsigned)p[0] << 8 | p[1]], m->model.byte_id[p[2]], p, 3);
+        else
+            add_merge(m, m->model.byte_id[p[0]], m->two[(unsigned)p[1] << 8 | p[2]], p, 3);
+    }
+}
+
+static void any_bytes(unsigned char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        p[i] = (unsigned char)rnd(256);
+}
+
+/* Characters, and now and then a byte. */
+static void any_characters(unsigned char *p, size_t n)
+{
+    any_bytes(p, n);
+    for (size_t i = 0; i + 2 < n; i += rnd(8) ? 3 : 4) {
+        p[i] = (unsigned char)(0xE1 + rnd(3));
+        p[i + 1] = (unsigned char)(0x80 + rnd(64));
+        p[i + 2] = (unsigned char)(0x80 + rnd(3));
     }
 }
 
@@ -111,8 +150,7 @@ static void test_large(struct maker *m, enum simd level)
         for (size_t i = 0; i < WORDS; i++) {
             words[i].p = bytes[i];
             words[i].n = 1 + (uint32_t)rnd(LONGEST);
-            for (size_t k = 0; k < words[i].n; k++)
-                bytes[i][k] = (unsigned char)rnd(256);
+            (round % 2 ? any_characters : any_bytes)(bytes[i], words[i].n);
         }
         n_wrong += wrong(&w, &plain, words, WORDS);
     }
@@ -121,6 +159,15 @@ static void test_large(struct maker *m, enum simd level)
            n_wrong);
     pretoken_encoder_free(&w);
     plain_free(&plain);
+}
+
+/* So many other tokens that one trap is few. */
+static void add_others(struct maker *m)
+{
+    for (int c = 0; c < 20; c++) {
+        const char p[] = {(char)('A' + c), 'Z'};
+        add_token(m, p, 2);
+    }
 }
 
 /* abc is a token, but before ab is, and cd: so from ab and cd, which rank before, and then cde comes the token abcde,
@@ -134,10 +181,7 @@ static void test_trap(struct maker *m)
     begin(m);
     m->model.by_rank = m->model.ignore_merges = true;
     const uint32_t abc = add_token(m, "abc", 3);
-    for (int c = 0; c < 20; c++) {
-        const char p[] = {(char)('A' + c), 'Z'};
-        add_token(m, p, 2);
-    }
+    add_others(m);
     add_token(m, "ab", 2);
     add_token(m, "cd", 2);
     add_token(m, "cde", 3);
@@ -162,6 +206,38 @@ static void test_trap(struct maker *m)
     token_index_free(&m->model.index);
 }
 
+/* A token of xy and the first byte of a character: a trap, for it ranks before xy, which ranks before what the
+ * character is made of. So the character, which is certain elsewhere, is not after xy. */
+static void test_trap_beside_character(struct maker *m)
+{
+    struct pretoken_encoder w;
+    struct plain plain;
+    struct err e;
+    uint32_t ids[LONGEST];
+    const struct word words[] = {{.p = (const unsigned char *)"xy\xE4\x80\x81", .id = ids, .n = 5},
+                                 {.p = (const unsigned char *)"xxx\xE4\x80\x81", .id = ids, .n = 6}};
+    size_t n_wrong = 0;
+    begin(m);
+    m->model.by_rank = m->model.ignore_merges = true;
+    add_token(m, "xy\xE4", 3);
+    add_others(m);
+    add_token(m, "xy", 2);
+    add_token(m, "\xE4\x80", 2);
+    add_token(m, "\xE4\x80\x81", 3);
+    plain_init(&plain, &m->model);
+    if (model_index(&m->model, &e) || pretoken_encoder_init(&w, &m->model, &e))
+        abort();
+    for (uint32_t i = 0; i < 2 * m->model.n_ids; i++) {
+        struct word word = words[i % 2];
+        n_wrong += wrong(&w, &plain, &word, 1);
+    }
+    tap_ok(n_wrong == 0 && w.merges.regular && w.merges.regular->n_traps && w.merges.regular->triple,
+           "a character beside a trap: %zu wrong", n_wrong);
+    pretoken_encoder_free(&w);
+    plain_free(&plain);
+    token_index_free(&m->model.index);
+}
+
 int main(void)
 {
     static struct maker m;
@@ -171,5 +247,6 @@ int main(void)
         if (simd_has(level))
             test_large(&m, level);
     test_trap(&m);
+    test_trap_beside_character(&m);
     return tap_done();
 }
