@@ -7,7 +7,7 @@
  * The algorithm depends on the pretoken and the model:
  *                            regular models (merge_order.h)      others
  *   a few long runs          encode_runs
- *   up to 254 bytes          encode_word, several together       up to 64: encode_short
+ *   up to 1022 bytes         encode_word, several together       up to 64: encode_short
  *   longer                   encode_long, by buckets of places   the same
  * After some pretokens a model is prepared for many (merges_prepare): then one that is not regular as it is may turn
  * out to be so, and the characters are known that certainly merge.

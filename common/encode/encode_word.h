@@ -29,9 +29,9 @@
 #include <stdint.h>
 
 enum {
-    WORD_MAX = 254,
+    WORD_MAX = 1022,
     WORDS_MOST = 256, /* more at once are no faster */
-    PLACE_BITS = 8,   /* a key is a rank and, in the low bits, its place */
+    PLACE_BITS = 10,  /* a key is a rank and, in the low bits, its place */
 };
 
 /* A word p[0 .. n), and its tokens. */

@@ -21,10 +21,16 @@ enum {
     BLOCK = 32,    /* keys of a block */
     FEW = 61,      /* symbols of a word of few */
     FEW_KEYS = 64, /* and its keys: whole vectors, and a place modulo so many is itself */
-    PLACES = 256,  /* for symbols */
+    PLACES = 1024, /* for symbols */
     MORE = 4,      /* more places in arrays of symbols */
     GROUP = 24,    /* words that are encoded together */
+    MANY = 8,      /* and of those of many symbols */
     NO_KEY = INT32_MAX,
+    /* The turns are of words of up to so many symbols, of FEW, and of more. */
+    FIRST_MOST = 16,
+    SECOND_MOST = 32,
+    FEW_TURNS = 3,
+    TURNS,
 };
 
 _Static_assert(MERGE_RANK_BITS + PLACE_BITS < 32 && PLACES == 1 << PLACE_BITS, "keys are less than 2^31");
@@ -182,8 +188,9 @@ struct few {
 };
 
 /* Finds the next merge, and prefetches what it needs. False: there is none. */
-WORD_INLINE bool few_next(const struct merge_table *t, struct few *f, int n_vecs)
+WORD_INLINE bool few_next(const struct merge_table *t, void *state, int n_vecs)
 {
+    struct few *f = state;
     uint32_t least = least_of(f->key, n_vecs), i = least % FEW_KEYS, result;
     f->rank = least >> PLACE_BITS;
     if (f->rank >= t->none)
@@ -204,8 +211,9 @@ WORD_INLINE bool few_next(const struct merge_table *t, struct few *f, int n_vecs
 }
 
 /* Merges. False: it was another pair's rank. */
-WORD_INLINE bool few_merge(const struct merge_table *t, struct few *f)
+WORD_INLINE bool few_merge(const struct merge_table *t, void *state)
 {
+    struct few *f = state;
     const uint32_t key = pair_key(t, f->hash, f->place), key_before = pair_key(t, f->hash_before, f->before);
     if (!is_pair(t, f->rank, f->sym[f->place], f->sym[f->right]))
         return false;
@@ -219,154 +227,208 @@ WORD_INLINE bool few_merge(const struct merge_table *t, struct few *f)
     return true;
 }
 
-WORD_INLINE void few_begin(const struct merge_table *t, struct few *f, int n_vecs)
+WORD_INLINE void few_begin(const struct merge_table *t, void *state, int n_vecs)
 {
+    struct few *f = state;
     find_keys(t, f->sym, f->n, f->key, (size_t)n_vecs * LANES);
     f->left = UINT64_MAX;
 }
 
 /* Puts the ids of what is left into id; returns how many. */
-WORD_INLINE size_t few_end(const struct merge_table *t, const struct few *f, uint32_t *id)
+WORD_INLINE size_t few_end(const struct merge_table *t, const void *state, uint32_t *id)
 {
+    const struct few *f = state;
     size_t n = 0;
     for (uint64_t left = f->left & UINT64_MAX >> (63 - f->n) & -(uint64_t)2; left; left &= left - 1)
         id[n++] = t->id[f->sym[__builtin_ctzll(left)]];
     return n;
 }
 
-/* Up to GROUP words, in turn a step of each: so what one waits for, memory or a branch, is the time of others. */
-WORD_INLINE void in_turn(const struct merge_table *t, struct few *few, struct word *const *word, size_t n, int n_vecs)
+/* ---- Words of many symbols ---- */
+
+/* A word of any number of symbols: they are linked with each other, and of each block of keys the least is noted. */
+struct many {
+    _Alignas(64) uint32_t key[PLACES];
+    uint32_t least[PLACES / BLOCK];
+    uint16_t next[PLACES], prev[PLACES];
+    uint32_t n, n_blocks;
+    /* The next merge, as in struct few. */
+    uint32_t rank, place;
+    uint64_t hash, hash_before;
+    uint32_t sym[PLACES + MORE];
+};
+
+WORD_INLINE void many_note_least(struct many *m, uint32_t block)
 {
+    m->least[block] = least_of(m->key + block * BLOCK, BLOCK / LANES);
+}
+
+WORD_INLINE void many_begin(const struct merge_table *t, void *state, int n_vecs)
+{
+    (void)n_vecs;
+    struct many *m = state;
+    m->n_blocks = m->n / BLOCK + 1;
+    find_keys(t, m->sym, m->n, m->key, m->n_blocks * BLOCK);
+    for (size_t i = 0; i <= m->n + 1; i++) {
+        m->next[i] = (uint16_t)(i + 1);
+        m->prev[i] = (uint16_t)(i - (i > 0)); /* by another pair's rank, what is before 0 is asked for */
+    }
+    for (uint32_t i = 0; i < m->n_blocks; i++)
+        many_note_least(m, i);
+}
+
+WORD_INLINE bool many_next(const struct merge_table *t, void *state, int n_vecs)
+{
+    (void)n_vecs;
+    struct many *m = state;
+    uint32_t key = m->least[0];
+    for (uint32_t i = 1; i < m->n_blocks; i++)
+        key = m->least[i] < key ? m->least[i] : key;
+    m->rank = key >> PLACE_BITS;
+    if (m->rank >= t->none)
+        return false;
+    const uint32_t result = FIRST_MERGED + m->rank, i = key % PLACES;
+    m->place = i;
+    m->hash = merge_table_hash(t, result, m->sym[m->next[m->next[i]]]);
+    m->hash_before = merge_table_hash(t, m->sym[m->prev[i]], result);
+    __builtin_prefetch(&t->bucket[m->hash >> t->shift]);
+    __builtin_prefetch(&t->bucket[m->hash_before >> t->shift]);
+    if (!t->exact)
+        __builtin_prefetch(&t->pair[m->rank]);
+    return true;
+}
+
+WORD_INLINE bool many_merge(const struct merge_table *t, void *state)
+{
+    struct many *m = state;
+    const uint32_t i = m->place, right = m->next[i], after = m->next[right], before = m->prev[i];
+    if (!is_pair(t, m->rank, m->sym[i], m->sym[right]))
+        return false;
+    m->sym[i] = FIRST_MERGED + m->rank;
+    if (!t->exact)
+        __builtin_prefetch(&t->id[FIRST_MERGED + m->rank]);
+    m->next[i] = (uint16_t)after;
+    m->prev[after] = (uint16_t)i;
+    m->key[right] = NO_KEY;
+    m->key[before] = pair_key(t, m->hash_before, before);
+    m->key[i] = pair_key(t, m->hash, i);
+    many_note_least(m, i / BLOCK);
+    many_note_least(m, before / BLOCK);
+    many_note_least(m, right / BLOCK);
+    return true;
+}
+
+WORD_INLINE size_t many_end(const struct merge_table *t, const void *state, uint32_t *id)
+{
+    const struct many *m = state;
+    size_t n = 0;
+    for (size_t i = 1; i <= m->n; i = m->next[i])
+        id[n++] = t->id[m->sym[i]];
+    return n;
+}
+
+/* ---- Several words in turn ---- */
+
+/* The steps of encoding a word, as above. */
+struct steps {
+    size_t size; /* of its state: a struct few, with n_vecs, or a struct many */
+    void (*begin)(const struct merge_table *t, void *state, int n_vecs);
+    bool (*next)(const struct merge_table *t, void *state, int n_vecs);
+    bool (*merge)(const struct merge_table *t, void *state);
+    size_t (*end)(const struct merge_table *t, const void *state, uint32_t *id);
+};
+
+static const struct steps few_steps = {sizeof(struct few), few_begin, few_next, few_merge, few_end};
+static const struct steps many_steps = {sizeof(struct many), many_begin, many_next, many_merge, many_end};
+
+/* Up to GROUP words, in turn a step of each: so what one waits for, memory or a branch, is the time of others. */
+WORD_INLINE void in_turn(const struct merge_table *t, const struct steps *s, void *of_all, struct word *const *word,
+                         size_t n, int n_vecs)
+{
+    unsigned char *states = of_all;
     size_t at_work[GROUP], n_at_work = 0;
     for (size_t i = 0; i < n; i++) {
-        few_begin(t, &few[i], n_vecs);
+        s->begin(t, states + i * s->size, n_vecs);
         at_work[n_at_work] = i;
-        n_at_work += few_next(t, &few[i], n_vecs);
+        n_at_work += s->next(t, states + i * s->size, n_vecs);
         word[i]->n_ids = 1;
     }
     while (n_at_work) {
         size_t n_left = 0;
         for (size_t k = 0; k < n_at_work; k++)
-            word[at_work[k]]->n_ids = few_merge(t, &few[at_work[k]]);
+            word[at_work[k]]->n_ids = s->merge(t, states + at_work[k] * s->size);
         for (size_t k = 0; k < n_at_work; k++) {
             const size_t i = at_work[k];
             at_work[n_left] = i;
-            n_left += word[i]->n_ids && few_next(t, &few[i], n_vecs);
+            n_left += word[i]->n_ids && s->next(t, states + i * s->size, n_vecs);
         }
         n_at_work = n_left;
     }
     for (size_t i = 0; i < n; i++)
         if (word[i]->n_ids)
-            word[i]->n_ids = (uint32_t)few_end(t, &few[i], word[i]->id);
-}
-
-/* ---- Words of many symbols ---- */
-
-WORD_INLINE uint32_t least_of_block(const uint32_t *keys, unsigned number)
-{
-    return least_of(keys + number * BLOCK, BLOCK / LANES);
-}
-
-/* Any number of symbols, linked with each other, and of each block of keys the least is noted. Puts the ids into id;
- * returns how many, or 0. */
-WORD_INLINE size_t many(const struct merge_table *t, uint32_t *sym, size_t n, uint32_t *id)
-{
-    _Alignas(64) uint32_t keys[PLACES];
-    uint32_t least[PLACES / BLOCK] = {0};
-    uint8_t next[PLACES], prev[PLACES];
-    const unsigned n_blocks = (unsigned)n / BLOCK + 1;
-    ask_for_pairs(t, sym, n);
-    find_keys(t, sym, n, keys, n_blocks * BLOCK);
-    for (size_t i = 0; i <= n + 1; i++) {
-        next[i] = (uint8_t)(i + 1);
-        prev[i] = (uint8_t)(i - 1);
-    }
-    for (unsigned i = 0; i < n_blocks; i++)
-        least[i] = least_of_block(keys, i);
-    for (;;) {
-        uint32_t key = least[0];
-        for (unsigned i = 1; i < n_blocks; i++)
-            key = least[i] < key ? least[i] : key;
-        uint32_t rank = key >> PLACE_BITS, result = FIRST_MERGED + rank;
-        if (rank >= t->none)
-            break;
-        unsigned i = key % PLACES, right = next[i], after = next[right], before = prev[i];
-        if (!is_pair(t, rank, sym[i], sym[right]))
-            return 0;
-        sym[i] = result;
-        next[i] = (uint8_t)after;
-        prev[after] = (uint8_t)i;
-        keys[right] = NO_KEY;
-        keys[before] = pair_key(t, merge_table_hash(t, sym[before], result), before);
-        keys[i] = pair_key(t, merge_table_hash(t, result, sym[after]), i);
-        least[i / BLOCK] = least_of_block(keys, i / BLOCK);
-        least[before / BLOCK] = least_of_block(keys, before / BLOCK);
-        least[right / BLOCK] = least_of_block(keys, right / BLOCK);
-    }
-    size_t n_ids = 0;
-    for (size_t i = 1; i <= n; i = next[i])
-        id[n_ids++] = t->id[sym[i]];
-    return n_ids;
+            word[i]->n_ids = (uint32_t)s->end(t, states + i * s->size, word[i]->id);
 }
 
 /* ---- Words of any length ---- */
 
-/* Words that are encoded together, as their symbols fit into as many vectors. */
-struct turn {
-    struct few few[GROUP];
-    struct word *word[GROUP];
-    size_t n;
+/* Words that are encoded together: of about as few symbols, or of many. */
+struct turns {
+    struct few few[FEW_TURNS][GROUP];
+    struct many many[MANY];
+    struct word *word[TURNS][GROUP];
+    size_t n[TURNS];
 };
 
-/* The most symbols of a word in the first turn, in the second; in the third, FEW. */
-enum { TURNS = 3, FIRST_MOST = 16, SECOND_MOST = 32 };
-
-static const uint32_t turn_most[TURNS] = {FIRST_MOST, SECOND_MOST, FEW};
-
-static void end_turn(const struct merge_table *t, struct turn *turns, size_t number)
+static void end_turn(const struct merge_table *t, struct turns *turns, size_t number)
 {
-    struct turn *turn = &turns[number];
+    struct word *const *word = turns->word[number];
+    const size_t n = turns->n[number];
     if (number == 0)
-        in_turn(t, turn->few, turn->word, turn->n, FIRST_MOST / LANES);
+        in_turn(t, &few_steps, turns->few[0], word, n, FIRST_MOST / LANES);
     else if (number == 1)
-        in_turn(t, turn->few, turn->word, turn->n, SECOND_MOST / LANES);
+        in_turn(t, &few_steps, turns->few[1], word, n, SECOND_MOST / LANES);
+    else if (number == 2)
+        in_turn(t, &few_steps, turns->few[2], word, n, FEW_KEYS / LANES);
     else
-        in_turn(t, turn->few, turn->word, turn->n, FEW_KEYS / LANES);
-    turn->n = 0;
+        in_turn(t, &many_steps, turns->many, word, n, 0);
+    turns->n[number] = 0;
 }
 
-/* Gives a word to a turn, or encodes it if it has many symbols. If sym is the array of the next word of the first turn,
- * and the word is one for it, nothing is copied. */
-WORD_INLINE void take_turn(const struct merge_table *t, struct turn *turns, struct word *word, uint32_t *sym, size_t n)
+/* Gives a word of n symbols to a turn, and ends all but the first that are full then. If sym is the array of the next
+ * word of the first turn, and the word is one for it, nothing is copied. */
+WORD_INLINE void take_turn(const struct merge_table *t, struct turns *turns, struct word *word, uint32_t *sym, size_t n)
 {
+    static const size_t most[TURNS] = {FIRST_MOST, SECOND_MOST, FEW, WORD_MAX}, full[TURNS] = {0, GROUP, GROUP, MANY};
     size_t number = 0;
-    if (n > turn_most[TURNS - 1]) {
-        word->n_ids = (uint32_t)many(t, sym, n, word->id);
-        return;
-    }
-    while (n > turn_most[number])
+    while (n > most[number])
         number++;
-    struct turn *turn = &turns[number];
-    struct few *f = &turn->few[turn->n];
-    if (f->sym != sym)
-        memcpy(f->sym + 1, sym + 1, n * sizeof *sym);
-    f->n = (uint32_t)n;
-    ask_for_pairs(t, f->sym, n);
-    turn->word[turn->n++] = word;
-    if (number && turn->n == GROUP)
+    const size_t i = turns->n[number]++;
+    uint32_t *own;
+    if (number < FEW_TURNS) {
+        own = turns->few[number][i].sym;
+        turns->few[number][i].n = (uint32_t)n;
+    } else {
+        own = turns->many[i].sym;
+        turns->many[i].n = (uint32_t)n;
+    }
+    if (own != sym)
+        memcpy(own + 1, sym + 1, n * sizeof *sym);
+    ask_for_pairs(t, own, n);
+    turns->word[number][i] = word;
+    if (turns->n[number] == full[number])
         end_turn(t, turns, number);
 }
 
 /* A word of up to FEW bytes, whose pairs are known. */
-WORD_INLINE void begin_word(const struct merge_table *t, struct turn *turns, struct word *word,
+WORD_INLINE void begin_word(const struct merge_table *t, struct turns *turns, struct word *word,
                             const struct byte_pair *pair)
 {
-    uint32_t *sym = turns[0].few[turns[0].n].sym;
+    uint32_t *sym = turns->few[0][turns->n[0]].sym;
     take_turn(t, turns, word, sym, certain_bytes(t, word->p, word->n, pair, sym));
 }
 
 /* A longer one. */
-static __attribute__((noinline)) void begin_long(const struct merge_table *t, struct turn *turns, struct word *word)
+static __attribute__((noinline)) void begin_long(const struct merge_table *t, struct turns *turns, struct word *word)
 {
     struct byte_pair pair[PLACES + 8];
     uint32_t sym[PLACES + MORE];
@@ -376,10 +438,10 @@ static __attribute__((noinline)) void begin_long(const struct merge_table *t, st
 
 static void encode_words(const struct merge_table *t, struct word *const *word, size_t n)
 {
-    struct turn turns[TURNS];
+    struct turns turns;
     struct byte_pair pair[GROUP][FEW_KEYS + 8];
     for (size_t i = 0; i < TURNS; i++)
-        turns[i].n = 0;
+        turns.n[i] = 0;
     for (size_t some; n; word += some, n -= some) {
         some = n < GROUP ? n : GROUP;
         for (size_t k = 0; k < some; k++)
@@ -387,12 +449,12 @@ static void encode_words(const struct merge_table *t, struct word *const *word, 
                 find_pairs(t, word[k]->p, word[k]->n, pair[k] + 1);
         for (size_t k = 0; k < some; k++) {
             if (word[k]->n <= FEW)
-                begin_word(t, turns, word[k], pair[k] + 1);
+                begin_word(t, &turns, word[k], pair[k] + 1);
             else
-                begin_long(t, turns, word[k]);
+                begin_long(t, &turns, word[k]);
         }
-        end_turn(t, turns, 0);
+        end_turn(t, &turns, 0);
     }
     for (size_t i = 1; i < TURNS; i++)
-        end_turn(t, turns, i);
+        end_turn(t, &turns, i);
 }

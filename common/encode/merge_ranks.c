@@ -65,6 +65,8 @@ void merges_free(struct merges *m)
     *m = (struct merges){0};
 }
 
+enum { TOGETHER = 64 }; /* tokens that are encoded together */
+
 static void look_up(struct merges *m, const struct model_token *t)
 {
     const size_t i = merges_whole_bit(t->p, t->len);
@@ -74,8 +76,8 @@ static void look_up(struct merges *m, const struct model_token *t)
 /* Whether the bytes of these tokens are encoded to each of them alone; looks up those that are not. */
 static void look_up_others(struct merges *m, const uint32_t *id, size_t n)
 {
-    struct word words[WORDS_MOST] = {0}, *word[WORDS_MOST];
-    uint32_t ids[WORDS_MOST][WORD_MAX];
+    struct word words[TOGETHER] = {0}, *word[TOGETHER];
+    uint32_t ids[TOGETHER][WORD_MAX];
     for (size_t i = 0; i < n; i++) {
         const struct model_token *t = &m->model->token[id[i]];
         words[i] = (struct word){.p = t->p, .id = ids[i], .n = t->len};
@@ -91,7 +93,7 @@ static void look_up_others(struct merges *m, const uint32_t *id, size_t n)
  * does not make, and those that meet a trap. */
 static void look_up_fewer(struct merges *m)
 {
-    uint32_t some[WORDS_MOST];
+    uint32_t some[TOGETHER];
     size_t n = 0;
     memset(m->whole, 0, sizeof m->whole);
     for (uint32_t id = 0; id < m->model->n_ids; id++) {
@@ -102,7 +104,7 @@ static void look_up_fewer(struct merges *m)
             look_up(m, t);
         else if (m->derived.n_traps)
             some[n++] = id;
-        if (n == WORDS_MOST) {
+        if (n == TOGETHER) {
             look_up_others(m, some, n);
             n = 0;
         }

@@ -27,7 +27,7 @@
 enum {
     PAIR_SLOTS = 4,
     PAIR_BUCKETS = 4,     /* a pair is in its own bucket or, if that is full, in the next that is not, of so many */
-    MERGE_RANK_BITS = 23, /* most bits of a rank, */
+    MERGE_RANK_BITS = 21, /* most bits of a rank, */
     MERGES_MOST = (1 << MERGE_RANK_BITS) - 2, /* and so many merges have them: all ones is none */
     FIRST_MERGED = 256,                       /* the symbol of the first merge */
 };
