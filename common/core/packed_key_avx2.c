@@ -55,11 +55,7 @@ static void pack_keys(struct key_batch *b, const unsigned char *text, size_t sta
         _mm256_store_si256((__m256i *)(void *)(b->head + i), head);
         _mm256_store_si256((__m256i *)(void *)(b->slot + i), slot);
         _mm_store_si128((__m128i *)(void *)(b->tail + i), _mm256_castsi256_si128(tails));
-        longer |= (uint64_t)_mm_movemask_ps(_mm_castsi128_ps(is_longer)) << i % 64;
-        if (i % 64 == 60 || n - i <= 4) {
-            b->longer[i / 64] = longer;
-            longer = 0;
-        }
+        longer = note_longer(b, i, n, longer, (unsigned)_mm_movemask_ps(_mm_castsi128_ps(is_longer)));
     }
     b->n = n;
 }

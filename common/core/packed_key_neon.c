@@ -65,11 +65,7 @@ static void pack_keys(struct key_batch *b, const unsigned char *text, size_t sta
         vst1q_u32(b->tail + i, tail);
         vst1q_u64(b->slot + i, two_slots(&with, head, vget_low_u32(tail), vget_low_u32(is_longer)));
         vst1q_u64(b->slot + i + 2, two_slots(&with, head2, vget_high_u32(tail), vget_high_u32(is_longer)));
-        longer |= (uint64_t)vaddvq_u32(vandq_u32(is_longer, vld1q_u32(bit))) << i % 64;
-        if (i % 64 == 60 || n - i <= 4) {
-            b->longer[i / 64] = longer;
-            longer = 0;
-        }
+        longer = note_longer(b, i, n, longer, vaddvq_u32(vandq_u32(is_longer, vld1q_u32(bit))));
     }
     b->n = n;
 }

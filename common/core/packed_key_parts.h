@@ -15,4 +15,15 @@ static inline const uint32_t *four_ends(const uint32_t *ends, size_t n, uint32_t
     return last;
 }
 
+/* Notes which of the four pretokens from i on are longer than KEY12_MAX, a bit each; i is a multiple of four. longer:
+ * what this returned for the four before, 0 for the first; it is put into b->longer when 64 are known, or all n. */
+static inline uint64_t note_longer(struct key_batch *b, size_t i, size_t n, uint64_t longer, unsigned four)
+{
+    longer |= (uint64_t)four << i % 64;
+    if (i % 64 != 60 && n - i > 4)
+        return longer;
+    b->longer[i / 64] = longer;
+    return 0;
+}
+
 #endif

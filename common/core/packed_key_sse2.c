@@ -73,11 +73,7 @@ static void pack_keys(struct key_batch *b, const unsigned char *text, size_t sta
         _mm_store_si128((__m128i *)(void *)(b->slot + i + 2),
                         two_slots(&with, head2, _mm_unpackhi_epi32(tail, _mm_setzero_si128()),
                                   _mm_unpackhi_epi32(is_longer, is_longer)));
-        longer |= (uint64_t)_mm_movemask_ps(_mm_castsi128_ps(is_longer)) << i % 64;
-        if (i % 64 == 60 || n - i <= 4) {
-            b->longer[i / 64] = longer;
-            longer = 0;
-        }
+        longer = note_longer(b, i, n, longer, (unsigned)_mm_movemask_ps(_mm_castsi128_ps(is_longer)));
     }
     b->n = n;
 }

@@ -176,14 +176,31 @@ WORD_INLINE uint32_t least_of(const uint32_t *key, int n_vecs)
     return vec_least(v);
 }
 
+/* What a word's next merge needs: its rank and place, and the hashes of the new pairs. */
+struct next_merge {
+    uint32_t rank, place;
+    uint64_t hash, hash_before;
+};
+
+/* Sets the hashes, of the pairs with the symbols after and before the two that merge, and prefetches all. */
+WORD_INLINE void foresee(const struct merge_table *t, struct next_merge *m, uint32_t before, uint32_t after)
+{
+    const uint32_t result = FIRST_MERGED + m->rank;
+    m->hash = merge_table_hash(t, result, after);
+    m->hash_before = merge_table_hash(t, before, result);
+    __builtin_prefetch(&t->bucket[m->hash >> t->shift]);
+    __builtin_prefetch(&t->bucket[m->hash_before >> t->shift]);
+    if (!t->exact)
+        __builtin_prefetch(&t->pair[m->rank]);
+}
+
 /* A word of up to n_vecs * LANES symbols, at most FEW. */
 struct few {
     _Alignas(64) uint32_t key[FEW_KEYS]; /* the last symbol has one too, which does not count */
     uint64_t left;                       /* a mask of the symbols that are left, and of all places after them */
     uint32_t n;                          /* symbols at the start */
-    /* The next merge: its place and rank, the places after and before it, and the hashes of the new pairs. */
-    uint32_t rank, place, right, before;
-    uint64_t hash, hash_before;
+    uint32_t right, before; /* the places of the second symbol of `merge`, and of the one before the first */
+    struct next_merge merge;
     uint32_t sym[FEW_KEYS + MORE];
 };
 
@@ -191,22 +208,16 @@ struct few {
 WORD_INLINE bool few_next(const struct merge_table *t, void *state, int n_vecs)
 {
     struct few *f = state;
-    uint32_t least = least_of(f->key, n_vecs), i = least % FEW_KEYS, result;
-    f->rank = least >> PLACE_BITS;
-    if (f->rank >= t->none)
+    uint32_t least = least_of(f->key, n_vecs), i = least % FEW_KEYS;
+    f->merge.rank = least >> PLACE_BITS;
+    if (f->merge.rank >= t->none)
         return false;
     /* Neither is empty, though place and right be outside of the word, by another pair's rank: few_merge sees it. */
     uint64_t later = f->left & -(uint64_t)2 << i, earlier = (f->left & (((uint64_t)1 << i) - 1)) | 1;
-    f->place = i;
+    f->merge.place = i;
     f->right = (uint32_t)__builtin_ctzll(later);
     f->before = 63 - (uint32_t)__builtin_clzll(earlier);
-    result = FIRST_MERGED + f->rank;
-    f->hash = merge_table_hash(t, result, f->sym[__builtin_ctzll(later & (later - 1))]);
-    f->hash_before = merge_table_hash(t, f->sym[f->before], result);
-    __builtin_prefetch(&t->bucket[f->hash >> t->shift]);
-    __builtin_prefetch(&t->bucket[f->hash_before >> t->shift]);
-    if (!t->exact)
-        __builtin_prefetch(&t->pair[f->rank]);
+    foresee(t, &f->merge, f->sym[f->before], f->sym[__builtin_ctzll(later & (later - 1))]);
     return true;
 }
 
@@ -214,16 +225,17 @@ WORD_INLINE bool few_next(const struct merge_table *t, void *state, int n_vecs)
 WORD_INLINE bool few_merge(const struct merge_table *t, void *state)
 {
     struct few *f = state;
-    const uint32_t key = pair_key(t, f->hash, f->place), key_before = pair_key(t, f->hash_before, f->before);
-    if (!is_pair(t, f->rank, f->sym[f->place], f->sym[f->right]))
+    const uint32_t key = pair_key(t, f->merge.hash, f->merge.place),
+                   key_before = pair_key(t, f->merge.hash_before, f->before);
+    if (!is_pair(t, f->merge.rank, f->sym[f->merge.place], f->sym[f->right]))
         return false;
     f->left &= ~((uint64_t)1 << f->right);
-    f->sym[f->place] = FIRST_MERGED + f->rank;
+    f->sym[f->merge.place] = FIRST_MERGED + f->merge.rank;
     if (!t->exact)
-        __builtin_prefetch(&t->id[FIRST_MERGED + f->rank]);
+        __builtin_prefetch(&t->id[FIRST_MERGED + f->merge.rank]);
     f->key[f->right] = NO_KEY;
     f->key[f->before] = key_before;
-    f->key[f->place] = key;
+    f->key[f->merge.place] = key;
     return true;
 }
 
@@ -252,9 +264,7 @@ struct many {
     uint32_t least[PLACES / BLOCK];
     uint16_t next[PLACES], prev[PLACES];
     uint32_t n, n_blocks;
-    /* The next merge, as in struct few. */
-    uint32_t rank, place;
-    uint64_t hash, hash_before;
+    struct next_merge merge; /* as in struct few */
     uint32_t sym[PLACES + MORE];
 };
 
@@ -284,34 +294,29 @@ WORD_INLINE bool many_next(const struct merge_table *t, void *state, int n_vecs)
     uint32_t key = m->least[0];
     for (uint32_t i = 1; i < m->n_blocks; i++)
         key = m->least[i] < key ? m->least[i] : key;
-    m->rank = key >> PLACE_BITS;
-    if (m->rank >= t->none)
+    m->merge.rank = key >> PLACE_BITS;
+    if (m->merge.rank >= t->none)
         return false;
-    const uint32_t result = FIRST_MERGED + m->rank, i = key % PLACES;
-    m->place = i;
-    m->hash = merge_table_hash(t, result, m->sym[m->next[m->next[i]]]);
-    m->hash_before = merge_table_hash(t, m->sym[m->prev[i]], result);
-    __builtin_prefetch(&t->bucket[m->hash >> t->shift]);
-    __builtin_prefetch(&t->bucket[m->hash_before >> t->shift]);
-    if (!t->exact)
-        __builtin_prefetch(&t->pair[m->rank]);
+    const uint32_t i = key % PLACES;
+    m->merge.place = i;
+    foresee(t, &m->merge, m->sym[m->prev[i]], m->sym[m->next[m->next[i]]]);
     return true;
 }
 
 WORD_INLINE bool many_merge(const struct merge_table *t, void *state)
 {
     struct many *m = state;
-    const uint32_t i = m->place, right = m->next[i], after = m->next[right], before = m->prev[i];
-    if (!is_pair(t, m->rank, m->sym[i], m->sym[right]))
+    const uint32_t i = m->merge.place, right = m->next[i], after = m->next[right], before = m->prev[i];
+    if (!is_pair(t, m->merge.rank, m->sym[i], m->sym[right]))
         return false;
-    m->sym[i] = FIRST_MERGED + m->rank;
+    m->sym[i] = FIRST_MERGED + m->merge.rank;
     if (!t->exact)
-        __builtin_prefetch(&t->id[FIRST_MERGED + m->rank]);
+        __builtin_prefetch(&t->id[FIRST_MERGED + m->merge.rank]);
     m->next[i] = (uint16_t)after;
     m->prev[after] = (uint16_t)i;
     m->key[right] = NO_KEY;
-    m->key[before] = pair_key(t, m->hash_before, before);
-    m->key[i] = pair_key(t, m->hash, i);
+    m->key[before] = pair_key(t, m->merge.hash_before, before);
+    m->key[i] = pair_key(t, m->merge.hash, i);
     many_note_least(m, i / BLOCK);
     many_note_least(m, before / BLOCK);
     many_note_least(m, right / BLOCK);
