@@ -14,6 +14,7 @@
 #include "cli/progress.h"
 #include "core/model.h"
 #include "core/model_rules.h"
+#include "core/regex.h"
 #include "io/fd.h"
 #include "model/model_read.h"
 #include "records/payload.h"
@@ -232,11 +233,10 @@ static int check(void *ctx, struct err *e)
 {
     struct options *o = &((struct chunker *)ctx)->opt;
     struct reading reading;
-    bool cut;
     if (o->regex && (o->pattern || o->model))
         return err_set(e, EX_USAGE, "-e and -%c exclude each other", o->pattern ? 'p' : 'm');
-    if (o->regex && utf8_valid_len((const unsigned char *)o->regex, strlen(o->regex), &cut) != strlen(o->regex))
-        return err_set(e, EX_USAGE, "-e: the regex is not UTF-8 text");
+    if (o->regex && regex_check(str_of(o->regex), REGEX_EVERYWHERE, 0, e))
+        return -1;
     if (o->no_special && o->n_special)
         return err_set(e, EX_USAGE, "-s and --no-special exclude each other");
     if (source_options_reading(&o->source, &reading, e))
@@ -282,7 +282,7 @@ static const struct option_row options[] = {
      "how text splits into pretokens: gpt2 (default), cl100k (llama3),\n"
      "cl100k-tiktoken, nanochat, qwen2, o200k, deepseek-v3, bytes",
      .kind = OPTION_TEXT, .to.text = &self.opt.pattern},
-    {'e', "regex", "REGEX", "the same by a PCRE2 regex", .kind = OPTION_TEXT, .to.text = &self.opt.regex},
+    {'e', "regex", "REGEX", "the same by a regex", .kind = OPTION_TEXT, .to.text = &self.opt.regex},
     {'m', "model", "MODEL", "the pattern and the special tokens of a model, for bpe-encode", .kind = OPTION_TEXT,
      .to.text = &self.opt.model},
     {'s', "special-token", "TOKEN",

@@ -222,11 +222,6 @@ static int set_pattern(struct merger *m, struct learned *model, struct err *e)
     model->n_regex = pattern ? pattern->n_regex : r->n_regex;
     model->regex = pattern ? pattern->regex : r->regex;
     model->pattern = pattern ? pattern->name : NULL;
-    for (size_t i = 0; i < r->n_regex && m->opt.format->dialect == PATTERN_ONIGURUMA; i++)
-        if (pattern_has_possessive_count(model->regex[i]))
-            program_note(NAME,
-                         "the regex has }+, which Hugging Face tokenizers reads as a repetition, not as possessive: "
-                         "write (?>...{n,m}) or the model splits text otherwise than it was counted");
     return 0;
 }
 

@@ -108,12 +108,6 @@ static void warn(const struct model *m, const struct model_format *f)
     if (f->implied && !(m->pattern && !strcmp(m->pattern, f->implied)))
         program_note(NAME, "%s do not say the pattern, which readers take to be %s; here it is %s", f->in_directory,
                      f->implied, pattern_name(m));
-    for (size_t i = 0; f->dialect == PATTERN_ONIGURUMA && i < m->n_regex; i++) {
-        if (pattern_has_possessive_count(m->regex[i]))
-            program_note(NAME,
-                         "the regex has }+, which Hugging Face tokenizers reads as a repetition, not as possessive: "
-                         "tokenizer.json splits text otherwise than this model");
-    }
 }
 
 static int convert(const struct options *o, struct model *m, struct err *e)

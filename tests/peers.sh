@@ -12,11 +12,11 @@ bin=$("$top/tests/venv.sh")
 export PATH=$bin:$PATH STRINGS=${STRINGS:-20000} # make check-vocabularies has a million
 mapfile -t texts < <("$top/tests/corpus.sh" "$BUILD/corpus")
 oracle=$top/tests/oracle failed=0
-for test in "model_peers $BUILD/tests/oracle/model_write" "pretok_peers $BUILD/tests/oracle/pretok" \
+for test in regex_peers "model_peers $BUILD/tests/oracle/model_write" "pretok_peers $BUILD/tests/oracle/pretok" \
     "learn_peers $BUILD/tests/oracle/learn_fast" train_peers convert_peers manual_peers encode_peers encode_vocabularies shard_peers; do
     read -r script program <<<"$test"
     arguments=("${texts[@]}")
-    if [[ $script =~ ^(model|convert|manual|shard)_peers$ ]]; then
+    if [[ $script =~ ^(regex|model|convert|manual|shard)_peers$ ]]; then
         arguments=()
     elif [ "$script" = learn_peers ]; then
         arguments=("${texts[@]:0:1}")

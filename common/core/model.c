@@ -1,6 +1,7 @@
 /* model.c - see model.h. */
 #include "core/model.h"
 
+#include "core/regex.h"
 #include "sys/bytes.h"
 #include "sys/hash.h"
 #include "sys/huge.h"
@@ -86,6 +87,24 @@ const char *model_pattern(const struct model *m)
     if (!pattern)
         pattern = pattern_by_regex(m->regex, m->n_regex, m->dialect);
     return pattern ? pattern->name : NULL;
+}
+
+int model_regexes(const struct model *m, enum pattern_dialect dialect, const struct str **regex, size_t *n,
+                  struct err *e)
+{
+    const char *name = model_pattern(m);
+    const struct pattern *pattern = name ? pattern_find(str_of(name)) : NULL;
+    int rc = 0;
+    *regex = m->regex;
+    *n = m->n_regex;
+    for (size_t i = 0; i < *n && !rc; i++)
+        rc = regex_check((*regex)[i], 1U << dialect, *n > 1 ? i + 1 : 0, e);
+    if (pattern && (rc || !*n)) {
+        *regex = pattern->regex;
+        *n = pattern->n_regex;
+        rc = 0;
+    }
+    return rc;
 }
 
 /* ---- The fingerprint ---- */

@@ -80,6 +80,12 @@ static inline uint32_t model_find(const struct model *m, const unsigned char *p,
  * pattern's, or it does not say how text is split. */
 const char *model_pattern(const struct model *m);
 
+/* The regexes by which the model splits text, written for the engine of this dialect: the model's own, or, where these
+ * mean something else there, or it has none, those of the built-in pattern that it names or that they define. Borrowed.
+ * -1 with EX_USAGE: there are none that mean the same. */
+int model_regexes(const struct model *m, enum pattern_dialect dialect, const struct str **regex, size_t *n,
+                  struct err *e);
+
 /* Whether the model says that text is not split at all (and not just nothing about splitting). */
 static inline bool model_is_unsplit(const struct model *m)
 {

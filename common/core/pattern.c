@@ -136,22 +136,3 @@ const struct pattern *pattern_by_regex(const struct str *regex, size_t n, enum p
             return &patterns[variants[i].pattern];
     return NULL;
 }
-
-/* The braces of \p{L}+ and \x{41}+ are not repetitions. (Inside a character class braces are not repetitions either,
- * but such a class is not expected.) */
-bool pattern_has_possessive_count(struct str text)
-{
-    const char *regex = (const char *)text.p, *end = regex + text.len, *hit = regex;
-    for (; (hit = memmem(hit, (size_t)(end - hit), "}+", 2)) != NULL; hit++) {
-        const char *open = hit;
-        while (open > regex && (open[-1] == ',' || (open[-1] >= '0' && open[-1] <= '9')))
-            open--;
-        if (open == hit || open == regex || *--open != '{')
-            continue;
-        bool escaped = open > regex && open[-1] == '\\';
-        bool of_escape = open - regex >= 2 && open[-2] == '\\' && strchr("xog", open[-1]);
-        if (!escaped && !of_escape)
-            return true;
-    }
-    return false;
-}

@@ -54,10 +54,6 @@ const struct pattern *pattern_named(const char *name, struct err *e);
  * a regex is the same as \r or \n. */
 const struct pattern *pattern_by_regex(const struct str *regex, size_t n, enum pattern_dialect dialect);
 
-/* Whether a regex makes a repetition such as {1,3} possessive by a plus, which Oniguruma reads as a repetition of that
- * repetition. */
-bool pattern_has_possessive_count(struct str regex);
-
 /* Another spelling of a pattern's regex that pattern_by_regex knows. */
 struct pattern_variant {
     enum pattern_id pattern;

@@ -1,8 +1,10 @@
 /* format_hf_pretok.c - the pre_tokenizer of tokenizer.json: how text is split.
  *
  * Split, Digits and ByteLevel become regexes, each of which splits the pieces of those before it. Whatever behaves
- * differently, or has a regex that Hugging Face tokenizers (Oniguruma) reads differently from us (PCRE2), is an error.
+ * differently, or has a regex that Hugging Face tokenizers (Oniguruma) may read differently from us (core/regex.h), is
+ * an error.
  */
+#include "core/regex.h"
 #include "model/format_hf_json.h"
 
 #include <string.h>
@@ -72,39 +74,6 @@ static int need_keys(struct json_reader *r, const struct step *s, uint32_t keys)
     return 0;
 }
 
-/* The construct in a regex that Oniguruma, used by Hugging Face tokenizers, reads differently from PCRE2, for messages;
- * or NULL. (It has Ruby's syntax, in which ^ and $ are the ends of lines, m lets the dot match newlines, classes may
- * contain classes, and \h is a hexadecimal digit.) */
-static const char *read_otherwise(const char *regex, size_t len)
-{
-    bool in_class = false;
-    for (size_t i = 0; i < len; i++) {
-        char c = regex[i], next = i + 1 < len ? regex[i + 1] : '\0';
-        if (c == '\\') {
-            if (next == 'h' || next == 'H')
-                return next == 'h' ? "\\h" : "\\H";
-            i++;
-        } else if (in_class) {
-            if (c == '[')
-                return "[ in a class";
-            if (c == '&' && next == '&')
-                return "&& in a class";
-            in_class = c != ']';
-        } else if (c == '[') {
-            in_class = true;
-            i += next == '^';
-            i += i + 1 < len && regex[i + 1] == ']'; /* a ] that comes first is an ordinary character */
-        } else if (c == '^' || c == '$') {
-            return c == '^' ? "^" : "$";
-        } else if (c == '(' && next == '?') {
-            size_t flags = strspn(regex + i + 2, "imsxn-");
-            if (memchr(regex + i + 2, 'm', flags) && i + 2 + flags < len && strchr(":)", regex[i + 2 + flags]))
-                return "(?m";
-        }
-    }
-    return pattern_has_possessive_count((struct str){(const unsigned char *)regex, len}) ? "}+" : NULL;
-}
-
 /* Whether every character is in some match: known for two common regexes. */
 static bool leaves_no_gaps(const struct buf *regex)
 {
@@ -123,11 +92,9 @@ static int take_split(struct hf_reader *in, const struct step *s)
         return json_read_fail(
             r, "pre_tokenizer Split with behavior \"%s\"%s: only \"Isolated\" without invert is supported",
             s->behavior.s, s->invert ? " and invert" : "");
-    const char *other = read_otherwise((const char *)s->regex.p, s->regex.len);
-    if (other)
-        return json_read_fail(
-            r, "the regex has %s, which means something else to Hugging Face tokenizers than to us: not supported",
-            other);
+    struct err why;
+    if (regex_check(buf_str(&s->regex), 1U << PATTERN_ONIGURUMA, 0, &why))
+        return json_read_fail(r, "%s", why.msg);
     return build_regex(&in->b, buf_str(&s->regex));
 }
 

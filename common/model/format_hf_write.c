@@ -66,10 +66,9 @@ static void put_split(struct json_writer *w, struct str regex)
 }
 
 /* ByteLevel contains the regex of gpt2, applied last; any other regex is a step before it. */
-static void put_pre_tokenizer(struct json_writer *w, const struct model *m)
+static void put_pre_tokenizer(struct json_writer *w, const struct str *regex, size_t n)
 {
-    size_t n = m->n_regex;
-    const struct str *last = n ? &m->regex[n - 1] : NULL;
+    const struct str *last = n ? &regex[n - 1] : NULL;
     bool gpt2 = last && str_equal(*last, *pattern_at(PATTERN_GPT2)->regex);
     n -= gpt2;
     json_write_key(w, "pre_tokenizer");
@@ -83,7 +82,7 @@ static void put_pre_tokenizer(struct json_writer *w, const struct model *m)
     json_write_key(w, "pretokenizers");
     json_write_begin(w, '[');
     for (size_t i = 0; i < n; i++)
-        put_split(w, m->regex[i]);
+        put_split(w, regex[i]);
     put_byte_level(w, false, gpt2);
     json_write_end(w, ']');
     json_write_end(w, '}');
@@ -150,7 +149,11 @@ static void put_model(struct json_writer *w, const struct model *m)
 int hf_write(struct model_files *to, const struct model *m, struct err *e)
 {
     struct buf *out = model_files_add(to, "");
-    if (!m->n_regex && !model_is_unsplit(m))
+    const struct str *regex;
+    size_t n_regex;
+    if (model_regexes(m, PATTERN_ONIGURUMA, &regex, &n_regex, e))
+        return -1;
+    if (!n_regex && !model_is_unsplit(m))
         return err_set(e, EX_USAGE,
                        "tokenizer.json says how text is split, and this model does not: give the pattern, -p");
     struct json_writer w = json_write_over(out, true, e);
@@ -164,7 +167,7 @@ int hf_write(struct model_files *to, const struct model *m, struct err *e)
     put_added_tokens(&w, m);
     json_write_key(&w, "normalizer");
     json_write_null(&w);
-    put_pre_tokenizer(&w, m);
+    put_pre_tokenizer(&w, regex, n_regex);
     json_write_key(&w, "post_processor");
     json_write_null(&w);
     json_write_key(&w, "decoder");

@@ -4,6 +4,7 @@
  * In tiktoken a token's rank is its id and its priority as a merge. Ranks are a map by bytes, and special tokens
  * another map by string.
  */
+#include "core/regex.h"
 #include "io/fd.h"
 #include "model/formats.h"
 #include "model/model_build.h"
@@ -121,6 +122,9 @@ static int check_size(struct json_reader *r, const struct build *b, uint64_t n)
                                 (unsigned long long)n, b->n_tokens, (unsigned long)b->m->n_ids - 1);
 }
 
+/* tiktoken always needs a regex: this one matches any text as a whole. */
+static const char everything[] = "[\\s\\S]+";
+
 enum { PATTERN, PAT_STR, SPECIAL_TOKENS, N_VOCAB, SHA256 };
 
 struct sidecar {
@@ -144,6 +148,23 @@ static int read_sidecar_key(void *ctx, int key)
     return null < 0 || (!null && json_read_uint(s->r, &s->n_vocab)) ? -1 : 0;
 }
 
+/* The regex, which must be that of the pattern, if this has a name that is known. */
+static int take_regex(struct json_reader *r, struct build *b, struct str regex)
+{
+    const struct pattern *named = b->m->pattern ? pattern_find(str_of(b->m->pattern)) : NULL;
+    const struct pattern *known = pattern_by_regex(&regex, 1, PATTERN_PCRE);
+    struct err why;
+    if (model_is_unsplit(b->m))
+        return str_equal(regex, str_of(everything))
+                   ? 0
+                   : json_read_fail(r, "\"pat_str\" splits text, \"pattern\" does not");
+    if (named && named != known)
+        return json_read_fail(r, "\"pat_str\" is not the regex of \"pattern\", %s", named->name);
+    if (!known && regex_check(regex, 1U << PATTERN_PCRE, 0, &why))
+        return json_read_fail(r, "%s", why.msg);
+    return build_regex(b, regex);
+}
+
 static int read_sidecar(struct json_reader *r, struct build *b, const struct buf *ranks)
 {
     static const char *const keys[] = {"pattern", "pat_str", "special_tokens", "explicit_n_vocab", "sha256", NULL};
@@ -155,8 +176,8 @@ static int read_sidecar(struct json_reader *r, struct build *b, const struct buf
     if ((s.text[SHA256].p && check_sum(r, s.text[SHA256].p, ranks)) || (s.n_vocab && check_size(r, b, s.n_vocab)))
         return -1;
     m->pattern = s.text[PATTERN].p;
-    return s.text[PAT_STR].p && !model_is_unsplit(m)
-               ? build_regex(b, (struct str){(const unsigned char *)s.text[PAT_STR].p, s.text[PAT_STR].len})
+    return s.text[PAT_STR].p
+               ? take_regex(r, b, (struct str){(const unsigned char *)s.text[PAT_STR].p, s.text[PAT_STR].len})
                : 0;
 }
 
@@ -273,9 +294,6 @@ static bool sniff(const unsigned char *p, size_t n)
 
 /* ---- Writing ---- */
 
-/* tiktoken always needs a regex: this one matches any text as a whole. */
-static const char everything[] = "[\\s\\S]+";
-
 static int put_ranks(struct buf *out, const struct model *m, struct err *e)
 {
     int rc = 0;
@@ -299,10 +317,14 @@ static bool is_dense(const struct model *m)
 static int put_sidecar(struct buf *out, const struct model *m, const struct buf *ranks, struct err *e)
 {
     char sha256[SHA256_HEX];
-    if (m->n_regex > 1)
+    const struct str *regex;
+    size_t n_regex;
+    if (model_regexes(m, PATTERN_PCRE, &regex, &n_regex, e))
+        return -1;
+    if (n_regex > 1)
         return err_set(e, EX_USAGE, "tiktoken splits text by one regex, and this model by %zu, one after the other",
-                       m->n_regex);
-    if (!m->n_regex && !model_is_unsplit(m))
+                       n_regex);
+    if (!n_regex && !model_is_unsplit(m))
         return err_set(e, EX_USAGE, "the model does not say how text is split: give the pattern, -p");
     sha256_hex(sha256, ranks->p, ranks->len);
 
@@ -314,8 +336,8 @@ static int put_sidecar(struct buf *out, const struct model *m, const struct buf 
     else
         json_write_null(&w);
     json_write_key(&w, "pat_str");
-    if (m->n_regex)
-        json_write_bytes(&w, m->regex[0].p, m->regex[0].len);
+    if (n_regex)
+        json_write_bytes(&w, regex->p, regex->len);
     else
         json_write_str(&w, everything);
     json_write_key(&w, "special_tokens");

@@ -27,9 +27,9 @@
 
 struct scanner; /* opaque */
 
-/* A scanner for a built-in pattern, or (pattern NULL) for n_regex PCRE2 regexes (UTF and UCP, JIT), at least one; their
- * strings are not used after this call. NULL with EX_USAGE when a regex does not compile; the message has PCRE2's
- * reason, the byte offset in the regex and, of several, its number. */
+/* A scanner for a built-in pattern, or (pattern NULL) for n_regex regexes (core/regex.h), at least one; their strings
+ * are not used after this call. NULL with EX_USAGE when a regex has something that is not supported; the message has
+ * its byte offset and, of several regexes, the number. */
 struct scanner *scanner_open(const struct pattern *pattern, const struct str *regex, size_t n_regex, struct err *e);
 void scanner_close(struct scanner *s); /* NULL is fine */
 
@@ -43,13 +43,13 @@ bool scanner_streams(const struct scanner *s);
 /* Scans text[*pos .. len), valid UTF-8 that starts at a character; text[len .. len + SCAN_PAD) must be readable. Writes
  * at most max ends of pretokens, offsets from `text`, to ends[] and moves *pos to the last of them. Returns how many;
  * 0 means that *pos == len or that (TEXT_MORE) the rest needs more text. Fewer than max does not mean that it is done:
- * call until 0. For a regex of the user text[0] must be the start of the document (^ and lookbehind see it) and max at
+ * call until 0. For a regex of the user text[0] must be the start of the document (\A and lookbehind see it) and max at
  * least 2; several regexes are fast only if *pos is where the last call left it. -1 with EX_DATAERR when a user's
- * regex exceeds its match limit (the message does not name the input: the caller adds it). */
+ * regex takes too many steps (the message does not name the input: the caller adds it). */
 ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len, enum text_end end, size_t *pos,
                        uint32_t *ends, size_t max, struct err *e);
 
-/* Writes "PROGRAM (Unicode 16.0.0; -e: PCRE2 10.42, Unicode 14.0.0)" and a newline, with the actual versions, to buf of
+/* Writes "PROGRAM (Unicode 16.0.0; -e: PCRE2 10.42)" and a newline, with the actual versions, to buf of
  * n bytes; for --version. Returns buf. */
 const char *scanner_version(char *buf, size_t n, const char *program);
 

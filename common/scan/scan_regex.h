@@ -1,10 +1,11 @@
-/* scan_regex.h - pretokens by any PCRE2 regex; no other module uses PCRE2.
+/* scan_regex.h - pretokens by a regex of a user or a model (core/regex.h), by PCRE2; no other module uses PCRE2.
  *
  * Matches and the gaps between them are pretokens. Matches are searched as in Hugging Face's Split (behavior
  * "isolated", the regex engine's find_iter): each search starts where the last match ended; an empty match is a
  * boundary, and the search continues one character further.
  *
- * Classes such as \p{L} are those of PCRE2's own Unicode version (scan_regex_version).
+ * Classes such as \p{L} are those of Unicode 16, whatever version PCRE2 has. The steps that a document may take are
+ * limited, by a number that is the same on every machine.
  */
 #ifndef BPE_SCAN_SCAN_REGEX_H
 #define BPE_SCAN_SCAN_REGEX_H
@@ -28,7 +29,7 @@ void scan_regex_close(struct scan_regex *s); /* NULL is fine */
 ptrdiff_t scan_regex(struct scan_regex *s, const unsigned char *text, size_t len, size_t *pos, uint32_t *ends,
                      size_t max, size_t base, struct err *e);
 
-/* Writes "PCRE2 10.42, Unicode 14.0.0" (with the actual versions) to buf, cut to n bytes with the NUL. Returns buf. */
+/* Writes "PCRE2 10.42" (with the actual version) to buf, cut to n bytes with the NUL. Returns buf. */
 const char *scan_regex_version(char *buf, size_t n);
 
 #endif

@@ -33,7 +33,7 @@ def check(data, policy, options, how, jobs, about):
     if code:
         print(f"# exit {code}: {err}")
     bad += differ(got, tally(d.encode() for d in docs), f"{about}: -p bytes --invalid={policy} {options} {how} {jobs} jobs on {data[:200]!r}")
-    for pattern in [["-p", "gpt2"], ["-p", "cl100k"], ["-e", r"\s+|\w+|[^\s\w]+"]]:
+    for pattern in [["-p", "gpt2"], ["-p", "cl100k"], ["-e", r"\s+|\p{L}+|[^\s\p{L}]+"]]:
         lines = "".join(json.dumps({"text": d}) + "\n" for d in docs)
         want = count(pattern + ["--jsonl", "--no-special"], lines.encode(), "stdin")[1]
         code, got, err = count(pattern + ["--invalid=" + policy] + options, data, how, jobs)

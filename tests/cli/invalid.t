@@ -37,7 +37,7 @@ for encoding in latin1 gbk sjis; do
         bpe-chunk -p $p owt.txt | bpe-count 2>&1 >/dev/null | cat >err
         is "$(cat err)" "bpe-count: owt.txt: byte $offset: invalid UTF-8 ($byte); see --invalid" "-p $p"
     done
-    bpe-chunk -e '\w+|\W' owt.txt | bpe-count 2>&1 >/dev/null | cat >err
+    bpe-chunk -e '\p{L}+|\P{L}' owt.txt | bpe-count 2>&1 >/dev/null | cat >err
     is "$(cat err)" "bpe-count: owt.txt: byte $offset: invalid UTF-8 ($byte); see --invalid" "-e"
     bpe-chunk <owt.txt | bpe-count 2>/dev/null | bpe-sum 2>&1 >/dev/null | cat >err
     is "$(cat err)" "bpe-sum: standard input: byte $offset: invalid UTF-8 ($byte); see --invalid" "standard input"

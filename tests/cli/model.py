@@ -172,10 +172,12 @@ def json_trials():
     for behavior in "MergedWithPrevious", "MergedWithNext", "Removed", "Contiguous":
         refuses(changed(pre_tokenizer=sequence(split(r, behavior), no_regex())), f'behavior "{behavior}"', f"behavior {behavior}")
     refuses(changed(pre_tokenizer=sequence(split(r, invert=True), no_regex())), "invert", "invert")
-    other = (("x{1,3}+", "}+"), ("^a|b", "^"), (r"\s++$|.", "$"), (r"\h+|\H", "\\h"), ("[a-z&&[^b]]", "&& in a class"), ("[a[b]]", "[ in a class"),
-             ("(?im:a)", "(?m"), ("(?m)a", "(?m"))
-    for regex, what in other:
-        refuses(changed(pre_tokenizer=sequence(split({"Regex": regex}), no_regex())), f"the regex has {what},", f"{regex}, which Hugging Face reads otherwise")
+    other = (("x{1,3}+", 1, "{1,3}+"), ("^a|b", 0, "^"), (r"\s++$|.", 4, "$"), (r"\h+|\H", 0, "\\h"), ("[a-z&&[^b]]", 4, "&&"), ("[a[b]]", 2, "["),
+             ("(?im:a)", 0, "(?i"), ("(?m)a", 0, "(?m"), (r"\p{Han}+|\P{Han}", 0, r"\p{Han}"), (r"\d{1,3}(?=(?:\d{3})*\b)", 20, r"\b"),
+             (r"\v", 0, r"\v"), ("(?i)ss", 5, "s"), ("(?i)x|fi", 7, "i"), ("(?i)ß", 4, "ß"), ("x{2}?", 1, "{2}?"), ("x{,3}", 1, "{,3}"),
+             (r"\pL", 0, r"\pL"), (r"\Qa\E", 0, r"\Q"))
+    for regex, place, what in other:
+        refuses(changed(pre_tokenizer=sequence(split({"Regex": regex}), no_regex())), f"regex, byte {place}: {what}", f"{regex}, which Hugging Face reads otherwise")
     for regex in r"[^$&(?m:]|\^|\$|[]a]|[^]b]|\[|[\[\]^$]|(?i:m)|(?=m)|(?<m>x)", CL100K:
         reads(changed(pre_tokenizer=sequence(split({"Regex": regex}), no_regex())), {"regex": regex}, regex)
     many = [added(f"<{k}>") for k in range(3000)]

@@ -39,7 +39,7 @@ def one(number):
     for i, d in enumerate(docs[:20]):
         names.append(f"doc.{i}")
         lib.write(names[-1], d)
-    pattern = rng.choice([[], ["-p", "cl100k"], ["-p", "o200k"], ["-p", "bytes"], ["-p", "deepseek-v3"], ["-e", r"\w+|\s"]])
+    pattern = rng.choice([[], ["-p", "cl100k"], ["-p", "o200k"], ["-p", "bytes"], ["-p", "deepseek-v3"], ["-e", r"\p{L}+|\s"]])
     want = words("--jsonl", *pattern, "in.jsonl")
     block = ["-b", str(rng.choice([1, 3, 50, 1000]))]
     ways = {"by reference": ["-0", "in.nul"], "in pieces": ["-0", *block, "in.nul"], "by value": ["-0", "--inline", "in.nul"],

@@ -52,7 +52,7 @@ def one(number):
     lib.write("in.wet", data)
     lib.write("in.wet.gz", b"".join(map(gzip.compress, records)))
     lib.write("in.jsonl", "".join(json.dumps({"text": d}) + "\n" for d in docs))
-    pattern = rng.choice([[], ["-p", "cl100k"], ["-p", "bytes"], ["-e", r"\w+|\s"]])
+    pattern = rng.choice([[], ["-p", "cl100k"], ["-p", "bytes"], ["-e", r"\p{L}+|\s"]])
     block = ["-b", str(rng.choice([1, 300, 1000, 5000]))]
     want, want_ids = words("--jsonl", *pattern, "in.jsonl"), ids("--jsonl", "in.jsonl")
     ways = [["in.wet"], [*block, "in.wet"], ["--inline", "in.wet"], ["--inline", *block, "in.wet"], ["in.wet.gz"], [*block, "in.wet.gz"],

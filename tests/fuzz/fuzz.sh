@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # fuzz.sh SECONDS [SEED] - random damage, for half of the time to everything that the programs read (fuzz.py: records, also with
 # their checksums made right again, text, JSON Lines, compressed files, models), and for the other half inside one process to
-# what the readers of common/ are given (the targets fuzz_*.c, from their corpus on). No program may die by a signal, hang, exit
+# what the readers of common/ are given (the targets fuzz_*.c, from their corpus on); then 100,000 regexes beside Hugging Face (a minute). No program may die by a signal, hang, exit
 # with a status that is not documented, or make a wrong model of it. Inputs that did are kept. BUILD (default build) is where the
 # programs are; FUZZER=libfuzzer: the targets alone, which were linked with libFuzzer. Ends with "N passed, N failed".
 set -u -o pipefail
@@ -35,6 +35,10 @@ rmdir "$kept" 2>/dev/null || echo "failing inputs are in $kept"
 if [ "${FUZZER:-}" != libfuzzer ]; then
     echo "== the programs, $((seconds / 2)) s, seed $SEED"
     python3 "$top/tests/fuzz/fuzz.py" $((seconds / 2)) "$SEED" && passed=$((passed + 1)) || failed=$((failed + 1))
+    # Beside Hugging Face tokenizers, where they are installed, or those of make check-peers.
+    export PATH=$BUILD/venv/bin:$PATH
+    echo "== regexes, seed $SEED"
+    prove "$top/tests/oracle/regex_peers.py" :: 100000 && passed=$((passed + 1)) || failed=$((failed + 1))
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

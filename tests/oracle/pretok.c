@@ -3,10 +3,14 @@
  *   pretok PATTERN        the length in bytes of each pretoken of standard input (one document, valid UTF-8), one per
  *                         line
  *   pretok -e REGEX...    the same by a regex, or by several, one after the other
+ *   pretok --lines        for each line of standard input, which has regexes and a document in hex, with spaces between
+ *                         them: a line of the lengths of its pretokens, or - and why there are none; each regex must be
+ *                         one that all engines read alike
  *   pretok --regexes      the built-in patterns' names and regexes, separated by tabs, one pattern per line
  *   pretok --variants     the other regexes that are recognized: "any" or "pcre", name and regex, in the same way
  *   pretok --classes      first, last and class (1 letter, 2 number, 3 space) of each range of code points in a class
  */
+#include "core/regex.h"
 #include "scan/scan.h"
 #include "sys/buf.h"
 #include "unicode/uclass.h"
@@ -65,25 +69,72 @@ static int read_document(struct buf *b, struct err *e)
     return ferror(stdin) ? err_set(e, EX_IOERR, "cannot read standard input") : 0;
 }
 
+static int print_lengths(struct scanner *s, const struct buf *b, char after, struct err *e)
+{
+    uint32_t ends[1024], start = 0;
+    size_t pos = 0;
+    ptrdiff_t n;
+    while ((n = scanner_scan(s, b->p, b->len, TEXT_DOC, &pos, ends, 1024, e)) > 0)
+        for (ptrdiff_t i = 0; i < n; start = ends[i++])
+            printf("%" PRIu32 "%c", ends[i] - start, after);
+    return n < 0 ? -1 : 0;
+}
+
 static int print_pretokens(struct scanner *s, struct err *e)
 {
     struct buf b = {0};
-    uint32_t ends[1024], start = 0;
-    size_t pos = 0;
-    ptrdiff_t n = -1;
-    if (read_document(&b, e) < 0)
-        goto out;
-    while ((n = scanner_scan(s, b.p, b.len, TEXT_DOC, &pos, ends, 1024, e)) > 0)
-        for (ptrdiff_t i = 0; i < n; start = ends[i++])
-            printf("%" PRIu32 "\n", ends[i] - start);
-out:
+    int rc = read_document(&b, e) < 0 || print_lengths(s, &b, '\n', e) < 0 ? -1 : 0;
     buf_free(&b);
-    return n < 0 ? -1 : 0;
+    return rc;
+}
+
+/* Reads hex up to a space or the line's end, with room for SCAN_PAD bytes after it. */
+static const char *read_hex(struct buf *b, const char *p, struct err *e)
+{
+    unsigned byte;
+    b->len = 0;
+    for (; sscanf(p, "%2x", &byte) == 1 && *p != ' '; p += 2)
+        if (buf_put_byte(b, (unsigned char)byte, e))
+            exit(EX_OSERR);
+    if (buf_reserve(b, SCAN_PAD, e))
+        exit(EX_OSERR);
+    memset(b->p + b->len, 0, SCAN_PAD);
+    return p + (*p == ' ');
+}
+
+static int print_lines(void)
+{
+    struct err e;
+    char *line = NULL;
+    size_t cap = 0;
+    struct buf hex[REGEXES_MAX + 1] = {{0}};
+    while (getline(&line, &cap, stdin) > 0) {
+        size_t n = 0;
+        struct str regex[REGEXES_MAX];
+        for (const char *p = line; *p && *p != '\n' && n <= REGEXES_MAX; n++)
+            p = read_hex(&hex[n], p, &e);
+        bool same = n > 1;
+        snprintf(e.msg, sizeof e.msg, "no regex");
+        for (size_t i = 0; i + 1 < n; i++) {
+            regex[i] = buf_str(&hex[i]);
+            same = same && !regex_check(regex[i], REGEX_EVERYWHERE, i + 1, &e);
+        }
+        struct scanner *s = same ? scanner_open(NULL, regex, n - 1, &e) : NULL;
+        if (!s || print_lengths(s, &hex[n - 1], ' ', &e))
+            printf("- %s", e.msg);
+        putchar('\n');
+        fflush(stdout);
+        scanner_close(s);
+    }
+    for (size_t i = 0; i <= REGEXES_MAX; i++)
+        buf_free(&hex[i]);
+    free(line);
+    return 0;
 }
 
 static int usage(void)
 {
-    fputs("usage: pretok PATTERN | -e REGEX... | --regexes | --variants | --classes\n", stderr);
+    fputs("usage: pretok PATTERN | -e REGEX... | --lines | --regexes | --variants | --classes\n", stderr);
     return EX_USAGE;
 }
 
@@ -91,6 +142,8 @@ int main(int argc, char **argv)
 {
     struct err e = {0};
     struct scanner *s = NULL;
+    if (argc == 2 && strcmp(argv[1], "--lines") == 0)
+        return print_lines();
     if (argc == 2 && strcmp(argv[1], "--regexes") == 0)
         return print_regexes();
     if (argc == 2 && strcmp(argv[1], "--variants") == 0)

@@ -4,8 +4,8 @@
     pretok_peers.py PRETOK [TEXT...]     PRETOK: the program built from pretok.c
 
 Compared: the classes of all code points (PyPI unicodedata2), the built-in patterns, by each text that is known for them, on
-random documents and on samples of the TEXT files (PyPI tokenizers, tiktoken), the texts that tiktoken has itself, and
-regexes by a user, one or two in sequence (tokenizers). A package that is missing is a skip.
+random documents and on samples of the TEXT files (PyPI tokenizers, tiktoken), and the texts that tiktoken has itself. (Regexes
+of users: regex_peers.py.) A package that is missing is a skip.
 SEED=N sets the random seed.
 """
 import importlib
@@ -30,12 +30,6 @@ ATOMS = (["'", "'s", "'S", "'t", "'re", "'VE", "'lL", "'d", "'m", "s", "l", "re"
          + ["A", "U", "HTML", "Word", "/", "/\n", "\u01C5", "\u02B0", "\u041F\u0440", "\u3042", "\u30FC", "\u30FB", "\u3040", "\u3099"]
          + ["\u9FA5", "\u9FA6", "\U000E0100", "\u2764\uFE0F"]
          + ["\U0001F600", "\U0001F469\u200D\U0001F4BB", "\U00020000", "\U000323AF", "\u1C89", "\uFFFD"])
-
-# Regexes that PCRE2 and Oniguruma read alike (not ^, $ and (?m): Oniguruma's match at every line, and its (?m) is (?s)), on
-# text whose classes no Unicode version has changed.
-REGEXES = [r"\d+", r"x*", r"a*", r"(?=a)|ab", r"(?<=a)b|a", r"\b", r"\b\w+", r"(?=\d)", r"\s+|\w+", r"[A-Z]?[a-z]+|\d{1,2}",
-           r"\w+(?=\s)", r"(?<!\w)\W", r".", r"\A.", r"(?i)st|k", r"(\w)\1|\z", r"\p{Lu}\p{Ll}*", r"\z", r"|a", r"a\Kb"]
-REGEX_ATOMS = ["a", "b", "ab", "aa", "x", "st", "S", "\u00E9", "\u0416", "\u0447", "\u4E2D", " ", "  ", "\n", "1", "23", ".", "'"]
 
 
 def package(name):
@@ -174,20 +168,6 @@ def test_tiktoken_texts(texts):
     report(any("|".join(alternatives) == regexes[0] for _, regexes in texts["o200k"]), "o200k: tiktoken's text is known", alternatives)
 
 
-def test_regexes(pretok):
-    tokenizers = package("tokenizers")
-    if not tokenizers:
-        return skip("regexes equal Hugging Face's Split", "no PyPI tokenizers")
-    documents = random_documents(REGEX_ATOMS, 20, 200)
-    for regex in REGEXES:
-        compare(f"regex {regex}: equal to Hugging Face's Split", documents,
-                lambda text: our_pieces(pretok, ["-e", regex], text), huggingface_split(tokenizers, regex))
-    for regex in REGEXES:
-        for other in random.sample(REGEXES, 3):
-            compare(f"regexes {regex} and {other}: equal to Hugging Face's Sequence", documents,
-                    lambda text: our_pieces(pretok, ["-e", regex, other], text), huggingface_split(tokenizers, regex, other))
-
-
 def main():
     if len(sys.argv) < 2:
         sys.exit("usage: pretok_peers.py PRETOK [TEXT...]")
@@ -207,7 +187,6 @@ def main():
         test_pattern(pretok, pattern, known, "random documents", random_documents(ATOMS, N_RANDOM, N_ATOMS))
         for path in paths:
             test_pattern(pretok, pattern, known, os.path.basename(path), list(samples(path)))
-    test_regexes(pretok)
     return lib.done()
 
 

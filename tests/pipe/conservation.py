@@ -354,7 +354,7 @@ def section_missing():
              ("standard input", ["-"], "tu.txt", ["-"]), ("mixed", ["t.txt", "t.txt.zst", "u.txt"], None, ["t.txt.zst"]),
              ("JSON Lines by reference", ["--jsonl", "t.jsonl"], None, None),
              ("JSON Lines from standard input", ["--jsonl", "-"], "t.jsonl", ["-"]),
-             ("a regex", ["-e", r"\w+|\W", "t.txt"], None, None), ("cl100k --inline", ["--inline", "-p", "cl100k", "tu.txt"], None, ["tu.txt"]))
+             ("a regex", ["-e", r"\p{L}+|\P{L}", "t.txt"], None, None), ("cl100k --inline", ["--inline", "-p", "cl100k", "tu.txt"], None, ["tu.txt"]))
     for name, args, source, files in kinds:
         given = open(source, "rb").read() if source else b""
         c = Corpus("-b", "6K", *args, data=given)
@@ -568,7 +568,7 @@ def section_rules():
     write("a.txt", text(1, 9000))
     base = Corpus("a.txt")
     v = Verdict(base.model, "counts made under other rules are refused")
-    for args in (["-p", "cl100k"], ["-p", "bytes"], ["-e", r"\w+|\W"], ["-s", "X"], ["--no-special"],
+    for args in (["-p", "cl100k"], ["-p", "bytes"], ["-e", r"\p{L}+|\P{L}"], ["-s", "X"], ["--no-special"],
                  ["-s", "<|endoftext|>", "-s", "Y"]):
         other = Corpus(*args, "a.txt")
         for pair in ((base, other), (other, base)):

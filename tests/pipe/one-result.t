@@ -134,7 +134,7 @@ find . -name 'doc.*' -delete
 # Patterns and rules.
 text 44 60000 >little.txt
 V=600
-for rules in "-p gpt2" "-p cl100k" "-p cl100k-tiktoken" "-p o200k" "-p deepseek-v3" "-p bytes" "-e \\w+|\\s+|[^\\w\\s]" "--no-special" "-s . -s <|endoftext|>" "--invalid=replace"; do
+for rules in "-p gpt2" "-p cl100k" "-p cl100k-tiktoken" "-p o200k" "-p deepseek-v3" "-p bytes" "-e \\p{L}+|\\s+|[^\\p{L}\\s]" "--no-special" "-s . -s <|endoftext|>" "--invalid=replace"; do
     # shellcheck disable=SC2086
     set -- $rules
     [ "$1 ${2:-}" = "-s ." ] && cp docs.txt more.txt || cp little.txt more.txt

@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""regexes.t - regexes split text as Hugging Face tokenizers split it, by the cases that regex_peers.py has written; and none of
+those that we refuse is accepted in silence."""
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import lib  # noqa: E402
+
+FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "regexes.txt")
+
+
+def main():
+    with open(FILE, encoding="ascii") as f:
+        cases = [json.loads(line) for line in f if not line.startswith("#")]
+    lines = (" ".join(part.encode().hex() for part in [*regexes, text]) for regexes, text, _, _ in cases)
+    out = lib.must("pretok", "--lines", data="\n".join(lines).encode() + b"\n").decode().split("\n")
+    wrong, other, n = [], [], 0
+    for (regexes, text, want, refused), got in zip(cases, out):
+        if got.startswith("- ") != refused:
+            other.append(f"{regexes!r}: {got[:200]}")
+        elif not refused:
+            n += 1
+            if [int(length) for length in got.split()] != want:
+                wrong.append(f"{regexes!r} on {text!r}: {got}, there {want}")
+    lib.ok(len(out) == len(cases) + 1 and n > 500, f"{n} regexes are compared")
+    lib.ok(not wrong, "they split as Hugging Face does", "\n".join(wrong[:20]))
+    lib.ok(not other, f"{len(cases) - n} others are refused, and no more", "\n".join(other[:20]))
+    return lib.done()
+
+
+sys.exit(main())
