@@ -161,6 +161,26 @@ static void show_progress(void *ctx, uint64_t done, uint64_t goal)
     progress_show(&m->progress, done, goal, false, "merges");
 }
 
+/* Gives tokens their ids. A special token that is the spelling of another token's bytes would have the same id. */
+static int assign(struct model *model, const struct learned *learned, const struct options *o, struct err *e)
+{
+    if (assign_ids(model, learned, o->format, e))
+        return -1;
+    for (size_t i = 0; i < model->n_special; i++) {
+        const struct model_special *s = &model->special[i];
+        const struct model_token *t = &model->token[s->id];
+        if (t->len == s->len && !memcmp(t->p, s->p, s->len))
+            continue;
+        err_set(e, EX_USAGE,
+                "the special token %.*s is how %s spells another token, so one id would mean both; choose another, or "
+                "-f tiktoken",
+                (int)(s->len < 60 ? s->len : 60), (const char *)s->p, o->format->file ? o->format->file : "vocab.json");
+        model_free(model);
+        return -1;
+    }
+    return 0;
+}
+
 /* Learns the merges, and fills *model (which borrows from m). */
 static int learn(struct merger *m, struct learned *model, struct err *e)
 {
@@ -189,7 +209,14 @@ static int learn(struct merger *m, struct learned *model, struct err *e)
                             .n_special = r->n_special,
                             .progress = show_progress,
                             .progress_ctx = m};
+    const struct learned bytes = {.special = m->special, .n_special = r->n_special};
+    struct model first;
     size_t n;
+    if (assign(&first, &bytes, o, e)) { /* what is wrong without merges is said at once */
+        free(special);
+        return -1;
+    }
+    model_free(&first);
     progress_start(&m->progress, NAME);
     int rc = learner_run(m->learner, &lo, &m->merges, &n, e);
     progress_end(&m->progress);
@@ -228,7 +255,7 @@ static int set_pattern(struct merger *m, struct learned *model, struct err *e)
 static int write_model(const struct options *o, const struct learned *learned, struct err *e)
 {
     struct model model;
-    if (assign_ids(&model, learned, o->format, e))
+    if (assign(&model, learned, o, e))
         return -1;
     int rc = model_save(&model, o->format, o->path, e);
     model_free(&model);

@@ -81,6 +81,20 @@ int model_index(struct model *m, struct err *e)
     return 0;
 }
 
+static int compare_id(const void *id, const void *special)
+{
+    uint32_t a = *(const uint32_t *)id, b = ((const struct model_special *)special)->id;
+    return (a > b) - (a < b);
+}
+
+uint32_t model_find_whole(const struct model *m, const unsigned char *p, size_t n)
+{
+    uint32_t id = token_find(&m->index, m->token, p, n, false);
+    const struct model_special *s =
+        id == MODEL_NO_ID ? NULL : bsearch(&id, m->special, m->n_special, sizeof *m->special, compare_id);
+    return s && s->whole ? id : MODEL_NO_ID;
+}
+
 const char *model_pattern(const struct model *m)
 {
     const struct pattern *pattern = m->pattern ? pattern_find(str_of(m->pattern)) : NULL;

@@ -19,12 +19,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* token[id] has the same bytes. (Not in a model from assign_ids that is about to be written: keys of a vocabulary are
+ * in byte-to-unicode form, so the text may be the key of other bytes.) */
 struct model_special {
     const unsigned char *p; /* valid UTF-8, not empty */
-    uint32_t len, id;       /* token[id] has the same bytes, unless it is in the vocabulary too, whose keys are in
-                          byte-to-unicode form: then it may have the bytes that the text stands for in that form */
-    bool special;           /* Hugging Face's flag: skipped on decoding if asked to */
-    bool keyed;             /* its text is a key of the vocabulary as well */
+    uint32_t len, id;
+    bool special; /* Hugging Face's flag: skipped on decoding if asked to */
+    bool keyed;   /* its text is a key of the vocabulary as well */
+    bool whole;   /* with ignore_merges: where special tokens are text, a pretoken that is this text still becomes it */
 };
 
 struct model_format; /* a row of the table in model/formats.h */
@@ -43,6 +45,7 @@ struct model {
                      (ignore_merges; always in .tiktoken) */
     struct model_special *special; /* added tokens, by id; distinct */
     size_t n_special;
+    bool has_whole;      /* one of them is `whole` */
     const char *pattern; /* the name of a built-in pattern, if the file says it (this version may not know the name);
                             else NULL. With a name other than "bytes", regex[0] is the pattern's regex as well, if the
                             file or the options have it */
@@ -75,6 +78,9 @@ static inline uint32_t model_find(const struct model *m, const unsigned char *p,
 {
     return token_find(&m->index, m->token, p, n, true);
 }
+
+/* The same for the text of a special token that is `whole`. */
+uint32_t model_find_whole(const struct model *m, const unsigned char *p, size_t n);
 
 /* The name of the built-in pattern by which a model splits text, static; NULL: its regexes are not a built-in
  * pattern's, or it does not say how text is split. */

@@ -23,11 +23,39 @@ static bool says_pattern(const struct encode_rules *er)
     return er->pattern || er->model->n_regex > 0;
 }
 
+/* Hugging Face finds special tokens that are text, too, and passes over them: a token that is not special is not found
+ * where it overlaps one. Refused, if this may be. */
+static int check_as_text(const struct encode_rules *er, struct err *e)
+{
+    const struct model *m = er->model;
+    const double most = 1e9; /* steps: about a second */
+    double work = 0;
+    for (size_t i = 0; er->special_is_text && i < m->n_special; i++) {
+        const struct model_special *s = &m->special[i];
+        for (size_t k = 0; s->special && k < m->n_special; k++) {
+            const struct model_special *other = &m->special[k];
+            if (other->special)
+                continue;
+            work += 1 + (double)s->len * other->len;
+            if (work > most)
+                return err_set(e, EX_USAGE, "--special=text: %s has too many added tokens that are not special",
+                               er->name);
+            if (str_may_overlap(token_of(s), token_of(other)))
+                return err_set(
+                    e, EX_USAGE,
+                    "--special=text: the special token %.*s of %s can overlap with %.*s, which is not special: not "
+                    "supported",
+                    shown(token_of(s)), (const char *)s->p, er->name, shown(token_of(other)), (const char *)other->p);
+        }
+    }
+    return 0;
+}
+
 int encode_rules_for_text(const struct encode_rules *er, struct rules *r, struct err *e)
 {
     if (!says_pattern(er))
         return err_set(e, EX_USAGE, "%s does not say how text splits into pretokens; see -p", er->name);
-    return model_rules_pattern(r, er->model, er->pattern, e) ||
+    return check_as_text(er, e) || model_rules_pattern(r, er->model, er->pattern, e) ||
                    model_rules_special(r, er->model, er->special_is_text, e)
                ? -1
                : 0;
@@ -78,7 +106,7 @@ static int match_special(const struct encode_rules *er, const struct rules *r, u
 
 int encode_rules_match(const struct encode_rules *er, const struct rules *r, uint32_t *id, struct err *e)
 {
-    return match_pattern(er, r, e) || match_special(er, r, id, e) ? -1 : 0;
+    return check_as_text(er, e) || match_pattern(er, r, e) || match_special(er, r, id, e) ? -1 : 0;
 }
 
 /* ---- The separator ---- */

@@ -32,6 +32,10 @@ static int find_longest(struct merges *m, struct err *e)
         if (model->token[id].vocab && model->token[id].len > m->longest)
             m->longest = model->token[id].len;
     }
+    for (size_t i = 0; i < model->n_special; i++) {
+        if (model->special[i].whole && model->special[i].len > m->longest)
+            m->longest = model->special[i].len;
+    }
     m->both = malloc(m->longest + MODEL_PAD);
     return m->both ? 0 : err_mem(e, "a token", m->longest);
 }
@@ -110,6 +114,10 @@ static void look_up_fewer(struct merges *m)
         }
     }
     look_up_others(m, some, n);
+    for (size_t i = 0; i < m->model->n_special; i++) {
+        if (m->model->special[i].whole)
+            look_up(m, &m->model->token[m->model->special[i].id]);
+    }
 }
 
 int merges_prepare(struct merges *m, struct err *e)
@@ -137,6 +145,8 @@ int64_t merges_token(const struct merges *m, const unsigned char *p, size_t n)
         p = padded;
     }
     uint32_t id = model_find(m->model, p, n);
+    if (id == MODEL_NO_ID && m->model->has_whole)
+        id = model_find_whole(m->model, p, n);
     return id == MODEL_NO_ID ? -1 : (int64_t)id;
 }
 

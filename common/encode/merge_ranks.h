@@ -38,7 +38,7 @@ struct merges {
     /* For looking up tokens by their bytes (by_rank, ignore_merges). */
     struct remembered_pair *pair; /* by hash; NULL unless by bytes */
     uint64_t odd[2];              /* secrets of the hash */
-    size_t longest;               /* length of the longest vocabulary token, in bytes */
+    size_t longest;               /* length of the longest that may be found, in bytes */
     unsigned char *both;          /* room for the bytes of two tokens that may together be a third */
 };
 

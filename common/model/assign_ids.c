@@ -180,7 +180,7 @@ static int fill_special(struct build *b, const struct tokens *all, bool apart)
     for (size_t i = 0; i < all->n_special; i++) {
         const struct str *s = &all->bytes[i];
         if (all->first[i] == i &&
-            build_special(b, (struct model_special){s->p, (uint32_t)s->len, all->id[i], true, !apart}))
+            build_special(b, (struct model_special){s->p, (uint32_t)s->len, all->id[i], true, !apart, false}))
             return -1;
     }
     return 0;

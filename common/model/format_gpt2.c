@@ -154,7 +154,7 @@ static int take_special(struct build *b)
             t->p = build_copy(b, text.p, text.len);
             t->len = (uint32_t)text.len;
             t->vocab = false;
-            rc = !t->p || build_special(b, (struct model_special){t->p, t->len, id, true, true}) ? -1 : 0;
+            rc = !t->p || build_special(b, (struct model_special){t->p, t->len, id, true, true, false}) ? -1 : 0;
         }
     }
     buf_free(&text);

@@ -1,6 +1,7 @@
 /* format_hf_added.c - the added tokens of tokenizer.json: found in the text before anything is split. */
 #include "core/byte_level.h"
 #include "model/format_hf_json.h"
+#include "unicode/utf8.h"
 
 #include <string.h>
 
@@ -78,19 +79,7 @@ int hf_read_added_tokens(struct hf_reader *in)
 }
 
 /* Hugging Face searches for the two kinds of added tokens in two passes, so a match of the first pass hides matches of
- * the second. Whether a match of one kind can overlap one of the other, so that two passes differ from one. */
-static bool may_meet(const struct hf_added *a, const struct hf_added *b)
-{
-    const struct hf_added *s = a->len < b->len ? a : b, *l = s == a ? b : a;
-    if (memmem(l->p, l->len, s->p, s->len))
-        return true;
-    for (size_t n = 1; n < s->len; n++) {
-        if (!memcmp(l->p, s->p + s->len - n, n) || !memcmp(s->p, l->p + l->len - n, n))
-            return true;
-    }
-    return false;
-}
-
+ * the second: refused, if a match of one kind can overlap one of the other. */
 static int check_kinds(struct hf_reader *in)
 {
     const double most = 1e9; /* steps: about a second */
@@ -112,7 +101,7 @@ static int check_kinds(struct hf_reader *in)
             if (work > most)
                 return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
                               "too many added tokens with and without \"normalized\"");
-            if (may_meet(a, b))
+            if (str_may_overlap((struct str){a->p, a->len}, (struct str){b->p, b->len}))
                 return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
                               "the added tokens \"%s\" and \"%s\" can overlap, and one is \"normalized\", the other "
                               "not: not supported",
@@ -124,14 +113,15 @@ static int check_kinds(struct hf_reader *in)
 }
 
 /* The token of the vocabulary whose key is this content; MODEL_NO_ID: none. *same: its bytes are the content as well.
- */
-static int find_key(struct hf_reader *in, const struct hf_added *a, uint32_t *id, bool *same)
+ * *spelled: the content is in byte-to-unicode form. */
+static int find_key(struct hf_reader *in, const struct hf_added *a, uint32_t *id, bool *same, bool *spelled)
 {
     unsigned char *bytes = build_room(&in->b, a->len + BYTE_LEVEL_PAD + MODEL_PAD); /* not kept */
     if (!bytes)
         return -1;
     size_t n = byte_level_get(bytes, a->p, a->len);
-    if (n == BYTE_LEVEL_NOT) {
+    *spelled = n != BYTE_LEVEL_NOT;
+    if (!*spelled) {
         *same = true;
         *id = build_find(&in->b, a->p, a->len, false);
     } else {
@@ -141,8 +131,17 @@ static int find_key(struct hf_reader *in, const struct hf_added *a, uint32_t *id
     return 0;
 }
 
-/* Added tokens that are keys of the vocabulary have the id of that key, others the next free id, as Hugging Face
- * counts; the ids in the file must be the same. */
+/* Whether text becomes this token of the vocabulary without being an added token. */
+static bool may_be_made(const struct hf_reader *in, uint32_t id)
+{
+    const struct model_token *t = &in->m->token[id];
+    bool cut;
+    return t->len == 1 || build_is_merged(&in->b, id) ||
+           (in->m->ignore_merges && utf8_valid_len(t->p, t->len, &cut) == t->len);
+}
+
+/* Added tokens that are keys of the vocabulary have the id of that key; others are numbered from the number of keys on,
+ * as Hugging Face counts. The ids in the file must be the same. */
 int hf_take_added(struct hf_reader *in)
 {
     struct model *m = in->m;
@@ -151,26 +150,36 @@ int hf_take_added(struct hf_reader *in)
         const struct hf_added *a = &in->added[i];
         char show[60];
         uint32_t id;
-        bool same;
+        bool same, spelled;
         build_show(show, sizeof show, a->p, a->len, false);
-        if (find_key(in, a, &id, &same))
+        if (find_key(in, a, &id, &same, &spelled))
             return -1;
         bool keyed = id != MODEL_NO_ID;
-        uint64_t want = keyed ? id : next;
+        uint64_t want = keyed ? id : next++;
         if (a->id != want)
             return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
                           "added token \"%s\" has the id %llu, but %llu %s", show, (unsigned long long)a->id,
                           (unsigned long long)want,
                           keyed ? "in the vocabulary" : "is the one that Hugging Face tokenizers gives it");
+        if (keyed && !same && may_be_made(in, id))
+            return err_at(
+                in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
+                "added token \"%s\" is how token %lu is spelled, which other text becomes: the id would mean both, "
+                "which is not supported",
+                show, (unsigned long)id);
         if (!keyed && build_token(&in->b, a->p, a->len, false, a->id))
             return -1;
-        if (a->id >= next)
-            next = a->id + 1;
-        struct model_token *t = &m->token[a->id];
+        const struct model_token *t = &m->token[a->id];
         /* A key that text can produce only as the added token is nothing but the added token. */
-        if (keyed && t->vocab && t->len > 1 && !build_is_merged(&in->b, id) && (same || !m->ignore_merges))
-            *t = (struct model_token){a->p, (uint32_t)a->len, false};
-        if (build_special(&in->b, (struct model_special){a->p, (uint32_t)a->len, (uint32_t)a->id, a->special, keyed}))
+        bool only_added = keyed && t->vocab && t->len > 1 && !build_is_merged(&in->b, id);
+        if (only_added && build_remove(&in->b, id, a->p, a->len))
+            return -1;
+        if (build_special(&in->b, (struct model_special){.p = a->p,
+                                                         .len = (uint32_t)a->len,
+                                                         .id = (uint32_t)a->id,
+                                                         .special = a->special,
+                                                         .keyed = keyed,
+                                                         .whole = only_added && same && spelled && m->ignore_merges}))
             return -1;
     }
     return check_kinds(in);

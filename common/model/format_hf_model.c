@@ -71,25 +71,31 @@ static int read_line(struct hf_reader *in)
     return build_merge(&in->b, left, right);
 }
 
+/* Pairs or strings, but not both, as in Hugging Face. */
 static int read_merges(struct hf_reader *in)
 {
     struct json_reader *r = &in->r;
+    bool *strings = &in->m->merges_as_strings;
     int more;
     if (json_read_array(r))
         return -1;
-    for (;;) {
+    for (bool first = true;; first = false) {
         struct str pair[2];
-        while (json_read_try_pair(r, pair)) {
+        for (; json_read_try_pair(r, pair); first = false) {
             size_t left = take_side(in, 0, pair[0]);
             size_t right = left == BYTE_LEVEL_NOT ? BYTE_LEVEL_NOT : take_side(in, left, pair[1]);
             if (right == BYTE_LEVEL_NOT || build_merge(&in->b, left, right))
                 return -1;
+            if (*strings)
+                return json_read_fail(r, "merges are strings and arrays; they must be of one kind");
         }
         if ((more = json_read_item(r)) <= 0)
             return more;
         int c = json_read_peek(r);
-        in->m->merges_as_strings = c == '"';
-        if (c < 0 || (c == '"' ? read_line(in) : read_pair(in)))
+        if (!first && c >= 0 && *strings != (c == '"'))
+            return json_read_fail(r, "merges are strings and arrays; they must be of one kind");
+        *strings = c == '"';
+        if (c < 0 || (*strings ? read_line(in) : read_pair(in)))
             return -1;
     }
 }

@@ -86,6 +86,8 @@ static int take_split(struct hf_reader *in, const struct step *s)
     struct json_reader *r = &in->r;
     if (need_keys(r, s, 1U << PATTERN | 1U << BEHAVIOR | 1U << INVERT))
         return -1;
+    if (!s->regex.len)
+        return json_read_fail(r, "pre_tokenizer Split: \"pattern\" must be an object with a \"Regex\" or a \"String\"");
     bool isolated = !strcmp(s->behavior.s, "Isolated") && !s->invert;
     bool matches_only = !strcmp(s->behavior.s, "Removed") && s->invert; /* the same as isolated, if there are no gaps */
     if (!isolated && !(matches_only && leaves_no_gaps(&s->regex)))

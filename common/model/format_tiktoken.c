@@ -65,7 +65,7 @@ static int take_special(struct build *b, const unsigned char *p, size_t len, uin
 {
     const unsigned char *copy = build_copy(b, p, len);
     return !copy || build_token(b, copy, len, false, id) ||
-                   build_special(b, (struct model_special){copy, (uint32_t)len, (uint32_t)id, true, false})
+                   build_special(b, (struct model_special){copy, (uint32_t)len, (uint32_t)id, true, false, false})
                ? -1
                : 0;
 }

@@ -97,6 +97,21 @@ int build_tokens_end(struct build *b)
     return 0;
 }
 
+/* Puts a token at its id, which can be found from build_tokens_end on. */
+static int put_token(struct build *b, struct model_token t, uint32_t id)
+{
+    b->m->token[id] = t;
+    uint32_t hash = token_hash(&b->m->index, t.p, t.len, t.vocab);
+    __builtin_prefetch(slots_first(&b->m->index.slots, hash), 1);
+    b->fresh[b->n_fresh++] = (struct slot){hash, id + 1};
+    return b->n_fresh == BUILD_BATCH ? build_tokens_end(b) : 0;
+}
+
+int build_remove(struct build *b, uint32_t id, const unsigned char *p, size_t len)
+{
+    return put_token(b, (struct model_token){p, (uint32_t)len, false}, id);
+}
+
 int build_token(struct build *b, const unsigned char *p, size_t len, bool vocab, uint64_t id)
 {
     char show[60];
@@ -115,14 +130,10 @@ int build_token(struct build *b, const unsigned char *p, size_t len, bool vocab,
                       build_show(other, sizeof other, b->m->token[id].p, b->m->token[id].len, b->m->token[id].vocab),
                       build_show(show, sizeof show, p, len, vocab));
     }
-    b->m->token[id] = (struct model_token){p, (uint32_t)len, vocab};
     b->n_tokens++;
     if (id >= b->m->n_ids)
         b->m->n_ids = (uint32_t)id + 1;
-    uint32_t hash = token_hash(&b->m->index, p, len, vocab);
-    __builtin_prefetch(slots_first(&b->m->index.slots, hash), 1);
-    b->fresh[b->n_fresh++] = (struct slot){hash, (uint32_t)id + 1};
-    return b->n_fresh == BUILD_BATCH ? build_tokens_end(b) : 0;
+    return put_token(b, (struct model_token){p, (uint32_t)len, vocab}, (uint32_t)id);
 }
 
 /* ---- Merges ---- */
@@ -283,6 +294,7 @@ int build_special(struct build *b, struct model_special s)
     if (array_grow(&m->special, &b->special_cap, m->n_special + 1, sizeof s, "the special tokens", b->e))
         return -1;
     m->special[m->n_special++] = s;
+    m->has_whole = m->has_whole || s.whole;
     return 0;
 }
 

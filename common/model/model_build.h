@@ -64,6 +64,9 @@ int build_merge(struct build *b, size_t left_len, size_t right_len);
 int build_merges_end(struct build *b);
 bool build_is_merged(const struct build *b, uint32_t id); /* whether a merge names it */
 
+/* Takes a token out of the vocabulary, whose bytes are now these; p as in build_token. -1 as there. */
+int build_remove(struct build *b, uint32_t id, const unsigned char *p, size_t len);
+
 int build_special(struct build *b, struct model_special s);
 int build_regex(struct build *b, struct str regex);                /* copied */
 int build_pattern(struct build *b, const struct pattern *pattern); /* its name and its regexes */

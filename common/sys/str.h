@@ -21,6 +21,19 @@ static inline bool str_equal(struct str a, struct str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
 }
 
+/* Whether an occurrence of one in a text can overlap one of the other: one is in the other, or begins as that ends. */
+static inline bool str_may_overlap(struct str a, struct str b)
+{
+    struct str s = a.len < b.len ? a : b, l = a.len < b.len ? b : a;
+    if (memmem(l.p, l.len, s.p, s.len))
+        return true;
+    for (size_t n = 1; n < s.len; n++) {
+        if (!memcmp(l.p, s.p + s.len - n, n) || !memcmp(s.p, l.p + l.len - n, n))
+            return true;
+    }
+    return false;
+}
+
 /* How often a byte occurs in it. */
 static inline size_t str_count(struct str s, int byte)
 {

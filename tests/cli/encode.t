@@ -252,6 +252,43 @@ bpe-chunk -m m.json --no-special s.txt >plain.chunks
 is "$($E --special=text -f text plain.chunks)" "$($E --special=text -f text s.txt)" "--special=text of chunks made with --no-special"
 fails 65 "bpe-encode: *--special=text wants bpe-chunk --no-special" $E --special=text -f text a.chunks
 
+# with_added FILE KEY TOKEN...: m.json with ignore_merges, KEY in the vocabulary, and added tokens, those after -- not special.
+with_added() {
+    python3 - "$@" <<'END' >"$1"
+import json, sys
+key, *names = sys.argv[2:]
+with open("m.json", encoding="utf-8") as f:
+    m = json.load(f)
+vocab, next_id = m["model"]["vocab"], len(m["model"]["vocab"])
+m["model"]["ignore_merges"] = True
+if key:
+    vocab[key], next_id = next_id, next_id + 1
+special = True
+for name in names:
+    if name == "--":
+        special = False
+        continue
+    number = vocab.get(name)
+    if number is None:
+        number, next_id = next_id, next_id + 1
+    m["added_tokens"].append(dict(m["added_tokens"][0], content=name, id=number, special=special))
+json.dump(m, sys.stdout)
+END
+}
+
+# The ids are those of Hugging Face tokenizers 0.23.3, with encode_special_tokens=True.
+with_added pad.json PAD PAD
+is "$(printf 'PAD' | ids -m pad.json) $(printf 'PAD' | ids -m pad.json --special=text)" "262| 262|" \
+    "--special=text: a special token that is a key of the vocabulary is still a token, with ignore_merges"
+is "$(printf 'PADS1PAD' | ids -m pad.json --special=text)" "48 33 36 51 17 262|" "  as a pretoken of its own"
+sed 's/"ignore_merges": true/"ignore_merges": false/' pad.json >no_pad.json
+is "$(printf 'PAD' | ids -m no_pad.json --special=text)" "48 33 36|" "  and without ignore_merges, by merges"
+with_added end.json "" '<|end|>' -- '[x]'
+is "$(printf '<|end|>[x]' | ids -m end.json --special=text)" "28 92 69 78 68 92 30 263|" "  a token that is not special is found"
+with_added end.json "" '<|end|>' -- end
+is "$(printf '<|end|>end' | ids -m end.json)" "262 263|" "a token that is part of a special one"
+fails 64 "bpe-encode: --special=text: the special token <|*|> of end.json can overlap with end, *" sh -c "echo | bpe-encode -m end.json --special=text -f text"
+
 # ---- --invalid ----
 
 is "$(ids -m m.json --invalid=skip bad.txt)" "65 66|" "--invalid=skip"

@@ -143,7 +143,6 @@ def json_trials():
     reads(with_added(added("<a>"), added("<b>", special=False)), {"special-tokens": "3"}, "added tokens that are no keys")
     reads(with_added(added("<a>"), added("z  q", special=False, normalized=True)), {"special-tokens": "3"}, "both kinds of added tokens")
     byte = BASE["model"]["vocab"]["Ġ"]
-    reads(with_added(added("Ġ", byte)), {"special": ["0 <|endoftext|>", f"{byte} Ġ"]}, "an added token that is spelled as a token")
     raw = edited(lambda m: m["model"]["vocab"].update({"<my token>": len(m["model"]["vocab"])}))
     reads(raw, {"tokens": str(len(BASE["model"]["vocab"]) + 1), "special-tokens": "1"}, "a key that is no spelling")
     hole = edited(lambda m: m["model"]["vocab"].update({"zzz": 5000}))
@@ -172,6 +171,8 @@ def json_trials():
     for behavior in "MergedWithPrevious", "MergedWithNext", "Removed", "Contiguous":
         refuses(changed(pre_tokenizer=sequence(split(r, behavior), no_regex())), f'behavior "{behavior}"', f"behavior {behavior}")
     refuses(changed(pre_tokenizer=sequence(split(r, invert=True), no_regex())), "invert", "invert")
+    for pattern in "x", None, 3, []:
+        refuses(changed(pre_tokenizer=sequence(split(pattern), no_regex())), '"pattern" must be an object', f"a Split by {pattern}")
     other = (("x{1,3}+", 1, "{1,3}+"), ("^a|b", 0, "^"), (r"\s++$|.", 4, "$"), (r"\h+|\H", 0, "\\h"), ("[a-z&&[^b]]", 4, "&&"), ("[a[b]]", 2, "["),
              ("(?im:a)", 0, "(?i"), ("(?m)a", 0, "(?m"), (r"\p{Han}+|\P{Han}", 0, r"\p{Han}"), (r"\d{1,3}(?=(?:\d{3})*\b)", 20, r"\b"),
              (r"\v", 0, r"\v"), ("(?i)ss", 5, "s"), ("(?i)x|fi", 7, "i"), ("(?i)ß", 4, "ß"), ("x{2}?", 1, "{2}?"), ("x{,3}", 1, "{,3}"),
@@ -187,6 +188,12 @@ def json_trials():
     n = len(BASE["model"]["vocab"])
     refuses(with_added(added("<a>", n + 7)), f'"<a>" has the id {n + 7}, but {n}', "an added token's id that Hugging Face would not give")
     refuses(with_added(added("Ġ", 5)), f'"Ġ" has the id 5, but {byte}', "an added token's id that is not the vocabulary's")
+    for name in "Ġ", "é":
+        refuses(with_added(added(name, BASE["model"]["vocab"][name])), f'"{name}" is how token', f"{name}, which spells another byte")
+    pad = edited(lambda m: (m["model"]["vocab"].update({"zz": 5000}), m["added_tokens"].extend([added("zz", 5000), added("<a>", n + 1)])))
+    reads(pad, {"special": ["0 <|endoftext|>", f"{n + 1} <a>", "5000 zz"]}, "ids with holes: new tokens get as many as there are keys")
+    pad = edited(lambda m: (m["model"]["vocab"].update({"zz": 5000}), m["added_tokens"].extend([added("zz", 5000), added("<a>", 5001)])))
+    refuses(pad, f'"<a>" has the id 5001, but {n + 1} is the one', "and no others")
     refuses(with_added(added("<a>"), added("<a>")), '"<a>"', "an added token that comes twice")
     refuses(with_added(added("")), "without id or content", "an empty added token")
     for one, other in ("<ab>", "ab"), ("<ab>", "b>c"), ("ab", "ab>"), ("cab", "abx"):
@@ -197,6 +204,9 @@ def json_trials():
     refuses(changed(model__merges=[["a", "zqz"]]), 'merge 0, "a" and "zqz": the right, "zqz", is not', "a merge of an unknown token")
     refuses(changed(model__merges=[["zqzq", "a"]]), 'merge 0, "zqzq" and "a": the left, "zqzq", is not', "another")
     refuses(changed(model__merges=[["a"]]), "merge 0 is not of two tokens", "a merge of one")
+    left, right = BASE["model"]["merges"][:2]
+    for mixed in ([left, " ".join(right)], [" ".join(left), right]):
+        refuses(changed(model__merges=mixed), "merges are strings and arrays", f"{mixed}, which Hugging Face does not read")
     refuses(changed(model__merges=[["a", "b", "c"]]), "merge 0 is not of two tokens", "a merge of three")
     refuses(changed(model__merges=["a b c"]), "merge 0", "a string of three")
     refuses(changed(model__merges=[["a", ""]]), "merge 0", "an empty side")
