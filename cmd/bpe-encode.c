@@ -236,7 +236,8 @@ static int run(void *ctx, struct err *e)
         *e = p->encoder.reader.passed;
         return -1;
     }
-    return chunk_reader_finish(&p->encoder.reader, e) || (o->path ? outfile_commit(&p->outfile, e) : fd_close_stdout(e))
+    return chunk_reader_finish(&p->encoder.reader, e) ||
+                   (o->path ? outfile_commit(&p->outfile, 1, e) : fd_close_stdout(e))
                ? -1
                : p->encoder.reader.passed.code;
 }

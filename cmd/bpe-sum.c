@@ -103,7 +103,7 @@ static int write_missing(struct summer *s, struct err *e)
         outfile_drop(&o);
         return -1;
     }
-    return outfile_commit(&o, e);
+    return outfile_commit(&o, 1, e);
 }
 
 static int write_word(void *ctx, const struct pretoken *w, struct err *e)

@@ -159,28 +159,49 @@ int fd_close_stdout(struct err *e)
     return 0;
 }
 
-/* The unfinished file that a signal handler removes before the signal ends the process. One at a time. */
-static const char *volatile unfinished;
+/* The outfiles that are not finished, which a signal handler removes before the signal ends the process. */
+static struct outfile *volatile unfinished;
 
 static void remove_unfinished(int sig)
 {
-    if (unfinished)
-        unlink(unfinished);
+    for (const struct outfile *o = unfinished; o; o = o->next)
+        unlink(o->tmp);
     signal(sig, SIG_DFL);
     raise(sig);
 }
 
-/* Signals that are ignored (as nohup does) stay ignored. */
-static void watch_signals(const char *tmp)
+/* The signals that end a process and that come from outside: from a terminal, a pipe that nobody reads any more, a
+ * limit of processor time, a batch system. Those that are ignored (as nohup does) stay ignored. */
+static void watch_signals(void)
 {
-    static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
-    unfinished = tmp;
+    static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        struct sigaction old, new = {.sa_handler = tmp ? remove_unfinished : SIG_DFL};
+        struct sigaction old, new = {.sa_handler = remove_unfinished};
         sigemptyset(&new.sa_mask);
         if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(ends[i], &new, NULL);
     }
+}
+
+/* Creates the temporary file, which is known before it exists: a signal may come at any moment. */
+static void create_unfinished(struct outfile *o)
+{
+    watch_signals();
+    o->next = unfinished;
+    unfinished = o;
+    o->fd = mkostemp(o->tmp, O_CLOEXEC);
+}
+
+/* There is no temporary file any more. */
+static void forget_unfinished(struct outfile *o)
+{
+    struct outfile *volatile *p = &unfinished;
+    while (*p && *p != o)
+        p = &(*p)->next;
+    if (*p)
+        *p = o->next;
+    free(o->tmp);
+    o->tmp = NULL;
 }
 
 int outfile_open(struct outfile *o, const char *path, struct err *e)
@@ -191,52 +212,61 @@ int outfile_open(struct outfile *o, const char *path, struct err *e)
     o->path = malloc(n + 1);
     o->tmp = malloc(n + 16);
     if (!o->path || !o->tmp) {
+        forget_unfinished(o);
         outfile_drop(o);
         return err_mem(e, "a file name", n);
     }
     memcpy(o->path, path, n + 1);
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) { /* /dev/full, a pipe, a terminal: written directly */
-        free(o->tmp);
-        o->tmp = NULL;
+    snprintf(o->tmp, n + 16, "%s.XXXXXX", path);
+    bool direct = stat(path, &st) == 0 && !S_ISREG(st.st_mode); /* /dev/full, a pipe, a terminal */
+    if (direct)
         o->fd = open(path, O_WRONLY | O_CLOEXEC);
-    } else {
-        snprintf(o->tmp, n + 16, "%s.XXXXXX", path);
-        o->fd = mkostemp(o->tmp, O_CLOEXEC);
-        if (o->fd < 0) {
-            free(o->tmp);
-            o->tmp = NULL;
-        } else {
-            watch_signals(o->tmp);
-        }
-    }
-    if (o->fd < 0) {
+    else
+        create_unfinished(o);
+    if (o->fd < 0)
         err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", path);
-        outfile_drop(o);
-        return -1;
+    if (direct || o->fd < 0)
+        forget_unfinished(o);
+    if (o->fd >= 0)
+        return 0;
+    outfile_drop(o);
+    return -1;
+}
+
+/* Gives the file its mode, and makes it durable. */
+static int finish(struct outfile *o, struct err *e)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    bool done = !o->tmp || (fchmod(o->fd, 0666 & ~mask) == 0 && fsync(o->fd) == 0);
+    int error = errno;
+    if (close(o->fd) < 0 && done) {
+        error = errno;
+        done = false;
     }
+    o->fd = -1;
+    return done ? 0 : err_sys(e, EX_IOERR, error, "%s: cannot write", o->path);
+}
+
+static int give_name(struct outfile *o, struct err *e)
+{
+    if (!o->tmp)
+        return 0;
+    if (rename(o->tmp, o->path) < 0)
+        return err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", o->path);
+    forget_unfinished(o);
     return 0;
 }
 
-int outfile_commit(struct outfile *o, struct err *e)
+int outfile_commit(struct outfile *o, size_t n, struct err *e)
 {
     int rc = 0;
-    if (o->tmp) {
-        mode_t mask = umask(0);
-        umask(mask);
-        if (fchmod(o->fd, 0666 & ~mask) < 0 || fsync(o->fd) < 0)
-            rc = err_sys(e, EX_IOERR, errno, "%s: cannot write", o->path);
-    }
-    if (close(o->fd) < 0 && rc == 0)
-        rc = err_sys(e, EX_IOERR, errno, "%s: cannot write", o->path);
-    o->fd = -1;
-    if (rc == 0 && o->tmp && rename(o->tmp, o->path) < 0)
-        rc = err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", o->path);
-    if (rc == 0) {
-        watch_signals(NULL);
-        free(o->tmp);
-        o->tmp = NULL;
-    }
-    outfile_drop(o);
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = finish(&o[i], e);
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = give_name(&o[i], e);
+    for (size_t i = 0; i < n; i++)
+        outfile_drop(&o[i]);
     return rc;
 }
 
@@ -244,11 +274,9 @@ void outfile_drop(struct outfile *o)
 {
     if (o->fd >= 0)
         close(o->fd);
-    if (o->tmp) {
+    if (o->tmp)
         unlink(o->tmp);
-        watch_signals(NULL);
-    }
-    free(o->tmp);
+    forget_unfinished(o);
     free(o->path);
     *o = (struct outfile){.fd = -1};
 }

@@ -48,14 +48,19 @@ int fd_pwrite(int fd, const void *p, size_t n, uint64_t offset, const char *name
 int fd_close_stdout(struct err *e);
 
 /* An output file that appears under its name only when it is complete: it is written to a temporary file in the same
- * directory, synced and renamed. SIGHUP, SIGINT and SIGTERM remove the temporary file (of the outfile opened last). */
+ * directory, synced and renamed. A signal that ends the process (but SIGKILL) removes the temporary file. Not to be
+ * copied between open and commit or drop. */
 struct outfile {
     int fd;
-    char *path, *tmp; /* owned */
+    char *path, *tmp; /* owned; tmp NULL: there is no temporary file */
+    struct outfile *next;
 };
 
 int outfile_open(struct outfile *o, const char *path, struct err *e); /* -1 with EX_CANTCREAT */
-int outfile_commit(struct outfile *o, struct err *e);                 /* -1: the file is removed again */
 void outfile_drop(struct outfile *o);                                 /* removes what was written; fine after commit */
+
+/* Finishes n files, of which none appears before all are on disk; then they do in this order. -1: those that have not
+ * appeared are removed. */
+int outfile_commit(struct outfile *o, size_t n, struct err *e);
 
 #endif

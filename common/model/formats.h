@@ -27,14 +27,16 @@ struct model_source {
     size_t n_special;
 };
 
-/* The files to write, at least one. The last one is written last: if it exists, so do the others. */
+enum { MODEL_FILES = 2 }; /* files of a model, at most */
+
+/* The files to write, at least one. The last one appears last: if it exists, so do the others. */
 struct model_files {
     bool alone; /* only one file can be written: the one without a suffix */
     size_t n;
     struct model_file {
         const char *suffix; /* static: appended to the path; "/name" is a file in a directory at this path */
         struct buf bytes;
-    } file[2];
+    } file[MODEL_FILES];
 };
 
 struct model_format {

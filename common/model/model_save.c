@@ -4,45 +4,58 @@
 #include "io/fd.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-static int write_file(const char *path, const struct buf *b, struct err *e)
-{
-    struct outfile o;
-    if (!path)
-        return fd_write(1, b->p, b->len, "standard output", e) || fd_close_stdout(e) ? -1 : 0;
-    if (outfile_open(&o, path, e))
-        return -1;
-    if (fd_write(o.fd, b->p, b->len, path, e)) {
-        outfile_drop(&o);
-        return -1;
-    }
-    return outfile_commit(&o, e);
-}
-
-static int write_files(const struct model_files *files, const char *path, struct err *e)
+/* Creates a file and writes it, under a temporary name; *o is to be dropped in any case. */
+static int write_file(struct outfile *o, const struct model_file *f, const char *path, struct err *e)
 {
     struct buf name = {0};
-    int rc = 0;
-    for (size_t i = 0; i < files->n && !rc; i++) {
-        const char *suffix = files->file[i].suffix;
-        name.len = 0;
-        rc = path && (buf_put_str(&name, path, e) || buf_put(&name, suffix, strlen(suffix) + 1, e)) ? -1 : 0;
-        rc = rc || write_file(path ? (char *)name.p : NULL, &files->file[i].bytes, e) ? -1 : 0;
-    }
+    *o = (struct outfile){.fd = -1};
+    int rc = buf_put_str(&name, path, e) || buf_put(&name, f->suffix, strlen(f->suffix) + 1, e) ||
+                     outfile_open(o, (char *)name.p, e) || fd_write(o->fd, f->bytes.p, f->bytes.len, o->path, e)
+                 ? -1
+                 : 0;
     buf_free(&name);
     return rc;
+}
+
+/* Writes all files before the first of them appears, so that an older model stays if this one cannot be written. */
+static int write_files(const struct model_files *files, const char *path, struct err *e)
+{
+    struct outfile out[MODEL_FILES];
+    size_t n = 0;
+    int rc = 0;
+    for (; n < files->n && rc == 0; n++)
+        rc = write_file(&out[n], &files->file[n], path, e);
+    if (rc == 0)
+        return outfile_commit(out, n, e);
+    while (n)
+        outfile_drop(&out[--n]);
+    return -1;
+}
+
+static int write_stdout(const struct buf *b, struct err *e)
+{
+    return fd_write(1, b->p, b->len, "standard output", e) || fd_close_stdout(e) ? -1 : 0;
 }
 
 int model_save(const struct model *m, const struct model_format *format, const char *path, struct err *e)
 {
     struct model_files files = {.alone = !path};
+    bool created = false;
     int rc = format->write(&files, m, e);
-    if (!rc && format->is_directory && mkdir(path, 0777) < 0 && errno != EEXIST)
-        rc = err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", path);
-    if (!rc)
-        rc = write_files(&files, path, e);
+    if (rc == 0 && format->is_directory) {
+        created = mkdir(path, 0777) == 0;
+        if (!created && errno != EEXIST)
+            rc = err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", path);
+    }
+    if (rc == 0)
+        rc = path ? write_files(&files, path, e) : write_stdout(&files.file[0].bytes, e);
+    if (rc && created)
+        rmdir(path);
     model_files_free(&files);
     return rc;
 }

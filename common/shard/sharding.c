@@ -257,7 +257,7 @@ static int write_missing(const struct sharding *s, struct err *e)
         outfile_drop(&o);
         rc = -1;
     } else if (rc == 0) {
-        rc = outfile_commit(&o, e);
+        rc = outfile_commit(&o, 1, e);
     }
     buf_free(&out);
     return rc;
