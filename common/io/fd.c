@@ -22,6 +22,7 @@ void fd_prepare(void)
             abort();
     }
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 char *fd_path(const char *dir, const char *name, struct err *e)

@@ -15,7 +15,8 @@
 #include <sys/types.h>
 
 /* Call first in main. Makes the use of a closed standard stream fail, where otherwise the next opened file would get
- * its number; and lets SIGPIPE end the program silently even if the parent ignores it. */
+ * its number; lets SIGPIPE end the program silently even if the parent ignores it; and makes a write beyond the limit
+ * of file sizes fail with EFBIG, where SIGXFSZ would end the program. */
 void fd_prepare(void);
 
 /* "dir/name". Owned by the caller; NULL: out of memory. */

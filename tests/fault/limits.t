@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""limits.t - the limits of a process (ulimit), in every program: a file that may become no larger is one line and exit 74, and nothing
+unfinished stays behind."""
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import lib  # noqa: E402
+from lib import must, write  # noqa: E402
+
+
+def run(args, data=b"", limits=(), out=subprocess.PIPE):
+    """(exit status, standard output, standard error): with these limits, [(which, bytes), ...]."""
+    def limit():
+        for which, size in limits:
+            resource.setrlimit(which, (size, resource.getrlimit(which)[1]))
+    p = subprocess.run(args, input=data, stdout=out, stderr=subprocess.PIPE, timeout=60, check=False, preexec_fn=limit)
+    return p.returncode, p.stdout, p.stderr.decode(errors="replace")
+
+
+def tree():
+    """{name: content} of all files here."""
+    return {os.path.join(d, f): lib.read(os.path.join(d, f)) for d, _, files in os.walk(".") for f in files}
+
+
+def make_inputs():
+    write("in.txt", lib.text(1, 300000))
+    write("in.chunks", must("bpe-chunk", "--inline", "-b", "16K", "in.txt"))
+    write("in.counts", must("bpe-count", "in.chunks"))
+    write("in.sum", must("bpe-sum", "in.counts"))
+    write("some.counts", b"".join(r + b"\n" for r in lib.read("in.counts").split(b"\n")[:3]))
+    write("in.json", must("bpe-merge", "-v", "500", "in.sum"))
+    write("in.ids", must("bpe-encode", "-m", "in.json", "in.txt"))
+    write("in.named", must("bpe-chunk", "--inline", "-b", "16K", "-m", "in.json", "in.txt"))
+    write("in.tokens", must("bpe-encode", "-m", "in.json", "in.named"))
+    must("bpe-shard", "-n", "1000", "--docs", "-o", "in.shards", "in.tokens")
+
+
+# ---- The size of files (ulimit -f) ----
+
+# What is too large: "out" is standard output, into that file; "tmp" temporary files; another name is what the program creates.
+OUT, TOKENIZER = "standard output", ["bpe-merge", "-v", "500", "in.sum"]
+FILES = [(OUT, 1500, ["bpe-chunk", "--inline", "in.txt"]), (OUT, 0, ["bpe-chunk", "in.txt"]), (OUT, 1500, ["bpe-count", "in.chunks"]),
+         (OUT, 1500, ["bpe-sum", "in.counts"]), (OUT, 1500, TOKENIZER), (OUT, 1500, ["bpe-model", "in.json"]),
+         (OUT, 1500, ["bpe-encode", "-m", "in.json", "in.txt"]), (OUT, 1500, ["bpe-encode", "-m", "in.json", "-f", "text", "in.txt"]),
+         (OUT, 1500, ["bpe-encode", "-m", "in.json", "in.named"]), (OUT, 1500, ["bpe-encode", "-m", "in.json", "-f", "framed", "in.named"]),
+         (OUT, 1500, ["bpe-decode", "-m", "in.json", "in.ids"]), (OUT, 1500, ["bpe-view", "in.sum"]), (OUT, 1500, ["bpe-view", "--armor", "in.sum"]),
+         (OUT, 1500, ["bpe-shard", "--list", "in.shards"]), (OUT, 1500, ["bpe-shard", "--help"]), (OUT, 7, ["bpe-chunk", "--version"]),
+         ("new", 1500, [*TOKENIZER, "-o", "new"]), ("new", 1500, ["bpe-model", "-o", "new", "in.json"]),
+         ("new.json", 0, [*TOKENIZER, "-f", "tiktoken", "-o", "new"]), ("new", 1500, [*TOKENIZER, "-f", "tiktoken", "-o", "new"]),
+         ("new/vocab.json", 1500, ["bpe-model", "-f", "gpt2", "-o", "new", "in.json"]),
+         ("new", 1500, ["bpe-encode", "-m", "in.json", "-o", "new", "in.txt"]),
+         ("new", 0, ["bpe-sum", "--missing", "new", "some.counts"]),
+         ("tmp", 1500, ["bpe-sum", "-S", "8K", "-T", "tmp", "in.counts"]),
+         ("tmp", 1500, ["bpe-encode", "-m", "in.json", "--jsonl", "-f", "text", "-"])]
+
+
+def too_large(name, args, most):
+    """The file may have so many bytes only."""
+    before = tree()
+    data = b'{"text": "%s"}\n' % (b"".join(b"%x " % (i * i) for i in range(2000000))) if args[-1] == "-" else b""
+    with open("out", "wb") as out:
+        code, _, err = run(args, data, [(resource.RLIMIT_FSIZE, most)], out=out if name == OUT else subprocess.DEVNULL)
+    os.remove("out")
+    wanted = f"{name}: cannot write{' a temporary file there (see TMPDIR, -T)' if name == 'tmp' else ''}: File too large"
+    lib.ok((code, err) == (74, f"{args[0]}: {wanted}\n"), f"{' '.join(args)}: {name} with {most} bytes", f"exit {code}: {err}wanted: {wanted}")
+    after = tree()
+    changed = [f for f in set(before) | set(after) if before.get(f) != after.get(f)]
+    lib.ok(not changed and not os.path.exists("new"), "  and nothing stays behind", changed)
+
+
+def shards_too_large(options, source):
+    """The same command goes on where there is room for more."""
+    shutil.rmtree("shards", ignore_errors=True)
+    command = ["bpe-shard", "--resume", "-n", "40000", "-S", "16K", *options, "-o", "shards", source]
+    must(*command)
+    whole, bad, n = tree(), [], 0
+    for most in [0, 1, 30, 100, 300, 1000, 3000, 10000, 30000, 60000, 100000]:
+        shutil.rmtree("shards")
+        code, _, err = run(command, limits=[(resource.RLIMIT_FSIZE, most)], out=subprocess.DEVNULL)
+        n += code != 0
+        if code and (code != 74 or err.count("\n") != 1 or not err.endswith(": File too large\n")):
+            bad.append(f"{most} bytes: exit {code}: {err}")
+        must(*command)
+        if tree() != whole:
+            bad.append(f"{most} bytes: another directory")
+    lib.ok(n > 5 and not bad, f"{' '.join(command)}: files with few bytes at most", f"{n} times; " + "\n".join(bad))
+    shutil.rmtree("shards")
+
+
+top = tempfile.mkdtemp(prefix="bpe-test-")
+os.chdir(top)
+os.mkdir("tmp")
+os.environ["TMPDIR"] = "tmp"
+make_inputs()
+for where, size, command in FILES:
+    too_large(where, command, size)
+    if where == OUT:
+        too_large(where, command, 0)
+for more in [], ["--docs", "-f", "megatron"], ["--shuffle=documents", "--docs"], ["-f", "mds", "--sha256"]:
+    shards_too_large(more, "in.tokens")
+shards_too_large(["-f", "dolma"], "in.shards")
+os.chdir("/")
+shutil.rmtree(top)
+sys.exit(lib.done())
