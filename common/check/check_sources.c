@@ -27,11 +27,11 @@ struct source_text {
 static int text_open(struct source_text *t, const char *path, struct err *e)
 {
     *t = (struct source_text){.path = path, .fd = -1, .line = 1};
-    t->in = input_open(path, e);
+    t->in = input_open_regular(path, e);
     if (!t->in)
         return -1;
     if (input_is_plain_file(t->in))
-        t->fd = fd_open_input(path, e);
+        t->fd = fd_open_regular(path, e);
     return input_is_plain_file(t->in) && t->fd < 0 ? -1 : 0;
 }
 

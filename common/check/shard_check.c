@@ -54,11 +54,11 @@ static int check_file(const struct check *c, const struct manifest_file *f, stru
     char *path = fd_path(c->dir, f->name, e);
     if (!path)
         return -1;
-    int fd = fd_open_input(path, e);
+    int fd = fd_open_regular(path, e);
     int rc = fd < 0 ? -1 : file_sum_of(&found, fd, path, f->sha256[0], e);
     if (fd >= 0)
         close(fd);
-    else if (errno == ENOENT)
+    else if (access(path, F_OK) < 0)
         err_set(e, EX_NOINPUT,
                 "%s: is missing, but " MANIFEST_NAME " lists it; if it was moved elsewhere, check it there", path);
     if (rc == 0)

@@ -27,7 +27,7 @@ static int put_file(struct chunks *c, size_t source, const struct interval *rang
     int fd = -1, rc = 0;
     for (size_t i = 0; i < n && rc == 0; i++) {
         if (fd < 0 && range[i].end - range[i].begin > c->files.piece) {
-            fd = fd_open_input(s->path, e);
+            fd = fd_open_regular(s->path, e);
             if (fd < 0)
                 return -1;
         }
@@ -50,7 +50,8 @@ static int put_compressed(struct chunks *c, size_t source, const struct interval
 static int put_text(struct chunks *c, size_t source, struct err *e)
 {
     const struct source *s = &c->writer->sources.at[source];
-    struct input *in = input_open(s->path, e);
+    bool regular = s->access != ACCESS_VALUE || s->file_size > 0;
+    struct input *in = regular ? input_open_regular(s->path, e) : input_open(s->path, e);
     if (!in)
         return -1;
     uint64_t block = s->access == ACCESS_VALUE ? c->plan.value : c->plan.piece;

@@ -20,7 +20,7 @@ static int find_borders(struct frame_cutter *c, const struct source *s, struct e
         return -1;
     if (s->size / 2 < apart || reading.form == FORM_WET || !cut_is_local(c->cutter) || c->cutter->n_ends == 0)
         return 0;
-    int fd = fd_open_input(s->path, e);
+    int fd = fd_open_regular(s->path, e);
     if (fd < 0)
         return -1;
     int rc = frames_find(&c->borders, fd, s->name, s->size, apart, e);

@@ -49,7 +49,7 @@ static void look_at_text(const struct source *s, struct source_watch *watch)
     if (watch->form != FORM_TEXT || watch->json.found || watch->decompressed)
         return;
     watch->decompressed = true;
-    struct input *in = input_open(s->path, &ignored);
+    struct input *in = input_open_regular(s->path, &ignored);
     if (in)
         text_start_look(in, &start, watch->form, "bpe-chunk", &watch->json, &ignored);
     input_close(in);
@@ -70,7 +70,7 @@ static int look_at(struct source *s, bool by_value, struct source_watch *watch, 
                        s->path, s->path);
     if (!S_ISREG(st.st_mode))
         return 0; /* a pipe can be opened only once */
-    int fd = fd_open_input(s->path, e);
+    int fd = fd_open_regular(s->path, e);
     if (fd < 0)
         return -1;
     s->file_size = (uint64_t)st.st_size;

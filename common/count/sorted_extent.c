@@ -22,8 +22,8 @@ static int open_extent(void *self, struct err *e)
     struct sorted_extent *x = self;
     x->at = x->begin;
     x->sum_read = 0;
-    x->fd = fd_open_input(x->path, e);
-    return x->fd < 0 ? -1 : 0;
+    x->fd = fd_open_regular(x->path, e);
+    return x->fd >= 0 ? 0 : e->code == EX_DATAERR ? changed(x, e) : -1;
 }
 
 static void close_extent(void *self)

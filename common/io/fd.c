@@ -41,17 +41,36 @@ const char *fd_name(const char *path)
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
-int fd_open_input(const char *path, struct err *e)
+/* What was opened; errors, if it is none of what may be read. */
+static int check_opened(int fd, const char *path, bool regular, struct err *e)
 {
     struct stat st;
-    bool standard = strcmp(path, "-") == 0;
-    int fd = standard ? fcntl(0, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", fd_name(path));
-    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-        close(fd);
-        return err_set(e, EX_NOINPUT, "%s: is a directory; name the files in it", fd_name(path));
-    }
+    if (fstat(fd, &st) < 0)
+        return fd;
+    if (S_ISDIR(st.st_mode))
+        err_set(e, EX_NOINPUT, "%s: is a directory; name the files in it", fd_name(path));
+    else if (regular && !S_ISREG(st.st_mode))
+        err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "is no regular file any more");
+    else
+        return fd;
+    close(fd);
+    return -1;
+}
+
+int fd_open_input(const char *path, struct err *e)
+{
+    bool standard = strcmp(path, "-") == 0;
+    int fd = standard ? fcntl(0, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
+    return check_opened(fd, path, false, e);
+}
+
+int fd_open_regular(const char *path, struct err *e)
+{
+    int fd = check_opened(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), path, true, e);
+    if (fd >= 0)
+        fcntl(fd, F_SETFL, O_RDONLY); /* reading is as ever, whatever a file system makes of O_NONBLOCK */
     return fd;
 }
 

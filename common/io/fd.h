@@ -29,6 +29,10 @@ const char *fd_name(const char *path);
  * unreadable or a directory. */
 int fd_open_input(const char *path, struct err *e);
 
+/* Opens a file that was a regular one when its name was noted. If a pipe has taken its place, nobody waits for who
+ * writes to it. -1 with EX_NOINPUT, as above; EX_DATAERR: it is no regular file any more. */
+int fd_open_regular(const char *path, struct err *e);
+
 /* Reads at most n bytes, retrying on EINTR. 0 is the end. -1 with EX_IOERR. */
 ssize_t fd_read(int fd, void *p, size_t n, const char *name, struct err *e);
 

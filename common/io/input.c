@@ -97,15 +97,10 @@ static int find_decoder(struct input *in, struct err *e)
     return fill(in, DECODER_MAGIC, e) || decoder_open(&in->decoder, in->raw, in->len, e) ? -1 : 0;
 }
 
-struct input *input_open(const char *path, struct err *e)
-{
-    return input_open_due(path, NULL, NULL, e);
-}
-
-struct input *input_open_due(const char *path, input_due *due, void *ctx, struct err *e)
+/* fd: opened; owned. -1: that has failed. */
+static struct input *open_over(int fd, const char *path, input_due *due, void *ctx, struct err *e)
 {
     struct stat st;
-    int fd = fd_open_input(path, e);
     if (fd < 0)
         return NULL;
     struct input *in = input_new(fd, fd_name(path), 0, UINT64_MAX, e);
@@ -121,6 +116,21 @@ struct input *input_open_due(const char *path, input_due *due, void *ctx, struct
     }
     in->is_file = strcmp(path, "-") != 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
     return in;
+}
+
+struct input *input_open(const char *path, struct err *e)
+{
+    return open_over(fd_open_input(path, e), path, NULL, NULL, e);
+}
+
+struct input *input_open_due(const char *path, input_due *due, void *ctx, struct err *e)
+{
+    return open_over(fd_open_input(path, e), path, due, ctx, e);
+}
+
+struct input *input_open_regular(const char *path, struct err *e)
+{
+    return open_over(fd_open_regular(path, e), path, NULL, NULL, e);
 }
 
 struct input *input_open_range(int fd, const char *name, uint64_t begin, uint64_t end, struct err *e)

@@ -20,6 +20,9 @@ struct input *input_open(const char *path, struct err *e);
  * fails, so does the read, with its error; it is not called again. */
 typedef int input_due(void *ctx, struct err *e);
 struct input *input_open_due(const char *path, input_due *due, void *ctx, struct err *e);
+/* The same for a file that was a regular one before, as fd_open_regular. */
+struct input *input_open_regular(const char *path, struct err *e);
+
 void input_close(struct input *in); /* NULL is fine */
 
 /* Opens bytes [begin, end) of a compressed file: whole frames of it. fd and name are borrowed until input_close; fd is

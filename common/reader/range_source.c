@@ -16,14 +16,19 @@ static bool same_time(const struct range_source *f, const struct stat *st)
     return (uint64_t)st->st_mtim.tv_sec == f->mtime_s && (uint64_t)st->st_mtim.tv_nsec == f->mtime_ns;
 }
 
+static int changed_to(const struct range_source *f, const char *what, struct err *e)
+{
+    return err_at(e, EX_DATAERR, f->name, ERR_NO_OFFSET, "changed since bpe-chunk read it (%s); run bpe-chunk again",
+                  what);
+}
+
 static int changed(const struct range_source *f, const struct stat *st, struct err *e)
 {
-    if ((uint64_t)st->st_size == f->size)
-        return err_at(e, EX_DATAERR, f->name, ERR_NO_OFFSET,
-                      "changed since bpe-chunk read it (its time of last change is another); run bpe-chunk again");
-    return err_at(e, EX_DATAERR, f->name, ERR_NO_OFFSET,
-                  "changed since bpe-chunk read it (%llu bytes now, %llu then); run bpe-chunk again",
-                  (unsigned long long)st->st_size, (unsigned long long)f->size);
+    char what[80] = "its time of last change is another";
+    if ((uint64_t)st->st_size != f->size)
+        snprintf(what, sizeof what, "%llu bytes now, %llu then", (unsigned long long)st->st_size,
+                 (unsigned long long)f->size);
+    return changed_to(f, what, e);
 }
 
 int range_source_check(const struct range_source *f, struct err *e)
@@ -45,7 +50,7 @@ static int check_by_value(const struct range_source *f, struct err *e)
     if (timed && stat(f->name, &st) == 0 && S_ISREG(st.st_mode)) {
         if (!same_time(f, &st))
             return changed(f, &st, e);
-        struct input *in = (uint64_t)st.st_size == f->size ? input_open(f->name, &ignored) : NULL;
+        struct input *in = (uint64_t)st.st_size == f->size ? input_open_regular(f->name, &ignored) : NULL;
         plain = in && input_is_plain_file(in);
         input_close(in);
     }
@@ -69,7 +74,9 @@ int range_source_open(struct range_source *f, const struct range_file *r, const 
             "a range without an end, of a run that did not come to its end; give the list to bpe-chunk --only");
     if (r->access == ACCESS_VALUE && check_by_value(f, e))
         return -1;
-    f->fd = fd_open_input(f->name, &why);
+    f->fd = fd_open_regular(f->name, &why);
+    if (f->fd < 0 && why.code == EX_DATAERR)
+        return changed_to(f, "it is no regular file now", e);
     if (f->fd < 0)
         return err_set(e, why.code, "%s (a %s that cannot see bpe-chunk's files needs bpe-chunk --inline)", why.msg,
                        program);
