@@ -474,7 +474,7 @@ int manifest_read(struct manifest *m, const char *dir, struct err *e)
     *m = (struct manifest){0};
     if (!path)
         return -1;
-    int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), rc = 0;
     if (fd >= 0) {
         rc = fd_read_all(fd, &text, path, e) || buf_reserve(&text, JSON_READ_PAD, e) ||
                      manifest_get(m, text.p, text.len, e)

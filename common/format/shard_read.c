@@ -21,7 +21,7 @@ int shard_input_open(struct shard_input *in, const char *dir, const struct manif
     *in = (struct shard_input){.path = fd_path(dir, f->name, e), .fd = -1, .bytes = f->bytes};
     if (!in->path)
         return -1;
-    in->fd = fd_open_input(in->path, e);
+    in->fd = fd_open_regular(in->path, e);
     if (in->fd < 0)
         return -1;
     if (fstat(in->fd, &st))

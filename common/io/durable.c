@@ -40,7 +40,7 @@ int durable_rename(const char *from, const char *to, struct err *e)
 
 int durable_write(const char *made, const char *path, const char *dir, const void *p, size_t n, struct err *e)
 {
-    int fd = open(made, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int fd = open(made, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666);
     if (fd < 0) {
         err_sys(e, EX_CANTCREAT, errno, "cannot create");
         return err_place(e, made, ERR_NO_OFFSET);

@@ -137,7 +137,7 @@ static int get_state(struct conversion *c, const struct buf *text, struct str *w
 /* 1; 0: there is none. */
 static int read_state(struct conversion *c, struct buf *text, struct err *e)
 {
-    int fd = open(c->state_path, O_RDONLY | O_CLOEXEC);
+    int fd = open(c->state_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT ? 0 : err_sys(e, EX_IOERR, errno, "%s: cannot read", c->state_path);
     int rc = fd_read_all(fd, text, c->state_path, e);

@@ -133,7 +133,7 @@ static int open_to_write(struct token_segments *s, uint32_t number, struct err *
     if (s->write_number == number)
         return s->write_fd;
     close_write(s);
-    s->write_fd = open(file_path(s, number, path), O_WRONLY | O_CLOEXEC);
+    s->write_fd = open(file_path(s, number, path), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     if (s->write_fd < 0)
         return err_sys(e, EX_IOERR, errno, "%s: cannot open", path);
     s->write_number = number;
@@ -227,7 +227,7 @@ static int open_to_read(struct token_segments *s, uint32_t number, struct err *e
     if (s->read_number == number)
         return s->read_fd;
     close_read(s);
-    s->read_fd = open(file_path(s, number, path), O_RDONLY | O_CLOEXEC);
+    s->read_fd = open(file_path(s, number, path), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (s->read_fd < 0)
         return err_sys(e, EX_IOERR, errno, "%s: cannot open", path);
     s->read_number = number;
@@ -406,7 +406,7 @@ static int cut(struct token_segments *s, const struct token_segment *x, struct e
 {
     char path[PATH_MAX];
     struct stat st;
-    int fd = open(file_path(s, x->number, path), O_WRONLY | O_CLOEXEC);
+    int fd = open(file_path(s, x->number, path), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT)
         return token_segments_damaged(s, x->number, ERR_NO_OFFSET, "the file is missing", e);
     int rc = fd < 0 || fstat(fd, &st) < 0 ? err_sys(e, EX_IOERR, errno, "%s: cannot open", path) : 0;
