@@ -72,7 +72,9 @@ static int decode_ids(struct decoding *d, const unsigned char *p, size_t n, cons
 static int decode_file(struct decoding *d, const char *path, struct err *e)
 {
     const char *name = fd_name(path);
-    int fd = fd_open_input(path, e), rc = fd < 0 || buf_reserve(&d->in, IDS, e) ? -1 : 0;
+    struct fd_stamp then;
+    int fd = fd_open_input(path, e);
+    int rc = fd < 0 || fd_stamp(fd, name, &then, e) || buf_reserve(&d->in, IDS, e) ? -1 : 0;
     uint64_t index = 0;
     d->in.len = 0;
     while (rc == 0) {
@@ -93,6 +95,8 @@ static int decode_file(struct decoding *d, const char *path, struct err *e)
         memmove(d->in.p, d->in.p + used, d->in.len - used);
         d->in.len -= used;
     }
+    if (rc == 0 || e->code == EX_DATAERR)
+        rc = fd_unchanged(fd, name, &then, UINT64_MAX, e) ? -1 : rc;
     if (rc == 0 && d->in.len)
         rc = err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "ends inside an id (%zu byte%s after id %llu); see -d",
                     d->in.len, d->in.len == 1 ? "" : "s", (unsigned long long)index);

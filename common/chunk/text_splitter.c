@@ -119,6 +119,10 @@ int text_splitter_split(struct text_splitter *t, size_t source, struct input *in
                       (unsigned long long)at.offset,
                       (unsigned long long)(s->sized ? s->size : s->wanted.at[s->wanted.n - 1].begin));
     }
+    if (input_unchanged(in, e)) {
+        memset(w->run, 0, ID_LEN);
+        return -1;
+    }
     s->size = at.offset;
     return 0;
 }

@@ -74,6 +74,50 @@ int fd_open_regular(const char *path, struct err *e)
     return fd;
 }
 
+int fd_stamp(int fd, const char *name, struct fd_stamp *s, struct err *e)
+{
+    struct stat st;
+    *s = (struct fd_stamp){0};
+    if (fstat(fd, &st) < 0)
+        return err_sys(e, EX_IOERR, errno, "%s: cannot look at it", name);
+    if (S_ISREG(st.st_mode))
+        *s = (struct fd_stamp){true, (uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec};
+    return 0;
+}
+
+bool fd_stamp_differs(const struct fd_stamp *now, const struct fd_stamp *then, char how[FD_STAMP_TEXT])
+{
+    if (now->regular != then->regular)
+        snprintf(how, FD_STAMP_TEXT, "it is %s regular file now", now->regular ? "a" : "no");
+    else if (now->size != then->size)
+        snprintf(how, FD_STAMP_TEXT, "%llu bytes now, %llu then", (unsigned long long)now->size,
+                 (unsigned long long)then->size);
+    else if (now->mtime_s != then->mtime_s || now->mtime_ns != then->mtime_ns)
+        snprintf(how, FD_STAMP_TEXT, "its time of last change is another");
+    else
+        return false;
+    return true;
+}
+
+int fd_unchanged(int fd, const char *name, const struct fd_stamp *then, uint64_t n, struct err *e)
+{
+    struct fd_stamp now;
+    char how[FD_STAMP_TEXT];
+    if (!then->regular)
+        return 0;
+    if (fd_stamp(fd, name, &now, e))
+        return -1;
+    bool differs = fd_stamp_differs(&now, then, how);
+    if (!differs && n != UINT64_MAX && n != then->size && then->size) { /* files of /proc say that they are empty */
+        snprintf(how, sizeof how, "%llu bytes could be read, of %llu", (unsigned long long)n,
+                 (unsigned long long)then->size);
+        differs = true;
+    }
+    return differs ? err_at(e, EX_DATAERR, name, ERR_NO_OFFSET,
+                            "changed while it was read (%s); run this again when nothing writes to it", how)
+                   : 0;
+}
+
 /* Enlarges a pipe's buffer, so that the processes at its ends switch less often. No effect if fd is not a pipe, or the
  * system does not allow it. A write(2) is still atomic up to PIPE_BUF bytes only. */
 static void widen_pipe(int fd)

@@ -33,6 +33,24 @@ int fd_open_input(const char *path, struct err *e);
  * writes to it. -1 with EX_NOINPUT, as above; EX_DATAERR: it is no regular file any more. */
 int fd_open_regular(const char *path, struct err *e);
 
+/* What shows that a regular file was changed: how long it is, and when it was changed last. (That its names or
+ * permissions changed, as the time of its inode would show, is of no interest to who reads it.) */
+struct fd_stamp {
+    bool regular; /* else the rest is 0 */
+    uint64_t size, mtime_s, mtime_ns;
+};
+
+/* -1: EX_IOERR. */
+int fd_stamp(int fd, const char *name, struct fd_stamp *s, struct err *e);
+
+/* Whether two stamps of a file differ. If so, `how` is set to what differs. */
+enum { FD_STAMP_TEXT = 80 };
+bool fd_stamp_differs(const struct fd_stamp *now, const struct fd_stamp *then, char how[FD_STAMP_TEXT]);
+
+/* Checks that a file, of which n bytes have been read from its start to its end, is as it was before; n UINT64_MAX: not
+ * known. 0 as well if it is not regular. -1: EX_DATAERR, EX_IOERR. */
+int fd_unchanged(int fd, const char *name, const struct fd_stamp *then, uint64_t n, struct err *e);
+
 /* Reads at most n bytes, retrying on EINTR. 0 is the end. -1 with EX_IOERR. */
 ssize_t fd_read(int fd, void *p, size_t n, const char *name, struct err *e);
 

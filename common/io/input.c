@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { RAW_SIZE = 256 << 10, DUE_MS = 1000 };
@@ -16,13 +15,14 @@ enum { RAW_SIZE = 256 << 10, DUE_MS = 1000 };
 struct input {
     const char *name; /* borrowed */
     int fd;
-    bool is_range;       /* of a file; then fd is borrowed */
-    uint64_t begin, end; /* of the range; end is also that of a stream: unknown, UINT64_MAX */
-    uint64_t at;         /* offset in the file of what is read next */
-    uint64_t n_text;     /* decompressed bytes that were returned */
-    bool is_file;        /* regular: reading it comes to an end */
-    bool ended;          /* the descriptor gave its last byte */
-    input_due *due;      /* NULL: none */
+    bool is_range;        /* of a file; then fd is borrowed */
+    uint64_t begin, end;  /* of the range; end is also that of a stream: unknown, UINT64_MAX */
+    uint64_t at;          /* offset in the file of what is read next */
+    uint64_t n_text;      /* decompressed bytes that were returned */
+    bool is_file;         /* regular and named, or a range: reading it comes to an end */
+    struct fd_stamp then; /* when it was opened; of a range: not known */
+    bool ended;           /* the descriptor gave its last byte */
+    input_due *due;       /* NULL: none */
     void *due_ctx;
     struct decoder *decoder; /* NULL: not compressed */
     size_t pos, len;         /* raw[pos .. len): read, not yet returned */
@@ -85,6 +85,7 @@ static struct input *input_new(int fd, const char *name, uint64_t begin, uint64_
     in->is_range = in->is_file = in->ended = false;
     in->begin = in->at = begin;
     in->end = end;
+    in->then = (struct fd_stamp){0};
     in->decoder = NULL;
     in->due = NULL;
     in->n_text = in->pos = in->len = 0;
@@ -100,7 +101,6 @@ static int find_decoder(struct input *in, struct err *e)
 /* fd: opened; owned. -1: that has failed. */
 static struct input *open_over(int fd, const char *path, input_due *due, void *ctx, struct err *e)
 {
-    struct stat st;
     if (fd < 0)
         return NULL;
     struct input *in = input_new(fd, fd_name(path), 0, UINT64_MAX, e);
@@ -110,11 +110,11 @@ static struct input *open_over(int fd, const char *path, input_due *due, void *c
     }
     in->due = due;
     in->due_ctx = ctx;
-    if (find_decoder(in, e)) {
+    if (fd_stamp(fd, in->name, &in->then, e) || find_decoder(in, e)) {
         input_close(in);
         return NULL;
     }
-    in->is_file = strcmp(path, "-") != 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    in->is_file = in->then.regular && strcmp(path, "-") != 0;
     return in;
 }
 
@@ -194,6 +194,8 @@ static ptrdiff_t read_plain(struct input *in, void *p, size_t n, struct err *e)
 /* Names the place of an error in compressed data: what has been read, and what of it has been decompressed. */
 static int bad_data(const struct input *in, const struct err *why, struct err *e)
 {
+    if (fd_unchanged(in->fd, in->name, &in->then, UINT64_MAX, e))
+        return -1;
     unsigned long long at = in->at - (in->len - in->pos), text = in->n_text;
     if (in->begin)
         return err_at(e, why->code, in->name, ERR_NO_OFFSET,
@@ -228,10 +230,19 @@ bool input_is_compressed(const struct input *in)
     return in->decoder != NULL;
 }
 
+int input_unchanged(const struct input *in, struct err *e)
+{
+    return fd_unchanged(in->fd, in->name, &in->then, in->is_file ? in->at : UINT64_MAX, e);
+}
+
 void input_blame(struct input *in, struct err *e)
 {
     unsigned char rest[16 << 10];
     struct err why;
+    if (e->code == EX_DATAERR && fd_unchanged(in->fd, in->name, &in->then, UINT64_MAX, &why)) {
+        *e = why;
+        return;
+    }
     ptrdiff_t got = in->decoder && in->is_file && e->code == EX_DATAERR;
     while (got > 0)
         got = input_read(in, rest, sizeof rest, &why);

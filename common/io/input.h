@@ -44,8 +44,12 @@ ptrdiff_t input_read(struct input *in, void *p, size_t n, struct err *e);
 
 bool input_is_compressed(const struct input *in);
 
-/* After the error *e (EX_DATAERR) in the text of a compressed file: reads the rest, and if that shows that the
- * compressed data is damaged, which explains the text, *e is that error. */
+/* Checks that a regular file that was read to its end is as it was when it was opened; also standard input that is
+ * one. -1: EX_DATAERR, EX_IOERR. */
+int input_unchanged(const struct input *in, struct err *e);
+
+/* After the error *e (EX_DATAERR) in the text of a file: if what explains it is that the file has changed since it was
+ * opened, or that its compressed data is damaged, for which the rest of it is read, *e is that error. */
 void input_blame(struct input *in, struct err *e);
 
 #endif

@@ -84,7 +84,13 @@ static int read_file(struct model *m, struct model_source *from, struct err *e)
     from->fd = fd_open_input(from->path, e);
     if (from->fd < 0)
         return -1;
-    int rc = model_file_head(from->fd, from->name, &from->head, e) || read_by_content(m, from, e) ? -1 : 0;
+    struct fd_stamp then;
+    int rc = fd_stamp(from->fd, from->name, &then, e) || model_file_head(from->fd, from->name, &from->head, e) ||
+                     read_by_content(m, from, e)
+                 ? -1
+                 : 0;
+    if (rc == 0 || e->code == EX_DATAERR)
+        rc = fd_unchanged(from->fd, from->name, &then, UINT64_MAX, e) ? -1 : rc;
     buf_free(&from->head);
     close(from->fd);
     return rc;

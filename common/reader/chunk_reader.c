@@ -258,7 +258,7 @@ static int set_cutter(struct cutter *c, const struct open_piece *o, const struct
 {
     const struct rules *rules = &o->run->rules;
     const struct pattern *known = rules->n_regex ? NULL : pattern_find(rules->pattern);
-    bool whole = o->piece.begin == 0 && o->piece.end == f->size;
+    bool whole = o->piece.begin == 0 && o->piece.end == f->was.size;
     enum form form = o->run->reading.form;
     cutter_init(c, form, known && known->cut_inside, &o->run->special);
     return whole || (cut_is_local(c) && form != FORM_WET)
@@ -331,6 +331,9 @@ static int read_file(struct chunk_reader *r, struct chunk_run *run, const struct
             rc = f->access == ACCESS_COMPRESSED ? read_frames(&o, &file, e) : read_range(&o, &file, e);
         }
     }
+    struct err why;
+    if (rc && e->code == EX_DATAERR && range_source_check(&file, &why)) /* which explains what was found */
+        *e = why;
     range_source_close(&file);
     return rc;
 }
@@ -449,5 +452,8 @@ int chunk_reader_text(struct chunk_reader *r, struct chunk_run *run, struct inpu
     if (!o.source || begin_piece(&o, 0, e) < 0)
         return -1;
     line_reader_begin(&run->lines, o.name, 0, 1);
-    return windows_of_input(&r->window, in, first, take_window, &o, &o.piece.end, e) || end_piece(&o, e) ? -1 : 0;
+    return windows_of_input(&r->window, in, first, take_window, &o, &o.piece.end, e) || input_unchanged(in, e) ||
+                   end_piece(&o, e)
+               ? -1
+               : 0;
 }

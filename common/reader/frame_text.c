@@ -61,10 +61,10 @@ static int read_more(struct frame_text *t, struct err *e)
     } while (own && want && got);
     if (got)
         return 0;
-    t->ended = !own || t->end == t->file->size;
+    t->ended = !own || t->end == t->file->was.size;
     if (own) {
         t->border = t->at + b->len;
-        input_extend(t->in, t->file->size);
+        input_extend(t->in, t->file->was.size);
     }
     return 0;
 }
@@ -178,7 +178,7 @@ static size_t after_border(const struct frame_text *t)
 int frame_text_windows(struct frame_text *t, bool *inside, window_fn *use, void *ctx, struct err *e)
 {
     const struct buf *b = t->space;
-    bool known = t->border != UINT64_MAX, start = t->begin == 0, has_next = t->end < t->file->size;
+    bool known = t->border != UINT64_MAX, start = t->begin == 0, has_next = t->end < t->file->was.size;
     size_t cut = 0, from = known ? after_border(t) : 0;
     while (!t->empty) {
         if (known && has_next && (cut = find_cut(t, &from)) > 0)

@@ -2,6 +2,7 @@
 #ifndef BPE_READER_RANGE_SOURCE_H
 #define BPE_READER_RANGE_SOURCE_H
 
+#include "io/fd.h"
 #include "records/payload.h"
 #include "sys/buf.h"
 #include "sys/err.h"
@@ -11,8 +12,8 @@
 
 struct range_source {
     char name[4096 + 1];
-    int fd; /* owned; -1: closed */
-    uint64_t size, mtime_s, mtime_ns;
+    int fd;              /* owned; -1: closed */
+    struct fd_stamp was; /* when bpe-chunk read it */
 };
 
 /* Opens the file and checks that it has not changed. A source that was read by value is read from its file only if that

@@ -5,7 +5,8 @@
  *                  directory, but writes to the standard streams
  *     FAULT_AT     which of its calls, from 1; 0: every one
  *     FAULT_ERROR  the number errno gets; 0: a short read or write (of 1 byte; with FAULT_AT=0 of half); -1: the
- *                  process is killed instead; -2: killed after it, or after half of a write
+ *                  process is killed instead; -2: killed after it, or after half of a write; -3: nothing
+ *     FAULT_RUN    a shell command that is run before it
  *     FAULT_MARK   a file that is created when the fault happened
  *     FAULT_DISK   a directory in which what is durable is noted, so that tests can take away the rest as the death
  *                  of a machine would: I a file with inode I, I.data what was in it at its last fsync or fdatasync,
@@ -34,17 +35,18 @@ extern void *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *p, size_t n);
 extern void *__libc_memalign(size_t alignment, size_t n);
 
-static const char *call, *mark, *disk;
+static const char *call, *mark, *run, *disk;
 static long at, calls, error;
 static bool short_now, ready, dies;
 
-enum { KILL_BEFORE = -1, KILL_AFTER = -2 };
+enum { KILL_BEFORE = -1, KILL_AFTER = -2, NOTHING = -3 };
 
 __attribute__((constructor)) static void start(void)
 {
     const char *s = getenv("FAULT_AT"), *n = getenv("FAULT_ERROR");
     call = getenv("FAULT_CALL");
     mark = getenv("FAULT_MARK");
+    run = getenv("FAULT_RUN");
     disk = getenv("FAULT_DISK");
     at = s ? atol(s) : 0;
     error = n ? atol(n) : 0;
@@ -67,6 +69,13 @@ static bool hit_one(const char *name, bool change)
     if (mark) {
         long fd = syscall(SYS_openat, AT_FDCWD, mark, O_WRONLY | O_CREAT, 0666);
         syscall(SYS_close, fd);
+    }
+    if (run) {
+        ready = false; /* what is called here is not the program's */
+        unsetenv("LD_PRELOAD");
+        if (system(run) != 0)
+            abort();
+        ready = true;
     }
     if (error == KILL_BEFORE)
         die();
