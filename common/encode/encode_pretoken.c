@@ -88,7 +88,7 @@ int pretoken_encode_some(struct pretoken_encoder *w, struct word *word, size_t n
                 left[n_words++] = &word[i];
         }
         if (w->merges.regular)
-            w->words->some(w->merges.regular, left, n_words);
+            w->words->some(w->merges.regular, w->merges.room, left, n_words);
         for (size_t i = 0; i < some; i++) {
             if (word[i].n_ids)
                 continue;

@@ -43,7 +43,7 @@ static inline uint32_t certain_pairs(const struct byte_pair *x)
 
 #include "encode/encode_word_parts.h"
 
-const struct word_encoder encode_word_plain = {encode_words};
+const struct word_encoder encode_word_plain = {sizeof(struct turns), encode_words};
 
 const struct word_encoder *word_encoder_best(void)
 {

@@ -42,13 +42,17 @@ struct word {
 };
 
 struct word_encoder {
+    size_t room; /* bytes that it works in: far too many for a small stack */
+
     /* Encodes n words of 1 to WORD_MAX bytes: the more at once, the faster. n_ids 0: a pair had the
      * rank of another, and this word must be encoded in another way. */
-    void (*some)(const struct merge_table *t, struct word *const *word, size_t n);
+    void (*some)(const struct merge_table *t, void *room, struct word *const *word, size_t n);
 };
 
 /* The fastest version at the current simd_level(). */
 const struct word_encoder *word_encoder_best(void);
+
+enum { WORD_ROOM_ALIGN = 64 }; /* of that room */
 
 /* The versions it chooses from. With NULL in them: the compiler lacks the instructions. */
 extern const struct word_encoder encode_word_plain, encode_word_avx2;

@@ -42,7 +42,7 @@ static inline uint32_t certain_pairs(const struct byte_pair *x)
 
 #include "encode/encode_word_parts.h"
 
-const struct word_encoder encode_word_avx2 = {encode_words};
+const struct word_encoder encode_word_avx2 = {sizeof(struct turns), encode_words};
 #else
-const struct word_encoder encode_word_avx2 = {NULL};
+const struct word_encoder encode_word_avx2 = {0, NULL};
 #endif

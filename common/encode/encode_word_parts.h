@@ -382,7 +382,13 @@ struct turns {
     struct many many[MANY];
     struct word *word[TURNS][GROUP];
     size_t n[TURNS];
+    /* While a word is given to them. */
+    struct byte_pair pair[GROUP][FEW_KEYS + 8], long_pair[PLACES + 8];
+    uint32_t long_sym[PLACES + MORE];
 };
+
+_Static_assert(_Alignof(struct turns) <= WORD_ROOM_ALIGN && sizeof(struct turns) % WORD_ROOM_ALIGN == 0,
+               "the room for them is aligned");
 
 static void end_turn(const struct merge_table *t, struct turns *turns, size_t number)
 {
@@ -435,31 +441,29 @@ WORD_INLINE void begin_word(const struct merge_table *t, struct turns *turns, st
 /* A longer one. */
 static __attribute__((noinline)) void begin_long(const struct merge_table *t, struct turns *turns, struct word *word)
 {
-    struct byte_pair pair[PLACES + 8];
-    uint32_t sym[PLACES + MORE];
-    find_pairs(t, word->p, word->n, pair + 1);
-    take_turn(t, turns, word, sym, certain_bytes(t, word->p, word->n, pair + 1, sym));
+    struct byte_pair *pair = turns->long_pair + 1;
+    find_pairs(t, word->p, word->n, pair);
+    take_turn(t, turns, word, turns->long_sym, certain_bytes(t, word->p, word->n, pair, turns->long_sym));
 }
 
-static void encode_words(const struct merge_table *t, struct word *const *word, size_t n)
+static void encode_words(const struct merge_table *t, void *room, struct word *const *word, size_t n)
 {
-    struct turns turns;
-    struct byte_pair pair[GROUP][FEW_KEYS + 8];
+    struct turns *turns = room;
     for (size_t i = 0; i < TURNS; i++)
-        turns.n[i] = 0;
+        turns->n[i] = 0;
     for (size_t some; n; word += some, n -= some) {
         some = n < GROUP ? n : GROUP;
         for (size_t k = 0; k < some; k++)
             if (word[k]->n <= FEW)
-                find_pairs(t, word[k]->p, word[k]->n, pair[k] + 1);
+                find_pairs(t, word[k]->p, word[k]->n, turns->pair[k] + 1);
         for (size_t k = 0; k < some; k++) {
             if (word[k]->n <= FEW)
-                begin_word(t, &turns, word[k], pair[k] + 1);
+                begin_word(t, turns, word[k], turns->pair[k] + 1);
             else
-                begin_long(t, &turns, word[k]);
+                begin_long(t, turns, word[k]);
         }
-        end_turn(t, &turns, 0);
+        end_turn(t, turns, 0);
     }
     for (size_t i = 1; i < TURNS; i++)
-        end_turn(t, &turns, i);
+        end_turn(t, turns, i);
 }

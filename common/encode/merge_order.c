@@ -55,7 +55,7 @@ static size_t encode(struct order *o, const unsigned char *p, size_t n, uint32_t
     struct word word = {.p = p, .id = id, .n = (uint32_t)n}, *const one = &word;
     if (n > WORD_MAX)
         return 0;
-    o->words->some(&o->kept.table, &one, 1);
+    o->words->some(&o->kept.table, o->all->room, &one, 1);
     return word.n_ids ? word.n_ids : encode_short(&o->kept, p, n, id);
 }
 

@@ -40,6 +40,13 @@ static int find_longest(struct merges *m, struct err *e)
     return m->both ? 0 : err_mem(e, "a token", m->longest);
 }
 
+static int make_room(struct merges *m, struct err *e)
+{
+    size_t size = word_encoder_best()->room;
+    m->room = aligned_alloc(WORD_ROOM_ALIGN, size);
+    return m->room ? 0 : err_mem(e, "words that are encoded together", size);
+}
+
 int merges_init(struct merges *m, const struct model *model, struct err *e)
 {
     const bool whole = model->by_rank || model->ignore_merges;
@@ -51,7 +58,8 @@ int merges_init(struct merges *m, const struct model *model, struct err *e)
                        (int)MERGES_MOST_IDS);
     m->merge = model->by_rank ? NULL : model->merge;
     bool regular = false;
-    if ((model->by_rank ? remember_pairs(m, e) : merge_order_listed(model, &m->table, &regular, e)) ||
+    if (make_room(m, e) ||
+        (model->by_rank ? remember_pairs(m, e) : merge_order_listed(model, &m->table, &regular, e)) ||
         (whole && find_longest(m, e))) {
         merges_free(m);
         return -1;
@@ -66,6 +74,7 @@ void merges_free(struct merges *m)
     merge_table_free(&m->derived);
     free(m->pair);
     free(m->both);
+    free(m->room);
     *m = (struct merges){0};
 }
 
@@ -77,17 +86,17 @@ static void look_up(struct merges *m, const struct model_token *t)
     m->whole[i / 64] |= (uint64_t)1 << i % 64;
 }
 
-/* Whether the bytes of these tokens are encoded to each of them alone; looks up those that are not. */
-static void look_up_others(struct merges *m, const uint32_t *id, size_t n)
+/* Whether the bytes of these tokens are encoded to each of them alone; looks up those that are not. ids: room for those
+ * of TOGETHER words. */
+static void look_up_others(struct merges *m, const uint32_t *id, size_t n, uint32_t (*ids)[WORD_MAX])
 {
     struct word words[TOGETHER] = {0}, *word[TOGETHER];
-    uint32_t ids[TOGETHER][WORD_MAX];
     for (size_t i = 0; i < n; i++) {
         const struct model_token *t = &m->model->token[id[i]];
         words[i] = (struct word){.p = t->p, .id = ids[i], .n = t->len};
         word[i] = &words[i];
     }
-    word_encoder_best()->some(&m->derived, word, n);
+    word_encoder_best()->some(&m->derived, m->room, word, n);
     for (size_t i = 0; i < n; i++)
         if (words[i].n_ids != 1 || ids[i][0] != id[i])
             look_up(m, &m->model->token[id[i]]);
@@ -95,10 +104,12 @@ static void look_up_others(struct merges *m, const uint32_t *id, size_t n)
 
 /* Only tokens to which their own bytes are not encoded must be looked up as a whole, and these are few: those that R
  * does not make, and those that meet a trap. */
-static void look_up_fewer(struct merges *m)
+static int look_up_fewer(struct merges *m, struct err *e)
 {
-    uint32_t some[TOGETHER];
+    uint32_t some[TOGETHER], (*ids)[WORD_MAX] = malloc(TOGETHER * sizeof *ids);
     size_t n = 0;
+    if (!ids)
+        return err_mem(e, "the ids of tokens", TOGETHER * sizeof *ids);
     memset(m->whole, 0, sizeof m->whole);
     for (uint32_t id = 0; id < m->model->n_ids; id++) {
         const struct model_token *t = &m->model->token[id];
@@ -109,15 +120,17 @@ static void look_up_fewer(struct merges *m)
         else if (m->derived.n_traps)
             some[n++] = id;
         if (n == TOGETHER) {
-            look_up_others(m, some, n);
+            look_up_others(m, some, n, ids);
             n = 0;
         }
     }
-    look_up_others(m, some, n);
+    look_up_others(m, some, n, ids);
+    free(ids);
     for (size_t i = 0; i < m->model->n_special; i++) {
         if (m->model->special[i].whole)
             look_up(m, &m->model->token[m->model->special[i].id]);
     }
+    return 0;
 }
 
 int merges_prepare(struct merges *m, struct err *e)
@@ -129,8 +142,8 @@ int merges_prepare(struct merges *m, struct err *e)
         if (!regular)
             return 0;
         m->regular = &m->derived;
-        if (m->model->by_rank || m->model->ignore_merges)
-            look_up_fewer(m);
+        if ((m->model->by_rank || m->model->ignore_merges) && look_up_fewer(m, e))
+            return -1;
     }
     return merge_triples_find(m->regular, e);
 }

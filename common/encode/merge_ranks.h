@@ -40,6 +40,7 @@ struct merges {
     uint64_t odd[2];              /* secrets of the hash */
     size_t longest;               /* length of the longest that may be found, in bytes */
     unsigned char *both;          /* room for the bytes of two tokens that may together be a third */
+    void *room;                   /* that word_encoder_best works in */
 };
 
 /* The model is borrowed until merges_free; it must have its index (model_index) if it is by_rank or ignore_merges. -1:
