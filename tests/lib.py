@@ -156,12 +156,13 @@ def gzip_member(data, extra=b"", name=b"", comment=b"", header_crc=False, level=
     return head + deflate.compress(data) + deflate.flush() + struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
 
 
-def bgzf(parts):
-    """One gzip member for each part, with its length in its header, and the empty one at the end, as bgzip writes them."""
+def bgzf(parts, before=b"", after=b""):
+    """One gzip member for each part, with its length in its header, and the empty one at the end, as bgzip writes them. Other fields may be
+    before and after the length."""
     out = []
     for part in [*parts, b""]:
-        n = len(gzip_member(part, b"BC\2\0\0\0"))
-        out.append(gzip_member(part, b"BC\2\0" + struct.pack("<H", n - 1)))
+        n = len(gzip_member(part, before + b"BC\2\0\0\0" + after))
+        out.append(gzip_member(part, before + b"BC\2\0" + struct.pack("<H", n - 1) + after))
     return b"".join(out)
 
 

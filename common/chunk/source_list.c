@@ -14,8 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LOOK = JSON_HINT_LOOK }; /* bytes of a file that the watch sees */
-
 /* Whether the name means another file in each process, like /dev/stdin and /dev/fd/3. */
 static bool is_private(const char *path)
 {
@@ -25,19 +23,20 @@ static bool is_private(const char *path)
 /* Looks at the first bytes of a regular file. */
 static int look_inside(struct source *s, int fd, struct source_watch *watch, struct err *e)
 {
-    unsigned char start[LOOK];
-    ssize_t got = fd_pread(fd, start, TEXT_KIND_LOOK, 0, s->name, e);
+    unsigned char start[TEXT_KIND_LOOK];
+    struct buf more = {0};
+    ssize_t got = fd_pread(fd, start, sizeof start, 0, s->name, e);
     if (got < 0)
         return -1;
     s->compressed = decoder_knows(start, (size_t)got);
     if (s->compressed)
         return 0;
-    if (got == TEXT_KIND_LOOK && source_watch_wants(watch, start, (size_t)got)) {
-        got = fd_pread(fd, start, LOOK, 0, s->name, e);
-        if (got < 0)
-            return -1;
-    }
-    return source_watch_start(watch, start, (size_t)got, s->name, e);
+    if (got < TEXT_KIND_LOOK || !source_watch_wants(watch, start, (size_t)got))
+        return source_watch_start(watch, start, (size_t)got, s->name, e);
+    got = buf_reserve(&more, JSON_HINT_LOOK, e) ? -1 : fd_pread(fd, more.p, JSON_HINT_LOOK, 0, s->name, e);
+    int rc = got < 0 ? -1 : source_watch_start(watch, more.p, (size_t)got, s->name, e);
+    buf_free(&more);
+    return rc;
 }
 
 /* Looks at the start of the text of a compressed file, of the first of them only: who forgot an option forgot it for

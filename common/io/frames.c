@@ -127,25 +127,22 @@ static int pzstd_length(const struct finder *s, uint64_t at, uint64_t *len)
 /* bgzf: a gzip member with an extra field, of which the subfield "BC" is the length of the member minus 1. */
 static int bgzf_length(const struct finder *s, uint64_t at, uint64_t *len)
 {
-    enum { FIXED = 12, LEAST = 2, TRAILER = 8, EXTRA_MAX = 0xFFFF };
-    unsigned char p[FIXED + EXTRA_MAX];
-    int rc = get(s, p, FIXED + 6, at); /* most headers have no more */
+    enum { FIXED = 12, SUBFIELD = 6, LEAST = 2, TRAILER = 8 };
+    unsigned char p[FIXED + SUBFIELD], *sub = p + FIXED; /* most headers have no more */
+    int rc = get(s, p, sizeof p, at);
     if (rc <= 0 || p[0] != 0x1F || p[1] != 0x8B || p[2] != 8 || p[3] != 4)
         return rc < 0 ? -1 : 0;
     size_t extra = load_le(p + 10, 2);
-    rc = extra > 6 ? get(s, p, FIXED + extra, at) : 1;
-    if (rc <= 0)
-        return rc;
-    for (size_t i = 0; i + 4 <= extra;) {
-        const unsigned char *sub = p + FIXED + i;
+    for (size_t i = 0; rc > 0 && i + SUBFIELD <= extra;) {
         size_t n = load_le(sub + 2, 2);
-        if (sub[0] == 'B' && sub[1] == 'C' && n == 2 && i + 6 <= extra) {
+        if (sub[0] == 'B' && sub[1] == 'C' && n == 2) {
             *len = (uint64_t)load_le(sub + 4, 2) + 1;
             return *len >= FIXED + extra + LEAST + TRAILER;
         }
         i += 4 + n;
+        rc = i + SUBFIELD <= extra ? get(s, sub, SUBFIELD, at + FIXED + i) : 0;
     }
-    return 0;
+    return rc < 0 ? -1 : 0;
 }
 
 /* Goes from frame to frame, up to exactly the file's end. */

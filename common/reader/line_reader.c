@@ -67,7 +67,7 @@ void line_reader_end(struct line_reader *l, uint64_t end)
 /* Counts the newlines in bytes [begin, end) of a file. -1: it cannot be read. */
 static int count_newlines(int fd, uint64_t begin, uint64_t end, uint64_t *n)
 {
-    unsigned char space[64 << 10];
+    unsigned char space[16 << 10];
     struct err ignored;
     *n = 0;
     for (uint64_t at = begin; at < end;) {

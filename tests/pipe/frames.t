@@ -193,6 +193,21 @@ def refused():
     ok(code == 0 and R.words(out)[b" cat"] == 9, "the whole file is not", (code, err))
 
 
+def other_fields():
+    """In the header of a gzip member the length is one of several fields."""
+    parts, bad = [b"the cat %d\n" % i * 5 for i in range(9)], []
+    lib.write("fields.gz", lib.bgzf(parts))
+    n = len(chunked("-b", "60", "fields.gz")[0])
+    for before, after in [(b"", b"XY\5\0hello"), (b"XY\5\0hello", b""), (b"\0\0\0\0XY\1\0x", b"\0\0\0\0"), (b"XY\xf0\xd0" + b"BC" * 26744, b"")]:
+        lib.write("fields.gz", lib.bgzf(parts, before, after))
+        got = chunked("-b", "60", "fields.gz")
+        bad += [f"{before[:12]} {after}: {got and len(got[0])} pieces, not {n}"] if not got or len(got[0]) != n else []
+    for wrong in [b"BC\2\0", b"B", b"", b"BC\3\0abc", b"XY\xff\xffhello"]:
+        lib.write("fields.gz", b"".join(lib.gzip_member(part, wrong) for part in parts))
+        bad += [f"{wrong}: by reference"] if chunked("-b", "60", "fields.gz") else []
+    ok(n > 5 and not bad, "the length of a gzip member is found among other fields", "\n".join(bad))
+
+
 def long_special():
     """A special token that is longer than what is read at a time, and than most frames."""
     text = "".join(f"the cat {i}\n" for i in range(20000)).encode()
@@ -221,6 +236,7 @@ def main():
         said = [ids_of(random.Random(seed + number), number) for number in range(ROUNDS // 3)]
         ok(not any(said), "ids are those of the text", "\n".join(filter(None, said)))
         long_special()
+        other_fields()
         refused()
         ok(said.count("") < len(said) / 2, f"most of them by reference ({said.count('')} by value)")
     return lib.done()
