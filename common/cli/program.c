@@ -3,6 +3,7 @@
 
 #include "io/fd.h"
 #include "sys/buf.h"
+#include "sys/memory.h"
 #include "sys/simd.h"
 
 #include <stdarg.h>
@@ -12,7 +13,7 @@
 
 static void say(const char *name, const char *msg)
 {
-    char line[ERR_TEXT + 100];
+    static char line[ERR_TEXT + 100];
     int n = snprintf(line, sizeof line, "%s: %s\n", name, msg);
     if (n >= (int)sizeof line) {
         n = (int)sizeof line - 1;
@@ -83,6 +84,18 @@ static int print_version(const struct program *p, struct err *e)
 
 char *program_no_files[] = {"-", NULL};
 
+/* What the deepest calls take of the stack: PCRE2 for a regex of 250 nested parentheses, the most that it allows. */
+enum { STACK = 224 << 10 };
+
+static int check_stack(struct err *e)
+{
+    uint64_t left = memory_stack_left();
+    return left >= STACK
+               ? 0
+               : err_set(e, EX_OSERR, "%llu KiB of stack are left, and %d are needed: raise its limit (ulimit -s)",
+                         (unsigned long long)left >> 10, STACK >> 10);
+}
+
 static int prepare(const struct program *p, int argc, char **argv, int first, struct err *e)
 {
     *p->files = first < argc ? argv + first : program_no_files;
@@ -94,11 +107,12 @@ static int prepare(const struct program *p, int argc, char **argv, int first, st
 
 int program_main(const struct program *p, int argc, char **argv)
 {
-    struct err e = {0};
+    static struct err e; /* not on the stack, where there may be little room to say that */
+    static char text[ERR_TEXT];
     int first, status = -1;
     bool asked = false, ran = false; /* asked: for help or version */
     fd_prepare();
-    switch (options_parse(p->options, argc, argv, &first, &e)) {
+    switch (check_stack(&e) ? OPTIONS_WRONG : options_parse(p->options, argc, argv, &first, &e)) {
     case OPTIONS_WRONG:
         break;
     case OPTIONS_RUN:
@@ -115,7 +129,6 @@ int program_main(const struct program *p, int argc, char **argv)
         break;
     }
     if (status < 0) {
-        char text[ERR_TEXT];
         if (p->send_failure && !asked && !isatty(1))
             p->send_failure(p->ctx, &e);
         say(p->name, err_text(&e, text));

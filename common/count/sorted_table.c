@@ -14,6 +14,7 @@
 enum {
     FEW = 32,                 /* up to this many slots are sorted by insertion */
     WORTH_A_THREAD = 1 << 12, /* pretokens for which sorting takes longer than starting a thread */
+    THREAD_STACK = 256 << 10, /* of which sort_key12 takes 50 KiB */
 };
 
 int pretoken_compare(const unsigned char *a, size_t a_len, const unsigned char *b, size_t b_len)
@@ -198,13 +199,25 @@ static void *order_in_thread(void *arg)
     return NULL;
 }
 
+/* Its stack does not depend on the limit of the process's. */
+static bool start_thread(pthread_t *thread, struct sorted_table *s)
+{
+    pthread_attr_t attr;
+    if (pthread_attr_init(&attr))
+        return false;
+    bool started =
+        pthread_attr_setstacksize(&attr, THREAD_STACK) == 0 && pthread_create(thread, &attr, order_in_thread, s) == 0;
+    pthread_attr_destroy(&attr);
+    return started;
+}
+
 /* A sum is sorted when counting is done and a second core is idle: so a thread sorts slots12, about half of the work.
  */
 void sorted_table_init(struct sorted_table *s, struct table *t)
 {
     pthread_t thread;
     *s = (struct sorted_table){.table = t};
-    bool apart = t->n12 >= WORTH_A_THREAD && pthread_create(&thread, NULL, order_in_thread, s) == 0;
+    bool apart = t->n12 >= WORTH_A_THREAD && start_thread(&thread, s);
     if (!apart)
         order_in_thread(s);
     s->end24 = order_key24(t->slots24, table_slots(t->shift24), NULL);

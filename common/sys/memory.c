@@ -8,6 +8,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
 
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
@@ -36,7 +39,7 @@ static uint64_t limit_along(const char *mount, char *group, const char *const *f
         if (end)
             *end = '\0';
         for (const char *const *file = files; *file; file++) {
-            char path[2 * PATH_MAX];
+            static char path[2 * PATH_MAX]; /* as below: programs call this first, however little stack there is */
             if ((size_t)snprintf(path, sizeof path, "%s%s/%s", mount, end ? group : "", *file) < sizeof path)
                 least = smaller(least, read_number(path));
         }
@@ -62,7 +65,7 @@ uint64_t memory_cgroup_limit(const char *root)
 {
     static const char *const version1[] = {"memory.limit_in_bytes", NULL}, *const version2[] = {"memory.max",
                                                                                                 "memory.high", NULL};
-    char path[PATH_MAX], line[PATH_MAX + 200];
+    static char path[PATH_MAX], line[PATH_MAX + 200];
     uint64_t least = UINT64_MAX;
     snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
     FILE *f = fopen(path, "re");
@@ -94,6 +97,20 @@ static uint64_t process_limit(void)
     getrlimit(RLIMIT_DATA, &data);
     rlim_t least = all.rlim_cur < data.rlim_cur ? all.rlim_cur : data.rlim_cur; /* RLIM_INFINITY is the largest */
     return least == RLIM_INFINITY ? UINT64_MAX : (uint64_t)least;
+}
+
+uint64_t memory_stack_left(void)
+{
+    struct rlimit r;
+    if (getrlimit(RLIMIT_STACK, &r) < 0 || r.rlim_cur == RLIM_INFINITY)
+        return UINT64_MAX;
+    uint64_t used = 0;
+#ifdef __linux__
+    /* The program's name is at the bottom of the stack; the environment and the arguments come next. */
+    uintptr_t bottom = (uintptr_t)getauxval(AT_EXECFN), here = (uintptr_t)__builtin_frame_address(0);
+    used = bottom > here ? bottom - here : 0;
+#endif
+    return used < r.rlim_cur ? r.rlim_cur - used : 0;
 }
 
 uint64_t memory_limit(void)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """limits.t - the limits of a process (ulimit), in every program: a file that may become no larger is one line and exit 74, and nothing
-unfinished stays behind."""
+unfinished stays behind; where the stack may not become large enough for all that can come, the programs say so before they begin."""
+import gzip
 import os
+import random
 import resource
 import shutil
 import subprocess
@@ -13,12 +15,12 @@ import lib  # noqa: E402
 from lib import must, write  # noqa: E402
 
 
-def run(args, data=b"", limits=(), out=subprocess.PIPE):
+def run(args, data=b"", limits=(), out=subprocess.PIPE, env=None):
     """(exit status, standard output, standard error): with these limits, [(which, bytes), ...]."""
     def limit():
         for which, size in limits:
             resource.setrlimit(which, (size, resource.getrlimit(which)[1]))
-    p = subprocess.run(args, input=data, stdout=out, stderr=subprocess.PIPE, timeout=60, check=False, preexec_fn=limit)
+    p = subprocess.run(args, input=data, stdout=out, stderr=subprocess.PIPE, timeout=60, check=False, preexec_fn=limit, env=env)
     return p.returncode, p.stdout, p.stderr.decode(errors="replace")
 
 
@@ -92,6 +94,67 @@ def shards_too_large(options, source):
     shutil.rmtree("shards")
 
 
+# ---- The stack (ulimit -s) ----
+
+KIB = 1 << 10
+# Of 16 KiB the system's loader takes all.
+TOO_SMALL = [24 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, 192 * KIB]
+ENOUGH = [256 * KIB, 512 * KIB, 1024 * KIB, 8192 * KIB, resource.RLIM_INFINITY]
+NESTED = "(?:" * 250 + r"\p{L}+|\s" + ")+" * 250 + "|."
+
+
+def deep():
+    """Commands that take much of it, with their input."""
+    rng = random.Random(1)
+    long = bytes(rng.choices(b"abcdefgh", k=100000)) + b" " + b"word" * 500 + b"\n" + lib.read("in.txt")
+    write("long.txt", long)
+    write("long.jsonl", b'{"text": "%s"}\n' % (b"the cat \\u00e9 " * 700000) + b'{"n": %s, "text": ""}\n' % (b"[" * 100 + b"]" * 100))
+    write("bad.jsonl", b'{"text": "the cat"}\n' * 5000 + b"{}\n")
+    write("in.txt.zst", lib.zstd_frame(lib.read("in.txt")))
+    write("in.txt.gz", gzip.compress(lib.read("in.txt")))
+    write("bgzf.gz", lib.bgzf([long[i:i + 20000] for i in range(0, len(long), 20000)]))
+    # Pretokens of which some have as many bytes in common as there can be, for each number.
+    write("alike.txt", b"\n".join(b"a" * k + b"%c%03d" % (98 + j % 20, j) * (19 - k > 0) for k in range(20) for j in range(60)) +
+          "".join("a" * k + chr(0x4E00 + 71 * j) * 2 + " " for k in range(17) for j in range(60)).encode())
+    write("in.tiktoken", must("bpe-model", "-f", "tiktoken", "-o", "in.tiktoken", "in.json") or lib.read("in.tiktoken"))
+    write("nested.json", must("bpe-merge", "-v", "300", data=must("bpe-sum", data=must("bpe-count", data=must("bpe-chunk", "-e", NESTED, "in.txt")))))
+    encode = ["bpe-encode", "-m", "in.json"]
+    yield from ((["bpe-chunk", *o, f], b"") for o, f in [([], "in.txt"), (["-e", NESTED], "in.txt"), (["-m", "nested.json"], "in.txt"), ([], "bgzf.gz"),
+                                                        (["--inline"], "in.txt.zst"), (["--jsonl", "--inline"], "bad.jsonl")])
+    for options in [], ["-p", "o200k"], ["-e", NESTED], ["-p", "bytes"]:
+        yield ["bpe-count"], must("bpe-chunk", *options, "long.txt", "in.txt.zst", "in.txt.gz")
+    for file in "long.jsonl", "bad.jsonl":
+        yield ["bpe-count"], must("bpe-chunk", "--jsonl", file)
+        yield [*encode, "--jsonl", file], b""
+    for memory in "8K", "100M":
+        yield ["bpe-sum", "-S", memory], must("bpe-count", data=must("bpe-chunk", "alike.txt", "long.txt"))
+    for form in "json", "tiktoken", "merges":
+        yield ["bpe-merge", "-v", "900", "-f", form, "in.sum"], b""
+    for model in "in.json", "in.tiktoken", "nested.json":
+        yield ["bpe-encode", "-m", model, "long.txt", "in.txt.gz"], b""
+        yield ["bpe-model", "--info", model], b""
+    yield encode, must("bpe-chunk", "-m", "in.json", "in.txt.zst", "in.txt.gz")
+    yield ["bpe-decode", "-m", "in.json", "in.ids"], b""
+    yield ["bpe-view", "--armor", "in.tokens"], b""
+    yield ["bpe-view", "--nonsense"], b""
+    for options in ["--docs", "-f", "megatron"], ["--shuffle=documents", "-f", "mds"]:
+        yield ["bpe-shard", "--resume", "-S", "16K", "-n", "40000", *options, "-o", "shards", "in.tokens"], b""
+    yield ["bpe-shard", "--check=in.shards", "-m", "in.json", "in.txt"], b""
+
+
+def small_stack(args, data):
+    usual, bad = run(args, data)[0], []
+    env = {"PATH": os.environ["PATH"]}  # which is on the stack
+    for size in TOO_SMALL + ENOUGH:
+        shutil.rmtree("shards", ignore_errors=True)
+        code, _, err = run(args, data, [(resource.RLIMIT_STACK, size)], env=env)
+        refused = code == 71 and err.startswith(args[0] + ": ") and " of stack are left, " in err and err.count("\n") == 1
+        if code != usual if size in ENOUGH else not refused:
+            bad.append(f"{size // KIB} KiB: exit {code}: {err}")
+    shutil.rmtree("shards", ignore_errors=True)
+    lib.ok(usual in (0, *lib.ERRORS) and not bad, f"{' '.join(a[:30] for a in args)}: with any stack", f"exit {usual}; " + "\n".join(bad))
+
+
 top = tempfile.mkdtemp(prefix="bpe-test-")
 os.chdir(top)
 os.mkdir("tmp")
@@ -104,6 +167,11 @@ for where, size, command in FILES:
 for more in [], ["--docs", "-f", "megatron"], ["--shuffle=documents", "--docs"], ["-f", "mds", "--sha256"]:
     shards_too_large(more, "in.tokens")
 shards_too_large(["-f", "dolma"], "in.shards")
+if "__asan" in must("nm", "-D", lib.BUILD + "/bpe-chunk").decode():
+    lib.skip("small stacks", "what a sanitized build takes of the stack")
+else:
+    for command, given in deep():
+        small_stack(command, given)
 os.chdir("/")
 shutil.rmtree(top)
 sys.exit(lib.done())
