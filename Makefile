@@ -21,6 +21,8 @@ endif
 WARN := -Wall -Wextra
 ifeq ($(DEVELOPER),1)
 WARN += -Wpedantic -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes -Wvla -Werror
+# The stack is checked once, at the start (common/cli/program.c): what needs much goes elsewhere.
+$(BUILD)/common/%.o $(BUILD)/cmd/%.o: FRAME = -Wframe-larger-than=32768
 endif
 
 # What is always given; CFLAGS, CPPFLAGS and LDFLAGS stay the user's.
@@ -83,7 +85,7 @@ help:
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $(SIMD) -MMD -MP -c -o $@ $<
+	$(CC) $(FLAGS) $(SIMD) $(FRAME) -MMD -MP -c -o $@ $<
 
 $(LIB): $(LIB_OBJ)
 	rm -f $@
