@@ -13,7 +13,7 @@
 
 #define MANY UINT32_MAX /* characters: no bound */
 
-enum { DEPTH = 200, BEHIND = 255 }; /* groups in groups; characters of a lookbehind */
+enum { DEPTH = 100, BEHIND = 255 }; /* groups in groups; characters of a lookbehind */
 
 /* Numbers of callouts: BLOCK is for BLOCK_LEN characters, each number after it for twice as many. */
 enum { ITERATION = 1, BLOCK = 2, LARGE_BLOCK = 5, BLOCK_LEN = 64, LARGE_BLOCK_LEN = 512 };

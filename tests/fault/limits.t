@@ -100,7 +100,7 @@ KIB = 1 << 10
 # Of 16 KiB the system's loader takes all.
 TOO_SMALL = [24 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, 192 * KIB]
 ENOUGH = [256 * KIB, 512 * KIB, 1024 * KIB, 8192 * KIB, resource.RLIM_INFINITY]
-NESTED = "(?:" * 250 + r"\p{L}+|\s" + ")+" * 250 + "|."
+NESTED = "(?:" * 100 + r"\p{L}+|\s" + ")+" * 100 + "|."
 
 
 def deep():
