@@ -1,4 +1,5 @@
 # failure.py - what the scripts in Python share: what went wrong, as an exit status and one line
+import contextlib
 import os
 import re
 
@@ -18,4 +19,5 @@ def one_line(error):
 def say(program, message):
     """A line on standard error, and no more of a progress line that another process shows there."""
     clear = "\r\033[K" if os.isatty(2) else ""
-    os.write(2, f"{clear}{program}: {message}\n".encode("utf-8", "surrogateescape"))
+    with contextlib.suppress(OSError):  # if nobody reads it, the exit status still says it
+        os.write(2, f"{clear}{program}: {message}\n".encode("utf-8", "surrogateescape"))

@@ -26,6 +26,16 @@ not_killed() {
     (($1 <= 128 || $1 == 141)) || die 75 "$2 was killed; run the same command again"
 }
 
+# was_killed STATUS...: whether one of a pipeline, whose programs ended with these, was killed. By SIGPIPE (141) a program ends
+# whose reader has failed, which says more. If the reader ended well, somebody has killed it, and what it had to write is lost.
+was_killed() {
+    local codes=("$@") i
+    for i in "${!codes[@]}"; do
+        ((codes[i] <= 128 || (codes[i] == 141 && ${codes[i + 1]:-1} != 0))) || return 0
+    done
+    return 1
+}
+
 # must STATUS COMMAND...: ends the script with that status if the command fails, and with 75 if it was killed.
 must() {
     "${@:2}" && return
@@ -223,9 +233,10 @@ split_chunks() {
 
 # ---- Progress: bytes read by the processes, on a terminal, after two seconds ----
 
-# without_line COMMAND...: runs it without the line that it would show on a terminal; for several at the same time.
+# without_line COMMAND...: becomes it, in a pipeline, without the line that it would show on a terminal; for several at the
+# same time.
 without_line() {
-    if [ -t 2 ]; then "$@" 2> >(cat >&2); else "$@"; fi
+    if [ -t 2 ]; then exec "$@" 2> >(cat >&2); else exec "$@"; fi
 }
 
 # watch TOTAL: shows the bytes that the processes named in $dir/pids have read, twice a second. TOTAL 0: not known.

@@ -42,12 +42,16 @@ parquet_part() {
     } 2>/dev/null
 }
 
-# parquet_failed I: the exit status of a part, with its message on standard error; 0 if it was read to its end, or if
-# nobody wanted more of it.
+# parquet_failed I READER: the exit status of a part, with its message on standard error, 75 if it was killed; 0 if it was read
+# to its end, or if its reader, which has ended with READER, has failed by itself.
 parquet_failed() {
     local code
-    read -r code <"$dir/said.$1" || code=70
-    case $code in 0 | 141) return 0 ;; esac
+    { read -r code <"$dir/said.$1"; } 2>/dev/null || code=141 # it has not ended yet, or is killed
+    if was_killed "$code" $(($2 != 0)); then
+        echo "bpe $myself: what reads Parquet was killed; run the same command again" >&2
+        return 75
+    fi
+    (($2 == 0 && code)) || return 0
     cat "$dir/said.$1.err" >&2
     return "$code"
 }

@@ -81,7 +81,7 @@ def failure_of(name, error):
         return Failure(66, f"{name}: cannot open: {error.strerror or one_line(error)}")
     if isinstance(error, OSError) and error.errno:
         return Failure(74, f"{name}: cannot read: {error.strerror or one_line(error)}")
-    if isinstance(error, (pa.ArrowException, OSError)):
+    if isinstance(error, pa.ArrowException) or type(error) is OSError:  # others are of connections
         return Failure(65, f"{name}: no Parquet file, or a damaged one: {one_line(error)}")
     return Failure(74, f"{name}: cannot read: {type(error).__name__}: {one_line(error)}")
 

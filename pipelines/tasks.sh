@@ -111,15 +111,14 @@ plan_work() {
 
 # ---- Doing a part ----
 
-# status_of CODE...: of a pipeline whose programs ended with these, that of the first that failed; 75 if one was killed. 141,
-# of a program whose reader has ended, is nothing of its own; a number below 64 is one of split, say, of a program that it ran.
+# status_of CODE...: of a pipeline whose programs ended with these, that of the first that failed; 75 if one was killed. A number
+# below 64 is one of split, say, of a program that it ran.
 status_of() {
     local code first=0 low=0 cut=0
+    ! was_killed "$@" || return 75
     for code; do
         if ((code == 141)); then
             cut=75
-        elif ((code > 128)); then
-            return 75
         elif ((code >= 64)); then
             ((first)) || first=$code
         elif ((code)); then

@@ -79,6 +79,8 @@ like "$("$parquet" --list some.parquet)" "some.parquet: 9 rows in 3 row groups*
 
 # ---- What fails ----
 refuses 66 "bpe parquet: absent: cannot open: No such file or directory" "$parquet" absent
+"$parquet" absent 2>&-
+is "$?" 66 "  also where nobody can read that"
 refuses 66 "bpe parquet: .: is a directory; *" "$parquet" .
 refuses 64 "bpe parquet: standard input: *" "$parquet" -
 refuses 65 "bpe parquet: some.parquet: no column \"nope\"; the columns are: text, large, *" "$parquet" -c nope some.parquet

@@ -1,0 +1,187 @@
+#!/usr/bin/env bash
+# What reads Parquet is killed, or loses what it reads from, or what counts is killed: the result is that of all text, or there is
+# none, and a line says why. No text is lost in silence.
+. "$(dirname "$0")/../lib.sh"
+if ! python3 -c 'import pyarrow' 2>/dev/null; then
+    skip "what reads Parquet dies" "pyarrow is not installed (make check-peers takes it from PyPI)"
+    done_testing
+fi
+parquet=$TOP/pipelines/parquet train=$TOP/pipelines/train encode=$TOP/pipelines/encode tasks=$TOP/pipelines/tasks
+
+# About 6 MB of text in 20 row groups.
+random_seed
+text "$SEED" 6000000 | python3 -c '
+import sys, pyarrow, pyarrow.parquet
+texts = sys.stdin.read().split("<|endoftext|>")
+pyarrow.parquet.write_table(pyarrow.table({"text": texts}), "a.parquet", row_group_size=len(texts) // 20 + 1)'
+"$parquet" a.parquet >a.nul
+bpe-chunk -0 a.nul | bpe-count | bpe-sum | bpe-merge -v 500 >want.json
+bpe-encode -0 -m want.json --eot=after a.nul >want.ids
+
+# ---- Signals ----
+
+# The first process to have written $die_at bytes gets a signal: $die_by; -PIPE is SIGPIPE that is not ignored.
+mkdir dying
+cat >dying/sitecustomize.py <<'END'
+import os, signal
+write, written = os.write, 0
+
+def write_and_die(fd, data):
+    global written
+    if fd != 1:
+        return write(fd, data)
+    n = write(fd, data[:max(1, int(os.environ["die_at"]) - written)])
+    written += n
+    if written >= int(os.environ["die_at"]):
+        try:
+            os.mkdir(os.environ["died"])
+        except FileExistsError:
+            os.write = write
+            return n
+        by = getattr(signal, "SIG" + os.environ["die_by"].lstrip("-"))
+        if os.environ["die_by"].startswith("-"):
+            signal.signal(by, signal.SIG_DFL)
+        os.kill(os.getpid(), by)
+    return n
+
+os.write = write_and_die
+END
+# At the end of a document, and inside a character.
+read -r whole torn < <(python3 -c '
+text = open("a.nul", "rb").read()
+print(text.index(0, 1500000) + 1, next(i for i in range(1500000, len(text)) if text[i] >> 6 == 2))')
+export die_at
+
+# dies SIGNAL COMMAND...: with the death of the first reader; its status in code, what it says in err.
+dies() {
+    rmdir died 2>/dev/null
+    PYTHONPATH=$PWD/dying die_by=$1 died=$PWD/died "${@:2}" >out 2>err
+    code=$?
+    [ -d died ] || echo "# nothing died: ${*:2}"
+}
+
+# complete NAME WANT GOT: the whole result where the signal is ignored; else none, and a line.
+complete() {
+    if [ "$code" = 0 ] && [ "$by" = PIPE ]; then
+        cmp -s "$2" "$3"
+        ok $? "$1: the signal changes nothing" || sed 's/^/# /' err
+    else
+        is "$code $(ls "$3" 2>/dev/null)" "75 " "$1: 75, and no result" || sed 's/^/# /' err
+        like "$(tail -n 1 err)" "bpe *killed; run * again" "  and says so"
+    fi
+}
+for by in PIPE -PIPE KILL TERM; do
+    rm -rf got.* K T
+    die_at=$torn
+    [ $by != -PIPE ] || die_at=$whole # else it could be the end of bpe-encode, which complains, that has ended it
+    dies $by "$encode" -m want.json -j 2 --eot=after -o got.ids --parquet a.parquet
+    complete "encode, SIG$by" want.ids got.ids
+    die_at=$torn
+    dies $by "$train" -v 500 -j 2 -o got.json --parquet a.parquet
+    complete "train, SIG$by" want.json got.json
+    rm -f got.json
+    dies $by "$train" -v 500 -o got.json --via=env --parquet a.parquet
+    complete "train --via, SIG$by" want.json got.json
+    rm -f got.json
+    dies $by "$train" -v 500 --keep=K -o got.json --parquet a.parquet
+    complete "train --keep, SIG$by" want.json got.json
+    "$train" -v 500 --keep=K --parquet a.parquet | cmp - want.json
+    ok $? "  and the same command again"
+    "$tasks" plan -o T --parquet a.parquet
+    rm -f got.json
+    dies $by "$tasks" run T 0
+    [ $code != 0 ] || "$tasks" train T -v 500 -o got.json
+    complete "tasks, SIG$by" want.json got.json
+    "$tasks" run T 0 && "$tasks" train T -v 500 | cmp - want.json
+    ok $? "  and the same task again"
+done
+
+# ---- What counts ----
+
+# Programs of which one dies at its start, once, by the signal in $die_by.
+mkdir bin
+for program in bpe-chunk bpe-count; do
+    cat >bin/$program <<END
+#!/bin/bash
+if [ "\$die" = $program ] && [ -p /dev/stdin ] && mkdir "\$died" 2>/dev/null; then
+    kill -"\$die_by" \$\$
+fi
+exec '$BUILD/$program' "\$@"
+END
+    chmod +x bin/$program
+done
+for program in bpe-chunk bpe-count; do
+    for by in KILL -PIPE; do
+        rm -rf died got.json
+        PATH=$PWD/bin:$PATH die=$program die_by=${by#-} died=$PWD/died "$train" -v 500 -j 3 -o got.json --parquet a.parquet >out 2>err
+        code=$?
+        [ -d died ] || echo "# nothing died"
+        complete "train, $program gets SIG${by#-} before it has done anything" want.json got.json
+    done
+done
+
+# ---- Connections ----
+
+# An fsspec whose files come through a connection, which is closed by its other side after $close_at bytes; $close_by says what is
+# seen of that.
+mkdir far
+cat >far/fsspec.py <<'END'
+import os, socket
+
+class File:
+    def __init__(self, path):
+        self.file, self.name, self.closed, self.read_bytes = open(path, "rb"), path, False, 0
+        self.near, self.far = socket.socketpair()
+
+    def read(self, n=-1):
+        by = os.environ["close_by"]
+        self.read_bytes += max(n, 0)
+        if self.read_bytes > int(os.environ["close_at"]):
+            if by == "none":
+                raise ConnectionError("Server disconnected")
+            self.far.close()
+        self.near.sendall(b"%d" % n)  # EPIPE, when the other side is closed
+        self.far.recv(100)
+        return self.file.read(n)
+
+    def seek(self, *place): return self.file.seek(*place)
+    def tell(self): return self.file.tell()
+    def close(self): self.closed = True
+    def readable(self): return True
+    def seekable(self): return True
+    def writable(self): return False
+
+class System:
+    def size(self, path): return os.path.getsize(path)
+    def open(self, path, mode): return File(path)
+
+class core:
+    @staticmethod
+    def url_to_fs(name): return System(), name.split("://")[1]
+END
+export PYTHONPATH=$PWD/far close_by=pipe close_at=99999999
+"$parquet" far://a.parquet | cmp - a.nul
+ok $? "a file from far away"
+close_at=$(($(stat -c %s a.parquet) / 2))
+for close_by in pipe none; do
+    why='Broken pipe'
+    [ $close_by = pipe ] || why='ConnectionError: Server disconnected'
+    rm -f got.*
+    fails 74 "bpe parquet: far://a.parquet: cannot read: $why" "$parquet" far://a.parquet
+    fails 74 "bpe parquet: far://a.parquet: cannot read: $why" "$encode" -m want.json -j 1 -o got.ids --parquet far://a.parquet
+    fails 74 "bpe parquet: far://a.parquet: cannot read: $why" "$train" -v 500 -j 1 -o got.json --parquet far://a.parquet
+    fails 74 "bpe parquet: far://a.parquet: cannot read: $why" "$train" -v 500 --via=env -o got.json --parquet far://a.parquet
+    is "$(ls got.* 2>/dev/null)" "" "a connection that is closed ($close_by): no result"
+done
+
+# ---- Nobody reads ----
+
+unset PYTHONPATH
+(
+    trap '' PIPE # as in a process that Python has started
+    "$parquet" a.parquet 2>err | head -c 1 >/dev/null
+    echo "${PIPESTATUS[*]}" >codes
+)
+is "$(cat codes err)" "141 0" "a reader that goes away is no complaint, also where SIGPIPE is ignored"
+
+done_testing
