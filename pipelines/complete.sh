@@ -31,9 +31,7 @@ compare_model() {
     })
     read -r -a codes <<<"${said##*$'\n'}"
     said=${said%$'\n'*}
-    for code in "${codes[@]}"; do
-        ((code <= 128 || code == 141)) || unfinished
-    done
+    ! was_killed "${codes[@]}" || unfinished
     ((codes[4] != 65)) || die 64 "$out: ${said#*" $out: "}, or remove it to begin anew"
     for code in "${codes[@]}"; do
         ((code == 0 || code == 141)) && continue

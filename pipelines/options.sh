@@ -21,9 +21,10 @@ die() { # STATUS MESSAGE
     exit "$1"
 }
 
-# not_killed STATUS PROGRAM: ends the script with 75 if it was: what it did not do, or say, is not known.
+# not_killed STATUS PROGRAM: ends the script with 75 if it was: what it did not do, or say, is not known. That is so of SIGPIPE
+# (141), too, but where somebody else reads what the program writes, and may have enough of it.
 not_killed() {
-    (($1 <= 128 || $1 == 141)) || die 75 "$2 was killed; run the same command again"
+    (($1 <= 128)) || die 75 "$2 was killed; run the same command again"
 }
 
 # was_killed STATUS...: whether one of a pipeline, whose programs ended with these, was killed. By SIGPIPE (141) a program ends

@@ -2,7 +2,7 @@
 # deaths.sh - for tests in which each program that a script starts dies at each of its starts. After lib.sh:
 #
 #     deadly "sort comm"            these programs can die: bin has them, for PATH
-#     deaths="sort:1 comm:3" PATH=$PWD/bin:$PATH command
+#     deaths="sort:1 comm:3" PATH=$PWD/bin:$PATH command     signal=PIPE: of that, not KILL
 #     has_started sort 1            whether it was, since forget_starts
 
 starts=$PWD/starts
@@ -18,7 +18,7 @@ deadly() {
 set -C # no two starts have the same number
 n=1
 until { : >"\$starts/$program.\$n"; } 2>/dev/null; do n=\$((n + 1)); done
-case " \$deaths " in *" $program:\$n "*) kill -KILL \$\$ ;; esac
+case " \$deaths " in *" $program:\$n "*) kill -"\${signal:-KILL}" \$\$ ;; esac
 exec $(command -v "$program") "\$@"
 END
         chmod +x bin/"$program"

@@ -5,7 +5,7 @@
 . "$TOP/tests/deaths.sh"
 programs="flock mkdir mkfifo stat xargs sync bpe-chunk bpe-encode bpe-shard rm cksum mv tail sha256sum"
 
-deadly "$programs"
+deadly "$programs perl"
 
 text 1 200000 >a.txt
 text 2 200000 >b.txt
@@ -42,6 +42,9 @@ is "$?" 0 "undisturbed" || sed 's/^/# /' err
 for program in $programs; do
     case $program in mv | cksum | tail | sha256sum) ;; *) dies "$program" '' ;; esac
 done
+for program in flock mkdir mkfifo sync rm; do
+    signal=PIPE dies "$program" ' by SIGPIPE'
+done
 rm -rf D
 shard D bpe-shard:2
 is "$?" 0 "bpe-shard dies before anything is kept: goes on by itself" || sed 's/^/# /' err
@@ -59,5 +62,16 @@ sanitized || [ $reached -gt 4 ] # bpe-encode may die before it gets text: then n
 ok $? "  $reached starts"
 for program in flock stat xargs bpe-chunk bpe-encode bpe-shard tail sha256sum; do
     complete=1 dies $program ' when all is done'
+done
+# Another model is not taken for the same one because nothing came of what compares them.
+cp m.json same.json
+bpe-chunk b.txt | bpe-count | bpe-sum | bpe-merge -v 400 >m.json
+for program in bpe-chunk bpe-encode perl; do
+    codes=''
+    for n in 1 2 3 4; do
+        signal=PIPE shard want $program:$n
+        codes+="$? "
+    done
+    is "$(grep -w 0 <<<"$codes")" "" "$program ends by SIGPIPE when all is done with another model: $codes"
 done
 done_testing

@@ -174,6 +174,15 @@ deadly cat
 deaths=cat:2 PATH=$PWD/bin:$PATH "$tree" -j 2 -k 3 "${all[@]}" >out 2>err
 is "$? $(cat err)" "75 bpe sum-tree: cat was killed; run the same command again" "what copies the sum to standard output dies"
 
+mkfifo unread
+exec 7<>unread
+exec 8>unread 7<&- # a pipe whose reader is gone
+for k in 3 99; do
+    "$tree" -j 2 -k $k "${all[@]}" 2>err >&8
+    is "$? $(cat err)" "141 " "a reader that goes away: no complaint (-k $k)"
+done
+exec 8>&-
+
 # A signal ends all, and takes the temporary files away.
 cat >slow <<END
 #!/bin/bash

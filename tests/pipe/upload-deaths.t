@@ -7,7 +7,7 @@ if ! command -v rclone >/dev/null; then
     skip "bpe upload" "rclone is not installed"
     done_testing
 fi
-programs="getconf mktemp mkdir flock stat tail sort cut comm head tr sed rclone sync rm"
+programs="getconf mktemp mkdir flock stat tail sort cut comm tr sed rclone sync rm"
 deadly "$programs"
 
 export RCLONE_CONFIG_THERE_TYPE=alias RCLONE_CONFIG_THERE_REMOTE=$PWD/there RCLONE_CONFIG=$PWD/rclone.conf
@@ -51,5 +51,17 @@ for program in $programs; do
     done
     [ $count -gt 0 ] || bad="it is never started"
     is "$bad" "" "$program dies: $count starts"
+done
+
+# What compares with the shards of another run dies, also by a signal that may mean less: these shards stay.
+bpe-chunk -m m.json a.txt | bpe-encode -m m.json | bpe-shard -o other -n 30000 >lines
+for signal in KILL PIPE; do
+    rm -rf D there
+    cp -r want D
+    cp -r other there
+    signal=$signal upload comm:1
+    is "$?" 75 "comm dies by SIG$signal: 75" || sed 's/^/# /' err
+    diff -r other there >diff.out
+    ok $? "  and the shards of another run are as they were" || sed 's/^/# /' diff.out
 done
 done_testing
