@@ -37,6 +37,8 @@ wait_for_lock() {
 # is_file NAME: whether it is there, and can be read again.
 is_file() {
     case $1 in - | /dev/* | /proc/*) return 1 ;; esac
+    [ -z "${parquet:-}" ] || [[ ! $1 =~ ^[A-Za-z][A-Za-z0-9+.-]*(::[A-Za-z0-9+.-]+)*:// ]] ||
+        die 64 "$1: a remote file, of which it could not be seen whether it changes while the work goes on; copy it here"
     [ -e "$1" ] || die 66 "$1: cannot open: No such file or directory"
     [ ! -d "$1" ] || die 66 "$1: is a directory"
     [ -f "$1" ]

@@ -14,8 +14,9 @@
 # A process that dies leaves its records undone, which the reader of the output notices; the others go on.
 #
 # ALIVE is a named pipe that the caller holds open, and nobody else: when the caller dies, all processes end. SAID is a
-# file to which whatever gives bpe-chunk its text writes its exit status when it has done; unless that is 0, the
-# promise, which says that this was all, is not passed on. Either may be empty: there is none.
+# file to which whatever gives bpe-chunk its text writes its exit status when it has done. Unless that is 0, the text may be
+# cut off anywhere, and what comes of its end is not passed on: the promise, which says that this was all, the last record of
+# text, as a document may go on after it, and what bpe-chunk says of a text that is too short. Either may be empty: there is none.
 #
 # The exit status is that of the first process that failed, 128 plus the number of the signal if it was killed.
 use strict;
@@ -48,11 +49,23 @@ sub fail {
 
 our ($data, $more);
 
-# Whether the text was given to its end.
-sub is_all {
-    return 1 if !length $said;
-    open my $file, '<', $said or return 0;
-    return (<$file> // '') eq "0\n";
+# The status of what gives the text; '' if it has not ended.
+sub text_status {
+    open my $file, '<', $said or return '';
+    chomp(my $status = <$file> // '');
+    return $status;
+}
+
+# Whether a record, with what follows it, is of a text that may be cut off; undef if more must be read.
+sub is_cut {
+    my ($type, $end) = @_;
+    return 0 if $type !~ /[CPF]/;
+    if ($type eq 'C') {
+        return if $more && length $data < $end + 3;
+        return 0 if substr($data, $end, 3) =~ /^..C/s;
+    }
+    my $status = text_status();
+    return $status ne '0' && ($type ne 'F' || $status ne '');
 }
 
 # The next whole records: { data, work (whether it only says where text is) }; undef if more must be read. At the end of
@@ -60,9 +73,12 @@ sub is_all {
 sub take_unit {
     my ($at, $work) = (0, 0);
     while ($at < UNIT && !$work and my ($n, $type) = record_at($at)) {
-        if ($type eq 'P' && !is_all()) {
-            substr $data, $at, $n, '';
-            next;
+        if (length $said) {
+            my $cut = is_cut($type, $at + $n) // last;
+            if ($cut) {
+                substr $data, $at, $n, '';
+                next;
+            }
         }
         my $alone = $jobs && $type eq 'R';
         last if $at && $alone;

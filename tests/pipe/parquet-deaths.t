@@ -6,7 +6,7 @@ if ! python3 -c 'import pyarrow' 2>/dev/null; then
     skip "what reads Parquet dies" "pyarrow is not installed (make check-peers takes it from PyPI)"
     done_testing
 fi
-parquet=$TOP/pipelines/parquet train=$TOP/pipelines/train encode=$TOP/pipelines/encode tasks=$TOP/pipelines/tasks
+parquet=$TOP/pipelines/parquet train=$TOP/pipelines/train encode=$TOP/pipelines/encode shard=$TOP/pipelines/shard tasks=$TOP/pipelines/tasks
 
 # About 6 MB of text in 20 row groups.
 random_seed
@@ -38,6 +38,8 @@ def write_and_die(fd, data):
         except FileExistsError:
             os.write = write
             return n
+        if os.environ.get("die_touch"):
+            os.utime(os.environ["die_touch"])
         by = getattr(signal, "SIG" + os.environ["die_by"].lstrip("-"))
         if os.environ["die_by"].startswith("-"):
             signal.signal(by, signal.SIG_DFL)
@@ -46,10 +48,13 @@ def write_and_die(fd, data):
 
 os.write = write_and_die
 END
-# At the end of a document, and inside a character.
-read -r whole torn < <(python3 -c '
+# At the end of a document, inside a character, and inside a word.
+read -r whole torn within < <(python3 -c '
+import re
 text = open("a.nul", "rb").read()
-print(text.index(0, 1500000) + 1, next(i for i in range(1500000, len(text)) if text[i] >> 6 == 2))')
+for cut in rb"\0()", rb"[\xC3-\xF4]()[\x80-\xBF]", rb"[a-z]{3}()[a-z]{3}":
+    print(re.compile(cut).search(text, 1500000).start(1), end=" ")
+print()')
 export die_at
 
 # dies SIGNAL COMMAND...: with the death of the first reader; its status in code, what it says in err.
@@ -72,9 +77,9 @@ complete() {
 }
 for by in PIPE -PIPE KILL TERM; do
     rm -rf got.* K T
-    die_at=$torn
-    [ $by != -PIPE ] || die_at=$whole # else it could be the end of bpe-encode, which complains, that has ended it
-    dies $by "$encode" -m want.json -j 2 --eot=after -o got.ids --parquet a.parquet
+    die_at=$torn jobs=2
+    [ $by != -PIPE ] || die_at=$whole jobs=1 # else it could be the end of bpe-encode, which complains, that has ended it
+    dies $by "$encode" -m want.json -j $jobs --eot=after -o got.ids --parquet a.parquet
     complete "encode, SIG$by" want.ids got.ids
     die_at=$torn
     dies $by "$train" -v 500 -j 2 -o got.json --parquet a.parquet
@@ -95,6 +100,37 @@ for by in PIPE -PIPE KILL TERM; do
     "$tasks" run T 0 && "$tasks" train T -v 500 | cmp - want.json
     ok $? "  and the same task again"
 done
+
+# ---- Shards: what was lost is read again, and what came of a text that was cut off does not count ----
+
+for options in "" "--shuffle=documents --docs"; do
+    rm -rf want.shards
+    # shellcheck disable=SC2086
+    "$shard" -m want.json -o want.shards -n 100000 -b 64K --eot=after $options --parquet a.parquet >out 2>err
+    for how in "PIPE within" "-PIPE within" "TERM whole" "KILL torn" "KILL within"; do
+        by=${how% *} die_at=${how#* } die_at=${!die_at}
+        rm -rf got.shards
+        # shellcheck disable=SC2086
+        dies $by "$shard" -m want.json -o got.shards -n 100000 -b 64K -j 2 --eot=after $options --parquet a.parquet
+        is "$code" 0 "shard $options, SIG$by at byte $die_at: goes on by itself" || sed 's/^/# /' err
+        diff -r want.shards got.shards >diff.out
+        ok $? "  the same directory" || head -n 5 diff.out | cut -c 1-200 | sed 's/^/# /'
+    done
+done
+
+# What is read again must be what was read first.
+die_at=$within
+cp -p a.parquet b.parquet
+rm -rf got.shards
+die_touch=b.parquet dies KILL "$shard" -m want.json -o got.shards -n 100000 -b 64K --eot=after --parquet b.parquet
+is "$code $(grep -c '^bpe shard: b.parquet: changed since got.shards was begun; remove got.shards ' err)" "65 1" \
+    "a file that changes before it is read again: says so" || sed 's/^/# /' err
+is "$(grep -ls 'complete.: true' got.shards/manifest.json)" "" "  and the directory is not complete"
+fails 65 "bpe shard: b.parquet: changed since got.shards was begun; *" \
+    "$shard" -m want.json -o got.shards -n 100000 -b 64K --eot=after --parquet b.parquet
+refuses 64 "bpe shard: far://a.parquet: a remote file*" "$shard" -m want.json -o far.shards --parquet far://a.parquet
+refuses 64 "bpe train: far://a.parquet: a remote file*" "$train" -v 500 --keep=far.kept --parquet far://a.parquet
+refuses 64 "bpe tasks: far://a.parquet: a remote file*" "$tasks" plan -o far.tasks --parquet far://a.parquet
 
 # ---- What counts ----
 
@@ -166,7 +202,7 @@ close_at=$(($(stat -c %s a.parquet) / 2))
 for close_by in pipe none; do
     why='Broken pipe'
     [ $close_by = pipe ] || why='ConnectionError: Server disconnected'
-    rm -f got.*
+    rm -rf got.*
     fails 74 "bpe parquet: far://a.parquet: cannot read: $why" "$parquet" far://a.parquet
     fails 74 "bpe parquet: far://a.parquet: cannot read: $why" "$encode" -m want.json -j 1 -o got.ids --parquet far://a.parquet
     fails 74 "bpe parquet: far://a.parquet: cannot read: $why" "$train" -v 500 -j 1 -o got.json --parquet far://a.parquet

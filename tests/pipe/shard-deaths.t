@@ -5,16 +5,18 @@
 . "$TOP/tests/deaths.sh"
 programs="flock mkdir mkfifo stat xargs sync bpe-chunk bpe-encode bpe-shard rm cksum mv tail sha256sum"
 
-deadly "$programs perl"
+deadly "$programs perl python3"
 
 text 1 200000 >a.txt
 text 2 200000 >b.txt
 bpe-chunk a.txt | bpe-count | bpe-sum | bpe-merge -v 500 >m.json
 
+corpus=(--inline a.txt b.txt)
+
 # shard DIR [DEATHS]
 shard() {
     forget_starts
-    deaths=${2:-} PATH=$PWD/bin:$PATH "$TOP/pipelines/shard" -m m.json -o "$1" -n 50000 -j 2 --inline a.txt b.txt >/dev/null 2>err
+    deaths=${2:-} PATH=$PWD/bin:$PATH "$TOP/pipelines/shard" -m m.json -o "$1" -n 50000 -j 2 "${corpus[@]}" >/dev/null 2>err
 }
 
 # dies PROGRAM NAME [OTHER]: at each of its starts, while the OTHERs die, too.
@@ -63,6 +65,21 @@ ok $? "  $reached starts"
 for program in flock stat xargs bpe-chunk bpe-encode bpe-shard tail sha256sum; do
     complete=1 dies $program ' when all is done'
 done
+if python3 -c 'import pyarrow' 2>/dev/null; then
+    python3 -c 'import pyarrow, pyarrow.parquet
+pyarrow.parquet.write_table(pyarrow.table({"text": open("a.txt").read().split("<|endoftext|>")}), "a.parquet", row_group_size=50)'
+    mv want want.text
+    corpus=(-b 32K --parquet a.parquet)
+    shard want
+    for program in python3 stat xargs bpe-chunk bpe-encode bpe-shard; do
+        dies $program ', of Parquet'
+    done
+    corpus=(--inline a.txt b.txt)
+    rm -rf want
+    mv want.text want
+else
+    skip "Parquet" "pyarrow is not installed (make check-peers takes it from PyPI)"
+fi
 # Another model is not taken for the same one because nothing came of what compares them.
 cp m.json same.json
 bpe-chunk b.txt | bpe-count | bpe-sum | bpe-merge -v 400 >m.json

@@ -18,6 +18,12 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import shard_line as line  # noqa: E402
 from shard_line import lib, tree, tree_difference  # noqa: E402
 
+try:
+    import pyarrow
+    import pyarrow.parquet
+except ImportError:
+    pyarrow = None
+
 PIPELINE = os.path.join(lib.TOP, "pipelines", "shard")
 OPTIONS = {"in order": ["-n", "50000", "--docs"], "shuffled": ["-n", "50000", "--shuffle=documents"]}
 
@@ -134,6 +140,10 @@ def one(test):
     return kills, f"{story}: does not end"
 
 
+def pipeline(label, *words):
+    return Line(f"bpe shard, {label}", [PIPELINE, "-m", "m.json", "-o", "d", "-j", "2", "-b", "64K", *words])
+
+
 def lines():
     """The lines that are killed: of records in three files, in another order than the corpus's; and the whole."""
     for order, options in OPTIONS.items():
@@ -147,7 +157,11 @@ def lines():
                 lib.write(kept[0], b"".join(batches[i::3]))
             yield Line(f"bpe-shard, {form}, {order}", ["bpe-shard", "-o", "d", "--resume", *options, *kept])
             if os.path.exists(PIPELINE):
-                yield Line(f"bpe shard, {form}, {order}", [PIPELINE, "-m", "m.json", "-o", "d", "-j", "2", "-b", "64K", *options, *read, *files])
+                yield pipeline(f"{form}, {order}", *options, *read, *files)
+        if pyarrow:
+            yield pipeline(f".parquet, {order}", *options, "--parquet", *[f + ".parquet" for f in TEXTS])
+        else:
+            lib.skip(f"bpe shard, .parquet, {order}", "pyarrow is not installed (make check-peers takes it from PyPI)")
 
 
 seed = lib.seed()
@@ -160,6 +174,8 @@ for name in TEXTS:
     lib.write(name, lib.EOT.join(documents * 2))
     lib.write(name + ".jsonl", "".join(json.dumps({"text": d}) + "\n" for d in documents * 2))
     line.compress(name + ".jsonl", "zstd")
+    if pyarrow:
+        pyarrow.parquet.write_table(pyarrow.table({"text": documents * 2}), name + ".parquet", row_group_size=100)
 lib.write("train.txt", line.LETTERS * 20 + lib.EOT.join(documents))
 line.train("m.json", "train.txt")
 tests = [test for test in lines() if test.undisturbed()]
