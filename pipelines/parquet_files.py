@@ -61,10 +61,15 @@ class Source:
 
     def open(self):
         """The pyarrow file, read in steps: not whole row groups at once."""
+        check = {"page_checksum_verification": True} if int(pa.__version__.split(".")[0]) >= 15 else {}
         try:
-            return pq.ParquetFile(self.opener(), buffer_size=1 << 20, pre_buffer=False)
+            return pq.ParquetFile(self.opener(), buffer_size=1 << 20, pre_buffer=False, **check)
         except Exception as error:
             raise failure_of(self.name, error) from None
+
+
+def damaged(name, why):
+    return Failure(65, f"{name}: no Parquet file, or a damaged one: {why}")
 
 
 def failure_of(name, error):
@@ -82,7 +87,7 @@ def failure_of(name, error):
     if isinstance(error, OSError) and error.errno:
         return Failure(74, f"{name}: cannot read: {error.strerror or one_line(error)}")
     if isinstance(error, pa.ArrowException) or type(error) is OSError:  # others are of connections
-        return Failure(65, f"{name}: no Parquet file, or a damaged one: {one_line(error)}")
+        return damaged(name, one_line(error))
     return Failure(74, f"{name}: cannot read: {type(error).__name__}: {one_line(error)}")
 
 

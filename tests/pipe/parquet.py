@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""parquet.py make - Parquet files in all ways in which text is stored. parquet.py documents FILE COLUMN [NULS [NULLS]]: what
-bpe parquet should write, by to_pylist: slow and obvious. pyarrow is from PyPI."""
+"""parquet.py make SEED - Parquet files in all ways in which text is stored. parquet.py documents FILE COLUMN [NULS [NULLS]]: what
+bpe parquet should write, by to_pylist: slow and obvious. parquet.py damage SEED - files that are damaged. pyarrow is from PyPI."""
+import inspect
 import random
 import sys
 
@@ -52,7 +53,63 @@ def documents(path, column, nuls="replace", nulls="empty"):
         sys.stdout.buffer.write(text.replace(b"\0", {"replace": "\ufffd".encode(), "skip": b""}[nuls]) + b"\0")
 
 
+# ---- Damage ----
+
+
+def zigzag(n):
+    """As thrift writes a number."""
+    n, out = 2 * n, b""
+    while n > 127:
+        out, n = out + bytes([n & 127 | 128]), n >> 7
+    return out + bytes([n])
+
+
+def replaced(data, begin, was, now, wanted=lambda metadata: True):
+    """The bytes with another number in the header of a page that begins there, or in the footer, where wanted is true then."""
+    was, now = zigzag(was), zigzag(now)
+    at = begin - 1
+    while True:
+        at = data.index(was, at + 1)
+        new = data[:at] + now + data[at + len(was) :]
+        if wanted(pq.ParquetFile(pa.BufferReader(new)).metadata):
+            return new
+
+
+def damage(seed):
+    rng = random.Random(seed)
+    texts = [f"{i} " + "word " * rng.randint(0, 50) for i in range(3777)]
+    options = {"compression": "none", "use_dictionary": False, "row_group_size": 1000, "write_statistics": False}
+    pq.write_table(pa.table({"text": texts, "other": texts[::-1]}), "sound.parquet", **options)
+    with open("sound.parquet", "rb") as file:
+        data = file.read()
+    metadata = pq.ParquetFile("sound.parquet").metadata
+    footer = len(data) - 8 - metadata.serialized_size
+    place = [metadata.row_group(g).column(0).data_page_offset for g in range(4)]
+    damaged = {
+        "page": replaced(data, place[3], 777, 776),
+        "rows": replaced(data, footer, 3777, 3776, lambda m: m.num_rows == 3776),
+        "group": replaced(data, footer, 777, 776, lambda m: m.row_group(3).num_rows == 776),
+        "values": replaced(data, footer, 777, 776, lambda m: m.row_group(3).column(0).num_values == 776),
+        "place": replaced(data, footer, place[1], place[2], lambda m: m.row_group(1).column(0).data_page_offset == place[2]),
+    }
+    if "write_page_checksum" in inspect.signature(pq.ParquetWriter.__init__).parameters:
+        for compression in "none", "snappy", "zstd":
+            name = f"checksum-{compression}"
+            options.update(compression=compression, write_page_checksum=True)
+            pq.write_table(pa.table({"text": texts}), "checksum.parquet", **options)
+            with open("checksum.parquet", "rb") as file:
+                bad = bytearray(file.read())
+            chunk = pq.ParquetFile("checksum.parquet").metadata.row_group(rng.randrange(4)).column(0)
+            bad[chunk.data_page_offset + rng.randrange(60, chunk.total_compressed_size)] ^= 1 << rng.randrange(8)
+            damaged[name] = bytes(bad)
+    for name, content in damaged.items():
+        with open(f"damaged-{name}.parquet", "wb") as file:
+            file.write(content)
+
+
 if sys.argv[1] == "make":
     make(int(sys.argv[2]))
+elif sys.argv[1] == "damage":
+    damage(int(sys.argv[2]))
 else:
     documents(*sys.argv[2:])
