@@ -8,6 +8,11 @@ import sys
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+try:
+    import pyarrow.parquet.encryption as encryption
+except ImportError:
+    encryption = None
+
 SOME = ["abc", None, "", "é\n", "a 漢字 text", "last", None, "x" * 70000, "\n"]
 
 
@@ -39,6 +44,21 @@ def make(seed):
     pq.write_table(table(SOME[:0]), "none-at-all.parquet")
     pq.write_table(pa.table({"text": ["fine", "no\0t", "\0", None]}), "nul.parquet", row_group_size=1)
     pq.write_table(pa.table({"text": [f"{i} " * 400 for i in range(20000)]}), "one-group.parquet")
+
+
+def encrypt():
+    """Of a file with several columns, the first."""
+
+    class Keys(encryption.KmsClient):
+        def wrap_key(self, key, name):
+            return key
+
+    keys = encryption.KmsConnectionConfig()
+    what = encryption.EncryptionConfiguration(footer_key="footer", column_keys={"column": ["secret"]}, plaintext_footer=True)
+    properties = encryption.CryptoFactory(lambda _: Keys()).file_encryption_properties(keys, what)
+    secret = pa.table({"secret": SOME, "text": SOME})
+    with pq.ParquetWriter("encrypted.parquet", secret.schema, encryption_properties=properties) as out:
+        out.write_table(secret)
 
 
 def documents(path, column, nuls="replace", nulls="empty"):
@@ -109,6 +129,8 @@ def damage(seed):
 
 if sys.argv[1] == "make":
     make(int(sys.argv[2]))
+    if encryption:
+        encrypt()
 elif sys.argv[1] == "damage":
     damage(int(sys.argv[2]))
 else:

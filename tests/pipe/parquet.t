@@ -70,6 +70,12 @@ for n in 1 2 3 20; do
     for ((i = 0; i < n; i++)); do "$parquet" --part=$i/$n none.parquet some.parquet zstd.parquet || echo fails; done >got
     same want got "$n parts are the whole"
 done
+if [ -e encrypted.parquet ]; then
+    "$parquet" encrypted.parquet | cmp - <("$parquet" some.parquet)
+    ok $? "another column is encrypted"
+else
+    skip "another column is encrypted" "this pyarrow cannot encrypt"
+fi
 cp some.parquet $'odd\377:name.parquet'
 "$parquet" $'odd\377:name.parquet' | cmp - <("$parquet" some.parquet)
 ok $? "a name that is no UTF-8, with a colon"
