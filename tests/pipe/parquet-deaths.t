@@ -175,6 +175,8 @@ class File:
         if self.read_bytes > int(os.environ["close_at"]):
             if by == "none":
                 raise ConnectionError("Server disconnected")
+            if by == "short":
+                return b""
             self.far.close()
         self.near.sendall(b"%d" % n)  # EPIPE, when the other side is closed
         self.far.recv(100)
@@ -209,6 +211,11 @@ for close_by in pipe none; do
     fails 74 "bpe parquet: far://a.parquet: cannot read: $why" "$train" -v 500 --via=env -o got.json --parquet far://a.parquet
     is "$(ls got.* 2>/dev/null)" "" "a connection that is closed ($close_by): no result"
 done
+
+export close_by=short
+fails 65 "bpe parquet: far://a.parquet: no Parquet file, or a damaged one: *" "$parquet" far://a.parquet
+fails 65 "bpe parquet: far://a.parquet: no Parquet file, or a damaged one: *" "$encode" -m want.json -j 1 -o got.ids --parquet far://a.parquet
+is "$(ls got.* 2>/dev/null)" "" "a file that is shorter than it says: no result"
 
 # ---- Nobody reads ----
 
