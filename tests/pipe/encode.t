@@ -186,15 +186,15 @@ for victim in bpe-encode bpe-chunk; do
 #!/bin/sh
 if [ "\$1" != -h ] && mkdir '$PWD/fake.$victim/was' 2>/dev/null; then
     printf x
-    kill -9 \$\$
+    kill -\$signal \$\$
 fi
 exec '$BUILD/$victim' "\$@"
 EOF
     chmod +x "fake.$victim/$victim"
-    for how in small.txt -; do
+    for how in "small.txt 9" "- 9" "small.txt 13" "- 13"; do
         rm -rf "fake.$victim/was"
-        PATH=$PWD/fake.$victim:$PATH "$encode" -j 2 -m m.json -o kept $how <large.txt >out 2>err
-        like "$? $(cat err) $(cat kept)" "137 *bpe encode: a process was killed by signal 9 old" \
+        signal=${how#* } PATH=$PWD/fake.$victim:$PATH "$encode" -j 2 -m m.json -o kept "${how% *}" <large.txt >out 2>err
+        like "$? $(cat err) $(cat kept)" "$((128 + ${how#* })) *bpe encode: a process was killed by signal ${how#* } old" \
             "$victim is killed, $how: says so, and -o is as it was"
     done
 done
