@@ -46,12 +46,15 @@ is_file() {
 
 # describe_inputs: of all files, for `inputs`.
 describe_inputs() {
-    local file regular=()
+    local file regular=() codes
     for file in "${files[@]}"; do
         if is_file "$file"; then regular+=("$file"); else printf -- '- - %s\n' "$file"; fi
     done
-    [ ${#regular[@]} -eq 0 ] || printf '%s\0' "${regular[@]}" | xargs -0 stat -L -c '%s %.9Y %n' -- ||
-        exit $(($? < 124 ? 66 : 75)) # 75: a process was killed
+    [ ${#regular[@]} -gt 0 ] || return 0
+    printf '%s\0' "${regular[@]}" | xargs -r -0 stat -L -c '%s %.9Y %n' --
+    codes=("${PIPESTATUS[@]}")
+    ((codes[0] == 0 && codes[1] < 124)) || exit 75 # a process was killed
+    ((codes[1] == 0)) || exit 66
 }
 
 # note_work DIR WORDS INPUTS: says in DIR what is done there.

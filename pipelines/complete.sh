@@ -46,17 +46,17 @@ names_digest() {
     for i in "${!names[@]}"; do
         [ "${names[i]}" != - ] || names[i]='standard input'
     done
-    sum=$(printf '%s\0' "${names[@]}" | sha256sum) || unfinished
+    sum=$(set -o pipefail && printf '%s\0' "${names[@]}" | sha256sum) || unfinished
     echo "${sum%% *}"
 }
 
 # Whether some file is compressed: what its text is, only reading it would tell.
 any_compressed() {
-    printf '%s\0' "${files[@]}" | perl -0ne '
+    (set -o pipefail && printf '%s\0' "${files[@]}" | perl -0ne '
         chomp;
         my ($file, $start);
         open($file, "<", $_) && read($file, $start, 4) or next;
-        exit 1 if $start =~ /^(\x1F\x8B|\x28\xB5\x2F\xFD|[\x50-\x5F]\x2A\x4D\x18)/s'
+        exit 1 if $start =~ /^(\x1F\x8B|\x28\xB5\x2F\xFD|[\x50-\x5F]\x2A\x4D\x18)/s')
     case $? in 0) return 1 ;; 1) return 0 ;; *) unfinished ;; esac
 }
 

@@ -14,9 +14,10 @@
 # A process that dies leaves its records undone, which the reader of the output notices; the others go on.
 #
 # ALIVE is a named pipe that the caller holds open, and nobody else: when the caller dies, all processes end. SAID is a
-# file to which whatever gives bpe-chunk its text writes its exit status when it has done. Unless that is 0, the text may be
-# cut off anywhere, and what comes of its end is not passed on: the promise, which says that this was all, the last record of
-# text, as a document may go on after it, and what bpe-chunk says of a text that is too short. Either may be empty: there is none.
+# file to which whatever gives bpe-chunk its text, or the names of its files, writes its exit status when it has done. Unless
+# that is 0, these may be cut off anywhere, and what comes of their end is not passed on: the promise, which says that this was
+# all, the last record of text, as a document may go on after it, and what bpe-chunk says of a text that is too short. Either may
+# be empty: there is none.
 #
 # The exit status is that of the first process that failed, 128 plus the number of the signal if it was killed.
 use strict;
