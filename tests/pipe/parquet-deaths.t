@@ -156,6 +156,13 @@ for program in bpe-chunk bpe-count; do
     done
 done
 
+# What only counts the parts: there is no smaller number of them.
+printf '#!/bin/sh\nkill -KILL $$\n' | tee bin/seq bin/stat >bin/awk
+chmod +x bin/{seq,stat,awk}
+PATH=$PWD/bin:$PATH "$encode" -m want.json -j 2 --eot=after --parquet a.parquet 2>err | cmp - want.ids
+is "${PIPESTATUS[*]}" "0 0" "encode, whatever helper is killed: the same ids" || sed 's/^/# /' err
+rm bin/{seq,stat,awk}
+
 # ---- Connections ----
 
 # An fsspec whose files come through a connection, which is closed by its other side after $close_at bytes; $close_by says what is
