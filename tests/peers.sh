@@ -23,5 +23,5 @@ for test in regex_peers "model_peers $BUILD/tests/oracle/model_write" "pretok_pe
     fi
     prove "$oracle/$script.py" :: ${program:+"$program"} "${arguments[@]}" || failed=1
 done
-prove "$top"/tests/pipe/{parquet,parquet-deaths,shard-pipeline,story}.t || failed=1
+prove "$top"/tests/pipe/{parquet,parquet-deaths,shard-deaths,shard-kills,shard-pipeline,story}.t || failed=1
 exit $failed
