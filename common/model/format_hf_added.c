@@ -53,6 +53,10 @@ static int read_added(struct hf_reader *in)
         return -1;
     if (!(seen & 1U << ID) || !a->p || !a->len)
         return json_read_fail(&in->r, "an added token without id or content");
+    for (int key = 0; key < N_KEYS; key++) {
+        if (!(seen & 1U << key))
+            return json_read_fail(&in->r, "an added token without \"%s\"", keys[key]);
+    }
     build_show(show, sizeof show, a->p, a->len, false);
     for (int key = SINGLE_WORD; key <= RSTRIP; key++) {
         if (o.flag[key])

@@ -128,27 +128,39 @@ static int check_empty(struct json_reader *r, const char *name)
     return w.s[0] ? json_read_fail(r, "%s \"%s\": not supported", name, w.s) : 0;
 }
 
-enum { TYPE, DROPOUT, PREFIX, SUFFIX, BYTE_FALLBACK, IGNORE_MERGES, VOCAB, MERGES };
-static const char *const keys[] = {
-    "type",   "dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback", "ignore_merges", "vocab",
-    "merges", NULL};
+enum { TYPE, DROPOUT, UNK_TOKEN, PREFIX, SUFFIX, FUSE_UNK, BYTE_FALLBACK, IGNORE_MERGES, VOCAB, MERGES };
+static const char *const keys[] = {"type",
+                                   "dropout",
+                                   "unk_token",
+                                   "continuing_subword_prefix",
+                                   "end_of_word_suffix",
+                                   "fuse_unk",
+                                   "byte_fallback",
+                                   "ignore_merges",
+                                   "vocab",
+                                   "merges",
+                                   NULL};
 
 static int read_model_key(void *ctx, int key)
 {
     struct hf_reader *in = ctx;
     struct json_reader *r = &in->r;
-    struct hf_word type;
-    bool fallback = false;
+    struct hf_word word;
+    bool fallback = false, fuse;
     int rc;
     switch (key) {
     case TYPE:
-        if (hf_read_word(r, &type))
+        if (hf_read_word(r, &word))
             return -1;
-        return strcmp(type.s, "BPE") == 0
+        return strcmp(word.s, "BPE") == 0
                    ? 0
-                   : json_read_fail(r, "the model's type is \"%s\"; only BPE is supported", type.s);
+                   : json_read_fail(r, "the model's type is \"%s\"; only BPE is supported", word.s);
     case DROPOUT:
         return read_dropout(r);
+    case UNK_TOKEN: /* nothing is unknown, as all bytes are tokens */
+        return hf_read_word(r, &word);
+    case FUSE_UNK:
+        return json_read_bool(r, &fuse);
     case BYTE_FALLBACK:
         if (json_read_bool(r, &fallback))
             return -1;

@@ -13,15 +13,26 @@
 struct step {
     struct hf_reader *in;
     struct hf_word type, behavior;
-    bool add_prefix_space, use_regex, invert, individual_digits, has_children;
+    bool add_prefix_space, trim_offsets, use_regex, invert, individual_digits, has_children;
     struct buf regex; /* owned */
     uint32_t seen;
 };
 
-enum { TYPE, ADD_PREFIX_SPACE, USE_REGEX, PATTERN, BEHAVIOR, INVERT, INDIVIDUAL_DIGITS, PRETOKENIZERS, N_STEP_KEYS };
+enum {
+    TYPE,
+    ADD_PREFIX_SPACE,
+    TRIM_OFFSETS,
+    USE_REGEX,
+    PATTERN,
+    BEHAVIOR,
+    INVERT,
+    INDIVIDUAL_DIGITS,
+    PRETOKENIZERS,
+    N_STEP_KEYS
+};
 static const char *const step_keys[] = {
-    "type",   "add_prefix_space",  "use_regex",     "pattern", "behavior",
-    "invert", "individual_digits", "pretokenizers", NULL,
+    "type",     "add_prefix_space", "trim_offsets",      "use_regex",     "pattern",
+    "behavior", "invert",           "individual_digits", "pretokenizers", NULL,
 };
 
 /* Appends a regex that matches exactly the string s. */
@@ -103,7 +114,7 @@ static int take_split(struct hf_reader *in, const struct step *s)
 static int take_byte_level(struct hf_reader *in, const struct step *s)
 {
     struct json_reader *r = &in->r;
-    if (need_keys(r, s, 1U << ADD_PREFIX_SPACE))
+    if (need_keys(r, s, 1U << ADD_PREFIX_SPACE | 1U << TRIM_OFFSETS))
         return -1;
     if (s->add_prefix_space)
         return json_read_fail(
@@ -144,6 +155,8 @@ static int read_step_key(void *ctx, int key)
         return hf_read_word(r, &s->type);
     case ADD_PREFIX_SPACE:
         return json_read_bool(r, &s->add_prefix_space);
+    case TRIM_OFFSETS: /* of no account */
+        return json_read_bool(r, &s->trim_offsets);
     case USE_REGEX:
         return json_read_bool(r, &s->use_regex);
     case PATTERN:

@@ -196,6 +196,11 @@ def json_trials():
     refuses(pad, f'"<a>" has the id 5001, but {n + 1} is the one', "and no others")
     refuses(with_added(added("<a>"), added("<a>")), '"<a>"', "an added token that comes twice")
     refuses(with_added(added("")), "without id or content", "an empty added token")
+    for key in "single_word", "lstrip", "rstrip", "normalized", "special":
+        lacking = {k: v for k, v in added("<a>").items() if k != key}
+        refuses(with_added(lacking), f'without "{key}"', f"an added token without {key}, which Hugging Face does not read")
+    refuses(changed(model__fuse_unk=1), "'1' where true or false should be", "a fuse_unk that is a number")
+    refuses(changed(model__unk_token=[]), "'[' where a string should be", "an unk_token that is a list")
     for one, other in ("<ab>", "ab"), ("<ab>", "b>c"), ("ab", "ab>"), ("cab", "abx"):
         refuses(with_added(added(one), added(other, normalized=True)), "can overlap", f"{one} and, normalized, {other}")
     refuses(edited(lambda m: m["model"]["vocab"].pop("ÿ")), 'the byte 0xFF ("ÿ") is not', "a vocabulary without a byte")
