@@ -4,6 +4,7 @@
  */
 #include "core/regex.h"
 
+#include "core/regex_class.h"
 #include "unicode/ugc.h"
 #include "unicode/utf8.h"
 
@@ -78,84 +79,13 @@ static int put(struct parser *p, const char *s)
 
 static int put_range(struct parser *p, uint32_t first, uint32_t last)
 {
-    return first == last ? buf_printf(p->out, p->e, "\\x{%X}", (unsigned)first)
-                         : buf_printf(p->out, p->e, "\\x{%X}-\\x{%X}", (unsigned)first, (unsigned)last);
+    return regex_put_range(p->out, first, last, p->e);
 }
 
-/* All code points of these categories, as ranges. An end that is a surrogate moves to a character: text has none. */
-static int put_ranges(struct parser *p, uint32_t mask)
-{
-    for (size_t i = 0; i < ugc_n_starts; i++) {
-        if (!(mask >> (ugc_starts[i] & 31) & 1))
-            continue;
-        uint32_t first = ugc_starts[i] >> 5, last;
-        while (i + 1 < ugc_n_starts && mask >> (ugc_starts[i + 1] & 31) & 1)
-            i++;
-        last = i + 1 < ugc_n_starts ? (ugc_starts[i + 1] >> 5) - 1 : 0x10FFFF;
-        first = first == 0xD800 ? 0xE000 : first;
-        last = last == 0xDFFF ? 0xD7FF : last;
-        if (first <= last && put_range(p, first, last))
-            return -1;
-    }
-    return 0;
-}
-
-/* Whether Unicode 14 has a character in these categories that is in none of them today. */
-static bool has_lost(uint32_t mask)
-{
-    for (size_t i = 0; i < ugc_n_since_14; i++) {
-        const struct ugc_changed *r = &ugc_since_14[i];
-        for (uint32_t c = r->first, last; c <= r->last && mask >> r->was & 1; c = last + 1) {
-            if (!(mask >> ugc_run(c, &last) & 1))
-                return true;
-        }
-    }
-    return false;
-}
-
-/* The characters of these categories that PCRE2 may not have in them, if none has left them. */
-static int put_newer(struct parser *p, uint32_t mask)
-{
-    for (size_t i = 0; i < ugc_n_since_14; i++) {
-        const struct ugc_changed *r = &ugc_since_14[i];
-        for (uint32_t c = r->first, last; c <= r->last; c = last + 1) {
-            bool has = mask >> ugc_run(c, &last) & 1;
-            if (has && put_range(p, c, last < r->last ? last : r->last))
-                return -1;
-        }
-    }
-    return 0;
-}
-
-/* \p{name}, or what is not in it; in_class: between brackets. (Outside, [^\p{..}] rather than \P{..}: PCRE2 takes
- * \P{Lo}*\P{Nd} for two disjoint classes, and makes the repetition possessive.) */
 static int put_categories(struct parser *p, const char *name, bool negated, bool in_class)
 {
-    uint32_t mask = ugc_mask(name, strlen(name));
-    bool ranges = p->form & REGEX_RANGES || (p->form & REGEX_EXACT && (has_lost(mask) || (negated && in_class)));
-    p->uses.categories |= mask;
-    if (!ranges && !(p->form & REGEX_EXACT) && (in_class || !negated))
-        return buf_printf(p->out, p->e, "\\%c{%s}", negated ? 'P' : 'p', name);
-    if (!in_class && put(p, negated ? "[^" : "["))
-        return -1;
-    if (ranges ? put_ranges(p, negated && in_class ? ~mask : mask)
-               : buf_printf(p->out, p->e, "\\p{%s}", name) || (p->form & REGEX_EXACT && put_newer(p, mask)))
-        return -1;
-    return in_class ? 0 : put(p, "]");
-}
-
-/* White_Space, or all other characters. */
-static int put_space(struct parser *p, bool negated, bool in_class)
-{
-    static const char in[] = "\\x{9}-\\x{D}\\x{20}\\x{85}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}"
-                             "\\x{205F}\\x{3000}";
-    static const char out[] = "\\x{0}-\\x{8}\\x{E}-\\x{1F}\\x{21}-\\x{84}\\x{86}-\\x{9F}\\x{A1}-\\x{167F}\\x{1681}-"
-                              "\\x{1FFF}\\x{200B}-\\x{2027}\\x{202A}-\\x{202E}\\x{2030}-\\x{205E}\\x{2060}-\\x{2FFF}"
-                              "\\x{3001}-\\x{10FFFF}";
-    p->uses.space = true;
-    if (!(p->form & (REGEX_EXACT | REGEX_RANGES)))
-        return put(p, negated ? "\\S" : "\\s");
-    return (!in_class && put(p, "[")) || put(p, negated ? out : in) || (!in_class && put(p, "]")) ? -1 : 0;
+    p->uses.categories |= ugc_mask(name, strlen(name));
+    return regex_put_category(p->out, p->form, name, negated, in_class, p->e);
 }
 
 /* ---- Characters ---- */
@@ -269,8 +199,10 @@ static int take_class_escape(struct parser *p, bool in_class)
     p->p += 2;
     if (p->caseless && in_class && negated) /* it has letters that Oniguruma lets several others match */
         return refuse(p, at, 2);
-    if (kind == 's' || kind == 'S')
-        return put_space(p, negated, in_class);
+    if (kind == 's' || kind == 'S') {
+        p->uses.space = true;
+        return regex_put_space(p->out, p->form, negated, in_class, p->e);
+    }
     if (kind == 'd' || kind == 'D')
         return put_categories(p, "Nd", negated, in_class);
     if (p->p == p->end || *p->p != '{')
