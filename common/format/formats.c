@@ -1,7 +1,8 @@
 /* formats.c - see formats.h. */
 #include "format/formats.h"
 
-#include <errno.h>
+#include "io/fd.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,9 +70,8 @@ int shard_build_file(struct shard_build *b, size_t i, struct err *e)
         return err_mem(e, "a file name", n);
     snprintf(path, n, "%s/%s.%06llu.file%zu", b->dir, b->split == SPLIT_TEST ? "test" : "train",
              (unsigned long long)b->number, i);
-    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int fd = fd_open_file(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, EX_CANTCREAT, e);
     if (fd < 0) {
-        err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", path);
         free(path);
         return -1;
     }

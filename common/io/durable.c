@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int cannot_write(const char *name, struct err *e)
@@ -38,13 +39,20 @@ int durable_rename(const char *from, const char *to, struct err *e)
     return err_place(e, to, ERR_NO_OFFSET);
 }
 
+int durable_make_directory(const char *path, struct err *e)
+{
+    struct stat st;
+    int why = mkdir(path, 0777) == 0 ? 0 : errno;
+    if (why == EEXIST && lstat(path, &st) == 0)
+        why = S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+    return why ? err_sys(e, EX_CANTCREAT, why, "%s: cannot create", path) : 0;
+}
+
 int durable_write(const char *made, const char *path, const char *dir, const void *p, size_t n, struct err *e)
 {
-    int fd = open(made, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        err_sys(e, EX_CANTCREAT, errno, "cannot create");
-        return err_place(e, made, ERR_NO_OFFSET);
-    }
+    int fd = fd_open_file(made, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, EX_CANTCREAT, e);
+    if (fd < 0)
+        return -1;
     int rc = fd_write(fd, p, n, made, e) || durable_file(fd, made, e) ? -1 : 0;
     close(fd);
     return rc || durable_rename(made, path, e) || durable_directory(dir, e) ? -1 : 0;

@@ -118,6 +118,38 @@ int fd_unchanged(int fd, const char *name, const struct fd_stamp *then, uint64_t
                    : 0;
 }
 
+/* What is no regular file, in words; NULL: it is one. */
+static const char *kind(const struct stat *st)
+{
+    return S_ISREG(st->st_mode)    ? NULL
+           : S_ISDIR(st->st_mode)  ? "a directory"
+           : S_ISFIFO(st->st_mode) ? "a named pipe"
+           : S_ISLNK(st->st_mode)  ? "a symbolic link"
+           : S_ISSOCK(st->st_mode) ? "a socket"
+                                   : "a device";
+}
+
+int fd_open_file(const char *path, int flags, int code, struct err *e)
+{
+    struct stat st;
+    int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666), why = errno;
+    bool seen = fd >= 0 ? fstat(fd, &st) == 0 : (flags & O_NOFOLLOW ? lstat(path, &st) : stat(path, &st)) == 0;
+    if (fd >= 0 && seen && !kind(&st))
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    if (seen && kind(&st)) {
+        err_set(e, EX_DATAERR, "is %s, and should be a regular file; put that there, or give another directory",
+                kind(&st));
+        why = 0;
+    } else {
+        err_sys(e, code, why, "cannot %s", flags & O_CREAT ? "create" : "open");
+    }
+    err_place(e, path, ERR_NO_OFFSET);
+    errno = why;
+    return -1;
+}
+
 /* Enlarges a pipe's buffer, so that the processes at its ends switch less often. No effect if fd is not a pipe, or the
  * system does not allow it. A write(2) is still atomic up to PIPE_BUF bytes only. */
 static void widen_pipe(int fd)

@@ -51,6 +51,11 @@ bool fd_stamp_differs(const struct fd_stamp *now, const struct fd_stamp *then, c
  * known. 0 as well if it is not regular. -1: EX_DATAERR, EX_IOERR. */
 int fd_unchanged(int fd, const char *name, const struct fd_stamp *then, uint64_t n, struct err *e);
 
+/* Opens a regular file whose name, or what is in its place, is not the user's own word: flags as of open(2), mode 0666.
+ * Anything else there (a named pipe, a device, a directory; with O_NOFOLLOW a link) is EX_DATAERR, and is not waited
+ * for; errno is 0 then. Where open(2) fails, it is `code`, and errno says why. */
+int fd_open_file(const char *path, int flags, int code, struct err *e);
+
 /* Reads at most n bytes, retrying on EINTR. 0 is the end. -1 with EX_IOERR. */
 ssize_t fd_read(int fd, void *p, size_t n, const char *name, struct err *e);
 

@@ -137,9 +137,9 @@ static int get_state(struct conversion *c, const struct buf *text, struct str *w
 /* 1; 0: there is none. */
 static int read_state(struct conversion *c, struct buf *text, struct err *e)
 {
-    int fd = open(c->state_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int fd = fd_open_file(c->state_path, O_RDONLY | O_NOFOLLOW, EX_IOERR, e);
     if (fd < 0)
-        return errno == ENOENT ? 0 : err_sys(e, EX_IOERR, errno, "%s: cannot read", c->state_path);
+        return errno == ENOENT ? 0 : -1;
     int rc = fd_read_all(fd, text, c->state_path, e);
     close(fd);
     return rc ? -1 : 1;

@@ -20,21 +20,6 @@ enum { TRIES = 20, PAUSE_NS = 50 * 1000 * 1000 };
 
 #define LOCK "lock"
 
-static int cannot_create(const char *path, struct err *e)
-{
-    return err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", path);
-}
-
-static int make_directory(const char *path, bool *created, struct err *e)
-{
-    if (mkdir(path, 0777) == 0) {
-        *created = true;
-        return 0;
-    }
-    *created = false;
-    return errno == EEXIST ? 0 : cannot_create(path, e);
-}
-
 static int wait_for_lock(int fd)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
@@ -51,16 +36,15 @@ static int wait_for_lock(int fd)
 static int lock_work(struct shard_dir *d, struct err *e)
 {
     struct stat st;
-    bool created;
-    if (make_directory(d->work, &created, e))
+    if (durable_make_directory(d->work, e))
         return -1;
     char *path = fd_path(d->work, LOCK, e);
     if (!path)
         return -1;
-    d->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    d->lock = fd_open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW, EX_CANTCREAT, e);
     int rc = 1;
     if (d->lock < 0)
-        rc = errno == ENOENT ? 0 : cannot_create(path, e);
+        rc = errno == ENOENT ? 0 : -1;
     else if (wait_for_lock(d->lock))
         rc = errno == EWOULDBLOCK ? err_set(e, EX_CANTCREAT, "%s: another bpe-shard works in this directory", d->path)
                                   : err_sys(e, EX_CANTCREAT, errno, "%s: cannot lock", path);
@@ -99,8 +83,9 @@ static int used_before(const struct shard_dir *d, struct err *e)
 
 static int open_once(struct shard_dir *d, bool resume, struct err *e)
 {
-    if (make_directory(d->path, &d->created, e))
-        return -1;
+    d->created = mkdir(d->path, 0777) == 0;
+    if (!d->created && errno != EEXIST)
+        return err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", d->path);
     if (!resume && !d->created) {
         char *manifest = fd_path(d->path, MANIFEST_NAME, e);
         bool used = manifest && (access(manifest, F_OK) == 0 || access(d->work, F_OK) == 0);

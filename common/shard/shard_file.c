@@ -163,11 +163,9 @@ int shard_file_sync(struct shard_file *f, struct err *e)
 static int open_at(const char *path, uint64_t length, struct err *e)
 {
     struct stat st;
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (length ? 0 : O_TRUNC), 0666);
-    if (fd < 0) {
-        err_sys(e, EX_CANTCREAT, errno, "cannot create");
-        return err_place(e, path, ERR_NO_OFFSET);
-    }
+    int fd = fd_open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW | (length ? 0 : O_TRUNC), EX_CANTCREAT, e);
+    if (fd < 0)
+        return -1;
     if (fstat(fd, &st) == 0 && (uint64_t)st.st_size < length)
         err_at(e, EX_DATAERR, path, ERR_NO_OFFSET,
                "has %llu bytes, and the journal says %llu: begin in a new directory", (unsigned long long)st.st_size,

@@ -108,14 +108,13 @@ static int summarize(struct publisher *p, struct err *e)
 static int open_file(const char *path, uint64_t *bytes, struct err *e)
 {
     struct stat st;
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st)) {
-        err_sys(e, EX_IOERR, errno, "cannot open");
-        if (fd >= 0)
-            close(fd);
-        return err_place(e, path, ERR_NO_OFFSET);
+    int fd = fd_open_file(path, O_RDWR | O_NOFOLLOW, EX_IOERR, e);
+    if (fd >= 0 && fstat(fd, &st)) {
+        err_sys(e, EX_IOERR, errno, "%s: cannot open", path);
+        close(fd);
+        return -1;
     }
-    *bytes = (uint64_t)st.st_size;
+    *bytes = fd < 0 ? 0 : (uint64_t)st.st_size;
     return fd;
 }
 
@@ -223,7 +222,7 @@ static int make_directory(const char *dir, const char *name, struct err *e)
     if (!path)
         return -1;
     path[strlen(dir) + 1 + (size_t)(slash - name)] = '\0';
-    int rc = mkdir(path, 0777) == 0 || errno == EEXIST ? 0 : err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", path);
+    int rc = durable_make_directory(path, e);
     free(path);
     return rc;
 }

@@ -50,12 +50,12 @@ void shuffle_files_close(struct shuffle_files *f)
     *f = (struct shuffle_files){0};
 }
 
+/* After an error of open(2), whose errno is still there. Returns -1. */
 static int open_failed(const struct shuffle_files *f, const char *name, struct err *e)
 {
     if (errno == EMFILE)
-        return err_set(e, EX_OSERR, "%s: cannot open: too many open files; %zu are needed (ulimit -n)", name,
-                       f->n + 64);
-    return err_sys(e, errno == ENOENT ? EX_NOINPUT : EX_CANTCREAT, errno, "%s: cannot open", name);
+        err_set(e, EX_OSERR, "%s: cannot open: too many open files; %zu are needed (ulimit -n)", name, f->n + 64);
+    return -1;
 }
 
 int shuffle_files_resume(struct shuffle_files *f, size_t i, uint64_t len, uint64_t n, struct err *e)
@@ -69,7 +69,7 @@ int shuffle_files_resume(struct shuffle_files *f, size_t i, uint64_t len, uint64
             return err_sys(e, EX_CANTCREAT, errno, "%s: cannot delete", name);
         return 0;
     }
-    f->file[i].fd = open(name, O_RDWR | O_APPEND | O_CLOEXEC);
+    f->file[i].fd = fd_open_file(name, O_RDWR | O_APPEND | O_NOFOLLOW, EX_NOINPUT, e);
     if (f->file[i].fd < 0)
         return open_failed(f, name, e);
     if (fstat(f->file[i].fd, &st) < 0)
@@ -84,13 +84,16 @@ int shuffle_files_resume(struct shuffle_files *f, size_t i, uint64_t len, uint64
 }
 
 /* A file that nobody else sees, and that is gone when the process ends. */
-static int open_temporary(const char *dir)
+static int open_temporary(const char *dir, struct err *e)
 {
     char name[SHUFFLE_NAME];
     snprintf(name, sizeof name, "%s/tmp-XXXXXX", dir);
-    int fd = mkostemp(name, O_APPEND | O_CLOEXEC);
+    int fd = mkostemp(name, O_APPEND | O_CLOEXEC), why = errno;
     if (fd >= 0)
         unlink(name);
+    else
+        err_sys(e, EX_CANTCREAT, why, "%s: cannot create", name);
+    errno = why;
     return fd;
 }
 
@@ -98,8 +101,8 @@ static int create(struct shuffle_files *f, size_t i, struct err *e)
 {
     char name[SHUFFLE_NAME];
     shuffle_files_name(f, i, name);
-    f->file[i].fd =
-        f->name ? open(name, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666) : open_temporary(f->dir);
+    f->file[i].fd = f->name ? fd_open_file(name, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, EX_CANTCREAT, e)
+                            : open_temporary(f->dir, e);
     if (f->file[i].fd < 0)
         return open_failed(f, name, e);
     f->created = true;

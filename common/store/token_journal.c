@@ -196,10 +196,8 @@ int token_journal_open(struct token_journal *j, const char *work, bool resume, j
     *j = (struct token_journal){.fd = -1, .path = fd_path(work, "journal", e)};
     if (!j->path)
         return -1;
-    j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC | (resume ? 0 : O_EXCL), 0666);
-    if (j->fd < 0)
-        return err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", j->path);
-    return read_all(j, take, ctx, e);
+    j->fd = fd_open_file(j->path, O_RDWR | O_CREAT | O_NOFOLLOW | (resume ? 0 : O_EXCL), EX_CANTCREAT, e);
+    return j->fd < 0 ? -1 : read_all(j, take, ctx, e);
 }
 
 void token_journal_close(struct token_journal *j)

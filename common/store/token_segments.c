@@ -100,9 +100,9 @@ int token_segments_create(struct token_segments *s, bool loose, uint32_t *number
     char path[PATH_MAX];
     if (array_grow(&s->at, &s->cap, s->n + 1, sizeof *s->at, "the list of segments", e))
         return -1;
-    int fd = open(file_path(s, s->next, path), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = fd_open_file(file_path(s, s->next, path), O_WRONLY | O_CREAT | O_EXCL, EX_CANTCREAT, e);
     if (fd < 0)
-        return err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", path);
+        return -1;
     close_write(s);
     s->write_fd = fd;
     s->write_number = *number = s->next++;
@@ -133,9 +133,9 @@ static int open_to_write(struct token_segments *s, uint32_t number, struct err *
     if (s->write_number == number)
         return s->write_fd;
     close_write(s);
-    s->write_fd = open(file_path(s, number, path), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    s->write_fd = fd_open_file(file_path(s, number, path), O_WRONLY | O_NOFOLLOW, EX_IOERR, e);
     if (s->write_fd < 0)
-        return err_sys(e, EX_IOERR, errno, "%s: cannot open", path);
+        return -1;
     s->write_number = number;
     return s->write_fd;
 }
@@ -227,9 +227,9 @@ static int open_to_read(struct token_segments *s, uint32_t number, struct err *e
     if (s->read_number == number)
         return s->read_fd;
     close_read(s);
-    s->read_fd = open(file_path(s, number, path), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    s->read_fd = fd_open_file(file_path(s, number, path), O_RDONLY | O_NOFOLLOW, EX_IOERR, e);
     if (s->read_fd < 0)
-        return err_sys(e, EX_IOERR, errno, "%s: cannot open", path);
+        return -1;
     s->read_number = number;
     return s->read_fd;
 }
@@ -406,16 +406,15 @@ static int cut(struct token_segments *s, const struct token_segment *x, struct e
 {
     char path[PATH_MAX];
     struct stat st;
-    int fd = open(file_path(s, x->number, path), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT)
-        return token_segments_damaged(s, x->number, ERR_NO_OFFSET, "the file is missing", e);
-    int rc = fd < 0 || fstat(fd, &st) < 0 ? err_sys(e, EX_IOERR, errno, "%s: cannot open", path) : 0;
+    int fd = fd_open_file(file_path(s, x->number, path), O_WRONLY | O_NOFOLLOW, EX_IOERR, e);
+    if (fd < 0)
+        return errno == ENOENT ? token_segments_damaged(s, x->number, ERR_NO_OFFSET, "the file is missing", e) : -1;
+    int rc = fstat(fd, &st) < 0 ? err_sys(e, EX_IOERR, errno, "%s: cannot open", path) : 0;
     if (rc == 0 && (uint64_t)st.st_size < x->len)
         rc = token_segments_damaged(s, x->number, (uint64_t)st.st_size, "the file ends here", e);
     if (rc == 0 && (uint64_t)st.st_size > x->len && ftruncate(fd, (off_t)x->len) < 0)
         rc = err_sys(e, EX_IOERR, errno, "%s: cannot write", path);
-    if (fd >= 0)
-        close(fd);
+    close(fd);
     return rc;
 }
 

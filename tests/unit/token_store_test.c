@@ -1119,7 +1119,7 @@ static void damages(void)
     two_wait(&p);
     process_die(&p);
     s = token_store_open(work, 1 << 20, false, &e);
-    tap_ok(!s && refused(-1, EX_CANTCREAT, "journal"), "a new store does not take an old journal");
+    tap_ok(!s && refused(-1, EX_CANTCREAT, "File exists"), "a new store does not take an old journal");
 }
 
 /* Writes fail from some size of files on. */
