@@ -5,8 +5,8 @@
 #include "format/manifest.h"
 #include "sys/err.h"
 
-/* Reads dir/manifest.json (*m is zeroed), and checks the order, numbers, names and sizes of shards, the totals and the
- * chained checksum. -1: EX_DATAERR; EX_NOINPUT: there is none; EX_TEMPFAIL: not yet. */
+/* Reads dir/manifest.json (*m is zeroed) by manifest_read, and checks that its text is what is written for it: so the
+ * totals. -1: EX_DATAERR; EX_NOINPUT: there is none; EX_TEMPFAIL: not yet. */
 int check_manifest(struct manifest *m, const char *dir, struct err *e);
 
 #endif

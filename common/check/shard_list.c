@@ -91,7 +91,7 @@ int shard_list(const char *dir, int fd, const char *name, struct err *e)
 {
     struct manifest m = {0};
     struct buf text = {0};
-    int rc = manifest_read(&m, dir, e);
+    int rc = manifest_read(&m, dir, NULL, e);
     if (rc == 0)
         rc = err_set(e, EX_NOINPUT, "%s: there is no " MANIFEST_NAME " in it", dir);
     else if (rc > 0)

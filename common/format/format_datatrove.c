@@ -160,6 +160,7 @@ static int read_documents(const struct manifest *m, const struct manifest_shard 
 
 const struct shard_format format_datatrove = {
     .name = "datatrove",
+    .n_files = 3,
     .most_tokens = UINT64_MAX,
     .dtype = shard_dtype_unsigned,
     .check = check,

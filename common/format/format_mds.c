@@ -49,6 +49,11 @@ static void file_name(char *to, size_t n, const struct shard_plan *p, unsigned s
     snprintf(to, n, "%sshard.%05llu.mds", directory(p, split), (unsigned long long)number);
 }
 
+static void extra_name(char *to, size_t n, const struct shard_plan *p, unsigned split)
+{
+    snprintf(to, n, "%sindex.json", directory(p, split));
+}
+
 /* ---- A shard ---- */
 
 /* What a sample consists of, as Python's json.dumps(..., sort_keys=True) writes it. */
@@ -308,14 +313,15 @@ static int add_file(struct manifest *m, const char *name, const struct buf *cont
 static int write_index(struct manifest *m, const char *dir, unsigned split, struct err *e)
 {
     struct buf text = {0}, paths = {0};
-    const char *part = directory(&m->plan, split);
-    size_t n = strlen(dir) + 32;
+    char name[32];
+    size_t n = strlen(dir) + sizeof name;
+    extra_name(name, sizeof name, &m->plan, split);
     int rc = put_index(&text, m, split, e) || buf_reserve(&paths, 3 * n, e) ? -1 : 0;
     if (rc == 0) {
-        char *made = (char *)paths.p, *path = made + n, *parent = path + n, *name = path + strlen(dir) + 1;
+        char *made = (char *)paths.p, *path = made + n, *parent = path + n;
         snprintf(made, n, "%s/.work/index.json", dir);
-        snprintf(path, n, "%s/%sindex.json", dir, part);
-        snprintf(parent, n, "%s/%s", dir, part);
+        snprintf(path, n, "%s/%s", dir, name);
+        snprintf(parent, n, "%s/%s", dir, directory(&m->plan, split));
         rc = durable_write(made, path, parent, text.p, text.len, e) || add_file(m, name, &text, e) ? -1 : 0;
     }
     buf_free(&text);
@@ -325,11 +331,8 @@ static int write_index(struct manifest *m, const char *dir, unsigned split, stru
 
 static int finish_all(struct manifest *m, const char *dir, struct err *e)
 {
-    bool used[N_SPLITS] = {false};
-    for (size_t i = 0; i < m->n_shards; i++)
-        used[m->shard[i].split] = true;
     for (unsigned split = N_SPLITS; split-- > 0;) {
-        if ((used[split] || (split == SPLIT_TRAIN && !shard_plan_splits(&m->plan))) && write_index(m, dir, split, e))
+        if (manifest_has_split(m, split) && write_index(m, dir, split, e))
             return -1;
     }
     return 0;
@@ -339,10 +342,12 @@ const struct shard_format format_mds = {
     .name = "mds",
     .whole = true,
     .no_empty = true,
+    .n_files = 1,
     .most_tokens = UINT32_MAX / 2,
     .dtype = shard_dtype_unsigned,
     .check = check,
     .file_name = file_name,
+    .extra_name = extra_name,
     .finish = finish,
     .finish_all = finish_all,
     .read = read_documents,

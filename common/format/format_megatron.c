@@ -218,6 +218,7 @@ const struct shard_format format_megatron = {
     .name = "megatron",
     .whole = true,
     .no_lone_separator = true,
+    .n_files = 2,
     .most_tokens = UINT64_MAX,
     .dtype = dtype,
     .check = check,

@@ -33,6 +33,7 @@ static void file_name(char *to, size_t n, const struct shard_plan *p, unsigned s
 const struct shard_format format_npy = {
     .name = "npy",
     .header = HEADER,
+    .n_files = 1,
     .most_tokens = UINT64_MAX,
     .put_header = put_header,
     .dtype = shard_dtype_unsigned,

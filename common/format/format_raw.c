@@ -15,6 +15,7 @@ static void file_name(char *to, size_t n, const struct shard_plan *p, unsigned s
 
 const struct shard_format format_raw = {
     .name = "raw",
+    .n_files = 1,
     .most_tokens = UINT64_MAX,
     .dtype = shard_dtype_unsigned,
     .file_name = file_name,

@@ -47,6 +47,7 @@ struct shard_format {
     bool has_docs; /* always has the tables of documents that --docs asks for (dolma) */
     bool no_empty; /* documents without ids are left out (document_filter.h) */
     bool no_lone_separator; /* a separator put after a document without ids is left out */
+    size_t n_files;         /* of a shard, without the table of documents */
     size_t header;          /* bytes before the ids in the data file, at most SHARD_HEADER_MAX */
     uint64_t most_tokens;   /* in a shard; UINT64_MAX: any number */
 
@@ -63,12 +64,15 @@ struct shard_format {
      * after them, see shard_docs_name). May have one directory in it. `to` holds n bytes. */
     void (*file_name)(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, size_t i);
 
+    /* The same for the file of the whole directory that finish_all makes for a split. NULL: there is none. */
+    void (*extra_name)(char *to, size_t n, const struct shard_plan *p, unsigned split);
+
     /* Makes the index files; a file 0 that it makes replaces the data file. May be called again for the same shard
      * after a death, and then makes the same files again. NULL: the data file with its header is all. */
     int (*finish)(struct shard_build *b, struct err *e);
 
-    /* Files of the whole directory, made when all shards are there; may be NULL. Writes them under dir (temporary file,
-     * rename) and adds them to m->extra. */
+    /* Makes these files when all shards are there, for each manifest_has_split, the one for tests first; may be NULL.
+     * Writes them under dir (temporary file, rename) and adds them to m->extra. */
     int (*finish_all)(struct manifest *m, const char *dir, struct err *e);
 
     /* Passes all documents of a shard of DIR to a sink; checks what the format says of itself (header, sizes, index)

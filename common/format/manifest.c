@@ -1,4 +1,4 @@
-/* manifest.c - see manifest.h: adding shards, and writing. manifest_read.c reads. */
+/* manifest.c - see manifest.h: adding shards, and writing. manifest_read.c reads, manifest_check.c checks. */
 #include "format/manifest.h"
 
 #include "format/formats.h"
@@ -107,6 +107,11 @@ uint64_t manifest_n_shards(const struct manifest *m, unsigned split)
     for (size_t i = 0; i < m->n_shards; i++)
         n += m->shard[i].split == split;
     return n;
+}
+
+bool manifest_has_split(const struct manifest *m, unsigned split)
+{
+    return manifest_n_shards(m, split) || (split == SPLIT_TRAIN && !shard_plan_splits(&m->plan));
 }
 
 int manifest_checksum(const struct manifest *m, unsigned char to[CHECKSUM_LEN], struct err *e)

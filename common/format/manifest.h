@@ -80,7 +80,7 @@ struct manifest {
     char *reading; /* how all sources were read: "jsonl=text invalid=replace"; "" plain text; NULL: in different ways */
     struct manifest_shard *shard; /* by split, then number: test before train */
     size_t n_shards, cap_shards;
-    struct manifest_file *extra; /* files of the whole directory (mds: index.json), there when complete */
+    struct manifest_file *extra; /* files of the whole directory (shard_format.extra_name), there when complete */
     size_t n_extra;
     bool complete;
     unsigned char checksum[CHECKSUM_LEN]; /* as it was read; manifest_put computes it (manifest_checksum) */
@@ -97,8 +97,14 @@ int manifest_put(struct buf *out, const struct manifest *m, struct err *e);
 /* Reads a manifest from memory; JSON_READ_PAD bytes after it must be readable. -1 with EX_DATAERR; m is then empty. */
 int manifest_get(struct manifest *m, const unsigned char *p, size_t n, struct err *e);
 
-/* Reads dir/manifest.json. 1; 0: there is none; -1: EX_DATAERR, EX_IOERR. */
-int manifest_read(struct manifest *m, const char *dir, struct err *e);
+/* Whether a manifest is in itself as bpe-shard writes it: the options; order, numbers and sizes of shards; which files
+ * each has, with the names that the format gives them; the chained checksum. path: of it, for messages. -1 with
+ * EX_DATAERR. */
+int manifest_check(const struct manifest *m, const char *path, struct err *e);
+
+/* Reads dir/manifest.json, and checks it so. text (may be NULL): gets what was read. 1; 0: there is none; -1:
+ * EX_DATAERR, EX_NOINPUT, EX_IOERR. */
+int manifest_read(struct manifest *m, const char *dir, struct buf *text, struct err *e);
 
 /* Writes it: a file in dir/.work, which exists, synced, renamed, and the directory synced. *bytes (may be NULL): its
  * length. -1 with EX_CANTCREAT or EX_IOERR. */
@@ -108,6 +114,9 @@ int manifest_write(const struct manifest *m, const char *dir, uint64_t *bytes, s
 int manifest_add(struct manifest *m, struct manifest_shard *s, struct err *e);
 const struct manifest_shard *manifest_find(const struct manifest *m, unsigned split, uint64_t number); /* or NULL */
 uint64_t manifest_n_shards(const struct manifest *m, unsigned split);
+
+/* Whether a complete directory has this split: what has one may have no shard in it. */
+bool manifest_has_split(const struct manifest *m, unsigned split);
 
 /* The chained checksum of the shards that it lists: c is at first 16 zero bytes; then for each file of each shard, in
  * order, XXH3 (128 bits) of c, the file's checksum and its name. */

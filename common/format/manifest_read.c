@@ -362,7 +362,7 @@ static const char *const top_keys[] = {"version",       "software",    "format",
                                        "checksum",      "sources",     NULL};
 enum { TOP_NEEDED = 1 | 4 | 8 | 16 | 1 << 13 | 1 << 15 | 1 << 17 | 1 << 18 };
 
-static const char *const dtype_words[] = {"auto", "uint16", "uint32", "int32", NULL};
+static const char *const dtype_words[] = {"uint16", "uint32", "int32", NULL};
 static const char *const order_words[] = {"corpus", "shuffled", NULL};
 
 static int read_format(struct reader *in)
@@ -391,7 +391,7 @@ static int read_plan_key(struct reader *in, int key)
         return read_format(in);
     case 3:
         rc = get_choice_of(in, dtype_words, &choice);
-        p->dtype = (enum shard_dtype)choice;
+        p->dtype = DTYPE_U16 + (enum shard_dtype)choice;
         return rc;
     case 4:
         return json_read_uint(&in->r, &p->shard_tokens);
@@ -467,24 +467,29 @@ int manifest_get(struct manifest *m, const unsigned char *p, size_t n, struct er
     return rc;
 }
 
-int manifest_read(struct manifest *m, const char *dir, struct err *e)
+/* text: gets it, with the padding that JSON needs. */
+static int read_path(struct manifest *m, const char *path, struct buf *text, struct err *e)
 {
-    struct buf text = {0};
+    int fd = fd_open_file(path, O_RDONLY, EX_NOINPUT, e);
+    if (fd < 0)
+        return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+    int rc =
+        fd_read_all(fd, text, path, e) || buf_reserve(text, JSON_READ_PAD, e) || manifest_get(m, text->p, text->len, e)
+            ? err_place(e, path, e->offset)
+            : manifest_check(m, path, e);
+    close(fd);
+    if (rc)
+        manifest_free(m);
+    return rc ? -1 : 1;
+}
+
+int manifest_read(struct manifest *m, const char *dir, struct buf *text, struct err *e)
+{
+    struct buf own = {0};
     char *path = fd_path(dir, MANIFEST_NAME, e);
     *m = (struct manifest){0};
-    if (!path)
-        return -1;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), rc = 0;
-    if (fd >= 0) {
-        rc = fd_read_all(fd, &text, path, e) || buf_reserve(&text, JSON_READ_PAD, e) ||
-                     manifest_get(m, text.p, text.len, e)
-                 ? err_place(e, path, e->offset)
-                 : 1;
-        close(fd);
-    } else if (errno != ENOENT && errno != ENOTDIR) {
-        rc = err_sys(e, EX_NOINPUT, errno, "%s: cannot open", path);
-    }
-    buf_free(&text);
+    int rc = path ? read_path(m, path, text ? text : &own, e) : -1;
+    buf_free(&own);
     free(path);
     return rc;
 }

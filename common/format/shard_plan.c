@@ -46,8 +46,8 @@ static bool has_control(const char *name)
     return false;
 }
 
-/* Whether names of files can begin with it, which have at most 255 bytes. */
-static int check_name(const char *name, struct err *e)
+/* Names of files have at most 255 bytes. */
+int shard_plan_check_name(const char *name, struct err *e)
 {
     if (has_control(name))
         return err_set(e, EX_USAGE,
@@ -88,7 +88,7 @@ int shard_plan_check(const struct shard_plan *p, struct err *e)
     if (p->shard_tokens > f->most_tokens)
         return err_set(e, EX_USAGE, "-n %llu: a shard of format %s holds at most %llu ids",
                        (unsigned long long)p->shard_tokens, f->name, (unsigned long long)f->most_tokens);
-    if (p->name && check_name(p->name, e))
+    if (p->name && shard_plan_check_name(p->name, e))
         return -1;
     struct shard_plan narrow = *p; /* for any vocabulary, as it is not known yet */
     narrow.dtype = p->dtype == DTYPE_AUTO ? f->dtype(1) : p->dtype;

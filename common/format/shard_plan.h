@@ -42,6 +42,9 @@ uint64_t shard_plan_key(const struct shard_plan *p, const struct document *d);
  * offset alone; independent of shard_plan_key. */
 bool shard_plan_is_test(const struct shard_plan *p, const struct document *d);
 
+/* Whether names of files can begin with it (--name). -1 with EX_USAGE. */
+int shard_plan_check_name(const char *name, struct err *e);
+
 /* What the options of a plan do not go together; -1 with EX_USAGE. */
 int shard_plan_check(const struct shard_plan *p, struct err *e);
 

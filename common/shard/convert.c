@@ -150,7 +150,7 @@ static int read_state(struct conversion *c, struct buf *text, struct err *e)
 static int read_old(struct conversion *c, struct err *e)
 {
     const char *from = c->o->from;
-    int rc = manifest_read(&c->old, from, e);
+    int rc = manifest_read(&c->old, from, NULL, e);
     if (rc == 0)
         return err_set(e, EX_NOINPUT, "%s: holds no shards: there is no " MANIFEST_NAME, from);
     if (rc < 0)

@@ -96,7 +96,7 @@ static int open_once(struct shard_dir *d, bool resume, struct err *e)
     int rc = lock_work(d, e);
     if (rc <= 0)
         return rc;
-    rc = manifest_read(&d->before, d->path, e);
+    rc = manifest_read(&d->before, d->path, NULL, e);
     d->has_before = rc > 0;
     if (rc > 0 && !resume)
         rc = used_before(d, e);

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """shard_hostile.py [SECTION...] - for shard_hostile.t: directories of shards that somebody has changed.
 
-Whatever is in a file's place, each command ends soon, with one line and a documented exit status, and no file outside is changed.
+Whatever is in a file's place, each command ends soon, with one line and a documented exit status; no foreign byte comes into a new
+directory, no file outside is changed, and with the file as it was, the same command goes on.
 """
 import contextlib
+import json
 import os
 import shutil
 import socket
@@ -11,11 +13,14 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "pipe")]
+sys.path[:0] = [os.path.join(HERE, "..", "pipe"), os.path.join(HERE, "..", "oracle")]
 import shard_line as line  # noqa: E402
 from shard_line import lib, tree, tree_difference  # noqa: E402
+import xxh3  # noqa: E402
 
+FORMATS = ["npy", "raw", "llmc", "megatron", "datatrove", "dolma", "mds"]
 HANGS = 10  # seconds
+TO = ["-f", "raw", "-n", "700"]
 seed = lib.seed()
 
 
@@ -25,6 +30,12 @@ def run(*args, data=b"", **more):
         return lib.run(["bpe-shard", *args], data, HANGS, **more)
     except subprocess.TimeoutExpired:
         return None, b"", "hangs"
+
+
+def commands(directory, ids=b""):
+    """What reads a directory: a name, and a function that does it."""
+    return {"--convert": lambda: run("--convert", "-o", "to", *TO, directory), "--check": lambda: run("--check", directory),
+            "--list": lambda: run("--list", directory), "--resume": lambda: run("-o", directory, "--resume", *OPTIONS[directory], data=ids)}
 
 
 def wrong(result, codes, said):
@@ -49,6 +60,10 @@ class Judge:
         return lib.ok(not self.bad and self.n >= least, f"{what} ({self.n} cases)", f"{len(self.bad)} bad\n" + "\n".join(self.bad[:6]))
 
 
+def manifest(directory):
+    return json.loads(lib.read(directory + "/manifest.json"))
+
+
 OPTIONS = {}
 
 
@@ -67,6 +82,145 @@ def bind(path):
 
 KINDS = {"a named pipe": os.mkfifo, "a link to one": lambda p: os.symlink(os.path.abspath("pipe"), p), "a directory": os.mkdir,
          "a device": lambda p: os.symlink("/dev/zero", p), "a link to itself": lambda p: os.symlink(os.path.basename(p), p), "a socket": bind}
+
+
+@contextlib.contextmanager
+def replaced(path, put):
+    """Something else is there for a while."""
+    os.rename(path, "away")
+    try:
+        put(path)
+        yield
+    finally:
+        (shutil.rmtree if os.path.isdir(path) and not os.path.islink(path) else os.unlink)(path)
+        os.rename("away", path)
+
+
+@contextlib.contextmanager
+def changed(path, change):
+    before = lib.read(path)
+    try:
+        lib.write(path, change(before))
+        yield
+    finally:
+        lib.write(path, before)
+
+
+# ---- The manifest ----
+
+def chained(m):
+    """The manifest's checksum, made anew, as whoever can write it would."""
+    c = bytes(16)
+    for s in m["shards"]:
+        for f in (s, *s.get("files", [])):
+            c = xxh3.hash128(c + bytes.fromhex(f["xxh128"]) + str(f["name"]).encode(errors="surrogateescape")).to_bytes(16, "big")
+    m["checksum"] = c.hex()
+    return m
+
+
+def written(m):
+    """As bpe-shard writes it: a line for each member, and for each shard."""
+    def one(value):
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    rows = [f'  "{k}": ' + ("[\n    " + ",\n    ".join(map(one, v)) + "\n  ]" if k == "shards" and v else one(v)) for k, v in m.items()]
+    return "{\n" + ",\n".join(rows) + "\n}\n"
+
+
+def hostile(form):
+    """Changes of a manifest: what they are, and a function that makes them."""
+    def name(to, shard=1, file=None):
+        def change(m):
+            s = m["shards"][shard]
+            (s if file is None else s["files"][file])["name"] = to
+        return change
+
+    def all_named(to):
+        """The name of all shards, as --name has it, too."""
+        def change(m):
+            was, m["name"] = m.get("name", "tokens"), to
+            for s in m["shards"]:
+                for f in (s, *s.get("files", [])):
+                    f["name"] = f["name"].replace(was, to)
+        return change
+
+    def put(key, value, shard=None):
+        def change(m):
+            (m if shard is None else m["shards"][shard])[key] = value
+        return change
+
+    def more_files(m):
+        m["shards"][1]["files"] = m["shards"][1].get("files", []) + [{k: m["shards"][1][k] for k in ("name", "bytes", "xxh128")}]
+
+    def fewer_files(m):
+        m["shards"][1]["files"].pop()
+
+    def no_ids(m):
+        s = m["shards"][1]
+        s["tokens"] += 1 << 63
+    secret = os.path.abspath("secretdir/secret")
+    first = manifest("m-" + form)["shards"][1]["name"]
+    yield from ((f"the name {n!r}", name(n)) for n in (
+        "../secretdir/secret", secret, "../../../../../../../.." + secret, "/etc/passwd", "/dev/zero", "", ".", "..", "./" + first, "x/../" + first,
+        first + "/", "/" + first, first.replace("/", "//") if "/" in first else "train/" + first, "manifest.json", ".work/lock",
+        "pipe-1.npy", first + "\0x", first.upper(), "a\nb", "tokens_000000.npy" if form != "npy" else "tokens_000000.bin"))
+    if form != "mds":
+        yield from ((f"all named {n!r}", all_named(n)) for n in ("../secretdir/secret", "..", "a/b", ".a", "", "a\nb", "x" * 201))
+        if form != "datatrove":
+            yield "a table with another name", name("../secretdir/secret", 1, 0)
+        yield "no table", fewer_files
+    else:
+        yield "no file of the whole directory", put("files", [])
+        yield "another one", lambda m: m["files"][0].update(name="../secretdir/secret")
+        yield "one twice", lambda m: m["files"].append(m["files"][0])
+    yield "a file more", more_files
+    yield "a file of the whole directory more", lambda m: m.setdefault("files", []).append({k: m["shards"][0][k] for k in ("name", "bytes", "xxh128")})
+    yield "a shard twice", lambda m: m["shards"].append(m["shards"][1])
+    yield "a shard less", lambda m: m["shards"].pop(1)
+    yield "a type that is none", put("dtype", "auto")
+    yield "another type", put("dtype", "int32" if form in ("npy", "raw", "megatron", "mds") else "uint32")
+    yield "more ids than there are bytes", no_ids
+    yield "fewer ids", put("tokens", 1, 1)
+    yield "a size", put("bytes", 1, 1)
+    yield "another number", put("number", 7, 1)
+    yield "another split", put("split", "test", 1)
+    yield "a vocabulary that does not fit", lambda m: m["model"].update(vocabulary=1 << 40)
+
+
+def section_manifests():
+    """Names that lead elsewhere, files that do not belong there, numbers that cannot be: no command goes on with such a manifest."""
+    os.makedirs("secretdir")
+    secret = IDS[:3000]
+    lib.write("secretdir/secret", secret)
+    for form in FORMATS:
+        d = make("m-" + form, "-f", form, "-n", "1500", *["--docs"] * (form != "mds"))
+        lib.ok(written(chained(manifest(d))) == lib.read(d + "/manifest.json").decode(), f"{form}: the manifest, as it is written")
+        judge = Judge()
+        for what, change in hostile(form):
+            m = manifest(d)
+            change(m)
+            with changed(d + "/manifest.json", lambda b, m=m: written(chained(m)).encode(errors="surrogateescape")):
+                for command, do in commands(d, IDS).items():
+                    if what not in ("a size", "another type", "fewer ids") or command not in ("--list", "--resume"):  # which look at no shard
+                        judge(f"{command}: {what}", wrong(do(), [65] if command != "--resume" else [64, 65], d))
+                if os.path.exists("to"):
+                    judge(f"after {what}", "there are shards" if manifest("to")["shards"] or os.listdir("to") != ["manifest.json"] else None)
+                    shutil.rmtree("to")
+        m = manifest(d)
+        with changed(d + "/manifest.json", lambda b, m=m: written({**m, "checksum": "0" * 32}).encode()):
+            for command, do in commands(d, IDS).items():
+                judge(f"{command}: another checksum", wrong(do(), [65], "checksum"))
+        for what, put in KINDS.items():
+            with replaced(d + "/manifest.json", put):
+                for command, do in commands(d, IDS).items():
+                    judge(f"{command}: the manifest is {what}", wrong(do(), [65, 66], d + "/manifest.json: "))
+        judge.verdict(f"{form}: a manifest that cannot be trusted", 100)
+        lib.ok(run("--check", d)[0] == 0 and lib.read("secretdir/secret") == secret, "  nothing else has changed")
+        os.rename(d + "/manifest.json", "elsewhere.json")
+        os.symlink(os.path.abspath("elsewhere.json"), d + "/manifest.json")
+        results = [do() for do in commands(d, IDS).values()]
+        lib.ok(all(code == 0 for code, _, _ in results), "  a manifest that is a link to its file is fine", results)
+        shutil.rmtree("to")
+        shutil.rmtree(d)
 
 
 # ---- Work in progress ----
@@ -154,7 +308,7 @@ def section_work():
     judge.verdict("a link to a directory is no directory of our own")
 
 
-SECTIONS = [section_work]
+SECTIONS = [section_manifests, section_work]
 maker = line.Maker(seed)
 texts = [t + "." for t in maker.documents(26000, 1500)]
 lib.write("a.txt", lib.EOT.join(texts))

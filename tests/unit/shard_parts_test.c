@@ -158,7 +158,7 @@ static uint64_t live(const char *dir, const struct shard_plan *plan, const struc
                      struct buf *state, bool half, bool last)
 {
     struct manifest m;
-    int have = manifest_read(&m, dir, &err);
+    int have = manifest_read(&m, dir, NULL, &err);
     if (have < 0)
         abort();
     if (!have)
@@ -226,7 +226,7 @@ static void test_manifest(void)
     struct manifest m;
     struct buf first = {0}, second = {0};
     struct err e = {0};
-    if (manifest_read(&m, "one", &e) != 1) {
+    if (manifest_read(&m, "one", NULL, &e) != 1) {
         tap_ok(0, "a manifest is read: %s", e.msg);
         return;
     }
