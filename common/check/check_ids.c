@@ -2,7 +2,6 @@
 #include "check/check_ids.h"
 
 #include "check/check_manifest.h"
-#include "format/formats.h"
 #include "format/shard_read.h"
 #include "io/fd.h"
 #include "shard/shard_ids.h"
@@ -86,8 +85,5 @@ int check_ids_of(struct check_ids *c, const struct manifest_shard *s, struct err
     c->token = 0;
     if (c->samples && check_samples_shard(c->samples, s, e))
         return -1;
-    const struct shard_format *f = c->manifest->plan.format;
-    if (f->read == shard_read_plain && !shard_read_plain_tells(c->manifest))
-        return shard_read_plain_ids(c->manifest, s, c->dir, &sink, e);
-    return f->read(c->manifest, s, c->dir, &sink, e);
+    return shard_read(c->manifest, s, c->dir, false, &sink, e);
 }

@@ -6,18 +6,15 @@
 #include "check/check_manifest.h"
 #include "check/check_samples.h"
 #include "check/check_sources.h"
-#include "format/formats.h"
+#include "format/shard_read.h"
 #include "io/fd.h"
 #include "model/model_read.h"
-#include "shard/file_sum.h"
 #include "sys/bytes.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct check {
     const char *dir;
@@ -31,56 +28,6 @@ struct check {
     uint64_t compared; /* their number */
     int without;       /* number of files of which none was */
 };
-
-/* ---- Files ---- */
-
-static int compare_sums(const char *path, const struct manifest_file *found, const struct manifest_file *want,
-                        struct err *e)
-{
-    if (found->bytes != want->bytes)
-        return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "has %llu bytes, and %llu by " MANIFEST_NAME,
-                      (unsigned long long)found->bytes, (unsigned long long)want->bytes);
-    if (memcmp(found->checksum, want->checksum, CHECKSUM_LEN) != 0)
-        return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET,
-                      "its checksum (XXH3, 128 bits) is not that of " MANIFEST_NAME ": bytes of it were changed");
-    if (strcmp(found->sha256, want->sha256) != 0)
-        return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "its SHA-256 is not that of " MANIFEST_NAME);
-    return 0;
-}
-
-static int check_file(const struct check *c, const struct manifest_file *f, struct err *e)
-{
-    struct manifest_file found = {0};
-    char *path = fd_path(c->dir, f->name, e);
-    if (!path)
-        return -1;
-    int fd = fd_open_regular(path, e);
-    int rc = fd < 0 ? -1 : file_sum_of(&found, fd, path, f->sha256[0], e);
-    if (fd >= 0)
-        close(fd);
-    else if (access(path, F_OK) < 0)
-        err_set(e, EX_NOINPUT,
-                "%s: is missing, but " MANIFEST_NAME " lists it; if it was moved elsewhere, check it there", path);
-    if (rc == 0)
-        rc = compare_sums(path, &found, f, e);
-    free(path);
-    return rc;
-}
-
-/* If the checksum of a file is wrong, the format may know in which byte. */
-static int check_shard(struct check *c, const struct manifest_shard *s, struct err *e)
-{
-    struct err better = {0};
-    for (size_t i = 0; i < s->n_files; i++) {
-        if (check_file(c, &s->file[i], e) == 0)
-            continue;
-        if (e->code == EX_DATAERR && check_ids_of(&c->ids, s, &better) && better.code == EX_DATAERR &&
-            strcmp(better.input, e->input) == 0)
-            *e = better;
-        return -1;
-    }
-    return check_ids_of(&c->ids, s, e);
-}
 
 /* ---- Files that nobody knows ---- */
 
@@ -223,11 +170,11 @@ static int check_all(struct check *c, struct err *e)
     if (o->model && check_model(c, e))
         return -1;
     for (size_t i = 0; i < m->n_shards; i++) {
-        if (check_shard(c, &m->shard[i], e))
+        if (check_ids_of(&c->ids, &m->shard[i], e))
             return -1;
     }
     for (size_t i = 0; i < m->n_extra; i++) {
-        if (check_file(c, &m->extra[i], e))
+        if (shard_read_check(c->dir, &m->extra[i], e))
             return -1;
     }
     if (c->encodes) {

@@ -115,9 +115,9 @@ int docs_csv_make(struct shard_build *b, struct err *e)
 
 /* ---- Reading ---- */
 
-int docs_csv_open(struct docs_csv *r, const char *path, struct err *e)
+int docs_csv_open(struct docs_csv *r, int fd, const char *name, uint64_t bytes, struct err *e)
 {
-    *r = (struct docs_csv){.in = input_open(path, e)};
+    *r = (struct docs_csv){.in = input_open_range(fd, name, 0, bytes, e)};
     return r->in ? 0 : -1;
 }
 

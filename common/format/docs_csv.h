@@ -31,8 +31,9 @@ struct docs_csv {
     uint64_t number; /* of the row, from 1 */
 };
 
-/* path is borrowed until it is closed. -1 with EX_NOINPUT, EX_IOERR. */
-int docs_csv_open(struct docs_csv *r, const char *path, struct err *e);
+/* A file of that many bytes, which is read by pread(2). fd and its name are borrowed until it is closed. -1 with
+ * EX_DATAERR: it is not compressed; EX_IOERR. */
+int docs_csv_open(struct docs_csv *r, int fd, const char *name, uint64_t bytes, struct err *e);
 void docs_csv_close(struct docs_csv *r); /* a zeroed one is fine */
 
 /* 1; 0: the end; -1: EX_DATAERR with the number of the line, EX_IOERR. */

@@ -104,7 +104,7 @@ static int finish(struct shard_build *b, struct err *e)
 /* ---- Reading ---- */
 
 struct index {
-    struct shard_input file;
+    struct shard_input *file;
     struct shard_list ends;
     unsigned width;
     uint64_t end; /* of the document before */
@@ -118,42 +118,39 @@ static int next_document(void *ctx, struct shard_part *to, struct err *e)
     if (more <= 0)
         return more;
     if (end < x->end)
-        return shard_input_damaged(&x->file, shard_list_offset(&x->ends), "a document ends before it begins", e);
+        return shard_input_damaged(x->file, shard_list_offset(&x->ends), "a document ends before it begins", e);
     *to = (struct shard_part){.offset = x->end * x->width, .tokens = end - x->end};
     x->end = end;
     return 1;
 }
 
-static int check_metadata(const struct manifest *m, const struct manifest_shard *s, const char *dir, struct err *e)
+static int check_metadata(struct shard_reader *r, struct err *e)
 {
+    struct shard_input *in = &r->file[2];
     char is[METADATA_MAX], should_be[METADATA_MAX];
-    struct shard_input in;
-    int n = put_text(should_be, m, s->tokens);
-    int rc = shard_input_open(&in, dir, s, 2, e);
-    if (rc == 0 && in.bytes != (uint64_t)n)
-        rc = shard_input_damaged(&in, ERR_NO_OFFSET, "does not say what " MANIFEST_NAME " says", e);
-    if (rc == 0)
-        rc = shard_input_get(&in, is, (size_t)n, 0, e);
-    if (rc == 0 && memcmp(is, should_be, (size_t)n) != 0)
-        rc = shard_input_damaged(&in, ERR_NO_OFFSET, "does not say what " MANIFEST_NAME " says", e);
-    shard_input_close(&in);
-    return rc;
+    size_t n = (size_t)put_text(should_be, r->m, r->s->tokens);
+    if (in->is->bytes == n && shard_input_get(in, is, n, 0, e))
+        return -1;
+    return in->is->bytes == n && memcmp(is, should_be, n) == 0
+               ? 0
+               : shard_input_damaged(in, ERR_NO_OFFSET, "does not say what " MANIFEST_NAME " says", e);
+}
+
+static int read_shard(struct shard_reader *r, struct index *x, struct err *e)
+{
+    if (x->file->is->bytes % 8)
+        return shard_input_damaged(x->file, ERR_NO_OFFSET, "is no list of integers of 8 bytes", e);
+    x->ends = shard_list_at(x->file, 0, x->file->is->bytes / 8, 8);
+    return check_metadata(r, e) || shard_reader_pass(r, next_document, x, "the index", e) ? -1 : 0;
 }
 
 static int read_documents(const struct manifest *m, const struct manifest_shard *s, const char *dir,
                           struct document_sink *sink, struct err *e)
 {
     struct shard_reader r;
-    struct index x = {.file = {.fd = -1}, .width = shard_dtype_width(m->plan.dtype)};
-    int rc = shard_reader_open(&r, m, s, dir, sink, e) || shard_input_open(&x.file, dir, s, 1, e) ? -1 : 0;
-    if (rc == 0 && x.file.bytes % 8)
-        rc = shard_input_damaged(&x.file, ERR_NO_OFFSET, "is no list of integers of 8 bytes", e);
-    if (rc == 0) {
-        x.ends = shard_list_at(&x.file, 0, x.file.bytes / 8, 8);
-        rc = check_metadata(m, s, dir, e) || shard_reader_pass(&r, next_document, &x, "the index", e) ? -1 : 0;
-    }
+    struct index x = {.file = &r.file[1], .width = shard_dtype_width(m->plan.dtype)};
+    int rc = shard_reader_open(&r, m, s, dir, sink, e) ? -1 : read_shard(&r, &x, e);
     shard_list_free(&x.ends);
-    shard_input_close(&x.file);
     shard_reader_close(&r);
     return rc;
 }

@@ -186,7 +186,7 @@ static int finish(struct shard_build *b, struct err *e)
 /* ---- Reading ---- */
 
 struct samples {
-    const struct shard_reader *r;
+    struct shard_reader *r;
     struct shard_list offsets;
     uint64_t at; /* where the next sample begins */
 };
@@ -194,11 +194,11 @@ struct samples {
 /* A sample from `at` on, which ends at `end`. */
 static int take_sample(const struct samples *x, uint64_t end, struct shard_part *to, struct err *e)
 {
-    const struct shard_input *in = &x->r->data;
+    struct shard_input *in = &x->r->file[0];
     unsigned char is[HEAD_MAX], should_be[HEAD_MAX];
     uint64_t size = end - x->at, tokens = 0;
     size_t n = size < HEAD_MAX ? (size_t)size : HEAD_MAX;
-    if (end < x->at || end > in->bytes)
+    if (end < x->at || end > in->is->bytes)
         return shard_input_damaged(in, shard_list_offset(&x->offsets),
                                    "a sample ends before it begins, or after the file", e);
     if (shard_input_get(in, is, n, x->at, e))
@@ -219,9 +219,9 @@ static int next_sample(void *ctx, struct shard_part *to, struct err *e)
     uint64_t end;
     int more = shard_list_next(&x->offsets, &end, e);
     if (more <= 0)
-        return more < 0 || x->at == x->r->data.bytes
+        return more < 0 || x->at == x->r->file[0].is->bytes
                    ? more
-                   : shard_input_damaged(&x->r->data, x->at, "something follows after the last sample", e);
+                   : shard_input_damaged(&x->r->file[0], x->at, "something follows after the last sample", e);
     if (take_sample(x, end, to, e))
         return -1;
     x->at = end;
@@ -230,19 +230,20 @@ static int next_sample(void *ctx, struct shard_part *to, struct err *e)
 
 static int read_samples(struct shard_reader *r, struct samples *x, struct err *e)
 {
+    struct shard_input *data = &r->file[0];
     char config[CONFIG_MAX], is[CONFIG_MAX];
     unsigned char head[4];
     uint64_t n = r->s->documents, len = (uint64_t)put_config(config, &r->m->plan), first;
-    if (shard_input_get(&r->data, head, sizeof head, 0, e))
+    if (shard_input_get(data, head, sizeof head, 0, e))
         return -1;
     if (load_le(head, 4) != n)
-        return shard_input_damaged(&r->data, 0, "the number of samples is not that of " MANIFEST_NAME, e);
-    x->offsets = shard_list_at(&r->data, 4, n + 1, 4);
+        return shard_input_damaged(data, 0, "the number of samples is not that of " MANIFEST_NAME, e);
+    x->offsets = shard_list_at(data, 4, n + 1, 4);
     x->at = 8 + 4 * n + len;
-    if (shard_input_get(&r->data, is, (size_t)len, x->at - len, e) || shard_list_next(&x->offsets, &first, e) < 0)
+    if (shard_input_get(data, is, (size_t)len, x->at - len, e) || shard_list_next(&x->offsets, &first, e) < 0)
         return -1;
     if (memcmp(is, config, (size_t)len) != 0 || first != x->at)
-        return shard_input_damaged(&r->data, x->at - len, "samples are not those that " MANIFEST_NAME " says", e);
+        return shard_input_damaged(data, x->at - len, "samples are not those that " MANIFEST_NAME " says", e);
     return shard_reader_pass(r, next_sample, x, "its list of samples", e);
 }
 

@@ -123,7 +123,7 @@ static int finish(struct shard_build *b, struct err *e)
 /* ---- Reading ---- */
 
 struct index {
-    struct shard_input file;
+    struct shard_input *file;
     struct shard_list lengths, starts, documents;
     unsigned width;
     uint64_t sequences; /* read so far */
@@ -135,20 +135,20 @@ static int open_index(struct index *x, const struct shard_reader *r, struct err 
 {
     unsigned char head[HEADER];
     unsigned char type = r->m->plan.dtype == DTYPE_U16 ? TYPE_U16 : TYPE_I32;
-    if (shard_input_get(&x->file, head, sizeof head, 0, e))
+    if (shard_input_get(x->file, head, sizeof head, 0, e))
         return -1;
     if (memcmp(head, "MMIDIDX\0", 9) != 0 || load_u64le(head + 9) != VERSION)
-        return shard_input_damaged(&x->file, 0, "is no index of Megatron, version 1", e);
+        return shard_input_damaged(x->file, 0, "is no index of Megatron, version 1", e);
     if (head[17] != type)
-        return shard_input_damaged(&x->file, 17, "ids are not of the type that " MANIFEST_NAME " says", e);
+        return shard_input_damaged(x->file, 17, "ids are not of the type that " MANIFEST_NAME " says", e);
     uint64_t n = load_u64le(head + 18), bounds = load_u64le(head + 26);
     if (bounds != r->s->documents + 1)
-        return shard_input_damaged(&x->file, 26, "the number of documents is not that of " MANIFEST_NAME, e);
-    if (n > x->file.bytes / 12 || x->file.bytes != HEADER + 12 * n + 8 * bounds)
-        return shard_input_damaged(&x->file, 18, "the number of sequences does not fit the length of the file", e);
-    x->lengths = shard_list_at(&x->file, HEADER, n, 4);
-    x->starts = shard_list_at(&x->file, HEADER + 4 * n, n, 8);
-    x->documents = shard_list_at(&x->file, HEADER + 12 * n, bounds, 8);
+        return shard_input_damaged(x->file, 26, "the number of documents is not that of " MANIFEST_NAME, e);
+    if (n > x->file->is->bytes / 12 || x->file->is->bytes != HEADER + 12 * n + 8 * bounds)
+        return shard_input_damaged(x->file, 18, "the number of sequences does not fit the length of the file", e);
+    x->lengths = shard_list_at(x->file, HEADER, n, 4);
+    x->starts = shard_list_at(x->file, HEADER + 4 * n, n, 8);
+    x->documents = shard_list_at(x->file, HEADER + 12 * n, bounds, 8);
     return 0;
 }
 
@@ -159,7 +159,7 @@ static int take_sequence(struct index *x, uint64_t *tokens, struct err *e)
     if (shard_list_next(&x->lengths, &length, e) <= 0 || shard_list_next(&x->starts, &start, e) <= 0)
         return -1;
     if (start != x->ids * x->width)
-        return shard_input_damaged(&x->file, shard_list_offset(&x->starts),
+        return shard_input_damaged(x->file, shard_list_offset(&x->starts),
                                    "a sequence does not begin where the one before it ends", e);
     x->sequences++;
     x->ids += length;
@@ -174,10 +174,10 @@ static int next_document(void *ctx, struct shard_part *to, struct err *e)
     int more = shard_list_next(&x->documents, &end, e);
     if (more <= 0)
         return more < 0 || n == 0 ? more
-                                  : shard_input_damaged(&x->file, shard_list_offset(&x->documents),
+                                  : shard_input_damaged(x->file, shard_list_offset(&x->documents),
                                                         "the last document does not end with the last sequence", e);
     if (end < x->sequences || end - x->sequences > n)
-        return shard_input_damaged(&x->file, shard_list_offset(&x->documents),
+        return shard_input_damaged(x->file, shard_list_offset(&x->documents),
                                    "a document ends where there is no sequence, or before it begins", e);
     *to = (struct shard_part){.offset = x->ids * x->width};
     while (x->sequences < end) {
@@ -193,7 +193,7 @@ static int read_shard(struct shard_reader *r, struct index *x, struct err *e)
     if (open_index(x, r, e) || shard_list_next(&x->documents, &first, e) < 0)
         return -1;
     if (first != 0)
-        return shard_input_damaged(&x->file, shard_list_offset(&x->documents),
+        return shard_input_damaged(x->file, shard_list_offset(&x->documents),
                                    "the first document does not begin with the first sequence", e);
     return shard_reader_pass(r, next_document, x, "the index", e);
 }
@@ -202,14 +202,11 @@ static int read_documents(const struct manifest *m, const struct manifest_shard 
                           struct document_sink *sink, struct err *e)
 {
     struct shard_reader r;
-    struct index x = {.file = {.fd = -1}, .width = shard_dtype_width(m->plan.dtype)};
-    int rc = shard_reader_open(&r, m, s, dir, sink, e) || shard_input_open(&x.file, dir, s, 1, e)
-                 ? -1
-                 : read_shard(&r, &x, e);
+    struct index x = {.file = &r.file[1], .width = shard_dtype_width(m->plan.dtype)};
+    int rc = shard_reader_open(&r, m, s, dir, sink, e) ? -1 : read_shard(&r, &x, e);
     shard_list_free(&x.lengths);
     shard_list_free(&x.starts);
     shard_list_free(&x.documents);
-    shard_input_close(&x.file);
     shard_reader_close(&r);
     return rc;
 }

@@ -6,24 +6,28 @@
 #include "sys/bytes.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WINDOW = 1 << 20, LIST_WINDOW = 128 << 10 };
+enum { WINDOW = 1 << 20, LIST_WINDOW = 128 << 10, SUM_PART = 64 << 10 };
 
 /* ---- A file ---- */
 
-int shard_input_open(struct shard_input *in, const char *dir, const struct manifest_shard *s, size_t i, struct err *e)
+static int input_open_at(struct shard_input *in, const char *dir, const struct manifest_file *f, struct err *e)
 {
-    const struct manifest_file *f = &s->file[i];
     struct stat st;
-    *in = (struct shard_input){.path = fd_path(dir, f->name, e), .fd = -1, .bytes = f->bytes};
-    if (!in->path)
+    *in = (struct shard_input){.is = f, .path = fd_path(dir, f->name, e), .fd = -1};
+    if (!in->path || file_sum_begin(&in->sum, f->sha256[0], e))
         return -1;
-    in->fd = fd_open_regular(in->path, e);
+    in->fd = fd_open_file(in->path, O_RDONLY, EX_NOINPUT, e);
     if (in->fd < 0)
-        return -1;
+        return errno == ENOENT ? err_at(e, EX_NOINPUT, in->path, ERR_NO_OFFSET,
+                                        "is missing, but " MANIFEST_NAME " lists it; if the shards were moved, name "
+                                        "the directory where they are")
+                               : -1;
     if (fstat(in->fd, &st))
         return err_sys(e, EX_IOERR, errno, "%s: cannot read", in->path);
     if ((uint64_t)st.st_size != f->bytes)
@@ -32,11 +36,12 @@ int shard_input_open(struct shard_input *in, const char *dir, const struct manif
     return 0;
 }
 
-void shard_input_close(struct shard_input *in)
+static void close_input(struct shard_input *in)
 {
-    if (in->path && in->fd >= 0)
+    if (in->is && in->fd >= 0)
         close(in->fd);
     free(in->path);
+    file_sum_free(&in->sum);
     *in = (struct shard_input){.fd = -1};
 }
 
@@ -45,7 +50,7 @@ int shard_input_damaged(const struct shard_input *in, uint64_t offset, const cha
     return err_at(e, EX_DATAERR, in->path, offset, "%s", what);
 }
 
-int shard_input_get(const struct shard_input *in, void *to, size_t n, uint64_t offset, struct err *e)
+int shard_input_peek(const struct shard_input *in, void *to, size_t n, uint64_t offset, struct err *e)
 {
     ssize_t got = fd_pread(in->fd, to, n, offset, in->path, e);
     return got < 0            ? -1
@@ -53,9 +58,58 @@ int shard_input_get(const struct shard_input *in, void *to, size_t n, uint64_t o
                               : shard_input_damaged(in, offset + (uint64_t)got, "the file ends here", e);
 }
 
+/* Reads what nobody has read before this offset, for the checksum. */
+static int sum_until(struct shard_input *in, uint64_t offset, struct err *e)
+{
+    unsigned char part[SUM_PART];
+    while (in->sum.bytes < offset) {
+        uint64_t left = offset - in->sum.bytes;
+        size_t n = left < sizeof part ? (size_t)left : sizeof part;
+        if (shard_input_peek(in, part, n, in->sum.bytes, e))
+            return -1;
+        file_sum_add(&in->sum, part, n);
+    }
+    return 0;
+}
+
+int shard_input_get(struct shard_input *in, void *to, size_t n, uint64_t offset, struct err *e)
+{
+    if (sum_until(in, offset, e) || shard_input_peek(in, to, n, offset, e))
+        return -1;
+    uint64_t known = in->sum.bytes - offset; /* bytes of these that the sum has */
+    if (known < n)
+        file_sum_add(&in->sum, (unsigned char *)to + known, n - (size_t)known);
+    return 0;
+}
+
+/* The rest is read; all must be as in the manifest. */
+static int end_input(struct shard_input *in, struct err *e)
+{
+    struct manifest_file found = {0};
+    if (sum_until(in, in->is->bytes, e))
+        return -1;
+    file_sum_end(&in->sum, &found);
+    const char *differs = memcmp(found.checksum, in->is->checksum, CHECKSUM_LEN) != 0 ? "checksum (XXH3, 128 bits)"
+                          : strcmp(found.sha256, in->is->sha256) != 0                 ? "SHA-256"
+                                                                                      : NULL;
+    return differs ? err_at(e, EX_DATAERR, in->path, ERR_NO_OFFSET,
+                            "its %s is not that of " MANIFEST_NAME ": bytes of it were changed; restore it, or make "
+                            "the shards anew",
+                            differs)
+                   : 0;
+}
+
+int shard_read_check(const char *dir, const struct manifest_file *f, struct err *e)
+{
+    struct shard_input in;
+    int rc = input_open_at(&in, dir, f, e) || end_input(&in, e) ? -1 : 0;
+    close_input(&in);
+    return rc;
+}
+
 /* ---- A list ---- */
 
-struct shard_list shard_list_at(const struct shard_input *in, uint64_t offset, uint64_t n, unsigned width)
+struct shard_list shard_list_at(struct shard_input *in, uint64_t offset, uint64_t n, unsigned width)
 {
     return (struct shard_list){.in = in, .offset = offset, .left = n * width, .width = width};
 }
@@ -91,7 +145,7 @@ void shard_list_free(struct shard_list *l)
     buf_free(&l->window);
 }
 
-/* ---- A shard ---- */
+/* ---- The files of a shard ---- */
 
 /* Whether the last document of a shard goes on: then the next one begins with the rest of it. */
 static bool goes_on(const struct manifest *m, const struct manifest_shard *s)
@@ -103,17 +157,18 @@ static bool goes_on(const struct manifest *m, const struct manifest_shard *s)
 int shard_reader_open(struct shard_reader *r, const struct manifest *m, const struct manifest_shard *s, const char *dir,
                       struct document_sink *sink, struct err *e)
 {
-    size_t last = s->n_files - 1;
-    *r = (struct shard_reader){.m = m, .s = s, .sink = sink, .data = {.fd = -1}, .csv_file = {.fd = -1}};
+    *r = (struct shard_reader){.m = m, .s = s, .sink = sink};
     r->width = shard_dtype_width(m->plan.dtype);
     r->tokens = s->last.source ? s->last.token + s->last.tokens : 0;
     r->goes_on = goes_on(m, s);
-    if (shard_input_open(&r->data, dir, s, 0, e))
-        return -1;
+    for (size_t i = 0; i < s->n_files; i++) {
+        if (input_open_at(&r->file[i], dir, &s->file[i], e))
+            return -1;
+    }
     if (r->tokens > s->tokens)
-        return shard_input_damaged(&r->data, ERR_NO_OFFSET, "has fewer ids than its documents in " MANIFEST_NAME, e);
-    if (m->plan.docs && last &&
-        (shard_input_open(&r->csv_file, dir, s, last, e) || docs_csv_open(&r->csv, r->csv_file.path, e)))
+        return shard_input_damaged(&r->file[0], ERR_NO_OFFSET, "has fewer ids than its documents in " MANIFEST_NAME, e);
+    r->table = m->plan.docs ? &r->file[s->n_files - 1] : NULL;
+    if (r->table && docs_csv_open(&r->csv, r->table->fd, r->table->path, r->table->is->bytes, e))
         return -1;
     return buf_reserve(&r->window, WINDOW, e);
 }
@@ -121,23 +176,33 @@ int shard_reader_open(struct shard_reader *r, const struct manifest *m, const st
 void shard_reader_close(struct shard_reader *r)
 {
     docs_csv_close(&r->csv);
-    shard_input_close(&r->csv_file);
-    shard_input_close(&r->data);
+    for (size_t i = 0; i < SHARD_FILES; i++)
+        close_input(&r->file[i]);
     buf_free(&r->window);
+}
+
+int shard_reader_end(struct shard_reader *r, struct err *e)
+{
+    for (size_t i = 0; i < r->s->n_files; i++) {
+        if (end_input(&r->file[i], e))
+            return -1;
+    }
+    return 0;
 }
 
 /* ---- Documents ---- */
 
 int shard_reader_ids(struct shard_reader *r, const struct shard_part *part, struct err *e)
 {
+    struct shard_input *data = &r->file[0];
     uint64_t at = part->offset, n = part->tokens * r->width;
     while (n) {
         if (at < r->window_at || at >= r->window_at + r->window.len) {
-            uint64_t left = at < r->data.bytes ? r->data.bytes - at : 0;
+            uint64_t left = at < data->is->bytes ? data->is->bytes - at : 0;
             if (left < r->width)
-                return shard_input_damaged(&r->data, r->data.bytes, "ends before the ids of its documents do", e);
+                return shard_input_damaged(data, data->is->bytes, "ends before the ids of its documents do", e);
             size_t want = left < WINDOW ? (size_t)left : WINDOW;
-            if (r->sink->flush(r->sink->ctx, e) || shard_input_get(&r->data, r->window.p, want, at, e))
+            if (r->sink->flush(r->sink->ctx, e) || shard_input_get(data, r->window.p, want, at, e))
                 return -1;
             r->window_at = at;
             r->window.len = want;
@@ -168,7 +233,7 @@ static int describe(struct shard_reader *r, uint64_t start, uint64_t tokens, str
 {
     const struct docs_csv_row *row = &r->row;
     *d = (struct document){.offset = DOCUMENT_UNKNOWN};
-    if (!r->csv_file.path)
+    if (!r->table)
         return 0;
     int more = r->row_ahead ? 1 : shard_reader_row(r, e);
     r->row_ahead = false;
@@ -176,8 +241,8 @@ static int describe(struct shard_reader *r, uint64_t start, uint64_t tokens, str
         return -1;
     if (!more || row->start != start || row->end - row->start != tokens) {
         err_set(e, EX_DATAERR, "the document here has ids %llu to %llu in %s", (unsigned long long)start,
-                (unsigned long long)(start + tokens), r->data.path);
-        return err_place_line(e, r->csv_file.path, r->csv.number);
+                (unsigned long long)(start + tokens), r->file[0].path);
+        return err_place_line(e, r->table->path, r->csv.number);
     }
     d->source = row->source;
     d->id = row->id;
@@ -188,7 +253,7 @@ static int describe(struct shard_reader *r, uint64_t start, uint64_t tokens, str
 static int wrong_number(const struct shard_reader *r, uint64_t found, uint64_t wanted, const char *of, const char *what,
                         struct err *e)
 {
-    return err_at(e, EX_DATAERR, r->data.path, ERR_NO_OFFSET, "has %llu %s by %s, but %llu by " MANIFEST_NAME,
+    return err_at(e, EX_DATAERR, r->file[0].path, ERR_NO_OFFSET, "has %llu %s by %s, but %llu by " MANIFEST_NAME,
                   (unsigned long long)found, of, what, (unsigned long long)wanted);
 }
 
@@ -219,5 +284,36 @@ int shard_reader_pass(struct shard_reader *r, int (*next)(void *ctx, struct shar
         return wrong_number(r, begun, r->s->documents, "documents", what, e);
     if (start != r->tokens)
         return wrong_number(r, start, r->tokens, "ids of documents", what, e);
-    return s->flush(s->ctx, e);
+    return s->flush(s->ctx, e) || shard_reader_end(r, e) ? -1 : 0;
+}
+
+/* ---- A shard, by its format ---- */
+
+/* What is damaged may show itself anywhere: names the file that has another checksum, if it is not the one that is
+ * named; else, if none is named, that of the ids. */
+static void blame(const struct manifest_shard *s, const char *dir, struct err *e)
+{
+    struct err why;
+    for (size_t i = 0; i < s->n_files; i++) {
+        if (shard_read_check(dir, &s->file[i], &why) == 0)
+            continue;
+        if (strcmp(why.input, e->input) != 0)
+            *e = why;
+        return;
+    }
+    char *path = fd_path(dir, s->file[0].name, &why);
+    if (path)
+        err_place(e, path, ERR_NO_OFFSET);
+    free(path);
+}
+
+int shard_read(const struct manifest *m, const struct manifest_shard *s, const char *dir, bool documents,
+               struct document_sink *sink, struct err *e)
+{
+    const struct shard_format *f = m->plan.format;
+    bool ids_only = !documents && f->read == shard_read_plain && !shard_read_plain_tells(m);
+    int rc = ids_only ? shard_read_plain_ids(m, s, dir, sink, e) : f->read(m, s, dir, sink, e);
+    if (rc && e->code == EX_DATAERR)
+        blame(s, dir, e);
+    return rc;
 }

@@ -13,21 +13,22 @@
 enum { EOT_BEFORE = 1, EOT_AFTER = 2 }; /* struct commit_encoding */
 enum { WINDOW = 256 << 10 };
 
-static int check_header(const struct shard_reader *r, struct err *e)
+static int check_header(struct shard_reader *r, struct err *e)
 {
+    struct shard_input *data = &r->file[0];
     const struct shard_format *f = r->m->plan.format;
     unsigned char is[SHARD_HEADER_MAX], should_be[SHARD_HEADER_MAX];
-    if (r->data.bytes != f->header + r->s->tokens * r->width)
-        return err_at(e, EX_DATAERR, r->data.path, ERR_NO_OFFSET, "has %llu bytes, which is not the length of %llu ids",
-                      (unsigned long long)r->data.bytes, (unsigned long long)r->s->tokens);
+    if (data->is->bytes != f->header + r->s->tokens * r->width)
+        return err_at(e, EX_DATAERR, data->path, ERR_NO_OFFSET, "has %llu bytes, which is not the length of %llu ids",
+                      (unsigned long long)data->is->bytes, (unsigned long long)r->s->tokens);
     if (!f->header)
         return 0;
-    if (shard_input_get(&r->data, is, f->header, 0, e))
+    if (shard_input_get(data, is, f->header, 0, e))
         return -1;
     f->put_header(should_be, &r->m->plan, r->s->tokens);
     for (size_t i = 0; i < f->header; i++) {
         if (is[i] != should_be[i])
-            return shard_input_damaged(&r->data, i, "the header does not say what " MANIFEST_NAME " says", e);
+            return shard_input_damaged(data, i, "the header does not say what " MANIFEST_NAME " says", e);
     }
     return 0;
 }
@@ -65,8 +66,8 @@ static int find_separator(struct by_separator *s, uint64_t from, uint64_t *found
             uint64_t left = r->tokens - from, most = WINDOW / width;
             s->window_at = from;
             s->window_n = left < most ? left : most;
-            if (shard_input_get(&r->data, s->window, (size_t)s->window_n * width,
-                                r->m->plan.format->header + from * width, e))
+            if (shard_input_peek(&r->file[0], s->window, (size_t)s->window_n * width,
+                                 r->m->plan.format->header + from * width, e))
                 return -1;
         }
         for (size_t i = (size_t)(from - s->window_at); i < s->window_n; i++) {
@@ -109,7 +110,7 @@ static int read_by_separator(struct shard_reader *r, struct err *e)
     const struct manifest *m = r->m;
     if (!shard_read_plain_tells(m))
         return err_at(
-            e, EX_DATAERR, r->data.path, ERR_NO_OFFSET,
+            e, EX_DATAERR, r->file[0].path, ERR_NO_OFFSET,
             "nothing says where documents end: shards of format %s tell if they were made with --docs, or from "
             "ids of bpe-encode --eot=before or --eot=after",
             m->plan.format->name);
@@ -127,8 +128,8 @@ int shard_read_plain(const struct manifest *m, const struct manifest_shard *s, c
 {
     struct shard_reader r;
     int rc = shard_reader_open(&r, m, s, dir, sink, e) || check_header(&r, e) ? -1
-             : r.csv_file.path ? shard_reader_pass(&r, next_row, &r, "the table of documents", e)
-                               : read_by_separator(&r, e);
+             : r.table ? shard_reader_pass(&r, next_row, &r, "the table of documents", e)
+                       : read_by_separator(&r, e);
     shard_reader_close(&r);
     return rc;
 }
@@ -140,7 +141,7 @@ int shard_read_plain_ids(const struct manifest *m, const struct manifest_shard *
     int rc = shard_reader_open(&r, m, s, dir, sink, e) || check_header(&r, e) ? -1 : 0;
     struct shard_part all = {.offset = m->plan.format->header, .tokens = s->tokens};
     if (rc == 0)
-        rc = shard_reader_ids(&r, &all, e) || sink->flush(sink->ctx, e) ? -1 : 0;
+        rc = shard_reader_ids(&r, &all, e) || sink->flush(sink->ctx, e) || shard_reader_end(&r, e) ? -1 : 0;
     shard_reader_close(&r);
     return rc;
 }

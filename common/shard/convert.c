@@ -7,6 +7,7 @@
 #include "shard/convert.h"
 
 #include "format/formats.h"
+#include "format/shard_read.h"
 #include "io/durable.h"
 #include "io/fd.h"
 #include "shard/shard_dir.h"
@@ -81,7 +82,7 @@ static int read_shard(struct conversion *c, struct err *e)
     struct document_sink sink = {begin, ids, end, flush, c};
     const struct manifest_shard *s = &c->old.shard[c->next];
     shard_writer_choose(c->writer, s->split);
-    if (c->old.plan.format->read(&c->old, s, c->o->from, &sink, e))
+    if (shard_read(&c->old, s, c->o->from, true, &sink, e))
         return -1;
     c->next++;
     c->tokens += s->tokens;
@@ -157,6 +158,10 @@ static int read_old(struct conversion *c, struct err *e)
         return -1;
     if (!c->old.complete)
         return err_set(e, EX_TEMPFAIL, "%s: is not complete yet", from);
+    for (size_t i = 0; i < c->old.n_extra; i++) {
+        if (shard_read_check(from, &c->old.extra[i], e))
+            return -1;
+    }
     for (size_t i = 0; i < c->old.n_shards; i++)
         c->all += c->old.shard[i].tokens;
     return 0;

@@ -5,8 +5,8 @@
 #define BPE_SHARD_SHARD_FILE_H
 
 #include "format/docs_table.h"
+#include "format/file_sum.h"
 #include "format/shard_plan.h"
-#include "shard/file_sum.h"
 #include "sys/buf.h"
 #include "sys/err.h"
 #include "sys/str.h"

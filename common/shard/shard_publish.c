@@ -6,10 +6,10 @@
 #include "shard/shard_publish.h"
 
 #include "format/docs_csv.h"
+#include "format/file_sum.h"
 #include "format/formats.h"
 #include "io/durable.h"
 #include "io/fd.h"
-#include "shard/file_sum.h"
 #include "shard/shard_file.h"
 
 #include <errno.h>

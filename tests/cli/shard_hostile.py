@@ -7,6 +7,7 @@ directory, no file outside is changed, and with the file as it was, the same com
 import contextlib
 import json
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -22,6 +23,7 @@ FORMATS = ["npy", "raw", "llmc", "megatron", "datatrove", "dolma", "mds"]
 HANGS = 10  # seconds
 TO = ["-f", "raw", "-n", "700"]
 seed = lib.seed()
+rng = random.Random(seed)
 
 
 def run(*args, data=b"", **more):
@@ -64,6 +66,18 @@ def manifest(directory):
     return json.loads(lib.read(directory + "/manifest.json"))
 
 
+def listed(directory):
+    """The names of all files, by shard; last those of the whole directory."""
+    m = manifest(directory)
+    return [[f["name"] for f in (s, *s.get("files", []))] for s in m["shards"]] + [[f["name"] for f in m.get("files", [])]]
+
+
+def few(directory):
+    """The files of the first shard, of one in the middle and of the last, and those of the whole directory."""
+    shards = listed(directory)
+    return [name for i in sorted({0, len(shards) // 2, len(shards) - 2, len(shards) - 1}) for name in shards[i]]
+
+
 OPTIONS = {}
 
 
@@ -104,6 +118,82 @@ def changed(path, change):
         yield
     finally:
         lib.write(path, before)
+
+
+def flip(data):
+    out = bytearray(data)
+    out[rng.choice([0, len(data) - 1, rng.randrange(len(data))])] ^= 1 << rng.randrange(8)
+    return bytes(out)
+
+
+# ---- Files of shards ----
+
+def converts(directory, want):
+    """Whether the same conversion goes on, to the end."""
+    code, _, err = run("--convert", "-o", "to", *TO, directory)
+    return f"then: exit {code}: {err}" if code else tree_difference(want, tree("to"))
+
+
+def not_more(want):
+    """What is in the new directory that is not right, beside the work in progress."""
+    if not os.path.exists("to"):
+        return None
+    m = manifest("to")
+    names = [f["name"] for s in m["shards"] for f in (s, *s.get("files", []))]
+    there = [n for n in tree("to") if not n.startswith(".work") and n != "manifest.json"]
+    return f"there are {there}, but listed {names}" if sorted(names) != sorted(there) else "it is complete" if m["complete"] else \
+        next((f"{n} is another file" for n in names if lib.read("to/" + n) != want[n]), None)
+
+
+def section_bits():
+    """A bit that changed in any file of any format: all commands that read it name it; a conversion goes on when it is right again."""
+    for form in FORMATS:
+        for i, options in enumerate((["--docs"], ["--test", "2", "--sha256"])):
+            d = make(f"bits-{form}-{i}", "-f", form, "-n", "1500", *options)
+            code, _, err = run("--convert", "-o", "to", *TO, d)
+            want = tree("to") if code == 0 else {}
+            lib.ok(code == 0, f"{form} {' '.join(options)}: converted", err)
+            judge = Judge()
+            for name in few(d) + few(d):
+                shutil.rmtree("to")
+                with changed(f"{d}/{name}", flip):
+                    for command in ("--convert", "--check"):
+                        judge(f"{command}: {name}", wrong(commands(d)[command](), [65], f"{d}/{name}: "))
+                    judge(f"after {name}", not_more(want))
+                judge(f"after {name}", converts(d, want))
+            shutil.rmtree("to")
+            judge.verdict(f"{form} {' '.join(options)}: a bit of any file", 6)
+
+
+def section_kinds():
+    """What is no regular file, or has another length, is said at once; a link to the right file is fine."""
+    for form in FORMATS:
+        d = make("kinds-" + form, "-f", form, "-n", "1500", "--docs", *["--test", "1"] * (form in ("dolma", "mds")))
+        judge = Judge()
+        for name in few(d):
+            for what, put in KINDS.items():
+                with replaced(f"{d}/{name}", put):
+                    for command in ("--convert", "--check"):
+                        judge(f"{command}: {name} is {what}", wrong(commands(d)[command](), [65] if what != "a link to itself" else [66], f"{d}/{name}: "))
+            with replaced(f"{d}/{name}", lambda p: None if lib.write(p, b"") else None):
+                judge(f"--convert: {name} is empty", wrong(commands(d)["--convert"](), [65], f"{d}/{name}: "))
+            with changed(f"{d}/{name}", lambda b: b + b"\0"):
+                judge(f"--convert: {name} is longer", wrong(commands(d)["--convert"](), [65], f"{d}/{name}: "))
+            os.rename(f"{d}/{name}", "gone")
+            for command in ("--convert", "--check"):
+                judge(f"{command}: {name} is missing", wrong(commands(d)[command](), [66], f"{d}/{name}: "))
+            os.rename("gone", f"{d}/{name}")
+        shutil.rmtree("to", True)
+        judge.verdict(f"{form}: what is no regular file", 30)
+        os.mkdir("elsewhere")
+        for name in few(d):
+            os.rename(f"{d}/{name}", "elsewhere/" + name.replace("/", "-"))
+            os.symlink(os.path.abspath("elsewhere/" + name.replace("/", "-")), f"{d}/{name}")
+        results = [commands(d)[c]() for c in ("--convert", "--check", "--list")]
+        lib.ok(all(code == 0 for code, _, _ in results), f"{form}: links to the files, elsewhere, are as good as the files", results)
+        for path in ("to", "elsewhere"):
+            shutil.rmtree(path)
+        shutil.rmtree(d)
 
 
 # ---- The manifest ----
@@ -184,6 +274,7 @@ def hostile(form):
     yield "another number", put("number", 7, 1)
     yield "another split", put("split", "test", 1)
     yield "a vocabulary that does not fit", lambda m: m["model"].update(vocabulary=1 << 40)
+    yield "a smaller vocabulary", lambda m: m["model"].update(vocabulary=30)
 
 
 def section_manifests():
@@ -200,10 +291,10 @@ def section_manifests():
             change(m)
             with changed(d + "/manifest.json", lambda b, m=m: written(chained(m)).encode(errors="surrogateescape")):
                 for command, do in commands(d, IDS).items():
-                    if what not in ("a size", "another type", "fewer ids") or command not in ("--list", "--resume"):  # which look at no shard
+                    if what not in ("a size", "another type", "fewer ids", "a smaller vocabulary") or command not in ("--list", "--resume"):  # which look at no shard
                         judge(f"{command}: {what}", wrong(do(), [65] if command != "--resume" else [64, 65], d))
                 if os.path.exists("to"):
-                    judge(f"after {what}", "there are shards" if manifest("to")["shards"] or os.listdir("to") != ["manifest.json"] else None)
+                    judge(f"after {what}", "there are shards" if manifest("to")["shards"] or set(os.listdir("to")) - {"manifest.json", ".work"} else None)
                     shutil.rmtree("to")
         m = manifest(d)
         with changed(d + "/manifest.json", lambda b, m=m: written({**m, "checksum": "0" * 32}).encode()):
@@ -231,6 +322,12 @@ def works():
     yield "in order", lambda: run("-o", "work", "-n", "1500", "--docs", data=half), ["-n", "1500", "--docs", "--resume"], IDS
     yield "backwards", lambda: run("-o", "work", "-n", "1500", data=behind), ["-n", "1500", "--resume"], IDS
     yield "shuffled", lambda: run("-o", "work", "-n", "1500", "--shuffle=documents", data=half), ["-n", "1500", "--shuffle=documents", "--resume"], IDS
+    for form in ("datatrove", "mds"):
+        def begin(form=form):
+            last = listed("old")[-2][0]
+            with changed("old/" + last, lambda b: b[:-2] + bytes([b[-2] ^ 1]) + b[-1:]):
+                return run("--convert", "-o", "work", "-f", form, "-n", "1700", "-S", "1K", "old")
+        yield f"converted to {form}", begin, ["-f", form, "-n", "1700", "--convert", "old"], b""
 
 
 def precious(path):
@@ -240,6 +337,7 @@ def precious(path):
 
 def section_work():
     """What is in DIR/.work is gone on with only if it is a file, and no link; nothing outside is changed, or made."""
+    make("old", "-n", "1500", "--docs", "--test", "1")
     os.mkdir("precious")
     # Each of these exists at some moment of some work.
     names = ["journal", "lock", "manifest.json", "convert", "convert.new", "index.json", "segment.000001", "segment.000002", "train.000000.data",
@@ -308,7 +406,7 @@ def section_work():
     judge.verdict("a link to a directory is no directory of our own")
 
 
-SECTIONS = [section_manifests, section_work]
+SECTIONS = [section_bits, section_kinds, section_manifests, section_work]
 maker = line.Maker(seed)
 texts = [t + "." for t in maker.documents(26000, 1500)]
 lib.write("a.txt", lib.EOT.join(texts))

@@ -2,6 +2,7 @@
 #include "format/docs_csv.h"
 #include "format/document_filter.h"
 #include "format/formats.h"
+#include "io/gzip_writer.h"
 #include "sys/bytes.h"
 #include "tap.h"
 
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char dir[] = "/tmp/formats-test-XXXXXX";
@@ -270,6 +272,18 @@ static void test_dtypes(void)
     tap_ok(memcmp(head, "\xa1\xd9\x34\x01\x07\0\0\0\x04\x03\x02\x01\0", 13) == 0, "llmc: a header for 32 bits");
 }
 
+/* Opens a table, whose descriptor is returned. */
+static int open_csv(struct docs_csv *r, const char *path)
+{
+    struct err e = {0};
+    struct stat st;
+    int fd = open(path, O_RDONLY);
+    if (fd < 0 || fstat(fd, &st))
+        abort();
+    must(docs_csv_open(r, fd, path, (uint64_t)st.st_size, &e), &e);
+    return fd;
+}
+
 static void test_csv(void)
 {
     struct made x;
@@ -287,7 +301,7 @@ static void test_csv(void)
        "0,3,0,in/a.txt,1\r\n3,3,\"a,\"\"b\"\"\",in/a.txt,2\r\n3,5,7,in/a.txt,3\r\n5,6,\"line\nbreak\",in/a.txt,4\r\n"
        "6,7,40,in/a.txt,5\r\n",
        "the table of documents, as zcat shows it, is what dolma's writer, Python's csv, makes of it");
-    must(docs_csv_open(&r, x.b.made[1], &e), &e);
+    int fd = open_csv(&r, x.b.made[1]);
     struct buf back = {0};
     int rc;
     while ((rc = docs_csv_next(&r, &row, &e)) > 0)
@@ -301,6 +315,7 @@ static void test_csv(void)
        "is read again");
     buf_free(&back);
     docs_csv_close(&r);
+    close(fd);
     unmake(&x);
 }
 
@@ -319,18 +334,20 @@ static void test_bad_csv(void)
                                       "99999999999999999999,99999999999999999999,x,y,1\n"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct err e = {0};
-        struct buf text = {0};
+        struct buf none = {0};
         struct docs_csv r;
         struct docs_csv_row row;
-        must(buf_put_str(&text, bad[i], &e), &e);
-        close(file_of("bad.csv", &text));
-        must(docs_csv_open(&r, path_of("bad.csv"), &e), &e);
+        int to = file_of("bad.csv.gz", &none);
+        struct gzip_writer *w = gzip_writer_open(to, "bad.csv.gz", &e);
+        must(w ? gzip_writer_close(w, gzip_writer_put(w, bad[i], strlen(bad[i]), &e), &e) : -1, &e);
+        int fd = open_csv(&r, path_of("bad.csv.gz"));
         int rc = docs_csv_next(&r, &row, &e);
         tap_ok(rc == -1 && e.code == EX_DATAERR && e.line == 1, "a damaged row is an error (%zu)", i);
         docs_csv_close(&r);
-        buf_free(&text);
+        close(fd);
+        close(to);
     }
-    unlink(path_of("bad.csv"));
+    unlink(path_of("bad.csv.gz"));
 }
 
 /* ---- The filter: what comes out, as text ---- */

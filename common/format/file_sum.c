@@ -1,5 +1,5 @@
 /* file_sum.c - see file_sum.h. */
-#include "shard/file_sum.h"
+#include "format/file_sum.h"
 
 #include "io/fd.h"
 

@@ -1,6 +1,6 @@
 /* file_sum.h - the checksums of a file of a shard, while it is written or from disk. */
-#ifndef BPE_SHARD_FILE_SUM_H
-#define BPE_SHARD_FILE_SUM_H
+#ifndef BPE_FORMAT_FILE_SUM_H
+#define BPE_FORMAT_FILE_SUM_H
 
 #include "format/manifest.h"
 #include "sys/hash.h"
