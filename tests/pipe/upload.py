@@ -331,11 +331,13 @@ def orphan(remote, _):
         lib.skip("rclone ends with the script that is killed", "no setpriv --pdeathsig")
     else:
         lib.ok(below and not alive, "rclone ends with the script that is killed", (below, alive))
+    os.environ["RCLONE_BWLIMIT"] = "100k"
     with subprocess.Popen([UPLOAD, "orphan", remote.name], stderr=subprocess.PIPE) as p:
         time.sleep(0.6)
         p.terminate()
         said = p.communicate(timeout=20)[1]
         lib.ok(p.returncode == 143 and not said, "SIGTERM ends it, in silence", (p.returncode, said))
+    os.environ.pop("RCLONE_BWLIMIT")
     clear(remote)
 
 
