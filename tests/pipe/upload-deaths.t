@@ -7,7 +7,7 @@ if ! command -v rclone >/dev/null; then
     skip "bpe upload" "rclone is not installed"
     done_testing
 fi
-programs="getconf mktemp mkdir flock stat tail sort cut comm tr sed rclone sync rm"
+programs="getconf mktemp mkdir flock stat cp bpe-shard tail sort cut comm tr sed rclone sync rm"
 deadly "$programs"
 
 export RCLONE_CONFIG_THERE_TYPE=alias RCLONE_CONFIG_THERE_REMOTE=$PWD/there RCLONE_CONFIG=$PWD/rclone.conf

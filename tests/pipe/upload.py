@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import shutil
 import signal
 import subprocess
@@ -54,8 +55,8 @@ def clear(remote):
 # ---- What is the same for all remotes ----
 
 def plain(remote, kind):
-    odd = "a b#[x]{y}'\"é;$_%03d.npy" if kind in ("local", "webdav") else "train/shard.%05d.mds"
-    shards = Shards("plain", 5, names=odd, whole=["index.json"]).finish(5)
+    odd = "a b#[x]{y}'\"é;$_%06d.npy" if kind in ("local", "webdav") else "train/shard.%05d.mds"
+    shards = Shards("plain", 5, names=odd).finish(5)
     is_quiet(upload("plain", remote.name), "all is uploaded, and nothing said")
     arrived(remote, shards, "  as it is here")
     if remote.proxy:
@@ -75,11 +76,11 @@ def plain(remote, kind):
 
 
 def incomplete(remote, _):
-    shards = Shards("incomplete", 4).finish(2)
+    shards = Shards("incomplete", 4, names="train/shard.%05d.mds").finish(2)
     fails(75, "2 shards are uploaded", upload("--once", "--delete-after", "incomplete", remote.name), "--once, incomplete")
     lib.ok(shards.local() == [".upload/lock", ".upload/sums", "manifest.json"], "  what is finished is moved", shards.local())
-    code, out, _ = lib.run(["rclone", "lsf", remote.direct])
-    lib.ok(code == 0 and b"tokens_000001.npy\n" in out and b"manifest" not in out, "  without the manifest", out)
+    code, out, _ = lib.run(["rclone", "lsf", "-R", remote.direct])
+    lib.ok(code == 0 and b"train/shard.00001.mds\n" in out and b"json" not in out, "  without the manifest", out)
     begin = time.monotonic()
     fails(75, "no bpe-shard is at work", upload("--wait=2", "incomplete", remote.name), "nobody at work")
     lib.ok(1.5 < time.monotonic() - begin < 20, "  after the time to wait")
@@ -380,6 +381,8 @@ def inputs():
                           ("no checksum", text.replace('"xxh128": "', '"xxh128": "z', 1)), ("no name", text.replace('"name"', '"title"')),
                           ("a name outside", text.replace('"tokens_000000.npy"', '"../secret"')), ("an absolute one", text.replace('"tokens_000000.npy"', '"/etc/x"')),
                           ("the same twice", text.replace("tokens_000001.npy", "tokens_000000.npy")), ("a newline", text.replace("tokens_000000", "tok\\nens")),
+                          ("another file's name", text.replace('"tokens_000000.npy"', '".upload/lock"')), ("another checksum", text.replace(shards.chained(2), "0" * 32)),
+                          ("a shard of one file", re.sub(r', "files": \[\{[^]]*\]', "", text, count=1)),
                           ("nested deeply", text.replace("null", "[" * 5000 + "]" * 5000))):
         lib.write("self/manifest.json", damaged)
         fails(65, "self/manifest.json: ", upload("--delete-after", "self", "there"), f"a manifest: {what}")
@@ -430,6 +433,56 @@ def local_damage():
         fails(65, "is another file than before", (p.returncode, b"", said), "a manifest whose shards change")
 
 
+def hostile():
+    """What is in the place of a file is not waited for, copied, changed or deleted."""
+    os.mkfifo("pipe")
+    os.mkdir("foreign")
+    lib.write("foreign/file", b"foreign\n" * 100)
+    kinds = {"a named pipe": os.mkfifo, "a link to one": lambda p: os.symlink(os.path.abspath("pipe"), p), "a directory": os.mkdir,
+             "a device": lambda p: os.symlink("/dev/zero", p), "a link to itself": lambda p: os.symlink(os.path.basename(p), p),
+             "a link to a file": lambda p: os.symlink(os.path.abspath("foreign/file"), p), "a link to nothing": lambda p: os.symlink("/none", p)}
+    for place, codes in (("tokens_000001.npy", [65]), ("manifest.json", [65, 75]), (".upload/lock", [73]), (".upload/sums", [73]),
+                         (".upload", [73]), (".work/lock", [75])):
+        bad = []
+        for kind, put in kinds.items():
+            if place == ".work/lock" and "pipe" not in kind and "one" not in kind:  # it is only locked
+                continue
+            shutil.rmtree("trap", True)
+            shutil.rmtree("trap.want", True)
+            shards = Shards("trap", 2).finish(2)
+            path = os.path.join("trap", place)
+            if "/" in place:
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+            if os.path.exists(path):
+                os.rename(path, "trap.file")
+            if place == ".work/lock":
+                shards.finish(1)
+            elif kind == "a link to a file" and place.startswith("t"):  # its size and bytes are right
+                shutil.copyfile(os.path.join("trap.want", place), "foreign/file")
+            put(path)
+            before = tree("foreign")
+            try:
+                code, out, err = upload("--delete-after", *["--wait=0"] if place == ".work/lock" else ["--once"], "trap", "trap.there", timeout=20)
+            except subprocess.TimeoutExpired:
+                code, out, err = None, b"", "hangs"
+            fine = [0] if kind == "a directory" and place == ".upload" else codes
+            if code not in fine or (code and (err.count("\n") != 1 or out)):
+                bad.append(f"{kind}: exit {code}: {err}")
+            if tree("foreign") != before:
+                bad.append(f"{kind}: a foreign file has changed")
+            if os.path.exists(os.path.join("trap.there", place)) or (code and os.path.exists("trap.there/manifest.json")):
+                bad.append(f"{kind}: it was uploaded")
+            if not os.path.lexists(path) and code:
+                bad.append(f"{kind}: it was deleted")
+            shutil.rmtree("trap.there", True)
+        lib.ok(not bad, f"{place} is no file of ours", "\n".join(bad))
+    shards = Shards("linked", 2, names="train/shard.%05d.mds").finish(2)
+    os.rename("linked/train", "elsewhere")
+    os.symlink(os.path.abspath("elsewhere"), "linked/train")
+    fails(65, "linked/train/shard.00000.mds: ", upload("--delete-after", "linked", "there"), "a directory that is a link")
+    lib.ok(len(os.listdir("elsewhere")) == 5, "  nothing is deleted in it")
+
+
 def real():
     """What bpe-shard makes: beside it, between two of it, and with a remote that alone has the shards."""
     lib.write("a.txt", lib.text(1, 1500000))
@@ -475,6 +528,7 @@ def main():
         usage()
         inputs()
         local_damage()
+        hostile()
         progress()
         real()
     for kind in wanted or os.environ.get("KINDS", "local webdav").split():

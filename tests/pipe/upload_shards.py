@@ -10,8 +10,10 @@ import random
 import shutil
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "..", "oracle")]
 import lib  # noqa: E402
+import xxh3  # noqa: E402
 
 RNG = random.Random(lib.seed())
 
@@ -40,16 +42,22 @@ def checksum(path):
 class Shards:
     """`want` has all shards and the whole manifest; `path`, where upload works, gets them one by one."""
 
-    def __init__(self, path, n, size=30000, further=True, sha256=False, whole=(), names="tokens_%06d.npy"):
+    def __init__(self, path, n, size=30000, further=True, sha256=False, names="tokens_%06d.npy"):
+        """names: of the format npy, or mds; further: with tables of documents."""
         self.path, self.want, self.n = path, path + ".want", n
+        self.top = {"version": 1, "software": 'bpetools "\\', "dtype": "uint16", "shard_tokens": size // 2, "docs": further, "sha256": sha256}
+        if names.endswith(".mds"):
+            self.top.update(format="mds", test_fraction=0.5)
+        else:
+            self.top.update(format="npy", name=names[:-len("_%06d.npy")])
         self.shards, self.extra = [], []
         for i in range(n):
             files = [self.make(names % i, size + RNG.randrange(1000), sha256)]
             if further:
-                files.append(self.make(names % i + ".csv.gz", RNG.randrange(2000), sha256))
+                files.append(self.make(os.path.splitext(names % i)[0] + ".csv.gz", RNG.randrange(2000), sha256))
             shard = {"name": files[0]["name"], "split": "train", "number": i, "tokens": size // 2, "documents": 3, **files[0]}
             self.shards.append({**shard, "files": files[1:]} if further else shard)
-        self.extra = [self.make(name, 100, sha256) for name in whole]
+        self.extra = [self.make("train/index.json", 100, sha256)] if names.endswith(".mds") else []
         os.makedirs(path + "/.work")
         lib.write(path + "/.work/lock", "")
         self.manifest(self.want, n, True)
@@ -62,11 +70,19 @@ class Shards:
         return {**made, "sha256": hashlib.sha256(lib.read(path)).hexdigest()} if sha256 else made
 
     def manifest(self, where, n, complete):
+        top = ",\n".join(f'  "{k}": {json.dumps(v, ensure_ascii=False)}' for k, v in self.top.items())
         lines = ",\n".join("    " + json.dumps(s, ensure_ascii=False) for s in self.shards[:n])
-        lib.write(where + "/m.tmp", '{\n  "version": 1,\n  "software": "bpetools \\u0022\\\\",\n  "model": {"special_tokens": ["<|endoftext|>"]},\n'
+        lib.write(where + "/m.tmp", f'{{\n{top},\n  "model": {{"special_tokens": ["<|endoftext|>"]}},\n'
                   f'  "reading": null,\n  "shards": [\n{lines}\n  ],\n  "files": {json.dumps(self.extra if complete else [])},\n'
-                  f'  "complete": {json.dumps(complete)},\n  "totals": {{"train": {{"shards": {n}, "part": -1.5e3}}}},\n  "checksum": "{n:032x}"\n}}\n')
+                  f'  "complete": {json.dumps(complete)},\n  "totals": {{"train": {{"shards": {n}, "part": -1.5e3}}}},\n  "checksum": "{self.chained(n)}"\n}}\n')
         os.rename(where + "/m.tmp", where + "/manifest.json")
+
+    def chained(self, n):
+        c = bytes(16)
+        for s in self.shards[:n]:
+            for f in (s, *s.get("files", [])):
+                c = xxh3.hash128(c + bytes.fromhex(f["xxh128"]) + f["name"].encode()).to_bytes(16, "big")
+        return c.hex()
 
     def names(self, n=None):
         return [f["name"] for s in self.shards[:n] for f in [s, *s.get("files", [])]]
