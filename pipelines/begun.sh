@@ -20,6 +20,17 @@ make_directory() {
     [ -w "$1" ] || die 73 "$1: cannot write there"
 }
 
+# only_files PATH...: ends the script if one of these is there, and is no regular file. It is not ours: what is a pipe would be
+# waited for, and what a link leads to, changed.
+only_files() {
+    local path
+    for path; do
+        if [ -L "$path" ] || { [ -e "$path" ] && [ ! -f "$path" ]; }; then
+            die 73 "$path: is not a regular file; remove it, or give another directory"
+        fi
+    done
+}
+
 # wait_for_lock DIR WORD...: flock WORD... that waits if it must; what ends just now is not worth a word.
 wait_for_lock() {
     local said code
@@ -66,6 +77,7 @@ note_work() {
 # compare_work NAME DIR WORDS INPUTS: whether it is the same; NAME is the directory for messages.
 compare_work() {
     local was is
+    only_files "$2/asked" "$2/inputs"
     IFS= read -r -d '' was <"$2/asked"
     was=${was%$'\n'}
     [ "$was" = "$3" ] ||

@@ -32,7 +32,9 @@ compare_model() {
     read -r -a codes <<<"${said##*$'\n'}"
     said=${said%$'\n'*}
     ! was_killed "${codes[@]}" || unfinished
-    ((codes[4] != 65)) || die 64 "$out: ${said#*" $out: "}, or remove it to begin anew"
+    if ((codes[4] == 65)) && [[ $said = *" $out: "* ]]; then # else it is damaged
+        die 64 "$out: ${said#*" $out: "}, or remove it to begin anew"
+    fi
     for code in "${codes[@]}"; do
         ((code == 0 || code == 141)) && continue
         [ "$code" != "${codes[4]}" ] || echo "$said" >&2

@@ -54,6 +54,7 @@ by_keep() {
     can_reread --keep
     plan_work "$keep" ""
     shopt -s nullglob
+    only_files "$keep/sum"
     if [ ! -e "$keep/sum" ]; then
         count_all
         sum_up "$keep"

@@ -36,6 +36,7 @@ can_reread() {
 # lock DIR: one at a time. This may wait for the remaining processes of a script that was killed: what they count is kept.
 lock() {
     make_directory "$1"
+    only_files "$1/lock"
     exec {lock}>>"$1/lock" || exit 73
     wait_for_lock "$1" "$lock"
 }
@@ -177,6 +178,7 @@ work_on() {
 # it could not be written; other: it failed, and NAME.failed says why.
 do_part() {
     local part=$1/chunks/$2 result=$1/$results/$2 code new
+    only_files "$part"
     new=$(name_of_own "$result")
     { true >"$new" && true >"$new.said"; } 2>/dev/null || {
         echo "bpe $myself: $result: cannot create" >&2
@@ -241,6 +243,7 @@ as_from_here() {
 sum_up() {
     local code new absolute work
     work=$(cd -- "$1" && pwd) || exit 66
+    only_files "$work"/counts/{part,file}.*[0-9]
     new=$(name_of_own "$work/sum")
     as_from_here "${sum[@]}"
     { (cd -- "$work/counts" && exec bpe-sum "${absolute[@]}" -- {part,file}.*[0-9] 2>&3 3>&-); } >"$new" 3>&2 2>/dev/null

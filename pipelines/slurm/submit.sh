@@ -168,6 +168,7 @@ submit_work() {
     shift
     "$here/tasks" plan -o "$work" "${number[@]}" "$@" || exit
     mkdir -p "$work/logs" || exit 73
+    only_files "$work"/slurm.{lock,jobs}
     exec {lock}>>"$work/slurm.lock" || exit 73
     wait_for_lock "$work" "$lock"
     [ ! -e "$work/slurm.jobs" ] || { read -r array last && read -r did; } <"$work/slurm.jobs"

@@ -68,6 +68,16 @@ fails 64 "bpe train: standard input: cannot be read again, *" "$train" -v 1000 -
 mkfifo pipe
 fails 64 "bpe train: pipe: cannot be read again, *" "$train" -v 1000 --keep=new pipe
 fails 64 "bpe train: --keep makes the counts complete by itself: leave out --partial" "$train" -v 1000 --keep=new --partial b.txt
+rm -rf G H
+"$train" -v 300 --keep=G b.txt >/dev/null
+for place in lock sum chunks/asked chunks/inputs chunks/part.00000 counts/part.00000; do # what is in its place is not waited for
+    rm -rf H && cp -r G H
+    case $place in counts/* | chunks/part*) rm -f H/sum ;; esac
+    case $place in chunks/part*) rm H/counts/part.00000 ;; esac
+    rm "H/$place"
+    mkfifo "H/$place"
+    fails 73 "bpe train: *H/$place: is not a regular file; *" timeout 20 "$train" -v 300 --keep=H b.txt
+done
 fails 64 "bpe train: --keep: which directory?" "$train" -v 1000 --keep= b.txt
 is "$(ls -d new 2>/dev/null)" "" "wrong use makes no directory"
 fails 66 "bpe train: none.txt: cannot open: No such file or directory" "$train" -v 1000 --keep=new none.txt

@@ -319,6 +319,38 @@ kill "$(cat sleeper)"
 cat D/tokens_*.bin | cmp - want
 ok $? "a signal: the same command goes on"
 
+# What is in the place of a file of its own is not waited for, nor is a link followed.
+rm -rf D
+"$shard" -m m.json -o D -f raw -n 20000 b.txt >/dev/null
+is $? 0 "a small directory"
+mkfifo pipe
+mkdir foreign
+for place in manifest.json .work .work/asked .work/inputs .work/lock .work/missing .work/wanted .work/journal; do
+    bad=''
+    for kind in pipe "$PWD/pipe" "$PWD/foreign/file" "$PWD/foreign/new"; do # the others are links
+        case $place,$kind in manifest.json,*/foreign/*) continue ;; esac # a link to a file is fine
+        echo precious >foreign/file
+        rm -rf E && cp -r D E
+        case $place in
+        .work/*) mkdir E/.work ;;
+        esac
+        [ "$place" != .work/wanted ] || : >E/.work/missing
+        rm -f "E/$place"
+        if [ "$kind" = pipe ]; then mkfifo "E/$place"; else ln -s "$kind" "E/$place"; fi
+        timeout 20 "$shard" -m m.json -o E -f raw -n 20000 b.txt >out 2>err
+        code=$?
+        case $code in 65 | 73) ;; *) bad+="$kind: exit $code: $(cat err)"$'\n' ;; esac
+        [ "$(wc -l <err) $(cat foreign/file) $(ls foreign)" = "1 precious file" ] || bad+="$kind: $(cat err; ls foreign)"$'\n'
+        rm -f foreign/new
+    done
+    is "$bad" "" "$place is no file: a pipe, links"
+done
+rm -rf E && cp -r D E && sed -i '/000001.bin/s/train/test/' E/manifest.json
+fails 65 "bpe-shard: E/manifest.json: tokens_000001.bin: is in the split *" "$shard" -m m.json -o E -f raw -n 20000 b.txt
+rm -rf E && cp -r D E && ln -s "$PWD/foreign" E/.work
+fails 73 "bpe shard: E/.work: is a symbolic link; *" "$shard" -m m.json -o E -f raw -n 20000 b.txt
+is "$(ls foreign)" file "  and nothing in it is deleted"
+
 # Two at once: the second waits, and finds all done.
 rm -rf D
 "$shard" -m m.json -o D -f raw -n $N -j 1 "${all[@]}" >one 2>one.err &

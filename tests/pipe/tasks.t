@@ -174,6 +174,11 @@ tasks run Z 0
 # shellcheck disable=SC2016
 with_stub bpe-sum 'echo "$1 $TMPDIR" >&2; exit 74' env TMPDIR=here tasks train Z -T there -v 300 2>err
 is "$? $(cat err)" "74 --temp=$PWD/there $PWD/here" "directories for temporary files, from here"
+for place in worker where chunk parquet part.00000; do # what is in its place is not waited for
+    rm -rf pipes && cp -r Z pipes && rm -f pipes/counts/part.00000 "pipes/chunks/$place"
+    mkfifo "pipes/chunks/$place"
+    fails 73 "bpe tasks: *pipes/chunks/$place: is not a regular file; *" timeout 20 "$TOP/pipelines/tasks" run pipes 0
+done
 deep=$PWD/$(printf 'd%.0s' {1..120})
 mkdir -p "$deep"/{chunks,counts}
 cp Z/chunks/{worker,chunk,parquet,where,asked,inputs} "$deep/chunks"
