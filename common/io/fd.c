@@ -139,8 +139,7 @@ int fd_open_file(const char *path, int flags, int code, struct err *e)
     if (fd >= 0)
         close(fd);
     if (seen && kind(&st)) {
-        err_set(e, EX_DATAERR, "is %s, and should be a regular file; put that there, or give another directory",
-                kind(&st));
+        err_set(e, EX_DATAERR, "is %s, and should be a regular file; put that there", kind(&st));
         why = 0;
     } else {
         err_sys(e, code, why, "cannot %s", flags & O_CREAT ? "create" : "open");

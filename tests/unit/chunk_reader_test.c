@@ -548,6 +548,15 @@ static void changed_files(void)
     fails("c.txt: cannot open: No such file or directory (a test that cannot see bpe-chunk's files needs bpe-chunk "
           "--inline)",
           0, 0, "a file by reference that is gone");
+    write_file("c.txt", "some text", 9);
+    begin_records(&plain);
+    put_ranges("c.txt", false, (const uint64_t[]){9}, 1);
+    must(unlink("c.txt"));
+    must(mkfifo("c.txt", 0666));
+    alarm(20); /* it is not waited for */
+    fails("c.txt: is a named pipe, and should be a regular file; put that there", 0, 0, "a pipe in its place");
+    alarm(0);
+    must(unlink("c.txt"));
 }
 
 int main(void)
