@@ -44,13 +44,13 @@ void file_sum_free(struct file_sum *s)
     s->hash = NULL;
 }
 
-int file_sum_add_file(struct file_sum *s, int fd, const char *path, struct err *e)
+int file_sum_add_file(struct file_sum *s, int fd, const char *path, uint64_t from, struct err *e)
 {
     unsigned char *part = malloc(PART);
     ssize_t got = 0;
     if (!part)
         return err_mem(e, "a part of a file", PART);
-    for (uint64_t at = 0; (got = fd_pread(fd, part, PART, at, path, e)) > 0; at += (uint64_t)got)
+    for (uint64_t at = from; (got = fd_pread(fd, part, PART, at, path, e)) > 0; at += (uint64_t)got)
         file_sum_add(s, part, (size_t)got);
     free(part);
     return (int)got;
@@ -59,7 +59,7 @@ int file_sum_add_file(struct file_sum *s, int fd, const char *path, struct err *
 int file_sum_of(struct manifest_file *to, int fd, const char *path, bool sha256, struct err *e)
 {
     struct file_sum s = {0};
-    int rc = file_sum_begin(&s, sha256, e) || file_sum_add_file(&s, fd, path, e) ? -1 : 0;
+    int rc = file_sum_begin(&s, sha256, e) || file_sum_add_file(&s, fd, path, 0, e) ? -1 : 0;
     if (rc == 0)
         file_sum_end(&s, to);
     file_sum_free(&s);

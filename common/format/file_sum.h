@@ -19,8 +19,8 @@ void file_sum_add(struct file_sum *s, const void *p, size_t n);
 void file_sum_end(struct file_sum *s, struct manifest_file *to); /* sets bytes and checksums; then begin again */
 void file_sum_free(struct file_sum *s);                          /* a zeroed one is fine */
 
-/* Adds the bytes of a file, from its beginning to its end. -1 with EX_IOERR. */
-int file_sum_add_file(struct file_sum *s, int fd, const char *path, struct err *e);
+/* Adds the bytes of a file, from an offset to its end. -1 with EX_IOERR. */
+int file_sum_add_file(struct file_sum *s, int fd, const char *path, uint64_t from, struct err *e);
 
 /* Sets bytes and checksums of *to from a file. sha256: that one, too. */
 int file_sum_of(struct manifest_file *to, int fd, const char *path, bool sha256, struct err *e);

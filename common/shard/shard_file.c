@@ -43,8 +43,7 @@ char *shard_work_path(const char *dir, unsigned split, uint64_t number, const ch
 /* Bytes of the data file. */
 static int emit(struct shard_file *f, const unsigned char *p, size_t n, struct err *e)
 {
-    if (f->summed)
-        file_sum_add(&f->sum, p, n);
+    file_sum_add(&f->sum, p, n);
     f->written += n;
     return fd_write(f->data, p, n, f->data_path, e);
 }
@@ -134,6 +133,7 @@ int shard_file_pad(struct shard_file *f, uint32_t id, uint64_t n, struct err *e)
 static int write_rows(struct shard_file *f, struct err *e)
 {
     int rc = fd_write(f->docs, f->rows.p, f->rows.len, f->docs_path, e);
+    file_sum_add(&f->docs_sum, f->rows.p, f->rows.len);
     f->written += f->rows.len;
     f->rows.len = 0;
     return rc;
@@ -153,6 +153,8 @@ int shard_file_sync(struct shard_file *f, struct err *e)
     if (shard_file_flush(f, e) || emit_out(f, e) || write_rows(f, e) || durable_file(f->data, f->data_path, e) ||
         durable_file(f->docs, f->docs_path, e))
         return -1;
+    hash128_get(f->sum.hash, f->extent.data_sum);
+    hash128_get(f->docs_sum.hash, f->extent.docs_sum);
     f->written = 0;
     return 0;
 }
@@ -178,20 +180,41 @@ static int open_at(const char *path, uint64_t length, struct err *e)
     return -1;
 }
 
-/* A new data file begins with its header: that of a full shard. */
-static int put_header(struct shard_file *f, struct err *e)
+/* The header with which a data file begins: that of a full shard. Returns its length. (What is on the disk is not in
+ * the checksum: it may be another one, if the process died as it ended the shard.) */
+static size_t first_header(const struct shard_plan *plan, unsigned char to[SHARD_HEADER_MAX])
+{
+    if (plan->format->header)
+        plan->format->put_header(to, plan, plan->shard_tokens);
+    return plan->format->header;
+}
+
+static int same(const struct file_sum *s, const unsigned char want[CHECKSUM_LEN], const char *path, struct err *e)
+{
+    unsigned char is[CHECKSUM_LEN];
+    hash128_get(s->hash, is);
+    return memcmp(is, want, CHECKSUM_LEN) == 0
+               ? 0
+               : err_at(e, EX_DATAERR, path, ERR_NO_OFFSET,
+                        "is not what was written: the disk, or somebody, changed this file; begin in a new directory");
+}
+
+int shard_file_verify(const struct shard_plan *plan, const struct shard_extent *at, struct file_sum *data_sum, int data,
+                      const char *data_path, struct file_sum *docs_sum, int docs, const char *docs_path, struct err *e)
 {
     unsigned char header[SHARD_HEADER_MAX];
-    const struct shard_format *format = f->plan->format;
-    if (!format->header)
-        return 0;
-    format->put_header(header, f->plan, f->plan->shard_tokens);
-    return buf_put(&f->out, header, format->header, e) || emit_out(f, e) ? -1 : 0;
+    size_t n = first_header(plan, header);
+    file_sum_add(data_sum, header, n);
+    return file_sum_add_file(data_sum, data, data_path, n, e) || same(data_sum, at->data_sum, data_path, e) ||
+                   file_sum_add_file(docs_sum, docs, docs_path, 0, e) || same(docs_sum, at->docs_sum, docs_path, e)
+               ? -1
+               : 0;
 }
 
 int shard_file_open(struct shard_file *f, const struct shard_plan *plan, const char *dir, unsigned split,
                     uint64_t number, unsigned from, uint64_t vocabulary, const struct shard_extent *at, struct err *e)
 {
+    unsigned char first[SHARD_HEADER_MAX];
     uint64_t limit = shard_dtype_limit(plan->dtype);
     bool begun = at->tokens || at->docs_bytes;
     f->plan = plan;
@@ -206,13 +229,20 @@ int shard_file_open(struct shard_file *f, const struct shard_plan *plan, const c
     f->written = 0;
     /* A header that is not known before the end is written then, and everything read again. */
     f->summed = plan->shard_tokens || !plan->format->header;
-    if (!f->data_path || !f->docs_path || buf_reserve(&f->out, PART, e) || file_sum_begin(&f->sum, plan->sha256, e))
+    if (!f->data_path || !f->docs_path || buf_reserve(&f->out, PART, e) ||
+        file_sum_begin(&f->sum, plan->sha256 && f->summed, e) || file_sum_begin(&f->docs_sum, false, e))
         return -1;
     f->data = open_at(f->data_path, begun ? plan->format->header + at->tokens * shard_dtype_width(plan->dtype) : 0, e);
     f->docs = f->data < 0 ? -1 : open_at(f->docs_path, at->docs_bytes, e);
     if (f->docs < 0)
         return -1;
-    return !begun ? put_header(f, e) : f->summed ? file_sum_add_file(&f->sum, f->data, f->data_path, e) : 0;
+    size_t header = first_header(plan, first);
+    if (!begun)
+        return buf_put(&f->out, first, header, e) || emit_out(f, e) ? -1 : 0;
+    return shard_file_verify(plan, at, &f->sum, f->data, f->data_path, &f->docs_sum, f->docs, f->docs_path, e) ||
+                   fd_pwrite(f->data, first, header, 0, f->data_path, e)
+               ? -1
+               : 0;
 }
 
 void shard_file_close(struct shard_file *f)
@@ -231,6 +261,7 @@ void shard_file_free(struct shard_file *f)
 {
     shard_file_close(f);
     file_sum_free(&f->sum);
+    file_sum_free(&f->docs_sum);
     buf_free(&f->out);
     buf_free(&f->rows);
 }

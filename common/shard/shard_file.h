@@ -6,6 +6,7 @@
 
 #include "format/docs_table.h"
 #include "format/file_sum.h"
+#include "format/manifest.h"
 #include "format/shard_plan.h"
 #include "sys/buf.h"
 #include "sys/err.h"
@@ -14,10 +15,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How long the files are: for the journal. */
+/* How long the files are, and what is in them: for the journal. */
 struct shard_extent {
     uint64_t tokens;
     uint64_t docs_bytes, last_source; /* of the table of documents; see docs_row_put */
+    /* XXH3, 128 bits, as of the last shard_file_sync. Of the data file with the header that a full shard has, as
+     * another one is written when the shard ends. */
+    unsigned char data_sum[CHECKSUM_LEN], docs_sum[CHECKSUM_LEN];
 };
 
 /* Zeroed: not open. */
@@ -33,8 +37,9 @@ struct shard_file {
     struct buf rows;  /* and for the table */
     uint64_t written; /* bytes of both files since the last shard_file_sync */
     struct shard_extent extent;
-    struct file_sum sum; /* of the data file, */
-    bool summed;         /* if all of it was added */
+    struct file_sum sum;      /* of the data file */
+    struct file_sum docs_sum; /* and of the table: XXH3 only */
+    bool summed;              /* the header is that of the full shard: sum is that of the file as it will be */
 };
 
 /* Path of a file of a shard in dir, a DIR/.work: "train.000012.data". Owned by the caller; NULL: out of memory. */
@@ -42,9 +47,14 @@ char *shard_work_path(const char *dir, unsigned split, uint64_t number, const ch
 
 /* Opens the files of a shard in dir. at: their lengths, to which they are cut; zeroed: they begin anew. from: bytes
  * of the ids that come; vocabulary: all of them are smaller; 0: not known. -1 with EX_CANTCREAT, EX_IOERR, or
- * EX_DATAERR: the files are shorter than that. */
+ * EX_DATAERR: the files are shorter than that, or others. */
 int shard_file_open(struct shard_file *f, const struct shard_plan *plan, const char *dir, unsigned split,
                     uint64_t number, unsigned from, uint64_t vocabulary, const struct shard_extent *at, struct err *e);
+
+/* Whether the files, which are as long as `at` says, are those that were written. The sums, begun anew, get them. -1
+ * with EX_DATAERR, EX_IOERR. */
+int shard_file_verify(const struct shard_plan *plan, const struct shard_extent *at, struct file_sum *data_sum, int data,
+                      const char *data_path, struct file_sum *docs_sum, int docs, const char *docs_path, struct err *e);
 
 /* Appends n bytes of ids, borrowed until shard_file_flush. -1 with EX_DATAERR (an id is too large) or EX_IOERR. */
 int shard_file_ids(struct shard_file *f, const unsigned char *p, size_t n, struct err *e);

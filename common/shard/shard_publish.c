@@ -105,17 +105,22 @@ static int summarize(struct publisher *p, struct err *e)
 
 /* ---- Making it ---- */
 
-static int open_file(const char *path, uint64_t *bytes, struct err *e)
+/* Opens a file that must have so many bytes. */
+static int open_file(const char *path, uint64_t bytes, struct err *e)
 {
     struct stat st;
     int fd = fd_open_file(path, O_RDWR | O_NOFOLLOW, EX_IOERR, e);
-    if (fd >= 0 && fstat(fd, &st)) {
-        err_sys(e, EX_IOERR, errno, "%s: cannot open", path);
-        close(fd);
+    if (fd < 0)
         return -1;
-    }
-    *bytes = fd < 0 ? 0 : (uint64_t)st.st_size;
-    return fd;
+    int rc = fstat(fd, &st) ? err_sys(e, EX_IOERR, errno, "%s: cannot open", path)
+             : (uint64_t)st.st_size != bytes
+                 ? err_at(e, EX_DATAERR, path, ERR_NO_OFFSET,
+                          "has %llu bytes, and the journal says %llu: begin in a new directory",
+                          (unsigned long long)st.st_size, (unsigned long long)bytes)
+                 : 0;
+    if (rc)
+        close(fd);
+    return rc ? -1 : fd;
 }
 
 /* The data file has its name already if the process died after that, but before the manifest was written. */
@@ -123,7 +128,7 @@ static int open_data(struct publisher *p, struct err *e)
 {
     const struct shard_plan *plan = &p->m->plan;
     char name[NAME_ROOM];
-    uint64_t bytes, header = plan->format->header;
+    uint64_t header = plan->format->header;
     unsigned width = shard_dtype_width(plan->dtype);
     if (access(p->data, F_OK) != 0) {
         name_of(p, 0, name);
@@ -133,22 +138,31 @@ static int open_data(struct publisher *p, struct err *e)
         if (rc)
             return -1;
     }
-    p->build.fd = open_file(p->data, &bytes, e);
-    if (p->build.fd < 0)
-        return -1;
-    if (bytes < header || (bytes - header) % width)
-        return err_at(e, EX_DATAERR, p->data, ERR_NO_OFFSET, "has %llu bytes, which is no number of ids",
-                      (unsigned long long)bytes);
-    p->build.tokens = p->shard.tokens = (bytes - header) / width;
-    return 0;
+    p->build.fd = open_file(p->data, header + p->full->at.tokens * width, e);
+    p->build.tokens = p->shard.tokens = p->full->at.tokens;
+    return p->build.fd < 0 ? -1 : 0;
 }
 
-/* The header of a shard that is not full says how many ids it has. */
+/* What another process wrote is what it was. */
+static int verify(const struct publisher *p, struct err *e)
+{
+    const struct shard_build *b = &p->build;
+    struct file_sum data = {0}, docs = {0};
+    int rc = file_sum_begin(&data, false, e) || file_sum_begin(&docs, false, e) ||
+                     shard_file_verify(b->plan, &p->full->at, &data, b->fd, b->path, &docs, b->docs, b->docs_path, e)
+                 ? -1
+                 : 0;
+    file_sum_free(&data);
+    file_sum_free(&docs);
+    return rc;
+}
+
+/* The header of a shard that is not full says how many ids it has; one of another process is not believed. */
 static int correct_header(struct publisher *p, bool *summed, struct err *e)
 {
     const struct shard_plan *plan = &p->m->plan;
     unsigned char header[SHARD_HEADER_MAX];
-    if (!plan->format->header || p->build.tokens == plan->shard_tokens)
+    if (!plan->format->header || (p->build.tokens == plan->shard_tokens && !p->full->from_disk))
         return 0;
     *summed = false;
     plan->format->put_header(header, plan, p->build.tokens);
@@ -161,8 +175,7 @@ static int correct_header(struct publisher *p, bool *summed, struct err *e)
 /* Syncs a file that was made, and computes its checksums. */
 static int sum_made(struct manifest_file *to, const char *path, bool sha256, struct err *e)
 {
-    uint64_t bytes;
-    int fd = open_file(path, &bytes, e);
+    int fd = fd_open_file(path, O_RDWR | O_NOFOLLOW, EX_IOERR, e);
     int rc = fd < 0 || durable_file(fd, path, e) || file_sum_of(to, fd, path, sha256, e) ? -1 : 0;
     if (fd >= 0)
         close(fd);
@@ -254,8 +267,9 @@ static int publish(struct publisher *p, struct err *e)
     p->build.dir = p->work;
     p->build.path = p->data;
     p->build.docs_path = p->docs;
-    p->build.docs = open_file(p->docs, &p->build.docs_bytes, e);
-    if (p->build.docs < 0 || open_data(p, e) || summarize(p, e) || make_files(p, e))
+    p->build.docs_bytes = f->at.docs_bytes;
+    p->build.docs = open_file(p->docs, f->at.docs_bytes, e);
+    if (p->build.docs < 0 || open_data(p, e) || (f->from_disk && verify(p, e)) || summarize(p, e) || make_files(p, e))
         return -1;
     const struct manifest_shard *old = manifest_find(p->m, f->split, f->number);
     f->known = old != NULL;

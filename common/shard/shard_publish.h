@@ -3,6 +3,7 @@
 #define BPE_SHARD_SHARD_PUBLISH_H
 
 #include "format/manifest.h"
+#include "shard/shard_file.h"
 #include "sys/err.h"
 
 #include <stdbool.h>
@@ -12,8 +13,10 @@
 struct full_shard {
     unsigned split;
     uint64_t number;
-    bool summed; /* sum is that of the data file as it is */
-    bool known;  /* set by publish_shard: the manifest had it before */
+    struct shard_extent at; /* its files */
+    bool from_disk;         /* another process wrote them */
+    bool summed;            /* sum is that of the data file as it is */
+    bool known;             /* set by publish_shard: the manifest had it before */
     struct manifest_file sum;
 };
 

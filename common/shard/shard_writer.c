@@ -1,9 +1,10 @@
 /* shard_writer.c - see shard_writer.h: where shards begin and end, and the state. shard_file writes, shard_publish
  * makes shards appear.
  *
- * The state: varint version; for each split varint number of the shard that is open (or comes next), ids in it, bytes
- * of its table and last source there; then 1 if a document is open, and: varint split, 1 if it began in a shard
- * before, ids in this shard, source number, string name, varint offset, varint line, string id.
+ * The state: varint version; for each split varint number of the shard that is open (or comes next), and its extent:
+ * ids in it, bytes of its table and last source there, checksums of both files; number of the full shards that are not
+ * in the manifest, and for each varint split, number, and extent; then 1 if a document is open, and: varint split, 1 if
+ * it began in a shard before, ids in this shard, source number, string name, varint offset, varint line, string id.
  */
 #include "shard/shard_writer.h"
 
@@ -20,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATE_VERSION = 1 };
+enum { STATE_VERSION = 2 };
 
 /* Below this size the manifest is written for each shard; above, it is at most an eighth of what is written. */
 enum { MANIFEST_SMALL = 1 << 20, MANIFEST_PART = 8 };
@@ -85,6 +86,7 @@ static int end_shard(struct shard_writer *w, unsigned split, struct err *e)
     w->waiting += s->file.extent.tokens * shard_dtype_width(w->plan->dtype);
     if (f.summed)
         file_sum_end(&s->file.sum, &f.sum);
+    f.at = s->file.extent;
     w->full[w->n_full++] = f;
     shard_file_close(&s->file);
     s->number++;
@@ -267,15 +269,24 @@ static int put_document(const struct incoming *in, struct buf *state, struct err
            put_string(state, in->id.p, in->id.len, e);
 }
 
+static int put_extent(const struct shard_extent *at, struct buf *state, struct err *e)
+{
+    return put_varint(state, at->tokens, e) || put_varint(state, at->docs_bytes, e) ||
+           put_varint(state, at->last_source, e) || buf_put(state, at->data_sum, CHECKSUM_LEN, e) ||
+           buf_put(state, at->docs_sum, CHECKSUM_LEN, e);
+}
+
 static int put_state(const struct shard_writer *w, struct buf *state, struct err *e)
 {
     int rc = put_varint(state, STATE_VERSION, e);
     for (unsigned i = 0; i < N_SPLITS && rc == 0; i++) {
         const struct split *s = &w->split[i];
-        const struct shard_extent *at = s->file.open ? &s->file.extent : &s->at;
-        rc = put_varint(state, s->number, e) || put_varint(state, at->tokens, e) ||
-             put_varint(state, at->docs_bytes, e) || put_varint(state, at->last_source, e);
+        rc = put_varint(state, s->number, e) || put_extent(s->file.open ? &s->file.extent : &s->at, state, e);
     }
+    rc = rc || put_varint(state, w->n_full, e);
+    for (size_t i = 0; i < w->n_full && rc == 0; i++)
+        rc = put_varint(state, w->full[i].split, e) || put_varint(state, w->full[i].number, e) ||
+             put_extent(&w->full[i].at, state, e);
     return rc || put_varint(state, w->in.open, e) || (w->in.open && put_document(&w->in, state, e)) ||
                    document_filter_put(&w->filter, state, e)
                ? -1
@@ -296,19 +307,56 @@ static int get_document(struct incoming *in, struct cursor *c, struct err *e)
     return set_source(in, source, e) || buf_put(&in->id, id.p, id.len, e) ? -1 : 0;
 }
 
+static struct shard_extent get_extent(struct cursor *c)
+{
+    struct shard_extent at = {0};
+    at.tokens = get_varint(c);
+    at.docs_bytes = get_varint(c);
+    at.last_source = get_varint(c);
+    const unsigned char *data = get_bytes(c, CHECKSUM_LEN), *docs = get_bytes(c, CHECKSUM_LEN);
+    if (data && docs) {
+        memcpy(at.data_sum, data, CHECKSUM_LEN);
+        memcpy(at.docs_sum, docs, CHECKSUM_LEN);
+    }
+    return at;
+}
+
+/* The full shards that come after those of the manifest. next: gets the numbers of those that come then. */
+static int get_full(struct shard_writer *w, struct cursor *c, uint64_t next[N_SPLITS], struct err *e)
+{
+    for (unsigned i = 0; i < N_SPLITS; i++)
+        next[i] = manifest_n_shards(w->m, i);
+    for (uint64_t n = get_varint(c); n && !c->bad; n--) {
+        struct full_shard f = {.from_disk = true};
+        f.split = get_choice(c, N_SPLITS - 1);
+        f.number = get_varint(c);
+        f.at = get_extent(c);
+        if (c->bad || f.number != next[f.split])
+            continue;
+        if (array_grow(&w->full, &w->cap_full, w->n_full + 1, sizeof *w->full, "full shards", e))
+            return -1;
+        w->full[w->n_full++] = f;
+        next[f.split]++;
+    }
+    return 0;
+}
+
 static int get_state(struct shard_writer *w, struct str state, struct err *e)
 {
     struct cursor c = cursor_over(state.p, state.len);
+    uint64_t next[N_SPLITS];
     if (state.len == 0)
         return 0;
     bool known = get_varint(&c) == STATE_VERSION;
     for (unsigned i = 0; i < N_SPLITS; i++) {
         struct split *s = &w->split[i];
         s->number = get_varint(&c);
-        s->at.tokens = get_varint(&c);
-        s->at.docs_bytes = get_varint(&c);
-        s->at.last_source = get_varint(&c);
+        s->at = get_extent(&c);
     }
+    if (get_full(w, &c, next, e))
+        return -1;
+    for (unsigned i = 0; i < N_SPLITS; i++)
+        known &= next[i] >= w->split[i].number;
     w->in.open = get_choice(&c, 1);
     if ((w->in.open && get_document(&w->in, &c, e)) || document_filter_get(&w->filter, &c, e))
         return -1;
@@ -322,13 +370,6 @@ static int get_state(struct shard_writer *w, struct str state, struct err *e)
 /* What a death left: shards that are full, but not in the manifest, will be published; other files are deleted. */
 static int take_up(struct shard_writer *w, struct err *e)
 {
-    for (unsigned i = 0; i < N_SPLITS; i++) {
-        for (uint64_t k = manifest_n_shards(w->m, i); k < w->split[i].number; k++) {
-            if (array_grow(&w->full, &w->cap_full, w->n_full + 1, sizeof *w->full, "full shards", e))
-                return -1;
-            w->full[w->n_full++] = (struct full_shard){.split = i, .number = k};
-        }
-    }
     DIR *d = opendir(w->work);
     for (struct dirent *x; d && (x = readdir(d)) != NULL;) {
         unsigned long long number;

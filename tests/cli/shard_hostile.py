@@ -375,6 +375,14 @@ def section_work():
                     judge(where, wrong((code, b"", err), [65, 66, 71, 73, 74, 75], ""))
                 judge(where, None if lib.read("precious/file") == b"precious\n" * 1000 else "a foreign file was changed")
                 judge(where, None if os.listdir("precious") == ["file"] else "a foreign file was made")
+        for path, content in tree("kept").items():
+            if path.startswith(".work/") and content:
+                for _ in range(4):
+                    shutil.rmtree("work")
+                    shutil.copytree("kept", "work")
+                    lib.write("work/" + path, flip(content))
+                    result = run(*args, data=data)
+                    judge(f"a bit of {path}", tree_difference(want, tree("work")) if result[0] == 0 else wrong(result, [65], path))
         kinds = {**KINDS, "a link to a directory": lambda p: os.symlink(os.path.abspath("foreign"), p)}
         for kind, put in kinds.items():
             if kind == "a directory":  # an empty one is work that was lost
