@@ -67,6 +67,14 @@ static bool has_its_size(const struct shard_plan *p, const struct manifest_shard
     return p->format->whole ? s->tokens >= p->shard_tokens : s->tokens == p->shard_tokens;
 }
 
+/* Whether a document that began before did so in the shard before. */
+static bool has_its_edges(const struct shard_plan *p, const struct manifest_shard *s,
+                          const struct manifest_shard *before)
+{
+    return !s->first.source == !s->last.source &&
+           (!s->first.continued || (!p->format->whole && before && before->last.source));
+}
+
 static int check_shard(const struct manifest *m, const char *path, const struct manifest_shard *s, struct err *e)
 {
     const struct shard_plan *p = &m->plan;
@@ -83,6 +91,8 @@ static int check_shard(const struct manifest *m, const char *path, const struct 
     if (!has_its_size(p, s, last))
         return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "%s: has %llu ids, but shards have %llu", s->file[0].name,
                       (unsigned long long)s->tokens, (unsigned long long)p->shard_tokens);
+    if (!has_its_edges(p, s, before))
+        return wrong(path, s->file[0].name, e, "its first and last documents do not fit the shards beside it");
     if (s->tokens > s->file[0].bytes / shard_dtype_width(p->dtype))
         return wrong(path, s->file[0].name, e, "has more ids than its bytes can be");
     return 0;

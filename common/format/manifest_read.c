@@ -171,6 +171,7 @@ static int read_extra(struct reader *in)
 /* ---- Shards ---- */
 
 static const char *const document_keys[] = {"source", "offset", "end", "line", "token", "tokens", "continued", NULL};
+enum { DOCUMENT_KEYS = 0x7F };
 
 /* null: it is not known. */
 static int read_offset(struct reader *in, uint64_t *to)
@@ -196,7 +197,9 @@ static int read_document(struct reader *in, struct manifest_document *d)
 {
     uint32_t seen = 0;
     in->doc = d;
-    return json_read_members(&in->r, document_keys, &seen, read_document_key, in);
+    if (json_read_members(&in->r, document_keys, &seen, read_document_key, in))
+        return -1;
+    return seen == DOCUMENT_KEYS ? 0 : json_read_fail(&in->r, "a document without all of its keys");
 }
 
 /* [["source", begin, end], ...] */

@@ -280,6 +280,8 @@ int shard_reader_pass(struct shard_reader *r, int (*next)(void *ctx, struct shar
     }
     if (more < 0)
         return -1;
+    if (parts == 0 && r->s->first.source)
+        return wrong_number(r, 0, 1, "parts of documents", what, e);
     if (begun != r->s->documents)
         return wrong_number(r, begun, r->s->documents, "documents", what, e);
     if (start != r->tokens)

@@ -263,6 +263,10 @@ def hostile(form):
         yield "another one", lambda m: m["files"][0].update(name="../secretdir/secret")
         yield "one twice", lambda m: m["files"].append(m["files"][0])
     yield "a file more", more_files
+    yield "a first document that began before there was a shard", lambda m: m["shards"][0]["first"].update(continued=True)
+    yield "a document without a source", lambda m: m["shards"][1]["first"].pop("source")
+    yield "no last document", lambda m: m["shards"][1].pop("last")
+    yield "no documents, but one goes on", lambda m: (m["shards"][0].pop("first"), m["shards"][0].pop("last"), m["shards"][1]["first"].update(continued=True))
     yield "a file of the whole directory more", lambda m: m.setdefault("files", []).append({k: m["shards"][0][k] for k in ("name", "bytes", "xxh128")})
     yield "a shard twice", lambda m: m["shards"].append(m["shards"][1])
     yield "a shard less", lambda m: m["shards"].pop(1)
