@@ -25,7 +25,11 @@ static int check_plan(const struct manifest *m, const char *path, struct err *e)
     struct err why;
     if (m->plan.name && shard_plan_check_name(m->plan.name, &why))
         return bad_plan(path, &why, e);
-    return shard_plan_check_ids(&m->plan, m->vocabulary, &why) ? bad_plan(path, &why, e) : 0;
+    if (shard_plan_check_ids(&m->plan, m->vocabulary, &why))
+        return bad_plan(path, &why, e);
+    if ((m->eot && !m->separator) || (m->vocabulary && m->separator > m->vocabulary))
+        return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "its \"separator\" is no token of the model");
+    return 0;
 }
 
 /* Whether a file is called `name`, and has the checksums of the plan. */

@@ -278,6 +278,8 @@ def hostile(form):
     yield "another number", put("number", 7, 1)
     yield "another split", put("split", "test", 1)
     yield "a vocabulary that does not fit", lambda m: m["model"].update(vocabulary=1 << 40)
+    yield "a separator beyond the vocabulary", lambda m: m["model"].update(separator=400)
+    yield "separators, but none is known", lambda m: m["model"].update(separator=None)
     yield "a smaller vocabulary", lambda m: m["model"].update(vocabulary=30)
 
 
