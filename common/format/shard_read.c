@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WINDOW = 1 << 20, LIST_WINDOW = 128 << 10, SUM_PART = 64 << 10 };
+enum { WINDOW = 1 << 20, LIST_WINDOW = 128 << 10, SUM_PART = 16 << 10 };
 
 /* ---- A file ---- */
 

@@ -41,37 +41,56 @@ const char *fd_name(const char *path)
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
-/* What was opened; errors, if it is none of what may be read. */
-static int check_opened(int fd, const char *path, bool regular, struct err *e)
-{
-    struct stat st;
-    if (fd < 0)
-        return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", fd_name(path));
-    if (fstat(fd, &st) < 0)
-        return fd;
-    if (S_ISDIR(st.st_mode))
-        err_set(e, EX_NOINPUT, "%s: is a directory; name the files in it", fd_name(path));
-    else if (regular && !S_ISREG(st.st_mode))
-        err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "is no regular file any more");
-    else
-        return fd;
-    close(fd);
-    return -1;
-}
-
 int fd_open_input(const char *path, struct err *e)
 {
+    struct stat st;
     bool standard = strcmp(path, "-") == 0;
     int fd = standard ? fcntl(0, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
-    return check_opened(fd, path, false, e);
+    if (fd < 0)
+        return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", fd_name(path));
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+        close(fd);
+        return err_set(e, EX_NOINPUT, "%s: is a directory; name the files in it", fd_name(path));
+    }
+    return fd;
+}
+
+/* What is no regular file, in words; NULL: it is one. */
+static const char *kind(const struct stat *st)
+{
+    return S_ISREG(st->st_mode)    ? NULL
+           : S_ISDIR(st->st_mode)  ? "a directory"
+           : S_ISFIFO(st->st_mode) ? "a named pipe"
+           : S_ISLNK(st->st_mode)  ? "a symbolic link"
+           : S_ISSOCK(st->st_mode) ? "a socket"
+                                   : "a device";
+}
+
+int fd_open_file(const char *path, int flags, int code, struct err *e)
+{
+    struct stat st;
+    int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666), why = errno;
+    bool seen = fd >= 0 ? fstat(fd, &st) == 0 : (flags & O_NOFOLLOW ? lstat(path, &st) : stat(path, &st)) == 0;
+    if (fd >= 0 && seen && !kind(&st)) {
+        fcntl(fd, F_SETFL, flags & O_APPEND); /* whatever a file system makes of O_NONBLOCK */
+        return fd;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (seen && kind(&st)) {
+        err_set(e, EX_DATAERR, "is %s, and should be a regular file; put that there", kind(&st));
+        why = 0;
+    } else {
+        err_sys(e, code, why, "cannot %s", flags & O_CREAT ? "create" : "open");
+    }
+    err_place(e, path, ERR_NO_OFFSET);
+    errno = why;
+    return -1;
 }
 
 int fd_open_regular(const char *path, struct err *e)
 {
-    int fd = check_opened(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), path, true, e);
-    if (fd >= 0)
-        fcntl(fd, F_SETFL, O_RDONLY); /* reading is as ever, whatever a file system makes of O_NONBLOCK */
-    return fd;
+    return fd_open_file(path, O_RDONLY, EX_NOINPUT, e);
 }
 
 int fd_stamp(int fd, const char *name, struct fd_stamp *s, struct err *e)
@@ -116,37 +135,6 @@ int fd_unchanged(int fd, const char *name, const struct fd_stamp *then, uint64_t
     return differs ? err_at(e, EX_DATAERR, name, ERR_NO_OFFSET,
                             "changed while it was read (%s); run this again when nothing writes to it", how)
                    : 0;
-}
-
-/* What is no regular file, in words; NULL: it is one. */
-static const char *kind(const struct stat *st)
-{
-    return S_ISREG(st->st_mode)    ? NULL
-           : S_ISDIR(st->st_mode)  ? "a directory"
-           : S_ISFIFO(st->st_mode) ? "a named pipe"
-           : S_ISLNK(st->st_mode)  ? "a symbolic link"
-           : S_ISSOCK(st->st_mode) ? "a socket"
-                                   : "a device";
-}
-
-int fd_open_file(const char *path, int flags, int code, struct err *e)
-{
-    struct stat st;
-    int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666), why = errno;
-    bool seen = fd >= 0 ? fstat(fd, &st) == 0 : (flags & O_NOFOLLOW ? lstat(path, &st) : stat(path, &st)) == 0;
-    if (fd >= 0 && seen && !kind(&st))
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    if (seen && kind(&st)) {
-        err_set(e, EX_DATAERR, "is %s, and should be a regular file; put that there", kind(&st));
-        why = 0;
-    } else {
-        err_sys(e, code, why, "cannot %s", flags & O_CREAT ? "create" : "open");
-    }
-    err_place(e, path, ERR_NO_OFFSET);
-    errno = why;
-    return -1;
 }
 
 /* Enlarges a pipe's buffer, so that the processes at its ends switch less often. No effect if fd is not a pipe, or the

@@ -29,8 +29,12 @@ const char *fd_name(const char *path);
  * unreadable or a directory. */
 int fd_open_input(const char *path, struct err *e);
 
-/* Opens a file that was a regular one when its name was noted. If a pipe has taken its place, nobody waits for who
- * writes to it. -1 with EX_NOINPUT, as above; EX_DATAERR: it is no regular file any more. */
+/* Opens a regular file whose name, or what is in its place, is not the user's own word: flags as of open(2), mode 0666.
+ * Anything else there (a named pipe, a device, a directory; with O_NOFOLLOW a link) is EX_DATAERR, and is not waited
+ * for; errno is 0 then. Where open(2) fails, it is `code`, and errno says why. */
+int fd_open_file(const char *path, int flags, int code, struct err *e);
+
+/* The same to read a file that is there, or was when its name was noted. EX_NOINPUT: it cannot be opened. */
 int fd_open_regular(const char *path, struct err *e);
 
 /* What shows that a regular file was changed: how long it is, and when it was changed last. (That its names or
@@ -50,11 +54,6 @@ bool fd_stamp_differs(const struct fd_stamp *now, const struct fd_stamp *then, c
 /* Checks that a file, of which n bytes have been read from its start to its end, is as it was before; n UINT64_MAX: not
  * known. 0 as well if it is not regular. -1: EX_DATAERR, EX_IOERR. */
 int fd_unchanged(int fd, const char *name, const struct fd_stamp *then, uint64_t n, struct err *e);
-
-/* Opens a regular file whose name, or what is in its place, is not the user's own word: flags as of open(2), mode 0666.
- * Anything else there (a named pipe, a device, a directory; with O_NOFOLLOW a link) is EX_DATAERR, and is not waited
- * for; errno is 0 then. Where open(2) fails, it is `code`, and errno says why. */
-int fd_open_file(const char *path, int flags, int code, struct err *e);
 
 /* Reads at most n bytes, retrying on EINTR. 0 is the end. -1 with EX_IOERR. */
 ssize_t fd_read(int fd, void *p, size_t n, const char *name, struct err *e);

@@ -67,8 +67,8 @@ int range_source_open(struct range_source *f, const struct range_file *r, const 
     if (f->fd < 0 && why.code == EX_DATAERR)
         return changed(f, "it is no regular file now", e);
     if (f->fd < 0)
-        return err_set(e, why.code, "%s (a %s that cannot see bpe-chunk's files needs bpe-chunk --inline)", why.msg,
-                       program);
+        return err_set(e, why.code, "%s: %s (a %s that cannot see bpe-chunk's files needs bpe-chunk --inline)", f->name,
+                       why.msg, program);
     if (by_value ? check_by_value(f, e) : range_source_check(f, e)) {
         range_source_close(f);
         return -1;

@@ -82,7 +82,7 @@ def replaced(args, content):
         code, _, err = run(args, b"", "rm file; mkfifo file", "open", at)
         if not os.path.exists(MARK):
             break
-        if code and (code, err) != (65, "bpe-chunk: file: is no regular file any more\n"):
+        if code and (code, err) != (65, "bpe-chunk: file: is a named pipe, and should be a regular file; put that there\n"):
             bad.append(f"call {at}: exit {code}: {err}")
         os.remove("file")
     lib.ok(not bad and at > 1, f"{' '.join(args)}: a pipe takes its place, at {at} calls", "\n".join(bad))
