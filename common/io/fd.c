@@ -90,7 +90,13 @@ int fd_open_file(const char *path, int flags, int code, struct err *e)
 
 int fd_open_regular(const char *path, struct err *e)
 {
-    return fd_open_file(path, O_RDONLY, EX_NOINPUT, e);
+    struct stat st;
+    int fd = fd_open_file(path, O_RDONLY, EX_NOINPUT, e);
+    if (fd < 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        err_set(e, EX_NOINPUT, "is a directory; name the files in it");
+        return err_place(e, path, ERR_NO_OFFSET);
+    }
+    return fd;
 }
 
 int fd_stamp(int fd, const char *name, struct fd_stamp *s, struct err *e)

@@ -34,7 +34,8 @@ int fd_open_input(const char *path, struct err *e);
  * for; errno is 0 then. Where open(2) fails, it is `code`, and errno says why. */
 int fd_open_file(const char *path, int flags, int code, struct err *e);
 
-/* The same to read a file that is there, or was when its name was noted. EX_NOINPUT: it cannot be opened. */
+/* The same to read a file that is there, or was when its name was noted. EX_NOINPUT: it cannot be opened, or is a
+ * directory. */
 int fd_open_regular(const char *path, struct err *e);
 
 /* What shows that a regular file was changed: how long it is, and when it was changed last. (That its names or

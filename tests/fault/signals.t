@@ -18,9 +18,15 @@ from lib import must, write  # noqa: E402
 ENCODE = ["bpe-encode", "-m", "in.json", "-o", "new"]
 
 
+SIGNALS = [signal.Signals[name] for name in "SIGHUP SIGINT SIGQUIT SIGTERM SIGPIPE SIGALRM SIGUSR1 SIGUSR2 SIGXCPU".split()]
+
+
 def begin(args, ignored=(), **streams):
-    """Starts a program that finds these signals ignored."""
-    return subprocess.Popen(args, preexec_fn=lambda: [signal.signal(s, signal.SIG_IGN) for s in ignored], **streams)
+    """Starts a program that finds these signals ignored, and no others, whatever this test was started with."""
+    def prepare():
+        for s in SIGNALS:
+            signal.signal(s, signal.SIG_IGN if s in ignored else signal.SIG_DFL)
+    return subprocess.Popen(args, preexec_fn=prepare, **streams)
 
 
 def await_unfinished():
@@ -89,8 +95,8 @@ write("in.txt", lib.text(1, 300000))
 write("in.jsonl", b'{"text": "the cat"}\n' * 100)
 write("in.sum", must("bpe-sum", data=must("bpe-count", data=must("bpe-chunk", "in.txt"))))
 write("in.json", must("bpe-merge", "-v", "500", "in.sum"))
-for each in "SIGHUP SIGINT SIGQUIT SIGTERM SIGPIPE SIGALRM SIGUSR1 SIGUSR2 SIGXCPU".split():
-    sent(signal.Signals[each])
+for each in SIGNALS:
+    sent(each)
 for each in signal.SIGHUP, signal.SIGINT:
     ignored_one(each)
 nobody_reads("SIGPIPE by a remark: nothing stays behind", [*ENCODE, "in.jsonl"])
