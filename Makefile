@@ -39,7 +39,7 @@ LIB_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c))
 BINS    := $(PROGRAMS:%=$(BUILD)/%)
 # What else is installed: commands of bpe, what they share, and recipes for make.
 COMMANDS := $(addprefix pipelines/,train encode shard sum-tree upload tasks tune plan describe parquet)
-SHARED   := $(addprefix pipelines/,options.sh output.sh model.sh plan_sample.pl plan_measure.pl plan_model.pl group.sh begun.sh complete.sh keep.sh tasks.sh parquet.sh parquet_files.py failure.py records.pl deal.pl hand_out.pl \
+SHARED   := $(addprefix pipelines/,options.sh end.sh output.sh model.sh plan_sample.pl plan_measure.pl plan_model.pl group.sh begun.sh complete.sh keep.sh tasks.sh parquet.sh parquet_files.py failure.py records.pl deal.pl hand_out.pl \
                 remote.sh manifest.pl)
 RECIPES  := pipelines/vocab.mk pipelines/tasks.mk pipelines/snakemake/Snakefile pipelines/nextflow/main.nf
 # Of engines that run on many machines: commands, and what these use; installed as they lie here.
@@ -71,7 +71,7 @@ help:
 	@echo "make coverage       which lines the tests run, by room, apart from $(BUILD)/ (gcovr)"
 	@echo "make check-arm      unit tests for aarch64 under QEMU, apart from $(BUILD)/"
 	@echo "make fuzz           random damage for FUZZ_SECONDS ($(FUZZ_SECONDS)); FUZZER=libfuzzer: by libFuzzer"
-	@echo "make soak           shards, with 200 kills at random moments, and death at every place"
+	@echo "make soak           shards, with 200 kills at random moments, and death at every place; everyday commands, too"
 	@echo "make bench          times against others and the goals (CORPUS=DIR); twenty minutes, 6 GB"
 	@echo "make bench-quick    the same in a minute, without what takes long"
 	@echo "make bench-encode   encoding against others and the goals (CORPUS=DIR; BASELINE=DIR: and against an older build)"
@@ -186,10 +186,11 @@ endif
 
 fuzzers: $(FUZZERS)
 
-# SHARD_KILLS: kill -9 at random moments; FAULT_SECONDS: for all places at which bpe-shard can die or a call of it fail.
+# SHARD_KILLS: kill -9 at random moments; FAULT_SECONDS: for all places at which bpe-shard can die or a call of it fail; PLACES: at
+# which a process of an everyday command dies.
 soak: all units
-	BUILD=$(BUILD) SHARD_KILLS=$(or $(SHARD_KILLS),200) FAULT_SECONDS=$(or $(FAULT_SECONDS),600) \
-	    prove -v tests/pipe/shard-kills.t tests/fault/shard.t
+	BUILD=$(BUILD) SHARD_KILLS=$(or $(SHARD_KILLS),200) FAULT_SECONDS=$(or $(FAULT_SECONDS),600) PLACES=all \
+	    prove -v tests/pipe/shard-kills.t tests/fault/shard.t tests/pipe/deaths.t
 
 # RUNS=N and ROWS=KEY,... are for bench.py and encode.py.
 bench: all units

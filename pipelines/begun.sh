@@ -5,11 +5,6 @@
 #     asked     the options and the names of the files
 #     inputs    size, time of last change and name of each file; of what is no file, only the name
 
-# reason MESSAGE: the system's reason, which is the end of a program's message.
-reason() {
-    echo "${1##*: }"
-}
-
 # make_directory DIR: so that something can be written there.
 make_directory() {
     local said
@@ -55,23 +50,28 @@ is_file() {
     [ -f "$1" ]
 }
 
-# describe_inputs: of all files, for `inputs`.
+# describe_inputs: of all files, for `inputs`; in a process of its own.
 describe_inputs() {
     local file regular=() codes
     for file in "${files[@]}"; do
         if is_file "$file"; then regular+=("$file"); else printf -- '- - %s\n' "$file"; fi
     done
     [ ${#regular[@]} -gt 0 ] || return 0
-    printf '%s\0' "${regular[@]}" | xargs -r -0 stat -L -c '%s %.9Y %n' --
+    printf '%s\0' "${regular[@]}" | xargs -r -0 stat -L -c '%s %.9Y %n' -- 2>&"$messages"
     codes=("${PIPESTATUS[@]}")
-    ((codes[0] == 0 && codes[1] < 124)) || exit 75 # a process was killed
-    ((codes[1] == 0)) || exit 66
+    hear
+    not_killed "${codes[0]}" 'a process'
+    ((codes[1] < 124)) || die 75 "stat was killed; run the same command again"
+    ((codes[1] == 0)) || die 66 "$heard"
 }
 
 # note_work DIR WORDS INPUTS: says in DIR what is done there.
 note_work() {
-    printf '%s\n' "$2" >"$1/asked" && printf '%s\n' "$3" >"$1/inputs" || exit 74
-    must 74 sync "$1/asked" "$1/inputs"
+    { printf '%s\n' "$2" >"$1/asked" && printf '%s\n' "$3" >"$1/inputs"; } 2>&"$messages" || {
+        hear
+        die 74 "$1: cannot write: $(reason "$heard")"
+    }
+    must 74 sync -- "$1/asked" "$1/inputs"
 }
 
 # compare_work NAME DIR WORDS INPUTS: whether it is the same; NAME is the directory for messages.
@@ -82,7 +82,8 @@ compare_work() {
     was=${was%$'\n'}
     [ "$was" = "$3" ] ||
         die 64 "$1 was begun with: $was; give the same options and files, or another directory, or remove it to begin anew"
-    while IFS= read -r was <&3 && IFS= read -r is <&4; do
-        [ "$was" = "$is" ] || die 65 "${is#* * }: changed since $1 was begun; remove $1 and run the same command again"
-    done 3<"$2/inputs" 4<<<"$4"
+    IFS= read -r -d '' was <"$2/inputs"
+    [ "${was%$'\n'}" != "$4" ] || return 0
+    while IFS= read -r was <&3 && IFS= read -r is <&4 && [ "$was" = "$is" ]; do :; done 3<"$2/inputs" 4<<<"$4"
+    die 65 "${is#* * }: changed since $1 was begun; remove $1 and run the same command again"
 }

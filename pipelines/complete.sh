@@ -3,7 +3,7 @@
 
 is_complete() {
     local end
-    end=$(must 74 tail -c 1000 "$out/manifest.json") || exit # the totals and the checksum are all that follows
+    end=$(must 74 tail -c 1000 -- "$out/manifest.json") || end_as $? tail # the totals and the checksum are all that follows
     [[ $end = *$'\n  "complete": true,\n'* ]]
 }
 
@@ -28,7 +28,7 @@ compare_model() {
         tiny | bpe-chunk "${chunk[@]}" | bpe-encode "${encode[@]}" | perl -ne 'print unless /^\xFF1P/' |
             bpe-shard -o "$out" --resume "${shard[@]}" 2>&1
         echo "${PIPESTATUS[@]}"
-    })
+    }) || unfinished
     read -r -a codes <<<"${said##*$'\n'}"
     said=${said%$'\n'*}
     ! was_killed "${codes[@]}" || unfinished
@@ -38,7 +38,7 @@ compare_model() {
     for code in "${codes[@]}"; do
         ((code == 0 || code == 141)) && continue
         [ "$code" != "${codes[4]}" ] || echo "$said" >&2
-        exit "$code"
+        end_as "$code" bpe-shard
     done
 }
 
@@ -54,12 +54,14 @@ names_digest() {
 
 # Whether some file is compressed: what its text is, only reading it would tell.
 any_compressed() {
-    (set -o pipefail && printf '%s\0' "${files[@]}" | perl -0ne '
+    local codes
+    printf '%s\0' "${files[@]}" | perl -0ne '
         chomp;
         my ($file, $start);
         open($file, "<", $_) && read($file, $start, 4) or next;
-        exit 1 if $start =~ /^(\x1F\x8B|\x28\xB5\x2F\xFD|[\x50-\x5F]\x2A\x4D\x18)/s')
-    case $? in 0) return 1 ;; 1) return 0 ;; *) unfinished ;; esac
+        exit 1 if $start =~ /^(\x1F\x8B|\x28\xB5\x2F\xFD|[\x50-\x5F]\x2A\x4D\x18)/s'
+    codes=("${PIPESTATUS[@]}")
+    case ${codes[*]} in '0 0') return 1 ;; '0 1' | '141 1') return 0 ;; *) unfinished ;; esac
 }
 
 # Sets bytes, of all files (nothing if some are not regular), and newer, a file that is newer than the manifest.
@@ -85,7 +87,7 @@ compare_files() {
     look_at_inputs
     if [ -n "${was[*]}" ] && [ -z "$parquet" ]; then
         [ "${was[0]}" = ${#files[@]} ] || die 64 "$out was made of ${was[0]} files, and these are ${#files[@]}; $other"
-        line=$(names_digest) || exit
+        line=$(names_digest) || end_as $? 'a process'
         [ "${was[2]}" = "$line" ] || die 64 "$out was made of files with other names, or in another order; $other"
         [ -z "$bytes" ] || [ "$bytes" = "${was[1]}" ] || any_compressed ||
             die 65 "$out was made of ${was[1]} bytes of text, and the files have $bytes: they changed since; remove $out \

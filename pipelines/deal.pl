@@ -17,7 +17,8 @@
 # Ids are written when it is their turn. Until then they are held here, but of no process more than HELD, and no records
 # are given that are more than AHEAD of those whose turn it is. Nothing waits in a circle: the process that has these
 # has them wholly, or gets them first, and what it writes is always read. If a process fails, the ids before are written,
-# and what it said (DIR/said.N) is the only message. If none does, all that they said is printed at the end.
+# and what it said is the only message. If none does, all that they said is printed at the end. It is some lines, and waits in a pipe:
+# the disk may be full.
 #
 # (GNU parallel --pipe copies 0.4 GB/s and starts a process for each block. split -n r/N waits for the process whose
 # turn it is.)
@@ -63,6 +64,13 @@ sub fail {
     end_with(74);
 }
 
+# cannot write|create NAME: a file in DIR, or the ids.
+sub cannot {
+    my ($what, $name) = @_;
+    my $is_temporary = $how eq 'encode' && $name =~ m{^\Q$dir\E/};
+    fail("$name: cannot $what: $!" . ($is_temporary ? '; TMPDIR names another directory' : ''));
+}
+
 sub write_all { # FILE NAME STRING OFFSET LENGTH
     my ($file, $name, undef, $at, $n) = @_;
     while ($n) {
@@ -72,7 +80,7 @@ sub write_all { # FILE NAME STRING OFFSET LENGTH
             $n -= $wrote;
         } elsif (!$!{EINTR}) {
             end_with(141) if $!{EPIPE};
-            fail("$name: cannot write: $!");
+            cannot('write', $name);
         }
     }
 }
@@ -101,31 +109,31 @@ sub take_unit {
 
 # Each has: pid; to, the pipe to it (undef: it gets no more); left, what could not be written into it yet; from, the pipe
 # from it (undef: it has ended); frames, what came from it and is not whole; owes, the units that it has not finished;
-# held, bytes of ids that it wrote and that wait for their turn; said, its file.
+# held, bytes of ids that it wrote and that wait for their turn; said, a pipe with its messages.
 my @order; # units whose ids are not all written; each has also: worker, done, failed
 my $ids;
 
 sub start {
-    my ($said) = @_;
     pipe my $in,   my $to  or fail("cannot make a pipe: $!");
     pipe my $from, my $out or fail("cannot make a pipe: $!");
+    pipe my $said, my $err or fail("cannot make a pipe: $!");
     my $pid = fork // fail("cannot start a process: $!");
     if (!$pid) {
         $SIG{$_} = 'DEFAULT' for qw(PIPE TERM);
         open STDIN,  '<&', $in   or exit 71;
         open STDOUT, '>&', $out  or exit 71;
-        open STDERR, '>',  $said or exit 71;
+        open STDERR, '>&', $err  or exit 71;
         exec { $command[0] } @command or exit 127;
     }
     fcntl $_, PIPE, ROOM for $to, $from; # as large as they may be
-    fcntl $to, F_SETFL, O_NONBLOCK | fcntl($to, F_GETFL, 0);
+    fcntl $_, F_SETFL, O_NONBLOCK | fcntl($_, F_GETFL, 0) for $to, $said;
     return { pid => $pid, to => $to, left => '', from => $from, frames => '', owes => [], held => 0, said => $said };
 }
 
 sub start_all {
     open $ids, '>&=', 3 or fail("descriptor 3: $!");
     fcntl $ids, F_SETFD, FD_CLOEXEC;
-    push @workers, start("$dir/said.$_") for 1 .. $jobs;
+    push @workers, start() for 1 .. $jobs;
 }
 
 # The process that has least to do, of those that can take a unit.
@@ -162,13 +170,13 @@ sub end_failed {
     waitpid $worker->{pid}, 0;
     my $code = $? & 127 ? 128 + ($? & 127) : $? >> 8;
     print_said($worker);
-    end_with($code || 70);
+    fail("$command[0] ended too early") if !$code;
+    end_with($code);
 }
 
-sub print_said {
-    my ($worker) = @_;
-    open my $said, '<', $worker->{said} or return;
-    print STDERR <$said>;
+sub print_said { # of one that has ended
+    my ($worker, $text) = @_;
+    print STDERR $text if sysread $worker->{said}, $text, ROOM;
 }
 
 sub write_turns {
@@ -246,7 +254,7 @@ sub keep { # BYTES: of $data
     my ($n) = @_;
     my $name = "$dir/chunks";
     if (!$chunks) {
-        open $chunks, '+>:raw', $name or fail("$name: cannot create: $!");
+        open $chunks, '+>:raw', $name or cannot('create', $name);
     }
     write_all($chunks, $name, $data, 0, $n);
     substr $data, 0, $n, '';
@@ -279,7 +287,7 @@ sub divide {
         if ($of != $part) {
             $part = $of;
             $name = sprintf '%s/part.%05d', $dir, $part;
-            open $out, '>:raw', $name or fail("$name: cannot create: $!");
+            open $out, '>:raw', $name or cannot('create', $name);
         }
         if ($chunks) {
             write_all($out, $name, get_kept($at, $n), 0, $n);
@@ -288,7 +296,7 @@ sub divide {
         }
         $at += $n;
     }
-    $out and !close $out and fail("$name: cannot write: $!");
+    $out and !close $out and cannot('write', $name);
 }
 
 # Looks at all records up to the first that holds text, or the last one.
@@ -355,7 +363,7 @@ fcntl STDIN, PIPE, ROOM; # if it is a pipe
 look();
 if (!$value) {
     $how eq 'encode' ? divide() : keep(length $data);
-    $chunks and !close $chunks and fail("$dir/chunks: cannot write: $!");
+    $chunks and !close $chunks and cannot('write', "$dir/chunks");
     say_now('reference');
     exit;
 }

@@ -22,7 +22,8 @@ reads_terminal() {
     return 1
 }
 
-# in_group FUNCTION [ARGUMENT]...: runs it in a process group of its own; its exit status.
+# in_group FUNCTION [ARGUMENT]...: runs it in a process group of its own; its exit status. If it returns with another than 0, it has said
+# why, or the caller does; if it ends by itself, that is as the end of the script.
 in_group() {
     local code
     if [ -t 0 ] && reads_terminal; then # the group of the terminal is the only one that may read from it
@@ -31,7 +32,18 @@ in_group() {
     fi
     { : 3<&0; } 2>/dev/null || exec </dev/null # it was closed
     set -m
-    "$@" <&0 &
+    {
+        # Of KILL, see end.sh; that is no longer so here. A process of $() would pass on HUP to the group in which the script began.
+        # shellcheck disable=SC2173
+        trap '' HUP KILL
+        main=$BASHPID cleanup=:
+        # shellcheck disable=SC2064
+        trap "$on_exit" EXIT
+        "$@"
+        ending=$?
+        told=$1
+        exit "$ending"
+    } <&0 &
     group=$!
     set +m
     wait "$group"
@@ -44,9 +56,6 @@ in_group() {
 end() { # STATUS
     trap '' HUP INT TERM
     [ -z "$group" ] || { kill -HUP -- "-$group" && sleep 0.1 && kill -TERM -- "-$group" && wait "$group"; } 2>/dev/null
+    told=signal
     exit "$1"
 }
-
-trap 'end 129' HUP
-trap 'end 130' INT
-trap 'end 143' TERM

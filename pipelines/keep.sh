@@ -10,7 +10,7 @@
 # Counts all parts without counts, `jobs` at a time, until one fails. If one is killed, the others continue.
 count_all() {
     local name names=() todo=() whole=0 inner=1 running=0 code=0 status left why_failed
-    rm -f -- "$keep"/counts/*.failed
+    must 74 rm -f -- "$keep"/counts/*.failed
     for name in "$keep"/chunks/{part,file}.*; do
         [ -e "$name" ] || continue # none of the kind
         name=${name##*/}
@@ -39,8 +39,8 @@ count_all() {
     done
     [ ! -t 2 ] || printf '\r\033[K' >&2
     if ((code)); then
-        first_failure "$keep" || code=$? # it has been told
-        exit "$code"
+        first_failure "$keep" || code=$?
+        end_as "$code" "${worker[0]}" # it has been told
     fi
     ((left)) || forget_attempts "$keep"
     ((left == 0)) || die 75 "$left of ${#names[@]} parts not counted, as a process was killed; run the same command again"
@@ -59,5 +59,5 @@ by_keep() {
         count_all
         sum_up "$keep"
     fi
-    bpe-merge "${merge[@]}" -- "$keep/sum"
+    bpe-merge "${merge[@]}" -- "$keep/sum" || end_as_writer $? bpe-merge
 }

@@ -16,45 +16,8 @@ jobs='one a core' files=() others=() refused='' owners_matter=1 myself=${0##*/} 
 unset CDPATH # by which cd goes elsewhere, and prints where
 case ${TMPDIR:-} in '' | /*) ;; *) export TMPDIR=$PWD/$TMPDIR ;; esac # wherever a program runs
 
-die() { # STATUS MESSAGE
-    echo "bpe $myself: $2" >&2
-    exit "$1"
-}
-
-# not_killed STATUS PROGRAM: ends the script with 75 if it was: what it did not do, or say, is not known. That is so of SIGPIPE
-# (141), too, but where somebody else reads what the program writes, and may have enough of it.
-not_killed() {
-    (($1 <= 128)) || die 75 "$2 was killed; run the same command again"
-}
-
-# was_killed STATUS...: whether one of a pipeline, whose programs ended with these, was killed. By SIGPIPE (141) a program ends
-# whose reader has failed, which says more. If the reader ended well, somebody has killed it, and what it had to write is lost.
-was_killed() {
-    local codes=("$@") i
-    for i in "${!codes[@]}"; do
-        ((codes[i] <= 128 || (codes[i] == 141 && ${codes[i + 1]:-1} != 0))) || return 0
-    done
-    return 1
-}
-
-# must STATUS COMMAND...: ends the script with that status if the command fails, and with 75 if it was killed.
-must() {
-    "${@:2}" && return
-    not_killed $? "$2"
-    exit "$1"
-}
-
-# at_end COMMAND: what the script does as it ends. A process of the script that is killed as it begins, before it has become
-# another program, comes to this trap, too (bash 5.2); there, a command fails, [ as well, and says that there is no process
-# to wait for, and `return` does nothing; [[ works.
-at_end() {
-    # shellcheck disable=SC2064
-    trap "if [[ \$BASHPID = \"\$\$\" ]]; then $1; fi" EXIT
-}
-
-remove_dir() { # $dir, if there is one
-    [ -z "$dir" ] || rm -rf "$dir"
-}
+# shellcheck source=end.sh
+. "${BASH_SOURCE[0]%/*}/end.sh" || exit
 
 need_programs() {
     local program
@@ -90,11 +53,10 @@ learn_from() {
 learn_until() {
     local text code
     while [ ${#unread[@]} -gt 0 ] && [ -z "${argument[$1]:-}${long_of[$1]:-}" ]; do
-        text=$("${unread[0]}" -h) || {
-            code=$?
-            not_killed $code "${unread[0]}"
-            die $code "${unread[0]} does not run"
-        }
+        text=$("${unread[0]}" -h)
+        code=$?
+        not_killed "$code" "${unread[0]}"
+        ((code == 0)) || die "$code" "${unread[0]} does not run"
         learn_from "${unread[0]}" "$text"
         unread=("${unread[@]:1}")
     done
@@ -102,12 +64,13 @@ learn_until() {
 
 print_help() {
     local program
+    set -o pipefail
     printf '%s\n' "$usage"
     [ ${#others[@]} -eq 0 ] || echo "OPTIONs go to the programs that have them; their --help describes them:"
     for program in "${others[@]}"; do
         printf '  %s:' "$program"
         "$program" -h | sed -nE "/^  (-.,|   ) --(help|version${refused:+|$refused})( |=|\[|$)/d; s/^  (-.)?,? +(--[a-z0-9-]+\[?=?).*/ \1 \2/p" | sed 's/\[=$/[=]/' |
-            tr -s ' \n' ' ' | fold -s -w 80 | sed '2,$s/^/             /'
+            tr -s ' \n' ' ' | fold -s -w 80 | sed '2,$s/^/             /' || return
         echo
     done
 }
@@ -155,7 +118,7 @@ parse_options() {
         esac
         case $option in
         --help)
-            text=$(print_help) || die $? "the help was stopped"
+            text=$(print_help) || end_as $? 'the help'
             printf '%s\n' "$text" 2>/dev/null || die 74 "standard output: cannot write"
             exit 0
             ;;
@@ -200,24 +163,29 @@ deal() {
     exec {dealt}< <(
         {
             bpe-chunk "${chunk[@]}" -- "${files[@]}" <&0 3>&- &
-            echo $! >>"$dir/pids"
-            wait $!
-            echo $? >"$dir/chunked"
+            {
+                echo $! >>"$dir/pids"
+                wait $!
+                echo $? >"$dir/chunked"
+            } 2>/dev/null
         } <&0 | {
-            echo "$BASHPID" >"$dir/dealer"
+            { echo "$BASHPID" >"$dir/dealer"; } 2>/dev/null
             exec "${BASH_SOURCE[0]%/*}/deal.pl" "$1" "$dir" "$jobs" "${@:2}"
         }
     )
-    read -r mode <&"$dealt" || exit 74 # deal.pl has said why
-    case $mode in value | reference) ;; *) exit "$mode" ;; esac
-    read -r dealer <"$dir/dealer"
+    read -r mode <&"$dealt" || end_as 137 deal.pl
+    case $mode in value | reference) ;; *) end_as "$mode" deal.pl ;; esac
+    { read -r dealer <"$dir/dealer"; } 2>/dev/null
 }
 
 # The exit status of bpe-chunk, after its records have been read to their end.
 chunked() {
     local code
     while read -r <&"$dealt"; do :; done
-    read -r code <"$dir/chunked" || code=70
+    { read -r code <"$dir/chunked"; } 2>/dev/null || {
+        ! is_full "$dir" || cannot_store "$heard"
+        code=137
+    }
     return "$code"
 }
 
@@ -226,10 +194,12 @@ chunked() {
 # 20 MB of text, so few large parts are cheaper, and many small ones better balanced: four records (half a megabyte
 # each) make a part.
 split_chunks() {
-    local rounds=$((($(wc -c <"$1") / (2 << 20) + jobs - 1) / jobs))
+    local size rounds
+    size=$(wc -c <"$1") || end_as $? wc
+    rounds=$(((size / (2 << 20) + jobs - 1) / jobs))
     ((rounds >= 1)) || rounds=1
     ((rounds <= $3)) || rounds=$3
-    split -e -d -a 5 -n "l/$((rounds * jobs))" "$1" "$2" || exit 74
+    store split -e -d -a 5 -n "l/$((rounds * jobs))" "$1" "$2"
 }
 
 # ---- Progress: bytes read by the processes, on a terminal, after two seconds ----

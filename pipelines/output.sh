@@ -2,17 +2,36 @@
 # output.sh - encode and sum-tree: the output, which is descriptor 3: standard output, or a file that appears when it is
 # complete.
 #
-# The caller has read options.sh; it sets path (empty: standard output) and dir, where messages go, and removes $tmp at
-# its end.
+# The caller has read options.sh; it sets path (empty: standard output), and removes $tmp at its end.
 
 tmp=
 
-# cannot_create STATUS: of a program whose message is at the end of $dir/err; the system's reason is the end of it.
+# cannot_create MESSAGE: ends the script because the output cannot be there; the message has the system's reason.
 cannot_create() {
-    local message
-    not_killed "$1" mv
-    message=$(tail -n 1 "$dir/err")
-    die 73 "$path: cannot create: ${message##*: }"
+    die 73 "$path: cannot create: $(reason "$1")"
+}
+
+# cannot_put MESSAGE: ends the script because the output cannot be written to; the message has the system's reason.
+cannot_put() {
+    die 74 "${path:-standard output}: cannot write: $(reason "$1")"
+}
+
+# not_put STATUS PROGRAM: ends the script as the program did that wrote the output.
+not_put() {
+    local place=.
+    [[ $path != */* ]] || place=${path%/*}/
+    if (($1 == 74)) && [ -n "$tmp" ] && is_full "$place"; then cannot_put "$heard"; fi
+    if [ -n "$tmp" ]; then end_as "$@"; else end_as_writer "$@"; fi
+}
+
+# put FILE: to the output.
+put() {
+    local code
+    ask cat -- "$1" >&3 && return
+    code=$?
+    ((code != 141)) || exit 141 # nobody reads it any more
+    not_killed "$code" cat
+    cannot_put "$heard"
 }
 
 open_output() { # WHAT ELSE CAN BE DONE, on a terminal
@@ -20,15 +39,22 @@ open_output() { # WHAT ELSE CAN BE DONE, on a terminal
         [ ! -t 1 ] || die 64 "standard output is a terminal; give -o PATH, or $1"
         exec 3>&1
     elif [ -e "$path" ] && [ ! -f "$path" ]; then # a device or a pipe: written as it is
-        { exec 3>"$path"; } 2>"$dir/err" || cannot_create $?
+        { exec 3>"$path"; } 2>&"$messages" || { hear && cannot_create "$heard"; }
     else
         tmp=$path.$$.tmp
-        { set -C && exec 3>"$tmp" && set +C; } 2>"$dir/err" || { tmp='' && cannot_create 1; }
+        { set -C && exec 3>"$tmp" && set +C; } 2>&"$messages" || { tmp='' && hear && cannot_create "$heard"; }
     fi
 }
 
 close_output() {
+    local code
     exec 3>&-
-    [ -z "$tmp" ] || mv -f -- "$tmp" "$path" 2>"$dir/err" || cannot_create $?
+    [ -n "$tmp" ] || return 0
+    ask mv -f -- "$tmp" "$path"
+    code=$?
+    if ((code > 0 && code <= 128)) || [ -e "$tmp" ]; then
+        not_killed "$code" mv
+        cannot_create "$heard"
+    fi
     tmp=
 }

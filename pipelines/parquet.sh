@@ -28,7 +28,7 @@ check_parquet() {
     fi
     [ -z "$otherwise" ] || die 64 "--parquet and $otherwise exclude each other"
     [ ${#files[@]} -gt 0 ] || die 64 "which Parquet files? see --help"
-    bpe-chunk "${chunk[@]}" -0 </dev/null >/dev/null || exit
+    bpe-chunk "${chunk[@]}" -0 </dev/null >/dev/null || end_as $? bpe-chunk
 }
 
 # parquet_part I N: the documents. Says in $dir how it ended: the status in said.I, what it printed in said.I.err. Where
@@ -46,13 +46,32 @@ parquet_part() {
 # to its end, or if its reader, which has ended with READER, has failed by itself.
 parquet_failed() {
     local code
-    { read -r code <"$dir/said.$1"; } 2>/dev/null || code=141 # it has not ended yet, or is killed
+    if ! { read -r code <"$dir/said.$1"; } 2>/dev/null; then
+        (($2)) || has_room || return
+        code=141 # it has not ended yet, or is killed
+    fi
     if was_killed "$code" $(($2 != 0)); then
         echo "bpe $myself: what reads Parquet was killed; run the same command again" >&2
         return 75
     fi
     (($2 == 0 && code)) || return 0
     cat "$dir/said.$1.err" >&2
+    return "$code"
+}
+
+# has_room: 74, with a message on standard error, if nothing can be written into dir.
+has_room() {
+    is_full "$dir" || return 0
+    echo "bpe $myself: $dir: cannot write: $(reason "$heard")$elsewhere" >&2
+    return 74
+}
+
+# hear_of_parquet I READER: the same, with its message in heard.
+hear_of_parquet() {
+    local code
+    parquet_failed "$@" 2>&"$messages"
+    code=$?
+    hear
     return "$code"
 }
 

@@ -21,6 +21,7 @@
 # Exit status: that of the program that failed, which has said why.
 use strict;
 use warnings;
+use POSIX qw(uname);
 
 use constant {
     ROUNDS => 3,
@@ -29,7 +30,7 @@ use constant {
 
 # getrusage(2) by its number: perl's own times() counts hundredths of a second, and no memory. Elsewhere there are no figures of
 # memory.
-use constant GETRUSAGE => { x86_64 => 98, aarch64 => 165, riscv64 => 165, ppc64le => 77, s390x => 77 }->{ (split ' ', `uname -m`)[0] };
+use constant GETRUSAGE => { x86_64 => 98, aarch64 => 165, riscv64 => 165, ppc64le => 77, s390x => 77 }->{ (uname())[4] };
 use constant CHILDREN => -1;
 
 my ($dir, $vocabulary, @options) = @ARGV;
@@ -50,24 +51,37 @@ sub used {
     return ($n[0] + $n[2] + ($n[1] + $n[3]) / 1e6, $n[4] * 1024);
 }
 
+sub killed {
+    fail(75, 'a process was killed; run the same command again');
+}
+
 # Runs a command, OUT its output: (seconds, memory). In a process of its own, as memory is the most of all that were waited for.
+# Of what it says, errors alone are passed on.
 sub run {
     my ($out, @command) = @_;
-    pipe my $from, my $to or fail(71, "cannot make a pipe: $!");
+    pipe my $from, my $to  or fail(71, "cannot make a pipe: $!");
+    pipe my $said, my $err or fail(71, "cannot make a pipe: $!");
     my $pid = fork // fail(71, "cannot start a process: $!");
     if (!$pid) {
-        open STDOUT, '>', $out or fail(74, "$out: cannot write: $!");
-        open STDERR, '>', "$dir/said" or exit 74; # only errors are passed on
-        my $status = system { $command[0] } @command;
-        syswrite $to, join ' ', $status == -1 ? 127 : $status & 127 ? 75 : $status >> 8, used();
+        open STDERR, '>&', $err or exit 71;
+        my $status = 74;
+        if (open STDOUT, '>', $out) {
+            $status = system { $command[0] } @command;
+            $status = $status == -1 ? 127 : $status & 127 ? 75 : $status >> 8;
+        } else {
+            print STDERR "standard output: cannot write: $!\n";
+        }
+        syswrite $to, join ' ', $status, used();
         exit 0;
     }
-    close $to;
+    close $_ for $to, $err;
     my ($status, @used) = split ' ', <$from> // '75 0 0';
+    my $text = join '', <$said>;
     waitpid $pid, 0;
     return @used if !$status;
-    open my $said, '<', "$dir/said" or exit $status;
-    print STDERR <$said>;
+    killed() if $status == 75;
+    fail(74, "$out: cannot write: $1; TMPDIR names another directory") if $text =~ /standard output: cannot write: (.*)/;
+    print STDERR $text;
     exit $status;
 }
 
@@ -90,7 +104,7 @@ sub said {
     my ($command, $file) = @_;
     open my $from, '-|', 'bash', '-c', "set -o pipefail; $command", 'plan', $file or fail(71, "cannot start a process: $!");
     my @lines = <$from>;
-    close $from or exit($? >> 8 || 75);
+    close $from or killed();
     return @lines;
 }
 
@@ -147,7 +161,9 @@ my @read = grep { !/^--(?:pattern|regex|special-token|no-special)\b/ } @options;
 run("$dir/chunks", 'bpe-chunk', '-m', "$dir/model", @read, '--', "$dir/part.$last");
 @used = least("$dir/ids", 'bpe-encode', '-m', "$dir/model", '-f', 'raw', "$dir/chunks");
 say_it('encode', -s "$dir/part.$last", @used, (-s "$dir/ids") / ($vocabulary > 65536 ? 4 : 2));
-if (system('command -v zstd >/dev/null') == 0) {
+my $has_zstd = system 'command -v zstd >/dev/null';
+killed() if $has_zstd & 127;
+if ($has_zstd == 0) {
     run("$dir/counts.zst", 'zstd', '-3qc', $counts[-1]);
     say_it('compressed', -s $counts[-1], -s "$dir/counts.zst");
 }

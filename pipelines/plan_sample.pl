@@ -15,6 +15,7 @@
 # Exit status: 65 too little text, or a FILE that cannot be decompressed, 66 one that is not there, 74 one that cannot be read, or DIR written.
 use strict;
 use warnings;
+use POSIX qw(_exit);
 
 use constant {
     BLOCKS => 2048,       # in a sample,
@@ -36,7 +37,7 @@ my $state = 1;
 sub fail {
     my ($status, $message) = @_;
     print STDERR "bpe plan: $message\n";
-    exit $status;
+    _exit($status); # without a second attempt to write what could not be written
 }
 
 # A whole number from 0 to $n; the same ones each time.
@@ -145,10 +146,11 @@ sub first_text {
     my ($name, $by, $share) = @_;
     my $take = int($share / EXPAND) + 1;
     $take = -s $name if $take > -s $name;
-    open my $in, '-|:raw', 'bash', '-c', 'head -c "$1" -- "$2" | "$3" -dcq 2>/dev/null', 'plan', $take, $name, $by
-        or fail(71, "cannot start a process: $!");
+    my $command = 'head -c "$1" -- "$2" | "$3" -dcq 2>/dev/null
+        for code in "${PIPESTATUS[@]}"; do ((code <= 128 || code == 141)) || exit 75; done';
+    open my $in, '-|:raw', 'bash', '-c', $command, 'plan', $take, $name, $by or fail(71, "cannot start a process: $!");
     my $text = do { local $/; <$in> } // '';
-    close $in;
+    close $in or fail(75, 'a process was killed; run the same command again');
     fail(65, "$name: cannot be decompressed; is $by installed?") if !length $text;
     return ($text, $take);
 }
@@ -198,13 +200,13 @@ sub put_parts {
     $all += length $_ for @blocks;
     fail(65, "the text has $all bytes, too few to say more of; " . TOO_FEW . " are the least") if $all < TOO_FEW;
     for my $part (@{ +SIZES }) {
-        open my $out, '>:raw', "$dir/part.$i" or fail(74, "$dir: cannot store a sample there: $!; see TMPDIR");
+        open my $out, '>:raw', "$dir/part.$i" or fail(74, "$dir: cannot store a sample there: $!; TMPDIR names another directory");
         my $begin = $written;
         while (@blocks && ($part == 1 || $written == $begin || $written + length($blocks[0]) / 2 < $part * $all)) {
             $written += length $blocks[0];
-            print $out shift @blocks or fail(74, "$dir: cannot store a sample there: $!; see TMPDIR");
+            print $out shift @blocks or fail(74, "$dir: cannot store a sample there: $!; TMPDIR names another directory");
         }
-        close $out or fail(74, "$dir: cannot store a sample there: $!; see TMPDIR");
+        close $out or fail(74, "$dir: cannot store a sample there: $!; TMPDIR names another directory");
         $i++;
     }
 }

@@ -45,6 +45,11 @@ remote() {
     run_rclone "$@"
     code=$?
     ((code)) || return 0
+    ! is_full "$dir" || cannot_store "$heard"
+    if ((code > 128)); then
+        reason='rclone was killed'
+        return "$code"
+    fi
     reason=$(why)
     case $reason in
     *"can't limit to single files"* | *"is a file not a directory"*) run_rclone lsf --max-depth 1 "$to" || reason=$(why) ;;
@@ -72,13 +77,21 @@ persist() {
     done
 }
 
+# put_list NAME...: into the list that rclone reads.
+put_list() {
+    { printf '%s\n' "$@" >"$dir/list"; } 2>&"$messages" || {
+        hear
+        cannot_store "$heard"
+    }
+}
+
 # list NAME...: what the remote has of them: there_size and there_hash by name.
 declare -A there_size there_hash
 kept=none type=md5 # the checksum that the remote keeps of its files, and the one by which they are compared
 list() {
     local size hash name format=sp
     there_size=() there_hash=()
-    printf '%s\n' "$@" >"$dir/list"
+    put_list "$@"
     [ "$kept" = none ] || format=shp
     remote lsf -R --files-only --format "$format" --separator $'\t' --hash "$type" --no-traverse --files-from-raw "$dir/list" "$to"
     case $? in
@@ -97,7 +110,7 @@ list() {
 # read_back NAME...: their checksums in there_hash, from their bytes. 1: not all of them could be read.
 read_back() {
     local hash name
-    printf '%s\n' "$@" >"$dir/list"
+    put_list "$@"
     remote hashsum "$type" --download --checkers "$transfers" --files-from-raw "$dir/list" "$to"
     local code=$?
     while read -r hash name; do
@@ -108,7 +121,7 @@ read_back() {
 
 # copy NAME...: whatever is there under these names. Of the same size and damaged is what rclone might skip: -I.
 copy() {
-    printf '%s\n' "$@" >"$dir/list"
+    put_list "$@"
     remote copy "${stats[@]}" -I --no-traverse --transfers "$transfers" --checkers "$transfers" --files-from-raw "$dir/list" "$from" "$to"
 }
 

@@ -37,25 +37,36 @@ can_reread() {
 lock() {
     make_directory "$1"
     only_files "$1/lock"
-    exec {lock}>>"$1/lock" || exit 73
+    { exec {lock}>>"$1/lock"; } 2>&"$messages" || {
+        hear
+        die 73 "$1/lock: cannot create: $(reason "$heard")"
+    }
     wait_for_lock "$1" "$lock"
 }
 
 # Whether bpe-chunk puts the text of this file into its records: the first of them that is no promise says so.
 by_value() {
-    [ "$(bpe-chunk "${chunk[@]}" -- "$1" 2>/dev/null | LC_ALL=C grep -a -m 1 -o $'^\xff1[CR]' | tail -c 2)" = C ]
+    local first code
+    first=$({
+        bpe-chunk "${chunk[@]}" -- "$1" 2>/dev/null | LC_ALL=C grep -a -m 1 -o $'^\xff1[CR]' | tail -c 2
+        echo "${PIPESTATUS[@]}"
+    }) || end_as $? 'a process'
+    for code in ${first#[CR]}; do [[ $code,$first = 141,[CR]* ]] || not_killed "$code" 'a process'; done
+    [[ $first = C* ]]
 }
 
 put_words() { # FILE WORD...
     local file=$1
     shift
-    { [ $# -eq 0 ] || printf '%s\0' "$@"; } >"$file" || exit 74
+    { [ $# -eq 0 ] || printf '%s\0' "$@"; } 2>&"$messages" >"$file" && return
+    hear
+    cannot_store "$heard"
 }
 
 # cut_chunks DIR N: DIR/chunks into parts: N at most, or as many as are good for processes on this machine.
 cut_chunks() {
     if [ "$2" ]; then
-        split -e -d -a 5 -n "l/$2" "$1/chunks" "$1/part." || exit 74
+        store split -e -d -a 5 -n "l/$2" "$1/chunks" "$1/part."
     else
         split_chunks "$1/chunks" "$1/part." 1000
     fi
@@ -63,22 +74,25 @@ cut_chunks() {
 
 # begin DIR N: makes DIR/chunks, see cut_chunks.
 begin() {
-    local file n=0 plain=() new=$1/chunks.new
-    [ -z "$(cd -- "$1" && find . -mindepth 1 ! -path ./chunks.new ! -path './chunks.new/*' ! -path ./lock | head -n 1)" ] ||
-        die 64 "$1: holds other files; this needs a directory of its own"
-    rm -rf -- "$new"
-    mkdir -- "$new" || exit 73
-    dir=$new
+    local file n=0 plain=() new=$1/chunks.new code
+    for file in "$1"/{*,.[!.]*,..?*}; do
+        case $file in "$1"/chunks.new | "$1"/lock) continue ;; esac
+        [ ! -e "$file" ] || die 64 "$1: holds other files; this needs a directory of its own"
+    done
+    must 74 rm -rf -- "$new"
+    must 73 mkdir -- "$new"
+    dir=$new elsewhere=''
     [ -n "$parquet" ] || deal look
     if [ -z "$parquet" ] && [ "$mode" = reference ]; then
-        chunked || exit
+        chunked || end_as $? bpe-chunk
         cut_chunks "$new" "$2"
     else # some text goes through pipes: each of these files has one of its own
         for file in "${files[@]}"; do
             if [ -n "$parquet" ] || by_value "$file"; then
                 [ "${worker[0]}" = bpe-count ] ||
                     die 64 "$file: its text goes through a pipe, which bpe tasks does not encode; see bpe shard --via"
-                printf '%s\0' "$file" >"$new/file.$(printf %05d "$n")" || exit 74
+                printf -v code %05d "$n"
+                put_words "$new/file.$code" "$file"
                 ((++n))
             else
                 plain+=("$file")
@@ -86,16 +100,17 @@ begin() {
         done
     fi
     if [ ${#plain[@]} -gt 0 ]; then
-        bpe-chunk "${chunk[@]}" -- "${plain[@]}" >"$new/chunks" || exit
+        bpe-chunk "${chunk[@]}" -- "${plain[@]}" >"$new/chunks" || end_chunks $?
         cut_chunks "$new" "$2"
     fi
-    rm -f "$new"/{chunks,chunked,pids,dealer}
+    must 74 rm -f -- "$new"/{chunks,chunked,pids,dealer}
     put_words "$new/worker" "${worker[@]}"
     put_words "$new/chunk" "${chunk[@]}"
     put_words "$new/parquet" "${parquet_options[@]}"
     put_words "$new/where" "$PWD"
     note_work "$new" "$words" "$inputs"
-    printf '%s\0' "$new"/* | xargs -0 sync -- && mv -- "$new" "$1/chunks" || exit 74
+    (cd -- "$new" && must 74 sync -- ./*) || end_as $? sync # the names alone fit a command line
+    must 74 mv -- "$new" "$1/chunks"
 }
 
 # plan_work DIR N: DIR/chunks as begin makes it, or as it is there for the same options and files, and the directory for
@@ -105,9 +120,9 @@ plan_work() {
     need_programs flock split stat perl
     lock "$1"
     words="${parquet_options[*]@Q}${parquet:+ }${chunk[*]@Q}${rest[*]:+ ${rest[*]@Q}} -- ${files[*]@Q}"
-    inputs=$(describe_inputs) || exit
+    inputs=$(describe_inputs) || end_as $? 'a process'
     if [ -e "$1/chunks" ]; then compare_work "$1" "$1/chunks" "$words" "$inputs"; else begin "$@"; fi
-    mkdir -p -- "$1/$results" || exit 73
+    must 73 mkdir -p -- "$1/$results"
 }
 
 # ---- Doing a part ----
@@ -144,9 +159,9 @@ count_file() {
     status_of "${PIPESTATUS[@]}" # that of bpe-sum may mean no more than that a record is cut off
 }
 
-# name_of_own PATH: for a file that nobody else makes at the same time, on any machine, and that * does not match.
-name_of_own() {
-    echo "${1%/*}/.${1##*/}.new.$HOSTNAME.$BASHPID.${SRANDOM:-$RANDOM$RANDOM}"
+# own_name PATH: sets new to the name of a file that nobody else makes at the same time, on any machine, and that * does not match.
+own_name() {
+    new=${1%/*}/.${1##*/}.new.$HOSTNAME.$BASHPID.${SRANDOM:-$RANDOM$RANDOM}
 }
 
 # publish NEW FILE: FILE is there then, complete, and is NEW or what somebody else has made of the same. 74: it is not; 75:
@@ -161,51 +176,53 @@ publish() {
     return 74
 }
 
-# work_on PART SAID: the chunks of a part. Counts are added up once more, so that they are sorted: many such files are
-# summed in constant memory. SAID is a file for what bpe-sum says, which repeats what bpe-count has said.
+# work_on PART: its chunks. Counts are added up once more, so that they are sorted: many such files are summed in constant memory.
+# What bpe-sum says repeats what bpe-count has said.
 work_on() {
+    local says codes
     if [ "${worker[0]}" != bpe-count ]; then
         "${worker[@]}" -- "$1"
         return
     fi
-    "${worker[@]}" -- "$1" | bpe-sum --partial -q "${sum[@]}" 2>"$2"
-    local codes=("${PIPESTATUS[@]}")
-    case ${codes[0]} in 0 | 141) cat "$2" >&2 ;; esac
+    exec {says}<> <(:)
+    "${worker[@]}" -- "$1" | bpe-sum --partial -q "${sum[@]}" 2>&"$says"
+    codes=("${PIPESTATUS[@]}")
+    hear "$says"
+    case ${codes[0]}${heard:+ said} in '0 said' | '141 said') printf '%s\n' "$heard" >&2 ;; esac
     status_of "${codes[@]}"
 }
 
-# do_part DIR NAME INNER: 0: its result is complete, this one or that of another attempt; 75: a process was killed; 74:
-# it could not be written; other: it failed, and NAME.failed says why.
+# do_part DIR NAME INNER: 0: its result is complete, this one or that of another attempt; 75: a process was killed; other: it failed,
+# which was told. NAME.failed says it, too, unless it is 74: it could not be read or written, and another attempt may do better.
 do_part() {
-    local part=$1/chunks/$2 result=$1/$results/$2 code new
+    local part=$1/chunks/$2 result=$1/$results/$2 code new text messages
     only_files "$part"
-    new=$(name_of_own "$result")
-    { true >"$new" && true >"$new.said"; } 2>/dev/null || {
-        echo "bpe $myself: $result: cannot create" >&2
-        return 74
-    }
-    # What bash tells of a kill goes nowhere.
-    {
+    exec {messages}<> <(:) # other parts are done at the same time
+    own_name "$result"
+    # What bash tells of a kill goes nowhere; what was said is in memory, as the disk may be full.
+    text=$({
         case $2 in
-        part.*) work_on "$part" "$new.sum" ;;
+        part.*) work_on "$part" ;;
         file.*) count_file "$part" "$3" ;;
         esac 2>&3 3>&-
-    } >"$new" 3>"$new.said" 2>/dev/null
+    } 3>&1 2>/dev/null >"$new")
     code=$?
-    ((code <= 128)) || code=75
-    cat -- "$new.said" >&2
+    if [[ $text = *': standard output: cannot write: '* ]] || { ((code)) && [ -z "$text" ] && is_full "$1/$results" && text=$heard; }; then
+        text="bpe $myself: $result: cannot write: $(reason "$text")" code=74
+    fi
+    [ -z "$text" ] || printf '%s\n' "$text" >&2
     case $code in
     0)
         publish "$new" "$result"
         code=$?
         ;;
-    74 | 75) ;; # another attempt may do better
-    *)
-        if ! { echo "$code" | cat -- - "$new.said" >"$new"; } || ! mv -- "$new" "$result.failed"; then code=74; fi
-        ;;
+    6[4-9] | 7[0-3] | 7[6-9] | 127) { printf '%s\n' "$code" "$text" >"$new"; } 2>/dev/null && mv -- "$new" "$result.failed" ;;
+    74) ;;
+    *) code=75 ;;
     esac
     ((code)) || rm -f -- "$result.failed"
-    rm -f -- "$new" "$new.said" "$new.sum"
+    rm -f -- "$new"
+    exec {messages}>&-
     return "$code"
 }
 
@@ -241,25 +258,26 @@ as_from_here() {
 
 # sum_up DIR: its counts, all of them, into DIR/sum. Their names fit a command line as long as they are short.
 sum_up() {
-    local code new absolute work
-    work=$(cd -- "$1" && pwd) || exit 66
+    local code new text='' absolute work=$1
+    [[ $work = /* ]] || work=$PWD/$work
     only_files "$work"/counts/{part,file}.*[0-9]
-    new=$(name_of_own "$work/sum")
+    own_name "$work/sum"
     as_from_here "${sum[@]}"
-    { (cd -- "$work/counts" && exec bpe-sum "${absolute[@]}" -- {part,file}.*[0-9] 2>&3 3>&-); } >"$new" 3>&2 2>/dev/null
+    { (cd -- "$work/counts" && exec bpe-sum "${absolute[@]}" -- {part,file}.*[0-9] 2>&3 3>&-); } 3>&2 2>/dev/null >"$new"
     code=$?
     if ((code)); then
+        if ((code == 74 || code < 64)) && is_full "$work"; then code=74 text=$heard; fi
         rm -f -- "$new"
+        [ -z "$text" ] || die 74 "$1/sum: cannot write: $(reason "$text")"
         case $code in
         65 | 75) die "$code" "$1: remove from $1/counts the file that is named above, or all of $1; then run the same command again" ;;
         esac
-        not_killed "$code" bpe-sum
-        exit "$code"
+        end_as "$code" bpe-sum
     fi
     publish "$new" "$work/sum"
     code=$?
     rm -f -- "$new"
     ((code != 75)) || die 75 "sync was killed; run the same command again"
-    ((code == 0)) || exit "$code"
+    ((code == 0)) || end_as "$code" sync
     rm -f -- "$work"/.sum.new.* # of attempts that were killed
 }

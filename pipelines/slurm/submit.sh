@@ -87,29 +87,35 @@ submit() {
     shift
     id=$(printf '#!/bin/bash\nexport PATH=%s\nexec %s\n' "${PATH@Q}" "${*@Q}" |
         env -u SLURM_RESTART_COUNT sbatch --parsable --job-name="bpe-${0##*/}" --chdir="$PWD" --output="$log" \
-            --open-mode=append --requeue "${options[@]}") ||
+            --open-mode=append --requeue "${options[@]}") || {
+        not_killed $? sbatch
         die 71 "sbatch did not take a job of $work; its message says why"
+    }
     echo "${id%%;*}"
 }
 
 note_jobs() {
-    { printf '%s\n' "$array $last" "${finish[*]@Q}" >"$work/slurm.jobs.new" && mv "$work/slurm.jobs.new" "$work/slurm.jobs"; } || exit 74
+    { printf '%s\n' "$array $last" "${finish[*]@Q}" >"$work/slurm.jobs.new"; } 2>&"$messages" || {
+        hear
+        die 74 "$work: cannot write: $(reason "$heard")"
+    }
+    must 74 mv -- "$work/slurm.jobs.new" "$work/slurm.jobs"
 }
 
 # submit_array: for the tasks without a result, if there are any. Sets array.
 submit_array() {
     local todo most block indices end
     array=-
-    todo=$("$here/tasks" todo "$work") || exit
+    todo=$("$here/tasks" todo -- "$work") || end_as $? 'bpe tasks'
     [ -n "$todo" ] || return 0
     most=$(scontrol show config 2>&1) || no_slurm "$most"
-    most=$(awk '$1 == "MaxArraySize" { print $3 }' <<<"$most")
+    most=$(awk '$1 == "MaxArraySize" { print $3 }' <<<"$most") || end_as $? awk
     ((most > 0)) || die 71 "this Slurm has no arrays: its MaxArraySize is 0"
     end=${todo##*$'\n'}
     block=$((end / most + 1))
-    indices=$(elements "$block" <<<"$todo")
+    indices=$(elements "$block" <<<"$todo") || end_as $? awk
     ((jobs >= 1000000)) || indices+=%$jobs
-    array=$(submit tasks.%A_%a --array="$indices" "${each[@]}" -- "$slurm/job.sh" tasks "$work" "$block" "$end") || exit
+    array=$(submit tasks.%A_%a --array="$indices" "${each[@]}" -- "$slurm/job.sh" tasks "$work" "$block" "$end") || end_as $? sbatch
     echo "job $array: $(wc -l <<<"$todo") tasks, in an array of $indices"
 }
 
@@ -117,7 +123,7 @@ submit_array() {
 submit_last() {
     local after=()
     [ "$array" = - ] || after=(--dependency="afterany:$array")
-    last=$(submit last.%j "${after[@]}" "${each[@]}" "${final[@]}" -- "$slurm/job.sh" last "$work" "$@") || exit
+    last=$(submit last.%j "${after[@]}" "${each[@]}" "${final[@]}" -- "$slurm/job.sh" last "$work" "$@") || end_as $? sbatch
     echo "job $last: bpe tasks $1${after:+, after job $array}; logs in $work/logs"
 }
 
@@ -166,10 +172,13 @@ submit_work() {
         shift
     done
     shift
-    "$here/tasks" plan -o "$work" "${number[@]}" "$@" || exit
-    mkdir -p "$work/logs" || exit 73
+    "$here/tasks" plan -o "$work" "${number[@]}" "$@" || end_as_writer $? 'bpe tasks'
+    must 73 mkdir -p -- "$work/logs"
     only_files "$work"/slurm.{lock,jobs}
-    exec {lock}>>"$work/slurm.lock" || exit 73
+    { exec {lock}>>"$work/slurm.lock"; } 2>&"$messages" || {
+        hear
+        die 73 "$work/slurm.lock: cannot create: $(reason "$heard")"
+    }
     wait_for_lock "$work" "$lock"
     [ ! -e "$work/slurm.jobs" ] || { read -r array last && read -r did; } <"$work/slurm.jobs"
     if is_there "$last"; then
@@ -184,5 +193,5 @@ submit_work() {
         note_jobs
     fi
     exec {lock}>&-
-    [ -z "$waits" ] || follow
+    [ -z "$waits" ] || follow || end_as $? "job $last"
 }

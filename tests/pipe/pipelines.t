@@ -229,11 +229,11 @@ for ((i = 0; i < 100; i++)); do
     { kill $! && wait $!; } 2>/dev/null
     [ -e "$file" ] || exit 1
 done
-exit 3
+die 64 done
 END
 chmod +x ends
 : >file
 ./ends "$P" file 2>err
-is "$? $(cat err)$(ls file 2>/dev/null)" "3 " "a script cleans up once, at its own end"
+is "$? $(cat err)$(ls file 2>/dev/null)" "64 bpe ends: done" "a script cleans up once, at its own end"
 
 done_testing

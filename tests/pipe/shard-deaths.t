@@ -30,6 +30,7 @@ dies() {
         has_started "$1" $n || break
         count=$n
         ((code == 0 || code == 75 || code > 128)) || bad+="start $n: exit $code: $(cat err)"$'\n'
+        [ $code = 0 ] || grep -q '^bpe' err || bad+="start $n: exit $code, and does not say why: $(cat err)"$'\n'
         [ $code = 0 ] || shard D || bad+="after start $n: exit $?: $(cat err)"$'\n'
         diff -r want D >diff.out || bad+="start $n: $(head -n 3 diff.out)"$'\n'
     done

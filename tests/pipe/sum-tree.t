@@ -132,7 +132,7 @@ refuses 64 "bpe sum-tree: --memory=x: not a size; one is 64M" "$tree" -S x "${co
 refuses 64 "bpe sum-tree: --memory=0%: not a size; one is 64M" "$tree" -S 0% "${counts[0]}"
 refuses 64 "bpe sum-tree: unknown option --nope; see --help" "$tree" --nope "${counts[0]}"
 fails 64 "bpe-sum: -q: goes with --partial; see --help" "$tree" -q "${all[@]}"
-refuses 73 "mktemp: *" "$tree" -T nowhere "${all[@]}"
+refuses 73 "bpe sum-tree: nowhere: cannot create a temporary directory there: No such file or directory; -T names another directory" "$tree" -T nowhere "${all[@]}"
 refuses 73 "bpe sum-tree: nowhere/out: cannot create: No such file or directory" "$tree" -o nowhere/out "${all[@]}"
 echo old >out
 "$tree" -k 2 -o out "${some[@]}" 2>/dev/null
@@ -171,7 +171,7 @@ for program in $programs; do
 done
 forget_starts
 deadly cat
-deaths=cat:2 PATH=$PWD/bin:$PATH "$tree" -j 2 -k 3 "${all[@]}" >out 2>err
+deaths=cat:1 PATH=$PWD/bin:$PATH "$tree" -j 2 -k 3 "${all[@]}" >out 2>err
 is "$? $(cat err)" "75 bpe sum-tree: cat was killed; run the same command again" "what copies the sum to standard output dies"
 
 mkfifo unread

@@ -44,6 +44,7 @@ for program in $programs; do
         has_started "$program" $n || break
         count=$n
         ((code == 0 || code == 75 || code > 128)) || bad+="start $n: exit $code: $(cat err)"$'\n'
+        [ $code = 0 ] || grep -q '^bpe' err || bad+="start $n: exit $code, and does not say why: $(cat err)"$'\n'
         [ $code = 0 ] || upload || bad+="after start $n: exit $?: $(cat err)"$'\n'
         diff -r want there >diff.out || bad+="start $n: $(head -n 3 diff.out)"$'\n'
         is_left=$(cd D && find . -type f)

@@ -1,0 +1,79 @@
+/* death.so - a process dies by SIGKILL, for tests of scripts: LD_PRELOAD it and say in the environment
+ *
+ *     DEATHS       a directory, in which each process that is forked makes a file of the next number, from 1
+ *     DEATH_AT     the number of the one that dies; 0: none
+ *     DEATH_WHEN   begin: before it does anything; end: when it has done all, instead of its exit
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static const char *dir;
+static long at;
+static bool at_end;
+
+__attribute__((constructor)) static void start(void)
+{
+    const char *n = getenv("DEATH_AT"), *when = getenv("DEATH_WHEN");
+    dir = getenv("DEATHS");
+    at = n ? atol(n) : 0;
+    at_end = when && strcmp(when, "end") == 0;
+    if (dir)
+        dir = strdup(dir); /* bash has an environment of its own */
+}
+
+/* Makes a file; whether it was not there. */
+static bool make_file(const char *kind, long number)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s%ld", dir, kind, number);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* Which process dies at its end is known by a file: until then it may become another program. */
+__attribute__((destructor)) static void end(void)
+{
+    char path[4096];
+    if (!dir || !at_end)
+        return;
+    snprintf(path, sizeof path, "%s/end.%ld", dir, (long)getpid());
+    if (!access(path, F_OK))
+        kill(getpid(), SIGKILL);
+}
+
+static void begin(void)
+{
+    long n = 1;
+    while (!make_file("", n) && errno == EEXIST)
+        n++;
+    if (n != at)
+        return;
+    if (at_end)
+        make_file("end.", getpid());
+    else
+        kill(getpid(), SIGKILL);
+}
+
+pid_t fork(void)
+{
+    static pid_t (*real)(void);
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "fork");
+    pid_t pid = real();
+    if (pid == 0 && dir)
+        begin();
+    return pid;
+}

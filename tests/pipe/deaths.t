@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""deaths.t - each process that an everyday command starts, and each subshell of its script, dies: at once, or instead of its exit. The
+command does what it should all the same, or ends with 75 (as the page of bpe-encode says, with 128 and the number of the signal)
+and a line that says why; it leaves nothing that is not finished, and the same command again goes on with what it keeps.
+
+PLACES=N: so many places of each command, taken by chance; PLACES=all: all of them. COMMAND=NAME: that command alone.
+"""
+import concurrent.futures
+import os
+import random
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE + "/..", HERE]
+import everyday  # noqa: E402
+import lib  # noqa: E402
+
+SHIM = lib.BUILD + "/tests/fault/death.so"
+PLACES = os.environ.get("PLACES") or "8"
+
+
+def die_at(base, command, number, when, rounds=2):
+    """(whether there was such a process, what is wrong)."""
+    run = everyday.Run(base, command, os.getcwd())
+    deaths = tempfile.mkdtemp(prefix="deaths-", dir=os.getcwd())
+    run.start({"LD_PRELOAD": SHIM, "DEATHS": deaths, "DEATH_AT": str(number), "DEATH_WHEN": when})
+    reached = os.path.exists(f"{deaths}/{number}")
+    bad = run.wrong({75} | command.statuses)
+    if reached and not bad and run.code and command.goes_on:
+        first = f"{run.code}: {run.err}"
+        run.start({})
+        if not run.is_done():
+            bad = f"the same again: exit {run.code}: {run.err} (first {first})"
+    run.remove()
+    return reached, bad
+
+
+def number_of(base, command):
+    """How many processes it starts."""
+    run = everyday.Run(base, command, os.getcwd())
+    deaths = tempfile.mkdtemp(prefix="deaths-", dir=os.getcwd())
+    run.start({"LD_PRELOAD": SHIM, "DEATHS": deaths, "DEATH_AT": "0"})
+    run.remove()
+    return len(os.listdir(deaths))
+
+
+def all_places(base, command, pool):
+    n = number_of(base, command)
+    places = [(number, when) for number in range(1, n + 1) for when in ("begin", "end")]
+    if PLACES != "all" and len(places) > int(PLACES):
+        places = sorted(random.Random(f"{SEED}/{command.name}").sample(places, int(PLACES)))
+    found = list(pool.map(lambda place: die_at(base, command, *place), places))
+    bad = [f"process {number} at its {when}: {what}" for (number, when), (_, what) in zip(places, found) if what]
+    lib.ok(not bad, f"{command.name}: {len(places)} of {2 * n} deaths", "\n".join(bad))
+
+
+def main():
+    global SEED
+    if not os.path.exists(SHIM):
+        lib.ok(False, f"there is {SHIM} (make units)")
+        return lib.done()
+    SEED = lib.seed()
+    base = everyday.Base()
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for command in everyday.COMMANDS:
+            if os.environ.get("COMMAND") in (None, command.name):
+                all_places(base, command, pool)
+    return lib.done()
+
+
+if __name__ == "__main__":
+    sys.exit(everyday.in_directory(main))

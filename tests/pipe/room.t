@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""room.t - an everyday command on a disk with little room, for its temporary files or for all it writes: it does what it should, or ends
+with 73 or 74 and a line that names the place and says what the system says; nothing that is not finished is left, and
+with room the same command again goes on with what it keeps.
+
+COMMAND=NAME: that command alone. SIZES='4 8': these rooms (kB).
+"""
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE + "/..", HERE]
+import everyday  # noqa: E402
+import lib  # noqa: E402
+
+ROOMS = {False: [0, 4, 64], True: [4, 16, 512]}  # kB: for temporary files alone, for all
+CANNOT = {73, 74}
+WRITE_NOTHING = {"shard, of what is complete", "describe", "bpe train", "bpe --version", "bpe help", "train --help"}
+
+
+def leave_room(place, kilobytes):
+    """Fills a file system but for so much."""
+    filler = place + "/filler"
+    if os.path.exists(filler):
+        os.remove(filler)
+    free = os.statvfs(place)
+    with open(filler, "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, max(free.f_bavail * free.f_frsize - kilobytes * 1024, 1))
+
+
+def again(run, bad):
+    """What it keeps is what the same command goes on with."""
+    if bad or not run.code or not run.command.goes_on:
+        return bad
+    first = f"{run.code}: {run.err}"
+    run.start({})
+    return "" if run.is_done() else f"the same again: exit {run.code}: {run.err} (first {first})"
+
+
+def little_room(base, command, place, kilobytes, all_of_it):
+    leave_room(place, 8000)
+    run = everyday.Run(base, command, place if all_of_it else os.getcwd(), None if all_of_it else place)
+    leave_room(place, kilobytes)
+    run.start({})
+    leave_room(place, 8000)
+    bad = again(run, run.wrong(CANNOT, "No space left on device|remaining disk space|needs room"))
+    run.remove()
+    return f"{kilobytes} kB for {'all' if all_of_it else 'temporary files'}: {bad}" if bad else ""
+
+
+def report(command, what, found):
+    lib.ok(not any(found), f"{command.name}: {what}", "\n".join(filter(None, found)))
+
+
+def main():
+    base = everyday.Base()
+    place = os.getcwd() + "/small"
+    os.mkdir(place)
+    commands = [command for command in everyday.COMMANDS if command.name not in WRITE_NOTHING]
+    commands = [command for command in commands if os.environ.get("COMMAND") in (None, command.name)]
+    sizes = [int(size) for size in os.environ.get("SIZES", "").split()]
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "none", place], stderr=subprocess.DEVNULL, check=False).returncode:
+        lib.skip("a disk that is full", "cannot mount a small file system")
+        return lib.done()
+    try:
+        for command in commands:
+            cases = [(room, whole) for whole in ROOMS for room in sizes or ROOMS[whole]]
+            report(command, "a disk that is full", [little_room(base, command, place, room, whole) for room, whole in cases])
+    finally:
+        subprocess.run(["umount", place], check=False)
+    return lib.done()
+
+
+if __name__ == "__main__":
+    sys.exit(everyday.in_directory(main))
