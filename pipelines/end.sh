@@ -4,9 +4,10 @@
 # Who ends the script says why (die, must, store), or knows that another has said it (end_as). What nobody has said, as something was
 # killed, or the disk was full to which it was written, is found out and said at the end.
 
-# A kill cannot be ignored, but bash does not tell, in words of its own, of what is killed by a signal that is.
+# A file that becomes larger than it may (ulimit -f) is an error of write(2) then, of which each program tells. A kill cannot be
+# ignored, but bash does not tell, in words of its own, of what is killed by a signal that is.
 # shellcheck disable=SC2173
-trap '' KILL
+trap '' XFSZ KILL
 
 main=$$ ending=0 cleanup=: # what at_end says is done
 told=''                    # who has said why: a program, or the script itself

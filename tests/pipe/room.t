@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""room.t - an everyday command on a disk with little room, for its temporary files or for all it writes: it does what it should, or ends
-with 73 or 74 and a line that names the place and says what the system says; nothing that is not finished is left, and
-with room the same command again goes on with what it keeps.
+"""room.t - an everyday command on a disk with little room, for its temporary files or for all it writes, and with a limit for the size of
+files (ulimit -f): it does what it should, or ends with 73 or 74 and a line that names the place and says what the system
+says; nothing that is not finished is left, and with room the same command again goes on with what it keeps.
 
-COMMAND=NAME: that command alone. SIZES='4 8': these rooms (kB).
+COMMAND=NAME: that command alone. SIZES='4 8': these rooms (kB), and limits (bytes) a thousand times as large.
 """
+import concurrent.futures
 import os
+import resource
 import subprocess
 import sys
 
@@ -15,6 +17,7 @@ import everyday  # noqa: E402
 import lib  # noqa: E402
 
 ROOMS = {False: [0, 4, 64], True: [4, 16, 512]}  # kB: for temporary files alone, for all
+LIMITS = [1, 4000, 60000]  # bytes
 CANNOT = {73, 74}
 WRITE_NOTHING = {"shard, of what is complete", "describe", "bpe train", "bpe --version", "bpe help", "train --help"}
 
@@ -49,6 +52,24 @@ def little_room(base, command, place, kilobytes, all_of_it):
     return f"{kilobytes} kB for {'all' if all_of_it else 'temporary files'}: {bad}" if bad else ""
 
 
+def little_limit(base, command, limit):
+    run = everyday.Run(base, command, os.getcwd())
+    run.start({}, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    bad = again(run, run.wrong(CANNOT | command.statuses, "[Ff]ile too large|needs room"))
+    run.remove()
+    return f"files of {limit} bytes: {bad}" if bad else ""
+
+
+def no_output(base, words):
+    """What is wrong with a command whose standard output may not become a file of any size."""
+    with open("output", "wb") as out:
+        ended = subprocess.run([base.pipelines + "/bpe", *words.split()], cwd=base.dir, stdout=out, stderr=subprocess.PIPE, check=False,
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
+    said = ended.stderr.decode()
+    good = ended.returncode == 74 and said.startswith("bpe") and "cannot write" in said
+    return "" if good else f"exit {ended.returncode}: {said}"
+
+
 def report(command, what, found):
     lib.ok(not any(found), f"{command.name}: {what}", "\n".join(filter(None, found)))
 
@@ -60,6 +81,14 @@ def main():
     commands = [command for command in everyday.COMMANDS if command.name not in WRITE_NOTHING]
     commands = [command for command in commands if os.environ.get("COMMAND") in (None, command.name)]
     sizes = [int(size) for size in os.environ.get("SIZES", "").split()]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for command in commands:
+            limits = [size * 1000 for size in sizes] or LIMITS
+            report(command, "limits for the size of files", list(pool.map(lambda limit: little_limit(base, command, limit), limits)))
+    if len(commands) > 1:
+        for words in "help", "--version", "describe 4.sum m.json", "tune -m m.json -b 1M --rounds=1 b.txt", "train --help":
+            bad = no_output(base, words)
+            lib.ok(not bad, f"bpe {words}: no room for standard output", bad)
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "none", place], stderr=subprocess.DEVNULL, check=False).returncode:
         lib.skip("a disk that is full", "cannot mount a small file system")
         return lib.done()
