@@ -194,6 +194,18 @@ tasks run -j 2 G 0
 tasks train G -v 1000 | cmp - <(line c.gz)
 ok $? "one compressed file"
 
+# Special tokens and the pattern are those of the line, and of bpe train --keep.
+printf 'a b<sep>a b<sep>a b' >separated
+bpe tasks plan -o special -s '<sep>' -p cl100k separated
+bpe tasks run special "$(bpe tasks todo --ranges special)"
+bpe tasks train special -v 258 >got.json
+bpe-chunk -s '<sep>' -p cl100k separated | bpe-count | bpe-sum | bpe-merge -v 258 | cmp - got.json
+ok $? "-s and -p, without a model"
+bpe train --keep=special -v 258 -s '<sep>' -p cl100k separated | cmp - got.json
+ok $? "  as train --keep has them"
+fails 64 "bpe tasks: special was begun with: *" bpe tasks plan -o special separated
+refuses 64 "bpe tasks: --special is for encoding; give -m MODEL" bpe tasks plan -o unmade --special=text separated
+
 # ---- Encoding ----
 
 tasks plan --tasks=3 -m want.json --eot=after -o E "${files[@]}"
