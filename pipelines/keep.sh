@@ -9,15 +9,18 @@
 
 # Counts all parts without counts, `jobs` at a time, until one fails. If one is killed, the others continue.
 count_all() {
-    local name names=() todo=() whole=0 inner=1 running=0 code=0 status left why_failed
+    local name names=() todo=() whole=0 inner=1 running=0 code=0 status left why_failed word
+    local -A asked=()
+    for name in "${files[@]}"; do asked[$name]=1; done
     must 74 rm -f -- "$keep"/counts/*.failed
-    for name in "$keep"/chunks/{part,file}.*; do
-        [ -e "$name" ] || continue # none of the kind
-        name=${name##*/}
-        names+=("$name")
+    part_names "$keep"
+    for name in "${names[@]}"; do
         [ ! -e "$keep/counts/$name" ] || continue
         todo+=("$name")
-        case $name in file.*) ((++whole)) ;; esac
+        [[ $name = file.* ]] || continue
+        ((++whole))
+        read_word "$keep/chunks/$name"
+        [ -n "${asked[$word]-}" ] || not_planned "$keep/chunks/$name" "$word"
     done
     ((whole == 0 || whole > jobs)) || [ "$fan_out" = none ] || inner=$((jobs / whole))
     left=${#todo[@]}

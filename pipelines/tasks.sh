@@ -125,6 +125,53 @@ plan_work() {
     must 73 mkdir -p -- "$1/$results"
 }
 
+# ---- What is in a directory may be anybody's: of its words those are done that planning would have written ----
+
+not_planned() { # FILE WORD
+    die 65 "$1: ${2@Q}: not what planning writes there; plan the work anew, in another directory"
+}
+
+# read_words FILE: sets words, as put_words has written them.
+read_words() {
+    { mapfile -t -d '' words <"$1"; } 2>/dev/null || die 74 "$1: cannot be read: plan the work anew, in another directory"
+}
+
+# read_word FILE: sets word, the only one.
+read_word() {
+    local words
+    read_words "$1"
+    [ ${#words[@]} -le 1 ] || not_planned "$1" "${words[1]}"
+    word=${words[0]-}
+}
+
+# part_names DIR: sets names to those of its parts.
+part_names() {
+    local name
+    names=()
+    for name in "$1"/chunks/{part,file}.*; do
+        name=${name##*/}
+        case ${name#*.} in
+        '*') continue ;; # none of the kind
+        '' | *[!0-9]*) not_planned "$1/chunks/" "$name" ;;
+        esac
+        names+=("$name")
+    done
+}
+
+# only_options FILE LETTERS REGEX WORD...: each WORD must match REGEX, or be an option of a letter, after which its argument comes.
+only_options() {
+    local file=$1 letters=$2 regex="^($3)\$"
+    shift 3
+    while [ $# -gt 0 ]; do
+        if [[ $1 = -? && $letters = *"${1#-}"* && $# -gt 1 ]]; then
+            shift
+        elif ! [[ $1 =~ $regex ]]; then
+            not_planned "$file" "$1"
+        fi
+        shift
+    done
+}
+
 # ---- Doing a part ----
 
 # status_of CODE...: of a pipeline whose programs ended with these, that of the first that failed; 75 if one was killed. A number
@@ -147,8 +194,10 @@ status_of() {
 # count_file FILE INNER: a file whose text goes through a pipe, to INNER bpe-counts: split distributes the records, which
 # are lines. (Not GNU parallel: if it is killed, its processes stay and hold the lock.)
 count_file() {
-    local file
-    IFS= read -r -d '' file <"$1"
+    local word file
+    read_word "$1"
+    file=$word
+    { [ -n "$file" ] && is_file "$file"; } || not_planned "$1" "$file"
     if [ ${#parquet_options[@]} -gt 0 ]; then
         "$here/parquet" "${parquet_options[@]}" -- "$file" | without_line bpe-chunk "${chunk[@]}" | bpe-count | bpe-sum "${sum[@]}"
     elif (($2 > 1)); then

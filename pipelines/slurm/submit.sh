@@ -180,7 +180,11 @@ submit_work() {
         die 73 "$work/slurm.lock: cannot create: $(reason "$heard")"
     }
     wait_for_lock "$work" "$lock"
-    [ ! -e "$work/slurm.jobs" ] || { read -r array last && read -r did; } <"$work/slurm.jobs"
+    if [ -e "$work/slurm.jobs" ]; then
+        { read -r array last && read -r did; } <"$work/slurm.jobs"
+        [[ "$array $last" =~ ^(-|[0-9]+)\ (-|[0-9]+)$ ]] ||
+            die 65 "$work/slurm.jobs: '$array $last': no jobs of Slurm; remove it, if none of this work are waiting or running"
+    fi
     if is_there "$last"; then
         [ "$did" = "${finish[*]@Q}" ] ||
             die 75 "$work: job $last does something else there ($did); run the same command again when it has ended"

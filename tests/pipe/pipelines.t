@@ -213,6 +213,45 @@ refuses 66 "bpe-view: none.sum: cannot open: *" "$P/describe" none.sum tiny.json
 bpe-model -f gpt2 -o tiny.gpt2 tiny.json
 refuses 65 "bpe describe: tiny.gpt2: no tokenizer.json*" "$P/describe" tiny.sum tiny.gpt2
 
+# What others have written is not taken for a command: the ids of jobs in a directory of Slurm's, what a host says of itself.
+# shellcheck disable=SC2016
+evil='a[$(>hit)]'
+mkdir slurm
+for program in sbatch squeue scontrol; do printf '#!/bin/sh\necho "%s $*" >>called\necho 5\n' $program >slurm/$program; done
+chmod +x slurm/*
+for jobs in '5 --me' '-- 5' "$evil 5" "5 $evil" '5' ''; do
+    rm -rf work called
+    "$P/tasks" plan -o work a.txt && printf '%s\n' "$jobs" "'train'" >work/slurm.jobs
+    PATH=$PWD/slurm:$PATH refuses 65 "bpe slurm train: work/slurm.jobs: *: no jobs of Slurm; remove it, if none of this work are waiting or running" \
+        "$P/slurm/train" --work=work -v 300 -o x.json a.txt
+    is "$(ls hit called 2>/dev/null)" "" "  and asks for none ($jobs)"
+done
+if command -v parallel >/dev/null && command -v zstd >/dev/null; then
+    mkdir host
+    # A host is a shell here, with a program of its own: what it prints is the number of its cores, or other news.
+    # shellcheck disable=SC2016
+    printf '#!/bin/bash\ncase ${!#} in "sh -c"*) cd host && PATH=$PWD:$PATH exec sh -c "${!#}" ;; esac\n' >host/ssh
+    bpe-chunk --inline a.txt >a.chunks
+    for says in "$evil" 0; do
+        printf "#!/bin/sh\necho '%s'\n" "$says" >host/getconf
+        chmod +x host/*
+        refuses 71 "bpe ssh: evil: says that it has '*' cores" "$P/ssh/fan_out" -S evil --ssh="$PWD/host/ssh" -- bpe-count <a.chunks
+        is "$(find . -name hit -delete -print)" "" "  and that is all ($says)"
+    done
+    for says in "- done 0 $evil" "- unread $evil" "$evil lost" '7 ready /tmp 1 x'; do
+        # shellcheck disable=SC2016
+        printf '#!/bin/sh\nprintf "\\n%%s\\n" "${MARK%%%% *} $SAYS" "$MARK lacks nothing" >&9; echo 1\n' >host/getconf
+        # shellcheck disable=SC2016
+        printf '#!/bin/bash\n%s\n' 'words=${!#}; case $words in "sh -c"*) cd host; MARK=$(grep -o "bpe-ssh-[A-Za-z0-9]* [0-9]" <<<"$words" | head -n 1)
+            export MARK; PATH=$PWD:$PATH exec sh -c "$words" 9>&1 ;; esac; exit 255' >host/ssh
+        rm -f hit
+        SAYS=$says timeout 60 "$P/ssh/fan_out" -S evil --retries=1 --ssh="$PWD/host/ssh" -- bpe-count <a.chunks >out 2>err
+        is "$? $(find . -name hit) $(grep -c 'line [0-9]*:' err)" "127  0" "a host that says $says is not heard" || sed 's/^/# /' err
+    done
+else
+    skip "what a host says of itself" "GNU parallel or zstd is not installed"
+fi
+
 # What a script does at its end is not done by a process of it that is killed before it has become another program.
 cat >ends <<'END'
 #!/bin/bash

@@ -222,6 +222,98 @@ fails 64 "bpe tasks: D: its tasks make counts; bpe tasks train does what comes a
 fails 64 "bpe tasks: c.gz: its text goes through a pipe, which bpe tasks does not encode; see bpe shard --via" \
     tasks plan -m want.json -o F c.gz
 
+# ---- A directory of somebody else: nothing in it becomes another program, or an option that is not of the work ----
+
+# hostile DIR FILE WORD...: DIR with a file in chunks that has these words; what it names in $PWD/victim must stay.
+hostile() {
+    rm -rf hostile
+    cp -r "$1" hostile
+    printf '%s\0' "${@:3}" >"hostile/chunks/$2"
+    echo mine >victim
+}
+is_refused() { # WORD COMMAND...
+    refuses 65 "bpe *: *hostile/chunks/*: $1: not what planning writes there; plan the work anew, in another directory" "${@:2}"
+    is "$(cat victim) $(ls hit 2>/dev/null)" "mine " "  and does nothing"
+}
+cat >hit.sh <<END
+#!/bin/sh
+touch '$PWD/hit'
+END
+chmod +x hit.sh
+tasks plan --tasks=2 -m want.json --eot=after -o encodes comes
+tasks plan --tasks=2 -o counts comes
+tasks plan -o piped c.gz
+[ -e piped/chunks/file.00000 ]
+ok $? "there is a file whose text goes through a pipe"
+for words in "-o victim" "--output=victim" "-ovictim" "--outp=victim" "-m" "--format=raw" "-f raw -o victim" "--files-from=victim" "-- x" "x" "-"; do
+    # shellcheck disable=SC2086
+    hostile encodes worker bpe-encode -m want.json $words
+    is_refused "'${words%% *}'" tasks run hostile 0
+done
+for words in ./hit.sh "$PWD/hit.sh" sh env bpe-merge bpe-view '' "bpe-encode x" "bpe-count "; do
+    hostile counts worker "$words"
+    is_refused "'$words'" tasks run hostile 0
+    is_refused "'$words'" tasks todo hostile
+    is_refused "'$words'" tasks train hostile -v 300
+    is_refused "'$words'" tasks shard hostile -o hostile.out
+done
+for words in "--temp=x" "-o victim" "--partial" "-S 1M" "x" "-"; do
+    # shellcheck disable=SC2086
+    hostile counts worker bpe-count $words
+    is_refused "'${words%% *}'" tasks run hostile 0
+done
+for words in "--only=victim" "--files-from=victim" "--files0-from=victim" "-m" "-e" "-bx" "--nope" "--" "x" "-"; do
+    # shellcheck disable=SC2086
+    hostile piped chunk $words
+    is_refused "'${words%% *}'" tasks run hostile 0
+done
+for words in "--list" "--part=0/2" "-c text" "-h" "x" "--"; do
+    # shellcheck disable=SC2086
+    hostile piped parquet --column=text $words
+    is_refused "'${words%% *}'" tasks run hostile 0
+done
+for words in '' . .. elsewhere -x "- x"; do
+    hostile counts where "$words"
+    is_refused "'$words'" tasks run hostile 0
+done
+hostile counts where "$PWD" "$PWD"
+is_refused "'$PWD'" tasks run hostile 0
+for words in '' - /dev/stdin /proc/self/environ; do
+    hostile piped file.00000 "$words"
+    is_refused "'$words'" tasks run hostile 0
+done
+hostile piped file.00000 c.gz victim
+is_refused "'victim'" tasks run hostile 0
+hostile piped file.00000 s3://bucket/c.gz
+refuses 66 "bpe tasks: s3://bucket/c.gz: cannot open: No such file or directory" tasks run hostile 0
+for name in part.0x part. file.-1 part.00000.new; do
+    hostile counts "$name" x
+    is_refused "'$name'" tasks run hostile 0
+done
+hostile counts worker bpe-count
+rm hostile/chunks/where
+fails 74 "bpe tasks: hostile/chunks/where: cannot be read*" tasks run hostile 0
+# train --keep goes by the command line, but for the names of parts.
+"$TOP/pipelines/train" --keep=kept -v 300 c.gz >/dev/null
+rm kept/sum kept/counts/*
+hostile kept file.00000 victim
+fails 65 "bpe train: hostile/chunks/file.00000: 'victim': not what planning writes there; *" "$TOP/pipelines/train" --keep=hostile -v 300 c.gz
+mv hostile/chunks/file.00000 hostile/chunks/file.x
+fails 65 "bpe train: hostile/chunks/: 'file.x': not what planning writes there; *" "$TOP/pipelines/train" --keep=hostile -v 300 c.gz
+# Whatever options planning takes, its words are those that are done.
+bpe-model -f tiktoken -o want.tiktoken want.json
+rm want.tiktoken.json
+for options in '--pattern=cl100k' '--regex=\p{L}+' '-s x -s y' --no-special '-b 1M' --inline --jsonl=a --jsonl '-0 --invalid=skip' --wet \
+    '--jsonl --id=a --on-error=skip' '-m want.json --dtype=u32 --eot=before --eot-token=<|endoftext|>' \
+    '-m want.json --special=text --invalid=replace' '-m want.tiktoken -s <|endoftext|>=0 -p gpt2' '-0 -m want.json'; do
+    rm -rf planned
+    # shellcheck disable=SC2086
+    tasks plan $options -o planned comes "$(case $options in -m* | -0\ -m*) echo separated ;; *) echo d.gz ;; esac)" 2>err && tasks run planned 0 >/dev/null 2>>err
+    code=$?
+    case "$code $(cat err)" in *"not what planning writes"* | 64*) ok 1 "plan $options" || sed 's/^/# /' err ;; *) ok 0 "plan $options" ;; esac
+done
+refuses 64 "bpe tasks: --format: tasks make records; leave it out" tasks plan -m want.json -f raw -o unmade comes
+
 # ---- Wrong use ----
 
 fails 64 "bpe tasks: what is to be done? plan, todo, run, train or shard; see --help" tasks
