@@ -134,6 +134,14 @@ parse_options() {
     case $jobs in '' | *[!0-9]* | 0*) die 64 "-j $jobs: not a number of jobs" ;; esac
 }
 
+# as_names VARIABLE...: what begins with a dash gets ./ before it, so that no program takes it for an option.
+as_names() {
+    local variable
+    for variable; do
+        [[ ${!variable} != -* ]] || printf -v "$variable" %s "./${!variable}"
+    done
+}
+
 # through COMMAND: sets via to the words that call a filter of the user's: before the worker's words.
 through() {
     [ -n "$1" ] || die 64 "--via: which command?"

@@ -154,6 +154,8 @@ def main():
     given, others = engine.arguments("shard", USAGE, (*engine.OPTIONS, "upload", "text"))
     others = [word for word in others if word != "--continue"]
     own = {name: value for name, value in given if name in ("upload", "text")}
+    if own.get("text", "").startswith("-"):  # an option to mv, say
+        own["text"] = "./" + own["text"]
     given = [(name, value) for name, value in given if name not in own]
     if "text" in own:
         others = make_texts(own["text"], given, others)
@@ -163,7 +165,7 @@ def main():
         os.execv(words[0], words)
     if not directory:
         engine.die("shard", "where do the shards go? give -o DIR; see --help")
-    sys.exit(run_both(words, [os.path.join(os.path.dirname(engine.HERE), "upload"), directory, own["upload"]]))
+    sys.exit(run_both(words, [os.path.join(os.path.dirname(engine.HERE), "upload"), "--", directory, own["upload"]]))
 
 
 main()

@@ -22,7 +22,10 @@ jobs=1000000 # as many at a time as Slurm gives
 # take_slurm OPTION [ARGUMENT]: 1 if it is none of these.
 take_slurm() {
     case $1 in
-    --work) work=$2 ;;
+    --work)
+        work=$2
+        as_names work
+        ;;
     --tasks) number=("--tasks=$2") ;;
     --time) each+=("--time=$2") ;;
     --sbatch) each+=("$2") ;;

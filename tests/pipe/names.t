@@ -1,0 +1,143 @@
+#!/bin/bash
+# Names that begin with a dash are names, of whatever they are: of inputs, models, outputs, and directories for work and temporary files.
+in_memory=1
+. "$(dirname "$0")/../lib.sh"
+P=$TOP/pipelines
+
+text 1 60000 >./-a.txt
+text 2 1100000 >./-b.txt
+gzip -k ./-a.txt
+mkdir ./-tmp
+export TMPDIR=-tmp
+files=(-a.txt -b.txt)
+line -- "${files[@]}" >./-m.json
+V=300 line -- "${files[@]}" >want.json
+
+# done_as NAME WANTED GOT: the last command ended well, and has made the same.
+done_as() {
+    local code=$?
+    diff -r "$2" "$3" >diff.out 2>&1 && [ $code = 0 ] && [ -z "$(ls -A ./-tmp)" ]
+    ok $? "$1" || { echo "exit $code; left: $(ls -A ./-tmp)" && head -n 5 diff.out err; } | sed 's/^/# /'
+    rm -rf "${3:?}"
+}
+
+# ---- encode ----
+
+bpe-encode -m -m.json -- "${files[@]}" >want.ids
+bpe-encode -m -m.json -- -a.txt.gz >want.gz
+for option in -o-out --output=-out "-o -out"; do
+    # shellcheck disable=SC2086
+    "$P/encode" -m -m.json -j 2 $option -- "${files[@]}" 2>err
+    done_as "encode $option" want.ids ./-out
+done
+"$P/encode" -m -m.json -j 2 -o -out -- -a.txt.gz 2>err
+done_as "encode, of a compressed file" want.gz ./-out
+printf '%s\n' "${files[@]}" >./-list
+"$P/encode" --model=-m.json -j 2 -o -out --files-from=-list 2>err
+done_as "encode --files-from" want.ids ./-out
+mkdir ./-dir
+fails 73 "bpe encode: ./-dir: cannot create: Is a directory" "$P/encode" -m -m.json -o -dir -- -a.txt
+fails 66 "*-none*: cannot open: No such file or directory" "$P/encode" -m -none -o -out -- -a.txt
+
+# ---- train ----
+
+for how in auto xargs parallel none; do
+    [ $how != parallel ] || command -v parallel >/dev/null || continue
+    "$P/train" -v 300 -j 2 --fan-out=$how -o -out -- "${files[@]}" 2>err
+    done_as "train --fan-out=$how" want.json ./-out
+done
+for keep in --keep=-k "--keep -k"; do
+    # shellcheck disable=SC2086
+    "$P/train" -v 300 -j 2 $keep -o -out -- "${files[@]}" 2>err
+    done_as "train $keep" want.json ./-out
+done
+rm ./-k/sum ./-k/counts/part.00000
+"$P/train" -v 300 -j 2 --keep=-k -o -out -- "${files[@]}" 2>err
+done_as "  goes on with it" want.json ./-out
+fails 64 "bpe train: ./-k was begun with: *" "$P/train" -v 300 --keep=-k -- -a.txt
+fails 73 "bpe train: ./-a.txt: cannot create: File exists" "$P/train" -v 300 --keep=-a.txt -- -b.txt
+
+# ---- shard ----
+
+shards() { # by the line, into want
+    rm -rf want
+    bpe-chunk -m -m.json -- "${files[@]}" | bpe-encode -m -m.json | bpe-shard -o want -n 50K >/dev/null
+}
+shards
+"$P/shard" -m -m.json -j 2 -n 50K -o -out -- "${files[@]}" >lines 2>err
+is "$? $(cat err)" "0 " "shard"
+"$P/shard" -m -m.json -j 2 -n 50K -o -out -- "${files[@]}" >lines 2>err
+is "$? $(cat err)" "0 bpe-shard: ./-out: was complete already" "  is complete"
+done_as "  as by the line" want ./-out
+printf '{"text": "a b c d"}\n' >./-a.jsonl
+"$P/shard" -m -m.json -o -out --jsonl --files-from=-list -n 50K 2>err
+like "$? $(head -n 1 err)" "65 bpe-encode: -a.txt: line 1: no JSON *" "shard of what is no JSON"
+printf '%s\n' -a.jsonl >./-list
+"$P/shard" -m -m.json -o -out2 --jsonl --files-from=-list -n 50K >/dev/null 2>err
+is "$? $(cat err)" "0 " "shard --files-from"
+rm -rf ./-out ./-out2
+
+# ---- tasks ----
+
+"$P/tasks" plan --tasks=2 -o -t -- "${files[@]}" 2>err
+is "$? $(cat err) $("$P/tasks" todo --ranges -- -t)" "0  0-1" "tasks plan, todo"
+"$P/tasks" run -- -t 0-1 2>err
+is "$? $(cat err) $("$P/tasks" todo --ranges -- -t)" "0  " "tasks run"
+"$P/tasks" train -v 300 -o -out -- -t 2>err
+done_as "tasks train" want.json ./-out
+"$P/tasks" plan --tasks=2 -m -m.json -o -e -- "${files[@]}" && "$P/tasks" run -- -e 0-1 &&
+    "$P/tasks" shard -n 50K -o -out -- -e >lines 2>err
+done_as "tasks shard" want ./-out
+
+# ---- sum-tree, describe ----
+
+for i in 1 2 3 4; do head -n $((i * 100)) ./-b.txt | bpe-chunk | bpe-count | bpe-sum >"./-$i.sum"; done
+sums=(-1.sum -2.sum -3.sum -4.sum)
+bpe-sum -- "${sums[@]}" | words >want.words
+for options in "-o -out" "-o -out -T -tmp" "-o -out -T-tmp -j 1"; do
+    # shellcheck disable=SC2086
+    "$P/sum-tree" -j 2 -k 2 $options -- "${sums[@]}" 2>err && words -- -out >./-words
+    done_as "sum-tree $options" want.words ./-words
+    rm -f ./-out
+done
+cp ./-1.sum 1.sum
+cp ./-m.json m.json
+"$P/describe" 1.sum m.json >want.text
+"$P/describe" -- -1.sum -m.json >./-out 2>err
+done_as "describe" want.text ./-out
+
+# ---- tune, plan ----
+
+"$P/tune" -m -m.json -j 1 -b 1M --rounds=1 --sample=100K -- -a.txt.gz "${files[@]}" >out 2>err
+like "$? $(cat err)$(tail -n 1 out)" "0 fastest: bpe shard -m -m.json -o DIR -j 1 -b 1M *" "tune"
+"$P/plan" --sample=1M -- "${files[@]}" -a.txt.gz >out 2>err
+is "$? $(cat err)" "0 " "plan"
+
+# ---- upload ----
+
+if command -v rclone >/dev/null; then
+    "$P/upload" --once --delete-after -- want :local:-there 2>err
+    is "$? $(cat err)" "0 " "upload"
+    shards
+    done_as "  to a remote" want ./-there
+    cp -r want ./-from
+    "$P/upload" --once -- -from -there 2>err
+    done_as "  from a directory, to one" want ./-there
+else
+    skip "upload" "rclone is not installed"
+fi
+
+# ---- slurm: until sbatch takes a job ----
+
+mkdir slurm
+# shellcheck disable=SC2016
+printf '#!/bin/sh\nprintf "%%s\\n" "$@" >sbatch.out\ncat >>sbatch.out\necho 5\n' >slurm/sbatch
+printf '#!/bin/sh\n' >slurm/squeue
+printf '#!/bin/sh\necho MaxArraySize = 10\n' >slurm/scontrol
+chmod +x slurm/*
+PATH=$PWD/slurm:$PATH "$P/slurm/train" --work=-w -v 300 -o -model -- "${files[@]}" >out 2>err
+is "$? $(cat err) $(find ./-w/slurm.jobs ./-w/logs -maxdepth 0 | wc -l)" "0  2" "slurm train"
+like "$(cat sbatch.out)" "*--output=./-w/logs/last.%j*'last' './-w' 'train' './-w' *" "  the words of its last job"
+PATH=$PWD/slurm:$PATH "$P/slurm/shard" --work=-w2 -m -m.json -o -out -- "${files[@]}" >out 2>err
+is "$? $(cat err) $(find ./-w2/slurm.jobs ./-w2/logs -maxdepth 0 | wc -l)" "0  2" "slurm shard"
+done_testing
