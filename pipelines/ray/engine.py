@@ -108,3 +108,8 @@ def status_of(child):
     """Waits for it; its status as the shell has it."""
     status = child.wait()
     return status if status >= 0 else 128 - status
+
+
+def end_killed(command, child):
+    """Ends with 75: it was killed, and could not say so."""
+    die(command, f"bpe {child} was killed; run the same command again", 75)

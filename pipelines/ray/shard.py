@@ -126,6 +126,8 @@ def make_texts(directory, given, others):
         children = Children()
         status = engine.status_of(children.start([*engine.via(given), "--each", *script], stdin=lines))
         children.dismiss()
+        if status > 128:
+            engine.say("bpe ray shard", "what makes the text was killed; run the same command again")
         if status:
             sys.exit(status)
     for file, key, text in todo:
@@ -147,6 +149,8 @@ def run_both(shard, upload):
     if status:
         uploads.terminate()
     uploaded = engine.status_of(uploads)
+    if not children.told and max(status, uploaded) > 128:
+        engine.end_killed("shard", "shard" if status > 128 else "upload")
     return status or uploaded
 
 

@@ -27,6 +27,8 @@ def main():
     tasks = os.path.join(os.path.dirname(engine.HERE), "tasks")
     todo = os.memfd_create("todo")
     status = engine.status_of(subprocess.Popen([tasks, "todo", *others], stdout=todo))
+    if status > 128:
+        engine.end_killed("tasks", "tasks")
     if status:
         sys.exit(status)
     if os.fstat(todo).st_size:

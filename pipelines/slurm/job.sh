@@ -31,11 +31,13 @@ tasks)
     "$tasks" run "$work" "$first-$((end < $2 ? end : $2))" # those that have a result are passed over
     ;;
 last)
-    todo=$("$tasks" todo "$work") || exit
-    "$tasks" "$@"
+    todo=$("$tasks" todo -- "$work") && "$tasks" "$@"
     ;;
 esac
 code=$?
-((code <= 128)) || code=75
+if ((code > 128)); then
+    echo "bpe slurm: a process was killed" >&2
+    code=75
+fi
 if ((code == 75)) && [ -z "$todo" ]; then again; fi
 exit "$code"

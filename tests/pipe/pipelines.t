@@ -213,6 +213,20 @@ refuses 66 "bpe-view: none.sum: cannot open: *" "$P/describe" none.sum tiny.json
 bpe-model -f gpt2 -o tiny.gpt2 tiny.json
 refuses 65 "bpe describe: tiny.gpt2: no tokenizer.json*" "$P/describe" tiny.sum tiny.gpt2
 
+# Engines, whose own part is not begun when something is killed: 75, and a line.
+mkdir engines
+cp -r "$P"/{ray,slurm,*.py} engines
+printf '#!/bin/sh\nkill -9 $$\n' | tee engines/tasks engines/shard >/dev/null
+printf '#!/bin/sh\nexec sleep 20\n' >engines/upload
+chmod +x engines/{tasks,shard,upload}
+fails 75 "bpe ray tasks: bpe tasks was killed; run the same command again" engines/ray/tasks.py work
+fails 75 "bpe ray shard: bpe shard was killed; run the same command again" engines/ray/shard.py --upload=r: -o x a.txt
+for words in "last work train work" "tasks work 1 1"; do
+    # shellcheck disable=SC2086
+    SLURM_RESTART_COUNT=3 SLURM_ARRAY_TASK_ID=0 engines/slurm/job.sh $words 2>err
+    is "$? $(tail -n 1 err)" "75 bpe slurm: a process was killed" "slurm/job.sh $words" # bash may say so, too
+done
+
 # What others have written is not taken for a command: the ids of jobs in a directory of Slurm's, what a host says of itself.
 # shellcheck disable=SC2016
 evil='a[$(>hit)]'
