@@ -44,9 +44,15 @@ end_as() {
     exit "$1"
 }
 
-# end_as_writer STATUS PROGRAM: end_as, for what writes to standard output, where SIGPIPE is no more than that nobody reads it.
+# may_be_unread: whether SIGPIPE (141) of what writes the output is no more than that nobody reads it, as it goes to a pipe.
+output=/dev/stdout # or the PATH of -o
+may_be_unread() {
+    [ -p "$output" ] || [ -S "$output" ]
+}
+
+# end_as_writer STATUS PROGRAM: end_as, for what writes the output.
 end_as_writer() {
-    (($1 != 141)) || exit 141
+    (($1 != 141)) || ! may_be_unread || exit 141
     end_as "$@"
 }
 
@@ -135,7 +141,7 @@ is_full() {
 
 # say_why: if nobody has said why the script ends with the status ending, it is said here.
 say_why() {
-    if [ -n "$told" ] || ((ending == 0 || ending == 141)); then return; fi
+    if [ -n "$told" ] || ((ending == 0)) || { ((ending == 141)) && may_be_unread; }; then return; fi
     if is_full "$dir"; then
         heard="$dir: cannot write: $(reason "$heard")$elsewhere" ending=74
     elif ((ending >= 64)); then

@@ -21,7 +21,7 @@ not_put() {
     local place=.
     [[ $path != */* ]] || place=${path%/*}/
     if (($1 == 74)) && [ -n "$tmp" ] && is_full "$place"; then cannot_put "$heard"; fi
-    if [ -n "$tmp" ]; then end_as "$@"; else end_as_writer "$@"; fi
+    end_as_writer "$@"
 }
 
 # put FILE: to the output.
@@ -29,12 +29,13 @@ put() {
     local code
     ask cat -- "$1" >&3 && return
     code=$?
-    ((code != 141)) || exit 141 # nobody reads it any more
+    ((code != 141)) || ! may_be_unread || exit 141
     not_killed "$code" cat
     cannot_put "$heard"
 }
 
 open_output() { # WHAT ELSE CAN BE DONE, on a terminal
+    output=${path:-/dev/stdout}
     if [ -z "$path" ]; then
         [ ! -t 1 ] || die 64 "standard output is a terminal; give -o PATH, or $1"
         exec 3>&1

@@ -1,7 +1,8 @@
-/* death.so - a process dies by SIGKILL, for tests of scripts: LD_PRELOAD it and say in the environment
+/* death.so - a process dies by a signal, for tests of scripts: LD_PRELOAD it and say in the environment
  *
  *     DEATHS       a directory, in which each process that is forked makes a file of the next number, from 1
  *     DEATH_AT     the number of the one that dies; 0: none
+ *     DEATH_BY     the number of the signal; SIGKILL if not set
  *     DEATH_WHEN   begin: before it does anything; end: when it has done all, instead of its exit
  */
 #ifndef _GNU_SOURCE
@@ -21,15 +22,24 @@
 static const char *dir;
 static long at;
 static bool at_end;
+static int by = SIGKILL;
 
 __attribute__((constructor)) static void start(void)
 {
-    const char *n = getenv("DEATH_AT"), *when = getenv("DEATH_WHEN");
+    const char *n = getenv("DEATH_AT"), *when = getenv("DEATH_WHEN"), *number = getenv("DEATH_BY");
     dir = getenv("DEATHS");
     at = n ? atol(n) : 0;
     at_end = when && strcmp(when, "end") == 0;
+    by = number ? atoi(number) : SIGKILL;
     if (dir)
         dir = strdup(dir); /* bash has an environment of its own */
+}
+
+/* Some ignore SIGPIPE. */
+static void die(void)
+{
+    signal(by, SIG_DFL);
+    kill(getpid(), by);
 }
 
 /* Makes a file; whether it was not there. */
@@ -51,7 +61,7 @@ __attribute__((destructor)) static void end(void)
         return;
     snprintf(path, sizeof path, "%s/end.%ld", dir, (long)getpid());
     if (!access(path, F_OK))
-        kill(getpid(), SIGKILL);
+        die();
 }
 
 static void begin(void)
@@ -64,7 +74,7 @@ static void begin(void)
     if (at_end)
         make_file("end.", getpid());
     else
-        kill(getpid(), SIGKILL);
+        die();
 }
 
 pid_t fork(void)

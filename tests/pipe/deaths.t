@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""deaths.t - each process that an everyday command starts, and each subshell of its script, dies: at once, or instead of its exit. The
+"""deaths.t - each process that an everyday command starts, and each subshell of its script, dies: at once, or instead of its exit; by
+SIGKILL, or by SIGPIPE although the output goes to no pipe. The
 command does what it should all the same, or ends with 75 (as the page of bpe-encode says, with 128 and the number of the signal)
 and a line that says why; it leaves nothing that is not finished, and the same command again goes on with what it keeps.
 
@@ -8,6 +9,7 @@ PLACES=N: so many places of each command, taken by chance; PLACES=all: all of th
 import concurrent.futures
 import os
 import random
+import signal
 import sys
 import tempfile
 
@@ -20,13 +22,13 @@ SHIM = lib.BUILD + "/tests/fault/death.so"
 PLACES = os.environ.get("PLACES") or "8"
 
 
-def die_at(base, command, number, when, rounds=2):
+def die_at(base, command, number, when, by):
     """(whether there was such a process, what is wrong)."""
     run = everyday.Run(base, command, os.getcwd())
     deaths = tempfile.mkdtemp(prefix="deaths-", dir=os.getcwd())
-    run.start({"LD_PRELOAD": SHIM, "DEATHS": deaths, "DEATH_AT": str(number), "DEATH_WHEN": when})
+    run.start({"LD_PRELOAD": SHIM, "DEATHS": deaths, "DEATH_AT": str(number), "DEATH_WHEN": when, "DEATH_BY": str(int(by))}, to_file=True)
     reached = os.path.exists(f"{deaths}/{number}")
-    bad = run.wrong({75} | command.statuses)
+    bad = run.wrong({75} | command.statuses | ({128 + by} if 137 in command.statuses else set()))
     if reached and not bad and run.code and command.goes_on:
         first = f"{run.code}: {run.err}"
         run.start({})
@@ -47,12 +49,12 @@ def number_of(base, command):
 
 def all_places(base, command, pool):
     n = number_of(base, command)
-    places = [(number, when) for number in range(1, n + 1) for when in ("begin", "end")]
+    places = [(number, when, by) for number in range(1, n + 1) for when in ("begin", "end") for by in (signal.SIGKILL, signal.SIGPIPE)]
     if PLACES != "all" and len(places) > int(PLACES):
         places = sorted(random.Random(f"{SEED}/{command.name}").sample(places, int(PLACES)))
     found = list(pool.map(lambda place: die_at(base, command, *place), places))
-    bad = [f"process {number} at its {when}: {what}" for (number, when), (_, what) in zip(places, found) if what]
-    lib.ok(not bad, f"{command.name}: {len(places)} of {2 * n} deaths", "\n".join(bad))
+    bad = [f"process {number} at its {when} by {by.name}: {what}" for (number, when, by), (_, what) in zip(places, found) if what]
+    lib.ok(not bad, f"{command.name}: {len(places)} of {4 * n} deaths", "\n".join(bad))
 
 
 def main():

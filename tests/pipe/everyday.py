@@ -150,27 +150,30 @@ class Run:
                 os.symlink(from_base, f"{self.dir}/{name}")
         self.code, self.out, self.err = None, b"", ""
 
-    def start(self, environment, preexec=None):
-        """Its exit status, as the shell has it; -1 if it does not end."""
+    def start(self, environment, preexec=None, to_file=False):
+        """Its exit status, as the shell has it; -1 if it does not end. to_file: standard output is a file, no pipe."""
         words = [f"{self.base.pipelines}/{self.command.words[0]}", *self.command.words[1:]]
         said = {}
-        with open(self.base.dir + "/b.txt", "rb") as text:
+        with open(self.base.dir + "/b.txt", "rb") as text, tempfile.TemporaryFile() as out:
             process = subprocess.Popen(words, cwd=self.dir, env={**os.environ, "TMPDIR": self.temp, **environment}, preexec_fn=preexec,
-                                       start_new_session=True, stdin=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        readers = [threading.Thread(target=lambda stream=stream: said.update({stream: stream.read()})) for stream in (process.stdout, process.stderr)]
-        for reader in readers:
-            reader.start()
-        try:
-            code = process.wait(HANGS)
-            self.code = code if code >= 0 else 128 - code
-        except subprocess.TimeoutExpired:
-            self.code = -1
-        left = end_session(process.pid)
-        for reader in readers:
-            reader.join()
-        self.out, self.err = said[process.stdout], said[process.stderr].decode(errors="replace") + "\n".join(left if self.code == -1 else [])
-        process.stdout.close()
-        process.stderr.close()
+                                       start_new_session=True, stdin=text, stdout=out if to_file else subprocess.PIPE, stderr=subprocess.PIPE)
+            streams = list(filter(None, (process.stdout, process.stderr)))
+            readers = [threading.Thread(target=lambda stream=stream: said.update({stream: stream.read()})) for stream in streams]
+            for reader in readers:
+                reader.start()
+            try:
+                code = process.wait(HANGS)
+                self.code = code if code >= 0 else 128 - code
+            except subprocess.TimeoutExpired:
+                self.code = -1
+            left = end_session(process.pid)
+            for reader in readers:
+                reader.join()
+            out.seek(0)
+            self.out, self.err = said.get(process.stdout, out.read()), said[process.stderr].decode(errors="replace")
+        self.err += "\n".join(left if self.code == -1 else [])
+        for stream in streams:
+            stream.close()
         process.wait()
         return self.code
 
