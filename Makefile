@@ -141,7 +141,7 @@ check-vocabularies: all
 
 # Each engine's test, without skipping what is not installed: it says what to install, and fails.
 check-engines: all
-	BUILD=$(BUILD) ENGINES=required prove -v tests/engines
+	BUILD=$(BUILD) ENGINES=required prove --timer -j$(JOBS) tests/engines
 
 check-upload: all
 	BUILD=$(BUILD) tests/servers.sh

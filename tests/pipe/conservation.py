@@ -188,8 +188,8 @@ def section_flips():
                               ("the sum, for bpe-merge", c.sum, lambda s: run("merge", "-v", "400", data=s))):
         v = Verdict(c.model, "a flipped bit in %s is refused" % name)
         starts = list(itertools.accumulate([0] + [len(r) for r in R.split(stream)]))[:-1]
-        places = [rng.randrange(len(stream)) for _ in range(250)]
-        places += [rng.choice(starts) + rng.randrange(R.HEADER + 40) for _ in range(150)]  # headers and fields
+        places = [rng.randrange(len(stream)) for _ in range(120)]
+        places += [rng.choice(starts) + rng.randrange(R.HEADER + 40) for _ in range(80)]  # headers and fields
         for at in places:
             at = min(at, len(stream) - 1)
             bad = bytearray(stream)

@@ -205,8 +205,12 @@ for signal in TERM INT HUP; do
     kill -$signal $!
     wait $!
     code=$?
-    left=0
-    while read -r pid; do [[ $(cat "/proc/$pid/stat" 2>/dev/null) != *") "[SR]* ]] || ((++left)); done <pids
+    for i in $(seq 100); do # what is killed takes a moment to end
+        left=0
+        while read -r pid; do [[ $(cat "/proc/$pid/stat" 2>/dev/null) != *") "[SR]* ]] || ((++left)); done <pids
+        ((left)) || break
+        sleep 0.1
+    done
     is "$code $(wc -l <pids) $left $(ls temp)" "$((128 + $(kill -l $signal))) 2 0 " "SIG$signal"
 done
 
