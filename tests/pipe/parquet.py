@@ -43,6 +43,10 @@ def make(seed):
     pq.write_table(table(SOME), "some.parquet", row_group_size=4)
     pq.write_table(table(SOME[:0]), "none-at-all.parquet")
     pq.write_table(pa.table({"text": ["fine", "no\0t", "\0", None]}), "nul.parquet", row_group_size=1)
+    holes = pa.table({"text": many[:1000]})
+    with pq.ParquetWriter("holes.parquet", holes.schema) as out:  # row groups without rows
+        for begin, end in (0, 0), (0, 500), (0, 0), (0, 0), (500, 1000), (0, 0):
+            out.write_table(holes.slice(begin, end - begin))
     pq.write_table(pa.table({"text": [f"{i} " * 400 for i in range(20000)]}), "one-group.parquet")
 
 

@@ -39,6 +39,10 @@ is "$(sort -u codes.all)" "127 0" "train and encode without pyarrow: no output"
 is "$(wc -l <err.all) $(grep -vc 'bpe parquet: pyarrow, .* is not installed' err.all)" "20 0" "  one message each"
 bpe encode -m small.json -j 3 -d u1 --parquet x >out 2>err
 is "$? $(wc -l <err) $(grep -c said err)" "64 1 0" "encode, if bpe-encode fails: one message"
+mkdir loud
+echo 'import sys; print("loud\n" * 100000, file=sys.stderr); raise ModuleNotFoundError("No module named pyarrow")' >loud/pyarrow.py
+PYTHONPATH=$PWD/loud timeout -k 1 20 "$TOP/pipelines/encode" -m small.json -j 3 --parquet x >out 2>err
+is "$? $(wc -c <out)" "127 0" "encode, if the reader says more than a pipe holds"
 if ! python3 -c 'import pyarrow' 2>/dev/null; then
     skip "bpe parquet" "pyarrow is not installed (make check-peers takes it from PyPI)"
     done_testing
@@ -62,12 +66,13 @@ for compression in none snappy zstd gzip; do
 done
 same_documents "nothing in it" none-at-all.parquet text
 same_documents "one row group" one-group.parquet text
+same_documents "row groups without rows" holes.parquet text
 same_documents "--nul-bytes=replace" nul.parquet text replace
 same_documents "--nul-bytes=skip" nul.parquet text skip
 fails 65 "bpe parquet: nul.parquet: row 1: the text has a NUL byte, *" "$parquet" nul.parquet
-"$parquet" none.parquet some.parquet zstd.parquet >want
+"$parquet" none.parquet some.parquet zstd.parquet holes.parquet >want
 for n in 1 2 3 20; do
-    for ((i = 0; i < n; i++)); do "$parquet" --part=$i/$n none.parquet some.parquet zstd.parquet || echo fails; done >got
+    for ((i = 0; i < n; i++)); do "$parquet" --part=$i/$n none.parquet some.parquet zstd.parquet holes.parquet || echo fails; done >got
     same want got "$n parts are the whole"
 done
 if [ -e encrypted.parquet ]; then
