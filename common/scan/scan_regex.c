@@ -55,7 +55,7 @@ struct scan_regex {
     struct version plain[2], counted[2]; /* [1]: exact for all characters */
     pcre2_match_data *match;
     pcre2_match_context *context;
-    pcre2_jit_stack *stack;
+    pcre2_jit_stack *stack; /* NULL: no version has JIT */
 
     /* A bit for each block of 64 code points: whether a character in it may differ. If one may, the masks for its first
      * two bytes have a bit in common. */
@@ -105,6 +105,12 @@ static int compile(struct scan_regex *s, struct version *v, unsigned form, struc
         pcre2_jit_compile(v->code, PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD) == 0)
         pcre2_pattern_info(v->code, PCRE2_INFO_JITSIZE, &jit_size);
     v->jit = jit_size > 0; /* 0 where PCRE2 has no JIT */
+    if (v->jit && !s->stack) {
+        s->stack = pcre2_jit_stack_create(JIT_STACK_MIN, JIT_STACK_MAX, NULL);
+        if (!s->stack)
+            return err_mem(e, "a regex match", JIT_STACK_MAX);
+        pcre2_jit_stack_assign(s->context, NULL, s->stack);
+    }
     return 0;
 }
 
@@ -157,12 +163,10 @@ static int open_matching(struct scan_regex *s, struct err *e)
 {
     s->match = pcre2_match_data_create(1, NULL);
     s->context = pcre2_match_context_create(NULL);
-    s->stack = pcre2_jit_stack_create(JIT_STACK_MIN, JIT_STACK_MAX, NULL);
-    if (!s->match || !s->context || !s->stack)
-        return err_mem(e, "a regex match", JIT_STACK_MAX);
+    if (!s->match || !s->context)
+        return err_mem(e, "a regex match", sizeof *s);
     pcre2_set_match_limit(s->context, PLAIN_LIMIT);
     pcre2_set_heap_limit(s->context, HEAP_LIMIT);
-    pcre2_jit_stack_assign(s->context, NULL, s->stack);
     pcre2_set_callout(s->context, count_steps, s);
     return 0;
 }
@@ -187,7 +191,7 @@ struct scan_regex *scan_regex_open(struct str regex, size_t nth, struct err *e)
         else
             s->exact = uses.categories || uses.space;
     }
-    if (rc || version_of(s, false, &v, e) || open_matching(s, e)) {
+    if (rc || open_matching(s, e) || version_of(s, false, &v, e)) {
         scan_regex_close(s);
         return NULL;
     }
