@@ -3,7 +3,7 @@
 # files there say which these were:
 #
 #     asked     the options and the names of the files
-#     inputs    size, time of last change and name of each file; of what is no file, only the name
+#     inputs    size, time of last change and name of each file; of what is no regular file, the name alone
 
 # make_directory DIR: so that something can be written there.
 make_directory() {
@@ -50,19 +50,24 @@ is_file() {
     [ -f "$1" ]
 }
 
+# stat_all FILE...: of all that can be told; 124 or more: not all.
+stat_all() {
+    printf '%s\0' "$@" | xargs -r -0 stat -L -c '%s %.9Y %n' --
+    local codes=("${PIPESTATUS[@]}")
+    return $((codes[0] ? 137 : codes[1]))
+}
+
 # describe_inputs: of all files, for `inputs`; in a process of its own.
 describe_inputs() {
-    local file regular=() codes
+    local file regular=() code
     for file in "${files[@]}"; do
         if is_file "$file"; then regular+=("$file"); else printf -- '- - %s\n' "$file"; fi
     done
     [ ${#regular[@]} -gt 0 ] || return 0
-    printf '%s\0' "${regular[@]}" | xargs -r -0 stat -L -c '%s %.9Y %n' -- 2>&"$messages"
-    codes=("${PIPESTATUS[@]}")
-    hear
-    not_killed "${codes[0]}" 'a process'
-    ((codes[1] < 124)) || die 75 "stat was killed; run the same command again"
-    ((codes[1] == 0)) || die 66 "$heard"
+    ask stat_all "${regular[@]}"
+    code=$?
+    ((code < 124)) || die 75 "stat was killed; run the same command again"
+    ((code == 0)) || die 66 "${heard%%$'\n'*}"
 }
 
 # note_work DIR WORDS INPUTS: says in DIR what is done there.

@@ -4,8 +4,8 @@
 # Who ends the script says why (die, must, store), or knows that another has said it (end_as). What nobody has said, as something was
 # killed, or the disk was full to which it was written, is found out and said at the end.
 
-# A file that becomes larger than it may (ulimit -f) is an error of write(2) then, of which each program tells. A kill cannot be
-# ignored, but bash does not tell, in words of its own, of what is killed by a signal that is.
+# Ignored, XFSZ makes a file that becomes larger than it may (ulimit -f) an error of write(2), of which each program tells. KILL cannot
+# be ignored; but of a process killed by a signal that is ignored, bash prints no line of its own ("Killed").
 # shellcheck disable=SC2173
 trap '' XFSZ KILL
 
@@ -20,10 +20,15 @@ die() { # STATUS MESSAGE
     exit "$1"
 }
 
-# not_killed STATUS PROGRAM: ends the script with 75 if it was: what it did not do, or say, is not known. That is so of SIGPIPE
-# (141), too, but where somebody else reads what the program writes, and may have enough of it.
+# is_signal STATUS: whether it is that of a process that was killed. (255 is what perl and GNU parallel have for some errors.)
+is_signal() {
+    (($1 > 128 && $1 < 192))
+}
+
+# not_killed STATUS PROGRAM: ends the script with 75 if it was: what it did not do, or say, is not known. SIGPIPE (141) counts as a
+# kill, but where the output goes to another reader (end_as_writer).
 not_killed() {
-    (($1 <= 128)) || die 75 "$2 was killed; run the same command again"
+    ! is_signal "$1" || die 75 "$2 was killed; run the same command again"
 }
 
 # was_killed STATUS...: whether one of a pipeline, whose programs ended with these, was killed. By SIGPIPE (141) a program ends
@@ -31,17 +36,17 @@ not_killed() {
 was_killed() {
     local codes=("$@") i
     for i in "${!codes[@]}"; do
-        ((codes[i] <= 128 || (codes[i] == 141 && ${codes[i + 1]:-1} != 0))) || return 0
+        ! is_signal "${codes[i]}" || ((codes[i] == 141 && ${codes[i + 1]:-1} != 0)) || return 0
     done
     return 1
 }
 
 # end_as STATUS PROGRAM: ends the script as the program did, or a function here, which has said why; with 75 if it was killed. A
-# status below 64 is none of theirs: it could not be started.
+# status below 64 is none of theirs: it could not be started. One of perl's own errors is ours, 70.
 end_as() {
     not_killed "$1" "$2"
     (($1 < 64)) || told=$2
-    exit "$1"
+    exit $(($1 > 128 ? 70 : $1))
 }
 
 # may_be_unread: whether SIGPIPE (141) of what writes the output is no more than that nobody reads it, as it goes to a pipe.
@@ -64,13 +69,9 @@ hear() { # [DESCRIPTOR]
     heard=${heard%$'\n'}
 }
 
-# ask COMMAND...: its exit status; heard has its messages, and nothing that bash tells of a kill.
+# ask COMMAND...: its exit status; heard has its messages, however many, and nothing that bash tells of a kill.
 ask() {
-    local status
-    { "$@" 2>&4 4>&-; } 4>&"$messages" 2>/dev/null
-    status=$?
-    hear
-    return "$status"
+    { heard=$("$@" 2>&1 >&4 4>&-); } 4>&1 2>/dev/null
 }
 
 # take_pipe: sets pipe to a descriptor for the messages of a process, some lines, until hear_all reads them.
@@ -89,16 +90,17 @@ hear_all() { # PIPE, whose process has ended
     pipes+=("$1")
 }
 
-# reason MESSAGE: the system's reason, which is the end of a program's message.
+# reason MESSAGE: the system's reason, which is the end of a program's message, or of its first line.
 reason() {
-    echo "${1##*: }"
+    local line=${1%%$'\n'*}
+    echo "${line##*: }"
 }
 
 # must STATUS COMMAND...: ends the script with that status if the command fails, and with 75 if it was killed.
 must() {
     ask "${@:2}" && return
     not_killed $? "$2"
-    die "$1" "$heard"
+    die "$1" "${heard%%$'\n'*}"
 }
 
 # make_temporary DIR: sets dir to a new directory there.
@@ -131,9 +133,11 @@ store() {
 
 # is_full DIR: whether nothing can be written there; heard is why.
 is_full() {
-    local try=$1/.try.$BASHPID
+    local try=$1/.try.$BASHPID.$SRANDOM
     [ -d "$1" ] || return
+    set -C # what is there is not ours
     { printf '%4096s' '' >"$try"; } 2>&"$messages"
+    set +C
     hear
     rm -f -- "$try"
     [ -n "$heard" ]
@@ -152,8 +156,8 @@ say_why() {
     echo "bpe $myself: $heard" >&2
 }
 
-# A process of the script that is killed as it begins, before it has become another program, comes to this trap, too (bash 5.2); there,
-# a command fails, [ and an assignment as well, and says that there is no process to wait for, and `return` does nothing; (( works.
+# bash 5.2 runs this trap also in a process of the script that is killed as it begins, before it has become another program. There every
+# command fails, [ and assignments as well, with a message that there is no process to wait for, and `return` does nothing; only (( works.
 # A signal that ends the script goes on to do so if this does not exit.
 # shellcheck disable=SC2016
 on_exit='if ((ending = $?, BASHPID == main)); then say_why; $cleanup; ((ending == 0)) || exit "$ending"; fi'

@@ -68,11 +68,7 @@ has_room() {
 
 # hear_of_parquet I READER: the same, with its message in heard.
 hear_of_parquet() {
-    local code
-    parquet_failed "$@" 2>&"$messages"
-    code=$?
-    hear
-    return "$code"
+    heard=$(parquet_failed "$@" 2>&1)
 }
 
 # How many parts for each job: one, as a process takes a tenth of a second to start, but not more than 256 MB of files.

@@ -104,13 +104,15 @@ sub said {
     my ($command, $file) = @_;
     open my $from, '-|', 'bash', '-c', "set -o pipefail; $command", 'plan', $file or fail(71, "cannot start a process: $!");
     my @lines = <$from>;
-    close $from or killed();
-    return @lines;
+    close $from and return @lines;
+    killed() if $? & 127 || $? >> 8 > 128;
+    exit $? >> 8 if $? >> 8 >= 64; # it has said why
+    fail(74, 'a process failed, as it says; if there is no room for its files, TMPDIR names another directory');
 }
 
 # Distinct pretokens of counts. Each is a line, and more if it is long, but only the first begins with a digit.
 sub distinct {
-    my ($n) = said('bpe-view "$1" | { grep -c "^[0-9]" || test $? -eq 1; }', $_[0]);
+    my ($n) = said('bpe-view "$1" | { grep -c "^[0-9]" || { s=$?; ((s == 1)) || exit $s; }; }', $_[0]);
     return $n + 0;
 }
 

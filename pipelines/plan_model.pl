@@ -59,6 +59,7 @@ sub line {
         $xx += $weight * $_->[0]**2;
         $xy += $weight * $_->[0] * $_->[1];
     }
+    return (0, 0) if !$w;
     my $below = $w * $xx - $x**2;
     my $slope = $below ? ($w * $xy - $x * $y) / $below : 0;
     return (($y - $slope * $x) / $w, $slope);

@@ -10,7 +10,7 @@
 #         worker, chunk, parquet  the words of the worker, and the options of bpe-chunk and `bpe parquet` for files
 #         where           the directory in which the names of files hold
 #     DIR/counts/NAME     the counts of that part or file, or DIR/tokens/NAME its ids; appears when complete
-#     .../NAME.failed     why an attempt failed: its exit status, and in the lines after it what was said. It is of no account
+#     .../NAME.failed     why an attempt failed: its exit status, and in the lines after it what was said; ignored
 #                         once another attempt has made the result
 #     DIR/sum             appears when all is counted
 #     DIR/lock            held by those that make DIR/chunks, and by all that count for train --keep
@@ -280,7 +280,9 @@ do_part() {
 first_failure() {
     local code
     for why_failed in "$1/$results"/{part,file}.*.failed; do
-        if [ ! -e "$why_failed" ] || [ -e "${why_failed%.failed}" ]; then continue; fi
+        if [ -e "${why_failed%.failed}" ]; then continue; fi
+        only_files "$why_failed"
+        [ -e "$why_failed" ] || continue
         read -r code <"$why_failed"
         [[ $code =~ ^[1-9][0-9]{0,2}$ ]] || code=74
         return "$code"

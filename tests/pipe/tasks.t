@@ -130,6 +130,7 @@ rm Z/counts/part.00000
 fails 75 "bpe tasks: Z: task 0: a process was killed; run it again" with_stub sync 'kill -9 $$' tasks run Z 0
 fails 74 "*no room*" with_stub bpe-sum 'echo no room >&2; exit 74' tasks run Z 0
 is "$(ls -A Z/counts)" part.00001 "  no result, and nothing is left"
+fails 74 "bpe tasks: 1" with_stub sync 'seq 100000 >&2; exit 1' timeout -k 1 20 "$TOP/pipelines/tasks" plan -o wordy comes # more than a pipe holds
 if [ -e /dev/full ]; then
     tasks todo Z >/dev/full 2>err
     is "$? $(wc -l <err)" "74 1" "no room for the list of tasks"
@@ -177,7 +178,7 @@ is "$? $(cat err)" "74 --temp=$PWD/there $PWD/here" "directories for temporary f
 for place in worker where chunk parquet part.00000; do # what is in its place is not waited for
     rm -rf pipes && cp -r Z pipes && rm -f pipes/counts/part.00000 "pipes/chunks/$place"
     mkfifo "pipes/chunks/$place"
-    fails 73 "bpe tasks: *pipes/chunks/$place: is not a regular file; *" timeout 20 "$TOP/pipelines/tasks" run pipes 0
+    fails 73 "bpe tasks: *pipes/chunks/$place: is not a regular file; *" timeout -k 1 20 "$TOP/pipelines/tasks" run pipes 0
 done
 deep=$PWD/$(printf 'd%.0s' {1..120})
 mkdir -p "$deep"/{chunks,counts}
@@ -327,6 +328,30 @@ tasks run E
 is $? 0 "no task, where none is left"
 rm E/tokens/part.00001
 fails 64 "bpe tasks: which tasks? bpe tasks todo lists them" tasks run E
+# Of what is in DIR nothing is waited for, and no program of the directory in which it was planned is run.
+tasks plan -o X --tasks=2 comes
+rmdir X/counts
+tasks run X 0
+is "$? $(ls X/counts)" "0 part.00000" "the directory of the results is made again"
+mkfifo X/counts/part.00001.failed
+fails 73 "bpe tasks: */X/counts/part.00001.failed: is not a regular file; *" timeout -k 1 20 "$TOP/pipelines/tasks" train X -v 300
+tasks plan -o Y -m want.json --tasks=2 comes
+mkfifo Y/tokens/part.0000{0,1}
+fails 73 "bpe tasks: part.00000: is not a regular file; *" timeout -k 1 20 "$TOP/pipelines/tasks" shard Y -o shards
+mkdir -p evil/pipelines
+printf '#!/bin/sh\necho evil >>%q/evil.log\n' "$PWD" | tee evil/parquet >evil/pipelines/parquet
+chmod +x evil/parquet evil/pipelines/parquet
+mkdir -p V/chunks V/counts
+cp X/chunks/{asked,inputs,chunk} V/chunks
+printf 'bpe-count\0' >V/chunks/worker
+printf '%s\0' --column=text >V/chunks/parquet
+printf '%s\0' "$PWD/evil" >V/chunks/where
+printf 'text\0' >V/chunks/file.00000
+touch evil/text
+V=$PWD/V
+(cd "$TOP/pipelines" && ./tasks run "$V" 0; cd .. && pipelines/tasks run "$V" 0) >out 2>err
+ok "$([ -e evil.log ]; echo $((! $?)))" "  also not where the command itself has a relative name" || sed 's/^/# /' err
+like "$(cat err)" "bpe parquet: *" "  but that of this directory" || sed 's/^/# /' err
 fails 64 "bpe tasks: 2-1: the first of a range is not after the last" tasks run E 2-1
 mkdir 'a[1]'
 tasks plan -o 'a[1]/' c.gz
