@@ -102,24 +102,26 @@ sub least {
 # What a command of the shell prints, for a file.
 sub said {
     my ($command, $file) = @_;
-    open my $from, '-|', 'bash', '-c', "set -o pipefail; $command", 'plan', $file or fail(71, "cannot start a process: $!");
+    my $status = 'for code in "${PIPESTATUS[@]}"; do case $code in 0) ;; 141) cut=75 ;;
+        *) exit $((code > 128 ? 75 : code)) ;; esac; done; exit $((cut))';
+    open my $from, '-|', 'bash', '-c', "$command; $status", 'plan', $file or fail(71, "cannot start a process: $!");
     my @lines = <$from>;
     close $from and return @lines;
-    killed() if $? & 127 || $? >> 8 > 128;
+    killed() if $? & 127 || $? >> 8 == 75;
     exit $? >> 8 if $? >> 8 >= 64; # it has said why
     fail(74, 'a process failed, as it says; if there is no room for its files, TMPDIR names another directory');
 }
 
 # Distinct pretokens of counts. Each is a line, and more if it is long, but only the first begins with a digit.
 sub distinct {
-    my ($n) = said('bpe-view "$1" | { grep -c "^[0-9]" || { s=$?; ((s == 1)) || exit $s; }; }', $_[0]);
+    my ($n) = said('bpe-view "$1" | sed -n "/^[0-9]/p" | wc -l', $_[0]);
     return $n + 0;
 }
 
 # How many of the pretokens of a sum occur as often as each of some numbers.
 sub often {
     my ($sum, @least) = @_;
-    my %times = map { reverse split } said('bpe-view "$1" | cut -s -f 1 | grep "^[0-9]" | sort | uniq -c', $sum);
+    my %times = map { reverse split } said('bpe-view "$1" | cut -s -f 1 | sed -n "/^[0-9]/p" | sort | uniq -c', $sum);
     return map { my $k = $_; my $all = 0; $all += $times{$_} for grep { $_ >= $k } keys %times; $all } @least;
 }
 
