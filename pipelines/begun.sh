@@ -7,10 +7,9 @@
 
 # make_directory DIR: so that something can be written there.
 make_directory() {
-    local said
-    [ -d "$1" ] || said=$(mkdir -p -- "$1" 2>&1) || {
+    [ -d "$1" ] || ask mkdir -p -- "$1" || {
         not_killed $? mkdir
-        die 73 "$1: cannot create: $(reason "$said")"
+        die 73 "$1: cannot create: $(reason "$heard")"
     }
     [ -w "$1" ] || die 73 "$1: cannot write there"
 }
@@ -28,16 +27,16 @@ only_files() {
 
 # wait_for_lock DIR WORD...: flock WORD... that waits if it must; what ends just now is not worth a word.
 wait_for_lock() {
-    local said code
-    said=$(flock -w 1 -E 1 "${@:2}" 2>&1)
+    local code
+    ask flock -w 1 -E 1 "${@:2}"
     code=$?
-    if ((code == 1)) && [ -z "$said" ]; then
+    if ((code == 1)) && [ -z "$heard" ]; then
         echo "bpe $myself: $1: other processes work there; waiting for them" >&2
-        said=$(flock "${@:2}" 2>&1)
+        ask flock "${@:2}"
         code=$?
     fi
     not_killed "$code" flock
-    ((code == 0)) || die 71 "$1: cannot be locked: $(reason "$said")"
+    ((code == 0)) || die 71 "$1: cannot be locked: $(reason "$heard")"
 }
 
 # is_file NAME: whether it is there, and can be read again.
@@ -72,10 +71,7 @@ describe_inputs() {
 
 # note_work DIR WORDS INPUTS: says in DIR what is done there.
 note_work() {
-    { printf '%s\n' "$2" >"$1/asked" && printf '%s\n' "$3" >"$1/inputs"; } 2>&"$messages" || {
-        hear
-        die 74 "$1: cannot write: $(reason "$heard")"
-    }
+    { printf '%s\n' "$2" >"$1/asked" && printf '%s\n' "$3" >"$1/inputs"; } 2>&"$messages" || die_heard 74 "$1: cannot write"
     must 74 sync -- "$1/asked" "$1/inputs"
 }
 

@@ -96,6 +96,12 @@ reason() {
     echo "${line##*: }"
 }
 
+# die_heard STATUS WHAT: die, with the system's reason, which was said to $messages.
+die_heard() {
+    hear
+    die "$1" "$2: $(reason "$heard")"
+}
+
 # must STATUS COMMAND...: ends the script with that status if the command fails, and with 75 if it was killed.
 must() {
     ask "${@:2}" && return

@@ -79,10 +79,7 @@ persist() {
 
 # put_list NAME...: into the list that rclone reads.
 put_list() {
-    { printf '%s\n' "$@" >"$dir/list"; } 2>&"$messages" || {
-        hear
-        cannot_store "$heard"
-    }
+    { printf '%s\n' "$@" >"$dir/list"; } 2>&"$messages" || { hear && cannot_store "$heard"; }
 }
 
 # list NAME...: what the remote has of them: there_size and there_hash by name.

@@ -37,10 +37,7 @@ can_reread() {
 lock() {
     make_directory "$1"
     only_files "$1/lock"
-    { exec {lock}>>"$1/lock"; } 2>&"$messages" || {
-        hear
-        die 73 "$1/lock: cannot create: $(reason "$heard")"
-    }
+    { exec {lock}>>"$1/lock"; } 2>&"$messages" || die_heard 73 "$1/lock: cannot create"
     wait_for_lock "$1" "$lock"
 }
 

@@ -98,10 +98,7 @@ submit() {
 }
 
 note_jobs() {
-    { printf '%s\n' "$array $last" "${finish[*]@Q}" >"$work/slurm.jobs.new"; } 2>&"$messages" || {
-        hear
-        die 74 "$work: cannot write: $(reason "$heard")"
-    }
+    { printf '%s\n' "$array $last" "${finish[*]@Q}" >"$work/slurm.jobs.new"; } 2>&"$messages" || die_heard 74 "$work: cannot write"
     must 74 mv -- "$work/slurm.jobs.new" "$work/slurm.jobs"
 }
 
@@ -178,10 +175,7 @@ submit_work() {
     "$here/tasks" plan -o "$work" "${number[@]}" "$@" || end_as_writer $? 'bpe tasks'
     must 73 mkdir -p -- "$work/logs"
     only_files "$work"/slurm.{lock,jobs}
-    { exec {lock}>>"$work/slurm.lock"; } 2>&"$messages" || {
-        hear
-        die 73 "$work/slurm.lock: cannot create: $(reason "$heard")"
-    }
+    { exec {lock}>>"$work/slurm.lock"; } 2>&"$messages" || die_heard 73 "$work/slurm.lock: cannot create"
     wait_for_lock "$work" "$lock"
     if [ -e "$work/slurm.jobs" ]; then
         { read -r array last && read -r did; } <"$work/slurm.jobs"
