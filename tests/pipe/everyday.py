@@ -59,6 +59,7 @@ COMMANDS = [
     Command("train --keep", "train -v 300 -j 2 --keep=kept -o out b.txt a.gz", goes_on="kept"),
     Command("train --parquet", "train -v 300 -j 2 --parquet -o out x.parquet"),
     Command("shard", "shard -m m.json -j 2 -n 50K --inline -o out b.txt a.gz", goes_on="out"),
+    Command("shard --parquet", "shard -m m.json -j 2 -n 50K --parquet -o out x.parquet", goes_on="out"),
     Command("shard, of what is complete", "shard -m m.json -j 2 -n 50K --inline -o shards b.txt a.gz", "shards", "shards", needs=["shards"]),
     Command("tasks plan", "tasks plan --tasks=3 -o out b.txt a.gz", "out/chunks", "out", "names"),
     Command("tasks run", "tasks run planned 0-2", "planned/counts", "planned", "names", ["planned"]),
