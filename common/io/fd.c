@@ -250,9 +250,12 @@ int fd_close_stdout(struct err *e)
 
 /* The outfiles that are not finished, which a signal handler removes before the signal ends the process. */
 static struct outfile *volatile unfinished;
+static void (*volatile at_signal)(void);
 
 static void remove_unfinished(int sig)
 {
+    if (at_signal)
+        at_signal();
     for (const struct outfile *o = unfinished; o; o = o->next)
         unlink(o->tmp);
     signal(sig, SIG_DFL);
@@ -261,14 +264,30 @@ static void remove_unfinished(int sig)
 
 /* The signals that end a process and that come from outside: from a terminal, a pipe that nobody reads any more, a
  * limit of processor time, a batch system. Those that are ignored (as nohup does) stay ignored. */
+static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU};
+
 static void watch_signals(void)
 {
-    static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         struct sigaction old, new = {.sa_handler = remove_unfinished};
-        sigemptyset(&new.sa_mask);
+        sigfillset(&new.sa_mask);
         if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(ends[i], &new, NULL);
+    }
+}
+
+void fd_at_signal(void (*first)(void))
+{
+    at_signal = first;
+    watch_signals();
+}
+
+void fd_signals_default(void)
+{
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct sigaction old;
+        if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            signal(ends[i], SIG_DFL);
     }
 }
 

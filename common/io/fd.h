@@ -91,4 +91,10 @@ void outfile_drop(struct outfile *o);                                 /* removes
  * appeared are removed. */
 int outfile_commit(struct outfile *o, size_t n, struct err *e);
 
+/* Lets `first`, which may use only what is safe in a signal handler, be called before a signal from outside (one that
+ * is not ignored) removes the temporary files and ends the process. In a process that is forked, and becomes another
+ * program, fd_signals_default takes that back. */
+void fd_at_signal(void (*first)(void));
+void fd_signals_default(void);
+
 #endif

@@ -30,6 +30,7 @@ declare -A may=(
     [format]="format records core json io unicode sys"
     [shuffle]="shuffle format records core json io unicode sys"
     [shard]="shard shuffle format store ledger records core json unicode io sys"
+    [driver]="driver io sys"
     [check]="check shard shuffle format store encode model ledger reader records text scan core json unicode io sys"
     [reader]="reader text records scan core json unicode io sys"
 )

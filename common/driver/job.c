@@ -1,0 +1,585 @@
+/* job.c - see job.h. */
+#include "driver/job.h"
+
+#include "driver/keeper.h"
+#include "io/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { HELD_MS = 1000 };     /* how long a last line waits for the end of its process */
+enum { PATIENCE_MS = 5000 }; /* how long a process has to end after SIGTERM */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- Signals ---- */
+
+/* The processes that run, for a signal handler: 0 where there is none. */
+static volatile pid_t *running;
+static volatile size_t n_running;
+static size_t running_cap;
+
+static void no_more(int sig)
+{
+    (void)sig; /* it only interrupts ppoll(2) */
+}
+
+/* Ends all processes and waits for them: in a signal handler, so with system calls only. */
+static void end_running(void)
+{
+    bool left = true;
+    for (int ms = 0; left; ms += 10) {
+        left = false;
+        for (size_t i = 0; i < n_running; i++) {
+            pid_t pid = running[i];
+            if (pid <= 0)
+                continue;
+            if (ms == 0) {
+                kill(pid, SIGTERM);
+                kill(pid, SIGCONT);
+            } else if (ms == PATIENCE_MS) {
+                kill(pid, SIGKILL);
+            }
+            if (waitpid(pid, NULL, WNOHANG) == 0)
+                left = true;
+            else
+                running[i] = 0;
+        }
+        if (left)
+            poll(NULL, 0, 10);
+    }
+}
+
+int job_init(struct job *j, const char *command, struct err *e)
+{
+    sigset_t child;
+    struct sigaction ended = {.sa_handler = no_more};
+    *j = (struct job){.command = command};
+    sigemptyset(&ended.sa_mask);
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    if (sigaction(SIGCHLD, &ended, NULL) < 0 || sigprocmask(SIG_BLOCK, &child, NULL) < 0)
+        return err_sys(e, EX_OSERR, errno, "cannot watch processes");
+    fd_at_signal(end_running);
+    return 0;
+}
+
+/* ---- Starting ---- */
+
+void job_close(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+int job_pipe(int ends[2], struct err *e)
+{
+    enum { WIDE = 1 << 20 };
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return err_sys(e, EX_OSERR, errno, "cannot make a pipe");
+    fcntl(ends[1], F_SETPIPE_SZ, WIDE); /* if it may be */
+    return 0;
+}
+
+/* The program's file, from PATH. NULL: there is none. Owned by the caller. */
+static char *find(const char *program)
+{
+    const char *path = getenv("PATH");
+    size_t n = strlen(program), most = (path ? strlen(path) : 0) + n + 3;
+    char *file = malloc(most);
+    struct stat st;
+    if (!file)
+        return NULL;
+    if (strchr(program, '/')) {
+        memcpy(file, program, n + 1);
+        return file;
+    }
+    for (const char *p = path ? path : ""; *p;) {
+        size_t len = strcspn(p, ":");
+        snprintf(file, most, "%.*s/%s", len ? (int)len : 1, len ? p : ".", program);
+        if (access(file, X_OK) == 0 && stat(file, &st) == 0 && S_ISREG(st.st_mode))
+            return file;
+        p += len + (p[len] == ':');
+    }
+    free(file);
+    return NULL;
+}
+
+static int not_there(const char *program, struct err *e)
+{
+    enum { NO_PROGRAM = 127 };
+    return err_set(e, NO_PROGRAM, "%s is not installed, or not on PATH", program);
+}
+
+int job_need(const char *program, struct err *e)
+{
+    char *file = find(program);
+    if (!file)
+        return not_there(program, e);
+    free(file);
+    return 0;
+}
+
+/* Makes `from` the descriptor `to`; -1: /dev/null. It is not 0, 1, 2 or 3 itself, unless it is `to`. */
+static void give(int from, int to)
+{
+    int fd = from >= 0 ? from : open("/dev/null", to == 0 ? O_RDONLY : O_WRONLY);
+    if (fd == to)
+        fcntl(fd, F_SETFD, 0);
+    else if (dup2(fd, to) < 0)
+        _exit(EX_OSERR);
+}
+
+/* In the new process: becomes the program. */
+static void become(const struct job_start *s, const char *file, int said, pid_t parent, const char *command)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
+        _exit(128 + SIGTERM);
+    fd_signals_default();
+    signal(SIGCHLD, SIG_DFL);
+    signal(SIGTERM, SIG_DFL); /* also where the caller ignores it */
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    give(s->in, 0);
+    give(s->out, 1);
+    if (said >= 0)
+        give(said, 2);
+    if (s->also > 2)
+        give(s->also, 3);
+    if (s->foreign)
+        keeper_start();
+    execv(file, (char *const *)(uintptr_t)s->argv);
+    dprintf(2, "%s: %s: cannot run: %s\n", command, s->argv[0], strerror(errno));
+    _exit(127);
+}
+
+/* Remembers a process, and its pid for the signal handler, before there is one. */
+static struct job_process *add(struct job *j, struct err *e)
+{
+    struct job_process *p = calloc(1, sizeof *p);
+    size_t cap = running_cap;
+    if (!p)
+        err_mem(e, "a process", sizeof *p);
+    if (!p || array_grow(&j->at, &j->cap, j->n + 1, sizeof *j->at, "processes", e))
+        goto fail;
+    if (j->n + 1 > cap) {
+        pid_t *grown = calloc(2 * cap + 16, sizeof *grown);
+        if (!grown) {
+            err_mem(e, "processes", (2 * cap + 16) * sizeof *grown);
+            goto fail;
+        }
+        for (size_t i = 0; i < n_running; i++)
+            grown[i] = running[i];
+        running = grown; /* the old one stays: a handler may just be in it */
+        running_cap = 2 * cap + 16;
+    }
+    running[j->n] = 0;
+    n_running = j->n + 1;
+    j->at[j->n++] = p;
+    return p;
+fail:
+    free(p);
+    return NULL;
+}
+
+struct job_process *job_start(struct job *j, const struct job_start *s, struct err *e)
+{
+    int said[2] = {-1, -1};
+    char *file = find(s->argv[0]);
+    struct job_process *p = NULL;
+    if (!file) {
+        not_there(s->argv[0], e);
+        return NULL;
+    }
+    if (!s->foreign && pipe2(said, O_CLOEXEC | O_NONBLOCK) < 0) {
+        err_sys(e, EX_OSERR, errno, "cannot make a pipe; give fewer jobs (-j)");
+        goto end;
+    }
+    if (!s->foreign)
+        fcntl(said[1], F_SETFL, 0);
+    p = add(j, e);
+    if (!p)
+        goto end;
+    *p = (struct job_process){
+        .name = s->name ? s->name : s->argv[0], .stage = s->stage, .foreign = s->foreign, .said = -1, .ended = true};
+    pid_t self = getpid();
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before); /* until it is known which processes there are */
+    p->pid = fork();
+    if (p->pid == 0)
+        become(s, file, said[1], self, j->command);
+    if (p->pid > 0)
+        running[j->n - 1] = p->pid;
+    int error = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (p->pid < 0) {
+        err_sys(e, EX_OSERR, error, "cannot start %s", s->argv[0]);
+        p->dismissed = true;
+        p = NULL;
+        goto end;
+    }
+    p->ended = false;
+    p->said = said[0];
+    said[0] = -1;
+end:
+    job_close(&said[0]);
+    job_close(&said[1]);
+    free(file);
+    return p;
+}
+
+/* ---- What they say ---- */
+
+void job_print(struct job *j, const char *from, const char *line)
+{
+    if (j->before_message)
+        j->before_message(j->ctx);
+    dprintf(2, "%s%s%s\n", from ? from : "", from ? ": " : "", line);
+}
+
+/* Passes on the first n bytes: lines. */
+static void pass_on(struct job *j, struct job_process *p, size_t n)
+{
+    struct err ignored;
+    if (n == 0)
+        return;
+    if (j->before_message)
+        j->before_message(j->ctx);
+    fd_write(2, p->text.p, n, "standard error", &ignored);
+    memmove(p->text.p, p->text.p + n, p->text.len - n);
+    p->text.len -= n;
+}
+
+/* Passes on all lines but the last. */
+static void pass_all_but_last(struct job *j, struct job_process *p)
+{
+    size_t end = p->text.len;
+    if (j->holds || end == 0)
+        return;
+    bool whole = p->text.p[end - 1] == '\n';
+    const unsigned char *last = memrchr(p->text.p, '\n', end - whole);
+    if (last)
+        pass_on(j, p, (size_t)(last + 1 - p->text.p));
+}
+
+static void hear(struct job *j, struct job_process *p)
+{
+    struct err ignored;
+    char text[4096];
+    ssize_t got;
+    while (p->said >= 0 && (got = read(p->said, text, sizeof text)) != 0) {
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return;
+        buf_put(&p->text, text, (size_t)got, &ignored); /* what memory has no room for is not said */
+        p->heard_at = now();
+        pass_all_but_last(j, p);
+    }
+    job_close(&p->said);
+}
+
+void job_say_all(struct job *j)
+{
+    struct err ignored;
+    for (size_t i = 0; i < j->n; i++) {
+        struct job_process *p = j->at[i];
+        if (p->text.len && p->text.p[p->text.len - 1] != '\n')
+            buf_put_byte(&p->text, '\n', &ignored);
+        pass_on(j, p, p->text.len);
+    }
+}
+
+/* ---- Waiting ---- */
+
+/* Notices whether a process has ended. */
+static bool reap(struct job *j, size_t i)
+{
+    int status;
+    struct job_process *p = j->at[i];
+    if (p->ended || waitpid(p->pid, &status, WNOHANG) != p->pid)
+        return false;
+    running[i] = 0;
+    p->ended = true;
+    p->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    hear(j, p); /* all that is there; somebody else may hold the other end */
+    job_close(&p->said);
+    return true;
+}
+
+size_t job_running(const struct job *j)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < j->n; i++)
+        n += !j->at[i]->ended;
+    return n;
+}
+
+/* Passes on a last line after which nothing has come for long. */
+static void pass_old(struct job *j)
+{
+    double t = now();
+    for (size_t i = 0; i < j->n && !j->holds; i++) {
+        struct job_process *p = j->at[i];
+        if (!p->ended && p->text.len && p->text.p[p->text.len - 1] == '\n' && t - p->heard_at > 1e-3 * HELD_MS)
+            pass_on(j, p, p->text.len);
+    }
+}
+
+/* Whether a line is held that becomes old. */
+static bool has_held(const struct job *j)
+{
+    for (size_t i = 0; i < j->n && !j->holds; i++) {
+        if (!j->at[i]->ended && j->at[i]->text.len)
+            return true;
+    }
+    return false;
+}
+
+int job_wait(struct job *j, struct pollfd *fds, size_t n, int milliseconds)
+{
+    enum { SOME = 64 };
+    struct pollfd few[SOME], *all = few;
+    sigset_t none;
+    sigprocmask(SIG_SETMASK, NULL, &none);
+    sigdelset(&none, SIGCHLD);
+    if (n + j->n > SOME && !(all = malloc((n + j->n) * sizeof *all)))
+        all = few, n = n < SOME ? n : SOME; /* those that do not fit are heard when they end */
+    size_t n_all = 0, most = all == few ? SOME : n + j->n;
+    for (; n_all < n; n_all++)
+        all[n_all] = fds[n_all];
+    for (size_t i = 0; i < j->n && n_all < most; i++) {
+        if (j->at[i]->said >= 0)
+            all[n_all++] = (struct pollfd){.fd = j->at[i]->said, .events = POLLIN};
+    }
+    bool some_ended = false;
+    for (size_t i = 0; i < j->n; i++)
+        some_ended |= reap(j, i);
+    if (has_held(j) && (milliseconds < 0 || milliseconds > HELD_MS))
+        milliseconds = HELD_MS; /* the caller is told early, and comes again */
+    if (some_ended || (n == 0 && job_running(j) == 0))
+        milliseconds = 0;
+    struct timespec most_time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+    int ready = ppoll(all, n_all, milliseconds < 0 ? NULL : &most_time, &none), ours = 0;
+    for (size_t i = 0; i < n; i++) {
+        fds[i].revents = ready > 0 ? all[i].revents : 0;
+        ours += fds[i].revents != 0;
+    }
+    for (size_t i = 0; i < j->n; i++) {
+        hear(j, j->at[i]);
+        reap(j, i);
+    }
+    pass_old(j);
+    if (all != few)
+        free(all);
+    return ours;
+}
+
+void job_wait_all(struct job *j)
+{
+    while (job_running(j))
+        job_wait(j, NULL, 0, -1);
+}
+
+void job_wait_for(struct job *j, const struct job_process *p)
+{
+    while (!p->ended)
+        job_wait(j, NULL, 0, -1);
+}
+
+/* ---- Ending ---- */
+
+void job_dismiss(struct job *j, struct job_process *p)
+{
+    p->dismissed = true;
+    if (p->ended)
+        return;
+    kill(p->pid, SIGTERM);
+    kill(p->pid, SIGCONT);
+    for (double until = now() + 1e-3 * PATIENCE_MS; !p->ended;) {
+        job_wait(j, NULL, 0, 100);
+        if (!p->ended && now() > until)
+            kill(p->pid, SIGKILL);
+    }
+}
+
+void job_end(struct job *j)
+{
+    for (size_t i = 0; i < j->n; i++) {
+        if (!j->at[i]->ended) {
+            j->at[i]->dismissed = true;
+            kill(j->at[i]->pid, SIGTERM);
+            kill(j->at[i]->pid, SIGCONT);
+        }
+    }
+    for (size_t i = 0; i < j->n; i++)
+        job_dismiss(j, j->at[i]);
+}
+
+void job_forget(struct job *j)
+{
+    n_running = 0;
+    for (size_t i = 0; i < j->n; i++) {
+        job_close(&j->at[i]->said);
+        buf_free(&j->at[i]->text);
+        free(j->at[i]);
+    }
+    j->n = 0;
+}
+
+void job_free(struct job *j)
+{
+    job_end(j);
+    job_forget(j);
+    free(j->at);
+    *j = (struct job){0};
+}
+
+/* ---- Why it failed ---- */
+
+bool job_may_be_unread(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
+bool job_was_killed(const struct job_process *p)
+{
+    return p->status > 128 && p->status != 128 + SIGPIPE;
+}
+
+/* Whether SIGPIPE has ended it although all that it fed did their work. */
+static bool lost_its_reader(const struct job *j, const struct job_process *p)
+{
+    bool last = true;
+    if (p->status != 128 + SIGPIPE)
+        return false;
+    for (size_t i = 0; i < j->n; i++) {
+        const struct job_process *q = j->at[i];
+        if (q->stage > p->stage && !q->dismissed) {
+            last = false;
+            if (q->status)
+                return false;
+        }
+    }
+    return !last || j->to_file || !job_may_be_unread(1);
+}
+
+static int last_stage(const struct job *j)
+{
+    int stage = 0;
+    for (size_t i = 0; i < j->n; i++)
+        stage = j->at[i]->stage > stage ? j->at[i]->stage : stage;
+    return stage;
+}
+
+/* Whether it failed by itself, and says so. */
+static bool failed(const struct job_process *p)
+{
+    return !p->dismissed && !p->foreign && p->status != 0 && p->status <= 128 && p->status != EX_TEMPFAIL;
+}
+
+/* The process that failed first; NULL: none did. */
+static const struct job_process *first_failure(const struct job *j)
+{
+    const struct job_process *first = NULL, *last = NULL;
+    bool several = false;
+    int end = last_stage(j);
+    for (size_t i = 0; i < j->n; i++) {
+        const struct job_process *p = j->at[i];
+        if (!failed(p))
+            continue;
+        if (p->stage == end && p->text.len)
+            last = p;
+        several |= first && p->stage == first->stage;
+        if (!first || p->stage < first->stage)
+            first = p;
+    }
+    return several && last && last->status == first->status ? last : first;
+}
+
+/* The last line that it said, and its length; 0: none. */
+static const char *last_line(const struct job_process *p, size_t *n)
+{
+    size_t end = p->text.len;
+    while (end && p->text.p[end - 1] == '\n')
+        end--;
+    const unsigned char *before = end ? memrchr(p->text.p, '\n', end) : NULL;
+    const char *line = before ? (const char *)before + 1 : (const char *)p->text.p;
+    *n = end ? end - (size_t)(line - (const char *)p->text.p) : 0;
+    return line;
+}
+
+static int tell(const struct job *j, const struct job_process *p, struct buf *line, struct err *e)
+{
+    size_t n;
+    const char *text = last_line(p, &n);
+    int rc = n ? buf_put(line, text, n, e)
+               : buf_printf(line, e, "%s: %s ended with status %d", j->command, p->name, p->status);
+    return rc ? -1 : p->status;
+}
+
+/* Whether it is one of the exit statuses in bpe(7). */
+static bool is_ours(int status)
+{
+    return (status >= EX_USAGE && status <= EX_CONFIG) || status == 127;
+}
+
+int job_outcome(const struct job *j, struct buf *line, struct err *e)
+{
+    const struct job_process *cause = first_failure(j);
+    if (cause)
+        return tell(j, cause, line, e);
+    for (size_t i = 0; i < j->n; i++) {
+        const struct job_process *p = j->at[i];
+        if (!p->dismissed && (job_was_killed(p) || lost_its_reader(j, p)))
+            return buf_printf(line, e, "%s: %s was killed; run the same command again", j->command, p->name)
+                       ? -1
+                       : EX_TEMPFAIL;
+    }
+    bool unread = false;
+    for (size_t i = 0; i < j->n; i++) {
+        const struct job_process *p = j->at[i];
+        if (!p->dismissed && p->foreign && is_ours(p->status))
+            return tell(j, p, line, e);
+        if (!p->dismissed && !p->foreign && p->status == EX_TEMPFAIL &&
+            (!cause || (p->text.len && !cause->text.len) || (p->text.len && p->stage < cause->stage)))
+            cause = p;
+        unread |= !p->dismissed && p->status == 128 + SIGPIPE;
+    }
+    return cause ? tell(j, cause, line, e) : unread ? 128 + SIGPIPE : 0;
+}
+
+int job_result(struct job *j)
+{
+    struct err e;
+    struct buf line = {0};
+    int status = job_outcome(j, &line, &e);
+    if (status < 0) {
+        job_print(j, j->command, e.msg);
+        status = e.code;
+    } else if (status == 0) {
+        job_say_all(j);
+    } else if (line.len && buf_put_byte(&line, '\0', &e) == 0) {
+        job_print(j, NULL, (const char *)line.p);
+    }
+    buf_free(&line);
+    return status;
+}

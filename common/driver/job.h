@@ -1,0 +1,120 @@
+/* job.h - the processes that a command of bpe starts: how they begin, what they say, how they end.
+ *
+ * They are what a shell would start for the same pipeline: fork and exec, connected by the kernel, in the process group
+ * of the caller, so that Ctrl-C and job control reach all of them. Beyond that:
+ *
+ * - No process outlives the command. A signal that ends the command ends them first. If it is killed (SIGKILL), the
+ *   system sends each of them SIGTERM (PR_SET_PDEATHSIG). A command of the user's, and a tool such as xargs, starts
+ *   processes of its own, which no such signal reaches: it has a keeper, a process of ours between it and the command,
+ *   which ends all its descendants in this session (SIGHUP, then SIGTERM, at last SIGKILL). What begins a session of
+ *   its own, or runs on another host, sees the end of its pipes.
+ * - What a program writes to standard error is read here. Its last line is held until more is known: if the job fails,
+ *   one line says why (job_outcome); all other lines are passed on.
+ */
+#ifndef BPE_DRIVER_JOB_H
+#define BPE_DRIVER_JOB_H
+
+#include "sys/buf.h"
+#include "sys/err.h"
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct job_process {
+    const char *name; /* of the program; borrowed */
+    int stage;        /* its place in the pipeline: what feeds it has a smaller number */
+    pid_t pid;
+    bool foreign;
+    bool ended;
+    int status;      /* when it has ended: its exit status, or 128 and the number of the signal that ended it */
+    bool dismissed;  /* ended by job_end or job_dismiss: its status says nothing */
+    int said;        /* the read end of its standard error; -1: none, or it has ended */
+    struct buf text; /* what it said and was not passed on: at most its last line, if it was long ago */
+    double heard_at; /* seconds, of the last of it */
+};
+
+struct job {
+    const char *command;     /* messages of the driver begin with it: "bpe train"; borrowed */
+    struct job_process **at; /* owned */
+    size_t n, cap;
+    bool
+        to_file; /* the last stage's output is a file of its own, not standard output: who reads that is of no matter */
+    bool holds;  /* messages are kept until job_say_all or job_forget: their order is another one */
+    void (*before_message)(
+        void *ctx); /* called before lines are passed on (to clear a line of progress); may be NULL */
+    void *ctx;
+};
+
+/* Call first. From now on signals that end this process end the job's processes before. There is one job at a time. */
+int job_init(struct job *j, const char *command, struct err *e);
+
+/* Ends what still runs (job_end), and releases all. */
+void job_free(struct job *j);
+
+struct job_start {
+    const char *const *argv; /* ends with NULL; argv[0] is looked for on PATH */
+    int in, out;             /* become its standard input and output, and stay open here; -1: /dev/null */
+    int also;                /* becomes its descriptor 3, if it is larger than 2 */
+    int stage;
+    const char *name; /* for messages; NULL: argv[0]. Borrowed as long as the process is known */
+    bool foreign;     /* it may start processes of its own, and says what it wants to the user's standard error */
+};
+
+/* Starts a process. NULL with EX_OSERR; 127: there is no such program. The process is owned by the job. */
+struct job_process *job_start(struct job *j, const struct job_start *s, struct err *e);
+
+/* Whether a program is on PATH. -1 with 127: "NAME is not installed, or not on PATH". */
+int job_need(const char *program, struct err *e);
+
+/* A pipe, both ends closed on exec, as wide as it may be. -1 with EX_OSERR. */
+int job_pipe(int ends[2], struct err *e);
+
+/* Closes *fd unless it is -1, and makes it -1. */
+void job_close(int *fd);
+
+/* Waits until one of fds is ready (poll(2): revents are set), a process has ended, or so many milliseconds have passed
+ * (-1: without end; at once if no process runs and n is 0). Returns how many of fds are ready. Messages are read
+ * meanwhile. */
+int job_wait(struct job *j, struct pollfd *fds, size_t n, int milliseconds);
+
+/* Waits until all, or this process, have ended. */
+void job_wait_all(struct job *j);
+void job_wait_for(struct job *j, const struct job_process *p);
+
+size_t job_running(const struct job *j); /* how many have not ended */
+
+/* Ends a process, or all that run, and waits for it. Their status counts no longer. */
+void job_dismiss(struct job *j, struct job_process *p);
+void job_end(struct job *j);
+
+/* Passes on all that was said and is held. */
+void job_say_all(struct job *j);
+
+/* Forgets the processes, all of which must have ended, and what they have said: for another round. */
+void job_forget(struct job *j);
+
+/* After all have ended: the exit status of the whole, and unless it is 0 or 141, the line that says why, appended to
+ * *line without a newline:
+ * - what a program said that failed by itself: the one furthest upstream, as those after it only saw the consequence;
+ *   among several of one stage, what the last stage says, which knows which failure comes first in the corpus;
+ * - else 75, if one was killed. SIGPIPE is no kill where what reads from it has failed;
+ * - else the status of a foreign one, if it is one of those of bpe(7) (below 64 it counts the jobs that failed);
+ * - else what the first of those says that miss something (75).
+ * 141: the last stage writes to the user's output, which nobody reads any more (quiet). */
+int job_outcome(const struct job *j, struct buf *line, struct err *e);
+
+/* job_outcome, with the line printed; all other lines are dropped. If none has failed, what is held is passed on. */
+int job_result(struct job *j);
+
+/* Whether it was killed by a signal, but for SIGPIPE. */
+bool job_was_killed(const struct job_process *p);
+
+/* One line on standard error, after the line of progress was cleared; from is put before it, unless it is NULL. */
+void job_print(struct job *j, const char *from, const char *line);
+
+/* Whether fd is a pipe or a socket: a reader may leave it, and then nothing needs to be said. */
+bool job_may_be_unread(int fd);
+
+#endif

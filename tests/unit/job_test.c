@@ -1,0 +1,185 @@
+/* job_test.c - the processes of a command: how they are connected, what they say, which failure is told, and that none
+ * is left behind, by whichever death of the command. */
+#include "../unit/tap.h"
+#include "driver/job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct job job;
+static struct err e;
+
+static void is(const char *got, const char *want, const char *name)
+{
+    if (!tap_ok(strcmp(got, want) == 0, "%s", name))
+        tap_note("got %s, wanted %s", got, want);
+}
+
+static struct job_process *sh(const char *script, int in, int out, int stage, bool foreign)
+{
+    const char *argv[] = {"sh", "-c", script, NULL};
+    return job_start(
+        &job, &(struct job_start){.argv = argv, .name = "sh", .in = in, .out = out, .stage = stage, .foreign = foreign},
+        &e);
+}
+
+/* Runs scripts as a pipeline, whose last one writes to /dev/null; its outcome and line are got(STATUS LINE). */
+static void pipeline_is(const char *const *scripts, const char *want, const char *name)
+{
+    int in = -1, ends[2] = {-1, -1};
+    struct buf line = {0};
+    char got[300];
+    job_init(&job, "bpe test", &e);
+    for (int i = 0; scripts[i]; i++) {
+        bool last = !scripts[i + 1];
+        if (!last && job_pipe(ends, &e))
+            break;
+        const char *script = scripts[i];
+        bool foreign = *script == '!';
+        sh(script + foreign, in, last ? -1 : ends[1], i, foreign);
+        job_close(&in);
+        job_close(&ends[1]);
+        in = last ? -1 : ends[0];
+    }
+    job_wait_all(&job);
+    int status = job_outcome(&job, &line, &e);
+    snprintf(got, sizeof got, "%d %.*s", status, (int)line.len, line.p ? (const char *)line.p : "");
+    is(got, want, name);
+    buf_free(&line);
+    job_free(&job);
+}
+
+#define PIPELINE(want, name, ...) pipeline_is((const char *const[]){__VA_ARGS__, NULL}, want, name)
+
+static void outcomes(void)
+{
+    PIPELINE("0 ", "all do their work", "echo a", "cat", "read x && [ $x = a ]");
+    PIPELINE("65 a: bad", "one fails, and others repeat it", "echo a: bad >&2; exit 65",
+             "cat >/dev/null; echo b: bad >&2; exit 65");
+    PIPELINE("65 a: second", "the last line of several", "echo a: first >&2; echo a: second >&2; exit 65");
+    PIPELINE("65 up: cut off", "the one furthest upstream", "echo up: cut off >&2; exit 65",
+             "cat; echo down: invalid >&2; exit 65");
+    PIPELINE("75 bpe test: sh was killed; run the same command again", "one is killed", "kill -9 $$",
+             "cat; echo b: nothing came >&2; exit 75");
+    PIPELINE("65 b: bad", "SIGPIPE of what fed one that failed", "kill -PIPE $$", "echo b: bad >&2; exit 65");
+    PIPELINE("75 bpe test: sh was killed; run the same command again", "SIGPIPE from elsewhere", "kill -PIPE $$",
+             "cat");
+    PIPELINE("75 b: nothing came", "nothing but what is missing", "exit 75", "echo b: nothing came >&2; exit 75");
+    PIPELINE("75 b: nothing came", "a foreign command fails in its own way", "!exit 1",
+             "echo b: nothing came >&2; exit 75");
+    PIPELINE("64 bpe test: sh ended with status 64", "a foreign command with a status of ours", "!exit 64",
+             "echo b: nothing came >&2; exit 75");
+    PIPELINE("75 bpe test: sh was killed; run the same command again", "a foreign command is killed", "!kill -9 $$",
+             "cat");
+    PIPELINE("70 bpe test: sh ended with status 70", "one that does not say why", "exit 70", "cat");
+}
+
+static void programs(void)
+{
+    const char *none[] = {"no-such-program", NULL};
+    job_init(&job, "bpe test", &e);
+    tap_ok(!job_start(&job, &(struct job_start){.argv = none, .in = -1, .out = -1}, &e) && e.code == 127,
+           "a program that is not there");
+    is(e.msg, "no-such-program is not installed, or not on PATH", "and says so");
+    tap_ok(job_need("no-such-program", &e) && !job_need("sh", &e), "whether it is there is known before");
+    job_free(&job);
+}
+
+/* Many lines, more than a pipe holds, do not stop a process. */
+static void much_said(void)
+{
+    int kept = dup(2), null = open("/dev/null", O_WRONLY);
+    dup2(null, 2);
+    job_init(&job, "bpe test", &e);
+    struct job_process *p = sh("i=0; while [ $i -lt 3000 ]; do echo 'a line that has some fifty bytes, or a few more "
+                               "of them' >&2; i=$((i + 1)); done",
+                               -1, -1, 0, false);
+    job_wait_all(&job);
+    dup2(kept, 2);
+    tap_ok(p->ended && p->status == 0 && p->text.len < 100, "many lines: all but the last are passed on");
+    job_free(&job);
+}
+
+/* Whether a process is there, and not only waits to be asked for its status. */
+static bool lives(pid_t pid)
+{
+    char path[64], text[300];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *f = fopen(path, "r");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    if (f)
+        fclose(f);
+    text[n] = '\0';
+    const char *after = strrchr(text, ')');
+    return after && after[2] != 'Z' && after[2] != 'X';
+}
+
+static pid_t read_pid(const char *path)
+{
+    for (int i = 0; i < 500; i++) {
+        int pid = 0;
+        FILE *f = fopen(path, "r");
+        int n = f ? fscanf(f, "%d\n", &pid) : 0;
+        if (f)
+            fclose(f);
+        if (n == 1)
+            return pid;
+        usleep(10000);
+    }
+    return -1;
+}
+
+/* A command whose processes would never end dies by a signal: nothing is left, neither its child nor what a foreign one
+ * has started, which runs in the background and may ignore signals. */
+static void death(int sig, const char *trap)
+{
+    char script[300];
+    unlink("own"), unlink("far");
+    pid_t command = fork();
+    if (command == 0) {
+        snprintf(script, sizeof script,
+                 "%s (%s echo $(exec sh -c 'echo $PPID') >far; while :; do sleep 0.05; done) & wait", trap, trap);
+        job_init(&job, "bpe test", &e);
+        sh("echo $$ >own; while :; do sleep 0.05; done", -1, -1, 0, false);
+        sh(script, -1, -1, 1, true);
+        for (;;)
+            job_wait(&job, NULL, 0, -1);
+    }
+    pid_t own = read_pid("own"), far = read_pid("far");
+    bool began = own > 0 && far > 0 && lives(own) && lives(far);
+    kill(command, sig);
+    int status, tries = 0;
+    waitpid(command, &status, 0);
+    bool at_once = !lives(own);
+    while ((lives(own) || lives(far)) && tries++ < 800)
+        usleep(10000);
+    tap_ok(began && WIFSIGNALED(status) && WTERMSIG(status) == sig, "signal %d ends the command, and is its status",
+           sig);
+    tap_ok(!lives(own) && !lives(far) && (at_once || sig == SIGKILL), "signal %d%s: no process is left", sig,
+           *trap ? ", which is ignored" : "");
+}
+
+int main(void)
+{
+    char dir[] = "/tmp/job_test-XXXXXX";
+    if (!mkdtemp(dir) || chdir(dir))
+        return 1;
+    outcomes();
+    programs();
+    much_said();
+    death(SIGTERM, "");
+    death(SIGINT, "");
+    death(SIGHUP, "trap '' HUP;");
+    death(SIGKILL, "");
+    death(SIGKILL, "trap '' HUP TERM;");
+    unlink("own"), unlink("far");
+    if (chdir("/") || rmdir(dir))
+        return 1;
+    return tap_done();
+}
