@@ -14,18 +14,15 @@
 #include "cli/progress.h"
 #include "core/model.h"
 #include "core/model_rules.h"
-#include "core/regex.h"
 #include "io/fd.h"
 #include "model/model_read.h"
 #include "records/payload.h"
-#include "records/record.h"
 #include "scan/scan.h"
 #include "sys/buf.h"
 #include "sys/hash.h"
 #include "text/cut.h"
 #include "text/pretokenize.h"
-#include "text/source_options.h"
-#include "unicode/utf8.h"
+#include "usage/chunk_usage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,22 +30,8 @@
 
 #define NAME "bpe-chunk"
 
-struct options {
-    const char *pattern, *regex, *model;
-    const char **special;
-    size_t n_special;
-    bool no_special, inline_text;
-    struct source_options source;
-    uint64_t block; /* 0: chosen by chunk_plan */
-    const char *only;
-    char **files;
-    int n_files;
-};
-
-#define DEFAULT_SPECIAL "<|endoftext|>"
-
 struct chunker {
-    struct options opt;
+    struct chunk_options opt;
     struct model model;               /* -m */
     struct pretokenizer pretokenizer; /* for its special tokens; no text is passed to it */
     struct cutter cutter;
@@ -74,7 +57,7 @@ static int set_cutter(struct chunker *c, const struct rules *r, enum form form, 
 /* Sets the pattern: by name, by a regex, or the model's. */
 static int set_pattern(struct chunker *c, struct rules *r, struct err *e)
 {
-    const struct options *o = &c->opt;
+    const struct chunk_options *o = &c->opt;
     if (o->model) {
         const char *name = model_pattern(&c->model);
         if (!name && c->model.n_regex == 0)
@@ -92,20 +75,20 @@ static int set_pattern(struct chunker *c, struct rules *r, struct err *e)
 
 static int set_special(struct chunker *c, struct rules *r, struct err *e)
 {
-    const struct options *o = &c->opt;
-    if (o->model && !o->n_special && !o->no_special)
+    const struct chunk_options *o = &c->opt;
+    if (o->model && !o->special.n && !o->no_special)
         return model_rules_special(r, &c->model, false, e);
-    r->special = calloc(o->n_special + 1, sizeof *r->special);
+    r->special = calloc(o->special.n + 1, sizeof *r->special);
     if (!r->special)
-        return err_mem(e, "special tokens", o->n_special * sizeof *r->special);
-    for (size_t i = 0; i < o->n_special; i++)
-        r->special[r->n_special++] = str_of(o->special[i]);
+        return err_mem(e, "special tokens", o->special.n * sizeof *r->special);
+    for (size_t i = 0; i < o->special.n; i++)
+        r->special[r->n_special++] = str_of(o->special.at[i]);
     return 0;
 }
 
 static int make_rules(struct chunker *c, struct err *e)
 {
-    const struct options *o = &c->opt;
+    const struct chunk_options *o = &c->opt;
     struct rules r = {0};
     struct reading reading;
     const struct model_opts given = {.pattern = o->pattern};
@@ -125,18 +108,18 @@ static int make_rules(struct chunker *c, struct err *e)
 /* Makes the watch search for the default special token, if -s has replaced it by others that do not contain it. */
 static void set_watch(struct chunker *c)
 {
-    const struct options *o = &c->opt;
-    bool replaced = o->n_special && !o->model;
-    for (size_t i = 0; i < o->n_special; i++)
-        replaced &= strstr(o->special[i], DEFAULT_SPECIAL) == NULL;
+    const struct chunk_options *o = &c->opt;
+    bool replaced = o->special.n && !o->model;
+    for (size_t i = 0; i < o->special.n; i++)
+        replaced &= strstr(o->special.at[i], CHUNK_SPECIAL) == NULL;
     if (replaced)
-        c->watch.token = str_of(DEFAULT_SPECIAL);
+        c->watch.token = str_of(CHUNK_SPECIAL);
 }
 
 /* Sets rules and inputs from the options. */
 static int set_sources(struct chunker *c, struct err *e)
 {
-    const struct options *o = &c->opt;
+    const struct chunk_options *o = &c->opt;
     if (make_rules(c, e))
         return -1;
     set_watch(c);
@@ -152,7 +135,7 @@ static int set_sources(struct chunker *c, struct err *e)
 /* Sets rules and inputs from a list of what is wanted. */
 static int set_wanted(struct chunker *c, struct err *e)
 {
-    const struct options *o = &c->opt;
+    const struct chunk_options *o = &c->opt;
     struct rules rules = {0};
     struct reading reading;
     struct str how = {0};
@@ -179,8 +162,8 @@ static void note_found(const struct source_watch *w)
     if (w->json.found)
         program_note(NAME, "%s", json_hint_text(&w->json, isatty(2), text));
     if (w->has_token)
-        program_note(NAME, "the text has " DEFAULT_SPECIAL ", which is no special token where -s names others: it is "
-                           "counted as text; add -s '" DEFAULT_SPECIAL "' if documents end with it");
+        program_note(NAME, "the text has " CHUNK_SPECIAL ", which is no special token where -s names others: it is "
+                           "counted as text; add -s '" CHUNK_SPECIAL "' if documents end with it");
 }
 
 /* Of text by value only: by reference this program has soon done, and bpe-sum shows what was counted. */
@@ -194,13 +177,13 @@ static void show_progress(void *ctx, uint64_t bytes)
 static int run(void *ctx, struct err *e)
 {
     struct chunker *c = ctx;
-    struct options *o = &c->opt;
+    struct chunk_options *o = &c->opt;
     const struct chunk_seen seen = {show_progress, c};
-    bool only = o->only != NULL, named = o->files != program_no_files;
+    bool only = o->only != NULL, named = o->files != usage_no_files;
     if (only && !named)
         o->n_files = 0;
     progress_start(&c->progress, NAME);
-    int rc = source_options_files(&o->source, named, &o->files, &o->n_files, e) ||
+    int rc = source_options_files(&o->source, &o->files, &o->n_files, e) ||
              (only ? set_wanted(c, e) : set_sources(c, e)) ||
              chunks_write(&c->writer, &c->cutter, o->block, only, &c->watch, c->progress.active ? &seen : NULL, e);
     progress_end(&c->progress);
@@ -222,108 +205,22 @@ static void send_failure(void *ctx, const struct err *e)
 static void chunker_free(void *ctx)
 {
     struct chunker *c = ctx;
-    free(c->opt.special);
     file_list_free(&c->opt.source.list);
     pretokenizer_close(&c->pretokenizer);
     model_free(&c->model);
     chunk_writer_free(&c->writer);
 }
 
-static int check(void *ctx, struct err *e)
-{
-    struct options *o = &((struct chunker *)ctx)->opt;
-    struct reading reading;
-    if (o->regex && (o->pattern || o->model))
-        return err_set(e, EX_USAGE, "-e and -%c exclude each other", o->pattern ? 'p' : 'm');
-    if (o->regex && regex_check(str_of(o->regex), REGEX_EVERYWHERE, 0, e))
-        return -1;
-    if (o->no_special && o->n_special)
-        return err_set(e, EX_USAGE, "-s and --no-special exclude each other");
-    if (source_options_reading(&o->source, &reading, e))
-        return -1;
-    if (o->only &&
-        (o->pattern || o->regex || o->model || o->n_special || o->no_special || source_options_given(&o->source)))
-        return err_set(e, EX_USAGE, "--only takes the rules from its file; leave out options that set them");
-    if (!o->pattern && !o->model)
-        o->pattern = "gpt2";
-    return o->no_special || o->n_special || o->model ? 0
-                                                     : options_add_text(&o->special, &o->n_special, DEFAULT_SPECIAL, e);
-}
-
 /* ---- The command line ---- */
 
 static struct chunker self = {.writer = {.fd = 1, .name = "standard output"}};
 
-/* A special token that is given twice counts once. */
-static int check_special(const char *token, struct err *e)
-{
-    struct options *o = &self.opt;
-    bool cut;
-    size_t n = strlen(token);
-    if (n == 0 || utf8_valid_len((const unsigned char *)token, n, &cut) != n)
-        return err_set(e, EX_USAGE, "-s: a special token must be UTF-8 text, and not empty");
-    for (size_t i = 0; i + 1 < o->n_special; i++) {
-        if (strcmp(o->special[i], token) == 0) {
-            o->n_special--;
-            break;
-        }
-    }
-    return 0;
-}
-
-static int check_block(const char *size, struct err *e)
-{
-    uint64_t block = self.opt.block;
-    return block == 0 || block > RECORD_MAX / 4 ? err_set(e, EX_USAGE, "-b %s: must be between 1 and 256M", size) : 0;
-}
-
-static const struct option_row options[] = {
-    {'p', "pattern", "NAME",
-     "how text splits into pretokens: gpt2 (default), cl100k (llama3),\n"
-     "cl100k-tiktoken, nanochat, qwen2, o200k, deepseek-v3, bytes",
-     .kind = OPTION_TEXT, .to.text = &self.opt.pattern},
-    {'e', "regex", "REGEX", "the same by a regex", .kind = OPTION_TEXT, .to.text = &self.opt.regex},
-    {'m', "model", "MODEL", "the pattern and the special tokens of a model, for bpe-encode", .kind = OPTION_TEXT,
-     .to.text = &self.opt.model},
-    {'s', "special-token", "TOKEN",
-     "a special token, which ends a document (default <|endoftext|>);\n"
-     "repeat for several",
-     .kind = OPTION_TEXTS, .to.texts = {&self.opt.special, &self.opt.n_special}, .old_name = "special",
-     .check = check_special},
-    {0, "no-special", NULL, "no special token: each file is one document", .kind = OPTION_FLAG,
-     .to.flag = &self.opt.no_special},
-    {'b', "block", "SIZE", "cut pieces of about SIZE (default: what suits the input)", .kind = OPTION_SIZE,
-     .to.number = &self.opt.block, .check = check_block},
-    {0, "inline", NULL, "write the text of regular files too, instead of where it is", .kind = OPTION_FLAG,
-     .to.flag = &self.opt.inline_text},
-    SOURCE_OPTIONS(self.opt.source),
-    {0, "id", "FIELD", "JSON Lines: the id of a document is the string or number at FIELD", .kind = OPTION_TEXT,
-     .to.text = &self.opt.source.id},
-    {0, "invalid", "WHAT",
-     "invalid UTF-8 is an error (default), or replace it by U+FFFD, or skip it,\n"
-     "or bytes: each such byte is a pretoken",
-     .kind = OPTION_CHOICE, .to.choice = &self.opt.source.invalid, .words = invalid_policy_names,
-     .given = &self.opt.source.has_invalid},
-    {0, "only", "FILE", "only the ranges in FILE (made by --missing), read again from FILEs", .kind = OPTION_TEXT,
-     .to.text = &self.opt.only},
-    {0},
-};
-
 static const struct program program = {
-    .name = NAME,
-    .synopsis = "[-p NAME | -e REGEX] [-m MODEL] [-s TOKEN]... [--no-special]\n"
-                "[-b SIZE] [--inline] [-0] [--jsonl[=FIELD] [--id=FIELD]] [--wet]\n"
-                "[--on-error=fail|skip] [--files-from LIST | --files0-from LIST]\n"
-                "[--invalid=error|replace|skip|bytes] [--only FILE] [FILE...]",
-    .about = "Cuts text into chunks for bpe-count. FILEs (standard input if none, or -) are plain text,\n"
-             "or zstd or gzip of it.",
-    .options = options,
-    .files = &self.opt.files,
-    .n_files = &self.opt.n_files,
+    .usage = &chunk_usage,
+    .options = &self.opt,
     .version = scanner_version,
     .writes_records = true,
     .ctx = &self,
-    .check = check,
     .run = run,
     .send_failure = send_failure,
     .free = chunker_free,

@@ -14,19 +14,14 @@
 #include "records/record.h"
 #include "scan/scan.h"
 #include "sys/buf.h"
+#include "usage/count_usage.h"
 
 #include <stdlib.h>
 
 #define NAME "bpe-count"
 
-struct options {
-    uint64_t memory;
-    char **files;
-    int n_files;
-};
-
 struct worker {
-    struct options opt;
+    struct count_options opt;
     struct chunk_reader reader; /* a run's work is a struct counter */
     struct buf runs;
     struct batch batch;
@@ -150,21 +145,11 @@ static void worker_free(void *ctx)
 
 /* ---- The command line ---- */
 
-static struct worker self = {.opt.memory = 512 << 20};
-
-static const struct option_row options[] = {
-    {'S', "memory", "SIZE", "write out what was counted when the table exceeds SIZE (default 512M)",
-     .kind = OPTION_MEMORY, .to.number = &self.opt.memory},
-    {0},
-};
+static struct worker self;
 
 static const struct program program = {
-    .name = NAME,
-    .synopsis = "[-S SIZE] [FILE...]",
-    .about = "Counts the pretokens of chunks (from bpe-chunk); counts go to standard output, for bpe-sum.",
-    .options = options,
-    .files = &self.opt.files,
-    .n_files = &self.opt.n_files,
+    .usage = &count_usage,
+    .options = &self.opt,
     .version = scanner_version,
     .writes_records = true,
     .ctx = &self,

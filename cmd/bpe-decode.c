@@ -7,6 +7,7 @@
 #include "records/record.h"
 #include "sys/buf.h"
 #include "sys/bytes.h"
+#include "usage/decode_usage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,19 +17,8 @@
 
 enum { IDS = 64 << 10 /* bytes read at a time */ };
 
-enum dtype { BY_VOCABULARY, U16, U32 };
-
-struct options {
-    const char *model;
-    const char **special; /* owned array */
-    size_t n_special;
-    enum dtype dtype;
-    char **files;
-    int n_files;
-};
-
 struct decoding {
-    struct options opt;
+    struct decode_options opt;
     struct model model;
     struct decoder decoder;
     struct buf in, out;
@@ -108,11 +98,11 @@ static int decode_file(struct decoding *d, const char *path, struct err *e)
 static int run(void *ctx, struct err *e)
 {
     struct decoding *d = ctx;
-    const struct options *o = &d->opt;
-    const struct model_opts given = {.special = o->special, .n_special = o->n_special};
+    const struct decode_options *o = &d->opt;
+    const struct model_opts given = {.special = o->special.at, .n_special = o->special.n};
     if (model_read(&d->model, o->model, &given, e))
         return -1;
-    unsigned width = o->dtype == BY_VOCABULARY ? model_id_bytes(&d->model) : o->dtype == U16 ? 2 : 4;
+    unsigned width = shared_options_width(o->dtype, model_id_bytes(&d->model));
     if (decoder_init(&d->decoder, &d->model, width, e))
         return -1;
     for (int i = 0; i < o->n_files; i++) {
@@ -125,12 +115,6 @@ static int run(void *ctx, struct err *e)
     return write_out(d, d->out.len, e) || fd_close_stdout(e) ? -1 : 0;
 }
 
-static int check(void *ctx, struct err *e)
-{
-    const struct decoding *d = ctx;
-    return d->opt.model ? 0 : err_set(e, EX_USAGE, "by which model? give -m MODEL; see --help");
-}
-
 static void decoding_free(void *ctx)
 {
     struct decoding *d = ctx;
@@ -138,34 +122,16 @@ static void decoding_free(void *ctx)
     model_free(&d->model);
     buf_free(&d->in);
     buf_free(&d->out);
-    free(d->opt.special);
 }
 
 /* ---- The command line ---- */
 
 static struct decoding self;
 
-static const char *const dtypes[] = {"u16", "u32", NULL};
-
-static const struct option_row options[] = {
-    {'m', "model", "MODEL", "tokenizer.json, a directory with vocab.json and merges.txt, or .tiktoken",
-     .kind = OPTION_TEXT, .to.text = &self.opt.model},
-    {'d', "dtype", "TYPE", "u16 (default where the vocabulary fits) or u32", .kind = OPTION_CHOICE,
-     .to.choice = &self.opt.dtype, .words = dtypes, .first = U16},
-    {'s', "special-token", "TOKEN[=ID]", "a special token, for a .tiktoken file that has no PATH.json beside it",
-     .kind = OPTION_TEXTS, .to.texts = {&self.opt.special, &self.opt.n_special}},
-    {0},
-};
-
 static const struct program program = {
-    .name = NAME,
-    .synopsis = "-m MODEL [-d u16|u32] [-s TOKEN[=ID]]... [FILE...]",
-    .about = "Writes the text of ids: FILEs (standard input if none, or -) as bpe-encode -f raw writes them.",
-    .options = options,
-    .files = &self.opt.files,
-    .n_files = &self.opt.n_files,
+    .usage = &decode_usage,
+    .options = &self.opt,
     .ctx = &self,
-    .check = check,
     .run = run,
     .free = decoding_free,
 };

@@ -14,34 +14,17 @@
 #include "scan/scan.h"
 #include "sys/buf.h"
 #include "text/json_hint.h"
-#include "text/source_options.h"
 #include "text/text_start.h"
+#include "usage/encode_usage.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define NAME "bpe-encode"
 
-enum dtype { BY_VOCABULARY, U16, U32 };
-enum special { SPECIAL_TOKEN, SPECIAL_TEXT, SPECIAL_ERROR };
-
-struct options {
-    const char *model, *pattern, *eot_token, *path;
-    const char **special_token; /* owned array */
-    size_t n_special_token;
-    enum id_format format;
-    enum dtype dtype;
-    enum tokenize_eot eot;
-    enum special special;
-    struct source_options source;
-    char **files;
-    int n_files;
-};
-
 struct encoding {
-    struct options opt;
+    struct encode_options opt;
     struct model model;
     struct chunk_encoder encoder;
     struct chunk_run *text_run; /* for inputs that are text */
@@ -56,15 +39,15 @@ struct encoding {
 
 static int read_model(struct encoding *p, struct err *e)
 {
-    const struct options *o = &p->opt;
-    const struct model_opts given = {o->pattern, o->special_token, o->n_special_token};
+    const struct encode_options *o = &p->opt;
+    const struct model_opts given = {o->pattern, o->special_token.at, o->special_token.n};
     if (model_read(&p->model, o->model, &given, e))
         return -1;
     unsigned least = model_id_bytes(&p->model);
-    if (o->dtype == U16 && least > 2)
+    if (o->dtype == DTYPE_2_BYTES && least > 2)
         return err_set(e, EX_USAGE, "-d u16: %s has ids up to %lu, which do not fit; use -d u32", o->model,
                        (unsigned long)p->model.n_ids - 1);
-    p->encoder.out.piece.width = o->dtype == BY_VOCABULARY ? least : o->dtype == U16 ? 2 : 4;
+    p->encoder.out.piece.width = shared_options_width(o->dtype, least);
     p->encoder.rules = (struct encode_rules){.model = &p->model,
                                              .name = o->model,
                                              .pattern = model_pattern(&p->model),
@@ -117,7 +100,7 @@ static int set_format(struct encoding *p, enum id_format by_input, struct err *e
 static int encode_records(struct encoding *p, struct input *in, const struct buf *first, struct err *e)
 {
     struct record_reader reader;
-    const struct options *o = &p->opt;
+    const struct encode_options *o = &p->opt;
     if (record_reader_over(&reader, in, first, e))
         return -1;
     bool failed = source_options_given(&o->source);
@@ -188,7 +171,7 @@ static int encode_file(struct encoding *p, const char *path, uint64_t source, st
  */
 static void refuse_chunks(struct encoding *p)
 {
-    const struct options *o = &p->opt;
+    const struct encode_options *o = &p->opt;
     struct buf first = {0};
     struct record_reader reader;
     struct err ignored;
@@ -211,8 +194,8 @@ static void refuse_chunks(struct encoding *p)
 static int run(void *ctx, struct err *e)
 {
     struct encoding *p = ctx;
-    struct options *o = &p->opt;
-    if (source_options_files(&o->source, o->files != program_no_files, &o->files, &o->n_files, e))
+    struct encode_options *o = &p->opt;
+    if (source_options_files(&o->source, &o->files, &o->n_files, e))
         return -1;
     if (read_model(p, e)) {
         refuse_chunks(p);
@@ -256,78 +239,18 @@ static void encoding_free(void *ctx)
         outfile_drop(&p->outfile);
     chunk_encoder_free(&p->encoder);
     model_free(&p->model);
-    free(p->opt.special_token);
     file_list_free(&p->opt.source.list);
-}
-
-static int check(void *ctx, struct err *e)
-{
-    const struct options *o = &((const struct encoding *)ctx)->opt;
-    struct reading how;
-    if (!o->model)
-        return err_set(e, EX_USAGE, "by which model? give -m MODEL; see --help");
-    return source_options_reading(&o->source, &how, e);
 }
 
 /* ---- The command line ---- */
 
 static struct encoding self = {.encoder.out = {.fd = 1, .name = "standard output"}, .outfile.fd = -1};
 
-static const char *const formats[] = {"raw", "records", "text", "framed", NULL}, *const dtypes[] = {"u16", "u32", NULL},
-                         *const eots[] = {"none", "before", "after", NULL},
-                         *const specials[] = {"token", "text", "error", NULL};
-
-static const struct option_row options[] = {
-    {'m', "model", "MODEL", "tokenizer.json, a directory with vocab.json and merges.txt, or .tiktoken",
-     .kind = OPTION_TEXT, .to.text = &self.opt.model},
-    {'f', "format", "FORMAT",
-     "raw: ids, little-endian (default for text); records (default for chunks);\n"
-     "text: ids in decimal, a line a document;\n"
-     "framed: raw, with the length before them, and 0 after each chunk",
-     .kind = OPTION_CHOICE, .to.choice = &self.opt.format, .words = formats, .first = IDS_RAW},
-    {'d', "dtype", "TYPE", "u16 (default where the vocabulary fits) or u32", .kind = OPTION_CHOICE,
-     .to.choice = &self.opt.dtype, .words = dtypes, .first = U16},
-    {0, "eot", "WHERE",
-     "one separator before or after each document, instead of those in the\n"
-     "text; none (default): only those",
-     .kind = OPTION_CHOICE, .to.choice = &self.opt.eot, .words = eots},
-    {0, "eot-token", "TOKEN", "the separator (default <|endoftext|> and the like, or the only one)",
-     .kind = OPTION_TEXT, .to.text = &self.opt.eot_token},
-    {0, "special", "WHAT",
-     "special tokens in text become their ids (token, default), are text as\n"
-     "any other, or an error",
-     .kind = OPTION_CHOICE, .to.choice = &self.opt.special, .words = specials},
-    {0, "invalid", "WHAT",
-     "invalid UTF-8 is an error (default), or replace it by U+FFFD, or skip it,\n"
-     "or bytes: each such byte becomes its token",
-     .kind = OPTION_CHOICE, .to.choice = &self.opt.source.invalid, .words = invalid_policy_names,
-     .given = &self.opt.source.has_invalid},
-    SOURCE_OPTIONS(self.opt.source),
-    {'p', "pattern", "NAME", "the pattern, for a .tiktoken file that has no PATH.json beside it", .kind = OPTION_TEXT,
-     .to.text = &self.opt.pattern},
-    {'s', "special-token", "TOKEN[=ID]", "a special token of such a model; repeat for several", .kind = OPTION_TEXTS,
-     .to.texts = {&self.opt.special_token, &self.opt.n_special_token}},
-    {'o', "output", "PATH", "the ids go to PATH, which appears when all is done", .kind = OPTION_OUTPUT,
-     .to.text = &self.opt.path},
-    {0},
-};
-
 static const struct program program = {
-    .name = NAME,
-    .synopsis = "-m MODEL [-f raw|records|text|framed] [-d u16|u32]\n"
-                "[--eot=none|before|after] [--eot-token=TOKEN]\n"
-                "[--special=token|text|error] [--invalid=error|replace|skip|bytes]\n"
-                "[-0] [--jsonl[=FIELD]] [--wet] [--on-error=fail|skip]\n"
-                "[--files-from LIST | --files0-from LIST]\n"
-                "[-p NAME] [-s TOKEN[=ID]]... [-o PATH] [FILE...]",
-    .about = "Encodes text by a model's tokens. FILEs (standard input if none, or -) are plain text, or\n"
-             "zstd or gzip of it; or chunks, from bpe-chunk -m MODEL.",
-    .options = options,
-    .files = &self.opt.files,
-    .n_files = &self.opt.n_files,
+    .usage = &encode_usage,
+    .options = &self.opt,
     .version = scanner_version,
     .ctx = &self,
-    .check = check,
     .run = run,
     .send_failure = send_failure,
     .free = encoding_free,

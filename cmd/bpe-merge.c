@@ -16,6 +16,7 @@
 #include "sys/memory.h"
 #include "sys/num.h"
 #include "train/learn.h"
+#include "usage/merge_usage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,29 +24,13 @@
 
 #define NAME "bpe-merge"
 
-enum order { BY_FORMAT, FIRST, LAST };
-
-struct options {
-    uint64_t vocab_size;
-    bool has_vocab_size, partial;
-    unsigned merges_as_strings; /* 0 or 1 */
-    enum learn_tie tie;
-    uint64_t min_count, min_frequency, max_token_len;
-    enum order special;
-    unsigned format_number; /* of model_format_names */
-    const struct model_format *format;
-    const char *path;
-    char **files;
-    int n_files;
-};
-
 /* Of some pretokens: how many there are, how often they occur together. */
 struct amount {
     uint64_t distinct, total;
 };
 
 struct merger {
-    struct options opt;
+    struct merge_options opt;
     struct learner *learner;
     struct amount kept, left_out; /* left_out: by --min-count */
     char memory[200];             /* what learning takes */
@@ -162,7 +147,7 @@ static void show_progress(void *ctx, uint64_t done, uint64_t goal)
 }
 
 /* Gives tokens their ids. A special token that is the spelling of another token's bytes would have the same id. */
-static int assign(struct model *model, const struct learned *learned, const struct options *o, struct err *e)
+static int assign(struct model *model, const struct learned *learned, const struct merge_options *o, struct err *e)
 {
     if (assign_ids(model, learned, o->format, e))
         return -1;
@@ -184,7 +169,7 @@ static int assign(struct model *model, const struct learned *learned, const stru
 /* Learns the merges, and fills *model (which borrows from m). */
 static int learn(struct merger *m, struct learned *model, struct err *e)
 {
-    const struct options *o = &m->opt;
+    const struct merge_options *o = &m->opt;
     const struct rules *r = &m->rules;
     uint64_t least = 256 + (uint64_t)r->n_special;
     if (o->vocab_size < least)
@@ -230,7 +215,7 @@ static int learn(struct merger *m, struct learned *model, struct err *e)
                               .special = m->special,
                               .n_special = r->n_special,
                               .merges_as_strings = o->merges_as_strings};
-    model->special_first = o->special == FIRST || (o->special == BY_FORMAT && o->format->special_first);
+    model->special_first = o->special == SPECIAL_FIRST || (o->special == SPECIAL_BY_FORMAT && o->format->special_first);
     if (n + least < o->vocab_size)
         program_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu",
                      o->min_frequency > 1 ? " that occurs often enough" : "", (unsigned long long)(n + least),
@@ -252,7 +237,7 @@ static int set_pattern(struct merger *m, struct learned *model, struct err *e)
     return 0;
 }
 
-static int write_model(const struct options *o, const struct learned *learned, struct err *e)
+static int write_model(const struct merge_options *o, const struct learned *learned, struct err *e)
 {
     struct model model;
     if (assign(&model, learned, o, e))
@@ -294,77 +279,14 @@ static void merger_free(void *ctx)
     free(m->special);
 }
 
-static int check(void *ctx, struct err *e)
-{
-    struct options *o = &((struct merger *)ctx)->opt;
-    if (!o->has_vocab_size)
-        return err_set(e, EX_USAGE, "how large a vocabulary? give -v N; see --help");
-    if (o->vocab_size < 256 || o->vocab_size > INT32_MAX)
-        return err_set(e, EX_USAGE, "-v %llu: must be between 256 (the bytes; more with special tokens) and %d",
-                       (unsigned long long)o->vocab_size, INT32_MAX);
-    const struct model_format *f = o->format = model_format_at(o->format_number);
-    if (f->is_directory && !o->path)
-        return err_set(e, EX_USAGE, "-f %s makes two files; name a directory for them with -o", f->name);
-    if (o->special == FIRST && f->special_apart)
-        return err_set(e, EX_USAGE, "--special-first: in the %s format special tokens come last", f->name);
-    if (o->special != BY_FORMAT && !f->has_ids)
-        return err_set(e, EX_USAGE, "--special-first and --special-last: the %s format has no ids", f->name);
-    if (o->merges_as_strings && !f->has_merge_forms)
-        return err_set(e, EX_USAGE, "--merges is for -f json");
-    return 0;
-}
-
 /* ---- The command line ---- */
 
 static struct merger self;
 
-static int check_max_token_len(const char *word, struct err *e)
-{
-    return self.opt.max_token_len ? 0 : err_set(e, EX_USAGE, "--max-token-length %s: must be at least 1", word);
-}
-
-static const char *const ties[] = {"hf", "lex", "id", NULL}, *const merges_forms[] = {"array", "string", NULL};
-
-static const struct option_row options[] = {
-    {'v', "vocab-size", "N", "special tokens, 256 bytes and merges together", .kind = OPTION_COUNT,
-     .to.number = &self.opt.vocab_size, .given = &self.opt.has_vocab_size},
-    {0, "tie", "RULE",
-     "of pairs equally frequent, merge first: hf (default) the smallest\n"
-     "ids, as Hugging Face; lex the greatest byte strings; id the\n"
-     "smallest ids, id = byte value",
-     .kind = OPTION_CHOICE, .to.choice = &self.opt.tie, .words = ties},
-    {0, "min-count", "N", "leave out pretokens that occur less often, to save memory", .kind = OPTION_COUNT,
-     .to.number = &self.opt.min_count},
-    {0, "min-frequency", "N", "merge no pair that occurs less often", .kind = OPTION_COUNT,
-     .to.number = &self.opt.min_frequency},
-    {0, "max-token-length", "N", "make no token of N bytes or more (but pairs of bytes)", .kind = OPTION_COUNT,
-     .to.number = &self.opt.max_token_len, .check = check_max_token_len},
-    {0, "special-first", NULL, "give special tokens the first ids (default for json)", .kind = OPTION_VALUE,
-     .to.choice = &self.opt.special, .first = FIRST},
-    {0, "special-last", NULL, "give them the last ids (default for gpt2 and tiktoken)", .kind = OPTION_VALUE,
-     .to.choice = &self.opt.special, .first = LAST},
-    {0, "partial", NULL, "accept an incomplete sum", .kind = OPTION_FLAG, .to.flag = &self.opt.partial},
-    {'f', "format", "FORMAT",
-     "json: tokenizer.json (default); gpt2: vocab.json and merges.txt in\n"
-     "the directory PATH; tiktoken: with -o also PATH.json; merges: text",
-     .kind = OPTION_CHOICE, .to.choice = &self.opt.format_number, .get_words = model_format_names},
-    {0, "merges", "FORM", "in tokenizer.json: array (default), or string for old readers", .kind = OPTION_CHOICE,
-     .to.choice = &self.opt.merges_as_strings, .words = merges_forms},
-    {'o', "output", "PATH", "write there (default standard output)", .kind = OPTION_OUTPUT, .to.text = &self.opt.path},
-    {0},
-};
-
 static const struct program program = {
-    .name = NAME,
-    .synopsis = "-v N [--tie=hf|lex|id] [--min-count N] [--min-frequency N]\n"
-                "[--max-token-length N] [--special-first|--special-last] [--partial]\n"
-                "[-f json|gpt2|tiktoken|merges] [--merges=array|string] [-o PATH] [FILE...]",
-    .about = "Learns a vocabulary of N tokens from a sum (from bpe-sum), and writes the model.",
-    .options = options,
-    .files = &self.opt.files,
-    .n_files = &self.opt.n_files,
+    .usage = &merge_usage,
+    .options = &self.opt,
     .ctx = &self,
-    .check = check,
     .run = run,
     .free = merger_free,
 };

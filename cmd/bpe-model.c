@@ -10,24 +10,13 @@
 #include "model/model_read.h"
 #include "model/model_save.h"
 #include "sys/buf.h"
+#include "usage/model_usage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NAME "bpe-model"
-
-struct options {
-    bool info, has_format, has_form;
-    unsigned merges_as_strings; /* 0 or 1 */
-    unsigned format_number;     /* of model_format_names */
-    const struct model_format *format;
-    const char *path, *pattern;
-    const char **special; /* owned */
-    size_t n_special;
-    char **files;
-    int n_files;
-};
 
 /* ---- Describing ---- */
 
@@ -110,7 +99,7 @@ static void warn(const struct model *m, const struct model_format *f)
                      f->implied, pattern_name(m));
 }
 
-static int convert(const struct options *o, struct model *m, struct err *e)
+static int convert(const struct model_options *o, struct model *m, struct err *e)
 {
     if (o->has_form)
         m->merges_as_strings = o->merges_as_strings;
@@ -122,9 +111,9 @@ static int convert(const struct options *o, struct model *m, struct err *e)
 
 static int run(void *ctx, struct err *e)
 {
-    const struct options *o = ctx;
+    const struct model_options *o = ctx;
     struct model m;
-    const struct model_opts given = {o->pattern, o->special, o->n_special};
+    const struct model_opts given = {o->pattern, o->special.at, o->special.n};
     if (model_read(&m, o->files[0], &given, e))
         return -1;
     int rc = o->info ? describe(&m, e) : convert(o, &m, e);
@@ -132,65 +121,15 @@ static int run(void *ctx, struct err *e)
     return rc;
 }
 
-static int check(void *ctx, struct err *e)
-{
-    struct options *o = ctx;
-    o->format = model_format_at(o->format_number);
-    if (o->n_files > 1)
-        return err_set(e, EX_USAGE, "one model at a time; of GPT-2's two files name one, or their directory");
-    if (o->info && (o->has_format || o->path))
-        return err_set(e, EX_USAGE, "--info writes no model: leave out -f and -o");
-    if (o->format->is_directory && !o->path)
-        return err_set(e, EX_USAGE, "-f %s makes two files; name a directory for them with -o", o->format->name);
-    if (o->has_form && (o->info || !o->format->has_merge_forms))
-        return err_set(e, EX_USAGE, "--merges is for -f json");
-    return 0;
-}
-
-static void options_free(void *ctx)
-{
-    struct options *o = ctx;
-    free(o->special);
-}
-
 /* ---- The command line ---- */
 
-static struct options self;
-
-static const char *const merges_forms[] = {"array", "string", NULL};
-
-static const struct option_row options[] = {
-    {0, "info", NULL, "describe the model, a property a line", .kind = OPTION_FLAG, .to.flag = &self.info},
-    {'f', "format", "FORMAT",
-     "json: tokenizer.json (default); gpt2: vocab.json and merges.txt in the\n"
-     "directory PATH; tiktoken: with -o also PATH.json; merges: text",
-     .kind = OPTION_CHOICE, .to.choice = &self.format_number, .get_words = model_format_names,
-     .given = &self.has_format},
-    {0, "merges", "FORM", "in tokenizer.json: array, or string for old readers (default as it was)",
-     .kind = OPTION_CHOICE, .to.choice = &self.merges_as_strings, .words = merges_forms, .given = &self.has_form},
-    {'p', "pattern", "NAME", "the pattern (see bpe-chunk), of a model that does not say it", .kind = OPTION_TEXT,
-     .to.text = &self.pattern},
-    {'s', "special-token", "TOKEN[=ID]",
-     "a special token of a .tiktoken file that comes without PATH.json; its id\n"
-     "is ID, or the next after all others",
-     .kind = OPTION_TEXTS, .to.texts = {&self.special, &self.n_special}, .old_name = "special"},
-    {'o', "output", "PATH", "write there (default standard output)", .kind = OPTION_OUTPUT, .to.text = &self.path},
-    {0},
-};
+static struct model_options self;
 
 static const struct program program = {
-    .name = NAME,
-    .synopsis = "[--info] [-f json|gpt2|tiktoken|merges] [--merges=array|string]\n"
-                "[-p NAME] [-s TOKEN[=ID]]... [-o PATH] [MODEL]",
-    .about = "Reads a model, and writes it in another format, or describes it. MODEL is a tokenizer.json or\n"
-             ".tiktoken file (default standard input), or a directory with vocab.json and merges.txt.",
-    .options = options,
-    .files = &self.files,
-    .n_files = &self.n_files,
+    .usage = &model_usage,
+    .options = &self,
     .ctx = &self,
-    .check = check,
     .run = run,
-    .free = options_free,
 };
 
 int main(int argc, char **argv)

@@ -16,7 +16,7 @@
 #include "records/failure.h"
 #include "records/record.h"
 #include "sys/buf.h"
-#include "sys/memory.h"
+#include "usage/sum_usage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,16 +26,8 @@
 
 enum { RUN_LEAST = 1000 }; /* words in a sorted segment, however little memory is allowed: no segments of a few words */
 
-struct options {
-    uint64_t memory;
-    const char *temp, *missing;
-    bool partial, quiet;
-    char **files;
-    int n_files;
-};
-
 struct summer {
-    struct options opt;
+    struct sum_options opt;
     struct table table;
     struct external_merge merge;
     struct sorted_sums sums;
@@ -130,7 +122,7 @@ static int write_sum(struct summer *s, bool complete, struct err *e)
 }
 
 /* Whether the counts that were read still exist after this program has ended. */
-static bool are_kept(const struct options *o)
+static bool are_kept(const struct sum_options *o)
 {
     bool kept = true;
     for (int i = 0; i < o->n_files; i++)
@@ -139,7 +131,7 @@ static bool are_kept(const struct options *o)
 }
 
 /* What can be done about missing ranges. */
-static const char *advice(const struct options *o, char *to, size_t n)
+static const char *advice(const struct sum_options *o, char *to, size_t n)
 {
     if (!are_kept(o))
         snprintf(to, n, "run the line again, for its counts were not kept (bpe train --keep=DIR does, see bpe(7))");
@@ -214,12 +206,6 @@ static void send_failure(void *ctx, const struct err *e)
     failure_send(1, NULL, FAILURE_NOWHERE, FAILURE_NOWHERE, e);
 }
 
-static int check(void *ctx, struct err *e)
-{
-    const struct summer *s = ctx;
-    return s->opt.quiet && !s->opt.partial ? err_set(e, EX_USAGE, "-q: goes with --partial; see --help") : 0;
-}
-
 static void summer_free(void *ctx)
 {
     struct summer *s = ctx;
@@ -236,30 +222,11 @@ static void summer_free(void *ctx)
 
 static struct summer self;
 
-static const struct option_row options[] = {
-    {'S', "memory", "SIZE", "use about SIZE of memory, then the disk (default 50%)", .kind = OPTION_MEMORY,
-     .to.number = &self.opt.memory},
-    {'T', "temp", "DIR", "put temporary files there (default $TMPDIR, or /tmp)", .kind = OPTION_TEXT,
-     .to.text = &self.opt.temp},
-    {0, "missing", "FILE", "write what was not counted to FILE, for bpe-count or bpe-chunk --only", .kind = OPTION_TEXT,
-     .to.text = &self.opt.missing},
-    {0, "partial", NULL, "write an incomplete sum too, to be completed later", .kind = OPTION_FLAG,
-     .to.flag = &self.opt.partial},
-    {'q', "quiet", NULL, "with --partial, no remark about what is merely missing", .kind = OPTION_FLAG,
-     .to.flag = &self.opt.quiet},
-    {0},
-};
-
 static const struct program program = {
-    .name = NAME,
-    .synopsis = "[-S SIZE] [-T DIR] [--missing FILE] [--partial [-q]] [FILE...]",
-    .about = "Adds up counts (from bpe-count or bpe-sum); the sum goes to standard output, for bpe-merge.",
-    .options = options,
-    .files = &self.opt.files,
-    .n_files = &self.opt.n_files,
+    .usage = &sum_usage,
+    .options = &self.opt,
     .writes_records = true,
     .ctx = &self,
-    .check = check,
     .run = run,
     .send_failure = send_failure,
     .free = summer_free,
@@ -267,6 +234,5 @@ static const struct program program = {
 
 int main(int argc, char **argv)
 {
-    self.opt.memory = memory_limit() / 2;
     return program_main(&program, argc, argv);
 }

@@ -14,20 +14,15 @@
 #include "records/record_text.h"
 #include "sys/buf.h"
 #include "sys/num.h"
+#include "usage/view_usage.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define NAME "bpe-view"
 
-struct options {
-    bool check, armor, dearmor;
-    char **files;
-    int n_files;
-};
-
 struct viewer {
-    struct options opt;
+    struct view_options opt;
     struct ledger ledger; /* for --check */
     struct batch_stores stores;
     struct buf out;
@@ -99,14 +94,6 @@ static int report(struct viewer *v, struct err *e)
 
 /* ---- The program ---- */
 
-static int check_options(void *ctx, struct err *e)
-{
-    const struct options *o = &((struct viewer *)ctx)->opt;
-    if (o->check + o->armor + o->dearmor > 1)
-        return err_set(e, EX_USAGE, "--check, --armor and --dearmor exclude each other");
-    return o->dearmor ? program_no_terminal(PROGRAM_FOR_RECORDS, e) : 0;
-}
-
 static int take_record(void *ctx, const struct record *rec, const char *stream, struct err *e)
 {
     struct viewer *v = ctx;
@@ -123,6 +110,8 @@ static int take_record(void *ctx, const struct record *rec, const char *stream, 
 static int run(void *ctx, struct err *e)
 {
     struct viewer *v = ctx;
+    if (v->opt.dearmor && program_no_terminal(PROGRAM_FOR_RECORDS, e))
+        return -1;
     batch_stores_init(&v->stores, take_nothing, v, NULL);
     v->stores.eager = v->stores.any_kind = true;
     ledger_init(&v->ledger, &batch_store_content, &v->stores);
@@ -159,26 +148,10 @@ static void viewer_free(void *ctx)
 
 static struct viewer self;
 
-static const struct option_row options[] = {
-    {0, "check", NULL, "show nothing; verify every record, and that all that was promised is there",
-     .kind = OPTION_FLAG, .to.flag = &self.opt.check},
-    {0, "armor", NULL, "write each record as a line of base64, for what carries text alone", .kind = OPTION_FLAG,
-     .to.flag = &self.opt.armor},
-    {0, "dearmor", NULL, "write the records that are in such lines", .kind = OPTION_FLAG, .to.flag = &self.opt.dearmor},
-    {0},
-};
-
 static const struct program program = {
-    .name = NAME,
-    .synopsis = "[--check | --armor | --dearmor] [FILE...]",
-    .about = "Shows records as text: counts as lines `count TAB pretoken`, other records as lines with #\n"
-             "and, below, what they hold: the text of chunks, the ids of tokens.\n"
-             "In pretokens and text, \\n \\r \\t \\\\ and \\xHH stand for what would not show.",
-    .options = options,
-    .files = &self.opt.files,
-    .n_files = &self.opt.n_files,
+    .usage = &view_usage,
+    .options = &self.opt,
     .ctx = &self,
-    .check = check_options,
     .run = run,
     .send_failure = send_failure,
     .free = viewer_free,

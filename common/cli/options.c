@@ -1,250 +1,433 @@
-/* options.c - see options.h. */
+/* options.c - see options.h.
+ *
+ * The command line is read here, not by getopt_long: its table has no place for several sets, and it does not say what
+ * was wrong with a long name.
+ */
 #include "cli/options.h"
 
 #include "sys/memory.h"
+#include "sys/nearest.h"
 #include "sys/num.h"
 
-#include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Labels of up to LABEL_MOST columns have their help on the same line; for longer ones it begins on the next line. */
-enum { LABEL_MOST = 26, GAP = 2, HELP_COLUMN_LEAST = 25 };
+/* ---- Which option is meant ---- */
 
-enum { NAMES = 256 }; /* what getopt_long returns for a row without a letter is NAMES plus its number */
-
-static const struct option_row every_program[] = {
+const struct option_row options_every[] = {
     {'h', "help", NULL, "this text", .kind = OPTION_FLAG},
     {0, "version", NULL, "version", .kind = OPTION_FLAG},
-};
-enum { N_EVERY = sizeof every_program / sizeof *every_program };
-
-static size_t n_rows(const struct option_row *rows)
-{
-    size_t n = 0;
-    while (rows[n].name)
-        n++;
-    return n;
-}
-
-/* Row i of the table; after its end come the options that every program has. */
-static const struct option_row *row_at(const struct option_row *rows, size_t n, size_t i)
-{
-    return i < n ? &rows[i] : &every_program[i - n];
-}
-
-/* ---- Parsing ---- */
-
-/* The table as getopt_long takes it. */
-struct getopt_table {
-    struct option *longs; /* owned */
-    char *letters;        /* owned */
+    {0},
 };
 
-static void add_long(struct option *to, const struct option_row *r, const char *name, int value)
+enum { NAME_MOST = 64 }; /* bytes of a long name, with room to spare */
+
+struct command_line {
+    const struct option_set *sets;
+    size_t n_sets;
+    int argc;
+    char **argv;
+    int next;          /* the next word */
+    const char *value; /* of the option that is read; NULL: none */
+    bool is_next;      /* the value is a word of its own */
+};
+
+static bool is_named(const struct option_row *r, const char *name)
 {
-    *to = (struct option){name,
-                          !r->argument ? no_argument
-                          : r->if_none ? optional_argument
-                                       : required_argument,
-                          NULL, value};
+    return strcmp(r->name, name) == 0;
 }
 
-static int make_table(struct getopt_table *t, const struct option_row *rows, size_t n, struct err *e)
+const struct option_row *options_find(const struct option_row *rows, const char *name)
 {
-    size_t most = n + N_EVERY;
-    t->longs = calloc(2 * most + 1, sizeof *t->longs);
-    t->letters = calloc(3 * most + 2, 1);
-    if (!t->longs || !t->letters)
-        return err_mem(e, "options", (2 * most + 1) * sizeof *t->longs);
-    struct option *to = t->longs;
-    char *letter = t->letters;
-    *letter++ = ':'; /* tells a missing argument from an unknown option */
-    for (size_t i = 0; i < most; i++) {
-        const struct option_row *r = row_at(rows, n, i);
-        int value = r->letter ? r->letter : NAMES + (int)i;
-        add_long(to++, r, r->name, value);
-        if (r->old_name)
-            add_long(to++, r, r->old_name, value); /* with the same value, a common prefix is not ambiguous */
-        if (!r->letter)
-            continue;
-        *letter++ = r->letter;
-        for (int colons = !r->argument ? 0 : r->if_none ? 2 : 1; colons > 0; colons--)
-            *letter++ = ':';
+    for (const struct option_row *r = rows; r->name; r++) {
+        if (is_named(r, name))
+            return r;
     }
-    return 0;
+    return NULL;
 }
+
+/* Whether another set takes the name for itself: one with `only`, of several the first. */
+static bool is_hidden(const struct command_line *l, size_t set, const char *name)
+{
+    for (size_t i = 0; i < l->n_sets; i++) {
+        if (l->sets[i].only && i != set && (i < set || !l->sets[set].only) && options_find(l->sets[i].rows, name))
+            return true;
+    }
+    return false;
+}
+
+/* Goes through all rows that count, those of every program last. Zeroed, it is before the first. */
+struct row_place {
+    size_t set;
+    const struct option_row *row;
+};
+
+static const struct option_row *next_row(const struct command_line *l, struct row_place *at)
+{
+    while (at->set <= l->n_sets) {
+        at->row = at->row ? at->row + 1 : at->set < l->n_sets ? l->sets[at->set].rows : options_every;
+        if (!at->row->name)
+            *at = (struct row_place){at->set + 1, NULL};
+        else if (at->set == l->n_sets || !is_hidden(l, at->set, at->row->name))
+            return at->row;
+    }
+    return NULL;
+}
+
+/* The row that decides what a letter means: letters of a set with `only` come first. */
+static const struct option_row *row_of_letter(const struct command_line *l, char letter)
+{
+    const struct option_row *r, *found = NULL;
+    for (struct row_place at = {0}; letter && (r = next_row(l, &at));) {
+        bool only = at.set < l->n_sets && l->sets[at.set].only;
+        if (r->letter == letter && only)
+            return r;
+        if (r->letter == letter && !found)
+            found = r;
+    }
+    return found;
+}
+
+/* The first row with exactly this name, or else this old name. */
+static const struct option_row *row_of_name(const struct command_line *l, const char *name)
+{
+    const struct option_row *r, *old = NULL;
+    for (struct row_place at = {0}; (r = next_row(l, &at));) {
+        if (is_named(r, name))
+            return r;
+        if (!old && r->old_name && strcmp(r->old_name, name) == 0)
+            old = r;
+    }
+    return old ? row_of_name(l, old->name) : NULL;
+}
+
+static bool begins(const char *name, const char *with)
+{
+    return name && strncmp(name, with, strlen(with)) == 0;
+}
+
+/* The row whose name is cut short. NULL with an error: several names begin so; NULL without one: none does. Options
+ * that are refused are meant only if no other is. */
+static const struct option_row *row_of_prefix(const struct command_line *l, const char *word, const char *prefix,
+                                              struct err *e)
+{
+    const struct option_row *r, *found = NULL, *refused = NULL;
+    char all[400] = "";
+    int n = 0;
+    for (struct row_place at = {0}; (r = next_row(l, &at));) {
+        bool other_set = row_of_name(l, r->name) != r;
+        if (other_set || (!begins(r->name, prefix) && !begins(r->old_name, prefix)))
+            continue;
+        if (r->kind == OPTION_REFUSED) {
+            refused = r;
+            continue;
+        }
+        found = n ? found : r;
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s--%s", n++ ? ", " : "", r->name);
+    }
+    if (n > 1) {
+        err_set(e, EX_USAGE, "option %s is ambiguous: %s; see --help", word, all);
+        return NULL;
+    }
+    return found ? found : refused;
+}
+
+static int unknown(const struct command_line *l, const char *word, const char *name, struct err *e)
+{
+    enum { MOST = 300 };
+    const char *names[MOST], *near;
+    const struct option_row *r;
+    size_t n = 0;
+    for (struct row_place at = {0}; n < MOST && (r = next_row(l, &at));) {
+        if (r->kind != OPTION_REFUSED)
+            names[n++] = r->name;
+    }
+    near = nearest(name, names, n);
+    return near ? err_set(e, EX_USAGE, "unknown option %s; did you mean --%s? see --help", word, near)
+                : err_set(e, EX_USAGE, "unknown option %s; see --help", word);
+}
+
+static int refuse(const struct option_row *r, const char *word, struct err *e)
+{
+    return r->help ? err_set(e, EX_USAGE, "%s", r->help) : err_set(e, EX_USAGE, "unknown option %s; see --help", word);
+}
+
+/* ---- Values ---- */
 
 static const char *const *words_of(const struct option_row *r)
 {
     return r->get_words ? r->get_words() : r->words;
 }
 
-/* The option, which was given without the argument that it needs. */
-static int no_argument_given(const struct option_row *rows, size_t n, const char *word, struct err *e)
+static int choose(const struct option_row *r, unsigned *to, const char *name, const char *word, struct err *e)
 {
-    size_t i = 0;
-    while (i < n && optopt != (rows[i].letter ? rows[i].letter : NAMES + (int)i))
-        i++;
-    if (i < n && rows[i].kind == OPTION_CHOICE)
-        return err_set(e, EX_USAGE, "option %s needs an argument, as --%s=%s; see --help", word, rows[i].name,
-                       words_of(&rows[i])[0]);
-    return err_set(e, EX_USAGE, "option %s needs an argument; see --help", word);
-}
-
-/* What is wrong where getopt_long returned ':' or '?'. optopt is then a letter that is none of ours, or the value of a
- * long option that takes no argument, or 0. The word before optind has it, unless it is one of several letters. */
-static int bad_option(int c, const struct option_row *rows, size_t n, const char *letters, char **argv, struct err *e)
-{
-    const char *word = argv[optind - 1];
-    if (c == ':')
-        return no_argument_given(rows, n, word, e);
-    if (optopt == ':' || (optopt && optopt < NAMES && !strchr(letters, optopt)))
-        return err_set(e, EX_USAGE, "unknown option -%c; see --help", optopt);
-    return err_set(e, EX_USAGE, "unknown option %s, or one that takes no argument; see --help", word);
-}
-
-static int choose(const struct option_row *r, const char *name, const char *word, struct err *e)
-{
-    const char *const *words = words_of(r);
+    const char *const *words = words_of(r), *near;
     char all[200] = "";
-    for (unsigned i = 0; words[i]; i++) {
-        if (strcmp(word, words[i]) == 0) {
-            *r->to.choice = r->first + i;
+    unsigned n = 0;
+    for (; words[n]; n++) {
+        if (strcmp(word, words[n]) == 0) {
+            *to = r->first + n;
             return 0;
         }
-        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", words[i]);
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", n ? ", " : "", words[n]);
     }
-    if (!words[1])
+    if (n == 1)
         return err_set(e, EX_USAGE, "%s %s: give --%s=%s; there is nothing else", name, word, r->name, all);
-    return err_set(e, EX_USAGE, "%s %s: must be one of %s", name, word, all);
+    near = nearest(word, words, n);
+    return near ? err_set(e, EX_USAGE, "%s %s: must be one of %s; did you mean %s?", name, word, all, near)
+                : err_set(e, EX_USAGE, "%s %s: must be one of %s", name, word, all);
 }
 
-int options_add_text(const char ***list, size_t *n, const char *text, struct err *e)
+int option_texts_add(struct option_texts *t, const char *text, struct err *e)
 {
-    const char **grown = realloc(*list, (*n + 1) * sizeof *grown);
+    const char **grown = realloc(t->at, (t->n + 1) * sizeof *grown);
     if (!grown)
-        return err_mem(e, "options", (*n + 1) * sizeof *grown);
-    *list = grown;
-    grown[(*n)++] = text;
+        return err_mem(e, "options", (t->n + 1) * sizeof *grown);
+    t->at = grown;
+    grown[t->n++] = text;
     return 0;
 }
 
-static int store(const struct option_row *r, const char *word, struct err *e)
+int option_words_add(struct option_words *w, struct err *e, const char *fmt, ...)
 {
-    char name[64];
+    va_list ap;
+    char *word = NULL, **grown = realloc(w->at, (w->n + 2) * sizeof *grown);
+    if (!grown)
+        return err_mem(e, "options", (w->n + 2) * sizeof *grown);
+    w->at = grown;
+    w->at[w->n] = NULL;
+    va_start(ap, fmt);
+    int len = vasprintf(&word, fmt, ap);
+    va_end(ap);
+    if (len < 0)
+        return err_mem(e, "options", strlen(fmt));
+    w->at[w->n++] = word;
+    w->at[w->n] = NULL;
+    return 0;
+}
+
+void option_words_free(struct option_words *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        free(w->at[i]);
+    free(w->at);
+    *w = (struct option_words){0};
+}
+
+void options_free(const struct option_row *rows, void *to)
+{
+    for (const struct option_row *r = rows; r->name; r++) {
+        if (r->kind != OPTION_TEXTS)
+            continue;
+        struct option_texts *texts = (void *)((char *)to + r->to);
+        free(texts->at);
+        *texts = (struct option_texts){0};
+    }
+}
+
+static int store(const struct option_row *r, void *to, const char *word, struct err *e)
+{
+    void *field = (char *)to + r->to;
+    char name[NAME_MOST];
     int rc = 0;
     if (r->letter)
         snprintf(name, sizeof name, "-%c", r->letter);
     else
         snprintf(name, sizeof name, "--%s", r->name);
+    if (!word && r->argument && !r->if_none) /* the set that decided needs none */
+        return err_set(e, EX_USAGE, "option %s needs an argument; see --help", name);
     switch (r->kind) {
     case OPTION_FLAG:
-        *r->to.flag = true;
+        *(bool *)field = true;
         break;
     case OPTION_VALUE:
-        *r->to.choice = r->first;
+        *(unsigned *)field = r->first;
         break;
     case OPTION_TEXT:
-        *r->to.text = word ? word : r->if_none;
+        *(const char **)field = word ? word : r->if_none;
         break;
     case OPTION_OUTPUT:
-        *r->to.text = strcmp(word, "-") == 0 ? NULL : word;
+        *(const char **)field = strcmp(word, "-") == 0 ? NULL : word;
         break;
     case OPTION_TEXTS:
-        rc = options_add_text(r->to.texts.list, r->to.texts.n, word, e);
+        rc = option_texts_add(field, word, e);
         break;
     case OPTION_SIZE:
-        rc = num_size(word, r->to.number, name, e);
+        rc = num_size(word, field, name, e);
         break;
     case OPTION_MEMORY:
-        rc = num_share(word, memory_limit(), r->to.number, name, e);
+        rc = num_share(word, memory_limit(), field, name, e);
         break;
     case OPTION_COUNT:
-        rc = num_count(word, r->to.number, name, e);
+        rc = num_count(word, field, name, e);
         break;
     case OPTION_CHOICE:
-        rc = choose(r, name, word, e);
+        rc = choose(r, field, name, word, e);
+        break;
+    case OPTION_REFUSED:
+        rc = refuse(r, name, e);
         break;
     }
     if (r->given)
-        *r->given = true;
-    return rc || (r->check && r->check(word, e)) ? -1 : 0;
+        *(bool *)((char *)to + r->given - 1) = true;
+    return rc || (r->check && r->check(word, to, e)) ? -1 : 0;
 }
 
-static enum options_next parse(const struct option_row *rows, size_t n, const struct getopt_table *t, int argc,
-                               char **argv, struct err *e)
+/* Stores the option in all sets that have it. */
+static int store_all(const struct command_line *l, const struct option_row *decides, struct err *e)
 {
-    optind = 0; /* makes getopt_long start again, whatever it parsed before */
-    for (int c; (c = getopt_long(argc, argv, t->letters, t->longs, NULL)) != -1;) {
-        size_t i = 0;
-        while (i < n + N_EVERY && c != (row_at(rows, n, i)->letter ? row_at(rows, n, i)->letter : NAMES + (int)i))
-            i++;
-        if (i == n + N_EVERY) {
-            bad_option(c, rows, n, t->letters, argv, e);
-            return OPTIONS_WRONG;
-        }
-        if (i >= n)
-            return i == n ? OPTIONS_HELP : OPTIONS_VERSION;
-        if (store(&rows[i], optarg, e))
-            return OPTIONS_WRONG;
+    for (size_t i = 0; i < l->n_sets; i++) {
+        const struct option_set *s = &l->sets[i];
+        const struct option_row *r = is_hidden(l, i, decides->name) ? NULL : options_find(s->rows, decides->name);
+        if (!r)
+            continue;
+        if (store(r, s->to, l->value, e) ||
+            (s->words && (l->value ? option_words_add(s->words, e, "--%s=%s", r->name, l->value)
+                                   : option_words_add(s->words, e, "--%s", r->name))))
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- Parsing ---- */
+
+/* Whether a word is exactly an option: one letter, or a whole name, with a value or not. */
+static bool is_option(const struct command_line *l, const char *word)
+{
+    char name[NAME_MOST];
+    if (word[0] != '-' || !word[1])
+        return false;
+    if (word[1] != '-')
+        return !word[2] && row_of_letter(l, word[1]);
+    size_t len = strcspn(word + 2, "=");
+    if (!len || len >= sizeof name)
+        return false;
+    memcpy(name, word + 2, len);
+    name[len] = 0;
+    return row_of_name(l, name);
+}
+
+/* Sets the value to the next word, if the option has none yet and needs one. option: as it was given, for messages. */
+static int take_value(struct command_line *l, const struct option_row *r, const char *option, struct err *e)
+{
+    bool is_text = r->kind == OPTION_TEXT || r->kind == OPTION_TEXTS || r->kind == OPTION_OUTPUT;
+    if (l->value || !r->argument || r->if_none)
+        return 0;
+    if (l->next == l->argc && r->kind == OPTION_CHOICE)
+        return err_set(e, EX_USAGE, "option %s needs an argument, as --%s=%s; see --help", option, r->name,
+                       words_of(r)[0]);
+    if (l->next == l->argc)
+        return err_set(e, EX_USAGE, "option %s needs an argument; see --help", option);
+    l->value = l->argv[l->next++];
+    if (!is_text && is_option(l, l->value)) /* no number begins with a dash, nor does any word of a choice */
+        return err_set(e, EX_USAGE, "option %s needs an argument: \"%s\" is an option; see --help", option, l->value);
+    return 0;
+}
+
+/* Reads an option whose word begins with --. */
+static const struct option_row *read_long(struct command_line *l, const char *word, struct err *e)
+{
+    char name[NAME_MOST], option[NAME_MOST + 2];
+    const char *equals = strchr(word, '=');
+    size_t len = equals ? (size_t)(equals - word) - 2 : strlen(word) - 2;
+    const struct option_row *r = NULL;
+    snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : sizeof name - 1), word + 2);
+    snprintf(option, sizeof option, "--%s", name);
+    e->code = 0;
+    if (len && len < sizeof name && !(r = row_of_name(l, name)))
+        r = row_of_prefix(l, word, name, e);
+    l->value = equals ? equals + 1 : NULL;
+    if (!r) {
+        if (!e->code)
+            unknown(l, word, name, e);
+        return NULL;
+    }
+    if (r->kind == OPTION_REFUSED)
+        refuse(r, word, e);
+    else if (equals && !r->argument)
+        err_set(e, EX_USAGE, "option %s takes no argument; see --help", option);
+    else if (take_value(l, r, option, e) == 0)
+        return r;
+    return NULL;
+}
+
+/* Reads one of the letters of a word, of which *at is the rest, and moves *at after what belongs to it. */
+static const struct option_row *read_letter(struct command_line *l, const char **at, struct err *e)
+{
+    const char option[] = {'-', *(*at)++, 0};
+    const struct option_row *r = row_of_letter(l, option[1]);
+    r = r ? row_of_name(l, r->name) : NULL;
+    l->value = NULL;
+    if (!r || r->kind == OPTION_REFUSED) {
+        if (r)
+            refuse(r, option, e);
+        else
+            err_set(e, EX_USAGE, "unknown option %s; see --help", option);
+        return NULL;
+    }
+    if (**at && r->argument) {
+        l->value = *at;
+        *at += strlen(*at);
+    }
+    return take_value(l, r, option, e) ? NULL : r;
+}
+
+static enum options_next take_option(const struct command_line *l, const struct option_row *r, struct err *e)
+{
+    if (!r)
+        return OPTIONS_WRONG;
+    if (r == &options_every[0])
+        return OPTIONS_HELP;
+    if (r == &options_every[1])
+        return OPTIONS_VERSION;
+    return store_all(l, r, e) ? OPTIONS_WRONG : OPTIONS_RUN;
+}
+
+/* Reads the options of the word before next. */
+static enum options_next read_word(struct command_line *l, struct err *e)
+{
+    const char *word = l->argv[l->next - 1], *at = word + 1;
+    if (word[1] == '-')
+        return take_option(l, read_long(l, word, e), e);
+    while (*at) {
+        enum options_next next = take_option(l, read_letter(l, &at, e), e);
+        if (next != OPTIONS_RUN)
+            return next;
     }
     return OPTIONS_RUN;
 }
 
-enum options_next options_parse(const struct option_row *rows, int argc, char **argv, int *first, struct err *e)
+enum options_next options_parse(const struct option_set *sets, size_t n_sets, int argc, char **argv, int *first,
+                                struct err *e)
 {
-    struct getopt_table t = {0};
-    size_t n = n_rows(rows);
-    enum options_next next = make_table(&t, rows, n, e) ? OPTIONS_WRONG : parse(rows, n, &t, argc, argv, e);
-    *first = optind;
-    free(t.longs);
-    free(t.letters);
+    struct command_line l = {.sets = sets, .n_sets = n_sets, .argc = argc, .argv = argv, .next = 1};
+    char **files = calloc((size_t)argc + 1, sizeof *files);
+    enum options_next next = OPTIONS_RUN;
+    int n_files = 0, n_options = 1;
+    if (!files) {
+        err_mem(e, "options", ((size_t)argc + 1) * sizeof *files);
+        return OPTIONS_WRONG;
+    }
+    while (next == OPTIONS_RUN && l.next < argc) {
+        int begin = l.next;
+        char *word = argv[l.next++];
+        bool is_last = strcmp(word, "--") == 0;
+        if (word[0] != '-' || !word[1]) {
+            files[n_files++] = word;
+            continue;
+        }
+        if (!is_last)
+            next = read_word(&l, e);
+        while (begin < l.next) /* to the front: only FILEs were there */
+            argv[n_options++] = argv[begin++];
+        while (is_last && l.next < argc)
+            files[n_files++] = argv[l.next++];
+    }
+    if (next == OPTIONS_RUN)
+        memcpy(argv + n_options, files, (size_t)n_files * sizeof *files);
+    *first = n_options;
+    free(files);
     return next;
-}
-
-/* ---- Help ---- */
-
-/* The option as help shows it: `  -S, --memory=SIZE`. Returns its length. */
-static size_t put_label(const struct option_row *r, char *to, size_t size)
-{
-    char letter[] = "    ";
-    if (r->letter)
-        snprintf(letter, sizeof letter, "-%c, ", r->letter);
-    return (size_t)snprintf(to, size, "  %s--%s%s%s%s", letter, r->name,
-                            !r->argument ? ""
-                            : r->if_none ? "[="
-                                         : "=",
-                            r->argument ? r->argument : "", r->if_none ? "]" : "");
-}
-
-static int put_row(struct buf *out, const struct option_row *r, int column, struct err *e)
-{
-    char label[100];
-    bool beside = put_label(r, label, sizeof label) <= LABEL_MOST;
-    if (!beside && buf_printf(out, e, "%s\n", label))
-        return -1;
-    for (const char *line = r->help, *end; line; line = *end ? end + 1 : NULL) {
-        end = line + strcspn(line, "\n");
-        if (buf_printf(out, e, "%-*s%.*s\n", column, beside && line == r->help ? label : "", (int)(end - line), line))
-            return -1;
-    }
-    return 0;
-}
-
-int options_put_help(struct buf *out, const struct option_row *rows, struct err *e)
-{
-    size_t n = n_rows(rows), column = HELP_COLUMN_LEAST;
-    char label[100];
-    for (size_t i = 0; i < n; i++) {
-        size_t len = put_label(&rows[i], label, sizeof label);
-        if (len <= LABEL_MOST && len + GAP > column)
-            column = len + GAP;
-    }
-    for (size_t i = 0; i < n + N_EVERY; i++) {
-        if (put_row(out, row_at(rows, n, i), (int)column, e))
-            return -1;
-    }
-    return 0;
 }

@@ -1,15 +1,22 @@
 /* options.h - the options of a program as a table: a row says how an option is written, where its value is stored, and
  * its text in --help. Parsing and the usage text come from the table.
  *
- *     static const struct option_row options[] = {
- *         {'S', "memory", "SIZE", "use about SIZE of memory", .kind = OPTION_MEMORY, .to.number = &self.memory},
- *         {0, "partial", NULL, "write an incomplete sum too", .kind = OPTION_FLAG, .to.flag = &self.partial},
+ *     struct settings {
+ *         uint64_t memory;
+ *         bool partial;
+ *     };
+ *     static const struct option_row rows[] = {
+ *         {'S', "memory", "SIZE", "use about SIZE of memory", OPTION_TO(MEMORY, struct settings, memory)},
+ *         {0, "partial", NULL, "write an incomplete sum too", OPTION_TO(FLAG, struct settings, partial)},
  *         {0},
  *     };
  *
+ * A row stores into a struct that the caller names when it parses, so tables are constant, and several of them can read
+ * one command line (struct option_set): that of a command and those of the programs that it starts.
+ *
  * -h, --help and --version are part of every table without being listed. Options and FILEs may be mixed, until `--`;
- * a long name may be shortened as long as it is unique (see getopt_long(3)). If an option is given twice the last one
- * counts, except for OPTION_TEXTS.
+ * a long name may be shortened as long as it is unique. If an option is given twice the last one counts, except for
+ * OPTION_TEXTS.
  */
 #ifndef BPE_CLI_OPTIONS_H
 #define BPE_CLI_OPTIONS_H
@@ -21,16 +28,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What is stored, and in a field of which type. */
 enum option_kind {
-    OPTION_FLAG,   /* takes no argument: sets to.flag */
-    OPTION_VALUE,  /* takes no argument: to.choice becomes `first` */
-    OPTION_TEXT,   /* to.text, borrowed from argv */
-    OPTION_OUTPUT, /* to.text, borrowed; `-` becomes NULL, which stands for standard output */
-    OPTION_TEXTS,  /* added at the end of to.texts: the list is owned by the program, the texts are borrowed */
-    OPTION_SIZE,   /* to.number: digits and K, M, G or T, powers of 1024 */
-    OPTION_MEMORY, /* to.number: as OPTION_SIZE, or N% of memory_limit() */
-    OPTION_COUNT,  /* to.number: digits and k, M or G, powers of 1000 */
-    OPTION_CHOICE, /* one of `words`: to.choice becomes `first` plus the place of the word, from 0 */
+    OPTION_FLAG,    /* bool: takes no argument, sets it */
+    OPTION_VALUE,   /* unsigned, or an enum: takes no argument, sets it to `first` */
+    OPTION_TEXT,    /* const char *, borrowed from argv */
+    OPTION_OUTPUT,  /* const char *, borrowed; `-` becomes NULL, which stands for standard output; not empty */
+    OPTION_TEXTS,   /* struct option_texts: added at its end */
+    OPTION_SIZE,    /* uint64_t: digits and K, M, G or T, powers of 1024 */
+    OPTION_MEMORY,  /* uint64_t: as OPTION_SIZE, or N% of memory_limit() */
+    OPTION_COUNT,   /* uint64_t: digits and k, M or G, powers of 1000 */
+    OPTION_CHOICE,  /* unsigned, or an enum: one of `words`; `first` plus the place of the word, from 0 */
+    OPTION_REFUSED, /* nothing: wrong use, for which `help` is the message; NULL: the option is unknown. A command hides
+                       an option of the programs that it starts in this way; --help does not show it */
+};
+
+struct option_texts {
+    const char **at; /* owned; the texts are borrowed */
+    size_t n;
 };
 
 struct option_row {
@@ -39,24 +54,47 @@ struct option_row {
     const char *argument; /* the argument's name in the usage text; NULL if the option takes none */
     const char *help;     /* a line or several, with \n between */
     enum option_kind kind;
-    union {
-        bool *flag;
-        const char **text;
-        uint64_t *number;
-        unsigned *choice; /* or an enum */
-        struct {
-            const char ***list;
-            size_t *n;
-        } texts;
-    } to;
-    bool *given;                           /* set to true if the option is given; may be NULL */
+    size_t to;                             /* the field's offset in the struct; kind and this by OPTION_TO */
+    size_t given;                          /* OPTION_GIVEN: a bool, set if the option is given; 0: none */
     const char *if_none;                   /* the text if the argument is left out; NULL: it is required */
     const char *const *words;              /* of OPTION_CHOICE; ends with NULL */
     const char *const *(*get_words)(void); /* returns the words, if they are not constant; else NULL */
     unsigned first;                        /* see OPTION_CHOICE and OPTION_VALUE */
     const char *old_name;                  /* another long name that works; --help does not show it. NULL: none */
-    /* Checks the argument after it is stored (NULL if it was left out), or does more. May be NULL. */
-    int (*check)(const char *argument, struct err *e);
+    /* Checks the argument (NULL: left out) after it is stored in the struct `to`, or does more. May be NULL. */
+    int (*check)(const char *argument, void *to, struct err *e);
+};
+
+/* The offset of a field; the compiler warns if its type is another. */
+#define OPTION_OFFSET(type, owner, field) (offsetof(owner, field) + 0 * sizeof((type *)0 == &((owner *)0)->field))
+#define OPTION_TO(what, owner, field) .kind = OPTION_##what, .to = OPTION_OFFSET(OPTION_##what##_TYPE, owner, field)
+#define OPTION_GIVEN(owner, field) .given = 1 + OPTION_OFFSET(bool, owner, field)
+#define OPTION_FLAG_TYPE bool
+#define OPTION_VALUE_TYPE unsigned
+#define OPTION_TEXT_TYPE const char *
+#define OPTION_OUTPUT_TYPE const char *
+#define OPTION_TEXTS_TYPE struct option_texts
+#define OPTION_SIZE_TYPE uint64_t
+#define OPTION_MEMORY_TYPE uint64_t
+#define OPTION_COUNT_TYPE uint64_t
+#define OPTION_CHOICE_TYPE unsigned
+
+/* -h and --version, which every program has. */
+extern const struct option_row options_every[];
+
+/* Options as words for the command line of another program: `--name` or `--name=value`. */
+struct option_words {
+    char **at; /* owned, as each word; NULL after the last (at itself is NULL if n is 0) */
+    size_t n;
+};
+
+/* A table, and what becomes of the options that it has. */
+struct option_set {
+    const struct option_row *rows;
+    void *to;                   /* the struct into which the rows store; not NULL */
+    struct option_words *words; /* its options are added here, too, in the order in which they were given, their values
+                                   as they were given; NULL: not */
+    bool only;                  /* a name or letter that it has means nothing in the other sets */
 };
 
 enum options_next {
@@ -66,14 +104,31 @@ enum options_next {
     OPTIONS_VERSION,
 };
 
-/* Parses the command line, and reorders argv so that options come first. *first: the index in argv of the first FILE,
- * argc if there is none. */
-enum options_next options_parse(const struct option_row *rows, int argc, char **argv, int *first, struct err *e);
+/* Parses a command line, and reorders argv so that options come first. *first: the index in argv of the first FILE,
+ * argc if there is none.
+ *
+ * An option that several sets have is stored in each of them. Where they differ, the first set with that name decides
+ * whether it takes an argument, and the first set with a letter which name that is. */
+enum options_next options_parse(const struct option_set *sets, size_t n_sets, int argc, char **argv, int *first,
+                                struct err *e);
 
-/* Appends a text (borrowed) to a list of *n, as OPTION_TEXTS does. */
-int options_add_text(const char ***list, size_t *n, const char *text, struct err *e);
+/* The row of that name, or NULL. */
+const struct option_row *options_find(const struct option_row *rows, const char *name);
+
+/* Releases what parsing has allocated in the struct. */
+void options_free(const struct option_row *rows, void *to);
+void option_words_free(struct option_words *w);
+
+/* Appends a word of printf form; a text (borrowed). */
+int option_words_add(struct option_words *w, struct err *e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int option_texts_add(struct option_texts *t, const char *text, struct err *e);
 
 /* Appends to `out` a line or more for each option, with its help. */
 int options_put_help(struct buf *out, const struct option_row *rows, struct err *e);
+
+/* Appends the names alone, after the label, in lines of at most 93 columns: for the help of a command. Names that
+ * `own` has, the command's own options, are left out; own may be NULL. */
+int options_put_names(struct buf *out, const char *label, const struct option_row *rows, const struct option_row *own,
+                      struct err *e);
 
 #endif

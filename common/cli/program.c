@@ -43,28 +43,11 @@ int program_no_terminal(const char *hint, struct err *e)
 
 /* ---- Help and version ---- */
 
-/* All lines of the synopsis begin in the same column, but those that begin with the program's name: other forms. */
-static int put_synopsis(struct buf *out, const struct program *p, struct err *e)
-{
-    static const char usage[] = "usage: ";
-    char before[100];
-    int indent = snprintf(before, sizeof before, "%s%s ", usage, p->name);
-    for (const char *line = p->synopsis, *end; line; line = *end ? end + 1 : NULL) {
-        end = line + strcspn(line, "\n");
-        bool form = strncmp(line, p->name, strlen(p->name)) == 0;
-        if (buf_printf(out, e, "%*s%.*s\n", form ? (int)sizeof usage - 1 : indent, line == p->synopsis ? before : "",
-                       (int)(end - line), line))
-            return -1;
-    }
-    return 0;
-}
-
 static int print_help(const struct program *p, struct err *e)
 {
     struct buf out = {0};
-    int rc = put_synopsis(&out, p, e) || buf_put_str(&out, p->about, e) || buf_put_byte(&out, '\n', e) ||
-             options_put_help(&out, p->options, e) || fd_write(1, out.p, out.len, "standard output", e) ||
-             fd_close_stdout(e);
+    int rc =
+        usage_put_help(&out, p->usage, e) || fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
     buf_free(&out);
     return rc ? -1 : 0;
 }
@@ -72,7 +55,7 @@ static int print_help(const struct program *p, struct err *e)
 static int print_version(const struct program *p, struct err *e)
 {
     char name[100], line[300];
-    snprintf(name, sizeof name, "%s %s", p->name, BPE_VERSION);
+    snprintf(name, sizeof name, "%s %s", p->usage->name, BPE_VERSION);
     if (p->version)
         p->version(line, sizeof line, name);
     else
@@ -81,8 +64,6 @@ static int print_version(const struct program *p, struct err *e)
 }
 
 /* ---- Running ---- */
-
-char *program_no_files[] = {"-", NULL};
 
 /* What the deepest calls take of the stack: PCRE2 for a regex of 200 nested parentheses, which 100 of a user become. */
 enum { STACK = 224 << 10 };
@@ -98,9 +79,9 @@ static int check_stack(struct err *e)
 
 static int prepare(const struct program *p, int argc, char **argv, int first, struct err *e)
 {
-    *p->files = first < argc ? argv + first : program_no_files;
-    *p->n_files = first < argc ? argc - first : 1;
-    if ((p->check && p->check(p->ctx, e)) || (p->writes_records && program_no_terminal(PROGRAM_FOR_RECORDS, e)))
+    usage_set_files(p->usage, p->options, argv + first, argc - first);
+    if ((p->usage->check && p->usage->check(p->options, e)) ||
+        (p->writes_records && program_no_terminal(PROGRAM_FOR_RECORDS, e)))
         return -1;
     return simd_prepare(e);
 }
@@ -111,8 +92,11 @@ int program_main(const struct program *p, int argc, char **argv)
     static char text[ERR_TEXT];
     int first, status = -1;
     bool asked = false, ran = false; /* asked: for help or version */
+    const struct option_set set = {.rows = p->usage->options, .to = p->options};
     fd_prepare();
-    switch (check_stack(&e) ? OPTIONS_WRONG : options_parse(p->options, argc, argv, &first, &e)) {
+    if (p->usage->init)
+        p->usage->init(p->options);
+    switch (check_stack(&e) ? OPTIONS_WRONG : options_parse(&set, 1, argc, argv, &first, &e)) {
     case OPTIONS_WRONG:
         break;
     case OPTIONS_RUN:
@@ -131,10 +115,11 @@ int program_main(const struct program *p, int argc, char **argv)
     if (status < 0) {
         if (p->send_failure && !asked && !isatty(1))
             p->send_failure(p->ctx, &e);
-        say(p->name, err_text(&e, text));
+        say(p->usage->name, err_text(&e, text));
         status = e.code;
     }
     if (ran && p->free)
         p->free(p->ctx);
+    options_free(p->usage->options, p->options);
     return status;
 }

@@ -4,20 +4,15 @@
 #ifndef BPE_CLI_PROGRAM_H
 #define BPE_CLI_PROGRAM_H
 
-#include "cli/options.h"
+#include "cli/usage.h"
 #include "sys/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct program {
-    const char *name;     /* messages begin with it */
-    const char *synopsis; /* what the usage shows after the name; a line or several, with \n between. A line that begins
-                             with the name is another form */
-    const char *about;    /* what the program does, for --help */
-    const struct option_row *options;
-    char ***files; /* set to the FILEs (borrowed from argv), or to program_no_files if there are none */
-    int *n_files;
+    const struct usage *usage;
+    void *options; /* the struct that the usage is about, zeroed */
 
     /* Writes the text of --version to buf, of n bytes, and returns buf. `program` is the program's name and version.
      * NULL: the text is only these. */
@@ -25,9 +20,6 @@ struct program {
 
     bool writes_records; /* to standard output, which therefore must not be a terminal */
     void *ctx;           /* passed to the functions below; all but `run` may be NULL */
-
-    /* Checks that the options go together, and sets what follows from them. -1: wrong use. */
-    int (*check)(void *ctx, struct err *e);
 
     /* Does the work. Returns the exit status, or -1 with *e. */
     int (*run)(void *ctx, struct err *e);
@@ -39,9 +31,6 @@ struct program {
     /* Called last, after `run`, whatever `run` returned. */
     void (*free)(void *ctx);
 };
-
-/* The FILEs if none are given: "-" only. */
-extern char *program_no_files[];
 
 /* Returns the exit status of the program. */
 int program_main(const struct program *p, int argc, char **argv);

@@ -32,6 +32,7 @@ declare -A may=(
     [shard]="shard shuffle format store ledger records core json unicode io sys"
     [driver]="driver io sys"
     [check]="check shard shuffle format store encode model ledger reader records text scan core json unicode io sys"
+    [usage]="usage cli shard shuffle format store encode train model ledger reader records text scan core json unicode io sys"
     [reader]="reader text records scan core json unicode io sys"
 )
 may[cmd]="${!may[*]}"

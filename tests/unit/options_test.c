@@ -1,62 +1,62 @@
-/* options_test.c - each kind of option in each form; what is refused, and how; old names, abbreviations, `--`; the
- * text of --help. */
+/* options_test.c - each kind of option in each form; what is refused, and how; old names, abbreviations, `--`; several
+ * tables at once, and the words for other programs; what is near a mistyped word; the text of --help. */
 #include "../unit/tap.h"
 #include "cli/options.h"
 #include "sys/memory.h"
+#include "sys/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum colour { NONE, RED, GREEN, BLUE };
 
-static struct {
+static struct settings {
     bool flag, has_word, has_colour, has_size;
     const char *word, *field, *output;
-    const char **list;
-    size_t n_list;
+    struct option_texts list;
     uint64_t size, count, memory;
     enum colour colour;
-    unsigned order;
+    unsigned order, from;
     int n_checks;
 } self;
 
 static const char *const colours[] = {"red", "green", "blue", NULL}, *const taken_from[] = {"one", "two", NULL};
-static unsigned from;
 
 static const char *const *get_words(void)
 {
     return taken_from;
 }
 
-static int check_size(const char *word, struct err *e)
+static int check_size(const char *word, void *to, struct err *e)
 {
-    self.n_checks++;
-    return self.size == 13 ? err_set(e, EX_USAGE, "-S %s: is no good number", word) : 0;
+    struct settings *s = to;
+    s->n_checks++;
+    return s->size == 13 ? err_set(e, EX_USAGE, "-S %s: is no good number", word) : 0;
 }
 
-static int check_field(const char *word, struct err *e)
+static int check_field(const char *word, void *to, struct err *e)
 {
+    (void)to;
     return word && !*word ? err_set(e, EX_USAGE, "--field=: has no name") : 0;
 }
 
 static const struct option_row rows[] = {
-    {'f', "flag", NULL, "a flag", .kind = OPTION_FLAG, .to.flag = &self.flag},
-    {'w', "word", "WORD", "a word", .kind = OPTION_TEXT, .to.text = &self.word, .given = &self.has_word},
-    {0, "field", "NAME", "a field", .kind = OPTION_TEXT, .to.text = &self.field, .if_none = "text",
-     .check = check_field},
-    {'o', "output", "PATH", "where to", .kind = OPTION_OUTPUT, .to.text = &self.output},
-    {'s', "special-token", "TOKEN", "a token;\nseveral lines", .kind = OPTION_TEXTS,
-     .to.texts = {&self.list, &self.n_list}, .old_name = "special"},
-    {'S', "size", "SIZE", "a size", .kind = OPTION_SIZE, .to.number = &self.size, .given = &self.has_size,
+    {'f', "flag", NULL, "a flag", OPTION_TO(FLAG, struct settings, flag)},
+    {'w', "word", "WORD", "a word", OPTION_TO(TEXT, struct settings, word), OPTION_GIVEN(struct settings, has_word)},
+    {0, "field", "NAME", "a field", OPTION_TO(TEXT, struct settings, field), .if_none = "text", .check = check_field},
+    {'o', "output", "PATH", "where to", OPTION_TO(OUTPUT, struct settings, output)},
+    {'s', "special-token", "TOKEN", "a token;\nseveral lines", OPTION_TO(TEXTS, struct settings, list),
+     .old_name = "special"},
+    {'S', "size", "SIZE", "a size", OPTION_TO(SIZE, struct settings, size), OPTION_GIVEN(struct settings, has_size),
      .check = check_size},
-    {'n', "count", "N", "a count", .kind = OPTION_COUNT, .to.number = &self.count},
-    {'c', "colour", "WHICH", "a colour", .kind = OPTION_CHOICE, .to.choice = &self.colour, .words = colours,
-     .first = RED, .given = &self.has_colour},
-    {0, "memory", "SIZE", "memory", .kind = OPTION_MEMORY, .to.number = &self.memory},
-    {0, "from", "WHERE", "words that come from elsewhere", .kind = OPTION_CHOICE, .to.choice = &from,
+    {'n', "count", "N", "a count", OPTION_TO(COUNT, struct settings, count)},
+    {'c', "colour", "WHICH", "a colour", OPTION_TO(CHOICE, struct settings, colour), .words = colours, .first = RED,
+     OPTION_GIVEN(struct settings, has_colour)},
+    {0, "memory", "SIZE", "memory", OPTION_TO(MEMORY, struct settings, memory)},
+    {0, "from", "WHERE", "words that come from elsewhere", OPTION_TO(CHOICE, struct settings, from),
      .get_words = get_words},
-    {0, "special-first", NULL, "first", .kind = OPTION_VALUE, .to.choice = &self.order, .first = 1},
-    {0, "special-last", NULL, "last", .kind = OPTION_VALUE, .to.choice = &self.order, .first = 2},
+    {0, "special-first", NULL, "first", OPTION_TO(VALUE, struct settings, order), .first = 1},
+    {0, "special-last", NULL, "last", OPTION_TO(VALUE, struct settings, order), .first = 2},
     {0},
 };
 
@@ -65,21 +65,27 @@ static char *argv[WORDS + 2];
 static int argc, first;
 static struct err e;
 
-/* Parses a command line, which is split at blanks; `_` stands for an empty word. */
-static enum options_next parse(const char *line)
+/* Splits a command line at blanks; `_` stands for an empty word. */
+static void split(const char *line)
 {
     static char words[200];
-    free(self.list);
-    memset(&self, 0, sizeof self);
     memset(&e, 0, sizeof e);
-    from = 9;
     snprintf(words, sizeof words, "%s", line);
     argc = 0;
     argv[argc++] = "program";
     for (char *p = strtok(words, " "); p && argc <= WORDS; p = strtok(NULL, " "))
         argv[argc++] = strcmp(p, "_") == 0 ? "" : p;
     argv[argc] = NULL;
-    return options_parse(rows, argc, argv, &first, &e);
+}
+
+static enum options_next parse(const char *line)
+{
+    const struct option_set set = {.rows = rows, .to = &self};
+    options_free(rows, &self);
+    memset(&self, 0, sizeof self);
+    self.from = 9;
+    split(line);
+    return options_parse(&set, 1, argc, argv, &first, &e);
 }
 
 static void right(const char *line, int n_files)
@@ -103,7 +109,7 @@ static bool is(const char *got, const char *wanted)
 static void test_kinds(void)
 {
     right("", 0);
-    tap_ok(!self.flag && !self.word && !self.has_word && self.n_list == 0 && self.colour == NONE, "  all as it was");
+    tap_ok(!self.flag && !self.word && !self.has_word && self.list.n == 0 && self.colour == NONE, "  all as it was");
     right("-f", 0);
     tap_ok(self.flag, "  a flag by its letter");
     right("--flag a b", 2);
@@ -127,8 +133,8 @@ static void test_kinds(void)
     right("-o - -o out -f", 0);
     tap_ok(is(self.output, "out"), "  a file is not");
     right("-s a -sb --special-token=c=7 --special-token d -s a", 0);
-    tap_ok(self.n_list == 5 && is(self.list[0], "a") && is(self.list[1], "b") && is(self.list[2], "c=7") &&
-               is(self.list[3], "d") && is(self.list[4], "a"),
+    tap_ok(self.list.n == 5 && is(self.list.at[0], "a") && is(self.list.at[1], "b") && is(self.list.at[2], "c=7") &&
+               is(self.list.at[3], "d") && is(self.list.at[4], "a"),
            "  a list has all, in order");
     right("-S 4k --count=4k", 0);
     tap_ok(self.size == 4096 && self.count == 4000 && self.has_size, "  sizes by 1024, counts by 1000");
@@ -145,7 +151,7 @@ static void test_kinds(void)
     right("--colour=blue", 0);
     tap_ok(self.colour == BLUE, "  and the last");
     right("--from two", 0);
-    tap_ok(from == 1, "  words that a function gives");
+    tap_ok(self.from == 1, "  words that a function gives");
     right("--special-last", 0);
     tap_ok(self.order == 2, "  an option that stands for a value");
     right("--special-last --special-first", 0);
@@ -154,6 +160,13 @@ static void test_kinds(void)
 
 static void test_forms(void)
 {
+    right("", 0);
+    right("a b", 2);
+    tap_ok(is(argv[1], "a") && is(argv[2], "b"), "  FILEs alone");
+    right("a -w x b -f -- c -f", 4);
+    tap_ok(is(argv[1], "-w") && is(argv[2], "x") && is(argv[3], "-f") && is(argv[4], "--") && is(argv[5], "a") &&
+               is(argv[6], "b") && is(argv[7], "c") && is(argv[8], "-f") && !argv[9],
+           "  options are moved before FILEs, both in their order");
     right("-fwx a", 1);
     tap_ok(self.flag && is(self.word, "x"), "  letters together");
     right("a -f b -w x c", 3);
@@ -166,20 +179,29 @@ static void test_forms(void)
     right("--wo=x --col green", 0);
     tap_ok(is(self.word, "x") && self.colour == GREEN, "  names cut short");
     right("--special=a --special b", 0);
-    tap_ok(self.n_list == 2 && is(self.list[0], "a") && is(self.list[1], "b"),
+    tap_ok(self.list.n == 2 && is(self.list.at[0], "a") && is(self.list.at[1], "b"),
            "  an old name that others begin with is not ambiguous");
     right("--special-t=a", 0);
-    tap_ok(self.n_list == 1, "  nor is its new name cut short");
+    tap_ok(self.list.n == 1, "  nor is its new name cut short");
 }
 
 static void test_wrong(void)
 {
     wrong("-Z", "unknown option -Z; see --help");
     wrong("-fZ", "unknown option -Z; see --help");
-    wrong("--nonsense", "unknown option --nonsense, or one that takes no argument; see --help");
-    wrong("--flag=x", "unknown option --flag=x, or one that takes no argument; see --help");
-    wrong("--f", "unknown option --f, or one that takes no argument; see --help");
-    wrong("--special-", "unknown option --special-, or one that takes no argument; see --help");
+    wrong("--nonsense", "unknown option --nonsense; see --help");
+    wrong("--nonsense=flag", "unknown option --nonsense=flag; see --help");
+    wrong("--=x", "unknown option --=x; see --help");
+    wrong("--flag=x", "option --flag takes no argument; see --help");
+    wrong("--f", "option --f is ambiguous: --flag, --field, --from; see --help");
+    wrong("--special-", "option --special- is ambiguous: --special-token, --special-first, --special-last; see --help");
+    wrong("--word-", "unknown option --word-; did you mean --word? see --help");
+    wrong("--szie=4k", "unknown option --szie=4k; did you mean --size? see --help");
+    wrong("-c bleu", "-c bleu: must be one of red, green, blue; did you mean blue?");
+    wrong("-c -f", "option -c needs an argument: \"-f\" is an option; see --help");
+    wrong("--count --memory=1", "option --count needs an argument: \"--memory=1\" is an option; see --help");
+    wrong("-c -x", "-c -x: must be one of red, green, blue");
+    wrong("--count -1", "-n -1: not a number; digits and at most one of KMG are allowed");
     wrong("-w", "option -w needs an argument; see --help");
     wrong("a --word", "option --word needs an argument; see --help");
     wrong("-c", "option -c needs an argument, as --colour=red; see --help");
@@ -221,13 +243,15 @@ static void test_help(void)
                                  "  -h, --help             this text\n"
                                  "      --version          version\n";
     static const struct option_row wide[] = {
-        {0, "max-token-length", "N", "wide", .kind = OPTION_COUNT, .to.number = &self.count}, {0}};
+        {0, "max-token-length", "N", "wide", OPTION_TO(COUNT, struct settings, count)},
+        {0, "no-name-is-as-long-as-this", NULL, "this is not", .kind = OPTION_REFUSED},
+        {0}};
     struct buf out = {0};
     tap_ok(parse("-f --help -Z") == OPTIONS_HELP && parse("-h") == OPTIONS_HELP && parse("--he") == OPTIONS_HELP,
            "--help, whatever comes after it");
     tap_ok(parse("--version -Z") == OPTIONS_VERSION, "--version");
     wrong("-V", "unknown option -V; see --help");
-    wrong("--help=yes", "unknown option --help=yes, or one that takes no argument; see --help");
+    wrong("--help=yes", "option --help takes no argument; see --help");
     tap_ok(options_put_help(&out, rows, &e) == 0 && out.len == strlen(wanted) && memcmp(out.p, wanted, out.len) == 0,
            "the text of --help: old names are not in it");
     out.len = 0;
@@ -237,12 +261,188 @@ static void test_help(void)
     buf_free(&out);
 }
 
+/* ---- Several tables ---- */
+
+struct command {
+    const char *jobs, *format;
+};
+
+struct filter {
+    const char *pattern, *format, *temp;
+    uint64_t memory, vocab;
+    bool partial, inline_text;
+    const char *field;
+    struct option_texts special;
+};
+
+static const struct option_row own[] = {
+    {'j', "jobs", "JOBS", "how many", OPTION_TO(TEXT, struct command, jobs)},
+    {'f', "format", "FORMAT", "of the command", OPTION_TO(TEXT, struct command, format)},
+    {'r', "resume", NULL, "--resume: the command does that by itself; leave it out", .kind = OPTION_REFUSED},
+    {0, "only", "FILE", NULL, .kind = OPTION_REFUSED},
+    {0},
+};
+
+static const struct option_row one[] = {
+    {'p', "pattern", "NAME", "a pattern", OPTION_TO(TEXT, struct filter, pattern)},
+    {'s', "special-token", "TOKEN", "a token", OPTION_TO(TEXTS, struct filter, special), .old_name = "special"},
+    {0, "inline", NULL, "inline", OPTION_TO(FLAG, struct filter, inline_text)},
+    {0, "jsonl", "FIELD", "a field", OPTION_TO(TEXT, struct filter, field), .if_none = "text"},
+    {0, "only", "FILE", "some", OPTION_TO(TEXT, struct filter, temp)},
+    {'f', "format", "FORMAT", "of a filter", OPTION_TO(TEXT, struct filter, format)},
+    {0, "resume", NULL, "resume", OPTION_TO(FLAG, struct filter, partial)},
+    {'S', "memory", "SIZE", "memory", OPTION_TO(MEMORY, struct filter, memory)},
+    {0},
+};
+
+static const struct option_row two[] = {
+    {'S', "memory", "SIZE", "memory", OPTION_TO(SIZE, struct filter, memory)},
+    {'p', "partial", NULL, "partial", OPTION_TO(FLAG, struct filter, partial)},
+    {'v', "vocab-size", "N", "size", OPTION_TO(COUNT, struct filter, vocab)},
+    {'j', "join", NULL, "another j", OPTION_TO(FLAG, struct filter, inline_text)},
+    {0},
+};
+
+static struct command command;
+static struct filter filters[2];
+static struct option_words words[2];
+
+/* Parses by the three tables; the command's own stands last, which must not matter. */
+static enum options_next parse_all(const char *line)
+{
+    const struct option_set sets[] = {{.rows = one, .to = &filters[0], .words = &words[0]},
+                                      {.rows = two, .to = &filters[1], .words = &words[1]},
+                                      {.rows = own, .to = &command, .only = true}};
+    options_free(one, &filters[0]);
+    option_words_free(&words[0]);
+    option_words_free(&words[1]);
+    memset(filters, 0, sizeof filters);
+    memset(&command, 0, sizeof command);
+    split(line);
+    return options_parse(sets, 3, argc, argv, &first, &e);
+}
+
+/* The words that the filters get, with blanks between and a bar between the filters. */
+static void gives(const char *line, const char *wanted)
+{
+    char got[300] = "";
+    enum options_next next = parse_all(line);
+    for (int i = 0; i < 2; i++) {
+        for (size_t k = 0; k < words[i].n; k++)
+            snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s", k ? " " : "", words[i].at[k]);
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s", i ? "" : "|");
+        next = words[i].n && words[i].at[words[i].n] ? OPTIONS_WRONG : next;
+    }
+    if (!tap_ok(next == OPTIONS_RUN && strcmp(got, wanted) == 0, "%s: gives %s", line, wanted))
+        tap_note("got %d: %s; %s", (int)next, got, e.msg);
+}
+
+static void wrong_all(const char *line, const char *message)
+{
+    enum options_next next = parse_all(line);
+    if (!tap_ok(next == OPTIONS_WRONG && e.code == EX_USAGE && strcmp(e.msg, message) == 0, "%s: %s", line, message))
+        tap_note("got %d, %d: %s", (int)next, e.code, e.msg);
+}
+
+static void test_sets(void)
+{
+    gives("", "|");
+    gives("-v 300 a --special=<a> -s b --inline", "--special-token=<a> --special-token=b --inline|--vocab-size=300");
+    tap_ok(filters[1].vocab == 300 && filters[0].special.n == 2 && filters[0].inline_text && !filters[1].inline_text &&
+               argc - first == 1,
+           "  each option is stored where it belongs");
+    gives("-S 1K", "--memory=1K|--memory=1K");
+    tap_ok(filters[0].memory == 1024 && filters[1].memory == 1024, "  an option of two filters goes to both");
+    gives("--jsonl x --jsonl=a.b", "--jsonl --jsonl=a.b|");
+    gives("-s _ --jsonl=", "--special-token= --jsonl=|");
+    gives("-p x", "--pattern=x|");
+    tap_ok(!filters[1].partial, "  a letter with two meanings is that of the first table");
+    gives("-f x", "|");
+    tap_ok(is(command.format, "x") && !filters[0].format, "  an option of the command is the command's alone");
+    gives("-j 2 --join", "|--join");
+    tap_ok(is(command.jobs, "2") && filters[1].inline_text, "  and so are its letters, wherever its table stands");
+    gives("--vocab 300 --pat=x", "--pattern=x|--vocab-size=300");
+    wrong_all("--p", "option --p is ambiguous: --pattern, --partial; see --help");
+    wrong_all("--j", "option --j is ambiguous: --jsonl, --join, --jobs; see --help");
+    wrong_all("--resume", "--resume: the command does that by itself; leave it out");
+    wrong_all("--resume=x", "--resume: the command does that by itself; leave it out");
+    wrong_all("--res", "--resume: the command does that by itself; leave it out");
+    wrong_all("-r", "--resume: the command does that by itself; leave it out");
+    wrong_all("--only=x", "unknown option --only=x; see --help");
+    wrong_all("--only x", "unknown option --only; see --help");
+    wrong_all("--onyl x", "unknown option --onyl; see --help");
+    wrong_all("--vocb-size=1", "unknown option --vocb-size=1; did you mean --vocab-size? see --help");
+    wrong_all("-S 10%", "-S 10%: not a number; digits and at most one of KMGT are allowed");
+    wrong_all("-S --jobs", "option -S needs an argument: \"--jobs\" is an option; see --help");
+    tap_ok(parse_all("-f x --help") == OPTIONS_HELP, "--help of several tables");
+}
+
+static void test_names(void)
+{
+    static const struct option_row many[] = {
+        {0, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", NULL, "", .kind = OPTION_FLAG},
+        {'b', "bbbbb", NULL, "", .kind = OPTION_FLAG},
+        {'c', "ccc", "C", "", .kind = OPTION_TEXT},
+        {0}};
+    static const char wanted[] =
+        "  one: -p --pattern= -s --special-token= --inline --jsonl[=] -S --memory= \n"
+        "  many: --aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa -b --bbbbb \n"
+        "             -c --ccc= \n";
+    struct buf out = {0};
+    tap_ok(options_put_names(&out, "one", one, own, &e) == 0 && options_put_names(&out, "many", many, NULL, &e) == 0 &&
+               out.len == strlen(wanted) && memcmp(out.p, wanted, out.len) == 0,
+           "the names of options, without those that the command has");
+    buf_free(&out);
+}
+
+static void test_nearest(void)
+{
+    static const char *const names[] = {"train", "encode", "shard", "vocab-size", "json", "u16", "tune"};
+    static const struct {
+        const char *word, *wanted;
+    } cases[] = {{"trian", "train"},
+                 {"trai", "train"},
+                 {"encdoe", "encode"},
+                 {"ecnod", "encode"},
+                 {"shards", "shard"},
+                 {"vocb", "vocab-size"},
+                 {"vocab", "vocab-size"},
+                 {"vocb-size", "vocab-size"},
+                 {"JSON", "json"},
+                 {"njson", "json"},
+                 {"tune", "tune"},
+                 {"tain", "train"},
+                 {"xyz", NULL},
+                 {"u8", NULL},
+                 {"", NULL},
+                 {"trxxn", NULL},
+                 {"t", NULL},
+                 {"frobnicate", NULL},
+                 {"enc", NULL},
+                 {"sizes", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *got = nearest(cases[i].word, names, sizeof names / sizeof *names);
+        tap_ok(cases[i].wanted ? is(got, cases[i].wanted) : !got, "%s is near %s", cases[i].word,
+               cases[i].wanted ? cases[i].wanted : "nothing");
+    }
+    char long_word[1000];
+    memset(long_word, 'x', sizeof long_word - 1);
+    long_word[sizeof long_word - 1] = 0;
+    tap_ok(!nearest(long_word, names, 2), "a long word is near nothing");
+}
+
 int main(void)
 {
     test_kinds();
     test_forms();
     test_wrong();
     test_help();
-    free(self.list);
+    test_sets();
+    test_names();
+    test_nearest();
+    options_free(rows, &self);
+    options_free(one, &filters[0]);
+    option_words_free(&words[0]);
+    option_words_free(&words[1]);
     return tap_done();
 }

@@ -1,10 +1,11 @@
 /* source_options.c - see source_options.h. */
-#include "text/source_options.h"
+#include "usage/source_options.h"
 
 const char *const source_options_on_error[] = {"fail", "skip", NULL};
 
-int source_options_field(const char *field, struct err *e)
+int source_options_field(const char *field, void *owner, struct err *e)
 {
+    (void)owner;
     return field && !*field ? err_set(e, EX_USAGE, "--jsonl=: the field has no name") : 0;
 }
 
@@ -46,14 +47,22 @@ bool source_options_given(const struct source_options *o)
     return null_documents(o) || o->jsonl || o->wet || o->skip_bad_lines || o->id || o->has_invalid;
 }
 
-int source_options_files(struct source_options *o, bool named, char ***files, int *n_files, struct err *e)
+int source_options_check(const struct source_options *o, bool named, struct err *e)
+{
+    struct reading reading;
+    if (source_options_reading(o, &reading, e))
+        return -1;
+    return named && (o->files_from || o->files0_from)
+               ? err_set(e, EX_USAGE, "%s: FILEs cannot be given in a list and on the command line, too",
+                         o->files_from ? "--files-from" : "--files0-from")
+               : 0;
+}
+
+int source_options_files(struct source_options *o, char ***files, int *n_files, struct err *e)
 {
     const char *list = o->files_from ? o->files_from : o->files0_from;
     if (!list)
         return 0;
-    if (named)
-        return err_set(e, EX_USAGE, "%s: FILEs cannot be given in a list and on the command line, too",
-                       o->files_from ? "--files-from" : "--files0-from");
     if (file_list_read(&o->list, list, o->files0_from || o->null, e))
         return -1;
     *files = o->list.at;

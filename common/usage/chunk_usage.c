@@ -1,0 +1,92 @@
+/* chunk_usage.c - see chunk_usage.h. */
+#include "usage/chunk_usage.h"
+
+#include "core/pattern.h"
+#include "core/regex.h"
+#include "records/record.h"
+#include "unicode/utf8.h"
+
+#include <string.h>
+
+static int check(void *options, struct err *e)
+{
+    struct chunk_options *o = options;
+    if (o->regex && (o->pattern || o->model))
+        return err_set(e, EX_USAGE, "-e and -%c exclude each other", o->pattern ? 'p' : 'm');
+    if (o->regex && regex_check(str_of(o->regex), REGEX_EVERYWHERE, 0, e))
+        return -1;
+    if (o->no_special && o->special.n)
+        return err_set(e, EX_USAGE, "-s and --no-special exclude each other");
+    if ((o->pattern && !pattern_named(o->pattern, e)) ||
+        source_options_check(&o->source, o->files != usage_no_files, e))
+        return -1;
+    if (o->only &&
+        (o->pattern || o->regex || o->model || o->special.n || o->no_special || source_options_given(&o->source)))
+        return err_set(e, EX_USAGE, "--only takes the rules from its file; leave out options that set them");
+    if (!o->pattern && !o->model)
+        o->pattern = "gpt2";
+    return o->no_special || o->special.n || o->model ? 0 : option_texts_add(&o->special, CHUNK_SPECIAL, e);
+}
+
+/* A special token that is given twice counts once. */
+static int check_special(const char *token, void *options, struct err *e)
+{
+    struct chunk_options *o = options;
+    bool cut;
+    size_t n = strlen(token);
+    if (n == 0 || utf8_valid_len((const unsigned char *)token, n, &cut) != n)
+        return err_set(e, EX_USAGE, "-s: a special token must be UTF-8 text, and not empty");
+    for (size_t i = 0; i + 1 < o->special.n; i++) {
+        if (strcmp(o->special.at[i], token) == 0) {
+            o->special.n--;
+            break;
+        }
+    }
+    return 0;
+}
+
+static int check_block(const char *size, void *options, struct err *e)
+{
+    uint64_t block = ((const struct chunk_options *)options)->block;
+    return block == 0 || block > RECORD_MAX / 4 ? err_set(e, EX_USAGE, "-b %s: must be between 1 and 256M", size) : 0;
+}
+
+static const struct option_row rows[] = {
+    {'p', "pattern", "NAME",
+     "how text splits into pretokens: gpt2 (default), cl100k (llama3),\n"
+     "cl100k-tiktoken, nanochat, qwen2, o200k, deepseek-v3, bytes",
+     OPTION_TO(TEXT, struct chunk_options, pattern)},
+    {'e', "regex", "REGEX", "the same by a regex", OPTION_TO(TEXT, struct chunk_options, regex)},
+    {'m', "model", "MODEL", "the pattern and the special tokens of a model, for bpe-encode",
+     OPTION_TO(TEXT, struct chunk_options, model)},
+    {'s', "special-token", "TOKEN",
+     "a special token, which ends a document (default <|endoftext|>);\n"
+     "repeat for several",
+     OPTION_TO(TEXTS, struct chunk_options, special), .old_name = "special", .check = check_special},
+    {0, "no-special", NULL, "no special token: each file is one document",
+     OPTION_TO(FLAG, struct chunk_options, no_special)},
+    {'b', "block", "SIZE", "cut pieces of about SIZE (default: what suits the input)",
+     OPTION_TO(SIZE, struct chunk_options, block), .check = check_block},
+    {0, "inline", NULL, "write the text of regular files too, instead of where it is",
+     OPTION_TO(FLAG, struct chunk_options, inline_text)},
+    SOURCE_OPTIONS(struct chunk_options, source),
+    {0, "id", "FIELD", "JSON Lines: the id of a document is the string or number at FIELD",
+     OPTION_TO(TEXT, struct chunk_options, source.id)},
+    INVALID_OPTION(struct chunk_options, source, "is a pretoken"),
+    {0, "only", "FILE", "only the ranges in FILE (made by --missing), read again from FILEs",
+     OPTION_TO(TEXT, struct chunk_options, only)},
+    {0},
+};
+
+const struct usage chunk_usage = {
+    .name = "bpe-chunk",
+    .synopsis = "[-p NAME | -e REGEX] [-m MODEL] [-s TOKEN]... [--no-special]\n"
+                "[-b SIZE] [--inline] [-0] [--jsonl[=FIELD] [--id=FIELD]] [--wet]\n"
+                "[--on-error=fail|skip] [--files-from LIST | --files0-from LIST]\n"
+                "[--invalid=error|replace|skip|bytes] [--only FILE] [FILE...]",
+    .about = "Cuts text into chunks for bpe-count. FILEs (standard input if none, or -) are plain text,\n"
+             "or zstd or gzip of it.",
+    .options = rows,
+    USAGE_FILES(struct chunk_options, files, n_files),
+    .check = check,
+};

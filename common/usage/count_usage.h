@@ -1,0 +1,15 @@
+/* count_usage.h - what bpe-count is told. */
+#ifndef BPE_USAGE_COUNT_USAGE_H
+#define BPE_USAGE_COUNT_USAGE_H
+
+#include "cli/usage.h"
+
+struct count_options {
+    uint64_t memory;
+    char **files;
+    int n_files;
+};
+
+extern const struct usage count_usage;
+
+#endif

@@ -1,0 +1,18 @@
+/* decode_usage.h - what bpe-decode is told. */
+#ifndef BPE_USAGE_DECODE_USAGE_H
+#define BPE_USAGE_DECODE_USAGE_H
+
+#include "cli/usage.h"
+#include "usage/shared_options.h"
+
+struct decode_options {
+    const char *model;
+    struct option_texts special;
+    enum model_dtype dtype;
+    char **files;
+    int n_files;
+};
+
+extern const struct usage decode_usage;
+
+#endif

@@ -1,0 +1,58 @@
+/* encode_usage.c - see encode_usage.h. */
+#include "usage/encode_usage.h"
+
+/* -p is checked with the model: then chunks are read, and what reads the records learns why there are none. */
+static int check(void *options, struct err *e)
+{
+    const struct encode_options *o = options;
+    return shared_options_model(o->model, e) || source_options_check(&o->source, o->files != usage_no_files, e) ? -1
+                                                                                                                : 0;
+}
+
+static const char *const formats[] = {"raw", "records", "text", "framed", NULL},
+                         *const eots[] = {"none", "before", "after", NULL},
+                         *const specials[] = {"token", "text", "error", NULL};
+
+static const struct option_row rows[] = {
+    MODEL_OPTION(struct encode_options, model),
+    {'f', "format", "FORMAT",
+     "raw: ids, little-endian (default for text); records (default for chunks);\n"
+     "text: ids in decimal, a line a document;\n"
+     "framed: raw, with the length before them, and 0 after each chunk",
+     OPTION_TO(CHOICE, struct encode_options, format), .words = formats, .first = IDS_RAW},
+    DTYPE_OPTION(struct encode_options, dtype),
+    {0, "eot", "WHERE",
+     "one separator before or after each document, instead of those in the\n"
+     "text; none (default): only those",
+     OPTION_TO(CHOICE, struct encode_options, eot), .words = eots},
+    {0, "eot-token", "TOKEN", "the separator (default <|endoftext|> and the like, or the only one)",
+     OPTION_TO(TEXT, struct encode_options, eot_token)},
+    {0, "special", "WHAT",
+     "special tokens in text become their ids (token, default), are text as\n"
+     "any other, or an error",
+     OPTION_TO(CHOICE, struct encode_options, special), .words = specials},
+    INVALID_OPTION(struct encode_options, source, "becomes its token"),
+    SOURCE_OPTIONS(struct encode_options, source),
+    {'p', "pattern", "NAME", "the pattern, for a .tiktoken file that has no PATH.json beside it",
+     OPTION_TO(TEXT, struct encode_options, pattern)},
+    {'s', "special-token", "TOKEN[=ID]", "a special token of such a model; repeat for several",
+     OPTION_TO(TEXTS, struct encode_options, special_token)},
+    {'o', "output", "PATH", "the ids go to PATH, which appears when all is done",
+     OPTION_TO(OUTPUT, struct encode_options, path)},
+    {0},
+};
+
+const struct usage encode_usage = {
+    .name = "bpe-encode",
+    .synopsis = "-m MODEL [-f raw|records|text|framed] [-d u16|u32]\n"
+                "[--eot=none|before|after] [--eot-token=TOKEN]\n"
+                "[--special=token|text|error] [--invalid=error|replace|skip|bytes]\n"
+                "[-0] [--jsonl[=FIELD]] [--wet] [--on-error=fail|skip]\n"
+                "[--files-from LIST | --files0-from LIST]\n"
+                "[-p NAME] [-s TOKEN[=ID]]... [-o PATH] [FILE...]",
+    .about = "Encodes text by a model's tokens. FILEs (standard input if none, or -) are plain text, or\n"
+             "zstd or gzip of it; or chunks, from bpe-chunk -m MODEL.",
+    .options = rows,
+    USAGE_FILES(struct encode_options, files, n_files),
+    .check = check,
+};

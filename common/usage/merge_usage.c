@@ -1,0 +1,72 @@
+/* merge_usage.c - see merge_usage.h. */
+#include "usage/merge_usage.h"
+
+#include "usage/shared_options.h"
+
+static int check(void *options, struct err *e)
+{
+    struct merge_options *o = options;
+    if (!o->has_vocab_size)
+        return err_set(e, EX_USAGE, "how large a vocabulary? give -v N; see --help");
+    if (o->vocab_size < 256 || o->vocab_size > INT32_MAX)
+        return err_set(e, EX_USAGE, "-v %llu: must be between 256 (the bytes; more with special tokens) and %d",
+                       (unsigned long long)o->vocab_size, INT32_MAX);
+    const struct model_format *f = o->format = model_format_at(o->format_number);
+    if (f->is_directory && !o->path)
+        return err_set(e, EX_USAGE, "-f %s makes two files; name a directory for them with -o", f->name);
+    if (o->special == SPECIAL_FIRST && f->special_apart)
+        return err_set(e, EX_USAGE, "--special-first: in the %s format special tokens come last", f->name);
+    if (o->special != SPECIAL_BY_FORMAT && !f->has_ids)
+        return err_set(e, EX_USAGE, "--special-first and --special-last: the %s format has no ids", f->name);
+    if (o->merges_as_strings && !f->has_merge_forms)
+        return err_set(e, EX_USAGE, "--merges is for -f json");
+    return 0;
+}
+
+static int check_max_token_len(const char *word, void *options, struct err *e)
+{
+    const struct merge_options *o = options;
+    return o->max_token_len ? 0 : err_set(e, EX_USAGE, "--max-token-length %s: must be at least 1", word);
+}
+
+static const char *const ties[] = {"hf", "lex", "id", NULL};
+
+static const struct option_row rows[] = {
+    {'v', "vocab-size", "N", "special tokens, 256 bytes and merges together",
+     OPTION_TO(COUNT, struct merge_options, vocab_size), OPTION_GIVEN(struct merge_options, has_vocab_size)},
+    {0, "tie", "RULE",
+     "of pairs equally frequent, merge first: hf (default) the smallest\n"
+     "ids, as Hugging Face; lex the greatest byte strings; id the\n"
+     "smallest ids, id = byte value",
+     OPTION_TO(CHOICE, struct merge_options, tie), .words = ties},
+    {0, "min-count", "N", "leave out pretokens that occur less often, to save memory",
+     OPTION_TO(COUNT, struct merge_options, min_count)},
+    {0, "min-frequency", "N", "merge no pair that occurs less often",
+     OPTION_TO(COUNT, struct merge_options, min_frequency)},
+    {0, "max-token-length", "N", "make no token of N bytes or more (but pairs of bytes)",
+     OPTION_TO(COUNT, struct merge_options, max_token_len), .check = check_max_token_len},
+    {0, "special-first", NULL, "give special tokens the first ids (default for json)",
+     OPTION_TO(VALUE, struct merge_options, special), .first = SPECIAL_FIRST},
+    {0, "special-last", NULL, "give them the last ids (default for gpt2 and tiktoken)",
+     OPTION_TO(VALUE, struct merge_options, special), .first = SPECIAL_LAST},
+    {0, "partial", NULL, "accept an incomplete sum", OPTION_TO(FLAG, struct merge_options, partial)},
+    {'f', "format", "FORMAT",
+     "json: tokenizer.json (default); gpt2: vocab.json and merges.txt in\n"
+     "the directory PATH; tiktoken: with -o also PATH.json; merges: text",
+     OPTION_TO(CHOICE, struct merge_options, format_number), .get_words = model_format_names},
+    {0, "merges", "FORM", "in tokenizer.json: array (default), or string for old readers",
+     OPTION_TO(CHOICE, struct merge_options, merges_as_strings), .words = shared_options_merges},
+    OUTPUT_OPTION(struct merge_options, path),
+    {0},
+};
+
+const struct usage merge_usage = {
+    .name = "bpe-merge",
+    .synopsis = "-v N [--tie=hf|lex|id] [--min-count N] [--min-frequency N]\n"
+                "[--max-token-length N] [--special-first|--special-last] [--partial]\n"
+                "[-f json|gpt2|tiktoken|merges] [--merges=array|string] [-o PATH] [FILE...]",
+    .about = "Learns a vocabulary of N tokens from a sum (from bpe-sum), and writes the model.",
+    .options = rows,
+    USAGE_FILES(struct merge_options, files, n_files),
+    .check = check,
+};

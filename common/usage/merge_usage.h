@@ -1,0 +1,27 @@
+/* merge_usage.h - what bpe-merge is told. */
+#ifndef BPE_USAGE_MERGE_USAGE_H
+#define BPE_USAGE_MERGE_USAGE_H
+
+#include "cli/usage.h"
+#include "model/formats.h"
+#include "train/learn.h"
+
+enum merge_special { SPECIAL_BY_FORMAT, SPECIAL_FIRST, SPECIAL_LAST };
+
+struct merge_options {
+    uint64_t vocab_size;
+    bool has_vocab_size, partial;
+    unsigned merges_as_strings; /* 0 or 1 */
+    enum learn_tie tie;
+    uint64_t min_count, min_frequency, max_token_len;
+    enum merge_special special;
+    unsigned format_number; /* of model_format_names */
+    const struct model_format *format;
+    const char *path;
+    char **files;
+    int n_files;
+};
+
+extern const struct usage merge_usage;
+
+#endif

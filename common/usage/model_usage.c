@@ -1,0 +1,51 @@
+/* model_usage.c - see model_usage.h. */
+#include "usage/model_usage.h"
+
+#include "core/pattern.h"
+#include "usage/shared_options.h"
+
+static int check(void *options, struct err *e)
+{
+    struct model_options *o = options;
+    o->format = model_format_at(o->format_number);
+    if (o->n_files > 1)
+        return err_set(e, EX_USAGE, "one model at a time; of GPT-2's two files name one, or their directory");
+    if (o->info && (o->has_format || o->path))
+        return err_set(e, EX_USAGE, "--info writes no model: leave out -f and -o");
+    if (o->format->is_directory && !o->path)
+        return err_set(e, EX_USAGE, "-f %s makes two files; name a directory for them with -o", o->format->name);
+    if (o->has_form && (o->info || !o->format->has_merge_forms))
+        return err_set(e, EX_USAGE, "--merges is for -f json");
+    return o->pattern && !pattern_named(o->pattern, e) ? -1 : 0;
+}
+
+static const struct option_row rows[] = {
+    {0, "info", NULL, "describe the model, a property a line", OPTION_TO(FLAG, struct model_options, info)},
+    {'f', "format", "FORMAT",
+     "json: tokenizer.json (default); gpt2: vocab.json and merges.txt in the\n"
+     "directory PATH; tiktoken: with -o also PATH.json; merges: text",
+     OPTION_TO(CHOICE, struct model_options, format_number), .get_words = model_format_names,
+     OPTION_GIVEN(struct model_options, has_format)},
+    {0, "merges", "FORM", "in tokenizer.json: array, or string for old readers (default as it was)",
+     OPTION_TO(CHOICE, struct model_options, merges_as_strings), .words = shared_options_merges,
+     OPTION_GIVEN(struct model_options, has_form)},
+    {'p', "pattern", "NAME", "the pattern (see bpe-chunk), of a model that does not say it",
+     OPTION_TO(TEXT, struct model_options, pattern)},
+    {'s', "special-token", "TOKEN[=ID]",
+     "a special token of a .tiktoken file that comes without PATH.json; its id\n"
+     "is ID, or the next after all others",
+     OPTION_TO(TEXTS, struct model_options, special), .old_name = "special"},
+    OUTPUT_OPTION(struct model_options, path),
+    {0},
+};
+
+const struct usage model_usage = {
+    .name = "bpe-model",
+    .synopsis = "[--info] [-f json|gpt2|tiktoken|merges] [--merges=array|string]\n"
+                "[-p NAME] [-s TOKEN[=ID]]... [-o PATH] [MODEL]",
+    .about = "Reads a model, and writes it in another format, or describes it. MODEL is a tokenizer.json or\n"
+             ".tiktoken file (default standard input), or a directory with vocab.json and merges.txt.",
+    .options = rows,
+    USAGE_FILES(struct model_options, files, n_files),
+    .check = check,
+};

@@ -1,0 +1,21 @@
+/* model_usage.h - what bpe-model is told. */
+#ifndef BPE_USAGE_MODEL_USAGE_H
+#define BPE_USAGE_MODEL_USAGE_H
+
+#include "cli/usage.h"
+#include "model/formats.h"
+
+struct model_options {
+    bool info, has_format, has_form;
+    unsigned merges_as_strings; /* 0 or 1 */
+    unsigned format_number;     /* of model_format_names */
+    const struct model_format *format;
+    const char *path, *pattern;
+    struct option_texts special;
+    char **files;
+    int n_files;
+};
+
+extern const struct usage model_usage;
+
+#endif

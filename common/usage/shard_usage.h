@@ -1,0 +1,21 @@
+/* shard_usage.h - what bpe-shard is told. */
+#ifndef BPE_USAGE_SHARD_USAGE_H
+#define BPE_USAGE_SHARD_USAGE_H
+
+#include "cli/usage.h"
+#include "shard/sharding.h"
+
+struct shard_options {
+    struct sharding_options sharding;
+    unsigned format, shuffle;
+    const char *fraction;
+    bool drop, pad;
+    bool convert;
+    const char *check, *list, *model; /* --check DIR, --list DIR, -m */
+    char **files;
+    int n_files;
+};
+
+extern const struct usage shard_usage;
+
+#endif

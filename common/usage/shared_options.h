@@ -1,0 +1,30 @@
+/* shared_options.h - options that several programs have. */
+#ifndef BPE_USAGE_SHARED_OPTIONS_H
+#define BPE_USAGE_SHARED_OPTIONS_H
+
+#include "cli/options.h"
+
+/* -d: the width of ids. */
+enum model_dtype { DTYPE_BY_VOCABULARY, DTYPE_2_BYTES, DTYPE_4_BYTES };
+
+/* Rows of a table of options for fields of the struct `owner`. */
+/* clang-format off */
+#define MODEL_OPTION(owner, field) \
+    {'m', "model", "MODEL", "tokenizer.json, a directory with vocab.json and merges.txt, or .tiktoken", \
+     OPTION_TO(TEXT, owner, field)}
+#define DTYPE_OPTION(owner, field) \
+    {'d', "dtype", "TYPE", "u16 (default where the vocabulary fits) or u32", \
+     OPTION_TO(CHOICE, owner, field), .words = shared_options_dtypes, .first = DTYPE_2_BYTES}
+#define OUTPUT_OPTION(owner, field) \
+    {'o', "output", "PATH", "write there (default standard output)", OPTION_TO(OUTPUT, owner, field)}
+/* clang-format on */
+
+extern const char *const shared_options_dtypes[], *const shared_options_merges[]; /* the latter of --merges */
+
+/* The width in bytes; by_vocabulary: what the vocabulary needs. */
+unsigned shared_options_width(enum model_dtype d, unsigned by_vocabulary);
+
+/* Checks that a model is named. -1 with EX_USAGE. */
+int shared_options_model(const char *model, struct err *e);
+
+#endif

@@ -1,0 +1,40 @@
+/* sum_usage.c - see sum_usage.h. */
+#include "usage/sum_usage.h"
+
+#include "sys/memory.h"
+
+static void init(void *options)
+{
+    struct sum_options *o = options;
+    o->memory = memory_limit() / 2;
+}
+
+static int check(void *options, struct err *e)
+{
+    const struct sum_options *o = options;
+    return o->quiet && !o->partial ? err_set(e, EX_USAGE, "-q: goes with --partial; see --help") : 0;
+}
+
+static const struct option_row rows[] = {
+    {'S', "memory", "SIZE", "use about SIZE of memory, then the disk (default 50%)",
+     OPTION_TO(MEMORY, struct sum_options, memory)},
+    {'T', "temp", "DIR", "put temporary files there (default $TMPDIR, or /tmp)",
+     OPTION_TO(TEXT, struct sum_options, temp)},
+    {0, "missing", "FILE", "write what was not counted to FILE, for bpe-count or bpe-chunk --only",
+     OPTION_TO(TEXT, struct sum_options, missing)},
+    {0, "partial", NULL, "write an incomplete sum too, to be completed later",
+     OPTION_TO(FLAG, struct sum_options, partial)},
+    {'q', "quiet", NULL, "with --partial, no remark about what is merely missing",
+     OPTION_TO(FLAG, struct sum_options, quiet)},
+    {0},
+};
+
+const struct usage sum_usage = {
+    .name = "bpe-sum",
+    .synopsis = "[-S SIZE] [-T DIR] [--missing FILE] [--partial [-q]] [FILE...]",
+    .about = "Adds up counts (from bpe-count or bpe-sum); the sum goes to standard output, for bpe-merge.",
+    .options = rows,
+    USAGE_FILES(struct sum_options, files, n_files),
+    .init = init,
+    .check = check,
+};

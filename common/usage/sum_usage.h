@@ -1,0 +1,17 @@
+/* sum_usage.h - what bpe-sum is told. */
+#ifndef BPE_USAGE_SUM_USAGE_H
+#define BPE_USAGE_SUM_USAGE_H
+
+#include "cli/usage.h"
+
+struct sum_options {
+    uint64_t memory;
+    const char *temp, *missing;
+    bool partial, quiet;
+    char **files;
+    int n_files;
+};
+
+extern const struct usage sum_usage;
+
+#endif

@@ -1,0 +1,30 @@
+/* view_usage.c - see view_usage.h. */
+#include "usage/view_usage.h"
+
+static int check(void *options, struct err *e)
+{
+    const struct view_options *o = options;
+    return o->check + o->armor + o->dearmor > 1
+               ? err_set(e, EX_USAGE, "--check, --armor and --dearmor exclude each other")
+               : 0;
+}
+
+static const struct option_row rows[] = {
+    {0, "check", NULL, "show nothing; verify every record, and that all that was promised is there",
+     OPTION_TO(FLAG, struct view_options, check)},
+    {0, "armor", NULL, "write each record as a line of base64, for what carries text alone",
+     OPTION_TO(FLAG, struct view_options, armor)},
+    {0, "dearmor", NULL, "write the records that are in such lines", OPTION_TO(FLAG, struct view_options, dearmor)},
+    {0},
+};
+
+const struct usage view_usage = {
+    .name = "bpe-view",
+    .synopsis = "[--check | --armor | --dearmor] [FILE...]",
+    .about = "Shows records as text: counts as lines `count TAB pretoken`, other records as lines with #\n"
+             "and, below, what they hold: the text of chunks, the ids of tokens.\n"
+             "In pretokens and text, \\n \\r \\t \\\\ and \\xHH stand for what would not show.",
+    .options = rows,
+    USAGE_FILES(struct view_options, files, n_files),
+    .check = check,
+};

@@ -1,0 +1,15 @@
+/* view_usage.h - what bpe-view is told. */
+#ifndef BPE_USAGE_VIEW_USAGE_H
+#define BPE_USAGE_VIEW_USAGE_H
+
+#include "cli/usage.h"
+
+struct view_options {
+    bool check, armor, dearmor;
+    char **files;
+    int n_files;
+};
+
+extern const struct usage view_usage;
+
+#endif
