@@ -373,6 +373,7 @@ fails 64 "bpe-encode: --on-error=skip is for --jsonl" $E --on-error=skip a.txt
 fails 64 "bpe-encode: --jsonl=: the field has no name" $E --jsonl= a.txt
 fails 64 "bpe-encode: --invalid=bytes is not for --jsonl: *" $E --jsonl --invalid=bytes a.txt
 fails 73 "bpe-encode: no/where: cannot create: *" $E -o no/where a.txt
+fails 64 "bpe-encode: -o: the path is empty" $E -o '' a.txt
 fails 74 "bpe-encode: /dev/full: cannot write: *" $E -o /dev/full a.txt
 head -c 20 a.txt.gz >cut.gz
 fails 65 "bpe-encode: cut.gz: *cut off*" $E -o no.bin cut.gz

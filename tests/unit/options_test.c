@@ -221,6 +221,8 @@ static void test_wrong(void)
     wrong("-S 13", "-S 13: is no good number");
     tap_ok(self.n_checks == 1, "  looked at once");
     wrong("--field=", "--field=: has no name");
+    wrong("-o _", "-o: the path is empty");
+    wrong("--output=", "-o: the path is empty");
     wrong("-f -Z --help", "unknown option -Z; see --help");
 }
 
