@@ -249,6 +249,8 @@ static int store(const struct option_row *r, void *to, const char *word, struct 
         *(const char **)field = word ? word : r->if_none;
         break;
     case OPTION_OUTPUT:
+        if (!*word)
+            return err_set(e, EX_USAGE, "%s: the path is empty", name);
         *(const char **)field = strcmp(word, "-") == 0 ? NULL : word;
         break;
     case OPTION_TEXTS:

@@ -41,6 +41,16 @@ const char *fd_name(const char *path)
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
+bool fd_is_stdin(const char *path)
+{
+    static const char *const names[] = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(path, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 int fd_open_input(const char *path, struct err *e)
 {
     struct stat st;

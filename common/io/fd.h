@@ -25,6 +25,9 @@ char *fd_path(const char *dir, const char *name, struct err *e);
 /* The name of an input in messages: "standard input" for "-". */
 const char *fd_name(const char *path);
 
+/* Whether the path is that of standard input: `-`, or one of its names in /dev and /proc. */
+bool fd_is_stdin(const char *path);
+
 /* Opens a file for reading; "-" is standard input (and closing it later is fine). -1 with EX_NOINPUT: missing,
  * unreadable or a directory. */
 int fd_open_input(const char *path, struct err *e);

@@ -10,21 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_standard_input(const char *name)
-{
-    static const char *const names[] = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Sets the array of names. Each ends with NUL afterwards. */
 static int split(struct file_list *l, int end, struct err *e)
 {
     size_t n = str_count(buf_str(&l->text), end), at = 0;
-    bool taken = strcmp(l->name, fd_name("-")) == 0 || is_standard_input(l->name);
+    bool taken = strcmp(l->name, fd_name("-")) == 0 || fd_is_stdin(l->name);
     if (n == 0)
         return err_at(e, EX_NOINPUT, l->name, ERR_NO_OFFSET, "an empty list of files: there is no input");
     if (n > INT_MAX)
@@ -42,7 +32,7 @@ static int split(struct file_list *l, int end, struct err *e)
                    stop == name ? "an empty name" : "a NUL byte in a name; if all end with one, see --files0-from");
             return file_list_place(l, l->n, e);
         }
-        if (taken && is_standard_input(l->at[l->n])) {
+        if (taken && fd_is_stdin(l->at[l->n])) {
             err_set(e, EX_DATAERR, "%s: standard input is the list, and cannot be a file of it", l->at[l->n]);
             return file_list_place(l, l->n, e);
         }

@@ -4,7 +4,8 @@
 static int check(void *options, struct err *e)
 {
     const struct decode_options *o = options;
-    return shared_options_model(o->model, e);
+    return shared_options_model(o->model, e) || shared_options_stdin(o->model, o->files, o->n_files, "the ids", e) ? -1
+                                                                                                                   : 0;
 }
 
 static const struct option_row rows[] = {

@@ -5,8 +5,11 @@
 static int check(void *options, struct err *e)
 {
     const struct encode_options *o = options;
-    return shared_options_model(o->model, e) || source_options_check(&o->source, o->files != usage_no_files, e) ? -1
-                                                                                                                : 0;
+    const struct source_options *s = &o->source;
+    return shared_options_model(o->model, e) || source_options_check(s, o->files != usage_no_files, e) ||
+                   source_options_stdin(s, o->model, o->files, o->n_files, e)
+               ? -1
+               : 0;
 }
 
 static const char *const formats[] = {"raw", "records", "text", "framed", NULL},

@@ -1,6 +1,8 @@
 /* shared_options.c - see shared_options.h. */
 #include "usage/shared_options.h"
 
+#include "io/fd.h"
+
 const char *const shared_options_dtypes[] = {"u16", "u32", NULL}, *const shared_options_merges[] = {"array", "string",
                                                                                                     NULL};
 
@@ -12,4 +14,15 @@ unsigned shared_options_width(enum model_dtype d, unsigned by_vocabulary)
 int shared_options_model(const char *model, struct err *e)
 {
     return model ? 0 : err_set(e, EX_USAGE, "by which model? give -m MODEL; see --help");
+}
+
+int shared_options_stdin(const char *model, char *const *files, int n, const char *what, struct err *e)
+{
+    bool taken = false;
+    for (int i = 0; i < n && fd_is_stdin(model); i++)
+        taken |= fd_is_stdin(files[i]);
+    return taken ? err_set(e, EX_USAGE,
+                           "-m %s: standard input cannot be both the model and %s; name a file for one of them", model,
+                           what)
+                 : 0;
 }

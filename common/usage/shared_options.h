@@ -24,7 +24,11 @@ extern const char *const shared_options_dtypes[], *const shared_options_merges[]
 /* The width in bytes; by_vocabulary: what the vocabulary needs. */
 unsigned shared_options_width(enum model_dtype d, unsigned by_vocabulary);
 
-/* Checks that a model is named. -1 with EX_USAGE. */
+/* Checks that a model (-m) is named. -1 with EX_USAGE. */
 int shared_options_model(const char *model, struct err *e);
+
+/* Checks that standard input is not both the model and one of n other inputs, which messages call `what`. -1 with
+ * EX_USAGE. */
+int shared_options_stdin(const char *model, char *const *files, int n, const char *what, struct err *e);
 
 #endif

@@ -1,6 +1,8 @@
 /* source_options.c - see source_options.h. */
 #include "usage/source_options.h"
 
+#include "usage/shared_options.h"
+
 const char *const source_options_on_error[] = {"fail", "skip", NULL};
 
 int source_options_field(const char *field, void *owner, struct err *e)
@@ -58,9 +60,22 @@ int source_options_check(const struct source_options *o, bool named, struct err 
                : 0;
 }
 
+static const char *list_of_files(const struct source_options *o)
+{
+    return o->files_from ? o->files_from : o->files0_from;
+}
+
+int source_options_stdin(const struct source_options *o, const char *model, char *const *files, int n_files,
+                         struct err *e)
+{
+    char *const list[] = {(char *)list_of_files(o)};
+    return *list ? shared_options_stdin(model, list, 1, "the list of files", e)
+                 : shared_options_stdin(model, files, n_files, "the text", e);
+}
+
 int source_options_files(struct source_options *o, char ***files, int *n_files, struct err *e)
 {
-    const char *list = o->files_from ? o->files_from : o->files0_from;
+    const char *list = list_of_files(o);
     if (!list)
         return 0;
     if (file_list_read(&o->list, list, o->files0_from || o->null, e))

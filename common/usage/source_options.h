@@ -62,6 +62,10 @@ bool source_options_given(const struct source_options *o);
 /* Checks that these options go together, and with the FILEs: named: some were given on the command line. */
 int source_options_check(const struct source_options *o, bool named, struct err *e);
 
+/* Checks that standard input is not both the model (-m) and the text or the list of files. -1 with EX_USAGE. */
+int source_options_stdin(const struct source_options *o, const char *model, char *const *files, int n_files,
+                         struct err *e);
+
 /* If there is a list of files, reads it and sets *files and *n_files to it (borrowed from o). -1: see file_list_read.
  */
 int source_options_files(struct source_options *o, char ***files, int *n_files, struct err *e);

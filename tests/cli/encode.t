@@ -373,6 +373,26 @@ fails 64 "bpe-encode: --on-error=skip is for --jsonl" $E --on-error=skip a.txt
 fails 64 "bpe-encode: --jsonl=: the field has no name" $E --jsonl= a.txt
 fails 64 "bpe-encode: --invalid=bytes is not for --jsonl: *" $E --jsonl --invalid=bytes a.txt
 fails 73 "bpe-encode: no/where: cannot create: *" $E -o no/where a.txt
+fails 64 "bpe-encode: -o: the path is empty" $E -o '' a.txt
+
+# ---- A model from a pipe, and from standard input ----
+
+bpe-encode -m <(cat m.json) a.txt | cmp -s - a.bin
+ok $? "a model from a pipe"
+bpe-decode -m <(cat m.json) a.bin | cmp -s - a.txt
+ok $? "  for bpe-decode"
+bpe-encode -m <(cat m.tiktoken) -p gpt2 -s '<|endoftext|>=0' a.txt | cmp -s - a.bin
+ok $? "  of another format"
+for name in - /dev/stdin; do
+    bpe-encode -m $name a.txt <m.json | cmp -s - a.bin
+    ok $? "-m $name: the model from standard input"
+    both="-m $name: standard input cannot be both the model and"
+    fails 64 "bpe-encode: $both the text; name a file for one of them" sh -c "cat m.json | bpe-encode -m $name"
+    fails 64 "bpe-encode: $both the text; *" sh -c "cat m.json | bpe-encode -m $name a.txt -"
+    fails 64 "bpe-encode: $both the list of files; *" sh -c "cat m.json | bpe-encode -m $name --files-from=-"
+    fails 64 "bpe-chunk: $both the text; *" sh -c "cat m.json | bpe-chunk -m $name"
+    fails 64 "bpe-decode: $both the ids; *" sh -c "cat m.json | bpe-decode -m $name"
+done
 fails 74 "bpe-encode: /dev/full: cannot write: *" $E -o /dev/full a.txt
 head -c 20 a.txt.gz >cut.gz
 fails 65 "bpe-encode: cut.gz: *cut off*" $E -o no.bin cut.gz

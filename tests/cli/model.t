@@ -137,6 +137,7 @@ is "$(echo x*)" "x*" "nothing was written"
 
 # ---- The command line ----
 
+refuses 64 "bpe-model: -o: the path is empty" bpe-model -o '' tokenizer.json
 refuses 64 "bpe-model: -f xml: must be one of json, gpt2, tiktoken, merges" bpe-model -f xml tokenizer.json
 refuses 64 "bpe-model: --merges x: *" bpe-model --merges=x tokenizer.json
 refuses 64 "bpe-model: --merges is for -f json" bpe-model --merges=array -f merges tokenizer.json

@@ -92,6 +92,10 @@ fails 64 "bpe-chunk: *-s*--no-special*" bpe-chunk -s x --no-special in.txt
 fails 64 "bpe-chunk: *--on-error*--jsonl*" bpe-chunk --on-error=skip in.txt
 fails 64 "bpe-chunk: *--only*" bpe-chunk --only missing -p gpt2 in.txt
 fails 64 "bpe-chunk: *--only*" bpe-chunk --only missing --jsonl in.txt
+fails 64 "bpe-merge: -o: the path is empty" bpe-merge -v 300 -o '' in.sum
+fails 64 "bpe-merge: -f njson: must be one of json, *; did you mean json?" bpe-merge -v 300 -f njson in.sum
+fails 64 "bpe-merge: unknown option --vocb-size; did you mean --vocab-size? see --help" bpe-merge --vocb-size 300 in.sum
+fails 64 "bpe-encode: option --eot needs an argument: \"-o\" is an option; see --help" bpe-encode -m in.json --eot -o in.ids in.txt
 fails 64 "bpe-merge: *gpt2*-o*" bpe-merge -v 300 -f gpt2 in.sum
 fails 64 "bpe-merge: *--special-first*tiktoken*" bpe-merge -v 300 -f tiktoken --special-first in.sum
 bpe-chunk -p deepseek-v3 in.txt | bpe-count | bpe-sum >three.sum

@@ -221,6 +221,8 @@ static void test_wrong(void)
     wrong("-S 13", "-S 13: is no good number");
     tap_ok(self.n_checks == 1, "  looked at once");
     wrong("--field=", "--field=: has no name");
+    wrong("-o _", "-o: the path is empty");
+    wrong("--output=", "-o: the path is empty");
     wrong("-f -Z --help", "unknown option -Z; see --help");
 }
 
@@ -300,6 +302,7 @@ static const struct option_row two[] = {
     {'p', "partial", NULL, "partial", OPTION_TO(FLAG, struct filter, partial)},
     {'v', "vocab-size", "N", "size", OPTION_TO(COUNT, struct filter, vocab)},
     {'j', "join", NULL, "another j", OPTION_TO(FLAG, struct filter, inline_text)},
+    {0, "restart", NULL, "begins like what is refused", OPTION_TO(FLAG, struct filter, inline_text)},
     {0},
 };
 
@@ -366,7 +369,8 @@ static void test_sets(void)
     wrong_all("--j", "option --j is ambiguous: --jsonl, --join, --jobs; see --help");
     wrong_all("--resume", "--resume: the command does that by itself; leave it out");
     wrong_all("--resume=x", "--resume: the command does that by itself; leave it out");
-    wrong_all("--res", "--resume: the command does that by itself; leave it out");
+    gives("--res", "|--restart");
+    wrong_all("--resu", "--resume: the command does that by itself; leave it out");
     wrong_all("-r", "--resume: the command does that by itself; leave it out");
     wrong_all("--only=x", "unknown option --only=x; see --help");
     wrong_all("--only x", "unknown option --only; see --help");
