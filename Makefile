@@ -94,10 +94,15 @@ $(LIB): $(LIB_OBJ)
 $(BINS): $(BUILD)/%: $(BUILD)/cmd/%.o $(LIB)
 	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-# So that with BUILD on PATH all is as if it were installed.
-$(BUILD)/bpe: pipelines/bpe
+# The everyday commands. The links are where it finds commands in other languages, and the manual, if it is not installed.
+BPE_OBJ := $(patsubst %.c,$(BUILD)/%.o,cmd/bpe.c $(wildcard cmd/bpe/*.c))
+$(BPE_OBJ): FLAGS += -Icmd
+$(BUILD)/bpe: $(BPE_OBJ) $(LIB) | $(BUILD)/pipelines $(BUILD)/man
+	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $(BPE_OBJ) $(LIB) $(LIBS)
+
+$(BUILD)/pipelines $(BUILD)/man:
 	@mkdir -p $(@D)
-	ln -sf $(abspath $<) $@
+	ln -sfn $(abspath $(@F)) $@
 
 $(BUILD)/tests/bench/text_make: LIBS += -lm
 $(UNITS) $(HELPERS): $(BUILD)/%: $(BUILD)/%.o $(LIB)
@@ -224,7 +229,7 @@ SHARE   := $(DESTDIR)$(PREFIX)/share/bpetools
 
 install: all
 	mkdir -p $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(SHARE)
-	cp $(BINS) pipelines/bpe $(DESTDIR)$(PREFIX)/bin
+	cp $(BINS) $(BUILD)/bpe $(DESTDIR)$(PREFIX)/bin
 	cp $(COMMANDS) $(SHARED) $(LIBEXEC)
 	cp $(RECIPES) $(SHARE)
 	for file in $(ENGINE_FILES:pipelines/%=%); do \

@@ -215,7 +215,8 @@ static int learn(struct merger *m, struct learned *model, struct err *e)
                               .special = m->special,
                               .n_special = r->n_special,
                               .merges_as_strings = o->merges_as_strings};
-    model->special_first = o->special == SPECIAL_FIRST || (o->special == SPECIAL_BY_FORMAT && o->format->special_first);
+    model->special_first =
+        o->special == MERGE_SPECIAL_FIRST || (o->special == MERGE_SPECIAL_BY_FORMAT && o->format->special_first);
     if (n + least < o->vocab_size)
         program_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu",
                      o->min_frequency > 1 ? " that occurs often enough" : "", (unsigned long long)(n + least),

@@ -34,6 +34,13 @@ static int put_row(struct buf *out, const struct option_row *r, int column, stru
     return 0;
 }
 
+/* Whether a table refuses an option that every program has. */
+static bool is_refused(const struct option_row *rows, const char *name)
+{
+    const struct option_row *r = options_find(rows, name);
+    return r && r->kind == OPTION_REFUSED;
+}
+
 int options_put_help(struct buf *out, const struct option_row *rows, struct err *e)
 {
     const struct option_row *const tables[] = {rows, options_every};
@@ -46,7 +53,7 @@ int options_put_help(struct buf *out, const struct option_row *rows, struct err 
     }
     for (size_t i = 0; i < 2; i++) {
         for (const struct option_row *r = tables[i]; r->name; r++) {
-            if (r->kind != OPTION_REFUSED && put_row(out, r, (int)column, e))
+            if (r->kind != OPTION_REFUSED && !is_refused(rows, r->name) && put_row(out, r, (int)column, e))
                 return -1;
         }
     }
@@ -57,13 +64,13 @@ int options_put_help(struct buf *out, const struct option_row *rows, struct err 
 
 enum { NAMES_MOST = 80, NAMES_INDENT = 13 }; /* columns: of the names in a line, and before them from the second on */
 
-/* Appends a word and a space after it, on a new line if it is too long for this one. */
+/* Appends a space and a word, on a new line if it is too long for this one. */
 static int put_name(struct buf *out, size_t *column, const char *word, struct err *e)
 {
     size_t len = strlen(word) + 1;
     bool fits = *column + len <= NAMES_MOST;
     *column = fits ? *column + len : len;
-    return buf_printf(out, e, "%s%*s%s ", fits ? "" : "\n", fits ? 0 : NAMES_INDENT, "", word);
+    return buf_printf(out, e, "%s%*s%s", fits ? " " : "\n", fits ? 0 : NAMES_INDENT, "", word);
 }
 
 int options_put_names(struct buf *out, const char *label, const struct option_row *rows, const struct option_row *own,
@@ -71,7 +78,7 @@ int options_put_names(struct buf *out, const char *label, const struct option_ro
 {
     size_t column = 1;
     char letter[] = "-?", name[100];
-    if (buf_printf(out, e, "  %s: ", label))
+    if (buf_printf(out, e, "  %s:", label))
         return -1;
     for (const struct option_row *r = rows; r->name; r++) {
         if (r->kind == OPTION_REFUSED || (own && options_find(own, r->name)))

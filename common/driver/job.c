@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,8 +217,13 @@ struct job_process *job_start(struct job *j, const struct job_start *s, struct e
     p = add(j, e);
     if (!p)
         goto end;
-    *p = (struct job_process){
-        .name = s->name ? s->name : s->argv[0], .stage = s->stage, .foreign = s->foreign, .said = -1, .ended = true};
+    *p = (struct job_process){.name = s->name ? s->name : s->argv[0],
+                              .stage = s->stage,
+                              .foreign = s->foreign,
+                              .writes = s->writes,
+                              .remedy = s->remedy,
+                              .said = -1,
+                              .ended = true};
     pid_t self = getpid();
     sigset_t all, before;
     sigfillset(&all);
@@ -420,17 +426,25 @@ void job_dismiss(struct job *j, struct job_process *p)
     }
 }
 
-void job_end(struct job *j)
+void job_end_from(struct job *j, int stage)
 {
     for (size_t i = 0; i < j->n; i++) {
-        if (!j->at[i]->ended) {
-            j->at[i]->dismissed = true;
-            kill(j->at[i]->pid, SIGTERM);
-            kill(j->at[i]->pid, SIGCONT);
+        struct job_process *p = j->at[i];
+        if (p->stage >= stage && !p->ended) {
+            p->dismissed = true;
+            kill(p->pid, SIGTERM);
+            kill(p->pid, SIGCONT);
         }
     }
-    for (size_t i = 0; i < j->n; i++)
-        job_dismiss(j, j->at[i]);
+    for (size_t i = 0; i < j->n; i++) {
+        if (j->at[i]->stage >= stage && j->at[i]->dismissed)
+            job_dismiss(j, j->at[i]);
+    }
+}
+
+void job_end(struct job *j)
+{
+    job_end_from(j, INT_MIN);
 }
 
 void job_forget(struct job *j)
@@ -527,12 +541,22 @@ static const char *last_line(const struct job_process *p, size_t *n)
     return line;
 }
 
+/* Appends why it failed. What it calls its standard output is a file that the user knows by another name. */
 static int tell(const struct job *j, const struct job_process *p, struct buf *line, struct err *e)
 {
+    static const char cannot[] = "standard output: cannot write: ";
     size_t n;
-    const char *text = last_line(p, &n);
-    int rc = n ? buf_put(line, text, n, e)
+    const char *text = last_line(p, &n), *why = n && p->writes ? memmem(text, n, cannot, sizeof cannot - 1) : NULL;
+    int rc;
+    if (why) {
+        why += sizeof cannot - 1;
+        rc = buf_put_str(line, j->command, e) || buf_put_str(line, ": ", e) || buf_put_str(line, p->writes, e) ||
+             buf_put_str(line, ": cannot write: ", e) || buf_put(line, why, n - (size_t)(why - text), e) ||
+             (p->remedy && (buf_put_str(line, "; ", e) || buf_put_str(line, p->remedy, e)));
+    } else {
+        rc = n ? buf_put(line, text, n, e)
                : buf_printf(line, e, "%s: %s ended with status %d", j->command, p->name, p->status);
+    }
     return rc ? -1 : p->status;
 }
 

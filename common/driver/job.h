@@ -26,6 +26,7 @@ struct job_process {
     const char *name; /* of the program; borrowed */
     int stage;        /* its place in the pipeline: what feeds it has a smaller number */
     pid_t pid;
+    const char *writes, *remedy; /* see struct job_start */
     bool foreign;
     bool ended;
     int status;      /* when it has ended: its exit status, or 128 and the number of the signal that ended it */
@@ -58,8 +59,10 @@ struct job_start {
     int in, out;             /* become its standard input and output, and stay open here; -1: /dev/null */
     int also;                /* becomes its descriptor 3, if it is larger than 2 */
     int stage;
-    const char *name; /* for messages; NULL: argv[0]. Borrowed as long as the process is known */
-    bool foreign;     /* it may start processes of its own, and says what it wants to the user's standard error */
+    const char *name;   /* for messages; NULL: argv[0]. Borrowed as long as the process is known */
+    const char *writes; /* what its standard output is: "out.bin"; NULL: not to be named. Borrowed, as is `remedy` */
+    const char *remedy; /* what to do if it cannot be written to, added to the message; NULL: nothing */
+    bool foreign;       /* it may start processes of its own, and says what it wants to the user's standard error */
 };
 
 /* Starts a process. NULL with EX_OSERR; 127: there is no such program. The process is owned by the job. */
@@ -88,6 +91,9 @@ size_t job_running(const struct job *j); /* how many have not ended */
 /* Ends a process, or all that run, and waits for it. Their status counts no longer. */
 void job_dismiss(struct job *j, struct job_process *p);
 void job_end(struct job *j);
+
+/* The same for those of this stage and after it. */
+void job_end_from(struct job *j, int stage);
 
 /* Passes on all that was said and is held. */
 void job_say_all(struct job *j);

@@ -14,9 +14,9 @@ static int check(void *options, struct err *e)
     const struct model_format *f = o->format = model_format_at(o->format_number);
     if (f->is_directory && !o->path)
         return err_set(e, EX_USAGE, "-f %s makes two files; name a directory for them with -o", f->name);
-    if (o->special == SPECIAL_FIRST && f->special_apart)
+    if (o->special == MERGE_SPECIAL_FIRST && f->special_apart)
         return err_set(e, EX_USAGE, "--special-first: in the %s format special tokens come last", f->name);
-    if (o->special != SPECIAL_BY_FORMAT && !f->has_ids)
+    if (o->special != MERGE_SPECIAL_BY_FORMAT && !f->has_ids)
         return err_set(e, EX_USAGE, "--special-first and --special-last: the %s format has no ids", f->name);
     if (o->merges_as_strings && !f->has_merge_forms)
         return err_set(e, EX_USAGE, "--merges is for -f json");
@@ -46,9 +46,9 @@ static const struct option_row rows[] = {
     {0, "max-token-length", "N", "make no token of N bytes or more (but pairs of bytes)",
      OPTION_TO(COUNT, struct merge_options, max_token_len), .check = check_max_token_len},
     {0, "special-first", NULL, "give special tokens the first ids (default for json)",
-     OPTION_TO(VALUE, struct merge_options, special), .first = SPECIAL_FIRST},
+     OPTION_TO(VALUE, struct merge_options, special), .first = MERGE_SPECIAL_FIRST},
     {0, "special-last", NULL, "give them the last ids (default for gpt2 and tiktoken)",
-     OPTION_TO(VALUE, struct merge_options, special), .first = SPECIAL_LAST},
+     OPTION_TO(VALUE, struct merge_options, special), .first = MERGE_SPECIAL_LAST},
     {0, "partial", NULL, "accept an incomplete sum", OPTION_TO(FLAG, struct merge_options, partial)},
     {'f', "format", "FORMAT",
      "json: tokenizer.json (default); gpt2: vocab.json and merges.txt in\n"

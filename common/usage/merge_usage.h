@@ -6,7 +6,7 @@
 #include "model/formats.h"
 #include "train/learn.h"
 
-enum merge_special { SPECIAL_BY_FORMAT, SPECIAL_FIRST, SPECIAL_LAST };
+enum merge_special { MERGE_SPECIAL_BY_FORMAT, MERGE_SPECIAL_FIRST, MERGE_SPECIAL_LAST };
 
 struct merge_options {
     uint64_t vocab_size;

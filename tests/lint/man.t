@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 cd "$TOP/man" || exit 1
 
-for program in ../cmd/*.c; do
+for program in ../cmd/bpe-*.c; do
     ok "$(test -e "$(basename "$program" .c).1"; echo $?)" "$(basename "$program" .c).1 is there"
 done
 for page in *.[1-8]; do

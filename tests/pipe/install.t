@@ -73,6 +73,7 @@ if [ -e /dev/full ]; then
         fails 74 "bpe*: standard output: cannot write*" sh -c "$ask >/dev/full"
     done
 fi
+refuses 64 "bpe: trian: no such command; did you mean train? there are: *" bpe trian
 refuses 64 "bpe: nope: no such command; there are: describe, encode, parquet, plan, shard, sum-tree, tasks, train, tune, upload; bpe help says more" bpe nope
 refuses 64 "bpe: nope: no such command; there are: *" bpe help nope
 refuses 64 "bpe: count: no such command, but a program of its own, bpe-count; there are: *" bpe count
@@ -95,10 +96,8 @@ is "$(find "$D" ! -type d; find "$D" -name bpetools)" "" "make uninstall: nothin
 # ---- Not installed ----
 PATH=/usr/local/bin:/usr/bin:/bin
 hash -r
-for bpe in "$BUILD/bpe" "$TOP/pipelines/bpe"; do
-    BUILD=$BUILD "$bpe" train -v 1000 a.txt | cmp - want.json
-    ok $? "not installed: ${bpe#"$TOP"/} train"
-done
+"$BUILD/bpe" train -v 1000 a.txt | cmp - want.json
+ok $? "not installed: bpe train"
 is "$("$BUILD/bpe" help)" "$(cat listed)" "not installed: bpe help is the same"
 like "$("$BUILD/bpe" help train 2>&1)" "*--fan-out*" "not installed: bpe help train"
 

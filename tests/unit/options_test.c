@@ -389,9 +389,9 @@ static void test_names(void)
         {'c', "ccc", "C", "", .kind = OPTION_TEXT},
         {0}};
     static const char wanted[] =
-        "  one: -p --pattern= -s --special-token= --inline --jsonl[=] -S --memory= \n"
-        "  many: --aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa -b --bbbbb \n"
-        "             -c --ccc= \n";
+        "  one: -p --pattern= -s --special-token= --inline --jsonl[=] -S --memory=\n"
+        "  many: --aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa -b --bbbbb\n"
+        "             -c --ccc=\n";
     struct buf out = {0};
     tap_ok(options_put_names(&out, "one", one, own, &e) == 0 && options_put_names(&out, "many", many, NULL, &e) == 0 &&
                out.len == strlen(wanted) && memcmp(out.p, wanted, out.len) == 0,

@@ -1,0 +1,238 @@
+/* command.c - see command.h. */
+#include "driver/command.h"
+
+#include "io/fd.h"
+#include "sys/simd.h"
+#include "usage/source_options.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *const command_nul_bytes[] = {"error", "replace", "skip", NULL};
+const char *const command_null_rows[] = {"empty", "skip", NULL};
+
+/* ---- The command line ---- */
+
+static int print_help(const struct command *c, struct err *e)
+{
+    struct buf out = {0};
+    int rc = buf_put_str(&out, c->usage, e) || options_put_help(&out, c->options, e) ||
+             buf_put_str(&out, "OPTIONs go to the programs that have them; their --help describes them:\n", e);
+    for (size_t i = 0; i < c->n_programs && rc == 0; i++)
+        rc = options_put_names(&out, c->programs[i].usage->name, c->programs[i].usage->options, c->options, e);
+    rc = rc || fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
+    buf_free(&out);
+    return rc ? -1 : 0;
+}
+
+static enum options_next parse(const struct command *c, int argc, char **argv, struct err *e)
+{
+    struct option_set sets[8] = {{.rows = c->options, .to = c->to, .only = true}};
+    int first;
+    for (size_t i = 0; i < c->n_programs; i++) {
+        struct command_program *p = &c->programs[i];
+        if (p->usage->init)
+            p->usage->init(p->options);
+        sets[i + 1] = (struct option_set){.rows = p->usage->options, .to = p->options, .words = &p->words};
+    }
+    enum options_next next = options_parse(sets, c->n_programs + 1, argc, argv, &first, e);
+    *c->files = argv + first;
+    *c->n_files = argc - first;
+    return next;
+}
+
+int command_check(struct command_program *p, char **files, int n_files, struct err *e)
+{
+    usage_set_files(p->usage, p->options, files, n_files);
+    return p->usage->check ? p->usage->check(p->options, e) : 0;
+}
+
+int command_main(const struct command *c, int argc, char **argv)
+{
+    static struct err e;
+    static char text[ERR_TEXT];
+    struct job j = {.command = c->name};
+    int status = -1;
+    switch (parse(c, argc, argv, &e)) {
+    case OPTIONS_WRONG:
+    case OPTIONS_VERSION: /* is none of its options */
+        break;
+    case OPTIONS_HELP:
+        status = print_help(c, &e);
+        break;
+    case OPTIONS_RUN:
+        if ((c->check && c->check(&e)) || job_init(&j, c->name, &e))
+            break;
+        status = c->run(&j, &e);
+        job_free(&j); /* ends what still runs, so that nothing is said after the last line */
+        break;
+    }
+    if (status < 0) {
+        job_print(&j, c->name, err_text(&e, text));
+        status = e.code;
+    }
+    for (size_t i = 0; i < c->n_programs; i++) {
+        option_words_free(&c->programs[i].words);
+        options_free(c->programs[i].usage->options, c->programs[i].options);
+    }
+    return status;
+}
+
+/* ---- Command lines ---- */
+
+static int add_word(struct command_line *l, const char *word, struct err *e)
+{
+    const char **grown = realloc(l->words, (l->n + 2) * sizeof *grown);
+    if (!grown)
+        return err_mem(e, "a command line", (l->n + 2) * sizeof *grown);
+    l->words = grown;
+    grown[l->n++] = word;
+    grown[l->n] = NULL;
+    return 0;
+}
+
+int command_line_words(struct command_line *l, const char *const *words, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; words[i] && rc == 0; i++)
+        rc = add_word(l, words[i], e);
+    return rc;
+}
+
+int command_line_options(struct command_line *l, const struct option_words *w, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; i < w->n && rc == 0; i++)
+        rc = add_word(l, w->at[i], e);
+    return rc;
+}
+
+int command_line_files(struct command_line *l, char **files, int n, struct err *e)
+{
+    int rc = add_word(l, "--", e);
+    for (int i = 0; i < n && rc == 0; i++)
+        rc = add_word(l, files[i], e);
+    return rc;
+}
+
+void command_line_free(struct command_line *l)
+{
+    free(l->words);
+    *l = (struct command_line){0};
+}
+
+/* ---- Options that several commands have ---- */
+
+uint64_t command_cores(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (uint64_t)n : 1;
+}
+
+int command_progress(const char *argument, void *owner, struct err *e)
+{
+    (void)owner;
+    return strcmp(argument, "0") == 0 ? err_set(e, EX_USAGE, "--progress 0: must be at least 1 second") : 0;
+}
+
+static int check_jobs(struct command_options *o, struct err *e)
+{
+    enum { MOST = 100000 };
+    const char *s = o->jobs_text;
+    o->jobs = command_cores();
+    if (!s)
+        return 0;
+    size_t digits = strspn(s, "0123456789");
+    o->jobs = strtoull(s, NULL, 10);
+    return digits == 0 || s[digits] || *s == '0' || o->jobs > MOST
+               ? err_set(e, EX_USAGE, "-j %s: not a number of jobs", s)
+               : 0;
+}
+
+/* The option that says how files are read in another way than Parquet is; NULL: none was given. */
+static const char *other_form(const struct source_options *t, bool has_only)
+{
+    return t->jsonl            ? "--jsonl"
+           : t->null           ? "--null"
+           : t->wet            ? "--wet"
+           : t->skip_bad_lines ? "--on-error"
+           : t->files_from     ? "--files-from"
+           : t->files0_from    ? "--files0-from"
+           : has_only          ? "--only"
+                               : NULL;
+}
+
+int command_options_check(struct command_options *o, const struct source_options *text, bool has_only, int n_files,
+                          struct err *e)
+{
+    if (check_jobs(o, e))
+        return -1;
+    if (o->via && !*o->via)
+        return err_set(e, EX_USAGE, "--via: which command?");
+    if (!o->parquet)
+        return o->has_nul_bytes || o->has_null_rows
+                   ? err_set(e, EX_USAGE, "%s is for --parquet", o->has_nul_bytes ? "--nul-bytes" : "--null-rows")
+                   : 0;
+    const char *other = other_form(text, has_only);
+    if (other)
+        return err_set(e, EX_USAGE, "--parquet and %s exclude each other", other);
+    return n_files ? 0 : err_set(e, EX_USAGE, "which Parquet files? see --help");
+}
+
+int command_line_via(struct command_line *l, const char *via, char **script, struct err *e)
+{
+    size_t n = strlen(via) + 8;
+    *script = malloc(n);
+    if (!*script)
+        return err_mem(e, "a command line", n);
+    snprintf(*script, n, "%s \"$@\"", via);
+    return command_line_add(l, e, "sh", "-c", *script, "--via");
+}
+
+int command_line_parquet(struct command_line *l, const struct command_options *o, const char *path, char **column,
+                         struct err *e)
+{
+    static const char *const nul_bytes[] = {"--nul-bytes=error", "--nul-bytes=replace", "--nul-bytes=skip"};
+    static const char *const null_rows[] = {"--null-rows=empty", "--null-rows=skip"};
+    size_t n = strlen(o->column) + 12;
+    *column = malloc(n);
+    if (!*column)
+        return err_mem(e, "a command line", n);
+    snprintf(*column, n, "--column=%s", o->column);
+    return command_line_add(l, e, path, *column, nul_bytes[o->nul_bytes], null_rows[o->null_rows]);
+}
+
+/* ---- Standard input ---- */
+
+bool command_reads_input(char **files, int n_files)
+{
+    static const char *const names[] = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"};
+    for (int i = 0; i < n_files; i++) {
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            if (strcmp(files[i], names[k]) == 0)
+                return true;
+        }
+    }
+    return n_files == 0;
+}
+
+int command_input_check(struct job *j, struct err *e)
+{
+    struct stat st;
+    int n = 0;
+    if (isatty(0))
+        job_print(j, j->command, "text comes from the terminal; Ctrl-D ends it");
+    if (fstat(0, &st) < 0 || !S_ISFIFO(st.st_mode))
+        return 0;
+    struct pollfd in = {.fd = 0, .events = POLLIN};
+    while (job_wait(j, &in, 1, -1) == 0) {
+    }
+    return ioctl(0, FIONREAD, &n) == 0 && n == 0 && (in.revents & POLLHUP)
+               ? err_set(e, EX_TEMPFAIL, "standard input had no text: did what should write it fail?")
+               : 0;
+}

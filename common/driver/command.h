@@ -1,0 +1,127 @@
+/* command.h - an everyday command of bpe: what it is told, of its own options and of those of the programs it starts.
+ *
+ *     static struct train_options self;
+ *     static struct command_program programs[] = {{&chunk_usage, &self.chunk}, {&sum_usage, &self.sum}};
+ *     static const struct command command = {.name = "bpe train", .usage = "...", .options = rows, .to = &self, ...};
+ *     int train_main(int argc, char **argv) { return command_main(&command, argc, argv); }
+ *
+ * Options are known by the programs' own tables (cli/usage.h), so wrong use is an error before any process begins. What
+ * is said to a program is passed on as words.
+ */
+#ifndef BPE_DRIVER_COMMAND_H
+#define BPE_DRIVER_COMMAND_H
+
+#include "cli/usage.h"
+#include "driver/job.h"
+#include "sys/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A program that the command starts. */
+struct command_program {
+    const struct usage *usage;
+    void *options; /* its struct, zeroed */
+    struct option_words
+        words; /* its options that were given, for its command line; owned, as long as the process runs */
+};
+
+struct command {
+    const char *name;                 /* "bpe train": messages begin with it */
+    const char *usage;                /* the first lines of --help: how it is called, and what it does */
+    const struct option_row *options; /* its own; a name or letter here means nothing to the programs */
+    void *to;                         /* the struct that they are stored in */
+    struct command_program *programs;
+    size_t n_programs;
+    char ***files; /* set to the FILEs (borrowed from argv), and their number; none is 0 */
+    int *n_files;
+
+    /* Checks that all goes together, before anything is done; -1: wrong use. May be NULL. The programs' own checks
+     * (command_check) are called by it, as it may first complete their options. */
+    int (*check)(struct err *e);
+
+    /* Does the work, by the processes of a job. Returns the exit status, whose reason was printed; or -1 with *e. */
+    int (*run)(struct job *j, struct err *e);
+};
+
+/* Returns the exit status. */
+int command_main(const struct command *c, int argc, char **argv);
+
+/* Checks a program's options, which go together with the command's FILEs. -1: wrong use. */
+int command_check(struct command_program *p, char **files, int n_files, struct err *e);
+
+/* ---- Command lines ---- */
+
+/* Words of a command line that is being made; zeroed: empty. The words are borrowed. */
+struct command_line {
+    const char **words; /* owned; NULL after the last */
+    size_t n;
+};
+
+#define command_line_add(l, e, ...) command_line_words(l, (const char *const[]){__VA_ARGS__, NULL}, e)
+int command_line_words(struct command_line *l, const char *const *words, struct err *e);
+int command_line_options(struct command_line *l, const struct option_words *w, struct err *e);
+int command_line_files(struct command_line *l, char **files, int n, struct err *e); /* `--` and these */
+void command_line_free(struct command_line *l);
+
+/* ---- Options that several commands have ---- */
+
+struct command_options {
+    uint64_t jobs; /* how many processes do the work; command_jobs */
+    const char *jobs_text;
+    const char *via; /* NULL: none */
+    bool parquet;
+    const char *column;
+    unsigned nul_bytes, null_rows; /* of command_nul_bytes, command_null_rows */
+    bool has_nul_bytes, has_null_rows;
+    uint64_t progress; /* seconds; 0: none */
+};
+
+/* Rows for a field o of the struct `owner`, a struct command_options. */
+/* clang-format off */
+#define COMMAND_JOBS(owner, o, what) \
+    {'j', "jobs", "JOBS", "processes that " what " (default: one a core)", OPTION_TO(TEXT, owner, o.jobs_text)}
+#define COMMAND_VIA(owner, o) \
+    {0, "via", "COMMAND", "have COMMAND start them, on other hosts, say: it gets the chunks and\nwhat to start", \
+     OPTION_TO(TEXT, owner, o.via)}
+#define COMMAND_PARQUET(owner, o) \
+    {0, "parquet", "COLUMN", "FILEs are Parquet; the text is in COLUMN (default text): see bpe parquet", \
+     OPTION_TO(TEXT, owner, o.column), .if_none = "text", OPTION_GIVEN(owner, o.parquet)}, \
+    {0, "nul-bytes", "WHAT", "a NUL byte in a text of Parquet: error (default), replace or skip", \
+     OPTION_TO(CHOICE, owner, o.nul_bytes), .words = command_nul_bytes, OPTION_GIVEN(owner, o.has_nul_bytes)}, \
+    {0, "null-rows", "WHAT", "a row of Parquet without text: empty (default) or skip", \
+     OPTION_TO(CHOICE, owner, o.null_rows), .words = command_null_rows, OPTION_GIVEN(owner, o.has_null_rows)}
+#define COMMAND_PROGRESS(owner, o) \
+    {0, "progress", "SECONDS", "print how far the work is, a line each so often", \
+     OPTION_TO(COUNT, owner, o.progress), .check = command_progress}
+#define COMMAND_NO_VERSION {0, "version", NULL, NULL, .kind = OPTION_REFUSED}
+/* clang-format on */
+
+extern const char *const command_nul_bytes[], *const command_null_rows[];
+int command_progress(const char *argument, void *owner, struct err *e);
+
+/* Sets jobs; checks --via, and --parquet beside the options for text and the FILEs. -1: wrong use. */
+struct source_options;
+int command_options_check(struct command_options *o, const struct source_options *text, bool has_only, int n_files,
+                          struct err *e);
+
+/* The words that begin a command of --via: `sh -c 'COMMAND "$@"' --via`, before the worker's words. script: owned by
+ * the caller, and must stay. */
+int command_line_via(struct command_line *l, const char *via, char **script, struct err *e);
+
+/* The words of `bpe parquet`, without the FILEs. path: the file of that command. column: owned by the caller. */
+int command_line_parquet(struct command_line *l, const struct command_options *o, const char *path, char **column,
+                         struct err *e);
+
+/* Whether standard input is among the FILEs; none is that, too. */
+bool command_reads_input(char **files, int n_files);
+
+/* Before standard input is read: says so, if that is a terminal. -1 with EX_TEMPFAIL: it is a pipe from which nothing
+ * comes: what should have written to it has probably failed. Waits until that is known. */
+int command_input_check(struct job *j, struct err *e);
+
+/* How many cores there are. */
+uint64_t command_cores(void);
+
+#endif

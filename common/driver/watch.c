@@ -1,0 +1,137 @@
+/* watch.c - see watch.h. */
+#include "driver/watch.h"
+
+#include "sys/num.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FIRST_MS = 2000, STEP_MS = 500 };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void clear(void *ctx)
+{
+    struct watch *w = ctx;
+    if (w->shown && write(2, "\r\033[K", 4) < 0)
+        w->active = false;
+    w->shown = false;
+}
+
+static uint64_t sizes(char **files, int n)
+{
+    uint64_t sum = 0;
+    struct stat st;
+    for (int i = 0; i < n; i++) {
+        if (stat(files[i], &st) < 0 || !S_ISREG(st.st_mode))
+            return 0;
+        sum += (uint64_t)st.st_size;
+    }
+    return sum;
+}
+
+void watch_start(struct watch *w, struct job *j, uint64_t each, char **files, int n_files, int last_stage)
+{
+    *w = (struct watch){.job = j, .each = each, .last_stage = last_stage, .active = each || isatty(2), .start = now()};
+    w->last = w->start;
+    if (!w->active)
+        return;
+    w->total = sizes(files, n_files);
+    j->before_message = clear;
+    j->ctx = w;
+}
+
+/* Bytes that a process has read. */
+static uint64_t read_by(pid_t pid, uint64_t before)
+{
+    char path[64], line[200];
+    unsigned long long n = before;
+    snprintf(path, sizeof path, "/proc/%d/io", (int)pid);
+    FILE *f = fopen(path, "re");
+    if (f && fgets(line, sizeof line, f))
+        sscanf(line, "rchar: %llu", &n);
+    if (f)
+        fclose(f);
+    return n > before ? n : before;
+}
+
+/* Asks for what was read; of a process that has ended, the last that was known counts. */
+static void look(struct watch *w)
+{
+    const struct job *j = w->job;
+    if (j->n > w->n_read) {
+        uint64_t *grown = realloc(w->read, j->n * sizeof *grown);
+        if (!grown)
+            return;
+        memset(grown + w->n_read, 0, (j->n - w->n_read) * sizeof *grown);
+        w->read = grown;
+        w->n_read = j->n;
+    }
+    w->done = 0;
+    for (size_t i = 0; i < j->n; i++) {
+        if (j->at[i]->stage <= w->last_stage && !j->at[i]->ended)
+            w->read[i] = read_by(j->at[i]->pid, w->read[i]);
+        w->done += w->read[i];
+    }
+    if (w->total && w->done > w->total)
+        w->done = w->total;
+}
+
+static void show(struct watch *w, double t)
+{
+    char line[300], done[32], total[32], rate[32];
+    double took = t - w->start, speed = (double)w->done / took;
+    num_bytes(done, sizeof done, (double)w->done);
+    num_bytes(total, sizeof total, (double)w->total);
+    num_bytes(rate, sizeof rate, speed);
+    const char *begin = w->each ? "" : "\r\033[K", *end = w->each ? "\n" : "", *name = w->job->command;
+    int n = w->total && speed > 0 ? snprintf(line, sizeof line, "%s%s: %s of %s read, %s/s, %.0f s left%s", begin, name,
+                                             done, total, rate, (double)(w->total - w->done) / speed, end)
+                                  : snprintf(line, sizeof line, "%s%s: %s read, %s/s%s", begin, name, done, rate, end);
+    if (write(2, line, (size_t)n) < 0)
+        w->active = false;
+    w->shown = !w->each;
+}
+
+int watch_tick(struct watch *w)
+{
+    if (!w->active)
+        return -1;
+    double t = now(), next = w->each               ? w->last + (double)w->each
+                             : w->last == w->start ? w->start + 1e-3 * FIRST_MS
+                                                   : w->last + 1e-3 * STEP_MS;
+    if (t >= next) {
+        look(w);
+        show(w, t);
+        w->last = t;
+        next = t + (w->each ? (double)w->each : 1e-3 * STEP_MS);
+    }
+    double ms = 1e3 * (next - t) + 1;
+    return ms < 1e6 ? (int)ms : 1000000;
+}
+
+void watch_until_all_ended(struct watch *w)
+{
+    while (job_running(w->job))
+        job_wait(w->job, NULL, 0, watch_tick(w));
+    watch_end(w);
+}
+
+void watch_end(struct watch *w)
+{
+    clear(w);
+    if (w->active)
+        w->job->before_message = NULL;
+    free(w->read);
+    w->read = NULL;
+    w->n_read = 0;
+}

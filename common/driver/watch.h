@@ -1,0 +1,40 @@
+/* watch.h - how far a command is: one line for all of its processes, on a terminal after two seconds, or a line each so
+ * many seconds (--progress), for a log file.
+ *
+ * What is read is what the system counts (/proc/PID/io): the processes need not tell, and whatever a file is read as
+ * counts the same.
+ */
+#ifndef BPE_DRIVER_WATCH_H
+#define BPE_DRIVER_WATCH_H
+
+#include "driver/job.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct watch {
+    struct job *job; /* borrowed */
+    uint64_t total;  /* bytes of all files, as they are; 0: not known */
+    uint64_t done;   /* read so far */
+    uint64_t each;   /* seconds between lines of their own; 0: one line on a terminal */
+    int last_stage;  /* of the processes that read the files */
+    uint64_t *read;  /* by the processes of the job, in their order; owned */
+    size_t n_read;
+    bool active, shown;
+    double start, last;
+};
+
+/* each: see above. files: the sum of their sizes is the total, unless one is no regular file. last_stage: processes of
+ * this stage and those before it read files. */
+void watch_start(struct watch *w, struct job *j, uint64_t each, char **files, int n_files, int last_stage);
+
+/* Waits until all processes have ended, and shows how far they are meanwhile. */
+void watch_until_all_ended(struct watch *w);
+
+/* Shows it now, if it is time; for a command with a loop of its own. Returns the milliseconds until it is again; -1:
+ * never. */
+int watch_tick(struct watch *w);
+
+void watch_end(struct watch *w); /* clears the line */
+
+#endif
