@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The kernel doubles what is asked for, and takes no more than net.core.wmem_max, which is this by default. */
+/* The kernel doubles what is asked for, and takes no more than net.core.wmem_max, which is this or more. */
 enum { QUEUE = 208 << 10 };
 
 /* So little that the kernel gets it in small parts, and so much that the queue holds two such messages (see
@@ -23,12 +23,10 @@ bool packet_socket(int fd)
            getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &n_domain) == 0 && domain == AF_UNIX;
 }
 
-void packet_widen(int fd)
+void packet_prepare(int fd)
 {
-    int size = 0, want = QUEUE;
-    socklen_t n = sizeof size;
-    if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, &n) == 0 && size < 2 * QUEUE)
-        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &want, sizeof want);
+    int size = QUEUE;
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size); /* if not, what is too long is sent as files */
 }
 
 /* A file in memory with these bytes. -1: errno says why. */
@@ -81,7 +79,7 @@ int packet_send_file(int fd, const void *p, size_t n, struct err *e)
 {
     int file = make_file(p, n), why = errno;
     if (file < 0)
-        return err_sys(e, EX_OSERR, why, "cannot get %zu bytes for a file in memory (memfd_create)", n);
+        return err_sys(e, EX_OSERR, why, "no file in memory (memfd_create) for a record of %zu bytes", n);
     ssize_t sent = send_descriptor(fd, file);
     why = errno;
     close(file); /* the message holds it */

@@ -19,8 +19,9 @@ enum { PACKET_MAX = 200 << 10 }; /* net.core.wmem_default is 208 KiB, of which a
 /* Whether a descriptor is such a socket. */
 bool packet_socket(int fd);
 
-/* Lets the socket hold as much as it may without privilege, which is several messages of PACKET_MAX. */
-void packet_widen(int fd);
+/* Sets how much the socket of a writer holds: several messages of PACKET_MAX, and few files, whatever the system's
+ * default is. */
+void packet_prepare(int fd);
 
 /* Sends p[0 .. n) as a file. -1 with EX_OSERR: no such file can be made, or there is no memory for it; EX_IOERR, and
  * errno says why. */

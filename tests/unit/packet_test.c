@@ -66,7 +66,7 @@ static bool comes_whole(const size_t *len, size_t n, size_t part, int type)
     int fd[2], status;
     struct err e = {0};
     make_pair(fd, type);
-    packet_widen(fd[1]);
+    packet_prepare(fd[1]);
     pid_t pid = fork();
     if (pid == 0) {
         close(fd[0]);
@@ -129,10 +129,11 @@ static void test_share(void)
 /* How many long messages of a process that waits to write more are in the queue. */
 static int queued(void)
 {
-    int fd[2], file, n = 0;
+    int fd[2], file, n = 0, large = 16 << 20;
     struct err e = {0};
     make_pair(fd, SOCK_SEQPACKET);
-    packet_widen(fd[1]);
+    setsockopt(fd[1], SOL_SOCKET, SO_SNDBUF, &large, sizeof large);
+    packet_prepare(fd[1]);
     pid_t pid = fork();
     if (pid == 0) {
         for (int i = 0; i < 20; i++)
