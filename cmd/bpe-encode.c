@@ -174,7 +174,7 @@ static void refuse_chunks(struct encoding *p)
     const struct encode_options *o = &p->opt;
     struct buf first = {0};
     struct record_reader reader;
-    struct err ignored;
+    struct err ignored = {0};
     bool is_records, by_input = o->format == IDS_UNDECIDED && !o->path;
     if ((!by_input && o->format != IDS_RECORDS) || isatty(1) || (strcmp(o->files[0], "-") == 0 && isatty(0)))
         return;

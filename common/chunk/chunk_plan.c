@@ -9,6 +9,14 @@ static const uint64_t RECORD_MIN = 16 << 20, RECORD_MOST = 256 << 20;
 static const uint64_t PIECE_MAX = 64 << 20; /* text in a piece; bpe-count may end a batch only after a whole piece */
 static const uint64_t VALUE = 256 << 10;
 
+/* Through a socket: text in a record (from 256 KiB to 16 MiB two processes took as long), which is more if there would
+ * be more records than that; and text by value, so that a record is one message. */
+static const uint64_t DEALT_MIN = 4 << 20, DEALT_MANY = 4096;
+static const uint64_t DEALT_VALUE = 128 << 10;
+
+/* Rules that are longer are not sent with so little text. */
+static const size_t RULES_SHORT = 32 << 10;
+
 static uint64_t at_most(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -19,7 +27,14 @@ static uint64_t at_least(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-struct chunk_plan chunk_plan_make(uint64_t bytes, uint64_t block)
+static struct chunk_plan plan_dealt(uint64_t bytes, size_t rules)
+{
+    uint64_t record = at_most(at_least(bytes / DEALT_MANY, DEALT_MIN), RECORD_MOST);
+    return (struct chunk_plan){
+        .record = record, .piece = at_most(record, PIECE_MAX), .value = rules > RULES_SHORT ? VALUE : DEALT_VALUE};
+}
+
+static struct chunk_plan plan_piped(uint64_t bytes)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t n_most = cores > 1 ? 4 * (uint64_t)cores : 4; /* records, where these are neither small nor large */
@@ -27,6 +42,13 @@ struct chunk_plan chunk_plan_make(uint64_t bytes, uint64_t block)
     uint64_t n_records = (bytes + work - 1) / work;
     /* All of about the same size; a single one is not full before the last input: so it is known to be the only one. */
     uint64_t record = n_records > 1 ? (bytes + n_records - 1) / n_records : bytes + 1;
-    return (struct chunk_plan){
-        .record = record, .piece = block ? block : at_most(record, PIECE_MAX), .value = block ? block : VALUE};
+    return (struct chunk_plan){.record = record, .piece = at_most(record, PIECE_MAX), .value = VALUE};
+}
+
+struct chunk_plan chunk_plan_make(uint64_t bytes, uint64_t block, bool dealt, size_t rules)
+{
+    struct chunk_plan plan = dealt ? plan_dealt(bytes, rules) : plan_piped(bytes);
+    if (block)
+        plan.piece = plan.value = block;
+    return plan;
 }

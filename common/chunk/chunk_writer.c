@@ -6,6 +6,8 @@
 #include "records/parts.h"
 #include "records/record.h"
 
+#include <string.h>
+
 void chunk_writer_free(struct chunk_writer *w)
 {
     source_list_free(&w->sources);
@@ -73,7 +75,15 @@ int chunk_writer_promise(struct chunk_writer *w, struct err *e)
     return rc;
 }
 
+void chunk_writer_doubt(struct chunk_writer *w, size_t source)
+{
+    memset(w->run, 0, ID_LEN);
+    w->doubtful = source;
+}
+
 void chunk_writer_fail(const struct chunk_writer *w, const struct err *e)
 {
-    failure_send(w->fd, w->run, FAILURE_NOWHERE, FAILURE_NOWHERE, e);
+    static const unsigned char none[ID_LEN];
+    uint64_t source = memcmp(w->run, none, ID_LEN) == 0 ? w->doubtful : FAILURE_NOWHERE;
+    failure_send(w->fd, w->run, source, FAILURE_NOWHERE, e);
 }

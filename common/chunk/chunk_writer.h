@@ -16,9 +16,11 @@
 struct chunk_writer {
     int fd;
     const char *name;          /* of the output, for messages; borrowed */
-    unsigned char run[ID_LEN]; /* all zero: the text sent may be wrong, so no later success may cancel a failure */
+    unsigned char run[ID_LEN]; /* all zero: see chunk_writer_doubt */
+    size_t doubtful;           /* if so: the source */
     struct buf rules;          /* encoded */
     struct buf reading;        /* encoded: how sources are read that have no `reading` of their own */
+    bool dealt;                /* fd is a socket of messages (io/packet.h): each record is dealt out by itself */
     bool rest;                 /* --only: the run has no promise so far: it is made now */
     struct source_list sources;
     struct buf out;
@@ -29,7 +31,7 @@ void chunk_writer_free(struct chunk_writer *w);
 struct str chunk_writer_rules(const struct chunk_writer *w);
 struct str chunk_writer_reading(const struct chunk_writer *w, const struct source *s);
 
-/* Writes all the records in w->out by one write(2). */
+/* Writes the record in w->out by one write(2). */
 int chunk_writer_flush(struct chunk_writer *w, struct err *e);
 
 /* Writes the text of a piece; fills in run, rules, reading and name. */
@@ -37,6 +39,10 @@ int chunk_writer_put(struct chunk_writer *w, struct chunk *c, struct err *e);
 
 /* Writes the promise: the list of all sources with their sizes, in records of one write(2) each. */
 int chunk_writer_promise(struct chunk_writer *w, struct err *e);
+
+/* The text of a source that was sent may be wrong: a failure that no later success may cancel, and which explains what
+ * others find in that text. */
+void chunk_writer_doubt(struct chunk_writer *w, size_t source);
 
 /* Writes a failure record with the error e, if that is possible. */
 void chunk_writer_fail(const struct chunk_writer *w, const struct err *e);

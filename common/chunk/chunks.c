@@ -8,6 +8,7 @@
 #include "chunk/text_splitter.h"
 #include "io/fd.h"
 #include "io/input.h"
+#include "io/packet.h"
 
 #include <unistd.h>
 
@@ -114,11 +115,14 @@ int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t b
                  struct source_watch *watch, const struct chunk_seen *seen, struct err *e)
 {
     struct chunks c = {.writer = w, .frames = {.writer = w, .cutter = cutter}};
+    w->dealt = packet_socket(w->fd);
+    if (w->dealt)
+        packet_prepare(w->fd);
     if ((!only || w->rest) && frame_cutter_choose(&c.frames, block, e)) {
         frame_cutter_free(&c.frames);
         return -1;
     }
-    c.plan = chunk_plan_make(source_list_text(&w->sources), block);
+    c.plan = chunk_plan_make(source_list_text(&w->sources), block, w->dealt, w->rules.len);
     c.frames.piece = c.plan.piece;
     range_writer_init(&c.ranges, w, source_list_bytes(&w->sources), c.plan.record);
     c.files = (struct file_cutter){.cutter = cutter, .ranges = &c.ranges, .watch = watch, .piece = c.plan.piece};

@@ -44,7 +44,7 @@ int frame_cutter_choose(struct frame_cutter *c, uint64_t block, struct err *e)
     }
     if (n != 1 || !one)
         return 0;
-    c->piece = chunk_plan_make(source_list_text(l), block).piece;
+    c->piece = chunk_plan_make(source_list_text(l), block, c->writer->dealt, 0).piece;
     int rc = find_borders(c, one, e);
     if (c->borders.n == 0)
         source_by_value(one);

@@ -10,8 +10,9 @@
  * not fit into one block, so that each job gets one record. */
 enum { FILL = (512 << 10) + 64 };
 
-/* Bytes of names, pieces and rules after which a record ends however little text it has: so it fits into a block. */
-enum { FULL = 900 << 10 };
+/* Bytes of names, pieces and rules after which a record ends however little text it has: so it fits into a block; and
+ * through a socket, into a message. */
+enum { FULL = 900 << 10, FULL_DEALT = 128 << 10 };
 
 void range_writer_init(struct range_writer *r, struct chunk_writer *writer, uint64_t promised_bytes, uint64_t work)
 {
@@ -47,7 +48,7 @@ static int end_file(struct range_writer *r, struct err *e)
     return 0;
 }
 
-/* Writes the record, padded unless it is the only one. */
+/* Writes the record, padded unless it is the only one, or the kernel deals them. */
 static int end_record(struct range_writer *r, bool last, struct err *e)
 {
     if (end_file(r, e))
@@ -59,7 +60,7 @@ static int end_record(struct range_writer *r, bool last, struct err *e)
     r->payload.len = 0;
     if (range_put_head(&r->payload, &h, e) || buf_put(&r->payload, r->files.p, r->files.len, e))
         return -1;
-    if (!(last && r->n_records == 0) && r->payload.len < FILL) {
+    if (!w->dealt && !(last && r->n_records == 0) && r->payload.len < FILL) {
         size_t fill = FILL - r->payload.len;
         if (buf_reserve(&r->payload, fill, e))
             return -1;
@@ -78,8 +79,9 @@ static int end_record(struct range_writer *r, bool last, struct err *e)
 /* Whether the record that is being filled has its work, or hardly any room left. */
 static bool is_full(const struct range_writer *r)
 {
-    size_t rules = r->writer->rules.len, least = FULL / 2; /* of names and pieces, with however large rules */
-    return r->n_bytes >= r->work || r->files.len + r->pieces.len >= (rules < least ? FULL - rules : least);
+    size_t full = r->writer->dealt ? FULL_DEALT : FULL;
+    size_t rules = r->writer->rules.len, least = full / 2; /* of names and pieces, with however large rules */
+    return r->n_bytes >= r->work || r->files.len + r->pieces.len >= (rules < least ? full - rules : least);
 }
 
 int range_writer_put(struct range_writer *r, size_t source, uint64_t offset, uint64_t len, struct err *e)

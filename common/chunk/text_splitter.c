@@ -32,14 +32,19 @@ static int put_piece(struct text_splitter *t, size_t source, const unsigned char
 }
 
 /* Fills the window with `want` bytes, or all that are left of the input (*ended). */
-static int fill_window(struct buf *b, struct input *in, size_t want, bool *ended, struct err *e)
+static int fill_window(struct text_splitter *t, size_t source, struct input *in, size_t want, bool *ended,
+                       struct err *e)
 {
+    struct buf *b = &t->window;
     while (b->len < want && !*ended) {
         if (buf_reserve(b, want - b->len, e))
             return -1;
         ptrdiff_t got = input_read(in, b->p + b->len, want - b->len, e);
-        if (got < 0)
+        if (got < 0) {
+            if (e->code == EX_DATAERR) /* damaged compressed data is found only after what it gave */
+                chunk_writer_doubt(t->ranges->writer, source);
             return -1;
+        }
         *ended = got == 0;
         b->len += (size_t)got;
     }
@@ -60,12 +65,13 @@ static size_t find_end(const struct text_splitter *t, const struct source *s, ui
 
 /* Fills the window and finds the end of its first piece. *n is 0 if the whole window is the last piece. A long stretch
  * without a place to cut is searched again in a window of twice the length. */
-static int next_piece(struct text_splitter *t, const struct source *s, struct input *in, uint64_t offset, size_t block,
+static int next_piece(struct text_splitter *t, size_t source, struct input *in, uint64_t offset, size_t block,
                       bool *ended, size_t *n, struct err *e)
 {
+    const struct source *s = &t->ranges->writer->sources.at[source];
     size_t low = block / 4, high = block, beyond = t->cutter->special->max_len + 4; /* beyond: to recognize a cut */
     for (;;) {
-        if (fill_window(&t->window, in, high + beyond, ended, e))
+        if (fill_window(t, source, in, high + beyond, ended, e))
             return -1;
         *n = find_end(t, s, offset, block, low, high, *ended);
         if (*n || (*ended && high >= t->window.len))
@@ -88,11 +94,11 @@ int text_splitter_split(struct text_splitter *t, size_t source, struct input *in
     const struct chunk_seen *seen = s->access == ACCESS_VALUE ? t->seen : NULL;
     uint64_t was = 0;
     b->len = 0;
-    if (fill_window(b, in, JSON_HINT_LOOK, &ended, e) || source_watch_start(t->watch, b->p, b->len, s->name, e))
+    if (fill_window(t, source, in, JSON_HINT_LOOK, &ended, e) || source_watch_start(t->watch, b->p, b->len, s->name, e))
         return -1;
     while (!last) {
         size_t n;
-        if (next_piece(t, s, in, at.offset, block, &ended, &n, e))
+        if (next_piece(t, source, in, at.offset, block, &ended, &n, e))
             return -1;
         last = n == 0;
         n = last ? b->len : n;
@@ -113,14 +119,14 @@ int text_splitter_split(struct text_splitter *t, size_t source, struct input *in
     }
     bool missing = s->wanted.n && s->wanted.at[s->wanted.n - 1].begin > at.offset;
     if (s->sized ? at.offset != s->size : missing) {
-        memset(w->run, 0, ID_LEN); /* the text sent may be wrong: a failure that no later success may cancel */
+        chunk_writer_doubt(w, source);
         return err_at(e, EX_DATAERR, input_name(in), ERR_NO_OFFSET,
                       "has %llu bytes now, but had %llu before; start again with bpe-chunk",
                       (unsigned long long)at.offset,
                       (unsigned long long)(s->sized ? s->size : s->wanted.at[s->wanted.n - 1].begin));
     }
     if (input_unchanged(in, e)) {
-        memset(w->run, 0, ID_LEN);
+        chunk_writer_doubt(w, source);
         return -1;
     }
     s->size = at.offset;

@@ -1,6 +1,8 @@
 /* fd.c - see fd.h. */
 #include "io/fd.h"
 
+#include "io/packet.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -216,17 +218,39 @@ ssize_t fd_pread(int fd, void *p, size_t n, uint64_t offset, const char *name, s
     return (ssize_t)done;
 }
 
+/* A socket whose other end is closed does not send the signal that ends a writer to a pipe. */
+static void end_as_by_pipe(int why, int fd)
+{
+    if ((why == EPIPE || why == ECONNRESET || why == ECONNREFUSED) && packet_socket(fd))
+        raise(SIGPIPE);
+}
+
+/* What is too long for a message. */
+static int write_file(int fd, const void *p, size_t n, const char *name, struct err *e)
+{
+    int rc = packet_send_file(fd, p, n, e), why = errno;
+    if (rc)
+        end_as_by_pipe(why, fd);
+    return rc ? err_place(e, name, ERR_NO_OFFSET) : 0;
+}
+
 int fd_write(int fd, const void *p, size_t n, const char *name, struct err *e)
 {
     const char *b = p;
     if (n > PIPE_USUAL)
         widen_pipe(fd);
+    if (n > PACKET_MAX && packet_socket(fd))
+        return write_file(fd, p, n, name, e);
     while (n) {
         ssize_t put = write(fd, b, n);
         if (put < 0 && errno == EINTR)
             continue;
+        if (put < 0 && (errno == EMSGSIZE || errno == ENOBUFS) && packet_socket(fd))
+            return write_file(fd, b, n, name, e); /* no room for it in the socket, or in the kernel's memory */
         if (put < 0) {
-            err_sys(e, EX_IOERR, errno, "cannot write");
+            int why = errno;
+            end_as_by_pipe(why, fd);
+            err_sys(e, EX_IOERR, why, "cannot write");
             return err_place(e, name, ERR_NO_OFFSET); /* a caller must not name the input that was at hand */
         }
         b += put;

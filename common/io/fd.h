@@ -69,7 +69,9 @@ int fd_read_file(const char *path, struct buf *to, struct err *e); /* also with 
 /* Reads at most n bytes at an offset; fewer only at the end of the file. -1 with EX_IOERR. */
 ssize_t fd_pread(int fd, void *p, size_t n, uint64_t offset, const char *name, struct err *e);
 
-/* Writes all n bytes: one write(2) unless the kernel takes them in parts. -1 with EX_IOERR. */
+/* Writes all n bytes: one write(2) unless the kernel takes them in parts; to a socket of messages one message, of any
+ * length (packet.h). Who wrote to a pipe or to such a socket that nobody reads any more is ended by SIGPIPE. -1 with
+ * EX_IOERR, EX_OSERR. */
 int fd_write(int fd, const void *p, size_t n, const char *name, struct err *e);
 
 /* Writes all n bytes at an offset. -1 with EX_IOERR. */

@@ -3,11 +3,13 @@
 
 #include "io/codec.h"
 #include "io/fd.h"
+#include "io/packet.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { RAW_SIZE = 256 << 10, DUE_MS = 1000 };
@@ -22,7 +24,11 @@ struct input {
     bool is_file;         /* regular and named, or a range: reading it comes to an end */
     struct fd_stamp then; /* when it was opened; of a range: not known */
     bool ended;           /* the descriptor gave its last byte */
-    input_due *due;       /* NULL: none */
+    bool packets;         /* it is a socket of messages */
+    int file;             /* if so: of the message that is read, owned; -1: none */
+    uint64_t file_at;     /* offset of what is read of it next */
+    uint64_t file_end;
+    input_due *due; /* NULL: none */
     void *due_ctx;
     struct decoder *decoder; /* NULL: not compressed */
     size_t pos, len;         /* raw[pos .. len): read, not yet returned */
@@ -46,6 +52,31 @@ static int wait_for_more(struct input *in, struct err *e)
     return 0; /* if poll has failed, the read will say why */
 }
 
+/* Reads a message, or a part of the file that it stands for. n is at least PACKET_MAX, unless there is such a file. */
+static ssize_t read_packet(struct input *in, void *p, size_t n, struct err *e)
+{
+    struct stat st;
+    ssize_t got;
+    if (in->file < 0) {
+        got = packet_receive(in->fd, p, n, &in->file, in->name, e);
+        if (in->file < 0)
+            return got;
+        bool seen = fstat(in->file, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+        in->file_at = 0;
+        in->file_end = seen ? (uint64_t)st.st_size : 0;
+    }
+    got = in->file_at < in->file_end ? fd_pread(in->file, p, n, in->file_at, in->name, e) : 0;
+    if (got > 0)
+        in->file_at += (uint64_t)got;
+    else if (got == 0)
+        got = err_set(e, EX_DATAERR, "%s: a message with a file that is empty or cut off", in->name);
+    if (got < 0 || in->file_at >= in->file_end) {
+        close(in->file);
+        in->file = -1;
+    }
+    return got;
+}
+
 /* Reads up to n bytes at in->at. */
 static ssize_t read_raw(struct input *in, void *p, size_t n, struct err *e)
 {
@@ -53,7 +84,9 @@ static ssize_t read_raw(struct input *in, void *p, size_t n, struct err *e)
         n = (size_t)(in->end - in->at);
     if (wait_for_more(in, e))
         return -1;
-    ssize_t got = in->is_range ? fd_pread(in->fd, p, n, in->at, in->name, e) : fd_read(in->fd, p, n, in->name, e);
+    ssize_t got = in->packets    ? read_packet(in, p, n, e)
+                  : in->is_range ? fd_pread(in->fd, p, n, in->at, in->name, e)
+                                 : fd_read(in->fd, p, n, in->name, e);
     if (got > 0)
         in->at += (uint64_t)got;
     return got;
@@ -82,7 +115,8 @@ static struct input *input_new(int fd, const char *name, uint64_t begin, uint64_
     }
     in->name = name;
     in->fd = fd;
-    in->is_range = in->is_file = in->ended = false;
+    in->is_range = in->is_file = in->ended = in->packets = false;
+    in->file = -1;
     in->begin = in->at = begin;
     in->end = end;
     in->then = (struct fd_stamp){0};
@@ -92,10 +126,10 @@ static struct input *input_new(int fd, const char *name, uint64_t begin, uint64_
     return in;
 }
 
-/* Sets the decoder by the first bytes. */
+/* Sets the decoder by the first bytes; of messages, by those of the first one. */
 static int find_decoder(struct input *in, struct err *e)
 {
-    return fill(in, DECODER_MAGIC, e) || decoder_open(&in->decoder, in->raw, in->len, e) ? -1 : 0;
+    return fill(in, in->packets ? 1 : DECODER_MAGIC, e) || decoder_open(&in->decoder, in->raw, in->len, e) ? -1 : 0;
 }
 
 /* fd: opened; owned. -1: that has failed. */
@@ -110,7 +144,9 @@ static struct input *open_over(int fd, const char *path, input_due *due, void *c
     }
     in->due = due;
     in->due_ctx = ctx;
-    if (fd_stamp(fd, in->name, &in->then, e) || find_decoder(in, e)) {
+    int rc = fd_stamp(fd, in->name, &in->then, e);
+    in->packets = !in->then.regular && packet_socket(fd);
+    if (rc || find_decoder(in, e)) {
         input_close(in);
         return NULL;
     }
@@ -161,6 +197,8 @@ void input_close(struct input *in)
     if (!in)
         return;
     decoder_close(in->decoder);
+    if (in->file >= 0)
+        close(in->file);
     if (!in->is_range)
         close(in->fd);
     free(in);
@@ -183,8 +221,11 @@ uint64_t input_position(const struct input *in)
 
 static ptrdiff_t read_plain(struct input *in, void *p, size_t n, struct err *e)
 {
-    if (in->pos == in->len)
+    bool room = !in->packets || in->file >= 0 || n >= PACKET_MAX; /* else what has no room in p would be lost */
+    if (in->pos == in->len && (room || in->ended))
         return in->ended ? 0 : read_raw(in, p, n, e);
+    if (in->pos == in->len && fill(in, 1, e))
+        return -1;
     size_t have = in->len - in->pos < n ? in->len - in->pos : n;
     memcpy(p, in->raw + in->pos, have);
     in->pos += have;
@@ -223,6 +264,16 @@ ptrdiff_t input_read(struct input *in, void *p, size_t n, struct err *e)
         if (got || last)
             return (ptrdiff_t)got;
     }
+}
+
+bool input_is_shared(const struct input *in)
+{
+    return in->packets;
+}
+
+bool input_message_ended(const struct input *in)
+{
+    return in->packets && !in->decoder && in->pos == in->len && in->file < 0;
 }
 
 bool input_is_compressed(const struct input *in)

@@ -38,6 +38,12 @@ const char *input_name(const struct input *in); /* for messages */
 bool input_is_plain_file(const struct input *in);
 uint64_t input_position(const struct input *in); /* bytes that were read, compressed as they may be */
 
+/* Whether it is a socket of messages (packet.h), which other processes may read as well: each takes what it reads from
+ * the others. No more than one message is taken in advance of what input_read returns. */
+bool input_is_shared(const struct input *in);
+/* Whether what was read from such a socket ends with a message. False if it is compressed. */
+bool input_message_ended(const struct input *in);
+
 /* Reads 1 to n bytes to p; 0 is the end; -1 with EX_IOERR, or EX_DATAERR for compressed data that is damaged, cut off,
  * or would take too much memory. */
 ptrdiff_t input_read(struct input *in, void *p, size_t n, struct err *e);

@@ -235,9 +235,17 @@ int ledger_sweep(struct ledger *l, struct err *e)
 
 /* ---- Failures ---- */
 
+/* A source without a run: what was sent of it may be wrong, which explains all else that was found in it. */
+static bool is_of_source(const struct ledger_failure *f)
+{
+    return f->source != FAILURE_NOWHERE && memcmp(f->run, NO_RUN, ID_LEN) == 0;
+}
+
 static bool failure_lower(const struct ledger_failure *a, const struct ledger_failure *b)
 {
-    return a->source != b->source ? a->source < b->source : a->offset < b->offset;
+    if (a->source != b->source)
+        return a->source < b->source;
+    return is_of_source(a) != is_of_source(b) ? is_of_source(a) : a->offset < b->offset;
 }
 
 /* Whether this failure has come before: those that a sum passes on come once more with each copy of the sum. */

@@ -390,10 +390,11 @@ static int read_record(struct chunk_reader *r, const struct record *rec, struct 
 }
 
 /* A stream, which is always read to its end: the program that writes it would take an early end for an error of its
- * own. */
+ * own, and may still say what explains ours. But a run whose text is good can be completed by the processes that share
+ * a stream: what is left of it is for them. */
 struct stream {
     struct chunk_reader *r;
-    bool failed;
+    bool failed, shared;
     struct err *e; /* the first error */
 };
 
@@ -407,16 +408,16 @@ static int take_record(void *ctx, const struct record *rec, const char *name, st
         s->failed = read_record(r, rec, s->e) != 0;
         if (r->ops->record && r->ops->record(r->ctx, s->failed, s->e))
             s->failed = true;
-    } else if (rec->type == RECORD_PROMISE) { /* passed on also after an error: it tells what is missing */
-        r->ops->pass(r->ctx, rec->raw, rec->raw_len, later);
+    } else if (rec->type == RECORD_PROMISE || rec->type == RECORD_FAILURE) {
+        r->ops->pass(r->ctx, rec->raw, rec->raw_len, later); /* also after an error: what is missing, and why */
     }
-    return 0;
+    return s->failed && s->shared && s->e->code != EX_DATAERR ? -1 : 0;
 }
 
 int chunk_reader_stream(struct chunk_reader *r, struct record_reader *in, bool failed, struct err *e)
 {
-    struct stream s = {r, failed, e};
-    struct err later;
+    struct stream s = {r, failed, input_is_shared(in->in), e};
+    struct err later = {0};
     if (record_each(in, take_record, &s, &later) && !s.failed) {
         s.failed = true;
         *e = later;

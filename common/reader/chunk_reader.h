@@ -40,7 +40,7 @@ struct chunk_ops {
     int (*flush)(void *ctx, struct chunk_run *r, struct err *e); /* ends the batch; not called for an empty one */
     /* After each record of a stream, up to the first that fails; may be NULL. */
     int (*record)(void *ctx, bool failed, struct err *e);
-    /* Passes on a whole record that was read, unchanged: a promise or a failure. */
+    /* Passes on a whole record that was read, unchanged: a promise or a failure, also after an error. */
     int (*pass)(void *ctx, const void *record, size_t n, struct err *e);
 };
 
@@ -60,8 +60,9 @@ struct chunk_reader {
 void chunk_reader_init(struct chunk_reader *r, const char *program, const struct chunk_ops *ops, void *ctx);
 void chunk_reader_free(struct chunk_reader *r);
 
-/* Processes all records of a stream, up to its end also after an error. failed: there was an error before (in e), so
- * that promises are passed on, and nothing else is done. */
+/* Processes all records of a stream, up to its end also after an error; but if other processes share it
+ * (input_is_shared), only after EX_DATAERR. failed: there was an error before (in e), so that promises and failures are
+ * passed on, and nothing else is done. */
 int chunk_reader_stream(struct chunk_reader *r, struct record_reader *in, bool failed, struct err *e);
 
 /* A run that stems from no record, with these rules and this way of reading; then as for a new run. NULL on error. */

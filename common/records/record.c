@@ -2,6 +2,7 @@
 #include "records/record.h"
 
 #include "io/fd.h"
+#include "io/packet.h"
 #include "records/cobs.h"
 #include "sys/hash.h"
 
@@ -9,6 +10,7 @@
 #include <string.h>
 
 enum { MARK = 0xFF, VERSION = '1', NEWLINE = '\n', READ_SIZE = 256 << 10 };
+_Static_assert((int)READ_SIZE >= (int)PACKET_MAX, "a message is read where it stays");
 
 static uint64_t checksum(unsigned char version, unsigned char type, const unsigned char *stuffed, size_t n)
 {
@@ -92,7 +94,7 @@ struct input *record_input_open(const char *path, bool *is_records, struct buf *
 {
     struct input *in = input_open(path, e);
     ptrdiff_t got = in && buf_reserve(first, RECORD_HEADER, e) == 0 ? 1 : -1;
-    while (got > 0 && first->len < RECORD_HEADER) {
+    while (got > 0 && first->len < RECORD_HEADER && !(first->len && input_message_ended(in))) {
         got = input_read(in, first->p + first->len, RECORD_HEADER - first->len, e);
         first->len += got > 0 ? (size_t)got : 0;
     }
@@ -126,10 +128,16 @@ const char *record_reader_name(const struct record_reader *r)
     return input_name(r->in);
 }
 
-/* Makes data.p[pos .. pos + want) available, or sets ended. COBS_PAD bytes after data.len may always be read. */
+/* Whether nothing is left to read of what is in data: a record goes on in the next message of a socket never. */
+static bool is_cut(const struct record_reader *r)
+{
+    return r->ended || (r->data.len > r->pos && input_message_ended(r->in));
+}
+
+/* Makes data.p[pos .. pos + want) available, unless is_cut. COBS_PAD bytes after data.len may always be read. */
 static int fill(struct record_reader *r, size_t want, struct err *e)
 {
-    while (r->data.len - r->pos < want && !r->ended) {
+    while (r->data.len - r->pos < want && !is_cut(r)) {
         if (r->pos && r->data.cap - r->data.len < READ_SIZE + COBS_PAD) {
             memmove(r->data.p, r->data.p + r->pos, r->data.len - r->pos);
             r->data.len -= r->pos;
@@ -150,7 +158,7 @@ static int fill(struct record_reader *r, size_t want, struct err *e)
  * gigabyte before it is found out. */
 static int fill_record(struct record_reader *r, size_t want, struct err *e)
 {
-    for (size_t have = r->data.len - r->pos, seen = 0; have < want && !r->ended;
+    for (size_t have = r->data.len - r->pos, seen = 0; have < want && !is_cut(r);
          seen = have, have = r->data.len - r->pos) {
         if (memchr(r->data.p + r->pos + seen, NEWLINE, have - seen))
             return 0;
@@ -189,7 +197,7 @@ enum record_next record_next(struct record_reader *r, struct record *rec, struct
     if (fill_record(r, RECORD_HEADER + (size_t)len + 1, e))
         return RECORD_ERROR;
     if (r->data.len - r->pos < RECORD_HEADER + len + 1)
-        return bad(r, e, r->ended ? "the stream is cut off inside a record" : "a record with a damaged length");
+        return bad(r, e, is_cut(r) ? "the stream is cut off inside a record" : "a record with a damaged length");
     h = r->data.p + r->pos;
     if (h[RECORD_HEADER + len] != NEWLINE || checksum(h[1], h[2], h + RECORD_HEADER, (size_t)len) != sum)
         return bad(r, e, "a record with a wrong checksum: the stream is damaged");
@@ -236,11 +244,11 @@ int record_get(struct record *rec, const unsigned char *p, size_t n, struct buf 
 }
 
 /* Reads and discards the rest of the stream, whatever it is: if a program stopped early, the program that distributes
- * work to it would fail. */
+ * work to it would fail. But what is left in a socket is for the others who read it. */
 static void drain(struct record_reader *r)
 {
     struct err ignored;
-    unsigned char *space = malloc(READ_SIZE);
+    unsigned char *space = input_is_shared(r->in) ? NULL : malloc(READ_SIZE);
     while (space && input_read(r->in, space, READ_SIZE, &ignored) > 0)
         ;
     free(space);

@@ -104,9 +104,9 @@ enum record_next {
 enum record_next record_next(struct record_reader *r, struct record *rec, struct err *e);
 
 /* Passes each record of a stream, from the reader's position to the end, to `take`. If `take` fails, or the stream is
- * damaged, the rest of the stream is read and discarded, and -1 returned; an EX_DATAERR of `take` without a place gets
- * the record's. The others do the same for a whole input, given by its path ("-": standard input); due,
- * with the same ctx, as for input_open_due. */
+ * damaged, the rest of the stream (unless other processes share it) is read and discarded, and -1 returned; an
+ * EX_DATAERR of `take` without a place gets the record's. The others do the same for a whole input, given by its path
+ * ("-": standard input); due, with the same ctx, as for input_open_due. */
 typedef int record_take(void *ctx, const struct record *rec, const char *stream, struct err *e);
 int record_each(struct record_reader *r, record_take *take, void *ctx, struct err *e);
 int record_each_of(const char *path, record_take *take, void *ctx, struct err *e);

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""deal.py N FIRST... -- WORKER...: N processes of WORKER read what FIRST writes from one socket of messages, each whole
+message by one of them, and write to standard output. How they ended goes to standard error: `FIRST: WORKER WORKER ...`,
+signals as -9. Two FIRSTs and a WORKER of its own:
+
+deal.py --send FILE...: writes each line of FILEs (each record) as a message to standard output.
+deal.py --look: a WORKER that prints the kind and the length of each message, which must be one record, and what it needs:
+a file or not.
+deal.py --die FILE: a WORKER that takes messages up to one with text, makes FILE, and is killed; a second one waits for
+FILE, and becomes bpe-count."""
+import array
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+MOST = 200 << 10
+
+
+def receive(sock):
+    """A message, and whether it was a file."""
+    got, files, flags, _ = sock.recvmsg(MOST, socket.CMSG_SPACE(4))
+    assert not flags & socket.MSG_TRUNC
+    if not files:
+        return got, False
+    file = array.array("i", files[0][2])[0]
+    size = os.fstat(file).st_size
+    return os.pread(file, size, 0), True
+
+
+def look(sock):
+    while True:
+        record, file = receive(sock)
+        if not record:
+            break
+        assert record.count(b"\n") == 1 and record.endswith(b"\n") and record.startswith(b"\xff")
+        print(chr(record[2]), len(record), "file" if file else "message")
+
+
+def die(sock, path):
+    try:
+        os.mkdir(path + ".first")
+    except FileExistsError:
+        while not os.path.exists(path):
+            time.sleep(0.01)
+        os.execvp("bpe-count", ["bpe-count"])
+    while (record := receive(sock)[0])[2:3] not in (b"C", b"R"):
+        os.write(1, record)
+    open(path, "w").close()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def deal(n, first, worker):
+    writing, reading = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    workers = [subprocess.Popen(worker, stdin=reading) for _ in range(n)]
+    reading.close()
+    source = subprocess.Popen(first, stdout=writing)
+    writing.close()
+    codes = [p.wait() for p in [source] + workers]
+    print("%d: %s" % (codes[0], " ".join(map(str, sorted(codes[1:])))), file=sys.stderr)
+
+
+args = sys.argv[1:]
+if args[0] == "--send":
+    for name in args[1:]:
+        for line in open(name, "rb"):
+            socket.socket(fileno=os.dup(1)).send(line)
+elif args[0] == "--look":
+    look(socket.socket(fileno=0))
+elif args[0] == "--die":
+    die(socket.socket(fileno=0), args[1])
+else:
+    at = args.index("--")
+    deal(int(args[0]), args[1:at], args[at + 1:])
