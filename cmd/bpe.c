@@ -6,6 +6,7 @@
  *
  * Exit status: that of the command; 64 if there is no such command.
  */
+#include "bpe/commands.h"
 #include "cli/program.h"
 #include "driver/job.h"
 #include "driver/place.h"
@@ -35,6 +36,7 @@ static const struct builtin {
     const char *name, *about;
     int (*main)(int argc, char **argv);
 } builtins[] = {
+    {"train", "text to a tokenizer, on all cores of one machine", train_main},
     {0},
 };
 

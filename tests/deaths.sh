@@ -23,6 +23,7 @@ exec $(command -v "$program") "\$@"
 END
         chmod +x bin/"$program"
     done
+    beside bin
 }
 
 forget_starts() {

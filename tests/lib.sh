@@ -119,6 +119,15 @@ sanitized() {
     [ "$(nm -D "$BUILD/bpe-chunk" 2>/dev/null | grep -c __asan_init)" -gt 0 ]
 }
 
+# beside DIR: puts bpe there, and all that belongs to it but what is there already: DIR/bpe starts what DIR has.
+beside() {
+    local file
+    for file in "$BUILD"/bpe-* "$BUILD"/{pipelines,man}; do
+        [ -e "$1/${file##*/}" ] || ln -s "$file" "$1"
+    done
+    cp "$BUILD/bpe" "$1"
+}
+
 # words FILE...: the words of counts, as text, without what may differ from run to run.
 words() {
     bpe-view "$@" | grep -v '^#'

@@ -120,6 +120,13 @@ int command_line_files(struct command_line *l, char **files, int n, struct err *
     return rc;
 }
 
+int command_line_start(struct job *j, const struct job_start *how, const struct command_line *l, struct err *e)
+{
+    struct job_start s = *how;
+    s.argv = l->words;
+    return job_start(j, &s, e) ? 0 : -1;
+}
+
 void command_line_free(struct command_line *l)
 {
     free(l->words);

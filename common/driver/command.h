@@ -65,6 +65,9 @@ int command_line_options(struct command_line *l, const struct option_words *w, s
 int command_line_files(struct command_line *l, char **files, int n, struct err *e); /* `--` and these */
 void command_line_free(struct command_line *l);
 
+/* Starts a process by these words; what else there is to say of it is in `how`. */
+int command_line_start(struct job *j, const struct job_start *how, const struct command_line *l, struct err *e);
+
 /* ---- Options that several commands have ---- */
 
 struct command_options {

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -97,6 +98,13 @@ int job_pipe(int ends[2], struct err *e)
     return 0;
 }
 
+int job_socket(int ends[2], struct err *e)
+{
+    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0
+               ? err_sys(e, EX_OSERR, errno, "cannot make a socket")
+               : 0;
+}
+
 /* The program's file, from PATH. NULL: there is none. Owned by the caller. */
 static char *find(const char *program)
 {
@@ -163,6 +171,10 @@ static void become(const struct job_start *s, const char *file, int said, pid_t 
         give(said, 2);
     if (s->also > 2)
         give(s->also, 3);
+    if (s->dir && chdir(s->dir) < 0) {
+        dprintf(2, "%s: %s: cannot open: %s\n", command, s->dir, strerror(errno));
+        _exit(EX_NOINPUT);
+    }
     if (s->foreign)
         keeper_start();
     execv(file, (char *const *)(uintptr_t)s->argv);
@@ -219,6 +231,7 @@ struct job_process *job_start(struct job *j, const struct job_start *s, struct e
         goto end;
     *p = (struct job_process){.name = s->name ? s->name : s->argv[0],
                               .stage = s->stage,
+                              .group = s->group,
                               .foreign = s->foreign,
                               .writes = s->writes,
                               .remedy = s->remedy,
@@ -324,6 +337,7 @@ static bool reap(struct job *j, size_t i)
         return false;
     running[i] = 0;
     p->ended = true;
+    p->ended_at = ++j->events;
     p->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     hear(j, p); /* all that is there; somebody else may hold the other end */
     job_close(&p->said);
@@ -412,13 +426,21 @@ void job_wait_for(struct job *j, const struct job_process *p)
 
 /* ---- Ending ---- */
 
-void job_dismiss(struct job *j, struct job_process *p)
+/* Tells it to end. */
+static void dismiss(struct job *j, struct job_process *p)
 {
+    if (!p->dismissed)
+        p->dismissed_at = ++j->events;
     p->dismissed = true;
     if (p->ended)
         return;
     kill(p->pid, SIGTERM);
     kill(p->pid, SIGCONT);
+}
+
+void job_dismiss(struct job *j, struct job_process *p)
+{
+    dismiss(j, p);
     for (double until = now() + 1e-3 * PATIENCE_MS; !p->ended;) {
         job_wait(j, NULL, 0, 100);
         if (!p->ended && now() > until)
@@ -430,11 +452,8 @@ void job_end_from(struct job *j, int stage)
 {
     for (size_t i = 0; i < j->n; i++) {
         struct job_process *p = j->at[i];
-        if (p->stage >= stage && !p->ended) {
-            p->dismissed = true;
-            kill(p->pid, SIGTERM);
-            kill(p->pid, SIGCONT);
-        }
+        if (p->stage >= stage && !p->ended)
+            dismiss(j, p);
     }
     for (size_t i = 0; i < j->n; i++) {
         if (j->at[i]->stage >= stage && j->at[i]->dismissed)
@@ -447,15 +466,37 @@ void job_end(struct job *j)
     job_end_from(j, INT_MIN);
 }
 
+/* Forgets those of a group, or all. */
+static void forget(struct job *j, bool all, int group)
+{
+    sigset_t every, before;
+    size_t n = 0;
+    sigfillset(&every);
+    sigprocmask(SIG_BLOCK, &every, &before); /* a handler must not see what is half done */
+    for (size_t i = 0; i < j->n; i++) {
+        struct job_process *p = j->at[i];
+        if (all || p->group == group) {
+            j->read += p->read;
+            job_close(&p->said);
+            buf_free(&p->text);
+            free(p);
+        } else {
+            running[n] = running[i];
+            j->at[n++] = p;
+        }
+    }
+    n_running = j->n = n;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 void job_forget(struct job *j)
 {
-    n_running = 0;
-    for (size_t i = 0; i < j->n; i++) {
-        job_close(&j->at[i]->said);
-        buf_free(&j->at[i]->text);
-        free(j->at[i]);
-    }
-    j->n = 0;
+    forget(j, true, 0);
+}
+
+void job_forget_group(struct job *j, int group)
+{
+    forget(j, false, group);
 }
 
 void job_free(struct job *j)
@@ -476,24 +517,37 @@ bool job_may_be_unread(int fd)
 
 bool job_was_killed(const struct job_process *p)
 {
-    return p->status > 128 && p->status != 128 + SIGPIPE;
+    return p->status > 128 && p->status <= 128 + SIGRTMAX &&
+           p->status != 128 + SIGPIPE; /* 255 is what others exit with */
+}
+
+/* The stage after that of a process, in its group; if it is the last one there, in all. -1: there is none. */
+static int next_stage(const struct job *j, const struct job_process *p, bool in_group)
+{
+    int next = -1;
+    for (size_t i = 0; i < j->n; i++) {
+        const struct job_process *q = j->at[i];
+        if (q->stage > p->stage && (!in_group || q->group == p->group) && (next < 0 || q->stage < next))
+            next = q->stage;
+    }
+    return next;
 }
 
 /* Whether SIGPIPE has ended it although all that it fed did their work. */
 static bool lost_its_reader(const struct job *j, const struct job_process *p)
 {
-    bool last = true;
     if (p->status != 128 + SIGPIPE)
         return false;
+    bool in_group = next_stage(j, p, true) >= 0;
+    int next = next_stage(j, p, in_group);
     for (size_t i = 0; i < j->n; i++) {
         const struct job_process *q = j->at[i];
-        if (q->stage > p->stage && !q->dismissed) {
-            last = false;
-            if (q->status)
-                return false;
-        }
+        if (q->stage != next || (in_group && q->group != p->group))
+            continue;
+        if (q->dismissed ? q->dismissed_at < p->ended_at : q->status != 0) /* else it was there to read */
+            return false;
     }
-    return !last || j->to_file || !job_may_be_unread(1);
+    return next >= 0 || j->to_file || !job_may_be_unread(1);
 }
 
 static int last_stage(const struct job *j)
@@ -566,18 +620,28 @@ static bool is_ours(int status)
     return (status >= EX_USAGE && status <= EX_CONFIG) || status == 127;
 }
 
-int job_outcome(const struct job *j, struct buf *line, struct err *e)
+/* A process that was killed; NULL: none was. */
+static const struct job_process *first_killed(const struct job *j)
 {
-    const struct job_process *cause = first_failure(j);
-    if (cause)
-        return tell(j, cause, line, e);
+    const struct job_process *first = NULL;
     for (size_t i = 0; i < j->n; i++) {
         const struct job_process *p = j->at[i];
-        if (!p->dismissed && (job_was_killed(p) || lost_its_reader(j, p)))
-            return buf_printf(line, e, "%s: %s was killed; run the same command again", j->command, p->name)
-                       ? -1
-                       : EX_TEMPFAIL;
+        bool killed = !p->dismissed && (job_was_killed(p) || lost_its_reader(j, p));
+        if (killed && (!first || p->stage < first->stage))
+            first = p;
     }
+    return first;
+}
+
+int job_outcome(const struct job *j, struct buf *line, struct err *e)
+{
+    const struct job_process *cause = first_failure(j), *killed = first_killed(j);
+    if (killed && (!cause || cause->stage > killed->stage)) /* what it wrote may end anywhere */
+        return buf_printf(line, e, "%s: %s was killed; run the same command again", j->command, killed->name)
+                   ? -1
+                   : EX_TEMPFAIL;
+    if (cause)
+        return tell(j, cause, line, e);
     bool unread = false;
     for (size_t i = 0; i < j->n; i++) {
         const struct job_process *p = j->at[i];
@@ -589,6 +653,22 @@ int job_outcome(const struct job *j, struct buf *line, struct err *e)
         unread |= !p->dismissed && p->status == 128 + SIGPIPE;
     }
     return cause ? tell(j, cause, line, e) : unread ? 128 + SIGPIPE : 0;
+}
+
+int job_outcome_of(const struct job *j, int group, struct buf *line, struct err *e)
+{
+    struct job view = *j;
+    view.n = 0;
+    view.at = malloc((j->n + 1) * sizeof *view.at);
+    if (!view.at)
+        return err_mem(e, "processes", j->n * sizeof *view.at);
+    for (size_t i = 0; i < j->n; i++) {
+        if (j->at[i]->group == group)
+            view.at[view.n++] = j->at[i];
+    }
+    int status = job_outcome(&view, line, e);
+    free(view.at);
+    return status;
 }
 
 int job_result(struct job *j)

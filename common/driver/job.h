@@ -25,21 +25,26 @@
 struct job_process {
     const char *name; /* of the program; borrowed */
     int stage;        /* its place in the pipeline: what feeds it has a smaller number */
+    int group;        /* of several pipelines, which one; 0 if there is one */
     pid_t pid;
     const char *writes, *remedy; /* see struct job_start */
     bool foreign;
     bool ended;
-    int status;      /* when it has ended: its exit status, or 128 and the number of the signal that ended it */
-    bool dismissed;  /* ended by job_end or job_dismiss: its status says nothing */
-    int said;        /* the read end of its standard error; -1: none, or it has ended */
-    struct buf text; /* what it said and was not passed on: at most its last line, if it was long ago */
-    double heard_at; /* seconds, of the last of it */
+    int status;     /* when it has ended: its exit status, or 128 and the number of the signal that ended it */
+    bool dismissed; /* ended by job_end or job_dismiss: its status says nothing */
+    size_t ended_at, dismissed_at; /* in the order of such events */
+    int said;                      /* the read end of its standard error; -1: none, or it has ended */
+    uint64_t read;                 /* bytes of files, as watch.h last saw it */
+    struct buf text;               /* what it said and was not passed on: at most its last line, if it was long ago */
+    double heard_at;               /* seconds, of the last of it */
 };
 
 struct job {
     const char *command;     /* messages of the driver begin with it: "bpe train"; borrowed */
     struct job_process **at; /* owned */
     size_t n, cap;
+    uint64_t read; /* by processes that were forgotten */
+    size_t events; /* ends and dismissals so far */
     bool
         to_file; /* the last stage's output is a file of its own, not standard output: who reads that is of no matter */
     bool holds;  /* messages are kept until job_say_all or job_forget: their order is another one */
@@ -58,7 +63,8 @@ struct job_start {
     const char *const *argv; /* ends with NULL; argv[0] is looked for on PATH */
     int in, out;             /* become its standard input and output, and stay open here; -1: /dev/null */
     int also;                /* becomes its descriptor 3, if it is larger than 2 */
-    int stage;
+    int stage, group;
+    const char *dir;    /* the directory in which it runs; NULL: the caller's */
     const char *name;   /* for messages; NULL: argv[0]. Borrowed as long as the process is known */
     const char *writes; /* what its standard output is: "out.bin"; NULL: not to be named. Borrowed, as is `remedy` */
     const char *remedy; /* what to do if it cannot be written to, added to the message; NULL: nothing */
@@ -73,6 +79,10 @@ int job_need(const char *program, struct err *e);
 
 /* A pipe, both ends closed on exec, as wide as it may be. -1 with EX_OSERR. */
 int job_pipe(int ends[2], struct err *e);
+
+/* A pair of sockets by which records are dealt: what bpe-chunk writes to ends[1] is read by processes that share
+ * ends[0] as standard input, each message by the one that asks first (io/packet.h). -1 with EX_OSERR. */
+int job_socket(int ends[2], struct err *e);
 
 /* Closes *fd unless it is -1, and makes it -1. */
 void job_close(int *fd);
@@ -100,16 +110,21 @@ void job_say_all(struct job *j);
 
 /* Forgets the processes, all of which must have ended, and what they have said: for another round. */
 void job_forget(struct job *j);
+void job_forget_group(struct job *j, int group); /* those of one pipeline */
 
 /* After all have ended: the exit status of the whole, and unless it is 0 or 141, the line that says why, appended to
  * *line without a newline:
  * - what a program said that failed by itself: the one furthest upstream, as those after it only saw the consequence;
  *   among several of one stage, what the last stage says, which knows which failure comes first in the corpus;
- * - else 75, if one was killed. SIGPIPE is no kill where what reads from it has failed;
+ * - but 75, if one was killed, and none failed that is not after it, as what it wrote may end anywhere. SIGPIPE is no
+ *   kill where what reads from it has failed;
  * - else the status of a foreign one, if it is one of those of bpe(7) (below 64 it counts the jobs that failed);
  * - else what the first of those says that miss something (75).
  * 141: the last stage writes to the user's output, which nobody reads any more (quiet). */
 int job_outcome(const struct job *j, struct buf *line, struct err *e);
+
+/* The same of one pipeline of several, all of whose processes have ended. */
+int job_outcome_of(const struct job *j, int group, struct buf *line, struct err *e);
 
 /* job_outcome, with the line printed; all other lines are dropped. If none has failed, what is held is passed on. */
 int job_result(struct job *j);

@@ -4,7 +4,6 @@
 #include "sys/num.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -68,19 +67,12 @@ static uint64_t read_by(pid_t pid, uint64_t before)
 static void look(struct watch *w)
 {
     const struct job *j = w->job;
-    if (j->n > w->n_read) {
-        uint64_t *grown = realloc(w->read, j->n * sizeof *grown);
-        if (!grown)
-            return;
-        memset(grown + w->n_read, 0, (j->n - w->n_read) * sizeof *grown);
-        w->read = grown;
-        w->n_read = j->n;
-    }
-    w->done = 0;
+    w->done = j->read;
     for (size_t i = 0; i < j->n; i++) {
-        if (j->at[i]->stage <= w->last_stage && !j->at[i]->ended)
-            w->read[i] = read_by(j->at[i]->pid, w->read[i]);
-        w->done += w->read[i];
+        struct job_process *p = j->at[i];
+        if (p->stage <= w->last_stage && !p->ended)
+            p->read = read_by(p->pid, p->read);
+        w->done += p->read;
     }
     if (w->total && w->done > w->total)
         w->done = w->total;
@@ -131,7 +123,4 @@ void watch_end(struct watch *w)
     clear(w);
     if (w->active)
         w->job->before_message = NULL;
-    free(w->read);
-    w->read = NULL;
-    w->n_read = 0;
 }

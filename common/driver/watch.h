@@ -18,8 +18,6 @@ struct watch {
     uint64_t done;   /* read so far */
     uint64_t each;   /* seconds between lines of their own; 0: one line on a terminal */
     int last_stage;  /* of the processes that read the files */
-    uint64_t *read;  /* by the processes of the job, in their order; owned */
-    size_t n_read;
     bool active, shown;
     double start, last;
 };

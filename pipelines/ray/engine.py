@@ -55,7 +55,7 @@ def via(given):
 
 def words(command, given, others):
     """The command of bpe in which Ray starts the processes."""
-    return [os.path.join(os.path.dirname(HERE), command), f"--via={shlex.join(via(given))}", *others]
+    return ["bpe", command, f"--via={shlex.join(via(given))}", *others]
 
 
 def value_of(words, short, long):
@@ -76,7 +76,7 @@ def value_of(words, short, long):
 
 def with_argument(command):
     """The options of a command of bpe whose argument may be the next word: as its --help has them."""
-    run = subprocess.Popen([os.path.join(os.path.dirname(HERE), command), "--help"], stdout=subprocess.PIPE)
+    run = subprocess.Popen(["bpe", command, "--help"], stdout=subprocess.PIPE)
     text = run.communicate()[0].decode("utf-8", "replace")
     if run.returncode:
         sys.exit(status_of(run))

@@ -166,7 +166,7 @@ def main():
     model, directory = engine.value_of(others, "-m", "--model"), engine.value_of(others, "-o", "--output")
     words = engine.words("shard", [*given, ("send", model)] if model else given, others)
     if "upload" not in own:
-        os.execv(words[0], words)
+        os.execvp(words[0], words)
     if not directory:
         engine.die("shard", "where do the shards go? give -o DIR; see --help")
     sys.exit(run_both(words, [os.path.join(os.path.dirname(engine.HERE), "upload"), "--", directory, own["upload"]]))

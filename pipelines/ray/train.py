@@ -20,7 +20,7 @@ All other OPTIONs are those of bpe train: see its --help.
 def main():
     given, others = engine.arguments("train", USAGE, engine.OPTIONS)
     words = engine.words("train", given, others)
-    os.execv(words[0], words)
+    os.execvp(words[0], words)
 
 
 main()

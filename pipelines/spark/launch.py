@@ -83,8 +83,7 @@ def launch(command):
         words = [sys.executable, os.path.join(HERE, "fan_out.py"), f"--tasks={options.tasks}"]
         words += [f"--master={options.master}"] if options.master else []
         words += [f"--conf={key}={value}" for key, value in options.conf]
-        script = os.path.join(os.path.dirname(HERE), command)
-        os.execv(script, [script, "--via=" + shlex.join(words), *others])
+        os.execvp("bpe", ["bpe", command, "--via=" + shlex.join(words), *others])
     except Failure as failure:
         say("bpe spark", failure)
         sys.exit(failure.status)

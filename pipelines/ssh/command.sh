@@ -43,4 +43,4 @@ if [ -z "$hosts" ]; then
     exit 64
 fi
 via=("$here/fan_out" "${via[@]}" --)
-exec "$here/../$name" --via="${via[*]@Q}" "${rest[@]}"
+exec bpe "$name" --via="${via[*]@Q}" "${rest[@]}"

@@ -26,7 +26,7 @@ runs_of() {
     esac
 }
 
-programs=$(cd "$TOP/cmd" && ls ./*.c | sed 's|./||; s|\.c$||')
+programs=$(cd "$TOP/cmd" && ls ./bpe-*.c | sed 's|./||; s|\.c$||')
 for p in $programs; do
     read -ra args <<<"$(runs_of "$p")"
     ok $((${#args[@]} == 0)) "$p: this test knows it"

@@ -27,17 +27,20 @@ print(" ".join("".join(rng.choice("abcdefghijklmno") for _ in range(rng.randint(
 bpe-chunk many.txt | bpe-count | bpe-sum >many.sum
 shown=$(python3 "$TOP/tests/cli/progress.py" merge many.sum | tr '\r' '\n')
 like "$shown" "*bpe-merge: * of 59743 merges, */s, * s left*" "bpe-merge: merges done of N"
-# shows NAME PATTERN FILE COMMAND...: one line for all programs, that of bpe-chunk; FILE comes slowly on standard input.
+# shows NAME PATTERN FILE COMMAND...: one line for all programs, that of $who; FILE comes slowly on standard input.
 shows() {
     local name=$1 pattern=$2
     shown=$(python3 "$TOP/tests/cli/progress.py" run "${@:3}" | tr '\r' '\n')
-    like "$shown" "*bpe-chunk: $pattern*" "$name"
+    like "$shown" "*$who: $pattern*" "$name"
     like "$shown" "*$(printf '\n\033')\[K" "  and the line is cleared at the end"
-    is "$(grep -v '^.\[Kbpe-chunk: [^:]*$\|^.\[K$\|^$' <<<"$shown")" "" "  and nothing else is shown"
+    is "$(grep -v "^.\[K$who: [^:]*$\|^.\[K$\|^$" <<<"$shown")" "" "  and nothing else is shown"
 }
 line part1.txt >m.json
+who=bpe-chunk
 shows "bpe encode: what is read of a pipe" "[1-9]* MB read, *B/s" part2.txt "$TOP/pipelines/encode" -m m.json -j 2 -
-shows "bpe train: what is read of a pipe" "[1-9]* MB read, *B/s" part2.txt "$TOP/pipelines/train" -v 300 -j 2 -
+who="bpe train"
+shows "bpe train: what is read of a pipe" "[1-9]* MB read, *B/s" part2.txt bpe train -v 300 -j 2 -
+who=bpe-chunk
 shows "programs by hand: what is read of a pipe" "[1-9]* MB read, *B/s" part2.txt \
     bash -c 'bpe-chunk | parallel --will-cite --pipe --block 600k bpe-count | bpe-sum | bpe-merge -v 300'
 if command -v zstd >/dev/null; then

@@ -19,7 +19,6 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import lib  # noqa: E402
 
-PIPELINES = os.path.join(lib.TOP, "pipelines")
 HANGS = 20  # seconds after which a command is taken not to end
 
 # For --parquet: parts of lines instead of row groups, so that the tests need no pyarrow.
@@ -72,9 +71,8 @@ COMMANDS = [
     Command("tune, of standard input", "tune --count -j 1 -b 1M --rounds=1 -", None, like="some"),
     Command("plan", "plan --sample=1M c.txt", None, like="some"),
     Command("upload", "upload --once --retries=0 shards :local:there", "there", "shards", needs=["shards"], statuses={74}),
-    Command("bpe train", "bpe train -v 300 -j 2 -o out b.txt"),
-    Command("bpe --version", "bpe --version", None),
-    Command("bpe help", "bpe help", None),
+    Command("bpe --version", "--version", None),
+    Command("bpe help", "help", None),
     Command("train --help", "train --help", None),
 ]
 
@@ -109,21 +107,25 @@ class Base:
 
     def __init__(self):
         self.dir = os.getcwd() + "/base"
-        self.pipelines = self.dir + "/pipelines"
-        os.mkdir(self.dir)
-        shutil.copytree(PIPELINES, self.pipelines)
-        lib.write(self.pipelines + "/parquet", PARQUET)
+        self.bpe = self.dir + "/bin/bpe"
+        os.makedirs(self.dir + "/bin")
+        for name in os.listdir(lib.BUILD):
+            if name.startswith("bpe-"):
+                os.symlink(f"{lib.BUILD}/{name}", f"{self.dir}/bin/{name}")
+        shutil.copy(lib.BUILD + "/bpe", self.bpe)
+        shutil.copytree(lib.TOP + "/pipelines", self.dir + "/libexec/bpetools")
+        lib.write(self.dir + "/libexec/bpetools/parquet", PARQUET)
         for seed, size, name in (1, 100000, "a"), (2, 300000, "b.txt"), (3, 1100000, "c.txt"):
             lib.write(f"{self.dir}/{name}", lib.text(seed, size))
         for line in (
             "gzip <a >a.gz",
             "cp b.txt x.parquet",
-            "pipelines/train -v 400 -j 1 -o m.json a",
+            "bin/bpe train -v 400 -j 1 -o m.json a",
             "for i in 1 2 3 4; do head -n $((i * 400)) b.txt | bpe-chunk | bpe-count | bpe-sum >$i.sum; done",
-            "pipelines/shard -m m.json -n 50K --inline -o shards b.txt a.gz >lines",
-            "for i in planned counted; do pipelines/tasks plan -o $i b.txt a.gz; done",
-            "pipelines/tasks plan -m m.json -o encoded b.txt c.txt",
-            "for i in counted encoded; do pipelines/tasks run $i $(pipelines/tasks todo $i); done",
+            "bin/bpe shard -m m.json -n 50K --inline -o shards b.txt a.gz >lines",
+            "for i in planned counted; do bin/bpe tasks plan -o $i b.txt a.gz; done",
+            "bin/bpe tasks plan -m m.json -o encoded b.txt c.txt",
+            "for i in counted encoded; do bin/bpe tasks run $i $(bin/bpe tasks todo $i); done",
         ):
             lib.must("bash", "-c", f"set -e -o pipefail; cd {self.dir}; {line}")
         self.want = {}
@@ -153,7 +155,7 @@ class Run:
 
     def start(self, environment, preexec=None, to_file=False):
         """Its exit status, as the shell has it; -1 if it does not end. to_file: standard output is a file, no pipe."""
-        words = [f"{self.base.pipelines}/{self.command.words[0]}", *self.command.words[1:]]
+        words = [self.base.bpe, *self.command.words]
         said = {}
         with open(self.base.dir + "/b.txt", "rb") as text, tempfile.TemporaryFile() as out:
             process = subprocess.Popen(words, cwd=self.dir, env={**os.environ, "TMPDIR": self.temp, **environment}, preexec_fn=preexec,

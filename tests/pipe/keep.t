@@ -1,7 +1,6 @@
 #!/bin/bash
 # train --keep=DIR: whatever is killed, the same command again counts what is missing, and makes the model of the plain pipeline.
 . "$(dirname "$0")/../lib.sh"
-train=$TOP/pipelines/train
 random_seed
 RANDOM=$((SEED % 32768))
 
@@ -20,9 +19,10 @@ cat >logged/bpe-count <<END
 exec '$BUILD/bpe-count' "\$@"
 END
 chmod +x logged/bpe-count
+beside logged
 counted() {
     : >log
-    PATH=$PWD/logged:$PATH "$train" "$@"
+    PATH=$PWD/logged:$PATH bpe train "$@"
     local code=$?
     wc -l <log
     return $code
@@ -36,7 +36,7 @@ bpe-view --check D/sum >check
 is $? 0 "the sum is there, complete"
 is "$(counted -v 1000 -j 4 --keep=D -o got.json large.txt small.txt b.txt.gz)" 0 "the same again counts nothing"
 same want.json got.json "and makes the same model"
-"$train" -v 500 --keep D large.txt small.txt b.txt.gz >got.json
+bpe train -v 500 --keep D large.txt small.txt b.txt.gz >got.json
 V=500 line large.txt small.txt b.txt.gz | cmp - got.json
 ok $? "with another size of vocabulary: from the same counts"
 rm D/sum D/counts/part.00001
@@ -44,87 +44,87 @@ is "$(counted -v 1000 -j 2 --keep=D -o got.json large.txt small.txt b.txt.gz)" 1
 same want.json got.json "with the same model"
 for step in chunks counts; do mv D/$step/file.00000 D/$step/file.100000; done
 rm D/sum
-"$train" -v 1000 --keep=D large.txt small.txt b.txt.gz | cmp - want.json
+bpe train -v 1000 --keep=D large.txt small.txt b.txt.gz | cmp - want.json
 ok $? "with more files than five digits can number"
-"$train" -v 1000 -j 1 --fan-out=none --keep=E large.txt small.txt b.txt.gz | cmp - want.json
+bpe train -v 1000 -j 1 --fan-out=none --keep=E large.txt small.txt b.txt.gz | cmp - want.json
 ok $? "one process"
-"$train" -v 1000 -j 3 --inline --keep=F small.txt b.txt >got.json
+bpe train -v 1000 -j 3 --inline --keep=F small.txt b.txt >got.json
 V=1000 line small.txt b.txt | cmp - got.json
 ok $? "--inline"
 is "$(cd F/chunks && echo file.*)" "file.00000 file.00001" "--inline: each file is a part"
 name=$'a b\'\n"c'
 cp b.txt "$name"
-"$train" -v 1000 --inline --keep="G $name" "$name" | cmp - <(V=1000 line b.txt)
+bpe train -v 1000 --inline --keep="G $name" "$name" | cmp - <(V=1000 line b.txt)
 ok $? "names with spaces, quotes and newlines"
 
 # ---- What fails ----
 
 same_files=(large.txt small.txt b.txt.gz)
 fails 64 "bpe train: D was begun with:  -- 'large.txt' 'small.txt' 'b.txt.gz'; give the same options and files, *" \
-    "$train" -v 1000 --keep=D large.txt
-fails 64 "bpe train: D was begun with: *" "$train" -v 1000 -p cl100k --keep=D "${same_files[@]}"
-fails 64 "bpe train: standard input: cannot be read again, *" "$train" -v 1000 --keep=new
-fails 64 "bpe train: standard input: cannot be read again, *" "$train" -v 1000 --keep=new small.txt -
+    bpe train -v 1000 --keep=D large.txt
+fails 64 "bpe train: D was begun with: *" bpe train -v 1000 -p cl100k --keep=D "${same_files[@]}"
+fails 64 "bpe train: standard input: cannot be read again, *" bpe train -v 1000 --keep=new
+fails 64 "bpe train: standard input: cannot be read again, *" bpe train -v 1000 --keep=new small.txt -
 mkfifo pipe
-fails 64 "bpe train: pipe: cannot be read again, *" "$train" -v 1000 --keep=new pipe
-fails 64 "bpe train: --keep makes the counts complete by itself: leave out --partial" "$train" -v 1000 --keep=new --partial b.txt
+fails 64 "bpe train: pipe: cannot be read again, *" bpe train -v 1000 --keep=new pipe
+fails 64 "bpe train: --keep makes the counts complete by itself: leave out --partial" bpe train -v 1000 --keep=new --partial b.txt
 rm -rf G H
-"$train" -v 300 --keep=G b.txt >/dev/null
+bpe train -v 300 --keep=G b.txt >/dev/null
 for place in lock sum chunks/asked chunks/inputs chunks/part.00000 counts/part.00000; do # what is in its place is not waited for
     rm -rf H && cp -r G H
     case $place in counts/* | chunks/part*) rm -f H/sum ;; esac
     case $place in chunks/part*) rm H/counts/part.00000 ;; esac
     rm "H/$place"
     mkfifo "H/$place"
-    fails 73 "bpe train: *H/$place: is not a regular file; *" timeout 20 "$train" -v 300 --keep=H b.txt
+    fails 73 "bpe train: *H/$place: is not a regular file; *" timeout 20 bpe train -v 300 --keep=H b.txt
 done
-fails 64 "bpe train: --keep: which directory?" "$train" -v 1000 --keep= b.txt
+fails 64 "bpe train: --keep: which directory?" bpe train -v 1000 --keep= b.txt
 is "$(ls -d new 2>/dev/null)" "" "wrong use makes no directory"
-fails 66 "bpe train: none.txt: cannot open: No such file or directory" "$train" -v 1000 --keep=new none.txt
-fails 73 "bpe train: b.txt: cannot create: File exists" "$train" -v 1000 --keep=b.txt small.txt
+fails 66 "bpe train: none.txt: cannot open: No such file or directory" bpe train -v 1000 --keep=new none.txt
+fails 73 "bpe train: b.txt: cannot create: File exists" bpe train -v 1000 --keep=b.txt small.txt
 mkdir other && echo mine >other/sum
-fails 64 "bpe train: other: holds other files; *" "$train" -v 1000 --keep=other small.txt
+fails 64 "bpe train: other: holds other files; *" bpe train -v 1000 --keep=other small.txt
 is "$(cat other/*)" mine "a directory with other files stays as it is"
-fails 64 "bpe-chunk: -p nope: *" "$train" -v 1000 --keep=bad -p nope small.txt
-"$train" -v 1000 --keep=bad small.txt >/dev/null
+fails 64 "bpe train: -p nope: *" bpe train -v 1000 --keep=bad -p nope small.txt
+bpe train -v 1000 --keep=bad small.txt >/dev/null
 ok $? "what was not begun can be begun otherwise"
 
 # A file that changes: while there is something left to count, and when all is counted.
 cp b.txt c.txt
 gzip -k c.txt
-"$train" -v 1000 --keep=C small.txt c.txt c.txt.gz >/dev/null
+bpe train -v 1000 --keep=C small.txt c.txt c.txt.gz >/dev/null
 for missing in D/none C/sum C/counts/part.00000 C/counts/file.00000; do
     rm -f $missing C/sum
     touch -d '1 hour ago' c.txt
     fails 65 "bpe train: c.txt: changed since C was begun; remove C and run the same command again" \
-        "$train" -v 1000 --keep=C small.txt c.txt c.txt.gz
+        bpe train -v 1000 --keep=C small.txt c.txt c.txt.gz
     touch -r b.txt c.txt.gz
-    is "$("$train" -v 1000 --keep=C small.txt c.txt c.txt.gz 2>&1 >out | wc -l) $(wc -c <out)" "1 0" "and no model"
+    is "$(bpe train -v 1000 --keep=C small.txt c.txt c.txt.gz 2>&1 >out | wc -l) $(wc -c <out)" "1 0" "and no model"
 done
 rm c.txt
-fails 66 "bpe train: c.txt: cannot open: *" "$train" -v 1000 --keep=C small.txt c.txt c.txt.gz
+fails 66 "bpe train: c.txt: cannot open: *" bpe train -v 1000 --keep=C small.txt c.txt c.txt.gz
 
 # Bad text: the first failure decides, as in the line. With other options it is begun anew.
 printf 'x\351' >latin1.txt
 (cat large.txt; printf '\351') >late.txt
-"$train" -v 1000 -j 2 --keep=L late.txt latin1.txt >out 2>err
-is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 bpe-count: late.txt: byte $(wc -c <large.txt): invalid UTF-8 (0xE9); see --invalid" "bad text is 65"
+bpe train -v 1000 -j 2 --keep=L late.txt latin1.txt >out 2>err
+is "$? $(wc -c <out) $(cat err)" "65 0 bpe-count: late.txt: byte $(wc -c <large.txt): invalid UTF-8 (0xE9); see --invalid" "bad text is 65"
 gzip -k latin1.txt
-"$train" -v 1000 -j 2 --keep=L2 b.txt latin1.txt.gz >out 2>err
-is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 bpe-sum: latin1.txt.gz: byte 1: invalid UTF-8 (0xE9); see --invalid" "bad compressed text is 65"
-"$train" -v 1000 -j 2 --keep=L2 b.txt latin1.txt.gz >out 2>err
+bpe train -v 1000 -j 2 --keep=L2 b.txt latin1.txt.gz >out 2>err
+is "$? $(wc -c <out) $(cat err)" "65 0 bpe-count: latin1.txt.gz: byte 1: invalid UTF-8 (0xE9); see --invalid" "bad compressed text is 65"
+bpe train -v 1000 -j 2 --keep=L2 b.txt latin1.txt.gz >out 2>err
 is "$?" 65 "and the same again"
 is "$(find L L2 -name '*.new' -o -name sum)" "" "with no sum and no half counts"
 head -c 1000 D/counts/part.00000 >torn && cat torn >D/counts/part.00000
 rm D/sum
-"$train" -v 1000 --keep=D "${same_files[@]}" >out 2>err
-like "$? $(wc -c <out) $(cat err)" "65 0 bpe-sum: part.00000: *bpe train: D: remove from D/counts the file that is named above, *" \
+bpe train -v 1000 --keep=D "${same_files[@]}" >out 2>err
+like "$? $(wc -c <out) $(cat err)" "65 0 bpe-sum: part.00000: *; remove that file from D/counts, or all of D, and run the same command again" \
     "damaged counts are named"
 rm D/counts/part.00000
-"$train" -v 1000 --keep=D "${same_files[@]}" | cmp - want.json
+bpe train -v 1000 --keep=D "${same_files[@]}" | cmp - want.json
 ok $? "and counted again when they are removed"
 if [ -e /dev/full ]; then
-    "$train" -v 1000 --keep=D "${same_files[@]}" >/dev/full 2>err
+    bpe train -v 1000 --keep=D "${same_files[@]}" >/dev/full 2>err
     is $? 74 "a full disk for the model"
 fi
 
@@ -141,16 +141,17 @@ fi
 exec '$BUILD/bpe-count' "\$@"
 END
 chmod +x fake/bpe-count
+beside fake
 gzip -k small.txt
 for how in "large.txt small.txt" "b.txt.gz" "b.txt.gz small.txt.gz large.txt"; do
     rm -rf fake/was K
     read -ra files <<<"$how"
     V=1000 line "${files[@]}" >want.killed 2>/dev/null
-    PATH=$PWD/fake:$PATH "$train" -v 1000 -j 3 --keep=K -o got.json "${files[@]}" >out 2>err
+    PATH=$PWD/fake:$PATH bpe train -v 1000 -j 3 --keep=K -o got.json "${files[@]}" >out 2>err
     like "$? $(tail -n 1 err)" "75 bpe train: 1 of * not counted, as a process was killed; run the same command again" \
         "a bpe-count is killed ($how): 75, and says what to do"
-    is "$(grep -c 'keep.sh: line' err)" 0 "  and nothing of its own lines"
-    PATH=$PWD/fake:$PATH "$train" -v 1000 -j 3 --keep=K -o got.json "${files[@]}"
+    is "$(wc -l <err)" 1 "  in one line"
+    PATH=$PWD/fake:$PATH bpe train -v 1000 -j 3 --keep=K -o got.json "${files[@]}"
     is $? 0 "the same again ($how): done"
     same want.killed got.json "the model of the plain line ($how)"
 done
@@ -168,7 +169,7 @@ differ=0 killed=0
 for _ in 1 2 3 4 5; do
     rm -rf R got.json
     for what in all train one; do
-        ASAN_OPTIONS=detect_leaks=0 setsid "$train" -v 1000 -j 3 --keep=R -o got.json "${same_files[@]}" 2>/dev/null &
+        ASAN_OPTIONS=detect_leaks=0 setsid bpe train -v 1000 -j 3 --keep=R -o got.json "${same_files[@]}" 2>/dev/null &
         pid=$!
         sleep "0.$(printf %02d $((RANDOM % 45)))"
         mapfile -t pids < <(tree $pid)
@@ -180,7 +181,7 @@ for _ in 1 2 3 4 5; do
         kill -9 "${pids[@]}" 2>/dev/null && killed=$((killed + 1))
         wait $pid 2>/dev/null
     done
-    "$train" -v 1000 -j 3 --keep=R -o got.json "${same_files[@]}" 2>again
+    bpe train -v 1000 -j 3 --keep=R -o got.json "${same_files[@]}" 2>again
     code=$?
     if [ $code -ne 0 ] || ! cmp -s got.json want.json; then
         differ=$((differ + 1))
@@ -191,8 +192,8 @@ done
 is "$differ" 0 "killed at random moments ($killed kills): run again, the same model"
 # Two at once: the second waits, and finds all done.
 rm -rf R
-"$train" -v 1000 -j 2 --keep=R -o one.json "${same_files[@]}" 2>one.err &
-"$train" -v 1000 -j 2 --keep=R -o two.json "${same_files[@]}" 2>two.err
+bpe train -v 1000 -j 2 --keep=R -o one.json "${same_files[@]}" 2>one.err &
+bpe train -v 1000 -j 2 --keep=R -o two.json "${same_files[@]}" 2>two.err
 is $? 0 "two at once: done"
 wait $!
 is $? 0 "two at once: both"

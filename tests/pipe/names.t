@@ -43,19 +43,19 @@ fails 66 "*-none*: cannot open: No such file or directory" "$P/encode" -m -none 
 
 for how in auto xargs parallel none; do
     [ $how != parallel ] || command -v parallel >/dev/null || continue
-    "$P/train" -v 300 -j 2 --fan-out=$how -o -out -- "${files[@]}" 2>err
+    bpe train -v 300 -j 2 --fan-out=$how -o -out -- "${files[@]}" 2>err
     done_as "train --fan-out=$how" want.json ./-out
 done
 for keep in --keep=-k "--keep -k"; do
     # shellcheck disable=SC2086
-    "$P/train" -v 300 -j 2 $keep -o -out -- "${files[@]}" 2>err
+    bpe train -v 300 -j 2 $keep -o -out -- "${files[@]}" 2>err
     done_as "train $keep" want.json ./-out
 done
 rm ./-k/sum ./-k/counts/part.00000
-"$P/train" -v 300 -j 2 --keep=-k -o -out -- "${files[@]}" 2>err
+bpe train -v 300 -j 2 --keep=-k -o -out -- "${files[@]}" 2>err
 done_as "  goes on with it" want.json ./-out
-fails 64 "bpe train: ./-k was begun with: *" "$P/train" -v 300 --keep=-k -- -a.txt
-fails 73 "bpe train: ./-a.txt: cannot create: File exists" "$P/train" -v 300 --keep=-a.txt -- -b.txt
+fails 64 "bpe train: -k was begun with: *" bpe train -v 300 --keep=-k -- -a.txt
+fails 73 "bpe train: -a.txt: cannot create: File exists" bpe train -v 300 --keep=-a.txt -- -b.txt
 
 # ---- shard ----
 

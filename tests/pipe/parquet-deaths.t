@@ -6,7 +6,7 @@ if ! python3 -c 'import pyarrow' 2>/dev/null; then
     skip "what reads Parquet dies" "pyarrow is not installed (make check-peers takes it from PyPI)"
     done_testing
 fi
-parquet=$TOP/pipelines/parquet train=$TOP/pipelines/train encode=$TOP/pipelines/encode shard=$TOP/pipelines/shard tasks=$TOP/pipelines/tasks
+parquet=$TOP/pipelines/parquet encode=$TOP/pipelines/encode shard=$TOP/pipelines/shard tasks=$TOP/pipelines/tasks
 
 # About 6 MB of text in 20 row groups.
 random_seed
@@ -82,15 +82,15 @@ for by in PIPE -PIPE KILL TERM; do
     dies $by "$encode" -m want.json -j $jobs --eot=after -o got.ids --parquet a.parquet
     complete "encode, SIG$by" want.ids got.ids
     die_at=$torn
-    dies $by "$train" -v 500 -j 2 -o got.json --parquet a.parquet
+    dies $by bpe train -v 500 -j 2 -o got.json --parquet a.parquet
     complete "train, SIG$by" want.json got.json
     rm -f got.json
-    dies $by "$train" -v 500 -o got.json --via=env --parquet a.parquet
+    dies $by bpe train -v 500 -o got.json --via=env --parquet a.parquet
     complete "train --via, SIG$by" want.json got.json
     rm -f got.json
-    dies $by "$train" -v 500 --keep=K -o got.json --parquet a.parquet
+    dies $by bpe train -v 500 --keep=K -o got.json --parquet a.parquet
     complete "train --keep, SIG$by" want.json got.json
-    "$train" -v 500 --keep=K --parquet a.parquet | cmp - want.json
+    bpe train -v 500 --keep=K --parquet a.parquet | cmp - want.json
     ok $? "  and the same command again"
     "$tasks" plan -o T --parquet a.parquet
     rm -f got.json
@@ -129,7 +129,7 @@ is "$(grep -ls 'complete.: true' got.shards/manifest.json)" "" "  and the direct
 fails 65 "bpe shard: b.parquet: changed since got.shards was begun; *" \
     "$shard" -m want.json -o got.shards -n 100000 -b 64K --eot=after --parquet b.parquet
 refuses 64 "bpe shard: far://a.parquet: a remote file*" "$shard" -m want.json -o far.shards --parquet far://a.parquet
-refuses 64 "bpe train: far://a.parquet: a remote file*" "$train" -v 500 --keep=far.kept --parquet far://a.parquet
+refuses 64 "bpe train: far://a.parquet: a remote file*" bpe train -v 500 --keep=far.kept --parquet far://a.parquet
 refuses 64 "bpe tasks: far://a.parquet: a remote file*" "$tasks" plan -o far.tasks --parquet far://a.parquet
 
 # ---- What counts ----
@@ -146,10 +146,11 @@ exec '$BUILD/$program' "\$@"
 END
     chmod +x bin/$program
 done
+beside bin
 for program in bpe-chunk bpe-count; do
     for by in KILL -PIPE; do
         rm -rf died got.json
-        PATH=$PWD/bin:$PATH die=$program die_by=${by#-} died=$PWD/died "$train" -v 500 -j 3 -o got.json --parquet a.parquet >out 2>err
+        PATH=$PWD/bin:$PATH die=$program die_by=${by#-} died=$PWD/died bpe train -v 500 -j 3 -o got.json --parquet a.parquet >out 2>err
         code=$?
         [ -d died ] || echo "# nothing died"
         complete "train, $program gets SIG${by#-} before it has done anything" want.json got.json
@@ -214,8 +215,8 @@ for close_by in pipe none; do
     rm -rf got.*
     fails 74 "bpe parquet: far://a.parquet: cannot read: $why" "$parquet" far://a.parquet
     fails 74 "bpe parquet: far://a.parquet: cannot read: $why" "$encode" -m want.json -j 1 -o got.ids --parquet far://a.parquet
-    fails 74 "bpe parquet: far://a.parquet: cannot read: $why" "$train" -v 500 -j 1 -o got.json --parquet far://a.parquet
-    fails 74 "bpe parquet: far://a.parquet: cannot read: $why" "$train" -v 500 --via=env -o got.json --parquet far://a.parquet
+    fails 74 "bpe parquet: far://a.parquet: cannot read: $why" bpe train -v 500 -j 1 -o got.json --parquet far://a.parquet
+    fails 74 "bpe parquet: far://a.parquet: cannot read: $why" bpe train -v 500 --via=env -o got.json --parquet far://a.parquet
     is "$(ls got.* 2>/dev/null)" "" "a connection that is closed ($close_by): no result"
 done
 

@@ -16,9 +16,9 @@ echo 'raise ModuleNotFoundError("No module named pyarrow")' >without/pyarrow/__i
 PYTHONPATH=$PWD/without refuses 127 "bpe parquet: pyarrow, * is not installed; pip install pyarrow, *" "$parquet" x.parquet
 for script in "train -v 300" "encode -m none.json"; do
     # shellcheck disable=SC2086
-    refuses 64 "bpe ${script%% *}: --null-rows is for --parquet" "$TOP/pipelines/"$script --null-rows=skip x
+    refuses 64 "bpe ${script%% *}: --null-rows is for --parquet" bpe $script --null-rows=skip x
     # shellcheck disable=SC2086
-    refuses 64 "bpe ${script%% *}: which Parquet files? *" "$TOP/pipelines/"$script --parquet
+    refuses 64 "bpe ${script%% *}: which Parquet files? *" bpe $script --parquet
 done
 text 2 20000 | bpe-chunk | bpe-count | bpe-sum | bpe-merge -v 300 >small.json
 for option in --jsonl=a --wet -0 --on-error=skip --files-from=x; do
@@ -26,7 +26,7 @@ for option in --jsonl=a --wet -0 --on-error=skip --files-from=x; do
     refuses 64 "bpe train: --parquet and ${name/-0/--null} exclude each other" bpe train -v 300 -j 3 $option --parquet x
     refuses 64 "bpe encode: --parquet and ${name/-0/--null} exclude each other" bpe encode -m small.json -j 3 --parquet $option x
 done
-refuses 64 "bpe-chunk: *nope*" bpe train -v 300 -p nope -j 3 --parquet x
+refuses 64 "bpe train: -p nope: *" bpe train -v 300 -p nope -j 3 --parquet x
 refuses 66 "bpe-chunk: absent.json: cannot open: *" bpe encode -m absent.json -j 3 --parquet x
 for i in {1..10}; do
     for script in "train -v 300" "encode -m small.json"; do

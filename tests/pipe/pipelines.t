@@ -24,7 +24,7 @@ cat a.txt b.txt >ab.txt
 bpe-chunk - <ab.txt | bpe-count | bpe-sum | bpe-merge -v 1000 >stdin.json
 bpe-chunk -p cl100k -s '<|endoftext|>' -s X a.txt | bpe-count | bpe-sum | bpe-merge -v 1000 --tie=lex -f merges >want.merges
 for how in "${hows[@]}"; do
-    train=("$P/train" "$how")
+    train=(bpe train "$how")
     name="train $how"
     "${train[@]}" -v 1000 -j 2 a.txt b.txt >got.json
     is $? 0 "$name: done"
@@ -39,31 +39,31 @@ for how in "${hows[@]}"; do
     "${train[@]}" -v 1000 -j 2 none.txt >out 2>err
     is "$? $(cat out)" "66 " "$name: a missing file is 66, and no model"
     "${train[@]}" -v 1000 -j 2 latin1.txt >out 2>err
-    is "$? $(tail -n 1 err)" "65 bpe-merge: latin1.txt: byte 3: invalid UTF-8 (0xE9); see --invalid" "$name: bad text is 65"
+    like "$? $(cat err)" "65 bpe-*: latin1.txt: byte 3: invalid UTF-8 (0xE9); see --invalid" "$name: bad text is 65, and one line"
     "${train[@]}" -v 1000 -j 2 a.txt b.txt <&- | cmp - plain.json
     ok $? "$name: standard input is closed"
     "${train[@]}" -v 10 a.txt >out 2>err
     is $? 64 "$name: wrong use of a program is its code"
 done
-fails 64 "bpe train: how large a vocabulary? give -v N; see --help" "$P/train" a.txt
+fails 64 "bpe train: how large a vocabulary? give -v N; see --help" bpe train a.txt
 refuses 64 "bpe train: --only has work for bpe-chunk alone: *" bpe train -v 300 --only=todo a.txt
-fails 64 "bpe train: unknown option --frobnicate=1; see --help" "$P/train" -v 1000 --frobnicate=1 a.txt
-fails 64 "bpe train: unknown option --version; see --help" "$P/train" -v 1000 --version
-fails 64 "bpe train: unknown option -Z; see --help" "$P/train" -v 1000 -Z a.txt
-fails 64 "bpe train: unknown option --version; see --help" "$P/train" -v 1000 --version a.txt
-fails 64 "bpe train: option --inline takes no argument; see --help" "$P/train" -v 1000 --inline=yes a.txt
-fails 64 "bpe train: option -v needs an argument; see --help" "$P/train" a.txt -v
-fails 64 "bpe train: --fan-out=slurm: must be one of auto, xargs, parallel, none" "$P/train" -v 1000 --fan-out=slurm a.txt
-fails 64 "bpe train: --via: which command?" "$P/train" -v 1000 --via= a.txt
-fails 64 "bpe train: --keep and --via exclude each other; *" "$P/train" -v 1000 --via=false --keep=K a.txt
-"$P/train" -v 1000 --via=false a.txt >out 2>err
+fails 64 "bpe train: unknown option --frobnicate=1; see --help" bpe train -v 1000 --frobnicate=1 a.txt
+fails 64 "bpe train: unknown option --version; see --help" bpe train -v 1000 --version
+fails 64 "bpe train: unknown option -Z; see --help" bpe train -v 1000 -Z a.txt
+fails 64 "bpe train: unknown option --version; see --help" bpe train -v 1000 --version a.txt
+fails 64 "bpe train: option --inline takes no argument; see --help" bpe train -v 1000 --inline=yes a.txt
+fails 64 "bpe train: option -v needs an argument; see --help" bpe train a.txt -v
+fails 64 "bpe train: --fan-out slurm: must be one of auto, xargs, parallel, none" bpe train -v 1000 --fan-out=slurm a.txt
+fails 64 "bpe train: --via: which command?" bpe train -v 1000 --via= a.txt
+fails 64 "bpe train: --keep and --via exclude each other; *" bpe train -v 1000 --via=false --keep=K a.txt
+bpe train -v 1000 --via=false a.txt >out 2>err
 is "$? $(cat out)" "75 " "train: a command of --via that does nothing is 75, and no model"
-"$P/train" -v 1000 --via='exit 64 #' a.txt >out 2>err
+bpe train -v 1000 --via='exit 64 #' a.txt >out 2>err
 is "$? $(cat out)" "64 " "train: a command of --via that is used wrongly is 64"
-"$P/train" -v 1000 --via="sh -c '\"\$@\"; \"\$@\" </dev/null' ''" a.txt b.txt | cmp - plain.json
+bpe train -v 1000 --via="sh -c '\"\$@\"; \"\$@\" </dev/null' ''" a.txt b.txt | cmp - plain.json
 ok $? "train --via: a command that starts two"
-fails 64 "bpe train: -j 0: not a number of jobs" "$P/train" -v 1000 -j 0 a.txt
-"$P/train" -v 1000 -- a.txt b.txt | cmp - plain.json
+fails 64 "bpe train: -j 0: not a number of jobs" bpe train -v 1000 -j 0 a.txt
+bpe train -v 1000 -- a.txt b.txt | cmp - plain.json
 ok $? "train: -- ends the options"
 
 # Every option that bpe-chunk, bpe-sum and bpe-merge say they have is known to train.
@@ -72,7 +72,7 @@ for program in bpe-chunk bpe-sum bpe-merge; do
     for option in $("$program" -h | sed -nE 's/^  (-.|   ),? (--[a-z0-9-]+(\[?=)?).*/\1 \2/p' | tr '[' ' '); do
         case $option in --help | --version | -h | =) continue ;; esac
         # shellcheck disable=SC2046
-        "$P/train" "${option%=}" $([ "$option" = "${option%=}" ] || echo 1) -v 1 none.txt 2>&1 | grep -q 'unknown option' &&
+        bpe train "${option%=}" $([ "$option" = "${option%=}" ] || echo 1) -v 1 none.txt 2>&1 | grep -q 'unknown option' &&
             unknown+=" $option"
     done
 done
@@ -84,7 +84,7 @@ for program in xargs parallel; do
     cat >called/$program <<END
 #!/bin/sh
 echo $program >>called.log
-PATH=\${PATH#*:} exec $program "\$@"
+exec $(command -v $program) "\$@"
 END
     chmod +x called/$program
 done
@@ -92,7 +92,7 @@ picks() { # WANTED ARGS...
     local want=$1
     shift
     : >called.log
-    PATH=$PWD/called:$PATH "$P/train" -v 1000 -o picked.json "$@" </dev/null 2>/dev/null
+    PATH=$PWD/called:$PATH bpe train -v 1000 -o picked.json "$@" </dev/null 2>/dev/null
     is "$? $(cat called.log)" "0 $want" "train calls ${want:-neither}: ${*//"$PWD/"}"
 }
 gzip -k a.txt
@@ -103,25 +103,28 @@ picks "" -j 1 a.txt
 picks "" -j 2 a.txt.gz
 picks "" -j 2 --inline a.txt
 picks "" -j 2 # standard input is empty
-mkdir system # all that train needs but GNU parallel
-for program in bash sh env cat getconf sed mktemp mkfifo rm split wc xargs perl; do
-    ln -s "$(command -v $program)" system
+mkdir system # the shell that --via needs, and no bash, perl or GNU parallel
+ln -s "$(readlink -f "$(command -v dash || command -v sh)")" system/sh
+for how in "-j 2 a.txt.gz b.txt" "-j 1 a.txt b.txt" "--keep=alone.kept a.txt b.txt" "--via=exec a.txt b.txt"; do
+    # shellcheck disable=SC2086
+    (PATH=$PWD/system exec "$BUILD/bpe" train -v 1000 $how) | cmp - plain.json
+    ok $? "train with nothing but sh on PATH: $how"
 done
-PATH=$BUILD:$PWD/system "$P/train" -v 1000 -j 2 a.txt.gz b.txt | cmp - plain.json
-ok $? "train without GNU parallel: compressed text"
-PATH=$BUILD:$PWD/system fails 127 "bpe train: parallel is not installed, or not on PATH" "$P/train" -v 1000 --fan-out=parallel a.txt
+fails 127 "bpe train: parallel is not installed, or not on PATH" env PATH="$PWD/system" "$BUILD/bpe" train -v 1000 --fan-out=parallel a.txt
 mkdir alone
 ln -s "$BUILD/bpe-chunk" "$BUILD/bpe-sum" "$BUILD/bpe-merge" alone
-PATH=$PWD/alone:$PWD/system fails 127 "bpe train: bpe-count is not installed, or not on PATH" "$P/train" -v 1000 a.txt
+cp "$BUILD/bpe" alone
+fails 127 "bpe train: bpe-count is not installed, or not on PATH" env PATH="$PWD/system" alone/bpe train -v 1000 a.txt
 is "$(ls -A tmp)" "" "train: leaves nothing behind"
 
 # A signal to train ends the processes of the line: a bpe-count that would not end by itself.
 mkdir slow
 printf '#!/bin/sh\ntrap "echo ended >>ended; exit" HUP TERM\ncat >/dev/null\necho started >started\nwhile :; do sleep 0.1; done\n' >slow/bpe-count
 chmod +x slow/bpe-count
+beside slow
 for how in "${hows[@]}"; do
     rm -f started ended
-    PATH=$PWD/slow:$PATH "$P/train" -v 1000 -j 2 "$how" -o killed.json a.txt 2>/dev/null </dev/null &
+    PATH=$PWD/slow:$PATH bpe train -v 1000 -j 2 "$how" -o killed.json a.txt 2>/dev/null </dev/null &
     for _ in $(seq 100); do [ -e started ] || sleep 0.1; done
     kill $!
     wait $!
@@ -218,11 +221,11 @@ refuses 65 "bpe describe: tiny.gpt2: no tokenizer.json*" "$P/describe" tiny.sum 
 # Engines, whose own part is not begun when something is killed: 75, and a line.
 mkdir engines
 cp -r "$P"/{ray,slurm,*.py} engines
-printf '#!/bin/sh\nkill -9 $$\n' | tee engines/tasks engines/shard >/dev/null
+printf '#!/bin/sh\nkill -9 $$\n' | tee engines/tasks engines/bpe >/dev/null
 printf '#!/bin/sh\nexec sleep 20\n' >engines/upload
-chmod +x engines/{tasks,shard,upload}
+chmod +x engines/{tasks,bpe,upload}
 fails 75 "bpe ray tasks: bpe tasks was killed; run the same command again" engines/ray/tasks.py work
-fails 75 "bpe ray shard: bpe shard was killed; run the same command again" engines/ray/shard.py --upload=r: -o x a.txt
+PATH=$PWD/engines:$PATH fails 75 "bpe ray shard: bpe shard was killed; run the same command again" engines/ray/shard.py --upload=r: -o x a.txt
 for words in "last work train work" "tasks work 1 1"; do
     # shellcheck disable=SC2086
     SLURM_RESTART_COUNT=3 SLURM_ARRAY_TASK_ID=0 engines/slurm/job.sh $words 2>err

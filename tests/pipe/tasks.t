@@ -37,7 +37,7 @@ same want.json got.json "the model of the plain line"
 tasks train D -v 300 >small.json
 bpe-merge -v 300 D/sum | cmp - small.json
 ok $? "once more, with another size"
-"$TOP/pipelines/train" --keep=D -v 1000 "${files[@]}" | cmp - want.json
+bpe train --keep=D -v 1000 "${files[@]}" | cmp - want.json
 ok $? "bpe train --keep goes on with it"
 
 # The same task several times at once, as engines do that speculate; a task done again.
@@ -117,6 +117,7 @@ with_stub() {
     mkdir stub
     printf '#!/bin/bash\n[ "$1" != -h ] || exec %q "$@"\n%s\n' "$(command -v "$1")" "$2" >"stub/$1"
     chmod +x "stub/$1"
+    beside stub
     PATH=$PWD/stub:$PATH "${@:3}"
 }
 
@@ -135,12 +136,12 @@ if [ -e /dev/full ]; then
     tasks todo Z >/dev/full 2>err
     is "$? $(wc -l <err)" "74 1" "no room for the list of tasks"
 fi
-"$TOP/pipelines/train" --keep=K -v 300 comes >/dev/null
+bpe train --keep=K -v 300 comes >/dev/null
 touch K/counts/.part.00000.new.other
 rm K/counts/part.00000 K/sum
-with_stub bpe-count 'kill -9 $$' "$TOP/pipelines/train" --keep=K -v 300 comes >/dev/null 2>&1
+with_stub bpe-count 'kill -9 $$' bpe train --keep=K -v 300 comes >/dev/null 2>&1
 is "$? $(ls K/counts/.*.other)" "75 K/counts/.part.00000.new.other" "train --keep: neither"
-"$TOP/pipelines/train" --keep=K -v 300 comes >/dev/null
+bpe train --keep=K -v 300 comes >/dev/null
 is "$? $(ls -A K/counts)" "0 part.00000
 part.00001" "  until all is counted"
 fails 71 "bpe tasks: Z: cannot be locked: Function not implemented" \
@@ -186,7 +187,7 @@ cp Z/chunks/{worker,chunk,parquet,where,asked,inputs} "$deep/chunks"
 (cd "$deep/chunks" && touch part.{00000..19999} && cd ../counts && touch part.{00000..19999})
 with_stub bpe-sum '[ $# = 20001 ] && exit 75' tasks train "$deep" -v 300 2>err
 is $? 75 "20000 tasks in a directory with a long name"
-"$TOP/pipelines/train" -v 1000 -o got.json "${files[@]}" <&-
+bpe train -v 1000 -o got.json "${files[@]}" <&-
 is "$? $(cmp got.json want.json)" "0 " "standard input may be closed"
 
 # A compressed file alone: its text goes through a pipe.
@@ -295,12 +296,12 @@ hostile counts worker bpe-count
 rm hostile/chunks/where
 fails 74 "bpe tasks: hostile/chunks/where: cannot be read*" tasks run hostile 0
 # train --keep goes by the command line, but for the names of parts.
-"$TOP/pipelines/train" --keep=kept -v 300 c.gz >/dev/null
+bpe train --keep=kept -v 300 c.gz >/dev/null
 rm kept/sum kept/counts/*
 hostile kept file.00000 victim
-fails 65 "bpe train: hostile/chunks/file.00000: 'victim': not what planning writes there; *" "$TOP/pipelines/train" --keep=hostile -v 300 c.gz
+fails 65 "bpe train: hostile/chunks/file.00000: 'victim': not what planning writes there; *" bpe train --keep=hostile -v 300 c.gz
 mv hostile/chunks/file.00000 hostile/chunks/file.x
-fails 65 "bpe train: hostile/chunks/: 'file.x': not what planning writes there; *" "$TOP/pipelines/train" --keep=hostile -v 300 c.gz
+fails 65 "bpe train: hostile/chunks/: 'file.x': not what planning writes there; *" bpe train --keep=hostile -v 300 c.gz
 # Whatever options planning takes, its words are those that are done.
 bpe-model -f tiktoken -o want.tiktoken want.json
 rm want.tiktoken.json

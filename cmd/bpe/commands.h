@@ -1,0 +1,8 @@
+/* commands.h - the everyday commands that are part of bpe: each takes its command line, with its own name as argv[0],
+ * and returns the exit status. */
+#ifndef BPE_CMD_COMMANDS_H
+#define BPE_CMD_COMMANDS_H
+
+int train_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,113 @@
+/* train.c - bpe train: text to a tokenizer, on all cores of one machine.
+ *
+ *     bpe-chunk FILE... | as many bpe-counts as jobs | bpe-sum | bpe-merge -v N
+ *
+ * The exit status is that of bpe-merge, which is told of every failure upstream (bpe(7)); no model is written then.
+ */
+#include "bpe/train.h"
+
+#include "bpe/commands.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct train self;
+
+static struct command_program programs[] = {
+    {.usage = &chunk_usage, .options = &self.chunk},
+    {.usage = &sum_usage, .options = &self.sum},
+    {.usage = &merge_usage, .options = &self.merge},
+};
+static struct command_program *const chunk = &programs[0], *const sum = &programs[1], *const merge = &programs[2];
+
+static struct train self = {
+    .chunk_words = &programs[0].words, .sum_words = &programs[1].words, .merge_words = &programs[2].words};
+
+/* Whether the model can be where -o says, before all the work. */
+static int check_output(struct err *e)
+{
+    const char *path = self.merge.path, *slash = path ? strrchr(path, '/') : NULL;
+    if (!path || access(path, F_OK) == 0)
+        return 0;
+    char *dir = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    if (!dir)
+        return err_mem(e, "a file name", strlen(path));
+    int rc = access(dir, W_OK | X_OK) ? err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", path) : 0;
+    free(dir);
+    return rc;
+}
+
+static int run(struct job *j, struct err *e)
+{
+    bool listed = self.chunk.source.files_from || self.chunk.source.files0_from;
+    if (!listed && command_reads_input(self.files, self.n_files) && command_input_check(j, e))
+        return -1;
+    if (self.keep)
+        return train_keep(&self, j, e);
+    if (self.common.parquet)
+        return train_parquet(&self, j, e);
+    return self.fan_out == FAN_OUT_XARGS && !self.common.via ? train_xargs(&self, j, e) : train_line(&self, j, e);
+}
+
+static int check(struct err *e)
+{
+    struct chunk_options *c = &self.chunk;
+    if (command_options_check(&self.common, &c->source, false, self.n_files, e))
+        return -1;
+    if (self.keep && !*self.keep)
+        return err_set(e, EX_USAGE, "--keep: which directory?");
+    if (self.keep && self.common.via)
+        return err_set(e, EX_USAGE, "--keep and --via exclude each other; bpe tasks keeps what other hosts count");
+    c->source.null |= self.common.parquet;
+    return command_check(chunk, self.files, self.n_files, e) || command_check(sum, NULL, 0, e) ||
+                   command_check(merge, NULL, 0, e) || check_output(e)
+               ? -1
+               : 0;
+}
+
+static const char *const fan_outs[] = {"auto", "xargs", "parallel", "none", NULL};
+
+static const struct option_row rows[] = {
+    COMMAND_JOBS(struct train, common, "count"),
+    {0, "fan-out", "HOW",
+     "what gives them their chunks: auto (default: a socket that they share),\n"
+     "xargs, parallel (GNU parallel), or none: one process",
+     OPTION_TO(CHOICE, struct train, fan_out), .words = fan_outs},
+    COMMAND_VIA(struct train, common),
+    {0, "keep", "DIR", "keep the counts in DIR; after a loss the same command counts what is missing",
+     OPTION_TO(TEXT, struct train, keep)},
+    COMMAND_PARQUET(struct train, common),
+    COMMAND_PROGRESS(struct train, common),
+    {0, "only", "FILE", "--only has work for bpe-chunk alone: its counts complete others (see bpe(7))",
+     .kind = OPTION_REFUSED},
+    {'m', "model", "MODEL",
+     "--model: bpe train learns a new model; to take the pattern and the special tokens of one, give them to bpe-chunk "
+     "-m "
+     "in a pipeline of your own",
+     .kind = OPTION_REFUSED},
+    COMMAND_NO_VERSION,
+    {0},
+};
+
+static const struct command command = {
+    .name = "bpe train",
+    .usage = "usage: bpe train -v N [-j JOBS] [--fan-out=auto|xargs|parallel|none] [--via=COMMAND]\n"
+             "                 [--keep=DIR] [--parquet[=COLUMN]] [--progress=SECONDS] [OPTION]... [FILE]...\n"
+             "Trains a tokenizer on FILEs (standard input if none, or -); it goes to standard output, or with\n"
+             "-o PATH to PATH, which appears when all is done.\n",
+    .options = rows,
+    .to = &self,
+    .programs = programs,
+    .n_programs = sizeof programs / sizeof *programs,
+    .files = &self.files,
+    .n_files = &self.n_files,
+    .check = check,
+    .run = run,
+};
+
+int train_main(int argc, char **argv)
+{
+    return command_main(&command, argc, argv);
+}

@@ -1,0 +1,48 @@
+/* train.h - what the parts of bpe train share: train.c is the command, train_line.c the pipelines, train_keep.c those
+ * whose counts are kept.
+ */
+#ifndef BPE_CMD_TRAIN_H
+#define BPE_CMD_TRAIN_H
+
+#include "driver/command.h"
+#include "driver/job.h"
+#include "usage/chunk_usage.h"
+#include "usage/merge_usage.h"
+#include "usage/sum_usage.h"
+
+enum train_fan_out { FAN_OUT_AUTO, FAN_OUT_XARGS, FAN_OUT_PARALLEL, FAN_OUT_NONE };
+
+struct train {
+    struct command_options common;
+    enum train_fan_out fan_out;
+    const char *keep; /* NULL: counts are not kept */
+    struct chunk_options chunk;
+    struct sum_options sum;
+    struct merge_options merge;
+    struct option_words *chunk_words, *sum_words, *merge_words; /* what the programs are told */
+    char **files;
+    int n_files;
+};
+
+/* Places in the pipeline, as stages of a job. */
+enum train_stage { STAGE_READ, STAGE_CHUNK, STAGE_COUNT, STAGE_SUM, STAGE_MERGE };
+
+/* Each returns the exit status, whose reason was printed, or -1. */
+int train_line(const struct train *t, struct job *j, struct err *e);    /* by --fan-out or --via */
+int train_xargs(const struct train *t, struct job *j, struct err *e);   /* --fan-out=xargs */
+int train_parquet(const struct train *t, struct job *j, struct err *e); /* --parquet */
+int train_keep(const struct train *t, struct job *j, struct err *e);    /* --keep */
+
+/* ---- Parts of the pipeline ---- */
+
+/* n processes that count records from `in`. */
+int train_start_counts(struct job *j, int group, uint64_t n, int in, int out, struct err *e);
+
+/* What reads the Parquet text of files, and bpe-chunk of it; part: "--part=I/N", NULL: all. */
+int train_start_parquet(const struct train *t, struct job *j, int group, const char *part, char **files, int n_files,
+                        int out, struct err *e);
+
+/* Waits until all processes have ended, and shows how far they are; what job_result returns. */
+int train_wait(const struct train *t, struct job *j);
+
+#endif

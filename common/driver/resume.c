@@ -1,0 +1,318 @@
+/* resume.c - see resume.h. */
+#include "driver/resume.h"
+
+#include "io/durable.h"
+#include "io/fd.h"
+#include "sys/str.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ASKED "asked"
+#define INPUTS "inputs"
+
+/* ---- The directory ---- */
+
+/* Creates it and those above it. What is wrong is said by errno. */
+static int make_all(char *path)
+{
+    for (char *end = path + 1;; end++) {
+        if (*end && *end != '/')
+            continue;
+        char was = *end;
+        *end = '\0';
+        int rc = mkdir(path, 0777), why = errno;
+        *end = was;
+        if (rc && why != EEXIST) {
+            errno = why;
+            return -1;
+        }
+        if (!was)
+            return rc;
+    }
+}
+
+int resume_make_directory(const char *dir, struct err *e)
+{
+    struct stat st;
+    char *path = strdup(dir);
+    if (!path)
+        return err_mem(e, "a file name", strlen(dir));
+    int rc = make_all(path), why = errno;
+    free(path);
+    if (rc && (why != EEXIST || stat(dir, &st) < 0 || !S_ISDIR(st.st_mode)))
+        return err_sys(e, EX_CANTCREAT, why, "%s: cannot create", dir);
+    return access(dir, W_OK) ? err_set(e, EX_CANTCREAT, "%s: cannot write there", dir) : 0;
+}
+
+static bool is_locked(void)
+{
+    return errno == EWOULDBLOCK || errno == EINTR;
+}
+
+int resume_lock(struct job *j, const char *dir, int fd, struct err *e)
+{
+    enum { TRIES = 50 };
+    const struct timespec pause = {.tv_nsec = 1000000000 / TRIES};
+    char line[1000];
+    int rc = flock(fd, LOCK_EX | LOCK_NB);
+    for (int i = 0; i < TRIES && rc && is_locked(); i++) {
+        nanosleep(&pause, NULL);
+        rc = flock(fd, LOCK_EX | LOCK_NB);
+    }
+    if (rc && is_locked()) {
+        snprintf(line, sizeof line, "%.900s: other processes work there; waiting for them", dir);
+        job_print(j, j->command, line);
+        while ((rc = flock(fd, LOCK_EX)) != 0 && errno == EINTR) {
+        }
+    }
+    return rc ? err_sys(e, EX_OSERR, errno, "%s: cannot be locked", dir) : 0;
+}
+
+int resume_only_file(const char *path, struct err *e)
+{
+    struct stat st;
+    return lstat(path, &st) < 0 || S_ISREG(st.st_mode)
+               ? 0
+               : err_set(e, EX_CANTCREAT, "%s: is not a regular file; remove it, or give another directory", path);
+}
+
+int resume_only_files(const char *dir, const char *except, struct err *e)
+{
+    DIR *list = opendir(dir);
+    int rc = 0;
+    if (!list)
+        return errno == ENOENT ? 0 : err_sys(e, EX_CANTCREAT, errno, "%s: cannot open", dir);
+    for (const struct dirent *d; rc == 0 && (d = readdir(list));) {
+        if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0 || (except && strcmp(d->d_name, except) == 0))
+            continue;
+        char *path = fd_path(dir, d->d_name, e);
+        rc = path ? resume_only_file(path, e) : -1;
+        free(path);
+    }
+    closedir(list);
+    return rc;
+}
+
+int resume_remove(const char *path, struct err *e)
+{
+    return unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR
+               ? 0
+               : err_sys(e, EX_IOERR, errno, "%s: cannot remove", path);
+}
+
+int resume_publish(const char *made, const char *path, struct err *e)
+{
+    int fd = fd_open_file(made, O_RDONLY | O_NOFOLLOW, EX_IOERR, e);
+    if (fd < 0)
+        return -1;
+    int rc = durable_file(fd, made, e);
+    close(fd);
+    if (rc)
+        return -1;
+    if (link(made, path) == 0 || errno == EEXIST)
+        return resume_remove(made, e);
+    /* Some file systems have no links. */
+    return rename(made, path) == 0 ? 0 : err_sys(e, EX_IOERR, errno, "%s: cannot create", path);
+}
+
+/* ---- Words ---- */
+
+/* A word with characters that are no text. */
+static int put_escaped(struct buf *to, const char *word, struct err *e)
+{
+    static const char codes[] = "\a\b\033\f\n\r\t\v\\'", letters[] = "abEfnrtv\\'";
+    int rc = buf_put_str(to, "$'", e);
+    for (const char *p = word; *p && rc == 0; p++) {
+        const char *code = strchr(codes, *p);
+        rc = code                         ? buf_printf(to, e, "\\%c", letters[code - codes])
+             : iscntrl((unsigned char)*p) ? buf_printf(to, e, "\\%03o", (unsigned char)*p)
+                                          : buf_put(to, p, 1, e);
+    }
+    return rc || buf_put_byte(to, '\'', e) ? -1 : 0;
+}
+
+static int put_quoted(struct buf *to, const char *word, struct err *e)
+{
+    for (const char *p = word; *p; p++) {
+        if (iscntrl((unsigned char)*p))
+            return put_escaped(to, word, e);
+    }
+    int rc = buf_put_byte(to, '\'', e);
+    for (const char *p = word; *p && rc == 0; p++)
+        rc = *p == '\'' ? buf_put_str(to, "'\\''", e) : buf_put(to, p, 1, e);
+    return rc || buf_put_byte(to, '\'', e) ? -1 : 0;
+}
+
+int resume_put_words(struct buf *to, const char *const *words, size_t n, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = (to->len && buf_put_byte(to, ' ', e)) || put_quoted(to, words[i], e) ? -1 : 0;
+    return rc;
+}
+
+/* ---- Inputs ---- */
+
+/* Whether it is a name as libraries for remote files have it: s3://bucket/key. */
+static bool is_remote(const char *name)
+{
+    const char *end = strstr(name, "://");
+    if (!end || !isalpha((unsigned char)*name))
+        return false;
+    for (const char *p = name; p < end; p++) {
+        if (!isalnum((unsigned char)*p) && !strchr("+.-:", *p))
+            return false;
+    }
+    return true;
+}
+
+/* 1: a regular file; 0: something else; -1: nothing that can be read. */
+static int look_at(const char *name, bool local, struct stat *st, struct err *e)
+{
+    if (strcmp(name, "-") == 0 || strncmp(name, "/dev/", 5) == 0 || strncmp(name, "/proc/", 6) == 0)
+        return 0;
+    if (local && is_remote(name))
+        return err_set(e, EX_USAGE,
+                       "%s: a remote file, of which it could not be seen whether it changes while the work goes on; "
+                       "copy it here",
+                       name);
+    if (stat(name, st) < 0)
+        return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", name);
+    if (S_ISDIR(st->st_mode))
+        return err_set(e, EX_NOINPUT, "%s: is a directory", name);
+    return S_ISREG(st->st_mode);
+}
+
+static int put_line(struct buf *to, struct err *e)
+{
+    return to->len ? buf_put_byte(to, '\n', e) : 0;
+}
+
+int resume_put_inputs(struct buf *to, char **files, int n, bool local, struct err *e)
+{
+    struct buf regular = {0};
+    struct stat st;
+    int rc = 0;
+    for (int i = 0; i < n && rc == 0; i++) {
+        int kind = look_at(files[i], local, &st, e);
+        if (kind < 0)
+            rc = -1;
+        else if (kind == 0)
+            rc = put_line(to, e) || buf_put_str(to, "- - ", e) || buf_put_str(to, files[i], e) ? -1 : 0;
+        else
+            rc = put_line(&regular, e) ||
+                         buf_printf(&regular, e, "%lld %lld.%09ld ", (long long)st.st_size,
+                                    (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec) ||
+                         buf_put_str(&regular, files[i], e)
+                     ? -1
+                     : 0;
+    }
+    if (rc == 0 && regular.len)
+        rc = put_line(to, e) || buf_put(to, regular.p, regular.len, e) ? -1 : 0;
+    buf_free(&regular);
+    return rc;
+}
+
+bool resume_reads_once(struct str inputs)
+{
+    return inputs.len >= 4 && (memcmp(inputs.p, "- - ", 4) == 0 || memmem(inputs.p, inputs.len, "\n- - ", 5) != NULL);
+}
+
+/* ---- Notes ---- */
+
+static int write_note(const char *dir, const char *name, struct str text, struct err *e)
+{
+    char *path = fd_path(dir, name, e);
+    int fd = path ? fd_open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, EX_IOERR, e) : -1;
+    int rc =
+        fd < 0 || fd_write(fd, text.p, text.len, path, e) || fd_write(fd, "\n", 1, path, e) || durable_file(fd, path, e)
+            ? -1
+            : 0;
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return rc;
+}
+
+int resume_note(const char *dir, struct str asked, struct str inputs, struct err *e)
+{
+    return write_note(dir, ASKED, asked, e) || write_note(dir, INPUTS, inputs, e) ? -1 : 0;
+}
+
+/* What a note has, without newlines at its end; nothing if it is not there. */
+static int read_note(const char *dir, const char *name, struct buf *to, struct err *e)
+{
+    char *path = fd_path(dir, name, e);
+    if (!path || resume_only_file(path, e)) {
+        free(path);
+        return -1;
+    }
+    int fd = fd_open_file(path, O_RDONLY | O_NOFOLLOW, EX_IOERR, e);
+    int rc = fd >= 0 ? fd_read_all(fd, to, path, e) : errno == ENOENT ? 0 : -1;
+    if (fd >= 0)
+        close(fd);
+    while (to->len && to->p[to->len - 1] == '\n')
+        to->len--;
+    free(path);
+    return rc;
+}
+
+/* Takes the next line of a text. */
+static struct str next_line(struct str *text)
+{
+    const unsigned char *end = text->len ? memchr(text->p, '\n', text->len) : NULL;
+    struct str line = {text->p, end ? (size_t)(end - text->p) : text->len};
+    size_t taken = line.len + (end != NULL);
+    *text = (struct str){text->p + taken, text->len - taken};
+    return line;
+}
+
+/* The name in a line of inputs. */
+static struct str name_in(struct str line)
+{
+    for (int fields = 0; fields < 2; fields++) {
+        const unsigned char *space = line.len ? memchr(line.p, ' ', line.len) : NULL;
+        if (!space)
+            return line;
+        line = (struct str){space + 1, line.len - (size_t)(space + 1 - line.p)};
+    }
+    return line;
+}
+
+static int changed(const char *name, struct str was, struct str is, struct err *e)
+{
+    struct str line;
+    do
+        line = next_line(&is);
+    while (str_equal(next_line(&was), line) && is.len);
+    line = name_in(line);
+    return err_set(e, EX_DATAERR, "%.*s: changed since %s was begun; remove %s and run the same command again",
+                   (int)line.len, (const char *)line.p, name, name);
+}
+
+int resume_compare(const char *name, const char *dir, struct str asked, struct str inputs, struct err *e)
+{
+    struct buf was = {0};
+    int rc = read_note(dir, ASKED, &was, e);
+    if (rc == 0 && !str_equal(buf_str(&was), asked))
+        rc = err_set(e, EX_USAGE,
+                     "%s was begun with: %.*s; give the same options and files, or another directory, or remove it to "
+                     "begin anew",
+                     name, was.len < 1500 ? (int)was.len : 1500, was.p ? (const char *)was.p : "");
+    was.len = 0;
+    rc = rc || read_note(dir, INPUTS, &was, e) ? -1 : 0;
+    if (rc == 0 && !str_equal(buf_str(&was), inputs))
+        rc = changed(name, buf_str(&was), inputs, e);
+    buf_free(&was);
+    return rc;
+}
