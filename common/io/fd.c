@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -282,6 +283,8 @@ int fd_close_stdout(struct err *e)
     return 0;
 }
 
+enum { OUTFILE_SUFFIX = 24 }; /* bytes of what is added to a path */
+
 /* The outfiles that are not finished, which a signal handler removes before the signal ends the process. */
 static struct outfile *volatile unfinished;
 static void (*volatile at_signal)(void);
@@ -325,13 +328,57 @@ void fd_signals_default(void)
     }
 }
 
-/* Creates the temporary file, which is known before it exists: a signal may come at any moment. */
+/* Whether an open file is our own, and nobody else's work: a process that writes one keeps it locked until its end. 1;
+ * 0: it is not; -1: it has been given another name meanwhile. */
+static int is_ours(int fd, const char *name, bool created)
+{
+    struct stat st, now;
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink > 1)
+        return 0;
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0 && (errno == EWOULDBLOCK || !created)) /* else locks are not to be had here */
+        return 0;
+    return stat(name, &now) == 0 && now.st_ino == st.st_ino && now.st_dev == st.st_dev ? 1 : -1;
+}
+
+/* Opens the temporary file: a new one, or one that a process has left that was killed. */
+static int open_unfinished(struct outfile *o)
+{
+    enum { MOST = 1000 };
+    size_t size = strlen(o->path) + OUTFILE_SUFFIX;
+    for (int i = 0; i < MOST; i++) {
+        snprintf(o->tmp, size, "%s.bpe-%d.tmp", o->path, i);
+        int fd = open(o->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        bool created = fd >= 0;
+        if (!created && errno == EEXIST)
+            fd = open(o->tmp, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        else if (!created)
+            return -1;
+        int ours = fd < 0 ? 0 : is_ours(fd, o->tmp, created);
+        if (ours == 1 && ftruncate(fd, 0) == 0)
+            return fd;
+        if (fd >= 0)
+            close(fd);
+        i -= ours < 0; /* once more */
+    }
+    errno = EEXIST;
+    return -1;
+}
+
+/* A signal may come at any moment: it waits until the file is known. */
 static void create_unfinished(struct outfile *o)
 {
+    sigset_t all, before;
     watch_signals();
-    o->next = unfinished;
-    unfinished = o;
-    o->fd = mkostemp(o->tmp, O_CLOEXEC);
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    o->fd = open_unfinished(o);
+    if (o->fd >= 0) {
+        o->next = unfinished;
+        unfinished = o;
+    }
+    int error = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = error;
 }
 
 /* There is no temporary file any more. */
@@ -352,14 +399,13 @@ int outfile_open(struct outfile *o, const char *path, struct err *e)
     size_t n = strlen(path);
     *o = (struct outfile){.fd = -1};
     o->path = malloc(n + 1);
-    o->tmp = malloc(n + 16);
+    o->tmp = malloc(n + OUTFILE_SUFFIX);
     if (!o->path || !o->tmp) {
         forget_unfinished(o);
         outfile_drop(o);
         return err_mem(e, "a file name", n);
     }
     memcpy(o->path, path, n + 1);
-    snprintf(o->tmp, n + 16, "%s.XXXXXX", path);
     bool direct = stat(path, &st) == 0 && !S_ISREG(st.st_mode); /* /dev/full, a pipe, a terminal */
     if (direct)
         o->fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -382,6 +428,7 @@ static int finish(struct outfile *o, struct err *e)
     umask(mask);
     bool done = !o->tmp || (fchmod(o->fd, 0666 & ~mask) == 0 && fsync(o->fd) == 0);
     int error = errno;
+    o->lock = fcntl(o->fd, F_DUPFD_CLOEXEC, 3); /* nobody takes the file before it has its name */
     if (close(o->fd) < 0 && done) {
         error = errno;
         done = false;
@@ -414,10 +461,12 @@ int outfile_commit(struct outfile *o, size_t n, struct err *e)
 
 void outfile_drop(struct outfile *o)
 {
-    if (o->fd >= 0)
-        close(o->fd);
     if (o->tmp)
         unlink(o->tmp);
+    if (o->fd >= 0)
+        close(o->fd);
+    if (o->lock > 0)
+        close(o->lock);
     forget_unfinished(o);
     free(o->path);
     *o = (struct outfile){.fd = -1};

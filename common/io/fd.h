@@ -81,10 +81,12 @@ int fd_pwrite(int fd, const void *p, size_t n, uint64_t offset, const char *name
 int fd_close_stdout(struct err *e);
 
 /* An output file that appears under its name only when it is complete: it is written to a temporary file in the same
- * directory, synced and renamed. A signal that ends the process (but SIGKILL) removes the temporary file. Not to be
- * copied between open and commit or drop. */
+ * directory, PATH.bpe-N.tmp, synced and renamed. A signal that ends the process (but SIGKILL) removes the temporary
+ * file; one that such a death has left is taken by the next process that writes PATH: it is locked as long as its
+ * process lives. Not to be copied between open and commit or drop. */
 struct outfile {
     int fd;
+    int lock;         /* holds the lock of the temporary file when fd is closed; 0 or -1: none */
     char *path, *tmp; /* owned; tmp NULL: there is no temporary file */
     struct outfile *next;
 };
