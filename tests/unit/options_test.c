@@ -124,8 +124,8 @@ static void test_kinds(void)
     tap_ok(is(self.word, "y"), "  the last one counts");
     right("-w -f", 0);
     tap_ok(is(self.word, "-f") && !self.flag, "  and may look like an option");
-    right("--field x", 1);
-    tap_ok(is(self.field, "text") && is(argv[first], "x"), "  an argument that may be left out is only after =");
+    right("--field /dev/null", 1);
+    tap_ok(is(self.field, "text") && is(argv[first], "/dev/null"), "  an argument that may be left out comes after =");
     right("--field=a.b", 0);
     tap_ok(is(self.field, "a.b"), "  where it is");
     right("-o -", 0);
@@ -221,6 +221,8 @@ static void test_wrong(void)
     wrong("-S 13", "-S 13: is no good number");
     tap_ok(self.n_checks == 1, "  looked at once");
     wrong("--field=", "--field=: has no name");
+    wrong("--field nothing.here",
+          "nothing.here: no such file; the argument of --field comes after =: --field=nothing.here");
     wrong("-o _", "-o: the path is empty");
     wrong("--output=", "-o: the path is empty");
     wrong("-f -Z --help", "unknown option -Z; see --help");
@@ -356,7 +358,7 @@ static void test_sets(void)
            "  each option is stored where it belongs");
     gives("-S 1K", "--memory=1K|--memory=1K");
     tap_ok(filters[0].memory == 1024 && filters[1].memory == 1024, "  an option of two filters goes to both");
-    gives("--jsonl x --jsonl=a.b", "--jsonl --jsonl=a.b|");
+    gives("--jsonl /dev/null --jsonl=a.b", "--jsonl --jsonl=a.b|");
     gives("-s _ --jsonl=", "--special-token= --jsonl=|");
     gives("-p x", "--pattern=x|");
     tap_ok(!filters[1].partial, "  a letter with two meanings is that of the first table");

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# What the everyday commands have in common: mistakes on the command line are told before anything begins, with what was
+# meant; one failure is one line; no process outlives a command, whatever it dies of; a pipe without text is noticed.
+. "$(dirname "$0")/../lib.sh"
+export TMPDIR=$PWD/tmp
+mkdir tmp
+
+text 1 60000 >a.txt
+line a.txt >m.json
+printf 'caf\351' >latin1.txt
+
+# ---- Mistakes ----
+
+refuses 64 "bpe: trian: no such command; did you mean train? there are: *" bpe trian -v 300 a.txt
+refuses 64 "bpe: shrad: no such command; did you mean shard? there are: *" bpe shrad
+refuses 64 "bpe train: unknown option --vocb-size; did you mean --vocab-size? see --help" bpe train --vocb-size 300 a.txt
+refuses 64 "bpe train: unknown option --fanout=none; did you mean --fan-out? see --help" bpe train -v 300 --fanout=none a.txt
+refuses 64 "bpe train: --fan-out paralel: must be one of *; did you mean parallel?" bpe train -v 300 --fan-out=paralel a.txt
+refuses 64 "bpe train: --tie lax: must be one of hf, lex, id; did you mean lex?" bpe train -v 300 --tie=lax a.txt
+refuses 64 "bpe train: option --invalid needs an argument: \"-o\" is an option; see --help" bpe train -v 300 --invalid -o x a.txt
+refuses 64 "bpe train: text: no such file; the argument of --jsonl comes after =: --jsonl=text" bpe train -v 300 --jsonl text a.txt
+refuses 64 "bpe train: option --special- is ambiguous: --special-token, --special-first, --special-last; see --help" bpe train --special- x
+refuses 64 "bpe train: --model: bpe train learns a new model; *" bpe train -v 300 -m m.json a.txt
+refuses 64 "bpe train: -p nope: no such pattern; *" bpe train -v 300 -p nope a.txt
+refuses 64 "bpe train: -e and -p exclude each other" bpe train -v 300 -p gpt2 -e x a.txt
+bpe train --vocab 1000 a.txt | cmp - m.json
+ok $? "a long name may be cut short"
+refuses 73 "bpe train: none/x: cannot create: No such file or directory" bpe train -v 300 -o none/x a.txt
+printf '{"text": "a"}\n{"text": "b"}\n' >a.jsonl
+bpe train -v 258 -o lines.json a.jsonl 2>err
+is "$? $(cat err)" "0 bpe-chunk: the first lines are JSON, which is taken as text; see --jsonl" "JSON Lines without --jsonl: a remark"
+
+# ---- Standard input ----
+
+for command in "train -v 257"; do
+    # shellcheck disable=SC2086
+    refuses 75 "bpe ${command%% *}: standard input had no text: did what should write it fail?" bpe $command < <(:)
+    # shellcheck disable=SC2086
+    bpe $command </dev/null >out 2>err
+    is "$? $(cat err)" "0 " "$command: an empty file is no such failure"
+done
+
+# ---- One line ----
+
+text 2 3000000 | tee b.txt | gzip >b.gz
+python3 -c '
+data = bytearray(open("b.gz", "rb").read())
+data[len(data) // 2] ^= 0x55
+open("damaged.gz", "wb").write(data)'
+fails 65 "bpe-chunk: damaged.gz: byte * of the file, *" bpe train -v 300 -j 2 damaged.gz
+fails 65 "bpe-*: latin1.txt: byte 3: invalid UTF-8 (0xE9); see --invalid" bpe train -v 300 -j 3 a.txt latin1.txt
+fails 66 "bpe-chunk: none.txt: cannot open: *" bpe train -v 300 a.txt none.txt
+
+# ---- Progress ----
+
+{ cat a.txt; sleep 2.5; cat a.txt; } | bpe train -v 300 -j 2 --progress=1 -o got.json 2>err
+is "$? $(grep -c '^bpe train: [0-9.]* [kM]*B read, [0-9.]* [kM]*B/s$' err) $(grep -vc '^bpe train: ' err)" "0 2 0" "--progress=1: a line each second" ||
+    sed 's/^/# /' err
+refuses 64 "bpe train: --progress 0: must be at least 1 second" bpe train -v 300 --progress=0 a.txt
+
+# ---- Nothing outlives a command ----
+
+# left SESSION: what still runs there.
+left() {
+    # shellcheck disable=SC2009 # pgrep does not leave out those that are ended
+    ps -s "$1" -o stat=,comm= 2>/dev/null | grep -v '^Z'
+}
+mkfifo held
+exec 4<>held # text that never ends
+# dies SIGNAL COMMAND...: in a session of its own, when it has begun; then nothing is left there, nor in TMPDIR.
+dies() {
+    local signal=$1 pid code
+    shift
+    rm -f started
+    setsid "$@" >out 2>err &
+    pid=$!
+    for _ in $(seq 200); do
+        [ "$(left $pid | wc -l)" -lt "$processes" ] || break
+        sleep 0.05
+    done
+    is "$(($(left $pid | wc -l) >= processes))" 1 "$*: $processes processes or more" || left $pid | sed 's/^/# /'
+    kill "-$signal" $pid
+    wait $pid
+    code=$?
+    for _ in $(seq 200); do
+        [ -n "$(left $pid)" ] || break
+        sleep 0.05
+    done
+    is "$code $(left $pid) $(ls -A tmp)" "$((128 + $(kill -l "$signal")))  " "  SIG$signal ends all"
+}
+for signal in TERM KILL; do
+    processes=6 dies $signal bpe train -v 300 -j 2 held
+    processes=5 dies $signal bpe train -v 300 -j 2 --fan-out=none held
+    # shellcheck disable=SC2016
+    processes=7 dies $signal bpe train -v 300 --via='sh -c '\''"$@" & sleep 100 & wait'\'' x' held
+    if command -v parallel >/dev/null; then
+        processes=7 dies $signal bpe train -v 300 -j 2 --fan-out=parallel held
+    fi
+done
+exec 4>&-
+
+done_testing
