@@ -24,6 +24,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,8 @@ static bool is_engine(const char *name)
     return file != NULL;
 }
 
+static bool was_closed[3]; /* standard streams, before fd_prepare; a script is to find them as they were */
+
 /* Runs a file of another language in place of this program. */
 static int run_file(const char *file, char **argv, struct err *e)
 {
@@ -125,6 +128,10 @@ static int run_file(const char *file, char **argv, struct err *e)
     if (!path)
         return -1;
     argv[0] = path;
+    for (int fd = 0; fd < 3; fd++) {
+        if (was_closed[fd])
+            close(fd);
+    }
     execv(path, argv);
     return err_sys(e, errno == ENOENT ? 127 : EX_OSERR, errno, "%s: cannot run", path);
 }
@@ -386,6 +393,8 @@ int main(int argc, char **argv)
 {
     static struct err e;
     static char text[ERR_TEXT];
+    for (int fd = 0; fd < 3; fd++)
+        was_closed[fd] = fcntl(fd, F_GETFD) < 0;
     fd_prepare();
     int status = place_init(argv[0] ? argv[0] : NAME, &e) ? -1 : run(argc, argv, &e);
     if (status < 0) {

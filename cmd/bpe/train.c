@@ -54,13 +54,16 @@ static int run(struct job *j, struct err *e)
 static int check(struct err *e)
 {
     struct chunk_options *c = &self.chunk;
+    command_mix(&self.common, &c->source, self.files, self.n_files);
     if (command_options_check(&self.common, &c->source, false, self.n_files, e))
         return -1;
     if (self.keep && !*self.keep)
         return err_set(e, EX_USAGE, "--keep: which directory?");
     if (self.keep && self.common.via)
         return err_set(e, EX_USAGE, "--keep and --via exclude each other; bpe tasks keeps what other hosts count");
-    c->source.null |= self.common.parquet;
+    if (self.common.mixed && self.common.via)
+        return err_set(e, EX_USAGE, "--via: files of two forms would be mixed up there; train on them without it");
+    c->source.null |= self.common.parquet && !self.common.mixed;
     return command_check(chunk, self.files, self.n_files, e) || command_check(sum, NULL, 0, e) ||
                    command_check(merge, NULL, 0, e) || check_output(e)
                ? -1

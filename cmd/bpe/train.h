@@ -1,5 +1,5 @@
-/* train.h - what the parts of bpe train share: train.c is the command, train_line.c the pipelines, train_keep.c those
- * whose counts are kept.
+/* train.h - what the parts of bpe train share: train.c is the command, train_line.c and train_parquet.c the
+ * pipelines, train_keep.c those whose counts are kept.
  */
 #ifndef BPE_CMD_TRAIN_H
 #define BPE_CMD_TRAIN_H
@@ -34,6 +34,17 @@ int train_parquet(const struct train *t, struct job *j, struct err *e); /* --par
 int train_keep(const struct train *t, struct job *j, struct err *e);    /* --keep */
 
 /* ---- Parts of the pipeline ---- */
+
+/* bpe-chunk of some FILEs. `writes`: see struct job_start. */
+int train_start_chunk(const struct train *t, struct job *j, char **files, int n_files, int out, const char *writes,
+                      struct err *e);
+
+/* bpe-sum and bpe-merge; the sum reads counts from `in`. hold: the write end of the pipe between them stays open here,
+ * in *hold; NULL: it does not. */
+int train_start_rest(const struct train *t, struct job *j, int in, int *hold, struct err *e);
+
+/* The command of --via. */
+int train_start_via(const struct train *t, struct job *j, int in, int out, struct err *e);
 
 /* n processes that count records from `in`. */
 int train_start_counts(struct job *j, int group, uint64_t n, int in, int out, struct err *e);

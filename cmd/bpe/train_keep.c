@@ -85,8 +85,9 @@ static int start_file(struct keep *k, struct work_part *p, int group, uint64_t i
     int records[2] = {-1, -1};
     int rc = inner > 1 ? job_socket(records, e) : job_pipe(records, e);
     if (rc == 0)
-        rc = k->t->common.parquet ? train_start_parquet(k->t, k->j, group, NULL, &p->file, 1, records[1], e)
-                                  : work_start_chunk(&k->work, group, &p->file, 1, records[1], NULL, e);
+        rc = command_is_parquet(&k->t->common, p->file)
+                 ? train_start_parquet(k->t, k->j, group, NULL, &p->file, 1, records[1], e)
+                 : work_start_chunk(&k->work, group, &p->file, 1, records[1], NULL, e);
     rc = rc || train_start_counts(k->j, group, inner, records[0], out, e) ? -1 : 0;
     job_close(&records[0]);
     job_close(&records[1]);
@@ -338,7 +339,7 @@ int train_keep(const struct train *t, struct job *j, struct err *e)
                               .files = t->files,
                               .n_files = t->n_files,
                               .jobs = t->common.jobs,
-                              .all_through_pipes = t->common.parquet},
+                              .options = &t->common},
                      .lock = -1};
     int status = keep(&k, e);
     job_close(&k.lock);

@@ -2,7 +2,7 @@
  *
  * --fan-out=auto: they share one end of a socket as standard input, and the kernel gives each message, a record, to the
  * one that asks for it. xargs: records go to temporary files first, which have no names. parallel: GNU parallel. none:
- * one process. --via: a filter of the user's. --parquet: each job reads a part of the files, by a bpe-chunk of its own.
+ * one process. --via: a filter of the user's. --parquet: see train_parquet.c.
  * All that count write to one pipe, which is safe for records.
  */
 #include "bpe/train.h"
@@ -29,12 +29,13 @@ int train_wait(const struct train *t, struct job *j)
     return job_result(j);
 }
 
-/* bpe-chunk, of all FILEs. `writes`: see struct job_start. */
-static int start_chunk(const struct train *t, struct job *j, int out, const char *writes, struct err *e)
+/* bpe-chunk, of some FILEs. `writes`: see struct job_start. */
+int train_start_chunk(const struct train *t, struct job *j, char **files, int n_files, int out, const char *writes,
+                      struct err *e)
 {
     struct command_line l = {0};
     int rc = command_line_add(&l, e, "bpe-chunk") || command_line_options(&l, t->chunk_words, e) ||
-                     command_line_files(&l, t->files, t->n_files, e) ||
+                     command_line_files(&l, files, n_files, e) ||
                      command_line_start(
                          j,
                          &(struct job_start){
@@ -59,7 +60,7 @@ int train_start_counts(struct job *j, int group, uint64_t n, int in, int out, st
 
 /* bpe-sum and bpe-merge; the sum reads counts from `in`. hold: the write end of the pipe between them stays open here,
  * in *hold; NULL: it does not. */
-static int start_rest(const struct train *t, struct job *j, int in, int *hold, struct err *e)
+int train_start_rest(const struct train *t, struct job *j, int in, int *hold, struct err *e)
 {
     struct command_line s = {0}, m = {0};
     int ends[2] = {-1, -1};
@@ -83,13 +84,10 @@ static int start_rest(const struct train *t, struct job *j, int in, int *hold, s
 /* ---- How records come to bpe-counts, and counts to bpe-sum ---- */
 
 /* A tool or command of the user's between bpe-chunk and bpe-sum. */
-static int start_foreign(struct job *j, int group, const struct command_line *l, const char *name, int in, int out,
-                         struct err *e)
+static int start_foreign(struct job *j, const struct command_line *l, const char *name, int in, int out, struct err *e)
 {
     return command_line_start(
-        j,
-        &(struct job_start){.name = name, .in = in, .out = out, .stage = STAGE_COUNT, .group = group, .foreign = true},
-        l, e);
+        j, &(struct job_start){.name = name, .in = in, .out = out, .stage = STAGE_COUNT, .foreign = true}, l, e);
 }
 
 static int start_parallel(const struct train *t, struct job *j, int in, int out, struct err *e)
@@ -99,19 +97,19 @@ static int start_parallel(const struct train *t, struct job *j, int in, int out,
     snprintf(jobs, sizeof jobs, "%llu", (unsigned long long)t->common.jobs);
     /* A larger block than the default is faster. */
     int rc = command_line_add(&l, e, "parallel", "--will-cite", "--pipe", "--block", "8M", "-j", jobs, "bpe-count") ||
-                     start_foreign(j, 0, &l, "parallel", in, out, e)
+                     start_foreign(j, &l, "parallel", in, out, e)
                  ? -1
                  : 0;
     command_line_free(&l);
     return rc;
 }
 
-static int start_via(const struct train *t, struct job *j, int group, int in, int out, struct err *e)
+int train_start_via(const struct train *t, struct job *j, int in, int out, struct err *e)
 {
     struct command_line l = {0};
     char *script = NULL;
     int rc = command_line_via(&l, t->common.via, &script, e) || command_line_add(&l, e, "bpe-count") ||
-                     start_foreign(j, group, &l, "--via", in, out, e)
+                     start_foreign(j, &l, "--via", in, out, e)
                  ? -1
                  : 0;
     command_line_free(&l);
@@ -125,13 +123,13 @@ static int start_line(const struct train *t, struct job *j, struct err *e)
     bool by_socket = !t->common.via && t->fan_out == FAN_OUT_AUTO && t->common.jobs > 1;
     int records[2] = {-1, -1}, counts[2] = {-1, -1};
     int rc = (by_socket ? job_socket(records, e) : job_pipe(records, e)) || job_pipe(counts, e) ||
-             start_chunk(t, j, records[1], NULL, e);
+             train_start_chunk(t, j, t->files, t->n_files, records[1], NULL, e);
     if (rc == 0)
-        rc = t->common.via ? start_via(t, j, 0, records[0], counts[1], e)
+        rc = t->common.via ? train_start_via(t, j, records[0], counts[1], e)
              : t->fan_out == FAN_OUT_PARALLEL
                  ? start_parallel(t, j, records[0], counts[1], e)
                  : train_start_counts(j, 0, by_socket ? t->common.jobs : 1, records[0], counts[1], e);
-    rc = rc || start_rest(t, j, counts[0], NULL, e);
+    rc = rc || train_start_rest(t, j, counts[0], NULL, e);
     for (int i = 0; i < 2; i++) {
         job_close(&records[i]);
         job_close(&counts[i]);
@@ -194,7 +192,7 @@ static int start_xargs(const struct train *t, struct job *j, int in, int out, st
     char jobs[32];
     snprintf(jobs, sizeof jobs, "%llu", (unsigned long long)t->common.jobs);
     int rc = command_line_add(&l, e, "xargs", "-0", "-n", "1", "-P", jobs, "bpe-count") ||
-                     start_foreign(j, 0, &l, "xargs", in, out, e)
+                     start_foreign(j, &l, "xargs", in, out, e)
                  ? -1
                  : 0;
     command_line_free(&l);
@@ -206,7 +204,7 @@ static int count_parts(const struct train *t, struct job *j, int chunks, size_t 
 {
     int names[2] = {-1, -1}, counts[2] = {-1, -1};
     int rc = job_pipe(names, e) || give_parts(chunks, n, fds, names[1], e) || job_pipe(counts, e) ||
-                     start_xargs(t, j, names[0], counts[1], e) || start_rest(t, j, counts[0], NULL, e)
+                     start_xargs(t, j, names[0], counts[1], e) || train_start_rest(t, j, counts[0], NULL, e)
                  ? -1
                  : 0;
     for (int i = 0; i < 2; i++) {
@@ -222,7 +220,7 @@ int train_xargs(const struct train *t, struct job *j, struct err *e)
     int status = 0, chunks = parts_file(e);
     if (chunks < 0)
         return err_set(e, e->code, "%s; %s", e->msg, PARTS_REMEDY);
-    if (job_need("xargs", e) || start_chunk(t, j, chunks, place_temporary(), e))
+    if (job_need("xargs", e) || train_start_chunk(t, j, t->files, t->n_files, chunks, place_temporary(), e))
         goto fail;
     job_wait_all(j);
     status = job_result(j);
@@ -248,99 +246,4 @@ fail:
 end:
     job_close(&chunks);
     return status;
-}
-
-/* ---- Parquet ---- */
-
-int train_start_parquet(const struct train *t, struct job *j, int group, const char *part, char **files, int n_files,
-                        int out, struct err *e)
-{
-    struct command_line r = {0}, c = {0};
-    char *column = NULL, *parquet = place_command("parquet", e);
-    int text[2] = {-1, -1};
-    const struct job_start reader = {.name = "what reads Parquet", .in = -1, .stage = STAGE_READ, .group = group},
-                           chunker = {.out = out, .stage = STAGE_CHUNK, .group = group};
-    int rc = !parquet || job_pipe(text, e) || command_line_parquet(&r, &t->common, parquet, &column, e) ||
-                     (part && command_line_add(&r, e, part)) || command_line_files(&r, files, n_files, e) ||
-                     command_line_add(&c, e, "bpe-chunk") || command_line_options(&c, t->chunk_words, e) ||
-                     command_line_add(&c, e, "-0")
-                 ? -1
-                 : 0;
-    if (rc == 0) {
-        struct job_start from = reader, to = chunker;
-        from.out = text[1];
-        to.in = text[0];
-        rc = command_line_start(j, &from, &r, e) || command_line_start(j, &to, &c, e) ? -1 : 0;
-    }
-    job_close(&text[0]);
-    job_close(&text[1]);
-    command_line_free(&r);
-    command_line_free(&c);
-    free(column);
-    free(parquet);
-    return rc;
-}
-
-/* Part i of n, and what counts it. */
-static int start_part(const struct train *t, struct job *j, uint64_t i, uint64_t n, int out, struct err *e)
-{
-    char part[64];
-    int records[2] = {-1, -1}, group = (int)i + 1;
-    snprintf(part, sizeof part, "--part=%llu/%llu", (unsigned long long)i, (unsigned long long)n);
-    int rc = job_pipe(records, e) || train_start_parquet(t, j, group, part, t->files, t->n_files, records[1], e) ||
-                     (t->common.via ? start_via(t, j, group, records[0], out, e)
-                                    : train_start_counts(j, group, 1, records[0], out, e))
-                 ? -1
-                 : 0;
-    job_close(&records[0]);
-    job_close(&records[1]);
-    return rc;
-}
-
-enum progress { GOING, DONE, FAILED, UNREAD };
-
-/* How far all that reads and counts is. UNREAD: something ended by SIGPIPE, so bpe-sum probably failed. */
-static enum progress look_at_parts(const struct job *j)
-{
-    enum progress how = DONE;
-    for (size_t i = 0; i < j->n; i++) {
-        const struct job_process *p = j->at[i];
-        if (p->stage > STAGE_COUNT || (p->ended && p->status == 0))
-            continue;
-        if (!p->ended)
-            how = how == DONE ? GOING : how;
-        else if (p->status != 128 + SIGPIPE)
-            return FAILED;
-        else
-            how = UNREAD;
-    }
-    return how;
-}
-
-/* Each part is a run of its own, and bpe-sum does not miss one of which nothing has come. Nor is it known before its
- * end how well it was read. So counts and sum are held open until then: if a part has failed, there is no sum. */
-int train_parquet(const struct train *t, struct job *j, struct err *e)
-{
-    enum { PATIENCE = 20, STEP_MS = 100 }; /* for the end of a bpe-sum that has failed */
-    uint64_t n = t->common.via ? 1 : t->common.jobs;
-    int counts[2] = {-1, -1}, hold = -1;
-    enum progress how = GOING;
-    struct watch w;
-    int rc = job_pipe(counts, e) || start_rest(t, j, counts[0], &hold, e) ? -1 : 0;
-    job_close(&counts[0]);
-    for (uint64_t i = 0; i < n && rc == 0; i++)
-        rc = start_part(t, j, i, n, counts[1], e);
-    watch_start(&w, j, t->common.progress, t->files, t->n_files, STAGE_READ);
-    while (rc == 0 && how == GOING) {
-        job_wait(j, NULL, 0, watch_tick(&w));
-        how = look_at_parts(j);
-    }
-    watch_end(&w);
-    for (int i = 0; rc == 0 && how == UNREAD && i < PATIENCE; i++)
-        job_wait(j, NULL, 0, STEP_MS);
-    if (how != DONE)
-        job_end_from(j, STAGE_SUM);
-    job_close(&counts[1]);
-    job_close(&hold);
-    return rc ? -1 : train_wait(t, j);
 }

@@ -329,17 +329,21 @@ static int take_value(struct command_line *l, const struct option_row *r, const 
     return 0;
 }
 
-/* Whether a word is probably no FILE, but was meant as the argument of the option before it: there is no such file, and
- * it is not called like one. */
-static bool is_stray_value(const char *word)
+/* Whether the next word is probably no FILE, but was meant as the argument of the option before it: there is no such
+ * file, it is not called like one, and there are FILEs after it. */
+static bool is_stray_value(const struct command_line *l)
 {
+    const char *word = l->argv[l->next];
+    bool others = false;
     static const char *const endings[] = {"csv", "gz", "json", "jsonl", "ndjson", "parquet", "txt", "wet", "zst"};
     const char *dot = strrchr(word, '.');
     for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++) {
         if (strcmp(dot + 1, endings[i]) == 0)
             return false;
     }
-    return *word != '-' && !strpbrk(word, "/*:") && access(word, F_OK) < 0;
+    for (int i = l->next + 1; i < l->argc; i++)
+        others |= l->argv[i][0] != '-';
+    return others && *word != '-' && !strpbrk(word, "/*:") && access(word, F_OK) < 0;
 }
 
 /* Reads an option whose word begins with --. */
@@ -364,7 +368,7 @@ static const struct option_row *read_long(struct command_line *l, const char *wo
         refuse(r, word, e);
     else if (equals && !r->argument)
         err_set(e, EX_USAGE, "option %s takes no argument; see --help", option);
-    else if (r->if_none && !equals && l->next < l->argc && is_stray_value(l->argv[l->next]))
+    else if (r->if_none && !equals && l->next < l->argc && is_stray_value(l))
         err_set(e, EX_USAGE, "%s: no such file; the argument of %s comes after =: %s=%s", l->argv[l->next], option,
                 option, l->argv[l->next]);
     else if (take_value(l, r, option, e) == 0)

@@ -186,9 +186,46 @@ int command_options_check(struct command_options *o, const struct source_options
                    ? err_set(e, EX_USAGE, "%s is for --parquet", o->has_nul_bytes ? "--nul-bytes" : "--null-rows")
                    : 0;
     const char *other = other_form(text, has_only);
-    if (other)
+    if (other && !o->mixed)
         return err_set(e, EX_USAGE, "--parquet and %s exclude each other", other);
     return n_files ? 0 : err_set(e, EX_USAGE, "which Parquet files? see --help");
+}
+
+static bool is_named_parquet(const char *file)
+{
+    static const char ending[] = ".parquet";
+    size_t n = strlen(file), len = sizeof ending - 1;
+    return n > len && strcmp(file + n - len, ending) == 0;
+}
+
+void command_mix(struct command_options *o, const struct source_options *text, char **files, int n_files)
+{
+    int n = 0;
+    for (int i = 0; i < n_files; i++)
+        n += is_named_parquet(files[i]);
+    o->mixed = o->parquet && (text->jsonl || text->null || text->wet) && !text->files_from && !text->files0_from &&
+               n > 0 && n < n_files;
+}
+
+bool command_is_parquet(const struct command_options *o, const char *file)
+{
+    return o->parquet && (!o->mixed || is_named_parquet(file));
+}
+
+int command_line_chunk_parquet(struct command_line *l, const struct option_words *chunk, struct err *e)
+{
+    static const char *const forms[] = {"--jsonl", "--wet", "--null", "--on-error", "--id"};
+    int rc = 0;
+    for (size_t i = 0; i < chunk->n && rc == 0; i++) {
+        const char *word = chunk->at[i];
+        bool other = false;
+        for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
+            size_t n = strlen(forms[k]);
+            other |= strncmp(word, forms[k], n) == 0 && (word[n] == '=' || !word[n]);
+        }
+        rc = other ? 0 : add_word(l, word, e);
+    }
+    return rc || add_word(l, "--null", e) ? -1 : 0;
 }
 
 int command_line_via(struct command_line *l, const char *via, char **script, struct err *e)

@@ -73,8 +73,8 @@ int command_line_start(struct job *j, const struct job_start *how, const struct 
 struct command_options {
     uint64_t jobs; /* how many processes do the work; command_jobs */
     const char *jobs_text;
-    const char *via; /* NULL: none */
-    bool parquet;
+    const char *via;     /* NULL: none */
+    bool parquet, mixed; /* mixed: only FILEs whose names say so are Parquet; see command_mix */
     const char *column;
     unsigned nul_bytes, null_rows; /* of command_nul_bytes, command_null_rows */
     bool has_nul_bytes, has_null_rows;
@@ -108,6 +108,16 @@ int command_progress(const char *argument, void *owner, struct err *e);
 struct source_options;
 int command_options_check(struct command_options *o, const struct source_options *text, bool has_only, int n_files,
                           struct err *e);
+
+/* Allows --parquet beside an option for another form of text, for a command that takes both: if the names of some FILEs
+ * end in .parquet, these are Parquet, and the others of the other form. Call before command_options_check. */
+void command_mix(struct command_options *o, const struct source_options *text, char **files, int n_files);
+
+/* Whether this FILE is Parquet. */
+bool command_is_parquet(const struct command_options *o, const char *file);
+
+/* Adds what bpe-chunk is told of the text of Parquet: its words without those for another form, and -0. */
+int command_line_chunk_parquet(struct command_line *l, const struct option_words *chunk, struct err *e);
 
 /* The words that begin a command of --via: `sh -c 'COMMAND "$@"' --via`, before the worker's words. script: owned by
  * the caller, and must stay. */

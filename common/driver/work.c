@@ -197,23 +197,31 @@ end:
 /* All parts, in the directory `new`. */
 static int make_parts(struct work *w, const char *new, int *status, struct err *e)
 {
-    int by_value = w->all_through_pipes ? 1 : is_by_value(w, w->files, w->n_files, status, e), n = 0;
+    int n = 0, n_records = 0, rc = 0, by_value = 0;
     size_t n_file_parts = 0;
-    char **plain = calloc((size_t)w->n_files, sizeof *plain);
-    if (!plain)
-        return err_mem(e, "names", (size_t)w->n_files * sizeof *plain);
-    int rc = by_value < 0 ? -1 : 0;
-    for (int i = 0; i < w->n_files && rc == 0; i++) {
-        int alone = w->all_through_pipes ? 1 : by_value ? is_by_value(w, &w->files[i], 1, status, e) : 0;
+    char **text = calloc((size_t)w->n_files, sizeof *text);
+    if (!text)
+        return err_mem(e, "names", (size_t)w->n_files * sizeof *text);
+    for (int i = 0; i < w->n_files; i++) {
+        if (!command_is_parquet(w->options, w->files[i]))
+            text[n++] = w->files[i];
+    }
+    if (n)
+        by_value = is_by_value(w, text, n, status, e);
+    rc = by_value < 0 ? -1 : 0;
+    for (int i = 0, next = 0; i < w->n_files && rc == 0; i++) {
+        bool is_text = next < n && text[next] == w->files[i];
+        next += is_text;
+        int alone = !is_text ? 1 : by_value ? is_by_value(w, &w->files[i], 1, status, e) : 0;
         if (alone > 0)
             rc = put_file_part(new, n_file_parts++, w->files[i], e);
         else if (alone == 0)
-            plain[n++] = w->files[i];
+            text[n_records++] = w->files[i]; /* never before its own place */
         else
             rc = -1;
     }
-    rc = rc || (n && put_record_parts(w, new, plain, n, status, e)) ? -1 : 0;
-    free(plain);
+    rc = rc || (n_records && put_record_parts(w, new, text, n_records, status, e)) ? -1 : 0;
+    free(text);
     return rc;
 }
 

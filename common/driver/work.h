@@ -10,7 +10,7 @@
 #ifndef BPE_DRIVER_WORK_H
 #define BPE_DRIVER_WORK_H
 
-#include "cli/options.h"
+#include "driver/command.h"
 #include "driver/job.h"
 #include "sys/buf.h"
 #include "sys/err.h"
@@ -36,8 +36,8 @@ struct work {
     char **files;
     int n_files;
     uint64_t jobs;
-    bool all_through_pipes; /* each file is a part of its own */
-    char *chunks, *results; /* paths; work_open makes them */
+    const struct command_options *options; /* which files are Parquet: parts of their own */
+    char *chunks, *results;                /* paths; work_open makes them */
     struct work_part *parts;
     size_t n_parts, cap;
 };

@@ -61,6 +61,11 @@ reach() {
     reached[$1]=" "
     for header in $(includes "$1"); do
         [ -e "common/$header" ] || [ -e "cmd/$header" ] || continue
+        if [ -e "cmd/$header" ]; then
+            reach "cmd/$header"
+            reached[$1]+="bpe ${reached[cmd/$header]}"
+            continue
+        fi
         reach "common/$header"
         reached[$1]+="${header%%/*} ${reached[common/$header]}"
     done

@@ -139,7 +139,7 @@ mkdir bin
 for program in bpe-chunk bpe-count; do
     cat >bin/$program <<END
 #!/bin/bash
-if [ "\$die" = $program ] && [ -p /dev/stdin ] && mkdir "\$died" 2>/dev/null; then
+if [ "\$die" = $program ] && { [ -p /dev/stdin ] || [ -S /dev/stdin ]; } && mkdir "\$died" 2>/dev/null; then
     kill -"\$die_by" \$\$
 fi
 exec '$BUILD/$program' "\$@"

@@ -147,4 +147,19 @@ for jobs in 1 3; do
 done
 fails 65 "bpe parquet: damaged: *" bpe train -v 500 --keep=kept2 --parquet none.parquet damaged
 
+# With JSON Lines: which is which is seen by the names.
+python3 -c 'import json, sys
+for d in sys.stdin.buffer.read().split(b"\0")[:-1]: print(json.dumps({"text": d.decode()}))' <text.nul >more.jsonl
+{ cat text.nul; "$parquet" one-group.parquet; } | bpe-chunk -0 | bpe-count | bpe-sum | bpe-merge -v 500 >want.json
+bpe train -v 500 -j 2 --jsonl --parquet one-group.parquet more.jsonl | cmp - want.json
+ok $? "train --jsonl --parquet"
+for _ in 1 2; do
+    bpe train -v 500 -j 2 --keep=mixed --jsonl --parquet more.jsonl one-group.parquet | cmp - want.json
+    ok $? "train --jsonl --parquet --keep"
+    rm -f mixed/sum mixed/counts/*.00000
+done
+refuses 64 "bpe train: --parquet and --jsonl exclude each other" bpe train -v 500 --jsonl --parquet more.jsonl
+refuses 64 "bpe train: --parquet and --jsonl exclude each other" bpe train -v 500 --jsonl --parquet one-group.parquet
+refuses 64 "bpe train: --via: files of two forms *" bpe train -v 500 --via=env --jsonl --parquet one-group.parquet more.jsonl
+
 done_testing

@@ -124,8 +124,8 @@ static void test_kinds(void)
     tap_ok(is(self.word, "y"), "  the last one counts");
     right("-w -f", 0);
     tap_ok(is(self.word, "-f") && !self.flag, "  and may look like an option");
-    right("--field /dev/null", 1);
-    tap_ok(is(self.field, "text") && is(argv[first], "/dev/null"), "  an argument that may be left out comes after =");
+    right("--field x", 1);
+    tap_ok(is(self.field, "text") && is(argv[first], "x"), "  an argument that may be left out comes after =");
     right("--field=a.b", 0);
     tap_ok(is(self.field, "a.b"), "  where it is");
     right("-o -", 0);
@@ -221,7 +221,7 @@ static void test_wrong(void)
     wrong("-S 13", "-S 13: is no good number");
     tap_ok(self.n_checks == 1, "  looked at once");
     wrong("--field=", "--field=: has no name");
-    wrong("--field nothing.here",
+    wrong("--field nothing.here a",
           "nothing.here: no such file; the argument of --field comes after =: --field=nothing.here");
     wrong("-o _", "-o: the path is empty");
     wrong("--output=", "-o: the path is empty");
