@@ -8,6 +8,7 @@
 #include "chunk/chunk_writer.h"
 #include "chunk/chunks.h"
 #include "chunk/rest.h"
+#include "chunk/source_end.h"
 #include "chunk/source_watch.h"
 #include "chunk/wanted.h"
 #include "cli/program.h"
@@ -182,6 +183,9 @@ static int run(void *ctx, struct err *e)
     bool only = o->only != NULL, named = o->files != usage_no_files;
     if (only && !named)
         o->n_files = 0;
+    c->writer.status = (int)o->status;
+    if (o->has_status && source_end_check(c->writer.status, e))
+        return -1;
     progress_start(&c->progress, NAME);
     int rc = source_options_files(&o->source, &o->files, &o->n_files, e) ||
              (only ? set_wanted(c, e) : set_sources(c, e)) ||
@@ -194,10 +198,13 @@ static int run(void *ctx, struct err *e)
     return fd_close_stdout(e);
 }
 
-/* Without it the programs downstream would only see that something is missing. */
+/* Without it the programs downstream would only see that something is missing. Of a text that was cut off, no more is
+ * known. */
 static void send_failure(void *ctx, const struct err *e)
 {
     struct chunker *c = ctx;
+    if (e->code == EX_TEMPFAIL)
+        return;
     if (!c->opt.only || c->writer.sources.n) /* else the run is not known yet */
         chunk_writer_fail(&c->writer, e);
 }

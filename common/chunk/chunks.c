@@ -5,11 +5,13 @@
 #include "chunk/file_cutter.h"
 #include "chunk/frame_cutter.h"
 #include "chunk/range_writer.h"
+#include "chunk/source_end.h"
 #include "chunk/text_splitter.h"
 #include "io/fd.h"
 #include "io/input.h"
 #include "io/packet.h"
 
+#include <string.h>
 #include <unistd.h>
 
 struct chunks {
@@ -53,8 +55,10 @@ static int put_text(struct chunks *c, size_t source, struct err *e)
     const struct source *s = &c->writer->sources.at[source];
     bool regular = s->access != ACCESS_VALUE || s->file_size > 0;
     struct input *in = regular ? input_open_regular(s->path, e) : input_open(s->path, e);
-    if (!in)
+    if (!in || (strcmp(s->path, "-") == 0 && source_end_watch(in, c->writer->status, e))) {
+        input_close(in);
         return -1;
+    }
     uint64_t block = s->access == ACCESS_VALUE ? c->plan.value : c->plan.piece;
     int rc = text_splitter_split(&c->texts, source, in, (size_t)block, e);
     input_close(in);

@@ -30,6 +30,8 @@ struct input {
     uint64_t file_end;
     input_due *due; /* NULL: none */
     void *due_ctx;
+    input_due *confirm; /* the end; NULL: nothing to do */
+    void *confirm_ctx;
     struct decoder *decoder; /* NULL: not compressed */
     size_t pos, len;         /* raw[pos .. len): read, not yet returned */
     unsigned char raw[RAW_SIZE];
@@ -92,15 +94,30 @@ static ssize_t read_raw(struct input *in, void *p, size_t n, struct err *e)
     return got;
 }
 
+/* Nothing more can be read. */
+static int reach_end(struct input *in, struct err *e)
+{
+    input_due *confirm = in->confirm;
+    in->ended = true;
+    in->confirm = NULL;
+    return confirm ? confirm(in->confirm_ctx, e) : 0;
+}
+
+int input_confirm_end(struct input *in, input_due *confirm, void *ctx, struct err *e)
+{
+    in->confirm = confirm;
+    in->confirm_ctx = ctx;
+    return in->ended ? reach_end(in, e) : 0;
+}
+
 static int fill(struct input *in, size_t want, struct err *e)
 {
     if (in->pos == in->len)
         in->pos = in->len = 0;
     while (in->len - in->pos < want && !in->ended) {
         ssize_t got = read_raw(in, in->raw + in->len, RAW_SIZE - in->len, e);
-        if (got < 0)
+        if (got < 0 || (got == 0 && reach_end(in, e)))
             return -1;
-        in->ended = got == 0;
         in->len += (size_t)got;
     }
     return 0;
@@ -121,7 +138,7 @@ static struct input *input_new(int fd, const char *name, uint64_t begin, uint64_
     in->end = end;
     in->then = (struct fd_stamp){0};
     in->decoder = NULL;
-    in->due = NULL;
+    in->due = in->confirm = NULL;
     in->n_text = in->pos = in->len = 0;
     return in;
 }
@@ -222,8 +239,10 @@ uint64_t input_position(const struct input *in)
 static ptrdiff_t read_plain(struct input *in, void *p, size_t n, struct err *e)
 {
     bool room = !in->packets || in->file >= 0 || n >= PACKET_MAX; /* else what has no room in p would be lost */
-    if (in->pos == in->len && (room || in->ended))
-        return in->ended ? 0 : read_raw(in, p, n, e);
+    if (in->pos == in->len && (room || in->ended)) {
+        ptrdiff_t got = in->ended ? 0 : read_raw(in, p, n, e);
+        return got == 0 && !in->ended && reach_end(in, e) ? -1 : got;
+    }
     if (in->pos == in->len && fill(in, 1, e))
         return -1;
     size_t have = in->len - in->pos < n ? in->len - in->pos : n;

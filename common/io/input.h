@@ -23,6 +23,10 @@ struct input *input_open_due(const char *path, input_due *due, void *ctx, struct
 /* The same for a file that was a regular one before, as fd_open_regular. */
 struct input *input_open_regular(const char *path, struct err *e);
 
+/* Lets the end of a stream count only if `confirm` finds nothing wrong: it is called once, when there is nothing more
+ * to read, and if it fails, so does the read, with its error. -1: the stream has ended already, and it has failed. */
+int input_confirm_end(struct input *in, input_due *confirm, void *ctx, struct err *e);
+
 void input_close(struct input *in); /* NULL is fine */
 
 /* Opens bytes [begin, end) of a compressed file: whole frames of it. fd and name are borrowed until input_close; fd is

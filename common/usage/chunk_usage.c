@@ -6,6 +6,7 @@
 #include "records/record.h"
 #include "unicode/utf8.h"
 
+#include <limits.h>
 #include <string.h>
 
 static int check(void *options, struct err *e)
@@ -53,6 +54,15 @@ static int check_block(const char *size, void *options, struct err *e)
     return block == 0 || block > RECORD_MAX / 4 ? err_set(e, EX_USAGE, "-b %s: must be between 1 and 256M", size) : 0;
 }
 
+/* A standard stream is none. */
+static int check_status(const char *fd, void *options, struct err *e)
+{
+    uint64_t status = ((const struct chunk_options *)options)->status;
+    return status < 3 || status > INT_MAX
+               ? err_set(e, EX_USAGE, "--input-status %s: must be a descriptor from 3 on", fd)
+               : 0;
+}
+
 static const struct option_row rows[] = {
     {'p', "pattern", "NAME",
      "how text splits into pretokens: gpt2 (default), cl100k (llama3),\n"
@@ -77,6 +87,11 @@ static const struct option_row rows[] = {
     INVALID_OPTION(struct chunk_options, source, "is a pretoken"),
     {0, "only", "FILE", "only the ranges in FILE (made by --missing), read again from FILEs",
      OPTION_TO(TEXT, struct chunk_options, only)},
+    {0, "input-status", "FD",
+     "standard input was whole only if descriptor FD then gives a zero byte:\n"
+     "for what starts its writer, too, and knows how that has ended",
+     OPTION_TO(COUNT, struct chunk_options, status), OPTION_GIVEN(struct chunk_options, has_status),
+     .check = check_status},
     {0},
 };
 

@@ -15,6 +15,8 @@ struct chunk_options {
     struct source_options source;
     uint64_t block; /* 0: chosen by chunk_plan */
     const char *only;
+    uint64_t status; /* the descriptor of --input-status */
+    bool has_status;
     char **files;
     int n_files;
 };

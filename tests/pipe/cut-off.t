@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# bpe-chunk --input-status: a text from a pipe that was cut off is told from one that has ended. What came before it was cut off is
+# completed by the whole text, wherever that was; nothing of it is counted that the text after it changes.
+. "$(dirname "$0")/../lib.sh"
+random_seed
+
+text "$SEED" 200000 >in.txt
+bpe-chunk in.txt | bpe-count | bpe-sum | words >want
+head -c 1 /dev/zero >well
+
+# A text that has ended.
+for size in 1000000 3 0; do
+    head -c $size in.txt >some.txt
+    bpe-chunk <some.txt | bpe-count | bpe-sum | words >some.want
+    bpe-chunk --input-status=3 3<well < <(cat some.txt) | bpe-count | bpe-sum | words >got
+    is "${PIPESTATUS[*]:0:3} $(cmp got some.want)" "0 0 0 " "at most $size bytes, which have ended"
+done
+
+# One that has not. bpe-chunk says so in one line, and nothing more is passed on.
+for how in /dev/null "not zero"; do
+    [ "$how" = /dev/null ] || printf x >"$how"
+    bpe-chunk --input-status=3 -b 4K 3<"$how" < <(cat in.txt) 2>err | bpe-view >records
+    is "${PIPESTATUS[0]} $(cat err)" "75 bpe-chunk: standard input: was cut off: what should write it has failed, or was killed" "$how: cut off"
+    is "$(grep -cE '^# (promise|failure)' records)" 0 "  no promise, nor a failure"
+done
+for size in 0 1 3 4 5000 $((RANDOM + 5001)) $((RANDOM * 4 + 40000)); do
+    head -c "$size" in.txt >cut.txt
+    rm -f todo
+    bpe-chunk --input-status=3 -b 4K 3</dev/null < <(cat cut.txt) 2>err | bpe-count >first
+    code=${PIPESTATUS[*]}
+    bpe-sum --missing=todo first >/dev/null 2>&1
+    if [ -s todo ]; then
+        bpe-chunk --input-status=3 -b 4K --only=todo - 3<well < <(cat in.txt) | bpe-count | bpe-sum first - | words >got
+    else
+        bpe-sum first >/dev/null 2>&1
+        is $? 75 "  nothing came"
+        cp want got
+    fi
+    is "$code $(cmp got want)" "75 0 " "cut off after $size bytes, and completed"
+done
+gzip -c in.txt >in.gz
+head -c 20000 in.gz >cut.gz
+bpe-chunk --input-status=3 3</dev/null < <(cat cut.gz) >out 2>err
+is "$? $(cat err)" "75 bpe-chunk: standard input: was cut off: what should write it has failed, or was killed" "a compressed text, which would be damaged"
+
+# The descriptor is waited for.
+bpe-chunk --input-status=3 3< <(sleep 0.3; head -c 1 /dev/zero) < <(cat in.txt) | bpe-count | bpe-sum | words | cmp - want
+is "${PIPESTATUS[*]}" "0 0 0 0 0" "a writer that is asked later than its text has ended"
+fails 64 "bpe-chunk: --input-status 7: no open descriptor" bpe-chunk --input-status=7 in.txt
+fails 64 "bpe-chunk: --input-status 1: must be a descriptor from 3 on" bpe-chunk --input-status=1 in.txt
+bpe-chunk --input-status=3 3</dev/null in.txt | bpe-count | bpe-sum | words | cmp - want
+is "${PIPESTATUS[*]}" "0 0 0 0 0" "a file needs no such word"
+done_testing
