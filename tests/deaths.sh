@@ -4,6 +4,11 @@
 #     deadly "sort comm"            these programs can die: bin has them, for PATH
 #     deaths="sort:1 comm:3" PATH=$PWD/bin:$PATH command     signal=PIPE: of that, not KILL
 #     has_started sort 1            whether it was, since forget_starts
+#
+# What a command of bpe does by itself fails, or is its death, at each of its system calls (tests/fault/fault.c):
+#
+#     at_call flock 2 -1 command      the second flock(2) of it kills it; 28: fails with ENOSPC
+#     call_was_reached                whether there was such a call
 
 starts=$PWD/starts
 export starts deaths=''
@@ -32,4 +37,14 @@ forget_starts() {
 
 has_started() { # PROGRAM N
     [ -e "starts/$1.$2" ]
+}
+
+at_call() { # CALL N ERROR COMMAND...
+    rm -f reached
+    env LD_PRELOAD="$BUILD/tests/fault/fault.so" FAULT_PROGRAM=bpe FAULT_CALL="$1" FAULT_AT="$2" FAULT_ERROR="$3" \
+        FAULT_MARK="$PWD/reached" "${@:4}"
+}
+
+call_was_reached() {
+    [ -e reached ]
 }

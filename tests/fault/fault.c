@@ -1,8 +1,10 @@
 /* fault.so - makes one call of the C library fail, for tests: LD_PRELOAD it and say in the environment
  *
+ *     FAULT_PROGRAM  the name of the program of which; other processes are left alone. Not set: of all
  *     FAULT_CALL   which: write read pread pwrite malloc open mkostemp close fsync fdatasync ftruncate unlink rmdir
- *                  mkdir rename (malloc: calloc, realloc and aligned_alloc too); change: all that change a file or a
- *                  directory, but writes to the standard streams
+ *                  mkdir rename link (malloc: calloc, realloc and aligned_alloc too); change: all of these that change
+ *                  a file or a directory, but writes to the standard streams; flock fork pipe2 socketpair
+ *                  memfd_create; start: all of the latter
  *     FAULT_AT     which of its calls, from 1; 0: every one
  *     FAULT_ERROR  the number errno gets; 0: a short read or write (of 1 byte; with FAULT_AT=0 of half); -1: the
  *                  process is killed instead; -2: killed after it, or after half of a write; -3: nothing
@@ -25,6 +27,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -50,7 +55,8 @@ __attribute__((constructor)) static void start(void)
     disk = getenv("FAULT_DISK");
     at = s ? atol(s) : 0;
     error = n ? atol(n) : 0;
-    ready = call != NULL;
+    const char *program = getenv("FAULT_PROGRAM");
+    ready = call != NULL && (!program || strcmp(program, program_invocation_short_name) == 0);
 }
 
 static void die(void)
@@ -58,10 +64,11 @@ static void die(void)
     syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
 }
 
-/* Whether this call is the one. With EINTR a call fails at most every other time, or nothing would ever be done. */
-static bool hit_one(const char *name, bool change)
+/* Whether this call is the one. kind: another name that means it. With EINTR a call fails at most every other time, or
+ * nothing would ever be done. */
+static bool hit_any(const char *name, const char *kind)
 {
-    if (!ready || (strcmp(name, call) != 0 && !(change && strcmp(call, "change") == 0)))
+    if (!ready || (strcmp(name, call) != 0 && strcmp(call, kind) != 0))
         return false;
     calls++;
     if (at ? calls != at : error > 0 && calls % 2 == 0)
@@ -83,6 +90,11 @@ static bool hit_one(const char *name, bool change)
     dies = error == KILL_AFTER;
     errno = (int)error;
     return error > 0;
+}
+
+static bool hit_one(const char *name, bool change)
+{
+    return hit_any(name, change ? "change" : name);
 }
 
 static bool hit(const char *name)
@@ -334,4 +346,44 @@ int mkdir(const char *path, mode_t mode)
 int rename(const char *from, const char *to)
 {
     return hit_one("rename", true) ? -1 : (int)done(syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to));
+}
+
+int link(const char *from, const char *to)
+{
+    return hit_one("link", true) ? -1 : (int)done(syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+
+/* ---- Calls that begin something ---- */
+
+int flock(int fd, int how)
+{
+    return hit_any("flock", "start") ? -1 : (int)done(syscall(SYS_flock, fd, how));
+}
+
+int pipe2(int ends[2], int flags)
+{
+    return hit_any("pipe2", "start") ? -1 : (int)done(syscall(SYS_pipe2, ends, flags));
+}
+
+int socketpair(int domain, int type, int protocol, int ends[2])
+{
+    return hit_any("socketpair", "start") ? -1 : (int)done(syscall(SYS_socketpair, domain, type, protocol, ends));
+}
+
+int memfd_create(const char *name, unsigned flags)
+{
+    return hit_any("memfd_create", "start") ? -1 : (int)done(syscall(SYS_memfd_create, name, flags));
+}
+
+/* The new process goes on, and nothing fails in it: what kills its parent is to be noticed by it. */
+pid_t fork(void)
+{
+    static pid_t (*real)(void);
+    if (hit_any("fork", "start"))
+        return -1;
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "fork");
+    pid_t pid = real();
+    ready &= pid > 0;
+    return pid ? (pid_t)done(pid) : 0;
 }

@@ -63,7 +63,7 @@ def little_limit(base, command, limit):
 def no_output(base, words):
     """What is wrong with a command whose standard output may not become a file of any size."""
     with open("output", "wb") as out:
-        ended = subprocess.run([base.pipelines + "/bpe", *words.split()], cwd=base.dir, stdout=out, stderr=subprocess.PIPE, check=False,
+        ended = subprocess.run([base.bpe, *words.split()], cwd=base.dir, stdout=out, stderr=subprocess.PIPE, check=False,
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
     said = ended.stderr.decode()
     good = ended.returncode == 74 and said.startswith("bpe") and "cannot write" in said

@@ -1,0 +1,178 @@
+/* resume_test.c - a directory of work: what it was begun with, its lock, files that are no files. */
+#include "../unit/tap.h"
+#include "driver/resume.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct err e;
+
+static void is(const char *got, const char *want, const char *name)
+{
+    if (!tap_ok(strcmp(got, want) == 0, "%s", name))
+        tap_note("got %s, wanted %s", got, want);
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    if (f) {
+        fputs(text, f);
+        fclose(f);
+    }
+}
+
+/* A text that is borrowed until the next call. */
+static const char *text_of(struct buf *b)
+{
+    return buf_put_byte(b, '\0', &e) ? "" : (const char *)b->p;
+}
+
+static void words(void)
+{
+    const char *const some[] = {"-m", "a b", "it's", "", "a\nb\\'\x01", "\xC3\xA9"};
+    struct buf b = {0};
+    resume_put_words(&b, some, sizeof some / sizeof *some, &e);
+    is(text_of(&b), "'-m' 'a b' 'it'\\''s' '' $'a\\nb\\\\\\'\\001' '\xC3\xA9'", "words as a shell takes them");
+    buf_free(&b);
+}
+
+static void inputs(void)
+{
+    char *files[] = {"a.txt", "-", "pipe", "b c"}, *none[] = {"none"}, *dir[] = {"."}, *far[] = {"s3::https://x/y"};
+    const struct timespec times[] = {{1, 2}, {1700000000, 5}};
+    struct buf b = {0};
+    write_file("a.txt", "text");
+    write_file("b c", "");
+    utimensat(AT_FDCWD, "a.txt", times, 0);
+    utimensat(AT_FDCWD, "b c", times, 0);
+    mkfifo("pipe", 0666);
+    int rc = resume_put_inputs(&b, files, 4, true, &e);
+    tap_ok(rc == 0 && resume_reads_once(buf_str(&b)), "some inputs can be read only once");
+    is(text_of(&b), "- - -\n- - pipe\n4 1700000000.000000005 a.txt\n0 1700000000.000000005 b c",
+       "what of inputs can change");
+    b.len = 0;
+    rc = resume_put_inputs(&b, files, 1, true, &e);
+    tap_ok(rc == 0 && !resume_reads_once(buf_str(&b)), "a file can be read again");
+    tap_ok(resume_put_inputs(&b, none, 1, true, &e) && e.code == EX_NOINPUT, "a file that is not there");
+    is(e.msg, "none: cannot open: No such file or directory", "and says so");
+    tap_ok(resume_put_inputs(&b, dir, 1, true, &e) && e.code == EX_NOINPUT, "a directory");
+    tap_ok(resume_put_inputs(&b, far, 1, true, &e) && e.code == EX_USAGE, "a remote file");
+    tap_ok(resume_put_inputs(&b, far, 1, false, &e) && e.code == EX_NOINPUT, "a file of such a name");
+    buf_free(&b);
+}
+
+static void compare_is(const char *asked, const char *input, int code, const char *want, const char *name)
+{
+    e = (struct err){0};
+    int rc = resume_compare("D", "work", str_of(asked), str_of(input), &e);
+    tap_ok(rc == (code ? -1 : 0) && e.code == code, "%s: %d", name, code);
+    is(e.msg, want, "  and says so");
+}
+
+static void notes(void)
+{
+    mkdir("work", 0777);
+    tap_ok(resume_note("work", str_of("'-m' 'x'"), str_of("1 2.0 a\n3 4.0 b c\n5 6.0 d"), &e) == 0, "noted");
+    compare_is("'-m' 'x'", "1 2.0 a\n3 4.0 b c\n5 6.0 d", 0, "", "the same");
+    compare_is(
+        "'-m' 'y'", "1 2.0 a", EX_USAGE,
+        "D was begun with: '-m' 'x'; give the same options and files, or another directory, or remove it to begin "
+        "anew",
+        "other words");
+    compare_is("'-m' 'x'", "1 2.0 a\n3 4.1 b c\n5 6.1 d", EX_DATAERR,
+               "b c: changed since D was begun; remove D and run the same command again", "the first that has changed");
+    compare_is("'-m' 'x'", "1 2.0 a\n3 4.0 b c\n5 7.0 d", EX_DATAERR,
+               "d: changed since D was begun; remove D and run the same command again", "the last one");
+    unlink("work/inputs");
+    mkfifo("work/inputs", 0666);
+    compare_is("'-m' 'x'", "1 2.0 a", EX_CANTCREAT,
+               "work/inputs: is not a regular file; remove it, or give another directory", "a pipe");
+    unlink("work/inputs");
+    tap_ok(symlink("../a.txt", "work/inputs") == 0 && resume_note("work", str_of("x"), str_of("y"), &e) &&
+               access("a.txt", F_OK) == 0,
+           "a link is not followed");
+    tap_ok(resume_only_files("work", NULL, &e) && resume_only_files("work", "inputs", &e) == 0 &&
+               resume_only_files("none", NULL, &e) == 0,
+           "files only, but for one; or nothing");
+    unlink("work/inputs"), unlink("work/asked"), rmdir("work");
+}
+
+static void directories(void)
+{
+    tap_ok(resume_make_directory("x/y/z", &e) == 0 && resume_make_directory("x/y/z/", &e) == 0 &&
+               access("x/y/z", W_OK) == 0,
+           "a directory, with those above it, and again");
+    tap_ok(resume_make_directory("a.txt", &e) && e.code == EX_CANTCREAT, "a file in its place");
+    is(e.msg, "a.txt: cannot create: File exists", "and says so");
+    tap_ok(resume_make_directory("a.txt/y", &e) && e.code == EX_CANTCREAT, "a file above it");
+    is(e.msg, "a.txt/y: cannot create: Not a directory", "and says so");
+    rmdir("x/y/z"), rmdir("x/y"), rmdir("x");
+}
+
+static void publishing(void)
+{
+    char got[20] = "";
+    write_file("made", "new");
+    tap_ok(resume_publish("made", "there", &e) == 0 && access("made", F_OK) && !access("there", F_OK), "published");
+    write_file("made", "other");
+    tap_ok(resume_publish("made", "there", &e) == 0 && access("made", F_OK), "what is there already is no error");
+    FILE *f = fopen("there", "r");
+    tap_ok(f && fgets(got, sizeof got, f) && strcmp(got, "new") == 0, "  and stays");
+    if (f)
+        fclose(f);
+    tap_ok(resume_publish("made", "there", &e) && e.code == EX_IOERR, "what was not made");
+    tap_ok(resume_remove("there", &e) == 0 && resume_remove("there", &e) == 0, "removed, once or twice");
+}
+
+/* A child holds the lock of a directory for some milliseconds. said: whether a line tells of it. */
+static void lock_is(int ms, bool said, const char *name)
+{
+    struct job j = {.command = "bpe test"};
+    int ready[2], heard[2], err = dup(2);
+    char text[200] = "";
+    if (pipe(ready) || pipe(heard))
+        return;
+    pid_t child = fork();
+    if (child == 0) {
+        int fd = open(".", O_RDONLY | O_DIRECTORY);
+        _exit(flock(fd, LOCK_EX) || write(ready[1], "", 1) != 1 || usleep((unsigned)ms * 1000));
+    }
+    bool began = read(ready[0], text, 1) == 1;
+    int fd = open(".", O_RDONLY | O_DIRECTORY);
+    dup2(heard[1], 2);
+    int rc = resume_lock(&j, "D", fd, &e);
+    dup2(err, 2);
+    close(heard[1]);
+    ssize_t n = read(heard[0], text, sizeof text - 1);
+    text[n > 0 ? n : 0] = '\0';
+    tap_ok(began && rc == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0, "%s: locked in the end", name);
+    is(text, said ? "bpe test: D: other processes work there; waiting for them\n" : "", "  and what it says");
+    close(fd), close(err), close(heard[0]), close(ready[0]), close(ready[1]);
+    waitpid(child, NULL, 0);
+}
+
+int main(void)
+{
+    char dir[] = "/tmp/resume_test-XXXXXX";
+    if (!mkdtemp(dir) || chdir(dir))
+        return 1;
+    words();
+    inputs();
+    notes();
+    directories();
+    publishing();
+    lock_is(0, false, "a lock that is free soon");
+    lock_is(300, false, "one of processes that end");
+    lock_is(1500, true, "one of a command that works");
+    unlink("a.txt"), unlink("b c"), unlink("pipe");
+    if (chdir("/") || rmdir(dir))
+        return 1;
+    return tap_done();
+}
