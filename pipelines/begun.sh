@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# begun.sh - train --keep, tasks, shard, Slurm: work in a directory goes on only with the options and files it was begun with. Two
+# begun.sh - train --keep, tasks, Slurm: work in a directory goes on only with the options and files it was begun with. Two
 # files there say which these were:
 #
 #     asked     the options and the names of the files

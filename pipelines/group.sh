@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# group.sh - train, shard, sum-tree, tasks and Slurm's commands: all processes of a pipeline end with the script.
+# group.sh - train, sum-tree, tasks and Slurm's commands: all processes of a pipeline end with the script.
 
 group=''
 

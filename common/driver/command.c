@@ -38,7 +38,8 @@ static enum options_next parse(const struct command *c, int argc, char **argv, s
         struct command_program *p = &c->programs[i];
         if (p->usage->init)
             p->usage->init(p->options);
-        sets[i + 1] = (struct option_set){.rows = p->usage->options, .to = p->options, .words = &p->words};
+        sets[i + 1] =
+            (struct option_set){.rows = p->usage->options, .to = p->options, .words = &p->words, .only = p->only};
     }
     enum options_next next = options_parse(sets, c->n_programs + 1, argc, argv, &first, e);
     *c->files = argv + first;

@@ -23,6 +23,7 @@
 struct command_program {
     const struct usage *usage;
     void *options; /* its struct, zeroed */
+    bool only;     /* a name that it has means nothing to the programs after it */
     struct option_words
         words; /* its options that were given, for its command line; owned, as long as the process runs */
 };

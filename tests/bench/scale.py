@@ -152,7 +152,7 @@ def encode(processes):
 def shard(processes):
     def subject(t, name):
         out = t.tmp("shards")
-        took = staged(t, name, processes, pipeline("shard"), "-j", str(processes), "-m", t.model(), "-o", out, t.path(name))
+        took = staged(t, name, processes, "bpe", "shard", "-j", str(processes), "-m", t.model(), "-o", out, t.path(name))
         shutil.rmtree(out)
         return took
     return subject
@@ -183,7 +183,7 @@ ROWS += [Row("plan", f"{subject} {text}", "s", f"wall {subject} {text}", []) for
 
 # ---- The table -----------------------------------------------------------------------------------------------------
 
-FAN_OUT = {"auto": "hand_out.pl", "xargs": "xargs, split", "parallel": "GNU parallel", "encode": "deal.pl, split", "shard": "hand_out.pl"}
+FAN_OUT = {"auto": "hand_out.pl", "xargs": "xargs, split", "parallel": "GNU parallel", "encode": "deal.pl, split", "shard": "a socket"}
 
 
 def median(runs, *path):

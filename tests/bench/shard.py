@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""shard.py [--quick] - make bench-shard: times bpe-shard and pipelines/shard beside others; see bench.py.
+"""shard.py [--quick] - make bench-shard: times bpe-shard and bpe shard beside others; see bench.py.
 
 Ours: from start to end, shards on disk (the directory is complete and synced). Theirs: the call that tokenizes and writes. All
 write to memory (/dev/shm) where there is room."""
@@ -10,10 +10,9 @@ import shutil
 import tempfile
 
 import encode
-from harness import HERE, TOP, Failure, memory_of_session, run, run_peer, shell
+from harness import HERE, Failure, memory_of_session, run, run_peer, shell
 from measure import Row, Suite, at_least, at_most, beside, main
 
-SHARD = os.path.join(TOP, "pipelines", "shard")
 IDS, A_DOCUMENT = 500_000_000, 600  # of the records that bpe-shard alone is measured on
 PEER_SECONDS = 300
 
@@ -119,7 +118,7 @@ def part(tokens):
 
 
 def line_command(t, name, *options):
-    return SHARD, "-j", "2", "-m", t.own(name), "--eot=after", "-o", t.out(), *options, *t.input(name)
+    return "bpe", "shard", "-j", "2", "-m", t.own(name), "--eot=after", "-o", t.out(), *options, *t.input(name)
 
 
 def line(*options):

@@ -64,16 +64,16 @@ shards() { # by the line, into want
     bpe-chunk -m -m.json -- "${files[@]}" | bpe-encode -m -m.json | bpe-shard -o want -n 50K >/dev/null
 }
 shards
-"$P/shard" -m -m.json -j 2 -n 50K -o -out -- "${files[@]}" >lines 2>err
+bpe shard -m -m.json -j 2 -n 50K -o -out -- "${files[@]}" >lines 2>err
 is "$? $(cat err)" "0 " "shard"
-"$P/shard" -m -m.json -j 2 -n 50K -o -out -- "${files[@]}" >lines 2>err
+bpe shard -m -m.json -j 2 -n 50K -o -out -- "${files[@]}" >lines 2>err
 is "$? $(cat err)" "0 bpe-shard: ./-out: was complete already" "  is complete"
 done_as "  as by the line" want ./-out
 printf '{"text": "a b c d"}\n' >./-a.jsonl
-"$P/shard" -m -m.json -o -out --jsonl --files-from=-list -n 50K 2>err
+bpe shard -m -m.json -o -out --jsonl --files-from=-list -n 50K 2>err
 like "$? $(head -n 1 err)" "65 bpe-encode: -a.txt: line 1: no JSON *" "shard of what is no JSON"
 printf '%s\n' -a.jsonl >./-list
-"$P/shard" -m -m.json -o -out2 --jsonl --files-from=-list -n 50K >/dev/null 2>err
+bpe shard -m -m.json -o -out2 --jsonl --files-from=-list -n 50K >/dev/null 2>err
 is "$? $(cat err)" "0 " "shard --files-from"
 rm -rf ./-out ./-out2
 

@@ -6,7 +6,7 @@ if ! python3 -c 'import pyarrow' 2>/dev/null; then
     skip "what reads Parquet dies" "pyarrow is not installed (make check-peers takes it from PyPI)"
     done_testing
 fi
-parquet=$TOP/pipelines/parquet encode=$TOP/pipelines/encode shard=$TOP/pipelines/shard tasks=$TOP/pipelines/tasks
+parquet=$TOP/pipelines/parquet encode=$TOP/pipelines/encode tasks=$TOP/pipelines/tasks
 
 # About 6 MB of text in 20 row groups.
 random_seed
@@ -106,12 +106,12 @@ done
 for options in "" "--shuffle=documents --docs"; do
     rm -rf want.shards
     # shellcheck disable=SC2086
-    "$shard" -m want.json -o want.shards -n 100000 -b 64K --eot=after $options --parquet a.parquet >out 2>err
+    bpe shard -m want.json -o want.shards -n 100000 -b 64K --eot=after $options --parquet a.parquet >out 2>err
     for how in "PIPE within" "-PIPE within" "TERM whole" "KILL torn" "KILL within"; do
         by=${how% *} die_at=${how#* } die_at=${!die_at}
         rm -rf got.shards
         # shellcheck disable=SC2086
-        dies $by "$shard" -m want.json -o got.shards -n 100000 -b 64K -j 2 --eot=after $options --parquet a.parquet
+        dies $by bpe shard -m want.json -o got.shards -n 100000 -b 64K -j 2 --eot=after $options --parquet a.parquet
         is "$code" 0 "shard $options, SIG$by at byte $die_at: goes on by itself" || sed 's/^/# /' err
         diff -r want.shards got.shards >diff.out
         ok $? "  the same directory" || head -n 5 diff.out | cut -c 1-200 | sed 's/^/# /'
@@ -122,13 +122,13 @@ done
 die_at=$within
 cp -p a.parquet b.parquet
 rm -rf got.shards
-die_touch=b.parquet dies KILL "$shard" -m want.json -o got.shards -n 100000 -b 64K --eot=after --parquet b.parquet
+die_touch=b.parquet dies KILL bpe shard -m want.json -o got.shards -n 100000 -b 64K --eot=after --parquet b.parquet
 is "$code $(grep -c '^bpe shard: b.parquet: changed since got.shards was begun; remove got.shards ' err)" "65 1" \
     "a file that changes before it is read again: says so" || sed 's/^/# /' err
 is "$(grep -ls 'complete.: true' got.shards/manifest.json)" "" "  and the directory is not complete"
 fails 65 "bpe shard: b.parquet: changed since got.shards was begun; *" \
-    "$shard" -m want.json -o got.shards -n 100000 -b 64K --eot=after --parquet b.parquet
-refuses 64 "bpe shard: far://a.parquet: a remote file*" "$shard" -m want.json -o far.shards --parquet far://a.parquet
+    bpe shard -m want.json -o got.shards -n 100000 -b 64K --eot=after --parquet b.parquet
+refuses 64 "bpe shard: far://a.parquet: a remote file*" bpe shard -m want.json -o far.shards --parquet far://a.parquet
 refuses 64 "bpe train: far://a.parquet: a remote file*" bpe train -v 500 --keep=far.kept --parquet far://a.parquet
 refuses 64 "bpe tasks: far://a.parquet: a remote file*" "$tasks" plan -o far.tasks --parquet far://a.parquet
 

@@ -2,7 +2,7 @@
 # bpe shard makes the shards of a single bpe-encode, from whatever the text is in; whatever is killed, it goes on where it was,
 # by itself or when the same command is run again; and it says what is wrong at once.
 . "$(dirname "$0")/../lib.sh"
-shard=$TOP/pipelines/shard
+
 random_seed
 RANDOM=$((SEED % 32768))
 
@@ -30,7 +30,7 @@ makes() {
     local ids=$1 name=$2
     shift 2
     rm -rf D
-    "$shard" -m m.json -o D -f raw -n $N "$@" >out 2>err
+    bpe shard -m m.json -o D -f raw -n $N "$@" >out 2>err
     is "$? $(cat err)" "0 " "$name: done, nothing to say"
     cut_of "$ids" "$name"
     is "$(wc -l <out)" "$(find D -name '*.bin' | wc -l)" "$name: a line for each shard"
@@ -51,7 +51,7 @@ makes want "--via" --via='tee via | split -n r/3 --filter="$*" #' -b 64K --inlin
 is "$(bpe-view --check <via | cut -d ' ' -f 1)" complete: "--via: the command gets each record once"
 makes want "--via, by reference" --via=env large.txt small.txt b.txt
 rm -rf D
-"$shard" -m m.json -o D -f raw -n $N -b 64K --inline --via='split -n r/3 --filter="$*" | head -n 20; exit 3 #' large.txt >out 2>err
+bpe shard -m m.json -o D -f raw -n $N -b 64K --inline --via='split -n r/3 --filter="$*" | head -n 20; exit 3 #' large.txt >out 2>err
 is $? 75 "--via: a command that ends early, with a status of its own, is 75"
 makes want "small pieces" -b 64K large.txt small.txt b.txt
 diff -r R D >diff.out
@@ -73,7 +73,7 @@ rm m.tiktoken.json
 makes want.large "-p and -s for a .tiktoken file" -m m.tiktoken -p gpt2 -s '<|endoftext|>=0' large.txt
 : >empty
 rm -rf D
-"$shard" -m m.json -o D empty >out 2>err
+bpe shard -m m.json -o D empty >out 2>err
 is "$? $(cat out err) $(ls -A D)" "0  manifest.json" "an empty file has no shards"
 python3 - <<'EOF2'
 import json
@@ -91,7 +91,7 @@ for how in gzip zstd; do
     fi
     $how -q -1 -k [123].jsonl
     rm -rf D
-    "$shard" -m m.json -o D -f raw -n $N --jsonl=body.text --on-error=skip --eot=after [123].jsonl.[gz]* >out 2>err
+    bpe shard -m m.json -o D -f raw -n $N --jsonl=body.text --on-error=skip --eot=after [123].jsonl.[gz]* >out 2>err
     is $? 0 "JSON Lines, $how: done"
     cut_of want.jsonl "JSON Lines, $how"
     rm -f [123].jsonl.[gz]*
@@ -106,7 +106,7 @@ EOF2
     makes want.jsonl "Parquet" --parquet=body --eot=after [123].parquet
     head -c 100000 3.parquet >bad.parquet
     rm -rf D
-    "$shard" -m m.json -o D -f raw --parquet=body --eot=after [12].parquet bad.parquet >out 2>err
+    bpe shard -m m.json -o D -f raw --parquet=body --eot=after [12].parquet bad.parquet >out 2>err
     like "$? $(grep -ls 'complete.: true' D/manifest.json) $(cat err)" "6[56]  *bad.parquet*" "Parquet that is cut off: an error, and no shards that are all"
 else
     skip "Parquet" "no pyarrow for this python3"
@@ -114,12 +114,12 @@ fi
 
 # ---- What is killed ----
 
-# Programs that are killed when they have done some of their work, once for each file killing/PROGRAM.N.
+# Programs that are killed when they have done some of their work, once for each file killing/PROGRAM.N. They are beside a bpe of
+# their own, which finds those of its directory. What kills one with its second record, or half of one, is fault.so.
 mkdir mortal killing
 mortal() { # PROGRAM HOW
     cat >"mortal/$1" <<END
 #!/bin/bash
-case "\$*" in -h | *'-f raw' | '-m m.json -b 1M') exec '$BUILD/$1' "\$@" ;; esac # not for its work
 for file in '$PWD/killing/$1'.*; do
     mv "\$file" '$PWD/killed' 2>/dev/null || continue
     $2
@@ -129,9 +129,11 @@ exec '$BUILD/$1' "\$@"
 END
     chmod +x "mortal/$1"
 }
-mortal bpe-chunk "'$BUILD/bpe-chunk' \"\$@\" | head -c 700000"
-mortal bpe-encode "'$BUILD/bpe-encode' \"\$@\" | perl -e '\$/ = qq(\xFF); <>; for (1, 2) { print qq(\xFF), <> =~ s/\xFF//r }'" # two records
+fault="LD_PRELOAD='$BUILD/tests/fault/fault.so' FAULT_CALL=write"
+mortal bpe-chunk "$fault FAULT_AT=2 FAULT_ERROR=-1 exec '$BUILD/bpe-chunk' \"\$@\""
+mortal bpe-encode "$fault FAULT_AT=3 FAULT_ERROR=-2 exec '$BUILD/bpe-encode' \"\$@\"" # two records and a half
 mortal bpe-shard "{ head -c 300000; sleep 1; } <&0 | '$BUILD/bpe-shard' \"\$@\" & sleep 0.3; kill -9 \$!"
+beside mortal
 
 # dies NAME PROGRAM... -- ARGS...: a new directory, with so many deaths.
 dies() {
@@ -144,7 +146,7 @@ dies() {
         shift
     done
     shift
-    PATH=$PWD/mortal:$PATH timeout 60 "$shard" -m m.json -o D -f raw -n $N -j 3 "$@" >out 2>err
+    timeout 60 mortal/bpe shard -m m.json -o D -f raw -n $N -j 3 "$@" >out 2>err
     like "$? $(ls killing) $(cat err)" "0  *" "$name: goes on by itself"
     diff -r R D >diff.out
     ok $? "$name: the same directory" || sed 's/^/# /' diff.out
@@ -152,15 +154,17 @@ dies() {
 }
 all=(large.txt small.txt b.txt)
 dies "bpe-chunk is killed" bpe-chunk -- -b 1M "${all[@]}"
+is "$(cat err)" "bpe shard: D: going on with what is missing" "  which it says in one line, that of bpe shard"
 dies "a bpe-encode is killed" bpe-encode -- -b 1M "${all[@]}"
+is "$(cat err)" "bpe shard: D: going on with what is missing" "  which it says in one line, that of bpe shard"
 dies "bpe-shard is killed" bpe-shard -- -b 1M "${all[@]}"
 dies "all of these" bpe-chunk bpe-encode bpe-encode bpe-shard -- -b 1M "${all[@]}"
 rm -rf D
 for i in $(seq 100); do : >"killing/bpe-encode.$i"; done
-PATH=$PWD/mortal:$PATH timeout 60 "$shard" -m m.json -o D -f raw -n $N -j 2 -b 1M "${all[@]}" >out 2>err
-like "$? $(tail -n 1 err)" "75 bpe shard: D: not complete yet; run the same command again" "processes that are killed again and again: 75"
+timeout 60 mortal/bpe shard -m m.json -o D -f raw -n $N -j 2 -b 1M "${all[@]}" >out 2>err
+like "$? $(grep -v ': going on ' err)" "75 bpe shard: D: not complete yet; run the same command again" "processes that are killed again and again: 75"
 rm -f killing/*
-"$shard" -m m.json -o D -f raw -n $N -j 2 "${all[@]}" >out 2>err
+bpe shard -m m.json -o D -f raw -n $N -j 2 "${all[@]}" >out 2>err
 is $? 0 "the same command again: done"
 diff -r R D >diff.out
 ok $? "the same directory" || sed 's/^/# /' diff.out
@@ -169,7 +173,7 @@ ok $? "the same directory" || sed 's/^/# /' diff.out
 for how in "${all[*]}" -; do
     rm -rf D
     # shellcheck disable=SC2086
-    setsid "$shard" -m m.json -o D -f raw -n $N -b 256K $how < <(cat "${all[@]}"; [ "$how" != - ] || sleep 1) >out 2>err &
+    setsid bpe shard -m m.json -o D -f raw -n $N -b 256K $how < <(cat "${all[@]}"; [ "$how" != - ] || sleep 1) >out 2>err &
     pid=$!
     for _ in $(seq 200); do
         [ ! -e D/.work/journal ] || break
@@ -179,7 +183,7 @@ for how in "${all[*]}" -; do
     kill -9 $pid 2>/dev/null # it may have done all by now
     wait $pid 2>/dev/null
     # shellcheck disable=SC2086
-    timeout 60 "$shard" -m m.json -o D -f raw -n $N $how < <(cat "${all[@]}") >out 2>err
+    timeout 60 bpe shard -m m.json -o D -f raw -n $N $how < <(cat "${all[@]}") >out 2>err
     is $? 0 "the script is killed, $how: the same command again, at once" || sed 's/^/# /' err
     cat D/tokens_*.bin | cmp - want
     ok $? "the script is killed, $how: the same ids"
@@ -192,7 +196,7 @@ wrong() {
     local code=$1 pattern=$2 name=$3
     shift 3
     rm -rf D
-    "$shard" -o D "$@" >out 2>err </dev/null
+    bpe shard -o D "$@" >out 2>err </dev/null
     is "$? $(wc -l <err) $(cat out) $(ls -d D 2>/dev/null)" "$code 1  " "$name: $code, one line, and no directory" || sed 's/^/# /' err
     like "$(cat err)" "$pattern" "$name: says so"
 }
@@ -201,25 +205,25 @@ wrong 66 "bpe-chunk: none.json: cannot open: *" "a missing model" -m none.json s
 wrong 66 "bpe shard: none.txt: cannot open: *" "a missing file" -m m.json small.txt none.txt
 wrong 64 "bpe shard: unknown option --frobnicate; see --help" "an unknown option" -m m.json --frobnicate small.txt
 wrong 64 "bpe shard: -j 0: not a number of jobs" "-j 0" -m m.json -j 0 small.txt
-wrong 64 "bpe-chunk: -b 0: *" "wrong use of bpe-chunk" -m m.json -b 0 small.txt
-wrong 64 "bpe-encode: --eot x: *" "wrong use of bpe-encode" -m m.json --eot=x small.txt
-wrong 64 "bpe-shard: -f nope: *" "wrong use of bpe-shard" -m m.json -f nope small.txt
-wrong 64 "bpe-shard: *--test*" "options of bpe-shard that exclude each other" -m m.json --test=1 --test-fraction=0.5 small.txt
+wrong 64 "bpe shard: -b 0: *" "wrong use of bpe-chunk" -m m.json -b 0 small.txt
+wrong 64 "bpe shard: --eot x: *" "wrong use of bpe-encode" -m m.json --eot=x small.txt
+wrong 64 "bpe shard: -f nope: *" "wrong use of bpe-shard" -m m.json -f nope small.txt
+wrong 64 "bpe shard: *--test*" "options of bpe-shard that exclude each other" -m m.json --test=1 --test-fraction=0.5 small.txt
 wrong 64 "bpe shard: --resume: *; leave it out" "--resume" -m m.json --resume small.txt
 wrong 64 "bpe shard: --regex: the model decides that; leave it out" "-e" -m m.json -e x small.txt
 wrong 64 "bpe shard: --files-from and FILEs exclude each other" "a list and files" -m m.json --files-from=list small.txt
 wrong 64 "bpe shard: --parquet and --jsonl exclude each other" "Parquet and JSON Lines" -m m.json --parquet --jsonl small.txt
 rm -rf D
-fails 64 "bpe shard: where do the shards go? *" "$shard" -m m.json small.txt
+fails 64 "bpe shard: where do the shards go? *" bpe shard -m m.json small.txt
 : >file
-fails 73 "bpe shard: file: cannot create: File exists" "$shard" -m m.json -o file small.txt
-fails 73 "bpe shard: file/D: cannot create: Not a directory" "$shard" -m m.json -o file/D small.txt
-fails 64 "bpe-shard: R: was made with another value of -n; *" "$shard" -m m.json -o R -f raw -n 300001 "${all[@]}"
+fails 73 "bpe shard: file: cannot create: File exists" bpe shard -m m.json -o file small.txt
+fails 73 "bpe shard: file/D: cannot create: Not a directory" bpe shard -m m.json -o file/D small.txt
+fails 64 "bpe-shard: R: was made with another value of -n; *" bpe shard -m m.json -o R -f raw -n 300001 "${all[@]}"
 is "$(find R -name '.*')" "" "a directory that is complete stays as it was"
-"$shard" -m m.json -o R -f raw -n $N "${all[@]}" >out 2>err
+bpe shard -m m.json -o R -f raw -n $N "${all[@]}" >out 2>err
 is "$? $(cat out err)" "0 bpe-shard: R: was complete already" "the same command again: nothing to do"
 again() {
-    "$shard" -m m.json -o R -f raw -n $N "$@"
+    bpe shard -m m.json -o R -f raw -n $N "$@"
 }
 cp -rp R before.R
 is "$(again -j 1 -b 64K -S 16M "${all[@]}" 2>&1)" "bpe-shard: R: was complete already" "  however many processes there are"
@@ -245,19 +249,19 @@ is "$(again "${all[@]}" 2>&1) $(diff -r R before.R) $(stat -c '%n %s %Y' R R/* |
     "bpe-shard: R: was complete already  " "  and the directory is as it was"
 gzip -k small.txt
 rm -rf D
-"$shard" -m m.json -o D small.txt.gz >/dev/null
-is "$("$shard" -m m.json -o D small.txt.gz 2>&1)" "bpe-shard: D: was complete already" "a compressed file: nothing to do"
+bpe shard -m m.json -o D small.txt.gz >/dev/null
+is "$(bpe shard -m m.json -o D small.txt.gz 2>&1)" "bpe-shard: D: was complete already" "a compressed file: nothing to do"
 touch small.txt.gz
-fails 65 "bpe shard: small.txt.gz: changed since *" "$shard" -m m.json -o D small.txt.gz
+fails 65 "bpe shard: small.txt.gz: changed since *" bpe shard -m m.json -o D small.txt.gz
 rm -rf D
-"$shard" -m m.json -o D <b.txt >/dev/null
-is "$("$shard" -m m.json -o D <b.txt 2>&1)" "bpe-shard: D: was complete already; standard input was not read" "standard input: it says what was not compared"
+bpe shard -m m.json -o D <b.txt >/dev/null
+is "$(bpe shard -m m.json -o D <b.txt 2>&1)" "bpe-shard: D: was complete already; standard input was not read" "standard input: it says what was not compared"
 
 # begun: D, of which something is missing.
 begun() {
     local pid
     rm -rf D
-    setsid "$shard" -m m.json -o D -f raw -n $N -j 1 -b 64K "${all[@]}" </dev/null >out 2>err &
+    setsid bpe shard -m m.json -o D -f raw -n $N -j 1 -b 64K "${all[@]}" </dev/null >out 2>err &
     pid=$!
     for _ in $(seq 1000); do
         [ ! -e D/manifest.json ] || break
@@ -267,12 +271,13 @@ begun() {
     wait $pid 2>/dev/null
 }
 begun
-fails 64 "bpe shard: D was begun with: *; give the same options and files, *" "$shard" -m m.json -o D -f raw -n $N large.txt
-fails 64 "bpe shard: D was begun with: *; give the same options and files, *" "$shard" -m m.json -o D -f raw -n $N --eot=after "${all[@]}"
-fails 64 "bpe-shard: D: was made with another value of -n; *" "$shard" -m m.json -o D -f raw -n 300001 "${all[@]}"
+is "$(cat D/.work/asked)" "'-m' 'm.json' '-m' 'm.json' -- 'large.txt' 'small.txt' 'b.txt'" "what it was begun with is noted"
+fails 64 "bpe shard: D was begun with: *; give the same options and files, *" bpe shard -m m.json -o D -f raw -n $N large.txt
+fails 64 "bpe shard: D was begun with: *; give the same options and files, *" bpe shard -m m.json -o D -f raw -n $N --eot=after "${all[@]}"
+fails 64 "bpe-shard: D: was made with another value of -n; *" bpe shard -m m.json -o D -f raw -n 300001 "${all[@]}"
 touch -d '2001-01-01' b.txt
 fails 65 "bpe shard: b.txt: changed since D was begun; remove D and run the same command again" \
-    "$shard" -m m.json -o D -f raw -n $N "${all[@]}"
+    bpe shard -m m.json -o D -f raw -n $N "${all[@]}"
 
 # What is no text, near the beginning: nobody reads on to the end.
 printf '\351' | cat small.txt - large.txt large.txt large.txt >latin1.txt
@@ -280,7 +285,7 @@ limit=$(sanitized && echo 30 || echo 8)
 for how in latin1.txt -; do
     rm -rf D
     start=$EPOCHREALTIME
-    timeout 60 "$shard" -m m.json -o D $how <latin1.txt >out 2>err
+    timeout 60 bpe shard -m m.json -o D $how <latin1.txt >out 2>err
     like "$? $(cat err)" "65 *: byte $(wc -c <small.txt): invalid UTF-8 (0xE9); see --invalid*" "invalid UTF-8, $how"
     is "$(grep -ls 'complete.: true' D/manifest.json)" "" "invalid UTF-8, $how: it is not complete"
     ok $(((${EPOCHREALTIME/[.,]/} - ${start/[.,]/}) / 1000000 > limit)) "invalid UTF-8, $how: soon"
@@ -289,15 +294,15 @@ rm -rf D
 mkfifo unread
 exec 7<>unread
 exec 8>unread 7<&- # a pipe whose reader is gone, before all is written
-"$shard" -m m.json -o D -n 100000 large.txt 2>err >&8
+bpe shard -m m.json -o D -n 100000 large.txt 2>err >&8
 is "$? $(cat err)" "141 " "a reader that goes away: no complaint"
 exec 8>&-
-"$shard" -m m.json -o D -n 100000 large.txt >out 2>err
+bpe shard -m m.json -o D -n 100000 large.txt >out 2>err
 is $? 0 "and it goes on where it was"
 
 # A signal ends all, soon; and the same command goes on. Its text does not end before.
 rm -rf D
-setsid "$shard" -m m.json -o D -f raw -n $N - < <(echo "$BASHPID" >sleeper; cat "${all[@]}"; exec sleep 600) >out 2>err &
+setsid bpe shard -m m.json -o D -f raw -n $N - < <(echo "$BASHPID" >sleeper; cat "${all[@]}"; exec sleep 600) >out 2>err &
 pid=$!
 for _ in $(seq 3000); do
     [ ! -e D/.work/journal ] || break
@@ -315,13 +320,62 @@ for _ in $(seq 50); do
 done
 is "$code $(left)" "143 " "a signal: 143, and no process is left"
 kill "$(cat sleeper)"
-"$shard" -m m.json -o D -f raw -n $N - < <(cat "${all[@]}") >out 2>err
+bpe shard -m m.json -o D -f raw -n $N - < <(cat "${all[@]}") >out 2>err
 cat D/tokens_*.bin | cmp - want
 ok $? "a signal: the same command goes on"
 
+# With nothing but the programs on PATH.
+mkdir bare
+beside bare
+rm -rf D
+env -i PATH="$PWD/bare" bare/bpe shard -m m.json -o D -f raw -n $N "${all[@]}" >out 2>err
+is "$? $(cat err)" "0 " "no other program is started"
+diff -r R D >diff.out
+ok $? "  the same directory"
+
+# What bpe-shard does without text.
+is "$(bpe shard --check D)" "$(bpe-shard --check D)" "--check"
+is "$(bpe shard --list=D)" "$(bpe-shard --list D)" "--list"
+bpe shard -m m.json -o C --eot=after b.txt >out
+bpe shard --convert --resume -o C1 -n 20000 C >out && bpe-shard --convert -o C2 -n 20000 C >lines
+is "$? $(diff -r C1 C2) $(diff out lines)" "0  " "--convert, also with --resume"
+fails 64 "bpe-shard: --check and --list exclude each other" bpe shard --check D --list D
+fails 64 "bpe shard: unknown option --tokns=5; did you mean --tokens? *" bpe shard -m m.json -o E --tokns=5 b.txt
+
+# On a terminal the line of progress and the lines about shards are not mixed.
+cat >terminal.py <<'END'
+import os, pty, sys, time
+process, terminal = pty.fork()
+if process == 0:
+    text, feed = os.pipe()
+    if os.fork() == 0:
+        for _ in range(3):
+            os.write(feed, open("b.txt", "rb").read())
+            time.sleep(1.2)
+        os._exit(0)
+    os.close(feed)
+    os.dup2(text, 0)
+    os.execvp("bpe", ["bpe", *sys.argv[1:]])
+shown = b""
+try:
+    while block := os.read(terminal, 4096):
+        shown += block
+except OSError:
+    pass
+lines = [line.rpartition(b"\r\x1b[K")[2] for line in shown.split(b"\r\n")]
+json = [line for line in lines if line.startswith(b'{"name"') and line.endswith(b"}")]
+print(len(json) > 2, len(json) == shown.count(b'{"name"'), b"\r\x1b[Kbpe shard: " in shown)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
+END
+rm -rf D
+is "$(python3 terminal.py shard -m m.json -o D -n 20000 -b 64K -)" "True True True" "on a terminal: lines that are whole"
+is "$(bpe shard -m m.json -o E -n 100M --progress=1 - < <(cat b.txt; sleep 2.2; cat b.txt) 2>&1 >/dev/null | grep -c '^bpe shard: .* read')" 2 \
+    "--progress: a line each so often"
+rm -rf E
+
 # What is in the place of a file of its own is not waited for, nor is a link followed.
 rm -rf D
-"$shard" -m m.json -o D -f raw -n 20000 b.txt >/dev/null
+bpe shard -m m.json -o D -f raw -n 20000 b.txt >/dev/null
 is $? 0 "a small directory"
 mkfifo pipe
 mkdir foreign
@@ -337,7 +391,7 @@ for place in manifest.json .work .work/asked .work/inputs .work/lock .work/missi
         [ "$place" != .work/wanted ] || : >E/.work/missing
         rm -f "E/$place"
         if [ "$kind" = pipe ]; then mkfifo "E/$place"; else ln -s "$kind" "E/$place"; fi
-        timeout 20 "$shard" -m m.json -o E -f raw -n 20000 b.txt >out 2>err
+        timeout 20 bpe shard -m m.json -o E -f raw -n 20000 b.txt >out 2>err
         code=$?
         case $code in 65 | 73) ;; *) bad+="$kind: exit $code: $(cat err)"$'\n' ;; esac
         [ "$(wc -l <err) $(cat foreign/file) $(ls foreign)" = "1 precious file" ] || bad+="$kind: $(cat err; ls foreign)"$'\n'
@@ -346,16 +400,16 @@ for place in manifest.json .work .work/asked .work/inputs .work/lock .work/missi
     is "$bad" "" "$place is no file: a pipe, links"
 done
 rm -rf E && cp -r D E && sed -i '/000001.bin/s/train/test/' E/manifest.json
-fails 65 "bpe-shard: E/manifest.json: tokens_000001.bin: is in the split *" "$shard" -m m.json -o E -f raw -n 20000 b.txt
+fails 65 "bpe-shard: E/manifest.json: tokens_000001.bin: is in the split *" bpe shard -m m.json -o E -f raw -n 20000 b.txt
 rm -rf E && cp -r D E && ln -s "$PWD/foreign" E/.work
-fails 73 "bpe shard: E/.work: is a symbolic link; *" "$shard" -m m.json -o E -f raw -n 20000 b.txt
+fails 73 "bpe shard: E/.work: is a symbolic link; *" bpe shard -m m.json -o E -f raw -n 20000 b.txt
 is "$(ls foreign)" file "  and nothing in it is deleted"
 
 # Two at once: the second waits, and finds all done.
 rm -rf D
-"$shard" -m m.json -o D -f raw -n $N -j 1 "${all[@]}" >one 2>one.err &
+bpe shard -m m.json -o D -f raw -n $N -j 1 "${all[@]}" >one 2>one.err &
 sleep 0.2
-"$shard" -m m.json -o D -f raw -n $N -j 1 "${all[@]}" >two 2>two.err
+bpe shard -m m.json -o D -f raw -n $N -j 1 "${all[@]}" >two 2>two.err
 is $? 0 "two at once: done"
 wait $!
 is $? 0 "two at once: both"

@@ -24,7 +24,6 @@ try:
 except ImportError:
     pyarrow = None
 
-PIPELINE = os.path.join(lib.TOP, "pipelines", "shard")
 OPTIONS = {"in order": ["-n", "50000", "--docs"], "shuffled": ["-n", "50000", "--shuffle=documents"]}
 
 
@@ -141,7 +140,7 @@ def one(test):
 
 
 def pipeline(label, *words):
-    return Line(f"bpe shard, {label}", [PIPELINE, "-m", "m.json", "-o", "d", "-j", "2", "-b", "64K", *words])
+    return Line(f"bpe shard, {label}", ["bpe", "shard", "-m", "m.json", "-o", "d", "-j", "2", "-b", "64K", *words])
 
 
 def lines():
@@ -156,8 +155,7 @@ def lines():
                 kept.insert(0, f"{order}{form}.{i}".replace(" ", "-"))
                 lib.write(kept[0], b"".join(batches[i::3]))
             yield Line(f"bpe-shard, {form}, {order}", ["bpe-shard", "-o", "d", "--resume", *options, *kept])
-            if os.path.exists(PIPELINE):
-                yield pipeline(f"{form}, {order}", *options, *read, *files)
+            yield pipeline(f"{form}, {order}", *options, *read, *files)
         if pyarrow:
             yield pipeline(f".parquet, {order}", *options, "--parquet", *[f + ".parquet" for f in TEXTS])
         else:

@@ -1,0 +1,302 @@
+/* shard.c - bpe shard: text to shards of token ids, on all cores; run again, it goes on where it was.
+ *
+ *     bpe-chunk -m MODEL FILE... | as many bpe-encodes as jobs | bpe-shard -o DIR --resume
+ *
+ * Here is what it is told. The line is in shard_line.c, the directory in shard_work.c.
+ *
+ * Exit status: that of bpe-shard, which is told of every failure upstream (bpe(7)); 64 if DIR was made, or begun, with
+ * another model, other options or files, 65 if a file has changed since, 75 if the same command can go on.
+ */
+#include "bpe/shard.h"
+
+#include "bpe/commands.h"
+#include "cli/program.h"
+#include "driver/place.h"
+#include "driver/resume.h"
+#include "usage/chunk_usage.h"
+#include "usage/encode_usage.h"
+#include "usage/shard_usage.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct shard {
+    struct command_options common;
+    const char *dir, *model, *id;
+    struct chunk_options chunk;
+    struct encode_options encode;
+    struct shard_options shard;
+    char **files;
+    int n_files;
+} self;
+
+static struct command_program programs[] = {
+    {.usage = &shard_usage, .options = &self.shard, .only = true},
+    {.usage = &chunk_usage, .options = &self.chunk},
+    {.usage = &encode_usage, .options = &self.encode},
+};
+static struct command_program *const shard = &programs[0], *const chunk = &programs[1], *const encode = &programs[2];
+
+static struct shard_asked asked;
+static char **given; /* the command line, for bpe-shard */
+
+/* ---- Words for the programs ---- */
+
+static bool is_text(const struct option_words *w, size_t i, const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(w->at[i], "--", 2) == 0 && strncmp(w->at[i] + 2, name, n) == 0 && strchr("=", w->at[i][2 + n]);
+}
+
+/* The words of bpe-chunk or bpe-encode: the model first, then what decides how it is read, as scripts of before wrote
+ * them, so that work that they have begun goes on. */
+static int put_model(struct option_words *to, struct err *e)
+{
+    return option_words_add(to, e, "-m") || option_words_add(to, e, "%s", self.model) ||
+                   (self.chunk.pattern &&
+                    (option_words_add(to, e, "-p") || option_words_add(to, e, "%s", self.chunk.pattern)))
+               ? -1
+               : 0;
+}
+
+/* Special tokens; those of bpe-encode have ids. */
+static int put_special(struct option_words *to, bool ids, struct err *e)
+{
+    const struct option_texts *t = &self.encode.special_token;
+    int rc = 0;
+    for (size_t i = 0; i < t->n && rc == 0; i++) {
+        const char *text = t->at[i], *id = strrchr(text, '=');
+        bool has_id = id && id > text && id[1] && strspn(id + 1, "0123456789") == strlen(id + 1);
+        int n = has_id && !ids ? (int)(id - text) : (int)strlen(text);
+        rc = option_words_add(to, e, "-s") || option_words_add(to, e, "%.*s", n, text) ? -1 : 0;
+    }
+    return rc;
+}
+
+static int put_chunk(struct option_words *to, struct err *e)
+{
+    static const char *const elsewhere[] = {"pattern", "special-token", "block", "files-from", "files0-from"};
+    const struct option_words *w = &chunk->words;
+    int rc = put_model(to, e);
+    for (size_t i = 0; i < w->n && rc == 0; i++) {
+        bool take = !(is_text(w, i, "null") && self.chunk.source.files_from); /* of the list alone */
+        for (size_t k = 0; k < sizeof elsewhere / sizeof *elsewhere; k++)
+            take &= !is_text(w, i, elsewhere[k]);
+        if (is_text(w, i, "block"))
+            asked.block = w->at[i];
+        rc = take ? option_words_add(to, e, "%s", w->at[i]) : 0;
+    }
+    rc = rc || (self.id && option_words_add(to, e, "--id=%s", self.id)) ? -1 : 0;
+    if (rc == 0)
+        rc = self.encode.special == SPECIAL_TEXT ? option_words_add(to, e, "--no-special") : put_special(to, false, e);
+    return rc || (self.common.parquet && option_words_add(to, e, "-0")) ? -1 : 0;
+}
+
+/* How text is read is in its records. */
+static int put_encode(struct option_words *to, struct err *e)
+{
+    const struct option_words *w = &encode->words;
+    int rc = put_model(to, e) || put_special(to, true, e) ? -1 : 0;
+    for (size_t i = 0; i < w->n && rc == 0; i++) {
+        bool both = false;
+        for (const struct option_row *r = chunk_usage.options; r->name; r++)
+            both |= is_text(w, i, r->name);
+        rc = both ? 0 : option_words_add(to, e, "%s", w->at[i]);
+    }
+    return rc;
+}
+
+static int put_shard(struct option_words *to, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; i < shard->words.n && rc == 0; i++)
+        rc = option_words_add(to, e, "%s", shard->words.at[i]);
+    return rc || (self.id && option_words_add(to, e, "--id=%s", self.id)) ? -1 : 0;
+}
+
+/* The words of this command, without those that make no difference. */
+static int put_asked(struct buf *to, struct err *e)
+{
+    const struct command_options *o = &self.common;
+    struct command_line parquet = {0};
+    char column[1100], nul_bytes[40], null_rows[40];
+    snprintf(nul_bytes, sizeof nul_bytes, "--nul-bytes=%s", command_nul_bytes[o->nul_bytes]);
+    snprintf(null_rows, sizeof null_rows, "--null-rows=%s", command_null_rows[o->null_rows]);
+    snprintf(column, sizeof column, "--column=%.1000s", o->column ? o->column : "");
+    int rc = o->parquet ? command_line_add(&parquet, e, column, NULL) : 0;
+    if (rc == 0 && o->has_nul_bytes)
+        rc = command_line_add(&parquet, e, nul_bytes, NULL);
+    if (rc == 0 && o->has_null_rows)
+        rc = command_line_add(&parquet, e, null_rows, NULL);
+    rc = rc || resume_put_words(to, parquet.words, parquet.n, e) ||
+                 resume_put_words(to, (const char *const *)asked.chunk.at, asked.chunk.n, e) ||
+                 resume_put_words(to, (const char *const *)asked.encode.at, asked.encode.n, e) ||
+                 buf_put_str(to, " --", e) ||
+                 resume_put_words(to, (const char *const *)self.files, (size_t)self.n_files, e)
+             ? -1
+             : 0;
+    command_line_free(&parquet);
+    return rc;
+}
+
+/* ---- All ---- */
+
+static int run(struct job *j, struct err *e)
+{
+    const struct command_options *o = &self.common;
+    char *script = NULL, *column = NULL, *parquet = NULL;
+    struct buf words = {0};
+    int status = put_chunk(&asked.chunk, e) || put_encode(&asked.encode, e) || put_shard(&asked.shard, e) ||
+                         put_asked(&words, e) || (o->via && command_line_via(&asked.via, o->via, &script, e)) ||
+                         (o->parquet && (!(parquet = place_command("parquet", e)) ||
+                                         command_line_parquet(&asked.reader, o, parquet, &column, e)))
+                     ? -1
+                     : 0;
+    asked.words = buf_str(&words);
+    if (status == 0)
+        status = shard_work(&asked, j, e);
+    command_line_free(&asked.reader);
+    command_line_free(&asked.via);
+    option_words_free(&asked.chunk);
+    option_words_free(&asked.encode);
+    option_words_free(&asked.shard);
+    buf_free(&words);
+    free(script);
+    free(column);
+    free(parquet);
+    return status;
+}
+
+/* --check, --list and --convert need no text: bpe-shard does that, in place of this process. */
+static int become_shard(struct err *e)
+{
+    static char name[] = "bpe-shard";
+    given[0] = name;
+    execvp(name, given);
+    return err_sys(e, errno == ENOENT ? 127 : EX_OSERR, errno, "%s: cannot run", name);
+}
+
+static int check_names(struct err *e)
+{
+    struct source_options *s = &self.chunk.source;
+    const char *list = s->files0_from ? s->files0_from : s->files_from;
+    if (!list)
+        return 0;
+    if (self.n_files)
+        return err_set(e, EX_USAGE, "--files%s-from and FILEs exclude each other", s->files0_from ? "0" : "");
+    return source_options_files(s, &self.files, &self.n_files, e);
+}
+
+/* What is wrong with the command is said before anything is made. */
+static int check(struct err *e)
+{
+    static char dot[4096], *standard[] = {"-", NULL};
+    struct chunk_options *c = &self.chunk;
+    if (self.shard.check || self.shard.list || self.shard.convert)
+        return become_shard(e);
+    if (!self.model)
+        return err_set(e, EX_USAGE, "by which model? give -m MODEL; see --help");
+    if (!self.dir || !*self.dir)
+        return err_set(e, EX_USAGE, "where do the shards go? give -o DIR; see --help");
+    if (*self.dir == '-') { /* no program takes it for an option */
+        snprintf(dot, sizeof dot, "./%.4000s", self.dir);
+        self.dir = dot;
+    }
+    if (command_options_check(&self.common, &c->source, false, self.n_files, e) || check_names(e))
+        return -1;
+    if (!self.n_files) {
+        self.files = standard;
+        self.n_files = 1;
+    }
+    c->model = self.encode.model = self.model;
+    c->source.id = self.shard.sharding.id = self.id;
+    c->source.null |= self.common.parquet;
+    self.shard.sharding.dir = self.dir;
+    if (self.encode.special == SPECIAL_TEXT)
+        c->special.n = 0;
+    asked.dir = self.dir;
+    asked.parquet = self.common.parquet;
+    asked.wet = c->source.wet;
+    asked.files = self.files;
+    asked.n_files = self.n_files;
+    asked.jobs = self.common.jobs;
+    asked.progress = self.common.progress;
+    return command_check(shard, NULL, 0, e) || command_check(chunk, NULL, 0, e) || command_check(encode, NULL, 0, e)
+               ? -1
+               : 0;
+}
+
+#define GOES_ON ": bpe shard goes on by itself where it was; leave it out"
+#define BY_MODEL ": the model decides that; leave it out"
+
+static const struct option_row rows[] = {
+    {'m', "model", "MODEL", "the model, as of bpe-encode", OPTION_TO(TEXT, struct shard, model)},
+    {'o', "output", "DIR", "where the shards go", OPTION_TO(TEXT, struct shard, dir)},
+    COMMAND_JOBS(struct shard, common, "encode"),
+    COMMAND_VIA(struct shard, common),
+    COMMAND_PARQUET(struct shard, common),
+    COMMAND_PROGRESS(struct shard, common),
+    {0, "id", "FIELD", "JSON Lines: the id of a document is the string or number at FIELD",
+     OPTION_TO(TEXT, struct shard, id)},
+    {0, "resume", NULL, "--resume" GOES_ON, .kind = OPTION_REFUSED},
+    {0, "missing", "FILE", "--missing" GOES_ON, .kind = OPTION_REFUSED},
+    {0, "only", "FILE", "--only" GOES_ON, .kind = OPTION_REFUSED},
+    {'e', "regex", "REGEX", "--regex" BY_MODEL, .kind = OPTION_REFUSED},
+    {0, "no-special", NULL, "--no-special" BY_MODEL, .kind = OPTION_REFUSED},
+    {0, "input-status", "FD", NULL, .kind = OPTION_REFUSED},
+    COMMAND_NO_VERSION,
+    {0},
+};
+
+static const struct command command = {
+    .name = "bpe shard",
+    .usage = "usage: bpe shard -m MODEL -o DIR [-n TOKENS] [-f FORMAT] [-j JOBS] [--via=COMMAND]\n"
+             "                 [--parquet[=COLUMN]] [OPTION]... [FILE]...\n"
+             "       bpe shard --check DIR | --list DIR | --convert -o DIR [OPTION]... DIR\n"
+             "Makes shards of token ids in DIR from FILEs (standard input if none, or -); for each that is done it\n"
+             "writes a line of JSON. After a loss the same command goes on where it was. The other forms are\n"
+             "those of bpe-shard.\n",
+    .options = rows,
+    .to = &self,
+    .programs = programs,
+    .n_programs = sizeof programs / sizeof *programs,
+    .files = &self.files,
+    .n_files = &self.n_files,
+    .check = check,
+    .run = run,
+};
+
+/* Whether a word is one of those options of bpe-shard, whatever else is given. */
+static bool is_for_shard(const char *word)
+{
+    static const char *const names[] = {"--check", "--list", "--convert"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t n = strlen(names[i]);
+        if (strncmp(word, names[i], n) == 0 && (word[n] == '\0' || word[n] == '='))
+            return true;
+    }
+    return false;
+}
+
+int shard_main(int argc, char **argv)
+{
+    static struct err e;
+    static char text[ERR_TEXT];
+    given = calloc((size_t)argc + 1, sizeof *given);
+    if (!given)
+        return EX_OSERR;
+    memcpy(given, argv, (size_t)argc * sizeof *given);
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (is_for_shard(argv[i])) {
+            become_shard(&e);
+            program_note(command.name, "%s", err_text(&e, text));
+            return e.code;
+        }
+    }
+    int status = command_main(&command, argc, argv);
+    free(given);
+    return status;
+}

@@ -1,0 +1,252 @@
+/* shard_complete.c - bpe shard, of a directory that is complete: whether it is what the command would make. */
+#include "bpe/shard.h"
+#include "io/codec.h"
+#include "io/fd.h"
+#include "sys/sha256.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CHUNK, ENCODE, SHARD };
+
+#define OTHERWISE "or another directory, or remove it to begin anew"
+
+static int unfinished(const struct shard_asked *a, struct err *e)
+{
+    return err_set(e, EX_TEMPFAIL, "%s: could not be compared, as a process was killed; run the same command again",
+                   a->dir);
+}
+
+/* ---- Model and options: the ids of a tiny text say how all were made ---- */
+
+/* A file without a name that has these bytes, to be read from its start. */
+static int file_of(const void *p, size_t n, struct err *e)
+{
+    int fd = memfd_create("text", MFD_CLOEXEC);
+    if (fd < 0)
+        return err_sys(e, EX_OSERR, errno, "cannot make a file in memory");
+    if (fd_write(fd, p, n, "a file in memory", e) || lseek(fd, 0, SEEK_SET) < 0)
+        job_close(&fd);
+    return fd;
+}
+
+/* Reads all to the end of a pipe, while the processes run. */
+static int read_all(struct job *j, int fd, struct buf *to, struct err *e)
+{
+    enum { STEP = 65536 };
+    struct pollfd in = {.fd = fd, .events = POLLIN};
+    for (ssize_t n = 1; n > 0;) {
+        if (job_wait(j, &in, 1, -1) == 0)
+            continue;
+        if (buf_reserve(to, STEP, e))
+            return -1;
+        n = fd_read(fd, to->p + to->len, STEP, "a pipe", e);
+        if (n < 0)
+            return -1;
+        to->len += (size_t)n;
+    }
+    return 0;
+}
+
+/* Takes out the promises, by which bpe-shard would compare the sources. Records are lines (bpe-records(5)). */
+static void drop_promises(struct buf *records)
+{
+    static const char promise[] = {'\xFF', '1', 'P'};
+    size_t kept = 0;
+    for (size_t at = 0, next; at < records->len; at = next) {
+        const unsigned char *p = records->p + at, *end = memchr(p, '\n', records->len - at);
+        next = end ? (size_t)(end + 1 - records->p) : records->len;
+        if (next - at > sizeof promise && memcmp(p, promise, sizeof promise) == 0)
+            continue;
+        memmove(records->p + kept, p, next - at);
+        kept += next - at;
+    }
+    records->len = kept;
+}
+
+/* The records of the tiny text. Returns the exit status of what makes them, whose reason is in `said`; or -1. */
+static int make_records(const struct shard_asked *a, struct job *j, struct buf *to, struct buf *said, struct err *e)
+{
+    static const char wet[] = "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 1\r\n\r\na\r\n\r\n";
+    const char *text = a->wet ? wet : "\n";
+    int in = file_of(text, strlen(text), e), chunks[2] = {-1, -1}, tokens[2] = {-1, -1}, rc = -1;
+    if (in >= 0 && job_pipe(chunks, e) == 0 && job_pipe(tokens, e) == 0 &&
+        shard_start(j, &(struct job_start){.in = in, .out = chunks[1], .also = -1, .stage = CHUNK}, "bpe-chunk",
+                    &a->chunk, NULL, e) &&
+        shard_start(j, &(struct job_start){.in = chunks[0], .out = tokens[1], .also = -1, .stage = ENCODE},
+                    "bpe-encode", &a->encode, NULL, e))
+        rc = 0;
+    job_close(&in);
+    job_close(&chunks[0]);
+    job_close(&chunks[1]);
+    job_close(&tokens[1]);
+    rc = rc || read_all(j, tokens[0], to, e) ? -1 : 0;
+    job_close(&tokens[0]);
+    if (rc)
+        return -1;
+    job_wait_all(j);
+    rc = job_outcome(j, said, e);
+    return rc == EX_TEMPFAIL || rc == 128 + SIGPIPE ? unfinished(a, e) : rc;
+}
+
+/* Whether bpe-shard finds nothing wrong. What it says goes to `said`. */
+static int compare_records(const struct shard_asked *a, struct job *j, const struct buf *records, struct buf *said,
+                           struct err *e)
+{
+    struct command_line rest = {0};
+    int in = file_of(records->p, records->len, e), status = -1;
+    struct job_process *p = NULL;
+    if (in >= 0 && command_line_add(&rest, e, "-o", a->dir, "--resume", NULL) == 0 &&
+        command_line_options(&rest, &a->shard, e) == 0)
+        p = shard_start(j, &(struct job_start){.in = in, .out = 1, .also = -1, .stage = SHARD}, "bpe-shard", NULL,
+                        &rest, e);
+    job_close(&in);
+    command_line_free(&rest);
+    if (!p)
+        return -1;
+    j->holds = true;
+    job_wait_all(j);
+    j->holds = false;
+    status = p->status > 128 ? unfinished(a, e) : p->status;
+    while (p->text.len && p->text.p[p->text.len - 1] == '\n')
+        p->text.len--;
+    return status < 0 || buf_put(said, p->text.p, p->text.len, e) ? -1 : status;
+}
+
+static int compare_model(const struct shard_asked *a, struct job *j, struct buf *said, struct err *e)
+{
+    struct buf records = {0};
+    char place[1100];
+    int status = make_records(a, j, &records, said, e);
+    job_forget(j);
+    drop_promises(&records);
+    if (status == 0)
+        status = compare_records(a, j, &records, said, e);
+    job_end(j);
+    job_forget(j);
+    buf_free(&records);
+    if (status <= 0)
+        return status;
+    int n = snprintf(place, sizeof place, " %.1000s: ", a->dir);
+    const char *what = said->len ? memmem(said->p, said->len, place, (size_t)n) : NULL;
+    if (status == EX_DATAERR && what) { /* else it is damaged */
+        what += n;
+        return err_set(e, EX_USAGE, "%s: %.*s, or remove it to begin anew", a->dir,
+                       (int)((const char *)said->p + said->len - what), what);
+    }
+    return status;
+}
+
+/* ---- Files ---- */
+
+struct seen {
+    uint64_t bytes;
+    bool regular; /* all of them */
+    const char *newer;
+};
+
+static bool is_later(struct timespec a, struct timespec b)
+{
+    return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
+}
+
+static int look_at(const struct shard_asked *a, struct seen *s, struct err *e)
+{
+    struct stat made, st;
+    char *manifest = fd_path(a->dir, MANIFEST_NAME, e);
+    if (!manifest)
+        return -1;
+    int rc = stat(manifest, &made) < 0 ? err_sys(e, EX_IOERR, errno, "%s: cannot read", manifest) : 0;
+    free(manifest);
+    *s = (struct seen){.regular = true};
+    for (int i = 0; i < a->n_files && rc == 0; i++) {
+        if (strcmp(a->files[i], "-") == 0 || stat(a->files[i], &st) < 0 || !S_ISREG(st.st_mode)) {
+            s->regular = false;
+            continue;
+        }
+        s->bytes += (uint64_t)st.st_size;
+        if (is_later(st.st_mtim, made.st_mtim))
+            s->newer = a->files[i];
+    }
+    return rc;
+}
+
+/* Whether some file is compressed: what its text is, only reading it would tell. */
+static bool any_compressed(const struct shard_asked *a)
+{
+    struct err ignored;
+    unsigned char start[DECODER_MAGIC];
+    for (int i = 0; i < a->n_files; i++) {
+        int fd = fd_open_regular(a->files[i], &ignored);
+        ssize_t n = fd < 0 ? -1 : fd_pread(fd, start, sizeof start, 0, a->files[i], &ignored);
+        job_close(&fd);
+        if (n > 0 && decoder_knows(start, (size_t)n))
+            return true;
+    }
+    return false;
+}
+
+/* The digest of all names, as the manifest has it. */
+static void digest_names(const struct shard_asked *a, char hex[SHA256_HEX])
+{
+    struct sha256 names;
+    sha256_begin(&names);
+    for (int i = 0; i < a->n_files; i++) {
+        const char *name = fd_name(a->files[i]);
+        sha256_add(&names, name, strlen(name) + 1);
+    }
+    sha256_end(&names, hex);
+}
+
+static int compare_sources(const struct shard_asked *a, const struct manifest_sources *was, const struct seen *is,
+                           struct err *e)
+{
+    char names[SHA256_HEX];
+    if (was->n != (uint64_t)a->n_files)
+        return err_set(e, EX_USAGE, "%s was made of %llu files, and these are %d; give the same files, " OTHERWISE,
+                       a->dir, (unsigned long long)was->n, a->n_files);
+    digest_names(a, names);
+    if (strcmp(names, was->names) != 0)
+        return err_set(e, EX_USAGE,
+                       "%s was made of files with other names, or in another order; give the same files, " OTHERWISE,
+                       a->dir);
+    if (is->regular && is->bytes != was->bytes && !any_compressed(a))
+        return err_set(e, EX_DATAERR,
+                       "%s was made of %llu bytes of text, and the files have %llu: they changed since; remove %s and "
+                       "run the same command again",
+                       a->dir, (unsigned long long)was->bytes, (unsigned long long)is->bytes, a->dir);
+    return 0;
+}
+
+/* Whether the files are those that the manifest has: their names, their bytes, and no change since. Of Parquet it has
+ * none of these. */
+static int compare_files(const struct shard_asked *a, const struct manifest *m, struct err *e)
+{
+    struct seen is;
+    if (look_at(a, &is, e) || (m->sources.known && !a->parquet && compare_sources(a, &m->sources, &is, e)))
+        return -1;
+    return is.newer ? err_set(e, EX_DATAERR,
+                              "%s: changed since %s was complete; remove %s and run the same command again, or if its "
+                              "text is the same, touch %s/" MANIFEST_NAME,
+                              is.newer, a->dir, a->dir, a->dir)
+                    : 0;
+}
+
+int shard_complete_compare(const struct shard_asked *a, const struct manifest *m, struct job *j, struct buf *said,
+                           struct err *e)
+{
+    int status = compare_model(a, j, said, e);
+    if (status)
+        return status;
+    if (compare_files(a, m, e))
+        return -1;
+    if (a->n_files == 1 && strcmp(a->files[0], "-") == 0 && buf_put_str(said, "; standard input was not read", e))
+        return -1;
+    return a->parquet && buf_put_str(said, "; of Parquet files, it was only looked at when they changed", e) ? -1 : 0;
+}

@@ -1,0 +1,256 @@
+/* shard_line.c - bpe shard: the line from text to shards.
+ *
+ *     [bpe parquet |] bpe-chunk FILE... | as many bpe-encodes as jobs | bpe-shard -o DIR --resume
+ *
+ * The bpe-encodes share one end of a socket as standard input: each message, a record, goes to the one that asks for
+ * it. All of them write to one pipe, which is safe for records. What a process that dies had is missing in the end,
+ * which bpe-shard notices and writes to a file.
+ *
+ * Where text comes from `bpe parquet`, bpe-chunk is told how that has ended (chunk/source_end.h), which is known here
+ * alone: a text that was cut off has no end. The names of many files are in a file without a name, not in a pipe, so
+ * that they cannot be cut off.
+ */
+#include "bpe/shard.h"
+#include "driver/watch.h"
+#include "io/fd.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Places in the line. */
+enum { READ, CHUNK, ENCODE, SHARD };
+
+enum { MANY = 1000 }; /* more names may not fit a command line */
+
+/* Descriptors that the processes are started with; -1: none. */
+struct ends {
+    int text[2], records[2], tokens[2], lines[2];
+    int status[2]; /* of what writes the text */
+    int names;
+};
+
+static void close_pair(int ends[2])
+{
+    job_close(&ends[0]);
+    job_close(&ends[1]);
+}
+
+struct job_process *shard_start(struct job *j, const struct job_start *how, const char *program,
+                                const struct option_words *options, const struct command_line *rest, struct err *e)
+{
+    struct command_line l = {0};
+    struct job_start s = *how;
+    struct job_process *p = NULL;
+    int rc = program ? command_line_add(&l, e, program, NULL) : 0;
+    rc = rc || (options && command_line_options(&l, options, e)) ? -1 : 0;
+    for (size_t i = 0; rest && i < rest->n && rc == 0; i++)
+        rc = command_line_add(&l, e, rest->words[i], NULL);
+    s.argv = l.words;
+    if (rc == 0)
+        p = job_start(j, &s, e);
+    command_line_free(&l);
+    return p;
+}
+
+/* ---- Processes ---- */
+
+/* The names of all files, each ended by NUL, as a file. */
+static int put_names(const struct shard_asked *a, struct err *e)
+{
+    struct buf names = {0};
+    int rc = 0, fd = memfd_create("names", MFD_CLOEXEC);
+    if (fd < 0)
+        return err_sys(e, EX_OSERR, errno, "cannot make a file in memory");
+    for (int i = 0; i < a->n_files && rc == 0; i++)
+        rc = buf_put(&names, a->files[i], strlen(a->files[i]) + 1, e);
+    rc = rc || fd_write(fd, names.p, names.len, "a file in memory", e) ? -1 : 0;
+    buf_free(&names);
+    if (rc)
+        job_close(&fd);
+    return fd;
+}
+
+static int start_reader(const struct shard_asked *a, struct job *j, struct ends *d, struct err *e)
+{
+    struct command_line words = {0};
+    int rc = 0;
+    for (size_t i = 0; i < a->reader.n && rc == 0; i++)
+        rc = command_line_add(&words, e, a->reader.words[i], NULL);
+    rc = rc || command_line_files(&words, a->files, a->n_files, e) || job_pipe(d->text, e) || job_pipe(d->status, e) ||
+                 !shard_start(j,
+                              &(struct job_start){
+                                  .name = "what reads Parquet", .in = -1, .out = d->text[1], .also = -1, .stage = READ},
+                              NULL, NULL, &words, e)
+             ? -1
+             : 0;
+    command_line_free(&words);
+    return rc;
+}
+
+static int start_chunk(const struct shard_line *l, struct job *j, struct ends *d, struct err *e)
+{
+    const struct shard_asked *a = l->asked;
+    struct command_line rest = {0};
+    int rc = l->only ? command_line_add(&rest, e, "--only", l->only, NULL) : 0;
+    rc = rc || (a->block && command_line_add(&rest, e, a->block, NULL)) ? -1 : 0;
+    if (rc == 0 && a->parquet)
+        rc = command_line_add(&rest, e, "--input-status=3", "-", NULL);
+    else if (rc == 0 && a->n_files > MANY)
+        rc = (d->names = put_names(a, e)) < 0 || command_line_add(&rest, e, "--files0-from=/dev/fd/3", NULL) ? -1 : 0;
+    else if (rc == 0)
+        rc = command_line_files(&rest, a->files, a->n_files, e);
+    if (rc == 0)
+        rc = shard_start(j,
+                         &(struct job_start){.in = a->parquet ? d->text[0] : 0,
+                                             .out = d->records[1],
+                                             .also = a->parquet ? d->status[0] : d->names,
+                                             .stage = CHUNK},
+                         "bpe-chunk", l->only ? NULL : &a->chunk, &rest, e)
+                 ? 0
+                 : -1;
+    command_line_free(&rest);
+    return rc;
+}
+
+static int start_encodes(const struct shard_asked *a, struct job *j, struct ends *d, struct err *e)
+{
+    struct job_start how = {.in = d->records[0], .out = d->tokens[1], .also = -1, .stage = ENCODE};
+    struct command_line via = {0};
+    int rc = 0;
+    if (a->via.n) {
+        how.name = "--via";
+        how.foreign = true;
+        for (size_t i = 0; i < a->via.n && rc == 0; i++)
+            rc = command_line_add(&via, e, a->via.words[i], NULL);
+        rc = rc || command_line_add(&via, e, "bpe-encode", NULL) || command_line_options(&via, &a->encode, e) ||
+                     !shard_start(j, &how, NULL, NULL, &via, e)
+                 ? -1
+                 : 0;
+        command_line_free(&via);
+        return rc;
+    }
+    for (uint64_t i = 0; i < a->jobs && rc == 0; i++)
+        rc = shard_start(j, &how, "bpe-encode", &a->encode, NULL, e) ? 0 : -1;
+    return rc;
+}
+
+/* in: -1: no records. missing: NULL: nothing is written. */
+static struct job_process *start_shard(const struct shard_asked *a, const char *missing, int in, int out, struct job *j,
+                                       struct err *e)
+{
+    struct command_line rest = {0};
+    struct job_process *p = NULL;
+    if (command_line_add(&rest, e, "-o", a->dir, "--resume", NULL) == 0 &&
+        (!missing || command_line_add(&rest, e, "--missing", missing, NULL) == 0) &&
+        command_line_options(&rest, &a->shard, e) == 0)
+        p = shard_start(j, &(struct job_start){.in = in, .out = out, .also = -1, .stage = SHARD}, "bpe-shard", NULL,
+                        &rest, e);
+    command_line_free(&rest);
+    return p;
+}
+
+static int socket_pair(int ends[2], struct err *e)
+{
+    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0
+               ? err_sys(e, EX_OSERR, errno, "cannot make a socket")
+               : 0;
+}
+
+/* All processes. NULL: *e. */
+static struct job_process *start_all(const struct shard_line *l, struct job *j, struct ends *d, struct err *e)
+{
+    const struct shard_asked *a = l->asked;
+    bool by_socket = !a->via.n && a->jobs > 1, both = isatty(1) && isatty(2);
+    if ((by_socket ? socket_pair(d->records, e) : job_pipe(d->records, e)) || job_pipe(d->tokens, e) ||
+        (both && job_pipe(d->lines, e)) || (a->parquet && start_reader(a, j, d, e)) || start_chunk(l, j, d, e) ||
+        start_encodes(a, j, d, e))
+        return NULL;
+    return start_shard(a, l->missing, d->tokens[0], both ? d->lines[1] : 1, j, e);
+}
+
+/* ---- While they run ---- */
+
+/* The lines about shards, where the line of progress is shown on the same terminal. */
+static void pass_on(struct job *j, int *lines)
+{
+    char text[4096];
+    struct err ignored;
+    ssize_t n = read(*lines, text, sizeof text);
+    if (n > 0 && j->before_message)
+        j->before_message(j->ctx);
+    if (n == 0 || (n > 0 && fd_write(1, text, (size_t)n, "standard output", &ignored)))
+        job_close(lines);
+}
+
+/* What writes the text has ended: bpe-chunk is told whether well. -1: it has, but the text is not what it was. */
+static int tell_end(const struct shard_line *l, const struct job_process *reader, int *status, struct err *e)
+{
+    int rc = 0;
+    if (reader->status == 0)
+        rc = l->still(l->ctx, e) || fd_write(*status, "", 1, "a pipe", e) ? -1 : 0;
+    job_close(status);
+    return rc;
+}
+
+static int wait_for_all(const struct shard_line *l, struct job *j, struct ends *d, struct err *e)
+{
+    const struct shard_asked *a = l->asked;
+    struct watch w;
+    int rc = 0;
+    watch_start(&w, j, a->progress, a->files, a->n_files, a->parquet ? READ : ENCODE);
+    while (job_running(j) || d->lines[0] >= 0) {
+        struct pollfd lines = {.fd = d->lines[0], .events = POLLIN};
+        if (job_wait(j, &lines, d->lines[0] >= 0, watch_tick(&w)) > 0)
+            pass_on(j, &d->lines[0]);
+        if (d->status[1] >= 0 && j->at[0]->ended && tell_end(l, j->at[0], &d->status[1], e))
+            rc = -1;
+    }
+    watch_end(&w);
+    return rc;
+}
+
+/* ---- How it ended ---- */
+
+/* The exit status of the whole. What cannot be written now (EX_IOERR) cannot be at once again, whoever was killed. */
+static int outcome(struct job *j, const struct job_process *shard, struct buf *said, struct err *e)
+{
+    if (shard->status == 0) {
+        job_say_all(j);
+        return 0;
+    }
+    for (size_t i = 0; i < j->n && shard->status == EX_IOERR; i++)
+        j->at[i]->dismissed |= job_was_killed(j->at[i]);
+    return job_outcome(j, said, e);
+}
+
+int shard_line_run(const struct shard_line *l, struct job *j, struct buf *said, struct err *e)
+{
+    struct ends d = {{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}, -1};
+    struct job_process *shard = start_all(l, j, &d, e);
+    close_pair(d.text);
+    close_pair(d.records);
+    close_pair(d.tokens);
+    job_close(&d.lines[1]);
+    job_close(&d.names);
+    int status = !shard || wait_for_all(l, j, &d, e) ? -1 : outcome(j, shard, said, e);
+    job_end(j);
+    job_forget(j);
+    close_pair(d.lines);
+    close_pair(d.status);
+    return status;
+}
+
+int shard_line_look(const struct shard_asked *a, const char *missing, struct job *j, struct buf *said, struct err *e)
+{
+    struct job_process *shard = start_shard(a, missing, -1, 1, j, e);
+    if (!shard)
+        return -1;
+    job_wait_all(j);
+    int status = job_was_killed(shard) ? shard->status : outcome(j, shard, said, e);
+    job_forget(j);
+    return status;
+}
