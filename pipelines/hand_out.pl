@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # hand_out.pl - gives the records of bpe-chunk, on standard input, to several processes, which all write to standard output
 #
-#     hand_out.pl JOBS ALIVE SAID COMMAND [ARGUMENT]...
+#     hand_out.pl JOBS COMMAND [ARGUMENT]...
 #
 # Records of text go in small units to the process that has room in its pipe. A record that only says where text is, is
 # much work: a process gets one when it has nothing else to do, so all end at about the same time, and work is begun in
@@ -9,21 +9,13 @@
 # record begins with it. If there is no next record, its last one is repeated, which the programs notice and do not do
 # again.
 #
-# JOBS 0 is one process that gets all records as they come, each once: a filter that gives them to others by itself.
-#
 # A process that dies leaves its records undone, which the reader of the output notices; the others go on.
-#
-# ALIVE is a named pipe that the caller holds open, and nobody else: when the caller dies, all processes end. SAID is a
-# file to which whatever gives bpe-chunk its text, or the names of its files, writes its exit status when it has done. Unless
-# that is 0, these may be cut off anywhere, and what comes of their end is not passed on: the promise, which says that this was
-# all, the last record of text, as a document may go on after it, and what bpe-chunk says of a text that is too short. Either may
-# be empty: there is none.
 #
 # The exit status is that of the first process that failed, 128 plus the number of the signal if it was killed.
 use strict;
 use warnings;
 use Errno qw(EINTR);
-use Fcntl qw(F_GETFL F_SETFL O_RDONLY O_NONBLOCK);
+use Fcntl qw(F_GETFL F_SETFL O_NONBLOCK);
 
 BEGIN {
     (my $file = $0) =~ s/[^\/]*$/records.pl/;
@@ -37,7 +29,7 @@ use constant {
     ROOM   => 1 << 20,
 };
 
-my ($jobs, $alive, $said, @command) = @ARGV;
+my ($jobs, @command) = @ARGV;
 my @workers;
 
 sub fail {
@@ -50,38 +42,12 @@ sub fail {
 
 our ($data, $more);
 
-# The status of what gives the text; '' if it has not ended.
-sub text_status {
-    open my $file, '<', $said or return '';
-    chomp(my $status = <$file> // '');
-    return $status;
-}
-
-# Whether a record, with what follows it, is of a text that may be cut off; undef if more must be read.
-sub is_cut {
-    my ($type, $end) = @_;
-    return 0 if $type !~ /[CPF]/;
-    if ($type eq 'C') {
-        return if $more && length $data < $end + 3;
-        return 0 if substr($data, $end, 3) =~ /^..C/s;
-    }
-    my $status = text_status();
-    return $status ne '0' && ($type ne 'F' || $status ne '');
-}
-
 # The next whole records: { data, work (whether it only says where text is) }; undef if more must be read. At the end of
 # the input what is no whole record is left out: bpe-chunk was killed.
 sub take_unit {
     my ($at, $work) = (0, 0);
     while ($at < UNIT && !$work and my ($n, $type) = record_at($at)) {
-        if (length $said) {
-            my $cut = is_cut($type, $at + $n) // last;
-            if ($cut) {
-                substr $data, $at, $n, '';
-                next;
-            }
-        }
-        my $alone = $jobs && $type eq 'R';
+        my $alone = $type eq 'R';
         last if $at && $alone;
         $at += $n;
         $work = $alone;
@@ -155,8 +121,6 @@ sub finish {
 
 # ---- All ----
 
-my $lifeline;
-
 sub end_all { # STATUS
     kill 'TERM', map { $_->{pid} } @workers;
     exit $_[0];
@@ -166,14 +130,12 @@ sub end_all { # STATUS
 sub move {
     my ($hungry, $work) = @_;
     my ($in, $out) = ('', '');
-    vec($in, 0,                1) = 1 if $hungry;
-    vec($in, fileno $lifeline, 1) = 1 if $lifeline;
+    vec($in, 0, 1) = 1 if $hungry;
     my @full  = grep { $_->{to} && length $_->{left} } @workers;
     my @busy  = $work ? grep { $_->{to} && !length $_->{left} && !$_->{free} } @workers : ();
     my @asked = grep { resize($_, PAGE) } @busy;
     vec($out, fileno $_->{to}, 1) = 1 for @full, @asked;
     return if select($in, $out, undef, @asked < @busy ? 0.05 : undef) < 0;
-    end_all(143) if $lifeline && vec $in, fileno $lifeline, 1;
     read_more() if vec $in, 0, 1;
     my @ready = grep { vec $out, fileno $_->{to}, 1 } @full, @asked;
     length $_->{left} ? feed($_) : emptied($_) for @ready;
@@ -194,11 +156,8 @@ sub hand_out {
 
 $SIG{PIPE} = 'IGNORE';
 $SIG{TERM} = sub { end_all(143) };
-if (length $alive) {
-    sysopen $lifeline, $alive, O_RDONLY | O_NONBLOCK or fail("$alive: cannot open: $!");
-}
 fcntl STDIN, PIPE, ROOM; # if it is a pipe
-push @workers, start() for 1 .. $jobs || 1;
+push @workers, start() for 1 .. $jobs;
 hand_out();
 close STDIN;
 my $code = 0;

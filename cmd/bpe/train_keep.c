@@ -83,7 +83,7 @@ static int put_asked(struct keep *k, struct err *e)
 static int start_file(struct keep *k, struct work_part *p, int group, uint64_t inner, int out, struct err *e)
 {
     int records[2] = {-1, -1};
-    int rc = inner > 1 ? job_socket(records, e) : job_pipe(records, e);
+    int rc = job_socket(records, e);
     if (rc == 0)
         rc = command_is_parquet(&k->t->common, p->file)
                  ? train_start_parquet(k->t, k->j, group, NULL, &p->file, 1, records[1], e)
@@ -293,11 +293,8 @@ static int merge(struct keep *k, struct err *e)
 static int lock(struct keep *k, struct err *e)
 {
     char *path = fd_path(k->work.dir, "lock", e);
-    if (!path || resume_make_directory(k->work.dir, e) || resume_only_file(path, e)) {
-        free(path);
-        return -1;
-    }
-    k->lock = fd_open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, EX_CANTCREAT, e);
+    bool ready = path && resume_make_directory(k->work.dir, e) == 0 && resume_only_file(path, e) == 0;
+    k->lock = ready ? fd_open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, EX_CANTCREAT, e) : -1;
     free(path);
     return k->lock < 0 ? -1 : resume_lock(k->j, k->work.dir, k->lock, e);
 }

@@ -120,15 +120,15 @@ int train_start_via(const struct train *t, struct job *j, int in, int out, struc
 /* Gives the records to what counts them, whichever it is. */
 static int start_line(const struct train *t, struct job *j, struct err *e)
 {
-    bool by_socket = !t->common.via && t->fan_out == FAN_OUT_AUTO && t->common.jobs > 1;
+    bool foreign = t->common.via || t->fan_out == FAN_OUT_PARALLEL;
     int records[2] = {-1, -1}, counts[2] = {-1, -1};
-    int rc = (by_socket ? job_socket(records, e) : job_pipe(records, e)) || job_pipe(counts, e) ||
+    int rc = (foreign ? job_pipe(records, e) : job_socket(records, e)) || job_pipe(counts, e) ||
              train_start_chunk(t, j, t->files, t->n_files, records[1], NULL, e);
     if (rc == 0)
         rc = t->common.via ? train_start_via(t, j, records[0], counts[1], e)
-             : t->fan_out == FAN_OUT_PARALLEL
+             : foreign
                  ? start_parallel(t, j, records[0], counts[1], e)
-                 : train_start_counts(j, 0, by_socket ? t->common.jobs : 1, records[0], counts[1], e);
+                 : train_start_counts(j, 0, t->fan_out == FAN_OUT_NONE ? 1 : t->common.jobs, records[0], counts[1], e);
     rc = rc || train_start_rest(t, j, counts[0], NULL, e);
     for (int i = 0; i < 2; i++) {
         job_close(&records[i]);

@@ -84,6 +84,7 @@ exec "$BUILD/\${0##*/}" "\$@" <"$PWD/in.\$\$"
 END
 chmod +x slow/bpe-count
 ln -s bpe-count slow/bpe-encode
+beside slow
 
 # ---- An executor dies ----
 
@@ -131,7 +132,7 @@ same_model inline.json "train, text by value"
 
 printf 'caf\351' >data/bad.txt
 run 65 "bad UTF-8" train "${local[@]}" -v "$V" -o none.json "${texts[@]}" data/bad.txt
-like "$(cat err)" "*bpe-merge: data/bad.txt: byte 3: *" "  and says so"
+like "$(cat err)" "*bpe-*: data/bad.txt: byte 3: *" "  and says so"
 is "$(ls none.json 2>&1)" "ls: cannot access 'none.json': No such file or directory" "  no model"
 printf '#!/bin/sh\nkill -9 $$\n' >slow/bpe-count
 PATH=$PWD/slow:$PATH run 75 "programs that are killed again and again" train "${local[@]}" -v "$V" -o none.json "${texts[@]}"
