@@ -126,11 +126,11 @@ static int put_asked(struct buf *to, struct err *e)
     snprintf(nul_bytes, sizeof nul_bytes, "--nul-bytes=%s", command_nul_bytes[o->nul_bytes]);
     snprintf(null_rows, sizeof null_rows, "--null-rows=%s", command_null_rows[o->null_rows]);
     snprintf(column, sizeof column, "--column=%.1000s", o->column ? o->column : "");
-    int rc = o->parquet ? command_line_add(&parquet, e, column, NULL) : 0;
+    int rc = o->parquet ? command_line_add(&parquet, e, column) : 0;
     if (rc == 0 && o->has_nul_bytes)
-        rc = command_line_add(&parquet, e, nul_bytes, NULL);
+        rc = command_line_add(&parquet, e, nul_bytes);
     if (rc == 0 && o->has_null_rows)
-        rc = command_line_add(&parquet, e, null_rows, NULL);
+        rc = command_line_add(&parquet, e, null_rows);
     rc = rc || resume_put_words(to, parquet.words, parquet.n, e) ||
                  resume_put_words(to, (const char *const *)asked.chunk.at, asked.chunk.n, e) ||
                  resume_put_words(to, (const char *const *)asked.encode.at, asked.encode.n, e) ||

@@ -102,7 +102,7 @@ static int compare_records(const struct shard_asked *a, struct job *j, const str
     struct command_line rest = {0};
     int in = file_of(records->p, records->len, e), status = -1;
     struct job_process *p = NULL;
-    if (in >= 0 && command_line_add(&rest, e, "-o", a->dir, "--resume", NULL) == 0 &&
+    if (in >= 0 && command_line_add(&rest, e, "-o", a->dir, "--resume") == 0 &&
         command_line_options(&rest, &a->shard, e) == 0)
         p = shard_start(j, &(struct job_start){.in = in, .out = 1, .also = -1, .stage = SHARD}, "bpe-shard", NULL,
                         &rest, e);

@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 /* Places in the line. */
@@ -45,10 +44,10 @@ struct job_process *shard_start(struct job *j, const struct job_start *how, cons
     struct command_line l = {0};
     struct job_start s = *how;
     struct job_process *p = NULL;
-    int rc = program ? command_line_add(&l, e, program, NULL) : 0;
+    int rc = program ? command_line_add(&l, e, program) : 0;
     rc = rc || (options && command_line_options(&l, options, e)) ? -1 : 0;
     for (size_t i = 0; rest && i < rest->n && rc == 0; i++)
-        rc = command_line_add(&l, e, rest->words[i], NULL);
+        rc = command_line_add(&l, e, rest->words[i]);
     s.argv = l.words;
     if (rc == 0)
         p = job_start(j, &s, e);
@@ -79,7 +78,7 @@ static int start_reader(const struct shard_asked *a, struct job *j, struct ends 
     struct command_line words = {0};
     int rc = 0;
     for (size_t i = 0; i < a->reader.n && rc == 0; i++)
-        rc = command_line_add(&words, e, a->reader.words[i], NULL);
+        rc = command_line_add(&words, e, a->reader.words[i]);
     rc = rc || command_line_files(&words, a->files, a->n_files, e) || job_pipe(d->text, e) || job_pipe(d->status, e) ||
                  !shard_start(j,
                               &(struct job_start){
@@ -95,12 +94,12 @@ static int start_chunk(const struct shard_line *l, struct job *j, struct ends *d
 {
     const struct shard_asked *a = l->asked;
     struct command_line rest = {0};
-    int rc = l->only ? command_line_add(&rest, e, "--only", l->only, NULL) : 0;
-    rc = rc || (a->block && command_line_add(&rest, e, a->block, NULL)) ? -1 : 0;
+    int rc = l->only ? command_line_add(&rest, e, "--only", l->only) : 0;
+    rc = rc || (a->block && command_line_add(&rest, e, a->block)) ? -1 : 0;
     if (rc == 0 && a->parquet)
-        rc = command_line_add(&rest, e, "--input-status=3", "-", NULL);
+        rc = command_line_add(&rest, e, "--input-status=3", "-");
     else if (rc == 0 && a->n_files > MANY)
-        rc = (d->names = put_names(a, e)) < 0 || command_line_add(&rest, e, "--files0-from=/dev/fd/3", NULL) ? -1 : 0;
+        rc = (d->names = put_names(a, e)) < 0 || command_line_add(&rest, e, "--files0-from=/dev/fd/3") ? -1 : 0;
     else if (rc == 0)
         rc = command_line_files(&rest, a->files, a->n_files, e);
     if (rc == 0)
@@ -125,8 +124,8 @@ static int start_encodes(const struct shard_asked *a, struct job *j, struct ends
         how.name = "--via";
         how.foreign = true;
         for (size_t i = 0; i < a->via.n && rc == 0; i++)
-            rc = command_line_add(&via, e, a->via.words[i], NULL);
-        rc = rc || command_line_add(&via, e, "bpe-encode", NULL) || command_line_options(&via, &a->encode, e) ||
+            rc = command_line_add(&via, e, a->via.words[i]);
+        rc = rc || command_line_add(&via, e, "bpe-encode") || command_line_options(&via, &a->encode, e) ||
                      !shard_start(j, &how, NULL, NULL, &via, e)
                  ? -1
                  : 0;
@@ -144,8 +143,8 @@ static struct job_process *start_shard(const struct shard_asked *a, const char *
 {
     struct command_line rest = {0};
     struct job_process *p = NULL;
-    if (command_line_add(&rest, e, "-o", a->dir, "--resume", NULL) == 0 &&
-        (!missing || command_line_add(&rest, e, "--missing", missing, NULL) == 0) &&
+    if (command_line_add(&rest, e, "-o", a->dir, "--resume") == 0 &&
+        (!missing || command_line_add(&rest, e, "--missing", missing) == 0) &&
         command_line_options(&rest, &a->shard, e) == 0)
         p = shard_start(j, &(struct job_start){.in = in, .out = out, .also = -1, .stage = SHARD}, "bpe-shard", NULL,
                         &rest, e);
@@ -153,19 +152,12 @@ static struct job_process *start_shard(const struct shard_asked *a, const char *
     return p;
 }
 
-static int socket_pair(int ends[2], struct err *e)
-{
-    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0
-               ? err_sys(e, EX_OSERR, errno, "cannot make a socket")
-               : 0;
-}
-
 /* All processes. NULL: *e. */
 static struct job_process *start_all(const struct shard_line *l, struct job *j, struct ends *d, struct err *e)
 {
     const struct shard_asked *a = l->asked;
-    bool by_socket = !a->via.n && a->jobs > 1, both = isatty(1) && isatty(2);
-    if ((by_socket ? socket_pair(d->records, e) : job_pipe(d->records, e)) || job_pipe(d->tokens, e) ||
+    bool both = isatty(1) && isatty(2);
+    if ((a->via.n ? job_pipe(d->records, e) : job_socket(d->records, e)) || job_pipe(d->tokens, e) ||
         (both && job_pipe(d->lines, e)) || (a->parquet && start_reader(a, j, d, e)) || start_chunk(l, j, d, e) ||
         start_encodes(a, j, d, e))
         return NULL;
