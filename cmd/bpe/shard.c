@@ -92,7 +92,7 @@ static int put_chunk(struct option_words *to, struct err *e)
     rc = rc || (self.id && option_words_add(to, e, "--id=%s", self.id)) ? -1 : 0;
     if (rc == 0)
         rc = self.encode.special == SPECIAL_TEXT ? option_words_add(to, e, "--no-special") : put_special(to, false, e);
-    return rc || (self.common.parquet && option_words_add(to, e, "-0")) ? -1 : 0;
+    return rc || (self.common.parquet && !self.common.mixed && option_words_add(to, e, "-0")) ? -1 : 0;
 }
 
 /* How text is read is in its records. */
@@ -147,7 +147,7 @@ static int put_asked(struct buf *to, struct err *e)
 static int run(struct job *j, struct err *e)
 {
     const struct command_options *o = &self.common;
-    char *script = NULL, *column = NULL, *parquet = NULL;
+    char *script = NULL, *column = NULL, *parquet = NULL, field[1100];
     struct buf words = {0};
     int status = put_chunk(&asked.chunk, e) || put_encode(&asked.encode, e) || put_shard(&asked.shard, e) ||
                          put_asked(&words, e) || (o->via && command_line_via(&asked.via, o->via, &script, e)) ||
@@ -155,10 +155,15 @@ static int run(struct job *j, struct err *e)
                                          command_line_parquet(&asked.reader, o, parquet, &column, e)))
                      ? -1
                      : 0;
+    snprintf(field, sizeof field, "--jsonl=%.1000s", self.chunk.source.jsonl ? self.chunk.source.field : "");
+    if (status == 0 && o->mixed && self.chunk.source.jsonl)
+        status = command_line_add(&asked.reader, e, field);
     asked.words = buf_str(&words);
     if (status == 0)
         status = shard_work(&asked, j, e);
     command_line_free(&asked.reader);
+    command_line_free(&asked.parquet_files);
+    command_line_free(&asked.sources);
     command_line_free(&asked.via);
     option_words_free(&asked.chunk);
     option_words_free(&asked.encode);
@@ -190,6 +195,30 @@ static int check_names(struct err *e)
     return source_options_files(s, &self.files, &self.n_files, e);
 }
 
+/* Divides the FILEs: bpe-chunk reads all that is Parquet from its standard input, in the form of the others. */
+static int check_parquet(struct err *e)
+{
+    const struct source_options *s = &self.chunk.source;
+    const bool mixed = self.common.mixed;
+    bool ended = false;
+    if (mixed && (s->wet || self.id))
+        return err_set(e, EX_USAGE, "--parquet and %s exclude each other", s->wet ? "--wet" : "--id");
+    if (mixed && command_reads_input(self.files, self.n_files))
+        return err_set(e, EX_USAGE, "standard input cannot be read beside Parquet files; name a file");
+    for (int i = 0; i < self.n_files; i++) {
+        bool parquet = command_is_parquet(&self.common, self.files[i]);
+        if (parquet && ended)
+            return err_set(e, EX_USAGE, "%s: name Parquet files one after the other: others are between them",
+                           self.files[i]);
+        ended |= !parquet && asked.parquet_files.n;
+        if (parquet ? (!asked.parquet_files.n && command_line_add(&asked.sources, e, "-")) ||
+                          command_line_add(&asked.parquet_files, e, self.files[i])
+                    : command_line_add(&asked.sources, e, self.files[i]))
+            return -1;
+    }
+    return 0;
+}
+
 /* What is wrong with the command is said before anything is made. */
 static int check(struct err *e)
 {
@@ -205,7 +234,9 @@ static int check(struct err *e)
         snprintf(dot, sizeof dot, "./%.4000s", self.dir);
         self.dir = dot;
     }
-    if (command_options_check(&self.common, &c->source, false, self.n_files, e) || check_names(e))
+    command_mix(&self.common, &c->source, self.files, self.n_files);
+    if (command_options_check(&self.common, &c->source, false, self.n_files, e) || check_names(e) ||
+        (self.common.parquet && check_parquet(e)))
         return -1;
     if (!self.n_files) {
         self.files = standard;
@@ -213,7 +244,7 @@ static int check(struct err *e)
     }
     c->model = self.encode.model = self.model;
     c->source.id = self.shard.sharding.id = self.id;
-    c->source.null |= self.common.parquet;
+    c->source.null |= self.common.parquet && !self.common.mixed;
     self.shard.sharding.dir = self.dir;
     if (self.encode.special == SPECIAL_TEXT)
         c->special.n = 0;

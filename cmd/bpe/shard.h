@@ -15,6 +15,8 @@ struct shard_asked {
     bool parquet, wet;
     char **files;
     int n_files;
+    struct command_line parquet_files,
+        sources;                              /* of these files: what is Parquet; what bpe-chunk reads, `-` for that */
     struct option_words chunk, encode, shard; /* of the programs, without the files */
     struct str words;                         /* all that makes a difference, as one text */
     const char *block;                        /* a word for bpe-chunk that makes no difference; NULL: none */

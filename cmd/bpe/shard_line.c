@@ -15,6 +15,7 @@
 #include "io/fd.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -79,7 +80,8 @@ static int start_reader(const struct shard_asked *a, struct job *j, struct ends 
     int rc = 0;
     for (size_t i = 0; i < a->reader.n && rc == 0; i++)
         rc = command_line_add(&words, e, a->reader.words[i]);
-    rc = rc || command_line_files(&words, a->files, a->n_files, e) || job_pipe(d->text, e) || job_pipe(d->status, e) ||
+    rc = rc || command_line_files(&words, (char **)(uintptr_t)a->parquet_files.words, (int)a->parquet_files.n, e) ||
+                 job_pipe(d->text, e) || job_pipe(d->status, e) ||
                  !shard_start(j,
                               &(struct job_start){
                                   .name = "what reads Parquet", .in = -1, .out = d->text[1], .also = -1, .stage = READ},
@@ -97,7 +99,8 @@ static int start_chunk(const struct shard_line *l, struct job *j, struct ends *d
     int rc = l->only ? command_line_add(&rest, e, "--only", l->only) : 0;
     rc = rc || (a->block && command_line_add(&rest, e, a->block)) ? -1 : 0;
     if (rc == 0 && a->parquet)
-        rc = command_line_add(&rest, e, "--input-status=3", "-");
+        rc = command_line_add(&rest, e, "--input-status=3") ||
+             command_line_files(&rest, (char **)(uintptr_t)a->sources.words, (int)a->sources.n, e);
     else if (rc == 0 && a->n_files > MANY)
         rc = (d->names = put_names(a, e)) < 0 || command_line_add(&rest, e, "--files0-from=/dev/fd/3") ? -1 : 0;
     else if (rc == 0)
@@ -193,7 +196,7 @@ static int wait_for_all(const struct shard_line *l, struct job *j, struct ends *
     const struct shard_asked *a = l->asked;
     struct watch w;
     int rc = 0;
-    watch_start(&w, j, a->progress, a->files, a->n_files, a->parquet ? READ : ENCODE);
+    watch_start(&w, j, a->progress, a->files, a->n_files, a->parquet && a->sources.n == 1 ? READ : ENCODE);
     while (job_running(j) || d->lines[0] >= 0) {
         struct pollfd lines = {.fd = d->lines[0], .events = POLLIN};
         if (job_wait(j, &lines, d->lines[0] >= 0, watch_tick(&w)) > 0)

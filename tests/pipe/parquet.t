@@ -160,6 +160,38 @@ for _ in 1 2; do
 done
 refuses 64 "bpe train: --parquet and --jsonl exclude each other" bpe train -v 500 --jsonl --parquet more.jsonl
 refuses 64 "bpe train: --parquet and --jsonl exclude each other" bpe train -v 500 --jsonl --parquet one-group.parquet
+bpe-encode -m want.json --jsonl --eot=after more.jsonl >want.ids
+bpe-encode -m want.json -0 --eot=after <("$parquet" one-group.parquet) >>want.ids
+head -n 3 more.jsonl >few.jsonl
+gzip few.jsonl
+bpe-encode -m want.json --jsonl --eot=after few.jsonl.gz >>want.ids
+for _ in 1 2; do
+    bpe shard -m want.json -o both -f raw -n 0 --eot=after --jsonl --parquet more.jsonl one-group.parquet few.jsonl.gz >out 2>err
+    is "$?" 0 "shard --jsonl --parquet: done" || sed 's/^/# /' err
+    same want.ids both/train.bin "shard --jsonl --parquet: the ids of all, in order"
+done
+is "$(cat err)" "bpe-shard: both: was complete already; of Parquet files, it was only looked at when they changed" "  and the same again"
+bpe shard -m want.json -o nuls -f raw -n 0 --eot=after -0 --parquet one-group.parquet text.nul >out
+bpe-encode -m want.json -0 --eot=after <("$parquet" one-group.parquet) text.nul | cmp - nuls/train.bin
+ok $? "shard -0 --parquet"
+refuses 64 "bpe shard: one-group.parquet: name Parquet files one after the other: *" \
+    bpe shard -m want.json -o none --jsonl --parquet some.parquet more.jsonl one-group.parquet
+refuses 64 "bpe shard: --parquet and --wet exclude each other" bpe shard -m want.json -o none --wet --parquet some.parquet more.jsonl
+refuses 64 "bpe shard: --parquet and --id exclude each other" bpe shard -m want.json -o none --jsonl --id=x --parquet some.parquet more.jsonl
+refuses 64 "bpe encode: --parquet and --jsonl exclude each other" bpe encode -m want.json --jsonl --parquet some.parquet more.jsonl
+is "$(ls -d none 2>/dev/null)" "" "  and makes no directory"
+# Lines of JSON have the same documents, whatever is in them.
+for options in "" --null-rows=skip; do
+    # shellcheck disable=SC2086
+    "$parquet" -c a.b $options some.parquet >got.nul
+    # shellcheck disable=SC2086
+    "$parquet" -c a.b $options --jsonl=x.y some.parquet | python3 -c 'import json, sys
+for line in sys.stdin.buffer: sys.stdout.buffer.write(json.loads(line)["x"]["y"].encode() + b"\0")' | cmp - got.nul
+    ok $? "bpe parquet --jsonl $options"
+done
+python3 -c 'import pyarrow as pa, pyarrow.parquet as pq
+pq.write_table(pa.table({"text": pa.array([b"fine", b"\xff"])}), "bytes.parquet")'
+fails 65 "bpe parquet: bytes.parquet: row 1: the text is no UTF-8, *" "$parquet" --jsonl=text bytes.parquet
 refuses 64 "bpe train: --via: files of two forms *" bpe train -v 500 --via=env --jsonl --parquet one-group.parquet more.jsonl
 
 done_testing
