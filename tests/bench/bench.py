@@ -12,12 +12,12 @@ import os
 import re
 
 from corpus import Texts
-from harness import PEER_TIMEOUT, TOP, peak, run, run_peer, shell, speedup, spin_two, start_up, with_venv
+from harness import PEER_TIMEOUT, peak, run, run_peer, shell, speedup, spin_two, start_up, with_venv
 from measure import Row, Suite, at_least, at_most, beside, main
 
 GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 LINE = 'bpe-chunk "${@:2}" | parallel --pipe bpe-count | bpe-sum | bpe-merge -v 32000 > "$1"'
-TRAIN = os.path.join(TOP, "pipelines", "train"), "-v", "32000"
+TRAIN = "bpe", "train", "-v", "32000"
 
 # ---- The rows ------------------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(TOP, "tests"))
 import vocabularies  # noqa: E402
 
 ENCODE = os.path.join(TOP, "pipelines", "encode")
-TRAIN = os.path.join(TOP, "pipelines", "train"), "--fan-out=xargs", "-v", "32000", "-o"
+TRAIN = "bpe", "train", "--fan-out=xargs", "-v", "32000", "-o"
 BASELINE = os.environ.get("BASELINE")  # a directory with an older bpe-encode and bpe-decode
 LEVELS = ["avx512", "avx2", "sse2", "none"]
 LANGUAGES = ["chinese", "japanese", "thai", "arabic", "hindi"]

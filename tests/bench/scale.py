@@ -4,7 +4,7 @@ bpe plan foresees it.
 
 Text made by text_make, 100 MB, 1 GB and 10 GB, through bpe train, bpe encode and bpe shard as they are, by 1 and 2
 processes. Each program in them is run by `used`, which writes down what it took; what the whole took beyond that is the
-fan-out's: the script, the shell, hand_out.pl, deal.pl, xargs and split, GNU parallel. Peaks are of one process, the largest.
+fan-out's: bpe, the shell, deal.pl, xargs and split, GNU parallel. Peaks are of one process, the largest.
 
 bpe plan, from samples of 1, 10 and 100 MB of texts that are ten times as large and larger, is held against what the programs
 then take; with a CORPUS also on real text.
@@ -56,7 +56,7 @@ class Texts(corpus.Texts):
         """For encoding: of the smallest text."""
         def make():
             path = self.tmp("model.json")
-            run(pipeline("train"), "-v", VOCABULARY, "-o", path, self.path(SIZES[0]))
+            run("bpe", "train", "-v", VOCABULARY, "-o", path, self.path(SIZES[0]))
             return path
         return self.fact("model", make)
 
@@ -67,6 +67,9 @@ class Texts(corpus.Texts):
             os.mkdir(directory)
             for program in PROGRAMS:
                 os.symlink(os.path.join(BUILD, "tests", "bench", "used"), os.path.join(directory, program))
+            for name in "pipelines", "man":
+                os.symlink(os.path.join(BUILD, name), os.path.join(directory, name))
+            shutil.copy(os.path.join(BUILD, "bpe"), directory)  # it starts the programs beside it
             return directory
         return self.fact("links", make)
 
@@ -138,7 +141,7 @@ def staged(t, name, processes, *argv):
 
 def train(processes, how):
     def subject(t, name):
-        return staged(t, name, processes, pipeline("train"), "-j", str(processes), f"--fan-out={how}", "-v", VOCABULARY,
+        return staged(t, name, processes, "bpe", "train", "-j", str(processes), f"--fan-out={how}", "-v", VOCABULARY,
                       "-o", t.tmp("trained.json"), t.path(name))
     return subject
 
@@ -183,7 +186,7 @@ ROWS += [Row("plan", f"{subject} {text}", "s", f"wall {subject} {text}", []) for
 
 # ---- The table -----------------------------------------------------------------------------------------------------
 
-FAN_OUT = {"auto": "hand_out.pl", "xargs": "xargs, split", "parallel": "GNU parallel", "encode": "deal.pl, split", "shard": "a socket"}
+FAN_OUT = {"auto": "bpe", "xargs": "xargs, split", "parallel": "GNU parallel", "encode": "deal.pl, split", "shard": "a socket"}
 
 
 def median(runs, *path):
