@@ -147,7 +147,7 @@ static int put_asked(struct buf *to, struct err *e)
 static int run(struct job *j, struct err *e)
 {
     const struct command_options *o = &self.common;
-    char *script = NULL, *column = NULL, *parquet = NULL, field[1100];
+    char *script = NULL, *column = NULL, *parquet = NULL;
     struct buf words = {0};
     int status = put_chunk(&asked.chunk, e) || put_encode(&asked.encode, e) || put_shard(&asked.shard, e) ||
                          put_asked(&words, e) || (o->via && command_line_via(&asked.via, o->via, &script, e)) ||
@@ -155,9 +155,8 @@ static int run(struct job *j, struct err *e)
                                          command_line_parquet(&asked.reader, o, parquet, &column, e)))
                      ? -1
                      : 0;
-    snprintf(field, sizeof field, "--jsonl=%.1000s", self.chunk.source.jsonl ? self.chunk.source.field : "");
     if (status == 0 && o->mixed && self.chunk.source.jsonl)
-        status = command_line_add(&asked.reader, e, field);
+        status = command_line_add(&asked.reader, e, "--jsonl", self.chunk.source.field);
     asked.words = buf_str(&words);
     if (status == 0)
         status = shard_work(&asked, j, e);
@@ -202,11 +201,15 @@ static int check_parquet(struct err *e)
     const bool mixed = self.common.mixed;
     bool ended = false;
     if (mixed && (s->wet || self.id))
-        return err_set(e, EX_USAGE, "--parquet and %s exclude each other", s->wet ? "--wet" : "--id");
+        return err_set(e, EX_USAGE, "--parquet and %s exclude each other: %s", s->wet ? "--wet" : "--id",
+                       s->wet ? "make a directory of shards of each" : "a row of Parquet has no id");
     if (mixed && command_reads_input(self.files, self.n_files))
         return err_set(e, EX_USAGE, "standard input cannot be read beside Parquet files; name a file");
     for (int i = 0; i < self.n_files; i++) {
         bool parquet = command_is_parquet(&self.common, self.files[i]);
+        if (!parquet && (strcmp(self.files[i], "/dev/fd/3") == 0 || strcmp(self.files[i], "/proc/self/fd/3") == 0))
+            return err_set(e, EX_USAGE, "%s: beside Parquet files, bpe-chunk has another use for it; name another",
+                           self.files[i]); /* --input-status */
         if (parquet && ended)
             return err_set(e, EX_USAGE, "%s: name Parquet files one after the other: others are between them",
                            self.files[i]);

@@ -192,13 +192,20 @@ static bool any_compressed(const struct shard_asked *a)
     return false;
 }
 
-/* The digest of all names, as the manifest has it. */
-static void digest_names(const struct shard_asked *a, char hex[SHA256_HEX])
+/* The names of all sources. */
+static const char *const *sources(const struct shard_asked *a, size_t *n)
+{
+    *n = a->parquet ? a->sources.n : (size_t)a->n_files;
+    return a->parquet ? a->sources.words : (const char *const *)a->files;
+}
+
+/* The digest of them, as the manifest has it. */
+static void digest_names(const char *const *all, size_t n, char hex[SHA256_HEX])
 {
     struct sha256 names;
     sha256_begin(&names);
-    for (int i = 0; i < a->n_files; i++) {
-        const char *name = fd_name(a->files[i]);
+    for (size_t i = 0; i < n; i++) {
+        const char *name = fd_name(all[i]);
         sha256_add(&names, name, strlen(name) + 1);
     }
     sha256_end(&names, hex);
@@ -208,15 +215,17 @@ static int compare_sources(const struct shard_asked *a, const struct manifest_so
                            struct err *e)
 {
     char names[SHA256_HEX];
-    if (was->n != (uint64_t)a->n_files)
-        return err_set(e, EX_USAGE, "%s was made of %llu files, and these are %d; give the same files, " OTHERWISE,
-                       a->dir, (unsigned long long)was->n, a->n_files);
-    digest_names(a, names);
+    size_t n;
+    const char *const *all = sources(a, &n);
+    if (was->n != n)
+        return err_set(e, EX_USAGE, "%s was made of %llu files, and these are %zu%s; give the same files, " OTHERWISE,
+                       a->dir, (unsigned long long)was->n, n, a->parquet ? " (all of Parquet are one)" : "");
+    digest_names(all, n, names);
     if (strcmp(names, was->names) != 0)
         return err_set(e, EX_USAGE,
                        "%s was made of files with other names, or in another order; give the same files, " OTHERWISE,
                        a->dir);
-    if (is->regular && is->bytes != was->bytes && !any_compressed(a))
+    if (!a->parquet && is->regular && is->bytes != was->bytes && !any_compressed(a))
         return err_set(e, EX_DATAERR,
                        "%s was made of %llu bytes of text, and the files have %llu: they changed since; remove %s and "
                        "run the same command again",
@@ -224,12 +233,12 @@ static int compare_sources(const struct shard_asked *a, const struct manifest_so
     return 0;
 }
 
-/* Whether the files are those that the manifest has: their names, their bytes, and no change since. Of Parquet it has
- * none of these. */
+/* Whether the files are those that the manifest has: their names, their bytes, and no change since. Parquet is one
+ * source to it, without a name, and the bytes are those of its text. */
 static int compare_files(const struct shard_asked *a, const struct manifest *m, struct err *e)
 {
     struct seen is;
-    if (look_at(a, &is, e) || (m->sources.known && !a->parquet && compare_sources(a, &m->sources, &is, e)))
+    if (look_at(a, &is, e) || (m->sources.known && compare_sources(a, &m->sources, &is, e)))
         return -1;
     return is.newer ? err_set(e, EX_DATAERR,
                               "%s: changed since %s was complete; remove %s and run the same command again, or if its "

@@ -196,7 +196,8 @@ static int wait_for_all(const struct shard_line *l, struct job *j, struct ends *
     const struct shard_asked *a = l->asked;
     struct watch w;
     int rc = 0;
-    watch_start(&w, j, a->progress, a->files, a->n_files, a->parquet && a->sources.n == 1 ? READ : ENCODE);
+    bool mixed = a->parquet && a->sources.n > 1; /* what is read is not in proportion to the sizes of the files */
+    watch_start(&w, j, a->progress, a->files, mixed ? 0 : a->n_files, a->parquet && !mixed ? READ : ENCODE);
     while (job_running(j) || d->lines[0] >= 0) {
         struct pollfd lines = {.fd = d->lines[0], .events = POLLIN};
         if (job_wait(j, &lines, d->lines[0] >= 0, watch_tick(&w)) > 0)
@@ -210,9 +211,19 @@ static int wait_for_all(const struct shard_line *l, struct job *j, struct ends *
 
 /* ---- How it ended ---- */
 
+/* Where bpe-chunk has ended well, the text of Parquet came to its end, or nothing of it was wanted: then what writes it
+ * has lost its reader, or had another failure, which says nothing. */
+static void forgive_reader(struct job *j)
+{
+    const struct job_process *reader = j->n ? j->at[0] : NULL, *chunk = j->n > 1 ? j->at[1] : NULL;
+    if (reader && reader->stage == READ && chunk && chunk->status == 0)
+        j->at[0]->dismissed = true;
+}
+
 /* The exit status of the whole. What cannot be written now (EX_IOERR) cannot be at once again, whoever was killed. */
 static int outcome(struct job *j, const struct job_process *shard, struct buf *said, struct err *e)
 {
+    forgive_reader(j);
     if (shard->status == 0) {
         job_say_all(j);
         return 0;

@@ -118,6 +118,49 @@ for options in "" "--shuffle=documents --docs"; do
     done
 done
 
+# Beside JSON Lines: the same, wherever the text of Parquet is cut off; and the ids are those of all documents in order.
+"$parquet" --jsonl=text a.parquet >a.jsonl
+head -n 300 a.jsonl >first.jsonl
+tail -n 400 a.jsonl >last.jsonl
+cat first.jsonl a.jsonl last.jsonl >all.jsonl
+zstd -q last.jsonl
+mixed=(-n 100000 -b 64K --eot=after --jsonl)
+bpe shard -m want.json -o all.shards "${mixed[@]}" all.jsonl >out 2>err
+mixed+=(--parquet first.jsonl a.parquet last.jsonl.zst)
+read -r whole torn within < <(python3 -c '
+import re
+text = open("a.jsonl", "rb").read()
+for cut in rb"\n()", rb"[\xC3-\xF4]()[\x80-\xBF]", rb"[a-z]{3}()[a-z]{3}":
+    print(re.compile(cut).search(text, 1500000).start(1), end=" ")
+print()')
+for options in "" "--shuffle=documents --docs"; do
+    rm -rf want.shards
+    # shellcheck disable=SC2086
+    bpe shard -m want.json -o want.shards $options "${mixed[@]}" >out 2>err
+    if [ -z "$options" ]; then
+        for file in all.shards/*.npy; do cmp "$file" "want.shards/${file#*/}"; done >diff.out 2>&1
+        is "$(ls all.shards) $(cat diff.out)" "$(ls want.shards) " "shards of JSON Lines, Parquet, .jsonl.zst: those of one corpus in JSON Lines"
+    fi
+    for how in "-PIPE within" "TERM whole" "KILL torn" "KILL within"; do
+        by=${how% *} die_at=${how#* } die_at=${!die_at}
+        rm -rf got.shards
+        # shellcheck disable=SC2086
+        dies $by bpe shard -m want.json -o got.shards -j 2 $options "${mixed[@]}"
+        is "$code" 0 "shard --jsonl --parquet $options, SIG$by at byte $die_at: goes on by itself" || sed 's/^/# /' err
+        diff -r want.shards got.shards >diff.out
+        ok $? "  the same directory" || head -n 5 diff.out | cut -c 1-200 | sed 's/^/# /'
+    done
+done
+
+# What is wrong in a file behind them is told as often as the command is run: also when no text of Parquet is wanted any more.
+(cat last.jsonl && echo '{"text": 3}') >bad.jsonl
+rm -rf got.shards
+for _ in 1 2 3; do
+    bpe shard -m want.json -o got.shards -b 64K --jsonl --parquet first.jsonl a.parquet bad.jsonl >out 2>err
+    is "$? $(tail -n 1 err | cut -d ';' -f 1)" '65 bpe-encode: bad.jsonl: line 401: no string at "text"' \
+        "a line that is wrong behind Parquet" || sed 's/^/# /' err
+done
+
 # What is read again must be what was read first.
 die_at=$within
 cp -p a.parquet b.parquet
@@ -128,6 +171,7 @@ is "$code $(grep -c '^bpe shard: b.parquet: changed since got.shards was begun; 
 is "$(grep -ls 'complete.: true' got.shards/manifest.json)" "" "  and the directory is not complete"
 fails 65 "bpe shard: b.parquet: changed since got.shards was begun; *" \
     bpe shard -m want.json -o got.shards -n 100000 -b 64K --eot=after --parquet b.parquet
+refuses 64 "bpe shard: far://a.parquet: a remote file*" bpe shard -m want.json -o far.shards --jsonl --parquet a.jsonl far://a.parquet
 refuses 64 "bpe shard: far://a.parquet: a remote file*" bpe shard -m want.json -o far.shards --parquet far://a.parquet
 refuses 64 "bpe train: far://a.parquet: a remote file*" bpe train -v 500 --keep=far.kept --parquet far://a.parquet
 refuses 64 "bpe tasks: far://a.parquet: a remote file*" "$tasks" plan -o far.tasks --parquet far://a.parquet

@@ -171,13 +171,25 @@ for _ in 1 2; do
     same want.ids both/train.bin "shard --jsonl --parquet: the ids of all, in order"
 done
 is "$(cat err)" "bpe-shard: both: was complete already; of Parquet files, it was only looked at when they changed" "  and the same again"
+cp -p more.jsonl other.jsonl
+both=(-m want.json -o both -f raw -n 0 --eot=after --jsonl --parquet)
+for files in "other.jsonl one-group.parquet few.jsonl.gz" "one-group.parquet more.jsonl few.jsonl.gz"; do
+    # shellcheck disable=SC2086
+    refuses 64 "bpe shard: both was made of files with other names, or in another order; *" bpe shard "${both[@]}" $files
+done
+refuses 64 "bpe shard: both was made of 3 files, and these are 2 (all of Parquet are one); *" \
+    bpe shard "${both[@]}" one-group.parquet few.jsonl.gz
 bpe shard -m want.json -o nuls -f raw -n 0 --eot=after -0 --parquet one-group.parquet text.nul >out
 bpe-encode -m want.json -0 --eot=after <("$parquet" one-group.parquet) text.nul | cmp - nuls/train.bin
 ok $? "shard -0 --parquet"
 refuses 64 "bpe shard: one-group.parquet: name Parquet files one after the other: *" \
     bpe shard -m want.json -o none --jsonl --parquet some.parquet more.jsonl one-group.parquet
-refuses 64 "bpe shard: --parquet and --wet exclude each other" bpe shard -m want.json -o none --wet --parquet some.parquet more.jsonl
-refuses 64 "bpe shard: --parquet and --id exclude each other" bpe shard -m want.json -o none --jsonl --id=x --parquet some.parquet more.jsonl
+refuses 64 "bpe shard: /dev/fd/3: beside Parquet files, *" \
+    bpe shard -m want.json -o none --jsonl --parquet some.parquet /dev/fd/3
+refuses 64 "bpe shard: standard input cannot be read beside Parquet files; *" \
+    bpe shard -m want.json -o none --jsonl --parquet some.parquet -
+refuses 64 "bpe shard: --parquet and --wet exclude each other: *" bpe shard -m want.json -o none --wet --parquet some.parquet more.jsonl
+refuses 64 "bpe shard: --parquet and --id exclude each other: *" bpe shard -m want.json -o none --jsonl --id=x --parquet some.parquet more.jsonl
 refuses 64 "bpe encode: --parquet and --jsonl exclude each other" bpe encode -m want.json --jsonl --parquet some.parquet more.jsonl
 is "$(ls -d none 2>/dev/null)" "" "  and makes no directory"
 # Lines of JSON have the same documents, whatever is in them.
@@ -192,6 +204,16 @@ done
 python3 -c 'import pyarrow as pa, pyarrow.parquet as pq
 pq.write_table(pa.table({"text": pa.array([b"fine", b"\xff"])}), "bytes.parquet")'
 fails 65 "bpe parquet: bytes.parquet: row 1: the text is no UTF-8, *" "$parquet" --jsonl=text bytes.parquet
+python3 -c 'import pyarrow as pa, pyarrow.parquet as pq
+buffers = pa.array([b"fine", b"also", b"\xff"]).buffers()
+pq.write_table(pa.table({"text": pa.StringArray.from_buffers(3, *buffers[1:])}), "string.parquet")'
+fails 65 "bpe parquet: string.parquet: row 2: the text is no UTF-8, *" "$parquet" --jsonl=text string.parquet
+refuses 64 "bpe parquet: --jsonl=: the field has no name" "$parquet" --jsonl= some.parquet
+refuses 64 "bpe parquet: --jsonl: the name of the field is no UTF-8" "$parquet" --jsonl=$'\xff' some.parquet
+long=$(printf 'x%.0s' {1..2000})
+sed "s/\"text\"/\"$long\"/" more.jsonl >long.jsonl
+bpe shard -m want.json -o long -f raw -n 0 --jsonl="$long" --parquet long.jsonl one-group.parquet >out 2>err
+is "$?" 0 "shard --jsonl --parquet: a field with a long name" || sed 's/^/# /' err
 refuses 64 "bpe train: --via: files of two forms *" bpe train -v 500 --via=env --jsonl --parquet one-group.parquet more.jsonl
 
 done_testing

@@ -159,7 +159,7 @@ def lines():
         if pyarrow:
             yield pipeline(f".parquet, {order}", *options, "--parquet", *[f + ".parquet" for f in TEXTS])
             mixed = [TEXTS[0] + ".jsonl", TEXTS[1] + ".parquet", TEXTS[2] + ".jsonl.zst"]
-            yield pipeline(f".jsonl and .parquet, {order}", *(word for word in options if word != "--docs"), "--jsonl", "--parquet", *mixed)
+            yield pipeline(f".jsonl and .parquet, {order}", *options, "--jsonl", "--parquet", *mixed)
         else:
             lib.skip(f"bpe shard, .parquet, {order}", "pyarrow is not installed (make check-peers takes it from PyPI)")
 
