@@ -77,8 +77,8 @@ static int set_pattern(struct chunker *c, struct rules *r, struct err *e)
 static int set_special(struct chunker *c, struct rules *r, struct err *e)
 {
     const struct chunk_options *o = &c->opt;
-    if (o->model && !o->special.n && !o->no_special)
-        return model_rules_special(r, &c->model, false, e);
+    if (o->model && !o->special.n) /* added tokens of a model that are not special are found in any case */
+        return model_rules_special(r, &c->model, o->no_special, e);
     r->special = calloc(o->special.n + 1, sizeof *r->special);
     if (!r->special)
         return err_mem(e, "special tokens", o->special.n * sizeof *r->special);

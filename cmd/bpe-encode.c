@@ -85,16 +85,21 @@ static int set_format(struct encoding *p, enum id_format by_input, struct err *e
     *format = p->opt.format ? p->opt.format : by_input;
     if (*format == IDS_RECORDS && by_input != IDS_RECORDS)
         return err_set(e, EX_USAGE, "-f records is for chunks; text goes through bpe-chunk -m first");
-    if (*format == IDS_FRAMED && by_input != IDS_RECORDS)
-        return err_set(e, EX_USAGE, "-f framed is for chunks; of text there is only one, so -f raw has the same ids");
-    if ((*format == IDS_RECORDS || *format == IDS_FRAMED) && p->opt.path)
-        return err_set(e, EX_USAGE, "-o is for -f raw and text; records and frames go to standard output");
+    if ((*format == IDS_RECORDS || *format == IDS_TURNS) && p->opt.path)
+        return err_set(e, EX_USAGE, "-o is for -f raw and text; records and turns go to standard output");
     if (*format == IDS_RECORDS)
         p->encoder.out.piece.model = model_fingerprint(&p->model);
     if (*format == IDS_TEXT || p->opt.path)
         return 0;
     return program_no_terminal(
         *format == IDS_RECORDS ? PROGRAM_FOR_RECORDS : "ids go into a pipe or a file (-f text shows them)", e);
+}
+
+/* Before standard input is read: ids whose turn comes meanwhile are written. */
+static int due(void *ctx, struct err *e)
+{
+    struct encoding *p = ctx;
+    return id_writer_wait(&p->encoder.out, 0, e);
 }
 
 static int encode_records(struct encoding *p, struct input *in, const struct buf *first, struct err *e)
@@ -112,6 +117,8 @@ static int encode_records(struct encoding *p, struct input *in, const struct buf
     if (!failed)
         failed = set_format(p, IDS_RECORDS, e) != 0;
     p->is_records = true;
+    if (p->encoder.out.format == IDS_TURNS)
+        input_set_due(in, due, p);
     int rc = chunk_reader_stream(&p->encoder.reader, &reader, failed, e);
     record_reader_close(&reader);
     return rc;
@@ -126,8 +133,6 @@ static int encode_plain(struct encoding *p, struct input *in, struct buf *first,
     struct buf encoded_rules = {0}, reading = {0};
     if (p->is_records)
         return err_set(e, EX_USAGE, "%s: text and chunks are not encoded together", input_name(in));
-    if (first->len == 0 && p->opt.format == IDS_FRAMED) /* a process for which there were no records */
-        return 0;
     p->is_text = true;
     if (set_format(p, IDS_RAW, e) || source_options_reading(&p->opt.source, &how, e))
         return -1;
@@ -191,6 +196,18 @@ static void refuse_chunks(struct encoding *p)
     buf_free(&first);
 }
 
+/* All was read; failed: *e says why. All text is like one record. */
+static int end_turns(struct encoding *p, bool failed, struct err *e)
+{
+    struct err later = {0}, *why = failed ? &later : e;
+    if (p->encoder.out.format != IDS_TURNS)
+        return 0;
+    return (p->is_text && id_writer_end_record(&p->encoder.out, failed, why)) ||
+                   id_writer_wait(&p->encoder.out, -1, why)
+               ? -1
+               : 0;
+}
+
 static int run(void *ctx, struct err *e)
 {
     struct encoding *p = ctx;
@@ -209,10 +226,14 @@ static int run(void *ctx, struct err *e)
     }
     progress_start(&p->progress, NAME);
     p->encoder.seen = p->progress.active ? show_progress : NULL;
-    for (int i = 0; i < o->n_files; i++) {
-        if (encode_file(p, o->files[i], (uint64_t)i, e))
-            return e->code == EX_NOINPUT ? file_list_place(&o->source.list, i, e) : -1;
+    int rc = 0;
+    for (int i = 0; i < o->n_files && rc == 0; i++) {
+        rc = encode_file(p, o->files[i], (uint64_t)i, e);
+        if (rc && e->code == EX_NOINPUT)
+            file_list_place(&o->source.list, i, e);
     }
+    if (end_turns(p, rc != 0, e) || rc)
+        return -1;
     progress_end(&p->progress);
     if (p->encoder.reader.passed.code &&
         p->encoder.out.format != IDS_RECORDS) { /* a failure that cannot be passed on as a record */

@@ -37,6 +37,7 @@ static const struct builtin {
     const char *name, *about;
     int (*main)(int argc, char **argv);
 } builtins[] = {
+    {"encode", "text to ids, on all cores of one machine, in order", encode_main},
     {"shard", "text to shards of token ids for training, on all cores; run again, it goes on where it was", shard_main},
     {"train", "text to a tokenizer, on all cores of one machine", train_main},
     {0},

@@ -78,7 +78,7 @@ done >"$text"
 echo
 echo "bpe encode -m tokenizer.json --invalid=bytes demo.txt > demo.ids; bpe-decode -m tokenizer.json demo.ids | cmp - demo.txt"
 start=${EPOCHREALTIME/./}
-"$top/pipelines/encode" -m "$model" --invalid=bytes "$text" >"$ids" || exit
+bpe encode -m "$model" --invalid=bytes "$text" >"$ids" || exit
 took=$(((${EPOCHREALTIME/./} - start) / 1000 + 1))
 bpe-decode -m "$model" "$ids" | cmp - "$text" || { echo "demo: the decoded text differs" >&2 && exit 70; }
 bytes=$(wc -c <"$text") tokens=$(($(wc -c <"$ids") / (V > 65536 ? 4 : 2)))

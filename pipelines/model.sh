@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# model.sh - encode and tasks: the options by which a model decides how text is split. They go to both programs, in
+# model.sh - tasks: the options by which a model decides how text is split. They go to both programs, in
 # the form that each has.
 
 model='' specials=() as_text=''

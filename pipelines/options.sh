@@ -164,13 +164,12 @@ words() {
     done
 }
 
-# deal encode|look [COMMAND...]: starts bpe-chunk with the caller's options in `chunk` and `files`, and deal.pl with its
-# records, which see. Sets mode to `value` or `reference`, and dealt to the descriptor from which the status is read.
-# Needs $dir, and to encode, descriptor 3.
+# deal look: starts bpe-chunk with the caller's options in `chunk` and `files`, and deal.pl with its records, which see.
+# Sets mode to `value` or `reference`, and dealt to the descriptor from which the status is read. Needs $dir.
 deal() {
     exec {dealt}< <(
         {
-            bpe-chunk "${chunk[@]}" -- "${files[@]}" <&0 3>&- &
+            bpe-chunk "${chunk[@]}" -- "${files[@]}" <&0 &
             {
                 echo $! >>"$dir/pids"
                 wait $!
@@ -178,7 +177,7 @@ deal() {
             } 2>/dev/null
         } <&0 | {
             { echo "$BASHPID" >"$dir/dealer"; } 2>/dev/null
-            exec "${BASH_SOURCE[0]%/*}/deal.pl" "$1" "$dir" "$jobs" "${@:2}"
+            exec "${BASH_SOURCE[0]%/*}/deal.pl" "$1" "$dir"
         }
     )
     read -r mode <&"$dealt" || end_as 137 deal.pl
@@ -210,51 +209,8 @@ split_chunks() {
     store split -e -d -a 5 -n "l/$((rounds * jobs))" "$1" "$2"
 }
 
-# ---- Progress: bytes read by the processes, on a terminal, after two seconds ----
-
 # without_line COMMAND...: becomes it, in a pipeline, without the line that it would show on a terminal; for several at the
 # same time.
 without_line() {
     if [ -t 2 ]; then exec "$@" 2> >(cat >&2); else exec "$@"; fi
-}
-
-# watch TOTAL: shows the bytes that the processes named in $dir/pids have read, twice a second. TOTAL 0: not known.
-watch() {
-    local total=$1 start=$SECONDS pid name n bytes was=() rate shown=''
-    trap '[ -z "$shown" ] || printf "\r\033[K" >&2; exit 0' TERM
-    while sleep 0.5 & wait $!; do
-        bytes=0
-        while read -r pid; do
-            while read -r name n; do
-                [ "$name" != rchar: ] || was[pid]=$n
-            done 2>/dev/null <"/proc/$pid/io"
-            bytes=$((bytes + ${was[pid]:-0}))
-        done <"$dir/pids"
-        ((SECONDS - start < 2)) && continue
-        rate=$((bytes / (SECONDS - start) + 1)) shown=1
-        if ((total)); then
-            ((bytes < total)) || bytes=$total
-            printf '\r\033[Kbpe %s: %d of %d MB read, %d MB/s, %d s left' "$myself" $((bytes / 1000000)) $((total / 1000000)) \
-                $((rate / 1000000)) $(((total - bytes) / rate)) >&2
-        else
-            printf '\r\033[Kbpe %s: %d MB read, %d MB/s' "$myself" $((bytes / 1000000)) $((rate / 1000000)) >&2
-        fi
-    done
-}
-
-# total_size: bytes of all files, as far as they say.
-total_size() {
-    stat -L -c %s -- "${files[@]}" /dev/null 2>/dev/null | awk '{ n += $1 } END { printf "%d", n }'
-}
-
-watcher=
-start_watch() { # TOTAL
-    [ -t 2 ] && [ -r /proc/self/io ] || return 0
-    watch "$1" 3>&- &
-    watcher=$!
-}
-
-end_watch() {
-    [ -z "$watcher" ] || { kill "$watcher" && wait "$watcher"; } 2>/dev/null
-    watcher=
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# output.sh - encode and sum-tree: the output, which is descriptor 3: standard output, or a file that appears when it is
+# output.sh - sum-tree: the output, which is descriptor 3: standard output, or a file that appears when it is
 # complete.
 #
 # The caller has read options.sh; it sets path (empty: standard output), and removes $tmp at its end.

@@ -1,5 +1,5 @@
-# records.pl - what deal.pl and hand_out.pl share: records on standard input, whole ones at a time, and processes that get them
-# through pipes which are never waited for. They define fail(MESSAGE).
+# records.pl - what deal.pl and hand_out.pl share: records on standard input, whole ones at a time; and of hand_out.pl, processes that
+# get them through pipes which are never waited for. They define fail(MESSAGE).
 use strict;
 use warnings;
 use Errno qw(EINTR EAGAIN);

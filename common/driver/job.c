@@ -596,7 +596,7 @@ static const char *last_line(const struct job_process *p, size_t *n)
 }
 
 /* Appends why it failed. What it calls its standard output is a file that the user knows by another name. */
-static int tell(const struct job *j, const struct job_process *p, struct buf *line, struct err *e)
+int job_tell(const struct job *j, const struct job_process *p, struct buf *line, struct err *e)
 {
     static const char cannot[] = "standard output: cannot write: ";
     size_t n;
@@ -641,18 +641,18 @@ int job_outcome(const struct job *j, struct buf *line, struct err *e)
                    ? -1
                    : EX_TEMPFAIL;
     if (cause)
-        return tell(j, cause, line, e);
+        return job_tell(j, cause, line, e);
     bool unread = false;
     for (size_t i = 0; i < j->n; i++) {
         const struct job_process *p = j->at[i];
         if (!p->dismissed && p->foreign && is_ours(p->status))
-            return tell(j, p, line, e);
+            return job_tell(j, p, line, e);
         if (!p->dismissed && !p->foreign && p->status == EX_TEMPFAIL &&
             (!cause || (p->text.len && !cause->text.len) || (p->text.len && p->stage < cause->stage)))
             cause = p;
         unread |= !p->dismissed && p->status == 128 + SIGPIPE;
     }
-    return cause ? tell(j, cause, line, e) : unread ? 128 + SIGPIPE : 0;
+    return cause ? job_tell(j, cause, line, e) : unread ? 128 + SIGPIPE : 0;
 }
 
 int job_outcome_of(const struct job *j, int group, struct buf *line, struct err *e)

@@ -123,6 +123,10 @@ void job_forget_group(struct job *j, int group); /* those of one pipeline */
  * 141: the last stage writes to the user's output, which nobody reads any more (quiet). */
 int job_outcome(const struct job *j, struct buf *line, struct err *e);
 
+/* Appends to *line why a process failed that has ended: the last line that it said. Returns its status; -1: no memory.
+ */
+int job_tell(const struct job *j, const struct job_process *p, struct buf *line, struct err *e);
+
 /* The same of one pipeline of several, all of whose processes have ended. */
 int job_outcome_of(const struct job *j, int group, struct buf *line, struct err *e);
 

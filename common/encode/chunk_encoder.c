@@ -141,7 +141,7 @@ static int end_record(void *ctx, bool failed, struct err *e)
 {
     struct chunk_encoder *c = ctx;
     struct err later;
-    return c->out.format == IDS_FRAMED ? id_writer_end_record(&c->out, failed, failed ? &later : e) : 0;
+    return c->out.format == IDS_TURNS ? id_writer_end_record(&c->out, failed, failed ? &later : e) : 0;
 }
 
 /* Raw ids and text cannot hold records, so only the record format passes them on. */

@@ -3,19 +3,24 @@
 
 #include "io/fd.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 enum {
     BLOCK =
         64 << 10 /* bytes of raw ids; a file takes whole blocks at places that they divide twice as fast as others */
 };
-enum { FRAMES_MANY = 256 << 10 }; /* bytes of frames after which they are written, though the record has not ended */
 
 void id_writer_free(struct id_writer *w)
 {
     batch_free(&w->batch);
     buf_free(&w->line);
+    buf_free(&w->turns.held);
+    free(w->turns.ended);
     *w = (struct id_writer){0};
 }
 
@@ -69,28 +74,138 @@ static int write_line(struct id_writer *w, struct err *e)
     return rc;
 }
 
-static int put_frame(struct id_writer *w, const void *ids, uint32_t len, struct err *e)
+/* ---- In turns ---- */
+
+static const size_t HELD_MOST = (size_t)256 << 20; /* bytes of ids that a process holds, and waits then */
+
+static int nobody(struct err *e)
 {
-    const unsigned char head[] = {(unsigned char)len, (unsigned char)(len >> 8), (unsigned char)(len >> 16),
-                                  (unsigned char)(len >> 24)};
-    return buf_put(&w->line, head, sizeof head, e) || (ids && buf_put(&w->line, ids, len, e)) ? -1 : 0;
+    return err_set(e, EX_TEMPFAIL, "nobody says when ids may be written: is descriptor %d a socket of bpe encode?",
+                   ID_TURNS_FD);
 }
 
-/* The frames of a record are written together, so that the reader of the pipe is not woken for each. */
-static int put_framed(struct id_writer *w, struct ids *ids, struct err *e)
+static int say(const void *turns, size_t n, struct err *e)
 {
-    const size_t most = (size_t)1 << 30, len = ids->n * ids_width(ids->wide);
-    make_little_endian(ids, ids->n);
-    for (size_t i = 0; i < len; i += most) {
-        if (put_frame(w, ids->p + i, (uint32_t)(len - i < most ? len - i : most), e))
+    ssize_t said;
+    while ((said = send(ID_TURNS_FD, turns, n, MSG_NOSIGNAL)) < 0 && errno == EINTR) {
+    }
+    return said == (ssize_t)n ? 0 : nobody(e);
+}
+
+/* Takes the turns that were given; may be none unless `wait`. */
+static int hear(struct id_writer *w, bool wait, struct err *e)
+{
+    char turns[64];
+    ssize_t n;
+    while ((n = recv(ID_TURNS_FD, turns, sizeof turns, wait ? 0 : MSG_DONTWAIT)) < 0 && errno == EINTR) {
+    }
+    if (n < 0 && errno == EAGAIN)
+        return 0;
+    if (n <= 0)
+        return nobody(e);
+    w->turns.turns += (uint64_t)n;
+    return 0;
+}
+
+/* Writes ids whose turn it is. If that fails, nothing that comes later can be written. */
+static int write_ids(struct id_writer *w, const void *p, size_t n, struct err *e)
+{
+    static const char turns[] = {ID_FAILED, ID_WRITTEN_FAILED};
+    struct err ignored;
+    if (w->turns.broken)
+        return err_set(e, EX_IOERR, "%s: cannot write", w->name);
+    if (fd_write(w->fd, p, n, w->name, e) == 0)
+        return 0;
+    w->turns.broken = true;
+    say(turns, sizeof turns, &ignored);
+    return -1;
+}
+
+static int write_held(struct id_writer *w, size_t n, struct err *e)
+{
+    struct id_turns *t = &w->turns;
+    if (write_ids(w, t->held.p + t->written, n, e))
+        return -1;
+    t->written += n;
+    if (t->written == t->held.len) {
+        t->held.len = t->written = 0;
+    } else if (t->written > t->held.len / 2) {
+        t->held.len -= t->written;
+        memmove(t->held.p, t->held.p + t->written, t->held.len);
+        t->written = 0;
+    }
+    return 0;
+}
+
+/* Writes all records whose turn it is, and the beginning of the open one if it is its turn. */
+static int write_turns(struct id_writer *w, struct err *e)
+{
+    struct id_turns *t = &w->turns;
+    for (; t->turns && t->first < t->n; t->turns--) {
+        const struct id_ended r = t->ended[t->first++];
+        const char written = r.failed ? ID_WRITTEN_FAILED : ID_WRITTEN;
+        if (write_held(w, r.len, e) || say(&written, 1, e))
             return -1;
     }
-    return w->line.len >= FRAMES_MANY ? write_line(w, e) : 0;
+    if (t->first == t->n)
+        t->first = t->n = 0;
+    if (!t->turns || !t->n_open)
+        return 0;
+    size_t n = t->n_open;
+    t->n_open = 0;
+    return write_held(w, n, e);
+}
+
+static int put_in_turn(struct id_writer *w, struct ids *ids, struct err *e)
+{
+    struct id_turns *t = &w->turns;
+    size_t len = ids->n * ids_width(ids->wide);
+    make_little_endian(ids, ids->n);
+    if ((!t->turns && hear(w, false, e)) || write_turns(w, e))
+        return -1;
+    while (!t->turns && t->held.len - t->written >= HELD_MOST) {
+        if (hear(w, true, e) || write_turns(w, e))
+            return -1;
+    }
+    if (t->turns) /* that of the open record, of which nothing is held */
+        return write_ids(w, ids->p, len, e);
+    t->n_open += len;
+    return buf_put(&t->held, ids->p, len, e);
 }
 
 int id_writer_end_record(struct id_writer *w, bool failed, struct err *e)
 {
-    return put_frame(w, NULL, failed ? ID_FRAME_FAILED : 0, e) || write_line(w, e) ? -1 : 0;
+    struct id_turns *t = &w->turns;
+    if (t->broken) /* which was said */
+        return 0;
+    const char turns[] = {failed ? ID_FAILED : ID_ENCODED, failed ? ID_WRITTEN_FAILED : ID_WRITTEN};
+    if ((!t->turns && hear(w, false, e)) || write_turns(w, e))
+        return -1;
+    if (t->turns) {
+        t->turns--;
+        return say(turns, 2, e);
+    }
+    if (array_grow(&t->ended, &t->cap, t->n + 1, sizeof *t->ended, "records", e))
+        return -1;
+    t->ended[t->n++] = (struct id_ended){t->n_open, failed};
+    t->n_open = 0;
+    return say(turns, 1, e);
+}
+
+int id_writer_wait(struct id_writer *w, int fd, struct err *e)
+{
+    struct id_turns *t = &w->turns;
+    struct pollfd fds[] = {{.fd = fd, .events = POLLIN}, {.fd = ID_TURNS_FD, .events = POLLIN}};
+    while (t->first < t->n && !t->broken) {
+        int n = poll(fds, 2, -1);
+        if (n < 0 && errno != EINTR)
+            return err_sys(e, EX_OSERR, errno, "cannot wait for a turn");
+        if (n > 0 && fds[1].revents && (hear(w, true, e) || write_turns(w, e)))
+            return -1;
+        if (n > 0 && fds[0].revents)
+            break;
+    }
+    return 0;
 }
 
 static int put_text(struct id_writer *w, const struct ids *ids, const struct document_mark *mark, size_t n_marks,
@@ -129,8 +244,8 @@ int id_writer_put(struct id_writer *w, const unsigned char *run, struct ids *ids
     int rc;
     if (w->format == IDS_TEXT) {
         rc = put_text(w, ids, mark, n_marks, e);
-    } else if (w->format == IDS_FRAMED) {
-        rc = put_framed(w, ids, e);
+    } else if (w->format == IDS_TURNS) {
+        rc = put_in_turn(w, ids, e);
     } else {
         open_batch(w, run);
         make_little_endian(ids, ids->n);

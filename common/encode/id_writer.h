@@ -1,9 +1,9 @@
 /* id_writer.h - how ids are written: raw, in frames, as text, or as records.
  *
  * Raw ids are little-endian, one after the other, of 2 or 4 bytes, and nothing else: as training programs read them.
- * Framed ids are for a program that gives records to several processes and puts their ids into order: each frame is its
- * length in bytes (4 bytes, little-endian) and that many bytes of raw ids, and each record that was read ends with a
- * frame of length 0, or of length ID_FRAME_FAILED.
+ * In turns, several processes that share an output write raw ids of records, in the order in which a program gives them
+ * these: each holds its ids until that program, at the other end of a socket, gives it the turn for its next record.
+ * What is no record is one as a whole.
  *
  * Text has a line for each document, its ids in decimal. Records (bpe-records(5)) say for each id where it belongs, so
  * many processes may write them, in any order.
@@ -21,9 +21,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum id_format { IDS_UNDECIDED, IDS_RAW, IDS_RECORDS, IDS_TEXT, IDS_FRAMED };
+enum id_format { IDS_UNDECIDED, IDS_RAW, IDS_RECORDS, IDS_TEXT, IDS_TURNS };
 
-#define ID_FRAME_FAILED UINT32_MAX /* has no ids: the record could not be encoded, and no frame follows */
+/* What goes through the socket, a byte each: to the process, the turn for its next record; from it, that it has encoded
+ * a record, or has failed, which is the last it says of this kind; and that it has written all ids of a record, or all
+ * up to where it has failed. */
+#define ID_TURNS_FD 3
+enum id_turn { ID_TURN = 't', ID_ENCODED = 'e', ID_FAILED = 'f', ID_WRITTEN = 'w', ID_WRITTEN_FAILED = 'x' };
+
+/* Ids that wait for their turn. */
+struct id_turns {
+    uint64_t turns;  /* that were given and not used */
+    struct buf held; /* held.p[written ..]: ids of ended records and, after these, of the one that is open */
+    size_t written;
+    struct id_ended {
+        size_t len;
+        bool failed;
+    } * ended;                    /* owned: ended[first .. n) */
+    bool broken;                  /* ids could not be written */
+    size_t first, n, cap, n_open; /* n_open: bytes of the record that is open */
+};
 
 /* Zeroed, except for the first three fields, it is ready for use. */
 struct id_writer {
@@ -33,7 +50,8 @@ struct id_writer {
     struct batch_piece piece; /* records: where the next ids belong; set by the caller */
     struct batch batch;
     bool batch_open;
-    struct buf line;            /* text, or frames, to be written */
+    struct buf line; /* text to be written */
+    struct id_turns turns;
     bool in_line;               /* text: the current line has an id */
     uint64_t written;           /* raw: bytes */
     bool output_known, is_file; /* raw: whether it is known what the output is; it is a file */
@@ -48,8 +66,11 @@ void id_writer_free(struct id_writer *w);
 int id_writer_put(struct id_writer *w, const unsigned char *run, struct ids *ids, const struct document_mark *mark,
                   size_t n_marks, const struct piece_tail *tail, bool more, struct err *e);
 
-/* Framed: ends the ids of a record, and writes what is left of them. failed: it could not be encoded. */
+/* In turns: ends the ids of a record. failed: it could not be encoded. -1: also EX_TEMPFAIL, nobody gives turns. */
 int id_writer_end_record(struct id_writer *w, bool failed, struct err *e);
+
+/* In turns: writes what may be written until `fd` can be read (-1: until all is written). */
+int id_writer_wait(struct id_writer *w, int fd, struct err *e);
 
 /* Records: writes the commit of the batch, which covers `covered` of the run, with its extensions (see batch_end); it
  * may have no ids. */

@@ -176,6 +176,12 @@ struct input *input_open(const char *path, struct err *e)
     return open_over(fd_open_input(path, e), path, NULL, NULL, e);
 }
 
+void input_set_due(struct input *in, input_due *due, void *ctx)
+{
+    in->due = due;
+    in->due_ctx = ctx;
+}
+
 struct input *input_open_due(const char *path, input_due *due, void *ctx, struct err *e)
 {
     return open_over(fd_open_input(path, e), path, due, ctx, e);

@@ -19,6 +19,7 @@ struct input *input_open(const char *path, struct err *e);
 /* The same for a stream that may stall: due is called before each read, and each second while nothing comes. If it
  * fails, so does the read, with its error; it is not called again. */
 typedef int input_due(void *ctx, struct err *e);
+void input_set_due(struct input *in, input_due *due, void *ctx); /* from now on */
 struct input *input_open_due(const char *path, input_due *due, void *ctx, struct err *e);
 /* The same for a file that was a regular one before, as fd_open_regular. */
 struct input *input_open_regular(const char *path, struct err *e);

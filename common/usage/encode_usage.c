@@ -12,7 +12,7 @@ static int check(void *options, struct err *e)
                : 0;
 }
 
-static const char *const formats[] = {"raw", "records", "text", "framed", NULL},
+static const char *const formats[] = {"raw", "records", "text", "turns", NULL},
                          *const eots[] = {"none", "before", "after", NULL},
                          *const specials[] = {"token", "text", "error", NULL};
 
@@ -21,7 +21,7 @@ static const struct option_row rows[] = {
     {'f', "format", "FORMAT",
      "raw: ids, little-endian (default for text); records (default for chunks);\n"
      "text: ids in decimal, a line a document;\n"
-     "framed: raw, with the length before them, and 0 after each chunk",
+     "turns: raw, of chunks, for bpe encode, which says when they may be written",
      OPTION_TO(CHOICE, struct encode_options, format), .words = formats, .first = IDS_RAW},
     DTYPE_OPTION(struct encode_options, dtype),
     {0, "eot", "WHERE",
@@ -47,7 +47,7 @@ static const struct option_row rows[] = {
 
 const struct usage encode_usage = {
     .name = "bpe-encode",
-    .synopsis = "-m MODEL [-f raw|records|text|framed] [-d u16|u32]\n"
+    .synopsis = "-m MODEL [-f raw|records|text|turns] [-d u16|u32]\n"
                 "[--eot=none|before|after] [--eot-token=TOKEN]\n"
                 "[--special=token|text|error] [--invalid=error|replace|skip|bytes]\n"
                 "[-0] [--jsonl[=FIELD]] [--wet] [--on-error=fail|skip]\n"

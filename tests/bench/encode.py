@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""encode.py [--quick] - make bench-encode: times bpe-encode and pipelines/encode beside others; see bench.py.
+"""encode.py [--quick] - make bench-encode: times bpe-encode and bpe encode beside others; see bench.py.
 
 Ours: from start to end, the model read, ids to /dev/null or into a file. Theirs: the call that encodes, ids in memory, on as
 many cores.
@@ -17,7 +17,7 @@ from measure import Row, Suite, at_least, at_most, beside, main
 sys.path.insert(0, os.path.join(TOP, "tests"))
 import vocabularies  # noqa: E402
 
-ENCODE = os.path.join(TOP, "pipelines", "encode")
+ENCODE = "bpe", "encode"
 TRAIN = "bpe", "train", "--fan-out=xargs", "-v", "32000", "-o"
 BASELINE = os.environ.get("BASELINE")  # a directory with an older bpe-encode and bpe-decode
 LEVELS = ["avx512", "avx2", "sse2", "none"]
@@ -87,7 +87,7 @@ ROWS = [
         [at_least(2.5, "rate gigatoken1-own en.jsonl"), at_least(0.8, "rate null-own en")]),
     *vocabulary_rows(),
     *same_rows(),
-    Row("encode-two", "pipelines/encode -j 2, English, 32k", "MB/s", "speed two-own en",
+    Row("encode-two", "bpe encode -j 2, English, 32k", "MB/s", "speed two-own en",
         [at_least(2.5, "speed gigatoken2-own en")]),
     Row("encode-two", "the same into a file", "MB/s", "speed two_file-own en",
         [at_least(2, "speed gigatoken2-own en")]),
@@ -110,7 +110,7 @@ ROWS = [
         [beside("rate null-own short"), beside("rate gigatoken1-own short.jsonl")]),
     Row("encode-jsonl", "more memory than plain text", "MB", "rss_mb null-own en.jsonl - rss_mb null-own en",
         [at_most(16)]),
-    Row("encode-jsonl", "pipelines/encode -j 2, English, 32k", "MB/s", "speed two-own en.jsonl",
+    Row("encode-jsonl", "bpe encode -j 2, English, 32k", "MB/s", "speed two-own en.jsonl",
         [at_least(1.5, "speed gigatoken2-own en.jsonl")]),
     Row("encode-jsonl", "multilingual, 32k", "MB/s", "speed two-own multi.jsonl",
         [at_least(1.5, "speed gigatoken2-own multi.jsonl")]),
@@ -120,7 +120,7 @@ ROWS = [
         [at_least(1.2, "rate gigatoken1-own en.jsonl.gz")]),
     Row("encode-compressed", "20 .jsonl.zst", "MB/cpu s", "rate null-own parts.jsonl.zst",
         [at_least(1.2, "rate gigatoken1-own parts.jsonl.zst")]),
-    Row("encode-compressed", "pipelines/encode -j 2, one .jsonl.zst", "MB/s", "speed two-own en.jsonl.zst",
+    Row("encode-compressed", "bpe encode -j 2, one .jsonl.zst", "MB/s", "speed two-own en.jsonl.zst",
         [at_least(1.2, "speed gigatoken2-own en.jsonl.zst")]),
     Row("encode-compressed", "one .jsonl.gz", "MB/s", "speed two-own en.jsonl.gz",
         [at_least(1.2, "speed gigatoken2-own en.jsonl.gz")]),
@@ -128,7 +128,7 @@ ROWS = [
         [at_least(1.2, "speed gigatoken2-own parts.jsonl.zst"), beside("speed two-own en")]),
     Row("encode-compressed", "20 .jsonl.gz", "MB/s", "speed two-own parts.jsonl.gz",
         [at_least(1.2, "speed gigatoken2-own parts.jsonl.gz"), beside("speed two-own en")]),
-    Row("encode-parquet", "pipelines/encode -j 2, 4 Parquet files", "s", "wall parquet-own en.parquet",
+    Row("encode-parquet", "bpe encode -j 2, 4 Parquet files", "s", "wall parquet-own en.parquet",
         [at_most(1.5, "wall two-own en"), at_most(1, "wall gigatoken2-own en.parquet")]),
     Row("encode-memory", "bpe-encode, English", "MB", "rss_mb null-own en",
         [at_most(40), at_most(0.1, "rss_mb gigatoken1-own en")]),
@@ -136,14 +136,14 @@ ROWS = [
         [at_most(40), at_most(0.1, "rss_mb gigatoken1-own multi")]),
     Row("encode-memory", "bpe-encode, English, o200k", "MB", "rss_mb null-o200k en", [at_most(80)]),
     Row("encode-memory", "bpe-encode, multilingual, o200k", "MB", "rss_mb null-o200k multi", [at_most(80)]),
-    Row("encode-memory", "pipelines/encode, all processes (PSS)", "MB", "pss peak-own en",
+    Row("encode-memory", "bpe encode, all processes (PSS)", "MB", "pss peak-own en",
         [at_most(0.1, "rss_mb gigatoken2-own en")]),
     Row("encode-start", "bpe-encode </dev/null, 32k", "ms", "ms start-own en", [at_most(7)]),
     Row("encode-start", "bpe-encode </dev/null, o200k", "ms", "ms start-o200k none", [at_most(35)]),
     Row("encode-growth", "bpe-encode, 1 GB", "MB/s", "speed null-own big", [at_least(0.9, "speed null-own tenth")]),
-    Row("encode-growth", "pipelines/encode -j 2, 1 GB", "MB/s", "speed two-own big",
+    Row("encode-growth", "bpe encode -j 2, 1 GB", "MB/s", "speed two-own big",
         [at_least(0.9, "speed two-own tenth")]),
-    Row("encode-cores", "pipelines/encode -j 2 against one", "times", "speedup against-own en",
+    Row("encode-cores", "bpe encode -j 2 against one", "times", "speedup against-own en",
         [at_least(1.8), at_least(0.95, "speedup spin-two none")]),
     Row("encode-decode", "bpe-decode, English, 32k", "MB/s", "speed decode-own en",
         against_old(2, "speed old_decode-own en")),
@@ -222,7 +222,7 @@ def encode_file(t, model, name):
 
 
 def two(t, model, name, *options):
-    return run(ENCODE, "-j", "2", "-m", model, *options, *t.input(name))
+    return run(*ENCODE, "-j", "2", "-m", model, *options, *t.input(name))
 
 
 def two_file(t, model, name):
@@ -230,7 +230,7 @@ def two_file(t, model, name):
 
 
 def parquet(t, model, name):
-    return run(*with_venv(ENCODE, "-j", "2", "-m", model, *t.input(name)))
+    return run(*with_venv(*ENCODE, "-j", "2", "-m", model, *t.input(name)))
 
 
 def against(t, model, name):
@@ -238,7 +238,7 @@ def against(t, model, name):
 
 
 def peak_two(t, model, name):
-    return peak(ENCODE, "-j", "2", "-m", model, *t.input(name))
+    return peak(*ENCODE, "-j", "2", "-m", model, *t.input(name))
 
 
 def start(t, model, _):

@@ -4,7 +4,7 @@ bpe plan foresees it.
 
 Text made by text_make, 100 MB, 1 GB and 10 GB, through bpe train, bpe encode and bpe shard as they are, by 1 and 2
 processes. Each program in them is run by `used`, which writes down what it took; what the whole took beyond that is the
-fan-out's: bpe, the shell, deal.pl, xargs and split, GNU parallel. Peaks are of one process, the largest.
+fan-out's: bpe, the shell, xargs and split, GNU parallel. Peaks are of one process, the largest.
 
 bpe plan, from samples of 1, 10 and 100 MB of texts that are ten times as large and larger, is held against what the programs
 then take; with a CORPUS also on real text.
@@ -148,7 +148,7 @@ def train(processes, how):
 
 def encode(processes):
     def subject(t, name):
-        return staged(t, name, processes, pipeline("encode"), "-j", str(processes), "-m", t.model(), t.path(name))
+        return staged(t, name, processes, "bpe", "encode", "-j", str(processes), "-m", t.model(), t.path(name))
     return subject
 
 
@@ -186,7 +186,7 @@ ROWS += [Row("plan", f"{subject} {text}", "s", f"wall {subject} {text}", []) for
 
 # ---- The table -----------------------------------------------------------------------------------------------------
 
-FAN_OUT = {"auto": "bpe", "xargs": "xargs, split", "parallel": "GNU parallel", "encode": "deal.pl, split", "shard": "a socket"}
+FAN_OUT = {"auto": "bpe", "xargs": "xargs, split", "parallel": "GNU parallel", "encode": "bpe", "shard": "a socket"}
 
 
 def median(runs, *path):

@@ -109,38 +109,59 @@ $E -f raw a.chunks | cmp -s - a.bin
 ok $? "-f raw of chunks"
 is "$(ids -m m.json a.chunks)" "$the_cat 0|$the_dog|" "-f text of chunks"
 
-# frames FILE: the ids of each record, and how it ended
-frames() {
+# turns HOW ARGUMENTS...: bpe-encode -f turns, whose descriptor 3 is a socket. What it says before it has a turn, and after it has
+# those that HOW allows: none, one, all; its ids are in turns.bin; nobody: the socket is closed at once.
+turns() {
     python3 -c '
-import struct, sys
-data, at, ids = open(sys.argv[1], "rb").read(), 0, []
-while at < len(data):
-    size = struct.unpack_from("<I", data, at)[0]
-    at += 4
-    if size in (0, 2**32 - 1):
-        print(*ids, "failed" if size else "end")
-        ids = []
-    else:
-        ids += struct.unpack_from(f"<{size // 2}H", data, at)
-        at += size
-assert at == len(data)' "$1"
+import os, socket, subprocess, sys, time
+ours, theirs = socket.socketpair()
+command = ["bpe-encode", "-m", "m.json", "-f", "turns", *sys.argv[2:]]
+with open("turns.bin", "wb") as out:
+    p = subprocess.Popen(command, stdout=out, preexec_fn=lambda: os.dup2(theirs.fileno(), 3), close_fds=False)
+theirs.close()
+said = {"before": b"", "after": b""}
+ours.settimeout(0.3)
+def hear(when):
+    try:
+        while part := ours.recv(1000):
+            said[when] += part
+    except OSError:
+        pass
+hear("before")
+held = os.path.getsize("turns.bin")
+if sys.argv[1] == "nobody":
+    ours.close()
+elif sys.argv[1] != "none":
+    try:
+        ours.send(b"t" if sys.argv[1] == "one" else b"t" * 100)
+    except OSError:
+        pass
+hear("after")
+if sys.argv[1] == "one":
+    p.kill()
+ours.close()
+print(said["before"].decode(), said["after"].decode(), held, os.path.getsize("turns.bin"), p.wait())' "$@"
 }
-$E -f framed a.chunks >a.framed
-is "$(frames a.framed)" "$the_cat 0 end
-$the_dog end
-end" "-f framed: the ids of each record, and of the promise, which has none"
+is "$(turns all a.chunks)" "eee www 0 $(wc -c <a.bin) 0" "-f turns: ids of records, and of the promise, which has none, when it is their turn"
+same a.bin turns.bin "-f turns: the ids"
+is "$(turns one a.chunks)" "eee w 0 12 -9" "-f turns: only those whose turn it is"
 yes 'a' | head -n 200000 >n.txt
-bpe-chunk -m m.json --inline -b 350k n.txt | $E -f framed >n.framed
-is "$(frames n.framed | awk '{ n += NF - 1 } END { print n, NR }')" "400000 3" "-f framed: records of many ids"
+bpe-chunk -m m.json --inline -b 350k n.txt >n.chunks
+$E -f raw n.chunks >n.bin
+is "$(turns all n.chunks)" "eee www 0 800000 0" "-f turns: records of many ids"
+same n.bin turns.bin "-f turns: the same ids"
 printf 'the cat sat<|endoftext|>the\377' >bad.txt
-bpe-chunk -m m.json --inline -b 1 bad.txt | $E -f framed >bad.framed 2>bad.err
-is "$? $(frames bad.framed) $(cat bad.err)" "65 $the_cat 0 end
-failed bpe-encode: bad.txt: byte 27: invalid UTF-8 (0xFF); see --invalid" "-f framed: a record that fails is the last"
-(cat a.chunks && $E a.chunks) | $E -f framed >bad.framed 2>/dev/null
-is "$(frames bad.framed | tail -n 1)" "failed" "-f framed: and one of another kind"
-is "$($E -f framed empty 2>&1 | wc -c)" 0 "-f framed: no records"
-fails 64 "bpe-encode: -f framed is for chunks; *" $E -f framed a.txt
-fails 64 "bpe-encode: -o is for -f raw and text; *" $E -f framed -o no.bin a.chunks
+bpe-chunk -m m.json --inline -b 1 bad.txt >bad.chunks
+is "$(turns all bad.chunks 2>bad.err) $(cat bad.err)" "ef wx 0 12 65 bpe-encode: bad.txt: byte 27: invalid UTF-8 (0xFF); see --invalid" \
+    "-f turns: a record that fails is the last"
+cat a.chunks a.tok >bad.chunks
+is "$(turns all bad.chunks 2>/dev/null)" "eeef wwwx 0 $(wc -c <a.bin) 65" "-f turns: and one of another kind"
+is "$(turns all a.txt)" "e w 0 $(wc -c <a.bin) 0" "-f turns: a text is like a record"
+is "$(turns all empty)" "e w 0 0 0" "-f turns: no records"
+is "$(turns nobody a.chunks 2>bad.err) $(cat bad.err)" "eee  0 0 75 bpe-encode: nobody says when ids may be written: is descriptor 3 a socket of bpe encode?" \
+    "-f turns: nobody gives turns"
+fails 75 "bpe-encode: nobody says when ids may be written*" $E -f turns a.chunks
+fails 64 "bpe-encode: -o is for -f raw and text; *" $E -f turns -o no.bin a.chunks
 fails 64 "bpe-encode: -f records is for chunks; *" $E -f records a.txt
 fails 64 "bpe-encode: -o is for -f raw and text; *" $E -o no.bin a.chunks
 fails 64 "bpe-encode: a.txt: text and chunks are not encoded together" $E -f raw a.chunks a.txt
@@ -362,7 +383,7 @@ done
 for o in -m -d -s --model --dtype --special-token; do
     fails 64 "bpe-decode: *$o*needs an argument*" bpe-decode $o
 done
-fails 64 "bpe-encode: -f x: must be one of raw, records, text, framed" $E -f x a.txt
+fails 64 "bpe-encode: -f x: must be one of raw, records, text, turns" $E -f x a.txt
 fails 64 "bpe-encode: -d u8: must be one of u16, u32" $E -d u8 a.txt
 fails 64 "bpe-decode: -d u8: must be one of u16, u32" bpe-decode -m m.json -d u8 a.bin
 fails 64 "bpe-encode: --eot x: must be one of none, before, after" $E --eot=x a.txt

@@ -36,8 +36,8 @@ shows() {
     is "$(grep -v "^.\[K$who: [^:]*$\|^.\[K$\|^$" <<<"$shown")" "" "  and nothing else is shown"
 }
 line part1.txt >m.json
-who=bpe-chunk
-shows "bpe encode: what is read of a pipe" "[1-9]* MB read, *B/s" part2.txt "$TOP/pipelines/encode" -m m.json -j 2 -
+who="bpe encode"
+shows "bpe encode: what is read of a pipe" "[1-9]* MB read, *B/s" part2.txt bpe encode -m m.json -j 2 -
 who="bpe train"
 shows "bpe train: what is read of a pipe" "[1-9]* MB read, *B/s" part2.txt bpe train -v 300 -j 2 -
 who=bpe-chunk

@@ -49,7 +49,7 @@ OUT, TOKENIZER = "standard output", ["bpe-merge", "-v", "500", "in.sum"]
 FILES = [(OUT, 1500, ["bpe-chunk", "--inline", "in.txt"]), (OUT, 0, ["bpe-chunk", "in.txt"]), (OUT, 1500, ["bpe-count", "in.chunks"]),
          (OUT, 1500, ["bpe-sum", "in.counts"]), (OUT, 1500, TOKENIZER), (OUT, 1500, ["bpe-model", "in.json"]),
          (OUT, 1500, ["bpe-encode", "-m", "in.json", "in.txt"]), (OUT, 1500, ["bpe-encode", "-m", "in.json", "-f", "text", "in.txt"]),
-         (OUT, 1500, ["bpe-encode", "-m", "in.json", "in.named"]), (OUT, 1500, ["bpe-encode", "-m", "in.json", "-f", "framed", "in.named"]),
+         (OUT, 1500, ["bpe-encode", "-m", "in.json", "in.named"]),
          (OUT, 1500, ["bpe-decode", "-m", "in.json", "in.ids"]), (OUT, 1500, ["bpe-view", "in.sum"]), (OUT, 1500, ["bpe-view", "--armor", "in.sum"]),
          (OUT, 1500, ["bpe-shard", "--list", "in.shards"]), (OUT, 1500, ["bpe-shard", "--help"]), (OUT, 7, ["bpe-chunk", "--version"]),
          ("new", 1500, [*TOKENIZER, "-o", "new"]), ("new", 1500, ["bpe-model", "-o", "new", "in.json"]),

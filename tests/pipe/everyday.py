@@ -44,12 +44,13 @@ class Command:
         self.like, self.needs, self.statuses = like, needs, set(statuses)
 
 
-FILES = ("a.gz", "b.txt", "c.txt", "m.json", "x.parquet")
+FILES = ("a.gz", "b.txt", "c.txt", "m.json", "x.parquet", "two.list", "gz.list")
 SUMS = ("1.sum", "2.sum", "3.sum", "4.sum")
 COMMANDS = [
     Command("encode", "encode -m m.json -j 2 -o out b.txt c.txt", statuses={137}),
-    Command("encode of a pipe's text", "encode -m m.json -j 2 -o out a.gz", statuses={137}),
-    Command("encode to standard output", "encode -m m.json -j 2 b.txt c.txt", None, statuses={137}),
+    Command("encode, shared", "encode -m m.json -j 2 -o out --files-from=two.list", statuses={137}),
+    Command("encode, text by value", "encode -m m.json -j 2 -o out --files-from=gz.list", statuses={137}),
+    Command("encode to standard output", "encode -m m.json -j 2 --files-from=two.list", None, statuses={137}),
     Command("encode --parquet", "encode -m m.json -j 2 --parquet -o out x.parquet", statuses={137}),
     Command("train", "train -v 300 -j 2 -o out b.txt"),
     Command("train --fan-out=xargs", "train -v 300 -j 2 --fan-out=xargs -o out b.txt"),
@@ -120,6 +121,7 @@ class Base:
         for line in (
             "gzip <a >a.gz",
             "cp b.txt x.parquet",
+            "printf 'b.txt\\nc.txt\\n' >two.list && echo a.gz >gz.list", # small files go to a single bpe-encode else
             "bin/bpe train -v 400 -j 1 -o m.json a",
             "for i in 1 2 3 4; do head -n $((i * 400)) b.txt | bpe-chunk | bpe-count | bpe-sum >$i.sum; done",
             "bin/bpe shard -m m.json -n 50K --inline -o shards b.txt a.gz >lines",

@@ -27,17 +27,17 @@ bpe-encode -m -m.json -- "${files[@]}" >want.ids
 bpe-encode -m -m.json -- -a.txt.gz >want.gz
 for option in -o-out --output=-out "-o -out"; do
     # shellcheck disable=SC2086
-    "$P/encode" -m -m.json -j 2 $option -- "${files[@]}" 2>err
+    bpe encode -m -m.json -j 2 $option -- "${files[@]}" 2>err
     done_as "encode $option" want.ids ./-out
 done
-"$P/encode" -m -m.json -j 2 -o -out -- -a.txt.gz 2>err
+bpe encode -m -m.json -j 2 -o -out -- -a.txt.gz 2>err
 done_as "encode, of a compressed file" want.gz ./-out
 printf '%s\n' "${files[@]}" >./-list
-"$P/encode" --model=-m.json -j 2 -o -out --files-from=-list 2>err
+bpe encode --model=-m.json -j 2 -o -out --files-from=-list 2>err
 done_as "encode --files-from" want.ids ./-out
 mkdir ./-dir
-fails 73 "bpe encode: ./-dir: cannot create: Is a directory" "$P/encode" -m -m.json -o -dir -- -a.txt
-fails 66 "*-none*: cannot open: No such file or directory" "$P/encode" -m -none -o -out -- -a.txt
+fails 73 "bpe encode: -dir: cannot create: Is a directory" bpe encode -m -m.json -o -dir -- -a.txt
+fails 66 "*-none*: cannot open: No such file or directory" bpe encode -m -none -o -out -- -a.txt
 
 # ---- train ----
 

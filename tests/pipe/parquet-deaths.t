@@ -6,7 +6,7 @@ if ! python3 -c 'import pyarrow' 2>/dev/null; then
     skip "what reads Parquet dies" "pyarrow is not installed (make check-peers takes it from PyPI)"
     done_testing
 fi
-parquet=$TOP/pipelines/parquet encode=$TOP/pipelines/encode tasks=$TOP/pipelines/tasks
+parquet=$TOP/pipelines/parquet tasks=$TOP/pipelines/tasks
 
 # About 6 MB of text in 20 row groups.
 random_seed
@@ -79,7 +79,7 @@ for by in PIPE -PIPE KILL TERM; do
     rm -rf got.* K T
     die_at=$torn jobs=2
     [ $by != -PIPE ] || die_at=$whole jobs=1 # else it could be the end of bpe-encode, which complains, that has ended it
-    dies $by "$encode" -m want.json -j $jobs --eot=after -o got.ids --parquet a.parquet
+    dies $by bpe encode -m want.json -j $jobs --eot=after -o got.ids --parquet a.parquet
     complete "encode, SIG$by" want.ids got.ids
     die_at=$torn
     dies $by bpe train -v 500 -j 2 -o got.json --parquet a.parquet
@@ -201,13 +201,6 @@ for program in bpe-chunk bpe-count; do
     done
 done
 
-# What only counts the parts: there is no smaller number of them.
-printf '#!/bin/sh\nkill -KILL $$\n' | tee bin/seq bin/stat >bin/awk
-chmod +x bin/{seq,stat,awk}
-PATH=$PWD/bin:$PATH "$encode" -m want.json -j 2 --eot=after --parquet a.parquet 2>err | cmp - want.ids
-is "${PIPESTATUS[*]}" "0 0" "encode, whatever helper is killed: the same ids" || sed 's/^/# /' err
-rm bin/{seq,stat,awk}
-
 # ---- Connections ----
 
 # An fsspec whose files come through a connection, which is closed by its other side after $close_at bytes; $close_by says what is
@@ -258,7 +251,7 @@ for close_by in pipe none; do
     [ $close_by = pipe ] || why='ConnectionError: Server disconnected'
     rm -rf got.*
     fails 74 "bpe parquet: far://a.parquet: cannot read: $why" "$parquet" far://a.parquet
-    fails 74 "bpe parquet: far://a.parquet: cannot read: $why" "$encode" -m want.json -j 1 -o got.ids --parquet far://a.parquet
+    fails 74 "bpe parquet: far://a.parquet: cannot read: $why" bpe encode -m want.json -j 1 -o got.ids --parquet far://a.parquet
     fails 74 "bpe parquet: far://a.parquet: cannot read: $why" bpe train -v 500 -j 1 -o got.json --parquet far://a.parquet
     fails 74 "bpe parquet: far://a.parquet: cannot read: $why" bpe train -v 500 --via=env -o got.json --parquet far://a.parquet
     is "$(ls got.* 2>/dev/null)" "" "a connection that is closed ($close_by): no result"
@@ -266,7 +259,7 @@ done
 
 export close_by=short
 fails 65 "bpe parquet: far://a.parquet: no Parquet file, or a damaged one: *" "$parquet" far://a.parquet
-fails 65 "bpe parquet: far://a.parquet: no Parquet file, or a damaged one: *" "$encode" -m want.json -j 1 -o got.ids --parquet far://a.parquet
+fails 65 "bpe parquet: far://a.parquet: no Parquet file, or a damaged one: *" bpe encode -m want.json -j 1 -o got.ids --parquet far://a.parquet
 is "$(ls got.* 2>/dev/null)" "" "a file that is shorter than it says: no result"
 
 # ---- Nobody reads ----

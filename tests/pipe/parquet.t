@@ -27,7 +27,7 @@ for option in --jsonl=a --wet -0 --on-error=skip --files-from=x; do
     refuses 64 "bpe encode: --parquet and ${name/-0/--null} exclude each other" bpe encode -m small.json -j 3 --parquet $option x
 done
 refuses 64 "bpe train: -p nope: *" bpe train -v 300 -p nope -j 3 --parquet x
-refuses 66 "bpe-chunk: absent.json: cannot open: *" bpe encode -m absent.json -j 3 --parquet x
+refuses 66 "bpe encode: absent.json: cannot open: *" bpe encode -m absent.json -j 3 --parquet x
 for i in {1..10}; do
     for script in "train -v 300" "encode -m small.json"; do
         # shellcheck disable=SC2086
@@ -41,7 +41,7 @@ bpe encode -m small.json -j 3 -d u1 --parquet x >out 2>err
 is "$? $(wc -l <err) $(grep -c said err)" "64 1 0" "encode, if bpe-encode fails: one message"
 mkdir loud
 echo 'import sys; print("loud\n" * 100000, file=sys.stderr); raise ModuleNotFoundError("No module named pyarrow")' >loud/pyarrow.py
-PYTHONPATH=$PWD/loud timeout -k 1 20 "$TOP/pipelines/encode" -m small.json -j 3 --parquet x >out 2>err
+PYTHONPATH=$PWD/loud timeout -k 1 20 bpe encode -m small.json -j 3 --parquet x >out 2>err
 is "$? $(wc -c <out)" "127 0" "encode, if the reader says more than a pipe holds"
 if ! python3 -c 'import pyarrow' 2>/dev/null; then
     skip "bpe parquet" "pyarrow is not installed (make check-peers takes it from PyPI)"

@@ -1,0 +1,44 @@
+/* encode.h - what the files of bpe encode share. */
+#ifndef BPE_CMD_ENCODE_H
+#define BPE_CMD_ENCODE_H
+
+#include "driver/chunk_feed.h"
+#include "driver/command.h"
+#include "driver/dispatch.h"
+#include "driver/model_pipe.h"
+#include "driver/output.h"
+#include "driver/watch.h"
+#include "usage/encode_usage.h"
+
+/* Places in the pipeline. */
+enum { ENCODE_READ, ENCODE_CHUNK, ENCODE_IDS };
+
+struct encode {
+    struct command_options common;
+    const char *path;
+    struct encode_options options;
+    struct command_program *program; /* bpe-encode, with what it was told */
+    char **files;
+    int n_files;
+    /* The work. */
+    struct model_pipe model;
+    struct output out;
+    struct chunk_feed feed;
+    struct dispatch dispatch;
+    struct watch watch;
+};
+
+/* Bytes of text that may be ahead of what is written: for each job, and at least. */
+enum { ENCODE_AHEAD_EACH = 16 << 20, ENCODE_AHEAD_LEAST = 64 << 20 };
+
+/* Text or chunks, shared by several bpe-encodes; Parquet. Returns the exit status, whose reason was printed; or -1. */
+int encode_shared(struct encode *x, struct job *j, struct err *e);
+int encode_parquet(struct encode *x, struct job *j, struct err *e);
+
+/* The words of a bpe-encode that reads text. */
+int encode_text_words(const struct encode *x, struct command_line *l, struct err *e);
+
+/* The exit status of a process that has failed, after the line that says why; or -1. */
+int encode_tell(const struct encode *x, struct job *j, const struct job_process *p, struct err *e);
+
+#endif

@@ -1,0 +1,170 @@
+/* encode_shared.c - bpe encode of text that several bpe-encodes share: bpe-chunk's records are given to them in pieces
+ * of some megabytes. */
+#include "bpe/encode.h"
+
+#include "usage/chunk_usage.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+struct shared {
+    struct encode *x;
+    struct command_line chunk_words, worker_words;
+    struct option_words special; /* bpe-chunk's form of these tokens */
+    const struct job_process *chunk;
+};
+
+/* ---- Command lines ---- */
+
+/* Which words of the command line are for bpe-chunk, and which for bpe-encode of chunks. */
+static int add_word(struct shared *s, const char *word, struct err *e)
+{
+    char name[64];
+    size_t len = strcspn(word + 2, "=");
+    snprintf(name, sizeof name, "%.*s", (int)len, word + 2);
+    bool is_token = strcmp(name, "special-token") == 0, of_model = !strcmp(name, "model") || !strcmp(name, "pattern"),
+         of_chunk = options_find(chunk_usage.options, name);
+    if (is_token && s->x->options.special != SPECIAL_TEXT) {
+        const char *id = strrchr(word, '=');
+        size_t n = strlen(word);
+        if (id[1] && strspn(id + 1, "0123456789") == strlen(id + 1) && id > word + 2 + len + 1)
+            n = (size_t)(id - word);
+        if (option_words_add(&s->special, e, "%.*s", (int)n, word) ||
+            command_line_add(&s->chunk_words, e, s->special.at[s->special.n - 1]))
+            return -1;
+    }
+    if (of_chunk && !is_token && command_line_add(&s->chunk_words, e, word))
+        return -1;
+    return !of_chunk || is_token || of_model ? command_line_add(&s->worker_words, e, word) : 0;
+}
+
+static int make_words(struct shared *s, struct err *e)
+{
+    const struct encode *x = s->x;
+    const struct option_words *all = &x->program->words;
+    const char *model = model_pipe_option(&x->model);
+    bool as_text = x->options.special == SPECIAL_TEXT;
+    int rc = command_line_add(&s->chunk_words, e, "bpe-chunk", "-b", CHUNK_FEED_BLOCK) ||
+             command_line_add(&s->worker_words, e, "bpe-encode");
+    for (size_t i = 0; i < all->n && rc == 0; i++)
+        rc = add_word(s, all->at[i], e);
+    rc = rc || (as_text && command_line_add(&s->chunk_words, e, "--no-special")) ||
+         (model && command_line_add(&s->chunk_words, e, model)) ||
+         (model && command_line_add(&s->worker_words, e, model)) ||
+         command_line_add(&s->worker_words, e, "-f", "turns") ||
+         command_line_files(&s->chunk_words, x->files, x->n_files, e);
+    return rc ? -1 : 0;
+}
+
+/* ---- Why it failed ---- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A worker has failed by text, or before it got any. Is the reason further up: was the text wrong already? That is
+ * known when bpe-chunk has read it to its end; not if it takes long, or another source comes. */
+static const struct job_process *failed_before(struct shared *s, struct job *j, const struct dispatch_unit *failed)
+{
+    enum { PATIENCE_MS = 1000, STEP_MS = 100 };
+    const double most = 10;
+    struct err ignored;
+    struct chunk_feed *f = &s->x->feed;
+    double start = now();
+    for (bool same = true; f->fd >= 0 && same && now() - start < most;) {
+        struct pollfd in = {.fd = f->fd, .events = POLLIN};
+        if (job_wait(j, &in, 1, PATIENCE_MS) == 0 && job_running(j) && now() - start > 1e-3 * PATIENCE_MS)
+            break;
+        while (same && chunk_feed_step(f, NULL, &ignored) > 0)
+            same = !failed->worker || !failed->by_value || f->source == failed->source;
+    }
+    for (int ms = 0; f->fd < 0 && ms < PATIENCE_MS && !s->chunk->ended; ms += STEP_MS)
+        job_wait(j, NULL, 0, STEP_MS);
+    return s->chunk->ended && s->chunk->status ? s->chunk : NULL;
+}
+
+/* After everything was moved: whether all was well. */
+static int outcome(struct shared *s, struct job *j, struct err *e)
+{
+    struct chunk_feed *f = &s->x->feed;
+    struct dispatch *d = &s->x->dispatch;
+    const struct job_process *p = d->failed ? d->failed->process : NULL;
+    if (p) {
+        const struct dispatch_unit unit = d->failed_unit;
+        if (d->passing)
+            chunk_feed_skip(&s->x->feed, d->to_come);
+        dispatch_free(d);
+        job_wait_for(j, p);
+        const struct job_process *before =
+            !unit.worker || (unit.by_value && p->status == EX_DATAERR) ? failed_before(s, j, &unit) : NULL;
+        p = before ? before : p;
+        job_end(j);
+    } else {
+        job_wait_all(j);
+        p = s->chunk->status ? s->chunk : NULL;
+        for (size_t i = 0; i < d->n_started && !p; i++)
+            p = d->worker[i].process->status ? d->worker[i].process : NULL;
+        if (!p && f->cut)
+            return err_set(e, EX_TEMPFAIL, "bpe-chunk's last record is cut off");
+    }
+    return p ? encode_tell(s->x, j, p, e) : 0;
+}
+
+/* ---- The work ---- */
+
+static int start(struct shared *s, struct job *j, struct err *e)
+{
+    struct encode *x = s->x;
+    int records[2] = {-1, -1};
+    uint64_t each = ENCODE_AHEAD_EACH * x->common.jobs;
+    x->dispatch = (struct dispatch){.job = j,
+                                    .words = s->worker_words.words,
+                                    .out = x->out.fd,
+                                    .writes = x->out.name,
+                                    .stage = ENCODE_IDS,
+                                    .ahead = each < ENCODE_AHEAD_LEAST ? ENCODE_AHEAD_LEAST : each};
+    if (job_pipe(records, e))
+        return -1;
+    s->chunk = job_start(
+        j, &(struct job_start){.argv = s->chunk_words.words, .in = 0, .out = records[1], .stage = ENCODE_CHUNK}, e);
+    job_close(&records[1]);
+    fcntl(records[0], F_SETFL, O_NONBLOCK);
+    x->feed = (struct chunk_feed){.fd = records[0], .jobs = x->common.jobs};
+    return s->chunk ? dispatch_open(&x->dispatch, x->common.jobs, 2, e) : -1;
+}
+
+/* Moves all that can be moved. */
+static int work(struct encode *x, struct job *j, struct err *e)
+{
+    struct chunk_feed *f = &x->feed;
+    struct dispatch *d = &x->dispatch;
+    int more = 1;
+    watch_start(&x->watch, j, x->common.progress, x->files, x->n_files, ENCODE_CHUNK);
+    while (more >= 0 && dispatch_is_open(d)) {
+        while (!d->stopped && (more = chunk_feed_step(f, d, e)) > 0) {
+        }
+        if (f->state == FEED_PIECES) /* the workers read the files */
+            x->watch.last_stage = ENCODE_IDS;
+        if (chunk_feed_ended(f) && !d->ended)
+            dispatch_end(d);
+        if (more >= 0)
+            more = dispatch_move(d, chunk_feed_reads(f, d) ? f->fd : -1, watch_tick(&x->watch), e);
+    }
+    watch_end(&x->watch);
+    return more < 0 ? -1 : 0;
+}
+
+int encode_shared(struct encode *x, struct job *j, struct err *e)
+{
+    struct shared s = {.x = x};
+    int status = make_words(&s, e) || start(&s, j, e) || work(x, j, e) ? -1 : outcome(&s, j, e);
+    command_line_free(&s.chunk_words);
+    command_line_free(&s.worker_words);
+    option_words_free(&s.special);
+    return status;
+}

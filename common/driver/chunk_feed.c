@@ -1,0 +1,274 @@
+/* chunk_feed.c - see chunk_feed.h. */
+#include "driver/chunk_feed.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Text in a record by reference: so little that all workers end at about the same time, and so much that a record costs
+ * next to nothing (from 1 to 8 MB two processes took as long). */
+static const uint64_t UNIT_LEAST = 512 << 10, UNIT_MOST = 4 << 20, UNITS_EACH = 16;
+
+/* Text in a byte of a compressed file, as bpe-chunk supposes. */
+enum { RATIO = 3 };
+
+/* Bytes of a record by value that are read to see from which source it is, if its rules are not longer. */
+enum { VALUE_HEAD = 2 << 10 };
+
+void chunk_feed_free(struct chunk_feed *f)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    buf_free(&f->record);
+    buf_free(&f->payload);
+    buf_free(&f->files);
+    buf_free(&f->pieces);
+    buf_free(&f->out);
+    *f = (struct chunk_feed){.fd = -1};
+}
+
+static void next_record(struct chunk_feed *f)
+{
+    f->record.len = 0;
+    f->state = FEED_HEAD;
+}
+
+static void end(struct chunk_feed *f, bool cut)
+{
+    f->cut |= cut;
+    job_close(&f->fd);
+}
+
+/* Reads until there are n bytes of the record. 1: they are there; 0: more must come, or never will (fd -1). */
+static int read_record(struct chunk_feed *f, size_t n, struct err *e)
+{
+    if (f->record.len < n && buf_reserve(&f->record, n - f->record.len + RECORD_PAD, e))
+        return -1;
+    while (f->record.len < n && f->fd >= 0) {
+        ssize_t got = read(f->fd, f->record.p + f->record.len, n - f->record.len);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0 && errno == EAGAIN)
+            return 0;
+        if (got < 0)
+            return err_sys(e, EX_IOERR, errno, "bpe-chunk's records: cannot read");
+        if (got == 0)
+            end(f, f->record.len > 0);
+        f->record.len += (size_t)got;
+    }
+    return f->record.len >= n;
+}
+
+static int read_head(struct chunk_feed *f, struct err *e)
+{
+    uint64_t len = 0;
+    int got = read_record(f, RECORD_HEADER, e);
+    if (got <= 0)
+        return got;
+    if (!record_begins(f->record.p, f->record.len))
+        return err_set(e, EX_DATAERR, "what bpe-chunk writes is no record");
+    for (int i = 3; i < 11; i++) { /* record.h: hex digits */
+        unsigned char c = f->record.p[i];
+        len = len << 4 | (uint64_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    if (len > RECORD_MAX)
+        return err_set(e, EX_DATAERR, "a damaged record of bpe-chunk");
+    f->len = RECORD_HEADER + (size_t)len + 1;
+    f->state = f->record.p[2] == RECORD_CHUNK ? FEED_VALUE : f->record.p[2] == RECORD_RANGE ? FEED_RANGES : FEED_SKIP;
+    return 1;
+}
+
+/* ---- Text by value ---- */
+
+/* Undoes the byte stuffing of a payload's beginning (records/cobs.h). Returns how much that is. */
+static size_t unstuff(unsigned char *out, const unsigned char *p, size_t n)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < n;) {
+        size_t block = (size_t)(p[i] ^ '\n'), left = n - i - 1;
+        if (block == 0) /* the newline that ends it */
+            break;
+        size_t more = left < block - 1 ? left : block - 1;
+        memcpy(out + len, p + i + 1, more);
+        len += more;
+        i += block;
+        if (block < 255 && i < n)
+            out[len++] = '\n';
+    }
+    return len;
+}
+
+/* The source of a record of which this is the beginning; what it was before, if that cannot be seen. */
+static uint64_t source_of(const struct chunk_feed *f)
+{
+    unsigned char payload[VALUE_HEAD];
+    size_t n = f->record.len - RECORD_HEADER;
+    n = unstuff(payload, f->record.p + RECORD_HEADER, n < VALUE_HEAD ? n : VALUE_HEAD);
+    struct cursor c = cursor_over(payload, n);
+    get_bytes(&c, ID_LEN);
+    get_str(&c);
+    get_str(&c);
+    uint64_t source = get_varint(&c);
+    return c.bad ? f->source : source;
+}
+
+static int give_value(struct chunk_feed *f, struct dispatch *d, struct err *e)
+{
+    if (d && !dispatch_has_room(d))
+        return 0;
+    size_t n = f->len < RECORD_HEADER + VALUE_HEAD ? f->len : RECORD_HEADER + VALUE_HEAD;
+    int got = read_record(f, n, e);
+    if (got <= 0)
+        return got;
+    f->source = source_of(f);
+    if (!d) {
+        f->state = FEED_SKIP;
+        return 1;
+    }
+    const struct dispatch_unit u = {.text = f->len, .source = f->source};
+    if (dispatch_pass(d, f->record.p, n, f->fd, f->len - n, u, e))
+        return -1;
+    next_record(f);
+    return 1;
+}
+
+static int skip(struct chunk_feed *f, struct err *e)
+{
+    enum { STEP = 64 << 10 };
+    size_t rest = f->len - f->record.len, n = rest < STEP ? rest : STEP;
+    int got = read_record(f, f->record.len + n, e);
+    if (f->record.len == f->len) {
+        next_record(f);
+    } else if (f->record.len > RECORD_HEADER) { /* its place is enough */
+        f->len -= f->record.len - RECORD_HEADER;
+        f->record.len = RECORD_HEADER;
+    }
+    return got;
+}
+
+/* ---- Text by reference ---- */
+
+static int read_ranges(struct chunk_feed *f, struct err *e)
+{
+    struct record rec;
+    int got = read_record(f, f->len, e);
+    if (got <= 0)
+        return got;
+    got = record_get(&rec, f->record.p, f->len, &f->payload, e);
+    if (got <= 0)
+        return got < 0 ? -1 : err_set(e, EX_DATAERR, "a damaged record of bpe-chunk");
+    if (range_get_head(&f->head, &f->in, &rec, e))
+        return -1;
+    f->files_left = f->head.n_files;
+    f->pieces_left = 0;
+    f->total = f->head.promised_bytes;
+    f->state = FEED_PIECES;
+    return 1;
+}
+
+static uint64_t text_in_unit(const struct chunk_feed *f)
+{
+    uint64_t each = f->total / (UNITS_EACH * f->jobs);
+    return each < UNIT_LEAST ? UNIT_LEAST : each > UNIT_MOST ? UNIT_MOST : each;
+}
+
+/* Takes pieces of the current file until there is `most` bytes of text; those that lie side by side become one. */
+static int take_pieces(struct chunk_feed *f, uint64_t *text, uint64_t most, struct err *e)
+{
+    struct range_file taken = f->file;
+    uint64_t at, len, begin = 0, end_at = 0;
+    taken.n_pieces = 0;
+    f->pieces.len = 0;
+    while (f->pieces_left && *text < most) {
+        if (range_get_piece(&at, &len, &f->file, &f->in, e))
+            return -1;
+        f->pieces_left--;
+        *text += f->file.access == ACCESS_COMPRESSED ? len * RATIO : len;
+        if (end_at > begin && at == end_at && f->file.access == ACCESS_FILE) {
+            end_at += len;
+            continue;
+        }
+        if (end_at > begin && range_put_piece(&f->pieces, begin, end_at - begin, e))
+            return -1;
+        begin = at;
+        end_at = at + len;
+        taken.n_pieces++;
+    }
+    return (end_at > begin && range_put_piece(&f->pieces, begin, end_at - begin, e)) ||
+                   range_put_file(&f->files, &taken, e) || buf_put(&f->files, f->pieces.p, f->pieces.len, e)
+               ? -1
+               : 0;
+}
+
+static int give_pieces(struct chunk_feed *f, struct dispatch *d, struct err *e)
+{
+    uint64_t most = text_in_unit(f), text = 0;
+    struct range_head head = f->head;
+    if (!d || (!f->files_left && !f->pieces_left)) {
+        next_record(f);
+        return 1;
+    }
+    if (!dispatch_has_room(d))
+        return 0;
+    f->files.len = f->out.len = f->pieces.len = 0;
+    for (head.n_files = 0; text < most && (f->files_left || f->pieces_left);) {
+        if (!f->pieces_left) {
+            if (range_get_file(&f->file, &f->in, e))
+                return -1;
+            f->files_left--;
+            f->pieces_left = f->file.n_pieces;
+            continue;
+        }
+        head.n_files++;
+        if (take_pieces(f, &text, most, e))
+            return -1;
+    }
+    f->pieces.len = 0;
+    const struct dispatch_unit u = {.text = text, .source = f->file.source};
+    return range_put_head(&f->pieces, &head, e) || buf_put(&f->pieces, f->files.p, f->files.len, e) ||
+                   record_put(&f->out, RECORD_RANGE, f->pieces.p, f->pieces.len, e) ||
+                   dispatch_give(d, f->out.p, f->out.len, u, e)
+               ? -1
+               : 1;
+}
+
+int chunk_feed_step(struct chunk_feed *f, struct dispatch *d, struct err *e)
+{
+    if (d && (d->passing || d->cut)) {
+        if (d->cut)
+            end(f, true);
+        return 0;
+    }
+    if (chunk_feed_ended(f))
+        return 0;
+    switch (f->state) {
+    case FEED_HEAD:
+        return read_head(f, e);
+    case FEED_VALUE:
+        return give_value(f, d, e);
+    case FEED_RANGES:
+        return read_ranges(f, e);
+    case FEED_SKIP:
+        return skip(f, e);
+    case FEED_PIECES:
+        return give_pieces(f, d, e);
+    }
+    return 0;
+}
+
+void chunk_feed_skip(struct chunk_feed *f, size_t n)
+{
+    f->record.len = RECORD_HEADER;
+    f->len = RECORD_HEADER + n;
+    f->state = FEED_SKIP;
+}
+
+bool chunk_feed_ended(const struct chunk_feed *f)
+{
+    return f->fd < 0 && f->state != FEED_PIECES;
+}
+
+bool chunk_feed_reads(const struct chunk_feed *f, const struct dispatch *d)
+{
+    return f->fd >= 0 && f->state != FEED_PIECES && (f->state != FEED_VALUE || !d || dispatch_has_room(d));
+}

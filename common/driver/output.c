@@ -1,0 +1,30 @@
+/* output.c - see output.h. */
+#include "driver/output.h"
+
+int output_open(struct output *o, const char *path, struct err *e)
+{
+    *o = (struct output){.fd = 1, .name = path ? path : "standard output", .to_file = path};
+    if (path && outfile_open(&o->file, path, e)) {
+        o->to_file = false;
+        return -1;
+    }
+    if (path)
+        o->fd = o->file.fd;
+    return 0;
+}
+
+void output_drop(struct output *o)
+{
+    if (o->to_file)
+        outfile_drop(&o->file);
+    *o = (struct output){.fd = -1};
+}
+
+int output_close(struct output *o, struct err *e)
+{
+    o->fd = -1;
+    if (!o->to_file)
+        return fd_close_stdout(e);
+    o->to_file = false;
+    return outfile_commit(&o->file, 1, e);
+}
