@@ -30,14 +30,51 @@ printf '{"text": "a"}\n{"text": "b"}\n' >a.jsonl
 bpe train -v 258 -o lines.json a.jsonl 2>err
 is "$? $(cat err)" "0 bpe-chunk: the first lines are JSON, which is taken as text; see --jsonl" "JSON Lines without --jsonl: a remark"
 
+# ---- What they need ----
+
+mkdir nothing
+gzip -k a.txt
+for command in "train -v 1000 -j 2 -o got.json a.txt" "train -v 1000 --keep=kept -o got.json a.txt" "encode -m m.json -j 2 -o got.ids a.txt a.txt.gz" \
+    "shard -m m.json -j 2 -f raw -n 0 -o got.shards a.txt a.txt.gz"; do
+    # shellcheck disable=SC2086
+    PATH=$PWD/nothing "$BUILD/bpe" $command >/dev/null 2>err
+    is "$? $(cat err)" "0 " "nothing on PATH: bpe $command" # no bash, Perl, GNU parallel, nor anything else
+done
+same m.json got.json "  the model"
+bpe-encode -m m.json a.txt a.txt >want.ids
+same want.ids got.ids "  the ids"
+same want.ids got.shards/train.bin "  the shard"
+fails 127 "bpe train: parallel is not installed, or not on PATH" env PATH="$PWD/nothing" "$BUILD/bpe" train -v 300 --fan-out=parallel a.txt
+fails 127 "bpe train: xargs is not installed, or not on PATH" env PATH="$PWD/nothing" "$BUILD/bpe" train -v 300 --fan-out=xargs a.txt
+
 # ---- Standard input ----
 
-for command in "train -v 257"; do
+on_terminal() { # COMMAND...: what it shows on a terminal into which nothing is typed but the end
+    python3 -c '
+import os, pty, subprocess, sys
+master, slave = pty.openpty()
+process = subprocess.Popen(sys.argv[1:], stdin=slave, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+line = process.stderr.readline()
+os.write(master, b"\x04")
+process.communicate()
+print(line.decode().strip())' "$@"
+}
+if python3 -c 'import os; os.openpty()' 2>/dev/null; then
+    for command in "train -v 257" "encode -m m.json" "shard -m m.json -o typed"; do
+        # shellcheck disable=SC2086
+        is "$(on_terminal bpe $command)" "bpe ${command%% *}: text comes from the terminal; Ctrl-D ends it" "bpe $command says what it waits for"
+    done
+else
+    skip "what waits for a terminal says so" "there are no terminals here"
+fi
+
+for command in "train -v 257" "encode -m m.json" "shard -m m.json -o empty"; do
     # shellcheck disable=SC2086
     refuses 75 "bpe ${command%% *}: standard input had no text: did what should write it fail?" bpe $command < <(:)
     # shellcheck disable=SC2086
     bpe $command </dev/null >out 2>err
     is "$? $(cat err)" "0 " "$command: an empty file is no such failure"
+    rm -rf empty
 done
 
 # ---- One line ----
