@@ -25,10 +25,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define NAME "bpe"
@@ -314,16 +316,27 @@ static char *page_of(const char *name)
 /* Whether man(1) has shown a page. */
 static bool show_page(const char *page)
 {
-    struct job j;
     struct err e;
-    const char *argv[] = {"man", page, NULL};
-    if (job_need("man", &e) || job_init(&j, NAME, &e))
+    int status = -1, null;
+    if (job_need("man", &e))
         return false;
-    const struct job_process *p = job_start(&j, &(struct job_start){.argv = argv, .in = 0, .out = 1}, &e);
-    job_wait_all(&j);
-    bool shown = p && p->status == 0;
-    job_free(&j);
-    return shown;
+    /* As system(3): Ctrl-C is for the pager. */
+    void (*interrupted)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
+    pid_t pid = fork();
+    if (pid == 0) {
+        signal(SIGINT, interrupted);
+        signal(SIGQUIT, quit);
+        null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (null >= 0)
+            dup2(null, 2);
+        execlp("man", "man", page, (char *)NULL);
+        _exit(127);
+    }
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    signal(SIGINT, interrupted);
+    signal(SIGQUIT, quit);
+    return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 /* The manual page, or the text of --help if it cannot be shown. */

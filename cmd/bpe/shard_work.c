@@ -97,15 +97,27 @@ static int check_work(struct err *e)
     return resume_only_files(place.work, "alive", e);
 }
 
+/* Whether the directory that is open is still the one of that name: who had the lock may have removed it. */
+static bool is_same(int fd, const char *path)
+{
+    struct stat one, other;
+    return fstat(fd, &one) == 0 && stat(path, &other) == 0 && one.st_ino == other.st_ino && one.st_dev == other.st_dev;
+}
+
 /* One command at a time; also the bpe-shard of one that was killed, which ends soon. */
 static int lock(struct job *j, struct err *e)
 {
-    if (resume_make_directory(asked->dir, e))
-        return -1;
-    place.fd = open(asked->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (place.fd < 0)
-        return err_sys(e, EX_CANTCREAT, errno, "%s: cannot open", asked->dir);
-    if (resume_lock(j, asked->dir, place.fd, e) || check_work(e))
+    do {
+        job_close(&place.fd);
+        if (resume_make_directory(asked->dir, e))
+            return -1;
+        place.fd = open(asked->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (place.fd < 0)
+            return err_sys(e, EX_CANTCREAT, errno, "%s: cannot open", asked->dir);
+        if (resume_lock(j, asked->dir, place.fd, e))
+            return -1;
+    } while (!is_same(place.fd, asked->dir));
+    if (check_work(e))
         return -1;
     place.locked = true;
     int fd = open(place.lock, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

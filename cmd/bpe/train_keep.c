@@ -140,6 +140,8 @@ static int end_part(struct keep *k, size_t i, struct err *e)
 {
     struct work_part *p = &k->work.parts[i];
     p->status = job_outcome_of(k->j, (int)i + 1, &p->why, e);
+    if (p->status == 0)
+        job_say_before(k->j, (int)i + 1, STAGE_SUM);
     job_forget_group(k->j, (int)i + 1);
     if (p->status < 0)
         return -1;

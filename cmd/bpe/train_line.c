@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -140,6 +141,8 @@ static int start_line(const struct train *t, struct job *j, struct err *e)
 /* Whether GNU parallel has failed by itself: 255 is no number of jobs. */
 static bool parallel_failed(const struct job *j)
 {
+    if (j->at[j->n - 1]->status == 0) /* bpe-merge: nothing is missing */
+        return false;
     for (size_t i = 0; i < j->n; i++) {
         if (j->at[i]->foreign && j->at[i]->status == 255)
             return true;
@@ -150,6 +153,7 @@ static bool parallel_failed(const struct job *j)
 int train_line(const struct train *t, struct job *j, struct err *e)
 {
     struct watch w;
+    j->last_decides = true;
     if (start_line(t, j, e))
         return -1;
     watch_start(&w, j, t->common.progress, t->files, t->n_files, STAGE_COUNT);
@@ -217,6 +221,7 @@ static int count_parts(const struct train *t, struct job *j, int chunks, size_t 
 int train_xargs(const struct train *t, struct job *j, struct err *e)
 {
     struct stat st;
+    struct rlimit limit;
     int status = 0, chunks = parts_file(e);
     if (chunks < 0)
         return err_set(e, e->code, "%s; %s", e->msg, PARTS_REMEDY);
@@ -229,6 +234,8 @@ int train_xargs(const struct train *t, struct job *j, struct err *e)
         goto end;
     size_t n =
         parts_number(fstat(chunks, &st) == 0 ? (uint64_t)st.st_size : 0, t->common.jobs, t->common.jobs > 1 ? 4 : 1);
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && n > limit.rlim_cur / 2) /* each stays open */
+        n = limit.rlim_cur / 2;
     int *fds = malloc(n * sizeof *fds);
     if (!fds) {
         err_mem(e, "parts", n * sizeof *fds);
@@ -236,6 +243,7 @@ int train_xargs(const struct train *t, struct job *j, struct err *e)
     }
     for (size_t i = 0; i < n; i++)
         fds[i] = -1;
+    j->last_decides = true;
     status = count_parts(t, j, chunks, n, fds, e) ? -1 : train_wait(t, j);
     for (size_t i = 0; i < n; i++)
         job_close(&fds[i]);

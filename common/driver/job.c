@@ -2,6 +2,7 @@
 #include "driver/job.h"
 
 #include "driver/keeper.h"
+#include "driver/place.h"
 #include "io/fd.h"
 
 #include <errno.h>
@@ -117,6 +118,15 @@ static char *find(const char *program)
     if (strchr(program, '/')) {
         memcpy(file, program, n + 1);
         return file;
+    }
+    if (place_programs() && strncmp(program, "bpe-", 4) == 0) { /* also where the name of that directory has a colon */
+        struct err ignored;
+        char *beside = fd_path(place_programs(), program, &ignored);
+        if (beside && access(beside, X_OK) == 0) {
+            free(file);
+            return beside;
+        }
+        free(beside);
     }
     for (const char *p = path ? path : ""; *p;) {
         size_t len = strcspn(p, ":");
@@ -249,7 +259,7 @@ struct job_process *job_start(struct job *j, const struct job_start *s, struct e
     int error = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (p->pid < 0) {
-        err_sys(e, EX_OSERR, error, "cannot start %s", s->argv[0]);
+        err_sys(e, EX_OSERR, error, "cannot start %s; give fewer jobs (-j)", s->argv[0]);
         p->dismissed = true;
         p = NULL;
         goto end;
@@ -315,14 +325,25 @@ static void hear(struct job *j, struct job_process *p)
     job_close(&p->said);
 }
 
-void job_say_all(struct job *j)
+static void say(struct job *j, struct job_process *p)
 {
     struct err ignored;
+    if (p->text.len && p->text.p[p->text.len - 1] != '\n')
+        buf_put_byte(&p->text, '\n', &ignored);
+    pass_on(j, p, p->text.len);
+}
+
+void job_say_all(struct job *j)
+{
+    for (size_t i = 0; i < j->n; i++)
+        say(j, j->at[i]);
+}
+
+void job_say_before(struct job *j, int group, int stage)
+{
     for (size_t i = 0; i < j->n; i++) {
-        struct job_process *p = j->at[i];
-        if (p->text.len && p->text.p[p->text.len - 1] != '\n')
-            buf_put_byte(&p->text, '\n', &ignored);
-        pass_on(j, p, p->text.len);
+        if (j->at[i]->group == group && j->at[i]->stage < stage)
+            say(j, j->at[i]);
     }
 }
 
@@ -358,8 +379,10 @@ static void pass_old(struct job *j)
     double t = now();
     for (size_t i = 0; i < j->n && !j->holds; i++) {
         struct job_process *p = j->at[i];
-        if (!p->ended && p->text.len && p->text.p[p->text.len - 1] == '\n' && t - p->heard_at > 1e-3 * HELD_MS)
+        if (!p->ended && p->text.len && p->text.p[p->text.len - 1] == '\n' && t - p->heard_at > 1e-3 * HELD_MS) {
             pass_on(j, p, p->text.len);
+            p->spoke = true;
+        }
     }
 }
 
@@ -607,6 +630,8 @@ int job_tell(const struct job *j, const struct job_process *p, struct buf *line,
         rc = buf_put_str(line, j->command, e) || buf_put_str(line, ": ", e) || buf_put_str(line, p->writes, e) ||
              buf_put_str(line, ": cannot write: ", e) || buf_put(line, why, n - (size_t)(why - text), e) ||
              (p->remedy && (buf_put_str(line, "; ", e) || buf_put_str(line, p->remedy, e)));
+    } else if (!n && p->spoke) {
+        rc = 0; /* it has said why, and took long to end */
     } else {
         rc = n ? buf_put(line, text, n, e)
                : buf_printf(line, e, "%s: %s ended with status %d", j->command, p->name, p->status);
@@ -633,8 +658,20 @@ static const struct job_process *first_killed(const struct job *j)
     return first;
 }
 
+static bool last_ended_well(const struct job *j)
+{
+    int end = last_stage(j);
+    for (size_t i = 0; i < j->n; i++) {
+        if (j->at[i]->stage == end && (j->at[i]->dismissed || j->at[i]->status))
+            return false;
+    }
+    return j->n > 0;
+}
+
 int job_outcome(const struct job *j, struct buf *line, struct err *e)
 {
+    if (j->last_decides && last_ended_well(j))
+        return 0;
     const struct job_process *cause = first_failure(j), *killed = first_killed(j);
     if (killed && (!cause || cause->stage > killed->stage)) /* what it wrote may end anywhere */
         return buf_printf(line, e, "%s: %s was killed; run the same command again", j->command, killed->name)

@@ -5,9 +5,9 @@
  *
  * - No process outlives the command. A signal that ends the command ends them first. If it is killed (SIGKILL), the
  *   system sends each of them SIGTERM (PR_SET_PDEATHSIG). A command of the user's, and a tool such as xargs, starts
- *   processes of its own, which no such signal reaches: it has a keeper, a process of ours between it and the command,
- *   which ends all its descendants in this session (SIGHUP, then SIGTERM, at last SIGKILL). What begins a session of
- *   its own, or runs on another host, sees the end of its pipes.
+ *   processes of its own, which no such signal reaches: it has a keeper, a process of ours between it and the command.
+ *   As long as the command runs, the keeper can end all its descendants in this session (SIGHUP, then SIGTERM, at last
+ *   SIGKILL). What begins a session of its own, or runs on another host, sees the end of its pipes.
  * - What a program writes to standard error is read here. Its last line is held until more is known: if the job fails,
  *   one line says why (job_outcome); all other lines are passed on.
  */
@@ -32,6 +32,7 @@ struct job_process {
     bool ended;
     int status;     /* when it has ended: its exit status, or 128 and the number of the signal that ended it */
     bool dismissed; /* ended by job_end or job_dismiss: its status says nothing */
+    bool spoke;     /* a last line was passed on, as the process took long to end after it */
     size_t ended_at, dismissed_at; /* in the order of such events */
     int said;                      /* the read end of its standard error; -1: none, or it has ended */
     uint64_t read;                 /* bytes of files, as watch.h last saw it */
@@ -43,13 +44,12 @@ struct job {
     const char *command;     /* messages of the driver begin with it: "bpe train"; borrowed */
     struct job_process **at; /* owned */
     size_t n, cap;
-    uint64_t read; /* by processes that were forgotten */
-    size_t events; /* ends and dismissals so far */
-    bool
-        to_file; /* the last stage's output is a file of its own, not standard output: who reads that is of no matter */
-    bool holds;  /* messages are kept until job_say_all or job_forget: their order is another one */
-    void (*before_message)(
-        void *ctx); /* called before lines are passed on (to clear a line of progress); may be NULL */
+    uint64_t read;     /* by processes that were forgotten */
+    size_t events;     /* ends and dismissals so far */
+    bool last_decides; /* if the last stage ends well, all is well: it has been told of every failure before it */
+    bool to_file;      /* the last stage's output is a file of its own: who reads standard output is of no matter */
+    bool holds;        /* messages are kept until job_say_all or job_forget: their order is another one */
+    void (*before_message)(void *ctx); /* called before lines are passed on, to clear a line of progress; NULL: none */
     void *ctx;
 };
 
@@ -107,6 +107,9 @@ void job_end_from(struct job *j, int stage);
 
 /* Passes on all that was said and is held. */
 void job_say_all(struct job *j);
+
+/* Passes on what those of a group have said whose stage is before this one, which repeats what it has been told. */
+void job_say_before(struct job *j, int group, int stage);
 
 /* Forgets the processes, all of which must have ended, and what they have said: for another round. */
 void job_forget(struct job *j);

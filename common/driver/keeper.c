@@ -129,7 +129,7 @@ static void keep(pid_t child, const sigset_t *signals)
 
 void keeper_start(void)
 {
-    static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
+    static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU};
     sigset_t signals, none;
     sigemptyset(&none);
     sigemptyset(&signals);

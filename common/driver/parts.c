@@ -3,6 +3,7 @@
 
 #include "driver/place.h"
 #include "io/fd.h"
+#include "records/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,6 +52,18 @@ static int line_end(int fd, const char *name, uint64_t at, uint64_t size, uint64
     return 0;
 }
 
+/* Moves a place between records on, past those of a promise: it is whole in one part. */
+static int pass_promise(int fd, const char *name, uint64_t size, uint64_t *at, struct err *e)
+{
+    unsigned char head[3];
+    ssize_t n;
+    while ((n = fd_pread(fd, head, sizeof head, *at, name, e)) == sizeof head && head[2] == RECORD_PROMISE) {
+        if (line_end(fd, name, *at, size, at, e))
+            return -1;
+    }
+    return n < 0 ? -1 : 0;
+}
+
 int parts_find(int fd, const char *name, size_t n, uint64_t *ends, struct err *e)
 {
     struct stat st;
@@ -62,7 +75,7 @@ int parts_find(int fd, const char *name, size_t n, uint64_t *ends, struct err *e
         uint64_t at = size / n * (i + 1);
         if (i + 1 == n)
             last = size;
-        else if (at > last && line_end(fd, name, at - 1, size, &last, e))
+        else if (at > last && (line_end(fd, name, at - 1, size, &last, e) || pass_promise(fd, name, size, &last, e)))
             return -1;
         ends[i] = last;
     }

@@ -121,6 +121,16 @@ static int next_type(int fd, struct err *e)
     return head[2];
 }
 
+/* job_result without the remarks of what ended well: they come again with the work. */
+static int quiet_result(struct job *j)
+{
+    struct err ignored;
+    struct buf line = {0};
+    int status = job_outcome(j, &line, &ignored);
+    buf_free(&line);
+    return status ? job_result(j) : 0;
+}
+
 /* Whether bpe-chunk puts the text of some of these files into its records. 1, 0; -1 also if bpe-chunk failed: then
  * *status is its exit status, whose reason was printed. */
 static int is_by_value(struct work *w, char **files, int n, int *status, struct err *e)
@@ -134,7 +144,7 @@ static int is_by_value(struct work *w, char **files, int n, int *status, struct 
     if (type == RECORD_CHUNK)
         job_end(w->job); /* it has more */
     job_wait_all(w->job);
-    *status = rc || type < 0 ? 0 : job_result(w->job);
+    *status = rc || type < 0 ? 0 : quiet_result(w->job);
     job_forget(w->job);
     return rc || type < 0 || *status ? -1 : type == RECORD_CHUNK;
 }

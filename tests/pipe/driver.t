@@ -88,6 +88,43 @@ fails 65 "bpe-chunk: damaged.gz: byte * of the file, *" bpe train -v 300 -j 2 da
 fails 65 "bpe-*: latin1.txt: byte 3: invalid UTF-8 (0xE9); see --invalid" bpe train -v 300 -j 3 a.txt latin1.txt
 fails 66 "bpe-chunk: none.txt: cannot open: *" bpe train -v 300 a.txt none.txt
 
+# What has been told to bpe-sum, and is all there, is no failure, however those before it end.
+for how in 'exit 75' 'exit 127' 'kill -9 $$'; do
+    bpe train -v 1000 --via="bpe-count; $how;" a.txt 2>err | cmp - m.json
+    is "${PIPESTATUS[*]} $(cat err)" "0 0 " "a command of --via that does all its work, and then: $how"
+done
+# A program that takes long to end after it has said why.
+mkdir slow
+printf '#!/bin/sh\ncat >/dev/null\necho "bpe-count: it is bad" >&2\nsleep 2\nexit 65\n' >slow/bpe-count
+chmod +x slow/bpe-count
+beside slow
+fails 65 "bpe-count: it is bad" slow/bpe train -v 300 -j 1 a.txt
+mkdir many
+split -n 300 -a 3 a.txt many/
+cat many/* >joined.txt # pieces of characters: bytes
+bpe-chunk --invalid=bytes -p bytes many/* | bpe-count | bpe-sum | bpe-merge -v 400 >want.json
+bpe train -v 400 -j 8 --invalid=bytes -p bytes --keep=kept.many many/* | cmp - want.json
+ok $? "--keep, of many small files: their promise is whole in a part"
+(ulimit -n 64 && bpe train -v 400 -j 16 --fan-out=xargs --inline --invalid=bytes -p bytes joined.txt >/dev/null)
+is $? 0 "--fan-out=xargs with few descriptors"
+mkdir a:b
+for file in "$BUILD"/bpe-* "$BUILD/pipelines"; do ln -s "$file" a:b; done
+cp "$BUILD/bpe" a:b
+(PATH=/usr/bin:/bin && a:b/bpe train -v 1000 a.txt | cmp - m.json)
+ok $? "a colon in the name of its directory"
+for how in "" --inline; do
+    rm -rf kept
+    # shellcheck disable=SC2086
+    bpe train -v 258 $how --keep=kept -o lines.json a.jsonl 2>err
+    is "$? $(cat err)" "0 bpe-chunk: the first lines are JSON, which is taken as text; see --jsonl" "--keep $how: a remark is told once"
+done
+rm -rf gone
+bpe shard -m m.json -o gone latin1.txt --via='sleep 1;' >/dev/null 2>&1 & # fails, and removes it
+sleep 0.3
+bpe shard -m m.json -o gone a.txt >/dev/null 2>err
+is "$? $(cat err)" "0 " "shard: a directory that was removed by who had its lock"
+wait
+
 # ---- Progress ----
 
 { cat a.txt; sleep 2.5; cat a.txt; } | bpe train -v 300 -j 2 --progress=1 -o got.json 2>err
@@ -125,13 +162,13 @@ dies() {
     done
     is "$code $(left $pid) $(ls -A tmp)" "$((128 + $(kill -l "$signal")))  " "  SIG$signal ends all"
 }
-for signal in TERM KILL; do
+for signal in TERM USR1 KILL; do
     processes=6 dies $signal bpe train -v 300 -j 2 held
     processes=5 dies $signal bpe train -v 300 -j 2 --fan-out=none held
     # shellcheck disable=SC2016
     processes=7 dies $signal bpe train -v 300 --via='sh -c '\''"$@" & sleep 100 & wait'\'' x' held
     if command -v parallel >/dev/null; then
-        processes=7 dies $signal bpe train -v 300 -j 2 --fan-out=parallel held
+        processes=6 dies $signal bpe train -v 300 -j 2 --fan-out=parallel held
     fi
 done
 exec 4>&-
