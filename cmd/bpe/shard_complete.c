@@ -77,10 +77,10 @@ static int make_records(const struct shard_asked *a, struct job *j, struct buf *
     const char *text = a->wet ? wet : "\n";
     int in = file_of(text, strlen(text), e), chunks[2] = {-1, -1}, tokens[2] = {-1, -1}, rc = -1;
     if (in >= 0 && job_pipe(chunks, e) == 0 && job_pipe(tokens, e) == 0 &&
-        shard_start(j, &(struct job_start){.in = in, .out = chunks[1], .also = -1, .stage = CHUNK}, "bpe-chunk",
-                    &a->chunk, NULL, e) &&
-        shard_start(j, &(struct job_start){.in = chunks[0], .out = tokens[1], .also = -1, .stage = ENCODE},
-                    "bpe-encode", &a->encode, NULL, e))
+        shard_start(j, &(struct job_start){.in = in, .out = chunks[1], .stage = CHUNK}, "bpe-chunk", &a->chunk, NULL,
+                    e) &&
+        shard_start(j, &(struct job_start){.in = chunks[0], .out = tokens[1], .stage = ENCODE}, "bpe-encode",
+                    &a->encode, NULL, e))
         rc = 0;
     job_close(&in);
     job_close(&chunks[0]);
@@ -104,8 +104,7 @@ static int compare_records(const struct shard_asked *a, struct job *j, const str
     struct job_process *p = NULL;
     if (in >= 0 && command_line_add(&rest, e, "-o", a->dir, "--resume") == 0 &&
         command_line_options(&rest, &a->shard, e) == 0)
-        p = shard_start(j, &(struct job_start){.in = in, .out = 1, .also = -1, .stage = SHARD}, "bpe-shard", NULL,
-                        &rest, e);
+        p = shard_start(j, &(struct job_start){.in = in, .out = 1, .stage = SHARD}, "bpe-shard", NULL, &rest, e);
     job_close(&in);
     command_line_free(&rest);
     if (!p)

@@ -82,10 +82,9 @@ static int start_reader(const struct shard_asked *a, struct job *j, struct ends 
         rc = command_line_add(&words, e, a->reader.words[i]);
     rc = rc || command_line_files(&words, (char **)(uintptr_t)a->parquet_files.words, (int)a->parquet_files.n, e) ||
                  job_pipe(d->text, e) || job_pipe(d->status, e) ||
-                 !shard_start(j,
-                              &(struct job_start){
-                                  .name = "what reads Parquet", .in = -1, .out = d->text[1], .also = -1, .stage = READ},
-                              NULL, NULL, &words, e)
+                 !shard_start(
+                     j, &(struct job_start){.name = "what reads Parquet", .in = -1, .out = d->text[1], .stage = READ},
+                     NULL, NULL, &words, e)
              ? -1
              : 0;
     command_line_free(&words);
@@ -120,7 +119,7 @@ static int start_chunk(const struct shard_line *l, struct job *j, struct ends *d
 
 static int start_encodes(const struct shard_asked *a, struct job *j, struct ends *d, struct err *e)
 {
-    struct job_start how = {.in = d->records[0], .out = d->tokens[1], .also = -1, .stage = ENCODE};
+    struct job_start how = {.in = d->records[0], .out = d->tokens[1], .stage = ENCODE};
     struct command_line via = {0};
     int rc = 0;
     if (a->via.n) {
@@ -149,8 +148,7 @@ static struct job_process *start_shard(const struct shard_asked *a, const char *
     if (command_line_add(&rest, e, "-o", a->dir, "--resume") == 0 &&
         (!missing || command_line_add(&rest, e, "--missing", missing) == 0) &&
         command_line_options(&rest, &a->shard, e) == 0)
-        p = shard_start(j, &(struct job_start){.in = in, .out = out, .also = -1, .stage = SHARD}, "bpe-shard", NULL,
-                        &rest, e);
+        p = shard_start(j, &(struct job_start){.in = in, .out = out, .stage = SHARD}, "bpe-shard", NULL, &rest, e);
     command_line_free(&rest);
     return p;
 }

@@ -1,5 +1,7 @@
 /* train_line.c - how records come to the processes that count, for bpe train.
  *
+ *     bpe-chunk --records--> bpe-count, as many as jobs --counts (pipe)--> bpe-sum --> bpe-merge
+ *
  * --fan-out=auto: they share one end of a socket as standard input, and the kernel gives each message, a record, to the
  * one that asks for it. xargs: records go to temporary files first, which have no names. parallel: GNU parallel. none:
  * one process. --via: a filter of the user's. --parquet: see train_parquet.c.

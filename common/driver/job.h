@@ -81,7 +81,9 @@ int job_need(const char *program, struct err *e);
 int job_pipe(int ends[2], struct err *e);
 
 /* A pair of sockets by which records are dealt: what bpe-chunk writes to ends[1] is read by processes that share
- * ends[0] as standard input, each message by the one that asks first (io/packet.h). -1 with EX_OSERR. */
+ * ends[0] as standard input, each message by the one that asks first. The programs see by themselves that it is such a
+ * socket: fd_write (io/fd.c) sends a record as one message, or if it is too long, a file (io/packet.h); input.c takes
+ * one message at a time. -1 with EX_OSERR. */
 int job_socket(int ends[2], struct err *e);
 
 /* Closes *fd unless it is -1, and makes it -1. */
