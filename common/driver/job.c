@@ -209,8 +209,10 @@ static struct job_process *add(struct job *j, struct err *e)
         }
         for (size_t i = 0; i < n_running; i++)
             grown[i] = running[i];
-        running = grown; /* the old one stays: a handler may just be in it */
+        volatile pid_t *old = running;
+        running = grown; /* a handler that comes now does not return, whichever it reads */
         running_cap = 2 * cap + 16;
+        free((void *)(uintptr_t)old);
     }
     running[j->n] = 0;
     n_running = j->n + 1;

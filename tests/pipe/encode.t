@@ -271,6 +271,7 @@ mkfifo held
 for how in huge.txt held; do
     for victim in bpe bpe-chunk bpe-encode; do
         for signal in 9 15; do
+            [ "$victim $how" != "bpe-chunk huge.txt" ] || continue # it has soon done all its work
             exec 4<>held
             [ $how = held ] && (timeout 20 cat b.txt >&4 &)
             [ $how = held ] || ln -sf large.txt huge.txt
