@@ -129,9 +129,14 @@ exec '$BUILD/$1' "\$@"
 END
     chmod +x "mortal/$1"
 }
-fault="LD_PRELOAD='$BUILD/tests/fault/fault.so' FAULT_CALL=write"
-mortal bpe-chunk "$fault FAULT_AT=2 FAULT_ERROR=-1 exec '$BUILD/bpe-chunk' \"\$@\""
-mortal bpe-encode "$fault FAULT_AT=3 FAULT_ERROR=-2 exec '$BUILD/bpe-encode' \"\$@\"" # two records and a half
+if sanitized; then # which lets no other library go first: they die before they have done anything
+    mortal bpe-chunk :
+    mortal bpe-encode :
+else
+    fault="LD_PRELOAD='$BUILD/tests/fault/fault.so' FAULT_CALL=write"
+    mortal bpe-chunk "$fault FAULT_AT=2 FAULT_ERROR=-1 exec '$BUILD/bpe-chunk' \"\$@\""
+    mortal bpe-encode "$fault FAULT_AT=3 FAULT_ERROR=-2 exec '$BUILD/bpe-encode' \"\$@\"" # two records and a half
+fi
 mortal bpe-shard "{ head -c 300000; sleep 1; } <&0 | '$BUILD/bpe-shard' \"\$@\" & sleep 0.3; kill -9 \$!"
 beside mortal
 
@@ -156,7 +161,7 @@ all=(large.txt small.txt b.txt)
 dies "bpe-chunk is killed" bpe-chunk -- -b 1M "${all[@]}"
 is "$(cat err)" "bpe shard: D: going on with what is missing" "  which it says in one line, that of bpe shard"
 dies "a bpe-encode is killed" bpe-encode -- -b 1M "${all[@]}"
-is "$(cat err)" "bpe shard: D: going on with what is missing" "  which it says in one line, that of bpe shard"
+sanitized || is "$(cat err)" "bpe shard: D: going on with what is missing" "  which it says in one line, that of bpe shard"
 dies "bpe-shard is killed" bpe-shard -- -b 1M "${all[@]}"
 dies "all of these" bpe-chunk bpe-encode bpe-encode bpe-shard -- -b 1M "${all[@]}"
 rm -rf D
