@@ -104,9 +104,10 @@ fails 75 "bpe-sum: * bytes * were never counted*" bpe-sum --missing=missing coun
 bpe-chunk --only=missing a.txt b.txt | bpe-count | cat counts - | bpe-sum | words >got
 bpe-chunk a.txt b.txt | bpe-count | bpe-sum | words >want
 same got want "what it had taken is made up for"
+many=$(printf 'a.txt b.txt %.0s' {1..10}) # more messages than a socket holds
 for how in "" --inline; do
     # shellcheck disable=SC2086
-    timeout 60 "$deal" 2 bpe-chunk -b 1000 $how a.txt b.txt -- head -c 100 2>err >out
+    timeout 60 "$deal" 2 bpe-chunk -b 1000 $how $many -- head -c 100 2>err >out
     is "$(cat err)" "-13: 0 0" "all of them have ended: SIGPIPE ends bpe-chunk ${how:-by reference}, which is quiet"
 done
 timeout 60 "$deal" 1 bpe-chunk --inline long.txt long.txt -- true 2>err
