@@ -2,7 +2,6 @@
 #include "driver/command.h"
 
 #include "io/fd.h"
-#include "sys/simd.h"
 #include "usage/source_options.h"
 
 #include <poll.h>
