@@ -1,6 +1,8 @@
 /* chunk_feed.c - see chunk_feed.h. */
 #include "driver/chunk_feed.h"
 
+#include "records/cobs.h"
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -61,49 +63,26 @@ static int read_record(struct chunk_feed *f, size_t n, struct err *e)
 
 static int read_head(struct chunk_feed *f, struct err *e)
 {
-    uint64_t len = 0;
     int got = read_record(f, RECORD_HEADER, e);
     if (got <= 0)
         return got;
     if (!record_begins(f->record.p, f->record.len))
         return err_set(e, EX_DATAERR, "what bpe-chunk writes is no record");
-    for (int i = 3; i < 11; i++) { /* record.h: hex digits */
-        unsigned char c = f->record.p[i];
-        len = len << 4 | (uint64_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-    }
-    if (len > RECORD_MAX)
+    f->len = record_length(f->record.p);
+    if (f->len > RECORD_HEADER + RECORD_MAX + 1)
         return err_set(e, EX_DATAERR, "a damaged record of bpe-chunk");
-    f->len = RECORD_HEADER + (size_t)len + 1;
     f->state = f->record.p[2] == RECORD_CHUNK ? FEED_VALUE : f->record.p[2] == RECORD_RANGE ? FEED_RANGES : FEED_SKIP;
     return 1;
 }
 
 /* ---- Text by value ---- */
 
-/* Undoes the byte stuffing of a payload's beginning (records/cobs.h). Returns how much that is. */
-static size_t unstuff(unsigned char *out, const unsigned char *p, size_t n)
-{
-    size_t len = 0;
-    for (size_t i = 0; i < n;) {
-        size_t block = (size_t)(p[i] ^ '\n'), left = n - i - 1;
-        if (block == 0) /* the newline that ends it */
-            break;
-        size_t more = left < block - 1 ? left : block - 1;
-        memcpy(out + len, p + i + 1, more);
-        len += more;
-        i += block;
-        if (block < 255 && i < n)
-            out[len++] = '\n';
-    }
-    return len;
-}
-
 /* The source of a record of which this is the beginning; what it was before, if that cannot be seen. */
 static uint64_t source_of(const struct chunk_feed *f)
 {
     unsigned char payload[VALUE_HEAD];
-    size_t n = f->record.len - RECORD_HEADER;
-    n = unstuff(payload, f->record.p + RECORD_HEADER, n < VALUE_HEAD ? n : VALUE_HEAD);
+    size_t n = (f->record.len < f->len ? f->record.len : f->len - 1) - RECORD_HEADER;
+    n = cobs_decode_start(payload, f->record.p + RECORD_HEADER, n < VALUE_HEAD ? n : VALUE_HEAD);
     struct cursor c = cursor_over(payload, n);
     get_bytes(&c, ID_LEN);
     get_str(&c);

@@ -8,7 +8,6 @@
 #include "io/fd.h"
 #include "records/record.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -102,7 +101,7 @@ int work_start_chunk(const struct work *w, int group, char **files, int n, int o
 static int next_type(int fd, struct err *e)
 {
     unsigned char head[RECORD_HEADER], skipped[16 << 10];
-    size_t n = 0, left = 0;
+    size_t n = 0, left;
     for (ssize_t got = 1; n < sizeof head && got; n += (size_t)got) {
         got = fd_read(fd, head + n, sizeof head - n, "bpe-chunk", e);
         if (got < 0)
@@ -110,9 +109,7 @@ static int next_type(int fd, struct err *e)
     }
     if (n < sizeof head || !record_begins(head, n))
         return 0;
-    for (size_t i = 3; i < 11; i++)
-        left = left * 16 + (size_t)(isdigit(head[i]) ? head[i] - '0' : head[i] - 'a' + 10);
-    for (left++; left;) { /* its newline, too */
+    for (left = record_length(head) - n; left;) {
         ssize_t got = fd_read(fd, skipped, left < sizeof skipped ? left : sizeof skipped, "bpe-chunk", e);
         if (got <= 0)
             return (int)got;

@@ -143,3 +143,20 @@ size_t cobs_decode(unsigned char *out, const unsigned char *p, size_t n)
     }
     return (size_t)(o - out);
 }
+
+size_t cobs_decode_start(unsigned char *out, const unsigned char *p, size_t n)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < n;) {
+        size_t block = (size_t)(p[i] ^ NEWLINE), left = n - i - 1;
+        if (block == 0) /* a newline, which no stuffed payload has */
+            break;
+        size_t more = left < block - 1 ? left : block - 1;
+        memcpy(out + len, p + i + 1, more);
+        len += more;
+        i += block;
+        if (block <= BLOCK && i < n)
+            out[len++] = NEWLINE;
+    }
+    return len;
+}

@@ -29,4 +29,8 @@ size_t cobs_end(struct cobs_writer *s);                                 /* retur
  * SIZE_MAX if p is not a stuffed payload. */
 size_t cobs_decode(unsigned char *out, const unsigned char *p, size_t n);
 
+/* The same for the beginning of a stuffed payload, wherever it is cut; reads and writes nothing past n. Returns how
+ * much of the payload it gives; what is no stuffed payload gives less. */
+size_t cobs_decode_start(unsigned char *out, const unsigned char *p, size_t n);
+
 #endif

@@ -48,6 +48,13 @@ uint64_t record_checksum(const unsigned char *record)
     return sum;
 }
 
+uint64_t record_length(const unsigned char *header)
+{
+    uint64_t len = 0;
+    get_hex(header + 3, 8, &len);
+    return RECORD_HEADER + len + 1;
+}
+
 int record_put_parts(struct buf *out, enum record_type type, const void *first, size_t n_first, const void *rest,
                      size_t n_rest, struct err *e)
 {

@@ -82,6 +82,9 @@ struct record_reader {
 /* Whether p[0 .. n) begins with a whole record header. */
 bool record_begins(const unsigned char *p, size_t n);
 
+/* The length of the whole record, header and newline included, by a header that record_begins. */
+uint64_t record_length(const unsigned char *header);
+
 /* Opens an input ("-": standard input) that may be records or something else. Its first bytes, which tell which it is,
  * are appended to *first. NULL on error. */
 struct input *record_input_open(const char *path, bool *is_records, struct buf *first, struct err *e);

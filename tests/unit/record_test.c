@@ -104,7 +104,7 @@ static void stuff_by_the_book(struct buf *out, const unsigned char *p, size_t n)
 
 /* What went wrong in stuffing, and coming back. */
 struct stuffing {
-    size_t n_bytes, wrong, wrong_back, beyond;
+    size_t n_bytes, wrong, wrong_back, wrong_begun, beyond;
 };
 
 /* Stuffs a payload given in parts, at any alignment, in blocks of the very size that is asked for (so that the
@@ -137,6 +137,12 @@ static void stuff(struct stuffing *t, const struct buf *payload, struct buf *wan
     d[n + COBS_PAD] = 0xA5;
     t->wrong_back += cobs_decode(d, o, len) != n || (n && memcmp(d, c, n) != 0);
     t->beyond += d[n + COBS_PAD] != 0xA5;
+    size_t cut = rnd(len + 1), begun;
+    d[cut < n ? cut : n] = 0xA5;
+    begun = cobs_decode_start(d, o, cut);
+    t->wrong_begun += begun > n || cut - begun > cut / 255 + 1 || (begun && memcmp(d, c, begun) != 0);
+    t->beyond += d[cut < n ? cut : n] != 0xA5 && cut <= n;
+    t->wrong_begun += cobs_decode_start(d, o, len) != n || (n && memcmp(d, c, n) != 0);
     t->n_bytes += n;
     free(out);
     free(back);
@@ -189,6 +195,7 @@ static void test_stuffing(void)
         }
         tap_ok(t.wrong == 0, "%s: %zu bytes are stuffed as the manual says", simd_name(level), t.n_bytes);
         tap_ok(t.wrong_back == 0, "%s: and come back", simd_name(level));
+        tap_ok(t.wrong_begun == 0, "%s: as does the beginning of one, wherever it is cut", simd_name(level));
         tap_ok(t.beyond == 0, "%s: within the room that is asked for", simd_name(level));
     }
     buf_free(&payload);
