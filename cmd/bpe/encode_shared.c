@@ -2,12 +2,12 @@
  * of some megabytes. */
 #include "bpe/encode.h"
 
+#include "sys/clock.h"
 #include "usage/chunk_usage.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 struct shared {
     struct encode *x;
@@ -60,13 +60,6 @@ static int make_words(struct shared *s, struct err *e)
 
 /* ---- Why it failed ---- */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* A worker has failed by text, or before it got any. Is the reason further up: was the text wrong already? That is
  * known when bpe-chunk has read it to its end; not if it takes long, or another source comes. */
 static const struct job_process *failed_before(struct shared *s, struct job *j, const struct dispatch_unit *failed)
@@ -75,10 +68,10 @@ static const struct job_process *failed_before(struct shared *s, struct job *j, 
     const double most = 10;
     struct err ignored;
     struct chunk_feed *f = &s->x->feed;
-    double start = now();
-    for (bool same = true; f->fd >= 0 && same && now() - start < most;) {
+    double start = clock_now();
+    for (bool same = true; f->fd >= 0 && same && clock_now() - start < most;) {
         struct pollfd in = {.fd = f->fd, .events = POLLIN};
-        if (job_wait(j, &in, 1, PATIENCE_MS) == 0 && job_running(j) && now() - start > 1e-3 * PATIENCE_MS)
+        if (job_wait(j, &in, 1, PATIENCE_MS) == 0 && job_running(j) && clock_now() - start > 1e-3 * PATIENCE_MS)
             break;
         while (same && chunk_feed_step(f, NULL, &ignored) > 0)
             same = !failed->worker || !failed->by_value || f->source == failed->source;

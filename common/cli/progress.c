@@ -1,29 +1,22 @@
 /* progress.c - see progress.h. */
 #include "cli/progress.h"
 
+#include "sys/clock.h"
 #include "sys/num.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 void progress_start(struct progress *p, const char *name)
 {
-    *p = (struct progress){.name = name, .active = isatty(2), .start = now()};
+    *p = (struct progress){.name = name, .active = isatty(2), .start = clock_now()};
 }
 
 void progress_show(struct progress *p, uint64_t done, uint64_t total, bool bytes, const char *what)
 {
     if (!p->active)
         return;
-    double t = now(), took = t - p->start;
+    double t = clock_now(), took = t - p->start;
     if (took < 2 || t - p->last < 0.2)
         return;
     p->last = t;

@@ -4,6 +4,7 @@
 #include "driver/keeper.h"
 #include "driver/place.h"
 #include "io/fd.h"
+#include "sys/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,13 +22,6 @@
 
 enum { HELD_MS = 1000 };     /* how long a last line waits for the end of its process */
 enum { PATIENCE_MS = 5000 }; /* how long a process has to end after SIGTERM */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- Signals ---- */
 
@@ -321,7 +315,7 @@ static void hear(struct job *j, struct job_process *p)
         if (got < 0)
             return;
         buf_put(&p->text, text, (size_t)got, &ignored); /* what memory has no room for is not said */
-        p->heard_at = now();
+        p->heard_at = clock_now();
         pass_all_but_last(j, p);
     }
     job_close(&p->said);
@@ -378,7 +372,7 @@ size_t job_running(const struct job *j)
 /* Passes on a last line after which nothing has come for long. */
 static void pass_old(struct job *j)
 {
-    double t = now();
+    double t = clock_now();
     for (size_t i = 0; i < j->n && !j->holds; i++) {
         struct job_process *p = j->at[i];
         if (!p->ended && p->text.len && p->text.p[p->text.len - 1] == '\n' && t - p->heard_at > 1e-3 * HELD_MS) {
@@ -466,9 +460,9 @@ static void dismiss(struct job *j, struct job_process *p)
 void job_dismiss(struct job *j, struct job_process *p)
 {
     dismiss(j, p);
-    for (double until = now() + 1e-3 * PATIENCE_MS; !p->ended;) {
+    for (double until = clock_now() + 1e-3 * PATIENCE_MS; !p->ended;) {
         job_wait(j, NULL, 0, 100);
-        if (!p->ended && now() > until)
+        if (!p->ended && clock_now() > until)
             kill(p->pid, SIGKILL);
     }
 }

@@ -1,22 +1,15 @@
 /* watch.c - see watch.h. */
 #include "driver/watch.h"
 
+#include "sys/clock.h"
 #include "sys/num.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { FIRST_MS = 2000, STEP_MS = 500 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void clear(void *ctx)
 {
@@ -40,7 +33,8 @@ static uint64_t sizes(char **files, int n)
 
 void watch_start(struct watch *w, struct job *j, uint64_t each, char **files, int n_files, int last_stage)
 {
-    *w = (struct watch){.job = j, .each = each, .last_stage = last_stage, .active = each || isatty(2), .start = now()};
+    *w = (struct watch){
+        .job = j, .each = each, .last_stage = last_stage, .active = each || isatty(2), .start = clock_now()};
     w->last = w->start;
     if (!w->active)
         return;
@@ -98,9 +92,9 @@ int watch_tick(struct watch *w)
 {
     if (!w->active)
         return -1;
-    double t = now(), next = w->each               ? w->last + (double)w->each
-                             : w->last == w->start ? w->start + 1e-3 * FIRST_MS
-                                                   : w->last + 1e-3 * STEP_MS;
+    double t = clock_now(), next = w->each               ? w->last + (double)w->each
+                                   : w->last == w->start ? w->start + 1e-3 * FIRST_MS
+                                                         : w->last + 1e-3 * STEP_MS;
     if (t >= next) {
         look(w);
         show(w, t);
