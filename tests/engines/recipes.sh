@@ -12,9 +12,7 @@ tasks=5
 with_workers() {
     local program
     mkdir bin
-    ln -s "$BUILD"/bpe "$BUILD"/bpe-* bin/
     for program in bpe-count bpe-encode; do
-        rm bin/$program
         cat >bin/$program <<END
 #!/bin/bash
 case \${!#} in
@@ -30,6 +28,7 @@ exec "$BUILD/$program" "\$@"
 END
         chmod +x bin/$program
     done
+    beside bin
     PATH=$PWD/bin:$PATH
 }
 
