@@ -9,9 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { CHUNK, ENCODE, SHARD };
 
@@ -24,17 +22,6 @@ static int unfinished(const struct shard_asked *a, struct err *e)
 }
 
 /* ---- Model and options: the ids of a tiny text say how all were made ---- */
-
-/* A file without a name that has these bytes, to be read from its start. */
-static int file_of(const void *p, size_t n, struct err *e)
-{
-    int fd = memfd_create("text", MFD_CLOEXEC);
-    if (fd < 0)
-        return err_sys(e, EX_OSERR, errno, "cannot make a file in memory");
-    if (fd_write(fd, p, n, "a file in memory", e) || lseek(fd, 0, SEEK_SET) < 0)
-        job_close(&fd);
-    return fd;
-}
 
 /* Reads all to the end of a pipe, while the processes run. */
 static int read_all(struct job *j, int fd, struct buf *to, struct err *e)
@@ -75,7 +62,7 @@ static int make_records(const struct shard_asked *a, struct job *j, struct buf *
 {
     static const char wet[] = "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 1\r\n\r\na\r\n\r\n";
     const char *text = a->wet ? wet : "\n";
-    int in = file_of(text, strlen(text), e), chunks[2] = {-1, -1}, tokens[2] = {-1, -1}, rc = -1;
+    int in = job_file(text, strlen(text), e), chunks[2] = {-1, -1}, tokens[2] = {-1, -1}, rc = -1;
     if (in >= 0 && job_pipe(chunks, e) == 0 && job_pipe(tokens, e) == 0 &&
         shard_start(j, &(struct job_start){.in = in, .out = chunks[1], .stage = CHUNK}, "bpe-chunk", &a->chunk, NULL,
                     e) &&
@@ -100,7 +87,7 @@ static int compare_records(const struct shard_asked *a, struct job *j, const str
                            struct err *e)
 {
     struct command_line rest = {0};
-    int in = file_of(records->p, records->len, e), status = -1;
+    int in = job_file(records->p, records->len, e), status = -1;
     struct job_process *p = NULL;
     if (in >= 0 && command_line_add(&rest, e, "-o", a->dir, "--resume") == 0 &&
         command_line_options(&rest, &a->shard, e) == 0)

@@ -14,11 +14,9 @@
 #include "driver/watch.h"
 #include "io/fd.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 /* Places in the line. */
@@ -46,9 +44,7 @@ struct job_process *shard_start(struct job *j, const struct job_start *how, cons
     struct job_start s = *how;
     struct job_process *p = NULL;
     int rc = program ? command_line_add(&l, e, program) : 0;
-    rc = rc || (options && command_line_options(&l, options, e)) ? -1 : 0;
-    for (size_t i = 0; rest && i < rest->n && rc == 0; i++)
-        rc = command_line_add(&l, e, rest->words[i]);
+    rc = rc || (options && command_line_options(&l, options, e)) || (rest && command_line_append(&l, rest, e)) ? -1 : 0;
     s.argv = l.words;
     if (rc == 0)
         p = job_start(j, &s, e);
@@ -62,31 +58,27 @@ struct job_process *shard_start(struct job *j, const struct job_start *how, cons
 static int put_names(const struct shard_asked *a, struct err *e)
 {
     struct buf names = {0};
-    int rc = 0, fd = memfd_create("names", MFD_CLOEXEC);
-    if (fd < 0)
-        return err_sys(e, EX_OSERR, errno, "cannot make a file in memory");
+    int rc = 0, fd = -1;
     for (int i = 0; i < a->n_files && rc == 0; i++)
         rc = buf_put(&names, a->files[i], strlen(a->files[i]) + 1, e);
-    rc = rc || fd_write(fd, names.p, names.len, "a file in memory", e) ? -1 : 0;
+    if (rc == 0)
+        fd = job_file(names.p, names.len, e);
     buf_free(&names);
-    if (rc)
-        job_close(&fd);
     return fd;
 }
 
 static int start_reader(const struct shard_asked *a, struct job *j, struct ends *d, struct err *e)
 {
     struct command_line words = {0};
-    int rc = 0;
-    for (size_t i = 0; i < a->reader.n && rc == 0; i++)
-        rc = command_line_add(&words, e, a->reader.words[i]);
-    rc = rc || command_line_files(&words, (char **)(uintptr_t)a->parquet_files.words, (int)a->parquet_files.n, e) ||
-                 job_pipe(d->text, e) || job_pipe(d->status, e) ||
-                 !shard_start(
-                     j, &(struct job_start){.name = "what reads Parquet", .in = -1, .out = d->text[1], .stage = READ},
-                     NULL, NULL, &words, e)
-             ? -1
-             : 0;
+    int rc =
+        command_line_append(&words, &a->reader, e) ||
+                command_line_files(&words, (char **)(uintptr_t)a->parquet_files.words, (int)a->parquet_files.n, e) ||
+                job_pipe(d->text, e) || job_pipe(d->status, e) ||
+                !shard_start(
+                    j, &(struct job_start){.name = "what reads Parquet", .in = -1, .out = d->text[1], .stage = READ},
+                    NULL, NULL, &words, e)
+            ? -1
+            : 0;
     command_line_free(&words);
     return rc;
 }
@@ -125,10 +117,8 @@ static int start_encodes(const struct shard_asked *a, struct job *j, struct ends
     if (a->via.n) {
         how.name = "--via";
         how.foreign = true;
-        for (size_t i = 0; i < a->via.n && rc == 0; i++)
-            rc = command_line_add(&via, e, a->via.words[i]);
-        rc = rc || command_line_add(&via, e, "bpe-encode") || command_line_options(&via, &a->encode, e) ||
-                     !shard_start(j, &how, NULL, NULL, &via, e)
+        rc = command_line_append(&via, &a->via, e) || command_line_add(&via, e, "bpe-encode") ||
+                     command_line_options(&via, &a->encode, e) || !shard_start(j, &how, NULL, NULL, &via, e)
                  ? -1
                  : 0;
         command_line_free(&via);

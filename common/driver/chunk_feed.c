@@ -4,7 +4,6 @@
 #include "records/cobs.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Text in a record by reference: so little that all workers end at about the same time, and so much that a record costs

@@ -104,6 +104,11 @@ int command_line_words(struct command_line *l, const char *const *words, struct 
     return rc;
 }
 
+int command_line_append(struct command_line *l, const struct command_line *more, struct err *e)
+{
+    return more->n ? command_line_words(l, more->words, e) : 0;
+}
+
 int command_line_options(struct command_line *l, const struct option_words *w, struct err *e)
 {
     int rc = 0;

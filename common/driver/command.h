@@ -62,6 +62,7 @@ struct command_line {
 
 #define command_line_add(l, e, ...) command_line_words(l, (const char *const[]){__VA_ARGS__, NULL}, e)
 int command_line_words(struct command_line *l, const char *const *words, struct err *e);
+int command_line_append(struct command_line *l, const struct command_line *more, struct err *e);
 int command_line_options(struct command_line *l, const struct option_words *w, struct err *e);
 int command_line_files(struct command_line *l, char **files, int n, struct err *e); /* `--` and these */
 void command_line_free(struct command_line *l);

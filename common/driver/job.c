@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -91,6 +92,16 @@ int job_pipe(int ends[2], struct err *e)
         return err_sys(e, EX_OSERR, errno, "cannot make a pipe");
     fcntl(ends[1], F_SETPIPE_SZ, WIDE); /* if it may be */
     return 0;
+}
+
+int job_file(const void *p, size_t n, struct err *e)
+{
+    int fd = memfd_create("bpe", MFD_CLOEXEC);
+    if (fd < 0)
+        return err_sys(e, EX_OSERR, errno, "cannot make a file in memory");
+    if (fd_write(fd, p, n, "a file in memory", e) || lseek(fd, 0, SEEK_SET) < 0)
+        job_close(&fd);
+    return fd;
 }
 
 int job_socket(int ends[2], struct err *e)

@@ -80,6 +80,9 @@ int job_need(const char *program, struct err *e);
 /* A pipe, both ends closed on exec, as wide as it may be. -1 with EX_OSERR. */
 int job_pipe(int ends[2], struct err *e);
 
+/* A file without a name that has these bytes, to be read from its start; closed on exec. -1 with EX_OSERR. */
+int job_file(const void *p, size_t n, struct err *e);
+
 /* A pair of sockets by which records are dealt: what bpe-chunk writes to ends[1] is read by processes that share
  * ends[0] as standard input, each message by the one that asks first. The programs see by themselves that it is such a
  * socket: fd_write (io/fd.c) sends a record as one message, or if it is too long, a file (io/packet.h); input.c takes
