@@ -196,13 +196,13 @@ static void refuse_chunks(struct encoding *p)
     buf_free(&first);
 }
 
-/* All was read; failed: *e says why. All text is like one record. */
+/* All was read; failed: *e says why. A text is like a record. */
 static int end_turns(struct encoding *p, bool failed, struct err *e)
 {
     struct err later = {0}, *why = failed ? &later : e;
     if (p->encoder.out.format != IDS_TURNS)
         return 0;
-    return (p->is_text && id_writer_end_record(&p->encoder.out, failed, why)) ||
+    return (p->is_text && failed && id_writer_end_record(&p->encoder.out, true, why)) ||
                    id_writer_wait(&p->encoder.out, -1, why)
                ? -1
                : 0;
@@ -229,6 +229,8 @@ static int run(void *ctx, struct err *e)
     int rc = 0;
     for (int i = 0; i < o->n_files && rc == 0; i++) {
         rc = encode_file(p, o->files[i], (uint64_t)i, e);
+        if (rc == 0 && p->encoder.out.format == IDS_TURNS && p->is_text)
+            rc = id_writer_end_record(&p->encoder.out, false, e);
         if (rc && e->code == EX_NOINPUT)
             file_list_place(&o->source.list, i, e);
     }

@@ -26,8 +26,24 @@ static struct encode self;
 
 static struct command_program programs[] = {{.usage = &encode_usage, .options = &self.options}};
 
-/* The exit status, after the line that says why. */
-int encode_tell(const struct encode *x, struct job *j, const struct job_process *p, struct err *e)
+/* Puts the user's name of an input in the place of what a line calls it. */
+static int rename_input(struct buf *line, struct encode_input input, struct err *e)
+{
+    size_t n = strlen(input.is);
+    const unsigned char *at = memmem(line->p, line->len, input.is, n);
+    if (!at)
+        return 0;
+    struct buf renamed = {0};
+    size_t before = (size_t)(at - line->p);
+    int rc = buf_put(&renamed, line->p, before, e) || buf_put_str(&renamed, input.name, e) ||
+             buf_put(&renamed, at + n, line->len - before - n, e);
+    buf_free(line);
+    *line = renamed;
+    return rc ? -1 : 0;
+}
+
+int encode_tell_of(const struct encode *x, struct job *j, const struct job_process *p, struct encode_input input,
+                   struct err *e)
 {
     struct buf line = {0};
     if (p->status == 128 + SIGPIPE && p->stage == ENCODE_IDS && job_may_be_unread(x->out.fd))
@@ -38,11 +54,19 @@ int encode_tell(const struct encode *x, struct job *j, const struct job_process 
         return err_set(e, p->status, "a process was killed by signal %d", p->status - 128);
     if (p->status == 0)
         return err_set(e, EX_TEMPFAIL, "%s ended too early", p->name);
-    int status = job_tell(j, p, &line, e) < 0 || buf_put_byte(&line, '\0', e) ? -1 : p->status;
+    int status =
+        job_tell(j, p, &line, e) < 0 || (input.is && rename_input(&line, input, e)) || buf_put_byte(&line, '\0', e)
+            ? -1
+            : p->status;
     if (status > 0)
         job_print(j, NULL, (const char *)line.p);
     buf_free(&line);
     return status;
+}
+
+int encode_tell(const struct encode *x, struct job *j, const struct job_process *p, struct err *e)
+{
+    return encode_tell_of(x, j, p, (struct encode_input){0}, e);
 }
 
 /* ---- One bpe-encode ---- */

@@ -41,4 +41,11 @@ int encode_text_words(const struct encode *x, struct command_line *l, struct err
 /* The exit status of a process that has failed, after the line that says why; or -1. */
 int encode_tell(const struct encode *x, struct job *j, const struct job_process *p, struct err *e);
 
+/* The same, where the line calls an input by another name than the user's. */
+struct encode_input {
+    const char *is, *name;
+};
+int encode_tell_of(const struct encode *x, struct job *j, const struct job_process *p, struct encode_input input,
+                   struct err *e);
+
 #endif

@@ -1,20 +1,28 @@
-/* encode_parquet.c - bpe encode --parquet: parts of all files, in the order of the text, each read by a process of its
- * own and encoded by a bpe-encode that holds its ids until it is its turn.
+/* encode_parquet.c - bpe encode --parquet: parts of all files, in the order of the text. As many pairs as jobs work at
+ * a time, of a process that reads parts and a bpe-encode that holds the ids of each until it is its turn.
  *
- * (One process that reads for all would take as long to start while all others wait, and be too slow for many cores.)
+ * Of 2 jobs, the first pair has the parts 0, 2, 4, ..., each through a pipe of its own: parts are much smaller than the
+ * text of a process, which takes long to start, so few ids are held and the pairs end at the same time. (One process
+ * that reads for all would take as long to start while all others wait, and be too slow for many cores.)
  */
 #include "bpe/encode.h"
 #include "driver/place.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-/* Bytes of files in a part, at most: a process takes a tenth of a second to start, and holds the ids. */
-static const uint64_t PART_MOST = 128 << 20;
+/* Bytes of files in a part: at least, if a pair has several, and at most. */
+static const uint64_t PART_LEAST = 4 << 20, PART_MOST = 32 << 20;
 
-struct part {
+static const char *const names[JOB_MORE] = {"/dev/fd/4", "/dev/fd/5", "/dev/fd/6",  "/dev/fd/7",
+                                            "/dev/fd/8", "/dev/fd/9", "/dev/fd/10", "/dev/fd/11"}; /* of its texts */
+
+struct pair {
     const struct job_process *reader;
     const struct dispatch_worker *worker;
 };
@@ -24,9 +32,11 @@ struct parts {
     struct job *job;
     struct command_line words; /* of bpe-encode */
     char *path, *column;       /* of bpe parquet */
-    struct part *at;
-    size_t n, started, running;
-    size_t bad; /* the first that has failed; n: none */
+    struct pair *at;
+    size_t n, each;        /* parts: of all, a multiple of jobs * each; of a pair */
+    size_t pairs, started; /* n / each; those that have begun */
+    size_t running;
+    size_t bad, failed; /* the first part that has failed, n: none; and its pair */
 };
 
 static uint64_t bytes_of(const struct encode *x)
@@ -38,40 +48,67 @@ static uint64_t bytes_of(const struct encode *x)
     return sum;
 }
 
-/* What reads a part; its text comes out of *text. */
-static int start_reader(struct parts *p, int *text, struct err *e)
+/* The kth part of a pair. As many pairs as jobs follow each other in turns. */
+static size_t part_of(const struct parts *p, size_t pair, size_t k)
+{
+    size_t jobs = p->x->common.jobs;
+    return (pair / jobs * p->each + k) * jobs + pair % jobs;
+}
+
+/* Makes a pipe for each of a pair's parts. What reads Parquet makes it wide when its turn comes: all pipes of a user
+ * together may hold little. */
+static int make_pipes(int *from, int *to, size_t n, struct err *e)
+{
+    for (size_t k = 0; k < n; k++)
+        from[k] = to[k] = -1;
+    for (size_t k = 0; k < n; k++) {
+        int ends[2];
+        if (pipe2(ends, O_CLOEXEC) < 0)
+            return err_sys(e, EX_OSERR, errno, "cannot make a pipe; give fewer jobs (-j)");
+        from[k] = ends[0];
+        to[k] = ends[1];
+    }
+    return 0;
+}
+
+static int start_reader(struct parts *p, const int *to, struct err *e)
 {
     struct command_line l = {0};
-    int ends[2] = {-1, -1};
-    char part[64];
-    snprintf(part, sizeof part, "--part=%zu/%zu", p->started, p->n);
+    struct job_start s = {.in = -1, .out = -1, .stage = ENCODE_READ, .name = "bpe parquet"};
+    char part[JOB_MORE][64];
     free(p->column);
     p->column = NULL;
-    if (job_pipe(ends, e) == 0 && command_line_parquet(&l, &p->x->common, p->path, &p->column, e) == 0 &&
-        command_line_add(&l, e, part) == 0 && command_line_files(&l, p->x->files, p->x->n_files, e) == 0)
-        p->at[p->started].reader = job_start(
-            p->job,
-            &(struct job_start){.argv = l.words, .in = -1, .out = ends[1], .stage = ENCODE_READ, .name = "bpe parquet"},
-            e);
+    int rc = command_line_parquet(&l, &p->x->common, p->path, &p->column, e);
+    for (size_t k = 0; k < p->each && rc == 0; k++) {
+        s.more[s.n_more++] = to[k];
+        snprintf(part[k], sizeof part[k], "--part=%zu/%zu:%zu", part_of(p, p->started, k), p->n, JOB_FIRST_MORE + k);
+        rc = command_line_add(&l, e, part[k]);
+    }
+    rc = rc || command_line_files(&l, p->x->files, p->x->n_files, e) ? -1 : 0;
+    s.argv = l.words;
+    if (rc == 0)
+        p->at[p->started].reader = job_start(p->job, &s, e);
     command_line_free(&l);
-    job_close(&ends[1]);
-    *text = ends[0];
     return p->at[p->started].reader ? 0 : -1;
 }
 
-static int start_part(struct parts *p, struct err *e)
+static int start_pair(struct parts *p, struct err *e)
 {
-    int text = -1;
-    int rc = start_reader(p, &text, e);
-    if (rc == 0 && !(p->at[p->started].worker = dispatch_follow(&p->x->dispatch, text, e)))
+    struct pair *at = &p->at[p->started];
+    int from[JOB_MORE], to[JOB_MORE];
+    int rc = make_pipes(from, to, p->each, e) || start_reader(p, to, e) ? -1 : 0;
+    for (size_t k = 0; k < p->each; k++)
+        job_close(&to[k]);
+    if (rc == 0 && !(at->worker = dispatch_follow(&p->x->dispatch, from, p->each, e)))
         rc = -1;
-    job_close(&text);
+    for (size_t k = 0; k < p->each; k++)
+        job_close(&from[k]);
     p->started++;
     return rc;
 }
 
-/* The process that has failed in a part; NULL: none, so far. SIGPIPE ends a reader whose bpe-encode has ended. */
-static const struct job_process *failed_in(const struct parts *p, const struct part *at)
+/* The process of a pair that has failed; NULL: none, so far. SIGPIPE ends a reader whose bpe-encode has ended. */
+static const struct job_process *failed_in(const struct parts *p, const struct pair *at)
 {
     const struct job_process *r = at->reader, *w = at->worker->process;
     for (int ms = 0; ms < 200 && r->ended && r->status == 128 + SIGPIPE && !w->ended; ms += 50)
@@ -81,15 +118,24 @@ static const struct job_process *failed_in(const struct parts *p, const struct p
     return w->ended && w->status ? w : NULL;
 }
 
+/* The first part of a pair whose ids are not all written; of one that has failed after that, the last. */
+static size_t part_at(const struct parts *p, size_t pair)
+{
+    size_t k = (size_t)p->at[pair].worker->n_written;
+    return part_of(p, pair, k < p->each ? k : p->each - 1);
+}
+
 /* Notices what has ended, and whether it has failed. */
 static void look(struct parts *p)
 {
     p->running = 0;
     for (size_t i = 0; i < p->started; i++) {
-        const struct part *at = &p->at[i];
+        const struct pair *at = &p->at[i];
         p->running += !at->worker->process->ended;
-        if (i < p->bad && failed_in(p, at))
-            p->bad = i;
+        if (part_at(p, i) < p->bad && failed_in(p, at)) {
+            p->bad = part_at(p, i);
+            p->failed = i;
+        }
     }
 }
 
@@ -98,14 +144,15 @@ static int work(struct parts *p, struct err *e)
 {
     struct dispatch *d = &p->x->dispatch;
     for (look(p); !d->failed; look(p)) {
-        while (p->running < p->x->common.jobs && p->started < p->n && p->started < p->bad && !d->stopped) {
-            if (start_part(p, e))
+        while (p->running < p->x->common.jobs && p->started < p->pairs && part_of(p, p->started, 0) < p->bad &&
+               !d->stopped) {
+            if (start_pair(p, e))
                 return -1;
             p->running++;
         }
-        if (p->started == p->n)
+        if (p->started == p->pairs)
             dispatch_end(d);
-        if (d->n_written_units >= (p->bad < p->n ? p->bad : p->n))
+        if (d->n_written_units >= p->bad)
             return 0;
         if (dispatch_move(d, -1, watch_tick(&p->x->watch), e))
             return -1;
@@ -113,20 +160,34 @@ static int work(struct parts *p, struct err *e)
     return 0;
 }
 
+/* Says why a process has failed. What a bpe-encode says of a text names the part. */
+static int tell(struct parts *p, const struct job_process *why, struct err *e)
+{
+    char name[64];
+    size_t k = p->each - p->at[p->failed].worker->n; /* texts that it has encoded */
+    snprintf(name, sizeof name, "bpe parquet --part=%zu/%zu", part_of(p, p->failed, k), p->n);
+    struct encode_input input = {k < p->each ? names[k] : NULL, name};
+    return encode_tell_of(p->x, p->job, why, input, e);
+}
+
 static int outcome(struct parts *p, struct err *e)
 {
     enum { PATIENCE_MS = 2000, STEP_MS = 50 };
     const struct dispatch *d = &p->x->dispatch;
-    for (size_t i = 0; d->failed && i < p->bad; i++)
-        p->bad = p->at[i].worker == d->failed ? i : p->bad;
+    for (size_t i = 0; d->failed && i < p->started; i++) {
+        if (p->at[i].worker == d->failed && part_at(p, i) < p->bad) {
+            p->bad = part_at(p, i);
+            p->failed = i;
+        }
+    }
     if (p->bad == p->n) {
         job_wait_all(p->job);
         look(p);
     }
     if (p->bad == p->n)
         return 0;
-    /* Both of its processes may have failed: what reads is the reason then. */
-    const struct part *at = &p->at[p->bad];
+    /* Both processes may have failed: what reads is the reason then. */
+    const struct pair *at = &p->at[p->failed];
     for (int ms = 0; ms < PATIENCE_MS && !at->reader->ended; ms += STEP_MS)
         job_wait(p->job, NULL, 0, STEP_MS);
     for (int ms = 0; ms < PATIENCE_MS && !failed_in(p, at); ms += STEP_MS)
@@ -135,23 +196,37 @@ static int outcome(struct parts *p, struct err *e)
     if (!why)
         why = at->worker->process;
     job_end(p->job);
-    return encode_tell(p->x, p->job, why, e);
+    return tell(p, why, e);
+}
+
+/* How many parts there are, and who has them. */
+static void divide(struct parts *p)
+{
+    uint64_t bytes = bytes_of(p->x), jobs = p->x->common.jobs, each = bytes / jobs / PART_LEAST;
+    p->each = each < 1 ? 1 : each > JOB_MORE ? JOB_MORE : (size_t)each;
+    p->pairs = (size_t)(jobs * (bytes / (jobs * p->each * PART_MOST) + 1));
+    p->n = p->bad = p->pairs * p->each;
 }
 
 static int prepare(struct parts *p, struct err *e)
 {
     struct encode *x = p->x;
-    p->n = x->common.jobs * (size_t)(bytes_of(x) / x->common.jobs / PART_MOST + 1);
-    p->bad = p->n;
-    p->at = calloc(p->n, sizeof *p->at);
+    divide(p);
+    p->at = calloc(p->pairs, sizeof *p->at);
     p->path = place_command("parquet", e);
     if (!p->at)
-        return err_mem(e, "parts", p->n * sizeof *p->at);
-    if (!p->path || encode_text_words(x, &p->words, e) || command_line_add(&p->words, e, "-0", "-f", "turns"))
+        return err_mem(e, "parts", p->pairs * sizeof *p->at);
+    if (!p->path || encode_text_words(x, &p->words, e) || command_line_add(&p->words, e, "-0", "-f", "turns") ||
+        command_line_files(&p->words, (char **)(uintptr_t)names, (int)p->each, e))
         return -1;
     x->dispatch = (struct dispatch){
         .job = p->job, .words = p->words.words, .out = x->out.fd, .writes = x->out.name, .stage = ENCODE_IDS};
-    return dispatch_open(&x->dispatch, p->n, 0, e);
+    int rc = dispatch_open(&x->dispatch, p->pairs, 0, e);
+    for (size_t i = 0; i < p->n && rc == 0; i++) {
+        size_t round = i / (x->common.jobs * p->each);
+        rc = dispatch_expect(&x->dispatch, round * x->common.jobs + i % x->common.jobs, e);
+    }
+    return rc;
 }
 
 int encode_parquet(struct encode *x, struct job *j, struct err *e)

@@ -17,23 +17,22 @@ enum { DEEP = 640 << 10, ROW = 1 << 20, READ = 256 << 10 };
 
 /* ---- Workers ---- */
 
-/* Starts the next worker; in: what it reads, -1: records. */
-static struct dispatch_worker *start(struct dispatch *d, int in, struct err *e)
+/* Starts the next worker, which reads these n texts; 0: records. */
+static struct dispatch_worker *start(struct dispatch *d, const int *in, size_t n, struct err *e)
 {
     int to[2] = {-1, -1}, turns[2] = {-1, -1};
     struct dispatch_worker *w = &d->worker[d->n_started];
-    if (in >= 0 || job_pipe(to, e) == 0) {
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, turns) < 0)
+    if (n || job_pipe(to, e) == 0) {
+        struct job_start s = {.argv = d->words, .out = d->out, .stage = d->stage, .writes = d->writes};
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, turns) < 0) {
             err_sys(e, EX_OSERR, errno, "cannot make a socket; give fewer jobs (-j)");
-        else
-            w->process = job_start(d->job,
-                                   &(struct job_start){.argv = d->words,
-                                                       .in = in >= 0 ? in : to[0],
-                                                       .out = d->out,
-                                                       .also = turns[1],
-                                                       .stage = d->stage,
-                                                       .writes = d->writes},
-                                   e);
+        } else {
+            s.in = to[0];
+            s.also = turns[1];
+            for (; (size_t)s.n_more < n; s.n_more++)
+                s.more[s.n_more] = in[s.n_more];
+            w->process = job_start(d->job, &s, e);
+        }
     }
     job_close(&to[0]);
     job_close(&turns[1]);
@@ -42,7 +41,7 @@ static struct dispatch_worker *start(struct dispatch *d, int in, struct err *e)
         job_close(&turns[0]);
         return NULL;
     }
-    if (in < 0)
+    if (!n)
         fcntl(to[1], F_SETFL, O_NONBLOCK);
     w->to = to[1];
     w->turns = turns[0];
@@ -69,7 +68,7 @@ int dispatch_open(struct dispatch *d, size_t n, size_t at_once, struct err *e)
         d->worker[i].to = d->worker[i].turns = -1;
     d->source = -1;
     while (d->n_started < (at_once < n ? at_once : n)) {
-        if (!start(d, -1, e))
+        if (!start(d, NULL, 0, e))
             return -1;
     }
     return 0;
@@ -154,19 +153,21 @@ static struct dispatch_worker *add_unit(struct dispatch *d, struct dispatch_unit
 {
     bool may_start;
     struct dispatch_worker *w = choose(d, &may_start);
-    if (may_start && !(w = start(d, -1, e)))
+    if (may_start && !(w = start(d, NULL, 0, e)))
         return NULL;
     return append(d, w, u, e) ? NULL : w;
 }
 
-struct dispatch_worker *dispatch_follow(struct dispatch *d, int in, struct err *e)
+int dispatch_expect(struct dispatch *d, size_t i, struct err *e)
 {
-    struct dispatch_worker *w = start(d, in, e);
     struct dispatch_unit u = {.by_value = true};
-    if (!w || append(d, w, &u, e))
-        return NULL;
-    w->alone = true;
-    return w;
+    d->worker[i].alone = true;
+    return append(d, &d->worker[i], &u, e);
+}
+
+struct dispatch_worker *dispatch_follow(struct dispatch *d, const int *in, size_t n, struct err *e)
+{
+    return start(d, in, n, e);
 }
 
 /* Nobody reads what is written to it: it has ended, or will. */
@@ -313,8 +314,9 @@ static void tell(struct dispatch *d)
     static const char turn = ID_TURN;
     struct dispatch_worker *w = d->unit[d->first].worker;
     for (size_t i = d->first; i < d->n_units && d->unit[i].worker == w; i++) {
-        if (!d->unit[i].told && w->turns >= 0)
-            send(w->turns, &turn, 1, MSG_NOSIGNAL | MSG_DONTWAIT); /* one that has ended is heard of */
+        if (d->unit[i].told || w->turns < 0) /* it is not started yet, or has ended */
+            continue;
+        send(w->turns, &turn, 1, MSG_NOSIGNAL | MSG_DONTWAIT); /* one that has ended is heard of */
         d->unit[i].told = true;
     }
 }

@@ -35,7 +35,7 @@ struct dispatch_worker {
     unsigned first, n; /* which these are: text[first], ..., a ring */
     uint64_t text[DISPATCH_MOST];
     uint64_t n_given, n_written; /* records; the latter are those whose results are all written */
-    bool alone;                  /* it reads a text that only it has */
+    bool alone;                  /* it reads texts that only it has */
     bool failed;                 /* it has said so, or has ended too early; results before that may still be written */
     bool at_end;                 /* it has written all up to where it has failed, or has ended */
 };
@@ -86,9 +86,12 @@ bool dispatch_has_room(const struct dispatch *d);
 /* Gives a record (copied), of which u says all but the worker. */
 int dispatch_give(struct dispatch *d, const void *record, size_t n, struct dispatch_unit u, struct err *e);
 
-/* Gives a text to a worker of its own, the next that is started, which reads it from `in` (stays open here). NULL: as
- * job_start. */
-struct dispatch_worker *dispatch_follow(struct dispatch *d, int in, struct err *e);
+/* Says that the next results in order are those of a text that no other than the ith worker reads. */
+int dispatch_expect(struct dispatch *d, size_t i, struct err *e);
+
+/* Starts the next worker of these, which reads its n texts from descriptors 4, 5, ...: those of `in`, which stay open
+ * here. NULL: as job_start. */
+struct dispatch_worker *dispatch_follow(struct dispatch *d, const int *in, size_t n, struct err *e);
 
 /* Gives the n bytes of a record's beginning; `more` bytes follow from a pipe that does not block. */
 int dispatch_pass(struct dispatch *d, const void *record, size_t n, int from, size_t more, struct dispatch_unit u,

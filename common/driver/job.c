@@ -173,6 +173,7 @@ static void give(int from, int to)
 static void become(const struct job_start *s, const char *file, int said, pid_t parent, const char *command)
 {
     sigset_t none;
+    int more[JOB_MORE];
     sigemptyset(&none);
     if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
         _exit(128 + SIGTERM);
@@ -180,12 +181,17 @@ static void become(const struct job_start *s, const char *file, int said, pid_t 
     signal(SIGCHLD, SIG_DFL);
     signal(SIGTERM, SIG_DFL); /* also where the caller ignores it */
     sigprocmask(SIG_SETMASK, &none, NULL);
+    for (int i = 0; i < s->n_more; i++) /* out of the way of each other */
+        more[i] = fcntl(s->more[i], F_DUPFD_CLOEXEC, JOB_FIRST_MORE + JOB_MORE);
     give(s->in, 0);
     give(s->out, 1);
     if (said >= 0)
         give(said, 2);
     if (s->also > 2)
         give(s->also, 3);
+    for (int i = 0; i < s->n_more; i++)
+        if (dup2(more[i], JOB_FIRST_MORE + i) < 0)
+            _exit(EX_OSERR);
     if (s->dir && chdir(s->dir) < 0) {
         dprintf(2, "%s: %s: cannot open: %s\n", command, s->dir, strerror(errno));
         _exit(EX_NOINPUT);

@@ -59,10 +59,13 @@ int job_init(struct job *j, const char *command, struct err *e);
 /* Ends what still runs (job_end), and releases all. */
 void job_free(struct job *j);
 
+enum { JOB_FIRST_MORE = 4, JOB_MORE = 8 };
+
 struct job_start {
-    const char *const *argv; /* ends with NULL; argv[0] is looked for on PATH */
-    int in, out;             /* become its standard input and output, and stay open here; -1: /dev/null */
-    int also;                /* becomes its descriptor 3, if it is larger than 2 */
+    const char *const *argv;    /* ends with NULL; argv[0] is looked for on PATH */
+    int in, out;                /* become its standard input and output, and stay open here; -1: /dev/null */
+    int also;                   /* becomes its descriptor 3, if it is larger than 2 */
+    int n_more, more[JOB_MORE]; /* become those from JOB_FIRST_MORE on; they stay open here */
     int stage, group;
     const char *dir;    /* the directory in which it runs; NULL: the caller's */
     const char *name;   /* for messages; NULL: argv[0]. Borrowed as long as the process is known */

@@ -3,7 +3,7 @@
  * Raw ids are little-endian, one after the other, of 2 or 4 bytes, and nothing else: as training programs read them.
  * In turns, several processes that share an output write raw ids of records, in the order in which a program gives them
  * these: each holds its ids until that program, at the other end of a socket, gives it the turn for its next record.
- * What is no record is one as a whole.
+ * A text is one as a whole.
  *
  * Text has a line for each document, its ids in decimal. Records (bpe-records(5)) say for each id where it belongs, so
  * many processes may write them, in any order.

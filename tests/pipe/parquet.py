@@ -2,6 +2,8 @@
 """parquet.py make SEED - Parquet files in all ways in which text is stored. parquet.py documents FILE COLUMN [NULS [NULLS]]: what
 bpe parquet should write, by to_pylist: slow and obvious. parquet.py damage SEED - files that are damaged. pyarrow is from PyPI."""
 import inspect
+import io
+import os
 import random
 import sys
 
@@ -35,6 +37,22 @@ def table(texts):
     )
 
 
+class Sparse(io.FileIO):
+    """Where only zeros are written there is a hole."""
+
+    def write(self, data):
+        return self.seek(len(data), os.SEEK_CUR) if data == bytes(len(data)) else super().write(data)
+
+
+def write_groups(name, texts, rows, hole):
+    """Row groups with so many zeros before each."""
+    data = pa.table({"text": texts})
+    with pa.PythonFile(Sparse(name, "w"), "w") as sink, pq.ParquetWriter(sink, data.schema) as out:
+        for begin in range(0, len(texts), rows):
+            sink.write(bytes(hole))
+            out.write_table(data.slice(begin, rows))
+
+
 def make(seed):
     rng = random.Random(seed)
     many = [rng.choice([None, "", "word " * rng.randint(1, 2000), "é" * rng.randint(1, 30)]) for _ in range(3000)]
@@ -43,6 +61,8 @@ def make(seed):
     pq.write_table(table(SOME), "some.parquet", row_group_size=4)
     pq.write_table(table(SOME[:0]), "none-at-all.parquet")
     pq.write_table(pa.table({"text": ["fine", "no\0t", "\0", None]}), "nul.parquet", row_group_size=1)
+    write_groups("near.parquet", many, 150, 0)
+    write_groups("far.parquet", many, 150, 20 << 20)
     holes = pa.table({"text": many[:1000]})
     with pq.ParquetWriter("holes.parquet", holes.schema) as out:  # row groups without rows
         for begin, end in (0, 0), (0, 500), (0, 0), (0, 0), (500, 1000), (0, 0):

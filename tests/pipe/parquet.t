@@ -129,6 +129,22 @@ for jobs in 1 2 5; do
     is "$? $(cat err)" "0 " "encode --parquet -j $jobs: done"
     same want.ids got.ids "encode --parquet -j $jobs: the same ids"
 done
+# A large file, as far as can be seen: with holes between the row groups. Processes have several parts each, and follow each other.
+"$parquet" far.parquet | cmp - <("$parquet" near.parquet)
+ok $? "a file with holes is the same text"
+bpe-encode -0 -m want.json --eot=after <("$parquet" far.parquet none.parquet far.parquet) >far.ids
+for jobs in 1 2 3; do
+    bpe encode -m want.json -j $jobs --eot=after -o got.ids --parquet far.parquet none.parquet far.parquet 2>err
+    is "$? $(cat err)" "0 " "encode --parquet -j $jobs of many parts: done"
+    same far.ids got.ids "encode --parquet -j $jobs of many parts: the same ids"
+done
+python3 -c '
+import pyarrow as pa, pyarrow.parquet
+texts = [b"%d %d\n" % (i, i ** 99) for i in range(3000)]
+texts[2500] = b"\xff"
+pa.parquet.write_table(pa.table({"text": pa.array(texts, pa.binary())}), "no-utf8.parquet", row_group_size=100)'
+fails 65 "bpe-encode: bpe parquet --part=1/2: byte *: invalid UTF-8 (0xFF); *" bpe encode -m want.json -j 2 -o got.ids --parquet no-utf8.parquet
+is "$("$parquet" --part=1/2 no-utf8.parquet | head -c $((1 + $(grep -o 'byte [0-9]*' fails.err | cut -c 6-))) | tail -c 1 | xxd -p)" ff "  at that place of that part"
 for _ in 1 2; do
     bpe train -v 500 --keep=kept --parquet "${files[@]}" | cmp - want.json
     ok $? "train --parquet --keep"
