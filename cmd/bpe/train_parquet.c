@@ -1,5 +1,6 @@
-/* train_parquet.c - bpe train --parquet: each job reads a part of the files (bpe parquet), and makes records of it by a
- * bpe-chunk of its own.
+/* train_parquet.c - bpe train --parquet: each job reads a part of the files (bpe parquet), makes records of it by a
+ * bpe-chunk of its own, and counts them by a bpe-count of its own. (Records that are dealt to all, as those of other
+ * text are, took 1.09 times as long.)
  */
 #include "bpe/train.h"
 
@@ -38,27 +39,74 @@ int train_start_parquet(const struct train *t, struct job *j, int group, const c
     return rc;
 }
 
-/* Part i of n. */
-static int start_part(const struct train *t, struct job *j, uint64_t i, uint64_t n, char **files, int n_files, int out,
+static char **files_of(const struct command_line *l)
+{
+    return (char **)(uintptr_t)l->words;
+}
+
+/* Part i of the Parquet files; its counts go to `out`. */
+static int start_part(const struct train *t, struct job *j, uint64_t i, const struct command_line *files, int out,
                       struct err *e)
 {
     char part[64];
-    snprintf(part, sizeof part, "--part=%llu/%llu", (unsigned long long)i, (unsigned long long)n);
-    return train_start_parquet(t, j, (int)i + 1, part, files, n_files, out, e);
+    int records[2];
+    if (job_pipe(records, e))
+        return -1;
+    snprintf(part, sizeof part, "--part=%llu/%llu", (unsigned long long)i, (unsigned long long)t->common.jobs);
+    int rc = train_start_parquet(t, j, (int)i + 1, part, files_of(files), (int)files->n, records[1], e) ||
+                     train_start_counts(j, 0, 1, records[0], out, e)
+                 ? -1
+                 : 0;
+    job_close(&records[0]);
+    job_close(&records[1]);
+    return rc;
 }
 
-/* All that reads text and makes records of it: parts of the Parquet files, and what else there is. */
-static int start_all_parts(const struct train *t, struct job *j, int out, struct err *e)
+/* All text through the user's filter. */
+static int start_via(const struct train *t, struct job *j, const struct command_line *parquet,
+                     const struct command_line *other, int out, struct err *e)
 {
-    uint64_t n = t->common.via ? 1 : t->common.jobs;
+    int records[2];
+    if (job_pipe(records, e))
+        return -1;
+    int rc = train_start_parquet(t, j, 1, NULL, files_of(parquet), (int)parquet->n, records[1], e) ||
+                     (other->n && train_start_chunk(t, j, files_of(other), (int)other->n, records[1], NULL, e)) ||
+                     train_start_via(t, j, records[0], out, e)
+                 ? -1
+                 : 0;
+    job_close(&records[0]);
+    job_close(&records[1]);
+    return rc;
+}
+
+/* What is no Parquet. */
+static int start_other(const struct train *t, struct job *j, const struct command_line *files, int out, struct err *e)
+{
+    int records[2];
+    if (job_socket(records, e))
+        return -1;
+    int rc = train_start_chunk(t, j, files_of(files), (int)files->n, records[1], NULL, e) ||
+                     train_start_counts(j, 0, t->common.jobs, records[0], out, e)
+                 ? -1
+                 : 0;
+    job_close(&records[0]);
+    job_close(&records[1]);
+    return rc;
+}
+
+/* All that reads text and counts it. */
+static int start_all(const struct train *t, struct job *j, int out, struct err *e)
+{
     struct command_line parquet = {0}, other = {0};
     int rc = 0;
     for (int i = 0; i < t->n_files && rc == 0; i++)
         rc = command_line_add(command_is_parquet(&t->common, t->files[i]) ? &parquet : &other, e, t->files[i]);
-    for (uint64_t i = 0; i < n && rc == 0; i++)
-        rc = start_part(t, j, i, n, (char **)(uintptr_t)parquet.words, (int)parquet.n, out, e);
-    if (other.n && rc == 0)
-        rc = train_start_chunk(t, j, (char **)(uintptr_t)other.words, (int)other.n, out, NULL, e);
+    if (rc == 0 && t->common.via)
+        rc = start_via(t, j, &parquet, &other, out, e);
+    for (uint64_t i = 0; i < t->common.jobs && !t->common.via && rc == 0; i++)
+        rc = start_part(t, j, i, &parquet, out, e);
+    if (rc == 0 && !t->common.via && other.n)
+        rc = start_other(t, j, &other, out, e);
     command_line_free(&parquet);
     command_line_free(&other);
     return rc;
@@ -89,18 +137,12 @@ static enum progress look_at_parts(const struct job *j)
 int train_parquet(const struct train *t, struct job *j, struct err *e)
 {
     enum { PATIENCE = 20, STEP_MS = 100 }; /* for the end of a bpe-sum that has failed */
-    int records[2] = {-1, -1}, counts[2] = {-1, -1}, hold = -1;
+    int counts[2] = {-1, -1}, hold = -1;
     enum progress how = GOING;
     struct watch w;
-    int rc = job_pipe(counts, e) || (t->common.via ? job_pipe(records, e) : job_socket(records, e)) ||
-                     train_start_rest(t, j, counts[0], &hold, e) || start_all_parts(t, j, records[1], e) ||
-                     (t->common.via ? train_start_via(t, j, records[0], counts[1], e)
-                                    : train_start_counts(j, 0, t->common.jobs, records[0], counts[1], e))
-                 ? -1
-                 : 0;
+    int rc =
+        job_pipe(counts, e) || train_start_rest(t, j, counts[0], &hold, e) || start_all(t, j, counts[1], e) ? -1 : 0;
     job_close(&counts[0]);
-    job_close(&records[0]);
-    job_close(&records[1]);
     watch_start(&w, j, t->common.progress, t->files, t->n_files, STAGE_READ);
     while (rc == 0 && how == GOING) {
         job_wait(j, NULL, 0, watch_tick(&w));
