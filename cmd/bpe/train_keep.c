@@ -13,7 +13,6 @@
 #include "io/durable.h"
 #include "io/fd.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +78,11 @@ static int put_asked(struct keep *k, struct err *e)
 
 /* ---- Counting ---- */
 
+static int create(const char *path, struct err *e)
+{
+    return fd_open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, EX_CANTCREAT, e);
+}
+
 /* Counts the text of a file by `inner` processes. */
 static int start_file(struct keep *k, struct work_part *p, int group, uint64_t inner, int out, struct err *e)
 {
@@ -112,11 +116,8 @@ static int start_part(struct keep *k, size_t i, uint64_t inner, struct err *e)
     struct command_line l = {0};
     int counts[2] = {-1, -1}, out = -1, group = (int)i + 1;
     p->made = work_own_name(k->work.results, p->name, e);
-    if (p->made) {
-        out = open(p->made, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-        if (out < 0)
-            err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", p->made);
-    }
+    if (p->made)
+        out = create(p->made, e);
     int rc = out < 0 || job_pipe(counts, e) || command_line_add(&l, e, "bpe-sum") ||
                      (!p->file && command_line_add(&l, e, "--partial", "-q")) ||
                      command_line_options(&l, k->t->sum_words, e)
@@ -233,12 +234,9 @@ static int sum_up(struct keep *k, struct err *e)
     struct command_line l = {0};
     struct buf line = {0}, temp = {0};
     char *made = work_own_name(k->work.dir, "sum", e), here[4096];
-    int status = -1, out = made ? open(made, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666) : -1;
-    if (out < 0) {
-        if (made)
-            err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", made);
+    int status = -1, out = made ? create(made, e) : -1;
+    if (out < 0)
         goto end;
-    }
     const char *dir = k->t->sum.temp;
     int rc = command_line_add(&l, e, "bpe-sum") || command_line_options(&l, k->t->sum_words, e);
     if (rc == 0 && dir && *dir != '/' && getcwd(here, sizeof here))
