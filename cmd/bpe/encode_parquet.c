@@ -36,7 +36,7 @@ struct parts {
     size_t n, each;        /* parts: of all, a multiple of jobs * each; of a pair */
     size_t pairs, started; /* n / each; those that have begun */
     size_t running;
-    size_t bad, failed; /* the first part that has failed, n: none; and its pair */
+    size_t bad; /* the first part known to have failed; n: none */
 };
 
 static uint64_t bytes_of(const struct encode *x)
@@ -71,14 +71,15 @@ static int make_pipes(int *from, int *to, size_t n, struct err *e)
     return 0;
 }
 
+/* to: where the parts are written; then, where it says that one was. */
 static int start_reader(struct parts *p, const int *to, struct err *e)
 {
     struct command_line l = {0};
-    struct job_start s = {.in = -1, .out = -1, .stage = ENCODE_READ, .name = "bpe parquet"};
+    struct job_start s = {.in = -1, .out = -1, .also = to[p->each], .stage = ENCODE_READ, .name = "bpe parquet"};
     char part[JOB_MORE][64];
     free(p->column);
     p->column = NULL;
-    int rc = command_line_parquet(&l, &p->x->common, p->path, &p->column, e);
+    int rc = command_line_parquet(&l, &p->x->common, p->path, &p->column, e) || command_line_add(&l, e, "--done=3");
     for (size_t k = 0; k < p->each && rc == 0; k++) {
         s.more[s.n_more++] = to[k];
         snprintf(part[k], sizeof part[k], "--part=%zu/%zu:%zu", part_of(p, p->started, k), p->n, JOB_FIRST_MORE + k);
@@ -95,17 +96,53 @@ static int start_reader(struct parts *p, const int *to, struct err *e)
 static int start_pair(struct parts *p, struct err *e)
 {
     struct pair *at = &p->at[p->started];
-    int from[JOB_MORE], to[JOB_MORE];
-    int rc = make_pipes(from, to, p->each, e) || start_reader(p, to, e) ? -1 : 0;
-    for (size_t k = 0; k < p->each; k++)
+    int from[JOB_MORE + 1], to[JOB_MORE + 1];
+    int rc = make_pipes(from, to, p->each + 1, e) || start_reader(p, to, e) ? -1 : 0;
+    for (size_t k = 0; k <= p->each; k++)
         job_close(&to[k]);
-    if (rc == 0 && !(at->worker = dispatch_follow(&p->x->dispatch, from, p->each, e)))
+    if (rc == 0 && !(at->worker = dispatch_follow(&p->x->dispatch, from, p->each, from[p->each], e)))
         rc = -1;
+    else if (rc)
+        job_close(&from[p->each]);
     for (size_t k = 0; k < p->each; k++)
         job_close(&from[k]);
     p->started++;
     return rc;
 }
+
+/* Notices how many pairs work, and which part is the first known to have failed: no pair begins with one after it. */
+static void look(struct parts *p)
+{
+    p->running = 0;
+    for (size_t i = 0; i < p->started; i++) {
+        const struct dispatch_worker *w = p->at[i].worker;
+        uint64_t k = dispatch_failed_at(w);
+        p->running += !w->process->ended;
+        if (k < p->each && part_of(p, i, (size_t)k) < p->bad)
+            p->bad = part_of(p, i, (size_t)k);
+    }
+}
+
+/* Until all are written, or all before the first that has failed. */
+static int work(struct parts *p, struct err *e)
+{
+    struct dispatch *d = &p->x->dispatch;
+    while (d->n_written_units < p->n && !d->failed) {
+        look(p);
+        for (; p->running < p->x->common.jobs && p->started < p->pairs && part_of(p, p->started, 0) < p->bad;
+             p->running++) {
+            if (start_pair(p, e))
+                return -1;
+        }
+        if (p->started == p->pairs)
+            dispatch_end(d);
+        if (dispatch_move(d, -1, watch_tick(&p->x->watch), e))
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- Why it failed ---- */
 
 /* The process of a pair that has failed; NULL: none, so far. SIGPIPE ends a reader whose bpe-encode has ended. */
 static const struct job_process *failed_in(const struct parts *p, const struct pair *at)
@@ -118,76 +155,32 @@ static const struct job_process *failed_in(const struct parts *p, const struct p
     return w->ended && w->status ? w : NULL;
 }
 
-/* The first part of a pair whose ids are not all written; of one that has failed after that, the last. */
-static size_t part_at(const struct parts *p, size_t pair)
-{
-    size_t k = (size_t)p->at[pair].worker->n_written;
-    return part_of(p, pair, k < p->each ? k : p->each - 1);
-}
-
-/* Notices what has ended, and whether it has failed. */
-static void look(struct parts *p)
-{
-    p->running = 0;
-    for (size_t i = 0; i < p->started; i++) {
-        const struct pair *at = &p->at[i];
-        p->running += !at->worker->process->ended;
-        if (part_at(p, i) < p->bad && failed_in(p, at)) {
-            p->bad = part_at(p, i);
-            p->failed = i;
-        }
-    }
-}
-
-/* Until all are written, or all before the first that has failed. */
-static int work(struct parts *p, struct err *e)
-{
-    struct dispatch *d = &p->x->dispatch;
-    for (look(p); !d->failed; look(p)) {
-        while (p->running < p->x->common.jobs && p->started < p->pairs && part_of(p, p->started, 0) < p->bad &&
-               !d->stopped) {
-            if (start_pair(p, e))
-                return -1;
-            p->running++;
-        }
-        if (p->started == p->pairs)
-            dispatch_end(d);
-        if (d->n_written_units >= p->bad)
-            return 0;
-        if (dispatch_move(d, -1, watch_tick(&p->x->watch), e))
-            return -1;
-    }
-    return 0;
-}
-
-/* Says why a process has failed. What a bpe-encode says of a text names the part. */
-static int tell(struct parts *p, const struct job_process *why, struct err *e)
+/* Says why. What a bpe-encode says of a text names the part. */
+static int tell(struct parts *p, size_t pair, const struct job_process *why, struct err *e)
 {
     char name[64];
-    size_t k = p->each - p->at[p->failed].worker->n; /* texts that it has encoded */
-    snprintf(name, sizeof name, "bpe parquet --part=%zu/%zu", part_of(p, p->failed, k), p->n);
-    struct encode_input input = {k < p->each ? names[k] : NULL, name};
+    uint64_t k = dispatch_failed_at(p->at[pair].worker);
+    struct encode_input input = {NULL, name};
+    if (k < p->each) {
+        snprintf(name, sizeof name, "bpe parquet --part=%zu/%zu", part_of(p, pair, (size_t)k), p->n);
+        input.is = names[k];
+    }
     return encode_tell_of(p->x, p->job, why, input, e);
 }
 
 static int outcome(struct parts *p, struct err *e)
 {
     enum { PATIENCE_MS = 2000, STEP_MS = 50 };
-    const struct dispatch *d = &p->x->dispatch;
-    for (size_t i = 0; d->failed && i < p->started; i++) {
-        if (p->at[i].worker == d->failed && part_at(p, i) < p->bad) {
-            p->bad = part_at(p, i);
-            p->failed = i;
-        }
-    }
-    if (p->bad == p->n) {
+    const struct dispatch_worker *failed = p->x->dispatch.failed;
+    size_t pair = 0;
+    if (!failed)
         job_wait_all(p->job);
-        look(p);
-    }
-    if (p->bad == p->n)
+    while (pair < p->started && (failed ? p->at[pair].worker != failed : !failed_in(p, &p->at[pair])))
+        pair++;
+    if (pair == p->started)
         return 0;
     /* Both processes may have failed: what reads is the reason then. */
-    const struct pair *at = &p->at[p->failed];
+    const struct pair *at = &p->at[pair];
     for (int ms = 0; ms < PATIENCE_MS && !at->reader->ended; ms += STEP_MS)
         job_wait(p->job, NULL, 0, STEP_MS);
     for (int ms = 0; ms < PATIENCE_MS && !failed_in(p, at); ms += STEP_MS)
@@ -196,8 +189,10 @@ static int outcome(struct parts *p, struct err *e)
     if (!why)
         why = at->worker->process;
     job_end(p->job);
-    return tell(p, why, e);
+    return tell(p, pair, why, e);
 }
+
+/* ---- All ---- */
 
 /* How many parts there are, and who has them. */
 static void divide(struct parts *p)

@@ -54,7 +54,7 @@ static int start_part(const struct train *t, struct job *j, uint64_t i, const st
         return -1;
     snprintf(part, sizeof part, "--part=%llu/%llu", (unsigned long long)i, (unsigned long long)t->common.jobs);
     int rc = train_start_parquet(t, j, (int)i + 1, part, files_of(files), (int)files->n, records[1], e) ||
-                     train_start_counts(j, 0, 1, records[0], out, e)
+                     train_start_counts(j, (int)i + 1, 1, records[0], out, e)
                  ? -1
                  : 0;
     job_close(&records[0]);
@@ -132,11 +132,25 @@ static enum progress look_at_parts(const struct job *j)
     return how;
 }
 
+/* Whether something of a part that has failed still runs, which may be the cause. */
+static bool failed_part_runs(const struct job *j)
+{
+    for (size_t i = 0; i < j->n; i++) {
+        const struct job_process *p = j->at[i];
+        bool failed = p->stage <= STAGE_COUNT && p->ended && p->status;
+        for (size_t k = 0; k < j->n && failed; k++) {
+            if (j->at[k]->group == p->group && j->at[k]->stage <= STAGE_COUNT && !j->at[k]->ended)
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Each part is a run of its own, and bpe-sum does not miss one of which nothing has come. Nor is it known before its
  * end how well it was read. So counts and sum are held open until then: if a part has failed, there is no sum. */
 int train_parquet(const struct train *t, struct job *j, struct err *e)
 {
-    enum { PATIENCE = 20, STEP_MS = 100 }; /* for the end of a bpe-sum that has failed */
+    enum { PATIENCE = 20, STEP_MS = 100 }; /* for the end of a bpe-sum, or of a part, that has failed */
     int counts[2] = {-1, -1}, hold = -1;
     enum progress how = GOING;
     struct watch w;
@@ -149,10 +163,10 @@ int train_parquet(const struct train *t, struct job *j, struct err *e)
         how = look_at_parts(j);
     }
     watch_end(&w);
-    for (int i = 0; rc == 0 && how == UNREAD && i < PATIENCE; i++)
+    for (int i = 0; rc == 0 && (how == UNREAD || (how == FAILED && failed_part_runs(j))) && i < PATIENCE; i++)
         job_wait(j, NULL, 0, STEP_MS);
     if (how != DONE)
-        job_end_from(j, STAGE_SUM);
+        job_end_from(j, how == FAILED ? STAGE_READ : STAGE_SUM);
     job_close(&counts[1]);
     job_close(&hold);
     return rc ? -1 : train_wait(t, j);

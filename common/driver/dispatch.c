@@ -15,6 +15,8 @@
  * text by value it gets records that follow each other up to ROW, so that the turn is passed on less often. */
 enum { DEEP = 640 << 10, ROW = 1 << 20, READ = 256 << 10 };
 
+_Static_assert((int)JOB_MORE <= (int)DISPATCH_MOST, "a worker has as many texts as it may read");
+
 /* ---- Workers ---- */
 
 /* Starts the next worker, which reads these n texts; 0: records. */
@@ -60,12 +62,12 @@ int dispatch_open(struct dispatch *d, size_t n, size_t at_once, struct err *e)
     sigemptyset(&broken.sa_mask);
     sigaction(SIGPIPE, &broken, NULL);
     d->worker = calloc(n, sizeof *d->worker);
-    d->fds = calloc(1 + 2 * n, sizeof *d->fds);
+    d->fds = calloc(1 + 3 * n, sizeof *d->fds);
     if (!d->worker || !d->fds)
         return err_mem(e, "processes", n * sizeof *d->worker);
     d->n_workers = n;
     for (size_t i = 0; i < n; i++)
-        d->worker[i].to = d->worker[i].turns = -1;
+        d->worker[i].to = d->worker[i].turns = d->worker[i].status = -1;
     d->source = -1;
     while (d->n_started < (at_once < n ? at_once : n)) {
         if (!start(d, NULL, 0, e))
@@ -80,6 +82,7 @@ void dispatch_free(struct dispatch *d)
         struct dispatch_worker *w = &d->worker[i];
         job_close(&w->to);
         job_close(&w->turns);
+        job_close(&w->status);
         buf_free(&w->left);
     }
     free(d->worker);
@@ -165,9 +168,16 @@ int dispatch_expect(struct dispatch *d, size_t i, struct err *e)
     return append(d, &d->worker[i], &u, e);
 }
 
-struct dispatch_worker *dispatch_follow(struct dispatch *d, const int *in, size_t n, struct err *e)
+struct dispatch_worker *dispatch_follow(struct dispatch *d, const int *in, size_t n, int status, struct err *e)
 {
-    return start(d, in, n, e);
+    struct dispatch_worker *w = start(d, in, n, e);
+    if (!w) {
+        job_close(&status);
+        return NULL;
+    }
+    fcntl(status, F_SETFL, O_NONBLOCK);
+    w->status = status;
+    return w;
 }
 
 /* Nobody reads what is written to it: it has ended, or will. */
@@ -308,6 +318,35 @@ static void hear(struct dispatch *d, struct dispatch_worker *w)
     d->stopped |= w->failed;
 }
 
+/* Hears which texts were read to their ends. A worker that has encoded one was told so after that. */
+static void hear_status(struct dispatch_worker *w)
+{
+    char said[64];
+    ssize_t n;
+    while (w->status >= 0 && (n = read(w->status, said, sizeof said)) != 0) {
+        if (n < 0 && errno == EAGAIN)
+            return;
+        if (n < 0 && errno != EINTR)
+            break;
+        w->n_complete += n > 0 ? (uint64_t)n : 0;
+    }
+    job_close(&w->status);
+}
+
+/* Whether what a worker reads from has ended before the end of this text. */
+static bool is_cut(const struct dispatch_worker *w, uint64_t number)
+{
+    return w->alone && w->process && w->status < 0 && number >= w->n_complete;
+}
+
+uint64_t dispatch_failed_at(const struct dispatch_worker *w)
+{
+    uint64_t encoded = w->n_given - w->n;
+    if (is_cut(w, w->n_complete) && w->n_complete < w->n_given)
+        return w->failed && encoded < w->n_complete ? encoded : w->n_complete;
+    return w->failed ? encoded : UINT64_MAX;
+}
+
 /* Tells workers when they may write. Of records that follow each other, a worker may write all. */
 static void tell(struct dispatch *d)
 {
@@ -316,8 +355,8 @@ static void tell(struct dispatch *d)
     for (size_t i = d->first; i < d->n_units && d->unit[i].worker == w; i++) {
         if (d->unit[i].told || w->turns < 0) /* it is not started yet, or has ended */
             continue;
-        send(w->turns, &turn, 1, MSG_NOSIGNAL | MSG_DONTWAIT); /* one that has ended is heard of */
-        d->unit[i].told = true;
+        ssize_t sent = send(w->turns, &turn, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+        d->unit[i].told = sent >= 0 || errno != EAGAIN; /* if there is no room, later; one that has ended is heard of */
     }
 }
 
@@ -327,11 +366,12 @@ static void pass_turn(struct dispatch *d)
         struct dispatch_unit *u = &d->unit[d->first];
         struct dispatch_worker *w = u->worker;
         tell(d);
-        if (u->number < w->n_written) {
+        bool complete = !w->alone || u->number < w->n_complete;
+        if (complete && u->number < w->n_written) {
             d->done += u->text;
             d->n_written_units++;
             d->first++;
-        } else if (w->at_end) {
+        } else if (w->at_end || is_cut(w, u->number)) {
             d->failed = w;
             d->failed_unit = *u;
         } else {
@@ -351,16 +391,20 @@ int dispatch_move(struct dispatch *d, int in, int milliseconds, struct err *e)
     for (size_t i = 0; i < d->n_started; i++) {
         d->fds[n++] = (struct pollfd){.fd = d->worker[i].turns, .events = POLLIN};
         d->fds[n++] = (struct pollfd){.fd = d->worker[i].left.len ? d->worker[i].to : -1, .events = POLLOUT};
+        d->fds[n++] = (struct pollfd){.fd = d->worker[i].status, .events = POLLIN};
     }
     job_wait(d->job, d->fds, n, milliseconds);
     if (d->passing && d->fds[0].revents && pass(d, e))
         return -1;
     for (size_t i = 0; i < d->n_started; i++) {
         struct dispatch_worker *w = &d->worker[i];
-        if (d->fds[1 + 2 * i].revents)
+        const struct pollfd *of = &d->fds[1 + 3 * i];
+        if (of[0].revents)
             hear(d, w);
-        if (d->fds[2 + 2 * i].revents)
+        if (of[1].revents)
             feed(w);
+        if (of[0].revents || of[2].revents)
+            hear_status(w);
     }
     pass_turn(d);
     if (d->ended)

@@ -1,5 +1,5 @@
 /* dispatch.h - records to processes that stay (bpe-encode -f turns), which write their results in the order of the
- * records.
+ * records. Or texts to processes of their own, the same in the order of the texts.
  *
  * All workers share an output; each has a pipe for records, and a socket by which it is told when it may write the
  * results of its next record, and says how far it is (encode/id_writer.h). So results go through no other process, and
@@ -16,6 +16,9 @@
  *             dispatch_end(&d);
  *         dispatch_move(&d, ...);
  *     }
+ *
+ * Texts that only one worker reads come from a process that says of each when it was read to its end; until then the
+ * next has no turn. So after a failure, all results before it are written, and nothing that comes after it.
  */
 #ifndef BPE_DRIVER_DISPATCH_H
 #define BPE_DRIVER_DISPATCH_H
@@ -35,9 +38,11 @@ struct dispatch_worker {
     unsigned first, n; /* which these are: text[first], ..., a ring */
     uint64_t text[DISPATCH_MOST];
     uint64_t n_given, n_written; /* records; the latter are those whose results are all written */
-    bool alone;                  /* it reads texts that only it has */
-    bool failed;                 /* it has said so, or has ended too early; results before that may still be written */
-    bool at_end;                 /* it has written all up to where it has failed, or has ended */
+    bool alone;                  /* it reads texts that only it has: */
+    int status;          /* the pipe in which there is a byte for each text that was read to its end; -1: closed */
+    uint64_t n_complete; /* such texts */
+    bool failed;         /* it has said so, or has ended too early; results before that may still be written */
+    bool at_end;         /* it has written all up to where it has failed, or has ended */
 };
 
 struct dispatch_unit { /* a record whose results are not all written */
@@ -86,12 +91,15 @@ bool dispatch_has_room(const struct dispatch *d);
 /* Gives a record (copied), of which u says all but the worker. */
 int dispatch_give(struct dispatch *d, const void *record, size_t n, struct dispatch_unit u, struct err *e);
 
-/* Says that the next results in order are those of a text that no other than the ith worker reads. */
+/* Says that the next results in order are those of a text that only the ith worker reads: of DISPATCH_MOST at most. */
 int dispatch_expect(struct dispatch *d, size_t i, struct err *e);
 
-/* Starts the next worker of these, which reads its n texts from descriptors 4, 5, ...: those of `in`, which stay open
- * here. NULL: as job_start. */
-struct dispatch_worker *dispatch_follow(struct dispatch *d, const int *in, size_t n, struct err *e);
+/* Starts the next worker, the ith if i were started before, which reads its n texts from descriptors JOB_FIRST_MORE and
+ * so on: those of `in`, which stay open here. status: see there; it is owned here from now on. NULL: as job_start. */
+struct dispatch_worker *dispatch_follow(struct dispatch *d, const int *in, size_t n, int status, struct err *e);
+
+/* The number, from 0, of the text at which a worker, or what it reads from, has failed; UINT64_MAX: none has. */
+uint64_t dispatch_failed_at(const struct dispatch_worker *w);
 
 /* Gives the n bytes of a record's beginning; `more` bytes follow from a pipe that does not block. */
 int dispatch_pass(struct dispatch *d, const void *record, size_t n, int from, size_t more, struct dispatch_unit u,

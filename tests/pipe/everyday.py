@@ -23,15 +23,20 @@ HANGS = 20  # seconds after which a command is taken not to end
 
 # For --parquet: parts of lines instead of row groups, so that the tests need no pyarrow.
 PARQUET = r"""#!/usr/bin/perl
+use IO::Handle;
+my ($done) = map { m{^--done=(\d+)} } @ARGV;
+!$done or open my $said, ">&=$done" or exit 71;
 my @parts = map { m{^--part=(\d+)/(\d+)(?::(\d+))?} ? [$1, $2, $3 // 1] : () } @ARGV;
 open my $in, '<', $ARGV[-1] or exit 66;
 my @lines = <$in>;
 for (@parts ? @parts : [0, 1, 1]) {
     my ($i, $n, $fd) = @$_;
     open my $out, ">&=$fd" or exit 71;
+    $out->autoflush;
     for my $k (int(@lines * $i / $n) .. int(@lines * ($i + 1) / $n) - 1) {
         print $out $lines[$k] =~ s/\n/\0/r or exit 74;
     }
+    !$done or syswrite $said, "x" or exit 74;
     close $out or exit 74;
 }
 """

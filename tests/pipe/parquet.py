@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """parquet.py make SEED - Parquet files in all ways in which text is stored. parquet.py documents FILE COLUMN [NULS [NULLS]]: what
-bpe parquet should write, by to_pylist: slow and obvious. parquet.py damage SEED - files that are damaged. pyarrow is from PyPI."""
+bpe parquet should write, by to_pylist: slow and obvious. parquet.py damage SEED - files that are damaged. parquet.py spread FROM TO ROWS -
+the texts of a file in row groups with holes between them. pyarrow is from PyPI."""
 import inspect
 import io
 import os
@@ -68,6 +69,16 @@ def make(seed):
         for begin, end in (0, 0), (0, 500), (0, 0), (0, 0), (500, 1000), (0, 0):
             out.write_table(holes.slice(begin, end - begin))
     pq.write_table(pa.table({"text": [f"{i} " * 400 for i in range(20000)]}), "one-group.parquet")
+
+
+def bad(far, near):
+    """far-bad.parquet: with a text in row group 16 of far.parquet that is no UTF-8; near-before.parquet: the texts before it."""
+    texts = [text and text.encode() for text in pq.read_table(near)["text"].to_pylist()]
+    rows = pq.ParquetFile(far).metadata.row_group(0).num_rows
+    texts = texts[: 16 * rows + 1] + [b"\xff"] + texts[16 * rows + 1 :]
+    texts += texts[-(30 * rows - len(texts)) :]
+    write_groups("far-bad.parquet", pa.array(texts, pa.binary()), rows, 20 << 20)
+    write_groups("near-before.parquet", pa.array(texts[: 16 * rows + 1], pa.binary()), rows, 0)
 
 
 def encrypt():
@@ -155,6 +166,10 @@ if sys.argv[1] == "make":
     make(int(sys.argv[2]))
     if encryption:
         encrypt()
+elif sys.argv[1] == "spread":  # FROM TO ROWS
+    write_groups(sys.argv[3], pq.read_table(sys.argv[2])["text"], int(sys.argv[4]), 20 << 20)
+elif sys.argv[1] == "bad":
+    bad(*sys.argv[2:])
 elif sys.argv[1] == "damage":
     damage(int(sys.argv[2]))
 else:

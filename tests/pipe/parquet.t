@@ -143,8 +143,42 @@ import pyarrow as pa, pyarrow.parquet
 texts = [b"%d %d\n" % (i, i ** 99) for i in range(3000)]
 texts[2500] = b"\xff"
 pa.parquet.write_table(pa.table({"text": pa.array(texts, pa.binary())}), "no-utf8.parquet", row_group_size=100)'
+# Text that is no UTF-8: the ids before it are written, none that come after it, whichever process ends late.
+python3 "$oracle" bad far.parquet near.parquet
+bpe-encode -0 -m want.json --eot=after <("$parquet" near-before.parquet) >before.ids
+is "$("$parquet" --part=18/32 far-bad.parquet | grep -c $'\xff')" 1 "the second part of the third pair of 2"
+mkdir slow
+cat >slow/bpe-encode <<END
+#!/bin/bash
+for ((i = 0; ; i++)); do mkdir "$PWD/turn.\$i" 2>/dev/null && break; done
+$BUILD/bpe-encode "\$@"
+status=\$?
+[ "\$i" != "\$SLOW" ] || sleep 1
+exit \$status
+END
+chmod +x slow/bpe-encode
+beside slow
+for SLOW in none 0 1 2 3; do
+    rm -rf turn.*
+    export SLOW
+    for jobs in 2 3; do
+        timeout 30 slow/bpe encode -m want.json -j $jobs --eot=after --parquet far-bad.parquet >got.ids 2>err
+        is "$? $(cut -d : -f 1,3- err | sed 's/ byte.*//' | sort -u)" "65 bpe-encode:" "text that is no UTF-8, -j $jobs, process $SLOW ends late: an error"
+        head -c "$(wc -c <got.ids)" before.ids | cmp -s - got.ids && [ $(($(wc -c <before.ids) - $(wc -c <got.ids))) -lt 65536 ]
+        ok $? "  after the ids before that"
+    done
+done
 fails 65 "bpe-encode: bpe parquet --part=1/2: byte *: invalid UTF-8 (0xFF); *" bpe encode -m want.json -j 2 -o got.ids --parquet no-utf8.parquet
 is "$("$parquet" --part=1/2 no-utf8.parquet | head -c $((1 + $(grep -o 'byte [0-9]*' fails.err | cut -c 6-))) | tail -c 1 | xxd -p)" ff "  at that place of that part"
+mkdir late
+cat >late/sitecustomize.py <<'END'
+import sys, time
+if "--part=1/2" in sys.argv:
+    time.sleep(60)
+END
+PYTHONPATH=$PWD/late timeout 30 bpe train -v 300 -j 2 --parquet no-utf8.parquet no-utf8.parquet >out 2>err
+is "$? $(wc -c <out) $(wc -l <err)" "65 0 1" "train: a part has failed: the others are not waited for"
+like "$(cat err)" "bpe-count: *: invalid UTF-8*" "  and says so"
 for _ in 1 2; do
     bpe train -v 500 --keep=kept --parquet "${files[@]}" | cmp - want.json
     ok $? "train --parquet --keep"
