@@ -2,8 +2,8 @@
  *
  * For a regular file it writes where the pieces are (ranges; it reads only the text near the cuts), so that the text
  * itself goes through no pipe; for anything else, or with --inline, the text. Every record has the complete rules
- * (pattern, special tokens). The promise comes last; it names all inputs and their sizes, and bpe-sum compares the
- * counts with it.
+ * (pattern, special tokens). The promise comes last, and also first if all sizes are known; it names all inputs and
+ * their sizes, and bpe-sum compares the counts with it.
  */
 #include "chunk/chunk_writer.h"
 #include "chunk/chunks.h"

@@ -1,7 +1,7 @@
 /* encode.c - bpe encode: text to ids, on all cores of one machine, in order.
  *
  *     bpe-chunk -m MODEL FILE... | as many bpe-encode -f turns as jobs          encode_shared.c
- *     as many (bpe parquet --part=I/N FILE... | bpe-encode -0 -f turns)         encode_parquet.c
+ *     as many (bpe parquet --part=I/N... FILE... | bpe-encode -0 -f turns)      encode_parquet.c
  *     bpe-encode -m MODEL FILE...                                               where more of them gain nothing
  *
  * All bpe-encodes write to the output by themselves; this process tells each when it is its turn (driver/dispatch.h).

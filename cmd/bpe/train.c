@@ -2,7 +2,8 @@
  *
  *     bpe-chunk FILE... | as many bpe-counts as jobs | bpe-sum | bpe-merge -v N
  *
- * The exit status is that of bpe-merge, which is told of every failure upstream (bpe(7)); no model is written then.
+ * The exit status is that of bpe-merge, which is told of every failure upstream (bpe(7)), or with --parquet and --keep
+ * that of what failed first (driver/job.h); no model is written then.
  */
 #include "bpe/train.h"
 

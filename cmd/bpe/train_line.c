@@ -14,7 +14,6 @@
 #include "driver/watch.h"
 #include "io/fd.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

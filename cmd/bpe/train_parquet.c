@@ -63,14 +63,12 @@ static int start_part(const struct train *t, struct job *j, uint64_t i, const st
 }
 
 /* All text through the user's filter. */
-static int start_via(const struct train *t, struct job *j, const struct command_line *parquet,
-                     const struct command_line *other, int out, struct err *e)
+static int start_via(const struct train *t, struct job *j, const struct command_line *parquet, int out, struct err *e)
 {
     int records[2];
     if (job_pipe(records, e))
         return -1;
     int rc = train_start_parquet(t, j, 1, NULL, files_of(parquet), (int)parquet->n, records[1], e) ||
-                     (other->n && train_start_chunk(t, j, files_of(other), (int)other->n, records[1], NULL, e)) ||
                      train_start_via(t, j, records[0], out, e)
                  ? -1
                  : 0;
@@ -102,7 +100,7 @@ static int start_all(const struct train *t, struct job *j, int out, struct err *
     for (int i = 0; i < t->n_files && rc == 0; i++)
         rc = command_line_add(command_is_parquet(&t->common, t->files[i]) ? &parquet : &other, e, t->files[i]);
     if (rc == 0 && t->common.via)
-        rc = start_via(t, j, &parquet, &other, out, e);
+        rc = start_via(t, j, &parquet, out, e);
     for (uint64_t i = 0; i < t->common.jobs && !t->common.via && rc == 0; i++)
         rc = start_part(t, j, i, &parquet, out, e);
     if (rc == 0 && !t->common.via && other.n)

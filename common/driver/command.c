@@ -140,7 +140,7 @@ void command_line_free(struct command_line *l)
 
 /* ---- Options that several commands have ---- */
 
-uint64_t command_cores(void)
+static uint64_t cores(void)
 {
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (uint64_t)n : 1;
@@ -156,7 +156,7 @@ static int check_jobs(struct command_options *o, struct err *e)
 {
     enum { MOST = 100000 };
     const char *s = o->jobs_text;
-    o->jobs = command_cores();
+    o->jobs = cores();
     if (!s)
         return 0;
     size_t digits = strspn(s, "0123456789");

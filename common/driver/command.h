@@ -136,7 +136,4 @@ bool command_reads_input(char **files, int n_files);
  * comes: what should have written to it has probably failed. Waits until that is known. */
 int command_input_check(struct job *j, struct err *e);
 
-/* How many cores there are. */
-uint64_t command_cores(void);
-
 #endif

@@ -162,7 +162,7 @@ int job_need(const char *program, struct err *e)
 /* Makes `from` the descriptor `to`; -1: /dev/null. It is not 0, 1, 2 or 3 itself, unless it is `to`. */
 static void give(int from, int to)
 {
-    int fd = from >= 0 ? from : open("/dev/null", to == 0 ? O_RDONLY : O_WRONLY);
+    int fd = from >= 0 ? from : open("/dev/null", (to == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
     if (fd == to)
         fcntl(fd, F_SETFD, 0);
     else if (dup2(fd, to) < 0)
@@ -189,9 +189,12 @@ static void become(const struct job_start *s, const char *file, int said, pid_t 
         give(said, 2);
     if (s->also > 2)
         give(s->also, 3);
-    for (int i = 0; i < s->n_more; i++)
-        if (dup2(more[i], JOB_FIRST_MORE + i) < 0)
+    for (int i = 0; i < s->n_more; i++) {
+        if (dup2(more[i], JOB_FIRST_MORE + i) < 0) {
+            dprintf(2, "%s: %s: too many open files; raise the limit (ulimit -n)\n", command, s->argv[0]);
             _exit(EX_OSERR);
+        }
+    }
     if (s->dir && chdir(s->dir) < 0) {
         dprintf(2, "%s: %s: cannot open: %s\n", command, s->dir, strerror(errno));
         _exit(EX_NOINPUT);
@@ -474,9 +477,9 @@ static void dismiss(struct job *j, struct job_process *p)
     kill(p->pid, SIGCONT);
 }
 
-void job_dismiss(struct job *j, struct job_process *p)
+/* Waits until it has ended, and kills it if that takes too long. */
+static void bury(struct job *j, const struct job_process *p)
 {
-    dismiss(j, p);
     for (double until = clock_now() + 1e-3 * PATIENCE_MS; !p->ended;) {
         job_wait(j, NULL, 0, 100);
         if (!p->ended && clock_now() > until)
@@ -493,7 +496,7 @@ void job_end_from(struct job *j, int stage)
     }
     for (size_t i = 0; i < j->n; i++) {
         if (j->at[i]->stage >= stage && j->at[i]->dismissed)
-            job_dismiss(j, j->at[i]);
+            bury(j, j->at[i]);
     }
 }
 

@@ -31,7 +31,7 @@ struct job_process {
     bool foreign;
     bool ended;
     int status;     /* when it has ended: its exit status, or 128 and the number of the signal that ended it */
-    bool dismissed; /* ended by job_end or job_dismiss: its status says nothing */
+    bool dismissed; /* ended by job_end: its status says nothing */
     bool spoke;     /* a last line was passed on, as the process took long to end after it */
     size_t ended_at, dismissed_at; /* in the order of such events */
     int said;                      /* the read end of its standard error; -1: none, or it has ended */
@@ -106,8 +106,7 @@ void job_wait_for(struct job *j, const struct job_process *p);
 
 size_t job_running(const struct job *j); /* how many have not ended */
 
-/* Ends a process, or all that run, and waits for it. Their status counts no longer. */
-void job_dismiss(struct job *j, struct job_process *p);
+/* Ends all that run, and waits for that. Their status counts no longer. */
 void job_end(struct job *j);
 
 /* The same for those of this stage and after it. */
@@ -134,12 +133,12 @@ void job_forget_group(struct job *j, int group); /* those of one pipeline */
  * 141: the last stage writes to the user's output, which nobody reads any more (quiet). */
 int job_outcome(const struct job *j, struct buf *line, struct err *e);
 
+/* The same of one pipeline of several, all of whose processes have ended. */
+int job_outcome_of(const struct job *j, int group, struct buf *line, struct err *e);
+
 /* Appends to *line why a process failed that has ended: the last line that it said. Returns its status; -1: no memory.
  */
 int job_tell(const struct job *j, const struct job_process *p, struct buf *line, struct err *e);
-
-/* The same of one pipeline of several, all of whose processes have ended. */
-int job_outcome_of(const struct job *j, int group, struct buf *line, struct err *e);
 
 /* job_outcome, with the line printed; all other lines are dropped. If none has failed, what is held is passed on. */
 int job_result(struct job *j);

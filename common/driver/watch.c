@@ -5,7 +5,6 @@
 #include "sys/num.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

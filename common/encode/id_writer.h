@@ -1,4 +1,4 @@
-/* id_writer.h - how ids are written: raw, in frames, as text, or as records.
+/* id_writer.h - how ids are written: raw, in turns, as text, or as records.
  *
  * Raw ids are little-endian, one after the other, of 2 or 4 bytes, and nothing else: as training programs read them.
  * In turns, several processes that share an output write raw ids of records, in the order in which a program gives them
