@@ -393,21 +393,49 @@ static void forget_unfinished(struct outfile *o)
     o->tmp = NULL;
 }
 
+/* The open descriptor that a path, or the link that is there (/dev/stdout), names. -1: none. */
+static int descriptor_of(const char *path)
+{
+    static const char *const dirs[] = {"/dev/fd/", "/proc/self/fd/"};
+    char link[64];
+    ssize_t len = readlink(path, link, sizeof link - 1);
+    if (len > 0 && *link == '/' && strncmp(path, dirs[0], strlen(dirs[0])) && strncmp(path, dirs[1], strlen(dirs[1]))) {
+        link[len] = '\0';
+        path = link;
+    }
+    for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
+        size_t n = strlen(dirs[i]), digits = 0;
+        if (strncmp(path, dirs[i], n) == 0)
+            digits = strspn(path + n, "0123456789");
+        if (digits && digits < 7 && !path[n + digits])
+            return atoi(path + n);
+    }
+    return -1;
+}
+
+/* The file that a link leads to, so that it stays a link; else the path. NULL: out of memory. */
+static char *file_of(const char *path)
+{
+    struct stat st;
+    char *file = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
+    return file ? file : strdup(path);
+}
+
 int outfile_open(struct outfile *o, const char *path, struct err *e)
 {
     struct stat st;
-    size_t n = strlen(path);
     *o = (struct outfile){.fd = -1};
-    o->path = malloc(n + 1);
-    o->tmp = malloc(n + OUTFILE_SUFFIX);
-    if (!o->path || !o->tmp) {
-        forget_unfinished(o);
+    o->path = file_of(path);
+    o->tmp = o->path ? malloc(strlen(o->path) + OUTFILE_SUFFIX) : NULL;
+    if (!o->tmp) {
         outfile_drop(o);
-        return err_mem(e, "a file name", n);
+        return err_mem(e, "a file name", strlen(path));
     }
-    memcpy(o->path, path, n + 1);
-    bool direct = stat(path, &st) == 0 && !S_ISREG(st.st_mode); /* /dev/full, a pipe, a terminal */
-    if (direct)
+    int named = descriptor_of(path);
+    bool direct = named >= 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode)); /* /dev/full, a pipe, a terminal */
+    if (named >= 0)
+        o->fd = fcntl(named, F_DUPFD_CLOEXEC, 3);
+    else if (direct)
         o->fd = open(path, O_WRONLY | O_CLOEXEC);
     else
         create_unfinished(o);

@@ -141,6 +141,27 @@ for args in "-v 400 in.sum" "-v400 in.sum" "--vocab-size=400 in.sum" "-v 400 -- 
 done
 bpe-merge -v 400 -o model.got in.sum && same model.got model.want "bpe-merge -o FILE"
 bpe-merge --vocab-size 400 --output=model.got in.sum && same model.got model.want "bpe-merge --output=FILE"
+mkdir far
+echo old >far/model
+ln -s far/model model.link
+bpe-merge -v 400 -o model.link in.sum
+is "$? $(readlink model.link) $(ls far)" "0 far/model model" "bpe-merge -o LINK stays a link"
+same far/model model.want "  and its file is the model"
+ln -s /proc/self/fd/1 stdout # as /dev/stdout, which is not put at risk
+for name in stdout /dev/fd/1 /proc/self/fd/1; do
+    {
+        echo before
+        bpe-merge -v 400 -o $name in.sum
+        bpe encode -m model.want -o $name in.txt
+    } >named
+    { echo before && cat model.want && bpe-encode -m model.want in.txt; } | cmp - named
+    ok $? "-o $name: standard output, a file"
+    (bpe-merge -v 400 -o $name in.sum && bpe train -v 400 -o $name in.txt) | cat >named
+    cat model.want model.want | cmp - named
+    ok $? "-o $name: a pipe"
+    [ ! -e $name.bpe-0.tmp ] && [ -e $name ]
+    ok $? "  and no other file"
+done
 bpe-merge -v 32k in.sum >model.32k 2>err
 is $? 0 "-v 32k is 32000, more than there is to merge, which is fine"
 like "$(cat err)" "bpe-merge: no pair is left to merge: the vocabulary has * tokens, not 32000" "  but said"
