@@ -121,6 +121,15 @@ static int run_look(const struct shard_options *o, struct err *e)
     return rc || fd_close_stdout(e) ? -1 : 0;
 }
 
+static void note_skipped(const struct sharder *s)
+{
+    char text[ERR_TEXT];
+    const struct coverage *c = sharding_progress(s->sharding).coverage;
+    const char *skipped = c ? coverage_skipped_text(c, text, sizeof text) : NULL;
+    if (skipped)
+        program_note(NAME, "%s", skipped);
+}
+
 static int run(void *ctx, struct err *e)
 {
     struct sharder *s = ctx;
@@ -144,6 +153,8 @@ static int run(void *ctx, struct err *e)
     progress_end(&s->progress);
     if (rc == 0 && sharding_was_complete(s->sharding))
         program_note(NAME, "%s: was complete already", o->dir);
+    else if (rc == 0)
+        note_skipped(s);
     return rc || fd_close_stdout(e) ? -1 : 0;
 }
 

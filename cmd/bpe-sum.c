@@ -144,13 +144,10 @@ static const char *advice(const struct sum_options *o, char *to, size_t n)
 
 static void note_skipped(const struct summer *s)
 {
-    struct str where;
-    uint64_t skipped = coverage_skipped(&s->ledger.coverage, &where);
+    char text[ERR_TEXT];
+    const char *skipped = coverage_skipped_text(&s->ledger.coverage, text, sizeof text);
     if (skipped && !s->opt.quiet)
-        program_note(NAME, "%llu %s left out (the first: %.*s)", (unsigned long long)skipped,
-                     skipped == 1 ? "line that is no JSON or lacks the string was"
-                                  : "lines that are no JSON or lack the string were",
-                     (int)where.len, (const char *)where.p);
+        program_note(NAME, "%s", skipped);
 }
 
 /* Writes what there is, though it is incomplete for the reason given. */

@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct shard {
@@ -222,6 +223,12 @@ static int check_parquet(struct err *e)
     return 0;
 }
 
+static bool is_read_once(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") == 0 || (stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)));
+}
+
 /* What is wrong with the command is said before anything is made. */
 static int check(struct err *e)
 {
@@ -231,6 +238,9 @@ static int check(struct err *e)
         return become_shard(e);
     if (!self.model)
         return err_set(e, EX_USAGE, "by which model? give -m MODEL; see --help");
+    if (is_read_once(self.model))
+        return err_set(e, EX_USAGE, "-m %s: the model is read again and again, also after a loss; put it into a file",
+                       self.model);
     if (!self.dir || !*self.dir)
         return err_set(e, EX_USAGE, "where do the shards go? give -o DIR; see --help");
     if (*self.dir == '-') { /* no program takes it for an option */

@@ -236,6 +236,8 @@ static int work(struct job *j, struct buf *said, struct err *e)
     if (complete || status < 0)
         return status;
     status = go_on(j, status, said, e);
+    if (status == EX_TEMPFAIL && asked->via.n && said->len)
+        return status; /* how the command has ended, perhaps each time */
     if (status == EX_TEMPFAIL || (status > 128 && status != 128 + SIGPIPE))
         return err_set(e, EX_TEMPFAIL, "%s: not complete yet; run the same command again", asked->dir);
     return status;

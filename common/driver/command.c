@@ -209,7 +209,7 @@ void command_mix(struct command_options *o, const struct source_options *text, c
     for (int i = 0; i < n_files; i++)
         n += is_named_parquet(files[i]);
     o->mixed = o->parquet && (text->jsonl || text->null || text->wet) && !text->files_from && !text->files0_from &&
-               n > 0 && n < n_files;
+               n > 0; /* also if all are: patterns may have found no other */
 }
 
 bool command_is_parquet(const struct command_options *o, const char *file)

@@ -684,6 +684,18 @@ static bool last_ended_well(const struct job *j)
     return j->n > 0;
 }
 
+/* Says why something is missing: what a process saw of it, and how a command of the user's has ended. */
+static int tell_missing(const struct job *j, const struct job_process *cause, struct buf *line, struct err *e)
+{
+    int status = job_tell(j, cause, line, e);
+    for (size_t i = 0; i < j->n && status >= 0; i++) {
+        const struct job_process *p = j->at[i];
+        if (p->foreign && !p->dismissed && p->status && p->status <= 128)
+            return buf_printf(line, e, "; %s ended with status %d", p->name, p->status) ? -1 : status;
+    }
+    return status;
+}
+
 int job_outcome(const struct job *j, struct buf *line, struct err *e)
 {
     if (j->last_decides && last_ended_well(j))
@@ -705,7 +717,7 @@ int job_outcome(const struct job *j, struct buf *line, struct err *e)
             cause = p;
         unread |= !p->dismissed && p->status == 128 + SIGPIPE;
     }
-    return cause ? job_tell(j, cause, line, e) : unread ? 128 + SIGPIPE : 0;
+    return cause ? tell_missing(j, cause, line, e) : unread ? 128 + SIGPIPE : 0;
 }
 
 int job_outcome_of(const struct job *j, int group, struct buf *line, struct err *e)

@@ -129,7 +129,7 @@ void job_forget_group(struct job *j, int group); /* those of one pipeline */
  * - but 75, if one was killed, and none failed that is not after it, as what it wrote may end anywhere. SIGPIPE is no
  *   kill where what reads from it has failed;
  * - else the status of a foreign one, if it is one of those of bpe(7) (below 64 it counts the jobs that failed);
- * - else what the first of those says that miss something (75).
+ * - else what the first of those says that miss something (75), and the status of a foreign one that has failed.
  * 141: the last stage writes to the user's output, which nobody reads any more (quiet). */
 int job_outcome(const struct job *j, struct buf *line, struct err *e);
 

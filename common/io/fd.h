@@ -83,8 +83,8 @@ int fd_close_stdout(struct err *e);
 /* An output file that appears under its name only when it is complete: it is written to a temporary file in the same
  * directory, PATH.bpe-N.tmp, synced and renamed. A signal that ends the process (but SIGKILL) removes the temporary
  * file; one that such a death has left is taken by the next process that writes PATH: it is locked as long as its
- * process lives. Of a link, the file that it leads to is written so. What is no regular file is written to as it is, and
- * so is a descriptor that has a name (/dev/stdout). Not to be copied between open and commit or drop. */
+ * process lives. Of a link, the file that it leads to is written so. What is no regular file is written to as it is,
+ * and so is a descriptor that has a name (/dev/stdout). Not to be copied between open and commit or drop. */
 struct outfile {
     int fd;
     int lock;         /* holds the lock of the temporary file when fd is closed; 0 or -1: none */

@@ -5,6 +5,7 @@
 #include "records/payload.h"
 #include "sys/hash.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -603,4 +604,16 @@ uint64_t coverage_skipped(const struct coverage *c, struct str *where)
             *where = buf_str(&r->where);
     }
     return n;
+}
+
+const char *coverage_skipped_text(const struct coverage *c, char *text, size_t n)
+{
+    struct str where;
+    uint64_t skipped = coverage_skipped(c, &where);
+    if (skipped)
+        snprintf(text, n, "%llu %s left out (the first: %.*s)", (unsigned long long)skipped,
+                 skipped == 1 ? "line that is no JSON or lacks the string was"
+                              : "lines that are no JSON or lack the string were",
+                 (int)where.len, (const char *)where.p);
+    return skipped ? text : NULL;
 }

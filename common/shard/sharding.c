@@ -13,8 +13,10 @@
 #include "shuffle/shuffle.h"
 #include "store/token_store.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 /* When all is made durable: after so many bytes, or seconds. */
@@ -87,6 +89,25 @@ static bool can_start(const struct sharding *s)
     return token_store_encoding(s->store) != NULL;
 }
 
+/* Before there is a manifest, no shard is ours: one that is there would be overwritten. */
+static int check_names(const struct sharding_options *o, struct err *e)
+{
+    char name[PATH_MAX];
+    struct stat st;
+    for (unsigned split = 0; split < (shard_plan_splits(&o->plan) ? N_SPLITS : 1U); split++) {
+        o->plan.format->file_name(name, sizeof name, &o->plan, split, 0, 0);
+        char *path = fd_path(o->dir, name, e);
+        bool there = path && lstat(path, &st) == 0;
+        free(path);
+        if (there)
+            return err_set(e, EX_CANTCREAT, "%s/%s: is there already, but no manifest.json; give another directory",
+                           o->dir, name);
+        if (!path)
+            return -1;
+    }
+    return 0;
+}
+
 static int open_parts(struct sharding *s, struct err *e)
 {
     const struct sharding_options *o = s->o;
@@ -107,6 +128,10 @@ static int open_parts(struct sharding *s, struct err *e)
             shard_again_init(&s->again, &s->m, o->dir);
             return 0;
         }
+    } else if (check_names(o, e)) {
+        if (!o->resume)
+            shard_dir_remove_work(&s->dir);
+        return -1;
     } else {
         s->m.plan = o->plan;
         s->m.plan.name = NULL;

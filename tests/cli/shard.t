@@ -220,6 +220,12 @@ ok "$([ ! -e no ]; echo $?)" "  nor by --convert"
 # ---- Earlier runs ----
 
 fails 73 "*npy: holds shards, or work, of an earlier run*" bpe-shard -o npy t.tok
+mkdir mine
+echo mine >mine/tokens_000000.npy
+for _ in 1 2; do
+    fails 73 "bpe-shard: mine/tokens_000000.npy: is there already, but no manifest.json; *" bpe-shard -n 1000 -o mine t.tok
+done
+is "$(ls -A mine) $(cat mine/*)" "tokens_000000.npy mine" "  and leaves it"
 head -c 100000 t.tok | bpe-shard -o part -n 10k >part.jsonl 2>part.err
 is "$? $(cat part.err)" "65 bpe-shard: standard input: byte $(bpe-view --check <(head -c 100000 t.tok) 2>&1 | sed 's/.*byte \([0-9]*\):.*/\1/'): the stream is cut off inside a record" \
     "a stream that is cut off: 65"

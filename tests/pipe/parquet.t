@@ -209,7 +209,11 @@ for _ in 1 2; do
     rm -f mixed/sum mixed/counts/*.00000
 done
 refuses 64 "bpe train: --parquet and --jsonl exclude each other" bpe train -v 500 --jsonl --parquet more.jsonl
-refuses 64 "bpe train: --parquet and --jsonl exclude each other" bpe train -v 500 --jsonl --parquet one-group.parquet
+bpe train -v 500 -j 2 --jsonl --parquet one-group.parquet | cmp - <("$parquet" one-group.parquet | bpe-chunk -0 | bpe-count | bpe-sum | bpe-merge -v 500)
+ok $? "train --jsonl --parquet, and no JSON Lines are there"
+bpe shard -m want.json -o alone -f raw -n 0 --eot=after --jsonl --parquet one-group.parquet none.parquet >out &&
+    bpe-encode -m want.json -0 --eot=after <("$parquet" one-group.parquet none.parquet) | cmp - alone/train.bin
+ok $? "shard --jsonl --parquet, and no JSON Lines are there"
 bpe-encode -m want.json --jsonl --eot=after more.jsonl >want.ids
 bpe-encode -m want.json -0 --eot=after <("$parquet" one-group.parquet) >>want.ids
 head -n 3 more.jsonl >few.jsonl

@@ -53,6 +53,7 @@ makes want "--via, by reference" --via=env large.txt small.txt b.txt
 rm -rf D
 bpe shard -m m.json -o D -f raw -n $N -b 64K --inline --via='split -n r/3 --filter="$*" | head -n 20; exit 3 #' large.txt >out 2>err
 is $? 75 "--via: a command that ends early, with a status of its own, is 75"
+like "$(tail -n 1 err)" "bpe-shard: *; --via ended with status 3" "  and says so"
 makes want "small pieces" -b 64K large.txt small.txt b.txt
 diff -r R D >diff.out
 ok $? "small pieces: the same directory"
@@ -92,7 +93,8 @@ for how in gzip zstd; do
     $how -q -1 -k [123].jsonl
     rm -rf D
     bpe shard -m m.json -o D -f raw -n $N --jsonl=body.text --on-error=skip --eot=after [123].jsonl.[gz]* >out 2>err
-    is $? 0 "JSON Lines, $how: done"
+    is "$? $(wc -l <err)" "0 1" "JSON Lines, $how: done"
+    like "$(cat err)" "bpe-shard: $(grep -hc '"no"' [123].jsonl | awk "{ n += \$1 } END { print n }") lines that are no JSON or lack the string were left out (the first: 1.jsonl*: line 9)" "  and says what was left out"
     cut_of want.jsonl "JSON Lines, $how"
     rm -f [123].jsonl.[gz]*
 done
