@@ -98,7 +98,9 @@ static int start_parallel(const struct train *t, struct job *j, int in, int out,
     char jobs[32];
     snprintf(jobs, sizeof jobs, "%llu", (unsigned long long)t->common.jobs);
     /* A larger block than the default is faster. */
-    int rc = command_line_add(&l, e, "parallel", "--will-cite", "--pipe", "--block", "8M", "-j", jobs, "bpe-count") ||
+    int rc = job_need("parallel", e) || job_need("perl", e) || /* it starts that again */
+                     command_line_add(&l, e, "parallel", "--will-cite", "--pipe", "--block", "8M", "-j", jobs,
+                                      "bpe-count") ||
                      start_foreign(j, &l, "parallel", in, out, e)
                  ? -1
                  : 0;

@@ -193,7 +193,7 @@ int command_options_check(struct command_options *o, const struct source_options
     const char *other = other_form(text, has_only);
     if (other && !o->mixed)
         return err_set(e, EX_USAGE, "--parquet and %s exclude each other", other);
-    return n_files ? 0 : err_set(e, EX_USAGE, "which Parquet files? see --help");
+    return n_files ? job_need("python3", e) : err_set(e, EX_USAGE, "which Parquet files? see --help");
 }
 
 static bool is_named_parquet(const char *file)

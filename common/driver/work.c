@@ -295,7 +295,9 @@ static int add_part(struct work *w, const char *name, struct err *e)
         return err_mem(e, "a name", strlen(name));
     w->n_parts++;
     char *result = fd_path(w->results, name, e);
-    p->done = result && stat(result, &st) == 0;
+    p->done = result && lstat(result, &st) == 0;
+    if (p->done && S_ISREG(st.st_mode) && st.st_size == 0) /* a file system has lost what was in it */
+        p->done = unlink(result) < 0;
     int rc = !result || (p->done && resume_only_file(result, e)) ? -1 : 0;
     free(result);
     if (rc == 0 && !p->done && *name == 'f')

@@ -89,6 +89,12 @@ fails 64 "bpe train: -p nope: *" bpe train -v 1000 --keep=bad -p nope small.txt
 bpe train -v 1000 --keep=bad small.txt >/dev/null
 ok $? "what was not begun can be begun otherwise"
 
+bpe train -v 1000 --keep=empty small.txt >whole.json
+rm empty/sum
+: >empty/counts/part.00000
+bpe train -v 1000 --keep=empty small.txt | cmp - whole.json
+ok $? "counts that lost their bytes are made again"
+
 # A file that changes: while there is something left to count, and when all is counted.
 cp b.txt c.txt
 gzip -k c.txt

@@ -112,6 +112,10 @@ for how in "-j 2 a.txt.gz b.txt" "-j 1 a.txt b.txt" "--keep=alone.kept a.txt b.t
     ok $? "train with nothing but sh on PATH: $how"
 done
 fails 127 "bpe train: parallel is not installed, or not on PATH" env PATH="$PWD/system" "$BUILD/bpe" train -v 1000 --fan-out=parallel a.txt
+mkdir perlless
+ln -s "$(command -v parallel)" "$PWD/system/sh" perlless
+fails 127 "bpe train: perl is not installed, or not on PATH" env PATH="$PWD/perlless" "$BUILD/bpe" train -v 1000 --fan-out=parallel a.txt
+fails 127 "bpe train: python3 is not installed, or not on PATH" env PATH="$PWD/system" "$BUILD/bpe" train -v 1000 --parquet a.parquet
 mkdir alone
 ln -s "$BUILD/bpe-chunk" "$BUILD/bpe-sum" "$BUILD/bpe-merge" alone
 cp "$BUILD/bpe" alone
