@@ -71,7 +71,7 @@ static void outcomes(void)
     PIPELINE("75 bpe test: sh was killed; run the same command again", "SIGPIPE from elsewhere", "kill -PIPE $$",
              "cat");
     PIPELINE("75 b: nothing came", "nothing but what is missing", "exit 75", "echo b: nothing came >&2; exit 75");
-    PIPELINE("75 b: nothing came", "a foreign command fails in its own way", "!exit 1",
+    PIPELINE("75 b: nothing came; sh ended with status 1", "a foreign command fails in its own way", "!exit 1",
              "echo b: nothing came >&2; exit 75");
     PIPELINE("64 bpe test: sh ended with status 64", "a foreign command with a status of ours", "!exit 64",
              "echo b: nothing came >&2; exit 75");
