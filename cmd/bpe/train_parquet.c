@@ -44,34 +44,19 @@ static char **files_of(const struct command_line *l)
     return (char **)(uintptr_t)l->words;
 }
 
-/* Part i of the Parquet files; its counts go to `out`. */
-static int start_part(const struct train *t, struct job *j, uint64_t i, const struct command_line *files, int out,
-                      struct err *e)
+/* Part i of n of the Parquet files, to a bpe-count of its own, or to the user's filter; its counts go to `out`. */
+static int start_part(const struct train *t, struct job *j, uint64_t i, uint64_t n, const struct command_line *files,
+                      int out, struct err *e)
 {
     char part[64];
-    int records[2];
+    int records[2], group = (int)i + 1;
     if (job_pipe(records, e))
         return -1;
-    snprintf(part, sizeof part, "--part=%llu/%llu", (unsigned long long)i, (unsigned long long)t->common.jobs);
-    int rc = train_start_parquet(t, j, (int)i + 1, part, files_of(files), (int)files->n, records[1], e) ||
-                     train_start_counts(j, (int)i + 1, 1, records[0], out, e)
-                 ? -1
-                 : 0;
-    job_close(&records[0]);
-    job_close(&records[1]);
-    return rc;
-}
-
-/* All text through the user's filter. */
-static int start_via(const struct train *t, struct job *j, const struct command_line *parquet, int out, struct err *e)
-{
-    int records[2];
-    if (job_pipe(records, e))
-        return -1;
-    int rc = train_start_parquet(t, j, 1, NULL, files_of(parquet), (int)parquet->n, records[1], e) ||
-                     train_start_via(t, j, records[0], out, e)
-                 ? -1
-                 : 0;
+    snprintf(part, sizeof part, "--part=%llu/%llu", (unsigned long long)i, (unsigned long long)n);
+    int rc = train_start_parquet(t, j, group, part, files_of(files), (int)files->n, records[1], e);
+    if (rc == 0)
+        rc = t->common.via ? train_start_via(t, j, records[0], out, e)
+                           : train_start_counts(j, group, 1, records[0], out, e);
     job_close(&records[0]);
     job_close(&records[1]);
     return rc;
@@ -95,15 +80,14 @@ static int start_other(const struct train *t, struct job *j, const struct comman
 /* All that reads text and counts it. */
 static int start_all(const struct train *t, struct job *j, int out, struct err *e)
 {
-    struct command_line parquet = {0}, other = {0};
+    uint64_t n = t->common.via ? 1 : t->common.jobs;
+    struct command_line parquet = {0}, other = {0}; /* --via: no other */
     int rc = 0;
     for (int i = 0; i < t->n_files && rc == 0; i++)
         rc = command_line_add(command_is_parquet(&t->common, t->files[i]) ? &parquet : &other, e, t->files[i]);
-    if (rc == 0 && t->common.via)
-        rc = start_via(t, j, &parquet, out, e);
-    for (uint64_t i = 0; i < t->common.jobs && !t->common.via && rc == 0; i++)
-        rc = start_part(t, j, i, &parquet, out, e);
-    if (rc == 0 && !t->common.via && other.n)
+    for (uint64_t i = 0; i < n && rc == 0; i++)
+        rc = start_part(t, j, i, n, &parquet, out, e);
+    if (rc == 0 && other.n)
         rc = start_other(t, j, &other, out, e);
     command_line_free(&parquet);
     command_line_free(&other);

@@ -260,12 +260,9 @@ int command_line_parquet(struct command_line *l, const struct command_options *o
 
 bool command_reads_input(char **files, int n_files)
 {
-    static const char *const names[] = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"};
     for (int i = 0; i < n_files; i++) {
-        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-            if (strcmp(files[i], names[k]) == 0)
-                return true;
-        }
+        if (fd_is_stdin(files[i]))
+            return true;
     }
     return n_files == 0;
 }

@@ -341,10 +341,8 @@ static bool is_cut(const struct dispatch_worker *w, uint64_t number)
 
 uint64_t dispatch_failed_at(const struct dispatch_worker *w)
 {
-    uint64_t encoded = w->n_given - w->n;
-    if (is_cut(w, w->n_complete) && w->n_complete < w->n_given)
-        return w->failed && encoded < w->n_complete ? encoded : w->n_complete;
-    return w->failed ? encoded : UINT64_MAX;
+    uint64_t at = w->failed ? w->n_given - w->n : UINT64_MAX;
+    return is_cut(w, w->n_given - 1) && w->n_complete < at ? w->n_complete : at;
 }
 
 /* Tells workers when they may write. Of records that follow each other, a worker may write all. */

@@ -393,16 +393,10 @@ static void forget_unfinished(struct outfile *o)
     o->tmp = NULL;
 }
 
-/* The open descriptor that a path, or the link that is there (/dev/stdout), names. -1: none. */
-static int descriptor_of(const char *path)
+/* The open descriptor that a path names. -1: none. */
+static int descriptor_in(const char *path)
 {
     static const char *const dirs[] = {"/dev/fd/", "/proc/self/fd/"};
-    char link[64];
-    ssize_t len = readlink(path, link, sizeof link - 1);
-    if (len > 0 && *link == '/' && strncmp(path, dirs[0], strlen(dirs[0])) && strncmp(path, dirs[1], strlen(dirs[1]))) {
-        link[len] = '\0';
-        path = link;
-    }
     for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
         size_t n = strlen(dirs[i]), digits = 0;
         if (strncmp(path, dirs[i], n) == 0)
@@ -411,6 +405,16 @@ static int descriptor_of(const char *path)
             return atoi(path + n);
     }
     return -1;
+}
+
+/* The same of a path, or of the link that is there (/dev/stdout). */
+static int descriptor_of(const char *path)
+{
+    char link[64];
+    int named = descriptor_in(path);
+    ssize_t len = named < 0 ? readlink(path, link, sizeof link - 1) : 0;
+    link[len > 0 ? len : 0] = '\0';
+    return len > 0 ? descriptor_in(link) : named;
 }
 
 /* The file that a link leads to, so that it stays a link; else the path. NULL: out of memory. */
