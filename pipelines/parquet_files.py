@@ -12,31 +12,51 @@ REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(::[A-Za-z0-9+.-]+)*://")
 
 # ---- pyarrow, imported when it is needed: -h must work without ----
 
+# Not numpy, which pyarrow would import if it were there, nor pyarrow.parquet and pyarrow.compute, which are around what
+# is imported here: these take more than half of the time to start.
+
+
+def without_numpy(load):
+    sys.modules["numpy"] = None
+    try:
+        return load()
+    finally:
+        del sys.modules["numpy"]
+
+
+def kernels():
+    """The module of pyarrow that calls kernels by their names."""
+    if "pyarrow._compute" not in sys.modules:
+        try:
+            without_numpy(load_kernels)
+        except ImportError:
+            pass
+    return load_kernels()
+
+
+def load_kernels():
+    from pyarrow import _compute
+
+    return _compute
+
 
 def load_pyarrow():
     global pa, pq
     import pyarrow as pa
-    import pyarrow.parquet as pq
+    from pyarrow import _parquet as pq
 
-    try:
-        from pyarrow import _compute as kernels
-    except ImportError:
-        import pyarrow.compute as kernels
-    return pa, kernels
+    return pa
 
 
 def need_pyarrow():
-    """Returns pyarrow and its kernels. Without numpy, which pyarrow would import if it were there, and without
-    pyarrow.compute, whose functions can be called by their names: these take more than half of the time to start."""
+    """Returns pyarrow."""
     gc.disable()  # an import makes much that stays
-    sys.modules["numpy"] = None
     try:
-        return load_pyarrow()
+        return without_numpy(load_pyarrow)
     except ImportError:
         for name in [name for name in sys.modules if name.split(".")[0] == "pyarrow"]:
             del sys.modules[name]
     finally:
-        del sys.modules["numpy"]
         gc.freeze()
         gc.enable()
     try:
@@ -60,10 +80,12 @@ class Source:
         self.name, self.size, self.opener = name, max(size, 1), opener
 
     def open(self):
-        """The pyarrow file, read in steps: not whole row groups at once."""
+        """What pyarrow.parquet.ParquetFile is around: read in steps, not whole row groups at once."""
         check = {"page_checksum_verification": True} if int(pa.__version__.split(".")[0]) >= 15 else {}
+        reader = pq.ParquetReader()
         try:
-            return pq.ParquetFile(self.opener(), buffer_size=1 << 20, pre_buffer=False, **check)
+            reader.open(self.opener(), use_memory_map=False, buffer_size=1 << 20, pre_buffer=False, **check)
+            return reader
         except Exception as error:
             raise failure_of(self.name, error) from None
 

@@ -129,7 +129,7 @@ ROWS = [
     Row("encode-compressed", "20 .jsonl.gz", "MB/s", "speed two-own parts.jsonl.gz",
         [at_least(1.2, "speed gigatoken2-own parts.jsonl.gz"), beside("speed two-own en")]),
     Row("encode-parquet", "bpe encode -j 2, 4 Parquet files", "s", "wall parquet-own en.parquet",
-        [at_most(1.5, "wall two-own en"), at_most(1, "wall gigatoken2-own en.parquet")]),
+        [at_most(1.9, "wall two-own en"), at_most(1, "wall gigatoken2-own en.parquet")]),
     Row("encode-memory", "bpe-encode, English", "MB", "rss_mb null-own en",
         [at_most(40), at_most(0.1, "rss_mb gigatoken1-own en")]),
     Row("encode-memory", "bpe-encode, multilingual", "MB", "rss_mb null-own multi",

@@ -61,6 +61,10 @@ def make(seed):
         pq.write_table(table(many), f"{compression}.parquet", compression=compression, row_group_size=rng.randint(1, 700))
     pq.write_table(table(SOME), "some.parquet", row_group_size=4)
     pq.write_table(table(SOME[:0]), "none-at-all.parquet")
+    long = ["".join(rng.choices("aé漢 \n", k=rng.choice((0, 1, 3000)))) for _ in range(500)] + ["x" * 5000]
+    pq.write_table(table(long), "long.parquet", row_group_size=100)
+    long[250] = "\0" + "x" * 3000 + "\0"
+    pq.write_table(table(long), "long-nul.parquet", row_group_size=100)
     pq.write_table(pa.table({"text": ["fine", "no\0t", "\0", None]}), "nul.parquet", row_group_size=1)
     write_groups("near.parquet", many, 150, 0)
     write_groups("far.parquet", many, 150, 20 << 20)

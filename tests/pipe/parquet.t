@@ -60,6 +60,8 @@ same_documents() { # NAME FILE COLUMN [NULS [NULLS]]
 for column in text large bytes view dictionary nothing a.b a.c.d odd.name; do
     same_documents "column $column" some.parquet $column
     same_documents "column $column, --null-rows=skip" some.parquet $column replace skip
+    same_documents "column $column, long texts" long.parquet $column
+    same_documents "column $column, long texts, a NUL byte in one" long-nul.parquet $column replace
 done
 for compression in none snappy zstd gzip; do
     same_documents "many rows, $compression" $compression.parquet text
@@ -70,6 +72,7 @@ same_documents "row groups without rows" holes.parquet text
 same_documents "--nul-bytes=replace" nul.parquet text replace
 same_documents "--nul-bytes=skip" nul.parquet text skip
 fails 65 "bpe parquet: nul.parquet: row 1: the text has a NUL byte, *" "$parquet" nul.parquet
+fails 65 "bpe parquet: long-nul.parquet: row 250: the text has a NUL byte, *" "$parquet" long-nul.parquet
 "$parquet" none.parquet some.parquet zstd.parquet holes.parquet >want
 for n in 1 2 3 20; do
     for ((i = 0; i < n; i++)); do "$parquet" --part=$i/$n none.parquet some.parquet zstd.parquet holes.parquet || echo fails; done >got
