@@ -252,6 +252,8 @@ static int run(void *ctx, struct err *e)
 {
     struct merger *m = ctx;
     struct learned learned;
+    if (m->opt.path && fd_keep_apart(m->opt.path, m->opt.files, (size_t)m->opt.n_files, e))
+        return -1;
     batch_stores_init(&m->stores, take, m, NULL);
     m->stores.eager = true;
     ledger_init(&m->ledger, &batch_store_content, &m->stores);

@@ -51,7 +51,8 @@ int encode_tell_of(const struct encode *x, struct job *j, const struct job_proce
     if (p->status > 128 && p->stage == ENCODE_READ)
         return err_set(e, EX_TEMPFAIL, "what reads Parquet was killed; run the same command again");
     if (p->status > 128)
-        return err_set(e, p->status, "a process was killed by signal %d", p->status - 128);
+        return err_set(e, p->status, "%s was killed by signal %d; run the same command again", p->name,
+                       p->status - 128);
     if (p->status == 0)
         return err_set(e, EX_TEMPFAIL, "%s ended too early", p->name);
     int status =
@@ -153,6 +154,9 @@ static int check(struct err *e)
                        o->format == IDS_RECORDS ? "records" : "turns");
     if (o->format == IDS_TEXT && self.common.parquet)
         return err_set(e, EX_USAGE, "-f text is not for --parquet: bpe parquet FILE... | bpe-encode -0 -f text");
+    if (fd_keep_apart(self.path, (char **)(uintptr_t)&o->model, 1, e) ||
+        fd_keep_apart(self.path, o->files, (size_t)o->n_files, e))
+        return -1;
     if (!self.path && o->format != IDS_TEXT && isatty(1))
         return err_set(e, EX_USAGE, "standard output is a terminal; give -o PATH, or send the ids on");
     return 0;

@@ -123,7 +123,11 @@ static int put_asked(struct buf *to, struct err *e)
 {
     const struct command_options *o = &self.common;
     struct command_line parquet = {0};
+    const struct option_words *c = &asked.chunk, *i = &asked.encode;
+    size_t same = 0; /* words with which both begin: those of the model */
     char column[1100], nul_bytes[40], null_rows[40];
+    while (same < c->n && same < i->n && strcmp(c->at[same], i->at[same]) == 0)
+        same++;
     snprintf(nul_bytes, sizeof nul_bytes, "--nul-bytes=%s", command_nul_bytes[o->nul_bytes]);
     snprintf(null_rows, sizeof null_rows, "--null-rows=%s", command_null_rows[o->null_rows]);
     snprintf(column, sizeof column, "--column=%.1000s", o->column ? o->column : "");
@@ -133,9 +137,8 @@ static int put_asked(struct buf *to, struct err *e)
     if (rc == 0 && o->has_null_rows)
         rc = command_line_add(&parquet, e, null_rows);
     rc = rc || resume_put_words(to, parquet.words, parquet.n, e) ||
-                 resume_put_words(to, (const char *const *)asked.chunk.at, asked.chunk.n, e) ||
-                 resume_put_words(to, (const char *const *)asked.encode.at, asked.encode.n, e) ||
-                 buf_put_str(to, " --", e) ||
+                 resume_put_words(to, (const char *const *)c->at, c->n, e) ||
+                 resume_put_words(to, (const char *const *)i->at + same, i->n - same, e) || buf_put_str(to, " --", e) ||
                  resume_put_words(to, (const char *const *)self.files, (size_t)self.n_files, e)
              ? -1
              : 0;

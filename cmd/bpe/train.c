@@ -9,6 +9,8 @@
 
 #include "bpe/commands.h"
 
+#include "io/fd.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +32,8 @@ static struct train self = {
 static int check_output(struct err *e)
 {
     const char *path = self.merge.path, *slash = path ? strrchr(path, '/') : NULL;
+    if (fd_keep_apart(path, self.chunk.files, (size_t)self.chunk.n_files, e))
+        return -1;
     if (!path || access(path, F_OK) == 0)
         return 0;
     char *dir = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");

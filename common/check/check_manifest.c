@@ -31,7 +31,8 @@ static int no_manifest(const char *dir, struct err *e)
     bool begun = stat(work, &st) == 0;
     free(work);
     if (begun)
-        return err_set(e, EX_TEMPFAIL, "%s: no shard is complete yet; bpe-shard --resume goes on", dir);
+        return err_set(e, EX_TEMPFAIL,
+                       "%s: no shard is complete yet; the same bpe shard, or bpe-shard --resume, goes on", dir);
     return err_set(e, EX_NOINPUT, "%s: there is no " MANIFEST_NAME " in it, so it is no directory of shards", dir);
 }
 

@@ -12,7 +12,7 @@ int source_watch_start(struct source_watch *w, const unsigned char *p, size_t n,
 {
     source_watch_look(w, p, n);
     return text_kind_check("bpe-chunk", w->form, p, n, name, e) ||
-                   (w->form == FORM_TEXT && json_hint_look(&w->json, p, n, e))
+                   (w->form == FORM_TEXT && json_hint_look(&w->json, p, n, name, e))
                ? -1
                : 0;
 }

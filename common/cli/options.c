@@ -315,7 +315,6 @@ static bool is_option(const struct command_line *l, const char *word)
 /* Sets the value to the next word, if the option has none yet and needs one. option: as it was given, for messages. */
 static int take_value(struct command_line *l, const struct option_row *r, const char *option, struct err *e)
 {
-    bool is_text = r->kind == OPTION_TEXT || r->kind == OPTION_TEXTS || r->kind == OPTION_OUTPUT;
     if (l->value || !r->argument || r->if_none)
         return 0;
     if (l->next == l->argc && r->kind == OPTION_CHOICE)
@@ -324,7 +323,7 @@ static int take_value(struct command_line *l, const struct option_row *r, const 
     if (l->next == l->argc)
         return err_set(e, EX_USAGE, "option %s needs an argument; see --help", option);
     l->value = l->argv[l->next++];
-    if (!is_text && is_option(l, l->value)) /* no number begins with a dash, nor does any word of a choice */
+    if (is_option(l, l->value)) /* who means such a text writes --NAME=TEXT */
         return err_set(e, EX_USAGE, "option %s needs an argument: \"%s\" is an option; see --help", option, l->value);
     return 0;
 }

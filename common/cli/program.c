@@ -86,12 +86,19 @@ static int prepare(const struct program *p, int argc, char **argv, int first, st
     return simd_prepare(e);
 }
 
+/* Standard output must not be what is read: not even a failure goes there then. */
+static int keep_apart(int argc, char **argv, int first, struct err *e)
+{
+    return argc > first ? fd_keep_apart(NULL, argv + first, (size_t)(argc - first), e)
+                        : fd_keep_apart(NULL, usage_no_files, 1, e);
+}
+
 int program_main(const struct program *p, int argc, char **argv)
 {
     static struct err e; /* not on the stack, where there may be little room to say that */
     static char text[ERR_TEXT];
     int first, status = -1;
-    bool asked = false, ran = false; /* asked: for help or version */
+    bool silent = false, ran = false; /* silent: nothing is sent */
     const struct option_set set = {.rows = p->usage->options, .to = p->options};
     fd_prepare();
     if (p->usage->init)
@@ -100,20 +107,21 @@ int program_main(const struct program *p, int argc, char **argv)
     case OPTIONS_WRONG:
         break;
     case OPTIONS_RUN:
-        ran = prepare(p, argc, argv, first, &e) == 0;
+        silent = keep_apart(argc, argv, first, &e) != 0;
+        ran = !silent && prepare(p, argc, argv, first, &e) == 0;
         status = ran ? p->run(p->ctx, &e) : -1;
         break;
     case OPTIONS_HELP:
-        asked = true;
+        silent = true;
         status = print_help(p, &e);
         break;
     case OPTIONS_VERSION:
-        asked = true;
+        silent = true;
         status = print_version(p, &e);
         break;
     }
     if (status < 0) {
-        if (p->send_failure && !asked && !isatty(1))
+        if (p->send_failure && !silent && !isatty(1))
             p->send_failure(p->ctx, &e);
         say(p->usage->name, err_text(&e, text));
         status = e.code;

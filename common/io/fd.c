@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,19 @@ bool fd_is_stdin(const char *path)
             return true;
     }
     return false;
+}
+
+int fd_keep_apart(const char *output, char *const *files, size_t n, struct err *e)
+{
+    struct stat to, from;
+    if ((output ? stat(output, &to) : fstat(1, &to)) < 0 || !S_ISREG(to.st_mode))
+        return 0;
+    for (size_t i = 0; i < n; i++) {
+        bool seen = (fd_is_stdin(files[i]) ? fstat(0, &from) : stat(files[i], &from)) == 0;
+        if (seen && from.st_ino == to.st_ino && from.st_dev == to.st_dev)
+            return err_set(e, EX_USAGE, "%s: is both input and output; write to another file", fd_name(files[i]));
+    }
+    return 0;
 }
 
 int fd_open_input(const char *path, struct err *e)
@@ -417,12 +431,28 @@ static int descriptor_of(const char *path)
     return len > 0 ? descriptor_in(link) : named;
 }
 
-/* The file that a link leads to, so that it stays a link; else the path. NULL: out of memory. */
+/* The file that a link leads to, also if it is not there yet, so that the link stays; else the path. NULL: out of
+ * memory. */
 static char *file_of(const char *path)
 {
-    struct stat st;
-    char *file = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
-    return file ? file : strdup(path);
+    enum { MOST_LINKS = 40 }; /* as many as the kernel follows */
+    char *file = strdup(path), target[PATH_MAX];
+    for (int i = 0; file && i < MOST_LINKS; i++) {
+        ssize_t n = readlink(file, target, sizeof target);
+        const char *slash = strrchr(file, '/');
+        if (n < 0 || (size_t)n >= sizeof target)
+            break;
+        size_t dir = *target == '/' || !slash ? 0 : (size_t)(slash - file) + 1;
+        char *next = malloc(dir + (size_t)n + 1);
+        if (next) {
+            memcpy(next, file, dir);
+            memcpy(next + dir, target, (size_t)n);
+            next[dir + (size_t)n] = '\0';
+        }
+        free(file);
+        file = next;
+    }
+    return file;
 }
 
 int outfile_open(struct outfile *o, const char *path, struct err *e)
@@ -436,7 +466,8 @@ int outfile_open(struct outfile *o, const char *path, struct err *e)
         return err_mem(e, "a file name", strlen(path));
     }
     int named = descriptor_of(path);
-    bool direct = named >= 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode)); /* /dev/full, a pipe, a terminal */
+    bool seen = stat(path, &st) == 0, circle = !seen && errno == ELOOP;   /* of links */
+    bool direct = named >= 0 || circle || (seen && !S_ISREG(st.st_mode)); /* /dev/full, a pipe, a terminal */
     if (named >= 0)
         o->fd = fcntl(named, F_DUPFD_CLOEXEC, 3);
     else if (direct)

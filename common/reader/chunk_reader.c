@@ -263,7 +263,7 @@ static int set_cutter(struct cutter *c, const struct open_piece *o, const struct
     cutter_init(c, form, known && known->cut_inside, &o->run->special);
     return whole || (cut_is_local(c) && form != FORM_WET)
                ? 0
-               : err_set(e, EX_DATAERR, "%s: a piece of compressed text that cannot be cut; run bpe-chunk again",
+               : err_set(e, EX_DATAERR, "%s: a piece of compressed text that cannot be cut; run the same command again",
                          f->name);
 }
 

@@ -10,8 +10,8 @@
 
 static int changed(const struct range_source *f, const char *how, struct err *e)
 {
-    return err_at(e, EX_DATAERR, f->name, ERR_NO_OFFSET, "changed since bpe-chunk read it (%s); run bpe-chunk again",
-                  how);
+    return err_at(e, EX_DATAERR, f->name, ERR_NO_OFFSET,
+                  "changed since bpe-chunk read it (%s); run the same command again", how);
 }
 
 int range_source_check(const struct range_source *f, struct err *e)

@@ -55,7 +55,7 @@ int windows_of_file(struct buf *space, int fd, const char *name, uint64_t begin,
             return -1;
         if ((size_t)got < want)
             return err_at(e, EX_DATAERR, name, ERR_NO_OFFSET,
-                          "changed since bpe-chunk read it (it ends at byte %llu now); run bpe-chunk again",
+                          "changed since bpe-chunk read it (it ends at byte %llu now); run the same command again",
                           (unsigned long long)(at + (uint64_t)got));
         space->len += want;
         last = want == left;

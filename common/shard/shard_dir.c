@@ -76,8 +76,8 @@ static int sync_parent(const char *path, struct err *e)
 static int used_before(const struct shard_dir *d, struct err *e)
 {
     return err_set(e, EX_CANTCREAT,
-                   "%s: holds shards, or work, of an earlier run; --resume goes on with it, or give another "
-                   "directory",
+                   "%s: holds shards, or work, of an earlier run; give another directory, or go on with it (bpe-shard "
+                   "--resume)",
                    d->path);
 }
 

@@ -121,8 +121,7 @@ static int open_parts(struct sharding *s, struct err *e)
         if (differs && s->complete)
             shard_dir_remove_work(&s->dir);
         if (differs)
-            return err_set(e, EX_USAGE,
-                           "%s: was made with another value of %s; --resume needs the same, or give another directory",
+            return err_set(e, EX_USAGE, "%s: was made with another value of %s; give the same, or another directory",
                            o->dir, differs);
         if (s->complete) {
             shard_again_init(&s->again, &s->m, o->dir);

@@ -127,14 +127,15 @@ static bool is_object(struct look *l, const unsigned char *line, size_t n, bool 
     return l->n_members && (ended || !whole);
 }
 
-int json_hint_look(struct json_hint *h, const unsigned char *p, size_t n, struct err *e)
+int json_hint_look(struct json_hint *h, const unsigned char *p, size_t n, const char *name, struct err *e)
 {
-    struct look l = {.hint = {.found = true}};
+    struct look l = {.hint = {.found = true, .name = name}};
     struct buf copy = {0};
     if (!json_hint_wants(h, p, n))
         return 0;
     if (is_warc(p, n) || is_array(p, n)) {
         h->found = true;
+        h->name = name;
         h->what = *p == 'W' ? HINT_WARC : HINT_ARRAY;
         return 0;
     }
@@ -163,7 +164,7 @@ const char *json_hint_text(const struct json_hint *h, bool names, char to[JSON_H
             "the text is a JSON array, and is taken as it is; jq -c '.[]' FILE makes lines of it, for --jsonl",
         [HINT_WARC] = "the first lines are a WARC header, and all is taken as text; see --wet",
     };
-    int n = snprintf(to, JSON_HINT_TEXT, "%s", remarks[h->what]);
+    int n = snprintf(to, JSON_HINT_TEXT, "%.1000s: %s", h->name, remarks[h->what]);
     if (names && *h->longest)
         snprintf(to + n, JSON_HINT_TEXT - (size_t)n, " (fields with strings: %s; the longest: --jsonl=%s)", h->fields,
                  h->longest);

@@ -22,5 +22,7 @@ int text_start_look(struct input *in, struct buf *first, enum form form, const c
         return -1;
     if (form != FORM_TEXT || !json_hint_wants(hint, first->p, first->len))
         return 0;
-    return read_start(in, first, JSON_HINT_LOOK, e) || json_hint_look(hint, first->p, first->len, e) ? -1 : 0;
+    return read_start(in, first, JSON_HINT_LOOK, e) || json_hint_look(hint, first->p, first->len, input_name(in), e)
+               ? -1
+               : 0;
 }

@@ -47,15 +47,17 @@ warc="the first lines are a WARC header, and all is taken as text; see --wet"
 array="the text is a JSON array, and is taken as it is; jq -c '.[]' FILE makes lines of it, for --jsonl"
 remark="the first lines are JSON, which is taken as text; see --jsonl"
 
-# json TEXT [OPTION...]: what bpe-chunk says of TEXT (for printf %b), by reference, by value and compressed: the same.
+# json TEXT [OPTION...]: what bpe-chunk says of TEXT (for printf %b), by reference, by value and compressed: the same, but for
+# the name, which is left out.
 json() {
     local text=$1 said
     shift
     printf %b "$text" >j
     gzip -c j >j.gz
     said=$(bpe-chunk "$@" j 2>&1 >/dev/null)
-    [ "$said" = "$(bpe-chunk "$@" --inline -b 1 j 2>&1 >/dev/null)" ] && [ "$said" = "$(bpe-chunk "$@" 2>&1 >/dev/null <j.gz)" ] || said="$said, not always"
-    echo "$said"
+    [ "${said/ j:/}" = "$(bpe-chunk "$@" --inline -b 1 j 2>&1 >/dev/null | sed 's/ j://')" ] || said="$said, not always"
+    [ "${said/ j:/}" = "$(bpe-chunk "$@" 2>&1 >/dev/null <j.gz | sed 's/ standard input://')" ] || said="$said, not always"
+    echo "${said/ j:/}"
 }
 line in.txt >model.json 2>/dev/null
 is "$(json '{"text": "one"}\n{"text": "two"}\n')" "bpe-chunk: $remark" "lines of objects: a remark"
@@ -63,23 +65,23 @@ is "$(json '{"text": "one"}')" "bpe-chunk: $remark" "  one line"
 is "$(json '\n\xEF\xBB\xBF{"text": "one"}\n')$(json '\xEF\xBB\xBF {"a": {"b": 1}}\r\n\r\n')" "bpe-chunk: $remark" "  after white space, or a byte order mark"
 gzip -kf j
 bpe-chunk j.gz j.gz 2>&1 >/dev/null | cat >said
-is "$(cat said)" "bpe-chunk: $remark" "  in compressed files by reference"
+is "$(cat said)" "bpe-chunk: j.gz: $remark" "  in compressed files by reference"
 is "$(json '{"text": "one"}\n{"text": "two"}\n' --jsonl)" "" "  none with --jsonl"
 is "$(json '{"text": "one"}\n{"text": "two"}\n' -0)" "" "  none with -0"
 is "$(json '{"text": "one"}\nThe cat\n')$(json '{\n  "text": "one"\n}\n')$(json '{ this }\n')$(json '[1]\n')$(json '{}\n')" "" "  none of other text"
 python3 -c 'import json; print(json.dumps({"id": "7", "content": "The cat. " * 20000, "meta": {"url": "http://a"}}))' >long.jsonl
-is "$(bpe-chunk long.jsonl long.jsonl 2>&1 >/dev/null)" "bpe-chunk: $remark" "  of a line longer than what is looked at; one remark for all files"
-is "$(bpe-encode -m model.json long.jsonl long.jsonl 2>&1 >/dev/null)" "bpe-encode: $remark" "  bpe-encode"
+is "$(bpe-chunk long.jsonl long.jsonl 2>&1 >/dev/null)" "bpe-chunk: long.jsonl: $remark" "  of a line longer than what is looked at; one remark for all files"
+is "$(bpe-encode -m model.json long.jsonl long.jsonl 2>&1 >/dev/null)" "bpe-encode: long.jsonl: $remark" "  bpe-encode"
 is "$(bpe-encode -m model.json --jsonl=content long.jsonl 2>&1 >/dev/null)" "" "  none with --jsonl"
 if script -qec true /dev/null </dev/null >/dev/null 2>&1; then # it is installed, and there are terminals
     printf '%s\n' '{"id": "7", "meta": {"url": "http://a"}, "content": "The cat sat.", "n": 1}' >s.jsonl
     said=$(script -qec "bpe-chunk s.jsonl >/dev/null" /dev/null </dev/null | tr -d '\r')
-    is "$said" "bpe-chunk: $remark (fields with strings: id, meta.url, content; the longest: --jsonl=content)" "  on a terminal with the fields"
+    is "$said" "bpe-chunk: s.jsonl: $remark (fields with strings: id, meta.url, content; the longest: --jsonl=content)" "  on a terminal with the fields"
     said=$(script -qec "bpe-chunk long.jsonl >/dev/null" /dev/null </dev/null | tr -d '\r')
-    is "$said" "bpe-chunk: $remark (fields with strings: id, content; the longest: --jsonl=content)" "  as far as is looked"
+    is "$said" "bpe-chunk: long.jsonl: $remark (fields with strings: id, content; the longest: --jsonl=content)" "  as far as is looked"
     printf '%s\n' '{"\u001b[31m": "no name for a terminal", "": "nor for --jsonl, and the longest of all", "text": "The cat."}' >odd.jsonl
     said=$(script -qec "bpe-chunk odd.jsonl >/dev/null" /dev/null </dev/null | tr -d '\r')
-    is "$said" "bpe-chunk: $remark (fields with strings: text; the longest: --jsonl=text)" "  of which --jsonl can name"
+    is "$said" "bpe-chunk: odd.jsonl: $remark (fields with strings: text; the longest: --jsonl=text)" "  of which --jsonl can name"
 else
     skip "  on a terminal with the fields" "no script(1)"
 fi

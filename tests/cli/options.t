@@ -146,6 +146,13 @@ echo old >far/model
 ln -s far/model model.link
 bpe-merge -v 400 -o model.link in.sum
 is "$? $(readlink model.link) $(ls far)" "0 far/model model" "bpe-merge -o LINK stays a link"
+rm far/model
+ln -sf far/more.link model.link
+ln -s model far/more.link
+bpe-merge -v 400 -o model.link in.sum
+is "$? $(readlink model.link) $(ls far)" "0 far/more.link model"$'\nmore.link' "  also a link to a link to what is not there"
+ln -sf circle circle
+fails 73 "bpe-merge: circle: cannot create: *" bpe-merge -v 400 -o circle in.sum
 same far/model model.want "  and its file is the model"
 ln -s /proc/self/fd/1 stdout # as /dev/stdout, which is not put at risk
 for name in stdout /dev/fd/1 /proc/self/fd/1; do

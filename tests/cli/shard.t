@@ -236,7 +236,7 @@ fails 73 "*part: holds shards, or work,*" bpe-shard -o part t.tok
 for option in "-n 20k" "-n 10k -f raw" "-n 10k -d u32" "-n 10k --name=x" "-n 10k --docs" "-n 10k --test=1" "-n 10k --sha256" \
     "-n 10k --shuffle=documents" "-n 10k --test-fraction=0.1" "-n 10k --drop-last"; do
     # shellcheck disable=SC2086
-    fails 64 "*part: was made with another value of -*; --resume needs the same*" bpe-shard -o part --resume $option t.tok
+    fails 64 "*part: was made with another value of -*; give the same, or another directory" bpe-shard -o part --resume $option t.tok
 done
 bpe-shard -o part -n 10k --resume t.tok >>part.jsonl
 is "$? $(diff -r part npy)" "0 " "--resume: as if it had not been cut off"

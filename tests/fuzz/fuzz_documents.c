@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     struct documents whole = {0}, some = {.step = data[0] / 4 % 8};
-    struct json_hint hint = {0};
+    struct json_hint hint = {.name = "text"};
     struct err e = {0};
     char text[JSON_HINT_TEXT];
     enum form form = data[0] % 2 ? FORM_NUL : FORM_WET;
@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     some.text.len = 0;
     check(read_pieces(form, p, n, small, &some), want, &some, &whole);
     must(text_kind_check("fuzz", form, p, n, "input", &e) && e.code != EX_DATAERR);
-    must(json_hint_look(&hint, p, n, &e));
+    must(json_hint_look(&hint, p, n, "text", &e));
     must(strlen(json_hint_text(&hint, true, text)) >= sizeof text - 1);
     buf_free(&whole.text);
     buf_free(&some.text);

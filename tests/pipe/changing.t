@@ -60,7 +60,7 @@ def pipes_by_reference():
             chunks = must("bpe-chunk", "-m", "m.json", "-b", "30K", *files)
             become_pipe(*files)
             says(f"{program[0]}, {kind}", run(program, chunks),
-                 f"{program[0]}: {files[0]}: changed since bpe-chunk read it (it is no regular file now); run bpe-chunk again")
+                 f"{program[0]}: {files[0]}: changed since bpe-chunk read it (it is no regular file now); run the same command again")
 
 
 def pipes_in_chunk():

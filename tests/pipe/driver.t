@@ -28,7 +28,35 @@ ok $? "a long name may be cut short"
 refuses 73 "bpe train: none/x: cannot create: No such file or directory" bpe train -v 300 -o none/x a.txt
 printf '{"text": "a"}\n{"text": "b"}\n' >a.jsonl
 bpe train -v 258 -o lines.json a.jsonl 2>err
-is "$? $(cat err)" "0 bpe-chunk: the first lines are JSON, which is taken as text; see --jsonl" "JSON Lines without --jsonl: a remark"
+is "$? $(cat err)" "0 bpe-chunk: a.jsonl: the first lines are JSON, which is taken as text; see --jsonl" "JSON Lines without --jsonl: a remark"
+
+# ---- One file as input and output ----
+cp a.txt both.txt
+cp m.json both.json
+apart="is both input and output; write to another file"
+refuses 64 "bpe train: both.txt: $apart" bpe train -v 300 -o both.txt a.txt both.txt
+refuses 64 "bpe encode: both.txt: $apart" bpe encode -m m.json -o ./both.txt both.txt
+refuses 64 "bpe encode: both.json: $apart" bpe encode -m both.json -o both.json a.txt
+refuses 64 "bpe-encode: both.txt: $apart" bpe-encode -m m.json -o both.txt both.txt
+refuses 64 "bpe-encode: both.txt: $apart" bpe-encode -m m.json -o both.txt --files-from <(echo both.txt)
+refuses 64 "bpe-encode: both.json: $apart" bpe-encode -m both.json -o both.json a.txt
+bpe-chunk a.txt | bpe-count | bpe-sum >both.sum
+refuses 64 "bpe-merge: both.sum: $apart" bpe-merge -v 300 -o both.sum both.sum
+for command in "bpe train -v 300" "bpe encode -m m.json" bpe-chunk "bpe-encode -m m.json"; do
+    name=${command%% -*}
+    $command both.txt 2>err >>both.txt
+    is "$? $(cat err)" "64 $name: both.txt: $apart" "$name: what is appended to its input"
+    $command <both.txt 2>err >>both.txt
+    is "$? $(cat err)" "64 $name: standard input: $apart" "$name: the same, as standard input"
+done
+cmp a.txt both.txt && cmp m.json both.json && bpe-view --check both.sum >out
+ok $? "they are as they were"
+bpe-model -f json -o both.json both.json && cmp m.json both.json
+ok $? "bpe-model reads all before it writes"
+refuses 64 'bpe train: option --keep needs an argument: "-o" is an option; see --help' bpe train -v 300 --keep -o x a.txt
+refuses 64 'bpe encode: option -o needs an argument: "--eot=after" is an option; see --help' bpe encode -m m.json -o --eot=after a.txt
+bpe train -v 300 -s--eot -f merges a.txt >out
+ok $? "what looks like an option, at its option"
 
 # ---- What they need ----
 
@@ -116,7 +144,7 @@ for how in "" --inline; do
     rm -rf kept
     # shellcheck disable=SC2086
     bpe train -v 258 $how --keep=kept -o lines.json a.jsonl 2>err
-    is "$? $(cat err)" "0 bpe-chunk: the first lines are JSON, which is taken as text; see --jsonl" "--keep $how: a remark is told once"
+    is "$? $(cat err)" "0 bpe-chunk: a.jsonl: the first lines are JSON, which is taken as text; see --jsonl" "--keep $how: a remark is told once"
 done
 rm -rf gone
 bpe shard -m m.json -o gone latin1.txt --via='sleep 1;' >/dev/null 2>&1 & # fails, and removes it

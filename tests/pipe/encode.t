@@ -256,7 +256,7 @@ fi'
         [ "$victim ${how% *}" != "bpe-chunk small.txt" ] || continue # it is not started
         rm -rf "fake.$victim/"*.was
         signal=${how#* } "fake.$victim/bpe" encode -j 2 -m m.json -o kept "${how% *}" < <(cat large.txt) >out 2>err
-        is "$? $(cat err) $(cat kept)" "$((128 + ${how#* })) bpe encode: a process was killed by signal ${how#* } old" \
+        is "$? $(cat err) $(cat kept)" "$((128 + ${how#* })) bpe encode: $victim was killed by signal ${how#* }; run the same command again old" \
             "$victim is killed, $how: says so, and -o is as it was"
     done
 done
@@ -297,7 +297,7 @@ for how in huge.txt held; do
             # shellcheck disable=SC2086
             is "$code $(cat kept) $(kill -0 $all 2>/dev/null && echo left)" "$((128 + signal)) old " \
                 "$how, $victim gets signal $signal: its status, -o is as it was, and no process is left" || sed 's/^/# /' err
-            [ $victim = bpe ] || is "$(cat err)" "bpe encode: a process was killed by signal $signal" "  one line"
+            [ $victim = bpe ] || is "$(cat err)" "bpe encode: $victim was killed by signal $signal; run the same command again" "  one line"
             [ $signal = 9 ] && rm -f kept.*
             is "$(ls kept.* 2>/dev/null)" "" "  nothing else is there"
             exec 4>&-

@@ -278,7 +278,7 @@ begun() {
     wait $pid 2>/dev/null
 }
 begun
-is "$(cat D/.work/asked)" "'-m' 'm.json' '-m' 'm.json' -- 'large.txt' 'small.txt' 'b.txt'" "what it was begun with is noted"
+is "$(cat D/.work/asked)" "'-m' 'm.json' -- 'large.txt' 'small.txt' 'b.txt'" "what it was begun with is noted"
 fails 64 "bpe shard: D was begun with: *; give the same options and files, *" bpe shard -m m.json -o D -f raw -n $N large.txt
 fails 64 "bpe shard: D was begun with: *; give the same options and files, *" bpe shard -m m.json -o D -f raw -n $N --eot=after "${all[@]}"
 fails 64 "bpe-shard: D: was made with another value of -n; *" bpe shard -m m.json -o D -f raw -n 300001 "${all[@]}"

@@ -523,13 +523,13 @@ static void changed_files(void)
         later[1].tv_sec++;
         must(utimensat(AT_FDCWD, "c.txt", later, 0));
         snprintf(name, sizeof name, "but not after it was written anew, %s", how);
-        fails("c.txt: changed since bpe-chunk read it (its time of last change is another); run bpe-chunk again", 0, 0,
-              name);
+        fails("c.txt: changed since bpe-chunk read it (its time of last change is another); run the same command again",
+              0, 0, name);
         begin_records(&plain);
         put_ranges("c.txt", by_value, (const uint64_t[]){10}, 1);
         snprintf(name, sizeof name, "nor with another size, %s", how);
         fails(by_value ? "c.txt: was no plain file; make these chunks again with bpe-chunk --only"
-                       : "c.txt: changed since bpe-chunk read it (9 bytes now, 10 then); run bpe-chunk again",
+                       : "c.txt: changed since bpe-chunk read it (9 bytes now, 10 then); run the same command again",
               0, 0, name);
     }
     write_file("c.gz", gzip, sizeof gzip);
@@ -555,7 +555,7 @@ static void changed_files(void)
     must(unlink("c.txt"));
     must(mkfifo("c.txt", 0666));
     alarm(20); /* it is not waited for */
-    fails("c.txt: changed since bpe-chunk read it (it is no regular file now); run bpe-chunk again", 0, 0,
+    fails("c.txt: changed since bpe-chunk read it (it is no regular file now); run the same command again", 0, 0,
           "a pipe in its place");
     alarm(0);
     must(unlink("c.txt"));

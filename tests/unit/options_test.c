@@ -122,8 +122,10 @@ static void test_kinds(void)
     tap_ok(is(self.word, "") && self.has_word, "  may be empty");
     right("-w x -w y", 0);
     tap_ok(is(self.word, "y"), "  the last one counts");
-    right("-w -f", 0);
-    tap_ok(is(self.word, "-f") && !self.flag, "  and may look like an option");
+    right("--word=-f", 0);
+    tap_ok(is(self.word, "-f") && !self.flag, "  and may be an option's name, after =");
+    right("-w -9", 0);
+    tap_ok(is(self.word, "-9"), "  and may begin with a dash");
     right("--field x", 1);
     tap_ok(is(self.field, "text") && is(argv[first], "x"), "  an argument that may be left out comes after =");
     right("--field=a.b", 0);
@@ -199,6 +201,7 @@ static void test_wrong(void)
     wrong("--szie=4k", "unknown option --szie=4k; did you mean --size? see --help");
     wrong("-c bleu", "-c bleu: must be one of red, green, blue; did you mean blue?");
     wrong("-c -f", "option -c needs an argument: \"-f\" is an option; see --help");
+    wrong("-w -f", "option -w needs an argument: \"-f\" is an option; see --help");
     wrong("--count --memory=1", "option --count needs an argument: \"--memory=1\" is an option; see --help");
     wrong("-c -x", "-c -x: must be one of red, green, blue");
     wrong("--count -1", "-n -1: not a number; digits and at most one of KMG are allowed");
