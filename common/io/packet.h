@@ -1,9 +1,10 @@
 /* packet.h - messages through a Unix socket of type SOCK_SEQPACKET, whose reading end several processes share: each
  * read gives one whole message to whoever asks, so that the kernel deals out what is in them.
  *
- * A message has at most PACKET_MAX bytes, which Linux takes without privilege. What is longer is passed as a file in
- * memory (memfd_create(2), SCM_RIGHTS): a message with a descriptor stands for the bytes of that file, and its own are
- * filler, so that few of them fit into the socket's queue, whatever the files' size.
+ * fd_write (fd.h) writes to such a socket as to a pipe, and input.h reads from it: both see by packet_socket what it
+ * is. A message has at most PACKET_MAX bytes, which Linux takes without privilege. What is longer is passed as a file
+ * in memory (memfd_create(2), SCM_RIGHTS): a message with a descriptor stands for the bytes of that file, and its own
+ * are filler, so that few of them fit into the socket's queue, whatever the files' size.
  */
 #ifndef BPE_IO_PACKET_H
 #define BPE_IO_PACKET_H
