@@ -1,4 +1,5 @@
 # parquet_files.py - the files that pipelines/parquet reads, here or remote, by pyarrow; what goes wrong with them
+import functools
 import gc
 import os
 import re
@@ -15,29 +16,18 @@ REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(::[A-Za-z0-9+.-]+)*://")
 # Not numpy, which pyarrow would import if it were there, nor pyarrow.parquet and pyarrow.compute, which are around what
 # is imported here: these take more than half of the time to start.
 
+needs_numpy = False  # pyarrow before 18.0 cannot do without
 
-def without_numpy(load):
+
+def load(modules):
+    """What modules() returns that imports some of pyarrow."""
+    if needs_numpy or "numpy" in sys.modules:
+        return modules()
     sys.modules["numpy"] = None
     try:
-        return load()
+        return modules()
     finally:
         del sys.modules["numpy"]
-
-
-def kernels():
-    """The module of pyarrow that calls kernels by their names."""
-    if "pyarrow._compute" not in sys.modules:
-        try:
-            without_numpy(load_kernels)
-        except ImportError:
-            pass
-    return load_kernels()
-
-
-def load_kernels():
-    from pyarrow import _compute
-
-    return _compute
 
 
 def load_pyarrow():
@@ -48,19 +38,33 @@ def load_pyarrow():
     return pa
 
 
+def load_kernels():
+    from pyarrow import _compute
+
+    return _compute
+
+
+@functools.cache
+def kernels():
+    """The module of pyarrow that calls kernels by their names."""
+    return load(load_kernels)
+
+
 def need_pyarrow():
     """Returns pyarrow."""
+    global needs_numpy
     gc.disable()  # an import makes much that stays
     try:
-        return without_numpy(load_pyarrow)
+        return load(load_pyarrow)
     except ImportError:
+        needs_numpy = True
         for name in [name for name in sys.modules if name.split(".")[0] == "pyarrow"]:
             del sys.modules[name]
     finally:
         gc.freeze()
         gc.enable()
     try:
-        return load_pyarrow()  # with numpy: before 18.0 it cannot do without
+        return load(load_pyarrow)
     except ImportError as error:
         why = "is not installed" if isinstance(error, ModuleNotFoundError) else f"does not load: {one_line(error)}"
         raise Failure(

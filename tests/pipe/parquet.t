@@ -66,6 +66,16 @@ done
 for compression in none snappy zstd gzip; do
     same_documents "many rows, $compression" $compression.parquet text
 done
+mkdir needs-numpy # as pyarrow before 18.0, which does not import without numpy
+cat >needs-numpy/sitecustomize.py <<'END'
+import sys
+class NeedsNumpy:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("pyarrow", "pyarrow._compute") and sys.modules.get("numpy", self) is None:
+            raise (ImportError if name == "pyarrow" else AttributeError)("no numpy")
+sys.meta_path.insert(0, NeedsNumpy())
+END
+PYTHONPATH=$PWD/needs-numpy same_documents "a pyarrow that needs numpy" some.parquet a.b
 same_documents "nothing in it" none-at-all.parquet text
 same_documents "one row group" one-group.parquet text
 same_documents "row groups without rows" holes.parquet text
