@@ -219,8 +219,7 @@ static int run(void *ctx, struct err *e)
         return -1;
     }
     if (o->path) {
-        if (fd_keep_apart(o->path, (char **)(uintptr_t)&o->model, 1, e) ||
-            fd_keep_apart(o->path, o->files, (size_t)o->n_files, e) || outfile_open(&p->outfile, o->path, e))
+        if (encode_options_keep_apart(o, o->path, e) || outfile_open(&p->outfile, o->path, e))
             return -1;
         p->encoder.out.fd = p->outfile.fd;
         p->encoder.out.name = o->path;

@@ -154,8 +154,7 @@ static int check(struct err *e)
                        o->format == IDS_RECORDS ? "records" : "turns");
     if (o->format == IDS_TEXT && self.common.parquet)
         return err_set(e, EX_USAGE, "-f text is not for --parquet: bpe parquet FILE... | bpe-encode -0 -f text");
-    if (fd_keep_apart(self.path, (char **)(uintptr_t)&o->model, 1, e) ||
-        fd_keep_apart(self.path, o->files, (size_t)o->n_files, e))
+    if (encode_options_keep_apart(o, self.path, e))
         return -1;
     if (!self.path && o->format != IDS_TEXT && isatty(1))
         return err_set(e, EX_USAGE, "standard output is a terminal; give -o PATH, or send the ids on");

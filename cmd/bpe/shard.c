@@ -124,7 +124,7 @@ static int put_asked(struct buf *to, struct err *e)
     const struct command_options *o = &self.common;
     struct command_line parquet = {0};
     const struct option_words *c = &asked.chunk, *i = &asked.encode;
-    size_t same = 0; /* words with which both begin: those of the model */
+    size_t same = 0; /* words with which both begin: those of the model, at least */
     char column[1100], nul_bytes[40], null_rows[40];
     while (same < c->n && same < i->n && strcmp(c->at[same], i->at[same]) == 0)
         same++;

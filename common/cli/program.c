@@ -86,13 +86,6 @@ static int prepare(const struct program *p, int argc, char **argv, int first, st
     return simd_prepare(e);
 }
 
-/* Standard output must not be what is read: not even a failure goes there then. */
-static int keep_apart(int argc, char **argv, int first, struct err *e)
-{
-    return argc > first ? fd_keep_apart(NULL, argv + first, (size_t)(argc - first), e)
-                        : fd_keep_apart(NULL, usage_no_files, 1, e);
-}
-
 int program_main(const struct program *p, int argc, char **argv)
 {
     static struct err e; /* not on the stack, where there may be little room to say that */
@@ -107,7 +100,7 @@ int program_main(const struct program *p, int argc, char **argv)
     case OPTIONS_WRONG:
         break;
     case OPTIONS_RUN:
-        silent = keep_apart(argc, argv, first, &e) != 0;
+        silent = fd_keep_apart(NULL, argv + first, (size_t)(argc - first), &e) != 0; /* or it goes to what is read */
         ran = !silent && prepare(p, argc, argv, first, &e) == 0;
         status = ran ? p->run(p->ctx, &e) : -1;
         break;

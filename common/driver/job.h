@@ -6,8 +6,8 @@
  * - No process outlives the command. A signal that ends the command ends them first. If it is killed (SIGKILL), the
  *   system sends each of them SIGTERM (PR_SET_PDEATHSIG). A command of the user's, and a tool such as xargs, starts
  *   processes of its own, which no such signal reaches: it has a keeper, a process of ours between it and the command.
- *   As long as the command runs, the keeper can end all its descendants in this session (SIGHUP, then SIGTERM, at last
- *   SIGKILL). What begins a session of its own, or runs on another host, sees the end of its pipes.
+ *   As long as the command runs, the keeper can end all its descendants that have not left with setsid(2) (SIGHUP, then
+ *   SIGTERM, at last SIGKILL). What has, or runs on another host, sees the end of its pipes.
  * - What a program writes to standard error is read here. Its last line is held until more is known: if the job fails,
  *   one line says why (job_outcome); all other lines are passed on.
  */

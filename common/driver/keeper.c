@@ -69,7 +69,7 @@ static struct ids *all_processes(size_t *n)
     return all;
 }
 
-/* Sends a signal to all descendants in this session. Returns how many there are. */
+/* Sends a signal to all descendants that have not left with setsid(2). Returns how many there are. */
 static size_t signal_descendants(int sig)
 {
     size_t n, found = 0;

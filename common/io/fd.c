@@ -60,10 +60,11 @@ int fd_keep_apart(const char *output, char *const *files, size_t n, struct err *
     struct stat to, from;
     if ((output ? stat(output, &to) : fstat(1, &to)) < 0 || !S_ISREG(to.st_mode))
         return 0;
-    for (size_t i = 0; i < n; i++) {
-        bool seen = (fd_is_stdin(files[i]) ? fstat(0, &from) : stat(files[i], &from)) == 0;
+    for (size_t i = 0; i < n || i == 0; i++) {
+        const char *file = n ? files[i] : "-";
+        bool seen = (fd_is_stdin(file) ? fstat(0, &from) : stat(file, &from)) == 0;
         if (seen && from.st_ino == to.st_ino && from.st_dev == to.st_dev)
-            return err_set(e, EX_USAGE, "%s: is both input and output; write to another file", fd_name(files[i]));
+            return err_set(e, EX_USAGE, "%s: is both input and output; write to another file", fd_name(file));
     }
     return 0;
 }
@@ -437,18 +438,16 @@ static char *file_of(const char *path)
 {
     enum { MOST_LINKS = 40 }; /* as many as the kernel follows */
     char *file = strdup(path), target[PATH_MAX];
+    struct err ignored;
     for (int i = 0; file && i < MOST_LINKS; i++) {
-        ssize_t n = readlink(file, target, sizeof target);
-        const char *slash = strrchr(file, '/');
-        if (n < 0 || (size_t)n >= sizeof target)
+        ssize_t n = readlink(file, target, sizeof target - 1);
+        char *slash = strrchr(file, '/');
+        if (n < 0)
             break;
-        size_t dir = *target == '/' || !slash ? 0 : (size_t)(slash - file) + 1;
-        char *next = malloc(dir + (size_t)n + 1);
-        if (next) {
-            memcpy(next, file, dir);
-            memcpy(next + dir, target, (size_t)n);
-            next[dir + (size_t)n] = '\0';
-        }
+        target[n] = '\0';
+        if (slash)
+            *slash = '\0';
+        char *next = *target == '/' || !slash ? strdup(target) : fd_path(file, target, &ignored);
         free(file);
         file = next;
     }

@@ -77,8 +77,8 @@ int fd_write(int fd, const void *p, size_t n, const char *name, struct err *e);
 /* Writes all n bytes at an offset. -1 with EX_IOERR. */
 int fd_pwrite(int fd, const void *p, size_t n, uint64_t offset, const char *name, struct err *e);
 
-/* -1 with EX_USAGE if one of n files, which are read ("-": standard input), is the regular file at `output` (NULL: the
- * one that standard output is): it would be lost. */
+/* -1 with EX_USAGE if one of n files, which are read ("-", or no file: standard input), is the regular file at `output`
+ * (NULL: the one that standard output is): it would be lost. */
 int fd_keep_apart(const char *output, char *const *files, size_t n, struct err *e);
 
 /* Closes standard output and reports errors that appear only then (a full disk). -1 with EX_IOERR. */

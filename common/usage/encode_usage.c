@@ -1,6 +1,8 @@
 /* encode_usage.c - see encode_usage.h. */
 #include "usage/encode_usage.h"
 
+#include "io/fd.h"
+
 /* -p is checked with the model: then chunks are read, and what reads the records learns why there are none. */
 static int check(void *options, struct err *e)
 {
@@ -59,3 +61,9 @@ const struct usage encode_usage = {
     USAGE_FILES(struct encode_options, files, n_files),
     .check = check,
 };
+
+int encode_options_keep_apart(const struct encode_options *o, const char *path, struct err *e)
+{
+    char *const model[] = {(char *)(uintptr_t)o->model};
+    return fd_keep_apart(path, model, 1, e) || fd_keep_apart(path, o->files, (size_t)o->n_files, e) ? -1 : 0;
+}

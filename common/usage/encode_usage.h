@@ -24,4 +24,7 @@ struct encode_options {
 
 extern const struct usage encode_usage;
 
+/* -1 with EX_USAGE if the output at a path (NULL: standard output) would replace the model or one of the FILEs. */
+int encode_options_keep_apart(const struct encode_options *o, const char *path, struct err *e);
+
 #endif
