@@ -92,7 +92,7 @@ static int make_rules(struct chunker *c, struct err *e)
     const struct chunk_options *o = &c->opt;
     struct rules r = {0};
     struct reading reading;
-    const struct model_opts given = {.pattern = o->pattern};
+    const struct model_opts given = {.pattern = o->pattern, .rules_only = true};
     int rc = source_options_reading(&o->source, &reading, e) ||
                      (o->model && model_read(&c->model, o->model, &given, e)) || set_pattern(c, &r, e) ||
                      set_special(c, &r, e) || rules_put(&c->writer.rules, &r, e) ||

@@ -40,7 +40,8 @@ struct encoding {
 static int read_model(struct encoding *p, struct err *e)
 {
     const struct encode_options *o = &p->opt;
-    const struct model_opts given = {o->pattern, o->special_token.at, o->special_token.n};
+    const struct model_opts given = {
+        .pattern = o->pattern, .special = o->special_token.at, .n_special = o->special_token.n};
     if (model_read(&p->model, o->model, &given, e))
         return -1;
     unsigned least = model_id_bytes(&p->model);

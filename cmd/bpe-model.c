@@ -113,7 +113,7 @@ static int run(void *ctx, struct err *e)
 {
     const struct model_options *o = ctx;
     struct model m;
-    const struct model_opts given = {o->pattern, o->special.at, o->special.n};
+    const struct model_opts given = {.pattern = o->pattern, .special = o->special.at, .n_special = o->special.n};
     if (model_read(&m, o->files[0], &given, e))
         return -1;
     int rc = o->info ? describe(&m, e) : convert(o, &m, e);

@@ -144,10 +144,24 @@ static bool may_be_made(const struct hf_reader *in, uint32_t id)
            (in->m->ignore_merges && utf8_valid_len(t->p, t->len, &cut) == t->len);
 }
 
+static int take_unchecked(struct hf_reader *in)
+{
+    for (size_t i = 0; i < in->n_added; i++) {
+        const struct hf_added *a = &in->added[i];
+        if (build_special(&in->b,
+                          (struct model_special){
+                              .p = a->p, .len = (uint32_t)a->len, .id = (uint32_t)a->id, .special = a->special}))
+            return -1;
+    }
+    return check_kinds(in);
+}
+
 /* Added tokens that are keys of the vocabulary have the id of that key; others are numbered from the number of keys on,
  * as Hugging Face counts. The ids in the file must be the same. */
 int hf_take_added(struct hf_reader *in)
 {
+    if (in->rules_only)
+        return take_unchecked(in);
     struct model *m = in->m;
     uint64_t next = in->n_vocab;
     for (size_t i = 0; i < in->n_added; i++) {

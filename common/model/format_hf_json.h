@@ -19,6 +19,7 @@ struct hf_reader {
     size_t n_added, added_cap;
     size_t n_vocab;  /* keys of the vocabulary */
     bool byte_level; /* there was a pre_tokenizer ByteLevel */
+    bool rules_only; /* the vocabulary and the merges are skipped */
 };
 
 /* A short string, for messages and comparisons. */

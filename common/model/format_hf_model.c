@@ -100,6 +100,39 @@ static int read_merges(struct hf_reader *in)
     }
 }
 
+/* Skip the vocabulary and the merges, by the steps that read them: of these, fast ones are known. */
+
+static int skip_vocab(struct json_reader *r)
+{
+    struct str key;
+    uint64_t id;
+    int more = json_read_object(r);
+    while (more == 0) {
+        while (json_read_try_member(r, &key, &id)) {
+        }
+        more = json_read_raw_key(r, &key);
+        if (more <= 0)
+            return more;
+        more = json_read_uint(r, &id);
+    }
+    return -1;
+}
+
+static int skip_merges(struct json_reader *r)
+{
+    struct str pair[2];
+    int more = json_read_array(r);
+    while (more == 0) {
+        while (json_read_try_pair(r, pair)) {
+        }
+        more = json_read_item(r);
+        if (more <= 0)
+            return more;
+        more = json_read_peek(r) == '"' ? json_read_raw_string(r, pair) : json_read_skip(r);
+    }
+    return -1;
+}
+
 /* Reads a number or null. Whether it is other than 0. */
 static int read_dropout(struct json_reader *r)
 {
@@ -168,11 +201,13 @@ static int read_model_key(void *ctx, int key)
     case IGNORE_MERGES:
         return json_read_bool(r, &in->m->ignore_merges);
     case VOCAB:
+        if (in->rules_only)
+            return skip_vocab(r);
         rc = vocab_json_read(r, &in->b);
         in->n_vocab = in->b.n_tokens;
         return rc;
     case MERGES:
-        return read_merges(in);
+        return in->rules_only ? skip_merges(r) : read_merges(in);
     default:
         return check_empty(r, keys[key]);
     }
@@ -186,5 +221,5 @@ int hf_read_model(struct hf_reader *in)
         return -1;
     if (!(seen & 1U << VOCAB) || !(seen & 1U << MERGES))
         return json_read_fail(r, "the model has no \"%s\"", seen & 1U << VOCAB ? "merges" : "vocab");
-    return build_merges_end(&in->b);
+    return in->rules_only ? 0 : build_merges_end(&in->b);
 }

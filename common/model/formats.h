@@ -25,6 +25,7 @@ struct model_source {
     const struct pattern *pattern; /* from the command line, for a file that does not contain it; or NULL */
     const char *const *special;    /* also from the command line: "TOKEN" or "TOKEN=ID" */
     size_t n_special;
+    bool rules_only; /* see struct model_opts */
 };
 
 enum { MODEL_FILES = 2 }; /* files of a model, at most */

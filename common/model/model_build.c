@@ -343,6 +343,19 @@ static int by_id(const void *a, const void *b)
     return (s->id > t->id) - (s->id < t->id);
 }
 
+int build_special_end(struct build *b)
+{
+    struct model *m = b->m;
+    if (m->n_special)
+        qsort(m->special, m->n_special, sizeof *m->special, by_id);
+    for (size_t i = 1; i < m->n_special; i++) {
+        if (m->special[i].id == m->special[i - 1].id)
+            return err_at(b->e, EX_DATAERR, b->name, ERR_NO_OFFSET, "two added tokens have the id %lu",
+                          (unsigned long)m->special[i].id);
+    }
+    return 0;
+}
+
 int build_end(struct build *b)
 {
     struct model *m = b->m;
@@ -359,14 +372,7 @@ int build_end(struct build *b)
                           c, build_show(show, sizeof show, byte, 1, true));
         }
     }
-    if (m->n_special)
-        qsort(m->special, m->n_special, sizeof *m->special, by_id);
-    for (size_t i = 1; i < m->n_special; i++) {
-        if (m->special[i].id == m->special[i - 1].id)
-            return err_at(b->e, EX_DATAERR, b->name, ERR_NO_OFFSET, "two added tokens have the id %lu",
-                          (unsigned long)m->special[i].id);
-    }
-    return 0;
+    return build_special_end(b);
 }
 
 int build_init(struct build *b, struct model *m, const char *name, size_t n_tokens, struct err *e)

@@ -73,6 +73,7 @@ int build_pattern(struct build *b, const struct pattern *pattern); /* its name a
 
 /* The final checks: all 256 bytes exist, special tokens are distinct (they are sorted). */
 int build_end(struct build *b);
+int build_special_end(struct build *b); /* only the latter */
 
 /* Writes at most n - 1 bytes of a token for messages: in byte-to-unicode form, or (UTF-8) unchanged. Returns `to`. */
 const char *build_show(char *to, size_t n, const unsigned char *p, size_t len, bool byte_level);

@@ -131,7 +131,8 @@ int model_read(struct model *m, const char *path, const struct model_opts *opts,
 {
     static const struct model_opts none;
     const struct model_opts *o = opts ? opts : &none;
-    struct model_source from = {.path = path, .fd = -1, .special = o->special, .n_special = o->n_special};
+    struct model_source from = {
+        .path = path, .fd = -1, .special = o->special, .n_special = o->n_special, .rules_only = o->rules_only};
     *m = (struct model){0};
     if (o->pattern && !(from.pattern = pattern_named(o->pattern, e)))
         return -1;

@@ -5,6 +5,7 @@
 #include "core/model.h"
 #include "sys/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Options of the command line for files that do not contain these. All borrowed; zeroed: none given. */
@@ -12,6 +13,8 @@ struct model_opts {
     const char *pattern;        /* the name of a built-in pattern, or NULL; cl100k is tiktoken's for a .tiktoken file */
     const char *const *special; /* "TOKEN" (gets the next id above all others) or "TOKEN=ID" */
     size_t n_special;
+    bool rules_only; /* only the pattern and the added tokens are asked for: a format may leave out the vocabulary, and
+                        what is to be checked by it. The model has no tokens then, and cannot encode or decode */
 };
 
 /* Reads the model at path ("-": standard input): a file, or a directory, of any format in formats.h. Pattern and

@@ -152,4 +152,37 @@ refuses 74 "bpe-model: /dev/full: cannot write*" bpe-model -o /dev/full tokenize
 refuses 74 "bpe-model: standard output: cannot write*" sh -c 'bpe-model tokenizer.json >/dev/full'
 refuses 74 "bpe-model: standard output: cannot write*" sh -c 'bpe-model --info tokenizer.json >/dev/full'
 
+# ---- The rules alone ----
+
+# bpe-chunk reads past the vocabulary and the merges, however they are written.
+rules() { bpe-chunk -m "$1" --inline -b 64M in.txt | bpe-view | sed -n '1s/run=[^ ]*//p'; }
+like "$(rules tokenizer.json)" "# chunk  pattern=gpt2 special=<|endoftext|>*" "rules: of a model"
+for form in "indent=1" "indent=1, ensure_ascii=False" "separators=(',', ':')" "ensure_ascii=False"; do
+    for merges in "g" "[' '.join(pair) for pair in g]" "[]"; do
+        for vocab in "v" "{}"; do
+            python3 -c "
+import json
+m = json.load(open('tokenizer.json', encoding='utf-8'))
+v, g = m['model']['vocab'], m['model']['merges']
+m['model']['merges'], m['model']['vocab'] = $merges, $vocab
+json.dump(m, open('edited.json', 'w', encoding='utf-8'), $form)"
+            is "$(rules edited.json)" "$(rules tokenizer.json)" "rules: $form, merges $merges, vocab $vocab"
+        done
+    done
+done
+while IFS='|' read -r change want; do
+    edit "$change"
+    fails 65 "bpe-chunk: edited.json: $want" bpe-chunk -m edited.json in.txt
+done <<'EOF'
+m["model"]["vocab"] = []|*
+v["a"] = "7"|*
+v["a"] = -1|*
+m["model"]["merges"] = {}|*
+del m["model"]["merges"]|*the model has no "merges"
+m["model"]["type"] = "Unigram"|*only BPE is supported*
+m["added_tokens"].append({**m["added_tokens"][0]})|two added tokens have the id*
+EOF
+head -c 3000 tokenizer.json >edited.json
+fails 65 "bpe-chunk: edited.json: *" bpe-chunk -m edited.json in.txt
+
 done_testing

@@ -201,6 +201,14 @@ fails_whole() {
 fails_whole 66 "a missing file" -m m.json large.txt none.txt
 is "$(cat err)" "bpe-chunk: none.txt: cannot open: No such file or directory" "a missing file: one message"
 fails_whole 66 "a missing model" -m none.json large.txt
+python3 -c '
+import json
+m = json.load(open("m.json"))
+m["model"]["vocab"]["a"] = m["model"]["vocab"]["b"]
+json.dump(m, open("damaged.json", "w"))'
+fails_whole 65 "a damaged vocabulary" -m damaged.json large.txt
+like "$(cat err)" "bpe-encode: damaged.json: *" "a damaged vocabulary: told by what reads it" # bpe-chunk reads past it
+is "$(wc -l <err)" 1 "a damaged vocabulary: one line"
 fails_whole 64 "no model" large.txt
 fails_whole 64 "an unknown option" -m m.json --frobnicate large.txt
 fails_whole 64 "-j 0" -m m.json -j 0 large.txt
