@@ -184,6 +184,7 @@ static int run(void *ctx, struct err *e)
     if (only && !named)
         o->n_files = 0;
     c->writer.status = (int)o->status;
+    c->writer.dealt = o->dealt;
     if (o->has_status && source_end_check(c->writer.status, e))
         return -1;
     progress_start(&c->progress, NAME);

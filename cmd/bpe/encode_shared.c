@@ -46,7 +46,7 @@ static int make_words(struct shared *s, struct err *e)
     const struct option_words *all = &x->program->words;
     const char *model = model_pipe_option(&x->model);
     bool as_text = x->options.special == SPECIAL_TEXT;
-    int rc = command_line_add(&s->chunk_words, e, "bpe-chunk", "-b", CHUNK_FEED_BLOCK) ||
+    int rc = command_line_add(&s->chunk_words, e, "bpe-chunk", "--dealt", "-b", CHUNK_FEED_BLOCK) ||
              command_line_add(&s->worker_words, e, "bpe-encode");
     for (size_t i = 0; i < all->n && rc == 0; i++)
         rc = add_word(s, all->at[i], e);

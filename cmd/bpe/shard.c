@@ -293,6 +293,7 @@ static const struct option_row rows[] = {
     {0, "only", "FILE", "--only" GOES_ON, .kind = OPTION_REFUSED},
     {'e', "regex", "REGEX", "--regex" BY_MODEL, .kind = OPTION_REFUSED},
     {0, "no-special", NULL, "--no-special" BY_MODEL, .kind = OPTION_REFUSED},
+    {0, "dealt", NULL, NULL, .kind = OPTION_REFUSED},
     {0, "input-status", "FD", NULL, .kind = OPTION_REFUSED},
     COMMAND_NO_VERSION,
     {0},

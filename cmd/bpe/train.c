@@ -95,6 +95,7 @@ static const struct option_row rows[] = {
      "-m "
      "in a pipeline of your own",
      .kind = OPTION_REFUSED},
+    {0, "dealt", NULL, NULL, .kind = OPTION_REFUSED},
     {0, "input-status", "FD", NULL, .kind = OPTION_REFUSED},
     COMMAND_NO_VERSION,
     {0},

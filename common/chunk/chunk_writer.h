@@ -21,8 +21,8 @@ struct chunk_writer {
     struct buf rules;          /* encoded */
     struct buf reading;        /* encoded: how sources are read that have no `reading` of their own */
     int status;                /* a descriptor: see source_end.h; 0: none */
-    bool dealt;                /* fd is a socket of messages (io/packet.h): each record is dealt out by itself */
-    bool rest;                 /* --only: the run has no promise so far: it is made now */
+    bool dealt; /* each record is dealt out by itself: always if fd is a socket of messages (io/packet.h) */
+    bool rest;  /* --only: the run has no promise so far: it is made now */
     struct source_list sources;
     struct buf out;
 };

@@ -119,9 +119,10 @@ int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t b
                  struct source_watch *watch, const struct chunk_seen *seen, struct err *e)
 {
     struct chunks c = {.writer = w, .frames = {.writer = w, .cutter = cutter}};
-    w->dealt = packet_socket(w->fd);
-    if (w->dealt)
+    if (packet_socket(w->fd)) {
+        w->dealt = true;
         packet_prepare(w->fd);
+    }
     if ((!only || w->rest) && frame_cutter_choose(&c.frames, block, e)) {
         frame_cutter_free(&c.frames);
         return -1;

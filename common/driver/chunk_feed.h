@@ -1,8 +1,8 @@
 /* chunk_feed.h - from the records of bpe-chunk to those that workers get (dispatch.h).
  *
- * Text by value is passed on as it is, record by record. Of text by reference, whose records are made for processes
- * that begin with each, a worker gets some megabytes at a time: its pieces are put into records of their own. Whatever
- * has no text (promises, failures) is left out: how bpe-chunk ends says the same.
+ * Text by value is passed on as it is, record by record. Of text by reference a worker gets so much at a time
+ * that all end at about the same time: pieces of a record are put into records of their own. Whatever has no text
+ * (promises, failures) is left out: how bpe-chunk ends says the same.
  */
 #ifndef BPE_DRIVER_CHUNK_FEED_H
 #define BPE_DRIVER_CHUNK_FEED_H
@@ -11,8 +11,8 @@
 #include "records/payload.h"
 #include "records/record.h"
 
-/* What bpe-chunk is told by -b: pieces of this length are put together as needed; of text by value each is a record,
- * and some of them fit into a pipe. */
+/* What bpe-chunk is told by -b, beside --dealt: pieces of this length are put together as needed; of text by value each
+ * is a record, and some of them fit into a pipe. */
 #define CHUNK_FEED_BLOCK "512K"
 
 enum chunk_feed_state { FEED_HEAD, FEED_VALUE, FEED_RANGES, FEED_SKIP, FEED_PIECES };

@@ -79,6 +79,10 @@ static const struct option_row rows[] = {
      OPTION_TO(FLAG, struct chunk_options, no_special)},
     {'b', "block", "SIZE", "cut pieces of about SIZE (default: what suits the input)",
      OPTION_TO(SIZE, struct chunk_options, block), .check = check_block},
+    {0, "dealt", NULL,
+     "records are for a program that deals them out one by one, and not for\n"
+     "GNU parallel: 4 MiB of text each, without padding",
+     OPTION_TO(FLAG, struct chunk_options, dealt)},
     {0, "inline", NULL, "write the text of regular files too, instead of where it is",
      OPTION_TO(FLAG, struct chunk_options, inline_text)},
     SOURCE_OPTIONS(struct chunk_options, source),
@@ -98,7 +102,7 @@ static const struct option_row rows[] = {
 const struct usage chunk_usage = {
     .name = "bpe-chunk",
     .synopsis = "[-p NAME | -e REGEX] [-m MODEL] [-s TOKEN]... [--no-special]\n"
-                "[-b SIZE] [--inline] [-0] [--jsonl[=FIELD] [--id=FIELD]] [--wet]\n"
+                "[-b SIZE] [--dealt] [--inline] [-0] [--jsonl[=FIELD] [--id=FIELD]] [--wet]\n"
                 "[--on-error=fail|skip] [--files-from LIST | --files0-from LIST]\n"
                 "[--invalid=error|replace|skip|bytes] [--only FILE] [FILE...]",
     .about = "Cuts text into chunks for bpe-count. FILEs (standard input if none, or -) are plain text,\n"

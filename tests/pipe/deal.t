@@ -66,6 +66,16 @@ ok $(($(grep -c ^C messages) < 40)) "of 128 KiB or less: $(grep -c ^C messages)"
 looks -b 1M --inline a.txt
 is "$(grep -c 'C.*file' messages)" 6 "a size that is given counts, in files if need be"
 
+# The same through a pipe.
+# pieces OPTION...: the pieces of the text, whatever records they are in.
+pieces() { bpe-chunk -b 300k "$@" a.txt a.txt a.txt b.txt | bpe-view | sed -n 's/^#  file source=\([0-9]*\) .* pieces=/\1 /p' | tr ' ' '\n' | grep +; }
+bpe-chunk --dealt -b 300k a.txt a.txt a.txt b.txt >dealt.records
+ok $(($(bpe-view dealt.records | grep -c '^# range') < 2)) "--dealt: records of some megabytes of text"
+ok $(($(wc -c <dealt.records) >= 10000)) "  not padded"
+is "$(pieces --dealt | tr ',' '\n' | cksum)" "$(pieces | tr ',' '\n' | cksum)" "  the same pieces"
+is "$(parallel --will-cite --pipe bpe-count <dealt.records | bpe-sum | words | cksum)" \
+    "$(bpe-chunk a.txt a.txt a.txt b.txt | bpe-count | bpe-sum | words | cksum)" "  and GNU parallel counts them as well"
+
 # ---- What is longer than a message ----
 
 python3 -c 'print("ab" * 15000000, end="")' >long.txt
