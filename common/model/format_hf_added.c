@@ -144,6 +144,7 @@ static bool may_be_made(const struct hf_reader *in, uint32_t id)
            (in->m->ignore_merges && utf8_valid_len(t->p, t->len, &cut) == t->len);
 }
 
+/* Without a vocabulary, which ids they should have is not known. */
 static int take_unchecked(struct hf_reader *in)
 {
     for (size_t i = 0; i < in->n_added; i++) {

@@ -107,6 +107,11 @@ static int read_top(struct hf_reader *in)
     return 0;
 }
 
+static int check_all(struct hf_reader *in)
+{
+    return in->rules_only ? build_special_end(&in->b) : build_end(&in->b);
+}
+
 static int read_hf_json(struct model *m, struct model_source *from, struct err *e)
 {
     struct hf_reader in = {.m = m, .rules_only = from->rules_only};
@@ -117,8 +122,7 @@ static int read_hf_json(struct model *m, struct model_source *from, struct err *
     /* A token has a key and a merge: about 85 bytes when pretty-printed, half of that when compact. */
     if (!build_init(&in.b, m, from->name, in.rules_only ? 0 : model_file_size(from->fd) / 80, e) &&
         !json_read_init(&in.r, from->fd, from->name, &from->head, e))
-        rc = read_top(&in) || hf_take_added(&in) || (in.rules_only ? build_special_end(&in.b) : build_end(&in.b)) ? -1
-                                                                                                                  : 0;
+        rc = read_top(&in) || hf_take_added(&in) || check_all(&in) ? -1 : 0;
     if (!rc) {
         bool gpt2 = m->n_regex == 1 && str_equal(m->regex[0], *pattern_at(PATTERN_GPT2)->regex);
         m->pattern = gpt2 ? "gpt2" : m->n_regex ? NULL : "bytes";
