@@ -130,11 +130,11 @@ $(BUILD)/flags: FORCE
 units: $(UNITS) $(HELPERS) $(FUZZERS) $(FAULTS)
 
 # The longest ones first, and one more than there are cores: some wait for what they have killed.
-LONG := tests/pipe/upload.t tests/pipe/upload-deaths.t tests/pipe/shard-deaths.t
+LONG := tests/pipe/upload.t tests/pipe/pipelines.t tests/pipe/upload-deaths.t tests/pipe/shard-deaths.t
 
 check: all units
 	@CORPUS=$(CORPUS) tests/corpus.sh $(BUILD)/corpus
-	BUILD=$(BUILD) CORPUS=$(if $(CORPUS),$(BUILD)/corpus) prove --timer -j$$(($(JOBS) + 1)) $(filter $(LONG),$(SCRIPTS)) $(UNITS) $(filter-out $(LONG),$(SCRIPTS))
+	BUILD=$(BUILD) CORPUS=$(if $(CORPUS),$(BUILD)/corpus) prove --timer -j$$(($(JOBS) + 1)) $(filter $(SCRIPTS),$(LONG)) $(UNITS) $(filter-out $(LONG),$(SCRIPTS))
 
 check-peers: all units
 	BUILD=$(BUILD) CORPUS=$(CORPUS) tests/peers.sh
