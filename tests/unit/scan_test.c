@@ -511,13 +511,15 @@ static bool is_edge(uint32_t c)
            ((ucat_of(c) != ucat_of(c - 1) || ucat_of(c) != ucat_of(c + 1)) && ucat_of(c) != ucat_of(c - 2));
 }
 
+/* Beyond plane 1, where classes hardly change and PCRE2 takes most of the time, one code point of 61: test_classes has
+ * them all. */
 static void test_code_points(const struct pattern *pattern, const struct levels *all, struct scanner *oracle)
 {
     size_t wrong = 0, n_edges = 0;
     for (uint32_t start = 0; start < 0x110000; start += CODE_POINTS) {
         struct buf b = {0};
         for (uint32_t c = start; c < start + CODE_POINTS; c++) {
-            if (is_surrogate(c))
+            if (is_surrogate(c) || (c >= 0x20000 && c % 61 > 0 && !is_edge(c)))
                 continue;
             put_contexts(&b, c, false);
             if (is_edge(c)) {
@@ -530,7 +532,7 @@ static void test_code_points(const struct pattern *pattern, const struct levels 
         free(text);
         buf_free(&b);
     }
-    tap_ok(wrong == 0, "%s: equal to PCRE2 for every code point, for %zu at the edges of classes in all contexts",
+    tap_ok(wrong == 0, "%s: equal to PCRE2 for the code points, for %zu at the edges of classes in all contexts",
            pattern->name, n_edges);
 }
 

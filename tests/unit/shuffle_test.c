@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { WIDTH = 2, SOURCES = 40, IDS_ROOM = 3 << 20, FILES = 257 /* of a shuffle */ };
@@ -511,6 +512,10 @@ static void check_flips(const char *what, uint64_t memory, bool begun, bool name
 int main(void)
 {
     const char *tmp = getenv("TMPDIR");
+    struct statvfs room;
+    if (!tmp && access("/dev/shm", W_OK) == 0 && statvfs("/dev/shm", &room) == 0 &&
+        (uint64_t)room.f_bavail * room.f_frsize > 500 << 20)
+        tmp = "/dev/shm"; /* thousands of small files: a tenth of the time */
     snprintf(dir, sizeof dir, "%.150s/shuffle-XXXXXX", tmp ? tmp : "/tmp");
     random_seed((uint64_t)getpid());
     must(mkdtemp(dir) != NULL);
