@@ -20,9 +20,11 @@ enum {
  * array by left * (N_BYTES + 1) + right: bytes, or N_BYTES for all other symbols. */
 typedef uintptr_t tagged;
 
-/* Makes the lists of the pairs of bytes that count at least `least` and are not dense. */
-static int make_lists(struct corpus *c, uint64_t least, tagged *to, struct err *e)
+/* Makes the lists of the pairs of bytes that count at least `least` and are not dense; made: which of `to` these are.
+ * Returns their number; -1: no memory. */
+static ptrdiff_t make_lists(struct corpus *c, uint64_t least, tagged *to, uint32_t *made, struct err *e)
 {
+    ptrdiff_t n_made = 0;
     for (size_t i = 0; i < N_LISTS; i++) {
         size_t left = i / (N_BYTES + 1), right = i % (N_BYTES + 1);
         to[i] = (tagged)&c->never_read;
@@ -39,8 +41,9 @@ static int make_lists(struct corpus *c, uint64_t least, tagged *to, struct err *
         if (!l->at)
             return -1;
         to[i] = (tagged)l->at | 1;
+        made[n_made++] = (uint32_t)i;
     }
-    return 0;
+    return n_made;
 }
 
 static inline void put(tagged *to, uint32_t item)
@@ -49,12 +52,13 @@ static inline void put(tagged *to, uint32_t item)
     *to += (*to & 1) * sizeof item;
 }
 
-FOR_WIDTH void fill_lists(struct corpus *c, tagged *to, const uint16_t *value, bool wide)
+FOR_WIDTH void fill_lists(struct corpus *c, tagged *to, const uint32_t *made, ptrdiff_t n_made, const uint16_t *value,
+                          bool wide)
 {
     for (size_t w = 0; w < c->n_windows; w++) {
         size_t begin = c->window[w], end = w < n_borders(c) ? c->window[w + 1] : c->n_slots - 1;
-        for (size_t i = 0; w > 0 && i < N_LISTS; i++)
-            put(&to[i], NEXT_WINDOW);
+        for (ptrdiff_t i = 0; w > 0 && i < n_made; i++)
+            put(&to[made[i]], NEXT_WINDOW);
         uint32_t row = value[slot_get(c, begin, wide)] * (uint32_t)(N_BYTES + 1);
         for (size_t p = begin; p < end; p++) {
             uint32_t right = value[slot_get(c, p + 1, wide)];
@@ -69,20 +73,25 @@ int corpus_make_lists(struct corpus *c, uint64_t count, struct err *e)
     uint64_t least = c->lists == NO_LISTS ? count / SOON : 0;
     least = least > c->pairs.floor ? least : c->pairs.floor;
     tagged *to = malloc(N_LISTS * sizeof *to);
+    uint32_t *made = malloc(N_LISTS * sizeof *made);
     uint16_t *value = malloc(((size_t)c->n_symbols + 1) * sizeof *value);
-    int status = to && value ? 0 : err_mem(e, "the pairs of bytes", c->n_symbols * sizeof *value);
-    for (uint32_t i = 0; !status && i <= c->n_symbols; i++)
-        value[i] = N_BYTES;
-    for (uint16_t i = 0; !status && i < N_BYTES; i++)
-        value[c->byte[i]] = i;
-    if (!status)
-        status = make_lists(c, least, to, e);
-    if (!status && c->wide)
-        fill_lists(c, to, value, true);
-    else if (!status)
-        fill_lists(c, to, value, false);
+    ptrdiff_t n = -1;
+    if (to && made && value) {
+        for (uint32_t i = 0; i <= c->n_symbols; i++)
+            value[i] = N_BYTES;
+        for (uint16_t i = 0; i < N_BYTES; i++)
+            value[c->byte[i]] = i;
+        n = make_lists(c, least, to, made, e);
+    } else {
+        err_mem(e, "the pairs of bytes", c->n_symbols * sizeof *value);
+    }
+    if (n >= 0 && c->wide)
+        fill_lists(c, to, made, n, value, true);
+    else if (n >= 0)
+        fill_lists(c, to, made, n, value, false);
     free(to);
+    free(made);
     free(value);
     c->lists = least > c->pairs.floor ? SOME_LISTS : ALL_LISTS;
-    return status;
+    return n < 0 ? -1 : 0;
 }
