@@ -1,17 +1,18 @@
 /* fuzz_store.c - the store of ids of bpe-shard, given any records, and any journal: what is refused has a reason, and
  * what it has made durable it can read again. */
+#include "../unit/work_dir.h"
 #include "records.h"
 #include "shard/document_stream.h"
 #include "store/token_store.h"
 
 #include <fcntl.h>
 
-static char work[] = "/dev/shm/fuzz-XXXXXX";
+static char work[200];
 static const char journal[] = "journal";
 
 static void remove_work(void)
 {
-    char command[64];
+    char command[220];
     snprintf(command, sizeof command, "rm -rf '%s'", work);
     if (system(command))
         abort();
@@ -21,8 +22,8 @@ static void remove_work(void)
 static void empty_work(void)
 {
     static int made;
-    char path[64];
-    if (!made++ && (!mkdtemp(work) || atexit(remove_work)))
+    char path[220];
+    if (!made++ && (!make_work_dir(work, sizeof work, "fuzz") || atexit(remove_work)))
         abort();
     snprintf(path, sizeof path, "%s/%s", work, journal);
     unlink(path);
@@ -160,7 +161,7 @@ static void collect(void *ctx, const struct record *rec)
 
 static void try_journal(const void *data, size_t size)
 {
-    char path[64];
+    char path[220];
     empty_work();
     snprintf(path, sizeof path, "%s/%s", work, journal);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

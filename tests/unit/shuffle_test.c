@@ -9,6 +9,7 @@
 #include "shuffle/shuffle.h"
 #include "sys/buf.h"
 #include "tap.h"
+#include "work_dir.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { WIDTH = 2, SOURCES = 40, IDS_ROOM = 3 << 20, FILES = 257 /* of a shuffle */ };
@@ -511,14 +511,8 @@ static void check_flips(const char *what, uint64_t memory, bool begun, bool name
 
 int main(void)
 {
-    const char *tmp = getenv("TMPDIR");
-    struct statvfs room;
-    if (!tmp && access("/dev/shm", W_OK) == 0 && statvfs("/dev/shm", &room) == 0 &&
-        (uint64_t)room.f_bavail * room.f_frsize > 500 << 20)
-        tmp = "/dev/shm"; /* thousands of small files: a tenth of the time */
-    snprintf(dir, sizeof dir, "%.150s/shuffle-XXXXXX", tmp ? tmp : "/tmp");
     random_seed((uint64_t)getpid());
-    must(mkdtemp(dir) != NULL);
+    must(make_work_dir(dir, sizeof dir, "shuffle"));
     check("nothing", 0, 1, 64 << 20, 0);
     check("one", 1, 1, 64 << 20, 0);
     check("all in memory", 3000, 1, 64 << 20, 0);

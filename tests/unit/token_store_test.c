@@ -7,6 +7,7 @@
 #include "records/parts.h"
 #include "store/token_store.h"
 #include "sys/hash.h"
+#include "work_dir.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -1172,8 +1173,7 @@ static void full_disk(void)
 int main(void)
 {
     random_seed((uint64_t)getpid());
-    snprintf(work, sizeof work, "%s/token_store_test.XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    must(mkdtemp(work) != NULL);
+    must(make_work_dir(work, sizeof work, "token_store"));
     random_corpora();
     refusals();
     missing();
