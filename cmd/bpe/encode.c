@@ -60,7 +60,7 @@ int encode_tell_of(const struct encode *x, struct job *j, const struct job_proce
             ? -1
             : p->status;
     if (status > 0)
-        job_print(j, NULL, (const char *)line.p);
+        job_print(NULL, (const char *)line.p);
     buf_free(&line);
     return status;
 }

@@ -42,7 +42,7 @@ static struct command_program programs[] = {
 static struct command_program *const shard = &programs[0], *const chunk = &programs[1], *const encode = &programs[2];
 
 static struct shard_asked asked;
-static char **given; /* the command line, for bpe-shard */
+static char **given; /* the words of the command line, for bpe-shard; there is room for two before them */
 
 /* ---- Words for the programs ---- */
 
@@ -178,11 +178,14 @@ static int run(struct job *j, struct err *e)
     return status;
 }
 
-/* --check, --list and --convert need no text: bpe-shard does that, in place of this process. */
-static int become_shard(struct err *e)
+/* --check, --list and --convert need no text: bpe-shard does that, in place of this process. The same --convert again is
+ * no error. */
+static int become_shard(bool converts, struct err *e)
 {
-    static char name[] = "bpe-shard";
-    given[0] = name;
+    static char name[] = "bpe-shard", resume[] = "--resume";
+    if (converts)
+        *--given = resume;
+    *--given = name;
     execvp(name, given);
     return err_sys(e, errno == ENOENT ? 127 : EX_OSERR, errno, "%s: cannot run", name);
 }
@@ -238,7 +241,7 @@ static int check(struct err *e)
     static char dot[4096], *standard[] = {"-", NULL};
     struct chunk_options *c = &self.chunk;
     if (self.shard.check || self.shard.list || self.shard.convert)
-        return become_shard(e);
+        return become_shard(self.shard.convert, e);
     if (!self.model)
         return err_set(e, EX_USAGE, "by which model? give -m MODEL; see --help");
     if (is_read_once(self.model))
@@ -317,34 +320,30 @@ static const struct command command = {
     .run = run,
 };
 
-/* Whether a word is one of those options of bpe-shard, whatever else is given. */
-static bool is_for_shard(const char *word)
+static bool is_option(const char *word, const char *name)
 {
-    static const char *const names[] = {"--check", "--list", "--convert"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t n = strlen(names[i]);
-        if (strncmp(word, names[i], n) == 0 && (word[n] == '\0' || word[n] == '='))
-            return true;
-    }
-    return false;
+    size_t n = strlen(name);
+    return strncmp(word, name, n) == 0 && (word[n] == '\0' || word[n] == '=');
 }
 
 int shard_main(int argc, char **argv)
 {
     static struct err e;
     static char text[ERR_TEXT];
-    given = calloc((size_t)argc + 1, sizeof *given);
-    if (!given)
+    char **words = calloc((size_t)argc + 2, sizeof *words);
+    if (!words)
         return EX_OSERR;
-    memcpy(given, argv, (size_t)argc * sizeof *given);
+    given = words + 2;
+    memcpy(given, argv + 1, (size_t)(argc - 1) * sizeof *given);
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (is_for_shard(argv[i])) {
-            become_shard(&e);
+        bool converts = is_option(argv[i], "--convert");
+        if (converts || is_option(argv[i], "--check") || is_option(argv[i], "--list")) { /* whatever else is given */
+            become_shard(converts, &e);
             program_note(command.name, "%s", err_text(&e, text));
             return e.code;
         }
     }
     int status = command_main(&command, argc, argv);
-    free(given);
+    free(words);
     return status;
 }

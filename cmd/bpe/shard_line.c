@@ -158,13 +158,13 @@ static struct job_process *start_all(const struct shard_line *l, struct job *j, 
 /* ---- While they run ---- */
 
 /* The lines about shards, where the line of progress is shown on the same terminal. */
-static void pass_on(struct job *j, int *lines)
+static void pass_on(int *lines)
 {
     char text[4096];
     struct err ignored;
     ssize_t n = read(*lines, text, sizeof text);
-    if (n > 0 && j->before_message)
-        j->before_message(j->ctx);
+    if (n > 0)
+        job_show(NULL);
     if (n == 0 || (n > 0 && fd_write(1, text, (size_t)n, "standard output", &ignored)))
         job_close(lines);
 }
@@ -185,11 +185,12 @@ static int wait_for_all(const struct shard_line *l, struct job *j, struct ends *
     struct watch w;
     int rc = 0;
     bool mixed = a->parquet && a->sources.n > 1; /* what is read is not in proportion to the sizes of the files */
-    watch_start(&w, j, a->progress, a->files, mixed ? 0 : a->n_files, a->parquet && !mixed ? READ : ENCODE);
+    int last = a->parquet && !mixed ? READ : command_reads_input(a->files, a->n_files) ? CHUNK : ENCODE;
+    watch_start(&w, j, a->progress, mixed ? NULL : a->files, a->n_files, last);
     while (job_running(j) || d->lines[0] >= 0) {
         struct pollfd lines = {.fd = d->lines[0], .events = POLLIN};
         if (job_wait(j, &lines, d->lines[0] >= 0, watch_tick(&w)) > 0)
-            pass_on(j, &d->lines[0]);
+            pass_on(&d->lines[0]);
         if (d->status[1] >= 0 && j->at[0]->ended && tell_end(l, j->at[0], &d->status[1], e))
             rc = -1;
     }

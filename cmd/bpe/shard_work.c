@@ -180,7 +180,7 @@ static int say_going_on(struct job *j, const char *how)
 {
     char line[1000];
     snprintf(line, sizeof line, "%.900s: going on %s", asked->dir, how);
-    job_print(j, j->command, line);
+    job_print(j->command, line);
     return 0;
 }
 
@@ -252,7 +252,7 @@ int shard_work(const struct shard_asked *a, struct job *j, struct err *e)
                      ? -1
                      : work(j, &said, e);
     if (status >= 0 && said.len && buf_put_byte(&said, '\0', &ignored) == 0)
-        job_print(j, NULL, (const char *)said.p);
+        job_print(NULL, (const char *)said.p);
     buf_free(&said);
     job_end(j);
     clean();

@@ -12,6 +12,7 @@
 #include "io/fd.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,6 +28,8 @@ static struct command_program *const chunk = &programs[0], *const sum = &program
 
 static struct train self = {
     .chunk_words = &programs[0].words, .sum_words = &programs[1].words, .merge_words = &programs[2].words};
+
+static const char *const fan_outs[] = {"auto", "xargs", "parallel", "none", NULL};
 
 /* Whether the model can be where -o says, before all the work. */
 static int check_output(struct err *e)
@@ -46,9 +49,16 @@ static int check_output(struct err *e)
 
 static int run(struct job *j, struct err *e)
 {
+    char line[100];
     bool listed = self.chunk.source.files_from || self.chunk.source.files0_from;
     if (!listed && command_reads_input(self.files, self.n_files) && command_input_check(j, e))
         return -1;
+    if ((self.keep || self.common.parquet) && !self.common.via &&
+        (self.fan_out == FAN_OUT_XARGS || self.fan_out == FAN_OUT_PARALLEL)) {
+        snprintf(line, sizeof line, "--fan-out=%s: not used, as %s divides the work by itself", fan_outs[self.fan_out],
+                 self.keep ? "--keep" : "--parquet");
+        job_print(j->command, line);
+    }
     if (self.keep)
         return train_keep(&self, j, e);
     if (self.common.parquet)
@@ -74,8 +84,6 @@ static int check(struct err *e)
                ? -1
                : 0;
 }
-
-static const char *const fan_outs[] = {"auto", "xargs", "parallel", "none", NULL};
 
 static const struct option_row rows[] = {
     COMMAND_JOBS(struct train, common, "count"),

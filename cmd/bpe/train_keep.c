@@ -216,7 +216,7 @@ static int count_all(struct keep *k, struct err *e)
         left += !p->done;
         if (p->status == 0 || p->status == EX_TEMPFAIL || buf_put_byte(&p->why, '\0', e))
             continue;
-        job_print(k->j, NULL, (const char *)p->why.p);
+        job_print(NULL, (const char *)p->why.p);
         return p->status;
     }
     return left ? err_set(e, EX_TEMPFAIL,
@@ -256,9 +256,9 @@ static int sum_up(struct keep *k, struct err *e)
         snprintf(text, sizeof text,
                  "%.*s; remove that file from %.600s/counts, or all of %.600s, and run the same command again",
                  (int)line.len, (const char *)line.p, k->work.dir, k->work.dir);
-        job_print(k->j, NULL, text);
+        job_print(NULL, text);
     } else if (status > 0 && buf_put_byte(&line, '\0', e) == 0) {
-        job_print(k->j, NULL, (const char *)line.p);
+        job_print(NULL, (const char *)line.p);
     }
     if (status == 0)
         job_say_all(k->j);
@@ -314,13 +314,13 @@ static int keep(struct keep *k, struct err *e)
     }
     if (durable_make_directory(k->work.results, e) || resume_only_file(k->sum, e))
         return -1;
+    work_remove_attempts(&k->work); /* of those that were killed: nobody else works here */
     if (stat(k->sum, &st) < 0) {
         status = count_all(k, e);
         if (status == 0)
             status = sum_up(k, e);
         if (status)
             return status;
-        work_remove_attempts(&k->work);
     }
     return merge(k, e);
 }

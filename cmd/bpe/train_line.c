@@ -26,7 +26,8 @@
 int train_wait(const struct train *t, struct job *j)
 {
     struct watch w;
-    watch_start(&w, j, t->common.progress, t->files, t->n_files, STAGE_COUNT);
+    watch_start(&w, j, t->common.progress, t->files, t->n_files,
+                command_reads_input(t->files, t->n_files) ? STAGE_CHUNK : STAGE_COUNT);
     watch_until_all_ended(&w);
     return job_result(j);
 }
@@ -159,7 +160,8 @@ int train_line(const struct train *t, struct job *j, struct err *e)
     j->last_decides = true;
     if (start_line(t, j, e))
         return -1;
-    watch_start(&w, j, t->common.progress, t->files, t->n_files, STAGE_COUNT);
+    watch_start(&w, j, t->common.progress, t->files, t->n_files,
+                command_reads_input(t->files, t->n_files) ? STAGE_CHUNK : STAGE_COUNT);
     watch_until_all_ended(&w);
     if (t->fan_out == FAN_OUT_PARALLEL && parallel_failed(j))
         return err_set(e, EX_IOERR,

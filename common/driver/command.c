@@ -73,7 +73,7 @@ int command_main(const struct command *c, int argc, char **argv)
         break;
     }
     if (status < 0) {
-        job_print(&j, c->name, err_text(&e, text));
+        job_print(c->name, err_text(&e, text));
         status = e.code;
     }
     for (size_t i = 0; i < c->n_programs; i++) {
@@ -272,7 +272,7 @@ int command_input_check(struct job *j, struct err *e)
     struct stat st;
     int n = 0;
     if (isatty(0))
-        job_print(j, j->command, "text comes from the terminal; Ctrl-D ends it");
+        job_print(j->command, "text comes from the terminal; Ctrl-D ends it");
     if (fstat(0, &st) < 0 || !S_ISFIFO(st.st_mode))
         return 0;
     struct pollfd in = {.fd = 0, .events = POLLIN};

@@ -30,16 +30,33 @@ enum { PATIENCE_MS = 5000 }; /* how long a process has to end after SIGTERM */
 static volatile pid_t *running;
 static volatile size_t n_running;
 static size_t running_cap;
+static volatile sig_atomic_t shown; /* a line of progress is on the terminal */
 
 static void no_more(int sig)
 {
     (void)sig; /* it only interrupts ppoll(2) */
 }
 
+static void clear_line(void)
+{
+    static const char clear[] = "\r\033[K";
+    shown = write(2, clear, sizeof clear - 1) < 0;
+}
+
+void job_show(const char *line)
+{
+    if (line || shown)
+        clear_line();
+    if (line)
+        shown = write(2, line, strlen(line)) > 0;
+}
+
 /* Ends all processes and waits for them: in a signal handler, so with system calls only. */
 static void end_running(void)
 {
     bool left = true;
+    if (shown)
+        clear_line();
     for (int ms = 0; left; ms += 10) {
         left = false;
         for (size_t i = 0; i < n_running; i++) {
@@ -292,21 +309,19 @@ end:
 
 /* ---- What they say ---- */
 
-void job_print(struct job *j, const char *from, const char *line)
+void job_print(const char *from, const char *line)
 {
-    if (j->before_message)
-        j->before_message(j->ctx);
+    job_show(NULL);
     dprintf(2, "%s%s%s\n", from ? from : "", from ? ": " : "", line);
 }
 
 /* Passes on the first n bytes: lines. */
-static void pass_on(struct job *j, struct job_process *p, size_t n)
+static void pass_on(struct job_process *p, size_t n)
 {
     struct err ignored;
     if (n == 0)
         return;
-    if (j->before_message)
-        j->before_message(j->ctx);
+    job_show(NULL);
     fd_write(2, p->text.p, n, "standard error", &ignored);
     memmove(p->text.p, p->text.p + n, p->text.len - n);
     p->text.len -= n;
@@ -321,7 +336,7 @@ static void pass_all_but_last(struct job *j, struct job_process *p)
     bool whole = p->text.p[end - 1] == '\n';
     const unsigned char *last = memrchr(p->text.p, '\n', end - whole);
     if (last)
-        pass_on(j, p, (size_t)(last + 1 - p->text.p));
+        pass_on(p, (size_t)(last + 1 - p->text.p));
 }
 
 static void hear(struct job *j, struct job_process *p)
@@ -341,25 +356,25 @@ static void hear(struct job *j, struct job_process *p)
     job_close(&p->said);
 }
 
-static void say(struct job *j, struct job_process *p)
+static void say(struct job_process *p)
 {
     struct err ignored;
     if (p->text.len && p->text.p[p->text.len - 1] != '\n')
         buf_put_byte(&p->text, '\n', &ignored);
-    pass_on(j, p, p->text.len);
+    pass_on(p, p->text.len);
 }
 
 void job_say_all(struct job *j)
 {
     for (size_t i = 0; i < j->n; i++)
-        say(j, j->at[i]);
+        say(j->at[i]);
 }
 
 void job_say_before(struct job *j, int group, int stage)
 {
     for (size_t i = 0; i < j->n; i++) {
         if (j->at[i]->group == group && j->at[i]->stage < stage)
-            say(j, j->at[i]);
+            say(j->at[i]);
     }
 }
 
@@ -370,7 +385,12 @@ static bool reap(struct job *j, size_t i)
 {
     int status;
     struct job_process *p = j->at[i];
-    if (p->ended || waitpid(p->pid, &status, WNOHANG) != p->pid)
+    siginfo_t info = {.si_pid = 0};
+    if (p->ended)
+        return false;
+    if (j->at_end && waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == p->pid)
+        j->at_end(j->ctx, p);
+    if (waitpid(p->pid, &status, WNOHANG) != p->pid)
         return false;
     running[i] = 0;
     p->ended = true;
@@ -396,7 +416,7 @@ static void pass_old(struct job *j)
     for (size_t i = 0; i < j->n && !j->holds; i++) {
         struct job_process *p = j->at[i];
         if (!p->ended && p->text.len && p->text.p[p->text.len - 1] == '\n' && t - p->heard_at > 1e-3 * HELD_MS) {
-            pass_on(j, p, p->text.len);
+            pass_on(p, p->text.len);
             p->spoke = true;
         }
     }
@@ -742,12 +762,12 @@ int job_result(struct job *j)
     struct buf line = {0};
     int status = job_outcome(j, &line, &e);
     if (status < 0) {
-        job_print(j, j->command, e.msg);
+        job_print(j->command, e.msg);
         status = e.code;
     } else if (status == 0) {
         job_say_all(j);
     } else if (line.len && buf_put_byte(&line, '\0', &e) == 0) {
-        job_print(j, NULL, (const char *)line.p);
+        job_print(NULL, (const char *)line.p);
     }
     buf_free(&line);
     return status;

@@ -49,7 +49,8 @@ struct job {
     bool last_decides; /* if the last stage ends well, all is well: it has been told of every failure before it */
     bool to_file;      /* the last stage's output is a file of its own: who reads standard output is of no matter */
     bool holds;        /* messages are kept until job_say_all or job_forget: their order is another one */
-    void (*before_message)(void *ctx); /* called before lines are passed on, to clear a line of progress; NULL: none */
+    void (*at_end)(void *ctx,
+                   struct job_process *p); /* called while /proc still knows a process that has ended; NULL */
     void *ctx;
 };
 
@@ -146,8 +147,12 @@ int job_result(struct job *j);
 /* Whether it was killed by a signal, but for SIGPIPE. */
 bool job_was_killed(const struct job_process *p);
 
-/* One line on standard error, after the line of progress was cleared; from is put before it, unless it is NULL. */
-void job_print(struct job *j, const char *from, const char *line);
+/* Shows a line of progress on the terminal, in place of the one before; NULL: clears that. So does a message, and a
+ * signal that ends this process. */
+void job_show(const char *line);
+
+/* One line on standard error; from is put before it, unless it is NULL. */
+void job_print(const char *from, const char *line);
 
 /* Whether fd is a pipe or a socket: a reader may leave it, and then nothing needs to be said. */
 bool job_may_be_unread(int fd);

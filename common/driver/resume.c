@@ -71,7 +71,7 @@ int resume_lock(struct job *j, const char *dir, int fd, struct err *e)
     }
     if (rc && is_locked()) {
         snprintf(line, sizeof line, "%.900s: other processes work there; waiting for them", dir);
-        job_print(j, j->command, line);
+        job_print(j->command, line);
         while ((rc = flock(fd, LOCK_EX)) != 0 && errno == EINTR) {
         }
     }

@@ -1,6 +1,7 @@
 /* watch.c - see watch.h. */
 #include "driver/watch.h"
 
+#include "driver/command.h"
 #include "sys/clock.h"
 #include "sys/num.h"
 
@@ -10,36 +11,16 @@
 
 enum { FIRST_MS = 2000, STEP_MS = 500 };
 
-static void clear(void *ctx)
-{
-    struct watch *w = ctx;
-    if (w->shown && write(2, "\r\033[K", 4) < 0)
-        w->active = false;
-    w->shown = false;
-}
-
 static uint64_t sizes(char **files, int n)
 {
     uint64_t sum = 0;
     struct stat st;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; files && i < n; i++) {
         if (stat(files[i], &st) < 0 || !S_ISREG(st.st_mode))
             return 0;
         sum += (uint64_t)st.st_size;
     }
     return sum;
-}
-
-void watch_start(struct watch *w, struct job *j, uint64_t each, char **files, int n_files, int last_stage)
-{
-    *w = (struct watch){
-        .job = j, .each = each, .last_stage = last_stage, .active = each || isatty(2), .start = clock_now()};
-    w->last = w->start;
-    if (!w->active)
-        return;
-    w->total = sizes(files, n_files);
-    j->before_message = clear;
-    j->ctx = w;
 }
 
 /* Bytes that a process has read. */
@@ -56,19 +37,40 @@ static uint64_t read_by(pid_t pid, uint64_t before)
     return n > before ? n : before;
 }
 
-/* Asks for what was read; of a process that has ended, the last that was known counts. */
+/* Asks for what a process has read. */
+static void look_at(void *ctx, struct job_process *p)
+{
+    const struct watch *w = ctx;
+    if (p->stage <= w->last_stage && !p->ended)
+        p->read = read_by(p->pid, p->read);
+}
+
 static void look(struct watch *w)
 {
     const struct job *j = w->job;
     w->done = j->read;
     for (size_t i = 0; i < j->n; i++) {
-        struct job_process *p = j->at[i];
-        if (p->stage <= w->last_stage && !p->ended)
-            p->read = read_by(p->pid, p->read);
-        w->done += p->read;
+        look_at(w, j->at[i]);
+        w->done += j->at[i]->read;
     }
     if (w->total && w->done > w->total)
         w->done = w->total;
+}
+
+void watch_start(struct watch *w, struct job *j, uint64_t each, char **files, int n_files, int last_stage)
+{
+    bool typed = files && command_reads_input(files, n_files) && isatty(0);
+    *w = (struct watch){.job = j,
+                        .each = each,
+                        .last_stage = last_stage,
+                        .active = each || (isatty(2) && !typed),
+                        .start = clock_now()};
+    w->last = w->start;
+    if (!w->active)
+        return;
+    w->total = sizes(files, n_files);
+    j->at_end = look_at;
+    j->ctx = w;
 }
 
 static void show(struct watch *w, double t)
@@ -78,13 +80,15 @@ static void show(struct watch *w, double t)
     num_bytes(done, sizeof done, (double)w->done);
     num_bytes(total, sizeof total, (double)w->total);
     num_bytes(rate, sizeof rate, speed);
-    const char *begin = w->each ? "" : "\r\033[K", *end = w->each ? "\n" : "", *name = w->job->command;
-    int n = w->total && speed > 0 ? snprintf(line, sizeof line, "%s%s: %s of %s read, %s/s, %.0f s left%s", begin, name,
-                                             done, total, rate, (double)(w->total - w->done) / speed, end)
-                                  : snprintf(line, sizeof line, "%s%s: %s read, %s/s%s", begin, name, done, rate, end);
-    if (write(2, line, (size_t)n) < 0)
-        w->active = false;
-    w->shown = !w->each;
+    const char *name = w->job->command;
+    int n = snprintf(line, sizeof line, "%s: %s%s%s read, %s/s", name, done, w->total ? " of " : "",
+                     w->total ? total : "", rate);
+    if (w->done < w->total && speed > 0)
+        snprintf(line + n, sizeof line - (size_t)n, ", %.0f s left", (double)(w->total - w->done) / speed);
+    if (w->each)
+        dprintf(2, "%s\n", line);
+    else
+        job_show(line);
 }
 
 int watch_tick(struct watch *w)
@@ -113,7 +117,7 @@ void watch_until_all_ended(struct watch *w)
 
 void watch_end(struct watch *w)
 {
-    clear(w);
+    job_show(NULL);
     if (w->active)
-        w->job->before_message = NULL;
+        w->job->at_end = NULL;
 }

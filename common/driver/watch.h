@@ -18,12 +18,13 @@ struct watch {
     uint64_t done;   /* read so far */
     uint64_t each;   /* seconds between lines of their own; 0: one line on a terminal */
     int last_stage;  /* of the processes that read the files */
-    bool active, shown;
+    bool active;
     double start, last;
 };
 
-/* each: see above. files: the sum of their sizes is the total, unless one is no regular file. last_stage: processes of
- * this stage and those before it read files. */
+/* each: see above. files: the sum of their sizes is the total, unless one is no regular file; NULL: it is not known.
+ * Nothing is shown on a terminal on which somebody types the text. last_stage: processes of this stage and those before
+ * it read text: bpe-chunk alone where text is from a pipe, which it hands on. */
 void watch_start(struct watch *w, struct job *j, uint64_t each, char **files, int n_files, int last_stage);
 
 /* Waits until all processes have ended, and shows how far they are meanwhile. */

@@ -336,13 +336,20 @@ char *work_own_name(const char *dir, const char *name, struct err *e)
     return fd_path(dir, text, e);
 }
 
-void work_remove_attempts(const struct work *w)
+/* Removes those of a directory: what work_own_name has named. */
+static void remove_attempts(const char *path)
 {
-    DIR *dir = opendir(w->results);
+    DIR *dir = opendir(path);
     for (const struct dirent *d; dir && (d = readdir(dir));) {
         if (*d->d_name == '.' && strstr(d->d_name, ".new."))
             unlinkat(dirfd(dir), d->d_name, 0);
     }
     if (dir)
         closedir(dir);
+}
+
+void work_remove_attempts(const struct work *w)
+{
+    remove_attempts(w->results);
+    remove_attempts(w->dir);
 }

@@ -151,6 +151,9 @@ static int read_state(struct conversion *c, struct buf *text, struct err *e)
 static int read_old(struct conversion *c, struct err *e)
 {
     const char *from = c->o->from;
+    struct stat a, b;
+    if (stat(from, &a) == 0 && stat(c->o->to, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+        return err_set(e, EX_USAGE, "%s: cannot be converted into itself; give another directory to -o", from);
     int rc = manifest_read(&c->old, from, NULL, e);
     if (rc == 0)
         return err_set(e, EX_NOINPUT, "%s: holds no shards: there is no " MANIFEST_NAME, from);
@@ -192,14 +195,21 @@ static int plan_new(struct conversion *c, struct err *e)
     return shard_plan_check_ids(p, m->vocabulary, e);
 }
 
+/* Whether an earlier process was told the same. */
+static int check_plan(const struct conversion *c, const char *was, struct err *e)
+{
+    const char *differs = shard_plan_difference(&c->new.plan, &c->dir.before.plan);
+    return differs ? err_set(e, EX_CANTCREAT, "%s: was %s with another value of %s; give another directory", c->o->to,
+                             was, differs)
+                   : 0;
+}
+
 /* What an earlier process has made of the same conversion: its shards. */
 static int take_over(struct conversion *c, struct err *e)
 {
     struct manifest *before = &c->dir.before, *m = &c->new;
-    const char *differs = shard_plan_difference(&m->plan, &before->plan);
-    if (differs)
-        return err_set(e, EX_CANTCREAT, "%s: was begun with another value of %s; give another directory", c->o->to,
-                       differs);
+    if (check_plan(c, "begun", e))
+        return -1;
     m->shard = before->shard;
     m->n_shards = before->n_shards;
     m->cap_shards = before->cap_shards;
@@ -262,7 +272,8 @@ static int open_new(struct conversion *c, struct err *e)
         return -1;
     if (c->dir.has_before && c->dir.before.complete) {
         shard_dir_remove_work(&c->dir);
-        return 1;
+        c->new.plan.test_shards = c->dir.before.plan.test_shards; /* as many as there were; that is no option here */
+        return check_plan(c, "made", e) ? -1 : 1;
     }
     c->state_path = fd_path(c->dir.work, "convert", e);
     c->made_path = c->state_path ? fd_path(c->dir.work, "convert.new", e) : NULL;

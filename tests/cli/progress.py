@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""progress.py sum|merge FILE, progress.py run FILE COMMAND... - runs a stage with standard error on a terminal, so slowly that it shows progress; prints what
-the terminal got. Without a terminal (progress.py plain FILE) it prints what came on a pipe."""
+"""progress.py sum|merge FILE, progress.py run|interrupt FILE COMMAND... - runs a stage with standard error on a terminal, so slowly that it shows progress;
+prints what the terminal got. Without a terminal (progress.py plain FILE) it prints what came on a pipe."""
 import os
 import pty
 import random
@@ -30,6 +30,14 @@ def slowly(process):
     process.stdin.close()
 
 
+def interrupted(process):
+    """As by Ctrl-C, while the progress is shown."""
+    process.stdin.write(counts)
+    process.stdin.flush()
+    time.sleep(2.7)
+    process.send_signal(signal.SIGINT)
+
+
 def with_a_pause(process):
     """Stopped for a while in the middle of its work."""
     process.stdin.write(counts)
@@ -55,8 +63,8 @@ def on_terminal(command, feed):
 
 if stage == "plain":
     run(["bpe-sum"], slowly, sys.stdout)
-elif stage == "run":
-    sys.stdout.buffer.write(on_terminal(command, slowly))
+elif stage in ("run", "interrupt"):
+    sys.stdout.buffer.write(on_terminal(command, slowly if stage == "run" else interrupted))
 elif stage == "sum":
     sys.stdout.buffer.write(on_terminal(["bpe-sum"], slowly))
 else:

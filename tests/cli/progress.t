@@ -7,6 +7,15 @@ for i in 1 2 3 4 5 6; do
 done
 bpe-chunk part?.txt | parallel --pipe --block 600k bpe-count >counts 2>/dev/null
 is "$(python3 "$TOP/tests/cli/progress.py" plain counts)" "" "nothing where standard error is no terminal"
+python3 -c '
+import random
+rng = random.Random(1)
+print(" ".join("".join(rng.choice("abcdefghijklmno") for _ in range(rng.randint(3, 9))) for _ in range(900000)))' >many.txt
+# The model does not fit into the pipe, so bpe-merge waits, long after all others have ended.
+bpe train -v 60000 --progress=1 many.txt 2>err | { sleep 2.5; cat >/dev/null; }
+like "$(tail -n 1 err)" "bpe train: 6.3[0-9] MB of 6.3[0-9] MB read, *B/s" "what was read by processes that have ended counts"
+{ cat part1.txt; sleep 1.5; } | bpe train -v 300 -j 2 --progress=1 -o m.json 2>err
+like "$(cat err)" "bpe train: 3.0[0-9] MB read, *B/s" "what bpe-chunk hands on is read once"
 if ! why=$(python3 -c 'import os, sys
 try:
     os.openpty()
@@ -20,10 +29,6 @@ fi
 shown=$(python3 "$TOP/tests/cli/progress.py" sum counts | tr '\r' '\n')
 like "$shown" "*bpe-sum: * of 18.0 MB counted, *B/s, * s left*" "bpe-sum: bytes counted of bytes promised, rate, time left"
 like "$shown" "*$(printf '\n\033')\[K" "and the line is cleared at the end"
-python3 -c '
-import random
-rng = random.Random(1)
-print(" ".join("".join(rng.choice("abcdefghijklmno") for _ in range(rng.randint(3, 9))) for _ in range(900000)))' >many.txt
 bpe-chunk many.txt | bpe-count | bpe-sum >many.sum
 shown=$(python3 "$TOP/tests/cli/progress.py" merge many.sum | tr '\r' '\n')
 like "$shown" "*bpe-merge: * of 59743 merges, */s, * s left*" "bpe-merge: merges done of N"
@@ -40,6 +45,8 @@ who="bpe encode"
 shows "bpe encode: what is read of a pipe" "[1-9]* MB read, *B/s" part2.txt bpe encode -m m.json -j 2 -
 who="bpe train"
 shows "bpe train: what is read of a pipe" "[1-9]* MB read, *B/s" part2.txt bpe train -v 300 -j 2 -
+shown=$(python3 "$TOP/tests/cli/progress.py" interrupt part2.txt bpe train -v 300 -j 2 | tr '\r' '\n')
+like "$shown" "*bpe train: * MB read, *$(printf '\n\033')\[K" "an interrupt clears the line"
 who=bpe-chunk
 shows "programs by hand: what is read of a pipe" "[1-9]* MB read, *B/s" part2.txt \
     bash -c 'bpe-chunk | parallel --will-cite --pipe --block 600k bpe-count | bpe-sum | bpe-merge -v 300'

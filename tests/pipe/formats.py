@@ -246,6 +246,10 @@ def section_refusals():
     lib.ok(code == 73 and "holds shards" in err, "a directory that is complete", err)
     code, _, err = lib.run(["bpe-shard", "--convert", "--resume", "-o", directory, "-f", "mds", after])
     lib.ok(code == 0 and "complete already" in err, "  with --resume it is fine", err)
+    code, _, err = lib.run(["bpe-shard", "--convert", "--resume", "-o", directory, "-f", "mds", "-n", "70", after])
+    lib.ok(code == 73 and "made with another value of -n" in err, "  but not with another option", err)
+    code, _, err = lib.run(["bpe-shard", "--convert", "--resume", "-o", after + "/.", after])
+    lib.ok(code == 64 and "cannot be converted into itself" in err, "a directory into itself", err)
 
 
 # ---- Deaths --------------------------------------------------------------------------------------------------------------------

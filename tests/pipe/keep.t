@@ -36,6 +36,8 @@ bpe-view --check D/sum >check
 is $? 0 "the sum is there, complete"
 is "$(counted -v 1000 -j 4 --keep=D -o got.json large.txt small.txt b.txt.gz)" 0 "the same again counts nothing"
 same want.json got.json "and makes the same model"
+touch D/.sum.new.99 D/counts/.part.00000.new.99
+is "$(counted -v 1000 -j 4 --keep=D -o got.json large.txt small.txt b.txt.gz) $(find D -name '.*.new.*')" "0 " "what a killed one has left is removed"
 bpe train -v 500 --keep D large.txt small.txt b.txt.gz >got.json
 V=500 line large.txt small.txt b.txt.gz | cmp - got.json
 ok $? "with another size of vocabulary: from the same counts"
@@ -46,8 +48,10 @@ for step in chunks counts; do mv D/$step/file.00000 D/$step/file.100000; done
 rm D/sum
 bpe train -v 1000 --keep=D large.txt small.txt b.txt.gz | cmp - want.json
 ok $? "with more files than five digits can number"
-bpe train -v 1000 -j 1 --fan-out=none --keep=E large.txt small.txt b.txt.gz | cmp - want.json
-ok $? "one process"
+bpe train -v 1000 -j 1 --fan-out=none --keep=E large.txt small.txt b.txt.gz 2>err | cmp - want.json
+ok $((PIPESTATUS[1] || $(wc -c <err))) "one process"
+bpe train -v 1000 -j 1 --fan-out=parallel --keep=E large.txt small.txt b.txt.gz 2>err | cmp - want.json
+is "$? $(cat err)" "0 bpe train: --fan-out=parallel: not used, as --keep divides the work by itself" "a way of fanning out that is not used is named"
 bpe train -v 1000 -j 3 --inline --keep=F small.txt b.txt >got.json
 V=1000 line small.txt b.txt | cmp - got.json
 ok $? "--inline"

@@ -346,6 +346,7 @@ is "$(bpe shard --list=D)" "$(bpe-shard --list D)" "--list"
 bpe shard -m m.json -o C --eot=after b.txt >out
 bpe shard --convert --resume -o C1 -n 20000 C >out && bpe-shard --convert -o C2 -n 20000 C >lines
 is "$? $(diff -r C1 C2) $(diff out lines)" "0  " "--convert, also with --resume"
+is "$(bpe shard --convert -o C1 -n 20000 -- C 2>&1)" "bpe-shard: C1: was complete already" "  and again"
 fails 64 "bpe-shard: --check and --list exclude each other" bpe shard --check D --list D
 fails 64 "bpe shard: unknown option --tokns=5; did you mean --tokens? *" bpe shard -m m.json -o E --tokns=5 b.txt
 
