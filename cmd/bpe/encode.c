@@ -153,7 +153,8 @@ static int check(struct err *e)
         return err_set(e, EX_USAGE, "-f %s: bpe-encode writes these, of chunks; here it is raw or text",
                        o->format == IDS_RECORDS ? "records" : "turns");
     if (o->format == IDS_TEXT && self.common.parquet)
-        return err_set(e, EX_USAGE, "-f text is not for --parquet: bpe parquet FILE... | bpe-encode -0 -f text");
+        return err_set(e, EX_USAGE,
+                       "-f text is not for --parquet: bpe parquet FILE... | bpe-encode -m MODEL -0 -f text");
     if (encode_options_keep_apart(o, self.path, e))
         return -1;
     if (!self.path && o->format != IDS_TEXT && isatty(1))

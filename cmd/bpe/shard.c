@@ -178,8 +178,8 @@ static int run(struct job *j, struct err *e)
     return status;
 }
 
-/* --check, --list and --convert need no text: bpe-shard does that, in place of this process. The same --convert again is
- * no error. */
+/* --check, --list and --convert need no text: bpe-shard does that, in place of this process. The same --convert again
+ * is no error. */
 static int become_shard(bool converts, struct err *e)
 {
     static char name[] = "bpe-shard", resume[] = "--resume";

@@ -3,6 +3,7 @@
 
 #include "io/fd.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -25,6 +26,8 @@ static int check_text(const struct manifest *m, const char *path, const struct b
 static int no_manifest(const char *dir, struct err *e)
 {
     struct stat st;
+    if (stat(dir, &st) < 0)
+        return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", dir);
     char *work = fd_path(dir, ".work", e);
     if (!work)
         return -1;

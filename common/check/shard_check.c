@@ -185,7 +185,7 @@ static int check_all(struct check *c, struct err *e)
     if (!m->complete)
         return err_set(e, EX_TEMPFAIL,
                        "%s: the %zu shards so far are as the manifest says, but not all are there; "
-                       "bpe-shard --resume goes on",
+                       "the same bpe shard, or bpe-shard --resume, goes on",
                        c->dir, m->n_shards);
     return check_unknown(c, e);
 }

@@ -41,7 +41,7 @@ static const struct signature signatures[] = {
     {BYTES("PK\5\6"), 0, {"a zip archive", "unzip -p FILE", ""}}, /* of no files */
     {BYTES("7z\xBC\xAF\x27\x1C"), 0, {"a 7z archive", "7z x -so FILE", ""}},
     {BYTES("Rar!\x1A\x07"), 0, {"a rar archive", "unrar p -inul FILE", ""}},
-    {BYTES("PAR1\x15"), 0, {"a Parquet file", "bpe parquet FILE", " -0"}}, /* then the first field of a header */
+    {BYTES("PAR1\x15"), 0, {"a Parquet file", "bpe parquet FILE", " -0 (bpe train, encode and shard: --parquet)"}},
     {BYTES("ARROW1\0\0"), 0, {"an Arrow IPC file", TO_PARQUET, NULL}},
     {BYTES("FEA1\0\0\0\0"), 0, {"a Feather file", "write it as Parquet, for bpe parquet", NULL}},
     {BYTES("Obj\1"), 0, {"an Avro file", TO_PARQUET, NULL}},
