@@ -314,7 +314,6 @@ static int keep(struct keep *k, struct err *e)
     }
     if (durable_make_directory(k->work.results, e) || resume_only_file(k->sum, e))
         return -1;
-    work_remove_attempts(&k->work); /* of those that were killed: nobody else works here */
     if (stat(k->sum, &st) < 0) {
         status = count_all(k, e);
         if (status == 0)
@@ -322,6 +321,7 @@ static int keep(struct keep *k, struct err *e)
         if (status)
             return status;
     }
+    work_remove_attempts(&k->work);
     return merge(k, e);
 }
 

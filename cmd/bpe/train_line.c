@@ -23,12 +23,18 @@
 
 /* ---- Parts of the pipeline ---- */
 
-int train_wait(const struct train *t, struct job *j)
+/* Waits until all have ended, and shows how far they are. */
+static void wait_for_all(const struct train *t, struct job *j)
 {
     struct watch w;
     watch_start(&w, j, t->common.progress, t->files, t->n_files,
                 command_reads_input(t->files, t->n_files) ? STAGE_CHUNK : STAGE_COUNT);
     watch_until_all_ended(&w);
+}
+
+int train_wait(const struct train *t, struct job *j)
+{
+    wait_for_all(t, j);
     return job_result(j);
 }
 
@@ -156,13 +162,10 @@ static bool parallel_failed(const struct job *j)
 
 int train_line(const struct train *t, struct job *j, struct err *e)
 {
-    struct watch w;
     j->last_decides = true;
     if (start_line(t, j, e))
         return -1;
-    watch_start(&w, j, t->common.progress, t->files, t->n_files,
-                command_reads_input(t->files, t->n_files) ? STAGE_CHUNK : STAGE_COUNT);
-    watch_until_all_ended(&w);
+    wait_for_all(t, j);
     if (t->fan_out == FAN_OUT_PARALLEL && parallel_failed(j))
         return err_set(e, EX_IOERR,
                        "GNU parallel failed, as it says; it needs room in %s for what bpe-count writes; %s",

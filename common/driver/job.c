@@ -47,8 +47,9 @@ void job_show(const char *line)
 {
     if (line || shown)
         clear_line();
-    if (line)
-        shown = write(2, line, strlen(line)) > 0;
+    shown = line != NULL; /* before it is: a signal may come now */
+    if (line && write(2, line, strlen(line)) < 0)
+        shown = false;
 }
 
 /* Ends all processes and waits for them: in a signal handler, so with system calls only. */

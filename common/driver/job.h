@@ -50,7 +50,7 @@ struct job {
     bool to_file;      /* the last stage's output is a file of its own: who reads standard output is of no matter */
     bool holds;        /* messages are kept until job_say_all or job_forget: their order is another one */
     void (*at_end)(void *ctx,
-                   struct job_process *p); /* called while /proc still knows a process that has ended; NULL */
+                   struct job_process *p); /* called when one has ended, while /proc still knows it; or NULL */
     void *ctx;
 };
 

@@ -61,7 +61,7 @@ int work_start_chunk(const struct work *w, int group, char **files, int n, int o
  */
 char *work_own_name(const char *dir, const char *name, struct err *e);
 
-/* Removes what attempts have left in DIR/RESULTS that were killed. */
+/* Removes what attempts have left in DIR and DIR/RESULTS that were killed: once all results are there. */
 void work_remove_attempts(const struct work *w);
 
 #endif
