@@ -142,12 +142,6 @@ as_names() {
     done
 }
 
-# through COMMAND: sets via to the words that call a filter of the user's: before the worker's words.
-through() {
-    [ -n "$1" ] || die 64 "--via: which command?"
-    via=(bash -c "$1 \"\$@\"" --via)
-}
-
 # bytes OPTION SIZE: as a number.
 bytes() {
     local unit=0
@@ -162,51 +156,6 @@ words() {
     for word; do
         case $word in *[!A-Za-z0-9_./=,:+@%-]* | '') printf ' %s' "${word@Q}" ;; *) printf ' %s' "$word" ;; esac
     done
-}
-
-# deal look: starts bpe-chunk with the caller's options in `chunk` and `files`, and deal.pl with its records, which see.
-# Sets mode to `value` or `reference`, and dealt to the descriptor from which the status is read. Needs $dir.
-deal() {
-    exec {dealt}< <(
-        {
-            bpe-chunk "${chunk[@]}" -- "${files[@]}" <&0 &
-            {
-                echo $! >>"$dir/pids"
-                wait $!
-                echo $? >"$dir/chunked"
-            } 2>/dev/null
-        } <&0 | {
-            { echo "$BASHPID" >"$dir/dealer"; } 2>/dev/null
-            exec "${BASH_SOURCE[0]%/*}/deal.pl" "$1" "$dir"
-        }
-    )
-    read -r mode <&"$dealt" || end_as 137 deal.pl
-    case $mode in value | reference) ;; *) end_as "$mode" deal.pl ;; esac
-    { read -r dealer <"$dir/dealer"; } 2>/dev/null
-}
-
-# The exit status of bpe-chunk, after its records have been read to their end.
-chunked() {
-    local code
-    while read -r <&"$dealt"; do :; done
-    { read -r code <"$dir/chunked"; } 2>/dev/null || {
-        ! is_full "$dir" || cannot_store "$heard"
-        code=137
-    }
-    return "$code"
-}
-
-# split_chunks CHUNKS PREFIX MOST: cuts records of text by reference into files PREFIX00000, ... for separate processes:
-# one to MOST for each job, all jobs the same number. Each process sees all words as new, which costs as much as 10 to
-# 20 MB of text, so few large parts are cheaper, and many small ones better balanced: four records (half a megabyte
-# each) make a part.
-split_chunks() {
-    local size rounds
-    size=$(wc -c <"$1") || end_as $? wc
-    rounds=$(((size / (2 << 20) + jobs - 1) / jobs))
-    ((rounds >= 1)) || rounds=1
-    ((rounds <= $3)) || rounds=$3
-    store split -e -d -a 5 -n "l/$((rounds * jobs))" "$1" "$2"
 }
 
 # without_line COMMAND...: becomes it, in a pipeline, without the line that it would show on a terminal; for several at the

@@ -31,7 +31,7 @@ struct parts {
     struct encode *x;
     struct job *job;
     struct command_line words; /* of bpe-encode */
-    char *path, *column;       /* of bpe parquet */
+    char *path;                /* of bpe parquet */
     struct pair *at;
     size_t n, each;        /* parts: of all, a multiple of jobs * each; of a pair */
     size_t pairs, started; /* n / each; those that have begun */
@@ -77,9 +77,7 @@ static int start_reader(struct parts *p, const int *to, struct err *e)
     struct command_line l = {0};
     struct job_start s = {.in = -1, .out = -1, .also = to[p->each], .stage = ENCODE_READ, .name = "bpe parquet"};
     char part[JOB_MORE][64];
-    free(p->column);
-    p->column = NULL;
-    int rc = command_line_parquet(&l, &p->x->common, p->path, &p->column, e) || command_line_add(&l, e, "--done=3");
+    int rc = command_line_parquet(&l, &p->x->common, p->path, e) || command_line_add(&l, e, "--done=3");
     for (size_t k = 0; k < p->each && rc == 0; k++) {
         s.more[s.n_more++] = to[k];
         snprintf(part[k], sizeof part[k], "--part=%zu/%zu:%zu", part_of(p, p->started, k), p->n, JOB_FIRST_MORE + k);
@@ -236,7 +234,6 @@ int encode_parquet(struct encode *x, struct job *j, struct err *e)
     status = status ? -1 : outcome(&p, e);
     command_line_free(&p.words);
     free(p.path);
-    free(p.column);
     free(p.at);
     return status;
 }

@@ -2,60 +2,37 @@
  * of some megabytes. */
 #include "bpe/encode.h"
 
+#include "driver/model_words.h"
 #include "sys/clock.h"
-#include "usage/chunk_usage.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 
 struct shared {
     struct encode *x;
     struct command_line chunk_words, worker_words;
-    struct option_words special; /* bpe-chunk's form of these tokens */
+    struct option_words for_chunk, for_worker; /* of the command line */
     const struct job_process *chunk;
 };
 
 /* ---- Command lines ---- */
 
-/* Which words of the command line are for bpe-chunk, and which for bpe-encode of chunks. */
-static int add_word(struct shared *s, const char *word, struct err *e)
-{
-    char name[64];
-    size_t len = strcspn(word + 2, "=");
-    snprintf(name, sizeof name, "%.*s", (int)len, word + 2);
-    bool is_token = strcmp(name, "special-token") == 0, of_model = !strcmp(name, "model") || !strcmp(name, "pattern"),
-         of_chunk = options_find(chunk_usage.options, name);
-    if (is_token && s->x->options.special != SPECIAL_TEXT) {
-        const char *id = strrchr(word, '=');
-        size_t n = strlen(word);
-        if (id[1] && strspn(id + 1, "0123456789") == strlen(id + 1) && id > word + 2 + len + 1)
-            n = (size_t)(id - word);
-        if (option_words_add(&s->special, e, "%.*s", (int)n, word) ||
-            command_line_add(&s->chunk_words, e, s->special.at[s->special.n - 1]))
-            return -1;
-    }
-    if (of_chunk && !is_token && command_line_add(&s->chunk_words, e, word))
-        return -1;
-    return !of_chunk || is_token || of_model ? command_line_add(&s->worker_words, e, word) : 0;
-}
-
 static int make_words(struct shared *s, struct err *e)
 {
     const struct encode *x = s->x;
-    const struct option_words *all = &x->program->words;
     const char *model = model_pipe_option(&x->model);
     bool as_text = x->options.special == SPECIAL_TEXT;
-    int rc = command_line_add(&s->chunk_words, e, "bpe-chunk", "--dealt", "-b", CHUNK_FEED_BLOCK) ||
-             command_line_add(&s->worker_words, e, "bpe-encode");
-    for (size_t i = 0; i < all->n && rc == 0; i++)
-        rc = add_word(s, all->at[i], e);
-    rc = rc || (as_text && command_line_add(&s->chunk_words, e, "--no-special")) ||
-         (model && command_line_add(&s->chunk_words, e, model)) ||
-         (model && command_line_add(&s->worker_words, e, model)) ||
-         command_line_add(&s->worker_words, e, "-f", "turns") ||
-         command_line_files(&s->chunk_words, x->files, x->n_files, e);
-    return rc ? -1 : 0;
+    return model_words_chunk(&s->for_chunk, &x->program->words, as_text, e) ||
+                   model_words_encode(&s->for_worker, &x->program->words, e) ||
+                   command_line_add(&s->chunk_words, e, "bpe-chunk", "--dealt", "-b", CHUNK_FEED_BLOCK) ||
+                   command_line_options(&s->chunk_words, &s->for_chunk, e) ||
+                   command_line_add(&s->worker_words, e, "bpe-encode") ||
+                   command_line_options(&s->worker_words, &s->for_worker, e) ||
+                   (model && command_line_add(&s->chunk_words, e, model)) ||
+                   (model && command_line_add(&s->worker_words, e, model)) ||
+                   command_line_add(&s->worker_words, e, "-f", "turns") ||
+                   command_line_files(&s->chunk_words, x->files, x->n_files, e)
+               ? -1
+               : 0;
 }
 
 /* ---- Why it failed ---- */
@@ -158,6 +135,7 @@ int encode_shared(struct encode *x, struct job *j, struct err *e)
     int status = make_words(&s, e) || start(&s, j, e) || work(x, j, e) ? -1 : outcome(&s, j, e);
     command_line_free(&s.chunk_words);
     command_line_free(&s.worker_words);
-    option_words_free(&s.special);
+    option_words_free(&s.for_chunk);
+    option_words_free(&s.for_worker);
     return status;
 }

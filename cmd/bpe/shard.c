@@ -151,12 +151,12 @@ static int put_asked(struct buf *to, struct err *e)
 static int run(struct job *j, struct err *e)
 {
     const struct command_options *o = &self.common;
-    char *script = NULL, *column = NULL, *parquet = NULL;
+    char *script = NULL, *parquet = NULL;
     struct buf words = {0};
     int status = put_chunk(&asked.chunk, e) || put_encode(&asked.encode, e) || put_shard(&asked.shard, e) ||
                          put_asked(&words, e) || (o->via && command_line_via(&asked.via, o->via, &script, e)) ||
                          (o->parquet && (!(parquet = place_command("parquet", e)) ||
-                                         command_line_parquet(&asked.reader, o, parquet, &column, e)))
+                                         command_line_parquet(&asked.reader, o, parquet, e)))
                      ? -1
                      : 0;
     if (status == 0 && o->mixed && self.chunk.source.jsonl)
@@ -173,7 +173,6 @@ static int run(struct job *j, struct err *e)
     option_words_free(&asked.shard);
     buf_free(&words);
     free(script);
-    free(column);
     free(parquet);
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include "driver/command.h"
 #include "driver/job.h"
+#include "driver/stage.h"
 #include "usage/chunk_usage.h"
 #include "usage/merge_usage.h"
 #include "usage/sum_usage.h"
@@ -24,20 +25,13 @@ struct train {
     int n_files;
 };
 
-/* Places in the pipeline, as stages of a job. */
-enum train_stage { STAGE_READ, STAGE_CHUNK, STAGE_COUNT, STAGE_SUM, STAGE_MERGE };
-
 /* Each returns the exit status, whose reason was printed, or -1. */
 int train_line(const struct train *t, struct job *j, struct err *e);    /* by --fan-out or --via */
 int train_xargs(const struct train *t, struct job *j, struct err *e);   /* --fan-out=xargs */
 int train_parquet(const struct train *t, struct job *j, struct err *e); /* --parquet */
-int train_keep(const struct train *t, struct job *j, struct err *e);    /* --keep */
+int train_keep(struct train *t, struct job *j, struct err *e);          /* --keep */
 
 /* ---- Parts of the pipeline ---- */
-
-/* bpe-chunk of some FILEs. `writes`: see struct job_start. */
-int train_start_chunk(const struct train *t, struct job *j, char **files, int n_files, int out, const char *writes,
-                      struct err *e);
 
 /* bpe-sum and bpe-merge; the sum reads counts from `in`. hold: the write end of the pipe between them stays open here,
  * in *hold; NULL: it does not. */
@@ -45,13 +39,6 @@ int train_start_rest(const struct train *t, struct job *j, int in, int *hold, st
 
 /* The command of --via. */
 int train_start_via(const struct train *t, struct job *j, int in, int out, struct err *e);
-
-/* n processes that count records from `in`. */
-int train_start_counts(struct job *j, int group, uint64_t n, int in, int out, struct err *e);
-
-/* What reads the Parquet text of files, and bpe-chunk of it; part: "--part=I/N", NULL: all. */
-int train_start_parquet(const struct train *t, struct job *j, int group, const char *part, char **files, int n_files,
-                        int out, struct err *e);
 
 /* Waits until all processes have ended, and shows how far they are; what job_result returns. */
 int train_wait(const struct train *t, struct job *j);

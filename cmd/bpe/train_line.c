@@ -9,7 +9,7 @@
  */
 #include "bpe/train.h"
 
-#include "driver/parts.h"
+#include "driver/partition.h"
 #include "driver/place.h"
 #include "driver/watch.h"
 #include "io/fd.h"
@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- Parts of the pipeline ---- */
@@ -36,35 +35,6 @@ int train_wait(const struct train *t, struct job *j)
 {
     wait_for_all(t, j);
     return job_result(j);
-}
-
-/* bpe-chunk, of some FILEs. `writes`: see struct job_start. */
-int train_start_chunk(const struct train *t, struct job *j, char **files, int n_files, int out, const char *writes,
-                      struct err *e)
-{
-    struct command_line l = {0};
-    int rc = command_line_add(&l, e, "bpe-chunk") || command_line_options(&l, t->chunk_words, e) ||
-                     command_line_files(&l, files, n_files, e) ||
-                     command_line_start(
-                         j,
-                         &(struct job_start){
-                             .in = 0, .out = out, .stage = STAGE_CHUNK, .writes = writes, .remedy = PARTS_REMEDY},
-                         &l, e)
-                 ? -1
-                 : 0;
-    command_line_free(&l);
-    return rc;
-}
-
-int train_start_counts(struct job *j, int group, uint64_t n, int in, int out, struct err *e)
-{
-    const char *const argv[] = {"bpe-count", NULL};
-    for (uint64_t i = 0; i < n; i++) {
-        if (!job_start(j, &(struct job_start){.argv = argv, .in = in, .out = out, .stage = STAGE_COUNT, .group = group},
-                       e))
-            return -1;
-    }
-    return 0;
 }
 
 /* bpe-sum and bpe-merge; the sum reads counts from `in`. hold: the write end of the pipe between them stays open here,
@@ -134,12 +104,11 @@ static int start_line(const struct train *t, struct job *j, struct err *e)
     bool foreign = t->common.via || t->fan_out == FAN_OUT_PARALLEL;
     int records[2] = {-1, -1}, counts[2] = {-1, -1};
     int rc = (foreign ? job_pipe(records, e) : job_socket(records, e)) || job_pipe(counts, e) ||
-             train_start_chunk(t, j, t->files, t->n_files, records[1], NULL, e);
+             stage_chunk(j, &(struct job_start){.in = 0, .out = records[1]}, t->chunk_words, t->files, t->n_files, e);
     if (rc == 0)
         rc = t->common.via ? train_start_via(t, j, records[0], counts[1], e)
-             : foreign
-                 ? start_parallel(t, j, records[0], counts[1], e)
-                 : train_start_counts(j, 0, t->fan_out == FAN_OUT_NONE ? 1 : t->common.jobs, records[0], counts[1], e);
+             : foreign     ? start_parallel(t, j, records[0], counts[1], e)
+                       : stage_counts(j, 0, t->fan_out == FAN_OUT_NONE ? 1 : t->common.jobs, records[0], counts[1], e);
     rc = rc || train_start_rest(t, j, counts[0], NULL, e);
     for (int i = 0; i < 2; i++) {
         job_close(&records[i]);
@@ -169,32 +138,29 @@ int train_line(const struct train *t, struct job *j, struct err *e)
     if (t->fan_out == FAN_OUT_PARALLEL && parallel_failed(j))
         return err_set(e, EX_IOERR,
                        "GNU parallel failed, as it says; it needs room in %s for what bpe-count writes; %s",
-                       place_temporary(), PARTS_REMEDY);
+                       place_temporary(), PARTITION_REMEDY);
     return job_result(j);
 }
 
 /* ---- By xargs ---- */
 
 /* Copies the parts into files of their own, and tells xargs their names: those that this process has them open by. */
-static int give_parts(int chunks, size_t n, int *fds, int names, struct err *e)
+static int give_parts(int chunks, const uint64_t *ends, size_t n, int *fds, int names, struct err *e)
 {
-    uint64_t begin = 0, *ends = calloc(n, sizeof *ends);
+    uint64_t begin = 0;
     char name[64];
-    int rc = ends ? parts_find(chunks, place_temporary(), n, ends, e) : err_mem(e, "parts", n * sizeof *ends);
+    int rc = 0;
     for (size_t i = 0; i < n && rc == 0; i++) {
-        if (ends[i] == begin)
-            continue;
-        fds[i] = parts_file(e);
+        fds[i] = partition_file(NULL, e);
         snprintf(name, sizeof name, "/proc/%ld/fd/%d", (long)getpid(), fds[i]);
-        rc = fds[i] < 0 || parts_copy(chunks, begin, ends[i], fds[i], place_temporary(), e) ||
+        rc = fds[i] < 0 || partition_copy(chunks, begin, ends[i], fds[i], place_temporary(), e) ||
                      fd_write(names, name, strlen(name) + 1, "a pipe", e)
                  ? -1
                  : 0;
         begin = ends[i];
     }
     if (rc && (e->code == EX_IOERR || e->code == EX_CANTCREAT))
-        err_set(e, e->code, "%s; %s", e->msg, PARTS_REMEDY);
-    free(ends);
+        err_set(e, e->code, "%s; %s", e->msg, PARTITION_REMEDY);
     return rc;
 }
 
@@ -212,10 +178,11 @@ static int start_xargs(const struct train *t, struct job *j, int in, int out, st
 }
 
 /* The rest of the pipeline, when all records are in a file. Keeps the parts open. */
-static int count_parts(const struct train *t, struct job *j, int chunks, size_t n, int *fds, struct err *e)
+static int count_parts(const struct train *t, struct job *j, int chunks, const uint64_t *ends, size_t n, int *fds,
+                       struct err *e)
 {
     int names[2] = {-1, -1}, counts[2] = {-1, -1};
-    int rc = job_pipe(names, e) || give_parts(chunks, n, fds, names[1], e) || job_pipe(counts, e) ||
+    int rc = job_pipe(names, e) || give_parts(chunks, ends, n, fds, names[1], e) || job_pipe(counts, e) ||
                      start_xargs(t, j, names[0], counts[1], e) || train_start_rest(t, j, counts[0], NULL, e)
                  ? -1
                  : 0;
@@ -228,38 +195,45 @@ static int count_parts(const struct train *t, struct job *j, int chunks, size_t 
 
 int train_xargs(const struct train *t, struct job *j, struct err *e)
 {
-    struct stat st;
     struct rlimit limit;
-    int status = 0, chunks = parts_file(e);
+    struct partition parts = {0};
+    uint64_t *ends = NULL;
+    int *fds = NULL, status = -1, chunks = partition_file(NULL, e);
+    char path[64];
     if (chunks < 0)
-        return err_set(e, e->code, "%s; %s", e->msg, PARTS_REMEDY);
-    if (job_need("xargs", e) || train_start_chunk(t, j, t->files, t->n_files, chunks, place_temporary(), e))
-        goto fail;
+        return err_set(e, e->code, "%s; %s", e->msg, PARTITION_REMEDY);
+    const struct job_start how = {.in = 0, .out = chunks, .writes = place_temporary(), .remedy = PARTITION_REMEDY};
+    if (job_need("xargs", e) || stage_chunk(j, &how, t->chunk_words, t->files, t->n_files, e))
+        goto end;
     job_wait_all(j);
     status = job_result(j);
     job_forget(j);
     if (status)
         goto end;
-    size_t n =
-        parts_number(fstat(chunks, &st) == 0 ? (uint64_t)st.st_size : 0, t->common.jobs, t->common.jobs > 1 ? 4 : 1);
+    status = -1;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", chunks);
+    if (partition_read(&parts, path, e))
+        goto end;
+    size_t n = partition_number(&parts, t->common.jobs, t->common.jobs > 1 ? 4 : 1);
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && n > limit.rlim_cur / 2) /* each stays open */
         n = limit.rlim_cur / 2;
-    int *fds = malloc(n * sizeof *fds);
-    if (!fds) {
-        err_mem(e, "parts", n * sizeof *fds);
-        goto fail;
+    ends = calloc(n, sizeof *ends);
+    fds = calloc(n, sizeof *fds);
+    if (!ends || !fds) {
+        err_mem(e, "parts", n * sizeof *ends);
+        goto end;
     }
+    n = partition_divide(&parts, n, ends);
     for (size_t i = 0; i < n; i++)
         fds[i] = -1;
     j->last_decides = true;
-    status = count_parts(t, j, chunks, n, fds, e) ? -1 : train_wait(t, j);
+    status = count_parts(t, j, chunks, ends, n, fds, e) ? -1 : train_wait(t, j);
     for (size_t i = 0; i < n; i++)
         job_close(&fds[i]);
-    free(fds);
-    goto end;
-fail:
-    status = -1;
 end:
+    partition_free(&parts);
+    free(ends);
+    free(fds);
     job_close(&chunks);
     return status;
 }

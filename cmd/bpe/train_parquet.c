@@ -4,40 +4,10 @@
  */
 #include "bpe/train.h"
 
-#include "driver/place.h"
 #include "driver/watch.h"
 
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-int train_start_parquet(const struct train *t, struct job *j, int group, const char *part, char **files, int n_files,
-                        int out, struct err *e)
-{
-    struct command_line r = {0}, c = {0};
-    char *column = NULL, *parquet = place_command("parquet", e);
-    int text[2] = {-1, -1};
-    const struct job_start reader = {.name = "what reads Parquet", .in = -1, .stage = STAGE_READ, .group = group},
-                           chunker = {.out = out, .stage = STAGE_CHUNK, .group = group};
-    int rc = !parquet || job_pipe(text, e) || command_line_parquet(&r, &t->common, parquet, &column, e) ||
-                     (part && command_line_add(&r, e, part)) || command_line_files(&r, files, n_files, e) ||
-                     command_line_add(&c, e, "bpe-chunk") || command_line_chunk_parquet(&c, t->chunk_words, e)
-                 ? -1
-                 : 0;
-    if (rc == 0) {
-        struct job_start from = reader, to = chunker;
-        from.out = text[1];
-        to.in = text[0];
-        rc = command_line_start(j, &from, &r, e) || command_line_start(j, &to, &c, e) ? -1 : 0;
-    }
-    job_close(&text[0]);
-    job_close(&text[1]);
-    command_line_free(&r);
-    command_line_free(&c);
-    free(column);
-    free(parquet);
-    return rc;
-}
 
 static char **files_of(const struct command_line *l)
 {
@@ -53,10 +23,10 @@ static int start_part(const struct train *t, struct job *j, uint64_t i, uint64_t
     if (job_pipe(records, e))
         return -1;
     snprintf(part, sizeof part, "--part=%llu/%llu", (unsigned long long)i, (unsigned long long)n);
-    int rc = train_start_parquet(t, j, group, part, files_of(files), (int)files->n, records[1], e);
+    int rc =
+        stage_parquet(j, group, NULL, &t->common, t->chunk_words, part, files_of(files), (int)files->n, records[1], e);
     if (rc == 0)
-        rc = t->common.via ? train_start_via(t, j, records[0], out, e)
-                           : train_start_counts(j, group, 1, records[0], out, e);
+        rc = t->common.via ? train_start_via(t, j, records[0], out, e) : stage_counts(j, group, 1, records[0], out, e);
     job_close(&records[0]);
     job_close(&records[1]);
     return rc;
@@ -68,8 +38,9 @@ static int start_other(const struct train *t, struct job *j, const struct comman
     int records[2];
     if (job_socket(records, e))
         return -1;
-    int rc = train_start_chunk(t, j, files_of(files), (int)files->n, records[1], NULL, e) ||
-                     train_start_counts(j, 0, t->common.jobs, records[0], out, e)
+    int rc = stage_chunk(j, &(struct job_start){.in = 0, .out = records[1]}, t->chunk_words, files_of(files),
+                         (int)files->n, e) ||
+                     stage_counts(j, 0, t->common.jobs, records[0], out, e)
                  ? -1
                  : 0;
     job_close(&records[0]);

@@ -10,7 +10,7 @@
 /* Finds the borders of a source's pieces: none if the text may not be cut there (reader/frame_text.c). */
 static int find_borders(struct frame_cutter *c, const struct source *s, struct err *e)
 {
-    uint64_t apart = c->piece / SOURCE_RATIO;
+    uint64_t apart = c->piece / ACCESS_RATIO;
     struct reading reading;
     if (c->source == s)
         return 0;

@@ -92,7 +92,7 @@ int range_writer_put(struct range_writer *r, size_t source, uint64_t offset, uin
     if (range_put_piece(&r->pieces, offset, len, e))
         return -1;
     r->n_pieces++;
-    r->n_bytes += source_text(&r->writer->sources.at[source], len);
+    r->n_bytes += access_text(r->writer->sources.at[source].access, len);
     return is_full(r) ? end_record(r, false, e) : 0;
 }
 

@@ -16,7 +16,7 @@ struct range_writer {
     /* The record that is being filled: its files, encoded, without the last one; and the pieces of that last one. */
     struct buf files, pieces, payload;
     uint64_t n_files, n_pieces;
-    uint64_t n_bytes; /* of text (source_text) */
+    uint64_t n_bytes; /* of text (access_text) */
     size_t source;    /* the source these pieces belong to */
     uint64_t n_records;
 };

@@ -139,16 +139,11 @@ uint64_t source_list_bytes(const struct source_list *l)
     return bytes;
 }
 
-uint64_t source_text(const struct source *s, uint64_t len)
-{
-    return s->access == ACCESS_COMPRESSED && len <= UINT64_MAX / SOURCE_RATIO ? len * SOURCE_RATIO : len;
-}
-
 uint64_t source_list_text(const struct source_list *l)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < l->n; i++)
-        bytes += l->at[i].access == ACCESS_VALUE ? 0 : source_text(&l->at[i], l->at[i].size);
+        bytes += l->at[i].access == ACCESS_VALUE ? 0 : access_text(l->at[i].access, l->at[i].size);
     return bytes;
 }
 

@@ -46,12 +46,7 @@ int source_list_reach(struct source_list *l, uint64_t number, struct err *e);
 /* The sum of the sizes of all sources by reference. */
 uint64_t source_list_bytes(const struct source_list *l);
 
-/* How many bytes of text there are in a byte of a compressed file, to distribute work evenly: an estimate for text in
- * natural language. What is in fact there makes no difference to the result. */
-enum { SOURCE_RATIO = 3 };
-
-/* The bytes of text in `len` bytes of a source; in all sources by reference. Estimates, if these are compressed. */
-uint64_t source_text(const struct source *s, uint64_t len);
+/* The bytes of text in all sources by reference: see access_text. */
 uint64_t source_list_text(const struct source_list *l);
 
 /* The sizes of the files of all sources by value, compressed as they may be; 0: not known, as some is a pipe. */

@@ -10,9 +10,6 @@
  * next to nothing (from 1 to 8 MB two processes took as long). */
 static const uint64_t UNIT_LEAST = 512 << 10, UNIT_MOST = 4 << 20, UNITS_EACH = 16;
 
-/* Text in a byte of a compressed file, as bpe-chunk supposes. */
-enum { RATIO = 3 };
-
 /* Bytes of a record by value that are read to see from which source it is, if its rules are not longer. */
 enum { VALUE_HEAD = 2 << 10 };
 
@@ -161,7 +158,7 @@ static int take_pieces(struct chunk_feed *f, uint64_t *text, uint64_t most, stru
         if (range_get_piece(&at, &len, &f->file, &f->in, e))
             return -1;
         f->pieces_left--;
-        *text += f->file.access == ACCESS_COMPRESSED ? len * RATIO : len;
+        *text += access_text(f->file.access, len);
         if (end_at > begin && at == end_at && f->file.access == ACCESS_FILE) {
             end_at += len;
             continue;

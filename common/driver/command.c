@@ -4,6 +4,8 @@
 #include "io/fd.h"
 #include "usage/source_options.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +22,9 @@ const char *const command_null_rows[] = {"empty", "skip", NULL};
 static int print_help(const struct command *c, struct err *e)
 {
     struct buf out = {0};
-    int rc = buf_put_str(&out, c->usage, e) || options_put_help(&out, c->options, e) ||
-             buf_put_str(&out, "OPTIONs go to the programs that have them; their --help describes them:\n", e);
+    int rc = buf_put_str(&out, c->usage, e) || options_put_help(&out, c->options, e);
+    if (c->n_programs && rc == 0)
+        rc = buf_put_str(&out, "OPTIONs go to the programs that have them; their --help describes them:\n", e);
     for (size_t i = 0; i < c->n_programs && rc == 0; i++)
         rc = options_put_names(&out, c->programs[i].usage->name, c->programs[i].usage->options, c->options, e);
     rc = rc || fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
@@ -132,6 +135,25 @@ int command_line_start(struct job *j, const struct job_start *how, const struct 
     return job_start(j, &s, e) ? 0 : -1;
 }
 
+int command_paths(struct option_words *to, const struct option_words *from, const char *const *names, struct err *e)
+{
+    char here[PATH_MAX];
+    if (!getcwd(here, sizeof here))
+        return err_sys(e, EX_OSERR, errno, "the current directory has no name");
+    int rc = 0;
+    for (size_t i = 0; i < from->n && rc == 0; i++) {
+        const char *word = from->at[i], *path = NULL;
+        for (size_t k = 0; names[k]; k++) {
+            size_t n = strlen(names[k]);
+            if (strncmp(word, names[k], n) == 0 && word[n] == '=' && word[n + 1] != '/')
+                path = word + n + 1;
+        }
+        rc = path ? option_words_add(to, e, "%.*s%s/%s", (int)(path - word), word, here, path)
+                  : option_words_add(to, e, "%s", word);
+    }
+    return rc;
+}
+
 void command_line_free(struct command_line *l)
 {
     free(l->words);
@@ -193,7 +215,13 @@ int command_options_check(struct command_options *o, const struct source_options
     const char *other = other_form(text, has_only);
     if (other && !o->mixed)
         return err_set(e, EX_USAGE, "--parquet and %s exclude each other", other);
-    return n_files ? job_need("python3", e) : err_set(e, EX_USAGE, "which Parquet files? see --help");
+    if (n_files == 0)
+        return err_set(e, EX_USAGE, "which Parquet files? see --help");
+    return job_need("python3", e) || option_words_add(&o->reader, e, "--column=%s", o->column) ||
+                   option_words_add(&o->reader, e, "--nul-bytes=%s", command_nul_bytes[o->nul_bytes]) ||
+                   option_words_add(&o->reader, e, "--null-rows=%s", command_null_rows[o->null_rows])
+               ? -1
+               : 0;
 }
 
 static bool is_named_parquet(const char *file)
@@ -243,17 +271,9 @@ int command_line_via(struct command_line *l, const char *via, char **script, str
     return command_line_add(l, e, "sh", "-c", *script, "--via");
 }
 
-int command_line_parquet(struct command_line *l, const struct command_options *o, const char *path, char **column,
-                         struct err *e)
+int command_line_parquet(struct command_line *l, const struct command_options *o, const char *path, struct err *e)
 {
-    static const char *const nul_bytes[] = {"--nul-bytes=error", "--nul-bytes=replace", "--nul-bytes=skip"};
-    static const char *const null_rows[] = {"--null-rows=empty", "--null-rows=skip"};
-    size_t n = strlen(o->column) + 12;
-    *column = malloc(n);
-    if (!*column)
-        return err_mem(e, "a command line", n);
-    snprintf(*column, n, "--column=%s", o->column);
-    return command_line_add(l, e, path, *column, nul_bytes[o->nul_bytes], null_rows[o->null_rows]);
+    return command_line_add(l, e, path) || command_line_options(l, &o->reader, e) ? -1 : 0;
 }
 
 /* ---- Standard input ---- */

@@ -67,6 +67,10 @@ int command_line_options(struct command_line *l, const struct option_words *w, s
 int command_line_files(struct command_line *l, char **files, int n, struct err *e); /* `--` and these */
 void command_line_free(struct command_line *l);
 
+/* Appends words of options, those of these names (ends with NULL) with an absolute path: for a process that runs in
+ * another directory. */
+int command_paths(struct option_words *to, const struct option_words *from, const char *const *names, struct err *e);
+
 /* Starts a process by these words; what else there is to say of it is in `how`. */
 int command_line_start(struct job *j, const struct job_start *how, const struct command_line *l, struct err *e);
 
@@ -78,6 +82,7 @@ struct command_options {
     const char *via;     /* NULL: none */
     bool parquet, mixed; /* mixed: only FILEs whose names say so are Parquet; see command_mix */
     const char *column;
+    struct option_words reader;    /* what `bpe parquet` is told; command_options_check makes it. Owned */
     unsigned nul_bytes, null_rows; /* of command_nul_bytes, command_null_rows */
     bool has_nul_bytes, has_null_rows;
     uint64_t progress; /* seconds; 0: none */
@@ -125,9 +130,8 @@ int command_line_chunk_parquet(struct command_line *l, const struct option_words
  * the caller, and must stay. */
 int command_line_via(struct command_line *l, const char *via, char **script, struct err *e);
 
-/* The words of `bpe parquet`, without the FILEs. path: the file of that command. column: owned by the caller. */
-int command_line_parquet(struct command_line *l, const struct command_options *o, const char *path, char **column,
-                         struct err *e);
+/* The words of `bpe parquet`, without the FILEs. path: the file of that command. */
+int command_line_parquet(struct command_line *l, const struct command_options *o, const char *path, struct err *e);
 
 /* Whether standard input is among the FILEs; none is that, too. */
 bool command_reads_input(char **files, int n_files);

@@ -86,6 +86,17 @@ int resume_only_file(const char *path, struct err *e)
                : err_set(e, EX_CANTCREAT, "%s: is not a regular file; remove it, or give another directory", path);
 }
 
+int resume_lock_file(struct job *j, const char *dir, const char *name, struct err *e)
+{
+    char *path = fd_path(dir, name, e);
+    bool ready = path && resume_make_directory(dir, e) == 0 && resume_only_file(path, e) == 0;
+    int fd = ready ? fd_open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, EX_CANTCREAT, e) : -1;
+    if (fd >= 0 && resume_lock(j, dir, fd, e))
+        job_close(&fd);
+    free(path);
+    return fd;
+}
+
 int resume_only_files(const char *dir, const char *except, struct err *e)
 {
     DIR *list = opendir(dir);
@@ -113,8 +124,8 @@ int resume_remove(const char *path, struct err *e)
 int resume_publish(const char *made, const char *path, struct err *e)
 {
     int fd = fd_open_file(made, O_RDONLY | O_NOFOLLOW, EX_IOERR, e);
-    if (fd < 0)
-        return -1;
+    if (fd < 0) /* who made the same before may have tidied up */
+        return errno == ENOENT && access(path, F_OK) == 0 ? 0 : -1;
     int rc = durable_file(fd, made, e);
     close(fd);
     if (rc)
@@ -176,10 +187,15 @@ static bool is_remote(const char *name)
     return true;
 }
 
+bool resume_may_be_read_again(const char *name)
+{
+    return *name && strcmp(name, "-") != 0 && strncmp(name, "/dev/", 5) != 0 && strncmp(name, "/proc/", 6) != 0;
+}
+
 /* 1: a regular file; 0: something else; -1: nothing that can be read. */
 static int look_at(const char *name, bool local, struct stat *st, struct err *e)
 {
-    if (strcmp(name, "-") == 0 || strncmp(name, "/dev/", 5) == 0 || strncmp(name, "/proc/", 6) == 0)
+    if (!resume_may_be_read_again(name) && *name)
         return 0;
     if (local && is_remote(name))
         return err_set(e, EX_USAGE,
@@ -221,6 +237,17 @@ int resume_put_inputs(struct buf *to, char **files, int n, bool local, struct er
         rc = put_line(to, e) || buf_put(to, regular.p, regular.len, e) ? -1 : 0;
     buf_free(&regular);
     return rc;
+}
+
+int resume_only_regular(char **files, int n, const char *why, struct err *e)
+{
+    struct stat st;
+    for (int i = 0; i < n; i++) {
+        int kind = look_at(files[i], false, &st, e);
+        if (kind <= 0)
+            return kind < 0 ? -1 : err_set(e, EX_USAGE, "%s: cannot be read again%s", fd_name(files[i]), why);
+    }
+    return 0;
 }
 
 bool resume_reads_once(struct str inputs)

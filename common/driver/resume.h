@@ -4,7 +4,7 @@
  *     asked     the options and the names of the files
  *     inputs    size, time of last change and name of each file; of what is no regular file, the name alone
  *
- * They end with a newline, and mean what pipelines/begun.sh writes for other commands.
+ * They end with a newline.
  */
 #ifndef BPE_DRIVER_RESUME_H
 #define BPE_DRIVER_RESUME_H
@@ -25,6 +25,10 @@ int resume_make_directory(const char *dir, struct err *e);
 /* Locks what fd is open for, against all others, and waits if it must, with a line on standard error that names dir.
  * What ends just now, as do the processes of a command that was killed, is not worth a word. -1: EX_OSERR. */
 int resume_lock(struct job *j, const char *dir, int fd, struct err *e);
+
+/* Creates the directory, opens dir/name, which is there or is created, and locks it as above. Returns its descriptor:
+ * it holds the lock. -1: EX_CANTCREAT, EX_OSERR. */
+int resume_lock_file(struct job *j, const char *dir, const char *name, struct err *e);
 
 /* Whether nothing is there, or a regular file, and no link to one: what is a pipe would be waited for, and what a link
  * leads to, changed. -1 with EX_CANTCREAT. */
@@ -49,6 +53,13 @@ int resume_put_words(struct buf *to, const char *const *words, size_t n, struct 
  * (EX_USAGE), as it cannot be seen whether such a file changes. -1 with EX_NOINPUT: one is not there, or a directory.
  */
 int resume_put_inputs(struct buf *to, char **files, int n, bool local, struct err *e);
+
+/* Whether a name may be that of a file that can be read again. */
+bool resume_may_be_read_again(const char *name);
+
+/* Whether all files are regular ones, which can be read again. why: what that is needed for, and what to do, as the
+ * message ends: "; put it into a file". -1: EX_USAGE. */
+int resume_only_regular(char **files, int n, const char *why, struct err *e);
 
 /* Whether some of these inputs is no regular file: it cannot be read again. */
 bool resume_reads_once(struct str inputs);

@@ -1,256 +1,99 @@
 /* work.c - see work.h. */
 #include "driver/work.h"
 
-#include "driver/command.h"
-#include "driver/parts.h"
 #include "driver/resume.h"
 #include "io/durable.h"
 #include "io/fd.h"
-#include "records/record.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-int work_open(struct work *w, const char *results, struct err *e)
-{
-    w->chunks = fd_path(w->dir, "chunks", e);
-    w->results = fd_path(w->dir, results, e);
-    return w->chunks && w->results ? 0 : -1;
-}
-
-void work_close(struct work *w)
+static void free_parts(struct work *w)
 {
     for (size_t i = 0; i < w->n_parts; i++) {
         free(w->parts[i].name);
+        free(w->parts[i].file);
         free(w->parts[i].made);
         buf_free(&w->parts[i].why);
     }
     free(w->parts);
+    w->parts = NULL;
+    w->n_parts = w->cap = 0;
+}
+
+static int find_results(struct work *w, struct err *e)
+{
+    free(w->results);
+    w->results = fd_path(w->dir, w->encodes ? "tokens" : "counts", e);
+    return w->results ? 0 : -1;
+}
+
+int work_open(struct work *w, struct err *e)
+{
+    char here[PATH_MAX];
+    w->lock = -1;
+    w->chunks = fd_path(w->dir, "chunks", e);
+    w->sum_path = fd_path(w->dir, "sum", e);
+    if (!w->chunks || !w->sum_path || find_results(w, e))
+        return -1;
+    if (*w->dir != '/' && !getcwd(here, sizeof here))
+        return err_sys(e, EX_OSERR, errno, "the current directory has no name");
+    w->absolute = *w->dir == '/' ? strdup(w->chunks) : fd_path(here, w->chunks, e);
+    return w->absolute ? 0 : err_mem(e, "a file name", strlen(w->chunks));
+}
+
+void work_close(struct work *w)
+{
+    free_parts(w);
+    job_close(&w->lock);
     free(w->chunks);
     free(w->results);
+    free(w->sum_path);
+    free(w->where);
+    free(w->absolute);
 }
 
-/* ---- Small files ---- */
+/* ---- Planning ---- */
 
-/* Writes a new file in DIR/chunks.new. */
-static int put_file(const char *dir, const char *name, const void *p, size_t n, struct err *e)
+static int put_asked(const struct work *w, struct buf *to, struct err *e)
 {
-    char *path = fd_path(dir, name, e);
-    int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
-    int rc = fd < 0 ? (path ? err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", path) : -1)
-                    : fd_write(fd, p, n, path, e) || durable_file(fd, path, e);
-    if (fd >= 0)
-        close(fd);
-    free(path);
-    return rc ? -1 : 0;
+    const struct option_words *parquet = &w->options->reader, *chunk = &w->chunk, *worker = &w->worker;
+    return resume_put_words(to, (const char *const *)parquet->at, parquet->n, e) ||
+                   resume_put_words(to, (const char *const *)chunk->at, chunk->n, e) ||
+                   resume_put_words(to, (const char *const *)worker->at + 1, worker->n - 1, e) ||
+                   buf_put_str(to, " --", e) ||
+                   resume_put_words(to, (const char *const *)w->files, (size_t)w->n_files, e)
+               ? -1
+               : 0;
 }
 
-/* Removes a directory of plain files; it may not be there. */
-static int remove_directory(const char *path, struct err *e)
+int work_begin(struct work *w, int *status, struct err *e)
 {
-    DIR *dir = opendir(path);
-    int rc = 0;
-    for (const struct dirent *d; dir && rc == 0 && (d = readdir(dir));) {
-        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0 && unlinkat(dirfd(dir), d->d_name, 0))
-            rc = err_sys(e, EX_IOERR, errno, "%s/%s: cannot remove", path, d->d_name);
-    }
-    if (dir)
-        closedir(dir);
-    return rc || (rmdir(path) && errno != ENOENT) ? (rc ? -1 : err_sys(e, EX_IOERR, errno, "%s: cannot remove", path))
-                                                  : 0;
-}
-
-/* ---- Making DIR/chunks ---- */
-
-static int refuse_others(const struct work *w, struct err *e)
-{
-    DIR *dir = opendir(w->dir);
-    int rc = 0;
-    for (const struct dirent *d; dir && rc == 0 && (d = readdir(dir));) {
-        static const char *const ours[] = {".", "..", "lock", "chunks.new"};
-        bool known = false;
-        for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-            known |= strcmp(d->d_name, ours[i]) == 0;
-        if (!known)
-            rc = err_set(e, EX_USAGE, "%s: holds other files; this needs a directory of its own", w->dir);
-    }
-    if (dir)
-        closedir(dir);
-    return rc;
-}
-
-int work_start_chunk(const struct work *w, int group, char **files, int n, int out, const char *writes, struct err *e)
-{
-    struct command_line l = {0};
-    const struct job_start how = {.in = -1, .out = out, .stage = WORK_CHUNK, .group = group, .writes = writes};
-    int rc = command_line_add(&l, e, "bpe-chunk") || command_line_options(&l, w->chunk_words, e) ||
-                     command_line_files(&l, files, n, e) || command_line_start(w->job, &how, &l, e)
-                 ? -1
-                 : 0;
-    command_line_free(&l);
-    return rc;
-}
-
-/* Reads to the end of a record's header, or of the stream; the type, or 0. */
-static int next_type(int fd, struct err *e)
-{
-    unsigned char head[RECORD_HEADER], skipped[16 << 10];
-    size_t n = 0, left;
-    for (ssize_t got = 1; n < sizeof head && got; n += (size_t)got) {
-        got = fd_read(fd, head + n, sizeof head - n, "bpe-chunk", e);
-        if (got < 0)
-            return -1;
-    }
-    if (n < sizeof head || !record_begins(head, n))
-        return 0;
-    for (left = record_length(head) - n; left;) {
-        ssize_t got = fd_read(fd, skipped, left < sizeof skipped ? left : sizeof skipped, "bpe-chunk", e);
-        if (got <= 0)
-            return (int)got;
-        left -= (size_t)got;
-    }
-    return head[2];
-}
-
-/* job_result without the remarks of what ended well: they come again with the work. */
-static int quiet_result(struct job *j)
-{
-    struct err ignored;
-    struct buf line = {0};
-    int status = job_outcome(j, &line, &ignored);
-    buf_free(&line);
-    return status ? job_result(j) : 0;
-}
-
-/* Whether bpe-chunk puts the text of some of these files into its records. 1, 0; -1 also if bpe-chunk failed: then
- * *status is its exit status, whose reason was printed. */
-static int is_by_value(struct work *w, char **files, int n, int *status, struct err *e)
-{
-    int ends[2] = {-1, -1}, type = 0;
-    int rc = job_pipe(ends, e) || work_start_chunk(w, 0, files, n, ends[1], NULL, e) ? -1 : 0;
-    job_close(&ends[1]);
-    while (rc == 0 && (type = next_type(ends[0], e)) > 0 && type != RECORD_CHUNK) {
-    }
-    job_close(&ends[0]);
-    if (type == RECORD_CHUNK)
-        job_end(w->job); /* it has more */
-    job_wait_all(w->job);
-    *status = rc || type < 0 ? 0 : quiet_result(w->job);
-    job_forget(w->job);
-    return rc || type < 0 || *status ? -1 : type == RECORD_CHUNK;
-}
-
-/* A part that is the name of a file. */
-static int put_file_part(const char *new, size_t number, const char *file, struct err *e)
-{
-    char name[32];
-    snprintf(name, sizeof name, "file.%05zu", number);
-    return put_file(new, name, file, strlen(file) + 1, e);
-}
-
-/* Parts of the records of some files, which say where text is. */
-static int put_record_parts(struct work *w, const char *new, char **files, int n_files, int *status, struct err *e)
-{
+    struct buf asked = {0}, inputs = {0};
+    char why[200], *standard[] = {"-", NULL};
     struct stat st;
-    char name[32], *path = fd_path(new, "chunks", e);
-    uint64_t begin = 0, *ends = NULL;
-    int rc = -1, chunks = path ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
-    if (chunks < 0) {
-        if (path)
-            err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", path);
-        goto end;
-    }
-    if (work_start_chunk(w, 0, files, n_files, chunks, new, e))
-        goto end;
-    job_wait_all(w->job);
-    *status = job_result(w->job);
-    job_forget(w->job);
-    if (*status)
-        goto end;
-    size_t n = parts_number(fstat(chunks, &st) == 0 ? (uint64_t)st.st_size : 0, w->jobs, 1000);
-    ends = calloc(n, sizeof *ends);
-    if (!ends) {
-        err_mem(e, "parts", n * sizeof *ends);
-        goto end;
-    }
-    rc = parts_find(chunks, path, n, ends, e);
-    for (size_t i = 0, number = 0; i < n && rc == 0; begin = ends[i++]) {
-        if (ends[i] == begin)
-            continue;
-        snprintf(name, sizeof name, "part.%05zu", number++);
-        char *part = fd_path(new, name, e);
-        int fd = part ? open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
-        rc = !part || (fd < 0 && err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", part)) ||
-                     parts_copy(chunks, begin, ends[i], fd, part, e) || durable_file(fd, part, e)
+    snprintf(why, sizeof why, ", so %s could not go on after a loss; put the text into a file", w->user);
+    int rc = resume_put_inputs(&inputs, w->files, w->n_files, w->options->parquet, e) ||
+                     resume_only_regular(w->n_files ? w->files : standard, w->n_files ? w->n_files : 1, why, e) ||
+                     put_asked(w, &asked, e) || (w->lock = resume_lock_file(w->job, w->dir, "lock", e)) < 0
                  ? -1
                  : 0;
-        job_close(&fd);
-        free(part);
-    }
-    rc = rc || resume_remove(path, e) ? -1 : 0;
-end:
-    job_close(&chunks);
-    free(ends);
-    free(path);
+    if (rc == 0)
+        rc = stat(w->chunks, &st) < 0 ? work_make(w, buf_str(&asked), buf_str(&inputs), status, e)
+                                      : resume_compare(w->dir, w->chunks, buf_str(&asked), buf_str(&inputs), e);
+    rc = rc || durable_make_directory(w->results, e) ? -1 : 0;
+    buf_free(&asked);
+    buf_free(&inputs);
     return rc;
 }
 
-/* All parts, in the directory `new`. */
-static int make_parts(struct work *w, const char *new, int *status, struct err *e)
-{
-    int n = 0, n_records = 0, rc = 0, by_value = 0;
-    size_t n_file_parts = 0;
-    char **text = calloc((size_t)w->n_files, sizeof *text);
-    if (!text)
-        return err_mem(e, "names", (size_t)w->n_files * sizeof *text);
-    for (int i = 0; i < w->n_files; i++) {
-        if (!command_is_parquet(w->options, w->files[i]))
-            text[n++] = w->files[i];
-    }
-    if (n)
-        by_value = is_by_value(w, text, n, status, e);
-    rc = by_value < 0 ? -1 : 0;
-    for (int i = 0, next = 0; i < w->n_files && rc == 0; i++) {
-        bool is_text = next < n && text[next] == w->files[i];
-        next += is_text;
-        int alone = !is_text ? 1 : by_value ? is_by_value(w, &w->files[i], 1, status, e) : 0;
-        if (alone > 0)
-            rc = put_file_part(new, n_file_parts++, w->files[i], e);
-        else if (alone == 0)
-            text[n_records++] = w->files[i]; /* never before its own place */
-        else
-            rc = -1;
-    }
-    rc = rc || (n_records && put_record_parts(w, new, text, n_records, status, e)) ? -1 : 0;
-    free(text);
-    return rc;
-}
-
-int work_make(struct work *w, struct str asked, struct str inputs, int *status, struct err *e)
-{
-    char *new = fd_path(w->dir, "chunks.new", e);
-    if (!new || refuse_others(w, e) || remove_directory(new, e)) {
-        free(new);
-        return -1;
-    }
-    int rc = mkdir(new, 0777)
-                 ? err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", new)
-                 : make_parts(w, new, status, e) || resume_note(new, asked, inputs, e) || durable_directory(new, e) ||
-                       durable_rename(new, w->chunks, e) || durable_directory(w->dir, e);
-    struct err ignored;
-    if (rc)
-        remove_directory(new, &ignored);
-    free(new);
-    return rc ? -1 : 0;
-}
-
-/* ---- What there is to do ---- */
+/* ---- What is in a directory may be anybody's: of its words those are done that planning would have written ---- */
 
 static int not_planned(const char *place, const char *word, struct err *e)
 {
@@ -258,33 +101,130 @@ static int not_planned(const char *place, const char *word, struct err *e)
                    place, word);
 }
 
-/* The file of a part; it must be one of those that the command names. */
-static int read_file_name(const struct work *w, struct work_part *p, struct err *e)
+/* Reads words from a file of DIR/chunks. */
+static int read_words(const struct work *w, const char *name, struct option_words *to, struct err *e)
 {
     struct buf b = {0};
-    char *path = fd_path(w->chunks, p->name, e);
-    int rc = path ? resume_only_file(path, e) || fd_read_file(path, &b, e) || buf_put_byte(&b, '\0', e) : -1;
-    if (rc == 0) {
-        const char *word = (const char *)b.p;
-        for (int i = 0; i < w->n_files && !p->file; i++) {
-            if (strcmp(w->files[i], word) == 0 && b.len == strlen(word) + 2)
-                p->file = w->files[i];
-        }
-        if (!p->file)
-            rc = not_planned(path, word, e);
-    }
+    char *path = fd_path(w->chunks, name, e);
+    int rc = path ? resume_only_file(path, e) : -1;
+    if (rc == 0 && (fd_read_file(path, &b, e) || buf_put_byte(&b, '\0', e)))
+        rc = err_set(e, EX_IOERR, "%s: cannot be read: plan the work anew, in another directory", path);
+    for (size_t at = 0; rc == 0 && at + 1 < b.len; at += strlen((const char *)b.p + at) + 1)
+        rc = option_words_add(to, e, "%s", (const char *)b.p + at);
     buf_free(&b);
     free(path);
     return rc ? -1 : 0;
+}
+
+/* Reads a file that has one word. NULL: an error. Owned by the caller. */
+static char *read_word(const struct work *w, const char *name, struct err *e)
+{
+    struct option_words words = {0};
+    char place[PATH_MAX], *word = NULL;
+    snprintf(place, sizeof place, "%s/%s", w->chunks, name);
+    if (read_words(w, name, &words, e) == 0) {
+        if (words.n == 1 && !(word = strdup(words.at[0])))
+            err_mem(e, "a word", strlen(words.at[0]));
+        else if (words.n != 1)
+            not_planned(place, words.n ? words.at[1] : "", e);
+    }
+    option_words_free(&words);
+    return word;
+}
+
+/* Whether each word, from the first on, is one of these options, as --NAME or --NAME=VALUE. names ends with NULL. */
+static int only_options(const struct work *w, const char *file, const struct option_words *words, size_t first,
+                        const char *const *names, struct err *e)
+{
+    char place[PATH_MAX];
+    snprintf(place, sizeof place, "%s/%s", w->chunks, file);
+    for (size_t i = first; i < words->n; i++) {
+        const char *word = words->at[i];
+        bool known = false;
+        for (size_t k = 0; names[k] && strncmp(word, "--", 2) == 0; k++) {
+            size_t n = strlen(names[k]);
+            known |= strncmp(word + 2, names[k], n) == 0 && (word[2 + n] == '=' || !word[2 + n]);
+        }
+        if (!known)
+            return not_planned(place, word, e);
+    }
+    return 0;
+}
+
+static bool has_option(const struct option_words *w, const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; i < w->n; i++) {
+        if (strncmp(w->at[i], name, n) == 0 && (w->at[i][n] == '=' || !w->at[i][n]))
+            return true;
+    }
+    return false;
+}
+
+/* bpe-count, or bpe-encode and its options. */
+static int read_worker(struct work *w, struct err *e)
+{
+    static const char *const names[] = {"model", "pattern", "special-token", "special",
+                                        "dtype", "eot",     "eot-token",     NULL};
+    char place[PATH_MAX];
+    snprintf(place, sizeof place, "%s/worker", w->chunks);
+    if (read_words(w, "worker", &w->worker, e))
+        return -1;
+    const char *program = w->worker.n ? w->worker.at[0] : "";
+    w->encodes = strcmp(program, "bpe-encode") == 0;
+    if (!w->encodes && strcmp(program, "bpe-count") != 0)
+        return not_planned(place, program, e);
+    if (!w->encodes && w->worker.n > 1)
+        return not_planned(place, w->worker.at[1], e);
+    return only_options(w, "worker", &w->worker, 1, names, e) || find_results(w, e) ? -1 : 0;
+}
+
+int work_read(struct work *w, struct err *e)
+{
+    static const char *const of_chunk[] = {"model",   "pattern", "regex", "special-token", "no-special", "block",
+                                           "inline",  "null",    "jsonl", "wet",           "on-error",   "id",
+                                           "invalid", NULL},
+                             *const of_parquet[] = {"column", "nul-bytes", "null-rows", NULL};
+    char place[PATH_MAX];
+    struct stat st;
+    if (stat(w->chunks, &st) < 0 || !S_ISDIR(st.st_mode))
+        return err_set(e, EX_NOINPUT, "%s: has no work; bpe tasks plan -o %s makes it", w->dir, w->dir);
+    if (resume_only_file(w->sum_path, e) || read_worker(w, e) || read_words(w, "chunk", &w->chunk, e) ||
+        only_options(w, "chunk", &w->chunk, 0, of_chunk, e) || read_words(w, "parquet", &w->options->reader, e) ||
+        only_options(w, "parquet", &w->options->reader, 0, of_parquet, e) || !(w->where = read_word(w, "where", e)))
+        return -1;
+    snprintf(place, sizeof place, "%s/where", w->chunks);
+    if (*w->where != '/')
+        return not_planned(place, w->where, e);
+    w->options->parquet = w->options->reader.n > 0;
+    w->options->mixed = w->options->parquet && (has_option(&w->chunk, "--jsonl") || has_option(&w->chunk, "--null") ||
+                                                has_option(&w->chunk, "--wet"));
+    return 0;
+}
+
+/* ---- Parts ---- */
+
+/* The file of a part; one of those that the command names, if it names some. */
+static int read_file_name(const struct work *w, struct work_part *p, struct err *e)
+{
+    char place[PATH_MAX];
+    bool known = w->n_files == 0;
+    p->file = read_word(w, p->name, e);
+    if (!p->file)
+        return -1;
+    for (int i = 0; i < w->n_files; i++)
+        known |= strcmp(w->files[i], p->file) == 0;
+    snprintf(place, sizeof place, "%s/%s", w->chunks, p->name);
+    return known && resume_may_be_read_again(p->file) ? 0 : not_planned(place, p->file, e);
 }
 
 static int add_part(struct work *w, const char *name, struct err *e)
 {
     struct stat st;
     const char *digits = strchr(name, '.') + 1;
-    char place[700];
+    char place[PATH_MAX];
     if (!*digits || digits[strspn(digits, "0123456789")]) {
-        snprintf(place, sizeof place, "%.600s/", w->chunks);
+        snprintf(place, sizeof place, "%s/", w->chunks);
         return not_planned(place, name, e);
     }
     if (array_grow(&w->parts, &w->cap, w->n_parts + 1, sizeof *w->parts, "parts", e))
@@ -316,40 +256,16 @@ int work_find_parts(struct work *w, struct err *e)
 {
     DIR *dir = opendir(w->chunks);
     int rc = dir ? 0 : err_sys(e, EX_IOERR, errno, "%s: cannot open", w->chunks);
+    free_parts(w);
     for (const struct dirent *d; rc == 0 && (d = readdir(dir));) {
         if (strncmp(d->d_name, "part.", 5) == 0 || strncmp(d->d_name, "file.", 5) == 0)
             rc = add_part(w, d->d_name, e);
     }
     if (dir)
         closedir(dir);
+    if (rc == 0 && w->n_parts == 0)
+        rc = err_set(e, EX_IOERR, "%s: cannot be read, or was not made by bpe tasks plan", w->chunks);
     if (w->n_parts)
         qsort(w->parts, w->n_parts, sizeof *w->parts, by_order);
     return rc;
-}
-
-/* ---- Results ---- */
-
-char *work_own_name(const char *dir, const char *name, struct err *e)
-{
-    char text[64];
-    snprintf(text, sizeof text, ".%.32s.new.%ld", name, (long)getpid());
-    return fd_path(dir, text, e);
-}
-
-/* Removes those of a directory: what work_own_name has named. */
-static void remove_attempts(const char *path)
-{
-    DIR *dir = opendir(path);
-    for (const struct dirent *d; dir && (d = readdir(dir));) {
-        if (*d->d_name == '.' && strstr(d->d_name, ".new."))
-            unlinkat(dirfd(dir), d->d_name, 0);
-    }
-    if (dir)
-        closedir(dir);
-}
-
-void work_remove_attempts(const struct work *w)
-{
-    remove_attempts(w->results);
-    remove_attempts(w->dir);
 }

@@ -161,6 +161,11 @@ int chunk_get(struct chunk *c, const struct record *rec, struct err *e)
 
 /* ---- Range ---- */
 
+uint64_t access_text(enum source_access access, uint64_t len)
+{
+    return access == ACCESS_COMPRESSED && len <= UINT64_MAX / ACCESS_RATIO ? len * ACCESS_RATIO : len;
+}
+
 int range_put_head(struct buf *out, const struct range_head *h, struct err *e)
 {
     return buf_put(out, h->run, ID_LEN, e) || put_str(out, h->rules, e) || put_varint(out, h->promised_bytes, e) ||

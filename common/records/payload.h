@@ -78,6 +78,11 @@ enum source_access {
     ACCESS_COMPRESSED, /* by reference: bytes of a compressed file, whole frames of it; its reader decompresses them */
 };
 
+/* Bytes of text in `len` bytes of a source, to divide the work evenly. Of a compressed one it is an estimate for text
+ * in natural language, three times as many; what is in fact there makes no difference to the result. */
+enum { ACCESS_RATIO = 3 };
+uint64_t access_text(enum source_access access, uint64_t len);
+
 /* ---- Range: text by reference; several files, each with several pieces ---- */
 
 struct range_file {

@@ -38,7 +38,7 @@ process plan {
     script:
     """
     cd ${quoted(launchDir)}
-    bpe tasks plan -o ${quoted(params.work)} ${params.model ? '-m ' + quoted(params.model) : ''} ${params.plan} -- ${corpus.collect { quoted(it) }.join(' ')}
+    bpe tasks plan -o ${quoted(params.work)} ${params.model ? '-m ' + quoted(params.model) : ''} ${params.plan} -- ${corpus.collect { quoted(it) }.join(' ')} >&2
     bpe tasks todo ${quoted(params.work)}
     """
 }

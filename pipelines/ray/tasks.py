@@ -24,9 +24,8 @@ def main():
     given, others = engine.arguments("tasks", USAGE, ("address", "num-cpus", "in-flight", "retries"))
     if len(others) != 1 or others[0].startswith("-"):
         engine.die("tasks", "which directory? see --help")
-    tasks = os.path.join(os.path.dirname(engine.HERE), "tasks")
     todo = os.memfd_create("todo")
-    status = engine.status_of(subprocess.Popen([tasks, "todo", *others], stdout=todo))
+    status = engine.status_of(subprocess.Popen(["bpe", "tasks", "todo", *others], stdout=todo))
     if status > 128:
         engine.end_killed("tasks", "tasks")
     if status:
@@ -34,7 +33,7 @@ def main():
     if os.fstat(todo).st_size:
         os.lseek(todo, 0, os.SEEK_SET)
         os.dup2(todo, 0)
-        fan_out = [*engine.via(given), "--each", tasks, "run", *others]
+        fan_out = [*engine.via(given), "--each", "bpe", "tasks", "run", *others]
         os.execv(fan_out[0], fan_out)  # so that a signal ends it, and no process of another name
 
 

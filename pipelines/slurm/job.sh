@@ -9,7 +9,6 @@
 # again submits what is not done.
 #
 # Exit status: that of bpe tasks.
-tasks=${0%/*}/../tasks
 [ -w "${TMPDIR:-/tmp}" ] || export TMPDIR=/tmp # that of another machine
 action=$1 work=$2
 shift 2
@@ -28,10 +27,10 @@ todo=''
 case $action in
 tasks)
     first=$((SLURM_ARRAY_TASK_ID * $1)) end=$((SLURM_ARRAY_TASK_ID * $1 + $1 - 1))
-    "$tasks" run "$work" "$first-$((end < $2 ? end : $2))" # those that have a result are passed over
+    bpe tasks run "$work" "$first-$((end < $2 ? end : $2))" # those that have a result are passed over
     ;;
 last)
-    todo=$("$tasks" todo -- "$work") && "$tasks" "$@"
+    todo=$(bpe tasks todo -- "$work") && bpe tasks "$@"
     ;;
 esac
 code=$?

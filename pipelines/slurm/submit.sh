@@ -106,7 +106,7 @@ note_jobs() {
 submit_array() {
     local todo most block indices end
     array=-
-    todo=$("$here/tasks" todo -- "$work") || end_as $? 'bpe tasks'
+    todo=$(bpe tasks todo -- "$work") || end_as $? 'bpe tasks'
     [ -n "$todo" ] || return 0
     most=$(scontrol show config 2>&1) || no_slurm "$most"
     most=$(awk '$1 == "MaxArraySize" { print $3 }' <<<"$most") || end_as $? awk
@@ -172,7 +172,7 @@ submit_work() {
         shift
     done
     shift
-    "$here/tasks" plan -o "$work" "${number[@]}" "$@" || end_as_writer $? 'bpe tasks'
+    bpe tasks plan -o "$work" "${number[@]}" "$@" >/dev/null || end_as_writer $? 'bpe tasks'
     must 73 mkdir -p -- "$work/logs"
     only_files "$work"/slurm.{lock,jobs}
     { exec {lock}>>"$work/slurm.lock"; } 2>&"$messages" || die_heard 73 "$work/slurm.lock: cannot create"

@@ -71,7 +71,7 @@ COMMANDS = [
     Command("shard --parquet", "shard -m m.json -j 2 -n 50K --parquet -o out x.parquet", goes_on="out"),
     Command("shard, of what is complete", "shard -m m.json -j 2 -n 50K --inline -o shards b.txt a.gz", "shards", "shards", needs=["shards"]),
     Command("tasks plan", "tasks plan --tasks=3 -o out b.txt a.gz", "out/chunks", "out", "names"),
-    Command("tasks run", "tasks run planned 0-2", "planned/counts", "planned", "names", ["planned"]),
+    Command("tasks run", "tasks run planned 0-1", "planned/counts", "planned", "names", ["planned"]),
     Command("tasks train", "tasks train counted -v 300 -o out", goes_on="counted", needs=["counted"]),
     Command("tasks shard", "tasks shard encoded -n 50K -o out", goes_on="out", needs=["encoded"]),
     Command("sum-tree", "sum-tree -j 2 -k 2 -o out " + " ".join(SUMS), like="counts", needs=SUMS),

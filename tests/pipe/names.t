@@ -79,14 +79,14 @@ rm -rf ./-out ./-out2
 
 # ---- tasks ----
 
-"$P/tasks" plan --tasks=2 -o -t -- "${files[@]}" 2>err
-is "$? $(cat err) $("$P/tasks" todo --ranges -- -t)" "0  0-1" "tasks plan, todo"
-"$P/tasks" run -- -t 0-1 2>err
-is "$? $(cat err) $("$P/tasks" todo --ranges -- -t)" "0  " "tasks run"
-"$P/tasks" train -v 300 -o -out -- -t 2>err
+bpe tasks plan --tasks=2 -o -t -- "${files[@]}" >out 2>err
+is "$? $(cat out err) $(bpe tasks todo --ranges -- -t)" "0 -t: 1 task: 0 0" "tasks plan, todo"
+bpe tasks run -- -t 0 2>err
+is "$? $(cat err) $(bpe tasks todo --ranges -- -t)" "0  " "tasks run"
+bpe tasks train -v 300 -o -out -- -t 2>err
 done_as "tasks train" want.json ./-out
-"$P/tasks" plan --tasks=2 -m -m.json -o -e -- "${files[@]}" && "$P/tasks" run -- -e 0-1 &&
-    "$P/tasks" shard -n 50K -o -out -- -e >lines 2>err
+bpe tasks plan --tasks=2 -m -m.json -o -ids -- "${files[@]}" >out && bpe tasks run -- -ids 0 &&
+    bpe tasks shard -n 50K -o -out -- -ids >lines 2>err
 done_as "tasks shard" want ./-out
 
 # ---- sum-tree, describe ----

@@ -6,7 +6,7 @@ if ! python3 -c 'import pyarrow' 2>/dev/null; then
     skip "what reads Parquet dies" "pyarrow is not installed (make check-peers takes it from PyPI)"
     done_testing
 fi
-parquet=$TOP/pipelines/parquet tasks=$TOP/pipelines/tasks
+parquet=$TOP/pipelines/parquet
 
 # About 6 MB of text in 20 row groups.
 random_seed
@@ -101,12 +101,12 @@ for by in PIPE -PIPE KILL TERM; do
     complete "train --keep, SIG$by" want.json got.json
     bpe train -v 500 --keep=K --parquet a.parquet | cmp - want.json
     ok $? "  and the same command again"
-    "$tasks" plan -o T --parquet a.parquet
+    bpe tasks plan -o T --parquet a.parquet
     rm -f got.json
-    dies $by "$tasks" run T 0
-    [ $code != 0 ] || "$tasks" train T -v 500 -o got.json
+    dies $by bpe tasks run T 0
+    [ $code != 0 ] || bpe tasks train T -v 500 -o got.json
     complete "tasks, SIG$by" want.json got.json
-    "$tasks" run T 0 && "$tasks" train T -v 500 | cmp - want.json
+    bpe tasks run T 0 && bpe tasks train T -v 500 | cmp - want.json
     ok $? "  and the same task again"
 done
 
@@ -183,7 +183,7 @@ fails 65 "bpe shard: b.parquet: changed since got.shards was begun; *" \
 refuses 64 "bpe shard: far://a.parquet: a remote file*" bpe shard -m want.json -o far.shards --jsonl --parquet a.jsonl far://a.parquet
 refuses 64 "bpe shard: far://a.parquet: a remote file*" bpe shard -m want.json -o far.shards --parquet far://a.parquet
 refuses 64 "bpe train: far://a.parquet: a remote file*" bpe train -v 500 --keep=far.kept --parquet far://a.parquet
-refuses 64 "bpe tasks: far://a.parquet: a remote file*" "$tasks" plan -o far.tasks --parquet far://a.parquet
+refuses 64 "bpe tasks: far://a.parquet: a remote file*" bpe tasks plan -o far.tasks --parquet far://a.parquet
 
 # ---- What counts ----
 

@@ -226,14 +226,14 @@ refuses 65 "bpe describe: tiny.gpt2: no tokenizer.json*" "$P/describe" tiny.sum 
 # Engines, whose own part is not begun when something is killed: 75, and a line.
 mkdir engines
 cp -r "$P"/{ray,slurm,*.py} engines
-printf '#!/bin/sh\nkill -9 $$\n' | tee engines/tasks engines/bpe >/dev/null
+printf '#!/bin/sh\nkill -9 $$\n' >engines/bpe
 printf '#!/bin/sh\nexec sleep 20\n' >engines/upload
-chmod +x engines/{tasks,bpe,upload}
-fails 75 "bpe ray tasks: bpe tasks was killed; run the same command again" engines/ray/tasks.py work
+chmod +x engines/{bpe,upload}
+PATH=$PWD/engines:$PATH fails 75 "bpe ray tasks: bpe tasks was killed; run the same command again" engines/ray/tasks.py work
 PATH=$PWD/engines:$PATH fails 75 "bpe ray shard: bpe shard was killed; run the same command again" engines/ray/shard.py --upload=r: -o x a.txt
 for words in "last work train work" "tasks work 1 1"; do
     # shellcheck disable=SC2086
-    SLURM_RESTART_COUNT=3 SLURM_ARRAY_TASK_ID=0 engines/slurm/job.sh $words 2>err
+    PATH=$PWD/engines:$PATH SLURM_RESTART_COUNT=3 SLURM_ARRAY_TASK_ID=0 engines/slurm/job.sh $words 2>err
     is "$? $(tail -n 1 err)" "75 bpe slurm: a process was killed" "slurm/job.sh $words" # bash may say so, too
 done
 
@@ -245,7 +245,7 @@ for program in sbatch squeue scontrol; do printf '#!/bin/sh\necho "%s $*" >>call
 chmod +x slurm/*
 for jobs in '5 --me' '-- 5' "$evil 5" "5 $evil" '5' ''; do
     rm -rf work called
-    "$P/tasks" plan -o work a.txt && printf '%s\n' "$jobs" "'train'" >work/slurm.jobs
+    bpe tasks plan -o work a.txt >/dev/null && printf '%s\n' "$jobs" "'train'" >work/slurm.jobs
     PATH=$PWD/slurm:$PATH refuses 65 "bpe slurm train: work/slurm.jobs: *: no jobs of Slurm; remove it, if none of this work are waiting or running" \
         "$P/slurm/train" --work=work -v 300 -o x.json a.txt
     is "$(ls hit called 2>/dev/null)" "" "  and asks for none ($jobs)"

@@ -4,8 +4,9 @@
 # shellcheck disable=SC2012,SC2119
 in_memory=1
 . "$(dirname "$0")/../lib.sh"
+. "$TOP/tests/deaths.sh"
 random_seed
-export PATH=$TOP/pipelines:$PATH
+tasks() { bpe tasks "$@"; }
 
 text 1 1000000 >one
 for _ in {1..40}; do cat one; done >'a b.txt'
@@ -18,9 +19,9 @@ files=('a b.txt' c.gz d.gz)
 # ---- Counting ----
 
 tasks plan --tasks=3 -o D "${files[@]}" >out 2>err
-is "$? $(cat out err) $(tasks todo D | tr '\n' ' ')$(tasks todo --ranges D)" "0  0 1 2 0-2" "plan: three tasks"
-tasks plan --tasks=3 -o D "${files[@]}"
-is $? 0 "the same plan again"
+is "$? $(cat out err) $(tasks todo D | tr '\n' ' ')$(tasks todo --ranges D)" "0 D: 3 tasks: 0 to 2 0 1 2 0-2" "plan: three tasks"
+tasks plan --tasks=3 -o D "${files[@]}" >out
+is "$? $(cat out)" "0 D: 3 tasks: 0 to 2" "the same plan again"
 fails 64 "bpe tasks: D was begun with:  -- 'a b.txt' 'c.gz' 'd.gz'; give the same options and files, or *" tasks plan -o D -p cl100k "${files[@]}"
 fails 64 "bpe tasks: D was begun with: *" tasks plan -o D c.gz
 refuses 75 "bpe tasks: D: 3 of 3 tasks have no result; bpe tasks run does those that bpe tasks todo lists" tasks train D -v 1000
@@ -30,7 +31,7 @@ is "$(ls D/counts)" part.00001 "its result"
 cp D/counts/part.00001 first
 tasks run D 1
 same first D/counts/part.00001 "a task with a result is not done again"
-tasks todo D | shuffle | xargs -n 1 -P 2 tasks run D
+tasks todo D | shuffle | xargs -n 1 -P 2 bpe tasks run D
 tasks train D -v 1000 -o got.json
 is "$? $(tasks todo D)$(tasks todo --ranges D)" "0 " "all done"
 same want.json got.json "the model of the plain line"
@@ -63,10 +64,12 @@ mkdir killed slow
 printf '#!/bin/bash\n/usr/bin/env -S kill -9 $$\n' >killed/bpe-count
 printf '#!/bin/bash\necho $$ >>%q/started\nexec sleep 60\n' "$PWD" >slow/bpe-count
 chmod +x killed/bpe-count slow/bpe-count
+beside killed
+beside slow
 rm -r D/sum D/counts/*
-PATH=$PWD/killed:$PATH tasks run D 0 2>err
+PATH=$PWD/killed:$PATH bpe tasks run D 0 2>err
 is "$? $(ls D/counts) $(cat err)" "75  bpe tasks: D: task 0: a process was killed; run it again" "the worker is killed: 75"
-PATH=$PWD/slow:$PATH tasks run D 0 2>/dev/null &
+PATH=$PWD/slow:$PATH bpe tasks run D 0 2>/dev/null &
 for _ in $(seq 200); do [ -e started ] || sleep 0.05; done
 kill $!
 wait $!
@@ -75,7 +78,7 @@ for _ in $(seq 100); do kill -0 "$(<started)" 2>/dev/null && sleep 0.05; done
 kill -0 "$(<started)" 2>/dev/null
 is $? 1 "its worker ends with it"
 rm started
-PATH=$PWD/slow:$PATH setsid tasks run D 0 2>/dev/null &
+PATH=$PWD/slow:$PATH setsid bpe tasks run D 0 2>/dev/null &
 for _ in $(seq 200); do [ -e started ] || sleep 0.05; done
 kill -9 $! "$(<started)"
 wait $! 2>/dev/null
@@ -90,14 +93,14 @@ tasks plan -o B 'a b.txt' bad.txt
 fails 65 "bpe-count: bad.txt: byte 2: invalid UTF-8 (0xE9); see --invalid" tasks run B "$(tasks todo --ranges B)"
 refuses 65 "bpe-count: bad.txt: byte 2: invalid UTF-8 (0xE9); see --invalid" tasks train B -v 1000
 cp 'a b.txt' changing
-tasks plan -o C changing
+tasks plan -o C changing >out
 touch -d 2001-01-01 changing
 fails 65 "*changing*changed*" tasks run C 0
 fails 65 "bpe tasks: changing: changed since C was begun; *" tasks plan -o C changing
 rm D/sum
 head -c 50000 D/counts/part.00000 >torn && mv torn D/counts/part.00000
 tasks train D -v 1000 >out 2>err
-like "$? $(cat out) $(tail -n 1 err)" "[67]5  bpe tasks: */D: remove from */D/counts the file that is named above, or all of *" "damaged counts: no model"
+like "$? $(cat out) $(cat err)" "[67]5  bpe-sum: part.00000: *; remove that file from D/counts, or all of D, and run the same command again" "damaged counts: no model"
 
 # A failure that another attempt has made up for is of no account.
 cp 'a b.txt' comes
@@ -124,14 +127,22 @@ with_stub() {
 tasks run Z 1
 touch Z/.sum.new.other
 fails 75 "bpe tasks: bpe-sum was killed; run the same command again" with_stub bpe-sum 'kill -9 $$' tasks train Z -v 300
-fails 75 "bpe tasks: sync was killed; run the same command again" with_stub sync 'kill -9 $$' tasks train Z -v 300
+fails 74 "bpe tasks: Z/.sum.new.*: cannot *: No space left on device" at_call fdatasync 1 28 bpe tasks train Z -v 300
+at_call fdatasync 1 -1 bpe tasks train Z -v 300 >out 2>/dev/null
+is "$? $(cat out) $(ls Z | tr '\n' ' ')" "137  chunks counts lock " "killed before the sum is there"
+rm Z/.sum.new.[^o]*
 fails 74 "*no room*" with_stub bpe-sum 'echo no room >&2; exit 74' tasks train Z -v 300
 ok "$([ -e Z/.sum.new.other ]; echo $?)" "what others are writing stays"
 rm Z/counts/part.00000
-fails 75 "bpe tasks: Z: task 0: a process was killed; run it again" with_stub sync 'kill -9 $$' tasks run Z 0
+fails 74 "bpe tasks: Z/counts/.part.00000.new.*: cannot *: No space left on device" at_call fdatasync 1 28 bpe tasks run Z 0
 fails 74 "*no room*" with_stub bpe-sum 'echo no room >&2; exit 74' tasks run Z 0
 is "$(ls -A Z/counts)" part.00001 "  no result, and nothing is left"
-fails 74 "bpe tasks: 1" with_stub sync 'seq 100000 >&2; exit 1' timeout -k 1 20 "$TOP/pipelines/tasks" plan -o wordy comes # more than a pipe holds
+for call in "fdatasync 2 74" "mkdir 2 73" "rename 1 73"; do
+    read -r call number code <<<"$call"
+    fails "$code" "bpe tasks: *: No space left on device" at_call "$call" "$number" 28 bpe tasks plan -o roomless comes
+    is "$(ls -A roomless)" lock "  and nothing is planned"
+    rm -r roomless
+done
 if [ -e /dev/full ]; then
     tasks todo Z >/dev/full 2>err
     is "$? $(wc -l <err)" "74 1" "no room for the list of tasks"
@@ -145,20 +156,21 @@ bpe train --keep=K -v 300 comes >/dev/null
 is "$? $(ls -A K/counts)" "0 part.00000
 part.00001" "  until all is counted"
 fails 71 "bpe tasks: Z: cannot be locked: Function not implemented" \
-    with_stub flock 'echo flock: 10: Function not implemented >&2; exit 71' tasks plan --tasks=2 -o Z comes
+    at_call flock 1 38 bpe tasks plan --tasks=2 -o Z comes
 
 # Of Parquet, a failure of what reads it.
-mkdir of_parquet
-cp -r "$TOP"/pipelines/*.sh "$TOP"/pipelines/{tasks,*.pl} of_parquet
-printf '#!/bin/bash\ncat comes && [ ! -e damaged ] || { echo "bpe parquet: x.parquet: damaged" >&2; exit 65; }\n' >of_parquet/parquet
-chmod +x of_parquet/parquet
+mkdir -p of_parquet/{bin,libexec/bpetools}
+cp "$BUILD/bpe" of_parquet/bin
+ln -s "$BUILD"/bpe-* of_parquet/bin
+printf '#!/bin/bash\ncat comes && [ ! -e damaged ] || { echo "bpe parquet: x.parquet: damaged" >&2; exit 65; }\n' >of_parquet/libexec/bpetools/parquet
+chmod +x of_parquet/libexec/bpetools/parquet
 touch x.parquet damaged
-of_parquet/tasks plan -o P --parquet x.parquet
-fails 65 "bpe parquet: x.parquet: damaged" of_parquet/tasks run P 0
-fails 65 "bpe parquet: x.parquet: damaged" of_parquet/tasks train P -v 300
+of_parquet/bin/bpe tasks plan -o P --parquet x.parquet
+fails 65 "bpe parquet: x.parquet: damaged" of_parquet/bin/bpe tasks run P 0
+fails 65 "bpe parquet: x.parquet: damaged" of_parquet/bin/bpe tasks train P -v 300
 rm damaged
-of_parquet/tasks run P 0
-of_parquet/tasks train P -v 300 | cmp - <(V=300 line comes)
+of_parquet/bin/bpe tasks run P 0
+of_parquet/bin/bpe tasks train P -v 300 | cmp - <(V=300 line comes)
 ok $? "Parquet that is no longer damaged"
 
 # Names of directories that the shell takes for something else, and more tasks than paths would fit a command line.
@@ -171,21 +183,21 @@ done
 tasks plan --tasks=2 -o -x comes 2>err
 is "$?" 64 "  which is in use"
 is "$(CDPATH=. tasks todo --ranges B 2>&1)" "$(tasks todo --ranges B)" "CDPATH is of no account"
-rm Z/sum Z/counts/part.00000
+rm -f Z/sum Z/counts/part.00000
 tasks run Z 0
 # shellcheck disable=SC2016
-with_stub bpe-sum 'echo "$1 $TMPDIR" >&2; exit 74' env TMPDIR=here tasks train Z -T there -v 300 2>err
+with_stub bpe-sum 'echo "$1 $TMPDIR" >&2; exit 74' env TMPDIR=here bpe tasks train Z -T there -v 300 2>err
 is "$? $(cat err)" "74 --temp=$PWD/there $PWD/here" "directories for temporary files, from here"
 for place in worker where chunk parquet part.00000; do # what is in its place is not waited for
     rm -rf pipes && cp -r Z pipes && rm -f pipes/counts/part.00000 "pipes/chunks/$place"
     mkfifo "pipes/chunks/$place"
-    fails 73 "bpe tasks: *pipes/chunks/$place: is not a regular file; *" timeout -k 1 20 "$TOP/pipelines/tasks" run pipes 0
+    fails 73 "bpe tasks: *pipes/chunks/$place: is not a regular file; *" timeout -k 1 20 bpe tasks run pipes 0
 done
 deep=$PWD/$(printf 'd%.0s' {1..120})
 mkdir -p "$deep"/{chunks,counts}
 cp Z/chunks/{worker,chunk,parquet,where,asked,inputs} "$deep/chunks"
-(cd "$deep/chunks" && touch part.{00000..19999} && cd ../counts && touch part.{00000..19999})
-with_stub bpe-sum '[ $# = 20001 ] && exit 75' tasks train "$deep" -v 300 2>err
+(cd "$deep/chunks" && touch part.{00000..19999} && cd ../counts && seq 20000 | split -l 1 -d -a 5 - part.)
+with_stub bpe-sum '[ $# = 20000 ] && exit 75' tasks train "$deep" -v 300 2>err
 is $? 75 "20000 tasks in a directory with a long name"
 bpe train -v 1000 -o got.json "${files[@]}" <&-
 is "$? $(cmp got.json want.json)" "0 " "standard input may be closed"
@@ -212,7 +224,7 @@ refuses 64 "bpe tasks: --special is for encoding; give -m MODEL" bpe tasks plan 
 
 tasks plan --tasks=3 -m want.json --eot=after -o E "${files[@]}"
 fails 75 "bpe tasks: E: 3 of 3 tasks have no result; *" tasks shard E -o S -n 1M
-tasks todo E | shuffle | xargs -n 1 -P 2 tasks run E
+tasks todo E | shuffle | xargs -n 1 -P 2 bpe tasks run E
 tasks run E 0-2
 tasks shard E -o S -n 1M >lines
 diff -r want S
@@ -249,7 +261,7 @@ tasks plan -o piped c.gz
 ok $? "there is a file whose text goes through a pipe"
 for words in "-o victim" "--output=victim" "-ovictim" "--outp=victim" "-m" "--format=raw" "-f raw -o victim" "--files-from=victim" "-- x" "x" "-"; do
     # shellcheck disable=SC2086
-    hostile encodes worker bpe-encode -m want.json $words
+    hostile encodes worker bpe-encode --model=want.json $words
     is_refused "'${words%% *}'" tasks run hostile 0
 done
 for words in ./hit.sh "$PWD/hit.sh" sh env bpe-merge bpe-view '' "bpe-encode x" "bpe-count "; do
@@ -335,10 +347,10 @@ rmdir X/counts
 tasks run X 0
 is "$? $(ls X/counts)" "0 part.00000" "the directory of the results is made again"
 mkfifo X/counts/part.00001.failed
-fails 73 "bpe tasks: */X/counts/part.00001.failed: is not a regular file; *" timeout -k 1 20 "$TOP/pipelines/tasks" train X -v 300
+fails 73 "bpe tasks: X/counts/part.00001.failed: is not a regular file; *" timeout -k 1 20 bpe tasks train X -v 300
 tasks plan -o Y -m want.json --tasks=2 comes
 mkfifo Y/tokens/part.0000{0,1}
-fails 73 "bpe tasks: part.00000: is not a regular file; *" timeout -k 1 20 "$TOP/pipelines/tasks" shard Y -o shards
+fails 73 "bpe tasks: Y/tokens/part.0000[01]: is not a regular file; *" timeout -k 1 20 bpe tasks shard Y -o shards
 mkdir -p evil/pipelines
 printf '#!/bin/sh\necho evil >>%q/evil.log\n' "$PWD" | tee evil/parquet >evil/pipelines/parquet
 chmod +x evil/parquet evil/pipelines/parquet
@@ -350,7 +362,7 @@ printf '%s\0' "$PWD/evil" >V/chunks/where
 printf 'text\0' >V/chunks/file.00000
 touch evil/text
 V=$PWD/V
-(cd "$TOP/pipelines" && ./tasks run "$V" 0; cd .. && pipelines/tasks run "$V" 0) >out 2>err
+(cd "$BUILD" && ./bpe tasks run "$V" 0; cd .. && "${BUILD##*/}/bpe" tasks run "$V" 0) >out 2>err
 ok "$([ -e evil.log ]; echo $((! $?)))" "  also not where the command itself has a relative name" || sed 's/^/# /' err
 like "$(cat err)" "bpe parquet: *" "  but that of this directory" || sed 's/^/# /' err
 fails 64 "bpe tasks: 2-1: the first of a range is not after the last" tasks run E 2-1
@@ -363,4 +375,29 @@ fails 66 "bpe tasks: none: has no work; bpe tasks plan -o none makes it" tasks t
 fails 64 "bpe tasks: how large a vocabulary? give -v N; see --help" tasks train D
 fails 64 "bpe tasks: where do the shards go? give -o OUT; see --help" tasks shard E
 fails 64 "bpe tasks: unknown option --frobnicate; see --help" tasks plan --frobnicate -o H c.gz
+
+# The tasks are even, and all have text: also of many small files, and where there are more tasks than pieces of the text.
+# even DIR N: N tasks, the largest of which has no more than half as much text again as the smallest.
+even() {
+    is "$(find "$1/chunks" -name 'part.*' | wc -l)" "$2" "$1: $2 tasks"
+    for part in "$1"/chunks/part.*; do
+        bpe-view "$part" | sed -n 's/.* pieces=//p' | tr ' ' '\n' | awk -F + '{ n += $2 } END { print n + 0 }'
+    done | sort -n >texts
+    ok $(($(head -n 1 texts) * 3 / 2 < $(tail -n 1 texts))) "  are even: $(tr '\n' ' ' <texts)"
+}
+for n in 2 3 4; do
+    tasks plan --tasks=$n -o even.$n 'a b.txt' >/dev/null
+    even even.$n $n
+done
+mkdir small
+(cd small && split -C 1M ../comes part.)
+tasks plan --tasks=3 -o many small/* >/dev/null
+even many 3
+tasks plan --tasks=20000 -o most 'a b.txt' >out
+like "$(cat out)" "most: 1[0-9] tasks: 0 to *" "no more tasks than pieces"
+for dir in many most; do
+    tasks run $dir "$(tasks todo --ranges $dir)" && tasks train $dir -v 300 >$dir.json
+done
+V=300 line 'a b.txt' | cmp - many.json && cmp many.json most.json
+ok $? "  which make the same model"
 done_testing

@@ -1,0 +1,89 @@
+/* tasks.c - bpe tasks: counting or encoding as numbered tasks in a shared directory (driver/work.h), for any engine
+ * that runs them.
+ *
+ *     tasks plan -o DIR FILE...       what there is to do
+ *     tasks todo DIR                  which tasks have no result
+ *     tasks run DIR TASK...           does them; each any number of times, on any machine, at the same time as others
+ *     tasks train DIR -v N            the model of what they counted
+ *     tasks shard DIR -o OUT          the shards of what they encoded
+ *
+ * The engine has no more to do than to run each task at least once: the first result that is complete stays.
+ *
+ * Exit status: that of the programs; 64 if DIR was planned with other options or files, 65 if a file has changed since,
+ * 66 if DIR is not there, 75 if a task has no result.
+ */
+#include "bpe/tasks.h"
+
+#include "bpe/commands.h"
+#include "cli/program.h"
+#include "io/fd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int (*main)(int argc, char **argv);
+} actions[] = {
+    {"plan", tasks_plan}, {"todo", tasks_todo}, {"run", tasks_run}, {"train", tasks_train}, {"shard", tasks_shard},
+};
+
+static const char usage[] =
+    "usage: bpe tasks plan -o DIR [-m MODEL] [--tasks=N] [--parquet[=COLUMN]] [OPTION]... FILE...\n"
+    "       bpe tasks todo [--ranges] DIR\n"
+    "       bpe tasks run [-j JOBS] DIR TASK...\n"
+    "       bpe tasks train DIR -v N [OPTION]...\n"
+    "       bpe tasks shard DIR -o OUT [OPTION]...\n"
+    "Does the work of bpe train, or with -m MODEL of bpe shard, as numbered tasks in DIR, which all machines\n"
+    "share; whatever engine runs them. The same again does only what is not done. bpe tasks plan --help and\n"
+    "so on say more.\n";
+
+int tasks_open(struct tasks *t, struct job *j, char **files, int n_files, int most, struct err *e)
+{
+    struct work *w = &t->work;
+    if (n_files == 0 || !*files[0])
+        return err_set(e, EX_USAGE, "in which directory? see --help");
+    if (n_files > most)
+        return err_set(e, EX_USAGE, "%s: one directory is enough", files[1]);
+    w->job = j;
+    w->dir = files[0];
+    w->options = &t->options;
+    return work_open(w, e) || work_read(w, e) || work_find_parts(w, e) ? -1 : 0;
+}
+
+void tasks_close(struct tasks *t)
+{
+    option_words_free(&t->work.chunk);
+    option_words_free(&t->work.worker);
+    option_words_free(&t->options.reader);
+    work_close(&t->work);
+}
+
+char *tasks_failed_name(const struct work *w, const struct work_part *p, struct err *e)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%.32s.failed", p->name);
+    return fd_path(w->results, name, e);
+}
+
+int tasks_main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "";
+    struct err e;
+    if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0) {
+        if (fd_write(1, usage, sizeof usage - 1, "standard output", &e) == 0 && fd_close_stdout(&e) == 0)
+            return 0;
+        program_note("bpe tasks", "%s", e.msg);
+        return e.code;
+    }
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+        if (strcmp(name, actions[i].name) == 0)
+            return actions[i].main(argc - 1, argv + 1);
+    }
+    if (*name)
+        program_note("bpe tasks", "%s: must be one of plan, todo, run, train, shard; see --help", name);
+    else
+        program_note("bpe tasks", "what is to be done? plan, todo, run, train or shard; see --help");
+    return EX_USAGE;
+}

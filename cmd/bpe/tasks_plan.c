@@ -1,0 +1,176 @@
+/* tasks_plan.c - bpe tasks plan: what there is to do, in DIR/chunks. */
+#include "bpe/tasks.h"
+
+#include "driver/model_words.h"
+#include "io/fd.h"
+#include "usage/chunk_usage.h"
+#include "usage/encode_usage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct plan {
+    struct command_options common;
+    const char *dir, *tasks;
+    uint64_t most; /* 0: not given */
+    struct chunk_options chunk;
+    struct encode_options encode;
+    char **files;
+    int n_files;
+} self;
+
+static struct command_program programs[] = {
+    {.usage = &chunk_usage, .options = &self.chunk},
+    {.usage = &encode_usage, .options = &self.encode},
+};
+static struct command_program *const chunk = &programs[0], *const encode = &programs[1];
+
+/* ---- The command line ---- */
+
+static int check_tasks(struct err *e)
+{
+    const char *s = self.tasks;
+    if (!s)
+        return 0;
+    self.most = strtoull(s, NULL, 10);
+    return s[strspn(s, "0123456789")] || *s == '0' || self.most == 0 || self.most > WORK_PARTS_MOST
+               ? err_set(e, EX_USAGE, "--tasks=%s: must be from 1 to %d", s, WORK_PARTS_MOST)
+               : 0;
+}
+
+/* Without a model, options of bpe-encode mean nothing. */
+static int check_words(struct err *e)
+{
+    const char *word = self.encode.model ? NULL : model_words_first_of_encode(&encode->words);
+    if (word)
+        return err_set(e, EX_USAGE, "%.*s is for encoding; give -m MODEL", (int)strcspn(word, "="), word);
+    if (self.encode.model && self.common.parquet)
+        return err_set(e, EX_USAGE,
+                       "--parquet with -m: the text of Parquet is not encoded in parts; see bpe shard --parquet");
+    const struct source_options *s = &self.chunk.source;
+    return s->files_from || s->files0_from
+               ? err_set(e, EX_USAGE, "bpe tasks needs the names of the files: leave out %s",
+                         s->files_from ? "--files-from" : "--files0-from")
+               : 0;
+}
+
+static int check(struct err *e)
+{
+    struct source_options *s = &self.chunk.source;
+    if (!self.dir || !*self.dir)
+        return err_set(e, EX_USAGE, "where does the work go? give -o DIR; see --help");
+    command_mix(&self.common, s, self.files, self.n_files);
+    if (check_tasks(e) || check_words(e) || command_options_check(&self.common, s, false, self.n_files, e))
+        return -1;
+    if (self.encode.model && self.encode.special == SPECIAL_TEXT)
+        self.chunk.special.n = 0;
+    s->null |= self.common.parquet && !self.common.mixed;
+    return command_check(chunk, self.files, self.n_files, e) ||
+                   (self.encode.model && command_check(encode, self.files, self.n_files, e))
+               ? -1
+               : 0;
+}
+
+/* ---- The work ---- */
+
+static int put_words(struct work *w, struct err *e)
+{
+    w->encodes = self.encode.model != NULL;
+    return model_words_chunk(&w->chunk, &chunk->words, w->encodes && self.encode.special == SPECIAL_TEXT, e) ||
+                   option_words_add(&w->worker, e, w->encodes ? "bpe-encode" : "bpe-count") ||
+                   (w->encodes && model_words_encode(&w->worker, &encode->words, e))
+               ? -1
+               : 0;
+}
+
+/* Whether bpe-encode takes its options. Returns the exit status, whose reason was printed; or -1. */
+static int try_worker(const struct work *w, struct err *e)
+{
+    struct command_line l = {0};
+    const struct job_start how = {.in = -1, .out = -1};
+    int rc = command_line_options(&l, &w->worker, e) || command_line_add(&l, e, "--format=raw") ||
+                     command_line_start(w->job, &how, &l, e)
+                 ? -1
+                 : 0;
+    command_line_free(&l);
+    if (rc)
+        return -1;
+    job_wait_all(w->job);
+    int status = job_result(w->job);
+    job_forget(w->job);
+    return status;
+}
+
+static int tell(const struct work *w, struct err *e)
+{
+    char line[4300];
+    size_t n = w->n_parts;
+    snprintf(line, sizeof line, n > 1 ? "%.4096s: %zu tasks: 0 to %zu\n" : "%.4096s: %zu task: %zu\n", w->dir, n,
+             n - 1);
+    return fd_write(1, line, strlen(line), "standard output", e) || fd_close_stdout(e) ? -1 : 0;
+}
+
+static int plan(struct work *w, struct err *e)
+{
+    int status = 0;
+    if (put_words(w, e) || work_open(w, e))
+        return -1;
+    if (w->encodes)
+        status = try_worker(w, e);
+    if (status)
+        return status;
+    if (work_begin(w, &status, e))
+        return status ? status : -1;
+    return work_find_parts(w, e) || tell(w, e) ? -1 : 0;
+}
+
+static int run(struct job *j, struct err *e)
+{
+    struct work w = {.job = j,
+                     .dir = self.dir,
+                     .user = "bpe tasks",
+                     .options = &self.common,
+                     .files = self.files,
+                     .n_files = self.n_files,
+                     .most = (size_t)self.most,
+                     .jobs = self.common.jobs};
+    int status = plan(&w, e);
+    option_words_free(&w.chunk);
+    option_words_free(&w.worker);
+    work_close(&w);
+    return status;
+}
+
+static const struct option_row rows[] = {
+    {'o', "output", "DIR", "where the work goes", OPTION_TO(TEXT, struct plan, dir)},
+    {0, "tasks", "N", "at most N tasks (default: of some hundred megabytes each); up to 20000",
+     OPTION_TO(TEXT, struct plan, tasks)},
+    COMMAND_PARQUET(struct plan, common),
+    {'f', "format", "FORMAT", "--format: tasks make records; leave it out", .kind = OPTION_REFUSED},
+    {0, "only", "FILE", "--only: bpe tasks does what is missing by itself; leave it out", .kind = OPTION_REFUSED},
+    {0, "dealt", NULL, NULL, .kind = OPTION_REFUSED},
+    {0, "input-status", "FD", NULL, .kind = OPTION_REFUSED},
+    COMMAND_NO_VERSION,
+    {0},
+};
+
+static const struct command command = {
+    .name = "bpe tasks",
+    .usage = "usage: bpe tasks plan -o DIR [-m MODEL] [--tasks=N] [--parquet[=COLUMN]] [OPTION]... FILE...\n"
+             "Divides the work of bpe train, or with -m MODEL of bpe shard, into numbered tasks in DIR, which all\n"
+             "machines share; prints how many there are.\n",
+    .options = rows,
+    .to = &self,
+    .programs = programs,
+    .n_programs = sizeof programs / sizeof *programs,
+    .files = &self.files,
+    .n_files = &self.n_files,
+    .check = check,
+    .run = run,
+};
+
+int tasks_plan(int argc, char **argv)
+{
+    return command_main(&command, argc, argv);
+}

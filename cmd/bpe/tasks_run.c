@@ -1,0 +1,241 @@
+/* tasks_run.c - bpe tasks todo and run: which tasks have no result, and doing them. */
+#include "bpe/tasks.h"
+
+#include "io/durable.h"
+#include "io/fd.h"
+#include "usage/source_options.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct run {
+    struct command_options common; /* jobs */
+    bool ranges;
+    bool *asked; /* which tasks; owned */
+    struct tasks tasks;
+    char **files;
+    int n_files;
+} self;
+
+static size_t number_left(void)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < self.tasks.work.n_parts; i++)
+        n += !self.tasks.work.parts[i].done;
+    return n;
+}
+
+/* ---- todo ---- */
+
+/* A line for each task, or all in one as 0-3,7. */
+static int put_left(struct buf *out, struct err *e)
+{
+    const struct work *w = &self.tasks.work;
+    int rc = 0;
+    for (size_t i = 0, end; i < w->n_parts && rc == 0; i = end) {
+        end = i + 1;
+        if (w->parts[i].done)
+            continue;
+        while (self.ranges && end < w->n_parts && !w->parts[end].done)
+            end++;
+        rc = (self.ranges && out->len && buf_put_byte(out, ',', e)) || buf_printf(out, e, "%zu", i) ||
+                     (end > i + 1 && buf_printf(out, e, "-%zu", end - 1)) ||
+                     (!self.ranges && buf_put_byte(out, '\n', e))
+                 ? -1
+                 : 0;
+    }
+    return rc || (self.ranges && out->len && buf_put_byte(out, '\n', e)) ? -1 : 0;
+}
+
+static int todo(struct job *j, struct err *e)
+{
+    struct buf out = {0};
+    int rc = tasks_open(&self.tasks, j, self.files, self.n_files, 1, e) || put_left(&out, e) ||
+                     fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e)
+                 ? -1
+                 : 0;
+    buf_free(&out);
+    tasks_close(&self.tasks);
+    return rc;
+}
+
+/* ---- run ---- */
+
+/* A number of at most six digits, without zeros before it. Returns what is after it; NULL: there is none. */
+static const char *number(const char *s, size_t *n)
+{
+    size_t digits = strspn(s, "0123456789");
+    *n = strtoul(s, NULL, 10);
+    return digits && digits <= 6 && (*s != '0' || digits == 1) ? s + digits : NULL;
+}
+
+/* Takes the tasks of a word: 7 or 0-3. */
+static int ask(const char *word, struct err *e)
+{
+    const struct work *w = &self.tasks.work;
+    size_t first, last;
+    const char *end = number(word, &first);
+    last = first;
+    if (end && *end == '-')
+        end = number(end + 1, &last);
+    if (!end || *end)
+        return err_set(e, EX_USAGE, "%s: not the number of a task, nor a range of them", word);
+    if (first > last)
+        return err_set(e, EX_USAGE, "%s: the first of a range is not after the last", word);
+    if (last >= w->n_parts)
+        return err_set(e, EX_USAGE, "%zu: no such task: they are 0 to %zu", last, w->n_parts - 1);
+    for (size_t i = first; i <= last; i++)
+        self.asked[i] = true;
+    return 0;
+}
+
+/* A failure that another attempt may not have is not kept. */
+static bool is_lasting(int status)
+{
+    return (status >= EX_USAGE && status <= EX_CONFIG && status != EX_IOERR && status != EX_TEMPFAIL) || status == 127;
+}
+
+/* Notes why a task has failed; or, if it has not, that nothing is to be told. */
+static void note(const struct work_part *p)
+{
+    struct err ignored;
+    struct buf text = {0};
+    const struct work *w = &self.tasks.work;
+    char *failed = tasks_failed_name(w, p, &ignored), *made = work_own_name(w->results, p->name, &ignored);
+    if (failed && p->status == 0) {
+        unlink(failed);
+    } else if (failed && made && is_lasting(p->status)) {
+        int fd = buf_printf(&text, &ignored, "%d\n%s\n", p->status, (const char *)p->why.p)
+                     ? -1
+                     : fd_open_file(made, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, EX_CANTCREAT, &ignored);
+        if (fd >= 0 && (fd_write(fd, text.p, text.len, made, &ignored) || rename(made, failed)))
+            unlink(made);
+        job_close(&fd);
+    }
+    buf_free(&text);
+    free(failed);
+    free(made);
+}
+
+/* After an attempt at a task: says, and notes, why it has no result. Returns its exit status; or -1. */
+static int tell(size_t i, struct err *e)
+{
+    struct work *w = &self.tasks.work;
+    struct work_part *p = &w->parts[i];
+    char line[5000];
+    if (buf_put_byte(&p->why, '\0', e))
+        return -1;
+    if (p->status && !p->killed)
+        job_print(NULL, (const char *)p->why.p);
+    if (p->status == EX_TEMPFAIL) {
+        snprintf(line, sizeof line, "%.4096s: task %zu: a process was killed; run it again", w->dir, i);
+        job_print(w->job->command, line);
+    }
+    note(p);
+    return p->status;
+}
+
+/* The tasks that are asked for, one after the other. Returns the exit status: that of the first that has failed, or 75
+ * if no more was wrong than that some were killed. */
+static int do_tasks(struct err *e)
+{
+    struct work *w = &self.tasks.work;
+    uint64_t inner = self.common.jobs_text ? self.common.jobs : 1;
+    int code = 0;
+    for (size_t i = 0; i < w->n_parts; i++) {
+        if (!self.asked[i] || w->parts[i].done)
+            continue;
+        w->parts[i].wanted = true;
+        int status = work_do(w, inner, true, e) ? -1 : tell(i, e);
+        w->parts[i].wanted = false;
+        if (status < 0)
+            return -1;
+        if (code == 0 || code == EX_TEMPFAIL)
+            code = status ? status : code;
+    }
+    return code;
+}
+
+static int do_asked(struct err *e)
+{
+    struct work *w = &self.tasks.work;
+    if (self.n_files == 1) /* as from a list of those that are left, where none is */
+        return number_left() ? err_set(e, EX_USAGE, "which tasks? bpe tasks todo lists them") : 0;
+    self.asked = calloc(w->n_parts, sizeof *self.asked);
+    if (!self.asked)
+        return err_mem(e, "tasks", w->n_parts);
+    for (int i = 1; i < self.n_files; i++) {
+        if (ask(self.files[i], e))
+            return -1;
+    }
+    w->jobs = 1;
+    if (access(w->where, X_OK))
+        return err_set(e, EX_NOINPUT, "%s: cannot open: where the work was planned, and names of files hold", w->where);
+    return durable_make_directory(w->results, e) ? -1 : do_tasks(e);
+}
+
+static int run(struct job *j, struct err *e)
+{
+    int status = tasks_open(&self.tasks, j, self.files, self.n_files, INT_MAX, e) ? -1 : do_asked(e);
+    tasks_close(&self.tasks);
+    free(self.asked);
+    return status;
+}
+
+static int check(struct err *e)
+{
+    const struct source_options none = {0};
+    return command_options_check(&self.common, &none, false, self.n_files, e);
+}
+
+/* ---- The command lines ---- */
+
+static const struct option_row todo_rows[] = {
+    {0, "ranges", NULL, "in one line, as 0-3,7", OPTION_TO(FLAG, struct run, ranges)},
+    COMMAND_NO_VERSION,
+    {0},
+};
+
+static const struct command todo_command = {
+    .name = "bpe tasks",
+    .usage = "usage: bpe tasks todo [--ranges] DIR\n"
+             "Prints the numbers of the tasks in DIR that have no result, one a line.\n",
+    .options = todo_rows,
+    .to = &self,
+    .files = &self.files,
+    .n_files = &self.n_files,
+    .run = todo,
+};
+
+static const struct option_row run_rows[] = {
+    {'j', "jobs", "JOBS", "processes for a file whose text goes through a pipe (default 1)",
+     OPTION_TO(TEXT, struct run, common.jobs_text)},
+    COMMAND_NO_VERSION,
+    {0},
+};
+
+static const struct command run_command = {
+    .name = "bpe tasks",
+    .usage = "usage: bpe tasks run [-j JOBS] DIR TASK...\n"
+             "Does tasks of DIR: numbers, or ranges as 0-3. Those that have a result are passed over.\n",
+    .options = run_rows,
+    .to = &self,
+    .files = &self.files,
+    .n_files = &self.n_files,
+    .check = check,
+    .run = run,
+};
+
+int tasks_todo(int argc, char **argv)
+{
+    return command_main(&todo_command, argc, argv);
+}
+
+int tasks_run(int argc, char **argv)
+{
+    return command_main(&run_command, argc, argv);
+}

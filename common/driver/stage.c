@@ -1,0 +1,55 @@
+/* stage.c - see stage.h. */
+#include "driver/stage.h"
+
+#include "driver/place.h"
+
+#include <stdlib.h>
+
+int stage_chunk(struct job *j, const struct job_start *how, const struct option_words *options, char **files, int n,
+                struct err *e)
+{
+    struct command_line l = {0};
+    struct job_start s = *how;
+    s.stage = STAGE_CHUNK;
+    int rc = command_line_add(&l, e, "bpe-chunk") || command_line_options(&l, options, e) ||
+                     command_line_files(&l, files, n, e) || command_line_start(j, &s, &l, e)
+                 ? -1
+                 : 0;
+    command_line_free(&l);
+    return rc;
+}
+
+int stage_parquet(struct job *j, int group, const char *dir, const struct command_options *o,
+                  const struct option_words *chunk, const char *part, char **files, int n, int out, struct err *e)
+{
+    struct command_line r = {0}, c = {0};
+    char *parquet = place_command("parquet", e);
+    int text[2] = {-1, -1};
+    struct job_start reader = {.name = "what reads Parquet", .in = -1, .stage = STAGE_READ, .group = group, .dir = dir},
+                     chunker = {.out = out, .stage = STAGE_CHUNK, .group = group};
+    int rc = !parquet || job_pipe(text, e) || command_line_parquet(&r, o, parquet, e) ||
+                     (part && command_line_add(&r, e, part)) || command_line_files(&r, files, n, e) ||
+                     command_line_add(&c, e, "bpe-chunk") || command_line_chunk_parquet(&c, chunk, e)
+                 ? -1
+                 : 0;
+    reader.out = text[1];
+    chunker.in = text[0];
+    rc = rc || command_line_start(j, &reader, &r, e) || command_line_start(j, &chunker, &c, e) ? -1 : 0;
+    job_close(&text[0]);
+    job_close(&text[1]);
+    command_line_free(&r);
+    command_line_free(&c);
+    free(parquet);
+    return rc;
+}
+
+int stage_counts(struct job *j, int group, uint64_t n, int in, int out, struct err *e)
+{
+    const char *const argv[] = {"bpe-count", NULL};
+    for (uint64_t i = 0; i < n; i++) {
+        if (!job_start(j, &(struct job_start){.argv = argv, .in = in, .out = out, .stage = STAGE_COUNT, .group = group},
+                       e))
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,28 @@
+/* stage.h - the parts of the pipelines that count text, each started as processes of a job:
+ *
+ *     (bpe parquet FILE... |) bpe-chunk --records--> bpe-count, one or more --counts--> bpe-sum --> bpe-merge
+ */
+#ifndef BPE_DRIVER_STAGE_H
+#define BPE_DRIVER_STAGE_H
+
+#include "driver/command.h"
+#include "driver/job.h"
+
+#include <stdint.h>
+
+/* Places in the pipeline: the stage of a process of a job. */
+enum stage { STAGE_READ, STAGE_CHUNK, STAGE_COUNT, STAGE_SUM, STAGE_MERGE };
+
+/* bpe-chunk of some files, by these of its options. how: all but argv and the stage. */
+int stage_chunk(struct job *j, const struct job_start *how, const struct option_words *options, char **files, int n,
+                struct err *e);
+
+/* What reads the Parquet text of files, whose names hold in dir (NULL: here), and bpe-chunk of it; its records go to
+ * `out`. part: "--part=I/N"; NULL: all. */
+int stage_parquet(struct job *j, int group, const char *dir, const struct command_options *o,
+                  const struct option_words *chunk, const char *part, char **files, int n, int out, struct err *e);
+
+/* n processes that count records from `in`. */
+int stage_counts(struct job *j, int group, uint64_t n, int in, int out, struct err *e);
+
+#endif
