@@ -41,6 +41,7 @@ static const struct builtin {
 } builtins[] = {
     {"encode", "text to ids, on all cores of one machine, in order", encode_main},
     {"shard", "text to shards of token ids for training, on all cores; run again, it goes on where it was", shard_main},
+    {"sum-tree", "adds up many counts or sums by several processes", sum_tree_main},
     {"tasks", "train or shard as numbered tasks in a shared directory, for any engine that runs them", tasks_main},
     {"train", "text to a tokenizer, on all cores of one machine", train_main},
     {0},

@@ -14,8 +14,11 @@
 int partition_file(const char *dir, struct err *e)
 {
     dir = dir ? dir : place_temporary();
-    char *name = fd_path(dir, "bpe-XXXXXX", e);
-    int fd = name ? mkostemp(name, O_CLOEXEC) : -1;
+    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0 || errno == ENOENT)
+        return fd >= 0 ? fd : err_sys(e, EX_CANTCREAT, errno, "%s: cannot create a temporary file there", dir);
+    char *name = fd_path(dir, "bpe-XXXXXX", e); /* a file system without such files */
+    fd = name ? mkostemp(name, O_CLOEXEC) : -1;
     if (fd >= 0)
         unlink(name);
     else if (name)

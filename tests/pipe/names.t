@@ -96,7 +96,7 @@ sums=(-1.sum -2.sum -3.sum -4.sum)
 bpe-sum -- "${sums[@]}" | words >want.words
 for options in "-o -out" "-o -out -T -tmp" "-o -out -T-tmp -j 1"; do
     # shellcheck disable=SC2086
-    "$P/sum-tree" -j 2 -k 2 $options -- "${sums[@]}" 2>err && words -- -out >./-words
+    bpe sum-tree -j 2 -k 2 $options -- "${sums[@]}" 2>err && words -- -out >./-words
     done_as "sum-tree $options" want.words ./-words
     rm -f ./-out
 done

@@ -7,7 +7,6 @@
 LC_ALL=C
 mkdir temp
 export TMPDIR=$PWD/temp
-tree=$TOP/pipelines/sum-tree
 
 text 1 60000 >a.txt
 text 2 50000 >b.txt
@@ -34,7 +33,7 @@ as_bpe_sum() {
     bpe-sum "${@//,/ }" >want.sum 2>want.err
     want=$?
     [ ! -e missing ] || mv missing want.missing
-    "$tree" -j "${J:-2}" -k "${K:-3}" "$@" >got.sum 2>got.err
+    bpe sum-tree -j "${J:-2}" -k "${K:-3}" "$@" >got.sum 2>got.err
     code=$?
     is "$code $(cat got.err)" "$want $(cat want.err)" "$name: exit $want"
     is "$(shown got.sum | md5sum)" "$(shown want.sum | md5sum)" "  the same sum"
@@ -59,27 +58,31 @@ as_bpe_sum "-S" -S 20M "${all[@]}"
 mkdir noting
 printf '#!/bin/bash\nprintf "%%s\\n" "$@" | grep memory= >>noted\nexec "%s" "$@"\n' "$(command -v bpe-sum)" >noting/bpe-sum
 chmod +x noting/bpe-sum
-for each in "50% 16.66%" "1% 0.33%" "100% 33.33%" "60M $((20 << 20))" "1M $((16 << 20))"; do
-    read -r size part <<<"$each"
+beside noting
+for size in 50% 1% 100% 60M 1M; do
     rm -f noted
-    PATH=$PWD/noting:$PATH "$tree" -j 3 -k 3 -S "$size" "${all[@]}" >/dev/null
-    is "$(sort -u noted | tr '\n' ' ')" "$(printf -- '--memory=%s\n' "$part" "$size" | sort -u | tr '\n' ' ')" "-S $size: each has $part"
+    PATH=$PWD/noting:$PATH bpe sum-tree -j 3 -k 3 -S "$size" "${all[@]}" >/dev/null
+    whole=$(tail -n 1 noted) each=$(head -n 1 noted)
+    whole=${whole#*=} each=${each#*=}
+    ok $((!(each == whole / 3 || (each == 16 << 20 && each > whole / 3)))) "-S $size: each has $each of $whole"
+    [[ $size = *% ]] || is "$whole" "$((${size%M} << 20))" "  which is that size"
+    is "$(sort -u noted | wc -l)" 2 "  each of the same"
 done
 bpe-sum "${all[@]}" >all.sum
-"$tree" "${all[@]}" | cmp - all.sum >cmp.out 2>&1
+bpe sum-tree "${all[@]}" | cmp - all.sum >cmp.out 2>&1
 words all.sum >all.words
 for options in "" "-j 1" "-j 4" "-k 2 -o out" "-T temp -o -"; do
     # shellcheck disable=SC2086
-    "$tree" $options "${all[@]}" >out.sum
+    bpe sum-tree $options "${all[@]}" >out.sum
     code=$?
     [[ $options != *"-o out" ]] || mv out out.sum
     is "$code $(words out.sum | cmp - all.words 2>&1)" "0 " "sum-tree $options"
 done
 # shellcheck disable=SC2016
 deadly bpe-sum
-PATH=$PWD/bin:$PATH "$tree" -j 2 -k 3 "${all[@]}" >out.sum
-is "$(ls starts | wc -l)" "$(awk -v n=${#all[@]} 'BEGIN { for (k = 2; n > 3; n = g) { g = int((n + 2) / 3); k += g } print k }')" \
-    "as many processes as the tree has sums, and one for the options"
+PATH=$PWD/bin:$PATH bpe sum-tree -j 2 -k 3 "${all[@]}" >out.sum
+is "$(ls starts | wc -l)" "$(awk -v n=${#all[@]} 'BEGIN { for (k = 1; n > 3; n = g) { g = int((n + 2) / 3); k += g } print k }')" \
+    "as many processes as the tree has sums"
 
 # ---- What is missing, comes twice, overlaps or is wrong ----
 
@@ -123,62 +126,74 @@ as_bpe_sum "a compressed one" "${all[@]:1}" "${counts[0]}.zst"
 
 # ---- Wrong use, and the output ----
 
-refuses 64 "bpe sum-tree: which FILEs? see --help" "$tree"
-refuses 64 "bpe sum-tree: -: cannot be read again; put it into a file" "$tree" -
-refuses 64 "bpe sum-tree: /dev/fd/*: cannot be read again; put it into a file" "$tree" "${counts[0]}" <(cat "${counts[1]}")
-refuses 66 "bpe sum-tree: none: cannot open: No such file or directory" "$tree" "${counts[0]}" none
-for k in 1 0 x 2x ''; do refuses 64 "bpe sum-tree: -k *: must be a number, 2 at least" "$tree" --fan-in="$k " "${counts[0]}"; done
-refuses 64 "bpe sum-tree: --memory=x: not a size; one is 64M" "$tree" -S x "${counts[0]}"
-refuses 64 "bpe sum-tree: --memory=0%: not a size; one is 64M" "$tree" -S 0% "${counts[0]}"
-refuses 64 "bpe sum-tree: unknown option --nope; see --help" "$tree" --nope "${counts[0]}"
-fails 64 "bpe-sum: -q: goes with --partial; see --help" "$tree" -q "${all[@]}"
-refuses 73 "bpe sum-tree: nowhere: cannot create a temporary directory there: No such file or directory; -T names another directory" "$tree" -T nowhere "${all[@]}"
-refuses 73 "bpe sum-tree: nowhere/out: cannot create: No such file or directory" "$tree" -o nowhere/out "${all[@]}"
+refuses 64 "bpe sum-tree: which FILEs? see --help" bpe sum-tree
+refuses 64 "bpe sum-tree: standard input: cannot be read again; put it into a file" bpe sum-tree -
+refuses 64 "bpe sum-tree: /dev/fd/*: cannot be read again; put it into a file" bpe sum-tree "${counts[0]}" <(cat "${counts[1]}")
+refuses 66 "bpe sum-tree: none: cannot open: No such file or directory" bpe sum-tree "${counts[0]}" none
+for k in 1 0 x 2x ''; do refuses 64 "bpe sum-tree: -k *: must be a number, 2 at least" bpe sum-tree --fan-in="$k " "${counts[0]}"; done
+refuses 64 "bpe sum-tree: -S x: not a number; *" bpe sum-tree -S x "${counts[0]}"
+refuses 64 "bpe sum-tree: -S: no memory at all is too little; one is 64M" bpe sum-tree -S 0% "${counts[0]}"
+refuses 64 "bpe sum-tree: unknown option --nope; see --help" bpe sum-tree --nope "${counts[0]}"
+fails 64 "bpe sum-tree: -q: goes with --partial; see --help" bpe sum-tree -q "${all[@]}"
+refuses 73 "bpe sum-tree: nowhere: cannot create a temporary file there: No such file or directory; -T names another directory" bpe sum-tree -T nowhere "${all[@]}"
+refuses 73 "bpe sum-tree: nowhere/out: cannot create: No such file or directory" bpe sum-tree -o nowhere/out "${all[@]}"
 echo old >out
-"$tree" -k 2 -o out "${some[@]}" 2>/dev/null
+bpe sum-tree -k 2 -o out "${some[@]}" 2>/dev/null
 is "$? $(cat out) $(ls out*tmp 2>/dev/null)" "75 old " "an old sum stays where there is no new one"
 if [ -e /dev/full ]; then
-    "$tree" "${all[@]}" >/dev/full 2>err
+    bpe sum-tree "${all[@]}" >/dev/full 2>err
     is $? 74 "a full disk"
 fi
 is "$(ls temp)" "" "nothing is left behind"
 
 # ---- Kills ----
 
-# Each program dies at each of its starts.
-programs="getconf mktemp bpe-sum rm mv"
-deadly "$programs"
-for program in $programs; do
-    bad='' count=0
-    for i in $(seq 30); do
-        forget_starts
-        rm -f out
-        deaths=$program:$i PATH=$PWD/bin:$PATH "$tree" -k 3 -o out "${all[@]}" >out.sum 2>err
-        code=$?
-        [ -e out ] || : >out
-        has_started "$program" "$i" || break
-        count=$i
-        case $code in
-        0) words out | cmp - all.words >cmp.out || bad+="start $i: $(cat cmp.out)"$'\n' ;;
-        75) [ -s err ] && [ ! -s out ] || bad+="start $i: $(cat err)"$'\n' ;;
-        *) bad+="start $i: exit $code: $(cat err)"$'\n' ;;
-        esac
-        [ "$program" = rm ] || [ -z "$(ls temp)" ] || bad+="start $i: $(ls temp)"$'\n'
-        rm -rf temp/*
-    done
-    ((count)) || bad="it is never started"
-    is "$bad" "" "$program dies: $count starts"
+# It does what it should, or says why not; no part of the sum is there, and no temporary file.
+ended() { # WHAT
+    local code=$? want=$1
+    case $code in
+    0) words out | cmp - all.words >cmp.out || bad+="$want: $(cat cmp.out)"$'\n' ;;
+    7[1345] | 137) { [ -s err ] || ((code == 137)); } && [ ! -e out ] || bad+="$want: exit $code: $(cat err)"$'\n' ;;
+    *) bad+="$want: exit $code: $(cat err)"$'\n' ;;
+    esac
+    [ -z "$(ls temp)" ] || bad+="$want: $(ls temp)"$'\n'
+}
+
+# Each bpe-sum dies.
+deadly bpe-sum
+bad='' count=0
+for i in $(seq 30); do
+    forget_starts
+    rm -f out
+    deaths=bpe-sum:$i PATH=$PWD/bin:$PATH bpe sum-tree -k 3 -o out "${all[@]}" 2>err
+    ended "start $i"
+    has_started bpe-sum "$i" || break
+    count=$i
 done
-forget_starts
-deadly cat
-deaths=cat:1 PATH=$PWD/bin:$PATH "$tree" -j 2 -k 3 "${all[@]}" >out 2>err
-is "$? $(cat err)" "75 bpe sum-tree: cat was killed; run the same command again" "what copies the sum to standard output dies"
+is "$bad" "" "bpe-sum dies: $count starts"
+ok $((count < 7)) "  which are all of the tree"
+
+# The command itself dies, or a call of it fails: where processes are started, where files are written.
+for call in start change; do
+    for error in -1 28; do
+        bad='' count=0
+        for i in $(seq 60); do
+            rm -f out
+            at_call $call "$i" $error bpe sum-tree -j 2 -k 3 -o out "${all[@]}" 2>err
+            ended "call $i"
+            call_was_reached || break
+            count=$i
+            rm -f .out.* out.*
+        done
+        is "$bad" "" "$call: $count calls, error $error"
+    done
+done
 
 mkfifo unread
 exec 7<>unread
 exec 8>unread 7<&- # a pipe whose reader is gone
 for k in 3 99; do
-    "$tree" -j 2 -k $k "${all[@]}" 2>err >&8
+    bpe sum-tree -j 2 -k $k "${all[@]}" 2>err >&8
     is "$? $(cat err)" "141 " "a reader that goes away: no complaint (-k $k)"
 done
 exec 8>&-
@@ -195,9 +210,10 @@ END
 chmod +x slow
 mkdir slower
 ln -s ../slow slower/bpe-sum
+beside slower
 for signal in TERM INT HUP; do
     : >pids
-    pids=$PWD/pids PATH=$PWD/slower:$PATH env --default-signal=HUP,INT,TERM "$tree" -j 2 -k 2 "${all[@]}" >out 2>err &
+    pids=$PWD/pids PATH=$PWD/slower:$PATH env --default-signal=HUP,INT,TERM bpe sum-tree -j 2 -k 2 "${all[@]}" >out 2>err &
     for i in $(seq 100); do
         (($(wc -l <pids) < 2)) || break
         sleep 0.05

@@ -1,0 +1,376 @@
+/* sum_tree.c - bpe sum-tree: adds up many counts or sums by several processes.
+ *
+ *     FILE FILE FILE FILE ... FILE     neighbours, as many as FAN_IN, are added up by a bpe-sum --partial each,
+ *     sum       sum       ... sum      JOBS at a time; these again, as soon as they are there; and so on
+ *     sum                              the last bpe-sum writes what bpe-sum FILE... would
+ *
+ * A partial sum counts as a whole or not at all: where FILEs cover in part what others cover, a tree may leave out more
+ * than one bpe-sum does, and what is wrong with a FILE should be said once. So if anything is wrong in the tree, it is
+ * given up, and one bpe-sum of all FILEs decides. What is merely missing is nothing wrong.
+ *
+ * Partial sums are files without names, which the processes open by the descriptors of this one.
+ */
+#include "bpe/commands.h"
+
+#include "driver/command.h"
+#include "driver/output.h"
+#include "driver/partition.h"
+#include "driver/place.h"
+#include "driver/resume.h"
+#include "io/fd.h"
+#include "sys/memory.h"
+#include "usage/source_options.h"
+#include "usage/sum_usage.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FAN_IN_LEAST = 4, FAN_IN_MOST = 256 };  /* of the default; bpe-sum reads so many files at a time */
+static const uint64_t MEMORY_LEAST = 16 << 20; /* of a process */
+
+/* Items are FILEs, and after them the sums, level by level. */
+struct item {
+    char name[64];   /* of a sum: its file; empty while it is not there */
+    const char *use; /* the file to be read: name, or that of the only one it is made of; NULL: not there yet */
+    int fd;          /* of a sum's file; -1: none */
+    size_t first, n; /* of a sum: its neighbours */
+    size_t parent;   /* the sum that it belongs to; 0: none */
+    size_t missing;  /* how many of its neighbours are not there */
+    bool started;
+};
+
+static struct sum_tree {
+    struct command_options common; /* jobs */
+    const char *fan_in_text, *temp, *path;
+    uint64_t memory, fan_in;
+    bool has_memory;
+    struct sum_options sum;
+    char **files;
+    int n_files;
+    /* The tree. */
+    struct item *items;
+    size_t n_items, root; /* root: the first item of the last level, which has no more than FAN_IN */
+    struct output out;
+} self;
+
+static struct command_program programs[] = {{.usage = &sum_usage, .options = &self.sum}};
+
+/* ---- The tree ---- */
+
+static int plan(struct err *e)
+{
+    size_t n = (size_t)self.n_files, root = 0;
+    self.items = calloc(2 * n + 1, sizeof *self.items); /* each level has half as many at most */
+    if (!self.items)
+        return err_mem(e, "a tree", (2 * n + 1) * sizeof *self.items);
+    for (size_t i = 0; i < n; i++)
+        self.items[i] = (struct item){.use = self.files[i], .fd = -1};
+    self.n_items = n;
+    while (n > self.fan_in) {
+        size_t groups = (n + self.fan_in - 1) / self.fan_in;
+        for (size_t i = 0; i < groups; i++) {
+            struct item *sum = &self.items[self.n_items];
+            *sum = (struct item){.fd = -1, .first = root + n * i / groups, .n = n * (i + 1) / groups - n * i / groups};
+            sum->missing = sum->n;
+            for (size_t k = 0; k < sum->n; k++)
+                self.items[sum->first + k].parent = self.n_items;
+            self.n_items++;
+        }
+        root += n;
+        n = groups;
+    }
+    self.root = root;
+    return 0;
+}
+
+/* An item is there: so the sum that it belongs to may be possible; that of one is the same. */
+static void is_there(size_t i)
+{
+    size_t parent = self.items[i].parent;
+    struct item *sum = &self.items[parent];
+    if (!parent || --sum->missing)
+        return;
+    if (sum->n == 1) {
+        sum->use = self.items[i].use;
+        is_there(parent);
+    }
+}
+
+/* The next sum that can be made: of the highest level, so that few files are open. 0: there is none. */
+static size_t next_sum(void)
+{
+    for (size_t i = self.n_items; i-- > (size_t)self.n_files;) {
+        const struct item *sum = &self.items[i];
+        if (!sum->started && !sum->use && sum->missing == 0)
+            return i;
+    }
+    return 0;
+}
+
+static void close_items(size_t first, size_t n)
+{
+    for (size_t i = first; i < first + n; i++)
+        job_close(&self.items[i].fd);
+}
+
+static int remember_place(struct err *e)
+{
+    return err_set(e, e->code, "%s; -T names another directory", e->msg);
+}
+
+/* Starts bpe-sum of n items from `first` on. options: those of the user, or NULL: it makes a partial sum. */
+static int start(struct job *j, size_t first, size_t n, const struct option_words *options, uint64_t memory, int out,
+                 int group, struct err *e)
+{
+    struct command_line l = {0};
+    struct option_words words = {0};
+    const struct job_start how = {
+        .in = -1, .out = out, .group = group, .writes = options && self.path ? self.path : NULL};
+    int rc =
+        command_line_add(&l, e, "bpe-sum") ||
+                (options ? command_line_options(&l, options, e) : command_line_add(&l, e, "--partial", "--quiet")) ||
+                option_words_add(&words, e, "--memory=%llu", (unsigned long long)memory) ||
+                option_words_add(&words, e, "--temp=%s", self.temp) || command_line_options(&l, &words, e) ||
+                command_line_add(&l, e, "--")
+            ? -1
+            : 0;
+    for (size_t i = first; i < first + n && rc == 0; i++)
+        rc = command_line_add(&l, e, self.items[i].use);
+    rc = rc || command_line_start(j, &how, &l, e) ? -1 : 0;
+    command_line_free(&l);
+    option_words_free(&words);
+    return rc;
+}
+
+static int start_sum(struct job *j, size_t i, struct err *e)
+{
+    struct item *sum = &self.items[i];
+    uint64_t share = self.memory / self.common.jobs;
+    sum->fd = partition_file(self.temp, e);
+    if (sum->fd < 0)
+        return remember_place(e);
+    snprintf(sum->name, sizeof sum->name, "/proc/%ld/fd/%d", (long)getpid(), sum->fd);
+    sum->started = true;
+    return start(j, sum->first, sum->n, NULL, share > MEMORY_LEAST ? share : MEMORY_LEAST, sum->fd, (int)i, e);
+}
+
+static int killed(struct err *e)
+{
+    return err_set(e, EX_TEMPFAIL, "bpe-sum was killed; run the same command again");
+}
+
+/* Whether bpe-sum has left out counts that overlap others in part, by what it said. */
+static bool overlapped(const struct job_process *p)
+{
+    static const char said[] = "overlap others in part";
+    return p->text.len && memmem(p->text.p, p->text.len, said, sizeof said - 1);
+}
+
+/* Makes all sums but the last. 1; 0: something is wrong, and the tree is given up. */
+static int add_levels(struct job *j, struct err *e)
+{
+    size_t running = 0, next;
+    for (int i = 0; i < self.n_files; i++)
+        is_there((size_t)i);
+    while ((next = next_sum()) || running) {
+        if (next && running < self.common.jobs) {
+            if (start_sum(j, next, e))
+                return -1;
+            running++;
+            continue;
+        }
+        job_wait(j, NULL, 0, -1);
+        for (size_t k = 0; k < j->n;) {
+            const struct job_process *p = j->at[k];
+            if (!p->ended) {
+                k++;
+                continue;
+            }
+            if (p->status > 128)
+                return killed(e);
+            if (p->status || overlapped(p))
+                return 0;
+            struct item *sum = &self.items[p->group];
+            size_t i = (size_t)p->group;
+            job_forget_group(j, p->group);
+            running--;
+            close_items(sum->first, sum->n);
+            sum->use = sum->name;
+            is_there(i);
+        }
+    }
+    return 1;
+}
+
+/* ---- The last sum ---- */
+
+/* Copies a file to the output. */
+static int put(int from, struct err *e)
+{
+    static char window[1 << 20];
+    ssize_t n;
+    if (lseek(from, 0, SEEK_SET) < 0)
+        return err_sys(e, EX_IOERR, errno, "%s: cannot read", self.temp);
+    while ((n = fd_read(from, window, sizeof window, self.temp, e)) > 0) {
+        if (fd_write(self.out.fd, window, (size_t)n, self.out.name, e))
+            return -1;
+    }
+    return n < 0 ? -1 : 0;
+}
+
+/* What the last bpe-sum has made, which went to the output, or (from not -1) to a file: its exit status. */
+static int end(struct job *j, int from, struct err *e)
+{
+    const struct job_process *p = j->at[0];
+    if (p->status != 0 && p->status != EX_TEMPFAIL)
+        return job_result(j);
+    if (from >= 0 && put(from, e))
+        return -1;
+    int status = p->status;
+    job_say_all(j);
+    return status;
+}
+
+/* The last level, into a file unless the output can be begun again. The exit status; -2: something is wrong, and the
+ * tree is given up. */
+static int add_root(struct job *j, struct err *e)
+{
+    int status = -1, file = self.out.to_file && self.out.file.tmp ? -1 : partition_file(self.temp, e);
+    if (file < 0 && !(self.out.to_file && self.out.file.tmp))
+        return remember_place(e);
+    if (start(j, self.root, self.n_items - self.root, &programs[0].words, self.memory, file >= 0 ? file : self.out.fd,
+              0, e) == 0) {
+        job_wait_all(j);
+        const struct job_process *p = j->at[0];
+        bool good = (p->status == 0 || p->status == EX_TEMPFAIL) && !overlapped(p);
+        status = p->status > 128 ? killed(e) : good ? end(j, file, e) : -2;
+    }
+    job_close(&file);
+    return status;
+}
+
+/* The exit status; -1; -2: the tree is given up. */
+static int by_tree(struct job *j, struct err *e)
+{
+    int good = plan(e) ? -1 : add_levels(j, e);
+    return good < 0 ? -1 : good == 0 ? -2 : add_root(j, e);
+}
+
+static int by_one(struct job *j, struct err *e)
+{
+    self.n_items = 0;
+    free(self.items);
+    self.items = calloc((size_t)self.n_files, sizeof *self.items);
+    if (!self.items)
+        return err_mem(e, "names", (size_t)self.n_files * sizeof *self.items);
+    for (int i = 0; i < self.n_files; i++)
+        self.items[i] = (struct item){.use = self.files[i], .fd = -1};
+    if (start(j, 0, (size_t)self.n_files, &programs[0].words, self.memory, self.out.fd, 0, e))
+        return -1;
+    job_wait_all(j);
+    return end(j, -1, e);
+}
+
+static int add_all(struct job *j, struct err *e)
+{
+    int status = (uint64_t)self.n_files > self.fan_in ? by_tree(j, e) : -2;
+    if (status != -2)
+        return status;
+    job_end(j);
+    job_forget(j);
+    close_items(0, self.n_items);
+    if (self.out.to_file && self.out.file.tmp && (ftruncate(self.out.fd, 0) || lseek(self.out.fd, 0, SEEK_SET) < 0))
+        return err_sys(e, EX_IOERR, errno, "%s: cannot write", self.path);
+    return by_one(j, e);
+}
+
+static int run(struct job *j, struct err *e)
+{
+    int status =
+        resume_only_regular(self.files, self.n_files, "; put it into a file", e) || output_open(&self.out, self.path, e)
+            ? -1
+            : 0;
+    j->holds = true; /* what is wrong is said once */
+    j->to_file = self.path;
+    if (status == 0)
+        status = add_all(j, e);
+    if (status == 0)
+        status = output_close(&self.out, e);
+    job_end(j);
+    output_drop(&self.out);
+    close_items(0, self.n_items);
+    free(self.items);
+    return status;
+}
+
+/* ---- The command line ---- */
+
+static int check_fan_in(struct err *e)
+{
+    const char *s = self.fan_in_text;
+    uint64_t n = (uint64_t)self.n_files, jobs = self.common.jobs, each = (n + jobs - 1) / jobs;
+    self.fan_in = jobs == 1 ? n : each < FAN_IN_LEAST ? FAN_IN_LEAST : each > FAN_IN_MOST ? FAN_IN_MOST : each;
+    if (!s)
+        return 0;
+    self.fan_in = strtoull(s, NULL, 10);
+    size_t digits = strlen(s);
+    return !digits || digits > 7 || s[strspn(s, "0123456789")] || *s == '0' || self.fan_in < 2
+               ? err_set(e, EX_USAGE, "-k %s: must be a number, 2 at least", s)
+               : 0;
+}
+
+static int check(struct err *e)
+{
+    const struct source_options none = {0};
+    if (self.n_files == 0)
+        return err_set(e, EX_USAGE, "which FILEs? see --help");
+    if (command_options_check(&self.common, &none, false, self.n_files, e) || check_fan_in(e) ||
+        command_check(&programs[0], self.files, self.n_files, e))
+        return -1;
+    if (self.has_memory && self.memory == 0)
+        return err_set(e, EX_USAGE, "-S: no memory at all is too little; one is 64M");
+    self.memory = self.has_memory ? self.memory : memory_limit() / 2;
+    self.temp = self.temp ? self.temp : place_temporary();
+    if (!self.path && isatty(1))
+        return err_set(e, EX_USAGE, "standard output is a terminal; give -o PATH, or send the sum on");
+    return fd_keep_apart(self.path, self.files, (size_t)self.n_files, e);
+}
+
+static const struct option_row rows[] = {
+    COMMAND_JOBS(struct sum_tree, common, "add up"),
+    {'k', "fan-in", "FAN_IN",
+     "files, and then sums, that a process adds up (default: a job's part of\nFILEs, 4 at least)",
+     OPTION_TO(TEXT, struct sum_tree, fan_in_text)},
+    {'S', "memory", "SIZE", "what all processes together use for counts (default 50%)",
+     OPTION_TO(MEMORY, struct sum_tree, memory), OPTION_GIVEN(struct sum_tree, has_memory)},
+    {'T', "temp", "DIR", "put temporary files there (default $TMPDIR, or /tmp)",
+     OPTION_TO(TEXT, struct sum_tree, temp)},
+    {'o', "output", "PATH", "the sum goes to PATH, which appears when all is done",
+     OPTION_TO(OUTPUT, struct sum_tree, path)},
+    COMMAND_NO_VERSION,
+    {0},
+};
+
+static const struct command command = {
+    .name = "bpe sum-tree",
+    .usage = "usage: bpe sum-tree [-j JOBS] [-k FAN_IN] [-S SIZE] [-T DIR] [-o PATH] [OPTION]... FILE...\n"
+             "Adds up FILEs, counts or sums, by several processes: the same as one bpe-sum. The sum goes to standard\n"
+             "output, or with -o PATH to PATH, which appears when all is done.\n",
+    .options = rows,
+    .to = &self,
+    .programs = programs,
+    .n_programs = sizeof programs / sizeof *programs,
+    .files = &self.files,
+    .n_files = &self.n_files,
+    .check = check,
+    .run = run,
+};
+
+int sum_tree_main(int argc, char **argv)
+{
+    return command_main(&command, argc, argv);
+}
