@@ -26,7 +26,8 @@ static const struct {
     const char *name;
     int (*main)(int argc, char **argv);
 } actions[] = {
-    {"plan", tasks_plan}, {"todo", tasks_todo}, {"run", tasks_run}, {"train", tasks_train}, {"shard", tasks_shard},
+    {"plan", tasks_plan},   {"todo", tasks_todo},   {"run", tasks_run},
+    {"train", tasks_train}, {"shard", tasks_shard}, {"split", tasks_split},
 };
 
 static const char usage[] =
@@ -35,6 +36,7 @@ static const char usage[] =
     "       bpe tasks run [-j JOBS] DIR TASK...\n"
     "       bpe tasks train DIR -v N [OPTION]...\n"
     "       bpe tasks shard DIR -o OUT [OPTION]...\n"
+    "       bpe tasks split train|shard NAME [OPTION]... FILE...\n"
     "Does the work of bpe train, or with -m MODEL of bpe shard, as numbered tasks in DIR, which all machines\n"
     "share; whatever engine runs them. The same again does only what is not done. bpe tasks plan --help and\n"
     "so on say more.\n";

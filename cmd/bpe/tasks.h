@@ -10,6 +10,7 @@ int tasks_todo(int argc, char **argv);
 int tasks_run(int argc, char **argv);
 int tasks_train(int argc, char **argv);
 int tasks_shard(int argc, char **argv);
+int tasks_split(int argc, char **argv);
 
 /* What those have in common that take a DIR. Zeroed before. */
 struct tasks {

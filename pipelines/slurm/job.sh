@@ -1,4 +1,4 @@
-#!/bin/bash
+#!/bin/sh
 # job.sh - what a job of Slurm does; submit.sh submits it
 #
 #     job.sh tasks WORK BLOCK MOST   an element of an array: a block of tasks, of which none is beyond MOST
@@ -16,9 +16,9 @@ shift 2
 # Back into the queue. Where Slurm ends the job it sends SIGTERM to all of its processes, and so to this script, but perhaps a
 # little later than to the one that has ended.
 again() {
-    local job=$SLURM_JOB_ID
+    job=$SLURM_JOB_ID
     [ "$action" != tasks ] || job=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID # the last element has the id of all
-    ((${SLURM_RESTART_COUNT:-0} < 3)) || return
+    [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ] || return
     sleep 1
     scontrol requeue "$job"
 }
@@ -27,16 +27,17 @@ todo=''
 case $action in
 tasks)
     first=$((SLURM_ARRAY_TASK_ID * $1)) end=$((SLURM_ARRAY_TASK_ID * $1 + $1 - 1))
-    bpe tasks run "$work" "$first-$((end < $2 ? end : $2))" # those that have a result are passed over
+    [ "$end" -lt "$2" ] || end=$2
+    bpe tasks run "$work" "$first-$end" # those that have a result are passed over
     ;;
 last)
     todo=$(bpe tasks todo -- "$work") && bpe tasks "$@"
     ;;
 esac
 code=$?
-if ((code > 128)); then
+if [ "$code" -gt 128 ]; then
     echo "bpe slurm: a process was killed" >&2
     code=75
 fi
-if ((code == 75)) && [ -z "$todo" ]; then again; fi
+if [ "$code" -eq 75 ] && [ -z "$todo" ]; then again; fi
 exit "$code"

@@ -1,64 +1,110 @@
-# shellcheck shell=bash disable=SC2034,SC2154
-# submit.sh - slurm/train and slurm/shard: the tasks of a directory (bpe tasks) as jobs of Slurm: an array that does them,
-# and one more job after it (afterany) that makes the result of what they have left. What was lost is done by the same
+# shellcheck shell=sh
+# submit.sh - what slurm/train and slurm/shard are: the tasks of a directory (bpe tasks) as jobs of Slurm. An array does
+# them, and one more job after it (afterany) makes the result of what they have left. What was lost is done by the same
 # command again.
 #
-#     WORK/slurm.jobs    the ids of the array and of the last job, as submitted the last time ("-": none); in the second line
-#                        what the last job does
+#     WORK/slurm.jobs    the ids of the array and of the last job, as submitted the last time ("-": none); after them what
+#                        the last job does
 #     WORK/slurm.lock    held while jobs are submitted
 #     WORK/logs/         what the jobs say: tasks.ARRAY_ELEMENT, and last.JOB
 #
 # An element of the array does a block of tasks: of one, with its own number, unless that would be beyond MaxArraySize.
-#
-# The caller has read options.sh, and calls submit_work when all is checked.
+action=${0##*/} myself="bpe slurm ${0##*/}"
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd) || exit
 
-# shellcheck source=../begun.sh
-. "$here/begun.sh" || exit
-
-slurm=$here/slurm
-work='' number=() each=() final=() waits='' array=- last=-
-jobs=1000000 # as many at a time as Slurm gives
-
-# take_slurm OPTION [ARGUMENT]: 1 if it is none of these.
-take_slurm() {
-    case $1 in
-    --work)
-        work=$2
-        as_names work
-        ;;
-    --tasks) number=("--tasks=$2") ;;
-    --time) each+=("--time=$2") ;;
-    --sbatch) each+=("$2") ;;
-    --sbatch-last) final+=("$2") ;;
-    --wait) waits=1 ;;
-    *) return 1 ;;
-    esac
+die() { # STATUS MESSAGE
+    echo "$myself: $2" >&2
+    exit "$1"
 }
 
-check_slurm() {
-    [ -n "$work" ] || die 64 "in which directory, that all machines share? give --work=DIR; see --help"
-    need_programs sbatch squeue scontrol flock awk
+# not_killed STATUS PROGRAM: what was killed has not said what it did.
+not_killed() {
+    [ "$1" -le 128 ] || die 75 "$2 was killed; run the same command again"
 }
 
-# check_last PROGRAM OPTION...: what is wrong with the options of the last job is said before anything is submitted. With
-# good ones a program says that nothing has come (75).
-check_last() {
-    local said code
-    said=$("$@" </dev/null 2>&1 >/dev/null)
-    code=$?
-    not_killed "$code" "$1"
-    ((code == 0 || code == 75)) || die "$code" "$said"
+# ended STATUS PROGRAM: ends as it did, if that is not 0; it has said why.
+ended() {
+    not_killed "$1" "$2"
+    [ "$1" -eq 0 ] || exit "$1"
+}
+
+# quoted WORD: for a shell.
+quoted() {
+    printf '%s\n' "$1" | sed "s/'/'\\\\''/g; 1s/^/ '/; \$s/\$/'/"
 }
 
 no_slurm() { # WHAT IT SAID
-    die 75 "Slurm does not answer; run the same command again (${1##*$'\n'})"
+    die 75 "Slurm does not answer; run the same command again ($(printf '%s\n' "$1" | tail -n 1))"
 }
+
+# ---- The command line ----
+
+help() {
+    usage
+    cat <<'END'
+      --tasks=N      at most N tasks, as of bpe tasks
+  -j, --jobs=JOBS    at most JOBS elements of the array at the same time
+      --time=TIME    the time limit of each job, as of sbatch
+      --sbatch=OPTION  an option of sbatch, for all jobs: --sbatch=--partition=short
+      --sbatch-last=OPTION  the same for the last job alone: --sbatch-last=--mem=64G
+      --wait         wait until the last job ends, and exit with its status
+END
+    bpe tasks split "$action" "$myself" --help
+}
+
+work='' tasks='' jobs='' each='' final='' waits=''
+take() { # NAME VALUE
+    case $1 in
+    --work) work=$2 ;;
+    --tasks) tasks=$2 ;;
+    --jobs | -j) jobs=$2 ;;
+    --time) each="$each$(quoted "--time=$2")" ;;
+    --sbatch) each="$each$(quoted "$2")" ;;
+    --sbatch-last) final="$final$(quoted "$2")" ;;
+    esac
+}
+
+# The other words go round, and are in their order again in the end.
+left=$# files=''
+while [ "$left" -gt 0 ]; do
+    word=$1
+    shift
+    left=$((left - 1))
+    case $files$word in
+    -h | --help)
+        help
+        exit
+        ;;
+    --wait) waits=1 ;;
+    --work | --tasks | --jobs | -j | --time | --sbatch | --sbatch-last)
+        [ "$left" -gt 0 ] || die 64 "option $word needs an argument; see --help"
+        take "$word" "$1"
+        shift
+        left=$((left - 1))
+        ;;
+    --work=* | --tasks=* | --jobs=* | --time=* | --sbatch=* | --sbatch-last=*) take "${word%%=*}" "${word#*=}" ;;
+    -j?*) take -j "${word#-j}" ;;
+    *)
+        set -- "$@" "$word"
+        [ "$word" != -- ] || files=/
+        ;;
+    esac
+done
+words=$(bpe tasks split "$action" "$myself" "$@")
+ended $? 'bpe tasks'
+plan='' finish='' # words for `bpe tasks plan`, and for what comes after
+eval "$words"
+case $jobs in *[!0-9]* | 0*) die 64 "-j $jobs: not a number of jobs" ;; esac
+[ -n "$work" ] || die 64 "in which directory, that all machines share? give --work=DIR; see --help"
+case $work in -*) work=./$work ;; esac
+for program in sbatch squeue scontrol flock awk; do
+    command -v "$program" >/dev/null || die 127 "$program is not installed, or not on PATH"
+done
 
 # ---- Submitting ----
 
 # is_there JOB: whether it waits or runs.
 is_there() {
-    local found
     [ "$1" != - ] || return 1
     found=$(squeue -h -o %i -j "$1" 2>&1) || case $found in
     *'Invalid job id'*) return 1 ;; # it ended long ago
@@ -77,122 +123,131 @@ elements() {
         END { print (from < to ? from "-" to : from) }'
 }
 
-# submit LOG OPTION... -- WORD...: a job that runs job.sh with the WORDs; its id. Its script says where the programs are, as
-# not every cluster gives a job the environment of the one who submitted it. SLURM_RESTART_COUNT is that of a job in which
-# this script may run itself.
+# submit LOG OPTIONS WORDS: sets id to that of a job that runs job.sh with the words; both are quoted. Its script says where
+# the programs are, as not every cluster gives a job the environment of the one who submitted it. SLURM_RESTART_COUNT is
+# that of a job in which this script may run itself.
 submit() {
-    local log=${work//%/%%}/logs/$1 options=() id
-    shift
-    while [ "$1" != -- ]; do
-        options+=("$1")
-        shift
-    done
-    shift
-    id=$(printf '#!/bin/bash\nexport PATH=%s\nexec %s\n' "${PATH@Q}" "${*@Q}" |
-        env -u SLURM_RESTART_COUNT sbatch --parsable --job-name="bpe-${0##*/}" --chdir="$PWD" --output="$log" \
-            --open-mode=append --requeue "${options[@]}") || {
-        not_killed $? sbatch
-        die 71 "sbatch did not take a job of $work; its message says why"
-    }
-    echo "${id%%;*}"
+    log=$(quoted "--output=$(printf %s "$work" | sed 's/%/%%/g')/logs/$1")
+    id=$(printf '#!/bin/sh\nexport PATH=%s\nexec%s%s\n' "$(quoted "$PATH" | sed 's/^ //')" "$(quoted "$here/job.sh")" "$3" |
+        (
+            unset SLURM_RESTART_COUNT
+            eval "sbatch --parsable --job-name=bpe-$action --chdir=$(quoted "$PWD" | sed 's/^ //') $log --open-mode=append --requeue $2"
+        ))
+    code=$?
+    not_killed "$code" sbatch
+    [ "$code" -eq 0 ] || die 71 "sbatch did not take a job of $work; its message says why"
+    id=${id%%;*}
 }
 
 note_jobs() {
-    { printf '%s\n' "$array $last" "${finish[*]@Q}" >"$work/slurm.jobs.new"; } 2>&"$messages" || die_heard 74 "$work: cannot write"
-    must 74 mv -- "$work/slurm.jobs.new" "$work/slurm.jobs"
+    if ! printf '%s\n' "$array $last" "$finish" >"$work/slurm.jobs.new" || ! mv -f -- "$work/slurm.jobs.new" "$work/slurm.jobs"; then
+        die 74 "$work/slurm.jobs: cannot write"
+    fi
 }
 
 # submit_array: for the tasks without a result, if there are any. Sets array.
 submit_array() {
-    local todo most block indices end
     array=-
-    todo=$(bpe tasks todo -- "$work") || end_as $? 'bpe tasks'
+    todo=$(bpe tasks todo -- "$work")
+    ended $? 'bpe tasks'
     [ -n "$todo" ] || return 0
     most=$(scontrol show config 2>&1) || no_slurm "$most"
-    most=$(awk '$1 == "MaxArraySize" { print $3 }' <<<"$most") || end_as $? awk
-    ((most > 0)) || die 71 "this Slurm has no arrays: its MaxArraySize is 0"
-    end=${todo##*$'\n'}
+    most=$(printf '%s\n' "$most" | awk '$1 == "MaxArraySize" { print $3 }')
+    [ "${most:-0}" -gt 0 ] || die 71 "this Slurm has no arrays: its MaxArraySize is 0"
+    end=$(printf '%s\n' "$todo" | tail -n 1)
     block=$((end / most + 1))
-    indices=$(elements "$block" <<<"$todo") || end_as $? awk
-    ((jobs >= 1000000)) || indices+=%$jobs
-    array=$(submit tasks.%A_%a --array="$indices" "${each[@]}" -- "$slurm/job.sh" tasks "$work" "$block" "$end") || end_as $? sbatch
-    echo "job $array: $(wc -l <<<"$todo") tasks, in an array of $indices"
+    indices=$(printf '%s\n' "$todo" | elements "$block")${jobs:+%$jobs}
+    submit tasks.%A_%a "--array=$indices$each" " tasks$(quoted "$work") $block $end"
+    array=$id
+    echo "job $array: $(printf '%s\n' "$todo" | wc -l) tasks, in an array of $indices"
 }
 
-# submit_last WORD...: `bpe tasks WORD...`, after the array. Sets last.
 submit_last() {
-    local after=()
-    [ "$array" = - ] || after=(--dependency="afterany:$array")
-    last=$(submit last.%j "${after[@]}" "${each[@]}" "${final[@]}" -- "$slurm/job.sh" last "$work" "$@") || end_as $? sbatch
-    echo "job $last: bpe tasks $1${after:+, after job $array}; logs in $work/logs"
+    after=
+    [ "$array" = - ] || after=--dependency=afterany:$array
+    submit last.%j "$after$each$final" " last$(quoted "$work") $action$(quoted "$work") $finish"
+    last=$id
+    echo "job $last: bpe tasks $action${after:+, after job $array}; logs in $work/logs"
 }
 
 # ---- Waiting ----
 
-# follow: until the last job ends; its exit status, and the last thing that it said, if that is not 0. 75 if it was killed,
-# at the time limit, say.
+# follow: until the last job ends; ends with its exit status, and the last thing that it said, if that is not 0. 75 if it
+# was killed, at the time limit, say.
 follow() {
-    local said state code pause=1 silent=0
+    pause=1 silent=0
     while :; do
         if said=$(squeue -h -t all -j "$last" -O State:30,exit_code:30 2>&1); then
-            read -r state code <<<"$said"
-            silent=0
-        elif [[ $said = *'Invalid job id'* ]]; then
-            state=UNKNOWN code=0
-        elif ((++silent < 20)); then
-            state=PENDING # perhaps slurmctld is being restarted
+            state=${said%% *} silent=0
+            code=$(printf '%s\n' "$said" | awk '{ print $2 }')
         else
-            no_slurm "$said"
+            case $said in
+            *'Invalid job id'*) state=UNKNOWN code=0 ;;
+            *)
+                state=PENDING silent=$((silent + 1)) # perhaps slurmctld is being restarted
+                [ "$silent" -lt 20 ] || no_slurm "$said"
+                ;;
+            esac
         fi
         case $state in
         PENDING | RUNNING | SUSPENDED | COMPLETING | CONFIGURING | STAGE_OUT | STOPPED | SIGNALING | RESIZING | REQUEUE*) ;;
         *) break ;;
         esac
         sleep "$pause"
-        ((pause >= 15)) || ((pause++))
+        [ "$pause" -ge 15 ] || pause=$((pause + 1))
     done
     code=$((code / 256)) # it is that of wait(2)
     [ "$state,$code" != COMPLETED,0 ] || return 0
-    if [ "$state" != FAILED ] || ((code == 0 || code > 128)); then
+    if [ "$state" != FAILED ] || [ "$code" -eq 0 ] || [ "$code" -gt 128 ]; then
         die 75 "job $last ended as $state; run the same command again"
     fi
     said=$(tail -n 1 "$work/logs/last.$last")
-    ((code != 75)) || die 75 "job $last: $said; run the same command again"
+    [ "$code" -ne 75 ] || die 75 "job $last: $said; run the same command again"
     echo "$said" >&2
-    return "$code"
+    exit "$code"
 }
 
 # ---- All ----
 
-# submit_work FINISH... -- PLAN...: the words of the last job, `bpe tasks FINISH...`, and those for `bpe tasks plan`.
-submit_work() {
-    local finish=() lock did=''
-    while [ "$1" != -- ]; do
-        finish+=("$1")
-        shift
-    done
-    shift
-    bpe tasks plan -o "$work" "${number[@]}" "$@" >/dev/null || end_as_writer $? 'bpe tasks'
-    must 73 mkdir -p -- "$work/logs"
-    only_files "$work"/slurm.{lock,jobs}
-    { exec {lock}>>"$work/slurm.lock"; } 2>&"$messages" || die_heard 73 "$work/slurm.lock: cannot create"
-    wait_for_lock "$work" "$lock"
-    if [ -e "$work/slurm.jobs" ]; then
-        { read -r array last && read -r did; } <"$work/slurm.jobs"
-        [[ "$array $last" =~ ^(-|[0-9]+)\ (-|[0-9]+)$ ]] ||
-            die 65 "$work/slurm.jobs: '$array $last': no jobs of Slurm; remove it, if none of this work are waiting or running"
+eval "bpe tasks plan -o $(quoted "$work")${tasks:+ $(quoted "--tasks=$tasks")} $plan" >/dev/null
+ended $? 'bpe tasks'
+mkdir -p -- "$work/logs" || die 73 "$work/logs: cannot create"
+for file in "$work/slurm.lock" "$work/slurm.jobs"; do
+    if [ -h "$file" ] || { [ -e "$file" ] && [ ! -f "$file" ]; }; then
+        die 73 "$file: is not a regular file; remove it, or give another directory"
     fi
-    if is_there "$last"; then
-        [ "$did" = "${finish[*]@Q}" ] ||
-            die 75 "$work: job $last does something else there ($did); run the same command again when it has ended"
-        echo "jobs of $work are still waiting or running, and none was submitted: squeue -j ${array/#-/$last},$last"
-    else
-        last=-
-        is_there "$array" || submit_array
-        note_jobs
-        submit_last "${finish[@]}"
-        note_jobs
-    fi
-    exec {lock}>&-
-    [ -z "$waits" ] || follow || end_as $? "job $last"
+done
+exec 9>>"$work/slurm.lock" || die 73 "$work/slurm.lock: cannot create"
+flock -w 1 9 || {
+    echo "$myself: $work: other processes work there; waiting for them" >&2
+    flock 9 || die 71 "$work: cannot be locked"
 }
+array=- last=- did=$finish
+if [ -e "$work/slurm.jobs" ]; then
+    read -r jobs_there <"$work/slurm.jobs"
+    did=$(tail -n +2 "$work/slurm.jobs")
+    array=${jobs_there%% *} last=${jobs_there#* }
+    for id in "$array" "$last"; do
+        case $id in
+        - | [0-9]*) case $id in -) ;; *[!0-9]*) id= ;; esac ;;
+        *) id= ;;
+        esac
+        if [ -z "$id" ] || [ "$array $last" != "$jobs_there" ]; then
+            die 65 "$work/slurm.jobs: '$jobs_there': no jobs of Slurm; remove it, if none of this work are waiting or running"
+        fi
+    done
+fi
+if is_there "$last"; then
+    [ "$did" = "$finish" ] ||
+        die 75 "$work: job $last does something else there ($did); run the same command again when it has ended"
+    [ "$array" != - ] || array=$last
+    echo "jobs of $work are still waiting or running, and none was submitted: squeue -j $array,$last"
+else
+    last=-
+    is_there "$array" || submit_array
+    note_jobs
+    submit_last
+    note_jobs
+fi
+exec 9>&-
+[ -z "$waits" ] || follow

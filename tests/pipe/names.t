@@ -137,7 +137,7 @@ printf '#!/bin/sh\necho MaxArraySize = 10\n' >slurm/scontrol
 chmod +x slurm/*
 PATH=$PWD/slurm:$PATH "$P/slurm/train" --work=-w -v 300 -o -model -- "${files[@]}" >out 2>err
 is "$? $(cat err) $(find ./-w/slurm.jobs ./-w/logs -maxdepth 0 | wc -l)" "0  2" "slurm train"
-like "$(cat sbatch.out)" "*--output=./-w/logs/last.%j*'last' './-w' 'train' './-w' *" "  the words of its last job"
+like "$(cat sbatch.out)" "*--output=./-w/logs/last.%j* last './-w' train './-w' *" "  the words of its last job"
 PATH=$PWD/slurm:$PATH "$P/slurm/shard" --work=-w2 -m -m.json -o -out -- "${files[@]}" >out 2>err
 is "$? $(cat err) $(find ./-w2/slurm.jobs ./-w2/logs -maxdepth 0 | wc -l)" "0  2" "slurm shard"
 done_testing

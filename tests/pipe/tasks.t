@@ -376,6 +376,23 @@ fails 64 "bpe tasks: how large a vocabulary? give -v N; see --help" tasks train 
 fails 64 "bpe tasks: where do the shards go? give -o OUT; see --help" tasks shard E
 fails 64 "bpe tasks: unknown option --frobnicate; see --help" tasks plan --frobnicate -o H c.gz
 
+# split: the words come back through a shell as they were, each for the command that takes it.
+words=$(bpe tasks split train 'bpe x' -v 300 -o "it's \$(touch hit).json" --min-count=2 -S 1M -s '<a b>' --jsonl=t.u -- 'a b' "$(printf 'c\nd')" '')
+is $? 0 "split train"
+# shellcheck disable=SC2154 # eval sets plan and finish
+sh -c 'eval "$1"; eval "set -- $plan"; printf "[%s]" "$@"; echo; eval "set -- $finish"; printf "[%s]" "$@"' sh "$words" >out
+is "$(cat out) $(ls hit 2>/dev/null)" "[--special-token=<a b>][--jsonl=t.u][--][a b][c
+d][]
+[--memory=1M][--vocab-size=300][--output=it's \$(touch hit).json][--min-count=2] " "  each option for the command that takes it"
+words=$(bpe tasks split shard 'bpe x' -m m.json -o out -n 1M -f npy --eot=after -s '<a>=3' --id=x --jsonl a)
+sh -c 'eval "$1"; eval "set -- $plan"; printf "[%s]" "$@"; echo; eval "set -- $finish"; printf "[%s]" "$@"' sh "$words" >out
+is "$(cat out)" "[--model=m.json][--special-token=<a>=3][--jsonl][--eot=after][--id=x][--][a]
+[--id=x][--output=out][--tokens=1M][--format=npy]" "split shard"
+refuses 64 "bpe x: where does the model go? give -o MODEL; see --help" bpe tasks split train 'bpe x' -v 300 a
+refuses 64 "bpe x: --missing: the same command does what is missing by itself; leave it out" bpe tasks split train 'bpe x' -v 3 -o x --missing=y a
+refuses 64 "bpe x: -v 5: *" bpe tasks split train 'bpe x' -v 5 -o x a
+refuses 64 "bpe tasks: split: give train or shard, *" bpe tasks split
+
 # The tasks are even, and all have text: also of many small files, and where there are more tasks than pieces of the text.
 # even DIR N: N tasks, the largest of which has no more than half as much text again as the smallest.
 even() {
