@@ -47,18 +47,31 @@ static int check_output(struct err *e)
     return rc;
 }
 
-static int run(struct job *j, struct err *e)
+/* Of --fan-out=xargs or parallel, before all the work: whether that is installed, or not used. */
+static int check_fan_out(struct job *j, struct err *e)
 {
     char line[100];
+    const char *tool = fan_outs[self.fan_out], *divides = self.keep             ? "--keep"
+                                                          : self.common.parquet ? "--parquet"
+                                                                                : NULL;
+    if (self.common.via || (self.fan_out != FAN_OUT_XARGS && self.fan_out != FAN_OUT_PARALLEL))
+        return 0;
+    if (divides) {
+        snprintf(line, sizeof line, "--fan-out=%s: not used, as %s divides the work by itself", tool, divides);
+        job_print(j->command, line);
+        return 0;
+    }
+    bool perl = self.fan_out == FAN_OUT_PARALLEL; /* it starts that again */
+    return job_need(tool, e) || (perl && job_need("perl", e)) ? -1 : 0;
+}
+
+static int run(struct job *j, struct err *e)
+{
     bool listed = self.chunk.source.files_from || self.chunk.source.files0_from;
+    if (check_fan_out(j, e))
+        return -1;
     if (!listed && command_reads_input(self.files, self.n_files) && command_input_check(j, e))
         return -1;
-    if ((self.keep || self.common.parquet) && !self.common.via &&
-        (self.fan_out == FAN_OUT_XARGS || self.fan_out == FAN_OUT_PARALLEL)) {
-        snprintf(line, sizeof line, "--fan-out=%s: not used, as %s divides the work by itself", fan_outs[self.fan_out],
-                 self.keep ? "--keep" : "--parquet");
-        job_print(j->command, line);
-    }
     if (self.keep)
         return train_keep(&self, j, e);
     if (self.common.parquet)

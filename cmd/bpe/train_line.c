@@ -75,9 +75,7 @@ static int start_parallel(const struct train *t, struct job *j, int in, int out,
     char jobs[32];
     snprintf(jobs, sizeof jobs, "%llu", (unsigned long long)t->common.jobs);
     /* A larger block than the default is faster. */
-    int rc = job_need("parallel", e) || job_need("perl", e) || /* it starts that again */
-                     command_line_add(&l, e, "parallel", "--will-cite", "--pipe", "--block", "8M", "-j", jobs,
-                                      "bpe-count") ||
+    int rc = command_line_add(&l, e, "parallel", "--will-cite", "--pipe", "--block", "8M", "-j", jobs, "bpe-count") ||
                      start_foreign(j, &l, "parallel", in, out, e)
                  ? -1
                  : 0;
@@ -203,7 +201,7 @@ int train_xargs(const struct train *t, struct job *j, struct err *e)
     if (chunks < 0)
         return err_set(e, e->code, "%s; %s", e->msg, PARTITION_REMEDY);
     const struct job_start how = {.in = 0, .out = chunks, .writes = place_temporary(), .remedy = PARTITION_REMEDY};
-    if (job_need("xargs", e) || stage_chunk(j, &how, t->chunk_words, t->files, t->n_files, e))
+    if (stage_chunk(j, &how, t->chunk_words, t->files, t->n_files, e))
         goto end;
     job_wait_all(j);
     status = job_result(j);
