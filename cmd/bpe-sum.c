@@ -114,6 +114,7 @@ static int write_sum(struct summer *s, bool complete, struct err *e)
     batch_begin(&s->batch, RECORD_WORDS, 1, "standard output", coverage_only_run(c));
     s->out.len = 0;
     int rc = external_merge_merge(&s->merge, &s->table, write_word, s, e) || coverage_put_runs(c, &runs, &n_runs, e) ||
+             (c->text != c->covered && commit_put_text(&runs, c->text, e)) ||
              batch_end(&s->batch, complete ? RECORD_SUMMARY : RECORD_COMMIT, rules, &runs, n_runs, e) ||
              coverage_put_promises(c, &s->out, e) || record_write(1, "standard output", &s->out, e) ||
              fd_close_stdout(e);

@@ -27,6 +27,8 @@ struct viewer {
     struct batch_stores stores;
     struct buf out;
     uint64_t n_records;
+    uint64_t plain;      /* --check: bytes of text in chunks, and in ranges of files that are not compressed; */
+    uint64_t compressed; /* and of files in ranges of compressed ones */
     struct record_text text;
 };
 
@@ -39,16 +41,15 @@ static int take_nothing(void *ctx, const struct pretoken *w, size_t n, struct er
 }
 
 /* Marks a range as covered, for a stream of chunks, which has no batches. */
-static int cover(struct ledger *l, const unsigned char *run, struct str rules, const struct commit_range *range,
-                 uint64_t promised_bytes, const char *stream, struct err *e)
+static int cover(struct viewer *v, const unsigned char *run, struct str rules, const struct commit_range *range,
+                 enum source_access access, uint64_t promised_bytes, const char *stream, struct err *e)
 {
-    return coverage_check_rules(&l->coverage, rules, stream, e) ||
-                   coverage_enter_range(&l->coverage, run, range, promised_bytes, e)
-               ? -1
-               : 0;
+    struct coverage *c = &v->ledger.coverage;
+    *(access == ACCESS_COMPRESSED ? &v->compressed : &v->plain) += range->end - range->begin;
+    return coverage_check_rules(c, rules, stream, e) || coverage_enter_range(c, run, range, promised_bytes, e) ? -1 : 0;
 }
 
-static int check_range(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
+static int check_range(struct viewer *v, const struct record *rec, const char *stream, struct err *e)
 {
     struct range_head h;
     struct range_file f;
@@ -61,34 +62,50 @@ static int check_range(struct ledger *l, const struct record *rec, const char *s
             return -1;
         for (uint64_t k = 0; k < f.n_pieces; k++) {
             if (range_get_piece(&offset, &len, &f, &c, e) ||
-                cover(l, h.run, h.rules, &(struct commit_range){f.source, offset, offset + len}, h.promised_bytes,
-                      stream, e))
+                cover(v, h.run, h.rules, &(struct commit_range){f.source, offset, offset + len}, f.access,
+                      h.promised_bytes, stream, e))
                 return -1;
         }
     }
     return 0;
 }
 
-static int check_record(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
+static int check_record(struct viewer *v, const struct record *rec, const char *stream, struct err *e)
 {
     struct chunk c;
     if (rec->type == RECORD_RANGE)
-        return check_range(l, rec, stream, e);
+        return check_range(v, rec, stream, e);
     if (rec->type != RECORD_CHUNK)
-        return ledger_put(l, rec, stream, e);
+        return ledger_put(&v->ledger, rec, stream, e);
     if (chunk_get(&c, rec, e))
         return -1;
     const struct commit_range range = {c.source, c.offset, c.offset + c.text.len};
-    return c.text.len ? cover(l, c.run, c.rules, &range, 0, stream, e) : 0;
+    return c.text.len ? cover(v, c.run, c.rules, &range, ACCESS_VALUE, 0, stream, e) : 0;
+}
+
+/* How much text there is: of compressed files by reference, only who has read them knows. */
+static void put_size(const struct viewer *v, char *to, size_t n)
+{
+    const struct coverage *c = &v->ledger.coverage;
+    uint64_t bytes = v->plain + c->text;
+    char text[32], files[32];
+    num_bytes(text, sizeof text, (double)bytes);
+    num_bytes(files, sizeof files, (double)(v->compressed ? v->compressed : c->covered));
+    if (v->compressed)
+        snprintf(to, n, "%s%s%s of compressed text", bytes ? text : "", bytes ? " of text, and " : "", files);
+    else if (bytes != c->covered)
+        snprintf(to, n, "%s of text (%s compressed)", text, files);
+    else
+        snprintf(to, n, "%s of text", text);
 }
 
 static int report(struct viewer *v, struct err *e)
 {
-    char line[200], size[32];
+    char line[200], size[100];
     if (ledger_finish(&v->ledger, "run them again", e))
         return -1;
-    snprintf(line, sizeof line, "complete: %llu records, %s of text\n", (unsigned long long)v->n_records,
-             num_bytes(size, sizeof size, (double)v->ledger.coverage.covered));
+    put_size(v, size, sizeof size);
+    snprintf(line, sizeof line, "complete: %llu records, %s\n", (unsigned long long)v->n_records, size);
     return fd_write(1, line, strlen(line), "standard output", e);
 }
 
@@ -100,7 +117,7 @@ static int take_record(void *ctx, const struct record *rec, const char *stream, 
     v->n_records++;
     v->out.len = 0;
     if (v->opt.check)
-        return check_record(&v->ledger, rec, stream, e);
+        return check_record(v, rec, stream, e);
     if (v->opt.armor)
         return armor_on(1, "standard output", &v->out, (struct str){rec->raw, rec->raw_len}, e);
     return record_text_put(&v->text, &v->out, rec, e) || fd_write(1, v->out.p, v->out.len, "standard output", e) ? -1

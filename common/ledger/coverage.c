@@ -353,6 +353,8 @@ int coverage_note_skipped(struct coverage *c, const struct commit_run *in, struc
 
 int coverage_enter(struct coverage *c, const struct commit *k, struct err *e)
 {
+    if (__builtin_add_overflow(c->text, k->text, &c->text))
+        return err_set(e, EX_DATAERR, "counts of more than 2^64 bytes of text");
     for (size_t i = 0; i < k->n_runs; i++) {
         const struct commit_run *in = &k->run[i];
         struct coverage_run *r = get_run(c, in->run, e);

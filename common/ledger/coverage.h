@@ -20,7 +20,8 @@ struct coverage_run;
 struct coverage {
     struct buf rules;          /* encoded; the same for all that is added up; empty: none seen yet */
     struct coverage_run *runs; /* hash table by id */
-    uint64_t covered;          /* bytes */
+    uint64_t covered;          /* bytes; of compressed files by reference, compressed ones */
+    uint64_t text;             /* bytes of text in all that commits cover */
     uint64_t promised;         /* bytes, as far as known */
     uint64_t promise_parts;    /* records of promises that came, each once */
     bool tokens;               /* what is covered was encoded, not counted */

@@ -147,7 +147,8 @@ static int end_piece(struct open_piece *o, struct err *e)
         return -1;
     if (x->begin == x->end)
         return 0;
-    if (chunk_run_add(o->run, o->source, &o->facts, x->begin, x->end, apart, e))
+    uint64_t text = o->facts.access == ACCESS_COMPRESSED ? x->text_end - x->text_begin : x->end - x->begin;
+    if (chunk_run_add(o->run, o->source, &o->facts, x->begin, x->end, text, apart, e))
         return -1;
     bool full = o->run->n_bytes >= BATCH_TEXT || (r->ops->is_full && r->ops->is_full(r->ctx, o->run));
     return apart || full ? flush(r, o->run, e) : 0;

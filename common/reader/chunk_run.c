@@ -72,7 +72,7 @@ struct chunk_source *chunk_run_source(struct chunk_run *r, uint64_t number, stru
 }
 
 int chunk_run_add(struct chunk_run *r, struct chunk_source *s, const struct commit_source *facts, uint64_t begin,
-                  uint64_t end, bool again, struct err *e)
+                  uint64_t end, uint64_t text, bool again, struct err *e)
 {
     size_t before = s->batch.n;
     if (intervals_add(&s->batch, begin, end, e) || (!again && intervals_add(&s->seen, begin, end, e)))
@@ -86,6 +86,7 @@ int chunk_run_add(struct chunk_run *r, struct chunk_source *s, const struct comm
     }
     r->n_ranges += s->batch.n - before;
     r->n_bytes += end - begin;
+    r->n_text += text;
     return 0;
 }
 
@@ -106,13 +107,15 @@ int chunk_run_put(struct chunk_run *r, struct buf *runs, struct err *e)
                                    .total = r->n_bytes,
                                    .range = range,
                                    .n_ranges = r->n_ranges};
-    int rc =
-        commit_put_run(runs, &run, e) || (r->provenance && commit_put_sources(runs, &r->batch_sources, e)) ? -1 : 0;
+    int rc = commit_put_run(runs, &run, e) || (r->provenance && commit_put_sources(runs, &r->batch_sources, e)) ||
+                     (r->n_text != r->n_bytes && commit_put_text(runs, r->n_text, e))
+                 ? -1
+                 : 0;
     free(range);
     r->batch = NULL;
     r->batch_end = &r->batch;
     r->n_ranges = 0;
-    r->n_bytes = r->skipped.n = 0;
+    r->n_bytes = r->n_text = r->skipped.n = 0;
     r->skipped.first.len = r->batch_sources.len = 0;
     return rc;
 }

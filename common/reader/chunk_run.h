@@ -43,7 +43,8 @@ struct chunk_run {
     /* The open batch. */
     struct chunk_source *batch, **batch_end; /* list of its sources in order of arrival, and the list's end */
     size_t n_ranges;                         /* ranges in all of them */
-    uint64_t n_bytes;                        /* bytes in these ranges */
+    uint64_t n_bytes;                        /* bytes in these ranges, */
+    uint64_t n_text;                         /* and of their text: more, if they are of compressed files */
     struct bad_lines skipped;                /* lines left out of the batch */
     bool provenance; /* set by the program: its commits tell the sources of a batch, and documents have their ids */
     struct buf batch_sources; /* if so: what is known of them (commit_source_put) */
@@ -61,10 +62,10 @@ int chunk_run_set_reading(struct chunk_run *r, struct str encoded, struct err *e
 /* The source with that number, added if it is new. NULL: out of memory. */
 struct chunk_source *chunk_run_source(struct chunk_run *r, uint64_t number, struct err *e);
 
-/* Adds bytes [begin, end), begin < end, of a source to the open batch. facts: what is known of it, copied. again: some
- * of the bytes have been read before. */
+/* Adds bytes [begin, end), begin < end, of a source to the open batch. facts: what is known of it, copied. text: the
+ * bytes of their text. again: some of the bytes have been read before. */
 int chunk_run_add(struct chunk_run *r, struct chunk_source *s, const struct commit_source *facts, uint64_t begin,
-                  uint64_t end, bool again, struct err *e);
+                  uint64_t end, uint64_t text, bool again, struct err *e);
 
 /* Appends the ranges of the open batch, for batch_end, and if they are kept its sources; then starts a new batch. */
 int chunk_run_put(struct chunk_run *r, struct buf *runs, struct err *e);

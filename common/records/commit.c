@@ -7,6 +7,7 @@
 
 #define ENCODING "encoding"
 #define SOURCES "sources"
+#define TEXT "text"
 
 int commit_put_head(struct buf *out, const struct commit *k, struct err *e)
 {
@@ -28,6 +29,14 @@ int commit_put_run(struct buf *out, const struct commit_run *r, struct err *e)
     return rc ? -1 : 0;
 }
 
+uint64_t commit_covered(const struct commit *k)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < k->n_runs; i++)
+        n += k->run[i].total;
+    return n;
+}
+
 /* ---- Extensions ---- */
 
 int commit_put_encoding(struct buf *out, const struct commit_encoding *x, struct err *e)
@@ -46,6 +55,13 @@ int commit_put_sources(struct buf *out, const struct buf *sources, struct err *e
     return payload_put_extension(out, SOURCES, false, buf_str(sources), e);
 }
 
+int commit_put_text(struct buf *out, uint64_t text, struct err *e)
+{
+    unsigned char value[VARINT_MAX] = {0};
+    const size_t n = varint_put(value, text);
+    return payload_put_extension(out, TEXT, false, (struct str){value, n}, e);
+}
+
 int commit_source_put(struct buf *sources, const struct commit_source *s, struct err *e)
 {
     return put_varint(sources, s->number, e) || put_string(sources, s->name.p, s->name.len, e) ||
@@ -54,6 +70,14 @@ int commit_source_put(struct buf *sources, const struct commit_source *s, struct
                    put_varint(sources, s->mtime_ns, e)
                ? -1
                : 0;
+}
+
+/* Sets k->text. */
+static int get_text(struct commit *k, struct str text, struct err *e)
+{
+    struct cursor c = cursor_over(text.p, text.len);
+    k->text = text.len ? get_varint(&c) : commit_covered(k);
+    return c.bad || cursor_left(&c) ? payload_damaged(e, "commit") : 0;
 }
 
 int commit_encoding_get(struct commit_encoding *x, struct str encoding, struct err *e)
@@ -143,12 +167,12 @@ int commit_get(struct commit *k, struct str content, struct err *e)
         return payload_damaged(e, "commit");
     }
     k->kind = (enum record_type)kind;
-    struct extension known[] = {{.name = ENCODING}, {.name = SOURCES}};
+    struct extension known[] = {{.name = ENCODING}, {.name = SOURCES}, {.name = TEXT}};
     if (get_runs(k, &c, e) || payload_get_extensions(&c, "commit", known, sizeof known / sizeof *known, e))
         return -1;
     k->encoding = known[0].value;
     k->sources = known[1].value;
-    return 0;
+    return get_text(k, known[2].value, e);
 }
 
 void commit_free(struct commit *k)

@@ -37,6 +37,7 @@ struct commit {
     struct commit_range *ranges; /* owned: the ranges of all runs */
     struct str encoding;         /* of tokens: extension "encoding", commit_encoding_get; empty: none */
     struct str sources;          /* extension "sources", commit_source_get until its end; empty: none */
+    uint64_t text;               /* bytes of text that are covered: extension "text", or without it, commit_covered */
 };
 
 /* How the ids of a batch were made: what must be equal in all batches that belong together, and is worth knowing. */
@@ -63,6 +64,9 @@ struct commit_source {
 int commit_get(struct commit *k, struct str content, struct err *e);
 void commit_free(struct commit *k); /* a zeroed one is fine */
 
+/* The bytes that the runs cover; of compressed files by reference, compressed bytes. */
+uint64_t commit_covered(const struct commit *k);
+
 /* Append the fields before the runs (n_runs is used; run and ranges are not), and one run. */
 int commit_put_head(struct buf *out, const struct commit *k, struct err *e);
 int commit_put_run(struct buf *out, const struct commit_run *r, struct err *e);
@@ -70,6 +74,7 @@ int commit_put_run(struct buf *out, const struct commit_run *r, struct err *e);
 /* Append the extensions, after the last run; `sources` are the bytes that commit_source_put made. */
 int commit_put_encoding(struct buf *out, const struct commit_encoding *x, struct err *e);
 int commit_put_sources(struct buf *out, const struct buf *sources, struct err *e);
+int commit_put_text(struct buf *out, uint64_t text, struct err *e); /* if it is not commit_covered */
 int commit_source_put(struct buf *sources, const struct commit_source *s, struct err *e);
 
 /* Read them; strings are borrowed. -1 with EX_DATAERR. */

@@ -271,7 +271,8 @@ static int put_commit(struct buf *out, const struct commit *k, struct err *e)
 {
     bool tokens = k->kind == RECORD_TOKENS;
     if (put_rules(out, k->rules, e) || put_number(out, tokens ? "tokens-records" : "words-records", k->n_records, e) ||
-        put_number(out, tokens ? "ids" : "pretokens", k->n_items, e) || buf_put_byte(out, '\n', e))
+        put_number(out, tokens ? "ids" : "pretokens", k->n_items, e) ||
+        (k->text != commit_covered(k) && put_number(out, "text", k->text, e)) || buf_put_byte(out, '\n', e))
         return -1;
     for (size_t i = 0; i < k->n_runs; i++) {
         if (put_run(out, &k->run[i], e))
