@@ -322,6 +322,14 @@ int external_merge_spill(struct external_merge *r, struct table *t, struct err *
     return add_segment(r, &none, &sorted, e);
 }
 
+int external_merge_relieve(struct external_merge *r, struct table *t, uint64_t most, struct err *e)
+{
+    enum { LEAST = 1000 }; /* pretokens in a segment, however little memory is allowed: no segments of a few */
+    if (table_n(t) < LEAST || table_bytes(t) <= most)
+        return 0;
+    return external_merge_spill(r, t, e) || table_clear(t, e) ? -1 : 0;
+}
+
 int external_merge_add(struct external_merge *r, const struct sorted_source *input, struct err *e)
 {
     if (array_grow(&r->input, &r->cap_inputs, r->n_inputs + 1, sizeof *r->input, "the sorted inputs", e))

@@ -1,0 +1,41 @@
+/* summing.h - adds up counts within a memory limit: records of counts and sums in, in any order and number, each
+ * distinct pretoken of all that counts out.
+ *
+ * The ledger says what counts and whether it is complete. What memory does not hold goes to sorted segments on disk.
+ */
+#ifndef BPE_COUNT_SUMMING_H
+#define BPE_COUNT_SUMMING_H
+
+#include "count/external_merge.h"
+#include "count/sorted_sums.h"
+#include "count/table.h"
+#include "ledger/batch_store.h"
+#include "ledger/ledger.h"
+#include "records/record.h"
+
+#include <stdint.h>
+
+struct summing {
+    uint64_t memory;
+    struct table table;
+    struct external_merge merge;
+    struct ledger ledger; /* for ledger_finish, and to see what is covered */
+    struct sorted_sums sums;
+    struct batch_stores stores; /* of batches that have not ended */
+};
+
+/* memory: about how much it may use; temp: as for spill_init, borrowed. *s must not be moved. -1: out of memory;
+ * summing_free also then. */
+int summing_init(struct summing *s, uint64_t memory, const char *temp, struct err *e);
+void summing_free(struct summing *s);
+
+/* Adds all records of an input (*taken*). path: its name, borrowed until summing_free. Calls `seen`, which may be NULL,
+ * after each. */
+int summing_add(struct summing *s, struct record_reader *in, const char *path, void (*seen)(void *ctx), void *ctx,
+                struct err *e);
+
+/* After all input: as external_merge_merge. */
+int summing_each(struct summing *s, int (*take)(void *ctx, const struct pretoken *w, struct err *e), void *ctx,
+                 struct err *e);
+
+#endif
