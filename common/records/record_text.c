@@ -13,13 +13,13 @@
 
 /* ---- Text ---- */
 
-/* Valid UTF-8 unchanged; control characters, backslashes and invalid bytes escaped. */
-static int put_escaped(struct buf *out, const unsigned char *p, size_t n, struct err *e)
+int record_text_escape(struct buf *out, const unsigned char *p, size_t n, struct err *e)
 {
     bool cut;
     for (size_t i = 0; i < n;) {
         size_t valid = p[i] < 0x80 ? 1 : utf8_valid_len(p + i, n - i < 4 ? n - i : 4, &cut);
-        if (p[i] >= 0x80 && valid) {
+        bool control = p[i] == 0xC2 && valid && p[i + 1] < 0xA0; /* U+0080 to U+009F, which terminals obey */
+        if (p[i] >= 0x80 && valid && !control) {
             valid = p[i] < 0xE0 ? 2 : p[i] < 0xF0 ? 3 : 4;
             if (buf_put(out, p + i, valid, e))
                 return -1;
@@ -42,7 +42,7 @@ static int put_escaped(struct buf *out, const unsigned char *p, size_t n, struct
 
 static int put_str(struct buf *out, const char *key, struct str s, struct err *e)
 {
-    return buf_printf(out, e, " %s=", key) || put_escaped(out, s.p, s.len, e) ? -1 : 0;
+    return buf_printf(out, e, " %s=", key) || record_text_escape(out, s.p, s.len, e) ? -1 : 0;
 }
 
 static int put_id(struct buf *out, const char *key, const unsigned char *id, struct err *e)
@@ -102,7 +102,7 @@ static int put_chunk(struct buf *out, const struct record *rec, struct err *e)
                    put_number(out, "inside", c.inside, e) ||
                    (c.before && put_number(out, "behind-special", c.before, e)) ||
                    (c.line && put_number(out, "line", c.line, e)) || buf_put_str(out, "\n\t", e) ||
-                   put_escaped(out, c.text.p, c.text.len, e) || buf_put_byte(out, '\n', e)
+                   record_text_escape(out, c.text.p, c.text.len, e) || buf_put_byte(out, '\n', e)
                ? -1
                : 0;
 }
@@ -149,7 +149,8 @@ static int put_long(struct record_text *v, struct buf *out, const struct words *
         return payload_damaged(e, "words");
     v->long_left -= cursor_left(&c);
     v->long_seq = w->in.seq + 1;
-    return put_escaped(out, c.p, cursor_left(&c), e) || (v->long_left == 0 && buf_put_byte(out, '\n', e)) ? -1 : 0;
+    return record_text_escape(out, c.p, cursor_left(&c), e) || (v->long_left == 0 && buf_put_byte(out, '\n', e)) ? -1
+                                                                                                                 : 0;
 }
 
 /* Whether the record may come now: the parts of a long pretoken must follow each other. */
@@ -177,8 +178,8 @@ static int put_words(struct record_text *v, struct buf *out, const struct record
         const struct pretoken word = pretoken_get(&c);
         if (c.bad)
             return payload_damaged(e, "words");
-        if (buf_printf(out, e, "%llu\t", (unsigned long long)word.count) || put_escaped(out, word.p, word.len, e) ||
-            buf_put_byte(out, '\n', e))
+        if (buf_printf(out, e, "%llu\t", (unsigned long long)word.count) ||
+            record_text_escape(out, word.p, word.len, e) || buf_put_byte(out, '\n', e))
             return -1;
     }
     return 0;

@@ -19,4 +19,7 @@ struct record_text {
  * follow each other. */
 int record_text_put(struct record_text *t, struct buf *out, const struct record *rec, struct err *e);
 
+/* Appends bytes as a part of a line: UTF-8 as it is; control characters, backslashes and what is no UTF-8 escaped. */
+int record_text_escape(struct buf *out, const unsigned char *p, size_t n, struct err *e);
+
 #endif

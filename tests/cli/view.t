@@ -14,6 +14,8 @@ check() {
 tab=$'\t'
 is "$(printf 'x\\\t\n\r\x01\x7Fé🙂' | bpe-chunk -p bytes | bpe-count | bpe-sum | bpe-view | grep -v '^#')" "1${tab}x\\\\\\t\\n\\r\\x01\\x7Fé🙂" \
     "escapes, and other UTF-8 as it is"
+is "$(printf 'a\302\233b\302\240' | bpe-chunk -p bytes | bpe-count | bpe-sum | words)" "1${tab}a\\xC2\\x9Bb$(printf '\302\240')" \
+    "  and of the control characters beyond ASCII, which terminals obey"
 is "$(printf 'b a b b<|endoftext|>a' | bpe-chunk | bpe-count | bpe-sum | words)" "1${tab} a
 2${tab} b
 1${tab}a
