@@ -38,7 +38,7 @@ LIB     := $(BUILD)/libbpe.a
 LIB_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c))
 BINS    := $(PROGRAMS:%=$(BUILD)/%)
 # What else is installed: commands of bpe, what they share, and recipes for make.
-COMMANDS := $(addprefix pipelines/,upload tune plan describe parquet)
+COMMANDS := $(addprefix pipelines/,upload tune plan parquet)
 SHARED   := $(addprefix pipelines/,options.sh end.sh plan_sample.pl plan_measure.pl plan_model.pl parquet_files.py failure.py records.pl hand_out.pl \
                 remote.sh manifest.pl)
 RECIPES  := pipelines/vocab.mk pipelines/tasks.mk pipelines/snakemake/Snakefile pipelines/nextflow/main.nf

@@ -39,6 +39,7 @@ static const struct builtin {
     const char *name, *about;
     int (*main)(int argc, char **argv);
 } builtins[] = {
+    {"describe", "what tokenizers do to a text: bytes per token, frequent tokens", describe_main},
     {"encode", "text to ids, on all cores of one machine, in order", encode_main},
     {"shard", "text to shards of token ids for training, on all cores; run again, it goes on where it was", shard_main},
     {"sum-tree", "adds up many counts or sums by several processes", sum_tree_main},

@@ -15,7 +15,7 @@ V=${V:-8000} MEGABYTES=${MEGABYTES:-32}
 model=$BUILD/demo-tokenizer.json sum=$BUILD/demo.sum names=$BUILD/demo.files
 text=$BUILD/demo.txt ids=$BUILD/demo.ids
 
-for program in bpe-chunk bpe-count bpe-sum bpe-merge bpe-encode bpe-decode parallel perl; do
+for program in bpe-chunk bpe-count bpe-sum bpe-merge bpe-encode bpe-decode bpe parallel; do
     command -v "$program" >/dev/null || { echo "demo: $program is not installed, or not on PATH" >&2 && exit 127; }
 done
 
@@ -67,7 +67,7 @@ bpe-chunk --invalid=replace -- "${files[@]}" | parallel --will-cite --pipe bpe-c
 took=$(((${EPOCHREALTIME/./} - start) / 1000))
 
 echo
-"$top/pipelines/describe" "$sum" "$model" || exit
+bpe describe "$sum" "$model" || exit
 printf 'time                 %d.%d s to train\n' $((took / 1000)) $((took % 1000 / 100))
 echo "the tokenizer        ${model#"$PWD"/} (Hugging Face: Tokenizer.from_file)"
 

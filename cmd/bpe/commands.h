@@ -3,6 +3,7 @@
 #ifndef BPE_CMD_COMMANDS_H
 #define BPE_CMD_COMMANDS_H
 
+int describe_main(int argc, char **argv);
 int encode_main(int argc, char **argv);
 int shard_main(int argc, char **argv);
 int sum_tree_main(int argc, char **argv);

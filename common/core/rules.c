@@ -2,6 +2,7 @@
 #include "core/rules.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 const char *const invalid_policy_names[] = {"error", "replace", "skip", "bytes", NULL};
 
@@ -26,6 +27,20 @@ int rules_set_regex(struct rules *r, const struct str *regex, size_t n, struct e
 int rules_set_special(struct rules *r, const struct str *special, size_t n, struct err *e)
 {
     return set(&r->special, &r->n_special, special, n, "the special tokens", e);
+}
+
+static int by_bytes(const void *x, const void *y)
+{
+    const struct str *a = x, *b = y;
+    size_t n = a->len < b->len ? a->len : b->len;
+    int order = n ? memcmp(a->p, b->p, n) : 0;
+    return order ? order : (a->len > b->len) - (a->len < b->len);
+}
+
+void rules_sort_special(struct rules *r)
+{
+    if (r->n_special)
+        qsort(r->special, r->n_special, sizeof *r->special, by_bytes);
 }
 
 void rules_free(struct rules *r)

@@ -52,6 +52,8 @@ struct reading {
 /* Sets regex or special to a copy of the array (the strings are borrowed). -1: out of memory. */
 int rules_set_regex(struct rules *r, const struct str *regex, size_t n, struct err *e);
 int rules_set_special(struct rules *r, const struct str *special, size_t n, struct err *e);
+/* Sorts the special tokens by bytes: their order makes no difference to which pretokens there are. */
+void rules_sort_special(struct rules *r);
 void rules_free(struct rules *r); /* zeroed ones are fine */
 
 bool rules_same_pattern(const struct rules *a, const struct rules *b);

@@ -77,6 +77,7 @@ COMMANDS = [
     Command("sum-tree", "sum-tree -j 2 -k 2 -o out " + " ".join(SUMS), like="counts", needs=SUMS),
     Command("sum-tree to standard output", "sum-tree -j 2 -k 2 " + " ".join(SUMS), None, like="counts", needs=SUMS),
     Command("describe", "describe 4.sum m.json", None, needs=["4.sum"]),
+    Command("describe, of text", "describe -S 1 -m m.json b.txt a.gz", None),
     Command("tune", "tune -m m.json -j 2 -b 1M --rounds=1 b.txt", None, like="some"),
     Command("tune, of standard input", "tune --count -j 1 -b 1M --rounds=1 -", None, like="some"),
     Command("plan", "plan --sample=1M c.txt", None, like="some"),

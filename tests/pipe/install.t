@@ -14,7 +14,7 @@ text 1 60000 >a.txt
 line a.txt >want.json
 bpe-chunk a.txt | bpe-count | bpe-sum >a.sum
 bpe-encode -m want.json a.txt >want.ids
-"$TOP/pipelines/describe" a.sum want.json >want.txt
+bpe describe a.sum want.json >want.txt
 PATH=$D/opt/bpe/bin:/usr/local/bin:/usr/bin:/bin
 hash -r
 is "$(type -P bpe) $(type -P bpe-chunk)" "$D/opt/bpe/bin/bpe $D/opt/bpe/bin/bpe-chunk" "what runs is what is installed"

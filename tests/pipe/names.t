@@ -102,8 +102,8 @@ for options in "-o -out" "-o -out -T -tmp" "-o -out -T-tmp -j 1"; do
 done
 cp ./-1.sum 1.sum
 cp ./-m.json m.json
-"$P/describe" 1.sum m.json >want.text
-"$P/describe" -- -1.sum -m.json >./-out 2>err
+bpe describe 1.sum m.json >want.text
+bpe describe -- -1.sum -m.json >./-out 2>err
 done_as "describe" want.text ./-out
 
 # ---- tune, plan ----

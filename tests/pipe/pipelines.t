@@ -186,43 +186,6 @@ fi
 mkdir kept && vocab WORK=kept/counts OUT=kept/model.json >/dev/null 2>&1
 is "$(ls -d counts 2>/dev/null)" "" "vocab.mk: no directory named counts"
 
-# describe, by hand: "aaab" twice and "ab" once; merges a a, aa a? no: (a,a) 4, (a,b) 3.
-printf 'aaab<|endoftext|>aaab<|endoftext|>ab' >tiny.txt
-bpe-chunk tiny.txt | bpe-count | bpe-sum >tiny.sum
-bpe-merge -v 258 tiny.sum >tiny.json
-like "$("$P/describe" tiny.sum tiny.json)" "*vocabulary           258 tokens*tokens               8, 1.25 bytes per token*" \
-    "describe: bytes per token"
-bpe-merge -v 258 --merges=string tiny.sum >tiny2.json
-is "$("$P/describe" tiny.sum tiny2.json)" "$("$P/describe" tiny.sum tiny.json)" "describe: merges as strings"
-printf a >one.txt
-bpe-chunk one.txt | bpe-count | bpe-sum >one.sum
-like "$("$P/describe" one.sum tiny.json)" "text                 1 byte*" "describe: 1 byte"
-"$P/describe" --help >out 2>err
-is "$? $(head -n 1 out)" "0 usage: bpe describe SUM TOKENIZER.JSON" "describe: --help is 0"
-refuses 64 "bpe describe: a sum and a tokenizer.json are wanted; see --help" "$P/describe" tiny.sum
-bpe-chunk -p cl100k tiny.txt | bpe-count | bpe-sum >cl100k.sum
-bpe-merge -v 258 cl100k.sum >cl100k.json
-refuses 65 "bpe describe: tiny.sum was counted by pattern=gpt2, and cl100k.json splits text by pattern=cl100k: *" \
-    "$P/describe" tiny.sum cl100k.json
-refuses 65 "bpe describe: cl100k.sum was counted by pattern=cl100k, and tiny.json splits text by pattern=gpt2: *" \
-    "$P/describe" cl100k.sum tiny.json
-bpe-chunk -e '[a-z ]+' tiny.txt | bpe-count | bpe-sum >regex.sum
-bpe-merge -v 258 regex.sum >regex.json
-refuses 65 "*counted by pattern=gpt2, and regex.json splits text by regex=?a-z ?+: *" "$P/describe" tiny.sum regex.json
-"$P/describe" regex.sum regex.json >out 2>err
-is "$? $(cat err)" "0 " "describe: a sum and a model by the same regex"
-bpe-chunk -s B -s A tiny.txt | bpe-count | bpe-sum >specials.sum
-bpe-merge -v 259 specials.sum >specials.json
-"$P/describe" specials.sum specials.json >out 2>err
-is "$? $(cat err)" "0 " "describe: several special tokens"
-"$P/describe" specials.sum tiny.json >out 2>err
-like "$? $(cat err)" "0 bpe describe: specials.sum was counted with other special tokens than tiny.json has*" \
-    "describe: says that special tokens differ"
-refuses 66 "bpe-chunk: none.json: cannot open: *" "$P/describe" tiny.sum none.json
-refuses 66 "bpe-view: none.sum: cannot open: *" "$P/describe" none.sum tiny.json
-bpe-model -f gpt2 -o tiny.gpt2 tiny.json
-refuses 65 "bpe describe: tiny.gpt2: no tokenizer.json*" "$P/describe" tiny.sum tiny.gpt2
-
 # Engines, whose own part is not begun when something is killed: 75, and a line.
 mkdir engines
 cp -r "$P"/{ray,slurm,*.py} engines

@@ -1,0 +1,185 @@
+/* describe.c - bpe describe: what models do to a text: bytes per token, frequent tokens; in one process.
+ *
+ *     sums  -> ledger, table        describe_sum.c   \
+ *                                                     each distinct pretoken, encoded once    describe_encode.c
+ *     text  -> pretokenizer, table  describe_text.c  /
+ *
+ * All is exact, as bpe-encode would encode the text. Special tokens are in none of the figures but the size of the
+ * vocabulary.
+ */
+#include "bpe/describe.h"
+
+#include "bpe/commands.h"
+#include "cli/program.h"
+#include "core/model.h"
+#include "driver/command.h"
+#include "io/fd.h"
+#include "model/model_read.h"
+#include "records/record.h"
+#include "sys/memory.h"
+#include "usage/shared_options.h"
+
+#include <stdlib.h>
+
+static struct describe self;
+
+/* ---- Models ---- */
+
+static int read_model(struct describe *d, const char *path, struct err *e)
+{
+    const struct describe_options *o = &d->opt;
+    const struct model_opts given = {
+        .pattern = o->pattern, .special = o->special_token.at, .n_special = o->special_token.n};
+    struct describe_model *m = &d->model[d->n_models];
+    if (model_read(&m->model, path, &given, e))
+        return -1;
+    d->n_models++;
+    m->name = path;
+    m->how = (struct encode_rules){.model = &m->model, .name = path, .pattern = model_pattern(&m->model)};
+    m->count = calloc((size_t)m->model.n_ids + 1, sizeof *m->count);
+    if (!m->count)
+        return err_mem(e, "the counts of tokens", m->model.n_ids * sizeof *m->count);
+    return pretoken_encoder_init(&m->encoder, &m->model, e);
+}
+
+static int read_models(struct describe *d, struct err *e)
+{
+    const struct option_texts *names = &d->opt.model;
+    d->model = calloc(names->n, sizeof *d->model);
+    if (!d->model)
+        return err_mem(e, "the models", names->n * sizeof *d->model);
+    for (size_t i = 0; i < names->n; i++) {
+        if (read_model(d, names->at[i], e))
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- The work ---- */
+
+static int add_file(struct describe *d, const char *path, uint64_t source, struct err *e)
+{
+    struct buf first = {0};
+    bool is_records;
+    struct input *in = record_input_open(path, &is_records, &first, e);
+    int rc = !in          ? -1
+             : is_records ? describe_add_sum(d, in, &first, path, e)
+                          : describe_add_text(d, in, &first, source, e);
+    buf_free(&first);
+    return rc;
+}
+
+static int run(void *ctx, struct err *e)
+{
+    struct describe *d = ctx;
+    struct describe_options *o = &d->opt;
+    struct buf out = {0};
+    if (source_options_files(&o->source, &o->files, &o->n_files, e) || read_models(d, e))
+        return -1;
+    progress_start(&d->progress, DESCRIBE_NAME);
+    for (int i = 0; i < o->n_files; i++) {
+        if (add_file(d, o->files[i], (uint64_t)i, e)) {
+            if (e->code == EX_NOINPUT)
+                file_list_place(&o->source.list, i, e);
+            return -1;
+        }
+    }
+    progress_end(&d->progress);
+    int rc = (d->sum ? describe_end_sums(d, e) : describe_end_text(d, e)) || describe_put(d, &out, e) ||
+                     fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e)
+                 ? -1
+                 : 0;
+    buf_free(&out);
+    return rc;
+}
+
+static void describe_free(void *ctx)
+{
+    struct describe *d = ctx;
+    describe_text_free(d);
+    if (d->sum)
+        summing_free(&d->summing);
+    for (size_t i = 0; i < d->n_models; i++) {
+        struct describe_model *m = &d->model[i];
+        pretoken_encoder_free(&m->encoder);
+        rules_free(&m->rules);
+        free(m->count);
+        model_free(&m->model);
+    }
+    free(d->model);
+    free(d->split);
+    buf_free(&d->ignored);
+    file_list_free(&d->opt.source.list);
+}
+
+/* ---- The command line ---- */
+
+static void init(void *options)
+{
+    struct describe_options *o = options;
+    o->memory = memory_limit() / 2;
+}
+
+/* Without -m, the last of two FILEs is the model. */
+static int check(void *options, struct err *e)
+{
+    struct describe_options *o = options;
+    bool named = o->files != usage_no_files;
+    if (!o->model.n && o->n_files != 2)
+        return err_set(e, EX_USAGE, "a sum or a text, and a model are wanted; see --help");
+    if (!o->model.n && option_texts_add(&o->model, o->files[--o->n_files], e))
+        return -1;
+    for (size_t i = 0; i < o->model.n; i++) {
+        if (source_options_stdin(&o->source, o->model.at[i], o->files, o->n_files, e))
+            return -1;
+    }
+    return source_options_check(&o->source, named, e);
+}
+
+static const struct option_row rows[] = {
+    {'m', "model", "MODEL",
+     "tokenizer.json, a directory with vocab.json and merges.txt, or .tiktoken;\n"
+     "repeat for several, side by side",
+     OPTION_TO(TEXTS, struct describe_options, model)},
+    INVALID_OPTION(struct describe_options, source, "is a pretoken"),
+    SOURCE_OPTIONS(struct describe_options, source),
+    {'p', "pattern", "NAME", "the pattern, for .tiktoken files that have no PATH.json beside them",
+     OPTION_TO(TEXT, struct describe_options, pattern)},
+    {'s', "special-token", "TOKEN[=ID]", "a special token of such models; repeat for several",
+     OPTION_TO(TEXTS, struct describe_options, special_token)},
+    {'S', "memory", "SIZE", "use about SIZE of memory for what is counted, then the disk (default 50%)",
+     OPTION_TO(MEMORY, struct describe_options, memory)},
+    {'T', "temp", "DIR", "put temporary files there (default $TMPDIR, or /tmp)",
+     OPTION_TO(TEXT, struct describe_options, temp)},
+    COMMAND_NO_VERSION,
+    {0},
+};
+
+static const struct usage usage = {
+    .name = DESCRIBE_NAME,
+    .synopsis = "-m MODEL [-m MODEL]... [--invalid=error|replace|skip|bytes]\n"
+                "[-0] [--jsonl[=FIELD]] [--wet] [--on-error=fail|skip]\n"
+                "[--files-from LIST | --files0-from LIST] [-p NAME]\n"
+                "[-s TOKEN[=ID]]... [-S SIZE] [-T DIR] [FILE]...\n"
+                "bpe describe FILE MODEL",
+    .about = "Says what each MODEL does to a text: bytes per token, the most frequent pretokens and tokens, the\n"
+             "longest words that are tokens. FILEs (standard input if none, or -) are plain text, or zstd or gzip\n"
+             "of it; or sums of it, from bpe-sum.",
+    .options = rows,
+    USAGE_FILES(struct describe_options, files, n_files),
+    .init = init,
+    .check = check,
+};
+
+static const struct program program = {
+    .usage = &usage,
+    .options = &self.opt,
+    .ctx = &self,
+    .run = run,
+    .free = describe_free,
+};
+
+int describe_main(int argc, char **argv)
+{
+    return program_main(&program, argc, argv);
+}

@@ -1,0 +1,107 @@
+/* describe.h - what the files of bpe describe share. */
+#ifndef BPE_CMD_DESCRIBE_H
+#define BPE_CMD_DESCRIBE_H
+
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "core/model.h"
+#include "core/rules.h"
+#include "count/counter.h"
+#include "count/external_merge.h"
+#include "count/summing.h"
+#include "encode/encode_pretoken.h"
+#include "encode/encode_rules.h"
+#include "io/input.h"
+#include "reader/chunk_reader.h"
+#include "text/json_hint.h"
+#include "usage/source_options.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DESCRIBE_NAME "bpe describe"
+
+struct describe_options {
+    struct option_texts model;
+    const char *pattern;
+    struct option_texts special_token;
+    uint64_t memory;  /* for what is counted */
+    const char *temp; /* as for spill_init */
+    struct source_options source;
+    char **files;
+    int n_files;
+};
+
+enum {
+    DESCRIBE_TOP = 16,    /* frequent ones that are listed */
+    DESCRIBE_SHOWN = 200, /* bytes of each, at most */
+};
+
+struct describe_top { /* a frequent pretoken, of which the first bytes are kept */
+    uint64_t count;
+    size_t len;
+    unsigned char p[DESCRIBE_SHOWN];
+};
+
+/* The pretokens of the text by some rules, which several models may share. */
+struct describe_split {
+    const struct rules *rules; /* of the first of these models */
+    /* Of text: what was counted, and how far this is in the window that all splits read. */
+    struct counter counter;
+    struct external_merge merge;
+    size_t ahead;
+    /* The figures. */
+    uint64_t n, n_distinct, n_bytes;
+    struct describe_top top[DESCRIBE_TOP]; /* the most frequent first */
+    size_t n_top;
+};
+
+struct describe_model {
+    const char *name;
+    struct model model;
+    struct encode_rules how;
+    struct rules rules; /* special tokens are sorted */
+    struct describe_split *split;
+    struct pretoken_encoder encoder;
+    uint64_t *count; /* of each id, in all pretokens */
+    uint64_t n_tokens;
+};
+
+struct describe {
+    struct describe_options opt;
+    struct describe_model *model; /* owned array */
+    size_t n_models;
+    struct describe_split *split; /* owned array */
+    size_t n_splits;
+    uint64_t text, files; /* bytes of the text, and those it was read from, compressed as they may be */
+    const char *sum;      /* the first FILE that is a sum, for messages; NULL: none was read */
+    struct summing summing;
+    bool is_text; /* a FILE is text */
+    struct chunk_reader reader;
+    struct chunk_run *run;
+    struct json_hint json;
+    struct progress progress;
+    uint64_t n_seen;
+    struct buf ignored;
+};
+
+/* Adds a sum, or a text; in (*taken*), whose bytes in `first` were read already. */
+int describe_add_sum(struct describe *d, struct input *in, const struct buf *first, const char *path, struct err *e);
+int describe_add_text(struct describe *d, struct input *in, struct buf *first, uint64_t source, struct err *e);
+
+/* Encodes the pretokens of all sums, or all texts, and fills in the figures. -1 with EX_DATAERR: the sums were counted
+ * by other rules than a model has; with EX_TEMPFAIL: they are incomplete. */
+int describe_end_sums(struct describe *d, struct err *e);
+int describe_end_text(struct describe *d, struct err *e);
+void describe_text_free(struct describe *d);
+
+/* Encodes what `each` passes on: all distinct pretokens of a split. */
+typedef int describe_each(void *from, int (*take)(void *ctx, const struct pretoken *w, struct err *e), void *ctx,
+                          struct err *e);
+int describe_encode(struct describe *d, struct describe_split *s, describe_each *each, void *from, struct err *e);
+
+/* Appends all that is printed. */
+int describe_put(const struct describe *d, struct buf *out, struct err *e);
+
+#endif

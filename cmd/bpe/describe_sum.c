@@ -1,0 +1,135 @@
+/* describe_sum.c - sums as the source of bpe describe: they were counted by some rules, which must be those of each
+ * model. */
+#include "bpe/describe.h"
+
+#include "cli/program.h"
+#include "core/model_rules.h"
+#include "io/fd.h"
+#include "records/payload.h"
+#include "records/record.h"
+
+#include <stdlib.h>
+
+int describe_add_sum(struct describe *d, struct input *in, const struct buf *first, const char *path, struct err *e)
+{
+    struct record_reader reader;
+    if (record_reader_over(&reader, in, first, e))
+        return -1;
+    int rc = 0;
+    if (source_options_given(&d->opt.source))
+        rc = err_set(e, EX_USAGE, "%s: this is a sum: --invalid, --null, --jsonl, --wet and --on-error are for text",
+                     record_reader_name(&reader));
+    else if (d->is_text)
+        rc = err_set(e, EX_USAGE, "%s: text and sums are not described together", record_reader_name(&reader));
+    else if (!d->sum) {
+        d->sum = fd_is_stdin(path) ? "standard input" : path;
+        rc = summing_init(&d->summing, d->opt.memory, d->opt.temp, e);
+    }
+    if (rc)
+        record_reader_close(&reader);
+    return rc ? -1 : summing_add(&d->summing, &reader, path, NULL, NULL, e);
+}
+
+/* ---- The rules ---- */
+
+static int put_each(struct buf *out, const char *label, const struct str *s, size_t n, struct err *e)
+{
+    int rc = n ? 0 : buf_put_str(out, "none", e);
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = (i && buf_put_byte(out, ' ', e)) || buf_put_str(out, label, e) || buf_put(out, s[i].p, s[i].len, e);
+    return rc ? -1 : 0;
+}
+
+static int put_pattern(struct buf *out, const struct rules *r, struct err *e)
+{
+    return r->n_regex ? put_each(out, "regex=", r->regex, r->n_regex, e) : put_each(out, "pattern=", &r->pattern, 1, e);
+}
+
+static int put_special(struct buf *out, const struct rules *r, struct err *e)
+{
+    return put_each(out, "", r->special, r->n_special, e);
+}
+
+/* EX_DATAERR: which rules the sum and the model have, by `put`. */
+static int refuse(const struct describe *d, const struct describe_model *m, const struct rules *sum, const char *with,
+                  int (*put)(struct buf *out, const struct rules *r, struct err *e), struct err *e)
+{
+    struct buf its = {0}, own = {0};
+    if (put(&its, sum, e) == 0 && put(&own, &m->rules, e) == 0)
+        err_set(e, EX_DATAERR,
+                "%s was counted %s %.*s, and %s %s %.*s: no figure would be true; give the text in place of the sum",
+                d->sum, with, its.len < 500 ? (int)its.len : 500, (const char *)its.p, m->name,
+                put == put_pattern ? "splits text by" : "has", own.len < 500 ? (int)own.len : 500, (const char *)own.p);
+    buf_free(&its);
+    buf_free(&own);
+    return -1;
+}
+
+/* A model that does not say how it splits text takes any pretokens, as by bpe-encode. */
+static int check_rules(const struct describe *d, const struct describe_model *m, const struct rules *sum, struct err *e)
+{
+    const char *difference = rules_difference(&m->rules, sum);
+    bool says = m->rules.n_regex || m->rules.pattern.len;
+    if (!difference)
+        return 0;
+    if (says && !rules_same_pattern(&m->rules, sum))
+        return refuse(d, m, sum, "by", put_pattern, e);
+    const struct rules special = {.special = sum->special, .n_special = sum->n_special},
+                       own = {.special = m->rules.special, .n_special = m->rules.n_special};
+    return rules_difference(&special, &own) ? refuse(d, m, sum, "with the special tokens", put_special, e) : 0;
+}
+
+static int check_all(const struct describe *d, struct err *e)
+{
+    struct rules sum;
+    int rc = rules_get(&sum, buf_str(&d->summing.ledger.coverage.rules), e);
+    if (rc == 0)
+        rules_sort_special(&sum);
+    for (size_t i = 0; i < d->n_models && rc == 0; i++) {
+        struct describe_model *m = &d->model[i];
+        rc = model_rules_pattern(&m->rules, &m->model, m->how.pattern, e) ||
+                     model_rules_special(&m->rules, &m->model, false, e)
+                 ? -1
+                 : 0;
+        rules_sort_special(&m->rules);
+        if (rc == 0)
+            rc = check_rules(d, m, &sum, e);
+    }
+    rules_free(&sum);
+    return rc;
+}
+
+/* ---- The figures ---- */
+
+static int each(void *from, int (*take)(void *ctx, const struct pretoken *w, struct err *e), void *ctx, struct err *e)
+{
+    return summing_each(from, take, ctx, e);
+}
+
+/* What is merely incomplete is described as far as it goes. */
+static int check_complete(struct describe *d, struct err *e)
+{
+    char text[ERR_TEXT];
+    struct ledger *l = &d->summing.ledger;
+    if (ledger_finish(l, "", e) == 0)
+        return 0;
+    if (e->code != EX_TEMPFAIL || l->lost || l->coverage.rules.len == 0)
+        return -1;
+    program_note(DESCRIBE_NAME, "%s; the figures are of what was counted", err_text(e, text));
+    return 0;
+}
+
+int describe_end_sums(struct describe *d, struct err *e)
+{
+    const struct coverage *c = &d->summing.ledger.coverage;
+    if (check_complete(d, e) || check_all(d, e))
+        return -1;
+    d->text = c->text;
+    d->files = c->covered;
+    d->split = calloc(1, sizeof *d->split);
+    if (!d->split)
+        return err_mem(e, "the pretokens", sizeof *d->split);
+    for (size_t i = 0; i < d->n_models; i++)
+        d->model[i].split = d->split;
+    return describe_encode(d, d->split, each, &d->summing, e);
+}

@@ -1,0 +1,196 @@
+/* describe_text.c - text as the source of bpe describe: read once, and counted by the rules of each model.
+ *
+ * Models with the same rules share a split. All splits read the same windows of text, and each has a pretokenizer; one
+ * may be ahead of another, as a pretoken may end where another's goes on. What is counted goes to sorted segments on
+ * disk where it takes too much memory, so that each distinct pretoken is encoded once, however long the text is.
+ */
+#include "bpe/describe.h"
+
+#include "cli/program.h"
+#include "records/payload.h"
+#include "text/text_start.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- The splits ---- */
+
+static struct describe_split *find_split(struct describe *d, const struct rules *r)
+{
+    size_t i = 0;
+    while (i < d->n_splits && rules_difference(d->split[i].rules, r))
+        i++;
+    return &d->split[i];
+}
+
+static int open_split(struct describe *d, struct describe_split *s, const struct rules *r, struct err *e)
+{
+    s->rules = r;
+    external_merge_init(&s->merge, d->opt.temp, (size_t)(d->opt.memory / 2 / d->n_models));
+    d->n_splits++;
+    return counter_open(&s->counter, r, INVALID_ERROR, e);
+}
+
+/* Sets the splits: one for each set of rules. -1 with EX_USAGE: it is not known how a model splits text. */
+static int split_text(struct describe *d, struct err *e)
+{
+    d->split = calloc(d->n_models, sizeof *d->split);
+    if (!d->split)
+        return err_mem(e, "the pretokens", d->n_models * sizeof *d->split);
+    for (size_t i = 0; i < d->n_models; i++) {
+        struct describe_model *m = &d->model[i];
+        if (encode_rules_for_text(&m->how, &m->rules, e))
+            return -1;
+        rules_sort_special(&m->rules);
+        m->split = find_split(d, &m->rules);
+        if (!m->split->rules && open_split(d, m->split, &m->rules, e))
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- Text ---- */
+
+static int open_run(void *ctx, struct chunk_run *r, struct err *e)
+{
+    (void)ctx, (void)r, (void)e;
+    return 0;
+}
+
+static void close_run(struct chunk_run *r)
+{
+    (void)r;
+}
+
+static int begin_text(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)
+{
+    struct describe *d = ctx;
+    (void)r, (void)x, (void)e;
+    for (size_t i = 0; i < d->n_splits; i++)
+        d->split[i].ahead = 0;
+    return 0;
+}
+
+/* Counts the window in a split, from where it is. */
+static int count_window(struct describe *d, struct describe_split *s, const struct chunk_run *r, const unsigned char *p,
+                        size_t n, enum text_end end, size_t *where, struct err *e)
+{
+    struct pretokenizer *t = &s->counter.pretokenizer;
+    t->invalid = r->reading.invalid;
+    t->valid = r->lines.valid;
+    ptrdiff_t used = pretokenize_text(t, p + s->ahead, n - s->ahead, end, where, e);
+    if (used < 0) {
+        *where += s->ahead;
+        return -1;
+    }
+    s->ahead += (size_t)used;
+    return external_merge_relieve(&s->merge, &s->counter.table, d->opt.memory / 2 / d->n_splits, e);
+}
+
+static ptrdiff_t count_text(void *ctx, struct chunk_run *r, const unsigned char *p, size_t n, enum text_end end,
+                            size_t *where, struct err *e)
+{
+    struct describe *d = ctx;
+    size_t used = n;
+    for (size_t i = 0; i < d->n_splits; i++) {
+        struct describe_split *s = &d->split[i];
+        if (count_window(d, s, r, p, n, end, where, e))
+            return -1;
+        used = s->ahead < used ? s->ahead : used;
+    }
+    for (size_t i = 0; i < d->n_splits; i++)
+        d->split[i].ahead -= used;
+    d->n_seen += used;
+    progress_show(&d->progress, d->n_seen, 0, true, "read");
+    return (ptrdiff_t)used;
+}
+
+static int end_text(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)
+{
+    struct describe *d = ctx;
+    (void)r, (void)e;
+    d->text += x->text_end - x->text_begin;
+    return 0;
+}
+
+static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
+{
+    struct describe *d = ctx;
+    if (r->skipped.n)
+        program_note(DESCRIBE_NAME, "%llu lines were left out; the first: %.*s", (unsigned long long)r->skipped.n,
+                     (int)r->skipped.first.len, (const char *)r->skipped.first.p);
+    d->ignored.len = 0;
+    return chunk_run_put(r, &d->ignored, e);
+}
+
+static int begin(struct describe *d, const struct reading *how, struct err *e)
+{
+    static const struct chunk_ops ops = {.open = open_run,
+                                         .close = close_run,
+                                         .begin = begin_text,
+                                         .text = count_text,
+                                         .end = end_text,
+                                         .flush = end_batch};
+    struct buf rules = {0}, reading = {0};
+    chunk_reader_init(&d->reader, DESCRIBE_NAME, &ops, d);
+    d->is_text = true;
+    if (split_text(d, e))
+        return -1;
+    if (rules_put(&rules, d->split->rules, e) == 0 && reading_put(&reading, how, e) == 0)
+        d->run = chunk_reader_own_run(&d->reader, buf_str(&rules), buf_str(&reading), e);
+    buf_free(&rules);
+    buf_free(&reading);
+    return d->run ? 0 : -1;
+}
+
+static int read_text(struct describe *d, struct input *in, struct buf *first, uint64_t source, struct err *e)
+{
+    struct reading how;
+    char hint[JSON_HINT_TEXT];
+    bool hinted = d->json.found;
+    if (d->sum)
+        return err_set(e, EX_USAGE, "%s: text and sums are not described together", input_name(in));
+    if (source_options_reading(&d->opt.source, &how, e) || (!d->run && begin(d, &how, e)) ||
+        text_start_look(in, first, how.form, DESCRIBE_NAME, &d->json, e))
+        return -1;
+    if (d->json.found && !hinted)
+        program_note(DESCRIBE_NAME, "%s", json_hint_text(&d->json, isatty(2), hint));
+    uint64_t before = d->text;
+    if (chunk_reader_text(&d->reader, d->run, in, first, source, e))
+        return -1;
+    d->files += input_is_compressed(in) ? input_position(in) : d->text - before;
+    return 0;
+}
+
+int describe_add_text(struct describe *d, struct input *in, struct buf *first, uint64_t source, struct err *e)
+{
+    int rc = read_text(d, in, first, source, e);
+    input_close(in);
+    return rc;
+}
+
+/* ---- The figures ---- */
+
+static int each(void *from, int (*take)(void *ctx, const struct pretoken *w, struct err *e), void *ctx, struct err *e)
+{
+    struct describe_split *s = from;
+    return external_merge_merge(&s->merge, &s->counter.table, take, ctx, e);
+}
+
+int describe_end_text(struct describe *d, struct err *e)
+{
+    int rc = chunk_reader_finish(&d->reader, e);
+    for (size_t i = 0; i < d->n_splits && rc == 0; i++)
+        rc = describe_encode(d, &d->split[i], each, &d->split[i], e);
+    return rc;
+}
+
+void describe_text_free(struct describe *d)
+{
+    for (size_t i = 0; i < d->n_splits; i++) {
+        counter_close(&d->split[i].counter);
+        external_merge_free(&d->split[i].merge);
+    }
+    if (d->is_text)
+        chunk_reader_free(&d->reader);
+}

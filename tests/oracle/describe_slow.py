@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""describe_slow.py - what bpe describe prints, slow and obvious: its oracle. Texts and patterns as in encode_slow.py.
+
+    describe_slow.py MODEL.json... < TEXT
+"""
+import collections
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import encode_slow  # noqa: E402
+
+SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
+
+
+def show(data):
+    def escape(c):
+        if "\udc80" <= c <= "\udcff":
+            return f"\\x{ord(c) - 0xdc00:02X}"
+        return SHORT.get(c) or ("".join(f"\\x{b:02X}" for b in c.encode()) if c < " " or "\x7f" <= c < "\xa0" else c)
+    n = len(data)
+    if n > 200:  # the first bytes of it, up to a whole character
+        n = next((i for i in range(199, 195, -1) if data[i] & 0xC0 != 0x80), 196)
+    return '"' + "".join(map(escape, data[:n].decode(errors="surrogateescape"))) + ('"' if n == len(data) else '"...')
+
+
+def count(model, documents):
+    """How often each pretoken is in them, without special tokens."""
+    special = sorted((s[0] for s in model.special), key=lambda s: -len(s))
+    words = collections.Counter()
+    for data in documents:
+        for part in re.split(b"|".join(map(re.escape, special)), data) if special else [data]:
+            words.update(encode_slow.pretokens(part, model.pattern, "error"))
+    return words
+
+
+def most(counter, n, wanted=lambda key: True):
+    return sorted((key for key in counter if wanted(key)), key=lambda key: (-counter[key], key))[:n]
+
+
+def figures(model, documents):
+    """{label: items}; what is listed comes last."""
+    words = count(model, documents)
+    tokens = collections.Counter()
+    for word, n in words.items():
+        for i in model.word(word):
+            tokens[model.bytes[i]] += n
+    size = sum(len(word) * n for word, n in words.items())
+    special = {s[0] for s in model.special}
+    listed = [t for t in model.token if len(t) > 1 and re.search(b"[A-Za-z]", t) and t not in special]
+    of = {"pretokens": [f"{sum(words.values()):,}"], "  distinct": [f"{len(words):,}"], "vocabulary": [f"{len(model.bytes):,}"]}
+    if tokens:
+        of.update({"tokens": [f"{sum(tokens.values()):,}"], "bytes per token": [f"{size / sum(tokens.values()):.2f}"],
+                   "frequent pretokens": list(map(show, most(words, 16))), "frequent tokens": list(map(show, most(tokens, 16))),
+                   "  of 3 bytes or more": [show(t) for t in most(tokens, 12, lambda t: len(t) > 2 and re.search(b"[A-Za-z\x80-\xff]", t))],
+                   "longest words": [show(t) for t in sorted(listed, key=lambda t: (-len(t), t))[:6]]})
+    return of
+
+
+def one(of):
+    lines = [f"{'pretokens':20} {of['pretokens'][0]}, {of['  distinct'][0]} distinct", f"{'vocabulary':20} {of['vocabulary'][0]} tokens"]
+    if "tokens" in of:
+        lines.append(f"{'tokens':20} {of['tokens'][0]}, {of['bytes per token'][0]} bytes per token")
+        lines += [f"{label:20} {' '.join(items)}".rstrip() for label, items in list(of.items())[5:]]
+    return lines
+
+
+def several(columns):
+    """Of (name, figures), each."""
+    rows = {"": [[name] for name, _ in columns]}
+    rows.update({label: [of[label] for _, of in columns] for label in columns[0][1]})
+    widths = [max(len(item) for row in rows.values() for item in row[k]) + 2 for k in range(len(columns))]
+    for label, row in rows.items():
+        for i in range(max(map(len, row))):
+            cells = [(items[i] if i < len(items) else "").ljust(width) for items, width in zip(row, widths)]
+            yield f"{'' if i else label:21}{''.join(cells)}".rstrip()
+
+
+def describe(names, documents, size, stored=None):
+    """All lines. names: of model files; size: bytes of the text; stored: bytes that it takes, compressed."""
+    found = [(name, figures(encode_slow.load(name), documents)) for name in names]
+    first = f"{'text':20} {size:,} byte{'' if size == 1 else 's'}{f' ({stored:,} compressed)' if stored not in (None, size) else ''}"
+    return "".join(line + "\n" for line in [first, *(one(found[0][1]) if len(names) == 1 else several(found))])
+
+
+def main():
+    data = sys.stdin.buffer.read()
+    sys.stdout.write(describe(sys.argv[1:], [data], len(data)))
+
+
+if __name__ == "__main__":
+    main()
