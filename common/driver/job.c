@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -381,19 +382,27 @@ void job_say_before(struct job *j, int group, int stage)
 
 /* ---- Waiting ---- */
 
+static double seconds(struct timeval t)
+{
+    return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
+}
+
 /* Notices whether a process has ended. */
 static bool reap(struct job *j, size_t i)
 {
     int status;
+    struct rusage used;
     struct job_process *p = j->at[i];
     siginfo_t info = {.si_pid = 0};
     if (p->ended)
         return false;
     if (j->at_end && waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == p->pid)
         j->at_end(j->ctx, p);
-    if (waitpid(p->pid, &status, WNOHANG) != p->pid)
+    if (wait4(p->pid, &status, WNOHANG, &used) != p->pid)
         return false;
     running[i] = 0;
+    p->cpu = seconds(used.ru_utime) + seconds(used.ru_stime);
+    p->memory = (uint64_t)used.ru_maxrss * 1024;
     p->ended = true;
     p->ended_at = ++j->events;
     p->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

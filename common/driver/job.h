@@ -35,9 +35,11 @@ struct job_process {
     bool spoke;     /* a last line was passed on, as the process took long to end after it */
     size_t ended_at, dismissed_at; /* in the order of such events */
     int said;                      /* the read end of its standard error; -1: none, or it has ended */
-    uint64_t read;                 /* bytes of files, as watch.h last saw it */
-    struct buf text;               /* what it said and was not passed on: at most its last line, if it was long ago */
-    double heard_at;               /* seconds, of the last of it */
+    double cpu;                    /* when it has ended: seconds of CPU time, */
+    uint64_t memory; /* and the most memory that it had, in bytes: at least this process's, when it began */
+    uint64_t read;   /* bytes of files, as watch.h last saw it */
+    struct buf text; /* what it said and was not passed on: at most its last line, if it was long ago */
+    double heard_at; /* seconds, of the last of it */
 };
 
 struct job {

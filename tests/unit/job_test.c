@@ -106,6 +106,25 @@ static void much_said(void)
     job_free(&job);
 }
 
+/* What a process has used is known when it has ended: that of each, not the most of all. */
+static void what_is_used(void)
+{
+    double cpu[2];
+    uint64_t memory[2];
+    const char *const scripts[] = {
+        "i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; x=$(head -c 30000000 /dev/zero | tr '\\0' a)", ":"};
+    for (int i = 0; i < 2; i++) {
+        job_init(&job, "bpe test", &e);
+        const struct job_process *p = sh(scripts[i], -1, -1, 0, false);
+        job_wait_all(&job);
+        cpu[i] = p->cpu;
+        memory[i] = p->memory;
+        job_free(&job);
+    }
+    tap_ok(cpu[0] > 0.01 && cpu[0] < 60 && cpu[1] < cpu[0], "seconds of CPU time that a process used");
+    tap_ok(memory[0] > 30000000 && memory[0] < 1000000000 && memory[1] < 20000000, "and its memory");
+}
+
 /* Whether a process is there, and not only waits to be asked for its status. */
 static bool lives(pid_t pid)
 {
@@ -173,6 +192,7 @@ int main(void)
     outcomes();
     programs();
     much_said();
+    what_is_used();
     death(SIGTERM, "");
     death(SIGINT, "");
     death(SIGHUP, "trap '' HUP;");
