@@ -263,6 +263,9 @@ static int store(const struct option_row *r, void *to, const char *word, struct 
     case OPTION_MEMORY:
         rc = num_share(word, memory_limit(), field, name, e);
         break;
+    case OPTION_DATA:
+        rc = num_data(word, field, name, e);
+        break;
     case OPTION_COUNT:
         rc = num_count(word, field, name, e);
         break;

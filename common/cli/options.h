@@ -37,6 +37,7 @@ enum option_kind {
     OPTION_TEXTS,   /* struct option_texts: added at its end */
     OPTION_SIZE,    /* uint64_t: digits and K, M, G or T, powers of 1024 */
     OPTION_MEMORY,  /* uint64_t: as OPTION_SIZE, or N% of memory_limit() */
+    OPTION_DATA,    /* uint64_t: an amount of data, such as 1.5TB; see num_data */
     OPTION_COUNT,   /* uint64_t: digits and k, M or G, powers of 1000 */
     OPTION_CHOICE,  /* unsigned, or an enum: one of `words`; `first` plus the place of the word, from 0 */
     OPTION_REFUSED, /* nothing: wrong use, for which `help` is the message; NULL: the option is unknown. A command hides
@@ -76,6 +77,7 @@ struct option_row {
 #define OPTION_TEXTS_TYPE struct option_texts
 #define OPTION_SIZE_TYPE uint64_t
 #define OPTION_MEMORY_TYPE uint64_t
+#define OPTION_DATA_TYPE uint64_t
 #define OPTION_COUNT_TYPE uint64_t
 #define OPTION_CHOICE_TYPE unsigned
 

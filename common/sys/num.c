@@ -32,6 +32,26 @@ int num_size(const char *s, uint64_t *v, const char *option, struct err *e)
     return parse(s, v, "KMGT", 1024, option, e);
 }
 
+int num_data(const char *s, uint64_t *v, const char *option, struct err *e)
+{
+    static const char digits[] = "0123456789", units[] = "KMGTP";
+    size_t whole = strspn(s, digits), part = s[whole] == '.' ? strspn(s + whole + 1, digits) : 0;
+    const char *p = s + whole + (part ? part + 1 : 0);
+    bool letter = (*p | 0x20) >= 'a' && (*p | 0x20) <= 'z';
+    const char *unit = letter ? strchr(units, *p & ~0x20) : NULL;
+    p += unit != NULL;
+    bool binary = unit && *p == 'i' && (p[1] | 0x20) == 'b', bytes = (*p | 0x20) == 'b';
+    p += binary ? 2 : bytes;
+    double n = strtod(s, NULL);
+    for (const char *u = units; unit && u <= unit; u++)
+        n *= bytes ? 1000 : 1024;
+    if (!whole || *p || n >= 0x1p63)
+        return err_set(e, EX_USAGE, "%s %s: not a size; one is 5TB (10^12 bytes each), or 1.5T or 64M (powers of 1024)",
+                       option, s);
+    *v = (uint64_t)n;
+    return 0;
+}
+
 int num_share(const char *s, uint64_t whole, uint64_t *v, const char *option, struct err *e)
 {
     size_t digits = strspn(s, "0123456789.");

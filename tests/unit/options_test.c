@@ -14,7 +14,7 @@ static struct settings {
     bool flag, has_word, has_colour, has_size;
     const char *word, *field, *output;
     struct option_texts list;
-    uint64_t size, count, memory;
+    uint64_t size, count, memory, data;
     enum colour colour;
     unsigned order, from;
     int n_checks;
@@ -52,6 +52,7 @@ static const struct option_row rows[] = {
     {'n', "count", "N", "a count", OPTION_TO(COUNT, struct settings, count)},
     {'c', "colour", "WHICH", "a colour", OPTION_TO(CHOICE, struct settings, colour), .words = colours, .first = RED,
      OPTION_GIVEN(struct settings, has_colour)},
+    {'D', "data", "SIZE", "an amount of data", OPTION_TO(DATA, struct settings, data)},
     {0, "memory", "SIZE", "memory", OPTION_TO(MEMORY, struct settings, memory)},
     {0, "from", "WHERE", "words that come from elsewhere", OPTION_TO(CHOICE, struct settings, from),
      .get_words = get_words},
@@ -160,6 +161,41 @@ static void test_kinds(void)
     tap_ok(self.order == 1, "  of which the last one counts");
 }
 
+static void test_data(void)
+{
+    static const struct {
+        const char *line;
+        uint64_t bytes;
+    } amounts[] = {{"-D 7", 7},
+                   {"-D 7B", 7},
+                   {"-D 5TB", 5000000000000},
+                   {"-D 5tb", 5000000000000},
+                   {"-D 5T", (uint64_t)5 << 40},
+                   {"-D 5TiB", (uint64_t)5 << 40},
+                   {"-D 300GB", 300000000000},
+                   {"-D 300g", (uint64_t)300 << 30},
+                   {"-D 1.5TB", 1500000000000},
+                   {"-D 1.5K", 1536},
+                   {"-D 0.25kB", 250},
+                   {"-D 64M", 64 << 20},
+                   {"-D 2PB", 2000000000000000},
+                   {"-D 0", 0}};
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
+        right(amounts[i].line, 0);
+        tap_ok(self.data == amounts[i].bytes, "  %llu bytes", (unsigned long long)amounts[i].bytes);
+    }
+    for (const char *const *word =
+             (const char *const[]){"_", "x", "T", "-1", "5X", "5TBs", "5iB", "5BB", "5TT", ".5T", "5.T", "1.2.3",
+                                   "5,5T", "0x10", "5e3", "inf", "99999999P", NULL};
+         *word; word++) {
+        char line[80], message[200];
+        snprintf(line, sizeof line, "--data=%s", strcmp(*word, "_") == 0 ? "" : *word);
+        snprintf(message, sizeof message,
+                 "-D %s: not a size; one is 5TB (10^12 bytes each), or 1.5T or 64M (powers of 1024)", line + 7);
+        wrong(line, message);
+    }
+}
+
 static void test_forms(void)
 {
     right("", 0);
@@ -243,6 +279,7 @@ static void test_help(void)
                                  "  -S, --size=SIZE        a size\n"
                                  "  -n, --count=N          a count\n"
                                  "  -c, --colour=WHICH     a colour\n"
+                                 "  -D, --data=SIZE        an amount of data\n"
                                  "      --memory=SIZE      memory\n"
                                  "      --from=WHERE       words that come from elsewhere\n"
                                  "      --special-first    first\n"
@@ -443,6 +480,7 @@ static void test_nearest(void)
 int main(void)
 {
     test_kinds();
+    test_data();
     test_forms();
     test_wrong();
     test_help();
