@@ -38,8 +38,8 @@ LIB     := $(BUILD)/libbpe.a
 LIB_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c))
 BINS    := $(PROGRAMS:%=$(BUILD)/%)
 # What else is installed: commands of bpe, what they share, and recipes for make.
-COMMANDS := $(addprefix pipelines/,upload tune plan parquet)
-SHARED   := $(addprefix pipelines/,options.sh end.sh plan_sample.pl plan_measure.pl plan_model.pl parquet_files.py failure.py records.pl hand_out.pl \
+COMMANDS := $(addprefix pipelines/,upload tune parquet)
+SHARED   := $(addprefix pipelines/,options.sh end.sh parquet_files.py failure.py records.pl hand_out.pl \
                 remote.sh manifest.pl)
 RECIPES  := pipelines/vocab.mk pipelines/tasks.mk pipelines/snakemake/Snakefile pipelines/nextflow/main.nf
 # Of engines that run on many machines: commands, and what these use; installed as they lie here.
@@ -97,6 +97,7 @@ $(BINS): $(BUILD)/%: $(BUILD)/cmd/%.o $(LIB)
 # The everyday commands. The links are where it finds commands in other languages, and the manual, if it is not installed.
 BPE_OBJ := $(patsubst %.c,$(BUILD)/%.o,cmd/bpe.c $(wildcard cmd/bpe/*.c))
 $(BPE_OBJ): FLAGS += -Icmd
+$(BUILD)/bpe: LIBS += -lm
 $(BUILD)/bpe: $(BPE_OBJ) $(LIB) | $(BUILD)/pipelines $(BUILD)/man
 	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $(BPE_OBJ) $(LIB) $(LIBS)
 
@@ -104,7 +105,8 @@ $(BUILD)/pipelines $(BUILD)/man:
 	@mkdir -p $(@D)
 	ln -sfn $(abspath $(@F)) $@
 
-$(BUILD)/tests/bench/text_make: LIBS += -lm
+$(BUILD)/tests/bench/text_make $(BUILD)/tests/unit/plan_test: LIBS += -lm
+$(BUILD)/tests/unit/plan_test: $(BUILD)/cmd/bpe/plan_fit.o $(BUILD)/cmd/bpe/plan_model.o
 $(UNITS) $(HELPERS): $(BUILD)/%: $(BUILD)/%.o $(LIB)
 	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 

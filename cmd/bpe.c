@@ -41,6 +41,8 @@ static const struct builtin {
 } builtins[] = {
     {"describe", "what tokenizers do to a text: bytes per token, frequent tokens", describe_main},
     {"encode", "text to ids, on all cores of one machine, in order", encode_main},
+    {"plan", "what training on a large corpus takes, from a sample of it: pretokens, bytes, memory, time, cost",
+     plan_main},
     {"shard", "text to shards of token ids for training, on all cores; run again, it goes on where it was", shard_main},
     {"sum-tree", "adds up many counts or sums by several processes", sum_tree_main},
     {"tasks", "train or shard as numbered tasks in a shared directory, for any engine that runs them", tasks_main},

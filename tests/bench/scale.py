@@ -21,7 +21,7 @@ import time
 
 import corpus
 import report
-from harness import BUILD, ENV, TOP, note, run, shell
+from harness import BUILD, ENV, note, run, shell
 from measure import Row, Suite, main
 
 UNITS = {"K": 10 ** 3, "M": 10 ** 6, "G": 10 ** 9, "T": 10 ** 12}
@@ -93,10 +93,6 @@ def n_bytes(name):
     return int(number) * UNITS.get(unit, 1)
 
 
-def pipeline(name):
-    return os.path.join(TOP, "pipelines", name)
-
-
 # ---- Runs, by stages -----------------------------------------------------------------------------------------------
 
 @contextlib.contextmanager
@@ -165,7 +161,7 @@ def plan(sample):
     """What bpe plan says of a text, and what is to be compared with it but the runs of bpe train."""
     def subject(t, name):
         said = t.tmp("plan.json")
-        took = run(pipeline("plan"), "--json", "-j", str(PROCESSES[-1]), "-v", VOCABULARY, f"--sample={sample}", t.path(name), output=said)
+        took = run("bpe", "plan", "--json", "-j", str(PROCESSES[-1]), "-v", VOCABULARY, f"--sample={sample}", t.path(name), output=said)
         with open(said) as f:
             whole = json.load(f)
         return dict(took, distinct=t.distinct(name), error=whole["heaps"]["held_out"]["error"], seconds=whole["seconds"],

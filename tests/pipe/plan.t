@@ -1,7 +1,7 @@
 #!/bin/bash
-# bpe plan finds the law by which distinct pretokens grow, says how well it holds, and what follows from it.
+# bpe plan: a sample from all places of a text, in whatever form it comes; what follows from it (the model itself: plan_test.c); commands
+# that do what was planned; what fails, and what a death leaves.
 . "$(dirname "$0")/../lib.sh"
-plan=$TOP/pipelines/plan
 make_text=$BUILD/tests/bench/text_make
 export TMPDIR=$PWD/tmp # so that what is left behind is seen
 mkdir tmp
@@ -15,9 +15,16 @@ for key in sys.argv[2:]:
 print(value)' "$@"
 }
 
-# within NAME CONDITION: of numbers, as Python writes it.
+# within FILE NAME CONDITION: of what is in JSON, as Python writes it: x("from", "distinct").
 within() {
-    ok "$(python3 -c "print(0 if $2 else 1)")" "$1" || echo "# $2"
+    ok "$(python3 -c 'import json, sys
+top = json.load(open(sys.argv[1]))
+def x(*keys):
+    value = top
+    for key in keys:
+        value = value[key]
+    return value
+print(0 if eval(sys.argv[2]) else 1)' "$1" "$3")" "$2" || echo "# $3"
 }
 
 distinct() { # OPTION... FILE...: what there are, counted
@@ -38,119 +45,83 @@ ok $? "valid UTF-8"
 fails 64 "usage: text_make *" "$make_text"
 fails 64 "text_make: SIZE x: *" "$make_text" x
 
-# ---- A law that is known: counts that grow as a power of the text, and as one that bends ----
-
-# facts FUNCTION: what plan_measure.pl would say of text with FUNCTION(n) distinct pretokens.
-facts() {
-    python3 -c 'import sys
-f, before, records = eval("lambda n: " + sys.argv[1]), 0, 0
-for n in (1e6, 2e6, 5e6, 1e7, 2e7, 5e7, 1e8):
-    v, part = f(n), n - before
-    records += f(part)
-    print("point", n, v, 15 * v)
-    print("count", part, f(part), 2e-9 * part + 1e-7 * f(part), 2e6 + 50 * f(part))
-    print("add", records, v, 1e-7 * records, 2e6 + 80 * v)
-    if n >= 2e7:
-        print("merge", v, 0.1 + 5e-7 * v, 1e7 + 100 * v)
-    before = n
-for k in (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000):
-    print("often", k, f(1e8) * k ** -0.6)
-print("spill", records, 2e-7 * records)
-print("sums", records, 5e-8 * records)
-print("encode", 5e7, 0.5, 2e7, 1.25e7)
-print("compressed", 1000, 400)' "$1"
-}
-model() { # FACTS NAME=VALUE...: in JSON, of 10 TB by 64 processes on 8 machines, unless told otherwise
-    "$TOP/pipelines/plan_model.pl" size=1e13 sample=1e8 whole=1e13 places=2048 first=0 jobs=64 hosts=8 vocabulary=32000 \
-        cost=0.1 memory=0 read=0 network=1e9 json=1 "${@:2}" -- "train{min-count}" "train {min-count} FILE" <"$1"
-}
-
-facts '4 * n ** 0.6' >straight
-model straight >out
-within "a power: its exponent" "abs($(field out heaps exponent) - 0.6) < 1e-4"
-within "nothing was wrong with it" "abs($(field out heaps held_out error)) < 1e-4"
-within "and it goes on" "abs($(field out expected distinct) / (4 * 1e13 ** 0.6) - 1) < 1e-3"
-within "within a narrow range" "0.7 < $(field out from distinct) / $(field out expected distinct) < 1 < $(field out to distinct) / $(field out expected distinct) < 1.3"
-within "bytes of the sum" "abs($(field out expected sum) / (15 * 4 * 1e13 ** 0.6) - 1) < 1e-3"
-within "memory of bpe-merge" "abs($(field out expected merge_memory) / (100 * 4 * 1e13 ** 0.6) - 1) < 0.01"
-within "records: tasks of 500 MB" "abs($(field out expected records) / (20000 * 4 * 5e8 ** 0.6) - 1) < 0.01"
-within "CPU time of counting" "abs($(field out expected stages 0 cpu_seconds) / (2e4 + 1e-7 * $(field out expected records)) - 1) < 0.01"
-within "cost: cores, hours" "abs($(field out expected stages 0 cost) / ($(field out expected stages 0 cpu_seconds) / 3600 * 0.1) - 1) < 0.01"
-is "$(field out command 1)" "train FILE" "no --min-count where there is no limit"
-
-facts '4 * n ** (0.7 - 0.01 * __import__("math").log10(n))' >bent
-model bent >out
-within "a line that bends down: the first sizes expect too many" "$(field out heaps held_out error) > 0.02"
-within "the range goes further down than up" "$(field out expected distinct) / $(field out from distinct) > $(field out to distinct) / $(field out expected distinct)"
-truth='4 * 1e13 ** (0.7 - 0.13)'
-within "and has the truth in it" "$(field out from distinct) <= $truth <= $(field out to distinct)"
-facts '4 * n ** (0.5 + 0.01 * __import__("math").log10(n))' >bent
-model bent >out
-truth='4 * 1e13 ** (0.5 + 0.13)'
-within "one that bends up, too" "$(field out from distinct) <= $truth <= $(field out to distinct)"
-
-# More of one thing is not less of another.
-model straight size=1e12 >smaller.json
-for key in distinct records counts sum merge_memory sum_memory host_sums ids; do
-    model straight >out
-    within "more text: more $key" "$(field smaller.json expected "$key") < $(field out expected "$key")"
-done
-model straight jobs=128 hosts=16 >more.json
-within "more machines: sooner" "$(field more.json seconds) < $(field out seconds)"
-within "and more bytes between them" "$(field more.json expected host_sums) > $(field out expected host_sums)"
-is "$(field out bottleneck)" "count" "counting takes longest"
-model straight network=1e6 >out
-is "$(field out bottleneck) $(field out expected stages 2 waits)" "sum of several 1" "with a slow network, the sums of each machine"
-model straight network=1e6 hosts=4 jobs=32 >out
-is "$(field out bottleneck) $(field out expected stages 2 waits)" "sum 1" "  or the last one, if it adds these up"
-model straight read=1e6 >out
-within "text that comes slowly" "abs($(field out expected stages 0 seconds) - 1e13 / 8e6) < 1"
-
-# Sums of machines: 64 of them, by 8 processes of sum-tree, and then by one.
-model straight jobs=512 hosts=64 network=0 >out
-within "sums in files have a time of their own" "abs($(field out expected stages 2 cpu_seconds) / (5e-8 * $(field out expected host_records)) - 1) < 0.01"
-within "8 processes add them up" "$(field out expected stages 2 cores) == 8"
-within "the last adds up 8 sums" "abs($(field out expected stages 3 cpu_seconds) / (5e-8 * 8 * 4 * 1.25e12 ** 0.6) - 1) < 0.01"
-within "each machine's own need memory" "abs($(field out expected sum_memory) / $(field more.json expected sum_memory) - 0.25 ** 0.6) < 0.02"
-
-# Memory.
-model straight memory=16e9 >out
-within "within --memory" "$(field out expected merge_memory) <= 16e9"
-within "by no more than is needed" "2 <= $(field out expected min_count) <= 5"
-is "$(field out command 1)" "train --min-count=$(field out expected min_count) FILE" "by a command that says so"
-within "the sum of a machine fits" "$(field out expected spilled) == 0"
-model straight memory=8e9 >out
-within "what does not fit goes to disk: the counts of a machine" \
-    "abs($(field out expected spilled) / ($(field out expected counts) / 8 * 0.4) - 1) < 0.01"
-model straight memory=1e12 >out
-within "nothing else does" "$(field out expected spilled) == 0"
-
 # ---- Text: from a part of it to the whole ----
 
 mkdir whole
 for i in 1 2 3; do "$make_text" 8M "$i" >"whole/$i.txt"; done
-"$plan" --sample=4M --json whole/*.txt >out 2>err
+bpe plan --sample=4M --json whole/*.txt >out 2>err
 is "$? $(cat err)" "0 " "a plan of 24 MB from a sample of 4"
-real=$(distinct whole/*.txt)
-within "distinct pretokens: at most 20 % off" "abs($(field out expected distinct) / $real - 1) < 0.2"
-within "and within the range" "$(field out from distinct) <= $real <= $(field out to distinct)"
 bpe-chunk whole/*.txt | bpe-count | bpe-sum >sum
-within "bytes of the sum, too" "abs($(field out expected sum) / $(wc -c <sum) - 1) < 0.2"
-within "places all over the text" "$(field out sample places) > 200"
-"$plan" --sample=4M --json whole/*.txt >again
+real=$(bpe-view sum | grep -c '^[0-9]')
+within out "distinct pretokens: at most 20 % off" "abs(x('expected', 'distinct') / $real - 1) < 0.2"
+within out "and within the range" "x('from', 'distinct') <= $real <= x('to', 'distinct')"
+within out "bytes of the sum, too" "abs(x('expected', 'sum') / $(wc -c <sum) - 1) < 0.2"
+within out "places all over the text" "x('sample', 'places') > 200"
+within out "each size has more than the one before" \
+    "all(a[0] < b[0] and a[1] < b[1] for a, b in zip(x('points'), x('points')[1:])) and len(x('points')) == 7"
+within out "time and memory of each stage" \
+    "all(s['cpu_seconds'] > 0 for s in x('expected', 'stages')) and min(x('expected', k + '_memory') for k in ('count', 'sum', 'merge')) > 1e6"
+within out "a range that is narrow" "x('sample', 'too_small') is False and 1 < x('sample', 'spread') <= 2"
+bpe plan --sample=4M --json whole/*.txt >again
 is "$(field again points)" "$(field out points)" "the same text, the same sample"
-"$plan" --sample=4M --size=1T --hosts=4 -j 8 --cost=0.05 --memory=1G -v 1000 --pattern=cl100k whole/*.txt >out 2>err
+bpe plan --sample=4M --size=1TB --hosts=4 -j 8 --cost=0.05 --memory=1G -v 1000 --pattern=cl100k whole/*.txt >out 2>err
 is "$? $(cat err)" "0 " "for people"
 like "$(sed -n 3p out)" "held-out      the line of the first 4?? kB expects * there: * % too *" "how far to trust it"
+like "$(grep 'processes' out)" "1.00 TB, 32 processes on 4 machines *" "1TB is 10^12 bytes"
 like "$(grep '^bottleneck' out)" "bottleneck    *, * % of the * that training takes" "the bottleneck"
-like "$(grep '^command' out)" "command       bpe tasks plan -o DIR --pattern=cl100k whole/1.txt whole/2.txt whole/3.txt" "what to run, with its options"
-like "$(tail -n 1 out)" "*bpe-merge -v 1000 --min-count=* -o tokenizer.json" "and how to learn within memory"
+like "$(grep 'tasks plan' out)" "              bpe tasks plan -o work --tasks=3726 --pattern=cl100k whole/1.txt whole/2.txt whole/3.txt" "what to run, with its options"
+like "$(tail -n 1 out)" "              bpe tasks train work -v 1000 --min-count=* -o tokenizer.json" "and how to learn within memory"
+is "$(sed -n '/^commands/,$p' out | cut -c 15- | grep -c '^#')" 3 "each line says what it is for"
 
 # What is smaller than the sample is measured as it is.
-"$plan" --json -j 2 short.txt >out
+bpe plan --json -j 2 short.txt >out
 is "$(field out sample bytes)" "$(wc -c <short.txt)" "a text that is smaller than the sample is the sample"
-within "  but that it is cut at other places" "abs($(field out expected distinct) - $(distinct short.txt)) <= 5"
-is "$(field out command 0)" "bpe train -v 32000 -j 2 -o tokenizer.json short.txt" "on one machine: bpe train"
+within out "  but that it is cut at other places" "abs(x('expected', 'distinct') - $(distinct short.txt)) <= 5"
+is "$(field out command)" "['bpe train -v 32000 -j 2 -o tokenizer.json short.txt']" "on one machine: bpe train"
+
+# A sample that says little of so much text.
+bpe plan -v 300 --sample=1M --size=500PB short.txt >out
+like "$(grep '^too small' out)" "too small     the sample says little of so much text: the range goes to a factor of *; take --sample=20MB, of more FILEs" \
+    "a sample that is too small is said to be"
+bpe plan -v 300 --sample=1M --size=500PB --json short.txt >out
+within out "  and how wide the range is" "x('sample', 'too_small') is True and x('sample', 'spread') > 2 and x('request', 'size') == 500e15"
+for i in 1 2 3; do tr -d '\n' <short.txt | sed 's/.*/{"text": "&"}/;s/<|endoftext|>//g;s/\\//g'; echo; done >few.jsonl
+bpe plan -v 300 --jsonl --size=5TB few.jsonl >out 2>err
+like "$? $(cat err)$(grep '^too small' out)" "0 too small     the sample has too few lines or documents to tell how far the law holds; take --sample=*" "so is one of three lines"
+
+# ---- The commands can be run as they are ----
+
+mkdir -p 'a b'
+cp whole/1.txt 'a b/it'\''s.txt'
+special=(-s '<|endoftext|>' -s '<|x y|>')
+bpe plan -v 300 -j 2 --sample=1M "${special[@]}" 'a b/'*.txt >out
+tail -n 1 out | cut -c 15- >commands
+bash commands >ran 2>&1
+is "$? $(cat ran)" "0 " "that of one machine" || cat commands
+bpe train -v 300 "${special[@]}" 'a b/'*.txt | cmp - tokenizer.json
+ok $? "  trains what it should"
+rm tokenizer.json
+for i in 1 2 3 4 5; do "$make_text" 1M "$i" >"part $i.txt" && mv "part $i.txt" "whole/$i.part"; done
+bpe plan -v 300 -j 2 --hosts=2 --sample=1M --json whole/?.part >out
+is "$(field out command 0)" "bpe tasks plan -o work whole/*.part" "many files by a pattern"
+bpe plan -v 300 -j 2 --hosts=2 --sample=1M whole/?.part | sed -n '/^commands/,$p' | cut -c 15- >commands
+sed -n '/tasks todo/p' commands >one
+sed "/tasks todo/s/.*/bash one \& bash one \& wait/" commands >both
+bash both >ran 2>&1
+is "$? $(cat ran)" "0 " "those of two machines, at the same time" || cat commands
+bpe train -v 300 whole/?.part | cmp - tokenizer.json
+ok $? "  train what they should"
+rm work/sum
+bpe sum-tree -j 2 -o work/sum work/counts/* && bpe tasks train work -v 300 >again.json
+is "$?" 0 "what bpe sum-tree adds up is taken for the sum"
+cmp again.json tokenizer.json
+ok $? "  and the model is the same"
+touch whole/0.part
+is "$(bpe plan -v 300 --sample=1M whole/[1-5].part | tail -n 1)" \
+    "command       bpe train -v 300 -j $(nproc) -o tokenizer.json whole/1.part whole/2.part whole/3.part whole/4.part whole/5.part" "but not if that had others"
+rm whole/0.part
+cp short.txt ./-s.txt
+like "$(bpe plan --sample=1M -- -s.txt | tail -n 1)" "command       bpe train -v 32000 -j * -o tokenizer.json -- -s.txt" "a name with a dash"
 
 # ---- Text as it comes ----
 
@@ -158,43 +129,101 @@ python3 -c 'import json, sys
 for d in open("short.txt", encoding="utf-8").read().split("<|endoftext|>\n"):
     d and print(json.dumps({"text": d}, ensure_ascii=False))' >short.jsonl
 tr -d '\0' <short.txt | sed 's/<|endoftext|>/\x00/' | tr -d '\1' >short.nul
+python3 -c 'for d in open("short.txt", encoding="utf-8", newline="").read().split("<|endoftext|>\n"):
+    d = d.encode()
+    d and print(f"WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: {len(d)}\r\n\r\n{d.decode()}\r\n\r\n", end="")' >short.wet
 split -n l/300 short.txt part.
+there=$(distinct short.txt)
 same_points() { # NAME OPTION...
-    "$plan" --json --sample=1500K "${@:2}" >out 2>err
+    bpe plan -v 300 --json --sample=1500K "${@:2}" >out 2>err
     is "$? $(cat err)" "0 " "$1" || return
-    within "  about as many distinct pretokens" "abs($(field out expected distinct) / $(distinct short.txt) - 1) < 0.15"
+    within out "  about as many distinct pretokens" "abs(x('expected', 'distinct') / $there - 1) < 0.15"
 }
 same_points "JSON Lines" --jsonl short.jsonl
 same_points "documents that NUL ends" -0 short.nul
+same_points "WET" --wet short.wet
 same_points "many small files" part.??
 same_points "standard input" --size=2M - <short.txt
+same_points "which is read, if there is no FILE" --size=2M <short.txt
+same_points "a pipe" --size=2M <(cat short.txt)
 gzip -k short.txt
+zstd -q short.txt
 same_points "compressed" short.txt.gz
 is "$(field out sample first)" 1 "  of which the beginning is read"
-"$plan" --json short.txt.gz part.?? >out
-within "compressed and plain ones" "abs($(field out sample whole) / (2 * $(wc -c <short.txt)) - 1) < 0.15"
+same_points "by zstd, too" short.txt.zst
+same_points "compressed standard input" --size=2M - <short.txt.gz
+bpe plan -v 300 --json short.txt.gz part.?? >out
+within out "compressed and plain ones" "abs(x('sample', 'whole') / (2 * $(wc -c <short.txt)) - 1) < 0.15"
 tr -d '\n' <short.txt >line
-"$plan" --json --sample=1M line >out 2>err
+bpe plan -v 300 --json --sample=1M line >out 2>err
 is "$? $(cat err)" "0 " "one line"
+bpe plan -v 300 --hosts=2 --size=1T - <short.txt >out
+is "$? $(tail -n 1 out)" "0 command       none: bpe tasks needs FILEs that can be read again" "several machines cannot read standard input"
 
 # ---- What fails ----
-fails 64 "bpe plan: --size=x: not a size; one is 64M" "$plan" --size=x short.txt
-fails 64 "bpe plan: --memory=x: not a size; one is 64M" "$plan" --memory=x short.txt
-fails 64 "bpe plan: --hosts=0: not a number of machines" "$plan" --hosts=0 short.txt
-fails 64 "bpe plan: --cost=-1: not a price; one is 0.05" "$plan" --cost=-1 short.txt
-fails 64 "bpe plan: -j 0: not a number of jobs" "$plan" -j 0 short.txt
-fails 64 "bpe plan: -v 3: no size of a vocabulary" "$plan" -v 3 short.txt
-fails 64 "bpe plan: unknown option --only; see --help" "$plan" --only x short.txt
-fails 64 "bpe-chunk: -p none: *" "$plan" -p none short.txt
+
+no_size="not a size; one is 5TB (10^12 bytes each), or 1.5T or 64M (powers of 1024)"
+fails 64 "bpe plan: --size x: $no_size" bpe plan --size=x short.txt
+fails 64 "bpe plan: --size 5 TB: $no_size" bpe plan --size="5 TB" short.txt
+fails 64 "bpe plan: --size 0: how much text there is, such as 5TB" bpe plan --size=0 short.txt
+fails 64 "bpe plan: --memory x: $no_size" bpe plan --memory=x short.txt
+fails 64 "bpe plan: --sample=999999: 1000000 are the least" bpe plan --sample=999999 short.txt
+fails 64 "bpe plan: --hosts=0: not a number of machines" bpe plan --hosts=0 short.txt
+fails 64 "bpe plan: --cost=-1: not a price; one is 0.05" bpe plan --cost=-1 short.txt
+fails 64 "bpe plan: -j 0: not a number of jobs" bpe plan -j 0 short.txt
+fails 64 "bpe plan: -v 3: no size of a vocabulary" bpe plan -v 3 short.txt
+fails 64 "bpe plan: unknown option --only; see --help" bpe plan --only x short.txt
+fails 64 "bpe plan: --model: bpe plan is about learning a new model" bpe plan -m x short.txt
+fails 64 "bpe plan: -p none: *" bpe plan -p none short.txt
 "$make_text" 4M 1 >pipe.txt
-fails 64 "bpe plan: how much text is there? *" "$plan" --sample=2M - <pipe.txt
-fails 65 "bpe plan: the text has * bytes, too few to say more of; 1000000 are the least" "$plan" <(head -n 2 short.txt)
-fails 66 "bpe plan: none: cannot open: No such file or directory" "$plan" none
-fails 66 "bpe plan: whole: is a directory" "$plan" whole
+fails 64 "bpe plan: how much text is there? *" bpe plan --sample=2M - <pipe.txt
+fails 65 "bpe plan: the text has * bytes, too few to say more of; 1000000 are the least" bpe plan <(head -n 2 short.txt)
+fails 66 "bpe plan: none: cannot open: No such file or directory" bpe plan none
+fails 66 "bpe plan: whole: is a directory; name the files in it" bpe plan whole
+fails 75 "bpe plan: standard input had no text: did what should write it fail?" bpe plan --size=1T < <(:)
 { head -c 1500000 short.txt; printf '\351'; } >latin1.txt
-fails 65 "bpe-count: *: byte *: invalid UTF-8*" "$plan" latin1.txt
+fails 65 "bpe-count: latin1.txt: byte 1500000: invalid UTF-8*" bpe plan latin1.txt
+fails 65 "bpe-count: standard input: byte 1500000: invalid UTF-8*" bpe plan --size=1T - <latin1.txt
+{ cat short.jsonl; echo nothing; } >bad.jsonl
+fails 65 "bpe-count: bad.jsonl: byte $(wc -c <short.jsonl): no JSON *" bpe plan --jsonl bad.jsonl
 printf '\037\213nothing' >bad.gz
-fails 65 "bpe plan: bad.gz: cannot be decompressed; is gzip installed?" "$plan" bad.gz
+fails 65 "bpe plan: bad.gz: *" bpe plan bad.gz
+{ head -c 100000 short.txt.gz; head -c 1000 /dev/zero; tail -c +101001 short.txt.gz; } >damaged.gz
+fails 65 "bpe plan: damaged.gz: *" bpe plan damaged.gz
+fails 74 "bpe plan: standard output: cannot write: No space left on device" bash -c 'exec bpe plan --sample=1M short.txt >/dev/full'
+fails 73 "bpe plan: */nowhere: cannot create a temporary file there: No such file or directory*" env TMPDIR="$PWD/nowhere" bpe plan short.txt
+fails 74 "bpe plan: *tmp: cannot write: File too large; TMPDIR names another directory" bash -c 'ulimit -f 500; exec bpe plan short.txt'
+fails 74 "bpe plan: *tmp: cannot write: File too large; TMPDIR names another directory" bash -c 'ulimit -f 2000; exec bpe plan --sample=1M --size=1T - <short.txt'
+mkdir bin
+for program in "$BUILD"/bpe-*; do ln -s "$program" bin; done
+cp "$BUILD/bpe" bin
+ln -s "$BUILD"/{pipelines,man} bin
+rm bin/bpe-sum
+fails 127 "bpe plan: bpe-sum is not installed, or not on PATH" env PATH=/usr/bin:/bin bin/bpe plan none
 is "$(ls -A tmp)" "" "nothing is left behind"
+
+# ---- Deaths: of a program, and of the command while one runs ----
+
+cat >bin/bpe-sum <<END
+#!/bin/bash
+echo \$\$ >$PWD/sum.pid
+exec sleep 100
+END
+chmod +x bin/bpe-sum
+for signal in TERM INT KILL; do
+    rm -f sum.pid
+    (trap - INT && exec bin/bpe plan short.txt) >out 2>err &
+    pid=$!
+    for ((i = 0; i < 300; i++)); do [ ! -s sum.pid ] || break && sleep 0.1; done
+    kill -$signal $pid
+    wait $pid
+    code=$?
+    for ((i = 0; i < 50; i++)); do kill -0 "$(cat sum.pid)" 2>/dev/null || break && sleep 0.1; done
+    kill -0 "$(cat sum.pid)" 2>/dev/null
+    is "$? $code $(cat out)$(ls -A tmp)" "1 $((128 + $(kill -l $signal))) " "SIG$signal: no process and no file is left"
+done
+printf '#!/bin/bash\nkill -9 $$\n' >bin/bpe-sum
+fails 75 "bpe plan: bpe-sum was killed; run the same command again" bin/bpe plan short.txt
+is "$(ls -A tmp)" "" "nothing is left of that, too"
 
 done_testing
