@@ -4,7 +4,7 @@
  * (installed: libexec/bpetools), whose second line says what it is for and whose name has no dot. `bpe slurm train`
  * runs slurm/train there, and `bpe ray train` ray/train.py. The programs are those beside this one.
  *
- * Exit status: that of the command; 64 if there is no such command.
+ * Exit status: that of the command; 64 if there is no such command; 127 if what runs it is not installed.
  */
 #include "bpe/commands.h"
 #include "cli/program.h"
@@ -130,12 +130,25 @@ static bool is_engine(const char *name)
 
 static bool was_closed[3]; /* standard streams, before fd_prepare; a script is to find them as they were */
 
+/* Whether what runs a script is on PATH, if its first line leaves it to env(1) to find it. -1 with 127: it is not. */
+static int need_interpreter(const char *path, struct err *e)
+{
+    char line[100], name[50];
+    FILE *f = fopen(path, "re");
+    bool named = f && fgets(line, sizeof line, f) && sscanf(line, "#!/usr/bin/env %49s", name) == 1;
+    if (f)
+        fclose(f);
+    return named ? job_need(name, e) : 0;
+}
+
 /* Runs a file of another language in place of this program. */
 static int run_file(const char *file, char **argv, struct err *e)
 {
     char *path = place_command(file, e);
-    if (!path)
+    if (!path || need_interpreter(path, e)) {
+        free(path);
         return -1;
+    }
     argv[0] = path;
     for (int fd = 0; fd < 3; fd++) {
         if (was_closed[fd])
