@@ -2,6 +2,7 @@
 import contextlib
 import os
 import re
+import sys
 
 
 class Failure(Exception):
@@ -21,3 +22,12 @@ def say(program, message):
     clear = "\r\033[K" if os.isatty(2) else ""
     with contextlib.suppress(OSError):  # if nobody reads it, the exit status still says it
         os.write(2, f"{clear}{program}: {message}\n".encode("utf-8", "surrogateescape"))
+
+
+def run(program, main):
+    """Ends with what main returns, or the failure in it."""
+    try:
+        sys.exit(main())
+    except Failure as failure:
+        say(program, failure)
+        sys.exit(failure.status)

@@ -149,6 +149,15 @@ like "$(tail -n 1 err)" "bpe spark: standard output: cannot write: No space left
 "$fan_out" "${local[@]}" bpe-count 0>in >out 2>err
 is "$? $(wc -c <out)" "74 0" "input that cannot be read: exit status 74"
 like "$(tail -n 1 err)" "bpe spark: standard input: cannot read: *" "  and says so"
+"$fan_out" "${local[@]}" no-such-program <chunks >out 2>err
+is "$? $(wc -c <out)" "127 0" "a program that no executor has: exit status 127"
+like "$(tail -n 1 err)" "bpe spark: a task failed *: its programs ended with exit status 127: no-such-program is not on PATH" "  and says so"
+"$fan_out" "${local[@]}" sh -c 'echo no good >&2; exit 65' <chunks >out 2>err
+is "$?" 65 "a program that fails without output: its exit status"
+like "$(tail -n 1 err)" "bpe spark: a task failed *: its programs ended with exit status 65: no good" "  and says so"
+head -c -1 chunks | "$fan_out" "${local[@]}" bpe-count >out 2>err
+is "$?" 65 "records that are cut off: exit status 65"
+like "$(tail -n 1 err)" "bpe spark: standard input: byte *: the stream is cut off inside a record" "  and says so"
 rm -f slow/bpe-count waiting
 printf '#!/bin/sh\necho $$ >"%s/waiting"\nexec sleep 100\n' "$PWD" >slow/bpe-count
 chmod +x slow/bpe-count

@@ -1,0 +1,66 @@
+# command.py - what the commands of the engines in Python share: options, what they need, and how they call bpe with a filter
+import importlib.util
+import os
+import shlex
+import shutil
+import sys
+
+from failure import Failure, one_line
+
+
+def arguments(usage, names, flags=None):
+    """Of the command line: (options of these names, as pairs; the other words). An option is --name=value, or --name value.
+    Those of a filter, which has flags, end with the first word that is none. Prints the usage, and ends, if that is asked for."""
+    given, others, words = [], [], iter(sys.argv[1:])
+    for word in words:
+        name, equals, value = word.partition("=")
+        if word in ("-h", "--help"):
+            sys.stdout.write(usage)
+            sys.exit(0)
+        elif name.startswith("--") and name[2:] in names:
+            value = value if equals else next(words, None)
+            if value is None:
+                raise Failure(64, f"option {name} needs an argument; see --help")
+            given.append((name[2:], value))
+        elif flags is None:
+            others += [word, *words] if word == "--" else [word]
+        elif word.startswith("--") and word[2:] in flags:
+            given.append((word[2:], True))
+        elif word.startswith("-"):
+            raise Failure(64, f"option {name} not recognized; see --help")
+        else:
+            others += [word, *words]
+    if flags is not None and not others:
+        raise Failure(64, "which command? see --help")
+    return given, others
+
+
+def need_program(name):
+    if not shutil.which(name):
+        raise Failure(127, f"{name} is not installed, or not on PATH")
+
+
+def need_module(name):
+    """Finds it without loading it. A directory of that name, as ray/ here, is no module, although Python imports it."""
+    found = importlib.util.find_spec(name)
+    if not (found and found.origin):
+        raise Failure(127, f"Python's {name} is not installed for {sys.executable}; pip install {name}")
+
+
+def load(name):
+    need_module(name)
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise Failure(127, f"Python's {name} does not load: {one_line(error)}; pip install {name}") from None
+
+
+def filter_words(directory, given):
+    """fan_out.py in the directory, with these options."""
+    return [sys.executable, os.path.join(directory, "fan_out.py"), *(f"--{name}={value}" for name, value in given)]
+
+
+def bpe_words(command, via, others):
+    """The command of bpe whose processes that count or encode are started by the filter."""
+    need_program("bpe")
+    return ["bpe", command, f"--via={shlex.join(via)}", *others]
