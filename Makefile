@@ -45,7 +45,7 @@ RECIPES  := pipelines/vocab.mk pipelines/tasks.mk pipelines/snakemake/Snakefile 
 # Of engines that run on many machines: commands, and what these use; installed as they lie here.
 ENGINE_FILES := $(addprefix pipelines/slurm/,train shard submit.sh job.sh)
 ENGINE_FILES += $(addprefix pipelines/spark/,fan_out.py launch.py train.py shard.py)
-ENGINE_FILES += $(addprefix pipelines/ray/,fan_out.py engine.py train.py shard.py tasks.py)
+ENGINE_FILES += $(addprefix pipelines/ray/,fan_out.py engine.py train.py shard.py tasks.py text.py)
 ENGINE_FILES += $(addprefix pipelines/ssh/,train shard command.sh fan_out job)
 # Programs of the tests: unit tests and the helpers of oracles, faults and fuzzing.
 UNITS   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*.c))

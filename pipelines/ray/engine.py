@@ -1,15 +1,13 @@
-# engine.py - what train.py, shard.py and tasks.py share: which of their options are for Ray, and the words that call
-# fan_out.py, and `bpe train` and `bpe shard` with it
+# engine.py - what train.py, shard.py and tasks.py share: which of their options are for Ray, and what bpe shard's mean
 import itertools
 import os
 import re
-import shlex
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.append(os.path.dirname(HERE))
-from failure import say
+from failure import Failure
 
 OPTIONS = ("address", "num-cpus", "in-flight", "results", "unit", "retries")  # of fan_out.py
 HELP = """\
@@ -22,94 +20,44 @@ HELP = """\
 """  # on them
 
 
-def die(command, message, status=64):
-    say(f"bpe ray {command}", message)
-    sys.exit(status)
-
-
-def arguments(command, usage, names):
-    """Of the command line: (options of these names, as pairs; the other words). An option is --name=value, or --name value.
-    Prints the usage, and ends, if that is asked for."""
-    given, others, words = [], [], iter(sys.argv[1:])
-    for word in words:
-        name, equals, value = word[2:].partition("=")
-        if word == "--":
-            others += [word, *words]
-        elif not word.startswith("--") or name not in names:
-            others.append(word)
-        else:
-            value = value if equals else next(words, None)
-            if value is None:
-                die(command, f"option --{name} needs an argument; see --help")
-            given.append((name, value))
-    if "-h" in others or "--help" in others:
-        sys.stdout.write(usage)
-        sys.exit(0)
-    return given, others
-
-
-def via(given):
-    """fan_out.py with these options."""
-    return [sys.executable, os.path.join(HERE, "fan_out.py"), *(f"--{name}={value}" for name, value in given)]
-
-
-def words(command, given, others):
-    """The command of bpe in which Ray starts the processes."""
-    return ["bpe", command, f"--via={shlex.join(via(given))}", *others]
-
-
-def value_of(words, short, long):
-    """The argument of an option that stays among the words: the last one; "" if there is none."""
-    value, before = "", ""
-    for word in words:
-        if word == "--":
-            break
-        if before in (short, long):
-            value = word
-        elif word.startswith(long + "="):
-            value = word[len(long) + 1 :]
-        elif word.startswith(short) and len(word) > 2:
-            value = word[2:]
-        before = word if before not in (short, long) else ""
-    return value
-
-
 def with_argument(command):
     """The options of a command of bpe whose argument may be the next word: as its --help has them."""
-    run = subprocess.Popen(["bpe", command, "--help"], stdout=subprocess.PIPE)
-    text = run.communicate()[0].decode("utf-8", "replace")
+    run = subprocess.run(["bpe", command, "--help"], stdout=subprocess.PIPE)
     if run.returncode:
-        sys.exit(status_of(run))
+        raise Failure(75, f"bpe {command} --help was killed, or failed; run the same command again")
+    text = run.stdout.decode("utf-8", "replace")
     return {name for names in re.findall(r"(?:(-[A-Za-z0-9]),?\s+)?(--[a-z0-9-]+)=", text) for name in names if name}
+
+
+def scan(words):
+    """Of the words of `bpe shard`: (option, its argument or None, the words that it is) each; of a FILE, ("", FILE, ...)."""
+    takes, words = with_argument("shard"), iter(words)
+    for word in words:
+        if word == "--":
+            yield from (("", file, [file]) for file in words)
+        elif word == "-" or not word.startswith("-"):
+            yield "", word, [word]
+        else:
+            name, equals, value = word.partition("=") if word.startswith("--") else (word[:2], word[2:], word[2:])
+            more = list(itertools.islice(words, 0 if equals else name in takes))
+            yield name, value if equals else "".join(more) if more else None, [word, *more]
+
+
+def value_of(words, *names):
+    """The argument of an option: the last one; "" if there is none."""
+    return ([value for name, value, _ in scan(words) if name in names] or [""])[-1] or ""
 
 
 def parquet_words(words):
     """(options of `bpe parquet`, all three, or none without --parquet; FILEs; the other words): of those of `bpe shard`."""
-    takes, words = with_argument("shard"), iter(words)
-    options, is_parquet, files, rest = {"column": "text", "nul-bytes": "error", "null-rows": "empty"}, False, [], []
-    for word in words:
-        name, _, value = word[2:].partition("=")
-        if word == "--":
-            files += words
-        elif not word.startswith("-") or word == "-":
-            files.append(word)
-        elif name == "parquet":
-            is_parquet, options["column"] = True, value if "=" in word else "text"
-        elif name in options and name != "column":
-            options[name] = value if "=" in word else next(words, "")
+    options, is_parquet, files, rest = {"--column": "text", "--nul-bytes": "error", "--null-rows": "empty"}, False, [], []
+    for name, value, both in scan(words):
+        if not name:
+            files.append(value)
+        elif name == "--parquet":
+            is_parquet, options["--column"] = True, "text" if value is None else value
+        elif name in ("--nul-bytes", "--null-rows"):
+            options[name] = value or ""
         else:
-            rest.append(word)
-            if word in takes:
-                rest += itertools.islice(words, 1)
-    return [f"--{name}={value}" for name, value in options.items()] if is_parquet else [], files, rest
-
-
-def status_of(child):
-    """Waits for it; its status as the shell has it."""
-    status = child.wait()
-    return status if status >= 0 else 128 - status
-
-
-def end_killed(command, child):
-    """Ends with 75: it was killed, and could not say so."""
-    die(command, f"bpe {child} was killed; run the same command again", 75)
+            rest += both
+    return [f"{name}={value}" for name, value in options.items()] if is_parquet else [], files, rest

@@ -23,16 +23,13 @@
 # Exit status: that of the first command that failed; 64 wrong use, 66 a file to send is missing, 71 no cluster, 73 or 74 a
 # file that cannot be written or read, 75 a task that was lost again and again, 127 no Ray, or no such command on a machine;
 # 71, 73 or 74 also if that is why a task was lost.
-import contextlib
 import errno
 import fcntl
-import getopt
 import os
 import queue
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -41,7 +38,10 @@ import uuid
 
 sys.dont_write_bytecode = True  # not into where this is installed
 import engine
+import worker
+from command import arguments, load, need_module
 from failure import Failure, one_line, say
+from records import lines_of, units_of
 
 NAME = "bpe ray"
 USAGE = f"""\
@@ -52,22 +52,13 @@ Runs COMMAND on a Ray cluster with records of standard input; what it writes goe
       --each             a line of standard input is the last ARGUMENT of one COMMAND
   -h, --help             this text
 """
-PIPE_SIZE = 1 << 20  # the largest pipe that everybody may have
 F_SETPIPE_SZ = 1031
 MODEL_FILES = ("tokenizer.json", "vocab.json", "merges.txt", "encoder.json", "vocab.bpe")
-ENDED = (0, 64, 65, 66, 70)  # of a command whose output is whole, and would be the same again
-ENDS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 told = []  # which of them has come: Ray makes another exception of what ends its calls
 
 
 class Lost(Failure):
     """A task whose output is not there, or not all of it. The status is that of all if it does not come to its end."""
-
-
-def write_whole(descriptor, data):
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view[:PIPE_SIZE]) :]
 
 
 # ---- In a task, on another machine ----
@@ -81,54 +72,34 @@ def put_files(directory, files):
             file.write(content)
 
 
-def in_memory(name):
-    return open(os.memfd_create(name), "w+b", 0)
-
-
 def run_command(job, records, out):
-    """Runs the command with the records as standard input, and the file out as standard output: (its status as subprocess
-    has it, what it said)."""
-    path = os.environ.get("PATH", os.defpath) + os.pathsep + job["path"]
-    program = shutil.which(job["command"][0], path=path)
-    if not program:
-        return 127, f"{job['command'][0]} is not on PATH"
-    sending = tempfile.TemporaryDirectory(prefix="bpe-ray-") if job["sent"] else contextlib.nullcontext()
-    with sending as sent, in_memory("records") as given, in_memory("said") as said:
-        command = list(job["command"])
+    """Runs the command of the job: see worker.py."""
+    command, env = list(job["command"]), {"PATH": os.environ.get("PATH", os.defpath) + os.pathsep + job["path"]}
+    if job["each"]:
+        command.append(records.decode("utf-8", "surrogateescape"))
+        records = b""
+    if not job["sent"]:
+        return worker.run_command(command, env, job["directory"], records, out)
+    with tempfile.TemporaryDirectory(prefix="bpe-ray-") as sent:
         for at, name, files in job["sent"]:
             directory = os.path.join(sent, str(at))
             put_files(directory, files)
             command[at] = os.path.join(directory, name)
-        if job["each"]:
-            command.append(records.decode("utf-8", "surrogateescape"))
-        else:
-            write_whole(given.fileno(), records)
-            given.seek(0)
-        status = subprocess.run(
-            command,
-            executable=program,
-            stdin=given,
-            stdout=out,
-            stderr=said,
-            cwd=job["directory"] if os.path.isdir(job["directory"]) else None,
-            env={**os.environ, "PATH": path},
-        ).returncode
-        said.seek(0)
-        return status, said.read(1000).decode("utf-8", "replace").strip()
+        return worker.run_command(command, env, job["directory"], records, out)
 
 
 def run_to_memory(job, records):
-    with in_memory("output") as out:
+    with worker.in_memory("output") as out:
         status, said = run_command(job, records, out)
         out.seek(0)
-        return status, said, out.read() if status in ENDED else b""
+        return status, said, out.read() if status in worker.ENDED else b""
 
 
 def run_to_file(job, records):
     name = os.path.join(job["results"], uuid.uuid4().hex)
     with open(name + ".new", "wb", 0) as out:
         status, said = run_command(job, records, out)
-    if status in ENDED:
+    if status in worker.ENDED:
         os.rename(name + ".new", name)
     else:
         os.unlink(name + ".new")
@@ -148,25 +119,7 @@ def task(job, records):
         return (status, machine, f"{error.filename or job['command'][0]}: {error.strerror}"), b""
 
 
-# ---- Records ----
-
-
-def units_of(stream, size):
-    """The work of a task each: a record that says where text is (type R), or records of at least size bytes together."""
-    unit, n = [], 0
-    for record in stream:
-        unit.append(record)
-        n += len(record)
-        if n >= size or record[2:3] == b"R":
-            yield b"".join(unit)
-            unit, n = [], 0
-    if unit:
-        yield b"".join(unit)
-
-
-def lines_of(stream):
-    for line in stream:
-        yield line.rstrip(b"\n")
+# ---- What tasks are given ----
 
 
 def start_reader(source, options):
@@ -175,12 +128,12 @@ def start_reader(source, options):
 
     def read():
         try:
-            with open(source, "rb", PIPE_SIZE) as stream:
+            with open(source, "rb", worker.PIECE) as stream:
                 for unit in lines_of(stream) if options["each"] else units_of(stream, options["unit"] << 20):
-                    units.put(unit)
+                    units.put(unit.rstrip(b"\n") if options["each"] else unit)
             units.put(None)
-        except OSError as error:
-            units.put(Failure(74, f"standard input: cannot read: {error.strerror}"))
+        except Failure as failure:
+            units.put(failure)
         except BaseException as error:  # without a word from here all would wait
             units.put(Failure(71, f"standard input: {type(error).__name__}: {one_line(error)}"))
 
@@ -208,11 +161,11 @@ def is_empty(result):
 
 def pass_on(output, result):
     if isinstance(result, bytes):
-        write_whole(output, result)
+        worker.write_whole(output, result)
         return
     with open(result, "rb", 0) as file:
-        while data := file.read(PIPE_SIZE):
-            write_whole(output, data)
+        while data := file.read(worker.PIECE):
+            worker.write_whole(output, data)
     os.unlink(result)
 
 
@@ -235,26 +188,16 @@ def result_of(said, result):
     """(status, machine, what the command said, result) of a task that came to its end."""
     try:
         status, machine, text = ray.get(said)
-        if status in ENDED:
+        if status in worker.ENDED:
             return status, machine, text, ray.get(result)
     except ray.exceptions.RayError as error:
         raise Lost(75, why_lost(error)) from None
-    signalled = -status if status < 0 else status - 128  # of a process, or as a shell says it
-    if 0 < signalled < 65:
-        raise Lost(75, f"killed by signal {signalled} on {machine}")
+    if number := worker.signal_of(status):
+        raise Lost(75, f"killed by signal {number} on {machine}")
     why = f"{one_line(text) if text else f'exit status {status}'} (on {machine})"
     if status in (126, 127):  # there is no such command
         raise Failure(status, why)
     raise Lost(status if status in (71, 73, 74) else 75, why)
-
-
-def lost(state, records, tries, why):
-    if tries < state["retries"]:
-        say(NAME, f"{state['name']} was lost, and is run again: {why}")
-        submit(state, records, tries + 1)
-    else:
-        say(NAME, f"{state['name']} was lost {tries + 1} times, and is left out: {why}")
-        state["status"] = state["status"] or why.status
 
 
 def finish(state, result):
@@ -263,7 +206,12 @@ def finish(state, result):
     try:
         status, machine, text, data = result_of(said, result)
     except Lost as why:
-        lost(state, records, tries, why)
+        if tries < state["retries"]:
+            say(NAME, f"{state['name']} was lost, and is run again: {why}")
+            submit(state, records, tries + 1)
+        else:
+            say(NAME, f"{state['name']} was lost {tries + 1} times, and is left out: {why}")
+            state["status"] = state["status"] or why.status
         return
     if status and is_empty(data):
         raise Failure(status, f"{text or state['name'] + ' failed without a word'} (on {machine})")
@@ -313,12 +261,8 @@ def connect(options):
     global ray
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else it warns of what it will do one day
-    try:
-        import ray
-    except ImportError as error:
-        raise Failure(
-            127, f"{error}; pip install ray, in a venv whose python3 comes first on PATH (now {sys.executable})"
-        ) from None
+    ray = load("ray")
+    ray.cloudpickle.register_pickle_by_value(worker)
     look_for(options["address"] or os.environ.get("RAY_ADDRESS", ""))
     cpus = {"num_cpus": options["num-cpus"]} if options["num-cpus"] else {}
     try:
@@ -367,12 +311,11 @@ def results_in(directory):
 def run_on_cluster(options, command, job, source, output):
     try:
         state = {
+            **options,
             "remote": ray.remote(num_cpus=1, num_returns=2, max_retries=0)(task),
             "job": ray.put(job),
-            "name": os.path.basename(command[0]),
+            "name": "bpe " + command[1] if command[0] == "bpe" and command[1:] else os.path.basename(command[0]),
             "output": output,
-            "retries": options["retries"],
-            "in-flight": options["in-flight"],
             "room": 0,  # for tasks, if that is not given
             "asked": float("-inf"),  # when the cluster was asked how many CPUs it has
             "tasks": {},  # by the reference of the result: that of what is said of it, that of the records, tries
@@ -391,11 +334,12 @@ def end(number, _):
 
 
 def fan_out(options, command, source, output):
+    need_module("ray")
     results = results_in(options["results"])
     try:
         job = job_of(options, command, results)
         connect(options)
-        for each in ENDS:
+        for each in worker.ENDS:
             signal.signal(each, end)
         return run_on_cluster(options, command, job, source, output)
     finally:
@@ -412,29 +356,17 @@ def number(option, value, least):
     return int(value)
 
 
-def parse(arguments):
-    options = {"address": None, "num-cpus": 0, "in-flight": 0, "results": "", "unit": 16, "retries": 5}
-    flags = {"send": [], "each": False}
-    try:
-        given, command = getopt.getopt(arguments, "h", ["help", "each", "send=", *(name + "=" for name in options)])
-    except getopt.GetoptError as error:
-        raise Failure(64, f"{error}; see --help") from None
-    for option, value in given:
-        name = option[2:]
-        if option in ("-h", "--help"):
-            sys.stdout.write(USAGE)
-            sys.exit(0)
-        elif name == "send":
-            flags["send"].append(value)
-        elif name == "each":
-            flags["each"] = True
-        elif name in ("address", "results"):
+def parse():
+    given, command = arguments(USAGE, (*engine.OPTIONS, "send"), ("each",))
+    options = {"address": None, "num-cpus": 0, "in-flight": 0, "results": "", "unit": 16, "retries": 5, "send": [], "each": False}
+    for name, value in given:
+        if name == "send":
+            options["send"].append(value)
+        elif name in ("address", "results", "each"):
             options[name] = value
         else:
-            options[name] = number(option, value, 0 if name == "retries" else 1)
-    if not command:
-        raise Failure(64, "which command? see --help")
-    return {**options, **flags}, command
+            options[name] = number(f"--{name}", value, 0 if name == "retries" else 1)
+    return options, command
 
 
 def own_pipes():
@@ -443,7 +375,7 @@ def own_pipes():
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
     try:
-        fcntl.fcntl(output, F_SETPIPE_SZ, PIPE_SIZE)
+        fcntl.fcntl(output, F_SETPIPE_SZ, worker.PIECE)
     except OSError:
         pass  # no pipe
     return source, output
@@ -452,7 +384,7 @@ def own_pipes():
 def main():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        options, command = parse(sys.argv[1:])
+        options, command = parse()
         status = fan_out(options, command, *own_pipes())
     except Failure as failure:
         say(NAME, failure)

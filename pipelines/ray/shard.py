@@ -4,17 +4,19 @@
 # The model goes to the machines through the object store. With --upload, `bpe upload` runs beside `bpe shard`. With --text,
 # the text of Parquet files is made by the machines first, as one process could not read it as fast as they encode.
 #
-# Exit status: that of `bpe shard`, and if that is 0, of `bpe upload`. 75: the same command again goes on.
+# Exit status: that of `bpe shard`, and if that is 0, of `bpe upload`. 75: the same command again goes on; 127
+# without Ray.
 import hashlib
 import os
-import signal
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True  # not into where this is installed
 import engine
+import worker
+from command import arguments, bpe_words, filter_words, need_module, need_program
+from failure import Failure, run, say
 
-ENDS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+NAME = "bpe ray shard"
 USAGE = f"""\
 usage: bpe ray shard -m MODEL -o DIR [--upload=REMOTE:PATH] [--continue] [--text=DIR]
                      [--address=ADDRESS] [--num-cpus=N] [--in-flight=N] [--results=DIR]
@@ -27,52 +29,6 @@ Makes shards of FILEs in DIR, which are encoded on the machines of a Ray cluster
 All other OPTIONs are those of bpe shard: see its --help.
 """
 
-TO_TEXT = """\
-key=${!#}
-file=${key#* } key=${key%% *}
-text=${file##*/}.$key.zst
-new=$1/.$text.new.$HOSTNAME.$BASHPID.${SRANDOM:-$RANDOM$RANDOM}
-: >"$new" || exit 73
-"$0" "${@:2:$#-2}" -- "$file" | zstd -q -1 >"$new"
-codes=("${PIPESTATUS[@]}") code=${codes[1]}
-((code == 0 || code > 125)) || code=74
-((code)) || code=${codes[0]}
-if ((code == 0)) && { sync "$new" && mv "$new" "$1/$text" || [ -e "$1/$text" ]; }; then
-    rm -f "$1/.$text.new."* # also those of attempts that were killed
-    exit
-fi
-rm -f "$new"
-((code)) || code=74
-exit "$code"
-"""  # its name is bpe parquet's; DIR, options, KEY FILE
-
-
-class Children:
-    """Processes that are told what this one is told to end by, from now on."""
-
-    def __init__(self):
-        self.all, self.told = [], 0
-        for number in ENDS:
-            signal.signal(number, self.end)
-
-    def end(self, number, _):
-        self.told = number
-        for child in self.all:
-            child.send_signal(number)
-
-    def start(self, words, **files):
-        self.all.append(subprocess.Popen(words, **files))
-        if self.told:  # while it began
-            self.all[-1].send_signal(self.told)
-        return self.all[-1]
-
-    def dismiss(self):
-        """Without children, it is this process that ends."""
-        for number in ENDS:
-            signal.signal(number, signal.SIG_DFL)
-        if self.told:
-            sys.exit(128 + self.told)
-
 
 # ---- The text of Parquet ----
 
@@ -82,21 +38,21 @@ def key_of(file, options):
     try:
         found = os.stat(file)
     except OSError as error:
-        engine.die("shard", f"{file}: cannot open: {error.strerror}", 66)
+        raise Failure(66, f"{file}: cannot open: {error.strerror}")
     made_of = repr([os.path.realpath(file), found.st_size, found.st_mtime_ns, *options])
     return hashlib.sha256(made_of.encode()).hexdigest()[:16]
 
 
 def check_names(options, files):
     if not options or not files:
-        engine.die("shard", "--text is for --parquet and FILEs NAME.parquet")
+        raise Failure(64, "--text is for --parquet and FILEs NAME.parquet")
     for file in files:
         if not file.endswith(".parquet"):
-            engine.die("shard", f"{file}: with --text, the name of a Parquet file must end in .parquet")
+            raise Failure(64, f"{file}: with --text, the name of a Parquet file must end in .parquet")
         if "\n" in file:
-            engine.die("shard", f"{file!r}: with --text, no name may have a line feed in it")
+            raise Failure(64, f"{file!r}: with --text, no name may have a line feed in it")
     if len({os.path.realpath(file) for file in files}) < len(files):
-        engine.die("shard", "with --text, each FILE may be given once")
+        raise Failure(64, "with --text, each FILE may be given once")
 
 
 def text_is_there(text):
@@ -116,24 +72,23 @@ def make_texts(directory, given, others):
     try:
         os.makedirs(directory, exist_ok=True)
     except OSError as error:
-        engine.die("shard", f"{directory}: cannot create: {error.strerror}", 73)
+        raise Failure(73, f"{directory}: cannot create: {error.strerror}")
     todo = [(file, key, text) for file, key, text in zip(files, keys, texts) if not text_is_there(text)]
     if todo:
-        script = ["bash", "-c", TO_TEXT, os.path.join(os.path.dirname(engine.HERE), "parquet"), directory, *options]
+        script = [os.path.join(engine.HERE, "text.py"), directory, *options]
         lines = open(os.memfd_create("todo"), "w+b", 0)
-        lines.write("".join(f"{key} {file}\n" for file, key, _ in todo).encode("utf-8", "surrogateescape"))
+        worker.write_whole(lines.fileno(), "".join(f"{key} {file}\n" for file, key, _ in todo).encode("utf-8", "surrogateescape"))
         lines.seek(0)
-        children = Children()
-        status = engine.status_of(children.start([*engine.via(given), "--each", *script], stdin=lines))
-        children.dismiss()
+        fan_out = [*filter_words(engine.HERE, given), "--each", *script]
+        (status,) = worker.statuses_of(worker.start(fan_out, stdin=lines))
         if status > 128:
-            engine.say("bpe ray shard", "what makes the text was killed; run the same command again")
+            say(NAME, "what makes the text was killed; run the same command again")
         if status:
             sys.exit(status)
     for file, key, text in todo:
         if key_of(file, options) != key:
             os.unlink(text)
-            engine.die("shard", f"{file}: changed while its text was made; run the same command again", 75)
+            raise Failure(75, f"{file}: changed while its text was made; run the same command again")
     return [*rest, "-0", "--", *texts]
 
 
@@ -141,35 +96,33 @@ def make_texts(directory, given, others):
 
 
 def run_both(shard, upload):
-    """What both are told to end by ends them; without shards there is nothing more to upload."""
-    children = Children()
-    shards = children.start(shard)
-    uploads = children.start(upload, stdout=2, stdin=subprocess.DEVNULL)
-    status = engine.status_of(shards)
-    if status:
-        uploads.terminate()
-    uploaded = engine.status_of(uploads)
-    if not children.told and max(status, uploaded) > 128:
-        engine.end_killed("shard", "shard" if status > 128 else "upload")
+    """Without shards there is nothing more to upload."""
+    shards = worker.start(shard)
+    uploads = worker.start(upload, stdout=2, stdin=open(os.devnull, "rb"))
+    status, uploaded = worker.statuses_of(shards, uploads)
+    if max(status, uploaded) > 128 and status not in range(1, 129):
+        raise Failure(75, f"bpe {'shard' if status > 128 else 'upload'} was killed; run the same command again")
     return status or uploaded
 
 
 def main():
-    given, others = engine.arguments("shard", USAGE, (*engine.OPTIONS, "upload", "text"))
+    given, others = arguments(USAGE, (*engine.OPTIONS, "upload", "text"))
+    need_module("ray")
+    need_program("bpe")
     others = [word for word in others if word != "--continue"]
     own = {name: value for name, value in given if name in ("upload", "text")}
-    if own.get("text", "").startswith("-"):  # an option to mv, say
+    if own.get("text", "").startswith("-"):  # an option to zstd, say
         own["text"] = "./" + own["text"]
     given = [(name, value) for name, value in given if name not in own]
     if "text" in own:
         others = make_texts(own["text"], given, others)
     model, directory = engine.value_of(others, "-m", "--model"), engine.value_of(others, "-o", "--output")
-    words = engine.words("shard", [*given, ("send", model)] if model else given, others)
+    words = bpe_words("shard", filter_words(engine.HERE, [*given, ("send", model)] if model else given), others)
     if "upload" not in own:
         os.execvp(words[0], words)
     if not directory:
-        engine.die("shard", "where do the shards go? give -o DIR; see --help")
-    sys.exit(run_both(words, [os.path.join(os.path.dirname(engine.HERE), "upload"), "--", directory, own["upload"]]))
+        raise Failure(64, "where do the shards go? give -o DIR; see --help")
+    return run_both(words, ["bpe", "upload", "--", directory, own["upload"]])
 
 
-main()
+run(NAME, main)

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # tasks.py - `bpe ray tasks`: the tasks of `bpe tasks` that have no result yet, on a Ray cluster; bpe-engines(7)
 #
-# Exit status: that of `bpe tasks` or, if that is 0, of fan_out.py; 75: the same command again goes on.
+# Exit status: that of `bpe tasks` or, if that is 0, of fan_out.py; 75: the same command again goes on; 127 without Ray.
 import os
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True  # not into where this is installed
 import engine
+import worker
+from command import arguments, filter_words, need_module, need_program
+from failure import Failure, run
 
 USAGE = """\
 usage: bpe ray tasks [--address=ADDRESS] [--num-cpus=N] [--in-flight=N] [--retries=N] DIR
@@ -21,20 +23,21 @@ Does the tasks of bpe tasks in DIR that have no result, on a Ray cluster whose m
 
 
 def main():
-    given, others = engine.arguments("tasks", USAGE, ("address", "num-cpus", "in-flight", "retries"))
+    given, others = arguments(USAGE, ("address", "num-cpus", "in-flight", "retries"))
     if len(others) != 1 or others[0].startswith("-"):
-        engine.die("tasks", "which directory? see --help")
+        raise Failure(64, "which directory? see --help")
+    need_module("ray")
+    need_program("bpe")
     todo = os.memfd_create("todo")
-    status = engine.status_of(subprocess.Popen(["bpe", "tasks", "todo", *others], stdout=todo))
-    if status > 128:
-        engine.end_killed("tasks", "tasks")
-    if status:
-        sys.exit(status)
-    if os.fstat(todo).st_size:
-        os.lseek(todo, 0, os.SEEK_SET)
-        os.dup2(todo, 0)
-        fan_out = [*engine.via(given), "--each", "bpe", "tasks", "run", *others]
-        os.execv(fan_out[0], fan_out)  # so that a signal ends it, and no process of another name
+    status = worker.status_of(worker.start(["bpe", "tasks", "todo", *others], stdout=todo))
+    if worker.signal_of(status):
+        raise Failure(75, "bpe tasks was killed; run the same command again")
+    if status or not os.fstat(todo).st_size:
+        return status
+    os.lseek(todo, 0, os.SEEK_SET)
+    os.dup2(todo, 0)
+    fan_out = [*filter_words(engine.HERE, given), "--each", "bpe", "tasks", "run", *others]
+    os.execv(fan_out[0], fan_out)  # so that a signal ends it, and no process of another name
 
 
-main()
+run("bpe ray tasks", main)

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # train.py - `bpe ray train`: `bpe train` whose processes that count are tasks of a Ray cluster; bpe-engines(7)
 #
-# Exit status: that of `bpe train`.
+# Exit status: that of `bpe train`; 127 without Ray.
 import os
 import sys
 
 sys.dont_write_bytecode = True  # not into where this is installed
 import engine
+import command
+from failure import run
 
 USAGE = f"""\
 usage: bpe ray train -v N [--address=ADDRESS] [--num-cpus=N] [--in-flight=N] [--results=DIR]
@@ -18,9 +20,10 @@ All other OPTIONs are those of bpe train: see its --help.
 
 
 def main():
-    given, others = engine.arguments("train", USAGE, engine.OPTIONS)
-    words = engine.words("train", given, others)
+    given, others = command.arguments(USAGE, engine.OPTIONS)
+    command.need_module("ray")
+    words = command.bpe_words("train", command.filter_words(engine.HERE, given), others)
     os.execvp(words[0], words)
 
 
-main()
+run("bpe ray train", main)

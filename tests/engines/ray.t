@@ -30,6 +30,8 @@ exec "$BUILD/\${0##*/}" "\$@"
 END
 chmod +x workers/bpe-count
 ln workers/bpe-count workers/bpe-encode
+beside workers # as bpe starts what is beside it
+bpe-chunk -b 1 <<<x | head -n 1 >record
 cat >workers/zstd <<END
 #!/bin/bash
 [ ! -e $here/changes ] || touch $here/late.parquet
@@ -42,15 +44,22 @@ if [ -e $here/slow-text ]; then
 fi
 exec "$(command -v zstd)" "\$@"
 END
-cat >workers/sync <<END
-#!/bin/bash
-[ ! -e $here/no-sync ] || {
-    echo "sync: error syncing '\$1': No space left on device" >&2
-    exit 1
-}
-exec "$(command -v sync)" "\$@"
+chmod +x workers/zstd
+mkdir site
+cat >site/sitecustomize.py <<END
+import os
+
+real_fsync = os.fsync
+
+
+def fsync(descriptor):
+    if os.path.exists("$here/no-sync"):
+        raise OSError(28, "No space left on device")
+    real_fsync(descriptor)
+
+
+os.fsync = fsync
 END
-chmod +x workers/zstd workers/sync
 
 # held N: from now on, workers wait but for the first N.
 held() {
@@ -73,7 +82,7 @@ released() {
 # ---- The cluster ----
 export RAY_TMPDIR=$PWD/r RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0 # the address of this machine is 127.0.0.1
 mkfifo orders answers
-PATH=$here/workers:$PATH timeout -k 5 900 "$python" "$TOP/tests/engines/ray_cluster.py" "$here/r" <orders >answers 2>cluster.err &
+PATH=$here/workers:$PATH PYTHONPATH=$here/site timeout -k 5 900 "$python" "$TOP/tests/engines/ray_cluster.py" "$here/r" <orders >answers 2>cluster.err &
 cluster=$!
 exec {orders}>orders {answers}<answers
 # It ends with its orders; what is left of it half a minute later is killed.
@@ -224,7 +233,7 @@ cat >workers/dies <<END
 kill -KILL \$\$
 END
 chmod +x workers/dies
-"$fan_out" --retries=1 dies <<<x 2>err
+"$fan_out" --retries=1 dies <record 2>err
 is $? 75 "what dies again and again: exit status 75"
 is "$(sed 's/ on [^ ]*$//' err)" "bpe ray: dies was lost, and is run again: killed by signal 9
 bpe ray: dies was lost 2 times, and is left out: killed by signal 9" "  and that is said"
@@ -247,13 +256,13 @@ ray_shard -o room "${texts[@]}"
 same_shards room "  the same command goes on"
 for want in 71:71 73:73 1:75 77:75; do
     fails "${want#*:}" "bpe ray: bash was lost 1 times, and is left out: what it says (on *)" \
-        "$fan_out" --retries=0 bash -c "echo torn; echo what it says >&2; exit ${want%:*}" <<<x
+        "$fan_out" --retries=0 bash -c "echo torn; echo what it says >&2; exit ${want%:*}" <record
     is "$(cat fails.out)" "" "  and what it wrote is not passed on"
 done
 printf '#!/bin/bash\nrm -r %q/files/bpe-ray-*\n' "$here" >removes
 chmod +x removes
 refuses 74 "bpe ray: removes was lost 1 times, and is left out: */files/bpe-ray-*: No such file or directory (on *)" \
-    "$fan_out" --retries=0 --results=files ./removes <<<x
+    "$fan_out" --retries=0 --results=files ./removes <record
 
 # ---- Signals ----
 
@@ -282,7 +291,7 @@ is $? 0 "  the same command goes on"
 bpe tasks train ended -v "$V" >ended.json
 same_model ended.json "  and all is counted"
 held 0
-"$fan_out" --results=files bpe-count <<<x &
+"$fan_out" --results=files bpe-count <record &
 started 1
 kill -INT $!
 wait $!
@@ -297,6 +306,7 @@ like "$(cat err)" "bpe-sum: bad.txt: byte 10: invalid UTF-8*" "  and which text 
 is "$(ls bad.*)" bad.txt "  no model"
 bpe-chunk "${texts[1]}" >chunks
 refuses 127 "bpe ray: no-such-program is not on PATH (on *)" "$fan_out" no-such-program <chunks
+refuses 65 "bpe ray: standard input: byte 0: the stream is cut off inside a record" bash -c "head -c -1 record | $fan_out bpe-count"
 fails 64 "bpe-sum: *--nope*" bash -c "$fan_out bpe-count --nope <chunks | bpe-sum"
 refuses 66 "bpe ray: absent.json: *" "$fan_out" --send=absent.json bpe-encode -m absent.json <chunks
 refuses 71 "bpe ray: no cluster at 127.0.0.1:1: Connection refused" "$fan_out" --address=127.0.0.1:1 bpe-count <chunks
@@ -320,7 +330,8 @@ END
 chmod +x waits
 rm -f go
 for ((i = 1; i <= 30; i++)); do
-    head -c 1048575 /dev/zero | tr '\0' x
+    printf '\xff1C%08x%016d' $((1048576 - 28)) 0
+    head -c $((1048576 - 28)) /dev/zero | tr '\0' x
     echo
     echo $i >written
 done | timeout 200 "$fan_out" --in-flight=2 --unit=1 ./waits >waited &
@@ -350,7 +361,7 @@ END
 tables=(data/{1,2,3}.parquet)
 bpe train -v "$V" -p cl100k "${texts[0]}" | bpe-model -f tiktoken -o small.tiktoken
 rm small.tiktoken.json # as cl100k_base.tiktoken is
-flow=(-m small.tiktoken -p cl100k -s "<|endoftext|>=2000" --eot=before -n 300k -d u32 --test=3 --parquet)
+flow=(-m "$here/small.tiktoken" -p cl100k -s "<|endoftext|>=2000" --eot=before -n 300k -d u32 --test=3 --parquet)
 bpe shard -o tables "${flow[@]}" "${tables[@]}" >/dev/null
 timeout 200 bpe ray shard -o flow "${flow[@]}" --unit=2 --upload="$here/bucket" --continue "${tables[@]}" >out
 is $? 0 "shard: Parquet, with --upload"
@@ -422,7 +433,8 @@ rm changes
 touch no-sync
 by_text none late.parquet --retries=0
 is $? 74 "  a text that is not on the disk: exit status 74"
-like "$(cat err)" "bpe ray: bash was lost 1 times, and is left out: sync: *: No space left on device (on *)" "  and that is said"
+like "$(cat err)" "bpe ray: text.py was lost 1 times, and is left out: bpe ray shard: text/.late.parquet.*: cannot write: No space left on device (on *)" \
+    "  and that is said"
 rm no-sync
 touch slow-text
 
@@ -449,6 +461,64 @@ is $? 137 "  fan_out.py was killed: exit status 137"
 rm slow-text
 by_text late late.parquet
 is "$? $(find text -name '*late*' | wc -l)" "0 1" "  the same command goes on, and what was left is removed"
+
+# ---- Killed by SIGKILL: nothing of it goes on ----
+
+# shard_text: in the directory killed, by which all that it starts on the machines can be told from others.
+shard_text() {
+    cd killed && PATH=$here/workers:$PATH exec bpe ray shard -o out "${flow[@]}" "$@" --text=text ../late.parquet
+}
+
+# has_stopped: whether no process is in that directory, and nothing changes there any more.
+has_stopped() {
+    local i before
+    for ((i = 0; i < 300; i++)); do
+        [ -n "$(find /proc/[0-9]*/cwd -maxdepth 0 -lname "$here/killed*" 2>/dev/null)" ] || break
+        sleep 0.1
+    done
+    before=$(find killed -type f -printf '%p %s %T@\n' | sort)
+    sleep 1
+    ((i < 300)) && [ "$(find killed -type f -printf '%p %s %T@\n' | sort)" = "$before" ]
+}
+
+mkdir killed
+touch slow-text
+for who in "the command" "the command and what talks to Ray" "both, on a cluster of their own"; do
+    rm -f text-begun
+    own=()
+    [ "$who" != "both, on a cluster of their own" ] || own=(--num-cpus=1)
+    (
+        [ ${#own[@]} -eq 0 ] || unset RAY_ADDRESS
+        shard_text "${own[@]}"
+    ) 2>err &
+    for ((i = 0; i < 600; i++)); do
+        [ ! -e text-begun ] || break
+        sleep 0.1
+    done
+    driver=
+    [ "$who" = "the command" ] || driver=$(ps -eo pid=,ppid=,args= | awk -v of=$! '$2 == of && /fan_out.py/ { print $1 }')
+    # shellcheck disable=SC2086
+    kill -KILL $! $driver
+    wait $! 2>kills
+    has_stopped
+    ok $? "shard --text: SIGKILL of $who, while the text is made"
+    is "$(ls killed killed/text)" "$(printf 'killed:\ntext\n\nkilled/text:')" "  no text"
+done
+rm slow-text
+held 0
+(shard_text) 2>err &
+started 1
+kill -KILL $!
+wait $! 2>kills
+has_stopped
+ok $? "  and while the shards are made"
+! grep -q '"complete": true' killed/out/manifest.json 2>/dev/null
+ok $? "  which are not complete"
+released
+(shard_text) >out 2>err
+is "$? $(find killed/text -name '*late*' | wc -l)" "0 1" "  the same command goes on"
+bpe shard -o killed.want "${flow[@]}" late.parquet >/dev/null
+same_text killed.want killed/out "  the same shards"
 made=$(names text)
 head -c 100000 data/2.parquet >bad.parquet
 refuses 65 "bpe ray: bpe parquet: bad.parquet: * (on *)" bpe ray shard -o none "${flow[@]}" --text=text bad.parquet data/1.parquet

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What is in Python says that python3 is missing, before any work.
+# What is in Python says what is missing, before any work: python3 itself, or a module, or bpe.
 . "$(dirname "$0")/../lib.sh"
+python=$(python3 -c 'import sys; print(sys.executable)')
 text 1 20000 >text.txt
 bpe-chunk text.txt | bpe-count | bpe-sum | bpe-merge -v 300 >model.json
 
@@ -22,4 +23,40 @@ refuses 127 "$no_python" "${without[@]}" shard -m model.json -o shards --parquet
 refuses 127 "$no_python" "${without[@]}" shard -m model.json -o shards --jsonl --parquet x.parquet y.jsonl
 is "$(ls)" "$(printf '%s\n' fails.err fails.out few model.json text.txt)" "  and nothing was made"
 
+# ---- A python3 without modules ----
+"$python" -m venv --without-pip empty || exit 1
+PATH=$PWD/empty/bin:$PATH
+is "$(command -v python3)" "$PWD/empty/bin/python3" "a python3 of our own"
+for command in "train -v 300 text.txt" "shard -m model.json -o shards text.txt" "shard -m model.json -o shards --text=text --parquet x.parquet" \
+    "shard -m model.json -o shards --upload=$PWD/bucket text.txt"; do
+    # shellcheck disable=SC2086
+    refuses 127 "bpe ray ${command%% *}: Python's ray is not installed for $PWD/empty/bin/python3; pip install ray" bpe ray $command
+done
+refuses 127 "bpe ray tasks: Python's ray is not installed for *; pip install ray" bpe ray tasks work
+for command in "train -v 300 text.txt" "shard -m model.json -o shards text.txt"; do
+    # shellcheck disable=SC2086
+    refuses 127 "bpe spark: Python's pyspark is not installed for $PWD/empty/bin/python3; pip install pyspark" bpe spark $command
+done
+for engine in ray spark; do # as filters of one's own
+    fails 127 "bpe $engine: Python's * is not installed for *; pip install *" "$TOP/pipelines/$engine/fan_out.py" bpe-count <text.txt
+done
+refuses 127 "bpe parquet: pyarrow, * is not installed; pip install pyarrow, *$PWD/empty/bin/python3)" bpe parquet --list x.parquet
+for command in train shard; do
+    for engine in ray spark; do
+        like "$(bpe $engine $command --help)" "usage: bpe $engine $command *" "bpe $engine $command --help needs none"
+    done
+done
+is "$(ls)" "$(printf '%s\n' empty fails.err fails.out few model.json text.txt)" "  and nothing was made"
+
+# ---- A module that does not load, and no bpe ----
+mkdir -p broken/{ray,pyspark}
+for module in ray pyspark; do echo 'raise ImportError("no shared object")' >broken/$module/__init__.py; done
+for engine in ray spark; do
+    PYTHONPATH=$PWD/broken fails 127 "bpe $engine: Python's * does not load: no shared object; pip install *" \
+        "$TOP/pipelines/$engine/fan_out.py" bpe-count <text.txt
+    for command in train shard; do
+        refuses 127 "bpe $engine*: bpe is not installed, or not on PATH" \
+            env PATH="$PWD/empty/bin:$PWD/few" PYTHONPATH="$PWD/broken" "$TOP/pipelines/$engine/$command.py" x
+    done
+done
 done_testing
