@@ -265,11 +265,12 @@ struct job_process *job_start(struct job *j, const struct job_start *s, struct e
         not_there(s->argv[0], e);
         return NULL;
     }
-    if (!s->foreign && pipe2(said, O_CLOEXEC | O_NONBLOCK) < 0) {
+    bool heard = !s->foreign || s->heard;
+    if (heard && pipe2(said, O_CLOEXEC | O_NONBLOCK) < 0) {
         err_sys(e, EX_OSERR, errno, "cannot make a pipe; give fewer jobs (-j)");
         goto end;
     }
-    if (!s->foreign)
+    if (heard)
         fcntl(said[1], F_SETFL, 0);
     p = add(j, e);
     if (!p)

@@ -75,6 +75,7 @@ struct job_start {
     const char *writes; /* what its standard output is: "out.bin"; NULL: not to be named. Borrowed, as is `remedy` */
     const char *remedy; /* what to do if it cannot be written to, added to the message; NULL: nothing */
     bool foreign;       /* it may start processes of its own, and says what it wants to the user's standard error */
+    bool heard;         /* what a foreign one says is read here after all, and is not passed on if the job holds it */
 };
 
 /* Starts a process. NULL with EX_OSERR; 127: there is no such program. The process is owned by the job. */

@@ -59,21 +59,28 @@ static bool is_locked(void)
     return errno == EWOULDBLOCK || errno == EINTR;
 }
 
-int resume_lock(struct job *j, const char *dir, int fd, struct err *e)
+int resume_try_lock(const char *dir, int fd, int milliseconds, struct err *e)
 {
-    enum { TRIES = 50 };
-    const struct timespec pause = {.tv_nsec = 1000000000 / TRIES};
-    char line[1000];
+    enum { STEP_MS = 20 };
+    const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
     int rc = flock(fd, LOCK_EX | LOCK_NB);
-    for (int i = 0; i < TRIES && rc && is_locked(); i++) {
-        nanosleep(&pause, NULL);
+    for (; rc && is_locked() && milliseconds > 0; milliseconds -= STEP_MS) {
+        nanosleep(&step, NULL);
         rc = flock(fd, LOCK_EX | LOCK_NB);
     }
-    if (rc && is_locked()) {
-        snprintf(line, sizeof line, "%.900s: other processes work there; waiting for them", dir);
-        job_print(j->command, line);
-        while ((rc = flock(fd, LOCK_EX)) != 0 && errno == EINTR) {
-        }
+    return !rc ? 0 : is_locked() ? 1 : err_sys(e, EX_OSERR, errno, "%s: cannot be locked", dir);
+}
+
+int resume_lock(struct job *j, const char *dir, int fd, struct err *e)
+{
+    enum { PATIENCE_MS = 1000 };
+    char line[1000];
+    int rc = resume_try_lock(dir, fd, PATIENCE_MS, e);
+    if (rc <= 0)
+        return rc;
+    snprintf(line, sizeof line, "%.900s: other processes work there; waiting for them", dir);
+    job_print(j->command, line);
+    while ((rc = flock(fd, LOCK_EX)) != 0 && errno == EINTR) {
     }
     return rc ? err_sys(e, EX_OSERR, errno, "%s: cannot be locked", dir) : 0;
 }
@@ -119,6 +126,20 @@ int resume_remove(const char *path, struct err *e)
     return unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR
                ? 0
                : err_sys(e, EX_IOERR, errno, "%s: cannot remove", path);
+}
+
+int resume_remove_directory(const char *path, struct err *e)
+{
+    DIR *dir = opendir(path);
+    int rc = 0;
+    for (const struct dirent *d; dir && rc == 0 && (d = readdir(dir));) {
+        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0 && unlinkat(dirfd(dir), d->d_name, 0))
+            rc = err_sys(e, EX_IOERR, errno, "%s/%s: cannot remove", path, d->d_name);
+    }
+    if (dir)
+        closedir(dir);
+    return rc || (rmdir(path) && errno != ENOENT) ? (rc ? -1 : err_sys(e, EX_IOERR, errno, "%s: cannot remove", path))
+                                                  : 0;
 }
 
 int resume_publish(const char *made, const char *path, struct err *e)

@@ -26,7 +26,10 @@ int resume_make_directory(const char *dir, struct err *e);
  * What ends just now, as do the processes of a command that was killed, is not worth a word. -1: EX_OSERR. */
 int resume_lock(struct job *j, const char *dir, int fd, struct err *e);
 
-/* Creates the directory, opens dir/name, which is there or is created, and locks it as above. Returns its descriptor:
+/* The same, but waits no longer than this. 1: others have the lock still. */
+int resume_try_lock(const char *dir, int fd, int milliseconds, struct err *e);
+
+/* Creates the directory, opens dir/name, which is there or is created, and locks it as resume_lock. Returns its descriptor:
  * it holds the lock. -1: EX_CANTCREAT, EX_OSERR. */
 int resume_lock_file(struct job *j, const char *dir, const char *name, struct err *e);
 
@@ -39,6 +42,9 @@ int resume_only_files(const char *dir, const char *except, struct err *e);
 
 /* Removes a file, if it is there. -1 with EX_IOERR. */
 int resume_remove(const char *path, struct err *e);
+
+/* Removes a directory of plain files; it may not be there. -1 with EX_IOERR. */
+int resume_remove_directory(const char *path, struct err *e);
 
 /* Makes `made` durable and gives it the name `path`, unless somebody else has made a file of that name of the same:
  * then it stays what it is, and `made` is removed. -1 with EX_IOERR. */

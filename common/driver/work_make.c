@@ -33,21 +33,6 @@ static int put_file(const char *dir, const char *name, const void *p, size_t n, 
     return rc ? -1 : 0;
 }
 
-/* Removes a directory of plain files; it may not be there. */
-static int remove_directory(const char *path, struct err *e)
-{
-    DIR *dir = opendir(path);
-    int rc = 0;
-    for (const struct dirent *d; dir && rc == 0 && (d = readdir(dir));) {
-        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0 && unlinkat(dirfd(dir), d->d_name, 0))
-            rc = err_sys(e, EX_IOERR, errno, "%s/%s: cannot remove", path, d->d_name);
-    }
-    if (dir)
-        closedir(dir);
-    return rc || (rmdir(path) && errno != ENOENT) ? (rc ? -1 : err_sys(e, EX_IOERR, errno, "%s: cannot remove", path))
-                                                  : 0;
-}
-
 /* Words, each with a NUL byte after it. */
 static int put_words(const char *dir, const char *name, const struct option_words *w, struct err *e)
 {
@@ -248,7 +233,7 @@ static int put_notes(const struct work *w, const char *new, struct err *e)
 int work_make(struct work *w, struct str asked, struct str inputs, int *status, struct err *e)
 {
     char *new = fd_path(w->dir, "chunks.new", e);
-    if (!new || refuse_others(w, e) || remove_directory(new, e)) {
+    if (!new || refuse_others(w, e) || resume_remove_directory(new, e)) {
         free(new);
         return -1;
     }
@@ -258,7 +243,7 @@ int work_make(struct work *w, struct str asked, struct str inputs, int *status, 
                        durable_directory(new, e) || durable_rename(new, w->chunks, e) || durable_directory(w->dir, e);
     struct err ignored;
     if (rc)
-        remove_directory(new, &ignored);
+        resume_remove_directory(new, &ignored);
     free(new);
     return rc ? -1 : 0;
 }

@@ -184,6 +184,20 @@ static void death(int sig, const char *trap)
            *trap ? ", which is ignored" : "");
 }
 
+/* What a foreign process says is read if that is asked for; nothing is passed on. */
+static void heard(void)
+{
+    const char *argv[] = {"sh", "-c", "echo one >&2; echo two >&2", NULL};
+    job_init(&job, "bpe test", &e);
+    job.holds = true;
+    struct job_process *p =
+        job_start(&job, &(struct job_start){.argv = argv, .in = -1, .out = -1, .foreign = true, .heard = true}, &e);
+    job_wait_all(&job);
+    tap_ok(p && p->status == 0 && p->text.len == 8 && memcmp(p->text.p, "one\ntwo\n", 8) == 0,
+           "what a foreign command says is heard");
+    job_free(&job);
+}
+
 int main(void)
 {
     char dir[] = "/tmp/job_test-XXXXXX";
@@ -193,6 +207,7 @@ int main(void)
     programs();
     much_said();
     what_is_used();
+    heard();
     death(SIGTERM, "");
     death(SIGINT, "");
     death(SIGHUP, "trap '' HUP;");

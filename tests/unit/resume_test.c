@@ -158,6 +158,26 @@ static void lock_is(int ms, bool said, const char *name)
     waitpid(child, NULL, 0);
 }
 
+static void tries(void)
+{
+    int a = open(".", O_RDONLY | O_DIRECTORY), b = open(".", O_RDONLY | O_DIRECTORY);
+    tap_ok(resume_try_lock("D", a, 0, &e) == 0 && resume_try_lock("D", b, 50, &e) == 1, "a lock that others keep");
+    close(a);
+    tap_ok(resume_try_lock("D", b, 0, &e) == 0, "  and that they give back");
+    close(b);
+    tap_ok(resume_try_lock("D", b, 0, &e) == -1 && e.code == EX_OSERR, "what cannot be locked");
+}
+
+static void removing(void)
+{
+    mkdir("many", 0777), write_file("many/a", ""), write_file("many/b", "");
+    tap_ok(resume_remove_directory("many", &e) == 0 && access("many", F_OK), "a directory is removed");
+    tap_ok(resume_remove_directory("many", &e) == 0, "  or is not there");
+    mkdir("many", 0777), mkdir("many/a", 0777);
+    tap_ok(resume_remove_directory("many", &e) && e.code == EX_IOERR, "  but for one with directories");
+    rmdir("many/a"), rmdir("many");
+}
+
 int main(void)
 {
     char dir[] = "/tmp/resume_test-XXXXXX";
@@ -168,6 +188,8 @@ int main(void)
     notes();
     directories();
     publishing();
+    tries();
+    removing();
     lock_is(0, false, "a lock that is free soon");
     lock_is(300, false, "one of processes that end");
     lock_is(1500, true, "one of a command that works");
