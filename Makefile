@@ -38,9 +38,8 @@ LIB     := $(BUILD)/libbpe.a
 LIB_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c))
 BINS    := $(PROGRAMS:%=$(BUILD)/%)
 # What else is installed: commands of bpe, what they share, and recipes for make.
-COMMANDS := $(addprefix pipelines/,upload tune parquet)
-SHARED   := $(addprefix pipelines/,options.sh end.sh parquet_files.py failure.py command.py worker.py records.py records.pl hand_out.pl \
-                remote.sh manifest.pl)
+COMMANDS := $(addprefix pipelines/,tune parquet)
+SHARED   := $(addprefix pipelines/,options.sh end.sh parquet_files.py failure.py command.py worker.py records.py records.pl hand_out.pl)
 RECIPES  := pipelines/vocab.mk pipelines/tasks.mk pipelines/snakemake/Snakefile pipelines/nextflow/main.nf
 # Of engines that run on many machines: commands, and what these use; installed as they lie here.
 ENGINE_FILES := $(addprefix pipelines/slurm/,train shard submit.sh job.sh)
@@ -132,7 +131,7 @@ $(BUILD)/flags: FORCE
 units: $(UNITS) $(HELPERS) $(FUZZERS) $(FAULTS)
 
 # The longest ones first, and one more than there are cores: some wait for what they have killed.
-LONG := tests/pipe/upload.t tests/pipe/pipelines.t tests/pipe/upload-deaths.t tests/pipe/shard-deaths.t
+LONG := tests/pipe/pipelines.t tests/pipe/shard-deaths.t tests/pipe/upload.t tests/pipe/upload-deaths.t
 
 check: all units
 	@CORPUS=$(CORPUS) tests/corpus.sh $(BUILD)/corpus

@@ -116,12 +116,12 @@ is "$? $(cat err)" "0 " "plan"
 # ---- upload ----
 
 if command -v rclone >/dev/null; then
-    "$P/upload" --once --delete-after -- want :local:-there 2>err
+    bpe upload --once --delete-after -- want :local:-there 2>err
     is "$? $(cat err)" "0 " "upload"
     shards
     done_as "  to a remote" want ./-there
     cp -r want ./-from
-    "$P/upload" --once -- -from -there 2>err
+    bpe upload --once -- -from -there 2>err
     done_as "  from a directory, to one" want ./-there
 else
     skip "upload" "rclone is not installed"

@@ -189,9 +189,9 @@ is "$(ls -d counts 2>/dev/null)" "" "vocab.mk: no directory named counts"
 # Engines, whose own part is not begun when something is killed: 75, and a line.
 mkdir engines
 cp -r "$P"/{ray,slurm,*.py} engines
-printf '#!/bin/sh\nkill -9 $$\n' >engines/bpe
-printf '#!/bin/sh\nexec sleep 20\n' >engines/upload
-chmod +x engines/{bpe,upload}
+# shellcheck disable=SC2016
+printf '#!/bin/sh\n[ "$1" != upload ] || exec sleep 20\n%s\n' 'kill -9 $$' >engines/bpe
+chmod +x engines/bpe
 PATH=$PWD/engines:$PATH fails 75 "bpe ray tasks: bpe tasks was killed; run the same command again" engines/ray/tasks.py work
 PATH=$PWD/engines:$PATH fails 75 "bpe ray shard: bpe shard was killed; run the same command again" engines/ray/shard.py --upload=r: -o x a.txt
 for words in "last work train work" "tasks work 1 1"; do
@@ -199,6 +199,8 @@ for words in "last work train work" "tasks work 1 1"; do
     PATH=$PWD/engines:$PATH SLURM_RESTART_COUNT=3 SLURM_ARRAY_TASK_ID=0 engines/slurm/job.sh $words 2>err
     is "$? $(tail -n 1 err)" "75 bpe slurm: a process was killed" "slurm/job.sh $words" # bash may say so, too
 done
+sed -i 's/^kill.*/echo bpe shard: wrong >\&2; exit 65/' engines/bpe
+PATH=$PWD/engines:$PATH fails 65 "bpe shard: wrong" engines/ray/shard.py --upload=r: -o x a.txt
 
 # What others have written is not taken for a command: the ids of jobs in a directory of Slurm's, what a host says of itself.
 # shellcheck disable=SC2016

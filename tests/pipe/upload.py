@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""upload.py [KIND...] - bpe upload with remotes of several kinds, which fail, damage what they get, and are killed.
+"""upload.py [KIND TEST] - bpe upload with remotes of several kinds, which fail, damage what they get, and are killed.
 
-KIND is local, webdav, s3 or gcs (KINDS of the environment; the first two by default); KILLS=N is how many processes are killed of
-each. Directories are made as bpe-shard makes them (upload_shards.py), so that every moment of it can be tested; those of bpe-shard
-itself are the last tests without a server.
+KIND is local, webdav, s3 or gcs (KINDS of the environment; the first two by default), or alone; TEST a function below; without them
+all tests, several at the same time. KILLS=N is how many processes are killed of each kind. Directories are made as bpe-shard makes
+them (upload_shards.py), so that every moment of it can be tested; `real` has those of bpe-shard itself.
 """
+import concurrent.futures
 import contextlib
 import fcntl
 import json
@@ -20,17 +21,20 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import lib  # noqa: E402
 import upload_servers as servers  # noqa: E402
-from upload_shards import HASH_TOOL, RNG, Shards, other_than_wanted, tree  # noqa: E402
+from upload_shards import RNG, Shards, other_than_wanted, tree  # noqa: E402
 
-UPLOAD = os.path.join(lib.TOP, "pipelines/upload")
+UPLOAD = [os.path.join(lib.BUILD, "bpe"), "upload"]
 KILLS = int(os.environ.get("KILLS") or 0)  # of each kind
+PARTS = 2  # of the kills of a kind, each a process
+PROCESSES = 6  # at the same time
 os.environ["RCLONE_LOW_LEVEL_RETRIES"] = "2"
+os.environ["GOGC"] = "400"  # an rclone begins with a fifth less work
 os.environ["RCLONE_CONFIG"] = os.path.abspath("rclone.conf")  # of whoever runs the test, none
 lib.write("rclone.conf", "")
 
 
 def upload(*args, timeout=120):
-    return lib.run([UPLOAD, *args], timeout=timeout)
+    return lib.run([*UPLOAD, *args], timeout=timeout)
 
 
 def arrived(remote, shards, name):
@@ -46,10 +50,6 @@ def is_quiet(result, name):
 def fails(code, text, result, name):
     got, out, err = result
     return lib.ok(got == code and err.count("\n") == 1 and err.startswith("bpe upload: ") and text in err and not out, f"{name}: exit {code}", result)
-
-
-def clear(remote):
-    lib.run(["rclone", "purge", remote.direct])
 
 
 # ---- What is the same for all remotes ----
@@ -72,13 +72,17 @@ def plain(remote, kind):
     lib.ok(shards.local() == ["manifest.json"], "  the manifest stays, and nothing else", shards.local())
     arrived(remote, shards, "  all is there")
     is_quiet(upload("--delete-after", "plain", remote.name), "  and again, without any local file")
-    clear(remote)
+    remote.clear()
 
 
 def incomplete(remote, _):
     shards = Shards("incomplete", 4, names="train/shard.%05d.mds").finish(2)
+    os.makedirs("incomplete/.upload")
+    lib.write("incomplete/.upload/sums", "torn")  # of one that was killed
     fails(75, "2 shards are uploaded", upload("--once", "--delete-after", "incomplete", remote.name), "--once, incomplete")
     lib.ok(shards.local() == [".upload/lock", ".upload/sums", "manifest.json"], "  what is finished is moved", shards.local())
+    sums = lib.read("incomplete/.upload/sums").decode().split("\n")
+    lib.ok(len(sums) == 6 and all(re.fullmatch("[0-9a-f]{32}\tmd5\t[0-9a-f]{32}\tend", line) for line in sums[1:-1]), "  its checksums are kept", sums)
     code, out, _ = lib.run(["rclone", "lsf", "-R", remote.direct])
     lib.ok(code == 0 and b"train/shard.00001.mds\n" in out and b"json" not in out, "  without the manifest", out)
     begin = time.monotonic()
@@ -87,20 +91,18 @@ def incomplete(remote, _):
     shards.finish(4)
     is_quiet(upload("--delete-after", "incomplete", remote.name), "complete")
     arrived(remote, shards, "  all is there")
-    clear(remote)
+    remote.clear()
 
 
 def follows(remote, _):
     shards = Shards("follows", 5)
     with open("follows/.work/lock", "w", encoding="ascii") as lock, subprocess.Popen(
-            [UPLOAD, "--wait=0", "--delete-after", "follows", remote.name], stderr=subprocess.PIPE) as p:
+            [*UPLOAD, "--wait=0", "--delete-after", "follows", remote.name], stderr=subprocess.PIPE) as p:
         fcntl.flock(lock, fcntl.LOCK_EX)  # as bpe-shard at work
         for n in range(6):
             time.sleep(1.2 if n < 2 else RNG.random())
             shards.finish(n, complete=False)
-            if n == 2:
-                second = upload("follows", remote.name)
-        time.sleep(2.5)
+        second = upload("follows", remote.name)  # it waits for some seconds, and the first one has nothing to do
         lib.ok(p.poll() is None, "it waits as long as bpe-shard is at work")
         shards.finish(5, complete=True)
         said = p.communicate(timeout=60)[1]
@@ -108,7 +110,7 @@ def follows(remote, _):
     fails(73, "another bpe upload is at work", second, "a second one at the same time")
     arrived(remote, shards, "all is there")
     lib.ok(shards.local() == ["manifest.json"], "and deleted here", shards.local())
-    clear(remote)
+    remote.clear()
 
 
 def there_before(remote, _):
@@ -129,7 +131,7 @@ def there_before(remote, _):
         lib.ok(remote.proxy.writes() == 4 or remote.proxy.writes() == 8, "  two were replaced, one new, and the manifest", remote.proxy.writes())
         lib.ok(not any(method in ("PUT", "POST") and names[0] in path for method, path, _ in remote.proxy.seen), "  what was right is not sent again")
     shutil.rmtree("seed")
-    clear(remote)
+    remote.clear()
 
 
 def other_run(remote, _):
@@ -152,7 +154,7 @@ def other_run(remote, _):
     is_quiet(upload("other1", remote.name), "one of the same shards with a damaged byte, too")
     arrived(remote, shards, "  all is there")
     del other
-    clear(remote)
+    remote.clear()
 
 
 def damaged_there(remote, kind):
@@ -179,7 +181,7 @@ def damaged_there(remote, kind):
     shards.finish(4)
     is_quiet(upload("--delete-after", "rot", remote.name), "it is back here: all goes on")
     arrived(remote, shards, "  all is there")
-    clear(remote)
+    remote.clear()
     return None
 
 
@@ -190,7 +192,7 @@ def damaged_on_the_way(remote, _):
     is_quiet(upload("--delete-after", "way", remote.name), "three files with a flipped byte on the way")
     remote.proxy.calm()
     arrived(remote, shards, "  all is there")
-    clear(remote)
+    remote.clear()
     shards = Shards("ever", 2, further=False).finish(2)
     remote.proxy.fault = lambda method, path: "flip" if method in ("PUT", "POST") else None
     result = upload("--delete-after", "--retries=1", "ever", remote.name)
@@ -198,7 +200,7 @@ def damaged_on_the_way(remote, _):
     print("# " + result[2].strip())
     remote.proxy.calm()
     lib.ok(set(shards.names()) <= set(shards.local()), "  nothing is deleted", shards.local())
-    clear(remote)
+    remote.clear()
 
 
 def remote_fails(remote, _):
@@ -209,7 +211,7 @@ def remote_fails(remote, _):
     remote.proxy.calm()
     arrived(remote, shards, "  all is there")
     lib.ok(shards.local() == ["manifest.json"], "  and deleted here", shards.local())
-    clear(remote)
+    remote.clear()
     shards = Shards("down", 1).finish(1)
     for fault in ("503", "403"):
         remote.proxy.fault = lambda method, path, fault=fault: fault
@@ -254,7 +256,7 @@ def nowhere(remote, shards):
 def kills(remote, kind):
     """The command again and again, of which any process is killed at any moment, as the shards grow in number; and from the
     beginning, whenever all are on the remote, byte for byte."""
-    wanted = KILLS or (20 if kind == "local" else 6)
+    wanted = (KILLS or (20 if kind == "local" else 6)) // PARTS
     shards = Shards("kills", 12, size=100000).finish(3)
     options = ["--delete-after", "--once"]
     hit = runs = whole = 0
@@ -268,7 +270,7 @@ def kills(remote, kind):
         runs += 1
         if runs > 20 * wanted:
             break
-        with subprocess.Popen([UPLOAD, *options, "kills", remote.name], stderr=subprocess.PIPE, start_new_session=True) as p:
+        with subprocess.Popen([*UPLOAD, *options, "kills", remote.name], stderr=subprocess.PIPE, start_new_session=True) as p:
             begin = time.monotonic()
             with_kill = RNG.random() * max(longest, 1.5)  # also the last moments of a run with much to do
             try:
@@ -285,7 +287,7 @@ def kills(remote, kind):
                     time.sleep(RNG.random() * 0.3)
                     p.kill()
                 said = p.communicate(timeout=200)[1]
-            if p.returncode not in (0, 75, -9, 137):  # 137: what it needs to go on was killed
+            if p.returncode not in (0, 75, -9):
                 bad.append((p.returncode, said))
         lost += nowhere(remote, shards)
         if RNG.random() < 0.4 and shards.finished < shards.n:
@@ -293,7 +295,7 @@ def kills(remote, kind):
         elif p.returncode == 0 and hit < wanted:  # all was done: once more, from the beginning
             wrong += filter(None, [other_than_wanted(remote, shards)])
             whole += 1
-            clear(remote)
+            remote.clear()
             shutil.rmtree("kills")
             shutil.rmtree("kills.want")
             shards = Shards("kills", 12, size=100000).finish(3)
@@ -309,37 +311,42 @@ def kills(remote, kind):
     is_quiet(upload("--delete-after", "kills", remote.name), "  the same command, to its end")
     arrived(remote, shards, "  all is there, and nothing else")
     lib.ok(shards.local() == ["manifest.json"], "  and deleted here", shards.local())
-    clear(remote)
+    remote.clear()
 
 
 def orphan(remote, _):
     """rclone does not go on when upload is killed."""
     Shards("orphan", 3, size=400000).finish(3)
     os.environ["RCLONE_BWLIMIT"] = "100k"
-    with subprocess.Popen([UPLOAD, "orphan", remote.name], stderr=subprocess.PIPE) as p:
-        below = []
+    with subprocess.Popen([*UPLOAD, "orphan", remote.name], stderr=subprocess.PIPE) as p:
+        below, locked = [], []
         for _ in range(200):
             time.sleep(0.05)
             below = [c for c in descendants(p.pid) if is_copying(c)]
             if below:
                 break
+        with contextlib.suppress(OSError):
+            locked = [os.readlink(f"/proc/{c}/fd/5") for c in below]
         p.kill()
         p.wait()
     os.environ.pop("RCLONE_BWLIMIT")
-    time.sleep(0.3)
-    alive = [c for c in below if os.path.exists(f"/proc/{c}") and b"State:\tZ" not in lib.read(f"/proc/{c}/status")]
-    if lib.run(["setpriv", "--pdeathsig", "KILL", "true"])[0]:
-        lib.skip("rclone ends with the script that is killed", "no setpriv --pdeathsig")
-    else:
-        lib.ok(below and not alive, "rclone ends with the script that is killed", (below, alive))
+    alive = below
+    for _ in range(30):
+        time.sleep(0.1)
+        alive = [c for c in alive if is_copying(c)]
+    lib.ok(locked == [os.path.abspath("orphan/.upload/lock")], "rclone holds the lock", locked)
+    lib.ok(below and not alive, "rclone ends with the upload that is killed", (below, alive))
     os.environ["RCLONE_BWLIMIT"] = "100k"
-    with subprocess.Popen([UPLOAD, "orphan", remote.name], stderr=subprocess.PIPE) as p:
+    with subprocess.Popen([*UPLOAD, "orphan", remote.name], stderr=subprocess.PIPE) as p:
         time.sleep(0.6)
+        below = descendants(p.pid)
         p.terminate()
         said = p.communicate(timeout=20)[1]
-        lib.ok(p.returncode == 143 and not said, "SIGTERM ends it, in silence", (p.returncode, said))
+        alive = [c for c in below if os.path.exists(f"/proc/{c}") and b"State:\tZ" not in lib.read(f"/proc/{c}/status")]
+        lib.ok(not alive, "SIGTERM leaves no process", alive)
+        lib.ok(p.returncode == -signal.SIGTERM and not said, "SIGTERM ends it, in silence", (p.returncode, said))
     os.environ.pop("RCLONE_BWLIMIT")
-    clear(remote)
+    remote.clear()
 
 
 # ---- What needs no server ----
@@ -353,9 +360,7 @@ def usage():
     code, out, err = upload("--help")
     lib.ok(code == 0 and out.startswith(b"usage: bpe upload ") and not err, "--help")
     os.makedirs("without")
-    for name in ("bash", "dirname", "getconf", "perl", "flock", "cat"):
-        os.symlink(shutil.which(name), f"without/{name}")
-    got = lib.run([UPLOAD, "d", "r:"], env={**os.environ, "PATH": os.path.abspath("without")})
+    got = lib.run([*UPLOAD, "d", "r:"], env={**os.environ, "PATH": os.path.abspath("without")})
     fails(127, "rclone is not installed", got, "without rclone")
 
 
@@ -391,10 +396,10 @@ def inputs():
 
 def progress():
     """On a terminal a line says how far it is, and is gone at the end."""
-    Shards("terminal", 3, size=400000).finish(3)
+    Shards("terminal", 3, size=400000, names="train/shard.%05d.mds").finish(3)
     pid, fd = pty.fork()
     if pid == 0:
-        os.execve(UPLOAD, [UPLOAD, "terminal", "terminal.there"], {**os.environ, "RCLONE_BWLIMIT": "400k"})
+        os.execve(UPLOAD[0], [*UPLOAD, "terminal", "terminal.there"], {**os.environ, "RCLONE_BWLIMIT": "400k"})
     out = b""
     with contextlib.suppress(OSError):  # its end
         while True:
@@ -403,7 +408,29 @@ def progress():
                 break
             out += more
     status = os.waitpid(pid, 0)[1]
+    lib.ok(b"bpe upload: 3 of 3 finished shards\r" in out and b" 4 of 3 " not in out, "all shards, and no more", out)
     lib.ok(status == 0 and b"\r\x1b[Kbpe upload: 0 of 3 finished shards; " in out and out.endswith(b"\r\x1b[K"), "progress on a terminal", (status, out))
+
+
+def stubborn():
+    """An rclone that ignores what it is told to end by, and what it has started, end when upload is killed."""
+    Shards("stubborn", 1).finish(1)
+    os.makedirs("bin")
+    lib.write("bin/rclone", "#!/bin/sh\ntrap '' HUP TERM\nsleep 60 &\necho $! $$ >pids.new\nmv pids.new pids\nwhile :; do sleep 0.05; done\n")
+    os.chmod("bin/rclone", 0o755)
+    with subprocess.Popen([*UPLOAD, "stubborn", "there"], env={**os.environ, "PATH": os.path.abspath("bin") + ":" + os.environ["PATH"]}) as p:
+        while p.poll() is None and not os.path.exists("pids"):
+            time.sleep(0.05)
+        pids = alive = lib.read("pids").split()
+        p.kill()
+    for _ in range(300):
+        time.sleep(0.1)
+        alive = [pid for pid in alive if os.path.exists(f"/proc/{pid.decode()}")]
+        if not alive:
+            break
+    lib.ok(len(pids) == 2 and not alive, "an rclone that does not listen ends, too", alive)
+    for pid in alive:
+        os.kill(int(pid), signal.SIGKILL)
 
 
 def local_damage():
@@ -412,9 +439,6 @@ def local_damage():
     fails(65, "size/tokens_000001.npy: 100 bytes, but", upload("--delete-after", "size", "there"), "a local file that is too short")
     lib.ok("tokens_000001.npy" in shards.local(), "  it is not deleted")
     for sha256, name in ((True, "SHA-256"), (False, "XXH3-128")):
-        if not sha256 and not HASH_TOOL:
-            lib.skip(f"a local file with a flipped byte, by its {name}", "no xxh128sum, nor an rclone that has it")
-            continue
         shards = Shards("byte" + name, 2, sha256=sha256).finish(2)
         data = bytearray(lib.read(f"byte{name}/tokens_000001.npy"))
         data[77] ^= 4
@@ -424,7 +448,7 @@ def local_damage():
         lib.ok("tokens_000001.npy" in shards.local() and not os.path.exists(f"there{name}/tokens_000001.npy"), "  it is neither uploaded nor deleted")
     shards = Shards("changes", 3).finish(1)
     fails(75, "", upload("--once", "changes", "changes.there"), "one shard")
-    with open("changes/.work/lock", "w", encoding="ascii") as lock, subprocess.Popen([UPLOAD, "changes", "changes.there"], stderr=subprocess.PIPE) as p:
+    with open("changes/.work/lock", "w", encoding="ascii") as lock, subprocess.Popen([*UPLOAD, "changes", "changes.there"], stderr=subprocess.PIPE) as p:
         fcntl.flock(lock, fcntl.LOCK_EX)
         time.sleep(1.5)
         shards.shards[0]["bytes"] += 1
@@ -441,7 +465,7 @@ def hostile():
     kinds = {"a named pipe": os.mkfifo, "a link to one": lambda p: os.symlink(os.path.abspath("pipe"), p), "a directory": os.mkdir,
              "a device": lambda p: os.symlink("/dev/zero", p), "a link to itself": lambda p: os.symlink(os.path.basename(p), p),
              "a link to a file": lambda p: os.symlink(os.path.abspath("foreign/file"), p), "a link to nothing": lambda p: os.symlink("/none", p)}
-    for place, codes in (("tokens_000001.npy", [65]), ("manifest.json", [65, 75]), (".upload/lock", [73]), (".upload/sums", [73]),
+    for place, codes in (("tokens_000001.npy", [65]), ("manifest.json", [65]), (".upload/lock", [73]), (".upload/sums", [73]),
                          (".upload", [73]), (".work/lock", [75])):
         bad = []
         for kind, put in kinds.items():
@@ -500,7 +524,7 @@ def real():
     fails(75, f"{finished} shards are uploaded", upload("--once", "--delete-after", "made", "made.there"), "they are uploaded, and deleted here")
     kept = {name for name in tree("made") if not name.startswith(".")}
     lib.ok(finished > 2 and kept == {"manifest.json"}, "  but for the manifest", (finished, kept))
-    with subprocess.Popen([UPLOAD, "--delete-after", "--wait=20", "made", "made.there"], stderr=subprocess.PIPE) as p:
+    with subprocess.Popen([*UPLOAD, "--delete-after", "--wait=20", "made", "made.there"], stderr=subprocess.PIPE) as p:
         code, _, err = lib.run(["bpe-shard", "-o", "made", "--resume", *options, "records"])
         lib.ok(code == 0, "bpe-shard resumes without the shards that are uploaded", err)
         said = p.communicate(timeout=60)[1]
@@ -509,7 +533,7 @@ def real():
     lib.ok(list(tree("made")) == ["manifest.json"], "here is the manifest", list(tree("made")))
     code, out, err = lib.run(["bpe-shard", "--check", "made.there"])
     lib.ok(code == 0, "bpe-shard --check of what is there", (code, out, err))
-    with subprocess.Popen([UPLOAD, "--delete-after", "beside", "beside.there"], stderr=subprocess.PIPE) as p:  # before there is a directory
+    with subprocess.Popen([*UPLOAD, "--delete-after", "beside", "beside.there"], stderr=subprocess.PIPE) as p:  # before there is a directory
         time.sleep(0.5)
         lib.must("bpe", "shard", "-m", "model.json", "-o", "beside", *options, "--eot=after", "a.txt")
         said = p.communicate(timeout=60)[1]
@@ -517,37 +541,66 @@ def real():
     lib.ok(tree("beside.there") == tree("want"), "  all is there")
 
 
+# ---- All ----
+
+ALONE = [usage, inputs, stubborn, local_damage, hostile, progress, real]
+REMOTE = [*[kills] * PARTS, plain, incomplete, follows, there_before, other_run, damaged_there, orphan]  # long ones first
+PROXY = [damaged_on_the_way, remote_fails]
+
+
+def one(kind, name):
+    """A test in a process, and a directory, of its own."""
+    test = next(t for t in ALONE + REMOTE + PROXY if t.__name__ == name)
+    begin = time.monotonic()
+    if kind == "alone":
+        test()
+    else:
+        remote, why = servers.open_remote(kind, os.path.abspath("remote"))
+        if not remote:
+            lib.skip(f"{kind} {name}", why)
+            return lib.done()
+        test(remote, kind)
+        remote.close()
+    print(f"# {kind} {name}: {time.monotonic() - begin:.1f} s")
+    return lib.done()
+
+
+def start(job):
+    number, kind, test = job
+    path = f"{number}.{kind}.{test.__name__}"
+    os.makedirs(path)
+    seed = str(int(os.environ["SEED"]) + number)
+    return lib.run([sys.executable, os.path.abspath(__file__), kind, test.__name__], cwd=path, env={**os.environ, "SEED": seed})
+
+
+def relay(job, result):
+    """The tests of a process as tests of this one."""
+    _, kind, test = job
+    code, out, err = result
+    failed = False
+    for line in out.decode(errors="replace").splitlines():
+        match = re.match(r"(not )?ok \d+ - (.*)", line)
+        if match:
+            failed |= not lib.ok(not match[1], match[2])
+        elif not line.startswith("1.."):
+            print(line)
+    if code and not failed or err:
+        lib.ok(False, f"{kind} {test.__name__} ends", f"exit {code}: {err}")
+
+
 def main():
+    if sys.argv[1:]:
+        return one(*sys.argv[1:])
     if not shutil.which("rclone"):
         usage()
         lib.skip("uploads", "rclone is not installed")
         return lib.done()
     print("# " + lib.must("rclone", "version").decode().splitlines()[0])
-    wanted = sys.argv[1:]
-    if not wanted:
-        usage()
-        inputs()
-        local_damage()
-        hostile()
-        progress()
-        real()
-    for kind in wanted or os.environ.get("KINDS", "local webdav").split():
-        print(f"# ---- {kind} ----")
-        os.makedirs(kind)
-        os.chdir(kind)
-        remote, why = servers.open_remote(kind, os.path.abspath("remote"))
-        if not remote:
-            lib.skip(kind, why)
-        else:
-            tests = [plain, incomplete, follows, there_before, other_run, damaged_there, kills, orphan]
-            if remote.proxy:
-                tests += [damaged_on_the_way, remote_fails]
-            for test in tests:
-                begin = time.monotonic()
-                test(remote, kind)
-                print(f"# {kind} {test.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
-            remote.close()
-        os.chdir("..")
+    jobs = [(kind, test) for kind in os.environ.get("KINDS", "local webdav").split() for test in REMOTE + PROXY if kind != "local" or test not in PROXY]
+    jobs = [(number, *job) for number, job in enumerate([*jobs, *(("alone", test) for test in ALONE)])]
+    with concurrent.futures.ThreadPoolExecutor(PROCESSES) as pool:  # most of them wait for something most of the time
+        for job, result in zip(jobs, pool.map(start, jobs)):
+            relay(job, result)
     return lib.done()
 
 

@@ -144,7 +144,7 @@ def free_port():
 
 
 class Remote:
-    """A directory; a server of it is a class below."""
+    """What all have in common."""
     proxy = None
 
     def __init__(self, root):
@@ -185,6 +185,15 @@ class Remote:
     def stored(self, name):
         return os.path.join(self.root, "bucket/shards", name)
 
+    def copy_to(self, path):
+        """Makes that directory what the remote has: (exit status of rclone, what it says)."""
+        shutil.rmtree(path, ignore_errors=True)
+        code, _, err = lib.run(["rclone", "copy", "--retries", "3", self.direct, path])
+        return code, err
+
+    def clear(self):
+        lib.run(["rclone", "purge", self.direct])
+
     def flip(self, name):
         """Damages a byte of what is kept, and nothing else."""
         with open(self.stored(name), "r+b") as f:
@@ -200,6 +209,17 @@ class Remote:
         if self.proxy:
             self.proxy.shutdown()
             self.proxy.server_close()
+
+
+class Local(Remote):
+    def copy_to(self, path):
+        shutil.rmtree(path, ignore_errors=True)
+        if os.path.isdir(self.name):
+            shutil.copytree(self.name, path)
+        return 0, ""
+
+    def clear(self):
+        shutil.rmtree(self.name, ignore_errors=True)
 
 
 class WebDAV(Remote):
@@ -239,7 +259,7 @@ class GCS(Remote):
         return program("fake-gcs-server")
 
 
-KINDS = {"local": (Remote, None, ""),
+KINDS = {"local": (Local, None, ""),
          "webdav": (WebDAV, None, ""),
          "s3": (S3, S3.is_there, "an rclone with `serve s3`"),
          "gcs": (GCS, GCS.is_there, "fake-gcs-server")}

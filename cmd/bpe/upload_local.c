@@ -1,0 +1,231 @@
+/* upload_local.c - the part of bpe upload that looks at the files here, before anything is copied: whether they are as
+ * the manifest says, and the checksums by which their copies are compared.
+ *
+ * What must be remembered when this is killed is the checksum of files that --delete-after deletes. It is in
+ * DIR/.upload/sums, on the disk before they are deleted: lines of the checksum in the manifest, the type of the other
+ * one, that, and `end`, with tabs between them. A line that was cut off has no end.
+ */
+#include "bpe/upload.h"
+
+#include "driver/resume.h"
+#include "format/file_sum.h"
+#include "io/durable.h"
+#include "io/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Checksums that were computed before ---- */
+
+enum { CHECKSUM_HEX = 2 * CHECKSUM_LEN };
+
+static bool read_checksum(const char *hex, unsigned char *to)
+{
+    if (strspn(hex, "0123456789abcdef") != CHECKSUM_HEX || hex[CHECKSUM_HEX])
+        return false;
+    for (size_t i = 0; i < CHECKSUM_LEN; i++) {
+        char byte[3] = {hex[2 * i], hex[2 * i + 1]};
+        to[i] = (unsigned char)strtoul(byte, NULL, 16);
+    }
+    return true;
+}
+
+static int take_sum(struct upload *u, char *line, struct err *e)
+{
+    struct upload_sum s = {0};
+    const char *hex = strsep(&line, "\t"), *type = strsep(&line, "\t"), *hash = strsep(&line, "\t");
+    if (!line || strcmp(line, "end") != 0 || strcmp(type, u->type) != 0 || !read_checksum(hex, s.checksum))
+        return 0;
+    if (array_grow(&u->sum, &u->cap_sums, u->n_sums + 1, sizeof *u->sum, "checksums", e))
+        return -1;
+    if (!(s.hash = strdup(hash)))
+        return err_mem(e, "a checksum", strlen(hash));
+    u->sum[u->n_sums++] = s;
+    return 0;
+}
+
+static int by_checksum(const void *a, const void *b)
+{
+    return memcmp(((const struct upload_sum *)a)->checksum, ((const struct upload_sum *)b)->checksum, CHECKSUM_LEN);
+}
+
+static char *sums_path(const struct upload *u, struct err *e)
+{
+    return fd_path(u->state, "sums", e);
+}
+
+int upload_read_sums(struct upload *u, struct err *e)
+{
+    struct buf text = {0};
+    char *path = sums_path(u, e), *rest, *line;
+    int fd = path ? fd_open_file(path, O_RDONLY | O_NOFOLLOW, EX_IOERR, e) : -1;
+    int rc = !path ? -1 : fd < 0 ? (errno == ENOENT ? 0 : -1) : fd_read_all(fd, &text, path, e);
+    job_close(&fd);
+    u->torn = text.len && text.p[text.len - 1] != '\n';
+    if (rc == 0)
+        rc = buf_put_byte(&text, '\0', e);
+    rest = (char *)text.p;
+    while (rc == 0 && (line = strsep(&rest, "\n")))
+        rc = take_sum(u, line, e);
+    if (u->n_sums)
+        qsort(u->sum, u->n_sums, sizeof *u->sum, by_checksum);
+    buf_free(&text);
+    free(path);
+    return rc;
+}
+
+static int remember_hash(struct upload *u, struct upload_file *f, struct err *e)
+{
+    struct upload_sum key = {0};
+    memcpy(key.checksum, f->checksum, sizeof key.checksum);
+    const struct upload_sum *s = u->n_sums ? bsearch(&key, u->sum, u->n_sums, sizeof *u->sum, by_checksum) : NULL;
+    if (f->hash || !s)
+        return 0;
+    f->hash = strdup(s->hash);
+    return f->hash ? 0 : err_mem(e, "a checksum", strlen(s->hash));
+}
+
+int upload_write_sums(struct upload *u, struct upload_file **files, size_t n, struct err *e)
+{
+    struct buf text = {0};
+    int rc = u->torn ? buf_put_byte(&text, '\n', e) : 0;
+    size_t before = text.len;
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        const struct upload_file *f = files[i];
+        for (size_t k = 0; f->is_new && k < CHECKSUM_LEN && rc == 0; k++)
+            rc = buf_printf(&text, e, "%02x", f->checksum[k]);
+        if (f->is_new && rc == 0)
+            rc = buf_printf(&text, e, "\t%s\t%s\tend\n", u->type, f->hash);
+    }
+    if (rc == 0 && text.len > before) {
+        char *path = sums_path(u, e);
+        int fd = path ? fd_open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, EX_IOERR, e) : -1;
+        rc = fd < 0 || fd_write(fd, text.p, text.len, path, e) || durable_file(fd, path, e) ||
+                     durable_directory(u->state, e)
+                 ? -1
+                 : 0;
+        job_close(&fd);
+        free(path);
+        u->torn = false;
+    }
+    for (size_t i = 0; i < n; i++)
+        files[i]->is_new = false;
+    buf_free(&text);
+    return rc ? -1 : 0;
+}
+
+/* ---- The files here ---- */
+
+static bool is_link(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* Whether a name is that of a regular file, not through a link. */
+static bool is_regular(char *path, const struct stat *st, size_t dir)
+{
+    char *slash = strrchr(path, '/');
+    if (!S_ISREG(st->st_mode))
+        return false;
+    if ((size_t)(slash - path) <= dir)
+        return true;
+    *slash = '\0';
+    bool linked = is_link(path);
+    *slash = '/';
+    return !linked;
+}
+
+/* 1: it is here, and as large as the manifest says; 0: it is not here. */
+static int check_size(const struct upload *u, const struct upload_file *f, struct err *e)
+{
+    struct stat st;
+    char *path = fd_path(u->from, f->name, e);
+    int rc = !path ? -1 : lstat(path, &st) == 0;
+    if (rc > 0 && !is_regular(path, &st, strlen(u->from)))
+        rc = err_set(e, EX_DATAERR,
+                     "%s: is not a regular file, or in a directory that is a symbolic link; it was not uploaded", path);
+    else if (rc > 0 && (uint64_t)st.st_size != f->bytes)
+        rc =
+            err_set(e, EX_DATAERR, "%s: %llu bytes, but %llu by the manifest: damaged on the disk; it was not uploaded",
+                    path, (unsigned long long)st.st_size, (unsigned long long)f->bytes);
+    free(path);
+    return rc;
+}
+
+static int damaged(const struct upload *u, const struct upload_file *f, const char *checksum, struct err *e)
+{
+    return err_set(e, EX_DATAERR,
+                   "%s/%s: its %s is not that of the manifest: damaged on the disk; it was not uploaded, bpe-shard "
+                   "--check says more",
+                   u->from, f->name, checksum);
+}
+
+/* Whether a file has the XXH3 of the manifest. */
+static int check_checksum(const struct upload *u, const struct upload_file *f, struct err *e)
+{
+    struct manifest_file is = {0};
+    char *path = fd_path(u->from, f->name, e);
+    int fd = path ? fd_open_file(path, O_RDONLY | O_NOFOLLOW, EX_IOERR, e) : -1;
+    int rc = fd < 0 ? -1 : file_sum_of(&is, fd, path, false, e);
+    if (rc == 0 && memcmp(is.checksum, f->checksum, sizeof is.checksum) != 0)
+        rc = damaged(u, f, "XXH3-128", e);
+    job_close(&fd);
+    free(path);
+    return rc;
+}
+
+/* A step: whether files that are here have the checksums of the manifest. rclone computes SHA-256 on all cores. */
+static int check_checksums(struct upload *u, struct upload_file **files, size_t n, struct err *e)
+{
+    bool with_sha256 = files[0]->sha256[0]; /* all have it, or none */
+    int rc = with_sha256 ? upload_list(u, u->from, "sha256", files, n, e) : 0;
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        const struct upload_file *f = files[i];
+        if (!with_sha256)
+            rc = check_checksum(u, f, e);
+        else if (f->listed_hash && strcmp(f->listed_hash, f->sha256) != 0)
+            rc = damaged(u, f, "SHA-256", e);
+    }
+    return rc;
+}
+
+int upload_hash(struct upload *u, struct upload_file **files, size_t n, struct err *e)
+{
+    int rc = upload_list(u, u->from, u->type, files, n, e);
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        struct upload_file *f = files[i];
+        if (!f->listed_hash)
+            return err_set(e, EX_IOERR, "%s/%s: cannot be read", u->from, f->name);
+        free(f->hash);
+        f->hash = f->listed_hash;
+        f->listed_hash = NULL;
+    }
+    return rc;
+}
+
+int upload_check_here(struct upload *u, struct err *e)
+{
+    struct upload_file **unknown = malloc((u->n_todo + 1) * sizeof *unknown);
+    size_t n = 0;
+    int rc = unknown ? 0 : err_mem(e, "files", u->n_todo * sizeof *unknown);
+    for (size_t i = 0; i < u->n_todo && rc == 0; i++) {
+        struct upload_file *f = u->todo[i];
+        int here = check_size(u, f, e);
+        rc = here < 0 || remember_hash(u, f, e) ? -1 : 0;
+        if (here > 0 && !f->hash)
+            unknown[n++] = f;
+    }
+    if (rc == 0 && n)
+        rc = check_checksums(u, unknown, n, e);
+    if (rc == 0 && n)
+        rc = upload_hash(u, unknown, n, e);
+    for (size_t i = 0; i < n && rc == 0; i++)
+        unknown[i]->is_new = true;
+    free(unknown);
+    return rc;
+}
