@@ -14,10 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether the name means another file in each process, like /dev/stdin and /dev/fd/3. */
+/* Whether the name means another file in each process, like /dev/stdin and /dev/fd/3. What /proc/PID/fd has is the same
+ * for all. */
 static bool is_private(const char *path)
 {
-    return strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/proc/", 6) == 0;
+    bool of_process = strncmp(path, "/proc/", 6) == 0 && path[6] >= '1' && path[6] <= '9';
+    return strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
+           (strncmp(path, "/proc/", 6) == 0 && !of_process);
 }
 
 /* Looks at the first bytes of a regular file. */

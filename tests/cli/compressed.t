@@ -37,6 +37,9 @@ is "$(N=3 access a.txt b.txt.gz b.txt.zst)" " compressed compressed " "beside a 
 is "$(N=2 access a.txt b.txt.gz)" " by-value " "but one alone is sent as text"
 is "$(N=2 access --inline a.txt.gz b.txt.zst)" "by-value by-value " "as all are with --inline"
 is "$(N=3 access a.txt.gz b.txt.zst /dev/fd/5 5<b.txt.gz)" "compressed compressed by-value " "and what has a name in one process only"
+exec 5<b.txt.gz
+is "$(N=3 access a.txt.gz b.txt.zst /proc/$$/fd/5)" "compressed compressed compressed " "but not what has one for all processes"
+exec 5<&-
 is "$(N=3 access a.txt.gz b.txt.zst - <b.txt.gz)" "compressed compressed by-value " "and standard input"
 is "$(bpe-chunk a.txt.gz b.txt.zst | wc -c)" "$(bpe-chunk a.txt.gz b.txt.zst | head -c 5000 | wc -c)" "no text is in the chunks"
 is "$(pieces a.txt.gz b.txt.zst)" "0+$(stat -c %s a.txt.gz) 0+$(stat -c %s b.txt.zst) " "a file without frames is one piece"
