@@ -26,22 +26,6 @@ static struct encode self;
 
 static struct command_program programs[] = {{.usage = &encode_usage, .options = &self.options}};
 
-/* Puts the user's name of an input in the place of what a line calls it. */
-static int rename_input(struct buf *line, struct encode_input input, struct err *e)
-{
-    size_t n = strlen(input.is);
-    const unsigned char *at = memmem(line->p, line->len, input.is, n);
-    if (!at)
-        return 0;
-    struct buf renamed = {0};
-    size_t before = (size_t)(at - line->p);
-    int rc = buf_put(&renamed, line->p, before, e) || buf_put_str(&renamed, input.name, e) ||
-             buf_put(&renamed, at + n, line->len - before - n, e);
-    buf_free(line);
-    *line = renamed;
-    return rc ? -1 : 0;
-}
-
 int encode_tell_of(const struct encode *x, struct job *j, const struct job_process *p, struct encode_input input,
                    struct err *e)
 {
@@ -55,10 +39,10 @@ int encode_tell_of(const struct encode *x, struct job *j, const struct job_proce
                        p->status - 128);
     if (p->status == 0)
         return err_set(e, EX_TEMPFAIL, "%s ended too early", p->name);
-    int status =
-        job_tell(j, p, &line, e) < 0 || (input.is && rename_input(&line, input, e)) || buf_put_byte(&line, '\0', e)
-            ? -1
-            : p->status;
+    int status = job_tell(j, p, &line, e) < 0 || (input.is && buf_replace(&line, input.is, input.name, e)) ||
+                         buf_put_byte(&line, '\0', e)
+                     ? -1
+                     : p->status;
     if (status > 0)
         job_print(NULL, (const char *)line.p);
     buf_free(&line);

@@ -1,6 +1,7 @@
 /* resume.c - see resume.h. */
 #include "driver/resume.h"
 
+#include "driver/shell_words.h"
 #include "io/durable.h"
 #include "io/fd.h"
 #include "sys/str.h"
@@ -159,37 +160,11 @@ int resume_publish(const char *made, const char *path, struct err *e)
 
 /* ---- Words ---- */
 
-/* A word with characters that are no text. */
-static int put_escaped(struct buf *to, const char *word, struct err *e)
-{
-    static const char codes[] = "\a\b\033\f\n\r\t\v\\'", letters[] = "abEfnrtv\\'";
-    int rc = buf_put_str(to, "$'", e);
-    for (const char *p = word; *p && rc == 0; p++) {
-        const char *code = strchr(codes, *p);
-        rc = code                         ? buf_printf(to, e, "\\%c", letters[code - codes])
-             : iscntrl((unsigned char)*p) ? buf_printf(to, e, "\\%03o", (unsigned char)*p)
-                                          : buf_put(to, p, 1, e);
-    }
-    return rc || buf_put_byte(to, '\'', e) ? -1 : 0;
-}
-
-static int put_quoted(struct buf *to, const char *word, struct err *e)
-{
-    for (const char *p = word; *p; p++) {
-        if (iscntrl((unsigned char)*p))
-            return put_escaped(to, word, e);
-    }
-    int rc = buf_put_byte(to, '\'', e);
-    for (const char *p = word; *p && rc == 0; p++)
-        rc = *p == '\'' ? buf_put_str(to, "'\\''", e) : buf_put(to, p, 1, e);
-    return rc || buf_put_byte(to, '\'', e) ? -1 : 0;
-}
-
 int resume_put_words(struct buf *to, const char *const *words, size_t n, struct err *e)
 {
     int rc = 0;
     for (size_t i = 0; i < n && rc == 0; i++)
-        rc = (to->len && buf_put_byte(to, ' ', e)) || put_quoted(to, words[i], e) ? -1 : 0;
+        rc = (to->len && buf_put_byte(to, ' ', e)) || shell_words_quote(to, words[i], e) ? -1 : 0;
     return rc;
 }
 

@@ -67,6 +67,21 @@ int buf_printf(struct buf *b, struct err *e, const char *fmt, ...)
     return buf_put(b, s, (size_t)n, e);
 }
 
+int buf_replace(struct buf *b, const char *is, const char *by, struct err *e)
+{
+    size_t n = strlen(is), n_by = strlen(by);
+    unsigned char *at = b->len ? memmem(b->p, b->len, is, n) : NULL;
+    if (!at)
+        return 0;
+    size_t before = (size_t)(at - b->p), after = b->len - before - n;
+    if (n_by > n && buf_reserve(b, n_by - n, e))
+        return -1;
+    memmove(b->p + before + n_by, b->p + before + n, after);
+    memcpy(b->p + before, by, n_by);
+    b->len = before + n_by + after;
+    return 0;
+}
+
 void buf_free(struct buf *b)
 {
     free(b->p);

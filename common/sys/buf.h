@@ -31,6 +31,9 @@ int buf_put_str(struct buf *b, const char *s, struct err *e);
 /* Appends printf output; numbers and short names only (at most 500 bytes). */
 int buf_printf(struct buf *b, struct err *e, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* Puts `by` in the place of the first `is`, if that is there. */
+int buf_replace(struct buf *b, const char *is, const char *by, struct err *e);
+
 void buf_free(struct buf *b); /* releases the memory; b is empty again */
 
 /* Makes *p, an array of *cap items of `size` bytes, hold at least `want` items (doubling). `what` names the array in
