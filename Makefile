@@ -38,8 +38,8 @@ LIB     := $(BUILD)/libbpe.a
 LIB_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c))
 BINS    := $(PROGRAMS:%=$(BUILD)/%)
 # What else is installed: commands of bpe, what they share, and recipes for make.
-COMMANDS := $(addprefix pipelines/,tune parquet)
-SHARED   := $(addprefix pipelines/,options.sh end.sh parquet_files.py failure.py command.py worker.py records.py records.pl hand_out.pl)
+COMMANDS := $(addprefix pipelines/,parquet)
+SHARED   := $(addprefix pipelines/,options.sh end.sh parquet_files.py failure.py command.py worker.py records.py)
 RECIPES  := pipelines/vocab.mk pipelines/tasks.mk pipelines/snakemake/Snakefile pipelines/nextflow/main.nf
 # Of engines that run on many machines: commands, and what these use; installed as they lie here.
 ENGINE_FILES := $(addprefix pipelines/slurm/,train shard submit.sh job.sh)

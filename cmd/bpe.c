@@ -47,6 +47,7 @@ static const struct builtin {
     {"sum-tree", "adds up many counts or sums by several processes", sum_tree_main},
     {"tasks", "train or shard as numbered tasks in a shared directory, for any engine that runs them", tasks_main},
     {"train", "text to a tokenizer, on all cores of one machine", train_main},
+    {"tune", "how many processes, and pieces of which size, are fastest for a corpus on this machine", tune_main},
     {"upload", "moves the shards of bpe-shard to S3, GCS or any remote of rclone, while more are made", upload_main},
     {0},
 };

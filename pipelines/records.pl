@@ -1,8 +1,7 @@
-# records.pl - what deal.pl and hand_out.pl share: records on standard input, whole ones at a time; and of hand_out.pl, processes that
-# get them through pipes which are never waited for. They define fail(MESSAGE).
+# records.pl - for deal.pl: records on standard input, whole ones at a time. It defines fail(MESSAGE).
 use strict;
 use warnings;
-use Errno qw(EINTR EAGAIN);
+use Errno qw(EINTR);
 
 use constant {
     HEADER => 27,        # of a record: bpe-records(5)
@@ -26,21 +25,6 @@ sub record_at {
     return (length($data) - $at, '?') if $hex !~ /^[0-9a-f]{8}$/;
     my $n = HEADER + 1 + hex $hex;
     return length($data) - $at < $n ? () : ($n, $type);
-}
-
-# Writes what goes into its pipe.
-sub feed {
-    my ($worker) = @_;
-    while (length $worker->{left}) {
-        my $n = syswrite $worker->{to}, $worker->{left};
-        if (defined $n) {
-            substr $worker->{left}, 0, $n, '';
-        } elsif ($!{EAGAIN} || $!{EINTR}) {
-            return;
-        } else { # it is no more, or will be soon
-            @$worker{qw(to left)} = (undef, '');
-        }
-    }
 }
 
 1;

@@ -10,6 +10,7 @@ int shard_main(int argc, char **argv);
 int sum_tree_main(int argc, char **argv);
 int tasks_main(int argc, char **argv);
 int train_main(int argc, char **argv);
+int tune_main(int argc, char **argv);
 int upload_main(int argc, char **argv);
 
 #endif

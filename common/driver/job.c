@@ -32,6 +32,7 @@ static volatile pid_t *running;
 static volatile size_t n_running;
 static size_t running_cap;
 static volatile sig_atomic_t shown; /* a line of progress is on the terminal */
+static void (*volatile at_signal)(void);
 
 static void no_more(int sig)
 {
@@ -79,6 +80,13 @@ static void end_running(void)
         if (left)
             poll(NULL, 0, 10);
     }
+    if (at_signal)
+        at_signal();
+}
+
+void job_at_signal(void (*then)(void))
+{
+    at_signal = then;
 }
 
 int job_init(struct job *j, const char *command, struct err *e)

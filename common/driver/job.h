@@ -59,6 +59,9 @@ struct job {
 /* Call first. From now on signals that end this process end the job's processes before. There is one job at a time. */
 int job_init(struct job *j, const char *command, struct err *e);
 
+/* What a signal does after it has ended the processes; only what is safe in a signal handler. */
+void job_at_signal(void (*then)(void));
+
 /* Ends what still runs (job_end), and releases all. */
 void job_free(struct job *j);
 

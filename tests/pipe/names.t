@@ -108,7 +108,7 @@ done_as "describe" want.text ./-out
 
 # ---- tune, plan ----
 
-"$P/tune" -m -m.json -j 1 -b 1M --rounds=1 --sample=100K -- -a.txt.gz "${files[@]}" >out 2>err
+bpe tune -m -m.json -j 1 -b 1M --rounds=1 --sample=100K -- -a.txt.gz "${files[@]}" >out 2>err
 like "$? $(cat err)$(tail -n 1 out)" "0 fastest: bpe shard -m -m.json -o DIR -j 1 -b 1M *" "tune"
 bpe plan --sample=1M -- "${files[@]}" -a.txt.gz >out 2>err
 is "$? $(cat err)" "0 " "plan"

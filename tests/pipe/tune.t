@@ -1,7 +1,7 @@
 #!/bin/bash
 # bpe tune measures what it is told to, and says which command was fastest.
+in_memory=1
 . "$(dirname "$0")/../lib.sh"
-tune=$TOP/pipelines/tune
 export TMPDIR=$PWD/tmp # so that what is left behind is seen
 mkdir tmp
 
@@ -12,7 +12,7 @@ cat a.txt a.txt a.txt a.txt >b.txt
 # fastest COMMAND WANTED NAME: its last line.
 fastest() {
     # shellcheck disable=SC2086
-    "$tune" $1 >out 2>err
+    bpe tune $1 >out 2>err
     like "$? $(cat err)$(tail -n 1 out)" "0 fastest: $2" "$3"
 }
 
@@ -25,17 +25,40 @@ fastest "--count -b 1M -j 1 --rounds=1 -p cl100k -s <|x|> a.txt" "bpe train -v 3
 fastest "-m m.json -j 1 -b 1M --rounds=1 --eot=before --special=text a.txt" "bpe shard -m m.json -o DIR -j 1 -b 1M --eot=before --special=text a.txt" \
     "options of bpe-encode"
 
-# The size of the sample: bytes that bpe-chunk is asked for. The command is not run without it.
+fastest "-m m.json -j 1 -b 1M --rounds=1 -n 1M -f raw a.txt" "bpe shard -m m.json -o DIR -j 1 -b 1M --tokens=1M --format=raw a.txt" \
+    "options of bpe-shard"
+fastest "--count -j 1 -b 1M --rounds=1 -v 5000 a.txt" "bpe train -v 5000 -j 1 -b 1M a.txt" "the size of the vocabulary"
+
+# What is measured is what is recommended: a bpe in its place notes the commands that are run, but for those without text.
 mkdir seen
+beside seen
+mv seen/bpe seen/real
+cat >seen/bpe <<END
+#!/bin/sh
+case \$* in *a.txt*) printf '%s\n' "\$*" | sed 's/-o [^ ]*/-o DIR/' >>'$PWD/ran' ;; esac
+exec '$BUILD/bpe' "\$@"
+END
+chmod +x seen/bpe
+seen/real tune -m m.json -j 2 -b 1M --rounds=2 --eot=before a.txt >out 2>err
+is "$? $(cat err) $(sort ran | uniq -c | tr -s ' \n' ' ')" \
+    "0   2 shard -m m.json -o DIR -j 1 -b 1M --eot=before -- a.txt 2 shard -m m.json -o DIR -j 2 -b 1M --eot=before -- a.txt " "bpe shard runs as recommended"
+rm ran
+seen/real tune --count -j 1 -b 1M --rounds=1 -s '<|x|>' a.txt >out 2>err
+is "$? $(cat err)$(cat ran)" "0 train -v 258 -j 1 -b 1M --special-token=<|x|> -- a.txt" "bpe train, too, with a model of one merge"
+rm seen/bpe seen/real
+
+# The sample: what bpe-chunk is asked for. The command is not run without it.
+rm seen/bpe-chunk
 cat >seen/bpe-chunk <<END
 #!/bin/sh
-case \$* in *sample*) for name; do :; done; cp "\$name" '$PWD/sample' ;; esac
+case \$* in */proc/*/fd/*) for name; do :; done; cp "\$name" '$PWD/sample' ;; esac
 exec '$BUILD/bpe-chunk' "\$@"
 END
 chmod +x seen/bpe-chunk
+beside seen
 sampled() {
     rm -f sample
-    PATH=$PWD/seen:$PATH "$tune" -m m.json -j 1 -b 1M --rounds=1 --sample=200K "$@" >out 2>err
+    seen/bpe tune -m m.json -j 1 -b 1M --rounds=1 --sample=200K "$@" >out 2>err
     is "$? $(cat err)" "0 " "${*: -1}: done"
 }
 sampled b.txt
@@ -69,19 +92,60 @@ else
     skip "zstd" "zstd is not installed"
 fi
 
+sampled - <b.txt.gz
+zstdcat sample 2>/dev/null | cmp - <(whole line b.txt)
+ok $? "compressed, on standard input"
+head -c 100000 a.txt >small
+sampled small
+[ ! -e sample ]
+ok $? "what is small enough is read where it is" || cat out
+
 # ---- What fails ----
-fails 64 "bpe tune: by which model? *" "$tune" a.txt
-fails 64 "bpe tune: --sample=x: not a size; one is 64M" "$tune" -m m.json --sample=x a.txt
-fails 64 "bpe tune: --rounds=0: must be from 1 to 999" "$tune" -m m.json --rounds=0 a.txt
-fails 64 "bpe tune: -j 0: not a number of jobs" "$tune" -m m.json -j 0 a.txt
-fails 64 "bpe-chunk: -b 0: *" "$tune" -m m.json -b 0 a.txt
-fails 64 "bpe-encode: --eot x: *" "$tune" -m m.json --eot=x a.txt
-fails 64 "bpe tune: unknown option --only; see --help" "$tune" -m m.json --only x a.txt
-fails 66 "bpe tune: none: cannot open: No such file or directory" "$tune" -m m.json none
-fails 66 "bpe-encode: none.json: cannot open: No such file or directory" "$tune" -m none.json a.txt
+fails 64 "bpe tune: by which model? *" bpe tune a.txt
+fails 64 "bpe tune: --model and --count exclude each other: *" bpe tune --count -m m.json a.txt
+fails 64 "bpe tune: --sample x: not a number; *" bpe tune -m m.json --sample=x a.txt
+fails 64 "bpe tune: --rounds=0: must be from 1 to 999" bpe tune -m m.json --rounds=0 a.txt
+fails 64 "bpe tune: -j 0: not a number of jobs" bpe tune -m m.json -j 0 a.txt
+fails 64 "bpe tune: -b 0: *" bpe tune -m m.json -b 0 a.txt
+fails 64 "bpe tune: --eot x: *" bpe tune -m m.json --eot=x a.txt
+fails 64 "bpe tune: unknown option --only; see --help" bpe tune -m m.json --only x a.txt
+fails 64 "bpe tune: unknown option --eot=before; *" bpe tune --count --eot=before a.txt
+fails 64 "bpe tune: standard input: cannot be read again; with --wet, name files" bpe tune -m m.json --wet <a.txt
+fails 66 "bpe tune: none: cannot open: No such file or directory" bpe tune -m m.json none
+fails 66 "bpe-chunk: none.json: cannot open: No such file or directory" bpe tune -m none.json a.txt
+fails 73 "bpe tune: /none: cannot create a temporary directory there: *" env TMPDIR=/none bpe tune -m m.json a.txt
+fails 73 "bpe tune: /none: cannot create a temporary file there: *" env TMPDIR=/none bpe tune --count -j 1 --sample=200K b.txt
+mkdir few
+beside few
+rm few/bpe-shard
+PATH=/usr/bin:/bin fails 127 "bpe tune: bpe-shard is not installed, or not on PATH" few/bpe tune -m m.json - <a.txt
 printf '\351' | cat a.txt - >latin1.txt
-"$tune" -m m.json -j 1 -b 1M latin1.txt >out 2>err
+bpe tune -m m.json -j 1 -b 1M latin1.txt >out 2>err
 is "$? $(cat err)" "65 bpe-encode: latin1.txt: byte $(wc -c <a.txt): invalid UTF-8 (0xE9); see --invalid" "what is no text: one message"
+{
+    cat latin1.txt
+    echo
+    cat b.txt
+} >latin1-b.txt
+bpe tune --count -j 1 -b 1M --sample=500K latin1-b.txt >out 2>err
+is "$? $(cat err)" "65 bpe-count: latin1-b.txt: byte $(wc -c <a.txt): invalid UTF-8 (0xE9); see --invalid" "  of a sample, too, by the name of the file"
 is "$(ls -A tmp)" "" "nothing is left behind"
+
+# ---- It is ended: at once, and by SIGKILL, no process is left, and no file ----
+mkdir ended
+for signal in TERM:143 KILL:137; do
+    for seconds in 0.05 0.4; do
+        TMPDIR=$PWD/ended bpe tune -m m.json -j 2 --rounds=99 b.txt >out 2>err &
+        sleep "$seconds"
+        { kill -${signal%:*} $! && wait $!; } 2>/dev/null
+        code=$?
+        for ((i = 0; i < 100; i++)); do
+            [ $signal != TERM:143 ] || break # nothing is left when it has ended
+            [ -n "$(ls ended)" ] || break
+            sleep 0.05
+        done
+        is "$code $(ls ended) $(pgrep -f -- "-o $PWD/ended")" "${signal#*:}  " "SIG${signal%:*} after $seconds s"
+    done
+done
 
 done_testing

@@ -1,0 +1,333 @@
+/* tune.c - bpe tune: how many processes, and pieces of which size, are fastest for a corpus on this machine.
+ *
+ * Runs bpe shard, or bpe train, on the first part of the corpus, with each number of processes and each size of pieces
+ * in turn; prints a table, and the command that was fastest.
+ *
+ * Exit status: that of a command that failed; 64, 66; 74 if the sample cannot be stored in TMPDIR; 75 if a process was
+ * killed.
+ */
+#include "bpe/tune.h"
+
+#include "bpe/commands.h"
+#include "driver/shell_words.h"
+#include "io/fd.h"
+#include "sys/num.h"
+#include "usage/chunk_usage.h"
+#include "usage/encode_usage.h"
+#include "usage/shard_usage.h"
+#include "usage/sum_usage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct tune {
+    struct command_options common;
+    bool count;
+    const char *model, *block, *size;
+    uint64_t sample, rounds;
+    bool has_sample;
+    struct chunk_options chunk;
+    struct encode_options encode;
+    struct shard_options shard;
+    struct sum_options sum;
+    char **files;
+    int n_files;
+} self = {.rounds = 3, .size = "32000"};
+
+static struct command_program shard_programs[] = {
+    {.usage = &shard_usage, .options = &self.shard, .only = true},
+    {.usage = &chunk_usage, .options = &self.chunk},
+    {.usage = &encode_usage, .options = &self.encode},
+};
+static struct command_program train_programs[] = {
+    {.usage = &chunk_usage, .options = &self.chunk},
+    {.usage = &sum_usage, .options = &self.sum},
+};
+
+static struct tune_asked asked;
+
+/* ---- The result ---- */
+
+/* The times of one number of processes with one size of pieces. */
+struct row {
+    uint64_t jobs;
+    const char *block;
+    double seconds, cpu;
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct tune_time *s = a, *t = b;
+    if (s->jobs != t->jobs)
+        return s->jobs < t->jobs ? -1 : 1;
+    if (s->block != t->block)
+        return s->block < t->block ? -1 : 1;
+    return s->seconds < t->seconds ? -1 : s->seconds > t->seconds;
+}
+
+/* Of those that took up to 3 % longer than the fastest, the one of the fewest processes, with the default size if that
+ * is among them. */
+static const struct row *best_of(const struct row *rows, size_t n)
+{
+    double least = rows[0].seconds;
+    for (size_t i = 1; i < n; i++)
+        least = rows[i].seconds < least ? rows[i].seconds : least;
+    for (size_t i = 0; i < n; i++) { /* in order of processes, the default size first */
+        if (rows[i].seconds <= 1.03 * least)
+            return &rows[i];
+    }
+    return rows;
+}
+
+static int put_table(struct buf *out, const struct row *rows, size_t n, uint64_t bytes, struct err *e)
+{
+    int rc = buf_put_str(out, "processes   pieces   MB/s   seconds   CPU seconds\n", e);
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        const struct row *r = &rows[i];
+        rc = buf_printf(out, e, "%9llu  %7s  %5.0f  %8.2f  %12.2f\n", (unsigned long long)r->jobs,
+                        r->block ? r->block : "default", 1e-6 * (double)bytes / r->seconds, r->seconds, r->cpu);
+    }
+    return rc;
+}
+
+/* A name that no program takes for an option. */
+static const char *safe_name(const char *file, char **made, struct err *e)
+{
+    if (*file != '-' || !file[1])
+        return file;
+    return *made = fd_path(".", file, e);
+}
+
+static int put_command(struct buf *out, const struct row *best, struct err *e)
+{
+    enum { MANY = 10, SOME = 2 };
+    char jobs[32], *made[MANY] = {0};
+    int n = asked.n_files > MANY ? SOME : asked.n_files;
+    struct command_line l = {0};
+    snprintf(jobs, sizeof jobs, "%llu", (unsigned long long)best->jobs);
+    int rc = asked.count ? command_line_add(&l, e, "bpe", "train", "-v", asked.size)
+                         : command_line_add(&l, e, "bpe", "shard", "-m", asked.model, "-o", "DIR");
+    rc = rc || command_line_add(&l, e, "-j", jobs) || (best->block && command_line_add(&l, e, "-b", best->block)) ||
+         command_line_append(&l, &asked.options, e);
+    for (int i = 0; i < n && rc == 0; i++) {
+        const char *name = safe_name(asked.files[i], &made[i], e);
+        rc = name ? command_line_add(&l, e, name) : -1;
+    }
+    rc = rc || (n < asked.n_files && command_line_add(&l, e, "...")) || buf_put_str(out, "fastest:", e) ||
+         shell_words_put(out, l.words, l.n, e) || buf_put_byte(out, '\n', e);
+    for (int i = 0; i < n; i++)
+        free(made[i]);
+    command_line_free(&l);
+    return rc ? -1 : 0;
+}
+
+static int print(struct tune_time *times, size_t n, const char *const *blocks, uint64_t bytes, struct err *e)
+{
+    size_t rounds = (size_t)asked.rounds, n_rows = n / rounds;
+    struct buf out = {0};
+    struct row *rows = calloc(n_rows, sizeof *rows);
+    if (!rows)
+        return err_mem(e, "a table", n_rows * sizeof *rows);
+    qsort(times, n, sizeof *times, by_time);
+    for (size_t i = 0; i < n_rows; i++) {
+        const struct tune_time *median = &times[i * rounds + (rounds - 1) / 2];
+        rows[i] = (struct row){median->jobs, blocks[median->block], median->seconds, median->cpu};
+    }
+    int rc = put_table(&out, rows, n_rows, bytes, e) || put_command(&out, best_of(rows, n_rows), e) ||
+             fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
+    buf_free(&out);
+    free(rows);
+    return rc ? -1 : 0;
+}
+
+/* ---- All ---- */
+
+/* Those options that the command is given as they are. */
+static int add_options(const struct command_program *programs, size_t n, struct err *e)
+{
+    int rc = 0;
+    for (size_t p = 0; p < n; p++) {
+        const struct option_words *w = &programs[p].words;
+        for (size_t i = 0; i < w->n && rc == 0; i++) {
+            char name[64];
+            bool before = false; /* an earlier program has it, too */
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(w->at[i] + 2, "="), w->at[i] + 2);
+            for (size_t q = 0; q < p; q++)
+                before |= options_find(programs[q].usage->options, name) != NULL;
+            rc = before ? 0 : command_line_add(&asked.options, e, w->at[i]);
+        }
+    }
+    return rc;
+}
+
+/* 1, 2, 4 and so on, and the last: at most `most` of them. Returns how many. */
+static size_t numbers_up_to(uint64_t last, uint64_t *numbers)
+{
+    size_t n = 0;
+    for (uint64_t number = 1; number < last; number *= 2)
+        numbers[n++] = number;
+    numbers[n++] = last;
+    return n;
+}
+
+static int measure_all(const struct tune_sample *s, struct job *j, struct err *e)
+{
+    static const char *const several[] = {NULL, "1M", "4M", "16M"};
+    const char *const *blocks = self.block ? &self.block : several;
+    size_t n_blocks = self.block ? 1 : sizeof several / sizeof *several;
+    uint64_t numbers[64];
+    size_t n_numbers = numbers_up_to(asked.jobs, numbers), n = n_numbers * n_blocks * (size_t)asked.rounds;
+    struct tune_time *times = calloc(n, sizeof *times);
+    if (!times)
+        return err_mem(e, "times", n * sizeof *times);
+    int status = tune_measure(&asked, s, j, numbers, n_numbers, blocks, n_blocks, times, e);
+    if (status == 0)
+        status = print(times, n, blocks, s->bytes, e);
+    free(times);
+    return status;
+}
+
+/* Whether the programs are there, before any work. */
+static int need_programs(struct err *e)
+{
+    static const char *const of_shard[] = {"bpe-chunk", "bpe-encode", "bpe-shard", NULL}, *const of_train[] = {
+                                                                                              "bpe-chunk", "bpe-count",
+                                                                                              "bpe-sum", "bpe-merge",
+                                                                                              NULL};
+    int rc = 0;
+    for (const char *const *program = asked.count ? of_train : of_shard; *program && rc == 0; program++)
+        rc = job_need(*program, e);
+    return rc;
+}
+
+static int run(struct job *j, struct err *e)
+{
+    struct tune_sample sample = {.fd = -1};
+    if (need_programs(e))
+        return -1;
+    int status = asked.count ? add_options(train_programs, sizeof train_programs / sizeof *train_programs, e)
+                             : add_options(shard_programs, sizeof shard_programs / sizeof *shard_programs, e);
+    if (status == 0)
+        status = tune_try(&asked, j, e);
+    if (status == 0)
+        status = tune_sample_take(&sample, &asked, e);
+    if (status == 0)
+        status = measure_all(&sample, j, e);
+    tune_sample_free(&sample);
+    command_line_free(&asked.options);
+    return status;
+}
+
+static int check(struct err *e)
+{
+    static char *standard[] = {"-", NULL};
+    const struct source_options *s = &self.chunk.source;
+    if (command_options_check(&self.common, s, false, self.n_files, e))
+        return -1;
+    if (!self.count && !self.model)
+        return err_set(e, EX_USAGE, "by which model? give -m MODEL, or --count; see --help");
+    asked = (struct tune_asked){.count = self.count,
+                                .model = self.model,
+                                .size = self.size,
+                                .block = self.block,
+                                .files = self.n_files ? self.files : standard,
+                                .n_files = self.n_files ? self.n_files : 1,
+                                .whole = s->wet,
+                                .ends_with_nul = s->null,
+                                .sample = self.has_sample ? self.sample : self.common.jobs * ((uint64_t)64 << 20),
+                                .rounds = self.rounds,
+                                .jobs = self.common.jobs,
+                                .n_special = self.chunk.no_special  ? 0
+                                             : self.chunk.special.n ? self.chunk.special.n
+                                                                    : 1};
+    return 0;
+}
+
+static int check_rounds(const char *text, void *owner, struct err *e)
+{
+    uint64_t rounds = ((const struct tune *)owner)->rounds;
+    return rounds < 1 || rounds > 999 ? err_set(e, EX_USAGE, "--rounds=%s: must be from 1 to 999", text) : 0;
+}
+
+static int check_block(const char *size, void *owner, struct err *e)
+{
+    struct chunk_options *o = &((struct tune *)owner)->chunk;
+    return num_size(size, &o->block, "-b", e) || options_find(chunk_usage.options, "block")->check(size, o, e) ? -1 : 0;
+}
+
+static int check_sample(const char *text, void *owner, struct err *e)
+{
+    return ((const struct tune *)owner)->sample ? 0 : err_set(e, EX_USAGE, "--sample %s: must be at least 1", text);
+}
+
+/* clang-format off */
+#define SHARED_ROWS \
+    {0, "count", NULL, "measure counting, for bpe train, instead", OPTION_TO(FLAG, struct tune, count)}, \
+    {'j', "jobs", "JOBS", "up to so many processes (default: one a core)", \
+     OPTION_TO(TEXT, struct tune, common.jobs_text)}, \
+    {'b', "block", "SIZE", "only pieces of this size, as of bpe-chunk", OPTION_TO(TEXT, struct tune, block), \
+     .check = check_block}, \
+    {0, "sample", "SIZE", "how much of FILEs is used (default: 64M a core)", \
+     OPTION_TO(SIZE, struct tune, sample), OPTION_GIVEN(struct tune, has_sample), .check = check_sample}, \
+    {0, "rounds", "N", "how often all is measured (default 3): medians count", \
+     OPTION_TO(COUNT, struct tune, rounds), .check = check_rounds}
+#define REFUSED(name, letter, argument) {letter, name, argument, NULL, .kind = OPTION_REFUSED}
+#define REFUSED_ROWS \
+    REFUSED("output", 'o', "PATH"), REFUSED("only", 0, "FILE"), REFUSED("missing", 0, "FILE"), \
+    REFUSED("files-from", 0, "LIST"), REFUSED("files0-from", 0, "LIST"), REFUSED("dealt", 0, NULL), \
+    REFUSED("input-status", 0, "FD"), COMMAND_NO_VERSION
+/* clang-format on */
+
+static const struct option_row shard_rows[] = {
+    {'m', "model", "MODEL", "the model, as of bpe-encode", OPTION_TO(TEXT, struct tune, model)},
+    SHARED_ROWS,
+    REFUSED_ROWS,
+    REFUSED("resume", 0, NULL),
+    REFUSED("convert", 0, NULL),
+    REFUSED("check", 0, "DIR"),
+    REFUSED("list", 0, "DIR"),
+    REFUSED("regex", 'e', "REGEX"),
+    REFUSED("no-special", 0, NULL),
+    {0},
+};
+
+static const struct option_row train_rows[] = {
+    SHARED_ROWS,
+    {'v', "vocab-size", "N", "of the command that is printed (default 32000)", OPTION_TO(TEXT, struct tune, size)},
+    {'m', "model", "MODEL", "--model and --count exclude each other: bpe train learns a new model",
+     .kind = OPTION_REFUSED},
+    REFUSED_ROWS,
+    {0},
+};
+
+#define USAGE                                                                                                          \
+    "usage: bpe tune -m MODEL | --count [-v N] [-j JOBS] [-b SIZE] [--sample=SIZE]\n"                                  \
+    "                [--rounds=N] [OPTION]... [FILE]...\n"                                                             \
+    "Measures how fast bpe shard makes shards of FILEs (standard input if none, or -), or how fast\n"                  \
+    "bpe train counts them, by different numbers of processes and with pieces of different sizes;\n"                   \
+    "prints a table, and the command that was fastest.\n"
+
+#define COMMAND(what)                                                                                                  \
+    {                                                                                                                  \
+        .name = "bpe tune", .usage = USAGE, .options = what##_rows, .to = &self, .programs = what##_programs,          \
+        .n_programs = sizeof what##_programs / sizeof *what##_programs, .files = &self.files,                          \
+        .n_files = &self.n_files, .check = check, .run = run,                                                          \
+    }
+
+static const struct command shard = COMMAND(shard), train = COMMAND(train);
+
+/* Whether --count is given: options are those of the command that is measured. */
+static bool counts(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--count") == 0)
+            return true;
+    }
+    return false;
+}
+
+int tune_main(int argc, char **argv)
+{
+    return command_main(counts(argc, argv) ? &train : &shard, argc, argv);
+}

@@ -1,0 +1,127 @@
+/* tune_measure.c - bpe tune: how long the command takes that it is to recommend, which is run as it will be, on a part
+ * of the corpus, with the shards in a temporary directory. A model of bpe train has hardly any merges: learning them
+ * takes the same time whatever counts.
+ */
+#include "bpe/tune.h"
+
+#include "driver/partition.h"
+#include "driver/place.h"
+#include "driver/scratch.h"
+#include "io/fd.h"
+#include "sys/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+struct measure {
+    const struct tune_asked *asked;
+    const struct tune_sample *sample; /* NULL: no text */
+    struct job *job;
+    struct scratch scratch; /* of bpe shard */
+    char *dir;              /* in it; owned */
+};
+
+static double cpu_seconds(void)
+{
+    struct rusage u;
+    if (getrusage(RUSAGE_CHILDREN, &u) < 0)
+        return 0;
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+/* Why a command failed, in the user's words. Returns its exit status. */
+static int tell(const struct measure *m, struct err *e)
+{
+    struct buf line = {0};
+    const struct tune_sample *s = m->sample;
+    int status = job_outcome(m->job, &line, e);
+    if (status > 0 && s && s->fd >= 0 && buf_replace(&line, s->path, s->name, e))
+        status = -1;
+    if (status > 0 && line.len && buf_put_byte(&line, '\0', e) == 0)
+        job_print(NULL, (const char *)line.p);
+    buf_free(&line);
+    return status;
+}
+
+/* Runs the command once. The same as tune_measure returns. */
+static int run(const struct measure *m, uint64_t jobs, const char *block, struct err *e)
+{
+    const struct tune_asked *a = m->asked;
+    char number[32], vocabulary[32];
+    struct command_line l = {0};
+    struct job_start how = {
+        .name = a->count ? "bpe train" : "bpe shard", .in = -1, .out = -1, .also = m->scratch.alive};
+    enum { BYTES = 256 };
+    snprintf(number, sizeof number, "%llu", (unsigned long long)jobs);
+    snprintf(vocabulary, sizeof vocabulary, "%llu", (unsigned long long)(BYTES + 1 + a->n_special));
+    int rc = a->count ? command_line_add(&l, e, "bpe", "train", "-v", vocabulary)
+                      : command_line_add(&l, e, "bpe", "shard", "-m", a->model, "-o", m->dir);
+    rc = rc || command_line_add(&l, e, "-j", number) || (block && command_line_add(&l, e, "-b", block)) ||
+         command_line_append(&l, &a->options, e) || command_line_add(&l, e, "--") ||
+         (m->sample && command_line_append(&l, &m->sample->files, e)) || command_line_start(m->job, &how, &l, e);
+    if (rc == 0) {
+        job_wait_all(m->job);
+        rc = tell(m, e);
+        job_forget(m->job);
+    }
+    command_line_free(&l);
+    if (m->dir)
+        scratch_remove(m->dir);
+    return rc;
+}
+
+static int begin(struct measure *m, struct err *e)
+{
+    m->job->to_file = true;
+    if (m->asked->count)
+        return 0;
+    if (scratch_open(&m->scratch, e))
+        return -1;
+    m->dir = fd_path(m->scratch.path, "shards", e);
+    return m->dir ? 0 : -1;
+}
+
+static void end(struct measure *m)
+{
+    job_end(m->job);
+    scratch_close(&m->scratch);
+    free(m->dir);
+}
+
+int tune_try(const struct tune_asked *a, struct job *j, struct err *e)
+{
+    struct measure m = {.asked = a, .job = j};
+    int status = begin(&m, e) ? -1 : run(&m, 1, a->block, e);
+    end(&m);
+    return status;
+}
+
+static void show(size_t n, size_t all)
+{
+    char line[80];
+    if (!isatty(2))
+        return;
+    snprintf(line, sizeof line, "bpe tune: %zu of %zu measured", n, all);
+    job_show(n < all ? line : NULL);
+}
+
+int tune_measure(const struct tune_asked *a, const struct tune_sample *s, struct job *j, const uint64_t *numbers,
+                 size_t n_numbers, const char *const *blocks, size_t n_blocks, struct tune_time *times, struct err *e)
+{
+    struct measure m = {.asked = a, .sample = s, .job = j};
+    size_t each = n_numbers * n_blocks, all = (size_t)a->rounds * each;
+    int status = begin(&m, e);
+    for (size_t i = 0; i < all && status == 0; i++) {
+        size_t number = i % each / n_blocks, block = i % n_blocks;
+        double since = clock_now(), cpu = cpu_seconds();
+        show(i, all);
+        status = run(&m, numbers[number], blocks[block], e);
+        times[i] = (struct tune_time){numbers[number], block, clock_now() - since, cpu_seconds() - cpu};
+    }
+    show(all, all);
+    end(&m);
+    return status;
+}
