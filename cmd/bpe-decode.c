@@ -2,6 +2,7 @@
 #include "cli/program.h"
 #include "core/model.h"
 #include "decode/decoder.h"
+#include "decode/id_text.h"
 #include "io/fd.h"
 #include "model/model_read.h"
 #include "records/record.h"
@@ -21,13 +22,21 @@ struct decoding {
     struct decode_options opt;
     struct model model;
     struct decoder decoder;
-    struct buf in, out;
+    struct outfile outfile;
+    int fd;         /* of the output */
+    const char *to; /* its name */
+    struct buf in;  /* what was read and not decoded yet */
+    struct buf ids; /* of ids in decimal, those in there */
+    struct buf out;
+    const char *name; /* of the input */
+    uint64_t n_ids;   /* of it, that were decoded */
+    uint64_t line;    /* ids in decimal: in which `in` begins */
 };
 
 /* Writes the first n bytes of what waits. After an error nothing is left to be written again. */
 static int write_out(struct decoding *d, size_t n, struct err *e)
 {
-    int rc = fd_write(1, d->out.p, n, "standard output", e);
+    int rc = fd_write(d->fd, d->out.p, n, d->to, e);
     size_t left = rc ? 0 : d->out.len - n;
     if (left)
         memmove(d->out.p, d->out.p + n, left);
@@ -35,13 +44,12 @@ static int write_out(struct decoding *d, size_t n, struct err *e)
     return rc;
 }
 
-/* Writes the bytes of n ids; index: the number of ids before these, for messages. */
-static int decode_ids(struct decoding *d, const unsigned char *p, size_t n, const char *name, uint64_t index,
-                      struct err *e)
+/* Writes the bytes of n ids. Returns how many it has decoded: all before one that is none of the model's. -1: they
+ * cannot be written. */
+static ptrdiff_t decode_ids(struct decoding *d, const unsigned char *p, size_t n, struct err *e)
 {
-    const unsigned width = d->decoder.width;
     for (size_t i = 0; i < n;) {
-        ptrdiff_t done = decoder_put(&d->decoder, p + i * width, n - i, &d->out, e);
+        ptrdiff_t done = decoder_put(&d->decoder, p + i * d->decoder.width, n - i, &d->out, e);
         if (done < 0)
             return -1;
         i += (size_t)done;
@@ -50,10 +58,71 @@ static int decode_ids(struct decoding *d, const unsigned char *p, size_t n, cons
             if (write_out(d, d->out.len - d->out.len % DECODER_MANY, e))
                 return -1;
         } else if (i < n) {
-            return err_at(e, EX_DATAERR, name, ERR_NO_OFFSET,
-                          "id %lu at index %llu is none of the model's (%s); see -d",
-                          (unsigned long)load_le(p + i * width, width), (unsigned long long)(index + i), d->opt.model);
+            return (ptrdiff_t)i;
         }
+    }
+    return (ptrdiff_t)n;
+}
+
+/* Decodes the ids that have come; what is read of one that has not is left. */
+static int decode_raw(struct decoding *d, struct err *e)
+{
+    const unsigned width = d->decoder.width;
+    size_t n = d->in.len / width, used = n * width;
+    ptrdiff_t done = decode_ids(d, d->in.p, n, e);
+    if (done < 0)
+        return -1;
+    if ((size_t)done < n)
+        return err_at(e, EX_DATAERR, d->name, ERR_NO_OFFSET, "id %lu at index %llu is none of the model's (%s); see -d",
+                      (unsigned long)load_le(d->in.p + (size_t)done * width, width),
+                      (unsigned long long)(d->n_ids + (size_t)done), d->opt.model);
+    d->n_ids += n;
+    memmove(d->in.p, d->in.p + used, d->in.len - used);
+    d->in.len -= used;
+    return 0;
+}
+
+/* The same of ids in decimal; ended: no more will come. */
+static int decode_text(struct decoding *d, bool ended, struct err *e)
+{
+    enum { WIDTH = 4 };
+    uint64_t line = d->line;
+    d->ids.len = 0;
+    ptrdiff_t used = id_text_read(d->in.p, d->in.len, ended, &d->ids, &d->line, e);
+    struct err bad = *e;
+    size_t n = d->ids.len / WIDTH;
+    ptrdiff_t done = decode_ids(d, d->ids.p, n, e);
+    if (done < 0)
+        return -1;
+    if ((size_t)done < n) {
+        err_set(e, EX_DATAERR, "id %lu is none of the model's (%s)",
+                (unsigned long)load_le(d->ids.p + (size_t)done * WIDTH, WIDTH), d->opt.model);
+        return err_place_line(e, d->name, id_text_line(d->in.p, (size_t)done, line));
+    }
+    if (used < 0) {
+        *e = bad;
+        return err_place_line(e, d->name, bad.line);
+    }
+    d->n_ids += n;
+    memmove(d->in.p, d->in.p + used, d->in.len - (size_t)used);
+    d->in.len -= (size_t)used;
+    return 0;
+}
+
+/* Decodes what is read of a file up to its end. */
+static int decode_stream(struct decoding *d, int fd, struct err *e)
+{
+    bool text = d->opt.format == DECODE_TEXT;
+    for (ssize_t got = 1; got;) {
+        got = fd_read(fd, d->in.p + d->in.len, IDS - d->in.len, d->name, e);
+        if (got < 0)
+            return -1;
+        d->in.len += (size_t)got;
+        if (!d->n_ids && record_begins(d->in.p, d->in.len))
+            return err_at(e, EX_DATAERR, d->name, ERR_NO_OFFSET,
+                          "these are records; bpe-decode takes raw ids (bpe-encode -f raw)");
+        if (text ? decode_text(d, got == 0, e) : got && decode_raw(d, e))
+            return -1;
     }
     return 0;
 }
@@ -61,38 +130,34 @@ static int decode_ids(struct decoding *d, const unsigned char *p, size_t n, cons
 /* Does not use input.h: raw ids may look like a compressed file. */
 static int decode_file(struct decoding *d, const char *path, struct err *e)
 {
-    const char *name = fd_name(path);
     struct fd_stamp then;
+    d->name = fd_name(path);
+    d->n_ids = d->in.len = 0;
+    d->line = 1;
     int fd = fd_open_input(path, e);
-    int rc = fd < 0 || fd_stamp(fd, name, &then, e) || buf_reserve(&d->in, IDS, e) ? -1 : 0;
-    uint64_t index = 0;
-    d->in.len = 0;
-    while (rc == 0) {
-        ssize_t got = fd_read(fd, d->in.p + d->in.len, IDS - d->in.len, name, e);
-        if (got <= 0) {
-            rc = got < 0 ? -1 : 0;
-            break;
-        }
-        d->in.len += (size_t)got;
-        if (index == 0 && record_begins(d->in.p, d->in.len)) {
-            rc = err_at(e, EX_DATAERR, name, ERR_NO_OFFSET,
-                        "these are records; bpe-decode takes raw ids (bpe-encode -f raw)");
-            break;
-        }
-        size_t n = d->in.len / d->decoder.width, used = n * d->decoder.width;
-        rc = decode_ids(d, d->in.p, n, name, index, e);
-        index += n;
-        memmove(d->in.p, d->in.p + used, d->in.len - used);
-        d->in.len -= used;
-    }
+    int rc = fd < 0 || fd_stamp(fd, d->name, &then, e) || buf_reserve(&d->in, IDS, e) ? -1 : decode_stream(d, fd, e);
     if (rc == 0 || e->code == EX_DATAERR)
-        rc = fd_unchanged(fd, name, &then, UINT64_MAX, e) ? -1 : rc;
+        rc = fd_unchanged(fd, d->name, &then, UINT64_MAX, e) ? -1 : rc;
     if (rc == 0 && d->in.len)
-        rc = err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "ends inside an id (%zu byte%s after id %llu); see -d",
-                    d->in.len, d->in.len == 1 ? "" : "s", (unsigned long long)index);
+        rc = err_at(e, EX_DATAERR, d->name, ERR_NO_OFFSET, "ends inside an id (%zu byte%s after id %llu); see -d",
+                    d->in.len, d->in.len == 1 ? "" : "s", (unsigned long long)d->n_ids);
     if (fd >= 0)
         close(fd);
     return rc;
+}
+
+static int open_output(struct decoding *d, struct err *e)
+{
+    const struct decode_options *o = &d->opt;
+    char *const model[] = {(char *)(uintptr_t)o->model};
+    if (!o->path)
+        return 0;
+    if (fd_keep_apart(o->path, model, 1, e) || fd_keep_apart(o->path, o->files, (size_t)o->n_files, e) ||
+        outfile_open(&d->outfile, o->path, e))
+        return -1;
+    d->fd = d->outfile.fd;
+    d->to = o->path;
+    return 0;
 }
 
 static int run(void *ctx, struct err *e)
@@ -102,8 +167,8 @@ static int run(void *ctx, struct err *e)
     const struct model_opts given = {.special = o->special.at, .n_special = o->special.n};
     if (model_read(&d->model, o->model, &given, e))
         return -1;
-    unsigned width = shared_options_width(o->dtype, model_id_bytes(&d->model));
-    if (decoder_init(&d->decoder, &d->model, width, e))
+    unsigned width = o->format == DECODE_TEXT ? 4 : shared_options_width(o->dtype, model_id_bytes(&d->model));
+    if (decoder_init(&d->decoder, &d->model, width, e) || open_output(d, e))
         return -1;
     for (int i = 0; i < o->n_files; i++) {
         if (decode_file(d, o->files[i], e)) {
@@ -112,21 +177,24 @@ static int run(void *ctx, struct err *e)
             return -1;
         }
     }
-    return write_out(d, d->out.len, e) || fd_close_stdout(e) ? -1 : 0;
+    return write_out(d, d->out.len, e) || (o->path ? outfile_commit(&d->outfile, 1, e) : fd_close_stdout(e)) ? -1 : 0;
 }
 
 static void decoding_free(void *ctx)
 {
     struct decoding *d = ctx;
+    if (d->opt.path)
+        outfile_drop(&d->outfile);
     decoder_free(&d->decoder);
     model_free(&d->model);
     buf_free(&d->in);
+    buf_free(&d->ids);
     buf_free(&d->out);
 }
 
 /* ---- The command line ---- */
 
-static struct decoding self;
+static struct decoding self = {.fd = 1, .to = "standard output", .outfile.fd = -1};
 
 static const struct program program = {
     .usage = &decode_usage,

@@ -5,8 +5,11 @@
 #include "cli/usage.h"
 #include "usage/shared_options.h"
 
+enum decode_format { DECODE_RAW, DECODE_TEXT };
+
 struct decode_options {
-    const char *model;
+    const char *model, *path;
+    enum decode_format format;
     struct option_texts special;
     enum model_dtype dtype;
     char **files;

@@ -73,4 +73,78 @@ bad wide 4 40000 4294967295
 fails 65 "bpe-decode: odd.ids: ends inside an id (3 bytes after id $(($(wc -c <wide.all.ids) / 4))); see -d" bpe-decode -m wide.tiktoken odd.ids
 same fails.out wide.all.txt "  and the text before it is written"
 fails 74 "bpe-decode: standard output: cannot write: *" bash -c 'bpe-decode -m narrow.tiktoken narrow.all.ids >/dev/full'
+
+# ---- Ids in decimal ----
+
+# as_text WIDTH FILE: its ids, in lines of 0 to 9.
+as_text() {
+    python3 -c '
+import random, sys
+rng, width, ids = random.Random(int(sys.argv[1])), int(sys.argv[2]), open(sys.argv[3], "rb").read()
+ids = [str(int.from_bytes(ids[i : i + width], "little")) for i in range(0, len(ids), width)]
+while ids:
+    n = rng.randrange(10)
+    print(" ".join(ids[:n]))
+    ids = ids[n:]' "$SEED" "$1" "$2"
+}
+for m in narrow gap wide; do
+    width=$([ $m = wide ] && echo 4 || echo 2)
+    for part in one some all; do
+        as_text "$width" $m.$part.ids >$m.$part.lines
+        bpe-decode -m $m.tiktoken -f text $m.$part.lines | cmp -s - $m.$part.txt
+        ok $? "$m, $part, in decimal"
+    done
+    python3 -c '
+import os, random, sys
+rng, text = random.Random(int(sys.argv[1])), open(sys.argv[2], "rb").read()
+while text:
+    n = rng.choice((1, 2, 3, 5, 4095, 30001, 65535, 65537))
+    os.write(1, text[:n])
+    text = text[n:]' "$SEED" $m.some.lines | bpe-decode -m $m.tiktoken --format=text | cmp -s - $m.some.txt
+    ok $? "  the same from a pipe, in pieces of any size"
+done
+is "$(printf '\n\n 97\t98\r\n99  0000000000100\n\n101' | bpe-decode -m narrow.tiktoken -f text)" abcde "blanks of all kinds, empty lines, no newline at the end"
+is "$(printf '' | bpe-decode -m narrow.tiktoken -f text | wc -c)" 0 "no ids"
+
+text "$SEED" 300000 >corpus.txt
+for i in $(seq 1000); do printf 'document %d\n<|endoftext|>' "$i"; done >>corpus.txt
+bpe-chunk corpus.txt | bpe-count | bpe-sum | bpe-merge -v 1000 >m.json
+for file in corpus.txt ${CORPUS:+$CORPUS/tinyshakespeare.txt}; do
+    bpe-encode -m m.json -f text "$file" | bpe-decode -m m.json -f text | cmp -s - "$file"
+    ok $? "what bpe-encode -f text writes of ${file##*/}, and back"
+done
+is "$(bpe-encode -m m.json -f text corpus.txt | wc -l)" "$(grep -o '<|endoftext|>' corpus.txt | wc -l)" "  of many documents"
+
+good() { yes '97 98' | head -n 20000; } # more than is read at once
+bad_line() { # LINE MESSAGE NAME
+    { good; echo "$1"; good; } >bad.lines
+    fails 65 "bpe-decode: bad.lines: line 20001: $2" bpe-decode -m narrow.tiktoken -f text bad.lines
+    is "$(wc -c <fails.out)" "$((40000 + $3))" "  and the text before it is written"
+}
+bad_line '97 12x 98' '"12x" is no id; ids are decimal numbers with spaces between' 1
+bad_line '-1' '"-1" is no id; *' 0
+bad_line '97,98' '"97,98" is no id; *' 0
+bad_line '4294967296' '"4294967296" is no id; *' 0
+bad_line '99999999999999999999999999' '"999999999999999999999999" is no id; *' 0
+bad_line '97 97 4294967295' "id 4294967295 is none of the model's (narrow.tiktoken)" 2
+bad_line "97 $(printf '\351')" 'byte 0xE9 where an id should be; *' 1
+{ printf '97\n' && head -c 100000 /dev/zero | tr '\0' 0; } >bad.lines
+fails 65 'bpe-decode: bad.lines: line 2: "000000000000000000000000" is no id; *' bpe-decode -m narrow.tiktoken -f text bad.lines
+fails 65 "bpe-decode: standard input: line 3: id 1000 is none of the model's (gap.tiktoken)" bpe-decode -m gap.tiktoken -f text < <(printf '97\n98\n1000')
+fails 64 "bpe-decode: -d is for -f raw: ids in decimal have no type" bpe-decode -m gap.tiktoken -f text -d u16 one
+fails 64 "bpe-decode: -f records: must be one of raw, text" bpe-decode -m gap.tiktoken -f records one
+
+# ---- -o PATH ----
+
+bpe-decode -m narrow.tiktoken -o made narrow.all.ids
+same made narrow.all.txt "-o"
+cp made before
+fails 65 "bpe-decode: bad.lines: line 2: *" bpe-decode -m narrow.tiktoken -f text -o made narrow.one.lines bad.lines
+same made before "  after an error, what was there stays"
+fails 65 "bpe-decode: bad.lines: line 2: *" bpe-decode -m narrow.tiktoken -f text -o new bad.lines
+is "$(ls new* 2>&1)" "ls: cannot access 'new*': No such file or directory" "  or nothing"
+fails 64 "bpe-decode: *narrow.one.lines*" bpe-decode -m narrow.tiktoken -f text -o narrow.one.lines narrow.one.lines
+fails 64 "bpe-decode: *narrow.tiktoken*" bpe-decode -m narrow.tiktoken -o narrow.tiktoken narrow.one.ids
+fails 73 "bpe-decode: none/made: cannot create: No such file or directory" bpe-decode -m narrow.tiktoken -o none/made narrow.one.ids
+is "$(bpe-decode -m narrow.tiktoken -o - narrow.some.ids | cmp - narrow.some.txt)" "" "  - is standard output"
 done_testing
