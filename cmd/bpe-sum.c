@@ -27,6 +27,8 @@ struct summer {
     struct progress progress;
     struct buf out;
     char advice[300];
+    const char *again; /* the first input that brought only what was counted before; NULL: none did */
+    int n_again;       /* how many did */
 };
 
 static void show_progress(void *ctx)
@@ -41,7 +43,14 @@ static void show_progress(void *ctx)
 static int read_input(struct summer *s, const char *path, struct err *e)
 {
     struct record_reader r;
-    return record_reader_open(&r, path, e) || summing_add(&s->sum, &r, path, show_progress, s, e) ? -1 : 0;
+    struct ledger_state before = ledger_now(&s->sum.ledger);
+    if (record_reader_open(&r, path, e) || summing_add(&s->sum, &r, path, show_progress, s, e))
+        return -1;
+    if (ledger_all_again(&s->sum.ledger, &before)) {
+        s->again = s->n_again ? s->again : fd_name(path);
+        s->n_again++;
+    }
+    return 0;
 }
 
 static int write_missing(struct summer *s, struct err *e)
@@ -110,6 +119,17 @@ static void note_skipped(const struct summer *s)
         program_note(NAME, "%s", skipped);
 }
 
+/* Inputs that add nothing, as of a list in which a file is twice. */
+static void note_again(const struct summer *s)
+{
+    char more[80] = "";
+    if (s->opt.quiet || !s->n_again)
+        return;
+    if (s->n_again > 1)
+        snprintf(more, sizeof more, ", as did those of %d more input%s", s->n_again - 1, s->n_again > 2 ? "s" : "");
+    program_note(NAME, "%s: all of its counts came before%s; they count once", s->again, more);
+}
+
 /* Writes what there is, though it is incomplete for the reason given. */
 static int write_partial(struct summer *s, const struct err *why, struct err *e)
 {
@@ -146,10 +166,10 @@ static int run(void *ctx, struct err *e)
     if (s->opt.missing && write_missing(s, e))
         return -1;
     note_skipped(s);
-    if (complete)
-        return write_sum(s, true, e);
-    if (s->opt.partial && !s->sum.ledger.lost)
-        return write_partial(s, &why, e);
+    if (complete || (s->opt.partial && !s->sum.ledger.lost)) {
+        note_again(s);
+        return complete ? write_sum(s, true, e) : write_partial(s, &why, e);
+    }
     *e = why;
     return -1;
 }

@@ -37,6 +37,8 @@ struct ledger_batch {
     struct parts end;     /* the commit or summary */
     struct commit commit; /* set when all parts of `end` have come; points into it */
     bool ended, is_summary;
+    bool covers;        /* it covers something */
+    uint64_t n_waiting; /* records of it, as long as it is open */
     UT_hash_handle hh;
 };
 
@@ -50,6 +52,8 @@ void ledger_init(struct ledger *l, const struct ledger_content *content, void *c
 /* Frees what only an open batch needs. */
 static void batch_forget(struct ledger *l, struct ledger_batch *b)
 {
+    l->n_waiting -= b->n_waiting;
+    b->n_waiting = 0;
     if (b->content)
         l->content->drop(l->ctx, b->content);
     b->content = NULL;
@@ -130,6 +134,7 @@ static int close_batch(struct ledger *l, struct ledger_batch *b, const char *str
     if (o == OVERLAP_NONE && take_batch(l, b, e))
         return -1;
     l->n_overlapping += o == OVERLAP_PART;
+    l->n_again += o == OVERLAP_ALL && b->covers;
     b->state = o == OVERLAP_NONE ? TAKEN : DROPPED;
     batch_forget(l, b);
     let_go(l, b);
@@ -160,6 +165,13 @@ static int try_close(struct ledger *l, struct ledger_batch *b, const char *strea
     return b->ended && b->n_seen >= b->commit.n_records ? close_batch(l, b, stream, e) : 0;
 }
 
+/* A record of a batch has come that is open. */
+static void wait_for(struct ledger *l, struct ledger_batch *b)
+{
+    b->n_waiting++;
+    l->n_waiting++;
+}
+
 /* A record of words or tokens. */
 static int put_content(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
 {
@@ -184,6 +196,7 @@ static int put_content(struct ledger *l, const struct record *rec, const char *s
     if (intervals_add(&b->seen, in.seq, in.seq + 1, e) || l->content->put(l->ctx, &b->content, rec, e))
         return -1;
     b->n_seen++;
+    wait_for(l, b);
     b->checksum += rec->checksum;
     return try_close(l, b, stream, e);
 }
@@ -197,8 +210,11 @@ static int put_end(struct ledger *l, const struct record *rec, const char *strea
     struct ledger_batch *b = get_batch(l, part.id, e);
     if (!b)
         return -1;
-    if (b->state != OPEN)
+    if (b->state != OPEN) {
+        l->n_again += b->covers;
         return 0;
+    }
+    wait_for(l, b);
     b->is_summary = rec->type == RECORD_SUMMARY;
     int whole = parts_add(&b->end, &part, e);
     if (whole <= 0)
@@ -209,6 +225,8 @@ static int put_end(struct ledger *l, const struct record *rec, const char *strea
         if (b->commit.run[i].whole) /* only a sum knows that, and there is none of ids */
             return err_set(e, EX_DATAERR, "a batch that says it were all of its run");
     }
+    for (size_t i = 0; i < b->commit.n_runs; i++)
+        b->covers |= b->commit.run[i].whole || b->commit.run[i].n_ranges;
     b->ended = b->known = true;
     /* Its runs count as seen from now on, even if its records never come. */
     for (size_t i = 0; i < b->commit.n_runs; i++) {
@@ -416,6 +434,16 @@ int ledger_finish(struct ledger *l, const char *advice, struct err *e)
     if (state == COVERAGE_UNPROMISED)
         return report_unpromised(l, advice, e);
     return report_missing(l, advice, e);
+}
+
+struct ledger_state ledger_now(const struct ledger *l)
+{
+    return (struct ledger_state){l->n_batches, l->n_again, l->n_waiting};
+}
+
+bool ledger_all_again(const struct ledger *l, const struct ledger_state *then)
+{
+    return l->n_again > then->n_again && l->n_batches == then->n_batches && l->n_waiting <= then->n_waiting;
 }
 
 size_t ledger_n_seen(const struct ledger *l)

@@ -46,6 +46,8 @@ struct ledger {
     uint64_t n_items;             /* sum of all counts, or number of ids, in the batches that count */
     uint64_t n_batches;           /* number of batches that count */
     uint64_t n_overlapping;       /* number of batches left out because they overlap others in part */
+    uint64_t n_again;             /* ends of batches that came although all they cover was counted before */
+    uint64_t n_waiting;           /* records of batches of which it is not known yet whether they count */
     uint64_t n_summaries;         /* of the batches that count, those that are complete sums */
     bool unknown_run;             /* a failure of an unknown run has come: it is not known what was lost */
     bool lost;                    /* set by ledger_finish: more may be missing than is known */
@@ -73,6 +75,16 @@ int ledger_put_failures(const struct ledger *l, struct buf *out, struct err *e);
 
 /* Drops the open batches that can never count, if the content can tell. */
 int ledger_sweep(struct ledger *l, struct err *e);
+
+/* What the ledger has at a moment, before an input is read. */
+struct ledger_state {
+    uint64_t n_batches, n_again, n_waiting;
+};
+struct ledger_state ledger_now(const struct ledger *l);
+
+/* Whether all that has come since then was counted before: some has, and nothing of it counts or may count yet. Not for
+ * content that can tell what is covered by itself (struct ledger_content). */
+bool ledger_all_again(const struct ledger *l, const struct ledger_state *then);
 
 /* Number of batches seen, whether they count or not; without those that were forgotten (see ledger_content). */
 size_t ledger_n_seen(const struct ledger *l);

@@ -9,12 +9,6 @@ static void init(void *options)
     o->memory = memory_limit() / 2;
 }
 
-static int check(void *options, struct err *e)
-{
-    const struct sum_options *o = options;
-    return o->quiet && !o->partial ? err_set(e, EX_USAGE, "-q: goes with --partial; see --help") : 0;
-}
-
 static const struct option_row rows[] = {
     {'S', "memory", "SIZE", "use about SIZE of memory, then the disk (default 50%)",
      OPTION_TO(MEMORY, struct sum_options, memory)},
@@ -24,17 +18,16 @@ static const struct option_row rows[] = {
      OPTION_TO(TEXT, struct sum_options, missing)},
     {0, "partial", NULL, "write an incomplete sum too, to be completed later",
      OPTION_TO(FLAG, struct sum_options, partial)},
-    {'q', "quiet", NULL, "with --partial, no remark about what is merely missing",
+    {'q', "quiet", NULL, "no remark about what is merely missing, or was counted before",
      OPTION_TO(FLAG, struct sum_options, quiet)},
     {0},
 };
 
 const struct usage sum_usage = {
     .name = "bpe-sum",
-    .synopsis = "[-S SIZE] [-T DIR] [--missing FILE] [--partial [-q]] [FILE...]",
+    .synopsis = "[-S SIZE] [-T DIR] [--missing FILE] [--partial] [-q] [FILE...]",
     .about = "Adds up counts (from bpe-count or bpe-sum); the sum goes to standard output, for bpe-merge.",
     .options = rows,
     USAGE_FILES(struct sum_options, files, n_files),
     .init = init,
-    .check = check,
 };

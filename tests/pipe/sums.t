@@ -41,11 +41,11 @@ without="-S 1M -T nowhere" # what moved to the disk would fail
 {
     fails 73 "bpe-sum: nowhere: cannot create a temporary file there *" bash -c "cat a.sum b.sum | bpe-sum $without"
     sums_to ab.words "sums in files take no temporary files" $without a.sum b.sum
-    sums_to ab.words "the same sum twice" $without a.sum b.sum a.sum
+    sums_to ab.words "the same sum twice" -q $without a.sum b.sum a.sum
     cat a.sum b.sum >ab
     sums_to ab.words "several sums in one file" $without ab
     cat ab a.sum c.sum >aba
-    sums_to abc.words "  some of them twice" $without aba b.sum
+    sums_to abc.words "  some of them twice" -q $without aba b.sum
     bpe-sum --partial a.sum c.sum >ac.sum
     sums_to abc.words "a sum of a sum" $without ac.sum b.sum
 }
@@ -191,7 +191,7 @@ sums_to whole.words "  also through another partial sum" left.sum <(bpe-sum -q -
 
 # A node that was tried again, whole or cut otherwise.
 bpe-count node.3 | bpe-sum --partial -q >node.3.again
-sums_to whole.words "a node's second attempt is dropped" left.sum right.sum again.sum node.3.again
+sums_to whole.words "a node's second attempt is dropped" -q left.sum right.sum again.sum node.3.again
 sed -n "$((n / 4 - 1)),$((n / 2))p" chunks | bpe-count | bpe-sum --partial -q >other.1.sum
 fails 75 "bpe-sum: text.txt: bytes * were never counted; * (counts that overlap others in part were left out)" \
     bpe-sum node.0.sum other.1.sum node.2.sum node.3.sum again.sum
@@ -208,6 +208,45 @@ bpe-sum --partial -q nothing.sum left.sum right.sum again.sum >out 2>err
 is "$? $(cat err) $(bpe-view --check out | cut -d : -f 1)" "0  complete" "a partial sum that is complete is a sum"
 printf '\377torn' | bpe-sum --partial -q >torn.sum 2>/dev/null
 fails 65 "bpe-sum: *cut off inside a record" bpe-sum left.sum right.sum again.sum torn.sum
-fails 64 "bpe-sum: -q: goes with --partial; see --help" bpe-sum -q left.sum
+
+# ---- An input whose counts came before: a file that is named twice ----
+
+# remarks MESSAGE NAME ARGUMENT...: bpe-sum exits with 0, and says that.
+remarks() {
+    local want=$1 name=$2
+    shift 2
+    bpe-sum "$@" >out.sum 2>err
+    is "$? $(cat err)" "0 ${want:+bpe-sum: $want}" "$name" || sed 's/^/# /' err
+}
+bpe-sum a.counts >again.sum
+cp a.sum copy.sum
+remarks "a.sum: all of its counts came before; they count once" "the same sum twice is remarked" a.sum a.sum
+remarks "copy.sum: all of its counts came before, as did those of 2 more inputs; they count once" "several: one line" a.sum copy.sum b.sum a.sum b.sum
+remarks "again.sum: all of its counts came before; they count once" "another sum of the same counts" a.sum again.sum
+remarks "a.counts: all of its counts came before; they count once" "counts, after their sum" a.sum b.counts a.counts
+remarks "a.sum: all of its counts came before; they count once" "a sum, after its counts" a.counts b.counts a.sum
+remarks "standard input: all of its counts came before; they count once" "standard input" a.sum - <a.counts
+remarks "" "-q: no remark" -q a.sum b.sum a.sum
+same_words() { words out.sum | cmp -s - ab.words; }
+same_words
+ok $? "  and the same sum"
+cat a.sum b.sum a.sum a.counts >stream
+remarks "" "what comes twice in a stream, as of a job that was tried again, is no reason for a remark" stream
+remarks "" "nor is it beside what is new" a.sum stream
+remarks "" "nor what is new in the second" ac.sum b.sum
+bpe-sum --partial a.sum c.sum >ac.sum
+remarks "a.sum: all of its counts came before; they count once" "a part of an earlier sum" ac.sum a.sum b.sum
+head -n 3 a.counts >half1
+tail -n +4 a.counts >half2
+remarks "" "counts in two files" half1 half2
+remarks "half2: all of its counts came before; they count once" "  the second of them again" half1 half2 half2
+remarks "" "records without the end of their batch say nothing" half1 half2 half1
+bpe-chunk nothing | bpe-count >none.counts
+bpe-sum a.counts </dev/null >out.sum 2>err
+remarks "" "counts of nothing" a.sum none.counts
+bpe-sum --partial left.sum left.sum >out.sum 2>err
+is "$? $(grep -c 'came before' err)" "0 1" "an incomplete sum, too"
+bpe-sum left.sum left.sum >out.sum 2>err
+is "$? $(wc -l <err)" "75 1" "but after an error nothing else is said"
 
 done_testing
