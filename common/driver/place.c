@@ -10,6 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#define COMMANDS "../libexec/bpetools"
+#define PAGES "../share/man"
+
 static char *programs, *commands, *pages; /* never freed */
 
 const char *place_programs(void)
@@ -88,10 +91,10 @@ int place_init(const char *argv0, struct err *e)
         return err_mem(e, "a file name", strlen(argv0));
     commands = real_below("pipelines", e);
     pages = real_below("man", e);
-    if (!commands)
-        commands = fd_path(programs, "../libexec/bpetools", e);
-    if (!pages)
-        pages = fd_path(programs, "../share/man", e);
+    if (!commands && !(commands = real_below(COMMANDS, e)))
+        commands = fd_path(programs, COMMANDS, e);
+    if (!pages && !(pages = real_below(PAGES, e)))
+        pages = fd_path(programs, PAGES, e);
     return !commands || !pages || put_first_on_path(e) || make_temporary_absolute(e) ? -1 : 0;
 }
 

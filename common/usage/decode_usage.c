@@ -28,8 +28,8 @@ static const struct option_row rows[] = {
 const struct usage decode_usage = {
     .name = "bpe-decode",
     .synopsis = "-m MODEL [-f raw|text] [-d u16|u32] [-s TOKEN[=ID]]... [-o PATH] [FILE...]",
-    .about = "Writes the text of ids: FILEs (standard input if none, or -) as bpe-encode writes them,\n"
-             "-f raw or -f text.",
+    .about = "Writes the text of ids. FILEs (standard input if none, or -) are what bpe-encode -f raw or\n"
+             "-f text writes.",
     .options = rows,
     USAGE_FILES(struct decode_options, files, n_files),
     .check = check,

@@ -41,7 +41,7 @@ bpe-view --check kept/sum >out
 is $? 0 "a program of the line"
 make -s -f "$D/opt/bpe/share/bpetools/vocab.mk" CORPUS=a.txt V=1000 OUT=made.json >out
 same want.json made.json "vocab.mk: the model of the plain line"
-(PATH=/usr/local/bin:/usr/bin:/bin && "$D/opt/bpe/bin/bpe" train -v 1000 a.txt | cmp - want.json)
+env PATH=/usr/local/bin:/usr/bin:/bin "$D/opt/bpe/bin/bpe" train -v 1000 a.txt | cmp - want.json
 ok $? "bpe finds what it needs when it is not on PATH"
 ln -s "$D/opt/bpe/bin/bpe" linked
 ./linked train -v 1000 a.txt | cmp - want.json
@@ -68,7 +68,38 @@ for program in "$D"/opt/bpe/bin/bpe-*; do
     like "$(grep "^  $program " listed)" "  $program * ?*" "bpe help: lists $program"
 done
 is "$(bpe --help)" "$(cat listed)" "bpe --help is bpe help"
+# Each page of the manual by its name, with and without `bpe-`: man is told the file.
+mkdir told
+cat >told/man <<'END'
+#!/bin/sh
+echo "$1"
+END
+chmod +x told/man
+help_finds_pages() { # BPE DIRECTORY NAME
+    local page file word bad=''
+    for page in "$TOP"/man/*.[1-8]; do
+        page=${page##*/}
+        file=$2/man${page##*.}/$page
+        [ -e "$file" ] || file=$2/$page
+        for word in "${page%.*}" "$(basename "${page#bpe-}" ".${page##*.}")"; do
+            [ "$(env PATH="$PWD/told:$PATH" "$1" help "$word" 2>&1)" = "$file" ] || bad+=" $word"
+        done
+    done
+    is "$bad" "" "$3: bpe help finds every page"
+}
+help_finds_pages bpe "$D/opt/bpe/share/man" "installed"
+gzip "$D/opt/bpe/share/man/man5/bpe-records.5"
+is "$(env PATH="$PWD/told:$PATH" bpe help records)" "$D/opt/bpe/share/man/man5/bpe-records.5.gz" "also if it was compressed since"
+gunzip "$D/opt/bpe/share/man/man5/bpe-records.5.gz"
+like "$(tail -n 1 listed)" "Other pages for bpe help: *records*bpe*" "bpe help: lists those that are of no command"
+if command -v man >/dev/null; then
+    like "$(bpe help records | head -n 1)" "BPE-RECORDS(5)*" "man shows it"
+    [ ! -e /dev/full ] || fails 74 "bpe: standard output: cannot write: *" sh -c "bpe help records >/dev/full"
+else
+    skip "man shows it" "man is not installed"
+fi
 if [ -e /dev/full ]; then
+    fails 74 "bpe*: standard output: cannot write*" sh -c "PATH=$PWD/told:$PATH bpe help train >/dev/full"
     for ask in "bpe help" "bpe --version" "bpe train --help" "bpe encode --help" "bpe describe --help" "bpe parquet --help" "bpe shard --help" "bpe tune --help" "bpe plan --help" "bpe upload --help" "bpe sum-tree --help"; do
         fails 74 "bpe*: standard output: cannot write*" sh -c "$ask >/dev/full"
     done
@@ -76,6 +107,9 @@ fi
 refuses 64 "bpe: trian: no such command; did you mean train? there are: *" bpe trian
 refuses 64 "bpe: nope: no such command; there are: describe, encode, parquet, plan, shard, sum-tree, tasks, train, tune, upload; bpe help says more" bpe nope
 refuses 64 "bpe: nope: no such command; there are: *" bpe help nope
+refuses 64 "bpe: bpe-trian: no such command; did you mean bpe-train? there are: *" bpe help bpe-trian
+refuses 64 "bpe: recrods: no such command; did you mean records? there are: *" bpe help recrods
+refuses 64 "bpe: ../man/bpe: no such command; *" bpe help ../man/bpe
 refuses 64 "bpe: count: no such command, but a program of its own, bpe-count; there are: *" bpe count
 refuses 64 "bpe: ../libexec: no such command; *" bpe ../libexec
 refuses 64 "bpe: options.sh: no such command; *" bpe options.sh
@@ -85,9 +119,10 @@ bpe train -v 1000 none.txt >out 2>err
 is $? 66 "the exit status is that of the command"
 mkdir plain # without man
 for program in bash sh sed readlink tr cat dirname fold; do ln -s "$(type -P $program)" plain; done
-for name in train bpe-count count; do
+for name in train bpe-train bpe-count count; do
     like "$(PATH=$D/opt/bpe/bin:$PWD/plain bpe help $name)" "usage: *${name#bpe-}*" "bpe help $name, without man: its --help"
 done
+is "$(PATH=$D/opt/bpe/bin:$PWD/plain bpe help records)" "$D/opt/bpe/share/man/man5/bpe-records.5: man cannot show it here" "and of what has none, where the page is"
 
 into uninstall >log 2>&1
 is "$? $(cat log)" "0 " "make uninstall"
@@ -100,5 +135,6 @@ hash -r
 ok $? "not installed: bpe train"
 is "$("$BUILD/bpe" help)" "$(cat listed)" "not installed: bpe help is the same"
 like "$("$BUILD/bpe" help train 2>&1)" "*--fan-out*" "not installed: bpe help train"
+help_finds_pages "$BUILD/bpe" "$TOP/man" "not installed"
 
 done_testing

@@ -1,0 +1,59 @@
+/* front.h - the parts of bpe itself: bpe.c finds what is to be run, scripts.c runs commands in other languages, help.c
+ * says what there is.
+ */
+#ifndef BPE_CMD_FRONT_H
+#define BPE_CMD_FRONT_H
+
+#include "cli/usage.h"
+#include "sys/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- bpe.c ---- */
+
+struct builtin {
+    const char *name, *about;
+    int (*main)(int argc, char **argv);
+};
+
+extern const struct builtin builtins[];      /* name is NULL after the last */
+extern const struct usage *const programs[]; /* NULL after the last */
+
+const struct builtin *builtin(const char *name); /* NULL: there is none */
+
+/* A program by its name, or by what comes after `bpe-`. NULL: there is none. */
+const struct usage *program_of(const char *name);
+
+/* ---- scripts.c ---- */
+
+/* Notes which standard streams are closed: a script is to find them as they were. Before fd_prepare. */
+void script_note_streams(void);
+
+bool script_is(const char *name);
+bool script_is_engine(const char *name);
+
+/* The file of an engine's command, below the directory of commands; NULL: there is none. Owned by the caller. */
+char *script_of_engine(const char *engine, const char *command);
+
+/* What it is for: `# NAME - ...` in its second line; or empty. */
+void script_about(const char *name, char *to, size_t n);
+
+/* Runs a file in place of this program. Its name is put into argv[0]. -1: it cannot be run. */
+int script_run(const char *file, char **argv, struct err *e);
+
+/* ---- help.c ---- */
+
+int help_overview(struct err *e);
+
+/* The manual page of a command, an engine, a program, or any other of its name; or the text of --help if it cannot be
+ * shown. Returns the exit status, or -1. */
+int help_on(char *word, struct err *e);
+
+/* -1 with EX_USAGE: it is none; or none was named. */
+int help_no_command(const char *name, struct err *e);
+int help_which_command(struct err *e);
+
+int help_print(struct buf *out, struct err *e); /* to standard output; and releases it */
+
+#endif

@@ -1,0 +1,245 @@
+/* help.c - what bpe says about itself: lists of commands, and pages of the manual. */
+#include "bpe/front.h"
+#include "bpe/pages.h"
+
+#include "driver/job.h"
+#include "driver/place.h"
+#include "io/fd.h"
+#include "sys/nearest.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* All commands, or all engines, in order. */
+static int list(struct names *names, bool engines, struct err *e)
+{
+    DIR *dir = opendir(place_commands());
+    int rc = 0;
+    for (const struct builtin *b = builtins; b->name && !engines && rc == 0; b++)
+        rc = names_add(names, b->name, e);
+    for (const struct dirent *d; dir && rc == 0 && (d = readdir(dir));) {
+        if (engines ? script_is_engine(d->d_name) : script_is(d->d_name) && !builtin(d->d_name))
+            rc = names_add(names, d->d_name, e);
+    }
+    if (dir)
+        closedir(dir);
+    if (names->n)
+        qsort(names->at, names->n, sizeof *names->at, by_name);
+    return rc;
+}
+
+/* ---- What is none ---- */
+
+static int put_names(struct buf *out, const struct names *names, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; i < names->n && rc == 0; i++)
+        rc = (i && buf_put_str(out, ", ", e)) || buf_put_str(out, names->at[i], e) ? -1 : 0;
+    return rc;
+}
+
+/* EX_USAGE: what is wrong, and which commands there are. near: the word that may be one of them, mistyped, or if
+ * `pages`, a page; or NULL. */
+static int unknown(const char *what, const char *near, bool pages, struct err *e)
+{
+    struct names names = {0};
+    struct buf all = {0};
+    if (list(&names, false, e) == 0 && put_names(&all, &names, e) == 0 && buf_put_byte(&all, '\0', e) == 0 &&
+        (!pages || page_names_add(&names, e) == 0)) {
+        const char *meant = near ? nearest(near, (const char *const *)names.at, names.n) : NULL;
+        err_set(e, EX_USAGE, "%s%s%s%s there are: %s; bpe help says more", what, meant ? " did you mean " : "",
+                meant ? meant : "", meant ? "?" : "", (const char *)all.p);
+    }
+    names_free(&names);
+    buf_free(&all);
+    return -1;
+}
+
+int help_no_command(const char *name, struct err *e)
+{
+    char text[600];
+    const struct usage *u = program_of(name);
+    if (u)
+        snprintf(text, sizeof text, "%.200s: no such command, but a program of its own, %s;", name, u->name);
+    else
+        snprintf(text, sizeof text, "%.200s: no such command;", name);
+    return unknown(text, u ? NULL : name, false, e);
+}
+
+int help_which_command(struct err *e)
+{
+    return unknown("which command?", NULL, false, e);
+}
+
+/* ---- The overview ---- */
+
+/* A program's description up to its first period or semicolon. */
+static int put_program(struct buf *out, const struct usage *u, struct err *e)
+{
+    return buf_printf(out, e, "  %-11s %.*s\n", u->name, (int)strcspn(u->about, ".;\n"), u->about);
+}
+
+/* The pages that are none of a command or a program. */
+static int put_other_pages(struct buf *out, struct err *e)
+{
+    char name[PAGE_NAME];
+    struct names pages = {0}, other = {0};
+    int rc = pages_list(&pages, e);
+    for (size_t i = 0; i < pages.n && rc == 0; i++) {
+        const char *word = page_name(pages.at[i], name);
+        word += strncmp(word, "bpe-", 4) == 0 ? 4 : 0;
+        rc = builtin(word) || script_is(word) || program_of(word) ? 0 : names_add(&other, word, e);
+    }
+    if (rc == 0 && other.n)
+        rc =
+            buf_put_str(out, "Other pages for bpe help: ", e) || put_names(out, &other, e) || buf_put_byte(out, '\n', e)
+                ? -1
+                : 0;
+    names_free(&pages);
+    names_free(&other);
+    return rc;
+}
+
+static int put_overview(struct buf *out, struct err *e)
+{
+    struct names commands = {0}, engines = {0};
+    int rc = list(&commands, false, e) || list(&engines, true, e) ||
+             buf_put_str(out,
+                         "usage: bpe [ENGINE] COMMAND [OPTION]... [FILE]...\n"
+                         "       bpe help [COMMAND | PROGRAM | PAGE]\n"
+                         "       bpe --version\n"
+                         "Commands:\n",
+                         e);
+    for (size_t i = 0; i < commands.n && rc == 0; i++) {
+        char text[200];
+        const struct builtin *b = builtin(commands.at[i]);
+        if (b)
+            snprintf(text, sizeof text, "%s", b->about);
+        else
+            script_about(commands.at[i], text, sizeof text);
+        rc = buf_printf(out, e, "  %-11s %s\n", commands.at[i], text);
+    }
+    if (rc == 0 && engines.n)
+        rc = buf_put_str(out, "Engines, for train and shard on many machines: ", e) || put_names(out, &engines, e) ||
+             buf_put_str(out, "; see bpe help engines\n", e);
+    rc = rc || buf_put_str(out, "Programs that they are made of; each does one step, in a pipeline of your own:\n", e);
+    for (size_t i = 0; programs[i] && rc == 0; i++)
+        rc = put_program(out, programs[i], e);
+    rc = rc || put_other_pages(out, e);
+    names_free(&commands);
+    names_free(&engines);
+    return rc ? -1 : 0;
+}
+
+int help_print(struct buf *out, struct err *e)
+{
+    int rc = fd_write(1, out->p, out->len, "standard output", e) || fd_close_stdout(e) ? -1 : 0;
+    buf_free(out);
+    return rc;
+}
+
+int help_overview(struct err *e)
+{
+    struct buf out = {0};
+    return put_overview(&out, e) || help_print(&out, e) ? -1 : 0;
+}
+
+/* ---- One page ---- */
+
+/* Runs man(1), which writes to a descriptor, or to the terminal, by its pager; reads what it writes unless that is a
+ * terminal. Whether it has shown the page. */
+static bool run_man(const char *page, int out, int in, struct buf *text)
+{
+    struct err ignored;
+    int status = -1;
+    /* As system(3): Ctrl-C is for the pager. */
+    void (*interrupted)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
+    pid_t pid = fork();
+    if (pid == 0) {
+        signal(SIGINT, interrupted);
+        signal(SIGQUIT, quit);
+        int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (null >= 0)
+            dup2(null, 2);
+        dup2(out, 1);
+        execlp("man", "man", page, (char *)NULL);
+        _exit(127);
+    }
+    if (in >= 0) {
+        close(out);
+        fd_read_all(in, text, "man", &ignored);
+        close(in);
+    }
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    signal(SIGINT, interrupted);
+    signal(SIGQUIT, quit);
+    return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* Whether man(1) has shown a page: 1, 0; -1: it could not be written, which man would not say. */
+static int show_page(const char *page, struct err *e)
+{
+    struct err ignored;
+    struct buf text = {0};
+    int ends[2];
+    if (job_need("man", &ignored))
+        return 0;
+    if (isatty(1))
+        return run_man(page, 1, -1, NULL);
+    if (job_pipe(ends, e))
+        return -1;
+    bool shown = run_man(page, ends[1], ends[0], &text) && text.len;
+    int rc = shown && help_print(&text, e) ? -1 : shown;
+    buf_free(&text);
+    return rc;
+}
+
+/* What is said of a word if its page cannot be shown. */
+static int without_man(char *word, const char *page, struct err *e)
+{
+    bool full = strncmp(word, "bpe-", 4) == 0 && !program_of(word);
+    char *name = full ? word + 4 : word, *words[] = {name, "--help", NULL};
+    const struct builtin *b = builtin(name);
+    const struct usage *u = program_of(name);
+    struct buf out = {0};
+    char text[600];
+    if (b)
+        return b->main(2, words);
+    if (script_is(name))
+        return script_run(name, words, e);
+    if (u)
+        return usage_put_help(&out, u, e) || help_print(&out, e) ? -1 : 0;
+    if (page)
+        return buf_put_str(&out, page, e) || buf_put_str(&out, ": man cannot show it here\n", e) || help_print(&out, e)
+                   ? -1
+                   : 0;
+    snprintf(text, sizeof text, "%.200s: no such command;", word);
+    return unknown(text, word, true, e);
+}
+
+int help_on(char *word, struct err *e)
+{
+    struct names pages = {0};
+    const char *page = NULL;
+    int shown = pages_list(&pages, e);
+    if (shown == 0) {
+        page = page_find(&pages, script_is_engine(word) ? "engines" : word);
+        shown = page ? show_page(page, e) : 0;
+    }
+    int status = shown < 0 ? -1 : shown ? 0 : without_man(word, page, e);
+    names_free(&pages);
+    return status;
+}

@@ -1,0 +1,108 @@
+/* pages.c - see pages.h. */
+#include "bpe/pages.h"
+
+#include "driver/place.h"
+#include "io/fd.h"
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int names_add(struct names *names, const char *name, struct err *e)
+{
+    char **grown = realloc(names->at, (names->n + 2) * sizeof *grown);
+    if (!grown)
+        return err_mem(e, "names", (names->n + 2) * sizeof *grown);
+    names->at = grown;
+    grown[names->n] = strdup(name);
+    if (!grown[names->n])
+        return err_mem(e, "names", strlen(name));
+    grown[++names->n] = NULL;
+    return 0;
+}
+
+void names_free(struct names *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        free(names->at[i]);
+    free(names->at);
+}
+
+/* Whether a file is a page of this manual; *n: the length of its name without the section. */
+static bool is_page(const char *file, size_t *n)
+{
+    const char *dot = strchr(file, '.');
+    *n = dot ? (size_t)(dot - file) : 0;
+    return dot && (strncmp(file, "bpe-", 4) == 0 || strncmp(file, "bpe.", 4) == 0) && dot[1] >= '1' && dot[1] <= '9' &&
+           (!dot[2] || strcmp(dot + 2, ".gz") == 0);
+}
+
+/* Adds the pages in a directory, below that of all pages: their files. */
+static int add_pages(struct names *pages, const char *below, struct err *e)
+{
+    size_t n;
+    char *path = *below ? fd_path(place_pages(), below, e) : strdup(place_pages());
+    DIR *dir = path ? opendir(path) : NULL;
+    int rc = 0;
+    for (const struct dirent *d; dir && rc == 0 && (d = readdir(dir));) {
+        if (!is_page(d->d_name, &n))
+            continue;
+        char *file = fd_path(path, d->d_name, e);
+        rc = file ? names_add(pages, file, e) : -1;
+        free(file);
+    }
+    if (dir)
+        closedir(dir);
+    free(path);
+    return rc;
+}
+
+static int by_file(const void *a, const void *b)
+{
+    return strcmp(strrchr(*(char *const *)a, '/'), strrchr(*(char *const *)b, '/'));
+}
+
+int pages_list(struct names *pages, struct err *e)
+{
+    int rc = add_pages(pages, "", e);
+    for (char section[] = "man1"; section[3] <= '9' && rc == 0; section[3]++)
+        rc = add_pages(pages, section, e);
+    if (pages->n)
+        qsort(pages->at, pages->n, sizeof *pages->at, by_file);
+    return rc;
+}
+
+const char *page_name(const char *file, char to[PAGE_NAME])
+{
+    size_t n;
+    const char *name = strrchr(file, '/') + 1;
+    is_page(name, &n);
+    snprintf(to, PAGE_NAME, "%.*s", (int)(n < PAGE_NAME ? n : PAGE_NAME - 1), name);
+    return to;
+}
+
+const char *page_find(const struct names *pages, const char *word)
+{
+    char name[PAGE_NAME];
+    for (size_t i = 0; i < pages->n; i++) {
+        page_name(pages->at[i], name);
+        if (strcmp(name, word) == 0 || (strncmp(name, "bpe-", 4) == 0 && strcmp(name + 4, word) == 0))
+            return pages->at[i];
+    }
+    return NULL;
+}
+
+int page_names_add(struct names *names, struct err *e)
+{
+    char name[PAGE_NAME];
+    struct names pages = {0};
+    int rc = pages_list(&pages, e);
+    for (size_t i = 0; i < pages.n && rc == 0; i++) {
+        page_name(pages.at[i], name);
+        rc = names_add(names, name, e) || (strncmp(name, "bpe-", 4) == 0 && names_add(names, name + 4, e)) ? -1 : 0;
+    }
+    names_free(&pages);
+    return rc;
+}

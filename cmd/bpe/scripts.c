@@ -1,0 +1,111 @@
+/* scripts.c - commands of bpe in other languages: files that can be executed, whose second line says what they are for
+ * and whose names have no dot. */
+#include "bpe/front.h"
+
+#include "driver/job.h"
+#include "driver/place.h"
+#include "io/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool was_closed[3];
+
+void script_note_streams(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        was_closed[fd] = fcntl(fd, F_GETFD) < 0;
+}
+
+/* Whether DIR/NAME is a file that can be executed. */
+static bool can_run(const char *dir, const char *name)
+{
+    struct err e;
+    struct stat st;
+    char *path = fd_path(dir, name, &e);
+    bool can = path && access(path, X_OK) == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    free(path);
+    return can;
+}
+
+/* Whether a word may be the name of a command or an engine. */
+static bool is_name(const char *word)
+{
+    return *word && !strpbrk(word, "/.");
+}
+
+bool script_is(const char *name)
+{
+    return is_name(name) && can_run(place_commands(), name);
+}
+
+char *script_of_engine(const char *engine, const char *command)
+{
+    struct err e;
+    char *file = is_name(engine) && is_name(command) ? fd_path(engine, command, &e) : NULL;
+    if (!file || can_run(place_commands(), file))
+        return file;
+    char *python = malloc(strlen(file) + 4);
+    if (python)
+        snprintf(python, strlen(file) + 4, "%s.py", file);
+    free(file);
+    if (python && can_run(place_commands(), python))
+        return python;
+    free(python);
+    return NULL;
+}
+
+bool script_is_engine(const char *name)
+{
+    char *file = script_of_engine(name, "train");
+    free(file);
+    return file != NULL;
+}
+
+void script_about(const char *name, char *to, size_t n)
+{
+    struct err e;
+    char line[300] = "", *path = place_command(name, &e);
+    FILE *f = path ? fopen(path, "re") : NULL;
+    *to = '\0';
+    if (f && fgets(line, sizeof line, f) && fgets(line, sizeof line, f)) {
+        const char *text = strstr(line, " - ");
+        if (text)
+            snprintf(to, n, "%.*s", (int)strcspn(text + 3, "\n"), text + 3);
+    }
+    if (f)
+        fclose(f);
+    free(path);
+}
+
+/* Whether what runs a script is on PATH, if its first line leaves it to env(1) to find it. -1 with 127: it is not. */
+static int need_interpreter(const char *path, struct err *e)
+{
+    char line[100], name[50];
+    FILE *f = fopen(path, "re");
+    bool named = f && fgets(line, sizeof line, f) && sscanf(line, "#!/usr/bin/env %49s", name) == 1;
+    if (f)
+        fclose(f);
+    return named ? job_need(name, e) : 0;
+}
+
+int script_run(const char *file, char **argv, struct err *e)
+{
+    char *path = place_command(file, e);
+    if (!path || need_interpreter(path, e)) {
+        free(path);
+        return -1;
+    }
+    argv[0] = path;
+    for (int fd = 0; fd < 3; fd++) {
+        if (was_closed[fd])
+            close(fd);
+    }
+    execv(path, argv);
+    return err_sys(e, errno == ENOENT ? 127 : EX_OSERR, errno, "%s: cannot run", path);
+}
