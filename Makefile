@@ -37,15 +37,11 @@ endif
 LIB     := $(BUILD)/libbpe.a
 LIB_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c))
 BINS    := $(PROGRAMS:%=$(BUILD)/%)
-# What else is installed: commands of bpe, what they share, and recipes for make.
-COMMANDS := $(addprefix pipelines/,parquet)
-SHARED   := $(addprefix pipelines/,options.sh end.sh parquet_files.py failure.py command.py worker.py records.py)
-RECIPES  := pipelines/vocab.mk pipelines/tasks.mk pipelines/snakemake/Snakefile pipelines/nextflow/main.nf
-# Of engines that run on many machines: commands, and what these use; installed as they lie here.
-ENGINE_FILES := $(addprefix pipelines/slurm/,train shard submit.sh job.sh)
-ENGINE_FILES += $(addprefix pipelines/spark/,fan_out.py launch.py train.py shard.py)
-ENGINE_FILES += $(addprefix pipelines/ray/,fan_out.py engine.py train.py shard.py tasks.py text.py)
-ENGINE_FILES += $(addprefix pipelines/ssh/,train shard command.sh fan_out job)
+# What else is installed, by its form: scripts (commands, which are executable and have no dot in their names, and what they
+# share) and recipes; no caches, and no backups of editors.
+FIND      = cd pipelines && find * \( -name '.*' -o -name __pycache__ -o -name '*[!A-Za-z0-9_.-]*' \) -prune -o -type f
+PIPELINES = $(shell $(FIND) ! -name demo.sh \( -name '*.sh' -o -name '*.py' -o -perm -100 ! -name '*.*' \) -print)
+RECIPES   = $(shell $(FIND) \( -name '*.mk' -o -name '*.nf' -o -name Snakefile \) -print)
 # Programs of the tests: unit tests and the helpers of oracles, faults and fuzzing.
 UNITS   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
 HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/oracle/*.c tests/golden/*.c tests/bench/*.c))
@@ -225,28 +221,34 @@ bench-hot: $(BUILD)/tests/bench/hot
 demo: all
 	BUILD=$(BUILD) pipelines/demo.sh
 
-LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/bpetools
-SHARE   := $(DESTDIR)$(PREFIX)/share/bpetools
+ROOT      := $(DESTDIR)$(PREFIX)
+INSTALLED := $(ROOT)/share/bpetools/installed
 
+# The list of what was put where is for uninstall, and for the next install, which begins with that.
 install: all
-	mkdir -p $(DESTDIR)$(PREFIX)/bin $(LIBEXEC) $(SHARE)
-	cp $(BINS) $(BUILD)/bpe $(DESTDIR)$(PREFIX)/bin
-	cp $(COMMANDS) $(SHARED) $(LIBEXEC)
-	cp $(RECIPES) $(SHARE)
-	for file in $(ENGINE_FILES:pipelines/%=%); do \
-	    mkdir -p $(LIBEXEC)/$${file%/*} && cp pipelines/$$file $(LIBEXEC)/$$file || exit 1; \
-	done
-	for page in $(MAN); do \
-	    dir=$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; \
-	    mkdir -p $$dir && cp $$page $$dir || exit 1; \
-	done
+	@[ ! -e '$(INSTALLED)' ] || $(MAKE) -s uninstall
+	mkdir -p '$(ROOT)/share/bpetools'
+	put() { \
+	    mkdir -p "$(ROOT)/$$2" && echo "$$2/$${1##*/}" >>'$(INSTALLED)' && cp "$$1" "$(ROOT)/$$2" || exit; \
+	}; \
+	for file in $(BINS) $(BUILD)/bpe; do put $$file bin; done; \
+	for file in $(PIPELINES); do \
+	    case $$file in */*) put pipelines/$$file libexec/bpetools/$${file%/*} ;; *) put pipelines/$$file libexec/bpetools ;; esac; \
+	done; \
+	for file in $(RECIPES); do put pipelines/$$file share/bpetools; done; \
+	for page in $(MAN); do put $$page share/man/man$${page##*.}; done
 
+# With what Python has compiled of it. Directories stay that have something else.
 uninstall:
-	rm -f $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(PREFIX)/bin/bpe
-	rm -f $(addprefix $(LIBEXEC)/,$(notdir $(COMMANDS) $(SHARED))) $(addprefix $(SHARE)/,$(notdir $(RECIPES)))
-	rm -f $(ENGINE_FILES:pipelines/%=$(LIBEXEC)/%)
-	for page in $(notdir $(MAN)); do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$page; done
-	for dir in $(sort $(dir $(ENGINE_FILES:pipelines/%=$(LIBEXEC)/%))) $(LIBEXEC) $(SHARE); do [ ! -d $$dir ] || rmdir $$dir; done
+	@[ -e '$(INSTALLED)' ] || { echo 'uninstall: $(INSTALLED) is not there: nothing was installed' >&2; exit 1; }
+	while IFS= read -r file; do \
+	    rm -f "$(ROOT)/$$file"; \
+	    case $$file in *.py) name=$${file##*/} cache=$(ROOT)/$${file%/*}/__pycache__ ;; *) continue ;; esac; \
+	    [ ! -d "$$cache" ] || { rm -f "$$cache/$${name%.py}".*.pyc && rmdir "$$cache" 2>/dev/null; }; \
+	done <'$(INSTALLED)'
+	directories=$$(sed -n 's|/[^/]*$$||; /bpetools/p' '$(INSTALLED)' | sort -ru); \
+	rm '$(INSTALLED)'; \
+	for dir in $$directories; do rmdir "$(ROOT)/$$dir" 2>/dev/null || :; done
 
 clean:
 	rm -rf $(BUILD) build-sanitize build-arm build-fuzz build-coverage

@@ -124,9 +124,58 @@ for name in train bpe-train bpe-count count; do
 done
 is "$(PATH=$D/opt/bpe/bin:$PWD/plain bpe help records)" "$D/opt/bpe/share/man/man5/bpe-records.5: man cannot show it here" "and of what has none, where the page is"
 
+env -u PYTHONDONTWRITEBYTECODE python3 -c 'import sys; sys.path[0] = sys.argv[1]; import failure' "$D/opt/bpe/libexec/bpetools"
+is "$(find "$D" -name 'failure.*.pyc' | wc -l)" 1 "what Python compiles"
 into uninstall >log 2>&1
 is "$? $(cat log)" "0 " "make uninstall"
 is "$(find "$D" ! -type d; find "$D" -name bpetools)" "" "make uninstall: nothing is left"
+into uninstall >log 2>&1
+like "$? $(cat log)" "2 uninstall: $D/opt/bpe/share/bpetools/installed is not there: nothing was installed*" "  of which a second one is told"
+
+# ---- What is installed is what there is ----
+
+# It is taken from a copy of the source with junk in it, and with scripts that the Makefile does not know.
+mkdir source
+cp -r "$TOP"/{Makefile,pipelines,man} source
+as_installed() { (cd "$1" && find . -type f -printf '%p %m\n' | grep -v bpetools/installed | sort); }
+from_copy() { # TARGET DESTDIR
+    make -s -C source -o all "$1" BUILD="$BUILD" DESTDIR="$PWD/$2" PREFIX=/opt/bpe >log 2>&1
+    is "$? $(cat log)" "0 " "$1${3:+ $3}"
+}
+from_copy install clean
+is "$(as_installed clean | grep -E 'README|Containerfile|demo')" "" "what is for the source alone is not installed"
+(
+    cd source/pipelines || exit
+    mkdir -p __pycache__ ray/__pycache__ ray/.cache
+    touch __pycache__/failure.pyc ray/__pycache__/engine.cpython-311.pyc ray/.cache/engine.py ray/notes.txt
+    for file in plan ray/train.py ssh/train end.sh vocab.mk; do
+        for backup in "$file~" "$file.bak" "$file.orig" "$file.rej" "${file%/*}/#${file##*/}#" "copy of ${file##*/}" "${file%/*}/.${file##*/}.swp"; do
+            cp "$file" "$backup" 2>/dev/null # of what is in no directory, some are not possible
+        done
+    done
+    cp plan '#plan#'
+    cp end.sh .end.sh.swp
+)
+from_copy install junk "of a source with junk"
+is "$(as_installed junk)" "$(as_installed clean)" "  no junk is installed"
+(
+    cd source/pipelines || exit
+    mkdir flux
+    printf '#!/bin/sh\n# greet - says hello\necho hello\n' | tee greet >flux/train
+    chmod +x greet flux/train
+    echo '# shared' >flux/common.sh
+)
+from_copy install junk "over an older one"
+is "$(junk/opt/bpe/bin/bpe greet) $(junk/opt/bpe/bin/bpe flux train) $(cd junk/opt/bpe/libexec/bpetools/flux && echo *)" "hello hello common.sh train" \
+    "  new commands and engines are installed, though no list names them"
+touch junk/opt/bpe/{bin/mine,libexec/bpetools/flux/mine.py,share/bpetools/mine.mk,share/man/man1/mine.1}
+rm -r source/pipelines/greet source/pipelines/flux/common.sh
+from_copy install junk "when some are gone"
+is "$(cd junk/opt/bpe/libexec/bpetools && echo gree* flux/*)" "gree* flux/mine.py flux/train" \
+    "  what the older version had is gone, too"
+from_copy uninstall junk
+is "$(cd junk/opt/bpe && find . ! -type d | sort | tr '\n' ' ')" "./bin/mine ./libexec/bpetools/flux/mine.py ./share/bpetools/mine.mk ./share/man/man1/mine.1 " \
+    "  what was not installed stays"
 
 # ---- Not installed ----
 PATH=/usr/local/bin:/usr/bin:/bin
