@@ -23,10 +23,10 @@
 #include "usage/sum_usage.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FAN_IN_LEAST = 4, FAN_IN_MOST = 256 };  /* of the default; bpe-sum reads so many files at a time */
@@ -40,7 +40,6 @@ struct item {
     size_t first, n; /* of a sum: its neighbours */
     size_t parent;   /* the sum that it belongs to; 0: none */
     size_t missing;  /* how many of its neighbours are not there */
-    bool started;
 };
 
 static struct sum_tree {
@@ -63,10 +62,10 @@ static struct command_program programs[] = {{.usage = &sum_usage, .options = &se
 
 static int plan(struct err *e)
 {
-    size_t n = (size_t)self.n_files, root = 0;
-    self.items = calloc(2 * n + 1, sizeof *self.items); /* each level has half as many at most */
+    size_t n = (size_t)self.n_files, root = 0, most = 2 * n + 64; /* each level has half as many at most, rounded up */
+    self.items = calloc(most, sizeof *self.items);
     if (!self.items)
-        return err_mem(e, "a tree", (2 * n + 1) * sizeof *self.items);
+        return err_mem(e, "a tree", most * sizeof *self.items);
     for (size_t i = 0; i < n; i++)
         self.items[i] = (struct item){.use = self.files[i], .fd = -1};
     self.n_items = n;
@@ -105,7 +104,7 @@ static size_t next_sum(void)
 {
     for (size_t i = self.n_items; i-- > (size_t)self.n_files;) {
         const struct item *sum = &self.items[i];
-        if (!sum->started && !sum->use && sum->missing == 0)
+        if (sum->fd < 0 && !sum->use && sum->missing == 0)
             return i;
     }
     return 0;
@@ -154,7 +153,6 @@ static int start_sum(struct job *j, size_t i, struct err *e)
     if (sum->fd < 0)
         return remember_place(e);
     snprintf(sum->name, sizeof sum->name, "/proc/%ld/fd/%d", (long)getpid(), sum->fd);
-    sum->started = true;
     return start(j, sum->first, sum->n, NULL, share > MEMORY_LEAST ? share : MEMORY_LEAST, sum->fd, (int)i, e);
 }
 
@@ -166,8 +164,7 @@ static int killed(struct err *e)
 /* Whether bpe-sum has left out counts that overlap others in part, by what it said. */
 static bool overlapped(const struct job_process *p)
 {
-    static const char said[] = "overlap others in part";
-    return p->text.len && memmem(p->text.p, p->text.len, said, sizeof said - 1);
+    return p->text.len && memmem(p->text.p, p->text.len, "overlap others in part", 22);
 }
 
 /* Makes all sums but the last. 1; 0: something is wrong, and the tree is given up. */
@@ -184,22 +181,19 @@ static int add_levels(struct job *j, struct err *e)
             continue;
         }
         job_wait(j, NULL, 0, -1);
-        for (size_t k = 0; k < j->n;) {
+        for (size_t k = j->n; k-- > 0;) {
             const struct job_process *p = j->at[k];
-            if (!p->ended) {
-                k++;
+            size_t i = (size_t)p->group;
+            if (!p->ended)
                 continue;
-            }
             if (p->status > 128)
                 return killed(e);
             if (p->status || overlapped(p))
                 return 0;
-            struct item *sum = &self.items[p->group];
-            size_t i = (size_t)p->group;
             job_forget_group(j, p->group);
             running--;
-            close_items(sum->first, sum->n);
-            sum->use = sum->name;
+            close_items(self.items[i].first, self.items[i].n);
+            self.items[i].use = self.items[i].name;
             is_there(i);
         }
     }
@@ -211,15 +205,9 @@ static int add_levels(struct job *j, struct err *e)
 /* Copies a file to the output. */
 static int put(int from, struct err *e)
 {
-    static char window[1 << 20];
-    ssize_t n;
-    if (lseek(from, 0, SEEK_SET) < 0)
-        return err_sys(e, EX_IOERR, errno, "%s: cannot read", self.temp);
-    while ((n = fd_read(from, window, sizeof window, self.temp, e)) > 0) {
-        if (fd_write(self.out.fd, window, (size_t)n, self.out.name, e))
-            return -1;
-    }
-    return n < 0 ? -1 : 0;
+    struct stat st;
+    return fstat(from, &st) < 0 ? err_sys(e, EX_IOERR, errno, "%s: cannot read", self.temp)
+                                : partition_copy(from, 0, (uint64_t)st.st_size, self.out.fd, self.out.name, e);
 }
 
 /* What the last bpe-sum has made, which went to the output, or (from not -1) to a file: its exit status. */
@@ -235,12 +223,17 @@ static int end(struct job *j, int from, struct err *e)
     return status;
 }
 
+static bool can_begin_again(void)
+{
+    return self.out.to_file && self.out.file.tmp;
+}
+
 /* The last level, into a file unless the output can be begun again. The exit status; -2: something is wrong, and the
  * tree is given up. */
 static int add_root(struct job *j, struct err *e)
 {
-    int status = -1, file = self.out.to_file && self.out.file.tmp ? -1 : partition_file(self.temp, e);
-    if (file < 0 && !(self.out.to_file && self.out.file.tmp))
+    int status = -1, file = -1;
+    if (!can_begin_again() && (file = partition_file(self.temp, e)) < 0)
         return remember_place(e);
     if (start(j, self.root, self.n_items - self.root, &programs[0].words, self.memory, file >= 0 ? file : self.out.fd,
               0, e) == 0) {
@@ -253,39 +246,21 @@ static int add_root(struct job *j, struct err *e)
     return status;
 }
 
-/* The exit status; -1; -2: the tree is given up. */
-static int by_tree(struct job *j, struct err *e)
-{
-    int good = plan(e) ? -1 : add_levels(j, e);
-    return good < 0 ? -1 : good == 0 ? -2 : add_root(j, e);
-}
-
-static int by_one(struct job *j, struct err *e)
-{
-    self.n_items = 0;
-    free(self.items);
-    self.items = calloc((size_t)self.n_files, sizeof *self.items);
-    if (!self.items)
-        return err_mem(e, "names", (size_t)self.n_files * sizeof *self.items);
-    for (int i = 0; i < self.n_files; i++)
-        self.items[i] = (struct item){.use = self.files[i], .fd = -1};
-    if (start(j, 0, (size_t)self.n_files, &programs[0].words, self.memory, self.out.fd, 0, e))
-        return -1;
-    job_wait_all(j);
-    return end(j, -1, e);
-}
-
 static int add_all(struct job *j, struct err *e)
 {
-    int status = (uint64_t)self.n_files > self.fan_in ? by_tree(j, e) : -2;
+    int good = plan(e) ? -1 : self.root ? add_levels(j, e) : 0;
+    int status = good > 0 ? add_root(j, e) : good < 0 ? -1 : -2;
     if (status != -2)
         return status;
     job_end(j);
     job_forget(j);
     close_items(0, self.n_items);
-    if (self.out.to_file && self.out.file.tmp && (ftruncate(self.out.fd, 0) || lseek(self.out.fd, 0, SEEK_SET) < 0))
+    if (can_begin_again() && (ftruncate(self.out.fd, 0) || lseek(self.out.fd, 0, SEEK_SET) < 0))
         return err_sys(e, EX_IOERR, errno, "%s: cannot write", self.path);
-    return by_one(j, e);
+    if (start(j, 0, (size_t)self.n_files, &programs[0].words, self.memory, self.out.fd, 0, e))
+        return -1;
+    job_wait_all(j);
+    return end(j, -1, e);
 }
 
 static int run(struct job *j, struct err *e)

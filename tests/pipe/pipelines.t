@@ -190,8 +190,11 @@ is "$(ls -d counts 2>/dev/null)" "" "vocab.mk: no directory named counts"
 mkdir engines
 cp -r "$P"/{ray,slurm,*.py} engines
 # shellcheck disable=SC2016
-printf '#!/bin/sh\n[ "$1" != upload ] || exec sleep 20\n%s\n' 'kill -9 $$' >engines/bpe
+printf '#!/bin/sh\ncase "$*" in "shard --help") exec %q shard --help ;; upload*) exec sleep 20 ;; esac\n%s\n' "$BUILD/bpe" 'kill -9 $$' >engines/bpe
 chmod +x engines/bpe
+mkdir -p modules/ray # Ray is there, and is not come to
+touch modules/ray/__init__.py
+export PYTHONPATH=$PWD/modules
 PATH=$PWD/engines:$PATH fails 75 "bpe ray tasks: bpe tasks was killed; run the same command again" engines/ray/tasks.py work
 PATH=$PWD/engines:$PATH fails 75 "bpe ray shard: bpe shard was killed; run the same command again" engines/ray/shard.py --upload=r: -o x a.txt
 for words in "last work train work" "tasks work 1 1"; do
@@ -201,6 +204,7 @@ for words in "last work train work" "tasks work 1 1"; do
 done
 sed -i 's/^kill.*/echo bpe shard: wrong >\&2; exit 65/' engines/bpe
 PATH=$PWD/engines:$PATH fails 65 "bpe shard: wrong" engines/ray/shard.py --upload=r: -o x a.txt
+unset PYTHONPATH
 
 # What others have written is not taken for a command: the ids of jobs in a directory of Slurm's, what a host says of itself.
 # shellcheck disable=SC2016

@@ -50,6 +50,12 @@ for K in 2 3 5 7 100; do
     for J in 1 3; do as_bpe_sum "-k $K -j $J" "${all[@]}"; done
 done
 unset K J
+# One more than a power of two: each level is rounded up.
+for i in {1..33}; do
+    head -c $((i * 200)) a.txt >$i.txt
+    bpe-chunk $i.txt | bpe-count >$i.counts
+done
+K=2 as_bpe_sum "33 files" {1..33}.counts
 as_bpe_sum "two files" "${sums[0]}" "${counts[0]}"
 as_bpe_sum "one file" "${counts[0]}"
 as_bpe_sum "--missing, of which there is nothing" --missing=missing "${all[@]}"
