@@ -13,7 +13,7 @@
 /* ---- bpe.c ---- */
 
 struct builtin {
-    const char *name, *about;
+    const char *name, *about; /* about NULL: scripts call it, and it is in no list */
     int (*main)(int argc, char **argv);
 };
 

@@ -227,7 +227,7 @@ static void become(const struct job_start *s, const char *file, int said, pid_t 
         _exit(EX_NOINPUT);
     }
     if (s->foreign)
-        keeper_start();
+        keeper_start(s->apart);
     execv(file, (char *const *)(uintptr_t)s->argv);
     dprintf(2, "%s: %s: cannot run: %s\n", command, s->argv[0], strerror(errno));
     _exit(127);

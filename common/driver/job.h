@@ -79,6 +79,8 @@ struct job_start {
     const char *remedy; /* what to do if it cannot be written to, added to the message; NULL: nothing */
     bool foreign;       /* it may start processes of its own, and says what it wants to the user's standard error */
     bool heard;         /* what a foreign one says is read here after all, and is not passed on if the job holds it */
+    bool apart; /* a foreign one: it is in a session of its own, so that no signal reaches it that is sent to all,
+                           and is ended by SIGKILL, as it would say much of another, and wait */
 };
 
 /* Starts a process. NULL with EX_OSERR; 127: there is no such program. The process is owned by the job. */

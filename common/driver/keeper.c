@@ -97,11 +97,11 @@ static size_t signal_descendants(int sig)
 }
 
 /* GNU parallel ends its jobs on SIGHUP, and would wait for them on SIGTERM. */
-static void end_descendants(void)
+static void end_descendants(bool apart)
 {
     const struct timespec step = {0, STEP_MS * 1000000L};
     for (int ms = 0; ms < GIVE_UP_MS; ms += STEP_MS) {
-        int sig = ms == 0 ? SIGHUP : ms == TERM_MS ? SIGTERM : ms >= KILL_MS ? SIGKILL : 0;
+        int sig = apart || ms >= KILL_MS ? SIGKILL : ms == 0 ? SIGHUP : ms == TERM_MS ? SIGTERM : 0;
         if (signal_descendants(sig) == 0)
             return;
         while (waitpid(-1, NULL, WNOHANG) > 0) {
@@ -111,23 +111,26 @@ static void end_descendants(void)
 }
 
 /* Waits for the child, and exits as it does; ends all if a signal says so. */
-static void keep(pid_t child, const sigset_t *signals)
+static void keep(pid_t child, const sigset_t *signals, bool apart)
 {
     int status, sig;
     pid_t ended;
     for (;;) {
         while ((ended = waitpid(-1, &status, WNOHANG)) > 0) {
-            if (ended == child)
-                _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+            if (ended != child)
+                continue;
+            if (WIFSIGNALED(status))
+                end_descendants(apart);
+            _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
         }
         if (sigwait(signals, &sig) == 0 && sig != SIGCHLD) {
-            end_descendants();
+            end_descendants(apart);
             _exit(128 + sig);
         }
     }
 }
 
-void keeper_start(void)
+void keeper_start(bool apart)
 {
     static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU};
     sigset_t signals, none;
@@ -140,6 +143,8 @@ void keeper_start(void)
             sigaddset(&signals, ends[i]);
     }
     sigprocmask(SIG_BLOCK, &signals, NULL);
+    if (apart)
+        setsid();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t child = fork();
     if (child == 0) {
@@ -154,5 +159,5 @@ void keeper_start(void)
         close(fd);
     syscall(SYS_close_range, 3U, ~0U, 0U);
     prctl(PR_SET_NAME, "bpe-keeper");
-    keep(child, &signals);
+    keep(child, &signals, apart);
 }

@@ -1,0 +1,278 @@
+/* job.c - bpe job: runs a command as a job of an engine, and tells the engine what was killed from what failed.
+ *
+ *     bpe job -- COMMAND             COMMAND
+ *     bpe job --pack -- ssh HOST     zstd | ssh HOST | zstd -d | whole records
+ *     bpe job --unpack -- COMMAND    zstd -d | COMMAND | zstd: what HOST runs for that
+ *     bpe job --hosts=FILE COMMAND   many jobs, by GNU parallel (job_parallel.c)
+ *
+ * It ends with the process that started it, and so does all that COMMAND has started (driver/job.h).
+ *
+ * Exit status: that of COMMAND; 75 if a process was killed, which an engine tries again; 74 if something could not be
+ * read or written, or zstd failed.
+ */
+#include "bpe/job.h"
+
+#include "bpe/commands.h"
+
+#include "driver/command.h"
+#include "io/fd.h"
+#include "records/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+enum { STAGE_IN, STAGE_COMMAND, STAGE_OUT };
+enum { READ = 256 << 10 };
+
+/* ---- What passes through ---- */
+
+static int check_reader(struct err *e)
+{
+    struct pollfd out = {.fd = 1};
+    return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP))
+               ? err_set(e, EX_TEMPFAIL, "what reads standard output has ended")
+               : 0;
+}
+
+/* Writes the whole records that are there, which are lines: short ones together, as far as a pipe takes them all or
+ * none, so that no death leaves a part. */
+static int write_whole(struct buf *b, struct err *e)
+{
+    size_t done = 0;
+    for (;;) {
+        const unsigned char *p = b->p + done, *end = NULL;
+        size_t n = b->len - done;
+        if (n)
+            end = memrchr(p, '\n', n < RECORD_ATOMIC ? n : RECORD_ATOMIC);
+        if (!end && n > RECORD_ATOMIC)
+            end = memchr(p + RECORD_ATOMIC, '\n', n - RECORD_ATOMIC);
+        if (!end)
+            break;
+        n = (size_t)(end + 1 - p);
+        if (fd_write(1, p, n, "standard output", e))
+            return check_reader(e), -1; /* which says more than EPIPE */
+        done += n;
+    }
+    if (done)
+        memmove(b->p, b->p + done, b->len - done);
+    b->len -= done;
+    return 0;
+}
+
+/* Reads some of `from`. 0: it has ended; -1: error. */
+static ssize_t pass_on(struct job_relay *r, struct err *e)
+{
+    if (buf_reserve(&r->left, READ, e))
+        return -1;
+    ssize_t n = fd_read(r->from, r->left.p + r->left.len, READ, "a pipe", e);
+    if (n > 0)
+        r->left.len += (size_t)n;
+    return n > 0 && write_whole(&r->left, e) ? -1 : n;
+}
+
+ssize_t job_read_input(void *p, size_t n, struct err *e)
+{
+    ssize_t got;
+    do
+        got = read(0, p, n);
+    while (got < 0 && errno == EINTR);
+    return got < 0 ? err_sys(e, EX_IOERR, errno, "standard input: cannot read") : got;
+}
+
+/* Reads some of standard input, or writes what was read. */
+static int feed(struct job_relay *r, struct err *e)
+{
+    if (r->given < r->fed.len) {
+        ssize_t n = write(r->to, r->fed.p + r->given, r->fed.len - r->given);
+        if (n >= 0)
+            r->given += (size_t)n;
+        else if (errno != EAGAIN && errno != EINTR)
+            job_close(&r->to); /* it has ended, and its status says more */
+        return 0;
+    }
+    r->fed.len = r->given = 0;
+    if (buf_reserve(&r->fed, READ, e))
+        return -1;
+    ssize_t n = job_read_input(r->fed.p, READ, e);
+    if (n > 0)
+        r->fed.len = (size_t)n;
+    else if (n == 0)
+        job_close(&r->to);
+    return n < 0 ? -1 : 0;
+}
+
+static void ignore(int sig)
+{
+    (void)sig; /* write(2) says EPIPE */
+}
+
+int job_relay(struct job *j, struct job_relay *r, struct err *e)
+{
+    struct sigaction broken = {.sa_handler = ignore};
+    sigemptyset(&broken.sa_mask);
+    sigaction(SIGPIPE, &broken, NULL);
+    while (r->from >= 0 || job_running(j)) {
+        bool full = r->given < r->fed.len;
+        struct pollfd fds[] = {{.fd = r->watches_output ? 1 : -1},
+                               {.fd = r->from, .events = POLLIN},
+                               {.fd = r->to < 0 ? -1
+                                      : full    ? r->to
+                                                : 0,
+                                .events = full ? POLLOUT : POLLIN}};
+        job_wait(j, fds, sizeof fds / sizeof *fds, -1);
+        if ((fds[0].revents && check_reader(e)) || (fds[2].revents && feed(r, e)))
+            return -1;
+        ssize_t n = fds[1].revents ? pass_on(r, e) : 1;
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            job_close(&r->from);
+    }
+    return 0;
+}
+
+void job_relay_free(struct job_relay *r)
+{
+    job_close(&r->to);
+    job_close(&r->from);
+    buf_free(&r->fed);
+    buf_free(&r->left);
+}
+
+/* ---- One job ---- */
+
+static int start_zstd(struct job *j, bool packs, int in, int out, int stage, struct err *e)
+{
+    const char *const argv[] = {"zstd", packs ? "-1cq" : "-dcq", NULL};
+    return job_start(j, &(struct job_start){.argv = argv, .in = in, .out = out, .stage = stage}, e) ? 0 : -1;
+}
+
+/* Starts COMMAND, with zstd before and after it if so said, and sets what is to be read of it. */
+static int start(const struct job_options *o, struct job *j, struct job_relay *r, struct err *e)
+{
+    bool zstd = o->pack || o->unpack, whole = o->pack || o->records;
+    int in[2] = {-1, -1}, out[2] = {-1, -1}, records[2] = {-1, -1};
+    const char *const *argv = (const char *const *)(uintptr_t)o->command;
+    int rc = whole && job_pipe(records, e) ? -1 : 0;
+    int last = whole ? records[1] : 1;
+    if (rc == 0 && zstd)
+        rc = job_pipe(in, e) || job_pipe(out, e) || start_zstd(j, o->pack, 0, in[1], STAGE_IN, e) ||
+                     start_zstd(j, !o->pack, out[0], last, STAGE_OUT, e)
+                 ? -1
+                 : 0;
+    if (rc == 0 && !job_start(j,
+                              &(struct job_start){.argv = argv,
+                                                  .in = zstd ? in[0] : 0,
+                                                  .out = zstd ? out[1] : last,
+                                                  .stage = STAGE_COMMAND,
+                                                  .foreign = true},
+                              e))
+        rc = -1;
+    for (int i = 0; i < 2; i++) {
+        job_close(&in[i]);
+        job_close(&out[i]);
+    }
+    job_close(&records[1]);
+    r->from = records[0];
+    return rc;
+}
+
+/* The exit status; -1: something was killed, or zstd failed. */
+static int outcome(const struct job_options *o, const struct job *j, struct err *e)
+{
+    static const char worker[] = "a worker", process[] = "a process";
+    int status = 0;
+    for (size_t i = 0; i < j->n; i++) {
+        const struct job_process *p = j->at[i];
+        if (job_was_killed(p))
+            return err_set(e, EX_TEMPFAIL, "%s was killed",
+                           p->stage != STAGE_COMMAND            ? p->name
+                           : o->pack || o->unpack || o->records ? worker
+                                                                : process);
+        if (p->stage == STAGE_COMMAND)
+            status = p->status;
+    }
+    for (size_t i = 0; i < j->n; i++) {
+        const struct job_process *p = j->at[i];
+        bool needed = status == 0 || ((uint64_t)status == o->ok && p->stage == STAGE_OUT); /* it wants no more text */
+        if (p->stage != STAGE_COMMAND && p->status && needed)
+            return err_set(e, EX_IOERR, "%s failed with status %d", p->name, p->status);
+    }
+    return (uint64_t)status == o->ok ? 0 : status;
+}
+
+static int one(const struct job_options *o, struct job *j, struct err *e)
+{
+    struct job_relay r = {.to = -1, .from = -1, .watches_output = o->pack || o->unpack || o->records};
+    int rc = start(o, j, &r, e) || job_relay(j, &r, e) ? -1 : 0;
+    job_relay_free(&r);
+    return rc ? -1 : outcome(o, j, e);
+}
+
+/* ---- The command ---- */
+
+static struct job_options self = {.as = "bpe job", .retries = 3};
+
+static int check(struct err *e)
+{
+    if (self.n_command == 0)
+        return err_set(e, EX_USAGE, "which command? see --help");
+    return self.pack && self.unpack ? err_set(e, EX_USAGE, "--pack and --unpack exclude each other") : 0;
+}
+
+static int run(struct job *j, struct err *e)
+{
+    enum { FIRST = 3, LAST = 9 }; /* what a shell may have opened */
+    j->command = self.as;
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    for (int fd = FIRST; fd <= LAST; fd++)
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    int status = self.hosts ? job_parallel(&self, j, e) : one(&self, j, e);
+    if (status < 0) {
+        static char text[ERR_TEXT];
+        job_end(j);
+        job_print(self.as, err_text(e, text));
+        status = e->code;
+    }
+    return status;
+}
+
+static const struct option_row rows[] = {
+    {0, "as", "NAME", "messages begin with NAME", OPTION_TO(TEXT, struct job_options, as)},
+    {0, "records", NULL, "write whole records only", OPTION_TO(FLAG, struct job_options, records)},
+    {0, "pack", NULL, "give COMMAND compressed text, decompress what it writes, and write\nwhole records only",
+     OPTION_TO(FLAG, struct job_options, pack)},
+    {0, "unpack", NULL, "decompress the text for COMMAND, and compress what it writes",
+     OPTION_TO(FLAG, struct job_options, unpack)},
+    {0, "ok", "STATUS", "exit with 0 if COMMAND exits with STATUS", OPTION_TO(COUNT, struct job_options, ok)},
+    {0, "hosts", "FILE", "run COMMAND for each block of records, on the hosts in FILE, by GNU parallel",
+     OPTION_TO(TEXT, struct job_options, hosts)},
+    {0, "retries", "N", "--hosts: start each job up to N times (default 3)",
+     OPTION_TO(COUNT, struct job_options, retries)},
+    {0, "block", "SIZE", "--hosts: text for a job (default 32M, or a record that names files)",
+     OPTION_TO(TEXT, struct job_options, block)},
+    COMMAND_NO_VERSION,
+    {0},
+};
+
+static const struct command command = {
+    .name = "bpe job",
+    .usage = "usage: bpe job [OPTION]... -- COMMAND [ARGUMENT]...\n"
+             "Runs COMMAND for an engine: if a process is killed it says so, and exits with 75. It ends with\n"
+             "the process that started it, and ends all that COMMAND has started.\n",
+    .options = rows,
+    .to = &self,
+    .files = &self.command,
+    .n_files = &self.n_command,
+    .check = check,
+    .run = run,
+};
+
+int job_main(int argc, char **argv)
+{
+    return command_main(&command, argc, argv);
+}

@@ -1,0 +1,71 @@
+/* job_parallel.c - bpe job --hosts: many jobs, on the hosts of a list, by GNU parallel.
+ *
+ *     standard input --> GNU parallel --> whole records
+ *
+ * Standard input passes through this process, which sees whether it was read to its end; the output does, as GNU
+ * parallel may be killed while it writes. Exit status: 0: all jobs were done; 75: some were not, or GNU parallel was
+ * killed; 74.
+ */
+#include "bpe/job.h"
+
+#include "driver/command.h"
+#include "records/record.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+
+/* Reads the first bytes of a record, as far as its type. */
+static int read_type(struct job_relay *r, struct err *e)
+{
+    enum { TYPE_AT = 2 };
+    ssize_t n = 1;
+    if (buf_reserve(&r->fed, TYPE_AT + 1, e))
+        return -1;
+    while (n > 0 && r->fed.len <= TYPE_AT) {
+        n = job_read_input(r->fed.p + r->fed.len, TYPE_AT + 1 - r->fed.len, e);
+        r->fed.len += n > 0 ? (size_t)n : 0;
+    }
+    return n < 0 ? -1 : n == 0 ? 0 : r->fed.p[TYPE_AT];
+}
+
+/* Text in records is divided into blocks; of records that name files, each is a job. */
+static int start(const struct job_options *o, struct job *j, struct job_relay *r, struct err *e)
+{
+    struct command_line l = {0};
+    int in[2] = {-1, -1}, out[2] = {-1, -1}, type = read_type(r, e);
+    char retries[32];
+    snprintf(retries, sizeof retries, "%llu", (unsigned long long)o->retries);
+    int rc = type < 0 || job_need("parallel", e) || job_pipe(in, e) || job_pipe(out, e) ||
+                     command_line_add(&l, e, "parallel", "--will-cite", "--pipe", "--retries", retries,
+                                      "--sshloginfile", o->hosts, "--block",
+                                      o->block               ? o->block
+                                      : type == RECORD_CHUNK ? "32M"
+                                                             : "1M") ||
+                     command_line_words(&l, (const char *const *)(uintptr_t)o->command, e) ||
+                     command_line_start(
+                         j, &(struct job_start){.in = in[0], .out = out[1], .foreign = true, .apart = true}, &l, e)
+                 ? -1
+                 : 0;
+    command_line_free(&l);
+    job_close(&in[0]);
+    job_close(&out[1]);
+    if (rc == 0)
+        fcntl(in[1], F_SETFL, O_NONBLOCK);
+    r->to = in[1];
+    r->from = out[0];
+    return rc;
+}
+
+int job_parallel(const struct job_options *o, struct job *j, struct err *e)
+{
+    enum { MOST = 101 }; /* as many jobs failed, or more */
+    struct job_relay r = {.to = -1, .from = -1, .watches_output = true};
+    int rc = start(o, j, &r, e) || job_relay(j, &r, e) ? -1 : 0;
+    job_relay_free(&r);
+    if (rc)
+        return -1;
+    int status = j->at[0]->status;
+    if (status > MOST)
+        return err_set(e, EX_TEMPFAIL, "GNU parallel ended with %d", status);
+    return status ? err_set(e, EX_TEMPFAIL, "%d jobs failed as often as they may", status) : 0;
+}
