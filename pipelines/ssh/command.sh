@@ -1,10 +1,13 @@
-# shellcheck shell=bash
+# shellcheck shell=sh
 # command.sh - what ssh/train and ssh/shard are: bpe train and bpe shard with fan_out for --via.
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-name=${0##*/} via=() rest=() hosts=''
+. "$here/quoted.sh"
+name=${0##*/} hosts='' left=$#
+via=$(quoted "$here/fan_out")
 
-read -r -d '' usage <<END
+usage() {
+    cat <<END
 usage: bpe ssh $name -S [JOBS/]HOST,... [--retries=N] [--ssh=COMMAND] [OPTION]... [FILE]...
 Does what bpe $name does, with the same OPTIONs, on other hosts. They read FILEs by the same names,
 or with --inline are sent the text.
@@ -14,33 +17,37 @@ or with --inline are sent the text.
       --ssh=COMMAND     what starts ssh (default ssh)
   -h, --help            this text
 END
+}
 
-for word; do
-    case $word in -S* | --sshlogin | --sshlogin=*) hosts=1 ;; esac
-done
-while [ $# -gt 0 ]; do
-    case $1 in
+# What is for fan_out goes to via. The other words go round, and are in their order again in the end.
+files=''
+while [ "$left" -gt 0 ]; do
+    word=$1
+    shift
+    left=$((left - 1))
+    case $files$word in
     -h | --help)
-        printf '%s\n' "$usage"
+        usage
         exit
         ;;
     -S | --sshlogin | --retries | --ssh)
-        [ $# -gt 1 ] || set -- "$1" '' # fan_out refuses it
-        via+=("$1" "$2")
-        shift
+        via="$via $(quoted "$word")"
+        if [ "$left" -gt 0 ]; then # else fan_out refuses it
+            via="$via $(quoted "$1")"
+            shift
+            left=$((left - 1))
+        fi
         ;;
-    -S?* | --sshlogin=* | --retries=* | --ssh=*) via+=("$1") ;;
-    --)
-        rest+=("$@")
-        break
+    -S?* | --sshlogin=* | --retries=* | --ssh=*) via="$via $(quoted "$word")" ;;
+    *)
+        set -- "$@" "$word"
+        [ "$word" != -- ] || files=/
         ;;
-    *) rest+=("$1") ;;
     esac
-    shift
+    case $files$word in -S* | --sshlogin | --sshlogin=*) hosts=1 ;; esac
 done
 if [ -z "$hosts" ]; then
     echo "bpe ssh $name: on which hosts? give -S HOST,...; see --help" >&2
     exit 64
 fi
-via=("$here/fan_out" "${via[@]}" --)
-exec bpe "$name" --via="${via[*]@Q}" "${rest[@]}"
+exec bpe "$name" --via="$via --" "$@"

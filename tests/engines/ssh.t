@@ -257,16 +257,16 @@ ends "$pid"
 is "$(cat ended err) $(ls tmp)" $'75 0\nbpe ssh: GNU parallel ended with 137 ' "GNU parallel is killed"
 
 still_here
-kill -KILL "$(pgrep -P "$pid")"
+kill -KILL "$(pgrep -P "$pid" -x bpe)"
 ends "$pid"
 is "$(cat ended err) $(ls tmp)" $'75 0\nbpe ssh: what waits for GNU parallel was killed; run the same command again ' \
-    "the shell that waits for GNU parallel is killed"
+    "what waits for GNU parallel, and reads the text, is killed: that is not the end of the text"
 
 still_here
-kill -KILL "$(below "$pid" cat)"
+kill -KILL "$(pgrep -P "$pid" -x fan_out)"
+kill -TERM "$pid"
 ends "$pid"
-is "$(cat ended err) $(ls tmp)" $'75 0\nbpe ssh: what reads standard input was killed; run the same command again ' \
-    "cat is killed: that is not the end of the text"
+is "$(cat ended err) $(ls tmp)" "143 0 " "what keeps the list of hosts is killed, and then a signal ends the rest"
 kill "$feeder"
 exec {feed}<&-
 
@@ -323,10 +323,10 @@ same few.json got.json "  and nothing is lost"
 # The text and the results.
 timeout -k 1 30 bpe ssh fan_out -S 1/: -- bpe-count <&- >counts 2>err
 is "$? $(cat counts err)" "0 " "standard input is closed: there is no text"
-fails 74 "bpe ssh: standard output: cannot write" bash -c 'bpe ssh fan_out -S 1/: -- bpe-count <few >/dev/full'
-fails 74 "bpe ssh: standard output: cannot write" bash -c 'bpe ssh fan_out -S 1/: -- bpe-count <few >&-'
+fails 74 "bpe ssh: standard output: cannot write: No space left on device" bash -c 'bpe ssh fan_out -S 1/: -- bpe-count <few >/dev/full'
+fails 74 "bpe ssh: standard output: cannot write: Bad file descriptor" bash -c 'bpe ssh fan_out -S 1/: -- bpe-count <few >&-'
 bpe ssh fan_out -S 1/: -- bpe-count <data >counts 2>err
-like "$? $(cat err)" "74 *bpe ssh: standard input: cannot read" "standard input is a directory"
+like "$? $(cat err)" "74 *bpe ssh: standard input: cannot read: Is a directory" "standard input is a directory"
 
 # The model.
 head -c 100000 data/1.txt >little.txt

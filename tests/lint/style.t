@@ -34,6 +34,16 @@ if command -v shellcheck >/dev/null; then
 else
     skip "shellcheck finds nothing in the scripts" "shellcheck is not installed"
 fi
+for file in pipelines/ssh/*; do
+    ok "$(head -n 1 "$file" | grep -qE '^#(!/bin/sh|.* shell=sh$)'; echo $?)" "$file: is for sh"
+done
+for check in "dash -n" "shellcheck -s sh -x -P SCRIPTDIR -f gcc"; do
+    if command -v "${check%% *}" >/dev/null; then
+        is "$(for file in pipelines/ssh/*; do $check "$file" 2>&1; done | head -n 10)" "" "${check%% *} takes pipelines/ssh for POSIX sh"
+    else
+        skip "${check%% *} takes pipelines/ssh for POSIX sh" "${check%% *} is not installed"
+    fi
+done
 # Each version formats in its own way: it is that of Debian 12.
 version=$(clang-format --version 2>/dev/null | sed -nE 's/.*version ([0-9]+)\..*/\1/p')
 if [ "$version" = 14 ]; then

@@ -241,6 +241,36 @@ if command -v parallel >/dev/null && command -v zstd >/dev/null; then
         SAYS=$says timeout 60 "$P/ssh/fan_out" -S evil --retries=1 --ssh="$PWD/host/ssh" -- bpe-count <a.chunks >out 2>err
         is "$? $(find . -name hit) $(grep -c 'line [0-9]*:' err)" "127  0" "a host that says $says is not heard" || sed 's/^/# /' err
     done
+    # A host has the programs, zstd, tar and what any system has beside sh: neither bash nor Perl. Where one is missing, there or here,
+    # it is named before any work.
+    few="sh cat getconf mktemp rm tail"
+    here="$few dirname sed touch mv mkfifo sleep perl"
+    # only DIR PROGRAM...
+    only() {
+        local program
+        rm -rf "$1"
+        mkdir "$1"
+        for program in "${@:2}"; do ln -s "$(command -v "$program")" "$1/$program"; done
+    }
+    # shellcheck disable=SC2016
+    printf '#!/bin/bash\ncase ${!#} in sh\ * | exec\ sh\ *) cd host && exec env -i PATH="$PWD/only" sh -c "${!#}" ;; esac\n' >host/ssh
+    # shellcheck disable=SC2086
+    only host/only $few bpe bpe-count zstd tar
+    bpe-chunk --inline tiny.txt | "$P/ssh/fan_out" -S 1/host --ssh="$PWD/host/ssh" -- bpe-count >out 2>err
+    is "$? $(cat err)" "0 " "a host has no bash and no Perl"
+    same <(bpe-sum out | bpe-view | grep -v '^#') <(bpe-chunk tiny.txt | bpe-count | bpe-sum | bpe-view | grep -v '^#') "  and counts"
+    for program in bpe bpe-count zstd tar; do
+        # shellcheck disable=SC2046,SC2086
+        only host/only $few $(printf '%s\n' bpe bpe-count zstd tar | grep -vx $program)
+        refuses 127 "bpe ssh: host: not installed, or not on PATH there: $program" \
+            "$P/ssh/fan_out" -S 1/host --ssh="$PWD/host/ssh" -- bpe-count <a.chunks
+    done
+    for program in bpe bpe-count zstd tar parallel ssh; do
+        # shellcheck disable=SC2046,SC2086
+        only few $here $(printf '%s\n' bpe bpe-count zstd tar parallel ssh | grep -vx $program)
+        refuses 127 "bpe ssh: $program is not installed, or not on PATH" \
+            env PATH="$PWD/few" "$P/ssh/fan_out" -S host -- bpe-count <a.chunks
+    done
 else
     skip "what a host says of itself" "GNU parallel or zstd is not installed"
 fi

@@ -1,0 +1,7 @@
+# shellcheck shell=sh
+# quoted.sh - for command.sh and fan_out: words that a shell is to read
+
+# quoted WORD: as one word, whatever is in it.
+quoted() {
+    printf '%s\n' "$1" | sed "s/'/'\\\\''/g; 1s/^/'/; \$s/\$/'/"
+}
