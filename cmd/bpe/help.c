@@ -28,7 +28,7 @@ static int list(struct names *names, bool engines, struct err *e)
     DIR *dir = opendir(place_commands());
     int rc = 0;
     for (const struct builtin *b = builtins; b->name && !engines && rc == 0; b++)
-        rc = names_add(names, b->name, e);
+        rc = b->about ? names_add(names, b->name, e) : 0;
     for (const struct dirent *d; dir && rc == 0 && (d = readdir(dir));) {
         if (engines ? script_is_engine(d->d_name) : script_is(d->d_name) && !builtin(d->d_name))
             rc = names_add(names, d->d_name, e);

@@ -29,8 +29,8 @@ int resume_lock(struct job *j, const char *dir, int fd, struct err *e);
 /* The same, but waits no longer than this. 1: others have the lock still. */
 int resume_try_lock(const char *dir, int fd, int milliseconds, struct err *e);
 
-/* Creates the directory, opens dir/name, which is there or is created, and locks it as resume_lock. Returns its descriptor:
- * it holds the lock. -1: EX_CANTCREAT, EX_OSERR. */
+/* Creates the directory, opens dir/name, which is there or is created, and locks it as resume_lock. Returns its
+ * descriptor: it holds the lock. -1: EX_CANTCREAT, EX_OSERR. */
 int resume_lock_file(struct job *j, const char *dir, const char *name, struct err *e);
 
 /* Whether nothing is there, or a regular file, and no link to one: what is a pipe would be waited for, and what a link

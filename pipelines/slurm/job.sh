@@ -28,16 +28,13 @@ case $action in
 tasks)
     first=$((SLURM_ARRAY_TASK_ID * $1)) end=$((SLURM_ARRAY_TASK_ID * $1 + $1 - 1))
     [ "$end" -lt "$2" ] || end=$2
-    bpe tasks run "$work" "$first-$end" # those that have a result are passed over
+    bpe job --as="bpe slurm" -- bpe tasks run "$work" "$first-$end" # those that have a result are passed over
     ;;
 last)
-    todo=$(bpe tasks todo -- "$work") && bpe tasks "$@"
+    todo=$(bpe tasks todo -- "$work") && bpe job --as="bpe slurm" -- bpe tasks "$@"
     ;;
 esac
 code=$?
-if [ "$code" -gt 128 ]; then
-    echo "bpe slurm: a process was killed" >&2
-    code=75
-fi
+[ "$code" -le 128 ] || code=75 # bpe job itself was killed
 if [ "$code" -eq 75 ] && [ -z "$todo" ]; then again; fi
 exit "$code"

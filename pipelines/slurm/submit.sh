@@ -11,6 +11,7 @@
 # An element of the array does a block of tasks: of one, with its own number, unless that would be beyond MaxArraySize.
 action=${0##*/} myself="bpe slurm ${0##*/}"
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd) || exit
+. "$here/../quoted.sh"
 
 die() { # STATUS MESSAGE
     echo "$myself: $2" >&2
@@ -26,11 +27,6 @@ not_killed() {
 ended() {
     not_killed "$1" "$2"
     [ "$1" -eq 0 ] || exit "$1"
-}
-
-# quoted WORD: for a shell.
-quoted() {
-    printf '%s\n' "$1" | sed "s/'/'\\\\''/g; 1s/^/ '/; \$s/\$/'/"
 }
 
 no_slurm() { # WHAT IT SAID
@@ -58,9 +54,9 @@ take() { # NAME VALUE
     --work) work=$2 ;;
     --tasks) tasks=$2 ;;
     --jobs | -j) jobs=$2 ;;
-    --time) each="$each$(quoted "--time=$2")" ;;
-    --sbatch) each="$each$(quoted "$2")" ;;
-    --sbatch-last) final="$final$(quoted "$2")" ;;
+    --time) each="$each $(quoted "--time=$2")" ;;
+    --sbatch) each="$each $(quoted "$2")" ;;
+    --sbatch-last) final="$final $(quoted "$2")" ;;
     esac
 }
 
@@ -128,10 +124,10 @@ elements() {
 # that of a job in which this script may run itself.
 submit() {
     log=$(quoted "--output=$(printf %s "$work" | sed 's/%/%%/g')/logs/$1")
-    id=$(printf '#!/bin/sh\nexport PATH=%s\nexec%s%s\n' "$(quoted "$PATH" | sed 's/^ //')" "$(quoted "$here/job.sh")" "$3" |
+    id=$(printf '#!/bin/sh\nexport PATH=%s\nexec %s %s\n' "$(quoted "$PATH")" "$(quoted "$here/job.sh")" "$3" |
         (
             unset SLURM_RESTART_COUNT
-            eval "sbatch --parsable --job-name=bpe-$action --chdir=$(quoted "$PWD" | sed 's/^ //') $log --open-mode=append --requeue $2"
+            eval "sbatch --parsable --job-name=bpe-$action --chdir=$(quoted "$PWD") $log --open-mode=append --requeue $2"
         ))
     code=$?
     not_killed "$code" sbatch
@@ -157,7 +153,7 @@ submit_array() {
     end=$(printf '%s\n' "$todo" | tail -n 1)
     block=$((end / most + 1))
     indices=$(printf '%s\n' "$todo" | elements "$block")${jobs:+%$jobs}
-    submit tasks.%A_%a "--array=$indices$each" " tasks$(quoted "$work") $block $end"
+    submit tasks.%A_%a "--array=$indices$each" "tasks $(quoted "$work") $block $end"
     array=$id
     echo "job $array: $(printf '%s\n' "$todo" | wc -l) tasks, in an array of $indices"
 }
@@ -165,7 +161,7 @@ submit_array() {
 submit_last() {
     after=
     [ "$array" = - ] || after=--dependency=afterany:$array
-    submit last.%j "$after$each$final" " last$(quoted "$work") $action$(quoted "$work") $finish"
+    submit last.%j "$after$each$final" "last $(quoted "$work") $action $(quoted "$work") $finish"
     last=$id
     echo "job $last: bpe tasks $action${after:+, after job $array}; logs in $work/logs"
 }
@@ -209,7 +205,7 @@ follow() {
 
 # ---- All ----
 
-eval "bpe tasks plan -o $(quoted "$work")${tasks:+ $(quoted "--tasks=$tasks")} $plan" >/dev/null
+eval "bpe tasks plan -o $(quoted "$work") ${tasks:+$(quoted "--tasks=$tasks")} $plan" >/dev/null
 ended $? 'bpe tasks'
 mkdir -p -- "$work/logs" || die 73 "$work/logs: cannot create"
 for file in "$work/slurm.lock" "$work/slurm.jobs"; do

@@ -2,7 +2,7 @@
 # command.sh - what ssh/train and ssh/shard are: bpe train and bpe shard with fan_out for --via.
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-. "$here/quoted.sh"
+. "$here/../quoted.sh"
 name=${0##*/} hosts='' left=$#
 via=$(quoted "$here/fan_out")
 

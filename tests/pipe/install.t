@@ -112,7 +112,7 @@ refuses 64 "bpe: recrods: no such command; did you mean records? there are: *" b
 refuses 64 "bpe: ../man/bpe: no such command; *" bpe help ../man/bpe
 refuses 64 "bpe: count: no such command, but a program of its own, bpe-count; there are: *" bpe count
 refuses 64 "bpe: ../libexec: no such command; *" bpe ../libexec
-refuses 64 "bpe: options.sh: no such command; *" bpe options.sh
+refuses 64 "bpe: quoted.sh: no such command; *" bpe quoted.sh
 refuses 64 "bpe: which command? there are: describe, encode, parquet, plan, shard, sum-tree, tasks, train, tune, upload; bpe help says more" bpe
 fails 64 "bpe train: how large a vocabulary? *" bpe train a.txt
 bpe train -v 1000 none.txt >out 2>err
@@ -148,13 +148,13 @@ is "$(as_installed clean | grep -E 'README|Containerfile|demo')" "" "what is for
     cd source/pipelines || exit
     mkdir -p __pycache__ ray/__pycache__ ray/.cache
     touch __pycache__/failure.pyc ray/__pycache__/engine.cpython-311.pyc ray/.cache/engine.py ray/notes.txt
-    for file in plan ray/train.py ssh/train end.sh vocab.mk; do
+    for file in parquet ray/train.py ssh/train quoted.sh vocab.mk; do
         for backup in "$file~" "$file.bak" "$file.orig" "$file.rej" "${file%/*}/#${file##*/}#" "copy of ${file##*/}" "${file%/*}/.${file##*/}.swp"; do
             cp "$file" "$backup" 2>/dev/null # of what is in no directory, some are not possible
         done
     done
-    cp plan '#plan#'
-    cp end.sh .end.sh.swp
+    cp parquet '#parquet#'
+    cp quoted.sh .quoted.sh.swp
 )
 from_copy install junk "of a source with junk"
 is "$(as_installed junk)" "$(as_installed clean)" "  no junk is installed"

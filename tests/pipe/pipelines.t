@@ -197,14 +197,19 @@ touch modules/ray/__init__.py
 export PYTHONPATH=$PWD/modules
 PATH=$PWD/engines:$PATH fails 75 "bpe ray tasks: bpe tasks was killed; run the same command again" engines/ray/tasks.py work
 PATH=$PWD/engines:$PATH fails 75 "bpe ray shard: bpe shard was killed; run the same command again" engines/ray/shard.py --upload=r: -o x a.txt
-for words in "last work train work" "tasks work 1 1"; do
-    # shellcheck disable=SC2086
-    PATH=$PWD/engines:$PATH SLURM_RESTART_COUNT=3 SLURM_ARRAY_TASK_ID=0 engines/slurm/job.sh $words 2>err
-    is "$? $(tail -n 1 err)" "75 bpe slurm: a process was killed" "slurm/job.sh $words" # bash may say so, too
-done
 sed -i 's/^kill.*/echo bpe shard: wrong >\&2; exit 65/' engines/bpe
 PATH=$PWD/engines:$PATH fails 65 "bpe shard: wrong" engines/ray/shard.py --upload=r: -o x a.txt
 unset PYTHONPATH
+# A job of Slurm, of which bpe tasks is killed, or bpe job itself.
+printf '#!/bin/sh\ncase $1 in job) exec %q job --as="bpe slurm" -- sh -c "kill -9 \$\$" ;; esac\n' "$BUILD/bpe" >engines/bpe
+for words in "last work train work" "tasks work 1 1"; do
+    # shellcheck disable=SC2086
+    PATH=$PWD/engines:$PATH SLURM_RESTART_COUNT=3 SLURM_ARRAY_TASK_ID=0 engines/slurm/job.sh $words 2>err
+    is "$? $(cat err)" "75 bpe slurm: sh was killed" "slurm/job.sh $words"
+done
+printf '#!/bin/sh\nkill -9 $$\n' >engines/bpe
+PATH=$PWD/engines:$PATH SLURM_RESTART_COUNT=3 SLURM_ARRAY_TASK_ID=0 engines/slurm/job.sh tasks work 1 1 2>err
+is $? 75 "slurm/job.sh, of which bpe job is killed"
 
 # What others have written is not taken for a command: the ids of jobs in a directory of Slurm's, what a host says of itself.
 # shellcheck disable=SC2016
@@ -256,6 +261,7 @@ if command -v parallel >/dev/null && command -v zstd >/dev/null; then
     printf '#!/bin/bash\ncase ${!#} in sh\ * | exec\ sh\ *) cd host && exec env -i PATH="$PWD/only" sh -c "${!#}" ;; esac\n' >host/ssh
     # shellcheck disable=SC2086
     only host/only $few bpe bpe-count zstd tar
+    head -c 20000 a.txt >tiny.txt
     bpe-chunk --inline tiny.txt | "$P/ssh/fan_out" -S 1/host --ssh="$PWD/host/ssh" -- bpe-count >out 2>err
     is "$? $(cat err)" "0 " "a host has no bash and no Perl"
     same <(bpe-sum out | bpe-view | grep -v '^#') <(bpe-chunk tiny.txt | bpe-count | bpe-sum | bpe-view | grep -v '^#') "  and counts"
@@ -274,28 +280,5 @@ if command -v parallel >/dev/null && command -v zstd >/dev/null; then
 else
     skip "what a host says of itself" "GNU parallel or zstd is not installed"
 fi
-
-# What a script does at its end is not done by a process of it that is killed before it has become another program.
-cat >ends <<'END'
-#!/bin/bash
-. "$1/options.sh" || exit
-clean() {
-    [ -n "$file" ] || return
-    rm "$file"
-}
-file=$2
-at_end clean
-trap 'exit 143' TERM
-for ((i = 0; i < 100; i++)); do
-    sleep 100 </dev/null &
-    { kill $! && wait $!; } 2>/dev/null
-    [ -e "$file" ] || exit 1
-done
-die 64 done
-END
-chmod +x ends
-: >file
-./ends "$P" file 2>err
-is "$? $(cat err)$(ls file 2>/dev/null)" "64 bpe ends: done" "a script cleans up once, at its own end"
 
 done_testing

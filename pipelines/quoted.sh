@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# quoted.sh - for command.sh and fan_out: words that a shell is to read
+# quoted.sh - for ssh/ and slurm/: words that a shell is to read
 
 # quoted WORD: as one word, whatever is in it.
 quoted() {
