@@ -201,11 +201,12 @@ sed -i 's/^kill.*/echo bpe shard: wrong >\&2; exit 65/' engines/bpe
 PATH=$PWD/engines:$PATH fails 65 "bpe shard: wrong" engines/ray/shard.py --upload=r: -o x a.txt
 unset PYTHONPATH
 # A job of Slurm, of which bpe tasks is killed, or bpe job itself.
+# shellcheck disable=SC2016
 printf '#!/bin/sh\ncase $1 in job) exec %q job --as="bpe slurm" -- sh -c "kill -9 \$\$" ;; esac\n' "$BUILD/bpe" >engines/bpe
 for words in "last work train work" "tasks work 1 1"; do
     # shellcheck disable=SC2086
     PATH=$PWD/engines:$PATH SLURM_RESTART_COUNT=3 SLURM_ARRAY_TASK_ID=0 engines/slurm/job.sh $words 2>err
-    is "$? $(cat err)" "75 bpe slurm: sh was killed" "slurm/job.sh $words"
+    is "$? $(cat err)" "75 bpe slurm: a process was killed" "slurm/job.sh $words"
 done
 printf '#!/bin/sh\nkill -9 $$\n' >engines/bpe
 PATH=$PWD/engines:$PATH SLURM_RESTART_COUNT=3 SLURM_ARRAY_TASK_ID=0 engines/slurm/job.sh tasks work 1 1 2>err
