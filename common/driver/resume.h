@@ -47,7 +47,7 @@ int resume_remove(const char *path, struct err *e);
 int resume_remove_directory(const char *path, struct err *e);
 
 /* Makes `made` durable and gives it the name `path`, unless somebody else has made a file of that name of the same:
- * then it stays what it is, and `made` is removed. -1 with EX_IOERR. */
+ * then it stays what it is, and `made` is removed, if that has not been done. -1 with EX_IOERR. */
 int resume_publish(const char *made, const char *path, struct err *e);
 
 /* ---- What was asked ---- */
