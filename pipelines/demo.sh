@@ -54,7 +54,7 @@ found "Perl and its documents" "$part" "/usr/share/perl /usr/share/perl5" '*.pm'
 found "C headers" "$part" "/usr/include /usr/lib/gcc" '*.h'
 found "Python" $((part / 2)) "/usr/lib/python3 /usr/lib/python3.11 /usr/lib/python3.12 /usr/lib/python3.13" '*.py'
 if [ ! -s "$names" ]; then
-    echo "demo: no text found; train on some of your own: pipelines/train -v 8000 FILE..." >&2
+    echo "demo: no text found; train on some of your own: bpe train -v 8000 FILE..." >&2
     exit 66
 fi
 

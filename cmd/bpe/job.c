@@ -209,8 +209,10 @@ static int one(const struct job_options *o, struct job *j, struct err *e)
 {
     struct job_relay r = {.to = -1, .from = -1, .watches_output = o->pack || o->unpack || o->records};
     int rc = start(o, j, &r, e) || job_relay(j, &r, e) ? -1 : 0;
+    bool cut = r.left.len > 0;
     job_relay_free(&r);
-    return rc ? -1 : outcome(o, j, e);
+    rc = rc ? -1 : outcome(o, j, e);
+    return rc == 0 && cut ? err_set(e, EX_TEMPFAIL, "the last record of the worker is cut off") : rc;
 }
 
 /* ---- The command ---- */
@@ -249,7 +251,7 @@ static const struct option_row rows[] = {
     {0, "unpack", NULL, "decompress the text for COMMAND, and compress what it writes",
      OPTION_TO(FLAG, struct job_options, unpack)},
     {0, "ok", "STATUS", "exit with 0 if COMMAND exits with STATUS", OPTION_TO(COUNT, struct job_options, ok)},
-    {0, "hosts", "FILE", "run COMMAND for each block of records, on the hosts in FILE, by GNU parallel",
+    {0, "hosts", "FILE", "run COMMAND for each block of records, on hosts, by GNU parallel",
      OPTION_TO(TEXT, struct job_options, hosts)},
     {0, "retries", "N", "--hosts: start each job up to N times (default 3)",
      OPTION_TO(COUNT, struct job_options, retries)},

@@ -1,6 +1,6 @@
 /* plan_command.c - the command lines that do what was planned, for bpe plan: as they are to be typed. */
 #include "bpe/plan.h"
-#include "driver/resume.h"
+#include "driver/shell_words.h"
 #include "io/fd.h"
 
 #include <glob.h>
@@ -9,20 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* Whether a shell takes it as it is. */
-static bool is_plain(const char *word, size_t n)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./=,:+@%-";
-    return n && strspn(word, plain) >= n;
-}
-
-static int put_word(struct buf *line, const char *word, struct err *e)
-{
-    if (!is_plain(word, strlen(word)))
-        return resume_put_words(line, &word, 1, e);
-    return buf_put_byte(line, ' ', e) || buf_put_str(line, word, e) ? -1 : 0;
-}
 
 /* ---- FILEs ---- */
 
@@ -55,7 +41,7 @@ static char *pattern_of(char **files, int n)
         after = a;
     }
     const char *end = files[0] + strlen(files[0]) - after;
-    if (!is_plain(files[0], before) || (after && !is_plain(end, after)))
+    if (!shell_words_is_plain(files[0], before) || (after && !shell_words_is_plain(end, after)))
         return NULL;
     char *pattern = malloc(before + after + 2);
     if (!pattern)
@@ -81,7 +67,7 @@ static int put_files(struct buf *line, char **files, int n, struct err *e)
     if (pattern)
         rc = rc || buf_put_byte(line, ' ', e) || buf_put_str(line, pattern, e) ? -1 : 0;
     for (int i = 0; i < n && !pattern && rc == 0; i++)
-        rc = put_word(line, files[i], e);
+        rc = shell_words_put(line, (const char *const *)&files[i], 1, e);
     free(pattern);
     return rc;
 }
@@ -90,10 +76,7 @@ static int put_files(struct buf *line, char **files, int n, struct err *e)
 
 static int put_options(struct buf *line, const struct option_words *options, struct err *e)
 {
-    int rc = 0;
-    for (size_t i = 0; i < options->n && rc == 0; i++)
-        rc = put_word(line, options->at[i], e);
-    return rc;
+    return shell_words_put(line, (const char *const *)options->at, options->n, e);
 }
 
 static int put_min_count(struct buf *line, const struct plan *p, struct err *e)

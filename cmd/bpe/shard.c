@@ -11,6 +11,7 @@
 
 #include "bpe/commands.h"
 #include "cli/program.h"
+#include "driver/model_words.h"
 #include "driver/place.h"
 #include "driver/resume.h"
 #include "usage/chunk_usage.h"
@@ -46,68 +47,39 @@ static char **given; /* the words of the command line, for bpe-shard; there is r
 
 /* ---- Words for the programs ---- */
 
-static bool is_text(const struct option_words *w, size_t i, const char *name)
-{
-    size_t n = strlen(name);
-    return strncmp(w->at[i], "--", 2) == 0 && strncmp(w->at[i] + 2, name, n) == 0 && strchr("=", w->at[i][2 + n]);
-}
-
-/* The words of bpe-chunk or bpe-encode: the model first, then what decides how it is read, as scripts of before wrote
- * them, so that work that they have begun goes on. */
+/* The model, as words that engines know: they send the file. */
 static int put_model(struct option_words *to, struct err *e)
 {
-    return option_words_add(to, e, "-m") || option_words_add(to, e, "%s", self.model) ||
-                   (self.chunk.pattern &&
-                    (option_words_add(to, e, "-p") || option_words_add(to, e, "%s", self.chunk.pattern)))
-               ? -1
-               : 0;
+    return option_words_add(to, e, "-m") || option_words_add(to, e, "%s", self.model) ? -1 : 0;
 }
 
-/* Special tokens; those of bpe-encode have ids. */
-static int put_special(struct option_words *to, bool ids, struct err *e)
-{
-    const struct option_texts *t = &self.encode.special_token;
-    int rc = 0;
-    for (size_t i = 0; i < t->n && rc == 0; i++) {
-        const char *text = t->at[i], *id = strrchr(text, '=');
-        bool has_id = id && id > text && id[1] && strspn(id + 1, "0123456789") == strlen(id + 1);
-        int n = has_id && !ids ? (int)(id - text) : (int)strlen(text);
-        rc = option_words_add(to, e, "-s") || option_words_add(to, e, "%.*s", n, text) ? -1 : 0;
-    }
-    return rc;
-}
-
+/* How text is read, but for which text that is; --block makes no difference, and is kept apart. */
 static int put_chunk(struct option_words *to, struct err *e)
 {
-    static const char *const elsewhere[] = {"pattern", "special-token", "block", "files-from", "files0-from"};
+    static const char *const elsewhere[] = {"block", "files-from", "files0-from"};
     const struct option_words *w = &chunk->words;
+    struct option_words rest = {0};
     int rc = put_model(to, e);
     for (size_t i = 0; i < w->n && rc == 0; i++) {
-        bool take = !(is_text(w, i, "null") && self.chunk.source.files_from); /* of the list alone */
+        bool take = !(option_word_is(w->at[i], "null") && self.chunk.source.files_from); /* of the list alone */
         for (size_t k = 0; k < sizeof elsewhere / sizeof *elsewhere; k++)
-            take &= !is_text(w, i, elsewhere[k]);
-        if (is_text(w, i, "block"))
+            take &= !option_word_is(w->at[i], elsewhere[k]);
+        if (option_word_is(w->at[i], "block"))
             asked.block = w->at[i];
-        rc = take ? option_words_add(to, e, "%s", w->at[i]) : 0;
+        rc = take ? option_words_add(&rest, e, "%s", w->at[i]) : 0;
     }
-    rc = rc || (self.id && option_words_add(to, e, "--id=%s", self.id)) ? -1 : 0;
-    if (rc == 0)
-        rc = self.encode.special == SPECIAL_TEXT ? option_words_add(to, e, "--no-special") : put_special(to, false, e);
-    return rc || (self.common.parquet && !self.common.mixed && option_words_add(to, e, "-0")) ? -1 : 0;
+    rc = rc || model_words_chunk(to, &rest, self.encode.special == SPECIAL_TEXT, e) ||
+                 (self.id && option_words_add(to, e, "--id=%s", self.id)) ||
+                 (self.common.parquet && !self.common.mixed && option_words_add(to, e, "--null"))
+             ? -1
+             : 0;
+    option_words_free(&rest);
+    return rc;
 }
 
-/* How text is read is in its records. */
 static int put_encode(struct option_words *to, struct err *e)
 {
-    const struct option_words *w = &encode->words;
-    int rc = put_model(to, e) || put_special(to, true, e) ? -1 : 0;
-    for (size_t i = 0; i < w->n && rc == 0; i++) {
-        bool both = false;
-        for (const struct option_row *r = chunk_usage.options; r->name; r++)
-            both |= is_text(w, i, r->name);
-        rc = both ? 0 : option_words_add(to, e, "%s", w->at[i]);
-    }
-    return rc;
+    return put_model(to, e) || model_words_encode(to, &encode->words, e) ? -1 : 0;
 }
 
 static int put_shard(struct option_words *to, struct err *e)
@@ -122,28 +94,17 @@ static int put_shard(struct option_words *to, struct err *e)
 static int put_asked(struct buf *to, struct err *e)
 {
     const struct command_options *o = &self.common;
-    struct command_line parquet = {0};
     const struct option_words *c = &asked.chunk, *i = &asked.encode;
     size_t same = 0; /* words with which both begin: those of the model, at least */
-    char column[1100], nul_bytes[40], null_rows[40];
     while (same < c->n && same < i->n && strcmp(c->at[same], i->at[same]) == 0)
         same++;
-    snprintf(nul_bytes, sizeof nul_bytes, "--nul-bytes=%s", command_nul_bytes[o->nul_bytes]);
-    snprintf(null_rows, sizeof null_rows, "--null-rows=%s", command_null_rows[o->null_rows]);
-    snprintf(column, sizeof column, "--column=%.1000s", o->column ? o->column : "");
-    int rc = o->parquet ? command_line_add(&parquet, e, column) : 0;
-    if (rc == 0 && o->has_nul_bytes)
-        rc = command_line_add(&parquet, e, nul_bytes);
-    if (rc == 0 && o->has_null_rows)
-        rc = command_line_add(&parquet, e, null_rows);
-    rc = rc || resume_put_words(to, parquet.words, parquet.n, e) ||
-                 resume_put_words(to, (const char *const *)c->at, c->n, e) ||
-                 resume_put_words(to, (const char *const *)i->at + same, i->n - same, e) || buf_put_str(to, " --", e) ||
-                 resume_put_words(to, (const char *const *)self.files, (size_t)self.n_files, e)
-             ? -1
-             : 0;
-    command_line_free(&parquet);
-    return rc;
+    return resume_put_words(to, (const char *const *)o->reader.at, o->reader.n, e) ||
+                   resume_put_words(to, (const char *const *)c->at, c->n, e) ||
+                   resume_put_words(to, (const char *const *)i->at + same, i->n - same, e) ||
+                   buf_put_str(to, " --", e) ||
+                   resume_put_words(to, (const char *const *)self.files, (size_t)self.n_files, e)
+               ? -1
+               : 0;
 }
 
 /* ---- All ---- */
@@ -279,7 +240,6 @@ static int check(struct err *e)
 }
 
 #define GOES_ON ": bpe shard goes on by itself where it was; leave it out"
-#define BY_MODEL ": the model decides that; leave it out"
 
 static const struct option_row rows[] = {
     {'m', "model", "MODEL", "the model, as of bpe-encode", OPTION_TO(TEXT, struct shard, model)},
@@ -293,10 +253,8 @@ static const struct option_row rows[] = {
     {0, "resume", NULL, "--resume" GOES_ON, .kind = OPTION_REFUSED},
     {0, "missing", "FILE", "--missing" GOES_ON, .kind = OPTION_REFUSED},
     {0, "only", "FILE", "--only" GOES_ON, .kind = OPTION_REFUSED},
-    {'e', "regex", "REGEX", "--regex" BY_MODEL, .kind = OPTION_REFUSED},
-    {0, "no-special", NULL, "--no-special" BY_MODEL, .kind = OPTION_REFUSED},
-    {0, "dealt", NULL, NULL, .kind = OPTION_REFUSED},
-    {0, "input-status", "FD", NULL, .kind = OPTION_REFUSED},
+    COMMAND_BY_MODEL,
+    COMMAND_NO_INNER,
     COMMAND_NO_VERSION,
     {0},
 };
@@ -319,12 +277,6 @@ static const struct command command = {
     .run = run,
 };
 
-static bool is_option(const char *word, const char *name)
-{
-    size_t n = strlen(name);
-    return strncmp(word, name, n) == 0 && (word[n] == '\0' || word[n] == '=');
-}
-
 int shard_main(int argc, char **argv)
 {
     static struct err e;
@@ -335,8 +287,9 @@ int shard_main(int argc, char **argv)
     given = words + 2;
     memcpy(given, argv + 1, (size_t)(argc - 1) * sizeof *given);
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        bool converts = is_option(argv[i], "--convert");
-        if (converts || is_option(argv[i], "--check") || is_option(argv[i], "--list")) { /* whatever else is given */
+        bool converts = option_word_is(argv[i], "convert");
+        if (converts || option_word_is(argv[i], "check") ||
+            option_word_is(argv[i], "list")) { /* whatever else is given */
             become_shard(converts, &e);
             program_note(command.name, "%s", err_text(&e, text));
             return e.code;

@@ -95,6 +95,8 @@ static void is_there(size_t i)
         return;
     if (sum->n == 1) {
         sum->use = self.items[i].use;
+        sum->fd = self.items[i].fd;
+        self.items[i].fd = -1;
         is_there(parent);
     }
 }
@@ -333,8 +335,8 @@ static const struct option_row rows[] = {
 static const struct command command = {
     .name = "bpe sum-tree",
     .usage = "usage: bpe sum-tree [-j JOBS] [-k FAN_IN] [-S SIZE] [-T DIR] [-o PATH] [OPTION]... FILE...\n"
-             "Adds up FILEs, counts or sums, by several processes: the same as one bpe-sum. The sum goes to standard\n"
-             "output, or with -o PATH to PATH, which appears when all is done.\n",
+             "Adds up FILEs, counts or sums, by several processes: the same as one bpe-sum. The sum goes to\n"
+             "standard output, or with -o PATH to PATH, which appears when all is done.\n",
     .options = rows,
     .to = &self,
     .programs = programs,

@@ -37,9 +37,9 @@ static const char usage[] =
     "       bpe tasks train DIR -v N [OPTION]...\n"
     "       bpe tasks shard DIR -o OUT [OPTION]...\n"
     "       bpe tasks split train|shard NAME [OPTION]... FILE...\n"
-    "Does the work of bpe train, or with -m MODEL of bpe shard, as numbered tasks in DIR, which all machines\n"
-    "share; whatever engine runs them. The same again does only what is not done. bpe tasks plan --help and\n"
-    "so on say more.\n";
+    "Does the work of bpe train, or with -m MODEL of bpe shard, as numbered tasks in DIR, which all\n"
+    "machines share; whatever engine runs them. The same again does only what is not done. See also\n"
+    "bpe tasks plan --help, and so on.\n";
 
 int tasks_open(struct tasks *t, struct job *j, char **files, int n_files, int most, struct err *e)
 {
@@ -84,7 +84,7 @@ int tasks_main(int argc, char **argv)
             return actions[i].main(argc - 1, argv + 1);
     }
     if (*name)
-        program_note("bpe tasks", "%s: must be one of plan, todo, run, train, shard; see --help", name);
+        program_note("bpe tasks", "%s: must be one of plan, todo, run, train, shard, split; see --help", name);
     else
         program_note("bpe tasks", "what is to be done? plan, todo, run, train or shard; see --help");
     return EX_USAGE;

@@ -2,7 +2,6 @@
 #include "bpe/tasks.h"
 
 #include "driver/resume.h"
-#include "driver/stage.h"
 #include "io/fd.h"
 #include "usage/merge_usage.h"
 #include "usage/shard_usage.h"
@@ -80,21 +79,6 @@ static int need_kind(const struct work *w, bool ids, struct err *e)
 
 /* ---- train ---- */
 
-static int merge(struct work *w, struct err *e)
-{
-    struct command_line l = {0};
-    const struct job_start how = {.in = -1, .out = 1, .stage = STAGE_MERGE};
-    int rc = command_line_add(&l, e, "bpe-merge") || command_line_options(&l, &of_train[1].words, e) ||
-                     command_line_files(&l, &w->sum_path, 1, e) || command_line_start(w->job, &how, &l, e)
-                 ? -1
-                 : 0;
-    command_line_free(&l);
-    if (rc)
-        return -1;
-    job_wait_all(w->job);
-    return job_result(w->job);
-}
-
 static int train(struct job *j, struct err *e)
 {
     struct work *w = &self.tasks.work;
@@ -106,7 +90,11 @@ static int train(struct job *j, struct err *e)
     if (status == 0)
         status = work_sum(w, e);
     if (status == 0)
-        status = merge(w, e);
+        status = work_start_merge(w, &of_train[1].words, e);
+    if (status == 0) {
+        job_wait_all(j);
+        status = job_result(j);
+    }
     tasks_close(&self.tasks);
     return status;
 }
@@ -123,7 +111,7 @@ static int check_train(struct err *e)
 /* bpe-shard runs in the directory of the ids: their names fit a command line as long as they are short. */
 static int make_shards(struct work *w, struct err *e)
 {
-    static const char *const paths[] = {"--output", "--temp", "--missing", NULL};
+    static const char *const paths[] = {"output", NULL};
     struct command_line l = {0};
     struct option_words words = {0};
     const struct job_start how = {.in = -1, .out = 1, .dir = w->results};
@@ -162,7 +150,12 @@ static int check_shard(struct err *e)
 
 /* ---- The command lines ---- */
 
-static const struct option_row train_rows[] = {COMMAND_NO_VERSION, {0}};
+static const struct option_row train_rows[] = {
+    COMMAND_BY_ITSELF("missing", "FILE"),
+    COMMAND_BY_ITSELF("partial", NULL),
+    COMMAND_NO_VERSION,
+    {0},
+};
 
 static const struct command train_command = {
     .name = "bpe tasks",
@@ -179,14 +172,12 @@ static const struct command train_command = {
     .run = train,
 };
 
-#define GIVE ": give it to bpe-shard"
-
 static const struct option_row shard_rows[] = {
-    {0, "resume", NULL, "--resume" GIVE, .kind = OPTION_REFUSED},
-    {0, "missing", "FILE", "--missing" GIVE, .kind = OPTION_REFUSED},
-    {0, "check", NULL, "--check" GIVE, .kind = OPTION_REFUSED},
-    {0, "list", NULL, "--list" GIVE, .kind = OPTION_REFUSED},
-    {0, "convert", NULL, "--convert" GIVE, .kind = OPTION_REFUSED},
+    COMMAND_BY_ITSELF("resume", NULL),
+    COMMAND_BY_ITSELF("missing", "FILE"),
+    COMMAND_OF_SHARD("check"),
+    COMMAND_OF_SHARD("list"),
+    COMMAND_OF_SHARD("convert"),
     COMMAND_NO_VERSION,
     {0},
 };

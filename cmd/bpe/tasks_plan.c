@@ -144,13 +144,12 @@ static int run(struct job *j, struct err *e)
 
 static const struct option_row rows[] = {
     {'o', "output", "DIR", "where the work goes", OPTION_TO(TEXT, struct plan, dir)},
-    {0, "tasks", "N", "at most N tasks (default: of some hundred megabytes each); up to 20000",
+    {0, "tasks", "N", "at most N tasks, up to 20000 (default: one a core, of 512 MiB at most)",
      OPTION_TO(TEXT, struct plan, tasks)},
     COMMAND_PARQUET(struct plan, common),
     {'f', "format", "FORMAT", "--format: tasks make records; leave it out", .kind = OPTION_REFUSED},
-    {0, "only", "FILE", "--only: bpe tasks does what is missing by itself; leave it out", .kind = OPTION_REFUSED},
-    {0, "dealt", NULL, NULL, .kind = OPTION_REFUSED},
-    {0, "input-status", "FD", NULL, .kind = OPTION_REFUSED},
+    COMMAND_BY_ITSELF("only", "FILE"),
+    COMMAND_NO_INNER,
     COMMAND_NO_VERSION,
     {0},
 };

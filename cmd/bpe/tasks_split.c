@@ -2,6 +2,7 @@
  * planning, and which for what comes after. */
 #include "bpe/tasks.h"
 
+#include "driver/shell_words.h"
 #include "io/fd.h"
 #include "usage/chunk_usage.h"
 #include "usage/encode_usage.h"
@@ -38,13 +39,9 @@ static struct command_program of_shard[] = {
 
 /* ---- Words for a shell ---- */
 
-/* A word in single quotes, and what separates it from the next. */
 static int put_quoted(struct buf *to, const char *word, const char *after, struct err *e)
 {
-    int rc = buf_put_byte(to, '\'', e);
-    for (const char *p = word; *p && rc == 0; p++)
-        rc = *p == '\'' ? buf_put_str(to, "'\\''", e) : buf_put(to, p, 1, e);
-    return rc || buf_put_byte(to, '\'', e) || buf_put_str(to, after, e) ? -1 : 0;
+    return shell_words_quote(to, word, e) || buf_put_str(to, after, e) ? -1 : 0;
 }
 
 /* Those of `from` that `before` has not. */
@@ -62,9 +59,10 @@ static int put_words(struct buf *to, const struct option_words *from, const stru
 
 static int put_option(struct buf *to, const char *name, const char *value, struct err *e)
 {
-    char word[4500];
-    snprintf(word, sizeof word, "--%s=%.4400s", name, value);
-    return put_quoted(to, word, " ", e);
+    struct option_words word = {0};
+    int rc = option_words_add(&word, e, "--%s=%s", name, value) || put_quoted(to, word.at[0], " ", e) ? -1 : 0;
+    option_words_free(&word);
+    return rc;
 }
 
 static int put_parquet(struct buf *to, struct err *e)
@@ -138,18 +136,13 @@ static int check_train(struct err *e)
     return check_programs(of_train, sizeof of_train / sizeof *of_train, e);
 }
 
-#define BY_ITSELF ": the same command does what is missing by itself; leave it out"
-#define BY_MODEL ": the model decides that; leave it out"
-#define GIVE ": give it to bpe-shard, which needs no text for it"
-
 static const struct option_row train_rows[] = {
     COMMAND_PARQUET(struct split, common),
-    {0, "only", "FILE", "--only" BY_ITSELF, .kind = OPTION_REFUSED},
-    {0, "missing", "FILE", "--missing" BY_ITSELF, .kind = OPTION_REFUSED},
-    {0, "partial", NULL, "--partial" BY_ITSELF, .kind = OPTION_REFUSED},
+    COMMAND_BY_ITSELF("only", "FILE"),
+    COMMAND_BY_ITSELF("missing", "FILE"),
+    COMMAND_BY_ITSELF("partial", NULL),
     {'m', "model", "MODEL", "--model: is for shards; leave it out", .kind = OPTION_REFUSED},
-    {0, "dealt", NULL, NULL, .kind = OPTION_REFUSED},
-    {0, "input-status", "FD", NULL, .kind = OPTION_REFUSED},
+    COMMAND_NO_INNER,
     COMMAND_NO_VERSION,
     {0},
 };
@@ -188,16 +181,14 @@ static const struct option_row shard_rows[] = {
     {'m', "model", "MODEL", "the model, as of bpe-encode", OPTION_TO(TEXT, struct split, model)},
     {0, "id", "FIELD", "JSON Lines: the id of a document is the string or number at FIELD",
      OPTION_TO(TEXT, struct split, id)},
-    {0, "resume", NULL, "--resume" BY_ITSELF, .kind = OPTION_REFUSED},
-    {0, "missing", "FILE", "--missing" BY_ITSELF, .kind = OPTION_REFUSED},
-    {0, "only", "FILE", "--only" BY_ITSELF, .kind = OPTION_REFUSED},
-    {0, "check", NULL, "--check" GIVE, .kind = OPTION_REFUSED},
-    {0, "list", NULL, "--list" GIVE, .kind = OPTION_REFUSED},
-    {0, "convert", NULL, "--convert" GIVE, .kind = OPTION_REFUSED},
-    {'e', "regex", "REGEX", "--regex" BY_MODEL, .kind = OPTION_REFUSED},
-    {0, "no-special", NULL, "--no-special" BY_MODEL, .kind = OPTION_REFUSED},
-    {0, "dealt", NULL, NULL, .kind = OPTION_REFUSED},
-    {0, "input-status", "FD", NULL, .kind = OPTION_REFUSED},
+    COMMAND_BY_ITSELF("resume", NULL),
+    COMMAND_BY_ITSELF("missing", "FILE"),
+    COMMAND_BY_ITSELF("only", "FILE"),
+    COMMAND_OF_SHARD("check"),
+    COMMAND_OF_SHARD("list"),
+    COMMAND_OF_SHARD("convert"),
+    COMMAND_BY_MODEL,
+    COMMAND_NO_INNER,
     COMMAND_NO_VERSION,
     {0},
 };

@@ -105,7 +105,7 @@ static const struct option_row rows[] = {
      "xargs, parallel (GNU parallel), or none: one process",
      OPTION_TO(CHOICE, struct train, fan_out), .words = fan_outs},
     COMMAND_VIA(struct train, common),
-    {0, "keep", "DIR", "keep the counts in DIR; after a loss the same command counts what is missing",
+    {0, "keep", "DIR", "keep the counts in DIR: after a loss the same command counts the rest",
      OPTION_TO(TEXT, struct train, keep)},
     COMMAND_PARQUET(struct train, common),
     COMMAND_PROGRESS(struct train, common),
@@ -116,8 +116,7 @@ static const struct option_row rows[] = {
      "-m "
      "in a pipeline of your own",
      .kind = OPTION_REFUSED},
-    {0, "dealt", NULL, NULL, .kind = OPTION_REFUSED},
-    {0, "input-status", "FD", NULL, .kind = OPTION_REFUSED},
+    COMMAND_NO_INNER,
     COMMAND_NO_VERSION,
     {0},
 };

@@ -44,18 +44,6 @@ static int count_all(const struct train *t, struct work *w, struct err *e)
                 : 0;
 }
 
-static int merge(const struct train *t, struct work *w, struct err *e)
-{
-    struct command_line l = {0};
-    int rc = command_line_add(&l, e, "bpe-merge") || command_line_options(&l, t->merge_words, e) ||
-                     command_line_files(&l, &w->sum_path, 1, e) ||
-                     command_line_start(w->job, &(struct job_start){.in = -1, .out = 1, .stage = STAGE_MERGE}, &l, e)
-                 ? -1
-                 : 0;
-    command_line_free(&l);
-    return rc ? -1 : train_wait(t, w->job);
-}
-
 /* Returns the exit status, whose reason was printed; or -1. */
 static int keep(const struct train *t, struct work *w, struct err *e)
 {
@@ -69,7 +57,9 @@ static int keep(const struct train *t, struct work *w, struct err *e)
         status = count_all(t, w, e);
     if (status == 0)
         status = work_sum(w, e);
-    return status ? status : merge(t, w, e);
+    if (status == 0)
+        status = work_start_merge(w, t->merge_words, e);
+    return status ? status : train_wait(t, w->job);
 }
 
 int train_keep(struct train *t, struct job *j, struct err *e)

@@ -239,7 +239,7 @@ static int check(struct err *e)
 static const struct option_row rows[] = {
     {0, "delete-after", NULL, "delete the files of a shard when their copies are verified",
      OPTION_TO(FLAG, struct upload, delete_after)},
-    {0, "once", NULL, "what is finished now, and no more: exit status 75 if the manifest is incomplete",
+    {0, "once", NULL, "what is finished now, and no more: exit status 75 if that is not all",
      OPTION_TO(FLAG, struct upload, once)},
     {0, "wait", "SECONDS", "how long to wait for a bpe-shard when none is at work (default 60)",
      OPTION_TO(TEXT, struct upload, wait_text)},

@@ -209,6 +209,12 @@ int option_words_add(struct option_words *w, struct err *e, const char *fmt, ...
     return 0;
 }
 
+bool option_word_is(const char *word, const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, n) == 0 && (word[2 + n] == '=' || !word[2 + n]);
+}
+
 void option_words_free(struct option_words *w)
 {
     for (size_t i = 0; i < w->n; i++)

@@ -117,6 +117,9 @@ enum options_next options_parse(const struct option_set *sets, size_t n_sets, in
 /* The row of that name, or NULL. */
 const struct option_row *options_find(const struct option_row *rows, const char *name);
 
+/* Whether a word is --NAME, or --NAME=VALUE. */
+bool option_word_is(const char *word, const char *name);
+
 /* Releases what parsing has allocated in the struct. */
 void options_free(const struct option_row *rows, void *to);
 void option_words_free(struct option_words *w);

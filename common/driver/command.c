@@ -144,9 +144,8 @@ int command_paths(struct option_words *to, const struct option_words *from, cons
     for (size_t i = 0; i < from->n && rc == 0; i++) {
         const char *word = from->at[i], *path = NULL;
         for (size_t k = 0; names[k]; k++) {
-            size_t n = strlen(names[k]);
-            if (strncmp(word, names[k], n) == 0 && word[n] == '=' && word[n + 1] != '/')
-                path = word + n + 1;
+            if (option_word_is(word, names[k]) && word[strlen(names[k]) + 2] && word[strlen(names[k]) + 3] != '/')
+                path = word + strlen(names[k]) + 3;
         }
         rc = path ? option_words_add(to, e, "%.*s%s/%s", (int)(path - word), word, here, path)
                   : option_words_add(to, e, "%s", word);
@@ -247,15 +246,13 @@ bool command_is_parquet(const struct command_options *o, const char *file)
 
 int command_line_chunk_parquet(struct command_line *l, const struct option_words *chunk, struct err *e)
 {
-    static const char *const forms[] = {"--jsonl", "--wet", "--null", "--on-error", "--id"};
+    static const char *const forms[] = {"jsonl", "wet", "null", "on-error", "id"};
     int rc = 0;
     for (size_t i = 0; i < chunk->n && rc == 0; i++) {
         const char *word = chunk->at[i];
         bool other = false;
-        for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
-            size_t n = strlen(forms[k]);
-            other |= strncmp(word, forms[k], n) == 0 && (word[n] == '=' || !word[n]);
-        }
+        for (size_t k = 0; k < sizeof forms / sizeof *forms; k++)
+            other |= option_word_is(word, forms[k]);
         rc = other ? 0 : add_word(l, word, e);
     }
     return rc || add_word(l, "--null", e) ? -1 : 0;

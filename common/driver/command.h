@@ -106,6 +106,16 @@ struct command_options {
     {0, "progress", "SECONDS", "print how far the work is, a line each so often", \
      OPTION_TO(COUNT, owner, o.progress), .check = command_progress}
 #define COMMAND_NO_VERSION {0, "version", NULL, NULL, .kind = OPTION_REFUSED}
+#define COMMAND_NO_INNER /* what bpe-chunk is told by commands alone */ \
+    {0, "dealt", NULL, NULL, .kind = OPTION_REFUSED}, {0, "input-status", "FD", NULL, .kind = OPTION_REFUSED}
+#define COMMAND_BY_MODEL \
+    {'e', "regex", "REGEX", "--regex: the model decides that; leave it out", .kind = OPTION_REFUSED}, \
+    {0, "no-special", NULL, "--no-special: the model decides that; leave it out", .kind = OPTION_REFUSED}
+#define COMMAND_BY_ITSELF(name, argument) /* of what is missing */ \
+    {0, name, argument, "--" name ": the same command does what is missing by itself; leave it out", \
+     .kind = OPTION_REFUSED}
+#define COMMAND_OF_SHARD(name) \
+    {0, name, NULL, "--" name ": give it to bpe-shard, which needs no text for it", .kind = OPTION_REFUSED}
 /* clang-format on */
 
 extern const char *const command_nul_bytes[], *const command_null_rows[];

@@ -154,8 +154,10 @@ int resume_publish(const char *made, const char *path, struct err *e)
         return -1;
     if (link(made, path) == 0 || errno == EEXIST)
         return resume_remove(made, e);
-    /* Some file systems have no links. */
-    return rename(made, path) == 0 ? 0 : err_sys(e, EX_IOERR, errno, "%s: cannot create", path);
+    /* Some file systems have no links. Who made the same before may have tidied up only now. */
+    if (rename(made, path) == 0 || (errno == ENOENT && access(path, F_OK) == 0))
+        return 0;
+    return err_sys(e, EX_IOERR, errno, "%s: cannot create", path);
 }
 
 /* ---- Words ---- */
@@ -164,7 +166,7 @@ int resume_put_words(struct buf *to, const char *const *words, size_t n, struct 
 {
     int rc = 0;
     for (size_t i = 0; i < n && rc == 0; i++)
-        rc = (to->len && buf_put_byte(to, ' ', e)) || shell_words_quote(to, words[i], e) ? -1 : 0;
+        rc = (to->len && buf_put_byte(to, ' ', e)) || shell_words_show(to, words[i], e) ? -1 : 0;
     return rc;
 }
 

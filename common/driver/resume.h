@@ -52,7 +52,7 @@ int resume_publish(const char *made, const char *path, struct err *e);
 
 /* ---- What was asked ---- */
 
-/* Appends words as a shell takes them, with spaces between them, and after what is there. */
+/* Appends words as shell_words_show does, with spaces between them, and after what is there. */
 int resume_put_words(struct buf *to, const char *const *words, size_t n, struct err *e);
 
 /* Appends what `inputs` has for these files, without the last newline. local: names like far://file are refused

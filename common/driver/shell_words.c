@@ -2,7 +2,6 @@
 #include "driver/shell_words.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <string.h>
 
 /* A word with characters that are no text. */
@@ -21,21 +20,25 @@ static int put_escaped(struct buf *to, const char *word, struct err *e)
 
 int shell_words_quote(struct buf *to, const char *word, struct err *e)
 {
-    for (const char *p = word; *p; p++) {
-        if (iscntrl((unsigned char)*p))
-            return put_escaped(to, word, e);
-    }
     int rc = buf_put_byte(to, '\'', e);
     for (const char *p = word; *p && rc == 0; p++)
         rc = *p == '\'' ? buf_put_str(to, "'\\''", e) : buf_put(to, p, 1, e);
     return rc || buf_put_byte(to, '\'', e) ? -1 : 0;
 }
 
-/* Whether no character of it means anything to a shell. */
-static bool is_plain(const char *word)
+int shell_words_show(struct buf *to, const char *word, struct err *e)
 {
-    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=,:+@%-";
-    return *word && !word[strspn(word, safe)];
+    for (const char *p = word; *p; p++) {
+        if (iscntrl((unsigned char)*p))
+            return put_escaped(to, word, e);
+    }
+    return shell_words_quote(to, word, e);
+}
+
+bool shell_words_is_plain(const char *word, size_t n)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=,:+@%-";
+    return n && strspn(word, plain) >= n;
 }
 
 int shell_words_put(struct buf *to, const char *const *words, size_t n, struct err *e)
@@ -43,7 +46,8 @@ int shell_words_put(struct buf *to, const char *const *words, size_t n, struct e
     int rc = 0;
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = buf_put_byte(to, ' ', e) ||
-                     (is_plain(words[i]) ? buf_put_str(to, words[i], e) : shell_words_quote(to, words[i], e))
+                     (shell_words_is_plain(words[i], strlen(words[i])) ? buf_put_str(to, words[i], e)
+                                                                       : shell_words_quote(to, words[i], e))
                  ? -1
                  : 0;
     return rc;

@@ -1,14 +1,22 @@
-/* shell_words.h - words as a shell takes them. */
+/* shell_words.h - words as any shell takes them. */
 #ifndef BPE_DRIVER_SHELL_WORDS_H
 #define BPE_DRIVER_SHELL_WORDS_H
 
 #include "sys/buf.h"
 #include "sys/err.h"
 
-/* Appends a word in quotes. */
+#include <stdbool.h>
+
+/* Whether no character of word[0 .. n) means anything to a shell, and there is one. */
+bool shell_words_is_plain(const char *word, size_t n);
+
+/* Appends a word in single quotes. */
 int shell_words_quote(struct buf *to, const char *word, struct err *e);
 
 /* Appends words, in quotes where they need them, a space before each. */
 int shell_words_put(struct buf *to, const char *const *words, size_t n, struct err *e);
+
+/* Appends a word in quotes, in one line: with $'...' if it has control characters, which sh does not know. */
+int shell_words_show(struct buf *to, const char *word, struct err *e);
 
 #endif

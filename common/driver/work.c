@@ -4,6 +4,8 @@
 #include "driver/resume.h"
 #include "io/durable.h"
 #include "io/fd.h"
+#include "usage/chunk_usage.h"
+#include "usage/encode_usage.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -132,20 +134,33 @@ static char *read_word(const struct work *w, const char *name, struct err *e)
     return word;
 }
 
-/* Whether each word, from the first on, is one of these options, as --NAME or --NAME=VALUE. names ends with NULL. */
+static bool is_in(const char *word, const char *const *names)
+{
+    bool is = false;
+    for (size_t k = 0; names[k]; k++)
+        is |= option_word_is(word, names[k]);
+    return is;
+}
+
+static bool is_option_of(const char *word, const struct option_row *rows)
+{
+    for (const struct option_row *r = rows; r->name; r++) {
+        if (option_word_is(word, r->name))
+            return r->kind != OPTION_REFUSED;
+    }
+    return false;
+}
+
+/* Whether each word, from the first on, is an option of a program (rows), but none of `names`; or, without rows, one of
+ * these. names ends with NULL. */
 static int only_options(const struct work *w, const char *file, const struct option_words *words, size_t first,
-                        const char *const *names, struct err *e)
+                        const struct option_row *rows, const char *const *names, struct err *e)
 {
     char place[PATH_MAX];
     snprintf(place, sizeof place, "%s/%s", w->chunks, file);
     for (size_t i = first; i < words->n; i++) {
         const char *word = words->at[i];
-        bool known = false;
-        for (size_t k = 0; names[k] && strncmp(word, "--", 2) == 0; k++) {
-            size_t n = strlen(names[k]);
-            known |= strncmp(word + 2, names[k], n) == 0 && (word[2 + n] == '=' || !word[2 + n]);
-        }
-        if (!known)
+        if (rows ? !is_option_of(word, rows) || is_in(word, names) : !is_in(word, names))
             return not_planned(place, word, e);
     }
     return 0;
@@ -153,19 +168,16 @@ static int only_options(const struct work *w, const char *file, const struct opt
 
 static bool has_option(const struct option_words *w, const char *name)
 {
-    size_t n = strlen(name);
-    for (size_t i = 0; i < w->n; i++) {
-        if (strncmp(w->at[i], name, n) == 0 && (w->at[i][n] == '=' || !w->at[i][n]))
-            return true;
-    }
-    return false;
+    bool has = false;
+    for (size_t i = 0; i < w->n; i++)
+        has |= option_word_is(w->at[i], name);
+    return has;
 }
 
 /* bpe-count, or bpe-encode and its options. */
 static int read_worker(struct work *w, struct err *e)
 {
-    static const char *const names[] = {"model", "pattern", "special-token", "special",
-                                        "dtype", "eot",     "eot-token",     NULL};
+    static const char *const other[] = {"format", "output", "files-from", "files0-from", NULL};
     char place[PATH_MAX];
     snprintf(place, sizeof place, "%s/worker", w->chunks);
     if (read_words(w, "worker", &w->worker, e))
@@ -176,29 +188,29 @@ static int read_worker(struct work *w, struct err *e)
         return not_planned(place, program, e);
     if (!w->encodes && w->worker.n > 1)
         return not_planned(place, w->worker.at[1], e);
-    return only_options(w, "worker", &w->worker, 1, names, e) || find_results(w, e) ? -1 : 0;
+    return only_options(w, "worker", &w->worker, 1, encode_usage.options, other, e) || find_results(w, e) ? -1 : 0;
 }
 
 int work_read(struct work *w, struct err *e)
 {
-    static const char *const of_chunk[] = {"model",   "pattern", "regex", "special-token", "no-special", "block",
-                                           "inline",  "null",    "jsonl", "wet",           "on-error",   "id",
-                                           "invalid", NULL},
-                             *const of_parquet[] = {"column", "nul-bytes", "null-rows", NULL};
+    static const char *const not_of_chunk[] = {"only", "dealt", "files-from", "files0-from", "input-status", NULL};
+    static const char *const of_parquet[] = {"column", "nul-bytes", "null-rows", NULL};
     char place[PATH_MAX];
     struct stat st;
     if (stat(w->chunks, &st) < 0 || !S_ISDIR(st.st_mode))
         return err_set(e, EX_NOINPUT, "%s: has no work; bpe tasks plan -o %s makes it", w->dir, w->dir);
     if (resume_only_file(w->sum_path, e) || read_worker(w, e) || read_words(w, "chunk", &w->chunk, e) ||
-        only_options(w, "chunk", &w->chunk, 0, of_chunk, e) || read_words(w, "parquet", &w->options->reader, e) ||
-        only_options(w, "parquet", &w->options->reader, 0, of_parquet, e) || !(w->where = read_word(w, "where", e)))
+        only_options(w, "chunk", &w->chunk, 0, chunk_usage.options, not_of_chunk, e) ||
+        read_words(w, "parquet", &w->options->reader, e) ||
+        only_options(w, "parquet", &w->options->reader, 0, NULL, of_parquet, e) ||
+        !(w->where = read_word(w, "where", e)))
         return -1;
     snprintf(place, sizeof place, "%s/where", w->chunks);
     if (*w->where != '/')
         return not_planned(place, w->where, e);
     w->options->parquet = w->options->reader.n > 0;
-    w->options->mixed = w->options->parquet && (has_option(&w->chunk, "--jsonl") || has_option(&w->chunk, "--null") ||
-                                                has_option(&w->chunk, "--wet"));
+    w->options->mixed = w->options->parquet && (has_option(&w->chunk, "jsonl") || has_option(&w->chunk, "null") ||
+                                                has_option(&w->chunk, "wet"));
     return 0;
 }
 
@@ -235,9 +247,8 @@ static int add_part(struct work *w, const char *name, struct err *e)
         return err_mem(e, "a name", strlen(name));
     w->n_parts++;
     char *result = fd_path(w->results, name, e);
-    p->done = result && lstat(result, &st) == 0;
-    if (p->done && S_ISREG(st.st_mode) && st.st_size == 0) /* a file system has lost what was in it */
-        p->done = unlink(result) < 0;
+    p->done = result && lstat(result, &st) == 0 && /* else a file system has lost what was in it */
+              !(S_ISREG(st.st_mode) && st.st_size == 0);
     int rc = !result || (p->done && resume_only_file(result, e)) ? -1 : 0;
     free(result);
     if (rc == 0 && !p->done && *name == 'f')

@@ -93,6 +93,9 @@ int work_do(struct work *w, uint64_t inner, bool all, struct err *e);
  * reason was printed; or -1. */
 int work_sum(struct work *w, struct err *e);
 
+/* Starts bpe-merge of DIR/sum, by these of its options; the model goes to standard output, or where they say. */
+int work_start_merge(struct work *w, const struct option_words *options, struct err *e);
+
 /* Removes what attempts at parts have left that were killed or failed: once all results are there. */
 void work_remove_attempts(const struct work *w);
 

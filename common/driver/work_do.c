@@ -159,6 +159,7 @@ static int start_part(struct work *w, size_t i, uint64_t inner, struct err *e)
 static int end_part(struct work *w, size_t i, struct err *e)
 {
     struct work_part *p = &w->parts[i];
+    struct stat st;
     int group = (int)i + 1;
     p->why.len = 0;
     p->status = job_outcome_of(w->job, group, &p->why, e);
@@ -173,6 +174,8 @@ static int end_part(struct work *w, size_t i, struct err *e)
     char *result = fd_path(w->results, p->name, e);
     int rc = result ? 0 : -1;
     if (rc == 0 && p->status == 0) {
+        if (stat(result, &st) == 0 && st.st_size == 0) /* lost, as work_find_parts sees it */
+            unlink(result);
         rc = resume_publish(p->made, result, e);
         p->done = rc == 0;
     }
@@ -232,7 +235,7 @@ int work_do(struct work *w, uint64_t inner, bool all, struct err *e)
 /* The words of bpe-sum in the directory of the counts. options: owned by the caller. */
 static int put_sum_words(const struct work *w, struct command_line *l, struct option_words *options, struct err *e)
 {
-    static const char *const paths[] = {"--temp", NULL};
+    static const char *const paths[] = {"temp", NULL};
     int rc = command_paths(options, &w->sum, paths, e) || command_line_add(l, e, "bpe-sum") ||
                      command_line_options(l, options, e)
                  ? -1
@@ -297,4 +300,16 @@ int work_sum(struct work *w, struct err *e)
         remove_attempts(w->dir);
     }
     return status;
+}
+
+int work_start_merge(struct work *w, const struct option_words *options, struct err *e)
+{
+    struct command_line l = {0};
+    const struct job_start how = {.in = -1, .out = 1, .stage = STAGE_MERGE};
+    int rc = command_line_add(&l, e, "bpe-merge") || command_line_options(&l, options, e) ||
+                     command_line_files(&l, &w->sum_path, 1, e) || command_line_start(w->job, &how, &l, e)
+                 ? -1
+                 : 0;
+    command_line_free(&l);
+    return rc;
 }

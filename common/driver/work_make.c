@@ -142,6 +142,7 @@ static int put_record_parts(struct work *w, const char *new, char **files, int n
 {
     struct partition parts = {0};
     struct option_words dealt = {0};
+    struct stat st;
     uint64_t *ends = NULL;
     char *path = fd_path(new, "chunks", e);
     int rc = -1, chunks = path ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
@@ -169,6 +170,10 @@ static int put_record_parts(struct work *w, const char *new, char **files, int n
         goto end;
     }
     n = partition_divide(&parts, n, ends);
+    if (n == 0) { /* no text: the promise of that */
+        ends[0] = fstat(chunks, &st) == 0 ? (uint64_t)st.st_size : 0;
+        n = 1;
+    }
     rc = 0;
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = put_part(new, i, chunks, i ? ends[i - 1] : 0, ends[i], e);

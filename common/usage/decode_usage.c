@@ -15,7 +15,7 @@ static const char *const formats[] = {"raw", "text", NULL};
 
 static const struct option_row rows[] = {
     MODEL_OPTION(struct decode_options, model),
-    {'f', "format", "FORMAT", "raw: ids, little-endian (default); text: ids in decimal, with spaces between",
+    {'f', "format", "FORMAT", "raw: ids, little-endian (default); text: in decimal, with spaces between",
      OPTION_TO(CHOICE, struct decode_options, format), .words = formats},
     DTYPE_OPTION(struct decode_options, dtype),
     {'s', "special-token", "TOKEN[=ID]", "a special token, for a .tiktoken file that has no PATH.json beside it",

@@ -116,4 +116,11 @@ fails 64 "bpe-encode: --special <a>: must be one of token, text, error" bpe-enco
 fails 64 "bpe-sum: unknown option -Z; see --help" bpe-sum --partial -Zx in.counts
 fails 64 "bpe-encode: option --spec=token is ambiguous: --special, --special-token; see --help" bpe-encode -m in.json --spec=token in.txt
 
+# The commands of bpe.
+for command in describe encode job plan shard sum-tree tasks "tasks plan" "tasks todo" "tasks run" "tasks train" "tasks shard" train tune upload; do
+    # shellcheck disable=SC2086
+    bpe $command --help >help.out 2>help.err
+    is "$? $(cat help.err) $(awk 'length > 100' help.out)" "0  " "bpe $command --help: in lines of at most 100 characters"
+done
+
 done_testing

@@ -103,4 +103,8 @@ else
     skip "many jobs" "GNU parallel is not installed"
 fi
 
+# A last record that is cut off although all ended well is no end.
+fails 75 "bpe job: the last record of the worker is cut off" bpe job --records -- printf 'abc\ndef'
+is "$(cat fails.out)" abc "  what is whole is passed on"
+
 done_testing

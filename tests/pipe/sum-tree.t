@@ -52,7 +52,7 @@ done
 unset K J
 # One more than a power of two: each level is rounded up.
 for i in {1..33}; do
-    head -c $((i * 200)) a.txt >$i.txt
+    head -n $((i * 5)) a.txt >$i.txt
     bpe-chunk $i.txt | bpe-count >$i.counts
 done
 K=2 as_bpe_sum "33 files" {1..33}.counts

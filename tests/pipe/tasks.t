@@ -331,7 +331,7 @@ refuses 64 "bpe tasks: --format: tasks make records; leave it out" tasks plan -m
 # ---- Wrong use ----
 
 fails 64 "bpe tasks: what is to be done? plan, todo, run, train or shard; see --help" tasks
-fails 64 "bpe tasks: walk: must be one of plan, todo, run, train, shard; see --help" tasks walk
+fails 64 "bpe tasks: walk: must be one of plan, todo, run, train, shard, split; see --help" tasks walk
 fails 64 "bpe tasks: where does the work go? give -o DIR; see --help" tasks plan c.gz
 fails 64 "bpe tasks: --tasks=0: must be from 1 to 20000" tasks plan --tasks=0 -o H c.gz
 fails 64 "bpe tasks: --eot is for encoding; give -m MODEL" tasks plan --eot=after -o H c.gz
@@ -376,6 +376,33 @@ fails 64 "bpe tasks: how large a vocabulary? give -v N; see --help" tasks train 
 fails 64 "bpe tasks: where do the shards go? give -o OUT; see --help" tasks shard E
 fails 64 "bpe tasks: unknown option --frobnicate; see --help" tasks plan --frobnicate -o H c.gz
 
+# Whose attempt another one tidies up, who was first, has a result all the same.
+tasks plan --tasks=2 -o race comes >/dev/null
+tasks run race 0
+mv race/counts/part.00000 first
+# shellcheck disable=SC2034
+FAULT_RUN="cp '$PWD/first' '$PWD/race/counts/part.00000'; rm -f '$PWD'/race/counts/.part*" at_call link 1 -3 bpe tasks run race 0 >out 2>err
+is "$? $(cat out err) $(ls -A race/counts)" "0  part.00000" "an attempt that somebody else has removed"
+same first race/counts/part.00000 "  of which there is a result"
+
+# No text is no work, but a task.
+: >empty.txt
+for options in "" --inline; do
+    rm -rf empty.work
+    # shellcheck disable=SC2086
+    tasks plan $options -o empty.work empty.txt >out
+    tasks run empty.work 0
+    tasks train empty.work -v 257 | cmp - <(V=257 line empty.txt)
+    is "$? $(cat out) $(tasks todo empty.work)" "0 empty.work: 1 task: 0 " "a corpus without text $options"
+    rm -rf empty.kept
+    # shellcheck disable=SC2086
+    bpe train --keep=empty.kept $options -v 257 empty.txt | cmp - <(V=257 line empty.txt)
+    is $? 0 "  by train --keep"
+done
+for option in --missing=part.00000 --partial; do
+    refuses 64 "bpe tasks: ${option%%=*}: the same command does what is missing by itself; leave it out" tasks train empty.work $option -v 257
+done
+
 # split: the words come back through a shell as they were, each for the command that takes it.
 words=$(bpe tasks split train 'bpe x' -v 300 -o "it's \$(touch hit).json" --min-count=2 -S 1M -s '<a b>' --jsonl=t.u -- 'a b' "$(printf 'c\nd')" '')
 is $? 0 "split train"
@@ -388,6 +415,8 @@ words=$(bpe tasks split shard 'bpe x' -m m.json -o out -n 1M -f npy --eot=after 
 sh -c 'eval "$1"; eval "set -- $plan"; printf "[%s]" "$@"; echo; eval "set -- $finish"; printf "[%s]" "$@"' sh "$words" >out
 is "$(cat out)" "[--model=m.json][--special-token=<a>=3][--jsonl][--eot=after][--id=x][--][a]
 [--id=x][--output=out][--tokens=1M][--format=npy]" "split shard"
+long=$(printf 'd%.0s/' {1..2400})m.json
+like "$(bpe tasks split shard 'bpe x' -m "$long" -o out a)" "*--model=$long*" "  however long"
 refuses 64 "bpe x: where does the model go? give -o MODEL; see --help" bpe tasks split train 'bpe x' -v 300 a
 refuses 64 "bpe x: --missing: the same command does what is missing by itself; leave it out" bpe tasks split train 'bpe x' -v 3 -o x --missing=y a
 refuses 64 "bpe x: -v 5: *" bpe tasks split train 'bpe x' -v 5 -o x a
