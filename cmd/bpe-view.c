@@ -94,7 +94,7 @@ static void put_size(const struct viewer *v, char *to, size_t n)
     if (v->compressed)
         snprintf(to, n, "%s%s%s of compressed text", bytes ? text : "", bytes ? " of text, and " : "", files);
     else if (bytes != c->covered)
-        snprintf(to, n, "%s of text (%s compressed)", text, files);
+        snprintf(to, n, "%s of text (%s in files)", text, files);
     else
         snprintf(to, n, "%s of text", text);
 }

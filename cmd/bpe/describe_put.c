@@ -124,7 +124,7 @@ static int put_text_line(const struct describe *d, struct buf *out, struct err *
         buf_put_str(out, d->text == 1 ? " byte" : " bytes", e))
         return -1;
     return (d->files != d->text &&
-            (buf_put_str(out, " (", e) || put_commas(out, d->files, e) || buf_put_str(out, " compressed)", e))) ||
+            (buf_put_str(out, " (", e) || put_commas(out, d->files, e) || buf_put_str(out, " in files)", e))) ||
                    buf_put_byte(out, '\n', e)
                ? -1
                : 0;

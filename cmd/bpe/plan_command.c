@@ -2,6 +2,7 @@
 #include "bpe/plan.h"
 #include "driver/shell_words.h"
 #include "io/fd.h"
+#include "sys/num.h"
 
 #include <glob.h>
 #include <math.h>
@@ -102,7 +103,8 @@ static int put_tasks(struct plan_command *c, const struct plan *p, const struct 
     const struct plan_figures *is = &p->way[PLAN_EXPECTED];
     plan_put_duration(time, is->stage[1].cpu); /* of all machines */
     snprintf(c[0].what, sizeof c->what, "# once: the tasks, in the directory work, which all machines must share");
-    snprintf(c[1].what, sizeof c->what, "# on each machine; an engine does it, too (Slurm, Ray, ...): bpe-engines(7)");
+    snprintf(c[1].what, sizeof c->what,
+             "# on each machine, until todo prints nothing; an engine does it, too: bpe-engines(7)");
     snprintf(c[2].what, sizeof c->what, "# at the end: one process adds up all counts, in %.16s, and one learns", time);
     return buf_put_str(&c[0].line, "bpe tasks plan -o work", e) ||
                    (p->tasks >= ask->jobs && buf_printf(&c[0].line, e, " --tasks=%.0f", p->tasks)) ||
@@ -134,6 +136,12 @@ int plan_commands(struct plan_command c[PLAN_COMMANDS], size_t *n, const struct 
         rc = put_train(&c[0].line, p, ask, options, files, n_files, e);
     else if (*n)
         rc = put_tasks(c, p, ask, options, files, n_files, e);
+    if (*n && ask->whole > 0 && ask->size > 1.01 * ask->whole) { /* the sample is not all of the text */
+        char *what = c[0].what, size[32], whole[32];
+        size_t at = strlen(what);
+        snprintf(what + at, sizeof c->what - at, "%s all the files of %s, not only these %s", at ? "; name" : "# name",
+                 num_bytes(size, sizeof size, ask->size), num_bytes(whole, sizeof whole, ask->whole));
+    }
     for (size_t i = 0; i < *n && rc == 0; i++)
         rc = buf_put_byte(&c[i].line, '\0', e);
     return rc ? -1 : 0;

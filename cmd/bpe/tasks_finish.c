@@ -85,16 +85,12 @@ static int train(struct job *j, struct err *e)
     struct stat st;
     int status = tasks_open(&self.tasks, j, self.files, self.n_files, 1, e) || need_kind(w, false, e) ? -1 : 0;
     w->sum = of_train[0].words;
-    if (status == 0 && stat(w->sum_path, &st) < 0)
+    if (status == 0 && (stat(w->sum_path, &st) < 0 || st.st_size == 0))
         status = need_all(w, e);
     if (status == 0)
         status = work_sum(w, e);
     if (status == 0)
-        status = work_start_merge(w, &of_train[1].words, e);
-    if (status == 0) {
-        job_wait_all(j);
-        status = job_result(j);
-    }
+        status = work_merge(w, &of_train[1].words, e);
     tasks_close(&self.tasks);
     return status;
 }

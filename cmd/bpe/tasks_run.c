@@ -73,7 +73,7 @@ static const char *number(const char *s, size_t *n)
     return digits && digits <= 6 && (*s != '0' || digits == 1) ? s + digits : NULL;
 }
 
-/* Takes the tasks of a word: 7 or 0-3. */
+/* Takes the tasks of a word: 7 or 0-3, or several such as 0-3,7. */
 static int ask(const char *word, struct err *e)
 {
     const struct work *w = &self.tasks.work;
@@ -82,7 +82,7 @@ static int ask(const char *word, struct err *e)
     last = first;
     if (end && *end == '-')
         end = number(end + 1, &last);
-    if (!end || *end)
+    if (!end || (*end && *end != ','))
         return err_set(e, EX_USAGE, "%s: not the number of a task, nor a range of them", word);
     if (first > last)
         return err_set(e, EX_USAGE, "%s: the first of a range is not after the last", word);
@@ -90,7 +90,7 @@ static int ask(const char *word, struct err *e)
         return err_set(e, EX_USAGE, "%zu: no such task: they are 0 to %zu", last, w->n_parts - 1);
     for (size_t i = first; i <= last; i++)
         self.asked[i] = true;
-    return 0;
+    return *end ? ask(end + 1, e) : 0;
 }
 
 /* A failure that another attempt may not have is not kept. */
@@ -128,6 +128,9 @@ static int tell(size_t i, struct err *e)
     struct work_part *p = &w->parts[i];
     char line[5000];
     if (buf_put_byte(&p->why, '\0', e))
+        return -1;
+    if (p->status == EX_DATAERR && strstr((const char *)p->why.p, ": changed since ") &&
+        buf_replace(&p->why, "run the same command again", "plan the work anew, in another directory", e))
         return -1;
     if (p->status && !p->killed)
         job_print(NULL, (const char *)p->why.p);
@@ -175,7 +178,7 @@ static int do_asked(struct err *e)
     w->jobs = 1;
     if (access(w->where, X_OK))
         return err_set(e, EX_NOINPUT, "%s: cannot open: where the work was planned, and names of files hold", w->where);
-    return durable_make_directory(w->results, e) ? -1 : do_tasks(e);
+    return work_check_model(w, e) || durable_make_directory(w->results, e) ? -1 : do_tasks(e);
 }
 
 static int run(struct job *j, struct err *e)

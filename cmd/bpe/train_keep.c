@@ -53,13 +53,13 @@ static int keep(const struct train *t, struct work *w, struct err *e)
         return -1;
     if (work_begin(w, &status, e))
         return status ? status : -1;
-    if (stat(w->sum_path, &st) < 0)
+    if (stat(w->sum_path, &st) < 0 || st.st_size == 0)
         status = count_all(t, w, e);
     if (status == 0)
         status = work_sum(w, e);
     if (status == 0)
-        status = work_start_merge(w, t->merge_words, e);
-    return status ? status : train_wait(t, w->job);
+        status = work_merge(w, t->merge_words, e);
+    return status;
 }
 
 int train_keep(struct train *t, struct job *j, struct err *e)

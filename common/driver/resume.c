@@ -212,6 +212,16 @@ static int put_line(struct buf *to, struct err *e)
     return to->len ? buf_put_byte(to, '\n', e) : 0;
 }
 
+/* The line of a regular file. */
+static int put_input(struct buf *to, const struct stat *st, const char *name, struct err *e)
+{
+    return buf_printf(to, e, "%lld %lld.%09ld ", (long long)st->st_size, (long long)st->st_mtim.tv_sec,
+                      st->st_mtim.tv_nsec) ||
+                   buf_put_str(to, name, e)
+               ? -1
+               : 0;
+}
+
 int resume_put_inputs(struct buf *to, char **files, int n, bool local, struct err *e)
 {
     struct buf regular = {0};
@@ -224,12 +234,7 @@ int resume_put_inputs(struct buf *to, char **files, int n, bool local, struct er
         else if (kind == 0)
             rc = put_line(to, e) || buf_put_str(to, "- - ", e) || buf_put_str(to, files[i], e) ? -1 : 0;
         else
-            rc = put_line(&regular, e) ||
-                         buf_printf(&regular, e, "%lld %lld.%09ld ", (long long)st.st_size,
-                                    (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec) ||
-                         buf_put_str(&regular, files[i], e)
-                     ? -1
-                     : 0;
+            rc = put_line(&regular, e) || put_input(&regular, &st, files[i], e) ? -1 : 0;
     }
     if (rc == 0 && regular.len)
         rc = put_line(to, e) || buf_put(to, regular.p, regular.len, e) ? -1 : 0;
@@ -312,6 +317,29 @@ static struct str name_in(struct str line)
         line = (struct str){space + 1, line.len - (size_t)(space + 1 - line.p)};
     }
     return line;
+}
+
+int resume_compare_input(const char *user, const char *dir, const char *where, const char *name, struct err *e)
+{
+    struct buf notes = {0}, now = {0};
+    struct stat st;
+    char *path = *name == '/' ? strdup(name) : fd_path(where, name, e);
+    int rc = path ? read_note(dir, INPUTS, &notes, e) : -1;
+    if (rc == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode))
+        rc = put_input(&now, &st, name, e);
+    struct str all = buf_str(&notes), was = {0};
+    for (bool found = false; rc == 0 && all.len && !found;) {
+        struct str line = next_line(&all);
+        found = str_equal(name_in(line), str_of(name));
+        was = found ? line : was;
+    }
+    if (rc == 0 && !str_equal(was, buf_str(&now)))
+        rc = err_set(e, EX_DATAERR, "%s: changed since %s was begun; plan the work anew, in another directory", name,
+                     user);
+    buf_free(&notes);
+    buf_free(&now);
+    free(path);
+    return rc;
 }
 
 static int changed(const char *name, struct str was, struct str is, struct err *e)

@@ -67,6 +67,10 @@ bool resume_may_be_read_again(const char *name);
  * message ends: "; put it into a file". -1: EX_USAGE. */
 int resume_only_regular(char **files, int n, const char *why, struct err *e);
 
+/* Whether a file, whose name holds in `where`, is as `inputs` in a directory has it: not there, if that has no line for
+ * it. dir: of these notes; user: what the user calls the work. -1 with EX_DATAERR: it has changed. */
+int resume_compare_input(const char *user, const char *dir, const char *where, const char *name, struct err *e);
+
 /* Whether some of these inputs is no regular file: it cannot be read again. */
 bool resume_reads_once(struct str inputs);
 

@@ -66,13 +66,61 @@ void work_close(struct work *w)
 static int put_asked(const struct work *w, struct buf *to, struct err *e)
 {
     const struct option_words *parquet = &w->options->reader, *chunk = &w->chunk, *worker = &w->worker;
+    size_t same = 0; /* words of both: those of the model */
+    while (same < chunk->n && same + 1 < worker->n && strcmp(chunk->at[same], worker->at[same + 1]) == 0)
+        same++;
     return resume_put_words(to, (const char *const *)parquet->at, parquet->n, e) ||
                    resume_put_words(to, (const char *const *)chunk->at, chunk->n, e) ||
-                   resume_put_words(to, (const char *const *)worker->at + 1, worker->n - 1, e) ||
+                   resume_put_words(to, (const char *const *)worker->at + 1 + same, worker->n - 1 - same, e) ||
                    buf_put_str(to, " --", e) ||
                    resume_put_words(to, (const char *const *)w->files, (size_t)w->n_files, e)
                ? -1
                : 0;
+}
+
+/* The files that a model may consist of: the name of it, and what follows. */
+static const char *const model_files[] = {
+    "", ".json", "/tokenizer.json", "/vocab.json", "/merges.txt", "/encoder.json", "/vocab.bpe", NULL};
+
+/* Calls `each` for all of them; nothing if the work has no model. */
+static int each_model_file(const struct work *w, int (*each)(void *ctx, const char *name, struct err *e), void *ctx,
+                           struct err *e)
+{
+    const char *model = NULL;
+    struct buf name = {0};
+    int rc = 0;
+    for (size_t i = 0; i < w->worker.n; i++) {
+        if (option_word_is(w->worker.at[i], "model"))
+            model = strchr(w->worker.at[i], '=') + 1;
+    }
+    for (size_t i = 0; model && model_files[i] && rc == 0; i++) {
+        name.len = 0;
+        rc = buf_put_str(&name, model, e) || buf_put_str(&name, model_files[i], e) || buf_put_byte(&name, '\0', e) ||
+                     each(ctx, (const char *)name.p, e)
+                 ? -1
+                 : 0;
+    }
+    buf_free(&name);
+    return rc;
+}
+
+static int note_model_file(void *ctx, const char *name, struct err *e)
+{
+    struct buf *inputs = ctx;
+    struct stat st;
+    char *file = (char *)(uintptr_t)name;
+    return stat(name, &st) == 0 && S_ISREG(st.st_mode) ? resume_put_inputs(inputs, &file, 1, false, e) : 0;
+}
+
+static int check_model_file(void *ctx, const char *name, struct err *e)
+{
+    const struct work *w = ctx;
+    return resume_compare_input(w->dir, w->chunks, w->where, name, e);
+}
+
+int work_check_model(struct work *w, struct err *e)
+{
+    return each_model_file(w, check_model_file, w, e);
 }
 
 int work_begin(struct work *w, int *status, struct err *e)
@@ -83,9 +131,16 @@ int work_begin(struct work *w, int *status, struct err *e)
     snprintf(why, sizeof why, ", so %s could not go on after a loss; put the text into a file", w->user);
     int rc = resume_put_inputs(&inputs, w->files, w->n_files, w->options->parquet, e) ||
                      resume_only_regular(w->n_files ? w->files : standard, w->n_files ? w->n_files : 1, why, e) ||
-                     put_asked(w, &asked, e) || (w->lock = resume_lock_file(w->job, w->dir, "lock", e)) < 0
+                     each_model_file(w, note_model_file, &inputs, e) || put_asked(w, &asked, e)
                  ? -1
                  : 0;
+    int missing = rc == 0 && stat(w->chunks, &st) < 0 ? work_check_reader(w, e) : 0;
+    if (missing) { /* before anything is made */
+        *status = missing > 0 ? missing : 0;
+        rc = -1;
+    }
+    if (rc == 0 && (w->lock = resume_lock_file(w->job, w->dir, "lock", e)) < 0)
+        rc = -1;
     if (rc == 0)
         rc = stat(w->chunks, &st) < 0 ? work_make(w, buf_str(&asked), buf_str(&inputs), status, e)
                                       : resume_compare(w->dir, w->chunks, buf_str(&asked), buf_str(&inputs), e);

@@ -22,6 +22,7 @@
 
 #include "driver/command.h"
 #include "driver/job.h"
+#include "io/fd.h"
 #include "sys/buf.h"
 #include "sys/err.h"
 
@@ -32,14 +33,15 @@
 enum { WORK_PARTS_MOST = 20000 }; /* their names must fit a command line */
 
 struct work_part {
-    char *name;     /* part.NNNNN or file.NNNNN; owned, as all here */
-    char *file;     /* of the latter: the file; NULL if its result is there */
-    bool done;      /* its result is there */
-    bool wanted;    /* for work_do */
-    char *made;     /* where its result is while it is being made; NULL: it is not */
-    int status;     /* of one that failed: the exit status, */
-    struct buf why; /* the line that says why, */
-    bool killed;    /* and whether a process was killed */
+    char *name;          /* part.NNNNN or file.NNNNN; owned, as all here */
+    char *file;          /* of the latter: the file; NULL if its result is there */
+    bool done;           /* its result is there */
+    bool wanted;         /* for work_do */
+    char *made;          /* where its result is while it is being made; NULL: it is not */
+    struct outfile note; /* of that, for signals */
+    int status;          /* of one that failed: the exit status, */
+    struct buf why;      /* the line that says why, */
+    bool killed;         /* and whether a process was killed */
 };
 
 struct work {
@@ -81,6 +83,9 @@ int work_begin(struct work *w, int *status, struct err *e);
  * written it; EX_NOINPUT: there is no work; EX_CANTCREAT: something is no regular file. */
 int work_read(struct work *w, struct err *e);
 
+/* Whether the model, if there is one, is what it was when the work was planned. -1: EX_DATAERR. */
+int work_check_model(struct work *w, struct err *e);
+
 /* Finds the parts, those of records first. -1 with EX_DATAERR: there is something that work_begin does not write. */
 int work_find_parts(struct work *w, struct err *e);
 
@@ -93,8 +98,9 @@ int work_do(struct work *w, uint64_t inner, bool all, struct err *e);
  * reason was printed; or -1. */
 int work_sum(struct work *w, struct err *e);
 
-/* Starts bpe-merge of DIR/sum, by these of its options; the model goes to standard output, or where they say. */
-int work_start_merge(struct work *w, const struct option_words *options, struct err *e);
+/* Learns the merges from DIR/sum, by these options of bpe-merge; the model goes to standard output, or where they say.
+ * Returns the exit status, whose reason was printed; or -1. */
+int work_merge(struct work *w, const struct option_words *options, struct err *e);
 
 /* Removes what attempts at parts have left that were killed or failed: once all results are there. */
 void work_remove_attempts(const struct work *w);
@@ -104,6 +110,10 @@ void work_remove_attempts(const struct work *w);
 /* The name of a file in a directory that becomes `name` when it is complete: nobody else uses it, on any machine. Owned
  * by the caller. */
 char *work_own_name(const char *dir, const char *name, struct err *e);
+
+/* work_make.c: whether what reads Parquet is installed, by the first such file; what is wrong with that is said when it
+ * is read. Returns 127, the reason of which was printed, 0; or -1. */
+int work_check_reader(const struct work *w, struct err *e);
 
 /* work_make.c: makes DIR/chunks, in a directory that has nothing else. As work_begin. */
 int work_make(struct work *w, struct str asked, struct str inputs, int *status, struct err *e);

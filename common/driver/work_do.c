@@ -37,11 +37,15 @@ static bool ends_with(const char *name, const char *end)
     return n >= k && strcmp(name + n - k, end) == 0;
 }
 
-static void remove_attempts(const char *path)
+/* What is left of attempts at `name`; NULL: at anything, and why they failed. */
+static void remove_attempts(const char *path, const char *name)
 {
     DIR *dir = opendir(path);
+    char begin[64];
+    snprintf(begin, sizeof begin, ".%.32s%s", name ? name : "", name ? ".new." : "");
     for (const struct dirent *d; dir && (d = readdir(dir));) {
-        if ((*d->d_name == '.' && strstr(d->d_name, ".new.")) || ends_with(d->d_name, ".failed"))
+        bool attempt = strncmp(d->d_name, begin, strlen(begin)) == 0 && strstr(d->d_name, ".new.");
+        if (attempt || (!name && ends_with(d->d_name, ".failed")))
             unlinkat(dirfd(dir), d->d_name, 0);
     }
     if (dir)
@@ -50,7 +54,7 @@ static void remove_attempts(const char *path)
 
 void work_remove_attempts(const struct work *w)
 {
-    remove_attempts(w->results);
+    remove_attempts(w->results, NULL);
 }
 
 static int create(const char *path, struct err *e)
@@ -146,7 +150,7 @@ static int start_part(struct work *w, size_t i, uint64_t inner, struct err *e)
     struct work_part *p = &w->parts[i];
     int group = (int)i + 1;
     p->made = work_own_name(w->results, p->name, e);
-    int out = p->made ? create(p->made, e) : -1;
+    int out = p->made && outfile_note(&p->note, p->made, e) == 0 ? create(p->made, e) : -1;
     int rc = out < 0 || (w->encodes ? start_records(w, p, group, out, w->results, e)
                                     : start_counting(w, p, group, inner, out, e))
                  ? -1
@@ -179,7 +183,9 @@ static int end_part(struct work *w, size_t i, struct err *e)
         rc = resume_publish(p->made, result, e);
         p->done = rc == 0;
     }
-    unlink(p->made);
+    if (p->done) /* also of those that were killed, and of others, which are of no use now */
+        remove_attempts(w->results, p->name);
+    outfile_drop(&p->note);
     free(p->made);
     p->made = NULL;
     free(result);
@@ -225,7 +231,7 @@ int work_do(struct work *w, uint64_t inner, bool all, struct err *e)
     watch_end(&watch);
     for (size_t i = 0; i < w->n_parts; i++) {
         if (w->parts[i].made)
-            unlink(w->parts[i].made);
+            outfile_drop(&w->parts[i].note);
     }
     return rc;
 }
@@ -264,8 +270,9 @@ static int sum_up(struct work *w, struct err *e)
     struct command_line l = {0};
     struct option_words options = {0};
     struct buf line = {0};
+    struct outfile note = {.fd = -1};
     char *made = work_own_name(w->dir, "sum", e);
-    int status = -1, out = made ? create(made, e) : -1;
+    int status = -1, out = made && outfile_note(&note, made, e) == 0 ? create(made, e) : -1;
     const struct job_start how = {.in = -1, .out = out, .stage = STAGE_SUM, .dir = w->results, .writes = w->sum_path};
     if (out < 0 || put_sum_words(w, &l, &options, e) || command_line_start(w->job, &how, &l, e))
         goto end;
@@ -280,8 +287,7 @@ static int sum_up(struct work *w, struct err *e)
     job_forget(w->job);
 end:
     job_close(&out);
-    if (made)
-        unlink(made);
+    outfile_drop(&note);
     free(made);
     buf_free(&line);
     option_words_free(&options);
@@ -294,15 +300,17 @@ int work_sum(struct work *w, struct err *e)
     struct stat st;
     if (resume_only_file(w->sum_path, e))
         return -1;
+    if (stat(w->sum_path, &st) == 0 && st.st_size == 0) /* a file system has lost what was in it */
+        unlink(w->sum_path);
     int status = stat(w->sum_path, &st) == 0 ? 0 : sum_up(w, e);
     if (status == 0) {
         work_remove_attempts(w);
-        remove_attempts(w->dir);
+        remove_attempts(w->dir, NULL);
     }
     return status;
 }
 
-int work_start_merge(struct work *w, const struct option_words *options, struct err *e)
+static int start_merge(struct work *w, const struct option_words *options, struct err *e)
 {
     struct command_line l = {0};
     const struct job_start how = {.in = -1, .out = 1, .stage = STAGE_MERGE};
@@ -312,4 +320,21 @@ int work_start_merge(struct work *w, const struct option_words *options, struct 
                  : 0;
     command_line_free(&l);
     return rc;
+}
+
+int work_merge(struct work *w, const struct option_words *options, struct err *e)
+{
+    struct buf line = {0};
+    if (start_merge(w, options, e))
+        return -1;
+    job_wait_all(w->job);
+    int status = job_outcome(w->job, &line, e);
+    if (status == EX_DATAERR)
+        buf_printf(&line, e, "; remove %s, and run the same command again", w->sum_path);
+    if (status == 0)
+        job_say_all(w->job);
+    else if (status > 0 && line.len && buf_put_byte(&line, '\0', e) == 0)
+        job_print(NULL, (const char *)line.p);
+    buf_free(&line);
+    return status;
 }

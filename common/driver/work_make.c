@@ -2,6 +2,7 @@
 #include "driver/work.h"
 
 #include "driver/partition.h"
+#include "driver/place.h"
 #include "driver/resume.h"
 #include "driver/stage.h"
 #include "io/durable.h"
@@ -233,6 +234,30 @@ static int put_notes(const struct work *w, const char *new, struct err *e)
                    put_file(new, "where", here, strlen(here) + 1, e)
                ? -1
                : 0;
+}
+
+int work_check_reader(const struct work *w, struct err *e)
+{
+    enum { NOT_INSTALLED = 127 };
+    struct command_line l = {0};
+    const struct job_start how = {.in = -1, .out = -1};
+    char *parquet = place_command("parquet", e);
+    int first = 0, rc = parquet ? 0 : -1;
+    while (first < w->n_files && !command_is_parquet(w->options, w->files[first]))
+        first++;
+    if (rc == 0 && first < w->n_files) {
+        rc = command_line_parquet(&l, w->options, parquet, e) || command_line_add(&l, e, "--list") ||
+                     command_line_files(&l, &w->files[first], 1, e) || command_line_start(w->job, &how, &l, e)
+                 ? -1
+                 : 0;
+        job_wait_all(w->job);
+        if (rc == 0 && w->job->at[0]->status == NOT_INSTALLED)
+            rc = job_result(w->job);
+        job_forget(w->job);
+    }
+    command_line_free(&l);
+    free(parquet);
+    return rc;
 }
 
 int work_make(struct work *w, struct str asked, struct str inputs, int *status, struct err *e)

@@ -396,6 +396,21 @@ static void create_unfinished(struct outfile *o)
     errno = error;
 }
 
+int outfile_note(struct outfile *o, const char *path, struct err *e)
+{
+    sigset_t all, before;
+    *o = (struct outfile){.fd = -1, .tmp = strdup(path)};
+    if (!o->tmp)
+        return err_mem(e, "a file name", strlen(path));
+    watch_signals();
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    o->next = unfinished;
+    unfinished = o;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return 0;
+}
+
 /* There is no temporary file any more. */
 static void forget_unfinished(struct outfile *o)
 {

@@ -99,6 +99,10 @@ struct outfile {
 int outfile_open(struct outfile *o, const char *path, struct err *e); /* -1 with EX_CANTCREAT */
 void outfile_drop(struct outfile *o);                                 /* removes what was written; fine after commit */
 
+/* Has a signal remove a file of another name, too, which somebody else writes, until outfile_drop does. -1: out of
+ * memory. */
+int outfile_note(struct outfile *o, const char *path, struct err *e);
+
 /* Finishes n files, of which none appears before all are on disk; then they do in this order. -1: those that have not
  * appeared are removed. */
 int outfile_commit(struct outfile *o, size_t n, struct err *e);

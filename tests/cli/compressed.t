@@ -52,7 +52,7 @@ gzip -c /dev/null >empty.gz
 words_of empty.gz a.txt.gz b.txt.zst empty.gz >got
 same got want "with empty files among them"
 bpe-chunk empty.gz empty.gz | bpe-count | bpe-sum | bpe-view --check >got
-is "$? $(cat got)" "0 complete: 1 records, 0 B of text (50 B compressed)" "nothing but empty files"
+is "$? $(cat got)" "0 complete: 1 records, 0 B of text (50 B in files)" "nothing but empty files"
 
 # ---- How much text it is ----
 
@@ -75,20 +75,20 @@ bpe-merge -v 300 <(bpe-chunk a.txt | bpe-count | bpe-sum) >m.json
     is "$(bpe-chunk a.txt.gz b.txt.zst | checked)" "complete, $(size $(bytes a.txt.gz b.txt.zst)) of compressed text" "  of compressed files alone"
     is "$(bpe-chunk a.txt.gz | checked)" "complete, $(size $(bytes a.txt)) of text" "  and of one whose text they have"
     bpe-count chunks >counts
-    is "$(checked counts)" "complete, $all of text ($stored compressed)" "counts: the text, and its files"
-    is "$(bpe-sum counts | checked)" "complete, $all of text ($stored compressed)" "  a sum"
-    is "$(bpe-sum counts | bpe-sum | checked)" "complete, $all of text ($stored compressed)" "  a sum of a sum"
+    is "$(checked counts)" "complete, $all of text ($stored in files)" "counts: the text, and its files"
+    is "$(bpe-sum counts | checked)" "complete, $all of text ($stored in files)" "  a sum"
+    is "$(bpe-sum counts | bpe-sum | checked)" "complete, $all of text ($stored in files)" "  a sum of a sum"
     is "$(bpe-sum <(bpe-sum counts) <(bpe-chunk b.txt | bpe-count) | checked)" \
-        "complete, $(size $(bytes a.txt b.txt b.txt b.txt)) of text ($(size $(bytes a.txt.gz b.txt.zst b.txt b.txt)) compressed)" "  sums of two runs"
-    is "$(cat counts counts | bpe-sum | checked)" "complete, $all of text ($stored compressed)" "  a batch that came twice"
+        "complete, $(size $(bytes a.txt b.txt b.txt b.txt)) of text ($(size $(bytes a.txt.gz b.txt.zst b.txt b.txt)) in files)" "  sums of two runs"
+    is "$(cat counts counts | bpe-sum | checked)" "complete, $all of text ($stored in files)" "  a batch that came twice"
     is "$(bpe-sum counts | bpe-view | sed -nE 's/^# summary .* (text=.*)/\1/p')" "text=$(cat a.txt b.txt b.txt | wc -c)" "  bpe-view shows it"
     is "$(bpe-chunk a.txt b.txt | bpe-count | bpe-view | grep -c 'text=')" 0 "  nothing is said of plain files"
-    is "$(bpe-chunk -m m.json a.txt.gz b.txt.zst b.txt | bpe-encode -m m.json | checked)" "complete, $all of text ($stored compressed)" "tokens"
+    is "$(bpe-chunk -m m.json a.txt.gz b.txt.zst b.txt | bpe-encode -m m.json | checked)" "complete, $all of text ($stored in files)" "tokens"
     bpe-chunk a.txt.gz a.txt.zst b.txt.gz >chunks
     grep -av $'^\xFF1P' chunks | head -n 1 | bpe-count >part
     bpe-sum --partial --missing=rest <(grep -a $'^\xFF1P' chunks) part >partial 2>/dev/null
     bpe-count rest | bpe-sum partial - | checked >got
-    is "$(cat got)" "complete, $(size $(bytes a.txt a.txt b.txt)) of text ($(size $(bytes a.txt.gz a.txt.zst b.txt.gz)) compressed)" "a sum that was completed"
+    is "$(cat got)" "complete, $(size $(bytes a.txt a.txt b.txt)) of text ($(size $(bytes a.txt.gz a.txt.zst b.txt.gz)) in files)" "a sum that was completed"
 }
 
 # ---- Frames ----

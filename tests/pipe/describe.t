@@ -100,13 +100,13 @@ gzip -k a.txt
 zstd -qk b.txt
 bpe describe -m m.json a.txt.gz b.txt.zst >packed
 stored=$(printf "%'d" $(($(stat -c %s a.txt.gz) + $(stat -c %s b.txt.zst))) 2>/dev/null)
-is "$(head -n 1 packed | tr -d ,)" "$(head -n 1 want | tr -d ,) ($(tr -d , <<<"$stored") compressed)" "compressed text: its size, and that of the files"
+is "$(head -n 1 packed | tr -d ,)" "$(head -n 1 want | tr -d ,) ($(tr -d , <<<"$stored") in files)" "compressed text: its size, and that of the files"
 is "$(tail -n +2 packed)" "$(tail -n +2 want)" "  the same figures"
 sum_of a.txt.gz b.txt.zst >packed.sum
 bpe describe packed.sum m.json >out
 same packed out "  and of its sum"
 bpe describe -m m.json < <(cat a.txt.gz) >out
-is "$(head -n 1 out | tr -d ,)" "text                 $(wc -c <a.txt) bytes ($(stat -c %s a.txt.gz) compressed)" "  from a pipe"
+is "$(head -n 1 out | tr -d ,)" "text                 $(wc -c <a.txt) bytes ($(stat -c %s a.txt.gz) in files)" "  from a pipe"
 python3 -c '
 import json, sys
 for line in open("a.txt").read().split("\n\n"):

@@ -73,6 +73,8 @@ like "$(grep 'tasks plan' out)" "              bpe tasks plan -o work --tasks=37
 like "$(tail -n 1 out)" "              bpe tasks train work -v 1000 --min-count=* -o tokenizer.json" "and how to learn within memory"
 is "$(sed -n '/^commands/,$p' out | cut -c 15- | grep -c '^#')" 3 "each line says what it is for"
 
+like "$(grep '^commands' out)" "commands      # once: *; name all the files of 1.00 TB, not only these *" "  and which files are meant"
+
 # What is smaller than the sample is measured as it is.
 bpe plan --json -j 2 short.txt >out
 is "$(field out sample bytes)" "$(wc -c <short.txt)" "a text that is smaller than the sample is the sample"

@@ -18,6 +18,7 @@ done
 refuses 127 "$no_python" "${without[@]}" ray tasks work
 refuses 127 "$no_python" "${without[@]}" train -v 300 -o new.json --parquet x.parquet
 refuses 127 "$no_python" "${without[@]}" train -v 300 --keep=kept --parquet x.parquet
+refuses 127 "$no_python" "${without[@]}" tasks plan -o kept --parquet x.parquet
 refuses 127 "$no_python" "${without[@]}" encode -m model.json -o ids --parquet x.parquet
 refuses 127 "$no_python" "${without[@]}" shard -m model.json -o shards --parquet x.parquet
 refuses 127 "$no_python" "${without[@]}" shard -m model.json -o shards --jsonl --parquet x.parquet y.jsonl
@@ -41,6 +42,10 @@ for engine in ray spark; do # as filters of one's own
     fails 127 "bpe $engine: Python's * is not installed for *; pip install *" "$TOP/pipelines/$engine/fan_out.py" bpe-count <text.txt
 done
 refuses 127 "bpe parquet: pyarrow, * is not installed; pip install pyarrow, *$PWD/empty/bin/python3)" bpe parquet --list x.parquet
+for command in "tasks plan -o kept" "train -v 300 --keep=kept"; do
+    # shellcheck disable=SC2086
+    refuses 127 "bpe parquet: pyarrow, * is not installed; *" bpe $command --parquet model.json
+done
 for command in train shard; do
     for engine in ray spark; do
         like "$(bpe $engine $command --help)" "usage: bpe $engine $command *" "bpe $engine $command --help needs none"

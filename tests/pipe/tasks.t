@@ -403,6 +403,57 @@ for option in --missing=part.00000 --partial; do
     refuses 64 "bpe tasks: ${option%%=*}: the same command does what is missing by itself; leave it out" tasks train empty.work $option -v 257
 done
 
+# A model that changes under its name is no longer the one that was planned.
+cp want.json changes.json
+tasks plan --tasks=2 -m changes.json -o models comes >/dev/null
+tasks run models 0
+cp small.json changes.json
+refuses 65 "bpe tasks: changes.json: changed since models was begun; plan the work anew, in another directory" tasks run models 1
+refuses 65 "bpe tasks: changes.json: changed since models was begun; *" tasks plan --tasks=2 -m changes.json -o models comes
+bpe-model -f gpt2 -o vocabulary want.json
+tasks plan --tasks=2 -m vocabulary -o models2 comes >/dev/null
+tasks run models2 0
+is $? 0 "a model in a directory"
+touch -d 2001-01-01 vocabulary/merges.txt
+refuses 65 "bpe tasks: vocabulary/merges.txt: changed since models2 was begun; *" tasks run models2 1
+
+# A file that has changed is not read again and again.
+cp comes varies
+tasks plan --tasks=2 -o vary varies >/dev/null
+touch -d 2001-01-01 varies
+fails 65 "bpe-count: varies: changed since bpe-chunk read it *; plan the work anew, in another directory" tasks run vary 0
+
+# A sum that is damaged, or of which a file system has lost all.
+tasks plan --tasks=2 -o sums comes >/dev/null
+tasks run sums "$(tasks todo --ranges sums)"
+tasks train sums -v 300 >sums.json
+: >sums/sum
+tasks train sums -v 300 | cmp - sums.json
+ok $? "an empty sum is made anew"
+truncate -s -1000 sums/sum
+refuses 65 "bpe-merge: sums/sum: *; remove sums/sum, and run the same command again" tasks train sums -v 300
+
+# What an attempt leaves goes with a signal, and what others have left with the result.
+rm sums/counts/part.00000
+rm -f started
+PATH=$PWD/slow:$PATH bpe tasks run sums 0 2>/dev/null &
+for _ in $(seq 200); do [ -e started ] || sleep 0.05; done
+is "$(find sums/counts -name '.part.00000.new.*' | wc -l)" 1 "an attempt"
+kill $!
+wait $!
+is "$(ls -A sums/counts)" part.00001 "  that ends by SIGTERM leaves nothing"
+touch sums/counts/.part.0000{0,1}.new.other
+tasks run sums 0
+is "$(ls -A sums/counts | tr '\n' ' ')" ".part.00001.new.other part.00000 part.00001 " "  a result takes away attempts at it"
+
+# All that todo --ranges prints is a word for run.
+tasks plan --tasks=5 -o five 'a b.txt' >/dev/null
+tasks run five 1,3
+is "$? $(tasks todo --ranges five)" "0 0,2,4" "run: several in a word"
+tasks run five "$(tasks todo --ranges five)"
+is "$? $(tasks todo five)" "0 " "  as todo prints them"
+fails 64 "bpe tasks: ,3: *" tasks run five 1,,3
+
 # split: the words come back through a shell as they were, each for the command that takes it.
 words=$(bpe tasks split train 'bpe x' -v 300 -o "it's \$(touch hit).json" --min-count=2 -S 1M -s '<a b>' --jsonl=t.u -- 'a b' "$(printf 'c\nd')" '')
 is $? 0 "split train"
