@@ -1,5 +1,5 @@
-/* front.h - the parts of bpe itself: bpe.c finds what is to be run, scripts.c runs commands in other languages, help.c
- * says what there is.
+/* front.h - the parts of bpe itself: commands.c knows what is to be run, scripts.c runs commands in other languages,
+ * help.c says what there is.
  */
 #ifndef BPE_CMD_FRONT_H
 #define BPE_CMD_FRONT_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ---- bpe.c ---- */
+/* ---- commands.c ---- */
 
 struct builtin {
     const char *name, *about; /* about NULL: scripts call it, and it is in no list */
