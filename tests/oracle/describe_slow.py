@@ -80,7 +80,7 @@ def several(columns):
 def describe(names, documents, size, stored=None):
     """All lines. names: of model files; size: bytes of the text; stored: bytes that it takes, compressed."""
     found = [(name, figures(encode_slow.load(name), documents)) for name in names]
-    first = f"{'text':20} {size:,} byte{'' if size == 1 else 's'}{f' ({stored:,} compressed)' if stored not in (None, size) else ''}"
+    first = f"{'text':20} {size:,} byte{'' if size == 1 else 's'}{f' ({stored:,} in files)' if stored not in (None, size) else ''}"
     return "".join(line + "\n" for line in [first, *(one(found[0][1]) if len(names) == 1 else several(found))])
 
 
