@@ -179,20 +179,24 @@ is "$bad" "" "bpe-sum dies: $count starts"
 ok $((count < 7)) "  which are all of the tree"
 
 # The command itself dies, or a call of it fails: where processes are started, where files are written.
-for call in start change; do
-    for error in -1 28; do
-        bad='' count=0
-        for i in $(seq 60); do
-            rm -f out
-            at_call $call "$i" $error bpe sum-tree -j 2 -k 3 -o out "${all[@]}" 2>err
-            ended "call $i"
-            call_was_reached || break
-            count=$i
-            rm -f .out.* out.*
+if sanitized; then
+    skip "the command dies" "its faults must be loaded before the sanitizer"
+else
+    for call in start change; do
+        for error in -1 28; do
+            bad='' count=0
+            for i in $(seq 60); do
+                rm -f out
+                at_call $call "$i" $error bpe sum-tree -j 2 -k 3 -o out "${all[@]}" 2>err
+                ended "call $i"
+                call_was_reached || break
+                count=$i
+                rm -f .out.* out.*
+            done
+            is "$bad" "" "$call: $count calls, error $error"
         done
-        is "$bad" "" "$call: $count calls, error $error"
     done
-done
+fi
 
 mkfifo unread
 exec 7<>unread

@@ -127,22 +127,28 @@ with_stub() {
 tasks run Z 1
 touch Z/.sum.new.other
 fails 75 "bpe tasks: bpe-sum was killed; run the same command again" with_stub bpe-sum 'kill -9 $$' tasks train Z -v 300
-fails 74 "bpe tasks: Z/.sum.new.*: cannot *: No space left on device" at_call fdatasync 1 28 bpe tasks train Z -v 300
-at_call fdatasync 1 -1 bpe tasks train Z -v 300 >out 2>/dev/null
-is "$? $(cat out) $(ls Z | tr '\n' ' ')" "137  chunks counts lock " "killed before the sum is there"
-rm Z/.sum.new.[^o]*
+if ! sanitized; then # which must be loaded first
+    fails 74 "bpe tasks: Z/.sum.new.*: cannot *: No space left on device" at_call fdatasync 1 28 bpe tasks train Z -v 300
+    at_call fdatasync 1 -1 bpe tasks train Z -v 300 >out 2>/dev/null
+    is "$? $(cat out) $(ls Z | tr '\n' ' ')" "137  chunks counts lock " "killed before the sum is there"
+    rm Z/.sum.new.[^o]*
+fi
 fails 74 "*no room*" with_stub bpe-sum 'echo no room >&2; exit 74' tasks train Z -v 300
 ok "$([ -e Z/.sum.new.other ]; echo $?)" "what others are writing stays"
 rm Z/counts/part.00000
-fails 74 "bpe tasks: Z/counts/.part.00000.new.*: cannot *: No space left on device" at_call fdatasync 1 28 bpe tasks run Z 0
+if ! sanitized; then # which must be loaded first
+    fails 74 "bpe tasks: Z/counts/.part.00000.new.*: cannot *: No space left on device" at_call fdatasync 1 28 bpe tasks run Z 0
+fi
 fails 74 "*no room*" with_stub bpe-sum 'echo no room >&2; exit 74' tasks run Z 0
 is "$(ls -A Z/counts)" part.00001 "  no result, and nothing is left"
-for call in "fdatasync 2 74" "mkdir 2 73" "rename 1 73"; do
-    read -r call number code <<<"$call"
-    fails "$code" "bpe tasks: *: No space left on device" at_call "$call" "$number" 28 bpe tasks plan -o roomless comes
-    is "$(ls -A roomless)" lock "  and nothing is planned"
-    rm -r roomless
-done
+if ! sanitized; then # which must be loaded first
+    for call in "fdatasync 2 74" "mkdir 2 73" "rename 1 73"; do
+        read -r call number code <<<"$call"
+        fails "$code" "bpe tasks: *: No space left on device" at_call "$call" "$number" 28 bpe tasks plan -o roomless comes
+        is "$(ls -A roomless)" lock "  and nothing is planned"
+        rm -r roomless
+    done
+fi
 if [ -e /dev/full ]; then
     tasks todo Z >/dev/full 2>err
     is "$? $(wc -l <err)" "74 1" "no room for the list of tasks"
@@ -155,8 +161,10 @@ is "$? $(ls K/counts/.*.other)" "75 K/counts/.part.00000.new.other" "train --kee
 bpe train --keep=K -v 300 comes >/dev/null
 is "$? $(ls -A K/counts)" "0 part.00000
 part.00001" "  until all is counted"
-fails 71 "bpe tasks: Z: cannot be locked: Function not implemented" \
-    at_call flock 1 38 bpe tasks plan --tasks=2 -o Z comes
+if ! sanitized; then # which must be loaded first
+    fails 71 "bpe tasks: Z: cannot be locked: Function not implemented" \
+        at_call flock 1 38 bpe tasks plan --tasks=2 -o Z comes
+fi
 
 # Of Parquet, a failure of what reads it.
 mkdir -p of_parquet/{bin,libexec/bpetools}
@@ -380,10 +388,12 @@ fails 64 "bpe tasks: unknown option --frobnicate; see --help" tasks plan --frobn
 tasks plan --tasks=2 -o race comes >/dev/null
 tasks run race 0
 mv race/counts/part.00000 first
-# shellcheck disable=SC2034
-FAULT_RUN="cp '$PWD/first' '$PWD/race/counts/part.00000'; rm -f '$PWD'/race/counts/.part*" at_call link 1 -3 bpe tasks run race 0 >out 2>err
-is "$? $(cat out err) $(ls -A race/counts)" "0  part.00000" "an attempt that somebody else has removed"
-same first race/counts/part.00000 "  of which there is a result"
+if ! sanitized; then # which must be loaded first
+    # shellcheck disable=SC2034
+    FAULT_RUN="cp '$PWD/first' '$PWD/race/counts/part.00000'; rm -f '$PWD'/race/counts/.part*" at_call link 1 -3 bpe tasks run race 0 >out 2>err
+    is "$? $(cat out err) $(ls -A race/counts)" "0  part.00000" "an attempt that somebody else has removed"
+    same first race/counts/part.00000 "  of which there is a result"
+fi
 
 # No text is no work, but a task.
 : >empty.txt
