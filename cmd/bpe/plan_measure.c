@@ -102,19 +102,15 @@ static double distinct(int fd, double *often, struct err *e)
 /* Chunks of a part. by_model: for encoding, by the model, which knows what options for counting say. */
 static int make_chunks(const struct measure *m, size_t part, bool by_model, struct err *e)
 {
-    static const char *const known[] = {"pattern", "regex", "special-token", "no-special"};
-    static const char *const other[] = {"block", "inline", "dealt"}; /* the sample is small, and in files */
+    static const char *const known[] = {"pattern", "regex", "special-token", "no-special", NULL};
+    static const char *const other[] = {"block", "inline", "dealt", NULL}; /* the sample is small, and in files */
     const char *words[] = {"bpe-chunk", by_model ? "-m" : NULL, plan_names[1], NULL};
     const int in[] = {m->s->part[part], m->model};
     struct command_line l = {0};
     int status = command_line_words(&l, words, e);
     for (size_t i = 0; i < m->chunk->n && status == 0; i++) {
         const char *word = m->chunk->at[i];
-        bool skip = false;
-        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-            skip |= by_model && option_word_is(word, known[k]);
-        for (size_t k = 0; k < sizeof other / sizeof *other; k++)
-            skip |= option_word_is(word, other[k]);
+        bool skip = option_word_in(word, other) || (by_model && option_word_in(word, known));
         status = skip ? 0 : command_line_add(&l, e, word);
     }
     if (status || command_line_add(&l, e, "--", plan_names[0]))

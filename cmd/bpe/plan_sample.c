@@ -32,9 +32,7 @@ static int store(int fd, const void *p, size_t n, struct err *e)
 {
     if (fd_write(fd, p, n, place_temporary(), e) == 0)
         return 0;
-    size_t len = strlen(e->msg);
-    snprintf(e->msg + len, sizeof e->msg - len, "; %s", PARTITION_REMEDY);
-    return -1;
+    return err_add(e, PARTITION_REMEDY);
 }
 
 static int add_source(struct sampler *x, struct plan_source source, struct err *e)

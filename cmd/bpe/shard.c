@@ -56,17 +56,15 @@ static int put_model(struct option_words *to, struct err *e)
 /* How text is read, but for which text that is; --block makes no difference, and is kept apart. */
 static int put_chunk(struct option_words *to, struct err *e)
 {
-    static const char *const elsewhere[] = {"block", "files-from", "files0-from"};
+    static const char *const elsewhere[] = {"block", "files-from", "files0-from", NULL};
     const struct option_words *w = &chunk->words;
     struct option_words rest = {0};
     int rc = put_model(to, e);
     for (size_t i = 0; i < w->n && rc == 0; i++) {
-        bool take = !(option_word_is(w->at[i], "null") && self.chunk.source.files_from); /* of the list alone */
-        for (size_t k = 0; k < sizeof elsewhere / sizeof *elsewhere; k++)
-            take &= !option_word_is(w->at[i], elsewhere[k]);
+        bool list = option_word_is(w->at[i], "null") && self.chunk.source.files_from; /* of the list alone */
         if (option_word_is(w->at[i], "block"))
             asked.block = w->at[i];
-        rc = take ? option_words_add(&rest, e, "%s", w->at[i]) : 0;
+        rc = !list && !option_word_in(w->at[i], elsewhere) ? option_words_add(&rest, e, "%s", w->at[i]) : 0;
     }
     rc = rc || model_words_chunk(to, &rest, self.encode.special == SPECIAL_TEXT, e) ||
                  (self.id && option_words_add(to, e, "--id=%s", self.id)) ||
@@ -90,23 +88,6 @@ static int put_shard(struct option_words *to, struct err *e)
     return rc || (self.id && option_words_add(to, e, "--id=%s", self.id)) ? -1 : 0;
 }
 
-/* The words of this command, without those that make no difference. */
-static int put_asked(struct buf *to, struct err *e)
-{
-    const struct command_options *o = &self.common;
-    const struct option_words *c = &asked.chunk, *i = &asked.encode;
-    size_t same = 0; /* words with which both begin: those of the model, at least */
-    while (same < c->n && same < i->n && strcmp(c->at[same], i->at[same]) == 0)
-        same++;
-    return resume_put_words(to, (const char *const *)o->reader.at, o->reader.n, e) ||
-                   resume_put_words(to, (const char *const *)c->at, c->n, e) ||
-                   resume_put_words(to, (const char *const *)i->at + same, i->n - same, e) ||
-                   buf_put_str(to, " --", e) ||
-                   resume_put_words(to, (const char *const *)self.files, (size_t)self.n_files, e)
-               ? -1
-               : 0;
-}
-
 /* ---- All ---- */
 
 static int run(struct job *j, struct err *e)
@@ -115,7 +96,9 @@ static int run(struct job *j, struct err *e)
     char *script = NULL, *parquet = NULL;
     struct buf words = {0};
     int status = put_chunk(&asked.chunk, e) || put_encode(&asked.encode, e) || put_shard(&asked.shard, e) ||
-                         put_asked(&words, e) || (o->via && command_line_via(&asked.via, o->via, &script, e)) ||
+                         resume_put_asked(&words, &o->reader, &asked.chunk, (const char *const *)asked.encode.at,
+                                          asked.encode.n, self.files, self.n_files, e) ||
+                         (o->via && command_line_via(&asked.via, o->via, &script, e)) ||
                          (o->parquet && (!(parquet = place_command("parquet", e)) ||
                                          command_line_parquet(&asked.reader, o, parquet, e)))
                      ? -1

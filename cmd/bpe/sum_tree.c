@@ -118,11 +118,6 @@ static void close_items(size_t first, size_t n)
         job_close(&self.items[i].fd);
 }
 
-static int remember_place(struct err *e)
-{
-    return err_set(e, e->code, "%s; -T names another directory", e->msg);
-}
-
 /* Starts bpe-sum of n items from `first` on. options: those of the user, or NULL: it makes a partial sum. */
 static int start(struct job *j, size_t first, size_t n, const struct option_words *options, uint64_t memory, int out,
                  int group, struct err *e)
@@ -153,7 +148,7 @@ static int start_sum(struct job *j, size_t i, struct err *e)
     uint64_t share = self.memory / self.common.jobs;
     sum->fd = partition_file(self.temp, e);
     if (sum->fd < 0)
-        return remember_place(e);
+        return err_add(e, "-T names another directory");
     snprintf(sum->name, sizeof sum->name, "/proc/%ld/fd/%d", (long)getpid(), sum->fd);
     return start(j, sum->first, sum->n, NULL, share > MEMORY_LEAST ? share : MEMORY_LEAST, sum->fd, (int)i, e);
 }
@@ -236,7 +231,7 @@ static int add_root(struct job *j, struct err *e)
 {
     int status = -1, file = -1;
     if (!can_begin_again() && (file = partition_file(self.temp, e)) < 0)
-        return remember_place(e);
+        return err_add(e, "-T names another directory");
     if (start(j, self.root, self.n_items - self.root, &programs[0].words, self.memory, file >= 0 ? file : self.out.fd,
               0, e) == 0) {
         job_wait_all(j);

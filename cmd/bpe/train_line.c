@@ -158,7 +158,7 @@ static int give_parts(int chunks, const uint64_t *ends, size_t n, int *fds, int 
         begin = ends[i];
     }
     if (rc && (e->code == EX_IOERR || e->code == EX_CANTCREAT))
-        err_set(e, e->code, "%s; %s", e->msg, PARTITION_REMEDY);
+        err_add(e, PARTITION_REMEDY);
     return rc;
 }
 
@@ -199,7 +199,7 @@ int train_xargs(const struct train *t, struct job *j, struct err *e)
     int *fds = NULL, status = -1, chunks = partition_file(NULL, e);
     char path[64];
     if (chunks < 0)
-        return err_set(e, e->code, "%s; %s", e->msg, PARTITION_REMEDY);
+        return err_add(e, PARTITION_REMEDY);
     const struct job_start how = {.in = 0, .out = chunks, .writes = place_temporary(), .remedy = PARTITION_REMEDY};
     if (stage_chunk(j, &how, t->chunk_words, t->files, t->n_files, e))
         goto end;

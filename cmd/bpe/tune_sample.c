@@ -10,6 +10,7 @@
 #include "io/fd.h"
 #include "io/gzip_writer.h"
 #include "io/input.h"
+#include "records/payload.h"
 #include "sys/buf.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { AT_ONCE = 1 << 20, RATIO = 3 };
+enum { AT_ONCE = 1 << 20 };
 
 enum packing { PLAIN, ZSTD, GZIP };
 
@@ -37,9 +38,7 @@ static int put(struct writer *w, const void *p, size_t n, struct err *e)
                  ? block_pack(&packed, p, n, e) || fd_write(w->fd, packed.p, packed.len, place_temporary(), e)
                  : fd_write(w->fd, p, n, place_temporary(), e);
     buf_free(&packed);
-    if (rc && e->code == EX_IOERR && strlen(e->msg) + sizeof PARTITION_REMEDY + 2 < sizeof e->msg)
-        strcat(e->msg, "; " PARTITION_REMEDY);
-    return rc ? -1 : 0;
+    return rc && e->code == EX_IOERR ? err_add(e, PARTITION_REMEDY) : rc ? -1 : 0;
 }
 
 /* ---- The first part of a file ---- */
@@ -123,7 +122,7 @@ static int add(struct tune_sample *s, const struct tune_asked *a, const char *fi
         return -1;
     if (a->whole && !again)
         return err_set(e, EX_USAGE, "%s: cannot be read again; with --wet, name files", fd_name(file));
-    uint64_t text = packing == PLAIN ? size : RATIO * size;
+    uint64_t text = packing == PLAIN ? size : ACCESS_RATIO * size;
     if (again && (text <= *left || a->whole)) {
         s->bytes += size;
         *left -= text < *left ? text : *left;

@@ -215,6 +215,15 @@ bool option_word_is(const char *word, const char *name)
     return strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, n) == 0 && (word[2 + n] == '=' || !word[2 + n]);
 }
 
+bool option_word_in(const char *word, const char *const *names)
+{
+    for (size_t k = 0; names[k]; k++) {
+        if (option_word_is(word, names[k]))
+            return true;
+    }
+    return false;
+}
+
 void option_words_free(struct option_words *w)
 {
     for (size_t i = 0; i < w->n; i++)

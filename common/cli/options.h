@@ -120,6 +120,9 @@ const struct option_row *options_find(const struct option_row *rows, const char 
 /* Whether a word is --NAME, or --NAME=VALUE. */
 bool option_word_is(const char *word, const char *name);
 
+/* Whether it is one of these; NULL after the last name. */
+bool option_word_in(const char *word, const char *const *names);
+
 /* Releases what parsing has allocated in the struct. */
 void options_free(const struct option_row *rows, void *to);
 void option_words_free(struct option_words *w);

@@ -246,15 +246,10 @@ bool command_is_parquet(const struct command_options *o, const char *file)
 
 int command_line_chunk_parquet(struct command_line *l, const struct option_words *chunk, struct err *e)
 {
-    static const char *const forms[] = {"jsonl", "wet", "null", "on-error", "id"};
+    static const char *const forms[] = {"jsonl", "wet", "null", "on-error", "id", NULL};
     int rc = 0;
-    for (size_t i = 0; i < chunk->n && rc == 0; i++) {
-        const char *word = chunk->at[i];
-        bool other = false;
-        for (size_t k = 0; k < sizeof forms / sizeof *forms; k++)
-            other |= option_word_is(word, forms[k]);
-        rc = other ? 0 : add_word(l, word, e);
-    }
+    for (size_t i = 0; i < chunk->n && rc == 0; i++)
+        rc = option_word_in(chunk->at[i], forms) ? 0 : add_word(l, chunk->at[i], e);
     return rc || add_word(l, "--null", e) ? -1 : 0;
 }
 

@@ -170,6 +170,20 @@ int resume_put_words(struct buf *to, const char *const *words, size_t n, struct 
     return rc;
 }
 
+int resume_put_asked(struct buf *to, const struct option_words *reader, const struct option_words *chunk,
+                     const char *const *worker, size_t n_worker, char **files, int n_files, struct err *e)
+{
+    size_t same = 0;
+    while (same < chunk->n && same < n_worker && strcmp(chunk->at[same], worker[same]) == 0)
+        same++;
+    return resume_put_words(to, (const char *const *)reader->at, reader->n, e) ||
+                   resume_put_words(to, (const char *const *)chunk->at, chunk->n, e) ||
+                   resume_put_words(to, worker + same, n_worker - same, e) || buf_put_str(to, " --", e) ||
+                   resume_put_words(to, (const char *const *)files, (size_t)n_files, e)
+               ? -1
+               : 0;
+}
+
 /* ---- Inputs ---- */
 
 /* Whether it is a name as libraries for remote files have it: s3://bucket/key. */

@@ -9,6 +9,7 @@
 #ifndef BPE_DRIVER_RESUME_H
 #define BPE_DRIVER_RESUME_H
 
+#include "cli/options.h"
 #include "driver/job.h"
 #include "sys/buf.h"
 #include "sys/err.h"
@@ -54,6 +55,12 @@ int resume_publish(const char *made, const char *path, struct err *e);
 
 /* Appends words as shell_words_show does, with spaces between them, and after what is there. */
 int resume_put_words(struct buf *to, const char *const *words, size_t n, struct err *e);
+
+/* Appends what `asked` has of work that cuts text and counts or encodes it: the options for reading Parquet files,
+ * those of bpe-chunk, those of the worker but for the first ones that bpe-chunk has, too (the model), and the files.
+ */
+int resume_put_asked(struct buf *to, const struct option_words *reader, const struct option_words *chunk,
+                     const char *const *worker, size_t n_worker, char **files, int n_files, struct err *e);
 
 /* Appends what `inputs` has for these files, without the last newline. local: names like far://file are refused
  * (EX_USAGE), as it cannot be seen whether such a file changes. -1 with EX_NOINPUT: one is not there, or a directory.

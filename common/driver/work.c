@@ -63,21 +63,6 @@ void work_close(struct work *w)
 
 /* ---- Planning ---- */
 
-static int put_asked(const struct work *w, struct buf *to, struct err *e)
-{
-    const struct option_words *parquet = &w->options->reader, *chunk = &w->chunk, *worker = &w->worker;
-    size_t same = 0; /* words of both: those of the model */
-    while (same < chunk->n && same + 1 < worker->n && strcmp(chunk->at[same], worker->at[same + 1]) == 0)
-        same++;
-    return resume_put_words(to, (const char *const *)parquet->at, parquet->n, e) ||
-                   resume_put_words(to, (const char *const *)chunk->at, chunk->n, e) ||
-                   resume_put_words(to, (const char *const *)worker->at + 1 + same, worker->n - 1 - same, e) ||
-                   buf_put_str(to, " --", e) ||
-                   resume_put_words(to, (const char *const *)w->files, (size_t)w->n_files, e)
-               ? -1
-               : 0;
-}
-
 /* The files that a model may consist of: the name of it, and what follows. */
 static const char *const model_files[] = {
     "", ".json", "/tokenizer.json", "/vocab.json", "/merges.txt", "/encoder.json", "/vocab.bpe", NULL};
@@ -131,7 +116,9 @@ int work_begin(struct work *w, int *status, struct err *e)
     snprintf(why, sizeof why, ", so %s could not go on after a loss; put the text into a file", w->user);
     int rc = resume_put_inputs(&inputs, w->files, w->n_files, w->options->parquet, e) ||
                      resume_only_regular(w->n_files ? w->files : standard, w->n_files ? w->n_files : 1, why, e) ||
-                     each_model_file(w, note_model_file, &inputs, e) || put_asked(w, &asked, e)
+                     each_model_file(w, note_model_file, &inputs, e) ||
+                     resume_put_asked(&asked, &w->options->reader, &w->chunk, (const char *const *)w->worker.at + 1,
+                                      w->worker.n - 1, w->files, w->n_files, e)
                  ? -1
                  : 0;
     int missing = rc == 0 && stat(w->chunks, &st) < 0 ? work_check_reader(w, e) : 0;
@@ -189,14 +176,6 @@ static char *read_word(const struct work *w, const char *name, struct err *e)
     return word;
 }
 
-static bool is_in(const char *word, const char *const *names)
-{
-    bool is = false;
-    for (size_t k = 0; names[k]; k++)
-        is |= option_word_is(word, names[k]);
-    return is;
-}
-
 static bool is_option_of(const char *word, const struct option_row *rows)
 {
     for (const struct option_row *r = rows; r->name; r++) {
@@ -215,7 +194,7 @@ static int only_options(const struct work *w, const char *file, const struct opt
     snprintf(place, sizeof place, "%s/%s", w->chunks, file);
     for (size_t i = first; i < words->n; i++) {
         const char *word = words->at[i];
-        if (rows ? !is_option_of(word, rows) || is_in(word, names) : !is_in(word, names))
+        if (rows ? !is_option_of(word, rows) || option_word_in(word, names) : !option_word_in(word, names))
             return not_planned(place, word, e);
     }
     return 0;

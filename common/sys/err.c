@@ -40,6 +40,14 @@ int err_set(struct err *e, int code, const char *fmt, ...)
     return -1;
 }
 
+int err_add(struct err *e, const char *what_to_do)
+{
+    size_t n = strlen(e->msg);
+    if (n + strlen(what_to_do) + 2 < sizeof e->msg)
+        snprintf(e->msg + n, sizeof e->msg - n, "; %s", what_to_do);
+    return -1;
+}
+
 int err_place(struct err *e, const char *input, uint64_t offset)
 {
     size_t n = 0;

@@ -38,6 +38,9 @@ int err_sys(struct err *e, int code, int errnum, const char *fmt, ...) __attribu
 /* Out of memory while doing `what` ("cannot get N bytes for the count table"). Returns -1. */
 int err_mem(struct err *e, const char *what, unsigned long long bytes);
 
+/* Adds "; " and what to do to the message, if there is room; the place stays. Returns -1. */
+int err_add(struct err *e, const char *what_to_do);
+
 /* Sets the place of an error unless it has one: the function nearest to the error knows the place best, and sets it
  * first. offset may be ERR_NO_OFFSET. Returns -1. */
 int err_place(struct err *e, const char *input, uint64_t offset);
