@@ -67,7 +67,7 @@ static int remove_work(const char *const *names, size_t n, struct err *e)
 /* Without a manifest no ids have been kept, and there is nothing to go on with. */
 static int begin_anew(struct err *e)
 {
-    static const char *const names[] = {"asked", "inputs", "missing", "journal"};
+    static const char *const names[] = {"asked", "inputs", "note.new", "missing", "journal"};
     return remove_work(names, sizeof names / sizeof *names, e);
 }
 

@@ -20,6 +20,7 @@
 
 #define ASKED "asked"
 #define INPUTS "inputs"
+#define NEW "note.new" /* one of them that is being written */
 
 /* ---- The directory ---- */
 
@@ -276,21 +277,21 @@ bool resume_reads_once(struct str inputs)
 
 static int write_note(const char *dir, const char *name, struct str text, struct err *e)
 {
-    char *path = fd_path(dir, name, e);
-    int fd = path ? fd_open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, EX_IOERR, e) : -1;
-    int rc =
-        fd < 0 || fd_write(fd, text.p, text.len, path, e) || fd_write(fd, "\n", 1, path, e) || durable_file(fd, path, e)
-            ? -1
-            : 0;
-    if (fd >= 0)
-        close(fd);
+    struct buf line = {0};
+    char *path = fd_path(dir, name, e), *made = path ? fd_path(dir, NEW, e) : NULL;
+    int rc = !made || buf_put(&line, text.p, text.len, e) || buf_put_byte(&line, '\n', e) ||
+                     durable_write(made, path, dir, line.p, line.len, e)
+                 ? -1
+                 : 0;
+    buf_free(&line);
+    free(made);
     free(path);
     return rc;
 }
 
 int resume_note(const char *dir, struct str asked, struct str inputs, struct err *e)
 {
-    return write_note(dir, ASKED, asked, e) || write_note(dir, INPUTS, inputs, e) ? -1 : 0;
+    return write_note(dir, INPUTS, inputs, e) || write_note(dir, ASKED, asked, e) ? -1 : 0;
 }
 
 /* What a note has, without newlines at its end; nothing if it is not there. */

@@ -81,7 +81,8 @@ int resume_compare_input(const char *user, const char *dir, const char *where, c
 /* Whether some of these inputs is no regular file: it cannot be read again. */
 bool resume_reads_once(struct str inputs);
 
-/* Notes both in a directory; they are on disk then. -1 with EX_IOERR. */
+/* Notes both in a directory; they are on disk then, `asked` last: if that is there, all of both is. -1 with EX_IOERR or
+ * EX_CANTCREAT; there may be a file note.new then. */
 int resume_note(const char *dir, struct str asked, struct str inputs, struct err *e);
 
 /* Whether both are as a directory has them; name is the user's word for it, for messages. -1: EX_USAGE if the options

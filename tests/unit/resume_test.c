@@ -95,13 +95,18 @@ static void notes(void)
     compare_is("'-m' 'x'", "1 2.0 a", EX_CANTCREAT,
                "work/inputs: is not a regular file; remove it, or give another directory", "a pipe");
     unlink("work/inputs");
-    tap_ok(symlink("../a.txt", "work/inputs") == 0 && resume_note("work", str_of("x"), str_of("y"), &e) &&
+    tap_ok(symlink("../a.txt", "work/note.new") == 0 && resume_note("work", str_of("x"), str_of("y"), &e) &&
                access("a.txt", F_OK) == 0,
            "a link is not followed");
-    tap_ok(resume_only_files("work", NULL, &e) && resume_only_files("work", "inputs", &e) == 0 &&
+    mkdir("none", 0777);
+    mkdir("none/asked", 0777);
+    tap_ok(resume_note("none", str_of("x"), str_of("y"), &e) && access("none/inputs", F_OK) == 0,
+           "what was asked is noted last: a death in between leaves nothing that looks begun");
+    unlink("none/inputs"), unlink("none/note.new"), rmdir("none/asked"), rmdir("none");
+    tap_ok(resume_only_files("work", NULL, &e) && resume_only_files("work", "note.new", &e) == 0 &&
                resume_only_files("none", NULL, &e) == 0,
            "files only, but for one; or nothing");
-    unlink("work/inputs"), unlink("work/asked"), rmdir("work");
+    unlink("work/note.new"), unlink("work/asked"), rmdir("work");
 }
 
 static void directories(void)
