@@ -202,9 +202,10 @@ static int learn(struct merger *m, struct learned *model, struct err *e)
         return -1;
     }
     model_free(&first);
-    progress_start(&m->progress, NAME);
+    progress_part(&m->progress, "merging", "merges");
     int rc = learner_run(m->learner, &lo, &m->merges, &n, e);
     progress_end(&m->progress);
+    progress_part(&m->progress, "writing the model", "");
     free(special);
     if (rc)
         return -1;
@@ -257,6 +258,8 @@ static int run(void *ctx, struct err *e)
     batch_stores_init(&m->stores, take, m, NULL);
     m->stores.eager = true;
     ledger_init(&m->ledger, &batch_store_content, &m->stores);
+    progress_start(&m->progress, NAME);
+    progress_part(&m->progress, "reading the sum", "");
     bool all_read = read_sum(m, e) == 0;
     bool enough = !m->learner || note_memory(m, all_read);
     if (all_read && !enough) /* said now, because the system may let it begin, and then kill it */

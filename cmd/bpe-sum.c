@@ -81,6 +81,7 @@ static int write_sum(struct summer *s, bool complete, struct err *e)
     struct str rules = {c->rules.p, c->rules.len};
     batch_begin(&s->batch, RECORD_WORDS, 1, "standard output", coverage_only_run(c));
     s->out.len = 0;
+    progress_part(&s->progress, "writing the sum", "");
     int rc = summing_each(&s->sum, write_word, s, e) || coverage_put_runs(c, &runs, &n_runs, e) ||
              (c->text != c->covered && commit_put_text(&runs, c->text, e)) ||
              batch_end(&s->batch, complete ? RECORD_SUMMARY : RECORD_COMMIT, rules, &runs, n_runs, e) ||
@@ -155,6 +156,7 @@ static int run(void *ctx, struct err *e)
     struct summer *s = ctx;
     struct err why;
     progress_start(&s->progress, NAME);
+    progress_part(&s->progress, "adding up counts", "bytes counted");
     if (summing_init(&s->sum, s->opt.memory, s->opt.temp, e))
         return -1;
     for (int i = 0; i < s->opt.n_files; i++) {

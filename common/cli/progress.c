@@ -5,7 +5,51 @@
 #include "sys/num.h"
 
 #include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+/* ---- For whoever watches from outside ---- */
+
+static volatile struct progress_page *page; /* of this process; NULL: none, which does no harm */
+
+/* Makes the page. Its descriptor stays open: through it the page is found. */
+static void publish(void)
+{
+    enum { BYTES = 4096 };
+    struct rlimit most;
+    if (page || getrlimit(RLIMIT_FSIZE, &most) < 0 || most.rlim_cur < BYTES) /* else ftruncate may be a SIGXFSZ */
+        return;
+    int fd = memfd_create(PROGRESS_FILE, MFD_CLOEXEC);
+    if (fd < 0)
+        return;
+    void *p = ftruncate(fd, BYTES) < 0 ? MAP_FAILED : mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED)
+        close(fd);
+    else
+        page = p;
+}
+
+static void set_text(volatile char *to, size_t n, const char *text)
+{
+    size_t i = 0;
+    for (; text[i] && i + 1 < n; i++)
+        to[i] = text[i];
+    to[i] = '\0';
+}
+
+void progress_part(struct progress *p, const char *doing, const char *what)
+{
+    publish();
+    p->start = clock_now();
+    if (!page)
+        return;
+    page->done = page->total = 0;
+    set_text(page->what, sizeof page->what, what);
+    set_text(page->doing, sizeof page->doing, doing);
+}
+
+/* ---- On a terminal ---- */
 
 void progress_start(struct progress *p, const char *name)
 {
@@ -14,6 +58,10 @@ void progress_start(struct progress *p, const char *name)
 
 void progress_show(struct progress *p, uint64_t done, uint64_t total, bool bytes, const char *what)
 {
+    if (page) {
+        page->total = total;
+        page->done = done;
+    }
     if (!p->active)
         return;
     double t = clock_now(), took = t - p->start;

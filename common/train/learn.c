@@ -293,13 +293,13 @@ int learner_run(struct learner *l, const struct learn_opts *o, struct merge **me
     if (goal > 0 && prepare(l, e))
         return -1;
     while (l->n_vocab < o->vocab_size) {
+        if (o->progress && l->n % PROGRESS_EVERY == 0)
+            o->progress(o->progress_ctx, l->n, goal);
         int popped = pairs_pop(&l->corpus.pairs, &top, e);
         if (popped == 0)
             break;
         if (popped < 0 || one_merge(l, &top, e))
             return -1;
-        if (o->progress && l->n % PROGRESS_EVERY == 0)
-            o->progress(o->progress_ctx, l->n, goal);
     }
     for (size_t i = 0; i < l->n; i++) {
         l->merges[i].left = l->public_id[l->merges[i].left];
