@@ -127,7 +127,7 @@ $(BUILD)/flags: FORCE
 units: $(UNITS) $(HELPERS) $(FUZZERS) $(FAULTS)
 
 # The longest ones first, and one more than there are cores: some wait for what they have killed.
-LONG := tests/pipe/pipelines.t tests/pipe/shard-deaths.t tests/pipe/upload.t tests/pipe/upload-deaths.t
+LONG := tests/pipe/monitor.t tests/pipe/pipelines.t tests/pipe/shard-deaths.t tests/pipe/upload.t tests/pipe/upload-deaths.t
 
 check: all units
 	@CORPUS=$(CORPUS) tests/corpus.sh $(BUILD)/corpus

@@ -11,6 +11,7 @@
 #include "driver/place.h"
 #include "io/fd.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,7 @@ int main(int argc, char **argv)
     static char text[ERR_TEXT];
     script_note_streams();
     fd_prepare();
+    signal(SIGUSR1, SIG_IGN); /* it asks how far a command is, and must not end one that does not say */
     int status = place_init(argv[0] ? argv[0] : NAME, &e) ? -1 : run(argc, argv, &e);
     if (status < 0) {
         program_note(NAME, "%s", err_text(&e, text));

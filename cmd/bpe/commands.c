@@ -19,6 +19,7 @@ const struct builtin builtins[] = {
     {"describe", "what tokenizers do to a text: bytes per token, frequent tokens", describe_main},
     {"encode", "text to ids, on all cores of one machine, in order", encode_main},
     {"job", NULL, job_main},
+    {"monitor", "which pipelines run on this machine, and which stage of each is the bottleneck", monitor_main},
     {"plan", "what training on a large corpus takes, from a sample of it: pretokens, bytes, memory, time, cost",
      plan_main},
     {"shard", "text to shards of token ids for training, on all cores; run again, it goes on where it was", shard_main},

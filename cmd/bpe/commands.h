@@ -6,6 +6,7 @@
 int describe_main(int argc, char **argv);
 int encode_main(int argc, char **argv);
 int job_main(int argc, char **argv);
+int monitor_main(int argc, char **argv);
 int plan_main(int argc, char **argv);
 int shard_main(int argc, char **argv);
 int sum_tree_main(int argc, char **argv);

@@ -109,7 +109,7 @@ static int run(struct job *j, struct err *e)
     bool listed = s->files_from || s->files0_from;
     self.program = &programs[0];
     self.feed.fd = self.model.fd = -1;
-    if (!listed && command_reads_input(self.files, self.n_files) && command_input_check(j, e))
+    if (!listed && watch_reads_input(self.files, self.n_files) && command_input_check(j, e))
         return -1;
     int status = model_pipe_read(&self.model, self.options.model, e) || output_open(&self.out, self.path, e) ? -1
                  : self.common.parquet ? encode_parquet(&self, j, e)

@@ -153,7 +153,7 @@ static int run(struct job *j, struct err *e)
     const enum plan_kind kind = o->jsonl ? PLAN_LINES : o->null ? PLAN_NUL : o->wet ? PLAN_WET : PLAN_TEXT;
     struct plan_sample sample = {.spool = -1};
     struct plan_facts facts;
-    if (need_programs(e) || (command_reads_input(self.files, self.n_files) && command_input_check(j, e)))
+    if (need_programs(e) || (watch_reads_input(self.files, self.n_files) && command_input_check(j, e)))
         return -1;
     int status = plan_sample_take(&sample, kind, self.sample, self.files, self.n_files, e);
     uint64_t size = self.has_size ? self.size : sample.whole;

@@ -153,7 +153,7 @@ static int check_parquet(struct err *e)
     if (mixed && (s->wet || self.id))
         return err_set(e, EX_USAGE, "--parquet and %s exclude each other: %s", s->wet ? "--wet" : "--id",
                        s->wet ? "make a directory of shards of each" : "a row of Parquet has no id");
-    if (mixed && command_reads_input(self.files, self.n_files))
+    if (mixed && watch_reads_input(self.files, self.n_files))
         return err_set(e, EX_USAGE, "standard input cannot be read beside Parquet files; name a file");
     for (int i = 0; i < self.n_files; i++) {
         bool parquet = command_is_parquet(&self.common, self.files[i]);

@@ -22,7 +22,8 @@ struct shard_asked {
     const char *block;                        /* a word for bpe-chunk that makes no difference; NULL: none */
     struct command_line reader;               /* `bpe parquet`, without the files; n is 0: no Parquet */
     struct command_line via;                  /* a filter of the user's, before the words of bpe-encode; n is 0: none */
-    uint64_t jobs, progress;
+    uint64_t jobs;
+    const char *progress; /* the text of --progress; NULL: none */
 };
 
 /* shard_work.c: all of it. Returns the exit status, whose reason is printed; or -1 with *e. */

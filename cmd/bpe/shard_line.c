@@ -185,7 +185,7 @@ static int wait_for_all(const struct shard_line *l, struct job *j, struct ends *
     struct watch w;
     int rc = 0;
     bool mixed = a->parquet && a->sources.n > 1; /* what is read is not in proportion to the sizes of the files */
-    int last = a->parquet && !mixed ? READ : command_reads_input(a->files, a->n_files) ? CHUNK : ENCODE;
+    int last = a->parquet && !mixed ? READ : watch_reads_input(a->files, a->n_files) ? CHUNK : ENCODE;
     watch_start(&w, j, a->progress, mixed ? NULL : a->files, a->n_files, last);
     while (job_running(j) || d->lines[0] >= 0) {
         struct pollfd lines = {.fd = d->lines[0], .events = POLLIN};

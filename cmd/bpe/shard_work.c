@@ -196,7 +196,7 @@ static int go_on(struct job *j, int status, struct buf *said, struct err *e)
         idle = round && is == was ? idle + 1 : 0; /* once: a kill came before anything was kept */
         if (idle && (idle > 1 || once))           /* what is no file has been read */
             break;
-        if (round == 0 && command_reads_input(asked->files, asked->n_files) && command_input_check(j, e))
+        if (round == 0 && watch_reads_input(asked->files, asked->n_files) && command_input_check(j, e))
             return -1;
         if (round)
             say_going_on(j, "with what is missing");

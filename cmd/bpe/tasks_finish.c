@@ -149,6 +149,7 @@ static int check_shard(struct err *e)
 static const struct option_row train_rows[] = {
     COMMAND_BY_ITSELF("missing", "FILE"),
     COMMAND_BY_ITSELF("partial", NULL),
+    MONITORING_OPTION(struct finish, tasks.options.monitor),
     COMMAND_NO_VERSION,
     {0},
 };
@@ -174,6 +175,7 @@ static const struct option_row shard_rows[] = {
     COMMAND_OF_SHARD("check"),
     COMMAND_OF_SHARD("list"),
     COMMAND_OF_SHARD("convert"),
+    MONITORING_OPTION(struct finish, tasks.options.monitor),
     COMMAND_NO_VERSION,
     {0},
 };

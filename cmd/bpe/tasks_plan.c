@@ -147,6 +147,7 @@ static const struct option_row rows[] = {
     {0, "tasks", "N", "at most N tasks, up to 20000 (default: one a core, of 512 MiB at most)",
      OPTION_TO(TEXT, struct plan, tasks)},
     COMMAND_PARQUET(struct plan, common),
+    MONITORING_OPTION(struct plan, common.monitor),
     {'f', "format", "FORMAT", "--format: tasks make records; leave it out", .kind = OPTION_REFUSED},
     COMMAND_BY_ITSELF("only", "FILE"),
     COMMAND_NO_INNER,

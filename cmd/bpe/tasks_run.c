@@ -217,6 +217,7 @@ static const struct command todo_command = {
 static const struct option_row run_rows[] = {
     {'j', "jobs", "JOBS", "processes for a file whose text goes through a pipe (default 1)",
      OPTION_TO(TEXT, struct run, common.jobs_text)},
+    MONITORING_OPTION(struct run, common.monitor),
     COMMAND_NO_VERSION,
     {0},
 };

@@ -70,7 +70,7 @@ static int run(struct job *j, struct err *e)
     bool listed = self.chunk.source.files_from || self.chunk.source.files0_from;
     if (check_fan_out(j, e))
         return -1;
-    if (!listed && command_reads_input(self.files, self.n_files) && command_input_check(j, e))
+    if (!listed && watch_reads_input(self.files, self.n_files) && command_input_check(j, e))
         return -1;
     if (self.keep)
         return train_keep(&self, j, e);
@@ -124,7 +124,8 @@ static const struct option_row rows[] = {
 static const struct command command = {
     .name = "bpe train",
     .usage = "usage: bpe train -v N [-j JOBS] [--fan-out=auto|xargs|parallel|none] [--via=COMMAND]\n"
-             "                 [--keep=DIR] [--parquet[=COLUMN]] [--progress=SECONDS] [OPTION]... [FILE]...\n"
+             "                 [--keep=DIR] [--parquet[=COLUMN]] [--progress=SECONDS] [--monitor[=SECONDS]]\n"
+             "                 [OPTION]... [FILE]...\n"
              "Trains a tokenizer on FILEs (standard input if none, or -); it goes to standard output, or with\n"
              "-o PATH to PATH, which appears when all is done.\n",
     .options = rows,

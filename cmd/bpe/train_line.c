@@ -27,7 +27,7 @@ static void wait_for_all(const struct train *t, struct job *j)
 {
     struct watch w;
     watch_start(&w, j, t->common.progress, t->files, t->n_files,
-                command_reads_input(t->files, t->n_files) ? STAGE_CHUNK : STAGE_COUNT);
+                watch_reads_input(t->files, t->n_files) ? STAGE_CHUNK : STAGE_COUNT);
     watch_until_all_ended(&w);
 }
 

@@ -71,7 +71,9 @@ int command_main(const struct command *c, int argc, char **argv)
     case OPTIONS_RUN:
         if ((c->check && c->check(&e)) || job_init(&j, c->name, &e))
             break;
+        monitoring_begin(&j);
         status = c->run(&j, &e);
+        monitoring_end(&j);
         job_free(&j); /* ends what still runs, so that nothing is said after the last line */
         break;
     }
@@ -165,12 +167,6 @@ static uint64_t cores(void)
 {
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (uint64_t)n : 1;
-}
-
-int command_progress(const char *argument, void *owner, struct err *e)
-{
-    (void)owner;
-    return strcmp(argument, "0") == 0 ? err_set(e, EX_USAGE, "--progress 0: must be at least 1 second") : 0;
 }
 
 static int check_jobs(struct command_options *o, struct err *e)
@@ -269,15 +265,6 @@ int command_line_parquet(struct command_line *l, const struct command_options *o
 }
 
 /* ---- Standard input ---- */
-
-bool command_reads_input(char **files, int n_files)
-{
-    for (int i = 0; i < n_files; i++) {
-        if (fd_is_stdin(files[i]))
-            return true;
-    }
-    return n_files == 0;
-}
 
 int command_input_check(struct job *j, struct err *e)
 {

@@ -13,6 +13,8 @@
 
 #include "cli/usage.h"
 #include "driver/job.h"
+#include "driver/monitoring.h"
+#include "driver/watch.h"
 #include "sys/err.h"
 
 #include <stdbool.h>
@@ -85,7 +87,7 @@ struct command_options {
     struct option_words reader;    /* what `bpe parquet` is told; command_options_check makes it. Owned */
     unsigned nul_bytes, null_rows; /* of command_nul_bytes, command_null_rows */
     bool has_nul_bytes, has_null_rows;
-    uint64_t progress; /* seconds; 0: none */
+    const char *progress, *monitor; /* the texts of these options; NULL: none */
 };
 
 /* Rows for a field o of the struct `owner`, a struct command_options. */
@@ -103,8 +105,9 @@ struct command_options {
     {0, "null-rows", "WHAT", "a row of Parquet without text: empty (default) or skip", \
      OPTION_TO(CHOICE, owner, o.null_rows), .words = command_null_rows, OPTION_GIVEN(owner, o.has_null_rows)}
 #define COMMAND_PROGRESS(owner, o) \
-    {0, "progress", "SECONDS", "print how far the work is, a line each so often", \
-     OPTION_TO(COUNT, owner, o.progress), .check = command_progress}
+    {0, "progress", "SECONDS", "print how far the work is, a line each so often; json[,SECONDS]: as JSON", \
+     OPTION_TO(TEXT, owner, o.progress), .check = watch_option}, \
+    MONITORING_OPTION(owner, o.monitor)
 #define COMMAND_NO_VERSION {0, "version", NULL, NULL, .kind = OPTION_REFUSED}
 #define COMMAND_NO_INNER /* what bpe-chunk is told by commands alone */ \
     {0, "dealt", NULL, NULL, .kind = OPTION_REFUSED}, {0, "input-status", "FD", NULL, .kind = OPTION_REFUSED}
@@ -119,7 +122,6 @@ struct command_options {
 /* clang-format on */
 
 extern const char *const command_nul_bytes[], *const command_null_rows[];
-int command_progress(const char *argument, void *owner, struct err *e);
 
 /* Sets jobs; checks --via, and --parquet beside the options for text and the FILEs. -1: wrong use. */
 struct source_options;
@@ -142,9 +144,6 @@ int command_line_via(struct command_line *l, const char *via, char **script, str
 
 /* The words of `bpe parquet`, without the FILEs. path: the file of that command. */
 int command_line_parquet(struct command_line *l, const struct command_options *o, const char *path, struct err *e);
-
-/* Whether standard input is among the FILEs; none is that, too. */
-bool command_reads_input(char **files, int n_files);
 
 /* Before standard input is read: says so, if that is a terminal. -1 with EX_TEMPFAIL: it is a pipe from which nothing
  * comes: what should have written to it has probably failed. Waits until that is known. */

@@ -31,7 +31,9 @@ enum { PATIENCE_MS = 5000 }; /* how long a process has to end after SIGTERM */
 static volatile pid_t *running;
 static volatile size_t n_running;
 static size_t running_cap;
-static volatile sig_atomic_t shown; /* a line of progress is on the terminal */
+static volatile sig_atomic_t shown; /* progress is on the terminal: */
+static volatile sig_atomic_t above; /* so many lines of it above the cursor */
+static volatile sig_atomic_t asked; /* by SIGUSR1 */
 static void (*volatile at_signal)(void);
 
 static void no_more(int sig)
@@ -39,10 +41,25 @@ static void no_more(int sig)
     (void)sig; /* it only interrupts ppoll(2) */
 }
 
+static void ask(int sig)
+{
+    (void)sig;
+    asked = 1;
+}
+
+bool job_was_asked(void)
+{
+    bool was = asked;
+    asked = 0;
+    return was;
+}
+
 static void clear_line(void)
 {
-    static const char clear[] = "\r\033[K";
+    static const char clear[] = "\r\033[K", up[] = "\033[A\033[K";
     shown = write(2, clear, sizeof clear - 1) < 0;
+    for (; above > 0; above--)
+        shown |= write(2, up, sizeof up - 1) < 0;
 }
 
 void job_show(const char *line)
@@ -52,6 +69,8 @@ void job_show(const char *line)
     shown = line != NULL; /* before it is: a signal may come now */
     if (line && write(2, line, strlen(line)) < 0)
         shown = false;
+    for (; line && shown && (line = strchr(line, '\n')); line++)
+        above++;
 }
 
 /* Ends all processes and waits for them: in a signal handler, so with system calls only. */
@@ -92,12 +111,15 @@ void job_at_signal(void (*then)(void))
 int job_init(struct job *j, const char *command, struct err *e)
 {
     sigset_t child;
-    struct sigaction ended = {.sa_handler = no_more};
+    struct sigaction ended = {.sa_handler = no_more}, asks = {.sa_handler = ask};
     *j = (struct job){.command = command};
     sigemptyset(&ended.sa_mask);
+    sigemptyset(&asks.sa_mask);
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    if (sigaction(SIGCHLD, &ended, NULL) < 0 || sigprocmask(SIG_BLOCK, &child, NULL) < 0)
+    sigaddset(&child, SIGUSR1);
+    if (sigaction(SIGCHLD, &ended, NULL) < 0 || sigaction(SIGUSR1, &asks, NULL) < 0 ||
+        sigprocmask(SIG_BLOCK, &child, NULL) < 0)
         return err_sys(e, EX_OSERR, errno, "cannot watch processes");
     fd_at_signal(end_running);
     return 0;
@@ -207,6 +229,7 @@ static void become(const struct job_start *s, const char *file, int said, pid_t 
     fd_signals_default();
     signal(SIGCHLD, SIG_DFL);
     signal(SIGTERM, SIG_DFL); /* also where the caller ignores it */
+    signal(SIGUSR1, SIG_IGN);
     sigprocmask(SIG_SETMASK, &none, NULL);
     for (int i = 0; i < s->n_more; i++) /* out of the way of each other */
         more[i] = fcntl(s->more[i], F_DUPFD_CLOEXEC, JOB_FIRST_MORE + JOB_MORE);
@@ -458,6 +481,10 @@ int job_wait(struct job *j, struct pollfd *fds, size_t n, int milliseconds)
     sigset_t none;
     sigprocmask(SIG_SETMASK, NULL, &none);
     sigdelset(&none, SIGCHLD);
+    sigdelset(&none, SIGUSR1);
+    int tick = j->tick ? j->tick(j->tick_ctx) : -1;
+    if (tick >= 0 && (milliseconds < 0 || milliseconds > tick))
+        milliseconds = tick; /* the caller is told early, and comes again */
     if (n + j->n > SOME && !(all = malloc((n + j->n) * sizeof *all)))
         all = few, n = n < SOME ? n : SOME; /* those that do not fit are heard when they end */
     size_t n_all = 0, most = all == few ? SOME : n + j->n;
@@ -471,7 +498,7 @@ int job_wait(struct job *j, struct pollfd *fds, size_t n, int milliseconds)
     for (size_t i = 0; i < j->n; i++)
         some_ended |= reap(j, i);
     if (has_held(j) && (milliseconds < 0 || milliseconds > HELD_MS))
-        milliseconds = HELD_MS; /* the caller is told early, and comes again */
+        milliseconds = HELD_MS; /* as above */
     if (some_ended || (n == 0 && job_running(j) == 0))
         milliseconds = 0;
     struct timespec most_time = {milliseconds / 1000, milliseconds % 1000 * 1000000};

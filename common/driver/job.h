@@ -54,10 +54,18 @@ struct job {
     void (*at_end)(void *ctx,
                    struct job_process *p); /* called when one has ended, while /proc still knows it; or NULL */
     void *ctx;
+    /* Called by job_wait; returns the milliseconds until it is to be called again, -1: any time. NULL: not called. */
+    int (*tick)(void *ctx);
+    void *tick_ctx;
+    bool shows_blocks; /* on a terminal the place for a line of progress is taken */
 };
 
-/* Call first. From now on signals that end this process end the job's processes before. There is one job at a time. */
+/* Call first. From now on signals that end this process end the job's processes before. There is one job at a time.
+ * SIGUSR1 is kept for job_was_asked; the processes ignore it, as a shell sends it to all of a job. */
 int job_init(struct job *j, const char *command, struct err *e);
+
+/* Whether SIGUSR1 has come since the last call. */
+bool job_was_asked(void);
 
 /* What a signal does after it has ended the processes; only what is safe in a signal handler. */
 void job_at_signal(void (*then)(void));
@@ -155,8 +163,8 @@ int job_result(struct job *j);
 /* Whether it was killed by a signal, but for SIGPIPE. */
 bool job_was_killed(const struct job_process *p);
 
-/* Shows a line of progress on the terminal, in place of the one before; NULL: clears that. So does a message, and a
- * signal that ends this process. */
+/* Shows a line of progress on the terminal, or a block of lines that each end with a newline, in place of the one
+ * before; NULL: clears that. So does a message, and a signal that ends this process. */
 void job_show(const char *line);
 
 /* One line on standard error; from is put before it, unless it is NULL. */

@@ -1,15 +1,44 @@
 /* watch.c - see watch.h. */
 #include "driver/watch.h"
 
-#include "driver/command.h"
+#include "driver/monitoring.h"
+#include "io/fd.h"
+#include "monitor/process.h"
 #include "sys/clock.h"
 #include "sys/num.h"
+#include "json/json_write.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { FIRST_MS = 2000, STEP_MS = 500 };
+
+/* Reads --progress. */
+static int parse(const char *text, double *each, bool *json, struct err *e)
+{
+    static const double by_default = 2, least = 0.1;
+    static const char word[] = "json";
+    size_t n = sizeof word - 1;
+    *json = strncmp(text, word, n) == 0 && (text[n] == '\0' || text[n] == ',');
+    *each = by_default;
+    if (*json && text[n] == '\0')
+        return 0;
+    if (monitoring_seconds(*json ? text + n + 1 : text, "--progress", each, e))
+        return -1;
+    return *each < least ? err_set(e, EX_USAGE, "--progress %.40s: must be at least %g seconds", text, least) : 0;
+}
+
+int watch_option(const char *argument, void *to, struct err *e)
+{
+    double each;
+    bool json;
+    (void)to;
+    return parse(argument, &each, &json, e);
+}
 
 static uint64_t sizes(char **files, int n)
 {
@@ -57,15 +86,26 @@ static void look(struct watch *w)
         w->done = w->total;
 }
 
-void watch_start(struct watch *w, struct job *j, uint64_t each, char **files, int n_files, int last_stage)
+bool watch_reads_input(char **files, int n_files)
 {
-    bool typed = files && command_reads_input(files, n_files) && isatty(0);
+    for (int i = 0; i < n_files; i++) {
+        if (fd_is_stdin(files[i]))
+            return true;
+    }
+    return n_files == 0;
+}
+
+void watch_start(struct watch *w, struct job *j, const char *each, char **files, int n_files, int last_stage)
+{
+    bool typed = files && watch_reads_input(files, n_files) && isatty(0);
     *w = (struct watch){.job = j,
-                        .each = each,
                         .last_stage = last_stage,
-                        .active = each || (isatty(2) && !typed),
+                        .active = each || (isatty(2) && !typed && !j->shows_blocks),
                         .start = clock_now()};
     w->last = w->start;
+    struct err ignored; /* it was checked when it was read */
+    if (each)
+        parse(each, &w->each, &w->json, &ignored);
     if (!w->active)
         return;
     w->total = sizes(files, n_files);
@@ -73,8 +113,74 @@ void watch_start(struct watch *w, struct job *j, uint64_t each, char **files, in
     j->ctx = w;
 }
 
+/* Appends what the first program says of its work that does. */
+static void put_doing(struct json_writer *to, const struct job *j)
+{
+    struct progress_page page;
+    struct err e;
+    for (size_t i = 0; i < j->n; i++) {
+        struct process p = {.pid = j->at[i]->pid};
+        bool found = !j->at[i]->ended && !j->at[i]->foreign && process_links(&p, NULL, 0, false, NULL, NULL, &e) == 0 &&
+                     process_progress(&p, &page);
+        process_free(&p);
+        if (!found)
+            continue;
+        json_write_key(to, "program");
+        json_write_str(to, j->at[i]->name);
+        json_write_key(to, "doing");
+        json_write_str(to, page.doing);
+        json_write_key(to, "done");
+        json_write_uint(to, page.done);
+        json_write_key(to, "of");
+        json_write_uint(to, page.total);
+        return;
+    }
+}
+
+static void put_seconds(struct json_writer *to, const char *key, double v)
+{
+    json_write_key(to, key);
+    if (isfinite(v))
+        json_write_real(to, round(v * 1000) / 1000);
+    else
+        json_write_null(to);
+}
+
+static void show_json(const struct watch *w, double t)
+{
+    struct buf out = {0};
+    struct err e;
+    struct timespec now;
+    double took = t - w->start, speed = took > 0 ? (double)w->done / took : 0;
+    struct json_writer to = json_write_over(&out, false, &e);
+    clock_gettime(CLOCK_REALTIME, &now);
+    json_write_begin(&to, '{');
+    put_seconds(&to, "time", (double)now.tv_sec + 1e-9 * (double)now.tv_nsec);
+    json_write_key(&to, "command");
+    json_write_str(&to, w->job->command);
+    put_seconds(&to, "seconds", took);
+    json_write_key(&to, "read");
+    json_write_uint(&to, w->done);
+    json_write_key(&to, "total");
+    if (w->total)
+        json_write_uint(&to, w->total);
+    else
+        json_write_null(&to);
+    put_seconds(&to, "rate", round(speed));
+    put_seconds(&to, "left", w->total && speed > 0 ? (double)(w->total - w->done) / speed : NAN);
+    put_doing(&to, w->job);
+    json_write_end(&to, '}');
+    if (json_write_done(&to) == 0 && buf_put_byte(&out, '\n', &e) == 0)
+        fd_write(2, out.p, out.len, "standard error", &e);
+    buf_free(&out);
+}
+
 static void show(struct watch *w, double t)
 {
+    if (w->json) {
+        show_json(w, t);
+        return;
+    }
     char line[300], done[32], total[32], rate[32];
     double took = t - w->start, speed = (double)w->done / took;
     num_bytes(done, sizeof done, (double)w->done);
@@ -85,7 +191,7 @@ static void show(struct watch *w, double t)
                      w->total ? total : "", rate);
     if (w->done < w->total && speed > 0)
         snprintf(line + n, sizeof line - (size_t)n, ", %.0f s left", (double)(w->total - w->done) / speed);
-    if (w->each)
+    if (w->each > 0)
         dprintf(2, "%s\n", line);
     else
         job_show(line);
@@ -95,14 +201,14 @@ int watch_tick(struct watch *w)
 {
     if (!w->active)
         return -1;
-    double t = clock_now(), next = w->each               ? w->last + (double)w->each
+    double t = clock_now(), next = w->each > 0           ? w->last + w->each
                                    : w->last == w->start ? w->start + 1e-3 * FIRST_MS
                                                          : w->last + 1e-3 * STEP_MS;
     if (t >= next) {
         look(w);
         show(w, t);
         w->last = t;
-        next = t + (w->each ? (double)w->each : 1e-3 * STEP_MS);
+        next = t + (w->each > 0 ? w->each : 1e-3 * STEP_MS);
     }
     double ms = 1e3 * (next - t) + 1;
     return ms < 1e6 ? (int)ms : 1000000;
@@ -118,6 +224,10 @@ void watch_until_all_ended(struct watch *w)
 void watch_end(struct watch *w)
 {
     job_show(NULL);
+    if (w->active && w->json) {
+        look(w);
+        show_json(w, clock_now());
+    }
     if (w->active)
         w->job->at_end = NULL;
 }

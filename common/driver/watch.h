@@ -1,5 +1,5 @@
-/* watch.h - how far a command is: one line for all of its processes, on a terminal after two seconds, or a line each so
- * many seconds (--progress), for a log file.
+/* watch.h - how far a command is: one line for all of its processes, on a terminal after two seconds, or a line each
+ * so many seconds (--progress), for a log file.
  *
  * What is read is what the system counts (/proc/PID/io): the processes need not tell, and whatever a file is read as
  * counts the same.
@@ -12,20 +12,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The option --progress: SECONDS, json or json,SECONDS. */
+int watch_option(const char *argument, void *to, struct err *e);
+
 struct watch {
     struct job *job; /* borrowed */
     uint64_t total;  /* bytes of all files, as they are; 0: not known */
     uint64_t done;   /* read so far */
-    uint64_t each;   /* seconds between lines of their own; 0: one line on a terminal */
+    double each;     /* seconds between lines of their own; 0: one line on a terminal */
+    bool json;       /* these are JSON */
     int last_stage;  /* of the processes that read the files */
     bool active;
     double start, last;
 };
 
-/* each: see above. files: the sum of their sizes is the total, unless one is no regular file; NULL: it is not known.
- * Nothing is shown on a terminal on which somebody types the text. last_stage: processes of this stage and those before
- * it read text: bpe-chunk alone where text is from a pipe, which it hands on. */
-void watch_start(struct watch *w, struct job *j, uint64_t each, char **files, int n_files, int last_stage);
+/* each: the text of --progress; NULL: one line on a terminal. files: the sum of their sizes is the total, unless one
+ * is no regular file; NULL: it is not known. Nothing is shown on a terminal on which somebody types the text.
+ * last_stage: processes of this stage and those before it read text: bpe-chunk alone where text is from a pipe, which
+ * it hands on. */
+void watch_start(struct watch *w, struct job *j, const char *each, char **files, int n_files, int last_stage);
+
+/* Whether standard input is among the FILEs; none is that, too. */
+bool watch_reads_input(char **files, int n_files);
 
 /* Waits until all processes have ended, and shows how far they are meanwhile. */
 void watch_until_all_ended(struct watch *w);
@@ -34,6 +42,6 @@ void watch_until_all_ended(struct watch *w);
  * never. */
 int watch_tick(struct watch *w);
 
-void watch_end(struct watch *w); /* clears the line */
+void watch_end(struct watch *w); /* clears the line; JSON: tells how far it came */
 
 #endif

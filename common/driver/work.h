@@ -57,7 +57,7 @@ struct work {
     int n_files;
     size_t most; /* parts to make, at most; 0: what is good for `jobs` processes */
     uint64_t jobs;
-    uint64_t progress;                 /* seconds, as of watch.h */
+    const char *progress;              /* the text of --progress, for watch.h */
     char *chunks, *results, *sum_path; /* owned, as all from here on */
     char *where;                       /* the directory in which processes run; NULL: this one */
     char *absolute;                    /* DIR/chunks, for them */

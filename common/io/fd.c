@@ -323,7 +323,7 @@ static void watch_signals(void)
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         struct sigaction old, new = {.sa_handler = remove_unfinished};
         sigfillset(&new.sa_mask);
-        if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
             sigaction(ends[i], &new, NULL);
     }
 }

@@ -158,7 +158,7 @@ wait
 { cat a.txt; sleep 2.5; cat a.txt; } | bpe train -v 300 -j 2 --progress=1 -o got.json 2>err
 is "$? $(grep -c '^bpe train: [0-9.]* [kM]*B read, [0-9.]* [kM]*B/s$' err) $(grep -vc '^bpe train: ' err)" "0 2 0" "--progress=1: a line each second" ||
     sed 's/^/# /' err
-refuses 64 "bpe train: --progress 0: must be at least 1 second" bpe train -v 300 --progress=0 a.txt
+refuses 64 "bpe train: --progress 0: must be at least 0.1 seconds" bpe train -v 300 --progress=0 a.txt
 
 # ---- Nothing outlives a command ----
 
@@ -190,7 +190,7 @@ dies() {
     done
     is "$code $(left $pid) $(ls -A tmp)" "$((128 + $(kill -l "$signal")))  " "  SIG$signal ends all"
 }
-for signal in TERM USR1 KILL; do
+for signal in TERM USR2 KILL; do
     processes=6 dies $signal bpe train -v 300 -j 2 held
     processes=5 dies $signal bpe train -v 300 -j 2 --fan-out=none held
     # shellcheck disable=SC2016

@@ -105,7 +105,7 @@ if [ -e /dev/full ]; then
     done
 fi
 refuses 64 "bpe: trian: no such command; did you mean train? there are: *" bpe trian
-refuses 64 "bpe: nope: no such command; there are: describe, encode, parquet, plan, shard, sum-tree, tasks, train, tune, upload; bpe help says more" bpe nope
+refuses 64 "bpe: nope: no such command; there are: describe, encode, monitor, parquet, plan, shard, sum-tree, tasks, train, tune, upload; bpe help says more" bpe nope
 refuses 64 "bpe: nope: no such command; there are: *" bpe help nope
 refuses 64 "bpe: bpe-trian: no such command; did you mean bpe-train? there are: *" bpe help bpe-trian
 refuses 64 "bpe: recrods: no such command; did you mean records? there are: *" bpe help recrods
@@ -113,7 +113,7 @@ refuses 64 "bpe: ../man/bpe: no such command; *" bpe help ../man/bpe
 refuses 64 "bpe: count: no such command, but a program of its own, bpe-count; there are: *" bpe count
 refuses 64 "bpe: ../libexec: no such command; *" bpe ../libexec
 refuses 64 "bpe: quoted.sh: no such command; *" bpe quoted.sh
-refuses 64 "bpe: which command? there are: describe, encode, parquet, plan, shard, sum-tree, tasks, train, tune, upload; bpe help says more" bpe
+refuses 64 "bpe: which command? there are: describe, encode, monitor, parquet, plan, shard, sum-tree, tasks, train, tune, upload; bpe help says more" bpe
 fails 64 "bpe train: how large a vocabulary? *" bpe train a.txt
 bpe train -v 1000 none.txt >out 2>err
 is $? 66 "the exit status is that of the command"

@@ -1,0 +1,142 @@
+/* monitor.c - bpe monitor: watches pipelines that run on this machine, by hand or by bpe, and says which stage holds
+ * the others back.
+ *
+ * It takes no part in them (common/monitor): whatever it shows, they run as if it were not there.
+ */
+#include "bpe/commands.h"
+
+#include "driver/command.h"
+#include "io/fd.h"
+#include "monitor/monitor.h"
+#include "sys/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct watching {
+    bool json;
+    uint64_t pid;
+    char **files;
+    int n_files;
+    double seconds;
+} self = {.seconds = 2};
+
+/* Shows a report; on a terminal in the place of the one before, which had *shown lines. */
+static int show(const struct report *r, size_t *shown, struct err *e)
+{
+    struct buf out = {0};
+    struct monitoring_form f = monitoring_form(1);
+    bool in_place = f.width && self.seconds > 0;
+    int rc = in_place && *shown ? buf_printf(&out, e, "\033[%zuA\r\033[J", *shown) : 0;
+    size_t begin = out.len;
+    if (rc == 0)
+        rc = self.json ? report_put_json(&out, r, e)
+                       : report_put_text(&out, r, f.width, f.bold, in_place ? "no pipeline runs" : NULL, e);
+    if (rc == 0 && in_place && !self.json) { /* as many lines as the terminal has */
+        size_t lines = 0;
+        for (size_t i = begin; i < out.len; i++) {
+            if (out.p[i] == '\n' && ++lines + 1 >= f.height)
+                out.len = i + 1;
+        }
+        *shown = lines;
+    } else if (rc == 0 && out.len && !self.json && self.seconds > 0) {
+        rc = buf_put_byte(&out, '\n', e);
+    }
+    if (rc == 0 && out.len)
+        rc = fd_write(1, out.p, out.len, "standard output", e);
+    buf_free(&out);
+    return rc ? -1 : 0;
+}
+
+static void sleep_until(double when)
+{
+    double left = when - clock_now();
+    if (left <= 0)
+        return;
+    struct timespec t = {(time_t)left, (long)(1e9 * (left - (double)(time_t)left))};
+    nanosleep(&t, NULL);
+}
+
+/* Samples until a time. */
+static int sample_until(struct monitor *m, double end, struct err *e)
+{
+    do {
+        int ms = monitor_sample(m, e);
+        if (ms < 0)
+            return -1;
+        double next = clock_now() + 1e-3 * ms;
+        sleep_until(next < end ? next : end);
+    } while (clock_now() < end);
+    return 0;
+}
+
+static bool is_there(pid_t pid)
+{
+    struct process p = {.pid = pid};
+    return process_look(&p, 0);
+}
+
+static int check(struct err *e)
+{
+    if (self.n_files > 1)
+        return err_set(e, EX_USAGE, "%s: one number of seconds is enough", self.files[1]);
+    if (self.n_files && monitoring_seconds(self.files[0], "SECONDS", &self.seconds, e))
+        return -1;
+    if (self.pid && (self.pid > INT32_MAX || !is_there((pid_t)self.pid)))
+        return err_set(e, EX_NOINPUT, "--pid=%llu: there is no such process", (unsigned long long)self.pid);
+    return 0;
+}
+
+/* A file that the caller must close has no other way to say so. */
+static int run(struct job *j, struct err *e)
+{
+    static const double once = 1; /* seconds of samples */
+    size_t shown = 0;
+    int rc = 0;
+    bool more = true;
+    struct monitor *m = monitor_new((pid_t)self.pid, true, e);
+    if (!m)
+        return -1;
+    while (more && rc == 0) {
+        struct report r;
+        bool there = self.pid == 0 || is_there((pid_t)self.pid);
+        rc = sample_until(m, clock_now() + (self.seconds > 0 ? self.seconds : once), e) || monitor_report(m, &r, e);
+        if (rc)
+            break;
+        if (self.seconds <= 0 && r.n == 0)
+            job_print(j->command, self.pid ? "no pipeline of that process runs here" : "no pipeline runs here");
+        more = self.seconds > 0 && (there || r.n > 0);
+        rc = show(&r, &shown, e);
+        report_free(&r);
+    }
+    monitor_free(m);
+    return rc || fd_close_stdout(e) ? -1 : 0;
+}
+
+static const struct option_row options[] = {
+    {0, "json", NULL, "print a line of JSON for each pipeline", OPTION_TO(FLAG, struct watching, json)},
+    {0, "pid", "PID", "only pipelines of process PID and those that it has started; ends with them",
+     OPTION_TO(COUNT, struct watching, pid)},
+    COMMAND_NO_VERSION,
+    {0},
+};
+
+static const struct command command = {
+    .name = "bpe monitor",
+    .usage = "usage: bpe monitor [--json] [--pid=PID] [SECONDS]\n"
+             "Shows which pipelines run on this machine, what each stage does, and which one is the bottleneck, every\n"
+             "SECONDS (default 2; 0: once).\n",
+    .options = options,
+    .to = &self,
+    .files = &self.files,
+    .n_files = &self.n_files,
+    .check = check,
+    .run = run,
+};
+
+int monitor_main(int argc, char **argv)
+{
+    return command_main(&command, argc, argv);
+}

@@ -1,0 +1,132 @@
+/* monitoring.c - see monitoring.h. */
+#include "driver/monitoring.h"
+
+#include "io/fd.h"
+#include "monitor/monitor.h"
+#include "sys/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static double each; /* seconds; 0: only when asked */
+
+int monitoring_seconds(const char *s, const char *option, double *v, struct err *e)
+{
+    static const double most = 86400;
+    char *end = NULL;
+    *v = strtod(s, &end);
+    if (end == s || *end || !isfinite(*v) || *v < 0 || *v > most)
+        return err_set(e, EX_USAGE, "%s %.40s: not a number of seconds, 0 to %.0f", option, s, most);
+    return 0;
+}
+
+int monitoring_option(const char *argument, void *to, struct err *e)
+{
+    (void)to;
+    if (monitoring_seconds(argument ? argument : "2", "--monitor", &each, e))
+        return -1;
+    return each > 0 ? 0 : err_set(e, EX_USAGE, "--monitor 0: must be more than 0 seconds");
+}
+
+struct monitoring_form monitoring_form(int fd)
+{
+    struct winsize w;
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    bool known = isatty(fd) && ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 1;
+    return (struct monitoring_form){.width = known ? w.ws_col - 1U : 0,
+                                    .height = known ? w.ws_row : 0,
+                                    .bold =
+                                        isatty(fd) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0};
+}
+
+static struct monitor *monitor; /* NULL: none is needed now */
+static double next_sample, next_report;
+static bool asked;
+
+static void stop(void)
+{
+    monitor_free(monitor);
+    monitor = NULL;
+    asked = false;
+}
+
+/* What cannot be watched is not told of: the work itself goes on. */
+static void show(struct job *j)
+{
+    struct report r;
+    struct buf out = {0};
+    struct err e;
+    struct monitoring_form f = monitoring_form(2);
+    bool in_place = each > 0 && isatty(2) && !asked;
+    if (monitor_report(monitor, &r, &e)) {
+        job_print(j->command, e.msg);
+        each = 0;
+        stop();
+        return;
+    }
+    if (report_put_text(&out, &r, f.width, f.bold, asked ? "no process of this command is at work" : NULL, &e) == 0 &&
+        out.len && buf_put_byte(&out, '\0', &e) == 0) {
+        job_show(in_place ? (const char *)out.p : NULL);
+        if (!in_place)
+            fd_write(2, out.p, out.len - 1, "standard error", &e);
+    }
+    buf_free(&out);
+    report_free(&r);
+}
+
+static int tick(void *ctx)
+{
+    static const double once = 1; /* seconds */
+    struct job *j = ctx;
+    struct err e;
+    double now = clock_now();
+    if (job_was_asked() && !asked) {
+        next_report = now + once;
+        stop(); /* of this one second, whatever was seen before */
+        asked = true;
+    }
+    if (!asked && each <= 0)
+        return -1;
+    if (!monitor) {
+        monitor = monitor_new(getpid(), false, &e);
+        next_sample = now;
+        if (!asked)
+            next_report = now + each;
+    }
+    if (!monitor) {
+        each = 0;
+        return -1;
+    }
+    if (now >= next_sample) {
+        int ms = monitor_sample(monitor, &e);
+        next_sample = now + 1e-3 * (ms > 0 ? ms : 1000);
+    }
+    if (now >= next_report) {
+        show(j);
+        if (asked)
+            stop();
+        if (!monitor)
+            return each > 0 ? 0 : -1;
+        next_report = now + each;
+    }
+    double next = next_sample < next_report ? next_sample : next_report, wait = 1e3 * (next - clock_now());
+    return wait > 1 ? (int)wait : 1;
+}
+
+void monitoring_begin(struct job *j)
+{
+    j->tick = tick;
+    j->tick_ctx = j;
+    j->shows_blocks = each > 0 && isatty(2);
+}
+
+void monitoring_end(struct job *j)
+{
+    stop();
+    if (j->shows_blocks)
+        job_show(NULL);
+    j->tick = NULL;
+}

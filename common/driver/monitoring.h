@@ -1,0 +1,32 @@
+/* monitoring.h - a command's own pipelines, as bpe monitor shows them, on standard error: every so many seconds
+ * (--monitor), and once after SIGUSR1.
+ */
+#ifndef BPE_DRIVER_MONITORING_H
+#define BPE_DRIVER_MONITORING_H
+
+#include "driver/job.h"
+#include "sys/buf.h"
+
+/* The row of the option --monitor, whose text is stored in a field of the struct `owner`. */
+#define MONITORING_OPTION(owner, field)                                                                                \
+    {                                                                                                                  \
+        0, "monitor", "SECONDS", "print what each stage does and the bottleneck, so often (default 2)",                \
+            OPTION_TO(TEXT, owner, field), .if_none = "2", .check = monitoring_option                                  \
+    }
+int monitoring_option(const char *argument, void *to, struct err *e);
+
+/* From now on job_wait does it. */
+void monitoring_begin(struct job *j);
+void monitoring_end(struct job *j);
+
+/* Seconds as a decimal number. -1: EX_USAGE, for which `option` names it. */
+int monitoring_seconds(const char *s, const char *option, double *v, struct err *e);
+
+/* How a terminal is to be written to: lines of at most width bytes; bold: some stand out. No terminal: 0 and false. */
+struct monitoring_form {
+    size_t width, height;
+    bool bold;
+};
+struct monitoring_form monitoring_form(int fd);
+
+#endif

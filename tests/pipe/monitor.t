@@ -1,0 +1,374 @@
+#!/usr/bin/env python3
+"""monitor.t - bpe monitor names the stage that holds the others back, and disturbs nothing."""
+import contextlib
+import fcntl
+import http.server
+import json
+import os
+import pty
+import random
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import lib  # noqa: E402
+from pipe import monitor_cases as cases  # noqa: E402
+
+CASES = int(os.environ.get("CASES", "12"))
+SEED = int(os.environ.get("SEED", "0")) or random.randrange(1, 1 << 30)
+
+
+def begin(line):
+    return subprocess.Popen(["bash", "-c", line], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
+
+
+def end(process):
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def session(pid):
+    try:
+        return os.getsid(pid)
+    except ProcessLookupError:
+        return None
+
+
+def monitor(*args):
+    done = subprocess.run(["bpe", "monitor", "--json", *args], stdout=subprocess.PIPE, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def verdicts(lines):
+    """What is said of some lines that run at once: the name of the bottleneck for each."""
+    running = [begin(line) for line in lines]
+    time.sleep(1.5)
+    told = monitor("0")
+    found = []
+    for process in running:
+        own = [t for t in told if any(session(pid) == process.pid for stage in t["stages"] for pid in stage["pids"])]
+        found.append((",".join(str(t["bottleneck"]) for t in own), own))
+    for process in running:
+        end(process)
+    return found
+
+
+def make_text():
+    """Some megabytes, half of them words that hardly occur twice, so that counts and merges take their time."""
+    rng = random.Random(1)
+    words = ["".join(rng.choice("abcdefghijklmno") for _ in range(rng.randint(3, 9))) for _ in range(900000)]
+    lib.write("words", " ".join(words) + lib.EOT)
+    lib.write("made", (lib.text(1, 2000000) + lib.read("words")) * 2)
+
+
+@contextlib.contextmanager
+def serving():
+    """Serves this directory on this machine; gives the address of the text."""
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *args):
+            pass
+
+        def copyfile(self, source, outputfile):
+            with contextlib.suppress(ConnectionError):  # whoever reads is ended
+                super().copyfile(source, outputfile)
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/text"
+        server.shutdown()
+
+
+def names_the_bottleneck(server):
+    """Seeded cases; those that sleep run several at once, those that compute alone."""
+    rng = random.Random(SEED)
+    wrong = []
+    todo = [cases.throttled(rng, server) if rng.random() < 0.75 else cases.computing(rng) for _ in range(CASES)]
+    batches, together = [], []
+    for case in todo:
+        if "slow.py" in case[1] or "script.sh" in case[1]:
+            together.append(case)
+        else:
+            batches.append([case])
+    batches += [together[i:i + 3] for i in range(0, len(together), 3)]
+    for batch in batches:
+        for (place, line, name), (found, told) in zip(batch, verdicts([line for _, line, _ in batch])):
+            if found != name:
+                wrong.append(place)
+                print(f"# {place}: {line}\n#   is {found or 'not seen'}, not {name}")
+                for t in told:
+                    print("#   " + str(t["verdict"]))
+                    for stage in t["stages"]:
+                        print(f"#   {stage['name']} {len(stage['pids'])} {stage['queue']} {stage['cpu']} {stage['wait']}")
+    may = max(1, CASES // (4 if "sanitize" in lib.BUILD else 20))  # there other stages may be the slow ones
+    lib.ok(len(wrong) <= may, f"the verdict is right in {CASES - len(wrong)} of {CASES} cases", f"seed {SEED}: {wrong}")
+
+
+MEMBERS = {"time", "pipeline", "command", "stages", "bottleneck", "verdict"}
+STAGE = {"name", "pids", "queue", "capacity", "in", "out", "cpu", "rss", "wait", "files"}
+SLOW_LINE = f"bpe-chunk - <text | python3 slow.py 1000000 | bpe-count | {cases.COUNTED}"
+
+
+def until(what, seconds=10):
+    """Whether something becomes true in time."""
+    end_at = time.monotonic() + seconds
+    while time.monotonic() < end_at:
+        if what():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def members():
+    """What a line of JSON has, and that the figures are those of the processes."""
+    process = begin(SLOW_LINE)
+    time.sleep(1.5)
+    told = monitor(f"--pid={process.pid}", "0")
+    lib.ok(len(told) == 1 and set(told[0]) == MEMBERS and all(STAGE <= set(s) for s in told[0]["stages"]), "members of a line", told)
+    stages = {stage["name"]: stage for stage in told[0]["stages"]}
+    lib.ok(list(stages) == ["bpe-chunk", "python3", "bpe-count", "bpe-sum", "bpe-merge"], "stages in the order of the data", list(stages))
+    chunk, slow = stages["bpe-chunk"], stages["python3"]
+    lib.ok(abs(told[0]["time"] - time.time()) < 5 and told[0]["pipeline"] in chunk["pids"] + slow["pids"] + stages["bpe-sum"]["pids"],
+           "time, and a number for the pipeline")
+    lib.ok(700000 < slow["in"] < 1300000 and 700000 < slow["out"] < 1300000, "what a stage reads and writes, a second", slow)
+    lib.ok(slow["capacity"] >= 65536 and 0.5 < slow["queue"] / slow["capacity"] <= 1, "what waits before it", slow)
+    lib.ok(chunk["queue"] is None and chunk["capacity"] is None, "none where a file is read")
+    lib.ok(slow["rss"] > 1 << 20 and slow["cpu"] < 60, "memory and CPU", slow)
+    lib.ok(all(abs(sum(s["wait"].values()) - 1) < 0.01 for s in stages.values()), "shares of the samples are 1 in all",
+           [s["wait"] for s in stages.values()])
+    lib.ok(chunk["wait"]["output"] > 0.5 < stages["bpe-sum"]["wait"]["input"], "who waits for what")
+    read = [f for f in chunk["files"] if f["mode"] == "read"]
+    lib.ok(read and 0 < read[0]["position"] <= read[0]["size"] == os.path.getsize("text"), "the position in a file that is read", read)
+    code, out, _ = lib.run(["bpe", "monitor", "--pid", str(process.pid), "0"])
+    lines = out.decode().splitlines()
+    lib.ok(code == 0 and len(lines) == 8 and lines[-1].startswith("bottleneck: python3 (sleeps; its input is full") and
+           re.search(r"python3 +1 +[0-9.]+ k?M?B of [0-9.]+ k?M?B", lines[3]), "the same as lines", out)
+    end(process)
+
+
+def in_harness():
+    """Who reads what several scripts say is no stage of theirs, and they are no pipeline."""
+    line = f"bpe-chunk - <text | python3 slow.py 1000000 | bpe-count | bpe-sum 2>/dev/null | bpe-merge -v 1000; true"
+    scripts = [subprocess.Popen(["bash", "-c", line], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True)
+               for line in (line, "cat /dev/zero | python3 slow.py 100; true")]
+    time.sleep(0.5)
+    told = [t for t in monitor("0") if any(session(pid) == scripts[0].pid for stage in t["stages"] for pid in stage["pids"])]
+    for script in scripts:
+        end(script)
+        script.stdout.close()
+    names = [stage["name"] for t in told for stage in t["stages"]]
+    lib.ok(names == ["bpe-chunk", "python3", "bpe-count", "bpe-sum", "bpe-merge"], "a harness is no stage", names)
+
+
+def ends():
+    """It ends with what it watches, whose last line has no bottleneck."""
+    process = begin("python3 slow.py 6000000 <text | bpe-chunk - | bpe-count | bpe-sum | bpe-merge -v 1000 >/dev/null")
+    time.sleep(0.3)
+    told = monitor(f"--pid={process.pid}", "0.5")
+    process.wait()
+    last = told[-1] if told else {}
+    lib.ok(len(told) > 2 and last["bottleneck"] is None and last["stages"] == [] and all(t["bottleneck"] for t in told[:-1]),
+           "null when all have ended, and only then", [t["bottleneck"] for t in told])
+    lib.ok(len({t["pipeline"] for t in told}) == 1, "the pipeline keeps its number while its stages end", told[-1])
+
+
+def wrong_use():
+    for args, code in (["x"], 64), (["-1"], 64), (["1", "2"], 64), (["--pid=x"], 64), (["--pid=999999999"], 66):
+        got, out, err = lib.run(["bpe", "monitor", *args], timeout=20)
+        lib.ok(got == code and not out and err.count("\n") == 1 and err.startswith("bpe monitor: "), f"{args}: exit status {code}", f"{got} {err}")
+    got, out, err = lib.run(["bpe", "monitor", f"--pid={os.getpid()}", "0"], timeout=20)
+    lib.ok(got == 0 and not out and err == "bpe monitor: no pipeline of that process runs here\n", "no pipeline: said once", err)
+
+
+WRITER = """import os, signal, sys, time
+signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+late = 0
+for line in sys.stdin:
+    try:
+        os.write(1, b"x" * 100)
+        late += 1
+    except BrokenPipeError:
+        pass
+    sys.stderr.write(f"{late}\\n")
+    sys.stderr.flush()
+"""
+
+
+def disturbs_nothing():
+    """A pipe behaves as without it: the end of a writer is seen at once, and so is that of a reader; a write fails."""
+    watching = subprocess.Popen(["bpe", "monitor", "--json", "0.05"], stdout=subprocess.DEVNULL)
+    slow, late, unseen = 0, 0, 0
+    lib.write("writer.py", WRITER)
+    for _ in range(6):
+        to, ours = os.pipe()
+        writer = subprocess.Popen(["python3", "writer.py"], stdin=subprocess.PIPE, stdout=ours, stderr=subprocess.PIPE)
+        reader = subprocess.Popen(["bpe-view"], stdin=to, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(to)
+        os.close(ours)
+        time.sleep(0.1)
+        reader.kill()
+        reader.wait()
+        writer.stdin.write(b"\n")
+        writer.stdin.flush()
+        late += int(writer.stderr.readline())
+        writer.kill()
+        writer.communicate()
+        with subprocess.Popen(["bpe-view"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as reader:
+            time.sleep(0.1)
+            begun = time.monotonic()
+            reader.stdin.close()
+            reader.wait()
+            slow = max(slow, time.monotonic() - begun)
+        with subprocess.Popen("exec bpe-chunk - </dev/zero --invalid=replace", shell=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as writer:
+            writer.stdout.read(1)
+            time.sleep(0.1)
+            writer.stdout.close()
+            unseen += not until(lambda w=writer: w.poll() is not None, 2)
+            writer.kill()
+    lib.ok(late == 0, "a write fails whose reader has died", late)
+    lib.ok(slow < 1, "the end of the input is seen at once", slow)
+    lib.ok(unseen == 0, "SIGPIPE ends who writes to nobody")
+    watching.terminate()
+    watching.wait()
+
+
+def opens_only_read_ends():
+    """The system calls say it: a pipe is opened to read, without waiting, and closed before the sample ends; nothing is traced."""
+    told = "opens read ends only, and closes them within the sample", "  no ptrace, no signal"
+    if "sanitize" in lib.BUILD or not shutil.which("strace") or lib.run(["strace", "-o", "calls", "true"])[0]:
+        for name in told:
+            lib.skip(name, "no strace")
+        return
+    process = begin(SLOW_LINE)
+    time.sleep(0.5)
+    subprocess.run(["strace", "-o", "calls", "bpe", "monitor", "0"], stdout=subprocess.DEVNULL, check=True)
+    end(process)
+    calls = lib.read("calls").decode().splitlines()
+    bad, kept, n = [], set(), 0
+    for call in calls:
+        opened = re.match(r'open(?:at)?\(.*"/proc/\d+/fd/\d+", (\S+?)[,)].* = (-?\d+)', call)
+        closed = re.match(r"close\((\d+)\)", call)
+        if opened:
+            n += 1
+            flags, fd = set(opened[1].split("|")), opened[2]
+            if not {"O_RDONLY", "O_NONBLOCK", "O_CLOEXEC"} <= flags:
+                bad.append(call)
+            kept.add(fd)
+        elif closed:
+            kept.discard(closed[1])
+        elif re.match(r"(clock_nanosleep|poll|ppoll|select|pselect6)\(", call) and kept - {"-1"}:
+            bad.append(f"{call} with {kept} open")
+    lib.ok(n > 4 and not bad, told[0], f"{n} opened; {bad[:5]}")
+    calls = [call for call in calls if re.match(r"(ptrace|process_vm|pidfd|kill|tkill|tgkill)", call)]
+    lib.ok(not calls, told[1], calls[:5])
+
+
+def cpu(pid):
+    """Seconds that a process has run."""
+    with open(f"/proc/{pid}/schedstat", encoding="utf-8") as f:
+        return int(f.read().split()[0]) * 1e-9
+
+
+def takes_little():
+    process = begin(f"bpe-chunk - <text | python3 slow.py 200000 | parallel --pipe -j 4 bpe-count 2>/dev/null | {cases.COUNTED}")
+    watching = subprocess.Popen(["bpe", "monitor", "1"], stdout=subprocess.DEVNULL)
+    time.sleep(1)
+    before = cpu(watching.pid)
+    time.sleep(5)
+    used = (cpu(watching.pid) - before) / 5
+    watching.terminate()
+    watching.wait()
+    end(process)
+    if "sanitize" in lib.BUILD:
+        lib.skip("less than a hundredth of a core", "sanitizers take more")
+    else:
+        lib.ok(used < 0.01, "less than a hundredth of a core", f"{100 * used:.2f} %")
+    print(f"# {100 * used:.2f} %")
+
+
+def by_bpe():
+    """--monitor, SIGUSR1, --progress=json."""
+    feed = "head -c 6000000 text | python3 slow.py 2000000"
+    with open("err", "wb") as err:
+        line = f"{feed} | exec bpe train -v 500 --monitor=0.5 -o m1.json -"
+        subprocess.run(["bash", "-c", line], stderr=err, check=True)
+    told = lib.read("err").decode()
+    lib.ok(told.count("bottleneck: python3 (sleeps") >= 2 and re.search(r"^[0-9:]+  \d+: bpe train -v 500", told), "--monitor: blocks on stderr", told)
+    with open("err", "wb") as err:
+        process = subprocess.Popen(["bash", "-c", f"{feed} | exec bpe train -v 500 -o m2.json -"], stderr=err, start_new_session=True)
+        time.sleep(1.5)
+        for name in "bpe", "bpe-chunk", "bpe-count", "bpe-sum", "bpe-merge":
+            os.kill(find(name, process.pid), signal.SIGUSR1)
+        code = process.wait()
+    told = lib.read("err").decode()
+    lib.ok(code == 0 and told.count("bottleneck: ") == 1 and "bottleneck: python3 (sleeps" in told, "SIGUSR1 to all: told once", f"{code} {told}")
+    lib.ok(lib.read("m1.json") == lib.read("m2.json"), "  and the result is the same")
+    with open("err", "wb") as err:
+        subprocess.run(["bash", "-c", f"{feed} | exec bpe train -v 500 --progress=json,0.5 -o m3.json -"], stderr=err, check=True)
+    lines = [json.loads(line) for line in lib.read("err").splitlines()]
+    extra = lines[-1]["read"] - 6000000  # programs read themselves, too
+    lib.ok(len(lines) > 3 and all({"time", "command", "read", "total", "rate", "left"} <= set(one) for one in lines) and
+           0 <= extra < (1000000 if "sanitize" in lib.BUILD else 100000) and lines[1].get("program") == "bpe-sum", "--progress=json", lines[-1])
+    for args in ["--progress=json,x"], ["--progress=0"], ["--monitor=0"], ["--monitor=x"]:
+        code, _, err = lib.run(["bpe", "train", "-v", "500", *args, "text"])
+        lib.ok(code == 64 and err.count("\n") == 1, f"{args[0]}: wrong use", err)
+
+
+def find(name, group):
+    """A process of this name in a session."""
+    for entry in os.listdir("/proc"):
+        if entry.isdigit() and session(int(entry)) == group:
+            with open(f"/proc/{entry}/comm", encoding="utf-8") as f:
+                if f.read().strip() == name:
+                    return int(entry)
+    return 0
+
+
+def on_terminal():
+    """In place, bold unless NO_COLOR says not to."""
+    try:
+        master, slave = pty.openpty()
+    except OSError as e:
+        lib.skip("on a terminal", f"there are no terminals here: {e.strerror}")
+        return
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 12, 70, 0, 0))
+    process = begin(SLOW_LINE)
+    time.sleep(1)
+    shown = {}
+    for color in "", "1":
+        env = dict(os.environ, TERM="xterm", NO_COLOR=color)
+        subprocess.run(["timeout", "2", "bpe", "monitor", "0.5"], stdout=slave, env=env, check=False)
+        shown[color] = os.read(master, 65536).decode()
+    end(process)
+    blocks = re.split("\033\\[\\d+A\r\033\\[J", shown["1"])
+    lib.ok(len(blocks) >= 3 and all(len(line) < 70 for line in blocks[1].splitlines()), "in place of the block before, cut to the width", blocks)
+    lib.ok("\033[1mbottleneck: python3" in shown[""] and "\033[1m" not in shown["1"], "bold, but for NO_COLOR")
+
+
+with tempfile.TemporaryDirectory() as directory:
+    os.chdir(directory)
+    make_text()
+    cases.prepare("made")
+    with serving() as address:
+        names_the_bottleneck(address)
+    members()
+    in_harness()
+    ends()
+    wrong_use()
+    disturbs_nothing()
+    opens_only_read_ends()
+    takes_little()
+    by_bpe()
+    on_terminal()
+    os.chdir("/")
+sys.exit(lib.done())
