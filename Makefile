@@ -229,14 +229,20 @@ install: all
 	@[ ! -e '$(INSTALLED)' ] || $(MAKE) -s uninstall
 	mkdir -p '$(ROOT)/share/bpetools'
 	put() { \
-	    mkdir -p "$(ROOT)/$$2" && echo "$$2/$${1##*/}" >>'$(INSTALLED)' && cp "$$1" "$(ROOT)/$$2" || exit; \
+	    name=$${3:-$${1##*/}}; \
+	    mkdir -p "$(ROOT)/$$2" && echo "$$2/$$name" >>'$(INSTALLED)' && cp "$$1" "$(ROOT)/$$2/$$name" || exit; \
 	}; \
 	for file in $(BINS) $(BUILD)/bpe; do put $$file bin; done; \
 	for file in $(PIPELINES); do \
 	    case $$file in */*) put pipelines/$$file libexec/bpetools/$${file%/*} ;; *) put pipelines/$$file libexec/bpetools ;; esac; \
 	done; \
 	for file in $(RECIPES); do put pipelines/$$file share/bpetools; done; \
-	for page in $(MAN); do put $$page share/man/man$${page##*.}; done
+	for page in $(MAN); do put $$page share/man/man$${page##*.}; done; \
+	put pipelines/completions/_bpe share/zsh/site-functions; \
+	for name in bpe $(PROGRAMS); do \
+	    put pipelines/completions/bpe.bash share/bash-completion/completions $$name; \
+	    put pipelines/completions/bpe.fish share/fish/vendor_completions.d $$name.fish; \
+	done
 
 # With what Python has compiled of it. Directories stay that have something else.
 uninstall:

@@ -3,6 +3,7 @@
 #ifndef BPE_CMD_COMMANDS_H
 #define BPE_CMD_COMMANDS_H
 
+int complete_main(int argc, char **argv);
 int describe_main(int argc, char **argv);
 int encode_main(int argc, char **argv);
 int job_main(int argc, char **argv);

@@ -12,6 +12,7 @@
 #include "bpe/commands.h"
 #include "cli/program.h"
 #include "core/model.h"
+#include "core/pattern.h"
 #include "driver/command.h"
 #include "io/fd.h"
 #include "model/model_read.h"
@@ -144,7 +145,7 @@ static const struct option_row rows[] = {
     INVALID_OPTION(struct describe_options, source, "is a pretoken"),
     SOURCE_OPTIONS(struct describe_options, source),
     {'p', "pattern", "NAME", "the pattern, for .tiktoken files that have no PATH.json beside them",
-     OPTION_TO(TEXT, struct describe_options, pattern)},
+     OPTION_TO(TEXT, struct describe_options, pattern), .get_words = pattern_names},
     {'s', "special-token", "TOKEN[=ID]", "a special token of such models; repeat for several",
      OPTION_TO(TEXTS, struct describe_options, special_token)},
     {'S', "memory", "SIZE", "use about SIZE of memory for what is counted, then the disk (default 50%)",

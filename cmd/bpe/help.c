@@ -40,6 +40,11 @@ static int list(struct names *names, bool engines, struct err *e)
     return rc;
 }
 
+int help_names(struct names *names, struct err *e)
+{
+    return list(names, false, e) || list(names, true, e) ? -1 : 0;
+}
+
 /* ---- What is none ---- */
 
 static int put_names(struct buf *out, const struct names *names, struct err *e)

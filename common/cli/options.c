@@ -439,9 +439,13 @@ static enum options_next read_word(struct command_line *l, struct err *e)
     return OPTIONS_RUN;
 }
 
+void (*options_instead)(const struct option_set *sets, size_t n_sets);
+
 enum options_next options_parse(const struct option_set *sets, size_t n_sets, int argc, char **argv, int *first,
                                 struct err *e)
 {
+    if (options_instead)
+        options_instead(sets, n_sets);
     struct command_line l = {.sets = sets, .n_sets = n_sets, .argc = argc, .argv = argv, .next = 1};
     char **files = calloc((size_t)argc + 1, sizeof *files);
     enum options_next next = OPTIONS_RUN;

@@ -59,7 +59,8 @@ struct option_row {
     size_t given;                          /* OPTION_GIVEN: a bool, set if the option is given; 0: none */
     const char *if_none;                   /* the text if the argument is left out; NULL: it is required */
     const char *const *words;              /* of OPTION_CHOICE; ends with NULL */
-    const char *const *(*get_words)(void); /* returns the words, if they are not constant; else NULL */
+    const char *const *(*get_words)(void); /* returns the words, if they are not constant; else NULL. Of OPTION_TEXT:
+                                              words that it may be, for completion */
     unsigned first;                        /* see OPTION_CHOICE and OPTION_VALUE */
     const char *old_name;                  /* another long name that works; --help does not show it. NULL: none */
     /* Checks the argument (NULL: left out) after it is stored in the struct `to`, or does more. May be NULL. */
@@ -113,6 +114,10 @@ enum options_next {
  * whether it takes an argument, and the first set with a letter which name that is. */
 enum options_next options_parse(const struct option_set *sets, size_t n_sets, int argc, char **argv, int *first,
                                 struct err *e);
+
+/* If it is set, options_parse calls this, and does nothing else: for what is to know the tables of a command. It does
+ * not return. */
+extern void (*options_instead)(const struct option_set *sets, size_t n_sets);
 
 /* The row of that name, or NULL. */
 const struct option_row *options_find(const struct option_row *rows, const char *name);

@@ -76,6 +76,18 @@ const struct pattern *pattern_at(size_t i)
     return i < PATTERN_N ? &patterns[i] : NULL;
 }
 
+const char *const *pattern_names(void)
+{
+    static const char *names[2 * PATTERN_N + 1];
+    size_t n = 0;
+    for (size_t i = 0; i < PATTERN_N; i++) {
+        names[n++] = patterns[i].name;
+        if (patterns[i].alias)
+            names[n++] = patterns[i].alias;
+    }
+    return names;
+}
+
 const struct pattern *pattern_find(struct str name)
 {
     for (size_t i = 0; i < PATTERN_N; i++) {

@@ -44,6 +44,9 @@ enum pattern_dialect {
 /* The i-th built-in pattern, or NULL past the last. Static. */
 const struct pattern *pattern_at(size_t i);
 
+/* All names and aliases; ends with NULL. Static. */
+const char *const *pattern_names(void);
+
 /* The pattern of that name (or alias), or NULL. Records must use its `name`. */
 const struct pattern *pattern_find(struct str name);
 

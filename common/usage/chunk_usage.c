@@ -67,7 +67,7 @@ static const struct option_row rows[] = {
     {'p', "pattern", "NAME",
      "how text splits into pretokens: gpt2 (default), cl100k (llama3),\n"
      "cl100k-tiktoken, nanochat, qwen2, o200k, deepseek-v3, bytes",
-     OPTION_TO(TEXT, struct chunk_options, pattern)},
+     OPTION_TO(TEXT, struct chunk_options, pattern), .get_words = pattern_names},
     {'e', "regex", "REGEX", "the same by a regex", OPTION_TO(TEXT, struct chunk_options, regex)},
     {'m', "model", "MODEL", "the pattern and the special tokens of a model, for bpe-encode",
      OPTION_TO(TEXT, struct chunk_options, model)},

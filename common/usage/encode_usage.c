@@ -1,6 +1,7 @@
 /* encode_usage.c - see encode_usage.h. */
 #include "usage/encode_usage.h"
 
+#include "core/pattern.h"
 #include "io/fd.h"
 
 /* -p is checked with the model: then chunks are read, and what reads the records learns why there are none. */
@@ -39,7 +40,7 @@ static const struct option_row rows[] = {
     INVALID_OPTION(struct encode_options, source, "becomes its token"),
     SOURCE_OPTIONS(struct encode_options, source),
     {'p', "pattern", "NAME", "the pattern, for a .tiktoken file that has no PATH.json beside it",
-     OPTION_TO(TEXT, struct encode_options, pattern)},
+     OPTION_TO(TEXT, struct encode_options, pattern), .get_words = pattern_names},
     {'s', "special-token", "TOKEN[=ID]", "a special token of such a model; repeat for several",
      OPTION_TO(TEXTS, struct encode_options, special_token)},
     {'o', "output", "PATH", "the ids go to PATH, which appears when all is done",

@@ -30,7 +30,7 @@ static const struct option_row rows[] = {
      OPTION_TO(CHOICE, struct model_options, merges_as_strings), .words = shared_options_merges,
      OPTION_GIVEN(struct model_options, has_form)},
     {'p', "pattern", "NAME", "the pattern (see bpe-chunk), of a model that does not say it",
-     OPTION_TO(TEXT, struct model_options, pattern)},
+     OPTION_TO(TEXT, struct model_options, pattern), .get_words = pattern_names},
     {'s', "special-token", "TOKEN[=ID]",
      "a special token of a .tiktoken file that comes without PATH.json; its id\n"
      "is ID, or the next after all others",

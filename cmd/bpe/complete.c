@@ -1,0 +1,407 @@
+/* complete.c - bpe complete: what may come next on a command line, for the shells (pipelines/completions).
+ *
+ *     bpe complete WORD... CURRENT
+ *
+ * The words are those of a command line from its program on, CURRENT is the one that is being typed, perhaps empty.
+ * Each line of output is a word that begins with CURRENT, a tab, and what it means; or one that says which names of
+ * files are wanted: `:files` and patterns, `:directories`, `:commands`.
+ *
+ * What there is comes from the tables by which command lines are read. Commands in other languages have none: theirs
+ * is what they say to --help.
+ */
+#include "bpe/commands.h"
+#include "bpe/front.h"
+#include "bpe/pages.h"
+
+#include "cli/options.h"
+#include "core/pattern.h"
+#include "driver/job.h"
+#include "driver/place.h"
+#include "io/fd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct {
+    const char *program; /* "train", "tasks run", "bpe-chunk" */
+    char **words;        /* what comes after it, up to the current word */
+    int n;
+    const char *current;
+    struct option_row *others; /* of a command in another language; name is NULL after the last. Owned until exit */
+    size_t n_others, cap_others;
+} asked;
+
+/* ---- Output ---- */
+
+static void offer(const char *word, const char *about)
+{
+    if (strncmp(word, asked.current, strlen(asked.current)) == 0)
+        printf("%s\t%.*s\n", word, (int)strcspn(about ? about : "", "\n"), about ? about : "");
+}
+
+/* --NAME= for the shell to go on with the value, or --NAME. */
+static void offer_option(const struct option_row *r)
+{
+    char word[120];
+    if (r->kind == OPTION_REFUSED)
+        return;
+    snprintf(word, sizeof word, "--%s%s", r->name, r->argument && !r->if_none ? "=" : "");
+    offer(word, r->help);
+    snprintf(word, sizeof word, "-%c", r->letter);
+    if (r->letter && asked.current[0] == '-' && asked.current[1] != '-')
+        offer(word, r->help);
+}
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+    for (; *words; words++) {
+        if (strcmp(word, *words) == 0)
+            return true;
+    }
+    return false;
+}
+
+static const char models[] = "*.json *.tiktoken *.txt";
+
+/* The values of an option. `before`: what the word has before them, "--NAME=" or nothing. */
+static void offer_values(const struct option_row *r, const char *before)
+{
+    static const char *const directories[] = {"DIR", "OUT", NULL}, *const files[] = {"FILE", "PATH", "LIST", NULL};
+    const char *const *words = r->get_words ? r->get_words() : r->words;
+    char word[200];
+    for (; words && *words; words++) {
+        snprintf(word, sizeof word, "%s%s", before, *words);
+        offer(word, "");
+    }
+    if (r->get_words || r->words)
+        return;
+    if (strcmp(r->argument, "MODEL") == 0)
+        printf(":files %s\n", strcmp(r->name, "output") == 0 ? "" : models);
+    else if (is_one_of(r->argument, directories))
+        puts(":directories");
+    else if (is_one_of(r->argument, files))
+        puts(":files");
+    else if (strcmp(r->argument, "COMMAND") == 0)
+        puts(":commands");
+}
+
+/* ---- Options ---- */
+
+/* The tables of a command line; a name in one of them means nothing in those after it that are a program's. */
+struct tables {
+    const struct option_row *at[12];
+    size_t n;
+};
+
+static const struct option_row *find(const struct tables *t, const char *name, size_t len, char letter)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        for (const struct option_row *r = t->at[i]; r->name; r++) {
+            if (letter ? r->letter == letter : strncmp(r->name, name, len) == 0 && r->name[len] == '\0')
+                return r->kind == OPTION_REFUSED ? NULL : r;
+        }
+    }
+    return NULL;
+}
+
+/* The option whose value the current word is, as the word before it takes one; NULL: there is none. */
+static const struct option_row *open_option(const struct tables *t)
+{
+    const char *last = asked.n ? asked.words[asked.n - 1] : "";
+    const struct option_row *r = NULL;
+    if (strncmp(last, "--", 2) == 0 && last[2] && !strchr(last, '='))
+        r = find(t, last + 2, strlen(last + 2), 0);
+    else if (last[0] == '-' && last[1] && last[1] != '-') {
+        for (const char *c = last + 1; *c; c++) { /* of several letters, the first with a value takes the others */
+            r = find(t, NULL, 0, *c);
+            if (r && r->argument && c[1])
+                return NULL;
+        }
+    }
+    return r && r->argument && !r->if_none ? r : NULL;
+}
+
+static bool was_given(const char *name)
+{
+    size_t n = strlen(name);
+    for (int i = 0; i < asked.n; i++) {
+        if (strncmp(asked.words[i], name, n) == 0 && (asked.words[i][n] == '\0' || asked.words[i][n] == '='))
+            return true;
+    }
+    return false;
+}
+
+/* What kind of files a command takes. */
+static void offer_files(void)
+{
+    static const struct {
+        const char *program, *files;
+    } kinds[] = {
+        {"monitor", ""},
+        {"upload", ":directories"},
+        {"tasks todo", ":directories"},
+        {"tasks run", ":directories"},
+        {"tasks train", ":directories"},
+        {"tasks shard", ":directories"},
+        {"parquet", ":files *.parquet"},
+        {"bpe-model", ":files *.json *.tiktoken *.txt"},
+        {"job", ":commands"},
+    };
+    static const struct {
+        const char *option, *files;
+    } forms[] = {
+        {"--parquet", ":files *.parquet"}, {"--jsonl", ":files *.jsonl* *.ndjson* *.json*"},
+        {"--wet", ":files *.wet*"},        {"--check", ":directories"},
+        {"--list", ":directories"},        {"--convert", ":directories"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(asked.program, kinds[i].program) == 0) {
+            printf("%s%s", kinds[i].files, *kinds[i].files ? "\n" : "");
+            return;
+        }
+    }
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (was_given(forms[i].option)) {
+            puts(forms[i].files);
+            return;
+        }
+    }
+    puts(":files");
+}
+
+static void offer_options(const struct tables *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        for (const struct option_row *r = t->at[i]; r->name; r++) {
+            if (find(t, r->name, strlen(r->name), 0) == r) /* it is not hidden by one before */
+                offer_option(r);
+        }
+    }
+}
+
+/* Says what may come, by these tables; called in the place of reading a command line by them. */
+static void complete_by(const struct option_set *sets, size_t n_sets)
+{
+    struct tables t = {0};
+    if (asked.others)
+        t.at[t.n++] = asked.others;
+    for (size_t i = 0; i < n_sets && t.n + 1 < sizeof t.at / sizeof *t.at; i++)
+        t.at[t.n++] = sets[i].rows;
+    t.at[t.n++] = options_every;
+    const char *current = asked.current, *equals = strchr(current, '=');
+    const struct option_row *r = was_given("--") ? NULL : open_option(&t);
+    if (r) {
+        offer_values(r, "");
+    } else if (was_given("--") || current[0] != '-') {
+        offer_files();
+    } else if (equals && current[1] == '-') {
+        char before[120];
+        r = find(&t, current + 2, (size_t)(equals - current) - 2, 0);
+        snprintf(before, sizeof before, "%.*s", (int)(equals - current) + 1, current);
+        if (r && r->argument)
+            offer_values(r, before);
+    } else {
+        offer_options(&t);
+    }
+    exit(fflush(stdout) ? EX_IOERR : 0);
+}
+
+/* ---- Commands in other languages ---- */
+
+/* Adds the option of a line of --help, if that is one: two blanks or more, `-x, --name=VALUE`, and what it is for. */
+static int add_line(const char *line, struct err *e)
+{
+    struct option_row r = {.kind = OPTION_TEXT};
+    char name[60], value[60] = "";
+    const char *p = line + strspn(line, " ");
+    if (p - line < 2)
+        return 0;
+    if (p[0] == '-' && p[1] != '-' && p[1] && p[2] == ',') {
+        r.letter = p[1];
+        p += 3 + strspn(p + 3, " ");
+    }
+    if (strncmp(p, "--", 2) != 0)
+        return 0;
+    size_t n = strcspn(p + 2, "=[ ");
+    snprintf(name, sizeof name, "%.*s", (int)n, p + 2);
+    p += 2 + n;
+    r.if_none = *p == '[' ? "" : NULL;
+    p += *p == '[';
+    if (*p == '=') {
+        n = strcspn(p + 1, " ]:");
+        snprintf(value, sizeof value, "%.*s", (int)n, p + 1);
+        p += 1 + strcspn(p + 1, " ");
+    }
+    r.name = strdup(name);
+    r.argument = *value ? strdup(value) : NULL;
+    r.help = strdup(p + strspn(p, " "));
+    if (!r.name || (*value && !r.argument) || !r.help ||
+        array_grow(&asked.others, &asked.cap_others, asked.n_others + 2, sizeof r, "options", e))
+        return err_mem(e, "options", sizeof r);
+    asked.others[asked.n_others++] = r;
+    asked.others[asked.n_others] = (struct option_row){0};
+    return 0;
+}
+
+/* Reads the options of a script from what it says to --help. */
+static int read_help(const char *file, struct err *e)
+{
+    char *words[] = {NULL, "--help", NULL};
+    int ends[2], rc;
+    struct buf text = {0};
+    if (job_pipe(ends, e))
+        return -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct err ignored;
+        dup2(ends[1], 1);
+        script_run(file, words, &ignored);
+        _exit(127);
+    }
+    close(ends[1]);
+    rc = fd_read_all(ends[0], &text, "help", e) || buf_put_byte(&text, '\0', e) ? -1 : 0;
+    close(ends[0]);
+    if (pid > 0)
+        waitpid(pid, NULL, 0);
+    char *rest = (char *)text.p;
+    for (char *line; rc == 0 && (line = strsep(&rest, "\n")) != NULL;)
+        rc = add_line(line, e);
+    buf_free(&text);
+    return rc;
+}
+
+/* ---- Commands ---- */
+
+static int offer_commands(bool pages, struct err *e)
+{
+    struct names names = {0};
+    int rc = help_names(&names, e) || (pages && page_names_add(&names, e)) ? -1 : 0;
+    for (size_t i = 0; i < names.n && rc == 0; i++) {
+        char about[200] = "";
+        bool again = false;
+        for (size_t k = 0; k < i; k++)
+            again |= strcmp(names.at[k], names.at[i]) == 0;
+        if (again)
+            continue;
+        const struct builtin *b = builtin(names.at[i]);
+        if (b)
+            snprintf(about, sizeof about, "%s", b->about);
+        else if (script_is(names.at[i]))
+            script_about(names.at[i], about, sizeof about);
+        offer(names.at[i], about);
+    }
+    names_free(&names);
+    if (!pages) {
+        offer("help", "the manual page of a command or program");
+        offer("--version", "");
+        offer("--help", "");
+    }
+    return rc;
+}
+
+static void offer_words(const char *const *words)
+{
+    for (; *words; words++)
+        offer(*words, "");
+}
+
+static int of_engine(char **words, int n, struct err *e)
+{
+    static const char *const commands[] = {"train", "shard", "tasks"};
+    char *file = n > 3 ? script_of_engine(words[1], words[2]) : NULL;
+    int rc = 0;
+    if (n == 3) {
+        for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+            char *its = script_of_engine(words[1], commands[i]);
+            if (its)
+                offer(commands[i], "");
+            free(its);
+        }
+    }
+    if (!file)
+        return 0;
+    asked.program = words[2];
+    asked.words = words + 3;
+    asked.n = n - 4;
+    rc = read_help(file, e);
+    free(file);
+    const struct builtin *b = strcmp(words[2], "tasks") == 0 ? NULL : builtin(words[2]);
+    char *line[] = {words[2], NULL};
+    if (rc == 0 && b)
+        b->main(1, line); /* does not return */
+    if (rc == 0)
+        complete_by(NULL, 0);
+    return rc;
+}
+
+static int of_bpe(char **words, int n, struct err *e)
+{
+    static const char *const actions[] = {"plan", "todo", "run", "train", "shard", "split", NULL};
+    static const char *const split[] = {"train", "shard", NULL};
+    static char two[64];
+    if (n == 2)
+        return offer_commands(false, e);
+    if (strcmp(words[1], "help") == 0)
+        return n == 3 ? offer_commands(true, e) : 0;
+    if (script_is_engine(words[1]))
+        return of_engine(words, n, e);
+    const struct builtin *b = builtin(words[1]);
+    int skip = 2;
+    asked.program = words[1];
+    if (b && strcmp(b->name, "tasks") == 0) {
+        if (n == 3) {
+            offer_words(actions);
+            return 0;
+        }
+        snprintf(two, sizeof two, "tasks %.50s", words[2]);
+        asked.program = two;
+        skip = 3;
+        if (n <= 5 && strcmp(words[2], "split") == 0) { /* and a name for messages */
+            if (n == 4)
+                offer_words(split);
+            return 0;
+        }
+    }
+    asked.words = words + skip;
+    asked.n = n - 1 - skip;
+    char *last = words[n - 1];
+    words[n - 1] = NULL;
+    if (b)
+        b->main(n - 2, words + 1); /* does not return */
+    words[n - 1] = last;
+    if (!script_is(words[1]))
+        return 0;
+    if (read_help(words[1], e))
+        return -1;
+    complete_by(NULL, 0);
+    return 0;
+}
+
+int complete_main(int argc, char **argv)
+{
+    struct err e;
+    char **words = argv + 1;
+    int n = argc - 1;
+    if (n < 2) {
+        fputs("bpe complete: which words? shells call it: see bpe(7)\n", stderr);
+        return EX_USAGE;
+    }
+    const char *name = strrchr(words[0], '/') ? strrchr(words[0], '/') + 1 : words[0];
+    asked.current = words[n - 1];
+    options_instead = complete_by;
+    int rc = 0;
+    const struct usage *u = strncmp(name, "bpe-", 4) == 0 ? program_of(name) : NULL;
+    if (u) {
+        const struct option_set set = {.rows = u->options};
+        asked.program = u->name;
+        asked.words = words + 1;
+        asked.n = n - 2;
+        complete_by(&set, 1);
+    } else if (strcmp(name, "bpe") == 0) {
+        rc = of_bpe(words, n, &e);
+    }
+    return rc ? e.code : fflush(stdout) ? EX_IOERR : 0;
+}
