@@ -51,7 +51,8 @@ static int set_cutter(struct chunker *c, const struct rules *r, enum form form, 
     if (pretokenizer_open(&c->pretokenizer, r, INVALID_ERROR, &nowhere, e))
         return -1;
     const struct pattern *pattern = scanner_pattern(c->pretokenizer.scanner);
-    cutter_init(&c->cutter, form, pattern && pattern->cut_inside, &c->pretokenizer.special);
+    c->watch.form = input_forms[form];
+    cutter_init(&c->cutter, c->watch.form, pattern && pattern->cut_inside, &c->pretokenizer.special);
     return 0;
 }
 
@@ -100,7 +101,6 @@ static int make_rules(struct chunker *c, struct err *e)
                  ? -1
                  : 0;
     rules_free(&r);
-    c->watch.form = reading.form;
     return rc;
 }
 
@@ -146,7 +146,6 @@ static int set_wanted(struct chunker *c, struct err *e)
                      set_cutter(c, &rules, reading.form, e)
                  ? err_place(e, fd_name(o->only), 0)
                  : 0;
-        c->watch.form = reading.form;
         rules_free(&rules);
     }
     if (rc)

@@ -69,7 +69,7 @@ static ptrdiff_t count_text(void *ctx, struct chunk_run *r, const unsigned char 
     struct worker *w = ctx;
     struct counter *c = r->work;
     c->pretokenizer.invalid = r->reading.invalid;
-    c->pretokenizer.valid = r->lines.valid;
+    c->pretokenizer.valid = r->reader->valid;
     ptrdiff_t used = pretokenize_text(&c->pretokenizer, p, n, end, where, e);
     bool large = table_bytes(&c->table) >= w->opt.memory && table_n(&c->table) >= LEAST;
     return used >= 0 && large && put_words(w, r, e) ? -1 : used;

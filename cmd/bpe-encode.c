@@ -131,24 +131,19 @@ static int encode_plain(struct encoding *p, struct input *in, struct buf *first,
     char hint[JSON_HINT_TEXT];
     bool hinted = p->json.found;
     struct rules rules = {0};
-    struct buf encoded_rules = {0}, reading = {0};
     if (p->is_records)
         return err_set(e, EX_USAGE, "%s: text and chunks are not encoded together", input_name(in));
     p->is_text = true;
     if (set_format(p, IDS_RAW, e) || source_options_reading(&p->opt.source, &how, e))
         return -1;
     if (!p->text_run) {
-        if (encode_rules_for_text(&p->encoder.rules, &rules, e) == 0 && rules_put(&encoded_rules, &rules, e) == 0 &&
-            reading_put(&reading, &how, e) == 0)
-            p->text_run = chunk_reader_own_run(&p->encoder.reader, (struct str){encoded_rules.p, encoded_rules.len},
-                                               (struct str){reading.p, reading.len}, e);
+        if (encode_rules_for_text(&p->encoder.rules, &rules, e) == 0)
+            p->text_run = chunk_reader_own_run(&p->encoder.reader, &rules, &how, e);
         rules_free(&rules);
-        buf_free(&encoded_rules);
-        buf_free(&reading);
         if (!p->text_run)
             return -1;
     }
-    if (text_start_look(in, first, how.form, NAME, &p->json, e))
+    if (text_start_look(in, first, input_forms[how.form], NAME, &p->json, e))
         return -1;
     if (p->json.found && !hinted)
         program_note(NAME, "%s", json_hint_text(&p->json, isatty(2), hint));

@@ -77,7 +77,7 @@ static int count_window(struct describe *d, struct describe_split *s, const stru
 {
     struct pretokenizer *t = &s->counter.pretokenizer;
     t->invalid = r->reading.invalid;
-    t->valid = r->lines.valid;
+    t->valid = r->reader->valid;
     ptrdiff_t used = pretokenize_text(t, p + s->ahead, n - s->ahead, end, where, e);
     if (used < 0) {
         *where += s->ahead;
@@ -131,15 +131,11 @@ static int begin(struct describe *d, const struct reading *how, struct err *e)
                                          .text = count_text,
                                          .end = end_text,
                                          .flush = end_batch};
-    struct buf rules = {0}, reading = {0};
     chunk_reader_init(&d->reader, DESCRIBE_NAME, &ops, d);
     d->is_text = true;
     if (split_text(d, e))
         return -1;
-    if (rules_put(&rules, d->split->rules, e) == 0 && reading_put(&reading, how, e) == 0)
-        d->run = chunk_reader_own_run(&d->reader, buf_str(&rules), buf_str(&reading), e);
-    buf_free(&rules);
-    buf_free(&reading);
+    d->run = chunk_reader_own_run(&d->reader, d->split->rules, how, e);
     return d->run ? 0 : -1;
 }
 
@@ -151,7 +147,7 @@ static int read_text(struct describe *d, struct input *in, struct buf *first, ui
     if (d->sum)
         return err_set(e, EX_USAGE, "%s: text and sums are not described together", input_name(in));
     if (source_options_reading(&d->opt.source, &how, e) || (!d->run && begin(d, &how, e)) ||
-        text_start_look(in, first, how.form, DESCRIBE_NAME, &d->json, e))
+        text_start_look(in, first, input_forms[how.form], DESCRIBE_NAME, &d->json, e))
         return -1;
     if (d->json.found && !hinted)
         program_note(DESCRIBE_NAME, "%s", json_hint_text(&d->json, isatty(2), hint));

@@ -150,12 +150,12 @@ static int print(const struct plan_ask *ask, const struct plan_facts *f, struct 
 static int run(struct job *j, struct err *e)
 {
     const struct source_options *o = &self.chunk.source;
-    const enum plan_kind kind = o->jsonl ? PLAN_LINES : o->null ? PLAN_NUL : o->wet ? PLAN_WET : PLAN_TEXT;
+    const struct input_form *form = input_forms[source_options_form(o)];
     struct plan_sample sample = {.spool = -1};
     struct plan_facts facts;
     if (need_programs(e) || (watch_reads_input(self.files, self.n_files) && command_input_check(j, e)))
         return -1;
-    int status = plan_sample_take(&sample, kind, self.sample, self.files, self.n_files, e);
+    int status = plan_sample_take(&sample, form, self.sample, self.files, self.n_files, e);
     uint64_t size = self.has_size ? self.size : sample.whole;
     if (status == 0 && size == 0)
         status = err_set(e, EX_USAGE, "how much text is there? standard input does not say; give --size=SIZE");

@@ -15,6 +15,7 @@
 #include "driver/job.h"
 #include "sys/buf.h"
 #include "sys/err.h"
+#include "text/input_form.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,11 +59,9 @@ struct plan_sample {
     size_t n_sources, n_pieces, n_blocks, cap_sources, cap_pieces, cap_blocks;
 };
 
-enum plan_kind { PLAN_TEXT, PLAN_LINES, PLAN_NUL, PLAN_WET };
-
 /* Takes about `most` bytes of the files. The same files give the same sample. -1: EX_DATAERR (too little text, or what
  * cannot be decompressed), EX_NOINPUT, EX_IOERR, EX_CANTCREAT. */
-int plan_sample_take(struct plan_sample *s, enum plan_kind kind, uint64_t most, char **files, int n_files,
+int plan_sample_take(struct plan_sample *s, const struct input_form *form, uint64_t most, char **files, int n_files,
                      struct err *e);
 void plan_sample_free(struct plan_sample *s);
 

@@ -18,11 +18,6 @@ enum {
     FAR = 16 << 20,  /* bytes after a block in which its end is looked for */
 };
 
-const struct plan_mark plan_marks[] = {[PLAN_TEXT] = {"\n", 1, 1},
-                                       [PLAN_LINES] = {"\n", 1, 1},
-                                       [PLAN_NUL] = {"", 1, 1},
-                                       [PLAN_WET] = {"\r\n\r\nWARC/", 9, 4}};
-
 uint64_t sampler_chance(struct sampler *x, double n)
 {
     x->chance = (x->chance * 1103515245 + 12345) % 2147483648;
@@ -65,8 +60,8 @@ ssize_t sampler_look(struct sampler *x, uint64_t at, size_t n, struct err *e)
 /* The first mark that begins from `from` on and ends before `limit`. 1; 0: there is none. */
 static int find_mark(struct sampler *x, uint64_t from, uint64_t limit, uint64_t *found, struct err *e)
 {
-    const char *mark = plan_marks[x->kind].text;
-    size_t len = plan_marks[x->kind].len;
+    const char *mark = x->form->border;
+    size_t len = x->form->border_len;
     if (from < x->known_from || from > x->known_to) {
         x->known_from = x->known_to = from;
         x->known_mark = false;
@@ -88,12 +83,12 @@ static int find_mark(struct sampler *x, uint64_t from, uint64_t limit, uint64_t 
 /* The first place from `at` on where a block may begin or end: 1; 0: there is none before `limit`. */
 static int border(struct sampler *x, uint64_t at, uint64_t limit, uint64_t *place, struct err *e)
 {
-    size_t ends = plan_marks[x->kind].ends;
+    size_t ends = x->form->border_ends;
     int rc = find_mark(x, at < ends ? 0 : at - ends, limit, place, e);
     *place += ends;
-    if (rc || (x->kind != PLAN_TEXT && limit < x->s->sources[x->source].size))
+    if (rc || (x->form->documents && limit < x->s->sources[x->source].size))
         return rc;
-    if (x->kind != PLAN_TEXT) {
+    if (x->form->documents) {
         *place = x->s->sources[x->source].size;
         return 1;
     }
@@ -116,7 +111,7 @@ static int add_piece(struct sampler *x, size_t source, uint64_t from, uint64_t t
         rc = border(x, to, limit, &piece.end, e);
     if (rc <= 0 || piece.end <= piece.begin)
         return rc < 0 ? -1 : 0;
-    if (x->kind != PLAN_NUL) {
+    if (x->form->end != 0) {
         ssize_t n = sampler_look(x, piece.end - 1, 1, e);
         if (n < 0)
             return -1;

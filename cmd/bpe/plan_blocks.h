@@ -4,16 +4,9 @@
 
 #include "bpe/plan.h"
 
-/* What is between two documents or lines, and how much of it belongs to the first of them. */
-struct plan_mark {
-    const char *text;
-    size_t len, ends;
-};
-extern const struct plan_mark plan_marks[]; /* by enum plan_kind */
-
 struct sampler {
     struct plan_sample *s;
-    enum plan_kind kind;
+    const struct input_form *form;
     uint64_t most;    /* bytes of text to take */
     uint64_t chance;  /* state of sampler_chance */
     uint64_t spooled; /* bytes in the spool */

@@ -69,7 +69,7 @@ static int spool(struct sampler *x, struct input *in, uint64_t most, uint64_t *l
 /* Leaves out what is not complete at the end of the last source. */
 static int cut_end(struct sampler *x, struct err *e)
 {
-    size_t len = plan_marks[x->kind].len, last = x->s->n_sources - 1;
+    size_t len = x->form->border_len, last = x->s->n_sources - 1;
     struct plan_source *s = &x->s->sources[last];
     if (sampler_use(x, last, e))
         return -1;
@@ -79,8 +79,8 @@ static int cut_end(struct sampler *x, struct err *e)
         if (n < 0)
             return -1;
         for (size_t at = (size_t)n + 1 - len; at-- > 0;) {
-            if (memcmp(x->window.p + at, plan_marks[x->kind].text, len) == 0) {
-                s->size = begin + at + plan_marks[x->kind].ends;
+            if (memcmp(x->window.p + at, x->form->border, len) == 0) {
+                s->size = begin + at + x->form->border_ends;
                 return 0;
             }
         }
@@ -287,10 +287,10 @@ static int take_all(struct sampler *x, char **files, int n, struct compressed *c
     return rc;
 }
 
-int plan_sample_take(struct plan_sample *s, enum plan_kind kind, uint64_t most, char **files, int n_files,
+int plan_sample_take(struct plan_sample *s, const struct input_form *form, uint64_t most, char **files, int n_files,
                      struct err *e)
 {
-    struct sampler x = {.s = s, .kind = kind, .most = most, .chance = 1, .source = SIZE_MAX, .fd = -1};
+    struct sampler x = {.s = s, .form = form, .most = most, .chance = 1, .source = SIZE_MAX, .fd = -1};
     struct compressed *compressed = calloc((size_t)n_files + 1, sizeof *compressed);
     *s = (struct plan_sample){.spool = -1};
     int rc = !compressed ? err_mem(e, "names", (size_t)n_files * sizeof *compressed)

@@ -103,7 +103,7 @@ static int run(struct job *j, struct err *e)
                                          command_line_parquet(&asked.reader, o, parquet, e)))
                      ? -1
                      : 0;
-    if (status == 0 && o->mixed && self.chunk.source.jsonl)
+    if (status == 0 && o->mixed && self.chunk.source.is_form[FORM_JSONL])
         status = command_line_add(&asked.reader, e, "--jsonl", self.chunk.source.field);
     asked.words = buf_str(&words);
     if (status == 0)
@@ -150,9 +150,10 @@ static int check_parquet(struct err *e)
     const struct source_options *s = &self.chunk.source;
     const bool mixed = self.common.mixed;
     bool ended = false;
-    if (mixed && (s->wet || self.id))
-        return err_set(e, EX_USAGE, "--parquet and %s exclude each other: %s", s->wet ? "--wet" : "--id",
-                       s->wet ? "make a directory of shards of each" : "a row of Parquet has no id");
+    const bool wet = s->is_form[FORM_WET];
+    if (mixed && (wet || self.id))
+        return err_set(e, EX_USAGE, "--parquet and %s exclude each other: %s", wet ? "--wet" : "--id",
+                       wet ? "make a directory of shards of each" : "a row of Parquet has no id");
     if (mixed && watch_reads_input(self.files, self.n_files))
         return err_set(e, EX_USAGE, "standard input cannot be read beside Parquet files; name a file");
     for (int i = 0; i < self.n_files; i++) {
@@ -206,13 +207,13 @@ static int check(struct err *e)
     }
     c->model = self.encode.model = self.model;
     c->source.id = self.shard.sharding.id = self.id;
-    c->source.null |= self.common.parquet && !self.common.mixed;
+    c->source.is_form[FORM_NUL] |= self.common.parquet && !self.common.mixed;
     self.shard.sharding.dir = self.dir;
     if (self.encode.special == SPECIAL_TEXT)
         c->special.n = 0;
     asked.dir = self.dir;
     asked.parquet = self.common.parquet;
-    asked.wet = c->source.wet;
+    asked.form = input_forms[source_options_form(&c->source)];
     asked.files = self.files;
     asked.n_files = self.n_files;
     asked.jobs = self.common.jobs;

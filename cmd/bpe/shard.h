@@ -6,13 +6,15 @@
 #include "driver/job.h"
 #include "format/manifest.h"
 #include "sys/err.h"
+#include "text/input_form.h"
 
 #include <stdbool.h>
 
 /* What is asked for. All borrowed. */
 struct shard_asked {
     const char *dir; /* where the shards go; it begins with no dash */
-    bool parquet, wet;
+    bool parquet;
+    const struct input_form *form;
     char **files;
     int n_files;
     struct command_line parquet_files,

@@ -65,7 +65,7 @@ static int check(struct err *e)
         return -1;
     if (self.encode.model && self.encode.special == SPECIAL_TEXT)
         self.chunk.special.n = 0;
-    s->null |= self.common.parquet && !self.common.mixed;
+    s->is_form[FORM_NUL] |= self.common.parquet && !self.common.mixed;
     return command_check(chunk, self.files, self.n_files, e) ||
                    (self.encode.model && command_check(encode, self.files, self.n_files, e))
                ? -1

@@ -91,7 +91,7 @@ static int check(struct err *e)
         return err_set(e, EX_USAGE, "--keep and --via exclude each other; bpe tasks keeps what other hosts count");
     if (self.common.mixed && self.common.via)
         return err_set(e, EX_USAGE, "--via: files of two forms would be mixed up there; train on them without it");
-    c->source.null |= self.common.parquet && !self.common.mixed;
+    c->source.is_form[FORM_NUL] |= self.common.parquet && !self.common.mixed;
     return command_check(chunk, self.files, self.n_files, e) || command_check(sum, NULL, 0, e) ||
                    command_check(merge, NULL, 0, e) || check_output(e)
                ? -1

@@ -5,6 +5,7 @@
 #include "driver/command.h"
 #include "driver/job.h"
 #include "sys/err.h"
+#include "text/input_form.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +19,7 @@ struct tune_asked {
     struct command_line options; /* others, of that command */
     char **files;
     int n_files;
-    bool whole, ends_with_nul; /* --wet: files are not cut; where documents end */
+    const struct input_form *form; /* with last_cut files are not cut */
     uint64_t sample, rounds, jobs;
     uint64_t n_special; /* special tokens */
 };

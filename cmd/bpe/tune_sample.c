@@ -120,15 +120,15 @@ static int add(struct tune_sample *s, const struct tune_asked *a, const char *fi
         close(fd);
     if (rc)
         return -1;
-    if (a->whole && !again)
-        return err_set(e, EX_USAGE, "%s: cannot be read again; with --wet, name files", fd_name(file));
+    if (a->form->last_cut && !again)
+        return err_set(e, EX_USAGE, "%s: cannot be read again; with --%s, name files", fd_name(file), a->form->name);
     uint64_t text = packing == PLAIN ? size : ACCESS_RATIO * size;
-    if (again && (text <= *left || a->whole)) {
+    if (again && (text <= *left || a->form->last_cut)) {
         s->bytes += size;
         *left -= text < *left ? text : *left;
         return command_line_add(&s->files, e, file);
     }
-    if (copy_part(s, file, *left, a->ends_with_nul ? '\0' : '\n', packing == GZIP, e))
+    if (copy_part(s, file, *left, a->form->end == 0 ? '\0' : '\n', packing == GZIP, e))
         return -1;
     *left = 0;
     s->bytes += fstat(s->fd, &st) == 0 ? (uint64_t)st.st_size : 0;

@@ -12,58 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Takes a word from the end of the words, if it is there. */
-static bool take_last(struct str *words, const char *word)
-{
-    size_t n = strlen(word);
-    if (words->len < n || memcmp(words->p + words->len - n, word, n) != 0)
-        return false;
-    words->len -= n;
-    words->len -= words->len && words->p[words->len - 1] == ' ';
-    return true;
-}
-
-/* FIELD, or FIELD id=FIELD. */
-static void take_fields(struct reading *r, struct str words)
-{
-    static const char id[] = " id=";
-    const size_t n = sizeof id - 1;
-    r->form = FORM_JSONL;
-    r->field = words;
-    for (size_t i = 0; i + n <= words.len; i++) {
-        if (memcmp(words.p + i, id, n) == 0) {
-            r->field = (struct str){words.p, i};
-            r->id = (struct str){words.p + i + n, words.len - i - n};
-        }
-    }
-}
-
-/* The words of shard_facts.c: "jsonl=FIELD id=FIELD", "null" or "wet"; then "invalid=WORD", "on-error=skip". */
 int check_reading(struct reading *r, const struct manifest *m, struct err *e)
 {
-    static const char jsonl[] = "jsonl=";
     *r = (struct reading){0};
-    if (!m->reading)
-        return err_set(e, EX_DATAERR,
-                       "the sources were read in different ways, and the manifest does not say which in "
-                       "which; without files of the corpus all else is checked");
-    struct str words = str_of(m->reading);
-    r->skip_bad_lines = take_last(&words, "on-error=skip");
-    for (unsigned i = INVALID_REPLACE; invalid_policy_names[i]; i++) {
-        char word[40];
-        snprintf(word, sizeof word, "invalid=%s", invalid_policy_names[i]);
-        if (take_last(&words, word))
-            r->invalid = (enum invalid_policy)i;
-    }
-    if (words.len >= sizeof jsonl && memcmp(words.p, jsonl, sizeof jsonl - 1) == 0)
-        take_fields(r, (struct str){words.p + sizeof jsonl - 1, words.len - (sizeof jsonl - 1)});
-    else if (str_equal(words, str_of("null")))
-        r->form = FORM_NUL;
-    else if (str_equal(words, str_of("wet")))
-        r->form = FORM_WET;
-    else if (words.len)
-        return err_set(e, EX_DATAERR, "the manifest says \"reading\": \"%s\", which is not understood", m->reading);
-    return 0;
+    return m->reading.len ? reading_get(r, buf_str(&m->reading), e)
+                          : err_set(e, EX_DATAERR,
+                                    "the sources were read in different ways, and the manifest does not say which in "
+                                    "which; without files of the corpus all else is checked");
 }
 
 /* The text of the separator. NULL: there is none. */
@@ -97,14 +52,9 @@ static int open_temporary(struct err *e)
 static int open_run(struct check_encoder *c, struct err *e)
 {
     struct rules rules = {0};
-    struct buf words = {0}, reading = {0};
-    if (encode_rules_for_text(&c->encoder.rules, &rules, e) == 0 && rules_put(&words, &rules, e) == 0 &&
-        reading_put(&reading, &c->reading, e) == 0)
-        c->run = chunk_reader_own_run(&c->encoder.reader, (struct str){words.p, words.len},
-                                      (struct str){reading.p, reading.len}, e);
+    if (encode_rules_for_text(&c->encoder.rules, &rules, e) == 0)
+        c->run = chunk_reader_own_run(&c->encoder.reader, &rules, &c->reading, e);
     rules_free(&rules);
-    buf_free(&words);
-    buf_free(&reading);
     return c->run ? 0 : -1;
 }
 
@@ -117,7 +67,8 @@ int check_encoder_init(struct check_encoder *c, const struct manifest *m, const 
     chunk_encoder_init(&c->encoder, "bpe-shard");
     if (check_reading(&c->reading, m, e) || find_separator(m, model, &separator, e) || (c->fd = open_temporary(e)) < 0)
         return -1;
-    if (c->reading.form == FORM_WET) /* a document is the text in its record, which its offsets are of */
+    if (input_forms[c->reading.form]->place ==
+        PLACE_RECORD) /* a document is the text in it, which its offsets are of */
         c->reading.form = FORM_TEXT;
     c->width = model_id_bytes(model);
     c->encoder.out.format = IDS_RAW;

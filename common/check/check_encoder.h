@@ -3,7 +3,6 @@
 #define BPE_CHECK_CHECK_ENCODER_H
 
 #include "core/model.h"
-#include "core/rules.h"
 #include "encode/chunk_encoder.h"
 #include "format/manifest.h"
 #include "sys/buf.h"
@@ -20,8 +19,7 @@ struct check_encoder {
     struct buf ids; /* of the last document */
 };
 
-/* How the sources were read, by the words of the manifest. Strings are borrowed from it. -1 with EX_DATAERR: they do
- * not say it, or are not understood. */
+/* How the sources were read, by the manifest. Strings are borrowed from it. -1 with EX_DATAERR: it does not say. */
 int check_reading(struct reading *r, const struct manifest *m, struct err *e);
 
 /* m, model and name (of the model) are borrowed. c must not be moved. check_encoder_free also after an error. */

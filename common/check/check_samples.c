@@ -11,7 +11,7 @@ enum {
     ROWS = 2000,  /* and about so many rows of tables */
 };
 
-int check_samples_init(struct check_samples *x, const struct manifest *m, enum form form, struct err *e)
+int check_samples_init(struct check_samples *x, const struct manifest *m, const struct input_form *form, struct err *e)
 {
     *x = (struct check_samples){.manifest = m, .form = form, .every = 1 + m->n_shards / SHARDS, .row_before = SIZE_MAX};
     for (size_t i = 0; i < N_TRACKS; i++) {
@@ -197,12 +197,13 @@ static void end_before(struct check_samples *x, const struct document *d)
 
 int check_samples_begin(struct check_samples *x, const struct document *d, uint64_t token, struct err *e)
 {
-    struct check_sample s = {.line = d->line, .by_line = x->form == FORM_JSONL, .shard = x->shard, .token = token};
+    struct check_sample s = {
+        .line = d->line, .by_line = x->form->place == PLACE_LINE, .shard = x->shard, .token = token};
     end_before(x, d);
     if (x->documents++ != x->next_row || d->source.len == 0)
         return 0;
     x->next_row += 1 + hash_bytes(&x->documents, sizeof x->documents, hash_secret()) % (2 * x->step);
-    if (x->form == FORM_WET || (!s.by_line && !get_number(d->id, &s.offset)))
+    if (x->form->place == PLACE_RECORD || (!s.by_line && !get_number(d->id, &s.offset)))
         return 0;
     s.source = keep_name(x, d->source, e);
     if (!s.source || start(x, TRACK_ROW, &s, e))
@@ -247,7 +248,7 @@ void check_samples_finish(struct check_samples *x)
     end_edges(x);
     for (size_t i = 0; i < x->n; i++) {
         const struct check_sample *s = &x->sample[i];
-        if (s->whole && (s->end || s->by_line || x->form == FORM_NUL))
+        if (s->whole && (s->end || s->by_line || x->form->end == 0))
             x->sample[n++] = *s;
     }
     x->n = n;

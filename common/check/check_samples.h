@@ -6,12 +6,12 @@
 #ifndef BPE_CHECK_CHECK_SAMPLES_H
 #define BPE_CHECK_CHECK_SAMPLES_H
 
-#include "core/rules.h"
 #include "format/document.h"
 #include "format/manifest.h"
 #include "sys/buf.h"
 #include "sys/err.h"
 #include "sys/hash.h"
+#include "text/input_form.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ enum { TRACK_FIRST, TRACK_LAST, TRACK_ROW, N_TRACKS };
 
 struct check_samples {
     const struct manifest *manifest; /* borrowed */
-    enum form form;
+    const struct input_form *form;
     struct check_sample *sample; /* owned */
     size_t n, cap;
     struct check_track track[N_TRACKS];
@@ -55,7 +55,7 @@ struct check_samples {
     size_t n_names, cap_names;
 };
 
-int check_samples_init(struct check_samples *x, const struct manifest *m, enum form form, struct err *e);
+int check_samples_init(struct check_samples *x, const struct manifest *m, const struct input_form *form, struct err *e);
 void check_samples_free(struct check_samples *x); /* a zeroed one is fine */
 
 /* A shard begins; its documents and ids follow, as its format reads them. token: the number of ids of the shard before

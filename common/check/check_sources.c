@@ -152,7 +152,7 @@ struct comparison {
     const struct check_samples *x;
     struct check_encoder *c;
     struct hash128 *hash;
-    enum form form;
+    const struct input_form *form;
     struct buf text;
 };
 
@@ -218,7 +218,7 @@ static int compare(struct comparison *k, const struct check_sample *s, const cha
 /* Goes to where the text of a sample begins. 1; 0: it is not known; -1. */
 static int find_text(const struct comparison *k, struct source_text *t, const struct check_sample *s, struct err *e)
 {
-    if (k->form == FORM_JSONL && !s->by_line) /* some places in lines are made up: see tokenize.c */
+    if (k->form->place == PLACE_LINE && !s->by_line) /* some places in lines are made up: see tokenize.c */
         return skip_to_line(t, s, e);
     return (s->by_line ? skip_lines(t, s, e) : skip_to(t, s, s->offset, e)) ? -1 : 1;
 }
@@ -226,7 +226,7 @@ static int find_text(const struct comparison *k, struct source_text *t, const st
 /* 1; 0: its place in the text is not known; -1. */
 static int check_sample(struct comparison *k, struct source_text *t, const struct check_sample *s, struct err *e)
 {
-    int stop = k->form == FORM_JSONL ? '\n' : k->form == FORM_NUL ? 0 : -1;
+    int stop = k->form->end;
     uint64_t n = stop >= 0 ? UINT64_MAX : s->end - s->offset;
     int rc = find_text(k, t, s, e);
     if (rc <= 0 || hold(t, stop, &n, e))

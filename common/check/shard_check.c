@@ -129,7 +129,7 @@ static int check_model(struct check *c, struct err *e)
         return 0;
     struct reading how;
     c->encodes = true;
-    if (check_reading(&how, m, e) || check_samples_init(&c->samples, m, how.form, e))
+    if (check_reading(&how, m, e) || check_samples_init(&c->samples, m, input_forms[how.form], e))
         return -1;
     c->ids.samples = &c->samples;
     return check_encoder_init(&c->encoder, m, &c->model, name, e);

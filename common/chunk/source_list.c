@@ -48,7 +48,7 @@ static void look_at_text(const struct source *s, struct source_watch *watch)
 {
     struct buf start = {0};
     struct err ignored;
-    if (watch->form != FORM_TEXT || watch->json.found || watch->decompressed)
+    if (watch->form->documents || watch->json.found || watch->decompressed)
         return;
     watch->decompressed = true;
     struct input *in = input_open_regular(s->path, &ignored);

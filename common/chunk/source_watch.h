@@ -4,9 +4,9 @@
 #ifndef BPE_CHUNK_SOURCE_WATCH_H
 #define BPE_CHUNK_SOURCE_WATCH_H
 
-#include "core/rules.h"
 #include "sys/err.h"
 #include "sys/str.h"
+#include "text/input_form.h"
 #include "text/json_hint.h"
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 struct source_watch { /* zeroed: no string is looked for */
     struct str token; /* borrowed */
     bool has_token;
-    enum form form; /* of the sources; JSON is looked for only in FORM_TEXT */
+    const struct input_form *form; /* of the sources; JSON is looked for only in plain text */
     struct json_hint json;
     bool decompressed; /* the text of one compressed file was looked at */
 };

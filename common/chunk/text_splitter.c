@@ -26,7 +26,7 @@ static int put_piece(struct text_splitter *t, size_t source, const unsigned char
                       .offset = at->offset,
                       .inside = !last,
                       .before = at->before,
-                      .line = t->cutter->after == '\n' ? at->line : 0,
+                      .line = t->cutter->form->place == PLACE_LINE ? at->line : 0,
                       .text = {p, n}};
     return chunk_writer_put(w, &c, e);
 }
@@ -111,7 +111,7 @@ int text_splitter_split(struct text_splitter *t, size_t source, struct input *in
         if (seen)
             seen->fn(seen->ctx, input_position(in) - was);
         was = input_position(in);
-        if (t->cutter->after == '\n' && s->access == ACCESS_VALUE)
+        if (t->cutter->form->place == PLACE_LINE && s->access == ACCESS_VALUE)
             at.line += str_count((struct str){b->p, n}, '\n');
         at.before = special_before(t->cutter->special, b->p, n, true, &more);
         memmove(b->p, b->p + n, b->len - n);

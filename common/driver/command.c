@@ -184,11 +184,11 @@ static int check_jobs(struct command_options *o, struct err *e)
 }
 
 /* The option that says how files are read in another way than Parquet is; NULL: none was given. */
-static const char *other_form(const struct source_options *t, bool has_only)
+static const char *other_form(const struct source_options *t, bool has_only, char room[32])
 {
-    return t->jsonl            ? "--jsonl"
-           : t->null           ? "--null"
-           : t->wet            ? "--wet"
+    enum form form = source_options_form(t);
+    snprintf(room, 32, "--%s", input_forms[form]->name);
+    return form != FORM_TEXT   ? room
            : t->skip_bad_lines ? "--on-error"
            : t->files_from     ? "--files-from"
            : t->files0_from    ? "--files0-from"
@@ -207,7 +207,8 @@ int command_options_check(struct command_options *o, const struct source_options
         return o->has_nul_bytes || o->has_null_rows
                    ? err_set(e, EX_USAGE, "%s is for --parquet", o->has_nul_bytes ? "--nul-bytes" : "--null-rows")
                    : 0;
-    const char *other = other_form(text, has_only);
+    char room[32];
+    const char *other = other_form(text, has_only, room);
     if (other && !o->mixed)
         return err_set(e, EX_USAGE, "--parquet and %s exclude each other", other);
     if (n_files == 0)
@@ -231,7 +232,7 @@ void command_mix(struct command_options *o, const struct source_options *text, c
     int n = 0;
     for (int i = 0; i < n_files; i++)
         n += is_named_parquet(files[i]);
-    o->mixed = o->parquet && (text->jsonl || text->null || text->wet) && !text->files_from && !text->files0_from &&
+    o->mixed = o->parquet && source_options_form(text) != FORM_TEXT && !text->files_from && !text->files0_from &&
                n > 0; /* also if all are: patterns may have found no other */
 }
 
@@ -242,10 +243,12 @@ bool command_is_parquet(const struct command_options *o, const char *file)
 
 int command_line_chunk_parquet(struct command_line *l, const struct option_words *chunk, struct err *e)
 {
-    static const char *const forms[] = {"jsonl", "wet", "null", "on-error", "id", NULL};
+    static const char *const of_others[] = {"on-error", "id", NULL};
     int rc = 0;
     for (size_t i = 0; i < chunk->n && rc == 0; i++)
-        rc = option_word_in(chunk->at[i], forms) ? 0 : add_word(l, chunk->at[i], e);
+        rc = option_word_in(chunk->at[i], of_others) || source_options_word_form(chunk->at[i])
+                 ? 0
+                 : add_word(l, chunk->at[i], e);
     return rc || add_word(l, "--null", e) ? -1 : 0;
 }
 

@@ -200,14 +200,6 @@ static int only_options(const struct work *w, const char *file, const struct opt
     return 0;
 }
 
-static bool has_option(const struct option_words *w, const char *name)
-{
-    bool has = false;
-    for (size_t i = 0; i < w->n; i++)
-        has |= option_word_is(w->at[i], name);
-    return has;
-}
-
 /* bpe-count, or bpe-encode and its options. */
 static int read_worker(struct work *w, struct err *e)
 {
@@ -243,8 +235,9 @@ int work_read(struct work *w, struct err *e)
     if (*w->where != '/')
         return not_planned(place, w->where, e);
     w->options->parquet = w->options->reader.n > 0;
-    w->options->mixed = w->options->parquet && (has_option(&w->chunk, "jsonl") || has_option(&w->chunk, "null") ||
-                                                has_option(&w->chunk, "wet"));
+    w->options->mixed = false;
+    for (size_t i = 0; i < w->chunk.n; i++)
+        w->options->mixed |= w->options->parquet && source_options_word_form(w->chunk.at[i]);
     return 0;
 }
 

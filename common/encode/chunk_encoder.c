@@ -101,14 +101,14 @@ static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, st
     struct chunk_encoder *c = ctx;
     struct tokenize *t = c->current = r->work;
     t->pretokenizer.invalid = r->reading.invalid;
-    t->documents = x->documents;
-    t->decoded = r->reading.form == FORM_JSONL;
+    t->documents = r->form->documents;
+    t->decoded = r->form->decoded;
     bool after_separator = x->before && (t->separator == SIZE_MAX ? t->eot == EOT_NONE : x->before == t->separator + 1);
     bool records = c->out.format == IDS_RECORDS;
     if (records && c->batch_of && c->batch_of != r && end_batch(c, c->batch_of, e))
         return -1;
     c->batch_of = r;
-    tokenize_begin(t, x->begin > 0 && !x->documents && !after_separator, x->text_begin);
+    tokenize_begin(t, x->begin > 0 && !t->documents && !after_separator, x->text_begin);
     c->out.piece.source = x->source;
     c->out.piece.begin = x->begin;
     c->out.piece.end = x->end;
@@ -121,8 +121,8 @@ static ptrdiff_t encode_text(void *ctx, struct chunk_run *r, const unsigned char
 {
     struct chunk_encoder *c = ctx;
     struct tokenize *t = r->work;
-    t->pretokenizer.valid = r->lines.valid;
-    ptrdiff_t used = tokenize_text(t, r->place, text, n, end, where, e);
+    t->pretokenizer.valid = r->reader->valid;
+    ptrdiff_t used = tokenize_text(t, &r->reader->place, text, n, end, where, e);
     if (used > 0 && c->seen)
         c->seen(c->ctx, (uint64_t)used);
     return used;
@@ -131,7 +131,7 @@ static ptrdiff_t encode_text(void *ctx, struct chunk_run *r, const unsigned char
 static int end_piece(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)
 {
     struct chunk_encoder *c = ctx;
-    const struct piece_tail tail = tokenize_tail(r->work, x->text_begin, x->text_end, r->lines.n_passed);
+    const struct piece_tail tail = tokenize_tail(r->work, x->text_begin, x->text_end, r->reader->n_lines);
     c->batch_text += tail.text;
     return write_ids(c, x->begin < x->end ? &tail : NULL, false, e);
 }

@@ -8,9 +8,9 @@
 #define BPE_ENCODE_TOKENIZE_H
 
 #include "encode/encoder.h"
-#include "reader/documents.h"
 #include "records/payload.h"
 #include "sys/buf.h"
+#include "text/doc_reader.h"
 #include "text/pretokenize.h"
 
 #include <stdbool.h>

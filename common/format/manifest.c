@@ -4,6 +4,7 @@
 #include "format/formats.h"
 #include "io/durable.h"
 #include "io/fd.h"
+#include "records/payload.h"
 #include "sys/bytes.h"
 #include "sys/hash.h"
 #include "json/json_write.h"
@@ -60,7 +61,7 @@ void manifest_free(struct manifest *m)
     free(m->name);
     free(m->software);
     free(m->pattern);
-    free(m->reading);
+    buf_free(&m->reading);
     *m = (struct manifest){0};
 }
 
@@ -360,10 +361,13 @@ int manifest_put(struct buf *out, const struct manifest *m, struct err *e)
     put_options(&t, m);
     put_model(top(&t, "model"), m);
     struct json_writer *w = top(&t, "reading");
-    if (m->reading)
-        put_text(w, m->reading);
-    else
+    struct reading how;
+    if (m->reading.len == 0)
         json_write_null(w);
+    else if (reading_get(&how, buf_str(&m->reading), t.e))
+        t.failed = true;
+    else
+        reading_write_json(w, &how);
     if (m->sources.known)
         put_sources(top(&t, "sources"), &m->sources);
     int rc = put_shards(&t, m) || manifest_checksum(m, checksum, e);

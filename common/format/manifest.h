@@ -77,7 +77,7 @@ struct manifest {
     uint64_t separator; /* an id, plus 1; 0: none */
     unsigned special_policy;
     struct manifest_sources sources;
-    char *reading; /* how all sources were read: "jsonl=text invalid=replace"; "" plain text; NULL: in different ways */
+    struct buf reading;           /* how all sources were read, encoded (reading_put); empty: in different ways */
     struct manifest_shard *shard; /* by split, then number: test before train */
     size_t n_shards, cap_shards;
     struct manifest_file *extra; /* files of the whole directory (shard_format.extra_name), there when complete */

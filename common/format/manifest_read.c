@@ -3,6 +3,7 @@
 
 #include "format/formats.h"
 #include "io/fd.h"
+#include "records/payload.h"
 #include "sys/bytes.h"
 #include "json/json_escape.h"
 #include "json/json_read.h"
@@ -380,7 +381,15 @@ static int read_format(struct reader *in)
 static int read_reading(struct reader *in)
 {
     int null = json_read_null(&in->r);
-    return null < 0 ? -1 : null ? 0 : get_text(in, &in->m->reading);
+    struct buf field = {0}, id = {0};
+    struct reading how;
+    if (null)
+        return null < 0 ? -1 : 0;
+    in->m->reading.len = 0;
+    int rc = reading_read_json(&how, &in->r, &field, &id) || reading_put(&in->m->reading, &how, in->r.e);
+    buf_free(&field);
+    buf_free(&id);
+    return rc ? -1 : 0;
 }
 
 static int read_plan_key(struct reader *in, int key)

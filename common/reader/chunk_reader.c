@@ -5,9 +5,7 @@
 
 #include "core/pattern.h"
 #include "reader/frame_text.h"
-#include "reader/nul_reader.h"
 #include "reader/range_source.h"
-#include "reader/wet_reader.h"
 #include "reader/windows.h"
 #include "records/failure.h"
 #include "sys/hash.h"
@@ -28,6 +26,22 @@ static void run_free(struct chunk_reader *r, struct chunk_run *run)
     free(run);
 }
 
+/* Opens a new run, whose initialization has failed or not; it is taken. NULL on error. */
+static struct chunk_run *open_run(struct chunk_reader *r, struct chunk_run *run, bool failed, struct err *e)
+{
+    if (failed || r->ops->open(r->ctx, run, e)) {
+        run_free(r, run);
+        return NULL;
+    }
+    HASH_ADD(hh, r->runs, id, ID_LEN, run);
+    if (!run->hh.tbl) {
+        run_free(r, run);
+        err_mem(e, "a run", sizeof *run);
+        return NULL;
+    }
+    return run;
+}
+
 /* The run with that id; it is opened if it is new. */
 static struct chunk_run *get_run(struct chunk_reader *r, const unsigned char *id, struct str encoded_rules,
                                  struct err *e)
@@ -45,17 +59,7 @@ static struct chunk_run *get_run(struct chunk_reader *r, const unsigned char *id
         err_mem(e, "a run", sizeof *run);
         return NULL;
     }
-    if (chunk_run_init(run, id, encoded_rules, e) || r->ops->open(r->ctx, run, e)) {
-        run_free(r, run);
-        return NULL;
-    }
-    HASH_ADD(hh, r->runs, id, ID_LEN, run);
-    if (!run->hh.tbl) {
-        run_free(r, run);
-        err_mem(e, "a run", sizeof *run);
-        return NULL;
-    }
-    return run;
+    return open_run(r, run, chunk_run_init(run, id, encoded_rules, e) != 0, e);
 }
 
 void chunk_reader_init(struct chunk_reader *r, const char *program, const struct chunk_ops *ops, void *ctx)
@@ -108,13 +112,10 @@ struct open_piece {
     struct chunk_source *source;
     struct commit_source facts;
     struct piece piece;
-    const char *name;       /* of the source, for messages */
-    bool inside;            /* the piece ends inside a document, before a letter */
-    enum overlap came;      /* how much of it has been read before, in this process */
-    struct text_place text; /* plain text */
-    struct nul_reader nul;
-    struct wet_reader wet;
-    size_t where; /* after an error of the program: its offset in the text that was passed on; else 0 */
+    struct doc_piece doc; /* name, lines and file are set before it begins */
+    bool inside;          /* the piece ends inside a document, before a letter */
+    enum overlap came;    /* how much of it has been read before, in this process */
+    size_t where;         /* after an error of the program: its offset in the text that was passed on; else 0 */
 };
 
 /* Begins a piece, whose text begins at this offset as windows count it: 1; 0 if all of it has been read before in this
@@ -129,11 +130,11 @@ static int begin_piece(struct open_piece *o, uint64_t text_begin, struct err *e)
         return -1;
     set_place(r, o->run->id, x->source, x->begin);
     x->text_begin = x->text_end = text_begin;
-    o->text = (struct text_place){.begin = text_begin};
-    o->nul = (struct nul_reader){0};
-    o->wet = (struct wet_reader){0};
     if (o->came == OVERLAP_ALL)
         return 0;
+    o->doc.begin = text_begin;
+    o->doc.skipped = &o->run->skipped;
+    o->run->form->begin(o->run->reader, &o->doc);
     return r->ops->begin && r->ops->begin(r->ctx, o->run, x, e) ? -1 : 1;
 }
 
@@ -142,7 +143,8 @@ static int end_piece(struct open_piece *o, struct err *e)
     struct chunk_reader *r = o->r;
     const struct piece *x = &o->piece;
     bool apart = o->came == OVERLAP_PART;
-    line_reader_end(&o->run->lines, x->end);
+    if (o->run->form->end_piece)
+        o->run->form->end_piece(o->run->reader, x->end);
     if (r->ops->end && r->ops->end(r->ctx, o->run, x, e))
         return -1;
     if (x->begin == x->end)
@@ -170,38 +172,21 @@ static ptrdiff_t take_window(void *ctx, const unsigned char *p, size_t n, uint64
 {
     struct open_piece *o = ctx;
     struct chunk_reader *r = o->r;
-    struct chunk_run *run = o->run;
-    struct err why;
-    ptrdiff_t used = -1;
+    const struct input_form *form = o->run->form;
+    uint64_t where = r->offset;
+    const struct doc_window w = {.p = p, .n = n, .offset = offset, .last = last, .inside = o->inside};
     o->where = 0;
-    switch (run->reading.form) {
-    case FORM_JSONL: /* it sets the place of a failure itself: a line */
-        run->place = &run->lines.place;
-        used = line_reader_window(&run->lines, p, n, offset, last, take_document, o, &run->skipped, &r->offset, e);
-        if (used > 0)
-            o->piece.text_end += (uint64_t)used;
-        return used;
-    case FORM_NUL:
-        run->place = &o->nul.place;
-        used = nul_reader_window(&o->nul, p, n, offset, last, take_document, o, &offset, &why);
-        break;
-    case FORM_WET:
-        run->place = &o->wet.place;
-        used = wet_reader_window(&o->wet, p, n, offset, last, take_document, o, &offset, &why);
-        break;
-    case FORM_TEXT:
-        run->place = &o->text;
-        o->text.end = offset + n;
-        used = take_document(o, p, n, !last ? TEXT_MORE : o->inside ? TEXT_LETTER : TEXT_DOC, &why);
-        break;
-    }
+    ptrdiff_t used = form->window(o->run->reader, &w, take_document, o, &where, e);
     if (used >= 0) {
         o->piece.text_end += (uint64_t)used;
         return used;
     }
-    r->offset = offset + o->where;
-    *e = why;
-    return err_place(e, o->name, why.code == EX_DATAERR ? r->offset : ERR_NO_OFFSET);
+    if (form->place == PLACE_LINE) {
+        r->offset = where;
+        return -1;
+    }
+    r->offset = where + o->where;
+    return err_place(e, o->doc.name, e->code == EX_DATAERR ? r->offset : ERR_NO_OFFSET);
 }
 
 /* ---- Records ---- */
@@ -218,21 +203,17 @@ static int read_chunk(struct chunk_reader *r, const struct record *rec, struct e
     if (c.text.len == 0)
         return 0;
     snprintf(name, sizeof name, "%.*s", (int)(c.name.len < 500 ? c.name.len : 500), (const char *)c.name.p);
-    struct open_piece o = {.r = r,
-                           .run = run,
-                           .source = chunk_run_source(run, c.source, e),
-                           .facts = {.number = c.source, .name = c.name, .reading = c.reading, .access = ACCESS_VALUE},
-                           .piece = {.source = c.source,
-                                     .begin = c.offset,
-                                     .end = c.offset + c.text.len,
-                                     .before = c.before,
-                                     .documents = run->reading.form != FORM_TEXT},
-                           .name = name,
-                           .inside = c.inside};
+    struct open_piece o = {
+        .r = r,
+        .run = run,
+        .source = chunk_run_source(run, c.source, e),
+        .facts = {.number = c.source, .name = c.name, .reading = c.reading, .access = ACCESS_VALUE},
+        .piece = {.source = c.source, .begin = c.offset, .end = c.offset + c.text.len, .before = c.before},
+        .doc = {.name = name, .first_line = c.line},
+        .inside = c.inside};
     int rc = o.source ? begin_piece(&o, c.offset, e) : -1;
     if (rc <= 0)
         return rc;
-    line_reader_begin(&run->lines, name, c.offset, c.line);
     return take_window(&o, c.text.p, c.text.len, c.offset, true, e) < 0 ? -1 : end_piece(&o, e);
 }
 
@@ -243,10 +224,10 @@ static int read_range(struct open_piece *o, const struct range_source *f, struct
     struct piece *x = &o->piece;
     if (r->ops->begin && range_source_before(f, &o->run->special, x->begin, &r->before, &x->before, e))
         return -1;
+    o->doc = (struct doc_piece){.name = f->name, .file = &o->source->line, .fd = f->fd};
     int rc = begin_piece(o, x->begin, e);
     if (rc <= 0)
         return rc;
-    line_reader_begin_file(&o->run->lines, f->name, x->begin, f->fd, &o->source->line);
     return windows_of_file(&r->window, f->fd, f->name, x->begin, x->end, take_window, o, e) ||
                    range_source_check(f, e) || end_piece(o, e)
                ? -1
@@ -260,9 +241,8 @@ static int set_cutter(struct cutter *c, const struct open_piece *o, const struct
     const struct rules *rules = &o->run->rules;
     const struct pattern *known = rules->n_regex ? NULL : pattern_find(rules->pattern);
     bool whole = o->piece.begin == 0 && o->piece.end == f->was.size;
-    enum form form = o->run->reading.form;
-    cutter_init(c, form, known && known->cut_inside, &o->run->special);
-    return whole || (cut_is_local(c) && form != FORM_WET)
+    cutter_init(c, o->run->form, known && known->cut_inside, &o->run->special);
+    return whole || (cut_is_local(c) && !o->run->form->last_cut)
                ? 0
                : err_set(e, EX_DATAERR, "%s: a piece of compressed text that cannot be cut; run the same command again",
                          f->name);
@@ -276,14 +256,12 @@ static int read_frame_text(struct open_piece *o, const struct range_source *f, s
     snprintf(name, sizeof name, t->begin ? "%s: text from byte %llu of the file on" : "%s", f->name,
              (unsigned long long)t->begin);
     o->piece.before = t->before;
-    o->name = name;
+    o->doc = (struct doc_piece){.name = name, .first_line = t->n_lines + 1};
     int rc = begin_piece(o, t->at, e);
-    if (rc > 0) {
-        line_reader_begin(&o->run->lines, name, 0, t->n_lines + 1);
+    if (rc > 0)
         rc = frame_text_windows(t, &o->inside, take_window, o, e) || range_source_check(f, e) || end_piece(o, e) ? -1
                                                                                                                  : 0;
-    }
-    o->name = f->name;
+    o->doc.name = f->name;
     return rc;
 }
 
@@ -321,13 +299,12 @@ static int read_file(struct chunk_reader *r, struct chunk_run *run, const struct
                                      .size = f->size,
                                      .mtime_s = f->mtime_s,
                                      .mtime_ns = f->mtime_ns},
-                           .name = file.name};
+                           .doc.name = file.name};
     int rc = o.source ? 0 : -1;
     for (uint64_t i = 0; i < f->n_pieces && rc == 0; i++) {
         rc = range_get_piece(&offset, &len, f, c, e);
         if (rc == 0) {
-            o.piece = (struct piece){
-                .source = f->source, .begin = offset, .end = offset + len, .documents = run->reading.form != FORM_TEXT};
+            o.piece = (struct piece){.source = f->source, .begin = offset, .end = offset + len};
             o.inside = o.piece.end < f->size;
             rc = f->access == ACCESS_COMPRESSED ? read_frames(&o, &file, e) : read_range(&o, &file, e);
         }
@@ -434,13 +411,17 @@ void chunk_reader_send_failure(const struct chunk_reader *r, int fd, const struc
 
 /* ---- Text that is not in records ---- */
 
-struct chunk_run *chunk_reader_own_run(struct chunk_reader *r, struct str encoded_rules, struct str encoded_reading,
+struct chunk_run *chunk_reader_own_run(struct chunk_reader *r, const struct rules *rules, const struct reading *how,
                                        struct err *e)
 {
     unsigned char id[ID_LEN];
+    struct chunk_run *run = calloc(1, sizeof *run);
     random_bytes(id, sizeof id);
-    struct chunk_run *run = get_run(r, id, encoded_rules, e);
-    return run && chunk_run_set_reading(run, encoded_reading, e) == 0 ? run : NULL;
+    if (!run) {
+        err_mem(e, "a run", sizeof *run);
+        return NULL;
+    }
+    return open_run(r, run, chunk_run_init_own(run, id, rules, how, e) != 0, e);
 }
 
 int chunk_reader_text(struct chunk_reader *r, struct chunk_run *run, struct input *in, const struct buf *first,
@@ -449,11 +430,10 @@ int chunk_reader_text(struct chunk_reader *r, struct chunk_run *run, struct inpu
     struct open_piece o = {.r = r,
                            .run = run,
                            .source = chunk_run_source(run, source, e),
-                           .piece = {.source = source, .end = UINT64_MAX, .documents = run->reading.form != FORM_TEXT},
-                           .name = input_name(in)};
+                           .piece = {.source = source, .end = UINT64_MAX},
+                           .doc = {.name = input_name(in), .first_line = 1}};
     if (!o.source || begin_piece(&o, 0, e) < 0)
         return -1;
-    line_reader_begin(&run->lines, o.name, 0, 1);
     return windows_of_input(&r->window, in, first, take_window, &o, &o.piece.end, e) || input_unchanged(in, e) ||
                    end_piece(&o, e)
                ? -1

@@ -23,7 +23,6 @@ struct piece {
                                     piece's first frame, else `begin` */
     uint64_t text_end;           /* where it ends; known when the piece ends */
     uint64_t before;             /* as in struct chunk */
-    bool documents;              /* JSON Lines: each text is a document of its own */
 };
 
 /* The functions of a program. All but close and is_full return -1 on error. */
@@ -65,8 +64,9 @@ void chunk_reader_free(struct chunk_reader *r);
  * passed on, and nothing else is done. */
 int chunk_reader_stream(struct chunk_reader *r, struct record_reader *in, bool failed, struct err *e);
 
-/* A run that stems from no record, with these rules and this way of reading; then as for a new run. NULL on error. */
-struct chunk_run *chunk_reader_own_run(struct chunk_reader *r, struct str encoded_rules, struct str encoded_reading,
+/* A run that stems from no record, with a copy of these rules, whose sources are read in this way; then as for a new
+ * run. All strings are borrowed. NULL on error. */
+struct chunk_run *chunk_reader_own_run(struct chunk_reader *r, const struct rules *rules, const struct reading *how,
                                        struct err *e);
 
 /* Reads a text from start to end as one piece of that run. `first` are bytes of it that have been read already. */

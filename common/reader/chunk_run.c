@@ -6,14 +6,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-int chunk_run_init(struct chunk_run *r, const unsigned char *id, struct str encoded_rules, struct err *e)
+static void free_reader(struct chunk_run *r)
+{
+    if (r->reader && r->form->free)
+        r->form->free(r->reader);
+    free(r->reader);
+    r->reader = NULL;
+}
+
+/* Begins to read sources as r->reading says. */
+static int set_reader(struct chunk_run *r, struct err *e)
+{
+    free_reader(r);
+    r->form = input_forms[r->reading.form];
+    r->reader = calloc(1, r->form->size);
+    if (!r->reader)
+        return err_mem(e, "a reader of documents", r->form->size);
+    r->form->init(r->reader, &r->reading);
+    return 0;
+}
+
+static void begin_run(struct chunk_run *r, const unsigned char *id)
 {
     *r = (struct chunk_run){0};
     r->batch_end = &r->batch;
     memcpy(r->id, id, ID_LEN);
+}
+
+int chunk_run_init(struct chunk_run *r, const unsigned char *id, struct str encoded_rules, struct err *e)
+{
+    begin_run(r, id);
     return buf_put(&r->encoded_rules, encoded_rules.p, encoded_rules.len, e) ||
                    rules_get(&r->rules, buf_str(&r->encoded_rules), e) ||
                    special_init(&r->special, r->rules.special, r->rules.n_special, e)
+               ? -1
+               : 0;
+}
+
+int chunk_run_init_own(struct chunk_run *r, const unsigned char *id, const struct rules *rules,
+                       const struct reading *how, struct err *e)
+{
+    begin_run(r, id);
+    r->rules.pattern = rules->pattern;
+    r->reading = *how;
+    r->reading.id.len = 0;
+    return rules_set_regex(&r->rules, rules->regex, rules->n_regex, e) ||
+                   rules_set_special(&r->rules, rules->special, rules->n_special, e) ||
+                   special_init(&r->special, r->rules.special, r->rules.n_special, e) || set_reader(r, e)
                ? -1
                : 0;
 }
@@ -28,7 +67,7 @@ void chunk_run_free(struct chunk_run *r)
         intervals_free(&s->seen);
         free(s);
     }
-    line_reader_free(&r->lines);
+    free_reader(r);
     special_free(&r->special);
     rules_free(&r->rules);
     buf_free(&r->encoded_rules);
@@ -47,9 +86,7 @@ int chunk_run_set_reading(struct chunk_run *r, struct str encoded, struct err *e
         return -1;
     if (!r->provenance)
         r->reading.id.len = 0;
-    line_reader_free(&r->lines);
-    line_reader_init(&r->lines, &r->reading);
-    return 0;
+    return set_reader(r, e);
 }
 
 struct chunk_source *chunk_run_source(struct chunk_run *r, uint64_t number, struct err *e)

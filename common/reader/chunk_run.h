@@ -6,13 +6,14 @@
 #define BPE_READER_CHUNK_RUN_H
 
 #include "core/rules.h"
-#include "reader/line_reader.h"
 #include "records/commit.h"
 #include "records/payload.h"
 #include "sys/buf.h"
 #include "sys/err.h"
 #include "sys/intervals.h"
 #include "sys/str.h"
+#include "text/input_form.h"
+#include "text/reading.h"
 #include "text/special.h"
 
 #include <stdbool.h>
@@ -31,15 +32,15 @@ struct chunk_source {
 
 struct chunk_run {
     unsigned char id[ID_LEN];
-    struct buf encoded_rules; /* rules and special point into it */
+    struct buf encoded_rules; /* rules and special point into it; empty: the run stems from no record */
     struct rules rules;
     struct special_set special;
     struct buf encoded_reading; /* of the current source; reading points into it */
     struct reading reading;
-    struct line_reader lines;       /* JSON Lines: of that source */
-    const struct text_place *place; /* of the text that is passed on just now; borrowed */
-    struct chunk_source *sources;   /* hash table by number, owned */
-    uint64_t promised_bytes;        /* see struct range_head */
+    const struct input_form *form; /* that of reading */
+    struct doc_reader *reader;     /* of that form, owned */
+    struct chunk_source *sources;  /* hash table by number, owned */
+    uint64_t promised_bytes;       /* see struct range_head */
     /* The open batch. */
     struct chunk_source *batch, **batch_end; /* list of its sources in order of arrival, and the list's end */
     size_t n_ranges;                         /* ranges in all of them */
@@ -52,8 +53,11 @@ struct chunk_run {
     UT_hash_handle hh;
 };
 
-/* A run with these rules, copied. -1: EX_DATAERR or out of memory; call chunk_run_free in this case as well. */
+/* A run with these rules, copied; or one that stems from no record, with a copy of *rules (strings are borrowed), that
+ * is read in this way. -1: EX_DATAERR or out of memory; call chunk_run_free in this case as well. */
 int chunk_run_init(struct chunk_run *r, const unsigned char *id, struct str encoded_rules, struct err *e);
+int chunk_run_init_own(struct chunk_run *r, const unsigned char *id, const struct rules *rules,
+                       const struct reading *how, struct err *e);
 void chunk_run_free(struct chunk_run *r); /* frees all but `work` */
 
 /* Sets how the sources after this call are read. */

@@ -110,7 +110,7 @@ static int find_begin(struct frame_text *t, struct err *e)
             return -1;
     }
     t->empty = t->border != UINT64_MAX && t->at + cut >= t->border + margin(t);
-    if (t->cutter->after < 0)
+    if (t->cutter->form->end < 0)
         t->before = special_before(t->cutter->special, b->p + cut - margin(t), margin(t), false, &more);
     t->n_lines += str_count((struct str){b->p, cut}, '\n');
     drop(t, cut);

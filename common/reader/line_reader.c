@@ -16,19 +16,20 @@ enum { LONGEST = 8 << 20 };  /* bytes of a line that are kept in memory */
 enum { PART = 256 << 10 };   /* bytes of a longer one */
 enum { CHECKED = 64 << 10 }; /* bytes checked at a time for being valid UTF-8 */
 
-void line_reader_init(struct line_reader *l, const struct reading *how)
+static void init(struct doc_reader *d, const struct reading *how)
 {
+    struct line_reader *l = (struct line_reader *)d;
     *l = (struct line_reader){.check_utf8 = how->invalid == INVALID_ERROR,
                               .skip_bad = how->skip_bad_lines,
-                              .name = "",
-                              .fd = -1,
+                              .piece.name = "",
                               .longest = LONGEST};
     jsonl_init(&l->jsonl, how->field, how->invalid);
     jsonl_init_id(&l->id, how->id, how->invalid);
 }
 
-void line_reader_free(struct line_reader *l)
+static void free_lines(struct doc_reader *d)
 {
+    struct line_reader *l = (struct line_reader *)d;
     jsonl_free(&l->jsonl);
     jsonl_free(&l->id);
     buf_free(&l->long_id);
@@ -38,30 +39,23 @@ void line_reader_free(struct line_reader *l)
 
 /* ---- The number of a line ---- */
 
-void line_reader_begin(struct line_reader *l, const char *name, uint64_t begin, uint64_t first)
+static void begin(struct doc_reader *d, const struct doc_piece *x)
 {
-    l->name = name;
-    l->fd = -1;
-    l->known = NULL;
-    l->begin = begin;
-    l->first = first;
-    l->n_passed = 0;
+    struct line_reader *l = (struct line_reader *)d;
     kept_line_free(&l->kept);
+    l->piece = *x;
+    l->doc.n_lines = 0;
+    if (x->file && x->begin == x->file->offset)
+        l->piece.first_line = x->file->n_before + 1;
 }
 
-void line_reader_begin_file(struct line_reader *l, const char *name, uint64_t begin, int fd, struct line_place *known)
+static void end_piece(struct doc_reader *d, uint64_t end)
 {
-    line_reader_begin(l, name, begin, begin == known->offset ? known->n_before + 1 : 0);
-    l->fd = fd;
-    l->known = known;
-}
-
-void line_reader_end(struct line_reader *l, uint64_t end)
-{
-    if (l->known && l->first)
-        *l->known = (struct line_place){end, l->first - 1 + l->n_passed};
-    l->known = NULL;
-    l->fd = -1;
+    struct line_reader *l = (struct line_reader *)d;
+    struct doc_piece *x = &l->piece;
+    if (x->file && x->first_line)
+        *x->file = (struct line_place){end, x->first_line - 1 + l->doc.n_lines};
+    x->file = NULL;
 }
 
 /* Counts the newlines in bytes [begin, end) of a file. -1: it cannot be read. */
@@ -84,30 +78,32 @@ static int count_newlines(int fd, uint64_t begin, uint64_t end, uint64_t *n)
 /* The number of the current line; 0: not known. */
 static uint64_t line_number(struct line_reader *l)
 {
+    struct doc_piece *x = &l->piece;
     uint64_t n;
-    if (l->first == 0 && l->known) {
-        struct line_place from = *l->known;
-        bool back = from.offset > l->begin;
-        if (back && from.offset - l->begin > l->begin) {
+    if (x->first_line == 0 && x->file) {
+        struct line_place from = *x->file;
+        bool back = from.offset > x->begin;
+        if (back && from.offset - x->begin > x->begin) {
             from = (struct line_place){0};
             back = false;
         }
-        if (count_newlines(l->fd, back ? l->begin : from.offset, back ? from.offset : l->begin, &n))
+        if (count_newlines(x->fd, back ? x->begin : from.offset, back ? from.offset : x->begin, &n))
             return 0;
-        *l->known = (struct line_place){l->begin, back ? from.n_before - n : from.n_before + n};
-        l->first = l->known->n_before + 1;
+        *x->file = (struct line_place){x->begin, back ? from.n_before - n : from.n_before + n};
+        x->first_line = x->file->n_before + 1;
     }
-    return l->first ? l->first + l->n_passed : 0;
+    return x->first_line ? x->first_line + l->doc.n_lines : 0;
 }
 
 /* ---- Lines ---- */
 
-static int skip_line(struct line_reader *l, struct bad_lines *bad, struct err *e)
+static int skip_line(struct line_reader *l, struct err *e)
 {
+    struct bad_lines *bad = l->piece.skipped;
     char text[600];
     if (bad->n++)
         return 0;
-    snprintf(text, sizeof text, "%.500s: line %llu", l->name, (unsigned long long)line_number(l));
+    snprintf(text, sizeof text, "%.500s: line %llu", l->piece.name, (unsigned long long)line_number(l));
     bad->first.len = 0;
     return buf_put_str(&bad->first, text, e);
 }
@@ -118,23 +114,23 @@ static int bad_line(struct line_reader *l, const struct err *why, const char *ad
 {
     *where = offset;
     err_set(e, why->code, "%s%s", why->msg, advice);
-    return err_place_line(e, l->name, line_number(l));
+    return err_place_line(e, l->piece.name, line_number(l));
 }
 
 static int bad_byte(struct line_reader *l, unsigned char byte, uint64_t offset, uint64_t *where, struct err *e)
 {
     *where = offset;
-    return err_at(e, EX_DATAERR, l->name, offset, "invalid UTF-8 (0x%02X); see --invalid", byte);
+    return err_at(e, EX_DATAERR, l->piece.name, offset, "invalid UTF-8 (0x%02X); see --invalid", byte);
 }
 
 /* What follows from what a line is that begins at this offset; *why if it is bad or an error. */
-static int end_line(struct line_reader *l, enum jsonl_line got, const struct err *why, uint64_t offset,
-                    struct bad_lines *bad, uint64_t *where, struct err *e)
+static int end_line(struct line_reader *l, enum jsonl_line got, const struct err *why, uint64_t offset, uint64_t *where,
+                    struct err *e)
 {
     if (got == JSONL_TEXT || got == JSONL_BLANK)
         return 0;
     if (got == JSONL_BAD && l->skip_bad)
-        return skip_line(l, bad, e);
+        return skip_line(l, e);
     return bad_line(l, why, got == JSONL_BAD ? "; see --on-error" : "", offset, where, e);
 }
 
@@ -160,7 +156,7 @@ static int set_id(struct line_reader *l, struct str id, struct err *e)
             return -1;
         id = buf_str(&l->clean_id);
     }
-    l->place.id = id;
+    l->doc.place.id = id;
     return 0;
 }
 
@@ -219,7 +215,7 @@ static ptrdiff_t take_long(void *ctx, const unsigned char *p, size_t n, enum tex
 
 /* Reads one line, which begins at this offset. */
 static int read_line(struct line_reader *l, const unsigned char *p, size_t n, uint64_t offset, document_fn *text,
-                     void *ctx, struct bad_lines *bad, uint64_t *where, struct err *e)
+                     void *ctx, uint64_t *where, struct err *e)
 {
     struct err why;
     struct str found;
@@ -232,12 +228,12 @@ static int read_line(struct line_reader *l, const unsigned char *p, size_t n, ui
     enum jsonl_line got = jsonl_read(&l->jsonl, p, n, &found, &why);
     if (got == JSONL_TEXT && (find_id(l, p, n, &why) || text(ctx, found.p, found.len, TEXT_DOC, &why) < 0))
         got = JSONL_ERROR;
-    return end_line(l, got, &why, offset, bad, where, e);
+    return end_line(l, got, &why, offset, where, e);
 }
 
 /* Goes on with the long line that began before p[0 .. n); reads it if it ends there. Returns the bytes used. */
 static ptrdiff_t go_on(struct line_reader *l, const unsigned char *p, size_t n, bool last, document_fn *text, void *ctx,
-                       struct bad_lines *bad, uint64_t *where, struct err *e)
+                       uint64_t *where, struct err *e)
 {
     struct err why;
     uint64_t invalid, offset = l->kept_begin;
@@ -250,15 +246,15 @@ static ptrdiff_t go_on(struct line_reader *l, const unsigned char *p, size_t n, 
     if (!newline && !last)
         return (ptrdiff_t)n;
     struct long_text to = {.lines = l, .text = text, .ctx = ctx};
-    l->place = (struct text_place){.begin = offset, .end = offset + l->kept.len, .line = l->n_passed};
+    l->doc.place = (struct text_place){.begin = offset, .end = offset + l->kept.len, .line = l->doc.n_lines};
     enum jsonl_line got = long_line_read(&l->jsonl, &l->kept, take_long, &to, &invalid, &why);
     int rc = -1;
     if (invalid == UINT64_MAX)
-        rc = end_line(l, got, &why, offset, bad, where, e);
+        rc = end_line(l, got, &why, offset, where, e);
     else if (kept_line_read(&l->kept, invalid, &byte, 1, e) == 1)
         bad_byte(l, byte, offset + invalid, where, e);
     kept_line_free(&l->kept);
-    l->n_passed++;
+    l->doc.n_lines++;
     return rc ? -1 : (ptrdiff_t)n;
 }
 
@@ -291,48 +287,70 @@ static ptrdiff_t try_line(struct line_reader *l, struct validity *v, const unsig
     ptrdiff_t len = jsonl_try(&l->jsonl, p + at, &found);
     if (len == 0 || !is_valid(v, p, n, at + (size_t)len))
         return 0;
-    l->valid = true;
-    l->place.end = l->place.begin + (uint64_t)len;
+    l->doc.valid = true;
+    l->doc.place.end = l->doc.place.begin + (uint64_t)len;
     if (found.p && (try_id(l, p + at, (size_t)len, why) || text(ctx, found.p, found.len, TEXT_DOC, why) < 0))
         len = -1;
-    l->valid = false;
+    l->doc.valid = false;
     return len;
 }
 
-ptrdiff_t line_reader_window(struct line_reader *l, const unsigned char *p, size_t n, uint64_t offset, bool last,
-                             document_fn *text, void *ctx, struct bad_lines *bad, uint64_t *where, struct err *e)
+static ptrdiff_t window(struct doc_reader *d, const struct doc_window *w, document_fn *text, void *ctx, uint64_t *where,
+                        struct err *e)
 {
+    struct line_reader *l = (struct line_reader *)d;
+    const unsigned char *p = w->p;
+    const size_t n = w->n;
+    const uint64_t offset = w->offset;
+    const bool last = w->last;
     struct validity v = {0};
     struct err why;
     const unsigned char *newline = n ? memrchr(p, '\n', n) : NULL;
     size_t at = 0, whole = newline ? (size_t)(newline - p) + 1 : 0, end = last ? n : whole;
     if (l->kept.name) {
-        ptrdiff_t used = go_on(l, p, n, last, text, ctx, bad, where, e);
+        ptrdiff_t used = go_on(l, p, n, last, text, ctx, where, e);
         if (used < 0)
             return -1;
         at = v.to = (size_t)used;
     }
     while (at < end) {
-        l->place.begin = offset + at;
-        l->place.line = l->n_passed;
+        l->doc.place.begin = offset + at;
+        l->doc.place.line = l->doc.n_lines;
         ptrdiff_t len = at < whole ? try_line(l, &v, p, whole, at, text, ctx, &why) : 0;
         if (len < 0)
             return bad_line(l, &why, "", offset + at, where, e);
         if (len == 0) {
             const unsigned char *next = at < whole ? (unsigned char *)memchr(p + at, '\n', whole - at) + 1 : p + n;
             len = next - (p + at);
-            l->place.end = offset + at + (uint64_t)len;
-            if (read_line(l, p + at, (size_t)len, offset + at, text, ctx, bad, where, e))
+            l->doc.place.end = offset + at + (uint64_t)len;
+            if (read_line(l, p + at, (size_t)len, offset + at, text, ctx, where, e))
                 return -1;
             if (v.to < at + (size_t)len)
                 v = (struct validity){at + (size_t)len, false};
         }
         at += (size_t)len;
-        l->n_passed++;
+        l->doc.n_lines++;
     }
     if (last || n - at < l->longest || at < whole)
         return (ptrdiff_t)at;
     l->kept_begin = offset + at;
-    kept_line_begin(&l->kept, l->name, l->fd, l->kept_begin, l->longest < PART ? l->longest : PART);
+    kept_line_begin(&l->kept, l->piece.name, l->piece.file ? l->piece.fd : -1, l->kept_begin,
+                    l->longest < PART ? l->longest : PART);
     return kept_line_add(&l->kept, p + at, n - at, e) ? -1 : (ptrdiff_t)n;
 }
+
+const struct input_form input_form_jsonl = {.name = "jsonl",
+                                            .documents = true,
+                                            .decoded = true,
+                                            .place = PLACE_LINE,
+                                            .end = '\n',
+                                            .border = "\n",
+                                            .border_len = 1,
+                                            .border_ends = 1,
+                                            .least = "\n",
+                                            .size = sizeof(struct line_reader),
+                                            .init = init,
+                                            .free = free_lines,
+                                            .begin = begin,
+                                            .end_piece = end_piece,
+                                            .window = window};

@@ -5,8 +5,8 @@
 #ifndef BPE_READER_LONG_LINE_H
 #define BPE_READER_LONG_LINE_H
 
-#include "reader/documents.h"
 #include "reader/kept_line.h"
+#include "text/doc_reader.h"
 #include "text/jsonl.h"
 
 /* Reads the line (with or without its newline). bad_byte: with INVALID_ERROR, the offset of the first byte that is not

@@ -1,5 +1,28 @@
-/* wet_reader.c - see wet_reader.h. */
-#include "reader/wet_reader.h"
+/* wet_reader.c - the documents in WET files (text/wet.h). */
+#include "text/input_form.h"
+#include "text/wet.h"
+
+struct wet_reader {
+    struct doc_reader doc; /* its place: of the block */
+    enum { WET_BORDER, WET_BLOCK, WET_LINES } at;
+    struct wet_header record; /* the current one; block: what is left of it */
+    uint64_t begin;           /* where it begins in the source */
+    unsigned n_lines;         /* ends of lines after its block */
+};
+
+static void init(struct doc_reader *d, const struct reading *how)
+{
+    struct wet_reader *r = (struct wet_reader *)d;
+    (void)how;
+    *r = (struct wet_reader){0};
+}
+
+/* A piece begins with a record. */
+static void begin(struct doc_reader *d, const struct doc_piece *x)
+{
+    (void)x;
+    init(d, NULL);
+}
 
 /* Each step takes p[0 .. n) from where the last one ended, and returns the bytes used; fewer than it could use only if
  * it needs more; -1: an error. */
@@ -11,8 +34,8 @@ static ptrdiff_t take_header(struct wet_reader *r, const unsigned char *p, size_
     if (got <= 0)
         return got; /* the whole header is read again, with more */
     r->begin = offset;
-    r->place.begin = offset + r->record.len;
-    r->place.end = r->place.begin + r->record.block;
+    r->doc.place.begin = offset + r->record.len;
+    r->doc.place.end = r->doc.place.begin + r->record.block;
     r->at = WET_BLOCK;
     return (ptrdiff_t)r->record.len;
 }
@@ -57,25 +80,27 @@ static ptrdiff_t take_lines(struct wet_reader *r, const unsigned char *p, size_t
     return (ptrdiff_t)used;
 }
 
-ptrdiff_t wet_reader_window(struct wet_reader *r, const unsigned char *p, size_t n, uint64_t offset, bool last,
-                            document_fn *text, void *ctx, uint64_t *where, struct err *e)
+static ptrdiff_t window(struct doc_reader *d, const struct doc_window *w, document_fn *text, void *ctx, uint64_t *where,
+                        struct err *e)
 {
-    size_t at = 0;
+    struct wet_reader *r = (struct wet_reader *)d;
+    const unsigned char *p = w->p;
+    size_t at = 0, n = w->n;
     for (;;) {
         int before = (int)r->at;
         ptrdiff_t used = 0;
         if (r->at == WET_BORDER && at == n)
             return (ptrdiff_t)n;
-        *where = offset + at;
+        *where = w->offset + at;
         switch (r->at) {
         case WET_BORDER:
-            used = take_header(r, p + at, n - at, offset + at, last, e);
+            used = take_header(r, p + at, n - at, w->offset + at, w->last, e);
             break;
         case WET_BLOCK:
-            used = take_block(r, p + at, n - at, last, text, ctx, where, e);
+            used = take_block(r, p + at, n - at, w->last, text, ctx, where, e);
             break;
         case WET_LINES:
-            used = take_lines(r, p + at, n - at, last, where, e);
+            used = take_lines(r, p + at, n - at, w->last, where, e);
             break;
         }
         if (used < 0)
@@ -85,3 +110,19 @@ ptrdiff_t wet_reader_window(struct wet_reader *r, const unsigned char *p, size_t
             return (ptrdiff_t)at;
     }
 }
+
+static const char least[] = "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 1\r\n\r\na\r\n\r\n";
+
+const struct input_form input_form_wet = {.name = "wet",
+                                          .documents = true,
+                                          .place = PLACE_RECORD,
+                                          .end = -1,
+                                          .last_cut = wet_last_border,
+                                          .border = "\r\n\r\nWARC/",
+                                          .border_len = 9,
+                                          .border_ends = 4,
+                                          .least = least,
+                                          .size = sizeof(struct wet_reader),
+                                          .init = init,
+                                          .begin = begin,
+                                          .window = window};

@@ -118,7 +118,7 @@ int reading_get(struct reading *r, struct str encoded, struct err *e)
 {
     struct cursor c = cursor_over(encoded.p, encoded.len);
     r->invalid = (enum invalid_policy)get_choice(&c, INVALID_BYTES);
-    r->form = (enum form)get_choice(&c, FORM_WET);
+    r->form = (enum form)get_choice(&c, N_INPUT_FORMS - 1);
     r->field = get_str(&c);
     r->skip_bad_lines = get_choice(&c, 1);
     struct extension id = {.name = ID};

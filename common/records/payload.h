@@ -13,6 +13,7 @@
 #include "sys/bytes.h"
 #include "sys/err.h"
 #include "sys/str.h"
+#include "text/reading.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,7 +42,7 @@ int payload_get_extensions(struct cursor *c, const char *what, struct extension 
 /* Appends one. required: a reader that does not know it must refuse what it belongs to. */
 int payload_put_extension(struct buf *out, const char *name, bool required, struct str value, struct err *e);
 
-/* ---- Rules, and how a source is read (core/rules.h), as strings inside other records ----
+/* ---- Rules, and how a source is read (text/reading.h), as strings inside other records ----
  *
  * Both, and the content of a commit, may end with any number of extensions, up to the end of the string: string name,
  * varint 1 or 0, string value. 1: a reader that does not know the name must refuse the record; 0: it may skip the

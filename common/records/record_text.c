@@ -77,12 +77,11 @@ static int put_reading(struct buf *out, struct str encoded, struct err *e)
     struct reading r;
     if (reading_get(&r, encoded, e) || buf_printf(out, e, " invalid=%s", invalid_policy_names[r.invalid]))
         return -1;
-    if (r.form == FORM_NUL || r.form == FORM_WET)
-        return buf_put_str(out, r.form == FORM_NUL ? " null" : " wet", e);
-    if (r.form == FORM_TEXT)
-        return 0;
-    return put_str(out, "jsonl", r.field, e) || (r.id.len && put_str(out, "id", r.id, e)) ||
-                   buf_printf(out, e, " on-error=%s", r.skip_bad_lines ? "skip" : "fail")
+    const struct input_form *form = input_forms[r.form];
+    if (form->place != PLACE_LINE)
+        return r.form == FORM_TEXT ? 0 : buf_printf(out, e, " %s", form->name);
+    return put_str(out, form->name, r.field, e) || (r.id.len && put_str(out, "id", r.id, e)) ||
+                   buf_printf(out, e, " on-error=%s", on_error_names[r.skip_bad_lines])
                ? -1
                : 0;
 }

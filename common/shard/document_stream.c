@@ -29,7 +29,7 @@ static int get_name(struct document_stream *s, struct err *e)
     s->name.len = 0;
     if (reading_get(&reading, from.reading, e) || buf_put(&s->name, from.name.p, from.name.len, e))
         return -1;
-    s->by_line = reading.form == FORM_JSONL;
+    s->by_line = input_forms[reading.form]->place == PLACE_LINE;
     s->named = true;
     return 0;
 }

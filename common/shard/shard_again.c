@@ -48,23 +48,29 @@ static int check_encoding(const struct shard_again *a, struct str encoded, struc
     return str_equal(how.pattern, str_of(a->m->pattern ? a->m->pattern : "")) ? 0 : other(a, "another pattern", e);
 }
 
-static const char *reading_word(const char *reading)
+/* Appends how sources were read, for a message. */
+static int put_reading(struct buf *to, struct str encoded, struct err *e)
 {
-    return *reading ? reading : "plain text";
+    struct reading how;
+    size_t before = to->len;
+    return reading_get(&how, encoded, e) || reading_put_words(to, &how, e) ||
+                   (to->len == before && buf_put_str(to, "plain text", e))
+               ? -1
+               : 0;
 }
 
 static int check_reading(const struct shard_again *a, struct str encoded, struct err *e)
 {
-    struct buf now = {0};
-    const char *was = a->m->reading;
-    if (!was)
+    struct buf was = {0}, is = {0};
+    struct str known = buf_str(&a->m->reading);
+    if (known.len == 0 || str_equal(known, encoded))
         return 0;
-    int rc = shard_facts_put_reading(&now, encoded, e) || buf_put_byte(&now, '\0', e) ? -1 : 0;
-    if (rc == 0 && strcmp((const char *)now.p, was) != 0)
-        rc = err_set(e, EX_DATAERR, "%s: its text was read as %s, and this as %s; give another directory", a->dir,
-                     reading_word(was), reading_word((const char *)now.p));
-    buf_free(&now);
-    return rc;
+    if (put_reading(&was, known, e) == 0 && put_reading(&is, encoded, e) == 0)
+        err_set(e, EX_DATAERR, "%s: its text was read as %.*s, and this as %.*s; give another directory", a->dir,
+                (int)was.len, (const char *)was.p, (int)is.len, (const char *)is.p);
+    buf_free(&was);
+    buf_free(&is);
+    return -1;
 }
 
 static int take(void *ctx, void *state, const struct commit *k, struct err *e)

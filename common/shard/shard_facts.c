@@ -22,45 +22,19 @@ static int set_special(struct manifest *m, struct str encoded, struct err *e)
     return rc;
 }
 
-int shard_facts_put_reading(struct buf *to, struct str encoded, struct err *e)
-{
-    struct reading r;
-    int rc = reading_get(&r, encoded, e);
-    size_t before = to->len;
-    if (rc == 0 && r.form == FORM_JSONL)
-        rc = buf_put_str(to, " jsonl=", e) || buf_put(to, r.field.p, r.field.len, e);
-    if (rc == 0 && r.id.len)
-        rc = buf_put_str(to, " id=", e) || buf_put(to, r.id.p, r.id.len, e);
-    if (rc == 0 && r.form != FORM_JSONL && r.form != FORM_TEXT)
-        rc = buf_put_str(to, r.form == FORM_NUL ? " null" : " wet", e);
-    if (rc == 0 && r.invalid != INVALID_ERROR)
-        rc = buf_put_str(to, " invalid=", e) || buf_put_str(to, invalid_policy_names[r.invalid], e);
-    if (rc == 0 && r.skip_bad_lines)
-        rc = buf_put_str(to, " on-error=skip", e);
-    if (to->len > before) /* without the first blank */
-        memmove(to->p + before, to->p + before + 1, --to->len - before);
-    return rc ? -1 : 0;
-}
-
 int shard_facts_reading(struct manifest *m, const struct token_store *store, struct err *e)
 {
-    struct buf first = {0}, other = {0};
     struct commit_source x;
-    bool same = true;
-    int rc = 0;
-    for (uint64_t i = 0; rc == 0 && same && token_store_source(store, i, &x); i++) {
-        struct buf *to = i ? &other : &first;
-        to->len = 0;
-        rc = shard_facts_put_reading(to, x.reading, e);
-        same = i == 0 || (other.len == first.len && (!first.len || memcmp(first.p, other.p, first.len) == 0));
+    m->reading.len = 0;
+    for (uint64_t i = 0; token_store_source(store, i, &x); i++) {
+        if (i && !str_equal(buf_str(&m->reading), x.reading)) {
+            m->reading.len = 0;
+            return 0;
+        }
+        if (i == 0 && buf_put(&m->reading, x.reading.p, x.reading.len, e))
+            return -1;
     }
-    free(m->reading);
-    m->reading = NULL;
-    if (rc == 0 && same)
-        rc = manifest_set_text(&m->reading, buf_str(&first), e);
-    buf_free(&first);
-    buf_free(&other);
-    return rc;
+    return 0;
 }
 
 void shard_facts_add_name(struct sha256 *names, struct str name)
@@ -90,7 +64,7 @@ int shard_facts_check_id(const struct token_store *store, uint64_t source, const
         return 0;
     if (reading_get(&r, x.reading, e))
         return -1;
-    if (r.form == FORM_JSONL && str_equal(r.id, str_of(field)))
+    if (r.id.len && str_equal(r.id, str_of(field)))
         return 0;
     return err_set(e, EX_USAGE, "--id=%s: the ids of %.*s do not say it; give --id=%s to bpe-chunk (JSON Lines only)",
                    field, (int)x.name.len, (const char *)x.name.p, field);

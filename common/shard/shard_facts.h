@@ -23,9 +23,7 @@ int shard_facts_check_id(const struct token_store *store, uint64_t source, const
 int shard_facts_reading(struct manifest *m, const struct token_store *store, struct err *e);
 void shard_facts_sources(struct manifest *m, const struct token_store *store, uint64_t bytes);
 
-/* The parts of these: appends "jsonl=text id=url invalid=replace", what differs from plain text that must be valid;
- * adds the name of a source to a digest of all. */
-int shard_facts_put_reading(struct buf *to, struct str encoded, struct err *e);
+/* A part of that: adds the name of a source to a digest of all. */
 void shard_facts_add_name(struct sha256 *names, struct str name);
 
 #endif

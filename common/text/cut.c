@@ -1,24 +1,18 @@
 /* cut.c - see cut.h. */
 #include "text/cut.h"
 
-#include "text/wet.h"
 #include "unicode/uclass.h"
 
 #include <string.h>
 
 enum { NEAR = 4096 }; /* bytes searched at a time for the last occurrence of each byte */
 
-void cutter_init(struct cutter *c, enum form form, bool inside, const struct special_set *special)
+void cutter_init(struct cutter *c, const struct input_form *form, bool inside, const struct special_set *special)
 {
-    bool text = form == FORM_TEXT;
-    *c = (struct cutter){.form = form,
-                         .after = form == FORM_JSONL ? '\n'
-                                  : form == FORM_NUL ? 0
-                                                     : -1,
-                         .inside = text && inside,
-                         .special = special};
-    if (c->after >= 0)
-        c->end[c->n_ends++] = (unsigned char)c->after;
+    const bool text = !form->documents;
+    *c = (struct cutter){.form = form, .inside = text && inside, .special = special};
+    if (form->end >= 0)
+        c->end[c->n_ends++] = (unsigned char)form->end;
     else if (c->inside)
         c->end[c->n_ends++] = '\n';
     for (size_t i = 0; i < special->n && text; i++) {
@@ -30,7 +24,7 @@ void cutter_init(struct cutter *c, enum form form, bool inside, const struct spe
 
 bool cut_is_local(const struct cutter *c)
 {
-    return c->form != FORM_TEXT || c->special->local;
+    return c->form->documents || c->special->local;
 }
 
 /* Whether p + at is between 0x0A and a letter, and no special token begins there. */
@@ -44,8 +38,8 @@ static bool inside_at(const struct cutter *c, const unsigned char *p, size_t n, 
 /* Whether a local cutter may cut at p + at, 0 < at < n. */
 static bool local_at(const struct cutter *c, const unsigned char *p, size_t n, size_t at, bool final)
 {
-    if (c->after >= 0)
-        return p[at - 1] == c->after;
+    if (c->form->end >= 0)
+        return p[at - 1] == c->form->end;
     if (c->inside && inside_at(c, p, n, at, final))
         return true;
     size_t len = special_ending(c->special, p, at);
@@ -102,8 +96,8 @@ size_t cut_last(const struct cutter *c, const unsigned char *p, size_t n, size_t
 {
     if (hi >= n)
         hi = n ? n - 1 : 0;
-    if (c->form == FORM_WET)
-        return hi > lo ? wet_last_border(p, n, lo, hi) : 0;
+    if (c->form->last_cut)
+        return hi > lo ? c->form->last_cut(p, n, lo, hi) : 0;
     if (!cut_is_local(c))
         return last_by_scanning(c, p, n, lo, hi, final);
     while (hi > lo) {

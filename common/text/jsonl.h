@@ -5,9 +5,9 @@
 #ifndef BPE_TEXT_JSONL_H
 #define BPE_TEXT_JSONL_H
 
-#include "core/rules.h"
 #include "sys/buf.h"
 #include "sys/err.h"
+#include "text/reading.h"
 #include "json/json_read.h"
 
 #include <stddef.h>

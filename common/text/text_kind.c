@@ -104,14 +104,14 @@ static bool is_pdf(const unsigned char *p, size_t n)
 
 /* The mark is three letters, but what follows, an index or a footer, has numbers below 32, whether it is compressed
  * (which begins with its length, of three bytes) or not. */
-static bool is_orc(const unsigned char *p, size_t n, enum form form)
+static bool is_orc(const unsigned char *p, size_t n, const struct input_form *form)
 {
     enum { MARK = 3, LOOK = 16 };
     size_t n_numbers = 0;
     if (n < MARK || memcmp(p, "ORC", MARK) != 0)
         return false;
     for (size_t i = MARK; i < n && i < MARK + LOOK; i++)
-        n_numbers += p[i] < ' ' && !memchr("\t\n\v\f\r", p[i], 5) && (p[i] || form != FORM_NUL);
+        n_numbers += p[i] < ' ' && !memchr("\t\n\v\f\r", p[i], 5) && (p[i] || form->end != 0);
     return n_numbers >= 2;
 }
 
@@ -137,7 +137,7 @@ static bool is_wide(const unsigned char *p, size_t n, size_t width, size_t place
 
 #define OR_NUL " (or -0, if each of its documents ends with a NUL byte)"
 
-static const struct kind *by_pattern(const unsigned char *p, size_t n, enum form form)
+static const struct kind *by_pattern(const unsigned char *p, size_t n, const struct input_form *form)
 {
     static const struct kind record = {"a record of bpetools (chunks, counts or tokens)",
                                        "bpe-count and bpe-encode read chunks; bpe-view shows all", NULL},
@@ -155,7 +155,7 @@ static const struct kind *by_pattern(const unsigned char *p, size_t n, enum form
         return &orc;
     if (is_arrow_stream(p, n))
         return &arrow;
-    for (size_t i = 0; i < 4 && form != FORM_NUL; i++) {
+    for (size_t i = 0; i < 4 && form->end != 0; i++) {
         size_t width = i < 2 ? 2 : 4;
         if (is_wide(p, n, width, i % 2 ? width - 1 : 0))
             return &wide[i];
@@ -163,8 +163,8 @@ static const struct kind *by_pattern(const unsigned char *p, size_t n, enum form
     return NULL;
 }
 
-int text_kind_check(const char *program, enum form form, const unsigned char *p, size_t n, const char *name,
-                    struct err *e)
+int text_kind_check(const char *program, const struct input_form *form, const unsigned char *p, size_t n,
+                    const char *name, struct err *e)
 {
     if (n > TEXT_KIND_LOOK)
         n = TEXT_KIND_LOOK;

@@ -6,8 +6,8 @@
 #ifndef BPE_TEXT_TEXT_KIND_H
 #define BPE_TEXT_TEXT_KIND_H
 
-#include "core/rules.h"
 #include "sys/err.h"
+#include "text/input_form.h"
 
 #include <stddef.h>
 
@@ -15,10 +15,9 @@ enum { TEXT_KIND_LOOK = 512 }; /* bytes of a source's start that are enough to t
 
 /* p[0 .. n) is the start of a source, after decompression: TEXT_KIND_LOOK bytes, or fewer if it has no more. -1 with
  * EX_DATAERR, naming the source, if it is something else than text: the message says what, and what to do. program: the
- * program that would read the text. With FORM_JSONL an array of objects is refused, too, whatever --on-error says: else
- * --on-error=skip would leave out all of it. With FORM_NUL, where documents of one letter look like UTF-16, that passes
- * without a byte order mark. */
-int text_kind_check(const char *program, enum form form, const unsigned char *p, size_t n, const char *name,
-                    struct err *e);
+ * program that would read the text. Where documents end with NUL bytes, those of one letter look like UTF-16, which
+ * passes then without a byte order mark. */
+int text_kind_check(const char *program, const struct input_form *form, const unsigned char *p, size_t n,
+                    const char *name, struct err *e);
 
 #endif

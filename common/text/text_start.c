@@ -14,13 +14,13 @@ static int read_start(struct input *in, struct buf *first, size_t n, struct err 
     return got < 0 ? -1 : 0;
 }
 
-int text_start_look(struct input *in, struct buf *first, enum form form, const char *program, struct json_hint *hint,
-                    struct err *e)
+int text_start_look(struct input *in, struct buf *first, const struct input_form *form, const char *program,
+                    struct json_hint *hint, struct err *e)
 {
     if (read_start(in, first, TEXT_KIND_LOOK, e) ||
         text_kind_check(program, form, first->p, first->len, input_name(in), e))
         return -1;
-    if (form != FORM_TEXT || !json_hint_wants(hint, first->p, first->len))
+    if (form->documents || !json_hint_wants(hint, first->p, first->len))
         return 0;
     return read_start(in, first, JSON_HINT_LOOK, e) || json_hint_look(hint, first->p, first->len, input_name(in), e)
                ? -1

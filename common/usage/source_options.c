@@ -3,41 +3,62 @@
 
 #include "usage/shared_options.h"
 
-const char *const source_options_on_error[] = {"fail", "skip", NULL};
-
 int source_options_field(const char *field, void *owner, struct err *e)
 {
     (void)owner;
     return field && !*field ? err_set(e, EX_USAGE, "--jsonl=: the field has no name") : 0;
 }
 
-/* With --files-from, --null is about the names in the list, as in du, sort and xargs. */
-static bool null_documents(const struct source_options *o)
+#define SOURCE_FORM(ID, ...) FORM_##ID,
+
+enum form source_options_form(const struct source_options *o)
 {
-    return o->null && !o->files_from;
+    static const enum form forms[] = {INPUT_FORMS(SOURCE_FORM, SOURCE_FORM, )};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (o->is_form[forms[i]] && !(forms[i] == FORM_NUL && o->files_from))
+            return forms[i];
+    }
+    return FORM_TEXT;
+}
+
+bool source_options_word_form(const char *word)
+{
+    for (unsigned i = 0; i < N_INPUT_FORMS; i++) {
+        if (i != FORM_TEXT && option_word_is(word, input_forms[i]->name))
+            return true;
+    }
+    return false;
+}
+
+/* -1: two forms were given. */
+static int check_forms(const struct source_options *o, enum form form, struct err *e)
+{
+    struct source_options rest = *o;
+    rest.is_form[form] = false;
+    enum form other = source_options_form(&rest);
+    return other == FORM_TEXT ? 0
+                              : err_set(e, EX_USAGE, "--%s and --%s exclude each other", input_forms[form]->name,
+                                        input_forms[other]->name);
 }
 
 int source_options_reading(const struct source_options *o, struct reading *r, struct err *e)
 {
-    bool null = null_documents(o);
-    if (null + o->jsonl + o->wet > 1)
-        return err_set(e, EX_USAGE, "%s and %s exclude each other", null ? "--null" : "--jsonl",
-                       o->wet ? "--wet" : "--jsonl");
+    enum form form = source_options_form(o);
+    bool by_line = input_forms[form]->place == PLACE_LINE;
+    if (check_forms(o, form, e))
+        return -1;
     if (o->files_from && o->files0_from)
         return err_set(e, EX_USAGE, "--files-from and --files0-from exclude each other");
-    if (o->skip_bad_lines && !o->jsonl)
+    if (o->skip_bad_lines && !by_line)
         return err_set(e, EX_USAGE, "--on-error=skip is for --jsonl");
-    if (o->id && !o->jsonl)
+    if (o->id && !by_line)
         return err_set(e, EX_USAGE, "--id is for --jsonl");
     if (o->id && !*o->id)
         return err_set(e, EX_USAGE, "--id=: the field has no name");
-    if (o->jsonl && o->invalid == INVALID_BYTES)
+    if (by_line && o->invalid == INVALID_BYTES)
         return err_set(e, EX_USAGE, "--invalid=bytes is not for --jsonl: a string in JSON is text");
     *r = (struct reading){.invalid = o->invalid,
-                          .form = null       ? FORM_NUL
-                                  : o->jsonl ? FORM_JSONL
-                                  : o->wet   ? FORM_WET
-                                             : FORM_TEXT,
+                          .form = form,
                           .field = str_of(o->field ? o->field : ""),
                           .skip_bad_lines = o->skip_bad_lines,
                           .id = str_of(o->id ? o->id : "")};
@@ -46,7 +67,7 @@ int source_options_reading(const struct source_options *o, struct reading *r, st
 
 bool source_options_given(const struct source_options *o)
 {
-    return null_documents(o) || o->jsonl || o->wet || o->skip_bad_lines || o->id || o->has_invalid;
+    return source_options_form(o) != FORM_TEXT || o->skip_bad_lines || o->id || o->has_invalid;
 }
 
 int source_options_check(const struct source_options *o, bool named, struct err *e)
@@ -78,7 +99,7 @@ int source_options_files(struct source_options *o, char ***files, int *n_files, 
     const char *list = list_of_files(o);
     if (!list)
         return 0;
-    if (file_list_read(&o->list, list, o->files0_from || o->null, e))
+    if (file_list_read(&o->list, list, o->files0_from || o->is_form[FORM_NUL], e))
         return -1;
     *files = o->list.at;
     *n_files = o->list.n;

@@ -10,34 +10,34 @@
 #define BPE_USAGE_SOURCE_OPTIONS_H
 
 #include "cli/options.h"
-#include "core/rules.h"
 #include "io/file_list.h"
 #include "sys/err.h"
+#include "text/reading.h"
 
 #include <stdbool.h>
 
 struct source_options { /* zeroed: no option was given */
     enum invalid_policy invalid;
-    bool has_invalid; /* --invalid was given */
-    bool null, jsonl, wet;
-    const char *field;       /* of --jsonl, borrowed */
-    const char *id;          /* of --id, borrowed; NULL: none */
-    unsigned skip_bad_lines; /* 0 or 1 */
+    bool has_invalid;            /* --invalid was given */
+    bool is_form[N_INPUT_FORMS]; /* whether its option was given, by enum form */
+    const char *field;           /* of --jsonl, borrowed */
+    const char *id;              /* of --id, borrowed; NULL: none */
+    unsigned skip_bad_lines;     /* 0 or 1 */
     const char *files_from, *files0_from;
     struct file_list list; /* owned: the names in that file */
 };
 
 /* Rows of a table of options. o: a field of the struct `owner`, a struct source_options. */
 /* clang-format off */
+#define SOURCE_FORM_FLAG(ID, name, number, letter, help, owner, o) \
+    {letter, #name, NULL, help, OPTION_TO(FLAG, owner, o.is_form[FORM_##ID])},
+#define SOURCE_FORM_FIELD(ID, name, number, letter, help, standard, owner, o) \
+    {letter, #name, "FIELD", help, OPTION_TO(TEXT, owner, o.field), .if_none = standard, \
+     OPTION_GIVEN(owner, o.is_form[FORM_##ID]), .check = source_options_field},
 #define SOURCE_OPTIONS(owner, o) \
-    {'0', "null", NULL, "each document ends with a NUL byte (with --files-from: each name does)", \
-     OPTION_TO(FLAG, owner, o.null)}, \
-    {0, "jsonl", "FIELD", "JSON Lines; the text is the string at FIELD (default text; a.b nests)", \
-     OPTION_TO(TEXT, owner, o.field), .if_none = "text", OPTION_GIVEN(owner, o.jsonl), .check = source_options_field}, \
-    {0, "wet", NULL, "WET files (WARC): the text of each conversion record is a document", \
-     OPTION_TO(FLAG, owner, o.wet)}, \
+    INPUT_FORMS(SOURCE_FORM_FLAG, SOURCE_FORM_FIELD, owner, o) \
     {0, "on-error", "WHAT", "fail on (default), or skip, a line that is no JSON or lacks the string", \
-     OPTION_TO(CHOICE, owner, o.skip_bad_lines), .words = source_options_on_error}, \
+     OPTION_TO(CHOICE, owner, o.skip_bad_lines), .words = on_error_names}, \
     {0, "files-from", "LIST", "the FILEs are those named in LIST, one a line (-: standard input)", \
      OPTION_TO(TEXT, owner, o.files_from)}, \
     {0, "files0-from", "LIST", "the same; each name ends with a NUL byte", \
@@ -50,8 +50,13 @@ struct source_options { /* zeroed: no option was given */
      OPTION_TO(CHOICE, owner, o.invalid), .words = invalid_policy_names, OPTION_GIVEN(owner, o.has_invalid)}
 /* clang-format on */
 
-extern const char *const source_options_on_error[];
 int source_options_field(const char *field, void *owner, struct err *e);
+
+/* The form that they say. With --files-from, --null is about the names in the list, as in du, sort and xargs. */
+enum form source_options_form(const struct source_options *o);
+
+/* Whether a word of a command line is the option of a form. */
+bool source_options_word_form(const char *word);
 
 /* What these options say; *r borrows from o. -1 with EX_USAGE: they do not go together. */
 int source_options_reading(const struct source_options *o, struct reading *r, struct err *e);

@@ -94,6 +94,22 @@ same <(ids dropped train 0) <(head -c $(((n - n % 10000) * 2)) t.bin) "--drop-la
 shards padded --pad-last -f raw -n 10k t.tok
 same <(ids padded train 0) <(cat t.bin; head -c $(((10000 - n % 10000) * 2)) /dev/zero) "--pad-last: filled with the separator"
 
+# ---- How the text was read ----
+
+printf '{"a id=b": "the cat sat on the mat %d"}\n' {1..500} >how.txt
+bpe-chunk -m m.json '--jsonl=a id=b' --invalid=skip --on-error=skip how.txt | bpe-encode -m m.json >words.tok
+shards words -n 1000 --docs words.tok
+is "$(sed -n 's/^  "reading": \(.*\),$/\1/p' words/manifest.json)" \
+    '{"form":"jsonl","field":"a id=b","invalid":"skip","on_error":"skip"}' "the manifest says how the text was read"
+bpe-shard --check words -m m.json how.txt >out 2>err
+is "$? $(cat err)" "0 " "  and --check reads it so, whatever the name of the field"
+for wrong in '{"form":"tar"}' '{"field":"x"}' '{"form":"wet","id":"x"}' '"jsonl=text"'; do
+    cp -r words wrong
+    sed -i "s|^  \"reading\": .*|  \"reading\": $wrong,|" wrong/manifest.json
+    refuses 65 "bpe-shard: wrong/manifest.json: byte *" bpe-shard --check wrong
+    rm -r wrong
+done
+
 # ---- Documents without ids ----
 
 printf '{"text": "%s"}\n' "" "the cat" "" "a dog" "" "" >empty.jsonl

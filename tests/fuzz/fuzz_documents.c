@@ -2,8 +2,6 @@
  * the input says which form, and how the rest is cut into windows and pieces: the documents must be the same as in one
  * window. What is told by a text's first bytes is called as well. */
 #include "fuzz.h"
-#include "reader/nul_reader.h"
-#include "reader/wet_reader.h"
 #include "sys/buf.h"
 #include "text/cut.h"
 #include "text/json_hint.h"
@@ -33,24 +31,29 @@ static ptrdiff_t take(void *ctx, const unsigned char *p, size_t n, enum text_end
 }
 
 /* Reads a piece in windows of this many bytes (more where nothing is used). -1: an error. */
-static int read_piece(enum form form, const unsigned char *p, size_t n, size_t window, struct documents *to)
+static int read_piece(const struct input_form *form, const unsigned char *p, size_t n, size_t window,
+                      struct documents *to)
 {
-    struct nul_reader nul = {0};
-    struct wet_reader wet = {0};
+    const struct doc_piece piece = {.name = "input"};
+    struct doc_reader *r = calloc(1, form->size);
     struct err e = {0};
     uint64_t where = 0;
+    must(!r);
+    form->init(r, NULL);
+    form->begin(r, &piece);
     for (size_t at = 0, len = window;;) {
         bool last = n - at < len + (window % 2); /* or found only in the next window, which is empty */
         len = last ? n - at : len;
         unsigned char *copy = malloc(len + 1); /* a read past its end is found by ASan */
         must(!copy);
         memcpy(copy, p + at, len);
-        ptrdiff_t used = form == FORM_NUL ? nul_reader_window(&nul, copy, len, at, last, take, to, &where, &e)
-                                          : wet_reader_window(&wet, copy, len, at, last, take, to, &where, &e);
+        const struct doc_window w = {.p = copy, .n = len, .offset = at, .last = last};
+        ptrdiff_t used = form->window(r, &w, take, to, &where, &e);
         free(copy);
         must(used > (ptrdiff_t)len || (used < 0 && (!e.code || where > n)));
         if (used < 0 || last) {
             must(used >= 0 && (size_t)used != len);
+            free(r);
             return used < 0 ? -1 : 0;
         }
         at += (size_t)used;
@@ -59,7 +62,8 @@ static int read_piece(enum form form, const unsigned char *p, size_t n, size_t w
 }
 
 /* Reads all in pieces, as text_splitter makes them. */
-static int read_pieces(enum form form, const unsigned char *p, size_t n, size_t block, struct documents *to)
+static int read_pieces(const struct input_form *form, const unsigned char *p, size_t n, size_t block,
+                       struct documents *to)
 {
     struct special_set none = {0};
     struct cutter cutter;
@@ -91,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct json_hint hint = {.name = "text"};
     struct err e = {0};
     char text[JSON_HINT_TEXT];
-    enum form form = data[0] % 2 ? FORM_NUL : FORM_WET;
+    const struct input_form *form = data[0] % 2 ? &input_form_null : &input_form_wet;
     size_t small = 1 + data[0] / 2, n = size - 1;
     const unsigned char *p = data + 1;
     int want = read_piece(form, p, n, n + 1, &whole);

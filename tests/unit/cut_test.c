@@ -27,7 +27,7 @@ static void mark_cuts(const struct cutter *c, const unsigned char *p, size_t n, 
         if (len)
             is_cut[from] = true;
     }
-    for (size_t at = 1; at < n && c->after >= 0; at++)
+    for (size_t at = 1; at < n && c->form->documents; at++)
         is_cut[at] = p[at - 1] == '\n';
     is_cut[n] = false;
 }
@@ -89,7 +89,7 @@ int main(void)
         if (special_init(&set, token, n_tokens, &e))
             abort();
         uint64_t kind = rnd(5);
-        cutter_init(&c, kind == 0 ? FORM_JSONL : FORM_TEXT, kind > 1, &set);
+        cutter_init(&c, kind == 0 ? &input_form_jsonl : &input_form_text, kind > 1, &set);
         bool is_long = rnd(20) == 0;
         size_t n = 1 + rnd(is_long ? MAX_TEXT : 60);
         random_text(text, n, alphabet, is_long ? 1 + rnd(2000) : 1 + rnd(4));

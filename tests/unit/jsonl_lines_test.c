@@ -241,6 +241,8 @@ static void put_line(void)
 
 /* ---- What a line reader makes of them ---- */
 
+static const struct input_form *const lines = &input_form_jsonl;
+
 struct result {
     struct buf texts; /* each followed by a line of its own, with the place of its line and its id */
     const struct line_reader *lines;
@@ -262,7 +264,7 @@ static ptrdiff_t take(void *ctx, const unsigned char *p, size_t n, enum text_end
     (void)sum;
     if (buf_put(&r->texts, p, used, why))
         return -1;
-    const struct text_place *at = &r->lines->place;
+    const struct text_place *at = &r->lines->doc.place;
     if (end != TEXT_MORE &&
         (buf_printf(&r->texts, why, "\n-- %llu %llu %llu ", (unsigned long long)at->begin, (unsigned long long)at->end,
                     (unsigned long long)at->line) ||
@@ -280,7 +282,7 @@ static const unsigned char *refuse(struct jsonl_walk *w, const unsigned char *p)
 }
 
 /* Reads made, in windows of random size or (max == SIZE_MAX) in one. */
-static void read_all(struct line_reader *l, struct result *r, size_t max)
+static void read_all(struct line_reader *l, struct doc_piece piece, struct result *r, size_t max)
 {
     uint64_t offset = 0;
     size_t have = 0;
@@ -290,14 +292,16 @@ static void read_all(struct line_reader *l, struct result *r, size_t max)
     r->error[0] = '\0';
     r->seen_more = false;
     r->lines = l;
+    piece.skipped = &r->bad;
+    lines->begin(&l->doc, &piece);
     while (!last) {
         size_t left = made.len - (size_t)offset;
         have += max == SIZE_MAX ? left - have : (size_t)rnd(max);
         if (have > left)
             have = left;
         last = have == left && (max == SIZE_MAX || rnd(2));
-        ptrdiff_t used = line_reader_window(l, at_the_end(made.p + offset, have), have, offset, last, take, r, &r->bad,
-                                            &r->where, &e);
+        const struct doc_window w = {.p = at_the_end(made.p + offset, have), .n = have, .offset = offset, .last = last};
+        ptrdiff_t used = lines->window(&l->doc, &w, take, r, &r->where, &e);
         if (used < 0) {
             err_text(&e, r->error);
             break;
@@ -305,8 +309,8 @@ static void read_all(struct line_reader *l, struct result *r, size_t max)
         offset += (uint64_t)used;
         have -= (size_t)used;
     }
-    r->n_passed = l->n_passed;
-    line_reader_end(l, offset);
+    r->n_passed = l->doc.n_lines;
+    lines->end_piece(&l->doc, offset);
 }
 
 static bool same_bytes(const struct buf *a, const struct buf *b)
@@ -346,11 +350,8 @@ static bool check(struct line_reader *l, const struct result *want, const char *
     struct line_place known = {0};
     size_t max = parts ? 2 + rnd(rnd(2) ? 30 : 3000) : SIZE_MAX;
     l->longest = parts ? 16 + rnd(rnd(2) ? 20 : 500) : SIZE_MAX;
-    if (fd >= 0)
-        line_reader_begin_file(l, "in", 0, fd, &known);
-    else
-        line_reader_begin(l, "in", 0, 1);
-    read_all(l, &got, max);
+    read_all(l, (struct doc_piece){.name = "in", .first_line = fd < 0, .file = fd < 0 ? NULL : &known, .fd = fd}, &got,
+             max);
     if (same(&got, want))
         return true;
     tap_note("%s", about);
@@ -370,7 +371,7 @@ static void test_texts(const char *field, enum invalid_policy invalid, bool skip
     struct result want = {0};
     uint64_t n = getenv("FULL") ? 20 * TEXTS : TEXTS;
     int bad = 0, fd = memfd_create("jsonl", 0);
-    line_reader_init(&plain, &how);
+    lines->init(&plain.doc, &how);
     for (uint64_t i = 0; i < n / 6 && bad < 3; i++) {
         made.len = 0;
         for (uint64_t k = rnd(MOST_LINES); k; k--)
@@ -380,26 +381,25 @@ static void test_texts(const char *field, enum invalid_policy invalid, bool skip
         if (made.len > ROOM / 2)
             continue;
         plain.longest = SIZE_MAX;
-        line_reader_begin(&plain, "in", 0, 1);
         plain.jsonl.walk = plain.id.walk = refuse;
-        read_all(&plain, &want, SIZE_MAX);
+        read_all(&plain, (struct doc_piece){.name = "in", .first_line = 1}, &want, SIZE_MAX);
         if (ftruncate(fd, 0) || pwrite(fd, made.p, made.len, 0) != (ssize_t)made.len)
             must(NULL);
         for (enum simd level = SIMD_NONE; level < SIMD_N; level++) {
             if (!simd_has(level))
                 continue;
             simd_use(level);
-            line_reader_init(&l, &how);
+            lines->init(&l.doc, &how);
             bad += !check(&l, &want, simd_name(level), -1, false);
-            line_reader_free(&l);
+            lines->free(&l.doc);
         }
-        line_reader_init(&l, &how);
+        lines->init(&l.doc, &how);
         bad += !check(&l, &want, "in parts", fd, true);
         if (rnd(20) == 0)
             bad += !check(&l, &want, "in parts, kept", -1, true);
-        line_reader_free(&l);
+        lines->free(&l.doc);
     }
-    line_reader_free(&plain);
+    lines->free(&plain.doc);
     buf_free(&want.texts);
     buf_free(&want.bad.first);
     close(fd);
@@ -548,20 +548,22 @@ static uint64_t work(const char *begin, const char *middle, const char *end, siz
     put(end);
     if (pwrite(fd, made.p, made.len, 0) != (ssize_t)made.len)
         must(NULL);
-    line_reader_init(&l, &how);
+    lines->init(&l.doc, &how);
     l.longest = WINDOW / 2;
-    line_reader_begin_file(&l, "in", 0, fd, &known);
+    const struct doc_piece piece = {.name = "in", .file = &known, .fd = fd, .skipped = &r.bad};
+    lines->begin(&l.doc, &piece);
     uint64_t before = bytes_read();
     for (size_t at = 0; at < made.len;) {
         size_t some = made.len - at < WINDOW ? made.len - at : WINDOW;
-        ptrdiff_t used = line_reader_window(&l, at_the_end(made.p + at, some), some, at, at + some == made.len, take,
-                                            &r, &r.bad, &r.where, &e);
+        const struct doc_window w = {
+            .p = at_the_end(made.p + at, some), .n = some, .offset = at, .last = at + some == made.len};
+        ptrdiff_t used = lines->window(&l.doc, &w, take, &r, &r.where, &e);
         if (used <= 0)
             must(NULL);
         at += (size_t)used;
     }
     uint64_t after = bytes_read();
-    line_reader_free(&l);
+    lines->free(&l.doc);
     buf_free(&r.texts);
     buf_free(&r.bad.first);
     close(fd);

@@ -1,0 +1,47 @@
+/* reading.h - how the bytes of a source are read: its form, and what is done about bad bytes and lines.
+ *
+ * That belongs to the source alone, and travels with its data: counts of web pages in JSON Lines and of books in plain
+ * text can be added up. Its bytes in records are those of reading_put (records/payload.h).
+ */
+#ifndef BPE_TEXT_READING_H
+#define BPE_TEXT_READING_H
+
+#include "sys/buf.h"
+#include "sys/err.h"
+#include "sys/str.h"
+#include "text/input_form.h"
+#include "json/json_read.h"
+#include "json/json_write.h"
+
+#include <stdbool.h>
+
+/* What is done with bytes that are not UTF-8. */
+enum invalid_policy {
+    INVALID_ERROR,
+    INVALID_REPLACE, /* by U+FFFD */
+    INVALID_SKIP,
+    INVALID_BYTES, /* each is a pretoken of its own, and the text before it ends as a document does */
+};
+
+/* Their names on a command line, and those of what is done about a bad line; each ends with NULL. */
+extern const char *const invalid_policy_names[];
+extern const char *const on_error_names[];
+
+/* Zeroed: plain text that must be valid. */
+struct reading {
+    enum invalid_policy invalid;
+    enum form form;
+    struct str field;    /* FORM_JSONL: "a.b": b in the object a; borrowed */
+    bool skip_bad_lines; /* --on-error=skip */
+    struct str id;       /* --id: FORM_JSONL: the field with the document's id; empty: none. Borrowed */
+};
+
+/* Appends what differs from plain text that must be valid, for messages: "jsonl=text id=url invalid=replace". */
+int reading_put_words(struct buf *out, const struct reading *r, struct err *e);
+
+/* As an object in JSON: form, field, id, invalid, on_error; those that are as for plain text are left out, except form.
+ * What is read borrows from *field and *id, which are emptied first. -1: not such an object, or out of memory. */
+void reading_write_json(struct json_writer *w, const struct reading *r);
+int reading_read_json(struct reading *r, struct json_reader *in, struct buf *field, struct buf *id);
+
+#endif
