@@ -17,6 +17,8 @@
 /* Bytes of text after which a batch ends, so that little is lost if the process dies later. */
 static const uint64_t BATCH_TEXT = (uint64_t)4 << 30;
 
+_Static_assert((int)RECORD_PAD >= (int)WINDOW_PAD, "the text of a chunk is a window");
+
 /* ---- Runs and their batches ---- */
 
 static void run_free(struct chunk_reader *r, struct chunk_run *run)

@@ -30,7 +30,7 @@ struct chunk_ops {
     int (*open)(void *ctx, struct chunk_run *r, struct err *e);                         /* a new run */
     void (*close)(struct chunk_run *r);                                                 /* called also if open failed */
     int (*begin)(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e); /* may be NULL */
-    /* Some text; RECORD_PAD bytes after it may be read. Returns the bytes used: all, unless TEXT_MORE. After an error
+    /* Some text; WINDOW_PAD bytes after it may be read. Returns the bytes used: all, unless TEXT_MORE. After an error
      * *where is its offset in the text (as pretokenize_text). */
     ptrdiff_t (*text)(void *ctx, struct chunk_run *r, const unsigned char *p, size_t n, enum text_end end,
                       size_t *where, struct err *e);

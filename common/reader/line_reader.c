@@ -3,14 +3,13 @@
 
 #include "io/fd.h"
 #include "reader/long_line.h"
-#include "records/payload.h"
-#include "records/record.h"
+#include "text/reading.h"
 #include "unicode/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
 
-_Static_assert((int)RECORD_PAD >= (int)JSON_READ_PAD, "lines are read as far past a window's end as it may be");
+_Static_assert((int)WINDOW_PAD >= (int)JSON_READ_PAD, "lines are read as far past a window's end as it may be");
 
 enum { LONGEST = 8 << 20 };  /* bytes of a line that are kept in memory */
 enum { PART = 256 << 10 };   /* bytes of a longer one */

@@ -1,7 +1,6 @@
 /* long_line.c - see long_line.h. */
 #include "reader/long_line.h"
 
-#include "records/record.h"
 #include "unicode/utf8.h"
 #include "json/json_escape.h"
 
@@ -220,7 +219,7 @@ static int pass_on(struct jsonl *j, struct parts *x, bool valid, document_fn *fn
         size_t before = j->text.len;
         do { /* as much again as is left, so that what cannot be used is not passed too often */
             const unsigned char *p = part_at(x, at, 1 + JSON_ESCAPE_LEN, &n, e);
-            if (!p || buf_reserve(&j->text, n + RECORD_PAD, e))
+            if (!p || buf_reserve(&j->text, n + WINDOW_PAD, e))
                 return -1;
             at += unescape(&j->text, p, n, at + n == x->end);
         } while (at < x->end && j->text.len < before + least);

@@ -2,7 +2,7 @@
 #include "reader/windows.h"
 
 #include "io/fd.h"
-#include "records/record.h"
+#include "text/doc_reader.h"
 
 #include <string.h>
 
@@ -16,8 +16,8 @@ enum {
  * times only. */
 size_t window_room(struct buf *b, struct err *e)
 {
-    size_t want = b->cap - b->len < WINDOW + RECORD_PAD ? WINDOW : b->cap - b->len - RECORD_PAD;
-    return buf_reserve(b, want + RECORD_PAD, e) ? 0 : want;
+    size_t want = b->cap - b->len < WINDOW + WINDOW_PAD ? WINDOW : b->cap - b->len - WINDOW_PAD;
+    return buf_reserve(b, want + WINDOW_PAD, e) ? 0 : want;
 }
 
 int window_check(const struct buf *b, const struct input *in, struct err *e)

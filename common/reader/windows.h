@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Uses a window, p[0 .. n), which begins at byte `offset` of the source; RECORD_PAD bytes after it may be read. last:
+/* Uses a window, p[0 .. n), which begins at byte `offset` of the source; WINDOW_PAD bytes after it may be read. last:
  * the text ends with it, and n may be 0. Returns the bytes used, all of them if last; the rest is passed again, with
  * more after it. -1: error. */
 typedef ptrdiff_t window_fn(void *ctx, const unsigned char *p, size_t n, uint64_t offset, bool last, struct err *e);

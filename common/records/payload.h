@@ -173,8 +173,6 @@ struct document_mark {
     struct str id;  /* the string or number in the field that --id names; empty if there is none */
 };
 
-enum { DOCUMENT_ID_MAX = 900 }; /* bytes of an id: it is in a record of RECORD_ATOMIC bytes */
-
 /* The end of a piece. All bytes belong somewhere: the sum of gap and len of the documents that end in the piece, gap
  * and open is `text`. Ids after the last mark are those of the document that goes on. A piece without text (of a
  * compressed file) changes nothing: what was open before it stays so. */

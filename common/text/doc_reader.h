@@ -13,6 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define WINDOW_PAD 64 /* bytes that may be read after a window */
+
+enum { DOCUMENT_ID_MAX = 900 }; /* bytes of an id: it is in a record of RECORD_ATOMIC bytes (records/record.h) */
+
 /* Where a text is that is passed on: a document, or (plain text) a piece. Offsets are those of windows.h. */
 struct text_place {
     uint64_t begin; /* of its bytes in the source; of the whole line (JSON Lines) */
@@ -50,7 +54,7 @@ struct doc_piece {
     struct bad_lines *skipped; /* lines that are left out are added; may be NULL where none are */
 };
 
-/* A window: p[0 .. n), at this offset of the source, where the window before was used up. RECORD_PAD bytes after it may
+/* A window: p[0 .. n), at this offset of the source, where the window before was used up. WINDOW_PAD bytes after it may
  * be read. */
 struct doc_window {
     const unsigned char *p;
@@ -60,7 +64,7 @@ struct doc_window {
     bool inside; /* plain text: if last, the piece ends inside a document, before a letter */
 };
 
-/* Takes text of a document, p[0 .. n); RECORD_PAD bytes after it may be read. TEXT_DOC: the document ends with it (n
+/* Takes text of a document, p[0 .. n); WINDOW_PAD bytes after it may be read. TEXT_DOC: the document ends with it (n
  * may be 0); TEXT_MORE: the rest, from the bytes used on, is passed again, with more after it. Returns the bytes used:
  * all, unless TEXT_MORE; or -1, an error without a place. */
 typedef ptrdiff_t document_fn(void *ctx, const unsigned char *p, size_t n, enum text_end end, struct err *e);

@@ -5,9 +5,9 @@
 #ifndef BPE_TEXT_JSONL_H
 #define BPE_TEXT_JSONL_H
 
+#include "core/rules.h"
 #include "sys/buf.h"
 #include "sys/err.h"
-#include "text/reading.h"
 #include "json/json_read.h"
 
 #include <stddef.h>
@@ -39,7 +39,7 @@ enum jsonl_line {
 };
 
 /* Reads one line (with or without its newline); JSON_READ_PAD bytes after it must be readable, with any content: the
- * next lines of the window, or the RECORD_PAD bytes after the last line. The text is borrowed from the line or from j
+ * next lines of the window, or the WINDOW_PAD bytes after the last line. The text is borrowed from the line or from j
  * until the next call; JSON_READ_PAD bytes after it may be read.
  *
  * In the text, each of these becomes one byte 0xFF, so that the caller can apply its policy for invalid bytes: a lone

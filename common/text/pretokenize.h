@@ -8,7 +8,6 @@
 #include "scan/scan.h"
 #include "sys/buf.h"
 #include "sys/str.h"
-#include "text/reading.h"
 #include "text/special.h"
 #include "unicode/utf8.h"
 

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-const char *const invalid_policy_names[] = {"error", "replace", "skip", "bytes", NULL};
 const char *const on_error_names[] = {"fail", "skip", NULL};
 
 static int put_word(struct buf *out, const char *name, struct str value, struct err *e)

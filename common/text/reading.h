@@ -6,6 +6,7 @@
 #ifndef BPE_TEXT_READING_H
 #define BPE_TEXT_READING_H
 
+#include "core/rules.h"
 #include "sys/buf.h"
 #include "sys/err.h"
 #include "sys/str.h"
@@ -15,16 +16,7 @@
 
 #include <stdbool.h>
 
-/* What is done with bytes that are not UTF-8. */
-enum invalid_policy {
-    INVALID_ERROR,
-    INVALID_REPLACE, /* by U+FFFD */
-    INVALID_SKIP,
-    INVALID_BYTES, /* each is a pretoken of its own, and the text before it ends as a document does */
-};
-
-/* Their names on a command line, and those of what is done about a bad line; each ends with NULL. */
-extern const char *const invalid_policy_names[];
+/* What --on-error says; ends with NULL. */
 extern const char *const on_error_names[];
 
 /* Zeroed: plain text that must be valid. */

@@ -8,9 +8,9 @@
  */
 #include "random.h"
 #include "reader/line_reader.h"
-#include "records/record.h"
 #include "sys/simd.h"
 #include "text/jsonl_fast.h"
+#include "text/reading.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -37,13 +37,13 @@ static void make_guarded(void)
         must(NULL);
 }
 
-/* A copy of p[0 .. n), followed by RECORD_PAD bytes of anything, at the end of readable memory. */
+/* A copy of p[0 .. n), followed by WINDOW_PAD bytes of anything, at the end of readable memory. */
 static const unsigned char *at_the_end(const unsigned char *p, size_t n)
 {
     static const char fill[] = "\"\\}]:, \n0\xFF\xE2\x80u";
-    unsigned char *to = guarded + ROOM - RECORD_PAD - n;
+    unsigned char *to = guarded + ROOM - WINDOW_PAD - n;
     memcpy(to, p, n);
-    for (size_t i = 0, one = rnd(2), c = rnd(sizeof fill); i < RECORD_PAD; i++)
+    for (size_t i = 0, one = rnd(2), c = rnd(sizeof fill); i < WINDOW_PAD; i++)
         to[n + i] = (unsigned char)fill[one ? c : rnd(sizeof fill)];
     return to;
 }
@@ -259,7 +259,7 @@ static ptrdiff_t take(void *ctx, const unsigned char *p, size_t n, enum text_end
     size_t used = end == TEXT_MORE ? (size_t)rnd(n + 1) : n;
     r->seen_more = r->seen_more || end == TEXT_MORE;
     unsigned char sum = 0;
-    for (size_t k = 0; k < RECORD_PAD; k++) /* these bytes may be read */
+    for (size_t k = 0; k < WINDOW_PAD; k++) /* these bytes may be read */
         sum ^= ((volatile const unsigned char *)p)[n + k];
     (void)sum;
     if (buf_put(&r->texts, p, used, why))
