@@ -7,10 +7,10 @@
  */
 #include "chunk/chunk_writer.h"
 #include "chunk/chunks.h"
-#include "chunk/rest.h"
+#include "chunk/input_warnings.h"
+#include "chunk/resume_ranges.h"
+#include "chunk/resume_tail.h"
 #include "chunk/source_end.h"
-#include "chunk/source_watch.h"
-#include "chunk/wanted.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "core/model.h"
@@ -37,7 +37,7 @@ struct chunker {
     struct pretokenizer pretokenizer; /* for its special tokens; no text is passed to it */
     struct cutter cutter;
     struct chunk_writer writer;
-    struct source_watch watch;
+    struct input_warnings watch;
     struct progress progress;
     uint64_t n_bytes; /* read of text by value */
 };
@@ -140,7 +140,7 @@ static int set_wanted(struct chunker *c, struct err *e)
     struct rules rules = {0};
     struct reading reading;
     struct str how = {0};
-    int rc = wanted_read(&c->writer, o->only, &how, e);
+    int rc = resume_ranges_read(&c->writer, o->only, &how, e);
     if (rc == 0 && c->writer.sources.n) {
         rc = rules_get(&rules, chunk_writer_rules(&c->writer), e) || reading_get(&reading, how, e) ||
                      set_cutter(c, &rules, reading.form, e)
@@ -151,16 +151,16 @@ static int set_wanted(struct chunker *c, struct err *e)
     if (rc)
         return -1;
     size_t n_files = (size_t)o->n_files;
-    return c->writer.rest ? rest_match(&c->writer, o->files, n_files, o->inline_text, o->only, &c->watch, e)
-                          : wanted_match(&c->writer, o->files, n_files, o->inline_text, o->only, e);
+    return c->writer.rest ? resume_tail_match(&c->writer, o->files, n_files, o->inline_text, o->only, &c->watch, e)
+                          : resume_ranges_match(&c->writer, o->files, n_files, o->inline_text, o->only, e);
 }
 
 /* Remarks on the text that was read. */
-static void note_found(const struct source_watch *w)
+static void note_found(const struct input_warnings *w)
 {
-    char text[JSON_HINT_TEXT];
+    char text[FORMAT_GUESS_TEXT];
     if (w->json.found)
-        program_note(NAME, "%s", json_hint_text(&w->json, isatty(2), text));
+        program_note(NAME, "%s", format_guess_text(&w->json, isatty(2), text));
     if (w->has_token)
         program_note(NAME, "the text has " CHUNK_SPECIAL ", which is no special token where -s names others: it is "
                            "counted as text; add -s '" CHUNK_SPECIAL "' if documents end with it");

@@ -92,8 +92,8 @@ static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
     w->begun = false;
     w->runs.len = 0;
     return chunk_run_put(r, &w->runs, e) ||
-                   batch_end(&w->batch, RECORD_COMMIT, (struct str){r->encoded_rules.p, r->encoded_rules.len}, &w->runs,
-                             1, e)
+                   batch_end(&w->batch, RECORD_COMMIT, (struct str){r->rules_bytes.p, r->rules_bytes.len}, &w->runs, 1,
+                             e)
                ? -1
                : 0;
 }

@@ -13,8 +13,7 @@
 #include "records/record.h"
 #include "scan/scan.h"
 #include "sys/buf.h"
-#include "text/json_hint.h"
-#include "text/text_start.h"
+#include "text/format_guess.h"
 #include "usage/encode_usage.h"
 
 #include <stdlib.h>
@@ -29,7 +28,7 @@ struct encoding {
     struct chunk_encoder encoder;
     struct chunk_run *text_run; /* for inputs that are text */
     struct outfile outfile;
-    struct json_hint json;
+    struct format_guess json;
     bool is_text, is_records; /* the type of the inputs seen so far */
     struct progress progress;
     uint64_t n_bytes;
@@ -128,7 +127,7 @@ static int encode_records(struct encoding *p, struct input *in, const struct buf
 static int encode_plain(struct encoding *p, struct input *in, struct buf *first, uint64_t source, struct err *e)
 {
     struct reading how;
-    char hint[JSON_HINT_TEXT];
+    char hint[FORMAT_GUESS_TEXT];
     bool hinted = p->json.found;
     struct rules rules = {0};
     if (p->is_records)
@@ -143,10 +142,10 @@ static int encode_plain(struct encoding *p, struct input *in, struct buf *first,
         if (!p->text_run)
             return -1;
     }
-    if (text_start_look(in, first, input_forms[how.form], NAME, &p->json, e))
+    if (input_probe(in, first, input_forms[how.form], NAME, &p->json, e))
         return -1;
     if (p->json.found && !hinted)
-        program_note(NAME, "%s", json_hint_text(&p->json, isatty(2), hint));
+        program_note(NAME, "%s", format_guess_text(&p->json, isatty(2), hint));
     return chunk_reader_text(&p->encoder.reader, p->text_run, in, first, source, e);
 }
 

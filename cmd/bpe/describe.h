@@ -13,7 +13,7 @@
 #include "encode/encode_rules.h"
 #include "io/input.h"
 #include "reader/chunk_reader.h"
-#include "text/json_hint.h"
+#include "text/format_guess.h"
 #include "usage/source_options.h"
 
 #include <stdbool.h>
@@ -80,7 +80,7 @@ struct describe {
     bool is_text; /* a FILE is text */
     struct chunk_reader reader;
     struct chunk_run *run;
-    struct json_hint json;
+    struct format_guess json;
     struct progress progress;
     uint64_t n_seen;
     struct buf ignored;

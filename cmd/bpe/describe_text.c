@@ -8,7 +8,7 @@
 
 #include "cli/program.h"
 #include "records/payload.h"
-#include "text/text_start.h"
+#include "text/format_guess.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -142,15 +142,15 @@ static int begin(struct describe *d, const struct reading *how, struct err *e)
 static int read_text(struct describe *d, struct input *in, struct buf *first, uint64_t source, struct err *e)
 {
     struct reading how;
-    char hint[JSON_HINT_TEXT];
+    char hint[FORMAT_GUESS_TEXT];
     bool hinted = d->json.found;
     if (d->sum)
         return err_set(e, EX_USAGE, "%s: text and sums are not described together", input_name(in));
     if (source_options_reading(&d->opt.source, &how, e) || (!d->run && begin(d, &how, e)) ||
-        text_start_look(in, first, input_forms[how.form], DESCRIBE_NAME, &d->json, e))
+        input_probe(in, first, input_forms[how.form], DESCRIBE_NAME, &d->json, e))
         return -1;
     if (d->json.found && !hinted)
-        program_note(DESCRIBE_NAME, "%s", json_hint_text(&d->json, isatty(2), hint));
+        program_note(DESCRIBE_NAME, "%s", format_guess_text(&d->json, isatty(2), hint));
     uint64_t before = d->text;
     if (chunk_reader_text(&d->reader, d->run, in, first, source, e))
         return -1;

@@ -5,17 +5,16 @@
 
 /* Bytes of text in a range record: enough to be worth starting a process, but little enough to be redone quickly, so
  * that a terabyte is thousands of records. */
-static const uint64_t RECORD_MIN = 16 << 20, RECORD_MOST = 256 << 20;
-static const uint64_t PIECE_MAX = 64 << 20; /* text in a piece; bpe-count may end a batch only after a whole piece */
-static const uint64_t VALUE = 256 << 10;
+enum { RECORD_MIN = 16 << 20, RECORD_MAX = 256 << 20 };
+enum { PIECE_MAX = 64 << 20 }; /* text in a piece; bpe-count may end a batch only after a whole piece */
+enum { VALUE = 256 << 10 };
 
 /* Through a socket: text in a record (from 256 KiB to 16 MiB two processes took as long), which is more if there would
  * be more records than that; and text by value, so that a record is one message. */
-static const uint64_t DEALT_MIN = 4 << 20, DEALT_MANY = 4096;
-static const uint64_t DEALT_VALUE = 128 << 10;
+enum { DEALT_MIN = 4 << 20, DEALT_MANY = 4096, DEALT_VALUE = 128 << 10 };
 
 /* Rules that are longer are not sent with so little text. */
-static const size_t RULES_SHORT = 32 << 10;
+enum { RULES_SHORT = 32 << 10 };
 
 static uint64_t at_most(uint64_t a, uint64_t b)
 {
@@ -29,7 +28,7 @@ static uint64_t at_least(uint64_t a, uint64_t b)
 
 static struct chunk_plan plan_dealt(uint64_t bytes, size_t rules)
 {
-    uint64_t record = at_most(at_least(bytes / DEALT_MANY, DEALT_MIN), RECORD_MOST);
+    uint64_t record = at_most(at_least(bytes / DEALT_MANY, DEALT_MIN), RECORD_MAX);
     return (struct chunk_plan){
         .record = record, .piece = at_most(record, PIECE_MAX), .value = rules > RULES_SHORT ? VALUE : DEALT_VALUE};
 }
@@ -38,7 +37,7 @@ static struct chunk_plan plan_piped(uint64_t bytes)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t n_most = cores > 1 ? 4 * (uint64_t)cores : 4; /* records, where these are neither small nor large */
-    uint64_t work = at_most(at_least(bytes / n_most, RECORD_MIN), RECORD_MOST);
+    uint64_t work = at_most(at_least(bytes / n_most, RECORD_MIN), RECORD_MAX);
     uint64_t n_records = (bytes + work - 1) / work;
     /* All of about the same size; a single one is not full before the last input: so it is known to be the only one. */
     uint64_t record = n_records > 1 ? (bytes + n_records - 1) / n_records : bytes + 1;

@@ -116,7 +116,7 @@ static int put_all(struct chunks *c, struct err *e)
 }
 
 int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t block, bool only,
-                 struct source_watch *watch, const struct chunk_seen *seen, struct err *e)
+                 struct input_warnings *watch, const struct chunk_seen *seen, struct err *e)
 {
     struct chunks c = {.writer = w, .frames = {.writer = w, .cutter = cutter}};
     if (packet_socket(w->fd)) {

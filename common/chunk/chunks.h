@@ -4,7 +4,7 @@
 #define BPE_CHUNK_CHUNKS_H
 
 #include "chunk/chunk_writer.h"
-#include "chunk/source_watch.h"
+#include "chunk/input_warnings.h"
 #include "chunk/text_splitter.h"
 #include "sys/err.h"
 #include "text/cut.h"
@@ -17,6 +17,6 @@
  * sees all text that is read; `seen` is called as text by value is sent, and may be NULL. -1: see text_splitter.h,
  * file_cutter.h and frame_cutter.h. */
 int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t block, bool only,
-                 struct source_watch *watch, const struct chunk_seen *seen, struct err *e);
+                 struct input_warnings *watch, const struct chunk_seen *seen, struct err *e);
 
 #endif

@@ -48,7 +48,7 @@ static int find_cut(struct file_cutter *c, int fd, const char *name, uint64_t *a
         if (got < 0)
             return -1;
         b->len = (size_t)got;
-        source_watch_look(c->watch, b->p, b->len);
+        input_warnings_look(c->watch, b->p, b->len);
         bool final = b->len < want;
         size_t n = cut_first(c->cutter, b->p, b->len, search, final);
         if (n && from + n < end)

@@ -2,8 +2,8 @@
 #ifndef BPE_CHUNK_FILE_CUTTER_H
 #define BPE_CHUNK_FILE_CUTTER_H
 
+#include "chunk/input_warnings.h"
 #include "chunk/range_writer.h"
-#include "chunk/source_watch.h"
 #include "sys/buf.h"
 #include "sys/err.h"
 #include "text/cut.h"
@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 struct file_cutter {
-    const struct cutter *cutter; /* borrowed; a local one (cut_is_local) */
-    struct range_writer *ranges; /* borrowed */
-    struct source_watch *watch;  /* borrowed; sees all text that is read */
-    uint64_t piece;              /* bytes of text a piece should have */
-    struct buf window;           /* owned */
+    const struct cutter *cutter;  /* borrowed; a local one (cut_is_local) */
+    struct range_writer *ranges;  /* borrowed */
+    struct input_warnings *watch; /* borrowed; sees all text that is read */
+    uint64_t piece;               /* bytes of text a piece should have */
+    struct buf window;            /* owned */
 };
 
 /* Adds the pieces of bytes [begin, end) of a source, an open file, to range records. A cut is left out if no place for

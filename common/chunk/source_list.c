@@ -5,8 +5,8 @@
 #include "io/fd.h"
 #include "io/input.h"
 #include "records/payload.h"
-#include "text/text_kind.h"
-#include "text/text_start.h"
+#include "text/file_signature.h"
+#include "text/format_guess.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,9 +24,9 @@ static bool is_private(const char *path)
 }
 
 /* Looks at the first bytes of a regular file. */
-static int look_inside(struct source *s, int fd, struct source_watch *watch, struct err *e)
+static int look_inside(struct source *s, int fd, struct input_warnings *watch, struct err *e)
 {
-    unsigned char start[TEXT_KIND_LOOK];
+    unsigned char start[FILE_SIGNATURE_LEN];
     struct buf more = {0};
     ssize_t got = fd_pread(fd, start, sizeof start, 0, s->name, e);
     if (got < 0)
@@ -34,17 +34,17 @@ static int look_inside(struct source *s, int fd, struct source_watch *watch, str
     s->compressed = decoder_knows(start, (size_t)got);
     if (s->compressed)
         return 0;
-    if (got < TEXT_KIND_LOOK || !source_watch_wants(watch, start, (size_t)got))
-        return source_watch_start(watch, start, (size_t)got, s->name, e);
-    got = buf_reserve(&more, JSON_HINT_LOOK, e) ? -1 : fd_pread(fd, more.p, JSON_HINT_LOOK, 0, s->name, e);
-    int rc = got < 0 ? -1 : source_watch_start(watch, more.p, (size_t)got, s->name, e);
+    if (got < FILE_SIGNATURE_LEN || !input_warnings_wants(watch, start, (size_t)got))
+        return input_warnings_start(watch, start, (size_t)got, s->name, e);
+    got = buf_reserve(&more, FORMAT_GUESS_LOOK, e) ? -1 : fd_pread(fd, more.p, FORMAT_GUESS_LOOK, 0, s->name, e);
+    int rc = got < 0 ? -1 : input_warnings_start(watch, more.p, (size_t)got, s->name, e);
     buf_free(&more);
     return rc;
 }
 
 /* Looks at the start of the text of a compressed file, of the first of them only: who forgot an option forgot it for
  * all. What is wrong with the file will be told by whoever reads it. */
-static void look_at_text(const struct source *s, struct source_watch *watch)
+static void look_at_text(const struct source *s, struct input_warnings *watch)
 {
     struct buf start = {0};
     struct err ignored;
@@ -53,12 +53,12 @@ static void look_at_text(const struct source *s, struct source_watch *watch)
     watch->decompressed = true;
     struct input *in = input_open_regular(s->path, &ignored);
     if (in)
-        text_start_look(in, &start, watch->form, "bpe-chunk", &watch->json, &ignored);
+        input_probe(in, &start, watch->form, "bpe-chunk", &watch->json, &ignored);
     input_close(in);
     buf_free(&start);
 }
 
-static int look_at(struct source *s, bool by_value, struct source_watch *watch, struct err *e)
+static int look_at(struct source *s, bool by_value, struct input_warnings *watch, struct err *e)
 {
     struct stat st;
     s->access = ACCESS_VALUE;
@@ -104,7 +104,7 @@ void source_by_value(struct source *s)
     s->compressed = false;
 }
 
-int source_list_add(struct source_list *l, const char *path, bool by_value, struct source_watch *watch, struct err *e)
+int source_list_add(struct source_list *l, const char *path, bool by_value, struct input_warnings *watch, struct err *e)
 {
     if (array_grow(&l->at, &l->cap, l->n + 1, sizeof *l->at, "the list of inputs", e))
         return -1;

@@ -4,7 +4,7 @@
 #ifndef BPE_CHUNK_SOURCE_LIST_H
 #define BPE_CHUNK_SOURCE_LIST_H
 
-#include "chunk/source_watch.h"
+#include "chunk/input_warnings.h"
 #include "records/payload.h"
 #include "sys/buf.h"
 #include "sys/err.h"
@@ -37,7 +37,8 @@ struct source_list {   /* zeroed: empty */
 /* Adds an input, after checking that it exists and whether other processes can read it by offset. by_value: its text is
  * sent even then. `watch` sees the first bytes of a regular file that is not compressed. -1: EX_NOINPUT, EX_IOERR;
  * EX_DATAERR: it is no text. */
-int source_list_add(struct source_list *l, const char *path, bool by_value, struct source_watch *watch, struct err *e);
+int source_list_add(struct source_list *l, const char *path, bool by_value, struct input_warnings *watch,
+                    struct err *e);
 
 /* Extends the list so that it includes this number, which may be any below SOURCES_MAX: unused entries take no memory.
  * -1: EX_DATAERR if it is larger, or out of memory. */

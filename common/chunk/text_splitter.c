@@ -94,7 +94,8 @@ int text_splitter_split(struct text_splitter *t, size_t source, struct input *in
     const struct chunk_seen *seen = s->access == ACCESS_VALUE ? t->seen : NULL;
     uint64_t was = 0;
     b->len = 0;
-    if (fill_window(t, source, in, JSON_HINT_LOOK, &ended, e) || source_watch_start(t->watch, b->p, b->len, s->name, e))
+    if (fill_window(t, source, in, FORMAT_GUESS_LOOK, &ended, e) ||
+        input_warnings_start(t->watch, b->p, b->len, s->name, e))
         return -1;
     while (!last) {
         size_t n;
@@ -102,7 +103,7 @@ int text_splitter_split(struct text_splitter *t, size_t source, struct input *in
             return -1;
         last = n == 0;
         n = last ? b->len : n;
-        source_watch_look(t->watch, b->p, n);
+        input_warnings_look(t->watch, b->p, n);
         /* A wanted range may end at the end of the source. */
         bool at_end = last || (t->only && at.offset + n == s->size);
         if (put_piece(t, source, b->p, n, &at, at_end, e))

@@ -4,8 +4,8 @@
 #ifndef BPE_CHUNK_TEXT_SPLITTER_H
 #define BPE_CHUNK_TEXT_SPLITTER_H
 
+#include "chunk/input_warnings.h"
 #include "chunk/range_writer.h"
-#include "chunk/source_watch.h"
 #include "io/input.h"
 #include "sys/buf.h"
 #include "sys/err.h"
@@ -24,7 +24,7 @@ struct chunk_seen {
 struct text_splitter {
     const struct cutter *cutter;   /* borrowed */
     struct range_writer *ranges;   /* borrowed; chunks are written by its writer */
-    struct source_watch *watch;    /* borrowed; sees all text that is read */
+    struct input_warnings *watch;  /* borrowed; sees all text that is read */
     const struct chunk_seen *seen; /* borrowed; called as text by value is read; NULL: none */
     bool only;                     /* only what is wanted of a source is written */
     struct buf window;             /* owned */

@@ -90,7 +90,7 @@ static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
         c->skipped(c->ctx, r->skipped.n, buf_str(&r->skipped.first));
     if (chunk_run_put(r, &c->covered, e))
         return records ? -1 : 0;
-    struct str rules = {r->encoded_rules.p, r->encoded_rules.len};
+    struct str rules = {r->rules_bytes.p, r->rules_bytes.len};
     if (!records)
         return 0;
     return put_encoding(c, r, e) || id_writer_commit(&c->out, r->id, rules, &c->covered, e) ? -1 : 0;

@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* Bytes of text after which a batch ends, so that little is lost if the process dies later. */
-static const uint64_t BATCH_TEXT = (uint64_t)4 << 30;
+#define BATCH_TEXT ((uint64_t)4 << 30)
 
 _Static_assert((int)RECORD_PAD >= (int)WINDOW_PAD, "the text of a chunk is a window");
 
@@ -45,13 +45,12 @@ static struct chunk_run *open_run(struct chunk_reader *r, struct chunk_run *run,
 }
 
 /* The run with that id; it is opened if it is new. */
-static struct chunk_run *get_run(struct chunk_reader *r, const unsigned char *id, struct str encoded_rules,
-                                 struct err *e)
+static struct chunk_run *get_run(struct chunk_reader *r, const unsigned char *id, struct str rules_bytes, struct err *e)
 {
     struct chunk_run *run;
     HASH_FIND(hh, r->runs, id, ID_LEN, run);
     if (run) {
-        if (str_equal(buf_str(&run->encoded_rules), encoded_rules))
+        if (str_equal(buf_str(&run->rules_bytes), rules_bytes))
             return run;
         err_set(e, EX_DATAERR, "chunks of one run with different rules");
         return NULL;
@@ -61,7 +60,7 @@ static struct chunk_run *get_run(struct chunk_reader *r, const unsigned char *id
         err_mem(e, "a run", sizeof *run);
         return NULL;
     }
-    return open_run(r, run, chunk_run_init(run, id, encoded_rules, e) != 0, e);
+    return open_run(r, run, chunk_run_init(run, id, rules_bytes, e) != 0, e);
 }
 
 void chunk_reader_init(struct chunk_reader *r, const char *program, const struct chunk_ops *ops, void *ctx)

@@ -33,11 +33,11 @@ static void begin_run(struct chunk_run *r, const unsigned char *id)
     memcpy(r->id, id, ID_LEN);
 }
 
-int chunk_run_init(struct chunk_run *r, const unsigned char *id, struct str encoded_rules, struct err *e)
+int chunk_run_init(struct chunk_run *r, const unsigned char *id, struct str rules_bytes, struct err *e)
 {
     begin_run(r, id);
-    return buf_put(&r->encoded_rules, encoded_rules.p, encoded_rules.len, e) ||
-                   rules_get(&r->rules, buf_str(&r->encoded_rules), e) ||
+    return buf_put(&r->rules_bytes, rules_bytes.p, rules_bytes.len, e) ||
+                   rules_get(&r->rules, buf_str(&r->rules_bytes), e) ||
                    special_init(&r->special, r->rules.special, r->rules.n_special, e)
                ? -1
                : 0;
@@ -70,19 +70,19 @@ void chunk_run_free(struct chunk_run *r)
     free_reader(r);
     special_free(&r->special);
     rules_free(&r->rules);
-    buf_free(&r->encoded_rules);
-    buf_free(&r->encoded_reading);
+    buf_free(&r->rules_bytes);
+    buf_free(&r->reading_bytes);
     buf_free(&r->skipped.first);
     buf_free(&r->batch_sources);
 }
 
 int chunk_run_set_reading(struct chunk_run *r, struct str encoded, struct err *e)
 {
-    if (r->encoded_reading.p && str_equal(buf_str(&r->encoded_reading), encoded))
+    if (r->reading_bytes.p && str_equal(buf_str(&r->reading_bytes), encoded))
         return 0;
-    r->encoded_reading.len = 0;
-    if (buf_put(&r->encoded_reading, encoded.p, encoded.len, e) ||
-        reading_get(&r->reading, buf_str(&r->encoded_reading), e))
+    r->reading_bytes.len = 0;
+    if (buf_put(&r->reading_bytes, encoded.p, encoded.len, e) ||
+        reading_get(&r->reading, buf_str(&r->reading_bytes), e))
         return -1;
     if (!r->provenance)
         r->reading.id.len = 0;

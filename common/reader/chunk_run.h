@@ -32,10 +32,10 @@ struct chunk_source {
 
 struct chunk_run {
     unsigned char id[ID_LEN];
-    struct buf encoded_rules; /* rules and special point into it; empty: the run stems from no record */
+    struct buf rules_bytes; /* rules and special point into it; empty: the run stems from no record */
     struct rules rules;
     struct special_set special;
-    struct buf encoded_reading; /* of the current source; reading points into it */
+    struct buf reading_bytes; /* of the current source; reading points into it */
     struct reading reading;
     const struct input_form *form; /* that of reading */
     struct doc_reader *reader;     /* of that form, owned */
@@ -55,7 +55,7 @@ struct chunk_run {
 
 /* A run with these rules, copied; or one that stems from no record, with a copy of *rules (strings are borrowed), that
  * is read in this way. -1: EX_DATAERR or out of memory; call chunk_run_free in this case as well. */
-int chunk_run_init(struct chunk_run *r, const unsigned char *id, struct str encoded_rules, struct err *e);
+int chunk_run_init(struct chunk_run *r, const unsigned char *id, struct str rules_bytes, struct err *e);
 int chunk_run_init_own(struct chunk_run *r, const unsigned char *id, const struct rules *rules,
                        const struct reading *how, struct err *e);
 void chunk_run_free(struct chunk_run *r); /* frees all but `work` */

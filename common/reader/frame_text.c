@@ -28,8 +28,8 @@
 #include "reader/frame_text.h"
 
 #include "sys/str.h"
+#include "text/file_signature.h"
 #include "text/special.h"
-#include "text/text_kind.h"
 
 #include <string.h>
 
@@ -189,7 +189,7 @@ int frame_text_windows(struct frame_text *t, bool *inside, window_fn *use, void 
             return -1;
         if (read_more(t, e))
             return -1;
-        if (start && text_kind_check("bpe-chunk", t->cutter->form, b->p, b->len, t->file->name, e))
+        if (start && file_signature_check("bpe-chunk", t->cutter->form, b->p, b->len, t->file->name, e))
             return -1;
         start = false;
         if (!known && t->border != UINT64_MAX) {

@@ -33,7 +33,7 @@ static void free_lines(struct doc_reader *d)
     jsonl_free(&l->id);
     buf_free(&l->long_id);
     buf_free(&l->clean_id);
-    kept_line_free(&l->kept);
+    spilled_line_free(&l->spilled);
 }
 
 /* ---- The number of a line ---- */
@@ -41,7 +41,7 @@ static void free_lines(struct doc_reader *d)
 static void begin(struct doc_reader *d, const struct doc_piece *x)
 {
     struct line_reader *l = (struct line_reader *)d;
-    kept_line_free(&l->kept);
+    spilled_line_free(&l->spilled);
     l->piece = *x;
     l->doc.n_lines = 0;
     if (x->file && x->begin == x->file->offset)
@@ -202,7 +202,7 @@ static ptrdiff_t take_long(void *ctx, const unsigned char *p, size_t n, enum tex
     uint64_t invalid;
     if (!t->begun && l->id.field.len) {
         l->long_id.len = 0;
-        if (long_line_read(&l->id, &l->kept, take_id, l, &invalid, e) != JSONL_TEXT ||
+        if (long_line_read(&l->id, &l->spilled, take_id, l, &invalid, e) != JSONL_TEXT ||
             set_id(l, buf_str(&l->long_id), e))
             return -1;
     }
@@ -235,24 +235,24 @@ static ptrdiff_t go_on(struct line_reader *l, const unsigned char *p, size_t n, 
                        uint64_t *where, struct err *e)
 {
     struct err why;
-    uint64_t invalid, offset = l->kept_begin;
+    uint64_t invalid, offset = l->spilled_begin;
     unsigned char byte;
     const unsigned char *newline = n ? memchr(p, '\n', n) : NULL;
     if (newline)
         n = (size_t)(newline - p) + 1;
-    if (kept_line_add(&l->kept, p, n, e))
+    if (spilled_line_add(&l->spilled, p, n, e))
         return -1;
     if (!newline && !last)
         return (ptrdiff_t)n;
     struct long_text to = {.lines = l, .text = text, .ctx = ctx};
-    l->doc.place = (struct text_place){.begin = offset, .end = offset + l->kept.len, .line = l->doc.n_lines};
-    enum jsonl_line got = long_line_read(&l->jsonl, &l->kept, take_long, &to, &invalid, &why);
+    l->doc.place = (struct text_place){.begin = offset, .end = offset + l->spilled.len, .line = l->doc.n_lines};
+    enum jsonl_line got = long_line_read(&l->jsonl, &l->spilled, take_long, &to, &invalid, &why);
     int rc = -1;
     if (invalid == UINT64_MAX)
         rc = end_line(l, got, &why, offset, where, e);
-    else if (kept_line_read(&l->kept, invalid, &byte, 1, e) == 1)
+    else if (spilled_line_read(&l->spilled, invalid, &byte, 1, e) == 1)
         bad_byte(l, byte, offset + invalid, where, e);
-    kept_line_free(&l->kept);
+    spilled_line_free(&l->spilled);
     l->doc.n_lines++;
     return rc ? -1 : (ptrdiff_t)n;
 }
@@ -306,7 +306,7 @@ static ptrdiff_t window(struct doc_reader *d, const struct doc_window *w, docume
     struct err why;
     const unsigned char *newline = n ? memrchr(p, '\n', n) : NULL;
     size_t at = 0, whole = newline ? (size_t)(newline - p) + 1 : 0, end = last ? n : whole;
-    if (l->kept.name) {
+    if (l->spilled.name) {
         ptrdiff_t used = go_on(l, p, n, last, text, ctx, where, e);
         if (used < 0)
             return -1;
@@ -332,10 +332,10 @@ static ptrdiff_t window(struct doc_reader *d, const struct doc_window *w, docume
     }
     if (last || n - at < l->longest || at < whole)
         return (ptrdiff_t)at;
-    l->kept_begin = offset + at;
-    kept_line_begin(&l->kept, l->piece.name, l->piece.file ? l->piece.fd : -1, l->kept_begin,
-                    l->longest < PART ? l->longest : PART);
-    return kept_line_add(&l->kept, p + at, n - at, e) ? -1 : (ptrdiff_t)n;
+    l->spilled_begin = offset + at;
+    spilled_line_begin(&l->spilled, l->piece.name, l->piece.file ? l->piece.fd : -1, l->spilled_begin,
+                       l->longest < PART ? l->longest : PART);
+    return spilled_line_add(&l->spilled, p + at, n - at, e) ? -1 : (ptrdiff_t)n;
 }
 
 const struct input_form input_form_jsonl = {.name = "jsonl",

@@ -8,7 +8,7 @@
 #ifndef BPE_READER_LINE_READER_H
 #define BPE_READER_LINE_READER_H
 
-#include "reader/kept_line.h"
+#include "reader/spilled_line.h"
 #include "sys/buf.h"
 #include "sys/err.h"
 #include "text/input_form.h"
@@ -27,9 +27,9 @@ struct line_reader { /* the reader of input_form_jsonl */
     struct doc_piece piece; /* the current one; first_line is set when it is counted */
     /* A line that is too long for memory: read part by part (long_line.h), from its file again or, if it is in none,
      * from a temporary file. */
-    size_t longest;        /* bytes of a line at the end of a window that make it one; at least 16 */
-    struct kept_line kept; /* what was read of it; its name is NULL if there is none */
-    uint64_t kept_begin;   /* its offset in the source */
+    size_t longest;              /* bytes of a line at the end of a window that make it one; at least 16 */
+    struct spilled_line spilled; /* what was read of it; its name is NULL if there is none */
+    uint64_t spilled_begin;      /* its offset in the source */
 };
 
 #endif

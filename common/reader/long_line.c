@@ -9,9 +9,9 @@
 
 /* The line that is read, or what is left of it, and a part of it. */
 struct parts {
-    struct kept_line *line; /* borrowed */
-    uint64_t begin, end;    /* which bytes of it count */
-    uint64_t at;            /* offset of the part in the line */
+    struct spilled_line *line; /* borrowed */
+    uint64_t begin, end;       /* which bytes of it count */
+    uint64_t at;               /* offset of the part in the line */
     struct buf part;
 };
 
@@ -31,7 +31,7 @@ static int read_part(struct parts *x, uint64_t at, size_t least, struct err *e)
     if (buf_reserve(&x->part, x->line->part, e))
         return -1;
     while (x->part.len < want) {
-        ptrdiff_t got = kept_line_read(x->line, at + x->part.len, x->part.p + x->part.len, want - x->part.len, e);
+        ptrdiff_t got = spilled_line_read(x->line, at + x->part.len, x->part.p + x->part.len, want - x->part.len, e);
         if (got <= 0)
             return -1;
         x->part.len += (size_t)got;
@@ -88,7 +88,7 @@ static ptrdiff_t read_more(void *ctx, unsigned char *p, size_t n, struct err *e)
     uint64_t left = x->end - x->begin;
     if (n > x->line->part)
         n = x->line->part;
-    ptrdiff_t got = kept_line_read(x->line, x->begin, p, n < left ? n : (size_t)left, e);
+    ptrdiff_t got = spilled_line_read(x->line, x->begin, p, n < left ? n : (size_t)left, e);
     x->begin += got > 0 ? (uint64_t)got : 0;
     return got;
 }
@@ -130,7 +130,7 @@ static int is_key(struct parts *x, uint64_t at, struct err *e)
 }
 
 /* Copies bytes [at, end) to *to, as they are or without invalid UTF-8. */
-static int copy(struct parts *x, uint64_t at, uint64_t end, bool cleaned, struct kept_line *to, struct err *e)
+static int copy(struct parts *x, uint64_t at, uint64_t end, bool cleaned, struct spilled_line *to, struct err *e)
 {
     struct buf clean = {0};
     int rc = 0;
@@ -150,8 +150,8 @@ static int copy(struct parts *x, uint64_t at, uint64_t end, bool cleaned, struct
         }
         clean.len = 0;
         if (rc ||
-            (cleaned ? utf8_clean(&clean, p, n, false, SIZE_MAX, e) < 0 || kept_line_add(to, clean.p, clean.len, e)
-                     : kept_line_add(to, p, n, e)))
+            (cleaned ? utf8_clean(&clean, p, n, false, SIZE_MAX, e) < 0 || spilled_line_add(to, clean.p, clean.len, e)
+                     : spilled_line_add(to, p, n, e)))
             rc = -1;
         at += n;
     }
@@ -160,7 +160,7 @@ static int copy(struct parts *x, uint64_t at, uint64_t end, bool cleaned, struct
 }
 
 /* Copies the line to *to without its invalid UTF-8, except in strings that are not keys; as leave_out in jsonl.c. */
-static int leave_out(struct parts *x, struct kept_line *to, struct err *e)
+static int leave_out(struct parts *x, struct spilled_line *to, struct err *e)
 {
     for (uint64_t at = x->begin, next; at < x->end; at = next) {
         size_t n;
@@ -260,22 +260,22 @@ static enum jsonl_line read_line(struct jsonl *j, struct parts *x, size_t mark, 
 static enum jsonl_line read_cleaned(struct jsonl *j, struct parts *x, size_t mark, document_fn *text, void *ctx,
                                     struct err *e)
 {
-    struct kept_line clean;
+    struct spilled_line clean;
     struct parts y = {.line = &clean};
     uint64_t valid, end = 0;
     enum jsonl_line got = JSONL_ERROR;
-    kept_line_begin(&clean, x->line->name, -1, 0, x->line->part);
+    spilled_line_begin(&clean, x->line->name, -1, 0, x->line->part);
     if (leave_out(x, &clean, e) == 0) {
         y.end = clean.len;
         if (survey(&y, &valid, &end, e) == 0)
             got = end ? read_line(j, &y, mark, false, false, text, ctx, e) : JSONL_BLANK;
     }
     buf_free(&y.part);
-    kept_line_free(&clean);
+    spilled_line_free(&clean);
     return got;
 }
 
-enum jsonl_line long_line_read(struct jsonl *j, struct kept_line *line, document_fn *text, void *ctx,
+enum jsonl_line long_line_read(struct jsonl *j, struct spilled_line *line, document_fn *text, void *ctx,
                                uint64_t *bad_byte, struct err *e)
 {
     struct parts x = {.line = line, .end = line->len};

@@ -5,13 +5,13 @@
 #ifndef BPE_READER_LONG_LINE_H
 #define BPE_READER_LONG_LINE_H
 
-#include "reader/kept_line.h"
+#include "reader/spilled_line.h"
 #include "text/doc_reader.h"
 #include "text/jsonl.h"
 
 /* Reads the line (with or without its newline). bad_byte: with INVALID_ERROR, the offset of the first byte that is not
  * UTF-8, which makes the line JSONL_ERROR; UINT64_MAX: there is none. */
-enum jsonl_line long_line_read(struct jsonl *j, struct kept_line *line, document_fn *text, void *ctx,
+enum jsonl_line long_line_read(struct jsonl *j, struct spilled_line *line, document_fn *text, void *ctx,
                                uint64_t *bad_byte, struct err *e);
 
 #endif

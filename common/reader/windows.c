@@ -8,7 +8,7 @@
 
 enum {
     WINDOW = 256 << 10,
-    MOST = 512 << 20, /* unused text of a compressed input; as in a chunk by value */
+    WINDOW_MAX = 512 << 20, /* unused text of a compressed input; as in a chunk by value */
 };
 
 /* Makes room to read a window: all the free space, at least WINDOW bytes. Returns how much may be read, 0: out of
@@ -22,11 +22,11 @@ size_t window_room(struct buf *b, struct err *e)
 
 int window_check(const struct buf *b, const struct input *in, struct err *e)
 {
-    return b->len < MOST || !input_is_compressed(in)
+    return b->len < WINDOW_MAX || !input_is_compressed(in)
                ? 0
                : err_at(e, EX_DATAERR, input_name(in), ERR_NO_OFFSET,
                         "%d MiB of text without the end of a pretoken; decompress it, and give it as a plain file",
-                        MOST >> 20);
+                        WINDOW_MAX >> 20);
 }
 
 void window_drop(struct buf *b, size_t n)

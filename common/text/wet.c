@@ -49,9 +49,9 @@ static bool is_field(struct line line, const char *name, struct line *value)
 
 int wet_show(const unsigned char *p, size_t n)
 {
-    enum { MOST = 40 };
+    enum { LEN_MAX = 40 };
     size_t len = 0;
-    while (len < n && len < MOST && p[len] != '\r' && p[len] != '\n')
+    while (len < n && len < LEN_MAX && p[len] != '\r' && p[len] != '\n')
         len++;
     return (int)len;
 }

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* Memory for ids, if -S is not given: a quarter of what there is, but within these bounds. */
-#define MEMORY_LEAST ((uint64_t)64 << 20)
-#define MEMORY_MOST ((uint64_t)2 << 30)
+#define SHARD_MEMORY_MIN ((uint64_t)64 << 20)
+#define SHARD_MEMORY_MAX ((uint64_t)2 << 30)
 
 #define SHARD_TOKENS 100000000
 
@@ -18,7 +18,9 @@ static void init(void *options)
 {
     struct shard_options *s = options;
     uint64_t memory = memory_limit() / 4;
-    s->sharding.memory = memory < MEMORY_LEAST ? MEMORY_LEAST : memory < MEMORY_MOST ? memory : MEMORY_MOST;
+    s->sharding.memory = memory < SHARD_MEMORY_MIN   ? SHARD_MEMORY_MIN
+                         : memory < SHARD_MEMORY_MAX ? memory
+                                                     : SHARD_MEMORY_MAX;
     s->sharding.plan.shard_tokens = SHARD_TOKENS;
     s->sharding.software = "bpetools " BPE_VERSION;
 }

@@ -4,8 +4,8 @@
 #include "fuzz.h"
 #include "sys/buf.h"
 #include "text/cut.h"
-#include "text/json_hint.h"
-#include "text/text_kind.h"
+#include "text/file_signature.h"
+#include "text/format_guess.h"
 
 #include <string.h>
 
@@ -92,9 +92,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     struct documents whole = {0}, some = {.step = data[0] / 4 % 8};
-    struct json_hint hint = {.name = "text"};
+    struct format_guess hint = {.name = "text"};
     struct err e = {0};
-    char text[JSON_HINT_TEXT];
+    char text[FORMAT_GUESS_TEXT];
     const struct input_form *form = data[0] % 2 ? &input_form_null : &input_form_wet;
     size_t small = 1 + data[0] / 2, n = size - 1;
     const unsigned char *p = data + 1;
@@ -102,9 +102,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(read_piece(form, p, n, small, &some), want, &some, &whole);
     some.text.len = 0;
     check(read_pieces(form, p, n, small, &some), want, &some, &whole);
-    must(text_kind_check("fuzz", form, p, n, "input", &e) && e.code != EX_DATAERR);
-    must(json_hint_look(&hint, p, n, "text", &e));
-    must(strlen(json_hint_text(&hint, true, text)) >= sizeof text - 1);
+    must(file_signature_check("fuzz", form, p, n, "input", &e) && e.code != EX_DATAERR);
+    must(format_guess_look(&hint, p, n, "text", &e));
+    must(strlen(format_guess_text(&hint, true, text)) >= sizeof text - 1);
     buf_free(&whole.text);
     buf_free(&some.text);
     return 0;

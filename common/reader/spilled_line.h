@@ -1,7 +1,7 @@
-/* kept_line.h - a line that is too long for memory, so that it can be read again: from its file, or from a temporary
+/* spilled_line.h - a line that is too long for memory, so that it can be read again: from its file, or from a temporary
  * one. */
-#ifndef BPE_READER_KEPT_LINE_H
-#define BPE_READER_KEPT_LINE_H
+#ifndef BPE_READER_SPILLED_LINE_H
+#define BPE_READER_SPILLED_LINE_H
 
 #include "io/spill.h"
 #include "sys/buf.h"
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct kept_line {    /* zeroed: nothing to free */
+struct spilled_line { /* zeroed: nothing to free */
     const char *name; /* of the source, for messages; borrowed */
     uint64_t len;
     size_t part;    /* how much of it long_line.h has in memory, about */
@@ -25,16 +25,16 @@ struct kept_line {    /* zeroed: nothing to free */
 
 /* Begins an empty line, at this offset of fd; fd -1: in no file that can be read again. `part`, at least 16, is for
  * long_line.h. */
-void kept_line_begin(struct kept_line *k, const char *name, int fd, uint64_t begin, size_t part);
+void spilled_line_begin(struct spilled_line *k, const char *name, int fd, uint64_t begin, size_t part);
 
 /* The line goes on with p[0 .. n). -1: EX_CANTCREAT, EX_IOERR, or out of memory. */
-int kept_line_add(struct kept_line *k, const unsigned char *p, size_t n, struct err *e);
+int spilled_line_add(struct spilled_line *k, const unsigned char *p, size_t n, struct err *e);
 
 /* Reads at most n bytes at an offset of the line. 0: it ends there. -1: EX_IOERR, or the file has become shorter
  * (EX_DATAERR, with its name). */
-ptrdiff_t kept_line_read(struct kept_line *k, uint64_t at, unsigned char *p, size_t n, struct err *e);
+ptrdiff_t spilled_line_read(struct spilled_line *k, uint64_t at, unsigned char *p, size_t n, struct err *e);
 
 /* Ends the line, and removes the temporary file. */
-void kept_line_free(struct kept_line *k);
+void spilled_line_free(struct spilled_line *k);
 
 #endif

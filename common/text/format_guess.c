@@ -1,7 +1,8 @@
-/* json_hint.c - see json_hint.h. */
-#include "text/json_hint.h"
+/* format_guess.c - see format_guess.h. */
+#include "text/format_guess.h"
 
 #include "sys/buf.h"
+#include "text/file_signature.h"
 #include "text/wet.h"
 #include "json/json_read.h"
 
@@ -22,7 +23,7 @@ static bool begins_warc(const unsigned char *p, size_t n)
     return n >= 7 && memcmp(p, "WARC/1.", 7) == 0;
 }
 
-bool json_hint_wants(const struct json_hint *h, const unsigned char *p, size_t n)
+bool format_guess_wants(const struct format_guess *h, const unsigned char *p, size_t n)
 {
     size_t at = skip_white(p, n);
     return !h->found && ((at < n && (p[at] == '{' || p[at] == '[')) || begins_warc(p, n));
@@ -57,7 +58,7 @@ static bool is_warc(const unsigned char *p, size_t n)
 }
 
 struct look {
-    struct json_hint hint;
+    struct format_guess guess;
     struct json_reader reader;
     size_t longest; /* length of the longest string */
     size_t n_members;
@@ -66,8 +67,8 @@ struct look {
 /* Whether --jsonl can name this key, and a terminal show it. */
 static bool is_plain(struct str key)
 {
-    enum { MOST = 40 };
-    bool plain = key.len > 0 && key.len < MOST;
+    enum { LEN_MAX = 40 };
+    bool plain = key.len > 0 && key.len < LEN_MAX;
     for (size_t i = 0; i < key.len && plain; i++)
         plain = key.p[i] >= 0x20 && key.p[i] != 0x7F && key.p[i] != '.';
     return plain;
@@ -76,13 +77,13 @@ static bool is_plain(struct str key)
 /* Adds a field whose value is a string of n bytes. */
 static void add_field(struct look *l, const char *name, size_t n)
 {
-    char *list = l->hint.fields;
+    char *list = l->guess.fields;
     size_t len = strlen(list);
-    if (len + strlen(name) + 3 < sizeof l->hint.fields)
-        snprintf(list + len, sizeof l->hint.fields - len, "%s%s", len ? ", " : "", name);
-    if (n >= l->longest && strlen(name) < sizeof l->hint.longest) {
+    if (len + strlen(name) + 3 < sizeof l->guess.fields)
+        snprintf(list + len, sizeof l->guess.fields - len, "%s%s", len ? ", " : "", name);
+    if (n >= l->longest && strlen(name) < sizeof l->guess.longest) {
         l->longest = n;
-        snprintf(l->hint.longest, sizeof l->hint.longest, "%s", name);
+        snprintf(l->guess.longest, sizeof l->guess.longest, "%s", name);
     }
 }
 
@@ -127,16 +128,16 @@ static bool is_object(struct look *l, const unsigned char *line, size_t n, bool 
     return l->n_members && (ended || !whole);
 }
 
-int json_hint_look(struct json_hint *h, const unsigned char *p, size_t n, const char *name, struct err *e)
+int format_guess_look(struct format_guess *h, const unsigned char *p, size_t n, const char *name, struct err *e)
 {
-    struct look l = {.hint = {.found = true, .name = name}};
+    struct look l = {.guess = {.found = true, .name = name}};
     struct buf copy = {0};
-    if (!json_hint_wants(h, p, n))
+    if (!format_guess_wants(h, p, n))
         return 0;
     if (is_warc(p, n) || is_array(p, n)) {
         h->found = true;
         h->name = name;
-        h->what = *p == 'W' ? HINT_WARC : HINT_ARRAY;
+        h->what = *p == 'W' ? GUESS_WARC : GUESS_ARRAY;
         return 0;
     }
     size_t from = skip_white(p, n);
@@ -150,23 +151,50 @@ int json_hint_look(struct json_hint *h, const unsigned char *p, size_t n, const 
     const unsigned char *next = end ? end + 1 : p + n;
     bool next_too = next == p + n || *next == '{' || *next == '\n' || *next == '\r';
     if (next_too && is_object(&l, copy.p, len, end != NULL))
-        *h = l.hint;
+        *h = l.guess;
     json_read_free(&l.reader);
     buf_free(&copy);
     return 0;
 }
 
-const char *json_hint_text(const struct json_hint *h, bool names, char to[JSON_HINT_TEXT])
+const char *format_guess_text(const struct format_guess *h, bool names, char to[FORMAT_GUESS_TEXT])
 {
     static const char *const remarks[] = {
-        [HINT_LINES] = "the first lines are JSON, which is taken as text; see --jsonl",
-        [HINT_ARRAY] =
+        [GUESS_LINES] = "the first lines are JSON, which is taken as text; see --jsonl",
+        [GUESS_ARRAY] =
             "the text is a JSON array, and is taken as it is; jq -c '.[]' FILE makes lines of it, for --jsonl",
-        [HINT_WARC] = "the first lines are a WARC header, and all is taken as text; see --wet",
+        [GUESS_WARC] = "the first lines are a WARC header, and all is taken as text; see --wet",
     };
-    int n = snprintf(to, JSON_HINT_TEXT, "%.1000s: %s", h->name, remarks[h->what]);
+    int n = snprintf(to, FORMAT_GUESS_TEXT, "%.1000s: %s", h->name, remarks[h->what]);
     if (names && *h->longest)
-        snprintf(to + n, JSON_HINT_TEXT - (size_t)n, " (fields with strings: %s; the longest: --jsonl=%s)", h->fields,
-                 h->longest);
+        snprintf(to + n, FORMAT_GUESS_TEXT - (size_t)n, " (fields with strings: %s; the longest: --jsonl=%s)",
+                 h->fields, h->longest);
     return to;
+}
+
+/* ---- Input ---- */
+
+/* Reads until there are n bytes in all; fewer only if the input has no more. */
+static int read_start(struct input *in, struct buf *first, size_t n, struct err *e)
+{
+    ptrdiff_t got = 1;
+    while (first->len < n && got > 0) {
+        got = buf_reserve(first, n - first->len, e) ? -1 : input_read(in, first->p + first->len, n - first->len, e);
+        first->len += got > 0 ? (size_t)got : 0;
+    }
+    return got < 0 ? -1 : 0;
+}
+
+int input_probe(struct input *in, struct buf *first, const struct input_form *form, const char *program,
+                struct format_guess *guess, struct err *e)
+{
+    if (read_start(in, first, FILE_SIGNATURE_LEN, e) ||
+        file_signature_check(program, form, first->p, first->len, input_name(in), e))
+        return -1;
+    if (form->documents || !format_guess_wants(guess, first->p, first->len))
+        return 0;
+    return read_start(in, first, FORMAT_GUESS_LOOK, e) ||
+                   format_guess_look(guess, first->p, first->len, input_name(in), e)
+               ? -1
+               : 0;
 }

@@ -1,5 +1,5 @@
-/* rest.c - see rest.h. */
-#include "chunk/rest.h"
+/* resume_tail.c - see resume_tail.h. */
+#include "chunk/resume_tail.h"
 
 #include "io/fd.h"
 
@@ -92,8 +92,8 @@ static bool was_inline(const struct source_list *known, const struct source_list
     return false;
 }
 
-int rest_match(struct chunk_writer *w, char **files, size_t n_files, bool by_value, const char *asked_by,
-               struct source_watch *watch, struct err *e)
+int resume_tail_match(struct chunk_writer *w, char **files, size_t n_files, bool by_value, const char *asked_by,
+                      struct input_warnings *watch, struct err *e)
 {
     struct source_list known = w->sources, *l = &w->sources;
     int rc = 0;

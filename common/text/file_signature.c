@@ -1,5 +1,5 @@
-/* text_kind.c - see text_kind.h. */
-#include "text/text_kind.h"
+/* file_signature.c - see file_signature.h. */
+#include "text/file_signature.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -125,14 +125,14 @@ static bool is_arrow_stream(const unsigned char *p, size_t n)
  * the others are. */
 static bool is_wide(const unsigned char *p, size_t n, size_t width, size_t place)
 {
-    enum { LEAST = 16 };
+    enum { LEN_MIN = 16 };
     size_t n_nul = 0;
     for (size_t i = 0; i < n; i++) {
         if (p[i] == 0 && i % width == place)
             return false;
         n_nul += p[i] == 0;
     }
-    return n >= LEAST && n_nul * width * 4 >= n * (width - 1) * 3;
+    return n >= LEN_MIN && n_nul * width * 4 >= n * (width - 1) * 3;
 }
 
 #define OR_NUL " (or -0, if each of its documents ends with a NUL byte)"
@@ -163,11 +163,11 @@ static const struct kind *by_pattern(const unsigned char *p, size_t n, const str
     return NULL;
 }
 
-int text_kind_check(const char *program, const struct input_form *form, const unsigned char *p, size_t n,
-                    const char *name, struct err *e)
+int file_signature_check(const char *program, const struct input_form *form, const unsigned char *p, size_t n,
+                         const char *name, struct err *e)
 {
-    if (n > TEXT_KIND_LOOK)
-        n = TEXT_KIND_LOOK;
+    if (n > FILE_SIGNATURE_LEN)
+        n = FILE_SIGNATURE_LEN;
     const struct kind *k = by_signature(p, n);
     if (!k)
         k = by_pattern(p, n, form);

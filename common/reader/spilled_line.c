@@ -1,30 +1,30 @@
-/* kept_line.c - see kept_line.h. */
-#include "reader/kept_line.h"
+/* spilled_line.c - see spilled_line.h. */
+#include "reader/spilled_line.h"
 
 #include "io/fd.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 256 << 10 }; /* of the temporary file; all but the last of one kept_line_add are as long as that */
+enum { BLOCK = 256 << 10 }; /* of the temporary file; all but the last of one spilled_line_add are as long as that */
 
-void kept_line_begin(struct kept_line *k, const char *name, int fd, uint64_t begin, size_t part)
+void spilled_line_begin(struct spilled_line *k, const char *name, int fd, uint64_t begin, size_t part)
 {
-    *k = (struct kept_line){.name = name, .part = part, .fd = fd, .begin = begin, .which = SIZE_MAX};
+    *k = (struct spilled_line){.name = name, .part = part, .fd = fd, .begin = begin, .which = SIZE_MAX};
     spill_init(&k->spill, NULL);
 }
 
-void kept_line_free(struct kept_line *k)
+void spilled_line_free(struct spilled_line *k)
 {
     if (k->name)
         spill_free(&k->spill);
     free(k->block);
     buf_free(&k->unpacked);
-    *k = (struct kept_line){0};
+    *k = (struct spilled_line){0};
 }
 
 /* What is added is gathered in k->unpacked until it makes a block, so that all blocks but the last are BLOCK long. */
-static int write_block(struct kept_line *k, struct err *e)
+static int write_block(struct spilled_line *k, struct err *e)
 {
     if (array_grow(&k->block, &k->cap_blocks, k->n_blocks + 1, sizeof *k->block, "a long line", e) ||
         spill_write(&k->spill, k->unpacked.p, k->unpacked.len, &k->block[k->n_blocks], e))
@@ -34,7 +34,7 @@ static int write_block(struct kept_line *k, struct err *e)
     return 0;
 }
 
-int kept_line_add(struct kept_line *k, const unsigned char *p, size_t n, struct err *e)
+int spilled_line_add(struct spilled_line *k, const unsigned char *p, size_t n, struct err *e)
 {
     k->len += n;
     while (k->fd < 0 && n > 0) {
@@ -48,7 +48,7 @@ int kept_line_add(struct kept_line *k, const unsigned char *p, size_t n, struct 
 }
 
 /* Unpacks the block with that index. */
-static int get_block(struct kept_line *k, size_t which, struct err *e)
+static int get_block(struct spilled_line *k, size_t which, struct err *e)
 {
     if (k->which == SIZE_MAX && k->unpacked.len && write_block(k, e))
         return -1;
@@ -59,7 +59,7 @@ static int get_block(struct kept_line *k, size_t which, struct err *e)
     return spill_read(&k->spill, &k->block[which], &k->unpacked, e);
 }
 
-ptrdiff_t kept_line_read(struct kept_line *k, uint64_t at, unsigned char *p, size_t n, struct err *e)
+ptrdiff_t spilled_line_read(struct spilled_line *k, uint64_t at, unsigned char *p, size_t n, struct err *e)
 {
     uint64_t left = at < k->len ? k->len - at : 0;
     if (n > left)

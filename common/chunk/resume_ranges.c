@@ -1,7 +1,7 @@
-/* wanted.c - see wanted.h. */
+/* resume_ranges.c - see resume_ranges.h. */
 /* If a macro of uthash is out of memory, the item is in no table, which is checked. */
 #define HASH_NONFATAL_OOM 1
-#include "chunk/wanted.h"
+#include "chunk/resume_ranges.h"
 
 #include "io/fd.h"
 #include "records/record.h"
@@ -76,7 +76,7 @@ static int take_record(void *ctx, const struct record *rec, const char *name, st
     return 0;
 }
 
-int wanted_read(struct chunk_writer *w, const char *path, struct str *reading, struct err *e)
+int resume_ranges_read(struct chunk_writer *w, const char *path, struct str *reading, struct err *e)
 {
     struct wanted wanted = {w, SIZE_MAX};
     if (record_each_of(path, take_record, &wanted, e))
@@ -126,8 +126,8 @@ static int find_file(struct source *s, struct named_file *by_name, bool by_value
     return 0;
 }
 
-int wanted_match(struct chunk_writer *w, char **files, size_t n_files, bool by_value, const char *asked_by,
-                 struct err *e)
+int resume_ranges_match(struct chunk_writer *w, char **files, size_t n_files, bool by_value, const char *asked_by,
+                        struct err *e)
 {
     struct named_file *file = calloc(n_files + 1, sizeof *file), *by_name = NULL, *old;
     int rc = file ? 0 : err_mem(e, "the list of inputs", n_files * sizeof *file);

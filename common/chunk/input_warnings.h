@@ -1,0 +1,38 @@
+/* input_warnings.h - warnings about input that is being read: a string that may have been meant as a special token;
+ * JSON Lines that are read as text; and a source that is no text. Text that is not read is not searched.
+ */
+#ifndef BPE_CHUNK_INPUT_WARNINGS_H
+#define BPE_CHUNK_INPUT_WARNINGS_H
+
+#include "sys/err.h"
+#include "sys/str.h"
+#include "text/format_guess.h"
+#include "text/input_form.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct input_warnings { /* zeroed: no string is looked for */
+    struct str token;   /* borrowed */
+    bool has_token;
+    const struct input_form *form; /* of the sources; JSON is looked for only in plain text */
+    struct format_guess json;
+    bool decompressed; /* the text of one compressed file was looked at */
+};
+
+static inline void input_warnings_look(struct input_warnings *w, const unsigned char *p, size_t n)
+{
+    if (w->token.len && !w->has_token)
+        w->has_token = n && memmem(p, n, w->token.p, w->token.len) != NULL;
+}
+
+/* Whether more than FILE_SIGNATURE_LEN bytes of the start of a source, which begins with p[0 .. n), should be looked
+ * at. */
+bool input_warnings_wants(const struct input_warnings *w, const unsigned char *p, size_t n);
+
+/* Looks at the start of a source, p[0 .. n), after decompression. -1 with EX_DATAERR, naming the source: it is no
+ * text (file_signature.h); or out of memory. */
+int input_warnings_start(struct input_warnings *w, const unsigned char *p, size_t n, const char *name, struct err *e);
+
+#endif
