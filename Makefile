@@ -21,21 +21,21 @@ endif
 WARN := -Wall -Wextra
 ifeq ($(DEVELOPER),1)
 WARN += -Wpedantic -Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes -Wvla -Werror
-# The stack is checked once, at the start (common/cli/program.c): what needs much goes elsewhere.
+# The stack is checked once, at the start (common/base/cli/program.c): what needs much goes elsewhere.
 $(BUILD)/common/%.o $(BUILD)/cmd/%.o: FRAME = -Wframe-larger-than=32768
 endif
 
 # What is always given; CFLAGS, CPPFLAGS and LDFLAGS stay the user's.
 FLAGS := -std=c11 -D_GNU_SOURCE -Icommon -DBPE_VERSION='"$(VERSION)"' $(WARN) $(HAVE) $(CPPFLAGS) $(CFLAGS)
 
-# A file named for an instruction set is compiled for it (common/sys/simd.h).
+# A file named for an instruction set is compiled for it (common/base/sys/simd.h).
 ifneq (,$(findstring x86_64,$(shell $(CC) -dumpmachine)))
 $(BUILD)/%_avx2.o: SIMD = -mavx2 -mbmi -mbmi2 -mpopcnt
 $(BUILD)/%_avx512.o: SIMD = -mavx2 -mbmi -mbmi2 -mpopcnt -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi -mavx512vbmi2
 endif
 
 LIB     := $(BUILD)/libbpe.a
-LIB_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c))
+LIB_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*/*.c common/*/*/*.c))
 BINS    := $(PROGRAMS:%=$(BUILD)/%)
 # What else is installed, by its form: scripts (commands, which are executable and have no dot in their names, and what they
 # share) and recipes; no caches, and no backups of editors.
@@ -63,7 +63,7 @@ help:
 	@echo "make check-engines  the recipes for Slurm, Ray, Spark, ssh and others, on clusters on this machine"
 	@echo "make check-sanitize the tests under ASan and UBSan, apart from $(BUILD)/"
 	@echo "make lint           layers, style, manual pages, cppcheck"
-	@echo "make coverage       which lines the tests run, by room, apart from $(BUILD)/ (gcovr)"
+	@echo "make coverage       which lines the tests run, by layer, apart from $(BUILD)/ (gcovr)"
 	@echo "make check-arm      unit tests for aarch64 under QEMU, apart from $(BUILD)/"
 	@echo "make fuzz           random damage for FUZZ_SECONDS ($(FUZZ_SECONDS)); FUZZER=libfuzzer: by libFuzzer"
 	@echo "make soak           shards, with 200 kills at random moments, and death at every place; everyday commands, too"

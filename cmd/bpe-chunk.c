@@ -5,25 +5,25 @@
  * (pattern, special tokens). The promise comes last, and also first if all sizes are known; it names all inputs and
  * their sizes, and bpe-sum compares the counts with it.
  */
+#include "base/cli/program.h"
+#include "base/cli/progress.h"
+#include "base/io/fd.h"
+#include "base/sys/buf.h"
+#include "base/sys/hash.h"
 #include "chunk/chunk_writer.h"
 #include "chunk/chunks.h"
 #include "chunk/input_warnings.h"
 #include "chunk/resume_ranges.h"
 #include "chunk/resume_tail.h"
 #include "chunk/source_end.h"
-#include "cli/program.h"
-#include "cli/progress.h"
-#include "core/model.h"
-#include "core/model_rules.h"
-#include "io/fd.h"
+#include "input/cut.h"
+#include "model/model.h"
 #include "model/model_read.h"
-#include "records/payload.h"
-#include "scan/scan.h"
-#include "sys/buf.h"
-#include "sys/hash.h"
-#include "text/cut.h"
-#include "text/pretokenize.h"
+#include "model/model_rules.h"
+#include "pretok/pretokenize.h"
+#include "pretok/scan.h"
 #include "usage/chunk_usage.h"
+#include "wire/payload.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,15 +6,15 @@
  * counts. Inside a piece, which may be all of a large file, a table that gets large is written and emptied, too; the
  * batch stays open to the end of the piece.
  */
-#include "cli/program.h"
+#include "base/cli/program.h"
+#include "base/io/fd.h"
+#include "base/sys/buf.h"
+#include "chunk/chunk_reader.h"
 #include "count/counter.h"
-#include "io/fd.h"
-#include "reader/chunk_reader.h"
-#include "records/batch.h"
-#include "records/record.h"
-#include "scan/scan.h"
-#include "sys/buf.h"
+#include "pretok/scan.h"
 #include "usage/count_usage.h"
+#include "wire/batch.h"
+#include "wire/record.h"
 
 #include <stdlib.h>
 

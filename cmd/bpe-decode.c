@@ -1,14 +1,14 @@
 /* bpe-decode - ids in, the bytes they stand for out: exactly the text that was encoded. */
-#include "cli/program.h"
-#include "core/model.h"
-#include "decode/decoder.h"
-#include "decode/id_text.h"
-#include "io/fd.h"
+#include "base/cli/program.h"
+#include "base/io/fd.h"
+#include "base/sys/buf.h"
+#include "base/sys/bytes.h"
+#include "encode/decoder.h"
+#include "encode/id_text.h"
+#include "model/model.h"
 #include "model/model_read.h"
-#include "records/record.h"
-#include "sys/buf.h"
-#include "sys/bytes.h"
 #include "usage/decode_usage.h"
+#include "wire/record.h"
 
 #include <stdlib.h>
 #include <string.h>

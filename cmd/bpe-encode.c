@@ -3,18 +3,18 @@
  * Text gives raw ids, as training programs read them; chunks (from bpe-chunk) give token records, however they were
  * distributed, or raw ids if the order of the chunks is kept.
  */
-#include "cli/program.h"
-#include "cli/progress.h"
-#include "core/model.h"
-#include "core/model_rules.h"
+#include "base/cli/program.h"
+#include "base/cli/progress.h"
+#include "base/io/fd.h"
+#include "base/sys/buf.h"
 #include "encode/chunk_encoder.h"
-#include "io/fd.h"
+#include "input/format_guess.h"
+#include "model/model.h"
 #include "model/model_read.h"
-#include "records/record.h"
-#include "scan/scan.h"
-#include "sys/buf.h"
-#include "text/format_guess.h"
+#include "model/model_rules.h"
+#include "pretok/scan.h"
 #include "usage/encode_usage.h"
+#include "wire/record.h"
 
 #include <stdlib.h>
 #include <string.h>

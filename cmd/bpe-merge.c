@@ -3,20 +3,20 @@
  * Pattern and special tokens come with the sum. The model is written only when all of it is known and nothing has
  * failed.
  */
-#include "cli/program.h"
-#include "cli/progress.h"
-#include "core/pattern.h"
-#include "io/fd.h"
-#include "ledger/batch_store.h"
-#include "ledger/ledger.h"
+#include "base/cli/program.h"
+#include "base/cli/progress.h"
+#include "base/io/fd.h"
+#include "base/sys/memory.h"
+#include "base/sys/num.h"
 #include "model/assign_ids.h"
 #include "model/formats.h"
 #include "model/model_save.h"
-#include "records/payload.h"
-#include "sys/memory.h"
-#include "sys/num.h"
+#include "pretok/pattern.h"
 #include "train/learn.h"
 #include "usage/merge_usage.h"
+#include "wire/batch_store.h"
+#include "wire/ledger.h"
+#include "wire/payload.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,14 +2,14 @@
  *
  * Ids stay the same. If the other format cannot express the model, that is an error, and nothing is written.
  */
-#include "cli/program.h"
-#include "core/model.h"
-#include "io/fd.h"
+#include "base/cli/program.h"
+#include "base/io/fd.h"
+#include "base/sys/buf.h"
 #include "model/formats.h"
+#include "model/model.h"
 #include "model/model_convert.h"
 #include "model/model_read.h"
 #include "model/model_save.h"
-#include "sys/buf.h"
 #include "usage/model_usage.h"
 
 #include <stdio.h>

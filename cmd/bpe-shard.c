@@ -4,17 +4,17 @@
  * run that was killed goes on where it was; shards appear when they are complete and on disk, and manifest.json lists
  * them.
  */
-#include "check/shard_check.h"
-#include "check/shard_list.h"
-#include "cli/program.h"
-#include "cli/progress.h"
-#include "format/manifest.h"
-#include "io/fd.h"
-#include "records/record.h"
+#include "base/cli/program.h"
+#include "base/cli/progress.h"
+#include "base/io/fd.h"
+#include "base/sys/buf.h"
+#include "shard/check/shard_check.h"
+#include "shard/check/shard_list.h"
 #include "shard/convert.h"
+#include "shard/format/manifest.h"
 #include "shard/sharding.h"
-#include "sys/buf.h"
 #include "usage/shard_usage.h"
+#include "wire/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,15 +4,15 @@
  * complete. A sum consists of counts again, so sums of sums work the same way. Counts that exceed the memory (-S) go to
  * sorted segments on disk.
  */
-#include "cli/program.h"
-#include "cli/progress.h"
+#include "base/cli/program.h"
+#include "base/cli/progress.h"
+#include "base/io/fd.h"
+#include "base/sys/buf.h"
 #include "count/summing.h"
-#include "io/fd.h"
-#include "records/batch.h"
-#include "records/failure.h"
-#include "records/record.h"
-#include "sys/buf.h"
 #include "usage/sum_usage.h"
+#include "wire/batch.h"
+#include "wire/failure.h"
+#include "wire/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,18 +3,18 @@
  * Counts are lines `count TAB pretoken`, for sort(1) and grep(1); every other record is a line that begins with `#`,
  * followed by its contents. Neither can be read back; what carries lines of text alone gets the records as base64.
  */
-#include "cli/program.h"
-#include "io/fd.h"
-#include "ledger/batch_store.h"
-#include "ledger/ledger.h"
-#include "records/armor.h"
-#include "records/failure.h"
-#include "records/payload.h"
-#include "records/record.h"
-#include "records/record_text.h"
-#include "sys/buf.h"
-#include "sys/num.h"
+#include "base/cli/program.h"
+#include "base/io/fd.h"
+#include "base/sys/buf.h"
+#include "base/sys/num.h"
 #include "usage/view_usage.h"
+#include "wire/armor.h"
+#include "wire/batch_store.h"
+#include "wire/failure.h"
+#include "wire/ledger.h"
+#include "wire/payload.h"
+#include "wire/record.h"
+#include "wire/record_text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,10 +6,10 @@
  *
  * Exit status: that of the command; 64 if there is no such command; 127 if what runs it is not installed.
  */
+#include "base/cli/program.h"
+#include "base/io/fd.h"
 #include "bpe/front.h"
-#include "cli/program.h"
 #include "driver/place.h"
-#include "io/fd.h"
 
 #include <signal.h>
 #include <stdlib.h>

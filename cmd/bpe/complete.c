@@ -13,11 +13,11 @@
 #include "bpe/front.h"
 #include "bpe/pages.h"
 
-#include "cli/options.h"
-#include "core/pattern.h"
+#include "base/cli/options.h"
+#include "base/io/fd.h"
 #include "driver/job.h"
 #include "driver/place.h"
-#include "io/fd.h"
+#include "pretok/pattern.h"
 
 #include <stdio.h>
 #include <stdlib.h>

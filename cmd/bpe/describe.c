@@ -9,16 +9,16 @@
  */
 #include "bpe/describe.h"
 
+#include "base/cli/program.h"
+#include "base/io/fd.h"
+#include "base/sys/memory.h"
 #include "bpe/commands.h"
-#include "cli/program.h"
-#include "core/model.h"
-#include "core/pattern.h"
 #include "driver/command.h"
-#include "io/fd.h"
+#include "model/model.h"
 #include "model/model_read.h"
-#include "records/record.h"
-#include "sys/memory.h"
+#include "pretok/pattern.h"
 #include "usage/shared_options.h"
+#include "wire/record.h"
 
 #include <stdlib.h>
 

@@ -2,18 +2,18 @@
 #ifndef BPE_CMD_DESCRIBE_H
 #define BPE_CMD_DESCRIBE_H
 
-#include "cli/options.h"
-#include "cli/progress.h"
-#include "core/model.h"
-#include "core/rules.h"
+#include "base/cli/options.h"
+#include "base/cli/progress.h"
+#include "base/io/input.h"
+#include "chunk/chunk_reader.h"
 #include "count/counter.h"
 #include "count/external_merge.h"
 #include "count/summing.h"
 #include "encode/encode_pretoken.h"
 #include "encode/encode_rules.h"
-#include "io/input.h"
-#include "reader/chunk_reader.h"
-#include "text/format_guess.h"
+#include "input/format_guess.h"
+#include "model/model.h"
+#include "pretok/rules.h"
 #include "usage/source_options.h"
 
 #include <stdbool.h>

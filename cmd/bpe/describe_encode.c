@@ -2,7 +2,7 @@
 #include "bpe/describe.h"
 
 #include "encode/ids.h"
-#include "records/record.h"
+#include "wire/record.h"
 
 #include <string.h>
 

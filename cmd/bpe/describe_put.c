@@ -1,7 +1,7 @@
 /* describe_put.c - what bpe describe prints: lines for one model, a column each for several. */
 #include "bpe/describe.h"
 
-#include "records/record_text.h"
+#include "wire/record_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

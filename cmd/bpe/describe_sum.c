@@ -2,11 +2,11 @@
  * model. */
 #include "bpe/describe.h"
 
-#include "cli/program.h"
-#include "core/model_rules.h"
-#include "io/fd.h"
-#include "records/payload.h"
-#include "records/record.h"
+#include "base/cli/program.h"
+#include "base/io/fd.h"
+#include "model/model_rules.h"
+#include "wire/payload.h"
+#include "wire/record.h"
 
 #include <stdlib.h>
 

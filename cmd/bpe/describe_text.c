@@ -6,9 +6,9 @@
  */
 #include "bpe/describe.h"
 
-#include "cli/program.h"
-#include "records/payload.h"
-#include "text/format_guess.h"
+#include "base/cli/program.h"
+#include "input/format_guess.h"
+#include "wire/payload.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -2,8 +2,8 @@
  * of some megabytes. */
 #include "bpe/encode.h"
 
+#include "base/sys/clock.h"
 #include "driver/model_words.h"
-#include "sys/clock.h"
 
 #include <fcntl.h>
 

@@ -4,8 +4,8 @@
 #ifndef BPE_CMD_FRONT_H
 #define BPE_CMD_FRONT_H
 
-#include "cli/usage.h"
-#include "sys/err.h"
+#include "base/cli/usage.h"
+#include "base/sys/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

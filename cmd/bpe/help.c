@@ -2,10 +2,10 @@
 #include "bpe/front.h"
 #include "bpe/pages.h"
 
+#include "base/io/fd.h"
+#include "base/sys/nearest.h"
 #include "driver/job.h"
 #include "driver/place.h"
-#include "io/fd.h"
-#include "sys/nearest.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,9 +2,9 @@
 #ifndef BPE_CMD_JOB_H
 #define BPE_CMD_JOB_H
 
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
 #include "driver/job.h"
-#include "sys/buf.h"
-#include "sys/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 #include "bpe/job.h"
 
 #include "driver/command.h"
-#include "records/record.h"
+#include "wire/record.h"
 
 #include <fcntl.h>
 #include <stdio.h>

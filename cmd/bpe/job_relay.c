@@ -1,7 +1,7 @@
 /* job_relay.c - what passes through bpe job: whole records, whatever is killed. */
+#include "base/io/fd.h"
 #include "bpe/job.h"
-#include "io/fd.h"
-#include "records/record.h"
+#include "wire/record.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -5,10 +5,10 @@
  */
 #include "bpe/commands.h"
 
+#include "base/io/fd.h"
+#include "base/sys/clock.h"
 #include "driver/command.h"
-#include "io/fd.h"
-#include "monitor/monitor.h"
-#include "sys/clock.h"
+#include "driver/monitor/monitor.h"
 
 #include <stdio.h>
 #include <string.h>

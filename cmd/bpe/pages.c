@@ -1,8 +1,8 @@
 /* pages.c - see pages.h. */
 #include "bpe/pages.h"
 
+#include "base/io/fd.h"
 #include "driver/place.h"
-#include "io/fd.h"
 
 #include <dirent.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #ifndef BPE_CMD_PAGES_H
 #define BPE_CMD_PAGES_H
 
-#include "sys/err.h"
+#include "base/sys/err.h"
 
 #include <stddef.h>
 

@@ -4,10 +4,10 @@
  */
 #include "bpe/plan.h"
 
+#include "base/io/fd.h"
+#include "base/sys/num.h"
 #include "bpe/commands.h"
 #include "driver/command.h"
-#include "io/fd.h"
-#include "sys/num.h"
 #include "usage/chunk_usage.h"
 
 #include <stdlib.h>

@@ -11,11 +11,11 @@
 #ifndef BPE_CMD_PLAN_H
 #define BPE_CMD_PLAN_H
 
-#include "cli/options.h"
+#include "base/cli/options.h"
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
 #include "driver/job.h"
-#include "sys/buf.h"
-#include "sys/err.h"
-#include "text/input_form.h"
+#include "input/input_form.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
  */
 #include "bpe/plan_blocks.h"
 
-#include "io/fd.h"
+#include "base/io/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* plan_measure.c - what the programs take for a sample, for bpe plan. */
 #include "bpe/plan_run.h"
-#include "core/pretoken.h"
 #include "driver/command.h"
 #include "driver/partition.h"
-#include "records/payload.h"
-#include "records/record.h"
+#include "pretok/pretoken.h"
+#include "wire/payload.h"
+#include "wire/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,12 +7,12 @@
  * What is compressed, and what is no regular file, can be read from its beginning only: of up to 64 compressed files
  * the first part. Their text goes to a spool.
  */
+#include "base/io/codec.h"
+#include "base/io/fd.h"
+#include "base/io/input.h"
 #include "bpe/plan_blocks.h"
 #include "driver/partition.h"
 #include "driver/place.h"
-#include "io/codec.h"
-#include "io/fd.h"
-#include "io/input.h"
 
 #include <errno.h>
 #include <stdio.h>

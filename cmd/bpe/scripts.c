@@ -2,9 +2,9 @@
  * and whose names have no dot. */
 #include "bpe/front.h"
 
+#include "base/io/fd.h"
 #include "driver/job.h"
 #include "driver/place.h"
-#include "io/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,8 +9,8 @@
  */
 #include "bpe/shard.h"
 
+#include "base/cli/program.h"
 #include "bpe/commands.h"
-#include "cli/program.h"
 #include "driver/model_words.h"
 #include "driver/place.h"
 #include "driver/resume.h"

@@ -2,11 +2,11 @@
 #ifndef BPE_CMD_SHARD_H
 #define BPE_CMD_SHARD_H
 
+#include "base/sys/err.h"
 #include "driver/command.h"
 #include "driver/job.h"
-#include "format/manifest.h"
-#include "sys/err.h"
-#include "text/input_form.h"
+#include "input/input_form.h"
+#include "shard/format/manifest.h"
 
 #include <stdbool.h>
 

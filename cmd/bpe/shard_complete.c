@@ -1,8 +1,8 @@
 /* shard_complete.c - bpe shard, of a directory that is complete: whether it is what the command would make. */
+#include "base/io/codec.h"
+#include "base/io/fd.h"
+#include "base/sys/sha256.h"
 #include "bpe/shard.h"
-#include "io/codec.h"
-#include "io/fd.h"
-#include "sys/sha256.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -10,9 +10,9 @@
  * alone: a text that was cut off has no end. The names of many files are in a file without a name, not in a pipe, so
  * that they cannot be cut off.
  */
+#include "base/io/fd.h"
 #include "bpe/shard.h"
 #include "driver/watch.h"
-#include "io/fd.h"
 
 #include <stdint.h>
 #include <stdio.h>

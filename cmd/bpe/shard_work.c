@@ -11,11 +11,11 @@
  * all of which bpe-shard removes when DIR is complete. If it is, its manifest says what it was made of, and nothing is
  * done if that is what this command says (shard_complete.c).
  */
+#include "base/io/durable.h"
+#include "base/io/fd.h"
+#include "base/sys/hash.h"
 #include "bpe/shard.h"
 #include "driver/resume.h"
-#include "io/durable.h"
-#include "io/fd.h"
-#include "sys/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,13 +12,13 @@
  */
 #include "bpe/commands.h"
 
+#include "base/io/fd.h"
+#include "base/sys/memory.h"
 #include "driver/command.h"
 #include "driver/output.h"
 #include "driver/partition.h"
 #include "driver/place.h"
 #include "driver/resume.h"
-#include "io/fd.h"
-#include "sys/memory.h"
 #include "usage/source_options.h"
 #include "usage/sum_usage.h"
 

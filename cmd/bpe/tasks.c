@@ -14,9 +14,9 @@
  */
 #include "bpe/tasks.h"
 
+#include "base/cli/program.h"
+#include "base/io/fd.h"
 #include "bpe/commands.h"
-#include "cli/program.h"
-#include "io/fd.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* tasks_finish.c - bpe tasks train and shard: the model of all counts, or the shards of all ids. */
 #include "bpe/tasks.h"
 
+#include "base/io/fd.h"
 #include "driver/resume.h"
-#include "io/fd.h"
 #include "usage/merge_usage.h"
 #include "usage/shard_usage.h"
 #include "usage/sum_usage.h"

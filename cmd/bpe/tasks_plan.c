@@ -1,8 +1,8 @@
 /* tasks_plan.c - bpe tasks plan: what there is to do, in DIR/chunks. */
 #include "bpe/tasks.h"
 
+#include "base/io/fd.h"
 #include "driver/model_words.h"
-#include "io/fd.h"
 #include "usage/chunk_usage.h"
 #include "usage/encode_usage.h"
 

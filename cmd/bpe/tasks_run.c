@@ -1,8 +1,8 @@
 /* tasks_run.c - bpe tasks todo and run: which tasks have no result, and doing them. */
 #include "bpe/tasks.h"
 
-#include "io/durable.h"
-#include "io/fd.h"
+#include "base/io/durable.h"
+#include "base/io/fd.h"
 #include "usage/source_options.h"
 
 #include <fcntl.h>

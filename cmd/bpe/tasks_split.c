@@ -2,8 +2,8 @@
  * planning, and which for what comes after. */
 #include "bpe/tasks.h"
 
+#include "base/io/fd.h"
 #include "driver/shell_words.h"
-#include "io/fd.h"
 #include "usage/chunk_usage.h"
 #include "usage/encode_usage.h"
 #include "usage/merge_usage.h"

@@ -9,7 +9,7 @@
 
 #include "bpe/commands.h"
 
-#include "io/fd.h"
+#include "base/io/fd.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,10 +9,10 @@
  */
 #include "bpe/train.h"
 
+#include "base/io/fd.h"
 #include "driver/partition.h"
 #include "driver/place.h"
 #include "driver/watch.h"
-#include "io/fd.h"
 
 #include <stdio.h>
 #include <stdlib.h>

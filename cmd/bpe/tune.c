@@ -8,10 +8,10 @@
  */
 #include "bpe/tune.h"
 
+#include "base/io/fd.h"
+#include "base/sys/num.h"
 #include "bpe/commands.h"
 #include "driver/shell_words.h"
-#include "io/fd.h"
-#include "sys/num.h"
 #include "usage/chunk_usage.h"
 #include "usage/encode_usage.h"
 #include "usage/shard_usage.h"

@@ -2,10 +2,10 @@
 #ifndef BPE_CMD_TUNE_H
 #define BPE_CMD_TUNE_H
 
+#include "base/sys/err.h"
 #include "driver/command.h"
 #include "driver/job.h"
-#include "sys/err.h"
-#include "text/input_form.h"
+#include "input/input_form.h"
 
 #include <stdbool.h>
 #include <stdint.h>

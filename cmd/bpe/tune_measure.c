@@ -4,11 +4,11 @@
  */
 #include "bpe/tune.h"
 
+#include "base/io/fd.h"
+#include "base/sys/clock.h"
 #include "driver/partition.h"
 #include "driver/place.h"
 #include "driver/scratch.h"
-#include "io/fd.h"
-#include "sys/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,14 +4,14 @@
  */
 #include "bpe/tune.h"
 
+#include "base/io/codec.h"
+#include "base/io/fd.h"
+#include "base/io/gzip_writer.h"
+#include "base/io/input.h"
+#include "base/sys/buf.h"
 #include "driver/partition.h"
 #include "driver/place.h"
-#include "io/codec.h"
-#include "io/fd.h"
-#include "io/gzip_writer.h"
-#include "io/input.h"
-#include "records/payload.h"
-#include "sys/buf.h"
+#include "wire/payload.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -14,13 +14,13 @@
  */
 #include "bpe/upload.h"
 
+#include "base/io/durable.h"
+#include "base/io/fd.h"
+#include "base/sys/clock.h"
+#include "base/sys/hash.h"
 #include "bpe/commands.h"
 #include "driver/command.h"
 #include "driver/resume.h"
-#include "io/durable.h"
-#include "io/fd.h"
-#include "sys/clock.h"
-#include "sys/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,10 +2,10 @@
 #ifndef BPE_CMD_UPLOAD_H
 #define BPE_CMD_UPLOAD_H
 
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
 #include "driver/job.h"
-#include "format/manifest.h"
-#include "sys/buf.h"
-#include "sys/err.h"
+#include "shard/format/manifest.h"
 
 #include <stdbool.h>
 #include <stddef.h>

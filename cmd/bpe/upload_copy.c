@@ -1,8 +1,8 @@
 /* upload_copy.c - the part of bpe upload that copies files, batch by batch, and decides whether a copy counts. */
 #include "bpe/upload.h"
 
+#include "base/io/fd.h"
 #include "driver/resume.h"
-#include "io/fd.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,10 +7,10 @@
  */
 #include "bpe/upload.h"
 
+#include "base/io/durable.h"
+#include "base/io/fd.h"
 #include "driver/resume.h"
-#include "format/file_sum.h"
-#include "io/durable.h"
-#include "io/fd.h"
+#include "shard/format/file_sum.h"
 
 #include <errno.h>
 #include <fcntl.h>

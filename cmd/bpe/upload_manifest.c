@@ -2,8 +2,8 @@
  * one. */
 #include "bpe/upload.h"
 
-#include "io/fd.h"
-#include "sys/clock.h"
+#include "base/io/fd.h"
+#include "base/sys/clock.h"
 #include "json/json_read.h"
 
 #include <errno.h>

@@ -6,8 +6,8 @@
  */
 #include "bpe/upload.h"
 
+#include "base/io/fd.h"
 #include "driver/command.h"
-#include "io/fd.h"
 
 #include <ctype.h>
 #include <poll.h>

@@ -2,8 +2,8 @@
  *
  * By reference, a range record is what GNU parallel gives to one process: enough text to be worth starting one, but so
  * little that each core gets several. By value, a record has to pass through a pipe. Where the kernel deals records
- * from a socket to processes that stay (io/packet.h), one costs next to nothing: they are so small that all processes
- * end at about the same time.
+ * from a socket to processes that stay (base/io/packet.h), one costs next to nothing: they are so small that all
+ * processes end at about the same time.
  */
 #ifndef BPE_CHUNK_CHUNK_PLAN_H
 #define BPE_CHUNK_CHUNK_PLAN_H

@@ -1,10 +1,10 @@
 /* chunk_writer.c - see chunk_writer.h. */
 #include "chunk/chunk_writer.h"
 
-#include "io/fd.h"
-#include "records/failure.h"
-#include "records/parts.h"
-#include "records/record.h"
+#include "base/io/fd.h"
+#include "wire/failure.h"
+#include "wire/parts.h"
+#include "wire/record.h"
 
 #include <string.h>
 

@@ -4,11 +4,11 @@
 #ifndef BPE_CHUNK_CHUNK_WRITER_H
 #define BPE_CHUNK_CHUNK_WRITER_H
 
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
+#include "base/sys/str.h"
 #include "chunk/source_list.h"
-#include "records/payload.h"
-#include "sys/buf.h"
-#include "sys/err.h"
-#include "sys/str.h"
+#include "wire/payload.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@ struct chunk_writer {
     struct buf rules;          /* encoded */
     struct buf reading;        /* encoded: how sources are read that have no `reading` of their own */
     int status;                /* a descriptor: see source_end.h; 0: none */
-    bool dealt; /* each record is dealt out by itself: always if fd is a socket of messages (io/packet.h) */
+    bool dealt; /* each record is dealt out by itself: always if fd is a socket of messages (base/io/packet.h) */
     bool rest;  /* --only: the run has no promise so far: it is made now */
     struct source_list sources;
     struct buf out;

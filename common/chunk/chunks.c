@@ -1,15 +1,15 @@
 /* chunks.c - see chunks.h. */
 #include "chunk/chunks.h"
 
+#include "base/io/fd.h"
+#include "base/io/input.h"
+#include "base/io/packet.h"
 #include "chunk/chunk_plan.h"
 #include "chunk/file_cutter.h"
 #include "chunk/frame_cutter.h"
 #include "chunk/range_writer.h"
 #include "chunk/source_end.h"
 #include "chunk/text_splitter.h"
-#include "io/fd.h"
-#include "io/input.h"
-#include "io/packet.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -3,11 +3,11 @@
 #ifndef BPE_CHUNK_CHUNKS_H
 #define BPE_CHUNK_CHUNKS_H
 
+#include "base/sys/err.h"
 #include "chunk/chunk_writer.h"
 #include "chunk/input_warnings.h"
 #include "chunk/text_splitter.h"
-#include "sys/err.h"
-#include "text/cut.h"
+#include "input/cut.h"
 
 #include <stdbool.h>
 #include <stdint.h>

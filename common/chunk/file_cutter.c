@@ -1,7 +1,7 @@
 /* file_cutter.c - see file_cutter.h. */
 #include "chunk/file_cutter.h"
 
-#include "io/fd.h"
+#include "base/io/fd.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -2,11 +2,11 @@
 #ifndef BPE_CHUNK_FILE_CUTTER_H
 #define BPE_CHUNK_FILE_CUTTER_H
 
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
 #include "chunk/input_warnings.h"
 #include "chunk/range_writer.h"
-#include "sys/buf.h"
-#include "sys/err.h"
-#include "text/cut.h"
+#include "input/cut.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,13 +1,13 @@
 /* frame_cutter.c - see frame_cutter.h. */
 #include "chunk/frame_cutter.h"
 
+#include "base/io/fd.h"
 #include "chunk/chunk_plan.h"
-#include "io/fd.h"
-#include "records/payload.h"
+#include "wire/payload.h"
 
 #include <unistd.h>
 
-/* Finds the borders of a source's pieces: none if the text may not be cut there (reader/frame_text.c). */
+/* Finds the borders of a source's pieces: none if the text may not be cut there (chunk/frame_text.c). */
 static int find_borders(struct frame_cutter *c, const struct source *s, struct err *e)
 {
     uint64_t apart = c->piece / ACCESS_RATIO;

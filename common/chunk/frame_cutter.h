@@ -1,14 +1,14 @@
 /* frame_cutter.h - compressed files by reference: which of the inputs these are, and their pieces, each a group of
- * whole frames (io/frames.h). No text is read; where the text of a piece begins and ends is found by who decompresses
- * it (reader/frame_text.h). */
+ * whole frames (base/io/frames.h). No text is read; where the text of a piece begins and ends is found by who
+ * decompresses it (chunk/frame_text.h). */
 #ifndef BPE_CHUNK_FRAME_CUTTER_H
 #define BPE_CHUNK_FRAME_CUTTER_H
 
+#include "base/io/frames.h"
+#include "base/sys/err.h"
 #include "chunk/chunk_writer.h"
 #include "chunk/range_writer.h"
-#include "io/frames.h"
-#include "sys/err.h"
-#include "text/cut.h"
+#include "input/cut.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* input_warnings.c - see input_warnings.h. */
 #include "chunk/input_warnings.h"
 
-#include "text/file_signature.h"
+#include "input/file_signature.h"
 
 bool input_warnings_wants(const struct input_warnings *w, const unsigned char *p, size_t n)
 {

@@ -4,10 +4,10 @@
 #ifndef BPE_CHUNK_INPUT_WARNINGS_H
 #define BPE_CHUNK_INPUT_WARNINGS_H
 
-#include "sys/err.h"
-#include "sys/str.h"
-#include "text/format_guess.h"
-#include "text/input_form.h"
+#include "base/sys/err.h"
+#include "base/sys/str.h"
+#include "input/format_guess.h"
+#include "input/input_form.h"
 
 #include <stdbool.h>
 #include <stddef.h>

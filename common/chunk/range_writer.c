@@ -1,7 +1,7 @@
 /* range_writer.c - see range_writer.h. */
 #include "chunk/range_writer.h"
 
-#include "records/record.h"
+#include "wire/record.h"
 
 #include <stdbool.h>
 #include <string.h>

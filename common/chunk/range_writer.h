@@ -2,9 +2,9 @@
 #ifndef BPE_CHUNK_RANGE_WRITER_H
 #define BPE_CHUNK_RANGE_WRITER_H
 
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
 #include "chunk/chunk_writer.h"
-#include "sys/buf.h"
-#include "sys/err.h"
 
 #include <stddef.h>
 #include <stdint.h>

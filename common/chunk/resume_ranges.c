@@ -3,8 +3,8 @@
 #define HASH_NONFATAL_OOM 1
 #include "chunk/resume_ranges.h"
 
-#include "io/fd.h"
-#include "records/record.h"
+#include "base/io/fd.h"
+#include "wire/record.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 #ifndef BPE_CHUNK_RESUME_RANGES_H
 #define BPE_CHUNK_RESUME_RANGES_H
 
+#include "base/sys/err.h"
 #include "chunk/chunk_writer.h"
-#include "sys/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

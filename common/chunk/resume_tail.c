@@ -1,7 +1,7 @@
 /* resume_tail.c - see resume_tail.h. */
 #include "chunk/resume_tail.h"
 
-#include "io/fd.h"
+#include "base/io/fd.h"
 
 #include <string.h>
 

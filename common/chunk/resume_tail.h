@@ -4,9 +4,9 @@
 #ifndef BPE_CHUNK_RESUME_TAIL_H
 #define BPE_CHUNK_RESUME_TAIL_H
 
+#include "base/sys/err.h"
 #include "chunk/chunk_writer.h"
 #include "chunk/input_warnings.h"
-#include "sys/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* source_end.c - see source_end.h. */
 #include "chunk/source_end.h"
 
-#include "io/fd.h"
+#include "base/io/fd.h"
 
 #include <fcntl.h>
 #include <stdint.h>

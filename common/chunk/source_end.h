@@ -9,8 +9,8 @@
 #ifndef BPE_CHUNK_SOURCE_END_H
 #define BPE_CHUNK_SOURCE_END_H
 
-#include "io/input.h"
-#include "sys/err.h"
+#include "base/io/input.h"
+#include "base/sys/err.h"
 
 /* Checks that the descriptor is open. -1 with EX_USAGE. */
 int source_end_check(int status, struct err *e);

@@ -1,12 +1,12 @@
 /* source_list.c - see source_list.h. */
 #include "chunk/source_list.h"
 
-#include "io/codec.h"
-#include "io/fd.h"
-#include "io/input.h"
-#include "records/payload.h"
-#include "text/file_signature.h"
-#include "text/format_guess.h"
+#include "base/io/codec.h"
+#include "base/io/fd.h"
+#include "base/io/input.h"
+#include "input/file_signature.h"
+#include "input/format_guess.h"
+#include "wire/payload.h"
 
 #include <errno.h>
 #include <stdlib.h>

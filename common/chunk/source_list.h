@@ -4,11 +4,11 @@
 #ifndef BPE_CHUNK_SOURCE_LIST_H
 #define BPE_CHUNK_SOURCE_LIST_H
 
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
+#include "base/sys/intervals.h"
 #include "chunk/input_warnings.h"
-#include "records/payload.h"
-#include "sys/buf.h"
-#include "sys/err.h"
-#include "sys/intervals.h"
+#include "wire/payload.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* text_splitter.c - see text_splitter.h. */
 #include "chunk/text_splitter.h"
 
-#include "records/record.h"
-#include "sys/str.h"
+#include "base/sys/str.h"
+#include "wire/record.h"
 
 #include <string.h>
 

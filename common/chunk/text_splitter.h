@@ -4,12 +4,12 @@
 #ifndef BPE_CHUNK_TEXT_SPLITTER_H
 #define BPE_CHUNK_TEXT_SPLITTER_H
 
+#include "base/io/input.h"
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
 #include "chunk/input_warnings.h"
 #include "chunk/range_writer.h"
-#include "io/input.h"
-#include "sys/buf.h"
-#include "sys/err.h"
-#include "text/cut.h"
+#include "input/cut.h"
 
 #include <stdbool.h>
 #include <stddef.h>

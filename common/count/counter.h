@@ -3,7 +3,7 @@
 #define BPE_COUNT_COUNTER_H
 
 #include "count/table.h"
-#include "text/pretokenize.h"
+#include "pretok/pretokenize.h"
 
 struct counter {
     struct pretokenizer pretokenizer; /* pass it text by pretokenize_text; its invalid policy may be changed */

@@ -4,8 +4,8 @@
  * in memory, and one decompressor serves all segments. An input has a descriptor of its own while it is merged. */
 #include "count/external_merge.h"
 
+#include "base/sys/bytes.h"
 #include "count/sorted_table.h"
-#include "sys/bytes.h"
 
 #include <endian.h>
 #include <stdlib.h>

@@ -8,9 +8,9 @@
 #ifndef BPE_COUNT_EXTERNAL_MERGE_H
 #define BPE_COUNT_EXTERNAL_MERGE_H
 
+#include "base/io/spill.h"
 #include "count/sorted_source.h"
 #include "count/table.h"
-#include "io/spill.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * and at the end their sum and number with what they were. */
 #include "count/sorted_extent.h"
 
-#include "io/fd.h"
-#include "records/record.h"
+#include "base/io/fd.h"
+#include "wire/record.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -3,9 +3,9 @@
 #ifndef BPE_COUNT_SORTED_EXTENT_H
 #define BPE_COUNT_SORTED_EXTENT_H
 
+#include "base/sys/buf.h"
 #include "count/sorted_source.h"
 #include "count/word_sequence.h"
-#include "sys/buf.h"
 
 #include <stdint.h>
 

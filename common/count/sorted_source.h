@@ -3,8 +3,8 @@
 #ifndef BPE_COUNT_SORTED_SOURCE_H
 #define BPE_COUNT_SORTED_SOURCE_H
 
-#include "core/pretoken.h"
-#include "sys/err.h"
+#include "base/sys/err.h"
+#include "pretok/pretoken.h"
 
 struct sorted_source {
     /* Gets the memory and descriptors that reading takes; NULL: none. */

@@ -11,8 +11,8 @@
 #define BPE_COUNT_SORTED_SUMS_H
 
 #include "count/external_merge.h"
-#include "ledger/batch_store.h"
-#include "ledger/ledger.h"
+#include "wire/batch_store.h"
+#include "wire/ledger.h"
 
 struct kept_extent;
 

@@ -9,9 +9,9 @@
 #include "count/external_merge.h"
 #include "count/sorted_sums.h"
 #include "count/table.h"
-#include "ledger/batch_store.h"
-#include "ledger/ledger.h"
-#include "records/record.h"
+#include "wire/batch_store.h"
+#include "wire/ledger.h"
+#include "wire/record.h"
 
 #include <stdint.h>
 

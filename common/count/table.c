@@ -8,10 +8,10 @@
  */
 #include "count/table.h"
 
-#include "core/packed_key.h"
+#include "base/sys/hash.h"
+#include "base/sys/huge.h"
 #include "count/table_grow.h"
-#include "sys/hash.h"
-#include "sys/huge.h"
+#include "pretok/packed_key.h"
 
 #include <string.h>
 

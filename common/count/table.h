@@ -1,6 +1,6 @@
 /* table.h - counting pretokens: a hash table from bytes to u64 counts, made for text.
  *
- * Three hash tables, by the length of the pretoken (core/packed_key.h):
+ * Three hash tables, by the length of the pretoken (pretok/packed_key.h):
  *   slots12    up to 11 bytes (97 of 100 in English): the key and a count of 32 bits in a slot of 16 bytes. Each time
  *              that count overflows, 2^32 is carried to slots24, where the same bytes have a key of 24 bytes.
  *   slots24    12 to 23 bytes: the key and the count in a slot of 32 bytes, so that two make a cache line.
@@ -11,10 +11,10 @@
 #ifndef BPE_COUNT_TABLE_H
 #define BPE_COUNT_TABLE_H
 
-#include "core/packed_key.h"
-#include "core/pretoken.h"
-#include "sys/buf.h"
-#include "sys/err.h"
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
+#include "pretok/packed_key.h"
+#include "pretok/pretoken.h"
 
 #include <stdbool.h>
 #include <stddef.h>

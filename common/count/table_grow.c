@@ -8,7 +8,7 @@
  */
 #include "count/table_grow.h"
 
-#include "sys/huge.h"
+#include "base/sys/huge.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* word_sequence.c - see word_sequence.h. */
 #include "count/word_sequence.h"
 
-#include "records/payload.h"
+#include "wire/payload.h"
 
 enum { KEPT = 1 << 20 }; /* bytes that are kept for the next long pretoken: many sequences may be open */
 

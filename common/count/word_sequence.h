@@ -2,10 +2,10 @@
 #ifndef BPE_COUNT_WORD_SEQUENCE_H
 #define BPE_COUNT_WORD_SEQUENCE_H
 
-#include "core/pretoken.h"
-#include "records/record.h"
-#include "sys/buf.h"
-#include "sys/bytes.h"
+#include "base/sys/buf.h"
+#include "base/sys/bytes.h"
+#include "pretok/pretoken.h"
+#include "wire/record.h"
 
 #include <stdbool.h>
 #include <stdint.h>

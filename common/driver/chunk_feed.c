@@ -1,7 +1,7 @@
 /* chunk_feed.c - see chunk_feed.h. */
 #include "driver/chunk_feed.h"
 
-#include "records/cobs.h"
+#include "wire/cobs.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -8,8 +8,8 @@
 #define BPE_DRIVER_CHUNK_FEED_H
 
 #include "driver/dispatch.h"
-#include "records/payload.h"
-#include "records/record.h"
+#include "wire/payload.h"
+#include "wire/record.h"
 
 /* What bpe-chunk is told by -b, beside --dealt: pieces of this length are put together as needed; of text by value each
  * is a record, and some of them fit into a pipe. */

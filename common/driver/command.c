@@ -1,7 +1,7 @@
 /* command.c - see command.h. */
 #include "driver/command.h"
 
-#include "io/fd.h"
+#include "base/io/fd.h"
 #include "usage/source_options.h"
 
 #include <errno.h>

@@ -5,17 +5,17 @@
  *     static const struct command command = {.name = "bpe train", .usage = "...", .options = rows, .to = &self, ...};
  *     int train_main(int argc, char **argv) { return command_main(&command, argc, argv); }
  *
- * Options are known by the programs' own tables (cli/usage.h), so wrong use is an error before any process begins. What
- * is said to a program is passed on as words.
+ * Options are known by the programs' own tables (base/cli/usage.h), so wrong use is an error before any process begins.
+ * What is said to a program is passed on as words.
  */
 #ifndef BPE_DRIVER_COMMAND_H
 #define BPE_DRIVER_COMMAND_H
 
-#include "cli/usage.h"
+#include "base/cli/usage.h"
+#include "base/sys/err.h"
 #include "driver/job.h"
 #include "driver/monitoring.h"
 #include "driver/watch.h"
-#include "sys/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* job.c - see job.h. */
 #include "driver/job.h"
 
+#include "base/io/fd.h"
+#include "base/sys/clock.h"
 #include "driver/keeper.h"
 #include "driver/place.h"
-#include "io/fd.h"
-#include "sys/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

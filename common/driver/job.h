@@ -14,8 +14,8 @@
 #ifndef BPE_DRIVER_JOB_H
 #define BPE_DRIVER_JOB_H
 
-#include "sys/buf.h"
-#include "sys/err.h"
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
 
 #include <poll.h>
 #include <stdbool.h>
@@ -105,8 +105,8 @@ int job_file(const void *p, size_t n, struct err *e);
 
 /* A pair of sockets by which records are dealt: what bpe-chunk writes to ends[1] is read by processes that share
  * ends[0] as standard input, each message by the one that asks first. The programs see by themselves that it is such a
- * socket: fd_write (io/fd.c) sends a record as one message, or if it is too long, a file (io/packet.h); input.c takes
- * one message at a time. -1 with EX_OSERR. */
+ * socket: fd_write (base/io/fd.c) sends a record as one message, or if it is too long, a file (base/io/packet.h);
+ * input.c takes one message at a time. -1 with EX_OSERR. */
 int job_socket(int ends[2], struct err *e);
 
 /* Closes *fd unless it is -1, and makes it -1. */

@@ -1,7 +1,7 @@
 /* model_pipe.c - see model_pipe.h. */
 #include "driver/model_pipe.h"
 
-#include "io/fd.h"
+#include "base/io/fd.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #ifndef BPE_DRIVER_MODEL_PIPE_H
 #define BPE_DRIVER_MODEL_PIPE_H
 
-#include "sys/err.h"
+#include "base/sys/err.h"
 
 struct model_pipe {
     int fd; /* of the copy; -1: the model is a file */

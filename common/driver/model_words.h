@@ -3,7 +3,7 @@
 #ifndef BPE_DRIVER_MODEL_WORDS_H
 #define BPE_DRIVER_MODEL_WORDS_H
 
-#include "cli/options.h"
+#include "base/cli/options.h"
 
 #include <stdbool.h>
 

@@ -1,9 +1,9 @@
 /* monitoring.c - see monitoring.h. */
 #include "driver/monitoring.h"
 
-#include "io/fd.h"
-#include "monitor/monitor.h"
-#include "sys/clock.h"
+#include "base/io/fd.h"
+#include "base/sys/clock.h"
+#include "driver/monitor/monitor.h"
 
 #include <math.h>
 #include <stdlib.h>

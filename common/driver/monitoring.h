@@ -4,8 +4,9 @@
 #ifndef BPE_DRIVER_MONITORING_H
 #define BPE_DRIVER_MONITORING_H
 
+#include "base/cli/options.h"
+#include "base/sys/buf.h"
 #include "driver/job.h"
-#include "sys/buf.h"
 
 /* The row of the option --monitor, whose text is stored in a field of the struct `owner`. */
 #define MONITORING_OPTION(owner, field)                                                                                \

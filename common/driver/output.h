@@ -3,8 +3,8 @@
 #ifndef BPE_DRIVER_OUTPUT_H
 #define BPE_DRIVER_OUTPUT_H
 
-#include "io/fd.h"
-#include "sys/err.h"
+#include "base/io/fd.h"
+#include "base/sys/err.h"
 
 #include <stdbool.h>
 

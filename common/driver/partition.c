@@ -1,10 +1,10 @@
 /* partition.c - see partition.h. */
 #include "driver/partition.h"
 
+#include "base/io/fd.h"
 #include "driver/place.h"
-#include "io/fd.h"
-#include "records/payload.h"
-#include "records/record.h"
+#include "wire/payload.h"
+#include "wire/record.h"
 
 #include <errno.h>
 #include <fcntl.h>

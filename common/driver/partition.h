@@ -3,7 +3,7 @@
 #ifndef BPE_DRIVER_PARTITION_H
 #define BPE_DRIVER_PARTITION_H
 
-#include "sys/err.h"
+#include "base/sys/err.h"
 
 #include <stddef.h>
 #include <stdint.h>

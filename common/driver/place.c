@@ -1,8 +1,8 @@
 /* place.c - see place.h. */
 #include "driver/place.h"
 
-#include "io/fd.h"
-#include "sys/buf.h"
+#include "base/io/fd.h"
+#include "base/sys/buf.h"
 
 #include <errno.h>
 #include <limits.h>

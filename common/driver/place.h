@@ -7,7 +7,7 @@
 #ifndef BPE_DRIVER_PLACE_H
 #define BPE_DRIVER_PLACE_H
 
-#include "sys/err.h"
+#include "base/sys/err.h"
 
 /* Finds them, by the file that this process runs; argv0 is for a system without /proc. Puts the directory of the
  * programs first on PATH, and makes TMPDIR absolute, for all processes that are started. -1: EX_OSERR. */

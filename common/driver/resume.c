@@ -1,10 +1,10 @@
 /* resume.c - see resume.h. */
 #include "driver/resume.h"
 
+#include "base/io/durable.h"
+#include "base/io/fd.h"
+#include "base/sys/str.h"
 #include "driver/shell_words.h"
-#include "io/durable.h"
-#include "io/fd.h"
-#include "sys/str.h"
 
 #include <ctype.h>
 #include <dirent.h>

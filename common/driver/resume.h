@@ -9,10 +9,10 @@
 #ifndef BPE_DRIVER_RESUME_H
 #define BPE_DRIVER_RESUME_H
 
-#include "cli/options.h"
+#include "base/cli/options.h"
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
 #include "driver/job.h"
-#include "sys/buf.h"
-#include "sys/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

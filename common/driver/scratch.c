@@ -1,9 +1,9 @@
 /* scratch.c - see scratch.h. */
 #include "driver/scratch.h"
 
+#include "base/io/fd.h"
 #include "driver/job.h"
 #include "driver/place.h"
-#include "io/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #ifndef BPE_DRIVER_SCRATCH_H
 #define BPE_DRIVER_SCRATCH_H
 
-#include "sys/err.h"
+#include "base/sys/err.h"
 
 #include <sys/types.h>
 

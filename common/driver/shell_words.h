@@ -2,8 +2,8 @@
 #ifndef BPE_DRIVER_SHELL_WORDS_H
 #define BPE_DRIVER_SHELL_WORDS_H
 
-#include "sys/buf.h"
-#include "sys/err.h"
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
 
 #include <stdbool.h>
 

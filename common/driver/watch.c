@@ -1,11 +1,11 @@
 /* watch.c - see watch.h. */
 #include "driver/watch.h"
 
+#include "base/io/fd.h"
+#include "base/sys/clock.h"
+#include "base/sys/num.h"
+#include "driver/monitor/process.h"
 #include "driver/monitoring.h"
-#include "io/fd.h"
-#include "monitor/process.h"
-#include "sys/clock.h"
-#include "sys/num.h"
 #include "json/json_write.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* work.c - see work.h. */
 #include "driver/work.h"
 
+#include "base/io/durable.h"
+#include "base/io/fd.h"
 #include "driver/resume.h"
-#include "io/durable.h"
-#include "io/fd.h"
 #include "usage/chunk_usage.h"
 #include "usage/encode_usage.h"
 

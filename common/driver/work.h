@@ -20,11 +20,11 @@
 #ifndef BPE_DRIVER_WORK_H
 #define BPE_DRIVER_WORK_H
 
+#include "base/io/fd.h"
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
 #include "driver/command.h"
 #include "driver/job.h"
-#include "io/fd.h"
-#include "sys/buf.h"
-#include "sys/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 /* work_do.c - doing the parts, and adding up what was counted: see work.h. */
 #include "driver/work.h"
 
+#include "base/io/fd.h"
+#include "base/sys/hash.h"
 #include "driver/resume.h"
 #include "driver/stage.h"
 #include "driver/watch.h"
-#include "io/fd.h"
-#include "sys/hash.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,13 +1,13 @@
 /* work_make.c - making DIR/chunks: see work.h. */
 #include "driver/work.h"
 
+#include "base/io/durable.h"
+#include "base/io/fd.h"
 #include "driver/partition.h"
 #include "driver/place.h"
 #include "driver/resume.h"
 #include "driver/stage.h"
-#include "io/durable.h"
-#include "io/fd.h"
-#include "records/record.h"
+#include "wire/record.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* chunk_encoder.c - see chunk_encoder.h. */
 #include "encode/chunk_encoder.h"
 
-#include "io/fd.h"
+#include "base/io/fd.h"
 
 #include <stdlib.h>
 

@@ -4,11 +4,11 @@
 #ifndef BPE_ENCODE_CHUNK_ENCODER_H
 #define BPE_ENCODE_CHUNK_ENCODER_H
 
+#include "chunk/chunk_reader.h"
 #include "encode/encode_rules.h"
 #include "encode/encoder.h"
 #include "encode/id_writer.h"
 #include "encode/tokenize.h"
-#include "reader/chunk_reader.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -13,7 +13,7 @@
  */
 #include "encode/encode_long.h"
 
-#include "sys/buf.h"
+#include "base/sys/buf.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 #ifndef BPE_ENCODE_ENCODE_LONG_H
 #define BPE_ENCODE_ENCODE_LONG_H
 
+#include "base/sys/err.h"
 #include "encode/ids.h"
 #include "encode/merge_ranks.h"
-#include "sys/err.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -15,11 +15,11 @@
 #ifndef BPE_ENCODE_ENCODE_PRETOKEN_H
 #define BPE_ENCODE_ENCODE_PRETOKEN_H
 
+#include "base/sys/err.h"
 #include "encode/encode_long.h"
 #include "encode/encode_word.h"
 #include "encode/ids.h"
 #include "encode/merge_ranks.h"
-#include "sys/err.h"
 
 #include <stddef.h>
 

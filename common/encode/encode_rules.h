@@ -4,9 +4,9 @@
 #ifndef BPE_ENCODE_ENCODE_RULES_H
 #define BPE_ENCODE_ENCODE_RULES_H
 
-#include "core/model.h"
-#include "core/rules.h"
-#include "sys/err.h"
+#include "base/sys/err.h"
+#include "model/model.h"
+#include "pretok/rules.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -14,9 +14,9 @@
 #ifndef BPE_ENCODE_ENCODE_RUNS_H
 #define BPE_ENCODE_ENCODE_RUNS_H
 
+#include "base/sys/err.h"
 #include "encode/ids.h"
 #include "encode/merge_table.h"
-#include "sys/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

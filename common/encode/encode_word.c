@@ -2,7 +2,7 @@
  * processor has. (Versions by the instructions of SSE2 and NEON were no faster.) */
 #include "encode/encode_word.h"
 
-#include "sys/simd.h"
+#include "base/sys/simd.h"
 
 enum { LANES = 4 };
 

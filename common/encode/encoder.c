@@ -9,7 +9,7 @@
  */
 #include "encode/encoder.h"
 
-#include "sys/hash.h"
+#include "base/sys/hash.h"
 
 #include <string.h>
 

@@ -2,12 +2,12 @@
 #ifndef BPE_ENCODE_ENCODER_H
 #define BPE_ENCODE_ENCODER_H
 
-#include "core/model.h"
-#include "core/packed_key.h"
+#include "base/sys/err.h"
 #include "encode/encode_pretoken.h"
 #include "encode/id_cache.h"
 #include "encode/ids.h"
-#include "sys/err.h"
+#include "model/model.h"
+#include "pretok/packed_key.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* id_cache.c - see id_cache.h. */
 #include "encode/id_cache.h"
 
-#include "sys/hash.h"
-#include "sys/huge.h"
+#include "base/sys/hash.h"
+#include "base/sys/huge.h"
 
 #include <string.h>
 

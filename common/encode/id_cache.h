@@ -12,10 +12,10 @@
 #ifndef BPE_ENCODE_ID_CACHE_H
 #define BPE_ENCODE_ID_CACHE_H
 
-#include "core/packed_key.h"
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
 #include "encode/ids.h"
-#include "sys/buf.h"
-#include "sys/err.h"
+#include "pretok/packed_key.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* id_writer.c - see id_writer.h. */
 #include "encode/id_writer.h"
 
-#include "io/fd.h"
+#include "base/io/fd.h"
 
 #include <errno.h>
 #include <poll.h>

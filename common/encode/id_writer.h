@@ -11,11 +11,11 @@
 #ifndef BPE_ENCODE_ID_WRITER_H
 #define BPE_ENCODE_ID_WRITER_H
 
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
+#include "base/sys/str.h"
 #include "encode/ids.h"
-#include "records/batch.h"
-#include "sys/buf.h"
-#include "sys/err.h"
-#include "sys/str.h"
+#include "wire/batch.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* ids.c - see ids.h. */
 #include "encode/ids.h"
 
-#include "sys/buf.h"
+#include "base/sys/buf.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #ifndef BPE_ENCODE_IDS_H
 #define BPE_ENCODE_IDS_H
 
-#include "sys/err.h"
+#include "base/sys/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

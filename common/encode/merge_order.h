@@ -37,9 +37,9 @@
 #ifndef BPE_ENCODE_MERGE_ORDER_H
 #define BPE_ENCODE_MERGE_ORDER_H
 
-#include "core/model.h"
+#include "base/sys/err.h"
 #include "encode/merge_table.h"
-#include "sys/err.h"
+#include "model/model.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* merge_ranks.c - see merge_ranks.h. */
 #include "encode/merge_ranks.h"
 
+#include "base/sys/hash.h"
 #include "encode/encode_word.h"
 #include "encode/merge_order.h"
 #include "encode/merge_triples.h"
-#include "sys/hash.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* merge_table.c - see merge_table.h. */
 #include "encode/merge_table.h"
 
-#include "sys/buf.h"
-#include "sys/hash.h"
-#include "sys/huge.h"
+#include "base/sys/buf.h"
+#include "base/sys/hash.h"
+#include "base/sys/huge.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -17,8 +17,8 @@
 #ifndef BPE_ENCODE_MERGE_TABLE_H
 #define BPE_ENCODE_MERGE_TABLE_H
 
-#include "core/model.h"
-#include "sys/err.h"
+#include "base/sys/err.h"
+#include "model/model.h"
 
 #include <stdbool.h>
 #include <stddef.h>

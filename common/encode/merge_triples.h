@@ -21,8 +21,8 @@
 #ifndef BPE_ENCODE_MERGE_TRIPLES_H
 #define BPE_ENCODE_MERGE_TRIPLES_H
 
+#include "base/sys/err.h"
 #include "encode/merge_table.h"
-#include "sys/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

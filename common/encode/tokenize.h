@@ -7,11 +7,11 @@
 #ifndef BPE_ENCODE_TOKENIZE_H
 #define BPE_ENCODE_TOKENIZE_H
 
+#include "base/sys/buf.h"
 #include "encode/encoder.h"
-#include "records/payload.h"
-#include "sys/buf.h"
-#include "text/doc_reader.h"
-#include "text/pretokenize.h"
+#include "input/doc_reader.h"
+#include "pretok/pretokenize.h"
+#include "wire/payload.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,9 +5,9 @@
 #ifndef BPE_JSON_JSON_ESCAPE_H
 #define BPE_JSON_JSON_ESCAPE_H
 
-#include "sys/buf.h"
-#include "sys/err.h"
-#include "sys/str.h"
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
+#include "base/sys/str.h"
 
 #include <stdbool.h>
 #include <stddef.h>

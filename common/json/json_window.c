@@ -1,7 +1,7 @@
 /* json_window.c - see json_window.h. */
 #include "json/json_window.h"
 
-#include "io/fd.h"
+#include "base/io/fd.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #ifndef BPE_JSON_JSON_WINDOW_H
 #define BPE_JSON_JSON_WINDOW_H
 
-#include "sys/swar.h"
+#include "base/sys/swar.h"
 #include "json/json_read.h"
 
 #ifdef __SSE2__

@@ -14,8 +14,8 @@
 #ifndef BPE_JSON_JSON_WRITE_H
 #define BPE_JSON_JSON_WRITE_H
 
-#include "sys/buf.h"
-#include "sys/err.h"
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

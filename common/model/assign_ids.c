@@ -1,10 +1,10 @@
 /* assign_ids.c - see assign_ids.h. */
 #include "model/assign_ids.h"
 
-#include "core/byte_level.h"
-#include "core/token_index.h"
+#include "base/sys/huge.h"
+#include "model/byte_level.h"
 #include "model/model_build.h"
-#include "sys/huge.h"
+#include "model/token_index.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -12,10 +12,10 @@
 #ifndef BPE_MODEL_ASSIGN_IDS_H
 #define BPE_MODEL_ASSIGN_IDS_H
 
-#include "core/merge.h"
-#include "core/model.h"
+#include "base/sys/err.h"
 #include "model/formats.h"
-#include "sys/err.h"
+#include "model/merge.h"
+#include "model/model.h"
 
 #include <stdbool.h>
 #include <stddef.h>

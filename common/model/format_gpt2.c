@@ -5,8 +5,8 @@
  * are the entries of the vocabulary that are neither a byte nor made by a merge, like GPT-2's own <|endoftext|>:
  * nothing else can produce them.
  */
-#include "core/byte_level.h"
-#include "io/fd.h"
+#include "base/io/fd.h"
+#include "model/byte_level.h"
 #include "model/format_merges.h"
 #include "model/formats.h"
 #include "model/model_build.h"

@@ -1,5 +1,5 @@
 /* format_hf_added.c - the added tokens of tokenizer.json: found in the text before anything is split. */
-#include "core/byte_level.h"
+#include "model/byte_level.h"
 #include "model/format_hf_json.h"
 #include "unicode/utf8.h"
 

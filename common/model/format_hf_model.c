@@ -1,5 +1,5 @@
 /* format_hf_model.c - the model of tokenizer.json: the vocabulary and the merges. */
-#include "core/byte_level.h"
+#include "model/byte_level.h"
 #include "model/format_hf_json.h"
 #include "model/vocab_json.h"
 

@@ -1,11 +1,11 @@
 /* format_hf_pretok.c - the pre_tokenizer of tokenizer.json: how text is split.
  *
  * Split, Digits and ByteLevel become regexes, each of which splits the pieces of those before it. Whatever behaves
- * differently, or has a regex that Hugging Face tokenizers (Oniguruma) may read differently from us (core/regex.h), is
- * an error.
+ * differently, or has a regex that Hugging Face tokenizers (Oniguruma) may read differently from us (pretok/regex.h),
+ * is an error.
  */
-#include "core/regex.h"
 #include "model/format_hf_json.h"
+#include "pretok/regex.h"
 
 #include <string.h>
 

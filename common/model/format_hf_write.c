@@ -3,7 +3,7 @@
  * The reference is Tokenizer.save() for a model from BpeTrainer, with special tokens in the model's vocabulary too. The
  * order of the keys is that of serialization.rs in that project.
  */
-#include "core/byte_level.h"
+#include "model/byte_level.h"
 #include "model/format_hf_json.h"
 #include "model/vocab_json.h"
 #include "json/json_write.h"

@@ -2,7 +2,7 @@
  */
 #include "model/format_merges.h"
 
-#include "core/byte_level.h"
+#include "model/byte_level.h"
 #include "model/formats.h"
 #include "model/model_convert.h"
 

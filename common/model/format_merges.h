@@ -2,9 +2,9 @@
 #ifndef BPE_MODEL_FORMAT_MERGES_H
 #define BPE_MODEL_FORMAT_MERGES_H
 
-#include "core/model.h"
-#include "sys/buf.h"
-#include "sys/err.h"
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
+#include "model/model.h"
 
 /* Appends a line for each merge: left, a space, right, both in byte-to-unicode form, so that neither holds a space or a
  * newline. -1: out of memory. */

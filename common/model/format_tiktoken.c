@@ -4,14 +4,14 @@
  * In tiktoken a token's rank is its id and its priority as a merge. Ranks are a map by bytes, and special tokens
  * another map by string.
  */
-#include "core/regex.h"
-#include "io/fd.h"
+#include "base/io/fd.h"
+#include "base/sys/base64.h"
+#include "base/sys/sha256.h"
 #include "model/formats.h"
 #include "model/model_build.h"
 #include "model/model_convert.h"
 #include "model/model_file.h"
-#include "sys/base64.h"
-#include "sys/sha256.h"
+#include "pretok/regex.h"
 #include "unicode/utf8.h"
 #include "json/json_write.h"
 

@@ -7,10 +7,10 @@
 #ifndef BPE_MODEL_FORMATS_H
 #define BPE_MODEL_FORMATS_H
 
-#include "core/model.h"
-#include "core/pattern.h"
-#include "sys/buf.h"
-#include "sys/err.h"
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
+#include "model/model.h"
+#include "pretok/pattern.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  */
 #include "model/model_build.h"
 
-#include "sys/hash.h"
-#include "sys/huge.h"
+#include "base/sys/hash.h"
+#include "base/sys/huge.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +47,8 @@ uint32_t build_find(const struct build *b, const unsigned char *p, size_t len, b
     return token_find(&b->m->index, b->m->token, p, len, vocab);
 }
 
-/* Makes *array (the address of a pointer), of *bytes bytes from sys/huge.h, hold at least n bytes, by doubling it; a
- * new array gets a power of two. New memory is zero. -1: out of memory, nothing is changed. */
+/* Makes *array (the address of a pointer), of *bytes bytes from base/sys/huge.h, hold at least n bytes, by doubling it;
+ * a new array gets a power of two. New memory is zero. -1: out of memory, nothing is changed. */
 static int grow(struct build *b, void *array, size_t *bytes, size_t n, const char *what)
 {
     void *old, *new;

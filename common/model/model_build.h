@@ -2,10 +2,10 @@
 #ifndef BPE_MODEL_MODEL_BUILD_H
 #define BPE_MODEL_MODEL_BUILD_H
 
-#include "core/byte_level.h"
-#include "core/model.h"
-#include "sys/buf.h"
-#include "sys/err.h"
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
+#include "model/byte_level.h"
+#include "model/model.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,10 +10,10 @@
  */
 #include "model/model_convert.h"
 
-#include "core/byte_level.h"
+#include "base/sys/hash.h"
+#include "base/sys/huge.h"
+#include "model/byte_level.h"
 #include "model/model_build.h"
-#include "sys/hash.h"
-#include "sys/huge.h"
 
 #include <stdlib.h>
 #include <string.h>

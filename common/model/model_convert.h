@@ -2,8 +2,8 @@
 #ifndef BPE_MODEL_MODEL_CONVERT_H
 #define BPE_MODEL_MODEL_CONVERT_H
 
-#include "core/model.h"
-#include "sys/err.h"
+#include "base/sys/err.h"
+#include "model/model.h"
 
 #include <stddef.h>
 #include <stdint.h>

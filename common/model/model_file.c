@@ -1,7 +1,7 @@
 /* model_file.c - see model_file.h. */
 #include "model/model_file.h"
 
-#include "io/fd.h"
+#include "base/io/fd.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef BPE_MODEL_MODEL_FILE_H
 #define BPE_MODEL_MODEL_FILE_H
 
-#include "sys/buf.h"
-#include "sys/err.h"
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
 #include "json/json_read.h"
 
 #include <stddef.h>

@@ -3,7 +3,7 @@
  */
 #include "model/model_read.h"
 
-#include "io/fd.h"
+#include "base/io/fd.h"
 #include "model/formats.h"
 #include "model/model_file.h"
 

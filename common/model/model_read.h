@@ -2,8 +2,8 @@
 #ifndef BPE_MODEL_MODEL_READ_H
 #define BPE_MODEL_MODEL_READ_H
 
-#include "core/model.h"
-#include "sys/err.h"
+#include "base/sys/err.h"
+#include "model/model.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* model_save.c - see model_save.h. */
 #include "model/model_save.h"
 
-#include "io/fd.h"
+#include "base/io/fd.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -2,9 +2,9 @@
 #ifndef BPE_MODEL_MODEL_SAVE_H
 #define BPE_MODEL_MODEL_SAVE_H
 
-#include "core/model.h"
+#include "base/sys/err.h"
 #include "model/formats.h"
-#include "sys/err.h"
+#include "model/model.h"
 
 /* Writes a model that the format can express (format->check, or assign_ids) to path, or (NULL; not for a format that is
  * a directory) to standard output. The directory is created if needed. Files appear when they are complete. -1:

@@ -5,7 +5,7 @@
 #ifndef BPE_MODEL_VOCAB_JSON_H
 #define BPE_MODEL_VOCAB_JSON_H
 
-#include "core/model.h"
+#include "model/model.h"
 #include "model/model_build.h"
 #include "json/json_read.h"
 #include "json/json_write.h"

@@ -6,15 +6,15 @@
  */
 #include "shard/convert.h"
 
-#include "format/formats.h"
-#include "format/shard_read.h"
-#include "io/durable.h"
-#include "io/fd.h"
+#include "base/io/durable.h"
+#include "base/io/fd.h"
+#include "base/sys/buf.h"
+#include "base/sys/bytes.h"
+#include "base/sys/hash.h"
+#include "shard/format/formats.h"
+#include "shard/format/shard_read.h"
 #include "shard/shard_dir.h"
 #include "shard/shard_writer.h"
-#include "sys/buf.h"
-#include "sys/bytes.h"
-#include "sys/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>

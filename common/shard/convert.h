@@ -9,9 +9,9 @@
 #ifndef BPE_SHARD_CONVERT_H
 #define BPE_SHARD_CONVERT_H
 
-#include "format/manifest.h"
-#include "format/shard_plan.h"
-#include "sys/err.h"
+#include "base/sys/err.h"
+#include "shard/format/manifest.h"
+#include "shard/format/shard_plan.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
  */
 #include "shard/document_stream.h"
 
-#include "sys/bytes.h"
+#include "base/sys/bytes.h"
 
 void document_stream_free(struct document_stream *s)
 {

@@ -2,9 +2,9 @@
 #ifndef BPE_SHARD_DOCUMENT_STREAM_H
 #define BPE_SHARD_DOCUMENT_STREAM_H
 
-#include "format/document.h"
-#include "store/token_store.h"
-#include "sys/buf.h"
+#include "base/sys/buf.h"
+#include "shard/format/document.h"
+#include "shard/store/token_store.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* shard_again.c - see shard_again.h. */
 #include "shard/shard_again.h"
 
-#include "core/rules.h"
-#include "records/payload.h"
+#include "pretok/rules.h"
 #include "shard/shard_facts.h"
+#include "wire/payload.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #ifndef BPE_SHARD_SHARD_AGAIN_H
 #define BPE_SHARD_SHARD_AGAIN_H
 
-#include "format/manifest.h"
-#include "ledger/ledger.h"
+#include "shard/format/manifest.h"
+#include "wire/ledger.h"
 
 struct shard_again {
     const struct manifest *m; /* borrowed */

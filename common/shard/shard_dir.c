@@ -1,8 +1,8 @@
 /* shard_dir.c - see shard_dir.h. */
 #include "shard/shard_dir.h"
 
-#include "io/durable.h"
-#include "io/fd.h"
+#include "base/io/durable.h"
+#include "base/io/fd.h"
 
 #include <dirent.h>
 #include <errno.h>

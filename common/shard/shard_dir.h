@@ -2,8 +2,8 @@
 #ifndef BPE_SHARD_SHARD_DIR_H
 #define BPE_SHARD_SHARD_DIR_H
 
-#include "format/manifest.h"
-#include "sys/err.h"
+#include "base/sys/err.h"
+#include "shard/format/manifest.h"
 
 #include <stdbool.h>
 

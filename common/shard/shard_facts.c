@@ -1,10 +1,10 @@
 /* shard_facts.c - see shard_facts.h. */
 #include "shard/shard_facts.h"
 
-#include "core/rules.h"
-#include "format/formats.h"
-#include "records/payload.h"
-#include "sys/sha256.h"
+#include "base/sys/sha256.h"
+#include "pretok/rules.h"
+#include "shard/format/formats.h"
+#include "wire/payload.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 #ifndef BPE_SHARD_SHARD_FACTS_H
 #define BPE_SHARD_SHARD_FACTS_H
 
-#include "format/manifest.h"
+#include "base/sys/sha256.h"
+#include "shard/format/manifest.h"
 #include "shard/sharding.h"
-#include "store/token_store.h"
-#include "sys/sha256.h"
+#include "shard/store/token_store.h"
 
 /* Sets the facts, and what follows from them for the plan (-d auto), and checks that the format can hold such ids.
  * has_before: m is an earlier run's manifest, of which all must be the same. -1: EX_DATAERR: another model; EX_USAGE.

@@ -6,11 +6,11 @@
  */
 #include "shard/shard_file.h"
 
-#include "format/formats.h"
-#include "io/durable.h"
-#include "io/fd.h"
+#include "base/io/durable.h"
+#include "base/io/fd.h"
+#include "base/sys/bytes.h"
+#include "shard/format/formats.h"
 #include "shard/shard_ids.h"
-#include "sys/bytes.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,13 +4,13 @@
 #ifndef BPE_SHARD_SHARD_FILE_H
 #define BPE_SHARD_SHARD_FILE_H
 
-#include "format/docs_table.h"
-#include "format/file_sum.h"
-#include "format/manifest.h"
-#include "format/shard_plan.h"
-#include "sys/buf.h"
-#include "sys/err.h"
-#include "sys/str.h"
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
+#include "base/sys/str.h"
+#include "shard/format/docs_table.h"
+#include "shard/format/file_sum.h"
+#include "shard/format/manifest.h"
+#include "shard/format/shard_plan.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
  */
 #include "shard/shard_ids.h"
 
-#include "sys/bytes.h"
+#include "base/sys/bytes.h"
 
 #include <string.h>
 

@@ -5,11 +5,11 @@
  */
 #include "shard/shard_publish.h"
 
-#include "format/docs_csv.h"
-#include "format/file_sum.h"
-#include "format/formats.h"
-#include "io/durable.h"
-#include "io/fd.h"
+#include "base/io/durable.h"
+#include "base/io/fd.h"
+#include "shard/format/docs_csv.h"
+#include "shard/format/file_sum.h"
+#include "shard/format/formats.h"
 #include "shard/shard_file.h"
 
 #include <errno.h>

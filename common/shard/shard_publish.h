@@ -2,9 +2,9 @@
 #ifndef BPE_SHARD_SHARD_PUBLISH_H
 #define BPE_SHARD_SHARD_PUBLISH_H
 
-#include "format/manifest.h"
+#include "base/sys/err.h"
+#include "shard/format/manifest.h"
 #include "shard/shard_file.h"
-#include "sys/err.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,13 +8,13 @@
  */
 #include "shard/shard_writer.h"
 
-#include "format/document_filter.h"
-#include "format/formats.h"
-#include "io/durable.h"
-#include "io/fd.h"
+#include "base/io/durable.h"
+#include "base/io/fd.h"
+#include "base/sys/bytes.h"
+#include "shard/format/document_filter.h"
+#include "shard/format/formats.h"
 #include "shard/shard_file.h"
 #include "shard/shard_publish.h"
-#include "sys/bytes.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -15,11 +15,11 @@
 #ifndef BPE_SHARD_SHARD_WRITER_H
 #define BPE_SHARD_SHARD_WRITER_H
 
-#include "format/document.h"
-#include "format/manifest.h"
-#include "sys/buf.h"
-#include "sys/err.h"
-#include "sys/str.h"
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
+#include "base/sys/str.h"
+#include "shard/format/document.h"
+#include "shard/format/manifest.h"
 
 #include <stdbool.h>
 #include <stdint.h>

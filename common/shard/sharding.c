@@ -1,17 +1,17 @@
 /* sharding.c - see sharding.h. */
 #include "shard/sharding.h"
 
-#include "core/rules.h"
-#include "format/formats.h"
-#include "io/fd.h"
-#include "records/payload.h"
+#include "base/io/fd.h"
+#include "pretok/rules.h"
 #include "shard/document_stream.h"
+#include "shard/format/formats.h"
 #include "shard/shard_again.h"
 #include "shard/shard_dir.h"
 #include "shard/shard_facts.h"
 #include "shard/shard_writer.h"
-#include "shuffle/shuffle.h"
-#include "store/token_store.h"
+#include "shard/shuffle/shuffle.h"
+#include "shard/store/token_store.h"
+#include "wire/payload.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -10,11 +10,11 @@
 #ifndef BPE_SHARD_SHARDING_H
 #define BPE_SHARD_SHARDING_H
 
-#include "format/manifest.h"
-#include "format/shard_plan.h"
-#include "ledger/ledger.h"
-#include "records/record.h"
-#include "sys/err.h"
+#include "base/sys/err.h"
+#include "shard/format/manifest.h"
+#include "shard/format/shard_plan.h"
+#include "wire/ledger.h"
+#include "wire/record.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -15,8 +15,8 @@
  */
 #include "train/learn.h"
 
-#include "core/byte_level.h"
-#include "sys/buf.h"
+#include "base/sys/buf.h"
+#include "model/byte_level.h"
 #include "train/learn_corpus.h"
 #include "train/learn_pretokens.h"
 
@@ -43,7 +43,7 @@ struct learner {
     uint32_t byte[256];  /* the symbol of each byte */
     uint32_t n_symbols;  /* numbers assigned so far */
     uint64_t n_vocab;    /* tokens so far, as the tie rule counts them */
-    uint32_t *public_id; /* by symbol: its number as in core/merge.h */
+    uint32_t *public_id; /* by symbol: its number as in model/merge.h */
     size_t public_cap;
     struct reserved *reserved, *reserved_room; /* LEARN_HF: hash table by text; the array of its items */
     size_t reserved_len;                       /* length of the longest */

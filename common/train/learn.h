@@ -7,9 +7,9 @@
 #ifndef BPE_TRAIN_LEARN_H
 #define BPE_TRAIN_LEARN_H
 
-#include "core/merge.h"
-#include "sys/err.h"
-#include "sys/str.h"
+#include "base/sys/err.h"
+#include "base/sys/str.h"
+#include "model/merge.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -53,7 +53,7 @@ int learner_add(struct learner *l, const unsigned char *p, size_t len, uint64_t 
 uint64_t learner_memory(const struct learner *l, enum learn_tie tie, uint64_t least);
 uint64_t learner_least_within(const struct learner *l, enum learn_tie tie, uint64_t bytes);
 
-/* Learns. *merges are the merges in order, of symbols as in core/merge.h, to be freed by the caller after success;
+/* Learns. *merges are the merges in order, of symbols as in model/merge.h, to be freed by the caller after success;
  * fewer than asked for if no pair is left that occurs often enough. To be called once, after the last add. */
 int learner_run(struct learner *l, const struct learn_opts *o, struct merge **merges, size_t *n, struct err *e);
 

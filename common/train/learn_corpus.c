@@ -31,9 +31,9 @@
  */
 #include "train/learn_corpus.h"
 
-#include "sys/buf.h"
-#include "sys/huge.h"
-#include "sys/simd.h"
+#include "base/sys/buf.h"
+#include "base/sys/huge.h"
+#include "base/sys/simd.h"
 #include "train/learn_corpus_parts.h"
 
 #include <assert.h>

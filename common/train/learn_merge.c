@@ -4,7 +4,7 @@
  * up the weight and the number of the occurrences by left and by right neighbour in dense arrays. update() touches the
  * table of pairs once for each distinct neighbour. scatter() writes the positions of the new pairs.
  */
-#include "sys/huge.h"
+#include "base/sys/huge.h"
 #include "train/learn_corpus_parts.h"
 
 #include <assert.h>

@@ -11,9 +11,9 @@
  */
 #include "train/learn_pairs.h"
 
-#include "sys/buf.h"
-#include "sys/hash.h"
-#include "sys/huge.h"
+#include "base/sys/buf.h"
+#include "base/sys/hash.h"
+#include "base/sys/huge.h"
 
 #include <assert.h>
 #include <stdlib.h>

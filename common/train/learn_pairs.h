@@ -8,7 +8,7 @@
 #ifndef BPE_TRAIN_LEARN_PAIRS_H
 #define BPE_TRAIN_LEARN_PAIRS_H
 
-#include "sys/err.h"
+#include "base/sys/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
  */
 #include "train/learn_positions.h"
 
-#include "sys/buf.h"
+#include "base/sys/buf.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef BPE_TRAIN_LEARN_POSITIONS_H
 #define BPE_TRAIN_LEARN_POSITIONS_H
 
-#include "sys/err.h"
+#include "base/sys/err.h"
 
 #include <stddef.h>
 #include <stdint.h>

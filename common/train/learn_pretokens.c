@@ -3,9 +3,9 @@
  */
 #include "train/learn_pretokens.h"
 
-#include "sys/buf.h"
-#include "sys/bytes.h"
-#include "sys/hash.h"
+#include "base/sys/buf.h"
+#include "base/sys/bytes.h"
+#include "base/sys/hash.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #ifndef BPE_TRAIN_LEARN_PRETOKENS_H
 #define BPE_TRAIN_LEARN_PRETOKENS_H
 
-#include "core/pretoken.h"
-#include "sys/err.h"
+#include "base/sys/err.h"
+#include "pretok/pretoken.h"
 
 #include <stdbool.h>
 #include <stddef.h>

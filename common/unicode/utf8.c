@@ -1,6 +1,6 @@
 /* utf8.c - see utf8.h. utf8_plain_valid_len is the definition; utf8_valid_len gives the same result faster. */
 #include "unicode/utf8.h"
-#include "sys/simd.h"
+#include "base/sys/simd.h"
 #include "unicode/utf8_parts.h"
 
 #include <stdint.h>

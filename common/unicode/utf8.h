@@ -7,8 +7,8 @@
 #ifndef BPE_UNICODE_UTF8_H
 #define BPE_UNICODE_UTF8_H
 
-#include "sys/buf.h"
-#include "sys/err.h"
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* chunk_usage.c - see chunk_usage.h. */
 #include "usage/chunk_usage.h"
 
-#include "core/pattern.h"
-#include "core/regex.h"
-#include "records/record.h"
+#include "pretok/pattern.h"
+#include "pretok/regex.h"
 #include "unicode/utf8.h"
+#include "wire/record.h"
 
 #include <limits.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef BPE_USAGE_CHUNK_USAGE_H
 #define BPE_USAGE_CHUNK_USAGE_H
 
-#include "cli/usage.h"
+#include "base/cli/usage.h"
 #include "usage/source_options.h"
 
 /* The special token if no option names one. */

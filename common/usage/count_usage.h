@@ -2,7 +2,7 @@
 #ifndef BPE_USAGE_COUNT_USAGE_H
 #define BPE_USAGE_COUNT_USAGE_H
 
-#include "cli/usage.h"
+#include "base/cli/usage.h"
 
 struct count_options {
     uint64_t memory;

@@ -2,7 +2,7 @@
 #ifndef BPE_USAGE_DECODE_USAGE_H
 #define BPE_USAGE_DECODE_USAGE_H
 
-#include "cli/usage.h"
+#include "base/cli/usage.h"
 #include "usage/shared_options.h"
 
 enum decode_format { DECODE_RAW, DECODE_TEXT };

@@ -1,8 +1,8 @@
 /* encode_usage.c - see encode_usage.h. */
 #include "usage/encode_usage.h"
 
-#include "core/pattern.h"
-#include "io/fd.h"
+#include "base/io/fd.h"
+#include "pretok/pattern.h"
 
 /* -p is checked with the model: then chunks are read, and what reads the records learns why there are none. */
 static int check(void *options, struct err *e)

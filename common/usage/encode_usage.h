@@ -2,7 +2,7 @@
 #ifndef BPE_USAGE_ENCODE_USAGE_H
 #define BPE_USAGE_ENCODE_USAGE_H
 
-#include "cli/usage.h"
+#include "base/cli/usage.h"
 #include "encode/id_writer.h"
 #include "encode/tokenize.h"
 #include "usage/shared_options.h"

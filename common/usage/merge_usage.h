@@ -2,7 +2,7 @@
 #ifndef BPE_USAGE_MERGE_USAGE_H
 #define BPE_USAGE_MERGE_USAGE_H
 
-#include "cli/usage.h"
+#include "base/cli/usage.h"
 #include "model/formats.h"
 #include "train/learn.h"
 

@@ -1,7 +1,7 @@
 /* model_usage.c - see model_usage.h. */
 #include "usage/model_usage.h"
 
-#include "core/pattern.h"
+#include "pretok/pattern.h"
 #include "usage/shared_options.h"
 
 static int check(void *options, struct err *e)

@@ -2,7 +2,7 @@
 #ifndef BPE_USAGE_MODEL_USAGE_H
 #define BPE_USAGE_MODEL_USAGE_H
 
-#include "cli/usage.h"
+#include "base/cli/usage.h"
 #include "model/formats.h"
 
 struct model_options {

@@ -1,9 +1,9 @@
 /* shard_usage.c - see shard_usage.h. */
 #include "usage/shard_usage.h"
 
-#include "format/formats.h"
+#include "base/sys/memory.h"
 #include "shard/convert.h"
-#include "sys/memory.h"
+#include "shard/format/formats.h"
 
 #include <stdlib.h>
 #include <string.h>

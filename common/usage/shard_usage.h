@@ -2,7 +2,7 @@
 #ifndef BPE_USAGE_SHARD_USAGE_H
 #define BPE_USAGE_SHARD_USAGE_H
 
-#include "cli/usage.h"
+#include "base/cli/usage.h"
 #include "shard/sharding.h"
 
 struct shard_options {

@@ -1,7 +1,7 @@
 /* shared_options.c - see shared_options.h. */
 #include "usage/shared_options.h"
 
-#include "io/fd.h"
+#include "base/io/fd.h"
 
 const char *const shared_options_dtypes[] = {"u16", "u32", NULL}, *const shared_options_merges[] = {"array", "string",
                                                                                                     NULL};

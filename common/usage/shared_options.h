@@ -2,7 +2,7 @@
 #ifndef BPE_USAGE_SHARED_OPTIONS_H
 #define BPE_USAGE_SHARED_OPTIONS_H
 
-#include "cli/options.h"
+#include "base/cli/options.h"
 
 /* -d: the width of ids. */
 enum model_dtype { DTYPE_BY_VOCABULARY, DTYPE_2_BYTES, DTYPE_4_BYTES };

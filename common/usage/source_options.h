@@ -9,10 +9,10 @@
 #ifndef BPE_USAGE_SOURCE_OPTIONS_H
 #define BPE_USAGE_SOURCE_OPTIONS_H
 
-#include "cli/options.h"
-#include "io/file_list.h"
-#include "sys/err.h"
-#include "text/reading.h"
+#include "base/cli/options.h"
+#include "base/io/file_list.h"
+#include "base/sys/err.h"
+#include "input/reading.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* sum_usage.c - see sum_usage.h. */
 #include "usage/sum_usage.h"
 
-#include "sys/memory.h"
+#include "base/sys/memory.h"
 
 static void init(void *options)
 {

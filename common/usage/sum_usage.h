@@ -2,7 +2,7 @@
 #ifndef BPE_USAGE_SUM_USAGE_H
 #define BPE_USAGE_SUM_USAGE_H
 
-#include "cli/usage.h"
+#include "base/cli/usage.h"
 
 struct sum_options {
     uint64_t memory;

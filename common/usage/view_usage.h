@@ -2,7 +2,7 @@
 #ifndef BPE_USAGE_VIEW_USAGE_H
 #define BPE_USAGE_VIEW_USAGE_H
 
-#include "cli/usage.h"
+#include "base/cli/usage.h"
 
 struct view_options {
     bool check, armor, dearmor;

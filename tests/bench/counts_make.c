@@ -15,14 +15,14 @@
  * Counts follow Zipf and Mandelbrot, N / (rank + 2.7) times a constant; about six of ten pretokens occur once. A
  * pretoken with which n begin has a rank of at most N / n, so the frequent ones are short.
  */
-#include "core/rules.h"
-#include "ledger/batch_store.h"
-#include "ledger/ledger.h"
-#include "records/batch.h"
-#include "records/commit.h"
-#include "records/parts.h"
-#include "records/payload.h"
-#include "sys/hash.h"
+#include "base/sys/hash.h"
+#include "pretok/rules.h"
+#include "wire/batch.h"
+#include "wire/batch_store.h"
+#include "wire/commit.h"
+#include "wire/ledger.h"
+#include "wire/parts.h"
+#include "wire/payload.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,13 +6,13 @@
  * median of RUNS (9). Everything runs in one thread. If a path has versions for several levels of vector instructions,
  * there is a line for each level that this processor has. All files are read once before measuring.
  */
+#include "base/io/fd.h"
+#include "base/sys/simd.h"
 #include "count/counter.h"
 #include "count/sorted_table.h"
-#include "io/fd.h"
-#include "records/record.h"
-#include "sys/simd.h"
 #include "train/learn.h"
 #include "unicode/utf8.h"
+#include "wire/record.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -15,8 +15,8 @@
  *
  * It is no language: neighbours are independent, but that a document repeats some of its words. /
  */
-#include "sys/err.h"
-#include "sys/num.h"
+#include "base/sys/err.h"
+#include "base/sys/num.h"
 
 #include <errno.h>
 #include <math.h>

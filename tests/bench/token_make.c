@@ -6,12 +6,12 @@
  * 16,777,216), a batch for each. An id has WIDTH bytes (2 or 4; default 2). They are made up, below 32,000; equal
  * arguments give the same ids and documents.
  */
-#include "core/rules.h"
-#include "records/batch.h"
-#include "records/commit.h"
-#include "records/parts.h"
-#include "records/payload.h"
-#include "sys/hash.h"
+#include "base/sys/hash.h"
+#include "pretok/rules.h"
+#include "wire/batch.h"
+#include "wire/commit.h"
+#include "wire/parts.h"
+#include "wire/payload.h"
 
 #include <stdio.h>
 #include <stdlib.h>

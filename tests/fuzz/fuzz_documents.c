@@ -1,11 +1,11 @@
 /* fuzz_documents.c - the documents in a text of each form: those of NUL bytes and of WARC records. The first byte of
  * the input says which form, and how the rest is cut into windows and pieces: the documents must be the same as in one
  * window. What is told by a text's first bytes is called as well. */
+#include "base/sys/buf.h"
 #include "fuzz.h"
-#include "sys/buf.h"
-#include "text/cut.h"
-#include "text/file_signature.h"
-#include "text/format_guess.h"
+#include "input/cut.h"
+#include "input/file_signature.h"
+#include "input/format_guess.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* fuzz_frames.c - compressed files: the borders of their frames, and their text, whole and from border to border. The
  * same text must come out of both, unless one of the ranges is refused. */
+#include "base/io/frames.h"
+#include "base/io/input.h"
 #include "fuzz.h"
-#include "io/frames.h"
-#include "io/input.h"
 
 #include <stdbool.h>
 #include <string.h>

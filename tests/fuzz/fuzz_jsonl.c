@@ -1,9 +1,9 @@
 /* fuzz_jsonl.c - lines of JSON. The first byte of the input says what is done about invalid UTF-8; each line of the
  * rest is read for the string at "text" and at "a.text". The fast walk, at each level of vector instructions, must give
  * the same where it gives anything. */
+#include "base/sys/simd.h"
 #include "fuzz.h"
-#include "sys/simd.h"
-#include "text/jsonl.h"
+#include "input/jsonl.h"
 #include "unicode/utf8.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* fuzz_ledger.c - the ledger and the words it decides on, given any records: what is refused has a reason, and what is
  * written about it can be read again. */
-#include "ledger/batch_store.h"
-#include "ledger/ledger.h"
 #include "records.h"
-#include "records/payload.h"
+#include "wire/batch_store.h"
+#include "wire/ledger.h"
+#include "wire/payload.h"
 
 struct state {
     struct ledger ledger;

@@ -7,13 +7,13 @@
  *
  * Each must have the tokens of all 256 bytes, which would be most of a small file: @BYTES@ stands for them, as the
  * format has them. A model that can be read must be usable: it is gone through, and written as JSON. */
-#include "core/byte_level.h"
+#include "base/sys/base64.h"
+#include "base/sys/buf.h"
 #include "fuzz.h"
+#include "model/byte_level.h"
 #include "model/formats.h"
 #include "model/model_convert.h"
 #include "model/model_read.h"
-#include "sys/base64.h"
-#include "sys/buf.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -1,9 +1,9 @@
 /* fuzz_records.c - the frame of records, and what each type of record holds. What can be read is read to its end. */
 #include "records.h"
-#include "records/commit.h"
-#include "records/failure.h"
-#include "records/parts.h"
-#include "records/payload.h"
+#include "wire/commit.h"
+#include "wire/failure.h"
+#include "wire/parts.h"
+#include "wire/payload.h"
 
 static void get_rules(struct str encoded)
 {

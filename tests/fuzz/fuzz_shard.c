@@ -1,10 +1,10 @@
 /* fuzz_shard.c - a shard of any format, read with what its manifest says: the order of calls, and the number of ids.
  * The first byte is the number of the format, the second has flags, then come the numbers of ids and documents (16
  * bits each), and the files: each with its length in 16 bits before it. */
-#include "format/formats.h"
-#include "format/shard_read.h"
+#include "base/sys/bytes.h"
 #include "fuzz.h"
-#include "sys/bytes.h"
+#include "shard/format/formats.h"
+#include "shard/format/shard_read.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "../unit/work_dir.h"
 #include "records.h"
 #include "shard/document_stream.h"
-#include "store/token_store.h"
+#include "shard/store/token_store.h"
 
 #include <fcntl.h>
 

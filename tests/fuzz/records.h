@@ -4,8 +4,8 @@
 #define BPE_TESTS_FUZZ_RECORDS_H
 
 #include "fuzz.h"
-#include "records/cobs.h"
-#include "records/record.h"
+#include "wire/cobs.h"
+#include "wire/record.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* golden_put - records of every type, made by the functions that the programs make them by: for golden.t, which holds
  * them against records.txt. A line each: name, type, payload and record in hexadecimal, parted by tabs. */
-#include "core/pretoken.h"
-#include "records/cobs.h"
-#include "records/commit.h"
-#include "records/failure.h"
-#include "records/parts.h"
-#include "records/payload.h"
+#include "pretok/pretoken.h"
+#include "wire/cobs.h"
+#include "wire/commit.h"
+#include "wire/failure.h"
+#include "wire/parts.h"
+#include "wire/payload.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,127 +1,187 @@
-#!/bin/bash
-# The layers of common/README: which room may include which, which file uses which library, and that it names every module.
-. "$(dirname "$0")/../lib.sh"
-cd "$TOP" || exit 1
+#!/usr/bin/env python3
+# The layers of common/README: which layer may include which, no circles between files, which file uses which library, and
+# that common/README names every module.
+import os
+import re
+import subprocess
+import sys
 
-# includes FILE: the headers of this project that it includes, as room/module.h
-includes() {
-    sed -nE 's/^ *# *include *"([^"]+)".*/\1/p' "$1"
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import lib
+
+os.chdir(lib.TOP)
+
+# The layers, each with those it includes itself; it may include theirs, too.
+LAYERS = {
+    "base/sys": [],
+    "base/io": ["base/sys"],
+    "base/cli": ["base/io"],
+    "unicode": ["base/sys"],
+    "json": ["unicode", "base/io"],
+    "pretok": ["unicode"],
+    "model": ["pretok", "json"],
+    "input": ["pretok", "json"],
+    "wire": ["input"],
+    "chunk": ["wire"],
+    "count": ["wire"],
+    "train": ["model"],
+    "encode": ["chunk", "model"],
+    "shard/store": ["wire"],
+    "shard/format": ["wire"],
+    "shard/shuffle": ["shard/format"],
+    "shard": ["shard/shuffle", "shard/store"],
+    "shard/check": ["shard", "encode"],
+    "usage": ["shard", "encode", "train", "base/cli"],
+    "driver/monitor": ["json", "base/cli"],
+    "driver": ["driver/monitor", "usage"],
 }
 
-# The rooms, each with those it may include. These may not include any others: this is checked, too.
-declare -A may=(
-    [sys]="sys"
-    [unicode]="unicode sys"
-    [io]="io sys"
-    [cli]="cli io sys"
-    [json]="json unicode io sys"
-    [core]="core unicode sys"
-    [scan]="scan core unicode sys"
-    [text]="text scan core json unicode io sys"
-    [records]="records text scan core json io unicode sys"
-    [ledger]="ledger records text scan core json io unicode sys"
-    [model]="model core json unicode io sys"
-    [count]="count ledger records text scan core json unicode io sys"
-    [train]="train core unicode sys"
-    [encode]="encode reader records text scan core json unicode io sys"
-    [decode]="decode core unicode sys"
-    [chunk]="chunk text records scan core json unicode io sys"
-    [store]="store ledger records text scan core json io unicode sys"
-    [format]="format records text scan core json io unicode sys"
-    [shuffle]="shuffle format records text scan core json io unicode sys"
-    [shard]="shard shuffle format store ledger records text scan core json unicode io sys"
-    [monitor]="monitor cli json unicode io sys"
-    [driver]="driver monitor usage shard shuffle format store encode train model ledger reader records text scan core json unicode cli io sys"
-    [check]="check shard shuffle format store encode model ledger reader records text scan core json unicode io sys"
-    [usage]="usage cli shard shuffle format store encode train model ledger reader records text scan core json unicode io sys"
-    [reader]="reader text records scan core json unicode io sys"
-)
-may[cmd]="${!may[*]}"
-
-is "$(for room in common/*/; do basename "$room"; done | sort | tr '\n' ' ')" \
-    "$(printf '%s\n' "${!may[@]}" | grep -vx cmd | sort | tr '\n' ' ')" "the rooms are those of common/README"
-
-bad=""
-for room in "${!may[@]}"; do
-    for below in ${may[$room]}; do
-        for further in ${may[$below]}; do
-            [[ " ${may[$room]} " == *" $further "* ]] || bad="$bad $room:$below:$further"
-        done
-    done
-    for below in ${may[$room]}; do
-        [ "$below" = "$room" ] || [[ " ${may[$below]} " != *" $room "* ]] || bad="$bad $room:$below:$room"
-    done
-done
-is "$bad" "" "arrows point down: no room is above one that is above it"
-
-# reach FILE: the rooms that it includes, directly or through other headers.
-declare -A reached
-reach() {
-    local header
-    [ -z "${reached[$1]+set}" ] || return 0
-    reached[$1]=" "
-    for header in $(includes "$1"); do
-        [ -e "common/$header" ] || [ -e "cmd/$header" ] || continue
-        if [ -e "cmd/$header" ]; then
-            reach "cmd/$header"
-            reached[$1]+="bpe ${reached[cmd/$header]}"
-            continue
-        fi
-        reach "common/$header"
-        reached[$1]+="${header%%/*} ${reached[common/$header]}"
-    done
+# Each linked library: its header, and the files that include it.
+OWNERS = {
+    "pcre2.h": ["common/pretok/scan_regex.c"],
+    "zstd.h": ["common/base/io/codec_zstd.c"],
+    "zstd_errors.h": ["common/base/io/codec_zstd.c"],
+    "zlib.h": ["common/base/io/codec_zlib.c"],
+    "isa-l/igzip_lib.h": ["common/base/io/codec_isal.c"],
+    "xxhash.h": ["common/base/sys/hash.c", "common/base/sys/hash_avx2.c"],
+    "sha2.h": ["common/base/sys/sha256.c"],
 }
 
-for room in common/* cmd; do
-    [ -d "$room" ] || continue
-    room=${room#common/} bad=""
-    for file in common/"$room"/*.[ch] "$room"/*.c; do
-        [ -e "$file" ] || continue
-        reach "$file"
-        for seen in $(tr ' ' '\n' <<<"${reached[$file]}" | sort -u); do
-            [[ " ${may[$room]:-} bpe " == *" $seen "* ]] || bad="$bad $file:$seen"
-        done
-    done
-    is "$bad" "" "$room sees ${may[$room]:-nothing} only, directly and through others"
-done
+C = {}  # path: content
+for top in ("common", "cmd"):
+    for place, _, names in sorted(os.walk(top)):
+        C.update({f"{place}/{name}": lib.read(f"{place}/{name}").decode() for name in names if name.endswith((".c", ".h"))})
 
-bad=""
-for file in common/*/*.[ch] cmd/*.c cmd/*/*.[ch]; do
-    for header in $(includes "$file"); do
-        [ -e "common/$header" ] || [ -e "cmd/$header" ] || bad="$bad $file:$header"
-    done
-done
-is "$bad" "" "every header that is included is there"
 
-# Each linked library: its header, its one owner.
-while read -r header owner; do
-    is "$(grep -lE "^ *# *include *<$header>" common/*/*.[ch] cmd/*.[ch] cmd/*/*.[ch] 2>/dev/null | tr '\n' ' ')" "$owner " "<$header> is included by $owner only"
-done <<'END'
-pcre2.h common/scan/scan_regex.c
-zstd.h common/io/codec_zstd.c
-zstd_errors.h common/io/codec_zstd.c
-zlib.h common/io/codec_zlib.c
-isa-l/igzip_lib.h common/io/codec_isal.c
-xxhash.h common/sys/hash.c common/sys/hash_avx2.c
-sha2.h common/sys/sha256.c
-END
+def find(header):
+    return next((f"{top}/{header}" for top in ("common", "cmd") if f"{top}/{header}" in C), None)
 
-# common/README: the first column of its lists. "scan_gpt2" and the like may be named in a line about scan.
-words=$(tr -cs 'a-z0-9_' '\n' <common/README | sort -u)
-missing=""
-for header in common/*/*.h; do
-    module=$(basename "$header" .h)
-    grep -qx "$module" <<<"$words" || missing="$missing $module"
-done
-is "$missing" "" "common/README names every module"
 
-is "$(sed -nE 's|^    ([a-z]+)/.*|\1|p' common/README | sort | tr '\n' ' ')" \
-    "$(for room in common/*/; do basename "$room"; done | sort | tr '\n' ' ')" "common/README has a line for each room"
+INCLUDES = {path: re.findall(r'^ *# *include *"([^"]+)"', text, re.M) for path, text in C.items()}
+DIRECT = {path: [find(h) for h in headers if find(h)] for path, headers in INCLUDES.items()}
 
-stale=""
-for module in $(sed -nE 's/^      ([a-z0-9_, ]+) - .*/\1/p' common/README | tr ',' ' '); do
-    ls common/*/"$module".[ch] >/dev/null 2>&1 || stale="$stale $module"
-done
-is "$stale" "" "common/README names no module that is gone"
 
-done_testing
+def closure(start, graph):
+    """All that is reached from start, which itself is in it only if it is on a circle."""
+    seen, todo = set(), list(graph[start])
+    while todo:
+        one = todo.pop()
+        if one not in seen:
+            seen.add(one)
+            todo += graph[one]
+    return seen
+
+
+def circles(graph):
+    """Groups of nodes that reach each other, as sorted lists."""
+    reached = {node: closure(node, graph) for node in graph}
+    return sorted({tuple(sorted(n for n in reached[node] if node in reached[n])) for node in graph if node in reached[node]})
+
+
+def none(found, what):
+    lib.ok(not found, what, "\n".join(map(str, found)))
+
+
+def layer(path):
+    return os.path.dirname(path).removeprefix("common/")
+
+
+# ---- Layers ----
+
+order = list(LAYERS)
+none([f"{above}: {below}" for above in order for below in LAYERS[above] if order.index(below) >= order.index(above)],
+     "arrows point down")
+there = {layer(path) for path in C if path.startswith("common/")}
+lib.ok(there == set(LAYERS), "the layers are those that are listed", f"{sorted(there ^ set(LAYERS))}")
+none([f"{path}: {h}" for path, headers in INCLUDES.items() for h in headers if not find(h)], "every header that is included is there")
+for name in LAYERS:
+    may = closure(name, LAYERS) | {name}
+    none(sorted({f"{path}: {seen}" for path in C if path.startswith("common/") and layer(path) == name
+                 for seen in closure(path, DIRECT) if layer(seen) not in may}),
+         f"{name} sees only what is below it, directly and through others")
+
+# A macro that stands for another macro uses the header of that one, although no include says so where it is defined.
+DEFINED = {}
+for path, text in C.items():
+    for macro in re.findall(r"^ *# *define +(\w+)", text, re.M) if path.endswith(".h") else []:
+        DEFINED.setdefault(macro, set()).add(path)
+hidden = set()
+for path, text in C.items():
+    for body in re.findall(r"^ *# *define +\w+((?:.*\\\n)*.*)$", text, re.M) if path.endswith(".h") else []:
+        for word in set(re.findall(r"\b\w+\b", body)) & set(DEFINED):
+            if path not in DEFINED[word] and not DEFINED[word] & closure(path, DIRECT):
+                hidden.add(f"{path}: {word}")
+none(sorted(hidden), "what a macro of a header expands is included there")
+
+# ---- Circles ----
+
+# Those that are left, until they are dissolved; none may be added.
+KNOWN = [
+    "count/table count/table_grow",
+    "driver/monitor/report driver/monitor/verdict",
+    "encode/encode_short encode/merge_order encode/merge_ranks",
+    "input/jsonl_avx2 input/jsonl_avx512 input/jsonl_fast input/jsonl_plain input/jsonl_sse2",
+    "json/json_read json/json_window",
+    "model/format_gpt2 model/format_hf_json model/format_hf_write model/format_merges model/format_tiktoken model/formats",
+    "pretok/regex pretok/regex_class",
+    "pretok/scan pretok/scan_sequence",
+    "shard/format/docs_csv shard/format/format_datatrove shard/format/format_dolma shard/format/format_llmc shard/format/format_mds "
+    "shard/format/format_megatron shard/format/format_npy shard/format/format_raw shard/format/formats shard/format/shard_read "
+    "shard/format/shard_read_plain",
+    "shard/format/formats shard/format/manifest shard/format/shard_plan",
+    "shard/shard_again shard/shard_facts shard/sharding",
+    "shard/store/token_reader shard/store/token_store",
+]
+
+
+def stem(path):
+    return path.rsplit(".", 1)[0]
+
+
+def module(path):
+    """The module of a file: NAME_parts.h, NAME_internal.h and NAME_impl.h are of NAME."""
+    return re.sub("_(parts|internal|impl)$", "", stem(path)).removeprefix("common/")
+
+
+def unknown(found):
+    return [c for c in map(" ".join, found) if c not in KNOWN]
+
+
+headers = {module(path): set() for path in C if path.startswith("common/")}
+for path, below in DIRECT.items():
+    if path.startswith("common/"):
+        headers[module(path)] |= {module(b) for b in below} - {module(path)}
+none(unknown(circles(headers)), "no two modules include each other's headers, directly or through others")
+
+objects = [f"{lib.BUILD}/{stem(path)}.o" for path in C if path.startswith("common/") and path.endswith(".c")]
+symbols = subprocess.run(["nm", "-A", "-g", *[o for o in objects if os.path.exists(o)]], capture_output=True, text=True, check=True).stdout
+defined, used = {}, {o.removeprefix(lib.BUILD + "/common/")[:-2]: set() for o in objects}
+for line in symbols.splitlines():
+    path, rest = line.removeprefix(lib.BUILD + "/common/").split(".o:")
+    kind, symbol = rest.split()[-2:]
+    if kind == "U":
+        used[path].add(symbol)
+    else:
+        defined[symbol] = path
+calls = {path: {defined[s] for s in names if s in defined} - {path} for path, names in used.items()}
+none(unknown(circles(calls)), "no two files use each other's functions or data, directly or through others")
+
+# ---- Libraries ----
+
+for header, owners in OWNERS.items():
+    users = sorted(path for path, text in C.items() if re.search(rf"^ *# *include *<{re.escape(header)}>", text, re.M))
+    lib.ok(users == owners, f"<{header}> is included by {' and '.join(owners)} only", " ".join(users))
+
+# ---- common/README: the first column of its lists; a line may name more ----
+
+readme = lib.read("common/README").decode()
+words = set(re.findall(r"\w+", readme))
+modules = {os.path.basename(path)[:-2] for path in C if path.startswith("common/")}
+none(sorted(os.path.basename(path)[:-2] for path in C if path.startswith("common/") and path.endswith(".h")
+            and os.path.basename(path)[:-2] not in words), "common/README names every module")
+lib.ok(re.findall(r"^    ([a-z/]+)/ ", readme, re.M) == order, "common/README has a line for each layer, in this order",
+       " ".join(re.findall(r"^    ([a-z/]+)/ ", readme, re.M)))
+listed = [m for line in re.findall(r"^      ([a-z0-9_, ]+) - ", readme, re.M) for m in re.split(", *", line)]
+none([m for m in listed if m not in modules], "common/README names no module that is gone")
+
+sys.exit(lib.done())

@@ -2,9 +2,9 @@
  * how many bytes are read at a time, room for output, length (4 bytes each, little-endian), and its bytes. Of each, on
  * standard output: one byte 1 (accepted) or 0, the length of the text, and the text. Exits with 3 if the library is not
  * there. */
-#include "io/codec.h"
-#include "io/codec_parts.h"
-#include "sys/buf.h"
+#include "base/io/codec.h"
+#include "base/io/codec_parts.h"
+#include "base/sys/buf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static void put32(uint32_t v)
         putchar((int)(v >> 8 * i & 0xFF));
 }
 
-/* As io/input.c reads. Each window of input is a copy of its own, so that reading past it shows under ASan. */
+/* As base/io/input.c reads. Each window of input is a copy of its own, so that reading past it shows under ASan. */
 static int gunzip(struct decoder *d, const unsigned char *in, size_t n, size_t step, size_t cap, struct buf *text)
 {
     struct err e;

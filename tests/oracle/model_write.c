@@ -3,13 +3,13 @@
  *     model_write FORMAT < description > file        FORMAT: json vocab merges readable tiktoken sidecar
  *
  * One item per line, in any order except that of the merges; text is in hexadecimal, symbols are numbered as in
- * core/merge.h:
+ * model/merge.h:
  *
  *     pattern NAME     regex HEX     special HEX     merge LEFT RIGHT     special-first     strings
  *
  * Exit status: that of the writer's error; 64 for a bad description.
  */
-#include "io/fd.h"
+#include "base/io/fd.h"
 #include "model/assign_ids.h"
 #include "model/formats.h"
 

@@ -10,9 +10,9 @@
  *   pretok --variants     the other regexes that are recognized: "any" or "pcre", name and regex, in the same way
  *   pretok --classes      first, last and class (1 letter, 2 number, 3 space) of each range of code points in a class
  */
-#include "core/regex.h"
-#include "scan/scan.h"
-#include "sys/buf.h"
+#include "base/sys/buf.h"
+#include "pretok/regex.h"
+#include "pretok/scan.h"
 #include "unicode/uclass.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* record_make - makes records by hand, for tests: reads lines `TYPE HEX` (the payload before byte-stuffing) and writes
  * the records. So a test can make records that no program would write, with a correct checksum. */
-#include "records/record.h"
-#include "sys/buf.h"
+#include "base/sys/buf.h"
+#include "wire/record.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
     regex_peers.py [CASES]     random regexes and texts (default 20000), until CASES of them have been compared
     regex_peers.py --write     regexes.txt: some cases, with what Hugging Face makes of them, for regexes.t
 
-Regexes are made by a grammar larger than ours (common/core/regex.h), with what engines read differently mixed in, and some are
+Regexes are made by a grammar larger than ours (common/pretok/regex.h), with what engines read differently mixed in, and some are
 damaged. What we refuse is no difference; what we accept, Hugging Face must accept, too. Needs PyPI tokenizers. SEED=N sets the
 random seed.
 """

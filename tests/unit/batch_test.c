@@ -1,11 +1,11 @@
 /* batch_test.c - how the ids of a batch are written: to a pipe each record by itself, to a file many at once, the same
  * bytes. */
-#include "io/fd.h"
+#include "base/io/fd.h"
+#include "base/sys/bytes.h"
 #include "random.h"
-#include "records/batch.h"
-#include "records/record.h"
-#include "sys/bytes.h"
 #include "tap.h"
+#include "wire/batch.h"
+#include "wire/record.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -3,13 +3,13 @@
  *
  *   SEED=N  random seed (printed)
  */
-#include "io/fd.h"
+#include "base/io/fd.h"
+#include "chunk/chunk_reader.h"
 #include "random.h"
-#include "reader/chunk_reader.h"
-#include "records/commit.h"
-#include "records/failure.h"
-#include "records/payload.h"
-#include "records/record.h"
+#include "wire/commit.h"
+#include "wire/failure.h"
+#include "wire/payload.h"
+#include "wire/record.h"
 
 #include <fcntl.h>
 #include <stdio.h>

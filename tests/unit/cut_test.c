@@ -1,6 +1,6 @@
 /* cut_test.c - the places where text may be cut, compared with all matches of special tokens from the text's start. */
+#include "input/cut.h"
 #include "random.h"
-#include "text/cut.h"
 #include "unicode/uclass.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* decoder_test.c - decoding, compared with one token after the other. */
-#include "decode/decoder.h"
+#include "base/sys/bytes.h"
+#include "encode/decoder.h"
 #include "random.h"
-#include "sys/bytes.h"
 #include "tap.h"
 
 #include <string.h>

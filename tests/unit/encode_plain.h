@@ -5,7 +5,7 @@
 #ifndef BPE_TESTS_ENCODE_PLAIN_H
 #define BPE_TESTS_ENCODE_PLAIN_H
 
-#include "core/model.h"
+#include "model/model.h"
 
 #include <stdlib.h>
 #include <string.h>

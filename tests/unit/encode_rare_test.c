@@ -1,9 +1,9 @@
 /* encode_rare_test.c - what random models show too seldom: a table so large that pairs get the ranks of others, also at
  * both ends of a word; a token that merges would make in another way than the regular list of the model does. */
+#include "base/sys/simd.h"
 #include "encode/encode_pretoken.h"
 #include "encode_plain.h"
 #include "random.h"
-#include "sys/simd.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -4,11 +4,11 @@
  *
  *   SEED=N   random seed (printed)
  */
+#include "base/sys/simd.h"
 #include "encode/encoder.h"
 #include "encode/merge_triples.h"
 #include "encode_plain.h"
 #include "random.h"
-#include "sys/simd.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* fd_test.c - pipes are widened when there is much in them; output files appear when they are complete. */
-#include "io/fd.h"
+#include "base/io/fd.h"
 #include "tap.h"
 
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* formats_test.c - the files of a shard, byte for byte, from documents that are given by hand. */
-#include "format/docs_csv.h"
-#include "format/document_filter.h"
-#include "format/formats.h"
-#include "io/gzip_writer.h"
-#include "sys/bytes.h"
+#include "base/io/gzip_writer.h"
+#include "base/sys/bytes.h"
+#include "shard/format/docs_csv.h"
+#include "shard/format/document_filter.h"
+#include "shard/format/formats.h"
 #include "tap.h"
 
 #include <fcntl.h>

@@ -1,7 +1,8 @@
-/* hash_test.c - sys/hash.h: the same results at each level of vector instructions, of any number of bytes in parts. */
+/* hash_test.c - base/sys/hash.h: the same results at each level of vector instructions, of any number of bytes in
+ * parts. */
+#include "base/sys/hash.h"
+#include "base/sys/simd.h"
 #include "random.h"
-#include "sys/hash.h"
-#include "sys/simd.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* huge_test.c - doubling memory in huge pages: the old contents are kept, the rest is zero, it stays one mapping; also
  * where mremap(2) fails as it did before Linux 6.17, and leaves a hole where the memory should have gone. */
 #include "../unit/tap.h"
-#include "sys/huge.h"
+#include "base/sys/huge.h"
 
 #include <errno.h>
 #include <stdarg.h>

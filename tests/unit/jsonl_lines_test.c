@@ -1,16 +1,16 @@
-/* jsonl_lines_test.c - lines of JSON by the fast walk (text/jsonl_fast.h), at each level of vector instructions, and
- * lines too long for memory part by part (reader/long_line.h): both must give what jsonl_read gives for each line in
+/* jsonl_lines_test.c - lines of JSON by the fast walk (input/jsonl_fast.h), at each level of vector instructions, and
+ * lines too long for memory part by part (input/long_line.h): both must give what jsonl_read gives for each line in
  * memory, which tests/cli/jsonl.py compares with Python's json. The lines are random, good and damaged; they are cut
  * into windows anywhere, and each window is placed at the very end of readable memory.
  *
  *   SEED=N       random seed (printed)
  *   FULL=1       twenty times as many lines
  */
+#include "base/sys/simd.h"
+#include "input/jsonl_fast.h"
+#include "input/line_reader.h"
+#include "input/reading.h"
 #include "random.h"
-#include "reader/line_reader.h"
-#include "sys/simd.h"
-#include "text/jsonl_fast.h"
-#include "text/reading.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -1,8 +1,8 @@
 /* jsonl_test.c - JSON Lines: fields, duplicates, escapes, invalid bytes in text, and bytes after a line; and reading
  * JSON from memory, on which it is based. Each line is placed at the very end of readable memory, and read several
  * times with different padding, which must make no difference. */
+#include "input/jsonl.h"
 #include "tap.h"
-#include "text/jsonl.h"
 #include "json/json_escape.h"
 #include "json/json_read.h"
 

@@ -6,9 +6,9 @@
 #include "train/learn.h"
 
 #include "../oracle/learn_plain.h"
+#include "base/sys/hash.h"
+#include "base/sys/simd.h"
 #include "random.h"
-#include "sys/hash.h"
-#include "sys/simd.h"
 
 #include <inttypes.h>
 #include <sys/time.h>

@@ -1,15 +1,15 @@
-/* ledger_test.c - ledger/ledger.h, coverage.h, batch_store.h and batch.h: batches in any order, repeated, incomplete
+/* ledger_test.c - wire/ledger.h, coverage.h, batch_store.h and batch.h: batches in any order, repeated, incomplete
  * and overlapping, compared with a model that keeps a flag for each byte.
  */
-#include "io/input.h"
-#include "ledger/batch_store.h"
-#include "ledger/ledger.h"
+#include "base/io/input.h"
 #include "random.h"
-#include "records/batch.h"
-#include "records/failure.h"
-#include "records/parts.h"
-#include "records/payload.h"
 #include "tap.h"
+#include "wire/batch.h"
+#include "wire/batch_store.h"
+#include "wire/failure.h"
+#include "wire/ledger.h"
+#include "wire/parts.h"
+#include "wire/payload.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* memory_test.c - the limits of control groups, in an artificial /proc and /sys; and those of the process. */
 #include "../unit/tap.h"
-#include "sys/memory.h"
+#include "base/sys/memory.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* model_convert_test.c - models converted from every format to every format: the files, the models read from them, what
  * is refused and why, and the fingerprint. */
-#include "io/fd.h"
+#include "base/io/fd.h"
 #include "model/assign_ids.h"
 #include "model/formats.h"
 #include "model/model_convert.h"

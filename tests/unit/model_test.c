@@ -1,13 +1,13 @@
 /* model_test.c - the files a model is written to, byte by byte. Other programs read them in
  * tests/oracle/model_peers.py. */
-#include "core/byte_level.h"
+#include "base/sys/base64.h"
+#include "base/sys/sha256.h"
+#include "base/sys/swar.h"
 #include "model/assign_ids.h"
+#include "model/byte_level.h"
 #include "model/format_merges.h"
 #include "model/formats.h"
 #include "random.h"
-#include "sys/base64.h"
-#include "sys/sha256.h"
-#include "sys/swar.h"
 #include "tap.h"
 #include "json/json_write.h"
 

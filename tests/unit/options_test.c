@@ -1,9 +1,9 @@
 /* options_test.c - each kind of option in each form; what is refused, and how; old names, abbreviations, `--`; several
  * tables at once, and the words for other programs; what is near a mistyped word; the text of --help. */
 #include "../unit/tap.h"
-#include "cli/options.h"
-#include "sys/memory.h"
-#include "sys/nearest.h"
+#include "base/cli/options.h"
+#include "base/sys/memory.h"
+#include "base/sys/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>

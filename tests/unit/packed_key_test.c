@@ -3,9 +3,9 @@
  *
  *   SEED=N       random seed (printed)
  */
-#include "core/packed_key.h"
+#include "base/sys/simd.h"
+#include "pretok/packed_key.h"
 #include "random.h"
-#include "sys/simd.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
 /* packet_test.c - messages through a socket that several processes read: each comes whole, of whatever length, to one
  * of them, and nothing is read in advance. */
-#include "io/fd.h"
-#include "io/input.h"
-#include "io/packet.h"
-#include "records/record.h"
+#include "base/io/fd.h"
+#include "base/io/input.h"
+#include "base/io/packet.h"
 #include "tap.h"
+#include "wire/record.h"
 
 #include <errno.h>
 #include <signal.h>

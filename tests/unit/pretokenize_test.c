@@ -3,8 +3,8 @@
  *
  *   SEED=N  random seed (printed)
  */
+#include "pretok/pretokenize.h"
 #include "random.h"
-#include "text/pretokenize.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* record_test.c - the frame of a record, its stuffing, its checks; and the contents of records. */
+#include "base/sys/simd.h"
 #include "random.h"
-#include "records/cobs.h"
-#include "records/commit.h"
-#include "records/failure.h"
-#include "records/parts.h"
-#include "records/payload.h"
-#include "records/record.h"
-#include "sys/simd.h"
+#include "wire/cobs.h"
+#include "wire/commit.h"
+#include "wire/failure.h"
+#include "wire/parts.h"
+#include "wire/payload.h"
+#include "wire/record.h"
 
 #include <stdlib.h>
 #include <string.h>

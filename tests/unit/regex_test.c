@@ -2,8 +2,8 @@
  *
  * That they split as in Hugging Face is tested by tests/oracle/regexes.t.
  */
-#include "core/regex.h"
-#include "scan/scan.h"
+#include "pretok/regex.h"
+#include "pretok/scan.h"
 #include "tap.h"
 #include "uclass_ranges.h"
 

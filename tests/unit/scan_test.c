@@ -6,12 +6,12 @@
  *   SEED=N       random seed (printed)
  *   CORPUS=DIR   compares en.txt, multi.txt and tinyshakespeare.txt in DIR too, as whole documents
  */
+#include "base/sys/buf.h"
+#include "base/sys/simd.h"
+#include "pretok/scan.h"
+#include "pretok/scan_raw.h"
+#include "pretok/scan_regex.h"
 #include "random.h"
-#include "scan/scan.h"
-#include "scan/scan_raw.h"
-#include "scan/scan_regex.h"
-#include "sys/buf.h"
-#include "sys/simd.h"
 #include "uclass_ranges.h"
 #include "unicode/ucat.h"
 #include "unicode/uclass.h"

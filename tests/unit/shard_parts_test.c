@@ -4,13 +4,13 @@
 #include "random.h"
 #include "tap.h"
 
-#include "format/docs_table.h"
-#include "format/formats.h"
-#include "format/manifest.h"
-#include "records/payload.h"
+#include "base/sys/bytes.h"
+#include "shard/format/docs_table.h"
+#include "shard/format/formats.h"
+#include "shard/format/manifest.h"
 #include "shard/shard_ids.h"
 #include "shard/shard_writer.h"
-#include "sys/bytes.h"
+#include "wire/payload.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
  * what was written since is still there, or part of it, as after a crash. What gives and takes documents goes back to
  * the same sync.
  */
+#include "base/sys/buf.h"
 #include "random.h"
-#include "shuffle/shuffle.h"
-#include "sys/buf.h"
+#include "shard/shuffle/shuffle.h"
 #include "tap.h"
 #include "work_dir.h"
 

@@ -2,8 +2,8 @@
  *
  *   SEED=N  random seed (printed)
  */
+#include "pretok/special.h"
 #include "random.h"
-#include "text/special.h"
 
 #include <string.h>
 

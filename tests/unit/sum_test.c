@@ -1,9 +1,9 @@
 /* sum_test.c - modules for adding up: intervals, the count table, sorted segments on disk. */
+#include "base/sys/intervals.h"
 #include "count/external_merge.h"
 #include "count/sorted_table.h"
 #include "count/table.h"
 #include "random.h"
-#include "sys/intervals.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

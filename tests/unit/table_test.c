@@ -2,9 +2,9 @@
  *
  *   SEED=N  random seed (printed)
  */
+#include "base/sys/simd.h"
 #include "count/sorted_table.h"
 #include "random.h"
-#include "sys/simd.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* token_index_test.c - the index of tokens by bytes, compared with searching all of them. */
-#include "core/token_index.h"
+#include "base/sys/slots.h"
+#include "model/token_index.h"
 #include "random.h"
-#include "sys/slots.h"
 #include "tap.h"
 
 #include <string.h>

@@ -3,10 +3,10 @@
  * documents. */
 #include "shard/document_stream.h"
 
+#include "base/sys/hash.h"
 #include "random.h"
-#include "records/parts.h"
-#include "store/token_store.h"
-#include "sys/hash.h"
+#include "shard/store/token_store.h"
+#include "wire/parts.h"
 #include "work_dir.h"
 
 #include <dirent.h>

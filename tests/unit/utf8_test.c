@@ -4,8 +4,8 @@
  *
  *   SEED=N       random seed (printed)
  */
+#include "base/sys/simd.h"
 #include "random.h"
-#include "sys/simd.h"
 #include "unicode/utf8.h"
 #include "unicode/utf8_parts.h"
 

@@ -1,0 +1,92 @@
+/* options_help.c - the options of a table as text (options.h). */
+#include "base/cli/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Labels of up to LABEL_MOST columns have their help on the same line; for longer ones it begins on the next line. */
+enum { LABEL_MOST = 26, GAP = 2, HELP_COLUMN_LEAST = 25 };
+
+/* The option as help shows it: `  -S, --memory=SIZE`. Returns its length. */
+static size_t put_label(const struct option_row *r, char *to, size_t size)
+{
+    char letter[] = "    ";
+    if (r->letter)
+        snprintf(letter, sizeof letter, "-%c, ", r->letter);
+    return (size_t)snprintf(to, size, "  %s--%s%s%s%s", letter, r->name,
+                            !r->argument ? ""
+                            : r->if_none ? "[="
+                                         : "=",
+                            r->argument ? r->argument : "", r->if_none ? "]" : "");
+}
+
+static int put_row(struct buf *out, const struct option_row *r, int column, struct err *e)
+{
+    char label[100];
+    bool beside = put_label(r, label, sizeof label) <= LABEL_MOST;
+    if (!beside && buf_printf(out, e, "%s\n", label))
+        return -1;
+    for (const char *line = r->help, *end; line; line = *end ? end + 1 : NULL) {
+        end = line + strcspn(line, "\n");
+        if (buf_printf(out, e, "%-*s%.*s\n", column, beside && line == r->help ? label : "", (int)(end - line), line))
+            return -1;
+    }
+    return 0;
+}
+
+/* Whether a table refuses an option that every program has. */
+static bool is_refused(const struct option_row *rows, const char *name)
+{
+    const struct option_row *r = options_find(rows, name);
+    return r && r->kind == OPTION_REFUSED;
+}
+
+int options_put_help(struct buf *out, const struct option_row *rows, struct err *e)
+{
+    const struct option_row *const tables[] = {rows, options_every};
+    size_t column = HELP_COLUMN_LEAST;
+    char label[100];
+    for (const struct option_row *r = rows; r->name; r++) {
+        size_t len = put_label(r, label, sizeof label);
+        if (r->kind != OPTION_REFUSED && len <= LABEL_MOST && len + GAP > column)
+            column = len + GAP;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        for (const struct option_row *r = tables[i]; r->name; r++) {
+            if (r->kind != OPTION_REFUSED && !is_refused(rows, r->name) && put_row(out, r, (int)column, e))
+                return -1;
+        }
+    }
+    return 0;
+}
+
+/* ---- Names alone ---- */
+
+enum { NAMES_MOST = 80, NAMES_INDENT = 13 }; /* columns: of the names in a line, and before them from the second on */
+
+/* Appends a space and a word, on a new line if it is too long for this one. */
+static int put_name(struct buf *out, size_t *column, const char *word, struct err *e)
+{
+    size_t len = strlen(word) + 1;
+    bool fits = *column + len <= NAMES_MOST;
+    *column = fits ? *column + len : len;
+    return buf_printf(out, e, "%s%*s%s", fits ? " " : "\n", fits ? 0 : NAMES_INDENT, "", word);
+}
+
+int options_put_names(struct buf *out, const char *label, const struct option_row *rows, const struct option_row *own,
+                      struct err *e)
+{
+    size_t column = 1;
+    char letter[] = "-?", name[100];
+    if (buf_printf(out, e, "  %s:", label))
+        return -1;
+    for (const struct option_row *r = rows; r->name; r++) {
+        if (r->kind == OPTION_REFUSED || (own && options_find(own, r->name)))
+            continue;
+        letter[1] = r->letter;
+        snprintf(name, sizeof name, "--%s%s", r->name, !r->argument ? "" : r->if_none ? "[=]" : "=");
+        if ((r->letter && put_name(out, &column, letter, e)) || put_name(out, &column, name, e))
+            return -1;
+    }
+    return buf_put_byte(out, '\n', e);
+}

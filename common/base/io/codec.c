@@ -1,0 +1,40 @@
+/* codec.c - see codec.h. The formats are in codec_zstd.c and codec_gzip.c. */
+#include "base/io/codec.h"
+
+#include "base/io/codec_parts.h"
+
+static const struct codec *find(const unsigned char *magic, size_t n)
+{
+    return codec_gzip.knows(magic, n) ? &codec_gzip : codec_zstd.knows(magic, n) ? &codec_zstd : NULL;
+}
+
+bool decoder_knows(const unsigned char *magic, size_t n)
+{
+    return find(magic, n) != NULL;
+}
+
+int decoder_open(struct decoder **d, const unsigned char *magic, size_t n, struct err *e)
+{
+    const struct codec *codec = find(magic, n);
+    *d = codec ? codec->open() : NULL;
+    return codec && !*d ? err_mem(e, "decompression", 1 << 17) : 0;
+}
+
+void decoder_close(struct decoder *d)
+{
+    if (d)
+        d->codec->close(d);
+}
+
+int decoder_step(struct decoder *d, const unsigned char *in, size_t *in_pos, size_t in_len, unsigned char *out,
+                 size_t cap, size_t *out_len, struct err *e)
+{
+    bool ended = *in_pos == in_len;
+    *out_len = 0;
+    if ((!ended || d->inside) && d->codec->step(d, in, in_pos, in_len, out, cap, out_len, e))
+        return -1;
+    /* A library may still hold output when the input has ended; it is cut off only if there is no more output. */
+    if (ended && *out_len == 0 && d->inside)
+        return err_set(e, EX_DATAERR, "the %s data is cut off before its end", d->codec->name);
+    return 0;
+}

@@ -1,0 +1,38 @@
+/* codec.h - zstd and gzip. Only codec_zstd.c, codec_zlib.c and codec_isal.c call their libraries. */
+#ifndef BPE_BASE_IO_CODEC_H
+#define BPE_BASE_IO_CODEC_H
+
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Decompression of a stream: any number of frames (zstd) or members (gzip), one after the other. */
+struct decoder; /* opaque */
+
+#define DECODER_MAGIC 4 /* bytes needed to recognize the format of a stream */
+
+/* Whether a stream that begins with these bytes has a known compressed format. */
+bool decoder_knows(const unsigned char *magic, size_t n);
+
+/* A decoder for a stream that begins with these bytes (fewer than DECODER_MAGIC only if the stream is that short).
+ * *d is NULL if they are not a known compressed format. -1: out of memory. */
+int decoder_open(struct decoder **d, const unsigned char *magic, size_t n, struct err *e);
+void decoder_close(struct decoder *d); /* NULL is fine */
+
+/* Decompresses from in[*in_pos .. in_len) to out[0 .. cap): advances *in_pos, sets *out_len. in_len == *in_pos means
+ * that the input has ended. 0; or -1 with EX_DATAERR: damaged, cut off before its end, or more memory would be needed
+ * than is allowed (the message does not name the input; *in_pos and *out_len are where it was found, as far as the
+ * library says so). *out_len == 0 after the input has ended: all output has been
+ * returned, and a frame or member ends there; it is fine to go on with more input then. */
+int decoder_step(struct decoder *d, const unsigned char *in, size_t *in_pos, size_t in_len, unsigned char *out,
+                 size_t cap, size_t *out_len, struct err *e);
+
+/* Fast compression of one block, appended to *out. -1: out of memory. */
+int block_pack(struct buf *out, const void *p, size_t n, struct err *e);
+
+/* The opposite: appends raw_len bytes, -1 with EX_IOERR if the block does not unpack to exactly that. */
+int block_unpack(struct buf *out, const void *p, size_t n, size_t raw_len, struct err *e);
+
+#endif

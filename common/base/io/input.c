@@ -1,0 +1,327 @@
+/* input.c - see input.h. */
+#include "base/io/input.h"
+
+#include "base/io/codec.h"
+#include "base/io/fd.h"
+#include "base/io/packet.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { RAW_SIZE = 256 << 10, DUE_MS = 1000 };
+
+struct input {
+    const char *name; /* borrowed */
+    int fd;
+    bool is_range;        /* of a file; then fd is borrowed */
+    uint64_t begin, end;  /* of the range; end is also that of a stream: unknown, UINT64_MAX */
+    uint64_t at;          /* offset in the file of what is read next */
+    uint64_t n_text;      /* decompressed bytes that were returned */
+    bool is_file;         /* regular and named, or a range: reading it comes to an end */
+    struct fd_stamp then; /* when it was opened; of a range: not known */
+    bool ended;           /* the descriptor gave its last byte */
+    bool packets;         /* it is a socket of messages */
+    int file;             /* if so: of the message that is read, owned; -1: none */
+    uint64_t file_at;     /* offset of what is read of it next */
+    uint64_t file_end;
+    input_due *due; /* NULL: none */
+    void *due_ctx;
+    input_due *confirm; /* the end; NULL: nothing to do */
+    void *confirm_ctx;
+    struct decoder *decoder; /* NULL: not compressed */
+    size_t pos, len;         /* raw[pos .. len): read, not yet returned */
+    unsigned char raw[RAW_SIZE];
+};
+
+/* Waits until there is something to read, and does what becomes due. */
+static int wait_for_more(struct input *in, struct err *e)
+{
+    struct pollfd p = {.fd = in->fd, .events = POLLIN};
+    int ready = 0;
+    while (in->due && ready == 0) {
+        if (in->due(in->due_ctx, e)) {
+            in->due = NULL;
+            return -1;
+        }
+        ready = poll(&p, 1, DUE_MS);
+        if (ready < 0 && errno == EINTR)
+            ready = 0;
+    }
+    return 0; /* if poll has failed, the read will say why */
+}
+
+/* Reads a message, or a part of the file that it stands for. n is at least PACKET_MAX, unless there is such a file. */
+static ssize_t read_packet(struct input *in, void *p, size_t n, struct err *e)
+{
+    struct stat st;
+    ssize_t got;
+    if (in->file < 0) {
+        got = packet_receive(in->fd, p, n, &in->file, in->name, e);
+        if (in->file < 0)
+            return got;
+        bool seen = fstat(in->file, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+        in->file_at = 0;
+        in->file_end = seen ? (uint64_t)st.st_size : 0;
+    }
+    got = in->file_at < in->file_end ? fd_pread(in->file, p, n, in->file_at, in->name, e) : 0;
+    if (got > 0)
+        in->file_at += (uint64_t)got;
+    else if (got == 0)
+        got = err_set(e, EX_DATAERR, "%s: a message with a file that is empty or cut off", in->name);
+    if (got < 0 || in->file_at >= in->file_end) {
+        close(in->file);
+        in->file = -1;
+    }
+    return got;
+}
+
+/* Reads up to n bytes at in->at. */
+static ssize_t read_raw(struct input *in, void *p, size_t n, struct err *e)
+{
+    if (n > in->end - in->at)
+        n = (size_t)(in->end - in->at);
+    if (wait_for_more(in, e))
+        return -1;
+    ssize_t got = in->packets    ? read_packet(in, p, n, e)
+                  : in->is_range ? fd_pread(in->fd, p, n, in->at, in->name, e)
+                                 : fd_read(in->fd, p, n, in->name, e);
+    if (got > 0)
+        in->at += (uint64_t)got;
+    return got;
+}
+
+/* Nothing more can be read. */
+static int reach_end(struct input *in, struct err *e)
+{
+    input_due *confirm = in->confirm;
+    in->ended = true;
+    in->confirm = NULL;
+    return confirm ? confirm(in->confirm_ctx, e) : 0;
+}
+
+int input_confirm_end(struct input *in, input_due *confirm, void *ctx, struct err *e)
+{
+    in->confirm = confirm;
+    in->confirm_ctx = ctx;
+    return in->ended ? reach_end(in, e) : 0;
+}
+
+static int fill(struct input *in, size_t want, struct err *e)
+{
+    if (in->pos == in->len)
+        in->pos = in->len = 0;
+    while (in->len - in->pos < want && !in->ended) {
+        ssize_t got = read_raw(in, in->raw + in->len, RAW_SIZE - in->len, e);
+        if (got < 0 || (got == 0 && reach_end(in, e)))
+            return -1;
+        in->len += (size_t)got;
+    }
+    return 0;
+}
+
+static struct input *input_new(int fd, const char *name, uint64_t begin, uint64_t end, struct err *e)
+{
+    struct input *in = malloc(sizeof *in);
+    if (!in) {
+        err_mem(e, "an input buffer", sizeof *in);
+        return NULL;
+    }
+    in->name = name;
+    in->fd = fd;
+    in->is_range = in->is_file = in->ended = in->packets = false;
+    in->file = -1;
+    in->begin = in->at = begin;
+    in->end = end;
+    in->then = (struct fd_stamp){0};
+    in->decoder = NULL;
+    in->due = in->confirm = NULL;
+    in->n_text = in->pos = in->len = 0;
+    return in;
+}
+
+/* Sets the decoder by the first bytes; of messages, by those of the first one. */
+static int find_decoder(struct input *in, struct err *e)
+{
+    return fill(in, in->packets ? 1 : DECODER_MAGIC, e) || decoder_open(&in->decoder, in->raw, in->len, e) ? -1 : 0;
+}
+
+/* fd: opened; owned. -1: that has failed. */
+static struct input *open_over(int fd, const char *path, input_due *due, void *ctx, struct err *e)
+{
+    if (fd < 0)
+        return NULL;
+    struct input *in = input_new(fd, fd_name(path), 0, UINT64_MAX, e);
+    if (!in) {
+        close(fd);
+        return NULL;
+    }
+    in->due = due;
+    in->due_ctx = ctx;
+    int rc = fd_stamp(fd, in->name, &in->then, e);
+    in->packets = !in->then.regular && packet_socket(fd);
+    if (rc || find_decoder(in, e)) {
+        input_close(in);
+        return NULL;
+    }
+    in->is_file = in->then.regular && strcmp(path, "-") != 0;
+    return in;
+}
+
+struct input *input_open(const char *path, struct err *e)
+{
+    return open_over(fd_open_input(path, e), path, NULL, NULL, e);
+}
+
+void input_set_due(struct input *in, input_due *due, void *ctx)
+{
+    in->due = due;
+    in->due_ctx = ctx;
+}
+
+struct input *input_open_due(const char *path, input_due *due, void *ctx, struct err *e)
+{
+    return open_over(fd_open_input(path, e), path, due, ctx, e);
+}
+
+struct input *input_open_regular(const char *path, struct err *e)
+{
+    return open_over(fd_open_regular(path, e), path, NULL, NULL, e);
+}
+
+struct input *input_open_range(int fd, const char *name, uint64_t begin, uint64_t end, struct err *e)
+{
+    struct input *in = input_new(fd, name, begin, end, e);
+    if (!in)
+        return NULL;
+    in->is_range = in->is_file = true;
+    int rc = find_decoder(in, e);
+    if (rc == 0 && !in->decoder)
+        rc = err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "byte %llu of the file: no zstd or gzip data begins here",
+                    (unsigned long long)begin);
+    if (rc) {
+        input_close(in);
+        return NULL;
+    }
+    return in;
+}
+
+void input_extend(struct input *in, uint64_t end)
+{
+    in->end = end;
+    in->ended = false;
+}
+
+void input_close(struct input *in)
+{
+    if (!in)
+        return;
+    decoder_close(in->decoder);
+    if (in->file >= 0)
+        close(in->file);
+    if (!in->is_range)
+        close(in->fd);
+    free(in);
+}
+
+const char *input_name(const struct input *in)
+{
+    return in->name;
+}
+
+bool input_is_plain_file(const struct input *in)
+{
+    return in->is_file && !in->decoder;
+}
+
+uint64_t input_position(const struct input *in)
+{
+    return in->at;
+}
+
+static ptrdiff_t read_plain(struct input *in, void *p, size_t n, struct err *e)
+{
+    bool room = !in->packets || in->file >= 0 || n >= PACKET_MAX; /* else what has no room in p would be lost */
+    if (in->pos == in->len && (room || in->ended)) {
+        ptrdiff_t got = in->ended ? 0 : read_raw(in, p, n, e);
+        return got == 0 && !in->ended && reach_end(in, e) ? -1 : got;
+    }
+    if (in->pos == in->len && fill(in, 1, e))
+        return -1;
+    size_t have = in->len - in->pos < n ? in->len - in->pos : n;
+    memcpy(p, in->raw + in->pos, have);
+    in->pos += have;
+    return (ptrdiff_t)have;
+}
+
+/* Names the place of an error in compressed data: what has been read, and what of it has been decompressed. */
+static int bad_data(const struct input *in, const struct err *why, struct err *e)
+{
+    if (fd_unchanged(in->fd, in->name, &in->then, UINT64_MAX, e))
+        return -1;
+    unsigned long long at = in->at - (in->len - in->pos), text = in->n_text;
+    if (in->begin)
+        return err_at(e, why->code, in->name, ERR_NO_OFFSET,
+                      "byte %llu of the file, byte %llu of the text from byte %llu of the file on: %s", at, text,
+                      (unsigned long long)in->begin, why->msg);
+    return err_at(e, why->code, in->name, ERR_NO_OFFSET, "byte %llu of the file, byte %llu of its text: %s", at, text,
+                  why->msg);
+}
+
+ptrdiff_t input_read(struct input *in, void *p, size_t n, struct err *e)
+{
+    if (!in->decoder)
+        return read_plain(in, p, n, e);
+    for (;;) {
+        struct err why;
+        size_t got;
+        if (fill(in, 1, e))
+            return -1;
+        bool last = in->pos == in->len;
+        int rc = decoder_step(in->decoder, in->raw, &in->pos, in->len, p, n, &got, &why);
+        in->n_text += got;
+        if (rc)
+            return why.code == EX_DATAERR ? bad_data(in, &why, e)
+                                          : err_at(e, why.code, in->name, ERR_NO_OFFSET, "%s", why.msg);
+        if (got || last)
+            return (ptrdiff_t)got;
+    }
+}
+
+bool input_is_shared(const struct input *in)
+{
+    return in->packets;
+}
+
+bool input_message_ended(const struct input *in)
+{
+    return in->packets && !in->decoder && in->pos == in->len && in->file < 0;
+}
+
+bool input_is_compressed(const struct input *in)
+{
+    return in->decoder != NULL;
+}
+
+int input_unchanged(const struct input *in, struct err *e)
+{
+    return fd_unchanged(in->fd, in->name, &in->then, in->is_file ? in->at : UINT64_MAX, e);
+}
+
+void input_blame(struct input *in, struct err *e)
+{
+    unsigned char rest[16 << 10];
+    struct err why;
+    if (e->code == EX_DATAERR && fd_unchanged(in->fd, in->name, &in->then, UINT64_MAX, &why)) {
+        *e = why;
+        return;
+    }
+    ptrdiff_t got = in->decoder && in->is_file && e->code == EX_DATAERR;
+    while (got > 0)
+        got = input_read(in, rest, sizeof rest, &why);
+    if (got < 0)
+        *e = why;
+}

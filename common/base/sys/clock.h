@@ -1,0 +1,15 @@
+/* clock.h - how long something takes. */
+#ifndef BPE_BASE_SYS_CLOCK_H
+#define BPE_BASE_SYS_CLOCK_H
+
+#include <time.h>
+
+/* Seconds since some moment; only differences mean something. Nobody sets this clock. */
+static inline double clock_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* hash.h - hashing, the one place that knows xxHash. */
+#ifndef BPE_BASE_SYS_HASH_H
+#define BPE_BASE_SYS_HASH_H
+
+#include "base/sys/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* XXH3, 64 bits, of n bytes with a seed. The same on every machine: the checksums of records depend on it. */
+uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);
+
+/* The same of two parts, one after the other. */
+uint64_t hash_parts(const void *p, size_t n, const void *q, size_t m, uint64_t seed);
+
+/* XXH3, 128 bits, of any number of parts: the checksums of files. */
+enum { HASH128_LEN = 16 };
+struct hash128;
+struct hash128 *hash128_new(struct err *e); /* of no bytes so far; NULL: out of memory */
+void hash128_free(struct hash128 *h);
+void hash128_reset(struct hash128 *h);
+void hash128_add(struct hash128 *h, const void *p, size_t n);
+void hash128_get(const struct hash128 *h,
+                 unsigned char to[HASH128_LEN]); /* canonical: big-endian, as xxhsum(1) shows it */
+
+/* A random seed, drawn once per process. Hash tables use it so that nobody can make an input whose keys collide. */
+uint64_t hash_secret(void);
+
+/* Fills p with n random bytes (ids of runs and batches). */
+void random_bytes(void *p, size_t n);
+
+#endif

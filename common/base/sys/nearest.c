@@ -1,0 +1,60 @@
+/* nearest.c - see nearest.h. The distance is that of optimal string alignment (Damerau-Levenshtein, no part edited
+ * twice), by rows of the matrix.
+ */
+#include "base/sys/nearest.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { LONGEST = 40 }; /* no option or command is as long: what is longer is near nothing */
+
+static int lower(char c)
+{
+    return tolower((unsigned char)c);
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* The distance from a (n letters, at most LONGEST) to b; *prefix: the least distance to a beginning of b. */
+static unsigned distance(const char *a, size_t n, const char *b, unsigned *prefix)
+{
+    unsigned rows[3][LONGEST + 1] = {{0}}, *before = rows[0], *last = rows[1], *row = rows[2];
+    for (unsigned i = 0; i <= n; i++)
+        last[i] = i;
+    *prefix = last[n];
+    for (unsigned k = 1; b[k - 1]; k++) {
+        row[0] = k;
+        for (size_t i = 1; i <= n; i++) {
+            unsigned replaced = last[i - 1] + (lower(a[i - 1]) != lower(b[k - 1]));
+            row[i] = least(replaced, 1 + least(last[i], row[i - 1]));
+            if (i > 1 && k > 1 && lower(a[i - 1]) == lower(b[k - 2]) && lower(a[i - 2]) == lower(b[k - 1]))
+                row[i] = least(row[i], before[i - 2] + 1);
+        }
+        *prefix = least(*prefix, row[n]);
+        unsigned *free_row = before;
+        before = last;
+        last = row;
+        row = free_row;
+    }
+    return last[n];
+}
+
+const char *nearest(const char *word, const char *const *words, size_t n)
+{
+    size_t len = strlen(word);
+    unsigned best = 1 + 2 * (len < 3 ? 0 : len < 6 ? 1 : 2); /* twice a distance; one more for a beginning alone */
+    const char *found = NULL;
+    for (size_t i = 0; i < n && len && len <= LONGEST; i++) {
+        unsigned prefix, far = 2 * distance(word, len, words[i], &prefix);
+        if (len >= 4 && prefix <= 1) /* fewer letters are the beginning of anything */
+            far = least(far, 2 * prefix + 1);
+        if (far < best || (far == best && !found)) {
+            best = far;
+            found = words[i];
+        }
+    }
+    return found;
+}

@@ -1,0 +1,47 @@
+/* str.h - a string: a pointer to bytes, and their number. */
+#ifndef BPE_BASE_SYS_STR_H
+#define BPE_BASE_SYS_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct str { /* not terminated by NUL; borrowed unless said otherwise */
+    const unsigned char *p;
+    size_t len;
+};
+
+static inline struct str str_of(const char *s)
+{
+    return (struct str){(const unsigned char *)s, strlen(s)};
+}
+
+static inline bool str_equal(struct str a, struct str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
+}
+
+/* Whether an occurrence of one in a text can overlap one of the other: one is in the other, or begins as that ends. */
+static inline bool str_may_overlap(struct str a, struct str b)
+{
+    struct str s = a.len < b.len ? a : b, l = a.len < b.len ? b : a;
+    if (memmem(l.p, l.len, s.p, s.len))
+        return true;
+    for (size_t n = 1; n < s.len; n++) {
+        if (!memcmp(l.p, s.p + s.len - n, n) || !memcmp(s.p, l.p + l.len - n, n))
+            return true;
+    }
+    return false;
+}
+
+/* How often a byte occurs in it. */
+static inline size_t str_count(struct str s, int byte)
+{
+    size_t n = 0;
+    const unsigned char *p = s.p, *end = p + s.len;
+    for (; p != end && (p = memchr(p, byte, (size_t)(end - p))) != NULL; p++)
+        n++;
+    return n;
+}
+
+#endif

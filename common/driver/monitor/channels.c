@@ -1,0 +1,189 @@
+/* channels.c - see channels.h. */
+#include "driver/monitor/channels.h"
+
+#include "base/sys/buf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int by_pid(const void *a, const void *b)
+{
+    pid_t x = *(const pid_t *)a, y = (*(struct watched *const *)b)->process.pid;
+    return (x > y) - (x < y);
+}
+
+struct watched *watched_find(struct watched *const *at, size_t n, pid_t pid)
+{
+    struct watched *const *found = n ? bsearch(&pid, at, n, sizeof(struct watched *), by_pid) : NULL;
+    return found ? *found : NULL;
+}
+
+bool watched_is_program(const struct watched *w)
+{
+    return strncmp(w->process.name, "bpe-", 4) == 0 && strcmp(w->process.name, "bpe-keeper") != 0;
+}
+
+bool watched_is_driver(const struct watched *w)
+{
+    return strcmp(w->process.name, "bpe") == 0;
+}
+
+bool watched_spreads(const struct watched *w)
+{
+    static const char *const names[] = {"xargs", "parallel", "split"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(w->process.name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+struct watched *watched_group(struct watched *w)
+{
+    while (w->group != w) {
+        w->group = w->group->group;
+        w = w->group;
+    }
+    return w;
+}
+
+struct watched *watched_spreader(struct watched *const *at, size_t n, const struct watched *w)
+{
+    struct watched *parent = watched_find(at, n, w->process.parent);
+    for (int i = 0; i < WATCHED_GENERATIONS && parent && !watched_spreads(parent) && !watched_is_driver(parent); i++)
+        parent = watched_find(at, n, parent->process.parent);
+    return parent && watched_spreads(parent) ? parent : NULL;
+}
+
+static const struct process_link *link_at(const struct process *p, int fd)
+{
+    for (size_t i = 0; i < p->n_links; i++) {
+        if (p->links[i].fd == fd)
+            return &p->links[i];
+    }
+    return NULL;
+}
+
+/* Whether an older process has the same link at the same descriptor: then it came with everything else that was
+ * open. */
+static bool is_held_before(struct watched *const *at, size_t n, const struct watched *w, const struct process_link *l)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct process *p = &at[i]->process;
+        const struct process_link *same = at[i] != w && p->began <= w->process.began ? link_at(p, l->fd) : NULL;
+        if (same && same->kind == l->kind && same->id == l->id &&
+            (p->began < w->process.began || p->pid < w->process.pid))
+            return true;
+    }
+    return false;
+}
+
+/* Whether its parent has the same standard input, or output. */
+static bool is_of_parent(struct watched *const *at, size_t n, const struct watched *w, const struct process_link *l)
+{
+    const struct watched *parent = watched_find(at, n, w->process.parent);
+    const struct process_link *same = parent ? link_at(&parent->process, l->fd) : NULL;
+    return same && same->kind == l->kind && same->id == l->id;
+}
+
+static int add(struct channels *c, struct channel_end end, struct err *e)
+{
+    if (array_grow(&c->ends, &c->cap_ends, c->n_ends + 1, sizeof *c->ends, "ends of pipes", e))
+        return -1;
+    c->ends[c->n_ends++] = end;
+    return 0;
+}
+
+/* Whether a process has this socket at a standard descriptor: then that says which way it is used. */
+static bool is_standard(struct watched *const *at, size_t n, uint32_t inode, int fd)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct process_link *l = inode ? link_at(&at[i]->process, fd) : NULL;
+        if (l && l->kind == LINK_SOCKET && l->id == inode)
+            return true;
+    }
+    return false;
+}
+
+/* A socket at descriptor 0 reads, one at 1 writes; and one at another writes to what is somebody's 0, or reads from
+ * what is somebody's 1. Others are for control. */
+static int add_socket(struct channels *c, struct watched *const *at, size_t n, struct channel_end end,
+                      const struct sockets *s, struct err *e)
+{
+    uint32_t own = (uint32_t)end.id, peer = sockets_peer(s, own);
+    if (!peer)
+        return 0;
+    end.reads = end.fd == 0 || (end.fd != 1 && is_standard(at, n, peer, 1));
+    if (!end.reads && end.fd != 1 && !is_standard(at, n, peer, 0))
+        return 0;
+    end.id = end.reads ? own : peer;
+    end.socket = end.reads ? peer : own;
+    return add(c, end, e);
+}
+
+static int add_ends(struct channels *c, struct watched *const *at, size_t n, struct watched *w, const struct sockets *s,
+                    struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; i < w->process.n_links && rc == 0; i++) {
+        const struct process_link *l = &w->process.links[i];
+        struct channel_end end = {.kind = l->kind, .id = l->id, .w = w, .fd = l->fd, .reads = l->reads};
+        if (l->fd > 1 && is_held_before(at, n, w, l)) /* nobody's input or output */
+            continue;
+        end.inherited = l->fd <= 1 && is_of_parent(at, n, w, l);
+        rc = l->kind == LINK_SOCKET ? add_socket(c, at, n, end, s, e) : add(c, end, e);
+    }
+    return rc;
+}
+
+static int by_channel(const void *a, const void *b)
+{
+    const struct channel_end *x = a, *y = b;
+    if (x->kind != y->kind)
+        return (x->kind > y->kind) - (x->kind < y->kind);
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+int channels_find(struct channels *c, struct watched *const *at, size_t n, bool only_members, const struct sockets *s,
+                  struct err *e)
+{
+    c->n = c->n_ends = 0;
+    for (size_t i = 0; i < n; i++) {
+        if ((at[i]->member || !only_members) && !at[i]->apart && add_ends(c, at, n, at[i], s, e))
+            return -1;
+    }
+    if (c->n_ends)
+        qsort(c->ends, c->n_ends, sizeof *c->ends, by_channel);
+    for (size_t i = 0, end; i < c->n_ends; i = end) {
+        for (end = i + 1; end < c->n_ends && by_channel(&c->ends[i], &c->ends[end]) == 0;)
+            end++;
+        if (array_grow(&c->at, &c->cap, c->n + 1, sizeof *c->at, "pipes", e))
+            return -1;
+        c->at[c->n++] = (struct channel){.ends = &c->ends[i], .n = end - i};
+    }
+    return 0;
+}
+
+void channels_measure(struct channels *c, struct sockets *s)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        struct channel *ch = &c->at[i];
+        bool of_members = false;
+        for (size_t k = 0; k < ch->n; k++)
+            of_members |= ch->ends[k].w->member;
+        for (size_t k = 0; of_members && k < ch->n && !ch->known; k++) {
+            const struct channel_end *end = &ch->ends[k];
+            if (end->kind == LINK_SOCKET)
+                ch->known = queue_of_socket(s, end->socket, &ch->queue);
+            else if (end->reads && !end->w->process.ended)
+                ch->known = queue_of_pipe(end->w->process.pid, end->fd, &ch->queue);
+        }
+    }
+}
+
+void channels_free(struct channels *c)
+{
+    free(c->ends);
+    free(c->at);
+    *c = (struct channels){0};
+}

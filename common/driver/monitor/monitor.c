@@ -1,0 +1,390 @@
+/* monitor.c - see monitor.h: which processes there are, and samples of what they do. */
+#include "driver/monitor/monitor_parts.h"
+
+#include "base/sys/buf.h"
+#include "base/sys/clock.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Milliseconds between samples; and the share of one core's time that samples and reports, and to read all processes
+ * again, may take. */
+enum { SAMPLE_MS = 50, SAMPLE_MS_MOST = 1000 };
+static const double sample_share = 1.0 / 200, scan_share = 1.0 / 500;
+static const double at_once = 0.01; /* seconds that the first samples may take besides */
+
+/* The links of a process are read this often before it is left alone: it may just become another program. */
+enum { YOUNG = 3 };
+
+struct monitor *monitor_new(pid_t pid, bool apart, struct err *e)
+{
+    struct monitor *m = calloc(1, sizeof *m);
+    if (!m) {
+        err_mem(e, "a monitor", sizeof *m);
+        return NULL;
+    }
+    m->pid = pid;
+    m->apart = apart;
+    m->sockets = SOCKETS_NONE;
+    m->reported = clock_now();
+    m->owed = -at_once;
+    return m;
+}
+
+void watched_free(struct watched *w)
+{
+    process_free(&w->process);
+    free(w);
+}
+
+void monitor_free(struct monitor *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->n; i++)
+        watched_free(m->at[i]);
+    for (size_t i = 0; i < m->n_fifos; i++)
+        free(m->fifos[i]);
+    for (size_t i = 0; i < m->n_known; i++)
+        free(m->known[i].of);
+    free(m->at);
+    free(m->pids);
+    free(m->fifos);
+    free(m->known);
+    free(m->files);
+    free(m->progress);
+    sockets_free(&m->sockets);
+    channels_free(&m->channels);
+    free(m);
+}
+
+double monitor_cpu(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- Which processes there are ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int read_pids(struct monitor *m, struct err *e)
+{
+    DIR *dir = opendir("/proc");
+    int rc = dir ? 0 : err_set(e, EX_OSERR, "/proc cannot be read: it tells what processes do");
+    m->n_pids = 0;
+    for (const struct dirent *d; rc == 0 && (d = readdir(dir));) {
+        int pid = atoi(d->d_name);
+        if (pid <= 0)
+            continue;
+        rc = array_grow(&m->pids, &m->cap_pids, m->n_pids + 1, sizeof *m->pids, "processes", e);
+        if (rc == 0)
+            m->pids[m->n_pids++] = pid;
+    }
+    if (dir)
+        closedir(dir);
+    if (rc == 0 && m->n_pids)
+        qsort(m->pids, m->n_pids, sizeof *m->pids, by_number);
+    return rc;
+}
+
+static struct watched *new_watched(pid_t pid, bool apart, struct err *e)
+{
+    char path[32];
+    struct stat st;
+    struct watched *w = calloc(1, sizeof *w);
+    if (!w) {
+        err_mem(e, "a process", sizeof *w);
+        return NULL;
+    }
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    w->process.pid = pid;
+    w->apart = apart;
+    w->own = stat(path, &st) == 0 && st.st_uid == geteuid();
+    w->group = w->does = w;
+    return w;
+}
+
+/* Merges what there is into what is known: new processes are added; those that have ended stay, if they are members,
+ * until the next report. */
+static int merge(struct monitor *m, struct err *e)
+{
+    size_t cap = m->n + m->n_pids, n = 0, i = 0, k = 0;
+    struct watched **all = malloc((cap + 1) * sizeof *all);
+    int rc = 0;
+    if (!all)
+        return err_mem(e, "processes", cap * sizeof *all);
+    while (i < m->n || k < m->n_pids) {
+        pid_t pid = k < m->n_pids ? m->pids[k] : 0;
+        if (i < m->n && (k == m->n_pids || m->at[i]->process.pid <= pid)) {
+            struct watched *w = m->at[i++];
+            bool there = k < m->n_pids && w->process.pid == pid;
+            k += there;
+            w->process.ended |= !there;
+            if (w->process.ended && !w->member)
+                watched_free(w);
+            else
+                all[n++] = w;
+        } else if (rc == 0 && (all[n] = new_watched(pid, m->apart && pid == getpid(), e))) {
+            n++;
+            k++;
+        } else {
+            rc = -1;
+            k = m->n_pids;
+        }
+    }
+    free(m->at);
+    m->at = all;
+    m->n = n;
+    m->cap = cap;
+    return rc;
+}
+
+static int new_fifo(void *ctx, const char *name, struct err *e)
+{
+    struct monitor *m = ctx;
+    if (array_grow(&m->fifos, &m->cap_fifos, m->n_fifos + 1, sizeof *m->fifos, "names", e))
+        return -1;
+    char *own = strdup(name);
+    if (!own)
+        return err_mem(e, "a name", strlen(name));
+    m->fifos[m->n_fifos++] = own;
+    return 0;
+}
+
+/* Seconds since a process began. */
+static double age_of(const struct process *p)
+{
+    struct timespec boot;
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    return (double)boot.tv_sec + 1e-9 * (double)boot.tv_nsec - (double)p->began / (double)sysconf(_SC_CLK_TCK);
+}
+
+int monitor_read_links(struct monitor *m, struct watched *w, struct err *e)
+{
+    bool ask = w->member || watched_is_program(w);
+    w->links_read += age_of(&w->process) > 1 ? YOUNG : 1;
+    return process_links(&w->process, m->fifos, m->n_fifos, ask, new_fifo, m, e);
+}
+
+/* Whether a process may be a member that is not yet known as one: it holds a pipe that a member holds, or is a
+ * program of ours. */
+static bool may_be_member(const struct monitor *m, const struct watched *w)
+{
+    if (watched_is_program(w))
+        return w->own;
+    for (size_t i = 0; i < m->channels.n_ends; i++) {
+        const struct channel_end *end = &m->channels.ends[i];
+        for (size_t k = 0; k < w->process.n_links; k++) {
+            if (w->process.links[k].kind == end->kind && w->process.links[k].id == end->id)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool has_socket(const struct process *p)
+{
+    for (size_t i = 0; i < p->n_links; i++) {
+        if (p->links[i].kind == LINK_SOCKET)
+            return true;
+    }
+    return false;
+}
+
+/* Looks at a process that is no member again: its pid may be another process's by now. */
+static void look_again(struct watched *w)
+{
+    uint64_t began = w->process.began;
+    if (process_look(&w->process, 0) || !began)
+        return;
+    const struct watched fresh = {.process.pid = w->process.pid, .apart = w->apart, .own = w->own};
+    process_free(&w->process);
+    *w = fresh;
+    w->group = w->does = w;
+    process_look(&w->process, 0);
+}
+
+/* The pid that was given last: as long as it is the same, there is no new process. 0: not known. */
+static uint64_t last_pid(void)
+{
+    unsigned long long pid = 0;
+    FILE *f = fopen("/proc/loadavg", "re");
+    if (f && fscanf(f, "%*s %*s %*s %*s %llu", &pid) != 1)
+        pid = 0;
+    if (f)
+        fclose(f);
+    return pid;
+}
+
+/* Reads what processes hold: all, from time to time; and often those that are new. *added: there is a new member. */
+static int scan(struct monitor *m, bool all, bool *added, struct err *e)
+{
+    double begin = monitor_cpu();
+    uint64_t last = last_pid();
+    if (!all && !m->young && last && last == m->last_pid)
+        return 0;
+    m->last_pid = last;
+    m->young = false;
+    if (read_pids(m, e) || merge(m, e))
+        return -1;
+    bool sockets = false;
+    for (int round = 0; round < 2; round++) { /* first the programs of ours, as they name FIFOs */
+        for (size_t i = 0; i < m->n; i++) {
+            struct watched *w = m->at[i];
+            bool young = w->links_read < YOUNG;
+            if (round == 0 && (young || all) && !w->member && !w->process.ended)
+                look_again(w);
+            if (w->process.ended || (watched_is_program(w) || w->member) != (round == 0) || (!young && !all))
+                continue;
+            if (monitor_read_links(m, w, e))
+                return -1;
+            m->young |= w->links_read < YOUNG;
+            if (m->grouped && !w->member)
+                *added |= w->member = may_be_member(m, w);
+            sockets |= watched_is_program(w) && has_socket(&w->process);
+        }
+    }
+    if (sockets && sockets_list(&m->sockets, e))
+        return -1;
+    if (all) {
+        m->scanned = clock_now();
+        m->scan_took = monitor_cpu() - begin;
+    }
+    return 0;
+}
+
+/* ---- Samples ---- */
+
+/* How full the channels are that a process reads from, or writes to: the emptiest input, the fullest output; -1: it
+ * has none that is known. */
+static void fill_of(const struct channels *c, const struct watched *w, double *input, double *output)
+{
+    *input = *output = -1;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct channel *ch = &c->at[i];
+        for (size_t k = 0; k < ch->n && ch->known; k++) {
+            double full = (double)ch->queue.waiting / (double)ch->queue.capacity;
+            if (ch->ends[k].w != w)
+                continue;
+            if (ch->ends[k].reads && (*input < 0 || full < *input))
+                *input = full;
+            if (!ch->ends[k].reads && full > *output)
+                *output = full;
+        }
+    }
+}
+
+/* What a process waits for that waits for one of several things: for room if its output is full, else for what is to
+ * come; but if that is there, it waits for something of its own. Programs of ours have nothing of that kind: they wait
+ * for who is to take the next of it. */
+static enum process_state guess(const struct watched *w, double input, double output)
+{
+    static const double full = 0.5;
+    if (w->parent && (watched_spreads(w) || watched_is_driver(w)))
+        return PROCESS_CHILD;
+    if (output > full || (output >= 0 && input > 0 && watched_is_program(w)))
+        return PROCESS_WRITES;
+    return input > 0 ? PROCESS_SLEEPS : PROCESS_READS;
+}
+
+static void tally(struct watched *w, const struct channels *c)
+{
+    struct tally *t = &w->tally;
+    double input, output;
+    enum process_state s = w->process.state;
+    fill_of(c, w, &input, &output);
+    if (input >= 0)
+        t->input += input, t->n_input++;
+    if (output >= 0)
+        t->output += output, t->n_output++;
+    if (s == PROCESS_WAITS)
+        s = guess(w, input, output);
+    t->state[s]++;
+    t->n++;
+}
+
+/* From here on it is counted what a process does: from its own beginning, if that is in this interval. */
+static void begin_count(const struct monitor *m, struct watched *w)
+{
+    w->counted = true;
+    if (age_of(&w->process) < clock_now() - m->reported)
+        return;
+    w->cpu_before = w->process.cpu;
+    w->reaped_before = w->process.reaped;
+    w->in_before = w->process.in;
+    w->out_before = w->process.out;
+}
+
+/* Finds the members that hold a pipe of a new member's, and so on. */
+static int add_members(struct monitor *m, struct err *e)
+{
+    for (bool more = true; more;) {
+        more = false;
+        if (channels_find(&m->channels, m->at, m->n, true, &m->sockets, e))
+            return -1;
+        for (size_t i = 0; i < m->n; i++) {
+            struct watched *w = m->at[i];
+            if (!w->member && !w->apart && w->process.n_links && may_be_member(m, w))
+                w->member = more = true;
+        }
+    }
+    return 0;
+}
+
+int monitor_sample(struct monitor *m, struct err *e)
+{
+    double begin = clock_now(), cpu = monitor_cpu();
+    pid_t own = getpid();
+    bool all = !m->grouped || begin - m->scanned > m->scan_took / scan_share, added = false;
+    if (scan(m, all, &added, e) || (added && add_members(m, e)) ||
+        channels_find(&m->channels, m->at, m->n, m->grouped, &m->sockets, e))
+        return -1;
+    if (!m->grouped) { /* who is a member */
+        struct pipelines p;
+        if (pipelines_find(&p, m->at, m->n, &m->channels, e))
+            return -1;
+        pipelines_free(&p);
+        m->grouped = true;
+        m->reported = clock_now();
+        if (channels_find(&m->channels, m->at, m->n, true, &m->sockets, e))
+            return -1;
+    }
+    channels_measure(&m->channels, &m->sockets);
+    for (size_t i = 0; i < m->n; i++) {
+        struct watched *w = m->at[i];
+        if (!w->member || w->process.ended)
+            continue;
+        char name[sizeof w->process.name];
+        memcpy(name, w->process.name, sizeof name);
+        if (!process_look(&w->process, PROCESS_STATE | (m->samples % 4 == 0 || w->tally.n < 2 ? PROCESS_IO : 0)))
+            continue;
+        if (strcmp(name, w->process.name) != 0) { /* it is another program now */
+            w->links_read = 0;
+            m->young = true;
+        }
+        if (w->process.pid == own) /* which runs only to look */
+            w->process.state = PROCESS_CHILD;
+        if (!w->counted)
+            begin_count(m, w);
+        tally(w, &m->channels);
+    }
+    m->samples++;
+    double paid = (begin - m->sampled) * sample_share;
+    if (m->owed > 0)
+        m->owed = m->owed > paid ? m->owed - paid : 0;
+    m->owed += monitor_cpu() - cpu - (all ? m->scan_took : 0); /* that has a share of its own */
+    m->sampled = begin;
+    int ms = (int)(m->owed / sample_share * 1e3);
+    return ms < SAMPLE_MS ? SAMPLE_MS : ms > SAMPLE_MS_MOST ? SAMPLE_MS_MOST : ms;
+}

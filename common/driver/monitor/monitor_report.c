@@ -1,0 +1,368 @@
+/* monitor_report.c - see monitor.h: adds up the samples of an interval. */
+#include "driver/monitor/monitor_parts.h"
+#include "driver/monitor/verdict.h"
+
+#include "base/sys/buf.h"
+#include "base/sys/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool is_of(const struct monitor *m, const struct watched *w)
+{
+    for (int i = 0; i < WATCHED_GENERATIONS && w; i++) {
+        if (w->process.pid == m->pid || w->process.parent == m->pid)
+            return true;
+        w = watched_find(m->at, m->n, w->process.parent);
+    }
+    return false;
+}
+
+/* Whether a pipeline is to be reported: a program of ours is alive there, or a tool that starts one after the other. */
+static bool is_wanted(const struct monitor *m, const struct pipeline *p)
+{
+    bool wanted = m->pid == 0, alive = false;
+    for (size_t i = 0; i < p->n; i++) {
+        for (size_t k = 0; k < p->stages[i].n; k++) {
+            const struct watched *w = p->stages[i].at[k];
+            wanted = wanted || is_of(m, w);
+            alive |= !w->process.ended && (watched_is_program(w) || watched_spreads(w));
+        }
+    }
+    return wanted && alive;
+}
+
+/* The position of a file in the last report; the same as now if it was not there. */
+static uint64_t position_before(const struct monitor *m, pid_t pid, const struct process_file *f)
+{
+    for (size_t i = 0; i < m->n_files; i++) {
+        if (m->files[i].pid == pid && m->files[i].id == f->id)
+            return m->files[i].position;
+    }
+    return f->position;
+}
+
+/* What was read and written for the next report to compare with. */
+struct now {
+    struct file_before *files;
+    struct progress_before *progress;
+    size_t n_files, cap_files, n_progress, cap_progress;
+};
+
+static int add_files(const struct monitor *m, struct stage_report *s, const struct watched *w, double seconds,
+                     struct now *now, struct err *e)
+{
+    struct process_file files[REPORT_FILES];
+    size_t n = process_files(&w->process, files, REPORT_FILES);
+    for (size_t i = 0; i < n; i++) {
+        const struct process_file *f = &files[i];
+        uint64_t before = position_before(m, w->process.pid, f);
+        double rate = f->position > before ? (double)(f->position - before) / seconds : 0;
+        if (array_grow(&now->files, &now->cap_files, now->n_files + 1, sizeof *now->files, "files", e))
+            return -1;
+        now->files[now->n_files++] = (struct file_before){w->process.pid, f->id, f->position};
+        if (s->n_files < REPORT_FILES)
+            s->files[s->n_files++] = (struct file_report){*f, rate};
+    }
+    return 0;
+}
+
+static int add_progress(const struct monitor *m, struct stage_report *s, const struct watched *w, double seconds,
+                        struct now *now, struct err *e)
+{
+    struct progress_page page;
+    if (!watched_is_program(w) || !process_progress(&w->process, &page))
+        return 0;
+    struct progress_before before = {.pid = w->process.pid, .done = page.done};
+    memcpy(before.doing, page.doing, sizeof before.doing);
+    for (size_t i = 0; i < m->n_progress; i++) {
+        const struct progress_before *b = &m->progress[i];
+        if (b->pid == before.pid && strcmp(b->doing, page.doing) == 0 && b->done <= page.done)
+            s->doing_rate = (double)(page.done - b->done) / seconds;
+    }
+    s->doing = page;
+    if (array_grow(&now->progress, &now->cap_progress, now->n_progress + 1, sizeof *now->progress, "programs", e))
+        return -1;
+    now->progress[now->n_progress++] = before;
+    return 0;
+}
+
+/* Adds up what the processes of a stage did. Of one whose parts are counted, the time in which it waits for them is
+ * not. */
+static void add_tallies(struct stage_report *r, const struct stage *s, unsigned samples)
+{
+    double n = 0, states[PROCESS_ENDED] = {0}, input = 0, output = 0, n_input = 0, n_output = 0;
+    bool parts = false;
+    for (size_t i = 0; i < s->n; i++)
+        parts |= s->at[i]->does != s->at[i] && s->at[i]->tally.n > 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct watched *w = s->at[i];
+        for (int k = 0; k < PROCESS_ENDED; k++) {
+            double times = k == PROCESS_CHILD && parts && w->does == w ? 0 : (double)w->tally.state[k];
+            states[k] += times;
+            n += times;
+        }
+        input += w->tally.input, n_input += w->tally.n_input;
+        output += w->tally.output, n_output += w->tally.n_output;
+    }
+    r->n = samples ? n / samples : 0;
+    n = n > 0 ? n : 1;
+    r->run = states[PROCESS_RUNS] / n;
+    r->input = states[PROCESS_READS] / n;
+    r->output = states[PROCESS_WRITES] / n;
+    r->disk = states[PROCESS_DISK] / n;
+    r->stopped = states[PROCESS_STOPPED] / n;
+    r->child = s->parent ? states[PROCESS_CHILD] / n : 0;
+    r->sleep = (states[PROCESS_SLEEPS] + states[PROCESS_WAITS] + (s->parent ? 0 : states[PROCESS_CHILD])) / n;
+    r->input_full = n_input > 0 ? input / n_input : -1;
+    r->output_full = n_output > 0 ? output / n_output : -1;
+    double busy = r->n > 1 ? r->cpu / r->n : r->cpu; /* not in which it waits for a core */
+    r->own = (busy < r->run ? busy : r->run) + r->disk + r->sleep + r->stopped + (s->had_input ? 0 : r->input) +
+             (s->had_output ? 0 : r->output);
+    r->own *= r->n < 1 ? r->n : 1; /* jobs that come and go: as long as there are any */
+}
+
+/* CPU time of jobs that a tool has started, from the last sample of each to its end: known when the tool has waited
+ * for it. */
+static double unseen_time(const struct monitor *m, const struct stage *s)
+{
+    double unseen = 0;
+    const struct watched *tool = s->n ? watched_spreader(m->at, m->n, s->at[0]) : NULL;
+    if (!tool || tool->process.ended)
+        return 0;
+    unseen = tool->process.reaped - tool->reaped_before;
+    for (size_t i = 0; i < m->n; i++) {
+        if (m->at[i]->process.ended && watched_spreader(m->at, m->n, m->at[i]) == tool)
+            unseen -= m->at[i]->process.cpu;
+    }
+    return unseen > 0 ? unseen : 0;
+}
+
+static int report_stage(const struct monitor *m, struct stage_report *r, const struct stage *s, double seconds,
+                        struct now *now, struct err *e)
+{
+    double cpu = 0, in = 0, out = 0;
+    *r = (struct stage_report){.has_input = s->has_input,
+                               .had_input = s->had_input,
+                               .had_output = s->had_output,
+                               .has_queue = s->queue_known,
+                               .queue = s->queue};
+    snprintf(r->name, sizeof r->name, "%s", s->name);
+    r->pids = calloc(s->n_alive + 1, sizeof *r->pids);
+    if (!r->pids)
+        return err_mem(e, "processes", s->n_alive * sizeof *r->pids);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct watched *w = s->at[i];
+        double d_in = (double)w->process.in - (double)w->in_before - (double)w->in_children;
+        double d_out = (double)w->process.out - (double)w->out_before - (double)w->out_children;
+        cpu += w->process.cpu > w->cpu_before ? w->process.cpu - w->cpu_before : 0;
+        in += d_in > 0 ? d_in : 0;
+        out += d_out > 0 ? d_out : 0;
+        if (w->process.ended)
+            continue;
+        r->pids[r->n_pids++] = w->process.pid;
+        r->rss += w->process.rss;
+        if (add_files(m, r, w, seconds, now, e) || add_progress(m, r, w, seconds, now, e))
+            return -1;
+    }
+    if (watched_is_program(s->at[0]))
+        cpu += unseen_time(m, s);
+    r->cpu = cpu / seconds;
+    r->in = in / seconds;
+    r->out = out / seconds;
+    add_tallies(r, s, m->samples - m->samples_before);
+    return 0;
+}
+
+/* Finds a pipeline among those of the last report, by a process that is in both; a new one is known from now on.
+ * NULL: out of memory. */
+static struct known *know(struct monitor *m, const struct pipeline *p, struct err *e)
+{
+    struct known *k = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < p->n; i++)
+        n += p->stages[i].n;
+    struct identity *of = calloc(n + 1, sizeof *of);
+    if (!of) {
+        err_mem(e, "processes", n * sizeof *of);
+        return NULL;
+    }
+    n = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        for (size_t x = 0; x < p->stages[i].n; x++) {
+            const struct process *process = &p->stages[i].at[x]->process;
+            of[n++] = (struct identity){process->pid, process->began};
+        }
+    }
+    for (size_t i = 0; i < m->n_known && !k; i++) {
+        for (size_t x = 0; x < m->known[i].n * n && !k && !m->known[i].seen; x++) {
+            const struct identity *a = &m->known[i].of[x / n], *b = &of[x % n];
+            if (a->pid == b->pid && a->began == b->began)
+                k = &m->known[i];
+        }
+    }
+    if (!k) {
+        if (array_grow(&m->known, &m->cap_known, m->n_known + 1, sizeof *m->known, "pipelines", e)) {
+            free(of);
+            return NULL;
+        }
+        k = &m->known[m->n_known++];
+        *k = (struct known){.id = of[0].pid};
+        uint64_t first = of[0].began;
+        for (size_t i = 1; i < n; i++) {
+            if (of[i].began < first)
+                first = of[i].began, k->id = of[i].pid;
+        }
+    }
+    free(k->of);
+    k->of = of;
+    k->n = n;
+    k->seen = true;
+    return k;
+}
+
+static void name_pipeline(struct known *k, const struct pipeline *p)
+{
+    size_t n = 0;
+    if (p->driver && *k->command)
+        return;
+    if (p->driver) {
+        process_command(p->driver->process.pid, k->command, sizeof k->command);
+        return;
+    }
+    *k->command = '\0';
+    for (size_t i = 0; i < p->n && n < sizeof k->command - 30; i++)
+        n += (size_t)snprintf(k->command + n, sizeof k->command - n, "%s%s", i ? " | " : "", p->stages[i].name);
+}
+
+static int add_report(struct report *r, struct pipeline_report p, const struct known *k, struct err *e)
+{
+    if (array_grow(&r->at, &r->cap, r->n + 1, sizeof *r->at, "pipelines", e))
+        return -1;
+    p.id = k->id;
+    memcpy(p.command, k->command, sizeof p.command);
+    r->at[r->n++] = p;
+    return 0;
+}
+
+static int report_pipeline(struct monitor *m, struct report *r, const struct pipeline *p, double seconds,
+                           struct now *now, struct err *e)
+{
+    struct known *k = know(m, p, e);
+    struct pipeline_report one = {.stages = calloc(p->n + 1, sizeof *one.stages)};
+    int rc = k && one.stages ? 0 : err_mem(e, "stages", p->n * sizeof *one.stages);
+    if (rc == 0)
+        name_pipeline(k, p);
+    for (size_t i = 0; rc == 0 && i < p->n; i++) {
+        for (size_t x = 0; x < p->stages[i].n; x++)
+            p->stages[i].at[x]->pipeline = k->id;
+    }
+    for (; rc == 0 && one.n < p->n; one.n++)
+        rc = report_stage(m, &one.stages[one.n], &p->stages[one.n], seconds, now, e);
+    if (rc == 0) {
+        verdict_on(&one, sysconf(_SC_NPROCESSORS_ONLN));
+        rc = add_report(r, one, k, e);
+    }
+    if (rc)
+        pipeline_report_free(&one);
+    return rc;
+}
+
+/* Tells of those that have ended, and forgets them. */
+static int report_ended(struct monitor *m, struct report *r, struct err *e)
+{
+    size_t kept = 0;
+    int rc = 0;
+    for (size_t i = 0; i < m->n_known; i++) {
+        struct known *k = &m->known[i];
+        if (k->seen) {
+            k->seen = false;
+            m->known[kept++] = *k;
+            continue;
+        }
+        rc = rc || add_report(r, (struct pipeline_report){0}, k, e) ? -1 : 0;
+        free(k->of);
+    }
+    m->n_known = kept;
+    return rc;
+}
+
+/* Begins a new interval: who has ended is forgotten. */
+static void begin_interval(struct monitor *m, struct now *now)
+{
+    size_t kept = 0;
+    m->reported = clock_now();
+    m->samples_before = m->samples;
+    for (size_t i = 0; i < m->n; i++) {
+        struct watched *w = m->at[i];
+        if (w->process.ended) {
+            watched_free(w);
+            continue;
+        }
+        w->tally = (struct tally){0};
+        w->cpu_before = w->process.cpu;
+        w->reaped_before = w->process.reaped;
+        w->in_before = w->process.in;
+        w->out_before = w->process.out;
+        w->in_children = w->out_children = 0;
+        w->counted &= w->member;
+        w->does = w->group = w;
+        m->at[kept++] = w;
+    }
+    m->n = kept;
+    free(m->files);
+    free(m->progress);
+    m->files = now->files;
+    m->n_files = now->n_files;
+    m->progress = now->progress;
+    m->n_progress = now->n_progress;
+    m->channels.n = m->channels.n_ends = 0;
+}
+
+/* Reads once more what members hold and have used; what those used that have ended is in what their parents have. */
+static int read_members(struct monitor *m, struct err *e)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        struct watched *w = m->at[i];
+        if (!w->member)
+            continue;
+        if (!w->process.ended && process_look(&w->process, PROCESS_IO) && monitor_read_links(m, w, e))
+            return -1;
+        struct watched *parent = w->process.ended ? watched_find(m->at, m->n, w->process.parent) : NULL;
+        if (parent) {
+            parent->in_children += w->process.in;
+            parent->out_children += w->process.out;
+        }
+    }
+    return 0;
+}
+
+int monitor_report(struct monitor *m, struct report *r, struct err *e)
+{
+    struct timespec now_time;
+    struct pipelines p = {0};
+    struct now now = {0};
+    double seconds = clock_now() - m->reported, cpu = monitor_cpu();
+    clock_gettime(CLOCK_REALTIME, &now_time);
+    *r = (struct report){.time = (double)now_time.tv_sec + 1e-9 * (double)now_time.tv_nsec};
+    seconds = seconds > 0.01 ? seconds : 0.01;
+    int rc = read_members(m, e) || channels_find(&m->channels, m->at, m->n, false, &m->sockets, e) ? -1 : 0;
+    if (rc == 0) {
+        channels_measure(&m->channels, &m->sockets);
+        rc = pipelines_find(&p, m->at, m->n, &m->channels, e);
+    }
+    for (size_t i = 0; i < p.n && rc == 0; i++) {
+        if (is_wanted(m, &p.at[i]))
+            rc = report_pipeline(m, r, &p.at[i], seconds, &now, e);
+    }
+    rc = rc || report_ended(m, r, e) ? -1 : 0;
+    pipelines_free(&p);
+    begin_interval(m, &now);
+    m->owed += monitor_cpu() - cpu;
+    if (rc)
+        report_free(r);
+    return rc;
+}

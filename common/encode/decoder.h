@@ -1,0 +1,30 @@
+/* decoder.h - from ids back to bytes: each id becomes the bytes of its token. */
+#ifndef BPE_ENCODE_DECODER_H
+#define BPE_ENCODE_DECODER_H
+
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
+#include "model/model.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define DECODER_MANY ((size_t)256 << 10) /* bytes of output after which decoder_put returns, so that they are written */
+
+struct decoder {
+    const struct model *model; /* borrowed */
+    unsigned width;            /* bytes of an id: 2 or 4 */
+    struct decoder_slot *slot; /* owned: the bytes of short tokens, by id */
+    uint32_t n_slots;
+};
+
+/* Prepares decoding by a model, which must live as long as the decoder. -1: out of memory. */
+int decoder_init(struct decoder *d, const struct model *m, unsigned width, struct err *e);
+void decoder_free(struct decoder *d); /* a zeroed decoder is fine */
+
+/* Appends to `out` the bytes of n ids, little-endian from p on, until they are done, `out` has DECODER_MANY bytes or
+ * more, or an id has no token. Returns how many ids were decoded: if fewer than n, and `out` has less than
+ * DECODER_MANY, the next id has no token. -1: out of memory. */
+ptrdiff_t decoder_put(const struct decoder *d, const unsigned char *p, size_t n, struct buf *out, struct err *e);
+
+#endif

@@ -1,0 +1,43 @@
+/* cut.h - where a source may be cut into pieces so that counting them separately gives the same result.
+ *
+ *   - right after a special token; after the byte that ends a document (a newline in JSON Lines, a NUL);
+ *   - where the form's last_cut finds it (between WARC records): only from the start of a piece, so a file by reference
+ *     is one piece;
+ *   - inside a document, if the pattern allows it (scan.h): between 0x0A and a letter, where no special token begins.
+ *     The left piece is then scanned as followed by a letter (TEXT_LETTER). scan_*.c prove it for each pattern.
+ */
+#ifndef BPE_INPUT_CUT_H
+#define BPE_INPUT_CUT_H
+
+#include "input/input_form.h"
+#include "pretok/special.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct cutter {
+    const struct input_form *form;
+    bool inside;                       /* between 0x0A and a letter */
+    const struct special_set *special; /* borrowed */
+    unsigned char end[256];            /* the bytes that may stand before a cut, each once */
+    size_t n_ends;                     /* 0: no cut can be recognized near it */
+};
+
+/* inside: the pattern allows cuts inside a document (text only). */
+void cutter_init(struct cutter *c, const struct input_form *form, bool inside, const struct special_set *special);
+
+/* Whether a cut can be recognized from the text around it. If not, only cut_last may be used, on text that begins with
+ * a piece. */
+bool cut_is_local(const struct cutter *c);
+
+/* The last place to cut in p(lo .. hi], 0 if there is none. p[0] is the first byte of a piece; p[0 .. n) is the text
+ * known so far (hi <= n); final: the source ends at p[n). The end of the source is not a cut. */
+size_t cut_last(const struct cutter *c, const unsigned char *p, size_t n, size_t lo, size_t hi, bool final);
+
+/* The first place to cut in p[from .. n), from > 0, 0 if there is none (with last_cut: always). Local cutters only.
+ * p[0 .. from) should have special->max_len + 1 bytes, or begin at the source's start: tokens that begin before p are
+ * not seen.
+ * Text after p[n) cannot change whether places up to n - (special->max_len + 4) are cuts. */
+size_t cut_first(const struct cutter *c, const unsigned char *p, size_t n, size_t from, bool final);
+
+#endif

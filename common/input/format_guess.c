@@ -1,0 +1,200 @@
+/* format_guess.c - see format_guess.h. */
+#include "input/format_guess.h"
+
+#include "base/sys/buf.h"
+#include "input/file_signature.h"
+#include "input/wet.h"
+#include "json/json_read.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A byte order mark, and white space. */
+static size_t skip_white(const unsigned char *p, size_t n)
+{
+    size_t at = n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    while (at < n && memchr(" \t\r\n", p[at], 4))
+        at++;
+    return at;
+}
+
+static bool begins_warc(const unsigned char *p, size_t n)
+{
+    return n >= 7 && memcmp(p, "WARC/1.", 7) == 0;
+}
+
+bool format_guess_wants(const struct format_guess *h, const unsigned char *p, size_t n)
+{
+    size_t at = skip_white(p, n);
+    return !h->found && ((at < n && (p[at] == '{' || p[at] == '[')) || begins_warc(p, n));
+}
+
+/* Whether p[0 .. n), some hundred bytes of a text's start, shows an array whose first item is an object that has
+ * members. */
+static bool is_array(const unsigned char *p, size_t n)
+{
+    enum { LOOK = 1024 };
+    unsigned char copy[LOOK + JSON_READ_PAD] = {0};
+    struct json_reader r = {0};
+    struct err ignored;
+    struct str key;
+    size_t from = skip_white(p, n);
+    size_t len = n - from < LOOK ? n - from : LOOK;
+    if (!len || p[from] != '[')
+        return false;
+    memcpy(copy, p + from, len);
+    json_read_memory(&r, copy, len, true, &ignored);
+    bool found =
+        json_read_array(&r) == 0 && json_read_item(&r) > 0 && json_read_object(&r) == 0 && json_read_key(&r, &key) > 0;
+    json_read_free(&r);
+    return found;
+}
+
+static bool is_warc(const unsigned char *p, size_t n)
+{
+    struct wet_header header;
+    struct err ignored;
+    return begins_warc(p, n) && wet_get_header(&header, p, n, false, &ignored) > 0;
+}
+
+struct look {
+    struct format_guess guess;
+    struct json_reader reader;
+    size_t longest; /* length of the longest string */
+    size_t n_members;
+};
+
+/* Whether --jsonl can name this key, and a terminal show it. */
+static bool is_plain(struct str key)
+{
+    enum { LEN_MAX = 40 };
+    bool plain = key.len > 0 && key.len < LEN_MAX;
+    for (size_t i = 0; i < key.len && plain; i++)
+        plain = key.p[i] >= 0x20 && key.p[i] != 0x7F && key.p[i] != '.';
+    return plain;
+}
+
+/* Adds a field whose value is a string of n bytes. */
+static void add_field(struct look *l, const char *name, size_t n)
+{
+    char *list = l->guess.fields;
+    size_t len = strlen(list);
+    if (len + strlen(name) + 3 < sizeof l->guess.fields)
+        snprintf(list + len, sizeof l->guess.fields - len, "%s%s", len ? ", " : "", name);
+    if (n >= l->longest && strlen(name) < sizeof l->guess.longest) {
+        l->longest = n;
+        snprintf(l->guess.longest, sizeof l->guess.longest, "%s", name);
+    }
+}
+
+/* Reads an object that has begun, and the objects in it. Where the text ends in a value this is an error, but what was
+ * added before stays. */
+static int read_members(struct look *l, const char *prefix)
+{
+    struct json_reader *r = &l->reader;
+    char name[80];
+    struct str key;
+    int more;
+    while ((more = json_read_key(r, &key)) > 0) {
+        bool plain = is_plain(key);
+        snprintf(name, sizeof name, "%s%s%.*s", prefix, *prefix ? "." : "", (int)(plain ? key.len : 0),
+                 (const char *)key.p);
+        int kind = json_read_peek(r);
+        l->n_members++;
+        if (kind == '"') {
+            struct str value;
+            size_t left = r->window.len - r->at;
+            bool whole = json_read_written(r, &value) == 0;
+            if (plain)
+                add_field(l, name, whole ? value.len : left);
+            if (!whole)
+                return -1;
+        } else if (kind == '{' && !*prefix && plain) {
+            if (json_read_object(r) || read_members(l, name))
+                return -1;
+        } else if (kind < 0 || json_read_skip(r)) {
+            return -1;
+        }
+    }
+    return more;
+}
+
+/* Whether a line, or the start of one, is an object that has members. line is readable for JSON_READ_PAD bytes more. */
+static bool is_object(struct look *l, const unsigned char *line, size_t n, bool whole)
+{
+    struct err ignored;
+    json_read_memory(&l->reader, line, n, true, &ignored);
+    bool ended = json_read_object(&l->reader) == 0 && read_members(l, "") == 0 && json_read_end(&l->reader) == 0;
+    return l->n_members && (ended || !whole);
+}
+
+int format_guess_look(struct format_guess *h, const unsigned char *p, size_t n, const char *name, struct err *e)
+{
+    struct look l = {.guess = {.found = true, .name = name}};
+    struct buf copy = {0};
+    if (!format_guess_wants(h, p, n))
+        return 0;
+    if (is_warc(p, n) || is_array(p, n)) {
+        h->found = true;
+        h->name = name;
+        h->what = *p == 'W' ? GUESS_WARC : GUESS_ARRAY;
+        return 0;
+    }
+    size_t from = skip_white(p, n);
+    const unsigned char *end = memchr(p + from, '\n', n - from);
+    size_t len = end ? (size_t)(end - p) - from : n - from;
+    if (buf_put(&copy, p + from, len, e) || buf_reserve(&copy, JSON_READ_PAD, e)) {
+        buf_free(&copy);
+        return -1;
+    }
+    memset(copy.p + len, 0, JSON_READ_PAD);
+    const unsigned char *next = end ? end + 1 : p + n;
+    bool next_too = next == p + n || *next == '{' || *next == '\n' || *next == '\r';
+    if (next_too && is_object(&l, copy.p, len, end != NULL))
+        *h = l.guess;
+    json_read_free(&l.reader);
+    buf_free(&copy);
+    return 0;
+}
+
+const char *format_guess_text(const struct format_guess *h, bool names, char to[FORMAT_GUESS_TEXT])
+{
+    static const char *const remarks[] = {
+        [GUESS_LINES] = "the first lines are JSON, which is taken as text; see --jsonl",
+        [GUESS_ARRAY] =
+            "the text is a JSON array, and is taken as it is; jq -c '.[]' FILE makes lines of it, for --jsonl",
+        [GUESS_WARC] = "the first lines are a WARC header, and all is taken as text; see --wet",
+    };
+    int n = snprintf(to, FORMAT_GUESS_TEXT, "%.1000s: %s", h->name, remarks[h->what]);
+    if (names && *h->longest)
+        snprintf(to + n, FORMAT_GUESS_TEXT - (size_t)n, " (fields with strings: %s; the longest: --jsonl=%s)",
+                 h->fields, h->longest);
+    return to;
+}
+
+/* ---- Input ---- */
+
+/* Reads until there are n bytes in all; fewer only if the input has no more. */
+static int read_start(struct input *in, struct buf *first, size_t n, struct err *e)
+{
+    ptrdiff_t got = 1;
+    while (first->len < n && got > 0) {
+        got = buf_reserve(first, n - first->len, e) ? -1 : input_read(in, first->p + first->len, n - first->len, e);
+        first->len += got > 0 ? (size_t)got : 0;
+    }
+    return got < 0 ? -1 : 0;
+}
+
+int input_probe(struct input *in, struct buf *first, const struct input_form *form, const char *program,
+                struct format_guess *guess, struct err *e)
+{
+    if (read_start(in, first, FILE_SIGNATURE_LEN, e) ||
+        file_signature_check(program, form, first->p, first->len, input_name(in), e))
+        return -1;
+    if (form->documents || !format_guess_wants(guess, first->p, first->len))
+        return 0;
+    return read_start(in, first, FORMAT_GUESS_LOOK, e) ||
+                   format_guess_look(guess, first->p, first->len, input_name(in), e)
+               ? -1
+               : 0;
+}

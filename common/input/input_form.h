@@ -1,0 +1,74 @@
+/* input_form.h - the forms of an input: where the documents are in the bytes of a source. A form is a file with a
+ * struct input_form, and a row in the table below; options, records, manifests and messages know it from there.
+ */
+#ifndef BPE_INPUT_INPUT_FORM_H
+#define BPE_INPUT_INPUT_FORM_H
+
+#include "base/sys/err.h"
+#include "input/doc_reader.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct reading;
+
+/* The forms that have an option, in the order of --help: its number in records, which never changes; its letter, 0 if
+ * none; its help. FLAG: an option without an argument; FIELD: with --NAME=FIELD, and what FIELD is if it is left out.
+ * Each is followed by what else INPUT_FORMS is given. */
+/* clang-format off */
+#define INPUT_FORMS(FLAG, FIELD, ...) \
+    FLAG(NUL, null, 2, '0', "each document ends with a NUL byte (with --files-from: each name does)", __VA_ARGS__) \
+    FIELD(JSONL, jsonl, 1, 0, "JSON Lines; the text is the string at FIELD (default text; a.b nests)", "text", \
+          __VA_ARGS__) \
+    FLAG(WET, wet, 3, 0, "WET files (WARC): the text of each conversion record is a document", __VA_ARGS__)
+/* clang-format on */
+
+#define INPUT_FORM_NUMBER(ID, name, number, ...) FORM_##ID = (number),
+#define INPUT_FORM_ONE(...) +1
+
+enum form { FORM_TEXT = 0, INPUT_FORMS(INPUT_FORM_NUMBER, INPUT_FORM_NUMBER, ) };
+enum { N_INPUT_FORMS = 1 INPUT_FORMS(INPUT_FORM_ONE, INPUT_FORM_ONE, ) };
+
+/* What says where a document is. */
+enum input_place {
+    PLACE_OFFSET, /* its first byte in the source */
+    PLACE_LINE,   /* the number of its line; errors in it name the line */
+    PLACE_RECORD, /* bytes that are counted in its record: such documents cannot be found again */
+};
+
+struct input_form {
+    const char *name; /* its option without the dashes, and its word in manifests and in bpe-view */
+    bool documents;   /* each text that is passed on is a document; false: special tokens end documents */
+    bool decoded;     /* that text is not the bytes of the source */
+    enum input_place place;
+    int end; /* the byte that ends a document, and after which alone the source may be cut; -1: see last_cut */
+    /* The last place to cut in p(lo .. hi], where p[0 .. n) begins with a piece, and cuts cannot be recognized from the
+     * text near them; 0: there is none. NULL: after `end`, and if that is -1, as plain text (cut.h). */
+    size_t (*last_cut)(const unsigned char *p, size_t n, size_t lo, size_t hi);
+
+    /* Where text near by shows a border: after the first `border_ends` bytes of this string. */
+    const char *border;
+    size_t border_len, border_ends;
+    const char *least; /* a shortest input that has a document */
+
+    /* The reader of its documents: `size` bytes, which init sets up and free (may be NULL) releases. `how` is
+     * borrowed. */
+    size_t size;
+    void (*init)(struct doc_reader *r, const struct reading *how);
+    void (*free)(struct doc_reader *r);
+    void (*begin)(struct doc_reader *r, const struct doc_piece *x);
+    void (*end_piece)(struct doc_reader *r, uint64_t end); /* the piece ended at this offset; may be NULL */
+    /* Passes on the documents in a window. Returns the bytes used; -1: *where is set to the offset of what was being
+     * passed on, or of what is wrong. The error has no place yet, unless that is a line (PLACE_LINE). */
+    ptrdiff_t (*window)(struct doc_reader *r, const struct doc_window *w, document_fn *text, void *ctx, uint64_t *where,
+                        struct err *e);
+};
+
+#define INPUT_FORM_DECLARE(ID, name, ...) extern const struct input_form input_form_##name;
+extern const struct input_form input_form_text;
+INPUT_FORMS(INPUT_FORM_DECLARE, INPUT_FORM_DECLARE, )
+
+extern const struct input_form *const input_forms[N_INPUT_FORMS]; /* by enum form */
+
+#endif

@@ -1,0 +1,67 @@
+/* nul_reader.c - a text in which each document ends with a NUL byte. Text after the last NUL is a document as well,
+ * unless it is empty.
+ */
+#include "input/input_form.h"
+
+#include <string.h>
+
+struct nul_reader {
+    struct doc_reader doc;
+    bool inside; /* text of a document has been passed on, and not its end */
+};
+
+static void init(struct doc_reader *d, const struct reading *how)
+{
+    struct nul_reader *r = (struct nul_reader *)d;
+    (void)how;
+    *r = (struct nul_reader){0};
+}
+
+static void begin(struct doc_reader *d, const struct doc_piece *x)
+{
+    (void)x;
+    init(d, NULL);
+}
+
+/* Text is passed on from this offset on, which is returned: a new document, unless one goes on. */
+static uint64_t begin_document(struct nul_reader *r, uint64_t offset)
+{
+    if (!r->inside)
+        r->doc.place.begin = offset;
+    return offset;
+}
+
+static ptrdiff_t window(struct doc_reader *d, const struct doc_window *w, document_fn *text, void *ctx, uint64_t *where,
+                        struct err *e)
+{
+    struct nul_reader *r = (struct nul_reader *)d;
+    const unsigned char *p = w->p, *at = p, *end = p + w->n, *nul;
+    for (; at < end && (nul = memchr(at, 0, (size_t)(end - at))) != NULL; at = nul + 1) {
+        *where = begin_document(r, w->offset + (uint64_t)(at - p));
+        d->place.end = w->offset + (uint64_t)(nul - p) + 1;
+        if (text(ctx, at, (size_t)(nul - at), TEXT_DOC, e) < 0)
+            return -1;
+        r->inside = false;
+    }
+    if (at == end && !(w->last && r->inside))
+        return (ptrdiff_t)w->n;
+    *where = begin_document(r, w->offset + (uint64_t)(at - p));
+    d->place.end = w->offset + w->n;
+    ptrdiff_t used = text(ctx, at, (size_t)(end - at), w->last ? TEXT_DOC : TEXT_MORE, e);
+    if (used < 0)
+        return -1;
+    r->inside = !w->last && (r->inside || used > 0);
+    return at - p + used;
+}
+
+const struct input_form input_form_null = {.name = "null",
+                                           .documents = true,
+                                           .end = 0,
+                                           .border = "",
+                                           .border_len = 1,
+                                           .border_ends = 1,
+                                           .least = "\n",
+                                           .size = sizeof(struct nul_reader),
+                                           .init = init,
+                                           .begin = begin,
+                                           .window = window};

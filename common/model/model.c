@@ -1,0 +1,183 @@
+/* model.c - see model.h. */
+#include "model/model.h"
+
+#include "base/sys/bytes.h"
+#include "base/sys/hash.h"
+#include "base/sys/huge.h"
+#include "pretok/regex.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Memory ---- */
+
+enum {
+    FIRST_PIECE = 256 << 10, /* bytes; each further piece is twice as large, up to LAST_PIECE, */
+    LAST_PIECE = 2 << 20,    /* which is a huge page */
+};
+
+struct model_arena {
+    struct model_arena *before;
+    size_t size, used, cap;
+    unsigned char p[];
+};
+
+unsigned char *model_room(struct model *m, size_t n, struct err *e)
+{
+    struct model_arena *a = m->arena;
+    if (!a || a->cap - a->used < n + MODEL_PAD) {
+        size_t size = !a ? FIRST_PIECE : a->size < LAST_PIECE ? 2 * a->size : LAST_PIECE;
+        if (n > size - sizeof *a - MODEL_PAD)
+            size = n + sizeof *a + MODEL_PAD;
+        if (n > SIZE_MAX / 2 || !(a = huge_zeroed(size))) {
+            err_mem(e, "the tokens", n);
+            return NULL;
+        }
+        *a = (struct model_arena){.before = m->arena, .size = size, .cap = size - sizeof *a};
+        m->arena = a;
+    }
+    return a->p + a->used;
+}
+
+void model_keep(struct model *m, size_t kept)
+{
+    m->arena->used += kept;
+    assert(m->arena->used + MODEL_PAD <= m->arena->cap);
+}
+
+void model_free(struct model *m)
+{
+    while (m->arena) {
+        struct model_arena *before = m->arena->before;
+        huge_free(m->arena, m->arena->size);
+        m->arena = before;
+    }
+    token_index_free(&m->index);
+    huge_free(m->token, m->token_bytes);
+    huge_free(m->merge, m->merge_bytes);
+    free(m->special);
+    free(m->regex);
+    *m = (struct model){0};
+}
+
+/* ---- Looking things up ---- */
+
+int model_index(struct model *m, struct err *e)
+{
+    if (m->index.slots.n)
+        return 0;
+    if (token_index_grow(&m->index, m->n_ids, e))
+        return -1;
+    for (uint32_t id = 0; id < m->n_ids; id++) {
+        const struct model_token *t = &m->token[id];
+        if (!t->p)
+            continue;
+        uint32_t hash = token_hash(&m->index, t->p, t->len, t->vocab);
+        struct slot *s = token_slot(&m->index, m->token, t->p, t->len, t->vocab, hash);
+        if (!s->n1) /* of equal ones the first counts */
+            *s = (struct slot){hash, id + 1};
+    }
+    return 0;
+}
+
+static int compare_id(const void *id, const void *special)
+{
+    uint32_t a = *(const uint32_t *)id, b = ((const struct model_special *)special)->id;
+    return (a > b) - (a < b);
+}
+
+uint32_t model_find_whole(const struct model *m, const unsigned char *p, size_t n)
+{
+    uint32_t id = token_find(&m->index, m->token, p, n, false);
+    const struct model_special *s =
+        id == MODEL_NO_ID ? NULL : bsearch(&id, m->special, m->n_special, sizeof *m->special, compare_id);
+    return s && s->whole ? id : MODEL_NO_ID;
+}
+
+const char *model_pattern(const struct model *m)
+{
+    const struct pattern *pattern = m->pattern ? pattern_find(str_of(m->pattern)) : NULL;
+    if (!pattern)
+        pattern = pattern_by_regex(m->regex, m->n_regex, m->dialect);
+    return pattern ? pattern->name : NULL;
+}
+
+int model_regexes(const struct model *m, enum pattern_dialect dialect, const struct str **regex, size_t *n,
+                  struct err *e)
+{
+    const char *name = model_pattern(m);
+    const struct pattern *pattern = name ? pattern_find(str_of(name)) : NULL;
+    int rc = 0;
+    *regex = m->regex;
+    *n = m->n_regex;
+    for (size_t i = 0; i < *n && !rc; i++)
+        rc = regex_check((*regex)[i], 1U << dialect, *n > 1 ? i + 1 : 0, e);
+    if (pattern && (rc || !*n)) {
+        *regex = pattern->regex;
+        *n = pattern->n_regex;
+        rc = 0;
+    }
+    return rc;
+}
+
+/* ---- The fingerprint ---- */
+
+/* The hash is taken of a stream of varints and bytes, in blocks of a fixed size; the hash of one block is the seed for
+ * the next. The stream: for each token its id, 2 * length (+ 1 if it is in the vocabulary), and its bytes; n_ids, and
+ * the number of merges that follow: none if results are in the order of their ids; for each merge the three ids. */
+struct hasher {
+    uint64_t hash;
+    size_t n;
+    unsigned char block[4096];
+};
+
+static void hash_put(struct hasher *h, const unsigned char *p, size_t n)
+{
+    while (n) {
+        size_t part = n < sizeof h->block - h->n ? n : sizeof h->block - h->n;
+        memcpy(h->block + h->n, p, part);
+        h->n += part;
+        p += part;
+        n -= part;
+        if (h->n == sizeof h->block) {
+            h->hash = hash_bytes(h->block, h->n, h->hash);
+            h->n = 0;
+        }
+    }
+}
+
+static void hash_numbers(struct hasher *h, const uint64_t *v, size_t n)
+{
+    unsigned char bytes[3 * VARINT_MAX];
+    size_t len = 0;
+    assert(n <= 3);
+    for (size_t i = 0; i < n; i++)
+        len += varint_put(bytes + len, v[i]);
+    hash_put(h, bytes, len);
+}
+
+static bool in_order_of_ids(const struct model *m)
+{
+    for (size_t k = 1; k < m->n_merges; k++)
+        if (m->merge[k].result < m->merge[k - 1].result)
+            return false;
+    return true;
+}
+
+uint64_t model_fingerprint(const struct model *m)
+{
+    struct hasher h = {.n = 0};
+    for (uint32_t id = 0; id < m->n_ids; id++) {
+        const struct model_token *t = &m->token[id];
+        if (!t->p)
+            continue;
+        hash_numbers(&h, (const uint64_t[]){id, 2 * (uint64_t)t->len + t->vocab}, 2);
+        hash_put(&h, t->p, t->len);
+    }
+    size_t n = m->by_rank || in_order_of_ids(m) ? 0 : m->n_merges;
+    hash_numbers(&h, (const uint64_t[]){m->n_ids, n}, 2);
+    for (size_t k = 0; k < n; k++)
+        hash_numbers(&h, (const uint64_t[]){m->merge[k].left, m->merge[k].right, m->merge[k].result}, 3);
+    return hash_bytes(h.block, h.n, h.hash);
+}

@@ -1,0 +1,115 @@
+/* model.h - a BPE model as encoding and decoding use it, whatever file it was read from.
+ *
+ * How text becomes ids: added tokens are found in the raw text (the leftmost first, of several at one place the
+ * longest); the text between them is split into pretokens by the regexes; a pretoken that is a token as a whole becomes
+ * that token (if ignore_merges); otherwise it starts as its bytes, and as long as two neighbours can merge, the pair of
+ * the lowest rank is merged, of equal ones the leftmost. Hugging Face tokenizers (add_special_tokens=False) and
+ * tiktoken (allowed_special="all") do the same with the same file; a file that would need something else is refused.
+ */
+#ifndef BPE_MODEL_MODEL_H
+#define BPE_MODEL_MODEL_H
+
+#include "base/sys/err.h"
+#include "base/sys/str.h"
+#include "model/merge.h"
+#include "model/token_index.h"
+#include "pretok/pattern.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* token[id] has the same bytes. (Not in a model from assign_ids that is about to be written: keys of a vocabulary are
+ * in byte-to-unicode form, so the text may be the key of other bytes.) */
+struct model_special {
+    const unsigned char *p; /* valid UTF-8, not empty */
+    uint32_t len, id;
+    bool special; /* Hugging Face's flag: skipped on decoding if asked to */
+    bool keyed;   /* its text is a key of the vocabulary as well */
+    bool whole;   /* with ignore_merges: where special tokens are text, a pretoken that is this text still becomes it */
+};
+
+struct model_format; /* a row of the table in model/formats.h */
+struct model_arena;
+
+struct model {
+    struct model_token *token; /* by id */
+    uint32_t n_ids;            /* all ids are smaller */
+    struct token_index index;  /* of the tokens, by id: see model_index */
+    uint32_t byte_id[256];     /* the tokens of single bytes; all 256 exist */
+    struct merge *merge;       /* by rank, of ids of vocabulary tokens; no pair occurs twice */
+    size_t n_merges;
+    bool by_rank; /* .tiktoken has no list of merges: two tokens merge whenever their bytes together are a vocabulary
+                     token, and the id of that token is the rank */
+    bool ignore_merges; /* a pretoken that is a vocabulary token as a whole becomes that token, before any merge
+                     (ignore_merges; always in .tiktoken) */
+    struct model_special *special; /* added tokens, by id; distinct */
+    size_t n_special;
+    bool has_whole;      /* one of them is `whole` */
+    const char *pattern; /* the name of a built-in pattern, if the file says it (this version may not know the name);
+                            else NULL. With a name other than "bytes", regex[0] is the pattern's regex as well, if the
+                            file or the options have it */
+    struct str *regex;   /* each splits the pieces of those before it, like Split with behavior Isolated: both matches
+                            and the text between them are pretokens */
+    size_t n_regex;      /* 0: no split at all (pattern "bytes"), or the split is not known (pattern not "bytes") */
+    enum pattern_dialect dialect;      /* how the regexes are to be read */
+    const struct model_format *format; /* the format it was read from, or is to be written in; borrowed */
+    bool merges_as_strings;            /* tokenizer.json has merges as "a b", which readers before tokenizers 0.20 need,
+                                          and not as ["a","b"] */
+    struct model_arena *arena;         /* owns all the bytes */
+    size_t token_bytes, merge_bytes;   /* the allocated sizes of the two arrays (base/sys/huge.h) */
+};
+
+/* Releases all that the model owns; a zeroed model is fine. */
+void model_free(struct model *m);
+
+/* Room for n bytes, and MODEL_PAD after them, that lives as long as the model. model_keep says how many bytes of the
+ * last room are kept (the rest is used for the next). NULL: out of memory. */
+unsigned char *model_room(struct model *m, size_t n, struct err *e);
+void model_keep(struct model *m, size_t kept);
+
+/* Makes the index of all tokens, if there is none yet. A model that was read has it if encoding needs it: by_rank or
+ * ignore_merges. -1: out of memory. */
+int model_index(struct model *m, struct err *e);
+
+/* The id of the vocabulary token p[0 .. n), else MODEL_NO_ID. MODEL_PAD bytes after p[n) must be readable. The model
+ * must have an index. */
+static inline uint32_t model_find(const struct model *m, const unsigned char *p, size_t n)
+{
+    return token_find(&m->index, m->token, p, n, true);
+}
+
+/* The same for the text of a special token that is `whole`. */
+uint32_t model_find_whole(const struct model *m, const unsigned char *p, size_t n);
+
+/* The name of the built-in pattern by which a model splits text, static; NULL: its regexes are not a built-in
+ * pattern's, or it does not say how text is split. */
+const char *model_pattern(const struct model *m);
+
+/* The regexes by which the model splits text, written for the engine of this dialect: the model's own, or, where these
+ * mean something else there, or it has none, those of the built-in pattern that it names or that they define. Borrowed.
+ * -1 with EX_USAGE: there are none that mean the same. */
+int model_regexes(const struct model *m, enum pattern_dialect dialect, const struct str **regex, size_t *n,
+                  struct err *e);
+
+/* Whether the model says that text is not split at all (and not just nothing about splitting). */
+static inline bool model_is_unsplit(const struct model *m)
+{
+    return m->pattern && !strcmp(m->pattern, "bytes");
+}
+
+/* A hash of the model in 64 bits, by which records say which model made their ids. Two models with the same fingerprint
+ * have the same tokens, each with the same id and equally in or outside of the vocabulary, and make them in the same
+ * order: in the order of their ids, or, if the results of the merges are in another order, by the same merges. So a
+ * model and its conversion to any other format have the same fingerprint, on every machine. Not included are the
+ * pattern, which tokens are special, and ignore_merges; nor, if tokens are made in the order of their ids, the two
+ * parts that each is made from, because .tiktoken does not have them. */
+uint64_t model_fingerprint(const struct model *m);
+
+/* The default width of an id in bytes: 2 if all ids fit, else 4. */
+static inline unsigned model_id_bytes(const struct model *m)
+{
+    return m->n_ids <= 65536 ? 2 : 4;
+}
+
+#endif

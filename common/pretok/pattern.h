@@ -1,0 +1,70 @@
+/* pattern.h - the built-in patterns as data: their names, and the regexes that define them.
+ *
+ * A pattern says where a document splits into pretokens. Which code does that is up to the scanner (pretok/scan.c has a
+ * row for each pattern). Built-in patterns equal Hugging Face's and tiktoken's; cl100k differs between the two at the
+ * end of a document, so there are two of it.
+ */
+#ifndef BPE_PRETOK_PATTERN_H
+#define BPE_PRETOK_PATTERN_H
+
+#include "base/sys/err.h"
+#include "base/sys/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum pattern_id {
+    PATTERN_GPT2,
+    PATTERN_CL100K,
+    PATTERN_CL100K_TIKTOKEN,
+    PATTERN_NANOCHAT,
+    PATTERN_QWEN2,
+    PATTERN_O200K,
+    PATTERN_DEEPSEEK_V3,
+    PATTERN_BYTES, /* no split at all */
+    PATTERN_N,
+};
+
+struct pattern {
+    enum pattern_id id;
+    const char *name;        /* "gpt2" */
+    const char *alias;       /* another name that pattern_find knows, or NULL */
+    const struct str *regex; /* its definition, as Hugging Face tokenizers and PCRE2 read it; each is applied to the
+                                pieces of those before it. Each ends with a NUL, which len does not count */
+    size_t n_regex;          /* 0 for bytes */
+    bool cut_inside;         /* a document may be cut between 0x0A and a letter (text_end.h: TEXT_LETTER) */
+};
+
+/* The regex engine a regex was written for. They differ in the meaning of a count followed by +, as in x{1,3}+. */
+enum pattern_dialect {
+    PATTERN_PCRE,      /* PCRE2, and tiktoken's fancy-regex: possessive */
+    PATTERN_ONIGURUMA, /* Hugging Face's tokenizer.json: x{1,3}, repeated */
+};
+
+/* The i-th built-in pattern, or NULL past the last. Static. */
+const struct pattern *pattern_at(size_t i);
+
+/* All names and aliases; ends with NULL. Static. */
+const char *const *pattern_names(void);
+
+/* The pattern of that name (or alias), or NULL. Records must use its `name`. */
+const struct pattern *pattern_find(struct str name);
+
+/* The same; NULL with EX_USAGE: unknown, and the message lists the names. */
+const struct pattern *pattern_named(const char *name, struct err *e);
+
+/* The built-in pattern that these n regexes, applied one after the other, define; NULL if there is none. A CR or LF in
+ * a regex is the same as \r or \n. */
+const struct pattern *pattern_by_regex(const struct str *regex, size_t n, enum pattern_dialect dialect);
+
+/* Another spelling of a pattern's regex that pattern_by_regex knows. */
+struct pattern_variant {
+    enum pattern_id pattern;
+    const char *regex;
+    bool pcre_only; /* it is another regex in Oniguruma */
+};
+
+/* The i-th variant, or NULL past the last. For tests: each must give the pattern's pretokens. */
+const struct pattern_variant *pattern_variant_at(size_t i);
+
+#endif

@@ -1,0 +1,182 @@
+/* pretokenize.c - see pretokenize.h. */
+#include "pretok/pretokenize.h"
+
+#include "unicode/utf8.h"
+
+enum { BATCH = 4096 }; /* pretokens passed at a time; with 512, scanner and sink evict each other from caches: 3 % */
+
+/* The scanner for the pattern, by its name or by regexes. */
+static int open_scanner(struct pretokenizer *w, const struct rules *r, struct err *e)
+{
+    const struct pattern *known = r->n_regex ? NULL : pattern_find(r->pattern);
+    if (!known && !r->n_regex)
+        return err_set(e, EX_DATAERR, "pattern \"%.*s\" is not known to this program; use one version everywhere",
+                       (int)(r->pattern.len < 60 ? r->pattern.len : 60), (const char *)r->pattern.p);
+    w->scanner = scanner_open(known, r->regex, r->n_regex, e);
+    return w->scanner ? 0 : -1;
+}
+
+int pretokenizer_open(struct pretokenizer *w, const struct rules *rules, enum invalid_policy invalid,
+                      const struct pretoken_sink *sink, struct err *e)
+{
+    bool cut;
+    *w = (struct pretokenizer){.invalid = invalid, .sink = *sink};
+    if (open_scanner(w, rules, e) || special_init(&w->special, rules->special, rules->n_special, e)) {
+        pretokenizer_close(w);
+        return -1;
+    }
+    w->special_valid = true;
+    for (size_t i = 0; i < rules->n_special; i++)
+        w->special_valid = w->special_valid &&
+                           utf8_valid_len(rules->special[i].p, rules->special[i].len, &cut) == rules->special[i].len;
+    return 0;
+}
+
+void pretokenizer_close(struct pretokenizer *w)
+{
+    scanner_close(w->scanner);
+    special_free(&w->special);
+    buf_free(&w->clean);
+    *w = (struct pretokenizer){0};
+}
+
+/* Passes on the pretokens of valid text that no further text can change; returns the bytes they take. */
+static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *p, size_t n, enum text_end end,
+                                   size_t *where, struct err *e)
+{
+    uint32_t ends[BATCH];
+    size_t base = 0; /* 32-bit offsets limit the length of a scan, so long text is scanned in windows from here */
+    while (base < n) {
+        size_t len = n - base, pos = 0;
+        enum text_end how = end;
+        if (len > SCAN_MAX_WINDOW) {
+            for (len = SCAN_MAX_WINDOW; (p[base + len] & 0xC0) == 0x80; len--)
+                ;
+            how = TEXT_MORE;
+        }
+        for (;;) {
+            size_t start = pos;
+            ptrdiff_t got = scanner_scan(w->scanner, p + base, len, how, &pos, ends, BATCH, e);
+            if (got < 0) {
+                *where = base + start;
+                return -1;
+            }
+            if (got == 0)
+                break;
+            if (w->sink.words(w->sink.ctx, p + base, start, ends, (size_t)got, e)) {
+                *where = base + start;
+                return -1;
+            }
+        }
+        if (pos == 0 && how == TEXT_MORE && len >= SCAN_MAX_WINDOW - 3) {
+            *where = base;
+            return err_set(e, EX_DATAERR, "a pretoken of more than 4 GiB; this pattern cannot be used on it");
+        }
+        base += pos;
+        if (how == end)
+            break;
+    }
+    return (ptrdiff_t)base;
+}
+
+/* The same for text with invalid bytes, which are skipped or replaced. If the document continues, offsets in the
+ * cleaned text are traced back to the original. */
+static ptrdiff_t pretokenize_cleaned(struct pretokenizer *w, const unsigned char *p, size_t n, enum text_end end,
+                                     size_t *where, struct err *e)
+{
+    bool replace = w->invalid == INVALID_REPLACE;
+    w->clean.len = 0;
+    if (utf8_clean(&w->clean, p, n, replace, SIZE_MAX, e) < 0 || buf_reserve(&w->clean, SCAN_PAD, e))
+        return -1;
+    ptrdiff_t used = pretokenize_valid(w, w->clean.p, w->clean.len, end, where, e);
+    if (used < 0)
+        return -1;
+    if (end != TEXT_MORE || (size_t)used == w->clean.len)
+        return (ptrdiff_t)n;
+    w->clean.len = 0;
+    return utf8_clean(&w->clean, p, n, replace, (size_t)used, e);
+}
+
+/* The same for text with invalid bytes, each of which becomes a pretoken. */
+static ptrdiff_t pretokenize_bytes(struct pretokenizer *w, const unsigned char *p, size_t n, enum text_end end,
+                                   size_t *where, struct err *e)
+{
+    static const uint32_t one = 1;
+    size_t at = 0;
+    bool cut;
+    for (;;) {
+        size_t valid = utf8_valid_len(p + at, n - at, &cut);
+        bool last = at + valid == n;
+        ptrdiff_t used = valid ? pretokenize_valid(w, p + at, valid, last ? end : TEXT_DOC, where, e) : 0;
+        if (used >= 0 && !last && w->sink.words(w->sink.ctx, p + at + valid, 0, &one, 1, e)) {
+            *where = valid;
+            used = -1;
+        }
+        if (used < 0) {
+            *where += at;
+            return -1;
+        }
+        if (last)
+            return (ptrdiff_t)at + used;
+        at += valid + 1;
+    }
+}
+
+/* One stretch without special tokens. Returns the bytes used: all, unless TEXT_MORE. */
+static ptrdiff_t pretokenize_stretch(struct pretokenizer *w, const unsigned char *p, size_t n, enum text_end end,
+                                     size_t *where, struct err *e)
+{
+    bool cut = false;
+    if (n == 0 || (end == TEXT_MORE && !scanner_streams(w->scanner)))
+        return 0;
+    size_t valid = w->valid && w->special_valid ? n : utf8_valid_len(p, n, &cut);
+    if (end == TEXT_MORE && cut)
+        n = valid;
+    if (valid == n)
+        return pretokenize_valid(w, p, n, end, where, e);
+    if (w->invalid == INVALID_ERROR) {
+        *where = valid;
+        return err_set(e, EX_DATAERR, "invalid UTF-8 (0x%02X); see --invalid", p[valid]);
+    }
+    if (end == TEXT_MORE) { /* leave an incomplete character to the next window */
+        size_t tail = n;
+        while (tail > 0 && n - tail < 3 && (p[tail - 1] & 0xC0) == 0x80)
+            tail--;
+        if (tail > 0 && p[tail - 1] >= 0xC0) {
+            (void)utf8_valid_len(p + tail - 1, n - tail + 1, &cut);
+            if (cut)
+                n = tail - 1;
+        }
+    }
+    return w->invalid == INVALID_BYTES ? pretokenize_bytes(w, p, n, end, where, e)
+                                       : pretokenize_cleaned(w, p, n, end, where, e);
+}
+
+ptrdiff_t pretokenize_text(struct pretokenizer *w, const unsigned char *p, size_t n, enum text_end end, size_t *where,
+                           struct err *e)
+{
+    size_t at = 0, pos, len, bad = 0;
+    for (;;) {
+        enum special_hit hit = special_next(&w->special, p, n, at, end != TEXT_MORE, &pos, &len);
+        size_t stop = hit == SPECIAL_NONE ? n : pos;
+        enum text_end how = hit == SPECIAL_FOUND ? TEXT_DOC : end;
+        if (how == TEXT_LETTER && stop > at && (p[stop - 1] != '\n' || !scanner_streams(w->scanner))) {
+            *where = stop;
+            return err_set(e, EX_DATAERR,
+                           "the piece ends where no text is cut: it changed, or the record is damaged; run bpe-chunk "
+                           "again");
+        }
+        ptrdiff_t used = pretokenize_stretch(w, p + at, stop - at, how, &bad, e);
+        if (used < 0) {
+            *where = at + bad;
+            return -1;
+        }
+        if (hit != SPECIAL_FOUND)
+            return (ptrdiff_t)at + used;
+        if (w->sink.special && w->sink.special(w->sink.ctx, special_index(&w->special, p + pos, len), pos + len, e)) {
+            *where = pos;
+            return -1;
+        }
+        at = pos + len;
+    }
+}

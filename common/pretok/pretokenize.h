@@ -1,0 +1,51 @@
+/* pretokenize.h - splits text into pretokens: special tokens, invalid UTF-8, scanner. The pretokens go to a sink:
+ * bpe-count counts them, bpe-encode encodes them. One pretokenizer for one set of rules.
+ */
+#ifndef BPE_PRETOK_PRETOKENIZE_H
+#define BPE_PRETOK_PRETOKENIZE_H
+
+#include "base/sys/buf.h"
+#include "base/sys/str.h"
+#include "pretok/rules.h"
+#include "pretok/scan.h"
+#include "pretok/special.h"
+#include "unicode/utf8.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Both return 0, or -1 with an error, which stops pretokenizing. */
+struct pretoken_sink {
+    /* The n pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on; SCAN_PAD bytes past them may be read.
+     */
+    int (*words)(void *ctx, const unsigned char *text, size_t start, const uint32_t *ends, size_t n, struct err *e);
+    /* A special token, by its index in the rules, that ends at this offset of the window. NULL: they are skipped. */
+    int (*special)(void *ctx, size_t token, size_t end, struct err *e);
+    void *ctx;
+};
+
+struct pretokenizer {
+    struct scanner *scanner;
+    struct special_set special;
+    enum invalid_policy invalid;
+    bool valid;         /* set by the caller: the text that is passed next is valid UTF-8, and no character is cut */
+    bool special_valid; /* the special tokens are valid UTF-8: so is what lies between them in such a text */
+    struct pretoken_sink sink;
+    struct buf clean;
+};
+
+/* The rules' strings for special tokens are borrowed until pretokenizer_close, the sink is copied. -1: EX_DATAERR if
+ * there is no such pattern, EX_USAGE if a regex does not compile, or out of memory. */
+int pretokenizer_open(struct pretokenizer *w, const struct rules *rules, enum invalid_policy invalid,
+                      const struct pretoken_sink *sink, struct err *e);
+void pretokenizer_close(struct pretokenizer *w); /* a zeroed one is fine */
+
+/* Splits p[0 .. n), a window of a source that begins where the last one was used up; p[n .. n + SCAN_PAD) must be
+ * readable. `end` says how the window ends, as for scanner_scan: TEXT_LETTER if the source was cut there (cut.h).
+ * Returns how many bytes were used: all of them, unless TEXT_MORE. -1: out of memory, an error of the sink, or
+ * EX_DATAERR, message without a place, with *where the offset in p: invalid UTF-8, a regex that takes too long, or a
+ * cut that the pattern does not allow. */
+ptrdiff_t pretokenize_text(struct pretokenizer *w, const unsigned char *p, size_t n, enum text_end end, size_t *where,
+                           struct err *e);
+
+#endif

@@ -1,0 +1,44 @@
+/* rules.h - what decides which pretokens there are. It is told once, to bpe-chunk, and travels with the data: counts
+ * made under different rules cannot be added up.
+ */
+#ifndef BPE_PRETOK_RULES_H
+#define BPE_PRETOK_RULES_H
+
+#include "base/sys/err.h"
+#include "base/sys/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct rules {
+    struct str pattern; /* its name; empty: split by regexes */
+    struct str *regex;  /* owned array, strings borrowed: each splits the pieces of those before it */
+    size_t n_regex;
+    struct str *special; /* owned array, strings borrowed; in the order given */
+    size_t n_special;
+};
+
+/* What is done with bytes that are not UTF-8. */
+enum invalid_policy {
+    INVALID_ERROR,
+    INVALID_REPLACE, /* by U+FFFD */
+    INVALID_SKIP,
+    INVALID_BYTES, /* each is a pretoken of its own, and the text before it ends as a document does */
+};
+
+/* Their names on a command line, ending with NULL. */
+extern const char *const invalid_policy_names[];
+
+/* Sets regex or special to a copy of the array (the strings are borrowed). -1: out of memory. */
+int rules_set_regex(struct rules *r, const struct str *regex, size_t n, struct err *e);
+int rules_set_special(struct rules *r, const struct str *special, size_t n, struct err *e);
+/* Sorts the special tokens by bytes: their order makes no difference to which pretokens there are. */
+void rules_sort_special(struct rules *r);
+void rules_free(struct rules *r); /* zeroed ones are fine */
+
+bool rules_same_pattern(const struct rules *a, const struct rules *b);
+
+/* The difference, for a message: "the pattern differs" or "the special tokens differ"; NULL: there is none. Static. */
+const char *rules_difference(const struct rules *a, const struct rules *b);
+
+#endif

@@ -1,0 +1,131 @@
+/* scan.c - chooses the scanner for a pattern. See scan.h. */
+#include "pretok/scan.h"
+
+#include "base/sys/simd.h"
+#include "pretok/scan_parts.h"
+#include "pretok/scan_regex.h"
+#include "pretok/scan_sequence.h"
+#include "unicode/uclass.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The pattern "bytes": no split, the whole document is one pretoken. */
+static size_t scan_whole(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends,
+                         size_t max)
+{
+    (void)text;
+    if (end != TEXT_DOC || *pos == len || max == 0)
+        return 0;
+    ends[0] = (uint32_t)len;
+    *pos = len;
+    return 1;
+}
+
+/* The scanner for each pattern. */
+static const struct {
+    enum scan_name scanner;
+    bool tail; /* applied by scan_tail */
+} how[PATTERN_N] = {
+    [PATTERN_GPT2] = {SCAN_GPT2, false},
+    [PATTERN_CL100K] = {SCAN_CL100K, false},
+    [PATTERN_CL100K_TIKTOKEN] = {SCAN_CL100K, true},
+    [PATTERN_NANOCHAT] = {SCAN_NANOCHAT, false},
+    [PATTERN_QWEN2] = {SCAN_QWEN2, false},
+    [PATTERN_O200K] = {SCAN_O200K, false},
+    [PATTERN_DEEPSEEK_V3] = {SCAN_DEEPSEEK, false},
+    [PATTERN_BYTES] = {SCAN_WHOLE, false},
+};
+
+struct scanner {
+    const struct pattern *pattern;
+    scan_fn *scan; /* for a built-in pattern, or */
+    bool tail;
+    struct scan_regex *regex;       /* for one regex of the user, or */
+    struct scan_sequence *sequence; /* for several */
+};
+
+/* The fastest version of that scanner at the current simd_level(). */
+static scan_fn *scanner_for(enum scan_name name)
+{
+    static scan_fn *const plain[SCAN_N] = {
+        [SCAN_GPT2] = scan_gpt2,   [SCAN_CL100K] = scan_cl100k, [SCAN_NANOCHAT] = scan_nanochat,
+        [SCAN_QWEN2] = scan_qwen2, [SCAN_O200K] = scan_o200k,   [SCAN_DEEPSEEK] = scan_deepseek,
+        [SCAN_WHOLE] = scan_whole,
+    };
+    static scan_fn *const *const all[SIMD_N] = {plain, scan_neon, scan_sse2, scan_avx2, scan_avx512};
+    size_t level = simd_level();
+    while (!all[level][name])
+        level--;
+    return all[level][name];
+}
+
+struct scanner *scanner_open(const struct pattern *pattern, const struct str *regex, size_t n_regex, struct err *e)
+{
+    struct scanner *s = calloc(1, sizeof *s);
+    if (!s) {
+        err_mem(e, "a scanner", sizeof *s);
+        return NULL;
+    }
+    s->pattern = pattern;
+    if (pattern) {
+        s->scan = scanner_for(how[pattern->id].scanner);
+        s->tail = how[pattern->id].tail;
+        return s;
+    }
+    assert(n_regex > 0);
+    if (n_regex == 1)
+        s->regex = scan_regex_open(*regex, 0, e);
+    else
+        s->sequence = scan_sequence_open(regex, n_regex, e);
+    if (!s->regex && !s->sequence) {
+        free(s);
+        return NULL;
+    }
+    return s;
+}
+
+void scanner_close(struct scanner *s)
+{
+    if (s) {
+        scan_regex_close(s->regex);
+        scan_sequence_close(s->sequence);
+    }
+    free(s);
+}
+
+const struct pattern *scanner_pattern(const struct scanner *s)
+{
+    return s->pattern;
+}
+
+bool scanner_streams(const struct scanner *s)
+{
+    return s->scan && s->scan != scan_whole;
+}
+
+ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len, enum text_end end, size_t *pos,
+                       uint32_t *ends, size_t max, struct err *e)
+{
+    assert(*pos <= len && len <= SCAN_MAX_WINDOW);
+    assert(end != TEXT_LETTER || scanner_streams(s));
+    assert(end != TEXT_LETTER || len == 0 || text[len - 1] == '\n');
+    if (s->tail)
+        return (ptrdiff_t)scan_tail(s->scan, text, len, end, pos, ends, max);
+    if (s->scan)
+        return (ptrdiff_t)s->scan(text, len, end, pos, ends, max);
+    if (end == TEXT_MORE)
+        return 0;
+    if (s->sequence)
+        return scan_sequence(s->sequence, text, len, pos, ends, max, e);
+    return scan_regex(s->regex, text, len, pos, ends, max, 0, e);
+}
+
+const char *scanner_version(char *buf, size_t n, const char *program)
+{
+    char regex[100];
+    snprintf(buf, n, "%s (Unicode %s; -e: %s)\n", program, uclass_version, scan_regex_version(regex, sizeof regex));
+    return buf;
+}

@@ -1,0 +1,153 @@
+/* scan_deepseek.c - the pretokens of DeepSeek-V3, scanned by hand, one character at a time: the plain version.
+ *
+ * Three regexes, each splitting the pieces of the one before, and gaps between matches are pieces as well:
+ *
+ *   \p{N}{1,3}
+ *   [一-龥぀-ゟ゠-ヿ]+
+ *   [!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*
+ *   |\s*[\r\n]+|\s+(?!\S)|\s+
+ *
+ * No number is in the second's class (U+4E00 to U+9FA5, U+3040 to U+30FF; CJK here). So the third gets pieces of three
+ * kinds: up to three numbers, in which nothing matches; runs of CJK; runs of what is neither. Where a piece ends, the
+ * text ends for the third: a run of spaces before a number or CJK is one pretoken, and neither of them goes with a
+ * character before it. At a place in a piece matches
+ *
+ *   ASCII punctuation before an ASCII letter    it and the ASCII letters (the class has all 32 of \p{P} and \p{S})
+ *   a letter or mark                            a run of them (a mark may also be the character before the run, which
+ *                                               gives the same)
+ *   a space but CR and LF, or what is in no     it and the run of them
+ *     class, before a letter or mark
+ *   punctuation, or 0x20 before it              a run of punctuation, then CR and LF
+ *   any other space                             as in cl100k (scan_cl100k.c)
+ *   anything else                               nothing: it and more of its kind are a gap, without the last of them if
+ *                                               a letter or mark follows
+ *
+ * Why a cut between 0x0A and a letter is exact (TEXT_LETTER). If the letter is CJK: a piece ends and one begins there,
+ * as 0x0A is no CJK, and a piece does not depend on what is around it. If it is not:
+ *   1. No match of the third regex holds 0x0A and then a letter: the character before [\p{L}\p{M}]+ may be no LF, and
+ *      after [\r\n]* or in \s no letter can follow; nor does a gap, as both match. So the uncut document has a
+ *      boundary there.
+ *   2. The right part is the same: its first piece is the rest of the piece, and the regex looks back at nothing. (The
+ *      first two regexes match on either side as they did before: their matches end at 0x0A at the latest, and a letter
+ *      that is no CJK is in none.)
+ * In both cases the left part is the same: its last run of spaces ends with 0x0A, so that \s*[\r\n]+, or [\r\n]* after
+ * punctuation, takes it to its end, whatever follows that is no space.
+ */
+#include "pretok/scan_parts.h"
+#include "unicode/ucat.h"
+
+enum {
+    PUNCT = 1 << UCAT_PUNCT,
+    SPACE = 1 << UCAT_SPACE,
+    REST = 1 << UCAT_REST,
+    WORD = 1 << UCAT_MARK | 1 << UCAT_UPPER | 1 << UCAT_LOWER | 1 << UCAT_LETTER,
+};
+
+/* A document, and the position of the scanner in it. */
+struct place {
+    const unsigned char *text;
+    size_t len;
+    bool more; /* TEXT_MORE: the document continues past len */
+    bool cjk;  /* the piece is CJK */
+};
+
+/* The class of the character at q as one bit, 0 if it is not in the piece. */
+static inline unsigned class_at(const struct place *at, size_t q, size_t *n)
+{
+    if (q >= at->len)
+        return 0;
+    unsigned cat = ucat_at(at->text + q, n), class = 1u << (cat & 7);
+    return (cat >= UCAT_CJK) == at->cjk && class != 1 << UCAT_NUMBER ? class : 0;
+}
+
+static size_t run_end(const struct place *at, size_t q, unsigned classes)
+{
+    size_t n = 0;
+    while (class_at(at, q, &n) & classes)
+        q += n;
+    return q;
+}
+
+/* The end of the ASCII letters at q. */
+static size_t ascii_letters_end(const struct place *at, size_t q)
+{
+    size_t n;
+    do {
+        n = uclass_ascii_letters(at->text + q);
+        q += n;
+    } while (n == 8 && q < at->len);
+    return q < at->len ? q : at->len;
+}
+
+/* The end of a gap that begins with the n bytes at p. */
+static size_t gap_end(const struct place *at, size_t p, size_t n)
+{
+    size_t q = p + n, n_next;
+    while (class_at(at, q, &n) == REST) {
+        unsigned next = class_at(at, q + n, &n_next);
+        if (q + n == at->len && at->more)
+            return at->len;
+        if (next & WORD)
+            return q;
+        q += n;
+    }
+    return q;
+}
+
+/* The end of the run of spaces at p, as far as it is one pretoken. */
+static size_t spaces_in_piece(const struct place *at, size_t p)
+{
+    size_t q = p, last = p, after_newline = 0, n = 0;
+    while (class_at(at, q, &n) == SPACE) {
+        last = q;
+        q += n;
+        if (is_newline(at->text[last]))
+            after_newline = q;
+    }
+    if (q == at->len && at->more)
+        return q;
+    if (after_newline > 0)
+        return after_newline;
+    return last == p || class_at(at, q, &n) == 0 ? q : last;
+}
+
+static inline size_t pretoken_end(struct place *at, size_t p, enum text_end end)
+{
+    const unsigned char *text = at->text;
+    size_t n, n_next = 0, q;
+    unsigned cat = ucat_at(text + p, &n), class = 1u << (cat & 7);
+    if (cat == UCAT_NUMBER)
+        return numbers_end(text, p, at->len, end, 3);
+    at->cjk = cat >= UCAT_CJK;
+
+    unsigned next = class_at(at, p + n, &n_next);
+    if (class == PUNCT && text[p] < 0x80 && p + 1 < at->len && uclass_byte[text[p + 1]] == UCLASS_LETTER) {
+        q = ascii_letters_end(at, p + 1);
+    } else if ((class & WORD) || ((class & (SPACE | REST)) && (next & WORD) && !is_newline(text[p]))) {
+        q = run_end(at, p + n, WORD);
+    } else if (class == PUNCT || (text[p] == ' ' && next == PUNCT)) {
+        q = run_end(at, p + n, PUNCT);
+        while (q < at->len && is_newline(text[q]) && !at->cjk)
+            q++;
+    } else if (class == SPACE) {
+        q = spaces_in_piece(at, p);
+    } else {
+        q = gap_end(at, p, n);
+    }
+    return q == at->len && at->more ? SCAN_UNDECIDED : q;
+}
+
+size_t scan_deepseek(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends, size_t max)
+{
+    struct place at = {.text = text, .len = len, .more = end == TEXT_MORE};
+    size_t p = *pos, n = 0;
+    while (p < len && n < max) {
+        size_t q = pretoken_end(&at, p, end);
+        if (q == SCAN_UNDECIDED)
+            break;
+        ends[n++] = (uint32_t)q;
+        p = q;
+    }
+    *pos = p;
+    return n;
+}

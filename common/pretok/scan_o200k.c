@@ -1,0 +1,101 @@
+/* scan_o200k.c - the pretokens of GPT-4o's o200k_base, scanned by hand, one character at a time: the plain version.
+ *
+ *   [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
+ *   |[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
+ *   |\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
+ *
+ * Of the characters of words, call U upper (Lu, Lt), l lower (Ll), and b what is in both classes (Lm, Lo, M). The first
+ * two alternatives are a word: one character before it (not CR, LF, letter or number), its characters, a contraction.
+ * Let the word's characters begin at q and let the run of U and b from q on end at u.
+ *
+ *   l at u             the first alternative, which takes all of the run, then the run of l and b from u on
+ *   a b in [q, u)      the first, which gives back until [..]+ matches: at the last b of the run, and that b alone, as
+ *                      what follows is U, or what comes after the run
+ *   U alone in [q, u)  the second: up to u
+ *   q == u             no word
+ *
+ * The character before is taken if a word follows it. If it is a mark, which may as well begin the word, it makes no
+ * difference: with U alone after it, the first alternative matches without it and ends after that mark, as it does if
+ * the word begins there; else the last b or the l found is the same. So a mark is taken for the word's first.
+ *
+ * Everything else is as in cl100k (scan_cl100k.c), except that others take / along with the newlines after them. A
+ * single other before a mark is before a word; within a run of others marks are others.
+ *
+ * Why a cut between 0x0A and a letter is exact (TEXT_LETTER): as in cl100k.
+ *   1. No match holds 0x0A and then a letter: the character before a word may be no LF, and after [\r\n/]* or in \s no
+ *      letter can follow. So the uncut document has a boundary there.
+ *   2. The right part is the same: the search goes on at the boundary, and the regex looks back at nothing.
+ *   3. The left part is the same if it is told of the letter: it ends with 0x0A, the end of one match of \s*[\r\n]+ or
+ *      of [\r\n/]* after others, whatever follows that is neither space nor slash.
+ */
+#include "pretok/scan_parts.h"
+#include "unicode/ucat.h"
+
+enum {
+    BOTH = 1 << UCAT_MARK | 1 << UCAT_LETTER,
+    UPPER = 1 << UCAT_UPPER | BOTH,
+    LOWER = 1 << UCAT_LOWER | BOTH,
+    OTHER = 1 << UCAT_REST | 1 << UCAT_PUNCT | 1 << UCAT_MARK,
+};
+
+/* The class of the character at p, as one bit. */
+static inline unsigned class_at(const unsigned char *p, size_t *n)
+{
+    return 1u << (ucat_at(p, n) & 7);
+}
+
+static size_t run_end(const unsigned char *text, size_t p, size_t len, unsigned classes)
+{
+    size_t n;
+    while (p < len && (class_at(text + p, &n) & classes))
+        p += n;
+    return p;
+}
+
+/* The end of the word whose characters begin at q, with its contraction. */
+static size_t word_end(const unsigned char *text, size_t q, size_t len, enum text_end end)
+{
+    size_t after_both = 0, n;
+    unsigned class = 0;
+    while (q < len && ((class = class_at(text + q, &n)) & UPPER)) {
+        q += n;
+        if (class & BOTH)
+            after_both = q;
+    }
+    if (q < len && class == 1 << UCAT_LOWER)
+        q = run_end(text, q + n, len, LOWER);
+    else if (q == len && end == TEXT_MORE)
+        return SCAN_UNDECIDED;
+    else if (after_both)
+        q = after_both;
+    if (len - q < 3 && end == TEXT_MORE && (q == len || text[q] == '\''))
+        return SCAN_UNDECIDED;
+    return q < len && text[q] == '\'' ? q + cl100k_contraction(text + q, len - q) : q;
+}
+
+static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum text_end end)
+{
+    size_t n, n_next, q;
+    unsigned class = class_at(text + p, &n);
+    if (class & (UPPER | LOWER))
+        return word_end(text, p, len, end);
+    if (class == 1 << UCAT_NUMBER)
+        return numbers_end(text, p, len, end, 3);
+
+    unsigned next = 0; /* after the end of the text: neither a word nor an other */
+    if (p + n < len)
+        next = class_at(text + p + n, &n_next);
+    if ((next & (UPPER | LOWER)) && !is_newline(text[p]))
+        return word_end(text, p + n, len, end);
+    if (!(class & OTHER) && !((next & OTHER) && text[p] == ' '))
+        return spaces_end(text, p, len, end);
+    q = run_end(text, p + n, len, OTHER);
+    while (q < len && (is_newline(text[q]) || text[q] == '/'))
+        q++;
+    return q == len && end == TEXT_MORE ? SCAN_UNDECIDED : q;
+}
+
+size_t scan_o200k(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends, size_t max)
+{
+    return scan_each(text, len, end, pos, ends, max, pretoken_end);
+}

@@ -1,0 +1,124 @@
+/* scan_parts.h - the scanners that scan.h chooses from, one file each, and what they share. For scan*.c only; others
+ * include scan.h.
+ *
+ * All work like scanner_scan: text[*pos .. len) in, at most max ends out, *pos moved, the number of ends returned.
+ */
+#ifndef BPE_PRETOK_SCAN_PARTS_H
+#define BPE_PRETOK_SCAN_PARTS_H
+
+#include "pretok/scan.h"
+#include "unicode/uclass.h"
+
+/* Returned by a built-in scanner's function for the end of the pretoken at p if that depends on text past the window.
+ * No pretoken ends at offset 0. */
+#define SCAN_UNDECIDED 0
+
+typedef size_t scan_fn(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends,
+                       size_t max);
+
+/* The scanners there are. */
+enum scan_name {
+    SCAN_GPT2,
+    SCAN_CL100K,
+    SCAN_NANOCHAT,
+    SCAN_QWEN2,
+    SCAN_O200K,
+    SCAN_DEEPSEEK,
+    SCAN_WHOLE, /* no split at all */
+    SCAN_N,
+};
+
+/* The plain scanners. */
+scan_fn scan_gpt2, scan_cl100k, scan_nanochat, scan_qwen2, scan_o200k, scan_deepseek;
+
+/* The same with vector instructions (scan_masks.h), by enum scan_name; NULL if there is none, or the compiler does not
+ * have them. */
+extern scan_fn *const scan_neon[SCAN_N], *const scan_sse2[SCAN_N], *const scan_avx2[SCAN_N], *const scan_avx512[SCAN_N];
+
+/* The pretokens of `scan`, a scanner of cl100k, but with the white space at the end of a document not split. */
+size_t scan_tail(scan_fn *scan, const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends,
+                 size_t max);
+
+/* The length of gpt2's contraction at p, an apostrophe; `room`: bytes of the document from p on. 0 if there is none. */
+static inline size_t gpt2_contraction(const unsigned char *p, size_t room)
+{
+    if (room >= 2 && (p[1] == 's' || p[1] == 't' || p[1] == 'm' || p[1] == 'd'))
+        return 2;
+    if (room >= 3 && ((p[2] == 'e' && (p[1] == 'r' || p[1] == 'v')) || (p[1] == 'l' && p[2] == 'l')))
+        return 3;
+    return 0;
+}
+
+/* The same for cl100k's contractions, in either case. */
+static inline size_t cl100k_contraction(const unsigned char *p, size_t room)
+{
+    unsigned char a = room >= 2 ? p[1] | 0x20 : 0; /* only the two cases of a letter become that letter */
+    unsigned char b = room >= 3 ? p[2] | 0x20 : 0;
+    if (a == 's' || a == 't' || a == 'm' || a == 'd')
+        return 2;
+    if ((b == 'e' && (a == 'r' || a == 'v')) || (a == 'l' && b == 'l'))
+        return 3;
+    if (room >= 3 && p[1] == 0xC5 && p[2] == 0xBF) /* U+017F */
+        return 3;
+    return 0;
+}
+
+/* What several of the plain scanners share. */
+
+/* The end of the pretoken at p < len, or SCAN_UNDECIDED. */
+typedef size_t pretoken_end_fn(const unsigned char *text, size_t p, size_t len, enum text_end end);
+
+/* A scanner that goes from pretoken to pretoken. */
+static inline __attribute__((always_inline)) size_t scan_each(const unsigned char *text, size_t len, enum text_end end,
+                                                              size_t *pos, uint32_t *ends, size_t max,
+                                                              pretoken_end_fn *next)
+{
+    size_t p = *pos, n = 0;
+    while (p < len && n < max) {
+        size_t q = next(text, p, len, end);
+        if (q == SCAN_UNDECIDED)
+            break;
+        ends[n++] = (uint32_t)q;
+        p = q;
+    }
+    *pos = p;
+    return n;
+}
+
+static inline bool is_newline(unsigned char c)
+{
+    return c == '\r' || c == '\n';
+}
+
+/* The end of the run of spaces at p, or of its first pretoken by \s*[\r\n]+|\s+(?!\S)|\s+. */
+static inline size_t spaces_end(const unsigned char *text, size_t p, size_t len, enum text_end end)
+{
+    size_t q = p, last = p, after_newline = 0, n;
+    while (q < len && uclass_at(text + q, &n) == UCLASS_SPACE) {
+        last = q;
+        q += n;
+        if (is_newline(text[last]))
+            after_newline = q;
+    }
+    if (q == len && end == TEXT_MORE)
+        return SCAN_UNDECIDED;
+    if (after_newline > 0)
+        return after_newline;
+    if (q == len || last == p)
+        return q;
+    return last;
+}
+
+/* The end of up to max numbers, the first being at p. */
+static inline size_t numbers_end(const unsigned char *text, size_t p, size_t len, enum text_end end, int max)
+{
+    int found = 0;
+    size_t n;
+    while (found < max && p < len && uclass_at(text + p, &n) == UCLASS_NUMBER) {
+        p += n;
+        found++;
+    }
+    return found < max && p == len && end == TEXT_MORE ? SCAN_UNDECIDED : p;
+}
+
+#endif

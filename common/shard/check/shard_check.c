@@ -1,0 +1,214 @@
+/* shard_check.c - see shard_check.h. */
+#include "shard/check/shard_check.h"
+
+#include "base/io/fd.h"
+#include "base/sys/bytes.h"
+#include "model/model_read.h"
+#include "shard/check/check_encoder.h"
+#include "shard/check/check_ids.h"
+#include "shard/check/check_manifest.h"
+#include "shard/check/check_samples.h"
+#include "shard/check/check_sources.h"
+#include "shard/format/shard_read.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct check {
+    const char *dir;
+    const struct shard_check_options *options;
+    struct manifest manifest;
+    struct model model;
+    struct check_samples samples;
+    struct check_encoder encoder;
+    struct check_ids ids;
+    bool encodes;      /* documents are encoded anew */
+    uint64_t compared; /* their number */
+    int without;       /* number of files of which none was */
+};
+
+/* ---- Files that nobody knows ---- */
+
+static int by_name(const void *p, const void *q)
+{
+    return strcmp(*(char *const *)p, *(char *const *)q);
+}
+
+static bool looks_like_shard(const char *name)
+{
+    static const char *const ends[] = {".npy",         ".bin", ".idx",    ".ds", ".ds.index",
+                                       ".ds.metadata", ".mds", ".csv.gz", NULL};
+    size_t n = strlen(name);
+    for (size_t i = 0; ends[i]; i++) {
+        size_t len = strlen(ends[i]);
+        if (n > len && strcmp(name + n - len, ends[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* below: a directory in DIR, with a slash; or "". */
+static int check_names(const struct check *c, const char *const *name, size_t n, const char *below, struct err *e)
+{
+    char *path = fd_path(c->dir, below, e);
+    DIR *dir = path ? opendir(path) : NULL;
+    int rc = path ? 0 : -1;
+    free(path);
+    for (struct dirent *f; rc == 0 && dir && (f = readdir(dir)) != NULL;) {
+        char of_dir[600];
+        const char *key = of_dir;
+        snprintf(of_dir, sizeof of_dir, "%s%s", below, f->d_name);
+        if (looks_like_shard(f->d_name) && !bsearch(&key, name, n, sizeof *name, by_name))
+            rc = err_set(e, EX_DATAERR, "%s/%s: is not in " MANIFEST_NAME "; if it is of no use, delete it", c->dir,
+                         of_dir);
+    }
+    if (dir)
+        closedir(dir);
+    return rc;
+}
+
+/* Readers often take all files of a kind that they find. */
+static int check_unknown(const struct check *c, struct err *e)
+{
+    const struct manifest *m = &c->manifest;
+    size_t n = 0;
+    const char **name = calloc(m->n_shards * SHARD_FILES + m->n_extra + 1, sizeof *name);
+    if (!name)
+        return err_mem(e, "names of files", m->n_shards * SHARD_FILES * sizeof *name);
+    for (size_t i = 0; i < m->n_shards; i++) {
+        for (size_t k = 0; k < m->shard[i].n_files; k++)
+            name[n++] = m->shard[i].file[k].name;
+    }
+    for (size_t i = 0; i < m->n_extra; i++)
+        name[n++] = m->extra[i].name;
+    qsort(name, n, sizeof *name, by_name);
+    int rc =
+        check_names(c, name, n, "", e) || check_names(c, name, n, "train/", e) || check_names(c, name, n, "test/", e)
+            ? -1
+            : 0;
+    free(name);
+    return rc;
+}
+
+/* ---- The model ---- */
+
+static int check_special(const struct check *c, struct err *e)
+{
+    const struct manifest *m = &c->manifest;
+    for (size_t i = 0; i < m->n_special; i++) {
+        size_t k = 0;
+        while (k < c->model.n_special &&
+               !str_equal((struct str){c->model.special[k].p, c->model.special[k].len}, str_of(m->special[i])))
+            k++;
+        if (k == c->model.n_special)
+            return err_set(e, EX_DATAERR, "%s: has no special token %s, which the text was split at", c->options->model,
+                           m->special[i]);
+    }
+    return 0;
+}
+
+static int check_model(struct check *c, struct err *e)
+{
+    const struct manifest *m = &c->manifest;
+    const char *name = c->options->model;
+    if (model_read(&c->model, name, NULL, e))
+        return -1;
+    uint64_t fingerprint = model_fingerprint(&c->model);
+    if (m->model != fingerprint)
+        return err_set(e, EX_DATAERR, "%s: is model %016llx, but the ids in %s are of model %016llx", name,
+                       (unsigned long long)fingerprint, c->dir, (unsigned long long)m->model);
+    const char *pattern = model_pattern(&c->model);
+    if (m->pattern && *m->pattern && pattern && strcmp(m->pattern, pattern) != 0)
+        return err_set(e, EX_DATAERR, "%s: has pattern %s, but the text was split by %s", name, pattern, m->pattern);
+    if (check_special(c, e))
+        return -1;
+    check_ids_model(&c->ids, &c->model);
+    if (c->options->n_files == 0)
+        return 0;
+    struct reading how;
+    c->encodes = true;
+    if (check_reading(&how, m, e) || check_samples_init(&c->samples, m, input_forms[how.form], e))
+        return -1;
+    c->ids.samples = &c->samples;
+    return check_encoder_init(&c->encoder, m, &c->model, name, e);
+}
+
+/* ---- All of it ---- */
+
+static int report(const struct check *c, struct err *e)
+{
+    const struct manifest *m = &c->manifest;
+    struct buf text = {0};
+    char checksum[2 * CHECKSUM_LEN + 1];
+    uint64_t tokens = 0;
+    int rc = 0;
+    for (size_t i = 0; i < m->n_shards; i++)
+        tokens += m->shard[i].tokens;
+    rc = buf_printf(&text, e, "%zu shards, %llu tokens: all as the manifest says\n", m->n_shards,
+                    (unsigned long long)tokens);
+    if (rc == 0 && c->encodes)
+        rc = buf_printf(&text, e, "%llu documents encoded anew: the same ids\n", (unsigned long long)c->compared);
+    if (rc == 0 && c->without)
+        rc = buf_printf(&text, e, "%d FILEs have no document to compare, as each is inside one shard (--docs helps)\n",
+                        c->without);
+    hex_put(checksum, m->checksum, CHECKSUM_LEN);
+    rc = rc || buf_printf(&text, e, "checksum %s\n", checksum) ||
+                 fd_write(c->options->fd, text.p, text.len, c->options->name, e)
+             ? -1
+             : 0;
+    buf_free(&text);
+    return rc;
+}
+
+static int check_all(struct check *c, struct err *e)
+{
+    const struct manifest *m = &c->manifest;
+    const struct shard_check_options *o = c->options;
+    c->ids = (struct check_ids){.manifest = m, .dir = c->dir, .n_ids = m->vocabulary ? m->vocabulary : UINT64_MAX};
+    if (o->model && check_model(c, e))
+        return -1;
+    for (size_t i = 0; i < m->n_shards; i++) {
+        if (check_ids_of(&c->ids, &m->shard[i], e))
+            return -1;
+    }
+    for (size_t i = 0; i < m->n_extra; i++) {
+        if (shard_read_check(c->dir, &m->extra[i], e))
+            return -1;
+    }
+    if (c->encodes) {
+        check_samples_finish(&c->samples);
+        if (check_sources(&c->samples, &c->encoder, o->files, o->n_files, &c->compared, &c->without, e))
+            return -1;
+    }
+    if (!m->complete)
+        return err_set(e, EX_TEMPFAIL,
+                       "%s: the %zu shards so far are as the manifest says, but not all are there; "
+                       "the same bpe shard, or bpe-shard --resume, goes on",
+                       c->dir, m->n_shards);
+    return check_unknown(c, e);
+}
+
+int shard_check(const char *dir, const struct shard_check_options *o, struct err *e)
+{
+    struct check *c = calloc(1, sizeof *c);
+    if (!c)
+        return err_mem(e, "a check", sizeof *c);
+    if (o->n_files && !o->model) {
+        free(c);
+        return err_set(e, EX_USAGE, "to encode documents of the corpus anew takes the model: give -m MODEL");
+    }
+    c->dir = dir;
+    c->options = o;
+    c->encoder.fd = -1;
+    int rc = check_manifest(&c->manifest, dir, e) || check_all(c, e) || report(c, e) ? -1 : 0;
+    if (c->encodes) {
+        check_encoder_free(&c->encoder);
+        check_samples_free(&c->samples);
+    }
+    model_free(&c->model);
+    manifest_free(&c->manifest);
+    free(c);
+    return rc;
+}

@@ -1,0 +1,53 @@
+/* file_part.c - see file_part.h. */
+#include "shard/format/file_part.h"
+
+#include "base/io/fd.h"
+#include "base/sys/bytes.h"
+
+enum { BLOCK = 256 << 10 };
+
+struct file_part file_part_at(int fd, const char *name, uint64_t offset)
+{
+    return (struct file_part){.fd = fd, .name = name, .offset = offset};
+}
+
+static int write_out(struct file_part *f, struct err *e)
+{
+    if (fd_pwrite(f->fd, f->bytes.p, f->bytes.len, f->offset, f->name, e))
+        return -1;
+    f->offset += f->bytes.len;
+    f->bytes.len = 0;
+    return 0;
+}
+
+int file_part_put(struct file_part *f, const void *p, size_t n, struct err *e)
+{
+    return buf_put(&f->bytes, p, n, e) || (f->bytes.len >= BLOCK && write_out(f, e)) ? -1 : 0;
+}
+
+int file_part_put_u32(struct file_part *f, uint32_t v, struct err *e)
+{
+    unsigned char s[4] = {(unsigned char)v, (unsigned char)(v >> 8), (unsigned char)(v >> 16),
+                          (unsigned char)(v >> 24)};
+    return file_part_put(f, s, sizeof s, e);
+}
+
+int file_part_put_u64(struct file_part *f, uint64_t v, struct err *e)
+{
+    unsigned char s[8];
+    store_le(s, sizeof s, v);
+    return file_part_put(f, s, sizeof s, e);
+}
+
+uint64_t file_part_next(const struct file_part *f)
+{
+    return f->offset + f->bytes.len;
+}
+
+int file_part_end(struct file_part *f, int rc, struct err *e)
+{
+    if (rc == 0 && f->bytes.len)
+        rc = write_out(f, e);
+    buf_free(&f->bytes);
+    return rc;
+}

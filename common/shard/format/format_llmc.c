@@ -1,0 +1,47 @@
+/* format_llmc.c - shards of llm.c (dev/data/data_common.py) and modded-nanogpt: a header of 256 integers of 32 bits,
+ * then the ids. Those of 16 bits are what llm.c's own loader reads; those of 32 bits are its version for Llama 3.
+ */
+#include "base/sys/bytes.h"
+#include "shard/format/formats.h"
+#include "shard/format/shard_read.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { HEADER = 1024, MAGIC_U16 = 20240520, VERSION_U16 = 1, MAGIC_U32 = 20240801, VERSION_U32 = 7 };
+
+static void put_header(unsigned char *to, const struct shard_plan *p, uint64_t tokens)
+{
+    bool narrow = p->dtype == DTYPE_U16;
+    memset(to, 0, HEADER);
+    store_le(to, 4, narrow ? MAGIC_U16 : MAGIC_U32);
+    store_le(to + 4, 4, narrow ? VERSION_U16 : VERSION_U32);
+    store_le(to + 8, 4, (uint32_t)tokens);
+}
+
+static int check(const struct shard_plan *p, uint64_t vocabulary, struct err *e)
+{
+    (void)vocabulary;
+    return p->dtype == DTYPE_I32 ? err_set(e, EX_USAGE, "-d i32: the format llmc has ids of type u16 or u32") : 0;
+}
+
+static void file_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, size_t i)
+{
+    (void)i;
+    char digits[32] = "";
+    if (p->shard_tokens)
+        snprintf(digits, sizeof digits, "_%06llu", (unsigned long long)number);
+    snprintf(to, n, "%s_%s%s.bin", p->name ? p->name : "tokens", split == SPLIT_TEST ? "val" : "train", digits);
+}
+
+const struct shard_format format_llmc = {
+    .name = "llmc",
+    .header = HEADER,
+    .n_files = 1,
+    .most_tokens = INT32_MAX,
+    .put_header = put_header,
+    .dtype = shard_dtype_unsigned,
+    .check = check,
+    .file_name = file_name,
+    .read = shard_read_plain,
+};

@@ -1,0 +1,23 @@
+/* format_raw.c - ids and nothing else, as nanoGPT's data/openwebtext/prepare.py writes train.bin and val.bin. */
+#include "shard/format/formats.h"
+#include "shard/format/shard_read.h"
+
+#include <stdio.h>
+
+static void file_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, size_t i)
+{
+    (void)i;
+    if (p->shard_tokens || p->name)
+        shard_file_name(to, n, p, split, number, "val", ".bin");
+    else
+        snprintf(to, n, "%s", split == SPLIT_TEST ? "val.bin" : "train.bin");
+}
+
+const struct shard_format format_raw = {
+    .name = "raw",
+    .n_files = 1,
+    .most_tokens = UINT64_MAX,
+    .dtype = shard_dtype_unsigned,
+    .file_name = file_name,
+    .read = shard_read_plain,
+};

@@ -1,0 +1,128 @@
+/* shard_plan.c - see shard_plan.h. */
+#include "shard/format/shard_plan.h"
+
+#include "base/sys/bytes.h"
+#include "base/sys/hash.h"
+#include "shard/format/formats.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Makes shard_plan_is_test independent of shard_plan_key: part of the definition, as both hashes are. */
+#define TEST_SEED UINT64_C(0x9e3779b97f4a7c15)
+
+enum { NAME_MOST = 200 /* bytes of --name: what comes after it has at most 45, and a file's name 255 */ };
+
+bool shard_plan_splits(const struct shard_plan *p)
+{
+    return p->test_shards || p->test_fraction > 0;
+}
+
+/* XXH3, 64 bits, of the source's name, a NUL byte and the offset as eight bytes, the least significant one first. */
+static uint64_t hash_place(const struct document *d, uint64_t seed)
+{
+    unsigned char tail[9] = {0};
+    store_le(tail + 1, 8, d->offset);
+    return hash_parts(d->source.p, d->source.len, tail, sizeof tail, seed);
+}
+
+uint64_t shard_plan_key(const struct shard_plan *p, const struct document *d)
+{
+    return hash_place(d, p->seed);
+}
+
+bool shard_plan_is_test(const struct shard_plan *p, const struct document *d)
+{
+    return p->test_fraction > 0 && hash_place(d, p->seed ^ TEST_SEED) < (uint64_t)ldexp(p->test_fraction, 64);
+}
+
+/* Whether there is a control character in it: of ASCII, or U+0080 to U+009F in UTF-8. */
+static bool has_control(const char *name)
+{
+    for (const unsigned char *p = (const unsigned char *)name; *p; p++) {
+        if (*p < 0x20 || *p == 0x7F || (*p == 0xC2 && p[1] >= 0x80 && p[1] <= 0x9F))
+            return true;
+    }
+    return false;
+}
+
+/* Names of files have at most 255 bytes. */
+int shard_plan_check_name(const char *name, struct err *e)
+{
+    if (has_control(name))
+        return err_set(e, EX_USAGE,
+                       "--name: holds a control character (as a newline), which names of shards cannot have");
+    if (!*name || strchr(name, '/') || name[0] == '.')
+        return err_set(e, EX_USAGE,
+                       "--name %s: names of files begin with it: it must not be empty, hold /, or begin with .", name);
+    if (strlen(name) > NAME_MOST)
+        return err_set(e, EX_USAGE, "--name: has %zu bytes; names of files that begin with it can have %d",
+                       strlen(name), NAME_MOST);
+    return 0;
+}
+
+int shard_plan_check_ids(const struct shard_plan *p, uint64_t vocabulary, struct err *e)
+{
+    static const char *const letters[] = {[DTYPE_U16] = "u16", [DTYPE_U32] = "u32", [DTYPE_I32] = "i32"};
+    uint64_t limit = shard_dtype_limit(p->dtype);
+    if (vocabulary > limit)
+        return err_set(e, EX_USAGE,
+                       "-d %s: ids of this model go up to %llu, and this type has none above %llu; give -d auto",
+                       letters[p->dtype], (unsigned long long)(vocabulary - 1), (unsigned long long)(limit - 1));
+    return p->format->check ? p->format->check(p, vocabulary, e) : 0;
+}
+
+int shard_plan_check(const struct shard_plan *p, struct err *e)
+{
+    const struct shard_format *f = p->format;
+    if (p->test_shards && p->test_fraction > 0)
+        return err_set(e, EX_USAGE, "--test and --test-fraction exclude each other");
+    if (p->test_shards && !p->shard_tokens)
+        return err_set(e, EX_USAGE, "--test takes the first shards, and -n 0 makes one; use --test-fraction");
+    if (p->last == LAST_PADDED && (f->whole || !p->shard_tokens))
+        return err_set(e, EX_USAGE, "--pad-last: %s",
+                       f->whole ? "shards of this format hold whole documents and have different sizes"
+                                : "with -n 0 there is no size to fill");
+    if (p->last == LAST_DROPPED && !p->shard_tokens)
+        return err_set(e, EX_USAGE, "--drop-last: with -n 0 all would be dropped");
+    if (p->shard_tokens > f->most_tokens)
+        return err_set(e, EX_USAGE, "-n %llu: a shard of format %s holds at most %llu ids",
+                       (unsigned long long)p->shard_tokens, f->name, (unsigned long long)f->most_tokens);
+    if (p->name && shard_plan_check_name(p->name, e))
+        return -1;
+    struct shard_plan narrow = *p; /* for any vocabulary, as it is not known yet */
+    narrow.dtype = p->dtype == DTYPE_AUTO ? f->dtype(1) : p->dtype;
+    return shard_plan_check_ids(&narrow, 0, e);
+}
+
+const char *shard_plan_difference(const struct shard_plan *a, const struct shard_plan *b)
+{
+    bool seeded = a->shuffled || a->test_fraction > 0;
+    return a->format != b->format                                               ? "-f"
+           : a->dtype != b->dtype && a->dtype && b->dtype                       ? "-d"
+           : a->shard_tokens != b->shard_tokens                                 ? "-n"
+           : a->test_shards != b->test_shards                                   ? "--test"
+           : fabs(a->test_fraction - b->test_fraction) > 0                      ? "--test-fraction"
+           : a->shuffled != b->shuffled                                         ? "--shuffle"
+           : seeded && a->seed != b->seed                                       ? "--seed"
+           : a->last != b->last                                                 ? "--drop-last or --pad-last"
+           : a->docs != b->docs                                                 ? "--docs"
+           : a->sha256 != b->sha256                                             ? "--sha256"
+           : !a->name != !b->name || (a->name && strcmp(a->name, b->name) != 0) ? "--name"
+                                                                                : NULL;
+}
+
+unsigned shard_dtype_width(enum shard_dtype t)
+{
+    return t == DTYPE_U16 ? 2 : 4;
+}
+
+uint64_t shard_dtype_limit(enum shard_dtype t)
+{
+    return t == DTYPE_U16 ? UINT64_C(1) << 16 : t == DTYPE_I32 ? UINT64_C(1) << 31 : UINT64_C(1) << 32;
+}
+
+const char *shard_dtype_name(enum shard_dtype t)
+{
+    return t == DTYPE_U16 ? "uint16" : t == DTYPE_I32 ? "int32" : "uint32";
+}

@@ -1,0 +1,38 @@
+/* shuffle_output.h - the documents of all buckets (shuffle.h) in their new order: one bucket after the other is sorted
+ * in memory; one that is too large is divided by the next bits of the keys. */
+#ifndef BPE_SHARD_SHUFFLE_SHUFFLE_OUTPUT_H
+#define BPE_SHARD_SHUFFLE_SHUFFLE_OUTPUT_H
+
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
+#include "shard/format/document.h"
+#include "shard/shuffle/shuffle_files.h"
+#include "shard/shuffle/shuffle_sorted.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Zeroed but for the first fields: at the beginning. `bucket` and `passed` are the state: they do not depend on the
+ * memory. */
+struct shuffle_output {
+    struct shuffle_files *files; /* borrowed: files 0 .. n_buckets - 1 */
+    size_t n_buckets;
+    unsigned bits; /* of the keys that are equal in a bucket */
+    uint64_t memory;
+    uint64_t bucket, passed; /* buckets that were wholly passed on; entries of the next one */
+    struct buf names;        /* names of the sources: shuffle_entry.h */
+
+    bool begun;                /* the bucket's parts are in the list */
+    uint64_t skip;             /* entries of it that need not be passed on again */
+    struct shuffle_part *part; /* parts of the bucket that come next, the last one first; owned */
+    size_t n_parts, cap_parts;
+    struct shuffle_sorted sorted;
+    struct buf ids; /* of documents in the new order */
+    char name[SHUFFLE_NAME];
+};
+
+/* Passes on at least `bytes` of entries, or what is left. 1: there are more; 0: that was all; -1. */
+int shuffle_output_next(struct shuffle_output *o, struct document_sink *to, uint64_t bytes, struct err *e);
+void shuffle_output_free(struct shuffle_output *o); /* a zeroed one is fine */
+
+#endif

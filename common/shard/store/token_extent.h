@@ -1,0 +1,50 @@
+/* token_extent.h - records of tokens that follow each other in one piece of a batch, in one place: the unit in which
+ * ids are kept in memory, and the block in which they are written to segments. */
+#ifndef BPE_SHARD_STORE_TOKEN_EXTENT_H
+#define BPE_SHARD_STORE_TOKEN_EXTENT_H
+
+#include "base/sys/err.h"
+#include "wire/payload.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes [begin, end) of a source, encoded by one process from the first to the last. */
+struct token_piece {
+    uint64_t source, begin, end;
+};
+
+struct token_extent {
+    uint64_t seq, n_records; /* numbers in their batch: [seq, seq + n_records) */
+    struct token_piece piece;
+    uint64_t first;         /* ids of the piece before these */
+    uint64_t n_marks;       /* in all its records */
+    bool last;              /* it has the end of the piece: */
+    struct piece_tail tail; /* else zero */
+    unsigned char *marks;   /* of each record: varint number of ids, varint number of marks, marks. Borrowed, as ids */
+    unsigned char *ids;
+    size_t marks_len, ids_len; /* bytes */
+};
+
+static inline bool token_piece_equal(const struct token_piece *a, const struct token_piece *b)
+{
+    return a->begin == b->begin && a->source == b->source && a->end == b->end;
+}
+
+/* The first mark of an extent that has marks; its id is borrowed from it. */
+struct document_mark token_extent_first_mark(const struct token_extent *x);
+
+/* Checks that extents come as a batch must have them: numbers without gaps, each piece whole before the next begins.
+ * Zeroed: at the start. */
+struct token_sequence {
+    uint64_t seq;             /* the next number */
+    bool inside;              /* a piece has begun: */
+    struct token_piece piece; /* this one, */
+    uint64_t first;           /* with so many ids */
+};
+
+/* width: bytes of an id. -1 with EX_DATAERR. */
+int token_sequence_add(struct token_sequence *q, const struct token_extent *x, unsigned width, struct err *e);
+
+#endif

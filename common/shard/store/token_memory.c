@@ -1,0 +1,131 @@
+/* token_memory.c - the memory of batches, for token_store.c: from the first record of a batch until nobody uses its ids
+ * any more; and what goes to segments when there is too much of it.
+ */
+#include "shard/store/token_overflow.h"
+#include "shard/store/token_store_parts.h"
+
+#include <stdlib.h>
+
+struct token_batch *token_store_open_batch(struct token_store *s, struct err *e)
+{
+    struct token_batch *b = calloc(1, sizeof *b);
+    if (!b) {
+        err_mem(e, "a batch", sizeof *b);
+        return NULL;
+    }
+    b->next = s->batches;
+    if (b->next)
+        b->next->previous = b;
+    s->batches = b;
+    return b;
+}
+
+void token_store_close_batch(struct token_store *s, struct token_batch *b)
+{
+    *(b->previous ? &b->previous->next : &s->batches) = b->next;
+    if (b->next)
+        b->next->previous = b->previous;
+    s->used -= b->memory;
+    token_overflow_drop(b, &s->segments);
+    token_batch_free(b, &s->pool);
+}
+
+void token_store_let_go(struct token_store *s, struct token_batch *b)
+{
+    if (--b->n_waiting)
+        return;
+    b->spent = b->given;
+    s->n_spent += b->spent;
+    if (!b->spent)
+        token_store_close_batch(s, b);
+}
+
+void token_store_close_spent(struct token_store *s)
+{
+    for (struct token_batch *b = s->batches, *next; s->n_spent && b; b = next) {
+        next = b->next;
+        s->n_spent -= b->spent;
+        if (b->spent)
+            token_store_close_batch(s, b);
+    }
+}
+
+/* ---- To segments ---- */
+
+/* Writes a piece that is in memory to a segment; u says then where it is. */
+static int store_unit(struct token_store *s, struct token_unit *u, struct err *e)
+{
+    struct token_batch *b = u->batch;
+    uint64_t offset;
+    if (token_segments_current(&s->segments, &u->segment, e))
+        return -1;
+    for (size_t i = 0; i < u->n_extents; i++) {
+        if (token_segments_write(&s->segments, u->segment, &b->extent[u->extent + i], i ? &offset : &u->offset, e))
+            return -1;
+    }
+    if (journal_unit_put(&s->units, u, e))
+        return -1;
+    token_segments_hold(&s->segments, u->segment, 1);
+    return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct backlog_entry *x = *(struct backlog_entry *const *)a, *y = *(struct backlog_entry *const *)b;
+    return x->source != y->source ? (x->source < y->source ? -1 : 1) : (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+int token_store_move_waiting(struct token_store *s, struct err *e)
+{
+    size_t n = 0;
+    int rc = 0;
+    for (size_t i = 0; i < s->backlog.n; i++)
+        n += !s->backlog.at[i].segment;
+    if (n == 0)
+        return 0;
+    struct backlog_entry **entry = malloc(n * sizeof(struct backlog_entry *));
+    if (!entry)
+        return err_mem(e, "the list of pieces that wait", n * sizeof *entry);
+    n = 0;
+    for (size_t i = 0; i < s->backlog.n; i++) {
+        if (!s->backlog.at[i].segment)
+            entry[n++] = &s->backlog.at[i];
+    }
+    qsort(entry, n, sizeof *entry, by_place);
+    for (size_t i = 0; i < n; i++) {
+        struct token_unit *u = (struct token_unit *)(uintptr_t)entry[i]->place;
+        struct token_batch *b = u->batch;
+        if ((rc = store_unit(s, u, e)) != 0)
+            break;
+        entry[i]->segment = u->segment; /* its place in the order stays */
+        entry[i]->place = u->offset;
+        token_store_let_go(s, b);
+    }
+    free(entry);
+    return rc;
+}
+
+/* The open batch that takes most memory; NULL: none takes any. */
+static struct token_batch *largest(const struct token_store *s)
+{
+    struct token_batch *most = NULL;
+    for (struct token_batch *b = s->batches; b; b = b->next) {
+        if (b->n_waiting == 0 && !b->spent && b->n_extents && (!most || b->memory > most->memory))
+            most = b;
+    }
+    return most;
+}
+
+int token_store_make_room(struct token_store *s, struct err *e)
+{
+    if (ledger_sweep(&s->ledger, e) || (s->used > s->memory / 2 && token_store_move_waiting(s, e)))
+        return -1;
+    for (struct token_batch *b; s->used > s->memory / 2 && (b = largest(s)) != NULL;) {
+        size_t before = b->memory;
+        int rc = token_overflow_store(b, &s->pool, &s->segments, e);
+        s->used += b->memory - before;
+        if (rc)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,88 @@
+/* token_resume.c - what a store knew when its last entry became durable, from the journal. See token_store_parts.h. */
+#include "shard/store/token_store_parts.h"
+#include "wire/parts.h"
+
+/* All before this byte was taken. */
+static int take_until(struct token_store *s, uint64_t source, uint64_t offset, struct err *e)
+{
+    struct coverage *c = &s->ledger.coverage;
+    for (uint64_t size; s->source < source; s->source++) {
+        if (coverage_size(c, s->run, s->source, &size) <= 0)
+            return err_set(e, EX_DATAERR, "the journal does not say how large source %llu is",
+                           (unsigned long long)s->source);
+        if (coverage_fill(c, s->run, s->source, size, e))
+            return -1;
+    }
+    if (offset && coverage_fill(c, s->run, source, offset, e))
+        return -1;
+    s->offset = offset;
+    for (const struct backlog_entry *x; (x = token_backlog_first(&s->backlog)) != NULL;
+         token_backlog_pop(&s->backlog)) {
+        if (x->source > source || (x->source == source && x->begin >= offset))
+            break;
+        token_segments_hold(&s->segments, x->segment, -1);
+    }
+    return 0;
+}
+
+static int read_segments(struct token_store *s, struct str segments, struct err *e)
+{
+    struct cursor c = cursor_over(segments.p, segments.len);
+    while (cursor_left(&c)) {
+        uint64_t number = get_varint(&c), len = get_varint(&c);
+        if (c.bad || number == 0 || number > UINT32_MAX)
+            return payload_damaged(e, "journal");
+        if (token_segments_expect(&s->segments, (uint32_t)number, len, e))
+            return -1;
+    }
+    return 0;
+}
+
+static int read_units(struct token_store *s, struct str units, struct err *e)
+{
+    struct cursor c = cursor_over(units.p, units.len);
+    while (cursor_left(&c)) {
+        const struct token_unit u = journal_unit_get(&c);
+        const struct commit_range range = {u.piece.source, u.piece.begin, u.piece.end};
+        if (c.bad)
+            return payload_damaged(e, "journal");
+        if (coverage_enter_range(&s->ledger.coverage, s->run, &range, 0, e) || token_backlog_put(&s->backlog, &u, e))
+            return -1;
+        token_segments_hold(&s->segments, u.segment, 1);
+    }
+    return 0;
+}
+
+static int read_entry(struct token_store *s, const struct journal_entry *x, struct err *e)
+{
+    struct coverage *c = &s->ledger.coverage;
+    const struct commit_run run = {.run = s->run, .skipped = x->skipped - s->skipped, .where = x->where};
+    if (token_store_check_run(s, x->run, e))
+        return -1;
+    if (!x->commit)
+        return 0;
+    s->ledger.coverage.tokens = true;
+    s->skipped = x->skipped;
+    s->state.len = 0;
+    if ((x->rules.len && coverage_check_rules(c, x->rules, s->journal.path, e)) ||
+        (x->encoding.len && token_store_check_encoding(s, x->encoding, (unsigned)x->width, e)) ||
+        token_store_learn_sources(s, x->sources, e) || coverage_note_skipped(c, &run, e) ||
+        read_segments(s, x->segments, e) || read_units(s, x->units, e) || take_until(s, x->source, x->offset, e) ||
+        buf_put(&s->state, x->state.p, x->state.len, e))
+        return -1;
+    s->sources.len = 0;
+    s->said = s->width && s->encoding.len;
+    return 0;
+}
+
+int token_store_read_record(void *ctx, const struct record *rec, const struct journal_entry *entry, struct err *e)
+{
+    struct token_store *s = ctx;
+    struct part part;
+    if (entry)
+        return read_entry(s, entry, e);
+    return part_get(&part, rec, e) || token_store_check_run(s, part.id, e) ||
+                   ledger_put(&s->ledger, rec, s->journal.path, e)
+               ? -1
+               : 0;
+}

@@ -1,0 +1,89 @@
+/* token_store.h - token batches in, in any order, repeated, from anywhere; their pieces out, in corpus order, each
+ * once. What has come is durable: it survives the death of the process.
+ *
+ *     token_store_put         any record of the streams that are read
+ *     token_store_next        the next piece in corpus order, if it has come
+ *     token_store_commit      makes durable: all complete batches, which pieces were taken by token_store_next, and the
+ *                             state of whoever took them
+ *
+ * The ledger decides which batches count. The ids of open batches, and of complete ones whose turn has not come, are in
+ * memory, up to a limit; above it, and at each commit (complete batches only), they go to segments: files in DIR/.work
+ * that are only appended to, and deleted when all in them has been taken and that is durable (token_segments.h). What
+ * is durable is said by the journal, DIR/.work/journal (token_journal.h).
+ */
+#ifndef BPE_SHARD_STORE_TOKEN_STORE_H
+#define BPE_SHARD_STORE_TOKEN_STORE_H
+
+#include "base/sys/buf.h"
+#include "base/sys/err.h"
+#include "base/sys/str.h"
+#include "wire/commit.h"
+#include "wire/ledger.h"
+#include "wire/payload.h"
+#include "wire/record.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct token_store; /* opaque */
+
+/* work: DIR/.work, which exists. memory: bytes for ids. resume: go on with the journal, if there is one; else there
+ * must be none. NULL on error: EX_DATAERR (the journal is damaged before its end, or segments do not hold what it
+ * says), EX_IOERR, EX_CANTCREAT. */
+struct token_store *token_store_open(const char *work, uint64_t memory, bool resume, struct err *e);
+void token_store_close(struct token_store *s);
+
+/* The state of the last entry of the journal (borrowed until the next commit; empty: none). */
+struct str token_store_state(const struct token_store *s);
+
+/* Takes one record. -1: EX_DATAERR ... ; the stream is then damaged, but what came before it stays. */
+int token_store_put(struct token_store *s, const struct record *rec, const char *stream, struct err *e);
+
+/* How the ids were made, known when the first batch has ended; NULL: not yet. */
+const struct commit_encoding *token_store_encoding(const struct token_store *s);
+struct str token_store_rules(const struct token_store *s); /* encoded */
+unsigned token_store_width(const struct token_store *s);   /* bytes of an id; 0: not known yet */
+
+/* A source of the run, as far as known: by its promise, or by a commit. False: not known. */
+bool token_store_source(const struct token_store *s, uint64_t number, struct commit_source *to);
+
+/* Part of a piece: marks and ids that belong together. A piece is given in one part or several. All is borrowed: until
+ * token_store_commit; if `flush` is set, until the next call of token_store_next, and so are all parts before it. */
+struct token_part {
+    uint64_t source, begin, end; /* of the piece */
+    bool first, last;            /* of the parts of its piece */
+    bool flush;
+    unsigned width;         /* bytes of an id */
+    struct piece_tail tail; /* if it is the last one */
+    struct str
+        marks; /* of each record in it: varint number of ids, varint number of marks, marks (document_mark_put) */
+    struct str ids;
+    /* Of the document that the ids after the last mark belong to: gap, lines and id as its mark has them, which comes
+     * in a later part; or, if it goes on after the piece, gap as in the piece's tail. */
+    struct document_mark ahead;
+};
+
+/* 1: the next part, in order of source and offset; 0: it has not come. An empty source has no part. */
+int token_store_next(struct token_store *s, struct token_part *p, struct err *e);
+
+/* Bytes of ids and marks, of the batches that became complete since the last commit: a death would lose them. */
+uint64_t token_store_uncommitted(const struct token_store *s);
+
+/* Between pieces only. The caller has made its own files durable. */
+int token_store_commit(struct token_store *s, const struct buf *state, struct err *e);
+
+/* What is complete and missing: ledger.h, coverage.h. */
+struct ledger *token_store_ledger(struct token_store *s);
+
+/* At the end of all input: as ledger_finish. */
+int token_store_finish(struct token_store *s, const char *advice, struct err *e);
+
+/* Whether all that was promised has been taken by token_store_next: so it is, if nothing is missing. */
+bool token_store_at_end(struct token_store *s);
+
+/* Appends range records for what is missing, for bpe-chunk --only. If the promise has not come, a range whose file
+ * has size and end UINT64_MAX is all of a source from a byte on, and for the last source of the list, all sources
+ * after it, too. A source in the midst of others, of which nothing is known, has no name there. */
+int token_store_put_missing(const struct token_store *s, struct buf *out, struct err *e);
+
+#endif

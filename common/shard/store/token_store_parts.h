@@ -1,0 +1,74 @@
+/* token_store_parts.h - the parts of token_store.h: token_store.c; token_memory.c: batches in memory; token_origin.c:
+ * whether ids belong together; token_resume.c: going on with a journal. For these files only; others include
+ * token_store.h.
+ */
+#ifndef BPE_SHARD_STORE_TOKEN_STORE_PARTS_H
+#define BPE_SHARD_STORE_TOKEN_STORE_PARTS_H
+
+#include "shard/store/token_backlog.h"
+#include "shard/store/token_batch.h"
+#include "shard/store/token_journal.h"
+#include "shard/store/token_pool.h"
+#include "shard/store/token_reader.h"
+#include "shard/store/token_segments.h"
+#include "shard/store/token_store.h"
+
+struct token_store {
+    uint64_t memory; /* bytes for ids */
+    struct ledger ledger;
+    struct token_pool pool;
+    struct token_segments segments;
+    struct token_journal journal;
+    struct token_backlog backlog;
+    struct token_reader reader;
+    struct token_batch *batches; /* owned list: open ones, and complete ones with units in memory */
+    uint64_t used;               /* bytes of memory of all batches */
+    unsigned char run[ID_LEN];   /* the only run, if has_run */
+    bool has_run, promised;      /* promised: the promise is in the journal */
+    unsigned width;              /* bytes of an id; 0: not known */
+    struct buf encoding;         /* as in a commit; empty: not known */
+    struct commit_encoding how;  /* the same, decoded */
+    uint64_t source, offset;     /* all before this byte was taken */
+    struct tokens tokens;        /* the record that is put */
+    struct buf promises;         /* records that are not in the journal yet, */
+    struct buf sources, units;   /* and what is new for its next entry */
+    struct buf state;            /* of the last entry */
+    uint64_t skipped;            /* bad lines, as in the last entry that was read */
+    bool flush;                  /* as in the part that was given last */
+    size_t n_spent;              /* batches */
+    bool said;                   /* the journal has the rules, the encoding and the width */
+    uint64_t uncommitted;
+};
+
+/* A batch that has nothing yet; NULL: out of memory. Closed, or when the store is. */
+struct token_batch *token_store_open_batch(struct token_store *s, struct err *e);
+void token_store_close_batch(struct token_store *s, struct token_batch *b);
+
+/* One piece fewer of a batch waits in memory. */
+void token_store_let_go(struct token_store *s, struct token_batch *b);
+
+/* Closes the batches whose memory nobody uses any more. */
+void token_store_close_spent(struct token_store *s);
+
+/* Writes all pieces that wait in memory to segments, in order. */
+int token_store_move_waiting(struct token_store *s, struct err *e);
+
+/* Moves ids to files until half of the memory is free. */
+int token_store_make_room(struct token_store *s, struct err *e);
+
+/* Whether a record is of the only run there is, which the first record decides. */
+int token_store_check_run(struct token_store *s, const unsigned char *run, struct err *e);
+
+/* Whether ids were made as those before; the first batch decides. */
+int token_store_check_encoding(struct token_store *s, struct str encoding, unsigned width, struct err *e);
+
+/* Notes the sources that a commit names. */
+int token_store_learn_sources(struct token_store *s, struct str sources, struct err *e);
+
+/* Whether the sources of all ranges are known, and as large. */
+int token_store_check_sources(const struct token_store *s, const struct commit_run *r, struct err *e);
+
+/* Takes what is in the journal: a journal_take. ctx: the store. */
+int token_store_read_record(void *ctx, const struct record *rec, const struct journal_entry *entry, struct err *e);
+
+#endif

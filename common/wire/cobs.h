@@ -1,0 +1,36 @@
+/* cobs.h - byte stuffing: a payload as bytes without 0x0A, and back (COBS; see record.h).
+ *
+ * The payload is cut into blocks of up to 254 bytes without a newline; each is written as a code byte and its bytes.
+ * The code is (length + 1) XOR 0x0A, which is never 0x0A. A code for less than 254 bytes stands for a newline after the
+ * block, except after the last one.
+ */
+#ifndef BPE_WIRE_COBS_H
+#define BPE_WIRE_COBS_H
+
+#include <stddef.h>
+
+#define COBS_PAD 64 /* bytes that may be written, or read, past an end: copying is done in steps of this length */
+
+/* The room needed for n bytes, given in any number of parts. */
+#define COBS_ROOM(n) ((n) + (n) / 254 + 2 + COBS_PAD)
+
+/* A payload that is being written. */
+struct cobs_writer {
+    unsigned char *begin;
+    unsigned char *code; /* where the code of the open block goes; NULL: the last block is full and ended */
+    unsigned char *out;  /* where the next byte is written */
+};
+
+void cobs_begin(struct cobs_writer *s, unsigned char *out); /* out is borrowed; COBS_ROOM of all bytes to come */
+void cobs_put(struct cobs_writer *s, const unsigned char *p, size_t n); /* the next bytes; p may be NULL if n is 0 */
+size_t cobs_end(struct cobs_writer *s);                                 /* returns the length of what was written */
+
+/* The inverse: COBS_PAD bytes past p[0 .. n) may be read, and past out[0 .. n) may be written. Returns the length, or
+ * SIZE_MAX if p is not a stuffed payload. */
+size_t cobs_decode(unsigned char *out, const unsigned char *p, size_t n);
+
+/* The same for the beginning of a stuffed payload, wherever it is cut; reads and writes nothing past n. Returns how
+ * much of the payload it gives; what is no stuffed payload gives less. */
+size_t cobs_decode_start(unsigned char *out, const unsigned char *p, size_t n);
+
+#endif

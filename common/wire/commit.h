@@ -1,0 +1,84 @@
+/* commit.h - the end of a batch: the type, number and checksum of its records, and which ranges of which runs they
+ * cover. The content of commit and summary records (parts.h carries it). */
+#ifndef BPE_WIRE_COMMIT_H
+#define BPE_WIRE_COMMIT_H
+
+#include "base/sys/bytes.h"
+#include "base/sys/str.h"
+#include "wire/record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct commit_range {
+    uint64_t source, begin, end; /* bytes [begin, end) of a source */
+};
+
+struct commit_run {
+    const unsigned char *run;
+    uint64_t promised_bytes;          /* as in range_head */
+    uint64_t skipped;                 /* number of bad JSON lines left out */
+    struct str where;                 /* the first of them: "name: line 7"; empty if there is none */
+    bool whole;                       /* the run is complete, and has no ranges */
+    uint64_t total;                   /* bytes covered */
+    const struct commit_range *range; /* [n_ranges]; borrowed */
+    size_t n_ranges;
+};
+
+struct commit {
+    enum record_type kind; /* of the batch's records: RECORD_WORDS or RECORD_TOKENS */
+    struct str rules;      /* encoded */
+    uint64_t n_records;
+    uint64_t checksum;      /* of all records: the sum of their checksums, modulo 2^64 */
+    uint64_t n_items;       /* the sum of all counts, or the number of ids */
+    struct commit_run *run; /* owned array */
+    size_t n_runs;
+    struct commit_range *ranges; /* owned: the ranges of all runs */
+    struct str encoding;         /* of tokens: extension "encoding", commit_encoding_get; empty: none */
+    struct str sources;          /* extension "sources", commit_source_get until its end; empty: none */
+    uint64_t text;               /* bytes of text that are covered: extension "text", or without it, commit_covered */
+};
+
+/* How the ids of a batch were made: what must be equal in all batches that belong together, and is worth knowing. */
+struct commit_encoding {
+    uint64_t model;     /* fingerprint, as in struct tokens */
+    uint64_t n_ids;     /* size of the vocabulary: all ids are smaller */
+    struct str pattern; /* its name; empty: regexes */
+    unsigned eot;       /* separators: 0 those in the text, 1 one before each document, 2 one after each */
+    uint64_t separator; /* the id of the separator, plus 1; 0: none is known */
+    unsigned special;   /* special tokens in text: 0 are tokens, 1 text, 2 errors */
+};
+
+/* A source of which the batch has text: as far as known where the batch was made. */
+struct commit_source {
+    uint64_t number;
+    struct str name, reading; /* as in struct range_file */
+    unsigned access;          /* enum source_access */
+    uint64_t size;            /* 0: not known */
+    uint64_t mtime_s, mtime_ns;
+};
+
+/* Reads the content of a commit or summary, which is borrowed. -1 with EX_DATAERR: a damaged field, or an unknown
+ * extension that must be known. commit_free afterwards, also after failure. */
+int commit_get(struct commit *k, struct str content, struct err *e);
+void commit_free(struct commit *k); /* a zeroed one is fine */
+
+/* The bytes that the runs cover; of compressed files by reference, compressed bytes. */
+uint64_t commit_covered(const struct commit *k);
+
+/* Append the fields before the runs (n_runs is used; run and ranges are not), and one run. */
+int commit_put_head(struct buf *out, const struct commit *k, struct err *e);
+int commit_put_run(struct buf *out, const struct commit_run *r, struct err *e);
+
+/* Append the extensions, after the last run; `sources` are the bytes that commit_source_put made. */
+int commit_put_encoding(struct buf *out, const struct commit_encoding *x, struct err *e);
+int commit_put_sources(struct buf *out, const struct buf *sources, struct err *e);
+int commit_put_text(struct buf *out, uint64_t text, struct err *e); /* if it is not commit_covered */
+int commit_source_put(struct buf *sources, const struct commit_source *s, struct err *e);
+
+/* Read them; strings are borrowed. -1 with EX_DATAERR. */
+int commit_encoding_get(struct commit_encoding *x, struct str encoding, struct err *e);
+int commit_source_get(struct commit_source *s, struct cursor *c, struct err *e);
+
+#endif

@@ -1,0 +1,621 @@
+/* coverage.c - see coverage.h. */
+#include "wire/coverage.h"
+
+#include "base/sys/hash.h"
+#include "wire/parts.h"
+#include "wire/payload.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* If a macro of uthash is out of memory, the item is in no table; the caller sees that and reports it. */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+struct coverage_source {
+    struct str name, reading; /* borrowed from the run's promise, or from `own`; name.p NULL: not known */
+    unsigned char *own;       /* owned: what a commit said, before the promise came; or NULL */
+    uint64_t size;
+    enum source_access access;
+    uint64_t mtime_s, mtime_ns;
+    struct intervals done;
+};
+
+struct coverage_run {
+    unsigned char id[ID_LEN];
+    bool complete; /* a complete sum says so, or all that was promised is covered */
+    bool promised;
+    bool learned; /* sources are known by commits */
+    struct parts promise;
+    struct buf promise_records;     /* as they came */
+    struct coverage_source *source; /* owned */
+    size_t n_source, cap_source;
+    uint64_t covered, total, promised_bytes;
+    uint64_t skipped;
+    struct buf where;
+    UT_hash_handle hh;
+};
+
+void coverage_free(struct coverage *c)
+{
+    struct coverage_run *r, *next;
+    HASH_ITER(hh, c->runs, r, next)
+    {
+        HASH_DEL(c->runs, r);
+        parts_free(&r->promise);
+        buf_free(&r->promise_records);
+        for (size_t i = 0; i < r->n_source; i++) {
+            free(r->source[i].own);
+            if (r->source[i].done.at)
+                intervals_free(&r->source[i].done);
+        }
+        free(r->source);
+        buf_free(&r->where);
+        free(r);
+    }
+    buf_free(&c->rules);
+}
+
+static struct coverage_run *find_run(const struct coverage *c, const unsigned char *id)
+{
+    struct coverage_run *r;
+    HASH_FIND(hh, c->runs, id, ID_LEN, r);
+    return r;
+}
+
+static struct coverage_run *get_run(struct coverage *c, const unsigned char *id, struct err *e)
+{
+    struct coverage_run *r = find_run(c, id);
+    if (r)
+        return r;
+    r = calloc(1, sizeof *r);
+    if (r) {
+        memcpy(r->id, id, ID_LEN);
+        HASH_ADD(hh, c->runs, id, ID_LEN, r);
+    }
+    if (!r || !r->hh.tbl) {
+        free(r);
+        err_mem(e, "the list of runs", sizeof *r);
+        return NULL;
+    }
+    return r;
+}
+
+static struct coverage_source *get_source(struct coverage_run *r, uint64_t i, struct err *e)
+{
+    if (source_number_check(i, e))
+        return NULL;
+    if (i >= r->n_source && r->promised) {
+        err_set(e, EX_DATAERR, "counts of an input that was not promised");
+        return NULL;
+    }
+    if (i >= r->cap_source) {
+        /* calloc, so that unused entries take no memory: a number may be much larger than those before. */
+        size_t cap = i < 2 * r->cap_source ? 2 * r->cap_source : (size_t)i + 16;
+        struct coverage_source *new = calloc(cap, sizeof *new);
+        if (!new) {
+            err_mem(e, "the list of inputs", cap * sizeof *new);
+            return NULL;
+        }
+        if (r->n_source)
+            memcpy(new, r->source, r->n_source * sizeof *new);
+        free(r->source);
+        r->source = new;
+        r->cap_source = cap;
+    }
+    if (i >= r->n_source)
+        r->n_source = (size_t)i + 1;
+    return &r->source[i];
+}
+
+int coverage_see(struct coverage *c, const unsigned char *run, struct err *e)
+{
+    return get_run(c, run, e) ? 0 : -1;
+}
+
+size_t coverage_n_runs(const struct coverage *c)
+{
+    return HASH_COUNT(c->runs);
+}
+
+const unsigned char *coverage_only_run(const struct coverage *c)
+{
+    return HASH_COUNT(c->runs) == 1 ? c->runs->id : NULL;
+}
+
+int coverage_check_rules(struct coverage *c, struct str encoded, const char *stream, struct err *e)
+{
+    struct str have = {c->rules.p, c->rules.len};
+    struct rules before = {0}, now;
+    if (have.len && str_equal(have, encoded))
+        return 0;
+    if (rules_get(&now, encoded, e))
+        return -1;
+    int rc = have.len ? rules_get(&before, have, e) : buf_put(&c->rules, encoded.p, encoded.len, e);
+    const char *difference = rules_difference(&before, &now);
+    if (rc == 0 && have.len)
+        rc = err_at(e, EX_DATAERR, stream, ERR_NO_OFFSET,
+                    "%s made under other rules than those before (%s); they cannot be %s", c->tokens ? "ids" : "counts",
+                    difference ? difference : "an extension of the rules differs",
+                    c->tokens ? "in one directory" : "added up");
+    rules_free(&before);
+    rules_free(&now);
+    return rc;
+}
+
+/* ---- Promises ---- */
+
+/* A run is complete when all that was promised is covered. */
+static void check_complete(struct coverage_run *r)
+{
+    if (r->promised && !r->complete)
+        r->complete = r->covered == r->total;
+}
+
+static int beyond(const struct coverage_source *s, uint64_t end, struct err *e)
+{
+    return err_set(e, EX_DATAERR, "%.*s: counts of bytes up to %llu, but it has %llu", (int)s->name.len,
+                   (const char *)s->name.p, (unsigned long long)end, (unsigned long long)s->size);
+}
+
+static int contradiction(uint64_t number, const struct coverage_source *s, struct err *e)
+{
+    return err_set(e, EX_DATAERR,
+                   "source %llu (%.*s) has another name, size, time or form in other records of this run: it changed "
+                   "between them; start the whole run again",
+                   (unsigned long long)number, (int)(s->name.len < 500 ? s->name.len : 500), (const char *)s->name.p);
+}
+
+/* Whether the promise agrees with what commits said of a source. */
+static int check_learned(uint64_t number, const struct coverage_source *s, const struct promise_source *from,
+                         struct err *e)
+{
+    if (!s->own ||
+        (str_equal(s->name, from->name) && str_equal(s->reading, from->reading) && (!s->size || s->size == from->size)))
+        return 0;
+    return contradiction(number, s, e);
+}
+
+static int read_promise(struct coverage *c, struct coverage_run *r, const char *stream, struct err *e)
+{
+    struct cursor in = cursor_over(r->promise.whole.p, r->promise.whole.len);
+    struct promise_head head;
+    if (promise_get_head(&head, &in, e) || coverage_check_rules(c, head.rules, stream, e))
+        return -1;
+    if (head.n_sources < r->n_source)
+        return err_set(e, EX_DATAERR, "counts of an input that was not promised");
+    for (uint64_t i = 0; i < head.n_sources; i++) {
+        struct promise_source from;
+        struct coverage_source *s = get_source(r, i, e);
+        if (!s || promise_get_source(&from, &in, e) || check_learned(i, s, &from, e))
+            return -1;
+        free(s->own);
+        s->own = NULL;
+        s->name = from.name;
+        s->reading = from.reading;
+        s->size = from.size;
+        s->access = from.access;
+        c->by_value |= from.access == ACCESS_VALUE && from.size > 0;
+        s->mtime_s = from.mtime_s;
+        s->mtime_ns = from.mtime_ns;
+        if (s->done.n && s->done.at[s->done.n - 1].end > s->size)
+            return beyond(s, s->done.at[s->done.n - 1].end, e);
+        if (__builtin_add_overflow(r->total, s->size, &r->total))
+            return err_set(e, EX_DATAERR, "a promise of more than 2^64 bytes");
+    }
+    r->promised = true;
+    if (r->total > r->promised_bytes)
+        c->promised += r->total - r->promised_bytes;
+    check_complete(r);
+    return 0;
+}
+
+int coverage_promise(struct coverage *c, const struct record *rec, const char *stream, struct err *e)
+{
+    struct part part;
+    if (part_get(&part, rec, e))
+        return -1;
+    struct coverage_run *r = get_run(c, part.id, e);
+    if (!r)
+        return -1;
+    uint64_t had = r->promise.have;
+    int whole = parts_add(&r->promise, &part, e);
+    if (whole < 0 || (r->promise.have > had && buf_put(&r->promise_records, rec->raw, rec->raw_len, e)))
+        return -1;
+    c->promise_parts += r->promise.have - had;
+    return whole ? read_promise(c, r, stream, e) : 0;
+}
+
+static void note_promised_bytes(struct coverage *c, struct coverage_run *r, uint64_t bytes)
+{
+    if (!r->promised && bytes > r->promised_bytes) {
+        c->promised += bytes - r->promised_bytes;
+        r->promised_bytes = bytes;
+    }
+}
+
+/* ---- What is covered ---- */
+
+static int enter_range(struct coverage *c, struct coverage_run *r, const struct commit_range *x, struct err *e)
+{
+    struct coverage_source *s = get_source(r, x->source, e);
+    if (!s)
+        return -1;
+    if (r->promised && x->end > s->size)
+        return beyond(s, x->end, e);
+    if (intervals_overlap(&s->done, x->begin, x->end) != OVERLAP_NONE)
+        return err_set(e, EX_DATAERR, "bytes %llu-%llu of source %llu come twice", (unsigned long long)x->begin,
+                       (unsigned long long)x->end - 1, (unsigned long long)x->source);
+    if (intervals_add(&s->done, x->begin, x->end, e))
+        return -1;
+    r->covered += x->end - x->begin;
+    c->covered += x->end - x->begin;
+    check_complete(r);
+    return 0;
+}
+
+int coverage_fill(struct coverage *c, const unsigned char *run, uint64_t source, uint64_t end, struct err *e)
+{
+    struct coverage_run *r = get_run(c, run, e);
+    struct coverage_source *s = r ? get_source(r, source, e) : NULL;
+    struct interval gap;
+    if (!s)
+        return -1;
+    while (intervals_gap(&s->done, 0, end, &gap)) {
+        if (enter_range(c, r, &(struct commit_range){source, gap.begin, gap.end}, e))
+            return -1;
+    }
+    return 0;
+}
+
+int coverage_enter_range(struct coverage *c, const unsigned char *run, const struct commit_range *range,
+                         uint64_t promised_bytes, struct err *e)
+{
+    struct coverage_run *r = get_run(c, run, e);
+    if (!r)
+        return -1;
+    note_promised_bytes(c, r, promised_bytes);
+    return enter_range(c, r, range, e);
+}
+
+/* How many ranges of a commit (a whole run counts as one) are new, covered already, or both in part; and how many runs
+ * are empty: these have nothing to count, and nothing to count twice. */
+struct tally {
+    uint64_t n_new, n_old, n_part, n_empty;
+};
+
+static int tally_run(struct coverage *c, const struct commit_run *in, struct tally *t, struct err *e)
+{
+    struct coverage_run *r = get_run(c, in->run, e);
+    if (!r)
+        return -1;
+    if (in->whole && in->total == 0) {
+        r->complete = true;
+        t->n_empty++;
+    } else if (in->whole && r->complete) {
+        t->n_old++;
+    } else if (in->whole) {
+        *(r->covered ? &t->n_part : &t->n_new) += 1;
+    }
+    for (size_t k = 0; k < in->n_ranges; k++) {
+        const struct commit_range *x = &in->range[k];
+        struct coverage_source *s = r->complete ? NULL : get_source(r, x->source, e);
+        if (!s && !r->complete)
+            return -1;
+        enum overlap one = s ? intervals_overlap(&s->done, x->begin, x->end) : OVERLAP_ALL;
+        *(one == OVERLAP_NONE ? &t->n_new : one == OVERLAP_ALL ? &t->n_old : &t->n_part) += 1;
+    }
+    return 0;
+}
+
+int coverage_overlap(struct coverage *c, const struct commit *k, enum overlap *o, struct err *e)
+{
+    struct tally t = {0};
+    for (size_t i = 0; i < k->n_runs; i++) {
+        if (tally_run(c, &k->run[i], &t, e))
+            return -1;
+    }
+    if (t.n_part || (t.n_new && t.n_old))
+        *o = OVERLAP_PART;
+    else
+        *o = t.n_new || (t.n_empty && !t.n_old) ? OVERLAP_NONE : OVERLAP_ALL;
+    return 0;
+}
+
+enum overlap coverage_overlap_range(const struct coverage *c, const unsigned char *run, const struct commit_range *x)
+{
+    const struct coverage_run *r = find_run(c, run);
+    if (r && r->complete)
+        return OVERLAP_ALL;
+    return r && x->source < r->n_source ? intervals_overlap(&r->source[x->source].done, x->begin, x->end)
+                                        : OVERLAP_NONE;
+}
+
+/* Of two first bad lines, keeps the shorter text, or of equal length the smaller: so the order of arrival does not
+ * matter. */
+static int note_skipped(struct coverage_run *r, const struct commit_run *in, struct err *e)
+{
+    struct str have = {r->where.p, r->where.len};
+    r->skipped += in->skipped;
+    if (in->where.len == 0 || (have.len && have.len < in->where.len) ||
+        (have.len == in->where.len && memcmp(have.p, in->where.p, have.len) <= 0))
+        return 0;
+    r->where.len = 0;
+    return buf_put(&r->where, in->where.p, in->where.len, e);
+}
+
+int coverage_note_skipped(struct coverage *c, const struct commit_run *in, struct err *e)
+{
+    struct coverage_run *r = get_run(c, in->run, e);
+    return r ? note_skipped(r, in, e) : -1;
+}
+
+int coverage_enter(struct coverage *c, const struct commit *k, struct err *e)
+{
+    if (__builtin_add_overflow(c->text, k->text, &c->text))
+        return err_set(e, EX_DATAERR, "counts of more than 2^64 bytes of text");
+    for (size_t i = 0; i < k->n_runs; i++) {
+        const struct commit_run *in = &k->run[i];
+        struct coverage_run *r = get_run(c, in->run, e);
+        if (!r)
+            return -1;
+        note_promised_bytes(c, r, in->whole ? in->total : in->promised_bytes);
+        if (in->whole) {
+            r->complete = true;
+            r->covered = r->total = in->total;
+            c->covered += in->total;
+        }
+        for (size_t n = 0; n < in->n_ranges; n++) {
+            if (enter_range(c, r, &in->range[n], e))
+                return -1;
+        }
+        if (note_skipped(r, in, e))
+            return -1;
+    }
+    return 0;
+}
+
+bool coverage_has(const struct coverage *c, const unsigned char *run, uint64_t source, uint64_t offset)
+{
+    const struct coverage_run *r = find_run(c, run);
+    if (!r || r->complete)
+        return r != NULL;
+    return source < r->n_source && offset < UINT64_MAX &&
+           intervals_overlap(&r->source[source].done, offset, offset + 1) == OVERLAP_ALL;
+}
+
+/* ---- Sources ---- */
+
+/* Copies the strings of a source that becomes known. */
+static int copy_names(struct coverage_source *s, const struct commit_source *in, struct err *e)
+{
+    s->own = malloc(in->name.len + in->reading.len + 1);
+    if (!s->own)
+        return err_mem(e, "the list of inputs", in->name.len + in->reading.len);
+    if (in->name.len)
+        memcpy(s->own, in->name.p, in->name.len);
+    if (in->reading.len)
+        memcpy(s->own + in->name.len, in->reading.p, in->reading.len);
+    s->name = (struct str){s->own, in->name.len};
+    s->reading = (struct str){s->own + in->name.len, in->reading.len};
+    return 0;
+}
+
+int coverage_learn(struct coverage *c, const unsigned char *run, const struct commit_source *in, struct err *e)
+{
+    struct coverage_run *r = get_run(c, run, e);
+    struct coverage_source *s = r ? get_source(r, in->number, e) : NULL;
+    if (!s)
+        return -1;
+    /* What is by reference may be sent again by value, but not the other way round. The size of text by value is
+     * known at its end only. */
+    bool sized = in->access != ACCESS_VALUE && in->size;
+    if (s->name.p && (!str_equal(s->name, in->name) || !str_equal(s->reading, in->reading) ||
+                      (sized && s->size && s->access == in->access && s->size != in->size)))
+        return contradiction(in->number, s, e);
+    if (s->name.p && (r->promised || !sized || s->size))
+        return 0;
+    if (!s->name.p && copy_names(s, in, e))
+        return -1;
+    s->access = in->access;
+    s->size = sized ? in->size : 0;
+    s->mtime_s = in->mtime_s;
+    s->mtime_ns = in->mtime_ns;
+    r->learned = true;
+    return 1;
+}
+
+bool coverage_source(const struct coverage *c, const unsigned char *run, uint64_t number, struct commit_source *to)
+{
+    const struct coverage_run *r = find_run(c, run);
+    const struct coverage_source *s = r && number < r->n_source ? &r->source[number] : NULL;
+    if (!s || !s->name.p)
+        return false;
+    *to = (struct commit_source){number, s->name, s->reading, s->access, s->size, s->mtime_s, s->mtime_ns};
+    return true;
+}
+
+int coverage_size(const struct coverage *c, const unsigned char *run, uint64_t number, uint64_t *size)
+{
+    const struct coverage_run *r = find_run(c, run);
+    if (!r || number >= r->n_source)
+        return r && r->promised ? -1 : 0;
+    *size = r->source[number].size;
+    return r->promised || *size;
+}
+
+/* ---- The end ---- */
+
+enum coverage_state coverage_state(const struct coverage *c)
+{
+    struct coverage_run *r, *next;
+    enum coverage_state state = c->runs ? COVERAGE_COMPLETE : COVERAGE_NOTHING;
+    HASH_ITER(hh, c->runs, r, next)
+    {
+        if (!r->complete && !r->promised)
+            return COVERAGE_UNPROMISED;
+        if (!r->complete)
+            state = COVERAGE_MISSING;
+    }
+    return state;
+}
+
+/* Where a source ends, as far as known: UINT64_MAX if it is not, and of the last source that a run without promise is
+ * known to have: then it stands for all sources after it, too. */
+static uint64_t source_end(const struct coverage_run *r, size_t i)
+{
+    return r->promised || (i + 1 < r->n_source && r->source[i].size) ? r->source[i].size : UINT64_MAX;
+}
+
+/* Iterates over the missing ranges: run by run, source by source. Zeroed, with run set to the first: at the start. */
+struct gaps {
+    const struct coverage_run *run;
+    size_t source;
+    uint64_t from;
+};
+
+static bool next_gap(struct gaps *g, struct interval *gap)
+{
+    for (; g->run; g->run = g->run->hh.next, g->source = 0) {
+        const struct coverage_run *r = g->run;
+        for (; (r->promised || r->learned) && !r->complete && g->source < r->n_source; g->source++, g->from = 0) {
+            if (intervals_gap(&r->source[g->source].done, g->from, source_end(r, g->source), gap)) {
+                g->from = gap->end;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+struct coverage_gap coverage_missing(const struct coverage *c)
+{
+    struct coverage_gap all = {0};
+    struct gaps g = {.run = c->runs};
+    for (struct interval gap; next_gap(&g, &gap); all.bytes += gap.end == UINT64_MAX ? 0 : gap.end - gap.begin) {
+        if (all.n++ == 0) {
+            all.first = gap;
+            all.name = g.run->source[g.source].name;
+        }
+    }
+    return all;
+}
+
+int coverage_put_missing(const struct coverage *c, struct buf *out, struct err *e)
+{
+    struct gaps g = {.run = c->runs};
+    struct interval gap;
+    struct buf payload = {0};
+    int rc = 0;
+    while (rc == 0 && next_gap(&g, &gap)) {
+        const struct coverage_source *s = &g.run->source[g.source];
+        struct range_head head = {g.run->id, {c->rules.p, c->rules.len}, g.run->total, 1};
+        struct range_file file = {g.source,   s->name,     s->reading, source_end(g.run, g.source),
+                                  s->mtime_s, s->mtime_ns, s->access,  1};
+        payload.len = 0;
+        rc = range_put_head(&payload, &head, e) || range_put_file(&payload, &file, e) ||
+             range_put_piece(&payload, gap.begin, gap.end - gap.begin, e) ||
+             record_put(out, RECORD_RANGE, payload.p, payload.len, e);
+    }
+    buf_free(&payload);
+    return rc ? -1 : 0;
+}
+
+/* Appends the covered ranges of a run to an array that grows. */
+static int list_ranges(const struct coverage_run *r, struct commit_range **range, size_t *n, size_t *cap, struct err *e)
+{
+    *n = 0;
+    for (size_t i = 0; !r->complete && i < r->n_source; i++) {
+        const struct intervals *done = &r->source[i].done;
+        if (array_grow(range, cap, *n + done->n, sizeof **range, "the list of ranges", e))
+            return -1;
+        for (size_t k = 0; k < done->n; k++)
+            (*range)[(*n)++] = (struct commit_range){i, done->at[k].begin, done->at[k].end};
+    }
+    return 0;
+}
+
+int coverage_put_runs(const struct coverage *c, struct buf *runs, uint64_t *n_runs, struct err *e)
+{
+    struct coverage_run *r, *next;
+    struct commit_range *range = NULL;
+    size_t n, cap = 0;
+    int rc = 0;
+    *n_runs = 0;
+    HASH_ITER(hh, c->runs, r, next)
+    {
+        if (rc || list_ranges(r, &range, &n, &cap, e)) {
+            rc = -1;
+            break;
+        }
+        const struct commit_run out = {.run = r->id,
+                                       .promised_bytes = r->promised_bytes,
+                                       .skipped = r->skipped,
+                                       .whole = r->complete,
+                                       .where = {r->where.p, r->where.len},
+                                       .total = r->covered,
+                                       .range = range,
+                                       .n_ranges = n};
+        rc = commit_put_run(runs, &out, e);
+        ++*n_runs;
+    }
+    free(range);
+    return rc;
+}
+
+int coverage_put_promises(const struct coverage *c, struct buf *out, struct err *e)
+{
+    struct coverage_run *r, *next;
+    HASH_ITER(hh, c->runs, r, next)
+    {
+        if (!r->complete && buf_put(out, r->promise_records.p, r->promise_records.len, e))
+            return -1;
+    }
+    return 0;
+}
+
+int coverage_put_seen(const struct coverage *c, struct buf *out, struct err *e)
+{
+    struct coverage_run *r, *next;
+    struct buf payload = {0};
+    unsigned char batch[ID_LEN];
+    int rc = 0;
+    HASH_ITER(hh, c->runs, r, next)
+    {
+        const struct batch_place in = {.run = r->id, .batch = batch};
+        random_bytes(batch, sizeof batch);
+        payload.len = 0;
+        if (rc == 0)
+            rc = words_put_head(&payload, &in, WORDS_WHOLE, e) ||
+                 record_put(out, RECORD_WORDS, payload.p, payload.len, e);
+    }
+    buf_free(&payload);
+    return rc ? -1 : 0;
+}
+
+uint64_t coverage_skipped(const struct coverage *c, struct str *where)
+{
+    struct coverage_run *r, *next;
+    uint64_t n = 0;
+    *where = (struct str){0};
+    HASH_ITER(hh, c->runs, r, next)
+    {
+        n += r->skipped;
+        if (r->skipped && !where->len)
+            *where = buf_str(&r->where);
+    }
+    return n;
+}
+
+const char *coverage_skipped_text(const struct coverage *c, char *text, size_t n)
+{
+    struct str where;
+    uint64_t skipped = coverage_skipped(c, &where);
+    if (skipped)
+        snprintf(text, n, "%llu %s left out (the first: %.*s)", (unsigned long long)skipped,
+                 skipped == 1 ? "line that is no JSON or lacks the string was"
+                              : "lines that are no JSON or lack the string were",
+                 (int)where.len, (const char *)where.p);
+    return skipped ? text : NULL;
+}

@@ -1,0 +1,452 @@
+/* ledger.c - see ledger.h. */
+#include "wire/ledger.h"
+
+#include "base/sys/num.h"
+#include "wire/failure.h"
+#include "wire/parts.h"
+#include "wire/payload.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* If a macro of uthash is out of memory, the item is in no table; the caller sees that and reports it. */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+enum { MOST_FAILURES = 1000 }; /* kept; if there are more, the lowest ones */
+
+enum batch_state { OPEN, TAKEN, DROPPED };
+
+/* A failure, kept until it is known whether a later success makes up for it. */
+struct ledger_failure {
+    unsigned char run[ID_LEN];
+    uint64_t source, offset;
+    int code;
+    struct buf msg;
+};
+
+struct ledger_batch {
+    unsigned char id[ID_LEN];
+    enum batch_state state;
+    enum record_type kind; /* type of its records; 0: none has come */
+    struct intervals seen; /* numbers of the records that have come */
+    uint64_t n_seen, checksum;
+    bool known; /* the runs it covers are known */
+    void *content;
+    struct parts end;     /* the commit or summary */
+    struct commit commit; /* set when all parts of `end` have come; points into it */
+    bool ended, is_summary;
+    bool covers;        /* it covers something */
+    uint64_t n_waiting; /* records of it, as long as it is open */
+    UT_hash_handle hh;
+};
+
+static const unsigned char NO_RUN[ID_LEN];
+
+void ledger_init(struct ledger *l, const struct ledger_content *content, void *ctx)
+{
+    *l = (struct ledger){.content = content, .ctx = ctx};
+}
+
+/* Frees what only an open batch needs. */
+static void batch_forget(struct ledger *l, struct ledger_batch *b)
+{
+    l->n_waiting -= b->n_waiting;
+    b->n_waiting = 0;
+    if (b->content)
+        l->content->drop(l->ctx, b->content);
+    b->content = NULL;
+    intervals_free(&b->seen);
+    commit_free(&b->commit);
+    parts_free(&b->end);
+}
+
+void ledger_free(struct ledger *l)
+{
+    struct ledger_batch *b, *next;
+    HASH_ITER(hh, l->batches, b, next)
+    {
+        HASH_DEL(l->batches, b);
+        batch_forget(l, b);
+        free(b);
+    }
+    coverage_free(&l->coverage);
+    for (size_t i = 0; i < l->n_failures; i++)
+        buf_free(&l->failures[i].msg);
+    free(l->failures);
+}
+
+/* Forgets a batch that is closed, if repeated records of it are recognized without it. */
+static void let_go(struct ledger *l, struct ledger_batch *b)
+{
+    if (!l->content->covered)
+        return;
+    HASH_DEL(l->batches, b);
+    batch_forget(l, b);
+    free(b);
+}
+
+static struct ledger_batch *get_batch(struct ledger *l, const unsigned char *id, struct err *e)
+{
+    struct ledger_batch *b;
+    HASH_FIND(hh, l->batches, id, ID_LEN, b);
+    if (b)
+        return b;
+    b = calloc(1, sizeof *b);
+    if (b) {
+        memcpy(b->id, id, ID_LEN);
+        HASH_ADD(hh, l->batches, id, ID_LEN, b);
+    }
+    if (!b || !b->hh.tbl) {
+        free(b);
+        err_mem(e, "the list of batches", sizeof *b);
+        return NULL;
+    }
+    return b;
+}
+
+/* ---- Batches ---- */
+
+/* Takes a batch that counts. */
+static int take_batch(struct ledger *l, struct ledger_batch *b, struct err *e)
+{
+    if ((b->content || l->content->covered) && l->content->take(l->ctx, b->content, &b->commit, e))
+        return -1;
+    if (__builtin_add_overflow(l->n_items, b->commit.n_items, &l->n_items))
+        return err_set(e, EX_DATAERR, "the counts add up to more than 2^64 - 1");
+    if (coverage_enter(&l->coverage, &b->commit, e))
+        return -1;
+    l->n_batches++;
+    l->n_summaries += b->is_summary;
+    return 0;
+}
+
+/* Takes or drops a batch that has ended and whose records have all come. */
+static int close_batch(struct ledger *l, struct ledger_batch *b, const char *stream, struct err *e)
+{
+    const struct commit *k = &b->commit;
+    enum overlap o = OVERLAP_ALL;
+    if (b->n_seen > k->n_records || b->checksum != k->checksum || (b->kind && b->kind != k->kind))
+        return err_set(e, EX_DATAERR, "a batch whose records do not add up to what it says at its end");
+    if (coverage_check_rules(&l->coverage, k->rules, stream, e) || coverage_overlap(&l->coverage, k, &o, e))
+        return -1;
+    if (o == OVERLAP_NONE && take_batch(l, b, e))
+        return -1;
+    l->n_overlapping += o == OVERLAP_PART;
+    l->n_again += o == OVERLAP_ALL && b->covers;
+    b->state = o == OVERLAP_NONE ? TAKEN : DROPPED;
+    batch_forget(l, b);
+    let_go(l, b);
+    return 0;
+}
+
+/* Drops a batch that has ended and can never count, whether its records have come or not. 1: it was dropped; 0: not. */
+static int drop_covered(struct ledger *l, struct ledger_batch *b, struct err *e)
+{
+    enum overlap o = OVERLAP_NONE;
+    if (!l->content->covered)
+        return 0;
+    if (coverage_overlap(&l->coverage, &b->commit, &o, e))
+        return -1;
+    if (o == OVERLAP_NONE)
+        return 0;
+    l->n_overlapping += o == OVERLAP_PART;
+    let_go(l, b);
+    return 1;
+}
+
+/* Closes a batch if its end and all of its records have come, or nothing that is still to come can matter. */
+static int try_close(struct ledger *l, struct ledger_batch *b, const char *stream, struct err *e)
+{
+    int dropped = b->ended ? drop_covered(l, b, e) : 0;
+    if (dropped)
+        return dropped < 0 ? -1 : 0;
+    return b->ended && b->n_seen >= b->commit.n_records ? close_batch(l, b, stream, e) : 0;
+}
+
+/* A record of a batch has come that is open. */
+static void wait_for(struct ledger *l, struct ledger_batch *b)
+{
+    b->n_waiting++;
+    l->n_waiting++;
+}
+
+/* A record of words or tokens. */
+static int put_content(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
+{
+    struct batch_place in;
+    if (batch_place_get(&in, rec, e))
+        return -1;
+    bool has_run = memcmp(in.run, NO_RUN, ID_LEN) != 0;
+    if (has_run && coverage_see(&l->coverage, in.run, e))
+        return -1;
+    l->coverage.tokens |= rec->type == RECORD_TOKENS;
+    if (l->content->covered && l->content->covered(l->ctx, rec))
+        return 0;
+    struct ledger_batch *b = get_batch(l, in.batch, e);
+    if (!b)
+        return -1;
+    if (in.seq >= UINT64_MAX - 1 || b->state != OPEN || intervals_overlap(&b->seen, in.seq, in.seq + 1) != OVERLAP_NONE)
+        return 0; /* a repeated record */
+    if (b->kind && b->kind != (enum record_type)rec->type)
+        return err_set(e, EX_DATAERR, "a batch with records of words and of tokens");
+    b->kind = (enum record_type)rec->type;
+    b->known |= has_run;
+    if (intervals_add(&b->seen, in.seq, in.seq + 1, e) || l->content->put(l->ctx, &b->content, rec, e))
+        return -1;
+    b->n_seen++;
+    wait_for(l, b);
+    b->checksum += rec->checksum;
+    return try_close(l, b, stream, e);
+}
+
+/* A commit or summary, or a part of it. */
+static int put_end(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
+{
+    struct part part;
+    if (part_get(&part, rec, e))
+        return -1;
+    struct ledger_batch *b = get_batch(l, part.id, e);
+    if (!b)
+        return -1;
+    if (b->state != OPEN) {
+        l->n_again += b->covers;
+        return 0;
+    }
+    wait_for(l, b);
+    b->is_summary = rec->type == RECORD_SUMMARY;
+    int whole = parts_add(&b->end, &part, e);
+    if (whole <= 0)
+        return whole;
+    if (commit_get(&b->commit, buf_str(&b->end.whole), e))
+        return -1;
+    for (size_t i = 0; i < b->commit.n_runs && b->commit.kind == RECORD_TOKENS; i++) {
+        if (b->commit.run[i].whole) /* only a sum knows that, and there is none of ids */
+            return err_set(e, EX_DATAERR, "a batch that says it were all of its run");
+    }
+    for (size_t i = 0; i < b->commit.n_runs; i++)
+        b->covers |= b->commit.run[i].whole || b->commit.run[i].n_ranges;
+    b->ended = b->known = true;
+    /* Its runs count as seen from now on, even if its records never come. */
+    for (size_t i = 0; i < b->commit.n_runs; i++) {
+        if (coverage_see(&l->coverage, b->commit.run[i].run, e))
+            return -1;
+    }
+    return try_close(l, b, stream, e);
+}
+
+int ledger_sweep(struct ledger *l, struct err *e)
+{
+    struct ledger_batch *b, *next;
+    if (!l->content->covered)
+        return 0;
+    HASH_ITER(hh, l->batches, b, next)
+    {
+        if (!b->ended && b->content && l->content->any_covered(l->ctx, b->content))
+            let_go(l, b);
+        else if (b->ended && drop_covered(l, b, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- Failures ---- */
+
+/* A source without a run: what was sent of it may be wrong, which explains all else that was found in it. */
+static bool is_of_source(const struct ledger_failure *f)
+{
+    return f->source != FAILURE_NOWHERE && memcmp(f->run, NO_RUN, ID_LEN) == 0;
+}
+
+static bool failure_lower(const struct ledger_failure *a, const struct ledger_failure *b)
+{
+    if (a->source != b->source)
+        return a->source < b->source;
+    return is_of_source(a) != is_of_source(b) ? is_of_source(a) : a->offset < b->offset;
+}
+
+/* Whether this failure has come before: those that a sum passes on come once more with each copy of the sum. */
+static bool failure_came(const struct ledger *l, const struct failure *in)
+{
+    for (size_t i = 0; i < l->n_failures; i++) {
+        const struct ledger_failure *f = &l->failures[i];
+        if (f->source == in->source && f->offset == in->offset && memcmp(f->run, in->run, ID_LEN) == 0 &&
+            str_equal(buf_str(&f->msg), in->msg))
+            return true;
+    }
+    return false;
+}
+
+/* A place for one more failure; NULL: it is not low enough to be kept, or (code set) out of memory. */
+static struct ledger_failure *failure_room(struct ledger *l, const struct ledger_failure *f, struct err *e)
+{
+    if (l->n_failures < MOST_FAILURES) {
+        if (array_grow(&l->failures, &l->cap_failures, l->n_failures + 1, sizeof *l->failures, "failures", e))
+            return NULL;
+        struct ledger_failure *at = &l->failures[l->n_failures++];
+        *at = (struct ledger_failure){0};
+        return at;
+    }
+    struct ledger_failure *highest = &l->failures[0];
+    for (size_t i = 1; i < l->n_failures; i++) {
+        if (failure_lower(highest, &l->failures[i]))
+            highest = &l->failures[i];
+    }
+    return failure_lower(f, highest) ? highest : NULL;
+}
+
+static int put_failure(struct ledger *l, const struct record *rec, struct err *e)
+{
+    struct failure in;
+    if (failure_get(&in, rec, e))
+        return -1;
+    if (memcmp(in.run, NO_RUN, ID_LEN) == 0)
+        l->unknown_run = true;
+    else if (coverage_see(&l->coverage, in.run, e))
+        return -1;
+    if (failure_came(l, &in))
+        return 0;
+    struct ledger_failure f = {.source = in.source, .offset = in.offset, .code = (int)in.code};
+    memcpy(f.run, in.run, ID_LEN);
+    e->code = 0;
+    struct ledger_failure *at = failure_room(l, &f, e);
+    if (!at)
+        return e->code ? -1 : 0;
+    f.msg = at->msg;
+    f.msg.len = 0;
+    *at = f;
+    return buf_put(&at->msg, in.msg.p, in.msg.len, e);
+}
+
+/* Whether no success has made up for it. */
+static bool is_open(const struct ledger *l, const struct ledger_failure *f)
+{
+    return !coverage_has(&l->coverage, f->run, f->source, f->offset);
+}
+
+/* The lowest failure that is open, or NULL. */
+static const struct ledger_failure *open_failure(const struct ledger *l)
+{
+    const struct ledger_failure *lowest = NULL;
+    for (size_t i = 0; i < l->n_failures; i++) {
+        const struct ledger_failure *f = &l->failures[i];
+        if (is_open(l, f) && (!lowest || failure_lower(f, lowest)))
+            lowest = f;
+    }
+    return lowest;
+}
+
+int ledger_put_failures(const struct ledger *l, struct buf *out, struct err *e)
+{
+    for (size_t i = 0; i < l->n_failures; i++) {
+        const struct ledger_failure *f = &l->failures[i];
+        const struct failure record = {f->run, f->source, f->offset, (uint64_t)f->code, buf_str(&f->msg)};
+        if (is_open(l, f) && failure_put_record(out, &record, e))
+            return -1;
+    }
+    return 0;
+}
+
+int ledger_put(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
+{
+    switch (rec->type) {
+    case RECORD_WORDS:
+    case RECORD_TOKENS:
+        return put_content(l, rec, stream, e);
+    case RECORD_COMMIT:
+    case RECORD_SUMMARY:
+        return put_end(l, rec, stream, e);
+    case RECORD_PROMISE:
+        return coverage_promise(&l->coverage, rec, stream, e);
+    case RECORD_FAILURE:
+        return put_failure(l, rec, e);
+    case RECORD_CHUNK:
+    case RECORD_RANGE:
+        return err_set(e, EX_DATAERR, "these are chunks, not counts; they go through bpe-count first");
+    case RECORD_JOURNAL:
+        return err_set(e, EX_DATAERR, "this is a journal of bpe-shard, no stream: it stays where it is");
+    default:
+        return err_set(e, EX_DATAERR, "a record of unknown type 0x%02X", rec->type);
+    }
+}
+
+/* ---- The end ---- */
+
+/* What a report of missing ranges ends with. */
+static const char *left_out(const struct ledger *l)
+{
+    return l->n_overlapping ? LEDGER_LEFT_OUT : "";
+}
+
+/* Reports the first missing range, and how much is missing in all. */
+static int report_missing(const struct ledger *l, const char *advice, struct err *e)
+{
+    const struct coverage_gap gap = coverage_missing(&l->coverage);
+    if (gap.n == 0)
+        return err_set(e, EX_SOFTWARE, "internal error: incomplete, but nothing is missing");
+    char more[120] = "", all[32];
+    if (gap.n > 1)
+        snprintf(more, sizeof more, ", nor were %llu more ranges (%s in all)", (unsigned long long)gap.n - 1,
+                 num_bytes(all, sizeof all, (double)gap.bytes));
+    return err_set(e, EX_TEMPFAIL, "%.*s: bytes %llu-%llu were never %s%s%s%s%s",
+                   (int)(gap.name.len < 500 ? gap.name.len : 500), (const char *)gap.name.p,
+                   (unsigned long long)gap.first.begin, (unsigned long long)gap.first.end - 1,
+                   l->coverage.tokens ? "encoded" : "counted", more, *advice ? "; " : "", advice, left_out(l));
+}
+
+static int report_unpromised(const struct ledger *l, const char *advice, struct err *e)
+{
+    static const char why[] = "the run's promise never came: bpe-chunk did not finish, or its end was lost";
+    const struct coverage_gap gap = coverage_missing(&l->coverage);
+    if (!gap.n)
+        return err_set(e, EX_TEMPFAIL, "%s; run the whole line again%s", why, left_out(l));
+    char to[32] = "";
+    if (gap.first.end != UINT64_MAX)
+        snprintf(to, sizeof to, " to %llu", (unsigned long long)gap.first.end - 1);
+    return err_set(e, EX_TEMPFAIL, "%.*s: bytes from %llu%s%s were never %s (%s)%s%s%s",
+                   (int)(gap.name.len < 500 ? gap.name.len : 500), (const char *)gap.name.p,
+                   (unsigned long long)gap.first.begin, *to ? to : " on", gap.n > 1 ? ", and more," : "",
+                   l->coverage.tokens ? "encoded" : "counted", why, *advice ? "; " : "", advice, left_out(l));
+}
+
+int ledger_finish(struct ledger *l, const char *advice, struct err *e)
+{
+    struct ledger_batch *b, *next;
+    enum coverage_state state = coverage_state(&l->coverage);
+    bool torn_sum = false;
+    HASH_ITER(hh, l->batches, b, next)
+    {
+        /* An open batch of a worker is a failed attempt: its ranges are missing, or another worker has done them. For
+         * an open sum over several runs it is not even known what is missing. */
+        torn_sum |= b->state == OPEN && !b->known && !l->content->covered;
+    }
+    if (state == COVERAGE_COMPLETE && !torn_sum && !l->unknown_run)
+        return 0;
+    l->lost = torn_sum || l->unknown_run;
+    const struct ledger_failure *f = open_failure(l);
+    if (f)
+        return err_set(e, f->code, "%.*s", (int)f->msg.len, (const char *)f->msg.p);
+    if (state == COVERAGE_NOTHING && !l->batches)
+        return err_set(e, EX_TEMPFAIL, "nothing came in: no input, or what should have made it did not run");
+    if (torn_sum)
+        return err_set(e, EX_TEMPFAIL, "a sum is cut off before its end; make it again");
+    if (state == COVERAGE_UNPROMISED)
+        return report_unpromised(l, advice, e);
+    return report_missing(l, advice, e);
+}
+
+struct ledger_state ledger_now(const struct ledger *l)
+{
+    return (struct ledger_state){l->n_batches, l->n_again, l->n_waiting};
+}
+
+bool ledger_all_again(const struct ledger *l, const struct ledger_state *then)
+{
+    return l->n_again > then->n_again && l->n_batches == then->n_batches && l->n_waiting <= then->n_waiting;
+}
+
+size_t ledger_n_seen(const struct ledger *l)
+{
+    return HASH_COUNT(l->batches);
+}
