@@ -5,6 +5,7 @@
  */
 #include "input/jsonl.h"
 
+#include "base/sys/simd.h"
 #include "input/jsonl_fast.h"
 #include "unicode/utf8.h"
 #include "json/json_escape.h"
@@ -285,6 +286,23 @@ enum jsonl_line jsonl_read(struct jsonl *j, const unsigned char *p, size_t n, st
     return JSONL_TEXT;
 }
 
+/* The fast walk for the processor that this is. */
+static jsonl_walk_fn *walker(void)
+{
+    switch (simd_level()) {
+#ifdef __x86_64__
+    case SIMD_SSE2:
+        return jsonl_walk_sse2;
+    case SIMD_AVX2:
+        return jsonl_walk_avx2;
+    case SIMD_AVX512:
+        return jsonl_walk_avx512;
+#endif
+    default:
+        return jsonl_walk_plain;
+    }
+}
+
 ptrdiff_t jsonl_try(struct jsonl *j, const unsigned char *p, struct str *text)
 {
     struct jsonl_walk w = {.field = j->field};
@@ -292,7 +310,7 @@ ptrdiff_t jsonl_try(struct jsonl *j, const unsigned char *p, struct str *text)
     if (!j->walk) {
         if (!is_utf8(j->field))
             return 0;
-        j->walk = jsonl_walker();
+        j->walk = walker();
     }
     for (;;) {
         j->text.len = 0;

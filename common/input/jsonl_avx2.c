@@ -1,4 +1,4 @@
-/* jsonl_avx2.c - jsonl_blocks.h with AVX2. */
+/* jsonl_avx2.c - jsonl_fast_impl.h with AVX2. */
 #ifdef __AVX2__
 #include <immintrin.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static inline void copy_block(unsigned char *to, const unsigned char *p)
     _mm256_storeu_si256((__m256i *)to, _mm256_loadu_si256((const __m256i *)p));
 }
 
-#include "input/jsonl_blocks.h"
+#include "input/jsonl_fast_impl.h"
 
 jsonl_walk_fn *const jsonl_walk_avx2 = walk_line;
 #else

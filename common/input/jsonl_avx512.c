@@ -1,4 +1,4 @@
-/* jsonl_avx512.c - jsonl_blocks.h with AVX-512. All escapes in 64 bytes are decoded at once: the characters they mean
+/* jsonl_avx512.c - jsonl_fast_impl.h with AVX-512. All escapes in 64 bytes are decoded at once: the characters they mean
  * take their places in the vector, and a compression takes away what is left of them.
  */
 #ifdef __AVX512VBMI2__
@@ -109,7 +109,7 @@ static inline struct block decode(__m512i v, uint64_t backslashes, uint64_t stop
     return b;
 }
 
-/* See jsonl_blocks.h. */
+/* See jsonl_fast_impl.h. */
 static const unsigned char *unescape(struct jsonl_walk *w, const unsigned char *p, unsigned char *to,
                                      unsigned char **end)
 {
@@ -137,7 +137,7 @@ static const unsigned char *unescape(struct jsonl_walk *w, const unsigned char *
     return NULL;
 }
 #define HAS_UNESCAPE
-#include "input/jsonl_blocks.h"
+#include "input/jsonl_fast_impl.h"
 
 jsonl_walk_fn *const jsonl_walk_avx512 = walk_line;
 #else

@@ -30,9 +30,6 @@ enum { JSONL_STEP = 256 }; /* readable bytes after the limit, and more than one 
  * next line begins; NULL: refused. The text may have no string (text.p is NULL), which is no reason to refuse. */
 typedef const unsigned char *jsonl_walk_fn(struct jsonl_walk *w, const unsigned char *p);
 
-/* The function for a level of simd.h. */
-jsonl_walk_fn *jsonl_walker(void);
-
 /* The versions, one file each; these are NULL if the compiler lacks the instructions. */
 extern jsonl_walk_fn *const jsonl_walk_plain, *const jsonl_walk_sse2, *const jsonl_walk_avx2, *const jsonl_walk_avx512;
 

@@ -1,4 +1,4 @@
-/* jsonl_sse2.c - jsonl_blocks.h with SSE2. */
+/* jsonl_sse2.c - jsonl_fast_impl.h with SSE2. */
 #ifdef __SSE2__
 #include <emmintrin.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static inline void copy_block(unsigned char *to, const unsigned char *p)
     __builtin_memcpy(to, p, WIDTH);
 }
 
-#include "input/jsonl_blocks.h"
+#include "input/jsonl_fast_impl.h"
 
 jsonl_walk_fn *const jsonl_walk_sse2 = walk_line;
 #else

@@ -120,7 +120,6 @@ KNOWN = [
     "count/table count/table_grow",
     "driver/monitor/report driver/monitor/verdict",
     "encode/encode_short encode/merge_order encode/merge_ranks",
-    "input/jsonl_avx2 input/jsonl_avx512 input/jsonl_fast input/jsonl_plain input/jsonl_sse2",
     "json/json_read json/json_window",
     "model/format_gpt2 model/format_hf_json model/format_hf_write model/format_merges model/format_tiktoken model/formats",
     "pretok/regex pretok/regex_class",

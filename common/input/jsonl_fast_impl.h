@@ -1,4 +1,4 @@
-/* jsonl_blocks.h - the walk over a line (jsonl_fast.h): the part that is the same for all instruction sets. The files
+/* jsonl_fast_impl.h - the walk over a line (jsonl_fast.h): the part that is the same for all instruction sets. The files
  * jsonl_*.c include it after they have defined
  *
  *     WIDTH          the number of bytes in a block
