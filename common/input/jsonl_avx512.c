@@ -1,5 +1,5 @@
-/* jsonl_avx512.c - jsonl_fast_impl.h with AVX-512. All escapes in 64 bytes are decoded at once: the characters they mean
- * take their places in the vector, and a compression takes away what is left of them.
+/* jsonl_avx512.c - jsonl_fast_impl.h with AVX-512. All escapes in 64 bytes are decoded at once: the characters they
+ * mean take their places in the vector, and a compression takes away what is left of them.
  */
 #ifdef __AVX512VBMI2__
 #include "input/jsonl_fast.h"

@@ -1,5 +1,5 @@
-/* jsonl_fast_impl.h - the walk over a line (jsonl_fast.h): the part that is the same for all instruction sets. The files
- * jsonl_*.c include it after they have defined
+/* jsonl_fast_impl.h - the walk over a line (jsonl_fast.h): the part that is the same for all instruction sets. The
+ * files jsonl_*.c include it after they have defined
  *
  *     WIDTH          the number of bytes in a block
  *     first_stop     the index of the first quote, backslash or control character in the block at p; WIDTH: none

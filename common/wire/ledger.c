@@ -400,7 +400,7 @@ static int report_unpromised(const struct ledger *l, const char *advice, struct 
     static const char why[] = "the run's promise never came: bpe-chunk did not finish, or its end was lost";
     const struct coverage_gap gap = coverage_missing(&l->coverage);
     if (!gap.n)
-        return err_set(e, EX_TEMPFAIL, "%s; run the whole line again%s", why, left_out(l));
+        return err_set(e, EX_TEMPFAIL, "%s; run the whole pipeline again%s", why, left_out(l));
     char to[32] = "";
     if (gap.first.end != UINT64_MAX)
         snprintf(to, sizeof to, " to %llu", (unsigned long long)gap.first.end - 1);

@@ -11,7 +11,7 @@ import lib
 README, FIGURES = os.path.join(lib.TOP, "README"), os.path.join(lib.TOP, "tests", "bench", "figures.txt")
 # The heading of each table, and what each column shows: the first of these subjects that was measured with a text.
 TABLES = {
-    "text                            the line   bpe train   gigabpe   Hugging Face":
+    "text                            pipeline   bpe train   gigabpe   Hugging Face":
         ("line", "xargs train parquet", "gigabpe-32000", "hf-32000"),
     "text                            one core   gigatoken   two cores, bpe encode   gigatoken, two cores":
         ("null-own", "gigatoken1-own", "two-own parquet-own", "gigatoken2-own"),

@@ -75,7 +75,7 @@ is "$? $(test -s todo && echo written)" "65 written" "a worker that fails still 
 # What is said can be done is what can be done where it is said.
 fails 75 "bpe-sum: large.txt: bytes *-* were never counted; --missing=FILE writes them as work to do again" bpe-sum nothing.counts
 fails 75 "bpe-sum: large.txt: bytes *; run them again with bpe-chunk --only=todo" bpe-sum --missing=todo nothing.counts
-fails 75 "bpe-sum: large.txt: bytes *; run the line again, for its counts were not kept (bpe train --keep=DIR does, see bpe(7))" \
+fails 75 "bpe-sum: large.txt: bytes *; run the pipeline again, for its counts were not kept (bpe train --keep=DIR does, see bpe(7))" \
     bash -c 'bpe-sum --missing=todo <nothing.counts'
 bpe-chunk --inline -b 64K large.txt >inline.chunks
 (head -n 2 inline.chunks; tail -n 1 inline.chunks) | bpe-count | bpe-sum --partial >part.sum 2>err
