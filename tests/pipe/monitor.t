@@ -156,6 +156,27 @@ def members():
     end(process)
 
 
+def jobs():
+    """What jobs that come and go use is counted once, by the stages that use it; they stand where the data goes through them."""
+    process = begin(f"while :; do ls part.*; done | xargs -n 1 -P 2 sh -c 'bpe-count <$0 | bpe-sum 2>/dev/null' | {cases.COUNTED}")
+    time.sleep(1)
+    told = monitor(f"--pid={process.pid}", "0")
+    end(process)
+    stages = {stage["name"]: stage for stage in told[0]["stages"]} if told else {}
+    used = sum(stage["cpu"] for stage in stages.values())
+    lib.ok("bpe-count" in stages and 20 < used <= 100 * os.cpu_count() + 20, "CPU time of jobs, once", f"{used} {told}")
+    lib.ok("xargs" in stages and stages["xargs"]["in"] < stages["bpe-count"]["in"] / 4, "the tool has not read what its jobs read", told)
+    if not shutil.which("parallel"):
+        lib.skip("jobs of parallel in the order of the data", "no parallel")
+        return
+    process = begin(f"while :; do cat text; done | bpe-chunk - 2>/dev/null | parallel --pipe bpe-count 2>/dev/null | {cases.COUNTED}")
+    time.sleep(1)
+    told = monitor(f"--pid={process.pid}", "0")
+    end(process)
+    names = [stage["name"] for t in told for stage in t["stages"]]
+    lib.ok(names[-5:] == ["bpe-chunk", "parallel", "bpe-count", "bpe-sum", "bpe-merge"], "jobs of parallel in the order of the data", names)
+
+
 def in_harness():
     """Who reads what several scripts say is no stage of theirs, and they are no pipeline."""
     line = f"bpe-chunk - <text | python3 slow.py 1000000 | bpe-count | bpe-sum 2>/dev/null | bpe-merge -v 1000; true"
@@ -362,6 +383,7 @@ with tempfile.TemporaryDirectory() as directory:
     with serving() as address:
         names_the_bottleneck(address)
     members()
+    jobs()
     in_harness()
     ends()
     wrong_use()

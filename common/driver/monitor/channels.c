@@ -49,10 +49,19 @@ struct watched *watched_group(struct watched *w)
 
 struct watched *watched_spreader(struct watched *const *at, size_t n, const struct watched *w)
 {
+    struct watched *noted = w->tool ? watched_find(at, n, w->tool) : NULL;
+    if (noted && watched_spreads(noted))
+        return noted;
     struct watched *parent = watched_find(at, n, w->process.parent);
     for (int i = 0; i < WATCHED_GENERATIONS && parent && !watched_spreads(parent) && !watched_is_driver(parent); i++)
         parent = watched_find(at, n, parent->process.parent);
     return parent && watched_spreads(parent) ? parent : NULL;
+}
+
+void watched_note_tool(struct watched *const *at, size_t n, struct watched *w)
+{
+    const struct watched *tool = watched_spreader(at, n, w);
+    w->tool = tool ? tool->process.pid : 0;
 }
 
 static const struct process_link *link_at(const struct process *p, int fd)

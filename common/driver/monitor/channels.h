@@ -10,6 +10,7 @@
 struct tally {
     unsigned n, state[PROCESS_ENDED]; /* samples; those in which it was in which state */
     double input, output;             /* sums over the samples: how full its inputs and outputs were, 0 to 1 */
+    struct queue queue;               /* sums of its inputs */
     unsigned n_input, n_output;       /* samples in which that was known */
 };
 
@@ -23,11 +24,13 @@ struct watched {
     bool parent;         /* of members */
     pid_t pipeline;      /* the number of its pipeline in the last report; 0: none */
     struct tally tally;
-    bool counted;      /* the next four are set */
-    double cpu_before; /* at the begin of the interval; 0 if it is younger */
-    double reaped_before;
-    uint64_t in_before, out_before;
-    uint64_t in_children, out_children; /* of its children that have ended since, which the system adds to its own */
+    bool counted;                      /* the next two are set */
+    struct used before, reaped_before; /* at the begin of the interval; 0 if it is younger */
+    pid_t tool;                        /* that has started it; 0: none, or not known */
+
+    /* Of unseen.c: */
+    struct used ahead;  /* what was counted of its jobs that ended, and it has not yet reaped */
+    struct used unseen; /* what it reaped in this interval, and no sample saw */
 
     /* Of pipelines.c: */
     struct watched *group; /* another process of its pipeline, or itself */
@@ -83,6 +86,9 @@ struct watched *watched_spreader(struct watched *const *at, size_t n, const stru
 
 /* The process of that pid; NULL: none of n, in order of their pids. */
 struct watched *watched_find(struct watched *const *at, size_t n, pid_t pid);
+
+/* Notes which tool has started a process, for the time after the processes between them have ended. */
+void watched_note_tool(struct watched *const *at, size_t n, struct watched *w);
 
 bool watched_is_program(const struct watched *w); /* one of the programs bpe-* */
 bool watched_is_driver(const struct watched *w);  /* bpe */

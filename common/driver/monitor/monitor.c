@@ -267,8 +267,9 @@ static int scan(struct monitor *m, bool all, bool *added, struct err *e)
 /* ---- Samples ---- */
 
 /* How full the channels are that a process reads from, or writes to: the emptiest input, the fullest output; -1: it
- * has none that is known. */
-static void fill_of(const struct channels *c, const struct watched *w, double *input, double *output)
+ * has none that is known. What waits in its inputs is added to *queue. */
+static void fill_of(const struct channels *c, const struct watched *w, double *input, double *output,
+                    struct queue *queue)
 {
     *input = *output = -1;
     for (size_t i = 0; i < c->n; i++) {
@@ -277,6 +278,10 @@ static void fill_of(const struct channels *c, const struct watched *w, double *i
             double full = (double)ch->queue.waiting / (double)ch->queue.capacity;
             if (ch->ends[k].w != w)
                 continue;
+            if (ch->ends[k].reads) {
+                queue->waiting += ch->queue.waiting;
+                queue->capacity += ch->queue.capacity;
+            }
             if (ch->ends[k].reads && (*input < 0 || full < *input))
                 *input = full;
             if (!ch->ends[k].reads && full > *output)
@@ -303,7 +308,7 @@ static void tally(struct watched *w, const struct channels *c)
     struct tally *t = &w->tally;
     double input, output;
     enum process_state s = w->process.state;
-    fill_of(c, w, &input, &output);
+    fill_of(c, w, &input, &output, &t->queue);
     if (input >= 0)
         t->input += input, t->n_input++;
     if (output >= 0)
@@ -320,10 +325,8 @@ static void begin_count(const struct monitor *m, struct watched *w)
     w->counted = true;
     if (age_of(&w->process) < clock_now() - m->reported)
         return;
-    w->cpu_before = w->process.cpu;
+    w->before = w->process.used;
     w->reaped_before = w->process.reaped;
-    w->in_before = w->process.in;
-    w->out_before = w->process.out;
 }
 
 /* Finds the members that hold a pipe of a new member's, and so on. */
@@ -377,6 +380,8 @@ int monitor_sample(struct monitor *m, struct err *e)
             w->process.state = PROCESS_CHILD;
         if (!w->counted)
             begin_count(m, w);
+        if (!w->tool && w->tally.n < YOUNG)
+            watched_note_tool(m->at, m->n, w);
         tally(w, &m->channels);
     }
     m->samples++;

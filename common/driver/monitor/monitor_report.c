@@ -1,5 +1,6 @@
 /* monitor_report.c - see monitor.h: adds up the samples of an interval. */
 #include "driver/monitor/monitor_parts.h"
+#include "driver/monitor/unseen.h"
 #include "driver/monitor/verdict.h"
 
 #include "base/sys/buf.h"
@@ -95,6 +96,7 @@ static int add_progress(const struct monitor *m, struct stage_report *s, const s
 static void add_tallies(struct stage_report *r, const struct stage *s, unsigned samples)
 {
     double n = 0, states[PROCESS_ENDED] = {0}, input = 0, output = 0, n_input = 0, n_output = 0;
+    double waiting = 0, capacity = 0;
     bool parts = false;
     for (size_t i = 0; i < s->n; i++)
         parts |= s->at[i]->does != s->at[i] && s->at[i]->tally.n > 0;
@@ -106,6 +108,7 @@ static void add_tallies(struct stage_report *r, const struct stage *s, unsigned 
             n += times;
         }
         input += w->tally.input, n_input += w->tally.n_input;
+        waiting += (double)w->tally.queue.waiting, capacity += (double)w->tally.queue.capacity;
         output += w->tally.output, n_output += w->tally.n_output;
     }
     r->n = samples ? n / samples : 0;
@@ -119,32 +122,19 @@ static void add_tallies(struct stage_report *r, const struct stage *s, unsigned 
     r->sleep = (states[PROCESS_SLEEPS] + states[PROCESS_WAITS] + (s->parent ? 0 : states[PROCESS_CHILD])) / n;
     r->input_full = n_input > 0 ? input / n_input : -1;
     r->output_full = n_output > 0 ? output / n_output : -1;
+    if (!r->has_queue && n_input > 0) { /* jobs, none of which runs just now */
+        r->has_queue = true;
+        r->queue = (struct queue){(uint64_t)(waiting / n_input), (uint64_t)(capacity / n_input)};
+    }
     double busy = r->n > 1 ? r->cpu / r->n : r->cpu; /* not in which it waits for a core */
     r->own = (busy < r->run ? busy : r->run) + r->disk + r->sleep + r->stopped + (s->had_input ? 0 : r->input) +
              (s->had_output ? 0 : r->output);
     r->own *= r->n < 1 ? r->n : 1; /* jobs that come and go: as long as there are any */
 }
 
-/* CPU time of jobs that a tool has started, from the last sample of each to its end: known when the tool has waited
- * for it. */
-static double unseen_time(const struct monitor *m, const struct stage *s)
-{
-    double unseen = 0;
-    const struct watched *tool = s->n ? watched_spreader(m->at, m->n, s->at[0]) : NULL;
-    if (!tool || tool->process.ended)
-        return 0;
-    unseen = tool->process.reaped - tool->reaped_before;
-    for (size_t i = 0; i < m->n; i++) {
-        if (m->at[i]->process.ended && watched_spreader(m->at, m->n, m->at[i]) == tool)
-            unseen -= m->at[i]->process.cpu;
-    }
-    return unseen > 0 ? unseen : 0;
-}
-
 static int report_stage(const struct monitor *m, struct stage_report *r, const struct stage *s, double seconds,
                         struct now *now, struct err *e)
 {
-    double cpu = 0, in = 0, out = 0;
     *r = (struct stage_report){.has_input = s->has_input,
                                .had_input = s->had_input,
                                .had_output = s->had_output,
@@ -156,11 +146,10 @@ static int report_stage(const struct monitor *m, struct stage_report *r, const s
         return err_mem(e, "processes", s->n_alive * sizeof *r->pids);
     for (size_t i = 0; i < s->n; i++) {
         const struct watched *w = s->at[i];
-        double d_in = (double)w->process.in - (double)w->in_before - (double)w->in_children;
-        double d_out = (double)w->process.out - (double)w->out_before - (double)w->out_children;
-        cpu += w->process.cpu > w->cpu_before ? w->process.cpu - w->cpu_before : 0;
-        in += d_in > 0 ? d_in : 0;
-        out += d_out > 0 ? d_out : 0;
+        struct used u = used_since(&w->process.used, &w->before);
+        r->cpu += u.cpu / seconds;
+        r->in += u.in / seconds;
+        r->out += u.out / seconds;
         if (w->process.ended)
             continue;
         r->pids[r->n_pids++] = w->process.pid;
@@ -168,12 +157,6 @@ static int report_stage(const struct monitor *m, struct stage_report *r, const s
         if (add_files(m, r, w, seconds, now, e) || add_progress(m, r, w, seconds, now, e))
             return -1;
     }
-    if (watched_is_program(s->at[0]))
-        cpu += unseen_time(m, s);
-    r->cpu = cpu / seconds;
-    r->in = in / seconds;
-    r->out = out / seconds;
-    add_tallies(r, s, m->samples - m->samples_before);
     return 0;
 }
 
@@ -224,6 +207,21 @@ static struct known *know(struct monitor *m, const struct pipeline *p, struct er
     return k;
 }
 
+/* Whether a line has all stages of another one, in this order. */
+static bool has_all(const char *line, const char *stages)
+{
+    static const char sep[] = " | ";
+    for (; *stages; line += strspn(line, sep)) {
+        size_t n = strcspn(line, sep);
+        if (n == 0)
+            return false;
+        bool same = n == strcspn(stages, sep) && strncmp(line, stages, n) == 0;
+        stages += same ? n + strspn(stages + n, sep) : 0;
+        line += n;
+    }
+    return true;
+}
+
 static void name_pipeline(struct known *k, const struct pipeline *p)
 {
     size_t n = 0;
@@ -233,9 +231,11 @@ static void name_pipeline(struct known *k, const struct pipeline *p)
         process_command(p->driver->process.pid, k->command, sizeof k->command);
         return;
     }
-    *k->command = '\0';
-    for (size_t i = 0; i < p->n && n < sizeof k->command - 30; i++)
-        n += (size_t)snprintf(k->command + n, sizeof k->command - n, "%s%s", i ? " | " : "", p->stages[i].name);
+    char command[sizeof k->command] = "";
+    for (size_t i = 0; i < p->n && n < sizeof command - 30; i++)
+        n += (size_t)snprintf(command + n, sizeof command - n, "%s%s", i ? " | " : "", p->stages[i].name);
+    if (!has_all(k->command, command)) /* else it has lost some, which have ended, or which jobs will have again */
+        memcpy(k->command, command, sizeof command);
 }
 
 static int add_report(struct report *r, struct pipeline_report p, const struct known *k, struct err *e)
@@ -251,6 +251,7 @@ static int add_report(struct report *r, struct pipeline_report p, const struct k
 static int report_pipeline(struct monitor *m, struct report *r, const struct pipeline *p, double seconds,
                            struct now *now, struct err *e)
 {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
     struct known *k = know(m, p, e);
     struct pipeline_report one = {.stages = calloc(p->n + 1, sizeof *one.stages)};
     int rc = k && one.stages ? 0 : err_mem(e, "stages", p->n * sizeof *one.stages);
@@ -263,7 +264,10 @@ static int report_pipeline(struct monitor *m, struct report *r, const struct pip
     for (; rc == 0 && one.n < p->n; one.n++)
         rc = report_stage(m, &one.stages[one.n], &p->stages[one.n], seconds, now, e);
     if (rc == 0) {
-        verdict_on(&one, sysconf(_SC_NPROCESSORS_ONLN));
+        unseen_share(one.stages, p, m->at, m->n, seconds, cores);
+        for (size_t i = 0; i < p->n; i++)
+            add_tallies(&one.stages[i], &p->stages[i], m->samples - m->samples_before);
+        verdict_on(&one, cores);
         rc = add_report(r, one, k, e);
     }
     if (rc)
@@ -303,11 +307,9 @@ static void begin_interval(struct monitor *m, struct now *now)
             continue;
         }
         w->tally = (struct tally){0};
-        w->cpu_before = w->process.cpu;
+        w->before = w->process.used;
         w->reaped_before = w->process.reaped;
-        w->in_before = w->process.in;
-        w->out_before = w->process.out;
-        w->in_children = w->out_children = 0;
+        w->unseen = (struct used){0};
         w->counted &= w->member;
         w->does = w->group = w;
         m->at[kept++] = w;
@@ -322,7 +324,7 @@ static void begin_interval(struct monitor *m, struct now *now)
     m->channels.n = m->channels.n_ends = 0;
 }
 
-/* Reads once more what members hold and have used; what those used that have ended is in what their parents have. */
+/* Reads once more what members hold and have used. */
 static int read_members(struct monitor *m, struct err *e)
 {
     for (size_t i = 0; i < m->n; i++) {
@@ -331,11 +333,6 @@ static int read_members(struct monitor *m, struct err *e)
             continue;
         if (!w->process.ended && process_look(&w->process, PROCESS_IO) && monitor_read_links(m, w, e))
             return -1;
-        struct watched *parent = w->process.ended ? watched_find(m->at, m->n, w->process.parent) : NULL;
-        if (parent) {
-            parent->in_children += w->process.in;
-            parent->out_children += w->process.out;
-        }
     }
     return 0;
 }
@@ -353,6 +350,7 @@ int monitor_report(struct monitor *m, struct report *r, struct err *e)
     if (rc == 0) {
         channels_measure(&m->channels, &m->sockets);
         rc = pipelines_find(&p, m->at, m->n, &m->channels, e);
+        unseen_find(m->at, m->n);
     }
     for (size_t i = 0; i < p.n && rc == 0; i++) {
         if (is_wanted(m, &p.at[i]))

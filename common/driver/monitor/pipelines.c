@@ -157,9 +157,15 @@ static void group_all(struct watched *const *at, size_t n, struct channels *c)
 
 /* ---- Who only holds ---- */
 
-static uint64_t moved(const struct watched *w)
+/* Bytes that a process has moved, with those that ended and were its own. */
+static double moved(const struct watched *w)
 {
-    return w->process.in + w->process.out;
+    return w->process.used.in + w->process.used.out + w->process.reaped.in + w->process.reaped.out;
+}
+
+static bool has_moved(const struct watched *w)
+{
+    return moved(w) > w->before.in + w->before.out + w->reaped_before.in + w->reaped_before.out;
 }
 
 static bool descends(struct watched *const *at, size_t n, const struct watched *w, const struct watched *from)
@@ -183,7 +189,7 @@ static bool is_part(struct watched *const *at, size_t n, struct watched *w, stru
 static void settle(struct watched *const *at, size_t n, const struct channels *c, struct watched *w)
 {
     bool all_held = true, ours = false;
-    uint64_t most = 0;
+    double most = 0;
     for (size_t i = 0; i < c->n; i++) {
         bool has[2] = {false, false}, held[2] = {false, false};
         for (size_t k = 0; k < c->at[i].n; k++)
@@ -212,7 +218,7 @@ static void settle(struct watched *const *at, size_t n, const struct channels *c
 /* Whether somebody else uses all that a process holds, and it has moved nothing in this interval. */
 static bool is_idle_holder(const struct channels *c, const struct watched *w)
 {
-    if (w->process.in != w->in_before || w->process.out != w->out_before)
+    if (has_moved(w))
         return false;
     bool any = false;
     for (size_t i = 0; i < c->n; i++) {
@@ -224,14 +230,23 @@ static bool is_idle_holder(const struct channels *c, const struct watched *w)
         for (size_t k = 0; has && k < c->at[i].n; k++) {
             const struct channel_end *end = &c->at[i].ends[k];
             other |= end->reads == reads && end->w != w && end->w->does == end->w &&
-                     (watched_is_program(end->w) || end->w->process.in != end->w->in_before ||
-                      end->w->process.out != end->w->out_before);
+                     (watched_is_program(end->w) || has_moved(end->w));
         }
         if (has && !other)
             return false;
         any |= has;
     }
     return any;
+}
+
+/* Whether a process only hands on what parallel --pipe gives to a job, so that no job begins without input. */
+static bool is_helper(const struct watched *w, const struct watched *tool)
+{
+    bool piped = false;
+    for (size_t i = 0; i < w->process.n_links; i++)
+        piped |= w->process.links[i].fd == 0 && w->process.links[i].kind == LINK_PIPE;
+    return piped && w->process.parent == tool->process.pid && strcmp(tool->process.name, "parallel") == 0 &&
+           strcmp(w->process.name, "perl") == 0;
 }
 
 static void settle_all(struct watched *const *at, size_t n, const struct channels *c)
@@ -248,6 +263,11 @@ static void settle_all(struct watched *const *at, size_t n, const struct channel
             up->parent |= up->member;
             up = watched_find(at, n, up->process.parent);
         }
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct watched *tool = at[i]->member ? watched_spreader(at, n, at[i]) : NULL;
+        if (tool && tool->member && is_helper(at[i], tool))
+            at[i]->does = tool;
     }
     for (size_t i = 0; i < n; i++) {
         if (at[i]->does == at[i] && at[i]->parent && !watched_is_program(at[i]) && !watched_spreads(at[i]))

@@ -131,15 +131,33 @@ static enum process_state state_of_threads(pid_t pid, enum process_state first)
     return first;
 }
 
+static bool read_io(const char *path, struct used *u)
+{
+    char text[256];
+    unsigned long long in, out;
+    if (!process_read(path, text, sizeof text) || sscanf(text, "rchar: %llu wchar: %llu", &in, &out) != 2)
+        return false;
+    u->in = (double)in;
+    u->out = (double)out;
+    return true;
+}
+
+/* The system counts what a process has reaped as its own; of a thread, only what that did itself. Programs of ours
+ * start no processes, so that all is theirs; others with several threads are taken for such. */
 static void look_at_io(struct process *p)
 {
-    char path[64], text[256];
-    unsigned long long in, out;
+    char path[64];
+    struct used all, own;
     snprintf(path, sizeof path, "/proc/%d/io", (int)p->pid);
-    if (process_read(path, text, sizeof text) && sscanf(text, "rchar: %llu wchar: %llu", &in, &out) == 2) {
-        p->in = in;
-        p->out = out;
-    }
+    if (!read_io(path, &all))
+        return;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/io", (int)p->pid, (int)p->pid);
+    if (p->threads > 1 || strncmp(p->name, "bpe-", 4) == 0 || !read_io(path, &own))
+        own = all;
+    p->used.in = own.in;
+    p->used.out = own.out;
+    p->reaped.in = all.in > own.in ? all.in - own.in : 0;
+    p->reaped.out = all.out > own.out ? all.out - own.out : 0;
 }
 
 bool process_look(struct process *p, unsigned what)
@@ -172,8 +190,8 @@ bool process_look(struct process *p, unsigned what)
         return false;
     }
     p->parent = parent;
-    p->cpu = (double)(user + system) / (double)ticks;
-    p->reaped = (double)(child_user + child_system) / (double)ticks;
+    p->used.cpu = (double)(user + system) / (double)ticks;
+    p->reaped.cpu = (double)(child_user + child_system) / (double)ticks;
     p->rss = (uint64_t)pages * (uint64_t)page;
     p->threads = (unsigned)threads;
     if (what & PROCESS_STATE)

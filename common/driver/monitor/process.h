@@ -37,6 +37,11 @@ struct process_link {
 
 enum { PROCESS_FILES = 16 };
 
+/* What is used up: seconds of CPU time, bytes read and written. */
+struct used {
+    double cpu, in, out;
+};
+
 struct process {
     pid_t pid, parent;
     uint64_t began; /* ticks since the system began: with the pid, it is this process and no later one */
@@ -44,10 +49,9 @@ struct process {
     bool ended;
 
     enum process_state state;
-    double cpu;       /* seconds */
-    double reaped;    /* seconds of its children that have ended */
-    uint64_t rss;     /* bytes */
-    uint64_t in, out; /* bytes that it has read and written, with those of its children that have ended */
+    struct used used;   /* by itself */
+    struct used reaped; /* by its children that have ended, and theirs */
+    uint64_t rss;       /* bytes */
     unsigned threads;
 
     /* What process_links has found: */

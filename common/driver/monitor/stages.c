@@ -105,6 +105,19 @@ static int make_stages(struct pipeline *p, struct watched *const *at, size_t n, 
     return rc;
 }
 
+/* The jobs of a tool come after it, and before those that read what it writes: parallel collects their output. */
+static int connect_job(struct pipeline *p, struct watched *const *at, size_t n, const struct watched *tool, size_t job,
+                       struct err *e)
+{
+    const struct stage *s = &p->stages[tool->stage];
+    for (size_t i = 0; i < s->n_next; i++) {
+        if (s->next[i] != job && watched_spreader(at, n, p->stages[s->next[i]].at[0]) != tool &&
+            add_next(&p->stages[job], s->next[i], e))
+            return -1;
+    }
+    return add_next(&p->stages[tool->stage], job, e);
+}
+
 /* Connects the stages, and adds up what waits before each. */
 static int connect(struct pipeline *p, struct watched *const *at, size_t n, const struct watched *group,
                    const struct channels *c, struct err *e)
@@ -140,7 +153,7 @@ static int connect(struct pipeline *p, struct watched *const *at, size_t n, cons
         const struct watched *w = at[i];
         struct watched *tool = w->does == w && watched_group(at[i]) == group ? watched_spreader(at, n, w) : NULL;
         if (tool && tool->does == tool && watched_group(tool) == group && tool->stage != w->stage &&
-            add_next(&p->stages[tool->stage], w->stage, e))
+            connect_job(p, at, n, tool, w->stage, e))
             return -1;
     }
     for (size_t i = 0; i < p->n; i++) {

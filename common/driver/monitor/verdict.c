@@ -3,6 +3,7 @@
 
 #include "base/sys/num.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,14 +82,13 @@ static void judge_run(const struct stage_report *s, double busy, long cores, cha
 {
     char many[40] = "";
     const char *advice = remedy(s, busy, cores);
-    double each = s->n > 0.5 ? s->cpu / s->n : s->cpu;
-    each = each < 1 ? each : 1; /* of processes that came and went, not all are seen */
+    double each = s->n > 0.5 ? s->cpu / s->n : s->cpu, count = s->n_pids > 1 ? (double)s->n_pids : round(s->n);
     bool starved = each < 0.6 * s->run && busy > 0.9 * (double)cores;
-    bool several = s->n_pids > 1 || s->n > 1.5;
+    bool several = count > 1;
     if (several)
-        snprintf(many, sizeof many, "%.0f processes, ", s->n_pids > 1 ? (double)s->n_pids : s->n);
-    snprintf(to, n, "bottleneck: %s (%s%.0f %% CPU%s)%s%s", s->name, many, 100 * each, several ? " each" : "",
-             starved || advice ? ": " : "",
+        snprintf(many, sizeof many, "%.0f processes, ", count);
+    snprintf(to, n, "bottleneck: %s (%s%.0f %% CPU%s)%s%s", s->name, many, 100 * s->cpu / (several ? count : 1),
+             several ? " each" : "", starved || advice ? ": " : "",
              starved  ? "it waits for a core; more cores would help"
              : advice ? advice
                       : "");

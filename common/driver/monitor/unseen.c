@@ -1,0 +1,112 @@
+/* unseen.c - see unseen.h. */
+#include "driver/monitor/unseen.h"
+
+static double above(double a, double b)
+{
+    return a > b ? a - b : 0;
+}
+
+struct used used_since(const struct used *now, const struct used *before)
+{
+    return (struct used){above(now->cpu, before->cpu), above(now->in, before->in), above(now->out, before->out)};
+}
+
+static void add(struct used *to, const struct used *u)
+{
+    to->cpu += u->cpu;
+    to->in += u->in;
+    to->out += u->out;
+}
+
+/* Whether what a process has reaped is counted: a tool's, a script's. Programs of ours start none. */
+static bool collects(const struct watched *w)
+{
+    return w->member && w->does == w && !watched_is_program(w);
+}
+
+/* The process that a process is a job of, perhaps through others that are not counted, such as a shell. */
+static struct watched *collector(struct watched *const *at, size_t n, const struct watched *w)
+{
+    struct watched *up = watched_find(at, n, w->process.parent);
+    for (int i = 0; i < WATCHED_GENERATIONS && up && !collects(up); i++)
+        up = watched_find(at, n, up->process.parent);
+    return up ? up : watched_spreader(at, n, w);
+}
+
+void unseen_find(struct watched *const *at, size_t n)
+{
+    for (size_t i = n; i-- > 0;) { /* jobs before who has started them */
+        struct watched *w = at[i];
+        if (!w->counted)
+            continue;
+        if (collects(w)) {
+            struct used reaped = used_since(&w->process.reaped, &w->reaped_before);
+            w->unseen = used_since(&reaped, &w->ahead);
+            w->ahead = used_since(&w->ahead, &reaped);
+        }
+        struct watched *to = w->process.ended ? collector(at, n, w) : NULL;
+        if (!to)
+            continue;
+        add(&to->ahead, &w->process.used);
+        if (collects(w)) {
+            add(&to->ahead, &w->process.reaped);
+            add(&to->ahead, &w->ahead);
+        }
+    }
+}
+
+/* What was seen of a process's jobs that are of a stage; of CPU time, in how many samples they ran. */
+static struct used seen_of(const struct stage *s, struct watched *const *at, size_t n, const struct watched *w)
+{
+    struct used sum = {0};
+    for (size_t i = 0; i < s->n && watched_spreads(w); i++) {
+        const struct watched *job = s->at[i];
+        if (job == w || collector(at, n, job) != w)
+            continue;
+        struct used seen = used_since(&job->process.used, &job->before);
+        seen.cpu = job->tally.state[PROCESS_RUNS];
+        add(&sum, &seen);
+    }
+    return sum;
+}
+
+/* Divides what jobs of a process used. What none was seen of stays with that process. */
+static void share(struct stage_report *stages, const struct pipeline *p, struct watched *const *at, size_t n,
+                  const struct watched *w, struct used u)
+{
+    struct used sum = {0}, none = {1, 1, 1};
+    for (size_t i = 0; i < p->n; i++) {
+        struct used seen = seen_of(&p->stages[i], at, n, w);
+        add(&sum, &seen);
+    }
+    none = used_since(&none, &(struct used){sum.cpu > 0, sum.in > 0, sum.out > 0});
+    add(&sum, &none);
+    for (size_t i = 0; i < p->n; i++) {
+        struct used its = seen_of(&p->stages[i], at, n, w);
+        if (i == w->stage)
+            add(&its, &none);
+        stages[i].cpu += u.cpu * its.cpu / sum.cpu;
+        stages[i].in += u.in * its.in / sum.in;
+        stages[i].out += u.out * its.out / sum.out;
+    }
+}
+
+void unseen_share(struct stage_report *stages, const struct pipeline *p, struct watched *const *at, size_t n,
+                  double seconds, long cores)
+{
+    double seen = 0, unseen = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        seen += stages[i].cpu;
+        for (size_t k = 0; k < p->stages[i].n; k++)
+            unseen += p->stages[i].at[k]->unseen.cpu / seconds;
+    }
+    double room = above((double)cores, seen), part = unseen > room ? room / unseen : 1;
+    for (size_t i = 0; i < p->n; i++) {
+        for (size_t k = 0; k < p->stages[i].n; k++) {
+            const struct watched *w = p->stages[i].at[k];
+            struct used u = {part * w->unseen.cpu / seconds, w->unseen.in / seconds, w->unseen.out / seconds};
+            if (u.cpu > 0 || u.in > 0 || u.out > 0)
+                share(stages, p, at, n, w, u);
+        }
+    }
+}
