@@ -11,30 +11,38 @@
 #include "driver/monitor/monitor.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 static struct watching {
     bool json;
-    uint64_t pid;
+    const char *process;
+    pid_t pid;
     char **files;
     int n_files;
     double seconds;
 } self = {.seconds = 2};
+
+/* On a terminal a report takes the place of the one before. */
+static bool shows_in_place(void)
+{
+    return monitoring_form(1).width && self.seconds > 0 && !self.json;
+}
 
 /* Shows a report; on a terminal in the place of the one before, which had *shown lines. */
 static int show(const struct report *r, size_t *shown, struct err *e)
 {
     struct buf out = {0};
     struct monitoring_form f = monitoring_form(1);
-    bool in_place = f.width && self.seconds > 0;
+    bool in_place = shows_in_place();
     int rc = in_place && *shown ? buf_printf(&out, e, "\033[%zuA\r\033[J", *shown) : 0;
     size_t begin = out.len;
     if (rc == 0)
         rc = self.json ? report_put_json(&out, r, e)
                        : report_put_text(&out, r, f.width, f.bold, in_place ? "no pipeline runs" : NULL, e);
-    if (rc == 0 && in_place && !self.json) { /* as many lines as the terminal has */
+    if (rc == 0 && in_place) { /* as many lines as the terminal has */
         size_t lines = 0;
         for (size_t i = begin; i < out.len; i++) {
             if (out.p[i] == '\n' && ++lines + 1 >= f.height)
@@ -84,9 +92,18 @@ static int check(struct err *e)
         return err_set(e, EX_USAGE, "%s: one number of seconds is enough", self.files[1]);
     if (self.n_files && monitoring_seconds(self.files[0], "SECONDS", &self.seconds, e))
         return -1;
-    if (self.pid && (self.pid > INT32_MAX || !is_there((pid_t)self.pid)))
-        return err_set(e, EX_NOINPUT, "--pid=%llu: there is no such process", (unsigned long long)self.pid);
     return 0;
+}
+
+static int check_pid(const char *argument, void *to, struct err *e)
+{
+    char *end = NULL;
+    long pid = strtol(argument, &end, 10);
+    (void)to;
+    if (end == argument || *end || pid <= 0)
+        return err_set(e, EX_USAGE, "--pid=%.40s: not a number of a process", argument);
+    self.pid = pid <= INT32_MAX && is_there((pid_t)pid) ? (pid_t)pid : 0;
+    return self.pid ? 0 : err_set(e, EX_NOINPUT, "--pid=%.40s: there is no such process", argument);
 }
 
 /* A file that the caller must close has no other way to say so. */
@@ -95,18 +112,19 @@ static int run(struct job *j, struct err *e)
     static const double once = 1; /* seconds of samples */
     size_t shown = 0;
     int rc = 0;
-    bool more = true;
-    struct monitor *m = monitor_new((pid_t)self.pid, true, e);
+    bool more = true, said = false;
+    struct monitor *m = monitor_new(self.pid, true, e);
     if (!m)
         return -1;
     while (more && rc == 0) {
         struct report r;
-        bool there = self.pid == 0 || is_there((pid_t)self.pid);
+        bool there = self.pid == 0 || is_there(self.pid);
         rc = sample_until(m, clock_now() + (self.seconds > 0 ? self.seconds : once), e) || monitor_report(m, &r, e);
         if (rc)
             break;
-        if (self.seconds <= 0 && r.n == 0)
+        if (r.n == 0 && !said && !shows_in_place())
             job_print(j->command, self.pid ? "no pipeline of that process runs here" : "no pipeline runs here");
+        said = true; /* as to those that ended, they are told of */
         more = self.seconds > 0 && (there || r.n > 0);
         rc = show(&r, &shown, e);
         report_free(&r);
@@ -118,7 +136,7 @@ static int run(struct job *j, struct err *e)
 static const struct option_row options[] = {
     {0, "json", NULL, "print a line of JSON for each pipeline", OPTION_TO(FLAG, struct watching, json)},
     {0, "pid", "PID", "only pipelines of process PID and those that it has started; ends with them",
-     OPTION_TO(COUNT, struct watching, pid)},
+     OPTION_TO(TEXT, struct watching, process), .check = check_pid},
     COMMAND_NO_VERSION,
     {0},
 };

@@ -204,11 +204,15 @@ def ends():
 
 
 def wrong_use():
-    for args, code in (["x"], 64), (["-1"], 64), (["1", "2"], 64), (["--pid=x"], 64), (["--pid=999999999"], 66):
+    for args, code in (["x"], 64), (["-1"], 64), (["1", "2"], 64), (["--pid=x"], 64), (["--pid=0"], 64), (["--pid=-1"], 64), (["--pid=9k"], 64), (["--pid=999999999"], 66):
         got, out, err = lib.run(["bpe", "monitor", *args], timeout=20)
         lib.ok(got == code and not out and err.count("\n") == 1 and err.startswith("bpe monitor: "), f"{args}: exit status {code}", f"{got} {err}")
-    got, out, err = lib.run(["bpe", "monitor", f"--pid={os.getpid()}", "0"], timeout=20)
-    lib.ok(got == 0 and not out and err == "bpe monitor: no pipeline of that process runs here\n", "no pipeline: said once", err)
+    got, _, err = lib.run(["bpe", "monitor", "--pid=12M"])
+    lib.ok(err == "bpe monitor: --pid=12M: not a number of a process\n", "--pid: is no size", err)
+    for args in ["0"], ["--json", "0"], ["0.2"], ["--json", "0.2"]:
+        with subprocess.Popen(["sleep", "0.7"]) as nothing:
+            got, out, err = lib.run(["bpe", "monitor", f"--pid={nothing.pid}", *args], timeout=20)
+        lib.ok(got == 0 and not out and err == "bpe monitor: no pipeline of that process runs here\n", f"{args}: no pipeline: said once", err)
 
 
 WRITER = """import os, signal, sys, time
