@@ -100,7 +100,7 @@ $(BUILD)/pipelines $(BUILD)/man:
 	@mkdir -p $(@D)
 	ln -sfn $(abspath $(@F)) $@
 
-$(BUILD)/tests/bench/text_make $(BUILD)/tests/unit/plan_test: LIBS += -lm
+$(BUILD)/tests/bench/text_make $(BUILD)/tests/unit/plan_test $(BUILD)/tests/unit/monitor_test: LIBS += -lm
 $(BUILD)/tests/unit/plan_test: $(BUILD)/cmd/bpe/plan_fit.o $(BUILD)/cmd/bpe/plan_model.o
 $(UNITS) $(HELPERS): $(BUILD)/%: $(BUILD)/%.o $(LIB)
 	$(CC) $(FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)

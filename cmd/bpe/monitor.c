@@ -35,20 +35,18 @@ static bool shows_in_place(void)
 static int show(const struct report *r, size_t *shown, struct err *e)
 {
     struct buf out = {0};
-    struct monitoring_form f = monitoring_form(1);
+    struct report_form f = monitoring_form(1);
     bool in_place = shows_in_place();
+    f.height = in_place ? f.height : 0;
     int rc = in_place && *shown ? buf_printf(&out, e, "\033[%zuA\r\033[J", *shown) : 0;
     size_t begin = out.len;
     if (rc == 0)
         rc = self.json ? report_put_json(&out, r, e)
-                       : report_put_text(&out, r, f.width, f.bold, in_place ? "no pipeline runs" : NULL, e);
-    if (rc == 0 && in_place) { /* as many lines as the terminal has */
-        size_t lines = 0;
-        for (size_t i = begin; i < out.len; i++) {
-            if (out.p[i] == '\n' && ++lines + 1 >= f.height)
-                out.len = i + 1;
-        }
-        *shown = lines;
+                       : report_put_text(&out, r, &f, in_place ? "no pipeline runs" : NULL, e);
+    if (rc == 0 && in_place) {
+        *shown = 0;
+        for (size_t i = begin; i < out.len; i++)
+            *shown += out.p[i] == '\n';
     } else if (rc == 0 && out.len && !self.json && self.seconds > 0) {
         rc = buf_put_byte(&out, '\n', e);
     }

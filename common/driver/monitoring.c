@@ -31,15 +31,14 @@ int monitoring_option(const char *argument, void *to, struct err *e)
     return each > 0 ? 0 : err_set(e, EX_USAGE, "--monitor 0: must be more than 0 seconds");
 }
 
-struct monitoring_form monitoring_form(int fd)
+struct report_form monitoring_form(int fd)
 {
     struct winsize w;
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
     bool known = isatty(fd) && ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 1;
-    return (struct monitoring_form){.width = known ? w.ws_col - 1U : 0,
-                                    .height = known ? w.ws_row : 0,
-                                    .bold =
-                                        isatty(fd) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0};
+    return (struct report_form){.width = known ? w.ws_col - 1U : 0,
+                                .height = known ? w.ws_row : 0,
+                                .bold = isatty(fd) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0};
 }
 
 static struct monitor *monitor; /* NULL: none is needed now */
@@ -59,16 +58,17 @@ static void show(struct job *j)
     struct report r;
     struct buf out = {0};
     struct err e;
-    struct monitoring_form f = monitoring_form(2);
+    struct report_form f = monitoring_form(2);
     bool in_place = each > 0 && isatty(2) && !asked;
+    f.height = in_place ? f.height : 0;
     if (monitor_report(monitor, &r, &e)) {
         job_print(j->command, e.msg);
         each = 0;
         stop();
         return;
     }
-    if (report_put_text(&out, &r, f.width, f.bold, asked ? "no process of this command is at work" : NULL, &e) == 0 &&
-        out.len && buf_put_byte(&out, '\0', &e) == 0) {
+    if (report_put_text(&out, &r, &f, asked ? "no process of this command is at work" : NULL, &e) == 0 && out.len &&
+        buf_put_byte(&out, '\0', &e) == 0) {
         job_show(in_place ? (const char *)out.p : NULL);
         if (!in_place)
             fd_write(2, out.p, out.len - 1, "standard error", &e);

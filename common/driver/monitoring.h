@@ -23,11 +23,8 @@ void monitoring_end(struct job *j);
 /* Seconds as a decimal number. -1: EX_USAGE, for which `option` names it. */
 int monitoring_seconds(const char *s, const char *option, double *v, struct err *e);
 
-/* How a terminal is to be written to: lines of at most width bytes; bold: some stand out. No terminal: 0 and false. */
-struct monitoring_form {
-    size_t width, height;
-    bool bold;
-};
-struct monitoring_form monitoring_form(int fd);
+/* How a terminal is to be written to (driver/monitor/report.h). No terminal: 0 and false. */
+struct report_form;
+struct report_form monitoring_form(int fd);
 
 #endif

@@ -1,4 +1,5 @@
-/* monitor_test.c - what jobs used that no sample saw is counted once, by the stages that used it. */
+/* monitor_test.c - what jobs used that no sample saw is counted once, by the stages that used it; a report fits on a
+ * terminal. */
 #include "driver/monitor/unseen.h"
 #include "tap.h"
 
@@ -112,8 +113,67 @@ static void test_scripts(void)
     tap_ok(is(l.all[0].unseen.cpu, 0), "and what it has told of, the tool above it does not tell again");
 }
 
+/* A report of two pipelines of n stages each, as text for such a terminal. */
+static const char *report_for(size_t width, size_t height, size_t n)
+{
+    static struct stage_report stages[2 * N];
+    static struct pipeline_report pipelines[2];
+    static char text[10000];
+    struct report r = {.at = pipelines, .n = 2};
+    struct report_form form = {.width = width, .height = height};
+    struct buf out = {0};
+    struct err e;
+    for (size_t i = 0; i < 2 * n; i++) {
+        stages[i] = (struct stage_report){
+            .has_queue = true, .queue = {1050000, 1050000}, .files = {{.rate = 1e6}}, .n_files = 1};
+        stages[i].files[0].file = (struct process_file){.position = 43000000, .size = 100000000};
+        strcpy(stages[i].files[0].file.name, "a.txt");
+        snprintf(stages[i].name, sizeof stages[i].name, "bpe-%c", 'a' + (int)i);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        pipelines[i] = (struct pipeline_report){.id = 1 + (int)i, .stages = stages + n * i, .n = n};
+        snprintf(pipelines[i].verdict, sizeof pipelines[i].verdict, "verdict %zu", i);
+        if (i == 0 && height == 0 && width)
+            strcat(pipelines[i].verdict,
+                   ": it is what a line of eighty bytes has no room for: all of it, in two lines");
+    }
+    if (report_put_text(&out, &r, &form, NULL, &e))
+        return NULL;
+    snprintf(text, sizeof text, "%.*s", (int)out.len, (const char *)out.p);
+    buf_free(&out);
+    return text;
+}
+
+static size_t lines_of(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++)
+        n += *text == '\n';
+    return n;
+}
+
+static void test_terminal(void)
+{
+    const char *text = report_for(79, 0, N);
+    tap_ok(strstr(text, "waiting before it") && strstr(text, " run") && strstr(text, "43 % of a.txt, 57 s left\n"),
+           "80 columns: what waits, and how far it is");
+    tap_ok(!strstr(text, "RSS") && !strstr(text, "MB/s"), "memory and MB/s are left out for that");
+    tap_ok(strstr(text, "all of it, in two\nlines\n") != NULL, "a verdict goes into the next line");
+    text = report_for(0, 0, N);
+    tap_ok(strstr(text, "RSS") && strstr(text, "in MB/s out MB/s") && strstr(text, "other"), "a file has all columns");
+    tap_ok(lines_of(report_for(79, 16, N)) == 15, "all of two pipelines in 16 lines");
+    text = report_for(79, 12, N);
+    tap_ok(lines_of(text) <= 11 && strstr(text, "verdict 0") && strstr(text, "verdict 1"), "in 12, both verdicts");
+    text = report_for(79, 10, N);
+    tap_ok(lines_of(text) <= 9 && strstr(text, "  2 more stages\n") && strstr(text, "verdict 1"), "in 10, some stages");
+    text = report_for(79, 5, N);
+    tap_ok(lines_of(text) <= 4 && strstr(text, "verdict 0") && strstr(text, "\n1 more pipeline\n"),
+           "in 5, how many more there are");
+}
+
 int main(void)
 {
+    test_terminal();
     test_share();
     test_later();
     test_scripts();

@@ -171,48 +171,175 @@ static int put_line(struct buf *out, const char *line, size_t width, struct err 
     return buf_put(out, line, n, e) || buf_put_byte(out, '\n', e) ? -1 : 0;
 }
 
-static int put_stage_text(struct buf *out, const struct stage_report *s, size_t width, struct err *e)
+enum column { STAGE, N, WAITING, IN, OUT, CPU, RSS, INPUT, OUTPUT, DISK, RUN, OTHER, POSITION, COLUMNS };
+
+/* The columns with the blanks before them. On a narrow terminal they are left out in the order of `drop`; 0: never. */
+static const struct {
+    const char *title;
+    int width, drop;
+} columns[COLUMNS] = {
+    [STAGE] = {"stage", 2, 0}, [N] = {"n", 5, 5},          [WAITING] = {"waiting before it", 19, 0},
+    [IN] = {"in MB/s", 9, 2},  [OUT] = {"out MB/s", 9, 3}, [CPU] = {"CPU %", 6, 0},
+    [RSS] = {"RSS", 9, 1},     [INPUT] = {"input", 6, 0},  [OUTPUT] = {"output", 7, 0},
+    [DISK] = {"disk", 5, 6},   [RUN] = {"run", 4, 0},      [OTHER] = {"other", 6, 4},
+    [POSITION] = {"", 2, 0},
+};
+
+enum { CELL = 200, NAME_WIDTH_MIN = 9, POSITION_WIDTH = 26 }; /* POSITION_WIDTH: what columns are left out for */
+
+struct layout {
+    int name;           /* the width of the longest name */
+    bool left[COLUMNS]; /* out */
+};
+
+static void put_cells(char cells[COLUMNS][CELL], const struct stage_report *s)
 {
-    char line[400], queue[80] = "-", rss[32], position[200];
-    if (s->has_queue) {
-        char waiting[32], capacity[32];
-        snprintf(queue, sizeof queue, "%s of %s", num_bytes(waiting, sizeof waiting, (double)s->queue.waiting),
-                 num_bytes(capacity, sizeof capacity, (double)s->queue.capacity));
+    char a[32], b[32];
+    snprintf(cells[STAGE], CELL, "%s", s->name);
+    snprintf(cells[N], CELL, "%zu", s->n_pids);
+    if (s->has_queue)
+        snprintf(cells[WAITING], CELL, "%s of %s", num_bytes(a, sizeof a, (double)s->queue.waiting),
+                 num_bytes(b, sizeof b, (double)s->queue.capacity));
+    else
+        snprintf(cells[WAITING], CELL, "-");
+    snprintf(cells[IN], CELL, "%.1f", s->in / 1e6);
+    snprintf(cells[OUT], CELL, "%.1f", s->out / 1e6);
+    snprintf(cells[CPU], CELL, "%.0f", 100 * s->cpu);
+    snprintf(cells[RSS], CELL, "%s", num_bytes(a, sizeof a, (double)s->rss));
+    snprintf(cells[INPUT], CELL, "%.0f", 100 * s->input);
+    snprintf(cells[OUTPUT], CELL, "%.0f", 100 * s->output);
+    snprintf(cells[DISK], CELL, "%.0f", 100 * s->disk);
+    snprintf(cells[RUN], CELL, "%.0f", 100 * s->run);
+    snprintf(cells[OTHER], CELL, "%.0f", 100 * (s->sleep + s->stopped + s->child));
+    put_position(cells[POSITION], CELL, s);
+}
+
+/* Which columns there is room for. */
+static struct layout layout_of(const struct pipeline_report *p, size_t width)
+{
+    struct layout l = {.name = NAME_WIDTH_MIN};
+    int sum = 0, position = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        char text[CELL];
+        int n = (int)strlen(p->stages[i].name);
+        l.name = n > l.name ? n : l.name;
+        put_position(text, sizeof text, &p->stages[i]);
+        n = (int)strlen(text);
+        position = n > position ? n : position;
     }
-    put_position(position, sizeof position, s);
-    snprintf(line, sizeof line, "  %-15s %4zu %20s %8.1f %8.1f %5.0f %8s %5.0f %6.0f %4.0f %4.0f %5.0f  %s", s->name,
-             s->n_pids, queue, s->in / 1e6, s->out / 1e6, 100 * s->cpu, num_bytes(rss, sizeof rss, (double)s->rss),
-             100 * s->input, 100 * s->output, 100 * s->disk, 100 * s->run, 100 * (s->sleep + s->stopped + s->child),
-             position);
+    sum = l.name + (position < POSITION_WIDTH ? position : POSITION_WIDTH);
+    for (int c = 0; c < COLUMNS; c++)
+        sum += columns[c].width;
+    for (int drop = 1; drop < COLUMNS && width && sum > (int)width; drop++) {
+        for (int c = 0; c < COLUMNS; c++) {
+            if (columns[c].drop == drop)
+                l.left[c] = true, sum -= columns[c].width;
+        }
+    }
+    return l;
+}
+
+static int put_row(struct buf *out, char cells[COLUMNS][CELL], const struct layout *l, size_t width, struct err *e)
+{
+    char line[2 * CELL];
+    int n = snprintf(line, sizeof line, "  %-*s", l->name, cells[STAGE]);
+    for (int c = STAGE + 1; c < POSITION; c++) {
+        if (!l->left[c])
+            n += snprintf(line + n, sizeof line - (size_t)n, " %*s", columns[c].width - 1, cells[c]);
+    }
+    snprintf(line + n, sizeof line - (size_t)n, "  %s", cells[POSITION]);
     return put_line(out, line, width, e);
 }
 
-int report_put_text(struct buf *out, const struct report *r, size_t width, bool bold, const char *none, struct err *e)
+/* How much of a text goes into the first line of several: words, unless one is longer. */
+static size_t first_line(const char *text, size_t width)
 {
-    char line[400], at[32];
+    size_t n = strlen(text), end = width;
+    if (!width || n <= width)
+        return n;
+    while (end && text[end] != ' ')
+        end--;
+    return end ? end : width;
+}
+
+static size_t lines_of(const char *text, size_t width)
+{
+    size_t lines = 0;
+    for (; *text; lines++) {
+        text += first_line(text, width);
+        text += strspn(text, " ");
+    }
+    return lines;
+}
+
+/* Appends a text in at most so many lines. */
+static int put_wrapped(struct buf *out, const char *text, size_t width, size_t most, struct err *e)
+{
+    for (; *text; most--) {
+        size_t n = most > 1 ? first_line(text, width) : strlen(text);
+        if (put_line(out, text, most > 1 ? n : width, e))
+            return -1;
+        text += n;
+        text += strspn(text, " ");
+    }
+    return 0;
+}
+
+/* Appends a pipeline in at most so many lines, its title and verdict in any case. */
+static int put_pipeline(struct buf *out, const struct pipeline_report *p, const char *at,
+                        const struct report_form *form, size_t most, struct err *e)
+{
+    char line[400], cells[COLUMNS][CELL];
+    struct layout l = layout_of(p, form->width);
+    size_t shown = p->n, around = 2 + lines_of(p->verdict, form->width); /* title, names of columns, verdict */
+    snprintf(line, sizeof line, "%s  %d: %s%s", at, (int)p->id, p->command, p->n ? "" : ": ended");
+    if (put_line(out, line, form->width, e))
+        return -1;
+    if (p->n == 0)
+        return 0;
+    if (most && p->n + around > most)
+        shown = most > around + 1 ? most - around - 1 : 0;
+    for (int c = 0; c < COLUMNS; c++)
+        snprintf(cells[c], CELL, "%s", columns[c].title);
+    if (shown && put_row(out, cells, &l, form->width, e))
+        return -1;
+    for (size_t k = 0; k < shown; k++) {
+        put_cells(cells, &p->stages[k]);
+        if (put_row(out, cells, &l, form->width, e))
+            return -1;
+    }
+    snprintf(line, sizeof line, "  %zu more stage%s", p->n - shown, p->n - shown > 1 ? "s" : "");
+    if (shown && shown < p->n && put_line(out, line, form->width, e))
+        return -1;
+    return (form->bold && buf_put_str(out, "\033[1m", e)) ||
+                   put_wrapped(out, p->verdict, form->width, shown ? SIZE_MAX : 1, e) ||
+                   (form->bold && buf_put_str(out, "\033[m", e))
+               ? -1
+               : 0;
+}
+
+int report_put_text(struct buf *out, const struct report *r, const struct report_form *form, const char *none,
+                    struct err *e)
+{
+    enum { LEAST = 2, MORE = 1 }; /* lines of a pipeline; of how many more there are */
+    char at[32], line[80];
     time_t now = (time_t)r->time;
     struct tm tm;
+    size_t room = form->height > LEAST + MORE ? form->height - 1 : LEAST + MORE; /* the cursor has a line of its own */
     strftime(at, sizeof at, "%H:%M:%S", localtime_r(&now, &tm));
     if (r->n == 0 && none)
-        return put_line(out, none, width, e);
+        return put_line(out, none, form->width, e);
     for (size_t i = 0; i < r->n; i++) {
-        const struct pipeline_report *p = &r->at[i];
-        snprintf(line, sizeof line, "%s  %d: %s%s", at, (int)p->id, p->command, p->n ? "" : ": ended");
-        if ((i && buf_put_byte(out, '\n', e)) || put_line(out, line, width, e))
-            return -1;
-        if (p->n == 0)
-            continue;
-        snprintf(line, sizeof line, "  %-15s %4s %20s %8s %8s %5s %8s %5s %6s %4s %4s %5s", "stage", "n",
-                 "waiting before it", "in MB/s", "out MB/s", "CPU %", "RSS", "input", "output", "disk", "run", "other");
-        if (put_line(out, line, width, e))
-            return -1;
-        for (size_t k = 0; k < p->n; k++) {
-            if (put_stage_text(out, &p->stages[k], width, e))
-                return -1;
+        size_t begin = out->len, rest = (LEAST + 1) * (r->n - i - 1), most = room > rest + LEAST ? room - rest : LEAST;
+        if (form->height && room < LEAST + 1 + (i + 1 < r->n ? MORE : 0)) {
+            snprintf(line, sizeof line, "%zu more pipeline%s", r->n - i, r->n - i > 1 ? "s" : "");
+            return put_line(out, line, form->width, e);
         }
-        if ((bold && buf_put_str(out, "\033[1m", e)) || put_line(out, p->verdict, width, e) ||
-            (bold && buf_put_str(out, "\033[m", e)))
+        if ((i && buf_put_byte(out, '\n', e)) ||
+            put_pipeline(out, &r->at[i], at, form, form->height ? most - (i > 0) : 0, e))
             return -1;
+        for (size_t k = begin; k < out->len; k++)
+            room -= out->p[k] == '\n' && room > 0;
     }
     return 0;
 }

@@ -59,9 +59,16 @@ struct report {
 /* Appends a line of JSON for each pipeline. */
 int report_put_json(struct buf *out, const struct report *r, struct err *e);
 
-/* Appends blocks of lines. width: to which lines are cut; 0: not. bold: the verdict is. none: what to say if there is
- * no pipeline; or NULL. */
-int report_put_text(struct buf *out, const struct report *r, size_t width, bool bold, const char *none, struct err *e);
+/* What lines are written to. width: to which they are cut, after the columns that tell least were left out; height: in
+ * less than so many lines, by leaving out stages and pipelines, which is said; 0: any. bold: the verdict is. */
+struct report_form {
+    size_t width, height;
+    bool bold;
+};
+
+/* Appends blocks of lines. none: what to say if there is no pipeline; or NULL. */
+int report_put_text(struct buf *out, const struct report *r, const struct report_form *form, const char *none,
+                    struct err *e);
 
 void pipeline_report_free(struct pipeline_report *p);
 void report_free(struct report *r);
