@@ -58,9 +58,9 @@ int main(int argc, char **argv)
 {
     static struct err e;
     static char text[ERR_TEXT];
+    signal(SIGUSR1, SIG_IGN); /* it asks how far a command is, and must not end one that does not say, or not yet */
     script_note_streams();
     fd_prepare();
-    signal(SIGUSR1, SIG_IGN); /* it asks how far a command is, and must not end one that does not say */
     int status = place_init(argv[0] ? argv[0] : NAME, &e) ? -1 : run(argc, argv, &e);
     if (status < 0) {
         program_note(NAME, "%s", err_text(&e, text));

@@ -52,6 +52,8 @@ static void stop(void)
     asked = false;
 }
 
+static const char nothing[] = "no process of this command is at work";
+
 /* What cannot be watched is not told of: the work itself goes on. */
 static void show(struct job *j)
 {
@@ -67,7 +69,7 @@ static void show(struct job *j)
         stop();
         return;
     }
-    if (report_put_text(&out, &r, &f, asked ? "no process of this command is at work" : NULL, &e) == 0 && out.len &&
+    if (report_put_text(&out, &r, &f, asked ? nothing : NULL, &e) == 0 && out.len &&
         buf_put_byte(&out, '\0', &e) == 0) {
         job_show(in_place ? (const char *)out.p : NULL);
         if (!in_place)
@@ -79,13 +81,13 @@ static void show(struct job *j)
 
 static int tick(void *ctx)
 {
-    static const double once = 1; /* seconds */
+    static const double once = 0.5; /* seconds */
     struct job *j = ctx;
     struct err e;
     double now = clock_now();
     if (job_was_asked() && !asked) {
         next_report = now + once;
-        stop(); /* of this one second, whatever was seen before */
+        stop(); /* of this time, whatever was seen before */
         asked = true;
     }
     if (!asked && each <= 0)
@@ -125,6 +127,8 @@ void monitoring_begin(struct job *j)
 
 void monitoring_end(struct job *j)
 {
+    if (asked || job_was_asked()) /* there was no time to answer */
+        job_print(j->command, nothing);
     stop();
     if (j->shows_blocks)
         job_show(NULL);

@@ -338,6 +338,13 @@ def by_bpe():
     told = lib.read("err").decode()
     lib.ok(code == 0 and told.count("bottleneck: ") == 1 and "bottleneck: python3 (sleeps" in told, "SIGUSR1 to all: told once", f"{code} {told}")
     lib.ok(lib.read("m1.json") == lib.read("m2.json"), "  and the result is the same")
+    lib.write("little", lib.text(1, 1000))
+    with subprocess.Popen(["bpe", "train", "-v", "300", "little"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        unseen = until(lambda: handles(process.pid) or process.poll() is not None)
+        process.send_signal(signal.SIGUSR1)
+        told = process.communicate()[1].decode()
+    lib.ok(unseen and process.returncode == 0 and ("no process of this command" in told or "bottleneck: " in told),
+           "SIGUSR1 to one that ends at once: it answers then", f"{process.returncode} {told}")
     with open("err", "wb") as err:
         subprocess.run(["bash", "-c", f"{feed} | exec bpe train -v 500 --progress=json,0.5 -o m3.json -"], stderr=err, check=True)
     lines = [json.loads(line) for line in lib.read("err").splitlines()]
@@ -347,6 +354,12 @@ def by_bpe():
     for args in ["--progress=json,x"], ["--progress=0"], ["--monitor=0"], ["--monitor=x"]:
         code, _, err = lib.run(["bpe", "train", "-v", "500", *args, "text"])
         lib.ok(code == 64 and err.count("\n") == 1, f"{args[0]}: wrong use", err)
+
+
+def handles(pid):
+    """Whether a process has a handler for SIGUSR1."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as f:
+        return any(line.startswith("SigCgt:") and int(line.split()[1], 16) >> (signal.SIGUSR1 - 1) & 1 for line in f)
 
 
 def find(name, group):
