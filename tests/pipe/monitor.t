@@ -131,7 +131,7 @@ def until(what, seconds=10):
 
 def members():
     """What a line of JSON has, and that the figures are those of the processes."""
-    process = begin(SLOW_LINE)
+    process = begin("echo x >log; exec 5<words 2>>log; " + SLOW_LINE.replace("<text", "<text 6>&2", 1))
     time.sleep(1.5)
     told = monitor(f"--pid={process.pid}", "0")
     lib.ok(len(told) == 1 and set(told[0]) == MEMBERS and all(STAGE <= set(s) for s in told[0]["stages"]), "members of a line", told)
@@ -149,6 +149,8 @@ def members():
     lib.ok(chunk["wait"]["output"] > 0.5 < stages["bpe-sum"]["wait"]["input"], "who waits for what")
     read = [f for f in chunk["files"] if f["mode"] == "read"]
     lib.ok(read and 0 < read[0]["position"] <= read[0]["size"] == os.path.getsize("text"), "the position in a file that is read", read)
+    lib.ok([f["name"] for f in chunk["files"]] == ["text"] and read[0]["rate"] is not None, "and how fast; no files of its parent or standard error",
+           chunk["files"])
     code, out, _ = lib.run(["bpe", "monitor", "--pid", str(process.pid), "0"])
     lines = out.decode().splitlines()
     lib.ok(code == 0 and len(lines) == 8 and lines[-1].startswith("bottleneck: python3 (sleeps; its input is full") and

@@ -125,7 +125,7 @@ static const char *report_for(size_t width, size_t height, size_t n)
     struct err e;
     for (size_t i = 0; i < 2 * n; i++) {
         stages[i] = (struct stage_report){
-            .has_queue = true, .queue = {1050000, 1050000}, .files = {{.rate = 1e6}}, .n_files = 1};
+            .has_queue = true, .queue = {1050000, 1050000}, .files = {{.rate = 1e6, .moved = true}}, .n_files = 1};
         stages[i].files[0].file = (struct process_file){.position = 43000000, .size = 100000000};
         strcpy(stages[i].files[0].file.name, "a.txt");
         snprintf(stages[i].name, sizeof stages[i].name, "bpe-%c", 'a' + (int)i);
@@ -171,8 +171,40 @@ static void test_terminal(void)
            "in 5, how many more there are");
 }
 
+static void test_unknown(void)
+{
+    struct stage_report stage = {
+        .name = "bpe-sum", .doing = {.doing = "adding up counts", .what = "bytes", .total = 8000}, .n_files = 1};
+    struct pipeline_report pipeline = {.id = 1, .stages = &stage, .n = 1};
+    struct report r = {.at = &pipeline, .n = 1};
+    struct report_form form = {0};
+    struct buf out = {0}, lines = {0};
+    struct err e;
+    stage.files[0].rate = -1;
+    stage.files[0].file.size = 5;
+    strcpy(stage.files[0].file.name, "log");
+    if (report_put_json(&out, &r, &e) || buf_put_byte(&out, '\0', &e))
+        return;
+    tap_ok(strstr((const char *)out.p, "\"position\":null,\"size\":5,\"rate\":null") != NULL,
+           "what is not known of a file is null");
+    tap_ok(strstr((const char *)out.p, "\"done\":null,\"total\":8000") != NULL, "and what is not known to be done");
+    if (report_put_text(&lines, &r, &form, NULL, &e) || buf_put_byte(&lines, '\0', &e))
+        return;
+    tap_ok(strstr((const char *)lines.p, "  adding up counts\n") != NULL, "nor is it told of in lines");
+    *stage.doing.doing = '\0';
+    stage.files[0].file.position = 5;
+    stage.files[0].file.writes = true;
+    lines.len = 0;
+    if (report_put_text(&lines, &r, &form, NULL, &e) || buf_put_byte(&lines, '\0', &e))
+        return;
+    tap_ok(!strstr((const char *)lines.p, "log"), "a file that is not written to is none of the work");
+    buf_free(&out);
+    buf_free(&lines);
+}
+
 int main(void)
 {
+    test_unknown();
     test_terminal();
     test_share();
     test_later();

@@ -378,8 +378,11 @@ int monitor_sample(struct monitor *m, struct err *e)
         }
         if (w->process.pid == own) /* which runs only to look */
             w->process.state = PROCESS_CHILD;
-        if (!w->counted)
+        if (!w->counted) {
             begin_count(m, w);
+            if (monitor_note_files(m, w, e))
+                return -1;
+        }
         if (!w->tool && w->tally.n < YOUNG)
             watched_note_tool(m->at, m->n, w);
         tally(w, &m->channels);

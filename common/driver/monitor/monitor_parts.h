@@ -20,6 +20,7 @@ struct known {
 struct file_before {
     pid_t pid;
     uint64_t id, position;
+    bool moved; /* since it was seen first */
 };
 
 struct progress_before {
@@ -53,6 +54,9 @@ struct monitor {
     bool grouped;                     /* it is known who is a member */
     unsigned samples, samples_before; /* so far, and at the last report */
 };
+
+/* Notes where a process is in its files, for the next report to compare with. */
+int monitor_note_files(struct monitor *m, const struct watched *w, struct err *e);
 
 /* Seconds of CPU time of this thread. */
 double monitor_cpu(void);

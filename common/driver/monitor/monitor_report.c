@@ -36,14 +36,28 @@ static bool is_wanted(const struct monitor *m, const struct pipeline *p)
     return wanted && alive;
 }
 
-/* The position of a file in the last report; the same as now if it was not there. */
-static uint64_t position_before(const struct monitor *m, pid_t pid, const struct process_file *f)
+/* Where a process was in a file when that was noted. NULL: it was not. */
+static const struct file_before *file_before(const struct monitor *m, pid_t pid, const struct process_file *f)
 {
     for (size_t i = 0; i < m->n_files; i++) {
         if (m->files[i].pid == pid && m->files[i].id == f->id)
-            return m->files[i].position;
+            return &m->files[i];
     }
-    return f->position;
+    return NULL;
+}
+
+int monitor_note_files(struct monitor *m, const struct watched *w, struct err *e)
+{
+    struct process_file files[REPORT_FILES];
+    size_t n = process_files(&w->process, files, REPORT_FILES);
+    for (size_t i = 0; i < n; i++) {
+        if (file_before(m, w->process.pid, &files[i]))
+            continue;
+        if (array_grow(&m->files, &m->cap_files, m->n_files + 1, sizeof *m->files, "files", e))
+            return -1;
+        m->files[m->n_files++] = (struct file_before){w->process.pid, files[i].id, files[i].position, false};
+    }
+    return 0;
 }
 
 /* What was read and written for the next report to compare with. */
@@ -60,13 +74,14 @@ static int add_files(const struct monitor *m, struct stage_report *s, const stru
     size_t n = process_files(&w->process, files, REPORT_FILES);
     for (size_t i = 0; i < n; i++) {
         const struct process_file *f = &files[i];
-        uint64_t before = position_before(m, w->process.pid, f);
-        double rate = f->position > before ? (double)(f->position - before) / seconds : 0;
+        const struct file_before *before = file_before(m, w->process.pid, f);
+        uint64_t more = before && f->position > before->position ? f->position - before->position : 0;
+        bool moved = more || (before && before->moved);
         if (array_grow(&now->files, &now->cap_files, now->n_files + 1, sizeof *now->files, "files", e))
             return -1;
-        now->files[now->n_files++] = (struct file_before){w->process.pid, f->id, f->position};
+        now->files[now->n_files++] = (struct file_before){w->process.pid, f->id, f->position, moved};
         if (s->n_files < REPORT_FILES)
-            s->files[s->n_files++] = (struct file_report){*f, rate};
+            s->files[s->n_files++] = (struct file_report){*f, before ? (double)more / seconds : -1, moved};
     }
     return 0;
 }
@@ -319,8 +334,10 @@ static void begin_interval(struct monitor *m, struct now *now)
     free(m->progress);
     m->files = now->files;
     m->n_files = now->n_files;
+    m->cap_files = now->cap_files;
     m->progress = now->progress;
     m->n_progress = now->n_progress;
+    m->cap_progress = now->cap_progress;
     m->channels.n = m->channels.n_ends = 0;
 }
 

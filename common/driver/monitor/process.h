@@ -85,8 +85,8 @@ bool process_read(const char *path, char *to, size_t n);
 int process_links(struct process *p, char *const *fifos, size_t n, bool all,
                   int (*new_fifo)(void *ctx, const char *name, struct err *e), void *ctx, struct err *e);
 
-/* Reads at most `most` of the regular files that process_links has found, but those that are empty, each once.
- * Returns how many. */
+/* Reads at most `most` of the regular files that process_links has found, each once, but not those that are empty, or
+ * mean nothing to it: it has them as standard error, too, or its parent has them. Returns how many. */
 size_t process_files(const struct process *p, struct process_file *files, size_t most);
 
 /* What the program publishes of its work (base/cli/progress.h), as process_links has found. False: nothing. */

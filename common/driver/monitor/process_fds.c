@@ -144,6 +144,16 @@ static void set_name(struct process_file *f, const char *name)
         *c = (unsigned char)*c < ' ' ? '?' : *c;
 }
 
+/* Whether a process has the file of that name at a descriptor. */
+static bool has_at(pid_t pid, int fd, const char *name)
+{
+    char path[64], its[512];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+    ssize_t len = readlink(path, its, sizeof its - 1);
+    its[len < 0 ? 0 : len] = '\0';
+    return strcmp(its, name) == 0;
+}
+
 size_t process_files(const struct process *p, struct process_file *files, size_t most)
 {
     char path[64], name[512];
@@ -155,7 +165,8 @@ size_t process_files(const struct process *p, struct process_file *files, size_t
         ssize_t len = readlink(path, name, sizeof name - 1);
         name[len < 0 ? 0 : len] = '\0';
         if (!may_be_file(name) || stat(path, &st) < 0 || !S_ISREG(st.st_mode) ||
-            !read_position(p->pid, p->files[k], &f) || (st.st_size == 0 && f.position == 0))
+            !read_position(p->pid, p->files[k], &f) || (st.st_size == 0 && f.position == 0) ||
+            has_at(p->pid, 2, name) || (p->files[k] > 2 && has_at(p->parent, p->files[k], name)))
             continue;
         f.id = file_id(&st);
         f.size = (uint64_t)st.st_size;

@@ -51,6 +51,15 @@ static void put_str(struct json_writer *w, const char *key, const char *v)
         json_write_null(w);
 }
 
+/* 0 is what is not known, such as the position in a file that is read by position. */
+static void put_known(struct json_writer *w, const char *key, uint64_t v)
+{
+    if (v)
+        put_uint(w, key, v);
+    else
+        put_str(w, key, NULL);
+}
+
 static double left(const struct file_report *f)
 {
     return f->rate > 0 && f->file.size > f->file.position ? (double)(f->file.size - f->file.position) / f->rate : 0;
@@ -92,16 +101,19 @@ static void put_stage_json(struct json_writer *w, const struct stage_report *s)
         json_write_begin(w, '{');
         put_str(w, "name", f->file.name);
         put_str(w, "mode", f->file.writes ? "write" : "read");
-        put_uint(w, "position", f->file.position);
+        put_known(w, "position", f->file.position);
         put_uint(w, "size", f->file.size);
-        put_real(w, "rate", f->rate, 1);
+        if (f->rate >= 0)
+            put_real(w, "rate", f->rate, 1);
+        else
+            put_str(w, "rate", NULL);
         json_write_end(w, '}');
     }
     json_write_end(w, ']');
     if (*s->doing.doing) {
         put_str(w, "doing", s->doing.doing);
-        put_uint(w, "done", s->doing.done);
-        put_uint(w, "total", s->doing.total);
+        put_known(w, "done", s->doing.done);
+        put_known(w, "total", s->doing.total);
     }
     json_write_end(w, '}');
 }
@@ -146,8 +158,9 @@ static void put_position(char *to, size_t n, const struct stage_report *s)
     const struct file_report *best = NULL;
     for (size_t i = 0; i < s->n_files; i++) {
         const struct file_report *f = &s->files[i];
-        if (f->file.position > 0 && (!best || (best->file.writes && !f->file.writes) ||
-                                     (best->file.writes == f->file.writes && f->rate > best->rate)))
+        if ((f->moved || (!f->file.writes && f->file.position)) &&
+            (!best || (best->file.writes && !f->file.writes) ||
+             (best->file.writes == f->file.writes && f->rate > best->rate)))
             best = f;
     }
     if (!best)

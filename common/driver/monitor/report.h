@@ -36,7 +36,8 @@ struct stage_report {
     double doing_rate;          /* of done, a second */
     struct file_report {
         struct process_file file;
-        double rate; /* bytes a second; 0: it does not move */
+        double rate; /* bytes a second; -1: not known yet */
+        bool moved;  /* since it was seen first */
     } files[REPORT_FILES];
     size_t n_files;
 };

@@ -34,7 +34,7 @@ static const char *amount(const struct progress_page *p, uint64_t n, char to[32]
 int verdict_put_doing(char *to, size_t n, const struct progress_page *p)
 {
     char done[32], total[32];
-    if (!p->total)
+    if (!p->total || !p->done) /* what nothing has come of yet is waited for */
         return snprintf(to, n, "%s", p->doing);
     return snprintf(to, n, "%s, %s of %s", p->doing, amount(p, p->done, done), amount(p, p->total, total));
 }
