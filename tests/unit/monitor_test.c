@@ -1,6 +1,7 @@
 /* monitor_test.c - what jobs used that no sample saw is counted once, by the stages that used it; a report fits on a
  * terminal. */
 #include "driver/monitor/unseen.h"
+#include "driver/monitor/verdict.h"
 #include "tap.h"
 
 #include <math.h>
@@ -202,8 +203,24 @@ static void test_unknown(void)
     buf_free(&lines);
 }
 
+static void test_verdict(void)
+{
+    struct stage_report stage = {.name = "awk", .n = 1, .n_pids = 1, .run = 1, .own = 1, .cpu = 0.55};
+    struct pipeline_report p = {.stages = &stage, .n = 1};
+    verdict_on(&p, 2);
+    tap_ok(strcmp(p.verdict, "bottleneck: awk (55 % CPU): it waits for a core; more cores would help") == 0,
+           "who could run, and does not, waits for a core");
+    stage.cpu = 0.95;
+    verdict_on(&p, 2);
+    tap_ok(strcmp(p.verdict, "bottleneck: awk (95 % CPU)") == 0, "who does, does not");
+    stage = (struct stage_report){.name = "bpe-count", .n = 1.4, .n_pids = 2, .run = 1, .own = 1, .cpu = 1.4};
+    verdict_on(&p, 2);
+    tap_ok(strstr(p.verdict, "(2 processes, 70 % CPU each)") != NULL, "processes and CPU time are those of the table");
+}
+
 int main(void)
 {
+    test_verdict();
     test_unknown();
     test_terminal();
     test_share();
