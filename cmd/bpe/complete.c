@@ -64,7 +64,7 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-static const char models[] = "*.json *.tiktoken *.txt";
+#define MODELS ":files *.json *.tiktoken *merges*.txt"
 
 /* The values of an option. `before`: what the word has before them, "--NAME=" or nothing. */
 static void offer_values(const struct option_row *r, const char *before)
@@ -79,7 +79,7 @@ static void offer_values(const struct option_row *r, const char *before)
     if (r->get_words || r->words)
         return;
     if (strcmp(r->argument, "MODEL") == 0)
-        printf(":files %s\n", strcmp(r->name, "output") == 0 ? "" : models);
+        puts(strcmp(r->name, "output") == 0 ? ":files" : MODELS);
     else if (is_one_of(r->argument, directories))
         puts(":directories");
     else if (is_one_of(r->argument, files))
@@ -147,7 +147,7 @@ static void offer_files(void)
         {"tasks train", ":directories"},
         {"tasks shard", ":directories"},
         {"parquet", ":files *.parquet"},
-        {"bpe-model", ":files *.json *.tiktoken *.txt"},
+        {"bpe-model", MODELS},
         {"job", ":commands"},
     };
     static const struct {
@@ -288,7 +288,7 @@ static int offer_commands(bool pages, struct err *e)
             continue;
         const struct builtin *b = builtin(names.at[i]);
         if (b)
-            snprintf(about, sizeof about, "%s", b->about);
+            snprintf(about, sizeof about, "%s", b->about ? b->about : "");
         else if (script_is(names.at[i]))
             script_about(names.at[i], about, sizeof about);
         offer(names.at[i], about);

@@ -106,7 +106,7 @@ struct command_options {
      OPTION_TO(CHOICE, owner, o.null_rows), .words = command_null_rows, OPTION_GIVEN(owner, o.has_null_rows)}
 #define COMMAND_PROGRESS(owner, o) \
     {0, "progress", "SECONDS", "print how far the work is, a line each so often; json[,SECONDS]: as JSON", \
-     OPTION_TO(TEXT, owner, o.progress), .check = watch_option}, \
+     OPTION_TO(TEXT, owner, o.progress), .words = watch_words, .check = watch_option}, \
     MONITORING_OPTION(owner, o.monitor)
 #define COMMAND_NO_VERSION {0, "version", NULL, NULL, .kind = OPTION_REFUSED}
 #define COMMAND_NO_INNER /* what bpe-chunk is told by commands alone */ \

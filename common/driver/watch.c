@@ -17,6 +17,8 @@
 
 enum { FIRST_MS = 2000, STEP_MS = 500 };
 
+const char *const watch_words[] = {"json", NULL};
+
 /* Reads --progress. */
 static int parse(const char *text, double *each, bool *json, struct err *e)
 {

@@ -14,6 +14,7 @@
 
 /* The option --progress: SECONDS, json or json,SECONDS. */
 int watch_option(const char *argument, void *to, struct err *e);
+extern const char *const watch_words[];
 
 struct watch {
     struct job *job; /* borrowed */

@@ -42,7 +42,9 @@ def tables():
     offers(["bpe-encode", "--pattern=de"], ["--pattern=deepseek-v3"], True)
     offers(["bpe-merge", "-f", ""], ["json", "gpt2", "tiktoken", "merges"], True)
     offers(["bpe-shard", "--format=m"], ["--format=mds", "--format=megatron"], True)
-    offers(["/any/where/bpe-encode", "-m", ""], [":files *.json *.tiktoken *.txt"], True)
+    offers(["/any/where/bpe-encode", "-m", ""], [":files *.json *.tiktoken *merges*.txt"], True)
+    offers(["bpe", "train", "--progress="], ["--progress=json"], True)
+    lib.ok("(null)" not in lib.must("bpe", "complete", "bpe", "help", "").decode(), "every name of a page has a meaning, or none")
     offers(["bpe", "train", "--keep="], [":directories"], True)
     offers(["bpe", "train", "--via="], [":commands"], True)
     offers(["bpe", "train", ""], [":files"], True)
@@ -134,6 +136,9 @@ def in_shell(name, *args, setup):
     for keys, line in TYPED.items():
         got = shell.line(keys)
         lib.ok(got.rstrip("/") == line.rstrip("/"), f"{name}: {keys.replace(chr(9), '<Tab>')}", repr(got))
+    if name == "zsh":
+        shown = shell.type("bpe-merge -f \t\t")
+        lib.ok(re.search(r"json +gpt2 +tiktoken +merges\s", shown) and "--" not in shown, "zsh: values in their order, and nothing else", repr(shown))
     shell.close()
 
 

@@ -58,9 +58,9 @@ struct option_row {
     size_t to;                             /* the field's offset in the struct; kind and this by OPTION_TO */
     size_t given;                          /* OPTION_GIVEN: a bool, set if the option is given; 0: none */
     const char *if_none;                   /* the text if the argument is left out; NULL: it is required */
-    const char *const *words;              /* of OPTION_CHOICE; ends with NULL */
-    const char *const *(*get_words)(void); /* returns the words, if they are not constant; else NULL. Of OPTION_TEXT:
-                                              words that it may be, for completion */
+    const char *const *words;              /* of OPTION_CHOICE; ends with NULL. Of OPTION_TEXT: some that it may be,
+                                              for completion */
+    const char *const *(*get_words)(void); /* returns the words, if they are not constant; else NULL */
     unsigned first;                        /* see OPTION_CHOICE and OPTION_VALUE */
     const char *old_name;                  /* another long name that works; --help does not show it. NULL: none */
     /* Checks the argument (NULL: left out) after it is stored in the struct `to`, or does more. May be NULL. */
