@@ -49,7 +49,11 @@ static void ask(int sig)
 
 bool job_was_asked(void)
 {
-    bool was = asked;
+    sigset_t question;
+    const struct timespec at_once = {0};
+    sigemptyset(&question);
+    sigaddset(&question, SIGUSR1);
+    bool was = asked || sigtimedwait(&question, NULL, &at_once) == SIGUSR1; /* job_wait alone lets it through */
     asked = 0;
     return was;
 }

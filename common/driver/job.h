@@ -52,8 +52,9 @@ struct job {
     bool to_file;      /* the last stage's output is a file of its own: who reads standard output is of no matter */
     bool holds;        /* messages are kept until job_say_all or job_forget: their order is another one */
     void (*at_end)(void *ctx,
-                   struct job_process *p); /* called when one has ended, while /proc still knows it; or NULL */
-    void *ctx;
+                   struct job_process *p);         /* called when one has ended, while /proc still knows it; or NULL */
+    int (*how_far)(void *ctx, char *to, size_t n); /* writes how far the command is, as snprintf does; or NULL */
+    void *ctx;                                     /* of these two */
     /* Called by job_wait; returns the milliseconds until it is to be called again, -1: any time. NULL: not called. */
     int (*tick)(void *ctx);
     void *tick_ctx;

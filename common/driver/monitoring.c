@@ -54,6 +54,16 @@ static void stop(void)
 
 static const char nothing[] = "no process of this command is at work";
 
+/* The line of progress, below the others: what the stages do says little of the whole. */
+static int put_how_far(struct job *j, struct buf *out, size_t width, struct err *e)
+{
+    char line[300];
+    if (!j->how_far || !out->len)
+        return 0;
+    size_t n = (size_t)j->how_far(j->ctx, line, sizeof line);
+    return buf_put(out, line, width && n > width ? width : n, e) || buf_put_byte(out, '\n', e) ? -1 : 0;
+}
+
 /* What cannot be watched is not told of: the work itself goes on. */
 static void show(struct job *j)
 {
@@ -62,15 +72,15 @@ static void show(struct job *j)
     struct err e;
     struct report_form f = monitoring_form(2);
     bool in_place = each > 0 && isatty(2) && !asked;
-    f.height = in_place ? f.height : 0;
+    f.height = in_place && f.height ? f.height - 1 : 0; /* there is one more line */
     if (monitor_report(monitor, &r, &e)) {
         job_print(j->command, e.msg);
         each = 0;
         stop();
         return;
     }
-    if (report_put_text(&out, &r, &f, asked ? nothing : NULL, &e) == 0 && out.len &&
-        buf_put_byte(&out, '\0', &e) == 0) {
+    if (report_put_text(&out, &r, &f, asked ? nothing : NULL, &e) == 0 && put_how_far(j, &out, f.width, &e) == 0 &&
+        out.len && buf_put_byte(&out, '\0', &e) == 0) {
         job_show(in_place ? (const char *)out.p : NULL);
         if (!in_place)
             fd_write(2, out.p, out.len - 1, "standard error", &e);

@@ -30,7 +30,7 @@ static int parse(const char *text, double *each, bool *json, struct err *e)
     if (*json && text[n] == '\0')
         return 0;
     if (monitoring_seconds(*json ? text + n + 1 : text, "--progress", each, e))
-        return -1;
+        return err_set(e, EX_USAGE, "--progress %.40s: not SECONDS, json or json,SECONDS", text);
     return *each < least ? err_set(e, EX_USAGE, "--progress %.40s: must be at least %g seconds", text, least) : 0;
 }
 
@@ -97,6 +97,27 @@ bool watch_reads_input(char **files, int n_files)
     return n_files == 0;
 }
 
+/* How far it is, as it was looked at last. */
+static int put_line(const struct watch *w, double t, char *to, size_t n)
+{
+    char done[32], total[32], rate[32];
+    double took = t - w->start, speed = took > 0 ? (double)w->done / took : 0;
+    num_bytes(done, sizeof done, (double)w->done);
+    num_bytes(total, sizeof total, (double)w->total);
+    num_bytes(rate, sizeof rate, speed);
+    int len = snprintf(to, n, "%s: %s%s%s read, %s/s", w->job->command, done, w->total ? " of " : "",
+                       w->total ? total : "", rate);
+    if (w->done < w->total && speed > 0)
+        len += snprintf(to + len, n - (size_t)len, ", %.0f s left", (double)(w->total - w->done) / speed);
+    return len;
+}
+
+static int how_far(void *ctx, char *to, size_t n)
+{
+    look(ctx);
+    return put_line(ctx, clock_now(), to, n);
+}
+
 void watch_start(struct watch *w, struct job *j, const char *each, char **files, int n_files, int last_stage)
 {
     bool typed = files && watch_reads_input(files, n_files) && isatty(0);
@@ -108,11 +129,19 @@ void watch_start(struct watch *w, struct job *j, const char *each, char **files,
     struct err ignored; /* it was checked when it was read */
     if (each)
         parse(each, &w->each, &w->json, &ignored);
-    if (!w->active)
-        return;
     w->total = sizes(files, n_files);
     j->at_end = look_at;
+    j->how_far = how_far;
     j->ctx = w;
+}
+
+static void put_known(struct json_writer *to, const char *key, uint64_t v)
+{
+    json_write_key(to, key);
+    if (v)
+        json_write_uint(to, v);
+    else
+        json_write_null(to);
 }
 
 /* Appends what the first program says of its work that does. */
@@ -131,10 +160,8 @@ static void put_doing(struct json_writer *to, const struct job *j)
         json_write_str(to, j->at[i]->name);
         json_write_key(to, "doing");
         json_write_str(to, page.doing);
-        json_write_key(to, "done");
-        json_write_uint(to, page.done);
-        json_write_key(to, "of");
-        json_write_uint(to, page.total);
+        put_known(to, "done", page.done);
+        put_known(to, "of", page.total);
         return;
     }
 }
@@ -163,11 +190,7 @@ static void show_json(const struct watch *w, double t)
     put_seconds(&to, "seconds", took);
     json_write_key(&to, "read");
     json_write_uint(&to, w->done);
-    json_write_key(&to, "total");
-    if (w->total)
-        json_write_uint(&to, w->total);
-    else
-        json_write_null(&to);
+    put_known(&to, "total", w->total);
     put_seconds(&to, "rate", round(speed));
     put_seconds(&to, "left", w->total && speed > 0 ? (double)(w->total - w->done) / speed : NAN);
     put_doing(&to, w->job);
@@ -183,16 +206,8 @@ static void show(struct watch *w, double t)
         show_json(w, t);
         return;
     }
-    char line[300], done[32], total[32], rate[32];
-    double took = t - w->start, speed = (double)w->done / took;
-    num_bytes(done, sizeof done, (double)w->done);
-    num_bytes(total, sizeof total, (double)w->total);
-    num_bytes(rate, sizeof rate, speed);
-    const char *name = w->job->command;
-    int n = snprintf(line, sizeof line, "%s: %s%s%s read, %s/s", name, done, w->total ? " of " : "",
-                     w->total ? total : "", rate);
-    if (w->done < w->total && speed > 0)
-        snprintf(line + n, sizeof line - (size_t)n, ", %.0f s left", (double)(w->total - w->done) / speed);
+    char line[300];
+    put_line(w, t, line, sizeof line);
     if (w->each > 0)
         dprintf(2, "%s\n", line);
     else
@@ -230,6 +245,6 @@ void watch_end(struct watch *w)
         look(w);
         show_json(w, clock_now());
     }
-    if (w->active)
-        w->job->at_end = NULL;
+    w->job->at_end = NULL;
+    w->job->how_far = NULL;
 }

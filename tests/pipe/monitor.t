@@ -331,6 +331,12 @@ def by_bpe():
         subprocess.run(["bash", "-c", line], stderr=err, check=True)
     told = lib.read("err").decode()
     lib.ok(told.count("bottleneck: python3 (sleeps") >= 2 and re.search(r"^[0-9:]+  \d+: bpe train -v 500", told), "--monitor: blocks on stderr", told)
+    lib.ok(re.search(r"(?m)^bottleneck: .*\nbpe train: [0-9.]+ .?B read, ", told), "  and how much is read", told)
+    with open("err", "wb") as err:
+        subprocess.run(["bpe", "train", "-v", "300", "--monitor=0.3", "-j1", *["text"] * 40], stdout=subprocess.DEVNULL, stderr=err, check=True)
+    told = lib.read("err").decode()
+    lib.ok(re.search(r"(?m)^bpe train: [0-9.]+ .?B of 664 MB read, .*/s, [0-9]+ s left$", told), "  of all files", told)
+    lib.ok(" 0 B of " not in re.sub(r"0 B of [0-9.]+ .?B  ", "", told.replace("bpe-sum  ", "")), "  and what nothing has come of yet is not 0 of it", told)
     with open("err", "wb") as err:
         process = subprocess.Popen(["bash", "-c", f"{feed} | exec bpe train -v 500 -o m2.json -"], stderr=err, start_new_session=True)
         time.sleep(1.5)
@@ -340,8 +346,7 @@ def by_bpe():
     told = lib.read("err").decode()
     lib.ok(code == 0 and told.count("bottleneck: ") == 1 and "bottleneck: python3 (sleeps" in told, "SIGUSR1 to all: told once", f"{code} {told}")
     lib.ok(lib.read("m1.json") == lib.read("m2.json"), "  and the result is the same")
-    lib.write("little", lib.text(1, 1000))
-    with subprocess.Popen(["bpe", "train", "-v", "300", "little"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(["bpe", "train", "-v", "300", "text"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         unseen = until(lambda: handles(process.pid) or process.poll() is not None)
         process.send_signal(signal.SIGUSR1)
         told = process.communicate()[1].decode()
@@ -353,9 +358,9 @@ def by_bpe():
     extra = lines[-1]["read"] - 6000000  # programs read themselves, too
     lib.ok(len(lines) > 3 and all({"time", "command", "read", "total", "rate", "left"} <= set(one) for one in lines) and
            0 <= extra < (1000000 if "sanitize" in lib.BUILD else 100000) and lines[1].get("program") == "bpe-sum", "--progress=json", lines[-1])
-    for args in ["--progress=json,x"], ["--progress=0"], ["--monitor=0"], ["--monitor=x"]:
-        code, _, err = lib.run(["bpe", "train", "-v", "500", *args, "text"])
-        lib.ok(code == 64 and err.count("\n") == 1, f"{args[0]}: wrong use", err)
+    for arg in "--progress=json,x", "--progress=1,json", "--progress=json,", "--progress=0", "--monitor=0", "--monitor=x":
+        code, _, err = lib.run(["bpe", "train", "-v", "500", arg, "text"])
+        lib.ok(code == 64 and err.startswith(f"bpe train: {arg.replace('=', ' ')}: ") and err.count("\n") == 1, f"{arg}: wrong use", err)
 
 
 def handles(pid):
