@@ -107,7 +107,7 @@ static int check_pid(const char *argument, void *to, struct err *e)
 /* A file that the caller must close has no other way to say so. */
 static int run(struct job *j, struct err *e)
 {
-    static const double once = 1; /* seconds of samples */
+    enum { ONCE = 1 }; /* seconds of samples */
     size_t shown = 0;
     int rc = 0;
     bool more = true, said = false;
@@ -117,7 +117,7 @@ static int run(struct job *j, struct err *e)
     while (more && rc == 0) {
         struct report r;
         bool there = self.pid == 0 || is_there(self.pid);
-        rc = sample_until(m, clock_now() + (self.seconds > 0 ? self.seconds : once), e) || monitor_report(m, &r, e);
+        rc = sample_until(m, clock_now() + (self.seconds > 0 ? self.seconds : ONCE), e) || monitor_report(m, &r, e);
         if (rc)
             break;
         if (r.n == 0 && !said && !shows_in_place())

@@ -13,13 +13,14 @@
 
 static double each; /* seconds; 0: only when asked */
 
+enum { SECONDS_MAX = 86400 };
+
 int monitoring_seconds(const char *s, const char *option, double *v, struct err *e)
 {
-    static const double most = 86400;
     char *end = NULL;
     *v = strtod(s, &end);
-    if (end == s || *end || !isfinite(*v) || *v < 0 || *v > most)
-        return err_set(e, EX_USAGE, "%s %.40s: not a number of seconds, 0 to %.0f", option, s, most);
+    if (end == s || *end || !isfinite(*v) || *v < 0 || *v > SECONDS_MAX)
+        return err_set(e, EX_USAGE, "%s %.40s: not a number of seconds, 0 to %d", option, s, SECONDS_MAX);
     return 0;
 }
 
@@ -89,14 +90,15 @@ static void show(struct job *j)
     report_free(&r);
 }
 
+#define ANSWER_SECONDS 0.5 /* what is measured for one answer */
+
 static int tick(void *ctx)
 {
-    static const double once = 0.5; /* seconds */
     struct job *j = ctx;
     struct err e;
     double now = clock_now();
     if (job_was_asked() && !asked) {
-        next_report = now + once;
+        next_report = now + ANSWER_SECONDS;
         stop(); /* of this time, whatever was seen before */
         asked = true;
     }

@@ -19,19 +19,23 @@ enum { FIRST_MS = 2000, STEP_MS = 500 };
 
 const char *const watch_words[] = {"json", NULL};
 
+enum { SECONDS_DEFAULT = 2 };
+#define SECONDS_MIN 0.1
+
 /* Reads --progress. */
 static int parse(const char *text, double *each, bool *json, struct err *e)
 {
-    static const double by_default = 2, least = 0.1;
     static const char word[] = "json";
     size_t n = sizeof word - 1;
     *json = strncmp(text, word, n) == 0 && (text[n] == '\0' || text[n] == ',');
-    *each = by_default;
+    *each = SECONDS_DEFAULT;
     if (*json && text[n] == '\0')
         return 0;
     if (monitoring_seconds(*json ? text + n + 1 : text, "--progress", each, e))
         return err_set(e, EX_USAGE, "--progress %.40s: not SECONDS, json or json,SECONDS", text);
-    return *each < least ? err_set(e, EX_USAGE, "--progress %.40s: must be at least %g seconds", text, least) : 0;
+    return *each < SECONDS_MIN
+               ? err_set(e, EX_USAGE, "--progress %.40s: must be at least %g seconds", text, SECONDS_MIN)
+               : 0;
 }
 
 int watch_option(const char *argument, void *to, struct err *e)

@@ -14,9 +14,10 @@
 
 /* Milliseconds between samples; and the share of one core's time that samples and reports, and to read all processes
  * again, may take. */
-enum { SAMPLE_MS = 50, SAMPLE_MS_MOST = 1000 };
-static const double sample_share = 1.0 / 200, scan_share = 1.0 / 500;
-static const double at_once = 0.01; /* seconds that the first samples may take besides */
+enum { SAMPLE_MS_MIN = 50, SAMPLE_MS_MAX = 1000 };
+#define SAMPLE_SHARE (1.0 / 200)
+#define SCAN_SHARE (1.0 / 500)
+#define AT_ONCE 0.01 /* seconds that the first samples may take besides */
 
 /* The links of a process are read this often before it is left alone: it may just become another program. */
 enum { YOUNG = 3 };
@@ -32,7 +33,7 @@ struct monitor *monitor_new(pid_t pid, bool apart, struct err *e)
     m->apart = apart;
     m->sockets = SOCKETS_NONE;
     m->reported = clock_now();
-    m->owed = -at_once;
+    m->owed = -AT_ONCE;
     return m;
 }
 
@@ -290,15 +291,16 @@ static void fill_of(const struct channels *c, const struct watched *w, double *i
     }
 }
 
+#define FULL 0.5 /* from here on, a writer waits for room */
+
 /* What a process waits for that waits for one of several things: for room if its output is full, else for what is to
  * come; but if that is there, it waits for something of its own. Programs of ours have nothing of that kind: they wait
  * for who is to take the next of it. */
 static enum process_state guess(const struct watched *w, double input, double output)
 {
-    static const double full = 0.5;
     if (w->parent && (watched_spreads(w) || watched_is_driver(w)))
         return PROCESS_CHILD;
-    if (output > full || (output >= 0 && input > 0 && watched_is_program(w)))
+    if (output > FULL || (output >= 0 && input > 0 && watched_is_program(w)))
         return PROCESS_WRITES;
     return input > 0 ? PROCESS_SLEEPS : PROCESS_READS;
 }
@@ -349,7 +351,7 @@ int monitor_sample(struct monitor *m, struct err *e)
 {
     double begin = clock_now(), cpu = monitor_cpu();
     pid_t own = getpid();
-    bool all = !m->grouped || begin - m->scanned > m->scan_took / scan_share, added = false;
+    bool all = !m->grouped || begin - m->scanned > m->scan_took / SCAN_SHARE, added = false;
     if (scan(m, all, &added, e) || (added && add_members(m, e)) ||
         channels_find(&m->channels, m->at, m->n, m->grouped, &m->sockets, e))
         return -1;
@@ -388,11 +390,11 @@ int monitor_sample(struct monitor *m, struct err *e)
         tally(w, &m->channels);
     }
     m->samples++;
-    double paid = (begin - m->sampled) * sample_share;
+    double paid = (begin - m->sampled) * SAMPLE_SHARE;
     if (m->owed > 0)
         m->owed = m->owed > paid ? m->owed - paid : 0;
     m->owed += monitor_cpu() - cpu - (all ? m->scan_took : 0); /* that has a share of its own */
     m->sampled = begin;
-    int ms = (int)(m->owed / sample_share * 1e3);
-    return ms < SAMPLE_MS ? SAMPLE_MS : ms > SAMPLE_MS_MOST ? SAMPLE_MS_MOST : ms;
+    int ms = (int)(m->owed / SAMPLE_SHARE * 1e3);
+    return ms < SAMPLE_MS_MIN ? SAMPLE_MS_MIN : ms > SAMPLE_MS_MAX ? SAMPLE_MS_MAX : ms;
 }

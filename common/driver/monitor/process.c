@@ -106,7 +106,7 @@ static char *after_name(char *line, char *name, size_t n)
  * goes on in the pipeline. */
 static enum process_state state_of_threads(pid_t pid, enum process_state first)
 {
-    enum { MOST = 64 };
+    enum { THREADS_MAX = 64 };
     static const int weight[] = {
         [PROCESS_RUNS] = 8,  [PROCESS_DISK] = 7,    [PROCESS_WRITES] = 6, [PROCESS_READS] = 5, [PROCESS_SLEEPS] = 4,
         [PROCESS_CHILD] = 3, [PROCESS_STOPPED] = 2, [PROCESS_WAITS] = 1,  [PROCESS_ENDED] = 0};
@@ -114,7 +114,7 @@ static enum process_state state_of_threads(pid_t pid, enum process_state first)
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     DIR *dir = opendir(path);
     int n = 0;
-    for (const struct dirent *d; dir && n < MOST && first != PROCESS_RUNS && (d = readdir(dir));) {
+    for (const struct dirent *d; dir && n < THREADS_MAX && first != PROCESS_RUNS && (d = readdir(dir));) {
         if (d->d_name[0] == '.' || atoi(d->d_name) == pid)
             continue;
         snprintf(path, sizeof path, "/proc/%d/task/%.20s/stat", (int)pid, d->d_name);

@@ -29,7 +29,8 @@ void report_free(struct report *r)
 
 /* ---- JSON ---- */
 
-/* scale: 1000 for three places */
+#define SHARE 1000.0 /* a scale of three places */
+
 static void put_real(struct json_writer *w, const char *key, double v, double scale)
 {
     json_write_key(w, key);
@@ -67,7 +68,6 @@ static double left(const struct file_report *f)
 
 static void put_stage_json(struct json_writer *w, const struct stage_report *s)
 {
-    static const double share = 1000;
     json_write_begin(w, '{');
     put_str(w, "name", s->name);
     json_write_key(w, "pids");
@@ -88,11 +88,11 @@ static void put_stage_json(struct json_writer *w, const struct stage_report *s)
     put_uint(w, "rss", s->rss);
     json_write_key(w, "wait");
     json_write_begin(w, '{');
-    put_real(w, "input", s->input, share);
-    put_real(w, "output", s->output, share);
-    put_real(w, "disk", s->disk, share);
-    put_real(w, "run", s->run, share);
-    put_real(w, "other", s->sleep + s->stopped + s->child, share);
+    put_real(w, "input", s->input, SHARE);
+    put_real(w, "output", s->output, SHARE);
+    put_real(w, "disk", s->disk, SHARE);
+    put_real(w, "run", s->run, SHARE);
+    put_real(w, "other", s->sleep + s->stopped + s->child, SHARE);
     json_write_end(w, '}');
     json_write_key(w, "files");
     json_write_begin(w, '[');
@@ -334,17 +334,19 @@ static int put_pipeline(struct buf *out, const struct pipeline_report *p, const 
 int report_put_text(struct buf *out, const struct report *r, const struct report_form *form, const char *none,
                     struct err *e)
 {
-    enum { LEAST = 2, MORE = 1 }; /* lines of a pipeline; of how many more there are */
+    enum { LINES_MIN = 2, MORE = 1 }; /* lines of a pipeline; of how many more there are */
     char at[32], line[80];
     time_t now = (time_t)r->time;
     struct tm tm;
-    size_t room = form->height > LEAST + MORE ? form->height - 1 : LEAST + MORE; /* the cursor has a line of its own */
+    size_t room =
+        form->height > LINES_MIN + MORE ? form->height - 1 : LINES_MIN + MORE; /* the cursor has a line of its own */
     strftime(at, sizeof at, "%H:%M:%S", localtime_r(&now, &tm));
     if (r->n == 0 && none)
         return put_line(out, none, form->width, e);
     for (size_t i = 0; i < r->n; i++) {
-        size_t begin = out->len, rest = (LEAST + 1) * (r->n - i - 1), most = room > rest + LEAST ? room - rest : LEAST;
-        if (form->height && room < LEAST + 1 + (i + 1 < r->n ? MORE : 0)) {
+        size_t begin = out->len, rest = (LINES_MIN + 1) * (r->n - i - 1),
+               most = room > rest + LINES_MIN ? room - rest : LINES_MIN;
+        if (form->height && room < LINES_MIN + 1 + (i + 1 < r->n ? MORE : 0)) {
             snprintf(line, sizeof line, "%zu more pipeline%s", r->n - i, r->n - i > 1 ? "s" : "");
             return put_line(out, line, form->width, e);
         }

@@ -77,14 +77,15 @@ static int put_queues(char *to, size_t n, const struct stage_report *s)
     return len;
 }
 
+#define ENOUGH 0.7 /* of the samples in which it could run; these and the ticks of CPU time are no better */
+
 /* CPU time, if that is what it needs. */
 static void judge_run(const struct stage_report *s, double busy, long cores, char *to, size_t n)
 {
-    static const double enough = 0.7; /* samples and ticks are no better */
     char many[40] = "";
     const char *advice = remedy(s, busy, cores);
     double each = s->n > 0.5 ? s->cpu / s->n : s->cpu, count = s->n_pids > 1 ? (double)s->n_pids : round(s->n);
-    bool starved = each < enough * s->run; /* it could run, and did not, whoever had the cores */
+    bool starved = each < ENOUGH * s->run; /* it could run, and did not, whoever had the cores */
     bool several = count > 1;
     if (several)
         snprintf(many, sizeof many, "%.0f processes, ", count);
