@@ -321,6 +321,30 @@ static void tally(struct watched *w, const struct channels *c)
     t->n++;
 }
 
+const struct file_before *monitor_file_before(const struct monitor *m, pid_t pid, const struct process_file *f)
+{
+    for (size_t i = 0; i < m->n_files; i++) {
+        if (m->files[i].pid == pid && m->files[i].id == f->id)
+            return &m->files[i];
+    }
+    return NULL;
+}
+
+/* Notes where a process is in its files, for the next report to compare with. */
+static int note_files(struct monitor *m, const struct watched *w, struct err *e)
+{
+    struct process_file files[REPORT_FILES];
+    size_t n = process_files(&w->process, files, REPORT_FILES);
+    for (size_t i = 0; i < n; i++) {
+        if (monitor_file_before(m, w->process.pid, &files[i]))
+            continue;
+        if (array_grow(&m->files, &m->cap_files, m->n_files + 1, sizeof *m->files, "files", e))
+            return -1;
+        m->files[m->n_files++] = (struct file_before){w->process.pid, files[i].id, files[i].position, false};
+    }
+    return 0;
+}
+
 /* From here on it is counted what a process does: from its own beginning, if that is in this interval. */
 static void begin_count(const struct monitor *m, struct watched *w)
 {
@@ -382,7 +406,7 @@ int monitor_sample(struct monitor *m, struct err *e)
             w->process.state = PROCESS_CHILD;
         if (!w->counted) {
             begin_count(m, w);
-            if (monitor_note_files(m, w, e))
+            if (note_files(m, w, e))
                 return -1;
         }
         if (!w->tool && w->tally.n < YOUNG)

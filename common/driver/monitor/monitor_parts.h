@@ -55,8 +55,8 @@ struct monitor {
     unsigned samples, samples_before; /* so far, and at the last report */
 };
 
-/* Notes where a process is in its files, for the next report to compare with. */
-int monitor_note_files(struct monitor *m, const struct watched *w, struct err *e);
+/* Where a process was in a file when that was noted. NULL: it was not. */
+const struct file_before *monitor_file_before(const struct monitor *m, pid_t pid, const struct process_file *f);
 
 /* Seconds of CPU time of this thread. */
 double monitor_cpu(void);

@@ -36,30 +36,6 @@ static bool is_wanted(const struct monitor *m, const struct pipeline *p)
     return wanted && alive;
 }
 
-/* Where a process was in a file when that was noted. NULL: it was not. */
-static const struct file_before *file_before(const struct monitor *m, pid_t pid, const struct process_file *f)
-{
-    for (size_t i = 0; i < m->n_files; i++) {
-        if (m->files[i].pid == pid && m->files[i].id == f->id)
-            return &m->files[i];
-    }
-    return NULL;
-}
-
-int monitor_note_files(struct monitor *m, const struct watched *w, struct err *e)
-{
-    struct process_file files[REPORT_FILES];
-    size_t n = process_files(&w->process, files, REPORT_FILES);
-    for (size_t i = 0; i < n; i++) {
-        if (file_before(m, w->process.pid, &files[i]))
-            continue;
-        if (array_grow(&m->files, &m->cap_files, m->n_files + 1, sizeof *m->files, "files", e))
-            return -1;
-        m->files[m->n_files++] = (struct file_before){w->process.pid, files[i].id, files[i].position, false};
-    }
-    return 0;
-}
-
 /* What was read and written for the next report to compare with. */
 struct now {
     struct file_before *files;
@@ -74,7 +50,7 @@ static int add_files(const struct monitor *m, struct stage_report *s, const stru
     size_t n = process_files(&w->process, files, REPORT_FILES);
     for (size_t i = 0; i < n; i++) {
         const struct process_file *f = &files[i];
-        const struct file_before *before = file_before(m, w->process.pid, f);
+        const struct file_before *before = monitor_file_before(m, w->process.pid, f);
         uint64_t more = before && f->position > before->position ? f->position - before->position : 0;
         bool moved = more || (before && before->moved);
         if (array_grow(&now->files, &now->cap_files, now->n_files + 1, sizeof *now->files, "files", e))

@@ -2,7 +2,6 @@
 #include "driver/monitor/report.h"
 
 #include "base/sys/num.h"
-#include "driver/monitor/verdict.h"
 #include "json/json_write.h"
 
 #include <math.h>
@@ -25,6 +24,38 @@ void report_free(struct report *r)
         pipeline_report_free(&r->at[i]);
     free(r->at);
     *r = (struct report){0};
+}
+
+/* "12,000" */
+static const char *thousands(uint64_t n, char to[32])
+{
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n), k = 0;
+    for (int i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0)
+            to[k++] = ',';
+        to[k++] = digits[i];
+    }
+    to[k] = '\0';
+    return to;
+}
+
+static bool counts_bytes(const struct progress_page *p)
+{
+    return strncmp(p->what, "bytes", 5) == 0;
+}
+
+static const char *amount(const struct progress_page *p, uint64_t n, char to[32])
+{
+    return counts_bytes(p) ? num_bytes(to, 32, (double)n) : thousands(n, to);
+}
+
+int report_put_doing(char *to, size_t n, const struct progress_page *p)
+{
+    char done[32], total[32];
+    if (!p->total || !p->done) /* what nothing has come of yet is waited for */
+        return snprintf(to, n, "%s", p->doing);
+    return snprintf(to, n, "%s, %s of %s", p->doing, amount(p, p->done, done), amount(p, p->total, total));
 }
 
 /* ---- JSON ---- */
@@ -149,7 +180,7 @@ static void put_position(char *to, size_t n, const struct stage_report *s)
     char a[32];
     *to = '\0';
     if (*s->doing.doing) {
-        int len = verdict_put_doing(to, n, &s->doing);
+        int len = report_put_doing(to, n, &s->doing);
         if (s->doing.total && s->doing_rate > 0 && len > 0 && (size_t)len < n)
             snprintf(to + len, n - (size_t)len, ", %.0f s left",
                      (double)(s->doing.total - s->doing.done) / s->doing_rate);

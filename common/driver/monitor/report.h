@@ -71,6 +71,9 @@ struct report_form {
 int report_put_text(struct buf *out, const struct report *r, const struct report_form *form, const char *none,
                     struct err *e);
 
+/* Writes what a program publishes of its work, as snprintf does: "merging, 12,000 of 31,743". */
+int report_put_doing(char *to, size_t n, const struct progress_page *p);
+
 void pipeline_report_free(struct pipeline_report *p);
 void report_free(struct report *r);
 

@@ -7,38 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "12,000" */
-static const char *thousands(uint64_t n, char to[32])
-{
-    char digits[24];
-    int len = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n), k = 0;
-    for (int i = 0; i < len; i++) {
-        if (i && (len - i) % 3 == 0)
-            to[k++] = ',';
-        to[k++] = digits[i];
-    }
-    to[k] = '\0';
-    return to;
-}
-
-static bool counts_bytes(const struct progress_page *p)
-{
-    return strncmp(p->what, "bytes", 5) == 0;
-}
-
-static const char *amount(const struct progress_page *p, uint64_t n, char to[32])
-{
-    return counts_bytes(p) ? num_bytes(to, 32, (double)n) : thousands(n, to);
-}
-
-int verdict_put_doing(char *to, size_t n, const struct progress_page *p)
-{
-    char done[32], total[32];
-    if (!p->total || !p->done) /* what nothing has come of yet is waited for */
-        return snprintf(to, n, "%s", p->doing);
-    return snprintf(to, n, "%s, %s of %s", p->doing, amount(p, p->done, done), amount(p, p->total, total));
-}
-
 /* What helps if a program has too little CPU time; NULL: nothing that is known. */
 static const char *remedy(const struct stage_report *s, double busy, long cores)
 {
@@ -103,7 +71,7 @@ static void judge(const struct stage_report *s, double busy, long cores, char *t
     put_queues(queues, sizeof queues, s);
     if (*s->doing.doing && !s->has_input) { /* nobody works for it any more */
         int len = snprintf(to, n, "%s: ", s->name);
-        verdict_put_doing(to + len, n - (size_t)len, &s->doing);
+        report_put_doing(to + len, n - (size_t)len, &s->doing);
     } else if (s->stopped > 0 && s->stopped >= s->own / 2) {
         snprintf(to, n, "bottleneck: %s (stopped by a signal; kill -CONT lets it go on)", s->name);
     } else if (s->disk > 0 && s->disk >= s->own / 2) {

@@ -12,7 +12,4 @@
 /* Sets bottleneck and verdict of a pipeline that has stages. cores: of this machine. */
 void verdict_on(struct pipeline_report *p, long cores);
 
-/* Writes what a program publishes of its work, as snprintf does: "merging, 12,000 of 31,743". */
-int verdict_put_doing(char *to, size_t n, const struct progress_page *p);
-
 #endif
