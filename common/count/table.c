@@ -10,7 +10,7 @@
 
 #include "base/sys/hash.h"
 #include "base/sys/huge.h"
-#include "count/table_grow.h"
+#include "count/table_internal.h"
 #include "pretok/packed_key.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* table_grow.c - see table_grow.h.
+/* table_grow.c - see table_internal.h.
  *
  * A table is doubled in place: it is never in memory twice. The search for a pretoken that was in slot i now begins at
  * slot 2i or 2i + 1, or a little before for the few that a collision had moved on. So the slots are emptied from the
@@ -6,7 +6,7 @@
  * by a slot. Of colliding pretokens, the first hence stays first: it is the one that occurs most. The few that would
  * have to go to a slot that is not yet emptied are set aside, and inserted at the end.
  */
-#include "count/table_grow.h"
+#include "count/table_internal.h"
 
 #include "base/sys/huge.h"
 

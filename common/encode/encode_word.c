@@ -41,7 +41,7 @@ static inline uint32_t certain_pairs(const struct byte_pair *x)
     return (x->rank < x[-1].before) & (x->rank < x[1].after);
 }
 
-#include "encode/encode_word_parts.h"
+#include "encode/encode_word_impl.h"
 
 const struct word_encoder encode_word_plain = {sizeof(struct turns), encode_words};
 

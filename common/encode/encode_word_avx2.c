@@ -40,7 +40,7 @@ static inline uint32_t certain_pairs(const struct byte_pair *x)
     return _pext_u32(bits, 0x01010101);
 }
 
-#include "encode/encode_word_parts.h"
+#include "encode/encode_word_impl.h"
 
 const struct word_encoder encode_word_avx2 = {sizeof(struct turns), encode_words};
 #else

@@ -1,5 +1,5 @@
 /* merge_triples.h - which characters of three bytes in UTF-8 will certainly be one token. For merge_ranks.c, and
- * encode_word_parts.h, which merges them at once.
+ * encode_word_impl.h, which merges them at once.
  *
  * Let the bytes a b c of a character, alone, become one token: by the merge of a and b, of rank r, and then that of ab
  * and c, of rank s; b and c have no merge of a lower rank than r. (Or b and c merge first; all of this holds the other

@@ -1,5 +1,5 @@
 /* json_number.c - see json_read.h: numbers and the words true, false and null. */
-#include "json/json_window.h"
+#include "json/json_read_internal.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* json_read.c - see json_read.h: arrays, objects and values of any kind. */
 #include "json/json_read.h"
 
-#include "json/json_window.h"
+#include "json/json_read_internal.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* json_string.c - see json_read.h: strings, as values and as keys. */
 #include "unicode/utf8.h"
 #include "json/json_escape.h"
-#include "json/json_window.h"
+#include "json/json_read_internal.h"
 
 /* The end of the text at p, or `end`: up to a quote, a backslash or a control character. */
 static inline const unsigned char *skip_text(const unsigned char *p, const unsigned char *end)

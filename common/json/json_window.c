@@ -1,5 +1,5 @@
-/* json_window.c - see json_window.h. */
-#include "json/json_window.h"
+/* json_window.c - see json_read_internal.h. */
+#include "json/json_read_internal.h"
 
 #include "base/io/fd.h"
 

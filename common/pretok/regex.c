@@ -4,7 +4,7 @@
  */
 #include "pretok/regex.h"
 
-#include "pretok/regex_class.h"
+#include "pretok/regex_internal.h"
 #include "unicode/ugc.h"
 #include "unicode/utf8.h"
 

@@ -1,5 +1,5 @@
-/* regex_class.c - see regex_class.h. */
-#include "pretok/regex_class.h"
+/* regex_class.c - see regex_internal.h. */
+#include "pretok/regex_internal.h"
 
 #include "pretok/regex.h"
 #include "unicode/ugc.h"

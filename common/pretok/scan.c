@@ -2,7 +2,7 @@
 #include "pretok/scan.h"
 
 #include "base/sys/simd.h"
-#include "pretok/scan_parts.h"
+#include "pretok/scan_internal.h"
 #include "pretok/scan_regex.h"
 #include "pretok/scan_sequence.h"
 #include "unicode/uclass.h"

@@ -1,5 +1,5 @@
 /* scan_avx2.c - scan_masks.h with AVX2: two compares and movemasks for a mask of 64 bytes. */
-#include "pretok/scan_parts.h"
+#include "pretok/scan_internal.h"
 
 #ifdef __AVX2__
 #include "pretok/scan_raw.h"

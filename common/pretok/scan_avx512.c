@@ -1,6 +1,6 @@
 /* scan_avx512.c - scan_masks.h with AVX-512 (BW, VBMI2): one compare of 64 bytes gives a mask directly, and one
  * compression gives the positions of its bits. */
-#include "pretok/scan_parts.h"
+#include "pretok/scan_internal.h"
 
 #ifdef __AVX512VBMI2__
 #include "pretok/scan_raw.h"

@@ -34,7 +34,7 @@
  *      constructs that look past a match ((?!\S), runs, contractions) do not come to the boundary: the left part ends
  *      with 0x0A.
  */
-#include "pretok/scan_parts.h"
+#include "pretok/scan_internal.h"
 #include "unicode/uclass.h"
 
 /* The end of others and newlines, the first other being at p. */

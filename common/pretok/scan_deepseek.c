@@ -33,7 +33,7 @@
  * In both cases the left part is the same: its last run of spaces ends with 0x0A, so that \s*[\r\n]+, or [\r\n]* after
  * punctuation, takes it to its end, whatever follows that is no space.
  */
-#include "pretok/scan_parts.h"
+#include "pretok/scan_internal.h"
 #include "unicode/ucat.h"
 
 enum {

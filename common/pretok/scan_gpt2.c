@@ -16,7 +16,7 @@
  *      that looks at the character after a match is (?!\S), which needs to know no more than that it is no space. (Runs
  *      and contractions that end at the boundary do not occur: the left part ends with 0x0A, which is in none of them.)
  */
-#include "pretok/scan_parts.h"
+#include "pretok/scan_internal.h"
 #include "unicode/uclass.h"
 
 /* The end of the run of spaces at p, all but the last of it if something follows. */

@@ -22,7 +22,7 @@
 #ifndef BPE_PRETOK_SCAN_MASKS_H
 #define BPE_PRETOK_SCAN_MASKS_H
 
-#include "pretok/scan_parts.h"
+#include "pretok/scan_internal.h"
 #include "pretok/scan_raw.h"
 #include "unicode/ucat.h"
 #include "unicode/uclass.h"
@@ -663,7 +663,7 @@ SCANNER(qwen2)
 SCANNER_AND_PLAIN(o200k, CLASSES_O200K)
 SCANNER_AND_PLAIN(deepseek, CLASSES_DEEPSEEK)
 
-/* The table that an including file defines for scan_parts.h. */
+/* The table that an including file defines for scan_internal.h. */
 #define SCANNERS                                                                                                       \
     {                                                                                                                  \
         [SCAN_GPT2] = gpt2, [SCAN_CL100K] = cl100k, [SCAN_NANOCHAT] = nanochat, [SCAN_QWEN2] = qwen2,                  \

@@ -1,6 +1,6 @@
 /* scan_neon.c - scan_masks.h with NEON, which every aarch64 has. NEON has no movemask: from each byte that is all ones
  * one bit is kept, and three rounds of adding neighbours combine the bits of eight bytes into one byte. */
-#include "pretok/scan_parts.h"
+#include "pretok/scan_internal.h"
 
 #if defined __AARCH64EL__ && defined __ARM_NEON
 #include "pretok/scan_raw.h"

@@ -28,7 +28,7 @@
  *   3. The left part is the same if it is told of the letter: it ends with 0x0A, the end of one match of \s*[\r\n]+ or
  *      of [\r\n/]* after others, whatever follows that is neither space nor slash.
  */
-#include "pretok/scan_parts.h"
+#include "pretok/scan_internal.h"
 #include "unicode/ucat.h"
 
 enum {

@@ -5,7 +5,11 @@
 #ifndef BPE_PRETOK_SCAN_SEQUENCE_H
 #define BPE_PRETOK_SCAN_SEQUENCE_H
 
-#include "pretok/scan.h"
+#include "base/sys/err.h"
+#include "base/sys/str.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 struct scan_sequence;
 

@@ -1,5 +1,5 @@
 /* scan_sse2.c - scan_masks.h with SSE2, which every x86-64 has: four compares and movemasks for a mask of 64 bytes. */
-#include "pretok/scan_parts.h"
+#include "pretok/scan_internal.h"
 
 #ifdef __SSE2__
 #include "pretok/scan_raw.h"

@@ -14,7 +14,7 @@
  * except the first. Before a letter (TEXT_LETTER) the document does not end; and a cut there leaves all the white
  * space of its end in the part after the cut.
  */
-#include "pretok/scan_parts.h"
+#include "pretok/scan_internal.h"
 #include "unicode/uclass.h"
 
 static bool all_white(const unsigned char *text, size_t from, size_t to)

@@ -34,7 +34,7 @@
 #include "base/sys/buf.h"
 #include "base/sys/huge.h"
 #include "base/sys/simd.h"
-#include "train/learn_corpus_parts.h"
+#include "train/learn_corpus_internal.h"
 
 #include <assert.h>
 #include <stdlib.h>

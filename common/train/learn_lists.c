@@ -1,4 +1,4 @@
-/* learn_lists.c - see learn_corpus_parts.h: lists of where the pairs of bytes are.
+/* learn_lists.c - see learn_corpus_internal.h: lists of where the pairs of bytes are.
  *
  * Pairs of bytes are in the text from the beginning, but they get their lists late, when many of their occurrences are
  * gone: when the first pair that is not dense is merged, it and those that will soon be merged get theirs; when the
@@ -6,7 +6,7 @@
  * that byte, and never the inside of a longer symbol, because wherever two symbols are joined at least the slots of
  * bytes are overwritten.
  */
-#include "train/learn_corpus_parts.h"
+#include "train/learn_corpus_internal.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  * table of pairs once for each distinct neighbour. scatter() writes the positions of the new pairs.
  */
 #include "base/sys/huge.h"
-#include "train/learn_corpus_parts.h"
+#include "train/learn_corpus_internal.h"
 
 #include <assert.h>
 #include <stdlib.h>

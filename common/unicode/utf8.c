@@ -1,7 +1,7 @@
 /* utf8.c - see utf8.h. utf8_plain_valid_len is the definition; utf8_valid_len gives the same result faster. */
 #include "unicode/utf8.h"
 #include "base/sys/simd.h"
-#include "unicode/utf8_parts.h"
+#include "unicode/utf8_internal.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* utf8_avx2.c - see utf8_parts.h, and utf8_pairs.c for the idea. */
-#include "unicode/utf8_parts.h"
+/* utf8_avx2.c - see utf8_internal.h, and utf8_pairs.c for the idea. */
+#include "unicode/utf8_internal.h"
 
 #ifdef __AVX2__
 #include <immintrin.h>

@@ -12,7 +12,7 @@
  * skipped. The bytes before a vector are loaded again instead of being kept from the vector before: so a block depends
  * on its position only, and the last block may overlap the one before it.
  */
-#include "unicode/utf8_parts.h"
+#include "unicode/utf8_internal.h"
 
 size_t utf8_blocks(const unsigned char *p, size_t at, size_t n)
 {

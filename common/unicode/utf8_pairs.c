@@ -7,7 +7,7 @@
  * TRAILS is not an error where a third or fourth byte is required; there it is an error if it is missing. So the caller
  * XORs bit 7 with whether such a byte is required.
  */
-#include "unicode/utf8_parts.h"
+#include "unicode/utf8_internal.h"
 
 enum {
     SHORT = 0x01,      /* a lead byte, then no continuation byte */

@@ -1,5 +1,5 @@
-/* utf8_sse2.c - see utf8_parts.h. SSE2 has no table look-up, so errors are found by comparisons. */
-#include "unicode/utf8_parts.h"
+/* utf8_sse2.c - see utf8_internal.h. SSE2 has no table look-up, so errors are found by comparisons. */
+#include "unicode/utf8_internal.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>

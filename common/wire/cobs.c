@@ -5,7 +5,7 @@
  * which a mask shows, are replaced by codes; cobs_avx512.c does that without a loop. The plain version, a memchr and a
  * memcpy for each line, takes twice as long.
  */
-#include "wire/cobs_parts.h"
+#include "wire/cobs_internal.h"
 
 #include "base/sys/simd.h"
 

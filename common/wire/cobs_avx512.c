@@ -1,11 +1,11 @@
-/* cobs_avx512.c - see cobs_parts.h.
+/* cobs_avx512.c - see cobs_internal.h.
  *
  * A code is the distance from its place to that of the next one. So the places of the newlines among 64 bytes are
  * compressed into a vector, subtracted from those that follow them, and expanded to where the newlines were, however
  * many there are: lines of text are too irregular for a processor to foresee how often a loop over them turns. (SSE2's
  * loop is as fast where newlines are rare, and takes more than twice as long in ordinary text.)
  */
-#include "wire/cobs_parts.h"
+#include "wire/cobs_internal.h"
 
 #ifdef __AVX512VBMI2__
 #include <immintrin.h>

@@ -3,7 +3,7 @@
  * standard output: one byte 1 (accepted) or 0, the length of the text, and the text. Exits with 3 if the library is not
  * there. */
 #include "base/io/codec.h"
-#include "base/io/codec_parts.h"
+#include "base/io/codec_internal.h"
 #include "base/sys/buf.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "base/sys/simd.h"
 #include "random.h"
 #include "unicode/utf8.h"
-#include "unicode/utf8_parts.h"
+#include "unicode/utf8_internal.h"
 
 #include <stdint.h>
 #include <stdlib.h>

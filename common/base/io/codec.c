@@ -1,7 +1,7 @@
 /* codec.c - see codec.h. The formats are in codec_zstd.c and codec_gzip.c. */
 #include "base/io/codec.h"
 
-#include "base/io/codec_parts.h"
+#include "base/io/codec_internal.h"
 
 static const struct codec *find(const unsigned char *magic, size_t n)
 {

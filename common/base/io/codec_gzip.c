@@ -1,6 +1,6 @@
 /* codec_gzip.c - gzip (RFC 1952): streams of members. Header and trailer of a member are read here, a byte at a time,
- * wherever reads end; what is between them, by one of two libraries (codec_parts.h). */
-#include "base/io/codec_parts.h"
+ * wherever reads end; what is between them, by one of two libraries (codec_internal.h). */
+#include "base/io/codec_internal.h"
 #include "base/sys/bytes.h"
 
 #include <stdlib.h>

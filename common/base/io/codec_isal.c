@@ -1,5 +1,5 @@
-/* codec_isal.c - the data of gzip members by ISA-L (codec_parts.h), if the Makefile has found it: BPE_ISAL. */
-#include "base/io/codec_parts.h"
+/* codec_isal.c - the data of gzip members by ISA-L (codec_internal.h), if the Makefile has found it: BPE_ISAL. */
+#include "base/io/codec_internal.h"
 
 #ifdef BPE_ISAL
 

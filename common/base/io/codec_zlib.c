@@ -1,5 +1,5 @@
-/* codec_zlib.c - zlib: the data of gzip members (codec_parts.h), and gzip files that are written (gzip_writer.h). */
-#include "base/io/codec_parts.h"
+/* codec_zlib.c - zlib: the data of gzip members (codec_internal.h), and gzip files that are written (gzip_writer.h). */
+#include "base/io/codec_internal.h"
 #include "base/io/fd.h"
 #include "base/io/gzip_writer.h"
 

@@ -1,6 +1,6 @@
-/* codec_zstd.c - zstd: streams of frames (codec_parts.h), and the blocks of temporary files (codec.h). */
+/* codec_zstd.c - zstd: streams of frames (codec_internal.h), and the blocks of temporary files (codec.h). */
 #include "base/io/codec.h"
-#include "base/io/codec_parts.h"
+#include "base/io/codec_internal.h"
 #include "base/sys/bytes.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* monitor.c - see monitor.h: which processes there are, and samples of what they do. */
-#include "driver/monitor/monitor_parts.h"
+#include "driver/monitor/monitor_internal.h"
 
 #include "base/sys/buf.h"
 #include "base/sys/clock.h"

@@ -1,5 +1,5 @@
 /* monitor_report.c - see monitor.h: adds up the samples of an interval. */
-#include "driver/monitor/monitor_parts.h"
+#include "driver/monitor/monitor_internal.h"
 #include "driver/monitor/unseen.h"
 #include "driver/monitor/verdict.h"
 

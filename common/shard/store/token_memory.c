@@ -2,7 +2,7 @@
  * any more; and what goes to segments when there is too much of it.
  */
 #include "shard/store/token_overflow.h"
-#include "shard/store/token_store_parts.h"
+#include "shard/store/token_store_internal.h"
 
 #include <stdlib.h>
 

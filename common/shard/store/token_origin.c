@@ -1,7 +1,7 @@
 /* token_origin.c - whether ids belong together: of one run, made in one way, of sources that did not change. See
- * token_store_parts.h. */
+ * token_store_internal.h. */
 #include "base/sys/bytes.h"
-#include "shard/store/token_store_parts.h"
+#include "shard/store/token_store_internal.h"
 
 #include <string.h>
 

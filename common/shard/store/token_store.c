@@ -6,7 +6,7 @@
 #include "shard/store/token_store.h"
 
 #include "shard/store/token_overflow.h"
-#include "shard/store/token_store_parts.h"
+#include "shard/store/token_store_internal.h"
 #include "wire/failure.h"
 #include "wire/parts.h"
 

@@ -1,4 +1,4 @@
-/* json_window.h - what the parts of json_read.h share: the window over the input, errors with a place in it, white
+/* json_read_internal.h - what the parts of json_read.h share: the window over the input, errors with a place in it, white
  * space and punctuation; only they use it.
  *
  * A file is read through a window; a string that is cut by the window's end is moved to its front, and the window grows
@@ -7,8 +7,8 @@
  *
  * Of functions that return int, -1 is an error, and *r->e is filled.
  */
-#ifndef BPE_JSON_JSON_WINDOW_H
-#define BPE_JSON_JSON_WINDOW_H
+#ifndef BPE_JSON_JSON_READ_INTERNAL_H
+#define BPE_JSON_JSON_READ_INTERNAL_H
 
 #include "base/sys/swar.h"
 #include "json/json_read.h"

@@ -1,6 +1,6 @@
-/* table_grow.h - doubling the hash tables of table.h. For table.c only. */
-#ifndef BPE_COUNT_TABLE_GROW_H
-#define BPE_COUNT_TABLE_GROW_H
+/* table_internal.h - doubling the hash tables of table.h. For table.c only. */
+#ifndef BPE_COUNT_TABLE_INTERNAL_H
+#define BPE_COUNT_TABLE_INTERNAL_H
 
 #include "count/table.h"
 

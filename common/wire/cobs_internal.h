@@ -1,6 +1,6 @@
-/* cobs_parts.h - the parts of cobs.h, one file each: stuffing by vectors. For cobs*.c only; others include cobs.h. */
-#ifndef BPE_WIRE_COBS_PARTS_H
-#define BPE_WIRE_COBS_PARTS_H
+/* cobs_internal.h - the parts of cobs.h, one file each: stuffing by vectors. For cobs*.c only; others include cobs.h. */
+#ifndef BPE_WIRE_COBS_INTERNAL_H
+#define BPE_WIRE_COBS_INTERNAL_H
 
 #include "wire/cobs.h"
 

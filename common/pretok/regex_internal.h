@@ -1,9 +1,9 @@
-/* regex_class.h - the classes of a regex as PCRE2 must read them, to be those of Unicode 16: for regex.c.
+/* regex_internal.h - the classes of a regex as PCRE2 must read them, to be those of Unicode 16: for regex.c.
  *
  * form: a mask of enum regex_form. in_class: it stands between brackets already. All append to *out; -1: out of memory.
  */
-#ifndef BPE_PRETOK_REGEX_CLASS_H
-#define BPE_PRETOK_REGEX_CLASS_H
+#ifndef BPE_PRETOK_REGEX_INTERNAL_H
+#define BPE_PRETOK_REGEX_INTERNAL_H
 
 #include "base/sys/buf.h"
 #include "base/sys/err.h"

@@ -1,10 +1,10 @@
-/* scan_parts.h - the scanners that scan.h chooses from, one file each, and what they share. For scan*.c only; others
+/* scan_internal.h - the scanners that scan.h chooses from, one file each, and what they share. For scan*.c only; others
  * include scan.h.
  *
  * All work like scanner_scan: text[*pos .. len) in, at most max ends out, *pos moved, the number of ends returned.
  */
-#ifndef BPE_PRETOK_SCAN_PARTS_H
-#define BPE_PRETOK_SCAN_PARTS_H
+#ifndef BPE_PRETOK_SCAN_INTERNAL_H
+#define BPE_PRETOK_SCAN_INTERNAL_H
 
 #include "pretok/scan.h"
 #include "unicode/uclass.h"

@@ -1,4 +1,4 @@
-/* encode_word_parts.h - encode_word.h for vectors of any length: to be included by a file that defines
+/* encode_word_impl.h - encode_word.h for vectors of any length: to be included by a file that defines
  *
  *   vec             a vector of LANES numbers of 32 bits, all less than 2^31; LANES divides 16
  *   vec_load        from an array

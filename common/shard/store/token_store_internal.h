@@ -1,9 +1,9 @@
-/* token_store_parts.h - the parts of token_store.h: token_store.c; token_memory.c: batches in memory; token_origin.c:
+/* token_store_internal.h - the parts of token_store.h: token_store.c; token_memory.c: batches in memory; token_origin.c:
  * whether ids belong together; token_resume.c: going on with a journal. For these files only; others include
  * token_store.h.
  */
-#ifndef BPE_SHARD_STORE_TOKEN_STORE_PARTS_H
-#define BPE_SHARD_STORE_TOKEN_STORE_PARTS_H
+#ifndef BPE_SHARD_STORE_TOKEN_STORE_INTERNAL_H
+#define BPE_SHARD_STORE_TOKEN_STORE_INTERNAL_H
 
 #include "shard/store/token_backlog.h"
 #include "shard/store/token_batch.h"

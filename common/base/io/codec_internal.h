@@ -1,7 +1,7 @@
-/* codec_parts.h - what codec.c and the compressed formats share: the functions of a format; and for gzip, whose data
+/* codec_internal.h - what codec.c and the compressed formats share: the functions of a format; and for gzip, whose data
  * two libraries can decompress, the functions of a library. */
-#ifndef BPE_BASE_IO_CODEC_PARTS_H
-#define BPE_BASE_IO_CODEC_PARTS_H
+#ifndef BPE_BASE_IO_CODEC_INTERNAL_H
+#define BPE_BASE_IO_CODEC_INTERNAL_H
 
 #include "base/sys/err.h"
 

@@ -1,6 +1,6 @@
-/* monitor_parts.h - what monitor.c and monitor_report.c share. */
-#ifndef BPE_DRIVER_MONITOR_MONITOR_PARTS_H
-#define BPE_DRIVER_MONITOR_MONITOR_PARTS_H
+/* monitor_internal.h - what monitor.c and monitor_report.c share. */
+#ifndef BPE_DRIVER_MONITOR_MONITOR_INTERNAL_H
+#define BPE_DRIVER_MONITOR_MONITOR_INTERNAL_H
 
 #include "driver/monitor/monitor.h"
 #include "driver/monitor/pipelines.h"

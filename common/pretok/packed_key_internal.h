@@ -1,6 +1,6 @@
-/* packed_key_parts.h - what the versions share that make the keys of four pretokens at a time. */
-#ifndef BPE_PRETOK_PACKED_KEY_PARTS_H
-#define BPE_PRETOK_PACKED_KEY_PARTS_H
+/* packed_key_internal.h - what the versions share that make the keys of four pretokens at a time. */
+#ifndef BPE_PRETOK_PACKED_KEY_INTERNAL_H
+#define BPE_PRETOK_PACKED_KEY_INTERNAL_H
 
 #include "pretok/packed_key.h"
 

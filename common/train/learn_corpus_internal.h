@@ -1,8 +1,8 @@
-/* learn_corpus_parts.h - what the parts of learn_corpus.h share: learn_corpus.c (the layout, with the explanations),
+/* learn_corpus_internal.h - what the parts of learn_corpus.h share: learn_corpus.c (the layout, with the explanations),
  * learn_lists.c and learn_merge.c. For them only.
  */
-#ifndef BPE_TRAIN_LEARN_CORPUS_PARTS_H
-#define BPE_TRAIN_LEARN_CORPUS_PARTS_H
+#ifndef BPE_TRAIN_LEARN_CORPUS_INTERNAL_H
+#define BPE_TRAIN_LEARN_CORPUS_INTERNAL_H
 
 #include "train/learn_corpus.h"
 
