@@ -13,8 +13,8 @@ struct encoding {
     struct describe_split *split;
     struct buf bytes;   /* pretokens that wait, one after the other */
     struct id_list ids; /* room for their ids */
-    struct word word[WORDS_MOST];
-    uint64_t count[WORDS_MOST];
+    struct word word[WORDS_MAX];
+    uint64_t count[WORDS_MAX];
     size_t n;
 };
 
@@ -100,7 +100,7 @@ static int take(void *ctx, const struct pretoken *w, struct err *e)
         return -1;
     x->count[x->n] = w->count;
     x->word[x->n++].n = (uint32_t)w->len;
-    return x->n == WORDS_MOST || x->bytes.len >= ENOUGH ? flush(x, e) : 0;
+    return x->n == WORDS_MAX || x->bytes.len >= ENOUGH ? flush(x, e) : 0;
 }
 
 int describe_encode(struct describe *d, struct describe_split *s, describe_each *each, void *from, struct err *e)

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint32_t END = 1u << 31; /* marks the last byte of a symbol of several; alone: inside of a symbol */
+#define END (1U << 31) /* marks the last byte of a symbol of several; alone: inside of a symbol */
 
 struct bucket {
     uint32_t *at; /* places: at[from .. n) */
@@ -164,15 +164,15 @@ static int prepare(struct long_encoder *l, struct err *e)
 /* Adds `at` to the bucket of the pair there, if the pair merges. */
 static int see_pair(struct long_encoder *l, uint32_t left, uint32_t right, size_t at, struct err *e)
 {
-    uint32_t rank = merges_rank(l->merges, left, right);
+    uint32_t rank = merge_lookup_rank(l->merges, left, right);
     return rank == NO_MERGE ? 0 : bucket_put(l, rank, (uint32_t)at, e);
 }
 
 /* Merges the pair of this rank at `at`, if it is still there. */
 static int merge_at(struct long_encoder *l, const struct symbols *s, uint32_t rank, size_t at, struct err *e)
 {
-    const struct merges *m = l->merges;
-    uint32_t *sym = s->sym, left = sym[at], result = merges_result(m, rank);
+    const struct merge_lookup *m = l->merges;
+    uint32_t *sym = s->sym, left = sym[at], result = merge_lookup_result(m, rank);
     if (left & END)
         return 0;
     size_t middle = at + l->len[left];
@@ -225,7 +225,7 @@ void long_encoder_free(struct long_encoder *l)
     *l = (struct long_encoder){0};
 }
 
-int long_encode(struct long_encoder *l, struct merges *m, const unsigned char *p, size_t n, struct id_list *out,
+int long_encode(struct long_encoder *l, struct merge_lookup *m, const unsigned char *p, size_t n, struct id_list *out,
                 struct err *e)
 {
     struct symbols s = {malloc(n * sizeof *s.sym), n};

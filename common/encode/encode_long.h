@@ -4,15 +4,15 @@
 
 #include "base/sys/err.h"
 #include "encode/ids.h"
-#include "encode/merge_ranks.h"
+#include "encode/merge_lookup.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* State kept between long pretokens. Zeroed: there was none yet. */
 struct long_encoder {
-    struct merges *merges; /* borrowed, during a call */
-    struct bucket *bucket; /* by rank: the places where a pair of that rank was seen */
+    struct merge_lookup *merges; /* borrowed, during a call */
+    struct bucket *bucket;       /* by rank: the places where a pair of that rank was seen */
     size_t n_ranks;
     uint32_t *len;    /* of each token, in bytes */
     uint32_t *active; /* heap of the ranks whose bucket is not empty */
@@ -20,7 +20,7 @@ struct long_encoder {
 };
 
 /* Appends the tokens of p[0 .. n), 0 < n < 2^32. l must always be used with the same merges. -1: out of memory. */
-int long_encode(struct long_encoder *l, struct merges *m, const unsigned char *p, size_t n, struct id_list *out,
+int long_encode(struct long_encoder *l, struct merge_lookup *m, const unsigned char *p, size_t n, struct id_list *out,
                 struct err *e);
 void long_encoder_free(struct long_encoder *l);
 

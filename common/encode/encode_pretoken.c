@@ -1,28 +1,29 @@
 /* encode_pretoken.c - see encode_pretoken.h. */
 #include "encode/encode_pretoken.h"
 
-#include "encode/encode_runs.h"
+#include "encode/encode_repeats.h"
 #include "encode/encode_short.h"
+#include "encode/prepare.h"
 
 #include <string.h>
 
 enum {
     SHORT = 64, /* bytes: from here on encode_long is faster than encode_short */
-    /* merges_prepare takes at most as long as encoding as many pretokens as the model has ids, over this */
+    /* merge_lookup_prepare takes at most as long as encoding as many pretokens as the model has ids, over this */
     PREPARE_PART = 4,
 };
 
 int pretoken_encoder_init(struct pretoken_encoder *w, const struct model *model, struct err *e)
 {
     *w = (struct pretoken_encoder){.words = word_encoder_best()};
-    return id_list_reserve(&w->out, SHORT_MAX, e) || merges_init(&w->merges, model, e) ? -1 : 0;
+    return id_list_reserve(&w->out, SHORT_MAX, e) || merge_lookup_init(&w->merges, model, e) ? -1 : 0;
 }
 
 void pretoken_encoder_free(struct pretoken_encoder *w)
 {
     id_list_free(&w->out);
-    long_encoder_free(&w->by_rank);
-    merges_free(&w->merges);
+    long_encoder_free(&w->heap);
+    merge_lookup_free(&w->merges);
     *w = (struct pretoken_encoder){0};
 }
 
@@ -30,7 +31,7 @@ static int prepare_in_time(struct pretoken_encoder *w, size_t n, struct err *e)
 {
     const size_t enough = w->merges.model->n_ids / PREPARE_PART, before = w->n_pretokens;
     w->n_pretokens += n;
-    return before < enough && w->n_pretokens >= enough ? merges_prepare(&w->merges, e) : 0;
+    return before < enough && w->n_pretokens >= enough ? merge_lookup_prepare(&w->merges, e) : 0;
 }
 
 /* By the merges of any model. */
@@ -38,7 +39,7 @@ static int encode_any(struct pretoken_encoder *w, const unsigned char *p, size_t
 {
     w->out.n = 0;
     if (n > SHORT)
-        return long_encode(&w->by_rank, &w->merges, p, n, &w->out, e);
+        return long_encode(&w->heap, &w->merges, p, n, &w->out, e);
     w->out.n = encode_short(&w->merges, p, n, w->out.id);
     return 0;
 }
@@ -46,13 +47,13 @@ static int encode_any(struct pretoken_encoder *w, const unsigned char *p, size_t
 /* Sets w->out if the pretoken is a token as a whole, or has few runs. *done: it was. */
 static int encode_at_once(struct pretoken_encoder *w, const unsigned char *p, size_t n, bool *done, struct err *e)
 {
-    const struct merges *m = &w->merges;
-    int64_t whole = merges_may_be_whole(m, p, n) ? merges_token(m, p, n) : -1;
+    const struct merge_lookup *m = &w->merges;
+    int64_t whole = merge_lookup_may_be_whole(m, p, n) ? merge_lookup_token(m, p, n) : -1;
     *done = whole >= 0;
     w->out.n = 0;
     if (*done)
         w->out.id[w->out.n++] = (uint32_t)whole;
-    return !*done && m->regular && n >= RUNS_FROM ? encode_runs(m->regular, p, n, &w->out, done, e) : 0;
+    return !*done && m->regular && n >= REPEATS_FROM ? encode_repeats(m->regular, p, n, &w->out, done, e) : 0;
 }
 
 int pretoken_encode(struct pretoken_encoder *w, const unsigned char *p, size_t n, struct err *e)
@@ -71,12 +72,12 @@ static void take_out(const struct pretoken_encoder *w, struct word *word)
 
 int pretoken_encode_some(struct pretoken_encoder *w, struct word *word, size_t n, struct err *e)
 {
-    struct word *left[WORDS_MOST];
+    struct word *left[WORDS_MAX];
     if (prepare_in_time(w, n, e))
         return -1;
     for (size_t some; n; word += some, n -= some) {
         size_t n_words = 0;
-        some = n < WORDS_MOST ? n : WORDS_MOST;
+        some = n < WORDS_MAX ? n : WORDS_MAX;
         for (size_t i = 0; i < some; i++) {
             bool done;
             if (encode_at_once(w, word[i].p, word[i].n, &done, e))
@@ -88,7 +89,7 @@ int pretoken_encode_some(struct pretoken_encoder *w, struct word *word, size_t n
                 left[n_words++] = &word[i];
         }
         if (w->merges.regular)
-            w->words->some(w->merges.regular, w->merges.room, left, n_words);
+            w->words->encode_batch(w->merges.regular, w->merges.room, left, n_words);
         for (size_t i = 0; i < some; i++) {
             if (word[i].n_ids)
                 continue;

@@ -5,28 +5,28 @@
  * pretoken of n bytes takes O(n log n) time and about 10 bytes of memory for each of its bytes.
  *
  * The algorithm depends on the pretoken and the model:
- *                            regular models (merge_order.h)      others
- *   a few long runs          encode_runs
+ *                            regular models (prepare.h)      others
+ *   a few long runs          encode_repeats
  *   up to 1022 bytes         encode_word, several together       up to 64: encode_short
  *   longer                   encode_long, by buckets of places   the same
- * After some pretokens a model is prepared for many (merges_prepare): then one that is not regular as it is may turn
- * out to be so, and the characters are known that certainly merge.
+ * After some pretokens a model is prepared for many (merge_lookup_prepare): then one that is not regular as it is may
+ * turn out to be so, and the characters are known that certainly merge.
  */
 #ifndef BPE_ENCODE_ENCODE_PRETOKEN_H
 #define BPE_ENCODE_ENCODE_PRETOKEN_H
 
 #include "base/sys/err.h"
 #include "encode/encode_long.h"
-#include "encode/encode_word.h"
+#include "encode/encode_vector.h"
 #include "encode/ids.h"
-#include "encode/merge_ranks.h"
+#include "encode/merge_lookup.h"
 
 #include <stddef.h>
 
 struct pretoken_encoder {
-    struct merges merges;
+    struct merge_lookup merges;
     struct id_list out; /* the tokens of the last pretoken */
-    struct long_encoder by_rank;
+    struct long_encoder heap;
     const struct word_encoder *words;
     size_t n_pretokens; /* encoded so far */
 };

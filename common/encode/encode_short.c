@@ -2,14 +2,14 @@
  * after each merge. */
 #include "encode/encode_short.h"
 
-size_t encode_short(struct merges *m, const unsigned char *p, size_t n, uint32_t *id)
+size_t encode_short(struct merge_lookup *m, const unsigned char *p, size_t n, uint32_t *id)
 {
     uint32_t rank[SHORT_MAX];
     const uint32_t *byte_id = m->model->byte_id;
     for (size_t i = 0; i < n; i++)
         id[i] = byte_id[p[i]];
     for (size_t i = 0; i + 1 < n; i++)
-        rank[i] = merges_rank(m, id[i], id[i + 1]);
+        rank[i] = merge_lookup_rank(m, id[i], id[i + 1]);
     while (n > 1) {
         size_t best = 0;
         uint32_t least = rank[0];
@@ -20,15 +20,15 @@ size_t encode_short(struct merges *m, const unsigned char *p, size_t n, uint32_t
         if (least == NO_MERGE)
             break;
         n--;
-        id[best] = merges_result(m, least);
+        id[best] = merge_lookup_result(m, least);
         for (size_t i = best + 1; i < n; i++)
             id[i] = id[i + 1];
         for (size_t i = best + 1; i + 1 < n; i++)
             rank[i] = rank[i + 1];
         if (best + 1 < n)
-            rank[best] = merges_rank(m, id[best], id[best + 1]);
+            rank[best] = merge_lookup_rank(m, id[best], id[best + 1]);
         if (best > 0)
-            rank[best - 1] = merges_rank(m, id[best - 1], id[best]);
+            rank[best - 1] = merge_lookup_rank(m, id[best - 1], id[best]);
     }
     return n;
 }

@@ -243,7 +243,7 @@ int encoder_pretokens(struct encoder *en, const unsigned char *text, size_t star
         en->n_new = 0;
         if (id_cache_make_room(&en->cache, NEW_MOST, e))
             return -1;
-        for (some = 0; some < n && some < TOGETHER && en->n_new < NEW_ENOUGH;) {
+        for (some = 0; some < n && some < ENCODE_BATCH && en->n_new < NEW_ENOUGH;) {
             size_t batch = n - some < KEY_BATCH ? n - some : KEY_BATCH;
             if (find_values(en, text, some ? ends[some - 1] : start, ends + some, batch, en->value + some, e))
                 return -1;

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 enum {
-    TOGETHER = 2048,  /* pretokens whose ids are written together */
-    NEW_ENOUGH = 256, /* new ones among them that are encoded together, or a batch of keys more */
+    ENCODE_BATCH = 2048, /* pretokens whose ids are written together */
+    NEW_ENOUGH = 256,    /* new ones among them that are encoded together, or a batch of keys more */
     NEW_MOST = NEW_ENOUGH + KEY_BATCH,
 };
 
@@ -29,7 +29,7 @@ struct encoder {
     struct pretoken_encoder pretoken; /* encodes what is not in the cache */
     struct id_cache cache;
     pack_keys_fn *pack_keys;
-    uint64_t value[TOGETHER];
+    uint64_t value[ENCODE_BATCH];
     struct new_pretoken new[NEW_MOST];
     struct word word[NEW_MOST]; /* each of them */
     size_t n_new;

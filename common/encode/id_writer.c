@@ -76,7 +76,7 @@ static int write_line(struct id_writer *w, struct err *e)
 
 /* ---- In turns ---- */
 
-static const size_t HELD_MOST = (size_t)256 << 20; /* bytes of ids that a process holds, and waits then */
+enum { HELD_MAX = 256 << 20 }; /* bytes of ids that a process holds, and waits then */
 
 static int nobody(struct err *e)
 {
@@ -163,7 +163,7 @@ static int put_in_turn(struct id_writer *w, struct ids *ids, struct err *e)
     make_little_endian(ids, ids->n);
     if ((!t->turns && hear(w, false, e)) || write_turns(w, e))
         return -1;
-    while (!t->turns && t->held.len - t->written >= HELD_MOST) {
+    while (!t->turns && t->held.len - t->written >= HELD_MAX) {
         if (hear(w, true, e) || write_turns(w, e))
             return -1;
     }

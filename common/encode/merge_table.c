@@ -18,7 +18,7 @@ static size_t n_bytes(const struct merge_table *t)
 static int make_empty(struct merge_table *t, unsigned bits, struct err *e)
 {
     t->shift = 64 - bits;
-    t->n_hidden = 0;
+    t->n_shadowed = 0;
     t->exact = bits + (unsigned)__builtin_popcount(~t->none) >= t->pair_bits + 2;
     t->bucket = huge_zeroed(n_bytes(t));
     return t->bucket ? 0 : err_mem(e, "the table of merges", n_bytes(t));
@@ -76,8 +76,8 @@ void merge_table_free(struct merge_table *t)
     huge_free(t->bucket, t->bucket ? n_bytes(t) : 0);
     huge_free(t->arrays, t->n_arrays);
     free(t->triple);
-    free(t->trap);
-    free(t->hidden);
+    free(t->exception);
+    free(t->shadowed);
     *t = (struct merge_table){0};
 }
 
@@ -141,19 +141,20 @@ static enum put put_pairs(struct merge_table *t, uint32_t from, struct err *e)
         if (!*slot) {
             *slot = tag | (~i & own.none);
         } else {
-            if (array_grow(&t->hidden, &t->cap_hidden, t->n_hidden + 1, sizeof *t->hidden, "the table of merges", e))
+            if (array_grow(&t->shadowed, &t->cap_shadowed, t->n_shadowed + 1, sizeof *t->shadowed,
+                           "the table of merges", e))
                 return PUT_FAILED;
-            t->hidden[t->n_hidden++] = i;
+            t->shadowed[t->n_shadowed++] = i;
         }
     }
     return PUT;
 }
 
-/* Another pair of the same tag becomes a trap as well. */
+/* Another pair of the same tag becomes an exception as well. */
 static enum put put_traps(struct merge_table *t, size_t from)
 {
-    for (size_t i = from; i < t->n_traps; i++) {
-        uint32_t tag, *slot = find_slot(t, &t->trap[i], &tag);
+    for (size_t i = from; i < t->n_exceptions; i++) {
+        uint32_t tag, *slot = find_slot(t, &t->exception[i], &tag);
         if (!slot)
             return PUT_NO_ROOM;
         *slot = tag | t->none;
@@ -221,24 +222,24 @@ void merge_table_bounds(struct merge_table *t, uint32_t from)
     }
 }
 
-int merge_table_trap(struct merge_table *t, uint32_t left, uint32_t right, struct err *e)
+int merge_table_except(struct merge_table *t, uint32_t left, uint32_t right, struct err *e)
 {
-    const size_t from = t->n_traps;
-    if (array_grow(&t->trap, &t->cap_traps, from + 1, sizeof *t->trap, "the table of merges", e))
+    const size_t from = t->n_exceptions;
+    if (array_grow(&t->exception, &t->cap_exceptions, from + 1, sizeof *t->exception, "the table of merges", e))
         return -1;
-    t->trap[from] = (struct symbol_pair){t->symbol[left], t->symbol[right]};
-    t->n_traps++;
-    bound(t, &t->trap[from], 0);
+    t->exception[from] = (struct symbol_pair){t->symbol[left], t->symbol[right]};
+    t->n_exceptions++;
+    bound(t, &t->exception[from], 0);
     return put_all(t, put_traps(t, from), e);
 }
 
 /* ---- Seldom ---- */
 
-uint32_t merge_table_hidden(const struct merge_table *t, uint32_t left, uint32_t right)
+uint32_t merge_table_shadowed(const struct merge_table *t, uint32_t left, uint32_t right)
 {
-    for (size_t i = 0; i < t->n_hidden; i++)
-        if (merge_table_is_pair(t, t->hidden[i], left, right))
-            return t->hidden[i];
+    for (size_t i = 0; i < t->n_shadowed; i++)
+        if (merge_table_is_pair(t, t->shadowed[i], left, right))
+            return t->shadowed[i];
     return t->none;
 }
 
@@ -248,4 +249,32 @@ uint32_t merge_table_rank_far(const struct merge_table *t, const struct pair_buc
     for (uint32_t k = 1; k < PAIR_BUCKETS && rank == t->none && b[k - 1].slot[PAIR_SLOTS - 1]; k++)
         rank = pair_bucket_rank(t, &b[k], merge_table_moved(t, tag, k));
     return rank;
+}
+
+/* ---- The table of a list ---- */
+
+/* Whether each merge makes another token, and ranks after those that make its parts. */
+static bool is_regular(const struct model *model, const struct merge_table *t)
+{
+    for (uint32_t i = 0; i < model->n_merges; i++) {
+        const uint32_t own = FIRST_MERGED + i;
+        if (t->pair[i].left >= own || t->pair[i].right >= own || t->symbol[model->merge[i].result] != own)
+            return false;
+    }
+    return model->n_merges <= MERGES_MAX;
+}
+
+int merge_table_make(const struct model *model, struct merge_table *t, bool *regular, struct err *e)
+{
+    const size_t n = model->n_merges;
+    if (merge_table_init(t, model, n, e))
+        return -1;
+    for (uint32_t i = 0; i < n; i++)
+        merge_table_name(t, i, model->merge[i].result);
+    if (merge_table_put(t, model->merge, n, e))
+        return -1;
+    *regular = is_regular(model, t);
+    if (*regular)
+        merge_table_bounds(t, 0);
+    return 0;
 }

@@ -1,5 +1,5 @@
-/* merge_table.h - the merges of a model, prepared for finding the rank of a pair of tokens quickly. For merge_ranks.h,
- * merge_triples.h, encode_runs.h and encode_word*.c.
+/* merge_table.h - the merges of a model, prepared for finding the rank of a pair of tokens quickly. For merge_lookup.h,
+ * merge_triples.h, encode_repeats.h and encode_vector*.c.
  *
  * Symbols: a byte is the symbol of its value, the token that is made first by the merge of rank k is 256 + k. So if
  * each token is made by one merge only, no memory is read for the result of a merge.
@@ -10,9 +10,9 @@
  * (one in ten thousand). Whoever merges therefore compares the symbols with those of pair[rank]. If they are others,
  * the word must be encoded in another way. This is enough: of two pairs with the same bucket and tag only the one of
  * lower rank is in the table, so a pair never gets a rank higher than its own, and the error shows before the pair's
- * turn. Traps are pairs that have the rank of another on purpose.
+ * turn. Exceptions are pairs that have the rank of another on purpose.
  *
- * Pairs of bytes: a table of all of them, with bounds that show which pairs will certainly merge; see encode_word.h.
+ * Pairs of bytes: a table of all of them, with bounds that show which pairs will certainly merge; see encode_vector.h.
  */
 #ifndef BPE_ENCODE_MERGE_TABLE_H
 #define BPE_ENCODE_MERGE_TABLE_H
@@ -28,8 +28,8 @@ enum {
     PAIR_SLOTS = 4,
     PAIR_BUCKETS = 4,     /* a pair is in its own bucket or, if that is full, in the next that is not, of so many */
     MERGE_RANK_BITS = 21, /* most bits of a rank, */
-    MERGES_MOST = (1 << MERGE_RANK_BITS) - 2, /* and so many merges have them: all ones is none */
-    FIRST_MERGED = 256,                       /* the symbol of the first merge */
+    MERGES_MAX = (1 << MERGE_RANK_BITS) - 2, /* and so many merges have them: all ones is none */
+    FIRST_MERGED = 256,                      /* the symbol of the first merge */
 };
 
 /* Merges with none; like any pair that does not merge, one with it may get the rank of another. */
@@ -56,25 +56,25 @@ struct byte_pair {
 struct byte_triple;
 
 struct merge_table {
-    uint32_t none;               /* the rank of pairs that do not merge: larger than any other, all ones */
-    unsigned shift, byte_shift;  /* there are 2^(64 - shift) buckets, and PAIR_BUCKETS - 1 more */
-    struct pair_bucket *bucket;  /* owned */
-    unsigned char *arrays;       /* owned; all that follow up to symbol are in it */
-    size_t n_arrays;             /* its bytes */
-    struct byte_pair *byte_pair; /* [65536], by merge_table_bytes */
-    struct symbol_pair *pair;    /* by rank: the parts of the merge */
-    unsigned char *first, *last; /* by symbol: the first and the last of its bytes; set if the model is regular */
-    uint32_t *id;                /* by symbol; the ids of merges that do not name their result are not set */
-    uint32_t *symbol;            /* by id, or NO_SYMBOL */
-    struct byte_triple *triple;  /* owned; [TRIPLES], by triple_index, or NULL: see merge_triples.h */
-    size_t n;                    /* merges that were put */
-    unsigned pair_bits;          /* bits of a pair of symbols; the hash has so many, from the highest one down */
-    uint64_t odd[2];             /* secrets of the hash */
-    bool exact;                  /* a bucket and a tag, less two bits, are the whole hash */
-    struct symbol_pair *trap;    /* pairs of rank 0 whose merge is not that of pair[0] */
-    size_t n_traps, cap_traps;
-    uint32_t *hidden; /* merges that are not in the table because of others */
-    size_t n_hidden, cap_hidden;
+    uint32_t none;                 /* the rank of pairs that do not merge: larger than any other, all ones */
+    unsigned shift, byte_shift;    /* there are 2^(64 - shift) buckets, and PAIR_BUCKETS - 1 more */
+    struct pair_bucket *bucket;    /* owned */
+    unsigned char *arrays;         /* owned; all that follow up to symbol are in it */
+    size_t n_arrays;               /* its bytes */
+    struct byte_pair *byte_pair;   /* [65536], by merge_table_bytes */
+    struct symbol_pair *pair;      /* by rank: the parts of the merge */
+    unsigned char *first, *last;   /* by symbol: the first and the last of its bytes; set if the model is regular */
+    uint32_t *id;                  /* by symbol; the ids of merges that do not name their result are not set */
+    uint32_t *symbol;              /* by id, or NO_SYMBOL */
+    struct byte_triple *triple;    /* owned; [TRIPLES], by triple_index, or NULL: see merge_triples.h */
+    size_t n;                      /* merges that were put */
+    unsigned pair_bits;            /* bits of a pair of symbols; the hash has so many, from the highest one down */
+    uint64_t odd[2];               /* secrets of the hash */
+    bool exact;                    /* a bucket and a tag, less two bits, are the whole hash */
+    struct symbol_pair *exception; /* pairs of rank 0 whose merge is not that of pair[0] */
+    size_t n_exceptions, cap_exceptions;
+    uint32_t *shadowed; /* merges that are not in the table because of others */
+    size_t n_shadowed, cap_shadowed;
 };
 
 /* An empty table for up to n merges of the model. -1: out of memory; the table is to be freed in any case. */
@@ -91,12 +91,16 @@ int merge_table_put(struct merge_table *t, const struct merge *merge, size_t n, 
 /* Makes the bounds of the merges from this rank on. Only for regular models. */
 void merge_table_bounds(struct merge_table *t, uint32_t from);
 
-/* Makes a pair of tokens a trap: it gets rank 0, which is the first to be merged, and shows to be that of another pair.
- * After all merges were put; the first of them has parts without symbols. -1: out of memory. */
-int merge_table_trap(struct merge_table *t, uint32_t left, uint32_t right, struct err *e);
+/* Makes a pair of tokens an exception: it gets rank 0, which is the first to be merged, and shows to be that of
+ * another pair. After all merges were put; the first of them has parts without symbols. -1: out of memory. */
+int merge_table_except(struct merge_table *t, uint32_t left, uint32_t right, struct err *e);
+
+/* Makes the table of the model's list of merges, and finds out whether the list is regular (prepare.h). -1: out of
+ * memory; the table is to be freed in any case. */
+int merge_table_make(const struct model *model, struct merge_table *t, bool *regular, struct err *e);
 
 /* The rank of a pair that got the rank of another; t->none: it does not merge. */
-uint32_t merge_table_hidden(const struct merge_table *t, uint32_t left, uint32_t right);
+uint32_t merge_table_shadowed(const struct merge_table *t, uint32_t left, uint32_t right);
 
 /* The rank that a bucket has for a tag, or t->none. */
 static inline uint32_t pair_bucket_rank(const struct merge_table *t, const struct pair_bucket *b, uint32_t tag)

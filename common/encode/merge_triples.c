@@ -7,7 +7,7 @@
  * a left part. As in struct byte_triple. */
 struct taken {
     uint64_t left;
-    uint32_t beside;
+    uint32_t context;
 };
 
 /* What may be a part of three bytes, by its bytes. */
@@ -43,10 +43,10 @@ static void take(struct parts *parts, const struct merge_table *t, const struct 
         if (triple_is_later(before))
             part->left |= (uint64_t)1 << (before & 63);
         else
-            part->beside |= 1U << TRIPLE_LEFT_OTHER;
+            part->context |= 1U << TRIPLE_LEFT_OTHER;
     }
     if (triple_is_later(before) && (part = part_of(parts, t, pair->left)))
-        part->beside |= 1U << triple_bit_before(after);
+        part->context |= 1U << triple_bit_before(after);
 }
 
 /* Of two bytes that merge: before, the outer one of them may have been taken; the inner one only by the third byte. Of
@@ -58,7 +58,7 @@ static void begin_two(struct parts *parts, const struct symbol_pair *pair)
         return;
     const struct taken *outer = &parts->one[triple_is_first((unsigned char)pair->left) ? pair->left : pair->right];
     two->left |= outer->left;
-    two->beside |= outer->beside;
+    two->context |= outer->context;
 }
 
 /* The last merge of three bytes that alone become one token. */
@@ -83,7 +83,7 @@ static bool is_last(const struct merge_table *t, uint32_t rank, struct last_merg
         m->byte[i] = (unsigned char)b[i];
     if (!triple_is_first(m->byte[0]) || !triple_is_later(m->byte[1]) || !triple_is_later(m->byte[2]))
         return false;
-    /* The rank of the other two may be that of another pair, or of a trap: it is then too low. */
+    /* The rank of the other two may be that of another pair, or of an exception: it is then too low. */
     return (m->first_two ? merge_table_rank(t, b[1], b[2]) : merge_table_rank(t, b[0], b[1])) > own;
 }
 
@@ -98,7 +98,7 @@ static int put_triple(struct merge_table *t, struct parts *parts, uint32_t rank,
         return err_mem(e, "the table of characters", TRIPLES * sizeof *t->triple);
     t->triple[triple_index(b[0], b[1], b[2])] = (struct byte_triple){
         .left = ~left->left,
-        .beside = (~left->beside & LEFT) | (~right->beside & RIGHT) | 1 << TRIPLE_AT_END,
+        .context = (~left->context & LEFT) | (~right->context & RIGHT) | 1 << TRIPLE_AT_END,
         .rank = (uint16_t)(rank >> t->byte_shift),
         .low = (uint16_t)(rank & ((1U << t->byte_shift) - 1)),
     };
@@ -111,8 +111,8 @@ int merge_triples_find(struct merge_table *t, struct err *e)
     struct parts *parts = calloc(1, sizeof *parts);
     if (!parts)
         return err_mem(e, "the table of characters", sizeof *parts);
-    for (size_t i = 0; i < t->n_traps; i++)
-        take(parts, t, &t->trap[i]);
+    for (size_t i = 0; i < t->n_exceptions; i++)
+        take(parts, t, &t->exception[i]);
     for (uint32_t i = 0; i < t->n && !rc; i++) {
         const struct symbol_pair *pair = &t->pair[i];
         struct last_merge last;

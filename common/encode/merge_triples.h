@@ -1,5 +1,5 @@
-/* merge_triples.h - which characters of three bytes in UTF-8 will certainly be one token. For merge_ranks.c, and
- * encode_word_impl.h, which merges them at once.
+/* merge_triples.h - which characters of three bytes in UTF-8 will certainly be one token. For merge_lookup.c, and
+ * encode_vector_impl.h, which merges them at once.
  *
  * Let the bytes a b c of a character, alone, become one token: by the merge of a and b, of rank r, and then that of ab
  * and c, of rank s; b and c have no merge of a lower rank than r. (Or b and c merge first; all of this holds the other
@@ -10,10 +10,10 @@
  *   - from the right, one takes c, if its rank is below s: as a left part. The right part begins with the byte after
  *     the character.
  * So the character is certain, if the two bytes beside it are such that there is no such merge; and it may be merged at
- * once, as a certain pair may (encode_word.h). No pair of its first or last byte and what is beside it is certain then:
- * it would have to rank before r, or s, and would be such a merge. All that is needed is a pass over the merges in the
- * order of ranks, which keeps for each part beside which bytes it may have been taken so far. A trap (merge_table.h)
- * must show whenever its pair comes about, so it counts from the start.
+ * once, as a certain pair may (encode_vector.h). No pair of its first or last byte and what is beside it is certain
+ * then: it would have to rank before r, or s, and would be such a merge. All that is needed is a pass over the merges
+ * in the order of ranks, which keeps for each part beside which bytes it may have been taken so far. An exception
+ * (merge_table.h) must show whenever its pair comes about, so it counts from the start.
  *
  * Scripts of such characters, Chinese and Korean, Hindi and Thai, are where most new pretokens come from. Of their
  * characters that are tokens, 95 of 100 are certain.
@@ -30,9 +30,9 @@
 
 /* Three bytes of which the first is E0 to EF, and the others 80 to BF; and beside which bytes they certainly merge. */
 struct byte_triple {
-    uint64_t left;   /* bit b & 63: after a byte b of 80 to BF */
-    uint32_t beside; /* bit b & 15: before a byte b of E0 to EF; and those of enum triple_bit */
-    uint16_t rank;   /* of the last merge, parted as in struct byte_pair */
+    uint64_t left;    /* bit b & 63: after a byte b of 80 to BF */
+    uint32_t context; /* bit b & 15: before a byte b of E0 to EF; and those of enum triple_bit */
+    uint16_t rank;    /* of the last merge, parted as in struct byte_pair */
     uint16_t low;
 };
 
@@ -45,7 +45,8 @@ enum triple_bit {
     TRIPLE_RIGHT_LATER,      /* before a fourth byte of 80 to BF, which is not UTF-8 and not worth 64 bits: never set */
 };
 
-/* Makes t->triple, if any merge. After all merges and traps were put. Only for regular models. -1: out of memory. */
+/* Makes t->triple, if any merge. After all merges and exceptions were put. Only for regular models. -1: out of
+ * memory. */
 int merge_triples_find(struct merge_table *t, struct err *e);
 
 static inline bool triple_is_first(unsigned char b)
@@ -64,7 +65,7 @@ static inline size_t triple_index(unsigned char a, unsigned char b, unsigned cha
     return (size_t)(a & 15) << 12 | (size_t)(b & 63) << 6 | (c & 63);
 }
 
-/* The bit of `beside` for the byte after them. */
+/* The bit of `context` for the byte after them. */
 static inline unsigned triple_bit_before(unsigned char after)
 {
     const unsigned other = triple_is_later(after) ? TRIPLE_RIGHT_LATER : TRIPLE_RIGHT_OTHER;

@@ -1,5 +1,5 @@
-/* json_read_internal.h - what the parts of json_read.h share: the window over the input, errors with a place in it, white
- * space and punctuation; only they use it.
+/* json_read_internal.h - what the parts of json_read.h share: the window over the input, errors with a place in it,
+ * white space and punctuation; only they use it.
  *
  * A file is read through a window; a string that is cut by the window's end is moved to its front, and the window grows
  * for a longer one. Memory is a window that never changes. Loops over white space and text use vectors that may read

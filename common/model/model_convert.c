@@ -45,7 +45,7 @@ struct part {
     uint32_t before, after; /* its neighbours; NONE: there is none */
 };
 
-static const uint32_t NONE = UINT32_MAX;
+#define NONE UINT32_MAX
 
 /* Two neighbours that may merge. */
 struct candidate {

@@ -34,7 +34,7 @@ struct pair_list {
 /* Whether, of two pairs with equal counts, x is merged before y. */
 typedef bool pair_before(const void *ctx, uint64_t x, uint64_t y);
 
-struct pair_bucket {
+struct learn_bucket {
     struct pair_count *item;
     size_t n, cap;
 };
@@ -44,7 +44,7 @@ struct pairs {
     struct pair_list *list;  /* of the pair in the same slot: needed only once, so kept separately */
     size_t n, cap;           /* cap is a power of two */
     uint64_t secret;
-    struct pair_bucket bucket[65]; /* the queue; see learn_pairs.c */
+    struct learn_bucket bucket[65]; /* the queue; see learn_pairs.c */
     uint64_t last;
     uint64_t floor;      /* pairs with a lower count are never looked up again */
     pair_before *before; /* NULL: the smaller key first */

@@ -1,5 +1,5 @@
-/* utf8_internal.h - the parts of utf8.h, one file each: how to find quickly the approximate end of the valid prefix. For
- * utf8*.c and their test only; others include utf8.h.
+/* utf8_internal.h - the parts of utf8.h, one file each: how to find quickly the approximate end of the valid prefix.
+ * For utf8*.c and their test only; others include utf8.h.
  *
  * p[0 .. at) is valid, and `at` is not inside a character. Each function returns another such `at`, farther on: n if
  * all is valid, else one in the block with the first error or near its beginning. Only p[0 .. n) is read.

@@ -1,7 +1,7 @@
-/* utf8_shift.c - see utf8_internal.h. An automaton whose step is a shift. A state is the position of six bits in a word;
- * each byte has a word, which holds the next state for each state at that state's position. The steps do not branch on
- * the text, so nothing is mispredicted, and the table look-up is not in the dependency chain from state to state.
- * (After Per Vognsen, "Shift-based DFAs".) Blocks that are entirely ASCII are skipped. */
+/* utf8_shift.c - see utf8_internal.h. An automaton whose step is a shift. A state is the position of six bits in a
+ * word; each byte has a word, which holds the next state for each state at that state's position. The steps do not
+ * branch on the text, so nothing is mispredicted, and the table look-up is not in the dependency chain from state to
+ * state. (After Per Vognsen, "Shift-based DFAs".) Blocks that are entirely ASCII are skipped. */
 #include "unicode/utf8_internal.h"
 
 #include <stdbool.h>

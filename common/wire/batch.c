@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { TOGETHER = 128 << 10 /* bytes of records for a file that are written at once */ };
+enum { WRITE_BATCH = 128 << 10 /* bytes of records for a file that are written at once */ };
 
 /* A file (or /dev/null) takes a long write as a whole, too; several processes may write into a pipe at once. */
 static bool is_file(int fd)
@@ -114,7 +114,7 @@ static int put_tokens(struct batch *b, const struct tokens *t, struct err *e)
     b->n_items += t->ids.len / t->width;
     if (tokens_put(&b->payload, &head, e) || put_record(b, t->ids, e))
         return -1;
-    return b->together && b->record.len < TOGETHER ? 0 : write_out(b, e);
+    return b->together && b->record.len < WRITE_BATCH ? 0 : write_out(b, e);
 }
 
 int batch_ids(struct batch *b, struct batch_piece *p, const unsigned char *ids, size_t n,

@@ -1,4 +1,5 @@
-/* cobs_internal.h - the parts of cobs.h, one file each: stuffing by vectors. For cobs*.c only; others include cobs.h. */
+/* cobs_internal.h - the parts of cobs.h, one file each: stuffing by vectors. For cobs*.c only; others include
+ * cobs.h. */
 #ifndef BPE_WIRE_COBS_INTERNAL_H
 #define BPE_WIRE_COBS_INTERNAL_H
 

@@ -180,7 +180,7 @@ static void test_large(struct maker *m, enum simd level)
     plain_free(&plain);
 }
 
-/* So many other tokens that one trap is few. */
+/* So many other tokens that one exception is few. */
 static void add_others(struct maker *m)
 {
     for (int c = 0; c < 20; c++) {
@@ -190,7 +190,7 @@ static void add_others(struct maker *m)
 }
 
 /* abc is a token, but before ab is, and cd: so from ab and cd, which rank before, and then cde comes the token abcde,
- * and the merge of ab and c, which could happen, is a trap that its own bytes meet. */
+ * and the merge of ab and c, which could happen, is an exception that its own bytes meet. */
 static void test_trap(struct maker *m)
 {
     struct pretoken_encoder w;
@@ -220,12 +220,12 @@ static void test_trap(struct maker *m)
                 abort();
         }
     }
-    tap_ok(w.merges.regular && w.merges.regular->n_traps, "  which it is, but for a trap");
+    tap_ok(w.merges.regular && w.merges.regular->n_exceptions, "  which it is, but for an exception");
     pretoken_encoder_free(&w);
     token_index_free(&m->model.index);
 }
 
-/* A token of xy and the first byte of a character: a trap, for it ranks before xy, which ranks before what the
+/* A token of xy and the first byte of a character: an exception, for it ranks before xy, which ranks before what the
  * character is made of. So the character, which is certain elsewhere, is not after xy. */
 static void test_trap_beside_character(struct maker *m)
 {
@@ -250,8 +250,8 @@ static void test_trap_beside_character(struct maker *m)
         struct word word = words[i % 2];
         n_wrong += wrong(&w, &plain, &word, 1);
     }
-    tap_ok(n_wrong == 0 && w.merges.regular && w.merges.regular->n_traps && w.merges.regular->triple,
-           "a character beside a trap: %zu wrong", n_wrong);
+    tap_ok(n_wrong == 0 && w.merges.regular && w.merges.regular->n_exceptions && w.merges.regular->triple,
+           "a character beside an exception: %zu wrong", n_wrong);
     pretoken_encoder_free(&w);
     plain_free(&plain);
     token_index_free(&m->model.index);

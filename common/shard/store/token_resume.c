@@ -1,4 +1,5 @@
-/* token_resume.c - what a store knew when its last entry became durable, from the journal. See token_store_internal.h. */
+/* token_resume.c - what a store knew when its last entry became durable, from the journal. See
+ * token_store_internal.h. */
 #include "shard/store/token_store_internal.h"
 #include "wire/parts.h"
 

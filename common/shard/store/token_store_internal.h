@@ -1,6 +1,6 @@
-/* token_store_internal.h - the parts of token_store.h: token_store.c; token_memory.c: batches in memory; token_origin.c:
- * whether ids belong together; token_resume.c: going on with a journal. For these files only; others include
- * token_store.h.
+/* token_store_internal.h - the parts of token_store.h: token_store.c; token_memory.c: batches in memory;
+ * token_origin.c: whether ids belong together; token_resume.c: going on with a journal. For these files only; others
+ * include token_store.h.
  */
 #ifndef BPE_SHARD_STORE_TOKEN_STORE_INTERNAL_H
 #define BPE_SHARD_STORE_TOKEN_STORE_INTERNAL_H

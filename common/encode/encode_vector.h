@@ -1,4 +1,4 @@
-/* encode_word.h - the tokens of a pretoken of up to WORD_MAX bytes, by a regular model (merge_table.h). For
+/* encode_vector.h - the tokens of a pretoken of up to WORD_MAX bytes, by a regular model (merge_table.h). For
  * encode_pretoken.c.
  *
  * From the bytes up, in two steps. The first merges many bytes at once: those that will certainly merge.
@@ -20,8 +20,8 @@
  * a key, its rank and then its place, and vectors find the least. Several words are merged in turn, so that none waits
  * for memory alone.
  */
-#ifndef BPE_ENCODE_ENCODE_WORD_H
-#define BPE_ENCODE_ENCODE_WORD_H
+#ifndef BPE_ENCODE_ENCODE_VECTOR_H
+#define BPE_ENCODE_ENCODE_VECTOR_H
 
 #include "encode/merge_table.h"
 
@@ -30,8 +30,8 @@
 
 enum {
     WORD_MAX = 1022,
-    WORDS_MOST = 256, /* more at once are no faster */
-    PLACE_BITS = 10,  /* a key is a rank and, in the low bits, its place */
+    WORDS_MAX = 256, /* more at once are no faster */
+    PLACE_BITS = 10, /* a key is a rank and, in the low bits, its place */
 };
 
 /* A word p[0 .. n), and its tokens. */
@@ -46,7 +46,7 @@ struct word_encoder {
 
     /* Encodes n words of 1 to WORD_MAX bytes: the more at once, the faster. n_ids 0: a pair had the
      * rank of another, and this word must be encoded in another way. */
-    void (*some)(const struct merge_table *t, void *room, struct word *const *word, size_t n);
+    void (*encode_batch)(const struct merge_table *t, void *room, struct word *const *word, size_t n);
 };
 
 /* The fastest version at the current simd_level(). */
@@ -55,6 +55,6 @@ const struct word_encoder *word_encoder_best(void);
 enum { WORD_ROOM_ALIGN = 64 }; /* of that room */
 
 /* The versions it chooses from. With NULL in them: the compiler lacks the instructions. */
-extern const struct word_encoder encode_word_plain, encode_word_avx2;
+extern const struct word_encoder encode_vector_plain, encode_vector_avx2;
 
 #endif

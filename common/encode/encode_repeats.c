@@ -1,38 +1,38 @@
-/* encode_runs.c - see encode_runs.h. */
-#include "encode/encode_runs.h"
+/* encode_repeats.c - see encode_repeats.h. */
+#include "encode/encode_repeats.h"
 
 enum {
-    FIRST_MOST = 24, /* runs at the start, if they have */
-    SHORTEST = 4,    /* bytes each, on the average, or more */
-    MOST = 64,       /* runs at any time */
+    FIRST_MAX = 24,   /* repeats at the start, if they have */
+    SHORTEST = 4,     /* bytes each, on the average, or more */
+    REPEATS_MAX = 64, /* repeats at any time */
 };
 
-struct run {
+struct repeat {
     uint32_t symbol, n;
-    uint32_t inside, after; /* the ranks of two of them, and of the last and the first of the next run; or none */
+    uint32_t inside, after; /* the ranks of two of them, and of the last and the first of the next repeat; or none */
 };
 
-struct runs {
-    struct run run[MOST];
+struct repeats {
+    struct repeat at[REPEATS_MAX];
     size_t n;
     bool give_up;
 };
 
-/* Appends n symbols. `inside` of a new run is to be looked up. */
-static void put(struct runs *r, uint32_t symbol, uint32_t n)
+/* Appends n symbols. `inside` of a new repeat is to be looked up. */
+static void put(struct repeats *r, uint32_t symbol, uint32_t n)
 {
     if (n == 0)
         return;
-    if (r->n && r->run[r->n - 1].symbol == symbol) {
-        r->run[r->n - 1].n += n;
-    } else if (r->n == MOST) {
+    if (r->n && r->at[r->n - 1].symbol == symbol) {
+        r->at[r->n - 1].n += n;
+    } else if (r->n == REPEATS_MAX) {
         r->give_up = true;
     } else {
-        r->run[r->n++] = (struct run){.symbol = symbol, .n = n};
+        r->at[r->n++] = (struct repeat){.symbol = symbol, .n = n};
     }
 }
 
-static uint32_t find_rank(const struct merge_table *t, struct runs *r, uint32_t left, uint32_t right)
+static uint32_t find_rank(const struct merge_table *t, struct repeats *r, uint32_t left, uint32_t right)
 {
     uint32_t rank = merge_table_rank(t, left, right);
     if (rank != t->none && !merge_table_is_pair(t, rank, left, right))
@@ -41,11 +41,11 @@ static uint32_t find_rank(const struct merge_table *t, struct runs *r, uint32_t 
 }
 
 /* Looks up the ranks; returns the lowest. */
-static uint32_t find_ranks(const struct merge_table *t, struct runs *r)
+static uint32_t find_ranks(const struct merge_table *t, struct repeats *r)
 {
     uint32_t least = t->none;
     for (size_t i = 0; i < r->n; i++) {
-        struct run *x = &r->run[i];
+        struct repeat *x = &r->at[i];
         x->inside = x->n > 1 ? find_rank(t, r, x->symbol, x->symbol) : t->none;
         x->after = i + 1 < r->n ? find_rank(t, r, x->symbol, x[1].symbol) : t->none;
         least = x->inside < least ? x->inside : least;
@@ -54,14 +54,14 @@ static uint32_t find_ranks(const struct merge_table *t, struct runs *r)
     return least;
 }
 
-/* Merges all places of this rank: from one array of runs to the other. */
-static void merge_rank(const struct runs *from, struct runs *to, uint32_t rank)
+/* Merges all places of this rank: from one array of repeats to the other. */
+static void merge_rank(const struct repeats *from, struct repeats *to, uint32_t rank)
 {
     const uint32_t result = FIRST_MERGED + rank;
-    bool first_taken = false; /* by the run before */
+    bool first_taken = false; /* by the repeat before */
     to->n = 0;
     for (size_t i = 0; i < from->n; i++) {
-        const struct run *x = &from->run[i];
+        const struct repeat *x = &from->at[i];
         bool last_taken = x->after == rank;
         if (x->inside == rank) {
             put(to, result, x->n / 2);
@@ -74,10 +74,10 @@ static void merge_rank(const struct runs *from, struct runs *to, uint32_t rank)
     }
 }
 
-/* Whether there are few runs; if so they are put into r. */
-static bool find_runs(const unsigned char *p, size_t n, struct runs *r)
+/* Whether there are few repeats; if so they are put into r. */
+static bool find_repeats(const unsigned char *p, size_t n, struct repeats *r)
 {
-    const size_t most = n / SHORTEST < FIRST_MOST ? n / SHORTEST : FIRST_MOST;
+    const size_t most = n / SHORTEST < FIRST_MAX ? n / SHORTEST : FIRST_MAX;
     r->n = 0;
     r->give_up = false;
     for (size_t i = 0, end; i < n; i = end) {
@@ -90,12 +90,12 @@ static bool find_runs(const unsigned char *p, size_t n, struct runs *r)
     return true;
 }
 
-int encode_runs(const struct merge_table *t, const unsigned char *p, size_t n, struct id_list *out, bool *done,
-                struct err *e)
+int encode_repeats(const struct merge_table *t, const unsigned char *p, size_t n, struct id_list *out, bool *done,
+                   struct err *e)
 {
-    struct runs runs[2], *now = &runs[0], *next = &runs[1];
+    struct repeats repeats[2], *now = &repeats[0], *next = &repeats[1];
     *done = false;
-    if (!find_runs(p, n, now))
+    if (!find_repeats(p, n, now))
         return 0;
     next->give_up = false;
     for (uint32_t rank; (rank = find_ranks(t, now)) != t->none;) {
@@ -104,18 +104,18 @@ int encode_runs(const struct merge_table *t, const unsigned char *p, size_t n, s
         merge_rank(now, next, rank);
         if (now->give_up || next->give_up)
             return 0;
-        struct runs *swap = now;
+        struct repeats *swap = now;
         now = next;
         next = swap;
     }
     size_t n_ids = 0;
     for (size_t i = 0; i < now->n; i++)
-        n_ids += now->run[i].n;
+        n_ids += now->at[i].n;
     if (id_list_reserve(out, n_ids, e))
         return -1;
     for (size_t i = 0; i < now->n; i++)
-        for (uint32_t k = 0; k < now->run[i].n; k++)
-            out->id[out->n++] = t->id[now->run[i].symbol];
+        for (uint32_t k = 0; k < now->at[i].n; k++)
+            out->id[out->n++] = t->id[now->at[i].symbol];
     *done = true;
     return 0;
 }

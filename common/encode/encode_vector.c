@@ -1,6 +1,6 @@
-/* encode_word.c - see encode_word.h: which version is used, and the one in C, with vectors of the compiler's that any
- * processor has. (Versions by the instructions of SSE2 and NEON were no faster.) */
-#include "encode/encode_word.h"
+/* encode_vector.c - see encode_vector.h: which version is used, and the one in C, with vectors of the compiler's that
+ * any processor has. (Versions by the instructions of SSE2 and NEON were no faster.) */
+#include "encode/encode_vector.h"
 
 #include "base/sys/simd.h"
 
@@ -41,11 +41,11 @@ static inline uint32_t certain_pairs(const struct byte_pair *x)
     return (x->rank < x[-1].before) & (x->rank < x[1].after);
 }
 
-#include "encode/encode_word_impl.h"
+#include "encode/encode_vector_impl.h"
 
-const struct word_encoder encode_word_plain = {sizeof(struct turns), encode_words};
+const struct word_encoder encode_vector_plain = {sizeof(struct turns), encode_words};
 
 const struct word_encoder *word_encoder_best(void)
 {
-    return simd_level() >= SIMD_AVX2 && encode_word_avx2.some ? &encode_word_avx2 : &encode_word_plain;
+    return simd_level() >= SIMD_AVX2 && encode_vector_avx2.encode_batch ? &encode_vector_avx2 : &encode_vector_plain;
 }

@@ -1,5 +1,5 @@
-/* encode_word_avx2.c - encode_word.h with AVX2: vectors of 8. */
-#include "encode/encode_word.h"
+/* encode_vector_avx2.c - encode_vector.h with AVX2: vectors of 8. */
+#include "encode/encode_vector.h"
 
 #ifdef __AVX2__
 #include <immintrin.h>
@@ -40,9 +40,9 @@ static inline uint32_t certain_pairs(const struct byte_pair *x)
     return _pext_u32(bits, 0x01010101);
 }
 
-#include "encode/encode_word_impl.h"
+#include "encode/encode_vector_impl.h"
 
-const struct word_encoder encode_word_avx2 = {sizeof(struct turns), encode_words};
+const struct word_encoder encode_vector_avx2 = {sizeof(struct turns), encode_words};
 #else
-const struct word_encoder encode_word_avx2 = {0, NULL};
+const struct word_encoder encode_vector_avx2 = {0, NULL};
 #endif

@@ -1,4 +1,4 @@
-/* encode_word_impl.h - encode_word.h for vectors of any length: to be included by a file that defines
+/* encode_vector_impl.h - encode_vector.h for vectors of any length: to be included by a file that defines
  *
  *   vec             a vector of LANES numbers of 32 bits, all less than 2^31; LANES divides 16
  *   vec_load        from an array
@@ -9,7 +9,7 @@
  *
  * It gets encode_words.
  */
-#include "encode/encode_word.h"
+#include "encode/encode_vector.h"
 #include "encode/merge_triples.h"
 
 #include <stdbool.h>
@@ -59,10 +59,10 @@ static __attribute__((noinline)) void mark_triples(const struct merge_table *t, 
         if (!triple_is_first(p[i]) || !triple_is_later(p[i + 1]) || !triple_is_later(p[i + 2]))
             continue;
         const struct byte_triple *triple = &t->triple[triple_index(p[i], p[i + 1], p[i + 2])];
-        const unsigned on_left = i == 0                      ? triple->beside >> TRIPLE_AT_END
+        const unsigned on_left = i == 0                      ? triple->context >> TRIPLE_AT_END
                                  : triple_is_later(p[i - 1]) ? (unsigned)(triple->left >> (p[i - 1] & 63))
-                                                             : triple->beside >> TRIPLE_LEFT_OTHER;
-        const unsigned on_right = triple->beside >> (after == n ? TRIPLE_AT_END : triple_bit_before(p[after]));
+                                                             : triple->context >> TRIPLE_LEFT_OTHER;
+        const unsigned on_right = triple->context >> (after == n ? TRIPLE_AT_END : triple_bit_before(p[after]));
         if (on_left & on_right & 1) {
             pair[i].rank = triple->rank;
             pair[i].low = triple->low;

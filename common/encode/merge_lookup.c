@@ -1,0 +1,110 @@
+/* merge_lookup.c - see merge_lookup.h. */
+#include "encode/merge_lookup.h"
+
+#include "base/sys/hash.h"
+#include "encode/encode_vector.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAIR_BITS = 17 }; /* 2^17 pairs are remembered, in 1.5 MB */
+
+static int remember_pairs(struct merge_lookup *m, struct err *e)
+{
+    const size_t size = sizeof *m->pair << PAIR_BITS;
+    m->odd[0] = hash_bytes("merges", 6, hash_secret()) | 1;
+    m->odd[1] = hash_bytes("again", 5, hash_secret()) | 1;
+    m->pair = malloc(size);
+    if (!m->pair)
+        return err_mem(e, "the merges that were found", size);
+    memset(m->pair, 0xFF, size); /* no ids */
+    return 0;
+}
+
+static int find_longest(struct merge_lookup *m, struct err *e)
+{
+    const struct model *model = m->model;
+    assert(model->index.slots.n);
+    for (uint32_t id = 0; id < model->n_ids; id++) {
+        if (model->token[id].vocab && model->token[id].len > m->longest)
+            m->longest = model->token[id].len;
+    }
+    for (size_t i = 0; i < model->n_special; i++) {
+        if (model->special[i].whole && model->special[i].len > m->longest)
+            m->longest = model->special[i].len;
+    }
+    m->both = malloc(m->longest + MODEL_PAD);
+    return m->both ? 0 : err_mem(e, "a token", m->longest);
+}
+
+static int make_room(struct merge_lookup *m, struct err *e)
+{
+    size_t size = word_encoder_best()->room;
+    m->room = aligned_alloc(WORD_ROOM_ALIGN, size);
+    return m->room ? 0 : err_mem(e, "words that are encoded together", size);
+}
+
+int merge_lookup_init(struct merge_lookup *m, const struct model *model, struct err *e)
+{
+    const bool whole = model->by_rank || model->ignore_merges;
+    *m = (struct merge_lookup){.model = model};
+    memset(m->whole, whole ? 0xFF : 0, sizeof m->whole);
+    m->n_ranks = model->by_rank ? model->n_ids : model->n_merges;
+    if (model->n_ids > MERGES_MAX_IDS)
+        return err_set(e, EX_DATAERR, "%lu ids are more than the %d that can be encoded", (unsigned long)model->n_ids,
+                       (int)MERGES_MAX_IDS);
+    m->merge = model->by_rank ? NULL : model->merge;
+    bool regular = false;
+    if (make_room(m, e) || (model->by_rank ? remember_pairs(m, e) : merge_table_make(model, &m->table, &regular, e)) ||
+        (whole && find_longest(m, e))) {
+        merge_lookup_free(m);
+        return -1;
+    }
+    m->regular = regular ? &m->table : NULL;
+    return 0;
+}
+
+void merge_lookup_free(struct merge_lookup *m)
+{
+    merge_table_free(&m->table);
+    merge_table_free(&m->derived);
+    free(m->pair);
+    free(m->both);
+    free(m->room);
+    *m = (struct merge_lookup){0};
+}
+
+int64_t merge_lookup_token(const struct merge_lookup *m, const unsigned char *p, size_t n)
+{
+    unsigned char padded[2 * MODEL_PAD] = {0};
+    if (n > m->longest)
+        return -1;
+    if (n <= MODEL_PAD) { /* for longer ones no byte after the end is read */
+        memcpy(padded, p, n);
+        p = padded;
+    }
+    uint32_t id = model_find(m->model, p, n);
+    if (id == MODEL_NO_ID && m->model->has_whole)
+        id = model_find_whole(m->model, p, n);
+    return id == MODEL_NO_ID ? -1 : (int64_t)id;
+}
+
+static uint32_t rank_of_both(struct merge_lookup *m, uint32_t left, uint32_t right)
+{
+    const struct model_token *a = &m->model->token[left], *b = &m->model->token[right];
+    if ((size_t)a->len + b->len > m->longest)
+        return NO_MERGE;
+    memcpy(m->both, a->p, a->len);
+    memcpy(m->both + a->len, b->p, b->len);
+    int64_t id = merge_lookup_token(m, m->both, (size_t)a->len + b->len);
+    return id < 0 ? NO_MERGE : (uint32_t)id;
+}
+
+uint32_t merge_lookup_rank_by_bytes(struct merge_lookup *m, uint32_t left, uint32_t right)
+{
+    struct remembered_pair *pair = &m->pair[(left * m->odd[0] + right * m->odd[1]) >> (64 - PAIR_BITS)];
+    if (pair->left != left || pair->right != right)
+        *pair = (struct remembered_pair){left, right, rank_of_both(m, left, right)};
+    return pair->rank;
+}
