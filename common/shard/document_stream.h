@@ -3,7 +3,7 @@
 #define BPE_SHARD_DOCUMENT_STREAM_H
 
 #include "base/sys/buf.h"
-#include "shard/format/document.h"
+#include "shard/format/token_doc.h"
 #include "shard/store/token_store.h"
 
 #include <stdbool.h>

@@ -4,8 +4,24 @@
 
 #include "base/sys/sha256.h"
 #include "shard/format/manifest.h"
-#include "shard/sharding.h"
 #include "shard/store/token_store.h"
+
+/* What bpe-shard, or a program that shards, is told. All borrowed. */
+struct sharding_options {
+    const char *dir;
+    struct shard_plan plan;
+    bool resume;
+    uint64_t memory;     /* bytes for ids */
+    const char *id;      /* the tokens must carry ids of this field; NULL: need not */
+    const char *missing; /* a file for what is missing; NULL: none */
+    const char *software;
+
+    /* Called for each shard when it is there; and now and then when ids were moved at the end of a shuffle. May be
+     * NULL. */
+    int (*published)(void *ctx, const struct manifest_shard *s, struct err *e);
+    void (*moved)(void *ctx);
+    void *ctx;
+};
 
 /* Sets the facts, and what follows from them for the plan (-d auto), and checks that the format can hold such ids.
  * has_before: m is an earlier run's manifest, of which all must be the same. -1: EX_DATAERR: another model; EX_USAGE.

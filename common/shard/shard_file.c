@@ -9,7 +9,6 @@
 #include "base/io/durable.h"
 #include "base/io/fd.h"
 #include "base/sys/bytes.h"
-#include "shard/format/formats.h"
 #include "shard/shard_ids.h"
 
 #include <errno.h>

@@ -9,7 +9,6 @@
 #include "base/io/fd.h"
 #include "shard/format/docs_csv.h"
 #include "shard/format/file_sum.h"
-#include "shard/format/formats.h"
 #include "shard/shard_file.h"
 
 #include <errno.h>

@@ -12,7 +12,6 @@
 #include "base/io/fd.h"
 #include "base/sys/bytes.h"
 #include "shard/format/document_filter.h"
-#include "shard/format/formats.h"
 #include "shard/shard_file.h"
 #include "shard/shard_publish.h"
 

@@ -18,8 +18,8 @@
 #include "base/sys/buf.h"
 #include "base/sys/err.h"
 #include "base/sys/str.h"
-#include "shard/format/document.h"
 #include "shard/format/manifest.h"
+#include "shard/format/token_doc.h"
 
 #include <stdbool.h>
 #include <stdint.h>

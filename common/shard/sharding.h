@@ -11,30 +11,12 @@
 #define BPE_SHARD_SHARDING_H
 
 #include "base/sys/err.h"
-#include "shard/format/manifest.h"
-#include "shard/format/shard_plan.h"
+#include "shard/shard_facts.h"
 #include "wire/ledger.h"
 #include "wire/record.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* All borrowed. */
-struct sharding_options {
-    const char *dir;
-    struct shard_plan plan;
-    bool resume;
-    uint64_t memory;     /* bytes for ids */
-    const char *id;      /* the tokens must carry ids of this field; NULL: need not */
-    const char *missing; /* a file for what is missing; NULL: none */
-    const char *software;
-
-    /* Called for each shard when it is there; and now and then when ids were moved at the end of a shuffle. May be
-     * NULL. */
-    int (*published)(void *ctx, const struct manifest_shard *s, struct err *e);
-    void (*moved)(void *ctx);
-    void *ctx;
-};
 
 struct sharding; /* opaque */
 

@@ -118,12 +118,6 @@ none(sorted(hidden), "what a macro of a header expands is included there")
 # Those that are left, until they are dissolved; none may be added.
 KNOWN = [
     "model/format_gpt2 model/format_hf_json model/format_hf_write model/format_merges model/format_tiktoken model/formats",
-    "shard/format/docs_csv shard/format/format_datatrove shard/format/format_dolma shard/format/format_llmc shard/format/format_mds "
-    "shard/format/format_megatron shard/format/format_npy shard/format/format_raw shard/format/formats shard/format/shard_read "
-    "shard/format/shard_read_plain",
-    "shard/format/formats shard/format/manifest shard/format/shard_plan",
-    "shard/shard_again shard/shard_facts shard/sharding",
-    "shard/store/token_reader shard/store/token_store",
 ]
 
 

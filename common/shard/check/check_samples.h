@@ -10,8 +10,8 @@
 #include "base/sys/err.h"
 #include "base/sys/hash.h"
 #include "input/input_form.h"
-#include "shard/format/document.h"
 #include "shard/format/manifest.h"
+#include "shard/format/token_doc.h"
 
 #include <stdbool.h>
 #include <stddef.h>

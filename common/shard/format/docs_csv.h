@@ -11,7 +11,7 @@
 #include "base/sys/buf.h"
 #include "base/sys/err.h"
 #include "base/sys/str.h"
-#include "shard/format/formats.h"
+#include "shard/format/shard_build.h"
 
 #include <stdint.h>
 

@@ -10,7 +10,7 @@
 
 #include "base/sys/buf.h"
 #include "base/sys/err.h"
-#include "shard/format/document.h"
+#include "shard/format/token_doc.h"
 
 #include <stdbool.h>
 #include <stdint.h>

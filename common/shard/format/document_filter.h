@@ -10,8 +10,8 @@
 #include "base/sys/buf.h"
 #include "base/sys/bytes.h"
 #include "base/sys/err.h"
-#include "shard/format/document.h"
 #include "shard/format/manifest.h"
+#include "shard/format/token_doc.h"
 
 #include <stdbool.h>
 #include <stdint.h>

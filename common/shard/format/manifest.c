@@ -5,7 +5,6 @@
 #include "base/io/fd.h"
 #include "base/sys/bytes.h"
 #include "base/sys/hash.h"
-#include "shard/format/formats.h"
 #include "wire/payload.h"
 #include "json/json_write.h"
 

@@ -16,7 +16,7 @@
 
 #define MANIFEST_NAME "manifest.json"
 
-enum { CHECKSUM_LEN = 16, SHARD_FILES = 4 };
+enum { CHECKSUM_LEN = 16 };
 
 /* A file of a shard; all strings of this header are owned. */
 struct manifest_file {

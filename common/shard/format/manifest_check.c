@@ -1,7 +1,6 @@
 /* manifest_check.c - see manifest.h: whether a manifest that was read can be one of bpe-shard's. What reads it may go
  * by its names then: they are those that the format gives, and lead nowhere else.
  */
-#include "shard/format/formats.h"
 #include "shard/format/manifest.h"
 
 #include <string.h>

@@ -3,15 +3,15 @@
 
 #include "base/sys/bytes.h"
 #include "base/sys/hash.h"
-#include "shard/format/formats.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Makes shard_plan_is_test independent of shard_plan_key: part of the definition, as both hashes are. */
 #define TEST_SEED UINT64_C(0x9e3779b97f4a7c15)
 
-enum { NAME_MOST = 200 /* bytes of --name: what comes after it has at most 45, and a file's name 255 */ };
+enum { NAME_LEN_MAX = 200 /* bytes of --name: what comes after it has at most 45, and a file's name 255 */ };
 
 bool shard_plan_splits(const struct shard_plan *p)
 {
@@ -55,9 +55,9 @@ int shard_plan_check_name(const char *name, struct err *e)
     if (!*name || strchr(name, '/') || name[0] == '.')
         return err_set(e, EX_USAGE,
                        "--name %s: names of files begin with it: it must not be empty, hold /, or begin with .", name);
-    if (strlen(name) > NAME_MOST)
+    if (strlen(name) > NAME_LEN_MAX)
         return err_set(e, EX_USAGE, "--name: has %zu bytes; names of files that begin with it can have %d",
-                       strlen(name), NAME_MOST);
+                       strlen(name), NAME_LEN_MAX);
     return 0;
 }
 
@@ -125,4 +125,39 @@ uint64_t shard_dtype_limit(enum shard_dtype t)
 const char *shard_dtype_name(enum shard_dtype t)
 {
     return t == DTYPE_U16 ? "uint16" : t == DTYPE_I32 ? "int32" : "uint32";
+}
+
+/* ---- Formats ---- */
+
+enum shard_dtype shard_dtype_unsigned(uint64_t vocabulary)
+{
+    return vocabulary && vocabulary <= shard_dtype_limit(DTYPE_U16) ? DTYPE_U16 : DTYPE_U32;
+}
+
+void shard_file_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, const char *test,
+                     const char *suffix)
+{
+    char digits[32] = "";
+    if (p->shard_tokens)
+        snprintf(digits, sizeof digits, "_%06llu", (unsigned long long)number);
+    snprintf(to, n, "%s%s%s%s%s", p->name ? p->name : "tokens", shard_plan_splits(p) ? "_" : "",
+             !shard_plan_splits(p) ? ""
+             : split == SPLIT_TEST ? test
+                                   : "train",
+             digits, suffix);
+}
+
+void shard_docs_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number)
+{
+    static const char *const suffixes[] = {".npy", ".bin", ".ds", ".mds"};
+    p->format->file_name(to, n, p, split, number, 0);
+    size_t len = strlen(to);
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t k = strlen(suffixes[i]);
+        if (len > k && strcmp(to + len - k, suffixes[i]) == 0) {
+            len -= k;
+            break;
+        }
+    }
+    snprintf(to + len, n - len, ".csv.gz");
 }

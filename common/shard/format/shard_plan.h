@@ -1,14 +1,19 @@
-/* shard_plan.h - what decides how documents become shards: the options of bpe-shard. No state, no input or output. */
+/* shard_plan.h - what decides how documents become shards: their format, and the options of bpe-shard. No state, no
+ * input or output.
+ */
 #ifndef BPE_SHARD_FORMAT_SHARD_PLAN_H
 #define BPE_SHARD_FORMAT_SHARD_PLAN_H
 
 #include "base/sys/err.h"
-#include "shard/format/document.h"
+#include "shard/format/token_doc.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct shard_format; /* formats.h */
+struct shard_build;
+struct manifest;
+struct manifest_shard;
+struct shard_plan;
 
 enum shard_dtype { DTYPE_AUTO, DTYPE_U16, DTYPE_U32, DTYPE_I32 };
 
@@ -16,6 +21,50 @@ enum shard_dtype { DTYPE_AUTO, DTYPE_U16, DTYPE_U32, DTYPE_I32 };
 enum shard_last { LAST_SHORT, LAST_DROPPED, LAST_PADDED };
 
 enum { SPLIT_TRAIN, SPLIT_TEST, N_SPLITS };
+
+enum { SHARD_FILES = 4, SHARD_HEADER_MAX = 1024 };
+
+/* A format: a file format_NAME.c, and a row in formats.h. */
+struct shard_format {
+    const char *name;
+    bool whole;    /* documents are whole in a shard: it ends after the first that brings it to its number of ids */
+    bool has_docs; /* always has the tables of documents that --docs asks for (dolma) */
+    bool no_empty; /* documents without ids are left out (document_filter.h) */
+    bool no_lone_separator; /* a separator put after a document without ids is left out */
+    size_t n_files;         /* of a shard, without the table of documents */
+    size_t header;          /* bytes before the ids in the data file, at most SHARD_HEADER_MAX */
+    uint64_t most_tokens;   /* in a shard; UINT64_MAX: any number */
+
+    /* Writes the header of a shard with this number of ids: `header` bytes. NULL if there is none. */
+    void (*put_header)(unsigned char *to, const struct shard_plan *p, uint64_t tokens);
+
+    /* -d auto for a vocabulary of that size (0: not known). */
+    enum shard_dtype (*dtype)(uint64_t vocabulary);
+    /* Whether the format has ids of the plan's type, and shards of its size; NULL: always. -1 with EX_USAGE. Called by
+     * shard_plan_check_ids. */
+    int (*check)(const struct shard_plan *p, uint64_t vocabulary, struct err *e);
+
+    /* The final name, relative to DIR, of file i of a shard (0: ids; 1 ...: index files; the table of documents comes
+     * after them, see shard_docs_name). May have one directory in it. `to` holds n bytes. */
+    void (*file_name)(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, size_t i);
+
+    /* The same for the file of the whole directory that finish_all makes for a split. NULL: there is none. */
+    void (*extra_name)(char *to, size_t n, const struct shard_plan *p, unsigned split);
+
+    /* Makes the index files; a file 0 that it makes replaces the data file. May be called again for the same shard
+     * after a death, and then makes the same files again. NULL: the data file with its header is all. */
+    int (*finish)(struct shard_build *b, struct err *e);
+
+    /* Makes these files when all shards are there, for each manifest_has_split, the one for tests first; may be NULL.
+     * Writes them under dir (temporary file, rename) and adds them to m->extra. */
+    int (*finish_all)(struct manifest *m, const char *dir, struct err *e);
+
+    /* Passes all documents of a shard of DIR to a sink; checks what the format says of itself (header, sizes, index)
+     * on the way: EX_DATAERR with file and place. whole: each document begins and ends here; else the first may
+     * continue one from the shard before and the last may go on: then begin is not called, or end is not called. */
+    int (*read)(const struct manifest *m, const struct manifest_shard *s, const char *dir, struct document_sink *sink,
+                struct err *e);
+};
 
 struct shard_plan {
     const struct shard_format *format;
@@ -59,5 +108,16 @@ const char *shard_plan_difference(const struct shard_plan *a, const struct shard
 unsigned shard_dtype_width(enum shard_dtype t);
 uint64_t shard_dtype_limit(enum shard_dtype t);
 const char *shard_dtype_name(enum shard_dtype t); /* "uint16", "uint32", "int32" */
+
+/* NAME[_SPLIT]_NUMBER (six digits; without a split in the plan not _SPLIT, with -n 0 no _NUMBER), then suffix: the
+ * names of most formats. test: the word for that split; the other one is "train". */
+void shard_file_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, const char *test,
+                     const char *suffix);
+
+/* The name of the table of documents (--docs): file 0's, .npy, .bin, .ds or .mds replaced by .csv.gz. */
+void shard_docs_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number);
+
+/* u16 for a vocabulary of at most 65,536, else u32: what -d auto is in most formats. Not known (0): u32. */
+enum shard_dtype shard_dtype_unsigned(uint64_t vocabulary);
 
 #endif

@@ -20,7 +20,7 @@
 #include "base/sys/bytes.h"
 #include "base/sys/err.h"
 #include "base/sys/str.h"
-#include "shard/format/document.h"
+#include "shard/format/token_doc.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 
 #include "base/sys/buf.h"
 #include "base/sys/err.h"
-#include "shard/format/document.h"
+#include "shard/format/token_doc.h"
 #include "shard/shuffle/shuffle_files.h"
 #include "shard/shuffle/shuffle_sorted.h"
 

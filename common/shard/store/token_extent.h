@@ -4,6 +4,7 @@
 #define BPE_SHARD_STORE_TOKEN_EXTENT_H
 
 #include "base/sys/err.h"
+#include "base/sys/str.h"
 #include "wire/payload.h"
 
 #include <stdbool.h>
@@ -46,5 +47,21 @@ struct token_sequence {
 
 /* width: bytes of an id. -1 with EX_DATAERR. */
 int token_sequence_add(struct token_sequence *q, const struct token_extent *x, unsigned width, struct err *e);
+
+/* Part of a piece: marks and ids that belong together. A piece is given in one part or several. All is borrowed: until
+ * token_store_commit; if `flush` is set, until the next call of token_store_next, and so are all parts before it. */
+struct token_part {
+    uint64_t source, begin, end; /* of the piece */
+    bool first, last;            /* of the parts of its piece */
+    bool flush;
+    unsigned width;         /* bytes of an id */
+    struct piece_tail tail; /* if it is the last one */
+    struct str
+        marks; /* of each record in it: varint number of ids, varint number of marks, marks (document_mark_put) */
+    struct str ids;
+    /* Of the document that the ids after the last mark belong to: gap, lines and id as its mark has them, which comes
+     * in a later part; or, if it goes on after the piece, gap as in the piece's tail. */
+    struct document_mark ahead;
+};
 
 #endif

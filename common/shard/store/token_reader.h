@@ -5,8 +5,8 @@
 #include "base/sys/buf.h"
 #include "base/sys/err.h"
 #include "shard/store/token_batch.h"
+#include "shard/store/token_extent.h"
 #include "shard/store/token_segments.h"
-#include "shard/store/token_store.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -17,6 +17,7 @@
 #include "base/sys/buf.h"
 #include "base/sys/err.h"
 #include "base/sys/str.h"
+#include "shard/store/token_extent.h"
 #include "wire/commit.h"
 #include "wire/ledger.h"
 #include "wire/payload.h"
@@ -46,22 +47,6 @@ unsigned token_store_width(const struct token_store *s);   /* bytes of an id; 0:
 
 /* A source of the run, as far as known: by its promise, or by a commit. False: not known. */
 bool token_store_source(const struct token_store *s, uint64_t number, struct commit_source *to);
-
-/* Part of a piece: marks and ids that belong together. A piece is given in one part or several. All is borrowed: until
- * token_store_commit; if `flush` is set, until the next call of token_store_next, and so are all parts before it. */
-struct token_part {
-    uint64_t source, begin, end; /* of the piece */
-    bool first, last;            /* of the parts of its piece */
-    bool flush;
-    unsigned width;         /* bytes of an id */
-    struct piece_tail tail; /* if it is the last one */
-    struct str
-        marks; /* of each record in it: varint number of ids, varint number of marks, marks (document_mark_put) */
-    struct str ids;
-    /* Of the document that the ids after the last mark belong to: gap, lines and id as its mark has them, which comes
-     * in a later part; or, if it goes on after the piece, gap as in the piece's tail. */
-    struct document_mark ahead;
-};
 
 /* 1: the next part, in order of source and offset; 0: it has not come. An empty source has no part. */
 int token_store_next(struct token_store *s, struct token_part *p, struct err *e);

@@ -1,8 +1,8 @@
-/* document.h - documents of token ids, as they pass from one part of this room to the next: where each comes from, and
+/* token_doc.h - documents of token ids, as they pass from one part of this room to the next: where each comes from, and
  * its ids in parts.
  */
-#ifndef BPE_SHARD_FORMAT_DOCUMENT_H
-#define BPE_SHARD_FORMAT_DOCUMENT_H
+#ifndef BPE_SHARD_FORMAT_TOKEN_DOC_H
+#define BPE_SHARD_FORMAT_TOKEN_DOC_H
 
 #include "base/sys/err.h"
 #include "base/sys/str.h"
