@@ -12,7 +12,7 @@
 #include "shard/check/shard_list.h"
 #include "shard/convert.h"
 #include "shard/format/manifest.h"
-#include "shard/sharding.h"
+#include "shard/shard_pipeline.h"
 #include "usage/shard_usage.h"
 #include "wire/record.h"
 
@@ -23,7 +23,7 @@
 
 struct sharder {
     struct shard_options opt;
-    struct sharding *sharding;
+    struct shard_pipeline *pipeline;
     struct progress progress;
     struct buf line;
 };
@@ -43,7 +43,7 @@ static int tell(void *ctx, const struct manifest_shard *shard, struct err *e)
 static void show_converted(void *ctx, uint64_t tokens, uint64_t all)
 {
     struct sharder *s = ctx;
-    unsigned width = shard_dtype_width(s->opt.sharding.plan.dtype);
+    unsigned width = shard_dtype_width(s->opt.pipeline.plan.dtype);
     if (s->progress.active)
         progress_show(&s->progress, tokens * width, all * width, true, "of ids");
 }
@@ -51,7 +51,7 @@ static void show_converted(void *ctx, uint64_t tokens, uint64_t all)
 /* --convert */
 static int run_convert(struct sharder *s, struct err *e)
 {
-    const struct sharding_options *o = &s->opt.sharding;
+    const struct shard_pipeline_options *o = &s->opt.pipeline;
     const struct convert_options c = {.from = s->opt.files[0],
                                       .to = o->dir,
                                       .plan = o->plan,
@@ -74,9 +74,9 @@ static void show(void *ctx)
 {
     struct sharder *s = ctx;
     char what[100];
-    if (!s->progress.active || !s->sharding)
+    if (!s->progress.active || !s->pipeline)
         return;
-    struct sharding_progress p = sharding_progress(s->sharding);
+    struct shard_pipeline_progress p = shard_pipeline_progress(s->pipeline);
     if (!p.coverage || !p.coverage->promised || p.coverage->by_value) /* bpe-chunk shows how much it has read */
         return;
     snprintf(what, sizeof what, "of text, %.1f million ids, %llu shards", 1e-6 * (double)p.tokens,
@@ -87,7 +87,7 @@ static void show(void *ctx)
 static int take(void *ctx, const struct record *rec, const char *stream, struct err *e)
 {
     struct sharder *s = ctx;
-    if (sharding_put(s->sharding, rec, stream, e))
+    if (shard_pipeline_put(s->pipeline, rec, stream, e))
         return -1;
     show(s);
     return 0;
@@ -96,11 +96,11 @@ static int take(void *ctx, const struct record *rec, const char *stream, struct 
 static int due(void *ctx, struct err *e)
 {
     struct sharder *s = ctx;
-    return sharding_due(s->sharding, e);
+    return shard_pipeline_due(s->pipeline, e);
 }
 
 /* What can be done about missing ranges. */
-static const char *advice(const struct sharding_options *o, char *to, size_t n)
+static const char *advice(const struct shard_pipeline_options *o, char *to, size_t n)
 {
     if (o->missing)
         snprintf(to, n, "encode them (bpe-chunk --only=%.200s) and give their ids with --resume", o->missing);
@@ -124,7 +124,7 @@ static int run_look(const struct shard_options *o, struct err *e)
 static void note_skipped(const struct sharder *s)
 {
     char text[ERR_TEXT];
-    const struct coverage *c = sharding_progress(s->sharding).coverage;
+    const struct coverage *c = shard_pipeline_progress(s->pipeline).coverage;
     const char *skipped = c ? coverage_skipped_text(c, text, sizeof text) : NULL;
     if (skipped)
         program_note(NAME, "%s", skipped);
@@ -133,7 +133,7 @@ static void note_skipped(const struct sharder *s)
 static int run(void *ctx, struct err *e)
 {
     struct sharder *s = ctx;
-    struct sharding_options *o = &s->opt.sharding;
+    struct shard_pipeline_options *o = &s->opt.pipeline;
     char text[600];
     int read = 0;
     if (s->opt.check || s->opt.list)
@@ -144,14 +144,14 @@ static int run(void *ctx, struct err *e)
     o->moved = show;
     o->ctx = s;
     progress_start(&s->progress, NAME);
-    s->sharding = sharding_open(o, e);
-    if (!s->sharding)
+    s->pipeline = shard_pipeline_open(o, e);
+    if (!s->pipeline)
         return -1;
     for (int i = 0; i < s->opt.n_files && read == 0; i++)
         read = record_each_due(s->opt.files[i], take, due, s, e);
-    int rc = sharding_finish(s->sharding, read, advice(o, text, sizeof text), e);
+    int rc = shard_pipeline_finish(s->pipeline, read, advice(o, text, sizeof text), e);
     progress_end(&s->progress);
-    if (rc == 0 && sharding_was_complete(s->sharding))
+    if (rc == 0 && shard_pipeline_was_complete(s->pipeline))
         program_note(NAME, "%s: was complete already", o->dir);
     else if (rc == 0)
         note_skipped(s);
@@ -161,7 +161,7 @@ static int run(void *ctx, struct err *e)
 static void sharder_free(void *ctx)
 {
     struct sharder *s = ctx;
-    sharding_close(s->sharding);
+    shard_pipeline_close(s->pipeline);
     buf_free(&s->line);
 }
 

@@ -27,7 +27,7 @@ struct pair {
     const struct dispatch_worker *worker;
 };
 
-struct parts {
+struct fragments {
     struct encode *x;
     struct job *job;
     struct command_line words; /* of bpe-encode */
@@ -49,7 +49,7 @@ static uint64_t bytes_of(const struct encode *x)
 }
 
 /* The kth part of a pair. As many pairs as jobs follow each other in turns. */
-static size_t part_of(const struct parts *p, size_t pair, size_t k)
+static size_t part_of(const struct fragments *p, size_t pair, size_t k)
 {
     size_t jobs = p->x->common.jobs;
     return (pair / jobs * p->each + k) * jobs + pair % jobs;
@@ -72,7 +72,7 @@ static int make_pipes(int *from, int *to, size_t n, struct err *e)
 }
 
 /* to: where the parts are written; then, where it says that one was. */
-static int start_reader(struct parts *p, const int *to, struct err *e)
+static int start_reader(struct fragments *p, const int *to, struct err *e)
 {
     struct command_line l = {0};
     struct job_start s = {.in = -1, .out = -1, .also = to[p->each], .stage = ENCODE_READ, .name = "bpe parquet"};
@@ -91,7 +91,7 @@ static int start_reader(struct parts *p, const int *to, struct err *e)
     return p->at[p->started].reader ? 0 : -1;
 }
 
-static int start_pair(struct parts *p, struct err *e)
+static int start_pair(struct fragments *p, struct err *e)
 {
     struct pair *at = &p->at[p->started];
     int from[JOB_MORE + 1], to[JOB_MORE + 1];
@@ -109,7 +109,7 @@ static int start_pair(struct parts *p, struct err *e)
 }
 
 /* Notices how many pairs work, and which part is the first known to have failed: no pair begins with one after it. */
-static void look(struct parts *p)
+static void look(struct fragments *p)
 {
     p->running = 0;
     for (size_t i = 0; i < p->started; i++) {
@@ -122,7 +122,7 @@ static void look(struct parts *p)
 }
 
 /* Until all are written, or all before the first that has failed. */
-static int work(struct parts *p, struct err *e)
+static int work(struct fragments *p, struct err *e)
 {
     struct dispatch *d = &p->x->dispatch;
     while (d->n_written_units < p->n && !d->failed) {
@@ -143,7 +143,7 @@ static int work(struct parts *p, struct err *e)
 /* ---- Why it failed ---- */
 
 /* The process of a pair that has failed; NULL: none, so far. SIGPIPE ends a reader whose bpe-encode has ended. */
-static const struct job_process *failed_in(const struct parts *p, const struct pair *at)
+static const struct job_process *failed_in(const struct fragments *p, const struct pair *at)
 {
     const struct job_process *r = at->reader, *w = at->worker->process;
     for (int ms = 0; ms < 200 && r->ended && r->status == 128 + SIGPIPE && !w->ended; ms += 50)
@@ -154,7 +154,7 @@ static const struct job_process *failed_in(const struct parts *p, const struct p
 }
 
 /* Says why. What a bpe-encode says of a text names the part. */
-static int tell(struct parts *p, size_t pair, const struct job_process *why, struct err *e)
+static int tell(struct fragments *p, size_t pair, const struct job_process *why, struct err *e)
 {
     char name[64];
     uint64_t k = dispatch_failed_at(p->at[pair].worker);
@@ -166,7 +166,7 @@ static int tell(struct parts *p, size_t pair, const struct job_process *why, str
     return encode_tell_of(p->x, p->job, why, input, e);
 }
 
-static int outcome(struct parts *p, struct err *e)
+static int outcome(struct fragments *p, struct err *e)
 {
     enum { PATIENCE_MS = 2000, STEP_MS = 50 };
     const struct dispatch_worker *failed = p->x->dispatch.failed;
@@ -193,7 +193,7 @@ static int outcome(struct parts *p, struct err *e)
 /* ---- All ---- */
 
 /* How many parts there are, and who has them. */
-static void divide(struct parts *p)
+static void divide(struct fragments *p)
 {
     uint64_t bytes = bytes_of(p->x), jobs = p->x->common.jobs, each = bytes / jobs / PART_LEAST;
     p->each = each < 1 ? 1 : each > JOB_MORE ? JOB_MORE : (size_t)each;
@@ -201,7 +201,7 @@ static void divide(struct parts *p)
     p->n = p->bad = p->pairs * p->each;
 }
 
-static int prepare(struct parts *p, struct err *e)
+static int prepare(struct fragments *p, struct err *e)
 {
     struct encode *x = p->x;
     divide(p);
@@ -224,7 +224,7 @@ static int prepare(struct parts *p, struct err *e)
 
 int encode_parquet(struct encode *x, struct job *j, struct err *e)
 {
-    struct parts p = {.x = x, .job = j};
+    struct fragments p = {.x = x, .job = j};
     int status = prepare(&p, e);
     if (status == 0) {
         watch_start(&x->watch, j, x->common.progress, x->files, x->n_files, ENCODE_READ);

@@ -253,7 +253,7 @@ static int take_all(struct sampler *x, char **files, int n, struct compressed *c
     const char **plain = calloc((size_t)n + 1, sizeof *plain);
     int n_plain = 0, rc = plain ? 0 : err_mem(e, "names", (size_t)n * sizeof *plain);
     for (int i = 0; i < n && rc == 0; i++) {
-        unsigned char head[DECODER_MAGIC];
+        unsigned char head[DECOMPRESSOR_MAGIC];
         struct stat st;
         const char *name = files[i];
         if (strcmp(name, "-") == 0 || (stat(name, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))) {
@@ -264,7 +264,7 @@ static int take_all(struct sampler *x, char **files, int n, struct compressed *c
         ssize_t got = fd < 0 ? -1 : fd_pread(fd, head, sizeof head, 0, name, e);
         if (got < 0 || fstat(fd, &st) < 0)
             rc = -1;
-        else if (decoder_knows(head, (size_t)got))
+        else if (decompressor_knows(head, (size_t)got))
             compressed[n_compressed++] = (struct compressed){name, (uint64_t)st.st_size};
         else
             plain[n_plain++] = name;

@@ -206,9 +206,9 @@ static int check(struct err *e)
         self.n_files = 1;
     }
     c->model = self.encode.model = self.model;
-    c->source.id = self.shard.sharding.id = self.id;
+    c->source.id = self.shard.pipeline.id = self.id;
     c->source.is_form[FORM_NUL] |= self.common.parquet && !self.common.mixed;
-    self.shard.sharding.dir = self.dir;
+    self.shard.pipeline.dir = self.dir;
     if (self.encode.special == SPECIAL_TEXT)
         c->special.n = 0;
     asked.dir = self.dir;

@@ -166,12 +166,12 @@ static int look_at(const struct shard_asked *a, struct seen *s, struct err *e)
 static bool any_compressed(const struct shard_asked *a)
 {
     struct err ignored;
-    unsigned char start[DECODER_MAGIC];
+    unsigned char start[DECOMPRESSOR_MAGIC];
     for (int i = 0; i < a->n_files; i++) {
         int fd = fd_open_regular(a->files[i], &ignored);
         ssize_t n = fd < 0 ? -1 : fd_pread(fd, start, sizeof start, 0, a->files[i], &ignored);
         job_close(&fd);
-        if (n > 0 && decoder_knows(start, (size_t)n))
+        if (n > 0 && decompressor_knows(start, (size_t)n))
             return true;
     }
     return false;

@@ -139,7 +139,7 @@ static int shard(struct job *j, struct err *e)
 
 static int check_shard(struct err *e)
 {
-    if (!self.shard.sharding.dir || !*self.shard.sharding.dir)
+    if (!self.shard.pipeline.dir || !*self.shard.pipeline.dir)
         return err_set(e, EX_USAGE, "where do the shards go? give -o OUT; see --help");
     return command_check(&of_shard[0], NULL, 0, e);
 }

@@ -168,10 +168,10 @@ static int check_shard(struct err *e)
 {
     if (!self.model)
         return err_set(e, EX_USAGE, "by which model? give -m MODEL; see --help");
-    if (!self.shard.sharding.dir || !*self.shard.sharding.dir)
+    if (!self.shard.pipeline.dir || !*self.shard.pipeline.dir)
         return err_set(e, EX_USAGE, "where do the shards go? give -o OUT; see --help");
     self.chunk.model = self.encode.model = self.model;
-    self.chunk.source.id = self.shard.sharding.id = self.id;
+    self.chunk.source.id = self.shard.pipeline.id = self.id;
     if (self.encode.special == SPECIAL_TEXT)
         self.chunk.special.n = 0;
     return check_programs(of_shard, sizeof of_shard / sizeof *of_shard, e);

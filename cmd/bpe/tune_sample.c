@@ -94,13 +94,13 @@ static int copy_part(struct tune_sample *s, const char *file, uint64_t left, cha
 /* Looks at a file that can be read again: its size, and whether it is compressed, and how. */
 static int look_at(int fd, const char *file, uint64_t *size, enum packing *packing, struct err *e)
 {
-    unsigned char magic[DECODER_MAGIC];
+    unsigned char magic[DECOMPRESSOR_MAGIC];
     struct stat st;
     ssize_t n = fd_pread(fd, magic, sizeof magic, 0, file, e);
     if (n < 0 || fstat(fd, &st) < 0)
         return -1;
     *size = (uint64_t)st.st_size;
-    *packing = !decoder_knows(magic, (size_t)n) ? PLAIN : magic[0] == 0x1f ? GZIP : ZSTD;
+    *packing = !decompressor_knows(magic, (size_t)n) ? PLAIN : magic[0] == 0x1f ? GZIP : ZSTD;
     return 0;
 }
 

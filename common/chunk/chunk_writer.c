@@ -3,7 +3,7 @@
 
 #include "base/io/fd.h"
 #include "wire/failure.h"
-#include "wire/parts.h"
+#include "wire/fragments.h"
 #include "wire/record.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ static int put_sources(const struct chunk_writer *w, struct buf *content, struct
 int chunk_writer_promise(struct chunk_writer *w, struct err *e)
 {
     struct buf content = {0};
-    int rc = put_sources(w, &content, e) || parts_put(&w->out, RECORD_PROMISE, w->run, 0, &content, e) ||
+    int rc = put_sources(w, &content, e) || fragments_put(&w->out, RECORD_PROMISE, w->run, 0, &content, e) ||
                      record_write(w->fd, w->name, &w->out, e)
                  ? -1
                  : 0;

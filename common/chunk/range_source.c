@@ -35,7 +35,7 @@ static int not_plain(const struct range_source *f, struct err *e)
 static int check_by_value(const struct range_source *f, struct err *e)
 {
     struct fd_stamp now;
-    unsigned char start[DECODER_MAGIC];
+    unsigned char start[DECOMPRESSOR_MAGIC];
     char how[FD_STAMP_TEXT];
     if (fd_stamp(f->fd, f->name, &now, e))
         return -1;
@@ -45,7 +45,7 @@ static int check_by_value(const struct range_source *f, struct err *e)
     ssize_t got = fd_pread(f->fd, start, sizeof start, 0, f->name, e);
     if (got < 0)
         return -1;
-    return now.size != f->was.size || decoder_knows(start, (size_t)got) ? not_plain(f, e) : 0;
+    return now.size != f->was.size || decompressor_knows(start, (size_t)got) ? not_plain(f, e) : 0;
 }
 
 int range_source_open(struct range_source *f, const struct range_file *r, const char *program, struct err *e)

@@ -31,7 +31,7 @@ static int look_inside(struct source *s, int fd, struct input_warnings *watch, s
     ssize_t got = fd_pread(fd, start, sizeof start, 0, s->name, e);
     if (got < 0)
         return -1;
-    s->compressed = decoder_knows(start, (size_t)got);
+    s->compressed = decompressor_knows(start, (size_t)got);
     if (s->compressed)
         return 0;
     if (got < FILE_SIGNATURE_LEN || !input_warnings_wants(watch, start, (size_t)got))

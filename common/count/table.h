@@ -4,7 +4,7 @@
  *   slots12    up to 11 bytes (97 of 100 in English): the key and a count of 32 bits in a slot of 16 bytes. Each time
  *              that count overflows, 2^32 is carried to slots24, where the same bytes have a key of 24 bytes.
  *   slots24    12 to 23 bytes: the key and the count in a slot of 32 bytes, so that two make a cache line.
- *   slots_long longer ones: their bytes are in the arena, their hash in the slot.
+ *   hash_index_long longer ones: their bytes are in the arena, their hash in the slot.
  * So counting a pretoken of up to 23 bytes costs at most one cache miss. Open addressing, linear probing, at most 5/8
  * full. The hashes are keyed with a secret of each table, so that no input can make them degenerate.
  */
@@ -41,7 +41,7 @@ struct slot_long {
 struct table {
     struct slot12 *slots12;
     struct slot24 *slots24;
-    struct slot_long *slots_long;
+    struct slot_long *hash_index_long;
     unsigned shift12, shift24, shift_long; /* each table has 2^(64 - shift) slots */
     size_t n12, n24, n_long;               /* slots in use */
     size_t n_carried;                      /* slots24 in use for counts carried from slots12 */

@@ -84,7 +84,7 @@ static void hash_longer(const struct id_cache *c, const struct key_batch *b, con
                 __builtin_prefetch(&set->slot[SET_WAYS / 2]);
             } else if (len <= CACHE_LONGEST) {
                 hash[i] = hash_bytes(text + from, len, c->secret[0]);
-                __builtin_prefetch(&c->slots_long[table_slot(hash[i], c->shift_long)]);
+                __builtin_prefetch(&c->hash_index_long[table_slot(hash[i], c->shift_long)]);
             }
         }
     }

@@ -40,7 +40,7 @@ int id_cache_init(struct id_cache *c, bool wide, struct err *e)
     c->secret[2] = hash_bytes("third", 5, hash_secret()) | 1;
     if (!(c->lines12 = make_table(c->shift12, sizeof *c->lines12, e)) ||
         !(c->sets24 = make_table(c->shift24, sizeof *c->sets24, e)) ||
-        !(c->slots_long = make_table(c->shift_long, sizeof *c->slots_long, e))) {
+        !(c->hash_index_long = make_table(c->shift_long, sizeof *c->hash_index_long, e))) {
         id_cache_free(c);
         return -1;
     }
@@ -52,7 +52,7 @@ void id_cache_free(struct id_cache *c)
     if (c->shift12) {
         huge_free(c->lines12, table_slots(c->shift12) * sizeof *c->lines12);
         huge_free(c->sets24, table_slots(c->shift24) * sizeof *c->sets24);
-        huge_free(c->slots_long, table_slots(c->shift_long) * sizeof *c->slots_long);
+        huge_free(c->hash_index_long, table_slots(c->shift_long) * sizeof *c->hash_index_long);
     }
     ids_free(&c->lists[LISTS_SHORT]);
     ids_free(&c->lists[LISTS_LONG]);
@@ -70,7 +70,7 @@ static bool is_full(size_t n, unsigned shift)
 
 static void forget_long(struct id_cache *c)
 {
-    memset(c->slots_long, 0, table_slots(c->shift_long) * sizeof *c->slots_long);
+    memset(c->hash_index_long, 0, table_slots(c->shift_long) * sizeof *c->hash_index_long);
     c->n_long = c->bytes.len = c->lists[LISTS_LONG].n = 0;
 }
 
@@ -126,10 +126,10 @@ static int grow24(struct id_cache *c, struct err *e)
 static int grow_long(struct id_cache *c, struct err *e)
 {
     size_t n = table_slots(c->shift_long);
-    struct id_slot_long *old = c->slots_long, *new = make_table(c->shift_long - 1, sizeof *new, e);
+    struct id_slot_long *old = c->hash_index_long, *new = make_table(c->shift_long - 1, sizeof *new, e);
     if (!new)
         return -1;
-    c->slots_long = new;
+    c->hash_index_long = new;
     c->shift_long--;
     for (size_t i = 0; i < n; i++) {
         if (!old[i].len)
@@ -215,8 +215,9 @@ bool id_cache_get24(struct id_cache *c, const struct key24 *key, uint64_t hash, 
 /* The slot of a long pretoken, or NULL. */
 static struct id_slot_long *slot_of_long(const struct id_cache *c, const unsigned char *p, size_t n, uint64_t hash)
 {
-    for (size_t at = table_slot(hash, c->shift_long); c->slots_long[at].len; at = table_next_slot(at, c->shift_long)) {
-        struct id_slot_long *s = &c->slots_long[at];
+    for (size_t at = table_slot(hash, c->shift_long); c->hash_index_long[at].len;
+         at = table_next_slot(at, c->shift_long)) {
+        struct id_slot_long *s = &c->hash_index_long[at];
         if (s->hash == hash && s->len == n && memcmp(c->bytes.p + s->at, p, n) == 0)
             return s;
     }
@@ -304,9 +305,9 @@ int id_cache_put_long(struct id_cache *c, const unsigned char *p, size_t n, uint
     if (buf_put(&c->bytes, p, n, e))
         return -1;
     size_t at = table_slot(hash, c->shift_long);
-    while (c->slots_long[at].len)
+    while (c->hash_index_long[at].len)
         at = table_next_slot(at, c->shift_long);
-    c->slots_long[at] = (struct id_slot_long){hash, (uint32_t)(c->bytes.len - n), (uint32_t)n, value};
+    c->hash_index_long[at] = (struct id_slot_long){hash, (uint32_t)(c->bytes.len - n), (uint32_t)n, value};
     c->n_long++;
     return 0;
 }

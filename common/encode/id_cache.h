@@ -3,7 +3,7 @@
  * Three hash tables by the length of a pretoken:
  *   lines12   up to 11 bytes (97 of 100 in English): a cache line holds three of them
  *   sets24    12 to 23 bytes: a set of two cache lines holds four
- *   slots_long  longer ones: their bytes are in `bytes`
+ *   hash_index_long  longer ones: their bytes are in `bytes`
  * In a line or set, what was found goes forward by one place; a new pretoken gets the last place but one, and the last
  * is forgotten: so what is frequent stays, what occurs once goes, and these two are never full; they are emptied when
  * their lists of ids are. The third is emptied when it is full, with its own lists, which are long and seldom needed
@@ -57,8 +57,8 @@ struct id_slot_long {
 struct id_cache {
     struct id_line *lines12;
     struct id_set *sets24;
-    struct id_slot_long *slots_long; /* open addressing, at most 5/8 full */
-    size_t n12, n24, n_long;         /* pretokens in them; of lines12 and sets24, those put there since they grew */
+    struct id_slot_long *hash_index_long; /* open addressing, at most 5/8 full */
+    size_t n12, n24, n_long; /* pretokens in them; of lines12 and sets24, those put there since they grew */
     unsigned shift12, shift24, shift_long; /* each table has 2^(64 - shift) lines, sets or slots */
     struct buf bytes;                      /* of the long pretokens */
     /* The ids of pretokens for which a value has no room, each after their number: of short pretokens, of long ones. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The line that is read, or what is left of it, and a part of it. */
-struct parts {
+struct fragments {
     struct spilled_line *line; /* borrowed */
     uint64_t begin, end;       /* which bytes of it count */
     uint64_t at;               /* offset of the part in the line */
@@ -17,7 +17,7 @@ struct parts {
 
 /* Makes the part begin at this offset of the line, before its end, with at least `least` bytes, or all that are left.
  * The bytes from there on that are in it already are kept. */
-static int read_part(struct parts *x, uint64_t at, size_t least, struct err *e)
+static int read_part(struct fragments *x, uint64_t at, size_t least, struct err *e)
 {
     size_t kept = at >= x->at && at < x->at + x->part.len ? (size_t)(x->at + x->part.len - at) : 0;
     uint64_t left = x->end - at;
@@ -40,7 +40,7 @@ static int read_part(struct parts *x, uint64_t at, size_t least, struct err *e)
 }
 
 /* The bytes of the part from this offset on, at least `least` unless the range ends. NULL: an error. */
-static const unsigned char *part_at(struct parts *x, uint64_t at, size_t least, size_t *n, struct err *e)
+static const unsigned char *part_at(struct fragments *x, uint64_t at, size_t least, size_t *n, struct err *e)
 {
     *n = 0;
     if (at < x->end) {
@@ -57,7 +57,7 @@ static const unsigned char *part_at(struct parts *x, uint64_t at, size_t least, 
 /* ---- The whole line ---- */
 
 /* Finds the first byte that is not valid UTF-8 (x->end: there is none), and the end of what is not white space. */
-static int survey(struct parts *x, uint64_t *valid, uint64_t *end, struct err *e)
+static int survey(struct fragments *x, uint64_t *valid, uint64_t *end, struct err *e)
 {
     bool found = false, cut;
     *valid = *end = x->begin;
@@ -84,7 +84,7 @@ static int survey(struct parts *x, uint64_t *valid, uint64_t *end, struct err *e
 /* A json_read_more. */
 static ptrdiff_t read_more(void *ctx, unsigned char *p, size_t n, struct err *e)
 {
-    struct parts *x = ctx;
+    struct fragments *x = ctx;
     uint64_t left = x->end - x->begin;
     if (n > x->line->part)
         n = x->line->part;
@@ -96,7 +96,7 @@ static ptrdiff_t read_more(void *ctx, unsigned char *p, size_t n, struct err *e)
 /* ---- Invalid UTF-8 left out ---- */
 
 /* The place after the string that begins with the quote at `at`, or the end. */
-static int after_string(struct parts *x, uint64_t at, uint64_t *after, struct err *e)
+static int after_string(struct fragments *x, uint64_t at, uint64_t *after, struct err *e)
 {
     size_t n, i;
     for (at++; at < x->end; at += i) {
@@ -115,7 +115,7 @@ static int after_string(struct parts *x, uint64_t at, uint64_t *after, struct er
 }
 
 /* Whether the string that ends at this offset is a key. -1: error. */
-static int is_key(struct parts *x, uint64_t at, struct err *e)
+static int is_key(struct fragments *x, uint64_t at, struct err *e)
 {
     for (;;) {
         size_t n;
@@ -130,7 +130,7 @@ static int is_key(struct parts *x, uint64_t at, struct err *e)
 }
 
 /* Copies bytes [at, end) to *to, as they are or without invalid UTF-8. */
-static int copy(struct parts *x, uint64_t at, uint64_t end, bool cleaned, struct spilled_line *to, struct err *e)
+static int copy(struct fragments *x, uint64_t at, uint64_t end, bool cleaned, struct spilled_line *to, struct err *e)
 {
     struct buf clean = {0};
     int rc = 0;
@@ -160,7 +160,7 @@ static int copy(struct parts *x, uint64_t at, uint64_t end, bool cleaned, struct
 }
 
 /* Copies the line to *to without its invalid UTF-8, except in strings that are not keys; as leave_out in jsonl.c. */
-static int leave_out(struct parts *x, struct spilled_line *to, struct err *e)
+static int leave_out(struct fragments *x, struct spilled_line *to, struct err *e)
 {
     for (uint64_t at = x->begin, next; at < x->end; at = next) {
         size_t n;
@@ -210,7 +210,7 @@ static size_t unescape(struct buf *text, const unsigned char *p, size_t n, bool 
 }
 
 /* Passes on the string at x->begin .. x->end. */
-static int pass_on(struct jsonl *j, struct parts *x, bool valid, document_fn *fn, void *ctx, struct err *e)
+static int pass_on(struct jsonl *j, struct fragments *x, bool valid, document_fn *fn, void *ctx, struct err *e)
 {
     uint64_t at = x->begin;
     size_t marked = 0, least = 1, n;
@@ -239,11 +239,11 @@ static int pass_on(struct jsonl *j, struct parts *x, bool valid, document_fn *fn
 /* ---- */
 
 /* Reads the line in x; !whole: what was left of it. */
-static enum jsonl_line read_line(struct jsonl *j, struct parts *x, size_t mark, bool valid, bool whole,
+static enum jsonl_line read_line(struct jsonl *j, struct fragments *x, size_t mark, bool valid, bool whole,
                                  document_fn *text, void *ctx, struct err *e)
 {
     struct json_place place;
-    struct parts all = {.line = x->line, .begin = x->begin, .end = x->end};
+    struct fragments all = {.line = x->line, .begin = x->begin, .end = x->end};
     enum jsonl_line got = jsonl_find(j, read_more, &all, mark, whole, &place, e);
     if (got != JSONL_TEXT)
         return got;
@@ -257,11 +257,11 @@ static enum jsonl_line read_line(struct jsonl *j, struct parts *x, size_t mark, 
 }
 
 /* The same for the line without its invalid UTF-8. */
-static enum jsonl_line read_cleaned(struct jsonl *j, struct parts *x, size_t mark, document_fn *text, void *ctx,
+static enum jsonl_line read_cleaned(struct jsonl *j, struct fragments *x, size_t mark, document_fn *text, void *ctx,
                                     struct err *e)
 {
     struct spilled_line clean;
-    struct parts y = {.line = &clean};
+    struct fragments y = {.line = &clean};
     uint64_t valid, end = 0;
     enum jsonl_line got = JSONL_ERROR;
     spilled_line_begin(&clean, x->line->name, -1, 0, x->line->part);
@@ -278,7 +278,7 @@ static enum jsonl_line read_cleaned(struct jsonl *j, struct parts *x, size_t mar
 enum jsonl_line long_line_read(struct jsonl *j, struct spilled_line *line, document_fn *text, void *ctx,
                                uint64_t *bad_byte, struct err *e)
 {
-    struct parts x = {.line = line, .end = line->len};
+    struct fragments x = {.line = line, .end = line->len};
     uint64_t valid, end;
     size_t n;
     enum jsonl_line got = JSONL_ERROR;

@@ -132,9 +132,9 @@ static int find_first(struct tokens *all, struct err *e)
     for (size_t i = 0; i < all->n; i++) {
         const struct model_token *k = &all->key[i];
         uint32_t hash = token_hash(&x, k->p, k->len, k->vocab);
-        struct slot *s = token_slot(&x, all->key, k->p, k->len, k->vocab, hash);
+        struct hash_slot *s = token_slot(&x, all->key, k->p, k->len, k->vocab, hash);
         if (!s->n1)
-            *s = (struct slot){hash, (uint32_t)i + 1};
+            *s = (struct hash_slot){hash, (uint32_t)i + 1};
         all->first[i] = s->n1 - 1;
     }
     token_index_free(&x);

@@ -74,9 +74,9 @@ int model_index(struct model *m, struct err *e)
         if (!t->p)
             continue;
         uint32_t hash = token_hash(&m->index, t->p, t->len, t->vocab);
-        struct slot *s = token_slot(&m->index, m->token, t->p, t->len, t->vocab, hash);
+        struct hash_slot *s = token_slot(&m->index, m->token, t->p, t->len, t->vocab, hash);
         if (!s->n1) /* of equal ones the first counts */
-            *s = (struct slot){hash, id + 1};
+            *s = (struct hash_slot){hash, id + 1};
     }
     return 0;
 }

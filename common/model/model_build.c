@@ -72,10 +72,10 @@ static int grow_tokens(struct build *b, size_t n)
     return grow(b, &b->m->token, &b->m->token_bytes, n * sizeof *b->m->token, "the tokens");
 }
 
-static int insert(struct build *b, struct slot fresh)
+static int insert(struct build *b, struct hash_slot fresh)
 {
     const struct model_token *t = &b->m->token[fresh.n1 - 1];
-    struct slot *s = token_slot(&b->m->index, b->m->token, t->p, t->len, t->vocab, fresh.hash);
+    struct hash_slot *s = token_slot(&b->m->index, b->m->token, t->p, t->len, t->vocab, fresh.hash);
     char show[60];
     if (s->n1)
         return err_at(b->e, EX_DATAERR, b->name, ERR_NO_OFFSET, "token \"%s\" is there twice, with the ids %lu and %lu",
@@ -102,8 +102,8 @@ static int put_token(struct build *b, struct model_token t, uint32_t id)
 {
     b->m->token[id] = t;
     uint32_t hash = token_hash(&b->m->index, t.p, t.len, t.vocab);
-    __builtin_prefetch(slots_first(&b->m->index.slots, hash), 1);
-    b->fresh[b->n_fresh++] = (struct slot){hash, id + 1};
+    __builtin_prefetch(hash_index_first(&b->m->index.slots, hash), 1);
+    b->fresh[b->n_fresh++] = (struct hash_slot){hash, id + 1};
     return b->n_fresh == BUILD_BATCH ? build_tokens_end(b) : 0;
 }
 
@@ -195,14 +195,16 @@ static int find_merge(struct build *b, const struct build_merge *w)
 /* Prefetches the tokens that the merges most probably name: their slots, prefetched before, are in cache by now. */
 static void ask_for_tokens(const struct build *b)
 {
-    const struct slots *t = &b->m->index.slots;
+    const struct hash_index *t = &b->m->index.slots;
     for (size_t i = 0; i < b->n_wait; i++) {
-        uint32_t left = slots_first(t, b->wait[i].left_hash)->n1, right = slots_first(t, b->wait[i].right_hash)->n1;
+        uint32_t left = hash_index_first(t, b->wait[i].left_hash)->n1,
+                 right = hash_index_first(t, b->wait[i].right_hash)->n1;
         __builtin_prefetch(&b->m->token[left ? left - 1 : 0]);
         __builtin_prefetch(&b->m->token[right ? right - 1 : 0]);
     }
     for (size_t i = 0; i < b->n_wait; i++) {
-        uint32_t left = slots_first(t, b->wait[i].left_hash)->n1, right = slots_first(t, b->wait[i].right_hash)->n1;
+        uint32_t left = hash_index_first(t, b->wait[i].left_hash)->n1,
+                 right = hash_index_first(t, b->wait[i].right_hash)->n1;
         __builtin_prefetch(b->m->token[left ? left - 1 : 0].p);
         __builtin_prefetch(b->m->token[right ? right - 1 : 0].p);
     }
@@ -248,8 +250,8 @@ int build_merge(struct build *b, size_t left_len, size_t right_len)
     const struct token_index *x = &b->m->index;
     w->left_hash = token_hash(x, p, left_len, true);
     w->right_hash = token_hash(x, p + left_len, right_len, true);
-    __builtin_prefetch(slots_first(&x->slots, w->left_hash));
-    __builtin_prefetch(slots_first(&x->slots, w->right_hash));
+    __builtin_prefetch(hash_index_first(&x->slots, w->left_hash));
+    __builtin_prefetch(hash_index_first(&x->slots, w->right_hash));
     b->text.len += left_len + right_len;
     return b->vocab_known && b->n_wait >= BUILD_BATCH ? find_merges(b) : 0;
 }
@@ -258,23 +260,23 @@ int build_merge(struct build *b, size_t left_len, size_t right_len)
 static int drop_doubles(struct build *b)
 {
     struct model *m = b->m;
-    struct slots pairs = {0};
+    struct hash_index pairs = {0};
     uint64_t key = hash_secret();
     size_t n = m->n_merges, kept = n;
-    if (slots_grow(&pairs, n, "the merges", b->e))
+    if (hash_index_grow(&pairs, n, "the merges", b->e))
         return -1;
     for (size_t k = n; k-- > 0;) {
         const struct merge *g = &m->merge[k];
         uint32_t hash = (uint32_t)hash_bytes(g, 2 * sizeof g->left, key);
-        struct slot *s = slots_first(&pairs, hash);
+        struct hash_slot *s = hash_index_first(&pairs, hash);
         while (s->n1 && (m->merge[s->n1 - 1].left != g->left || m->merge[s->n1 - 1].right != g->right))
-            s = slots_next(&pairs, s);
+            s = hash_index_next(&pairs, s);
         if (s->n1)
             continue;
         m->merge[--kept] = *g;
-        *s = (struct slot){hash, (uint32_t)kept + 1};
+        *s = (struct hash_slot){hash, (uint32_t)kept + 1};
     }
-    slots_free(&pairs);
+    hash_index_free(&pairs);
     m->n_merges = n - kept;
     memmove(m->merge, m->merge + kept, m->n_merges * sizeof *m->merge);
     return 0;

@@ -26,7 +26,7 @@ struct build {
     struct err *e;    /* borrowed */
     size_t special_cap, regex_cap;
     size_t n_tokens;
-    struct slot fresh[BUILD_BATCH]; /* tokens that are not in m->index yet */
+    struct hash_slot fresh[BUILD_BATCH]; /* tokens that are not in m->index yet */
     size_t n_fresh;
     struct build_merge *wait; /* merges whose tokens are to be looked up */
     size_t n_wait, wait_cap;

@@ -39,7 +39,7 @@ static uint64_t add(uint64_t a, uint64_t b)
     return s >= PRIME ? s - PRIME : s;
 }
 
-struct part {
+struct fragment {
     uint32_t from, len;     /* its bytes in the token */
     uint32_t id;            /* the token it is at present */
     uint32_t before, after; /* its neighbours; NONE: there is none */
@@ -60,9 +60,9 @@ struct token_merger {
     uint64_t point;
     bool by_rank;             /* else by the list of merges */
     struct token_index index; /* if by_rank: the tokens of the vocabulary, by polynomial */
-    struct slots pairs;       /* else: the merges, by their pair */
+    struct hash_index pairs;  /* else: the merges, by their pair */
     uint64_t *power, *prefix; /* powers of the point; hashes of the prefixes of the current token */
-    struct part *part;
+    struct fragment *part;
     struct candidate *heap; /* the smallest rank first, of equal ones the leftmost */
     size_t n_heap, heap_cap;
 };
@@ -100,9 +100,9 @@ static int index_tokens(struct token_merger *f)
         if (!t->vocab)
             continue;
         uint32_t hash = (uint32_t)hash_whole(f, t->p, t->len);
-        struct slot *s = token_slot(&f->index, m->token, t->p, t->len, true, hash);
+        struct hash_slot *s = token_slot(&f->index, m->token, t->p, t->len, true, hash);
         if (!s->n1)
-            *s = (struct slot){hash, id + 1};
+            *s = (struct hash_slot){hash, id + 1};
     }
     return 0;
 }
@@ -110,14 +110,14 @@ static int index_tokens(struct token_merger *f)
 static int index_pairs(struct token_merger *f)
 {
     const struct model *m = f->m;
-    if (slots_grow(&f->pairs, m->n_merges, "the merges", f->e))
+    if (hash_index_grow(&f->pairs, m->n_merges, "the merges", f->e))
         return -1;
     for (size_t k = 0; k < m->n_merges; k++) { /* no pair occurs twice */
         uint32_t hash = hash_pair(f, m->merge[k].left, m->merge[k].right);
-        struct slot *s = slots_first(&f->pairs, hash);
+        struct hash_slot *s = hash_index_first(&f->pairs, hash);
         while (s->n1)
-            s = slots_next(&f->pairs, s);
-        *s = (struct slot){hash, (uint32_t)k + 1};
+            s = hash_index_next(&f->pairs, s);
+        *s = (struct hash_slot){hash, (uint32_t)k + 1};
     }
     return 0;
 }
@@ -146,7 +146,7 @@ static int merger_init(struct token_merger *f, const struct model *m, bool by_ra
 static void merger_free(struct token_merger *f)
 {
     token_index_free(&f->index);
-    slots_free(&f->pairs);
+    hash_index_free(&f->pairs);
     free(f->power);
     free(f->prefix);
     free(f->part);
@@ -188,7 +188,8 @@ static struct candidate pop(struct token_merger *f)
 
 static const struct merge *find_pair(const struct token_merger *f, uint32_t left, uint32_t right)
 {
-    for (struct slot *s = slots_first(&f->pairs, hash_pair(f, left, right)); s->n1; s = slots_next(&f->pairs, s)) {
+    for (struct hash_slot *s = hash_index_first(&f->pairs, hash_pair(f, left, right)); s->n1;
+         s = hash_index_next(&f->pairs, s)) {
         const struct merge *g = &f->m->merge[s->n1 - 1];
         if (g->left == left && g->right == right)
             return g;
@@ -199,10 +200,10 @@ static const struct merge *find_pair(const struct token_merger *f, uint32_t left
 /* Puts the part and the one after it on the heap if they can merge. */
 static int look(struct token_merger *f, const struct model_token *t, uint32_t left)
 {
-    const struct part *l = &f->part[left];
+    const struct fragment *l = &f->part[left];
     if (l->after == NONE)
         return 0;
-    const struct part *r = &f->part[l->after];
+    const struct fragment *r = &f->part[l->after];
     if (f->by_rank) {
         size_t len = (size_t)l->len + r->len;
         uint32_t id = find(f, hash_part(f, l->from, len), t->p + l->from, len);
@@ -217,7 +218,7 @@ static int start(struct token_merger *f, const struct model_token *t)
     f->n_heap = 0;
     for (uint32_t i = 0; i < t->len; i++) {
         f->prefix[i + 1] = add(mul(f->prefix[i], f->point), t->p[i] + 1U);
-        f->part[i] = (struct part){i, 1, f->m->byte_id[t->p[i]], i ? i - 1 : NONE, i + 1 < t->len ? i + 1 : NONE};
+        f->part[i] = (struct fragment){i, 1, f->m->byte_id[t->p[i]], i ? i - 1 : NONE, i + 1 < t->len ? i + 1 : NONE};
     }
     for (uint32_t i = 0; i + 1 < t->len; i++) {
         if (look(f, t, i))
@@ -235,11 +236,11 @@ static int find_merge(struct token_merger *f, uint32_t id, struct merge *merge)
         return -1;
     while (f->n_heap) {
         struct candidate c = pop(f);
-        struct part *l = &f->part[c.left];
+        struct fragment *l = &f->part[c.left];
         /* The parts may have changed since: other ids, or (len 0) merged into another part. */
         if (!l->len || l->id != c.left_id || l->after == NONE || f->part[l->after].id != c.right_id)
             continue;
-        struct part *r = &f->part[l->after];
+        struct fragment *r = &f->part[l->after];
         if (--parts == 1) {
             *merge = (struct merge){l->id, r->id, c.result};
             return c.result == id;

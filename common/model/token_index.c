@@ -7,10 +7,10 @@ int token_index_grow(struct token_index *x, size_t n, struct err *e)
         x->key[0] = hash_secret();
         x->key[1] = hash_bytes(&x->key[0], sizeof x->key[0], x->key[0]) | 1;
     }
-    return slots_grow(&x->slots, n, "the table of tokens", e);
+    return hash_index_grow(&x->slots, n, "the table of tokens", e);
 }
 
 void token_index_free(struct token_index *x)
 {
-    slots_free(&x->slots);
+    hash_index_free(&x->slots);
 }

@@ -10,7 +10,7 @@
 
 #include "base/sys/err.h"
 #include "base/sys/hash.h"
-#include "base/sys/slots.h"
+#include "base/sys/hash_index.h"
 #include "base/sys/swar.h"
 
 #include <stdbool.h>
@@ -30,7 +30,7 @@ struct model_token {
 
 /* An index of an array of tokens, by their bytes and `vocab`. A zeroed one is empty. */
 struct token_index {
-    struct slots slots; /* its numbers are places in the array */
+    struct hash_index slots; /* its numbers are places in the array */
     uint64_t key[2];
 };
 
@@ -79,12 +79,12 @@ static inline uint32_t token_hash(const struct token_index *x, const unsigned ch
 }
 
 /* The slot of this token, or the free slot where it belongs. MODEL_PAD bytes after p must be readable. */
-static inline struct slot *token_slot(const struct token_index *x, const struct model_token *array,
-                                      const unsigned char *p, size_t len, bool vocab, uint32_t hash)
+static inline struct hash_slot *token_slot(const struct token_index *x, const struct model_token *array,
+                                           const unsigned char *p, size_t len, bool vocab, uint32_t hash)
 {
-    struct slot *s = slots_first(&x->slots, hash);
+    struct hash_slot *s = hash_index_first(&x->slots, hash);
     while (s->n1 && !(s->hash == hash && token_is(&array[s->n1 - 1], p, len, vocab)))
-        s = slots_next(&x->slots, s);
+        s = hash_index_next(&x->slots, s);
     return s;
 }
 

@@ -35,7 +35,7 @@ struct parser {
 };
 
 /* What an item, or a branch, matches. */
-struct part {
+struct fragment {
     uint32_t min, max; /* characters */
     unsigned folds;    /* of its caseless letters: see fold_of */
     bool single;       /* one character: a literal or a class */
@@ -244,7 +244,7 @@ static int take_member(struct parser *p, uint32_t *c, bool *is_char)
 }
 
 /* The characters from first to last, and with (?i) those of their other cases. */
-static int put_members(struct parser *p, const unsigned char *at, uint32_t first, uint32_t last, struct part *part)
+static int put_members(struct parser *p, const unsigned char *at, uint32_t first, uint32_t last, struct fragment *part)
 {
     if (first > last)
         return fail(p, at, "a range that ends before it begins");
@@ -261,7 +261,7 @@ static int put_members(struct parser *p, const unsigned char *at, uint32_t first
 }
 
 /* [...], at p->p. A - is a character where it comes first or last. */
-static int take_brackets(struct parser *p, struct part *part)
+static int take_brackets(struct parser *p, struct fragment *part)
 {
     const unsigned char *open = p->p++;
     bool negated = p->p < p->end && *p->p == '^';
@@ -299,7 +299,7 @@ static int take_brackets(struct parser *p, struct part *part)
 
 /* ---- Groups ---- */
 
-static int take_branches(struct parser *p, struct part *all);
+static int take_branches(struct parser *p, struct fragment *all);
 
 enum group { GROUP, GROUP_BEHIND, GROUP_LOOK, GROUP_ATOMIC, GROUP_CAPTURE, GROUP_OPTION };
 
@@ -342,7 +342,7 @@ static const struct group_kind *open_group(struct parser *p)
     }
 }
 
-static int take_group(struct parser *p, struct part *part)
+static int take_group(struct parser *p, struct fragment *part)
 {
     const unsigned char *at = p->p, *fresh = p->fresh;
     const struct group_kind *kind = open_group(p);
@@ -371,7 +371,7 @@ static int take_group(struct parser *p, struct part *part)
     p->behind = behind;
     bool run = part->run && kind->group == GROUP_ATOMIC;
     if (kind->group == GROUP_LOOK || kind->group == GROUP_BEHIND)
-        *part = (struct part){0};
+        *part = (struct fragment){0};
     part->lazy = part->lazy && kind->group == GROUP;
     part->single = part->run = false;
     if (run && !(p->form & REGEX_COUNTED)) { /* (?>x{n,m}) is (?:x{n,m}+) */
@@ -487,7 +487,7 @@ static int put_blocks(struct parser *p, const char *mode)
 }
 
 /* The repetition of the item at out[at ..), with callouts. */
-static int put_counted(struct parser *p, size_t at, const struct part *part, const struct repetition *r)
+static int put_counted(struct parser *p, size_t at, const struct fragment *part, const struct repetition *r)
 {
     char least[40];
     p->atom.len = 0;
@@ -525,7 +525,7 @@ static uint32_t plus(uint32_t a, uint32_t b)
 }
 
 /* Reads what repeats the item that was read from `from` and written at out[at ..). */
-static int repeat(struct parser *p, const unsigned char *from, size_t at, struct part *part)
+static int repeat(struct parser *p, const unsigned char *from, size_t at, struct fragment *part)
 {
     struct repetition r;
     const unsigned char *sign = p->p;
@@ -543,17 +543,17 @@ static int repeat(struct parser *p, const unsigned char *from, size_t at, struct
     if (p->form & REGEX_COUNTED && !p->behind ? put_counted(p, at, part, &r) : put_repetition(p, &r))
         return -1;
     p->uses.atomic = p->uses.atomic || (*r.mode == '+' && !part->single);
-    *part = (struct part){.min = times(part->min, r.min),
-                          .max = times(part->max, r.max),
-                          .folds = part->folds,
-                          .run = part->single && !*r.mode,
-                          .lazy = *r.mode == '?'};
+    *part = (struct fragment){.min = times(part->min, r.min),
+                              .max = times(part->max, r.max),
+                              .folds = part->folds,
+                              .run = part->single && !*r.mode,
+                              .lazy = *r.mode == '?'};
     return 0;
 }
 
 /* ---- Items, branches ---- */
 
-static int put_literal(struct parser *p, const unsigned char *at, uint32_t c, struct part *part)
+static int put_literal(struct parser *p, const unsigned char *at, uint32_t c, struct fragment *part)
 {
     if (!p->caseless)
         return put_range(p, c, c);
@@ -563,7 +563,7 @@ static int put_literal(struct parser *p, const unsigned char *at, uint32_t c, st
     return c < 0x80 || has_no_case(c) ? put_range(p, c, c) : refuse(p, at, (size_t)(p->p - at));
 }
 
-static int take_escape(struct parser *p, struct part *part)
+static int take_escape(struct parser *p, struct fragment *part)
 {
     const unsigned char *at = p->p;
     uint32_t c;
@@ -576,22 +576,22 @@ static int take_escape(struct parser *p, struct part *part)
         return -1;
     if ((at[1] != 'A' && at[1] != 'z') || p->behind)
         return refuse(p, at, 2);
-    *part = (struct part){0};
+    *part = (struct fragment){0};
     p->p += 2;
     return put(p, at[1] == 'A' ? "\\A" : "\\z");
 }
 
-static int take_item(struct parser *p, struct part *part)
+static int take_item(struct parser *p, struct fragment *part)
 {
     const unsigned char *at = p->p;
     size_t to = p->out->len;
     int rc;
-    *part = (struct part){.min = 1, .max = 1, .single = true};
+    *part = (struct fragment){.min = 1, .max = 1, .single = true};
     if (begins_repetition(p))
         return fail(p, at, "%c: there is nothing to repeat", *at);
     switch (*at) {
     case '(':
-        *part = (struct part){0};
+        *part = (struct fragment){0};
         rc = take_group(p, part);
         break;
     case '[':
@@ -614,14 +614,14 @@ static int take_item(struct parser *p, struct part *part)
     return rc || repeat(p, at, to, part) ? -1 : 0;
 }
 
-static int take_branch(struct parser *p, struct part *all)
+static int take_branch(struct parser *p, struct fragment *all)
 {
     const unsigned char *at = p->p;
     unsigned before = 0; /* the letters that can come directly before an item */
     size_t n = 0;
-    *all = (struct part){0};
+    *all = (struct fragment){0};
     while (p->p < p->end && *p->p != '|' && *p->p != ')') {
-        struct part part;
+        struct fragment part;
         const unsigned char *from = p->p;
         if (take_item(p, &part))
             return -1;
@@ -640,14 +640,14 @@ static int take_branch(struct parser *p, struct part *all)
     return 0;
 }
 
-static int take_branches(struct parser *p, struct part *all)
+static int take_branches(struct parser *p, struct fragment *all)
 {
     const unsigned char *fresh = p->fresh;
     p->fresh = p->p;
     if (take_branch(p, all))
         return -1;
     while (p->p < p->end && *p->p == '|') {
-        struct part part;
+        struct fragment part;
         p->p++;
         if (put(p, "|") || take_branch(p, &part))
             return -1;
@@ -667,7 +667,7 @@ int regex_put(struct buf *out, struct str regex, unsigned form, unsigned dialect
 {
     struct parser p = {
         .start = regex.p, .p = regex.p, .end = regex.p + regex.len, .out = out, .form = form, .nth = nth};
-    struct part all;
+    struct fragment all;
     bool cut;
     p.dialects = dialects;
     p.e = e;

@@ -87,7 +87,7 @@ int shard_facts_check_model(const struct manifest *m, const struct commit_encodi
                    (unsigned long long)m->model, (unsigned long long)x->model);
 }
 
-int shard_facts_set(struct manifest *m, const struct token_store *store, const struct sharding_options *o,
+int shard_facts_set(struct manifest *m, const struct token_store *store, const struct shard_pipeline_options *o,
                     bool has_before, struct err *e)
 {
     static const struct commit_encoding none;

@@ -7,7 +7,7 @@
 #include "shard/store/token_store.h"
 
 /* What bpe-shard, or a program that shards, is told. All borrowed. */
-struct sharding_options {
+struct shard_pipeline_options {
     const char *dir;
     struct shard_plan plan;
     bool resume;
@@ -26,7 +26,7 @@ struct sharding_options {
 /* Sets the facts, and what follows from them for the plan (-d auto), and checks that the format can hold such ids.
  * has_before: m is an earlier run's manifest, of which all must be the same. -1: EX_DATAERR: another model; EX_USAGE.
  */
-int shard_facts_set(struct manifest *m, const struct token_store *store, const struct sharding_options *o,
+int shard_facts_set(struct manifest *m, const struct token_store *store, const struct shard_pipeline_options *o,
                     bool has_before, struct err *e);
 
 /* Whether ids were made as the manifest says. -1 with EX_DATAERR if not; dir is for the message. */

@@ -18,11 +18,11 @@ static void init(void *options)
 {
     struct shard_options *s = options;
     uint64_t memory = memory_limit() / 4;
-    s->sharding.memory = memory < SHARD_MEMORY_MIN   ? SHARD_MEMORY_MIN
+    s->pipeline.memory = memory < SHARD_MEMORY_MIN   ? SHARD_MEMORY_MIN
                          : memory < SHARD_MEMORY_MAX ? memory
                                                      : SHARD_MEMORY_MAX;
-    s->sharding.plan.shard_tokens = SHARD_TOKENS;
-    s->sharding.software = "bpetools " BPE_VERSION;
+    s->pipeline.plan.shard_tokens = SHARD_TOKENS;
+    s->pipeline.software = "bpetools " BPE_VERSION;
 }
 
 static int check_fraction(const char *word, void *options, struct err *e)
@@ -40,7 +40,7 @@ static int check_look(const struct shard_options *o, struct err *e)
 {
     if (o->check && o->list)
         return err_set(e, EX_USAGE, "--check and --list exclude each other");
-    if (o->sharding.dir || o->convert || o->sharding.resume)
+    if (o->pipeline.dir || o->convert || o->pipeline.resume)
         return err_set(e, EX_USAGE, "%s DIR makes no shards: -o, --convert and --resume do not go with it",
                        o->check ? "--check" : "--list");
     if (o->files != usage_no_files && (o->list || !o->model))
@@ -51,7 +51,7 @@ static int check_look(const struct shard_options *o, struct err *e)
 static int check(void *options, struct err *e)
 {
     struct shard_options *s = options;
-    struct sharding_options *o = &s->sharding;
+    struct shard_pipeline_options *o = &s->pipeline;
     struct shard_plan *p = &o->plan;
     if (s->check || s->list)
         return check_look(s, e);
@@ -79,25 +79,25 @@ static const char *const dtypes[] = {"auto", "u16", "u32", "i32", NULL}, *const 
 
 static const struct option_row rows[] = {
     {'o', "output", "DIR", "put shards and manifest.json into DIR",
-     OPTION_TO(TEXT, struct shard_options, sharding.dir)},
+     OPTION_TO(TEXT, struct shard_options, pipeline.dir)},
     {'n', "tokens", "TOKENS", "ids in a shard (default 100M); 0: all in one",
-     OPTION_TO(COUNT, struct shard_options, sharding.plan.shard_tokens)},
+     OPTION_TO(COUNT, struct shard_options, pipeline.plan.shard_tokens)},
     {'f', "format", "FORMAT", "npy (default), raw, llmc, megatron, datatrove, dolma or mds",
      OPTION_TO(CHOICE, struct shard_options, format), .get_words = shard_format_names},
     {'d', "dtype", "TYPE", "u16, u32, i32 or auto (default: what the format has for the vocabulary)",
-     OPTION_TO(CHOICE, struct shard_options, sharding.plan.dtype), .words = dtypes, .first = DTYPE_AUTO},
+     OPTION_TO(CHOICE, struct shard_options, pipeline.plan.dtype), .words = dtypes, .first = DTYPE_AUTO},
     {0, "name", "NAME", "names of shards begin with NAME (default tokens)",
-     OPTION_TO(TEXT, struct shard_options, sharding.plan.name)},
+     OPTION_TO(TEXT, struct shard_options, pipeline.plan.name)},
     {0, "test", "N", "the first N shards are for tests",
-     OPTION_TO(COUNT, struct shard_options, sharding.plan.test_shards)},
+     OPTION_TO(COUNT, struct shard_options, pipeline.plan.test_shards)},
     {0, "test-fraction", "F", "this part of the documents is for tests, chosen by --seed",
      OPTION_TO(TEXT, struct shard_options, fraction), .check = check_fraction},
     {0, "seed", "S", "decides the order of --shuffle, and --test-fraction (default 0)",
-     OPTION_TO(COUNT, struct shard_options, sharding.plan.seed)},
+     OPTION_TO(COUNT, struct shard_options, pipeline.plan.seed)},
     {0, "shuffle", "WHAT", "documents: all documents in one random order, decided by --seed",
      OPTION_TO(CHOICE, struct shard_options, shuffle), .words = orders, .first = 1},
     {0, "resume", NULL, "go on with what an earlier run has left in DIR",
-     OPTION_TO(FLAG, struct shard_options, sharding.resume)},
+     OPTION_TO(FLAG, struct shard_options, pipeline.resume)},
     {0, "convert", NULL,
      "the FILE is a directory of shards (which is seen by itself):\nwrite their documents as other shards",
      OPTION_TO(FLAG, struct shard_options, convert)},
@@ -107,21 +107,21 @@ static const struct option_row rows[] = {
      OPTION_TO(TEXT, struct shard_options, model)},
     {0, "list", "DIR", "show the shards in DIR", OPTION_TO(TEXT, struct shard_options, list)},
     {0, "missing", "FILE", "write what did not come to FILE, for bpe-chunk --only",
-     OPTION_TO(TEXT, struct shard_options, sharding.missing)},
+     OPTION_TO(TEXT, struct shard_options, pipeline.missing)},
     {0, "drop-last", NULL, "leave out ids that do not fill a shard",
-     OPTION_TO(VALUE, struct shard_options, sharding.plan.last), OPTION_GIVEN(struct shard_options, drop),
+     OPTION_TO(VALUE, struct shard_options, pipeline.plan.last), OPTION_GIVEN(struct shard_options, drop),
      .first = LAST_DROPPED},
     {0, "pad-last", NULL, "fill the last shard with the separator's id, or 0",
-     OPTION_TO(VALUE, struct shard_options, sharding.plan.last), OPTION_GIVEN(struct shard_options, pad),
+     OPTION_TO(VALUE, struct shard_options, pipeline.plan.last), OPTION_GIVEN(struct shard_options, pad),
      .first = LAST_PADDED},
     {0, "docs", NULL, "a table beside each shard, which says where its documents come from",
-     OPTION_TO(FLAG, struct shard_options, sharding.plan.docs)},
+     OPTION_TO(FLAG, struct shard_options, pipeline.plan.docs)},
     {0, "id", "FIELD", "documents must have the names that bpe-chunk --id=FIELD gives them",
-     OPTION_TO(TEXT, struct shard_options, sharding.id)},
+     OPTION_TO(TEXT, struct shard_options, pipeline.id)},
     {0, "sha256", NULL, "SHA-256 of each file in manifest.json, too",
-     OPTION_TO(FLAG, struct shard_options, sharding.plan.sha256)},
+     OPTION_TO(FLAG, struct shard_options, pipeline.plan.sha256)},
     {'S', "memory", "SIZE", "memory for ids whose turn has not come\n(default: a quarter of what there is, at most 2G)",
-     OPTION_TO(MEMORY, struct shard_options, sharding.memory)},
+     OPTION_TO(MEMORY, struct shard_options, pipeline.memory)},
     {0},
 };
 

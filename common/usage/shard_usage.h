@@ -3,10 +3,10 @@
 #define BPE_USAGE_SHARD_USAGE_H
 
 #include "base/cli/usage.h"
-#include "shard/sharding.h"
+#include "shard/shard_pipeline.h"
 
 struct shard_options {
-    struct sharding_options sharding;
+    struct shard_pipeline_options pipeline;
     unsigned format, shuffle;
     const char *fraction;
     bool drop, pad;

@@ -3,7 +3,7 @@
 
 #include "base/io/fd.h"
 #include "base/sys/hash.h"
-#include "wire/parts.h"
+#include "wire/fragments.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -174,7 +174,7 @@ int batch_end(struct batch *b, enum record_type type, struct str rules, const st
                                 .n_runs = n_runs};
     b->record.len = 0;
     int rc = commit_put_head(&content, &head, e) || buf_put(&content, runs->p, runs->len, e) ||
-             parts_put(&b->record, type, b->id, b->seq, &content, e) || record_write(b->fd, b->name, &b->record, e);
+             fragments_put(&b->record, type, b->id, b->seq, &content, e) || record_write(b->fd, b->name, &b->record, e);
     buf_free(&content);
     return rc ? -1 : 0;
 }

@@ -1,5 +1,5 @@
 /* commit.h - the end of a batch: the type, number and checksum of its records, and which ranges of which runs they
- * cover. The content of commit and summary records (parts.h carries it). */
+ * cover. The content of commit and summary records (fragments.h carries it). */
 #ifndef BPE_WIRE_COMMIT_H
 #define BPE_WIRE_COMMIT_H
 

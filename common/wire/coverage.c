@@ -2,7 +2,7 @@
 #include "wire/coverage.h"
 
 #include "base/sys/hash.h"
-#include "wire/parts.h"
+#include "wire/fragments.h"
 #include "wire/payload.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ struct coverage_run {
     bool complete; /* a complete sum says so, or all that was promised is covered */
     bool promised;
     bool learned; /* sources are known by commits */
-    struct parts promise;
+    struct fragments promise;
     struct buf promise_records;     /* as they came */
     struct coverage_source *source; /* owned */
     size_t n_source, cap_source;
@@ -43,7 +43,7 @@ void coverage_free(struct coverage *c)
     HASH_ITER(hh, c->runs, r, next)
     {
         HASH_DEL(c->runs, r);
-        parts_free(&r->promise);
+        fragments_free(&r->promise);
         buf_free(&r->promise_records);
         for (size_t i = 0; i < r->n_source; i++) {
             free(r->source[i].own);
@@ -213,14 +213,14 @@ static int read_promise(struct coverage *c, struct coverage_run *r, const char *
 
 int coverage_promise(struct coverage *c, const struct record *rec, const char *stream, struct err *e)
 {
-    struct part part;
-    if (part_get(&part, rec, e))
+    struct fragment part;
+    if (fragment_get(&part, rec, e))
         return -1;
     struct coverage_run *r = get_run(c, part.id, e);
     if (!r)
         return -1;
     uint64_t had = r->promise.have;
-    int whole = parts_add(&r->promise, &part, e);
+    int whole = fragments_add(&r->promise, &part, e);
     if (whole < 0 || (r->promise.have > had && buf_put(&r->promise_records, rec->raw, rec->raw_len, e)))
         return -1;
     c->promise_parts += r->promise.have - had;

@@ -3,7 +3,7 @@
 
 #include "base/sys/num.h"
 #include "wire/failure.h"
-#include "wire/parts.h"
+#include "wire/fragments.h"
 #include "wire/payload.h"
 
 #include <stdio.h>
@@ -34,7 +34,7 @@ struct ledger_batch {
     uint64_t n_seen, checksum;
     bool known; /* the runs it covers are known */
     void *content;
-    struct parts end;     /* the commit or summary */
+    struct fragments end; /* the commit or summary */
     struct commit commit; /* set when all parts of `end` have come; points into it */
     bool ended, is_summary;
     bool covers;        /* it covers something */
@@ -59,7 +59,7 @@ static void batch_forget(struct ledger *l, struct ledger_batch *b)
     b->content = NULL;
     intervals_free(&b->seen);
     commit_free(&b->commit);
-    parts_free(&b->end);
+    fragments_free(&b->end);
 }
 
 void ledger_free(struct ledger *l)
@@ -204,8 +204,8 @@ static int put_content(struct ledger *l, const struct record *rec, const char *s
 /* A commit or summary, or a part of it. */
 static int put_end(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
 {
-    struct part part;
-    if (part_get(&part, rec, e))
+    struct fragment part;
+    if (fragment_get(&part, rec, e))
         return -1;
     struct ledger_batch *b = get_batch(l, part.id, e);
     if (!b)
@@ -216,7 +216,7 @@ static int put_end(struct ledger *l, const struct record *rec, const char *strea
     }
     wait_for(l, b);
     b->is_summary = rec->type == RECORD_SUMMARY;
-    int whole = parts_add(&b->end, &part, e);
+    int whole = fragments_add(&b->end, &part, e);
     if (whole <= 0)
         return whole;
     if (commit_get(&b->commit, buf_str(&b->end.whole), e))

@@ -111,7 +111,7 @@ int range_get_head(struct range_head *h, struct cursor *c, const struct record *
 int range_get_file(struct range_file *f, struct cursor *c, struct err *e);
 int range_get_piece(uint64_t *offset, uint64_t *len, const struct range_file *f, struct cursor *c, struct err *e);
 
-/* ---- Promise: the content, which comes in parts (parts.h) ---- */
+/* ---- Promise: the content, which comes in parts (fragments.h) ---- */
 
 struct promise_head {
     struct str rules;

@@ -6,7 +6,7 @@
 #include "unicode/utf8.h"
 #include "wire/commit.h"
 #include "wire/failure.h"
-#include "wire/parts.h"
+#include "wire/fragments.h"
 #include "wire/payload.h"
 
 #include <string.h>
@@ -284,9 +284,9 @@ static int put_commit(struct buf *out, const struct commit *k, struct err *e)
 /* The content of a commit or summary; if it has several parts, only that this is one of them. */
 static int put_end(struct buf *out, const struct record *rec, struct err *e)
 {
-    struct part part;
+    struct fragment part;
     struct commit k;
-    if (part_get(&part, rec, e) || buf_put_str(out, rec->type == RECORD_COMMIT ? "# commit" : "# summary", e) ||
+    if (fragment_get(&part, rec, e) || buf_put_str(out, rec->type == RECORD_COMMIT ? "# commit" : "# summary", e) ||
         put_id(out, "batch", part.id, e))
         return -1;
     if (part.n_parts > 1)
@@ -299,10 +299,10 @@ static int put_end(struct buf *out, const struct record *rec, struct err *e)
 
 static int put_promise(struct buf *out, const struct record *rec, struct err *e)
 {
-    struct part part;
+    struct fragment part;
     struct promise_head h;
     struct promise_source s;
-    if (part_get(&part, rec, e) || buf_put_str(out, "# promise", e) || put_id(out, "run", part.id, e))
+    if (fragment_get(&part, rec, e) || buf_put_str(out, "# promise", e) || put_id(out, "run", part.id, e))
         return -1;
     if (part.n_parts > 1)
         return buf_printf(out, e, " part=%llu of=%llu\n", (unsigned long long)part.part,

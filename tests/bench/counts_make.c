@@ -20,8 +20,8 @@
 #include "wire/batch.h"
 #include "wire/batch_store.h"
 #include "wire/commit.h"
+#include "wire/fragments.h"
 #include "wire/ledger.h"
-#include "wire/parts.h"
 #include "wire/payload.h"
 
 #include <stdio.h>
@@ -218,7 +218,7 @@ static int put_promise(struct maker *m, const struct buf *rules, const unsigned 
     int rc = reading_put(&reading, &(struct reading){0}, e);
     source.reading = (struct str){reading.p, reading.len};
     rc = rc || promise_put_head(&content, &head, e) || promise_put_source(&content, &source, e) ||
-         parts_put(&out, RECORD_PROMISE, run, 0, &content, e) || record_write(1, "standard output", &out, e);
+         fragments_put(&out, RECORD_PROMISE, run, 0, &content, e) || record_write(1, "standard output", &out, e);
     buf_free(&content);
     buf_free(&out);
     buf_free(&reading);

@@ -10,7 +10,7 @@
 #include "pretok/rules.h"
 #include "wire/batch.h"
 #include "wire/commit.h"
-#include "wire/parts.h"
+#include "wire/fragments.h"
 #include "wire/payload.h"
 
 #include <stdio.h>
@@ -60,7 +60,7 @@ static int put_promise(struct maker *m, uint64_t size, struct err *e)
                                           .size = size,
                                           .access = ACCESS_VALUE};
     int rc = promise_put_head(&content, &head, e) || promise_put_source(&content, &source, e) ||
-             parts_put(&out, RECORD_PROMISE, m->run, 0, &content, e) || record_write(1, "standard output", &out, e);
+             fragments_put(&out, RECORD_PROMISE, m->run, 0, &content, e) || record_write(1, "standard output", &out, e);
     buf_free(&content);
     buf_free(&out);
     return rc ? -1 : 0;
@@ -85,7 +85,7 @@ static int end_batch(struct maker *m, uint64_t begin, struct err *e)
     int rc = commit_put_head(&content, &head, e) || commit_put_run(&content, &run, e) ||
              commit_put_encoding(&content, &encoding, e) || commit_source_put(&sources, &source, e) ||
              commit_put_sources(&content, &sources, e) ||
-             parts_put(&m->batch.record, RECORD_COMMIT, m->batch.id, m->batch.seq, &content, e) ||
+             fragments_put(&m->batch.record, RECORD_COMMIT, m->batch.id, m->batch.seq, &content, e) ||
              record_write(1, "standard output", &m->batch.record, e);
     buf_free(&content);
     buf_free(&sources);

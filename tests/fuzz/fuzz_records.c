@@ -2,7 +2,7 @@
 #include "records.h"
 #include "wire/commit.h"
 #include "wire/failure.h"
-#include "wire/parts.h"
+#include "wire/fragments.h"
 #include "wire/payload.h"
 
 static void get_rules(struct str encoded)
@@ -91,7 +91,7 @@ static void get(void *ctx, const struct record *rec)
     struct chunk chunk;
     struct words words;
     struct tokens tokens;
-    struct part part;
+    struct fragment part;
     struct failure failure;
     struct err e;
     switch (rec->type) {
@@ -107,7 +107,7 @@ static void get(void *ctx, const struct record *rec)
     case RECORD_PROMISE:
     case RECORD_COMMIT:
     case RECORD_SUMMARY:
-        if (part_get(&part, rec, &e) == 0)
+        if (fragment_get(&part, rec, &e) == 0)
             (rec->type == RECORD_PROMISE ? get_promise : get_commit)(part.bytes);
         break;
     case RECORD_WORDS:

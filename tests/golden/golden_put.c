@@ -4,7 +4,7 @@
 #include "wire/cobs.h"
 #include "wire/commit.h"
 #include "wire/failure.h"
-#include "wire/parts.h"
+#include "wire/fragments.h"
 #include "wire/payload.h"
 
 #include <stdio.h>
@@ -154,7 +154,7 @@ static void put_promise(const struct buf *by_name, const struct buf *plain, cons
                                .mtime_s = 1700000000};
     must(promise_put_head(&content, &head, &e) || promise_put_source(&content, &a, &e) ||
          promise_put_source(&content, &b, &e) || promise_put_source(&content, &c, &e) ||
-         parts_put(&out, RECORD_PROMISE, RUN, 0, &content, &e));
+         fragments_put(&out, RECORD_PROMISE, RUN, 0, &content, &e));
     print_record("promise", &out);
     buf_free(&content);
     buf_free(&out);
@@ -249,16 +249,16 @@ static void put_commits(const struct buf *by_name, const struct buf *plain, cons
                               .n_ranges = 3};
     struct commit_run all = {.run = RUN, .promised_bytes = 1000, .whole = true, .total = 1000};
     must(commit_put_head(&content, &k, &e) || commit_put_run(&content, &some, &e) ||
-         parts_put(&out, RECORD_COMMIT, BATCH, 3, &content, &e));
+         fragments_put(&out, RECORD_COMMIT, BATCH, 3, &content, &e));
     print_record("commit", &out);
     content.len = out.len = 0;
     must(commit_put_head(&content, &k, &e) || commit_put_run(&content, &all, &e) ||
-         parts_put(&out, RECORD_SUMMARY, BATCH, 3, &content, &e));
+         fragments_put(&out, RECORD_SUMMARY, BATCH, 3, &content, &e));
     print_record("summary", &out);
     content.len = out.len = 0;
     k.kind = RECORD_TOKENS;
     must(commit_put_head(&content, &k, &e) || commit_put_run(&content, &some, &e) ||
-         put_extensions(&content, plain, lines) || parts_put(&out, RECORD_COMMIT, BATCH, 3, &content, &e));
+         put_extensions(&content, plain, lines) || fragments_put(&out, RECORD_COMMIT, BATCH, 3, &content, &e));
     print_record("commit-of-tokens", &out);
     buf_free(&content);
     buf_free(&out);

@@ -25,7 +25,7 @@ static void put32(uint32_t v)
 }
 
 /* As base/io/input.c reads. Each window of input is a copy of its own, so that reading past it shows under ASan. */
-static int gunzip(struct decoder *d, const unsigned char *in, size_t n, size_t step, size_t cap, struct buf *text)
+static int gunzip(struct decompressor *d, const unsigned char *in, size_t n, size_t step, size_t cap, struct buf *text)
 {
     struct err e;
     unsigned char *out = malloc(cap);
@@ -40,7 +40,7 @@ static int gunzip(struct decoder *d, const unsigned char *in, size_t n, size_t s
         at += len;
         do {
             left = len - pos;
-            rc = decoder_step(d, window, &pos, len, out, cap, &got, &e);
+            rc = decompressor_step(d, window, &pos, len, out, cap, &got, &e);
             if (rc == 0)
                 rc = buf_put(text, out, got, &e);
         } while (rc == 0 && pos < len);
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     for (;;) {
         size_t step = get32(), cap = get32(), n = get32();
         unsigned char *in = malloc(n + 1);
-        struct decoder *d = codec_gzip_open(library);
+        struct decompressor *d = codec_gzip_open(library);
         struct buf text = {0};
         if (!in || !d || fread(in, 1, n, stdin) != n)
             return 1;
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
         if (text.len)
             fwrite(text.p, 1, text.len, stdout);
         buf_free(&text);
-        decoder_close(d);
+        decompressor_close(d);
         free(in);
     }
 }

@@ -7,8 +7,8 @@
 #include "wire/batch.h"
 #include "wire/batch_store.h"
 #include "wire/failure.h"
+#include "wire/fragments.h"
 #include "wire/ledger.h"
-#include "wire/parts.h"
 #include "wire/payload.h"
 
 #include <stdio.h>
@@ -126,7 +126,7 @@ static void add_promise(struct stream *s, const char *pattern)
             .name = str_of(i ? "b.txt" : "a.txt"), .reading = {reading.p, reading.len}, .size = BYTES};
         must(!promise_put_source(&content, &from, &e));
     }
-    must(!parts_put(&records, RECORD_PROMISE, run_id, 0, &content, &e));
+    must(!fragments_put(&records, RECORD_PROMISE, run_id, 0, &content, &e));
     s->piece[s->n++] = (struct piece){records, -1};
     buf_free(&content);
     buf_free(&rules);

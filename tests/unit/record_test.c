@@ -4,7 +4,7 @@
 #include "wire/cobs.h"
 #include "wire/commit.h"
 #include "wire/failure.h"
-#include "wire/parts.h"
+#include "wire/fragments.h"
 #include "wire/payload.h"
 #include "wire/record.h"
 
@@ -281,7 +281,7 @@ static void test_random_fields(void)
         struct cursor c;
         struct chunk chunk;
         struct words words;
-        struct part part;
+        struct fragment part;
         struct failure failure;
         struct range_head head;
         struct range_file file;
@@ -297,7 +297,7 @@ static void test_random_fields(void)
         (void)!words_get(&words, &rec, &e);
         (void)!tokens_get(&tokens, &rec, &e);
         (void)!batch_place_get(&place, &rec, &e);
-        (void)!part_get(&part, &rec, &e);
+        (void)!fragment_get(&part, &rec, &e);
         (void)!failure_get(&failure, &rec, &e);
         if (range_get_head(&head, &c, &rec, &e) == 0 && range_get_file(&file, &c, &e) == 0)
             (void)!range_get_piece(&a, &b, &file, &c, &e);

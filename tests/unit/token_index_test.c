@@ -1,5 +1,5 @@
 /* token_index_test.c - the index of tokens by bytes, compared with searching all of them. */
-#include "base/sys/slots.h"
+#include "base/sys/hash_index.h"
 #include "model/token_index.h"
 #include "random.h"
 #include "tap.h"
@@ -41,13 +41,13 @@ static void test_random(void)
         if (token_index_grow(&x, n + 1, &e))
             break;
         uint32_t hash = token_hash(&x, p, len, vocab), want = plain_find(p, len, vocab);
-        struct slot *s = token_slot(&x, token, p, len, vocab, hash);
+        struct hash_slot *s = token_slot(&x, token, p, len, vocab, hash);
         wrong += s->n1 - 1 != want;
         if (s->n1)
             continue;
         memcpy(bytes[n], p, sizeof p);
         token[n] = (struct model_token){bytes[n], (uint32_t)len, vocab};
-        *s = (struct slot){hash, (uint32_t)++n};
+        *s = (struct hash_slot){hash, (uint32_t)++n};
     }
     for (size_t i = 0; i < n; i++)
         lost += token_find(&x, token, token[i].p, token[i].len, token[i].vocab) != i;
@@ -66,7 +66,7 @@ static void test_same_hash(void)
     if (token_index_grow(&x, 2, &e))
         return;
     for (uint32_t i = 0; i < 2; i++)
-        *token_slot(&x, two, two[i].p, 1, true, 7) = (struct slot){7, i + 1};
+        *token_slot(&x, two, two[i].p, 1, true, 7) = (struct hash_slot){7, i + 1};
     tap_ok(token_slot(&x, two, b, 1, true, 7)->n1 == 2 && token_slot(&x, two, a, 1, true, 7)->n1 == 1,
            "tokens of the same hash are told apart");
     tap_ok(!token_slot(&x, two, a, 1, false, 7)->n1, "and so is what is outside of the vocabulary");
@@ -75,11 +75,11 @@ static void test_same_hash(void)
 
 static void test_too_many(void)
 {
-    struct slots t = {0};
+    struct hash_index t = {0};
     struct err e = {0};
-    tap_ok(slots_grow(&t, (size_t)1 << 31, "a table", &e) == -1 && e.code == EX_OSERR && !t.n,
+    tap_ok(hash_index_grow(&t, (size_t)1 << 31, "a table", &e) == -1 && e.code == EX_OSERR && !t.n,
            "a table for 2^31 numbers is refused");
-    slots_free(&t);
+    hash_index_free(&t);
 }
 
 int main(void)

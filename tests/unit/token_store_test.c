@@ -6,7 +6,7 @@
 #include "base/sys/hash.h"
 #include "random.h"
 #include "shard/store/token_store.h"
-#include "wire/parts.h"
+#include "wire/fragments.h"
 #include "work_dir.h"
 
 #include <dirent.h>
@@ -395,7 +395,7 @@ static void put_end(struct batch *b, const struct commit_range *range, size_t n,
     must(!commit_put_head(&content, &k, &e) && !commit_put_run(&content, &run, &e));
     put_encoding(&content);
     put_sources(&content, has);
-    must(!parts_put(&b->records, RECORD_COMMIT, b->id, b->seq, &content, &e));
+    must(!fragments_put(&b->records, RECORD_COMMIT, b->id, b->seq, &content, &e));
     buf_free(&content);
     buf_free(&rules);
 }
@@ -439,7 +439,7 @@ static void add_promise(void)
                                  &e));
         buf_free(&reading);
     }
-    must(!parts_put(&records, RECORD_PROMISE, run_id, 0, &content, &e));
+    must(!fragments_put(&records, RECORD_PROMISE, run_id, 0, &content, &e));
     add_lines(&records, n_batches++);
     buf_free(&content);
     buf_free(&rules);

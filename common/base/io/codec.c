@@ -8,26 +8,26 @@ static const struct codec *find(const unsigned char *magic, size_t n)
     return codec_gzip.knows(magic, n) ? &codec_gzip : codec_zstd.knows(magic, n) ? &codec_zstd : NULL;
 }
 
-bool decoder_knows(const unsigned char *magic, size_t n)
+bool decompressor_knows(const unsigned char *magic, size_t n)
 {
     return find(magic, n) != NULL;
 }
 
-int decoder_open(struct decoder **d, const unsigned char *magic, size_t n, struct err *e)
+int decompressor_open(struct decompressor **d, const unsigned char *magic, size_t n, struct err *e)
 {
     const struct codec *codec = find(magic, n);
     *d = codec ? codec->open() : NULL;
     return codec && !*d ? err_mem(e, "decompression", 1 << 17) : 0;
 }
 
-void decoder_close(struct decoder *d)
+void decompressor_close(struct decompressor *d)
 {
     if (d)
         d->codec->close(d);
 }
 
-int decoder_step(struct decoder *d, const unsigned char *in, size_t *in_pos, size_t in_len, unsigned char *out,
-                 size_t cap, size_t *out_len, struct err *e)
+int decompressor_step(struct decompressor *d, const unsigned char *in, size_t *in_pos, size_t in_len,
+                      unsigned char *out, size_t cap, size_t *out_len, struct err *e)
 {
     bool ended = *in_pos == in_len;
     *out_len = 0;

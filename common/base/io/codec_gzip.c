@@ -23,7 +23,7 @@ enum { FLAG_HEADER_CRC = 2, FLAG_EXTRA = 4, FLAG_NAME = 8, FLAG_COMMENT = 16, FL
 enum { FIXED_LEN = 10, TRAILER_LEN = 8 };
 
 struct gzip_decoder {
-    struct decoder base;
+    struct decompressor base;
     const struct inflate_library *library;
     struct inflater *inflater;
     enum field field;
@@ -42,14 +42,14 @@ static bool gzip_knows(const unsigned char *magic, size_t n)
     return n >= 2 && magic[0] == 0x1F && magic[1] == 0x8B;
 }
 
-static void gzip_close(struct decoder *d)
+static void gzip_close(struct decompressor *d)
 {
     struct gzip_decoder *g = (struct gzip_decoder *)d;
     g->library->close(g->inflater);
     free(g);
 }
 
-struct decoder *codec_gzip_open(const struct inflate_library *library)
+struct decompressor *codec_gzip_open(const struct inflate_library *library)
 {
     struct gzip_decoder *g = calloc(1, sizeof *g);
     if (!g)
@@ -64,7 +64,7 @@ struct decoder *codec_gzip_open(const struct inflate_library *library)
     return &g->base;
 }
 
-static struct decoder *gzip_open(void)
+static struct decompressor *gzip_open(void)
 {
     const struct inflate_library *isal = inflate_isal();
     return codec_gzip_open(isal ? isal : &inflate_zlib);
@@ -219,7 +219,7 @@ static int take_data(struct gzip_decoder *g, struct inflate_io *io, struct err *
 }
 
 /* Goes on until there is output, or no input is left. */
-static int gzip_step(struct decoder *d, const unsigned char *in, size_t *in_pos, size_t in_len, unsigned char *out,
+static int gzip_step(struct decompressor *d, const unsigned char *in, size_t *in_pos, size_t in_len, unsigned char *out,
                      size_t cap, size_t *out_len, struct err *e)
 {
     struct gzip_decoder *g = (struct gzip_decoder *)d;

@@ -14,15 +14,15 @@
 struct codec {
     const char *name;
     bool (*knows)(const unsigned char *magic, size_t n);
-    struct decoder *(*open)(void); /* NULL: out of memory */
-    void (*close)(struct decoder *d);
-    /* As decoder_step. Need not tell that the input is cut off: d->inside says so. */
-    int (*step)(struct decoder *d, const unsigned char *in, size_t *in_pos, size_t in_len, unsigned char *out,
+    struct decompressor *(*open)(void); /* NULL: out of memory */
+    void (*close)(struct decompressor *d);
+    /* As decompressor_step. Need not tell that the input is cut off: d->inside says so. */
+    int (*step)(struct decompressor *d, const unsigned char *in, size_t *in_pos, size_t in_len, unsigned char *out,
                 size_t cap, size_t *out_len, struct err *e);
 };
 
 /* The beginning of each format's own struct. */
-struct decoder {
+struct decompressor {
     const struct codec *codec;
     bool inside; /* a frame or member has begun and not ended */
 };
@@ -63,8 +63,8 @@ extern const struct inflate_library inflate_zlib;
 /* ISA-L, which is at least twice as fast; NULL: the program was built without it. */
 const struct inflate_library *inflate_isal(void);
 
-/* A gzip decoder by this library; NULL: out of memory. */
-struct decoder *codec_gzip_open(const struct inflate_library *library);
+/* A gzip decompressor by this library; NULL: out of memory. */
+struct decompressor *codec_gzip_open(const struct inflate_library *library);
 
 /* The CRC-32 of some bytes after others whose CRC-32 is `crc` (0: none). */
 uint32_t inflate_crc32(uint32_t crc, const unsigned char *p, size_t n);

@@ -7,14 +7,14 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* A decoder keeps as much of the text as the frame's window is long. More than this, which is also the limit of the
- * zstd command, would break the promise that memory is bounded. */
+/* A decompressor keeps as much of the text as the frame's window is long. More than this, which is also the limit of
+ * the zstd command, would break the promise that memory is bounded. */
 enum { WINDOW_LOG_MAX = 27 };
 
 enum { HEADER_MAX = 18 }; /* bytes of the longest header of a frame */
 
 struct zstd_decoder {
-    struct decoder base;
+    struct decompressor base;
     ZSTD_DCtx *zstd;
     unsigned char header[HEADER_MAX]; /* the first bytes of the current frame */
     size_t n_header;
@@ -27,13 +27,13 @@ static bool zstd_knows(const unsigned char *magic, size_t n)
            (load_le(magic, 4) == ZSTD_MAGICNUMBER || (load_le(magic, 4) & 0xFFFFFFF0) == ZSTD_MAGIC_SKIPPABLE_START);
 }
 
-static void zstd_close(struct decoder *d)
+static void zstd_close(struct decompressor *d)
 {
     ZSTD_freeDCtx(((struct zstd_decoder *)d)->zstd);
     free(d);
 }
 
-static struct decoder *zstd_open(void)
+static struct decompressor *zstd_open(void)
 {
     struct zstd_decoder *d = calloc(1, sizeof *d);
     if (!d)
@@ -96,8 +96,8 @@ static void keep_header(struct zstd_decoder *d, const unsigned char *in, size_t 
 }
 
 /* ZSTD_decompressStream stops at the end of a frame, so that each begins with a step of its own. */
-static int zstd_step(struct decoder *base, const unsigned char *in, size_t *in_pos, size_t in_len, unsigned char *out,
-                     size_t cap, size_t *out_len, struct err *e)
+static int zstd_step(struct decompressor *base, const unsigned char *in, size_t *in_pos, size_t in_len,
+                     unsigned char *out, size_t cap, size_t *out_len, struct err *e)
 {
     struct zstd_decoder *d = (struct zstd_decoder *)base;
     ZSTD_inBuffer from = {in, in_len, *in_pos};

@@ -32,8 +32,8 @@ struct input {
     void *due_ctx;
     input_due *confirm; /* the end; NULL: nothing to do */
     void *confirm_ctx;
-    struct decoder *decoder; /* NULL: not compressed */
-    size_t pos, len;         /* raw[pos .. len): read, not yet returned */
+    struct decompressor *decompressor; /* NULL: not compressed */
+    size_t pos, len;                   /* raw[pos .. len): read, not yet returned */
     unsigned char raw[RAW_SIZE];
 };
 
@@ -137,16 +137,19 @@ static struct input *input_new(int fd, const char *name, uint64_t begin, uint64_
     in->begin = in->at = begin;
     in->end = end;
     in->then = (struct fd_stamp){0};
-    in->decoder = NULL;
+    in->decompressor = NULL;
     in->due = in->confirm = NULL;
     in->n_text = in->pos = in->len = 0;
     return in;
 }
 
-/* Sets the decoder by the first bytes; of messages, by those of the first one. */
+/* Sets the decompressor by the first bytes; of messages, by those of the first one. */
 static int find_decoder(struct input *in, struct err *e)
 {
-    return fill(in, in->packets ? 1 : DECODER_MAGIC, e) || decoder_open(&in->decoder, in->raw, in->len, e) ? -1 : 0;
+    return fill(in, in->packets ? 1 : DECOMPRESSOR_MAGIC, e) ||
+                   decompressor_open(&in->decompressor, in->raw, in->len, e)
+               ? -1
+               : 0;
 }
 
 /* fd: opened; owned. -1: that has failed. */
@@ -199,7 +202,7 @@ struct input *input_open_range(int fd, const char *name, uint64_t begin, uint64_
         return NULL;
     in->is_range = in->is_file = true;
     int rc = find_decoder(in, e);
-    if (rc == 0 && !in->decoder)
+    if (rc == 0 && !in->decompressor)
         rc = err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "byte %llu of the file: no zstd or gzip data begins here",
                     (unsigned long long)begin);
     if (rc) {
@@ -219,7 +222,7 @@ void input_close(struct input *in)
 {
     if (!in)
         return;
-    decoder_close(in->decoder);
+    decompressor_close(in->decompressor);
     if (in->file >= 0)
         close(in->file);
     if (!in->is_range)
@@ -234,7 +237,7 @@ const char *input_name(const struct input *in)
 
 bool input_is_plain_file(const struct input *in)
 {
-    return in->is_file && !in->decoder;
+    return in->is_file && !in->decompressor;
 }
 
 uint64_t input_position(const struct input *in)
@@ -273,7 +276,7 @@ static int bad_data(const struct input *in, const struct err *why, struct err *e
 
 ptrdiff_t input_read(struct input *in, void *p, size_t n, struct err *e)
 {
-    if (!in->decoder)
+    if (!in->decompressor)
         return read_plain(in, p, n, e);
     for (;;) {
         struct err why;
@@ -281,7 +284,7 @@ ptrdiff_t input_read(struct input *in, void *p, size_t n, struct err *e)
         if (fill(in, 1, e))
             return -1;
         bool last = in->pos == in->len;
-        int rc = decoder_step(in->decoder, in->raw, &in->pos, in->len, p, n, &got, &why);
+        int rc = decompressor_step(in->decompressor, in->raw, &in->pos, in->len, p, n, &got, &why);
         in->n_text += got;
         if (rc)
             return why.code == EX_DATAERR ? bad_data(in, &why, e)
@@ -298,12 +301,12 @@ bool input_is_shared(const struct input *in)
 
 bool input_message_ended(const struct input *in)
 {
-    return in->packets && !in->decoder && in->pos == in->len && in->file < 0;
+    return in->packets && !in->decompressor && in->pos == in->len && in->file < 0;
 }
 
 bool input_is_compressed(const struct input *in)
 {
-    return in->decoder != NULL;
+    return in->decompressor != NULL;
 }
 
 int input_unchanged(const struct input *in, struct err *e)
@@ -319,7 +322,7 @@ void input_blame(struct input *in, struct err *e)
         *e = why;
         return;
     }
-    ptrdiff_t got = in->decoder && in->is_file && e->code == EX_DATAERR;
+    ptrdiff_t got = in->decompressor && in->is_file && e->code == EX_DATAERR;
     while (got > 0)
         got = input_read(in, rest, sizeof rest, &why);
     if (got < 0)

@@ -1,4 +1,5 @@
-/* shard_reader.h - what the formats share in reading a shard: the files; the ids, in a window; the documents that are cut by its edges; where they come from, if there is a table of --docs.
+/* shard_reader.h - what the formats share in reading a shard: the files; the ids, in a window; the documents that are
+ * cut by its edges; where they come from, if there is a table of --docs.
  *
  * What is read may come from anywhere. A file is a regular one, or a link to one, of the manifest's size, and its
  * checksums are computed of the bytes as they are read: a shard is read without an error only if all of its files are

@@ -1,7 +1,7 @@
 /* token_resume.c - what a store knew when its last entry became durable, from the journal. See
  * token_store_internal.h. */
 #include "shard/store/token_store_internal.h"
-#include "wire/parts.h"
+#include "wire/fragments.h"
 
 /* All before this byte was taken. */
 static int take_until(struct token_store *s, uint64_t source, uint64_t offset, struct err *e)
@@ -79,10 +79,10 @@ static int read_entry(struct token_store *s, const struct journal_entry *x, stru
 int token_store_read_record(void *ctx, const struct record *rec, const struct journal_entry *entry, struct err *e)
 {
     struct token_store *s = ctx;
-    struct part part;
+    struct fragment part;
     if (entry)
         return read_entry(s, entry, e);
-    return part_get(&part, rec, e) || token_store_check_run(s, part.id, e) ||
+    return fragment_get(&part, rec, e) || token_store_check_run(s, part.id, e) ||
                    ledger_put(&s->ledger, rec, s->journal.path, e)
                ? -1
                : 0;

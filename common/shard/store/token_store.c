@@ -8,7 +8,7 @@
 #include "shard/store/token_overflow.h"
 #include "shard/store/token_store_internal.h"
 #include "wire/failure.h"
-#include "wire/parts.h"
+#include "wire/fragments.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -137,9 +137,9 @@ static int keep_promise(struct token_store *s, const struct record *rec, struct 
 
 static int put_promise(struct token_store *s, const struct record *rec, const char *stream, struct err *e)
 {
-    struct part part;
+    struct fragment part;
     uint64_t had = s->ledger.coverage.promise_parts;
-    if (part_get(&part, rec, e) || token_store_check_run(s, part.id, e) || ledger_put(&s->ledger, rec, stream, e))
+    if (fragment_get(&part, rec, e) || token_store_check_run(s, part.id, e) || ledger_put(&s->ledger, rec, stream, e))
         return -1;
     return s->ledger.coverage.promise_parts > had ? keep_promise(s, rec, e) : 0;
 }

@@ -1,13 +1,13 @@
-/* slots.c - see slots.h. */
-#include "base/sys/slots.h"
+/* hash_index.c - see hash_index.h. */
+#include "base/sys/hash_index.h"
 
 #include "base/sys/huge.h"
 
 enum { FEWEST = 1024 };
 
-int slots_grow(struct slots *t, size_t n, const char *what, struct err *e)
+int hash_index_grow(struct hash_index *t, size_t n, const char *what, struct err *e)
 {
-    struct slots new = {.n = t->n ? t->n : FEWEST};
+    struct hash_index new = {.n = t->n ? t->n : FEWEST};
     if (n > INT32_MAX)
         return err_mem(e, what, (unsigned long long)n * 2 * sizeof *new.slot);
     while (new.n < 2 * n)
@@ -20,18 +20,18 @@ int slots_grow(struct slots *t, size_t n, const char *what, struct err *e)
     for (size_t i = 0; i < t->n; i++) {
         if (!t->slot[i].n1)
             continue;
-        struct slot *s = slots_first(&new, t->slot[i].hash);
+        struct hash_slot *s = hash_index_first(&new, t->slot[i].hash);
         while (s->n1)
-            s = slots_next(&new, s);
+            s = hash_index_next(&new, s);
         *s = t->slot[i];
     }
-    slots_free(t);
+    hash_index_free(t);
     *t = new;
     return 0;
 }
 
-void slots_free(struct slots *t)
+void hash_index_free(struct hash_index *t)
 {
     huge_free(t->slot, t->n * sizeof *t->slot);
-    *t = (struct slots){0};
+    *t = (struct hash_index){0};
 }

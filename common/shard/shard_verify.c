@@ -1,5 +1,5 @@
-/* shard_again.c - see shard_again.h. */
-#include "shard/shard_again.h"
+/* shard_verify.c - see shard_verify.h. */
+#include "shard/shard_verify.h"
 
 #include "pretok/rules.h"
 #include "shard/shard_facts.h"
@@ -7,14 +7,14 @@
 
 #include <string.h>
 
-static int other(const struct shard_again *a, const char *what, struct err *e)
+static int other(const struct shard_verify *a, const char *what, struct err *e)
 {
     return err_set(e, EX_DATAERR, "%s: was made with %s; give another directory", a->dir, what);
 }
 
 static int put(void *ctx, void **state, const struct record *rec, struct err *e)
 {
-    const struct shard_again *a = ctx;
+    const struct shard_verify *a = ctx;
     struct commit_encoding how = {.eot = a->m->eot, .separator = a->m->separator, .special = a->m->special_policy};
     struct tokens t;
     (void)state;
@@ -26,7 +26,7 @@ static int put(void *ctx, void **state, const struct record *rec, struct err *e)
     return a->m->model ? shard_facts_check_model(a->m, &how, a->dir, e) : 0;
 }
 
-static int check_rules(const struct shard_again *a, struct str encoded, struct err *e)
+static int check_rules(const struct shard_verify *a, struct str encoded, struct err *e)
 {
     struct rules r = {0};
     if (rules_get(&r, encoded, e))
@@ -38,7 +38,7 @@ static int check_rules(const struct shard_again *a, struct str encoded, struct e
     return same ? 0 : other(a, "other special tokens", e);
 }
 
-static int check_encoding(const struct shard_again *a, struct str encoded, struct err *e)
+static int check_encoding(const struct shard_verify *a, struct str encoded, struct err *e)
 {
     struct commit_encoding how;
     if (!encoded.len)
@@ -59,7 +59,7 @@ static int put_reading(struct buf *to, struct str encoded, struct err *e)
                : 0;
 }
 
-static int check_reading(const struct shard_again *a, struct str encoded, struct err *e)
+static int check_reading(const struct shard_verify *a, struct str encoded, struct err *e)
 {
     struct buf was = {0}, is = {0};
     struct str known = buf_str(&a->m->reading);
@@ -75,7 +75,7 @@ static int check_reading(const struct shard_again *a, struct str encoded, struct
 
 static int take(void *ctx, void *state, const struct commit *k, struct err *e)
 {
-    const struct shard_again *a = ctx;
+    const struct shard_verify *a = ctx;
     struct cursor c = cursor_over(k->sources.p, k->sources.len);
     (void)state;
     if (k->kind != RECORD_TOKENS || !a->m->model)
@@ -114,18 +114,18 @@ static bool any_covered(void *ctx, const void *state)
 static const struct ledger_content content = {
     .put = put, .take = take, .drop = drop, .covered = covered, .any_covered = any_covered};
 
-void shard_again_init(struct shard_again *a, const struct manifest *m, const char *dir)
+void shard_verify_init(struct shard_verify *a, const struct manifest *m, const char *dir)
 {
-    *a = (struct shard_again){.m = m, .dir = dir};
+    *a = (struct shard_verify){.m = m, .dir = dir};
     ledger_init(&a->ledger, &content, a);
 }
 
-void shard_again_free(struct shard_again *a)
+void shard_verify_free(struct shard_verify *a)
 {
     ledger_free(&a->ledger);
 }
 
-int shard_again_put(struct shard_again *a, const struct record *rec, const char *stream, struct err *e)
+int shard_verify_put(struct shard_verify *a, const struct record *rec, const char *stream, struct err *e)
 {
     switch (rec->type) {
     case RECORD_TOKENS:
@@ -138,7 +138,7 @@ int shard_again_put(struct shard_again *a, const struct record *rec, const char 
     }
 }
 
-int shard_again_finish(struct shard_again *a, struct err *e)
+int shard_verify_finish(struct shard_verify *a, struct err *e)
 {
     const struct coverage *c = &a->ledger.coverage;
     const struct manifest_sources *was = &a->m->sources;

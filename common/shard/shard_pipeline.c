@@ -1,13 +1,13 @@
-/* sharding.c - see sharding.h. */
-#include "shard/sharding.h"
+/* shard_pipeline.c - see shard_pipeline.h. */
+#include "shard/shard_pipeline.h"
 
 #include "base/io/fd.h"
 #include "pretok/rules.h"
 #include "shard/document_stream.h"
 #include "shard/format/formats.h"
-#include "shard/shard_again.h"
 #include "shard/shard_dir.h"
 #include "shard/shard_facts.h"
+#include "shard/shard_verify.h"
 #include "shard/shard_writer.h"
 #include "shard/shuffle/shuffle.h"
 #include "shard/store/token_store.h"
@@ -24,11 +24,11 @@ enum { COMMIT_BYTES = 256 << 20, COMMIT_SECONDS = 5 };
 
 enum { MEMORY_LEAST = 16 << 20 /* of the parts, however little is allowed */ };
 
-struct sharding {
-    const struct sharding_options *o;
+struct shard_pipeline {
+    const struct shard_pipeline_options *o;
     struct shard_dir dir;
     struct manifest m;
-    struct shard_again again; /* if it was complete before this process */
+    struct shard_verify again; /* if it was complete before this process */
     struct token_store *store;
     struct document_stream stream;
     struct document_sink sink, writer_sink; /* of the stream, and where documents end */
@@ -52,9 +52,9 @@ static time_t now(void)
 /* ---- Opening ---- */
 
 /* How the ids were made is known: the plan is complete, and shards can be made. */
-static int start(struct sharding *s, struct err *e)
+static int start(struct shard_pipeline *s, struct err *e)
 {
-    const struct sharding_options *o = s->o;
+    const struct shard_pipeline_options *o = s->o;
     struct str state = token_store_state(s->store);
     struct cursor c = cursor_over(state.p, state.len);
     struct str writer = {0}, shuffle = {0};
@@ -84,13 +84,13 @@ static int start(struct sharding *s, struct err *e)
 }
 
 /* Whether the first batch has ended. */
-static bool can_start(const struct sharding *s)
+static bool can_start(const struct shard_pipeline *s)
 {
     return token_store_encoding(s->store) != NULL;
 }
 
 /* Before there is a manifest, no shard is ours: one that is there would be overwritten. */
-static int check_names(const struct sharding_options *o, struct err *e)
+static int check_names(const struct shard_pipeline_options *o, struct err *e)
 {
     char name[PATH_MAX];
     struct stat st;
@@ -108,9 +108,9 @@ static int check_names(const struct sharding_options *o, struct err *e)
     return 0;
 }
 
-static int open_parts(struct sharding *s, struct err *e)
+static int open_parts(struct shard_pipeline *s, struct err *e)
 {
-    const struct sharding_options *o = s->o;
+    const struct shard_pipeline_options *o = s->o;
     if (shard_dir_open(&s->dir, o->dir, o->resume, e))
         return -1;
     s->m = s->dir.before;
@@ -124,7 +124,7 @@ static int open_parts(struct sharding *s, struct err *e)
             return err_set(e, EX_USAGE, "%s: was made with another value of %s; give the same, or another directory",
                            o->dir, differs);
         if (s->complete) {
-            shard_again_init(&s->again, &s->m, o->dir);
+            shard_verify_init(&s->again, &s->m, o->dir);
             return 0;
         }
     } else if (check_names(o, e)) {
@@ -144,26 +144,26 @@ static int open_parts(struct sharding *s, struct err *e)
     return can_start(s) ? start(s, e) : 0;
 }
 
-struct sharding *sharding_open(const struct sharding_options *o, struct err *e)
+struct shard_pipeline *shard_pipeline_open(const struct shard_pipeline_options *o, struct err *e)
 {
-    struct sharding *s = calloc(1, sizeof *s);
+    struct shard_pipeline *s = calloc(1, sizeof *s);
     if (!s) {
         err_mem(e, "sharding", sizeof *s);
         return NULL;
     }
     s->o = o;
     if (open_parts(s, e)) {
-        sharding_close(s);
+        shard_pipeline_close(s);
         return NULL;
     }
     return s;
 }
 
-void sharding_close(struct sharding *s)
+void shard_pipeline_close(struct shard_pipeline *s)
 {
     if (!s)
         return;
-    shard_again_free(&s->again);
+    shard_verify_free(&s->again);
     document_stream_free(&s->stream);
     shuffle_close(s->shuffle);
     shard_writer_close(s->writer);
@@ -174,7 +174,7 @@ void sharding_close(struct sharding *s)
     free(s);
 }
 
-bool sharding_was_complete(const struct sharding *s)
+bool shard_pipeline_was_complete(const struct shard_pipeline *s)
 {
     return s->complete;
 }
@@ -182,7 +182,7 @@ bool sharding_was_complete(const struct sharding *s)
 /* ---- Making durable ---- */
 
 /* Appends the state of a part, which is taken, as a string. */
-static int put_part(struct sharding *s, struct buf *part, struct err *e)
+static int put_part(struct shard_pipeline *s, struct buf *part, struct err *e)
 {
     int rc = put_string(&s->state, part->p, part->len, e);
     part->len = 0;
@@ -190,7 +190,7 @@ static int put_part(struct sharding *s, struct buf *part, struct err *e)
 }
 
 /* The states of all parts; the stream's is the last. */
-static int put_states(struct sharding *s, struct err *e)
+static int put_states(struct shard_pipeline *s, struct err *e)
 {
     struct buf part = {0};
     s->state.len = 0;
@@ -202,7 +202,7 @@ static int put_states(struct sharding *s, struct err *e)
 }
 
 /* A group commit. all: full shards appear at once. */
-static int commit(struct sharding *s, bool all, struct err *e)
+static int commit(struct shard_pipeline *s, bool all, struct err *e)
 {
     s->committed = now();
     s->kept = true;
@@ -215,7 +215,7 @@ static int commit(struct sharding *s, bool all, struct err *e)
                : 0;
 }
 
-static bool commit_is_due(const struct sharding *s)
+static bool commit_is_due(const struct shard_pipeline *s)
 {
     uint64_t most = s->memory / 2 < COMMIT_BYTES ? s->memory / 2 : COMMIT_BYTES;
     uint64_t lost = token_store_uncommitted(s->store);
@@ -226,7 +226,7 @@ static bool commit_is_due(const struct sharding *s)
 /* ---- The way of ids ---- */
 
 /* Passes on all pieces whose turn has come. */
-static int move(struct sharding *s, struct err *e)
+static int move(struct shard_pipeline *s, struct err *e)
 {
     struct token_part p;
     int more;
@@ -241,11 +241,11 @@ static int move(struct sharding *s, struct err *e)
     return more;
 }
 
-int sharding_put(void *ctx, const struct record *rec, const char *stream, struct err *e)
+int shard_pipeline_put(void *ctx, const struct record *rec, const char *stream, struct err *e)
 {
-    struct sharding *s = ctx;
+    struct shard_pipeline *s = ctx;
     if (s->complete)
-        return shard_again_put(&s->again, rec, stream, e);
+        return shard_verify_put(&s->again, rec, stream, e);
     if (token_store_put(s->store, rec, stream, e))
         return -1;
     if (!s->writer && can_start(s) && start(s, e)) {
@@ -259,7 +259,7 @@ int sharding_put(void *ctx, const struct record *rec, const char *stream, struct
     return 0;
 }
 
-int sharding_due(struct sharding *s, struct err *e)
+int shard_pipeline_due(struct shard_pipeline *s, struct err *e)
 {
     if (s->complete || s->broken || !commit_is_due(s) || commit(s, false, e) == 0)
         return 0;
@@ -269,7 +269,7 @@ int sharding_due(struct sharding *s, struct err *e)
 
 /* ---- The end ---- */
 
-static int write_missing(const struct sharding *s, struct err *e)
+static int write_missing(const struct shard_pipeline *s, struct err *e)
 {
     struct outfile o;
     struct buf out = {0};
@@ -288,7 +288,7 @@ static int write_missing(const struct sharding *s, struct err *e)
 }
 
 /* All documents have come, and are in the shuffle: passes them on. */
-static int unshuffle(struct sharding *s, struct err *e)
+static int unshuffle(struct shard_pipeline *s, struct err *e)
 {
     int more = 1;
     if (!shuffle_ended(s->shuffle) && (shuffle_end(s->shuffle, e) || commit(s, false, e)))
@@ -303,7 +303,7 @@ static int unshuffle(struct sharding *s, struct err *e)
     return 0;
 }
 
-static int complete(struct sharding *s, struct err *e)
+static int complete(struct shard_pipeline *s, struct err *e)
 {
     if (!s->writer && start(s, e)) /* a corpus without text */
         return -1;
@@ -319,11 +319,11 @@ static int complete(struct sharding *s, struct err *e)
     return 0;
 }
 
-int sharding_finish(struct sharding *s, int read, const char *advice, struct err *e)
+int shard_pipeline_finish(struct shard_pipeline *s, int read, const char *advice, struct err *e)
 {
     struct err why;
     if (s->complete) {
-        int rc = read || shard_again_finish(&s->again, e) || write_missing(s, e) ? -1 : 0;
+        int rc = read || shard_verify_finish(&s->again, e) || write_missing(s, e) ? -1 : 0;
         shard_dir_remove_work(&s->dir); /* perhaps the last process died before it could */
         return rc;
     }
@@ -348,9 +348,9 @@ int sharding_finish(struct sharding *s, int read, const char *advice, struct err
     return -1;
 }
 
-struct sharding_progress sharding_progress(const struct sharding *s)
+struct shard_pipeline_progress shard_pipeline_progress(const struct shard_pipeline *s)
 {
-    return (struct sharding_progress){
+    return (struct shard_pipeline_progress){
         .coverage = s->store ? &token_store_ledger(s->store)->coverage : NULL,
         .tokens = s->writer ? shard_writer_tokens(s->writer) : 0,
         .shards = s->m.n_shards,

@@ -1,5 +1,5 @@
-/* parts.c - see parts.h. */
-#include "wire/parts.h"
+/* fragments.c - see fragments.h. */
+#include "wire/fragments.h"
 
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@ static bool has_seq(unsigned type)
     return type != RECORD_PROMISE;
 }
 
-int part_get(struct part *p, const struct record *rec, struct err *e)
+int fragment_get(struct fragment *p, const struct record *rec, struct err *e)
 {
     struct cursor c = cursor_over(rec->payload, rec->len);
     p->id = get_bytes(&c, ID_LEN);
@@ -17,21 +17,21 @@ int part_get(struct part *p, const struct record *rec, struct err *e)
     p->part = get_varint(&c);
     p->n_parts = get_varint(&c);
     p->bytes = (struct str){c.p, cursor_left(&c)};
-    if (c.bad || p->part >= p->n_parts || p->n_parts > PARTS_MAX)
+    if (c.bad || p->part >= p->n_parts || p->n_parts > FRAGMENTS_MAX)
         return payload_damaged(e, rec->type == RECORD_PROMISE  ? "promise"
                                   : rec->type == RECORD_COMMIT ? "commit"
                                                                : "summary");
     return 0;
 }
 
-int parts_put(struct buf *out, enum record_type type, const unsigned char *id, uint64_t first_seq,
-              const struct buf *content, struct err *e)
+int fragments_put(struct buf *out, enum record_type type, const unsigned char *id, uint64_t first_seq,
+                  const struct buf *content, struct err *e)
 {
     struct buf payload = {0};
     size_t each = RECORD_ATOMIC_PAYLOAD - ID_LEN - 3 * VARINT_MAX;
     uint64_t n_parts = content->len / each + 1;
     int rc = 0;
-    if (n_parts > PARTS_MAX)
+    if (n_parts > FRAGMENTS_MAX)
         return err_set(e, EX_DATAERR, "too many inputs or pieces for one run: their list takes %zu bytes",
                        content->len);
     for (uint64_t i = 0; i < n_parts && rc == 0; i++) {
@@ -45,7 +45,7 @@ int parts_put(struct buf *out, enum record_type type, const unsigned char *id, u
     return rc ? -1 : 0;
 }
 
-int parts_add(struct parts *p, const struct part *in, struct err *e)
+int fragments_add(struct fragments *p, const struct fragment *in, struct err *e)
 {
     if (!p->part) {
         p->part = calloc((size_t)in->n_parts, sizeof *p->part);
@@ -71,7 +71,7 @@ int parts_add(struct parts *p, const struct part *in, struct err *e)
     return 1;
 }
 
-void parts_free(struct parts *p)
+void fragments_free(struct fragments *p)
 {
     for (uint64_t i = 0; p->part && i < p->n; i++)
         buf_free(&p->part[i]);
