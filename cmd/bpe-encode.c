@@ -96,7 +96,7 @@ static int set_format(struct encoding *p, enum id_format by_input, struct err *e
 }
 
 /* Before standard input is read: ids whose turn comes meanwhile are written. */
-static int due(void *ctx, struct err *e)
+static int on_idle(void *ctx, struct err *e)
 {
     struct encoding *p = ctx;
     return id_writer_wait(&p->encoder.out, 0, e);
@@ -118,7 +118,7 @@ static int encode_records(struct encoding *p, struct input *in, const struct buf
         failed = set_format(p, IDS_RECORDS, e) != 0;
     p->is_records = true;
     if (p->encoder.out.format == IDS_TURNS)
-        input_set_due(in, due, p);
+        input_on_idle(in, on_idle, p);
     int rc = chunk_reader_stream(&p->encoder.reader, &reader, failed, e);
     record_reader_close(&reader);
     return rc;

@@ -59,7 +59,7 @@ static int run_convert(struct sharder *s, struct err *e)
                                       .memory = o->memory,
                                       .resume = o->resume,
                                       .published = tell,
-                                      .moved = show_converted,
+                                      .on_progress = show_converted,
                                       .ctx = s};
     bool was_complete = false;
     progress_start(&s->progress, NAME);
@@ -93,7 +93,7 @@ static int take(void *ctx, const struct record *rec, const char *stream, struct 
     return 0;
 }
 
-static int due(void *ctx, struct err *e)
+static int on_idle(void *ctx, struct err *e)
 {
     struct sharder *s = ctx;
     return shard_pipeline_due(s->pipeline, e);
@@ -141,14 +141,14 @@ static int run(void *ctx, struct err *e)
     if (s->opt.convert)
         return run_convert(s, e);
     o->published = tell;
-    o->moved = show;
+    o->on_progress = show;
     o->ctx = s;
     progress_start(&s->progress, NAME);
     s->pipeline = shard_pipeline_open(o, e);
     if (!s->pipeline)
         return -1;
     for (int i = 0; i < s->opt.n_files && read == 0; i++)
-        read = record_each_due(s->opt.files[i], take, due, s, e);
+        read = record_each_idle(s->opt.files[i], take, on_idle, s, e);
     int rc = shard_pipeline_finish(s->pipeline, read, advice(o, text, sizeof text), e);
     progress_end(&s->progress);
     if (rc == 0 && shard_pipeline_was_complete(s->pipeline))

@@ -29,7 +29,7 @@ struct encode {
 };
 
 /* Bytes of text that may be ahead of what is written: for each job, and at least. */
-enum { ENCODE_AHEAD_EACH = 16 << 20, ENCODE_AHEAD_LEAST = 64 << 20 };
+enum { ENCODE_AHEAD_EACH = 16 << 20, ENCODE_AHEAD_MIN = 64 << 20 };
 
 /* Text or chunks, shared by several bpe-encodes; Parquet. Returns the exit status, whose reason was printed; or -1. */
 int encode_shared(struct encode *x, struct job *j, struct err *e);

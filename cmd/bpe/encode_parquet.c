@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* Bytes of files in a part: at least, if a pair has several, and at most. */
-static const uint64_t PART_LEAST = 4 << 20, PART_MOST = 32 << 20;
+enum { PART_MIN = 4 << 20, PART_MAX = 32 << 20 };
 
 static const char *const names[JOB_MORE] = {"/dev/fd/4", "/dev/fd/5", "/dev/fd/6",  "/dev/fd/7",
                                             "/dev/fd/8", "/dev/fd/9", "/dev/fd/10", "/dev/fd/11"}; /* of its texts */
@@ -195,9 +195,9 @@ static int outcome(struct fragments *p, struct err *e)
 /* How many parts there are, and who has them. */
 static void divide(struct fragments *p)
 {
-    uint64_t bytes = bytes_of(p->x), jobs = p->x->common.jobs, each = bytes / jobs / PART_LEAST;
+    uint64_t bytes = bytes_of(p->x), jobs = p->x->common.jobs, each = bytes / jobs / PART_MIN;
     p->each = each < 1 ? 1 : each > JOB_MORE ? JOB_MORE : (size_t)each;
-    p->pairs = (size_t)(jobs * (bytes / (jobs * p->each * PART_MOST) + 1));
+    p->pairs = (size_t)(jobs * (bytes / (jobs * p->each * PART_MAX) + 1));
     p->n = p->bad = p->pairs * p->each;
 }
 

@@ -97,7 +97,7 @@ static int start(struct shared *s, struct job *j, struct err *e)
                                     .out = x->out.fd,
                                     .writes = x->out.name,
                                     .stage = ENCODE_IDS,
-                                    .ahead = each < ENCODE_AHEAD_LEAST ? ENCODE_AHEAD_LEAST : each};
+                                    .ahead = each < ENCODE_AHEAD_MIN ? ENCODE_AHEAD_MIN : each};
     if (job_pipe(records, e))
         return -1;
     s->chunk = job_start(

@@ -58,7 +58,7 @@ static int start(const struct job_options *o, struct job *j, struct job_relay *r
 
 int job_parallel(const struct job_options *o, struct job *j, struct err *e)
 {
-    enum { MOST = 101 }; /* as many jobs failed, or more */
+    enum { STATUS_MAX = 101 }; /* as many jobs failed, or more */
     struct job_relay r = {.to = -1, .from = -1, .watches_output = true};
     int rc = start(o, j, &r, e) || job_relay(j, &r, e) ? -1 : 0;
     bool cut = r.left.len > 0;
@@ -66,7 +66,7 @@ int job_parallel(const struct job_options *o, struct job *j, struct err *e)
     if (rc)
         return -1;
     int status = j->at[0]->status;
-    if (status > MOST)
+    if (status > STATUS_MAX)
         return err_set(e, EX_TEMPFAIL, "GNU parallel ended with %d", status);
     return status ? err_set(e, EX_TEMPFAIL, "%d jobs failed as often as they may", status)
            : cut  ? err_set(e, EX_TEMPFAIL, "the last record of GNU parallel is cut off")

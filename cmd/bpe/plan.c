@@ -37,11 +37,11 @@ static int check_size(const char *word, void *options, struct err *e)
 
 static int check_hosts(const char *word, void *options, struct err *e)
 {
-    enum { MOST = 999999 };
+    enum { HOSTS_MAX = 999999 };
     struct self *s = options;
     size_t n = strspn(word, "0123456789");
     s->hosts = strtoull(word, NULL, 10);
-    return n == 0 || word[n] || *word == '0' || s->hosts > MOST
+    return n == 0 || word[n] || *word == '0' || s->hosts > HOSTS_MAX
                ? err_set(e, EX_USAGE, "--hosts=%s: not a number of machines", word)
                : 0;
 }
@@ -66,9 +66,9 @@ static int check_vocabulary(const char *word, void *options, struct err *e)
 
 static int check_sample(const char *word, void *options, struct err *e)
 {
-    enum { LEAST = 1000000 };
-    return ((const struct self *)options)->sample < LEAST
-               ? err_set(e, EX_USAGE, "--sample=%s: %d are the least", word, LEAST)
+    enum { SAMPLE_MIN = 1000000 };
+    return ((const struct self *)options)->sample < SAMPLE_MIN
+               ? err_set(e, EX_USAGE, "--sample=%s: %d are the least", word, SAMPLE_MIN)
                : 0;
 }
 

@@ -13,9 +13,9 @@
 #include <sys/types.h>
 
 enum {
-    BLOCKS = 2048,   /* in a sample, */
-    LEAST = 8 << 10, /* of at least so many bytes */
-    FAR = 16 << 20,  /* bytes after a block in which its end is looked for */
+    BLOCKS = 2048,       /* in a sample, */
+    BLOCK_MIN = 8 << 10, /* of at least so many bytes */
+    FAR = 16 << 20,      /* bytes after a block in which its end is looked for */
 };
 
 uint64_t sampler_chance(struct sampler *x, double n)
@@ -27,7 +27,7 @@ uint64_t sampler_chance(struct sampler *x, double n)
 uint64_t sampler_block(const struct sampler *x, uint64_t n)
 {
     uint64_t block = (n < x->most ? n : x->most) / BLOCKS;
-    return block > LEAST ? block : LEAST;
+    return block > BLOCK_MIN ? block : BLOCK_MIN;
 }
 
 /* ---- Where texts may begin and end ---- */

@@ -12,9 +12,9 @@
 
 #include <math.h>
 
-static const double LEAST = 0.02;  /* error for a factor of ten */
-static const double CHANCE = 0.05; /* in a sample */
-enum { FEW_SIZES = 3 };            /* that a line has to be held against the whole sample */
+static const double ERROR_MIN = 0.02; /* error for a factor of ten */
+static const double CHANCE = 0.05;    /* in a sample */
+enum { FEW_SIZES = 3 };               /* that a line has to be held against the whole sample */
 
 struct plan_line plan_line_fit(const double *x, const double *y, const double *weight, size_t n)
 {
@@ -61,7 +61,7 @@ static void hold_out(struct plan_law *law)
     if (n > 0)
         law->expected = exp(law->y[n - 1] + plan_line_fit(law->x, law->y, NULL, n).slope * (last - law->x[n - 1]));
     law->error = log(law->expected / law->distinct);
-    law->unit = fmax(fabs(law->error), LEAST);
+    law->unit = fmax(fabs(law->error), ERROR_MIN);
 }
 
 void plan_law_fit(struct plan_law *law, const struct plan_facts *f)

@@ -187,10 +187,10 @@ static int say_going_on(struct job *j, const char *how)
 /* Again and again, as long as more has come, the second time at the latest. */
 static int go_on(struct job *j, int status, struct buf *said, struct err *e)
 {
-    enum { MOST = 20 };
+    enum { ROUNDS_MAX = 20 };
     uint64_t was = 0, is = 0;
     bool once = resume_reads_once(buf_str(&inputs));
-    for (int round = 0, idle = 0; status == EX_TEMPFAIL && round < MOST; round++, was = is) {
+    for (int round = 0, idle = 0; status == EX_TEMPFAIL && round < ROUNDS_MAX; round++, was = is) {
         if (prepare(e) || want(&is, e))
             return -1;
         idle = round && is == was ? idle + 1 : 0; /* once: a kill came before anything was kept */

@@ -29,8 +29,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FAN_IN_LEAST = 4, FAN_IN_MOST = 256 };  /* of the default; bpe-sum reads so many files at a time */
-static const uint64_t MEMORY_LEAST = 16 << 20; /* of a process */
+enum { FAN_IN_MIN = 4, FAN_IN_MAX = 256 }; /* of the default; bpe-sum reads so many files at a time */
+enum { PROCESS_MEMORY_MIN = 16 << 20 };
 
 /* Items are FILEs, and after them the sums, level by level. */
 struct item {
@@ -150,7 +150,8 @@ static int start_sum(struct job *j, size_t i, struct err *e)
     if (sum->fd < 0)
         return err_add(e, "-T names another directory");
     snprintf(sum->name, sizeof sum->name, "/proc/%ld/fd/%d", (long)getpid(), sum->fd);
-    return start(j, sum->first, sum->n, NULL, share > MEMORY_LEAST ? share : MEMORY_LEAST, sum->fd, (int)i, e);
+    return start(j, sum->first, sum->n, NULL, share > PROCESS_MEMORY_MIN ? share : PROCESS_MEMORY_MIN, sum->fd, (int)i,
+                 e);
 }
 
 static int killed(struct err *e)
@@ -285,7 +286,7 @@ static int check_fan_in(struct err *e)
 {
     const char *s = self.fan_in_text;
     uint64_t n = (uint64_t)self.n_files, jobs = self.common.jobs, each = (n + jobs - 1) / jobs;
-    self.fan_in = jobs == 1 ? n : each < FAN_IN_LEAST ? FAN_IN_LEAST : each > FAN_IN_MOST ? FAN_IN_MOST : each;
+    self.fan_in = jobs == 1 ? n : each < FAN_IN_MIN ? FAN_IN_MIN : each > FAN_IN_MAX ? FAN_IN_MAX : each;
     if (!s)
         return 0;
     self.fan_in = strtoull(s, NULL, 10);

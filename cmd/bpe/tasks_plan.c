@@ -34,8 +34,8 @@ static int check_tasks(struct err *e)
     if (!s)
         return 0;
     self.most = strtoull(s, NULL, 10);
-    return s[strspn(s, "0123456789")] || *s == '0' || self.most == 0 || self.most > WORK_PARTS_MOST
-               ? err_set(e, EX_USAGE, "--tasks=%s: must be from 1 to %d", s, WORK_PARTS_MOST)
+    return s[strspn(s, "0123456789")] || *s == '0' || self.most == 0 || self.most > WORK_PARTS_MAX
+               ? err_set(e, EX_USAGE, "--tasks=%s: must be from 1 to %d", s, WORK_PARTS_MAX)
                : 0;
 }
 

@@ -47,7 +47,7 @@ static const char *without(const char *line, const char *prefix)
 /* Sets the reason: the first error that rclone names, as later ones only count; else its last line. */
 static void set_reason(struct upload *u, const struct buf *log)
 {
-    enum { MOST = 600 };
+    enum { REASON_MAX = 600 };
     char *text = log->len ? strndup((const char *)log->p, log->len) : NULL, *rest = text, *line;
     const char *said = "";
     while ((line = strsep(&rest, "\n"))) {
@@ -58,7 +58,7 @@ static void set_reason(struct upload *u, const struct buf *log)
             break;
     }
     said = without(without(without(said, "^[0-9/]+ [0-9:]+ "), "^(ERROR|CRITICAL|NOTICE) *: "), "^: ");
-    snprintf(u->reason, sizeof u->reason, "%.*s", MOST, *said ? said : "rclone ended and does not say why");
+    snprintf(u->reason, sizeof u->reason, "%.*s", REASON_MAX, *said ? said : "rclone ended and does not say why");
     for (char *p = u->reason; *p; p++)
         *p = iscntrl((unsigned char)*p) ? ' ' : *p;
     free(text);

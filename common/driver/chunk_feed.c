@@ -8,7 +8,7 @@
 
 /* Text in a record by reference: so little that all workers end at about the same time, and so much that a record costs
  * next to nothing (from 1 to 8 MB two processes took as long). */
-static const uint64_t UNIT_LEAST = 512 << 10, UNIT_MOST = 4 << 20, UNITS_EACH = 16;
+enum { UNIT_MIN = 512 << 10, UNIT_MAX = 4 << 20, UNITS_EACH = 16 };
 
 /* Bytes of a record by value that are read to see from which source it is, if its rules are not longer. */
 enum { VALUE_HEAD = 2 << 10 };
@@ -144,7 +144,7 @@ static int read_ranges(struct chunk_feed *f, struct err *e)
 static uint64_t text_in_unit(const struct chunk_feed *f)
 {
     uint64_t each = f->total / (UNITS_EACH * f->jobs);
-    return each < UNIT_LEAST ? UNIT_LEAST : each > UNIT_MOST ? UNIT_MOST : each;
+    return each < UNIT_MIN ? UNIT_MIN : each > UNIT_MAX ? UNIT_MAX : each;
 }
 
 /* Takes pieces of the current file until there is `most` bytes of text; those that lie side by side become one. */

@@ -171,14 +171,14 @@ static uint64_t cores(void)
 
 static int check_jobs(struct command_options *o, struct err *e)
 {
-    enum { MOST = 100000 };
+    enum { JOBS_MAX = 100000 };
     const char *s = o->jobs_text;
     o->jobs = cores();
     if (!s)
         return 0;
     size_t digits = strspn(s, "0123456789");
     o->jobs = strtoull(s, NULL, 10);
-    return digits == 0 || s[digits] || *s == '0' || o->jobs > MOST
+    return digits == 0 || s[digits] || *s == '0' || o->jobs > JOBS_MAX
                ? err_set(e, EX_USAGE, "-j %s: not a number of jobs", s)
                : 0;
 }

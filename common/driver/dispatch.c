@@ -15,7 +15,7 @@
  * text by value it gets records that follow each other up to ROW, so that the turn is passed on less often. */
 enum { DEEP = 640 << 10, ROW = 1 << 20, READ = 256 << 10 };
 
-_Static_assert((int)JOB_MORE <= (int)DISPATCH_MOST, "a worker has as many texts as it may read");
+_Static_assert((int)JOB_MORE <= (int)DISPATCH_MAX, "a worker has as many texts as it may read");
 
 /* ---- Workers ---- */
 
@@ -106,7 +106,7 @@ bool dispatch_is_open(const struct dispatch *d)
 
 static bool has_room(const struct dispatch_worker *w)
 {
-    return w->to >= 0 && w->left.len == 0 && (w->n < 2 || (w->owed < DEEP && w->n < DISPATCH_MOST));
+    return w->to >= 0 && w->left.len == 0 && (w->n < 2 || (w->owed < DEEP && w->n < DISPATCH_MAX));
 }
 
 /* The worker that gets the next record; NULL: none has room, or (*may_start) a new one is to be started. */
@@ -147,7 +147,7 @@ static int append(struct dispatch *d, struct dispatch_worker *w, struct dispatch
     u->number = w->n_given++;
     d->unit[d->n_units++] = *u;
     d->given += u->text;
-    w->text[(w->first + w->n++) % DISPATCH_MOST] = u->text;
+    w->text[(w->first + w->n++) % DISPATCH_MAX] = u->text;
     w->owed += u->text;
     return 0;
 }
@@ -306,7 +306,7 @@ static void hear(struct dispatch *d, struct dispatch_worker *w)
     for (ssize_t i = 0; i < n; i++) {
         if (said[i] == ID_ENCODED && w->n) {
             w->owed -= w->text[w->first];
-            w->first = (w->first + 1) % DISPATCH_MOST;
+            w->first = (w->first + 1) % DISPATCH_MAX;
             w->n--;
         }
         w->n_written += said[i] == ID_WRITTEN;

@@ -27,7 +27,7 @@
 
 #include <stdint.h>
 
-enum { DISPATCH_MOST = 8 }; /* records that a worker may have and not have finished */
+enum { DISPATCH_MAX = 8 }; /* records that a worker may have and not have finished */
 
 struct dispatch_worker {
     struct job_process *process; /* NULL: not started yet; borrowed from the job */
@@ -36,7 +36,7 @@ struct dispatch_worker {
     size_t written;
     uint64_t owed;     /* bytes of text of the records that it has not encoded */
     unsigned first, n; /* which these are: text[first], ..., a ring */
-    uint64_t text[DISPATCH_MOST];
+    uint64_t text[DISPATCH_MAX];
     uint64_t n_given, n_written; /* records; the latter are those whose results are all written */
     bool alone;                  /* it reads texts that only it has: */
     int status;          /* the pipe in which there is a byte for each text that was read to its end; -1: closed */
@@ -91,7 +91,7 @@ bool dispatch_has_room(const struct dispatch *d);
 /* Gives a record (copied), of which u says all but the worker. */
 int dispatch_give(struct dispatch *d, const void *record, size_t n, struct dispatch_unit u, struct err *e);
 
-/* Says that the next results in order are those of a text that only the ith worker reads: of DISPATCH_MOST at most. */
+/* Says that the next results in order are those of a text that only the ith worker reads: of DISPATCH_MAX at most. */
 int dispatch_expect(struct dispatch *d, size_t i, struct err *e);
 
 /* Starts the next worker, the ith if i were started before, which reads its n texts from descriptors JOB_FIRST_MORE and

@@ -30,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WORK_PARTS_MOST = 20000 }; /* their names must fit a command line */
+enum { WORK_PARTS_MAX = 20000 }; /* their names must fit a command line */
 
 struct work_part {
     char *name;          /* part.NNNNN or file.NNNNN; owned, as all here */

@@ -86,8 +86,8 @@ static int read_shard(struct conversion *c, struct err *e)
         return -1;
     c->next++;
     c->tokens += s->tokens;
-    if (c->o->moved)
-        c->o->moved(c->o->ctx, c->tokens, c->all);
+    if (c->o->on_progress)
+        c->o->on_progress(c->o->ctx, c->tokens, c->all);
     return 0;
 }
 

@@ -24,7 +24,7 @@ struct convert_options {
     uint64_t memory; /* as for sharding: the less, the more often all is made durable */
     bool resume;     /* it is no error if all was done already */
     int (*published)(void *ctx, const struct manifest_shard *s, struct err *e); /* for each shard; may be NULL */
-    void (*moved)(void *ctx, uint64_t tokens, uint64_t all);                    /* ids read so far; may be NULL */
+    void (*on_progress)(void *ctx, uint64_t tokens, uint64_t all);              /* ids read so far; may be NULL */
     void *ctx;
 };
 

@@ -19,7 +19,7 @@ struct shard_pipeline_options {
     /* Called for each shard when it is there; and now and then when ids were moved at the end of a shuffle. May be
      * NULL. */
     int (*published)(void *ctx, const struct manifest_shard *s, struct err *e);
-    void (*moved)(void *ctx);
+    void (*on_progress)(void *ctx);
     void *ctx;
 };
 

@@ -22,7 +22,7 @@
 /* When all is made durable: after so many bytes, or seconds. */
 enum { COMMIT_BYTES = 256 << 20, COMMIT_SECONDS = 5 };
 
-enum { MEMORY_LEAST = 16 << 20 /* of the parts, however little is allowed */ };
+enum { PARTS_MEMORY_MIN = 16 << 20 /* of the parts, however little is allowed */ };
 
 struct shard_pipeline {
     const struct shard_pipeline_options *o;
@@ -135,7 +135,7 @@ static int open_parts(struct shard_pipeline *s, struct err *e)
         s->m.plan = o->plan;
         s->m.plan.name = NULL;
     }
-    s->memory = o->memory > MEMORY_LEAST ? o->memory : MEMORY_LEAST;
+    s->memory = o->memory > PARTS_MEMORY_MIN ? o->memory : PARTS_MEMORY_MIN;
     s->store = token_store_open(s->dir.work, s->memory, o->resume, e);
     if (!s->store)
         return -1;
@@ -297,8 +297,8 @@ static int unshuffle(struct shard_pipeline *s, struct err *e)
         more = shuffle_next(s->shuffle, &s->writer_sink, COMMIT_BYTES, e);
         if (more < 0 || commit(s, false, e))
             return -1;
-        if (s->o->moved)
-            s->o->moved(s->o->ctx);
+        if (s->o->on_progress)
+            s->o->on_progress(s->o->ctx);
     }
     return 0;
 }

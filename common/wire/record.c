@@ -280,12 +280,12 @@ int record_each(struct record_reader *r, record_take *take, void *ctx, struct er
 
 int record_each_of(const char *path, record_take *take, void *ctx, struct err *e)
 {
-    return record_each_due(path, take, NULL, ctx, e);
+    return record_each_idle(path, take, NULL, ctx, e);
 }
 
-int record_each_due(const char *path, record_take *take, input_due *due, void *ctx, struct err *e)
+int record_each_idle(const char *path, record_take *take, input_idle *on_idle, void *ctx, struct err *e)
 {
-    struct record_reader r = {.in = input_open_due(path, due, ctx, e)};
+    struct record_reader r = {.in = input_open_idle(path, on_idle, ctx, e)};
     if (!r.in)
         return -1;
     int rc = record_each(&r, take, ctx, e);

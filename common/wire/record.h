@@ -109,11 +109,11 @@ enum record_next record_next(struct record_reader *r, struct record *rec, struct
 /* Passes each record of a stream, from the reader's position to the end, to `take`. If `take` fails, or the stream is
  * damaged, the rest of the stream (unless other processes share it) is read and discarded, and -1 returned; an
  * EX_DATAERR of `take` without a place gets the record's. The others do the same for a whole input, given by its path
- * ("-": standard input); due, with the same ctx, as for input_open_due. */
+ * ("-": standard input); on_idle, with the same ctx, as for input_open_idle. */
 typedef int record_take(void *ctx, const struct record *rec, const char *stream, struct err *e);
 int record_each(struct record_reader *r, record_take *take, void *ctx, struct err *e);
 int record_each_of(const char *path, record_take *take, void *ctx, struct err *e);
-int record_each_due(const char *path, record_take *take, input_due *due, void *ctx, struct err *e);
+int record_each_idle(const char *path, record_take *take, input_idle *on_idle, void *ctx, struct err *e);
 
 /* Writes whole records, by one write(2) each; name is the output's, for messages. -1 with EX_IOERR. */
 int record_write(int fd, const char *name, const struct buf *records, struct err *e);

@@ -23,7 +23,7 @@ const struct option_row options_every[] = {
     {0},
 };
 
-enum { NAME_MOST = 64 }; /* bytes of a long name, with room to spare */
+enum { NAME_MAX = 64 }; /* bytes of a long name, with room to spare */
 
 struct command_line {
     const struct option_set *sets;
@@ -137,11 +137,11 @@ static const struct option_row *row_of_prefix(const struct command_line *l, cons
 
 static int unknown(const struct command_line *l, const char *word, const char *name, struct err *e)
 {
-    enum { MOST = 300 };
-    const char *names[MOST], *near;
+    enum { NAMES_MAX = 300 };
+    const char *names[NAMES_MAX], *near;
     const struct option_row *r;
     size_t n = 0;
-    for (struct row_place at = {0}; n < MOST && (r = next_row(l, &at));) {
+    for (struct row_place at = {0}; n < NAMES_MAX && (r = next_row(l, &at));) {
         if (r->kind != OPTION_REFUSED)
             names[n++] = r->name;
     }
@@ -246,7 +246,7 @@ void options_free(const struct option_row *rows, void *to)
 static int store(const struct option_row *r, void *to, const char *word, struct err *e)
 {
     void *field = (char *)to + r->to;
-    char name[NAME_MOST];
+    char name[NAME_MAX];
     int rc = 0;
     if (r->letter)
         snprintf(name, sizeof name, "-%c", r->letter);
@@ -317,7 +317,7 @@ static int store_all(const struct command_line *l, const struct option_row *deci
 /* Whether a word is exactly an option: one letter, or a whole name, with a value or not. */
 static bool is_option(const struct command_line *l, const char *word)
 {
-    char name[NAME_MOST];
+    char name[NAME_MAX];
     if (word[0] != '-' || !word[1])
         return false;
     if (word[1] != '-')
@@ -366,7 +366,7 @@ static bool is_stray_value(const struct command_line *l)
 /* Reads an option whose word begins with --. */
 static const struct option_row *read_long(struct command_line *l, const char *word, struct err *e)
 {
-    char name[NAME_MOST], option[NAME_MOST + 2];
+    char name[NAME_MAX], option[NAME_MAX + 2];
     const char *equals = strchr(word, '=');
     size_t len = equals ? (size_t)(equals - word) - 2 : strlen(word) - 2;
     const struct option_row *r = NULL;

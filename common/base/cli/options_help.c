@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Labels of up to LABEL_MOST columns have their help on the same line; for longer ones it begins on the next line. */
-enum { LABEL_MOST = 26, GAP = 2, HELP_COLUMN_LEAST = 25 };
+/* Labels of up to LABEL_MAX columns have their help on the same line; for longer ones it begins on the next line. */
+enum { LABEL_MAX = 26, GAP = 2, HELP_COLUMN_MIN = 25 };
 
 /* The option as help shows it: `  -S, --memory=SIZE`. Returns its length. */
 static size_t put_label(const struct option_row *r, char *to, size_t size)
@@ -23,7 +23,7 @@ static size_t put_label(const struct option_row *r, char *to, size_t size)
 static int put_row(struct buf *out, const struct option_row *r, int column, struct err *e)
 {
     char label[100];
-    bool beside = put_label(r, label, sizeof label) <= LABEL_MOST;
+    bool beside = put_label(r, label, sizeof label) <= LABEL_MAX;
     if (!beside && buf_printf(out, e, "%s\n", label))
         return -1;
     for (const char *line = r->help, *end; line; line = *end ? end + 1 : NULL) {
@@ -44,11 +44,11 @@ static bool is_refused(const struct option_row *rows, const char *name)
 int options_put_help(struct buf *out, const struct option_row *rows, struct err *e)
 {
     const struct option_row *const tables[] = {rows, options_every};
-    size_t column = HELP_COLUMN_LEAST;
+    size_t column = HELP_COLUMN_MIN;
     char label[100];
     for (const struct option_row *r = rows; r->name; r++) {
         size_t len = put_label(r, label, sizeof label);
-        if (r->kind != OPTION_REFUSED && len <= LABEL_MOST && len + GAP > column)
+        if (r->kind != OPTION_REFUSED && len <= LABEL_MAX && len + GAP > column)
             column = len + GAP;
     }
     for (size_t i = 0; i < 2; i++) {
@@ -62,13 +62,13 @@ int options_put_help(struct buf *out, const struct option_row *rows, struct err 
 
 /* ---- Names alone ---- */
 
-enum { NAMES_MOST = 80, NAMES_INDENT = 13 }; /* columns: of the names in a line, and before them from the second on */
+enum { NAMES_MAX = 80, NAMES_INDENT = 13 }; /* columns: of the names in a line, and before them from the second on */
 
 /* Appends a space and a word, on a new line if it is too long for this one. */
 static int put_name(struct buf *out, size_t *column, const char *word, struct err *e)
 {
     size_t len = strlen(word) + 1;
-    bool fits = *column + len <= NAMES_MOST;
+    bool fits = *column + len <= NAMES_MAX;
     *column = fits ? *column + len : len;
     return buf_printf(out, e, "%s%*s%s", fits ? " " : "\n", fits ? 0 : NAMES_INDENT, "", word);
 }

@@ -72,13 +72,13 @@ static uint64_t window_len(const unsigned char *header)
 
 static int failed(const struct zstd_decoder *d, size_t rc, struct err *e)
 {
-    enum { MIB = 1 << 20, ZSTD_MOST = 2048 }; /* ZSTD_MOST: MiB of the longest window that zstd makes, or takes */
+    enum { MIB = 1 << 20, ZSTD_MAX = 2048 }; /* ZSTD_MAX: MiB of the longest window that zstd makes, or takes */
     if (ZSTD_getErrorCode(rc) == ZSTD_error_memory_allocation)
         return err_mem(e, "decompression", window_len(d->header));
     if (ZSTD_getErrorCode(rc) != ZSTD_error_frameParameter_windowTooLarge)
         return err_set(e, EX_DATAERR, "damaged zstd data (%s)", ZSTD_getErrorName(rc));
     uint64_t len = window_len(d->header), mib = len / MIB + (len % MIB > 0);
-    if (mib > ZSTD_MOST)
+    if (mib > ZSTD_MAX)
         return err_set(e, EX_DATAERR, "damaged zstd data (a window of %llu MiB)", (unsigned long long)mib);
     return err_set(e, EX_DATAERR,
                    "its zstd window is %llu MiB, which takes as much memory in each process; at most %d are allowed; "

@@ -358,9 +358,9 @@ static int is_ours(int fd, const char *name, bool created)
 /* Opens the temporary file: a new one, or one that a process has left that was killed. */
 static int open_unfinished(struct outfile *o)
 {
-    enum { MOST = 1000 };
+    enum { TRIES_MAX = 1000 };
     size_t size = strlen(o->path) + OUTFILE_SUFFIX;
-    for (int i = 0; i < MOST; i++) {
+    for (int i = 0; i < TRIES_MAX; i++) {
         snprintf(o->tmp, size, "%s.bpe-%d.tmp", o->path, i);
         int fd = open(o->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         bool created = fd >= 0;

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 
 /* Zstandard's numbers (RFC 8878; "Zstandard Seekable Format" and pzstd, both in zstd's contrib/). */
-static const uint32_t ZSTD_MAGIC = 0xFD2FB528, SKIPPABLE_MAGIC = 0x184D2A50, TABLE_MAGIC = 0x184D2A5E;
-static const uint32_t FOOTER_MAGIC = 0x8F92EAB1;
+#define ZSTD_MAGIC 0xFD2FB528U
+#define FOOTER_MAGIC 0x8F92EAB1U
+enum { SKIPPABLE_MAGIC = 0x184D2A50, TABLE_MAGIC = 0x184D2A5E };
 enum { SKIPPABLE_HEADER = 8, FOOTER = 9, PZSTD_HEADER = 12 };
 
 struct finder {
@@ -127,7 +128,7 @@ static int pzstd_length(const struct finder *s, uint64_t at, uint64_t *len)
 /* bgzf: a gzip member with an extra field, of which the subfield "BC" is the length of the member minus 1. */
 static int bgzf_length(const struct finder *s, uint64_t at, uint64_t *len)
 {
-    enum { FIXED = 12, SUBFIELD = 6, LEAST = 2, TRAILER = 8 };
+    enum { FIXED = 12, SUBFIELD = 6, DATA_MIN = 2, TRAILER = 8 };
     unsigned char p[FIXED + SUBFIELD], *sub = p + FIXED; /* most headers have no more */
     int rc = get(s, p, sizeof p, at);
     if (rc <= 0 || p[0] != 0x1F || p[1] != 0x8B || p[2] != 8 || p[3] != 4)
@@ -137,7 +138,7 @@ static int bgzf_length(const struct finder *s, uint64_t at, uint64_t *len)
         size_t n = load_le(sub + 2, 2);
         if (sub[0] == 'B' && sub[1] == 'C' && n == 2) {
             *len = (uint64_t)load_le(sub + 4, 2) + 1;
-            return *len >= FIXED + extra + LEAST + TRAILER;
+            return *len >= FIXED + extra + DATA_MIN + TRAILER;
         }
         i += 4 + n;
         rc = i + SUBFIELD <= extra ? get(s, sub, SUBFIELD, at + FIXED + i) : 0;

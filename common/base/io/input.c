@@ -28,23 +28,23 @@ struct input {
     int file;             /* if so: of the message that is read, owned; -1: none */
     uint64_t file_at;     /* offset of what is read of it next */
     uint64_t file_end;
-    input_due *due; /* NULL: none */
-    void *due_ctx;
-    input_due *confirm; /* the end; NULL: nothing to do */
+    input_idle *on_idle; /* NULL: none */
+    void *idle_ctx;
+    input_idle *confirm; /* the end; NULL: nothing to do */
     void *confirm_ctx;
     struct decompressor *decompressor; /* NULL: not compressed */
     size_t pos, len;                   /* raw[pos .. len): read, not yet returned */
     unsigned char raw[RAW_SIZE];
 };
 
-/* Waits until there is something to read, and does what becomes due. */
+/* Waits until there is something to read, and does what is to be done while nothing comes. */
 static int wait_for_more(struct input *in, struct err *e)
 {
     struct pollfd p = {.fd = in->fd, .events = POLLIN};
     int ready = 0;
-    while (in->due && ready == 0) {
-        if (in->due(in->due_ctx, e)) {
-            in->due = NULL;
+    while (in->on_idle && ready == 0) {
+        if (in->on_idle(in->idle_ctx, e)) {
+            in->on_idle = NULL;
             return -1;
         }
         ready = poll(&p, 1, DUE_MS);
@@ -97,13 +97,13 @@ static ssize_t read_raw(struct input *in, void *p, size_t n, struct err *e)
 /* Nothing more can be read. */
 static int reach_end(struct input *in, struct err *e)
 {
-    input_due *confirm = in->confirm;
+    input_idle *confirm = in->confirm;
     in->ended = true;
     in->confirm = NULL;
     return confirm ? confirm(in->confirm_ctx, e) : 0;
 }
 
-int input_confirm_end(struct input *in, input_due *confirm, void *ctx, struct err *e)
+int input_confirm_end(struct input *in, input_idle *confirm, void *ctx, struct err *e)
 {
     in->confirm = confirm;
     in->confirm_ctx = ctx;
@@ -138,7 +138,7 @@ static struct input *input_new(int fd, const char *name, uint64_t begin, uint64_
     in->end = end;
     in->then = (struct fd_stamp){0};
     in->decompressor = NULL;
-    in->due = in->confirm = NULL;
+    in->on_idle = in->confirm = NULL;
     in->n_text = in->pos = in->len = 0;
     return in;
 }
@@ -153,7 +153,7 @@ static int find_decoder(struct input *in, struct err *e)
 }
 
 /* fd: opened; owned. -1: that has failed. */
-static struct input *open_over(int fd, const char *path, input_due *due, void *ctx, struct err *e)
+static struct input *open_over(int fd, const char *path, input_idle *on_idle, void *ctx, struct err *e)
 {
     if (fd < 0)
         return NULL;
@@ -162,8 +162,8 @@ static struct input *open_over(int fd, const char *path, input_due *due, void *c
         close(fd);
         return NULL;
     }
-    in->due = due;
-    in->due_ctx = ctx;
+    in->on_idle = on_idle;
+    in->idle_ctx = ctx;
     int rc = fd_stamp(fd, in->name, &in->then, e);
     in->packets = !in->then.regular && packet_socket(fd);
     if (rc || find_decoder(in, e)) {
@@ -179,15 +179,15 @@ struct input *input_open(const char *path, struct err *e)
     return open_over(fd_open_input(path, e), path, NULL, NULL, e);
 }
 
-void input_set_due(struct input *in, input_due *due, void *ctx)
+void input_on_idle(struct input *in, input_idle *on_idle, void *ctx)
 {
-    in->due = due;
-    in->due_ctx = ctx;
+    in->on_idle = on_idle;
+    in->idle_ctx = ctx;
 }
 
-struct input *input_open_due(const char *path, input_due *due, void *ctx, struct err *e)
+struct input *input_open_idle(const char *path, input_idle *on_idle, void *ctx, struct err *e)
 {
-    return open_over(fd_open_input(path, e), path, due, ctx, e);
+    return open_over(fd_open_input(path, e), path, on_idle, ctx, e);
 }
 
 struct input *input_open_regular(const char *path, struct err *e)

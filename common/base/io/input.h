@@ -16,17 +16,17 @@ struct input; /* opaque */
  * input_close. */
 struct input *input_open(const char *path, struct err *e);
 
-/* The same for a stream that may stall: due is called before each read, and each second while nothing comes. If it
+/* The same for a stream that may stall: on_idle is called before each read, and each second while nothing comes. If it
  * fails, so does the read, with its error; it is not called again. */
-typedef int input_due(void *ctx, struct err *e);
-void input_set_due(struct input *in, input_due *due, void *ctx); /* from now on */
-struct input *input_open_due(const char *path, input_due *due, void *ctx, struct err *e);
+typedef int input_idle(void *ctx, struct err *e);
+void input_on_idle(struct input *in, input_idle *on_idle, void *ctx); /* from now on */
+struct input *input_open_idle(const char *path, input_idle *on_idle, void *ctx, struct err *e);
 /* The same for a file that was a regular one before, as fd_open_regular. */
 struct input *input_open_regular(const char *path, struct err *e);
 
 /* Lets the end of a stream count only if `confirm` finds nothing wrong: it is called once, when there is nothing more
  * to read, and if it fails, so does the read, with its error. -1: the stream has ended already, and it has failed. */
-int input_confirm_end(struct input *in, input_due *confirm, void *ctx, struct err *e);
+int input_confirm_end(struct input *in, input_idle *confirm, void *ctx, struct err *e);
 
 void input_close(struct input *in); /* NULL is fine */
 

@@ -47,8 +47,8 @@ struct token_batch {
     struct token_unit *unit;         /* owned: its pieces, when they are known */
     size_t n_units, cap_units;
     size_t n_waiting; /* for its owner: units that are not taken yet */
-    bool given;       /* for its owner: some of its memory was given to others; */
-    bool spent;       /* it is only kept for them */
+    bool lent;        /* for its owner: some of its memory was given to others; */
+    bool retired;     /* it is only kept for them */
 
     /* For token_overflow.h: what is on disk. */
     struct token_sequence sequence; /* of what is in `segment`, in order, from record 0 */

@@ -34,18 +34,18 @@ void token_store_let_go(struct token_store *s, struct token_batch *b)
 {
     if (--b->n_waiting)
         return;
-    b->spent = b->given;
-    s->n_spent += b->spent;
-    if (!b->spent)
+    b->retired = b->lent;
+    s->n_retired += b->retired;
+    if (!b->retired)
         token_store_close_batch(s, b);
 }
 
 void token_store_close_spent(struct token_store *s)
 {
-    for (struct token_batch *b = s->batches, *next; s->n_spent && b; b = next) {
+    for (struct token_batch *b = s->batches, *next; s->n_retired && b; b = next) {
         next = b->next;
-        s->n_spent -= b->spent;
-        if (b->spent)
+        s->n_retired -= b->retired;
+        if (b->retired)
             token_store_close_batch(s, b);
     }
 }
@@ -110,7 +110,7 @@ static struct token_batch *largest(const struct token_store *s)
 {
     struct token_batch *most = NULL;
     for (struct token_batch *b = s->batches; b; b = b->next) {
-        if (b->n_waiting == 0 && !b->spent && b->n_extents && (!most || b->memory > most->memory))
+        if (b->n_waiting == 0 && !b->retired && b->n_extents && (!most || b->memory > most->memory))
             most = b;
     }
     return most;

@@ -72,7 +72,7 @@ static int read_entry(struct token_store *s, const struct journal_entry *x, stru
         buf_put(&s->state, x->state.p, x->state.len, e))
         return -1;
     s->sources.len = 0;
-    s->said = s->width && s->encoding.len;
+    s->header_written = s->width && s->encoding.len;
     return 0;
 }
 

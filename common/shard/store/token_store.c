@@ -112,7 +112,7 @@ static const struct ledger_content token_content = {
 static struct journal_entry entry_now(const struct token_store *s)
 {
     struct journal_entry x = {.run = s->run, .source = s->source, .offset = s->offset};
-    if (!s->said) {
+    if (!s->header_written) {
         x.width = s->width;
         x.rules = buf_str(&s->ledger.coverage.rules);
         x.encoding = buf_str(&s->encoding);
@@ -193,11 +193,11 @@ int token_store_next(struct token_store *s, struct token_part *p, struct err *e)
         token_backlog_pop(&s->backlog);
         token_reader_begin(&s->reader, &u);
         if (u.batch)
-            u.batch->given = true;
+            u.batch->lent = true;
     }
     if (token_reader_next(&s->reader, &s->segments, s->width, p, e))
         return -1;
-    s->flush = p->flush |= s->n_spent > 0;
+    s->flush = p->flush |= s->n_retired > 0;
     return 1;
 }
 
@@ -273,7 +273,7 @@ int token_store_commit(struct token_store *s, const struct buf *state, struct er
         return -1;
     s->promises.len = s->sources.len = s->units.len = s->state.len = 0;
     s->uncommitted = 0;
-    s->said = s->width && s->encoding.len;
+    s->header_written = s->width && s->encoding.len;
     token_segments_clean(&s->segments);
     return buf_put(&s->state, state->p, state->len, e);
 }

@@ -35,8 +35,8 @@ struct token_store {
     struct buf state;            /* of the last entry */
     uint64_t skipped;            /* bad lines, as in the last entry that was read */
     bool flush;                  /* as in the part that was given last */
-    size_t n_spent;              /* batches */
-    bool said;                   /* the journal has the rules, the encoding and the width */
+    size_t n_retired;            /* batches */
+    bool header_written;         /* the journal has the rules, the encoding and the width */
     uint64_t uncommitted;
 };
 
