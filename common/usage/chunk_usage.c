@@ -74,7 +74,7 @@ static const struct option_row rows[] = {
     {'s', "special-token", "TOKEN",
      "a special token, which ends a document (default <|endoftext|>);\n"
      "repeat for several",
-     OPTION_TO(TEXTS, struct chunk_options, special), .old_name = "special", .check = check_special},
+     OPTION_TO(TEXTS, struct chunk_options, special), .check = check_special},
     {0, "no-special", NULL, "no special token: each file is one document",
      OPTION_TO(FLAG, struct chunk_options, no_special)},
     {'b', "block", "SIZE", "cut pieces of about SIZE (default: what suits the input)",

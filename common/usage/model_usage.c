@@ -34,7 +34,7 @@ static const struct option_row rows[] = {
     {'s', "special-token", "TOKEN[=ID]",
      "a special token of a .tiktoken file that comes without PATH.json; its id\n"
      "is ID, or the next after all others",
-     OPTION_TO(TEXTS, struct model_options, special), .old_name = "special"},
+     OPTION_TO(TEXTS, struct model_options, special)},
     OUTPUT_OPTION(struct model_options, path),
     {0},
 };

@@ -33,7 +33,8 @@ for how in "${hows[@]}"; do
     same stdin.json got.json "$name: standard input, -j, -o"
     "${train[@]}" -v 1k -p cl100k -s '<|endoftext|>' -s X -b 4K --tie=lex -f merges -S 1M a.txt >got.merges
     same want.merges got.merges "$name: options go to the program they are for"
-    "${train[@]}" --vocab-size 1k --pattern cl100k --special '<|endoftext|>' --special=X --block=4K --tie lex --format=merges \
+    rm got.merges
+    "${train[@]}" --vocab-size 1k --pattern cl100k --special-token '<|endoftext|>' --special-token=X --block=4K --tie lex --format=merges \
         --memory 1M --jobs 3 --output got.merges a.txt
     same want.merges got.merges "$name: long options, with their argument after = or as the next word"
     "${train[@]}" -v 1000 -j 2 none.txt >out 2>err

@@ -1,4 +1,4 @@
-/* options_test.c - each kind of option in each form; what is refused, and how; old names, abbreviations, `--`; several
+/* options_test.c - each kind of option in each form; what is refused, and how; abbreviations, `--`; several
  * tables at once, and the words for other programs; what is near a mistyped word; the text of --help. */
 #include "../unit/tap.h"
 #include "base/cli/options.h"
@@ -45,8 +45,7 @@ static const struct option_row rows[] = {
     {'w', "word", "WORD", "a word", OPTION_TO(TEXT, struct settings, word), OPTION_GIVEN(struct settings, has_word)},
     {0, "field", "NAME", "a field", OPTION_TO(TEXT, struct settings, field), .if_none = "text", .check = check_field},
     {'o', "output", "PATH", "where to", OPTION_TO(OUTPUT, struct settings, output)},
-    {'s', "special-token", "TOKEN", "a token;\nseveral lines", OPTION_TO(TEXTS, struct settings, list),
-     .old_name = "special"},
+    {'s', "special-token", "TOKEN", "a token;\nseveral lines", OPTION_TO(TEXTS, struct settings, list)},
     {'S', "size", "SIZE", "a size", OPTION_TO(SIZE, struct settings, size), OPTION_GIVEN(struct settings, has_size),
      .check = check_size},
     {'n', "count", "N", "a count", OPTION_TO(COUNT, struct settings, count)},
@@ -216,11 +215,8 @@ static void test_forms(void)
     tap_ok(is(argv[first], "-"), "  - is a FILE");
     right("--wo=x --col green", 0);
     tap_ok(is(self.word, "x") && self.colour == GREEN, "  names cut short");
-    right("--special=a --special b", 0);
-    tap_ok(self.list.n == 2 && is(self.list.at[0], "a") && is(self.list.at[1], "b"),
-           "  an old name that others begin with is not ambiguous");
-    right("--special-t=a", 0);
-    tap_ok(self.list.n == 1, "  nor is its new name cut short");
+    right("--special-t=a --special-to b", 0);
+    tap_ok(self.list.n == 2 && is(self.list.at[0], "a") && is(self.list.at[1], "b"), "  each in its own way");
 }
 
 static void test_wrong(void)
@@ -297,7 +293,7 @@ static void test_help(void)
     wrong("-V", "unknown option -V; see --help");
     wrong("--help=yes", "option --help takes no argument; see --help");
     tap_ok(options_put_help(&out, rows, &e) == 0 && out.len == strlen(wanted) && memcmp(out.p, wanted, out.len) == 0,
-           "the text of --help: old names are not in it");
+           "the text of --help");
     out.len = 0;
     tap_ok(options_put_help(&out, wide, &e) == 0 && buf_put_byte(&out, '\0', &e) == 0 &&
                strstr((const char *)out.p, "      --max-token-length=N  wide\n  -h, --help                this text\n"),
@@ -329,7 +325,7 @@ static const struct option_row own[] = {
 
 static const struct option_row one[] = {
     {'p', "pattern", "NAME", "a pattern", OPTION_TO(TEXT, struct filter, pattern)},
-    {'s', "special-token", "TOKEN", "a token", OPTION_TO(TEXTS, struct filter, special), .old_name = "special"},
+    {'s', "special-token", "TOKEN", "a token", OPTION_TO(TEXTS, struct filter, special)},
     {0, "inline", NULL, "inline", OPTION_TO(FLAG, struct filter, inline_text)},
     {0, "jsonl", "FIELD", "a field", OPTION_TO(TEXT, struct filter, field), .if_none = "text"},
     {0, "only", "FILE", "some", OPTION_TO(TEXT, struct filter, temp)},

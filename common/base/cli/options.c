@@ -91,22 +91,13 @@ static const struct option_row *row_of_letter(const struct command_line *l, char
     return found;
 }
 
-/* The first row with exactly this name, or else this old name. */
+/* The first row with exactly this name. */
 static const struct option_row *row_of_name(const struct command_line *l, const char *name)
 {
-    const struct option_row *r, *old = NULL;
-    for (struct row_place at = {0}; (r = next_row(l, &at));) {
-        if (is_named(r, name))
-            return r;
-        if (!old && r->old_name && strcmp(r->old_name, name) == 0)
-            old = r;
-    }
-    return old ? row_of_name(l, old->name) : NULL;
-}
-
-static bool begins(const char *name, const char *with)
-{
-    return name && strncmp(name, with, strlen(with)) == 0;
+    const struct option_row *r;
+    for (struct row_place at = {0}; (r = next_row(l, &at)) && !is_named(r, name);)
+        ;
+    return r;
 }
 
 /* The row whose name is cut short. NULL with an error: several names begin so; NULL without one: none does. Options
@@ -119,7 +110,7 @@ static const struct option_row *row_of_prefix(const struct command_line *l, cons
     int n = 0;
     for (struct row_place at = {0}; (r = next_row(l, &at));) {
         bool other_set = row_of_name(l, r->name) != r;
-        if (other_set || (!begins(r->name, prefix) && !begins(r->old_name, prefix)))
+        if (other_set || strncmp(r->name, prefix, strlen(prefix)) != 0)
             continue;
         if (r->kind == OPTION_REFUSED) {
             refused = r;

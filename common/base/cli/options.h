@@ -62,7 +62,6 @@ struct option_row {
                                               for completion */
     const char *const *(*get_words)(void); /* returns the words, if they are not constant; else NULL */
     unsigned first;                        /* see OPTION_CHOICE and OPTION_VALUE */
-    const char *old_name;                  /* another long name that works; --help does not show it. NULL: none */
     /* Checks the argument (NULL: left out) after it is stored in the struct `to`, or does more. May be NULL. */
     int (*check)(const char *argument, void *to, struct err *e);
 };
