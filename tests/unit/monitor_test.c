@@ -74,6 +74,10 @@ static void test_share(void)
     tap_ok(is(l.reports[1].in, 60e6) && is(l.reports[2].in, 60e6) && is(l.reports[0].in, 0),
            "what was read is that of who reads");
     make(&l);
+    l.all[0].process.reaped.in = 60e6 + 1e12;
+    find_and_share(&l, 2);
+    tap_ok(is(l.reports[2].in, 5 * 30e6), "but the little that was seen is no measure of much more");
+    make(&l);
     l.all[0].process.reaped.cpu = 20;
     find_and_share(&l, 2);
     tap_ok(is(cpu_of(&l), 2), "no more than the cores have");

@@ -27,6 +27,7 @@ struct watched {
     bool counted;                      /* the next two are set */
     struct used before, reaped_before; /* at the begin of the interval; 0 if it is younger */
     pid_t tool;                        /* that has started it; 0: none, or not known */
+    bool stands;                       /* it has ended before this interval, and stands for its stage */
 
     /* Of unseen.c: */
     struct used ahead;  /* what was counted of its jobs that ended, and it has not yet reaped */

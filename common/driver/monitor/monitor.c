@@ -130,9 +130,9 @@ static int merge(struct monitor *m, struct err *e)
         if (i < m->n && (k == m->n_pids || m->at[i]->process.pid <= pid)) {
             struct watched *w = m->at[i++];
             bool there = k < m->n_pids && w->process.pid == pid;
-            k += there;
+            k += there && !w->stands; /* else that pid is another process's now */
             w->process.ended |= !there;
-            if (w->process.ended && !w->member)
+            if (w->process.ended && (!w->member || (w->stands && there)))
                 watched_free(w);
             else
                 all[n++] = w;
@@ -396,7 +396,8 @@ int monitor_sample(struct monitor *m, struct err *e)
             continue;
         char name[sizeof w->process.name];
         memcpy(name, w->process.name, sizeof name);
-        if (!process_look(&w->process, PROCESS_STATE | (m->samples % 4 == 0 || w->tally.n < 2 ? PROCESS_IO : 0)))
+        bool all_of_it = m->samples % 4 == 0 || w->tally.n < 2 || w->tool; /* a job may end soon */
+        if (!process_look(&w->process, PROCESS_STATE | (all_of_it ? PROCESS_IO : 0)))
             continue;
         if (strcmp(name, w->process.name) != 0) { /* it is another program now */
             w->links_read = 0;

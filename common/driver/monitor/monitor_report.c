@@ -285,15 +285,34 @@ static int report_ended(struct monitor *m, struct report *r, struct err *e)
     return rc;
 }
 
+/* Whether a job that has ended stands for its stage until another one is seen: its tool will start more. */
+static bool stands_for_stage(const struct monitor *m, size_t i)
+{
+    const struct watched *w = m->at[i], *tool = w->tool ? watched_find(m->at, m->n, w->tool) : NULL;
+    bool stands = tool && !tool->process.ended && watched_is_program(w);
+    for (size_t k = 0; k < m->n && stands; k++) {
+        const struct watched *o = m->at[k];
+        stands = o == w || o->tool != w->tool || (o->process.ended && k < i) ||
+                 strcmp(o->process.name, w->process.name) != 0;
+    }
+    return stands;
+}
+
 /* Begins a new interval: who has ended is forgotten. */
 static void begin_interval(struct monitor *m, struct now *now)
 {
     size_t kept = 0;
+    for (size_t i = 0; i < m->n; i++) { /* some have ended before they could be sampled */
+        if (m->at[i]->process.ended && !m->at[i]->tool)
+            watched_note_tool(m->at, m->n, m->at[i]);
+    }
+    for (size_t i = 0; i < m->n; i++)
+        m->at[i]->stands = m->at[i]->process.ended && stands_for_stage(m, i);
     m->reported = clock_now();
     m->samples_before = m->samples;
     for (size_t i = 0; i < m->n; i++) {
         struct watched *w = m->at[i];
-        if (w->process.ended) {
+        if (w->process.ended && !w->stands) {
             watched_free(w);
             continue;
         }
@@ -301,7 +320,7 @@ static void begin_interval(struct monitor *m, struct now *now)
         w->before = w->process.used;
         w->reaped_before = w->process.reaped;
         w->unseen = (struct used){0};
-        w->counted &= w->member;
+        w->counted &= w->member && !w->process.ended;
         w->does = w->group = w;
         m->at[kept++] = w;
     }

@@ -59,7 +59,7 @@ void unseen_find(struct watched *const *at, size_t n)
 static struct used seen_of(const struct stage *s, struct watched *const *at, size_t n, const struct watched *w)
 {
     struct used sum = {0};
-    for (size_t i = 0; i < s->n && watched_spreads(w); i++) {
+    for (size_t i = 0; i < s->n; i++) {
         const struct watched *job = s->at[i];
         if (job == w || collector(at, n, job) != w)
             continue;
@@ -70,24 +70,28 @@ static struct used seen_of(const struct stage *s, struct watched *const *at, siz
     return sum;
 }
 
-/* Divides what jobs of a process used. What none was seen of stays with that process. */
-static void share(struct stage_report *stages, const struct pipeline *p, struct watched *const *at, size_t n,
-                  const struct watched *w, struct used u)
+/* By how much of itself what was seen of bytes grows: where little was, it says little of the rest. */
+static double growth(double unseen, double seen)
 {
-    struct used sum = {0}, none = {1, 1, 1};
+    enum { GROWTH_MAX = 4 };
+    return unseen < GROWTH_MAX * seen ? unseen / seen : seen > 0 ? GROWTH_MAX : 0;
+}
+
+/* Divides what jobs of a tool used. CPU time of which none was seen stays with the tool. */
+static void share(struct stage_report *stages, const struct pipeline *p, struct watched *const *at, size_t n,
+                  const struct watched *w, struct used u, double seconds)
+{
+    struct used sum = {0};
     for (size_t i = 0; i < p->n; i++) {
         struct used seen = seen_of(&p->stages[i], at, n, w);
         add(&sum, &seen);
     }
-    none = used_since(&none, &(struct used){sum.cpu > 0, sum.in > 0, sum.out > 0});
-    add(&sum, &none);
+    double in = growth(u.in, sum.in), out = growth(u.out, sum.out);
     for (size_t i = 0; i < p->n; i++) {
         struct used its = seen_of(&p->stages[i], at, n, w);
-        if (i == w->stage)
-            add(&its, &none);
-        stages[i].cpu += u.cpu * its.cpu / sum.cpu;
-        stages[i].in += u.in * its.in / sum.in;
-        stages[i].out += u.out * its.out / sum.out;
+        stages[i].cpu += u.cpu / seconds * (sum.cpu > 0 ? its.cpu / sum.cpu : i == w->stage);
+        stages[i].in += its.in * in / seconds;
+        stages[i].out += its.out * out / seconds;
     }
 }
 
@@ -104,9 +108,14 @@ void unseen_share(struct stage_report *stages, const struct pipeline *p, struct 
     for (size_t i = 0; i < p->n; i++) {
         for (size_t k = 0; k < p->stages[i].n; k++) {
             const struct watched *w = p->stages[i].at[k];
-            struct used u = {part * w->unseen.cpu / seconds, w->unseen.in / seconds, w->unseen.out / seconds};
-            if (u.cpu > 0 || u.in > 0 || u.out > 0)
-                share(stages, p, at, n, w, u);
+            struct used u = {part * w->unseen.cpu, w->unseen.in, w->unseen.out};
+            if (watched_spreads(w)) {
+                share(stages, p, at, n, w, u, seconds);
+                continue;
+            }
+            stages[i].cpu += u.cpu / seconds;
+            stages[i].in += u.in / seconds;
+            stages[i].out += u.out / seconds;
         }
     }
 }

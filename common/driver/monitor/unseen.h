@@ -16,8 +16,8 @@ struct used used_since(const struct used *now, const struct used *before);
  * after pipelines_find. */
 void unseen_find(struct watched *const *at, size_t n);
 
-/* Adds that to the stages of a pipeline: CPU time as the samples in which they ran, bytes as what was seen of them.
- * CPU time in all stays what so many cores have in these seconds. */
+/* Adds that to the stages of a pipeline: CPU time as the samples in which they ran, but in all no more than so many
+ * cores have in these seconds; bytes as what was seen of them, but of little no more than some times that. */
 void unseen_share(struct stage_report *stages, const struct pipeline *p, struct watched *const *at, size_t n,
                   double seconds, long cores);
 
