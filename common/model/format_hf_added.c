@@ -1,6 +1,6 @@
 /* format_hf_added.c - the added tokens of tokenizer.json: found in the text before anything is split. */
 #include "model/byte_level.h"
-#include "model/format_hf_json.h"
+#include "model/hf_reader.h"
 #include "unicode/utf8.h"
 
 #include <string.h>
@@ -157,8 +157,8 @@ static int take_unchecked(struct hf_reader *in)
     return check_kinds(in);
 }
 
-/* Added tokens that are keys of the vocabulary have the id of that key; others are numbered from the number of keys on,
- * as Hugging Face counts. The ids in the file must be the same. */
+/* Added tokens that are keys of the vocabulary have the id of that key; others are numbered from the number of keys
+ * on, as Hugging Face counts. The ids in the file must be the same. */
 int hf_take_added(struct hf_reader *in)
 {
     if (in->rules_only)

@@ -1,10 +1,10 @@
 /* format_hf_json.c - tokenizer.json of Hugging Face tokenizers, read and written as that library does.
  *
- * Settings that would make it split, merge or number text differently from model.h are errors, and named. Settings that
- * matter only elsewhere are ignored: post_processor (used only with add_special_tokens=True), padding, decoder,
+ * Settings that would make it split, merge or number text differently from model.h are errors, and named. Settings
+ * that matter only elsewhere are ignored: post_processor (used only with add_special_tokens=True), padding, decoder,
  * offsets. The sources are serialization.rs, added_vocabulary.rs and models/bpe of that project.
  */
-#include "model/format_hf_json.h"
+#include "model/hf_reader.h"
 
 #include "model/model_convert.h"
 #include "model/model_file.h"

@@ -1,10 +1,10 @@
 /* format_hf_write.c - writes tokenizer.json, byte for byte as Hugging Face tokenizers (0.20 and later) saves it.
  *
- * The reference is Tokenizer.save() for a model from BpeTrainer, with special tokens in the model's vocabulary too. The
- * order of the keys is that of serialization.rs in that project.
+ * The reference is Tokenizer.save() for a model from BpeTrainer, with special tokens in the model's vocabulary too.
+ * The order of the keys is that of serialization.rs in that project.
  */
 #include "model/byte_level.h"
-#include "model/format_hf_json.h"
+#include "model/hf_reader.h"
 #include "model/vocab_json.h"
 #include "json/json_write.h"
 

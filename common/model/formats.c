@@ -1,8 +1,6 @@
 /* formats.c - see formats.h. */
 #include "model/formats.h"
 
-#include <assert.h>
-
 #define MODEL_FORMAT_ROW(name) &format_##name,
 static const struct model_format *const formats[] = {MODEL_FORMATS(MODEL_FORMAT_ROW)};
 
@@ -19,18 +17,4 @@ const char *const *model_format_names(void)
     for (size_t i = 0; i < N_FORMATS; i++)
         names[i] = formats[i]->name;
     return names;
-}
-
-struct buf *model_files_add(struct model_files *f, const char *suffix)
-{
-    assert(f->n < sizeof f->file / sizeof *f->file);
-    f->file[f->n] = (struct model_file){.suffix = suffix};
-    return &f->file[f->n++].bytes;
-}
-
-void model_files_free(struct model_files *f)
-{
-    for (size_t i = 0; i < f->n; i++)
-        buf_free(&f->file[i].bytes);
-    f->n = 0;
 }

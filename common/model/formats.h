@@ -10,6 +10,7 @@
 #include "base/sys/buf.h"
 #include "base/sys/err.h"
 #include "model/model.h"
+#include "model/model_file.h"
 #include "pretok/pattern.h"
 
 #include <stdbool.h>
@@ -26,18 +27,6 @@ struct model_source {
     const char *const *special;    /* also from the command line: "TOKEN" or "TOKEN=ID" */
     size_t n_special;
     bool rules_only; /* see struct model_opts */
-};
-
-enum { MODEL_FILES = 2 }; /* files of a model, at most */
-
-/* The files to write, at least one. The last one appears last: if it exists, so do the others. */
-struct model_files {
-    bool alone; /* only one file can be written: the one without a suffix */
-    size_t n;
-    struct model_file {
-        const char *suffix; /* static: appended to the path; "/name" is a file in a directory at this path */
-        struct buf bytes;
-    } file[MODEL_FILES];
 };
 
 struct model_format {
@@ -79,10 +68,6 @@ const struct model_format *model_format_at(size_t i);
 
 /* The names of the formats in the same order, ending with NULL. Static. */
 const char *const *model_format_names(void);
-
-/* Adds an empty file; suffix is static. */
-struct buf *model_files_add(struct model_files *f, const char *suffix);
-void model_files_free(struct model_files *f);
 
 /* The rows, in the order that -f lists them. A file is read as the first format whose sniff accepts it: so a format
  * whose files another sniff would accept as well must come before that one. */

@@ -3,6 +3,7 @@
 
 #include "base/io/fd.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -85,4 +86,18 @@ char *model_file_beside(const char *path, const char *name, struct err *e)
 {
     const char *slash = strrchr(path, '/');
     return join(path, slash ? (size_t)(slash - path) + 1 : 0, name, e);
+}
+
+struct buf *model_files_add(struct model_files *f, const char *suffix)
+{
+    assert(f->n < sizeof f->file / sizeof *f->file);
+    f->file[f->n] = (struct model_file){.suffix = suffix};
+    return &f->file[f->n++].bytes;
+}
+
+void model_files_free(struct model_files *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        buf_free(&f->file[i].bytes);
+    f->n = 0;
 }

@@ -1,4 +1,5 @@
-/* model_file.h - the bytes of a model's file, and names of files, for the readers of all formats. */
+/* model_file.h - the bytes of a model's file, and names of files, for the readers of all formats; the files
+ * to write. */
 #ifndef BPE_MODEL_MODEL_FILE_H
 #define BPE_MODEL_MODEL_FILE_H
 
@@ -6,6 +7,7 @@
 #include "base/sys/err.h"
 #include "json/json_read.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define MODEL_MAX_FILE ((size_t)1 << 32)
@@ -21,5 +23,21 @@ size_t model_file_size(int fd); /* 0 if it is not a regular file, or empty */
 /* directory/name; and name in the directory of the file at path. To be freed. NULL: out of memory. */
 char *model_file_join(const char *directory, const char *name, struct err *e);
 char *model_file_beside(const char *path, const char *name, struct err *e);
+
+enum { MODEL_FILES = 2 }; /* files of a model, at most */
+
+/* The files to write, at least one. The last one appears last: if it exists, so do the others. */
+struct model_files {
+    bool alone; /* only one file can be written: the one without a suffix */
+    size_t n;
+    struct model_file {
+        const char *suffix; /* static: appended to the path; "/name" is a file in a directory at this path */
+        struct buf bytes;
+    } file[MODEL_FILES];
+};
+
+/* Adds an empty file; suffix is static. */
+struct buf *model_files_add(struct model_files *f, const char *suffix);
+void model_files_free(struct model_files *f);
 
 #endif

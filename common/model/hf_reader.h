@@ -1,6 +1,6 @@
-/* format_hf_json.h - the parts of tokenizer.json, for format_hf_json.c. */
-#ifndef BPE_MODEL_FORMAT_HF_JSON_H
-#define BPE_MODEL_FORMAT_HF_JSON_H
+/* hf_reader.h - the parts of tokenizer.json: what the format_hf_*.c share. */
+#ifndef BPE_MODEL_HF_READER_H
+#define BPE_MODEL_HF_READER_H
 
 #include "model/formats.h"
 #include "model/model_build.h"
