@@ -129,7 +129,11 @@ units: $(UNITS) $(HELPERS) $(FUZZERS) $(FAULTS)
 # The longest ones first, and one more than there are cores: some wait for what they have killed.
 LONG := tests/pipe/monitor.t tests/pipe/pipelines.t tests/pipe/shard-deaths.t tests/pipe/upload.t tests/pipe/upload-deaths.t
 
-check: all units
+check:
+	@tests/need.sh
+	@$(MAKE) --no-print-directory check-built
+
+check-built: all units
 	@CORPUS=$(CORPUS) tests/corpus.sh $(BUILD)/corpus
 	BUILD=$(BUILD) CORPUS=$(if $(CORPUS),$(BUILD)/corpus) prove --timer -j$$(($(JOBS) + 1)) $(filter $(SCRIPTS),$(LONG)) $(UNITS) $(filter-out $(LONG),$(SCRIPTS))
 
@@ -260,6 +264,6 @@ clean:
 	rm -rf $(BUILD) build-sanitize build-arm build-fuzz build-coverage
 
 FORCE:
-.PHONY: all help units check check-peers check-vocabularies check-upload check-engines check-sanitize check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-scale bench-distinct bench-hot soak demo install uninstall clean FORCE
+.PHONY: all help units check check-built check-peers check-vocabularies check-upload check-engines check-sanitize check-arm lint coverage fuzz fuzzers bench bench-quick bench-encode bench-shard bench-scale bench-distinct bench-hot soak demo install uninstall clean FORCE
 .SECONDARY:
 -include $(shell find $(BUILD)/cmd $(BUILD)/common $(BUILD)/tests -name '*.d' 2>/dev/null)

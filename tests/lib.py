@@ -10,12 +10,16 @@
 BUILD (default build) is where the programs are; they are on PATH then, as those of tests/oracle. What a test made up by
 chance must be made again: seed() gives the random seed and prints it.
 """
+import atexit
 import os
 import random
 import re
+import shutil
+import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import zlib
 
 sys.dont_write_bytecode = True
@@ -102,6 +106,26 @@ def rounds(n, one):
             one(number)
         except Exception as why:  # pylint: disable=broad-except
             ok(False, f"round {number}: files are written and read", f"{type(why).__name__}: {why}")
+
+
+def own_directory(in_memory=False):
+    """Goes to an empty directory, which is removed when the test ends, in an environment like that of lib.sh. in_memory: where a
+    sync takes no time, if there is room."""
+    for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
+        os.environ.pop(name, None)
+    os.environ.update(LC_ALL="C.UTF-8", PARALLEL="-j2", PARALLEL_HOME=os.environ.get("TMPDIR") or "/tmp", BUILD=BUILD)
+    if in_memory and os.access("/dev/shm", os.W_OK) and shutil.disk_usage("/dev/shm").free > 500 << 20:
+        os.environ["TMPDIR"] = "/dev/shm"
+    place = tempfile.mkdtemp(prefix="bpe-test-", dir=os.environ.get("TMPDIR") or "/tmp")
+    owner = os.getpid()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    atexit.register(lambda: os.getpid() == owner and (os.chdir("/"), shutil.rmtree(place, ignore_errors=True)))
+    os.chdir(place)
+
+
+def sanitized():
+    """Whether the programs are built with AddressSanitizer."""
+    return b"__asan_init" in run(["nm", "-D", BUILD + "/bpe-chunk"])[1]
 
 
 def seed(given=None):

@@ -1,4 +1,4 @@
-/* json_read.c - shows how our reader reads JSON, for tests/cli/jsonr.py to compare with Python's json module.
+/* json_read.c - shows how our reader reads JSON, for tests/cli/jsonr.t to compare with Python's json module.
  *
  *     json_read < lines      each line: N HEX, a document of which the reader gets the first N bytes, then the rest
  *

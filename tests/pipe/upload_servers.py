@@ -1,4 +1,4 @@
-"""upload_servers.py - remotes for upload.py: servers on loopback, each with a proxy before it that fails as networks do.
+"""upload_servers.py - remotes for upload.t: servers on loopback, each with a proxy before it that fails as networks do.
 
     remote = open_remote("s3", directory)   # or None, if the program that serves it is not installed
     remote.name                             # "S3:bucket/shards", for rclone, through the proxy

@@ -1,4 +1,4 @@
-"""upload_shards.py - directories of shards for upload.py, as bpe-shard makes them: a manifest that grows, by new files of that name.
+"""upload_shards.py - directories of shards for upload.t, as bpe-shard makes them: a manifest that grows, by new files of that name.
 
     shards = Shards("d", 5).finish(2)   # five shards in d.want, of which two are in d now
     shards.finish(5)                    # all, and the manifest is complete

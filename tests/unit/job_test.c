@@ -201,6 +201,7 @@ static void heard(void)
 int main(void)
 {
     char dir[] = "/tmp/job_test-XXXXXX";
+    signal(SIGHUP, SIG_DFL); /* not that of nohup */
     if (!mkdtemp(dir) || chdir(dir))
         return 1;
     outcomes();
