@@ -19,7 +19,6 @@
 #include "input/cut.h"
 #include "model/model.h"
 #include "model/model_read.h"
-#include "model/model_rules.h"
 #include "pretok/pretokenize.h"
 #include "pretok/scan.h"
 #include "usage/chunk_usage.h"

@@ -62,7 +62,7 @@ static int put_words(struct worker *w, const struct chunk_run *r, struct err *e)
     return table_clear(&c->table, e);
 }
 
-static ptrdiff_t count_text(void *ctx, struct chunk_run *r, const unsigned char *p, size_t n, enum text_end end,
+static ptrdiff_t count_text(void *ctx, struct chunk_run *r, const unsigned char *p, size_t n, enum window_end end,
                             size_t *where, struct err *e)
 {
     enum { DISTINCT_MIN = 1 << 16 }; /* distinct pretokens that are worth writing, however little memory is allowed */

@@ -11,7 +11,6 @@
 #include "input/format_guess.h"
 #include "model/model.h"
 #include "model/model_read.h"
-#include "model/model_rules.h"
 #include "pretok/scan.h"
 #include "usage/encode_usage.h"
 #include "wire/record.h"
@@ -166,8 +165,9 @@ static int encode_file(struct encoding *p, const char *path, uint64_t source, st
     return rc;
 }
 
-/* Without a model nothing is encoded. But if chunks are read, records would be written, and the program that reads them
- * must learn that there are none and why: so all chunks are read, promises are passed on, and a failure is sent last.
+/* Without a model nothing is encoded. But if chunks are read, records would be written, and the program that reads
+ * them must learn that there are none and why: so all chunks are read, promises are passed on, and a failure is sent
+ * last.
  */
 static void refuse_chunks(struct encoding *p)
 {

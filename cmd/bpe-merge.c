@@ -12,7 +12,7 @@
 #include "model/formats.h"
 #include "model/model_save.h"
 #include "pretok/pattern.h"
-#include "train/learn.h"
+#include "train/trainer.h"
 #include "usage/merge_usage.h"
 #include "wire/batch_store.h"
 #include "wire/ledger.h"
@@ -31,7 +31,7 @@ struct amount {
 
 struct merger {
     struct merge_options opt;
-    struct learner *learner;
+    struct trainer *trainer;
     struct amount kept, left_out; /* left_out: by --min-count */
     char memory[200];             /* what learning takes */
     struct ledger ledger;
@@ -51,7 +51,7 @@ static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
         struct amount *to = w[i].count < m->opt.min_count ? &m->left_out : &m->kept;
         to->distinct++;
         to->total += w[i].count;
-        if (to == &m->kept && learner_add(m->learner, w[i].p, w[i].len, w[i].count, e))
+        if (to == &m->kept && trainer_add(m->trainer, w[i].p, w[i].len, w[i].count, e))
             return -1;
     }
     return 0;
@@ -94,8 +94,8 @@ static int check_sum(struct merger *m, struct err *e)
  * sum was read. Returns whether there is enough. */
 static bool note_memory(struct merger *m, bool all_read)
 {
-    const uint64_t need = learner_memory(m->learner, m->opt.tie, 1), have = memory_limit();
-    const uint64_t least = need > have ? learner_least_within(m->learner, m->opt.tie, have) : 0;
+    const uint64_t need = trainer_memory(m->trainer, m->opt.tie, 1), have = memory_limit();
+    const uint64_t least = need > have ? trainer_least_within(m->trainer, m->opt.tie, have) : 0;
     char *to = m->memory, needs[32], has[32];
     size_t room = sizeof m->memory;
     num_bytes(needs, sizeof needs, (double)need);
@@ -125,8 +125,8 @@ static void say_left_out(const struct merger *m)
 
 static int read_sum(struct merger *m, struct err *e)
 {
-    m->learner = learner_new(e);
-    if (!m->learner)
+    m->trainer = trainer_new(e);
+    if (!m->trainer)
         return -1;
     for (int i = 0; i < m->opt.n_files; i++) {
         if (record_each_of(m->opt.files[i], read_record, m, e))
@@ -186,7 +186,7 @@ static int learn(struct merger *m, struct learned *model, struct err *e)
         special[i] = (struct str){r->special[i].p, r->special[i].len};
         m->special[i] = (struct str){r->special[i].p, r->special[i].len};
     }
-    struct learn_opts lo = {.tie = o->tie,
+    struct train_opts lo = {.tie = o->tie,
                             .vocab_size = (uint32_t)o->vocab_size,
                             .min_frequency = o->min_frequency,
                             .max_token_len = o->max_token_len,
@@ -203,14 +203,14 @@ static int learn(struct merger *m, struct learned *model, struct err *e)
     }
     model_free(&first);
     progress_part(&m->progress, "merging", "merges");
-    int rc = learner_run(m->learner, &lo, &m->merges, &n, e);
+    int rc = trainer_run(m->trainer, &lo, &m->merges, &n, e);
     progress_end(&m->progress);
     progress_part(&m->progress, "writing the model", "");
     free(special);
     if (rc)
         return -1;
-    learner_free(m->learner); /* as early as possible, because the model may be large */
-    m->learner = NULL;
+    trainer_free(m->trainer); /* as early as possible, because the model may be large */
+    m->trainer = NULL;
     *model = (struct learned){.merges = m->merges,
                               .n_merges = n,
                               .special = m->special,
@@ -261,7 +261,7 @@ static int run(void *ctx, struct err *e)
     progress_start(&m->progress, NAME);
     progress_part(&m->progress, "reading the sum", "");
     bool all_read = read_sum(m, e) == 0;
-    bool enough = !m->learner || note_memory(m, all_read);
+    bool enough = !m->trainer || note_memory(m, all_read);
     if (all_read && !enough) /* said now, because the system may let it begin, and then kill it */
         program_note(NAME, "%s", m->memory);
     if (all_read)
@@ -277,7 +277,7 @@ static int run(void *ctx, struct err *e)
 static void merger_free(void *ctx)
 {
     struct merger *m = ctx;
-    learner_free(m->learner);
+    trainer_free(m->trainer);
     ledger_free(&m->ledger);
     batch_stores_free(&m->stores);
     rules_free(&m->rules);

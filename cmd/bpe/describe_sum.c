@@ -4,7 +4,7 @@
 
 #include "base/cli/program.h"
 #include "base/io/fd.h"
-#include "model/model_rules.h"
+#include "model/model.h"
 #include "wire/payload.h"
 #include "wire/record.h"
 

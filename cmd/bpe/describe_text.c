@@ -73,7 +73,7 @@ static int begin_text(void *ctx, struct chunk_run *r, const struct piece *x, str
 
 /* Counts the window in a split, from where it is. */
 static int count_window(struct describe *d, struct describe_split *s, const struct chunk_run *r, const unsigned char *p,
-                        size_t n, enum text_end end, size_t *where, struct err *e)
+                        size_t n, enum window_end end, size_t *where, struct err *e)
 {
     struct pretokenizer *t = &s->counter.pretokenizer;
     t->invalid = r->reading.invalid;
@@ -87,7 +87,7 @@ static int count_window(struct describe *d, struct describe_split *s, const stru
     return external_merge_relieve(&s->merge, &s->counter.table, d->opt.memory / 2 / d->n_splits, e);
 }
 
-static ptrdiff_t count_text(void *ctx, struct chunk_run *r, const unsigned char *p, size_t n, enum text_end end,
+static ptrdiff_t count_text(void *ctx, struct chunk_run *r, const unsigned char *p, size_t n, enum window_end end,
                             size_t *where, struct err *e)
 {
     struct describe *d = ctx;

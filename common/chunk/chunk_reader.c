@@ -158,7 +158,7 @@ static int end_piece(struct open_piece *o, struct err *e)
 }
 
 /* Passes on text of a document; a document_fn. */
-static ptrdiff_t take_document(void *ctx, const unsigned char *p, size_t n, enum text_end end, struct err *e)
+static ptrdiff_t take_document(void *ctx, const unsigned char *p, size_t n, enum window_end end, struct err *e)
 {
     struct open_piece *o = ctx;
     o->where = 0;

@@ -1,16 +1,16 @@
 /* chunk_reader.h - the text of chunk and range records, and plain text that is not in records: what bpe-count and
  * bpe-encode have in common.
  *
- * The reader goes through the records, gets the text of each piece and passes it to the program, a window at a time. It
- * handles all else: rules, runs, files that have changed, JSON lines (line_reader), pieces that come twice, the open
- * batch (chunk_run), and reporting failures.
+ * The reader goes through the records, gets the text of each piece and passes it to the program, a window at a time.
+ * It handles all else: rules, runs, files that have changed, JSON lines (line_reader), pieces that come twice, the
+ * open batch (chunk_run), and reporting failures.
  */
 #ifndef BPE_CHUNK_CHUNK_READER_H
 #define BPE_CHUNK_CHUNK_READER_H
 
 #include "base/io/input.h"
 #include "chunk/chunk_run.h"
-#include "pretok/text_end.h"
+#include "pretok/scan.h"
 #include "wire/record.h"
 
 #include <stdbool.h>
@@ -32,7 +32,7 @@ struct chunk_ops {
     int (*begin)(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e); /* may be NULL */
     /* Some text; WINDOW_PAD bytes after it may be read. Returns the bytes used: all, unless TEXT_MORE. After an error
      * *where is its offset in the text (as pretokenize_text). */
-    ptrdiff_t (*text)(void *ctx, struct chunk_run *r, const unsigned char *p, size_t n, enum text_end end,
+    ptrdiff_t (*text)(void *ctx, struct chunk_run *r, const unsigned char *p, size_t n, enum window_end end,
                       size_t *where, struct err *e);
     int (*end)(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e); /* may be NULL */
     bool (*is_full)(void *ctx, const struct chunk_run *r);       /* the batch should end; may be NULL */
@@ -60,8 +60,8 @@ void chunk_reader_init(struct chunk_reader *r, const char *program, const struct
 void chunk_reader_free(struct chunk_reader *r);
 
 /* Processes all records of a stream, up to its end also after an error; but if other processes share it
- * (input_is_shared), only after EX_DATAERR. failed: there was an error before (in e), so that promises and failures are
- * passed on, and nothing else is done. */
+ * (input_is_shared), only after EX_DATAERR. failed: there was an error before (in e), so that promises and failures
+ * are passed on, and nothing else is done. */
 int chunk_reader_stream(struct chunk_reader *r, struct record_reader *in, bool failed, struct err *e);
 
 /* A run that stems from no record, with a copy of these rules, whose sources are read in this way; then as for a new

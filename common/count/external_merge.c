@@ -14,7 +14,7 @@
 
 enum {
     BLOCK = 64 << 10,
-    MOST_AT_A_TIME = 256,
+    FAN_IN_MAX = 256,
     OTHER_FILES = 32, /* descriptors that the program has open besides the inputs it merges */
 };
 
@@ -65,8 +65,8 @@ void external_merge_init(struct external_merge *r, const char *dir, size_t memor
 {
     *r = (struct external_merge){.fan_in = memory / (2 * BLOCK)};
     long files = sysconf(_SC_OPEN_MAX); /* -1: no limit */
-    if (r->fan_in > MOST_AT_A_TIME)
-        r->fan_in = MOST_AT_A_TIME;
+    if (r->fan_in > FAN_IN_MAX)
+        r->fan_in = FAN_IN_MAX;
     if (files >= 0 && r->fan_in + OTHER_FILES > (size_t)files)
         r->fan_in = files > OTHER_FILES ? (size_t)files - OTHER_FILES : 0;
     if (r->fan_in < 2)
@@ -324,8 +324,8 @@ int external_merge_spill(struct external_merge *r, struct table *t, struct err *
 
 int external_merge_relieve(struct external_merge *r, struct table *t, uint64_t most, struct err *e)
 {
-    enum { LEAST = 1000 }; /* pretokens in a segment, however little memory is allowed: no segments of a few */
-    if (table_n(t) < LEAST || table_bytes(t) <= most)
+    enum { PRETOKENS_MIN = 1000 }; /* pretokens in a segment, however little memory is allowed: no segments of a few */
+    if (table_n(t) < PRETOKENS_MIN || table_bytes(t) <= most)
         return 0;
     return external_merge_spill(r, t, e) || table_clear(t, e) ? -1 : 0;
 }
@@ -338,7 +338,8 @@ int external_merge_add(struct external_merge *r, const struct sorted_source *inp
     return 0;
 }
 
-/* Merges the first inputs into a segment: as many as it takes so that all can be merged at a time, if that many can. */
+/* Merges the first inputs into a segment: as many as it takes so that all can be merged at a time, if that many
+ * can. */
 static int merge_inputs(struct external_merge *r, struct err *e)
 {
     struct sorted_table none = {0};

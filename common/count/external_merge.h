@@ -9,11 +9,23 @@
 #define BPE_COUNT_EXTERNAL_MERGE_H
 
 #include "base/io/spill.h"
-#include "count/sorted_source.h"
 #include "count/table.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* Something that gives pretokens in the order of pretoken_compare, when they are merged: a segment on disk, the sorted
+ * table, a sum in a file. */
+struct sorted_source {
+    /* Gets the memory and descriptors that reading takes; NULL: none. */
+    int (*open)(void *self, struct err *e);
+    /* The next pretoken, whose bytes are padded (PRETOKEN_PAD), and borrowed until the next call. 1; 0: there is none
+     * left; -1: error. */
+    int (*next)(void *self, struct pretoken *w, struct err *e);
+    /* Frees what open got; also after an error of open, or without open. NULL: nothing. */
+    void (*close)(void *self);
+    void *self; /* borrowed */
+};
 
 struct segment {               /* a sorted sequence of pretokens on disk */
     struct spill_block *block; /* owned */
@@ -30,8 +42,8 @@ struct external_merge {
     uint64_t n_spilled; /* segments ever written, for reports */
 };
 
-/* dir as for spill_init; memory: the bytes that merging may use, approximately, an input taking up to 128 KiB (at least
- * two segments are merged at a time). */
+/* dir as for spill_init; memory: the bytes that merging may use, approximately, an input taking up to 128 KiB (at
+ * least two segments are merged at a time). */
 void external_merge_init(struct external_merge *r, const char *dir, size_t memory);
 void external_merge_free(struct external_merge *r);
 

@@ -4,7 +4,7 @@
 #define BPE_COUNT_SORTED_EXTENT_H
 
 #include "base/sys/buf.h"
-#include "count/sorted_source.h"
+#include "count/external_merge.h"
 #include "count/word_sequence.h"
 
 #include <stdint.h>
@@ -21,8 +21,8 @@ struct sorted_extent {
     struct word_sequence words;
 };
 
-/* A source that reads the extent (borrowed) in constant memory. An error of it may be EX_DATAERR, if the file is not as
- * the extent says: what was read then is nothing to rely on. */
+/* A source that reads the extent (borrowed) in constant memory. An error of it may be EX_DATAERR, if the file is not
+ * as the extent says: what was read then is nothing to rely on. */
 struct sorted_source sorted_extent_source(struct sorted_extent *x);
 
 #endif

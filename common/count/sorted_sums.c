@@ -12,7 +12,9 @@
 
 #include <stdlib.h>
 
-enum { LEAST = 1 << 20 }; /* bytes of an extent, and no more than an eighth of the memory; man/bpe-sum.1 has it, too */
+enum {
+    EXTENT_MIN = 1 << 20
+}; /* bytes of an extent, and no more than an eighth of the memory; man/bpe-sum.1 has it, too */
 
 struct kept_extent {
     struct sorted_extent extent;
@@ -31,7 +33,8 @@ struct open_sum {
 
 void sorted_sums_init(struct sorted_sums *s, struct batch_stores *stores, struct external_merge *merge, size_t memory)
 {
-    *s = (struct sorted_sums){.stores = stores, .merge = merge, .least = memory / 8 < LEAST ? memory / 8 : LEAST};
+    *s = (struct sorted_sums){
+        .stores = stores, .merge = merge, .least = memory / 8 < EXTENT_MIN ? memory / 8 : EXTENT_MIN};
 }
 
 void sorted_sums_free(struct sorted_sums *s)

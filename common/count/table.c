@@ -3,8 +3,8 @@
  * What makes it fast: no pointers (a key that points into the text costs one more cache miss each); batches of
  * pretokens, whose slots are all prefetched before the first is read; huge pages; small slots for most of a text; of
  * colliding pretokens, the one counted more often is found first, because a second comparison is a branch that cannot
- * be predicted; tables up to 5/8 full rather than 1/2, which take half the memory and are no slower. tests/bench/README
- * has the figures, and what was tried and did not help.
+ * be predicted; tables up to 5/8 full rather than 1/2, which take half the memory and are no slower.
+ * tests/bench/README has the figures, and what was tried and did not help.
  */
 #include "count/table.h"
 
@@ -207,7 +207,8 @@ static int add_longer(struct table *t, struct longer *l, struct err *e)
     return 0;
 }
 
-/* Prefetches the slot of a pretoken of more than 11 bytes. It is added by the next add_longer, and borrowed until then.
+/* Prefetches the slot of a pretoken of more than 11 bytes. It is added by the next add_longer, and borrowed until
+ * then.
  */
 static inline int begin_longer(struct table *t, struct longer *l, const unsigned char *p, size_t len, uint64_t count,
                                struct err *e)

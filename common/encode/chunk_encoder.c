@@ -116,7 +116,7 @@ static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, st
     return 0;
 }
 
-static ptrdiff_t encode_text(void *ctx, struct chunk_run *r, const unsigned char *text, size_t n, enum text_end end,
+static ptrdiff_t encode_text(void *ctx, struct chunk_run *r, const unsigned char *text, size_t n, enum window_end end,
                              size_t *where, struct err *e)
 {
     struct chunk_encoder *c = ctx;

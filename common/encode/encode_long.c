@@ -1,15 +1,15 @@
 /* encode_long.c - see encode_long.h.
  *
- * For each rank there is a bucket of the places where a pair of that rank was seen. The lowest rank whose bucket is not
- * empty comes from a heap; the bucket is sorted once, and processed from left to right. A place is checked again when
- * its turn comes, because the pair may be gone by then.
+ * For each rank there is a bucket of the places where a pair of that rank was seen. The lowest rank whose bucket is
+ * not empty comes from a heap; the bucket is sorted once, and processed from left to right. A place is checked again
+ * when its turn comes, because the pair may be gone by then.
  *
  * A merge makes two new pairs, which mostly have a higher rank. If one has a lower rank (which some models allow), the
- * bucket is interrupted for that of the lower rank. If a place is added to a bucket that is being processed, the bucket
- * becomes a heap.
+ * bucket is interrupted for that of the lower rank. If a place is added to a bucket that is being processed, the
+ * bucket becomes a heap.
  *
  * The symbols are in one array with an item for each byte: the id of a symbol where it begins and, marked, where it
- * ends. So its neighbours are found by the lengths of tokens, as in train/learn_merge.c.
+ * ends. So its neighbours are found by the lengths of tokens, as in train/train_merge.c.
  */
 #include "encode/encode_long.h"
 
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define END (1U << 31) /* marks the last byte of a symbol of several; alone: inside of a symbol */
+#define END ((uint32_t)1 << 31) /* marks the last byte of a symbol of several; alone: inside of a symbol */
 
 struct bucket {
     uint32_t *at; /* places: at[from .. n) */

@@ -9,7 +9,7 @@
 
 enum {
     SHORT = 64, /* bytes: from here on encode_long is faster than encode_short */
-    /* merge_lookup_prepare takes at most as long as encoding as many pretokens as the model has ids, over this */
+    /* prepare_merges takes at most as long as encoding as many pretokens as the model has ids, over this */
     PREPARE_PART = 4,
 };
 
@@ -31,7 +31,7 @@ static int prepare_in_time(struct pretoken_encoder *w, size_t n, struct err *e)
 {
     const size_t enough = w->merges.model->n_ids / PREPARE_PART, before = w->n_pretokens;
     w->n_pretokens += n;
-    return before < enough && w->n_pretokens >= enough ? merge_lookup_prepare(&w->merges, e) : 0;
+    return before < enough && w->n_pretokens >= enough ? prepare_merges(&w->merges, e) : 0;
 }
 
 /* By the merges of any model. */
@@ -53,7 +53,7 @@ static int encode_at_once(struct pretoken_encoder *w, const unsigned char *p, si
     w->out.n = 0;
     if (*done)
         w->out.id[w->out.n++] = (uint32_t)whole;
-    return !*done && m->regular && n >= REPEATS_FROM ? encode_repeats(m->regular, p, n, &w->out, done, e) : 0;
+    return !*done && m->regular && n >= REPEATS_LEN_MIN ? encode_repeats(m->regular, p, n, &w->out, done, e) : 0;
 }
 
 int pretoken_encode(struct pretoken_encoder *w, const unsigned char *p, size_t n, struct err *e)

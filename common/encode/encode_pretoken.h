@@ -7,10 +7,10 @@
  * The algorithm depends on the pretoken and the model:
  *                            regular models (prepare.h)      others
  *   a few long runs          encode_repeats
- *   up to 1022 bytes         encode_word, several together       up to 64: encode_short
+ *   up to 1022 bytes         encode_vector, several together       up to 64: encode_short
  *   longer                   encode_long, by buckets of places   the same
- * After some pretokens a model is prepared for many (merge_lookup_prepare): then one that is not regular as it is may
- * turn out to be so, and the characters are known that certainly merge.
+ * After some pretokens a model is prepared for many (prepare_merges): then one that is not regular as it is may turn
+ * out to be so, and the characters are known that certainly merge.
  */
 #ifndef BPE_ENCODE_ENCODE_PRETOKEN_H
 #define BPE_ENCODE_ENCODE_PRETOKEN_H
@@ -35,7 +35,7 @@ struct pretoken_encoder {
 int pretoken_encoder_init(struct pretoken_encoder *w, const struct model *model, struct err *e);
 void pretoken_encoder_free(struct pretoken_encoder *w); /* a zeroed one is fine */
 
-/* Sets w->out to the tokens of p[0 .. n), 0 < n < 2^32: for long ones, without encode_word. -1: out of memory. */
+/* Sets w->out to the tokens of p[0 .. n), 0 < n < 2^32: for long ones, without encode_vector. -1: out of memory. */
 int pretoken_encode(struct pretoken_encoder *w, const unsigned char *p, size_t n, struct err *e);
 
 /* Encodes n of them, of any length; the more at once, the faster. -1: out of memory. */

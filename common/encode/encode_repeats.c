@@ -3,7 +3,7 @@
 
 enum {
     FIRST_MAX = 24,   /* repeats at the start, if they have */
-    SHORTEST = 4,     /* bytes each, on the average, or more */
+    LENGTH_MIN = 4,   /* bytes each, on the average, or more */
     REPEATS_MAX = 64, /* repeats at any time */
 };
 
@@ -13,7 +13,7 @@ struct repeat {
 };
 
 struct repeats {
-    struct repeat at[REPEATS_MAX];
+    struct repeat repeat[REPEATS_MAX];
     size_t n;
     bool give_up;
 };
@@ -23,12 +23,12 @@ static void put(struct repeats *r, uint32_t symbol, uint32_t n)
 {
     if (n == 0)
         return;
-    if (r->n && r->at[r->n - 1].symbol == symbol) {
-        r->at[r->n - 1].n += n;
+    if (r->n && r->repeat[r->n - 1].symbol == symbol) {
+        r->repeat[r->n - 1].n += n;
     } else if (r->n == REPEATS_MAX) {
         r->give_up = true;
     } else {
-        r->at[r->n++] = (struct repeat){.symbol = symbol, .n = n};
+        r->repeat[r->n++] = (struct repeat){.symbol = symbol, .n = n};
     }
 }
 
@@ -45,7 +45,7 @@ static uint32_t find_ranks(const struct merge_table *t, struct repeats *r)
 {
     uint32_t least = t->none;
     for (size_t i = 0; i < r->n; i++) {
-        struct repeat *x = &r->at[i];
+        struct repeat *x = &r->repeat[i];
         x->inside = x->n > 1 ? find_rank(t, r, x->symbol, x->symbol) : t->none;
         x->after = i + 1 < r->n ? find_rank(t, r, x->symbol, x[1].symbol) : t->none;
         least = x->inside < least ? x->inside : least;
@@ -61,7 +61,7 @@ static void merge_rank(const struct repeats *from, struct repeats *to, uint32_t 
     bool first_taken = false; /* by the repeat before */
     to->n = 0;
     for (size_t i = 0; i < from->n; i++) {
-        const struct repeat *x = &from->at[i];
+        const struct repeat *x = &from->repeat[i];
         bool last_taken = x->after == rank;
         if (x->inside == rank) {
             put(to, result, x->n / 2);
@@ -77,7 +77,7 @@ static void merge_rank(const struct repeats *from, struct repeats *to, uint32_t 
 /* Whether there are few repeats; if so they are put into r. */
 static bool find_repeats(const unsigned char *p, size_t n, struct repeats *r)
 {
-    const size_t most = n / SHORTEST < FIRST_MAX ? n / SHORTEST : FIRST_MAX;
+    const size_t most = n / LENGTH_MIN < FIRST_MAX ? n / LENGTH_MIN : FIRST_MAX;
     r->n = 0;
     r->give_up = false;
     for (size_t i = 0, end; i < n; i = end) {
@@ -110,12 +110,12 @@ int encode_repeats(const struct merge_table *t, const unsigned char *p, size_t n
     }
     size_t n_ids = 0;
     for (size_t i = 0; i < now->n; i++)
-        n_ids += now->at[i].n;
+        n_ids += now->repeat[i].n;
     if (id_list_reserve(out, n_ids, e))
         return -1;
     for (size_t i = 0; i < now->n; i++)
-        for (uint32_t k = 0; k < now->at[i].n; k++)
-            out->id[out->n++] = t->id[now->at[i].symbol];
+        for (uint32_t k = 0; k < now->repeat[i].n; k++)
+            out->id[out->n++] = t->id[now->repeat[i].symbol];
     *done = true;
     return 0;
 }

@@ -1,7 +1,7 @@
 /* encode_rules.c - see encode_rules.h. */
 #include "encode/encode_rules.h"
 
-#include "model/model_rules.h"
+#include "model/model.h"
 
 #include <stdio.h>
 

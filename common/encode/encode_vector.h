@@ -5,20 +5,20 @@
  *
  *   A pair of adjacent bytes a b of rank r, after a byte x and before a byte y, certainly merges if every merge of a
  *   token that ends with x and the byte a ranks after r, and every merge of the byte b and a token that begins with y.
- *   Proof. Consider the first merge that takes a or b. As long as there was none, the pair is there, so the lowest rank
- *   is at most r. Were it another than a b, it would take a to the left, where the token before it ends with x, or b to
- *   the right: in both cases its rank is above r, and the pair's would have been lower.
+ *   Proof. Consider the first merge that takes a or b. As long as there was none, the pair is there, so the lowest
+ *   rank is at most r. Were it another than a b, it would take a to the left, where the token before it ends with x,
+ *   or b to the right: in both cases its rank is above r, and the pair's would have been lower.
  *
- *   And it may be merged at once, before all that rank lower. Those merges are the same with it and without it: what is
- *   new are pairs with the token ab, whose merges in a regular model rank after r. So until rank r has come, none of
- *   them is the lowest, and a and b were not used by others. (Two pairs that overlap cannot both be certain: each would
- *   rank before the other.)
+ *   And it may be merged at once, before all that rank lower. Those merges are the same with it and without it: what
+ *   is new are pairs with the token ab, whose merges in a regular model rank after r. So until rank r has come, none
+ *   of them is the lowest, and a and b were not used by others. (Two pairs that overlap cannot both be certain: each
+ *   would rank before the other.)
  *
  * Nearly the same holds of the three bytes of a character, see merge_triples.h. Both together are half of all merges.
  *
- * The second step takes the pair of the lowest rank, of equal ones the leftmost, as long as there is one: each pair has
- * a key, its rank and then its place, and vectors find the least. Several words are merged in turn, so that none waits
- * for memory alone.
+ * The second step takes the pair of the lowest rank, of equal ones the leftmost, as long as there is one: each pair
+ * has a key, its rank and then its place, and vectors find the least. Several words are merged in turn, so that none
+ * waits for memory alone.
  */
 #ifndef BPE_ENCODE_ENCODE_VECTOR_H
 #define BPE_ENCODE_ENCODE_VECTOR_H

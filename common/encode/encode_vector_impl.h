@@ -27,8 +27,8 @@ enum {
     MANY = 8,      /* and of those of many symbols */
     NO_KEY = INT32_MAX,
     /* The turns are of words of up to so many symbols, of FEW, and of more. */
-    FIRST_MOST = 16,
-    SECOND_MOST = 32,
+    FIRST_MAX = 16,
+    SECOND_MAX = 32,
     FEW_TURNS = 3,
     TURNS,
 };
@@ -59,10 +59,10 @@ static __attribute__((noinline)) void mark_triples(const struct merge_table *t, 
         if (!triple_is_first(p[i]) || !triple_is_later(p[i + 1]) || !triple_is_later(p[i + 2]))
             continue;
         const struct byte_triple *triple = &t->triple[triple_index(p[i], p[i + 1], p[i + 2])];
-        const unsigned on_left = i == 0                      ? triple->context >> TRIPLE_AT_END
+        const unsigned on_left = i == 0                      ? triple->right_context >> TRIPLE_AT_END
                                  : triple_is_later(p[i - 1]) ? (unsigned)(triple->left >> (p[i - 1] & 63))
-                                                             : triple->context >> TRIPLE_LEFT_OTHER;
-        const unsigned on_right = triple->context >> (after == n ? TRIPLE_AT_END : triple_bit_before(p[after]));
+                                                             : triple->right_context >> TRIPLE_LEFT_OTHER;
+        const unsigned on_right = triple->right_context >> (after == n ? TRIPLE_AT_END : triple_bit_before(p[after]));
         if (on_left & on_right & 1) {
             pair[i].rank = triple->rank;
             pair[i].low = triple->low;
@@ -395,9 +395,9 @@ static void end_turn(const struct merge_table *t, struct turns *turns, size_t nu
     struct word *const *word = turns->word[number];
     const size_t n = turns->n[number];
     if (number == 0)
-        in_turn(t, &few_steps, turns->few[0], word, n, FIRST_MOST / LANES);
+        in_turn(t, &few_steps, turns->few[0], word, n, FIRST_MAX / LANES);
     else if (number == 1)
-        in_turn(t, &few_steps, turns->few[1], word, n, SECOND_MOST / LANES);
+        in_turn(t, &few_steps, turns->few[1], word, n, SECOND_MAX / LANES);
     else if (number == 2)
         in_turn(t, &few_steps, turns->few[2], word, n, FEW_KEYS / LANES);
     else
@@ -409,7 +409,7 @@ static void end_turn(const struct merge_table *t, struct turns *turns, size_t nu
  * word of the first turn, and the word is one for it, nothing is copied. */
 WORD_INLINE void take_turn(const struct merge_table *t, struct turns *turns, struct word *word, uint32_t *sym, size_t n)
 {
-    static const size_t most[TURNS] = {FIRST_MOST, SECOND_MOST, FEW, WORD_MAX}, full[TURNS] = {0, GROUP, GROUP, MANY};
+    static const size_t most[TURNS] = {FIRST_MAX, SECOND_MAX, FEW, WORD_MAX}, full[TURNS] = {0, GROUP, GROUP, MANY};
     size_t number = 0;
     while (n > most[number])
         number++;

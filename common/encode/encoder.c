@@ -3,9 +3,9 @@
  * Many pretokens are encoded together, in three rounds: their values are looked up in the cache; those that are not
  * there are encoded, and their values put into it; all ids are written. Looking up is done in batches, in rounds as
  * well: the short ones are packed into keys and their cache lines prefetched; all are compared with the first of their
- * lines, without a branch; those that are not there are looked for. So the memory that a pretoken needs is loaded while
- * others are processed, and new ones are encoded in groups. tests/bench/README has the figures, and what was tried and
- * did not help.
+ * lines, without a branch; those that are not there are looked for. So the memory that a pretoken needs is loaded
+ * while others are processed, and new ones are encoded in groups. tests/bench/README has the figures, and what was
+ * tried and did not help.
  */
 #include "encode/encoder.h"
 
@@ -241,9 +241,9 @@ int encoder_pretokens(struct encoder *en, const unsigned char *text, size_t star
 {
     for (size_t some; n; start = ends[some - 1], ends += some, n -= some) {
         en->n_new = 0;
-        if (id_cache_make_room(&en->cache, NEW_MOST, e))
+        if (id_cache_make_room(&en->cache, NEW_MAX, e))
             return -1;
-        for (some = 0; some < n && some < ENCODE_BATCH && en->n_new < NEW_ENOUGH;) {
+        for (some = 0; some < n && some < ENCODER_BATCH && en->n_new < NEW_ENOUGH;) {
             size_t batch = n - some < KEY_BATCH ? n - some : KEY_BATCH;
             if (find_values(en, text, some ? ends[some - 1] : start, ends + some, batch, en->value + some, e))
                 return -1;

@@ -14,9 +14,9 @@
 #include <stdint.h>
 
 enum {
-    ENCODE_BATCH = 2048, /* pretokens whose ids are written together */
-    NEW_ENOUGH = 256,    /* new ones among them that are encoded together, or a batch of keys more */
-    NEW_MOST = NEW_ENOUGH + KEY_BATCH,
+    ENCODER_BATCH = 2048, /* pretokens whose ids are written together */
+    NEW_ENOUGH = 256,     /* new ones among them that are encoded together, or a batch of keys more */
+    NEW_MAX = NEW_ENOUGH + KEY_BATCH,
 };
 
 /* A pretoken that is not in the cache yet; until it is encoded, its value there is value_pending of its index. */
@@ -29,20 +29,20 @@ struct encoder {
     struct pretoken_encoder pretoken; /* encodes what is not in the cache */
     struct id_cache cache;
     pack_keys_fn *pack_keys;
-    uint64_t value[ENCODE_BATCH];
-    struct new_pretoken new[NEW_MOST];
-    struct word word[NEW_MOST]; /* each of them */
+    uint64_t value[ENCODER_BATCH];
+    struct new_pretoken new[NEW_MAX];
+    struct word word[NEW_MAX]; /* each of them */
     size_t n_new;
     struct id_list new_ids; /* of them */
 };
 
-/* The model is borrowed until encoder_free. wide: as in the struct ids that will be passed; if false, every id must fit
- * into 16 bits. -1: out of memory. */
+/* The model is borrowed until encoder_free. wide: as in the struct ids that will be passed; if false, every id must
+ * fit into 16 bits. -1: out of memory. */
 int encoder_init(struct encoder *en, const struct model *model, bool wide, struct err *e);
 void encoder_free(struct encoder *en); /* a zeroed encoder is fine */
 
-/* Appends the ids of the n pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on; 64 bytes past the last
- * may be read. -1: out of memory. */
+/* Appends the ids of the n pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on; 64 bytes past the
+ * last may be read. -1: out of memory. */
 int encoder_pretokens(struct encoder *en, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
                       struct ids *ids, struct err *e);
 

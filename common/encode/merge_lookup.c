@@ -51,12 +51,13 @@ int merge_lookup_init(struct merge_lookup *m, const struct model *model, struct 
     *m = (struct merge_lookup){.model = model};
     memset(m->whole, whole ? 0xFF : 0, sizeof m->whole);
     m->n_ranks = model->by_rank ? model->n_ids : model->n_merges;
-    if (model->n_ids > MERGES_MAX_IDS)
+    if (model->n_ids > MERGE_IDS_MAX)
         return err_set(e, EX_DATAERR, "%lu ids are more than the %d that can be encoded", (unsigned long)model->n_ids,
-                       (int)MERGES_MAX_IDS);
+                       (int)MERGE_IDS_MAX);
     m->merge = model->by_rank ? NULL : model->merge;
     bool regular = false;
-    if (make_room(m, e) || (model->by_rank ? remember_pairs(m, e) : merge_table_make(model, &m->table, &regular, e)) ||
+    if (make_room(m, e) ||
+        (model->by_rank ? remember_pairs(m, e) : merge_table_listed(model, &m->table, &regular, e)) ||
         (whole && find_longest(m, e))) {
         merge_lookup_free(m);
         return -1;

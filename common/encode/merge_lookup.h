@@ -1,8 +1,8 @@
 /* merge_lookup.h - which pairs of tokens a model merges, and at which rank; for encode_pretoken.c and what it uses.
  *
  * In most models each merge is a pair in a list, and its rank is its index there. In others (.tiktoken: by_rank) two
- * tokens merge if their bytes together are a token, and the id of that token is the rank: such pairs are found by their
- * bytes and remembered.
+ * tokens merge if their bytes together are a token, and the id of that token is the rank: such pairs are found by
+ * their bytes and remembered.
  */
 #ifndef BPE_ENCODE_MERGE_LOOKUP_H
 #define BPE_ENCODE_MERGE_LOOKUP_H
@@ -18,7 +18,7 @@
 #define NO_MERGE UINT32_MAX /* no rank: the pair does not merge */
 
 enum {
-    MERGES_MAX_IDS = 1 << 24,
+    MERGE_IDS_MAX = 1 << 24,
     WHOLE_BITS = 15,
 };
 
@@ -44,7 +44,7 @@ struct merge_lookup {
 };
 
 /* The model is borrowed until merge_lookup_free; it must have its index (model_index) if it is by_rank or
- * ignore_merges. -1: out of memory, or (EX_DATAERR) more than MERGES_MAX_IDS. */
+ * ignore_merges. -1: out of memory, or (EX_DATAERR) more than MERGE_IDS_MAX. */
 int merge_lookup_init(struct merge_lookup *m, const struct model *model, struct err *e);
 void merge_lookup_free(struct merge_lookup *m); /* a zeroed one is fine */
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_BITS = 8, BYTE_PAIRS = 1 << 16 };
+enum { BITS_MIN = 8, BYTE_PAIRS = 1 << 16 };
 
 static size_t n_bytes(const struct merge_table *t)
 {
@@ -34,7 +34,7 @@ static void *take(unsigned char **at, size_t n)
 
 int merge_table_init(struct merge_table *t, const struct model *model, size_t n, struct err *e)
 {
-    unsigned bits = FEWEST_BITS, rank_bits = 1, symbol_bits = 1;
+    unsigned bits = BITS_MIN, rank_bits = 1, symbol_bits = 1;
     const size_t n_symbols = FIRST_MERGED + n, n_ids = (size_t)model->n_ids + 1;
     *t = (struct merge_table){0};
     while (((size_t)1 << rank_bits) - 1 <= n)
@@ -91,8 +91,8 @@ void merge_table_name(struct merge_table *t, uint32_t rank, uint32_t result)
 
 /* ---- Buckets ---- */
 
-/* The slot that has the tag of a pair, else the first free one, and the tag. NULL: there is no room. Which of the slots
- * of a bucket are free is not branched upon, as that could not be predicted. */
+/* The slot that has the tag of a pair, else the first free one, and the tag. NULL: there is no room. Which of the
+ * slots of a bucket are free is not branched upon, as that could not be predicted. */
 static inline __attribute__((always_inline)) uint32_t *find_slot(const struct merge_table *t,
                                                                  const struct symbol_pair *pair, uint32_t *tag)
 {
@@ -151,7 +151,7 @@ static enum put put_pairs(struct merge_table *t, uint32_t from, struct err *e)
 }
 
 /* Another pair of the same tag becomes an exception as well. */
-static enum put put_traps(struct merge_table *t, size_t from)
+static enum put put_exceptions(struct merge_table *t, size_t from)
 {
     for (size_t i = from; i < t->n_exceptions; i++) {
         uint32_t tag, *slot = find_slot(t, &t->exception[i], &tag);
@@ -172,7 +172,7 @@ static int put_all(struct merge_table *t, enum put put, struct err *e)
         if (make_empty(t, bits, e))
             return -1;
         if ((put = put_pairs(t, 0, e)) == PUT)
-            put = put_traps(t, 0);
+            put = put_exceptions(t, 0);
     }
     return put == PUT ? 0 : -1;
 }
@@ -222,7 +222,7 @@ void merge_table_bounds(struct merge_table *t, uint32_t from)
     }
 }
 
-int merge_table_except(struct merge_table *t, uint32_t left, uint32_t right, struct err *e)
+int merge_table_exception(struct merge_table *t, uint32_t left, uint32_t right, struct err *e)
 {
     const size_t from = t->n_exceptions;
     if (array_grow(&t->exception, &t->cap_exceptions, from + 1, sizeof *t->exception, "the table of merges", e))
@@ -230,7 +230,33 @@ int merge_table_except(struct merge_table *t, uint32_t left, uint32_t right, str
     t->exception[from] = (struct symbol_pair){t->symbol[left], t->symbol[right]};
     t->n_exceptions++;
     bound(t, &t->exception[from], 0);
-    return put_all(t, put_traps(t, from), e);
+    return put_all(t, put_exceptions(t, from), e);
+}
+
+/* Whether each merge makes another token, and ranks after those that make its parts. */
+static bool is_regular(const struct model *model, const struct merge_table *t)
+{
+    for (uint32_t i = 0; i < model->n_merges; i++) {
+        const uint32_t own = FIRST_MERGED + i;
+        if (t->pair[i].left >= own || t->pair[i].right >= own || t->symbol[model->merge[i].result] != own)
+            return false;
+    }
+    return model->n_merges <= MERGES_MAX;
+}
+
+int merge_table_listed(const struct model *model, struct merge_table *t, bool *regular, struct err *e)
+{
+    const size_t n = model->n_merges;
+    if (merge_table_init(t, model, n, e))
+        return -1;
+    for (uint32_t i = 0; i < n; i++)
+        merge_table_name(t, i, model->merge[i].result);
+    if (merge_table_put(t, model->merge, n, e))
+        return -1;
+    *regular = is_regular(model, t);
+    if (*regular)
+        merge_table_bounds(t, 0);
+    return 0;
 }
 
 /* ---- Seldom ---- */
@@ -249,32 +275,4 @@ uint32_t merge_table_rank_far(const struct merge_table *t, const struct pair_buc
     for (uint32_t k = 1; k < PAIR_BUCKETS && rank == t->none && b[k - 1].slot[PAIR_SLOTS - 1]; k++)
         rank = pair_bucket_rank(t, &b[k], merge_table_moved(t, tag, k));
     return rank;
-}
-
-/* ---- The table of a list ---- */
-
-/* Whether each merge makes another token, and ranks after those that make its parts. */
-static bool is_regular(const struct model *model, const struct merge_table *t)
-{
-    for (uint32_t i = 0; i < model->n_merges; i++) {
-        const uint32_t own = FIRST_MERGED + i;
-        if (t->pair[i].left >= own || t->pair[i].right >= own || t->symbol[model->merge[i].result] != own)
-            return false;
-    }
-    return model->n_merges <= MERGES_MAX;
-}
-
-int merge_table_make(const struct model *model, struct merge_table *t, bool *regular, struct err *e)
-{
-    const size_t n = model->n_merges;
-    if (merge_table_init(t, model, n, e))
-        return -1;
-    for (uint32_t i = 0; i < n; i++)
-        merge_table_name(t, i, model->merge[i].result);
-    if (merge_table_put(t, model->merge, n, e))
-        return -1;
-    *regular = is_regular(model, t);
-    if (*regular)
-        merge_table_bounds(t, 0);
-    return 0;
 }

@@ -1,5 +1,5 @@
-/* merge_table.h - the merges of a model, prepared for finding the rank of a pair of tokens quickly. For merge_lookup.h,
- * merge_triples.h, encode_repeats.h and encode_vector*.c.
+/* merge_table.h - the merges of a model, prepared for finding the rank of a pair of tokens quickly. For
+ * merge_lookup.h, merge_triples.h, encode_repeats.h and encode_vector*.c.
  *
  * Symbols: a byte is the symbol of its value, the token that is made first by the merge of rank k is 256 + k. So if
  * each token is made by one merge only, no memory is read for the result of a merge.
@@ -44,8 +44,8 @@ struct pair_bucket {
     uint32_t slot[PAIR_SLOTS];
 };
 
-/* Two adjacent bytes: the rank of their own merge, and bounds. Of all three the low byte_shift bits are left out; those
- * of the rank are in `low`. */
+/* Two adjacent bytes: the rank of their own merge, and bounds. Of all three the low byte_shift bits are left out;
+ * those of the rank are in `low`. */
 struct byte_pair {
     uint16_t rank;   /* UINT16_MAX: they do not merge */
     uint16_t before; /* no merge of a lower rank takes the second byte, alone, as the right part after the first */
@@ -91,13 +91,13 @@ int merge_table_put(struct merge_table *t, const struct merge *merge, size_t n, 
 /* Makes the bounds of the merges from this rank on. Only for regular models. */
 void merge_table_bounds(struct merge_table *t, uint32_t from);
 
+/* Makes the table of the model's list of merges, and finds out whether the list is regular (encode/prepare.h). -1: out
+ * of memory; the table is to be freed in any case. */
+int merge_table_listed(const struct model *model, struct merge_table *t, bool *regular, struct err *e);
+
 /* Makes a pair of tokens an exception: it gets rank 0, which is the first to be merged, and shows to be that of
  * another pair. After all merges were put; the first of them has parts without symbols. -1: out of memory. */
-int merge_table_except(struct merge_table *t, uint32_t left, uint32_t right, struct err *e);
-
-/* Makes the table of the model's list of merges, and finds out whether the list is regular (prepare.h). -1: out of
- * memory; the table is to be freed in any case. */
-int merge_table_make(const struct model *model, struct merge_table *t, bool *regular, struct err *e);
+int merge_table_exception(struct merge_table *t, uint32_t left, uint32_t right, struct err *e);
 
 /* The rank of a pair that got the rank of another; t->none: it does not merge. */
 uint32_t merge_table_shadowed(const struct merge_table *t, uint32_t left, uint32_t right);
@@ -146,7 +146,8 @@ static inline uint32_t merge_table_moved(const struct merge_table *t, uint32_t t
 /* The rank of a pair that is not in its own bucket, which is full. */
 uint32_t merge_table_rank_far(const struct merge_table *t, const struct pair_bucket *b, uint32_t tag);
 
-/* The rank at which two adjacent symbols merge, or that of another pair, never a higher one (see above), or t->none. */
+/* The rank at which two adjacent symbols merge, or that of another pair, never a higher one (see above), or
+ * t->none. */
 static inline uint32_t merge_table_rank_of(const struct merge_table *t, uint64_t hash)
 {
     const struct pair_bucket *b = &t->bucket[hash >> t->shift];

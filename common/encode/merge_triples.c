@@ -7,16 +7,16 @@
  * a left part. As in struct byte_triple. */
 struct taken {
     uint64_t left;
-    uint32_t context;
+    uint32_t right_context;
 };
 
 /* What may be a part of three bytes, by its bytes. */
-struct fragments {
+struct parts {
     struct taken one[256], first_two[1 << 10], last_two[1 << 12];
 };
 
 /* The entry of two bytes, or NULL: they are not the first two of three, nor the last two. */
-static struct taken *two_of(struct fragments *parts, uint32_t first, uint32_t second)
+static struct taken *two_of(struct parts *parts, uint32_t first, uint32_t second)
 {
     if (first >= FIRST_MERGED || second >= FIRST_MERGED || !triple_is_later((unsigned char)second))
         return NULL;
@@ -26,7 +26,7 @@ static struct taken *two_of(struct fragments *parts, uint32_t first, uint32_t se
 }
 
 /* The entry of a symbol, or NULL. */
-static struct taken *part_of(struct fragments *parts, const struct merge_table *t, uint32_t symbol)
+static struct taken *part_of(struct parts *parts, const struct merge_table *t, uint32_t symbol)
 {
     if (symbol < FIRST_MERGED)
         return &parts->one[symbol];
@@ -35,7 +35,7 @@ static struct taken *part_of(struct fragments *parts, const struct merge_table *
 }
 
 /* Notes that a merge takes its parts, in text where it lies across the border of two characters. */
-static void take(struct fragments *parts, const struct merge_table *t, const struct symbol_pair *pair)
+static void take(struct parts *parts, const struct merge_table *t, const struct symbol_pair *pair)
 {
     const unsigned char before = t->last[pair->left], after = t->first[pair->right];
     struct taken *part;
@@ -43,22 +43,22 @@ static void take(struct fragments *parts, const struct merge_table *t, const str
         if (triple_is_later(before))
             part->left |= (uint64_t)1 << (before & 63);
         else
-            part->context |= 1U << TRIPLE_LEFT_OTHER;
+            part->right_context |= 1U << TRIPLE_LEFT_OTHER;
     }
     if (triple_is_later(before) && (part = part_of(parts, t, pair->left)))
-        part->context |= 1U << triple_bit_before(after);
+        part->right_context |= 1U << triple_bit_before(after);
 }
 
 /* Of two bytes that merge: before, the outer one of them may have been taken; the inner one only by the third byte. Of
  * the first two of a character only what is on the left counts, of the last two only what is on the right. */
-static void begin_two(struct fragments *parts, const struct symbol_pair *pair)
+static void begin_two(struct parts *parts, const struct symbol_pair *pair)
 {
     struct taken *two = two_of(parts, pair->left, pair->right);
     if (!two)
         return;
     const struct taken *outer = &parts->one[triple_is_first((unsigned char)pair->left) ? pair->left : pair->right];
     two->left |= outer->left;
-    two->context |= outer->context;
+    two->right_context |= outer->right_context;
 }
 
 /* The last merge of three bytes that alone become one token. */
@@ -87,7 +87,7 @@ static bool is_last(const struct merge_table *t, uint32_t rank, struct last_merg
     return (m->first_two ? merge_table_rank(t, b[1], b[2]) : merge_table_rank(t, b[0], b[1])) > own;
 }
 
-static int put_triple(struct merge_table *t, struct fragments *parts, uint32_t rank, const struct last_merge *m,
+static int put_triple(struct merge_table *t, struct parts *parts, uint32_t rank, const struct last_merge *m,
                       struct err *e)
 {
     enum { RIGHT = (1 << (TRIPLE_RIGHT_OTHER + 1)) - 1, LEFT = 1 << TRIPLE_LEFT_OTHER };
@@ -98,7 +98,7 @@ static int put_triple(struct merge_table *t, struct fragments *parts, uint32_t r
         return err_mem(e, "the table of characters", TRIPLES * sizeof *t->triple);
     t->triple[triple_index(b[0], b[1], b[2])] = (struct byte_triple){
         .left = ~left->left,
-        .context = (~left->context & LEFT) | (~right->context & RIGHT) | 1 << TRIPLE_AT_END,
+        .right_context = (~left->right_context & LEFT) | (~right->right_context & RIGHT) | 1 << TRIPLE_AT_END,
         .rank = (uint16_t)(rank >> t->byte_shift),
         .low = (uint16_t)(rank & ((1U << t->byte_shift) - 1)),
     };
@@ -108,7 +108,7 @@ static int put_triple(struct merge_table *t, struct fragments *parts, uint32_t r
 int merge_triples_find(struct merge_table *t, struct err *e)
 {
     int rc = 0;
-    struct fragments *parts = calloc(1, sizeof *parts);
+    struct parts *parts = calloc(1, sizeof *parts);
     if (!parts)
         return err_mem(e, "the table of characters", sizeof *parts);
     for (size_t i = 0; i < t->n_exceptions; i++)

@@ -11,7 +11,7 @@
 #define NOT_MADE UINT32_MAX
 
 enum {
-    FEWER_EXCEPTIONS = 16
+    MERGES_PER_EXCEPTION = 16
 }; /* a model with one for each 16 merges is not regular, as too many words would meet one */
 
 /* ---- Finding the merges that can happen ---- */
@@ -86,12 +86,12 @@ static bool could_happen(const struct order *o, uint32_t left, uint32_t right, u
            (l > rank || r > rank || o->model->token[result].len > WORD_MAX);
 }
 
-static int except_listed(struct order *o, struct err *e)
+static int exceptions_listed(struct order *o, struct err *e)
 {
     for (uint32_t i = 0; i < o->model->n_merges; i++) {
         const struct merge *g = &o->model->merge[i];
         if (could_happen(o, g->left, g->right, g->result, i) &&
-            merge_table_except(&o->kept.table, g->left, g->right, e))
+            merge_table_exception(&o->kept.table, g->left, g->right, e))
             return -1;
     }
     return 0;
@@ -109,7 +109,7 @@ static int keep_by_rank(struct order *o, struct err *e)
     return 0;
 }
 
-static int except_by_rank(struct order *o, struct err *e)
+static int exceptions_by_rank(struct order *o, struct err *e)
 {
     for (uint32_t id = 0; id < o->model->n_ids; id++) {
         const struct model_token *t = &o->model->token[id];
@@ -117,13 +117,16 @@ static int except_by_rank(struct order *o, struct err *e)
             int64_t left = merge_lookup_token(o->all, t->p, i),
                     right = merge_lookup_token(o->all, t->p + i, t->len - i);
             if (left >= 0 && right >= 0 && could_happen(o, (uint32_t)left, (uint32_t)right, id, id) &&
-                merge_table_except(&o->kept.table, (uint32_t)left, (uint32_t)right, e))
+                merge_table_exception(&o->kept.table, (uint32_t)left, (uint32_t)right, e))
                 return -1;
         }
     }
     return 0;
 }
 
+/* Makes the table of R, of the merges of `all`. A token without a symbol in it is made by no merge of R, so its own
+ * bytes are encoded to others; nor is, perhaps, one whose own bytes meet an exception. *regular is false if there
+ * would be many exceptions; there is no table then. -1: out of memory. */
 static int derive(struct merge_lookup *all, struct merge_table *t, bool *regular, struct err *e)
 {
     const struct model *model = all->model;
@@ -145,10 +148,10 @@ static int derive(struct merge_lookup *all, struct merge_table *t, bool *regular
         o.made[model->byte_id[b]] = 0;
     if (merge_table_init(&o.kept.table, model, most, e) || keep_exception(&o, e) ||
         (model->by_rank ? keep_by_rank : keep_listed)(&o, e) ||
-        (model->by_rank ? except_by_rank : except_listed)(&o, e))
+        (model->by_rank ? exceptions_by_rank : exceptions_listed)(&o, e))
         goto out;
     rc = 0;
-    *regular = o.kept.table.n_exceptions <= o.kept.table.n / FEWER_EXCEPTIONS;
+    *regular = o.kept.table.n_exceptions <= o.kept.table.n / MERGES_PER_EXCEPTION;
 out:
     if (*regular)
         *t = o.kept.table;
@@ -159,9 +162,9 @@ out:
     return rc;
 }
 
-/* ---- Tokens as a whole ---- */
+/* ---- Looking up tokens ---- */
 
-enum { PREPARE_BATCH = 64 }; /* tokens that are encoded together */
+enum { TOKEN_BATCH = 64 }; /* tokens that are encoded together */
 
 static void look_up(struct merge_lookup *m, const struct model_token *t)
 {
@@ -169,11 +172,11 @@ static void look_up(struct merge_lookup *m, const struct model_token *t)
     m->whole[i / 64] |= (uint64_t)1 << i % 64;
 }
 
-/* Whether the bytes of these tokens are encoded to each of them alone; looks up those that are not. ids: room for those
- * of PREPARE_BATCH words. */
+/* Whether the bytes of these tokens are encoded to each of them alone; looks up those that are not. ids: room for
+ * those of TOKEN_BATCH words. */
 static void look_up_others(struct merge_lookup *m, const uint32_t *id, size_t n, uint32_t (*ids)[WORD_MAX])
 {
-    struct word words[PREPARE_BATCH] = {0}, *word[PREPARE_BATCH];
+    struct word words[TOKEN_BATCH] = {0}, *word[TOKEN_BATCH];
     for (size_t i = 0; i < n; i++) {
         const struct model_token *t = &m->model->token[id[i]];
         words[i] = (struct word){.p = t->p, .id = ids[i], .n = t->len};
@@ -189,10 +192,10 @@ static void look_up_others(struct merge_lookup *m, const uint32_t *id, size_t n,
  * does not make, and those that meet an exception. */
 static int look_up_fewer(struct merge_lookup *m, struct err *e)
 {
-    uint32_t some[PREPARE_BATCH], (*ids)[WORD_MAX] = malloc(PREPARE_BATCH * sizeof *ids);
+    uint32_t some[TOKEN_BATCH], (*ids)[WORD_MAX] = malloc(TOKEN_BATCH * sizeof *ids);
     size_t n = 0;
     if (!ids)
-        return err_mem(e, "the ids of tokens", PREPARE_BATCH * sizeof *ids);
+        return err_mem(e, "the ids of tokens", TOKEN_BATCH * sizeof *ids);
     memset(m->whole, 0, sizeof m->whole);
     for (uint32_t id = 0; id < m->model->n_ids; id++) {
         const struct model_token *t = &m->model->token[id];
@@ -202,7 +205,7 @@ static int look_up_fewer(struct merge_lookup *m, struct err *e)
             look_up(m, t);
         else if (m->derived.n_exceptions)
             some[n++] = id;
-        if (n == PREPARE_BATCH) {
+        if (n == TOKEN_BATCH) {
             look_up_others(m, some, n, ids);
             n = 0;
         }
@@ -216,7 +219,7 @@ static int look_up_fewer(struct merge_lookup *m, struct err *e)
     return 0;
 }
 
-int merge_lookup_prepare(struct merge_lookup *m, struct err *e)
+int prepare_merges(struct merge_lookup *m, struct err *e)
 {
     bool regular = m->regular != NULL;
     if (!regular) {

@@ -1,15 +1,16 @@
 /* prepare.h - whether a model is regular: each token is made by one merge, which ranks after those that make its
- * parts. For encode_pretoken.c.
+ * parts.
  *
  * So are the lists that trainers write: no two merges make the same token, and each comes after those of its parts.
  *
- * Others may be regular but for merges that never happen. A .tiktoken file has no list: two tokens merge whenever their
- * bytes are a token, however the two came about. Hugging Face's files for such models (Llama 3) list all these pairs.
+ * Others may be regular but for merges that never happen. A .tiktoken file has no list: two tokens merge whenever
+ * their bytes are a token, however the two came about. Hugging Face's files for such models (Llama 3) list all these
+ * pairs.
  *
  *   However a token came about in a text, the merges inside of it were those of encoding its bytes alone, in the same
- *   order, because no other merge touched these bytes, and the pair of the lowest rank in the text, if it lies in them,
- *   is the one of the lowest rank in them. So a token is always made by the same merge: the last one of encoding its
- *   own bytes. All others that would make it never happen.
+ *   order, because no other merge touched these bytes, and the pair of the lowest rank in the text, if it lies in
+ *   them, is the one of the lowest rank in them. So a token is always made by the same merge: the last one of encoding
+ *   its own bytes. All others that would make it never happen.
  *
  * So the merges are gone through in the order of ranks. One whose parts are made by merges that were kept, of lower
  * ranks, is kept if encoding its bytes with these ends with its two parts. Those kept are a regular list, R.
@@ -41,11 +42,9 @@
 #include "base/sys/err.h"
 #include "encode/merge_lookup.h"
 
-/* Finds out whether a model whose list is not regular encodes all text as a regular list of merges does, R, and which
- * characters certainly merge (merge_triples.h). A token without a symbol in the table of R is made by no merge of R, so
- * its own bytes are encoded to others; nor is, perhaps, one whose own bytes meet an exception. If there would be many
- * exceptions, the model is not regular. It takes about 0.1 us for each token, and a tenth of it if the list is
- * regular: so it pays only if there is much to encode. -1: out of memory. */
-int merge_lookup_prepare(struct merge_lookup *m, struct err *e);
+/* Finds out whether a model whose list is not regular encodes all text as a regular list of merges does
+ * (see above), and which characters certainly merge (merge_triples.h). It takes about 0.1 us for each token, and a
+ * tenth of it if the list is regular: so it pays only if there is much to encode. -1: out of memory. */
+int prepare_merges(struct merge_lookup *m, struct err *e);
 
 #endif

@@ -119,7 +119,7 @@ static int end_text(struct tokenize *t, struct err *e)
 }
 
 ptrdiff_t tokenize_text(struct tokenize *t, const struct text_place *place, const unsigned char *p, size_t n,
-                        enum text_end end, size_t *where, struct err *e)
+                        enum window_end end, size_t *where, struct err *e)
 {
     t->place = place;
     if (t->documents && t->used == 0)

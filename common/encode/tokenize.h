@@ -59,7 +59,7 @@ void tokenize_begin(struct tokenize *t, bool inside, uint64_t offset);
 
 /* As pretokenize_text; p[0 .. n) is the text at *place from where it was used up. TEXT_DOC ends the document. */
 ptrdiff_t tokenize_text(struct tokenize *t, const struct text_place *place, const unsigned char *p, size_t n,
-                        enum text_end end, size_t *where, struct err *e);
+                        enum window_end end, size_t *where, struct err *e);
 
 /* How the piece ends, whose text, with this number of lines, ends at this offset. */
 struct piece_tail tokenize_tail(const struct tokenize *t, uint64_t begin, uint64_t end, uint64_t n_lines);

@@ -1,5 +1,5 @@
-/* doc_reader.h - reads the documents in the bytes of a source, piece by piece and window by window, and passes them on.
- * Each form of input (input_form.h) has a reader of its own, whose state begins with a struct doc_reader.
+/* doc_reader.h - reads the documents in the bytes of a source, piece by piece and window by window, and passes them
+ * on. Each form of input (input_form.h) has a reader of its own, whose state begins with a struct doc_reader.
  */
 #ifndef BPE_INPUT_DOC_READER_H
 #define BPE_INPUT_DOC_READER_H
@@ -7,7 +7,7 @@
 #include "base/sys/buf.h"
 #include "base/sys/err.h"
 #include "base/sys/str.h"
-#include "pretok/text_end.h"
+#include "pretok/scan.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,8 +42,8 @@ struct doc_reader {
     uint64_t n_lines;        /* JSON Lines: lines of the piece read so far */
 };
 
-/* A piece of a source, which begins with a document (plain text: where it may be cut). In a file by reference lines can
- * be counted: `file` is the last place in it whose line number was counted, and fd that file; else it is NULL, and
+/* A piece of a source, which begins with a document (plain text: where it may be cut). In a file by reference lines
+ * can be counted: `file` is the last place in it whose line number was counted, and fd that file; else it is NULL, and
  * first_line the number of the first line, 0 if it is not known. All is borrowed until the piece ends. */
 struct doc_piece {
     const char *name; /* of its source, for messages */
@@ -54,8 +54,8 @@ struct doc_piece {
     struct bad_lines *skipped; /* lines that are left out are added; may be NULL where none are */
 };
 
-/* A window: p[0 .. n), at this offset of the source, where the window before was used up. WINDOW_PAD bytes after it may
- * be read. */
+/* A window: p[0 .. n), at this offset of the source, where the window before was used up. WINDOW_PAD bytes after it
+ * may be read. */
 struct doc_window {
     const unsigned char *p;
     size_t n;
@@ -67,6 +67,6 @@ struct doc_window {
 /* Takes text of a document, p[0 .. n); WINDOW_PAD bytes after it may be read. TEXT_DOC: the document ends with it (n
  * may be 0); TEXT_MORE: the rest, from the bytes used on, is passed again, with more after it. Returns the bytes used:
  * all, unless TEXT_MORE; or -1, an error without a place. */
-typedef ptrdiff_t document_fn(void *ctx, const unsigned char *p, size_t n, enum text_end end, struct err *e);
+typedef ptrdiff_t document_fn(void *ctx, const unsigned char *p, size_t n, enum window_end end, struct err *e);
 
 #endif

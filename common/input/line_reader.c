@@ -178,7 +178,7 @@ static int try_id(struct line_reader *l, const unsigned char *p, size_t n, struc
 }
 
 /* Takes the parts of the id in a long line; a document_fn. */
-static ptrdiff_t take_id(void *ctx, const unsigned char *p, size_t n, enum text_end end, struct err *e)
+static ptrdiff_t take_id(void *ctx, const unsigned char *p, size_t n, enum window_end end, struct err *e)
 {
     struct line_reader *l = ctx;
     (void)end;
@@ -195,7 +195,7 @@ struct long_text {
 };
 
 /* A document_fn. */
-static ptrdiff_t take_long(void *ctx, const unsigned char *p, size_t n, enum text_end end, struct err *e)
+static ptrdiff_t take_long(void *ctx, const unsigned char *p, size_t n, enum window_end end, struct err *e)
 {
     struct long_text *t = ctx;
     struct line_reader *l = t->lines;

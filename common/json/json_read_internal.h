@@ -1,9 +1,9 @@
 /* json_read_internal.h - what the parts of json_read.h share: the window over the input, errors with a place in it,
  * white space and punctuation; only they use it.
  *
- * A file is read through a window; a string that is cut by the window's end is moved to its front, and the window grows
- * for a longer one. Memory is a window that never changes. Loops over white space and text use vectors that may read
- * past the window's end, into the padding; they then count only what they found before the end.
+ * A file is read through a window; a string that is cut by the window's end is moved to its front, and the window
+ * grows for a longer one. Memory is a window that never changes. Loops over white space and text use vectors that may
+ * read past the window's end, into the padding; they then count only what they found before the end.
  *
  * Of functions that return int, -1 is an error, and *r->e is filled.
  */
@@ -32,7 +32,8 @@ int json_fill(struct json_reader *r);
 /* Consumes the byte c, which must come next. */
 int json_expect(struct json_reader *r, char c, const char *wanted);
 
-/* Consumes the comma, unless it is the first item or member, or the closing bracket `end`. 1; 0: it was the bracket. */
+/* Consumes the comma, unless it is the first item or member, or the closing bracket `end`. 1; 0: it was the
+ * bracket. */
 int json_separate(struct json_reader *r, char end);
 
 /* Skips a number of any length, which must come next: no more of it need be in the window than one character. */

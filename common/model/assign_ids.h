@@ -1,20 +1,19 @@
 /* assign_ids.h - turns the result of the trainer into a model with ids.
  *
- * Symbols are numbered as the trainer does (learn.h): 0 .. 255 bytes by value, 256 + k the result of merge k. Ids are
- * those of the files: the 256 bytes in the order of the GPT-2 byte-to-unicode map ("!" first), then the merges in
+ * Symbols are numbered as the trainer does (trainer.h): 0 .. 255 bytes by value, 256 + k the result of merge k. Ids
+ * are those of the files: the 256 bytes in the order of the GPT-2 byte-to-unicode map ("!" first), then the merges in
  * order, with the special tokens before or after all of these.
  *
  * Hugging Face keeps the vocabulary as a map by string, and so does vocab.json. A string that occurs twice (a special
- * token with the text of a byte or a merged token; a token that two merges make) is stored once: both have the same id,
- * a special token's if one is among them, and no id is left unused. In tiktoken special tokens are a separate map: one
- * with the text of another token has its own id, and they come last.
+ * token with the text of a byte or a merged token; a token that two merges make) is stored once: both have the same
+ * id, a special token's if one is among them, and no id is left unused. In tiktoken special tokens are a separate map:
+ * one with the text of another token has its own id, and they come last.
  */
 #ifndef BPE_MODEL_ASSIGN_IDS_H
 #define BPE_MODEL_ASSIGN_IDS_H
 
 #include "base/sys/err.h"
 #include "model/formats.h"
-#include "model/merge.h"
 #include "model/model.h"
 
 #include <stdbool.h>

@@ -1,23 +1,30 @@
 /* model.h - a BPE model as encoding and decoding use it, whatever file it was read from.
  *
  * How text becomes ids: added tokens are found in the raw text (the leftmost first, of several at one place the
- * longest); the text between them is split into pretokens by the regexes; a pretoken that is a token as a whole becomes
- * that token (if ignore_merges); otherwise it starts as its bytes, and as long as two neighbours can merge, the pair of
- * the lowest rank is merged, of equal ones the leftmost. Hugging Face tokenizers (add_special_tokens=False) and
- * tiktoken (allowed_special="all") do the same with the same file; a file that would need something else is refused.
+ * longest); the text between them is split into pretokens by the regexes; a pretoken that is a token as a whole
+ * becomes that token (if ignore_merges); otherwise it starts as its bytes, and as long as two neighbours can merge,
+ * the pair of the lowest rank is merged, of equal ones the leftmost. Hugging Face tokenizers
+ * (add_special_tokens=False) and tiktoken (allowed_special="all") do the same with the same file; a file that would
+ * need something else is refused.
  */
 #ifndef BPE_MODEL_MODEL_H
 #define BPE_MODEL_MODEL_H
 
 #include "base/sys/err.h"
 #include "base/sys/str.h"
-#include "model/merge.h"
 #include "model/token_index.h"
 #include "pretok/pattern.h"
+#include "pretok/rules.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* A merge: two adjacent tokens become one. In a model the numbers are ids. From the trainer (train/trainer.h) they are
+ * symbols: 0 .. 255 are the bytes by value, 256 + k is the result of merge k. */
+struct merge {
+    uint32_t left, right, result; /* the result's bytes are left's, then right's */
+};
 
 /* token[id] has the same bytes. (Not in a model from assign_ids that is about to be written: keys of a vocabulary are
  * in byte-to-unicode form, so the text may be the key of other bytes.) */
@@ -87,8 +94,8 @@ uint32_t model_find_whole(const struct model *m, const unsigned char *p, size_t 
 const char *model_pattern(const struct model *m);
 
 /* The regexes by which the model splits text, written for the engine of this dialect: the model's own, or, where these
- * mean something else there, or it has none, those of the built-in pattern that it names or that they define. Borrowed.
- * -1 with EX_USAGE: there are none that mean the same. */
+ * mean something else there, or it has none, those of the built-in pattern that it names or that they define.
+ * Borrowed. -1 with EX_USAGE: there are none that mean the same. */
 int model_regexes(const struct model *m, enum pattern_dialect dialect, const struct str **regex, size_t *n,
                   struct err *e);
 
@@ -98,12 +105,12 @@ static inline bool model_is_unsplit(const struct model *m)
     return m->pattern && !strcmp(m->pattern, "bytes");
 }
 
-/* A hash of the model in 64 bits, by which records say which model made their ids. Two models with the same fingerprint
- * have the same tokens, each with the same id and equally in or outside of the vocabulary, and make them in the same
- * order: in the order of their ids, or, if the results of the merges are in another order, by the same merges. So a
- * model and its conversion to any other format have the same fingerprint, on every machine. Not included are the
- * pattern, which tokens are special, and ignore_merges; nor, if tokens are made in the order of their ids, the two
- * parts that each is made from, because .tiktoken does not have them. */
+/* A hash of the model in 64 bits, by which records say which model made their ids. Two models with the same
+ * fingerprint have the same tokens, each with the same id and equally in or outside of the vocabulary, and make them
+ * in the same order: in the order of their ids, or, if the results of the merges are in another order, by the same
+ * merges. So a model and its conversion to any other format have the same fingerprint, on every machine. Not included
+ * are the pattern, which tokens are special, and ignore_merges; nor, if tokens are made in the order of their ids, the
+ * two parts that each is made from, because .tiktoken does not have them. */
 uint64_t model_fingerprint(const struct model *m);
 
 /* The default width of an id in bytes: 2 if all ids fit, else 4. */
@@ -111,5 +118,21 @@ static inline unsigned model_id_bytes(const struct model *m)
 {
     return m->n_ids <= 65536 ? 2 : 4;
 }
+
+/* ---- The rules of a run that a model determines: the pattern, and the special tokens ---- */
+
+/* Sets pattern (the built-in one's name, or NULL) or regexes; strings are borrowed. If the model has neither, both
+ * stay empty. -1: out of memory. */
+int model_rules_pattern(struct rules *r, const struct model *m, const char *pattern, struct err *e);
+
+/* Whether an added token is recognized in text: all are; if special tokens are text, only those that are not special.
+ */
+static inline bool model_finds(const struct model_special *s, bool special_is_text)
+{
+    return !special_is_text || !s->special;
+}
+
+/* Sets the special tokens that are recognized; strings are borrowed. -1: out of memory. */
+int model_rules_special(struct rules *r, const struct model *m, bool special_is_text, struct err *e);
 
 #endif

@@ -47,8 +47,8 @@ uint32_t build_find(const struct build *b, const unsigned char *p, size_t len, b
     return token_find(&b->m->index, b->m->token, p, len, vocab);
 }
 
-/* Makes *array (the address of a pointer), of *bytes bytes from base/sys/huge.h, hold at least n bytes, by doubling it;
- * a new array gets a power of two. New memory is zero. -1: out of memory, nothing is changed. */
+/* Makes *array (the address of a pointer), of *bytes bytes from base/sys/huge.h, hold at least n bytes, by doubling
+ * it; a new array gets a power of two. New memory is zero. -1: out of memory, nothing is changed. */
 static int grow(struct build *b, void *array, size_t *bytes, size_t n, const char *what)
 {
     void *old, *new;
@@ -379,10 +379,10 @@ int build_end(struct build *b)
 
 int build_init(struct build *b, struct model *m, const char *name, size_t n_tokens, struct err *e)
 {
-    enum { MOST_AHEAD = 1 << 23 };
+    enum { AHEAD_MAX = 1 << 23 };
     *m = (struct model){0};
     *b = (struct build){.m = m, .name = name, .e = e};
-    return token_index_grow(&m->index, n_tokens < MOST_AHEAD ? n_tokens : MOST_AHEAD, e) ||
+    return token_index_grow(&m->index, n_tokens < AHEAD_MAX ? n_tokens : AHEAD_MAX, e) ||
                    grow_tokens(b, n_tokens < MAX_GAPS ? n_tokens + 1 : 1)
                ? -1
                : 0;

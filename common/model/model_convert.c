@@ -4,9 +4,9 @@
  * bytes alone be merged so, to the end. If that gives the token, the last merge was of two tokens: these two are its
  * merge, and all such merges by rank say the same as the ranks do. For, inside any text, take two neighbours whose
  * bytes together are the token t, at the time they merge. No merge has crossed the ends of t, so what happened inside
- * it is what happens to t's bytes alone (merges are taken by rank, and of one rank from the left), and before that came
- * to its end it had two parts but once: those two. If it does not give the token, no text makes it by merging; tiktoken
- * then gives it only for a pretoken that it is as a whole.
+ * it is what happens to t's bytes alone (merges are taken by rank, and of one rank from the left), and before that
+ * came to its end it had two parts but once: those two. If it does not give the token, no text makes it by merging;
+ * tiktoken then gives it only for a pretoken that it is as a whole.
  */
 #include "model/model_convert.h"
 
@@ -39,7 +39,7 @@ static uint64_t add(uint64_t a, uint64_t b)
     return s >= PRIME ? s - PRIME : s;
 }
 
-struct fragment {
+struct part {
     uint32_t from, len;     /* its bytes in the token */
     uint32_t id;            /* the token it is at present */
     uint32_t before, after; /* its neighbours; NONE: there is none */
@@ -62,7 +62,7 @@ struct token_merger {
     struct token_index index; /* if by_rank: the tokens of the vocabulary, by polynomial */
     struct hash_index pairs;  /* else: the merges, by their pair */
     uint64_t *power, *prefix; /* powers of the point; hashes of the prefixes of the current token */
-    struct fragment *part;
+    struct part *part;
     struct candidate *heap; /* the smallest rank first, of equal ones the leftmost */
     size_t n_heap, heap_cap;
 };
@@ -200,10 +200,10 @@ static const struct merge *find_pair(const struct token_merger *f, uint32_t left
 /* Puts the part and the one after it on the heap if they can merge. */
 static int look(struct token_merger *f, const struct model_token *t, uint32_t left)
 {
-    const struct fragment *l = &f->part[left];
+    const struct part *l = &f->part[left];
     if (l->after == NONE)
         return 0;
-    const struct fragment *r = &f->part[l->after];
+    const struct part *r = &f->part[l->after];
     if (f->by_rank) {
         size_t len = (size_t)l->len + r->len;
         uint32_t id = find(f, hash_part(f, l->from, len), t->p + l->from, len);
@@ -218,7 +218,7 @@ static int start(struct token_merger *f, const struct model_token *t)
     f->n_heap = 0;
     for (uint32_t i = 0; i < t->len; i++) {
         f->prefix[i + 1] = add(mul(f->prefix[i], f->point), t->p[i] + 1U);
-        f->part[i] = (struct fragment){i, 1, f->m->byte_id[t->p[i]], i ? i - 1 : NONE, i + 1 < t->len ? i + 1 : NONE};
+        f->part[i] = (struct part){i, 1, f->m->byte_id[t->p[i]], i ? i - 1 : NONE, i + 1 < t->len ? i + 1 : NONE};
     }
     for (uint32_t i = 0; i + 1 < t->len; i++) {
         if (look(f, t, i))
@@ -236,11 +236,11 @@ static int find_merge(struct token_merger *f, uint32_t id, struct merge *merge)
         return -1;
     while (f->n_heap) {
         struct candidate c = pop(f);
-        struct fragment *l = &f->part[c.left];
+        struct part *l = &f->part[c.left];
         /* The parts may have changed since: other ids, or (len 0) merged into another part. */
         if (!l->len || l->id != c.left_id || l->after == NONE || f->part[l->after].id != c.right_id)
             continue;
-        struct fragment *r = &f->part[l->after];
+        struct part *r = &f->part[l->after];
         if (--parts == 1) {
             *merge = (struct merge){l->id, r->id, c.result};
             return c.result == id;

@@ -55,11 +55,11 @@ int model_file_json(struct json_reader *r, int fd, const char *name, struct err 
 int model_file_all(int fd, const char *name, struct buf *all, struct err *e)
 {
     size_t size = model_file_size(fd);
-    if (size > all->len && size < MODEL_MAX_FILE && buf_reserve(all, size - all->len + 1 + JSON_READ_PAD, e))
+    if (size > all->len && size < MODEL_FILE_MAX && buf_reserve(all, size - all->len + 1 + JSON_READ_PAD, e))
         return -1;
-    if (read_up_to(fd, name, all, MODEL_MAX_FILE + 1, e))
+    if (read_up_to(fd, name, all, MODEL_FILE_MAX + 1, e))
         return -1;
-    return all->len > MODEL_MAX_FILE ? err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "larger than 4 GiB; no model is") : 0;
+    return all->len > MODEL_FILE_MAX ? err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "larger than 4 GiB; no model is") : 0;
 }
 
 /* The first n bytes of dir, then a slash unless they are empty or end with one, then name. */

@@ -10,13 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define MODEL_MAX_FILE ((size_t)1 << 32)
+#define MODEL_FILE_MAX ((size_t)1 << 32)
 
 /* Fills head with the first bytes of fd; a small file is read completely. */
 int model_file_head(int fd, const char *name, struct buf *head, struct err *e);
 /* A JSON reader positioned at the start of the file; json_read_free afterwards. */
 int model_file_json(struct json_reader *r, int fd, const char *name, struct err *e);
-/* Appends the rest of the file, at most MODEL_MAX_FILE, and JSON_READ_PAD zeros that are not counted. */
+/* Appends the rest of the file, at most MODEL_FILE_MAX, and JSON_READ_PAD zeros that are not counted. */
 int model_file_all(int fd, const char *name, struct buf *all, struct err *e);
 size_t model_file_size(int fd); /* 0 if it is not a regular file, or empty */
 

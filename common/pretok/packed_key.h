@@ -20,8 +20,8 @@ enum {
     KEY_BATCH = 256, /* pretokens whose keys are made together */
 };
 
-/* The key of a pretoken of at most KEY12_MAX bytes. In memory: its bytes, zeros, and its length as the twelfth byte; so
- * no pretoken has a tail of 0, which marks free slots. */
+/* The key of a pretoken of at most KEY12_MAX bytes. In memory: its bytes, zeros, and its length as the twelfth byte;
+ * so no pretoken has a tail of 0, which marks free slots. */
 struct key12 {
     uint64_t head;
     uint32_t tail;
@@ -62,9 +62,9 @@ static inline size_t key12_len(uint32_t tail)
     return tail >> LAST_OF_4 & 0xFF;
 }
 
-/* Multiplicative hashing with an odd secret (Dietzfelbinger et al., 1997): the high bits are the good ones. The tail is
- * multiplied by another secret before it is added, so that nobody can choose colliding pretokens without knowing the
- * secrets. */
+/* Multiplicative hashing with an odd secret (Dietzfelbinger et al., 1997): the high bits are the good ones. The tail
+ * is multiplied by another secret before it is added, so that nobody can choose colliding pretokens without knowing
+ * the secrets. */
 static inline uint64_t key12_hash(const uint64_t secret[3], uint64_t head, uint32_t tail)
 {
     uint64_t x = (head ^ secret[0]) + tail * (secret[2] & UINT32_MAX);
@@ -129,10 +129,10 @@ struct key12_slots {
     size_t spare; /* a slot for pretokens without a key: a free one, or the caller looks at tail, which is 0 */
 };
 
-/* The keys of consecutive pretokens, and the slots where their searches begin. A pretoken longer than KEY12_MAX has its
- * bit in longer[] set, a key of 0, and the spare slot: so a loop over all of them needs no branch on the length, and
- * its vectors are stored without gaps. Items from n on are undefined, but for the bits of longer[] up to the end of
- * their word: these are 0. */
+/* The keys of consecutive pretokens, and the slots where their searches begin. A pretoken longer than KEY12_MAX has
+ * its bit in longer[] set, a key of 0, and the spare slot: so a loop over all of them needs no branch on the length,
+ * and its vectors are stored without gaps. Items from n on are undefined, but for the bits of longer[] up to the end
+ * of their word: these are 0. */
 struct key_batch {
     size_t n;
     _Alignas(64) uint64_t head[KEY_BATCH];
@@ -152,5 +152,29 @@ pack_keys_fn *pack_keys_best(void);
 /* The versions it chooses from; those with vectors are NULL if the compiler does not have the instructions. */
 extern pack_keys_fn *const pack_keys_plain, *const pack_keys_neon, *const pack_keys_sse2, *const pack_keys_avx2,
                                                                                               *const pack_keys_avx512;
+
+/* ---- For the versions that make the keys of four pretokens at a time ---- */
+
+/* The ends of four pretokens, of which n >= 1 are left. If there are fewer, they are put into last, and the others are
+ * empty: they end where the last one does. */
+static inline const uint32_t *four_ends(const uint32_t *ends, size_t n, uint32_t last[4])
+{
+    if (n >= 4)
+        return ends;
+    for (size_t k = 0; k < 4; k++)
+        last[k] = ends[k < n ? k : n - 1];
+    return last;
+}
+
+/* Notes which of the four pretokens from i on are longer than KEY12_MAX, a bit each; i is a multiple of four. longer:
+ * what this returned for the four before, 0 for the first; it is put into b->longer when 64 are known, or all n. */
+static inline uint64_t note_longer(struct key_batch *b, size_t i, size_t n, uint64_t longer, unsigned four)
+{
+    longer |= (uint64_t)four << i % 64;
+    if (i % 64 != 60 && n - i > 4)
+        return longer;
+    b->longer[i / 64] = longer;
+    return 0;
+}
 
 #endif

@@ -1,5 +1,5 @@
 /* packed_key_avx2.c - see packed_key.h: the keys of a batch, with AVX2: four pretokens at a time, 1.1 ns each. */
-#include "pretok/packed_key_internal.h"
+#include "pretok/packed_key.h"
 
 #ifdef __AVX2__
 #include <immintrin.h>

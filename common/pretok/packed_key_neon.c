@@ -1,6 +1,6 @@
 /* packed_key_neon.c - see packed_key.h: the keys of a batch, with NEON: four pretokens at a time, 24 instructions
  * each. */
-#include "pretok/packed_key_internal.h"
+#include "pretok/packed_key.h"
 
 #if defined __AARCH64EL__ && defined __ARM_NEON
 #include <arm_neon.h>

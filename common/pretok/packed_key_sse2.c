@@ -1,5 +1,5 @@
 /* packed_key_sse2.c - see packed_key.h: the keys of a batch, with SSE2: four pretokens at a time, 1.7 ns each. */
-#include "pretok/packed_key_internal.h"
+#include "pretok/packed_key.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>

@@ -1,8 +1,8 @@
 /* pattern.h - the built-in patterns as data: their names, and the regexes that define them.
  *
- * A pattern says where a document splits into pretokens. Which code does that is up to the scanner (pretok/scan.c has a
- * row for each pattern). Built-in patterns equal Hugging Face's and tiktoken's; cl100k differs between the two at the
- * end of a document, so there are two of it.
+ * A pattern says where a document splits into pretokens. Which code does that is up to the scanner (pretok/scan.c has
+ * a row for each pattern). Built-in patterns equal Hugging Face's and tiktoken's; cl100k differs between the two at
+ * the end of a document, so there are two of it.
  */
 #ifndef BPE_PRETOK_PATTERN_H
 #define BPE_PRETOK_PATTERN_H
@@ -32,7 +32,7 @@ struct pattern {
     const struct str *regex; /* its definition, as Hugging Face tokenizers and PCRE2 read it; each is applied to the
                                 pieces of those before it. Each ends with a NUL, which len does not count */
     size_t n_regex;          /* 0 for bytes */
-    bool cut_inside;         /* a document may be cut between 0x0A and a letter (text_end.h: TEXT_LETTER) */
+    bool cut_inside;         /* a document may be cut between 0x0A and a letter (scan.h: TEXT_LETTER) */
 };
 
 /* The regex engine a regex was written for. They differ in the meaning of a count followed by +, as in x{1,3}+. */

@@ -41,16 +41,16 @@ void pretokenizer_close(struct pretokenizer *w)
 }
 
 /* Passes on the pretokens of valid text that no further text can change; returns the bytes they take. */
-static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *p, size_t n, enum text_end end,
+static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
                                    size_t *where, struct err *e)
 {
     uint32_t ends[BATCH];
     size_t base = 0; /* 32-bit offsets limit the length of a scan, so long text is scanned in windows from here */
     while (base < n) {
         size_t len = n - base, pos = 0;
-        enum text_end how = end;
-        if (len > SCAN_MAX_WINDOW) {
-            for (len = SCAN_MAX_WINDOW; (p[base + len] & 0xC0) == 0x80; len--)
+        enum window_end how = end;
+        if (len > SCAN_WINDOW_MAX) {
+            for (len = SCAN_WINDOW_MAX; (p[base + len] & 0xC0) == 0x80; len--)
                 ;
             how = TEXT_MORE;
         }
@@ -68,7 +68,7 @@ static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *
                 return -1;
             }
         }
-        if (pos == 0 && how == TEXT_MORE && len >= SCAN_MAX_WINDOW - 3) {
+        if (pos == 0 && how == TEXT_MORE && len >= SCAN_WINDOW_MAX - 3) {
             *where = base;
             return err_set(e, EX_DATAERR, "a pretoken of more than 4 GiB; this pattern cannot be used on it");
         }
@@ -81,7 +81,7 @@ static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *
 
 /* The same for text with invalid bytes, which are skipped or replaced. If the document continues, offsets in the
  * cleaned text are traced back to the original. */
-static ptrdiff_t pretokenize_cleaned(struct pretokenizer *w, const unsigned char *p, size_t n, enum text_end end,
+static ptrdiff_t pretokenize_cleaned(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
                                      size_t *where, struct err *e)
 {
     bool replace = w->invalid == INVALID_REPLACE;
@@ -98,7 +98,7 @@ static ptrdiff_t pretokenize_cleaned(struct pretokenizer *w, const unsigned char
 }
 
 /* The same for text with invalid bytes, each of which becomes a pretoken. */
-static ptrdiff_t pretokenize_bytes(struct pretokenizer *w, const unsigned char *p, size_t n, enum text_end end,
+static ptrdiff_t pretokenize_bytes(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
                                    size_t *where, struct err *e)
 {
     static const uint32_t one = 1;
@@ -123,7 +123,7 @@ static ptrdiff_t pretokenize_bytes(struct pretokenizer *w, const unsigned char *
 }
 
 /* One stretch without special tokens. Returns the bytes used: all, unless TEXT_MORE. */
-static ptrdiff_t pretokenize_stretch(struct pretokenizer *w, const unsigned char *p, size_t n, enum text_end end,
+static ptrdiff_t pretokenize_stretch(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
                                      size_t *where, struct err *e)
 {
     bool cut = false;
@@ -152,14 +152,14 @@ static ptrdiff_t pretokenize_stretch(struct pretokenizer *w, const unsigned char
                                        : pretokenize_cleaned(w, p, n, end, where, e);
 }
 
-ptrdiff_t pretokenize_text(struct pretokenizer *w, const unsigned char *p, size_t n, enum text_end end, size_t *where,
+ptrdiff_t pretokenize_text(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end, size_t *where,
                            struct err *e)
 {
     size_t at = 0, pos, len, bad = 0;
     for (;;) {
         enum special_hit hit = special_next(&w->special, p, n, at, end != TEXT_MORE, &pos, &len);
         size_t stop = hit == SPECIAL_NONE ? n : pos;
-        enum text_end how = hit == SPECIAL_FOUND ? TEXT_DOC : end;
+        enum window_end how = hit == SPECIAL_FOUND ? TEXT_DOC : end;
         if (how == TEXT_LETTER && stop > at && (p[stop - 1] != '\n' || !scanner_streams(w->scanner))) {
             *where = stop;
             return err_set(e, EX_DATAERR,

@@ -16,7 +16,8 @@
 
 /* Both return 0, or -1 with an error, which stops pretokenizing. */
 struct pretoken_sink {
-    /* The n pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on; SCAN_PAD bytes past them may be read.
+    /* The n pretokens text[start .. ends[0]), text[ends[0] .. ends[1]) and so on; SCAN_PAD bytes past them may be
+     * read.
      */
     int (*words)(void *ctx, const unsigned char *text, size_t start, const uint32_t *ends, size_t n, struct err *e);
     /* A special token, by its index in the rules, that ends at this offset of the window. NULL: they are skipped. */
@@ -45,7 +46,7 @@ void pretokenizer_close(struct pretokenizer *w); /* a zeroed one is fine */
  * Returns how many bytes were used: all of them, unless TEXT_MORE. -1: out of memory, an error of the sink, or
  * EX_DATAERR, message without a place, with *where the offset in p: invalid UTF-8, a regex that takes too long, or a
  * cut that the pattern does not allow. */
-ptrdiff_t pretokenize_text(struct pretokenizer *w, const unsigned char *p, size_t n, enum text_end end, size_t *where,
+ptrdiff_t pretokenize_text(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end, size_t *where,
                            struct err *e);
 
 #endif

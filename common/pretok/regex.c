@@ -1,6 +1,7 @@
 /* regex.c - see regex.h.
  *
- * One pass, by recursive descent: each item is appended to the output as it is read, and what repeats it then is known.
+ * One pass, by recursive descent: each item is appended to the output as it is read, and what repeats it then is
+ * known.
  */
 #include "pretok/regex.h"
 
@@ -35,7 +36,7 @@ struct parser {
 };
 
 /* What an item, or a branch, matches. */
-struct fragment {
+struct part {
     uint32_t min, max; /* characters */
     unsigned folds;    /* of its caseless letters: see fold_of */
     bool single;       /* one character: a literal or a class */
@@ -111,7 +112,8 @@ static uint32_t next_char(struct parser *p)
     return c;
 }
 
-/* A bit for each ASCII letter that is part of a sequence which Oniguruma folds to one character: ss, ff, fi, fl, st. */
+/* A bit for each ASCII letter that is part of a sequence which Oniguruma folds to one character: ss, ff, fi, fl,
+ * st. */
 static unsigned fold_of(uint32_t letter)
 {
     static const char letters[] = "filst";
@@ -244,7 +246,7 @@ static int take_member(struct parser *p, uint32_t *c, bool *is_char)
 }
 
 /* The characters from first to last, and with (?i) those of their other cases. */
-static int put_members(struct parser *p, const unsigned char *at, uint32_t first, uint32_t last, struct fragment *part)
+static int put_members(struct parser *p, const unsigned char *at, uint32_t first, uint32_t last, struct part *part)
 {
     if (first > last)
         return fail(p, at, "a range that ends before it begins");
@@ -261,7 +263,7 @@ static int put_members(struct parser *p, const unsigned char *at, uint32_t first
 }
 
 /* [...], at p->p. A - is a character where it comes first or last. */
-static int take_brackets(struct parser *p, struct fragment *part)
+static int take_brackets(struct parser *p, struct part *part)
 {
     const unsigned char *open = p->p++;
     bool negated = p->p < p->end && *p->p == '^';
@@ -299,7 +301,7 @@ static int take_brackets(struct parser *p, struct fragment *part)
 
 /* ---- Groups ---- */
 
-static int take_branches(struct parser *p, struct fragment *all);
+static int take_branches(struct parser *p, struct part *all);
 
 enum group { GROUP, GROUP_BEHIND, GROUP_LOOK, GROUP_ATOMIC, GROUP_CAPTURE, GROUP_OPTION };
 
@@ -342,7 +344,7 @@ static const struct group_kind *open_group(struct parser *p)
     }
 }
 
-static int take_group(struct parser *p, struct fragment *part)
+static int take_group(struct parser *p, struct part *part)
 {
     const unsigned char *at = p->p, *fresh = p->fresh;
     const struct group_kind *kind = open_group(p);
@@ -371,7 +373,7 @@ static int take_group(struct parser *p, struct fragment *part)
     p->behind = behind;
     bool run = part->run && kind->group == GROUP_ATOMIC;
     if (kind->group == GROUP_LOOK || kind->group == GROUP_BEHIND)
-        *part = (struct fragment){0};
+        *part = (struct part){0};
     part->lazy = part->lazy && kind->group == GROUP;
     part->single = part->run = false;
     if (run && !(p->form & REGEX_COUNTED)) { /* (?>x{n,m}) is (?:x{n,m}+) */
@@ -487,7 +489,7 @@ static int put_blocks(struct parser *p, const char *mode)
 }
 
 /* The repetition of the item at out[at ..), with callouts. */
-static int put_counted(struct parser *p, size_t at, const struct fragment *part, const struct repetition *r)
+static int put_counted(struct parser *p, size_t at, const struct part *part, const struct repetition *r)
 {
     char least[40];
     p->atom.len = 0;
@@ -525,7 +527,7 @@ static uint32_t plus(uint32_t a, uint32_t b)
 }
 
 /* Reads what repeats the item that was read from `from` and written at out[at ..). */
-static int repeat(struct parser *p, const unsigned char *from, size_t at, struct fragment *part)
+static int repeat(struct parser *p, const unsigned char *from, size_t at, struct part *part)
 {
     struct repetition r;
     const unsigned char *sign = p->p;
@@ -543,17 +545,17 @@ static int repeat(struct parser *p, const unsigned char *from, size_t at, struct
     if (p->form & REGEX_COUNTED && !p->behind ? put_counted(p, at, part, &r) : put_repetition(p, &r))
         return -1;
     p->uses.atomic = p->uses.atomic || (*r.mode == '+' && !part->single);
-    *part = (struct fragment){.min = times(part->min, r.min),
-                              .max = times(part->max, r.max),
-                              .folds = part->folds,
-                              .run = part->single && !*r.mode,
-                              .lazy = *r.mode == '?'};
+    *part = (struct part){.min = times(part->min, r.min),
+                          .max = times(part->max, r.max),
+                          .folds = part->folds,
+                          .run = part->single && !*r.mode,
+                          .lazy = *r.mode == '?'};
     return 0;
 }
 
 /* ---- Items, branches ---- */
 
-static int put_literal(struct parser *p, const unsigned char *at, uint32_t c, struct fragment *part)
+static int put_literal(struct parser *p, const unsigned char *at, uint32_t c, struct part *part)
 {
     if (!p->caseless)
         return put_range(p, c, c);
@@ -563,7 +565,7 @@ static int put_literal(struct parser *p, const unsigned char *at, uint32_t c, st
     return c < 0x80 || has_no_case(c) ? put_range(p, c, c) : refuse(p, at, (size_t)(p->p - at));
 }
 
-static int take_escape(struct parser *p, struct fragment *part)
+static int take_escape(struct parser *p, struct part *part)
 {
     const unsigned char *at = p->p;
     uint32_t c;
@@ -576,22 +578,22 @@ static int take_escape(struct parser *p, struct fragment *part)
         return -1;
     if ((at[1] != 'A' && at[1] != 'z') || p->behind)
         return refuse(p, at, 2);
-    *part = (struct fragment){0};
+    *part = (struct part){0};
     p->p += 2;
     return put(p, at[1] == 'A' ? "\\A" : "\\z");
 }
 
-static int take_item(struct parser *p, struct fragment *part)
+static int take_item(struct parser *p, struct part *part)
 {
     const unsigned char *at = p->p;
     size_t to = p->out->len;
     int rc;
-    *part = (struct fragment){.min = 1, .max = 1, .single = true};
+    *part = (struct part){.min = 1, .max = 1, .single = true};
     if (begins_repetition(p))
         return fail(p, at, "%c: there is nothing to repeat", *at);
     switch (*at) {
     case '(':
-        *part = (struct fragment){0};
+        *part = (struct part){0};
         rc = take_group(p, part);
         break;
     case '[':
@@ -614,14 +616,14 @@ static int take_item(struct parser *p, struct fragment *part)
     return rc || repeat(p, at, to, part) ? -1 : 0;
 }
 
-static int take_branch(struct parser *p, struct fragment *all)
+static int take_branch(struct parser *p, struct part *all)
 {
     const unsigned char *at = p->p;
     unsigned before = 0; /* the letters that can come directly before an item */
     size_t n = 0;
-    *all = (struct fragment){0};
+    *all = (struct part){0};
     while (p->p < p->end && *p->p != '|' && *p->p != ')') {
-        struct fragment part;
+        struct part part;
         const unsigned char *from = p->p;
         if (take_item(p, &part))
             return -1;
@@ -640,14 +642,14 @@ static int take_branch(struct parser *p, struct fragment *all)
     return 0;
 }
 
-static int take_branches(struct parser *p, struct fragment *all)
+static int take_branches(struct parser *p, struct part *all)
 {
     const unsigned char *fresh = p->fresh;
     p->fresh = p->p;
     if (take_branch(p, all))
         return -1;
     while (p->p < p->end && *p->p == '|') {
-        struct fragment part;
+        struct part part;
         p->p++;
         if (put(p, "|") || take_branch(p, &part))
             return -1;
@@ -667,7 +669,7 @@ int regex_put(struct buf *out, struct str regex, unsigned form, unsigned dialect
 {
     struct parser p = {
         .start = regex.p, .p = regex.p, .end = regex.p + regex.len, .out = out, .form = form, .nth = nth};
-    struct fragment all;
+    struct part all;
     bool cut;
     p.dialects = dialects;
     p.e = e;

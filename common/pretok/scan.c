@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* The pattern "bytes": no split, the whole document is one pretoken. */
-static size_t scan_whole(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends,
+static size_t scan_whole(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends,
                          size_t max)
 {
     (void)text;
@@ -106,10 +106,10 @@ bool scanner_streams(const struct scanner *s)
     return s->scan && s->scan != scan_whole;
 }
 
-ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len, enum text_end end, size_t *pos,
+ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len, enum window_end end, size_t *pos,
                        uint32_t *ends, size_t max, struct err *e)
 {
-    assert(*pos <= len && len <= SCAN_MAX_WINDOW);
+    assert(*pos <= len && len <= SCAN_WINDOW_MAX);
     assert(end != TEXT_LETTER || scanner_streams(s));
     assert(end != TEXT_LETTER || len == 0 || text[len - 1] == '\n');
     if (s->tail)

@@ -1,7 +1,7 @@
 /* scan.h - pretokenizing: splits a document into pretokens, before any merging.
  *
- * A scanner gets a window of valid UTF-8 from one document and returns the ends of its pretokens. Every byte belongs to
- * exactly one pretoken. (A regex may leave gaps between its matches: a gap is a pretoken too, as in Hugging Face's
+ * A scanner gets a window of valid UTF-8 from one document and returns the ends of its pretokens. Every byte belongs
+ * to exactly one pretoken. (A regex may leave gaps between its matches: a gap is a pretoken too, as in Hugging Face's
  * Split with behavior "isolated".) Of several regexes the first splits the document, and each other one the pieces of
  * the one before, each as a document of its own, like Hugging Face's Sequence of Splits. Built-in patterns equal
  * Hugging Face and tiktoken (cl100k differs between the two, at the end of a document: scan_tail.c); classes are
@@ -16,20 +16,27 @@
 #include "base/sys/err.h"
 #include "base/sys/str.h"
 #include "pretok/pattern.h"
-#include "pretok/text_end.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define SCAN_PAD 64                         /* bytes past the window that must be readable (any content) */
-#define SCAN_MAX_WINDOW (UINT32_MAX - 4096) /* longest window, in bytes */
+#define SCAN_WINDOW_MAX (UINT32_MAX - 4096) /* longest window, in bytes */
+
+/* How a window of text ends: what is known of the text after it. */
+enum window_end {
+    TEXT_MORE,   /* the document continues with text not read yet: the caller passes the unused rest again, with more */
+    TEXT_DOC,    /* the document ends here */
+    TEXT_LETTER, /* the document continues with a letter (a cut between 0x0A and \p{L}); no more is known of what
+                    follows */
+};
 
 struct scanner; /* opaque */
 
-/* A scanner for a built-in pattern, or (pattern NULL) for n_regex regexes (pretok/regex.h), at least one; their strings
- * are not used after this call. NULL with EX_USAGE when a regex has something that is not supported; the message has
- * its byte offset and, of several regexes, the number. */
+/* A scanner for a built-in pattern, or (pattern NULL) for n_regex regexes (pretok/regex.h), at least one; their
+ * strings are not used after this call. NULL with EX_USAGE when a regex has something that is not supported; the
+ * message has its byte offset and, of several regexes, the number. */
 struct scanner *scanner_open(const struct pattern *pattern, const struct str *regex, size_t n_regex, struct err *e);
 void scanner_close(struct scanner *s); /* NULL is fine */
 
@@ -40,13 +47,13 @@ const struct pattern *scanner_pattern(const struct scanner *s);
  * it likes): such a scanner returns nothing until the window ends with TEXT_DOC, so the caller need not try. */
 bool scanner_streams(const struct scanner *s);
 
-/* Scans text[*pos .. len), valid UTF-8 that starts at a character; text[len .. len + SCAN_PAD) must be readable. Writes
- * at most max ends of pretokens, offsets from `text`, to ends[] and moves *pos to the last of them. Returns how many;
- * 0 means that *pos == len or that (TEXT_MORE) the rest needs more text. Fewer than max does not mean that it is done:
- * call until 0. For a regex of the user text[0] must be the start of the document (\A and lookbehind see it) and max at
- * least 2; several regexes are fast only if *pos is where the last call left it. -1 with EX_DATAERR when a user's
- * regex takes too many steps (the message does not name the input: the caller adds it). */
-ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len, enum text_end end, size_t *pos,
+/* Scans text[*pos .. len), valid UTF-8 that starts at a character; text[len .. len + SCAN_PAD) must be readable.
+ * Writes at most max ends of pretokens, offsets from `text`, to ends[] and moves *pos to the last of them. Returns how
+ * many; 0 means that *pos == len or that (TEXT_MORE) the rest needs more text. Fewer than max does not mean that it is
+ * done: call until 0. For a regex of the user text[0] must be the start of the document (\A and lookbehind see it) and
+ * max at least 2; several regexes are fast only if *pos is where the last call left it. -1 with EX_DATAERR when a
+ * user's regex takes too many steps (the message does not name the input: the caller adds it). */
+ptrdiff_t scanner_scan(struct scanner *s, const unsigned char *text, size_t len, enum window_end end, size_t *pos,
                        uint32_t *ends, size_t max, struct err *e);
 
 /* Writes "PROGRAM (Unicode 16.0.0; -e: PCRE2 10.42)" and a newline, with the actual versions, to buf of

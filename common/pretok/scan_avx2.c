@@ -1,8 +1,7 @@
-/* scan_avx2.c - scan_masks.h with AVX2: two compares and movemasks for a mask of 64 bytes. */
+/* scan_avx2.c - scan_masks_impl.h with AVX2: two compares and movemasks for a mask of 64 bytes. */
 #include "pretok/scan_internal.h"
 
 #ifdef __AVX2__
-#include "pretok/scan_raw.h"
 
 #include <immintrin.h>
 
@@ -51,7 +50,7 @@ INLINE vec lower(vec v)
 }
 
 #define put_ends put_ends_by_four
-#include "pretok/scan_masks.h"
+#include "pretok/scan_masks_impl.h"
 
 scan_fn *const scan_avx2[SCAN_N] = SCANNERS;
 #else

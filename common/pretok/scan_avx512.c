@@ -1,9 +1,8 @@
-/* scan_avx512.c - scan_masks.h with AVX-512 (BW, VBMI2): one compare of 64 bytes gives a mask directly, and one
+/* scan_avx512.c - scan_masks_impl.h with AVX-512 (BW, VBMI2): one compare of 64 bytes gives a mask directly, and one
  * compression gives the positions of its bits. */
 #include "pretok/scan_internal.h"
 
 #ifdef __AVX512VBMI2__
-#include "pretok/scan_raw.h"
 
 #include <immintrin.h>
 
@@ -60,7 +59,7 @@ INLINE size_t put_ends(uint32_t *ends, uint64_t starts, uint32_t at)
     return n;
 }
 
-#include "pretok/scan_masks.h"
+#include "pretok/scan_masks_impl.h"
 
 scan_fn *const scan_avx512[SCAN_N] = SCANNERS;
 #else

@@ -1,7 +1,8 @@
 /* scan_cl100k.c - the pretokens of GPT-4's cl100k_base (and Llama 3), and of nanochat and Qwen 2, which differ in how
  * many numbers stand together: scanned by hand, one character at a time, the plain version.
  *
- *   (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+ *   (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
+ *   ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
  *
  * The first character's class (letter, number, space, other; CR and LF apart from the other spaces) and that of the
  * next decide which alternative matches:
@@ -46,7 +47,7 @@ static size_t others_end(const unsigned char *text, size_t p, size_t len)
     return p;
 }
 
-static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum text_end end, int numbers)
+static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum window_end end, int numbers)
 {
     size_t n, n_next, q;
     enum uclass class = uclass_at(text + p, &n);
@@ -70,32 +71,33 @@ static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t le
     return q == len && end == TEXT_MORE ? SCAN_UNDECIDED : q;
 }
 
-static size_t cl100k_end(const unsigned char *text, size_t p, size_t len, enum text_end end)
+static size_t cl100k_end(const unsigned char *text, size_t p, size_t len, enum window_end end)
 {
     return pretoken_end(text, p, len, end, 3);
 }
 
-size_t scan_cl100k(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends, size_t max)
+size_t scan_cl100k(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends, size_t max)
 {
     return scan_each(text, len, end, pos, ends, max, cl100k_end);
 }
 
-static size_t nanochat_end(const unsigned char *text, size_t p, size_t len, enum text_end end)
+static size_t nanochat_end(const unsigned char *text, size_t p, size_t len, enum window_end end)
 {
     return pretoken_end(text, p, len, end, 2);
 }
 
-size_t scan_nanochat(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends, size_t max)
+size_t scan_nanochat(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends,
+                     size_t max)
 {
     return scan_each(text, len, end, pos, ends, max, nanochat_end);
 }
 
-static size_t qwen2_end(const unsigned char *text, size_t p, size_t len, enum text_end end)
+static size_t qwen2_end(const unsigned char *text, size_t p, size_t len, enum window_end end)
 {
     return pretoken_end(text, p, len, end, 1);
 }
 
-size_t scan_qwen2(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends, size_t max)
+size_t scan_qwen2(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends, size_t max)
 {
     return scan_each(text, len, end, pos, ends, max, qwen2_end);
 }

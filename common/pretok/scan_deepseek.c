@@ -19,8 +19,8 @@
  *     class, before a letter or mark
  *   punctuation, or 0x20 before it              a run of punctuation, then CR and LF
  *   any other space                             as in cl100k (scan_cl100k.c)
- *   anything else                               nothing: it and more of its kind are a gap, without the last of them if
- *                                               a letter or mark follows
+ *   anything else                               nothing: it and more of its kind are a gap, without the last of them
+ *                                               if a letter or mark follows
  *
  * Why a cut between 0x0A and a letter is exact (TEXT_LETTER). If the letter is CJK: a piece ends and one begins there,
  * as 0x0A is no CJK, and a piece does not depend on what is around it. If it is not:
@@ -28,8 +28,8 @@
  *      after [\r\n]* or in \s no letter can follow; nor does a gap, as both match. So the uncut document has a
  *      boundary there.
  *   2. The right part is the same: its first piece is the rest of the piece, and the regex looks back at nothing. (The
- *      first two regexes match on either side as they did before: their matches end at 0x0A at the latest, and a letter
- *      that is no CJK is in none.)
+ *      first two regexes match on either side as they did before: their matches end at 0x0A at the latest, and a
+ *      letter that is no CJK is in none.)
  * In both cases the left part is the same: its last run of spaces ends with 0x0A, so that \s*[\r\n]+, or [\r\n]* after
  * punctuation, takes it to its end, whatever follows that is no space.
  */
@@ -111,7 +111,7 @@ static size_t spaces_in_piece(const struct place *at, size_t p)
     return last == p || class_at(at, q, &n) == 0 ? q : last;
 }
 
-static inline size_t pretoken_end(struct place *at, size_t p, enum text_end end)
+static inline size_t pretoken_end(struct place *at, size_t p, enum window_end end)
 {
     const unsigned char *text = at->text;
     size_t n, n_next = 0, q;
@@ -137,7 +137,8 @@ static inline size_t pretoken_end(struct place *at, size_t p, enum text_end end)
     return q == at->len && at->more ? SCAN_UNDECIDED : q;
 }
 
-size_t scan_deepseek(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends, size_t max)
+size_t scan_deepseek(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends,
+                     size_t max)
 {
     struct place at = {.text = text, .len = len, .more = end == TEXT_MORE};
     size_t p = *pos, n = 0;

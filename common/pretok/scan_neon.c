@@ -1,9 +1,8 @@
-/* scan_neon.c - scan_masks.h with NEON, which every aarch64 has. NEON has no movemask: from each byte that is all ones
- * one bit is kept, and three rounds of adding neighbours combine the bits of eight bytes into one byte. */
+/* scan_neon.c - scan_masks_impl.h with NEON, which every aarch64 has. NEON has no movemask: from each byte that is all
+ * ones one bit is kept, and three rounds of adding neighbours combine the bits of eight bytes into one byte. */
 #include "pretok/scan_internal.h"
 
 #if defined __AARCH64EL__ && defined __ARM_NEON
-#include "pretok/scan_raw.h"
 
 #include <arm_neon.h>
 
@@ -55,7 +54,7 @@ INLINE vec lower(vec v)
 }
 
 #define put_ends put_ends_by_four
-#include "pretok/scan_masks.h"
+#include "pretok/scan_masks_impl.h"
 
 scan_fn *const scan_neon[SCAN_N] = SCANNERS;
 #else

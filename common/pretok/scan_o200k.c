@@ -4,9 +4,9 @@
  *   |[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
  *   |\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
  *
- * Of the characters of words, call U upper (Lu, Lt), l lower (Ll), and b what is in both classes (Lm, Lo, M). The first
- * two alternatives are a word: one character before it (not CR, LF, letter or number), its characters, a contraction.
- * Let the word's characters begin at q and let the run of U and b from q on end at u.
+ * Of the characters of words, call U upper (Lu, Lt), l lower (Ll), and b what is in both classes (Lm, Lo, M). The
+ * first two alternatives are a word: one character before it (not CR, LF, letter or number), its characters, a
+ * contraction. Let the word's characters begin at q and let the run of U and b from q on end at u.
  *
  *   l at u             the first alternative, which takes all of the run, then the run of l and b from u on
  *   a b in [q, u)      the first, which gives back until [..]+ matches: at the last b of the run, and that b alone, as
@@ -53,7 +53,7 @@ static size_t run_end(const unsigned char *text, size_t p, size_t len, unsigned 
 }
 
 /* The end of the word whose characters begin at q, with its contraction. */
-static size_t word_end(const unsigned char *text, size_t q, size_t len, enum text_end end)
+static size_t word_end(const unsigned char *text, size_t q, size_t len, enum window_end end)
 {
     size_t after_both = 0, n;
     unsigned class = 0;
@@ -73,7 +73,7 @@ static size_t word_end(const unsigned char *text, size_t q, size_t len, enum tex
     return q < len && text[q] == '\'' ? q + cl100k_contraction(text + q, len - q) : q;
 }
 
-static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum text_end end)
+static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum window_end end)
 {
     size_t n, n_next, q;
     unsigned class = class_at(text + p, &n);
@@ -95,7 +95,7 @@ static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t le
     return q == len && end == TEXT_MORE ? SCAN_UNDECIDED : q;
 }
 
-size_t scan_o200k(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends, size_t max)
+size_t scan_o200k(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends, size_t max)
 {
     return scan_each(text, len, end, pos, ends, max, pretoken_end);
 }

@@ -12,8 +12,8 @@
  * Work is bounded by steps, so that what is refused does not depend on the machine. PCRE2's match limit counts no step
  * of a repetition that goes forward, and begins anew at each place: `(?=(a+))a*b` would take n * n steps on n times a.
  * So a match is first tried on a window, with a small limit; nearly all pretokens are found so. If what is after the
- * window might change the result (PCRE2 tells that), or the limit is reached, the match is tried again at that place on
- * the whole document, by a version of the regex that has callouts in its repetitions (REGEX_COUNTED), and its steps
+ * window might change the result (PCRE2 tells that), or the limit is reached, the match is tried again at that place
+ * on the whole document, by a version of the regex that has callouts in its repetitions (REGEX_COUNTED), and its steps
  * count.
  */
 #include "pretok/scan_regex.h"
@@ -57,8 +57,8 @@ struct scan_regex {
     pcre2_match_context *context;
     pcre2_jit_stack *stack; /* NULL: no version has JIT */
 
-    /* A bit for each block of 64 code points: whether a character in it may differ. If one may, the masks for its first
-     * two bytes have a bit in common. */
+    /* A bit for each block of 64 code points: whether a character in it may differ. If one may, the masks for its
+     * first two bytes have a bit in common. */
     unsigned char differs[0x110000 / 64 / 8], first_differs[256], second_differs[256];
     bool any_differs;
 
@@ -307,7 +307,7 @@ static int match_counted(struct scan_regex *s, size_t from, size_t base, struct 
 }
 
 /* Where a window ends in which places from `from` on are tried. */
-static size_t window_end(const struct scan_regex *s, size_t from)
+static size_t end_of_window(const struct scan_regex *s, size_t from)
 {
     if (s->len - from <= 2 * WINDOW)
         return s->len;
@@ -342,7 +342,7 @@ static int next_match(struct scan_regex *s, const struct version *v, int rc, siz
         default:
             return match_error(rc, base + from, e);
         }
-        end = window_end(s, from);
+        end = end_of_window(s, from);
         rc = match(s, v, end, from, PCRE2_NO_UTF_CHECK | (end < s->len ? PCRE2_PARTIAL_HARD : 0));
         if (rc >= 0)
             return 1;
@@ -361,10 +361,10 @@ ptrdiff_t scan_regex(struct scan_regex *s, const unsigned char *text, size_t len
         begin(s, text, len);
     if (version_of(s, false, &v, e))
         return -1;
-    size_t window = window_end(s, from);
+    size_t window = end_of_window(s, from);
     while (*pos < len && n + 2 <= max) {
         if (window - from < WINDOW && window < len)
-            window = window_end(s, from);
+            window = end_of_window(s, from);
         int rc = match(s, v, window, from, PCRE2_NO_UTF_CHECK | (window < len ? PCRE2_PARTIAL_HARD : 0));
         size_t start = place[0], end = place[1];
         if (rc >= 0 && start == *pos && end > start) { /* almost always */
@@ -388,7 +388,7 @@ ptrdiff_t scan_regex(struct scan_regex *s, const unsigned char *text, size_t len
         if (end > start)
             ends[n++] = (uint32_t)end;
         *pos = from = end;
-        window = window_end(s, from);
+        window = end_of_window(s, from);
     }
     return (ptrdiff_t)n;
 }

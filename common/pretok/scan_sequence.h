@@ -1,6 +1,6 @@
 /* scan_sequence.h - pretokens by several regexes, one after the other (Hugging Face's Sequence of Splits): the first
- * splits the document, each other one splits every piece of the one before as if it were a document of its own, so that
- * its ^, $, lookahead and lookbehind end where the piece does.
+ * splits the document, each other one splits every piece of the one before as if it were a document of its own, so
+ * that its ^, $, lookahead and lookbehind end where the piece does.
  */
 #ifndef BPE_PRETOK_SCAN_SEQUENCE_H
 #define BPE_PRETOK_SCAN_SEQUENCE_H

@@ -1,8 +1,8 @@
-/* scan_sse2.c - scan_masks.h with SSE2, which every x86-64 has: four compares and movemasks for a mask of 64 bytes. */
+/* scan_sse2.c - scan_masks_impl.h with SSE2, which every x86-64 has: four compares and movemasks for a mask of 64
+ * bytes. */
 #include "pretok/scan_internal.h"
 
 #ifdef __SSE2__
-#include "pretok/scan_raw.h"
 
 #include <emmintrin.h>
 
@@ -54,7 +54,7 @@ INLINE vec lower(vec v)
 }
 
 #define put_ends put_ends_by_four
-#include "pretok/scan_masks.h"
+#include "pretok/scan_masks_impl.h"
 
 scan_fn *const scan_sse2[SCAN_N] = SCANNERS;
 #else

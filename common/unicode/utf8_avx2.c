@@ -49,5 +49,5 @@ static inline bool any(vec v)
 }
 
 #define utf8_blocks utf8_avx2
-#include "unicode/utf8_blocks.h"
+#include "unicode/utf8_blocks_impl.h"
 #endif

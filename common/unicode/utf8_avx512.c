@@ -1,5 +1,5 @@
-/* utf8_avx512.c - see utf8_internal.h; like utf8_avx2.c, with vectors of twice the size. vpermb uses only the low
- * bits of an index and ignores the others, which saves most of the masking. */
+/* utf8_avx512.c - see utf8_internal.h; like utf8_avx2.c, with vectors of twice the size. vpermb uses only the low bits
+ * of an index and ignores the others, which saves most of the masking. */
 #include "unicode/utf8_internal.h"
 
 #ifdef __AVX512VBMI__
@@ -49,5 +49,5 @@ static inline bool any(vec v)
 }
 
 #define utf8_blocks utf8_avx512
-#include "unicode/utf8_blocks.h"
+#include "unicode/utf8_blocks_impl.h"
 #endif

@@ -4,8 +4,8 @@
  * 51 (2021). All errors in UTF-8 show in two adjacent bytes, and already in the first byte and the high half of the
  * second, with one exception: whether a third or fourth byte is missing. So each kind of error has a bit, and each of
  * the three nibbles has a table entry with the errors that it allows; the AND of the three entries is what is wrong.
- * TRAILS is not an error where a third or fourth byte is required; there it is an error if it is missing. So the caller
- * XORs bit 7 with whether such a byte is required.
+ * TRAILS is not an error where a third or fourth byte is required; there it is an error if it is missing. So the
+ * caller XORs bit 7 with whether such a byte is required.
  */
 #include "unicode/utf8_internal.h"
 

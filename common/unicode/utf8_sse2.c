@@ -54,5 +54,5 @@ static inline bool any(vec v)
 }
 
 #define utf8_blocks utf8_sse2
-#include "unicode/utf8_blocks.h"
+#include "unicode/utf8_blocks_impl.h"
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/cli/usage.h"
 #include "model/formats.h"
-#include "train/learn.h"
+#include "train/trainer.h"
 
 enum merge_special { MERGE_SPECIAL_BY_FORMAT, MERGE_SPECIAL_FIRST, MERGE_SPECIAL_LAST };
 
@@ -12,7 +12,7 @@ struct merge_options {
     uint64_t vocab_size;
     bool has_vocab_size, partial;
     unsigned merges_as_strings; /* 0 or 1 */
-    enum learn_tie tie;
+    enum train_tie tie;
     uint64_t min_count, min_frequency, max_token_len;
     enum merge_special special;
     unsigned format_number; /* of model_format_names */

@@ -10,7 +10,7 @@
 #include "base/sys/simd.h"
 #include "count/counter.h"
 #include "count/sorted_table.h"
-#include "train/learn.h"
+#include "train/trainer.h"
 #include "unicode/utf8.h"
 #include "wire/record.h"
 
@@ -204,16 +204,16 @@ static double do_sort(struct fixture *f)
 
 static double do_learn(struct fixture *f)
 {
-    struct learner *l = learner_new(&e);
-    const struct learn_opts o = {.tie = LEARN_HF, .vocab_size = VOCAB};
+    struct trainer *l = trainer_new(&e);
+    const struct train_opts o = {.tie = TRAIN_HF, .vocab_size = VOCAB};
     struct merge *merges = NULL;
     size_t n = 0, pos = 0;
     struct pretoken w;
     while (l && table_next(&f->sum, &pos, &w))
-        learner_add(l, w.p, w.len, w.count, &e);
-    must(l && !learner_run(l, &o, &merges, &n, &e), "");
+        trainer_add(l, w.p, w.len, w.count, &e);
+    must(l && !trainer_run(l, &o, &merges, &n, &e), "");
     free(merges);
-    learner_free(l);
+    trainer_free(l);
     return (double)n;
 }
 
@@ -242,7 +242,7 @@ static const struct path {
     {"record_next", "checksum and a copy", "MB", do_unstuff, false, NULL},
     {"table_add, 8 parts", "a cache miss an entry", "M", do_sum, false, NULL},
     {"and sorted", "three or four moves of a slot", "M", do_sort, false, NULL},
-    {"learner, 32000", "cache misses a position", "M", do_learn, false, NULL},
+    {"trainer, 32000", "cache misses a position", "M", do_learn, false, NULL},
 };
 
 /* ---- Making the fixture ---- */

@@ -21,7 +21,7 @@ static void must(int bad)
 }
 
 /* A document_fn. */
-static ptrdiff_t take(void *ctx, const unsigned char *p, size_t n, enum text_end end, struct err *e)
+static ptrdiff_t take(void *ctx, const unsigned char *p, size_t n, enum window_end end, struct err *e)
 {
     struct documents *d = ctx;
     size_t used = end == TEXT_MORE && d->step ? n - n % d->step : n;

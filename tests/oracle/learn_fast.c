@@ -1,6 +1,6 @@
-/* learn_fast.c - runs the trainer of common/train/learn.h as a filter, to be compared with learn_slow and with peers.
- * Arguments and formats: learn_io.h. */
-#include "train/learn.h"
+/* learn_fast.c - runs the trainer of common/train/trainer.h as a filter, to be compared with learn_slow and with
+ * peers. Arguments and formats: learn_io.h. */
+#include "train/trainer.h"
 
 #include "learn_io.h"
 
@@ -34,10 +34,10 @@ int main(int argc, char **argv)
     struct str *special = must(calloc(a.n_special + 1, sizeof *special));
     for (size_t i = 0; i < a.n_special; i++)
         special[i] = (struct str){a.special[i].p, a.special[i].len};
-    struct learn_opts o = {
-        .tie = !strcmp(a.tie, "hf")    ? LEARN_HF
-               : !strcmp(a.tie, "lex") ? LEARN_LEX
-                                       : LEARN_ID,
+    struct train_opts o = {
+        .tie = !strcmp(a.tie, "hf")    ? TRAIN_HF
+               : !strcmp(a.tie, "lex") ? TRAIN_LEX
+                                       : TRAIN_ID,
         .vocab_size = (uint32_t)a.vocab_size,
         .min_frequency = a.min_frequency,
         .max_token_len = a.max_token_len,
@@ -49,15 +49,15 @@ int main(int argc, char **argv)
     uint64_t count;
     struct merge *m = NULL;
     size_t n;
-    struct learner *l = learner_new(&e);
+    struct trainer *l = trainer_new(&e);
     while (l && !e.code && read_word(&word, &count)) {
-        learner_add(l, word.p, word.len, count, &e);
+        trainer_add(l, word.p, word.len, count, &e);
         free(word.p);
     }
-    if (!e.code && !learner_run(l, &o, &m, &n, &e))
-        print_merges(m, learner_counts(l), n);
+    if (!e.code && !trainer_run(l, &o, &m, &n, &e))
+        print_merges(m, trainer_counts(l), n);
     free(m);
-    learner_free(l);
+    trainer_free(l);
     for (size_t i = 0; i < a.n_special; i++)
         free(a.special[i].p);
     free(a.special);

@@ -1,8 +1,8 @@
 /* learn_plain.h - learning merges, slow and obvious: before each merge all pairs of all words are counted anew. The
- * reference for common/train/learn.c, with which it shares no code. Included by learn_slow.c and by
- * tests/unit/learn_test.c.
+ * reference for common/train/trainer.c, with which it shares no code. Included by learn_slow.c and by
+ * tests/unit/train_test.c.
  *
- * Tokens are named as in learn.h: 0 .. 255 are the bytes by value, 256 + k is what merge k makes.
+ * Tokens are named as in trainer.h: 0 .. 255 are the bytes by value, 256 + k is what merge k makes.
  */
 #ifndef BPE_TESTS_ORACLE_LEARN_PLAIN_H
 #define BPE_TESTS_ORACLE_LEARN_PLAIN_H

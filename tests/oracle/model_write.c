@@ -3,7 +3,7 @@
  *     model_write FORMAT < description > file        FORMAT: json vocab merges readable tiktoken sidecar
  *
  * One item per line, in any order except that of the merges; text is in hexadecimal, symbols are numbered as in
- * model/merge.h:
+ * model/model.h:
  *
  *     pattern NAME     regex HEX     special HEX     merge LEFT RIGHT     special-first     strings
  *

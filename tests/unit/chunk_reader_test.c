@@ -57,7 +57,7 @@ static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, st
     return x->before ? buf_printf(&p->log, why, "after-special=%llu ", (unsigned long long)x->before) : 0;
 }
 
-static ptrdiff_t take_text(void *ctx, struct chunk_run *r, const unsigned char *text, size_t n, enum text_end end,
+static ptrdiff_t take_text(void *ctx, struct chunk_run *r, const unsigned char *text, size_t n, enum window_end end,
                            size_t *where, struct err *why)
 {
     struct program *p = ctx;

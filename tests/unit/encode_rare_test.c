@@ -1,5 +1,5 @@
-/* encode_rare_test.c - what random models show too seldom: a table so large that pairs get the ranks of others, also at
- * both ends of a word; a token that merges would make in another way than the regular list of the model does. */
+/* encode_rare_test.c - what random models show too seldom: a table so large that pairs get the ranks of others, also
+ * at both ends of a word; a token that merges would make in another way than the regular list of the model does. */
 #include "base/sys/simd.h"
 #include "encode/encode_pretoken.h"
 #include "encode_plain.h"
@@ -63,8 +63,8 @@ static void add_pair(struct maker *m, unsigned first, unsigned second)
 }
 
 /* Nearly all pairs of bytes, those that begin with E2 first; of three bytes some that rise, of which the first two
- * merge first; and characters that begin with E1 to E3: of those with E2 the first two bytes merge first, else the last
- * two. */
+ * merge first; and characters that begin with E1 to E3: of those with E2 the first two bytes merge first, else the
+ * last two. */
 static void make_large(struct maker *m)
 {
     begin(m);
@@ -191,7 +191,7 @@ static void add_others(struct maker *m)
 
 /* abc is a token, but before ab is, and cd: so from ab and cd, which rank before, and then cde comes the token abcde,
  * and the merge of ab and c, which could happen, is an exception that its own bytes meet. */
-static void test_trap(struct maker *m)
+static void test_exception(struct maker *m)
 {
     struct pretoken_encoder w;
     struct err e;
@@ -227,7 +227,7 @@ static void test_trap(struct maker *m)
 
 /* A token of xy and the first byte of a character: an exception, for it ranks before xy, which ranks before what the
  * character is made of. So the character, which is certain elsewhere, is not after xy. */
-static void test_trap_beside_character(struct maker *m)
+static void test_exception_beside_character(struct maker *m)
 {
     struct pretoken_encoder w;
     struct plain plain;
@@ -265,7 +265,7 @@ int main(void)
     for (enum simd level = 0; level < SIMD_N; level++)
         if (simd_has(level))
             test_large(&m, level);
-    test_trap(&m);
-    test_trap_beside_character(&m);
+    test_exception(&m);
+    test_exception_beside_character(&m);
     return tap_done();
 }

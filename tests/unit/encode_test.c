@@ -181,7 +181,7 @@ static bool has_triple(const struct merge_table *t, const unsigned char *p, size
 {
     bool has = false;
     for (size_t i = 0; t && t->triple && i + 2 < n; i++)
-        has |= triple_is_first(p[i]) && t->triple[triple_index(p[i], p[i + 1], p[i + 2])].context;
+        has |= triple_is_first(p[i]) && t->triple[triple_index(p[i], p[i + 1], p[i + 2])].right_context;
     return has;
 }
 

@@ -253,7 +253,7 @@ struct result {
 };
 
 /* A document_fn that does not use all of a part. */
-static ptrdiff_t take(void *ctx, const unsigned char *p, size_t n, enum text_end end, struct err *why)
+static ptrdiff_t take(void *ctx, const unsigned char *p, size_t n, enum window_end end, struct err *why)
 {
     struct result *r = ctx;
     size_t used = end == TEXT_MORE ? (size_t)rnd(n + 1) : n;

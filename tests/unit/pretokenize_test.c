@@ -53,7 +53,7 @@ static int take_special(void *ctx, size_t token, size_t end, struct err *why)
 
 /* Reads p[0 .. n) in windows of up to `window` more bytes each time, 0: all at once. Each window is at the end of a
  * block of memory, so that a sanitizer notices reads past it. Returns 0, or -1 with *where in the text. */
-static int read_windows(struct pretokenizer *w, const unsigned char *p, size_t n, size_t window, enum text_end end,
+static int read_windows(struct pretokenizer *w, const unsigned char *p, size_t n, size_t window, enum window_end end,
                         size_t *where)
 {
     size_t at = 0, have = 0;
@@ -115,7 +115,7 @@ static void windows(const char *name, const char *pattern, const char *regex)
     size_t bad = 0, n_errors = 0, n_words = 0;
     for (int i = 0; i < 1500; i++) {
         enum invalid_policy invalid = policy[rnd(4)];
-        enum text_end end = rnd(4) ? TEXT_DOC : TEXT_LETTER;
+        enum window_end end = rnd(4) ? TEXT_DOC : TEXT_LETTER;
         struct sink whole = {0}, cut = {0};
         struct pretokenizer w;
         size_t where_whole = 0, where_cut = 0, n = random_text(text, MAX_TEXT - 8, rnd(4) == 0);
@@ -142,7 +142,8 @@ static void windows(const char *name, const char *pattern, const char *regex)
 /* ---- Policies ---- */
 
 /* Compares the result for a text with `want`: "" and *where on an error. */
-static void gives(const char *text, enum invalid_policy invalid, enum text_end end, const char *want, size_t want_where)
+static void gives(const char *text, enum invalid_policy invalid, enum window_end end, const char *want,
+                  size_t want_where)
 {
     struct sink s = {0};
     struct pretokenizer w;

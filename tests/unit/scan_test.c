@@ -9,7 +9,7 @@
 #include "base/sys/buf.h"
 #include "base/sys/simd.h"
 #include "pretok/scan.h"
-#include "pretok/scan_raw.h"
+#include "pretok/scan_internal.h"
 #include "pretok/scan_regex.h"
 #include "random.h"
 #include "uclass_ranges.h"
@@ -200,12 +200,12 @@ struct pieces {
     struct scanner *scanner;
     const unsigned char *text;
     size_t len, pos, max; /* max: asked for in one call */
-    enum text_end end;
+    enum window_end end;
     uint32_t ends[512];
     ptrdiff_t n, i;
 };
 
-static void pieces_open(struct pieces *p, struct scanner *s, const unsigned char *text, size_t len, enum text_end end,
+static void pieces_open(struct pieces *p, struct scanner *s, const unsigned char *text, size_t len, enum window_end end,
                         size_t max)
 {
     p->scanner = s;
@@ -707,7 +707,7 @@ static bool starts_character(const unsigned char *p)
 }
 
 /* Splits text[0 .. len) into ends[] (room for len); returns how many. */
-static size_t split(struct scanner *s, const unsigned char *text, size_t len, enum text_end end, uint32_t *ends)
+static size_t split(struct scanner *s, const unsigned char *text, size_t len, enum window_end end, uint32_t *ends)
 {
     static struct pieces p;
     size_t n = 0;
@@ -719,8 +719,8 @@ static size_t split(struct scanner *s, const unsigned char *text, size_t len, en
 
 #define MAX_LEN (MAX_FIRST + MAX_RUN + 2 + MAX_ATOMS * 32)
 
-/* TEXT_MORE at every length: what is returned then must be what the whole document gives, and of the pretokens that end
- * well before the window's end at most two may be missing. */
+/* TEXT_MORE at every length: what is returned then must be what the whole document gives, and of the pretokens that
+ * end well before the window's end at most two may be missing. */
 static void test_windows(const struct pattern *pattern, struct scanner *s)
 {
     size_t wrong = 0, late = 0, lost = 0, len;

@@ -1,4 +1,4 @@
-/* learn_pairs.c - see learn_pairs.h.
+/* train_pairs.c - see train_pairs.h.
  *
  * The table is open addressing with slots of 16 bytes, so a lookup costs one cache miss. The hash is keyed: ids of
  * symbols follow from the text, and no text should be able to make pairs collide.
@@ -6,10 +6,10 @@
  * The queue is a monotone radix heap (Ahuja, Mehlhorn, Orlin and Tarjan 1990). `last` is a count that no pair exceeds.
  * Bucket 0 holds the pairs that count `last`, as a heap by the tie rule; bucket i > 0 those whose count first differs
  * from `last` in bit i - 1. When bucket 0 is empty, `last` falls to the greatest count in the lowest bucket that is
- * not, whose pairs then all belong in lower ones. So pairs are moved sequentially between arrays, and seldom; a heap of
- * all of them took three times as long.
+ * not, whose pairs then all belong in lower ones. So pairs are moved sequentially between arrays, and seldom; a heap
+ * of all of them took three times as long.
  */
-#include "train/learn_pairs.h"
+#include "train/train_pairs.h"
 
 #include "base/sys/buf.h"
 #include "base/sys/hash.h"
@@ -132,7 +132,7 @@ static unsigned bucket_of(const struct pairs *ps, uint64_t count)
 /* Adds a pair to bucket i; in bucket 0 it is not yet at its place in the heap. */
 static int append(struct pairs *ps, unsigned i, struct pair_count p, struct err *e)
 {
-    struct learn_bucket *b = &ps->bucket[i];
+    struct train_bucket *b = &ps->bucket[i];
     if (b->n == b->cap && array_grow(&b->item, &b->cap, b->n + 1, sizeof *b->item, "the queue of pairs", e))
         return -1;
     b->item[b->n++] = p;
@@ -159,7 +159,7 @@ static uint64_t count_now(const struct pairs *ps, uint64_t key)
 /* Makes a heap of bucket 0, of the pairs whose count is still `last`; moves the others to their buckets. */
 static int order(struct pairs *ps, struct err *e)
 {
-    struct learn_bucket *b = &ps->bucket[0];
+    struct train_bucket *b = &ps->bucket[0];
     size_t n = 0;
     for (size_t i = 0; i < b->n; i++) {
         if (i + KEYS_AHEAD < b->n)
@@ -184,7 +184,7 @@ static int refill(struct pairs *ps, struct err *e)
         i++;
     if (i == 65)
         return 0;
-    struct learn_bucket *b = &ps->bucket[i];
+    struct train_bucket *b = &ps->bucket[i];
     ps->last = 0;
     for (size_t k = 0; k < b->n; k++)
         ps->last = b->item[k].count > ps->last ? b->item[k].count : ps->last;
@@ -194,7 +194,7 @@ static int refill(struct pairs *ps, struct err *e)
     b->n = 0;
     if (b->cap > KEEP) {
         free(b->item);
-        *b = (struct learn_bucket){0};
+        *b = (struct train_bucket){0};
     }
     return order(ps, e) ? -1 : 1;
 }
@@ -232,11 +232,11 @@ int pairs_put(struct pairs *ps, struct pair p, struct err *e)
     return 0;
 }
 
-/* Prefetches what the next pops will read: the positions of the next pair, the slots of the two after it. (Worth 8 % at
- * 128,000 merges; prefetching what is at the positions as well, another 1 %.) */
+/* Prefetches what the next pops will read: the positions of the next pair, the slots of the two after it. (Worth 8 %
+ * at 128,000 merges; prefetching what is at the positions as well, another 1 %.) */
 static void prefetch_next(const struct pairs *ps)
 {
-    const struct learn_bucket *b = &ps->bucket[0];
+    const struct train_bucket *b = &ps->bucket[0];
     const uint32_t *next = b->n > 0 ? ps->list[probe(ps, b->item[0].key)].at : NULL;
     if (next) {
         __builtin_prefetch(next);
@@ -251,7 +251,7 @@ static void prefetch_next(const struct pairs *ps)
 
 int pairs_pop(struct pairs *ps, struct pair *top, struct err *e)
 {
-    struct learn_bucket *b = &ps->bucket[0];
+    struct train_bucket *b = &ps->bucket[0];
     for (;;) {
         while (b->n > 0) {
             uint64_t key = b->item[0].key, count = count_now(ps, key);

@@ -1,10 +1,10 @@
-/* learn_positions.c - see learn_positions.h.
+/* train_positions.c - see train_positions.h.
  *
  * Short lists are cut one after the other from a region of free memory, so that those of one merge lie together. Other
  * free blocks are in bins: bin k has those of 2^k positions or more, and fewer than 2^(k+1). A long list takes the
  * smallest block that is surely large enough; a new region is the largest block there is.
  */
-#include "train/learn_positions.h"
+#include "train/train_positions.h"
 
 #include "base/sys/buf.h"
 

@@ -1,11 +1,11 @@
-/* learn_merge.c - see learn_corpus.h: carrying out one merge.
+/* train_merge.c - see train_corpus.h: carrying out one merge.
  *
  * It takes three steps. replace() finds where the pair still is, writes the new symbol, notes the neighbours, and adds
  * up the weight and the number of the occurrences by left and by right neighbour in dense arrays. update() touches the
  * table of pairs once for each distinct neighbour. scatter() writes the positions of the new pairs.
  */
 #include "base/sys/huge.h"
-#include "train/learn_corpus_internal.h"
+#include "train/train_corpus_internal.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* learn.c - see learn.h: which pair is merged next, and what number the new symbol gets. learn_corpus.c carries merges
- * out.
+/* trainer.c - see trainer.h: which pair is merged next, and what number the new symbol gets. train_corpus.c carries
+ * merges out.
  *
  * Symbols are numbered here so that the tie rule can prefer the smallest pair of numbers: they are Hugging Face's ids
  * (special tokens, bytes by their code point, merges) or rustbpe's (bytes, merges), plus 1. Where ties are decided by
@@ -13,12 +13,12 @@
  * one to one, also when a merge takes the number of a special token with the same text, and a pair that was merged
  * never comes back.
  */
-#include "train/learn.h"
+#include "train/trainer.h"
 
 #include "base/sys/buf.h"
 #include "model/byte_level.h"
-#include "train/learn_corpus.h"
-#include "train/learn_pretokens.h"
+#include "train/train_corpus.h"
+#include "train/train_pretokens.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -36,16 +36,16 @@ struct reserved {
     UT_hash_handle hh;
 };
 
-struct learner {
-    struct learn_opts o;
-    struct learn_pretokens pretokens;
+struct trainer {
+    struct train_opts o;
+    struct train_pretokens pretokens;
     struct corpus corpus;
     uint32_t byte[256];  /* the symbol of each byte */
     uint32_t n_symbols;  /* numbers assigned so far */
     uint64_t n_vocab;    /* tokens so far, as the tie rule counts them */
-    uint32_t *public_id; /* by symbol: its number as in model/merge.h */
+    uint32_t *public_id; /* by symbol: its number as in model/model.h */
     size_t public_cap;
-    struct reserved *reserved, *reserved_room; /* LEARN_HF: hash table by text; the array of its items */
+    struct reserved *reserved, *reserved_room; /* TRAIN_HF: hash table by text; the array of its items */
     size_t reserved_len;                       /* length of the longest */
     bool *reserved_chars; /* [0 .. reserved_len]: whether one has this many characters, so may spell this many bytes */
     unsigned char *text;  /* room for a token in byte-to-unicode form: 2 * reserved_len */
@@ -65,7 +65,7 @@ static size_t n_chars(const struct str *s)
 }
 
 /* Numbers the special tokens, which come first; equal ones once. */
-static int number_special(struct learner *l, struct err *e)
+static int number_special(struct trainer *l, struct err *e)
 {
     l->reserved_room = calloc(l->o.n_special ? l->o.n_special : 1, sizeof *l->reserved_room);
     if (!l->reserved_room)
@@ -94,7 +94,7 @@ static int number_special(struct learner *l, struct err *e)
 }
 
 /* Then numbers the bytes, by their code point in the byte-to-unicode map, except those that are special tokens. */
-static void number_bytes_hf(struct learner *l)
+static void number_bytes_hf(struct trainer *l)
 {
     unsigned char order[256];
     byte_level_order(order);
@@ -108,14 +108,14 @@ static void number_bytes_hf(struct learner *l)
     l->n_vocab = l->n_symbols;
 }
 
-static void number_bytes_by_value(struct learner *l)
+static void number_bytes_by_value(struct trainer *l)
 {
     for (unsigned byte = 0; byte < 256; byte++)
         l->byte[byte] = ++l->n_symbols;
     l->n_vocab = l->n_symbols + l->o.n_special;
 }
 
-static int name_symbol(struct learner *l, uint32_t symbol, size_t id, struct err *e)
+static int name_symbol(struct trainer *l, uint32_t symbol, size_t id, struct err *e)
 {
     if (array_grow(&l->public_id, &l->public_cap, (size_t)symbol + 1, sizeof *l->public_id, "the vocabulary", e))
         return -1;
@@ -124,9 +124,9 @@ static int name_symbol(struct learner *l, uint32_t symbol, size_t id, struct err
 }
 
 /* Numbers the special tokens and the bytes, as the tie rule says. */
-static int number_symbols(struct learner *l, struct err *e)
+static int number_symbols(struct trainer *l, struct err *e)
 {
-    if (l->o.tie == LEARN_HF) {
+    if (l->o.tie == TRAIN_HF) {
         if (number_special(l, e))
             return -1;
         number_bytes_hf(l);
@@ -142,7 +142,7 @@ static int number_symbols(struct learner *l, struct err *e)
 /* ---- merges ---- */
 
 /* Byte i of a symbol. */
-static unsigned char byte_at(const struct learner *l, uint32_t symbol, uint32_t i)
+static unsigned char byte_at(const struct trainer *l, uint32_t symbol, uint32_t i)
 {
     while (l->public_id[symbol] >= 256) {
         const struct merge *m = &l->merges[l->public_id[symbol] - 256];
@@ -154,7 +154,7 @@ static unsigned char byte_at(const struct learner *l, uint32_t symbol, uint32_t 
 }
 
 /* The special token whose text is that of the merged pair, or NULL. */
-static struct reserved *find_reserved(const struct learner *l, uint32_t left, uint32_t right)
+static struct reserved *find_reserved(const struct trainer *l, uint32_t left, uint32_t right)
 {
     uint32_t len_left = l->corpus.len[left];
     uint64_t len = (uint64_t)len_left + l->corpus.len[right];
@@ -169,7 +169,7 @@ static struct reserved *find_reserved(const struct learner *l, uint32_t left, ui
 }
 
 /* The symbol a merge makes: a new one, unless its text is that of a special token. */
-static uint32_t merged_symbol(struct learner *l, uint64_t key)
+static uint32_t merged_symbol(struct trainer *l, uint64_t key)
 {
     struct reserved *r = find_reserved(l, pair_left(key), pair_right(key));
     if (!r) {
@@ -181,20 +181,20 @@ static uint32_t merged_symbol(struct learner *l, uint64_t key)
     return r->symbol;
 }
 
-/* An upper bound on the number of merges: one for each number left and for each special token, and at most one for each
- * pair. */
-static uint64_t merges_at_most(const struct learner *l)
+/* An upper bound on the number of merges: one for each number left and for each special token, and at most one for
+ * each pair. */
+static uint64_t merges_at_most(const struct trainer *l)
 {
     uint64_t n = l->o.vocab_size - l->n_vocab + HASH_COUNT(l->reserved);
     return n < l->pretokens.pairs ? n : l->pretokens.pairs;
 }
 
 /* Lays out the pretokens, once there is an upper bound on the number of merges. */
-static int prepare(struct learner *l, struct err *e)
+static int prepare(struct trainer *l, struct err *e)
 {
     uint64_t at_most = merges_at_most(l), floor;
-    learn_pretokens_classify(&l->pretokens);
-    if (learn_pretokens_bound(&l->pretokens, at_most, l->o.max_token_len, &floor, e))
+    train_pretokens_classify(&l->pretokens);
+    if (train_pretokens_bound(&l->pretokens, at_most, l->o.max_token_len, &floor, e))
         return -1;
     if (l->n_symbols + at_most > UINT32_MAX - 1)
         at_most = UINT32_MAX - 1 - l->n_symbols;
@@ -204,12 +204,12 @@ static int prepare(struct learner *l, struct err *e)
         .max_len = l->o.max_token_len,
         .floor = l->o.min_frequency > floor ? l->o.min_frequency : floor,
         .window = l->o.window,
-        .by_bytes = l->o.tie == LEARN_LEX,
+        .by_bytes = l->o.tie == TRAIN_LEX,
     };
     return corpus_init(&l->corpus, &l->pretokens, &co, e);
 }
 
-static int one_merge(struct learner *l, struct pair *top, struct err *e)
+static int one_merge(struct trainer *l, struct pair *top, struct err *e)
 {
     if (array_grow(&l->merges, &l->cap, l->n + 1, sizeof *l->merges, "the merges", e) ||
         array_grow(&l->counts, &l->counts_cap, l->n + 1, sizeof *l->counts, "the merges", e))
@@ -225,19 +225,19 @@ static int one_merge(struct learner *l, struct pair *top, struct err *e)
 
 /* ---- the interface ---- */
 
-struct learner *learner_new(struct err *e)
+struct trainer *trainer_new(struct err *e)
 {
-    struct learner *l = calloc(1, sizeof *l);
+    struct trainer *l = calloc(1, sizeof *l);
     if (!l)
         err_mem(e, "the trainer", sizeof *l);
     return l;
 }
 
-void learner_free(struct learner *l)
+void trainer_free(struct trainer *l)
 {
     if (!l)
         return;
-    learn_pretokens_free(&l->pretokens);
+    train_pretokens_free(&l->pretokens);
     corpus_free(&l->corpus);
     HASH_CLEAR(hh, l->reserved);
     free(l->reserved_room);
@@ -249,33 +249,33 @@ void learner_free(struct learner *l)
     free(l);
 }
 
-int learner_add(struct learner *l, const unsigned char *p, size_t len, uint64_t count, struct err *e)
+int trainer_add(struct trainer *l, const unsigned char *p, size_t len, uint64_t count, struct err *e)
 {
-    return learn_pretokens_add(&l->pretokens, p, len, count, e);
+    return train_pretokens_add(&l->pretokens, p, len, count, e);
 }
 
-uint64_t learner_memory(const struct learner *l, enum learn_tie tie, uint64_t least)
+uint64_t trainer_memory(const struct trainer *l, enum train_tie tie, uint64_t least)
 {
     /* Two bytes a slot for symbols, four for each pair that has a list, and tables: in all 6 to 7 were measured for
-     * 32,000 tokens, 9 for 128,000, with half a million to 10^8 distinct pretokens. LEARN_LEX keeps the text, too. */
-    enum { AT_LEAST = 16 << 20 };
-    const uint64_t bytes_a_slot = tie == LEARN_LEX ? 10 : 9;
+     * 32,000 tokens, 9 for 128,000, with half a million to 10^8 distinct pretokens. TRAIN_LEX keeps the text, too. */
+    enum { MEMORY_MIN = 16 << 20 };
+    const uint64_t bytes_a_slot = tie == TRAIN_LEX ? 10 : 9;
     uint64_t slots = 0;
     for (size_t i = 0; i < l->pretokens.n_class; i++)
         slots += l->pretokens.class[i].count >= least ? l->pretokens.class[i].slots : 0;
-    return slots * bytes_a_slot + AT_LEAST;
+    return slots * bytes_a_slot + MEMORY_MIN;
 }
 
-uint64_t learner_least_within(const struct learner *l, enum learn_tie tie, uint64_t bytes)
+uint64_t trainer_least_within(const struct trainer *l, enum train_tie tie, uint64_t bytes)
 {
     uint64_t least = 1, most = 0;
     for (size_t i = 0; i < l->pretokens.n_class; i++)
         most = l->pretokens.class[i].count > most ? l->pretokens.class[i].count : most;
-    if (learner_memory(l, tie, most) > bytes)
+    if (trainer_memory(l, tie, most) > bytes)
         return 0;
     while (least < most) {
         uint64_t mid = least + (most - least) / 2;
-        if (learner_memory(l, tie, mid) <= bytes)
+        if (trainer_memory(l, tie, mid) <= bytes)
             most = mid;
         else
             least = mid + 1;
@@ -283,7 +283,7 @@ uint64_t learner_least_within(const struct learner *l, enum learn_tie tie, uint6
     return least;
 }
 
-int learner_run(struct learner *l, const struct learn_opts *o, struct merge **merges, size_t *n, struct err *e)
+int trainer_run(struct trainer *l, const struct train_opts *o, struct merge **merges, size_t *n, struct err *e)
 {
     struct pair top;
     l->o = *o;
@@ -311,7 +311,7 @@ int learner_run(struct learner *l, const struct learn_opts *o, struct merge **me
     return 0;
 }
 
-const uint64_t *learner_counts(const struct learner *l)
+const uint64_t *trainer_counts(const struct trainer *l)
 {
     return l->counts;
 }

@@ -1,40 +1,40 @@
-/* learn_corpus.c - see learn_corpus.h: how the pretokens are laid out, and why merging in that layout is exact.
+/* train_corpus.c - see train_corpus.h: how the pretokens are laid out, and why merging in that layout is exact.
  *
- * The pretokens lie one after the other in an array of slots, a slot for each byte, with a 0 before each. A symbol of n
- * bytes fills n slots, and its number is in the first and in the last of them. So the neighbours of the symbol at p are
- * found at p - 1 and p + n, without links to follow and without moving anything. Pretokens of equal count share blocks
- * of slots, so the number of a slot alone gives the weight.
+ * The pretokens lie one after the other in an array of slots, a slot for each byte, with a 0 before each. A symbol of
+ * n bytes fills n slots, and its number is in the first and in the last of them. So the neighbours of the symbol at p
+ * are found at p - 1 and p + n, without links to follow and without moving anything. Pretokens of equal count share
+ * blocks of slots, so the number of a slot alone gives the weight.
  *
- * A pair (x, z) with a new symbol z arises only in the merge that makes z. So its positions are written once, in order,
- * and never changed; later some of them are stale, and its count only falls. Whether position p still holds (a, b) is
- * read from the slots: slot[p] == a && slot[p + len(a)] == b.
+ * A pair (x, z) with a new symbol z arises only in the merge that makes z. So its positions are written once, in
+ * order, and never changed; later some of them are stale, and its count only falls. Whether position p still holds (a,
+ * b) is read from the slots: slot[p] == a && slot[p + len(a)] == b.
  *
  * Why what is left inside longer symbols cannot be taken for a pair: p is in the list of (a, b), so once an a began
  * there. Symbols only ever become part of longer ones. While the longer one began at p as well, slot[p] was set to it,
- * and it is not a, since it has more bytes. When at last the one at p became the right part of another, slot[p] was set
- * to that other, z, which begins before p (replace() in learn_merge.c writes it for this reason alone). From then on
- * slot[p] is set only when a symbol ends at p that began before; such a symbol contains the a that once began at p, so
- * a was a single byte, and the symbol is not a. So slot[p] == a means that a begins at p, and then slot[p + len(a)] is
- * the first slot of its neighbour.
+ * and it is not a, since it has more bytes. When at last the one at p became the right part of another, slot[p] was
+ * set to that other, z, which begins before p (replace() in train_merge.c writes it for this reason alone). From then
+ * on slot[p] is set only when a symbol ends at p that began before; such a symbol contains the a that once began at p,
+ * so a was a single byte, and the symbol is not a. So slot[p] == a means that a begins at p, and then slot[p + len(a)]
+ * is the first slot of its neighbour.
  *
- * Positions have 32 bits, however many slots there are. The slots are divided into windows, each of which begins with a
- * 0 slot and has at most 2^32-1 of them. An item of a list is the distance of a position from the beginning of its
+ * Positions have 32 bits, however many slots there are. The slots are divided into windows, each of which begins with
+ * a 0 slot and has at most 2^32-1 of them. An item of a list is the distance of a position from the beginning of its
  * window, and the item NEXT_WINDOW leads from a window to the next; each list has all of those. No pretoken reaches
  * from one window into another, so a symbol and its neighbours are in the same one. Up to 2^32-1 slots there is one
  * window, and this costs nothing.
  *
  * Pairs of bytes are in the text from the beginning, so their lists would be the longest. The dense pairs have none,
- * since scanning all slots finds them as fast; the others get theirs late (learn_lists.c).
+ * since scanning all slots finds them as fast; the others get theirs late (train_lists.c).
  *
  * tests/oracle/learn_slow.c is the plain version of all this. Two thirds of the time are cache misses on slots and
  * positions; tests/bench/README has what was tried against them.
  */
-#include "train/learn_corpus.h"
+#include "train/train_corpus.h"
 
 #include "base/sys/buf.h"
 #include "base/sys/huge.h"
 #include "base/sys/simd.h"
-#include "train/learn_corpus_internal.h"
+#include "train/train_corpus_internal.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ enum {
 /* ---- Layout ---- */
 
 /* Gives each class of pretokens its first slot, at the beginning of a block. Returns the number of slots in all. */
-static uint64_t place(struct learn_pretokens *all, unsigned shift)
+static uint64_t place(struct train_pretokens *all, unsigned shift)
 {
     uint64_t block = (uint64_t)1 << shift, end = 1;
     for (size_t i = 0; i < all->n_class; i++) {
@@ -61,7 +61,7 @@ static uint64_t place(struct learn_pretokens *all, unsigned shift)
 
 /* The largest blocks that waste little: the more distinct counts there are, the smaller the blocks must be. Blocks of
  * one slot waste nothing. */
-static unsigned pick_shift(struct learn_pretokens *all)
+static unsigned pick_shift(struct train_pretokens *all)
 {
     for (unsigned shift = MAX_SHIFT; shift > 0; shift--) {
         uint64_t n = place(all, shift);
@@ -71,10 +71,10 @@ static unsigned pick_shift(struct learn_pretokens *all)
     return 0;
 }
 
-static void set_weights(struct corpus *c, const struct learn_pretokens *all)
+static void set_weights(struct corpus *c, const struct train_pretokens *all)
 {
     for (size_t i = 0; i < all->n_class; i++) {
-        const struct learn_pretokens_class *k = &all->class[i];
+        const struct train_pretokens_class *k = &all->class[i];
         for (uint64_t b = k->at >> c->shift; b <= (k->at + k->slots - 1) >> c->shift; b++)
             c->weight[b] = k->count;
     }
@@ -88,13 +88,13 @@ struct pair_sum {
 
 /* Writes the pretokens into the slots, each after the last one of its class, and adds up their pairs of bytes in
  * sum[left << 8 | right]. */
-static int lay_out(struct corpus *c, struct learn_pretokens *all, const uint32_t byte[256], struct pair_sum *sum,
+static int lay_out(struct corpus *c, struct train_pretokens *all, const uint32_t byte[256], struct pair_sum *sum,
                    struct err *e)
 {
-    struct learn_pretokens_cursor cursor = {0};
+    struct train_pretokens_cursor cursor = {0};
     struct pretoken w;
-    while (learn_pretokens_next(all, &cursor, &w)) {
-        struct learn_pretokens_class *k = learn_pretokens_class_of(all, w.count);
+    while (train_pretokens_next(all, &cursor, &w)) {
+        struct train_pretokens_class *k = train_pretokens_class_of(all, w.count);
         uint64_t start = k->at;
         k->at += w.len + 1;
         for (size_t j = 0; j < w.len; j++)
@@ -196,7 +196,7 @@ static int alloc(struct corpus *c, uint32_t n_symbols, bool by_bytes, struct err
     return 0;
 }
 
-int corpus_init(struct corpus *c, struct learn_pretokens *all, const struct corpus_opts *o, struct err *e)
+int corpus_init(struct corpus *c, struct train_pretokens *all, const struct corpus_opts *o, struct err *e)
 {
     static unsigned char bytes[256];
     *c = (struct corpus){
@@ -222,12 +222,12 @@ int corpus_init(struct corpus *c, struct learn_pretokens *all, const struct corp
     set_weights(c, all);
     int status = lay_out(c, all, o->byte, sum, e) || set_windows(c, o->window ? o->window : UINT32_MAX, e) ? -1 : 0;
     void *p;
-    for (size_t size; !status && (p = learn_pretokens_take(all, &size));) { /* reused: the kernel need not clear it */
+    for (size_t size; !status && (p = train_pretokens_take(all, &size));) { /* reused: the kernel need not clear it */
         status = positions_own(&c->positions, p, size, e);
         if (!status)
             positions_release(&c->positions, p, size / sizeof(uint32_t));
     }
-    learn_pretokens_free(all);
+    train_pretokens_free(all);
     if (!status)
         status = first_pairs(c, o->byte, sum, e);
     free(sum);

@@ -1,4 +1,4 @@
-/* utf8_blocks.h - the loop over blocks that finds invalid UTF-8 with vectors: the part that is the same for all
+/* utf8_blocks_impl.h - the loop over blocks that finds invalid UTF-8 with vectors: the part that is the same for all
  * instruction sets. utf8_sse2.c, utf8_avx2.c and utf8_avx512.c include it after they have defined
  *
  *     vec          a vector of bytes

@@ -1,7 +1,7 @@
-/* learn_pretokens.c - see learn_pretokens.h. A pretoken is stored as two varints, its count and its length, then its
+/* train_pretokens.c - see train_pretokens.h. A pretoken is stored as two varints, its count and its length, then its
  * bytes.
  */
-#include "train/learn_pretokens.h"
+#include "train/train_pretokens.h"
 
 #include "base/sys/buf.h"
 #include "base/sys/bytes.h"
@@ -13,20 +13,20 @@
 enum {
     CHUNK_MIN = 1 << 16, /* bytes of the first chunk; each further one is twice as large, up to the next number */
     CHUNK_MAX = 1 << 21,
-    SMALL = 1 << 12,   /* the class of a smaller count is looked up in a table, that of the few others by search */
-    MOST_ATTEMPTS = 4, /* see learn_pretokens_bound */
+    SMALL = 1 << 12,  /* the class of a smaller count is looked up in a table, that of the few others by search */
+    ATTEMPTS_MAX = 4, /* see train_pretokens_bound */
 };
 
-struct learn_pretokens_chunk {
-    struct learn_pretokens_chunk *next;
+struct train_pretokens_chunk {
+    struct train_pretokens_chunk *next;
     size_t len, cap; /* cap: of bytes[] */
     unsigned char bytes[];
 };
 
 /* Room for one more pretoken of this many bytes, in the last chunk. */
-static int reserve(struct learn_pretokens *all, size_t len, struct err *e)
+static int reserve(struct train_pretokens *all, size_t len, struct err *e)
 {
-    size_t need = len + 2 * VARINT_MAX, header = sizeof(struct learn_pretokens_chunk), size = CHUNK_MIN;
+    size_t need = len + 2 * VARINT_MAX, header = sizeof(struct train_pretokens_chunk), size = CHUNK_MIN;
     if (all->last) {
         if (all->last->cap - all->last->len >= need)
             return 0;
@@ -35,7 +35,7 @@ static int reserve(struct learn_pretokens *all, size_t len, struct err *e)
     size = size < CHUNK_MAX ? size : CHUNK_MAX;
     if (size - header < need)
         size = header + need;
-    struct learn_pretokens_chunk *new = malloc(size);
+    struct train_pretokens_chunk *new = malloc(size);
     if (!new)
         return err_mem(e, "the pretokens", size);
     new->next = NULL;
@@ -49,9 +49,9 @@ static int reserve(struct learn_pretokens *all, size_t len, struct err *e)
     return 0;
 }
 
-/* Counts a pretoken in its class. Until learn_pretokens_classify, each pretoken with a large count has its own class.
+/* Counts a pretoken in its class. Until train_pretokens_classify, each pretoken with a large count has its own class.
  */
-static int put_class(struct learn_pretokens *all, uint64_t count, size_t len, struct err *e)
+static int put_class(struct train_pretokens *all, uint64_t count, size_t len, struct err *e)
 {
     if (!all->small && !(all->small = calloc(SMALL, sizeof *all->small)))
         return err_mem(e, "the counts of pretokens", SMALL * sizeof *all->small);
@@ -60,7 +60,7 @@ static int put_class(struct learn_pretokens *all, uint64_t count, size_t len, st
         if (array_grow(&all->class, &all->class_cap, all->n_class + 1, sizeof *all->class, "the counts of pretokens",
                        e))
             return -1;
-        all->class[all->n_class++] = (struct learn_pretokens_class){.count = count};
+        all->class[all->n_class++] = (struct train_pretokens_class){.count = count};
         i = all->n_class;
         if (count < SMALL)
             all->small[count] = i;
@@ -70,16 +70,16 @@ static int put_class(struct learn_pretokens *all, uint64_t count, size_t len, st
     return 0;
 }
 
-int learn_pretokens_add(struct learn_pretokens *all, const unsigned char *p, size_t len, uint64_t count, struct err *e)
+int train_pretokens_add(struct train_pretokens *all, const unsigned char *p, size_t len, uint64_t count, struct err *e)
 {
     if (__builtin_add_overflow(all->total, count, &all->total))
         return err_set(e, EX_DATAERR, "the counts of all pretokens add up to more than 2^64-1");
     if (len < 2)
         return 0;
-    if (len > LEARN_MAX_LEN)
+    if (len > TRAIN_LEN_MAX)
         return err_set(e, EX_DATAERR,
                        "a pretoken has %zu bytes, and at most %lu can be merged: count with a pattern that splits it",
-                       len, (unsigned long)LEARN_MAX_LEN);
+                       len, (unsigned long)TRAIN_LEN_MAX);
     if (reserve(all, len, e) || put_class(all, count, len, e))
         return -1;
     unsigned char *to = all->last->bytes + all->last->len;
@@ -108,7 +108,7 @@ static uint64_t take_varint(const unsigned char **p)
     }
 }
 
-bool learn_pretokens_next(const struct learn_pretokens *all, struct learn_pretokens_cursor *c, struct pretoken *w)
+bool train_pretokens_next(const struct train_pretokens *all, struct train_pretokens_cursor *c, struct pretoken *w)
 {
     if (!c->chunk)
         c->chunk = all->first;
@@ -128,17 +128,17 @@ bool learn_pretokens_next(const struct learn_pretokens *all, struct learn_pretok
 
 static int greater_first(const void *x, const void *y)
 {
-    const struct learn_pretokens_class *a = x, *b = y;
+    const struct train_pretokens_class *a = x, *b = y;
     return (a->count < b->count) - (a->count > b->count);
 }
 
-void learn_pretokens_classify(struct learn_pretokens *all)
+void train_pretokens_classify(struct train_pretokens *all)
 {
     size_t n = 0;
     if (all->n_class)
         qsort(all->class, all->n_class, sizeof *all->class, greater_first);
     for (size_t i = 0; i < all->n_class; i++) {
-        struct learn_pretokens_class *c = &all->class[i];
+        struct train_pretokens_class *c = &all->class[i];
         if (n && all->class[n - 1].count == c->count) {
             all->class[n - 1].n += c->n;
             all->class[n - 1].slots += c->slots;
@@ -151,7 +151,7 @@ void learn_pretokens_classify(struct learn_pretokens *all)
     all->n_class = n;
 }
 
-struct learn_pretokens_class *learn_pretokens_class_of(const struct learn_pretokens *all, uint64_t count)
+struct train_pretokens_class *train_pretokens_class_of(const struct train_pretokens *all, uint64_t count)
 {
     if (count < SMALL)
         return &all->class[all->small[count] - 1];
@@ -172,28 +172,28 @@ static bool qualifies(const struct pretoken *w, uint64_t max_len)
 }
 
 /* How many pretokens of each class qualify. NULL: memory is short. */
-static uint64_t *count_qualified(const struct learn_pretokens *all, uint64_t max_len)
+static uint64_t *count_qualified(const struct train_pretokens *all, uint64_t max_len)
 {
     uint64_t *n = calloc(all->n_class, sizeof *n);
-    struct learn_pretokens_cursor c = {0};
+    struct train_pretokens_cursor c = {0};
     struct pretoken w;
     for (size_t i = 0; n && i < all->n_class; i++)
         n[i] = max_len ? 0 : all->class[i].n;
-    while (n && max_len && learn_pretokens_next(all, &c, &w))
-        n[learn_pretokens_class_of(all, w.count) - all->class] += qualifies(&w, max_len);
+    while (n && max_len && train_pretokens_next(all, &c, &w))
+        n[train_pretokens_class_of(all, w.count) - all->class] += qualifies(&w, max_len);
     return n;
 }
 
 /* The number of distinct pretokens that qualify and count at least `least`; counting stops at `most`. table has cap
  * slots, a power of two above most. */
-static uint64_t count_distinct(const struct learn_pretokens *all, uint64_t least, uint64_t max_len, uint64_t most,
+static uint64_t count_distinct(const struct train_pretokens *all, uint64_t least, uint64_t max_len, uint64_t most,
                                uint64_t *table, size_t cap)
 {
-    struct learn_pretokens_cursor c = {0};
+    struct train_pretokens_cursor c = {0};
     struct pretoken w;
     uint64_t n = 0;
     memset(table, 0, cap * sizeof *table);
-    while (n < most && learn_pretokens_next(all, &c, &w)) {
+    while (n < most && train_pretokens_next(all, &c, &w)) {
         if (w.count < least || !qualifies(&w, max_len))
             continue;
         uint64_t h = hash_bytes(w.p, w.len, hash_secret()) | 1;
@@ -206,16 +206,16 @@ static uint64_t count_distinct(const struct learn_pretokens *all, uint64_t least
     return n;
 }
 
-/* The bound: let T be the count of the n-th most frequent distinct pretoken that qualifies. A pretoken is complete when
- * it is one token; its string is then that of a token, and a merge makes one string. So before the k-th merge, k <= n,
- * at most n - 1 of the n pretokens are complete. Another one is still two tokens or more, hence holds a pair; the pair
- * occurs at least as often as the pretoken, T times or more, and it may be merged, as it lies inside a pretoken that
- * qualifies. This holds whatever breaks ties, and for any T that n distinct pretokens reach.
+/* The bound: let T be the count of the n-th most frequent distinct pretoken that qualifies. A pretoken is complete
+ * when it is one token; its string is then that of a token, and a merge makes one string. So before the k-th merge, k
+ * <= n, at most n - 1 of the n pretokens are complete. Another one is still two tokens or more, hence holds a pair;
+ * the pair occurs at least as often as the pretoken, T times or more, and it may be merged, as it lies inside a
+ * pretoken that qualifies. This holds whatever breaks ties, and for any T that n distinct pretokens reach.
  *
  * It needs distinct pretokens (the same one added twice completes twice with one merge): their hashes are counted;
  * should two hashes collide, T is lower, and still a bound. As a rule the pretokens are distinct and the first attempt
  * succeeds; after some, 1 is as good a bound as any. */
-int learn_pretokens_bound(const struct learn_pretokens *all, uint64_t n, uint64_t max_len, uint64_t *bound,
+int train_pretokens_bound(const struct train_pretokens *all, uint64_t n, uint64_t max_len, uint64_t *bound,
                           struct err *e)
 {
     *bound = 1;
@@ -231,7 +231,7 @@ int learn_pretokens_bound(const struct learn_pretokens *all, uint64_t n, uint64_
         return err_mem(e, "the most frequent pretokens", cap * sizeof *table);
     }
     uint64_t want = n, have = 0;
-    for (size_t attempt = 0, i = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    for (size_t attempt = 0, i = 0; attempt < ATTEMPTS_MAX; attempt++) {
         while (i < all->n_class && have < want)
             have += qualified[i++];
         if (have < want)
@@ -248,9 +248,9 @@ int learn_pretokens_bound(const struct learn_pretokens *all, uint64_t n, uint64_
     return 0;
 }
 
-void *learn_pretokens_take(struct learn_pretokens *all, size_t *size)
+void *train_pretokens_take(struct train_pretokens *all, size_t *size)
 {
-    struct learn_pretokens_chunk *c = all->first;
+    struct train_pretokens_chunk *c = all->first;
     if (c) {
         *size = sizeof *c + c->cap;
         all->first = c->next;
@@ -258,12 +258,12 @@ void *learn_pretokens_take(struct learn_pretokens *all, size_t *size)
     return c;
 }
 
-void learn_pretokens_free(struct learn_pretokens *all)
+void train_pretokens_free(struct train_pretokens *all)
 {
     void *p;
-    for (size_t size; (p = learn_pretokens_take(all, &size));)
+    for (size_t size; (p = train_pretokens_take(all, &size));)
         free(p);
     free(all->class);
     free(all->small);
-    *all = (struct learn_pretokens){0};
+    *all = (struct train_pretokens){0};
 }

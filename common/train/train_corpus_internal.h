@@ -1,10 +1,10 @@
-/* learn_corpus_internal.h - what the parts of learn_corpus.h share: learn_corpus.c (the layout, with the explanations),
- * learn_lists.c and learn_merge.c. For them only.
+/* train_corpus_internal.h - what the parts of train_corpus.h share: train_corpus.c (the layout, with the
+ * explanations), train_lists.c and train_merge.c. For them only.
  */
-#ifndef BPE_TRAIN_LEARN_CORPUS_INTERNAL_H
-#define BPE_TRAIN_LEARN_CORPUS_INTERNAL_H
+#ifndef BPE_TRAIN_TRAIN_CORPUS_INTERNAL_H
+#define BPE_TRAIN_TRAIN_CORPUS_INTERNAL_H
 
-#include "train/learn_corpus.h"
+#include "train/train_corpus.h"
 
 enum {
     N_BYTES = 256,
@@ -60,7 +60,7 @@ static inline void symbol_new(struct corpus *c, uint32_t symbol, uint32_t len)
 /* Sets the bytes of a symbol, if they decide ties. p is borrowed as long as the corpus is used. */
 void symbol_set_bytes(struct corpus *c, uint32_t symbol, const unsigned char *p, uint32_t len);
 
-/* ---- Lists of the pairs of bytes: learn_lists.c ---- */
+/* ---- Lists of the pairs of bytes: train_lists.c ---- */
 
 /* Whether a pair of bytes that occurs n times has no list: it is found by scanning all slots. */
 static inline bool is_dense(const struct corpus *c, size_t n)

@@ -1,13 +1,14 @@
-/* learn_corpus.h - the pretokens as symbols in one flat array, where every merge is carried out. For learn.c alone. */
-#ifndef BPE_TRAIN_LEARN_CORPUS_H
-#define BPE_TRAIN_LEARN_CORPUS_H
+/* train_corpus.h - the pretokens as symbols in one flat array, where every merge is carried out. For trainer.c
+ * alone. */
+#ifndef BPE_TRAIN_TRAIN_CORPUS_H
+#define BPE_TRAIN_TRAIN_CORPUS_H
 
-#include "train/learn_pairs.h"
-#include "train/learn_positions.h"
-#include "train/learn_pretokens.h"
+#include "train/train_pairs.h"
+#include "train/train_positions.h"
+#include "train/train_pretokens.h"
 
-/* A symbol as a neighbour of the pair that is being merged: weight and number of these occurrences; then where the next
- * position of the new pair is written (if the pair is not kept: to a place that is never read, with step 0). */
+/* A symbol as a neighbour of the pair that is being merged: weight and number of these occurrences; then where the
+ * next position of the new pair is written (if the pair is not kept: to a place that is never read, with step 0). */
 struct side {
     uint64_t weight, n;
     uint32_t *out;
@@ -28,10 +29,10 @@ struct symbol_bytes {
 
 /* The caller numbers symbols from 1, in any way; 0 separates pretokens. */
 struct corpus {
-    void *slot;                /* uint16_t; or uint32_t (wide), once numbers need it; see learn_corpus.c */
+    void *slot;                /* uint16_t; or uint32_t (wide), once numbers need it; see train_corpus.c */
     size_t n_slots, slot_size; /* slot_size: bytes */
     bool wide, sse2;
-    size_t *window; /* where each window of slots begins; then SIZE_MAX; see learn_corpus.c */
+    size_t *window; /* where each window of slots begins; then SIZE_MAX; see train_corpus.c */
     size_t n_windows;
     enum { NO_LISTS, SOME_LISTS, ALL_LISTS } lists; /* which pairs of bytes that are not dense have lists */
     uint32_t n_symbols;
@@ -64,12 +65,12 @@ struct corpus_opts {
  * possible. c need not be initialized. -1: out of memory, or a pair that counts more than 2^64-1 (EX_DATAERR);
  * call corpus_free in any case.
  */
-int corpus_init(struct corpus *c, struct learn_pretokens *all, const struct corpus_opts *o, struct err *e);
+int corpus_init(struct corpus *c, struct train_pretokens *all, const struct corpus_opts *o, struct err *e);
 void corpus_free(struct corpus *c);
 
 /* Replaces every occurrence of a pair from pairs_pop by the symbol z, left to right, and brings all counts up to date.
- * *top must not be used afterwards. Before, no slot holds z; z may be any number up to n_symbols that is not the symbol
- * of a byte. */
+ * *top must not be used afterwards. Before, no slot holds z; z may be any number up to n_symbols that is not the
+ * symbol of a byte. */
 int corpus_merge(struct corpus *c, struct pair *top, uint32_t z, struct err *e);
 
 #endif

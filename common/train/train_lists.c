@@ -1,4 +1,4 @@
-/* learn_lists.c - see learn_corpus_internal.h: lists of where the pairs of bytes are.
+/* train_lists.c - see train_corpus_internal.h: lists of where the pairs of bytes are.
  *
  * Pairs of bytes are in the text from the beginning, but they get their lists late, when many of their occurrences are
  * gone: when the first pair that is not dense is merged, it and those that will soon be merged get theirs; when the
@@ -6,7 +6,7 @@
  * that byte, and never the inside of a longer symbol, because wherever two symbols are joined at least the slots of
  * bytes are overwritten.
  */
-#include "train/learn_corpus_internal.h"
+#include "train/train_corpus_internal.h"
 
 #include <stdlib.h>
 
@@ -16,8 +16,8 @@ enum {
 };
 
 /* Where the next position of a pair of bytes is written: an address, whose last bit says whether it then advances by
- * one. (All of them together fit into the second-level cache; struct side would be four times as large.) They are in an
- * array by left * (N_BYTES + 1) + right: bytes, or N_BYTES for all other symbols. */
+ * one. (All of them together fit into the second-level cache; struct side would be four times as large.) They are in
+ * an array by left * (N_BYTES + 1) + right: bytes, or N_BYTES for all other symbols. */
 typedef uintptr_t tagged;
 
 /* Makes the lists of the pairs of bytes that count at least `least` and are not dense; made: which of `to` these are.

@@ -1,9 +1,9 @@
-/* learn_test.c - common/train/learn.h: cases worked out by hand, then random corpora compared with the slow trainer of
- * tests/oracle/learn_plain.h.
+/* train_test.c - common/train/trainer.h: cases worked out by hand, then random corpora compared with the slow trainer
+ * of tests/oracle/learn_plain.h.
  *
  *   SEED=N  random seed (printed)
  */
-#include "train/learn.h"
+#include "train/trainer.h"
 
 #include "../oracle/learn_plain.h"
 #include "base/sys/hash.h"
@@ -13,13 +13,13 @@
 #include <inttypes.h>
 #include <sys/time.h>
 
-static const char *const tie_name[] = {[LEARN_HF] = "hf", [LEARN_LEX] = "lex", [LEARN_ID] = "id"};
+static const char *const tie_name[] = {[TRAIN_HF] = "hf", [TRAIN_LEX] = "lex", [TRAIN_ID] = "id"};
 
 /* ---- by hand ---- */
 
 struct hand {
     const char *name;
-    enum learn_tie tie;
+    enum train_tie tie;
     uint32_t more; /* vocab_size minus 256 */
     uint64_t min_frequency, max_token_len;
     const char *special; /* separated by spaces */
@@ -28,50 +28,50 @@ struct hand {
 };
 
 static const struct hand hands[] = {
-    {"no pretoken at all", LEARN_HF, 9, 0, 0, "", "", ""},
-    {"pretokens without a pair", LEARN_HF, 9, 0, 0, "", "a:7 b:1", ""},
-    {"a vocabulary that is full makes no merge", LEARN_HF, 0, 0, 0, "", "ab:1", ""},
-    {"a vocabulary full of special tokens makes no merge", LEARN_LEX, 1, 0, 0, "<s>", "ab:1", ""},
-    {"stops when no pair is left", LEARN_HF, 99, 0, 0, "", "ab:1", "a+b:1"},
-    {"stops at the size of the vocabulary", LEARN_HF, 1, 0, 0, "", "ab:2 cd:1", "a+b:2"},
-    {"aaa holds the pair twice", LEARN_HF, 9, 0, 0, "", "aaa:1", "a+a:2 aa+a:1"},
-    {"aaaa becomes two tokens", LEARN_HF, 9, 0, 0, "", "aaaa:1", "a+a:3 aa+aa:1"},
-    {"aaaaa is replaced from the left", LEARN_HF, 9, 0, 0, "", "aaaaa:1", "a+a:4 aa+a:1 aa+aaa:1"},
-    {"aaaaa, ties by bytes", LEARN_LEX, 9, 0, 0, "", "aaaaa:1", "a+a:4 aa+aa:1 aaaa+a:1"},
-    {"abab: touching occurrences give one new pair", LEARN_HF, 9, 0, 0, "", "abab:3", "a+b:6 ab+ab:3"},
-    {"ababab and a run of the new token", LEARN_HF, 9, 0, 0, "", "ababab:2", "a+b:6 ab+ab:4 abab+ab:2"},
-    {"babab: the pair that lies between occurrences goes away", LEARN_HF, 9, 0, 0, "", "babab:1 ab:2",
+    {"no pretoken at all", TRAIN_HF, 9, 0, 0, "", "", ""},
+    {"pretokens without a pair", TRAIN_HF, 9, 0, 0, "", "a:7 b:1", ""},
+    {"a vocabulary that is full makes no merge", TRAIN_HF, 0, 0, 0, "", "ab:1", ""},
+    {"a vocabulary full of special tokens makes no merge", TRAIN_LEX, 1, 0, 0, "<s>", "ab:1", ""},
+    {"stops when no pair is left", TRAIN_HF, 99, 0, 0, "", "ab:1", "a+b:1"},
+    {"stops at the size of the vocabulary", TRAIN_HF, 1, 0, 0, "", "ab:2 cd:1", "a+b:2"},
+    {"aaa holds the pair twice", TRAIN_HF, 9, 0, 0, "", "aaa:1", "a+a:2 aa+a:1"},
+    {"aaaa becomes two tokens", TRAIN_HF, 9, 0, 0, "", "aaaa:1", "a+a:3 aa+aa:1"},
+    {"aaaaa is replaced from the left", TRAIN_HF, 9, 0, 0, "", "aaaaa:1", "a+a:4 aa+a:1 aa+aaa:1"},
+    {"aaaaa, ties by bytes", TRAIN_LEX, 9, 0, 0, "", "aaaaa:1", "a+a:4 aa+aa:1 aaaa+a:1"},
+    {"abab: touching occurrences give one new pair", TRAIN_HF, 9, 0, 0, "", "abab:3", "a+b:6 ab+ab:3"},
+    {"ababab and a run of the new token", TRAIN_HF, 9, 0, 0, "", "ababab:2", "a+b:6 ab+ab:4 abab+ab:2"},
+    {"babab: the pair that lies between occurrences goes away", TRAIN_HF, 9, 0, 0, "", "babab:1 ab:2",
      "a+b:4 b+ab:1 bab+ab:1"},
-    {"ties, hf: the smallest ids", LEARN_HF, 9, 0, 0, "", "cd:1 ab:1 cb:1", "a+b:1 c+b:1 c+d:1"},
-    {"ties, lex: the greatest bytes", LEARN_LEX, 9, 0, 0, "", "cb:1 ab:1 cd:1", "c+d:1 c+b:1 a+b:1"},
-    {"ties, lex: longer is greater", LEARN_LEX, 9, 0, 0, "", "xab:3 ab:3 ax:1 abx:1", "a+b:7 x+ab:3 ab+x:1 a+x:1"},
-    {"ties, lex: equal in the first eight bytes", LEARN_LEX, 99, 0, 0, "",
+    {"ties, hf: the smallest ids", TRAIN_HF, 9, 0, 0, "", "cd:1 ab:1 cb:1", "a+b:1 c+b:1 c+d:1"},
+    {"ties, lex: the greatest bytes", TRAIN_LEX, 9, 0, 0, "", "cb:1 ab:1 cd:1", "c+d:1 c+b:1 a+b:1"},
+    {"ties, lex: longer is greater", TRAIN_LEX, 9, 0, 0, "", "xab:3 ab:3 ax:1 abx:1", "a+b:7 x+ab:3 ab+x:1 a+x:1"},
+    {"ties, lex: equal in the first eight bytes", TRAIN_LEX, 99, 0, 0, "",
      "aaaaaaaabx:8 aaaaaaaacx:8 aaaaaaaab:1 aaaaaaaac:1",
      "a+a:126 aa+aa:54 aaaa+aaaa:18 aaaaaaaa+c:9 aaaaaaaa+b:9 aaaaaaaac+x:8 aaaaaaaab+x:8"},
-    {"ties, hf: a space comes after letters", LEARN_HF, 9, 0, 0, "", "_b:1 ab:1", "a+b:1 _+b:1"},
-    {"ties, id: a space comes before letters", LEARN_ID, 9, 0, 0, "", "_b:1 ab:1", "_+b:1 a+b:1"},
-    {"ties, hf: bytes of Latin-1 letters come before the space", LEARN_HF, 9, 0, 0, "", "_b:1 \303b:1",
+    {"ties, hf: a space comes after letters", TRAIN_HF, 9, 0, 0, "", "_b:1 ab:1", "a+b:1 _+b:1"},
+    {"ties, id: a space comes before letters", TRAIN_ID, 9, 0, 0, "", "_b:1 ab:1", "_+b:1 a+b:1"},
+    {"ties, hf: bytes of Latin-1 letters come before the space", TRAIN_HF, 9, 0, 0, "", "_b:1 \303b:1",
      "\\xc3+b:1 _+b:1"},
-    {"ties: merges come after bytes", LEARN_ID, 9, 0, 0, "", "ab:5 abz:2 \377z:2", "a+b:7 \\xff+z:2 ab+z:2"},
-    {"the order of ids is the order of merges", LEARN_HF, 9, 0, 0, "", "xy:9 ab:8 xyz:1 abz:1",
+    {"ties: merges come after bytes", TRAIN_ID, 9, 0, 0, "", "ab:5 abz:2 \377z:2", "a+b:7 \\xff+z:2 ab+z:2"},
+    {"the order of ids is the order of merges", TRAIN_HF, 9, 0, 0, "", "xy:9 ab:8 xyz:1 abz:1",
      "x+y:10 a+b:9 xy+z:1 ab+z:1"},
-    {"a special token that is a byte takes its place", LEARN_HF, 1, 0, 0, "c", "ab:5 ca:5", "c+a:5"},
-    {"the same, with other ties: it takes a place of its own", LEARN_ID, 1, 0, 0, "c", "ab:5 ca:5", ""},
-    {"special tokens given twice count once", LEARN_HF, 2, 0, 0, "<s> <s>", "ab:5", "a+b:5"},
-    {"a merge spelled as a special token is free", LEARN_HF, 2, 0, 0, "ab", "ab:5 cd:4 ef:3", "a+b:5 c+d:4"},
-    {"the same, with other ties: it is not", LEARN_ID, 2, 0, 0, "ab", "ab:5 cd:4 ef:3", "a+b:5"},
-    {"a special token spelled with a space", LEARN_HF, 4, 0, 0, "\304\240the", "_the:9 xy:1",
+    {"a special token that is a byte takes its place", TRAIN_HF, 1, 0, 0, "c", "ab:5 ca:5", "c+a:5"},
+    {"the same, with other ties: it takes a place of its own", TRAIN_ID, 1, 0, 0, "c", "ab:5 ca:5", ""},
+    {"special tokens given twice count once", TRAIN_HF, 2, 0, 0, "<s> <s>", "ab:5", "a+b:5"},
+    {"a merge spelled as a special token is free", TRAIN_HF, 2, 0, 0, "ab", "ab:5 cd:4 ef:3", "a+b:5 c+d:4"},
+    {"the same, with other ties: it is not", TRAIN_ID, 2, 0, 0, "ab", "ab:5 cd:4 ef:3", "a+b:5"},
+    {"a special token spelled with a space", TRAIN_HF, 4, 0, 0, "\304\240the", "_the:9 xy:1",
      "h+e:9 t+he:9 _+the:9 x+y:1"},
-    {"a merge spelled as a special token has its id", LEARN_HF, 9, 0, 0, "cd", "ab:9 abz:2 cd:8 cdz:2",
+    {"a merge spelled as a special token has its id", TRAIN_HF, 9, 0, 0, "cd", "ab:9 abz:2 cd:8 cdz:2",
      "a+b:11 c+d:10 cd+z:2 ab+z:2"},
-    {"max_token_len is strict", LEARN_HF, 9, 0, 3, "", "abc:1", "a+b:1"},
-    {"max_token_len allows what is shorter", LEARN_HF, 9, 0, 4, "", "abc:1", "a+b:1 ab+c:1"},
-    {"max_token_len exempts pairs of two bytes", LEARN_HF, 9, 0, 1, "", "aaa:1", "a+a:2"},
-    {"max_token_len and a frequent long pretoken", LEARN_HF, 2, 0, 3, "", "abc:9 de:1", "a+b:9 d+e:1"},
-    {"min_frequency is the least that counts", LEARN_HF, 9, 3, 0, "", "ab:3 cd:2", "a+b:3"},
-    {"a pretoken added twice", LEARN_HF, 2, 0, 0, "", "ab:9 ab:9 cd:3 ef:2", "a+b:18 c+d:3"},
-    {"counts up to 2^64-1", LEARN_HF, 9, 0, 0, "", "ab:18446744073709551615", "a+b:18446744073709551615"},
-    {"counts above 2^63 in a run", LEARN_HF, 9, 0, 0, "", "aaa:9223372036854775807",
+    {"max_token_len is strict", TRAIN_HF, 9, 0, 3, "", "abc:1", "a+b:1"},
+    {"max_token_len allows what is shorter", TRAIN_HF, 9, 0, 4, "", "abc:1", "a+b:1 ab+c:1"},
+    {"max_token_len exempts pairs of two bytes", TRAIN_HF, 9, 0, 1, "", "aaa:1", "a+a:2"},
+    {"max_token_len and a frequent long pretoken", TRAIN_HF, 2, 0, 3, "", "abc:9 de:1", "a+b:9 d+e:1"},
+    {"min_frequency is the least that counts", TRAIN_HF, 9, 3, 0, "", "ab:3 cd:2", "a+b:3"},
+    {"a pretoken added twice", TRAIN_HF, 2, 0, 0, "", "ab:9 ab:9 cd:3 ef:2", "a+b:18 c+d:3"},
+    {"counts up to 2^64-1", TRAIN_HF, 9, 0, 0, "", "ab:18446744073709551615", "a+b:18446744073709551615"},
+    {"counts above 2^63 in a run", TRAIN_HF, 9, 0, 0, "", "aaa:9223372036854775807",
      "a+a:18446744073709551614 aa+a:9223372036854775807"},
 };
 
@@ -89,7 +89,7 @@ static int by_hand(const struct hand *h, char *got)
 {
     char words[256], special[64], *save;
     struct str sp[8];
-    struct learn_opts o = {.tie = h->tie,
+    struct train_opts o = {.tie = h->tie,
                            .vocab_size = 256 + h->more,
                            .min_frequency = h->min_frequency,
                            .max_token_len = h->max_token_len,
@@ -100,27 +100,27 @@ static int by_hand(const struct hand *h, char *got)
     strcpy(special, h->special);
     for (char *s = strtok_r(special, " ", &save); s; s = strtok_r(NULL, " ", &save))
         sp[o.n_special++] = (struct str){(unsigned char *)s, strlen(s)};
-    struct learner *l = learner_new(&e);
+    struct trainer *l = trainer_new(&e);
     strcpy(words, h->words);
     for (char *s = strtok_r(words, " ", &save); s; s = strtok_r(NULL, " ", &save)) {
         size_t len = strcspn(s, ":");
         for (size_t i = 0; i < len; i++)
             if (s[i] == '_')
                 s[i] = ' ';
-        learner_add(l, (unsigned char *)s, len, strtoull(s + len + 1, NULL, 10), &e);
+        trainer_add(l, (unsigned char *)s, len, strtoull(s + len + 1, NULL, 10), &e);
     }
-    learner_run(l, &o, &m, &n, &e);
+    trainer_run(l, &o, &m, &n, &e);
     char *out = got;
     for (size_t i = 0; i < n; i++) {
         out += sprintf(out, "%s", i ? " " : "");
         out = print_token(out, m, m[i].left);
         *out++ = '+';
         out = print_token(out, m, m[i].right);
-        out += sprintf(out, ":%" PRIu64, learner_counts(l)[i]);
+        out += sprintf(out, ":%" PRIu64, trainer_counts(l)[i]);
     }
     *out = 0;
     free(m);
-    learner_free(l);
+    trainer_free(l);
     return !e.code && !strcmp(got, h->want);
 }
 
@@ -136,29 +136,29 @@ static void test_by_hand(void)
 
 static void test_errors(void)
 {
-    struct learn_opts o = {.tie = LEARN_HF, .vocab_size = 300};
+    struct train_opts o = {.tie = TRAIN_HF, .vocab_size = 300};
     struct merge *m = NULL;
     size_t n;
     struct err e = {0};
-    struct learner *l = learner_new(&e);
-    int first = learner_add(l, (const unsigned char *)"ab", 2, UINT64_MAX, &e);
-    int second = learner_add(l, (const unsigned char *)"c", 1, 1, &e);
+    struct trainer *l = trainer_new(&e);
+    int first = trainer_add(l, (const unsigned char *)"ab", 2, UINT64_MAX, &e);
+    int second = trainer_add(l, (const unsigned char *)"c", 1, 1, &e);
     tap_ok(!first && second == -1 && e.code == EX_DATAERR, "a sum of counts above 2^64-1 is refused");
-    learner_free(l);
+    trainer_free(l);
 
     e = (struct err){0};
-    l = learner_new(&e);
-    learner_add(l, (const unsigned char *)"aaa", 3, (uint64_t)1 << 63, &e);
-    tap_ok(!e.code && learner_run(l, &o, &m, &n, &e) == -1 && e.code == EX_DATAERR,
+    l = trainer_new(&e);
+    trainer_add(l, (const unsigned char *)"aaa", 3, (uint64_t)1 << 63, &e);
+    tap_ok(!e.code && trainer_run(l, &o, &m, &n, &e) == -1 && e.code == EX_DATAERR,
            "a pair that counts more than 2^64-1 is refused");
-    learner_free(l);
+    trainer_free(l);
 
     e = (struct err){0};
-    l = learner_new(&e);
-    tap_ok(learner_add(l, (const unsigned char *)"ab", UINT32_MAX, 1, &e) == -1 && e.code == EX_DATAERR,
+    l = trainer_new(&e);
+    tap_ok(trainer_add(l, (const unsigned char *)"ab", UINT32_MAX, 1, &e) == -1 && e.code == EX_DATAERR,
            "a pretoken of more bytes than a position can tell apart is refused");
-    learner_free(l);
-    learner_free(NULL);
+    trainer_free(l);
+    trainer_free(NULL);
 }
 
 /* ---- random corpora ---- */
@@ -226,7 +226,7 @@ static struct bytes random_special(const struct plain *spelled, const struct cor
     return s;
 }
 
-static void random_args(struct args *a, enum learn_tie tie, const struct corpus_words *w)
+static void random_args(struct args *a, enum train_tie tie, const struct corpus_words *w)
 {
     struct args plain_args = {.tie = "id"};
     struct plain spelled;
@@ -248,14 +248,14 @@ static void free_args(struct args *a)
     free(a->special);
 }
 
-/* Whether the trainer gives the same result as the slow one; window: as in learn_opts. */
-static int same_as_plain(const struct args *a, enum learn_tie tie, const struct corpus_words *w, const struct plain *t,
+/* Whether the trainer gives the same result as the slow one; window: as in train_opts. */
+static int same_as_plain(const struct args *a, enum train_tie tie, const struct corpus_words *w, const struct plain *t,
                          uint32_t window)
 {
     struct str sp[8];
     for (size_t i = 0; i < a->n_special; i++)
         sp[i] = (struct str){a->special[i].p, a->special[i].len};
-    struct learn_opts o = {.tie = tie,
+    struct train_opts o = {.tie = tie,
                            .vocab_size = (uint32_t)a->vocab_size,
                            .min_frequency = a->min_frequency,
                            .max_token_len = a->max_token_len,
@@ -265,15 +265,15 @@ static int same_as_plain(const struct args *a, enum learn_tie tie, const struct 
     struct err e = {0};
     struct merge *m = NULL;
     size_t n = 0;
-    struct learner *l = learner_new(&e);
+    struct trainer *l = trainer_new(&e);
     for (size_t i = 0; i < w->n; i++)
-        learner_add(l, w->bytes[i], w->len[i], w->count[i], &e);
-    int same = !e.code && !learner_run(l, &o, &m, &n, &e) && n == t->n_merge;
+        trainer_add(l, w->bytes[i], w->len[i], w->count[i], &e);
+    int same = !e.code && !trainer_run(l, &o, &m, &n, &e) && n == t->n_merge;
     for (size_t i = 0; same && i < n; i++)
         same = m[i].left == t->merge[i].left && m[i].right == t->merge[i].right &&
-               learner_counts(l)[i] == t->merge[i].count;
+               trainer_counts(l)[i] == t->merge[i].count;
     free(m);
-    learner_free(l);
+    trainer_free(l);
     return same;
 }
 
@@ -290,7 +290,7 @@ static uint32_t random_window(const struct corpus_words *w)
     return (uint32_t)((longest > part ? longest : part) + 1 + rnd(3));
 }
 
-static void test_random(enum learn_tie tie, size_t n_corpora)
+static void test_random(enum train_tie tie, size_t n_corpora)
 {
     size_t bad = 0, merges = 0;
     for (size_t i = 0; i < n_corpora; i++) {
@@ -309,7 +309,7 @@ static void test_random(enum learn_tie tie, size_t n_corpora)
         shuffle(&w);
         int shuffled = same_as_plain(&a, tie, &w, &t, 0);
         if ((!same || !windows || !shuffled) && bad++ < 5)
-            tap_note("corpus %zu differs%s: learn_test %" PRIu64 " has it first", i,
+            tap_note("corpus %zu differs%s: train_test %" PRIu64 " has it first", i,
                      !same      ? ""
                      : !windows ? " in small windows"
                                 : " when shuffled",
@@ -328,10 +328,10 @@ static void test_random(enum learn_tie tie, size_t n_corpora)
 /* ---- large ---- */
 
 /* One pretoken of n bytes; more than 65,536 need wide slots. */
-static void test_long_word(enum learn_tie tie, size_t n, size_t letters, uint64_t min_frequency)
+static void test_long_word(enum train_tie tie, size_t n, size_t letters, uint64_t min_frequency)
 {
     struct args a = {.tie = tie_name[tie], .vocab_size = 200000, .min_frequency = min_frequency};
-    struct learn_opts o = {.tie = tie, .vocab_size = 200000, .min_frequency = min_frequency};
+    struct train_opts o = {.tie = tie, .vocab_size = 200000, .min_frequency = min_frequency};
     struct err e = {0};
     struct merge *m = NULL;
     struct plain t;
@@ -342,15 +342,15 @@ static void test_long_word(enum learn_tie tie, size_t n, size_t letters, uint64_
     plain_init(&t, &a);
     plain_add_word(&t, p, n, 1);
     plain_run(&t);
-    struct learner *l = learner_new(&e);
-    learner_add(l, p, n, 1, &e);
-    int same = !learner_run(l, &o, &m, &n_merges, &e) && n_merges == t.n_merge;
+    struct trainer *l = trainer_new(&e);
+    trainer_add(l, p, n, 1, &e);
+    int same = !trainer_run(l, &o, &m, &n_merges, &e) && n_merges == t.n_merge;
     for (size_t i = 0; same && i < n_merges; i++)
         same =
-            m[i].left == t.merge[i].left && m[i].right == t.merge[i].right && learner_counts(l)[i] == t.merge[i].count;
+            m[i].left == t.merge[i].left && m[i].right == t.merge[i].right && trainer_counts(l)[i] == t.merge[i].count;
     tap_ok(same, "%s: a pretoken of %zu bytes, %zu letters (%zu merges)", tie_name[tie], n, letters, t.n_merge);
     free(m);
-    learner_free(l);
+    trainer_free(l);
     plain_free(&t);
     free(p);
 }
@@ -360,22 +360,22 @@ static void test_long_word(enum learn_tie tie, size_t n, size_t letters, uint64_
 static void test_long_in_time(const char *name, size_t letters, size_t period, uint32_t more)
 {
     enum { N = 4000000, SECONDS = 30 };
-    struct learn_opts o = {.tie = LEARN_HF, .vocab_size = 256 + more};
+    struct train_opts o = {.tie = TRAIN_HF, .vocab_size = 256 + more};
     struct err e = {0};
     struct merge *m = NULL;
     size_t n = 0;
     unsigned char *p = must(malloc(N));
     for (size_t i = 0; i < N; i++)
         p[i] = i < period ? (unsigned char)('a' + rnd(letters)) : p[i - period];
-    struct learner *l = learner_new(&e);
+    struct trainer *l = trainer_new(&e);
     setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = SECONDS}, NULL);
-    learner_add(l, p, N, 1, &e);
-    int rc = learner_run(l, &o, &m, &n, &e);
+    trainer_add(l, p, N, 1, &e);
+    int rc = trainer_run(l, &o, &m, &n, &e);
     setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
-    tap_ok(!rc && (n == more || learner_counts(l)[n - 1] == 1), "a pretoken of %d bytes, %s: %zu merges in time", N,
+    tap_ok(!rc && (n == more || trainer_counts(l)[n - 1] == 1), "a pretoken of %d bytes, %s: %zu merges in time", N,
            name, n);
     free(m);
-    learner_free(l);
+    trainer_free(l);
     free(p);
 }
 
@@ -388,32 +388,32 @@ static void test_many_special(size_t n_special)
     static struct str special[N];
     struct err e = {0};
     struct merge *few = NULL, *many = NULL;
-    struct learn_opts o = {.tie = LEARN_HF, .vocab_size = 256 + 500};
-    struct learn_opts o_many = {
-        .tie = LEARN_HF, .vocab_size = 256 + 500 + (uint32_t)n_special, .special = special, .n_special = n_special};
+    struct train_opts o = {.tie = TRAIN_HF, .vocab_size = 256 + 500};
+    struct train_opts o_many = {
+        .tie = TRAIN_HF, .vocab_size = 256 + 500 + (uint32_t)n_special, .special = special, .n_special = n_special};
     size_t n_few = 0, n_many = 0;
     for (size_t i = 0; i < n_special; i++)
         special[i] = (struct str){(unsigned char *)text[i], (size_t)sprintf(text[i], "<%zu>", i)};
-    struct learner *l = learner_new(&e);
-    struct learner *l_many = learner_new(&e);
+    struct trainer *l = trainer_new(&e);
+    struct trainer *l_many = trainer_new(&e);
     for (size_t i = 0; i < 500; i++) {
         unsigned char p[12];
         uint64_t count = 1 + rnd(9);
         for (size_t j = 0; j < sizeof p; j++)
             p[j] = (unsigned char)('a' + rnd(20));
-        learner_add(l, p, sizeof p, count, &e);
-        learner_add(l_many, p, sizeof p, count, &e);
+        trainer_add(l, p, sizeof p, count, &e);
+        trainer_add(l_many, p, sizeof p, count, &e);
     }
     int same =
-        !learner_run(l, &o, &few, &n_few, &e) && !learner_run(l_many, &o_many, &many, &n_many, &e) && n_few == n_many;
+        !trainer_run(l, &o, &few, &n_few, &e) && !trainer_run(l_many, &o_many, &many, &n_many, &e) && n_few == n_many;
     for (size_t i = 0; same && i < n_few; i++)
         same = few[i].left == many[i].left && few[i].right == many[i].right &&
-               learner_counts(l)[i] == learner_counts(l_many)[i];
+               trainer_counts(l)[i] == trainer_counts(l_many)[i];
     tap_ok(same && n_few == 500, "%zu special tokens that text does not spell change nothing", n_special);
     free(few);
     free(many);
-    learner_free(l);
-    learner_free(l_many);
+    trainer_free(l);
+    trainer_free(l_many);
 }
 
 /* Every pretoken has a different count, so each block of equal counts holds one word. */
@@ -433,14 +433,14 @@ static void test_distinct_counts(void)
         plain_add_word(&t, w.bytes[i], w.len[i], w.count[i]);
     }
     plain_run(&t);
-    tap_ok(same_as_plain(&a, LEARN_HF, &w, &t, 0), "%d pretokens that all count differently", N);
+    tap_ok(same_as_plain(&a, TRAIN_HF, &w, &t, 0), "%d pretokens that all count differently", N);
     plain_free(&t);
     free_words(&w);
 }
 
 /* Some letters are common and most are rare, so some pairs of bytes are dense, and the lists of the others are made at
  * different times. */
-static void test_rare_letters(enum learn_tie tie)
+static void test_rare_letters(enum train_tie tie)
 {
     enum { N = 4000 };
     struct args a = {.tie = tie_name[tie], .vocab_size = 256 + 400};
@@ -472,20 +472,20 @@ static void on_progress(void *ctx, uint64_t done, uint64_t goal)
 static void test_progress(void)
 {
     uint64_t last = 0;
-    struct learn_opts o = {.tie = LEARN_ID, .vocab_size = 1256, .progress = on_progress, .progress_ctx = &last};
+    struct train_opts o = {.tie = TRAIN_ID, .vocab_size = 1256, .progress = on_progress, .progress_ctx = &last};
     struct err e = {0};
     struct merge *m = NULL;
     unsigned char p[8];
     size_t n = 0;
-    struct learner *l = learner_new(&e);
+    struct trainer *l = trainer_new(&e);
     for (size_t i = 0; i < 1000; i++) {
         for (size_t j = 0; j < sizeof p; j++)
             p[j] = (unsigned char)rnd(256);
-        learner_add(l, p, sizeof p, 1, &e);
+        trainer_add(l, p, sizeof p, 1, &e);
     }
-    tap_ok(!learner_run(l, &o, &m, &n, &e) && n == 1000 && last > 0 && last <= 1000, "progress is told, and goes up");
+    tap_ok(!trainer_run(l, &o, &m, &n, &e) && n == 1000 && last > 0 && last <= 1000, "progress is told, and goes up");
     free(m);
-    learner_free(l);
+    trainer_free(l);
 }
 
 int main(void)
@@ -496,7 +496,7 @@ int main(void)
     random_seed(seed);
     test_by_hand();
     test_errors();
-    for (enum learn_tie tie = LEARN_HF; tie <= LEARN_ID; tie++) {
+    for (enum train_tie tie = TRAIN_HF; tie <= TRAIN_ID; tie++) {
         test_random(tie, 3000);
         test_long_word(tie, 70000, 2, 200);
         test_long_word(tie, 100000, 1, 0);

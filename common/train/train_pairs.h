@@ -1,12 +1,12 @@
-/* learn_pairs.h - the pairs of adjacent symbols and which of them is the most frequent: a table and a queue for
- * learn.c.
+/* train_pairs.h - the pairs of adjacent symbols and which of them is the most frequent: a table and a queue for
+ * trainer.c.
  *
  * Counts only fall after a pair was put, so the queue may be lazy: it holds each pair with a count that was once true,
  * and pairs_pop moves stale ones until it finds a true one. No pair may be put that counts more than the last one
  * popped.
  */
-#ifndef BPE_TRAIN_LEARN_PAIRS_H
-#define BPE_TRAIN_LEARN_PAIRS_H
+#ifndef BPE_TRAIN_TRAIN_PAIRS_H
+#define BPE_TRAIN_TRAIN_PAIRS_H
 
 #include "base/sys/err.h"
 
@@ -34,7 +34,7 @@ struct pair_list {
 /* Whether, of two pairs with equal counts, x is merged before y. */
 typedef bool pair_before(const void *ctx, uint64_t x, uint64_t y);
 
-struct learn_bucket {
+struct train_bucket {
     struct pair_count *item;
     size_t n, cap;
 };
@@ -44,7 +44,7 @@ struct pairs {
     struct pair_list *list;  /* of the pair in the same slot: needed only once, so kept separately */
     size_t n, cap;           /* cap is a power of two */
     uint64_t secret;
-    struct learn_bucket bucket[65]; /* the queue; see learn_pairs.c */
+    struct train_bucket bucket[65]; /* the queue; see train_pairs.c */
     uint64_t last;
     uint64_t floor;      /* pairs with a lower count are never looked up again */
     pair_before *before; /* NULL: the smaller key first */

@@ -1,10 +1,10 @@
-/* learn_positions.h - memory for the lists of positions of pairs. For learn_corpus.c and its parts only.
+/* train_positions.h - memory for the lists of positions of pairs. For train_corpus.c and its parts only.
  *
  * Lists are most of the trainer's memory, they have all lengths, and they are released in another order than they were
  * made. Released memory is used again.
  */
-#ifndef BPE_TRAIN_LEARN_POSITIONS_H
-#define BPE_TRAIN_LEARN_POSITIONS_H
+#ifndef BPE_TRAIN_TRAIN_POSITIONS_H
+#define BPE_TRAIN_TRAIN_POSITIONS_H
 
 #include "base/sys/err.h"
 
@@ -20,7 +20,7 @@ struct positions {
     size_t chunk_size; /* of the next chunk, in positions */
     uint32_t *fresh;   /* the region that short lists are cut from */
     size_t n_fresh;
-    unsigned char *bin[64]; /* free blocks by size; see learn_positions.c */
+    unsigned char *bin[64]; /* free blocks by size; see train_positions.c */
     uint64_t bins;          /* bit k: bin[k] is not empty */
 };
 

@@ -1,6 +1,6 @@
-/* scan_masks.h - gpt2, cl100k and the patterns derived from it, o200k and deepseek scanned 64 bytes at a time: the part
- * that is the same for all instruction sets. scan_neon.c, scan_sse2.c, scan_avx2.c and scan_avx512.c include it after
- * they have defined
+/* scan_masks_impl.h - gpt2, cl100k and the patterns derived from it, o200k and deepseek scanned 64 bytes at a time:
+ * the part that is the same for all instruction sets. scan_neon.c, scan_sse2.c, scan_avx2.c and scan_avx512.c include
+ * it after they have defined
  *
  *     vec, load   64 bytes                          lower      with 0x20 set in each byte
  *     set, bits   some of them, and as a mask       either     the union of two sets
@@ -9,21 +9,20 @@
  *
  * The idea (as in gigatoken, and before it in simdjson): bit i of a mask says that byte i is of a class; shifts by one
  * show where the class changes, and so where pretokens start, for 64 bytes in about twenty operations and without a
- * branch that depends on the text. Rare cases are then corrected one by one: contractions, multi-byte white space, long
- * numbers. Rare cases that would need many masks are left to the plain scanner, which continues from the end of the
- * last known pretoken: a scan may begin there, as the regexes do not look back. All bytes of a multi-byte character
- * have its class.
+ * branch that depends on the text. Rare cases are then corrected one by one: contractions, multi-byte white space,
+ * long numbers. Rare cases that would need many masks are left to the plain scanner, which continues from the end of
+ * the last known pretoken: a scan may begin there, as the regexes do not look back. All bytes of a multi-byte
+ * character have its class.
  *
  * A block's starts depend on the blocks before it (struct before) and on the one after it (whether white space goes
  * on), so the masks are made one block ahead. At the end of the document, white space is assumed to follow: then no
  * white space is the last before something else. If it continues, a letter is assumed (TEXT_LETTER), or the last
  * starts are not returned because they may depend on what follows (TEXT_MORE).
  */
-#ifndef BPE_PRETOK_SCAN_MASKS_H
-#define BPE_PRETOK_SCAN_MASKS_H
+#ifndef BPE_PRETOK_SCAN_MASKS_IMPL_H
+#define BPE_PRETOK_SCAN_MASKS_IMPL_H
 
 #include "pretok/scan_internal.h"
-#include "pretok/scan_raw.h"
 #include "unicode/ucat.h"
 #include "unicode/uclass.h"
 
@@ -76,7 +75,7 @@ struct before {
 struct place {
     const unsigned char *text;
     size_t at, len; /* the block's offset; the window's end */
-    enum text_end end;
+    enum window_end end;
     size_t limit; /* starts from here on are not known yet; may be lowered */
     bool stuck;   /* o200k: they cannot be found by masks */
 };
@@ -186,8 +185,8 @@ INLINE void add_high_cats(struct block *b, const struct block *before, const str
     b->letter = spread(both, r->tail, before->letter & ~(before->upper | before->lower)) | b->upper | b->lower;
 }
 
-/* The same for deepseek, whose table is that of o200k. Known from two bytes: letters of U+00C0 to U+00FF, and U+9000 to
- * U+9F7F, which are CJK; from one byte: CJK of U+5000 to U+8FFF. */
+/* The same for deepseek, whose table is that of o200k. Known from two bytes: letters of U+00C0 to U+00FF, and U+9000
+ * to U+9F7F, which are CJK; from one byte: CJK of U+5000 to U+8FFF. */
 INLINE void add_high_pieces(struct block *b, const struct block *before, const struct raw *r, const unsigned char *p)
 {
     vec v = load(p);
@@ -215,7 +214,7 @@ INLINE void add_high_pieces(struct block *b, const struct block *before, const s
 }
 
 /* The classes of the block at text[p]; before: the block before it. */
-INLINE struct block classes(const unsigned char *text, size_t p, size_t len, enum text_end end,
+INLINE struct block classes(const unsigned char *text, size_t p, size_t len, enum window_end end,
                             const struct block *before, enum classes kind)
 {
     struct block b = {0};
@@ -349,8 +348,8 @@ INLINE uint64_t split_numbers(const struct block *b, struct before *before, unsi
     return starts;
 }
 
-/* cl100k: of the places after a newline where other white space begins (in a run of white space that does not belong to
- * others), those with no newline later in the run. */
+/* cl100k: of the places after a newline where other white space begins (in a run of white space that does not belong
+ * to others), those with no newline later in the run. */
 INLINE uint64_t after_last_newline(uint64_t begins, const struct block *b, const struct block *next, struct place *at)
 {
     uint64_t starts = 0;
@@ -552,8 +551,8 @@ INLINE uint64_t o200k_starts(const struct block *b, const struct block *next, st
     return contract_words(starts, b, next, before, at);
 }
 
-/* Where pretokens start in block b, by scan_deepseek.c's rules. Of characters in no class only single ones are handled;
- * several in a row are left to the plain scanner. */
+/* Where pretokens start in block b, by scan_deepseek.c's rules. Of characters in no class only single ones are
+ * handled; several in a row are left to the plain scanner. */
 INLINE uint64_t deepseek_starts(const struct block *b, const struct block *next, struct before *before,
                                 struct place *at)
 {
@@ -592,7 +591,7 @@ INLINE uint64_t deepseek_starts(const struct block *b, const struct block *next,
 typedef uint64_t starts_fn(const struct block *b, const struct block *next, struct before *before, struct place *at);
 
 /* The loop over blocks. kind: the classes that starts_of needs; stuck, if not NULL: set if masks were not enough. */
-INLINE size_t scan_blocks(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends,
+INLINE size_t scan_blocks(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends,
                           size_t max, starts_fn *starts_of, enum classes kind, bool *stuck)
 {
     size_t from = *pos, n = 0, slack = end == TEXT_MORE ? LOOKAHEAD - 1 : 0;
@@ -632,7 +631,7 @@ INLINE size_t scan_blocks(const unsigned char *text, size_t len, enum text_end e
 }
 
 #define SCANNER(name)                                                                                                  \
-    static size_t name(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends,          \
+    static size_t name(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends,        \
                        size_t max)                                                                                     \
     {                                                                                                                  \
         return scan_blocks(text, len, end, pos, ends, max, name##_starts, CLASSES, NULL);                              \
@@ -645,7 +644,7 @@ SCANNER(qwen2)
 
 /* The same for patterns where masks may not be enough: then some pretokens are left to the plain scanner. */
 #define SCANNER_AND_PLAIN(name, kind)                                                                                  \
-    static size_t name(const unsigned char *text, size_t len, enum text_end end, size_t *pos, uint32_t *ends,          \
+    static size_t name(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends,        \
                        size_t max)                                                                                     \
     {                                                                                                                  \
         for (size_t n = 0;;) {                                                                                         \
