@@ -197,10 +197,10 @@ static int end_turns(struct encoding *p, bool failed, struct err *e)
     struct err later = {0}, *why = failed ? &later : e;
     if (p->encoder.out.format != IDS_TURNS)
         return 0;
-    return (p->is_text && failed && id_writer_end_record(&p->encoder.out, true, why)) ||
-                   id_writer_wait(&p->encoder.out, -1, why)
-               ? -1
-               : 0;
+    if ((p->is_text && failed && id_writer_end_record(&p->encoder.out, true, why)) ||
+        id_writer_wait(&p->encoder.out, -1, why))
+        return -1;
+    return 0;
 }
 
 static int run(void *ctx, struct err *e)

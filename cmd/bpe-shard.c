@@ -67,7 +67,9 @@ static int run_convert(struct sharder *s, struct err *e)
     progress_end(&s->progress);
     if (was_complete)
         program_note(NAME, "%s: was complete already", o->dir);
-    return rc || fd_close_stdout(e) ? -1 : 0;
+    if (rc || fd_close_stdout(e))
+        return -1;
+    return 0;
 }
 
 static void show(void *ctx)
@@ -118,7 +120,9 @@ static int run_look(const struct shard_options *o, struct err *e)
     const struct shard_check_options c = {
         .model = o->model, .files = o->files, .n_files = given ? o->n_files : 0, .fd = 1, .name = "standard output"};
     int rc = o->check ? shard_check(o->check, &c, e) : shard_list(o->list, c.fd, c.name, e);
-    return rc || fd_close_stdout(e) ? -1 : 0;
+    if (rc || fd_close_stdout(e))
+        return -1;
+    return 0;
 }
 
 static void note_skipped(const struct sharder *s)
@@ -155,7 +159,9 @@ static int run(void *ctx, struct err *e)
         program_note(NAME, "%s: was complete already", o->dir);
     else if (rc == 0)
         note_skipped(s);
-    return rc || fd_close_stdout(e) ? -1 : 0;
+    if (rc || fd_close_stdout(e))
+        return -1;
+    return 0;
 }
 
 static void sharder_free(void *ctx)

@@ -46,7 +46,9 @@ static int cover(struct viewer *v, const unsigned char *run, struct str rules, c
 {
     struct coverage *c = &v->ledger.coverage;
     *(access == ACCESS_COMPRESSED ? &v->compressed : &v->plain) += range->end - range->begin;
-    return coverage_check_rules(c, rules, stream, e) || coverage_enter_range(c, run, range, promised_bytes, e) ? -1 : 0;
+    if (coverage_check_rules(c, rules, stream, e) || coverage_enter_range(c, run, range, promised_bytes, e))
+        return -1;
+    return 0;
 }
 
 static int check_range(struct viewer *v, const struct record *rec, const char *stream, struct err *e)
@@ -120,8 +122,9 @@ static int take_record(void *ctx, const struct record *rec, const char *stream, 
         return check_record(v, rec, stream, e);
     if (v->opt.armor)
         return armor_on(1, "standard output", &v->out, (struct str){rec->raw, rec->raw_len}, e);
-    return record_text_put(&v->text, &v->out, rec, e) || fd_write(1, v->out.p, v->out.len, "standard output", e) ? -1
-                                                                                                                 : 0;
+    if (record_text_put(&v->text, &v->out, rec, e) || fd_write(1, v->out.p, v->out.len, "standard output", e))
+        return -1;
+    return 0;
 }
 
 static int run(void *ctx, struct err *e)
@@ -137,7 +140,9 @@ static int run(void *ctx, struct err *e)
         if (v->opt.dearmor ? armor_off(file, 1, "standard output", e) : record_each_of(file, take_record, v, e))
             return -1;
     }
-    return (v->opt.check && report(v, e)) || fd_close_stdout(e) ? -1 : 0;
+    if ((v->opt.check && report(v, e)) || fd_close_stdout(e))
+        return -1;
+    return 0;
 }
 
 /* Between programs of a line, the next one has to know that this is not all. */

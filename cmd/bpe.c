@@ -44,7 +44,9 @@ static int run(int argc, char **argv, struct err *e)
         return argc > 2 ? help_on(argv[2], e) : help_overview(e);
     if (strcmp(argv[1], "--version") == 0) {
         struct buf out = {0};
-        return buf_put_str(&out, NAME " " BPE_VERSION "\n", e) || help_print(&out, e) ? -1 : 0;
+        if (buf_put_str(&out, NAME " " BPE_VERSION "\n", e) || help_print(&out, e))
+            return -1;
+        return 0;
     }
     const struct builtin *b = builtin(argv[1]);
     if (b)

@@ -123,11 +123,11 @@ static int put_text_line(const struct describe *d, struct buf *out, struct err *
     if (buf_printf(out, e, "%-*s", LABEL, "text") || put_commas(out, d->text, e) ||
         buf_put_str(out, d->text == 1 ? " byte" : " bytes", e))
         return -1;
-    return (d->files != d->text &&
-            (buf_put_str(out, " (", e) || put_commas(out, d->files, e) || buf_put_str(out, " in files)", e))) ||
-                   buf_put_byte(out, '\n', e)
-               ? -1
-               : 0;
+    if ((d->files != d->text &&
+         (buf_put_str(out, " (", e) || put_commas(out, d->files, e) || buf_put_str(out, " in files)", e))) ||
+        buf_put_byte(out, '\n', e))
+        return -1;
+    return 0;
 }
 
 /* ---- Rows ---- */
@@ -269,7 +269,9 @@ static int put_line(struct buf *out, const struct column *c, size_t n, const str
     }
     while (rc == 0 && out->p[out->len - 1] == ' ')
         out->len--;
-    return rc || buf_put_byte(out, '\n', e) ? -1 : 0;
+    if (rc || buf_put_byte(out, '\n', e))
+        return -1;
+    return 0;
 }
 
 static int put_several(struct buf *out, const struct describe *d, struct err *e)

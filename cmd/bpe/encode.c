@@ -59,10 +59,10 @@ int encode_tell(const struct encode *x, struct job *j, const struct job_process 
 int encode_text_words(const struct encode *x, struct command_line *l, struct err *e)
 {
     const char *model = model_pipe_option(&x->model);
-    return command_line_add(l, e, "bpe-encode") || command_line_options(l, &x->program->words, e) ||
-                   (model && command_line_add(l, e, model))
-               ? -1
-               : 0;
+    if (command_line_add(l, e, "bpe-encode") || command_line_options(l, &x->program->words, e) ||
+        (model && command_line_add(l, e, model)))
+        return -1;
+    return 0;
 }
 
 /* Whether all is in files that are so small, or something else is wanted than to share the work. */

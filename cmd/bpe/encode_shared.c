@@ -21,18 +21,18 @@ static int make_words(struct shared *s, struct err *e)
     const struct encode *x = s->x;
     const char *model = model_pipe_option(&x->model);
     bool as_text = x->options.special == SPECIAL_TEXT;
-    return model_words_chunk(&s->for_chunk, &x->program->words, as_text, e) ||
-                   model_words_encode(&s->for_worker, &x->program->words, e) ||
-                   command_line_add(&s->chunk_words, e, "bpe-chunk", "--dealt", "-b", CHUNK_FEED_BLOCK) ||
-                   command_line_options(&s->chunk_words, &s->for_chunk, e) ||
-                   command_line_add(&s->worker_words, e, "bpe-encode") ||
-                   command_line_options(&s->worker_words, &s->for_worker, e) ||
-                   (model && command_line_add(&s->chunk_words, e, model)) ||
-                   (model && command_line_add(&s->worker_words, e, model)) ||
-                   command_line_add(&s->worker_words, e, "-f", "turns") ||
-                   command_line_files(&s->chunk_words, x->files, x->n_files, e)
-               ? -1
-               : 0;
+    if (model_words_chunk(&s->for_chunk, &x->program->words, as_text, e) ||
+        model_words_encode(&s->for_worker, &x->program->words, e) ||
+        command_line_add(&s->chunk_words, e, "bpe-chunk", "--dealt", "-b", CHUNK_FEED_BLOCK) ||
+        command_line_options(&s->chunk_words, &s->for_chunk, e) ||
+        command_line_add(&s->worker_words, e, "bpe-encode") ||
+        command_line_options(&s->worker_words, &s->for_worker, e) ||
+        (model && command_line_add(&s->chunk_words, e, model)) ||
+        (model && command_line_add(&s->worker_words, e, model)) ||
+        command_line_add(&s->worker_words, e, "-f", "turns") ||
+        command_line_files(&s->chunk_words, x->files, x->n_files, e))
+        return -1;
+    return 0;
 }
 
 /* ---- Why it failed ---- */

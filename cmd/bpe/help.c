@@ -42,7 +42,9 @@ static int list(struct names *names, bool engines, struct err *e)
 
 int help_names(struct names *names, struct err *e)
 {
-    return list(names, false, e) || list(names, true, e) ? -1 : 0;
+    if (list(names, false, e) || list(names, true, e))
+        return -1;
+    return 0;
 }
 
 /* ---- What is none ---- */
@@ -158,7 +160,9 @@ int help_print(struct buf *out, struct err *e)
 int help_overview(struct err *e)
 {
     struct buf out = {0};
-    return put_overview(&out, e) || help_print(&out, e) ? -1 : 0;
+    if (put_overview(&out, e) || help_print(&out, e))
+        return -1;
+    return 0;
 }
 
 /* ---- One page ---- */

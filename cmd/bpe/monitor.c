@@ -128,7 +128,9 @@ static int run(struct job *j, struct err *e)
         report_free(&r);
     }
     monitor_free(m);
-    return rc || fd_close_stdout(e) ? -1 : 0;
+    if (rc || fd_close_stdout(e))
+        return -1;
+    return 0;
 }
 
 static const struct option_row options[] = {

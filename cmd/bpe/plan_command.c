@@ -89,11 +89,10 @@ static int put_min_count(struct buf *line, const struct plan *p, struct err *e)
 static int put_train(struct buf *line, const struct plan *p, const struct plan_ask *ask,
                      const struct option_words *options, char **files, int n_files, struct err *e)
 {
-    return buf_printf(line, e, "bpe train -v %.0f -j %.0f", ask->vocabulary, ask->jobs) ||
-                   put_options(line, options, e) || put_min_count(line, p, e) ||
-                   buf_put_str(line, " -o tokenizer.json", e) || put_files(line, files, n_files, e)
-               ? -1
-               : 0;
+    if (buf_printf(line, e, "bpe train -v %.0f -j %.0f", ask->vocabulary, ask->jobs) || put_options(line, options, e) ||
+        put_min_count(line, p, e) || buf_put_str(line, " -o tokenizer.json", e) || put_files(line, files, n_files, e))
+        return -1;
+    return 0;
 }
 
 static int put_tasks(struct plan_command *c, const struct plan *p, const struct plan_ask *ask,
@@ -106,15 +105,15 @@ static int put_tasks(struct plan_command *c, const struct plan *p, const struct 
     snprintf(c[1].what, sizeof c->what,
              "# on each machine, until todo prints nothing; an engine does it, too: bpe-engines(7)");
     snprintf(c[2].what, sizeof c->what, "# at the end: one process adds up all counts, in %.16s, and one learns", time);
-    return buf_put_str(&c[0].line, "bpe tasks plan -o work", e) ||
-                   (p->tasks >= ask->jobs && buf_printf(&c[0].line, e, " --tasks=%.0f", p->tasks)) ||
-                   put_options(&c[0].line, options, e) || put_files(&c[0].line, files, n_files, e) ||
-                   buf_printf(&c[1].line, e, "bpe tasks todo work | shuf | xargs -r -n 1 -P %.0f bpe tasks run work",
-                              ask->jobs / ask->hosts) ||
-                   buf_printf(&c[2].line, e, "bpe tasks train work -v %.0f", ask->vocabulary) ||
-                   put_min_count(&c[2].line, p, e) || buf_put_str(&c[2].line, " -o tokenizer.json", e)
-               ? -1
-               : 0;
+    if (buf_put_str(&c[0].line, "bpe tasks plan -o work", e) ||
+        (p->tasks >= ask->jobs && buf_printf(&c[0].line, e, " --tasks=%.0f", p->tasks)) ||
+        put_options(&c[0].line, options, e) || put_files(&c[0].line, files, n_files, e) ||
+        buf_printf(&c[1].line, e, "bpe tasks todo work | shuf | xargs -r -n 1 -P %.0f bpe tasks run work",
+                   ask->jobs / ask->hosts) ||
+        buf_printf(&c[2].line, e, "bpe tasks train work -v %.0f", ask->vocabulary) || put_min_count(&c[2].line, p, e) ||
+        buf_put_str(&c[2].line, " -o tokenizer.json", e))
+        return -1;
+    return 0;
 }
 
 /* Whether text can be read again, by other machines. */

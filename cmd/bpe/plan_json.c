@@ -145,5 +145,7 @@ int plan_put_json(struct buf *out, const struct plan *p, const struct plan_ask *
     put(w, "seconds", p->seconds);
     put_figures(w, "to", &p->way[PLAN_TO]);
     json_write_end(w, '}');
-    return json_write_done(w) || buf_put_byte(out, '\n', e) ? -1 : 0;
+    if (json_write_done(w) || buf_put_byte(out, '\n', e))
+        return -1;
+    return 0;
 }

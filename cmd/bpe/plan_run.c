@@ -58,10 +58,10 @@ static int put_origin(const struct plan_runner *r, int part, const char *line, s
         n = line_begin(r->s->part[part], n);
     if (!at || !(name = plan_sample_origin(r->s, (size_t)part, n, &offset)))
         return buf_put(to, line, strlen(line) + 1, e);
-    return buf_put(to, line, (size_t)(at - line), e) || buf_put_str(to, name, e) ||
-                   buf_printf(to, e, ": byte %llu", (unsigned long long)offset) || buf_put(to, end, strlen(end) + 1, e)
-               ? -1
-               : 0;
+    if (buf_put(to, line, (size_t)(at - line), e) || buf_put_str(to, name, e) ||
+        buf_printf(to, e, ": byte %llu", (unsigned long long)offset) || buf_put(to, end, strlen(end) + 1, e))
+        return -1;
+    return 0;
 }
 
 /* The exit status of the program that has ended, after the line that says why. Its remarks are of no interest. */

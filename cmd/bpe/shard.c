@@ -50,7 +50,9 @@ static char **given; /* the words of the command line, for bpe-shard; there is r
 /* The model, as words that engines know: they send the file. */
 static int put_model(struct option_words *to, struct err *e)
 {
-    return option_words_add(to, e, "-m") || option_words_add(to, e, "%s", self.model) ? -1 : 0;
+    if (option_words_add(to, e, "-m") || option_words_add(to, e, "%s", self.model))
+        return -1;
+    return 0;
 }
 
 /* How text is read, but for which text that is; --block makes no difference, and is kept apart. */
@@ -77,7 +79,9 @@ static int put_chunk(struct option_words *to, struct err *e)
 
 static int put_encode(struct option_words *to, struct err *e)
 {
-    return put_model(to, e) || model_words_encode(to, &encode->words, e) ? -1 : 0;
+    if (put_model(to, e) || model_words_encode(to, &encode->words, e))
+        return -1;
+    return 0;
 }
 
 static int put_shard(struct option_words *to, struct err *e)
@@ -85,7 +89,9 @@ static int put_shard(struct option_words *to, struct err *e)
     int rc = 0;
     for (size_t i = 0; i < shard->words.n && rc == 0; i++)
         rc = option_words_add(to, e, "%s", shard->words.at[i]);
-    return rc || (self.id && option_words_add(to, e, "--id=%s", self.id)) ? -1 : 0;
+    if (rc || (self.id && option_words_add(to, e, "--id=%s", self.id)))
+        return -1;
+    return 0;
 }
 
 /* ---- All ---- */
@@ -218,9 +224,9 @@ static int check(struct err *e)
     asked.n_files = self.n_files;
     asked.jobs = self.common.jobs;
     asked.progress = self.common.progress;
-    return command_check(shard, NULL, 0, e) || command_check(chunk, NULL, 0, e) || command_check(encode, NULL, 0, e)
-               ? -1
-               : 0;
+    if (command_check(shard, NULL, 0, e) || command_check(chunk, NULL, 0, e) || command_check(encode, NULL, 0, e))
+        return -1;
+    return 0;
 }
 
 #define GOES_ON ": bpe shard goes on by itself where it was; leave it out"

@@ -51,7 +51,9 @@ int tasks_open(struct tasks *t, struct job *j, char **files, int n_files, int mo
     w->job = j;
     w->dir = files[0];
     w->options = &t->options;
-    return work_open(w, e) || work_read(w, e) || work_find_parts(w, e) ? -1 : 0;
+    if (work_open(w, e) || work_read(w, e) || work_find_parts(w, e))
+        return -1;
+    return 0;
 }
 
 void tasks_close(struct tasks *t)

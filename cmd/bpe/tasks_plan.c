@@ -66,10 +66,10 @@ static int check(struct err *e)
     if (self.encode.model && self.encode.special == SPECIAL_TEXT)
         self.chunk.special.n = 0;
     s->is_form[FORM_NUL] |= self.common.parquet && !self.common.mixed;
-    return command_check(chunk, self.files, self.n_files, e) ||
-                   (self.encode.model && command_check(encode, self.files, self.n_files, e))
-               ? -1
-               : 0;
+    if (command_check(chunk, self.files, self.n_files, e) ||
+        (self.encode.model && command_check(encode, self.files, self.n_files, e)))
+        return -1;
+    return 0;
 }
 
 /* ---- The work ---- */
@@ -108,7 +108,9 @@ static int tell(const struct work *w, struct err *e)
     size_t n = w->n_parts;
     snprintf(line, sizeof line, n > 1 ? "%.4096s: %zu tasks: 0 to %zu\n" : "%.4096s: %zu task: %zu\n", w->dir, n,
              n - 1);
-    return fd_write(1, line, strlen(line), "standard output", e) || fd_close_stdout(e) ? -1 : 0;
+    if (fd_write(1, line, strlen(line), "standard output", e) || fd_close_stdout(e))
+        return -1;
+    return 0;
 }
 
 static int plan(struct work *w, struct err *e)
@@ -122,7 +124,9 @@ static int plan(struct work *w, struct err *e)
         return status;
     if (work_begin(w, &status, e))
         return status ? status : -1;
-    return work_find_parts(w, e) || tell(w, e) ? -1 : 0;
+    if (work_find_parts(w, e) || tell(w, e))
+        return -1;
+    return 0;
 }
 
 static int run(struct job *j, struct err *e)

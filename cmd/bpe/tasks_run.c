@@ -48,7 +48,9 @@ static int put_left(struct buf *out, struct err *e)
                  ? -1
                  : 0;
     }
-    return rc || (self.ranges && out->len && buf_put_byte(out, '\n', e)) ? -1 : 0;
+    if (rc || (self.ranges && out->len && buf_put_byte(out, '\n', e)))
+        return -1;
+    return 0;
 }
 
 static int todo(struct job *j, struct err *e)

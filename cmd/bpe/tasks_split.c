@@ -41,7 +41,9 @@ static struct command_program of_shard[] = {
 
 static int put_quoted(struct buf *to, const char *word, const char *after, struct err *e)
 {
-    return shell_words_quote(to, word, e) || buf_put_str(to, after, e) ? -1 : 0;
+    if (shell_words_quote(to, word, e) || buf_put_str(to, after, e))
+        return -1;
+    return 0;
 }
 
 /* Those of `from` that `before` has not. */

@@ -62,7 +62,9 @@ static int check_fan_out(struct job *j, struct err *e)
         return 0;
     }
     bool perl = self.fan_out == FAN_OUT_PARALLEL; /* it starts that again */
-    return job_need(tool, e) || (perl && job_need("perl", e)) ? -1 : 0;
+    if (job_need(tool, e) || (perl && job_need("perl", e)))
+        return -1;
+    return 0;
 }
 
 static int run(struct job *j, struct err *e)
@@ -92,10 +94,10 @@ static int check(struct err *e)
     if (self.common.mixed && self.common.via)
         return err_set(e, EX_USAGE, "--via: files of two forms would be mixed up there; train on them without it");
     c->source.is_form[FORM_NUL] |= self.common.parquet && !self.common.mixed;
-    return command_check(chunk, self.files, self.n_files, e) || command_check(sum, NULL, 0, e) ||
-                   command_check(merge, NULL, 0, e) || check_output(e)
-               ? -1
-               : 0;
+    if (command_check(chunk, self.files, self.n_files, e) || command_check(sum, NULL, 0, e) ||
+        command_check(merge, NULL, 0, e) || check_output(e))
+        return -1;
+    return 0;
 }
 
 static const struct option_row rows[] = {

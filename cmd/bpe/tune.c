@@ -252,7 +252,9 @@ static int check_rounds(const char *text, void *owner, struct err *e)
 static int check_block(const char *size, void *owner, struct err *e)
 {
     struct chunk_options *o = &((struct tune *)owner)->chunk;
-    return num_size(size, &o->block, "-b", e) || options_find(chunk_usage.options, "block")->check(size, o, e) ? -1 : 0;
+    if (num_size(size, &o->block, "-b", e) || options_find(chunk_usage.options, "block")->check(size, o, e))
+        return -1;
+    return 0;
 }
 
 static int check_sample(const char *text, void *owner, struct err *e)

@@ -229,10 +229,10 @@ static int read_range(struct open_piece *o, const struct range_source *f, struct
     int rc = begin_piece(o, x->begin, e);
     if (rc <= 0)
         return rc;
-    return windows_of_file(&r->window, f->fd, f->name, x->begin, x->end, take_window, o, e) ||
-                   range_source_check(f, e) || end_piece(o, e)
-               ? -1
-               : 0;
+    if (windows_of_file(&r->window, f->fd, f->name, x->begin, x->end, take_window, o, e) || range_source_check(f, e) ||
+        end_piece(o, e))
+        return -1;
+    return 0;
 }
 
 /* Where text may be cut under the rules of the run. -1 if that cannot be told from the text around a place, but the
@@ -435,8 +435,8 @@ int chunk_reader_text(struct chunk_reader *r, struct chunk_run *run, struct inpu
                            .doc = {.name = input_name(in), .first_line = 1}};
     if (!o.source || begin_piece(&o, 0, e) < 0)
         return -1;
-    return windows_of_input(&r->window, in, first, take_window, &o, &o.piece.end, e) || input_unchanged(in, e) ||
-                   end_piece(&o, e)
-               ? -1
-               : 0;
+    if (windows_of_input(&r->window, in, first, take_window, &o, &o.piece.end, e) || input_unchanged(in, e) ||
+        end_piece(&o, e))
+        return -1;
+    return 0;
 }

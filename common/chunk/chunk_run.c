@@ -36,11 +36,11 @@ static void begin_run(struct chunk_run *r, const unsigned char *id)
 int chunk_run_init(struct chunk_run *r, const unsigned char *id, struct str rules_bytes, struct err *e)
 {
     begin_run(r, id);
-    return buf_put(&r->rules_bytes, rules_bytes.p, rules_bytes.len, e) ||
-                   rules_get(&r->rules, buf_str(&r->rules_bytes), e) ||
-                   special_init(&r->special, r->rules.special, r->rules.n_special, e)
-               ? -1
-               : 0;
+    if (buf_put(&r->rules_bytes, rules_bytes.p, rules_bytes.len, e) ||
+        rules_get(&r->rules, buf_str(&r->rules_bytes), e) ||
+        special_init(&r->special, r->rules.special, r->rules.n_special, e))
+        return -1;
+    return 0;
 }
 
 int chunk_run_init_own(struct chunk_run *r, const unsigned char *id, const struct rules *rules,
@@ -50,11 +50,11 @@ int chunk_run_init_own(struct chunk_run *r, const unsigned char *id, const struc
     r->rules.pattern = rules->pattern;
     r->reading = *how;
     r->reading.id.len = 0;
-    return rules_set_regex(&r->rules, rules->regex, rules->n_regex, e) ||
-                   rules_set_special(&r->rules, rules->special, rules->n_special, e) ||
-                   special_init(&r->special, r->rules.special, r->rules.n_special, e) || set_reader(r, e)
-               ? -1
-               : 0;
+    if (rules_set_regex(&r->rules, rules->regex, rules->n_regex, e) ||
+        rules_set_special(&r->rules, rules->special, rules->n_special, e) ||
+        special_init(&r->special, r->rules.special, r->rules.n_special, e) || set_reader(r, e))
+        return -1;
+    return 0;
 }
 
 void chunk_run_free(struct chunk_run *r)

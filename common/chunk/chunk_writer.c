@@ -41,7 +41,9 @@ int chunk_writer_put(struct chunk_writer *w, struct chunk *c, struct err *e)
     c->rules = chunk_writer_rules(w);
     c->reading = chunk_writer_reading(w, s);
     c->name = str_of(s->name);
-    return chunk_put_record(&w->out, c, e) || chunk_writer_flush(w, e) ? -1 : 0;
+    if (chunk_put_record(&w->out, c, e) || chunk_writer_flush(w, e))
+        return -1;
+    return 0;
 }
 
 static int put_sources(const struct chunk_writer *w, struct buf *content, struct err *e)

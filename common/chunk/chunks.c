@@ -112,7 +112,9 @@ static int put_all(struct chunks *c, struct err *e)
         if ((by_value && range_writer_end(&c->ranges, e)) || put_source(c, i, e))
             return -1;
     }
-    return range_writer_end(&c->ranges, e) || (promise && chunk_writer_promise(c->writer, e)) ? -1 : 0;
+    if (range_writer_end(&c->ranges, e) || (promise && chunk_writer_promise(c->writer, e)))
+        return -1;
+    return 0;
 }
 
 int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t block, bool only,

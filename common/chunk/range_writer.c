@@ -73,7 +73,9 @@ static int end_record(struct range_writer *r, bool last, struct err *e)
     r->n_bytes = too_much < r->work / 2 ? too_much : r->work / 2;
     r->n_files = r->files.len = 0;
     r->n_records++;
-    return record_put(&w->out, RECORD_RANGE, r->payload.p, r->payload.len, e) || chunk_writer_flush(w, e) ? -1 : 0;
+    if (record_put(&w->out, RECORD_RANGE, r->payload.p, r->payload.len, e) || chunk_writer_flush(w, e))
+        return -1;
+    return 0;
 }
 
 /* Whether the record that is being filled has its work, or hardly any room left. */

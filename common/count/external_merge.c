@@ -327,7 +327,9 @@ int external_merge_relieve(struct external_merge *r, struct table *t, uint64_t m
     enum { PRETOKENS_MIN = 1000 }; /* pretokens in a segment, however little memory is allowed: no segments of a few */
     if (table_n(t) < PRETOKENS_MIN || table_bytes(t) <= most)
         return 0;
-    return external_merge_spill(r, t, e) || table_clear(t, e) ? -1 : 0;
+    if (external_merge_spill(r, t, e) || table_clear(t, e))
+        return -1;
+    return 0;
 }
 
 int external_merge_add(struct external_merge *r, const struct sorted_source *input, struct err *e)

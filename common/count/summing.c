@@ -4,7 +4,9 @@
 static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
 {
     struct summing *s = ctx;
-    return table_add(&s->table, w, n, e) || external_merge_relieve(&s->merge, &s->table, s->memory / 2, e) ? -1 : 0;
+    if (table_add(&s->table, w, n, e) || external_merge_relieve(&s->merge, &s->table, s->memory / 2, e))
+        return -1;
+    return 0;
 }
 
 int summing_init(struct summing *s, uint64_t memory, const char *temp, struct err *e)

@@ -169,10 +169,10 @@ static int take_pieces(struct chunk_feed *f, uint64_t *text, uint64_t most, stru
         end_at = at + len;
         taken.n_pieces++;
     }
-    return (end_at > begin && range_put_piece(&f->pieces, begin, end_at - begin, e)) ||
-                   range_put_file(&f->files, &taken, e) || buf_put(&f->files, f->pieces.p, f->pieces.len, e)
-               ? -1
-               : 0;
+    if ((end_at > begin && range_put_piece(&f->pieces, begin, end_at - begin, e)) ||
+        range_put_file(&f->files, &taken, e) || buf_put(&f->files, f->pieces.p, f->pieces.len, e))
+        return -1;
+    return 0;
 }
 
 static int give_pieces(struct chunk_feed *f, struct dispatch *d, struct err *e)

@@ -213,11 +213,11 @@ int command_options_check(struct command_options *o, const struct source_options
         return err_set(e, EX_USAGE, "--parquet and %s exclude each other", other);
     if (n_files == 0)
         return err_set(e, EX_USAGE, "which Parquet files? see --help");
-    return job_need("python3", e) || option_words_add(&o->reader, e, "--column=%s", o->column) ||
-                   option_words_add(&o->reader, e, "--nul-bytes=%s", command_nul_bytes[o->nul_bytes]) ||
-                   option_words_add(&o->reader, e, "--null-rows=%s", command_null_rows[o->null_rows])
-               ? -1
-               : 0;
+    if (job_need("python3", e) || option_words_add(&o->reader, e, "--column=%s", o->column) ||
+        option_words_add(&o->reader, e, "--nul-bytes=%s", command_nul_bytes[o->nul_bytes]) ||
+        option_words_add(&o->reader, e, "--null-rows=%s", command_null_rows[o->null_rows]))
+        return -1;
+    return 0;
 }
 
 static bool is_named_parquet(const char *file)
@@ -249,7 +249,9 @@ int command_line_chunk_parquet(struct command_line *l, const struct option_words
         rc = option_word_in(chunk->at[i], of_others) || source_options_word_form(chunk->at[i])
                  ? 0
                  : add_word(l, chunk->at[i], e);
-    return rc || add_word(l, "--null", e) ? -1 : 0;
+    if (rc || add_word(l, "--null", e))
+        return -1;
+    return 0;
 }
 
 int command_line_via(struct command_line *l, const char *via, char **script, struct err *e)
@@ -264,7 +266,9 @@ int command_line_via(struct command_line *l, const char *via, char **script, str
 
 int command_line_parquet(struct command_line *l, const struct command_options *o, const char *path, struct err *e)
 {
-    return command_line_add(l, e, path) || command_line_options(l, &o->reader, e) ? -1 : 0;
+    if (command_line_add(l, e, path) || command_line_options(l, &o->reader, e))
+        return -1;
+    return 0;
 }
 
 /* ---- Standard input ---- */

@@ -41,7 +41,9 @@ int model_words_chunk(struct option_words *to, const struct option_words *from, 
         else if (owner == TOKEN && !as_text)
             rc = option_words_add(to, e, "%.*s", (int)without_id(word), word);
     }
-    return rc || (as_text && option_words_add(to, e, "--no-special")) ? -1 : 0;
+    if (rc || (as_text && option_words_add(to, e, "--no-special")))
+        return -1;
+    return 0;
 }
 
 int model_words_encode(struct option_words *to, const struct option_words *from, struct err *e)

@@ -95,7 +95,9 @@ int place_init(const char *argv0, struct err *e)
         commands = fd_path(programs, COMMANDS, e);
     if (!pages && !(pages = real_below(PAGES, e)))
         pages = fd_path(programs, PAGES, e);
-    return !commands || !pages || put_first_on_path(e) || make_temporary_absolute(e) ? -1 : 0;
+    if (!commands || !pages || put_first_on_path(e) || make_temporary_absolute(e))
+        return -1;
+    return 0;
 }
 
 char *place_command(const char *name, struct err *e)

@@ -177,12 +177,12 @@ int resume_put_asked(struct buf *to, const struct option_words *reader, const st
     size_t same = 0;
     while (same < chunk->n && same < n_worker && strcmp(chunk->at[same], worker[same]) == 0)
         same++;
-    return resume_put_words(to, (const char *const *)reader->at, reader->n, e) ||
-                   resume_put_words(to, (const char *const *)chunk->at, chunk->n, e) ||
-                   resume_put_words(to, worker + same, n_worker - same, e) || buf_put_str(to, " --", e) ||
-                   resume_put_words(to, (const char *const *)files, (size_t)n_files, e)
-               ? -1
-               : 0;
+    if (resume_put_words(to, (const char *const *)reader->at, reader->n, e) ||
+        resume_put_words(to, (const char *const *)chunk->at, chunk->n, e) ||
+        resume_put_words(to, worker + same, n_worker - same, e) || buf_put_str(to, " --", e) ||
+        resume_put_words(to, (const char *const *)files, (size_t)n_files, e))
+        return -1;
+    return 0;
 }
 
 /* ---- Inputs ---- */
@@ -230,11 +230,11 @@ static int put_line(struct buf *to, struct err *e)
 /* The line of a regular file. */
 static int put_input(struct buf *to, const struct stat *st, const char *name, struct err *e)
 {
-    return buf_printf(to, e, "%lld %lld.%09ld ", (long long)st->st_size, (long long)st->st_mtim.tv_sec,
-                      st->st_mtim.tv_nsec) ||
-                   buf_put_str(to, name, e)
-               ? -1
-               : 0;
+    if (buf_printf(to, e, "%lld %lld.%09ld ", (long long)st->st_size, (long long)st->st_mtim.tv_sec,
+                   st->st_mtim.tv_nsec) ||
+        buf_put_str(to, name, e))
+        return -1;
+    return 0;
 }
 
 int resume_put_inputs(struct buf *to, char **files, int n, bool local, struct err *e)
@@ -291,7 +291,9 @@ static int write_note(const char *dir, const char *name, struct str text, struct
 
 int resume_note(const char *dir, struct str asked, struct str inputs, struct err *e)
 {
-    return write_note(dir, INPUTS, inputs, e) || write_note(dir, ASKED, asked, e) ? -1 : 0;
+    if (write_note(dir, INPUTS, inputs, e) || write_note(dir, ASKED, asked, e))
+        return -1;
+    return 0;
 }
 
 /* What a note has, without newlines at its end; nothing if it is not there. */

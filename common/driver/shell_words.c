@@ -15,7 +15,9 @@ static int put_escaped(struct buf *to, const char *word, struct err *e)
              : iscntrl((unsigned char)*p) ? buf_printf(to, e, "\\%03o", (unsigned char)*p)
                                           : buf_put(to, p, 1, e);
     }
-    return rc || buf_put_byte(to, '\'', e) ? -1 : 0;
+    if (rc || buf_put_byte(to, '\'', e))
+        return -1;
+    return 0;
 }
 
 int shell_words_quote(struct buf *to, const char *word, struct err *e)
@@ -23,7 +25,9 @@ int shell_words_quote(struct buf *to, const char *word, struct err *e)
     int rc = buf_put_byte(to, '\'', e);
     for (const char *p = word; *p && rc == 0; p++)
         rc = *p == '\'' ? buf_put_str(to, "'\\''", e) : buf_put(to, p, 1, e);
-    return rc || buf_put_byte(to, '\'', e) ? -1 : 0;
+    if (rc || buf_put_byte(to, '\'', e))
+        return -1;
+    return 0;
 }
 
 int shell_words_show(struct buf *to, const char *word, struct err *e)

@@ -214,7 +214,9 @@ static int read_worker(struct work *w, struct err *e)
         return not_planned(place, program, e);
     if (!w->encodes && w->worker.n > 1)
         return not_planned(place, w->worker.at[1], e);
-    return only_options(w, "worker", &w->worker, 1, encode_usage.options, other, e) || find_results(w, e) ? -1 : 0;
+    if (only_options(w, "worker", &w->worker, 1, encode_usage.options, other, e) || find_results(w, e))
+        return -1;
+    return 0;
 }
 
 int work_read(struct work *w, struct err *e)

@@ -229,11 +229,10 @@ static int put_notes(const struct work *w, const char *new, struct err *e)
     char here[PATH_MAX];
     if (!getcwd(here, sizeof here))
         return err_sys(e, EX_OSERR, errno, "the current directory has no name");
-    return put_words(new, "worker", &w->worker, e) || put_words(new, "chunk", &w->chunk, e) ||
-                   put_words(new, "parquet", &w->options->reader, e) ||
-                   put_file(new, "where", here, strlen(here) + 1, e)
-               ? -1
-               : 0;
+    if (put_words(new, "worker", &w->worker, e) || put_words(new, "chunk", &w->chunk, e) ||
+        put_words(new, "parquet", &w->options->reader, e) || put_file(new, "where", here, strlen(here) + 1, e))
+        return -1;
+    return 0;
 }
 
 int work_check_reader(const struct work *w, struct err *e)

@@ -45,11 +45,11 @@ static int open_run(void *ctx, struct chunk_run *r, struct err *e)
     t->no_special = c->no_special;
     t->flush = flush_ids;
     t->ctx = c;
-    return encode_rules_match(&c->rules, rules, t->special_id, e) ||
-                   encode_rules_separator(&c->rules, rules, t->eot != EOT_NONE, &t->eot_id, &t->separator, e) ||
-                   tokenize_open(t, rules, INVALID_ERROR, e)
-               ? -1
-               : 0;
+    if (encode_rules_match(&c->rules, rules, t->special_id, e) ||
+        encode_rules_separator(&c->rules, rules, t->eot != EOT_NONE, &t->eot_id, &t->separator, e) ||
+        tokenize_open(t, rules, INVALID_ERROR, e))
+        return -1;
+    return 0;
 }
 
 static void close_run(struct chunk_run *r)
@@ -93,7 +93,9 @@ static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
     struct str rules = {r->rules_bytes.p, r->rules_bytes.len};
     if (!records)
         return 0;
-    return put_encoding(c, r, e) || id_writer_commit(&c->out, r->id, rules, &c->covered, e) ? -1 : 0;
+    if (put_encoding(c, r, e) || id_writer_commit(&c->out, r->id, rules, &c->covered, e))
+        return -1;
+    return 0;
 }
 
 static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)

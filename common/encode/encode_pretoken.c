@@ -16,7 +16,9 @@ enum {
 int pretoken_encoder_init(struct pretoken_encoder *w, const struct model *model, struct err *e)
 {
     *w = (struct pretoken_encoder){.words = word_encoder_best()};
-    return id_list_reserve(&w->out, SHORT_MAX, e) || merge_lookup_init(&w->merges, model, e) ? -1 : 0;
+    if (id_list_reserve(&w->out, SHORT_MAX, e) || merge_lookup_init(&w->merges, model, e))
+        return -1;
+    return 0;
 }
 
 void pretoken_encoder_free(struct pretoken_encoder *w)

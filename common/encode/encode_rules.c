@@ -55,10 +55,10 @@ int encode_rules_for_text(const struct encode_rules *er, struct rules *r, struct
 {
     if (!says_pattern(er))
         return err_set(e, EX_USAGE, "%s does not say how text splits into pretokens; see -p", er->name);
-    return check_as_text(er, e) || model_rules_pattern(r, er->model, er->pattern, e) ||
-                   model_rules_special(r, er->model, er->special_is_text, e)
-               ? -1
-               : 0;
+    if (check_as_text(er, e) || model_rules_pattern(r, er->model, er->pattern, e) ||
+        model_rules_special(r, er->model, er->special_is_text, e))
+        return -1;
+    return 0;
 }
 
 /* ---- Chunks ---- */
@@ -106,7 +106,9 @@ static int match_special(const struct encode_rules *er, const struct rules *r, u
 
 int encode_rules_match(const struct encode_rules *er, const struct rules *r, uint32_t *id, struct err *e)
 {
-    return check_as_text(er, e) || match_pattern(er, r, e) || match_special(er, r, id, e) ? -1 : 0;
+    if (check_as_text(er, e) || match_pattern(er, r, e) || match_special(er, r, id, e))
+        return -1;
+    return 0;
 }
 
 /* ---- The separator ---- */

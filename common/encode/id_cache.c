@@ -152,11 +152,11 @@ int id_cache_make_room(struct id_cache *c, size_t n, struct err *e)
         forget_long(c);
         full_long = false;
     }
-    return (c->n12 >= table_slots(c->shift12) && c->shift12 > LAST_SHIFT12 && grow12(c, e)) ||
-                   (c->n24 >= table_slots(c->shift24) && c->shift24 > LAST_SHIFT24 && grow24(c, e)) ||
-                   (full_long && grow_long(c, e))
-               ? -1
-               : 0;
+    if ((c->n12 >= table_slots(c->shift12) && c->shift12 > LAST_SHIFT12 && grow12(c, e)) ||
+        (c->n24 >= table_slots(c->shift24) && c->shift24 > LAST_SHIFT24 && grow24(c, e)) ||
+        (full_long && grow_long(c, e)))
+        return -1;
+    return 0;
 }
 
 /* ---- Looking up and adding ---- */

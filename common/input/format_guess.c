@@ -193,8 +193,8 @@ int input_probe(struct input *in, struct buf *first, const struct input_form *fo
         return -1;
     if (form->documents || !format_guess_wants(guess, first->p, first->len))
         return 0;
-    return read_start(in, first, FORMAT_GUESS_LOOK, e) ||
-                   format_guess_look(guess, first->p, first->len, input_name(in), e)
-               ? -1
-               : 0;
+    if (read_start(in, first, FORMAT_GUESS_LOOK, e) ||
+        format_guess_look(guess, first->p, first->len, input_name(in), e))
+        return -1;
+    return 0;
 }

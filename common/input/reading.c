@@ -9,10 +9,10 @@ const char *const on_error_names[] = {"fail", "skip", NULL};
 
 static int put_word(struct buf *out, const char *name, struct str value, struct err *e)
 {
-    return (out->len && buf_put_byte(out, ' ', e)) || buf_put_str(out, name, e) ||
-                   (value.len && (buf_put_byte(out, '=', e) || buf_put(out, value.p, value.len, e)))
-               ? -1
-               : 0;
+    if ((out->len && buf_put_byte(out, ' ', e)) || buf_put_str(out, name, e) ||
+        (value.len && (buf_put_byte(out, '=', e) || buf_put(out, value.p, value.len, e))))
+        return -1;
+    return 0;
 }
 
 int reading_put_words(struct buf *out, const struct reading *r, struct err *e)
@@ -65,7 +65,9 @@ struct members {
 static int read_text(struct json_reader *in, struct buf *to)
 {
     struct str written;
-    return json_read_written(in, &written) || json_unescape_any(to, written, in->e) ? -1 : 0;
+    if (json_read_written(in, &written) || json_unescape_any(to, written, in->e))
+        return -1;
+    return 0;
 }
 
 /* A short word, one of these; *choice is its number. */

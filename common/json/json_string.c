@@ -176,7 +176,9 @@ static int go_to_key(struct json_reader *r)
 
 static int string(struct json_reader *r, struct str *s, enum escapes how)
 {
-    return go_to(r, "a string") || get_string(r, s, false, how) ? -1 : 0;
+    if (go_to(r, "a string") || get_string(r, s, false, how))
+        return -1;
+    return 0;
 }
 
 static int key_of(struct json_reader *r, struct str *key, enum escapes how)
@@ -187,7 +189,9 @@ static int key_of(struct json_reader *r, struct str *key, enum escapes how)
 
 int json_read_place(struct json_reader *r, struct json_place *s)
 {
-    return go_to(r, "a string") || pass_string(r, s, false, 0) ? -1 : 0;
+    if (go_to(r, "a string") || pass_string(r, s, false, 0))
+        return -1;
+    return 0;
 }
 
 int json_read_key_place(struct json_reader *r, size_t most, struct json_place *s, struct str *start)
@@ -216,12 +220,16 @@ int json_read_raw_string(struct json_reader *r, struct str *s)
 
 int json_read_string(struct json_reader *r, struct str *s)
 {
-    return string(r, s, ESCAPES_TAKEN) || json_read_utf8(r, *s) ? -1 : 0;
+    if (string(r, s, ESCAPES_TAKEN) || json_read_utf8(r, *s))
+        return -1;
+    return 0;
 }
 
 int json_read_written(struct json_reader *r, struct str *s)
 {
-    return string(r, s, ESCAPES_CHECKED) || json_read_utf8(r, *s) ? -1 : 0;
+    if (string(r, s, ESCAPES_CHECKED) || json_read_utf8(r, *s))
+        return -1;
+    return 0;
 }
 
 int json_read_raw_key(struct json_reader *r, struct str *key)

@@ -252,7 +252,9 @@ static int put_merges(struct buf *out, const struct model *m, struct err *e)
                 "tokenizer.json instead",
                 k, header);
     }
-    return buf_put_str(out, header, e) || buf_put_str(out, ": 0.2\n", e) || merges_put_lines(out, m, e) ? -1 : 0;
+    if (buf_put_str(out, header, e) || buf_put_str(out, ": 0.2\n", e) || merges_put_lines(out, m, e))
+        return -1;
+    return 0;
 }
 
 /* merges.txt is written last, so that if it exists, the other file does too. */
@@ -260,7 +262,9 @@ static int write_gpt2(struct model_files *to, const struct model *m, struct err 
 {
     struct json_writer w = json_write_over(model_files_add(to, "/vocab.json"), false, e);
     vocab_json_write(&w, m, true);
-    return json_write_done(&w) || put_merges(model_files_add(to, "/merges.txt"), m, e) ? -1 : 0;
+    if (json_write_done(&w) || put_merges(model_files_add(to, "/merges.txt"), m, e))
+        return -1;
+    return 0;
 }
 
 const struct model_format format_gpt2 = {

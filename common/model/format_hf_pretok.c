@@ -140,7 +140,9 @@ static int take_step(struct hf_reader *in, const struct step *s)
         return take_split(in, s);
     if (!strcmp(type, "Digits")) {
         const char *regex = s->individual_digits ? "\\p{N}" : "\\p{N}+";
-        return need_keys(&in->r, s, 1U << INDIVIDUAL_DIGITS) || build_regex(&in->b, str_of(regex)) ? -1 : 0;
+        if (need_keys(&in->r, s, 1U << INDIVIDUAL_DIGITS) || build_regex(&in->b, str_of(regex)))
+            return -1;
+        return 0;
     }
     return json_read_fail(&in->r, "pre_tokenizer \"%s\" is not supported, only Split, Digits and ByteLevel", type);
 }

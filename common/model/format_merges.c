@@ -9,10 +9,10 @@
 static int put_line(struct buf *out, const struct model *m, const struct merge *g, struct err *e)
 {
     const struct model_token *left = &m->token[g->left], *right = &m->token[g->right];
-    return byte_level_put(out, left->p, left->len, e) || buf_put_byte(out, ' ', e) ||
-                   byte_level_put(out, right->p, right->len, e) || buf_put_byte(out, '\n', e)
-               ? -1
-               : 0;
+    if (byte_level_put(out, left->p, left->len, e) || buf_put_byte(out, ' ', e) ||
+        byte_level_put(out, right->p, right->len, e) || buf_put_byte(out, '\n', e))
+        return -1;
+    return 0;
 }
 
 int merges_put_lines(struct buf *out, const struct model *m, struct err *e)

@@ -145,7 +145,9 @@ static int read_sidecar_key(void *ctx, int key)
     if (key != N_VOCAB)
         return get_text(s->r, s->b, &s->text[key].p, &s->text[key].len);
     int null = json_read_null(s->r);
-    return null < 0 || (!null && json_read_uint(s->r, &s->n_vocab)) ? -1 : 0;
+    if (null < 0 || (!null && json_read_uint(s->r, &s->n_vocab)))
+        return -1;
+    return 0;
 }
 
 /* The regex, which must be that of the pattern, if this has a name that is known. */
@@ -355,7 +357,9 @@ static int put_sidecar(struct buf *out, const struct model *m, const struct buf 
     json_write_key(&w, "sha256");
     json_write_str(&w, sha256);
     json_write_end(&w, '}');
-    return json_write_done(&w) || buf_put_byte(out, '\n', e) ? -1 : 0;
+    if (json_write_done(&w) || buf_put_byte(out, '\n', e))
+        return -1;
+    return 0;
 }
 
 static int write_tiktoken(struct model_files *to, const struct model *m, struct err *e)

@@ -285,7 +285,9 @@ static int drop_doubles(struct build *b)
 int build_merges_end(struct build *b)
 {
     b->vocab_known = true;
-    return build_tokens_end(b) || find_merges(b) || (b->made_twice && drop_doubles(b)) ? -1 : 0;
+    if (build_tokens_end(b) || find_merges(b) || (b->made_twice && drop_doubles(b)))
+        return -1;
+    return 0;
 }
 
 /* ---- The rest ---- */

@@ -39,7 +39,9 @@ static int write_files(const struct model_files *files, const char *path, struct
 
 static int write_stdout(const struct buf *b, struct err *e)
 {
-    return fd_write(1, b->p, b->len, "standard output", e) || fd_close_stdout(e) ? -1 : 0;
+    if (fd_write(1, b->p, b->len, "standard output", e) || fd_close_stdout(e))
+        return -1;
+    return 0;
 }
 
 int model_save(const struct model *m, const struct model_format *format, const char *path, struct err *e)

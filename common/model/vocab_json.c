@@ -15,7 +15,9 @@ int vocab_json_read(struct json_reader *r, struct build *b)
         int have_id = json_read_try_member(r, &key, &id), more = have_id ? 1 : json_read_raw_key(r, &key);
         if (more <= 0) {
             b->vocab_known = true;
-            return more || build_tokens_end(b) ? -1 : 0;
+            if (more || build_tokens_end(b))
+                return -1;
+            return 0;
         }
         unsigned char *p = build_room(b, key.len + BYTE_LEVEL_PAD);
         if (!p)

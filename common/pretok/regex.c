@@ -140,10 +140,10 @@ static bool has_no_case(uint32_t c)
 static int put_other_cases(struct parser *p, uint32_t letter)
 {
     uint32_t lower = letter | 0x20;
-    return put_range(p, letter ^ 0x20, letter ^ 0x20) || (lower == 's' && put_range(p, 0x17F, 0x17F)) ||
-                   (lower == 'k' && put_range(p, 0x212A, 0x212A))
-               ? -1
-               : 0;
+    if (put_range(p, letter ^ 0x20, letter ^ 0x20) || (lower == 's' && put_range(p, 0x17F, 0x17F)) ||
+        (lower == 'k' && put_range(p, 0x212A, 0x212A)))
+        return -1;
+    return 0;
 }
 
 static int hex_value(unsigned char c)
@@ -242,7 +242,9 @@ static int take_member(struct parser *p, uint32_t *c, bool *is_char)
     if (found == ESCAPE_OTHER)
         return refuse(p, at, 2);
     *is_char = found == ESCAPE_CHAR;
-    return found < 0 || (found == ESCAPE_CLASS && take_class_escape(p, true)) ? -1 : 0;
+    if (found < 0 || (found == ESCAPE_CLASS && take_class_escape(p, true)))
+        return -1;
+    return 0;
 }
 
 /* The characters from first to last, and with (?i) those of their other cases. */
@@ -464,12 +466,16 @@ static int put_repetition(struct parser *p, const struct repetition *r)
              : r->max == MANY             ? buf_printf(p->out, p->e, "{%u,}", (unsigned)r->min)
              : r->max == r->min           ? buf_printf(p->out, p->e, "{%u}", (unsigned)r->min)
                                           : buf_printf(p->out, p->e, "{%u,%u}", (unsigned)r->min, (unsigned)r->max);
-    return rc || put(p, r->mode) ? -1 : 0;
+    if (rc || put(p, r->mode))
+        return -1;
+    return 0;
 }
 
 static int put_atom(struct parser *p, const char *before, const char *after)
 {
-    return put(p, before) || buf_put(p->out, p->atom.p, p->atom.len, p->e) || put(p, after) ? -1 : 0;
+    if (put(p, before) || buf_put(p->out, p->atom.p, p->atom.len, p->e) || put(p, after))
+        return -1;
+    return 0;
 }
 
 /* A character any number of times, as large blocks, small blocks, and what is left. The numbers of characters come in
@@ -485,7 +491,9 @@ static int put_blocks(struct parser *p, const char *mode)
     else
         snprintf(small, sizeof small, "{%d}(?C%d))*%s", BLOCK_LEN, BLOCK, mode);
     snprintf(rest, sizeof rest, "{0,%d}%s", BLOCK_LEN - 1, mode);
-    return (has_large && put_atom(p, "(?:", large)) || put_atom(p, "(?:", small) || put_atom(p, "", rest) ? -1 : 0;
+    if ((has_large && put_atom(p, "(?:", large)) || put_atom(p, "(?:", small) || put_atom(p, "", rest))
+        return -1;
+    return 0;
 }
 
 /* The repetition of the item at out[at ..), with callouts. */
@@ -505,7 +513,9 @@ static int put_counted(struct parser *p, size_t at, const struct part *part, con
             callout++;
         if (r->max > BLOCK_LEN && buf_printf(p->out, p->e, "(?C%d)", callout))
             return -1;
-        return put_atom(p, "", "") || put_repetition(p, r) ? -1 : 0;
+        if (put_atom(p, "", "") || put_repetition(p, r))
+            return -1;
+        return 0;
     }
     bool possessive = *r->mode == '+';
     snprintf(least, sizeof least, "{%u}", (unsigned)r->min);
@@ -613,7 +623,9 @@ static int take_item(struct parser *p, struct part *part)
     default:
         rc = put_literal(p, at, next_char(p), part);
     }
-    return rc || repeat(p, at, to, part) ? -1 : 0;
+    if (rc || repeat(p, at, to, part))
+        return -1;
+    return 0;
 }
 
 static int take_branch(struct parser *p, struct part *all)

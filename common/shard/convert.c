@@ -96,12 +96,11 @@ static int read_shard(struct conversion *c, struct err *e)
 /* writer: its state. */
 static int put_state(const struct conversion *c, const struct buf *writer, struct buf *to, struct err *e)
 {
-    return put_varint(to, STATE_VERSION, e) || buf_put(to, c->old.checksum, CHECKSUM_LEN, e) ||
-                   put_varint(to, c->next, e) || put_varint(to, c->number, e) ||
-                   put_string(to, c->source.p, c->source.len, e) || put_string(to, writer->p, writer->len, e) ||
-                   put_u64le(to, hash_bytes(to->p, to->len, 0), e)
-               ? -1
-               : 0;
+    if (put_varint(to, STATE_VERSION, e) || buf_put(to, c->old.checksum, CHECKSUM_LEN, e) ||
+        put_varint(to, c->next, e) || put_varint(to, c->number, e) || put_string(to, c->source.p, c->source.len, e) ||
+        put_string(to, writer->p, writer->len, e) || put_u64le(to, hash_bytes(to->p, to->len, 0), e))
+        return -1;
+    return 0;
 }
 
 static int commit(struct conversion *c, bool all, struct err *e)
@@ -238,7 +237,9 @@ static int begin_new(struct conversion *c, struct err *e)
 {
     if (has(c, ".work/journal"))
         return other_work(c, e);
-    return commit(c, false, e) || manifest_write(&c->new, c->o->to, NULL, e) ? -1 : 0;
+    if (commit(c, false, e) || manifest_write(&c->new, c->o->to, NULL, e))
+        return -1;
+    return 0;
 }
 
 static int open_writer(struct conversion *c, struct err *e)

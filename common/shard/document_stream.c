@@ -139,10 +139,10 @@ int document_stream_part(struct document_stream *s, const struct token_part *p, 
 
 int document_stream_put(const struct document_stream *s, struct buf *state, struct err *e)
 {
-    return put_varint(state, s->source, e) || put_varint(state, s->text, e) || put_varint(state, s->lines, e) ||
-                   put_varint(state, s->documents, e) || put_varint(state, s->all, e) || put_varint(state, s->open, e)
-               ? -1
-               : 0;
+    if (put_varint(state, s->source, e) || put_varint(state, s->text, e) || put_varint(state, s->lines, e) ||
+        put_varint(state, s->documents, e) || put_varint(state, s->all, e) || put_varint(state, s->open, e))
+        return -1;
+    return 0;
 }
 
 int document_stream_get(struct document_stream *s, struct cursor *c, struct err *e)

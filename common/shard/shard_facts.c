@@ -109,5 +109,7 @@ int shard_facts_set(struct manifest *m, const struct token_store *store, const s
         return -1;
     p->name = m->name;
     struct str rules = token_store_rules(store);
-    return (rules.len && set_special(m, rules, e)) || shard_facts_reading(m, store, e) ? -1 : 0;
+    if ((rules.len && set_special(m, rules, e)) || shard_facts_reading(m, store, e))
+        return -1;
+    return 0;
 }

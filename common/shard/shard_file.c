@@ -204,10 +204,10 @@ int shard_file_verify(const struct shard_plan *plan, const struct shard_extent *
     unsigned char header[SHARD_HEADER_MAX];
     size_t n = first_header(plan, header);
     file_sum_add(data_sum, header, n);
-    return file_sum_add_file(data_sum, data, data_path, n, e) || same(data_sum, at->data_sum, data_path, e) ||
-                   file_sum_add_file(docs_sum, docs, docs_path, 0, e) || same(docs_sum, at->docs_sum, docs_path, e)
-               ? -1
-               : 0;
+    if (file_sum_add_file(data_sum, data, data_path, n, e) || same(data_sum, at->data_sum, data_path, e) ||
+        file_sum_add_file(docs_sum, docs, docs_path, 0, e) || same(docs_sum, at->docs_sum, docs_path, e))
+        return -1;
+    return 0;
 }
 
 int shard_file_open(struct shard_file *f, const struct shard_plan *plan, const char *dir, unsigned split,
@@ -238,10 +238,10 @@ int shard_file_open(struct shard_file *f, const struct shard_plan *plan, const c
     size_t header = first_header(plan, first);
     if (!begun)
         return buf_put(&f->out, first, header, e) || emit_out(f, e) ? -1 : 0;
-    return shard_file_verify(plan, at, &f->sum, f->data, f->data_path, &f->docs_sum, f->docs, f->docs_path, e) ||
-                   fd_pwrite(f->data, first, header, 0, f->data_path, e)
-               ? -1
-               : 0;
+    if (shard_file_verify(plan, at, &f->sum, f->data, f->data_path, &f->docs_sum, f->docs, f->docs_path, e) ||
+        fd_pwrite(f->data, first, header, 0, f->data_path, e))
+        return -1;
+    return 0;
 }
 
 void shard_file_close(struct shard_file *f)

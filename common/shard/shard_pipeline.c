@@ -209,10 +209,10 @@ static int commit(struct shard_pipeline *s, bool all, struct err *e)
     s->state.len = 0;
     if (!s->writer)
         return token_store_commit(s->store, &s->state, e);
-    return put_states(s, e) || token_store_commit(s->store, &s->state, e) ||
-                   (s->shuffle && shuffle_release(s->shuffle, e)) || shard_writer_publish(s->writer, all, e)
-               ? -1
-               : 0;
+    if (put_states(s, e) || token_store_commit(s->store, &s->state, e) ||
+        (s->shuffle && shuffle_release(s->shuffle, e)) || shard_writer_publish(s->writer, all, e))
+        return -1;
+    return 0;
 }
 
 static bool commit_is_due(const struct shard_pipeline *s)

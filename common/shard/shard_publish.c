@@ -165,10 +165,10 @@ static int correct_header(struct publisher *p, bool *summed, struct err *e)
         return 0;
     *summed = false;
     plan->format->put_header(header, plan, p->build.tokens);
-    return lseek(p->build.fd, 0, SEEK_SET) < 0 || fd_write(p->build.fd, header, plan->format->header, p->data, e) ||
-                   durable_file(p->build.fd, p->data, e)
-               ? -1
-               : 0;
+    if (lseek(p->build.fd, 0, SEEK_SET) < 0 || fd_write(p->build.fd, header, plan->format->header, p->data, e) ||
+        durable_file(p->build.fd, p->data, e))
+        return -1;
+    return 0;
 }
 
 /* Syncs a file that was made, and computes its checksums. */
@@ -306,7 +306,9 @@ int publish_sync(const struct manifest *m, const char *dir, struct err *e)
         rc = !path || (access(path, F_OK) == 0 && durable_directory(path, e)) ? -1 : 0;
         free(path);
     }
-    return rc || durable_directory(dir, e) ? -1 : 0;
+    if (rc || durable_directory(dir, e))
+        return -1;
+    return 0;
 }
 
 void publish_clean(const char *dir, unsigned split, uint64_t number)

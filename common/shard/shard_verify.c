@@ -53,10 +53,10 @@ static int put_reading(struct buf *to, struct str encoded, struct err *e)
 {
     struct reading how;
     size_t before = to->len;
-    return reading_get(&how, encoded, e) || reading_put_words(to, &how, e) ||
-                   (to->len == before && buf_put_str(to, "plain text", e))
-               ? -1
-               : 0;
+    if (reading_get(&how, encoded, e) || reading_put_words(to, &how, e) ||
+        (to->len == before && buf_put_str(to, "plain text", e)))
+        return -1;
+    return 0;
 }
 
 static int check_reading(const struct shard_verify *a, struct str encoded, struct err *e)

@@ -286,10 +286,10 @@ static int put_state(const struct shard_writer *w, struct buf *state, struct err
     for (size_t i = 0; i < w->n_full && rc == 0; i++)
         rc = put_varint(state, w->full[i].split, e) || put_varint(state, w->full[i].number, e) ||
              put_extent(&w->full[i].at, state, e);
-    return rc || put_varint(state, w->in.open, e) || (w->in.open && put_document(&w->in, state, e)) ||
-                   document_filter_put(&w->filter, state, e)
-               ? -1
-               : 0;
+    if (rc || put_varint(state, w->in.open, e) || (w->in.open && put_document(&w->in, state, e)) ||
+        document_filter_put(&w->filter, state, e))
+        return -1;
+    return 0;
 }
 
 static int get_document(struct incoming *in, struct cursor *c, struct err *e)
@@ -303,7 +303,9 @@ static int get_document(struct incoming *in, struct cursor *c, struct err *e)
     in->offset = get_varint(c);
     in->line = get_varint(c);
     id = get_str(c);
-    return set_source(in, source, e) || buf_put(&in->id, id.p, id.len, e) ? -1 : 0;
+    if (set_source(in, source, e) || buf_put(&in->id, id.p, id.len, e))
+        return -1;
+    return 0;
 }
 
 static struct shard_extent get_extent(struct cursor *c)
@@ -449,7 +451,9 @@ int shard_writer_sync(struct shard_writer *w, struct buf *state, struct err *e)
             return -1;
     }
     w->synced_late = 0;
-    return durable_directory(w->work, e) || put_state(w, state, e) ? -1 : 0;
+    if (durable_directory(w->work, e) || put_state(w, state, e))
+        return -1;
+    return 0;
 }
 
 /* Tells of the shards that are in the manifest now, and deletes what is left of them. */

@@ -9,10 +9,10 @@ static int check(void *options, struct err *e)
 {
     const struct encode_options *o = options;
     const struct source_options *s = &o->source;
-    return shared_options_model(o->model, e) || source_options_check(s, o->files != usage_no_files, e) ||
-                   source_options_stdin(s, o->model, o->files, o->n_files, e)
-               ? -1
-               : 0;
+    if (shared_options_model(o->model, e) || source_options_check(s, o->files != usage_no_files, e) ||
+        source_options_stdin(s, o->model, o->files, o->n_files, e))
+        return -1;
+    return 0;
 }
 
 static const char *const formats[] = {"raw", "records", "text", "turns", NULL},
@@ -66,5 +66,7 @@ const struct usage encode_usage = {
 int encode_options_keep_apart(const struct encode_options *o, const char *path, struct err *e)
 {
     char *const model[] = {(char *)(uintptr_t)o->model};
-    return fd_keep_apart(path, model, 1, e) || fd_keep_apart(path, o->files, (size_t)o->n_files, e) ? -1 : 0;
+    if (fd_keep_apart(path, model, 1, e) || fd_keep_apart(path, o->files, (size_t)o->n_files, e))
+        return -1;
+    return 0;
 }

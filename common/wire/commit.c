@@ -11,11 +11,11 @@
 
 int commit_put_head(struct buf *out, const struct commit *k, struct err *e)
 {
-    return put_varint(out, k->kind, e) || put_string(out, k->rules.p, k->rules.len, e) ||
-                   put_varint(out, k->n_records, e) || put_u64le(out, k->checksum, e) ||
-                   put_varint(out, k->n_items, e) || put_varint(out, k->n_runs, e)
-               ? -1
-               : 0;
+    if (put_varint(out, k->kind, e) || put_string(out, k->rules.p, k->rules.len, e) ||
+        put_varint(out, k->n_records, e) || put_u64le(out, k->checksum, e) || put_varint(out, k->n_items, e) ||
+        put_varint(out, k->n_runs, e))
+        return -1;
+    return 0;
 }
 
 int commit_put_run(struct buf *out, const struct commit_run *r, struct err *e)
@@ -64,12 +64,11 @@ int commit_put_text(struct buf *out, uint64_t text, struct err *e)
 
 int commit_source_put(struct buf *sources, const struct commit_source *s, struct err *e)
 {
-    return put_varint(sources, s->number, e) || put_string(sources, s->name.p, s->name.len, e) ||
-                   put_string(sources, s->reading.p, s->reading.len, e) || put_varint(sources, s->access, e) ||
-                   put_varint(sources, s->size, e) || put_varint(sources, s->mtime_s, e) ||
-                   put_varint(sources, s->mtime_ns, e)
-               ? -1
-               : 0;
+    if (put_varint(sources, s->number, e) || put_string(sources, s->name.p, s->name.len, e) ||
+        put_string(sources, s->reading.p, s->reading.len, e) || put_varint(sources, s->access, e) ||
+        put_varint(sources, s->size, e) || put_varint(sources, s->mtime_s, e) || put_varint(sources, s->mtime_ns, e))
+        return -1;
+    return 0;
 }
 
 /* Sets k->text. */

@@ -47,7 +47,9 @@ int payload_get_extensions(struct cursor *c, const char *what, struct extension 
 
 int payload_put_extension(struct buf *out, const char *name, bool required, struct str value, struct err *e)
 {
-    return put_str(out, str_of(name), e) || put_varint(out, required, e) || put_str(out, value, e) ? -1 : 0;
+    if (put_str(out, str_of(name), e) || put_varint(out, required, e) || put_str(out, value, e))
+        return -1;
+    return 0;
 }
 
 /* ---- Rules, and how a source is read ---- */
@@ -77,11 +79,11 @@ static int get_strs(struct str **s, size_t *n, uint64_t want, struct cursor *c, 
 
 int rules_put(struct buf *out, const struct rules *r, struct err *e)
 {
-    return put_varint(out, r->n_regex, e) || (r->n_regex == 0 && put_str(out, r->pattern, e)) ||
-                   put_strs(out, r->regex, r->n_regex, e) || put_varint(out, r->n_special, e) ||
-                   put_strs(out, r->special, r->n_special, e)
-               ? -1
-               : 0;
+    if (put_varint(out, r->n_regex, e) || (r->n_regex == 0 && put_str(out, r->pattern, e)) ||
+        put_strs(out, r->regex, r->n_regex, e) || put_varint(out, r->n_special, e) ||
+        put_strs(out, r->special, r->n_special, e))
+        return -1;
+    return 0;
 }
 
 int rules_get(struct rules *r, struct str encoded, struct err *e)
@@ -107,11 +109,10 @@ int rules_get(struct rules *r, struct str encoded, struct err *e)
 
 int reading_put(struct buf *out, const struct reading *r, struct err *e)
 {
-    return put_varint(out, r->invalid, e) || put_varint(out, r->form, e) || put_str(out, r->field, e) ||
-                   put_varint(out, r->skip_bad_lines, e) ||
-                   (r->id.len && payload_put_extension(out, ID, true, r->id, e))
-               ? -1
-               : 0;
+    if (put_varint(out, r->invalid, e) || put_varint(out, r->form, e) || put_str(out, r->field, e) ||
+        put_varint(out, r->skip_bad_lines, e) || (r->id.len && payload_put_extension(out, ID, true, r->id, e)))
+        return -1;
+    return 0;
 }
 
 int reading_get(struct reading *r, struct str encoded, struct err *e)
@@ -168,24 +169,26 @@ uint64_t access_text(enum source_access access, uint64_t len)
 
 int range_put_head(struct buf *out, const struct range_head *h, struct err *e)
 {
-    return buf_put(out, h->run, ID_LEN, e) || put_str(out, h->rules, e) || put_varint(out, h->promised_bytes, e) ||
-                   put_varint(out, h->n_files, e)
-               ? -1
-               : 0;
+    if (buf_put(out, h->run, ID_LEN, e) || put_str(out, h->rules, e) || put_varint(out, h->promised_bytes, e) ||
+        put_varint(out, h->n_files, e))
+        return -1;
+    return 0;
 }
 
 int range_put_file(struct buf *out, const struct range_file *f, struct err *e)
 {
-    return put_varint(out, f->source, e) || put_str(out, f->name, e) || put_str(out, f->reading, e) ||
-                   put_varint(out, f->size, e) || put_varint(out, f->mtime_s, e) || put_varint(out, f->mtime_ns, e) ||
-                   put_varint(out, f->access, e) || put_varint(out, f->n_pieces, e)
-               ? -1
-               : 0;
+    if (put_varint(out, f->source, e) || put_str(out, f->name, e) || put_str(out, f->reading, e) ||
+        put_varint(out, f->size, e) || put_varint(out, f->mtime_s, e) || put_varint(out, f->mtime_ns, e) ||
+        put_varint(out, f->access, e) || put_varint(out, f->n_pieces, e))
+        return -1;
+    return 0;
 }
 
 int range_put_piece(struct buf *out, uint64_t offset, uint64_t len, struct err *e)
 {
-    return put_varint(out, offset, e) || put_varint(out, len, e) ? -1 : 0;
+    if (put_varint(out, offset, e) || put_varint(out, len, e))
+        return -1;
+    return 0;
 }
 
 int range_get_head(struct range_head *h, struct cursor *c, const struct record *rec, struct err *e)
@@ -224,15 +227,17 @@ int range_get_piece(uint64_t *offset, uint64_t *len, const struct range_file *f,
 
 int promise_put_head(struct buf *out, const struct promise_head *h, struct err *e)
 {
-    return put_str(out, h->rules, e) || put_varint(out, h->n_sources, e) ? -1 : 0;
+    if (put_str(out, h->rules, e) || put_varint(out, h->n_sources, e))
+        return -1;
+    return 0;
 }
 
 int promise_put_source(struct buf *out, const struct promise_source *s, struct err *e)
 {
-    return put_str(out, s->name, e) || put_str(out, s->reading, e) || put_varint(out, s->size, e) ||
-                   put_varint(out, s->access, e) || put_varint(out, s->mtime_s, e) || put_varint(out, s->mtime_ns, e)
-               ? -1
-               : 0;
+    if (put_str(out, s->name, e) || put_str(out, s->reading, e) || put_varint(out, s->size, e) ||
+        put_varint(out, s->access, e) || put_varint(out, s->mtime_s, e) || put_varint(out, s->mtime_ns, e))
+        return -1;
+    return 0;
 }
 
 int promise_get_head(struct promise_head *h, struct cursor *c, struct err *e)
@@ -264,7 +269,9 @@ static void get_batch_place(struct batch_place *p, struct cursor *c)
 
 static int put_batch_place(struct buf *out, const struct batch_place *p, struct err *e)
 {
-    return buf_put(out, p->run, ID_LEN, e) || buf_put(out, p->batch, ID_LEN, e) || put_varint(out, p->seq, e) ? -1 : 0;
+    if (buf_put(out, p->run, ID_LEN, e) || buf_put(out, p->batch, ID_LEN, e) || put_varint(out, p->seq, e))
+        return -1;
+    return 0;
 }
 
 int batch_place_get(struct batch_place *p, const struct record *rec, struct err *e)
@@ -278,7 +285,9 @@ int batch_place_get(struct batch_place *p, const struct record *rec, struct err 
 
 int words_put_head(struct buf *out, const struct batch_place *in, enum words_kind kind, struct err *e)
 {
-    return put_batch_place(out, in, e) || put_varint(out, kind, e) ? -1 : 0;
+    if (put_batch_place(out, in, e) || put_varint(out, kind, e))
+        return -1;
+    return 0;
 }
 
 int words_get(struct words *w, const struct record *rec, struct err *e)
@@ -321,20 +330,20 @@ static int put_tail(struct buf *out, const struct tokens *t, struct err *e)
     const struct piece_tail *x = &t->tail;
     if (!t->last)
         return put_varint(out, 0, e);
-    return put_varint(out, 1, e) || put_varint(out, x->gap, e) || put_varint(out, x->open, e) ||
-                   put_varint(out, x->text, e) || put_varint(out, x->lines, e)
-               ? -1
-               : 0;
+    if (put_varint(out, 1, e) || put_varint(out, x->gap, e) || put_varint(out, x->open, e) ||
+        put_varint(out, x->text, e) || put_varint(out, x->lines, e))
+        return -1;
+    return 0;
 }
 
 int tokens_put(struct buf *out, const struct tokens *t, struct err *e)
 {
-    return put_batch_place(out, &t->in, e) || put_u64le(out, t->model, e) || put_varint(out, t->source, e) ||
-                   put_varint(out, t->begin, e) || put_varint(out, t->end, e) || put_varint(out, t->first, e) ||
-                   put_varint(out, t->width, e) || put_tail(out, t, e) || put_varint(out, t->n_marks, e) ||
-                   buf_put(out, t->marks.p, t->marks.len, e) || buf_put(out, t->ids.p, t->ids.len, e)
-               ? -1
-               : 0;
+    if (put_batch_place(out, &t->in, e) || put_u64le(out, t->model, e) || put_varint(out, t->source, e) ||
+        put_varint(out, t->begin, e) || put_varint(out, t->end, e) || put_varint(out, t->first, e) ||
+        put_varint(out, t->width, e) || put_tail(out, t, e) || put_varint(out, t->n_marks, e) ||
+        buf_put(out, t->marks.p, t->marks.len, e) || buf_put(out, t->ids.p, t->ids.len, e))
+        return -1;
+    return 0;
 }
 
 static void get_tail(struct tokens *t, struct cursor *c)

@@ -42,7 +42,9 @@ int record_text_escape(struct buf *out, const unsigned char *p, size_t n, struct
 
 static int put_str(struct buf *out, const char *key, struct str s, struct err *e)
 {
-    return buf_printf(out, e, " %s=", key) || record_text_escape(out, s.p, s.len, e) ? -1 : 0;
+    if (buf_printf(out, e, " %s=", key) || record_text_escape(out, s.p, s.len, e))
+        return -1;
+    return 0;
 }
 
 static int put_id(struct buf *out, const char *key, const unsigned char *id, struct err *e)
@@ -80,10 +82,10 @@ static int put_reading(struct buf *out, struct str encoded, struct err *e)
     const struct input_form *form = input_forms[r.form];
     if (form->place != PLACE_LINE)
         return r.form == FORM_TEXT ? 0 : buf_printf(out, e, " %s", form->name);
-    return put_str(out, form->name, r.field, e) || (r.id.len && put_str(out, "id", r.id, e)) ||
-                   buf_printf(out, e, " on-error=%s", on_error_names[r.skip_bad_lines])
-               ? -1
-               : 0;
+    if (put_str(out, form->name, r.field, e) || (r.id.len && put_str(out, "id", r.id, e)) ||
+        buf_printf(out, e, " on-error=%s", on_error_names[r.skip_bad_lines]))
+        return -1;
+    return 0;
 }
 
 /* ---- Records ---- */
@@ -94,16 +96,15 @@ static const char *const access_words[] = {
 static int put_chunk(struct buf *out, const struct record *rec, struct err *e)
 {
     struct chunk c;
-    return chunk_get(&c, rec, e) || buf_put_str(out, "# chunk", e) || put_id(out, "run", c.run, e) ||
-                   put_rules(out, c.rules, e) || put_reading(out, c.reading, e) ||
-                   put_number(out, "source", c.source, e) || put_str(out, "name", c.name, e) ||
-                   put_number(out, "offset", c.offset, e) || put_number(out, "bytes", c.text.len, e) ||
-                   put_number(out, "inside", c.inside, e) ||
-                   (c.before && put_number(out, "behind-special", c.before, e)) ||
-                   (c.line && put_number(out, "line", c.line, e)) || buf_put_str(out, "\n\t", e) ||
-                   record_text_escape(out, c.text.p, c.text.len, e) || buf_put_byte(out, '\n', e)
-               ? -1
-               : 0;
+    if (chunk_get(&c, rec, e) || buf_put_str(out, "# chunk", e) || put_id(out, "run", c.run, e) ||
+        put_rules(out, c.rules, e) || put_reading(out, c.reading, e) || put_number(out, "source", c.source, e) ||
+        put_str(out, "name", c.name, e) || put_number(out, "offset", c.offset, e) ||
+        put_number(out, "bytes", c.text.len, e) || put_number(out, "inside", c.inside, e) ||
+        (c.before && put_number(out, "behind-special", c.before, e)) ||
+        (c.line && put_number(out, "line", c.line, e)) || buf_put_str(out, "\n\t", e) ||
+        record_text_escape(out, c.text.p, c.text.len, e) || buf_put_byte(out, '\n', e))
+        return -1;
+    return 0;
 }
 
 static int put_range(struct buf *out, const struct record *rec, struct err *e)
@@ -148,8 +149,9 @@ static int put_long(struct record_text *v, struct buf *out, const struct words *
         return payload_damaged(e, "words");
     v->long_left -= cursor_left(&c);
     v->long_seq = w->in.seq + 1;
-    return record_text_escape(out, c.p, cursor_left(&c), e) || (v->long_left == 0 && buf_put_byte(out, '\n', e)) ? -1
-                                                                                                                 : 0;
+    if (record_text_escape(out, c.p, cursor_left(&c), e) || (v->long_left == 0 && buf_put_byte(out, '\n', e)))
+        return -1;
+    return 0;
 }
 
 /* Whether the record may come now: the parts of a long pretoken must follow each other. */
@@ -200,11 +202,11 @@ static int put_marks(struct buf *out, const struct tokens *t, struct err *e)
     }
     if (!t->last)
         return 0;
-    return buf_put_str(out, "#  end", e) || put_number(out, "gap", t->tail.gap, e) ||
-                   put_number(out, "open", t->tail.open, e) || put_number(out, "text", t->tail.text, e) ||
-                   (t->tail.lines && put_number(out, "lines", t->tail.lines, e)) || buf_put_byte(out, '\n', e)
-               ? -1
-               : 0;
+    if (buf_put_str(out, "#  end", e) || put_number(out, "gap", t->tail.gap, e) ||
+        put_number(out, "open", t->tail.open, e) || put_number(out, "text", t->tail.text, e) ||
+        (t->tail.lines && put_number(out, "lines", t->tail.lines, e)) || buf_put_byte(out, '\n', e))
+        return -1;
+    return 0;
 }
 
 static int put_tokens(struct buf *out, const struct record *rec, struct err *e)
@@ -278,7 +280,9 @@ static int put_commit(struct buf *out, const struct commit *k, struct err *e)
         if (put_run(out, &k->run[i], e))
             return -1;
     }
-    return put_encoding(out, k->encoding, e) || put_sources(out, k->sources, e) ? -1 : 0;
+    if (put_encoding(out, k->encoding, e) || put_sources(out, k->sources, e))
+        return -1;
+    return 0;
 }
 
 /* The content of a commit or summary; if it has several parts, only that this is one of them. */
@@ -322,11 +326,11 @@ static int put_promise(struct buf *out, const struct record *rec, struct err *e)
 static int put_failure(struct buf *out, const struct record *rec, struct err *e)
 {
     struct failure f;
-    return failure_get(&f, rec, e) || buf_put_str(out, "# failure", e) || put_id(out, "run", f.run, e) ||
-                   put_number(out, "source", f.source, e) || put_number(out, "offset", f.offset, e) ||
-                   put_number(out, "exit", f.code, e) || put_str(out, "message", f.msg, e) || buf_put_byte(out, '\n', e)
-               ? -1
-               : 0;
+    if (failure_get(&f, rec, e) || buf_put_str(out, "# failure", e) || put_id(out, "run", f.run, e) ||
+        put_number(out, "source", f.source, e) || put_number(out, "offset", f.offset, e) ||
+        put_number(out, "exit", f.code, e) || put_str(out, "message", f.msg, e) || buf_put_byte(out, '\n', e))
+        return -1;
+    return 0;
 }
 
 /* What all entries begin with; the rest is for bpe-shard. */
@@ -338,11 +342,10 @@ static int put_journal(struct buf *out, const struct record *rec, struct err *e)
     unsigned commit = get_choice(&c, 1);
     if (c.bad)
         return payload_damaged(e, "journal");
-    return buf_put_str(out, "# journal", e) || put_id(out, "run", run, e) || put_number(out, "group", group, e) ||
-                   put_number(out, "commit", commit, e) || put_number(out, "bytes", rec->len, e) ||
-                   buf_put_byte(out, '\n', e)
-               ? -1
-               : 0;
+    if (buf_put_str(out, "# journal", e) || put_id(out, "run", run, e) || put_number(out, "group", group, e) ||
+        put_number(out, "commit", commit, e) || put_number(out, "bytes", rec->len, e) || buf_put_byte(out, '\n', e))
+        return -1;
+    return 0;
 }
 
 int record_text_put(struct record_text *v, struct buf *out, const struct record *rec, struct err *e)

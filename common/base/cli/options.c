@@ -284,7 +284,9 @@ static int store(const struct option_row *r, void *to, const char *word, struct 
     }
     if (r->given)
         *(bool *)((char *)to + r->given - 1) = true;
-    return rc || (r->check && r->check(word, to, e)) ? -1 : 0;
+    if (rc || (r->check && r->check(word, to, e)))
+        return -1;
+    return 0;
 }
 
 /* Stores the option in all sets that have it. */

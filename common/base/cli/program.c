@@ -60,7 +60,9 @@ static int print_version(const struct program *p, struct err *e)
         p->version(line, sizeof line, name);
     else
         snprintf(line, sizeof line, "%s\n", name);
-    return fd_write(1, line, strlen(line), "standard output", e) || fd_close_stdout(e) ? -1 : 0;
+    if (fd_write(1, line, strlen(line), "standard output", e) || fd_close_stdout(e))
+        return -1;
+    return 0;
 }
 
 /* ---- Running ---- */

@@ -30,8 +30,8 @@ static int put_synopsis(struct buf *out, const struct usage *u, struct err *e)
 
 int usage_put_help(struct buf *out, const struct usage *u, struct err *e)
 {
-    return put_synopsis(out, u, e) || buf_put_str(out, u->about, e) || buf_put_byte(out, '\n', e) ||
-                   options_put_help(out, u->options, e)
-               ? -1
-               : 0;
+    if (put_synopsis(out, u, e) || buf_put_str(out, u->about, e) || buf_put_byte(out, '\n', e) ||
+        options_put_help(out, u->options, e))
+        return -1;
+    return 0;
 }

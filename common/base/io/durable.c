@@ -55,5 +55,7 @@ int durable_write(const char *made, const char *path, const char *dir, const voi
         return -1;
     int rc = fd_write(fd, p, n, made, e) || durable_file(fd, made, e) ? -1 : 0;
     close(fd);
-    return rc || durable_rename(made, path, e) || durable_directory(dir, e) ? -1 : 0;
+    if (rc || durable_rename(made, path, e) || durable_directory(dir, e))
+        return -1;
+    return 0;
 }

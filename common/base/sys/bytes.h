@@ -154,7 +154,9 @@ static inline int put_varint(struct buf *b, uint64_t v, struct err *e)
 
 static inline int put_string(struct buf *b, const void *p, size_t n, struct err *e)
 {
-    return put_varint(b, n, e) || buf_put(b, p, n, e) ? -1 : 0;
+    if (put_varint(b, n, e) || buf_put(b, p, n, e))
+        return -1;
+    return 0;
 }
 
 static inline int put_u64le(struct buf *b, uint64_t v, struct err *e)

@@ -212,7 +212,9 @@ static int put_line(struct buf *out, const char *line, size_t width, struct err 
     while (n && line[n - 1] == ' ')
         n--;
     n = width && n > width ? width : n;
-    return buf_put(out, line, n, e) || buf_put_byte(out, '\n', e) ? -1 : 0;
+    if (buf_put(out, line, n, e) || buf_put_byte(out, '\n', e))
+        return -1;
+    return 0;
 }
 
 enum column { STAGE, N, WAITING, IN, OUT, CPU, RSS, INPUT, OUTPUT, DISK, RUN, OTHER, POSITION, COLUMNS };

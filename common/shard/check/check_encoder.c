@@ -83,7 +83,9 @@ int check_encoder_init(struct check_encoder *c, const struct manifest *m, const 
     c->encoder.eot = (enum tokenize_eot)m->eot;
     c->encoder.no_special = m->special_policy == 2;
     c->nothing = input_open("/dev/null", e);
-    return !c->nothing || encoder_init(&c->encoder.encoder, model, c->width == 4, e) || open_run(c, e) ? -1 : 0;
+    if (!c->nothing || encoder_init(&c->encoder.encoder, model, c->width == 4, e) || open_run(c, e))
+        return -1;
+    return 0;
 }
 
 void check_encoder_free(struct check_encoder *c)

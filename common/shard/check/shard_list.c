@@ -84,7 +84,9 @@ static int put_table(struct buf *out, const struct manifest *m, struct err *e)
         if (put_shard(out, &m->shard[i], (int)width, e))
             return -1;
     }
-    return put_totals(out, m, e) || put_facts(out, m, e) ? -1 : 0;
+    if (put_totals(out, m, e) || put_facts(out, m, e))
+        return -1;
+    return 0;
 }
 
 int shard_list(const char *dir, int fd, const char *name, struct err *e)

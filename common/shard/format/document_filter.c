@@ -88,11 +88,10 @@ int document_filter_put(const struct document_filter *f, struct buf *state, stru
         return -1;
     if (!f->waiting)
         return 0;
-    return put_string(state, d->source.p, d->source.len, e) || put_varint(state, d->number, e) ||
-                   put_varint(state, d->offset, e) || put_varint(state, d->line, e) ||
-                   put_string(state, d->id.p, d->id.len, e)
-               ? -1
-               : 0;
+    if (put_string(state, d->source.p, d->source.len, e) || put_varint(state, d->number, e) ||
+        put_varint(state, d->offset, e) || put_varint(state, d->line, e) || put_string(state, d->id.p, d->id.len, e))
+        return -1;
+    return 0;
 }
 
 int document_filter_get(struct document_filter *f, struct cursor *c, struct err *e)

@@ -22,7 +22,9 @@ static int write_out(struct file_part *f, struct err *e)
 
 int file_part_put(struct file_part *f, const void *p, size_t n, struct err *e)
 {
-    return buf_put(&f->bytes, p, n, e) || (f->bytes.len >= BLOCK && write_out(f, e)) ? -1 : 0;
+    if (buf_put(&f->bytes, p, n, e) || (f->bytes.len >= BLOCK && write_out(f, e)))
+        return -1;
+    return 0;
 }
 
 int file_part_put_u32(struct file_part *f, uint32_t v, struct err *e)

@@ -98,7 +98,9 @@ static int put_file(struct shard_build *b, size_t i,
 
 static int finish(struct shard_build *b, struct err *e)
 {
-    return put_file(b, 1, put_index, e) || put_file(b, 2, put_metadata, e) ? -1 : 0;
+    if (put_file(b, 1, put_index, e) || put_file(b, 2, put_metadata, e))
+        return -1;
+    return 0;
 }
 
 /* ---- Reading ---- */
@@ -141,7 +143,9 @@ static int read_shard(struct shard_reader *r, struct index *x, struct err *e)
     if (x->file->is->bytes % 8)
         return shard_input_damaged(x->file, ERR_NO_OFFSET, "is no list of integers of 8 bytes", e);
     x->ends = shard_list_at(x->file, 0, x->file->is->bytes / 8, 8);
-    return check_metadata(r, e) || shard_reader_pass(r, next_document, x, "the index", e) ? -1 : 0;
+    if (check_metadata(r, e) || shard_reader_pass(r, next_document, x, "the index", e))
+        return -1;
+    return 0;
 }
 
 static int read_documents(const struct manifest *m, const struct manifest_shard *s, const char *dir,

@@ -159,7 +159,9 @@ static int put_samples(const struct shard_build *b, struct file_part *offsets, s
     }
     docs_reader_free(&r);
     free(window.p);
-    return rc < 0 || file_part_put_u32(offsets, (uint32_t)file_part_next(samples), e) ? -1 : 0;
+    if (rc < 0 || file_part_put_u32(offsets, (uint32_t)file_part_next(samples), e))
+        return -1;
+    return 0;
 }
 
 static int finish(struct shard_build *b, struct err *e)

@@ -285,5 +285,7 @@ int shard_reader_pass(struct shard_reader *r, int (*next)(void *ctx, struct shar
         return wrong_number(r, begun, r->s->documents, "documents", what, e);
     if (start != r->tokens)
         return wrong_number(r, start, r->tokens, "ids of documents", what, e);
-    return s->flush(s->ctx, e) || shard_reader_end(r, e) ? -1 : 0;
+    if (s->flush(s->ctx, e) || shard_reader_end(r, e))
+        return -1;
+    return 0;
 }

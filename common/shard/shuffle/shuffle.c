@@ -153,9 +153,9 @@ static int put_entry(struct shuffle *s, size_t bucket, struct str ids, struct er
     s->files.file[bucket].n++;
     if (n > s->files.size) {
         shuffle_entry_seal(head->p, head->len, ids);
-        return shuffle_files_put(&s->files, bucket, buf_str(head), e) || shuffle_files_put(&s->files, bucket, ids, e)
-                   ? -1
-                   : 0;
+        if (shuffle_files_put(&s->files, bucket, buf_str(head), e) || shuffle_files_put(&s->files, bucket, ids, e))
+            return -1;
+        return 0;
     }
     unsigned char *p = shuffle_files_room(&s->files, bucket, n, e);
     if (!p)
@@ -182,7 +182,9 @@ static int put_part(struct shuffle *s, bool last, uint64_t end, struct str ids, 
     size_t bucket = (size_t)(x.key >> (64 - BUCKET_BITS));
     in->begun = true;
     s->head.len = 0;
-    return shuffle_entry_put(&s->head, &x, ids.len, e) || put_entry(s, bucket, ids, e) ? -1 : 0;
+    if (shuffle_entry_put(&s->head, &x, ids.len, e) || put_entry(s, bucket, ids, e))
+        return -1;
+    return 0;
 }
 
 /* Copies what is borrowed. */
@@ -282,10 +284,10 @@ static int put_state(const struct shuffle *s, struct buf *state, struct err *e)
         if (put_varint(state, s->files.file[i].len, e) || put_varint(state, s->files.file[i].n, e))
             return -1;
     }
-    return put_varint(state, s->source1, e) || put_varint(state, s->source_at, e) || put_varint(state, s->in.open, e) ||
-                   (s->in.open && put_varint(state, s->in.key, e))
-               ? -1
-               : 0;
+    if (put_varint(state, s->source1, e) || put_varint(state, s->source_at, e) || put_varint(state, s->in.open, e) ||
+        (s->in.open && put_varint(state, s->in.key, e)))
+        return -1;
+    return 0;
 }
 
 int shuffle_sync(struct shuffle *s, struct buf *state, struct err *e)

@@ -17,11 +17,11 @@ enum { READ_SIZE = 256 << 10 };
 
 int journal_unit_put(struct buf *out, const struct token_unit *u, struct err *e)
 {
-    return put_varint(out, u->piece.source, e) || put_varint(out, u->piece.begin, e) ||
-                   put_varint(out, u->piece.end - u->piece.begin, e) || put_varint(out, u->segment, e) ||
-                   put_varint(out, u->offset, e)
-               ? -1
-               : 0;
+    if (put_varint(out, u->piece.source, e) || put_varint(out, u->piece.begin, e) ||
+        put_varint(out, u->piece.end - u->piece.begin, e) || put_varint(out, u->segment, e) ||
+        put_varint(out, u->offset, e))
+        return -1;
+    return 0;
 }
 
 struct token_unit journal_unit_get(struct cursor *c)
@@ -45,13 +45,13 @@ static int put_str(struct buf *out, struct str s, struct err *e)
 
 static int put_entry(struct buf *out, const struct journal_entry *x, struct err *e)
 {
-    return put_varint(out, x->group, e) || buf_put(out, x->run, ID_LEN, e) || put_varint(out, x->commit, e) ||
-                   put_varint(out, x->width, e) || put_str(out, x->rules, e) || put_str(out, x->encoding, e) ||
-                   put_varint(out, x->skipped, e) || put_str(out, x->where, e) || put_str(out, x->sources, e) ||
-                   put_str(out, x->segments, e) || put_str(out, x->units, e) || put_varint(out, x->source, e) ||
-                   put_varint(out, x->offset, e) || put_str(out, x->state, e)
-               ? -1
-               : 0;
+    if (put_varint(out, x->group, e) || buf_put(out, x->run, ID_LEN, e) || put_varint(out, x->commit, e) ||
+        put_varint(out, x->width, e) || put_str(out, x->rules, e) || put_str(out, x->encoding, e) ||
+        put_varint(out, x->skipped, e) || put_str(out, x->where, e) || put_str(out, x->sources, e) ||
+        put_str(out, x->segments, e) || put_str(out, x->units, e) || put_varint(out, x->source, e) ||
+        put_varint(out, x->offset, e) || put_str(out, x->state, e))
+        return -1;
+    return 0;
 }
 
 /* False: damaged. */
@@ -212,7 +212,9 @@ void token_journal_close(struct token_journal *j)
 
 static int write_group(struct token_journal *j, const struct buf *group, struct err *e)
 {
-    return fd_pwrite(j->fd, group->p, group->len, j->len, j->path, e) || durable_file(j->fd, j->path, e) ? -1 : 0;
+    if (fd_pwrite(j->fd, group->p, group->len, j->len, j->path, e) || durable_file(j->fd, j->path, e))
+        return -1;
+    return 0;
 }
 
 int token_journal_append(struct token_journal *j, const struct buf *promises, struct journal_entry *entry,

@@ -54,9 +54,9 @@ int token_store_check_encoding(struct token_store *s, struct str encoding, unsig
         return err_set(e, EX_DATAERR,
                        "ids that were made in another way than those before (%s differs); they do not belong together",
                        difference(&how, &s->how));
-    return buf_put(&s->encoding, encoding.p, encoding.len, e) || commit_encoding_get(&s->how, buf_str(&s->encoding), e)
-               ? -1
-               : 0;
+    if (buf_put(&s->encoding, encoding.p, encoding.len, e) || commit_encoding_get(&s->how, buf_str(&s->encoding), e))
+        return -1;
+    return 0;
 }
 
 int token_store_learn_sources(struct token_store *s, struct str sources, struct err *e)

@@ -82,8 +82,8 @@ int token_store_read_record(void *ctx, const struct record *rec, const struct jo
     struct fragment part;
     if (entry)
         return read_entry(s, entry, e);
-    return fragment_get(&part, rec, e) || token_store_check_run(s, part.id, e) ||
-                   ledger_put(&s->ledger, rec, s->journal.path, e)
-               ? -1
-               : 0;
+    if (fragment_get(&part, rec, e) || token_store_check_run(s, part.id, e) ||
+        ledger_put(&s->ledger, rec, s->journal.path, e))
+        return -1;
+    return 0;
 }

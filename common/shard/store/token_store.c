@@ -88,11 +88,11 @@ static int take(void *ctx, void *state, const struct commit *k, struct err *e)
     if (k->n_runs > 1 || k->kind != RECORD_TOKENS)
         return err_set(e, EX_DATAERR, "the end of a batch that is not of ids of one run");
     const struct commit_run *r = k->n_runs ? k->run : &none;
-    return (r->run && token_store_check_run(s, r->run, e)) || token_store_check_encoding(s, k->encoding, b->width, e) ||
-                   token_store_learn_sources(s, k->sources, e) || token_store_check_sources(s, r, e) ||
-                   find_units(s, b, e) || token_batch_check_ranges(b, r, e) || await_turn(s, b, e)
-               ? -1
-               : 0;
+    if ((r->run && token_store_check_run(s, r->run, e)) || token_store_check_encoding(s, k->encoding, b->width, e) ||
+        token_store_learn_sources(s, k->sources, e) || token_store_check_sources(s, r, e) || find_units(s, b, e) ||
+        token_batch_check_ranges(b, r, e) || await_turn(s, b, e))
+        return -1;
+    return 0;
 }
 
 /* What has been taken stays, as long as pieces of it are waiting. */
@@ -236,7 +236,9 @@ int token_store_put(struct token_store *s, const struct record *rec, const char 
     default:
         break;
     }
-    return ledger_put(&s->ledger, rec, stream, e) || (s->used > s->memory && token_store_make_room(s, e)) ? -1 : 0;
+    if (ledger_put(&s->ledger, rec, stream, e) || (s->used > s->memory && token_store_make_room(s, e)))
+        return -1;
+    return 0;
 }
 
 /* ---- Making durable ---- */
