@@ -158,7 +158,7 @@ none(sorted(os.path.basename(path)[:-2] for path in C if path.startswith("common
             and os.path.basename(path)[:-2] not in words), "common/README names every module")
 lib.ok(re.findall(r"^    ([a-z/]+)/ ", readme, re.M) == order, "common/README has a line for each layer, in this order",
        " ".join(re.findall(r"^    ([a-z/]+)/ ", readme, re.M)))
-listed = [m for line in re.findall(r"^      ([a-z0-9_, ]+) - ", readme, re.M) for m in re.split(", *", line)]
+listed = [m for names in re.findall(r"^      ([a-z0-9_]+(?:,\s+[a-z0-9_]+)*)\s+- ", readme, re.M) for m in re.split(r",\s+", names)]
 none([m for m in listed if m not in modules], "common/README names no module that is gone")
 
 sys.exit(lib.done())
