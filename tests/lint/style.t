@@ -19,6 +19,14 @@ mine="Makefile README LICENSE cmd common man pipelines tests .ci .github"
 is "$(find . -mindepth 1 -maxdepth 1 ! -name '.*' ! -name 'build*' -printf '%f\n' | sort | tr '\n' ' ')" \
     "LICENSE Makefile README cmd common man pipelines tests " "the top level holds what it should"
 
+map=$(sed -n '/^Which tests are of which program/,/^Run one test/p' tests/README)
+is "$(for file in tests/{cli,pipe,fault,oracle,engines,golden,fuzz}/*.t; do
+    grep -qE "[ :]$(basename "$file" .t)([ ;]|\$)" <<<"$map" || echo "$file"
+done)" "" "tests/README says of which program each test is"
+is "$(for name in $(sed -nE 's/^    \{"([a-z-]+)", .*_main\},?$/bpe_\1/p' cmd/bpe/commands.c) $(basename -s .c cmd/bpe-*.c); do
+    grep -q "^    ${name/bpe_/bpe } " <<<"$map" || echo "$name"
+done)" "" "  and which tests each program and command has"
+
 for file in cmd/*.c; do
     # main: the last thing in the file, from its line to the closing brace.
     start=$(grep -n '^int main(' "$file" | cut -d : -f 1)
