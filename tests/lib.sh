@@ -17,6 +17,9 @@ PATH=$BUILD:$BUILD/tests/oracle:$PATH
 export PATH LC_ALL=C.UTF-8 PARALLEL_HOME=${TMPDIR:-/tmp}
 unset MAKEFLAGS MAKELEVEL MFLAGS # of the make that runs the tests
 export PARALLEL=-j2 # GNU parallel's own count of cores is heard on standard error where there is no /sys
+stdin=/dev/stdin # a container may lack it
+[ -e "$stdin" ] || stdin=/proc/self/fd/0
+export stdin
 test_n=0 test_failed=0
 # A test that sets in_memory before it reads this file has its directory there, if there is room: a sync takes no time. (Of a
 # container's /dev/shm there are often 64 MB; the tests take up to 150.)

@@ -404,7 +404,7 @@ bpe-decode -m <(cat m.json) a.bin | cmp -s - a.txt
 ok $? "  for bpe-decode"
 bpe-encode -m <(cat m.tiktoken) -p gpt2 -s '<|endoftext|>=0' a.txt | cmp -s - a.bin
 ok $? "  of another format"
-for name in - /dev/stdin; do
+for name in - "$stdin"; do
     bpe-encode -m $name a.txt <m.json | cmp -s - a.bin
     ok $? "-m $name: the model from standard input"
     both="-m $name: standard input cannot be both the model and"

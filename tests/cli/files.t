@@ -64,10 +64,10 @@ printf 'f1\r\n' >crlf
 fails 66 "bpe-chunk: f1?x0D: cannot open: No such file or directory (line 1 of crlf)" bpe-chunk --files-from=crlf
 printf 'f1\n-\n' >dash
 fails 65 "bpe-chunk: -: standard input is the list, and cannot be a file of it (line 2 of standard input)" bpe-chunk --files-from=- <dash
-for name in /dev/stdin /dev/fd/0; do
+for name in "$stdin" /proc/self/fd/0; do
     echo $name >dash0
     fails 65 "bpe-chunk: $name: standard input is the list, and cannot be a file of it (line 1 of standard input)" bpe-chunk --files-from=- <dash0
-    fails 65 "bpe-chunk: $name: standard input is the list, *" bpe-chunk --files-from=/dev/stdin <dash0
+    fails 65 "bpe-chunk: $name: standard input is the list, *" bpe-chunk --files-from="$stdin" <dash0
 done
 echo f9 >$'odd\nlist'
 fails 66 "bpe-chunk: f9: cannot open: No such file or directory (line 1 of odd?x0Alist)" bpe-chunk --files-from=$'odd\nlist'

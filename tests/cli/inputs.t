@@ -118,8 +118,8 @@ same got.words want.words "empty files among others"
 # ---- Pipes and devices ----
 
 reads "standard input" <in.txt
-reads "/dev/stdin" /dev/stdin <in.txt
-reads "/dev/stdin from a pipe" /dev/stdin < <(cat in.txt)
+reads "/dev/stdin" "$stdin" <in.txt
+reads "/dev/stdin from a pipe" "$stdin" < <(cat in.txt)
 reads "a process substitution" <(cat in.txt)
 reads "a process substitution of zstd" <(cat in.txt.zst)
 mkfifo fifo

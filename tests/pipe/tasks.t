@@ -300,7 +300,7 @@ for words in '' . .. elsewhere -x "- x"; do
 done
 hostile counts where "$PWD" "$PWD"
 is_refused "'$PWD'" tasks run hostile 0
-for words in '' - /dev/stdin /proc/self/environ; do
+for words in '' - "$stdin" /proc/self/environ; do
     hostile piped file.00000 "$words"
     is_refused "'$words'" tasks run hostile 0
 done
