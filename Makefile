@@ -47,7 +47,8 @@ UNITS   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*.c))
 HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/oracle/*.c tests/golden/*.c tests/bench/*.c))
 FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 FAULTS  := $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/fault/*.c))
-SCRIPTS := $(wildcard tests/*/*.t)
+CLUSTERS := $(filter-out tests/engines/make.t,$(wildcard tests/engines/*.t)) # of make check-engines
+SCRIPTS := $(filter-out $(CLUSTERS),$(wildcard tests/*/*.t))
 MAN     := $(wildcard man/*.[1-8])
 
 all: $(BINS) $(BUILD)/bpe

@@ -732,7 +732,7 @@ def section_random():
     corpora = [small(), ]
     write("e.txt", text(11, 30000))
     corpora.append(Corpus("-b", "2K", "e.txt"))
-    rounds = int(os.environ.get("ROUNDS", "240"))
+    rounds = int(os.environ.get("ROUNDS", "120"))
     v = [Verdict(c.model, "operations at random on the records of a run") for c in corpora]
     for i in range(rounds):
         k = i % len(corpora)

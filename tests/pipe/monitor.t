@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import lib  # noqa: E402
 from pipe import monitor_cases as cases  # noqa: E402
 
-CASES = int(os.environ.get("CASES", "12"))
+CASES = int(os.environ.get("CASES", "9"))
 SEED = int(os.environ.get("SEED", "0")) or random.randrange(1, 1 << 30)
 
 
