@@ -22,7 +22,8 @@ static int set_reader(struct chunk_run *r, struct err *e)
     r->reader = calloc(1, r->form->size);
     if (!r->reader)
         return err_mem(e, "a reader of documents", r->form->size);
-    r->form->init(r->reader, &r->reading);
+    if (r->form->init)
+        r->form->init(r->reader, &r->reading);
     return 0;
 }
 

@@ -183,16 +183,15 @@ static int check_jobs(struct command_options *o, struct err *e)
                : 0;
 }
 
-/* The option that says how files are read in another way than Parquet is; NULL: none was given. */
-static const char *other_form(const struct source_options *t, bool has_only, char room[32])
+/* The name of the option that says how files are read in another way than Parquet is; NULL: none was given. */
+static const char *other_form(const struct source_options *t, bool has_only)
 {
     enum form form = source_options_form(t);
-    snprintf(room, 32, "--%s", input_forms[form]->name);
-    return form != FORM_TEXT   ? room
-           : t->skip_bad_lines ? "--on-error"
-           : t->files_from     ? "--files-from"
-           : t->files0_from    ? "--files0-from"
-           : has_only          ? "--only"
+    return form != FORM_TEXT   ? input_forms[form]->name
+           : t->skip_bad_lines ? "on-error"
+           : t->files_from     ? "files-from"
+           : t->files0_from    ? "files0-from"
+           : has_only          ? "only"
                                : NULL;
 }
 
@@ -207,10 +206,9 @@ int command_options_check(struct command_options *o, const struct source_options
         return o->has_nul_bytes || o->has_null_rows
                    ? err_set(e, EX_USAGE, "%s is for --parquet", o->has_nul_bytes ? "--nul-bytes" : "--null-rows")
                    : 0;
-    char room[32];
-    const char *other = other_form(text, has_only, room);
+    const char *other = other_form(text, has_only);
     if (other && !o->mixed)
-        return err_set(e, EX_USAGE, "--parquet and %s exclude each other", other);
+        return err_set(e, EX_USAGE, "--parquet and --%s exclude each other", other);
     if (n_files == 0)
         return err_set(e, EX_USAGE, "which Parquet files? see --help");
     if (job_need("python3", e) || option_words_add(&o->reader, e, "--column=%s", o->column) ||

@@ -6,12 +6,6 @@ const struct input_form *const input_forms[N_INPUT_FORMS] = {[FORM_TEXT] = &inpu
 
 /* ---- Plain text ---- */
 
-static void init(struct doc_reader *r, const struct reading *how)
-{
-    (void)how;
-    *r = (struct doc_reader){0};
-}
-
 static void begin(struct doc_reader *r, const struct doc_piece *x)
 {
     r->place = (struct text_place){.begin = x->begin};
@@ -32,6 +26,5 @@ const struct input_form input_form_text = {.name = "text",
                                            .border_ends = 1,
                                            .least = "\n",
                                            .size = sizeof(struct doc_reader),
-                                           .init = init,
                                            .begin = begin,
                                            .window = window};

@@ -41,6 +41,7 @@ struct input_form {
     const char *name; /* its option without the dashes, and its word in manifests and in bpe-view */
     bool documents;   /* each text that is passed on is a document; false: special tokens end documents */
     bool decoded;     /* that text is not the bytes of the source */
+    bool has_field;   /* the text is at a field: the reading may name that, an id, and skip bad lines */
     enum input_place place;
     int end; /* the byte that ends a document, and after which alone the source may be cut; -1: see last_cut */
     /* The last place to cut in p(lo .. hi], where p[0 .. n) begins with a piece, and cuts cannot be recognized from the
@@ -52,8 +53,8 @@ struct input_form {
     size_t border_len, border_ends;
     const char *least; /* a shortest input that has a document */
 
-    /* The reader of its documents: `size` bytes, which init sets up and free (may be NULL) releases. `how` is
-     * borrowed. */
+    /* The reader of its documents: `size` bytes, zeroed, which init sets up and free releases. `how` is borrowed. Both
+     * may be NULL. */
     size_t size;
     void (*init)(struct doc_reader *r, const struct reading *how);
     void (*free)(struct doc_reader *r);

@@ -341,6 +341,7 @@ static ptrdiff_t window(struct doc_reader *d, const struct doc_window *w, docume
 const struct input_form input_form_jsonl = {.name = "jsonl",
                                             .documents = true,
                                             .decoded = true,
+                                            .has_field = true,
                                             .place = PLACE_LINE,
                                             .end = '\n',
                                             .border = "\n",

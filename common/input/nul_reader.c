@@ -10,17 +10,10 @@ struct nul_reader {
     bool inside; /* text of a document has been passed on, and not its end */
 };
 
-static void init(struct doc_reader *d, const struct reading *how)
-{
-    struct nul_reader *r = (struct nul_reader *)d;
-    (void)how;
-    *r = (struct nul_reader){0};
-}
-
 static void begin(struct doc_reader *d, const struct doc_piece *x)
 {
     (void)x;
-    init(d, NULL);
+    *(struct nul_reader *)d = (struct nul_reader){0};
 }
 
 /* Text is passed on from this offset on, which is returned: a new document, unless one goes on. */
@@ -62,6 +55,5 @@ const struct input_form input_form_null = {.name = "null",
                                            .border_ends = 1,
                                            .least = "\n",
                                            .size = sizeof(struct nul_reader),
-                                           .init = init,
                                            .begin = begin,
                                            .window = window};

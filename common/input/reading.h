@@ -28,7 +28,8 @@ struct reading {
     struct str id;       /* --id: FORM_JSONL: the field with the document's id; empty: none. Borrowed */
 };
 
-/* Appends what differs from plain text that must be valid, for messages: "jsonl=text id=url invalid=replace". */
+/* Writes to an empty buffer what differs from plain text that must be valid, for messages: "jsonl=text id=url
+ * invalid=replace"; or "plain text". */
 int reading_put_words(struct buf *out, const struct reading *r, struct err *e);
 
 /* As an object in JSON: form, field, id, invalid, on_error; those that are as for plain text are left out, except form.

@@ -10,18 +10,11 @@ struct wet_reader {
     unsigned n_lines;         /* ends of lines after its block */
 };
 
-static void init(struct doc_reader *d, const struct reading *how)
-{
-    struct wet_reader *r = (struct wet_reader *)d;
-    (void)how;
-    *r = (struct wet_reader){0};
-}
-
 /* A piece begins with a record. */
 static void begin(struct doc_reader *d, const struct doc_piece *x)
 {
     (void)x;
-    init(d, NULL);
+    *(struct wet_reader *)d = (struct wet_reader){0};
 }
 
 /* Each step takes p[0 .. n) from where the last one ended, and returns the bytes used; fewer than it could use only if
@@ -123,6 +116,5 @@ const struct input_form input_form_wet = {.name = "wet",
                                           .border_ends = 4,
                                           .least = least,
                                           .size = sizeof(struct wet_reader),
-                                          .init = init,
                                           .begin = begin,
                                           .window = window};

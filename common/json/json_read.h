@@ -33,7 +33,8 @@
 
 #define JSON_READ_DEPTH 127
 #define JSON_READ_LENIENT_DEPTH 2048
-#define JSON_READ_PAD 64 /* readable bytes (any content) after what is read, and after strings */
+enum { JSON_WORD_MAX = 32 }; /* a word has fewer bytes: see json_read_choice */
+#define JSON_READ_PAD 64     /* readable bytes (any content) after what is read, and after strings */
 
 /* Reads the next bytes, at most n. 0: there are no more; -1: error. */
 typedef ptrdiff_t json_read_more(void *ctx, unsigned char *p, size_t n, struct err *e);
@@ -100,6 +101,12 @@ int json_read_raw_string(struct json_reader *r, struct str *s);
 /* A string as written, with its escapes, which are checked, not decoded: json_unescape (json_escape.h) does that. When
  * reading from memory, it is borrowed from there. */
 int json_read_written(struct json_reader *r, struct str *s);
+
+/* Appends a string that json_write_any wrote (json_unescape_any). */
+int json_read_any(struct json_reader *r, struct buf *to);
+
+/* A short string that is one of these words (ends with NULL): its number. *choice is set if it is one. */
+int json_read_choice(struct json_reader *r, const char *const *words, unsigned *choice);
 
 /* Where a string is: bytes [begin, end) of the input, as written, without its quotes. */
 struct json_place {

@@ -253,6 +253,30 @@ int json_skip_key(struct json_reader *r)
     return rc > 0 && json_read_utf8(r, key) ? -1 : rc;
 }
 
+int json_read_any(struct json_reader *r, struct buf *to)
+{
+    struct str written;
+    if (json_read_written(r, &written) || json_unescape_any(to, written, r->e))
+        return -1;
+    return 0;
+}
+
+int json_read_choice(struct json_reader *r, const char *const *words, unsigned *choice)
+{
+    struct str s;
+    if (json_read_string(r, &s))
+        return -1;
+    if (s.len >= JSON_WORD_MAX)
+        return json_read_fail(r, "a long string where a word should be");
+    for (unsigned i = 0; words[i]; i++) {
+        if (str_equal(s, str_of(words[i]))) {
+            *choice = i;
+            return 0;
+        }
+    }
+    return json_read_fail(r, "\"%.*s\" is not known here", (int)s.len, (const char *)s.p);
+}
+
 /* ---- In one step ---- */
 
 /* These check for the end of the window only when all has been found: if the last byte lies before the end, so do the

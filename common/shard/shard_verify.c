@@ -48,13 +48,11 @@ static int check_encoding(const struct shard_verify *a, struct str encoded, stru
     return str_equal(how.pattern, str_of(a->m->pattern ? a->m->pattern : "")) ? 0 : other(a, "another pattern", e);
 }
 
-/* Appends how sources were read, for a message. */
+/* Writes how sources were read, for a message. */
 static int put_reading(struct buf *to, struct str encoded, struct err *e)
 {
     struct reading how;
-    size_t before = to->len;
-    if (reading_get(&how, encoded, e) || reading_put_words(to, &how, e) ||
-        (to->len == before && buf_put_str(to, "plain text", e)))
+    if (reading_get(&how, encoded, e) || reading_put_words(to, &how, e))
         return -1;
     return 0;
 }

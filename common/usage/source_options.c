@@ -44,18 +44,18 @@ static int check_forms(const struct source_options *o, enum form form, struct er
 int source_options_reading(const struct source_options *o, struct reading *r, struct err *e)
 {
     enum form form = source_options_form(o);
-    bool by_line = input_forms[form]->place == PLACE_LINE;
+    bool has_field = input_forms[form]->has_field;
     if (check_forms(o, form, e))
         return -1;
     if (o->files_from && o->files0_from)
         return err_set(e, EX_USAGE, "--files-from and --files0-from exclude each other");
-    if (o->skip_bad_lines && !by_line)
+    if (o->skip_bad_lines && !has_field)
         return err_set(e, EX_USAGE, "--on-error=skip is for --jsonl");
-    if (o->id && !by_line)
+    if (o->id && !has_field)
         return err_set(e, EX_USAGE, "--id is for --jsonl");
     if (o->id && !*o->id)
         return err_set(e, EX_USAGE, "--id=: the field has no name");
-    if (by_line && o->invalid == INVALID_BYTES)
+    if (has_field && o->invalid == INVALID_BYTES)
         return err_set(e, EX_USAGE, "--invalid=bytes is not for --jsonl: a string in JSON is text");
     *r = (struct reading){.invalid = o->invalid,
                           .form = form,

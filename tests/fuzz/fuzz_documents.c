@@ -39,7 +39,6 @@ static int read_piece(const struct input_form *form, const unsigned char *p, siz
     struct err e = {0};
     uint64_t where = 0;
     must(!r);
-    form->init(r, NULL);
     form->begin(r, &piece);
     for (size_t at = 0, len = window;;) {
         bool last = n - at < len + (window % 2); /* or found only in the next window, which is empty */

@@ -14,8 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FEW = 32 /* words that are numbers or names of ours */ };
-
 struct reader {
     struct json_reader r;
     struct manifest *m;
@@ -30,11 +28,8 @@ struct reader {
 
 static int get_text(struct reader *in, char **to)
 {
-    struct str written;
     struct buf text = {0};
-    if (json_read_written(&in->r, &written))
-        return -1;
-    if (json_unescape_any(&text, written, in->r.e) || buf_put_byte(&text, '\0', in->r.e)) {
+    if (json_read_any(&in->r, &text) || buf_put_byte(&text, '\0', in->r.e)) {
         buf_free(&text);
         return -1;
     }
@@ -44,31 +39,16 @@ static int get_text(struct reader *in, char **to)
 }
 
 /* A short string. */
-static int get_word(struct reader *in, char to[FEW])
+static int get_word(struct reader *in, char to[JSON_WORD_MAX])
 {
     struct str s;
     if (json_read_string(&in->r, &s))
         return -1;
-    if (s.len >= FEW)
+    if (s.len >= JSON_WORD_MAX)
         return json_read_fail(&in->r, "a long string where a word should be");
     memcpy(to, s.p, s.len);
     to[s.len] = '\0';
     return 0;
-}
-
-/* A word of a list: its number. */
-static int get_choice_of(struct reader *in, const char *const *words, unsigned *to)
-{
-    char word[FEW];
-    if (get_word(in, word))
-        return -1;
-    for (unsigned i = 0; words[i]; i++) {
-        if (strcmp(word, words[i]) == 0) {
-            *to = i;
-            return 0;
-        }
-    }
-    return json_read_fail(&in->r, "\"%s\" is not known here", word);
 }
 
 static int get_real(struct reader *in, double *v)
@@ -236,7 +216,7 @@ static int read_shard_key(void *ctx, int key)
     struct manifest_shard *s = &in->shard;
     switch (key) {
     case 4:
-        return get_choice_of(in, split_words, &s->split);
+        return json_read_choice(&in->r, split_words, &s->split);
     case 5:
         return json_read_uint(&in->r, &s->number);
     case 6:
@@ -318,7 +298,7 @@ static int read_model_key(void *ctx, int key)
     case 3:
         return read_special_tokens(in);
     case 4:
-        return get_choice_of(in, manifest_eot_words, &m->eot);
+        return json_read_choice(&in->r, manifest_eot_words, &m->eot);
     case 5:
         null = json_read_null(&in->r);
         if (null == 0) {
@@ -327,7 +307,7 @@ static int read_model_key(void *ctx, int key)
         }
         return null < 0 ? -1 : 0;
     default:
-        return get_choice_of(in, manifest_special_words, &m->special_policy);
+        return json_read_choice(&in->r, manifest_special_words, &m->special_policy);
     }
 }
 
@@ -371,7 +351,7 @@ static const char *const order_words[] = {"corpus", "shuffled", NULL};
 
 static int read_format(struct reader *in)
 {
-    char word[FEW];
+    char word[JSON_WORD_MAX];
     if (get_word(in, word))
         return -1;
     in->m->plan.format = shard_format_find(word);
@@ -402,13 +382,13 @@ static int read_plan_key(struct reader *in, int key)
     case 2:
         return read_format(in);
     case 3:
-        rc = get_choice_of(in, dtype_words, &choice);
+        rc = json_read_choice(&in->r, dtype_words, &choice);
         p->dtype = DTYPE_U16 + (enum shard_dtype)choice;
         return rc;
     case 4:
         return json_read_uint(&in->r, &p->shard_tokens);
     case 5:
-        rc = get_choice_of(in, order_words, &choice);
+        rc = json_read_choice(&in->r, order_words, &choice);
         p->shuffled = choice;
         return rc;
     case 6:
@@ -416,7 +396,7 @@ static int read_plan_key(struct reader *in, int key)
     case 7:
         return json_read_uint(&in->r, &p->test_shards);
     case 8:
-        rc = get_choice_of(in, manifest_last_words, &choice);
+        rc = json_read_choice(&in->r, manifest_last_words, &choice);
         p->last = (enum shard_last)choice;
         return rc;
     case 9:
