@@ -8,6 +8,7 @@
  */
 #include "base/cli/program.h"
 #include "base/io/fd.h"
+#include "bpe/commands.h"
 #include "bpe/front.h"
 #include "driver/place.h"
 
@@ -48,6 +49,8 @@ static int run(int argc, char **argv, struct err *e)
             return -1;
         return 0;
     }
+    if (strcmp(argv[1], "complete") == 0)
+        return complete_main(argc - 1, argv + 1);
     const struct builtin *b = builtin(argv[1]);
     if (b)
         return b->main(argc - 1, argv + 1);

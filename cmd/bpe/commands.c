@@ -16,7 +16,6 @@
 #include <string.h>
 
 const struct builtin builtins[] = {
-    {"complete", NULL, complete_main},
     {"describe", "what tokenizers do to a text: bytes per token, frequent tokens", describe_main},
     {"encode", "text to ids, on all cores of one machine, in order", encode_main},
     {"job", NULL, job_main},

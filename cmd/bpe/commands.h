@@ -3,7 +3,6 @@
 #ifndef BPE_CMD_COMMANDS_H
 #define BPE_CMD_COMMANDS_H
 
-int complete_main(int argc, char **argv);
 int describe_main(int argc, char **argv);
 int encode_main(int argc, char **argv);
 int job_main(int argc, char **argv);
@@ -15,5 +14,8 @@ int tasks_main(int argc, char **argv);
 int train_main(int argc, char **argv);
 int tune_main(int argc, char **argv);
 int upload_main(int argc, char **argv);
+
+/* What asks for the table of them: no command of the user. */
+int complete_main(int argc, char **argv);
 
 #endif

@@ -13,7 +13,6 @@
 
 #include "bpe/commands.h"
 
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,44 +25,7 @@ static struct encode self;
 
 static struct command_program programs[] = {{.usage = &encode_usage, .options = &self.options}};
 
-int encode_tell_of(const struct encode *x, struct job *j, const struct job_process *p, struct encode_input input,
-                   struct err *e)
-{
-    struct buf line = {0};
-    if (p->status == 128 + SIGPIPE && p->stage == ENCODE_IDS && job_may_be_unread(x->out.fd))
-        return p->status; /* who reads the ids has gone away */
-    if (p->status > 128 && p->stage == ENCODE_READ)
-        return err_set(e, EX_TEMPFAIL, "what reads Parquet was killed; run the same command again");
-    if (p->status > 128)
-        return err_set(e, p->status, "%s was killed by signal %d; run the same command again", p->name,
-                       p->status - 128);
-    if (p->status == 0)
-        return err_set(e, EX_TEMPFAIL, "%s ended too early", p->name);
-    int status = job_tell(j, p, &line, e) < 0 || (input.is && buf_replace(&line, input.is, input.name, e)) ||
-                         buf_put_byte(&line, '\0', e)
-                     ? -1
-                     : p->status;
-    if (status > 0)
-        job_print(NULL, (const char *)line.p);
-    buf_free(&line);
-    return status;
-}
-
-int encode_tell(const struct encode *x, struct job *j, const struct job_process *p, struct err *e)
-{
-    return encode_tell_of(x, j, p, (struct encode_input){0}, e);
-}
-
 /* ---- One bpe-encode ---- */
-
-int encode_text_words(const struct encode *x, struct command_line *l, struct err *e)
-{
-    const char *model = model_pipe_option(&x->model);
-    if (command_line_add(l, e, "bpe-encode") || command_line_options(l, &x->program->words, e) ||
-        (model && command_line_add(l, e, model)))
-        return -1;
-    return 0;
-}
 
 /* Whether all is in files that are so small, or something else is wanted than to share the work. */
 static bool is_for_one(void)

@@ -18,8 +18,6 @@
 #include "base/io/fd.h"
 #include "bpe/commands.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -40,36 +38,6 @@ static const char usage[] =
     "Does the work of bpe train, or with -m MODEL of bpe shard, as numbered tasks in DIR, which all\n"
     "machines share; whatever engine runs them. The same again does only what is not done. See also\n"
     "bpe tasks plan --help, and so on.\n";
-
-int tasks_open(struct tasks *t, struct job *j, char **files, int n_files, int most, struct err *e)
-{
-    struct work *w = &t->work;
-    if (n_files == 0 || !*files[0])
-        return err_set(e, EX_USAGE, "in which directory? see --help");
-    if (n_files > most)
-        return err_set(e, EX_USAGE, "%s: one directory is enough", files[1]);
-    w->job = j;
-    w->dir = files[0];
-    w->options = &t->options;
-    if (work_open(w, e) || work_read(w, e) || work_find_parts(w, e))
-        return -1;
-    return 0;
-}
-
-void tasks_close(struct tasks *t)
-{
-    option_words_free(&t->work.chunk);
-    option_words_free(&t->work.worker);
-    option_words_free(&t->options.reader);
-    work_close(&t->work);
-}
-
-char *tasks_failed_name(const struct work *w, const struct work_part *p, struct err *e)
-{
-    char name[64];
-    snprintf(name, sizeof name, "%.32s.failed", p->name);
-    return fd_path(w->results, name, e);
-}
 
 int tasks_main(int argc, char **argv)
 {

@@ -1,5 +1,6 @@
 /* tasks.h - the actions of bpe tasks: tasks_plan.c makes the work, tasks_run.c does tasks of it, tasks_finish.c makes
- * the model or the shards. Each takes the command line from its own name on, and returns the exit status. */
+ * the model or the shards; tasks_dir.c is what they share. Each takes the command line from its own name on, and
+ * returns the exit status. */
 #ifndef BPE_CMD_TASKS_H
 #define BPE_CMD_TASKS_H
 
@@ -19,8 +20,8 @@ struct tasks {
 };
 
 /* Opens the work in a directory, and finds its tasks: DIR is the first of the FILEs, of which there are no more than
- * `most`. -1: it is wrong use; there is no work; what is there was not planned. */
-int tasks_open(struct tasks *t, struct job *j, char **files, int n_files, int most, struct err *e);
+ * `max`. -1: it is wrong use; there is no work; what is there was not planned. */
+int tasks_open(struct tasks *t, struct job *j, char **files, int n_files, int max, struct err *e);
 void tasks_close(struct tasks *t);
 
 /* The file that says why an attempt at a task failed. Owned by the caller; NULL: out of memory. */

@@ -121,20 +121,19 @@ def stem(path):
 
 def module(path):
     """The module of a file: NAME_parts.h, NAME_internal.h and NAME_impl.h are of NAME."""
-    return re.sub("_(parts|internal|impl)$", "", stem(path)).removeprefix("common/")
+    return re.sub("_(parts|internal|impl)$", "", stem(path))
 
 
-headers = {module(path): set() for path in C if path.startswith("common/")}
+headers = {module(path): set() for path in C}
 for path, below in DIRECT.items():
-    if path.startswith("common/"):
-        headers[module(path)] |= {module(b) for b in below} - {module(path)}
+    headers[module(path)] |= {module(b) for b in below} - {module(path)}
 none(circles(headers), "no two modules include each other's headers, directly or through others")
 
-objects = [f"{lib.BUILD}/{stem(path)}.o" for path in C if path.startswith("common/") and path.endswith(".c")]
+objects = [f"{lib.BUILD}/{stem(path)}.o" for path in C if path.endswith(".c")]
 symbols = subprocess.run(["nm", "-A", "-g", *[o for o in objects if os.path.exists(o)]], capture_output=True, text=True, check=True).stdout
-defined, used = {}, {o.removeprefix(lib.BUILD + "/common/")[:-2]: set() for o in objects}
+defined, used = {}, {o.removeprefix(lib.BUILD + "/")[:-2]: set() for o in objects}
 for line in symbols.splitlines():
-    path, rest = line.removeprefix(lib.BUILD + "/common/").split(".o:")
+    path, rest = line.removeprefix(lib.BUILD + "/").split(".o:")
     kind, symbol = rest.split()[-2:]
     if kind == "U":
         used[path].add(symbol)
