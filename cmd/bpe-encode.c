@@ -42,11 +42,11 @@ static int read_model(struct encoding *p, struct err *e)
         .pattern = o->pattern, .special = o->special_token.at, .n_special = o->special_token.n};
     if (model_read(&p->model, o->model, &given, e))
         return -1;
-    unsigned least = model_id_bytes(&p->model);
-    if (o->dtype == DTYPE_2_BYTES && least > 2)
+    unsigned min = model_id_bytes(&p->model);
+    if (o->dtype == DTYPE_2_BYTES && min > 2)
         return err_set(e, EX_USAGE, "-d u16: %s has ids up to %lu, which do not fit; use -d u32", o->model,
                        (unsigned long)p->model.n_ids - 1);
-    p->encoder.out.piece.width = shared_options_width(o->dtype, least);
+    p->encoder.out.piece.width = shared_options_width(o->dtype, min);
     p->encoder.rules = (struct encode_rules){.model = &p->model,
                                              .name = o->model,
                                              .pattern = model_pattern(&p->model),

@@ -95,18 +95,18 @@ static int check_sum(struct merger *m, struct err *e)
 static bool note_memory(struct merger *m, bool all_read)
 {
     const uint64_t need = trainer_memory(m->trainer, m->opt.tie, 1), have = memory_limit();
-    const uint64_t least = need > have ? trainer_least_within(m->trainer, m->opt.tie, have) : 0;
+    const uint64_t min = need > have ? trainer_least_within(m->trainer, m->opt.tie, have) : 0;
     char *to = m->memory, needs[32], has[32];
     size_t room = sizeof m->memory;
     num_bytes(needs, sizeof needs, (double)need);
     int n = snprintf(to, room, "learning from the %llu distinct pretokens %s takes about %s",
                      (unsigned long long)m->kept.distinct, all_read ? "of the sum" : "read so far", needs);
     num_bytes(has, sizeof has, (double)have);
-    if (least)
+    if (min)
         snprintf(to + n, room - (size_t)n,
                  all_read ? "; the %s there are suffice with --min-count=%llu"
                           : "; the %s there are need --min-count=%llu or more",
-                 has, (unsigned long long)least);
+                 has, (unsigned long long)min);
     else if (need > have)
         snprintf(to + n, room - (size_t)n, "; the %s there are suffice with no --min-count", has);
     return need <= have;
@@ -171,11 +171,11 @@ static int learn(struct merger *m, struct learned *model, struct err *e)
 {
     const struct merge_options *o = &m->opt;
     const struct rules *r = &m->rules;
-    uint64_t least = 256 + (uint64_t)r->n_special;
-    if (o->vocab_size < least)
+    uint64_t min = 256 + (uint64_t)r->n_special;
+    if (o->vocab_size < min)
         return err_set(e, EX_USAGE, "-v %llu: too small; %zu special token%s and 256 bytes need %llu",
                        (unsigned long long)o->vocab_size, r->n_special, r->n_special == 1 ? "" : "s",
-                       (unsigned long long)least);
+                       (unsigned long long)min);
     struct str *special = calloc(r->n_special + 1, sizeof *special);
     m->special = calloc(r->n_special + 1, sizeof *m->special);
     if (!special || !m->special) {
@@ -218,9 +218,9 @@ static int learn(struct merger *m, struct learned *model, struct err *e)
                               .merges_as_strings = o->merges_as_strings};
     model->special_first =
         o->special == MERGE_SPECIAL_FIRST || (o->special == MERGE_SPECIAL_BY_FORMAT && o->format->special_first);
-    if (n + least < o->vocab_size)
+    if (n + min < o->vocab_size)
         program_note(NAME, "no pair is left to merge%s: the vocabulary has %llu tokens, not %llu",
-                     o->min_frequency > 1 ? " that occurs often enough" : "", (unsigned long long)(n + least),
+                     o->min_frequency > 1 ? " that occurs often enough" : "", (unsigned long long)(n + min),
                      (unsigned long long)o->vocab_size);
     return 0;
 }

@@ -11,11 +11,11 @@ enum { LABEL = 21 }; /* columns of a line before its figures */
 
 /* ---- Which tokens are listed ---- */
 
-/* Ids of tokens, at most `most`; the first of those that were put come first. */
+/* Ids of tokens, at most `max`; the first of those that were put come first. */
 struct list {
     const struct describe_model *m;
     bool (*before)(const struct describe_model *m, uint32_t a, uint32_t b);
-    size_t most, n;
+    size_t max, n;
     uint32_t id[DESCRIBE_TOP];
 };
 
@@ -43,9 +43,9 @@ static void put_id(struct list *l, uint32_t id)
     size_t at = l->n;
     while (at && l->before(l->m, id, l->id[at - 1]))
         at--;
-    if (at == l->most)
+    if (at == l->max)
         return;
-    l->n += l->n < l->most;
+    l->n += l->n < l->max;
     memmove(&l->id[at + 1], &l->id[at], (l->n - at - 1) * sizeof l->id[0]);
     l->id[at] = id;
 }
@@ -73,9 +73,9 @@ enum { FREQUENT, PARTS, WORDS, LISTS };
 
 static void make_lists(struct list l[LISTS], const struct describe_model *m)
 {
-    l[FREQUENT] = (struct list){.m = m, .before = is_more_frequent, .most = DESCRIBE_TOP};
-    l[PARTS] = (struct list){.m = m, .before = is_more_frequent, .most = 12};
-    l[WORDS] = (struct list){.m = m, .before = is_longer, .most = 6};
+    l[FREQUENT] = (struct list){.m = m, .before = is_more_frequent, .max = DESCRIBE_TOP};
+    l[PARTS] = (struct list){.m = m, .before = is_more_frequent, .max = 12};
+    l[WORDS] = (struct list){.m = m, .before = is_longer, .max = 6};
     for (uint32_t id = 0; id < m->model.n_ids; id++) {
         const struct model_token *t = &m->model.token[id];
         if (m->count[id])
@@ -224,12 +224,12 @@ struct column {
 
 static size_t longest(const struct column *c, size_t n, const struct row *row)
 {
-    size_t most = 0;
+    size_t max = 0;
     for (size_t k = 0; k < n; k++) {
         size_t items = n_items(c[k].m, c[k].lists, row);
-        most = items > most ? items : most;
+        max = items > max ? items : max;
     }
-    return most;
+    return max;
 }
 
 /* The number of characters from byte `from` on. */

@@ -42,11 +42,11 @@ static int make_words(struct shared *s, struct err *e)
 static const struct job_process *failed_before(struct shared *s, struct job *j, const struct dispatch_unit *failed)
 {
     enum { PATIENCE_MS = 1000, STEP_MS = 100 };
-    const double most = 10;
+    const double max = 10;
     struct err ignored;
     struct chunk_feed *f = &s->x->feed;
     double start = clock_now();
-    for (bool same = true; f->fd >= 0 && same && clock_now() - start < most;) {
+    for (bool same = true; f->fd >= 0 && same && clock_now() - start < max;) {
         struct pollfd in = {.fd = f->fd, .events = POLLIN};
         if (job_wait(j, &in, 1, PATIENCE_MS) == 0 && job_running(j) && clock_now() - start > 1e-3 * PATIENCE_MS)
             break;

@@ -7,6 +7,7 @@
 
 #include "base/io/fd.h"
 #include "base/sys/clock.h"
+#include "base/sys/num.h"
 #include "driver/command.h"
 #include "driver/monitor/monitor.h"
 
@@ -95,10 +96,9 @@ static int check(struct err *e)
 
 static int check_pid(const char *argument, void *to, struct err *e)
 {
-    char *end = NULL;
-    long pid = strtol(argument, &end, 10);
+    uint64_t pid = num_whole(argument, UINT64_MAX);
     (void)to;
-    if (end == argument || *end || pid <= 0)
+    if (!pid)
         return err_set(e, EX_USAGE, "--pid=%.40s: not a number of a process", argument);
     self.pid = pid <= INT32_MAX && is_there((pid_t)pid) ? (pid_t)pid : 0;
     return self.pid ? 0 : err_set(e, EX_NOINPUT, "--pid=%.40s: there is no such process", argument);

@@ -39,11 +39,8 @@ static int check_hosts(const char *word, void *options, struct err *e)
 {
     enum { HOSTS_MAX = 999999 };
     struct self *s = options;
-    size_t n = strspn(word, "0123456789");
-    s->hosts = strtoull(word, NULL, 10);
-    return n == 0 || word[n] || *word == '0' || s->hosts > HOSTS_MAX
-               ? err_set(e, EX_USAGE, "--hosts=%s: not a number of machines", word)
-               : 0;
+    s->hosts = num_whole(word, HOSTS_MAX);
+    return s->hosts ? 0 : err_set(e, EX_USAGE, "--hosts=%s: not a number of machines", word);
 }
 
 static int check_cost(const char *word, void *options, struct err *e)

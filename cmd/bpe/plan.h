@@ -59,9 +59,9 @@ struct plan_sample {
     size_t n_sources, n_pieces, n_blocks, cap_sources, cap_pieces, cap_blocks;
 };
 
-/* Takes about `most` bytes of the files. The same files give the same sample. -1: EX_DATAERR (too little text, or what
+/* Takes about `max` bytes of the files. The same files give the same sample. -1: EX_DATAERR (too little text, or what
  * cannot be decompressed), EX_NOINPUT, EX_IOERR, EX_CANTCREAT. */
-int plan_sample_take(struct plan_sample *s, const struct input_form *form, uint64_t most, char **files, int n_files,
+int plan_sample_take(struct plan_sample *s, const struct input_form *form, uint64_t max, char **files, int n_files,
                      struct err *e);
 void plan_sample_free(struct plan_sample *s);
 

@@ -26,7 +26,7 @@ uint64_t sampler_chance(struct sampler *x, double n)
 
 uint64_t sampler_block(const struct sampler *x, uint64_t n)
 {
-    uint64_t block = (n < x->most ? n : x->most) / BLOCKS;
+    uint64_t block = (n < x->max ? n : x->max) / BLOCKS;
     return block > BLOCK_MIN ? block : BLOCK_MIN;
 }
 
@@ -160,8 +160,8 @@ int sampler_take_places(struct sampler *x, size_t first, struct err *e)
     for (size_t i = first; i < s->n_sources; i++)
         total += s->sources[i].size;
     uint64_t block = sampler_block(x, total);
-    bool all = (double)total <= 1.25 * (double)x->most;
-    uint64_t n = (all ? total : x->most) / block + 1;
+    bool all = (double)total <= 1.25 * (double)x->max;
+    uint64_t n = (all ? total : x->max) / block + 1;
     double step = (double)total / (double)n, room = all ? 0 : step - (double)block;
     for (uint64_t i = 0; i < n; i++) {
         uint64_t from = (uint64_t)((double)i * step) + sampler_chance(x, room);

@@ -7,7 +7,7 @@
 struct sampler {
     struct plan_sample *s;
     const struct input_form *form;
-    uint64_t most;    /* bytes of text to take */
+    uint64_t max;     /* bytes of text to take */
     uint64_t chance;  /* state of sampler_chance */
     uint64_t spooled; /* bytes in the spool */
     struct buf window;

@@ -69,9 +69,9 @@ static void fit_count(struct costs *c)
     c->count_record = line.slope;
 }
 
-static size_t from_last(size_t n, size_t most)
+static size_t from_last(size_t n, size_t max)
 {
-    return n > most ? n - most : 0;
+    return n > max ? n - max : 0;
 }
 
 static void fit(struct costs *c)

@@ -46,8 +46,8 @@ static int add_source(struct sampler *x, struct plan_source source, struct err *
 
 /* ---- What is read from its beginning ---- */
 
-/* Reads text into the spool: until `most` bytes are there, or to its end. 1: that was its end. */
-static int spool(struct sampler *x, struct input *in, uint64_t most, uint64_t *len, struct err *e)
+/* Reads text into the spool: until `max` bytes are there, or to its end. 1: that was its end. */
+static int spool(struct sampler *x, struct input *in, uint64_t max, uint64_t *len, struct err *e)
 {
     enum { STEP = 1 << 20 };
     ptrdiff_t got = 1;
@@ -55,7 +55,7 @@ static int spool(struct sampler *x, struct input *in, uint64_t most, uint64_t *l
         return -1;
     if (buf_reserve(&x->window, STEP, e))
         return -1;
-    for (*len = 0; *len < most && got > 0;) {
+    for (*len = 0; *len < max && got > 0;) {
         size_t n = 0;
         while (n < STEP && (got = input_read(in, x->window.p + n, STEP - n, e)) > 0)
             n += (size_t)got;
@@ -105,7 +105,7 @@ static int take_pipe(struct sampler *x, const char *name, bool *known, struct er
 {
     uint64_t len = 0;
     struct input *in = input_open(name, e);
-    int rc = in ? spool(x, in, x->most, &len, e) : -1;
+    int rc = in ? spool(x, in, x->max, &len, e) : -1;
     if (rc >= 0) {
         *known &= rc == 1 && len > 0;
         x->s->whole += rc == 1 ? len : 0;
@@ -148,7 +148,7 @@ static int take_compressed(struct sampler *x, struct compressed *files, size_t n
     for (size_t i = 0; i < n; i++)
         total += files[i].size;
     size_t some = n < FILES ? n : FILES;
-    uint64_t take = (uint64_t)((double)x->most / (double)some / EXPAND) + 1;
+    uint64_t take = (uint64_t)((double)x->max / (double)some / EXPAND) + 1;
     for (size_t i = 0; i < some; i++) {
         const struct compressed *f = &files[i * n / some];
         int whole = take_first(x, f, take, &len, e);
@@ -208,14 +208,14 @@ static int put_parts(struct sampler *x, struct err *e)
                        (unsigned long long)s->total, TOO_FEW);
     shuffle(x);
     for (size_t i = 0; i < PLAN_PARTS && block < s->n_blocks; i++) {
-        const double most = sizes[i] * (double)s->total;
+        const double max = sizes[i] * (double)s->total;
         size_t part = s->n_parts, first = block;
         s->part[part] = partition_file(NULL, e);
         if (s->part[part] < 0)
             return -1;
         s->first_block[s->n_parts++] = block;
         for (; block < s->n_blocks &&
-               (i + 1 == PLAN_PARTS || block == first || written + (double)s->blocks[block].len / 2 < most);
+               (i + 1 == PLAN_PARTS || block == first || written + (double)s->blocks[block].len / 2 < max);
              block++) {
             if (put_block(x, s->part[part], &s->blocks[block], e))
                 return -1;
@@ -287,10 +287,10 @@ static int take_all(struct sampler *x, char **files, int n, struct compressed *c
     return rc;
 }
 
-int plan_sample_take(struct plan_sample *s, const struct input_form *form, uint64_t most, char **files, int n_files,
+int plan_sample_take(struct plan_sample *s, const struct input_form *form, uint64_t max, char **files, int n_files,
                      struct err *e)
 {
-    struct sampler x = {.s = s, .form = form, .most = most, .chance = 1, .source = SIZE_MAX, .fd = -1};
+    struct sampler x = {.s = s, .form = form, .max = max, .chance = 1, .source = SIZE_MAX, .fd = -1};
     struct compressed *compressed = calloc((size_t)n_files + 1, sizeof *compressed);
     *s = (struct plan_sample){.spool = -1};
     int rc = !compressed ? err_mem(e, "names", (size_t)n_files * sizeof *compressed)

@@ -60,7 +60,7 @@ static void drop_promises(struct buf *records)
 /* The records of the tiny text. Returns the exit status of what makes them, whose reason is in `said`; or -1. */
 static int make_records(const struct shard_asked *a, struct job *j, struct buf *to, struct buf *said, struct err *e)
 {
-    const char *text = a->form->least;
+    const char *text = a->form->shortest;
     int in = job_file(text, strlen(text), e), chunks[2] = {-1, -1}, tokens[2] = {-1, -1}, rc = -1;
     if (in >= 0 && job_pipe(chunks, e) == 0 && job_pipe(tokens, e) == 0 &&
         shard_start(j, &(struct job_start){.in = in, .out = chunks[1], .stage = CHUNK}, "bpe-chunk", &a->chunk, NULL,

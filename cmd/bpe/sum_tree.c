@@ -14,6 +14,7 @@
 
 #include "base/io/fd.h"
 #include "base/sys/memory.h"
+#include "base/sys/num.h"
 #include "driver/command.h"
 #include "driver/output.h"
 #include "driver/partition.h"
@@ -62,10 +63,10 @@ static struct command_program programs[] = {{.usage = &sum_usage, .options = &se
 
 static int plan(struct err *e)
 {
-    size_t n = (size_t)self.n_files, root = 0, most = 2 * n + 64; /* each level has half as many at most, rounded up */
-    self.items = calloc(most, sizeof *self.items);
+    size_t n = (size_t)self.n_files, root = 0, max = 2 * n + 64; /* each level has half as many at most, rounded up */
+    self.items = calloc(max, sizeof *self.items);
     if (!self.items)
-        return err_mem(e, "a tree", most * sizeof *self.items);
+        return err_mem(e, "a tree", max * sizeof *self.items);
     for (size_t i = 0; i < n; i++)
         self.items[i] = (struct item){.use = self.files[i], .fd = -1};
     self.n_items = n;
@@ -284,16 +285,14 @@ static int run(struct job *j, struct err *e)
 
 static int check_fan_in(struct err *e)
 {
+    enum { GIVEN_MAX = 9999999 };
     const char *s = self.fan_in_text;
     uint64_t n = (uint64_t)self.n_files, jobs = self.common.jobs, each = (n + jobs - 1) / jobs;
     self.fan_in = jobs == 1 ? n : each < FAN_IN_MIN ? FAN_IN_MIN : each > FAN_IN_MAX ? FAN_IN_MAX : each;
     if (!s)
         return 0;
-    self.fan_in = strtoull(s, NULL, 10);
-    size_t digits = strlen(s);
-    return !digits || digits > 7 || s[strspn(s, "0123456789")] || *s == '0' || self.fan_in < 2
-               ? err_set(e, EX_USAGE, "-k %s: must be a number, 2 at least", s)
-               : 0;
+    self.fan_in = num_whole(s, GIVEN_MAX);
+    return self.fan_in < 2 ? err_set(e, EX_USAGE, "-k %s: must be a number, 2 at least", s) : 0;
 }
 
 static int check(struct err *e)

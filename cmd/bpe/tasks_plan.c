@@ -2,6 +2,7 @@
 #include "bpe/tasks.h"
 
 #include "base/io/fd.h"
+#include "base/sys/num.h"
 #include "driver/model_words.h"
 #include "usage/chunk_usage.h"
 #include "usage/encode_usage.h"
@@ -13,7 +14,7 @@
 static struct plan {
     struct command_options common;
     const char *dir, *tasks;
-    uint64_t most; /* 0: not given */
+    uint64_t max; /* 0: not given */
     struct chunk_options chunk;
     struct encode_options encode;
     char **files;
@@ -33,10 +34,8 @@ static int check_tasks(struct err *e)
     const char *s = self.tasks;
     if (!s)
         return 0;
-    self.most = strtoull(s, NULL, 10);
-    return s[strspn(s, "0123456789")] || *s == '0' || self.most == 0 || self.most > WORK_PARTS_MAX
-               ? err_set(e, EX_USAGE, "--tasks=%s: must be from 1 to %d", s, WORK_PARTS_MAX)
-               : 0;
+    self.max = num_whole(s, WORK_PARTS_MAX);
+    return self.max ? 0 : err_set(e, EX_USAGE, "--tasks=%s: must be from 1 to %d", s, WORK_PARTS_MAX);
 }
 
 /* Without a model, options of bpe-encode mean nothing. */
@@ -137,7 +136,7 @@ static int run(struct job *j, struct err *e)
                      .options = &self.common,
                      .files = self.files,
                      .n_files = self.n_files,
-                     .most = (size_t)self.most,
+                     .max = (size_t)self.max,
                      .jobs = self.common.jobs};
     int status = plan(&w, e);
     option_words_free(&w.chunk);

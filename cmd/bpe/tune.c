@@ -70,11 +70,11 @@ static int by_time(const void *a, const void *b)
  * is among them. */
 static const struct row *best_of(const struct row *rows, size_t n)
 {
-    double least = rows[0].seconds;
+    double min = rows[0].seconds;
     for (size_t i = 1; i < n; i++)
-        least = rows[i].seconds < least ? rows[i].seconds : least;
+        min = rows[i].seconds < min ? rows[i].seconds : min;
     for (size_t i = 0; i < n; i++) { /* in order of processes, the default size first */
-        if (rows[i].seconds <= 1.03 * least)
+        if (rows[i].seconds <= 1.03 * min)
             return &rows[i];
     }
     return rows;
@@ -161,7 +161,7 @@ static int add_options(const struct command_program *programs, size_t n, struct 
     return rc;
 }
 
-/* 1, 2, 4 and so on, and the last: at most `most` of them. Returns how many. */
+/* 1, 2, 4 and so on, and the last: at most `max` of them. Returns how many. */
 static size_t numbers_up_to(uint64_t last, uint64_t *numbers)
 {
     size_t n = 0;

@@ -47,9 +47,9 @@ static bool has(const char *name)
 /* Waits for a bpe-shard that begins now, but not as long as for one that resumes: it may be the wrong directory. */
 static int await_shards(struct err *e)
 {
-    const double most = u.once ? 0 : u.patience < 10 ? (double)u.patience : 10, step = 0.25;
+    const double max = u.once ? 0 : u.patience < 10 ? (double)u.patience : 10, step = 0.25;
     for (double start = clock_now(); !has(MANIFEST_NAME) && !has(".work"); upload_nap(step)) {
-        if (clock_now() - start < most)
+        if (clock_now() - start < max)
             continue;
         return has(".")
                    ? err_set(e, EX_NOINPUT, "%s/" MANIFEST_NAME ": missing; is it a directory of bpe-shard?", u.from)
@@ -196,15 +196,14 @@ static int run(struct job *j, struct err *e)
 
 /* ---- What is asked for ---- */
 
-static int number(const char *option, const char *word, uint64_t least, uint64_t *to, struct err *e)
+static int number(const char *option, const char *word, uint64_t min, uint64_t *to, struct err *e)
 {
-    enum { MOST_DIGITS = 9 };
+    enum { DIGITS_MAX = 9 };
     size_t n = strspn(word, "0123456789");
-    if (n == 0 || word[n] || n > MOST_DIGITS)
+    if (n == 0 || word[n] || n > DIGITS_MAX)
         return err_set(e, EX_USAGE, "%s=%s: not a number", option, word);
     *to = strtoull(word, NULL, 10);
-    return *to < least ? err_set(e, EX_USAGE, "%s=%s: must be at least %llu", option, word, (unsigned long long)least)
-                       : 0;
+    return *to < min ? err_set(e, EX_USAGE, "%s=%s: must be at least %llu", option, word, (unsigned long long)min) : 0;
 }
 
 /* A name that rclone takes neither for an option nor, if it is a local one, for that of a remote. Owned by the caller.

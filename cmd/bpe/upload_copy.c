@@ -143,15 +143,15 @@ static int settle(struct upload *u, struct err *e)
  * files to delete do not wait long. Returns how many there are. */
 static size_t next_batch(struct upload *u, struct upload_file **batch)
 {
-    enum { MOST_FILES = 1000 };
-    const uint64_t most_bytes = 2ULL << 30;
+    enum { FILES_MAX = 1000 };
+    const uint64_t max_bytes = 2ULL << 30;
     uint64_t bytes = 0;
     size_t n = 0;
     for (; u->next < u->n_listed; u->next++) {
         struct upload_file *f = u->listed[u->next];
         if (f->done)
             continue;
-        if ((bytes > most_bytes || n >= MOST_FILES) && f->shard != batch[n - 1]->shard)
+        if ((bytes > max_bytes || n >= FILES_MAX) && f->shard != batch[n - 1]->shard)
             break;
         batch[n++] = f;
         bytes += f->bytes;

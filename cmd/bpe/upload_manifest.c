@@ -24,11 +24,11 @@ struct entry {
 /* All of them, in order; their number is *n. NULL: out of memory. */
 static struct entry *entries(const struct manifest *m, size_t *n, struct err *e)
 {
-    size_t most = m->n_shards * SHARD_FILES + m->n_extra + 1;
-    struct entry *all = calloc(most, sizeof *all);
+    size_t max = m->n_shards * SHARD_FILES + m->n_extra + 1;
+    struct entry *all = calloc(max, sizeof *all);
     *n = 0;
     if (!all) {
-        err_mem(e, "files", most * sizeof *all);
+        err_mem(e, "files", max * sizeof *all);
         return NULL;
     }
     for (size_t i = 0; i < m->n_shards; i++) {

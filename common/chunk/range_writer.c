@@ -82,8 +82,8 @@ static int end_record(struct range_writer *r, bool last, struct err *e)
 static bool is_full(const struct range_writer *r)
 {
     size_t full = r->writer->dealt ? FULL_DEALT : FULL;
-    size_t rules = r->writer->rules.len, least = full / 2; /* of names and pieces, with however large rules */
-    return r->n_bytes >= r->work || r->files.len + r->pieces.len >= (rules < least ? full - rules : least);
+    size_t rules = r->writer->rules.len, min = full / 2; /* of names and pieces, with however large rules */
+    return r->n_bytes >= r->work || r->files.len + r->pieces.len >= (rules < min ? full - rules : min);
 }
 
 int range_writer_put(struct range_writer *r, size_t source, uint64_t offset, uint64_t len, struct err *e)

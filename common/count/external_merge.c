@@ -322,10 +322,10 @@ int external_merge_spill(struct external_merge *r, struct table *t, struct err *
     return add_segment(r, &none, &sorted, e);
 }
 
-int external_merge_relieve(struct external_merge *r, struct table *t, uint64_t most, struct err *e)
+int external_merge_relieve(struct external_merge *r, struct table *t, uint64_t max, struct err *e)
 {
     enum { PRETOKENS_MIN = 1000 }; /* pretokens in a segment, however little memory is allowed: no segments of a few */
-    if (table_n(t) < PRETOKENS_MIN || table_bytes(t) <= most)
+    if (table_n(t) < PRETOKENS_MIN || table_bytes(t) <= max)
         return 0;
     if (external_merge_spill(r, t, e) || table_clear(t, e))
         return -1;

@@ -50,8 +50,8 @@ void external_merge_free(struct external_merge *r);
 /* Writes the table as one more segment. This sorts the table, so that it can then only be cleared or freed. */
 int external_merge_spill(struct external_merge *r, struct table *t, struct err *e);
 
-/* The same if the table takes more than `most` bytes, after which it is cleared. */
-int external_merge_relieve(struct external_merge *r, struct table *t, uint64_t most, struct err *e);
+/* The same if the table takes more than `max` bytes, after which it is cleared. */
+int external_merge_relieve(struct external_merge *r, struct table *t, uint64_t max, struct err *e);
 
 /* Adds a source (copied; its self is borrowed), which will be opened and read once, by external_merge_merge. */
 int external_merge_add(struct external_merge *r, const struct sorted_source *input, struct err *e);

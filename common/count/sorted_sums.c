@@ -34,7 +34,7 @@ struct open_sum {
 void sorted_sums_init(struct sorted_sums *s, struct batch_stores *stores, struct external_merge *merge, size_t memory)
 {
     *s = (struct sorted_sums){
-        .stores = stores, .merge = merge, .least = memory / 8 < EXTENT_MIN ? memory / 8 : EXTENT_MIN};
+        .stores = stores, .merge = merge, .min = memory / 8 < EXTENT_MIN ? memory / 8 : EXTENT_MIN};
 }
 
 void sorted_sums_free(struct sorted_sums *s)
@@ -110,7 +110,7 @@ static int extend(const struct sorted_sums *s, struct open_sum *b, const struct 
     }
     b->at += rec->raw_len;
     b->checksum += rec->checksum;
-    if (b->at - b->extent.begin < s->least || word_sequence_is_open(&b->words))
+    if (b->at - b->extent.begin < s->min || word_sequence_is_open(&b->words))
         return 0;
     b->extent.end = b->at;
     b->extent.n_records = b->words.n_records;

@@ -21,7 +21,7 @@ struct sorted_sums {
     struct external_merge *merge; /* borrowed */
     const char *path;             /* of the file whose records come now; NULL: it cannot be read again */
     struct kept_extent *kept;     /* list of the extents of batches that count, which `merge` reads */
-    uint64_t least;               /* bytes of an extent */
+    uint64_t min;                 /* bytes of an extent */
 };
 
 /* memory: the bytes that the stores may use, approximately. */

@@ -147,14 +147,14 @@ static uint64_t text_in_unit(const struct chunk_feed *f)
     return each < UNIT_MIN ? UNIT_MIN : each > UNIT_MAX ? UNIT_MAX : each;
 }
 
-/* Takes pieces of the current file until there is `most` bytes of text; those that lie side by side become one. */
-static int take_pieces(struct chunk_feed *f, uint64_t *text, uint64_t most, struct err *e)
+/* Takes pieces of the current file until there is `max` bytes of text; those that lie side by side become one. */
+static int take_pieces(struct chunk_feed *f, uint64_t *text, uint64_t max, struct err *e)
 {
     struct range_file taken = f->file;
     uint64_t at, len, begin = 0, end_at = 0;
     taken.n_pieces = 0;
     f->pieces.len = 0;
-    while (f->pieces_left && *text < most) {
+    while (f->pieces_left && *text < max) {
         if (range_get_piece(&at, &len, &f->file, &f->in, e))
             return -1;
         f->pieces_left--;
@@ -177,7 +177,7 @@ static int take_pieces(struct chunk_feed *f, uint64_t *text, uint64_t most, stru
 
 static int give_pieces(struct chunk_feed *f, struct dispatch *d, struct err *e)
 {
-    uint64_t most = text_in_unit(f), text = 0;
+    uint64_t max = text_in_unit(f), text = 0;
     struct range_head head = f->head;
     if (!d || (!f->files_left && !f->pieces_left)) {
         next_record(f);
@@ -186,7 +186,7 @@ static int give_pieces(struct chunk_feed *f, struct dispatch *d, struct err *e)
     if (!dispatch_has_room(d))
         return 0;
     f->files.len = f->out.len = f->pieces.len = 0;
-    for (head.n_files = 0; text < most && (f->files_left || f->pieces_left);) {
+    for (head.n_files = 0; text < max && (f->files_left || f->pieces_left);) {
         if (!f->pieces_left) {
             if (range_get_file(&f->file, &f->in, e))
                 return -1;
@@ -195,7 +195,7 @@ static int give_pieces(struct chunk_feed *f, struct dispatch *d, struct err *e)
             continue;
         }
         head.n_files++;
-        if (take_pieces(f, &text, most, e))
+        if (take_pieces(f, &text, max, e))
             return -1;
     }
     f->pieces.len = 0;

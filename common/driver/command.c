@@ -2,6 +2,7 @@
 #include "driver/command.h"
 
 #include "base/io/fd.h"
+#include "base/sys/num.h"
 #include "usage/source_options.h"
 
 #include <errno.h>
@@ -176,11 +177,8 @@ static int check_jobs(struct command_options *o, struct err *e)
     o->jobs = cores();
     if (!s)
         return 0;
-    size_t digits = strspn(s, "0123456789");
-    o->jobs = strtoull(s, NULL, 10);
-    return digits == 0 || s[digits] || *s == '0' || o->jobs > JOBS_MAX
-               ? err_set(e, EX_USAGE, "-j %s: not a number of jobs", s)
-               : 0;
+    o->jobs = num_whole(s, JOBS_MAX);
+    return o->jobs ? 0 : err_set(e, EX_USAGE, "-j %s: not a number of jobs", s);
 }
 
 /* The name of the option that says how files are read in another way than Parquet is; NULL: none was given. */

@@ -242,10 +242,10 @@ static int pass(struct dispatch *d, struct err *e)
             continue;
         }
         if (n < 0 && (errno == EAGAIN || errno == EINVAL)) {
-            size_t most = d->to_come < READ ? d->to_come : READ;
-            if (buf_reserve(&w->left, most, e))
+            size_t max = d->to_come < READ ? d->to_come : READ;
+            if (buf_reserve(&w->left, max, e))
                 return -1;
-            n = read(d->source, w->left.p + w->left.len, most);
+            n = read(d->source, w->left.p + w->left.len, max);
             if (n > 0 && w->to >= 0)
                 w->left.len += (size_t)n;
         }

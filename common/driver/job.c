@@ -168,8 +168,8 @@ int job_socket(int ends[2], struct err *e)
 static char *find(const char *program)
 {
     const char *path = getenv("PATH");
-    size_t n = strlen(program), most = (path ? strlen(path) : 0) + n + 3;
-    char *file = malloc(most);
+    size_t n = strlen(program), max = (path ? strlen(path) : 0) + n + 3;
+    char *file = malloc(max);
     struct stat st;
     if (!file)
         return NULL;
@@ -188,7 +188,7 @@ static char *find(const char *program)
     }
     for (const char *p = path ? path : ""; *p;) {
         size_t len = strcspn(p, ":");
-        snprintf(file, most, "%.*s/%s", len ? (int)len : 1, len ? p : ".", program);
+        snprintf(file, max, "%.*s/%s", len ? (int)len : 1, len ? p : ".", program);
         if (access(file, X_OK) == 0 && stat(file, &st) == 0 && S_ISREG(st.st_mode))
             return file;
         p += len + (p[len] == ':');
@@ -491,10 +491,10 @@ int job_wait(struct job *j, struct pollfd *fds, size_t n, int milliseconds)
         milliseconds = tick; /* the caller is told early, and comes again */
     if (n + j->n > SOME && !(all = malloc((n + j->n) * sizeof *all)))
         all = few, n = n < SOME ? n : SOME; /* those that do not fit are heard when they end */
-    size_t n_all = 0, most = all == few ? SOME : n + j->n;
+    size_t n_all = 0, max = all == few ? SOME : n + j->n;
     for (; n_all < n; n_all++)
         all[n_all] = fds[n_all];
-    for (size_t i = 0; i < j->n && n_all < most; i++) {
+    for (size_t i = 0; i < j->n && n_all < max; i++) {
         if (j->at[i]->said >= 0)
             all[n_all++] = (struct pollfd){.fd = j->at[i]->said, .events = POLLIN};
     }

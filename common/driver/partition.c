@@ -85,11 +85,11 @@ static uint64_t all_text(const struct partition *p)
     return p->n ? p->at[p->n - 1].text : 0;
 }
 
-size_t partition_number(const struct partition *p, uint64_t jobs, size_t most)
+size_t partition_number(const struct partition *p, uint64_t jobs, size_t max)
 {
     const uint64_t part = 512 << 20;
     uint64_t rounds = (all_text(p) / part + jobs - 1) / jobs;
-    rounds = rounds < 1 ? 1 : rounds > most ? most : rounds;
+    rounds = rounds < 1 ? 1 : rounds > max ? max : rounds;
     return (size_t)(rounds * jobs);
 }
 

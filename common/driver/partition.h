@@ -30,10 +30,10 @@ struct partition {
 int partition_read(struct partition *p, const char *path, struct err *e);
 void partition_free(struct partition *p);
 
-/* How many parts are good for processes on this machine: one to `most` for each job, all jobs the same number. A
+/* How many parts are good for processes on this machine: one to `max` for each job, all jobs the same number. A
  * process sees all words as new, which costs as much as 10 to 20 MB of text, so few large parts are cheaper. A part
- * has 512 MiB of text at most, as long as `most` allows that. */
-size_t partition_number(const struct partition *p, uint64_t jobs, size_t most);
+ * has 512 MiB of text at most, as long as `max` allows that. */
+size_t partition_number(const struct partition *p, uint64_t jobs, size_t max);
 
 /* Divides all into n parts, or as many as there are records if these are fewer: part i ends at offset ends[i]. Returns
  * how many. */

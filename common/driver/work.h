@@ -55,7 +55,7 @@ struct work {
     struct option_words worker;      /* what does so: bpe-encode and its options, or bpe-count */
     char **files;                    /* for work_begin */
     int n_files;
-    size_t most; /* parts to make, at most; 0: what is good for `jobs` processes */
+    size_t max; /* parts to make, at most; 0: what is good for `jobs` processes */
     uint64_t jobs;
     const char *progress;              /* the text of --progress, for watch.h */
     char *chunks, *results, *sum_path; /* owned, as all from here on */

@@ -164,7 +164,7 @@ static int put_record_parts(struct work *w, const char *new, char **files, int n
     job_forget(w->job);
     if (*status || partition_read(&parts, path, e))
         goto end;
-    size_t n = w->most ? w->most : partition_number(&parts, w->jobs, 1000);
+    size_t n = w->max ? w->max : partition_number(&parts, w->jobs, 1000);
     ends = calloc(n, sizeof *ends);
     if (!ends) {
         err_mem(e, "parts", n * sizeof *ends);

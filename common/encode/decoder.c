@@ -84,12 +84,12 @@ ptrdiff_t decoder_put(const struct decoder *d, const unsigned char *p, size_t n,
     size_t i = 0;
     while (i < n && out->len < DECODER_MANY) {
         const unsigned char *from = p + i * d->width;
-        size_t most = n - i < STEP ? n - i : STEP;
-        if (buf_reserve(out, most * SHORT + sizeof(struct decoder_slot), e))
+        size_t max = n - i < STEP ? n - i : STEP;
+        if (buf_reserve(out, max * SHORT + sizeof(struct decoder_slot), e))
             return -1;
-        size_t done = d->width == 2 ? put_short(d, from, most, 2, out) : put_short(d, from, most, 4, out);
+        size_t done = d->width == 2 ? put_short(d, from, max, 2, out) : put_short(d, from, max, 4, out);
         i += done;
-        if (done == most)
+        if (done == max)
             continue;
         int any = put_any(d, load_le(from + done * d->width, d->width), out, e);
         if (any < 0)

@@ -42,7 +42,7 @@ static void sift_up(uint32_t *heap, size_t i)
 
 static uint32_t heap_pop(uint32_t *heap, size_t *n)
 {
-    uint32_t least = heap[0], x = heap[--*n];
+    uint32_t min = heap[0], x = heap[--*n];
     size_t i = 0;
     for (size_t child; (child = 2 * i + 1) < *n; i = child) {
         child += child + 1 < *n && heap[child + 1] < heap[child];
@@ -51,7 +51,7 @@ static uint32_t heap_pop(uint32_t *heap, size_t *n)
         heap[i] = heap[child];
     }
     heap[i] = x;
-    return least;
+    return min;
 }
 
 /* ---- Buckets ---- */

@@ -43,15 +43,15 @@ static uint32_t find_rank(const struct merge_table *t, struct repeats *r, uint32
 /* Looks up the ranks; returns the lowest. */
 static uint32_t find_ranks(const struct merge_table *t, struct repeats *r)
 {
-    uint32_t least = t->none;
+    uint32_t min = t->none;
     for (size_t i = 0; i < r->n; i++) {
         struct repeat *x = &r->repeat[i];
         x->inside = x->n > 1 ? find_rank(t, r, x->symbol, x->symbol) : t->none;
         x->after = i + 1 < r->n ? find_rank(t, r, x->symbol, x[1].symbol) : t->none;
-        least = x->inside < least ? x->inside : least;
-        least = x->after < least ? x->after : least;
+        min = x->inside < min ? x->inside : min;
+        min = x->after < min ? x->after : min;
     }
-    return least;
+    return min;
 }
 
 /* Merges all places of this rank: from one array of repeats to the other. */
@@ -77,13 +77,13 @@ static void merge_rank(const struct repeats *from, struct repeats *to, uint32_t 
 /* Whether there are few repeats; if so they are put into r. */
 static bool find_repeats(const unsigned char *p, size_t n, struct repeats *r)
 {
-    const size_t most = n / LENGTH_MIN < FIRST_MAX ? n / LENGTH_MIN : FIRST_MAX;
+    const size_t max = n / LENGTH_MIN < FIRST_MAX ? n / LENGTH_MIN : FIRST_MAX;
     r->n = 0;
     r->give_up = false;
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && p[end] == p[i]; end++)
             ;
-        if (r->n == most)
+        if (r->n == max)
             return false;
         put(r, p[i], (uint32_t)(end - i));
     }

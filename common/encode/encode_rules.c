@@ -28,7 +28,7 @@ static bool says_pattern(const struct encode_rules *er)
 static int check_as_text(const struct encode_rules *er, struct err *e)
 {
     const struct model *m = er->model;
-    const double most = 1e9; /* steps: about a second */
+    const double max = 1e9; /* steps: about a second */
     double work = 0;
     for (size_t i = 0; er->special_is_text && i < m->n_special; i++) {
         const struct model_special *s = &m->special[i];
@@ -37,7 +37,7 @@ static int check_as_text(const struct encode_rules *er, struct err *e)
             if (other->special)
                 continue;
             work += 1 + (double)s->len * other->len;
-            if (work > most)
+            if (work > max)
                 return err_set(e, EX_USAGE, "--special=text: %s has too many added tokens that are not special",
                                er->name);
             if (str_may_overlap(token_of(s), token_of(other)))

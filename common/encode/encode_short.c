@@ -12,15 +12,15 @@ size_t encode_short(struct merge_lookup *m, const unsigned char *p, size_t n, ui
         rank[i] = merge_lookup_rank(m, id[i], id[i + 1]);
     while (n > 1) {
         size_t best = 0;
-        uint32_t least = rank[0];
+        uint32_t min = rank[0];
         for (size_t i = 1; i + 1 < n; i++) {
-            best = rank[i] < least ? i : best;
-            least = rank[i] < least ? rank[i] : least;
+            best = rank[i] < min ? i : best;
+            min = rank[i] < min ? rank[i] : min;
         }
-        if (least == NO_MERGE)
+        if (min == NO_MERGE)
             break;
         n--;
-        id[best] = merge_lookup_result(m, least);
+        id[best] = merge_lookup_result(m, min);
         for (size_t i = best + 1; i < n; i++)
             id[i] = id[i + 1];
         for (size_t i = best + 1; i + 1 < n; i++)

@@ -124,14 +124,14 @@ WORD_INLINE uint32_t pair_key(const struct merge_table *t, uint64_t hash, uint32
     return merge_table_rank_of(t, hash) << PLACE_BITS | place;
 }
 
-/* The keys of the pairs of symbols i and i + 1, for all i from 0 on: key[0 .. most), `most` a multiple of four and at
+/* The keys of the pairs of symbols i and i + 1, for all i from 0 on: key[0 .. max), `max` a multiple of four and at
  * least n. For pairs that do not merge a key of no rank, for those that do not exist NO_KEY. */
-WORD_INLINE void find_keys(const struct merge_table *t, const uint32_t *sym, size_t n, uint32_t *key, size_t most)
+WORD_INLINE void find_keys(const struct merge_table *t, const uint32_t *sym, size_t n, uint32_t *key, size_t max)
 {
     typedef uint32_t four __attribute__((vector_size(16)));
     typedef int32_t signed_four __attribute__((vector_size(16)));
     const four none = {t->none, t->none, t->none, t->none}, places = {0, 1, 2, 3};
-    for (size_t i = 0; i < most; i++)
+    for (size_t i = 0; i < max; i++)
         key[i] = NO_KEY;
     for (size_t i = 0; i < n; i += 4) {
         four found[4], keys;
@@ -208,8 +208,8 @@ struct few {
 WORD_INLINE bool few_next(const struct merge_table *t, void *state, int n_vecs)
 {
     struct few *f = state;
-    uint32_t least = least_of(f->key, n_vecs), i = least % FEW_KEYS;
-    f->merge.rank = least >> PLACE_BITS;
+    uint32_t min = least_of(f->key, n_vecs), i = min % FEW_KEYS;
+    f->merge.rank = min >> PLACE_BITS;
     if (f->merge.rank >= t->none)
         return false;
     /* Neither is empty, though place and right be outside of the word, by another pair's rank: few_merge sees it. */
@@ -261,7 +261,7 @@ WORD_INLINE size_t few_end(const struct merge_table *t, const void *state, uint3
 /* A word of any number of symbols: they are linked with each other, and of each block of keys the least is noted. */
 struct many {
     _Alignas(64) uint32_t key[PLACES];
-    uint32_t least[PLACES / BLOCK];
+    uint32_t min[PLACES / BLOCK];
     uint16_t next[PLACES], prev[PLACES];
     uint32_t n, n_blocks;
     struct next_merge merge; /* as in struct few */
@@ -270,7 +270,7 @@ struct many {
 
 WORD_INLINE void many_note_least(struct many *m, uint32_t block)
 {
-    m->least[block] = least_of(m->key + block * BLOCK, BLOCK / LANES);
+    m->min[block] = least_of(m->key + block * BLOCK, BLOCK / LANES);
 }
 
 WORD_INLINE void many_begin(const struct merge_table *t, void *state, int n_vecs)
@@ -291,9 +291,9 @@ WORD_INLINE bool many_next(const struct merge_table *t, void *state, int n_vecs)
 {
     (void)n_vecs;
     struct many *m = state;
-    uint32_t key = m->least[0];
+    uint32_t key = m->min[0];
     for (uint32_t i = 1; i < m->n_blocks; i++)
-        key = m->least[i] < key ? m->least[i] : key;
+        key = m->min[i] < key ? m->min[i] : key;
     m->merge.rank = key >> PLACE_BITS;
     if (m->merge.rank >= t->none)
         return false;
@@ -409,9 +409,9 @@ static void end_turn(const struct merge_table *t, struct turns *turns, size_t nu
  * word of the first turn, and the word is one for it, nothing is copied. */
 WORD_INLINE void take_turn(const struct merge_table *t, struct turns *turns, struct word *word, uint32_t *sym, size_t n)
 {
-    static const size_t most[TURNS] = {FIRST_MAX, SECOND_MAX, FEW, WORD_MAX}, full[TURNS] = {0, GROUP, GROUP, MANY};
+    static const size_t max[TURNS] = {FIRST_MAX, SECOND_MAX, FEW, WORD_MAX}, full[TURNS] = {0, GROUP, GROUP, MANY};
     size_t number = 0;
-    while (n > most[number])
+    while (n > max[number])
         number++;
     const size_t i = turns->n[number]++;
     uint32_t *own;

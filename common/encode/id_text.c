@@ -28,8 +28,8 @@ static int no_id(const unsigned char *p, size_t n, uint64_t line, struct err *e)
 
 ptrdiff_t id_text_read(const unsigned char *text, size_t n, bool ended, struct buf *ids, uint64_t *line, struct err *e)
 {
-    const size_t most = n / 2 + 1; /* ids */
-    if (buf_reserve(ids, most * 4, e))
+    const size_t max = n / 2 + 1; /* ids */
+    if (buf_reserve(ids, max * 4, e))
         return -1;
     unsigned char *to = ids->p + ids->len;
     size_t at = 0;

@@ -130,23 +130,23 @@ static int exceptions_by_rank(struct order *o, struct err *e)
 static int derive(struct merge_lookup *all, struct merge_table *t, bool *regular, struct err *e)
 {
     const struct model *model = all->model;
-    const size_t most = (size_t)model->n_ids + 1;
+    const size_t max = (size_t)model->n_ids + 1;
     struct order o = {.all = all, .model = model, .words = word_encoder_best()};
     int rc = -1;
     *regular = false;
-    if (most > MERGES_MAX)
+    if (max > MERGES_MAX)
         return 0;
-    o.merge = malloc(most * sizeof *o.merge);
-    o.made = malloc(most * sizeof *o.made);
+    o.merge = malloc(max * sizeof *o.merge);
+    o.made = malloc(max * sizeof *o.made);
     if (!o.merge || !o.made) {
-        err_mem(e, "the order of merges", most * (sizeof *o.merge + sizeof *o.made));
+        err_mem(e, "the order of merges", max * (sizeof *o.merge + sizeof *o.made));
         goto out;
     }
-    o.kept = (struct merge_lookup){.model = model, .merge = o.merge, .n_ranks = most};
-    memset(o.made, 0xFF, most * sizeof *o.made);
+    o.kept = (struct merge_lookup){.model = model, .merge = o.merge, .n_ranks = max};
+    memset(o.made, 0xFF, max * sizeof *o.made);
     for (size_t b = 0; b < 256; b++)
         o.made[model->byte_id[b]] = 0;
-    if (merge_table_init(&o.kept.table, model, most, e) || keep_exception(&o, e) ||
+    if (merge_table_init(&o.kept.table, model, max, e) || keep_exception(&o, e) ||
         (model->by_rank ? keep_by_rank : keep_listed)(&o, e) ||
         (model->by_rank ? exceptions_by_rank : exceptions_listed)(&o, e))
         goto out;

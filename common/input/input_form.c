@@ -24,7 +24,7 @@ const struct input_form input_form_text = {.name = "text",
                                            .border = "\n",
                                            .border_len = 1,
                                            .border_ends = 1,
-                                           .least = "\n",
+                                           .shortest = "\n",
                                            .size = sizeof(struct doc_reader),
                                            .begin = begin,
                                            .window = window};

@@ -51,7 +51,7 @@ struct input_form {
     /* Where text near by shows a border: after the first `border_ends` bytes of this string. */
     const char *border;
     size_t border_len, border_ends;
-    const char *least; /* a shortest input that has a document */
+    const char *shortest; /* a shortest input that has a document */
 
     /* The reader of its documents: `size` bytes, zeroed, which init sets up and free releases. `how` is borrowed. Both
      * may be NULL. */

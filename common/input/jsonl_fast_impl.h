@@ -271,8 +271,8 @@ static inline const unsigned char *take_text(struct jsonl_walk *w, const unsigne
 /* From the object's first character on to the end of the line. */
 static inline const unsigned char *walk_object(struct jsonl_walk *w, const unsigned char *p)
 {
-    enum { MOST_LEVELS = 1024 }; /* on the way to the field; together with those in a value fewer than jsonl.h takes */
-    size_t at = 0;               /* in the field: the name looked for in the current object */
+    enum { LEVELS_MAX = 1024 }; /* on the way to the field; together with those in a value fewer than jsonl.h takes */
+    size_t at = 0;              /* in the field: the name looked for in the current object */
     unsigned depth = 0;
     struct str name = jsonl_name_at(w->field, 0), key;
     bool fresh = true, escapes; /* fresh: nothing has been read yet in the current object */
@@ -302,7 +302,7 @@ static inline const unsigned char *walk_object(struct jsonl_walk *w, const unsig
             if (last && *p == '"') {
                 p = take_text(w, p + 1);
             } else if (!last && *p == '{') {
-                if (depth++ == MOST_LEVELS)
+                if (depth++ == LEVELS_MAX)
                     return NULL;
                 at += name.len + 1;
                 name = jsonl_name_at(w->field, at);

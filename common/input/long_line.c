@@ -15,13 +15,13 @@ struct fragments {
     struct buf part;
 };
 
-/* Makes the part begin at this offset of the line, before its end, with at least `least` bytes, or all that are left.
+/* Makes the part begin at this offset of the line, before its end, with at least `min` bytes, or all that are left.
  * The bytes from there on that are in it already are kept. */
-static int read_part(struct fragments *x, uint64_t at, size_t least, struct err *e)
+static int read_part(struct fragments *x, uint64_t at, size_t min, struct err *e)
 {
     size_t kept = at >= x->at && at < x->at + x->part.len ? (size_t)(x->at + x->part.len - at) : 0;
     uint64_t left = x->end - at;
-    if (kept >= least || kept >= left)
+    if (kept >= min || kept >= left)
         return 0;
     if (kept)
         memmove(x->part.p, x->part.p + x->part.len - kept, kept);
@@ -39,12 +39,12 @@ static int read_part(struct fragments *x, uint64_t at, size_t least, struct err 
     return 0;
 }
 
-/* The bytes of the part from this offset on, at least `least` unless the range ends. NULL: an error. */
-static const unsigned char *part_at(struct fragments *x, uint64_t at, size_t least, size_t *n, struct err *e)
+/* The bytes of the part from this offset on, at least `min` unless the range ends. NULL: an error. */
+static const unsigned char *part_at(struct fragments *x, uint64_t at, size_t min, size_t *n, struct err *e)
 {
     *n = 0;
     if (at < x->end) {
-        if (read_part(x, at, least, e))
+        if (read_part(x, at, min, e))
             return NULL;
         *n = (size_t)(x->at + x->part.len - at);
         if (*n > x->end - at) /* it was read when more bytes counted */
@@ -213,7 +213,7 @@ static size_t unescape(struct buf *text, const unsigned char *p, size_t n, bool 
 static int pass_on(struct jsonl *j, struct fragments *x, bool valid, document_fn *fn, void *ctx, struct err *e)
 {
     uint64_t at = x->begin;
-    size_t marked = 0, least = 1, n;
+    size_t marked = 0, min = 1, n;
     j->text.len = 0;
     do {
         size_t before = j->text.len;
@@ -222,7 +222,7 @@ static int pass_on(struct jsonl *j, struct fragments *x, bool valid, document_fn
             if (!p || buf_reserve(&j->text, n + WINDOW_PAD, e))
                 return -1;
             at += unescape(&j->text, p, n, at + n == x->end);
-        } while (at < x->end && j->text.len < before + least);
+        } while (at < x->end && j->text.len < before + min);
         bool all = at == x->end;
         marked = valid ? j->text.len : jsonl_mark_invalid(&j->text, marked, all);
         ptrdiff_t used = fn(ctx, j->text.p, marked, all ? TEXT_DOC : TEXT_MORE, e);
@@ -231,7 +231,7 @@ static int pass_on(struct jsonl *j, struct fragments *x, bool valid, document_fn
         memmove(j->text.p, j->text.p + used, j->text.len - (size_t)used);
         j->text.len -= (size_t)used;
         marked -= (size_t)used;
-        least = j->text.len;
+        min = j->text.len;
     } while (at < x->end);
     return 0;
 }

@@ -53,7 +53,7 @@ const struct input_form input_form_null = {.name = "null",
                                            .border = "",
                                            .border_len = 1,
                                            .border_ends = 1,
-                                           .least = "\n",
+                                           .shortest = "\n",
                                            .size = sizeof(struct nul_reader),
                                            .begin = begin,
                                            .window = window};

@@ -119,13 +119,13 @@ static int no_record(const unsigned char *p, size_t n, struct err *e)
 int wet_get_header(struct wet_header *h, const unsigned char *p, size_t n, bool last, struct err *e)
 {
     static const char version[] = "WARC/";
-    size_t at = 0, look = n < 5 ? n : 5, most = n < WET_HEADER_MAX ? n : WET_HEADER_MAX;
+    size_t at = 0, look = n < 5 ? n : 5, max = n < WET_HEADER_MAX ? n : WET_HEADER_MAX;
     struct line line;
     struct fields f = {.h = h};
     if (memcmp(p, version, look) != 0)
         return no_record(p, n, e);
     *h = (struct wet_header){0};
-    for (bool first = true; next_line(p, most, &at, &line); first = false) {
+    for (bool first = true; next_line(p, max, &at, &line); first = false) {
         if (line.len == 0) {
             h->len = at;
             return check_fields(&f, e);

@@ -104,7 +104,7 @@ static ptrdiff_t window(struct doc_reader *d, const struct doc_window *w, docume
     }
 }
 
-static const char least[] = "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 1\r\n\r\na\r\n\r\n";
+static const char shortest[] = "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 1\r\n\r\na\r\n\r\n";
 
 const struct input_form input_form_wet = {.name = "wet",
                                           .documents = true,
@@ -114,7 +114,7 @@ const struct input_form input_form_wet = {.name = "wet",
                                           .border = "\r\n\r\nWARC/",
                                           .border_len = 9,
                                           .border_ends = 4,
-                                          .least = least,
+                                          .shortest = shortest,
                                           .size = sizeof(struct wet_reader),
                                           .begin = begin,
                                           .window = window};

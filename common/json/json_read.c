@@ -21,9 +21,9 @@ static int enter(struct json_reader *r, char c, const char *wanted)
 {
     if (json_expect(r, c, wanted))
         return -1;
-    unsigned most = r->lenient ? JSON_READ_LENIENT_DEPTH : JSON_READ_DEPTH;
-    if (++r->depth > most)
-        return json_read_fail(r, "more than %u levels of arrays and objects", most);
+    unsigned max = r->lenient ? JSON_READ_LENIENT_DEPTH : JSON_READ_DEPTH;
+    if (++r->depth > max)
+        return json_read_fail(r, "more than %u levels of arrays and objects", max);
     r->fresh = true;
     return 0;
 }

@@ -118,8 +118,8 @@ struct json_place {
 /* The place of a string; its escapes are checked. For a lenient reader. */
 int json_read_place(struct json_reader *r, struct json_place *s);
 
-/* As json_read_key: the place of the key; and its first `most` bytes, as written. For a lenient reader. */
-int json_read_key_place(struct json_reader *r, size_t most, struct json_place *s, struct str *start);
+/* As json_read_key: the place of the key; and its first `max` bytes, as written. For a lenient reader. */
+int json_read_key_place(struct json_reader *r, size_t max, struct json_place *s, struct str *start);
 
 int json_read_uint(struct json_reader *r, uint64_t *v); /* no fraction, no exponent, at most 64 bits */
 int json_read_bool(struct json_reader *r, bool *v);

@@ -110,18 +110,18 @@ static int look_ahead(struct json_reader *r, size_t n)
 }
 
 /* Consumes n bytes of a string. As many of them as there may still be in r->text are copied there. */
-static int pass_bytes(struct json_reader *r, size_t n, size_t most)
+static int pass_bytes(struct json_reader *r, size_t n, size_t max)
 {
-    size_t room = most - r->text.len, copied = n < room ? n : room;
+    size_t room = max - r->text.len, copied = n < room ? n : room;
     if (copied && buf_put(&r->text, r->window.p + r->at, copied, r->e))
         return -1;
     r->at += n;
     return 0;
 }
 
-/* As get_string, but only the place of the string, and its first `most` bytes as written, in r->text: so no more of it
+/* As get_string, but only the place of the string, and its first `max` bytes as written, in r->text: so no more of it
  * need be in the window than one escape. */
-static int pass_string(struct json_reader *r, struct json_place *s, bool key, size_t most)
+static int pass_string(struct json_reader *r, struct json_place *s, bool key, size_t max)
 {
     uint64_t where = UINT64_MAX; /* the first escape that is none */
     const char *why = NULL, *what;
@@ -132,7 +132,7 @@ static int pass_string(struct json_reader *r, struct json_place *s, bool key, si
     *s = (struct json_place){.begin = r->base + r->at};
     for (;;) {
         const unsigned char *from = r->window.p + r->at, *p = skip_text(from, json_window_end(r));
-        if (pass_bytes(r, (size_t)(p - from), most) || look_ahead(r, 1 + JSON_ESCAPE_LEN))
+        if (pass_bytes(r, (size_t)(p - from), max) || look_ahead(r, 1 + JSON_ESCAPE_LEN))
             return -1;
         size_t left = r->window.len - r->at;
         p = r->window.p + r->at;
@@ -151,7 +151,7 @@ static int pass_string(struct json_reader *r, struct json_place *s, bool key, si
             why = what;
         }
         s->lone = s->lone || (used && n == 1 && to[0] == 0xFF);
-        if (pass_bytes(r, 1 + (used ? used : 1), most))
+        if (pass_bytes(r, 1 + (used ? used : 1), max))
             return -1;
     }
     s->end = r->base + r->at++;
@@ -194,12 +194,12 @@ int json_read_place(struct json_reader *r, struct json_place *s)
     return 0;
 }
 
-int json_read_key_place(struct json_reader *r, size_t most, struct json_place *s, struct str *start)
+int json_read_key_place(struct json_reader *r, size_t max, struct json_place *s, struct str *start)
 {
     int rc = go_to_key(r);
     if (rc <= 0)
         return rc;
-    if (pass_string(r, s, true, most))
+    if (pass_string(r, s, true, max))
         return -1;
     *start = (struct str){r->text.p, r->text.len};
     return 1;

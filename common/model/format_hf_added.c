@@ -86,7 +86,7 @@ int hf_read_added_tokens(struct hf_reader *in)
  * the second: refused, if a match of one kind can overlap one of the other. */
 static int check_kinds(struct hf_reader *in)
 {
-    const double most = 1e9; /* steps: about a second */
+    const double max = 1e9; /* steps: about a second */
     double work = 0;
     size_t n_normalized = 0;
     for (size_t i = 0; i < in->n_added; i++)
@@ -102,7 +102,7 @@ static int check_kinds(struct hf_reader *in)
             if (!b->normalized)
                 continue;
             work += (double)a->len * (double)b->len;
-            if (work > most)
+            if (work > max)
                 return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
                               "too many added tokens with and without \"normalized\"");
             if (str_may_overlap((struct str){a->p, a->len}, (struct str){b->p, b->len}))

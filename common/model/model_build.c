@@ -213,10 +213,10 @@ static void ask_for_tokens(const struct build *b)
 static int find_merges(struct build *b)
 {
     struct model *m = b->m;
-    size_t most = m->n_merges + b->n_wait;
-    if (!m->merge && most < b->n_tokens)
-        most = b->n_tokens; /* about one merge per token */
-    if (grow(b, &m->merge, &m->merge_bytes, most * sizeof *m->merge, "the merges"))
+    size_t max = m->n_merges + b->n_wait;
+    if (!m->merge && max < b->n_tokens)
+        max = b->n_tokens; /* about one merge per token */
+    if (grow(b, &m->merge, &m->merge_bytes, max * sizeof *m->merge, "the merges"))
         return -1;
     if (!b->made) {
         b->n_made = b->m->n_ids;
@@ -327,10 +327,10 @@ const char *build_show(char *to, size_t n, const unsigned char *p, size_t len, b
 {
     struct buf text = {0};
     struct err ignored;
-    size_t most = len < n ? len : n, room = n - 4; /* for "..." */
-    int rc = byte_level ? byte_level_put(&text, p, most, &ignored) : buf_put(&text, p, most, &ignored);
+    size_t max = len < n ? len : n, room = n - 4; /* for "..." */
+    int rc = byte_level ? byte_level_put(&text, p, max, &ignored) : buf_put(&text, p, max, &ignored);
     size_t shown = rc ? 0 : text.len;
-    bool cut = shown > room || most < len;
+    bool cut = shown > room || max < len;
     if (shown > room)
         for (shown = room; shown && (text.p[shown] & 0xC0) == 0x80;)
             shown--;

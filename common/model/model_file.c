@@ -16,15 +16,15 @@ size_t model_file_size(int fd)
     return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 ? (size_t)st.st_size : 0;
 }
 
-/* Reads until b has `most` bytes, or the file has ended. */
-static int read_up_to(int fd, const char *name, struct buf *b, size_t most, struct err *e)
+/* Reads until b has `max` bytes, or the file has ended. */
+static int read_up_to(int fd, const char *name, struct buf *b, size_t max, struct err *e)
 {
-    while (b->len < most) {
-        size_t want = most - b->len < (size_t)1 << 20 ? most - b->len : (size_t)1 << 20;
+    while (b->len < max) {
+        size_t want = max - b->len < (size_t)1 << 20 ? max - b->len : (size_t)1 << 20;
         if (buf_reserve(b, want + JSON_READ_PAD, e))
             return -1;
         want = b->cap - b->len - JSON_READ_PAD;
-        ssize_t got = fd_read(fd, b->p + b->len, want < most - b->len ? want : most - b->len, name, e);
+        ssize_t got = fd_read(fd, b->p + b->len, want < max - b->len ? want : max - b->len, name, e);
         if (got < 0)
             return -1;
         if (got == 0)

@@ -285,9 +285,9 @@ static int open_new(struct conversion *c, struct err *e)
 
 static int run(struct conversion *c, struct err *e)
 {
-    uint64_t most = c->o->memory / 2 < COMMIT_BYTES ? c->o->memory / 2 : COMMIT_BYTES;
+    uint64_t max = c->o->memory / 2 < COMMIT_BYTES ? c->o->memory / 2 : COMMIT_BYTES;
     while (c->next < c->old.n_shards) {
-        if (read_shard(c, e) || (shard_writer_unsynced(c->writer) >= most && commit(c, false, e)))
+        if (read_shard(c, e) || (shard_writer_unsynced(c->writer) >= max && commit(c, false, e)))
             return -1;
     }
     if (shard_writer_end(c->writer, e) || commit(c, true, e))

@@ -13,21 +13,21 @@ enum { BLOCK = 64, LINE = 64 /* bytes that are read together */, AHEAD = 4096 };
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
-static unsigned any_beyond2(const unsigned char *p, uint16_t most)
+static unsigned any_beyond2(const unsigned char *p, uint16_t max)
 {
     uint16_t v[BLOCK], bad = 0;
     memcpy(v, p, sizeof v);
     for (int i = 0; i < BLOCK; i++)
-        bad |= (uint16_t) - (v[i] > most);
+        bad |= (uint16_t) - (v[i] > max);
     return bad;
 }
 
-static unsigned any_beyond4(const unsigned char *p, uint32_t most)
+static unsigned any_beyond4(const unsigned char *p, uint32_t max)
 {
     uint32_t v[BLOCK], bad = 0;
     memcpy(v, p, sizeof v);
     for (int i = 0; i < BLOCK; i++)
-        bad |= (uint32_t) - (v[i] > most);
+        bad |= (uint32_t) - (v[i] > max);
     return bad;
 }
 

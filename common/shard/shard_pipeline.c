@@ -217,10 +217,10 @@ static int commit(struct shard_pipeline *s, bool all, struct err *e)
 
 static bool commit_is_due(const struct shard_pipeline *s)
 {
-    uint64_t most = s->memory / 2 < COMMIT_BYTES ? s->memory / 2 : COMMIT_BYTES;
+    uint64_t max = s->memory / 2 < COMMIT_BYTES ? s->memory / 2 : COMMIT_BYTES;
     uint64_t lost = token_store_uncommitted(s->store);
     uint64_t written = s->shuffle ? shuffle_unsynced(s->shuffle) : s->writer ? shard_writer_unsynced(s->writer) : 0;
-    return lost >= most || written >= COMMIT_BYTES || ((lost || written) && now() - s->committed >= COMMIT_SECONDS);
+    return lost >= max || written >= COMMIT_BYTES || ((lost || written) && now() - s->committed >= COMMIT_SECONDS);
 }
 
 /* ---- The way of ids ---- */

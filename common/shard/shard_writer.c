@@ -95,10 +95,10 @@ static int end_shard(struct shard_writer *w, unsigned split, struct err *e)
 /* Ids for which the open shard has room. */
 static uint64_t room(const struct shard_writer *w, const struct split *s)
 {
-    uint64_t most = w->plan->shard_tokens;
-    if (w->plan->format->whole || !most)
-        most = w->plan->format->most_tokens;
-    return most > s->file.extent.tokens ? most - s->file.extent.tokens : 0;
+    uint64_t max = w->plan->shard_tokens;
+    if (w->plan->format->whole || !max)
+        max = w->plan->format->most_tokens;
+    return max > s->file.extent.tokens ? max - s->file.extent.tokens : 0;
 }
 
 static bool is_full(const struct shard_writer *w, const struct split *s)
@@ -215,8 +215,8 @@ static int ids(void *ctx, const unsigned char *p, size_t n, struct err *e)
         return -1;
     while (n) {
         struct split *s = &w->split[in->split];
-        uint64_t most = room(w, s);
-        size_t part = n / w->width < most ? n : (size_t)most * w->width;
+        uint64_t max = room(w, s);
+        size_t part = n / w->width < max ? n : (size_t)max * w->width;
         if (part && shard_file_ids(&s->file, p, part, e))
             return err_place(e, (const char *)w->in.source.p, ERR_NO_OFFSET);
         in->tokens += part / w->width;

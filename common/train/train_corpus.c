@@ -113,14 +113,14 @@ static int lay_out(struct corpus *c, struct train_pretokens *all, const uint32_t
 }
 
 /* Divides the slots into windows, once the pretokens are in them: a window ends with the last 0 that it can reach. */
-static int set_windows(struct corpus *c, uint32_t most, struct err *e)
+static int set_windows(struct corpus *c, uint32_t max, struct err *e)
 {
     size_t cap = 0, begin = 0;
     for (c->n_windows = 0; begin != SIZE_MAX;) {
         if (array_grow(&c->window, &cap, c->n_windows + 2, sizeof *c->window, "the pretokens", e))
             return -1;
         c->window[c->n_windows++] = begin;
-        size_t next = begin + most;
+        size_t next = begin + max;
         while (next < c->n_slots && slot_get(c, next, c->wide) != 0)
             next--;
         assert(next > begin);

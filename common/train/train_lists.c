@@ -20,9 +20,9 @@ enum {
  * an array by left * (N_BYTES + 1) + right: bytes, or N_BYTES for all other symbols. */
 typedef uintptr_t tagged;
 
-/* Makes the lists of the pairs of bytes that count at least `least` and are not dense; made: which of `to` these are.
+/* Makes the lists of the pairs of bytes that count at least `min` and are not dense; made: which of `to` these are.
  * Returns their number; -1: no memory. */
-static ptrdiff_t make_lists(struct corpus *c, uint64_t least, tagged *to, uint32_t *made, struct err *e)
+static ptrdiff_t make_lists(struct corpus *c, uint64_t min, tagged *to, uint32_t *made, struct err *e)
 {
     ptrdiff_t n_made = 0;
     for (size_t i = 0; i < N_LISTS; i++) {
@@ -31,7 +31,7 @@ static ptrdiff_t make_lists(struct corpus *c, uint64_t least, tagged *to, uint32
         uint64_t *count = NULL;
         if (left < N_BYTES && right < N_BYTES)
             count = pairs_get(&c->pairs, pair_key(c->byte[left], c->byte[right]));
-        if (!count || *count < least)
+        if (!count || *count < min)
             continue;
         struct pair_list *l = pairs_list(&c->pairs, count);
         if (l->at || is_dense(c, l->n))
@@ -70,8 +70,8 @@ FOR_WIDTH void fill_lists(struct corpus *c, tagged *to, const uint32_t *made, pt
 
 int corpus_make_lists(struct corpus *c, uint64_t count, struct err *e)
 {
-    uint64_t least = c->lists == NO_LISTS ? count / SOON : 0;
-    least = least > c->pairs.floor ? least : c->pairs.floor;
+    uint64_t min = c->lists == NO_LISTS ? count / SOON : 0;
+    min = min > c->pairs.floor ? min : c->pairs.floor;
     tagged *to = malloc(N_LISTS * sizeof *to);
     uint32_t *made = malloc(N_LISTS * sizeof *made);
     uint16_t *value = malloc(((size_t)c->n_symbols + 1) * sizeof *value);
@@ -81,7 +81,7 @@ int corpus_make_lists(struct corpus *c, uint64_t count, struct err *e)
             value[i] = N_BYTES;
         for (uint16_t i = 0; i < N_BYTES; i++)
             value[c->byte[i]] = i;
-        n = make_lists(c, least, to, made, e);
+        n = make_lists(c, min, to, made, e);
     } else {
         err_mem(e, "the pairs of bytes", c->n_symbols * sizeof *value);
     }
@@ -92,6 +92,6 @@ int corpus_make_lists(struct corpus *c, uint64_t count, struct err *e)
     free(to);
     free(made);
     free(value);
-    c->lists = least > c->pairs.floor ? SOME_LISTS : ALL_LISTS;
+    c->lists = min > c->pairs.floor ? SOME_LISTS : ALL_LISTS;
     return n < 0 ? -1 : 0;
 }

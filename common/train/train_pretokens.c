@@ -184,17 +184,17 @@ static uint64_t *count_qualified(const struct train_pretokens *all, uint64_t max
     return n;
 }
 
-/* The number of distinct pretokens that qualify and count at least `least`; counting stops at `most`. table has cap
+/* The number of distinct pretokens that qualify and count at least `min`; counting stops at `max`. table has cap
  * slots, a power of two above most. */
-static uint64_t count_distinct(const struct train_pretokens *all, uint64_t least, uint64_t max_len, uint64_t most,
+static uint64_t count_distinct(const struct train_pretokens *all, uint64_t min, uint64_t max_len, uint64_t max,
                                uint64_t *table, size_t cap)
 {
     struct train_pretokens_cursor c = {0};
     struct pretoken w;
     uint64_t n = 0;
     memset(table, 0, cap * sizeof *table);
-    while (n < most && train_pretokens_next(all, &c, &w)) {
-        if (w.count < least || !qualifies(&w, max_len))
+    while (n < max && train_pretokens_next(all, &c, &w)) {
+        if (w.count < min || !qualifies(&w, max_len))
             continue;
         uint64_t h = hash_bytes(w.p, w.len, hash_secret()) | 1;
         size_t at = (size_t)(h >> 1) & (cap - 1);

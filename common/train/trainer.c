@@ -254,7 +254,7 @@ int trainer_add(struct trainer *l, const unsigned char *p, size_t len, uint64_t 
     return train_pretokens_add(&l->pretokens, p, len, count, e);
 }
 
-uint64_t trainer_memory(const struct trainer *l, enum train_tie tie, uint64_t least)
+uint64_t trainer_memory(const struct trainer *l, enum train_tie tie, uint64_t min)
 {
     /* Two bytes a slot for symbols, four for each pair that has a list, and tables: in all 6 to 7 were measured for
      * 32,000 tokens, 9 for 128,000, with half a million to 10^8 distinct pretokens. TRAIN_LEX keeps the text, too. */
@@ -262,25 +262,25 @@ uint64_t trainer_memory(const struct trainer *l, enum train_tie tie, uint64_t le
     const uint64_t bytes_a_slot = tie == TRAIN_LEX ? 10 : 9;
     uint64_t slots = 0;
     for (size_t i = 0; i < l->pretokens.n_class; i++)
-        slots += l->pretokens.class[i].count >= least ? l->pretokens.class[i].slots : 0;
+        slots += l->pretokens.class[i].count >= min ? l->pretokens.class[i].slots : 0;
     return slots * bytes_a_slot + MEMORY_MIN;
 }
 
 uint64_t trainer_least_within(const struct trainer *l, enum train_tie tie, uint64_t bytes)
 {
-    uint64_t least = 1, most = 0;
+    uint64_t min = 1, max = 0;
     for (size_t i = 0; i < l->pretokens.n_class; i++)
-        most = l->pretokens.class[i].count > most ? l->pretokens.class[i].count : most;
-    if (trainer_memory(l, tie, most) > bytes)
+        max = l->pretokens.class[i].count > max ? l->pretokens.class[i].count : max;
+    if (trainer_memory(l, tie, max) > bytes)
         return 0;
-    while (least < most) {
-        uint64_t mid = least + (most - least) / 2;
+    while (min < max) {
+        uint64_t mid = min + (max - min) / 2;
         if (trainer_memory(l, tie, mid) <= bytes)
-            most = mid;
+            max = mid;
         else
-            least = mid + 1;
+            min = mid + 1;
     }
-    return least;
+    return min;
 }
 
 int trainer_run(struct trainer *l, const struct train_opts *o, struct merge **merges, size_t *n, struct err *e)

@@ -48,9 +48,9 @@ void trainer_free(struct trainer *l); /* NULL is fine */
 int trainer_add(struct trainer *l, const unsigned char *p, size_t len, uint64_t count, struct err *e);
 
 /* Before trainer_run: an estimate of the memory, in bytes, that learning from the added pretokens takes if those with
- * a count below `least` are left out; and the smallest `least` with which it takes no more than this many bytes, 0 if
+ * a count below `min` are left out; and the smallest `min` with which it takes no more than this many bytes, 0 if
  * that would leave nothing. */
-uint64_t trainer_memory(const struct trainer *l, enum train_tie tie, uint64_t least);
+uint64_t trainer_memory(const struct trainer *l, enum train_tie tie, uint64_t min);
 uint64_t trainer_least_within(const struct trainer *l, enum train_tie tie, uint64_t bytes);
 
 /* Learns. *merges are the merges in order, of symbols as in model/model.h, to be freed by the caller after success;

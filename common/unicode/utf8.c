@@ -196,13 +196,13 @@ size_t utf8_bad_len(const unsigned char *p, size_t n)
     return bad;
 }
 
-ptrdiff_t utf8_clean(struct buf *out, const unsigned char *p, size_t n, bool replace, size_t most, struct err *e)
+ptrdiff_t utf8_clean(struct buf *out, const unsigned char *p, size_t n, bool replace, size_t max, struct err *e)
 {
     size_t start = out->len, i = 0;
     bool cut;
-    while (i < n && out->len - start < most) {
+    while (i < n && out->len - start < max) {
         size_t len = utf8_valid_len(p + i, n - i, &cut);
-        size_t room = most - (out->len - start);
+        size_t room = max - (out->len - start);
         if (buf_put(out, p + i, len < room ? len : room, e))
             return -1;
         if (len >= room)

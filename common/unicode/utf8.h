@@ -23,9 +23,9 @@ size_t utf8_plain_valid_len(const unsigned char *p, size_t n, bool *cut);
 /* For p[0 .. n), n > 0, that does not begin with a valid character: the length of the maximal subpart, >= 1. */
 size_t utf8_bad_len(const unsigned char *p, size_t n);
 
-/* Appends p[0 .. n) to *out (up to `most` bytes of it), with each invalid subpart replaced by U+FFFD or, if !replace,
- * left out. Returns how many bytes of p were used (n, unless `most` was reached: then the least number that gives
- * `most` bytes; `most` must fall between two characters of the output), or -1: out of memory. */
-ptrdiff_t utf8_clean(struct buf *out, const unsigned char *p, size_t n, bool replace, size_t most, struct err *e);
+/* Appends p[0 .. n) to *out (up to `max` bytes of it), with each invalid subpart replaced by U+FFFD or, if !replace,
+ * left out. Returns how many bytes of p were used (n, unless `max` was reached: then the least number that gives
+ * `max` bytes; `max` must fall between two characters of the output), or -1: out of memory. */
+ptrdiff_t utf8_clean(struct buf *out, const unsigned char *p, size_t n, bool replace, size_t max, struct err *e);
 
 #endif

@@ -26,9 +26,9 @@ static void put_plain(struct cobs_writer *s, const unsigned char *p, size_t n)
         if (!s->code)
             s->code = s->out++;
         size_t left = (size_t)(end - p), room = BLOCK - (size_t)(s->out - s->code - 1);
-        size_t most = left < room ? left : room;
-        const unsigned char *nl = memchr(p, NEWLINE, most);
-        size_t len = nl ? (size_t)(nl - p) : most;
+        size_t max = left < room ? left : room;
+        const unsigned char *nl = memchr(p, NEWLINE, max);
+        size_t len = nl ? (size_t)(nl - p) : max;
         memcpy(s->out, p, len);
         s->out += len;
         p += len;

@@ -8,9 +8,9 @@ int failure_put_record(struct buf *out, const struct failure *f, struct err *e)
 {
     struct buf payload = {0};
     struct str msg = f->msg;
-    size_t most = RECORD_ATOMIC_PAYLOAD - ID_LEN - 4 * VARINT_MAX;
-    if (msg.len > most)
-        msg.len = most;
+    size_t max = RECORD_ATOMIC_PAYLOAD - ID_LEN - 4 * VARINT_MAX;
+    if (msg.len > max)
+        msg.len = max;
     int rc = buf_put(&payload, f->run, ID_LEN, e) || put_varint(&payload, f->source, e) ||
              put_varint(&payload, f->offset, e) || put_varint(&payload, f->code, e) ||
              put_string(&payload, msg.p, msg.len, e) || record_put(out, RECORD_FAILURE, payload.p, payload.len, e);

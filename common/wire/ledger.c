@@ -14,7 +14,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-enum { MOST_FAILURES = 1000 }; /* kept; if there are more, the lowest ones */
+enum { FAILURES_MAX = 1000 }; /* kept; if there are more, the lowest ones */
 
 enum batch_state { OPEN, TAKEN, DROPPED };
 
@@ -281,7 +281,7 @@ static bool failure_came(const struct ledger *l, const struct failure *in)
 /* A place for one more failure; NULL: it is not low enough to be kept, or (code set) out of memory. */
 static struct ledger_failure *failure_room(struct ledger *l, const struct ledger_failure *f, struct err *e)
 {
-    if (l->n_failures < MOST_FAILURES) {
+    if (l->n_failures < FAILURES_MAX) {
         if (array_grow(&l->failures, &l->cap_failures, l->n_failures + 1, sizeof *l->failures, "failures", e))
             return NULL;
         struct ledger_failure *at = &l->failures[l->n_failures++];

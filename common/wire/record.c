@@ -58,8 +58,8 @@ uint64_t record_length(const unsigned char *header)
 int record_put_parts(struct buf *out, enum record_type type, const void *first, size_t n_first, const void *rest,
                      size_t n_rest, struct err *e)
 {
-    size_t n = n_first + n_rest, most = RECORD_HEADER + n + n / 254 + 2;
-    if (most > RECORD_MAX)
+    size_t n = n_first + n_rest, max = RECORD_HEADER + n + n / 254 + 2;
+    if (max > RECORD_MAX)
         return err_set(e, EX_DATAERR, "%zu bytes do not fit into one record (%zu at most)", n, RECORD_MAX);
     if (buf_reserve(out, RECORD_HEADER + COBS_ROOM(n) + 1, e))
         return -1;

@@ -34,7 +34,7 @@ enum {
     ANY = 0,          /* the context at the beginning; where the chain has nothing to say, bytes come as they begin */
     END = 0,          /* no byte: the pretoken ends */
     LONG = 24,        /* bytes: from where on several pretokens go on as if they began, so that they part */
-    MOST = 200,       /* bytes of a pretoken */
+    BYTES_MAX = 200,  /* bytes of a pretoken */
 };
 
 /* The bytes that follow, sorted, each as often as it is likely; after[i]: the first after those like it. */
@@ -51,7 +51,7 @@ struct maker {
     struct context *context[CONTEXTS];
     uint64_t n, part, parts, state; /* state: of the random numbers */
     double top;
-    unsigned char text[MOST];
+    unsigned char text[BYTES_MAX];
 };
 
 static uint64_t next_random(struct maker *m)
@@ -165,7 +165,7 @@ static int put(struct maker *m, size_t len, uint64_t n, struct err *e)
 /* Makes one pretoken that begins with these len bytes. */
 static int make_one(struct maker *m, size_t len, struct err *e)
 {
-    for (; len < MOST; len++) {
+    for (; len < BYTES_MAX; len++) {
         unsigned char byte = context_after(m, len)->byte[next_random(m) % SAMPLES];
         if (byte == END && len)
             break;
@@ -185,7 +185,7 @@ static int make(struct maker *m, size_t len, uint64_t n, struct err *e)
         c = m->context[ANY];
         ends = c->byte[0] == END ? c->after[0] : 0;
     }
-    if (len == MOST)
+    if (len == BYTES_MAX)
         return err_set(e, EX_DATAERR, "the pretokens get too long; learn from a sum with more of them");
     if (len && (double)n * ends > fraction(m) * SAMPLES) {
         if (put(m, len, n, e))

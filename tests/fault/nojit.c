@@ -8,8 +8,8 @@ int pcre2_jit_compile(pcre2_code *code, uint32_t options)
     return PCRE2_ERROR_JIT_BADOPTION;
 }
 
-pcre2_jit_stack *pcre2_jit_stack_create(size_t start, size_t most, pcre2_general_context *context)
+pcre2_jit_stack *pcre2_jit_stack_create(size_t start, size_t max, pcre2_general_context *context)
 {
-    (void)start, (void)most, (void)context;
+    (void)start, (void)max, (void)context;
     return NULL;
 }

@@ -16,15 +16,15 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { MOST = 1 << 16, MOST_FILES = 256, TOO_LONG = 20 };
+enum { BYTES_MAX = 1 << 16, FILES_MAX = 256, TOO_LONG = 20 };
 
 static struct {
     uint8_t *p;
     size_t n;
-} files[MOST_FILES];
+} files[FILES_MAX];
 static size_t n_files;
 
-static uint8_t input[MOST];
+static uint8_t input[BYTES_MAX];
 static size_t input_len;
 static char left[128];
 
@@ -66,13 +66,13 @@ static void prepare(const char *program)
 static void add_file(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, input, MOST);
+    ssize_t n = fd < 0 ? -1 : read(fd, input, BYTES_MAX);
     if (n < 0) {
         fprintf(stderr, "%s: %s\n", path, strerror(errno));
         exit(66);
     }
     close(fd);
-    if (n_files == MOST_FILES)
+    if (n_files == FILES_MAX)
         return;
     uint8_t *p = malloc((size_t)n + 1);
     if (!p)
@@ -108,7 +108,7 @@ static void put_in_place(size_t at, size_t old, const uint8_t *p, size_t n)
     uint8_t copy[1024];
     n = n < sizeof copy ? n : sizeof copy;
     old = old < input_len - at ? old : input_len - at;
-    if (input_len - old + n > MOST)
+    if (input_len - old + n > BYTES_MAX)
         return;
     memcpy(copy, p, n); /* it may be a part of the input */
     memmove(input + at + n, input + at + old, input_len - at - old);
@@ -146,8 +146,8 @@ static void change(void)
         size_t k = rnd(n_files);
         if (files[k].n == 0)
             break;
-        size_t from = rnd(files[k].n), most = files[k].n - from;
-        put_in_place(at, rnd(2) ? n : 0, files[k].p + from, n < most ? n : most);
+        size_t from = rnd(files[k].n), max = files[k].n - from;
+        put_in_place(at, rnd(2) ? n : 0, files[k].p + from, n < max ? n : max);
         break;
     }
     case 7:
@@ -159,7 +159,7 @@ static void change(void)
 
 static void take(size_t k)
 {
-    input_len = files[k].n < MOST ? files[k].n : MOST;
+    input_len = files[k].n < BYTES_MAX ? files[k].n : BYTES_MAX;
     memcpy(input, files[k].p, input_len);
 }
 

@@ -58,7 +58,7 @@ static size_t plain(const unsigned char *p, size_t n, unsigned width, struct buf
 }
 
 /* As a program calls it: a part of the ids after the other, writing what is there when it is much. */
-static size_t in_parts(const struct decoder *d, const unsigned char *p, size_t n, struct buf *written, size_t *most,
+static size_t in_parts(const struct decoder *d, const unsigned char *p, size_t n, struct buf *written, size_t *max,
                        struct err *e)
 {
     struct buf out = {0};
@@ -69,7 +69,7 @@ static size_t in_parts(const struct decoder *d, const unsigned char *p, size_t n
         ptrdiff_t done = decoder_put(d, p + at * d->width, part, &out, e);
         if (done < 0)
             break;
-        *most = out.len > *most ? out.len : *most;
+        *max = out.len > *max ? out.len : *max;
         at += (size_t)done;
         part -= (size_t)done;
         bool many = out.len >= DECODER_MANY;
@@ -88,7 +88,7 @@ static void test_random(unsigned width)
 {
     struct decoder d = {0};
     struct err e;
-    size_t wrong = 0, whole = 0, ended = 0, longest = 0, most = 0;
+    size_t wrong = 0, whole = 0, ended = 0, longest = 0, max = 0;
     if (!tap_ok(!decoder_init(&d, &model, width, &e), "a decoder of %u bytes an id", width))
         return;
     for (int round = 0; round < 600; round++) {
@@ -100,7 +100,7 @@ static void test_random(unsigned width)
             break;
         for (size_t i = 0; i < n; i++)
             store_le(p + i * width, width, random_id(width, good));
-        size_t n_want = plain(p, n, width, &want, &e), n_got = in_parts(&d, p, n, &got, &most, &e);
+        size_t n_want = plain(p, n, width, &want, &e), n_got = in_parts(&d, p, n, &got, &max, &e);
         wrong += n_want != n_got || want.len != got.len || (want.len && memcmp(want.p, got.p, want.len) != 0);
         whole += n_want == n;
         ended += n_want < n;
@@ -111,7 +111,7 @@ static void test_random(unsigned width)
     }
     tap_ok(!wrong && whole > 200 && ended > 50 && longest > 2 * DECODER_MANY,
            "  %zu texts, of up to %zu bytes, and %zu up to an id that has no token", whole, longest, ended);
-    tap_ok(most >= DECODER_MANY && most < DECODER_MANY + (100 << 10), "  it returns when there is much to write");
+    tap_ok(max >= DECODER_MANY && max < DECODER_MANY + (100 << 10), "  it returns when there is much to write");
     decoder_free(&d);
 }
 

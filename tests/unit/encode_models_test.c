@@ -206,8 +206,8 @@ static void make_model(struct maker *m, enum kind kind, enum order order, bool w
 /* Most are short, some as long as can be in the cache, few longer. */
 static size_t random_length(void)
 {
-    static const unsigned most[] = {11, 11, 11, 11, 16, 23, 24, 40, 64, 200, 600};
-    return 1 + rnd(rnd(400) ? most[rnd(sizeof most / sizeof *most)] : 3000);
+    static const unsigned max[] = {11, 11, 11, 11, 16, 23, 24, 40, 64, 200, 600};
+    return 1 + rnd(rnd(400) ? max[rnd(sizeof max / sizeof *max)] : 3000);
 }
 
 /* Mostly one of several bytes. */

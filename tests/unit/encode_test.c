@@ -154,9 +154,9 @@ static void make_model(struct maker *m, bool by_rank, bool proper)
     }
 }
 
-static size_t random_word(const struct maker *m, unsigned char *p, size_t most)
+static size_t random_word(const struct maker *m, unsigned char *p, size_t max)
 {
-    size_t n = 1 + rnd(most), period = 1 + rnd(6);
+    size_t n = 1 + rnd(max), period = 1 + rnd(6);
     bool periodic = rnd(3) == 0;
     for (size_t i = 0; i < n; i++)
         p[i] = periodic && i >= period ? p[i - period] : random_letter(m);
@@ -206,7 +206,7 @@ static void prepare(struct pretoken_encoder *w)
 }
 
 /* Encodes words one by one. Returns whether all were right. */
-static bool test_words(const struct maker *m, const struct plain *plain, size_t n_words, size_t most, struct seen *seen)
+static bool test_words(const struct maker *m, const struct plain *plain, size_t n_words, size_t max, struct seen *seen)
 {
     struct pretoken_encoder w;
     struct err e;
@@ -218,7 +218,7 @@ static bool test_words(const struct maker *m, const struct plain *plain, size_t 
         abort();
     prepare(&w);
     for (size_t i = 0; i < n_words && right; i++) {
-        size_t n = random_word(m, p, most), n_want = plain_encode(plain, p, n, want);
+        size_t n = random_word(m, p, max), n_want = plain_encode(plain, p, n, want);
         struct word word = {.p = p, .id = got, .n = (uint32_t)n};
         bool alone = rnd(2);
         if (alone ? pretoken_encode(&w, p, n, &e) : pretoken_encode_some(&w, &word, 1, &e))

@@ -131,9 +131,9 @@ int main(void)
     tap_ok(memory_limit() > 0 && memory_limit() <= all, "no more than the machine has");
     tap_ok(memory_limit() <= memory_cgroup_limit(""), "no more than the control group may");
 #ifndef __SANITIZE_ADDRESS__ /* its shadow memory is larger than any limit */
-    const rlim_t least = (rlim_t)60 << 20;
-    tap_ok(limit_with(true, least) == least, "no more than RLIMIT_DATA allows");
-    tap_ok(limit_with(false, least) == least, "no more than RLIMIT_AS allows");
+    const rlim_t min = (rlim_t)60 << 20;
+    tap_ok(limit_with(true, min) == min, "no more than RLIMIT_DATA allows");
+    tap_ok(limit_with(false, min) == min, "no more than RLIMIT_AS allows");
 #endif
     return tap_done();
 }

@@ -61,9 +61,9 @@ static void test_batches(const char *name, pack_keys_fn *pack_keys)
     for (int k = 0; ok && k < N_BATCHES; k++) {
         uint64_t secret[3] = {next_random() | 1, next_random() | 1, next_random() | 1};
         struct key12_slots slots = {secret, (unsigned)(1 + rnd(63)), rnd(2) ? 0 : (size_t)next_random()};
-        size_t n = 1 + rnd(rnd(4) ? KEY_BATCH : 9), most = 1 + rnd(rnd(8) ? 30 : TEXT / KEY_BATCH - 1);
+        size_t n = 1 + rnd(rnd(4) ? KEY_BATCH : 9), max = 1 + rnd(rnd(8) ? 30 : TEXT / KEY_BATCH - 1);
         uint32_t *ends = all_ends + KEY_BATCH - n, at = TEXT;
-        for (size_t i = n; i--; at -= 1 + (uint32_t)rnd(most))
+        for (size_t i = n; i--; at -= 1 + (uint32_t)rnd(max))
             ends[i] = at;
         for (int i = 0; i < 64; i++)
             text[at + rnd(TEXT + AHEAD - at)] = (unsigned char)next_random();

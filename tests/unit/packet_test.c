@@ -93,12 +93,12 @@ static bool comes_whole(const size_t *len, size_t n, size_t part, int type)
 
 static void test_lengths(void)
 {
-    static const size_t small[] = {1, 27, 2, 4096}, most[] = {PACKET_MAX, PACKET_MAX - 1, PACKET_MAX},
+    static const size_t small[] = {1, 27, 2, 4096}, max[] = {PACKET_MAX, PACKET_MAX - 1, PACKET_MAX},
                         large[] = {PACKET_MAX + 1, 3 << 20, 5, 300000};
     tap_ok(comes_whole(small, 4, 27, SOCK_SEQPACKET), "short messages, read by 27 bytes");
     tap_ok(comes_whole(small, 4, 1 << 20, SOCK_SEQPACKET), "the same with room for all");
-    tap_ok(comes_whole(most, 3, PACKET_MAX, SOCK_SEQPACKET), "the longest that is sent by itself");
-    tap_ok(comes_whole(most, 3, 1000, SOCK_SEQPACKET), "  with little room");
+    tap_ok(comes_whole(max, 3, PACKET_MAX, SOCK_SEQPACKET), "the longest that is sent by itself");
+    tap_ok(comes_whole(max, 3, 1000, SOCK_SEQPACKET), "  with little room");
     tap_ok(comes_whole(large, 4, PACKET_MAX, SOCK_SEQPACKET), "longer ones, which are files");
     tap_ok(comes_whole(large, 4, 1000, SOCK_SEQPACKET), "  with little room");
     tap_ok(comes_whole(large, 4, 1000, SOCK_STREAM), "a stream socket is read as ever");

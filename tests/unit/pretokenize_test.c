@@ -91,14 +91,14 @@ static void open_tokens(struct pretokenizer *w, const char *pattern, const char 
 
 /* ---- Windows ---- */
 
-static size_t random_text(unsigned char *p, size_t most, bool valid)
+static size_t random_text(unsigned char *p, size_t max, bool valid)
 {
     static const char *const part[] = {"the ", "cat", "'s", " 123", "\n", "\n\n", "  ", "\xC3\xA9", "\xE4\xB8\xAD",
                                        "\xF0\x9F\x98\x80", "<s>", "<s>\n", "\xC3\xA9|", "<", "s>", ".", "\t", "A",
                                        /* from here on: invalid */
                                        "\xFF", "\xC3", "\xE4\xB8", "\xF0\x9F", "\x80"};
     enum { VALID = 18, ALL = 23 };
-    size_t n = 0, want = rnd(rnd(2) ? most - 8 : 60);
+    size_t n = 0, want = rnd(rnd(2) ? max - 8 : 60);
     unsigned rare = 1 + (unsigned)rnd(20);
     while (n < want) {
         const char *s = part[rnd(!valid && rnd(rare) == 0 ? ALL : VALID)];

@@ -47,8 +47,8 @@ static bool agree(size_t same)
     begin[0] = letter[rnd(3)];
     begin[1] = letter[rnd(3)];
     for (size_t i = 0; i < n_tokens; i++) {
-        size_t least = same ? same : 1;
-        token[i] = (struct str){.p = bytes[i], .len = least + rnd(LONGEST + 1 - least)};
+        size_t min = same ? same : 1;
+        token[i] = (struct str){.p = bytes[i], .len = min + rnd(LONGEST + 1 - min)};
         for (size_t k = 0; k < LONGEST; k++)
             bytes[i][k] = k < same ? begin[k] : letter[rnd(3)];
     }

@@ -319,7 +319,7 @@ static void make_content(struct content *c, size_t source, const struct piece *p
     }
 }
 
-static void put_piece(struct batch *b, size_t source, const struct piece *p, size_t most)
+static void put_piece(struct batch *b, size_t source, const struct piece *p, size_t max)
 {
     static struct content c;
     make_content(&c, source, p);
@@ -327,7 +327,7 @@ static void put_piece(struct batch *b, size_t source, const struct piece *p, siz
     bool last;
     do {
         unsigned char marks[DOCS * (DOCUMENT_MARK_MAX + 8)];
-        size_t to = n - at < most ? n : at + 1 + rnd(most), len = 0;
+        size_t to = n - at < max ? n : at + 1 + rnd(max), len = 0;
         uint64_t before = 0;
         struct tokens t = {.in = {run_id, b->id, b->seq},
                            .model = 7,
@@ -405,7 +405,7 @@ struct choice {
 };
 
 /* Adds the records of a batch of these pieces. most: ids of a record. */
-static void add_batch(const struct choice *x, size_t n, size_t most)
+static void add_batch(const struct choice *x, size_t n, size_t max)
 {
     struct batch b = {0};
     struct commit_range range[SOURCES * PIECES];
@@ -415,7 +415,7 @@ static void add_batch(const struct choice *x, size_t n, size_t most)
         const struct piece *p = &corpus[x[i].source].piece[x[i].piece];
         range[i] = (struct commit_range){x[i].source, p->begin, p->end};
         has[x[i].source] = true;
-        put_piece(&b, x[i].source, p, most);
+        put_piece(&b, x[i].source, p, max);
     }
     put_end(&b, range, n, has);
     add_lines(&b.records, n_batches++);
@@ -463,13 +463,13 @@ static size_t all_pieces(struct choice *x, bool shuffled)
     return n;
 }
 
-/* Adds an attempt at everything, in batches of up to `most` pieces. */
-static void add_attempt(size_t most, bool shuffled, size_t most_ids)
+/* Adds an attempt at everything, in batches of up to `max` pieces. */
+static void add_attempt(size_t max, bool shuffled, size_t most_ids)
 {
     struct choice x[SOURCES * PIECES];
     size_t all = all_pieces(x, shuffled);
     for (size_t i = 0; i < all;) {
-        size_t n = 1 + rnd(most);
+        size_t n = 1 + rnd(max);
         n = n < all - i ? n : all - i;
         add_batch(x + i, n, most_ids);
         i += n;
@@ -573,13 +573,13 @@ static void process_die(struct process *p)
     p->store = NULL;
 }
 
-static void process_take(struct process *p, uint64_t most)
+static void process_take(struct process *p, uint64_t max)
 {
     struct token_part part = {.last = true};
     int rc = 1;
-    while ((most || !part.last) && (rc = token_store_next(p->store, &part, &e)) == 1) {
+    while ((max || !part.last) && (rc = token_store_next(p->store, &part, &e)) == 1) {
         must(!document_stream_part(&p->stream, &part, &e));
-        most -= most > 0;
+        max -= max > 0;
     }
     must(rc >= 0);
 }
@@ -986,7 +986,7 @@ static void memory(void)
     struct process p;
     plain_corpus(2, IDS, ACCESS_COMPRESSED);
     for (int order = 0; order < 2; order++) {
-        size_t most = 0;
+        size_t max = 0;
         fresh(&p, LIMIT);
         add_batch((struct choice[]){{0, 0}, {0, 1}}, 2, order ? 2000 : 1000);
         if (order)
@@ -994,7 +994,7 @@ static void memory(void)
         size_t before = in_use();
         for (size_t i = 0; i < n_lines; i++) {
             must(!process_put(&p, &lines[i]));
-            most = in_use() > most ? in_use() : most;
+            max = in_use() > max ? in_use() : max;
         }
         struct token_part part;
         int rc;
@@ -1002,11 +1002,11 @@ static void memory(void)
         while ((rc = token_store_next(p.store, &part, &e)) == 1) {
             ids += part.ids.len / 2;
             parts++;
-            most = in_use() > most ? in_use() : most;
+            max = in_use() > max ? in_use() : max;
         }
         must(rc == 0);
-        tap_ok(ids == 2 * IDS && parts > 2 && most < before + 2 * LIMIT,
-               "pieces of 8 MB in 1 MB of memory%s: %zu bytes in use", order ? ", in random order" : "", most - before);
+        tap_ok(ids == 2 * IDS && parts > 2 && max < before + 2 * LIMIT,
+               "pieces of 8 MB in 1 MB of memory%s: %zu bytes in use", order ? ", in random order" : "", max - before);
         process_die(&p);
     }
 

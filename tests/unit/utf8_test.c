@@ -201,17 +201,17 @@ static void test_lengths(const char *level)
 {
     bool ok = true, inside = true;
     for (size_t g = 0; g < LEN(grounds); g++) {
-        size_t most = 4 * UTF8_AHEAD;
-        fill(low, most, grounds[g]);
-        for (size_t n = 0; ok && n <= most; n++)
+        size_t max = 4 * UTF8_AHEAD;
+        fill(low, max, grounds[g]);
+        for (size_t n = 0; ok && n <= max; n++)
             ok = same(low, n);
-        for (size_t n = 0; ok && n <= most; n++) {
+        for (size_t n = 0; ok && n <= max; n++) {
             fill(high - n, n, grounds[g]);
             memset(high - n - 8, 0xE4, 8); /* the bytes before must not matter */
             ok = same(high - n, n);
         }
-        for (size_t n = 0; inside && n + 8 <= most; n++) {
-            fill(low, most, grounds[g]);
+        for (size_t n = 0; inside && n + 8 <= max; n++) {
+            fill(low, max, grounds[g]);
             memset(low + n, 0xBF, 8); /* nor the bytes after */
             inside = same(low, n);
         }

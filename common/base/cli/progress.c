@@ -17,8 +17,8 @@ static volatile struct progress_page *page; /* of this process; NULL: none, whic
 static void publish(void)
 {
     enum { BYTES = 4096 };
-    struct rlimit most;
-    if (page || getrlimit(RLIMIT_FSIZE, &most) < 0 || most.rlim_cur < BYTES) /* else ftruncate may be a SIGXFSZ */
+    struct rlimit max;
+    if (page || getrlimit(RLIMIT_FSIZE, &max) < 0 || max.rlim_cur < BYTES) /* else ftruncate may be a SIGXFSZ */
         return;
     int fd = memfd_create(PROGRESS_FILE, MFD_CLOEXEC);
     if (fd < 0)

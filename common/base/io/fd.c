@@ -451,10 +451,10 @@ static int descriptor_of(const char *path)
  * memory. */
 static char *file_of(const char *path)
 {
-    enum { MOST_LINKS = 40 }; /* as many as the kernel follows */
+    enum { LINKS_MAX = 40 }; /* as many as the kernel follows */
     char *file = strdup(path), target[PATH_MAX];
     struct err ignored;
-    for (int i = 0; file && i < MOST_LINKS; i++) {
+    for (int i = 0; file && i < LINKS_MAX; i++) {
         ssize_t n = readlink(file, target, sizeof target - 1);
         char *slash = strrchr(file, '/');
         if (n < 0)

@@ -34,17 +34,17 @@ static uint64_t read_number(const char *path)
  * host's: that directory is missing, and the topmost one is the container's own group. Missing ones are skipped. */
 static uint64_t limit_along(const char *mount, char *group, const char *const *files)
 {
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     for (char *end = group + strlen(group);; end = strrchr(group, '/')) {
         if (end)
             *end = '\0';
         for (const char *const *file = files; *file; file++) {
             static char path[2 * PATH_MAX]; /* as below: programs call this first, however little stack there is */
             if ((size_t)snprintf(path, sizeof path, "%s%s/%s", mount, end ? group : "", *file) < sizeof path)
-                least = smaller(least, read_number(path));
+                min = smaller(min, read_number(path));
         }
         if (!end || end == group)
-            return least;
+            return min;
     }
 }
 
@@ -66,7 +66,7 @@ uint64_t memory_cgroup_limit(const char *root)
     static const char *const version1[] = {"memory.limit_in_bytes", NULL}, *const version2[] = {"memory.max",
                                                                                                 "memory.high", NULL};
     static char path[PATH_MAX], line[PATH_MAX + 200];
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
     FILE *f = fopen(path, "re");
     if (!f)
@@ -79,14 +79,14 @@ uint64_t memory_cgroup_limit(const char *root)
         *controllers++ = *group++ = '\0';
         if (strcmp(line, "0") == 0 && !*controllers) {
             snprintf(path, sizeof path, "%s/sys/fs/cgroup", root);
-            least = smaller(least, limit_along(path, group, version2));
+            min = smaller(min, limit_along(path, group, version2));
         } else if (lists(controllers, "memory")) {
             snprintf(path, sizeof path, "%s/sys/fs/cgroup/memory", root);
-            least = smaller(least, limit_along(path, group, version1));
+            min = smaller(min, limit_along(path, group, version1));
         }
     }
     fclose(f);
-    return least;
+    return min;
 }
 
 /* The resource limits of the process. */
@@ -95,8 +95,8 @@ static uint64_t process_limit(void)
     struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY}, data = all;
     getrlimit(RLIMIT_AS, &all);
     getrlimit(RLIMIT_DATA, &data);
-    rlim_t least = all.rlim_cur < data.rlim_cur ? all.rlim_cur : data.rlim_cur; /* RLIM_INFINITY is the largest */
-    return least == RLIM_INFINITY ? UINT64_MAX : (uint64_t)least;
+    rlim_t min = all.rlim_cur < data.rlim_cur ? all.rlim_cur : data.rlim_cur; /* RLIM_INFINITY is the largest */
+    return min == RLIM_INFINITY ? UINT64_MAX : (uint64_t)min;
 }
 
 uint64_t memory_stack_left(void)

@@ -13,7 +13,7 @@ static int lower(char c)
     return tolower((unsigned char)c);
 }
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned min(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -29,11 +29,11 @@ static unsigned distance(const char *a, size_t n, const char *b, unsigned *prefi
         row[0] = k;
         for (size_t i = 1; i <= n; i++) {
             unsigned replaced = last[i - 1] + (lower(a[i - 1]) != lower(b[k - 1]));
-            row[i] = least(replaced, 1 + least(last[i], row[i - 1]));
+            row[i] = min(replaced, 1 + min(last[i], row[i - 1]));
             if (i > 1 && k > 1 && lower(a[i - 1]) == lower(b[k - 2]) && lower(a[i - 2]) == lower(b[k - 1]))
-                row[i] = least(row[i], before[i - 2] + 1);
+                row[i] = min(row[i], before[i - 2] + 1);
         }
-        *prefix = least(*prefix, row[n]);
+        *prefix = min(*prefix, row[n]);
         unsigned *free_row = before;
         before = last;
         last = row;
@@ -50,7 +50,7 @@ const char *nearest(const char *word, const char *const *words, size_t n)
     for (size_t i = 0; i < n && len && len <= LONGEST; i++) {
         unsigned prefix, far = 2 * distance(word, len, words[i], &prefix);
         if (len >= 4 && prefix <= 1) /* fewer letters are the beginning of anything */
-            far = least(far, 2 * prefix + 1);
+            far = min(far, 2 * prefix + 1);
         if (far < best || (far == best && !found)) {
             best = far;
             found = words[i];

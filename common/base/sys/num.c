@@ -70,6 +70,17 @@ int num_count(const char *s, uint64_t *v, const char *option, struct err *e)
     return parse(s, v, "KMG", 1000, option, e);
 }
 
+uint64_t num_whole(const char *s, uint64_t max)
+{
+    uint64_t n = 0;
+    for (const char *p = s; *p; p++) {
+        if (*p < (p == s ? '1' : '0') || *p > '9' || __builtin_mul_overflow(n, 10, &n) ||
+            __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n) || n > max)
+            return 0;
+    }
+    return n;
+}
+
 const char *num_bytes(char *s, size_t n, double bytes)
 {
     static const char *const unit[] = {"B", "kB", "MB", "GB", "TB", "PB"};

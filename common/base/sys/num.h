@@ -21,6 +21,9 @@ int num_share(const char *s, uint64_t whole, uint64_t *v, const char *option, st
 /* A count: digits and an optional k, M, G (powers of 1000). */
 int num_count(const char *s, uint64_t *v, const char *option, struct err *e);
 
+/* Digits that say how many there are, from 1 to max, without zeros before them. 0: it is something else. */
+uint64_t num_whole(const char *s, uint64_t max);
+
 /* "1.2 GB": decimal units, three digits. Returns s. */
 const char *num_bytes(char *s, size_t n, double bytes);
 

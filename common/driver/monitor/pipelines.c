@@ -189,7 +189,7 @@ static bool is_part(struct watched *const *at, size_t n, struct watched *w, stru
 static void settle(struct watched *const *at, size_t n, const struct channels *c, struct watched *w)
 {
     bool all_held = true, ours = false;
-    double most = 0;
+    double max = 0;
     for (size_t i = 0; i < c->n; i++) {
         bool has[2] = {false, false}, held[2] = {false, false};
         for (size_t k = 0; k < c->at[i].n; k++)
@@ -199,13 +199,13 @@ static void settle(struct watched *const *at, size_t n, const struct channels *c
             if (end->w == w || !has[end->reads] || !descends(at, n, end->w, w))
                 continue;
             held[end->reads] = true;
-            most = moved(end->w) > most ? moved(end->w) : most;
+            max = moved(end->w) > max ? moved(end->w) : max;
         }
         all_held &= (!has[0] || held[0]) && (!has[1] || held[1]);
     }
     for (size_t i = 0; i < n && all_held; i++)
         ours |= is_part(at, n, at[i], w) && watched_is_program(at[i]);
-    if (all_held && (ours || most >= moved(w))) {
+    if (all_held && (ours || max >= moved(w))) {
         w->does = NULL;
         return;
     }

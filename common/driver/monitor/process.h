@@ -85,9 +85,9 @@ bool process_read(const char *path, char *to, size_t n);
 int process_links(struct process *p, char *const *fifos, size_t n, bool all,
                   int (*new_fifo)(void *ctx, const char *name, struct err *e), void *ctx, struct err *e);
 
-/* Reads at most `most` of the regular files that process_links has found, each once, but not those that are empty, or
+/* Reads at most `max` of the regular files that process_links has found, each once, but not those that are empty, or
  * mean nothing to it: it has them as standard error, too, or its parent has them. Returns how many. */
-size_t process_files(const struct process *p, struct process_file *files, size_t most);
+size_t process_files(const struct process *p, struct process_file *files, size_t max);
 
 /* What the program publishes of its work (base/cli/progress.h), as process_links has found. False: nothing. */
 bool process_progress(const struct process *p, struct progress_page *page);

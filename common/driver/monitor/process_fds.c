@@ -154,11 +154,11 @@ static bool has_at(pid_t pid, int fd, const char *name)
     return strcmp(its, name) == 0;
 }
 
-size_t process_files(const struct process *p, struct process_file *files, size_t most)
+size_t process_files(const struct process *p, struct process_file *files, size_t max)
 {
     char path[64], name[512];
     size_t n = 0;
-    for (size_t k = 0; k < p->n_files && n < most; k++) {
+    for (size_t k = 0; k < p->n_files && n < max; k++) {
         struct process_file f;
         struct stat st;
         snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)p->pid, p->files[k]);

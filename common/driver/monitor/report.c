@@ -319,11 +319,11 @@ static size_t lines_of(const char *text, size_t width)
 }
 
 /* Appends a text in at most so many lines. */
-static int put_wrapped(struct buf *out, const char *text, size_t width, size_t most, struct err *e)
+static int put_wrapped(struct buf *out, const char *text, size_t width, size_t max, struct err *e)
 {
-    for (; *text; most--) {
-        size_t n = most > 1 ? first_line(text, width) : strlen(text);
-        if (put_line(out, text, most > 1 ? n : width, e))
+    for (; *text; max--) {
+        size_t n = max > 1 ? first_line(text, width) : strlen(text);
+        if (put_line(out, text, max > 1 ? n : width, e))
             return -1;
         text += n;
         text += strspn(text, " ");
@@ -333,7 +333,7 @@ static int put_wrapped(struct buf *out, const char *text, size_t width, size_t m
 
 /* Appends a pipeline in at most so many lines, its title and verdict in any case. */
 static int put_pipeline(struct buf *out, const struct pipeline_report *p, const char *at,
-                        const struct report_form *form, size_t most, struct err *e)
+                        const struct report_form *form, size_t max, struct err *e)
 {
     char line[400], cells[COLUMNS][CELL];
     struct layout l = layout_of(p, form->width);
@@ -343,8 +343,8 @@ static int put_pipeline(struct buf *out, const struct pipeline_report *p, const 
         return -1;
     if (p->n == 0)
         return 0;
-    if (most && p->n + around > most)
-        shown = most > around + 1 ? most - around - 1 : 0;
+    if (max && p->n + around > max)
+        shown = max > around + 1 ? max - around - 1 : 0;
     for (int c = 0; c < COLUMNS; c++)
         snprintf(cells[c], CELL, "%s", columns[c].title);
     if (shown && put_row(out, cells, &l, form->width, e))
@@ -378,13 +378,13 @@ int report_put_text(struct buf *out, const struct report *r, const struct report
         return put_line(out, none, form->width, e);
     for (size_t i = 0; i < r->n; i++) {
         size_t begin = out->len, rest = (LINES_MIN + 1) * (r->n - i - 1),
-               most = room > rest + LINES_MIN ? room - rest : LINES_MIN;
+               max = room > rest + LINES_MIN ? room - rest : LINES_MIN;
         if (form->height && room < LINES_MIN + 1 + (i + 1 < r->n ? MORE : 0)) {
             snprintf(line, sizeof line, "%zu more pipeline%s", r->n - i, r->n - i > 1 ? "s" : "");
             return put_line(out, line, form->width, e);
         }
         if ((i && buf_put_byte(out, '\n', e)) ||
-            put_pipeline(out, &r->at[i], at, form, form->height ? most - (i > 0) : 0, e))
+            put_pipeline(out, &r->at[i], at, form, form->height ? max - (i > 0) : 0, e))
             return -1;
         for (size_t k = begin; k < out->len; k++)
             room -= out->p[k] == '\n' && room > 0;

@@ -66,9 +66,9 @@ static int find_separator(struct by_separator *s, uint64_t from, uint64_t *found
     const unsigned width = r->width;
     for (; from < r->tokens; from = s->window_at + s->window_n) {
         if (from < s->window_at || from >= s->window_at + s->window_n) {
-            uint64_t left = r->tokens - from, most = WINDOW / width;
+            uint64_t left = r->tokens - from, max = WINDOW / width;
             s->window_at = from;
-            s->window_n = left < most ? left : most;
+            s->window_n = left < max ? left : max;
             if (shard_input_peek(&r->file[0], s->window, (size_t)s->window_n * width,
                                  r->m->plan.format->header + from * width, e))
                 return -1;

@@ -61,8 +61,8 @@ int token_batch_put(struct token_batch *b, struct token_pool *pool, const struct
     }
     if (b->width != t->width || b->model != t->model)
         return err_set(e, EX_DATAERR, "a batch with records of tokens of several models");
-    size_t most = 2 * VARINT_MAX + t->marks.len;
-    unsigned char *marks = room(b, &b->marks, most, pool, e),
+    size_t max = 2 * VARINT_MAX + t->marks.len;
+    unsigned char *marks = room(b, &b->marks, max, pool, e),
                   *ids = marks ? room(b, &b->ids, t->ids.len, pool, e) : NULL;
     if (!ids)
         return -1;

@@ -108,12 +108,12 @@ int token_store_move_waiting(struct token_store *s, struct err *e)
 /* The open batch that takes most memory; NULL: none takes any. */
 static struct token_batch *largest(const struct token_store *s)
 {
-    struct token_batch *most = NULL;
+    struct token_batch *max = NULL;
     for (struct token_batch *b = s->batches; b; b = b->next) {
-        if (b->n_waiting == 0 && !b->retired && b->n_extents && (!most || b->memory > most->memory))
-            most = b;
+        if (b->n_waiting == 0 && !b->retired && b->n_extents && (!max || b->memory > max->memory))
+            max = b;
     }
-    return most;
+    return max;
 }
 
 int token_store_make_room(struct token_store *s, struct err *e)

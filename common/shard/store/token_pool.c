@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-enum { SMALL, LARGE, SMALL_SIZE = 16 << 10, LARGE_SIZE = 256 << 10, LEAST_SIZE = 256 };
+enum { SMALL, LARGE, SMALL_SIZE = 16 << 10, LARGE_SIZE = 256 << 10, SIZE_MIN = 256 };
 
 static size_t at_most(size_t size, uint64_t limit)
 {
-    return size < limit ? size : limit < LEAST_SIZE ? LEAST_SIZE : (size_t)limit;
+    return size < limit ? size : limit < SIZE_MIN ? SIZE_MIN : (size_t)limit;
 }
 
 void token_pool_init(struct token_pool *p, uint64_t limit)
