@@ -107,10 +107,10 @@ static int encode_records(struct encoding *p, struct input *in, const struct buf
     const struct encode_options *o = &p->opt;
     if (record_reader_over(&reader, in, first, e))
         return -1;
-    bool failed = source_options_given(&o->source);
+    const char *given = source_options_given(&o->source);
+    bool failed = given != NULL;
     if (failed)
-        err_set(e, EX_USAGE, "%s: these are chunks: --invalid, --null, --jsonl, --wet and --on-error are for bpe-chunk",
-                record_reader_name(&reader));
+        err_set(e, EX_USAGE, "%s: these are chunks: --%s is for bpe-chunk", record_reader_name(&reader), given);
     if (!failed && p->is_text)
         failed = err_set(e, EX_USAGE, "%s: text and chunks are not encoded together", record_reader_name(&reader));
     if (!failed)

@@ -17,6 +17,7 @@
 #include "base/io/fd.h"
 #include "driver/job.h"
 #include "driver/place.h"
+#include "input/input_form.h"
 #include "pretok/pattern.h"
 
 #include <stdio.h>
@@ -153,9 +154,10 @@ static void offer_files(void)
     static const struct {
         const char *option, *files;
     } forms[] = {
-        {"--parquet", ":files *.parquet"}, {"--jsonl", ":files *.jsonl* *.ndjson* *.json*"},
-        {"--wet", ":files *.wet*"},        {"--check", ":directories"},
-        {"--list", ":directories"},        {"--convert", ":directories"},
+        {"--parquet", ":files *.parquet"},
+        {"--check", ":directories"},
+        {"--list", ":directories"},
+        {"--convert", ":directories"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(asked.program, kinds[i].program) == 0) {
@@ -166,6 +168,14 @@ static void offer_files(void)
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (was_given(forms[i].option)) {
             puts(forms[i].files);
+            return;
+        }
+    }
+    for (size_t i = 0; i < N_INPUT_FORMS; i++) {
+        char option[40];
+        snprintf(option, sizeof option, "--%s", input_forms[i]->name);
+        if (input_forms[i]->files && was_given(option)) {
+            printf(":files %s\n", input_forms[i]->files);
             return;
         }
     }

@@ -16,9 +16,9 @@ int describe_add_sum(struct describe *d, struct input *in, const struct buf *fir
     if (record_reader_over(&reader, in, first, e))
         return -1;
     int rc = 0;
-    if (source_options_given(&d->opt.source))
-        rc = err_set(e, EX_USAGE, "%s: this is a sum: --invalid, --null, --jsonl, --wet and --on-error are for text",
-                     record_reader_name(&reader));
+    const char *given = source_options_given(&d->opt.source);
+    if (given)
+        rc = err_set(e, EX_USAGE, "%s: this is a sum: --%s is for text", record_reader_name(&reader), given);
     else if (d->is_text)
         rc = err_set(e, EX_USAGE, "%s: text and sums are not described together", record_reader_name(&reader));
     else if (!d->sum) {

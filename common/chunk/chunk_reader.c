@@ -243,7 +243,7 @@ static int set_cutter(struct cutter *c, const struct open_piece *o, const struct
     const struct pattern *known = rules->n_regex ? NULL : pattern_find(rules->pattern);
     bool whole = o->piece.begin == 0 && o->piece.end == f->was.size;
     cutter_init(c, o->run->form, known && known->cut_inside, &o->run->special);
-    return whole || (cut_is_local(c) && !o->run->form->last_cut)
+    return whole || cut_is_local(c)
                ? 0
                : err_set(e, EX_DATAERR, "%s: a piece of compressed text that cannot be cut; run the same command again",
                          f->name);

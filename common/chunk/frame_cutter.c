@@ -11,15 +11,11 @@
 static int find_borders(struct frame_cutter *c, const struct source *s, struct err *e)
 {
     uint64_t apart = c->piece / ACCESS_RATIO;
-    struct reading reading;
     if (c->source == s)
         return 0;
     frames_free(&c->borders);
     c->source = s;
-    if (reading_get(&reading, chunk_writer_reading(c->writer, s), e))
-        return -1;
-    if (s->size / 2 < apart || input_forms[reading.form]->last_cut || !cut_is_local(c->cutter) ||
-        c->cutter->n_ends == 0)
+    if (s->size / 2 < apart || !cut_is_local(c->cutter) || c->cutter->n_ends == 0)
         return 0;
     int fd = fd_open_regular(s->path, e);
     if (fd < 0)

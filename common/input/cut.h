@@ -5,6 +5,11 @@
  *     is one piece;
  *   - inside a document, if the pattern allows it (scan.h): between 0x0A and a letter, where no special token begins.
  *     The left piece is then scanned as followed by a letter (TEXT_LETTER). scan_*.c prove it for each pattern.
+ *
+ * Why: counts are sums over documents, and what a document's pretokens are depends on that document alone; nothing
+ * reaches across its end. The first two kinds of cut stand between documents, so each document is in one piece, whole.
+ * The third divides a document where a pretoken ends in any case. A letter that begins a special token is no letter of
+ * the document, which ends there: that is the first kind.
  */
 #ifndef BPE_INPUT_CUT_H
 #define BPE_INPUT_CUT_H
@@ -26,15 +31,15 @@ struct cutter {
 /* inside: the pattern allows cuts inside a document (text only). */
 void cutter_init(struct cutter *c, const struct input_form *form, bool inside, const struct special_set *special);
 
-/* Whether a cut can be recognized from the text around it. If not, only cut_last may be used, on text that begins with
- * a piece. */
+/* Whether a cut can be recognized from the text around it: not where special tokens may overlap, nor with the form's
+ * last_cut. If not, only cut_last may be used, on text that begins with a piece. */
 bool cut_is_local(const struct cutter *c);
 
 /* The last place to cut in p(lo .. hi], 0 if there is none. p[0] is the first byte of a piece; p[0 .. n) is the text
  * known so far (hi <= n); final: the source ends at p[n). The end of the source is not a cut. */
 size_t cut_last(const struct cutter *c, const unsigned char *p, size_t n, size_t lo, size_t hi, bool final);
 
-/* The first place to cut in p[from .. n), from > 0, 0 if there is none (with last_cut: always). Local cutters only.
+/* The first place to cut in p[from .. n), from > 0, 0 if there is none. Local cutters only, or with last_cut: always 0.
  * p[0 .. from) should have special->max_len + 1 bytes, or begin at the source's start: tokens that begin before p are
  * not seen.
  * Text after p[n) cannot change whether places up to n - (special->max_len + 4) are cuts. */

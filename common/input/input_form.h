@@ -44,14 +44,16 @@ struct input_form {
     bool has_field;   /* the text is at a field: the reading may name that, an id, and skip bad lines */
     enum input_place place;
     int end; /* the byte that ends a document, and after which alone the source may be cut; -1: see last_cut */
-    /* The last place to cut in p(lo .. hi], where p[0 .. n) begins with a piece, and cuts cannot be recognized from the
-     * text near them; 0: there is none. NULL: after `end`, and if that is -1, as plain text (cut.h). */
+    /* Where cuts cannot be recognized from the text near them: the last place to cut in p(lo .. hi], where p[0 .. n)
+     * begins with a piece; 0: there is none. NULL: after `end`, and if that is -1, as plain text (cut.h). */
     size_t (*last_cut)(const unsigned char *p, size_t n, size_t lo, size_t hi);
 
-    /* Where text near by shows a border: after the first `border_ends` bytes of this string. */
+    /* For a sample of the text (bpe plan, bpe tune), which may miss a document: one ends after the first `border_ends`
+     * bytes of this string. */
     const char *border;
     size_t border_len, border_ends;
     const char *shortest; /* a shortest input that has a document */
+    const char *files;    /* for completion: how its files are called, as patterns of the shell; NULL: in any way */
 
     /* The reader of its documents: `size` bytes, zeroed, which init sets up and free releases. `how` is borrowed. Both
      * may be NULL. */

@@ -50,7 +50,7 @@ static ptrdiff_t window(struct doc_reader *d, const struct doc_window *w, docume
 const struct input_form input_form_null = {.name = "null",
                                            .documents = true,
                                            .end = 0,
-                                           .border = "",
+                                           .border = "", /* and its NUL */
                                            .border_len = 1,
                                            .border_ends = 1,
                                            .shortest = "\n",

@@ -115,6 +115,7 @@ const struct input_form input_form_wet = {.name = "wet",
                                           .border_len = 9,
                                           .border_ends = 4,
                                           .shortest = shortest,
+                                          .files = "*.wet*",
                                           .size = sizeof(struct wet_reader),
                                           .begin = begin,
                                           .window = window};

@@ -3,12 +3,6 @@
 
 #include "usage/shared_options.h"
 
-int source_options_field(const char *field, void *owner, struct err *e)
-{
-    (void)owner;
-    return field && !*field ? err_set(e, EX_USAGE, "--jsonl=: the field has no name") : 0;
-}
-
 #define SOURCE_FORM(ID, ...) FORM_##ID,
 
 enum form source_options_form(const struct source_options *o)
@@ -41,22 +35,40 @@ static int check_forms(const struct source_options *o, enum form form, struct er
                                         input_forms[other]->name);
 }
 
+/* EX_USAGE: the option is for forms with a field. */
+static int has_no_field(const char *option, struct err *e)
+{
+    struct buf forms = {0};
+    int rc = 0;
+    for (size_t i = 0; i < N_INPUT_FORMS && rc == 0; i++) {
+        if (input_forms[i]->has_field)
+            rc = buf_printf(&forms, e, "%s--%s", forms.len ? " and " : "", input_forms[i]->name);
+    }
+    if (rc == 0)
+        err_set(e, EX_USAGE, "%s is for %.*s", option, (int)forms.len, (const char *)forms.p);
+    buf_free(&forms);
+    return -1;
+}
+
 int source_options_reading(const struct source_options *o, struct reading *r, struct err *e)
 {
     enum form form = source_options_form(o);
+    const char *name = input_forms[form]->name;
     bool has_field = input_forms[form]->has_field;
     if (check_forms(o, form, e))
         return -1;
     if (o->files_from && o->files0_from)
         return err_set(e, EX_USAGE, "--files-from and --files0-from exclude each other");
     if (o->skip_bad_lines && !has_field)
-        return err_set(e, EX_USAGE, "--on-error=skip is for --jsonl");
+        return has_no_field("--on-error=skip", e);
     if (o->id && !has_field)
-        return err_set(e, EX_USAGE, "--id is for --jsonl");
+        return has_no_field("--id", e);
     if (o->id && !*o->id)
         return err_set(e, EX_USAGE, "--id=: the field has no name");
-    if (has_field && o->invalid == INVALID_BYTES)
-        return err_set(e, EX_USAGE, "--invalid=bytes is not for --jsonl: a string in JSON is text");
+    if (has_field && o->field && !*o->field)
+        return err_set(e, EX_USAGE, "--%s=: the field has no name", name);
+    if (input_forms[form]->decoded && o->invalid == INVALID_BYTES)
+        return err_set(e, EX_USAGE, "--invalid=bytes is not for --%s: its strings are text, not bytes", name);
     *r = (struct reading){.invalid = o->invalid,
                           .form = form,
                           .field = str_of(o->field ? o->field : ""),
@@ -65,9 +77,14 @@ int source_options_reading(const struct source_options *o, struct reading *r, st
     return 0;
 }
 
-bool source_options_given(const struct source_options *o)
+const char *source_options_given(const struct source_options *o)
 {
-    return source_options_form(o) != FORM_TEXT || o->skip_bad_lines || o->id || o->has_invalid;
+    enum form form = source_options_form(o);
+    return form != FORM_TEXT   ? input_forms[form]->name
+           : o->skip_bad_lines ? "on-error"
+           : o->id             ? "id"
+           : o->has_invalid    ? "invalid"
+                               : NULL;
 }
 
 int source_options_check(const struct source_options *o, bool named, struct err *e)

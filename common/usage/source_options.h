@@ -20,7 +20,7 @@ struct source_options { /* zeroed: no option was given */
     enum invalid_policy invalid;
     bool has_invalid;            /* --invalid was given */
     bool is_form[N_INPUT_FORMS]; /* whether its option was given, by enum form */
-    const char *field;           /* of --jsonl, borrowed */
+    const char *field;           /* of a form with a field, borrowed */
     const char *id;              /* of --id, borrowed; NULL: none */
     unsigned skip_bad_lines;     /* 0 or 1 */
     const char *files_from, *files0_from;
@@ -33,7 +33,7 @@ struct source_options { /* zeroed: no option was given */
     {letter, #name, NULL, help, OPTION_TO(FLAG, owner, o.is_form[FORM_##ID])},
 #define SOURCE_FORM_FIELD(ID, name, number, letter, help, standard, owner, o) \
     {letter, #name, "FIELD", help, OPTION_TO(TEXT, owner, o.field), .if_none = standard, \
-     OPTION_GIVEN(owner, o.is_form[FORM_##ID]), .check = source_options_field},
+     OPTION_GIVEN(owner, o.is_form[FORM_##ID])},
 #define SOURCE_OPTIONS(owner, o) \
     INPUT_FORMS(SOURCE_FORM_FLAG, SOURCE_FORM_FIELD, owner, o) \
     {0, "on-error", "WHAT", "fail on (default), or skip, a line that is no JSON or lacks the string", \
@@ -50,8 +50,6 @@ struct source_options { /* zeroed: no option was given */
      OPTION_TO(CHOICE, owner, o.invalid), .words = invalid_policy_names, OPTION_GIVEN(owner, o.has_invalid)}
 /* clang-format on */
 
-int source_options_field(const char *field, void *owner, struct err *e);
-
 /* The form that they say. With --files-from, --null is about the names in the list, as in du, sort and xargs. */
 enum form source_options_form(const struct source_options *o);
 
@@ -61,8 +59,8 @@ bool source_options_word_form(const char *word);
 /* What these options say; *r borrows from o. -1 with EX_USAGE: they do not go together. */
 int source_options_reading(const struct source_options *o, struct reading *r, struct err *e);
 
-/* Whether one was given that says how sources are read: not only which. */
-bool source_options_given(const struct source_options *o);
+/* The name of one that was given and says how sources are read, not only which; NULL: none was. */
+const char *source_options_given(const struct source_options *o);
 
 /* Checks that these options go together, and with the FILEs: named: some were given on the command line. */
 int source_options_check(const struct source_options *o, bool named, struct err *e);

@@ -53,7 +53,7 @@ is "$(printf 'one\0\0two' | ids -0 --eot=after)" "$(printf '%s\n' '{"text":"one"
 is "$(printf 'one\0two\xE9\0' | bpe-encode -m model.json -0 2>&1 >/dev/null)" \
     "bpe-encode: standard input: byte 7: invalid UTF-8 (0xE9); see --invalid" "bpe-encode: the place"
 bpe-chunk -0 -m model.json bad.nul >chunks
-refuses 64 "bpe-encode: chunks: these are chunks: *--null*" bpe-encode -m model.json -0 chunks
+refuses 64 "bpe-encode: chunks: these are chunks: --null is for bpe-chunk" bpe-encode -m model.json -0 chunks
 
 # ---- Long documents, in little memory ----
 

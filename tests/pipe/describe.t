@@ -185,7 +185,7 @@ refuses 64 "*--version*" bpe describe --version
 refuses 64 "bpe describe: -m -: standard input cannot be both the model and the text; *" bpe describe -m -
 refuses 64 "bpe describe: tiny.txt: text and sums are not described together" bpe describe -m tiny.json tiny.sum tiny.txt
 refuses 64 "bpe describe: tiny.sum: text and sums are not described together" bpe describe -m tiny.json tiny.txt tiny.sum
-refuses 64 "bpe describe: tiny.sum: this is a sum: --invalid, --null, *" bpe describe -m tiny.json --jsonl tiny.sum
+refuses 64 "bpe describe: tiny.sum: this is a sum: --jsonl is for text" bpe describe -m tiny.json --jsonl tiny.sum
 refuses 64 "bpe describe: *--jsonl*" bpe describe -m tiny.json --jsonl -0 tiny.txt
 refuses 66 "bpe describe: none.json: cannot open: *" bpe describe tiny.sum none.json
 refuses 66 "bpe describe: none.sum: cannot open: *" bpe describe none.sum tiny.json

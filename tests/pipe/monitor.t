@@ -211,7 +211,7 @@ def ends():
 
 
 def wrong_use():
-    for args, code in (["x"], 64), (["-1"], 64), (["1", "2"], 64), (["--pid=x"], 64), (["--pid=0"], 64), (["--pid=-1"], 64), (["--pid=9k"], 64), (["--pid=999999999"], 66):
+    for args, code in (["x"], 64), (["-1"], 64), (["1", "2"], 64), (["--pid=x"], 64), (["--pid=0"], 64), (["--pid=-1"], 64), (["--pid=9k"], 64), (["--pid=+5"], 64), (["--pid=999999999"], 66):
         got, out, err = lib.run(["bpe", "monitor", *args], timeout=20)
         lib.ok(got == code and not out and err.count("\n") == 1 and err.startswith("bpe monitor: "), f"{args}: exit status {code}", f"{got} {err}")
     got, _, err = lib.run(["bpe", "monitor", "--pid=12M"])

@@ -70,6 +70,33 @@ static void try_text(const struct cutter *c, const unsigned char *p, size_t n)
     wrong_window += got ? begin + got != want : want + margin < end;
 }
 
+/* A form that only its last_cut can cut, at bars. */
+static size_t last_bar(const unsigned char *p, size_t n, size_t lo, size_t hi)
+{
+    (void)n;
+    const unsigned char *bar = memrchr(p + lo, '|', hi - lo);
+    return bar ? (size_t)(bar - p) + 1 : 0;
+}
+
+static void try_last_cut(void)
+{
+    static const unsigned char text[] = "a|b\n|c|";
+    static const struct input_form form = {.documents = true, .end = -1, .last_cut = last_bar};
+    const size_t n = sizeof text - 1;
+    struct special_set none;
+    struct cutter c;
+    struct err e;
+    if (special_init(&none, NULL, 0, &e))
+        abort();
+    cutter_init(&c, &form, true, &none);
+    tap_ok(!cut_is_local(&c) && cut_first(&c, text, n, 1, true) == 0,
+           "last_cut: no cut is found from the text near it");
+    tap_ok(cut_last(&c, text, n, 0, n, true) == 5 && cut_last(&c, text, n, 2, 4, true) == 0 &&
+               cut_last(&c, text, n, 1, 2, false) == 2,
+           "last_cut: the last one, within limits, and not the end");
+    special_free(&none);
+}
+
 int main(void)
 {
     random_seed(1);
@@ -101,5 +128,6 @@ int main(void)
     tap_ok(wrong_last == 0, "the last cut is that of all");
     tap_ok(wrong_first == 0, "the first cut is that of all");
     tap_ok(wrong_window == 0, "a window shows no other cuts, and all but at its very end");
+    try_last_cut();
     return tap_done();
 }
