@@ -168,9 +168,8 @@ static size_t skip_blocks(const unsigned char *p, size_t at, size_t n)
     case SIMD_SSE2:
         return utf8_sse2(p, at, n);
     case SIMD_AVX2:
-        return utf8_avx2(p, at, n);
     case SIMD_AVX512:
-        return utf8_avx512(p, at, n);
+        return utf8_avx2(p, at, n);
 #endif
     default:
         return at;

@@ -1,5 +1,5 @@
 /* utf8_blocks_impl.h - the loop over blocks that finds invalid UTF-8 with vectors: the part that is the same for all
- * instruction sets. utf8_sse2.c, utf8_avx2.c and utf8_avx512.c include it after they have defined
+ * instruction sets. utf8_sse2.c and utf8_avx2.c include it after they have defined
  *
  *     vec          a vector of bytes
  *     load         reads a vector from memory

@@ -11,15 +11,11 @@
 
 size_t utf8_shift(const unsigned char *p, size_t at, size_t n);
 
-/* One for each level of simd.h. They look back and read whole blocks: UTF8_BEFORE <= at and UTF8_AHEAD <= n - at. */
+/* One for each level of simd.h (AVX-512 uses that of AVX2). They look back and read whole blocks: UTF8_BEFORE <= at
+ * and UTF8_AHEAD <= n - at. */
 enum { UTF8_BEFORE = 3, UTF8_AHEAD = 256 };
 size_t utf8_sse2(const unsigned char *p, size_t at, size_t n);
 size_t utf8_avx2(const unsigned char *p, size_t at, size_t n);
-size_t utf8_avx512(const unsigned char *p, size_t at, size_t n);
-
-/* Errors of two adjacent bytes, a bit for each kind: the AND of the entries of three nibbles (utf8_pairs.c). */
-enum { UTF8_PAIR_HIGH1, UTF8_PAIR_LOW1, UTF8_PAIR_HIGH2, UTF8_PAIR_N };
-extern const unsigned char utf8_pairs[UTF8_PAIR_N][16];
 
 /* p[0 .. at) has no error, but a character may continue after it. Returns where that character begins, else at. */
 static inline size_t utf8_whole(const unsigned char *p, size_t at)

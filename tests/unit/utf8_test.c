@@ -257,9 +257,8 @@ static size_t alone(enum simd level, const unsigned char *p, size_t n)
     case SIMD_SSE2:
         return utf8_sse2(p, UTF8_BEFORE, n);
     case SIMD_AVX2:
-        return utf8_avx2(p, UTF8_BEFORE, n);
     case SIMD_AVX512:
-        return utf8_avx512(p, UTF8_BEFORE, n);
+        return utf8_avx2(p, UTF8_BEFORE, n);
 #endif
     default:
         return utf8_shift(p, UTF8_BEFORE, n);
