@@ -1,7 +1,6 @@
 /* hash.c - see hash.h. */
 #include "base/sys/hash.h"
 
-#include "base/sys/hash_vectors.h"
 #include "base/sys/simd.h"
 
 #include <stdbool.h>

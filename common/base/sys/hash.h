@@ -23,6 +23,10 @@ void hash128_add(struct hash128 *h, const void *p, size_t n);
 void hash128_get(const struct hash128 *h,
                  unsigned char to[HASH128_LEN]); /* canonical: big-endian, as xxhsum(1) shows it */
 
+/* The same by vectors, for one level of simd.h (hash_avx2.c); for hash.c only. */
+uint64_t hash_bytes_avx2(const void *p, size_t n, uint64_t seed);
+void hash128_add_avx2(void *state /* XXH3_state_t */, const void *p, size_t n);
+
 /* A random seed, drawn once per process. Hash tables use it so that nobody can make an input whose keys collide. */
 uint64_t hash_secret(void);
 

@@ -1,5 +1,5 @@
-/* hash_avx2.c - see hash_vectors.h. xxHash chooses its vectors when it is compiled: here it is compiled once more. */
-#include "base/sys/hash_vectors.h"
+/* hash_avx2.c - see hash.h. xxHash chooses its vectors when it is compiled: here it is compiled once more. */
+#include "base/sys/hash.h"
 
 #ifdef __AVX2__
 #define XXH_INLINE_ALL
