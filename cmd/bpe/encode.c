@@ -129,11 +129,8 @@ static const struct command command = {
              "Encodes FILEs (standard input if none, or -) as bpe-encode does, by several processes; the ids go\n"
              "to standard output, or to PATH, which appears when all is done.\n",
     .options = rows,
-    .to = &self,
-    .programs = programs,
-    .n_programs = sizeof programs / sizeof *programs,
-    .files = &self.files,
-    .n_files = &self.n_files,
+    COMMAND_TO(self),
+    COMMAND_PROGRAMS(programs),
     .check = check,
     .run = run,
 };

@@ -5,13 +5,26 @@
 #include "driver/chunk_feed.h"
 #include "driver/command.h"
 #include "driver/dispatch.h"
-#include "driver/model_pipe.h"
 #include "driver/output.h"
 #include "driver/watch.h"
 #include "usage/encode_usage.h"
 
 /* Places in the pipeline. */
 enum { ENCODE_READ, ENCODE_CHUNK, ENCODE_IDS };
+
+/* A model that is no file, as that of `-m <(...)`: it can be read once only, and several processes read
+ * it, so it is copied into memory that has a file descriptor. */
+struct model_pipe {
+    int fd; /* of the copy; -1: the model is a file */
+    char option[64];
+};
+
+/* path "-": standard input. -1: EX_NOINPUT, EX_IOERR. */
+int model_pipe_read(struct model_pipe *m, const char *path, struct err *e);
+void model_pipe_close(struct model_pipe *m);
+
+/* The option by which a process finds it; NULL: as the user has named it. */
+const char *model_pipe_option(const struct model_pipe *m);
 
 struct encode {
     struct command_options common;

@@ -147,9 +147,7 @@ static const struct command command = {
              "Shows which pipelines run on this machine, what each stage does, and which one is the bottleneck, every\n"
              "SECONDS (default 2; 0: once).\n",
     .options = options,
-    .to = &self,
-    .files = &self.files,
-    .n_files = &self.n_files,
+    COMMAND_TO(self),
     .check = check,
     .run = run,
 };

@@ -182,11 +182,8 @@ static const struct command command = {
              "Takes a sample of FILEs (standard input if none, or -) and says what it takes to train on text like\n"
              "this, so much of it: distinct pretokens, bytes of counts, memory, time and cost of each stage.\n",
     .options = rows,
-    .to = &self,
-    .programs = programs,
-    .n_programs = sizeof programs / sizeof *programs,
-    .files = &self.files,
-    .n_files = &self.n_files,
+    COMMAND_TO(self),
+    COMMAND_PROGRAMS(programs),
     .check = check,
     .run = run,
 };

@@ -258,11 +258,8 @@ static const struct command command = {
              "writes a line of JSON. After a loss the same command goes on where it was. The other forms are\n"
              "those of bpe-shard.\n",
     .options = rows,
-    .to = &self,
-    .programs = programs,
-    .n_programs = sizeof programs / sizeof *programs,
-    .files = &self.files,
-    .n_files = &self.n_files,
+    COMMAND_TO(self),
+    COMMAND_PROGRAMS(programs),
     .check = check,
     .run = run,
 };

@@ -333,11 +333,8 @@ static const struct command command = {
              "Adds up FILEs, counts or sums, by several processes: the same as one bpe-sum. The sum goes to\n"
              "standard output, or with -o PATH to PATH, which appears when all is done.\n",
     .options = rows,
-    .to = &self,
-    .programs = programs,
-    .n_programs = sizeof programs / sizeof *programs,
-    .files = &self.files,
-    .n_files = &self.n_files,
+    COMMAND_TO(self),
+    COMMAND_PROGRAMS(programs),
     .check = check,
     .run = run,
 };

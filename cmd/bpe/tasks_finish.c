@@ -162,11 +162,8 @@ static const struct command train_command = {
              "Learns the merges from what the tasks in DIR have counted; the model goes to standard output, or to\n"
              "-o PATH.\n",
     .options = train_rows,
-    .to = &self,
-    .programs = of_train,
-    .n_programs = sizeof of_train / sizeof *of_train,
-    .files = &self.files,
-    .n_files = &self.n_files,
+    COMMAND_TO(self),
+    COMMAND_PROGRAMS(of_train),
     .check = check_train,
     .run = train,
 };
@@ -187,11 +184,8 @@ static const struct command shard_command = {
     .usage = "usage: bpe tasks shard DIR -o OUT [OPTION]...\n"
              "Makes shards in OUT of what the tasks in DIR have encoded. After a loss the same command goes on.\n",
     .options = shard_rows,
-    .to = &self,
-    .programs = of_shard,
-    .n_programs = sizeof of_shard / sizeof *of_shard,
-    .files = &self.files,
-    .n_files = &self.n_files,
+    COMMAND_TO(self),
+    COMMAND_PROGRAMS(of_shard),
     .check = check_shard,
     .run = shard,
 };

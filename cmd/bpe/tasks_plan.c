@@ -164,11 +164,8 @@ static const struct command command = {
              "Divides the work of bpe train, or with -m MODEL of bpe shard, into numbered tasks in DIR, which all\n"
              "machines share; prints how many there are.\n",
     .options = rows,
-    .to = &self,
-    .programs = programs,
-    .n_programs = sizeof programs / sizeof *programs,
-    .files = &self.files,
-    .n_files = &self.n_files,
+    COMMAND_TO(self),
+    COMMAND_PROGRAMS(programs),
     .check = check,
     .run = run,
 };

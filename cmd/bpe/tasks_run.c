@@ -210,9 +210,7 @@ static const struct command todo_command = {
     .usage = "usage: bpe tasks todo [--ranges] DIR\n"
              "Prints the numbers of the tasks in DIR that have no result, one a line.\n",
     .options = todo_rows,
-    .to = &self,
-    .files = &self.files,
-    .n_files = &self.n_files,
+    COMMAND_TO(self),
     .run = todo,
 };
 
@@ -229,9 +227,7 @@ static const struct command run_command = {
     .usage = "usage: bpe tasks run [-j JOBS] DIR TASK...\n"
              "Does tasks of DIR: numbers, or ranges as 0-3. Those that have a result are passed over.\n",
     .options = run_rows,
-    .to = &self,
-    .files = &self.files,
-    .n_files = &self.n_files,
+    COMMAND_TO(self),
     .check = check,
     .run = run,
 };

@@ -200,11 +200,8 @@ static const struct option_row shard_rows[] = {
 static struct command split_train = {
     .usage = "",
     .options = train_rows,
-    .to = &self,
-    .programs = of_train,
-    .n_programs = sizeof of_train / sizeof *of_train,
-    .files = &self.files,
-    .n_files = &self.n_files,
+    COMMAND_TO(self),
+    COMMAND_PROGRAMS(of_train),
     .check = check_train,
     .run = run_train,
 };
@@ -212,11 +209,8 @@ static struct command split_train = {
 static struct command split_shard = {
     .usage = "",
     .options = shard_rows,
-    .to = &self,
-    .programs = of_shard,
-    .n_programs = sizeof of_shard / sizeof *of_shard,
-    .files = &self.files,
-    .n_files = &self.n_files,
+    COMMAND_TO(self),
+    COMMAND_PROGRAMS(of_shard),
     .check = check_shard,
     .run = run_shard,
 };

@@ -131,11 +131,8 @@ static const struct command command = {
              "Trains a tokenizer on FILEs (standard input if none, or -); it goes to standard output, or with\n"
              "-o PATH to PATH, which appears when all is done.\n",
     .options = rows,
-    .to = &self,
-    .programs = programs,
-    .n_programs = sizeof programs / sizeof *programs,
-    .files = &self.files,
-    .n_files = &self.n_files,
+    COMMAND_TO(self),
+    COMMAND_PROGRAMS(programs),
     .check = check,
     .run = run,
 };

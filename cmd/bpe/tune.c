@@ -311,9 +311,8 @@ static const struct option_row train_rows[] = {
 
 #define COMMAND(what)                                                                                                  \
     {                                                                                                                  \
-        .name = "bpe tune", .usage = USAGE, .options = what##_rows, .to = &self, .programs = what##_programs,          \
-        .n_programs = sizeof what##_programs / sizeof *what##_programs, .files = &self.files,                          \
-        .n_files = &self.n_files, .check = check, .run = run,                                                          \
+        .name = "bpe tune", .usage = USAGE, .options = what##_rows, COMMAND_TO(self),                                  \
+        COMMAND_PROGRAMS(what##_programs), .check = check, .run = run,                                                 \
     }
 
 static const struct command shard = COMMAND(shard), train = COMMAND(train);

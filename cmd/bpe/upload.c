@@ -259,9 +259,7 @@ static const struct command command = {
              "Copies the shards that bpe-shard has finished in DIR to REMOTE:PATH, by rclone; goes on as more\n"
              "are finished, and copies DIR/manifest.json last. The same command again goes on after a kill.\n",
     .options = rows,
-    .to = &u,
-    .files = &u.files,
-    .n_files = &u.n_files,
+    COMMAND_TO(u),
     .check = check,
     .run = run,
 };

@@ -2,7 +2,8 @@
  *
  *     static struct train_options self;
  *     static struct command_program programs[] = {{&chunk_usage, &self.chunk}, {&sum_usage, &self.sum}};
- *     static const struct command command = {.name = "bpe train", .usage = "...", .options = rows, .to = &self, ...};
+ *     static const struct command command = {.name = "bpe train", .usage = "...", .options = rows, COMMAND_TO(self),
+ *                                            COMMAND_PROGRAMS(programs), .check = check, .run = run};
  *     int train_main(int argc, char **argv) { return command_main(&command, argc, argv); }
  *
  * Options are known by the programs' own tables (base/cli/usage.h), so wrong use is an error before any process begins.
@@ -47,6 +48,10 @@ struct command {
     /* Does the work, by the processes of a job. Returns the exit status, whose reason was printed; or -1 with *e. */
     int (*run)(struct job *j, struct err *e);
 };
+
+/* Initializers: the struct that options and FILEs (its fields files and n_files) are stored in; an array. */
+#define COMMAND_TO(self) .to = &(self), .files = &(self).files, .n_files = &(self).n_files
+#define COMMAND_PROGRAMS(all) .programs = (all), .n_programs = sizeof(all) / sizeof *(all)
 
 /* Returns the exit status. */
 int command_main(const struct command *c, int argc, char **argv);
