@@ -1,0 +1,181 @@
+/* coverage_report.c - see coverage.h: whether all is covered, what is missing, and what a sum says of its runs. */
+#include "wire/coverage_internal.h"
+
+#include "base/sys/hash.h"
+#include "wire/payload.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum coverage_state coverage_state(const struct coverage *c)
+{
+    struct coverage_run *r, *next;
+    enum coverage_state state = c->runs ? COVERAGE_COMPLETE : COVERAGE_NOTHING;
+    HASH_ITER(hh, c->runs, r, next)
+    {
+        if (!r->complete && !r->promised)
+            return COVERAGE_UNPROMISED;
+        if (!r->complete)
+            state = COVERAGE_MISSING;
+    }
+    return state;
+}
+
+/* Where a source ends, as far as known: UINT64_MAX if it is not, and of the last source that a run without promise is
+ * known to have: then it stands for all sources after it, too. */
+static uint64_t source_end(const struct coverage_run *r, size_t i)
+{
+    return r->promised || (i + 1 < r->n_source && r->source[i].size) ? r->source[i].size : UINT64_MAX;
+}
+
+/* Iterates over the missing ranges: run by run, source by source. Zeroed, with run set to the first: at the start. */
+struct gaps {
+    const struct coverage_run *run;
+    size_t source;
+    uint64_t from;
+};
+
+static bool next_gap(struct gaps *g, struct interval *gap)
+{
+    for (; g->run; g->run = g->run->hh.next, g->source = 0) {
+        const struct coverage_run *r = g->run;
+        for (; (r->promised || r->learned) && !r->complete && g->source < r->n_source; g->source++, g->from = 0) {
+            if (intervals_gap(&r->source[g->source].done, g->from, source_end(r, g->source), gap)) {
+                g->from = gap->end;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+struct coverage_gap coverage_missing(const struct coverage *c)
+{
+    struct coverage_gap all = {0};
+    struct gaps g = {.run = c->runs};
+    for (struct interval gap; next_gap(&g, &gap); all.bytes += gap.end == UINT64_MAX ? 0 : gap.end - gap.begin) {
+        if (all.n++ == 0) {
+            all.first = gap;
+            all.name = g.run->source[g.source].name;
+        }
+    }
+    return all;
+}
+
+int coverage_put_missing(const struct coverage *c, struct buf *out, struct err *e)
+{
+    struct gaps g = {.run = c->runs};
+    struct interval gap;
+    struct buf payload = {0};
+    int rc = 0;
+    while (rc == 0 && next_gap(&g, &gap)) {
+        const struct coverage_source *s = &g.run->source[g.source];
+        struct range_head head = {g.run->id, {c->rules.p, c->rules.len}, g.run->total, 1};
+        struct range_file file = {g.source,   s->name,     s->reading, source_end(g.run, g.source),
+                                  s->mtime_s, s->mtime_ns, s->access,  1};
+        payload.len = 0;
+        rc = range_put_head(&payload, &head, e) || range_put_file(&payload, &file, e) ||
+             range_put_piece(&payload, gap.begin, gap.end - gap.begin, e) ||
+             record_put(out, RECORD_RANGE, payload.p, payload.len, e);
+    }
+    buf_free(&payload);
+    return rc ? -1 : 0;
+}
+
+/* Appends the covered ranges of a run to an array that grows. */
+static int list_ranges(const struct coverage_run *r, struct commit_range **range, size_t *n, size_t *cap, struct err *e)
+{
+    *n = 0;
+    for (size_t i = 0; !r->complete && i < r->n_source; i++) {
+        const struct intervals *done = &r->source[i].done;
+        if (array_grow(range, cap, *n + done->n, sizeof **range, "the list of ranges", e))
+            return -1;
+        for (size_t k = 0; k < done->n; k++)
+            (*range)[(*n)++] = (struct commit_range){i, done->at[k].begin, done->at[k].end};
+    }
+    return 0;
+}
+
+int coverage_put_runs(const struct coverage *c, struct buf *runs, uint64_t *n_runs, struct err *e)
+{
+    struct coverage_run *r, *next;
+    struct commit_range *range = NULL;
+    size_t n, cap = 0;
+    int rc = 0;
+    *n_runs = 0;
+    HASH_ITER(hh, c->runs, r, next)
+    {
+        if (rc || list_ranges(r, &range, &n, &cap, e)) {
+            rc = -1;
+            break;
+        }
+        const struct commit_run out = {.run = r->id,
+                                       .promised_bytes = r->promised_bytes,
+                                       .skipped = r->skipped,
+                                       .whole = r->complete,
+                                       .where = {r->where.p, r->where.len},
+                                       .total = r->covered,
+                                       .range = range,
+                                       .n_ranges = n};
+        rc = commit_put_run(runs, &out, e);
+        ++*n_runs;
+    }
+    free(range);
+    return rc;
+}
+
+int coverage_put_promises(const struct coverage *c, struct buf *out, struct err *e)
+{
+    struct coverage_run *r, *next;
+    HASH_ITER(hh, c->runs, r, next)
+    {
+        if (!r->complete && buf_put(out, r->promise_records.p, r->promise_records.len, e))
+            return -1;
+    }
+    return 0;
+}
+
+int coverage_put_seen(const struct coverage *c, struct buf *out, struct err *e)
+{
+    struct coverage_run *r, *next;
+    struct buf payload = {0};
+    unsigned char batch[ID_LEN];
+    int rc = 0;
+    HASH_ITER(hh, c->runs, r, next)
+    {
+        const struct batch_place in = {.run = r->id, .batch = batch};
+        random_bytes(batch, sizeof batch);
+        payload.len = 0;
+        if (rc == 0)
+            rc = words_put_head(&payload, &in, WORDS_WHOLE, e) ||
+                 record_put(out, RECORD_WORDS, payload.p, payload.len, e);
+    }
+    buf_free(&payload);
+    return rc ? -1 : 0;
+}
+
+uint64_t coverage_skipped(const struct coverage *c, struct str *where)
+{
+    struct coverage_run *r, *next;
+    uint64_t n = 0;
+    *where = (struct str){0};
+    HASH_ITER(hh, c->runs, r, next)
+    {
+        n += r->skipped;
+        if (r->skipped && !where->len)
+            *where = buf_str(&r->where);
+    }
+    return n;
+}
+
+const char *coverage_skipped_text(const struct coverage *c, char *text, size_t n)
+{
+    struct str where;
+    uint64_t skipped = coverage_skipped(c, &where);
+    if (skipped)
+        snprintf(text, n, "%llu %s left out (the first: %.*s)", (unsigned long long)skipped,
+                 skipped == 1 ? "line that is no JSON or lacks the string was"
+                              : "lines that are no JSON or lack the string were",
+                 (int)where.len, (const char *)where.p);
+    return skipped ? text : NULL;
+}
