@@ -17,12 +17,12 @@ static bool before(const struct backlog_entry *x, const struct backlog_entry *y)
     return x->source != y->source ? x->source < y->source : x->begin < y->begin;
 }
 
-int token_backlog_put(struct token_backlog *b, const struct token_unit *u, struct err *e)
+int token_backlog_put(struct token_backlog *b, const struct token_piece *piece, struct err *e)
 {
-    const struct backlog_entry x = {.begin = u->piece.begin,
-                                    .place = u->batch ? (uint64_t)(uintptr_t)u : u->offset,
-                                    .source = (uint32_t)u->piece.source,
-                                    .segment = u->batch ? 0 : u->segment};
+    const struct backlog_entry x = {.begin = piece->span.begin,
+                                    .place = piece->batch ? (uint64_t)(uintptr_t)piece : piece->offset,
+                                    .source = (uint32_t)piece->span.source,
+                                    .segment = piece->batch ? 0 : piece->segment};
     if (array_grow(&b->at, &b->cap, b->n + 1, sizeof *b->at, "the list of pieces that wait", e))
         return -1;
     size_t i = b->n++;

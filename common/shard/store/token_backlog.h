@@ -11,7 +11,7 @@
 
 struct backlog_entry {
     uint64_t begin;
-    uint64_t place;   /* in a segment: the offset; in memory: the address of its struct token_unit */
+    uint64_t place;   /* in a segment: the offset; in memory: the address of its struct token_piece */
     uint32_t source;  /* smaller than SOURCES_MAX */
     uint32_t segment; /* its number; 0: in memory */
 };
@@ -23,8 +23,8 @@ struct token_backlog {
 
 void token_backlog_free(struct token_backlog *b); /* a zeroed one is fine */
 
-/* Adds a unit: one in memory is borrowed. */
-int token_backlog_put(struct token_backlog *b, const struct token_unit *u, struct err *e);
+/* Adds a piece: one in memory is borrowed. */
+int token_backlog_put(struct token_backlog *b, const struct token_piece *piece, struct err *e);
 
 /* The first one in order; NULL: there is none. */
 const struct backlog_entry *token_backlog_first(const struct token_backlog *b);

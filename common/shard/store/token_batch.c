@@ -33,8 +33,8 @@ static unsigned char *room(struct token_batch *b, struct token_block **list, siz
 static bool continues(const struct token_batch *b, const struct token_extent *x, const struct tokens *t,
                       const unsigned char *marks, const unsigned char *ids)
 {
-    return x->seq + x->n_records == t->in.seq && x->piece.begin == t->begin && x->piece.source == t->source &&
-           x->piece.end == t->end && !x->last && x->first + x->ids_len / b->width == t->first &&
+    return x->seq + x->n_records == t->in.seq && x->span.begin == t->begin && x->span.source == t->source &&
+           x->span.end == t->end && !x->last && x->first + x->ids_len / b->width == t->first &&
            x->marks + x->marks_len == marks && x->ids + x->ids_len == ids;
 }
 
@@ -46,10 +46,10 @@ static struct token_extent *new_extent(struct token_batch *b, const struct token
         return NULL;
     b->memory += (b->cap_extents - before) * sizeof *b->extent;
     struct token_extent *x = &b->extent[b->n_extents++];
-    if (b->piece.begin == b->piece.end)
-        b->piece = (struct token_piece){t->source, t->begin, t->end};
+    if (b->span.begin == b->span.end)
+        b->span = (struct token_span){t->source, t->begin, t->end};
     *x = (struct token_extent){
-        .seq = t->in.seq, .piece = {t->source, t->begin, t->end}, .first = t->first, .marks = marks, .ids = ids};
+        .seq = t->in.seq, .span = {t->source, t->begin, t->end}, .first = t->first, .marks = marks, .ids = ids};
     return x;
 }
 
@@ -108,17 +108,17 @@ void token_batch_sort(struct token_batch *b)
     }
 }
 
-int token_batch_add_unit(struct token_batch *b, const struct token_unit *u, struct err *e)
+int token_batch_add_piece(struct token_batch *b, const struct token_piece *piece, struct err *e)
 {
-    size_t before = b->cap_units;
-    if (array_grow(&b->unit, &b->cap_units, b->n_units + 1, sizeof *b->unit, "the list of pieces", e))
+    size_t before = b->cap_pieces;
+    if (array_grow(&b->piece, &b->cap_pieces, b->n_pieces + 1, sizeof *b->piece, "the list of pieces", e))
         return -1;
-    b->memory += (b->cap_units - before) * sizeof *b->unit;
-    b->unit[b->n_units++] = *u;
+    b->memory += (b->cap_pieces - before) * sizeof *b->piece;
+    b->piece[b->n_pieces++] = *piece;
     return 0;
 }
 
-int token_batch_find_units(struct token_batch *b, struct err *e)
+int token_batch_find_pieces(struct token_batch *b, struct err *e)
 {
     token_batch_sort(b);
     for (size_t i = 0, begin = 0; i < b->n_extents; i++) {
@@ -126,8 +126,8 @@ int token_batch_find_units(struct token_batch *b, struct err *e)
         begin = x->first == 0 && !b->sequence.inside ? i : begin;
         if (token_sequence_add(&b->sequence, x, b->width, e))
             return -1;
-        struct token_unit u = {.piece = x->piece, .batch = b, .extent = begin, .n_extents = i + 1 - begin};
-        if (x->last && x->piece.begin < x->piece.end && token_batch_add_unit(b, &u, e))
+        struct token_piece piece = {.span = x->span, .batch = b, .extent = begin, .n_extents = i + 1 - begin};
+        if (x->last && x->span.begin < x->span.end && token_batch_add_piece(b, &piece, e))
             return -1;
     }
     return 0;
@@ -138,9 +138,9 @@ static int compare_places(uint64_t source_a, uint64_t a, uint64_t source_b, uint
     return source_a != source_b ? (source_a < source_b ? -1 : 1) : (a > b) - (a < b);
 }
 
-static int units_by_place(const void *a, const void *b)
+static int pieces_by_place(const void *a, const void *b)
 {
-    const struct token_piece *x = &((const struct token_unit *)a)->piece, *y = &((const struct token_unit *)b)->piece;
+    const struct token_span *x = &((const struct token_piece *)a)->span, *y = &((const struct token_piece *)b)->span;
     return compare_places(x->source, x->begin, y->source, y->begin);
 }
 
@@ -150,18 +150,19 @@ static int ranges_by_place(const void *a, const void *b)
     return compare_places(x->source, x->begin, y->source, y->begin);
 }
 
-/* Whether the units tile the ranges, which do not overlap; both are sorted. */
-static bool tile(const struct token_unit *u, size_t n_units, const struct commit_range *r, size_t n_ranges)
+/* Whether the pieces tile the ranges, which do not overlap; both are sorted. */
+static bool tile(const struct token_piece *piece, size_t n_pieces, const struct commit_range *r, size_t n_ranges)
 {
     for (size_t i = 0; i < n_ranges; i++) {
         if (i && r[i].source == r[i - 1].source && r[i].begin < r[i - 1].end)
             return false;
-        for (uint64_t at = r[i].begin; at < r[i].end; at = (u++)->piece.end) {
-            if (n_units-- == 0 || u->piece.source != r[i].source || u->piece.begin != at || u->piece.end > r[i].end)
+        for (uint64_t at = r[i].begin; at < r[i].end; at = (piece++)->span.end) {
+            if (n_pieces-- == 0 || piece->span.source != r[i].source || piece->span.begin != at ||
+                piece->span.end > r[i].end)
                 return false;
         }
     }
-    return n_units == 0;
+    return n_pieces == 0;
 }
 
 int token_batch_check_ranges(struct token_batch *b, const struct commit_run *r, struct err *e)
@@ -172,9 +173,9 @@ int token_batch_check_ranges(struct token_batch *b, const struct commit_run *r, 
     if (r->n_ranges)
         memcpy(range, r->range, r->n_ranges * sizeof *range);
     qsort(range, r->n_ranges, sizeof *range, ranges_by_place);
-    if (b->n_units)
-        qsort(b->unit, b->n_units, sizeof *b->unit, units_by_place);
-    bool good = !b->sequence.inside && tile(b->unit, b->n_units, range, r->n_ranges);
+    if (b->n_pieces)
+        qsort(b->piece, b->n_pieces, sizeof *b->piece, pieces_by_place);
+    bool good = !b->sequence.inside && tile(b->piece, b->n_pieces, range, r->n_ranges);
     free(range);
     return good ? 0
                 : err_set(e, EX_DATAERR,
@@ -199,13 +200,13 @@ void token_batch_release(struct token_batch *b, struct token_pool *pool)
     b->extent = NULL;
     b->n_extents = b->cap_extents = 0;
     b->bytes = 0;
-    b->memory = b->cap_units * sizeof *b->unit + b->cap_stored * sizeof *b->stored;
+    b->memory = b->cap_pieces * sizeof *b->piece + b->cap_loose * sizeof *b->loose_at;
 }
 
 void token_batch_free(struct token_batch *b, struct token_pool *pool)
 {
     token_batch_release(b, pool);
-    free(b->stored);
-    free(b->unit);
+    free(b->loose_at);
+    free(b->piece);
     free(b);
 }

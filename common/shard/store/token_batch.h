@@ -20,8 +20,8 @@ struct token_batch;
 
 /* A piece of a complete batch. It is in memory, in extents [extent, extent + n) of its batch; or, batch NULL, in a
  * segment. */
-struct token_unit {
-    struct token_piece piece;
+struct token_piece {
+    struct token_span span;
     struct token_batch *batch;
     size_t extent, n_extents;
     uint32_t segment; /* its number */
@@ -29,7 +29,7 @@ struct token_unit {
 };
 
 /* Extents on disk, one after the other, with numbers that follow each other. */
-struct token_stored {
+struct token_loose {
     uint64_t seq, n_records;
     uint64_t offset; /* of the first, in the batch's file of loose extents */
 };
@@ -38,23 +38,23 @@ struct token_batch {
     struct token_batch *next, *previous; /* for its owner */
     unsigned width;                      /* bytes of an id; 0: none has come */
     uint64_t model;                      /* as in struct tokens */
-    struct token_piece piece;            /* one of its pieces; empty: there is only text without bytes */
+    struct token_span span;              /* of one of its pieces; empty: there is only text without bytes */
     struct token_extent *extent;         /* owned */
     size_t n_extents, cap_extents;
     struct token_block *ids, *marks; /* lists of blocks of the pool; new bytes go to the first one */
     size_t bytes;                    /* of ids and marks, in memory */
     size_t memory;                   /* bytes of blocks and of the lists */
-    struct token_unit *unit;         /* owned: its pieces, when they are known */
-    size_t n_units, cap_units;
-    size_t n_waiting; /* for its owner: units that are not taken yet */
+    struct token_piece *piece;       /* owned: its pieces, when they are known */
+    size_t n_pieces, cap_pieces;
+    size_t n_waiting; /* for its owner: pieces that are not taken yet */
     bool lent;        /* for its owner: some of its memory was given to others; */
     bool retired;     /* it is only kept for them */
 
     /* For token_overflow.h: what is on disk. */
     struct token_sequence sequence; /* of what is in `segment`, in order, from record 0 */
     uint32_t segment, loose;        /* numbers of files; 0: none */
-    struct token_stored *stored;    /* owned: what is in `loose` */
-    size_t n_stored, cap_stored;
+    struct token_loose *loose_at;   /* owned: what is in `loose` */
+    size_t n_loose, cap_loose;
     uint64_t piece_offset; /* in `segment`, of the piece that has begun there */
     uint64_t bytes_stored; /* the same, in `segment` */
 };
@@ -65,16 +65,17 @@ int token_batch_put(struct token_batch *b, struct token_pool *pool, const struct
 /* Sorts its extents by number. */
 void token_batch_sort(struct token_batch *b);
 
-/* Adds a unit. */
-int token_batch_add_unit(struct token_batch *b, const struct token_unit *u, struct err *e);
+/* Adds a piece. */
+int token_batch_add_piece(struct token_batch *b, const struct token_piece *piece, struct err *e);
 
-/* All records have come, and are in memory: checks that they follow each other, and finds the units. -1: EX_DATAERR. */
-int token_batch_find_units(struct token_batch *b, struct err *e);
+/* All records have come, and are in memory: checks that they follow each other, and finds the pieces. -1:
+ * EX_DATAERR. */
+int token_batch_find_pieces(struct token_batch *b, struct err *e);
 
-/* Whether the units are just what the commit says is covered. Sorts them. -1: EX_DATAERR. */
+/* Whether the pieces are just what the commit says is covered. Sorts them. -1: EX_DATAERR. */
 int token_batch_check_ranges(struct token_batch *b, const struct commit_run *r, struct err *e);
 
-/* Gives back its memory, but not its list of units. */
+/* Gives back its memory, but not its list of pieces. */
 void token_batch_release(struct token_batch *b, struct token_pool *pool);
 void token_batch_free(struct token_batch *b, struct token_pool *pool);
 

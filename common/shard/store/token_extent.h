@@ -12,13 +12,13 @@
 #include <stdint.h>
 
 /* Bytes [begin, end) of a source, encoded by one process from the first to the last. */
-struct token_piece {
+struct token_span {
     uint64_t source, begin, end;
 };
 
 struct token_extent {
     uint64_t seq, n_records; /* numbers in their batch: [seq, seq + n_records) */
-    struct token_piece piece;
+    struct token_span span;
     uint64_t first;         /* ids of the piece before these */
     uint64_t n_marks;       /* in all its records */
     bool last;              /* it has the end of the piece: */
@@ -28,7 +28,7 @@ struct token_extent {
     size_t marks_len, ids_len; /* bytes */
 };
 
-static inline bool token_piece_equal(const struct token_piece *a, const struct token_piece *b)
+static inline bool token_span_equal(const struct token_span *a, const struct token_span *b)
 {
     return a->begin == b->begin && a->source == b->source && a->end == b->end;
 }
@@ -39,10 +39,10 @@ struct document_mark token_extent_first_mark(const struct token_extent *x);
 /* Checks that extents come as a batch must have them: numbers without gaps, each piece whole before the next begins.
  * Zeroed: at the start. */
 struct token_sequence {
-    uint64_t seq;             /* the next number */
-    bool inside;              /* a piece has begun: */
-    struct token_piece piece; /* this one, */
-    uint64_t first;           /* with so many ids */
+    uint64_t seq;           /* the next number */
+    bool inside;            /* a piece has begun: */
+    struct token_span span; /* this one, */
+    uint64_t first;         /* with so many ids */
 };
 
 /* width: bytes of an id. -1 with EX_DATAERR. */

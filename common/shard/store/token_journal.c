@@ -15,27 +15,28 @@ enum { READ_SIZE = 256 << 10 };
 
 /* ---- Entries ---- */
 
-int journal_unit_put(struct buf *out, const struct token_unit *u, struct err *e)
+int journal_piece_put(struct buf *out, const struct token_piece *piece, struct err *e)
 {
-    if (put_varint(out, u->piece.source, e) || put_varint(out, u->piece.begin, e) ||
-        put_varint(out, u->piece.end - u->piece.begin, e) || put_varint(out, u->segment, e) ||
-        put_varint(out, u->offset, e))
+    if (put_varint(out, piece->span.source, e) || put_varint(out, piece->span.begin, e) ||
+        put_varint(out, piece->span.end - piece->span.begin, e) || put_varint(out, piece->segment, e) ||
+        put_varint(out, piece->offset, e))
         return -1;
     return 0;
 }
 
-struct token_unit journal_unit_get(struct cursor *c)
+struct token_piece journal_piece_get(struct cursor *c)
 {
-    struct token_unit u = {0};
-    u.piece.source = get_varint(c);
-    u.piece.begin = get_varint(c);
-    u.piece.end = get_varint(c);
+    struct token_piece piece = {0};
+    piece.span.source = get_varint(c);
+    piece.span.begin = get_varint(c);
+    piece.span.end = get_varint(c);
     uint64_t segment = get_varint(c);
-    u.offset = get_varint(c);
-    c->bad |= __builtin_add_overflow(u.piece.begin, u.piece.end, &u.piece.end) || u.piece.begin == u.piece.end ||
-              segment == 0 || segment > UINT32_MAX || u.piece.source >= SOURCES_MAX;
-    u.segment = (uint32_t)segment;
-    return u;
+    piece.offset = get_varint(c);
+    c->bad |= __builtin_add_overflow(piece.span.begin, piece.span.end, &piece.span.end) ||
+              piece.span.begin == piece.span.end || segment == 0 || segment > UINT32_MAX ||
+              piece.span.source >= SOURCES_MAX;
+    piece.segment = (uint32_t)segment;
+    return piece;
 }
 
 static int put_str(struct buf *out, struct str s, struct err *e)
@@ -48,7 +49,7 @@ static int put_entry(struct buf *out, const struct journal_entry *x, struct err 
     if (put_varint(out, x->group, e) || buf_put(out, x->run, ID_LEN, e) || put_varint(out, x->commit, e) ||
         put_varint(out, x->width, e) || put_str(out, x->rules, e) || put_str(out, x->encoding, e) ||
         put_varint(out, x->skipped, e) || put_str(out, x->where, e) || put_str(out, x->sources, e) ||
-        put_str(out, x->segments, e) || put_str(out, x->units, e) || put_varint(out, x->source, e) ||
+        put_str(out, x->segments, e) || put_str(out, x->pieces, e) || put_varint(out, x->source, e) ||
         put_varint(out, x->offset, e) || put_str(out, x->state, e))
         return -1;
     return 0;
@@ -68,7 +69,7 @@ static bool get_entry(struct journal_entry *x, const struct record *rec)
     x->where = get_str(&c);
     x->sources = get_str(&c);
     x->segments = get_str(&c);
-    x->units = get_str(&c);
+    x->pieces = get_str(&c);
     x->source = get_varint(&c);
     x->offset = get_varint(&c);
     x->state = get_str(&c);

@@ -30,14 +30,14 @@ struct journal_entry {
     struct str where;
     struct str sources;      /* those that became known by commits: commit_source_put */
     struct str segments;     /* those that were written to: varint number, varint length in bytes */
-    struct str units;        /* pieces that were written to segments: journal_unit_put */
+    struct str pieces;       /* pieces that were written to segments: journal_piece_put */
     uint64_t source, offset; /* all before this byte has been taken */
     struct str state;        /* of whoever took it */
 };
 
 /* A piece in a segment. */
-int journal_unit_put(struct buf *out, const struct token_unit *u, struct err *e);
-struct token_unit journal_unit_get(struct cursor *c);
+int journal_piece_put(struct buf *out, const struct token_piece *piece, struct err *e);
+struct token_piece journal_piece_get(struct cursor *c);
 
 struct token_journal {
     int fd;

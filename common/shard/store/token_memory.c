@@ -53,19 +53,20 @@ void token_store_close_spent(struct token_store *s)
 /* ---- To segments ---- */
 
 /* Writes a piece that is in memory to a segment; u says then where it is. */
-static int store_unit(struct token_store *s, struct token_unit *u, struct err *e)
+static int store_piece(struct token_store *s, struct token_piece *piece, struct err *e)
 {
-    struct token_batch *b = u->batch;
+    struct token_batch *b = piece->batch;
     uint64_t offset;
-    if (token_segments_current(&s->segments, &u->segment, e))
+    if (token_segments_current(&s->segments, &piece->segment, e))
         return -1;
-    for (size_t i = 0; i < u->n_extents; i++) {
-        if (token_segments_write(&s->segments, u->segment, &b->extent[u->extent + i], i ? &offset : &u->offset, e))
+    for (size_t i = 0; i < piece->n_extents; i++) {
+        if (token_segments_write(&s->segments, piece->segment, &b->extent[piece->extent + i],
+                                 i ? &offset : &piece->offset, e))
             return -1;
     }
-    if (journal_unit_put(&s->units, u, e))
+    if (journal_piece_put(&s->pieces, piece, e))
         return -1;
-    token_segments_hold(&s->segments, u->segment, 1);
+    token_segments_hold(&s->segments, piece->segment, 1);
     return 0;
 }
 
@@ -93,12 +94,12 @@ int token_store_move_waiting(struct token_store *s, struct err *e)
     }
     qsort(entry, n, sizeof *entry, by_place);
     for (size_t i = 0; i < n; i++) {
-        struct token_unit *u = (struct token_unit *)(uintptr_t)entry[i]->place;
-        struct token_batch *b = u->batch;
-        if ((rc = store_unit(s, u, e)) != 0)
+        struct token_piece *piece = (struct token_piece *)(uintptr_t)entry[i]->place;
+        struct token_batch *b = piece->batch;
+        if ((rc = store_piece(s, piece, e)) != 0)
             break;
-        entry[i]->segment = u->segment; /* its place in the order stays */
-        entry[i]->place = u->offset;
+        entry[i]->segment = piece->segment; /* its place in the order stays */
+        entry[i]->place = piece->offset;
         token_store_let_go(s, b);
     }
     free(entry);

@@ -15,26 +15,26 @@ static int store_next(struct token_batch *b, const struct token_extent *x, struc
     if (begins)
         b->piece_offset = offset;
     b->bytes_stored += x->ids_len + x->marks_len;
-    struct token_unit u = {.piece = x->piece, .segment = b->segment, .offset = b->piece_offset};
-    return x->last && x->piece.begin < x->piece.end ? token_batch_add_unit(b, &u, e) : 0;
+    struct token_piece piece = {.span = x->span, .segment = b->segment, .offset = b->piece_offset};
+    return x->last && x->span.begin < x->span.end ? token_batch_add_piece(b, &piece, e) : 0;
 }
 
 /* Appends an extent that came too early to the other file. */
 static int store_loose(struct token_batch *b, const struct token_extent *x, struct token_segments *s, struct err *e)
 {
     uint64_t offset;
-    struct token_stored *last = b->n_stored ? &b->stored[b->n_stored - 1] : NULL;
+    struct token_loose *last = b->n_loose ? &b->loose_at[b->n_loose - 1] : NULL;
     if ((!b->loose && token_segments_create(s, true, &b->loose, e)) || token_segments_write(s, b->loose, x, &offset, e))
         return -1;
     if (last && last->seq + last->n_records == x->seq) {
         last->n_records += x->n_records;
         return 0;
     }
-    size_t before = b->cap_stored;
-    if (array_grow(&b->stored, &b->cap_stored, b->n_stored + 1, sizeof *b->stored, "the list of records", e))
+    size_t before = b->cap_loose;
+    if (array_grow(&b->loose_at, &b->cap_loose, b->n_loose + 1, sizeof *b->loose_at, "the list of records", e))
         return -1;
-    b->memory += (b->cap_stored - before) * sizeof *b->stored;
-    b->stored[b->n_stored++] = (struct token_stored){x->seq, x->n_records, offset};
+    b->memory += (b->cap_loose - before) * sizeof *b->loose_at;
+    b->loose_at[b->n_loose++] = (struct token_loose){x->seq, x->n_records, offset};
     return 0;
 }
 
@@ -52,13 +52,13 @@ int token_overflow_store(struct token_batch *b, struct token_pool *pool, struct 
 
 static int by_seq(const void *a, const void *b)
 {
-    const struct token_stored *x = a, *y = b;
+    const struct token_loose *x = a, *y = b;
     return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
 /* Copies what is stored at one place of the other file. */
-static int copy_loose(struct token_batch *b, const struct token_stored *from, struct token_segments *s,
-                      struct buf *data, struct err *e)
+static int copy_loose(struct token_batch *b, const struct token_loose *from, struct token_segments *s, struct buf *data,
+                      struct err *e)
 {
     struct token_extent x;
     uint64_t offset = from->offset;
@@ -75,11 +75,11 @@ int token_overflow_finish(struct token_batch *b, struct token_pool *pool, struct
     size_t i = 0, k = 0;
     int rc = 0;
     token_batch_sort(b);
-    if (b->n_stored)
-        qsort(b->stored, b->n_stored, sizeof *b->stored, by_seq);
-    while (rc == 0 && (i < b->n_extents || k < b->n_stored)) {
-        bool memory = k == b->n_stored || (i < b->n_extents && b->extent[i].seq < b->stored[k].seq);
-        rc = memory ? store_next(b, &b->extent[i++], s, e) : copy_loose(b, &b->stored[k++], s, &data, e);
+    if (b->n_loose)
+        qsort(b->loose_at, b->n_loose, sizeof *b->loose_at, by_seq);
+    while (rc == 0 && (i < b->n_extents || k < b->n_loose)) {
+        bool memory = k == b->n_loose || (i < b->n_extents && b->extent[i].seq < b->loose_at[k].seq);
+        rc = memory ? store_next(b, &b->extent[i++], s, e) : copy_loose(b, &b->loose_at[k++], s, &data, e);
     }
     buf_free(&data);
     if (rc)

@@ -15,7 +15,7 @@
  * other. After an error it can only be dropped. */
 int token_overflow_store(struct token_batch *b, struct token_pool *pool, struct token_segments *s, struct err *e);
 
-/* All records of a batch that has files have come: all of it is then in its segment, in order, and its units are
+/* All records of a batch that has files have come: all of it is then in its segment, in order, and its pieces are
  * known. */
 int token_overflow_finish(struct token_batch *b, struct token_pool *pool, struct token_segments *s, struct err *e);
 

@@ -11,22 +11,25 @@ void token_reader_free(struct token_reader *r)
     buf_free(&r->marks);
 }
 
-void token_reader_begin(struct token_reader *r, const struct token_unit *u)
+void token_reader_begin(struct token_reader *r, const struct token_piece *piece)
 {
-    *r = (struct token_reader){
-        .open = true, .unit = *u, .at = u->batch ? u->extent : u->offset, .data = r->data, .marks = r->marks};
+    *r = (struct token_reader){.open = true,
+                               .piece = *piece,
+                               .at = piece->batch ? piece->extent : piece->offset,
+                               .data = r->data,
+                               .marks = r->marks};
 }
 
 /* Gets the extent at *at, and moves *at after it. data NULL: only its marks are needed. */
 static int get_extent(struct token_reader *r, struct token_segments *s, uint64_t *at, struct token_extent *x,
                       struct buf *data, struct err *e)
 {
-    if (r->unit.batch) {
-        *x = r->unit.batch->extent[(*at)++];
+    if (r->piece.batch) {
+        *x = r->piece.batch->extent[(*at)++];
         return 0;
     }
-    return data ? token_segments_read(s, r->unit.segment, at, x, data, e)
-                : token_segments_read_marks(s, r->unit.segment, at, x, &r->marks, e);
+    return data ? token_segments_read(s, r->piece.segment, at, x, data, e)
+                : token_segments_read_marks(s, r->piece.segment, at, x, &r->marks, e);
 }
 
 static int look_ahead(struct token_reader *r, struct token_segments *s, struct err *e)
@@ -37,8 +40,8 @@ static int look_ahead(struct token_reader *r, struct token_segments *s, struct e
         uint64_t before = at;
         if (get_extent(r, s, &at, &x, NULL, e))
             return -1;
-        if (!r->unit.batch && !token_piece_equal(&x.piece, &r->unit.piece))
-            return token_segments_damaged(s, r->unit.segment, before, "a piece of text that is not whole", e);
+        if (!r->piece.batch && !token_span_equal(&x.span, &r->piece.span))
+            return token_segments_damaged(s, r->piece.segment, before, "a piece of text that is not whole", e);
     } while (!x.last && !x.n_marks);
     r->ahead_at = at;
     r->ahead = x.n_marks ? token_extent_first_mark(&x) : (struct document_mark){.gap = x.tail.gap};
@@ -50,25 +53,25 @@ int token_reader_next(struct token_reader *r, struct token_segments *s, unsigned
 {
     struct token_extent x;
     uint64_t before = r->at;
-    bool first = r->n_ids == 0 && before == (r->unit.batch ? r->unit.extent : r->unit.offset);
+    bool first = r->n_ids == 0 && before == (r->piece.batch ? r->piece.extent : r->piece.offset);
     if (get_extent(r, s, &r->at, &x, &r->data, e))
         return -1;
-    const struct token_piece *piece = &r->unit.piece;
-    if (!r->unit.batch && (x.piece.source != piece->source || x.piece.begin != piece->begin || x.first != r->n_ids ||
-                           (!first && x.piece.end != piece->end)))
-        return token_segments_damaged(s, r->unit.segment, before, "not the piece of text that was written here", e);
-    r->unit.piece.end = x.piece.end;
+    const struct token_span *span = &r->piece.span;
+    if (!r->piece.batch && (x.span.source != span->source || x.span.begin != span->begin || x.first != r->n_ids ||
+                            (!first && x.span.end != span->end)))
+        return token_segments_damaged(s, r->piece.segment, before, "not the piece of text that was written here", e);
+    r->piece.span.end = x.span.end;
     r->n_ids += x.ids_len / width;
     r->ended = x.last;
     if (!x.last && r->ahead_at <= r->at && look_ahead(r, s, e))
         return -1;
     const struct document_mark open = {.gap = x.tail.gap};
-    *p = (struct token_part){.source = piece->source,
-                             .begin = piece->begin,
-                             .end = piece->end,
+    *p = (struct token_part){.source = span->source,
+                             .begin = span->begin,
+                             .end = span->end,
                              .first = first,
                              .last = x.last,
-                             .flush = !r->unit.batch || (x.last && r->unit.batch->n_waiting == 1),
+                             .flush = !r->piece.batch || (x.last && r->piece.batch->n_waiting == 1),
                              .width = width,
                              .tail = x.tail,
                              .marks = {x.marks, x.marks_len},

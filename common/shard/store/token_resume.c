@@ -39,17 +39,18 @@ static int read_segments(struct token_store *s, struct str segments, struct err 
     return 0;
 }
 
-static int read_units(struct token_store *s, struct str units, struct err *e)
+static int read_pieces(struct token_store *s, struct str pieces, struct err *e)
 {
-    struct cursor c = cursor_over(units.p, units.len);
+    struct cursor c = cursor_over(pieces.p, pieces.len);
     while (cursor_left(&c)) {
-        const struct token_unit u = journal_unit_get(&c);
-        const struct commit_range range = {u.piece.source, u.piece.begin, u.piece.end};
+        const struct token_piece piece = journal_piece_get(&c);
+        const struct commit_range range = {piece.span.source, piece.span.begin, piece.span.end};
         if (c.bad)
             return payload_damaged(e, "journal");
-        if (coverage_enter_range(&s->ledger.coverage, s->run, &range, 0, e) || token_backlog_put(&s->backlog, &u, e))
+        if (coverage_enter_range(&s->ledger.coverage, s->run, &range, 0, e) ||
+            token_backlog_put(&s->backlog, &piece, e))
             return -1;
-        token_segments_hold(&s->segments, u.segment, 1);
+        token_segments_hold(&s->segments, piece.segment, 1);
     }
     return 0;
 }
@@ -68,7 +69,7 @@ static int read_entry(struct token_store *s, const struct journal_entry *x, stru
     if ((x->rules.len && coverage_check_rules(c, x->rules, s->journal.path, e)) ||
         (x->encoding.len && token_store_check_encoding(s, x->encoding, (unsigned)x->width, e)) ||
         token_store_learn_sources(s, x->sources, e) || coverage_note_skipped(c, &run, e) ||
-        read_segments(s, x->segments, e) || read_units(s, x->units, e) || take_until(s, x->source, x->offset, e) ||
+        read_segments(s, x->segments, e) || read_pieces(s, x->pieces, e) || take_until(s, x->source, x->offset, e) ||
         buf_put(&s->state, x->state.p, x->state.len, e))
         return -1;
     s->sources.len = 0;

@@ -151,9 +151,9 @@ static void put_head(unsigned char head[HEAD], const struct token_extent *x)
         [H_KIND] = x->last ? KIND_LAST : KIND_MORE,
         [H_SEQ] = x->seq,
         [H_RECORDS] = x->n_records,
-        [H_SOURCE] = x->piece.source,
-        [H_BEGIN] = x->piece.begin,
-        [H_END] = x->piece.end,
+        [H_SOURCE] = x->span.source,
+        [H_BEGIN] = x->span.begin,
+        [H_END] = x->span.end,
         [H_FIRST] = x->first,
         [H_MARKS] = x->n_marks,
         [H_GAP] = x->tail.gap,
@@ -162,7 +162,7 @@ static void put_head(unsigned char head[HEAD], const struct token_extent *x)
         [H_LINES] = x->tail.lines,
         [H_MARKS_LEN] = x->marks_len,
         [H_IDS_LEN] = x->ids_len,
-        [H_IDS_SUM] = hash_bytes(x->ids, x->ids_len, x->piece.begin),
+        [H_IDS_SUM] = hash_bytes(x->ids, x->ids_len, x->span.begin),
     };
     for (size_t i = 0; i < H_SUM; i++)
         store_le(head + 8 * i, 8, field[i]);
@@ -243,7 +243,7 @@ static bool get_head(const unsigned char head[HEAD], struct token_extent *x)
     *x = (struct token_extent){
         .seq = field[H_SEQ],
         .n_records = field[H_RECORDS],
-        .piece = {field[H_SOURCE], field[H_BEGIN], field[H_END]},
+        .span = {field[H_SOURCE], field[H_BEGIN], field[H_END]},
         .first = field[H_FIRST],
         .n_marks = field[H_MARKS],
         .last = field[H_KIND] == KIND_LAST,
@@ -279,7 +279,7 @@ static int read_extent(struct token_segments *s, uint32_t number, uint64_t *offs
     if (got < 0)
         return -1;
     if ((size_t)got < n || sum(head, data->p, x->marks_len) != load_u64le(head + 8 * H_SUM) ||
-        (ids && hash_bytes(data->p + x->marks_len, x->ids_len, x->piece.begin) != load_u64le(head + 8 * H_IDS_SUM)))
+        (ids && hash_bytes(data->p + x->marks_len, x->ids_len, x->span.begin) != load_u64le(head + 8 * H_IDS_SUM)))
         return token_segments_damaged(s, number, *offset, damaged, e);
     data->len = n;
     x->marks = data->p;

@@ -31,7 +31,7 @@ static int put(void *ctx, void **state, const struct record *rec, struct err *e)
     return rc;
 }
 
-static bool is_covered(const struct token_store *s, const struct token_piece *x)
+static bool is_covered(const struct token_store *s, const struct token_span *x)
 {
     const struct commit_range range = {x->source, x->begin, x->end};
     return x->begin < x->end && coverage_overlap_range(&s->ledger.coverage, s->run, &range) != OVERLAP_NONE;
@@ -42,27 +42,27 @@ static bool covered(void *ctx, const struct record *rec)
     const struct token_store *s = ctx;
     const struct tokens *t = &s->tokens;
     (void)rec;
-    return is_covered(s, &(struct token_piece){t->source, t->begin, t->end});
+    return is_covered(s, &(struct token_span){t->source, t->begin, t->end});
 }
 
 /* One of its pieces is enough to find all attempts that others have overtaken. */
 static bool any_covered(void *ctx, const void *state)
 {
     const struct token_batch *b = state;
-    return is_covered(ctx, &b->piece);
+    return is_covered(ctx, &b->span);
 }
 
 /* Puts the pieces of a complete batch in order with the others. */
 static int await_turn(struct token_store *s, struct token_batch *b, struct err *e)
 {
-    for (size_t i = 0; i < b->n_units; i++) {
-        const struct token_unit *u = &b->unit[i];
-        if (token_backlog_put(&s->backlog, u, e) || (!u->batch && journal_unit_put(&s->units, u, e)))
+    for (size_t i = 0; i < b->n_pieces; i++) {
+        const struct token_piece *piece = &b->piece[i];
+        if (token_backlog_put(&s->backlog, piece, e) || (!piece->batch && journal_piece_put(&s->pieces, piece, e)))
             return -1;
-        if (u->batch)
+        if (piece->batch)
             b->n_waiting++;
         else
-            token_segments_hold(&s->segments, u->segment, 1);
+            token_segments_hold(&s->segments, piece->segment, 1);
     }
     token_segments_adopt(&s->segments, b->segment);
     b->segment = 0;
@@ -71,11 +71,11 @@ static int await_turn(struct token_store *s, struct token_batch *b, struct err *
 }
 
 /* Finds the pieces of a batch all of whose records have come. */
-static int find_units(struct token_store *s, struct token_batch *b, struct err *e)
+static int find_pieces(struct token_store *s, struct token_batch *b, struct err *e)
 {
     size_t before = b->memory;
     int rc =
-        b->segment || b->loose ? token_overflow_finish(b, &s->pool, &s->segments, e) : token_batch_find_units(b, e);
+        b->segment || b->loose ? token_overflow_finish(b, &s->pool, &s->segments, e) : token_batch_find_pieces(b, e);
     s->used += b->memory - before;
     return rc;
 }
@@ -89,7 +89,7 @@ static int take(void *ctx, void *state, const struct commit *k, struct err *e)
         return err_set(e, EX_DATAERR, "the end of a batch that is not of ids of one run");
     const struct commit_run *r = k->n_runs ? k->run : &none;
     if ((r->run && token_store_check_run(s, r->run, e)) || token_store_check_encoding(s, k->encoding, b->width, e) ||
-        token_store_learn_sources(s, k->sources, e) || token_store_check_sources(s, r, e) || find_units(s, b, e) ||
+        token_store_learn_sources(s, k->sources, e) || token_store_check_sources(s, r, e) || find_pieces(s, b, e) ||
         token_batch_check_ranges(b, r, e) || await_turn(s, b, e))
         return -1;
     return 0;
@@ -149,15 +149,15 @@ static int put_promise(struct token_store *s, const struct record *rec, const ch
 /* The piece that was given is not needed any more; but its memory is, until it has been flushed. */
 static void end_piece(struct token_store *s)
 {
-    const struct token_unit *u = &s->reader.unit;
+    const struct token_piece *piece = &s->reader.piece;
     if (!s->reader.open || !s->reader.ended)
         return;
     s->reader.open = false;
-    s->offset = u->piece.end;
-    if (!u->batch)
-        token_segments_hold(&s->segments, u->segment, -1);
+    s->offset = piece->span.end;
+    if (!piece->batch)
+        token_segments_hold(&s->segments, piece->segment, -1);
     else
-        token_store_let_go(s, u->batch);
+        token_store_let_go(s, piece->batch);
 }
 
 /* Goes on to the next source where one is at its end. */
@@ -170,12 +170,12 @@ static void skip_ended_sources(struct token_store *s)
     }
 }
 
-static struct token_unit unit_of(const struct backlog_entry *x)
+static struct token_piece piece_of(const struct backlog_entry *x)
 {
     if (!x->segment)
-        return *(const struct token_unit *)(uintptr_t)x->place;
-    return (struct token_unit){
-        .piece = {.source = x->source, .begin = x->begin}, .segment = x->segment, .offset = x->place};
+        return *(const struct token_piece *)(uintptr_t)x->place;
+    return (struct token_piece){
+        .span = {.source = x->source, .begin = x->begin}, .segment = x->segment, .offset = x->place};
 }
 
 int token_store_next(struct token_store *s, struct token_part *p, struct err *e)
@@ -189,11 +189,11 @@ int token_store_next(struct token_store *s, struct token_part *p, struct err *e)
         skip_ended_sources(s);
         if (!x || x->source != s->source || x->begin != s->offset)
             return 0;
-        const struct token_unit u = unit_of(x);
+        const struct token_piece piece = piece_of(x);
         token_backlog_pop(&s->backlog);
-        token_reader_begin(&s->reader, &u);
-        if (u.batch)
-            u.batch->lent = true;
+        token_reader_begin(&s->reader, &piece);
+        if (piece.batch)
+            piece.batch->lent = true;
     }
     if (token_reader_next(&s->reader, &s->segments, s->width, p, e))
         return -1;
@@ -246,7 +246,7 @@ int token_store_put(struct token_store *s, const struct record *rec, const char 
 /* Whether an entry would say what the last one says. */
 static bool nothing_new(const struct token_store *s, const struct buf *state)
 {
-    return !s->has_run || (!s->uncommitted && !s->units.len && !s->promises.len && !s->sources.len &&
+    return !s->has_run || (!s->uncommitted && !s->pieces.len && !s->promises.len && !s->sources.len &&
                            str_equal(buf_str(state), buf_str(&s->state)));
 }
 
@@ -266,14 +266,14 @@ int token_store_commit(struct token_store *s, const struct buf *state, struct er
     int rc = token_segments_put_dirty(&s->segments, &segments, e) || token_segments_sync(&s->segments, e);
     x.commit = true;
     x.sources = buf_str(&s->sources);
-    x.units = buf_str(&s->units);
+    x.pieces = buf_str(&s->pieces);
     x.segments = buf_str(&segments);
     x.state = buf_str(state);
     rc = rc || token_journal_append(&s->journal, &s->promises, &x, e);
     buf_free(&segments);
     if (rc)
         return -1;
-    s->promises.len = s->sources.len = s->units.len = s->state.len = 0;
+    s->promises.len = s->sources.len = s->pieces.len = s->state.len = 0;
     s->uncommitted = 0;
     s->header_written = s->width && s->encoding.len;
     token_segments_clean(&s->segments);
@@ -316,7 +316,7 @@ void token_store_close(struct token_store *s)
     buf_free(&s->encoding);
     buf_free(&s->promises);
     buf_free(&s->sources);
-    buf_free(&s->units);
+    buf_free(&s->pieces);
     buf_free(&s->state);
     free(s);
 }

@@ -6,6 +6,12 @@
  *     token_store_commit      makes durable: all complete batches, which pieces were taken by token_store_next, and the
  *                             state of whoever took them
  *
+ * What lies where has three names:
+ *   piece     what a process has encoded from its first byte to its last (struct token_piece, whose bytes are its span)
+ *   extent    records of one piece that follow each other, in one place: in memory, or in a segment. What is given out
+ *             of a piece at a time is a part: an extent, or several
+ *   segment   a file of extents that wait for their turn
+ *
  * The ledger decides which batches count. The ids of open batches, and of complete ones whose turn has not come, are in
  * memory, up to a limit; above it, and at each commit (complete batches only), they go to segments: files in DIR/.work
  * that are only appended to, and deleted when all in them has been taken and that is durable (token_segments.h). What

@@ -21,7 +21,7 @@ struct token_store {
     struct token_journal journal;
     struct token_backlog backlog;
     struct token_reader reader;
-    struct token_batch *batches; /* owned list: open ones, and complete ones with units in memory */
+    struct token_batch *batches; /* owned list: open ones, and complete ones with pieces in memory */
     uint64_t used;               /* bytes of memory of all batches */
     unsigned char run[ID_LEN];   /* the only run, if has_run */
     bool has_run, promised;      /* promised: the promise is in the journal */
@@ -31,7 +31,7 @@ struct token_store {
     uint64_t source, offset;     /* all before this byte was taken */
     struct tokens tokens;        /* the record that is put */
     struct buf promises;         /* records that are not in the journal yet, */
-    struct buf sources, units;   /* and what is new for its next entry */
+    struct buf sources, pieces;  /* and what is new for its next entry */
     struct buf state;            /* of the last entry */
     uint64_t skipped;            /* bad lines, as in the last entry that was read */
     bool flush;                  /* as in the part that was given last */
