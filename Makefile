@@ -194,10 +194,11 @@ endif
 fuzzers: $(FUZZERS)
 
 # SHARD_KILLS: kill -9 at random moments; FAULT_SECONDS: for all places at which bpe-shard can die or a call of it fail; PLACES: at
-# which a process of an everyday command dies.
+# which a process of an everyday command dies; TRIALS: of the damage to streams.
 soak: all units
-	BUILD=$(BUILD) SHARD_KILLS=$(or $(SHARD_KILLS),200) FAULT_SECONDS=$(or $(FAULT_SECONDS),600) PLACES=all \
-	    prove -v tests/pipe/shard-kills.t tests/fault/shard.t tests/pipe/deaths.t
+	BUILD=$(BUILD) SHARD_KILLS=$(or $(SHARD_KILLS),200) FAULT_SECONDS=$(or $(FAULT_SECONDS),600) PLACES=all TRIALS=$(or $(TRIALS),100) \
+	    prove -v tests/pipe/shard-kills.t tests/fault/shard.t tests/fault/fault.t tests/pipe/deaths.t tests/pipe/upload-deaths.t \
+	    tests/pipe/conservation.t
 
 # RUNS=N and ROWS=KEY,... are for bench.py and encode.py.
 bench: all units

@@ -82,10 +82,11 @@ as_text() {
 import random, sys
 rng, width, ids = random.Random(int(sys.argv[1])), int(sys.argv[2]), open(sys.argv[3], "rb").read()
 ids = [str(int.from_bytes(ids[i : i + width], "little")) for i in range(0, len(ids), width)]
-while ids:
+at = 0
+while at < len(ids):
     n = rng.randrange(10)
-    print(" ".join(ids[:n]))
-    ids = ids[n:]' "$SEED" "$1" "$2"
+    print(" ".join(ids[at : at + n]))
+    at += n' "$SEED" "$1" "$2"
 }
 for m in narrow gap wide; do
     width=$([ $m = wide ] && echo 4 || echo 2)

@@ -7,6 +7,7 @@ show at all. Prints lines of the Test Anything Protocol without numbers.
 """
 import errno
 import os
+import random
 import subprocess
 import sys
 import time
@@ -15,9 +16,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import lib  # noqa: E402
 from lib import must, text, write  # noqa: E402
 
+rng = random.Random(lib.seed())
 BUILD = lib.BUILD
 SHIM, MARK = BUILD + "/tests/fault/fault.so", "fault-mark"
-BUDGET = float(os.environ.get("FAULT_SECONDS", "45"))
+BUDGET = float(os.environ.get("FAULT_SECONDS") or 45)
+FIRST = 50 if "FAULT_SECONDS" in os.environ else 15  # calls each of which fails; of the later ones samples, by chance
 
 FAULTS = [(call, getattr(errno, e)) for call, names in
           (("write", "ENOSPC EIO"), ("read", "EIO"), ("pread", "EIO"), ("pwrite", "ENOSPC EIO"), ("malloc", "ENOMEM"),
@@ -134,8 +137,8 @@ def sweep(case, faults, harmless, until):
                 bad.append("call %d of %s, %s: %s" % (at, call, os.strerror(error) if error else "short", problem))
             if not fired and at > 0 or len(bad) > 20:
                 break
-            if at >= 50:
-                step = at // 12  # the later ones by samples
+            if at >= FIRST:
+                step = rng.randint(1, at // 6 + 1)
             if time.monotonic() > until:
                 step = max(step, at // 2)
             at += step

@@ -19,7 +19,7 @@ import lib  # noqa: E402
 from encode_slow import Model  # noqa: E402
 
 RNG = random.Random(lib.seed())
-MODELS = int(os.environ.get("MODELS") or 30)
+MODELS = int(os.environ.get("MODELS") or 16)
 KINDS = ["merges", "splits", "ranks"]
 LEVELS = [level for level in ("none", "neon", "sse2", "avx2", "avx512") if lib.run(["bpe-count"], env=dict(os.environ, BPE_SIMD=level))[0] == 0]
 

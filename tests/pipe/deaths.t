@@ -19,7 +19,7 @@ import everyday  # noqa: E402
 import lib  # noqa: E402
 
 SHIM = lib.BUILD + "/tests/fault/death.so"
-PLACES = os.environ.get("PLACES") or "8"
+PLACES = os.environ.get("PLACES") or "5"
 
 
 def die_at(base, command, number, when, by):

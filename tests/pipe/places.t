@@ -71,7 +71,7 @@ def long_line():
     """A line of JSON that is too long for memory."""
     how = {"form": "jsonl", "model": "one", "eot": "before", "special": "token", "invalid": "error", "id": "--id=id"}
     line = '{"text": "%s", "id": "after"}\n'
-    data = (line % "a b" + line % ("x" * 1000 + EOT + "\\n word " * 3000000) + "\n" + line % "after").encode()
+    data = (line % "a b" + line % ("x" * 1000 + EOT + "\\n word " * 1250000) + "\n" + line % "after").encode()
     lib.write("long.jsonl", data)
     lib.write("long.jsonl.zst", lib.pzstd([data]))
     want = in_jsonl(data, how)

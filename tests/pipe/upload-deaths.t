@@ -115,12 +115,12 @@ random_seed
 if sanitized; then
     skip "death and failure at system calls" "a sanitized build has an allocator of its own"
 else
-    some change 3 -1
-    some change 3 -2
-    some change 3 28 # ENOSPC
+    some change 8 -1
+    some change 8 -2
+    some change 8 28 # ENOSPC
     some flock 1 -1
-    some start 9 -1
-    some start 9 24 # EMFILE
+    some start 15 -1
+    some start 15 24 # EMFILE
 fi
 
 # What compares with the shards of another run dies, also by a signal that may mean less: these shards stay.

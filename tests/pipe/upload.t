@@ -258,7 +258,7 @@ def nowhere(remote, shards):
 def kills(remote, kind):
     """The command again and again, of which any process is killed at any moment, as the shards grow in number; and from the
     beginning, whenever all are on the remote, byte for byte."""
-    wanted = (KILLS or (20 if kind == "local" else 6)) // PARTS
+    wanted = (KILLS or (8 if kind == "local" else 4)) // PARTS
     shards = Shards("kills", 12, size=100000).finish(3)
     options = ["--delete-after", "--once"]
     hit = runs = whole = 0
@@ -267,14 +267,14 @@ def kills(remote, kind):
         remote.proxy.fault = lambda method, path: "slow" if RNG.random() < 0.2 else None
     else:
         os.environ["RCLONE_BWLIMIT"] = "1M"
-    longest = 1.5
+    longest = 1
     while hit < wanted:
         runs += 1
         if runs > 20 * wanted:
             break
         with subprocess.Popen([*UPLOAD, *options, "kills", remote.name], stderr=subprocess.PIPE, start_new_session=True) as p:
             begin = time.monotonic()
-            with_kill = RNG.random() * max(longest, 1.5)  # also the last moments of a run with much to do
+            with_kill = RNG.random() * max(longest, 0.5)  # also the last moments of a run with much to do
             try:
                 said = p.communicate(timeout=with_kill)[1]
                 longest = time.monotonic() - begin

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { ROOM = 1 << 20, LINE_SIZE = 50 << 20, SECONDS = 120 };
+enum { ROOM = 1 << 20, LINE_SIZE = 20 << 20, SECONDS = 120 };
 
 static void *must(void *p)
 {
@@ -489,7 +489,7 @@ static void test_long(const char *about, const char *field, enum invalid_policy 
     alarm(SECONDS);
     enum jsonl_line got_line = jsonl_read(&j, line.p, line.len, &got, &e);
     alarm(0);
-    tap_ok(got_line == want, "50 MB: %s", about);
+    tap_ok(got_line == want, "20 MB: %s", about);
     jsonl_free(&j);
     buf_free(&line);
 }

@@ -497,7 +497,7 @@ int main(void)
     test_by_hand();
     test_errors();
     for (enum train_tie tie = TRAIN_HF; tie <= TRAIN_ID; tie++) {
-        test_random(tie, 3000);
+        test_random(tie, 1200);
         test_long_word(tie, 70000, 2, 200);
         test_long_word(tie, 100000, 1, 0);
         test_long_word(tie, 900, 3, 0);
