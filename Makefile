@@ -136,7 +136,7 @@ check:
 
 check-built: all units
 	@CORPUS=$(CORPUS) tests/corpus.sh $(BUILD)/corpus
-	BUILD=$(BUILD) CORPUS=$(if $(CORPUS),$(BUILD)/corpus) prove --timer -j$$(($(JOBS) + 1)) $(filter $(SCRIPTS),$(LONG)) $(UNITS) $(filter-out $(LONG),$(SCRIPTS))
+	BUILD=$(BUILD) CORPUS=$(if $(CORPUS),$(BUILD)/corpus) tests/tidy.sh prove --timer -j$$(($(JOBS) + 1)) $(filter $(SCRIPTS),$(LONG)) $(UNITS) $(filter-out $(LONG),$(SCRIPTS))
 
 check-peers: all units
 	BUILD=$(BUILD) CORPUS=$(CORPUS) tests/peers.sh
@@ -148,7 +148,7 @@ check-vocabularies: all
 
 # Each engine's test, without skipping what is not installed: it says what to install, and fails.
 check-engines: all
-	BUILD=$(BUILD) ENGINES=required prove --timer -j$(JOBS) tests/engines
+	BUILD=$(BUILD) ENGINES=required tests/tidy.sh prove --timer -j$(JOBS) tests/engines
 
 check-upload: all
 	BUILD=$(BUILD) tests/servers.sh
@@ -197,7 +197,7 @@ fuzzers: $(FUZZERS)
 # which a process of an everyday command dies; TRIALS: of the damage to streams.
 soak: all units
 	BUILD=$(BUILD) SHARD_KILLS=$(or $(SHARD_KILLS),200) FAULT_SECONDS=$(or $(FAULT_SECONDS),600) PLACES=all TRIALS=$(or $(TRIALS),100) \
-	    prove -v tests/pipe/shard-kills.t tests/fault/shard.t tests/fault/fault.t tests/pipe/deaths.t tests/pipe/upload-deaths.t \
+	    tests/tidy.sh prove -v tests/pipe/shard-kills.t tests/fault/shard.t tests/fault/fault.t tests/pipe/deaths.t tests/pipe/upload-deaths.t \
 	    tests/pipe/conservation.t
 
 # RUNS=N and ROWS=KEY,... are for bench.py and encode.py.

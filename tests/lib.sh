@@ -23,12 +23,22 @@ export stdin
 test_n=0 test_failed=0
 # A test that sets in_memory before it reads this file has its directory there, if there is room: a sync takes no time. (Of a
 # container's /dev/shm there are often 64 MB; the tests take up to 150.)
-if [ "${in_memory:-}" ] && [ -w /dev/shm ] && [ "$(df --output=avail -k /dev/shm | tail -n 1)" -gt 500000 ]; then
-    export TMPDIR=/dev/shm
+shm=${TEST_SHM:-/dev/shm}
+if [ "${in_memory:-}" ] && [ -w "$shm" ] && [ "$(df --output=avail -k "$shm" | tail -n 1)" -gt 500000 ]; then
+    export TMPDIR=$shm
 fi
 test_dir=$(mktemp -d "${TMPDIR:-/tmp}/bpe-test-XXXXXX")
 trap 'cd /; rm -rf "$test_dir"' EXIT
 cd "$test_dir" || exit 1
+
+# block FUNCTION: the cases of a function, in an empty directory of their own, where it makes what they need. BLOCK=FUNCTION in the
+# environment runs these alone.
+block() {
+    [ "${BLOCK:-$1}" = "$1" ] || return 0
+    mkdir "$test_dir/$1" && cd "$test_dir/$1" || exit
+    "$1"
+    cd "$test_dir" && rm -rf "${test_dir:?}/$1"
+}
 
 # ok STATUS NAME: passes if STATUS is 0.
 ok() {

@@ -3,86 +3,116 @@
 . "$(dirname "$0")/../lib.sh"
 
 LC_ALL=C
-text 1 40000 >a.txt
-text 2 30000 >b.txt
-: >empty.txt
-bpe-chunk --inline a.txt >a.chunks
-bpe-chunk --inline b.txt >b.chunks
-bpe-chunk empty.txt >empty.chunks
-bpe-count a.chunks >a.counts
-bpe-count b.chunks >b.counts
-bpe-count empty.chunks >empty.counts
-bpe-sum a.counts b.counts >both.sum
 
-# A run of which a torn record was the only trace.
-{ tail -n 1 a.chunks; head -n 1 a.chunks; head -c 30 b.chunks; } | bpe-count 2>/dev/null | bpe-sum >torn.sum 2>err
-is "$?" 65 "a torn record is not made good by what came before it"
-{ tail -n 1 a.chunks; head -n 1 a.chunks; head -c 30 b.chunks; } >torn.chunks
-{ bpe-count torn.chunks; cat a.counts; } 2>/dev/null | bpe-sum >torn.sum 2>err
-is "$?" 65 "nor by another worker's counts"
+# counts [NAME...]: a.txt, b.txt and an empty text, their chunks and counts; of these names alone.
+counts() {
+    local name
+    for name in "${@:-a}"; do
+        case $name in
+        a) text 1 40000 >a.txt ;;
+        b) text 2 30000 >b.txt ;;
+        empty) : >empty.txt ;;
+        esac
+        bpe-chunk --inline "$name.txt" >"$name.chunks"
+        bpe-count "$name.chunks" >"$name.counts"
+    done
+}
 
-# A sum of two runs whose end is missing: not even --partial may forget it.
-head -n 1 both.sum >torn
-bpe-sum a.counts torn >out 2>err
-is "$?" 75 "a sum of several runs that is cut off makes the whole incomplete"
-bpe-sum --partial a.counts torn >out 2>err
-is "$?" 75 "with --partial too"
+# md5 NAME...: of the words of a sum of these.
+md5() {
+    bpe-sum "$@" | words | md5sum
+}
 
-# A worker's attempt of which only the commit arrived, and another that succeeded.
-bpe-count a.chunks | LC_ALL=C grep -av '^.1W' >lost.counts
-bpe-sum lost.counts a.counts >lost.sum 2>err
-is "$?$(words lost.sum | md5sum)" "0$(bpe-sum a.counts | words | md5sum)" "an attempt without its words is made good by another"
-bpe-sum lost.counts >out 2>err
-is "$?" 75 "and alone is incomplete"
+torn_record() {
+    counts a b
+    { tail -n 1 a.chunks; head -n 1 a.chunks; head -c 30 b.chunks; } >torn.chunks
+    bpe-count torn.chunks 2>/dev/null | bpe-sum >out 2>err
+    is $? 65 "a torn record is not made good by what came before it, of which it is the only trace"
+    { bpe-count torn.chunks; cat a.counts; } 2>/dev/null | bpe-sum >out 2>err
+    is $? 65 "nor by another worker's counts"
+}
 
-# A failure that was made good is not the reason for what is missing elsewhere.
-bpe-chunk b.txt >away.chunks
-mv b.txt b.away
-bpe-count away.chunks >failed.counts 2>/dev/null
-mv b.away b.txt
-bpe-count away.chunks >good.counts
-tail -n 1 a.chunks >only-promise
-bpe-sum failed.counts good.counts only-promise >out 2>err
-is "$? $(cut -c 1-25 err)" "75 bpe-sum: a.txt: bytes 0-4" "a repaired failure is not named for another run's loss"
-bpe-sum failed.counts good.counts >out 2>err
-is "$? $(cat err)" "0 " "and alone leaves no trace"
+torn_sum() {
+    counts a b
+    bpe-sum a.counts b.counts | head -n 1 >torn
+    bpe-sum a.counts torn >out 2>err
+    is $? 75 "a sum of several runs that is cut off makes the whole incomplete"
+    bpe-sum --partial a.counts torn >out 2>err
+    is $? 75 "with --partial too"
+}
 
-# Sums that share a run of nothing.
-bpe-chunk --inline -b 10K a.txt >pieces
-promise=$(grep -an '^.1P' pieces | head -n 1 | cut -d : -f 1)
-half=$((promise / 2))
-head -n $half pieces | bpe-count >first.counts
-tail -n +$((half + 1)) pieces | bpe-count >second.counts
-bpe-sum --partial first.counts empty.counts >first.sum 2>/dev/null
-bpe-sum --partial second.counts empty.counts >second.sum 2>/dev/null
-bpe-sum first.sum second.sum >halves.sum 2>err
-is "$?$(words halves.sum | md5sum)" "0$(bpe-sum a.counts | words | md5sum)" "partial sums that share an empty run add up"
+commit_alone() {
+    counts a
+    grep -av '^.1W' a.counts >lost.counts
+    bpe-sum lost.counts a.counts >lost.sum 2>err
+    is "$?$(words lost.sum | md5sum)" "0$(md5 a.counts)" "an attempt without its words is made good by another"
+    bpe-sum lost.counts >out 2>err
+    is $? 75 "and alone is incomplete"
+}
 
-# The last worker dies: where sizes are known, what is missing is known too.
-for i in 1 2 3 4 5 6; do cat a.txt b.txt; done >large.txt
-bpe-chunk -b 64K large.txt >large.chunks
-bpe-sum <(bpe-count large.chunks) >whole.sum
-bpe-chunk -b 64K large.txt | head -n 1 | bpe-count >nothing.counts
-bpe-sum --missing=todo nothing.counts >out 2>err
-is "$? $(test -s todo && echo written)" "75 written" "the promise alone says what is missing"
-bpe-chunk --only=todo large.txt | bpe-count | bpe-sum nothing.counts - >again.sum
-is "$?$(words again.sum | md5sum)" "0$(words whole.sum | md5sum)" "and --only makes it good"
-printf 'bad \351 text\n' >>large.txt
-bpe-chunk --inline -b 64K large.txt | bpe-count >bad.counts 2>/dev/null
-bpe-sum --missing=todo bad.counts >out 2>err
-is "$? $(test -s todo && echo written)" "65 written" "a worker that fails still passes the promise on"
+failure_made_good() {
+    counts a b
+    bpe-chunk b.txt >away.chunks
+    mv b.txt b.away
+    bpe-count away.chunks >failed.counts 2>/dev/null
+    mv b.away b.txt
+    bpe-count away.chunks >good.counts
+    tail -n 1 a.chunks >only-promise
+    bpe-sum failed.counts good.counts only-promise >out 2>err
+    is "$? $(cut -c 1-25 err)" "75 bpe-sum: a.txt: bytes 0-4" "a repaired failure is not named for another run's loss"
+    bpe-sum failed.counts good.counts >out 2>err
+    is "$? $(cat err)" "0 " "and alone leaves no trace"
+}
+
+empty_run() {
+    counts a empty
+    bpe-chunk --inline -b 10K a.txt >pieces
+    local promise half
+    promise=$(grep -an '^.1P' pieces | head -n 1 | cut -d : -f 1)
+    half=$((promise / 2))
+    head -n $half pieces | bpe-count >first.counts
+    tail -n +$((half + 1)) pieces | bpe-count >second.counts
+    bpe-sum --partial first.counts empty.counts >first.sum 2>/dev/null
+    bpe-sum --partial second.counts empty.counts >second.sum 2>/dev/null
+    bpe-sum first.sum second.sum >halves.sum 2>err
+    is "$?$(words halves.sum | md5sum)" "0$(md5 a.counts)" "partial sums that share an empty run add up"
+}
+
+# large.txt, its chunks, and nothing.counts: what is left if the last worker dies.
+large() {
+    counts a b
+    for _ in 1 2 3 4 5 6; do cat a.txt b.txt; done >large.txt
+    bpe-chunk -b 64K large.txt >large.chunks
+    head -n 1 large.chunks | bpe-count >nothing.counts
+}
+
+last_worker() {
+    large
+    bpe-sum <(bpe-count large.chunks) >whole.sum
+    bpe-sum --missing=todo nothing.counts >out 2>err
+    is "$? $(test -s todo && echo written)" "75 written" "the promise alone says what is missing, where sizes are known"
+    bpe-chunk --only=todo large.txt | bpe-count | bpe-sum nothing.counts - >again.sum
+    is "$?$(words again.sum | md5sum)" "0$(words whole.sum | md5sum)" "and --only makes it good"
+    printf 'bad \351 text\n' >>large.txt
+    bpe-chunk --inline -b 64K large.txt | bpe-count >bad.counts 2>/dev/null
+    bpe-sum --missing=todo bad.counts >out 2>err
+    is "$? $(test -s todo && echo written)" "65 written" "a worker that fails still passes the promise on"
+}
 
 # What is said can be done is what can be done where it is said.
-fails 75 "bpe-sum: large.txt: bytes *-* were never counted; --missing=FILE writes them as work to do again" bpe-sum nothing.counts
-fails 75 "bpe-sum: large.txt: bytes *; run them again with bpe-chunk --only=todo" bpe-sum --missing=todo nothing.counts
-fails 75 "bpe-sum: large.txt: bytes *; run the pipeline again, for its counts were not kept (bpe train --keep=DIR does, see bpe(7))" \
-    bash -c 'bpe-sum --missing=todo <nothing.counts'
-bpe-chunk --inline -b 64K large.txt >inline.chunks
-(head -n 2 inline.chunks; tail -n 1 inline.chunks) | bpe-count | bpe-sum --partial >part.sum 2>err
-like "$(cat err)" "bpe-sum: large.txt: bytes *; --missing=FILE writes them as work to do again" "--partial keeps them"
-bpe-merge -v 300 part.sum >out 2>err
-like "$? $(wc -c <out) $(cat err)" "75 0 bpe-merge: the sum is incomplete (large.txt: bytes * were never counted); complete it with bpe-sum, or see --partial" \
-    "bpe-merge names no option that it lacks"
+advice() {
+    large
+    fails 75 "bpe-sum: large.txt: bytes *-* were never counted; --missing=FILE writes them as work to do again" bpe-sum nothing.counts
+    fails 75 "bpe-sum: large.txt: bytes *; run them again with bpe-chunk --only=todo" bpe-sum --missing=todo nothing.counts
+    fails 75 "bpe-sum: large.txt: bytes *; run the pipeline again, for its counts were not kept (bpe train --keep=DIR does, see bpe(7))" \
+        bash -c 'bpe-sum --missing=todo <nothing.counts'
+    bpe-chunk --inline -b 64K large.txt >inline.chunks
+    (head -n 2 inline.chunks; tail -n 1 inline.chunks) | bpe-count | bpe-sum --partial >part.sum 2>err
+    like "$(cat err)" "bpe-sum: large.txt: bytes *; --missing=FILE writes them as work to do again" "--partial keeps them"
+    bpe-merge -v 300 part.sum >out 2>err
+    like "$? $(wc -c <out) $(cat err)" "75 0 bpe-merge: the sum is incomplete (large.txt: bytes * were never counted); complete it with bpe-sum, or see --partial" \
+        "bpe-merge names no option that it lacks"
+}
 
 # ---- What was sent by value, again ----
 
@@ -95,50 +125,66 @@ todo() {
 }
 
 # A text with a cut, where a todo ends, after newlines that would be one pretoken at the end of a document.
-python3 -c '
+value_text() {
+    for i in $(seq 3000); do printf 'word %d\n\nnext\n\n' "$i"; done >value.txt
+}
+
+by_value() {
+    local options how
+    python3 -c '
 import json
 for i in range(3000): print(json.dumps({"text": f"line {i}\n\nnext\n\n"}))' >value.txt
-for options in "--jsonl" ""; do
-    [ -n "$options" ] || for i in $(seq 3000); do printf 'word %d\n\nnext\n\n' "$i"; done >value.txt
-    # shellcheck disable=SC2086
-    bpe-chunk $options value.txt | bpe-count | bpe-sum | words >want.words
-    # shellcheck disable=SC2086
-    todo --inline -b 4K $options value.txt
-    for how in "bpe-count todo" "bpe-chunk --only=todo value.txt | bpe-count"; do
-        sh -c "$how" | bpe-sum some.counts - | words >got.words
-        same got.words want.words "text sent with --inline $options is counted by: $how"
+    for options in "--jsonl" ""; do
+        [ -n "$options" ] || value_text
+        # shellcheck disable=SC2086
+        bpe-chunk $options value.txt | bpe-count | bpe-sum | words >want.words
+        # shellcheck disable=SC2086
+        todo --inline -b 4K $options value.txt
+        for how in "bpe-count todo" "bpe-chunk --only=todo value.txt | bpe-count"; do
+            sh -c "$how" | bpe-sum some.counts - | words >got.words
+            same got.words want.words "text sent with --inline $options is counted by: $how"
+        done
+        # A range that ends inside a document.
+        { sed -n 1,2p value.chunks; sed '1,5d' value.chunks; } | bpe-count >most.counts
+        bpe-sum --missing=todo most.counts >out 2>err
+        bpe-count todo | bpe-sum most.counts - | words >got.words
+        same got.words want.words "  also a part from the middle"
+        bpe-view todo | grep -q ' by-value .*pieces=[1-9][0-9]*+'
+        ok $? "  which was by value"
     done
-    # A range that ends inside a document.
-    { sed -n 1,2p value.chunks; sed '1,5d' value.chunks; } | bpe-count >most.counts
-    bpe-sum --missing=todo most.counts >out 2>err
-    bpe-count todo | bpe-sum most.counts - | words >got.words
-    same got.words want.words "  also a part from the middle"
-    bpe-view todo | grep -q ' by-value .*pieces=[1-9][0-9]*+'
-    ok $? "  which was by value"
-done
-todo --inline -b 4K value.txt
-touch value.txt
-bpe-count todo >out 2>err
-is "$? $(cat err)" "65 bpe-count: value.txt: changed since bpe-chunk read it (its time of last change is another); run the same command again" \
-    "but not from a file that has changed"
-bpe-chunk --only=todo value.txt >out 2>err
-is "$? $(cat err)" "65 bpe-chunk: value.txt: changed since it was cut into chunks; start the whole run again with bpe-chunk (vocab.mk, which keeps a sum of each file, counts again only what changed; see bpe(7))" \
-    "  and bpe-chunk --only says what to do then"
-for packed in "zstd -q" "gzip -k"; do
-    rm -f value.txt.*
-    $packed value.txt
-    todo -b 4K value.txt.*
+}
+
+by_value_changed() {
+    value_text
+    todo --inline -b 4K value.txt
+    touch value.txt
     bpe-count todo >out 2>err
-    is "$? $(cat err)" "65 bpe-count: $(echo value.txt.*): was no plain file; make these chunks again with bpe-chunk --only" "nor from one of $packed"
-done
-todo -b 4K - <value.txt
-bpe-count todo >out 2>err
-is "$? $(cat err)" "65 bpe-count: standard input: was no plain file; make these chunks again with bpe-chunk --only" "nor from standard input"
+    is "$? $(cat err)" "65 bpe-count: value.txt: changed since bpe-chunk read it (its time of last change is another); run the same command again" \
+        "not from a file that has changed"
+    bpe-chunk --only=todo value.txt >out 2>err
+    is "$? $(cat err)" "65 bpe-chunk: value.txt: changed since it was cut into chunks; start the whole run again with bpe-chunk (vocab.mk, which keeps a sum of each file, counts again only what changed; see bpe(7))" \
+        "  and bpe-chunk --only says what to do then"
+}
 
-# ---- How many inputs a run may have ----
+by_value_not_plain() {
+    local packed
+    value_text
+    for packed in "zstd -q" "gzip -k"; do
+        rm -f value.txt.*
+        $packed value.txt
+        todo -b 4K value.txt.*
+        bpe-count todo >out 2>err
+        is "$? $(cat err)" "65 bpe-count: $(echo value.txt.*): was no plain file; make these chunks again with bpe-chunk --only" "nor from one of $packed"
+    done
+    todo -b 4K - <value.txt
+    bpe-count todo >out 2>err
+    is "$? $(cat err)" "65 bpe-count: standard input: was no plain file; make these chunks again with bpe-chunk --only" "nor from standard input"
+}
 
-todo --inline -b 4K value.txt
-PYTHONPATH=$TOP/tests/pipe python3 -B - <<'END'
+sources_of_a_run() {
+    value_text
+    todo --inline -b 4K value.txt
+    PYTHONPATH=$TOP/tests/pipe python3 -B - <<'END'
 import records as R
 payload = R.payload(R.split(open("todo", "rb").read())[0])
 c = R.Cursor(payload)
@@ -154,60 +200,71 @@ c.s()
 with open("todo.unread", "wb") as f:
     f.write(R.make(("R", payload[:at] + R.s(b"") + payload[c.at:])))
 END
-bpe-chunk --only=todo.16777215 value.txt >chunks 2>err
-is "$? $(cat err)" "0 " "a source of number 2^24 - 1 is taken by bpe-chunk --only"
-bpe-count chunks | bpe-sum >out 2>err
-like "$? $(cat err)" "75 bpe-sum: the run's promise never came: *" "  and by bpe-sum"
-bpe-chunk --only=todo.16777216 value.txt >chunks 2>err
-is "$? $(cat err)" "65 bpe-chunk: todo.16777216: byte 0: source number 16777216: more than 16777216 inputs in one run" "one of number 2^24 is refused"
-bpe-count todo.16777216 | bpe-sum >out 2>err
-like "$? $(cat err)" "65 bpe-sum: standard input: byte *: source number 16777216: more than 16777216 inputs in one run" "  with the same words"
-bpe-chunk --only=todo.unread value.txt >chunks 2>err
-is "$? $(cat err)" "65 bpe-chunk: todo.unread: byte 0: a reading record with damaged fields" "a source that says nothing of how it is read is refused"
+    bpe-chunk --only=todo.16777215 value.txt >chunks 2>err
+    is "$? $(cat err)" "0 " "a source of number 2^24 - 1 is taken by bpe-chunk --only"
+    bpe-count chunks | bpe-sum >out 2>err
+    like "$? $(cat err)" "75 bpe-sum: the run's promise never came: *" "  and by bpe-sum"
+    bpe-chunk --only=todo.16777216 value.txt >chunks 2>err
+    is "$? $(cat err)" "65 bpe-chunk: todo.16777216: byte 0: source number 16777216: more than 16777216 inputs in one run" "one of number 2^24 is refused"
+    bpe-count todo.16777216 | bpe-sum >out 2>err
+    like "$? $(cat err)" "65 bpe-sum: standard input: byte *: source number 16777216: more than 16777216 inputs in one run" "  with the same words"
+    bpe-chunk --only=todo.unread value.txt >chunks 2>err
+    is "$? $(cat err)" "65 bpe-chunk: todo.unread: byte 0: a reading record with damaged fields" "a source that says nothing of how it is read is refused"
+}
 
-# Long pretokens keep within the memory, and come back from disk.
-python3 -c '
+# ---- Memory ----
+
+long_pretokens() {
+    local peak
+    python3 -c '
 for i in range(3000):
     print(f"{i} " + "x" * (5000 + i % 7) * 2, end="<|endoftext|>")' >long.txt
-bpe-chunk -p bytes long.txt | bpe-count -S 1M >long.counts
-bpe-sum long.counts | words | md5sum >in-memory
-bpe-sum -S 1M long.counts | words | md5sum | cmp - in-memory
-ok $? "long pretokens are the same after a time on disk"
-peak=$(python3 - <<'EOF'
-import resource, subprocess
-subprocess.run(["bpe-sum", "-S", "4M", "long.counts"], stdout=subprocess.DEVNULL, check=True)
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
-EOF
-)
-if sanitized; then
-    skip "bpe-sum -S 4M stays small" "the sanitizer takes memory of its own"
-else
-    ok $((peak > 20)) "bpe-sum -S 4M of 30 MB of long pretokens takes $peak MB"
-fi
+    bpe-chunk -p bytes long.txt | bpe-count -S 1M >long.counts
+    md5 long.counts >in-memory
+    md5 -S 1M long.counts | cmp - in-memory
+    ok $? "long pretokens are the same after a time on disk"
+    if sanitized; then
+        skip "bpe-sum -S 4M stays small" "the sanitizer takes memory of its own"
+    else
+        peak=$(python3 "$TOP/tests/pipe/peak.py" bpe-sum -S 4M long.counts)
+        ok $((peak > 21500)) "bpe-sum -S 4M of 30 MB of long pretokens takes $peak kB"
+    fi
+}
 
 # One batch larger than the memory: it waits on disk, and comes back in small blocks.
-python3 -c '
+large_batch() {
+    local peak
+    python3 -c '
 import random
 random.seed(1)
 print(" ".join("".join(random.choices("abcdefghijklmnop", k=12)) for _ in range(700000)))' >wide.txt
-bpe-chunk wide.txt | bpe-count >wide.counts
-words wide.counts | sort | md5sum >in-memory
-if sanitized; then
-    skip "one batch of 15 MB in 4 MB" "the sanitizer takes memory of its own"
-else
+    bpe-chunk wide.txt | bpe-count >wide.counts
+    words wide.counts | sort | md5sum >in-memory
+    bpe-sum -S 1M wide.counts | words | sort | md5sum | cmp - in-memory
+    ok $? "one batch in less memory than it takes: the same sum"
+    if sanitized; then
+        skip "one batch of 15 MB in 4 MB" "the sanitizer takes memory of its own"
+        return
+    fi
     peak=$(python3 "$TOP/tests/pipe/peak.py" bpe-sum -S 4M wide.counts)
     ok $((peak > 20000)) "bpe-sum -S 4M of one batch of $(($(wc -c <wide.counts) >> 20)) MB takes $peak kB"
     (ulimit -v 100000 && bpe-sum -S 20M wide.counts) | words | sort | md5sum | cmp - in-memory
     ok $? "-S 20M does with 100 MB of addresses"
     (ulimit -v 100000 && bpe-sum wide.counts) | words | sort | md5sum | cmp - in-memory
     ok $? "and so does the default: half of what the process may have"
-fi
-bpe-sum wide.counts >wide.sum
-if ! sanitized; then
+    bpe-sum wide.counts >wide.sum
     (ulimit -v 60000 && bpe-merge -v 1000 wide.sum) >out 2>err
     like "$? $(wc -c <out) $(cat err)" "71 0 bpe-merge: learning from the * pretokens of the sum takes about * MB; the 61.4 MB there are suffice with no --min-count
 bpe-merge: out of memory: cannot get * bytes for *" \
         "bpe-merge says how much it wants"
+}
+
+min_count_advice() {
+    local advice
+    if sanitized; then
+        skip "which --min-count would do" "the sanitizer takes memory of its own"
+        return
+    fi
     # Words that occur 1 to 5 times each.
     python3 -c '
 import random
@@ -223,16 +280,23 @@ for i in range(500000):
     "$BUILD/tests/bench/counts_make" varied.sum 5000000 | (ulimit -v 40000 && bpe-merge -v 1000) >out 2>err
     like "$? $(cat err)" "71 bpe-merge: out of memory*read so far takes about * MB; the 41.0 MB there are need --min-count=[1-9]* or more" \
         "and how much at least, where not all could be read"
-fi
-bpe-sum -S 1M wide.counts | words | sort | md5sum | cmp - in-memory
-ok $? "with the same sum"
+}
 
-is "$(bpe-sum -S '1 ' a.counts 2>&1 >/dev/null)" "bpe-sum: -S 1 : not a number; digits and at most one of KMGT are allowed" \
-    "a number with a space is none"
+odd_size() {
+    counts a
+    is "$(bpe-sum -S '1 ' a.counts 2>&1 >/dev/null)" "bpe-sum: -S 1 : not a number; digits and at most one of KMGT are allowed" \
+        "a number with a space is none"
+}
 
 # A line of JSON that must be rewritten takes time in proportion to its length.
-python3 -c 'print("{\"text\": \"" + "\\u00e9\u00e9\\n" * 200000 + "\\ud800\"}")' >escapes.jsonl
-in_time 10 bash -c 'bpe-chunk --jsonl --invalid=replace escapes.jsonl | bpe-count | bpe-sum >/dev/null'
-is "$?" 0 "many escapes and a lone surrogate in one line"
+many_escapes() {
+    python3 -c 'print("{\"text\": \"" + "\\u00e9\u00e9\\n" * 200000 + "\\ud800\"}")' >escapes.jsonl
+    in_time 10 bash -c 'bpe-chunk --jsonl --invalid=replace escapes.jsonl | bpe-count | bpe-sum >/dev/null'
+    is $? 0 "many escapes and a lone surrogate in one line"
+}
 
+for cases in torn_record torn_sum commit_alone failure_made_good empty_run last_worker advice by_value by_value_changed by_value_not_plain \
+    sources_of_a_run long_pretokens large_batch min_count_advice odd_size many_escapes; do
+    block $cases
+done
 done_testing
