@@ -97,7 +97,7 @@ int describe_end_text(struct describe *d, struct err *e);
 void describe_text_free(struct describe *d);
 
 /* Encodes what `each` passes on: all distinct pretokens of a split. */
-typedef int describe_each(void *from, int (*take)(void *ctx, const struct pretoken *w, struct err *e), void *ctx,
+typedef int describe_each(void *from, int (*consume)(void *ctx, const struct pretoken *w, struct err *e), void *ctx,
                           struct err *e);
 int describe_encode(struct describe *d, struct describe_split *s, describe_each *each, void *from, struct err *e);
 

@@ -83,7 +83,7 @@ static void note_top(struct describe_split *s, const struct pretoken *w)
 }
 
 /* Takes a pretoken. No sum of counts is larger than the number of bytes. */
-static int take(void *ctx, const struct pretoken *w, struct err *e)
+static int consume(void *ctx, const struct pretoken *w, struct err *e)
 {
     struct encoding *x = ctx;
     struct describe_split *s = x->split;
@@ -106,7 +106,7 @@ static int take(void *ctx, const struct pretoken *w, struct err *e)
 int describe_encode(struct describe *d, struct describe_split *s, describe_each *each, void *from, struct err *e)
 {
     struct encoding x = {.d = d, .split = s};
-    int rc = each(from, take, &x, e) || flush(&x, e) ? -1 : 0;
+    int rc = each(from, consume, &x, e) || flush(&x, e) ? -1 : 0;
     buf_free(&x.bytes);
     id_list_free(&x.ids);
     return rc;

@@ -101,9 +101,10 @@ static int check_all(const struct describe *d, struct err *e)
 
 /* ---- The figures ---- */
 
-static int each(void *from, int (*take)(void *ctx, const struct pretoken *w, struct err *e), void *ctx, struct err *e)
+static int each(void *from, int (*consume)(void *ctx, const struct pretoken *w, struct err *e), void *ctx,
+                struct err *e)
 {
-    return summing_each(from, take, ctx, e);
+    return summing_each(from, consume, ctx, e);
 }
 
 /* What is merely incomplete is described as far as it goes. */

@@ -167,10 +167,11 @@ int describe_add_text(struct describe *d, struct input *in, struct buf *first, u
 
 /* ---- The figures ---- */
 
-static int each(void *from, int (*take)(void *ctx, const struct pretoken *w, struct err *e), void *ctx, struct err *e)
+static int each(void *from, int (*consume)(void *ctx, const struct pretoken *w, struct err *e), void *ctx,
+                struct err *e)
 {
     struct describe_split *s = from;
-    return external_merge_merge(&s->merge, &s->counter.table, take, ctx, e);
+    return external_merge_merge(&s->merge, &s->counter.table, consume, ctx, e);
 }
 
 int describe_end_text(struct describe *d, struct err *e)

@@ -244,13 +244,13 @@ static int tournament_begin(struct tournament *t, struct err *e)
 /* Adds w to *sum, whose bytes are in *held, if it is the same; else passes *sum on, unless its length is 0, and begins
  * a new one. */
 static int add_next(const struct pretoken *w, struct pretoken *sum, struct buf *held,
-                    int (*take)(void *, const struct pretoken *, struct err *), void *ctx, struct err *e)
+                    int (*consume)(void *, const struct pretoken *, struct err *), void *ctx, struct err *e)
 {
     if (sum->len == w->len && memcmp(sum->p, w->p, w->len) == 0)
         return __builtin_add_overflow(sum->count, w->count, &sum->count)
                    ? err_set(e, EX_DATAERR, "the counts add up to more than 2^64 - 1")
                    : 0;
-    if (sum->len && take(ctx, sum, e))
+    if (sum->len && consume(ctx, sum, e))
         return -1;
     held->len = 0;
     if (buf_put(held, w->p, w->len, e))
@@ -259,23 +259,23 @@ static int add_next(const struct pretoken *w, struct pretoken *sum, struct buf *
     return 0;
 }
 
-static int merge_all(struct tournament *t, int (*take)(void *, const struct pretoken *, struct err *), void *ctx,
+static int merge_all(struct tournament *t, int (*consume)(void *, const struct pretoken *, struct err *), void *ctx,
                      struct err *e)
 {
     struct buf held = {0}; /* the bytes of the pretoken whose counts are being added up */
     struct pretoken sum = {0};
     int rc = tournament_begin(t, e);
     for (size_t first; rc == 0 && t->head[first = t->node[0]].len != NONE_LEFT; replay(t, first))
-        rc = add_next(&t->now[first], &sum, &held, take, ctx, e) || advance(t, first, e) ? -1 : 0;
+        rc = add_next(&t->now[first], &sum, &held, consume, ctx, e) || advance(t, first, e) ? -1 : 0;
     if (rc == 0 && sum.len)
-        rc = take(ctx, &sum, e);
+        rc = consume(ctx, &sum, e);
     buf_free(&held);
     return rc;
 }
 
 /* Merges a group and a sorted table. */
 static int merge(const struct group *g, struct sorted_table *table,
-                 int (*take)(void *, const struct pretoken *, struct err *), void *ctx, struct err *e)
+                 int (*consume)(void *, const struct pretoken *, struct err *), void *ctx, struct err *e)
 {
     struct tournament t;
     struct segment_reader *reader = calloc(g->n + 1, sizeof *reader);
@@ -290,7 +290,7 @@ static int merge(const struct group *g, struct sorted_table *table,
         }
         for (size_t i = 0; i < g->n_inputs; i++)
             t.from[1 + g->n + i] = g->input[i];
-        rc = merge_all(&t, take, ctx, e);
+        rc = merge_all(&t, consume, ctx, e);
     }
     tournament_free(&t);
     free(reader);
@@ -377,7 +377,7 @@ static int pass(struct external_merge *r, struct err *e)
 }
 
 int external_merge_merge(struct external_merge *r, struct table *t,
-                         int (*take)(void *ctx, const struct pretoken *w, struct err *e), void *ctx, struct err *e)
+                         int (*consume)(void *ctx, const struct pretoken *w, struct err *e), void *ctx, struct err *e)
 {
     struct sorted_table sorted;
     while (r->n + r->n_inputs > r->fan_in) {
@@ -387,9 +387,9 @@ int external_merge_merge(struct external_merge *r, struct table *t,
     sorted_table_init(&sorted, t);
     const struct group all = {&r->spill, r->segment, r->n, r->input, r->n_inputs};
     if (r->n + r->n_inputs)
-        return merge(&all, &sorted, take, ctx, e);
+        return merge(&all, &sorted, consume, ctx, e);
     for (struct pretoken w; sorted_table_next(&sorted, &w);) {
-        if (take(ctx, &w, e))
+        if (consume(ctx, &w, e))
             return -1;
     }
     return 0;

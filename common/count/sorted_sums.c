@@ -143,7 +143,7 @@ static int put(void *ctx, void **state, const struct record *rec, struct err *e)
     return 0;
 }
 
-static int take(void *ctx, void *state, const struct commit *k, struct err *e)
+static int consume(void *ctx, void *state, const struct commit *k, struct err *e)
 {
     struct sorted_sums *s = ctx;
     struct open_sum *b = state;
@@ -157,7 +157,7 @@ static int take(void *ctx, void *state, const struct commit *k, struct err *e)
         if (external_merge_add(s->merge, &source, e))
             return -1;
     }
-    return b->stored ? batch_store_content.take(s->stores, b->stored, k, e) : 0;
+    return b->stored ? batch_store_content.consume(s->stores, b->stored, k, e) : 0;
 }
 
 static void drop(void *ctx, void *state)
@@ -168,4 +168,4 @@ static void drop(void *ctx, void *state)
     free(b);
 }
 
-const struct ledger_content sorted_sums_content = {.put = put, .take = take, .drop = drop};
+const struct ledger_content sorted_sums_content = {.put = put, .consume = consume, .drop = drop};

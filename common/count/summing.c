@@ -1,7 +1,7 @@
 /* summing.c - see summing.h. */
 #include "count/summing.h"
 
-static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
+static int consume(void *ctx, const struct pretoken *w, size_t n, struct err *e)
 {
     struct summing *s = ctx;
     if (table_add(&s->table, w, n, e) || external_merge_relieve(&s->merge, &s->table, s->memory / 2, e))
@@ -12,7 +12,7 @@ static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
 int summing_init(struct summing *s, uint64_t memory, const char *temp, struct err *e)
 {
     *s = (struct summing){.memory = memory};
-    batch_stores_init(&s->stores, take, s, temp);
+    batch_stores_init(&s->stores, consume, s, temp);
     external_merge_init(&s->merge, temp, (size_t)(memory / 2));
     sorted_sums_init(&s->sums, &s->stores, &s->merge, (size_t)memory);
     ledger_init(&s->ledger, &sorted_sums_content, &s->sums);

@@ -35,7 +35,7 @@ int summing_add(struct summing *s, struct record_reader *in, const char *path, v
                 struct err *e);
 
 /* After all input: as external_merge_merge. */
-int summing_each(struct summing *s, int (*take)(void *ctx, const struct pretoken *w, struct err *e), void *ctx,
+int summing_each(struct summing *s, int (*consume)(void *ctx, const struct pretoken *w, struct err *e), void *ctx,
                  struct err *e);
 
 #endif

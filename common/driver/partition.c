@@ -51,7 +51,7 @@ static int text_of(const struct record *rec, uint64_t *text, struct err *e)
     return rc;
 }
 
-static int take(void *ctx, const struct record *rec, const char *stream, struct err *e)
+static int consume(void *ctx, const struct record *rec, const char *stream, struct err *e)
 {
     struct partition *p = ctx;
     uint64_t text = 0, before = p->n ? p->at[p->n - 1].text : 0;
@@ -69,7 +69,7 @@ static int take(void *ctx, const struct record *rec, const char *stream, struct 
 
 int partition_read(struct partition *p, const char *path, struct err *e)
 {
-    return record_each_of(path, take, p, e);
+    return record_each_of(path, consume, p, e);
 }
 
 void partition_free(struct partition *p)

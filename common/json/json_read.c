@@ -85,8 +85,8 @@ int json_read_skip(struct json_reader *r)
     return 0;
 }
 
-int json_read_members(struct json_reader *r, const char *const *names, uint32_t *seen, int (*take)(void *ctx, int key),
-                      void *ctx)
+int json_read_members(struct json_reader *r, const char *const *names, uint32_t *seen,
+                      int (*consume)(void *ctx, int key), void *ctx)
 {
     struct str name;
     int more;
@@ -94,7 +94,7 @@ int json_read_members(struct json_reader *r, const char *const *names, uint32_t 
         return -1;
     while ((more = json_read_key(r, &name)) > 0) {
         int key = json_read_which(r, name, names, seen);
-        if (key < 0 || (names[key] ? take(ctx, key) : json_read_skip(r)))
+        if (key < 0 || (names[key] ? consume(ctx, key) : json_read_skip(r)))
             return -1;
     }
     return more;

@@ -88,8 +88,8 @@ int json_read_which(struct json_reader *r, struct str key, const char *const *na
 /* Reads an object: take is called for each key that is in names, with its index, and reads the value (0; -1: an error);
  * other members are skipped. A key of names that comes twice is an error. Bit i of *seen, which must be 0 before, says
  * that names[i] was there. */
-int json_read_members(struct json_reader *r, const char *const *names, uint32_t *seen, int (*take)(void *ctx, int key),
-                      void *ctx);
+int json_read_members(struct json_reader *r, const char *const *names, uint32_t *seen,
+                      int (*consume)(void *ctx, int key), void *ctx);
 
 /* 1: there is another item, which comes next; 0: the array has ended. */
 int json_read_item(struct json_reader *r);

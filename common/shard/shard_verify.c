@@ -71,7 +71,7 @@ static int check_reading(const struct shard_verify *a, struct str encoded, struc
     return -1;
 }
 
-static int take(void *ctx, void *state, const struct commit *k, struct err *e)
+static int consume(void *ctx, void *state, const struct commit *k, struct err *e)
 {
     const struct shard_verify *a = ctx;
     struct cursor c = cursor_over(k->sources.p, k->sources.len);
@@ -110,7 +110,7 @@ static bool any_covered(void *ctx, const void *state)
 }
 
 static const struct ledger_content content = {
-    .put = put, .take = take, .drop = drop, .covered = covered, .any_covered = any_covered};
+    .put = put, .consume = consume, .drop = drop, .covered = covered, .any_covered = any_covered};
 
 void shard_verify_init(struct shard_verify *a, const struct manifest *m, const char *dir)
 {

@@ -41,9 +41,9 @@ static int damaged(struct err *e)
     return payload_damaged(e, "words");
 }
 
-void batch_stores_init(struct batch_stores *s, batch_store_take *take, void *ctx, const char *spill_dir)
+void batch_stores_init(struct batch_stores *s, batch_store_consume *consume, void *ctx, const char *spill_dir)
 {
-    *s = (struct batch_stores){.take = take, .ctx = ctx};
+    *s = (struct batch_stores){.consume = consume, .ctx = ctx};
     spill_init(&s->spill, spill_dir);
 }
 
@@ -148,8 +148,8 @@ static int store_spill(struct batch_store *s, struct spill *spill, struct err *e
     return 0;
 }
 
-/* Passes every pretoken encoded in p[0 .. n) to `take`; RECORD_PAD bytes after p[n) are readable. */
-static int take_entries(const unsigned char *p, size_t n, batch_store_take *take, void *ctx, struct err *e)
+/* Passes every pretoken encoded in p[0 .. n) to `consume`; RECORD_PAD bytes after p[n) are readable. */
+static int take_entries(const unsigned char *p, size_t n, batch_store_consume *consume, void *ctx, struct err *e)
 {
     struct cursor c = cursor_over(p, n);
     struct pretoken word[AT_ONCE];
@@ -159,7 +159,7 @@ static int take_entries(const unsigned char *p, size_t n, batch_store_take *take
             word[k++] = pretoken_get(&c);
         if (c.bad)
             return damaged(e);
-        if (take(ctx, word, k, e))
+        if (consume(ctx, word, k, e))
             return -1;
     }
     return 0;
@@ -203,7 +203,8 @@ static int get_long(const struct batch_store *s, const struct spill *spill, size
     return word->len == len ? buf_reserve(word, RECORD_PAD, e) : damaged(e);
 }
 
-static int take_long(struct batch_store *s, const struct spill *spill, batch_store_take *take, void *ctx, struct err *e)
+static int take_long(struct batch_store *s, const struct spill *spill, batch_store_consume *consume, void *ctx,
+                     struct err *e)
 {
     struct buf word = {0};
     uint64_t count;
@@ -211,16 +212,16 @@ static int take_long(struct batch_store *s, const struct spill *spill, batch_sto
     if (s->n_piece)
         qsort(s->piece, s->n_piece, sizeof *s->piece, by_seq);
     for (size_t i = 0; i < s->n_piece && rc == 0;)
-        rc = get_long(s, spill, &i, &word, &count, e) || take(ctx, &(struct pretoken){word.p, word.len, count}, 1, e)
+        rc = get_long(s, spill, &i, &word, &count, e) || consume(ctx, &(struct pretoken){word.p, word.len, count}, 1, e)
                  ? -1
                  : 0;
     buf_free(&word);
     return rc;
 }
 
-/* Passes every pretoken of a batch to `take`, and frees its memory step by step. Its records may have come in any
+/* Passes every pretoken of a batch to `consume`, and frees its memory step by step. Its records may have come in any
  * order. */
-static int store_take(struct batch_store *s, const struct spill *spill, batch_store_take *take, void *ctx,
+static int store_take(struct batch_store *s, const struct spill *spill, batch_store_consume *consume, void *ctx,
                       struct err *e)
 {
     struct buf read = {0};
@@ -234,11 +235,11 @@ static int store_take(struct batch_store *s, const struct spill *spill, batch_st
             log = &read;
         }
         if (rc == 0)
-            rc = take_entries(log->p, log->len, take, ctx, e);
+            rc = take_entries(log->p, log->len, consume, ctx, e);
         free_block(s, b);
     }
     buf_free(&read);
-    return rc ? rc : take_long(s, spill, take, ctx, e);
+    return rc ? rc : take_long(s, spill, consume, ctx, e);
 }
 
 /* ---- The functions for the ledger ---- */
@@ -249,7 +250,7 @@ static int put_words(struct batch_stores *all, void **state, const struct record
     if (words_get(&w, rec, e))
         return -1;
     if (w.kind == WORDS_WHOLE && all->eager)
-        return take_entries(w.entries.p, w.entries.len, all->take, all->ctx, e);
+        return take_entries(w.entries.p, w.entries.len, all->consume, all->ctx, e);
     struct batch_store *s = *state ? *state : store_open(all, e);
     if (!s)
         return -1;
@@ -271,13 +272,13 @@ static int put(void *ctx, void **state, const struct record *rec, struct err *e)
     return tokens_get(&t, rec, e);
 }
 
-static int take(void *ctx, void *state, const struct commit *k, struct err *e)
+static int consume(void *ctx, void *state, const struct commit *k, struct err *e)
 {
     struct batch_stores *all = ctx;
     struct batch_store *s = state;
     (void)k;
     size_t before = store_bytes(s);
-    int rc = store_take(s, &all->spill, all->take, all->ctx, e);
+    int rc = store_take(s, &all->spill, all->consume, all->ctx, e);
     all->bytes -= before - store_bytes(s);
     return rc;
 }
@@ -287,7 +288,7 @@ static void drop(void *ctx, void *state)
     store_close(ctx, state);
 }
 
-const struct ledger_content batch_store_content = {.put = put, .take = take, .drop = drop};
+const struct ledger_content batch_store_content = {.put = put, .consume = consume, .drop = drop};
 
 int batch_stores_spill(struct batch_stores *all, struct err *e)
 {

@@ -12,12 +12,12 @@
 #include <stddef.h>
 
 /* Takes some pretokens, padded (PRETOKEN_PAD), borrowed during the call. */
-typedef int batch_store_take(void *ctx, const struct pretoken *w, size_t n, struct err *e);
+typedef int batch_store_consume(void *ctx, const struct pretoken *w, size_t n, struct err *e);
 
 struct batch_store;
 
 struct batch_stores {
-    batch_store_take *take; /* gets the words of a batch once it counts */
+    batch_store_consume *consume; /* gets the words of a batch once it counts */
     void *ctx;
     bool eager;    /* pretokens are passed on at once, not when their batch counts: for programs that stop at the first
                    error */
@@ -28,7 +28,7 @@ struct batch_stores {
 };
 
 /* spill_dir as for spill_init. */
-void batch_stores_init(struct batch_stores *s, batch_store_take *take, void *ctx, const char *spill_dir);
+void batch_stores_init(struct batch_stores *s, batch_store_consume *consume, void *ctx, const char *spill_dir);
 void batch_stores_free(struct batch_stores *s); /* after ledger_free */
 
 /* For ledger_init, with the batch_stores as its ctx. */

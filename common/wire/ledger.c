@@ -111,7 +111,7 @@ static struct ledger_batch *get_batch(struct ledger *l, const unsigned char *id,
 /* Takes a batch that counts. */
 static int take_batch(struct ledger *l, struct ledger_batch *b, struct err *e)
 {
-    if ((b->content || l->content->covered) && l->content->take(l->ctx, b->content, &b->commit, e))
+    if ((b->content || l->content->covered) && l->content->consume(l->ctx, b->content, &b->commit, e))
         return -1;
     if (__builtin_add_overflow(l->n_items, b->commit.n_items, &l->n_items))
         return err_set(e, EX_DATAERR, "the counts add up to more than 2^64 - 1");

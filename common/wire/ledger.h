@@ -28,7 +28,7 @@ struct ledger_content {
      * a type that can be used, or another error. */
     int (*put)(void *ctx, void **state, const struct record *rec, struct err *e);
     /* The batch, whose end is k, counts; state may be NULL: it has no records. */
-    int (*take)(void *ctx, void *state, const struct commit *k, struct err *e);
+    int (*consume)(void *ctx, void *state, const struct commit *k, struct err *e);
     /* The batch has ended, or the ledger is freed; state is not NULL. */
     void (*drop)(void *ctx, void *state);
     /* Whether a range that this record belongs to is covered, at least in part: then its batch can never count. It

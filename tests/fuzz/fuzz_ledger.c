@@ -12,7 +12,7 @@ struct state {
     bool refused; /* the stream is at its end: a record was an error */
 };
 
-static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
+static int consume(void *ctx, const struct pretoken *w, size_t n, struct err *e)
 {
     (void)e;
     struct state *s = ctx;
@@ -77,7 +77,7 @@ static void try_stream(const uint8_t *data, size_t size,
 {
     struct state s = {0};
     struct err e = {0};
-    batch_stores_init(&s.stores, take, &s, NULL);
+    batch_stores_init(&s.stores, consume, &s, NULL);
     s.stores.eager = eager;
     s.stores.any_kind = any_kind;
     ledger_init(&s.ledger, &batch_store_content, &s.stores);

@@ -142,14 +142,14 @@ static int go_on(const uint8_t *data, size_t size, int resume,
     return !r.refused;
 }
 
-static void no_records(const void *data, size_t size, void take(void *, const struct record *), void *ctx)
+static void no_records(const void *data, size_t size, void consume(void *, const struct record *), void *ctx)
 {
-    (void)data, (void)size, (void)take, (void)ctx;
+    (void)data, (void)size, (void)consume, (void)ctx;
 }
 
-static void reframed(const void *data, size_t size, void take(void *, const struct record *), void *ctx)
+static void reframed(const void *data, size_t size, void consume(void *, const struct record *), void *ctx)
 {
-    fuzz_each_reframed(data, size, take, ctx);
+    fuzz_each_reframed(data, size, consume, ctx);
 }
 
 static void collect(void *ctx, const struct record *rec)

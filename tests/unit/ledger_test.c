@@ -146,7 +146,7 @@ struct taken {
     int long_ones;
 };
 
-static int take(void *ctx, const struct pretoken *w, size_t n, struct err *why)
+static int consume(void *ctx, const struct pretoken *w, size_t n, struct err *why)
 {
     struct taken *t = ctx;
     (void)why;
@@ -226,7 +226,7 @@ static bool one_round(void)
         for (int times = i == lost ? 0 : 1 + (rnd(5) == 0); times; times--)
             order[n++] = i;
     shuffle(order, n);
-    batch_stores_init(&stores, take, &taken, NULL);
+    batch_stores_init(&stores, consume, &taken, NULL);
     ledger_init(&l, &batch_store_content, &stores);
     for (size_t i = 0; i < n; i++) {
         const struct piece *p = &s.piece[order[i]];
@@ -268,7 +268,7 @@ static int give_all(struct ledger *l, struct batch_stores *stores, struct taken 
 {
     int rc = 0;
     *taken = (struct taken){0};
-    batch_stores_init(stores, take, taken, NULL);
+    batch_stores_init(stores, consume, taken, NULL);
     ledger_init(l, &batch_store_content, stores);
     for (size_t i = 0; i < s->n && rc == 0; i++)
         rc = put_piece(l, &s->piece[i], why);

@@ -73,8 +73,8 @@ static const void *attribute(const struct nlmsghdr *h, uint16_t type, size_t n)
 
 enum { ANSWER = 1 << 15 };
 
-/* Receives some of an answer, and gives each socket of it to `take`. 1: there is more; 0: that was all; -1. */
-static int receive(struct sockets *s, int (*take)(void *ctx, const struct nlmsghdr *h, struct err *e), void *ctx,
+/* Receives some of an answer, and gives each socket of it to `consume`. 1: there is more; 0: that was all; -1. */
+static int receive(struct sockets *s, int (*consume)(void *ctx, const struct nlmsghdr *h, struct err *e), void *ctx,
                    struct err *e)
 {
     static union {
@@ -90,7 +90,7 @@ static int receive(struct sockets *s, int (*take)(void *ctx, const struct nlmsgh
         dump |= (h->nlmsg_flags & NLM_F_MULTI) != 0;
         if (h->nlmsg_type == NLMSG_DONE || h->nlmsg_type == NLMSG_ERROR)
             return 0;
-        if (h->nlmsg_len >= NLMSG_LENGTH(sizeof(struct unix_diag_msg)) && take(ctx, h, e))
+        if (h->nlmsg_len >= NLMSG_LENGTH(sizeof(struct unix_diag_msg)) && consume(ctx, h, e))
             return -1;
     }
     return dump;

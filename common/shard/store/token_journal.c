@@ -154,8 +154,8 @@ static int find_group(struct lines *l, struct buf *payload, uint64_t *end, struc
     return 0;
 }
 
-/* Passes the records in [from, to), which are whole, to `take`. */
-static int take_group(const struct token_journal *j, uint64_t from, uint64_t to, journal_take *take, void *ctx,
+/* Passes the records in [from, to), which are whole, to `consume`. */
+static int take_group(const struct token_journal *j, uint64_t from, uint64_t to, journal_consume *consume, void *ctx,
                       struct lines *l, struct buf *payload, struct err *e)
 {
     struct str line;
@@ -167,19 +167,19 @@ static int take_group(const struct token_journal *j, uint64_t from, uint64_t to,
             return -1;
         rec.offset = l->offset;
         bool is_entry = rec.type == RECORD_JOURNAL && get_entry(&entry, &rec);
-        if (take(ctx, &rec, is_entry ? &entry : NULL, e))
+        if (consume(ctx, &rec, is_entry ? &entry : NULL, e))
             return e->code == EX_DATAERR ? err_place(e, j->path, rec.offset) : -1;
     }
     return 0;
 }
 
-static int read_all(struct token_journal *j, journal_take *take, void *ctx, struct err *e)
+static int read_all(struct token_journal *j, journal_consume *consume, void *ctx, struct err *e)
 {
     struct lines l = {.journal = j};
     struct buf payload = {0};
     int rc;
     for (uint64_t end = 0; (rc = find_group(&l, &payload, &end, e)) == 1; j->len = end) {
-        if (take_group(j, j->len, end, take, ctx, &l, &payload, e)) {
+        if (take_group(j, j->len, end, consume, ctx, &l, &payload, e)) {
             rc = -1;
             break;
         }
@@ -191,14 +191,14 @@ static int read_all(struct token_journal *j, journal_take *take, void *ctx, stru
     return rc;
 }
 
-int token_journal_open(struct token_journal *j, const char *work, bool resume, journal_take *take, void *ctx,
+int token_journal_open(struct token_journal *j, const char *work, bool resume, journal_consume *consume, void *ctx,
                        struct err *e)
 {
     *j = (struct token_journal){.fd = -1, .path = fd_path(work, "journal", e)};
     if (!j->path)
         return -1;
     j->fd = fd_open_file(j->path, O_RDWR | O_CREAT | O_NOFOLLOW | (resume ? 0 : O_EXCL), EX_CANTCREAT, e);
-    return j->fd < 0 ? -1 : read_all(j, take, ctx, e);
+    return j->fd < 0 ? -1 : read_all(j, consume, ctx, e);
 }
 
 void token_journal_close(struct token_journal *j)

@@ -80,7 +80,7 @@ static int find_pieces(struct token_store *s, struct token_batch *b, struct err 
     return rc;
 }
 
-static int take(void *ctx, void *state, const struct commit *k, struct err *e)
+static int consume(void *ctx, void *state, const struct commit *k, struct err *e)
 {
     struct token_store *s = ctx;
     struct token_batch empty = {0}, *b = state ? state : &empty;
@@ -104,7 +104,7 @@ static void drop(void *ctx, void *state)
 }
 
 static const struct ledger_content token_content = {
-    .put = put, .take = take, .drop = drop, .covered = covered, .any_covered = any_covered};
+    .put = put, .consume = consume, .drop = drop, .covered = covered, .any_covered = any_covered};
 
 /* ---- Promises ---- */
 

@@ -68,7 +68,7 @@ int token_store_learn_sources(struct token_store *s, struct str sources, struct 
 /* Whether the sources of all ranges are known, and as large. */
 int token_store_check_sources(const struct token_store *s, const struct commit_run *r, struct err *e);
 
-/* Takes what is in the journal: a journal_take. ctx: the store. */
+/* Takes what is in the journal: a journal_consume. ctx: the store. */
 int token_store_read_record(void *ctx, const struct record *rec, const struct journal_entry *entry, struct err *e);
 
 #endif
