@@ -44,7 +44,7 @@ struct merger {
 
 /* ---- Reading the sum ---- */
 
-static int take(void *ctx, const struct pretoken *w, size_t n, struct err *e)
+static int consume(void *ctx, const struct pretoken *w, size_t n, struct err *e)
 {
     struct merger *m = ctx;
     for (size_t i = 0; i < n; i++) {
@@ -255,7 +255,7 @@ static int run(void *ctx, struct err *e)
     struct learned learned;
     if (m->opt.path && fd_keep_apart(m->opt.path, m->opt.files, (size_t)m->opt.n_files, e))
         return -1;
-    batch_stores_init(&m->stores, take, m, NULL);
+    batch_stores_init(&m->stores, consume, m, NULL);
     m->stores.eager = true;
     ledger_init(&m->ledger, &batch_store_content, &m->stores);
     progress_start(&m->progress, NAME);

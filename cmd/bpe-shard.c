@@ -86,7 +86,7 @@ static void show(void *ctx)
     progress_show(&s->progress, p.coverage->covered, p.coverage->promised, true, what);
 }
 
-static int take(void *ctx, const struct record *rec, const char *stream, struct err *e)
+static int consume(void *ctx, const struct record *rec, const char *stream, struct err *e)
 {
     struct sharder *s = ctx;
     if (shard_pipeline_put(s->pipeline, rec, stream, e))
@@ -152,7 +152,7 @@ static int run(void *ctx, struct err *e)
     if (!s->pipeline)
         return -1;
     for (int i = 0; i < s->opt.n_files && read == 0; i++)
-        read = record_each_idle(s->opt.files[i], take, on_idle, s, e);
+        read = record_each_idle(s->opt.files[i], consume, on_idle, s, e);
     int rc = shard_pipeline_finish(s->pipeline, read, advice(o, text, sizeof text), e);
     progress_end(&s->progress);
     if (rc == 0 && shard_pipeline_was_complete(s->pipeline))
