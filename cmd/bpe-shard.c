@@ -10,8 +10,8 @@
 #include "base/sys/buf.h"
 #include "shard/check/shard_check.h"
 #include "shard/check/shard_list.h"
-#include "shard/convert.h"
 #include "shard/format/manifest.h"
+#include "shard/shard_convert.h"
 #include "shard/shard_pipeline.h"
 #include "usage/shard_usage.h"
 #include "wire/record.h"
@@ -52,18 +52,18 @@ static void show_converted(void *ctx, uint64_t tokens, uint64_t all)
 static int run_convert(struct sharder *s, struct err *e)
 {
     const struct shard_pipeline_options *o = &s->opt.pipeline;
-    const struct convert_options c = {.from = s->opt.files[0],
-                                      .to = o->dir,
-                                      .plan = o->plan,
-                                      .software = o->software,
-                                      .memory = o->memory,
-                                      .resume = o->resume,
-                                      .published = tell,
-                                      .on_progress = show_converted,
-                                      .ctx = s};
+    const struct shard_convert_options c = {.from = s->opt.files[0],
+                                            .to = o->dir,
+                                            .plan = o->plan,
+                                            .software = o->software,
+                                            .memory = o->memory,
+                                            .resume = o->resume,
+                                            .published = tell,
+                                            .on_progress = show_converted,
+                                            .ctx = s};
     bool was_complete = false;
     progress_start(&s->progress, NAME);
-    int rc = convert(&c, &was_complete, e);
+    int rc = shard_convert(&c, &was_complete, e);
     progress_end(&s->progress);
     if (was_complete)
         program_note(NAME, "%s: was complete already", o->dir);

@@ -10,7 +10,7 @@
 #include "base/io/fd.h"
 #include "bpe/commands.h"
 #include "bpe/front.h"
-#include "driver/place.h"
+#include "driver/installed.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
     signal(SIGUSR1, SIG_IGN); /* it asks how far a command is, and must not end one that does not say, or not yet */
     script_note_streams();
     fd_prepare();
-    int status = place_init(argv[0] ? argv[0] : NAME, &e) ? -1 : run(argc, argv, &e);
+    int status = installed_init(argv[0] ? argv[0] : NAME, &e) ? -1 : run(argc, argv, &e);
     if (status < 0) {
         program_note(NAME, "%s", err_text(&e, text));
         status = e.code;

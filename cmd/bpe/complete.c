@@ -15,8 +15,8 @@
 
 #include "base/cli/options.h"
 #include "base/io/fd.h"
+#include "driver/installed.h"
 #include "driver/job.h"
-#include "driver/place.h"
 #include "input/input_form.h"
 #include "pretok/pattern.h"
 

@@ -6,7 +6,7 @@
  * that reads for all would take as long to start while all others wait, and be too slow for many cores.)
  */
 #include "bpe/encode.h"
-#include "driver/place.h"
+#include "driver/installed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -206,7 +206,7 @@ static int prepare(struct fragments *p, struct err *e)
     struct encode *x = p->x;
     divide(p);
     p->at = calloc(p->pairs, sizeof *p->at);
-    p->path = place_command("parquet", e);
+    p->path = installed_command("parquet", e);
     if (!p->at)
         return err_mem(e, "parts", p->pairs * sizeof *p->at);
     if (!p->path || encode_text_words(x, &p->words, e) || command_line_add(&p->words, e, "-0", "-f", "turns") ||

@@ -4,8 +4,8 @@
 
 #include "base/io/fd.h"
 #include "base/sys/nearest.h"
+#include "driver/installed.h"
 #include "driver/job.h"
-#include "driver/place.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ static int by_name(const void *a, const void *b)
 /* All commands, or all engines, in order. */
 static int list(struct names *names, bool engines, struct err *e)
 {
-    DIR *dir = opendir(place_commands());
+    DIR *dir = opendir(installed_commands());
     int rc = 0;
     for (const struct builtin *b = builtins; b->name && !engines && rc == 0; b++)
         rc = b->about ? names_add(names, b->name, e) : 0;

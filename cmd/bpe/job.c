@@ -10,7 +10,7 @@
  * Exit status: that of COMMAND; 75 if a process was killed, which an engine tries again; 74 if something could not be
  * read or written, or zstd failed.
  */
-#include "bpe/job.h"
+#include "bpe/job_relay.h"
 
 #include "bpe/commands.h"
 

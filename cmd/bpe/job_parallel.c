@@ -6,7 +6,7 @@
  * parallel may be killed while it writes. Exit status: 0: all jobs were done; 75: some were not, or GNU parallel was
  * killed; 74.
  */
-#include "bpe/job.h"
+#include "bpe/job_relay.h"
 
 #include "driver/command.h"
 #include "wire/record.h"

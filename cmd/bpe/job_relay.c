@@ -1,6 +1,6 @@
 /* job_relay.c - what passes through bpe job: whole records, whatever is killed. */
+#include "bpe/job_relay.h"
 #include "base/io/fd.h"
-#include "bpe/job.h"
 #include "wire/record.h"
 
 #include <errno.h>

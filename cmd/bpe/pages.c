@@ -2,7 +2,7 @@
 #include "bpe/pages.h"
 
 #include "base/io/fd.h"
-#include "driver/place.h"
+#include "driver/installed.h"
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -43,7 +43,7 @@ static bool is_page(const char *file, size_t *n)
 static int add_pages(struct names *pages, const char *below, struct err *e)
 {
     size_t n;
-    char *path = *below ? fd_path(place_pages(), below, e) : strdup(place_pages());
+    char *path = *below ? fd_path(installed_pages(), below, e) : strdup(installed_pages());
     DIR *dir = path ? opendir(path) : NULL;
     int rc = 0;
     for (const struct dirent *d; dir && rc == 0 && (d = readdir(dir));) {

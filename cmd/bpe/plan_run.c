@@ -1,8 +1,8 @@
 /* plan_run.c - see plan_run.h. */
 #include "bpe/plan_run.h"
 
+#include "driver/installed.h"
 #include "driver/partition.h"
-#include "driver/place.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -92,12 +92,12 @@ static int run_once(const struct plan_runner *r, const struct command_line *l, c
                             .in = -1,
                             .out = out,
                             .n_more = (int)n,
-                            .writes = place_temporary(),
+                            .writes = installed_temporary(),
                             .remedy = PARTITION_REMEDY};
     for (size_t i = 0; i < n; i++)
         how.more[i] = in[i];
     if (out >= 0 && (ftruncate(out, 0) || lseek(out, 0, SEEK_SET)))
-        return err_sys(e, EX_IOERR, errno, "%s: cannot write", place_temporary());
+        return err_sys(e, EX_IOERR, errno, "%s: cannot write", installed_temporary());
     const struct job_process *p = job_start(r->j, &how, e);
     if (!p)
         return -1;

@@ -11,8 +11,8 @@
 #include "base/io/fd.h"
 #include "base/io/input.h"
 #include "bpe/plan_blocks.h"
+#include "driver/installed.h"
 #include "driver/partition.h"
-#include "driver/place.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static const double sizes[PLAN_PARTS] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1};
 
 static int store(int fd, const void *p, size_t n, struct err *e)
 {
-    if (fd_write(fd, p, n, place_temporary(), e) == 0)
+    if (fd_write(fd, p, n, installed_temporary(), e) == 0)
         return 0;
     return err_add(e, PARTITION_REMEDY);
 }

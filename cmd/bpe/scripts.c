@@ -3,8 +3,8 @@
 #include "bpe/front.h"
 
 #include "base/io/fd.h"
+#include "driver/installed.h"
 #include "driver/job.h"
-#include "driver/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,20 +41,20 @@ static bool is_name(const char *word)
 
 bool script_is(const char *name)
 {
-    return is_name(name) && can_run(place_commands(), name);
+    return is_name(name) && can_run(installed_commands(), name);
 }
 
 char *script_of_engine(const char *engine, const char *command)
 {
     struct err e;
     char *file = is_name(engine) && is_name(command) ? fd_path(engine, command, &e) : NULL;
-    if (!file || can_run(place_commands(), file))
+    if (!file || can_run(installed_commands(), file))
         return file;
     char *python = malloc(strlen(file) + 4);
     if (python)
         snprintf(python, strlen(file) + 4, "%s.py", file);
     free(file);
-    if (python && can_run(place_commands(), python))
+    if (python && can_run(installed_commands(), python))
         return python;
     free(python);
     return NULL;
@@ -70,7 +70,7 @@ bool script_is_engine(const char *name)
 void script_about(const char *name, char *to, size_t n)
 {
     struct err e;
-    char line[300] = "", *path = place_command(name, &e);
+    char line[300] = "", *path = installed_command(name, &e);
     FILE *f = path ? fopen(path, "re") : NULL;
     *to = '\0';
     if (f && fgets(line, sizeof line, f) && fgets(line, sizeof line, f)) {
@@ -96,7 +96,7 @@ static int need_interpreter(const char *path, struct err *e)
 
 int script_run(const char *file, char **argv, struct err *e)
 {
-    char *path = place_command(file, e);
+    char *path = installed_command(file, e);
     if (!path || need_interpreter(path, e)) {
         free(path);
         return -1;

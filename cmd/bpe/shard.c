@@ -11,8 +11,8 @@
 
 #include "base/cli/program.h"
 #include "bpe/commands.h"
+#include "driver/installed.h"
 #include "driver/model_words.h"
-#include "driver/place.h"
 #include "driver/resume.h"
 #include "usage/chunk_usage.h"
 #include "usage/encode_usage.h"
@@ -105,7 +105,7 @@ static int run(struct job *j, struct err *e)
                          resume_put_asked(&words, &o->reader, &asked.chunk, (const char *const *)asked.encode.at,
                                           asked.encode.n, self.files, self.n_files, e) ||
                          (o->via && command_line_via(&asked.via, o->via, &script, e)) ||
-                         (o->parquet && (!(parquet = place_command("parquet", e)) ||
+                         (o->parquet && (!(parquet = installed_command("parquet", e)) ||
                                          command_line_parquet(&asked.reader, o, parquet, e)))
                      ? -1
                      : 0;

@@ -16,9 +16,9 @@
 #include "base/sys/memory.h"
 #include "base/sys/num.h"
 #include "driver/command.h"
+#include "driver/installed.h"
 #include "driver/output.h"
 #include "driver/partition.h"
-#include "driver/place.h"
 #include "driver/resume.h"
 #include "usage/source_options.h"
 #include "usage/sum_usage.h"
@@ -306,7 +306,7 @@ static int check(struct err *e)
     if (self.has_memory && self.memory == 0)
         return err_set(e, EX_USAGE, "-S: no memory at all is too little; one is 64M");
     self.memory = self.has_memory ? self.memory : memory_limit() / 2;
-    self.temp = self.temp ? self.temp : place_temporary();
+    self.temp = self.temp ? self.temp : installed_temporary();
     if (!self.path && isatty(1))
         return err_set(e, EX_USAGE, "standard output is a terminal; give -o PATH, or send the sum on");
     return fd_keep_apart(self.path, self.files, (size_t)self.n_files, e);

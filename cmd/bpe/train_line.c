@@ -10,8 +10,8 @@
 #include "bpe/train.h"
 
 #include "base/io/fd.h"
+#include "driver/installed.h"
 #include "driver/partition.h"
-#include "driver/place.h"
 #include "driver/watch.h"
 
 #include <stdio.h>
@@ -136,7 +136,7 @@ int train_line(const struct train *t, struct job *j, struct err *e)
     if (t->fan_out == FAN_OUT_PARALLEL && parallel_failed(j))
         return err_set(e, EX_IOERR,
                        "GNU parallel failed, as it says; it needs room in %s for what bpe-count writes; %s",
-                       place_temporary(), PARTITION_REMEDY);
+                       installed_temporary(), PARTITION_REMEDY);
     return job_result(j);
 }
 
@@ -151,7 +151,7 @@ static int give_parts(int chunks, const uint64_t *ends, size_t n, int *fds, int 
     for (size_t i = 0; i < n && rc == 0; i++) {
         fds[i] = partition_file(NULL, e);
         snprintf(name, sizeof name, "/proc/%ld/fd/%d", (long)getpid(), fds[i]);
-        rc = fds[i] < 0 || partition_copy(chunks, begin, ends[i], fds[i], place_temporary(), e) ||
+        rc = fds[i] < 0 || partition_copy(chunks, begin, ends[i], fds[i], installed_temporary(), e) ||
                      fd_write(names, name, strlen(name) + 1, "a pipe", e)
                  ? -1
                  : 0;
@@ -200,7 +200,7 @@ int train_xargs(const struct train *t, struct job *j, struct err *e)
     char path[64];
     if (chunks < 0)
         return err_add(e, PARTITION_REMEDY);
-    const struct job_start how = {.in = 0, .out = chunks, .writes = place_temporary(), .remedy = PARTITION_REMEDY};
+    const struct job_start how = {.in = 0, .out = chunks, .writes = installed_temporary(), .remedy = PARTITION_REMEDY};
     if (stage_chunk(j, &how, t->chunk_words, t->files, t->n_files, e))
         goto end;
     job_wait_all(j);

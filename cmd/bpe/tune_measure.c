@@ -6,8 +6,8 @@
 
 #include "base/io/fd.h"
 #include "base/sys/clock.h"
+#include "driver/installed.h"
 #include "driver/partition.h"
-#include "driver/place.h"
 #include "driver/scratch.h"
 
 #include <stdio.h>

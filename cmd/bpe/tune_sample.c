@@ -9,8 +9,8 @@
 #include "base/io/gzip_writer.h"
 #include "base/io/input.h"
 #include "base/sys/buf.h"
+#include "driver/installed.h"
 #include "driver/partition.h"
-#include "driver/place.h"
 #include "wire/payload.h"
 
 #include <stdio.h>
@@ -35,8 +35,8 @@ static int put(struct writer *w, const void *p, size_t n, struct err *e)
     struct buf packed = {0};
     int rc = w->packing == GZIP ? gzip_writer_put(w->gzip, p, n, e)
              : w->packing == ZSTD
-                 ? block_pack(&packed, p, n, e) || fd_write(w->fd, packed.p, packed.len, place_temporary(), e)
-                 : fd_write(w->fd, p, n, place_temporary(), e);
+                 ? block_pack(&packed, p, n, e) || fd_write(w->fd, packed.p, packed.len, installed_temporary(), e)
+                 : fd_write(w->fd, p, n, installed_temporary(), e);
     buf_free(&packed);
     return rc && e->code == EX_IOERR ? err_add(e, PARTITION_REMEDY) : rc ? -1 : 0;
 }
@@ -80,7 +80,7 @@ static int copy_part(struct tune_sample *s, const char *file, uint64_t left, cha
     struct writer w = {.fd = s->fd, .packing = !input_is_compressed(in) ? PLAIN : is_gzip ? GZIP : ZSTD};
     int rc = s->fd < 0 ? -1 : 0;
     if (rc == 0 && w.packing == GZIP)
-        rc = (w.gzip = gzip_writer_open(s->fd, place_temporary(), e)) ? 0 : -1;
+        rc = (w.gzip = gzip_writer_open(s->fd, installed_temporary(), e)) ? 0 : -1;
     rc = rc || copy_text(in, left, end, &w, e) ? -1 : 0;
     if (w.gzip)
         rc = gzip_writer_close(w.gzip, rc, e);

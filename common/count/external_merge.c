@@ -40,7 +40,7 @@ enum { HEAD_BYTES = 16, LONGER = HEAD_BYTES + 1, NONE_LEFT }; /* what `len` may 
  * So the next pretoken takes one comparison a level, mostly of numbers close together in memory. */
 struct tournament {
     size_t n;
-    struct sorted_source *from;
+    struct sorted_input *from;
     struct pretoken *now; /* borrowed from the sources, */
     struct head *head;    /* and its head */
     size_t *node;         /* node[0]: the winner; node[1 .. n): losers. Source i is below node (n + i) / 2 */
@@ -57,7 +57,7 @@ struct group {
     const struct spill *spill;
     const struct segment *segment;
     size_t n;
-    const struct sorted_source *input;
+    const struct sorted_input *input;
     size_t n_inputs;
 };
 
@@ -283,10 +283,10 @@ static int merge(const struct group *g, struct sorted_table *table,
     if (rc == 0 && !reader)
         rc = err_mem(e, "merging", (g->n + 1) * sizeof *reader);
     if (rc == 0) {
-        t.from[0] = (struct sorted_source){NULL, table_source_next, NULL, table};
+        t.from[0] = (struct sorted_input){NULL, table_source_next, NULL, table};
         for (size_t i = 0; i < g->n; i++) {
             reader[i] = (struct segment_reader){.spill = g->spill, .segment = &g->segment[i]};
-            t.from[1 + i] = (struct sorted_source){NULL, segment_next, segment_close, &reader[i]};
+            t.from[1 + i] = (struct sorted_input){NULL, segment_next, segment_close, &reader[i]};
         }
         for (size_t i = 0; i < g->n_inputs; i++)
             t.from[1 + g->n + i] = g->input[i];
@@ -332,7 +332,7 @@ int external_merge_relieve(struct external_merge *r, struct table *t, uint64_t m
     return 0;
 }
 
-int external_merge_add(struct external_merge *r, const struct sorted_source *input, struct err *e)
+int external_merge_add(struct external_merge *r, const struct sorted_input *input, struct err *e)
 {
     if (array_grow(&r->input, &r->cap_inputs, r->n_inputs + 1, sizeof *r->input, "the sorted inputs", e))
         return -1;

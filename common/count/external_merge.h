@@ -16,7 +16,7 @@
 
 /* Something that gives pretokens in the order of pretoken_compare, when they are merged: a segment on disk, the sorted
  * table, a sum in a file. */
-struct sorted_source {
+struct sorted_input {
     /* Gets the memory and descriptors that reading takes; NULL: none. */
     int (*open)(void *self, struct err *e);
     /* The next pretoken, whose bytes are padded (PRETOKEN_PAD), and borrowed until the next call. 1; 0: there is none
@@ -36,7 +36,7 @@ struct external_merge {
     struct spill spill;
     struct segment *segment; /* owned */
     size_t n, cap;
-    struct sorted_source *input; /* owned array */
+    struct sorted_input *input; /* owned array */
     size_t n_inputs, cap_inputs;
     size_t fan_in;      /* segments and inputs merged at a time */
     uint64_t n_spilled; /* segments ever written, for reports */
@@ -54,10 +54,10 @@ int external_merge_spill(struct external_merge *r, struct table *t, struct err *
 int external_merge_relieve(struct external_merge *r, struct table *t, uint64_t max, struct err *e);
 
 /* Adds a source (copied; its self is borrowed), which will be opened and read once, by external_merge_merge. */
-int external_merge_add(struct external_merge *r, const struct sorted_source *input, struct err *e);
+int external_merge_add(struct external_merge *r, const struct sorted_input *input, struct err *e);
 
-/* Passes every distinct pretoken of all segments, inputs and the table to `consume`, sorted by bytes, with the sum of its
- * counts. Stops with -1 when take returns -1, and when a sum would exceed 2^64-1 (EX_DATAERR). The pretokens are
+/* Passes every distinct pretoken of all segments, inputs and the table to `consume`, sorted by bytes, with the sum of
+ * its counts. Stops with -1 when take returns -1, and when a sum would exceed 2^64-1 (EX_DATAERR). The pretokens are
  * borrowed during the call. The table is sorted, as by external_merge_spill. */
 int external_merge_merge(struct external_merge *r, struct table *t,
                          int (*consume)(void *ctx, const struct pretoken *w, struct err *e), void *ctx, struct err *e);

@@ -108,8 +108,8 @@ static int next_word(void *self, struct pretoken *w, struct err *e)
     }
 }
 
-struct sorted_source sorted_extent_source(struct sorted_extent *x)
+struct sorted_input sorted_extent_source(struct sorted_extent *x)
 {
     x->fd = -1;
-    return (struct sorted_source){open_extent, next_word, close_extent, x};
+    return (struct sorted_input){open_extent, next_word, close_extent, x};
 }

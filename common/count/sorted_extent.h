@@ -5,7 +5,7 @@
 
 #include "base/sys/buf.h"
 #include "count/external_merge.h"
-#include "count/word_sequence.h"
+#include "wire/word_sequence.h"
 
 #include <stdint.h>
 
@@ -23,6 +23,6 @@ struct sorted_extent {
 
 /* A source that reads the extent (borrowed) in constant memory. An error of it may be EX_DATAERR, if the file is not
  * as the extent says: what was read then is nothing to rely on. */
-struct sorted_source sorted_extent_source(struct sorted_extent *x);
+struct sorted_input sorted_extent_source(struct sorted_extent *x);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "count/sorted_extent.h"
 #include "count/sorted_table.h"
-#include "count/word_sequence.h"
+#include "wire/word_sequence.h"
 
 #include <stdlib.h>
 
@@ -153,7 +153,7 @@ static int consume(void *ctx, void *state, const struct commit *k, struct err *e
             return err_mem(e, "a sorted sum", sizeof *kept);
         *kept = (struct kept_extent){b->extent, s->kept};
         s->kept = kept;
-        const struct sorted_source source = sorted_extent_source(&kept->extent);
+        const struct sorted_input source = sorted_extent_source(&kept->extent);
         if (external_merge_add(s->merge, &source, e))
             return -1;
     }

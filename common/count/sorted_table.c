@@ -221,7 +221,7 @@ void sorted_table_init(struct sorted_table *s, struct table *t)
     if (!apart)
         order_in_thread(s);
     s->end24 = order_key24(t->slots24, table_slots(t->shift24), NULL);
-    s->end_long = order_long(t->hash_index_long, table_slots(t->shift_long), t->arena.p);
+    s->end_long = order_long(t->slots_long, table_slots(t->shift_long), t->arena.p);
     if (apart)
         pthread_join(thread, NULL);
 }
@@ -246,7 +246,7 @@ static void give24(struct sorted_table *s, struct pretoken *w)
 
 static void give_long(struct sorted_table *s, struct pretoken *w)
 {
-    const struct slot_long *slot = &s->table->hash_index_long[s->n_long++];
+    const struct slot_long *slot = &s->table->slots_long[s->n_long++];
     *w = (struct pretoken){s->table->arena.p + slot->at, (size_t)slot->len, slot->count};
 }
 
@@ -267,7 +267,7 @@ bool sorted_table_next(struct sorted_table *s, struct pretoken *w)
     const struct table *t = s->table;
     bool is12 = s->n12 < s->end12, is24 = s->n24 < s->end24, is_long = s->n_long < s->end_long;
     if (is24 && is_long) { /* if one is a prefix of the other, the shorter one comes first */
-        const struct slot_long *l = &t->hash_index_long[s->n_long];
+        const struct slot_long *l = &t->slots_long[s->n_long];
         const unsigned char *p = t->arena.p + l->at;
         is24 = compare_to_key24(s, l->hash, first_bytes(p + 8), first_bytes(p + 16) | 255) > 0;
         is_long = !is24;
@@ -285,7 +285,7 @@ bool sorted_table_next(struct sorted_table *s, struct pretoken *w)
         is12 = c < 0;
     } else if (is12 && is_long) {
         const struct slot12 *slot = &t->slots12[s->n12];
-        const struct slot_long *l = &t->hash_index_long[s->n_long];
+        const struct slot_long *l = &t->slots_long[s->n_long];
         is12 =
             slot->head != l->hash ? slot->head < l->hash : slot->tail >> 8 <= first_bytes(t->arena.p + l->at + 8) >> 40;
     }

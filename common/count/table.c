@@ -25,8 +25,8 @@ int table_init(struct table *t, struct err *e)
     *t = (struct table){.shift12 = FIRST_SHIFT, .shift24 = FIRST_SHIFT, .shift_long = FIRST_SHIFT};
     t->slots12 = huge_zeroed(table_slots(FIRST_SHIFT) * sizeof *t->slots12);
     t->slots24 = huge_zeroed(table_slots(FIRST_SHIFT) * sizeof *t->slots24);
-    t->hash_index_long = huge_zeroed(table_slots(FIRST_SHIFT) * sizeof *t->hash_index_long);
-    if (!t->slots12 || !t->slots24 || !t->hash_index_long) {
+    t->slots_long = huge_zeroed(table_slots(FIRST_SHIFT) * sizeof *t->slots_long);
+    if (!t->slots12 || !t->slots24 || !t->slots_long) {
         table_free(t);
         return err_mem(e, "the count table", table_slots(FIRST_SHIFT) * sizeof *t->slots24);
     }
@@ -46,7 +46,7 @@ void table_free(struct table *t)
 {
     huge_free(t->slots12, table_slots(t->shift12) * sizeof *t->slots12);
     huge_free(t->slots24, table_slots(t->shift24) * sizeof *t->slots24);
-    huge_free(t->hash_index_long, table_slots(t->shift_long) * sizeof *t->hash_index_long);
+    huge_free(t->slots_long, table_slots(t->shift_long) * sizeof *t->slots_long);
     buf_free(&t->arena);
     *t = (struct table){0};
 }
@@ -162,8 +162,8 @@ static __attribute__((noinline)) int find12(struct table *t, uint64_t head, uint
 static __attribute__((noinline)) int add_long(struct table *t, const struct pretoken *w, uint64_t hash, struct err *e)
 {
     size_t at = table_slot(hash, t->shift_long);
-    for (; t->hash_index_long[at].count; at = table_next_slot(at, t->shift_long)) {
-        struct slot_long *s = &t->hash_index_long[at];
+    for (; t->slots_long[at].count; at = table_next_slot(at, t->shift_long)) {
+        struct slot_long *s = &t->slots_long[at];
         if (s->hash == hash && s->len == w->len && memcmp(t->arena.p + s->at, w->p, w->len) == 0) {
             s->count += w->count;
             return 0;
@@ -172,7 +172,7 @@ static __attribute__((noinline)) int add_long(struct table *t, const struct pret
     size_t start = t->arena.len;
     if (buf_put(&t->arena, w->p, w->len, e))
         return -1;
-    t->hash_index_long[at] = (struct slot_long){hash, w->count, start, w->len};
+    t->slots_long[at] = (struct slot_long){hash, w->count, start, w->len};
     return too_full(++t->n_long, t->shift_long) ? grow_long(t, e) : 0;
 }
 
@@ -219,7 +219,7 @@ static inline int begin_longer(struct table *t, struct longer *l, const unsigned
         uint64_t hash = hash_bytes(p, len, t->secret[0]);
         l->long_one[l->n_long] = (struct pretoken){p, len, count};
         l->long_hash[l->n_long++] = hash;
-        __builtin_prefetch(&t->hash_index_long[table_slot(hash, t->shift_long)], 1);
+        __builtin_prefetch(&t->slots_long[table_slot(hash, t->shift_long)], 1);
         return 0;
     }
     struct key24 key = key24_of(p, len);
@@ -359,7 +359,7 @@ size_t table_n(const struct table *t)
 size_t table_bytes(const struct table *t)
 {
     return table_slots(t->shift12) * sizeof *t->slots12 + table_slots(t->shift24) * sizeof *t->slots24 +
-           table_slots(t->shift_long) * sizeof *t->hash_index_long + t->arena.cap;
+           table_slots(t->shift_long) * sizeof *t->slots_long + t->arena.cap;
 }
 
 /* A position is the number of a slot, counting those of slots12 first, then slots24, then hash_index_long. */
@@ -385,7 +385,7 @@ bool table_next(const struct table *t, size_t *pos, struct pretoken *w)
         }
     }
     for (; *pos - n12 - n24 < table_slots(t->shift_long); ++*pos) {
-        const struct slot_long *s = &t->hash_index_long[*pos - n12 - n24];
+        const struct slot_long *s = &t->slots_long[*pos - n12 - n24];
         if (s->count) {
             *w = (struct pretoken){t->arena.p + s->at, (size_t)s->len, s->count};
             ++*pos;

@@ -41,7 +41,7 @@ struct slot_long {
 struct table {
     struct slot12 *slots12;
     struct slot24 *slots24;
-    struct slot_long *hash_index_long;
+    struct slot_long *slots_long;
     unsigned shift12, shift24, shift_long; /* each table has 2^(64 - shift) slots */
     size_t n12, n24, n_long;               /* slots in use */
     size_t n_carried;                      /* slots24 in use for counts carried from slots12 */

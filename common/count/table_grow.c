@@ -69,6 +69,6 @@ int grow24(struct table *t, struct err *e)
 
 int grow_long(struct table *t, struct err *e)
 {
-    GROW(t, hash_index_long, shift_long, count, s->hash);
+    GROW(t, slots_long, shift_long, count, s->hash);
     return 0;
 }

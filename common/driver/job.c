@@ -3,8 +3,8 @@
 
 #include "base/io/fd.h"
 #include "base/sys/clock.h"
+#include "driver/installed.h"
 #include "driver/keeper.h"
-#include "driver/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -177,9 +177,10 @@ static char *find(const char *program)
         memcpy(file, program, n + 1);
         return file;
     }
-    if (place_programs() && strncmp(program, "bpe-", 4) == 0) { /* also where the name of that directory has a colon */
+    if (installed_programs() &&
+        strncmp(program, "bpe-", 4) == 0) { /* also where the name of that directory has a colon */
         struct err ignored;
-        char *beside = fd_path(place_programs(), program, &ignored);
+        char *beside = fd_path(installed_programs(), program, &ignored);
         if (beside && access(beside, X_OK) == 0) {
             free(file);
             return beside;

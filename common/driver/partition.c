@@ -2,7 +2,7 @@
 #include "driver/partition.h"
 
 #include "base/io/fd.h"
-#include "driver/place.h"
+#include "driver/installed.h"
 #include "wire/payload.h"
 #include "wire/record.h"
 
@@ -13,7 +13,7 @@
 
 int partition_file(const char *dir, struct err *e)
 {
-    dir = dir ? dir : place_temporary();
+    dir = dir ? dir : installed_temporary();
     int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd >= 0 || errno == ENOENT)
         return fd >= 0 ? fd : err_sys(e, EX_CANTCREAT, errno, "%s: cannot create a temporary file there", dir);

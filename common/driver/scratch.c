@@ -2,8 +2,8 @@
 #include "driver/scratch.h"
 
 #include "base/io/fd.h"
+#include "driver/installed.h"
 #include "driver/job.h"
-#include "driver/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +67,7 @@ static int start(struct scratch *s, struct err *e)
 {
     int ends[2];
     if (!mkdtemp(s->path))
-        return err_sys(e, EX_CANTCREAT, errno, "%s: cannot create a temporary directory there", place_temporary());
+        return err_sys(e, EX_CANTCREAT, errno, "%s: cannot create a temporary directory there", installed_temporary());
     if (job_pipe(ends, e)) {
         rmdir(s->path);
         return -1;
@@ -89,7 +89,7 @@ static int start(struct scratch *s, struct err *e)
 int scratch_open(struct scratch *s, struct err *e)
 {
     sigset_t all, before;
-    *s = (struct scratch){.path = fd_path(place_temporary(), "bpe-XXXXXX", e), .alive = -1};
+    *s = (struct scratch){.path = fd_path(installed_temporary(), "bpe-XXXXXX", e), .alive = -1};
     if (!s->path)
         return -1;
     sigfillset(&all);

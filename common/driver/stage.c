@@ -1,7 +1,7 @@
 /* stage.c - see stage.h. */
 #include "driver/stage.h"
 
-#include "driver/place.h"
+#include "driver/installed.h"
 
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ int stage_parquet(struct job *j, int group, const char *dir, const struct comman
                   const struct option_words *chunk, const char *part, char **files, int n, int out, struct err *e)
 {
     struct command_line r = {0}, c = {0};
-    char *parquet = place_command("parquet", e);
+    char *parquet = installed_command("parquet", e);
     int text[2] = {-1, -1};
     struct job_start reader = {.name = "what reads Parquet", .in = -1, .stage = STAGE_READ, .group = group, .dir = dir},
                      chunker = {.out = out, .stage = STAGE_CHUNK, .group = group};

@@ -3,8 +3,8 @@
 
 #include "base/io/durable.h"
 #include "base/io/fd.h"
+#include "driver/installed.h"
 #include "driver/partition.h"
-#include "driver/place.h"
 #include "driver/resume.h"
 #include "driver/stage.h"
 #include "wire/record.h"
@@ -240,7 +240,7 @@ int work_check_reader(const struct work *w, struct err *e)
     enum { NOT_INSTALLED = 127 };
     struct command_line l = {0};
     const struct job_start how = {.in = -1, .out = -1};
-    char *parquet = place_command("parquet", e);
+    char *parquet = installed_command("parquet", e);
     int first = 0, rc = parquet ? 0 : -1;
     while (first < w->n_files && !command_is_parquet(w->options, w->files[first]))
         first++;

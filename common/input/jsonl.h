@@ -7,7 +7,7 @@
 
 #include "base/sys/buf.h"
 #include "base/sys/err.h"
-#include "pretok/rules.h"
+#include "unicode/utf8.h"
 #include "json/json_read.h"
 
 #include <stddef.h>

@@ -10,7 +10,7 @@
 #include "base/sys/err.h"
 #include "base/sys/str.h"
 #include "input/input_form.h"
-#include "pretok/rules.h"
+#include "unicode/utf8.h"
 #include "json/json_read.h"
 #include "json/json_write.h"
 

@@ -4,7 +4,7 @@
  * that matter only elsewhere are ignored: post_processor (used only with add_special_tokens=True), padding, decoder,
  * offsets. The sources are serialization.rs, added_vocabulary.rs and models/bpe of that project.
  */
-#include "model/hf_reader.h"
+#include "model/format_hf_internal.h"
 
 #include "model/model_convert.h"
 #include "model/model_file.h"

@@ -4,7 +4,7 @@
  * differently, or has a regex that Hugging Face tokenizers (Oniguruma) may read differently from us (pretok/regex.h),
  * is an error.
  */
-#include "model/hf_reader.h"
+#include "model/format_hf_internal.h"
 #include "pretok/regex.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  * The order of the keys is that of serialization.rs in that project.
  */
 #include "model/byte_level.h"
-#include "model/hf_reader.h"
+#include "model/format_hf_internal.h"
 #include "model/vocab_json.h"
 #include "json/json_write.h"
 

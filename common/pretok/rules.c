@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const invalid_policy_names[] = {"error", "replace", "skip", "bytes", NULL};
-
 static int set(struct str **to, size_t *n_to, const struct str *from, size_t n, const char *what, struct err *e)
 {
     struct str *copy = calloc(n + 1, sizeof *copy);

@@ -18,17 +18,6 @@ struct rules {
     size_t n_special;
 };
 
-/* What is done with bytes that are not UTF-8. */
-enum invalid_policy {
-    INVALID_ERROR,
-    INVALID_REPLACE, /* by U+FFFD */
-    INVALID_SKIP,
-    INVALID_BYTES, /* each is a pretoken of its own, and the text before it ends as a document does */
-};
-
-/* Their names on a command line, ending with NULL. */
-extern const char *const invalid_policy_names[];
-
 /* Sets regex or special to a copy of the array (the strings are borrowed). -1: out of memory. */
 int rules_set_regex(struct rules *r, const struct str *regex, size_t n, struct err *e);
 int rules_set_special(struct rules *r, const struct str *special, size_t n, struct err *e);

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+const char *const invalid_policy_names[] = {"error", "replace", "skip", "bytes", NULL};
+
 /* HEAD: bytes checked one by one before blocks are used: where errors are frequent, the next one is near */
 enum { HEAD = 64, BLOCK = 32 };
 

@@ -13,6 +13,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What is done with bytes that are not UTF-8: a part of how a text is read (input/reading.h). */
+enum invalid_policy {
+    INVALID_ERROR,
+    INVALID_REPLACE, /* by U+FFFD */
+    INVALID_SKIP,
+    INVALID_BYTES, /* each is a pretoken of its own, and the text before it ends as a document does */
+};
+
+/* Their names on a command line, ending with NULL. */
+extern const char *const invalid_policy_names[];
+
 /* Length of the longest valid prefix of p[0 .. n). *cut is set if what follows it is the beginning of a character that
  * more bytes could complete. */
 size_t utf8_valid_len(const unsigned char *p, size_t n, bool *cut);

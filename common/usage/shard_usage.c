@@ -2,8 +2,8 @@
 #include "usage/shard_usage.h"
 
 #include "base/sys/memory.h"
-#include "shard/convert.h"
 #include "shard/format/formats.h"
+#include "shard/shard_convert.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static int check(void *options, struct err *e)
     p->format = shard_formats[s->format];
     p->docs |= p->format->has_docs;
     p->shuffled = s->shuffle;
-    s->convert |= s->n_files == 1 && convert_is_from(s->files[0]);
+    s->convert |= s->n_files == 1 && shard_convert_is_from(s->files[0]);
     p->test_fraction = s->fraction ? strtod(s->fraction, NULL) : 0;
     if (s->convert && (p->test_shards || s->fraction || p->shuffled || o->missing || o->id))
         return err_set(e, EX_USAGE,

@@ -189,7 +189,7 @@ static int finish(struct shard_build *b, struct err *e)
 
 struct samples {
     struct shard_reader *r;
-    struct shard_list offsets;
+    struct shard_numbers offsets;
     uint64_t at; /* where the next sample begins */
 };
 
@@ -201,7 +201,7 @@ static int take_sample(const struct samples *x, uint64_t end, struct shard_part 
     uint64_t size = end - x->at, tokens = 0;
     size_t n = size < HEAD_MAX ? (size_t)size : HEAD_MAX;
     if (end < x->at || end > in->is->bytes)
-        return shard_input_damaged(in, shard_list_offset(&x->offsets),
+        return shard_input_damaged(in, shard_numbers_offset(&x->offsets),
                                    "a sample ends before it begins, or after the file", e);
     if (shard_input_get(in, is, n, x->at, e))
         return -1;
@@ -219,7 +219,7 @@ static int next_sample(void *ctx, struct shard_part *to, struct err *e)
 {
     struct samples *x = ctx;
     uint64_t end;
-    int more = shard_list_next(&x->offsets, &end, e);
+    int more = shard_numbers_next(&x->offsets, &end, e);
     if (more <= 0)
         return more < 0 || x->at == x->r->file[0].is->bytes
                    ? more
@@ -240,9 +240,9 @@ static int read_samples(struct shard_reader *r, struct samples *x, struct err *e
         return -1;
     if (load_le(head, 4) != n)
         return shard_input_damaged(data, 0, "the number of samples is not that of " MANIFEST_NAME, e);
-    x->offsets = shard_list_at(data, 4, n + 1, 4);
+    x->offsets = shard_numbers_at(data, 4, n + 1, 4);
     x->at = 8 + 4 * n + len;
-    if (shard_input_get(data, is, (size_t)len, x->at - len, e) || shard_list_next(&x->offsets, &first, e) < 0)
+    if (shard_input_get(data, is, (size_t)len, x->at - len, e) || shard_numbers_next(&x->offsets, &first, e) < 0)
         return -1;
     if (memcmp(is, config, (size_t)len) != 0 || first != x->at)
         return shard_input_damaged(data, x->at - len, "samples are not those that " MANIFEST_NAME " says", e);
@@ -255,7 +255,7 @@ static int read_documents(const struct manifest *m, const struct manifest_shard 
     struct shard_reader r;
     struct samples x = {.r = &r};
     int rc = shard_reader_open(&r, m, s, dir, sink, e) ? -1 : read_samples(&r, &x, e);
-    shard_list_free(&x.offsets);
+    shard_numbers_free(&x.offsets);
     shard_reader_close(&r);
     return rc;
 }

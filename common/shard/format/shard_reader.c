@@ -108,12 +108,12 @@ int shard_read_check(const char *dir, const struct manifest_file *f, struct err 
 
 /* ---- A list ---- */
 
-struct shard_list shard_list_at(struct shard_input *in, uint64_t offset, uint64_t n, unsigned width)
+struct shard_numbers shard_numbers_at(struct shard_input *in, uint64_t offset, uint64_t n, unsigned width)
 {
-    return (struct shard_list){.in = in, .offset = offset, .left = n * width, .width = width};
+    return (struct shard_numbers){.in = in, .offset = offset, .left = n * width, .width = width};
 }
 
-int shard_list_next(struct shard_list *l, uint64_t *v, struct err *e)
+int shard_numbers_next(struct shard_numbers *l, uint64_t *v, struct err *e)
 {
     if (l->at == l->window.len) {
         size_t n = l->left < LIST_WINDOW ? (size_t)l->left : LIST_WINDOW;
@@ -134,12 +134,12 @@ int shard_list_next(struct shard_list *l, uint64_t *v, struct err *e)
     return 1;
 }
 
-uint64_t shard_list_offset(const struct shard_list *l)
+uint64_t shard_numbers_offset(const struct shard_numbers *l)
 {
     return l->offset - l->window.len + l->at - l->width;
 }
 
-void shard_list_free(struct shard_list *l)
+void shard_numbers_free(struct shard_numbers *l)
 {
     buf_free(&l->window);
 }

@@ -40,7 +40,7 @@ int shard_input_peek(const struct shard_input *in, void *to, size_t n, uint64_t 
 int shard_input_damaged(const struct shard_input *in, uint64_t offset, const char *what, struct err *e);
 
 /* A list in a file, read from start to end. */
-struct shard_list {
+struct shard_numbers {
     struct shard_input *in; /* borrowed */
     uint64_t offset, left;  /* of the byte after the window; bytes that are not in it yet */
     unsigned width;         /* bytes of an item: 4 or 8, least significant first */
@@ -48,10 +48,10 @@ struct shard_list {
     size_t at; /* in the window */
 };
 
-struct shard_list shard_list_at(struct shard_input *in, uint64_t offset, uint64_t n, unsigned width);
-int shard_list_next(struct shard_list *l, uint64_t *v, struct err *e); /* 1; 0: the end; -1 */
-uint64_t shard_list_offset(const struct shard_list *l);                /* of the item that was read last */
-void shard_list_free(struct shard_list *l);
+struct shard_numbers shard_numbers_at(struct shard_input *in, uint64_t offset, uint64_t n, unsigned width);
+int shard_numbers_next(struct shard_numbers *l, uint64_t *v, struct err *e); /* 1; 0: the end; -1 */
+uint64_t shard_numbers_offset(const struct shard_numbers *l);                /* of the item that was read last */
+void shard_numbers_free(struct shard_numbers *l);
 
 struct shard_reader {
     const struct manifest *m;

@@ -48,8 +48,8 @@ struct token_journal {
 /* Gets the records of a group that is whole, in order; the entry is NULL if rec is a promise. */
 typedef int journal_consume(void *ctx, const struct record *rec, const struct journal_entry *entry, struct err *e);
 
-/* Opens DIR/.work/journal. resume: it may exist; all in it is passed to `consume`, and what is left of a last group is cut
- * off. Else it must not exist. -1: EX_CANTCREAT, EX_IOERR; EX_DATAERR: damaged, with the place. */
+/* Opens DIR/.work/journal. resume: it may exist; all in it is passed to `consume`, and what is left of a last group is
+ * cut off. Else it must not exist. -1: EX_CANTCREAT, EX_IOERR; EX_DATAERR: damaged, with the place. */
 int token_journal_open(struct token_journal *j, const char *work, bool resume, journal_consume *consume, void *ctx,
                        struct err *e);
 void token_journal_close(struct token_journal *j);

@@ -1,10 +1,10 @@
-/* convert.c - see convert.h.
+/* shard_convert.c - see shard_convert.h.
  *
  * The ids of a directory go through shard_writer once more. All is made durable between two of the old shards: what
  * the writer has, and in DIR/.work/convert which shard comes next. That file is there from the beginning on, so that
  * the work of a conversion is recognized.
  */
-#include "shard/convert.h"
+#include "shard/shard_convert.h"
 
 #include "base/io/durable.h"
 #include "base/io/fd.h"
@@ -28,7 +28,7 @@
 enum { STATE_VERSION = 1 };
 
 struct conversion {
-    const struct convert_options *o;
+    const struct shard_convert_options *o;
     struct manifest old, new;
     struct shard_dir dir;
     char *state_path, *made_path; /* owned: DIR/.work/convert, and what becomes it */
@@ -267,7 +267,7 @@ static int open_writer(struct conversion *c, struct err *e)
 /* 1: all was done before; 0. */
 static int open_new(struct conversion *c, struct err *e)
 {
-    const struct convert_options *o = c->o;
+    const struct shard_convert_options *o = c->o;
     bool begun = has(c, ".work/convert") || (!has(c, MANIFEST_NAME) && !has(c, ".work/journal"));
     if (shard_dir_open(&c->dir, o->to, begun || o->resume, e))
         return -1;
@@ -317,7 +317,7 @@ static void close_all(struct conversion *c)
     free(c->made_path);
 }
 
-bool convert_is_from(const char *path)
+bool shard_convert_is_from(const char *path)
 {
     struct err ignored;
     struct stat st;
@@ -327,7 +327,7 @@ bool convert_is_from(const char *path)
     return is;
 }
 
-int convert(const struct convert_options *o, bool *was_complete, struct err *e)
+int shard_convert(const struct shard_convert_options *o, bool *was_complete, struct err *e)
 {
     struct conversion c = {.o = o, .dir = {.lock = -1}};
     int rc = read_old(&c, e) || plan_new(&c, e) ? -1 : open_new(&c, e);

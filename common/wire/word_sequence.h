@@ -1,6 +1,6 @@
 /* word_sequence.h - the pretokens in the words records of one batch, which come in order: long ones put together. */
-#ifndef BPE_COUNT_WORD_SEQUENCE_H
-#define BPE_COUNT_WORD_SEQUENCE_H
+#ifndef BPE_WIRE_WORD_SEQUENCE_H
+#define BPE_WIRE_WORD_SEQUENCE_H
 
 #include "base/sys/buf.h"
 #include "base/sys/bytes.h"

@@ -1,5 +1,5 @@
 /* word_sequence.c - see word_sequence.h. */
-#include "count/word_sequence.h"
+#include "wire/word_sequence.h"
 
 #include "wire/payload.h"
 

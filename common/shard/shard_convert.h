@@ -1,13 +1,13 @@
-/* convert.h - shards of one directory as shards of another: of another format, or size. Documents stay what they are,
- * in their order, and in their split.
+/* shard_convert.h - shards of one directory as shards of another: of another format, or size. Documents stay what they
+ * are, in their order, and in their split.
  *
  * Where documents end is known from the index of the format, from the table of --docs, or from the separators of
  * bpe-encode --eot. Where they come from, from the table of --docs only: without it, the new tables do not know it
  * either. A document that the end of the test shards (--test) cuts is cut there again; in a format with whole documents
  * it is in the split in which it begins.
  */
-#ifndef BPE_SHARD_CONVERT_H
-#define BPE_SHARD_CONVERT_H
+#ifndef BPE_SHARD_SHARD_CONVERT_H
+#define BPE_SHARD_SHARD_CONVERT_H
 
 #include "base/sys/err.h"
 #include "shard/format/manifest.h"
@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 /* All borrowed. */
-struct convert_options {
+struct shard_convert_options {
     const char *from, *to;  /* directories */
     struct shard_plan plan; /* format, dtype, name, shard_tokens, last, docs and sha256 count; the rest is as it was */
     const char *software;
@@ -29,11 +29,11 @@ struct convert_options {
 };
 
 /* Whether a path is a directory of shards: one with a manifest.json. */
-bool convert_is_from(const char *path);
+bool shard_convert_is_from(const char *path);
 
 /* Does all of it. A conversion that was killed goes on when the same one is begun again. *was_complete: nothing was
  * left to do. -1: EX_NOINPUT (no shards there), EX_TEMPFAIL (they are not complete), EX_USAGE, EX_DATAERR (damaged
  * shards; nothing says where documents end), EX_CANTCREAT, EX_IOERR. */
-int convert(const struct convert_options *o, bool *was_complete, struct err *e);
+int shard_convert(const struct shard_convert_options *o, bool *was_complete, struct err *e);
 
 #endif

@@ -1,27 +1,27 @@
-/* place.h - where the files are that belong to this bpe: the programs beside it, its commands in other languages, the
- * manual pages. They are those of this bpe, whatever else is installed.
+/* installed.h - where the files are that belong to this bpe: the programs beside it, its commands in other languages,
+ * the manual pages. They are those of this bpe, whatever else is installed.
  *
  *     PREFIX/bin/bpe    PREFIX/libexec/bpetools/    PREFIX/share/man/     installed
  *     BUILD/bpe         BUILD/pipelines/            BUILD/man/            not installed: both are links into the source
  */
-#ifndef BPE_DRIVER_PLACE_H
-#define BPE_DRIVER_PLACE_H
+#ifndef BPE_DRIVER_INSTALLED_H
+#define BPE_DRIVER_INSTALLED_H
 
 #include "base/sys/err.h"
 
 /* Finds them, by the file that this process runs; argv0 is for a system without /proc. Puts the directory of the
  * programs first on PATH, and makes TMPDIR absolute, for all processes that are started. -1: EX_OSERR. */
-int place_init(const char *argv0, struct err *e);
+int installed_init(const char *argv0, struct err *e);
 
-/* The directories; valid after place_init. */
-const char *place_programs(void);
-const char *place_commands(void);
-const char *place_pages(void);
+/* The directories; valid after installed_init. */
+const char *installed_programs(void);
+const char *installed_commands(void);
+const char *installed_pages(void);
 
 /* The file of a command in another language, such as parquet. Owned by the caller; NULL: out of memory. */
-char *place_command(const char *name, struct err *e);
+char *installed_command(const char *name, struct err *e);
 
 /* The directory for temporary files: TMPDIR, or /tmp. */
-const char *place_temporary(void);
+const char *installed_temporary(void);
 
 #endif

@@ -1,6 +1,6 @@
-/* job.h - the parts of bpe job. */
-#ifndef BPE_CMD_JOB_H
-#define BPE_CMD_JOB_H
+/* job_relay.h - the parts of bpe job. */
+#ifndef BPE_CMD_JOB_RELAY_H
+#define BPE_CMD_JOB_RELAY_H
 
 #include "base/sys/buf.h"
 #include "base/sys/err.h"

@@ -1,6 +1,6 @@
-/* hf_reader.h - the parts of tokenizer.json: what the format_hf_*.c share. */
-#ifndef BPE_MODEL_HF_READER_H
-#define BPE_MODEL_HF_READER_H
+/* format_hf_internal.h - the parts of tokenizer.json: what the format_hf_*.c share. */
+#ifndef BPE_MODEL_FORMAT_HF_INTERNAL_H
+#define BPE_MODEL_FORMAT_HF_INTERNAL_H
 
 #include "model/formats.h"
 #include "model/model_build.h"

@@ -1,5 +1,5 @@
-/* place.c - see place.h. */
-#include "driver/place.h"
+/* installed.c - see installed.h. */
+#include "driver/installed.h"
 
 #include "base/io/fd.h"
 #include "base/sys/buf.h"
@@ -15,17 +15,17 @@
 
 static char *programs, *commands, *pages; /* never freed */
 
-const char *place_programs(void)
+const char *installed_programs(void)
 {
     return programs;
 }
 
-const char *place_commands(void)
+const char *installed_commands(void)
 {
     return commands;
 }
 
-const char *place_pages(void)
+const char *installed_pages(void)
 {
     return pages;
 }
@@ -84,7 +84,7 @@ static int make_temporary_absolute(struct err *e)
     return rc ? -1 : 0;
 }
 
-int place_init(const char *argv0, struct err *e)
+int installed_init(const char *argv0, struct err *e)
 {
     programs = find_programs(argv0);
     if (!programs)
@@ -100,12 +100,12 @@ int place_init(const char *argv0, struct err *e)
     return 0;
 }
 
-char *place_command(const char *name, struct err *e)
+char *installed_command(const char *name, struct err *e)
 {
     return fd_path(commands, name, e);
 }
 
-const char *place_temporary(void)
+const char *installed_temporary(void)
 {
     const char *dir = getenv("TMPDIR");
     return dir && *dir ? dir : "/tmp";
