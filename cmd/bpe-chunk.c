@@ -159,8 +159,8 @@ static int set_wanted(struct chunker *c, struct err *e)
 static void note_found(const struct input_warnings *w)
 {
     char text[FORMAT_GUESS_TEXT];
-    if (w->json.found)
-        program_note(NAME, "%s", format_guess_text(&w->json, isatty(2), text));
+    if (w->guess.found)
+        program_note(NAME, "%s", format_guess_text(&w->guess, isatty(2), text));
     if (w->has_token)
         program_note(NAME, "the text has " CHUNK_SPECIAL ", which is no special token where -s names others: it is "
                            "counted as text; add -s '" CHUNK_SPECIAL "' if documents end with it");

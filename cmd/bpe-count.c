@@ -68,8 +68,7 @@ static ptrdiff_t count_text(void *ctx, struct chunk_run *r, const unsigned char 
     enum { DISTINCT_MIN = 1 << 16 }; /* distinct pretokens that are worth writing, however little memory is allowed */
     struct worker *w = ctx;
     struct counter *c = r->work;
-    c->pretokenizer.invalid = r->reading.invalid;
-    c->pretokenizer.valid = r->reader->valid;
+    chunk_run_pretokenizer(r, &c->pretokenizer);
     ptrdiff_t used = pretokenize_text(&c->pretokenizer, p, n, end, where, e);
     bool large = table_bytes(&c->table) >= w->opt.memory && table_n(&c->table) >= DISTINCT_MIN;
     return used >= 0 && large && put_words(w, r, e) ? -1 : used;

@@ -76,8 +76,7 @@ static int count_window(struct describe *d, struct describe_split *s, const stru
                         size_t n, enum window_end end, size_t *where, struct err *e)
 {
     struct pretokenizer *t = &s->counter.pretokenizer;
-    t->invalid = r->reading.invalid;
-    t->valid = r->reader->valid;
+    chunk_run_pretokenizer(r, t);
     ptrdiff_t used = pretokenize_text(t, p + s->ahead, n - s->ahead, end, where, e);
     if (used < 0) {
         *where += s->ahead;

@@ -109,8 +109,9 @@ static int run(struct job *j, struct err *e)
                                          command_line_parquet(&asked.reader, o, parquet, e)))
                      ? -1
                      : 0;
-    if (status == 0 && o->mixed && self.chunk.source.is_form[FORM_JSONL])
-        status = command_line_add(&asked.reader, e, "--jsonl", self.chunk.source.field);
+    const struct input_form *form = input_forms[source_options_form(&self.chunk.source)];
+    if (status == 0 && o->mixed && *form->parquet)
+        status = command_line_add(&asked.reader, e, form->parquet, self.chunk.source.field);
     asked.words = buf_str(&words);
     if (status == 0)
         status = shard_work(&asked, j, e);
@@ -156,10 +157,12 @@ static int check_parquet(struct err *e)
     const struct source_options *s = &self.chunk.source;
     const bool mixed = self.common.mixed;
     bool ended = false;
-    const bool wet = s->is_form[FORM_WET];
-    if (mixed && (wet || self.id))
-        return err_set(e, EX_USAGE, "--parquet and %s exclude each other: %s", wet ? "--wet" : "--id",
-                       wet ? "make a directory of shards of each" : "a row of Parquet has no id");
+    const struct input_form *form = input_forms[source_options_form(s)];
+    if (mixed && !form->parquet)
+        return err_set(e, EX_USAGE, "--parquet and --%s exclude each other: make a directory of shards of each",
+                       form->name);
+    if (mixed && self.id)
+        return err_set(e, EX_USAGE, "--parquet and --id exclude each other: a row of Parquet has no id");
     if (mixed && watch_reads_input(self.files, self.n_files))
         return err_set(e, EX_USAGE, "standard input cannot be read beside Parquet files; name a file");
     for (int i = 0; i < self.n_files; i++) {
@@ -238,8 +241,7 @@ static const struct option_row rows[] = {
     COMMAND_VIA(struct shard, common),
     COMMAND_PARQUET(struct shard, common),
     COMMAND_PROGRESS(struct shard, common),
-    {0, "id", "FIELD", "JSON Lines: the id of a document is the string or number at FIELD",
-     OPTION_TO(TEXT, struct shard, id)},
+    SOURCE_ID(struct shard, id),
     {0, "resume", NULL, "--resume" GOES_ON, .kind = OPTION_REFUSED},
     {0, "missing", "FILE", "--missing" GOES_ON, .kind = OPTION_REFUSED},
     {0, "only", "FILE", "--only" GOES_ON, .kind = OPTION_REFUSED},

@@ -181,8 +181,7 @@ static int check_shard(struct err *e)
 
 static const struct option_row shard_rows[] = {
     {'m', "model", "MODEL", "the model, as of bpe-encode", OPTION_TO(TEXT, struct split, model)},
-    {0, "id", "FIELD", "JSON Lines: the id of a document is the string or number at FIELD",
-     OPTION_TO(TEXT, struct split, id)},
+    SOURCE_ID(struct split, id),
     COMMAND_BY_ITSELF("resume", NULL),
     COMMAND_BY_ITSELF("missing", "FILE"),
     COMMAND_BY_ITSELF("only", "FILE"),

@@ -2,7 +2,7 @@
  * bpe-encode have in common.
  *
  * The reader goes through the records, gets the text of each piece and passes it to the program, a window at a time.
- * It handles all else: rules, runs, files that have changed, JSON lines (line_reader), pieces that come twice, the
+ * It handles all else: rules, runs, files that have changed, the forms of input, pieces that come twice, the
  * open batch (chunk_run), and reporting failures.
  */
 #ifndef BPE_CHUNK_CHUNK_READER_H

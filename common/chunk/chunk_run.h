@@ -13,6 +13,7 @@
 #include "input/reading.h"
 #include "pretok/rules.h"
 #include "pretok/special.h"
+#include "pretok/pretokenize.h"
 #include "wire/commit.h"
 #include "wire/payload.h"
 
@@ -62,6 +63,13 @@ void chunk_run_free(struct chunk_run *r); /* frees all but `work` */
 
 /* Sets how the sources after this call are read. */
 int chunk_run_set_reading(struct chunk_run *r, struct str encoded, struct err *e);
+
+/* Tells a pretokenizer how the current source is read. */
+static inline void chunk_run_pretokenizer(const struct chunk_run *r, struct pretokenizer *t)
+{
+    t->invalid = r->reading.invalid;
+    t->valid = r->reader->valid;
+}
 
 /* The source with that number, added if it is new. NULL: out of memory. */
 struct chunk_source *chunk_run_source(struct chunk_run *r, uint64_t number, struct err *e);

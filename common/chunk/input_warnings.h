@@ -16,8 +16,8 @@
 struct input_warnings { /* zeroed: no string is looked for */
     struct str token;   /* borrowed */
     bool has_token;
-    const struct input_form *form; /* of the sources; JSON is looked for only in plain text */
-    struct format_guess json;
+    const struct input_form *form; /* of the sources; what looks like JSON or WARC is looked for only in plain text */
+    struct format_guess guess;
     bool decompressed; /* the text of one compressed file was looked at */
 };
 

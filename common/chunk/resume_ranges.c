@@ -81,7 +81,7 @@ int resume_ranges_read(struct chunk_writer *w, const char *path, struct str *rea
     struct wanted wanted = {w, SIZE_MAX};
     if (record_each_of(path, take_record, &wanted, e))
         return -1;
-    if (wanted.first != SIZE_MAX)
+    if (wanted.first != SIZE_MAX) /* of the sources, too, of which nothing is known: a run has one reading */
         *reading = chunk_writer_reading(w, &w->sources.at[wanted.first]);
     return w->rest ? buf_put(&w->reading, reading->p, reading->len, e) : 0;
 }

@@ -48,12 +48,12 @@ static void look_at_text(const struct source *s, struct input_warnings *watch)
 {
     struct buf start = {0};
     struct err ignored;
-    if (watch->form->documents || watch->json.found || watch->decompressed)
+    if (watch->form->documents || watch->guess.found || watch->decompressed)
         return;
     watch->decompressed = true;
     struct input *in = input_open_regular(s->path, &ignored);
     if (in)
-        input_probe(in, &start, watch->form, "bpe-chunk", &watch->json, &ignored);
+        input_probe(in, &start, watch->form, "bpe-chunk", &watch->guess, &ignored);
     input_close(in);
     buf_free(&start);
 }

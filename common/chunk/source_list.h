@@ -26,7 +26,7 @@ struct source {                /* zeroed: unused; a list may have many of these 
     uint64_t file_size;         /* of a regular file, in bytes of the file; else 0 */
     uint64_t mtime_s, mtime_ns; /* of a regular file; else 0 */
     struct intervals wanted;    /* --only: the bytes of it that are sent */
-    struct buf reading;         /* encoded: how it is read, if the list of wanted ranges says it; else empty */
+    struct buf reading;         /* encoded: how it is read; empty: as all sources of the run. Only --only sets it */
 };
 
 struct source_list {   /* zeroed: empty */

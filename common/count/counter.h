@@ -1,4 +1,5 @@
-/* counter.h - from text to counts: a pretokenizer whose pretokens go to a table. One counter for one set of rules. */
+/* counter.h - from text to counts: a pretokenizer whose pretokens go to a table. One counter for one set of
+ * rules: the sources of a run share it, as nothing in how they are read changes what a pretoken counts. */
 #ifndef BPE_COUNT_COUNTER_H
 #define BPE_COUNT_COUNTER_H
 

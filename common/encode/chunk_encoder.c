@@ -102,7 +102,6 @@ static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, st
 {
     struct chunk_encoder *c = ctx;
     struct tokenize *t = c->current = r->work;
-    t->pretokenizer.invalid = r->reading.invalid;
     t->documents = r->form->documents;
     t->decoded = r->form->decoded;
     bool after_separator = x->before && (t->separator == SIZE_MAX ? t->eot == EOT_NONE : x->before == t->separator + 1);
@@ -123,7 +122,7 @@ static ptrdiff_t encode_text(void *ctx, struct chunk_run *r, const unsigned char
 {
     struct chunk_encoder *c = ctx;
     struct tokenize *t = r->work;
-    t->pretokenizer.valid = r->reader->valid;
+    chunk_run_pretokenizer(r, &t->pretokenizer);
     ptrdiff_t used = tokenize_text(t, &r->reader->place, text, n, end, where, e);
     if (used > 0 && c->seen)
         c->seen(c->ctx, (uint64_t)used);

@@ -3,13 +3,18 @@
  *   - right after a special token; after the byte that ends a document (a newline in JSON Lines, a NUL);
  *   - where the form's last_cut finds it (between WARC records): only from the start of a piece, so a file by reference
  *     is one piece;
- *   - inside a document, if the pattern allows it (scan.h): between 0x0A and a letter, where no special token begins.
- *     The left piece is then scanned as followed by a letter (TEXT_LETTER). scan_*.c prove it for each pattern.
+ *   - inside a document, if the pattern allows it (pattern.h: cut_inside): between 0x0A and a letter, where no special
+ *     token begins. The left piece is then scanned as followed by a letter (TEXT_LETTER). scan_*.c prove it for each
+ *     pattern, in the plain scanners; those by vectors are tested to be equal to them.
  *
  * Why: counts are sums over documents, and what a document's pretokens are depends on that document alone; nothing
  * reaches across its end. The first two kinds of cut stand between documents, so each document is in one piece, whole.
- * The third divides a document where a pretoken ends in any case. A letter that begins a special token is no letter of
- * the document, which ends there: that is the first kind.
+ * The third divides a document where a pretoken ends in any case; the right part is a text that begins where a pretoken
+ * does, so it may be cut again in the same way, and so on.
+ *   - Special tokens: no match crosses a cut. Either none of them overlaps another, so each is recognized wherever one
+ *     looks; or matches are followed from the start of the piece. Where one begins there is no cut, but after it.
+ *   - Bad bytes: 0x0A and a whole letter are valid whatever stands beside them. So each invalid subpart lies on one
+ *     side of a cut, and replacing or leaving it out gives the same on both sides as in the whole.
  */
 #ifndef BPE_INPUT_CUT_H
 #define BPE_INPUT_CUT_H

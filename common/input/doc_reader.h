@@ -61,7 +61,7 @@ struct doc_window {
     size_t n;
     uint64_t offset;
     bool last;   /* the piece ends with it */
-    bool inside; /* plain text: if last, the piece ends inside a document, before a letter */
+    bool inside; /* plain text, if last: the piece is not the last one; inside a document, a letter follows */
 };
 
 /* Takes text of a document, p[0 .. n); WINDOW_PAD bytes after it may be read. TEXT_DOC: the document ends with it (n

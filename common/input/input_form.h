@@ -33,7 +33,7 @@ enum { N_INPUT_FORMS = 1 INPUT_FORMS(INPUT_FORM_ONE, INPUT_FORM_ONE, ) };
 /* What says where a document is. */
 enum input_place {
     PLACE_OFFSET, /* its first byte in the source */
-    PLACE_LINE,   /* the number of its line; errors in it name the line */
+    PLACE_LINE,   /* the number of its line, for a form with an `end`; errors in it name the line */
     PLACE_RECORD, /* bytes that are counted in its record: such documents cannot be found again */
 };
 
@@ -41,11 +41,12 @@ struct input_form {
     const char *name; /* its option without the dashes, and its word in manifests and in bpe-view */
     bool documents;   /* each text that is passed on is a document; false: special tokens end documents */
     bool decoded;     /* that text is not the bytes of the source */
-    bool has_field;   /* the text is at a field: the reading may name that, an id, and skip bad lines */
+    bool has_field;   /* the text is at a field: its reader obeys field, id and skip_bad_lines of the reading */
     enum input_place place;
     int end; /* the byte that ends a document, and after which alone the source may be cut; -1: see last_cut */
     /* Where cuts cannot be recognized from the text near them: the last place to cut in p(lo .. hi], where p[0 .. n)
-     * begins with a piece; 0: there is none. NULL: after `end`, and if that is -1, as plain text (cut.h). */
+     * begins with a piece; 0: there is none. A file by reference is one piece then, and a compressed one is not cut.
+     * NULL: after `end`, and if that is -1, as plain text (cut.h). */
     size_t (*last_cut)(const unsigned char *p, size_t n, size_t lo, size_t hi);
 
     /* For a sample of the text (bpe plan, bpe tune), which may miss a document: one ends after the first `border_ends`
@@ -53,6 +54,8 @@ struct input_form {
     const char *border;
     size_t border_len, border_ends;
     const char *shortest; /* a shortest input that has a document */
+    const char *parquet;  /* the option by which `bpe parquet` writes rows in this form, so that both can be read in one
+                           * run; "": none is needed; NULL: it cannot */
     const char *files;    /* for completion: how its files are called, as patterns of the shell; NULL: in any way */
 
     /* The reader of its documents: `size` bytes, zeroed, which init sets up and free releases. `how` is borrowed. Both

@@ -54,6 +54,7 @@ const struct input_form input_form_null = {.name = "null",
                                            .border_len = 1,
                                            .border_ends = 1,
                                            .shortest = "\n",
+                                           .parquet = "",
                                            .size = sizeof(struct nul_reader),
                                            .begin = begin,
                                            .window = window};

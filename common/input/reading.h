@@ -1,7 +1,8 @@
 /* reading.h - how the bytes of a source are read: its form, and what is done about bad bytes and lines.
  *
  * That belongs to the source alone, and travels with its data: counts of web pages in JSON Lines and of books in plain
- * text can be added up. Its bytes in records are those of reading_put (wire/payload.h).
+ * text can be added up. bpe-chunk reads all sources of a run in the same way; who wants two ways makes two runs. Its
+ * bytes in records are those of reading_put (wire/payload.h).
  */
 #ifndef BPE_INPUT_READING_H
 #define BPE_INPUT_READING_H

@@ -39,7 +39,10 @@ size_t wet_skip_lines(const unsigned char *p, size_t n, unsigned *n_lines);
 int wet_show(const unsigned char *p, size_t n);
 
 /* The last border between records in p(lo .. hi], 0 if there is none; p[0 .. n) begins with a record, lo < hi < n.
- * After what is no record, any place is a border: whoever reads that will say what is wrong. */
+ * After what is no record, any place is a border: whoever reads that will say what is wrong.
+ *
+ * It goes from record to record as the reader of documents does (wet_reader.c), by the same functions, from the start
+ * of a piece, which is a record. So each border is one of the reader's, and each block is in one piece. */
 size_t wet_last_border(const unsigned char *p, size_t n, size_t lo, size_t hi);
 
 #endif

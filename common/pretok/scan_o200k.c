@@ -24,9 +24,11 @@
  * Why a cut between 0x0A and a letter is exact (TEXT_LETTER): as in cl100k.
  *   1. No match holds 0x0A and then a letter: the character before a word may be no LF, and after [\r\n/]* or in \s no
  *      letter can follow. So the uncut document has a boundary there.
- *   2. The right part is the same: the search goes on at the boundary, and the regex looks back at nothing.
+ *   2. The right part is the same: the search goes on at the boundary, the regex looks back at nothing, and what it
+ *      looks at from there on is all in the right part.
  *   3. The left part is the same if it is told of the letter: it ends with 0x0A, the end of one match of \s*[\r\n]+ or
- *      of [\r\n/]* after others, whatever follows that is neither space nor slash.
+ *      of [\r\n/]* after others, whatever follows that is neither space nor slash. Contractions, which no 0x0A is in,
+ *      and (?!\S) do not come to the boundary.
  */
 #include "pretok/scan_internal.h"
 #include "unicode/ucat.h"

@@ -43,6 +43,9 @@ struct source_options { /* zeroed: no option was given */
     {0, "files0-from", "LIST", "the same; each name ends with a NUL byte", \
      OPTION_TO(TEXT, owner, o.files0_from)}
 
+#define SOURCE_ID(owner, id) \
+    {0, "id", "FIELD", "JSON Lines: the id of a document is the string or number at FIELD", OPTION_TO(TEXT, owner, id)}
+
 /* becomes: what the program makes of such a byte. */
 #define INVALID_OPTION(owner, o, becomes) \
     {0, "invalid", "WHAT", \

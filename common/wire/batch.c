@@ -91,7 +91,7 @@ static int put_long(struct batch *b, const struct pretoken *w, struct err *e)
 int batch_pretoken(struct batch *b, const struct pretoken *w, struct err *e)
 {
     size_t need = pretoken_encoded_len(w);
-    b->n_items += w->count; /* cannot overflow: all counts were added up in 64 bits before */
+    b->n_items += w->count; /* no overflow: batch.h */
     if (b->payload.len && b->payload.len + need > RECORD_ATOMIC_PAYLOAD && write_record(b, e))
         return -1;
     if (b->payload.len == 0) {

@@ -25,7 +25,8 @@ struct batch {
 void batch_begin(struct batch *b, enum record_type kind, int fd, const char *name, const unsigned char *run);
 void batch_free(struct batch *b);
 
-/* Adds a pretoken with its count. Writes a record whenever one is full. -1 with EX_IOERR. */
+/* Adds a pretoken with its count; all counts of a batch are 2^64-1 at most. Writes a record whenever one is full. -1
+ * with EX_IOERR. */
 int batch_pretoken(struct batch *b, const struct pretoken *w, struct err *e);
 
 /* Where ids belong; batch_ids advances `first`. */

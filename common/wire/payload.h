@@ -63,7 +63,7 @@ struct chunk {
     uint64_t source;          /* number of the input in its run, from 0 */
     struct str name;
     uint64_t offset; /* of the text in the source, in (decompressed) bytes */
-    bool inside;     /* the text ends inside a document, and a letter follows */
+    bool inside; /* more of the source follows, which may continue the document: with a letter, if at no other cut */
     uint64_t before; /* the special token that ends right before the text: its number in the rules, from 1; 0: none */
     uint64_t line;   /* JSON Lines: number of its first line, from 1; else 0 */
     struct str text; /* if read from a record, RECORD_PAD bytes after it may be read */

@@ -80,10 +80,11 @@ static int put_reading(struct buf *out, struct str encoded, struct err *e)
     if (reading_get(&r, encoded, e) || buf_printf(out, e, " invalid=%s", invalid_policy_names[r.invalid]))
         return -1;
     const struct input_form *form = input_forms[r.form];
-    if (!form->has_field)
-        return r.form == FORM_TEXT ? 0 : buf_printf(out, e, " %s", form->name);
-    if (put_str(out, form->name, r.field, e) || (r.id.len && put_str(out, "id", r.id, e)) ||
-        buf_printf(out, e, " on-error=%s", on_error_names[r.skip_bad_lines]))
+    if (form->has_field ? put_str(out, form->name, r.field, e)
+                        : r.form != FORM_TEXT && buf_printf(out, e, " %s", form->name))
+        return -1;
+    if ((r.id.len && put_str(out, "id", r.id, e)) ||
+        (form->has_field && buf_printf(out, e, " on-error=%s", on_error_names[r.skip_bad_lines])))
         return -1;
     return 0;
 }

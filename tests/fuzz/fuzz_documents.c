@@ -1,11 +1,12 @@
-/* fuzz_documents.c - the documents in a text of each form: those of NUL bytes and of WARC records. The first byte of
- * the input says which form, and how the rest is cut into windows and pieces: the documents must be the same as in one
- * window. What is told by a text's first bytes is called as well. */
+/* fuzz_documents.c - the documents in a text of the forms in `forms`. The first byte of the input says which form, and
+ * how the rest is cut into windows and pieces: the documents must be the same as in one window. What is told by a
+ * text's first bytes is called as well. */
 #include "base/sys/buf.h"
 #include "fuzz.h"
 #include "input/cut.h"
 #include "input/file_signature.h"
 #include "input/format_guess.h"
+#include "input/reading.h"
 
 #include <string.h>
 
@@ -35,10 +36,13 @@ static int read_piece(const struct input_form *form, const unsigned char *p, siz
                       struct documents *to)
 {
     const struct doc_piece piece = {.name = "input"};
+    const struct reading how = {0};
     struct doc_reader *r = calloc(1, form->size);
     struct err e = {0};
     uint64_t where = 0;
     must(!r);
+    if (form->init)
+        form->init(r, &how);
     form->begin(r, &piece);
     for (size_t at = 0, len = window;;) {
         bool last = n - at < len + (window % 2); /* or found only in the next window, which is empty */
@@ -52,6 +56,8 @@ static int read_piece(const struct input_form *form, const unsigned char *p, siz
         must(used > (ptrdiff_t)len || (used < 0 && (!e.code || where > n)));
         if (used < 0 || last) {
             must(used >= 0 && (size_t)used != len);
+            if (form->free)
+                form->free(r);
             free(r);
             return used < 0 ? -1 : 0;
         }
