@@ -1,25 +1,36 @@
 #!/usr/bin/env bash
 # Models are read from every format, refused with a reason, and written again with the same ids.
+# shellcheck disable=SC2317 # block calls the functions
 . "$(dirname "$0")/../lib.sh"
 
-text 1 60000 >in.txt
-bpe-chunk -s '<|endoftext|>' in.txt | bpe-count | bpe-sum >in.sum
-bpe-merge -v 700 -o tokenizer.json in.sum
+text 1 60000 >in.txt # once, for Python takes a while
 
-while IFS= read -r line; do
-    case $line in
-    [01]\ *) ok "${line%% *}" "${line#* }" ;;
-    *) echo "$line" ;;
-    esac
-done < <(python3 -B "$TOP/tests/cli/model.py" 2>&1 || echo "1 the trials were run to their end")
+# learn: in.txt, in.sum and tokenizer.json.
+learn() {
+    cp ../in.txt .
+    bpe-chunk -s '<|endoftext|>' in.txt | bpe-count | bpe-sum >in.sum
+    bpe-merge -v 700 -o tokenizer.json in.sum
+}
+
+read_or_refused() {
+    local line
+    learn
+    while IFS= read -r line; do
+        case $line in
+        [01]\ *) ok "${line%% *}" "${line#* }" ;;
+        *) echo "$line" ;;
+        esac
+    done < <(python3 -B "$TOP/tests/cli/model.py" 2>&1 || echo "1 the trials were run to their end")
+}
 
 # ---- From format to format ----
 
-# round KIND ARGS...: what bpe-merge ARGS writes survives every way through the formats.
+# round KIND first|last ARGS...: what bpe-merge ARGS writes survives every way through the formats.
 round() {
     local kind=$1 first=$2 from to
     shift 2
-    rm -rf r && mkdir r
+    mkdir r
+    bpe-chunk -s '<|endoftext|>' -s '<|pad|>' -s ' <é>' ../in.txt | bpe-count | bpe-sum >in2.sum
     bpe-merge "$@" -f json "--special-$first" -o r/json in2.sum
     bpe-merge "$@" -f gpt2 "--special-$first" -o r/gpt2 in2.sum
     bpe-merge "$@" -f merges -o r/merges in2.sum
@@ -30,35 +41,46 @@ round() {
     fi
     for from in json gpt2 tiktoken; do
         for to in json gpt2 tiktoken merges; do
-            bpe-model -f $to -o r/out r/$from 2>r/err
+            bpe-model -f "$to" -o r/out "r/$from" 2>r/err
             is "$? $(cat r/err)" "0 " "$kind, special tokens $first: $from to $to"
-            diff -r r/$to r/out >r/diff && { [ $to != tiktoken ] || cmp -s r/tiktoken.json r/out.json; }
+            diff -r "r/$to" r/out >r/diff && { [ "$to" != tiktoken ] || cmp -s r/tiktoken.json r/out.json; }
             ok $? "  is what bpe-merge writes" || head -n 5 r/diff | sed 's/^/# /'
             rm -rf r/out r/out.json
         done
     done
 }
 
-bpe-chunk -s '<|endoftext|>' -s '<|pad|>' -s ' <é>' in.txt | bpe-count | bpe-sum >in2.sum
-round gpt2 last -v 600
-round gpt2 first -v 600
-round "no merges" last -v 259
+special_last() {
+    round gpt2 last -v 600
+}
+
+special_first() {
+    round gpt2 first -v 600
+}
+
+no_merges() {
+    round "no merges" last -v 259
+}
 
 # Patterns other than gpt2: the pair does not say them.
-for p in "-p cl100k" "-p bytes" "-e \\p{L}+|\\P{L}+"; do
-    # shellcheck disable=SC2086
-    bpe-chunk $p -s '<e>' in.txt | bpe-count | bpe-sum >p.sum
-    bpe-merge -v 400 --special-last -o p.json p.sum
-    bpe-merge -v 400 -f tiktoken -o p.tiktoken p.sum
-    bpe-model p.json | cmp -s - p.json
-    ok $? "$p: tokenizer.json is written as it was"
-    bpe-model p.tiktoken | cmp -s - p.json
-    ok $? "$p: .tiktoken to tokenizer.json"
-    bpe-model -f tiktoken -o q.tiktoken p.json
-    is "$(bpe-model q.tiktoken | cksum)" "$(cksum <p.json)" "$p: tokenizer.json to .tiktoken and back"
-    bpe-model -f gpt2 -o p.gpt2 p.tiktoken 2>err
-    like "$? $(cat err)" "0 bpe-model: vocab.json and merges.txt do not say the pattern*" "$p: the pair is written, with a remark"
-done
+other_patterns() {
+    local p
+    cp ../in.txt .
+    for p in "-p cl100k" "-p bytes" "-e \\p{L}+|\\P{L}+"; do
+        # shellcheck disable=SC2086
+        bpe-chunk $p -s '<e>' in.txt | bpe-count | bpe-sum >p.sum
+        bpe-merge -v 400 --special-last -o p.json p.sum
+        bpe-merge -v 400 -f tiktoken -o p.tiktoken p.sum
+        bpe-model p.json | cmp -s - p.json
+        ok $? "$p: tokenizer.json is written as it was"
+        bpe-model p.tiktoken | cmp -s - p.json
+        ok $? "$p: .tiktoken to tokenizer.json"
+        bpe-model -f tiktoken -o q.tiktoken p.json
+        is "$(bpe-model q.tiktoken | cksum)" "$(cksum <p.json)" "$p: tokenizer.json to .tiktoken and back"
+        bpe-model -f gpt2 -o p.gpt2 p.tiktoken 2>err
+        like "$? $(cat err)" "0 bpe-model: vocab.json and merges.txt do not say the pattern*" "$p: the pair is written, with a remark"
+    done
+}
 
 # regex_of FILE TEXT: makes it the regex of the .tiktoken file, without the name of a pattern.
 regex_of() {
@@ -70,28 +92,42 @@ with open(sys.argv[1], "w") as f:
     json.dump(dict(side, pattern=None, pat_str=sys.argv[2]), f)
 END
 }
-bpe-merge -v 300 -f tiktoken -o p.tiktoken in.sum
-regex_of p.tiktoken '[0-9]{2}+|.|\n'
-fails 64 "bpe-model: regex, byte 5: {2}+: *" bpe-model p.tiktoken
-is "$(bpe-model -f merges -o q.merges p.tiktoken 2>&1)" "" "a possessive count, which Hugging Face reads otherwise, is nothing where no regex is written"
-is "$(bpe-model -f tiktoken -o q.tiktoken p.tiktoken 2>&1)" "" "  nor where it is read as it is meant"
-cl100k="'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}++|\\p{N}{1,3}+| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*+|\\s++$|\\s*[\\r\\n]|\\s+(?!\\S)|\\s"
-regex_of p.tiktoken "$cl100k"
-bpe-model p.tiktoken >p.json
-is "$? $(grep -c '{1,3}| .*\\\\s+\\\\z|' p.json)" "0 1" "that of a built-in pattern is written as Hugging Face must have it"
-regex_of p.tiktoken '\w+'
-fails 65 "bpe-model: p.tiktoken.json: *: regex, byte 0: \\\\w is not supported*" bpe-model p.tiktoken
 
-bpe-model --merges=string tokenizer.json >strings.json
-is "$(bpe-merge -v 700 --merges=string in.sum | cksum)" "$(cksum <strings.json)" "--merges=string is that of bpe-merge"
-bpe-model strings.json | cmp -s - strings.json
-ok $? "merges stay strings"
-bpe-model --merges=array strings.json | cmp -s - tokenizer.json
-ok $? "--merges=array makes them arrays again"
-bpe-model <tokenizer.json | cmp -s - tokenizer.json
-ok $? "a tokenizer.json from standard input"
-bpe-model -f tiktoken tokenizer.json | bpe-model -p gpt2 -s '<|endoftext|>=0' | cmp -s - tokenizer.json
-ok $? "a .tiktoken file through a pipe"
+regexes() {
+    local cl100k
+    learn
+    bpe-merge -v 300 -f tiktoken -o p.tiktoken in.sum
+    regex_of p.tiktoken '[0-9]{2}+|.|\n'
+    fails 64 "bpe-model: regex, byte 5: {2}+: *" bpe-model p.tiktoken
+    is "$(bpe-model -f merges -o q.merges p.tiktoken 2>&1)" "" \
+        "a possessive count, which Hugging Face reads otherwise, is nothing where no regex is written"
+    is "$(bpe-model -f tiktoken -o q.tiktoken p.tiktoken 2>&1)" "" "  nor where it is read as it is meant"
+    cl100k="'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}++|\\p{N}{1,3}+| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*+|\\s++$|\\s*[\\r\\n]|\\s+(?!\\S)|\\s"
+    regex_of p.tiktoken "$cl100k"
+    bpe-model p.tiktoken >p.json
+    is "$? $(grep -c '{1,3}| .*\\\\s+\\\\z|' p.json)" "0 1" "that of a built-in pattern is written as Hugging Face must have it"
+    regex_of p.tiktoken '\w+'
+    fails 65 "bpe-model: p.tiktoken.json: *: regex, byte 0: \\\\w is not supported*" bpe-model p.tiktoken
+}
+
+merges() {
+    learn
+    bpe-model --merges=string tokenizer.json >strings.json
+    is "$(bpe-merge -v 700 --merges=string in.sum | cksum)" "$(cksum <strings.json)" "--merges=string is that of bpe-merge"
+    bpe-model strings.json | cmp -s - strings.json
+    ok $? "merges stay strings"
+    bpe-model --merges=array strings.json | cmp -s - tokenizer.json
+    ok $? "--merges=array makes them arrays again"
+}
+
+pipes() {
+    learn
+    # shellcheck disable=SC2094 # nothing is written there
+    bpe-model <tokenizer.json | cmp -s - tokenizer.json
+    ok $? "a tokenizer.json from standard input"
+    bpe-model -f tiktoken tokenizer.json | bpe-model -p gpt2 -s '<|endoftext|>=0' | cmp -s - tokenizer.json
+    ok $? "a .tiktoken file through a pipe"
+}
 
 # ---- What a format cannot say ----
 
@@ -105,75 +141,117 @@ $1
 json.dump(m, open('edited.json', 'w', encoding='utf-8'), ensure_ascii=False)"
 }
 
-edit 'g[5], g[200] = g[200], g[5]'
-refuses 64 "bpe-model: a .tiktoken file cannot say what the merges are*" bpe-model -f tiktoken edited.json
-bpe-model edited.json >out.json
-ok $? "  but tokenizer.json can"
-edit 'g.pop()' # of a token that is in no other
-refuses 64 "bpe-model: a .tiktoken file cannot say*" bpe-model -f tiktoken edited.json
-refuses 64 "bpe-model: token 699, \"*\", is in no merge; in vocab.json it would be taken for a special token" bpe-model -f gpt2 -o x edited.json
-edit 'v["zqxj"] = 700'
-refuses 64 "bpe-model: token 700, \"zqxj\", is made by no merge; tiktoken *" bpe-model -f tiktoken edited.json
-is "$(bpe-model --info edited.json | grep unreached)" "unreached: 1" "a token that no merge makes is found"
-edit 'v["zqxj"] = 700; m["model"]["ignore_merges"] = True'
-bpe-model -f tiktoken -o ignore.tiktoken edited.json
-bpe-model ignore.tiktoken >back.json
-is "$(bpe-model edited.json | cksum)" "$(cksum <back.json)" "with ignore_merges it survives as .tiktoken"
-refuses 64 "bpe-model: token 700, \"zqxj\", is in no merge*" bpe-model -f gpt2 -o x edited.json
-is "$(bpe-model --info edited.json | grep ignore)" "ignore-merges: yes" "ignore_merges is shown"
-edit 'm["added_tokens"].append({**m["added_tokens"][0], "id": v["a"], "content": "a"})'
-refuses 64 "bpe-model: special token \"a\" has the id of a token*" bpe-model -f tiktoken edited.json
-refuses 64 "bpe-model: special token \"a\" has the id of a token*" bpe-model -f gpt2 -o x edited.json
-edit 'm["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [
+digits='m["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [
     {"type": "Digits", "individual_digits": True}, {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}]}'
-refuses 64 "bpe-model: tiktoken splits text by one regex, and this model by 2*" bpe-model -f tiktoken -o x edited.json
-bpe-model edited.json | bpe-model --info | grep -c ^regex: >count
-is "$(cat count)" 2 "several regexes survive in tokenizer.json"
-bpe-model -f tiktoken tokenizer.json >bare.tiktoken
-refuses 64 "bpe-model: tokenizer.json says how text is split, and this model does not: give the pattern, -p" bpe-model bare.tiktoken
-refuses 64 "bpe-model: the model does not say how text is split: give the pattern, -p" bpe-model -f tiktoken -o x bare.tiktoken
-refuses 64 "bpe-model: special token \"a\", id 700, is spelled as token *" bpe-model -p gpt2 -s a bare.tiktoken
-is "$(echo x*)" "x*" "nothing was written"
+
+other_order() {
+    learn
+    edit 'g[5], g[200] = g[200], g[5]'
+    refuses 64 "bpe-model: a .tiktoken file cannot say what the merges are*" bpe-model -f tiktoken edited.json
+    bpe-model edited.json >out.json
+    ok $? "  but tokenizer.json can"
+}
+
+unreached() {
+    learn
+    edit 'v["zqxj"] = 700'
+    refuses 64 "bpe-model: token 700, \"zqxj\", is made by no merge; tiktoken *" bpe-model -f tiktoken edited.json
+    is "$(bpe-model --info edited.json | grep unreached)" "unreached: 1" "a token that no merge makes is found"
+}
+
+ignore_merges() {
+    learn
+    edit 'v["zqxj"] = 700; m["model"]["ignore_merges"] = True'
+    bpe-model -f tiktoken -o ignore.tiktoken edited.json
+    bpe-model ignore.tiktoken >back.json
+    is "$(bpe-model edited.json | cksum)" "$(cksum <back.json)" "with ignore_merges it survives as .tiktoken"
+    is "$(bpe-model --info edited.json | grep ignore)" "ignore-merges: yes" "ignore_merges is shown"
+}
+
+several_regexes() {
+    learn
+    edit "$digits"
+    bpe-model edited.json | bpe-model --info | grep -c ^regex: >count
+    is "$(cat count)" 2 "several regexes survive in tokenizer.json"
+}
+
+not_said() {
+    learn
+    edit 'g.pop()' # of a token that is in no other
+    refuses 64 "bpe-model: a .tiktoken file cannot say*" bpe-model -f tiktoken edited.json
+    refuses 64 "bpe-model: token 699, \"*\", is in no merge; in vocab.json it would be taken for a special token" bpe-model -f gpt2 -o x edited.json
+    edit 'v["zqxj"] = 700; m["model"]["ignore_merges"] = True'
+    refuses 64 "bpe-model: token 700, \"zqxj\", is in no merge*" bpe-model -f gpt2 -o x edited.json
+    edit 'm["added_tokens"].append({**m["added_tokens"][0], "id": v["a"], "content": "a"})'
+    refuses 64 "bpe-model: special token \"a\" has the id of a token*" bpe-model -f tiktoken edited.json
+    refuses 64 "bpe-model: special token \"a\" has the id of a token*" bpe-model -f gpt2 -o x edited.json
+    edit "$digits"
+    refuses 64 "bpe-model: tiktoken splits text by one regex, and this model by 2*" bpe-model -f tiktoken -o x edited.json
+    bpe-model -f tiktoken tokenizer.json >bare.tiktoken
+    refuses 64 "bpe-model: tokenizer.json says how text is split, and this model does not: give the pattern, -p" bpe-model bare.tiktoken
+    refuses 64 "bpe-model: the model does not say how text is split: give the pattern, -p" bpe-model -f tiktoken -o x bare.tiktoken
+    refuses 64 "bpe-model: special token \"a\", id 700, is spelled as token *" bpe-model -p gpt2 -s a bare.tiktoken
+    is "$(echo x*)" "x*" "nothing was written"
+}
 
 # ---- The command line ----
 
-refuses 64 "bpe-model: -o: the path is empty" bpe-model -o '' tokenizer.json
-refuses 64 "bpe-model: -f xml: must be one of json, gpt2, tiktoken, merges" bpe-model -f xml tokenizer.json
-refuses 64 "bpe-model: --merges x: *" bpe-model --merges=x tokenizer.json
-refuses 64 "bpe-model: --merges is for -f json" bpe-model --merges=array -f merges tokenizer.json
-refuses 64 "bpe-model: -f gpt2 makes two files*" bpe-model -f gpt2 tokenizer.json
-refuses 64 "bpe-model: --info writes no model*" bpe-model --info -f json tokenizer.json
-refuses 64 "bpe-model: --info writes no model*" bpe-model --info -o x tokenizer.json
-refuses 64 "bpe-model: one model at a time*" bpe-model tokenizer.json tokenizer.json
-refuses 64 "bpe-model: -p nonsense: no such pattern; there are gpt2, *" bpe-model -p nonsense tokenizer.json
-refuses 73 "bpe-model: no/where: cannot create*" bpe-model -o no/where tokenizer.json
-refuses 73 "bpe-model: no/where: cannot create*" bpe-model -f gpt2 -o no/where tokenizer.json
-refuses 74 "bpe-model: /dev/full: cannot write*" bpe-model -o /dev/full tokenizer.json
-refuses 74 "bpe-model: standard output: cannot write*" sh -c 'bpe-model tokenizer.json >/dev/full'
-refuses 74 "bpe-model: standard output: cannot write*" sh -c 'bpe-model --info tokenizer.json >/dev/full'
+bad_options() {
+    learn
+    refuses 64 "bpe-model: -o: the path is empty" bpe-model -o '' tokenizer.json
+    refuses 64 "bpe-model: -f xml: must be one of json, gpt2, tiktoken, merges" bpe-model -f xml tokenizer.json
+    refuses 64 "bpe-model: --merges x: *" bpe-model --merges=x tokenizer.json
+    refuses 64 "bpe-model: --merges is for -f json" bpe-model --merges=array -f merges tokenizer.json
+    refuses 64 "bpe-model: -f gpt2 makes two files*" bpe-model -f gpt2 tokenizer.json
+    refuses 64 "bpe-model: --info writes no model*" bpe-model --info -f json tokenizer.json
+    refuses 64 "bpe-model: --info writes no model*" bpe-model --info -o x tokenizer.json
+    refuses 64 "bpe-model: one model at a time*" bpe-model tokenizer.json tokenizer.json
+    refuses 64 "bpe-model: -p nonsense: no such pattern; there are gpt2, *" bpe-model -p nonsense tokenizer.json
+}
+
+cannot_write() {
+    learn
+    refuses 73 "bpe-model: no/where: cannot create*" bpe-model -o no/where tokenizer.json
+    refuses 73 "bpe-model: no/where: cannot create*" bpe-model -f gpt2 -o no/where tokenizer.json
+    refuses 74 "bpe-model: /dev/full: cannot write*" bpe-model -o /dev/full tokenizer.json
+    refuses 74 "bpe-model: standard output: cannot write*" sh -c 'bpe-model tokenizer.json >/dev/full'
+    refuses 74 "bpe-model: standard output: cannot write*" sh -c 'bpe-model --info tokenizer.json >/dev/full'
+}
 
 # ---- The rules alone ----
 
 # bpe-chunk reads past the vocabulary and the merges, however they are written.
-rules() { bpe-chunk -m "$1" --inline -b 64M in.txt | bpe-view | sed -n '1s/run=[^ ]*//p'; }
-like "$(rules tokenizer.json)" "# chunk  pattern=gpt2 special=<|endoftext|>*" "rules: of a model"
-for form in "indent=1" "indent=1, ensure_ascii=False" "separators=(',', ':')" "ensure_ascii=False"; do
-    for merges in "g" "[' '.join(pair) for pair in g]" "[]"; do
-        for vocab in "v" "{}"; do
-            python3 -c "
+rules() {
+    bpe-chunk -m "$1" --inline -b 64M in.txt | bpe-view | sed -n '1s/run=[^ ]*//p'
+}
+
+rules_of_forms() {
+    local form merges vocab want
+    learn
+    want=$(rules tokenizer.json)
+    like "$want" "# chunk  pattern=gpt2 special=<|endoftext|>*" "rules: of a model"
+    for form in "indent=1" "indent=1, ensure_ascii=False" "separators=(',', ':')" "ensure_ascii=False"; do
+        for merges in "g" "[' '.join(pair) for pair in g]" "[]"; do
+            for vocab in "v" "{}"; do
+                python3 -c "
 import json
 m = json.load(open('tokenizer.json', encoding='utf-8'))
 v, g = m['model']['vocab'], m['model']['merges']
 m['model']['merges'], m['model']['vocab'] = $merges, $vocab
 json.dump(m, open('edited.json', 'w', encoding='utf-8'), $form)"
-            is "$(rules edited.json)" "$(rules tokenizer.json)" "rules: $form, merges $merges, vocab $vocab"
+                is "$(rules edited.json)" "$want" "rules: $form, merges $merges, vocab $vocab"
+            done
         done
     done
-done
-while IFS='|' read -r change want; do
-    edit "$change"
-    fails 65 "bpe-chunk: edited.json: $want" bpe-chunk -m edited.json in.txt
-done <<'EOF'
+}
+
+rules_refused() {
+    local change want
+    learn
+    while IFS='|' read -r change want; do
+        edit "$change"
+        fails 65 "bpe-chunk: edited.json: $want" bpe-chunk -m edited.json in.txt
+    done <<'EOF'
 m["model"]["vocab"] = []|*
 v["a"] = "7"|*
 v["a"] = -1|*
@@ -182,7 +260,16 @@ del m["model"]["merges"]|*the model has no "merges"
 m["model"]["type"] = "Unigram"|*only BPE is supported*
 m["added_tokens"].append({**m["added_tokens"][0]})|two added tokens have the id*
 EOF
-head -c 3000 tokenizer.json >edited.json
-fails 65 "bpe-chunk: edited.json: *" bpe-chunk -m edited.json in.txt
+}
 
+rules_cut_off() {
+    learn
+    head -c 3000 tokenizer.json >edited.json
+    fails 65 "bpe-chunk: edited.json: *" bpe-chunk -m edited.json in.txt
+}
+
+for cases in read_or_refused special_last special_first no_merges other_patterns regexes merges pipes other_order unreached \
+    ignore_merges several_regexes not_said bad_options cannot_write rules_of_forms rules_refused rules_cut_off; do
+    block $cases
+done
 done_testing
