@@ -123,6 +123,7 @@ skip() {
 }
 
 done_testing() {
+    [ "$test_n" -gt 0 ] || ok 1 "there are cases${BLOCK:+ in a block $BLOCK}"
     echo "1..$test_n"
     exit $test_failed
 }

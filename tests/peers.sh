@@ -12,16 +12,33 @@ bin=$("$top/tests/venv.sh")
 export PATH=$bin:$PATH STRINGS=${STRINGS:-20000} # make check-vocabularies has a million
 mapfile -t texts < <("$top/tests/corpus.sh" "$BUILD/corpus")
 oracle=$top/tests/oracle failed=0
-for test in regex_peers "model_peers $BUILD/tests/oracle/model_write" "pretok_peers $BUILD/tests/oracle/pretok" \
-    "learn_peers $BUILD/tests/oracle/learn_fast" train_peers convert_peers manual_peers encode_peers encode_vocabularies shard_peers; do
-    read -r script program <<<"$test"
-    arguments=("${texts[@]}")
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
+
+# compare SCRIPT [PROGRAM]: with the texts that it takes; what it says goes into a file, and its exit status into another.
+compare() {
+    local script=$1 program=${2:-} arguments=("${texts[@]}")
     if [[ $script =~ ^(regex|model|convert|manual|shard)_peers$ ]]; then
         arguments=()
     elif [ "$script" = learn_peers ]; then
         arguments=("${texts[@]:0:1}")
     fi
-    prove "$oracle/$script.py" :: ${program:+"$program"} "${arguments[@]}" || failed=1
+    prove "$oracle/$script.py" :: ${program:+"$program"} "${arguments[@]}" >"$results/$script" 2>&1
+    echo $? >"$results/$script.status"
+}
+
+# One process each: two at a time, the longest first.
+scripts=(encode_peers train_peers encode_vocabularies "pretok_peers $BUILD/tests/oracle/pretok" "learn_peers $BUILD/tests/oracle/learn_fast"
+    regex_peers "model_peers $BUILD/tests/oracle/model_write" convert_peers manual_peers shard_peers)
+for test in "${scripts[@]}"; do
+    [ "$(jobs -pr | wc -l)" -lt 2 ] || wait -n
+    read -r script program <<<"$test"
+    compare "$script" "$program" &
+done
+wait
+for test in "${scripts[@]}"; do
+    cat "$results/${test%% *}"
+    [ "$(cat "$results/${test%% *}.status")" = 0 ] || failed=1
 done
 prove "$top"/tests/pipe/{parquet,parquet-deaths,shard-deaths,shard-kills,shard-pipeline,story}.t || failed=1
 exit $failed

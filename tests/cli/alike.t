@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# shellcheck disable=SC2012,SC2238
 # All programs behave in the same way: help, version, wrong options, a wrong environment, output that cannot be written; and
 # an option with the same meaning has the same name in each.
 . "$(dirname "$0")/../lib.sh"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Compressed files by reference: when, in which pieces, what is said of damage, and how what is missing is made again.
 # (tests/pipe/frames.t: that the pieces add up to the text. tests/oracle/gunzip.t: gzip itself.)
-# shellcheck disable=SC2119,SC2317 # words and others take arguments or none; block calls the functions
 . "$(dirname "$0")/../lib.sh"
 
 # made EXPRESSION >FILE: bytes from Python, with lib.py.

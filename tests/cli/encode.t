@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# shellcheck disable=SC2010,SC2011,SC2086,SC2094
 # bpe-encode and bpe-decode: the ids of text, whole or in pieces, in each format; decoding gives the same bytes; what is refused.
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Many files: their names from a list; and how much work goes into a record.
-# shellcheck disable=SC2119,SC2317 # words takes arguments or none; block calls the functions
 . "$(dirname "$0")/../lib.sh"
 
 for i in 1 2 3 4 5; do text $i 3000 >"f$i"; done # once, for Python takes a while

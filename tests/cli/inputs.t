@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Where text may come from: plain files by any name, zstd and gzip in all their forms, standard input, pipes.
-# shellcheck disable=SC2119,SC2317 # words and words_of take arguments or none; block calls the functions
 . "$(dirname "$0")/../lib.sh"
 
 # words_of ARGS...: the words of bpe-chunk ARGS.

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # The command line: options, and the exit codes and messages of errors in it. Also under GNU parallel, where only the last
 # program of the pipeline can report them. What is the same in all programs is in alike.t.
-# shellcheck disable=SC2119,SC2317 # words takes arguments or none; block calls the functions
 . "$(dirname "$0")/../lib.sh"
 
 # line_fails CODE PATTERN ARGS...: the whole line exits with CODE, writes nothing, and its last message is like PATTERN.

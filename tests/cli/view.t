@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # bpe-view shows every record as text, and --check tells whole streams from damaged and incomplete ones.
-# shellcheck disable=SC2119,SC2317 # words takes arguments or none; block calls the functions
 . "$(dirname "$0")/../lib.sh"
 
 # check CODE PATTERN NAME: bpe-view --check of standard input.

@@ -4,7 +4,7 @@
 cd "$TOP" || exit 1
 c_files=$(find cmd common tests -name '*.[ch]' | sort)
 scripts=$(find pipelines tests .ci -type f ! -path '*/corpus/*' | sort | while read -r file; do
-    case $(head -c 40 "$file" | head -n 1) in '#!/bin/bash'* | '#!/bin/sh'* | '# shellcheck shell='*) echo "$file" ;; esac
+    case $(head -c 40 "$file" | head -n 1) in '#!/bin/bash'* | '#!/usr/bin/env bash'* | '#!/bin/sh'* | '# shellcheck shell='*) echo "$file" ;; esac
 done)
 mine="Makefile README LICENSE cmd common man pipelines tests .ci .github"
 

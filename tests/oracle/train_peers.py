@@ -2,8 +2,8 @@
 """train_peers.py [FILE...] - the line of the README against Hugging Face's BpeTrainer, merge for merge.
 
 Each FILE (default: made-up text) is trained on with both, V = 32000: by the patterns gpt2 and cl100k, files of less than 10 MB also
-by o200k and deepseek-v3, made-up text by all. The tokenizer.json must be what Hugging Face saves, byte for byte, and load again. Needs PyPI tokenizers; BUILD is
-where the programs are. TAP.
+by o200k and deepseek-v3, made-up text by all; of large ones 40 MB, or with WHOLE=1 all. The tokenizer.json must be what Hugging Face
+saves, byte for byte, and load again. Needs PyPI tokenizers; BUILD is where the programs are. TAP.
 """
 import json
 import os
@@ -22,6 +22,7 @@ except ImportError as missing:
     lib.skip_all(missing)
 
 V = 32000
+SIZE = sys.maxsize if os.environ.get("WHOLE") else 40000000
 
 
 def documents(path):
@@ -32,6 +33,19 @@ def documents(path):
             rest = parts.pop()
             yield from parts
     yield rest
+
+
+def beginning(path, scratch):
+    """The file, or one of its first documents, of SIZE bytes or a little more."""
+    if os.path.getsize(path) <= SIZE:
+        return path
+    head = os.path.join(scratch, os.path.basename(path))
+    with open(head, "w", encoding="utf-8", newline="") as f:
+        for doc in documents(path):
+            f.write(doc + EOT)
+            if f.tell() > SIZE:
+                return head
+    return head
 
 
 def regexes():
@@ -63,7 +77,7 @@ def main():
             wanted = list(regexes())
             files = [os.path.join(scratch, "made-up.txt")]
             lib.write(files[0], lib.text(1, 3000000))
-        for path in files:
+        for path in (beginning(path, scratch) for path in files):
             for pattern in wanted if os.path.getsize(path) < 10e6 else wanted[:2]:  # minutes each
                 name = f"{os.path.basename(path)}, {pattern}"
                 out = os.path.join(scratch, "tokenizer.json")

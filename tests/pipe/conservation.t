@@ -104,7 +104,7 @@ refused 75 "nothing came in*" "parallel runs no job on empty input"
 
 # ---- Many files in one record, and the worker that held it ----
 
-mkdir many && for i in $(seq 300); do sed -n "$((i * 3)),$((i * 3 + 5))p" good.txt >many/$i.txt; done
+mkdir many && for i in $(seq 300); do sed -n "$((i * 3)),$((i * 3 + 5))p" good.txt >"many/$i.txt"; done
 V=600 line many/*.txt >want.json
 # only TYPE: the records of a type.
 only() {

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# shellcheck disable=SC2238
 # Records through a socket of messages that several processes read: the same counts as through a pipe, whoever takes which;
 # records of any length; what happens when some of the processes die, or when what comes is damaged.
 . "$(dirname "$0")/../lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# shellcheck disable=SC2094,SC2154
 # What the everyday commands have in common: mistakes on the command line are told before anything begins, with what was
 # meant; one failure is one line; no process outlives a command, whatever it dies of; a pipe without text is noticed.
 . "$(dirname "$0")/../lib.sh"

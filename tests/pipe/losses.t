@@ -70,7 +70,7 @@ empty_run() {
     local promise half
     promise=$(grep -an '^.1P' pieces | head -n 1 | cut -d : -f 1)
     half=$((promise / 2))
-    head -n $half pieces | bpe-count >first.counts
+    head -n "$half" pieces | bpe-count >first.counts
     tail -n +$((half + 1)) pieces | bpe-count >second.counts
     bpe-sum --partial first.counts empty.counts >first.sum 2>/dev/null
     bpe-sum --partial second.counts empty.counts >second.sum 2>/dev/null

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# shellcheck disable=SC2015
 # One result: however the work is cut, distributed, repeated and added up, the model and the words of the sum are the same
 # bytes.
 . "$(dirname "$0")/../lib.sh"

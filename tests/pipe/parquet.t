@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# shellcheck disable=SC2028,SC2238
 # bpe parquet writes the documents that pyarrow's to_pylist has; train and encode give the same from Parquet as from text.
 . "$(dirname "$0")/../lib.sh"
 parquet=$TOP/pipelines/parquet

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# shellcheck disable=SC2238
 # A reader that stops ends all stages at once and silently; and memory depends on the distinct pretokens, not on the corpus.
 . "$(dirname "$0")/../lib.sh"
 limit=4 # seconds of processor time: how long it takes says more about what else the machine does
@@ -11,7 +12,7 @@ prompt() {
     { time timeout -k 1 30 bash -c "$2" >out 2>err; } 2>times
     status=$?
     took=$(awk '{ print int(($1 + $2) * 1000) }' times)
-    is "$([ $status -eq 124 ] && echo hangs)$([ $took -le $((limit * 1000)) ] || echo "took $took ms")$(cat err)" "" "$1"
+    is "$([ $status -eq 124 ] && echo hangs)$([ "$took" -le $((limit * 1000)) ] || echo "took $took ms")$(cat err)" "" "$1"
 }
 
 text 51 3000000 >three.txt

@@ -68,7 +68,7 @@ stops() {
             recovers "call $n, $how" "$code"
         done
     done
-    [ $count -gt 0 ] || bad="there is none"
+    [ "$count" -gt 0 ] || bad="there is none"
     is "$bad" "" "$1$2, ${3:-its death}: $count calls"
 }
 
@@ -125,7 +125,7 @@ dies bpe-shard ' while it goes on' 'bpe-encode:1 bpe-encode:2'
 sanitized || [ $reached -gt 1 ] # bpe-encode may die before it gets text: then nothing is lost
 ok $? "  $reached starts"
 for program in $programs; do
-    from=want dies $program ' when all is done'
+    from=want dies "$program" ' when all is done'
 done
 if python3 -c 'import pyarrow' 2>/dev/null; then
     python3 -c 'import pyarrow, pyarrow.parquet

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# shellcheck disable=SC2012
 # bpe sum-tree: what it writes, says and exits with is what one bpe-sum of the same files does, whatever the shape of the
 # tree, and whatever is wrong with the files; if any process of it is killed, it is that, or 75.
 . "$(dirname "$0")/../lib.sh"
@@ -52,8 +53,8 @@ done
 unset K J
 # One more than a power of two: each level is rounded up.
 for i in {1..33}; do
-    head -n $((i * 5)) a.txt >$i.txt
-    bpe-chunk $i.txt | bpe-count >$i.counts
+    head -n $((i * 5)) a.txt >"$i.txt"
+    bpe-chunk "$i.txt" | bpe-count >"$i.counts"
 done
 K=2 as_bpe_sum "33 files" {1..33}.counts
 as_bpe_sum "two files" "${sums[0]}" "${counts[0]}"

@@ -57,8 +57,8 @@ dies() {
     deaths=rclone:$1 upload
     code=$?
     has_started rclone "$1" || echo "it is not started"
-    [ $code = 0 ] || echo "exit $code: $(cat err)"
-    recovers $code
+    [ "$code" = 0 ] || echo "exit $code: $(cat err)"
+    recovers "$code"
 }
 
 # stops N CALL ERROR: it dies before or after that call, or the call fails with ERROR, which is told in one line.
@@ -71,7 +71,7 @@ stops() {
     [1-9]*,7[134]) [ "$(grep -c '^bpe upload: ' err) $(wc -l <err)" = "1 1" ] || cat err ;;
     *) echo "exit $code: $(cat err)" ;;
     esac
-    recovers $code
+    recovers "$code"
 }
 
 # each FIRST STEP LAST COMMAND...: for the numbers FIRST, FIRST + STEP, ..., as long as there is such a call; some at the same time.
