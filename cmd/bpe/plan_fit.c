@@ -12,9 +12,9 @@
 
 #include <math.h>
 
-static const double ERROR_MIN = 0.02; /* error for a factor of ten */
-static const double CHANCE = 0.05;    /* in a sample */
-enum { FEW_SIZES = 3 };               /* that a line has to be held against the whole sample */
+#define ERROR_MIN 0.02  /* error for a factor of ten */
+#define CHANCE 0.05     /* in a sample */
+enum { FEW_SIZES = 3 }; /* that a line has to be held against the whole sample */
 
 struct plan_line plan_line_fit(const double *x, const double *y, const double *weight, size_t n)
 {

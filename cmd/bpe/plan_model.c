@@ -10,11 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-static const double TABLE =
-    (512 << 20) / 3.0; /* memory of a bpe-count that writes out its counts: of 512 MiB, untouched
-                                                  slots take none */
-static const double TASK = 256 << 20, TASKS = 20000; /* text of a task: at least, and not more tasks than */
-static const double BY_BYTE = 0.6; /* of the time of counting goes by bytes at least, not by distinct pretokens */
+#define TABLE ((512 << 20) / 3.0) /* memory of a bpe-count that writes out its counts: untouched slots take none */
+#define BY_BYTE 0.6               /* of the time of counting goes by bytes at least, not by distinct pretokens */
+enum { TASK = 256 << 20, TASKS = 20000 }; /* text of a task: at least, and not more tasks than */
 
 /* What things cost, by the lines through what was measured. */
 struct costs {

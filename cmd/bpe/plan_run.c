@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum { ROUNDS = 3 };
-static const double ENOUGH = 0.2; /* seconds that are worth no second round */
+#define ENOUGH 0.2 /* seconds that are worth no second round */
 
 /* The names of the descriptors from JOB_FIRST_MORE on. A file that is named /dev/fd/N is another one in each process to
  * bpe-chunk, which then writes its text; these are the same in bpe-count, and are to be read as any file is. */

@@ -25,7 +25,7 @@ enum {
     FILES = 64,       /* compressed files that are read */
     TOO_FEW = 1000000 /* bytes in which a law would be chance */
 };
-static const double EXPAND = 2.5; /* text from a compressed byte, about */
+#define EXPAND 2.5 /* text from a compressed byte, about */
 static const double sizes[PLAN_PARTS] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1};
 
 static int store(int fd, const void *p, size_t n, struct err *e)
