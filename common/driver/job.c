@@ -562,6 +562,7 @@ void job_end_from(struct job *j, int stage)
 {
     for (size_t i = 0; i < j->n; i++) {
         struct job_process *p = j->at[i];
+        reap(j, i); /* what has ended by itself, or was killed, may be the reason for all else */
         if (p->stage >= stage && !p->ended)
             dismiss(j, p);
     }

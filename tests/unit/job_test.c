@@ -80,6 +80,29 @@ static void outcomes(void)
     PIPELINE("70 bpe test: sh ended with status 70", "one that does not say why", "exit 70", "cat");
 }
 
+/* What was killed, and has not been waited for yet when others are ended because of what came of it, is the reason. */
+static void killed_unnoticed(void)
+{
+    static const char *const reader[] = {"sh", "-c", "kill -KILL $$", NULL}, *const after[] = {"sh", "-c",
+                                                                                               "echo bad >&2; exit 65",
+                                                                                               NULL};
+    struct job j = {.command = "test"};
+    struct buf line = {0};
+    struct err e;
+    tap_ok(job_init(&j, "test", &e) == 0 &&
+               job_start(&j, &(struct job_start){.argv = reader, .in = -1, .out = -1}, &e) &&
+               job_start(&j, &(struct job_start){.argv = after, .in = -1, .out = -1, .stage = 1}, &e),
+           "two processes");
+    siginfo_t info;
+    for (size_t i = 0; i < j.n; i++)
+        waitid(P_PID, (id_t)j.at[i]->pid, &info, WEXITED | WNOWAIT);
+    job_end(&j);
+    tap_ok(job_outcome(&j, &line, &e) == EX_TEMPFAIL && line.len && memmem(line.p, line.len, "sh was killed", 13),
+           "a process that was killed before others were ended is the reason");
+    buf_free(&line);
+    job_free(&j);
+}
+
 static void programs(void)
 {
     const char *none[] = {"no-such-program", NULL};
@@ -205,6 +228,7 @@ int main(void)
     if (!mkdtemp(dir) || chdir(dir))
         return 1;
     outcomes();
+    killed_unnoticed();
     programs();
     much_said();
     what_is_used();
