@@ -1,17 +1,9 @@
 #!/bin/bash
 # train --keep=DIR: whatever is killed, the same command again counts what is missing, and makes the model of the plain pipeline.
+# shellcheck disable=SC2317 # functions that block calls
 . "$(dirname "$0")/../lib.sh"
-random_seed
-RANDOM=$((SEED % 32768))
 
-text 1 300000 >small.txt
-text 2 100000 >b.txt
-gzip -k b.txt
-# Records by reference hold 16 MiB or more: two parts of this one, and more with more jobs.
-for _ in $(seq "$(sanitized && echo 45 || echo 90)"); do cat small.txt b.txt; done >large.txt
-V=1000 line large.txt small.txt b.txt.gz >want.json 2>/dev/null
-
-# counted LOG: how often a bpe-count was started for counting, by the programs in logged/.
+# counted OPTION... FILE...: how often a bpe-count was started for counting, by the programs in logged/.
 mkdir logged
 cat >logged/bpe-count <<END
 #!/bin/sh
@@ -21,128 +13,226 @@ END
 chmod +x logged/bpe-count
 beside logged
 counted() {
-    : >log
-    PATH=$PWD/logged:$PATH bpe train "$@"
+    : >"$test_dir/log"
+    PATH=$test_dir/logged:$PATH bpe train "$@"
     local code=$?
-    wc -l <log
-    return $code
+    wc -l <"$test_dir/log"
+    return "$code"
 }
 
-n=$(counted -v 1000 -j 4 --fan-out=none --keep=D -o got.json large.txt small.txt b.txt.gz)
-is "$n $(find D/chunks -name 'file.*')" "$(find D/chunks -name '*.0*' | wc -l) D/chunks/file.00000" "parts of plain files, and a file through a pipe"
-ok $((n < 3)) "several of them"
-same want.json got.json "the model of the plain line"
-bpe-view --check D/sum >check
-is $? 0 "the sum is there, complete"
-is "$(counted -v 1000 -j 4 --keep=D -o got.json large.txt small.txt b.txt.gz)" 0 "the same again counts nothing"
-same want.json got.json "and makes the same model"
-touch D/.sum.new.99 D/counts/.part.00000.new.99
-is "$(counted -v 1000 -j 4 --keep=D -o got.json large.txt small.txt b.txt.gz) $(find D -name '.*.new.*')" "0 " "what a killed one has left is removed"
-bpe train -v 500 --keep D large.txt small.txt b.txt.gz >got.json
-V=500 line large.txt small.txt b.txt.gz | cmp - got.json
-ok $? "with another size of vocabulary: from the same counts"
-rm D/sum D/counts/part.00001
-is "$(counted -v 1000 -j 2 --keep=D -o got.json large.txt small.txt b.txt.gz)" 1 "what is not there is counted, and no more"
-same want.json got.json "with the same model"
-for step in chunks counts; do mv D/$step/file.00000 D/$step/file.100000; done
-rm D/sum
-bpe train -v 1000 --keep=D large.txt small.txt b.txt.gz | cmp - want.json
-ok $? "with more files than five digits can number"
-bpe train -v 1000 -j 1 --fan-out=none --keep=E large.txt small.txt b.txt.gz 2>err | cmp - want.json
-ok $((PIPESTATUS[1] || $(wc -c <err))) "one process"
-bpe train -v 1000 -j 1 --fan-out=parallel --keep=E large.txt small.txt b.txt.gz 2>err | cmp - want.json
-is "$? $(cat err)" "0 bpe train: --fan-out=parallel: not used, as --keep divides the work by itself" "a way of fanning out that is not used is named"
-bpe train -v 1000 -j 3 --inline --keep=F small.txt b.txt >got.json
-V=1000 line small.txt b.txt | cmp - got.json
-ok $? "--inline"
-is "$(cd F/chunks && echo file.*)" "file.00000 file.00001" "--inline: each file is a part"
-name=$'a b\'\n"c'
-cp b.txt "$name"
-bpe train -v 1000 --inline --keep="G $name" "$name" | cmp - <(V=1000 line b.txt)
-ok $? "names with spaces, quotes and newlines"
+# Made once, for all: three files, their model, and D, in which all of them is counted; with how many bpe-counts.
+text 1 300000 >small.txt
+text 2 100000 >b.txt
+gzip -k b.txt
+# Records by reference hold 16 MiB or more: two parts of this one, and more with more jobs.
+for _ in $(seq "$(sanitized && echo 45 || echo 90)"); do cat small.txt b.txt; done >large.txt
+same_files=(large.txt small.txt b.txt.gz)
+V=1000 line "${same_files[@]}" >want.json 2>/dev/null
+started=$(counted -v 1000 -j 4 --fan-out=none --keep=D -o D.json "${same_files[@]}")
+
+# files: those, and b.txt. The large one is a link: no block changes it.
+files() {
+    ln ../large.txt .
+    cp -p ../{small.txt,b.txt,b.txt.gz,want.json} .
+}
+
+# kept: those, and a D of one's own.
+kept() {
+    files
+    cp -a ../D .
+}
+
+first_time() {
+    kept
+    is "$started $(find D/chunks -name 'file.*')" "$(find D/chunks -name '*.0*' | wc -l) D/chunks/file.00000" \
+        "parts of plain files, and a file through a pipe"
+    ok $((started < 3)) "several of them"
+    same want.json ../D.json "the model of the plain line"
+    bpe-view --check D/sum >check
+    is $? 0 "the sum is there, complete"
+}
+
+again() {
+    kept
+    is "$(counted -v 1000 -j 4 --keep=D -o got.json "${same_files[@]}")" 0 "the same again counts nothing"
+    same want.json got.json "and makes the same model"
+}
+
+left_over() {
+    kept
+    touch D/.sum.new.99 D/counts/.part.00000.new.99
+    is "$(counted -v 1000 -j 4 --keep=D -o got.json "${same_files[@]}") $(find D -name '.*.new.*')" "0 " "what a killed one has left is removed"
+}
+
+other_size() {
+    kept
+    bpe train -v 500 --keep D "${same_files[@]}" >got.json
+    V=500 line "${same_files[@]}" | cmp - got.json
+    ok $? "with another size of vocabulary: from the same counts"
+}
+
+part_missing() {
+    kept
+    rm D/sum D/counts/part.00001
+    is "$(counted -v 1000 -j 2 --keep=D -o got.json "${same_files[@]}")" 1 "what is not there is counted, and no more"
+    same want.json got.json "with the same model"
+}
+
+six_digits() {
+    local step
+    kept
+    for step in chunks counts; do mv "D/$step/file.00000" "D/$step/file.100000"; done
+    rm D/sum
+    bpe train -v 1000 --keep=D "${same_files[@]}" | cmp - want.json
+    ok $? "with more files than five digits can number"
+}
+
+one_process() {
+    files
+    bpe train -v 1000 -j 1 --fan-out=none --keep=E "${same_files[@]}" 2>err | cmp - want.json
+    ok $((PIPESTATUS[1] || $(wc -c <err))) "one process"
+    bpe train -v 1000 -j 1 --fan-out=parallel --keep=E "${same_files[@]}" 2>err | cmp - want.json
+    is "$? $(cat err)" "0 bpe train: --fan-out=parallel: not used, as --keep divides the work by itself" \
+        "a way of fanning out that is not used is named"
+}
+
+by_value() {
+    files
+    bpe train -v 1000 -j 3 --inline --keep=F small.txt b.txt >got.json
+    V=1000 line small.txt b.txt | cmp - got.json
+    ok $? "--inline"
+    is "$(cd F/chunks && echo file.*)" "file.00000 file.00001" "--inline: each file is a part"
+}
+
+odd_names() {
+    local name=$'a b\'\n"c'
+    cp ../b.txt "$name"
+    bpe train -v 1000 --inline --keep="G $name" "$name" | cmp - <(V=1000 line ../b.txt)
+    ok $? "names with spaces, quotes and newlines"
+}
 
 # ---- What fails ----
 
-same_files=(large.txt small.txt b.txt.gz)
-fails 64 "bpe train: D was begun with:  -- 'large.txt' 'small.txt' 'b.txt.gz'; give the same options and files, *" \
-    bpe train -v 1000 --keep=D large.txt
-fails 64 "bpe train: D was begun with: *" bpe train -v 1000 -p cl100k --keep=D "${same_files[@]}"
-fails 64 "bpe train: standard input: cannot be read again, *" bpe train -v 1000 --keep=new
-fails 64 "bpe train: standard input: cannot be read again, *" bpe train -v 1000 --keep=new small.txt -
-mkfifo pipe
-fails 64 "bpe train: pipe: cannot be read again, *" bpe train -v 1000 --keep=new pipe
-fails 64 "bpe train: --keep makes the counts complete by itself: leave out --partial" bpe train -v 1000 --keep=new --partial b.txt
-rm -rf G H
-bpe train -v 300 --keep=G b.txt >/dev/null
-for place in lock sum chunks/asked chunks/inputs chunks/part.00000 counts/part.00000; do # what is in its place is not waited for
-    rm -rf H && cp -r G H
-    case $place in counts/* | chunks/part*) rm -f H/sum ;; esac
-    case $place in chunks/part*) rm H/counts/part.00000 ;; esac
-    rm "H/$place"
-    mkfifo "H/$place"
-    fails 73 "bpe train: *H/$place: is not a regular file; *" timeout 20 bpe train -v 300 --keep=H b.txt
-done
-fails 64 "bpe train: --keep: which directory?" bpe train -v 1000 --keep= b.txt
-is "$(ls -d new 2>/dev/null)" "" "wrong use makes no directory"
-fails 66 "bpe train: none.txt: cannot open: No such file or directory" bpe train -v 1000 --keep=new none.txt
-fails 73 "bpe train: b.txt: cannot create: File exists" bpe train -v 1000 --keep=b.txt small.txt
-mkdir other && echo mine >other/sum
-fails 64 "bpe train: other: holds other files; *" bpe train -v 1000 --keep=other small.txt
-is "$(cat other/*)" mine "a directory with other files stays as it is"
-fails 64 "bpe train: -p nope: *" bpe train -v 1000 --keep=bad -p nope small.txt
-bpe train -v 1000 --keep=bad small.txt >/dev/null
-ok $? "what was not begun can be begun otherwise"
+begun_otherwise() {
+    kept
+    fails 64 "bpe train: D was begun with:  -- 'large.txt' 'small.txt' 'b.txt.gz'; give the same options and files, *" \
+        bpe train -v 1000 --keep=D large.txt
+    fails 64 "bpe train: D was begun with: *" bpe train -v 1000 -p cl100k --keep=D "${same_files[@]}"
+}
 
-bpe train -v 1000 --keep=empty small.txt >whole.json
-rm empty/sum
-: >empty/counts/part.00000
-bpe train -v 1000 --keep=empty small.txt | cmp - whole.json
-ok $? "counts that lost their bytes are made again"
+wrong_use() {
+    files
+    fails 64 "bpe train: standard input: cannot be read again, *" bpe train -v 1000 --keep=new
+    fails 64 "bpe train: standard input: cannot be read again, *" bpe train -v 1000 --keep=new small.txt -
+    mkfifo pipe
+    fails 64 "bpe train: pipe: cannot be read again, *" bpe train -v 1000 --keep=new pipe
+    fails 64 "bpe train: --keep makes the counts complete by itself: leave out --partial" bpe train -v 1000 --keep=new --partial b.txt
+    fails 64 "bpe train: --keep: which directory?" bpe train -v 1000 --keep= b.txt
+    is "$(ls -d new 2>/dev/null)" "" "wrong use makes no directory"
+    fails 66 "bpe train: none.txt: cannot open: No such file or directory" bpe train -v 1000 --keep=new none.txt
+}
+
+# What is in the place of a file is not waited for.
+no_regular_file() {
+    local place
+    files
+    bpe train -v 300 --keep=G b.txt >/dev/null
+    for place in lock sum chunks/asked chunks/inputs chunks/part.00000 counts/part.00000; do
+        rm -rf H && cp -r G H
+        case $place in counts/* | chunks/part*) rm -f H/sum ;; esac
+        case $place in chunks/part*) rm H/counts/part.00000 ;; esac
+        rm "H/$place"
+        mkfifo "H/$place"
+        fails 73 "bpe train: *H/$place: is not a regular file; *" timeout 20 bpe train -v 300 --keep=H b.txt
+    done
+}
+
+no_place() {
+    files
+    fails 73 "bpe train: b.txt: cannot create: File exists" bpe train -v 1000 --keep=b.txt small.txt
+    mkdir other && echo mine >other/sum
+    fails 64 "bpe train: other: holds other files; *" bpe train -v 1000 --keep=other small.txt
+    is "$(cat other/*)" mine "a directory with other files stays as it is"
+}
+
+not_begun() {
+    files
+    fails 64 "bpe train: -p nope: *" bpe train -v 1000 --keep=bad -p nope small.txt
+    bpe train -v 1000 --keep=bad small.txt >/dev/null
+    ok $? "what was not begun can be begun otherwise"
+}
+
+empty_counts() {
+    files
+    bpe train -v 1000 --keep=empty small.txt >whole.json
+    rm empty/sum
+    : >empty/counts/part.00000
+    bpe train -v 1000 --keep=empty small.txt | cmp - whole.json
+    ok $? "counts that lost their bytes are made again"
+}
 
 # A file that changes: while there is something left to count, and when all is counted.
-cp b.txt c.txt
-gzip -k c.txt
-bpe train -v 1000 --keep=C small.txt c.txt c.txt.gz >/dev/null
-for missing in D/none C/sum C/counts/part.00000 C/counts/file.00000; do
-    rm -f $missing C/sum
-    touch -d '1 hour ago' c.txt
-    fails 65 "bpe train: c.txt: changed since C was begun; remove C and run the same command again" \
-        bpe train -v 1000 --keep=C small.txt c.txt c.txt.gz
-    touch -r b.txt c.txt.gz
-    is "$(bpe train -v 1000 --keep=C small.txt c.txt c.txt.gz 2>&1 >out | wc -l) $(wc -c <out)" "1 0" "and no model"
-done
-rm c.txt
-fails 66 "bpe train: c.txt: cannot open: *" bpe train -v 1000 --keep=C small.txt c.txt c.txt.gz
+changed() {
+    local missing
+    files
+    cp b.txt c.txt
+    gzip -k c.txt
+    bpe train -v 1000 --keep=C small.txt c.txt c.txt.gz >/dev/null
+    for missing in none C/sum C/counts/part.00000 C/counts/file.00000; do
+        rm -f "$missing" C/sum
+        touch -d '1 hour ago' c.txt
+        fails 65 "bpe train: c.txt: changed since C was begun; remove C and run the same command again" \
+            bpe train -v 1000 --keep=C small.txt c.txt c.txt.gz
+        touch -r b.txt c.txt.gz
+        is "$(bpe train -v 1000 --keep=C small.txt c.txt c.txt.gz 2>&1 >out | wc -l) $(wc -c <out)" "1 0" "and no model"
+    done
+    rm c.txt
+    fails 66 "bpe train: c.txt: cannot open: *" bpe train -v 1000 --keep=C small.txt c.txt c.txt.gz
+}
 
-# Bad text: the first failure decides, as in the line. With other options it is begun anew.
-printf 'x\351' >latin1.txt
-(cat large.txt; printf '\351') >late.txt
-bpe train -v 1000 -j 2 --keep=L late.txt latin1.txt >out 2>err
-is "$? $(wc -c <out) $(cat err)" "65 0 bpe-count: late.txt: byte $(wc -c <large.txt): invalid UTF-8 (0xE9); see --invalid" "bad text is 65"
-gzip -k latin1.txt
-bpe train -v 1000 -j 2 --keep=L2 b.txt latin1.txt.gz >out 2>err
-is "$? $(wc -c <out) $(cat err)" "65 0 bpe-count: latin1.txt.gz: byte 1: invalid UTF-8 (0xE9); see --invalid" "bad compressed text is 65"
-bpe train -v 1000 -j 2 --keep=L2 b.txt latin1.txt.gz >out 2>err
-is "$?" 65 "and the same again"
-is "$(find L L2 -name '*.new' -o -name sum)" "" "with no sum and no half counts"
-head -c 1000 D/counts/part.00000 >torn && cat torn >D/counts/part.00000
-rm D/sum
-bpe train -v 1000 --keep=D "${same_files[@]}" >out 2>err
-like "$? $(wc -c <out) $(cat err)" "65 0 bpe-sum: part.00000: *; remove that file from D/counts, or all of D, and run the same command again" \
-    "damaged counts are named"
-rm D/counts/part.00000
-bpe train -v 1000 --keep=D "${same_files[@]}" | cmp - want.json
-ok $? "and counted again when they are removed"
-if [ -e /dev/full ]; then
+# Bad text: the first failure decides, as in the line.
+bad_text() {
+    files
+    printf 'x\351' >latin1.txt
+    (cat large.txt; printf '\351') >late.txt
+    bpe train -v 1000 -j 2 --keep=L late.txt latin1.txt >out 2>err
+    is "$? $(wc -c <out) $(cat err)" "65 0 bpe-count: late.txt: byte $(wc -c <large.txt): invalid UTF-8 (0xE9); see --invalid" "bad text is 65"
+    gzip -k latin1.txt
+    bpe train -v 1000 -j 2 --keep=L2 b.txt latin1.txt.gz >out 2>err
+    is "$? $(wc -c <out) $(cat err)" "65 0 bpe-count: latin1.txt.gz: byte 1: invalid UTF-8 (0xE9); see --invalid" "bad compressed text is 65"
+    bpe train -v 1000 -j 2 --keep=L2 b.txt latin1.txt.gz >out 2>err
+    is "$?" 65 "and the same again"
+    is "$(find L L2 -name '*.new' -o -name sum)" "" "with no sum and no half counts"
+}
+
+damaged_counts() {
+    kept
+    head -c 1000 D/counts/part.00000 >torn && cat torn >D/counts/part.00000
+    rm D/sum
+    bpe train -v 1000 --keep=D "${same_files[@]}" >out 2>err
+    like "$? $(wc -c <out) $(cat err)" "65 0 bpe-sum: part.00000: *; remove that file from D/counts, or all of D, and run the same command again" \
+        "damaged counts are named"
+    rm D/counts/part.00000
+    bpe train -v 1000 --keep=D "${same_files[@]}" | cmp - want.json
+    ok $? "and counted again when they are removed"
+}
+
+full_disk() {
+    [ -e /dev/full ] || return
+    kept
     bpe train -v 1000 --keep=D "${same_files[@]}" >/dev/full 2>err
     is $? 74 "a full disk for the model"
-fi
+}
 
 # ---- What is killed ----
 
 # A bpe-count that is killed the first time, in the midst of its records; in a file the last is torn.
-mkdir fake
-cat >fake/bpe-count <<END
+count_killed() {
+    local how names
+    files
+    gzip -k small.txt
+    mkdir fake
+    cat >fake/bpe-count <<END
 #!/bin/bash
 if [ "\$1" != -h ] && mkdir '$PWD/fake/was' 2>/dev/null; then
     if [ \$# -gt 0 ]; then '$BUILD/bpe-count' "\$@" | head -c 5000; else '$BUILD/bpe-count' | head -n 1; fi
@@ -150,21 +240,21 @@ if [ "\$1" != -h ] && mkdir '$PWD/fake/was' 2>/dev/null; then
 fi
 exec '$BUILD/bpe-count' "\$@"
 END
-chmod +x fake/bpe-count
-beside fake
-gzip -k small.txt
-for how in "large.txt small.txt" "b.txt.gz" "b.txt.gz small.txt.gz large.txt"; do
-    rm -rf fake/was K
-    read -ra files <<<"$how"
-    V=1000 line "${files[@]}" >want.killed 2>/dev/null
-    PATH=$PWD/fake:$PATH bpe train -v 1000 -j 3 --keep=K -o got.json "${files[@]}" >out 2>err
-    like "$? $(tail -n 1 err)" "75 bpe train: 1 of * not counted, as a process was killed; run the same command again" \
-        "a bpe-count is killed ($how): 75, and says what to do"
-    is "$(wc -l <err)" 1 "  in one line"
-    PATH=$PWD/fake:$PATH bpe train -v 1000 -j 3 --keep=K -o got.json "${files[@]}"
-    is $? 0 "the same again ($how): done"
-    same want.killed got.json "the model of the plain line ($how)"
-done
+    chmod +x fake/bpe-count
+    beside fake
+    for how in "large.txt small.txt" "b.txt.gz" "b.txt.gz small.txt.gz large.txt"; do
+        rm -rf fake/was K
+        read -ra names <<<"$how"
+        V=1000 line "${names[@]}" >want.killed 2>/dev/null
+        PATH=$PWD/fake:$PATH bpe train -v 1000 -j 3 --keep=K -o got.json "${names[@]}" >out 2>err
+        like "$? $(tail -n 1 err)" "75 bpe train: 1 of * not counted, as a process was killed; run the same command again" \
+            "a bpe-count is killed ($how): 75, and says what to do"
+        is "$(wc -l <err)" 1 "  in one line"
+        PATH=$PWD/fake:$PATH bpe train -v 1000 -j 3 --keep=K -o got.json "${names[@]}"
+        is $? 0 "the same again ($how): done"
+        same want.killed got.json "the model of the plain line ($how)"
+    done
+}
 
 # tree PID: it and all its descendants.
 tree() {
@@ -175,39 +265,52 @@ tree() {
 
 # kill -9 at a random moment: all processes, or train alone, or one of the others. Then the same command again. (What looks
 # for leaks is a process of its own, for which a program would wait for ever if that one is killed.)
-differ=0 killed=0
-for _ in 1 2 3 4 5; do
-    rm -rf R got.json
-    for what in all train one; do
-        ASAN_OPTIONS=detect_leaks=0 setsid bpe train -v 1000 -j 3 --keep=R -o got.json "${same_files[@]}" 2>/dev/null &
-        pid=$!
-        sleep "0.$(printf %02d $((RANDOM % 45)))"
-        mapfile -t pids < <(tree $pid)
-        case $what in
-        all) ;;
-        train) pids=("$pid") ;;
-        one) pids=("${pids[RANDOM % ${#pids[@]}]}") ;;
-        esac
-        kill -9 "${pids[@]}" 2>/dev/null && killed=$((killed + 1))
-        wait $pid 2>/dev/null
+kills() {
+    local differ=0 killed=0 what pid pids code
+    random_seed
+    RANDOM=$((SEED % 32768))
+    files
+    for _ in 1 2 3 4 5; do
+        rm -rf R got.json
+        for what in all train one; do
+            ASAN_OPTIONS=detect_leaks=0 setsid bpe train -v 1000 -j 3 --keep=R -o got.json "${same_files[@]}" 2>/dev/null &
+            pid=$!
+            sleep "0.$(printf %02d $((RANDOM % 45)))"
+            mapfile -t pids < <(tree "$pid")
+            case $what in
+            all) ;;
+            train) pids=("$pid") ;;
+            one) pids=("${pids[RANDOM % ${#pids[@]}]}") ;;
+            esac
+            kill -9 "${pids[@]}" 2>/dev/null && killed=$((killed + 1))
+            wait "$pid" 2>/dev/null
+        done
+        bpe train -v 1000 -j 3 --keep=R -o got.json "${same_files[@]}" 2>again
+        code=$?
+        if [ "$code" -ne 0 ] || ! cmp -s got.json want.json; then
+            differ=$((differ + 1))
+            sed 's/^/# /' again
+            echo "# exit status $code"
+        fi
     done
-    bpe train -v 1000 -j 3 --keep=R -o got.json "${same_files[@]}" 2>again
-    code=$?
-    if [ $code -ne 0 ] || ! cmp -s got.json want.json; then
-        differ=$((differ + 1))
-        sed 's/^/# /' again
-        echo "# exit status $code"
-    fi
-done
-is "$differ" 0 "killed at random moments ($killed kills): run again, the same model"
-# Two at once: the second waits, and finds all done.
-rm -rf R
-bpe train -v 1000 -j 2 --keep=R -o one.json "${same_files[@]}" 2>one.err &
-bpe train -v 1000 -j 2 --keep=R -o two.json "${same_files[@]}" 2>two.err
-is $? 0 "two at once: done"
-wait $!
-is $? 0 "two at once: both"
-cmp one.json want.json && cmp two.json want.json
-ok $? "two at once: the same model"
+    is "$differ" 0 "killed at random moments ($killed kills): run again, the same model"
+}
 
+# The second waits, and finds all done.
+two_at_once() {
+    files
+    bpe train -v 1000 -j 2 --keep=R -o one.json "${same_files[@]}" 2>one.err &
+    bpe train -v 1000 -j 2 --keep=R -o two.json "${same_files[@]}" 2>two.err
+    is $? 0 "two at once: done"
+    wait $!
+    is $? 0 "two at once: both"
+    cmp one.json want.json && cmp two.json want.json
+    ok $? "two at once: the same model"
+}
+
+for cases in first_time again left_over other_size part_missing six_digits one_process by_value odd_names \
+    begun_otherwise wrong_use no_regular_file no_place not_begun empty_counts changed bad_text damaged_counts full_disk \
+    count_killed kills two_at_once; do
+    block $cases
+done
 done_testing
