@@ -2,79 +2,129 @@
 # shellcheck disable=SC2094,SC2154
 # What the everyday commands have in common: mistakes on the command line are told before anything begins, with what was
 # meant; one failure is one line; no process outlives a command, whatever it dies of; a pipe without text is noticed.
+# shellcheck disable=SC2317 # functions that block calls
 . "$(dirname "$0")/../lib.sh"
-export TMPDIR=$PWD/tmp
+export TMPDIR=$PWD/tmp # of all blocks: at the end nothing may be there
 mkdir tmp
 
+# Made once: a text and its model.
 text 1 60000 >a.txt
 line a.txt >m.json
-printf 'caf\351' >latin1.txt
+
+# have FILE...: copies of these.
+have() {
+    cp "${@/#/../}" .
+}
 
 # ---- Mistakes ----
 
-refuses 64 "bpe: trian: no such command; did you mean train? there are: *" bpe trian -v 300 a.txt
-refuses 64 "bpe: shrad: no such command; did you mean shard? there are: *" bpe shrad
-refuses 64 "bpe train: unknown option --vocb-size; did you mean --vocab-size? see --help" bpe train --vocb-size 300 a.txt
-refuses 64 "bpe train: unknown option --fanout=none; did you mean --fan-out? see --help" bpe train -v 300 --fanout=none a.txt
-refuses 64 "bpe train: --fan-out paralel: must be one of *; did you mean parallel?" bpe train -v 300 --fan-out=paralel a.txt
-refuses 64 "bpe train: --tie lax: must be one of hf, lex, id; did you mean lex?" bpe train -v 300 --tie=lax a.txt
-refuses 64 "bpe train: option --invalid needs an argument: \"-o\" is an option; see --help" bpe train -v 300 --invalid -o x a.txt
-refuses 64 "bpe train: text: no such file; the argument of --jsonl comes after =: --jsonl=text" bpe train -v 300 --jsonl text a.txt
-refuses 64 "bpe train: option --special- is ambiguous: --special-token, --special-first, --special-last; see --help" bpe train --special- x
-refuses 64 "bpe train: --model: bpe train learns a new model; *" bpe train -v 300 -m m.json a.txt
-refuses 64 "bpe train: -p nope: no such pattern; *" bpe train -v 300 -p nope a.txt
-refuses 64 "bpe train: -e and -p exclude each other" bpe train -v 300 -p gpt2 -e x a.txt
-bpe train --vocab 1000 a.txt | cmp - m.json
-ok $? "a long name may be cut short"
-refuses 73 "bpe train: none/x: cannot create: No such file or directory" bpe train -v 300 -o none/x a.txt
-printf '{"text": "a"}\n{"text": "b"}\n' >a.jsonl
-bpe train -v 258 -o lines.json a.jsonl 2>err
-is "$? $(cat err)" "0 bpe-chunk: a.jsonl: the first lines are JSON, which is taken as text; see --jsonl" "JSON Lines without --jsonl: a remark"
+mistakes() {
+    have a.txt m.json
+    refuses 64 "bpe: trian: no such command; did you mean train? there are: *" bpe trian -v 300 a.txt
+    refuses 64 "bpe: shrad: no such command; did you mean shard? there are: *" bpe shrad
+    refuses 64 "bpe train: unknown option --vocb-size; did you mean --vocab-size? see --help" bpe train --vocb-size 300 a.txt
+    refuses 64 "bpe train: unknown option --fanout=none; did you mean --fan-out? see --help" bpe train -v 300 --fanout=none a.txt
+    refuses 64 "bpe train: --fan-out paralel: must be one of *; did you mean parallel?" bpe train -v 300 --fan-out=paralel a.txt
+    refuses 64 "bpe train: --tie lax: must be one of hf, lex, id; did you mean lex?" bpe train -v 300 --tie=lax a.txt
+    refuses 64 "bpe train: option --invalid needs an argument: \"-o\" is an option; see --help" bpe train -v 300 --invalid -o x a.txt
+    refuses 64 "bpe train: text: no such file; the argument of --jsonl comes after =: --jsonl=text" bpe train -v 300 --jsonl text a.txt
+    refuses 64 "bpe train: option --special- is ambiguous: --special-token, --special-first, --special-last; see --help" bpe train --special- x
+    refuses 64 "bpe train: --model: bpe train learns a new model; *" bpe train -v 300 -m m.json a.txt
+    refuses 64 "bpe train: -p nope: no such pattern; *" bpe train -v 300 -p nope a.txt
+    refuses 64 "bpe train: -e and -p exclude each other" bpe train -v 300 -p gpt2 -e x a.txt
+    refuses 73 "bpe train: none/x: cannot create: No such file or directory" bpe train -v 300 -o none/x a.txt
+}
+
+option_as_argument() {
+    have a.txt m.json
+    refuses 64 'bpe train: option --keep needs an argument: "-o" is an option; see --help' bpe train -v 300 --keep -o x a.txt
+    refuses 64 'bpe encode: option -o needs an argument: "--eot=after" is an option; see --help' bpe encode -m m.json -o --eot=after a.txt
+    bpe train -v 300 -s--eot -f merges a.txt >out
+    ok $? "what looks like an option, at its option"
+}
+
+short_name() {
+    have a.txt m.json
+    bpe train --vocab 1000 a.txt | cmp - m.json
+    ok $? "a long name may be cut short"
+}
+
+json_lines() {
+    local how remark="bpe-chunk: a.jsonl: the first lines are JSON, which is taken as text; see --jsonl"
+    printf '{"text": "a"}\n{"text": "b"}\n' >a.jsonl
+    bpe train -v 258 -o lines.json a.jsonl 2>err
+    is "$? $(cat err)" "0 $remark" "JSON Lines without --jsonl: a remark"
+    for how in "" --inline; do
+        rm -rf kept
+        # shellcheck disable=SC2086
+        bpe train -v 258 $how --keep=kept -o lines.json a.jsonl 2>err
+        is "$? $(cat err)" "0 $remark" "--keep $how: a remark is told once"
+    done
+}
 
 # ---- One file as input and output ----
-cp a.txt both.txt
-cp m.json both.json
-apart="is both input and output; write to another file"
-refuses 64 "bpe train: both.txt: $apart" bpe train -v 300 -o both.txt a.txt both.txt
-refuses 64 "bpe encode: both.txt: $apart" bpe encode -m m.json -o ./both.txt both.txt
-refuses 64 "bpe encode: both.json: $apart" bpe encode -m both.json -o both.json a.txt
-refuses 64 "bpe-encode: both.txt: $apart" bpe-encode -m m.json -o both.txt both.txt
-refuses 64 "bpe-encode: both.txt: $apart" bpe-encode -m m.json -o both.txt --files-from <(echo both.txt)
-refuses 64 "bpe-encode: both.json: $apart" bpe-encode -m both.json -o both.json a.txt
-bpe-chunk a.txt | bpe-count | bpe-sum >both.sum
-refuses 64 "bpe-merge: both.sum: $apart" bpe-merge -v 300 -o both.sum both.sum
-for command in "bpe train -v 300" "bpe encode -m m.json" bpe-chunk "bpe-encode -m m.json"; do
-    name=${command%% -*}
-    $command both.txt 2>err >>both.txt
-    is "$? $(cat err)" "64 $name: both.txt: $apart" "$name: what is appended to its input"
-    $command <both.txt 2>err >>both.txt
-    is "$? $(cat err)" "64 $name: standard input: $apart" "$name: the same, as standard input"
-done
-cmp a.txt both.txt && cmp m.json both.json && bpe-view --check both.sum >out
-ok $? "they are as they were"
-bpe-model -f json -o both.json both.json && cmp m.json both.json
-ok $? "bpe-model reads all before it writes"
-refuses 64 'bpe train: option --keep needs an argument: "-o" is an option; see --help' bpe train -v 300 --keep -o x a.txt
-refuses 64 'bpe encode: option -o needs an argument: "--eot=after" is an option; see --help' bpe encode -m m.json -o --eot=after a.txt
-bpe train -v 300 -s--eot -f merges a.txt >out
-ok $? "what looks like an option, at its option"
+
+# shellcheck disable=SC2094 # that is what they do
+input_and_output() {
+    local command name apart="is both input and output; write to another file"
+    have a.txt m.json
+    cp a.txt both.txt
+    cp m.json both.json
+    refuses 64 "bpe train: both.txt: $apart" bpe train -v 300 -o both.txt a.txt both.txt
+    refuses 64 "bpe encode: both.txt: $apart" bpe encode -m m.json -o ./both.txt both.txt
+    refuses 64 "bpe encode: both.json: $apart" bpe encode -m both.json -o both.json a.txt
+    refuses 64 "bpe-encode: both.txt: $apart" bpe-encode -m m.json -o both.txt both.txt
+    refuses 64 "bpe-encode: both.txt: $apart" bpe-encode -m m.json -o both.txt --files-from <(echo both.txt)
+    refuses 64 "bpe-encode: both.json: $apart" bpe-encode -m both.json -o both.json a.txt
+    bpe-chunk a.txt | bpe-count | bpe-sum >both.sum
+    refuses 64 "bpe-merge: both.sum: $apart" bpe-merge -v 300 -o both.sum both.sum
+    for command in "bpe train -v 300" "bpe encode -m m.json" bpe-chunk "bpe-encode -m m.json"; do
+        name=${command%% -*}
+        $command both.txt 2>err >>both.txt
+        is "$? $(cat err)" "64 $name: both.txt: $apart" "$name: what is appended to its input"
+        $command <both.txt 2>err >>both.txt
+        is "$? $(cat err)" "64 $name: standard input: $apart" "$name: the same, as standard input"
+    done
+    cmp a.txt both.txt && cmp m.json both.json && bpe-view --check both.sum >out
+    ok $? "they are as they were"
+}
+
+model_in_place() {
+    have m.json
+    cp m.json both.json
+    bpe-model -f json -o both.json both.json && cmp m.json both.json
+    ok $? "bpe-model reads all before it writes"
+}
 
 # ---- What they need ----
 
-mkdir nothing
-gzip -k a.txt
-for command in "train -v 1000 -j 2 -o got.json a.txt" "train -v 1000 --keep=kept -o got.json a.txt" "encode -m m.json -j 2 -o got.ids a.txt a.txt.gz" \
-    "shard -m m.json -j 2 -f raw -n 0 -o got.shards a.txt a.txt.gz"; do
-    # shellcheck disable=SC2086
-    PATH=$PWD/nothing "$BUILD/bpe" $command >/dev/null 2>err
-    is "$? $(cat err)" "0 " "nothing on PATH: bpe $command" # no bash, Perl, GNU parallel, nor anything else
-done
-same m.json got.json "  the model"
-bpe-encode -m m.json a.txt a.txt >want.ids
-same want.ids got.ids "  the ids"
-same want.ids got.shards/train.bin "  the shard"
-fails 127 "bpe train: parallel is not installed, or not on PATH" env PATH="$PWD/nothing" "$BUILD/bpe" train -v 300 --fan-out=parallel a.txt
-fails 127 "bpe train: xargs is not installed, or not on PATH" env PATH="$PWD/nothing" "$BUILD/bpe" train -v 300 --fan-out=xargs a.txt
+empty_path() {
+    local command
+    have a.txt m.json
+    mkdir nothing
+    gzip -k a.txt
+    for command in "train -v 1000 -j 2 -o got.json a.txt" "train -v 1000 --keep=kept -o got.json a.txt" \
+        "encode -m m.json -j 2 -o got.ids a.txt a.txt.gz" "shard -m m.json -j 2 -f raw -n 0 -o got.shards a.txt a.txt.gz"; do
+        # shellcheck disable=SC2086
+        PATH=$PWD/nothing "$BUILD/bpe" $command >/dev/null 2>err
+        is "$? $(cat err)" "0 " "nothing on PATH: bpe $command" # no bash, Perl, GNU parallel, nor anything else
+    done
+    same m.json got.json "  the model"
+    bpe-encode -m m.json a.txt a.txt >want.ids
+    same want.ids got.ids "  the ids"
+    same want.ids got.shards/train.bin "  the shard"
+    fails 127 "bpe train: parallel is not installed, or not on PATH" \
+        env PATH="$PWD/nothing" "$BUILD/bpe" train -v 300 --fan-out=parallel a.txt
+    fails 127 "bpe train: xargs is not installed, or not on PATH" env PATH="$PWD/nothing" "$BUILD/bpe" train -v 300 --fan-out=xargs a.txt
+}
+
+colon() {
+    have a.txt m.json
+    mkdir a:b
+    beside a:b
+    (PATH=/usr/bin:/bin && a:b/bpe train -v 1000 a.txt | cmp - m.json)
+    ok $? "a colon in the name of its directory"
+}
 
 # ---- Standard input ----
 
@@ -88,78 +138,101 @@ os.write(master, b"\x04")
 process.communicate()
 print(line.decode().strip())' "$@"
 }
-if python3 -c 'import os; os.openpty()' 2>/dev/null; then
+
+terminal() {
+    local command
+    if ! python3 -c 'import os; os.openpty()' 2>/dev/null; then
+        skip "what waits for a terminal says so" "there are no terminals here"
+        return
+    fi
+    have m.json
     for command in "train -v 257" "encode -m m.json" "shard -m m.json -o typed"; do
         # shellcheck disable=SC2086
         is "$(on_terminal bpe $command)" "bpe ${command%% *}: text comes from the terminal; Ctrl-D ends it" "bpe $command says what it waits for"
     done
-else
-    skip "what waits for a terminal says so" "there are no terminals here"
-fi
+}
 
-for command in "train -v 257" "encode -m m.json" "shard -m m.json -o empty"; do
-    # shellcheck disable=SC2086
-    refuses 75 "bpe ${command%% *}: standard input had no text: did what should write it fail?" bpe $command < <(:)
-    # shellcheck disable=SC2086
-    bpe $command </dev/null >out 2>err
-    is "$? $(cat err)" "0 " "$command: an empty file is no such failure"
-    rm -rf empty
-done
+no_text() {
+    local command
+    have m.json
+    for command in "train -v 257" "encode -m m.json" "shard -m m.json -o empty"; do
+        # shellcheck disable=SC2086
+        refuses 75 "bpe ${command%% *}: standard input had no text: did what should write it fail?" bpe $command < <(:)
+        # shellcheck disable=SC2086
+        bpe $command </dev/null >out 2>err
+        is "$? $(cat err)" "0 " "$command: an empty file is no such failure"
+        rm -rf empty
+    done
+}
 
 # ---- One line ----
 
-text 2 3000000 | tee b.txt | gzip >b.gz
-python3 -c '
+bad_input() {
+    have a.txt
+    printf 'caf\351' >latin1.txt
+    text 2 3000000 | gzip >b.gz
+    python3 -c '
 data = bytearray(open("b.gz", "rb").read())
 data[len(data) // 2] ^= 0x55
 open("damaged.gz", "wb").write(data)'
-fails 65 "bpe-chunk: damaged.gz: byte * of the file, *" bpe train -v 300 -j 2 damaged.gz
-fails 65 "bpe-*: latin1.txt: byte 3: invalid UTF-8 (0xE9); see --invalid" bpe train -v 300 -j 3 a.txt latin1.txt
-fails 66 "bpe-chunk: none.txt: cannot open: *" bpe train -v 300 a.txt none.txt
+    fails 65 "bpe-chunk: damaged.gz: byte * of the file, *" bpe train -v 300 -j 2 damaged.gz
+    fails 65 "bpe-*: latin1.txt: byte 3: invalid UTF-8 (0xE9); see --invalid" bpe train -v 300 -j 3 a.txt latin1.txt
+    fails 66 "bpe-chunk: none.txt: cannot open: *" bpe train -v 300 a.txt none.txt
+}
 
 # What has been told to bpe-sum, and is all there, is no failure, however those before it end.
-for how in 'exit 75' 'exit 127' 'kill -9 $$'; do
-    bpe train -v 1000 --via="bpe-count; $how;" a.txt 2>err | cmp - m.json
-    is "${PIPESTATUS[*]} $(cat err)" "0 0 " "a command of --via that does all its work, and then: $how"
-done
+late_failure() {
+    local how
+    have a.txt m.json
+    for how in 'exit 75' 'exit 127' 'kill -9 $$'; do
+        bpe train -v 1000 --via="bpe-count; $how;" a.txt 2>err | cmp - m.json
+        is "${PIPESTATUS[*]} $(cat err)" "0 0 " "a command of --via that does all its work, and then: $how"
+    done
+}
+
 # A program that takes long to end after it has said why.
-mkdir slow
-printf '#!/bin/sh\ncat >/dev/null\necho "bpe-count: it is bad" >&2\nsleep 2\nexit 65\n' >slow/bpe-count
-chmod +x slow/bpe-count
-beside slow
-fails 65 "bpe-count: it is bad" slow/bpe train -v 300 -j 1 a.txt
-mkdir many
-split -n 300 -a 3 a.txt many/
-cat many/* >joined.txt # pieces of characters: bytes
-bpe-chunk --invalid=bytes -p bytes many/* | bpe-count | bpe-sum | bpe-merge -v 400 >want.json
-bpe train -v 400 -j 8 --invalid=bytes -p bytes --keep=kept.many many/* | cmp - want.json
-ok $? "--keep, of many small files: their promise is whole in a part"
-(ulimit -n 64 && bpe train -v 400 -j 16 --fan-out=xargs --inline --invalid=bytes -p bytes joined.txt >/dev/null)
-is $? 0 "--fan-out=xargs with few descriptors"
-mkdir a:b
-for file in "$BUILD"/bpe-* "$BUILD/pipelines"; do ln -s "$file" a:b; done
-cp "$BUILD/bpe" a:b
-(PATH=/usr/bin:/bin && a:b/bpe train -v 1000 a.txt | cmp - m.json)
-ok $? "a colon in the name of its directory"
-for how in "" --inline; do
-    rm -rf kept
-    # shellcheck disable=SC2086
-    bpe train -v 258 $how --keep=kept -o lines.json a.jsonl 2>err
-    is "$? $(cat err)" "0 bpe-chunk: a.jsonl: the first lines are JSON, which is taken as text; see --jsonl" "--keep $how: a remark is told once"
-done
-rm -rf gone
-bpe shard -m m.json -o gone latin1.txt --via='sleep 1;' >/dev/null 2>&1 & # fails, and removes it
-sleep 0.3
-bpe shard -m m.json -o gone a.txt >/dev/null 2>err
-is "$? $(cat err)" "0 " "shard: a directory that was removed by who had its lock"
-wait
+slow_end() {
+    have a.txt
+    mkdir slow
+    printf '#!/bin/sh\ncat >/dev/null\necho "bpe-count: it is bad" >&2\nsleep 2\nexit 65\n' >slow/bpe-count
+    chmod +x slow/bpe-count
+    beside slow
+    fails 65 "bpe-count: it is bad" slow/bpe train -v 300 -j 1 a.txt
+}
+
+many_files() {
+    mkdir many
+    split -n 300 -a 3 ../a.txt many/ # pieces of characters: bytes
+    bpe-chunk --invalid=bytes -p bytes many/* | bpe-count | bpe-sum | bpe-merge -v 400 >want.json
+    bpe train -v 400 -j 8 --invalid=bytes -p bytes --keep=kept.many many/* | cmp - want.json
+    ok $? "--keep, of many small files: their promise is whole in a part"
+}
+
+few_descriptors() {
+    have a.txt
+    (ulimit -n 64 && bpe train -v 400 -j 16 --fan-out=xargs --inline --invalid=bytes -p bytes a.txt >/dev/null)
+    is $? 0 "--fan-out=xargs with few descriptors"
+}
+
+shards_removed() {
+    have a.txt m.json
+    printf 'caf\351' >latin1.txt
+    bpe shard -m m.json -o gone latin1.txt --via='sleep 1;' >/dev/null 2>&1 & # fails, and removes it
+    sleep 0.3
+    bpe shard -m m.json -o gone a.txt >/dev/null 2>err
+    is "$? $(cat err)" "0 " "shard: a directory that was removed by who had its lock"
+    wait
+}
 
 # ---- Progress ----
 
-{ cat a.txt; sleep 2.5; cat a.txt; } | bpe train -v 300 -j 2 --progress=1 -o got.json 2>err
-is "$? $(grep -c '^bpe train: [0-9.]* [kM]*B read, [0-9.]* [kM]*B/s$' err) $(grep -vc '^bpe train: ' err)" "0 2 0" "--progress=1: a line each second" ||
-    sed 's/^/# /' err
-refuses 64 "bpe train: --progress 0: must be at least 0.1 seconds" bpe train -v 300 --progress=0 a.txt
+progress() {
+    have a.txt
+    { cat a.txt; sleep 2.5; cat a.txt; } | bpe train -v 300 -j 2 --progress=1 -o got.json 2>err
+    is "$? $(grep -c '^bpe train: [0-9.]* [kM]*B read, [0-9.]* [kM]*B/s$' err) $(grep -vc '^bpe train: ' err)" "0 2 0" \
+        "--progress=1: a line each second" || sed 's/^/# /' err
+    refuses 64 "bpe train: --progress 0: must be at least 0.1 seconds" bpe train -v 300 --progress=0 a.txt
+}
 
 # ---- Nothing outlives a command ----
 
@@ -168,38 +241,56 @@ left() {
     # shellcheck disable=SC2009 # pgrep does not leave out those that are ended
     ps -s "$1" -o stat=,comm= 2>/dev/null | grep -v '^Z'
 }
-mkfifo held
-exec 4<>held # text that never ends
-# dies SIGNAL COMMAND...: in a session of its own, when it has begun; then nothing is left there, nor in TMPDIR.
+
+# dies SIGNAL N COMMAND...: in a session of its own, when it has begun, with N processes; then nothing is left there, nor in TMPDIR.
 dies() {
-    local signal=$1 pid code
-    shift
-    rm -f started
+    local signal=$1 processes=$2 pid code
+    shift 2
     setsid "$@" >out 2>err &
     pid=$!
     for _ in $(seq 200); do
-        [ "$(left $pid | wc -l)" -lt "$processes" ] || break
+        [ "$(left "$pid" | wc -l)" -lt "$processes" ] || break
         sleep 0.05
     done
-    is "$(($(left $pid | wc -l) >= processes))" 1 "$*: $processes processes or more" || left $pid | sed 's/^/# /'
-    kill "-$signal" $pid
-    wait $pid
+    is "$(($(left "$pid" | wc -l) >= processes))" 1 "$*: $processes processes or more" || left "$pid" | sed 's/^/# /'
+    kill "-$signal" "$pid"
+    wait "$pid"
     code=$?
     for _ in $(seq 200); do
-        [ -n "$(left $pid)" ] || break
+        [ -n "$(left "$pid")" ] || break
         sleep 0.05
     done
-    is "$code $(left $pid) $(ls -A tmp)" "$((128 + $(kill -l "$signal")))  " "  SIG$signal ends all"
+    is "$code $(left "$pid") $(ls -A "$TMPDIR")" "$((128 + $(kill -l "$signal")))  " "  SIG$signal ends all"
 }
-for signal in TERM USR2 KILL; do
-    processes=6 dies $signal bpe train -v 300 -j 2 held
-    processes=5 dies $signal bpe train -v 300 -j 2 --fan-out=none held
-    # shellcheck disable=SC2016
-    processes=7 dies $signal bpe train -v 300 --via='sh -c '\''"$@" & sleep 100 & wait'\'' x' held
-    if command -v parallel >/dev/null; then
-        processes=6 dies $signal bpe train -v 300 -j 2 --fan-out=parallel held
-    fi
-done
-exec 4>&-
 
+# dies_of SIGNAL: each way to run it.
+dies_of() {
+    mkfifo held
+    exec 4<>held # text that never ends
+    dies "$1" 6 bpe train -v 300 -j 2 held
+    dies "$1" 5 bpe train -v 300 -j 2 --fan-out=none held
+    # shellcheck disable=SC2016
+    dies "$1" 7 bpe train -v 300 --via='sh -c '\''"$@" & sleep 100 & wait'\'' x' held
+    if command -v parallel >/dev/null; then
+        dies "$1" 6 bpe train -v 300 -j 2 --fan-out=parallel held
+    fi
+    exec 4>&-
+}
+
+dies_of_term() {
+    dies_of TERM
+}
+
+dies_of_usr2() {
+    dies_of USR2
+}
+
+dies_of_kill() {
+    dies_of KILL
+}
+
+for cases in mistakes option_as_argument short_name json_lines input_and_output model_in_place empty_path colon terminal no_text \
+    bad_input late_failure slow_end many_files few_descriptors shards_removed progress dies_of_term dies_of_usr2 dies_of_kill; do
+    block $cases
+done
 done_testing
