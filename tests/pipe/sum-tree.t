@@ -1,32 +1,38 @@
 #!/usr/bin/env bash
-# shellcheck disable=SC2012
 # bpe sum-tree: what it writes, says and exits with is what one bpe-sum of the same files does, whatever the shape of the
 # tree, and whatever is wrong with the files; if any process of it is killed, it is that, or 75.
+# shellcheck disable=SC2317 # functions that block calls
 . "$(dirname "$0")/../lib.sh"
-. "$TOP/tests/deaths.sh"
 
 LC_ALL=C
-mkdir temp
-export TMPDIR=$PWD/temp
-
+# Made once: a.txt and b.txt; in parts/ counts of parts of the one, sums of parts of the other, the sum of them all and its words.
 text 1 60000 >a.txt
 text 2 50000 >b.txt
 bpe-chunk --inline -b 2K a.txt >a.chunks
 bpe-chunk --inline -b 2K b.txt >b.chunks
 split -e -n l/8 a.chunks a.part.
 split -e -n l/5 b.chunks b.part.
-for part in a.part.*; do bpe-count "$part" >"$part.counts"; done
-for part in b.part.*; do bpe-count "$part" | bpe-sum --partial -q >"$part.sum"; done
-counts=(a.part.*.counts) sums=(b.part.*.sum)
+mkdir parts parts/temp
+for part in a.part.*; do bpe-count "$part" >"parts/$part.counts"; done
+for part in b.part.*; do bpe-count "$part" | bpe-sum --partial -q >"parts/$part.sum"; done
+counts=(a.part.*) sums=(b.part.*)
+counts=("${counts[@]/%/.counts}") sums=("${sums[@]/%/.sum}")
 all=("${counts[@]}" "${sums[@]}")
-ok $((${#all[@]} < 10)) "there are ${#all[@]} files"
+(cd parts && bpe-sum "${all[@]}" >all.sum && words all.sum >all.words)
+
+# parts: what is in parts/, and temp, where temporary files are.
+parts() {
+    cp -r ../parts/. .
+    export TMPDIR=$PWD/temp
+}
 
 # shown FILE: what is in it, without the numbers that are made by chance.
 shown() {
     bpe-view "$1" 2>&1 | sed -E 's/ batch=[0-9a-f]+//; s/^bpe-view: [^:]*/bpe-view/'
 }
 
-# as_bpe_sum NAME OPTION... FILE...: sum-tree does as bpe-sum.
+# as_bpe_sum NAME OPTION... FILE...: sum-tree does as bpe-sum; J and K are its -j and -k.
+unset J K
 as_bpe_sum() {
     local name=$1 code want
     shift
@@ -47,114 +53,197 @@ as_bpe_sum() {
 
 # ---- The tree ----
 
-for K in 2 3 5 7 100; do
-    for J in 1 3; do as_bpe_sum "-k $K -j $J" "${all[@]}"; done
-done
-unset K J
+fan_in() {
+    local K J
+    parts
+    ok $((${#all[@]} < 10)) "there are ${#all[@]} files"
+    for K in 2 3 5 7 100; do
+        for J in 1 3; do as_bpe_sum "-k $K -j $J" "${all[@]}"; done
+    done
+}
+
 # One more than a power of two: each level is rounded up.
-for i in {1..33}; do
-    head -n $((i * 5)) a.txt >"$i.txt"
-    bpe-chunk "$i.txt" | bpe-count >"$i.counts"
-done
-K=2 as_bpe_sum "33 files" {1..33}.counts
-as_bpe_sum "two files" "${sums[0]}" "${counts[0]}"
-as_bpe_sum "one file" "${counts[0]}"
-as_bpe_sum "--missing, of which there is nothing" --missing=missing "${all[@]}"
-as_bpe_sum "-S" -S 20M "${all[@]}"
+rounded_up() {
+    local i
+    parts
+    for i in {1..33}; do
+        head -n $((i * 5)) ../a.txt >"$i.txt"
+        bpe-chunk "$i.txt" | bpe-count >"$i.counts"
+    done
+    K=2 as_bpe_sum "33 files" {1..33}.counts
+}
+
+few_files() {
+    parts
+    as_bpe_sum "two files" "${sums[0]}" "${counts[0]}"
+    as_bpe_sum "one file" "${counts[0]}"
+}
+
+options() {
+    parts
+    as_bpe_sum "--missing, of which there is nothing" --missing=missing "${all[@]}"
+    as_bpe_sum "-S" -S 20M "${all[@]}"
+}
+
 # Each of the processes at a time has its part of the memory, the last one all of it.
-mkdir noting
-printf '#!/bin/bash\nprintf "%%s\\n" "$@" | grep memory= >>noted\nexec "%s" "$@"\n' "$(command -v bpe-sum)" >noting/bpe-sum
-chmod +x noting/bpe-sum
-beside noting
-for size in 50% 1% 100% 60M 1M; do
-    rm -f noted
-    PATH=$PWD/noting:$PATH bpe sum-tree -j 3 -k 3 -S "$size" "${all[@]}" >/dev/null
-    whole=$(tail -n 1 noted) each=$(head -n 1 noted)
-    whole=${whole#*=} each=${each#*=}
-    ok $((!(each == whole / 3 || (each == 16 << 20 && each > whole / 3)))) "-S $size: each has $each of $whole"
-    [[ $size = *% ]] || is "$whole" "$((${size%M} << 20))" "  which is that size"
-    is "$(sort -u noted | wc -l)" 2 "  each of the same"
-done
-bpe-sum "${all[@]}" >all.sum
-bpe sum-tree "${all[@]}" | cmp - all.sum >cmp.out 2>&1
-words all.sum >all.words
-for options in "" "-j 1" "-j 4" "-k 2 -o out" "-T temp -o -"; do
-    # shellcheck disable=SC2086
-    bpe sum-tree $options "${all[@]}" >out.sum
-    code=$?
-    [[ $options != *"-o out" ]] || mv out out.sum
-    is "$code $(words out.sum | cmp - all.words 2>&1)" "0 " "sum-tree $options"
-done
-# shellcheck disable=SC2016
-deadly bpe-sum
-PATH=$PWD/bin:$PATH bpe sum-tree -j 2 -k 3 "${all[@]}" >out.sum
-is "$(ls starts | wc -l)" "$(awk -v n=${#all[@]} 'BEGIN { for (k = 1; n > 3; n = g) { g = int((n + 2) / 3); k += g } print k }')" \
-    "as many processes as the tree has sums"
+memory() {
+    local size whole each
+    parts
+    mkdir noting
+    printf '#!/bin/bash\nprintf "%%s\\n" "$@" | grep memory= >>noted\nexec "%s" "$@"\n' "$(command -v bpe-sum)" >noting/bpe-sum
+    chmod +x noting/bpe-sum
+    beside noting
+    for size in 50% 1% 100% 60M 1M; do
+        rm -f noted
+        PATH=$PWD/noting:$PATH bpe sum-tree -j 3 -k 3 -S "$size" "${all[@]}" >/dev/null
+        whole=$(tail -n 1 noted) each=$(head -n 1 noted)
+        whole=${whole#*=} each=${each#*=}
+        ok $((!(each == whole / 3 || (each == 16 << 20 && each > whole / 3)))) "-S $size: each has $each of $whole"
+        [[ $size = *% ]] || is "$whole" "$((${size%M} << 20))" "  which is that size"
+        is "$(sort -u noted | wc -l)" 2 "  each of the same"
+    done
+}
+
+output() {
+    local options code
+    parts
+    for options in "" "-j 1" "-j 4" "-k 2 -o out" "-T temp -o -"; do
+        # shellcheck disable=SC2086
+        bpe sum-tree $options "${all[@]}" >out.sum
+        code=$?
+        [[ $options != *"-o out" ]] || mv out out.sum
+        is "$code $(words out.sum | cmp - all.words 2>&1)" "0 " "sum-tree $options"
+    done
+}
+
+processes() {
+    . "$TOP/tests/deaths.sh"
+    parts
+    deadly bpe-sum
+    PATH=$PWD/bin:$PATH bpe sum-tree -j 2 -k 3 "${all[@]}" >out.sum
+    is "$(find starts -type f | wc -l)" "$(awk -v n=${#all[@]} 'BEGIN { for (k = 1; n > 3; n = g) { g = int((n + 2) / 3); k += g } print k }')" \
+        "as many processes as the tree has sums"
+}
 
 # ---- What is missing, comes twice, overlaps or is wrong ----
 
-some=("${all[@]}")
-unset 'some[2]'
-some=("${some[@]}")
-as_bpe_sum "some are missing" "${some[@]}"
-as_bpe_sum "with --missing" --missing=missing "${some[@]}"
-as_bpe_sum "with --partial" --partial "${some[@]}"
-as_bpe_sum "with --partial -q" --partial -q "${some[@]}"
-as_bpe_sum "copies next to each other" -q "${all[0]}" "${all[@]}"
-as_bpe_sum "copies far from each other" "${all[@]}" "${all[@]:0:4}"
-as_bpe_sum "all twice" "${all[@]}" "${all[@]}"
-bpe-sum --partial -q "${counts[@]:0:2}" >two.sum
-bpe-sum --partial -q "${counts[@]:1:2}" >other.sum
-as_bpe_sum "some that overlap others in part" two.sum "${counts[@]:2}" other.sum "${sums[@]}"
-as_bpe_sum "  first" other.sum "${counts[@]:2}" two.sum "${sums[@]}"
-as_bpe_sum "  with --partial and --missing" --partial --missing=missing two.sum "${counts[@]:3}" other.sum "${sums[@]}"
-as_bpe_sum "  at the last level" --partial two.sum "${counts[@]:3}" "${sums[@]}" other.sum
-printf 'bad \351' >bad.txt
-bpe-chunk --inline bad.txt | bpe-count >bad.counts 2>/dev/null
-as_bpe_sum "a failure" "${all[@]}" bad.counts
-as_bpe_sum "  first" bad.counts "${all[@]}"
-as_bpe_sum "  with --partial" --partial bad.counts "${all[@]}"
-as_bpe_sum "  and some that overlap others in part" --partial two.sum bad.counts "${counts[@]:3}" "${sums[@]}" other.sum
-bpe-sum --partial -q bad.counts "${sums[0]}" >bad.sum 2>/dev/null
-as_bpe_sum "  in a partial sum" "${all[@]}" bad.sum
-head -c 500 "${counts[1]}" >torn
-as_bpe_sum "a torn file" "${all[@]:0:5}" torn "${all[@]:5}"
-bpe-sum all.sum bad.counts --partial 2>/dev/null | head -n 3 >cut.sum
-as_bpe_sum "a sum that is cut off" "${all[@]:0:5}" cut.sum "${all[@]:5}"
-as_bpe_sum "text" "${all[@]}" a.txt
-as_bpe_sum "chunks" a.chunks "${all[@]}"
-bpe-chunk -p cl100k a.txt | bpe-count >cl.counts
-as_bpe_sum "counts of other rules" "${all[@]}" cl.counts
-: >nothing
-as_bpe_sum "files without anything" nothing "${all[@]}" nothing nothing nothing nothing
-as_bpe_sum "nothing else" nothing nothing nothing nothing
-zstd -q "${counts[0]}"
-as_bpe_sum "a compressed one" "${all[@]:1}" "${counts[0]}.zst"
+some=("${all[@]:0:2}" "${all[@]:3}")
+
+some_missing() {
+    parts
+    as_bpe_sum "some are missing" "${some[@]}"
+    as_bpe_sum "with --missing" --missing=missing "${some[@]}"
+    as_bpe_sum "with --partial" --partial "${some[@]}"
+    as_bpe_sum "with --partial -q" --partial -q "${some[@]}"
+}
+
+copies() {
+    parts
+    as_bpe_sum "copies next to each other" -q "${all[0]}" "${all[@]}"
+    as_bpe_sum "copies far from each other" "${all[@]}" "${all[@]:0:4}"
+    as_bpe_sum "all twice" "${all[@]}" "${all[@]}"
+}
+
+# overlapping: two.sum and other.sum, of which each has something that the other has not.
+overlapping() {
+    parts
+    bpe-sum --partial -q "${counts[@]:0:2}" >two.sum
+    bpe-sum --partial -q "${counts[@]:1:2}" >other.sum
+}
+
+overlap() {
+    overlapping
+    as_bpe_sum "some that overlap others in part" two.sum "${counts[@]:2}" other.sum "${sums[@]}"
+    as_bpe_sum "  first" other.sum "${counts[@]:2}" two.sum "${sums[@]}"
+    as_bpe_sum "  with --partial and --missing" --partial --missing=missing two.sum "${counts[@]:3}" other.sum "${sums[@]}"
+    as_bpe_sum "  at the last level" --partial two.sum "${counts[@]:3}" "${sums[@]}" other.sum
+}
+
+# bad_counts: counts of a text that failed.
+bad_counts() {
+    printf 'bad \351' >bad.txt
+    bpe-chunk --inline bad.txt | bpe-count >bad.counts 2>/dev/null
+}
+
+failure() {
+    overlapping
+    bad_counts
+    as_bpe_sum "a failure" "${all[@]}" bad.counts
+    as_bpe_sum "  first" bad.counts "${all[@]}"
+    as_bpe_sum "  with --partial" --partial bad.counts "${all[@]}"
+    as_bpe_sum "  and some that overlap others in part" --partial two.sum bad.counts "${counts[@]:3}" "${sums[@]}" other.sum
+    bpe-sum --partial -q bad.counts "${sums[0]}" >bad.sum 2>/dev/null
+    as_bpe_sum "  in a partial sum" "${all[@]}" bad.sum
+}
+
+torn() {
+    parts
+    head -c 500 "${counts[1]}" >torn
+    as_bpe_sum "a torn file" "${all[@]:0:5}" torn "${all[@]:5}"
+}
+
+cut_off() {
+    parts
+    bad_counts
+    bpe-sum all.sum bad.counts --partial 2>/dev/null | head -n 3 >cut.sum
+    as_bpe_sum "a sum that is cut off" "${all[@]:0:5}" cut.sum "${all[@]:5}"
+}
+
+no_counts() {
+    parts
+    cp ../a.{txt,chunks} .
+    as_bpe_sum "text" "${all[@]}" a.txt
+    as_bpe_sum "chunks" a.chunks "${all[@]}"
+}
+
+other_rules() {
+    parts
+    bpe-chunk -p cl100k ../a.txt | bpe-count >cl.counts
+    as_bpe_sum "counts of other rules" "${all[@]}" cl.counts
+}
+
+nothing() {
+    parts
+    : >nothing
+    as_bpe_sum "files without anything" nothing "${all[@]}" nothing nothing nothing nothing
+    as_bpe_sum "nothing else" nothing nothing nothing nothing
+}
+
+compressed() {
+    parts
+    zstd -q "${counts[0]}"
+    as_bpe_sum "a compressed one" "${all[@]:1}" "${counts[0]}.zst"
+}
 
 # ---- Wrong use, and the output ----
 
-refuses 64 "bpe sum-tree: which FILEs? see --help" bpe sum-tree
-refuses 64 "bpe sum-tree: standard input: cannot be read again; put it into a file" bpe sum-tree -
-refuses 64 "bpe sum-tree: /dev/fd/*: cannot be read again; put it into a file" bpe sum-tree "${counts[0]}" <(cat "${counts[1]}")
-refuses 66 "bpe sum-tree: none: cannot open: No such file or directory" bpe sum-tree "${counts[0]}" none
-for k in 1 0 x 2x ''; do refuses 64 "bpe sum-tree: -k *: must be a number, 2 at least" bpe sum-tree --fan-in="$k " "${counts[0]}"; done
-refuses 64 "bpe sum-tree: -S x: not a number; *" bpe sum-tree -S x "${counts[0]}"
-refuses 64 "bpe sum-tree: -S: no memory at all is too little; one is 64M" bpe sum-tree -S 0% "${counts[0]}"
-refuses 64 "bpe sum-tree: unknown option --nope; see --help" bpe sum-tree --nope "${counts[0]}"
-refuses 73 "bpe sum-tree: nowhere: cannot create a temporary file there: No such file or directory; -T names another directory" bpe sum-tree -T nowhere "${all[@]}"
-refuses 73 "bpe sum-tree: nowhere/out: cannot create: No such file or directory" bpe sum-tree -o nowhere/out "${all[@]}"
-echo old >out
-bpe sum-tree -k 2 -o out "${some[@]}" 2>/dev/null
-is "$? $(cat out) $(ls out*tmp 2>/dev/null)" "75 old " "an old sum stays where there is no new one"
-if [ -e /dev/full ]; then
-    bpe sum-tree "${all[@]}" >/dev/full 2>err
-    is $? 74 "a full disk"
-fi
-is "$(ls temp)" "" "nothing is left behind"
+wrong_use() {
+    local k
+    parts
+    refuses 64 "bpe sum-tree: which FILEs? see --help" bpe sum-tree
+    refuses 64 "bpe sum-tree: standard input: cannot be read again; put it into a file" bpe sum-tree -
+    refuses 64 "bpe sum-tree: /dev/fd/*: cannot be read again; put it into a file" bpe sum-tree "${counts[0]}" <(cat "${counts[1]}")
+    refuses 66 "bpe sum-tree: none: cannot open: No such file or directory" bpe sum-tree "${counts[0]}" none
+    for k in 1 0 x 2x ''; do refuses 64 "bpe sum-tree: -k *: must be a number, 2 at least" bpe sum-tree --fan-in="$k " "${counts[0]}"; done
+    refuses 64 "bpe sum-tree: -S x: not a number; *" bpe sum-tree -S x "${counts[0]}"
+    refuses 64 "bpe sum-tree: -S: no memory at all is too little; one is 64M" bpe sum-tree -S 0% "${counts[0]}"
+    refuses 64 "bpe sum-tree: unknown option --nope; see --help" bpe sum-tree --nope "${counts[0]}"
+    refuses 73 "bpe sum-tree: nowhere: cannot create a temporary file there: No such file or directory; -T names another directory" \
+        bpe sum-tree -T nowhere "${all[@]}"
+    refuses 73 "bpe sum-tree: nowhere/out: cannot create: No such file or directory" bpe sum-tree -o nowhere/out "${all[@]}"
+    echo old >out
+    bpe sum-tree -k 2 -o out "${some[@]}" 2>/dev/null
+    is "$? $(cat out) $(ls out*tmp 2>/dev/null)" "75 old " "an old sum stays where there is no new one"
+    if [ -e /dev/full ]; then
+        bpe sum-tree "${all[@]}" >/dev/full 2>err
+        is $? 74 "a full disk"
+    fi
+    is "$(ls temp)" "" "nothing is left behind"
+}
 
 # ---- Kills ----
 
-# It does what it should, or says why not; no part of the sum is there, and no temporary file.
+# It does what it should, or says why not; no part of the sum is there, and no temporary file. What is wrong goes into bad.
 ended() { # WHAT
     local code=$? want=$1
     case $code in
@@ -166,29 +255,38 @@ ended() { # WHAT
 }
 
 # Each bpe-sum dies.
-deadly bpe-sum
-bad='' count=0
-for i in $(seq 30); do
-    forget_starts
-    rm -f out
-    deaths=bpe-sum:$i PATH=$PWD/bin:$PATH bpe sum-tree -k 3 -o out "${all[@]}" 2>err
-    ended "start $i"
-    has_started bpe-sum "$i" || break
-    count=$i
-done
-is "$bad" "" "bpe-sum dies: $count starts"
-ok $((count < 7)) "  which are all of the tree"
+deaths_of_sums() {
+    local bad='' count=0 i
+    . "$TOP/tests/deaths.sh"
+    parts
+    deadly bpe-sum
+    for i in $(seq 30); do
+        forget_starts
+        rm -f out
+        deaths=bpe-sum:$i PATH=$PWD/bin:$PATH bpe sum-tree -k 3 -o out "${all[@]}" 2>err
+        ended "start $i"
+        has_started bpe-sum "$i" || break
+        count=$i
+    done
+    is "$bad" "" "bpe-sum dies: $count starts"
+    ok $((count < 7)) "  which are all of the tree"
+}
 
 # The command itself dies, or a call of it fails: where processes are started, where files are written.
-if sanitized; then
-    skip "the command dies" "its faults must be loaded before the sanitizer"
-else
+deaths_of_the_command() {
+    local bad count call error i
+    if sanitized; then
+        skip "the command dies" "its faults must be loaded before the sanitizer"
+        return
+    fi
+    . "$TOP/tests/deaths.sh"
+    parts
     for call in start change; do
         for error in -1 28; do
             bad='' count=0
             for i in $(seq 60); do
                 rm -f out
-                at_call $call "$i" $error bpe sum-tree -j 2 -k 3 -o out "${all[@]}" 2>err
+                at_call "$call" "$i" "$error" bpe sum-tree -j 2 -k 3 -o out "${all[@]}" 2>err
                 ended "call $i"
                 call_was_reached || break
                 count=$i
@@ -197,47 +295,56 @@ else
             is "$bad" "" "$call: $count calls, error $error"
         done
     done
-fi
+}
 
-mkfifo unread
-exec 7<>unread
-exec 8>unread 7<&- # a pipe whose reader is gone
-for k in 3 99; do
-    bpe sum-tree -j 2 -k $k "${all[@]}" 2>err >&8
-    is "$? $(cat err)" "141 " "a reader that goes away: no complaint (-k $k)"
-done
-exec 8>&-
+reader_gone() {
+    local k
+    parts
+    mkfifo unread
+    exec 7<>unread
+    exec 8>unread 7<&- # a pipe whose reader is gone
+    for k in 3 99; do
+        bpe sum-tree -j 2 -k "$k" "${all[@]}" 2>err >&8
+        is "$? $(cat err)" "141 " "a reader that goes away: no complaint (-k $k)"
+    done
+    exec 8>&-
+}
 
 # A signal ends all, and takes the temporary files away.
-cat >slow <<END
+signals() {
+    local signal code left i pid
+    parts
+    mkdir slow
+    cat >slow/bpe-sum <<END
 #!/bin/bash
 [ "\$1" != -h ] || exec $(command -v bpe-sum) -h
-END
-cat >>slow <<'END'
-echo $$ >>"$pids"
+echo \$\$ >>'$PWD/pids'
 exec sleep 100
 END
-chmod +x slow
-mkdir slower
-ln -s ../slow slower/bpe-sum
-beside slower
-for signal in TERM INT HUP; do
-    : >pids
-    pids=$PWD/pids PATH=$PWD/slower:$PATH env --default-signal=HUP,INT,TERM bpe sum-tree -j 2 -k 2 "${all[@]}" >out 2>err &
-    for i in $(seq 100); do
-        (($(wc -l <pids) < 2)) || break
-        sleep 0.05
+    chmod +x slow/bpe-sum
+    beside slow
+    for signal in TERM INT HUP; do
+        : >pids
+        PATH=$PWD/slow:$PATH env --default-signal=HUP,INT,TERM bpe sum-tree -j 2 -k 2 "${all[@]}" >out 2>err &
+        for i in $(seq 100); do
+            (($(wc -l <pids) < 2)) || break
+            sleep 0.05
+        done
+        kill -"$signal" $!
+        wait $!
+        code=$?
+        for i in $(seq 100); do # what is killed takes a moment to end
+            left=0
+            while read -r pid; do [[ $(cat "/proc/$pid/stat" 2>/dev/null) != *") "[SR]* ]] || ((++left)); done <pids
+            ((left)) || break
+            sleep 0.1
+        done
+        is "$code $(wc -l <pids) $left $(ls temp)" "$((128 + $(kill -l "$signal"))) 2 0 " "SIG$signal"
     done
-    kill -$signal $!
-    wait $!
-    code=$?
-    for i in $(seq 100); do # what is killed takes a moment to end
-        left=0
-        while read -r pid; do [[ $(cat "/proc/$pid/stat" 2>/dev/null) != *") "[SR]* ]] || ((++left)); done <pids
-        ((left)) || break
-        sleep 0.1
-    done
-    is "$code $(wc -l <pids) $left $(ls temp)" "$((128 + $(kill -l $signal))) 2 0 " "SIG$signal"
-done
+}
 
+for cases in fan_in rounded_up few_files options memory output processes some_missing copies overlap failure torn cut_off no_counts \
+    other_rules nothing compressed wrong_use deaths_of_sums deaths_of_the_command reader_gone signals; do
+    block $cases
+done
 done_testing
