@@ -1,11 +1,31 @@
 #!/bin/bash
 # bpe describe: the figures of sums and of text, by models of any format, alone and side by side; what is refused.
 # (tests/oracle/describe.t: all lines of random texts, against a slow version.)
-# shellcheck disable=SC2046
+# shellcheck disable=SC2046,SC2317 # options from printf; functions that block calls
 . "$(dirname "$0")/../lib.sh"
 
 sum_of() {
     bpe-chunk "$@" | bpe-count | bpe-sum
+}
+
+# Made once: two texts, the sum of each, and the sum, the model and the figures of both; a text of three pretokens, its sums and models
+# by two patterns.
+text 1 300000 >a.txt
+text 2 300000 >b.txt
+sum_of a.txt >a.sum
+sum_of b.txt >b.sum
+sum_of a.txt b.txt >ab.sum
+bpe-merge -v 900 ab.sum >m.json
+bpe describe ab.sum m.json >want
+printf 'aaab<|endoftext|>aaab<|endoftext|>ab' >tiny.txt
+sum_of tiny.txt >tiny.sum
+bpe-merge -v 258 tiny.sum >tiny.json
+sum_of -p cl100k tiny.txt >cl100k.sum
+bpe-merge -v 258 cl100k.sum >cl100k.json
+
+# have FILE...: copies of these.
+have() {
+    cp "${@/#/../}" .
 }
 
 # column N FILE: the Nth column of a table, without what is listed, as the lines of one model.
@@ -24,12 +44,11 @@ column() {
 
 # ---- Figures, by hand: "aaab" twice and "ab" once; merges a a, aa a? no: (a,a) 4, (a,b) 3 ----
 
-printf 'aaab<|endoftext|>aaab<|endoftext|>ab' >tiny.txt
-sum_of tiny.txt >tiny.sum
-bpe-merge -v 258 tiny.sum >tiny.json
-bpe describe tiny.sum tiny.json >tiny.out 2>err
-is "$? $(cat err)" "0 " "a sum and a model"
-is "$(cat tiny.out)" 'text                 36 bytes
+by_hand() {
+    have tiny.{txt,sum,json}
+    bpe describe tiny.sum tiny.json >tiny.out 2>err
+    is "$? $(cat err)" "0 " "a sum and a model"
+    is "$(cat tiny.out)" 'text                 36 bytes
 pretokens            3, 2 distinct
 vocabulary           258 tokens
 tokens               8, 1.25 bytes per token
@@ -37,181 +56,246 @@ frequent pretokens   "aaab" "ab"
 frequent tokens      "a" "b" "aa"
   of 3 bytes or more
 longest words        "aa"' "  its figures"
-bpe describe -m tiny.json tiny.sum >out
-same tiny.out out "-m: the same"
-bpe describe tiny.txt tiny.json >out
-same tiny.out out "the same of the text"
-bpe describe -m tiny.json <tiny.txt >out
-same tiny.out out "  on standard input"
-bpe describe - tiny.json <tiny.sum >out
-same tiny.out out "  and of the sum there"
-bpe describe tiny.sum - <tiny.json >out
-same tiny.out out "  and of the model"
-bpe-merge -v 258 --merges=string tiny.sum >tiny2.json
-bpe describe tiny.sum tiny2.json >out
-same tiny.out out "merges as strings"
-printf a >one.txt
-sum_of one.txt >one.sum
-like "$(bpe describe one.sum tiny.json)" "text                 1 byte*" "1 byte"
-like "$(bpe describe one.txt tiny.json)" "text                 1 byte*" "  of text"
-: >empty.txt
-sum_of empty.txt >empty.sum
-for file in empty.txt empty.sum; do
-    is "$(bpe describe $file tiny.json)" "text                 0 bytes
+    bpe describe -m tiny.json tiny.sum >out
+    same tiny.out out "-m: the same"
+    bpe describe tiny.txt tiny.json >out
+    same tiny.out out "the same of the text"
+    bpe describe -m tiny.json <tiny.txt >out
+    same tiny.out out "  on standard input"
+    bpe describe - tiny.json <tiny.sum >out
+    same tiny.out out "  and of the sum there"
+    bpe describe tiny.sum - <tiny.json >out
+    same tiny.out out "  and of the model"
+    bpe-merge -v 258 --merges=string tiny.sum >tiny2.json
+    bpe describe tiny.sum tiny2.json >out
+    same tiny.out out "merges as strings"
+}
+
+one_byte() {
+    have tiny.json
+    printf a >one.txt
+    sum_of one.txt >one.sum
+    like "$(bpe describe one.sum tiny.json)" "text                 1 byte*" "1 byte"
+    like "$(bpe describe one.txt tiny.json)" "text                 1 byte*" "  of text"
+}
+
+no_bytes() {
+    local file
+    have tiny.{sum,json}
+    : >empty.txt
+    sum_of empty.txt >empty.sum
+    for file in empty.txt empty.sum; do
+        is "$(bpe describe "$file" tiny.json)" "text                 0 bytes
 pretokens            0, 0 distinct
 vocabulary           258 tokens" "$file"
-done
-bpe describe -m tiny.json -m tiny2.json empty.txt >out 2>err
-is "$? $(cat err) $(wc -l <out)" "0  5" "  for two models"
-bpe-sum --partial <(bpe-chunk -b 8 --inline --no-special -p bytes one.txt one.txt | head -n 2 | bpe-count) 2>/dev/null >partial.sum
-bpe-chunk -p bytes --no-special tiny.txt | bpe-count | bpe-sum | bpe-merge -v 257 >bytes.json
-like "$(bpe describe partial.sum bytes.json 2>&1)" "bpe describe: one.txt: bytes 0-0 were never counted; the figures are of what was counted
+    done
+    bpe-merge -v 258 --merges=string tiny.sum >tiny2.json
+    bpe describe -m tiny.json -m tiny2.json empty.txt >out 2>err
+    is "$? $(cat err) $(wc -l <out)" "0  5" "  for two models"
+}
+
+incomplete() {
+    have tiny.txt
+    printf a >one.txt
+    bpe-sum --partial <(bpe-chunk -b 8 --inline --no-special -p bytes one.txt one.txt | head -n 2 | bpe-count) 2>/dev/null >partial.sum
+    bpe-chunk -p bytes --no-special tiny.txt | bpe-count | bpe-sum | bpe-merge -v 257 >bytes.json
+    like "$(bpe describe partial.sum bytes.json 2>&1)" "bpe describe: one.txt: bytes 0-0 were never counted; the figures are of what was counted
 text                 1 byte*" "an incomplete sum: a remark"
+}
 
 # ---- Any format, any form of text ----
 
-text 1 300000 >a.txt
-text 2 300000 >b.txt
-sum_of a.txt b.txt >ab.sum
-bpe-merge -v 900 ab.sum >m.json
-bpe describe ab.sum m.json >want
-bpe describe -m m.json a.txt b.txt >out
-same want out "text: the figures of its sum"
-bpe describe -m m.json ab.sum empty.sum >out
-same want out "sums add up"
-sum_of a.txt >a.sum
-sum_of b.txt >b.sum
-bpe describe -m m.json a.sum b.sum >out
-same want out "  also of sums with text"
-bpe-model -f gpt2 -o m.gpt2 m.json
-bpe-model -f tiktoken -o m.tiktoken m.json
-for model in m.gpt2 m.tiktoken; do
-    bpe describe ab.sum $model >out 2>err
-    is "$? $(cat err)" "0 " "$model"
-    same want out "  the same figures"
-done
-mkdir apart
-cp m.tiktoken apart
-id=$(bpe-model --info m.json | sed -nE 's/^special: ([0-9]*) .*/\1/p')
-bpe describe -m apart/m.tiktoken -p gpt2 -s "<|endoftext|>=$id" a.txt b.txt >out 2>err
-same want out "-p and -s"
-refuses 64 "bpe describe: apart/m.tiktoken does not say how text splits into pretokens; see -p" bpe describe a.txt apart/m.tiktoken
-gzip -k a.txt
-zstd -qk b.txt
-bpe describe -m m.json a.txt.gz b.txt.zst >packed
-stored=$(printf "%'d" $(($(stat -c %s a.txt.gz) + $(stat -c %s b.txt.zst))) 2>/dev/null)
-is "$(head -n 1 packed | tr -d ,)" "$(head -n 1 want | tr -d ,) ($(tr -d , <<<"$stored") in files)" "compressed text: its size, and that of the files"
-is "$(tail -n +2 packed)" "$(tail -n +2 want)" "  the same figures"
-sum_of a.txt.gz b.txt.zst >packed.sum
-bpe describe packed.sum m.json >out
-same packed out "  and of its sum"
-bpe describe -m m.json < <(cat a.txt.gz) >out
-is "$(head -n 1 out | tr -d ,)" "text                 $(wc -c <a.txt) bytes ($(stat -c %s a.txt.gz) in files)" "  from a pipe"
-python3 -c '
+several_inputs() {
+    have {a,b}.{txt,sum} ab.sum m.json want
+    bpe describe -m m.json a.txt b.txt >out
+    same want out "text: the figures of its sum"
+    sum_of /dev/null >empty.sum
+    bpe describe -m m.json ab.sum empty.sum >out
+    same want out "sums add up"
+    bpe describe -m m.json a.sum b.sum >out
+    same want out "  also of sums with text"
+    printf '%s\n' a.txt b.txt >list
+    bpe describe -m m.json --files-from=list >out
+    same want out "--files-from"
+}
+
+formats() {
+    local model id
+    have {a,b}.txt ab.sum m.json want
+    bpe-model -f gpt2 -o m.gpt2 m.json
+    bpe-model -f tiktoken -o m.tiktoken m.json
+    for model in m.gpt2 m.tiktoken; do
+        bpe describe ab.sum "$model" >out 2>err
+        is "$? $(cat err)" "0 " "$model"
+        same want out "  the same figures"
+    done
+    mkdir apart
+    cp m.tiktoken apart
+    id=$(bpe-model --info m.json | sed -nE 's/^special: ([0-9]*) .*/\1/p')
+    bpe describe -m apart/m.tiktoken -p gpt2 -s "<|endoftext|>=$id" a.txt b.txt >out 2>err
+    same want out "-p and -s"
+    refuses 64 "bpe describe: apart/m.tiktoken does not say how text splits into pretokens; see -p" bpe describe a.txt apart/m.tiktoken
+}
+
+compressed() {
+    local stored
+    have {a,b}.txt m.json want
+    gzip -k a.txt
+    zstd -qk b.txt
+    bpe describe -m m.json a.txt.gz b.txt.zst >packed
+    stored=$(cat a.txt.gz b.txt.zst | wc -c)
+    is "$(head -n 1 packed | tr -d ,)" "$(head -n 1 want | tr -d ,) ($stored in files)" \
+        "compressed text: its size, and that of the files"
+    is "$(tail -n +2 packed)" "$(tail -n +2 want)" "  the same figures"
+    sum_of a.txt.gz b.txt.zst >packed.sum
+    bpe describe packed.sum m.json >out
+    same packed out "  and of its sum"
+    bpe describe -m m.json < <(cat a.txt.gz) >out
+    is "$(head -n 1 out | tr -d ,)" "text                 $(wc -c <a.txt) bytes ($(stat -c %s a.txt.gz) in files)" "  from a pipe"
+}
+
+forms() {
+    local form
+    have a.txt m.json
+    python3 -c '
 import json, sys
 for line in open("a.txt").read().split("\n\n"):
     print(json.dumps({"a": {"b": line}}))
 print("{}")' >a.jsonl
-for form in "--jsonl=a.b --on-error=skip" "-0" "--invalid=replace"; do
-    # shellcheck disable=SC2086
-    sum_of $form a.jsonl 2>/dev/null >form.sum
-    # shellcheck disable=SC2086
-    bpe describe -m m.json $form a.jsonl >out 2>err
-    is "$?" 0 "$form"
-    bpe describe form.sum m.json >sum.out
-    same sum.out out "  the figures of its sum"
-done
-like "$(bpe describe -m m.json --jsonl=a.b --on-error=skip a.jsonl 2>&1 >/dev/null)" "bpe describe: 1 lines were left out; the first: a.jsonl: line *" "lines that are left out"
-like "$(bpe describe a.jsonl m.json 2>&1 >/dev/null)" "bpe describe: a.jsonl: *--jsonl*" "text that looks like JSON Lines"
-printf '%s\n' a.txt b.txt >list
-bpe describe -m m.json --files-from=list >out
-same want out "--files-from"
-is "$(bpe-encode -m m.json --special=text a.txt b.txt | wc -c | awk '{ print ($1 > 0) }')" 1 "bpe-encode takes the model"
-ids=$(bpe-encode -m m.json -f text a.txt b.txt | tr ' ' '\n' | grep -vcx "$id")
-is "$(sed -nE 's/^tokens *([0-9,]*),.*/\1/p' want | tr -d ,)" "$ids" "as many tokens as bpe-encode has ids that are not special"
+    for form in "--jsonl=a.b --on-error=skip" "-0" "--invalid=replace"; do
+        # shellcheck disable=SC2086
+        sum_of $form a.jsonl 2>/dev/null >form.sum
+        # shellcheck disable=SC2086
+        bpe describe -m m.json $form a.jsonl >out 2>err
+        is "$?" 0 "$form"
+        bpe describe form.sum m.json >sum.out
+        same sum.out out "  the figures of its sum"
+    done
+    like "$(bpe describe -m m.json --jsonl=a.b --on-error=skip a.jsonl 2>&1 >/dev/null)" \
+        "bpe describe: 1 lines were left out; the first: a.jsonl: line *" "lines that are left out"
+    like "$(bpe describe a.jsonl m.json 2>&1 >/dev/null)" "bpe describe: a.jsonl: *--jsonl*" "text that looks like JSON Lines"
+}
+
+as_encoded() {
+    local id ids
+    have {a,b}.txt m.json want
+    is "$(bpe-encode -m m.json --special=text a.txt b.txt | wc -c | awk '{ print ($1 > 0) }')" 1 "bpe-encode takes the model"
+    id=$(bpe-model --info m.json | sed -nE 's/^special: ([0-9]*) .*/\1/p')
+    ids=$(bpe-encode -m m.json -f text a.txt b.txt | tr ' ' '\n' | grep -vcx "$id")
+    is "$(sed -nE 's/^tokens *([0-9,]*),.*/\1/p' want | tr -d ,)" "$ids" "as many tokens as bpe-encode has ids that are not special"
+}
 
 # ---- Several models ----
 
-for p in cl100k o200k bytes; do
-    bpe-chunk -p $p a.txt | bpe-count | bpe-sum | bpe-merge -v 600 >$p.json
-done
-bpe-chunk -s B -s A -e '[a-z]+' -e ' +' a.txt 2>/dev/null | bpe-count | bpe-sum | bpe-merge -v 500 >regex.json
-bpe-merge -v 300 ab.sum >small.json
-models=(m.json cl100k.json small.json bytes.json regex.json o200k.json)
-bpe describe $(printf -- '-m %s ' "${models[@]}") a.txt b.txt >table 2>err
-is "$? $(cat err)" "0 " "models with several patterns, side by side"
-for i in "${!models[@]}"; do
-    bpe describe -m "${models[i]}" a.txt b.txt >alone
-    is "$(column $((i + 1)) table)" "$(head -n 4 alone)" "  ${models[i]}: as alone"
-done
-cat a.txt b.txt | bpe describe $(printf -- '-m %s ' "${models[@]}") >out
-like "$(sed -n 3,6p out | tr -s ' ')" "pretokens *distinct *vocabulary *tokens *" "  of text that can be read once"
-bpe describe -m m.json -m small.json ab.sum >table
-is "$(column 1 table)" "$(head -n 4 want)" "  of a sum"
-is "$(grep -cE ' $' table)" 0 "  no blanks at the end of lines"
+side_by_side() {
+    local p i models=(m.json cl100k.json small.json bytes.json regex.json o200k.json)
+    have {a,b}.txt ab.sum m.json want
+    for p in cl100k o200k bytes; do
+        bpe-chunk -p "$p" a.txt | bpe-count | bpe-sum | bpe-merge -v 600 >"$p.json"
+    done
+    bpe-chunk -s B -s A -e '[a-z]+' -e ' +' a.txt 2>/dev/null | bpe-count | bpe-sum | bpe-merge -v 500 >regex.json
+    bpe-merge -v 300 ab.sum >small.json
+    bpe describe $(printf -- '-m %s ' "${models[@]}") a.txt b.txt >table 2>err
+    is "$? $(cat err)" "0 " "models with several patterns, side by side"
+    for i in "${!models[@]}"; do
+        bpe describe -m "${models[i]}" a.txt b.txt >alone
+        is "$(column $((i + 1)) table)" "$(head -n 4 alone)" "  ${models[i]}: as alone"
+    done
+    cat a.txt b.txt | bpe describe $(printf -- '-m %s ' "${models[@]}") >out
+    like "$(sed -n 3,6p out | tr -s ' ')" "pretokens *distinct *vocabulary *tokens *" "  of text that can be read once"
+    bpe describe -m m.json -m small.json ab.sum >table
+    is "$(column 1 table)" "$(head -n 4 want)" "  of a sum"
+    is "$(grep -cE ' $' table)" 0 "  no blanks at the end of lines"
+}
 
 # ---- What is refused ----
 
-sum_of -p cl100k tiny.txt >cl100k.sum
-bpe-merge -v 258 cl100k.sum >cl100k.json
-refuses 65 "bpe describe: tiny.sum was counted by pattern=gpt2, and cl100k.json splits text by pattern=cl100k: no figure would be true; give the text in place of the sum" \
-    bpe describe tiny.sum cl100k.json
-refuses 65 "bpe describe: standard input was counted by pattern=gpt2, *" bpe describe - cl100k.json <tiny.sum
-refuses 65 "bpe describe: cl100k.sum was counted by pattern=cl100k, and tiny.json splits text by pattern=gpt2: *" \
-    bpe describe cl100k.sum tiny.json
-refuses 65 "bpe describe: tiny.sum was counted by pattern=gpt2, and cl100k.json *" bpe describe -m tiny.json -m cl100k.json tiny.sum
-sum_of -e '[a-z ]+' tiny.txt >regex.sum
-bpe-merge -v 258 regex.sum >regex.json
-refuses 65 "*counted by pattern=gpt2, and regex.json splits text by regex=?a-z ?+: *" bpe describe tiny.sum regex.json
-bpe describe regex.sum regex.json >out 2>err
-is "$? $(cat err)" "0 " "a sum and a model by the same regex"
-sum_of -s B -s A tiny.txt 2>/dev/null >specials.sum
-bpe-merge -v 259 specials.sum >specials.json
-bpe describe specials.sum specials.json >out 2>err
-is "$? $(cat err)" "0 " "several special tokens"
-bpe-merge -v 259 <(sum_of -s A -s B tiny.txt 2>/dev/null) >other.json
-bpe describe specials.sum other.json >out 2>err
-is "$? $(cat err)" "0 " "  in another order"
-refuses 65 "bpe describe: specials.sum was counted with the special tokens A B, and tiny.json has <|endoftext|>: no figure would be true; give the text *" \
-    bpe describe specials.sum tiny.json
-sum_of --no-special tiny.txt 2>/dev/null >nothing.sum
-refuses 65 "bpe describe: nothing.sum was counted with the special tokens none, and tiny.json has <|endoftext|>: *" \
-    bpe describe nothing.sum tiny.json
-bpe describe --help >out 2>err
-is "$? $(head -n 1 out)" "0 usage: bpe describe -m MODEL [-m MODEL]... [--invalid=error|replace|skip|bytes]" "--help is 0"
-refuses 64 "bpe describe: a sum or a text, and a model are wanted; see --help" bpe describe tiny.sum
-refuses 64 "bpe describe: a sum or a text, and a model are wanted; see --help" bpe describe tiny.sum tiny.json tiny.json
-refuses 64 "*--version*" bpe describe --version
-refuses 64 "bpe describe: -m -: standard input cannot be both the model and the text; *" bpe describe -m -
-refuses 64 "bpe describe: tiny.txt: text and sums are not described together" bpe describe -m tiny.json tiny.sum tiny.txt
-refuses 64 "bpe describe: tiny.sum: text and sums are not described together" bpe describe -m tiny.json tiny.txt tiny.sum
-refuses 64 "bpe describe: tiny.sum: this is a sum: --jsonl is for text" bpe describe -m tiny.json --jsonl tiny.sum
-refuses 64 "bpe describe: *--jsonl*" bpe describe -m tiny.json --jsonl -0 tiny.txt
-refuses 66 "bpe describe: none.json: cannot open: *" bpe describe tiny.sum none.json
-refuses 66 "bpe describe: none.sum: cannot open: *" bpe describe none.sum tiny.json
-refuses 65 "bpe describe: a.txt: *" bpe describe tiny.sum a.txt
-bpe-chunk tiny.txt >tiny.chunks
-refuses 65 "bpe describe: tiny.chunks: *these are chunks*" bpe describe tiny.chunks tiny.json
-head -c 100 tiny.sum >cut.sum
-refuses 65 "bpe describe: cut.sum: byte *cut off*" bpe describe cut.sum tiny.json
-grep -av $'^\xFF1S' tiny.sum >open.sum
-refuses 75 "bpe describe: *" bpe describe open.sum tiny.json
-printf 'caf\351' >latin1.txt
-refuses 65 "bpe describe: latin1.txt: byte 3: invalid UTF-8 *" bpe describe -m tiny.json -m cl100k.json latin1.txt
-bpe describe --invalid=bytes -m tiny.json latin1.txt >out
-like "$(cat out)" 'text                 4 bytes
+untrue="no figure would be true; give the text"
+
+other_pattern() {
+    have tiny.{txt,sum,json} cl100k.{sum,json}
+    refuses 65 "bpe describe: tiny.sum was counted by pattern=gpt2, and cl100k.json splits text by pattern=cl100k: $untrue in place of the sum" \
+        bpe describe tiny.sum cl100k.json
+    refuses 65 "bpe describe: standard input was counted by pattern=gpt2, *" bpe describe - cl100k.json <tiny.sum
+    refuses 65 "bpe describe: cl100k.sum was counted by pattern=cl100k, and tiny.json splits text by pattern=gpt2: *" \
+        bpe describe cl100k.sum tiny.json
+    refuses 65 "bpe describe: tiny.sum was counted by pattern=gpt2, and cl100k.json *" bpe describe -m tiny.json -m cl100k.json tiny.sum
+    sum_of -e '[a-z ]+' tiny.txt >regex.sum
+    bpe-merge -v 258 regex.sum >regex.json
+    refuses 65 "*counted by pattern=gpt2, and regex.json splits text by regex=?a-z ?+: *" bpe describe tiny.sum regex.json
+    bpe describe regex.sum regex.json >out 2>err
+    is "$? $(cat err)" "0 " "a sum and a model by the same regex"
+}
+
+other_specials() {
+    have tiny.{txt,sum,json}
+    sum_of -s B -s A tiny.txt 2>/dev/null >specials.sum
+    bpe-merge -v 259 specials.sum >specials.json
+    bpe describe specials.sum specials.json >out 2>err
+    is "$? $(cat err)" "0 " "several special tokens"
+    bpe-merge -v 259 <(sum_of -s A -s B tiny.txt 2>/dev/null) >other.json
+    bpe describe specials.sum other.json >out 2>err
+    is "$? $(cat err)" "0 " "  in another order"
+    refuses 65 "bpe describe: specials.sum was counted with the special tokens A B, and tiny.json has <|endoftext|>: $untrue *" \
+        bpe describe specials.sum tiny.json
+    sum_of --no-special tiny.txt 2>/dev/null >nothing.sum
+    refuses 65 "bpe describe: nothing.sum was counted with the special tokens none, and tiny.json has <|endoftext|>: *" \
+        bpe describe nothing.sum tiny.json
+}
+
+wrong_use() {
+    have tiny.{txt,sum,json}
+    bpe describe --help >out 2>err
+    is "$? $(head -n 1 out)" "0 usage: bpe describe -m MODEL [-m MODEL]... [--invalid=error|replace|skip|bytes]" "--help is 0"
+    refuses 64 "bpe describe: a sum or a text, and a model are wanted; see --help" bpe describe tiny.sum
+    refuses 64 "bpe describe: a sum or a text, and a model are wanted; see --help" bpe describe tiny.sum tiny.json tiny.json
+    refuses 64 "*--version*" bpe describe --version
+    refuses 64 "bpe describe: -m -: standard input cannot be both the model and the text; *" bpe describe -m -
+    refuses 64 "bpe describe: tiny.txt: text and sums are not described together" bpe describe -m tiny.json tiny.sum tiny.txt
+    refuses 64 "bpe describe: tiny.sum: text and sums are not described together" bpe describe -m tiny.json tiny.txt tiny.sum
+    refuses 64 "bpe describe: tiny.sum: this is a sum: --jsonl is for text" bpe describe -m tiny.json --jsonl tiny.sum
+    refuses 64 "bpe describe: *--jsonl*" bpe describe -m tiny.json --jsonl -0 tiny.txt
+}
+
+bad_files() {
+    have a.txt tiny.{txt,sum,json}
+    refuses 66 "bpe describe: none.json: cannot open: *" bpe describe tiny.sum none.json
+    refuses 66 "bpe describe: none.sum: cannot open: *" bpe describe none.sum tiny.json
+    refuses 65 "bpe describe: a.txt: *" bpe describe tiny.sum a.txt
+    bpe-chunk tiny.txt >tiny.chunks
+    refuses 65 "bpe describe: tiny.chunks: *these are chunks*" bpe describe tiny.chunks tiny.json
+    head -c 100 tiny.sum >cut.sum
+    refuses 65 "bpe describe: cut.sum: byte *cut off*" bpe describe cut.sum tiny.json
+    grep -av $'^\xFF1S' tiny.sum >open.sum
+    refuses 75 "bpe describe: *" bpe describe open.sum tiny.json
+}
+
+invalid() {
+    have {tiny,cl100k}.json
+    printf 'caf\351' >latin1.txt
+    refuses 65 "bpe describe: latin1.txt: byte 3: invalid UTF-8 *" bpe describe -m tiny.json -m cl100k.json latin1.txt
+    bpe describe --invalid=bytes -m tiny.json latin1.txt >out
+    like "$(cat out)" 'text                 4 bytes
 pretokens            2, 2 distinct*"caf" "\\xE9"*' "--invalid=bytes"
+}
 
 # ---- Memory ----
 
-mkdir temp
-bpe describe -m m.json -m cl100k.json a.txt b.txt >want
-bpe describe -m m.json -m cl100k.json -S 1 -T temp a.txt b.txt >out 2>err
-is "$? $(cat err) $(ls temp)" "0  " "little memory"
-same want out "  the same figures"
-bpe describe -m m.json -S 1 -T temp a.sum b.sum | tail -n +2 >out
-is "$(cat out)" "$(bpe describe ab.sum m.json | tail -n +2)" "  of sums"
-fails 73 "bpe describe: *none*: cannot create a temporary file there (see TMPDIR, -T)*" bpe describe -S 1 -T none -m m.json a.txt
-fails 73 "bpe describe: *none*: cannot create a temporary file there (see TMPDIR, -T)*" env TMPDIR=none bpe describe -S 1 -m m.json a.txt
+memory() {
+    have {a,b}.{txt,sum} ab.sum {m,cl100k}.json
+    mkdir temp
+    bpe describe -m m.json -m cl100k.json a.txt b.txt >want
+    bpe describe -m m.json -m cl100k.json -S 1 -T temp a.txt b.txt >out 2>err
+    is "$? $(cat err) $(ls temp)" "0  " "little memory"
+    same want out "  the same figures"
+    bpe describe -m m.json -S 1 -T temp a.sum b.sum | tail -n +2 >out
+    is "$(cat out)" "$(bpe describe ab.sum m.json | tail -n +2)" "  of sums"
+    fails 73 "bpe describe: *none*: cannot create a temporary file there (see TMPDIR, -T)*" bpe describe -S 1 -T none -m m.json a.txt
+    fails 73 "bpe describe: *none*: cannot create a temporary file there (see TMPDIR, -T)*" env TMPDIR=none bpe describe -S 1 -m m.json a.txt
+}
 
+for cases in by_hand one_byte no_bytes incomplete several_inputs formats compressed forms as_encoded side_by_side \
+    other_pattern other_specials wrong_use bad_files invalid memory; do
+    block $cases
+done
 done_testing
