@@ -2,7 +2,6 @@
 # shellcheck disable=SC2094,SC2154
 # What the everyday commands have in common: mistakes on the command line are told before anything begins, with what was
 # meant; one failure is one line; no process outlives a command, whatever it dies of; a pipe without text is noticed.
-# shellcheck disable=SC2317 # functions that block calls
 . "$(dirname "$0")/../lib.sh"
 export TMPDIR=$PWD/tmp # of all blocks: at the end nothing may be there
 mkdir tmp

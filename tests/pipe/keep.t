@@ -1,6 +1,5 @@
 #!/bin/bash
 # train --keep=DIR: whatever is killed, the same command again counts what is missing, and makes the model of the plain pipeline.
-# shellcheck disable=SC2317 # functions that block calls
 . "$(dirname "$0")/../lib.sh"
 
 # counted OPTION... FILE...: how often a bpe-count was started for counting, by the programs in logged/.

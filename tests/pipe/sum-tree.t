@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # bpe sum-tree: what it writes, says and exits with is what one bpe-sum of the same files does, whatever the shape of the
 # tree, and whatever is wrong with the files; if any process of it is killed, it is that, or 75.
-# shellcheck disable=SC2317 # functions that block calls
 . "$(dirname "$0")/../lib.sh"
 
 LC_ALL=C

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Sums of sums: those in files are merged as they are, without memory or temporary files, whatever else comes with them; and
 # partial sums, made where the counts are, pass on what failed.
-# shellcheck disable=SC2317 # functions that block calls
 . "$(dirname "$0")/../lib.sh"
 
 LC_ALL=C
