@@ -1,6 +1,7 @@
 /* bpe-decode - ids in, the bytes they stand for out: exactly the text that was encoded. */
 #include "base/cli/program.h"
 #include "base/io/fd.h"
+#include "base/io/outfile.h"
 #include "base/sys/buf.h"
 #include "base/sys/bytes.h"
 #include "encode/decoder.h"

@@ -6,6 +6,7 @@
 #include "base/cli/program.h"
 #include "base/cli/progress.h"
 #include "base/io/fd.h"
+#include "base/io/outfile.h"
 #include "base/sys/buf.h"
 #include "encode/chunk_encoder.h"
 #include "input/format_guess.h"

@@ -7,6 +7,7 @@
 #include "base/cli/program.h"
 #include "base/cli/progress.h"
 #include "base/io/fd.h"
+#include "base/io/outfile.h"
 #include "base/sys/buf.h"
 #include "count/summing.h"
 #include "usage/sum_usage.h"

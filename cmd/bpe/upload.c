@@ -16,6 +16,7 @@
 
 #include "base/io/durable.h"
 #include "base/io/fd.h"
+#include "base/io/outfile.h"
 #include "base/sys/clock.h"
 #include "base/sys/hash.h"
 #include "bpe/commands.h"

@@ -114,7 +114,7 @@ struct open_piece {
     struct commit_source facts;
     struct piece piece;
     struct doc_piece doc; /* name, lines and file are set before it begins */
-    bool inside;          /* the piece ends inside a document, before a letter */
+    bool inside;          /* the piece is not the last of its source; as in struct doc_window */
     enum overlap came;    /* how much of it has been read before, in this process */
     size_t where;         /* after an error of the program: its offset in the text that was passed on; else 0 */
 };

@@ -2,6 +2,7 @@
 #include "driver/job.h"
 
 #include "base/io/fd.h"
+#include "base/io/outfile.h"
 #include "base/sys/clock.h"
 #include "driver/installed.h"
 #include "driver/keeper.h"
@@ -125,7 +126,7 @@ int job_init(struct job *j, const char *command, struct err *e)
     if (sigaction(SIGCHLD, &ended, NULL) < 0 || sigaction(SIGUSR1, &asks, NULL) < 0 ||
         sigprocmask(SIG_BLOCK, &child, NULL) < 0)
         return err_sys(e, EX_OSERR, errno, "cannot watch processes");
-    fd_at_signal(end_running);
+    outfile_at_signal(end_running);
     return 0;
 }
 
@@ -231,7 +232,7 @@ static void become(const struct job_start *s, const char *file, int said, pid_t 
     sigemptyset(&none);
     if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
         _exit(128 + SIGTERM);
-    fd_signals_default();
+    outfile_signals_default();
     signal(SIGCHLD, SIG_DFL);
     signal(SIGTERM, SIG_DFL); /* also where the caller ignores it */
     signal(SIGUSR1, SIG_IGN);

@@ -1,6 +1,8 @@
 /* output.c - see output.h. */
 #include "driver/output.h"
 
+#include "base/io/fd.h"
+
 int output_open(struct output *o, const char *path, struct err *e)
 {
     *o = (struct output){.fd = 1, .name = path ? path : "standard output", .to_file = path};

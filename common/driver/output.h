@@ -3,7 +3,7 @@
 #ifndef BPE_DRIVER_OUTPUT_H
 #define BPE_DRIVER_OUTPUT_H
 
-#include "base/io/fd.h"
+#include "base/io/outfile.h"
 #include "base/sys/err.h"
 
 #include <stdbool.h>

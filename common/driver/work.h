@@ -21,6 +21,7 @@
 #define BPE_DRIVER_WORK_H
 
 #include "base/io/fd.h"
+#include "base/io/outfile.h"
 #include "base/sys/buf.h"
 #include "base/sys/err.h"
 #include "driver/command.h"

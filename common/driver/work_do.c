@@ -2,6 +2,7 @@
 #include "driver/work.h"
 
 #include "base/io/fd.h"
+#include "base/io/outfile.h"
 #include "base/sys/hash.h"
 #include "driver/resume.h"
 #include "driver/stage.h"

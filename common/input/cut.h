@@ -1,6 +1,7 @@
 /* cut.h - where a source may be cut into pieces so that counting them separately gives the same result.
  *
- *   - right after a special token; after the byte that ends a document (a newline in JSON Lines, a NUL);
+ *   - in plain text, right after a special token; else after the byte that ends a document (a newline in JSON Lines, a
+ *   NUL);
  *   - where the form's last_cut finds it (between WARC records): only from the start of a piece, so a file by reference
  *     is one piece;
  *   - inside a document, if the pattern allows it (pattern.h: cut_inside): between 0x0A and a letter, where no special
@@ -12,9 +13,11 @@
  * The third divides a document where a pretoken ends in any case; the right part is a text that begins where a pretoken
  * does, so it may be cut again in the same way, and so on.
  *   - Special tokens: no match crosses a cut. Either none of them overlaps another, so each is recognized wherever one
- *     looks; or matches are followed from the start of the piece. Where one begins there is no cut, but after it.
+ *     looks; or matches are followed from the start of the piece. Where one begins there is no cut, but after it: what
+ *     is before it ends a document, which TEXT_LETTER would deny.
  *   - Bad bytes: 0x0A and a whole letter are valid whatever stands beside them. So each invalid subpart lies on one
- *     side of a cut, and replacing or leaving it out gives the same on both sides as in the whole.
+ *     side of a cut, and replacing or leaving it out gives the same on both sides as in the whole;
+ *     where such bytes are pretokens of their own (--invalid=bytes), the text ends at each of them anyway.
  */
 #ifndef BPE_INPUT_CUT_H
 #define BPE_INPUT_CUT_H

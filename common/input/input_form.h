@@ -33,14 +33,15 @@ enum { N_INPUT_FORMS = 1 INPUT_FORMS(INPUT_FORM_ONE, INPUT_FORM_ONE, ) };
 /* What says where a document is. */
 enum input_place {
     PLACE_OFFSET, /* its first byte in the source */
-    PLACE_LINE,   /* the number of its line, for a form with an `end`; errors in it name the line */
+    PLACE_LINE,   /* the number of its line, for a form whose `end` is a newline; its reader counts lines, keeps the
+                   * number in the place (doc_reader.h), and names it in errors */
     PLACE_RECORD, /* bytes that are counted in its record: such documents cannot be found again */
 };
 
 struct input_form {
     const char *name; /* its option without the dashes, and its word in manifests and in bpe-view */
     bool documents;   /* each text that is passed on is a document; false: special tokens end documents */
-    bool decoded;     /* that text is not the bytes of the source */
+    bool decoded;     /* that text is not the source's bytes from the place of the document on */
     bool has_field;   /* the text is at a field: its reader obeys field, id and skip_bad_lines of the reading */
     enum input_place place;
     int end; /* the byte that ends a document, and after which alone the source may be cut; -1: see last_cut */

@@ -2,6 +2,7 @@
 #include "model/model_save.h"
 
 #include "base/io/fd.h"
+#include "base/io/outfile.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -28,7 +28,8 @@ struct special_set {
     unsigned char at[256]; /* by byte: bit k is set if it is byte k of a token, k < SPECIAL_FIRST, or one is shorter */
     size_t max_len;        /* of the longest; 0 if there is none */
     bool local; /* each occurrence is a match, whatever stands before it: no two can overlap, and no token has a 0x0A
-                 * that a letter may follow. Otherwise matches are found only by scanning from a document's start. */
+                 * that a letter may follow. Otherwise matches are found only by scanning from where a document or a
+                 * piece begins. */
 };
 
 /* The tokens' bytes are borrowed until special_free. */

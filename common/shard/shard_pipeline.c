@@ -2,6 +2,7 @@
 #include "shard/shard_pipeline.h"
 
 #include "base/io/fd.h"
+#include "base/io/outfile.h"
 #include "pretok/rules.h"
 #include "shard/document_stream.h"
 #include "shard/format/formats.h"

@@ -1,5 +1,6 @@
 /* fd_test.c - pipes are widened when there is much in them; output files appear when they are complete. */
 #include "base/io/fd.h"
+#include "base/io/outfile.h"
 #include "tap.h"
 
 #include <fcntl.h>

@@ -88,7 +88,6 @@ static void killed_unnoticed(void)
                                                                                                NULL};
     struct job j = {.command = "test"};
     struct buf line = {0};
-    struct err e;
     tap_ok(job_init(&j, "test", &e) == 0 &&
                job_start(&j, &(struct job_start){.argv = reader, .in = -1, .out = -1}, &e) &&
                job_start(&j, &(struct job_start){.argv = after, .in = -1, .out = -1, .stage = 1}, &e),

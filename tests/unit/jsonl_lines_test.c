@@ -8,7 +8,7 @@
  */
 #include "base/sys/simd.h"
 #include "input/jsonl_fast.h"
-#include "input/line_reader.h"
+#include "input/jsonl_reader.h"
 #include "input/reading.h"
 #include "random.h"
 
@@ -245,7 +245,7 @@ static const struct input_form *const lines = &input_form_jsonl;
 
 struct result {
     struct buf texts; /* each followed by a line of its own, with the place of its line and its id */
-    const struct line_reader *lines;
+    const struct jsonl_reader *lines;
     struct bad_lines bad;
     uint64_t where, n_passed;
     char error[ERR_TEXT];
@@ -282,7 +282,7 @@ static const unsigned char *refuse(struct jsonl_walk *w, const unsigned char *p)
 }
 
 /* Reads made, in windows of random size or (max == SIZE_MAX) in one. */
-static void read_all(struct line_reader *l, struct doc_piece piece, struct result *r, size_t max)
+static void read_all(struct jsonl_reader *l, struct doc_piece piece, struct result *r, size_t max)
 {
     uint64_t offset = 0;
     size_t have = 0;
@@ -344,7 +344,7 @@ static void show_made(void)
 }
 
 /* One text, read in this way, which must give what the reference gave. */
-static bool check(struct line_reader *l, const struct result *want, const char *about, int fd, bool parts)
+static bool check(struct jsonl_reader *l, const struct result *want, const char *about, int fd, bool parts)
 {
     static struct result got;
     struct line_place known = {0};
@@ -367,7 +367,7 @@ static void test_texts(const char *field, enum invalid_policy invalid, bool skip
     static const char *const policies[] = {"error", "replace", "skip"};
     const struct reading how = {
         .form = FORM_JSONL, .field = str_of(field), .invalid = invalid, .skip_bad_lines = skip, .id = str_of(id)};
-    struct line_reader l, plain;
+    struct jsonl_reader l, plain;
     struct result want = {0};
     uint64_t n = getenv("FULL") ? 20 * TEXTS : TEXTS;
     int bad = 0, fd = memfd_create("jsonl", 0);
@@ -537,7 +537,7 @@ static uint64_t work(const char *begin, const char *middle, const char *end, siz
     enum { WINDOW = 64 << 10 };
     const struct reading how = {
         .form = FORM_JSONL, .field = str_of("text"), .invalid = invalid, .skip_bad_lines = true};
-    struct line_reader l;
+    struct jsonl_reader l;
     struct line_place known = {0};
     struct result r = {.lines = &l};
     int fd = memfd_create("jsonl", 0);

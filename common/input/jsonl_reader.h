@@ -1,12 +1,12 @@
-/* line_reader.h - the lines of a JSON Lines text, window by window: the text in each line, bad lines, and the number of
- * a line for messages.
+/* jsonl_reader.h - the lines of a JSON Lines text, window by window: the text in each line, bad lines, and the number
+ * of a line for messages.
  *
  * In a file that is read by reference a piece begins anywhere, so the number of its first line is not known. It is
  * counted when a message needs it, at most once for a piece: from the nearest place before it whose line number is
  * known.
  */
-#ifndef BPE_INPUT_LINE_READER_H
-#define BPE_INPUT_LINE_READER_H
+#ifndef BPE_INPUT_JSONL_READER_H
+#define BPE_INPUT_JSONL_READER_H
 
 #include "base/sys/buf.h"
 #include "base/sys/err.h"
@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct line_reader { /* the reader of input_form_jsonl */
+struct jsonl_reader { /* the reader of input_form_jsonl */
     struct doc_reader doc;
     struct jsonl jsonl;
     struct jsonl id;              /* reads the id of a document; its field is empty if none is wanted */

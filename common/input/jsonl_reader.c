@@ -1,5 +1,5 @@
-/* line_reader.c - see line_reader.h. */
-#include "input/line_reader.h"
+/* jsonl_reader.c - see jsonl_reader.h. */
+#include "input/jsonl_reader.h"
 
 #include "base/io/fd.h"
 #include "input/long_line.h"
@@ -17,18 +17,18 @@ enum { CHECKED = 64 << 10 }; /* bytes checked at a time for being valid UTF-8 */
 
 static void init(struct doc_reader *d, const struct reading *how)
 {
-    struct line_reader *l = (struct line_reader *)d;
-    *l = (struct line_reader){.check_utf8 = how->invalid == INVALID_ERROR,
-                              .skip_bad = how->skip_bad_lines,
-                              .piece.name = "",
-                              .longest = LONGEST};
+    struct jsonl_reader *l = (struct jsonl_reader *)d;
+    *l = (struct jsonl_reader){.check_utf8 = how->invalid == INVALID_ERROR,
+                               .skip_bad = how->skip_bad_lines,
+                               .piece.name = "",
+                               .longest = LONGEST};
     jsonl_init(&l->jsonl, how->field, how->invalid);
     jsonl_init_id(&l->id, how->id, how->invalid);
 }
 
 static void free_lines(struct doc_reader *d)
 {
-    struct line_reader *l = (struct line_reader *)d;
+    struct jsonl_reader *l = (struct jsonl_reader *)d;
     jsonl_free(&l->jsonl);
     jsonl_free(&l->id);
     buf_free(&l->long_id);
@@ -40,7 +40,7 @@ static void free_lines(struct doc_reader *d)
 
 static void begin(struct doc_reader *d, const struct doc_piece *x)
 {
-    struct line_reader *l = (struct line_reader *)d;
+    struct jsonl_reader *l = (struct jsonl_reader *)d;
     spilled_line_free(&l->spilled);
     l->piece = *x;
     l->doc.n_lines = 0;
@@ -50,7 +50,7 @@ static void begin(struct doc_reader *d, const struct doc_piece *x)
 
 static void end_piece(struct doc_reader *d, uint64_t end)
 {
-    struct line_reader *l = (struct line_reader *)d;
+    struct jsonl_reader *l = (struct jsonl_reader *)d;
     struct doc_piece *x = &l->piece;
     if (x->file && x->first_line)
         *x->file = (struct line_place){end, x->first_line - 1 + l->doc.n_lines};
@@ -75,7 +75,7 @@ static int count_newlines(int fd, uint64_t begin, uint64_t end, uint64_t *n)
 }
 
 /* The number of the current line; 0: not known. */
-static uint64_t line_number(struct line_reader *l)
+static uint64_t line_number(struct jsonl_reader *l)
 {
     struct doc_piece *x = &l->piece;
     uint64_t n;
@@ -96,7 +96,7 @@ static uint64_t line_number(struct line_reader *l)
 
 /* ---- Lines ---- */
 
-static int skip_line(struct line_reader *l, struct err *e)
+static int skip_line(struct jsonl_reader *l, struct err *e)
 {
     struct bad_lines *bad = l->piece.skipped;
     char text[600];
@@ -108,7 +108,7 @@ static int skip_line(struct line_reader *l, struct err *e)
 }
 
 /* The error in a line that begins at this offset, with what can be done about it. */
-static int bad_line(struct line_reader *l, const struct err *why, const char *advice, uint64_t offset, uint64_t *where,
+static int bad_line(struct jsonl_reader *l, const struct err *why, const char *advice, uint64_t offset, uint64_t *where,
                     struct err *e)
 {
     *where = offset;
@@ -116,15 +116,15 @@ static int bad_line(struct line_reader *l, const struct err *why, const char *ad
     return err_place_line(e, l->piece.name, line_number(l));
 }
 
-static int bad_byte(struct line_reader *l, unsigned char byte, uint64_t offset, uint64_t *where, struct err *e)
+static int bad_byte(struct jsonl_reader *l, unsigned char byte, uint64_t offset, uint64_t *where, struct err *e)
 {
     *where = offset;
     return err_at(e, EX_DATAERR, l->piece.name, offset, "invalid UTF-8 (0x%02X); see --invalid", byte);
 }
 
 /* What follows from what a line is that begins at this offset; *why if it is bad or an error. */
-static int end_line(struct line_reader *l, enum jsonl_line got, const struct err *why, uint64_t offset, uint64_t *where,
-                    struct err *e)
+static int end_line(struct jsonl_reader *l, enum jsonl_line got, const struct err *why, uint64_t offset,
+                    uint64_t *where, struct err *e)
 {
     if (got == JSONL_TEXT || got == JSONL_BLANK)
         return 0;
@@ -135,7 +135,7 @@ static int end_line(struct line_reader *l, enum jsonl_line got, const struct err
 
 /* ---- Ids ---- */
 
-static int check_id(const struct line_reader *l, size_t len, struct err *e)
+static int check_id(const struct jsonl_reader *l, size_t len, struct err *e)
 {
     return len <= DOCUMENT_ID_MAX ? 0
                                   : err_set(e, EX_DATAERR, "the id at \"%.*s\" has more than %d bytes; see --id",
@@ -143,7 +143,7 @@ static int check_id(const struct line_reader *l, size_t len, struct err *e)
 }
 
 /* Sets the id of the line's document. Invalid bytes in it, which jsonl.h marks, are replaced or left out. */
-static int set_id(struct line_reader *l, struct str id, struct err *e)
+static int set_id(struct jsonl_reader *l, struct str id, struct err *e)
 {
     bool cut;
     if (check_id(l, id.len, e))
@@ -160,7 +160,7 @@ static int set_id(struct line_reader *l, struct str id, struct err *e)
 }
 
 /* Finds the id in a whole line that has a text. */
-static int find_id(struct line_reader *l, const unsigned char *p, size_t n, struct err *e)
+static int find_id(struct jsonl_reader *l, const unsigned char *p, size_t n, struct err *e)
 {
     struct str id;
     if (l->id.field.len == 0)
@@ -169,7 +169,7 @@ static int find_id(struct line_reader *l, const unsigned char *p, size_t n, stru
 }
 
 /* The same for a line that jsonl_try has read. */
-static int try_id(struct line_reader *l, const unsigned char *p, size_t n, struct err *e)
+static int try_id(struct jsonl_reader *l, const unsigned char *p, size_t n, struct err *e)
 {
     struct str id;
     if (l->id.field.len == 0)
@@ -180,7 +180,7 @@ static int try_id(struct line_reader *l, const unsigned char *p, size_t n, struc
 /* Takes the parts of the id in a long line; a document_fn. */
 static ptrdiff_t take_id(void *ctx, const unsigned char *p, size_t n, enum window_end end, struct err *e)
 {
-    struct line_reader *l = ctx;
+    struct jsonl_reader *l = ctx;
     (void)end;
     return buf_put(&l->long_id, p, n, e) || check_id(l, l->long_id.len, e) ? -1 : (ptrdiff_t)n;
 }
@@ -188,7 +188,7 @@ static ptrdiff_t take_id(void *ctx, const unsigned char *p, size_t n, enum windo
 /* What takes the text of a long line, after the line's id was found: that is not done before it is known that the line
  * has a text. */
 struct long_text {
-    struct line_reader *lines;
+    struct jsonl_reader *lines;
     document_fn *text;
     void *ctx;
     bool begun;
@@ -198,7 +198,7 @@ struct long_text {
 static ptrdiff_t take_long(void *ctx, const unsigned char *p, size_t n, enum window_end end, struct err *e)
 {
     struct long_text *t = ctx;
-    struct line_reader *l = t->lines;
+    struct jsonl_reader *l = t->lines;
     uint64_t invalid;
     if (!t->begun && l->id.field.len) {
         l->long_id.len = 0;
@@ -213,7 +213,7 @@ static ptrdiff_t take_long(void *ctx, const unsigned char *p, size_t n, enum win
 /* ---- Lines, one by one ---- */
 
 /* Reads one line, which begins at this offset. */
-static int read_line(struct line_reader *l, const unsigned char *p, size_t n, uint64_t offset, document_fn *text,
+static int read_line(struct jsonl_reader *l, const unsigned char *p, size_t n, uint64_t offset, document_fn *text,
                      void *ctx, uint64_t *where, struct err *e)
 {
     struct err why;
@@ -231,8 +231,8 @@ static int read_line(struct line_reader *l, const unsigned char *p, size_t n, ui
 }
 
 /* Goes on with the long line that began before p[0 .. n); reads it if it ends there. Returns the bytes used. */
-static ptrdiff_t go_on(struct line_reader *l, const unsigned char *p, size_t n, bool last, document_fn *text, void *ctx,
-                       uint64_t *where, struct err *e)
+static ptrdiff_t go_on(struct jsonl_reader *l, const unsigned char *p, size_t n, bool last, document_fn *text,
+                       void *ctx, uint64_t *where, struct err *e)
 {
     struct err why;
     uint64_t invalid, offset = l->spilled_begin;
@@ -279,7 +279,7 @@ static bool is_valid(struct validity *v, const unsigned char *p, size_t n, size_
 
 /* Reads the line at p + at quickly, if that is possible; p[0 .. n) are whole lines, each with a newline. Returns its
  * length; 0: read_line decides; -1: an error of the function for texts. */
-static ptrdiff_t try_line(struct line_reader *l, struct validity *v, const unsigned char *p, size_t n, size_t at,
+static ptrdiff_t try_line(struct jsonl_reader *l, struct validity *v, const unsigned char *p, size_t n, size_t at,
                           document_fn *text, void *ctx, struct err *why)
 {
     struct str found;
@@ -297,7 +297,7 @@ static ptrdiff_t try_line(struct line_reader *l, struct validity *v, const unsig
 static ptrdiff_t window(struct doc_reader *d, const struct doc_window *w, document_fn *text, void *ctx, uint64_t *where,
                         struct err *e)
 {
-    struct line_reader *l = (struct line_reader *)d;
+    struct jsonl_reader *l = (struct jsonl_reader *)d;
     const unsigned char *p = w->p;
     const size_t n = w->n;
     const uint64_t offset = w->offset;
@@ -350,7 +350,7 @@ const struct input_form input_form_jsonl = {.name = "jsonl",
                                             .shortest = "\n",
                                             .parquet = "--jsonl",
                                             .files = "*.jsonl* *.ndjson* *.json*",
-                                            .size = sizeof(struct line_reader),
+                                            .size = sizeof(struct jsonl_reader),
                                             .init = init,
                                             .free = free_lines,
                                             .begin = begin,
