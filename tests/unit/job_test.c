@@ -223,7 +223,9 @@ static void heard(void)
 int main(void)
 {
     char dir[] = "/tmp/job_test-XXXXXX";
-    signal(SIGHUP, SIG_DFL); /* not that of nohup */
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT}; /* ignored by nohup, and in the background of a script */
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        signal(signals[i], SIG_DFL);
     if (!mkdtemp(dir) || chdir(dir))
         return 1;
     outcomes();
