@@ -132,6 +132,7 @@ LONG := tests/pipe/monitor.t tests/pipe/pipelines.t tests/pipe/shard-deaths.t te
 
 check:
 	@tests/need.sh
+	@$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS)) all units
 	@$(MAKE) --no-print-directory check-built
 
 check-built: all units

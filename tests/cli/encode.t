@@ -541,7 +541,7 @@ is "$(bpe-encode -m l.json -f text some.txt)" "$(python3 "$slow" l.json some.txt
 
 # ---- At random ----
 
-timeout 900 python3 "$TOP/tests/cli/encode.py" "$SEED" 250
+timeout 900 python3 "$TOP/tests/cli/encode.py" "$SEED" 150
 ok $? "random models, special tokens, texts, options and pieces, against the slow oracle"
 
 done_testing

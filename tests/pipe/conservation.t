@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Nothing is lost silently, nothing is counted twice: whatever is killed, cut, lost, repeated or damaged on the way, the
 # pipeline ends with the identical model, or with a reason, a non-zero exit status and no model. SEED repeats a run; TRIALS=N
-# makes more of it (default 8).
+# makes more of it (default 6).
 . "$(dirname "$0")/../lib.sh"
 export BUILD
 random_seed

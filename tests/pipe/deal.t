@@ -79,13 +79,13 @@ is "$(parallel --will-cite --pipe bpe-count <dealt.records | bpe-sum | words | c
 
 # ---- What is longer than a message ----
 
-python3 -c 'print("ab" * 15000000, end="")' >long.txt
-same_sum "30 MB without a place to cut" --inline long.txt
+python3 -c 'print("ab" * 6000000, end="")' >long.txt
+same_sum "12 MB without a place to cut" --inline long.txt
 looks --inline long.txt
 is "$(cut -d " " -f 1,3 messages)" "C file
 P message" "which is one file"
 like "$(ulimit -f 100 && timeout 60 "$deal" 1 bpe-chunk --inline long.txt -- bpe-count 2>&1 >out.counts)" \
-    "bpe-chunk: standard output: no file in memory (memfd_create) for a record of 30* bytes: File too large
+    "bpe-chunk: standard output: no file in memory (memfd_create) for a record of 12* bytes: File too large
 71: 71" "or cannot be one"
 seq -f '<|a special token number %.0f|>' 10000 >tokens
 special=()
