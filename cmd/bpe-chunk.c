@@ -15,7 +15,6 @@
 #include "chunk/input_warnings.h"
 #include "chunk/resume_ranges.h"
 #include "chunk/resume_tail.h"
-#include "chunk/source_end.h"
 #include "input/cut.h"
 #include "model/model.h"
 #include "model/model_read.h"
@@ -24,6 +23,7 @@
 #include "usage/chunk_usage.h"
 #include "wire/payload.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -184,8 +184,8 @@ static int run(void *ctx, struct err *e)
         o->n_files = 0;
     c->writer.status = (int)o->status;
     c->writer.dealt = o->dealt;
-    if (o->has_status && source_end_check(c->writer.status, e))
-        return -1;
+    if (o->has_status && fcntl(c->writer.status, F_GETFD) < 0)
+        return err_set(e, EX_USAGE, "--input-status %d: no open descriptor", c->writer.status);
     progress_start(&c->progress, NAME);
     int rc = source_options_files(&o->source, &o->files, &o->n_files, e) ||
              (only ? set_wanted(c, e) : set_sources(c, e)) ||

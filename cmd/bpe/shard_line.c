@@ -6,7 +6,7 @@
  * it. All of them write to one pipe, which is safe for records. What a process that dies had is missing in the end,
  * which bpe-shard notices and writes to a file.
  *
- * Where text comes from `bpe parquet`, bpe-chunk is told how that has ended (chunk/source_end.h), which is known here
+ * Where text comes from `bpe parquet`, bpe-chunk is told how that has ended (chunk/chunks.c), which is known here
  * alone: a text that was cut off has no end. The names of many files are in a file without a name, not in a pipe, so
  * that they cannot be cut off.
  */

@@ -8,9 +8,9 @@
 #include "chunk/file_cutter.h"
 #include "chunk/frame_cutter.h"
 #include "chunk/range_writer.h"
-#include "chunk/source_end.h"
 #include "chunk/text_splitter.h"
 
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -49,13 +49,39 @@ static int put_compressed(struct chunks *c, size_t source, const struct interval
     return rc;
 }
 
+/* Lets the end of a text that comes through a pipe count only if what should write it has come to its end, and has not
+ * failed or been killed: the end of a pipe looks the same.
+ *
+ * Whoever starts the writer, and so learns how it ends, holds the other end of a second pipe, whose descriptor is told
+ * to bpe-chunk (--input-status). At the end of the text one byte is read there, and waited for: 0, written after the
+ * writer has done all its work. Where that pipe ends without it, as also when whoever holds it is killed, the text is
+ * cut off: nothing is written that the text after it might change, neither its last piece nor a promise nor a failure.
+ * */
+static int confirm(void *ctx, struct err *e)
+{
+    unsigned char byte;
+    ssize_t got = fd_read((int)(intptr_t)ctx, &byte, 1, "--input-status", e);
+    if (got < 0)
+        return -1;
+    return got == 1 && byte == 0 ? 0
+                                 : err_at(e, EX_TEMPFAIL, fd_name("-"), ERR_NO_OFFSET,
+                                          "was cut off: what should write it has failed, or was killed");
+}
+
+/* Lets the end of an input count only so; status 0: any end counts. The read that reaches the end fails with
+ * EX_TEMPFAIL if it does not. -1: that has happened already. */
+static int confirm_end(struct input *in, int status, struct err *e)
+{
+    return status ? input_confirm_end(in, confirm, (void *)(intptr_t)status, e) : 0;
+}
+
 /* Writes a source that must be read from start to end: its text, or its ranges. */
 static int put_text(struct chunks *c, size_t source, struct err *e)
 {
     const struct source *s = &c->writer->sources.at[source];
     bool regular = s->access != ACCESS_VALUE || s->file_size > 0;
     struct input *in = regular ? input_open_regular(s->path, e) : input_open(s->path, e);
-    if (!in || (strcmp(s->path, "-") == 0 && source_end_watch(in, c->writer->status, e))) {
+    if (!in || (strcmp(s->path, "-") == 0 && confirm_end(in, c->writer->status, e))) {
         input_close(in);
         return -1;
     }

@@ -1,4 +1,4 @@
-/* table.c - see table.h. How the tables grow is in table_grow.c.
+/* table.c - see table.h.
  *
  * What makes it fast: no pointers (a key that points into the text costs one more cache miss each); batches of
  * pretokens, whose slots are all prefetched before the first is read; huge pages; small slots for most of a text; of
@@ -10,15 +10,99 @@
 
 #include "base/sys/hash.h"
 #include "base/sys/huge.h"
-#include "count/table_internal.h"
 #include "pretok/packed_key.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
     FIRST_SHIFT = 64 - 12,
     AHEAD = KEY_BATCH, /* pretokens whose slots are prefetched before the first is read */
 };
+
+/* ---- Growing ---- */
+
+/* Whether a table with n slots in use has to grow. */
+static inline bool too_full(size_t n, unsigned shift)
+{
+    return n > table_slots(shift) / 8 * 5;
+}
+
+/* Finds another spare slot, at `at` or after it. */
+static inline void find_spare(struct table *t, size_t at)
+{
+    while (t->slots12[at].tail)
+        at = table_next_slot(at, t->shift12);
+    t->spare = at;
+}
+
+/* A table is doubled in place: it is never in memory twice. The search for a pretoken that was in slot i now begins at
+ * slot 2i or 2i + 1, or a little before for the few that a collision had moved on. So the slots are emptied from the
+ * last to the first; each pretoken goes to the slot where its search begins, and moves the one that it finds there on
+ * by a slot. Of colliding pretokens, the first hence stays first: it is the one that occurs most. The few that would
+ * have to go to a slot that is not yet emptied are set aside, and inserted at the end. */
+
+/* Doubles a table: kind is its array of slots, `used` the field that is 0 in a free slot, hash that of the slot *s. */
+#define GROW(t, kind, shift, used, hash)                                                                               \
+    do {                                                                                                               \
+        size_t n = table_slots(t->shift), n_aside = 0, cap_aside = 0;                                                  \
+        __typeof__(t->kind) slot = huge_double(t->kind, n * sizeof *slot), aside = NULL;                               \
+        if (!slot)                                                                                                     \
+            return err_mem(e, "the count table", 2 * n * sizeof *slot);                                                \
+        t->kind = slot;                                                                                                \
+        t->shift--;                                                                                                    \
+        for (size_t i = n; i-- > 0;) {                                                                                 \
+            __typeof__(*slot) one = slot[i], *s = &one;                                                                \
+            if (!s->used)                                                                                              \
+                continue;                                                                                              \
+            memset(&slot[i], 0, sizeof *slot);                                                                         \
+            size_t at = table_slot(hash, t->shift);                                                                    \
+            bool fits = at >= i;                                                                                       \
+            for (; fits && at < 2 * n && slot[at].used; at++) {                                                        \
+                __typeof__(*slot) later = slot[at];                                                                    \
+                slot[at] = one;                                                                                        \
+                one = later;                                                                                           \
+            }                                                                                                          \
+            if (fits && at < 2 * n) {                                                                                  \
+                slot[at] = one;                                                                                        \
+                continue;                                                                                              \
+            }                                                                                                          \
+            if (array_grow(&aside, &cap_aside, n_aside + 1, sizeof *aside, "the count table", e)) {                    \
+                free(aside);                                                                                           \
+                return -1;                                                                                             \
+            }                                                                                                          \
+            aside[n_aside++] = one;                                                                                    \
+        }                                                                                                              \
+        while (n_aside-- > 0) {                                                                                        \
+            const __typeof__(*slot) *s = &aside[n_aside];                                                              \
+            size_t at = table_slot(hash, t->shift);                                                                    \
+            while (slot[at].used)                                                                                      \
+                at = table_next_slot(at, t->shift);                                                                    \
+            slot[at] = *s;                                                                                             \
+        }                                                                                                              \
+        free(aside);                                                                                                   \
+    } while (0)
+
+__attribute__((noinline)) static int grow12(struct table *t, struct err *e)
+{
+    GROW(t, slots12, shift12, tail, key12_hash(t->secret, s->head, s->tail));
+    find_spare(t, 0);
+    return 0;
+}
+
+__attribute__((noinline)) static int grow24(struct table *t, struct err *e)
+{
+    GROW(t, slots24, shift24, count, key24_hash(t->secret, s->key));
+    return 0;
+}
+
+__attribute__((noinline)) static int grow_long(struct table *t, struct err *e)
+{
+    GROW(t, slots_long, shift_long, count, s->hash);
+    return 0;
+}
+
+/* ---- One table ---- */
 
 int table_init(struct table *t, struct err *e)
 {

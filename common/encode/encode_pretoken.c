@@ -2,7 +2,6 @@
 #include "encode/encode_pretoken.h"
 
 #include "encode/encode_repeats.h"
-#include "encode/encode_short.h"
 #include "encode/prepare.h"
 
 #include <string.h>

@@ -88,4 +88,10 @@ static inline uint32_t merge_lookup_rank(struct merge_lookup *m, uint32_t left, 
     return rank == t->none ? NO_MERGE : rank;
 }
 
+/* The tokens of a short pretoken, by any model: the definition itself. For encode_pretoken.c, where the model is not
+ * regular, and where encode_vector.h gives up. Puts the tokens of p[0 .. n), 0 < n <= SHORT_MAX, into id, which has
+ * room for n; returns how many. The time is quadratic: from 64 bytes on, encode_long.h is faster. */
+enum { SHORT_MAX = 255 };
+size_t encode_short(struct merge_lookup *m, const unsigned char *p, size_t n, uint32_t *id);
+
 #endif

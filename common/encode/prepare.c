@@ -1,7 +1,6 @@
 /* prepare.c - see prepare.h. */
 #include "encode/prepare.h"
 
-#include "encode/encode_short.h"
 #include "encode/encode_vector.h"
 #include "encode/merge_triples.h"
 

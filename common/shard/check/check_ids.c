@@ -3,7 +3,6 @@
 
 #include "base/io/fd.h"
 #include "base/sys/bytes.h"
-#include "shard/check/check_manifest.h"
 #include "shard/format/shard_read.h"
 #include "shard/shard_ids.h"
 

@@ -6,15 +6,16 @@
 #include "model/model_read.h"
 #include "shard/check/check_encoder.h"
 #include "shard/check/check_ids.h"
-#include "shard/check/check_manifest.h"
 #include "shard/check/check_samples.h"
 #include "shard/check/check_sources.h"
 #include "shard/format/shard_read.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct check {
     const char *dir;
@@ -189,6 +190,58 @@ static int check_all(struct check *c, struct err *e)
                        c->dir, m->n_shards);
     return check_unknown(c, e);
 }
+
+/* ---- The manifest ---- */
+
+/* The whole text must be the one that is written for these shards: so totals and order are right. */
+static int check_text(const struct manifest *m, const char *path, const struct buf *text, struct err *e)
+{
+    struct buf again = {0};
+    int rc = manifest_put(&again, m, e);
+    size_t i = 0;
+    while (rc == 0 && i < text->len && i < again.len && text->p[i] == again.p[i])
+        i++;
+    if (rc == 0 && (i < text->len || i < again.len))
+        rc = err_at(e, EX_DATAERR, path, i,
+                    "is not what is written for these shards: it was changed, or its totals do "
+                    "not fit");
+    buf_free(&again);
+    return rc;
+}
+
+static int no_manifest(const char *dir, struct err *e)
+{
+    struct stat st;
+    if (stat(dir, &st) < 0)
+        return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", dir);
+    char *work = fd_path(dir, ".work", e);
+    if (!work)
+        return -1;
+    bool begun = stat(work, &st) == 0;
+    free(work);
+    if (begun)
+        return err_set(e, EX_TEMPFAIL,
+                       "%s: no shard is complete yet; the same bpe shard, or bpe-shard --resume, goes on", dir);
+    return err_set(e, EX_NOINPUT, "%s: there is no " MANIFEST_NAME " in it, so it is no directory of shards", dir);
+}
+
+/* Reads dir/manifest.json (*m is zeroed), and checks that its text is what is written for it: so the totals. -1:
+ * EX_DATAERR; EX_NOINPUT: there is none; EX_TEMPFAIL: not yet. */
+static int check_manifest(struct manifest *m, const char *dir, struct err *e)
+{
+    struct buf text = {0};
+    char *path = fd_path(dir, MANIFEST_NAME, e);
+    int rc = path ? manifest_read(m, dir, &text, e) : -1;
+    if (rc == 0)
+        rc = no_manifest(dir, e);
+    else if (rc > 0)
+        rc = check_text(m, path, &text, e);
+    buf_free(&text);
+    free(path);
+    return rc;
+}
+
+/* ---- All ---- */
 
 int shard_check(const char *dir, const struct shard_check_options *o, struct err *e)
 {
