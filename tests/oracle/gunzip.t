@@ -12,7 +12,7 @@ import zlib
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import lib  # noqa: E402
 
-TIMES = int(os.environ.get("TIMES") or 400)
+TIMES = int(os.environ.get("TIMES") or 250)
 
 
 # ISA-L does not look at codes of a Huffman table that no byte of the text uses. What is damaged there gives the same text, as the

@@ -141,6 +141,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10)' "$@"
 }
 for how in huge.txt "$stdin"; do
     rm -rf sleepy/*.was
+    # shellcheck disable=SC2086
     peak sleepy/bpe encode -m m.json -j 3 $how < <(cat huge.txt) >mb
     ok $(($(cat mb) > $(sanitized && echo 700 || echo 130))) "$how: what is ahead of a slow process is bounded: $(cat mb) MB"
 done

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_RANDOM 12000   /* random documents for each pattern */
+#define N_RANDOM 9000    /* random documents for each pattern */
 #define N_WINDOWS 3000   /* documents cut at every length */
 #define N_CUTS 30000     /* documents cut between 0x0A and a letter */
 #define MAX_ATOMS 16     /* in a random document, after a first word */
