@@ -48,7 +48,7 @@ HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/oracle/*.c tests/golden/*.
 FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 FAULTS  := $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/fault/*.c))
 CLUSTERS := $(filter-out tests/engines/make.t,$(wildcard tests/engines/*.t)) # of make check-engines
-SCRIPTS := $(filter-out $(CLUSTERS),$(wildcard tests/*/*.t))
+SCRIPTS := $(filter-out $(CLUSTERS) tests/lint/cppcheck.t,$(wildcard tests/*/*.t)) # cppcheck is of make lint
 MAN     := $(wildcard man/*.[1-8])
 
 all: $(BINS) $(BUILD)/bpe
