@@ -124,8 +124,7 @@ static int set_sources(struct chunker *c, struct err *e)
         return -1;
     set_watch(c);
     /* If special tokens can overlap, the one right before a piece may depend on text far before it. */
-    bool overlap = !cut_is_local(&c->cutter) && !c->cutter.form->last_cut;
-    bool by_value = o->inline_text || (o->model && overlap);
+    bool by_value = o->inline_text || (o->model && !cut_takes_files(&c->cutter));
     for (int i = 0; i < o->n_files; i++) {
         if (source_list_add(&c->writer.sources, o->files[i], by_value, &c->watch, e))
             return file_list_place(&o->source.list, i, e);

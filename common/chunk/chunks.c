@@ -113,8 +113,7 @@ static int put_source(struct chunks *c, size_t source, struct err *e)
         return 0;
     if (s->access == ACCESS_COMPRESSED)
         return put_compressed(c, source, range, n, e);
-    const struct cutter *cutter = c->files.cutter;
-    if (s->access == ACCESS_FILE && (cut_is_local(cutter) || cutter->form->last_cut)) /* the latter in one piece */
+    if (s->access == ACCESS_FILE && cut_takes_files(c->files.cutter))
         return put_file(c, source, range, n, e);
     return put_text(c, source, e);
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct file_cutter {
-    const struct cutter *cutter;  /* borrowed; a local one (cut_is_local), or with last_cut: one piece */
+    const struct cutter *cutter;  /* borrowed; one that takes files (cut_takes_files) */
     struct range_writer *ranges;  /* borrowed */
     struct input_warnings *watch; /* borrowed; sees all text that is read */
     uint64_t piece;               /* bytes of text a piece should have */

@@ -22,9 +22,14 @@ void cutter_init(struct cutter *c, const struct input_form *form, bool inside, c
     }
 }
 
+bool cut_takes_files(const struct cutter *c)
+{
+    return c->form->documents || c->special->local;
+}
+
 bool cut_is_local(const struct cutter *c)
 {
-    return !c->form->last_cut && (c->form->documents || c->special->local);
+    return !c->form->last_cut && cut_takes_files(c);
 }
 
 /* Whether p + at is between 0x0A and a letter, and no special token begins there. */

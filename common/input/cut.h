@@ -43,6 +43,9 @@ void cutter_init(struct cutter *c, const struct input_form *form, bool inside, c
  * last_cut. If not, only cut_last may be used, on text that begins with a piece. */
 bool cut_is_local(const struct cutter *c);
 
+/* Whether a file may be given by reference: it is cut near places, or is one piece (last_cut). */
+bool cut_takes_files(const struct cutter *c);
+
 /* The last place to cut in p(lo .. hi], 0 if there is none. p[0] is the first byte of a piece; p[0 .. n) is the text
  * known so far (hi <= n); final: the source ends at p[n). The end of the source is not a cut. */
 size_t cut_last(const struct cutter *c, const unsigned char *p, size_t n, size_t lo, size_t hi, bool final);

@@ -37,7 +37,7 @@ for file in cmd/*.c; do
 done
 
 if command -v shellcheck >/dev/null; then
-    # Tests in bash one by one, without lib.sh, which takes half the time: what it sets is not seen, nor what it uses.
+    # Tests without lib.sh, which takes half the time: what it sets is not seen, nor what it uses.
     tests=$(grep '^tests/.*\.t$' <<<"$scripts")
     # shellcheck disable=SC2086
     is "$(shellcheck -e SC1091,SC2034,SC2154 -f gcc $tests 2>&1 | head -n 10)" "" "shellcheck finds nothing in the tests"
