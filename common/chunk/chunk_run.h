@@ -11,9 +11,9 @@
 #include "base/sys/str.h"
 #include "input/input_form.h"
 #include "input/reading.h"
+#include "pretok/pretokenize.h"
 #include "pretok/rules.h"
 #include "pretok/special.h"
-#include "pretok/pretokenize.h"
 #include "wire/commit.h"
 #include "wire/payload.h"
 
