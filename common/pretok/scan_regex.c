@@ -92,8 +92,10 @@ static int compile(struct scan_regex *s, struct version *v, unsigned form, struc
         buf_free(&text);
         return -1;
     }
-    v->code =
-        pcre2_compile(text.len ? text.p : (PCRE2_SPTR) "", text.len, PCRE2_UTF | PCRE2_UCP, &number, &offset, NULL);
+    /* With start optimizations the JIT (of 10.42 and later) misses matches of (?:b.|b)c*x: where c* failed once, it
+     * takes every place before as failed, too. */
+    v->code = pcre2_compile(text.len ? text.p : (PCRE2_SPTR) "", text.len,
+                            PCRE2_UTF | PCRE2_UCP | PCRE2_NO_START_OPTIMIZE, &number, &offset, NULL);
     buf_free(&text);
     if (!v->code) {
         PCRE2_UCHAR reason[256];

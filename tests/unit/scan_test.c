@@ -961,6 +961,8 @@ static void test_regex(void)
         {"classes are Unicode", "\\p{L}+", "\xD0\x96\xD0\x96 b", "\xD0\x96\xD0\x96| |b"},
         {"an error names the byte", "ab(cde", "", "regex, byte 2: a ( without its )"},
         {"invalid UTF-8 in a regex is an error", "a\xFF", "", "regex, byte 1: invalid UTF-8 (0xFF)"},
+        {"a repetition after branches that differ in length", "(?:b.|b)c*x", "bxy", "bx|y"},
+        {"the same after an empty branch, one character on", "(?:a|)c*a", ".a", ".|a"},
         {"a second one splits the pieces of the first, gaps too", "\\d+\001[ab]", "xay12bz", "x|a|y|12|b|z"},
         {"a piece's start is \\A", "\\d\001\\A.", "ab1cd", "a|b|1|c|d"},
         {"its end is \\z", "\\d\001.\\z", "ab1cd", "a|b|1|c|d"},
