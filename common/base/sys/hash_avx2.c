@@ -1,18 +1,24 @@
-/* hash_avx2.c - see hash.h. xxHash chooses its vectors when it is compiled: here it is compiled once more. */
+/* hash_avx2.c - see hash.h. xxHash chooses its vectors when it is compiled: here it is compiled once more.
+ * GCC 12 leaves out vzeroupper where xxHash sets options of its own: all code of SSE after it would be slower. */
 #include "base/sys/hash.h"
 
 #ifdef __AVX2__
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <immintrin.h>
+
 uint64_t hash_bytes_avx2(const void *p, size_t n, uint64_t seed)
 {
-    return XXH3_64bits_withSeed(p, n, seed);
+    uint64_t hash = XXH3_64bits_withSeed(p, n, seed);
+    _mm256_zeroupper();
+    return hash;
 }
 
 void hash128_add_avx2(void *state, const void *p, size_t n)
 {
     XXH3_128bits_update(state, p, n);
+    _mm256_zeroupper();
 }
 
 #endif
