@@ -254,7 +254,8 @@ static const struct option_row rows[] = {
 static const struct command command = {
     .name = "bpe shard",
     .usage = "usage: bpe shard -m MODEL -o DIR [-n TOKENS] [-f FORMAT] [-j JOBS] [--via=COMMAND]\n"
-             "                 [--parquet[=COLUMN]] [OPTION]... [FILE]...\n"
+             "                 [--parquet[=COLUMN]] [--progress=SECONDS] [--monitor[=SECONDS]]\n"
+             "                 [OPTION]... [FILE]...\n"
              "       bpe shard --check DIR | --list DIR | --convert -o DIR [OPTION]... DIR\n"
              "Makes shards of token ids in DIR from FILEs (standard input if none, or -); for each that is done it\n"
              "writes a line of JSON. After a loss the same command goes on where it was. The other forms are\n"

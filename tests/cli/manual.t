@@ -89,4 +89,7 @@ for page in "$TOP"/man/bpe-*.1; do
     ok "$(grep -c "^\.Nm $program$" "$page" | sed 's/1/0/')" "$program.1: is named after the program"
 done
 
+is "$(bpe shard -h | sed -n '/^usage:/,/^[A-Z]/{/^[A-Z]/d;s/^.\{7\}//;p}')" "$(sed -n '/^bpe shard -m MODEL/,/^\.Ed/{/^\.Ed/d;p}' "$TOP/man/bpe-shard.1")" \
+    "bpe-shard.1: of bpe shard, too"
+
 done_testing
