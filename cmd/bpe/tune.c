@@ -257,6 +257,12 @@ static int check_block(const char *size, void *owner, struct err *e)
     return 0;
 }
 
+static int refuse_size(const char *text, void *owner, struct err *e)
+{
+    (void)owner;
+    return err_set(e, EX_USAGE, "-v %s: is for --count", text);
+}
+
 static int check_sample(const char *text, void *owner, struct err *e)
 {
     return ((const struct tune *)owner)->sample ? 0 : err_set(e, EX_USAGE, "--sample %s: must be at least 1", text);
@@ -273,6 +279,9 @@ static int check_sample(const char *text, void *owner, struct err *e)
      OPTION_TO(SIZE, struct tune, sample), OPTION_GIVEN(struct tune, has_sample), .check = check_sample}, \
     {0, "rounds", "N", "how often all is measured (default 3): medians count", \
      OPTION_TO(COUNT, struct tune, rounds), .check = check_rounds}
+#define SIZE_ROW(refuse) \
+    {'v', "vocab-size", "N", "--count: of the command that is printed (default 32000)", \
+     OPTION_TO(TEXT, struct tune, size), .check = refuse}
 #define REFUSED(name, letter, argument) {letter, name, argument, NULL, .kind = OPTION_REFUSED}
 #define REFUSED_ROWS \
     REFUSED("output", 'o', "PATH"), REFUSED("only", 0, "FILE"), REFUSED("missing", 0, "FILE"), \
@@ -283,6 +292,7 @@ static int check_sample(const char *text, void *owner, struct err *e)
 static const struct option_row shard_rows[] = {
     {'m', "model", "MODEL", "the model, as of bpe-encode", OPTION_TO(TEXT, struct tune, model)},
     SHARED_ROWS,
+    SIZE_ROW(refuse_size),
     REFUSED_ROWS,
     REFUSED("resume", 0, NULL),
     REFUSED("convert", 0, NULL),
@@ -295,7 +305,7 @@ static const struct option_row shard_rows[] = {
 
 static const struct option_row train_rows[] = {
     SHARED_ROWS,
-    {'v', "vocab-size", "N", "of the command that is printed (default 32000)", OPTION_TO(TEXT, struct tune, size)},
+    SIZE_ROW(NULL),
     {'m', "model", "MODEL", "--model and --count exclude each other: bpe train learns a new model",
      .kind = OPTION_REFUSED},
     REFUSED_ROWS,

@@ -22,12 +22,18 @@ const char *const command_null_rows[] = {"empty", "skip", NULL};
 
 static int print_help(const struct command *c, struct err *e)
 {
+    const struct option_row *before[8] = {c->options}; /* names there mean nothing to the next program */
+    size_t n = 1;
     struct buf out = {0};
     int rc = buf_put_str(&out, c->usage, e) || options_put_help(&out, c->options, e);
     if (c->n_programs && rc == 0)
         rc = buf_put_str(&out, "OPTIONs go to the programs that have them; their --help describes them:\n", e);
-    for (size_t i = 0; i < c->n_programs && rc == 0; i++)
-        rc = options_put_names(&out, c->programs[i].usage->name, c->programs[i].usage->options, c->options, e);
+    for (size_t i = 0; i < c->n_programs && rc == 0; i++) {
+        const struct usage *u = c->programs[i].usage;
+        rc = options_put_names(&out, u->name, u->options, before, e);
+        if (c->programs[i].only)
+            before[n++] = u->options;
+    }
     rc = rc || fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
     buf_free(&out);
     return rc ? -1 : 0;

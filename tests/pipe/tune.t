@@ -100,11 +100,14 @@ sampled small
 [ ! -e sample ]
 ok $? "what is small enough is read where it is" || cat out
 
+is "$(bpe tune --help | grep -oE -e ' --id=| -v, --vocab-size=N ' | sort | tr -s '\n ' ' ')" " --id= -v, --vocab-size=N " "--help names --id once, and -v"
+
 # ---- What fails ----
 fails 64 "bpe tune: by which model? *" bpe tune a.txt
 fails 64 "bpe tune: --model and --count exclude each other: *" bpe tune --count -m m.json a.txt
 fails 64 "bpe tune: --sample x: not a number; *" bpe tune -m m.json --sample=x a.txt
 fails 64 "bpe tune: --rounds=0: must be from 1 to 999" bpe tune -m m.json --rounds=0 a.txt
+fails 64 "bpe tune: -v 300: is for --count" bpe tune -m m.json -v 300 a.txt
 fails 64 "bpe tune: -j 0: not a number of jobs" bpe tune -m m.json -j 0 a.txt
 fails 64 "bpe tune: -b 0: *" bpe tune -m m.json -b 0 a.txt
 fails 64 "bpe tune: --eot x: *" bpe tune -m m.json --eot=x a.txt

@@ -429,11 +429,16 @@ static void test_names(void)
     static const char wanted[] =
         "  one: -p --pattern= -s --special-token= --inline --jsonl[=] -S --memory=\n"
         "  many: --aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa -b --bbbbb\n"
-        "             -c --ccc=\n";
+        "             -c --ccc=\n"
+        "  two: -p --partial -v --vocab-size= -j --join --restart\n";
+    static const struct option_row *const none[] = {NULL}, *const by_command[] = {own, NULL},
+                                          *const before[] = {own, one, NULL};
     struct buf out = {0};
-    tap_ok(options_put_names(&out, "one", one, own, &e) == 0 && options_put_names(&out, "many", many, NULL, &e) == 0 &&
-               out.len == strlen(wanted) && memcmp(out.p, wanted, out.len) == 0,
-           "the names of options, without those that the command has");
+    tap_ok(options_put_names(&out, "one", one, by_command, &e) == 0 &&
+               options_put_names(&out, "many", many, none, &e) == 0 &&
+               options_put_names(&out, "two", two, before, &e) == 0 && out.len == strlen(wanted) &&
+               memcmp(out.p, wanted, out.len) == 0,
+           "the names of options, without those that the command, or a program before, has");
     buf_free(&out);
 }
 

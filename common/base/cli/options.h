@@ -138,9 +138,9 @@ int option_texts_add(struct option_texts *t, const char *text, struct err *e);
 /* Appends to `out` a line or more for each option, with its help. */
 int options_put_help(struct buf *out, const struct option_row *rows, struct err *e);
 
-/* Appends the names alone, after the label, in lines of at most 93 columns: for the help of a command. Names that
- * `own` has, the command's own options, are left out; own may be NULL. */
-int options_put_names(struct buf *out, const char *label, const struct option_row *rows, const struct option_row *own,
-                      struct err *e);
+/* Appends the names alone, after the label, in lines of at most 93 columns: for the help of a command. Names that one
+ * of these other tables has are left out; NULL after the last table. */
+int options_put_names(struct buf *out, const char *label, const struct option_row *rows,
+                      const struct option_row *const *others, struct err *e);
 
 #endif

@@ -73,15 +73,24 @@ static int put_name(struct buf *out, size_t *column, const char *word, struct er
     return buf_printf(out, e, "%s%*s%s", fits ? " " : "\n", fits ? 0 : NAMES_INDENT, "", word);
 }
 
-int options_put_names(struct buf *out, const char *label, const struct option_row *rows, const struct option_row *own,
-                      struct err *e)
+static bool has_name(const struct option_row *const *tables, const char *name)
+{
+    for (; *tables; tables++) {
+        if (options_find(*tables, name))
+            return true;
+    }
+    return false;
+}
+
+int options_put_names(struct buf *out, const char *label, const struct option_row *rows,
+                      const struct option_row *const *others, struct err *e)
 {
     size_t column = 1;
     char letter[] = "-?", name[100];
     if (buf_printf(out, e, "  %s:", label))
         return -1;
     for (const struct option_row *r = rows; r->name; r++) {
-        if (r->kind == OPTION_REFUSED || (own && options_find(own, r->name)))
+        if (r->kind == OPTION_REFUSED || has_name(others, r->name))
             continue;
         letter[1] = r->letter;
         snprintf(name, sizeof name, "--%s%s", r->name, !r->argument ? "" : r->if_none ? "[=]" : "=");
