@@ -95,9 +95,6 @@ static int check(struct err *e)
     if (command_options_check(&self.common, &o->source, false, self.n_files, e) ||
         command_check(&programs[0], self.files, self.n_files, e))
         return -1;
-    if (o->format == IDS_RECORDS || o->format == IDS_TURNS)
-        return err_set(e, EX_USAGE, "-f %s: bpe-encode writes these, of chunks; here it is raw or text",
-                       o->format == IDS_RECORDS ? "records" : "turns");
     if (o->format == IDS_TEXT && self.common.parquet)
         return err_set(e, EX_USAGE,
                        "-f text is not for --parquet: bpe parquet FILE... | bpe-encode -m MODEL -0 -f text");
@@ -108,7 +105,19 @@ static int check(struct err *e)
     return 0;
 }
 
+/* Those formats of bpe-encode that are not for chunks alone. */
+static const char *const formats[] = {"raw", "text", NULL};
+
+static int take_format(const char *name, void *owner, struct err *e)
+{
+    struct encode *x = owner;
+    x->options.format = x->format == 0 ? IDS_RAW : IDS_TEXT;
+    return option_words_add(&programs[0].words, e, "--format=%s", name);
+}
+
 static const struct option_row rows[] = {
+    {'f', "format", "FORMAT", "raw: ids, little-endian (default); text: ids in decimal, a line a document",
+     OPTION_TO(CHOICE, struct encode, format), .words = formats, .check = take_format},
     COMMAND_JOBS(struct encode, common, "encode"),
     {'o', "output", "PATH", "the ids go to PATH, which appears when all is done",
      OPTION_TO(OUTPUT, struct encode, path)},

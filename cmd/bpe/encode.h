@@ -29,6 +29,7 @@ const char *model_pipe_option(const struct model_pipe *m);
 struct encode {
     struct command_options common;
     const char *path;
+    unsigned format; /* of the words of -f */
     struct encode_options options;
     struct command_program *program; /* bpe-encode, with what it was told */
     char **files;

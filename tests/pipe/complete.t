@@ -38,6 +38,7 @@ def tables():
     offers(["bpe", "train", "--fan-out", "x"], ["xargs"], True)
     offers(["bpe", "train", "--mod"], [], True)  # which bpe train refuses
     offers(["bpe", "train", "-"], ["-j", "-v", "--vocab-size=", "--monitor", "--help"])
+    offers(["bpe", "encode", "-f", ""], ["raw", "text"], True)
     offers(["bpe", "train", "-p", "cl"], ["cl100k", "cl100k-tiktoken"], True)
     offers(["bpe-encode", "--pattern=de"], ["--pattern=deepseek-v3"], True)
     offers(["bpe-merge", "-f", ""], ["json", "gpt2", "tiktoken", "merges"], True)

@@ -152,7 +152,7 @@ bpe encode -m m.json -j 1 -f text b.txt | cmp - <(bpe-encode -m m.json -f text b
 ok $? "-f text"
 bpe encode -m m.json -j 3 -f text large.txt | cmp - <(bpe-encode -m m.json -f text large.txt)
 ok $? "-f text of a large file"
-refuses 64 "bpe encode: -f records: *" bpe encode -m m.json -f records b.txt
+refuses 64 "bpe encode: -f records: must be one of raw, text" bpe encode -m m.json -f records b.txt
 for file in b.txt large.txt; do
     bpe encode -m <(cat m.json) -j 2 $file | cmp - <(bpe-encode -m m.json $file)
     ok $? "a model from a pipe, $file"
