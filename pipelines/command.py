@@ -1,5 +1,6 @@
 # command.py - what the commands of the engines in Python share: options, what they need, and how they call bpe with a filter
 import importlib.util
+import itertools
 import os
 import shlex
 import shutil
@@ -33,6 +34,29 @@ def arguments(usage, names, flags=None):
     if flags is not None and not others:
         raise Failure(64, "which command? see --help")
     return given, others
+
+
+# What bpe train and bpe shard do not do beside --via, by which an engine starts their processes.
+REFUSED = {
+    "train": {"--keep": "bpe tasks keeps what other machines count; leave it out"},
+    "shard": dict.fromkeys(("--check", "--convert", "--list"), "give it to bpe-shard, which needs no text for it"),
+}
+for _refused in REFUSED.values():
+    _refused["--via"] = _refused["--vi"] = "the engine starts the processes; leave it out"
+
+
+def all_other_options(command, *more):
+    """The end of the usage of an engine's command; `bpe complete` reads it."""
+    names = sorted({*REFUSED[command], *more} - {"--vi"})
+    return f"All other OPTIONs are those of bpe {command} (see its --help), but for {', '.join(names[:-1])} and {names[-1]}.\n"
+
+
+def refuse(command, others):
+    """Fails if the other words have such an option, which bpe would refuse by the name of another."""
+    for word in itertools.takewhile(lambda word: word != "--", others):
+        name = word.partition("=")[0]
+        if name in REFUSED[command]:
+            raise Failure(64, f"{name}: {REFUSED[command][name]}")
 
 
 def need_program(name):

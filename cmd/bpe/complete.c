@@ -7,11 +7,16 @@
  * files are wanted: `:files` and patterns, `:directories`, `:commands`.
  *
  * What there is comes from the tables by which command lines are read. Commands in other languages have none: theirs
- * is what they say to --help.
+ * is what they say to --help, and those of engines say there which options of bpe train or bpe shard they take, too:
+ *
+ *     All other OPTIONs are those of bpe train (see its --help), but for --keep and --via.
+ *
+ * or go on with the --help of bpe tasks split, whose options they take.
  */
 #include "bpe/commands.h"
 #include "bpe/front.h"
 #include "bpe/pages.h"
+#include "bpe/tasks.h"
 
 #include "base/cli/options.h"
 #include "base/io/fd.h"
@@ -44,7 +49,7 @@ static void offer(const char *word, const char *about)
 }
 
 /* --NAME= for the shell to go on with the value, or --NAME. */
-static void offer_option(const struct option_row *r)
+static void offer_option(const struct option_row *r, bool with_letter)
 {
     char word[120];
     if (r->kind == OPTION_REFUSED)
@@ -52,7 +57,7 @@ static void offer_option(const struct option_row *r)
     snprintf(word, sizeof word, "--%s%s", r->name, r->argument && !r->if_none ? "=" : "");
     offer(word, r->help);
     snprintf(word, sizeof word, "-%c", r->letter);
-    if (r->letter && asked.current[0] == '-' && asked.current[1] != '-')
+    if (with_letter && asked.current[0] == '-' && asked.current[1] != '-')
         offer(word, r->help);
 }
 
@@ -187,7 +192,7 @@ static void offer_options(const struct tables *t)
     for (size_t i = 0; i < t->n; i++) {
         for (const struct option_row *r = t->at[i]; r->name; r++) {
             if (find(t, r->name, strlen(r->name), 0) == r) /* it is not hidden by one before */
-                offer_option(r);
+                offer_option(r, r->letter && find(t, NULL, 0, r->letter) == r);
         }
     }
 }
@@ -200,7 +205,8 @@ static void complete_by(const struct option_set *sets, size_t n_sets)
         t.at[t.n++] = asked.others;
     for (size_t i = 0; i < n_sets && t.n + 1 < sizeof t.at / sizeof *t.at; i++)
         t.at[t.n++] = sets[i].rows;
-    t.at[t.n++] = options_every;
+    if (!asked.others) /* else they have --help, and no --version */
+        t.at[t.n++] = options_every;
     const char *current = asked.current, *equals = strchr(current, '=');
     const struct option_row *r = was_given("--") ? NULL : open_option(&t);
     if (r) {
@@ -220,6 +226,33 @@ static void complete_by(const struct option_set *sets, size_t n_sets)
 }
 
 /* ---- Commands in other languages ---- */
+
+static int add_row(struct option_row r, const char *name, const char *argument, const char *help, struct err *e)
+{
+    r.name = strdup(name);
+    r.argument = *argument ? strdup(argument) : NULL;
+    r.help = strdup(help);
+    if (!r.name || (*argument && !r.argument) || !r.help ||
+        array_grow(&asked.others, &asked.cap_others, asked.n_others + 2, sizeof r, "options", e))
+        return err_mem(e, "options", sizeof r);
+    asked.others[asked.n_others++] = r;
+    asked.others[asked.n_others] = (struct option_row){0};
+    return 0;
+}
+
+/* Of a line that says which options are not taken: they hide those of other tables. */
+static int add_refused(const char *line, struct err *e)
+{
+    char name[60];
+    int rc = 0;
+    const char *list = strstr(line, " but for "), *p = list ? strstr(list, " --") : NULL;
+    for (; p && rc == 0; p = strstr(p, " --")) {
+        p += 3;
+        snprintf(name, sizeof name, "%.*s", (int)strspn(p, "abcdefghijklmnopqrstuvwxyz-"), p);
+        rc = add_row((struct option_row){.kind = OPTION_REFUSED}, name, "", "", e);
+    }
+    return rc;
+}
 
 /* Adds the option of a line of --help, if that is one: two blanks or more, `-x, --name=VALUE`, and what it is for. */
 static int add_line(const char *line, struct err *e)
@@ -245,19 +278,11 @@ static int add_line(const char *line, struct err *e)
         snprintf(value, sizeof value, "%.*s", (int)n, p + 1);
         p += 1 + strcspn(p + 1, " ");
     }
-    r.name = strdup(name);
-    r.argument = *value ? strdup(value) : NULL;
-    r.help = strdup(p + strspn(p, " "));
-    if (!r.name || (*value && !r.argument) || !r.help ||
-        array_grow(&asked.others, &asked.cap_others, asked.n_others + 2, sizeof r, "options", e))
-        return err_mem(e, "options", sizeof r);
-    asked.others[asked.n_others++] = r;
-    asked.others[asked.n_others] = (struct option_row){0};
-    return 0;
+    return add_row(r, name, value, p + strspn(p, " "), e);
 }
 
-/* Reads the options of a script from what it says to --help. */
-static int read_help(const char *file, struct err *e)
+/* Reads the options of a script from what it says to --help. *splits: whether that goes on with bpe tasks split. */
+static int read_help(const char *file, bool *splits, struct err *e)
 {
     char *words[] = {NULL, "--help", NULL};
     int ends[2], rc;
@@ -277,8 +302,10 @@ static int read_help(const char *file, struct err *e)
     if (pid > 0)
         waitpid(pid, NULL, 0);
     char *rest = (char *)text.p;
-    for (char *line; rc == 0 && (line = strsep(&rest, "\n")) != NULL;)
-        rc = add_line(line, e);
+    for (char *line; rc == 0 && !*splits && (line = strsep(&rest, "\n")) != NULL;) {
+        *splits = strncmp(line, "OPTIONs go to ", 14) == 0;
+        rc = add_line(line, e) || add_refused(line, e) ? -1 : 0;
+    }
     buf_free(&text);
     return rc;
 }
@@ -336,12 +363,15 @@ static int of_engine(char **words, int n, struct err *e)
     asked.program = words[2];
     asked.words = words + 3;
     asked.n = n - 4;
-    rc = read_help(file, e);
+    bool splits = false;
+    rc = read_help(file, &splits, e);
     free(file);
     const struct builtin *b = strcmp(words[2], "tasks") == 0 ? NULL : builtin(words[2]);
-    char *line[] = {words[2], NULL};
+    char split[] = "split", *of_split[] = {split, words[2], words[1], NULL}, *line[] = {words[2], NULL};
+    if (rc == 0 && splits)
+        tasks_split(3, of_split); /* does not return */
     if (rc == 0 && b)
-        b->main(1, line); /* does not return */
+        b->main(1, line); /* nor does this */
     if (rc == 0)
         complete_by(NULL, 0);
     return rc;
@@ -352,6 +382,7 @@ static int of_bpe(char **words, int n, struct err *e)
     static const char *const actions[] = {"plan", "todo", "run", "train", "shard", "split", NULL};
     static const char *const split[] = {"train", "shard", NULL};
     static char two[64];
+    bool splits = false;
     if (n == 2)
         return offer_commands(false, e);
     if (strcmp(words[1], "help") == 0)
@@ -384,7 +415,7 @@ static int of_bpe(char **words, int n, struct err *e)
     words[n - 1] = last;
     if (!script_is(words[1]))
         return 0;
-    if (read_help(words[1], e))
+    if (read_help(words[1], &splits, e))
         return -1;
     complete_by(NULL, 0);
     return 0;

@@ -24,6 +24,15 @@ struct tasks {
 int tasks_open(struct tasks *t, struct job *j, char **files, int n_files, int max, struct err *e);
 void tasks_close(struct tasks *t);
 
+/* Rows for options that planning does not take. */
+/* clang-format off */
+#define TASKS_NAMES_FILES \
+    {0, "files-from", "LIST", "--files-from: bpe tasks needs the names of the files; leave it out", \
+     .kind = OPTION_REFUSED}, \
+    {0, "files0-from", "LIST", "--files0-from: bpe tasks needs the names of the files; leave it out", \
+     .kind = OPTION_REFUSED}
+/* clang-format on */
+
 /* The file that says why an attempt at a task failed. Owned by the caller; NULL: out of memory. */
 char *tasks_failed_name(const struct work *w, const struct work_part *p, struct err *e);
 

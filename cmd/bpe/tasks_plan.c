@@ -47,11 +47,7 @@ static int check_words(struct err *e)
     if (self.encode.model && self.common.parquet)
         return err_set(e, EX_USAGE,
                        "--parquet with -m: the text of Parquet is not encoded in parts; see bpe shard --parquet");
-    const struct source_options *s = &self.chunk.source;
-    return s->files_from || s->files0_from
-               ? err_set(e, EX_USAGE, "bpe tasks needs the names of the files: leave out %s",
-                         s->files_from ? "--files-from" : "--files0-from")
-               : 0;
+    return 0;
 }
 
 static int check(struct err *e)
@@ -153,6 +149,7 @@ static const struct option_row rows[] = {
     MONITORING_OPTION(struct plan, common.monitor),
     {'f', "format", "FORMAT", "--format: tasks make records; leave it out", .kind = OPTION_REFUSED},
     COMMAND_BY_ITSELF("only", "FILE"),
+    TASKS_NAMES_FILES,
     COMMAND_NO_INNER,
     COMMAND_NO_VERSION,
     {0},

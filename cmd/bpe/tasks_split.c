@@ -141,6 +141,7 @@ static int check_train(struct err *e)
 static const struct option_row train_rows[] = {
     COMMAND_PARQUET(struct split, common),
     COMMAND_BY_ITSELF("only", "FILE"),
+    TASKS_NAMES_FILES,
     COMMAND_BY_ITSELF("missing", "FILE"),
     COMMAND_BY_ITSELF("partial", NULL),
     {'m', "model", "MODEL", "--model: is for shards; leave it out", .kind = OPTION_REFUSED},
@@ -185,6 +186,7 @@ static const struct option_row shard_rows[] = {
     COMMAND_BY_ITSELF("resume", NULL),
     COMMAND_BY_ITSELF("missing", "FILE"),
     COMMAND_BY_ITSELF("only", "FILE"),
+    TASKS_NAMES_FILES,
     COMMAND_OF_SHARD("check"),
     COMMAND_OF_SHARD("list"),
     COMMAND_OF_SHARD("convert"),

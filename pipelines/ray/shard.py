@@ -13,7 +13,7 @@ import sys
 sys.dont_write_bytecode = True  # not into where this is installed
 import engine
 import worker
-from command import arguments, bpe_words, filter_words, need_module, need_program
+from command import all_other_options, arguments, bpe_words, filter_words, need_module, need_program, refuse
 from failure import Failure, run, say
 
 NAME = "bpe ray shard"
@@ -26,8 +26,7 @@ Makes shards of FILEs in DIR, which are encoded on the machines of a Ray cluster
       --continue         go on where it was; that is so without it, too
       --text=DIR         with --parquet: the machines put the text of FILEs into DIR first
 {engine.HELP}  -h, --help             this text
-All other OPTIONs are those of bpe shard: see its --help.
-"""
+{all_other_options("shard")}"""
 
 
 # ---- The text of Parquet ----
@@ -107,6 +106,7 @@ def run_both(shard, upload):
 
 def main():
     given, others = arguments(USAGE, (*engine.OPTIONS, "upload", "text"))
+    refuse("shard", others)
     need_module("ray")
     need_program("bpe")
     others = [word for word in others if word != "--continue"]

@@ -15,12 +15,12 @@ usage: bpe ray train -v N [--address=ADDRESS] [--num-cpus=N] [--in-flight=N] [--
                      [--unit=MB] [--retries=N] [OPTION]... [FILE]...
 Trains a tokenizer on FILEs, which are counted on the machines of a Ray cluster.
 {engine.HELP}  -h, --help             this text
-All other OPTIONs are those of bpe train: see its --help.
-"""
+{command.all_other_options("train")}"""
 
 
 def main():
     given, others = command.arguments(USAGE, engine.OPTIONS)
+    command.refuse("train", others)
     command.need_module("ray")
     words = command.bpe_words("train", command.filter_words(engine.HERE, given), others)
     os.execvp(words[0], words)

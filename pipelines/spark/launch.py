@@ -5,7 +5,7 @@ import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.append(os.path.dirname(HERE))
-from command import arguments, bpe_words, filter_words, need_module
+from command import all_other_options, arguments, bpe_words, filter_words, need_module, refuse
 from failure import Failure, run
 
 NAMES = ("master", "conf", "tasks")
@@ -19,8 +19,7 @@ USAGE = f"""\
 usage: bpe spark {{command}} [--master=URL] [--conf=KEY=VALUE]... [--tasks=N] [OPTION]... [FILE]...
 As bpe {{command}}, but the work is done by the executors of a Spark cluster: see bpe-engines(7).
 {OPTIONS}  -h, --help        this text
-All other OPTIONs are those of bpe {{command}}, but for -j and --via.
-"""
+{{others}}"""
 
 
 def settings(given):
@@ -45,10 +44,10 @@ def launch(command):
     """bpe train or bpe shard with fan_out.py; does not return."""
 
     def main():
-        given, others = arguments(USAGE.format(command=command), NAMES)
+        usage = USAGE.format(command=command, others=all_other_options(command, "--jobs"))
+        given, others = arguments(usage, NAMES)
         settings(given)
-        if any(word.partition("=")[0] == "--via" for word in others):
-            raise Failure(64, "--via: Spark starts the processes")
+        refuse(command, others)
         need_module("pyspark")
         words = bpe_words(command, filter_words(HERE, given), others)
         os.execvp(words[0], words)

@@ -5,18 +5,28 @@ here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 . "$here/../quoted.sh"
 name=${0##*/} hosts='' left=$#
 via=$(quoted "$here/fan_out")
+case $name in
+train) refused='--keep and --via' ;;
+*) refused='--check, --convert, --list and --via' ;;
+esac
 
 usage() {
     cat <<END
 usage: bpe ssh $name -S [JOBS/]HOST,... [--retries=N] [--ssh=COMMAND] [OPTION]... [FILE]...
-Does what bpe $name does, with the same OPTIONs, on other hosts. They read FILEs by the same names,
-or with --inline are sent the text.
+Does what bpe $name does, on other hosts. They read FILEs by the same names, or with --inline are
+sent the text.
   -S, --sshlogin=HOSTS  the hosts, as ssh knows them: HOST, USER@HOST or ssh://USER@HOST:PORT; or :,
                         this machine; with JOBS at the same time, else one a core
       --retries=N       start each job up to N times (default 3), on different hosts if possible
       --ssh=COMMAND     what starts ssh (default ssh)
   -h, --help            this text
+All other OPTIONs are those of bpe $name (see its --help), but for $refused.
 END
+}
+
+die() { # MESSAGE
+    echo "bpe ssh $name: $1" >&2
+    exit 64
 }
 
 # What is for fan_out goes to via. The other words go round, and are in their order again in the end.
@@ -25,6 +35,11 @@ while [ "$left" -gt 0 ]; do
     word=$1
     shift
     left=$((left - 1))
+    case "$name $files${word%%=*}" in # else bpe $name would speak of --via, which was not given
+    'train --vi' | 'train --via' | 'shard --vi' | 'shard --via') die "--via: ssh starts the processes; leave it out" ;;
+    'train --keep') die "--keep: bpe tasks keeps what other machines count; leave it out" ;;
+    'shard --check' | 'shard --convert' | 'shard --list') die "${word%%=*}: give it to bpe-shard, which needs no text for it" ;;
+    esac
     case $files$word in
     -h | --help)
         usage
@@ -46,8 +61,5 @@ while [ "$left" -gt 0 ]; do
     esac
     case $files$word in -S* | --sshlogin | --sshlogin=*) hosts=1 ;; esac
 done
-if [ -z "$hosts" ]; then
-    echo "bpe ssh $name: on which hosts? give -S HOST,...; see --help" >&2
-    exit 64
-fi
+[ -n "$hosts" ] || die "on which hosts? give -S HOST,...; see --help"
 exec bpe "$name" --via="$via --" "$@"

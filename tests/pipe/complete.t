@@ -77,6 +77,26 @@ def every_option():
         lib.ok(offered <= named and len(offered) > 2, f"{' '.join(words)}: all that is offered is in --help", offered - named)
 
 
+def engines():
+    """Those of engines: what they take, and nothing else."""
+    own_option = r"(?m)^ +(?:-\w, )?(--[a-z-]+=?)"
+    for command in "train", "shard":
+        shown, lists = re.split(r"(?m)^OPTIONs go .*", lib.must("bpe", "slurm", command, "--help").decode())
+        named = {word.replace("[=]", "") for word in lists.split() if word.startswith("--")} | set(re.findall(own_option, shown))
+        offers(["bpe", "slurm", command, "--"], named, True)
+        of_bpe = set(complete("bpe", command, "--"))
+        refused = {"--via=", "--keep="} if command == "train" else {"--via=", "--check=", "--list=", "--convert"}
+        for engine, *words in ("ssh", "-S", ":"), ("ray",), ("spark",):
+            own = set(re.findall(own_option, lib.must("bpe", engine, command, "--help").decode()))
+            offers(["bpe", engine, command, "--"], own | of_bpe - refused - ({"--jobs="} if engine == "spark" else set()), True)
+            for option in sorted(refused):
+                name = option.rstrip("=")
+                code, _, err = lib.run(["bpe", engine, command, *words, option + "x" * option.endswith("="), "file"])
+                lib.ok(code == 64 and re.match(f"bpe {engine}( {command})?: {name}: ", err), f"bpe {engine} {command} refuses {name}", err)
+    offers(["bpe", "ray", "tasks", "--"], ["--address=", "--num-cpus=", "--in-flight=", "--retries=", "--help"], True)
+    lib.ok(complete("bpe", "ssh", "train", "-").count("-S") == 1, "a letter means one option")
+
+
 class Shell:
     """An interactive shell on a terminal."""
     def __init__(self, *args, setup):
@@ -160,6 +180,7 @@ def in_fish():
 
 tables()
 every_option()
+engines()
 with tempfile.TemporaryDirectory() as directory:
     os.chdir(directory)
     os.mkdir("place")

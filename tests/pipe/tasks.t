@@ -339,6 +339,10 @@ refuses 64 "bpe tasks: --format: tasks make records; leave it out" tasks plan -m
 # ---- Wrong use ----
 
 fails 64 "bpe tasks: what is to be done? plan, todo, run, train or shard; see --help" tasks
+for option in --files-from --files0-from; do
+    fails 64 "bpe tasks: $option: bpe tasks needs the names of the files; leave it out" bpe tasks plan -o named $option=list
+    fails 64 "named: $option: bpe tasks needs the names of the files; leave it out" bpe tasks split train named -v 300 -o m.json $option=list
+done
 fails 64 "bpe tasks: walk: must be one of plan, todo, run, train, shard, split; see --help" tasks walk
 fails 64 "bpe tasks: where does the work go? give -o DIR; see --help" tasks plan c.gz
 fails 64 "bpe tasks: --tasks=0: must be from 1 to 20000" tasks plan --tasks=0 -o H c.gz
