@@ -57,20 +57,36 @@ static int put_names(struct buf *out, const struct names *names, struct err *e)
     return rc;
 }
 
-/* EX_USAGE: what is wrong, and which commands there are. near: the word that may be one of them, mistyped, or if
- * `pages`, a page; or NULL. */
-static int unknown(const char *what, const char *near, bool pages, struct err *e)
+/* EX_USAGE: what is wrong, and what there is. near: the word that may be one of these names, mistyped; or NULL. */
+static int wrong(const char *what, const char *near, const struct names *names, const char *there_is, struct err *e)
+{
+    const char *meant = near ? nearest(near, (const char *const *)names->at, names->n) : NULL;
+    return err_set(e, EX_USAGE, "%s%s%s%s %s", what, meant ? " did you mean " : "", meant ? meant : "",
+                   meant ? "?" : "", there_is);
+}
+
+/* The same of a command. */
+static int unknown(const char *what, const char *near, struct err *e)
 {
     struct names names = {0};
     struct buf all = {0};
-    if (list(&names, false, e) == 0 && put_names(&all, &names, e) == 0 && buf_put_byte(&all, '\0', e) == 0 &&
-        (!pages || page_names_add(&names, e) == 0)) {
-        const char *meant = near ? nearest(near, (const char *const *)names.at, names.n) : NULL;
-        err_set(e, EX_USAGE, "%s%s%s%s there are: %s; bpe help says more", what, meant ? " did you mean " : "",
-                meant ? meant : "", meant ? "?" : "", (const char *)all.p);
-    }
+    if (list(&names, false, e) == 0 && buf_put_str(&all, "there are: ", e) == 0 && put_names(&all, &names, e) == 0 &&
+        buf_put_str(&all, "; bpe help says more", e) == 0 && buf_put_byte(&all, '\0', e) == 0)
+        wrong(what, near, &names, (const char *)all.p, e);
     names_free(&names);
     buf_free(&all);
+    return -1;
+}
+
+/* The same of what bpe help is asked for. */
+static int unknown_page(const char *word, struct err *e)
+{
+    char what[300];
+    struct names names = {0};
+    snprintf(what, sizeof what, "%.200s: no such command, program or page;", word);
+    if (list(&names, false, e) == 0 && page_names_add(&names, e) == 0)
+        wrong(what, word, &names, "bpe help lists them", e);
+    names_free(&names);
     return -1;
 }
 
@@ -82,12 +98,12 @@ int help_no_command(const char *name, struct err *e)
         snprintf(text, sizeof text, "%.200s: no such command, but a program of its own, %s;", name, u->name);
     else
         snprintf(text, sizeof text, "%.200s: no such command;", name);
-    return unknown(text, u ? NULL : name, false, e);
+    return unknown(text, u ? NULL : name, e);
 }
 
 int help_which_command(struct err *e)
 {
-    return unknown("which command?", NULL, false, e);
+    return unknown("which command?", NULL, e);
 }
 
 /* ---- The overview ---- */
@@ -98,7 +114,7 @@ static int put_program(struct buf *out, const struct usage *u, struct err *e)
     return buf_printf(out, e, "  %-11s %.*s\n", u->name, (int)strcspn(u->about, ".;\n"), u->about);
 }
 
-/* The pages that are none of a command or a program. */
+/* The pages that are none of a command or a program in the lists before. */
 static int put_other_pages(struct buf *out, struct err *e)
 {
     char name[PAGE_NAME];
@@ -107,7 +123,8 @@ static int put_other_pages(struct buf *out, struct err *e)
     for (size_t i = 0; i < pages.n && rc == 0; i++) {
         const char *word = page_name(pages.at[i], name);
         word += strncmp(word, "bpe-", 4) == 0 ? 4 : 0;
-        rc = builtin(word) || script_is(word) || program_of(word) ? 0 : names_add(&other, word, e);
+        const struct builtin *b = builtin(word);
+        rc = (b && b->about) || script_is(word) || program_of(word) ? 0 : names_add(&other, word, e);
     }
     if (rc == 0 && other.n)
         rc =
@@ -224,7 +241,6 @@ static int without_man(char *word, const char *page, struct err *e)
     const struct builtin *b = builtin(name);
     const struct usage *u = program_of(name);
     struct buf out = {0};
-    char text[600];
     if (b)
         return b->main(2, words);
     if (script_is(name))
@@ -235,8 +251,7 @@ static int without_man(char *word, const char *page, struct err *e)
         return buf_put_str(&out, page, e) || buf_put_str(&out, ": man cannot show it here\n", e) || help_print(&out, e)
                    ? -1
                    : 0;
-    snprintf(text, sizeof text, "%.200s: no such command;", word);
-    return unknown(text, word, true, e);
+    return unknown_page(word, e);
 }
 
 int help_on(char *word, struct err *e)

@@ -106,10 +106,17 @@ if [ -e /dev/full ]; then
 fi
 refuses 64 "bpe: trian: no such command; did you mean train? there are: *" bpe trian
 refuses 64 "bpe: nope: no such command; there are: describe, encode, monitor, parquet, plan, shard, sum-tree, tasks, train, tune, upload; bpe help says more" bpe nope
-refuses 64 "bpe: nope: no such command; there are: *" bpe help nope
-refuses 64 "bpe: bpe-trian: no such command; did you mean bpe-train? there are: *" bpe help bpe-trian
-refuses 64 "bpe: recrods: no such command; did you mean records? there are: *" bpe help recrods
-refuses 64 "bpe: ../man/bpe: no such command; *" bpe help ../man/bpe
+no_page='no such command, program or page;'
+refuses 64 "bpe: nope: $no_page bpe help lists them" bpe help nope
+refuses 64 "bpe: bpe-trian: $no_page did you mean bpe-train? bpe help lists them" bpe help bpe-trian
+refuses 64 "bpe: recrods: $no_page did you mean records? bpe help lists them" bpe help recrods
+refuses 64 "bpe: ../man/bpe: $no_page *" bpe help ../man/bpe
+missing=''
+for page in "$TOP"/man/*.[1-8]; do
+    page=$(basename "${page%.*}")
+    grep -qE "[ ,-]${page#bpe-}(,| |\$)" listed || missing+=" $page"
+done
+is "$missing" "" "and it lists every page"
 refuses 64 "bpe: count: no such command, but a program of its own, bpe-count; there are: *" bpe count
 refuses 64 "bpe: ../libexec: no such command; *" bpe ../libexec
 refuses 64 "bpe: quoted.sh: no such command; *" bpe quoted.sh
