@@ -1,5 +1,5 @@
 #!/bin/bash
-# The manual pages are well-formed, there is one for each program, and the pages that they refer to exist.
+# The manual pages are well-formed, there is one for each program, the pages that they refer to exist, and bpe.7 has all commands.
 . "$(dirname "$0")/../lib.sh"
 cd "$TOP/man" || exit 1
 
@@ -20,5 +20,18 @@ for page in *.[1-8]; do
     is "$missing" "" "$page: refers to pages that are there"
     is "$(sed -nE 's/^\.Dt ([A-Z-]+) ([1-8])$/\1.\2/p' "$page" | tr '[:upper:]' '[:lower:]')" "$page" "$page: its title is its name"
 done
+
+# Of the commands that bpe help lists: in the synopsis, in the table, and at the end.
+commands=$(sed -nE 's/^    \{"([a-z-]+)", ("|$).*/\1/p' ../cmd/bpe/commands.c; find ../pipelines -maxdepth 1 -type f -perm /111 ! -name '*.*' -printf '%f\n')
+lacks=""
+for command in $commands; do
+    grep -qE "^\.Cm help .*\| $command( |\$)" bpe.7 || lacks="$lacks SYNOPSIS:$command"
+    grep -q "^\.It Nm bpe. $command Ta Xr bpe-" bpe.7 || lacks="$lacks table:$command"
+done
+for page in *.[1-8]; do
+    [ "$page" = bpe.7 ] || sed -n '/^\.Sh SEE ALSO/,$p' bpe.7 | grep -q "^\.Xr ${page%.*} ${page##*.}" || lacks="$lacks SEE_ALSO:$page"
+done
+ok $(($(wc -w <<<"$commands") < 11)) "the commands were found"
+is "$lacks" "" "bpe.7: names all commands and pages"
 
 done_testing
