@@ -39,7 +39,6 @@ struct merger {
     struct rules rules;
     struct progress progress;
     struct merge *merges; /* owned */
-    struct str *special;  /* owned */
 };
 
 /* ---- Reading the sum ---- */
@@ -132,10 +131,7 @@ static int read_sum(struct merger *m, struct err *e)
         if (record_each_of(m->opt.files[i], read_record, m, e))
             return -1;
     }
-    return check_sum(m, e) ||
-                   rules_get(&m->rules, (struct str){m->ledger.coverage.rules.p, m->ledger.coverage.rules.len}, e)
-               ? -1
-               : 0;
+    return check_sum(m, e) || rules_get(&m->rules, buf_str(&m->ledger.coverage.rules), e) ? -1 : 0;
 }
 
 /* ---- Learning ---- */
@@ -176,44 +172,31 @@ static int learn(struct merger *m, struct learned *model, struct err *e)
         return err_set(e, EX_USAGE, "-v %llu: too small; %zu special token%s and 256 bytes need %llu",
                        (unsigned long long)o->vocab_size, r->n_special, r->n_special == 1 ? "" : "s",
                        (unsigned long long)min);
-    struct str *special = calloc(r->n_special + 1, sizeof *special);
-    m->special = calloc(r->n_special + 1, sizeof *m->special);
-    if (!special || !m->special) {
-        free(special);
-        return err_mem(e, "special tokens", r->n_special * sizeof *special);
-    }
-    for (size_t i = 0; i < r->n_special; i++) {
-        special[i] = (struct str){r->special[i].p, r->special[i].len};
-        m->special[i] = (struct str){r->special[i].p, r->special[i].len};
-    }
     struct train_opts lo = {.tie = o->tie,
                             .vocab_size = (uint32_t)o->vocab_size,
                             .min_frequency = o->min_frequency,
                             .max_token_len = o->max_token_len,
-                            .special = special,
+                            .special = r->special,
                             .n_special = r->n_special,
                             .progress = show_progress,
                             .progress_ctx = m};
-    const struct learned bytes = {.special = m->special, .n_special = r->n_special};
+    const struct learned bytes = {.special = r->special, .n_special = r->n_special};
     struct model first;
     size_t n;
-    if (assign(&first, &bytes, o, e)) { /* what is wrong without merges is said at once */
-        free(special);
+    if (assign(&first, &bytes, o, e)) /* what is wrong without merges is said at once */
         return -1;
-    }
     model_free(&first);
     progress_part(&m->progress, "merging", "merges");
     int rc = trainer_run(m->trainer, &lo, &m->merges, &n, e);
     progress_end(&m->progress);
     progress_part(&m->progress, "writing the model", "");
-    free(special);
     if (rc)
         return -1;
     trainer_free(m->trainer); /* as early as possible, because the model may be large */
     m->trainer = NULL;
     *model = (struct learned){.merges = m->merges,
                               .n_merges = n,
-                              .special = m->special,
+                              .special = r->special,
                               .n_special = r->n_special,
                               .merges_as_strings = o->merges_as_strings};
     model->special_first =
@@ -282,7 +265,6 @@ static void merger_free(void *ctx)
     batch_stores_free(&m->stores);
     rules_free(&m->rules);
     free(m->merges);
-    free(m->special);
 }
 
 /* ---- The command line ---- */
