@@ -37,9 +37,8 @@ static inline unsigned char *pretoken_put(unsigned char *to, const struct pretok
 /* Reads the next one; its bytes are borrowed from the cursor's. An error if it has no bytes, or a count of 0. */
 static inline struct pretoken pretoken_get(struct cursor *c)
 {
-    struct pretoken w;
-    w.p = get_string(c, &w.len);
-    w.count = get_varint(c);
+    const struct str bytes = get_str(c);
+    const struct pretoken w = {bytes.p, bytes.len, get_varint(c)};
     c->bad |= (w.len == 0) | (w.count == 0);
     return w;
 }

@@ -97,8 +97,8 @@ static int read_shard(struct conversion *c, struct err *e)
 static int put_state(const struct conversion *c, const struct buf *writer, struct buf *to, struct err *e)
 {
     if (put_varint(to, STATE_VERSION, e) || buf_put(to, c->old.checksum, CHECKSUM_LEN, e) ||
-        put_varint(to, c->next, e) || put_varint(to, c->number, e) || put_string(to, c->source.p, c->source.len, e) ||
-        put_string(to, writer->p, writer->len, e) || put_u64le(to, hash_bytes(to->p, to->len, 0), e))
+        put_varint(to, c->next, e) || put_varint(to, c->number, e) || put_str(to, buf_str(&c->source), e) ||
+        put_str(to, buf_str(writer), e) || put_u64le(to, hash_bytes(to->p, to->len, 0), e))
         return -1;
     return 0;
 }

@@ -185,7 +185,7 @@ bool shard_pipeline_was_complete(const struct shard_pipeline *s)
 /* Appends the state of a part, which is taken, as a string. */
 static int put_part(struct shard_pipeline *s, struct buf *part, struct err *e)
 {
-    int rc = put_string(&s->state, part->p, part->len, e);
+    int rc = put_str(&s->state, buf_str(part), e);
     part->len = 0;
     return rc;
 }

@@ -263,9 +263,8 @@ void shard_writer_choose(struct shard_writer *w, unsigned split)
 static int put_document(const struct incoming *in, struct buf *state, struct err *e)
 {
     return put_varint(state, in->split, e) || put_varint(state, in->continued, e) || put_varint(state, in->tokens, e) ||
-           put_varint(state, in->number, e) || put_string(state, in->source.p, in->source.len, e) ||
-           put_varint(state, in->offset, e) || put_varint(state, in->line, e) ||
-           put_string(state, in->id.p, in->id.len, e);
+           put_varint(state, in->number, e) || put_str(state, buf_str(&in->source), e) ||
+           put_varint(state, in->offset, e) || put_varint(state, in->line, e) || put_str(state, buf_str(&in->id), e);
 }
 
 static int put_extent(const struct shard_extent *at, struct buf *state, struct err *e)

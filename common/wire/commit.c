@@ -11,9 +11,8 @@
 
 int commit_put_head(struct buf *out, const struct commit *k, struct err *e)
 {
-    if (put_varint(out, k->kind, e) || put_string(out, k->rules.p, k->rules.len, e) ||
-        put_varint(out, k->n_records, e) || put_u64le(out, k->checksum, e) || put_varint(out, k->n_items, e) ||
-        put_varint(out, k->n_runs, e))
+    if (put_varint(out, k->kind, e) || put_str(out, k->rules, e) || put_varint(out, k->n_records, e) ||
+        put_u64le(out, k->checksum, e) || put_varint(out, k->n_items, e) || put_varint(out, k->n_runs, e))
         return -1;
     return 0;
 }
@@ -21,8 +20,8 @@ int commit_put_head(struct buf *out, const struct commit *k, struct err *e)
 int commit_put_run(struct buf *out, const struct commit_run *r, struct err *e)
 {
     int rc = buf_put(out, r->run, ID_LEN, e) || put_varint(out, r->promised_bytes, e) ||
-             put_varint(out, r->skipped, e) || put_string(out, r->where.p, r->where.len, e) ||
-             put_varint(out, r->whole, e) || put_varint(out, r->total, e) || put_varint(out, r->n_ranges, e);
+             put_varint(out, r->skipped, e) || put_str(out, r->where, e) || put_varint(out, r->whole, e) ||
+             put_varint(out, r->total, e) || put_varint(out, r->n_ranges, e);
     for (size_t i = 0; i < r->n_ranges && rc == 0; i++)
         rc = put_varint(out, r->range[i].source, e) || put_varint(out, r->range[i].begin, e) ||
              put_varint(out, r->range[i].end, e);
@@ -42,10 +41,9 @@ uint64_t commit_covered(const struct commit *k)
 int commit_put_encoding(struct buf *out, const struct commit_encoding *x, struct err *e)
 {
     struct buf value = {0};
-    int rc = put_u64le(&value, x->model, e) || put_varint(&value, x->n_ids, e) ||
-             put_string(&value, x->pattern.p, x->pattern.len, e) || put_varint(&value, x->eot, e) ||
-             put_varint(&value, x->separator, e) || put_varint(&value, x->special, e) ||
-             payload_put_extension(out, ENCODING, false, buf_str(&value), e);
+    int rc = put_u64le(&value, x->model, e) || put_varint(&value, x->n_ids, e) || put_str(&value, x->pattern, e) ||
+             put_varint(&value, x->eot, e) || put_varint(&value, x->separator, e) ||
+             put_varint(&value, x->special, e) || payload_put_extension(out, ENCODING, false, buf_str(&value), e);
     buf_free(&value);
     return rc ? -1 : 0;
 }
@@ -64,9 +62,9 @@ int commit_put_text(struct buf *out, uint64_t text, struct err *e)
 
 int commit_source_put(struct buf *sources, const struct commit_source *s, struct err *e)
 {
-    if (put_varint(sources, s->number, e) || put_string(sources, s->name.p, s->name.len, e) ||
-        put_string(sources, s->reading.p, s->reading.len, e) || put_varint(sources, s->access, e) ||
-        put_varint(sources, s->size, e) || put_varint(sources, s->mtime_s, e) || put_varint(sources, s->mtime_ns, e))
+    if (put_varint(sources, s->number, e) || put_str(sources, s->name, e) || put_str(sources, s->reading, e) ||
+        put_varint(sources, s->access, e) || put_varint(sources, s->size, e) || put_varint(sources, s->mtime_s, e) ||
+        put_varint(sources, s->mtime_ns, e))
         return -1;
     return 0;
 }

@@ -12,8 +12,8 @@ int failure_put_record(struct buf *out, const struct failure *f, struct err *e)
     if (msg.len > max)
         msg.len = max;
     int rc = buf_put(&payload, f->run, ID_LEN, e) || put_varint(&payload, f->source, e) ||
-             put_varint(&payload, f->offset, e) || put_varint(&payload, f->code, e) ||
-             put_string(&payload, msg.p, msg.len, e) || record_put(out, RECORD_FAILURE, payload.p, payload.len, e);
+             put_varint(&payload, f->offset, e) || put_varint(&payload, f->code, e) || put_str(&payload, msg, e) ||
+             record_put(out, RECORD_FAILURE, payload.p, payload.len, e);
     buf_free(&payload);
     return rc ? -1 : 0;
 }

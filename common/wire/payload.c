@@ -16,11 +16,6 @@ int source_number_check(uint64_t number, struct err *e)
                                           (unsigned long long)number, SOURCES_MAX);
 }
 
-static int put_str(struct buf *out, struct str s, struct err *e)
-{
-    return put_string(out, s.p, s.len, e);
-}
-
 /* ---- Extensions ---- */
 
 int payload_get_extensions(struct cursor *c, const char *what, struct extension *known, size_t n_known, struct err *e)

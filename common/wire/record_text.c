@@ -40,7 +40,7 @@ int record_text_escape(struct buf *out, const unsigned char *p, size_t n, struct
     return 0;
 }
 
-static int put_str(struct buf *out, const char *key, struct str s, struct err *e)
+static int put_text(struct buf *out, const char *key, struct str s, struct err *e)
 {
     if (buf_printf(out, e, " %s=", key) || record_text_escape(out, s.p, s.len, e))
         return -1;
@@ -65,11 +65,11 @@ static int put_rules(struct buf *out, struct str wire, struct err *e)
     struct rules r;
     if (rules_get(&r, wire, e))
         return -1;
-    int rc = r.n_regex ? 0 : put_str(out, "pattern", r.pattern, e);
+    int rc = r.n_regex ? 0 : put_text(out, "pattern", r.pattern, e);
     for (size_t i = 0; i < r.n_regex && rc == 0; i++)
-        rc = put_str(out, "regex", r.regex[i], e);
+        rc = put_text(out, "regex", r.regex[i], e);
     for (size_t i = 0; i < r.n_special && rc == 0; i++)
-        rc = put_str(out, "special", r.special[i], e);
+        rc = put_text(out, "special", r.special[i], e);
     rules_free(&r);
     return rc;
 }
@@ -80,10 +80,10 @@ static int put_reading(struct buf *out, struct str encoded, struct err *e)
     if (reading_get(&r, encoded, e) || buf_printf(out, e, " invalid=%s", invalid_policy_names[r.invalid]))
         return -1;
     const struct input_form *form = input_forms[r.form];
-    if (form->has_field ? put_str(out, form->name, r.field, e)
+    if (form->has_field ? put_text(out, form->name, r.field, e)
                         : r.form != FORM_TEXT && buf_printf(out, e, " %s", form->name))
         return -1;
-    if ((r.id.len && put_str(out, "id", r.id, e)) ||
+    if ((r.id.len && put_text(out, "id", r.id, e)) ||
         (form->has_field && buf_printf(out, e, " on-error=%s", on_error_names[r.skip_bad_lines])))
         return -1;
     return 0;
@@ -99,7 +99,7 @@ static int put_chunk(struct buf *out, const struct record *rec, struct err *e)
     struct chunk c;
     if (chunk_get(&c, rec, e) || buf_put_str(out, "# chunk", e) || put_id(out, "run", c.run, e) ||
         put_rules(out, c.rules, e) || put_reading(out, c.reading, e) || put_number(out, "source", c.source, e) ||
-        put_str(out, "name", c.name, e) || put_number(out, "offset", c.offset, e) ||
+        put_text(out, "name", c.name, e) || put_number(out, "offset", c.offset, e) ||
         put_number(out, "bytes", c.text.len, e) || put_number(out, "inside", c.inside, e) ||
         (c.before && put_number(out, "behind-special", c.before, e)) ||
         (c.line && put_number(out, "line", c.line, e)) || buf_put_str(out, "\n\t", e) ||
@@ -119,7 +119,7 @@ static int put_range(struct buf *out, const struct record *rec, struct err *e)
         return -1;
     for (uint64_t i = 0; i < h.n_files; i++) {
         if (range_get_file(&f, &c, e) || buf_put_str(out, "#  file", e) || put_number(out, "source", f.source, e) ||
-            put_str(out, "name", f.name, e) || put_reading(out, f.reading, e) || put_number(out, "size", f.size, e) ||
+            put_text(out, "name", f.name, e) || put_reading(out, f.reading, e) || put_number(out, "size", f.size, e) ||
             buf_printf(out, e, " mtime=%lld.%09llu", (long long)f.mtime_s, (unsigned long long)f.mtime_ns) ||
             buf_put_str(out, access_words[f.access], e) || buf_put_str(out, " pieces=", e))
             return -1;
@@ -197,7 +197,7 @@ static int put_marks(struct buf *out, const struct tokens *t, struct err *e)
         n_ids = m.n_ids;
         if (buf_put_str(out, "#  document", e) || put_number(out, "end", m.n_ids, e) ||
             put_number(out, "gap", m.gap, e) || put_number(out, "bytes", m.len, e) ||
-            (m.lines && put_number(out, "lines", m.lines, e)) || (m.id.len && put_str(out, "id", m.id, e)) ||
+            (m.lines && put_number(out, "lines", m.lines, e)) || (m.id.len && put_text(out, "id", m.id, e)) ||
             buf_put_byte(out, '\n', e))
             return -1;
     }
@@ -250,7 +250,7 @@ static int put_encoding(struct buf *out, struct str encoding, struct err *e)
         return 0;
     if (commit_encoding_get(&x, encoding, e) ||
         buf_printf(out, e, "#  encoding model=%016llx", (unsigned long long)x.model) ||
-        put_number(out, "ids", x.n_ids, e) || put_str(out, "pattern", x.pattern, e) ||
+        put_number(out, "ids", x.n_ids, e) || put_text(out, "pattern", x.pattern, e) ||
         buf_printf(out, e, " eot=%s", eot[x.eot]) || (x.separator && put_number(out, "separator", x.separator - 1, e)))
         return -1;
     return buf_printf(out, e, " special=%s\n", special[x.special]);
@@ -262,7 +262,7 @@ static int put_sources(struct buf *out, struct str sources, struct err *e)
     while (cursor_left(&c)) {
         struct commit_source s;
         if (commit_source_get(&s, &c, e) || buf_put_str(out, "#  source", e) ||
-            put_number(out, "number", s.number, e) || put_str(out, "name", s.name, e) ||
+            put_number(out, "number", s.number, e) || put_text(out, "name", s.name, e) ||
             put_reading(out, s.reading, e) || (s.size && put_number(out, "bytes", s.size, e)) ||
             buf_put_str(out, access_words[s.access], e) || buf_put_byte(out, '\n', e))
             return -1;
@@ -317,7 +317,7 @@ static int put_promise(struct buf *out, const struct record *rec, struct err *e)
         return -1;
     for (uint64_t i = 0; i < h.n_sources; i++) {
         if (promise_get_source(&s, &c, e) || buf_put_str(out, "#  source", e) || put_number(out, "number", i, e) ||
-            put_str(out, "name", s.name, e) || put_reading(out, s.reading, e) || put_number(out, "bytes", s.size, e) ||
+            put_text(out, "name", s.name, e) || put_reading(out, s.reading, e) || put_number(out, "bytes", s.size, e) ||
             buf_put_str(out, access_words[s.access], e) || buf_put_byte(out, '\n', e))
             return -1;
     }
@@ -329,7 +329,7 @@ static int put_failure(struct buf *out, const struct record *rec, struct err *e)
     struct failure f;
     if (failure_get(&f, rec, e) || buf_put_str(out, "# failure", e) || put_id(out, "run", f.run, e) ||
         put_number(out, "source", f.source, e) || put_number(out, "offset", f.offset, e) ||
-        put_number(out, "exit", f.code, e) || put_str(out, "message", f.msg, e) || buf_put_byte(out, '\n', e))
+        put_number(out, "exit", f.code, e) || put_text(out, "message", f.msg, e) || buf_put_byte(out, '\n', e))
         return -1;
     return 0;
 }

@@ -70,7 +70,7 @@ static void put_white(void)
         put(white[rnd(rnd(20) ? 4 : LEN(white))]);
 }
 
-static void put_string(unsigned most)
+static void put_str(unsigned most)
 {
     static const char *const plain[] = {"a",
                                         "bc",
@@ -127,7 +127,7 @@ static void put_key(const char *const *names)
     static const char *const keys[] = {"text", "a",      "b",       "te\\u0078t", "\\u0061",     "te",  "texts",
                                        "",     "t\\ext", "\\u00e9", "te\xFFxt",   "te\\ud800xt", "\\/", "a.b"};
     if (rnd(6) == 0) {
-        put_string(20);
+        put_str(20);
     } else {
         put("\"");
         put(names && rnd(2) ? names[rnd(2)] : PICK(keys));
@@ -147,7 +147,7 @@ static void put_members(unsigned levels, const char *const *names)
         put(rnd(100) ? ":" : rnd(2) ? "" : "::");
         put_white();
         if (rnd(3) == 0)
-            put_string(rnd(5) ? 12 : 200);
+            put_str(rnd(5) ? 12 : 200);
         else
             put_value(levels);
         put_white();
@@ -182,7 +182,7 @@ static void put_value(unsigned levels)
     if (kind < 3) {
         put(others[rnd(rnd(15) ? 8 : LEN(others))]);
     } else if (kind < 5) {
-        put_string(12);
+        put_str(12);
     } else if (kind < 7) {
         static const char *const ab[] = {"b", "text"};
         put_members(levels - 1, ab);

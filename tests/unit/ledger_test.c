@@ -332,7 +332,7 @@ static void test_extensions(void)
     struct rules rules = {0};
     for (unsigned char needed = 0; needed < 2; needed++) {
         struct buf b = encoded_rules("gpt2");
-        must(!put_string(&b, "weights", 7, &e) && !buf_put_byte(&b, needed, &e) && !put_string(&b, "1:2", 3, &e));
+        must(!put_str(&b, str_of("weights"), &e) && !buf_put_byte(&b, needed, &e) && !put_str(&b, str_of("1:2"), &e));
         int rc = rules_get(&rules, (struct str){b.p, b.len}, &e);
         if (needed)
             tap_ok(rc && e.code == EX_DATAERR && strstr(e.msg, "\"weights\""),

@@ -92,20 +92,12 @@ static inline const unsigned char *get_bytes(struct cursor *c, uint64_t n)
     return p;
 }
 
-/* A string: its length as a varint, then its bytes (borrowed). Empty after an error. */
-static inline const unsigned char *get_string(struct cursor *c, size_t *len)
+/* A string: its length as a varint, then its bytes (borrowed). Empty, but not NULL, after an error. */
+static inline struct str get_str(struct cursor *c)
 {
     uint64_t n = get_varint(c);
     const unsigned char *p = get_bytes(c, n);
-    *len = p ? (size_t)n : 0;
-    return p ? p : (const unsigned char *)"";
-}
-
-static inline struct str get_str(struct cursor *c)
-{
-    struct str s;
-    s.p = get_string(c, &s.len);
-    return s;
+    return p ? (struct str){p, (size_t)n} : (struct str){(const unsigned char *)"", 0};
 }
 
 /* Writes n bytes as 2n hexadecimal digits, in lower case, and a NUL. */
@@ -152,9 +144,9 @@ static inline int put_varint(struct buf *b, uint64_t v, struct err *e)
     return 0;
 }
 
-static inline int put_string(struct buf *b, const void *p, size_t n, struct err *e)
+static inline int put_str(struct buf *b, struct str s, struct err *e)
 {
-    if (put_varint(b, n, e) || buf_put(b, p, n, e))
+    if (put_varint(b, s.len, e) || buf_put(b, s.p, s.len, e))
         return -1;
     return 0;
 }

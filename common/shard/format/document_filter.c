@@ -88,8 +88,8 @@ int document_filter_put(const struct document_filter *f, struct buf *state, stru
         return -1;
     if (!f->waiting)
         return 0;
-    if (put_string(state, d->source.p, d->source.len, e) || put_varint(state, d->number, e) ||
-        put_varint(state, d->offset, e) || put_varint(state, d->line, e) || put_string(state, d->id.p, d->id.len, e))
+    if (put_str(state, d->source, e) || put_varint(state, d->number, e) || put_varint(state, d->offset, e) ||
+        put_varint(state, d->line, e) || put_str(state, d->id, e))
         return -1;
     return 0;
 }

@@ -65,7 +65,7 @@ int shuffle_source_put(struct buf *out, const struct document *d, struct err *e)
 {
     unsigned char check[ENTRY_CHECK];
     size_t start = out->len;
-    if (put_varint(out, d->number, e) || put_string(out, d->source.p, d->source.len, e))
+    if (put_varint(out, d->number, e) || put_str(out, d->source, e))
         return -1;
     store_le(check, ENTRY_CHECK, hash_bytes(out->p + start, out->len - start, 0));
     return buf_put(out, check, sizeof check, e);
@@ -86,10 +86,9 @@ bool shuffle_sources_good(struct str names, uint64_t *at)
     struct cursor c = cursor_over(names.p, names.len);
     while (cursor_left(&c)) {
         const unsigned char *p = c.p;
-        size_t len;
         *at = (uint64_t)(p - names.p);
         get_varint(&c);
-        get_string(&c, &len);
+        get_str(&c);
         uint32_t is = c.bad ? 0 : (uint32_t)hash_bytes(p, (size_t)(c.p - p), 0);
         const unsigned char *check = get_bytes(&c, ENTRY_CHECK);
         if (!check || c.bad || load_le(check, ENTRY_CHECK) != is)

@@ -39,11 +39,6 @@ struct token_piece journal_piece_get(struct cursor *c)
     return piece;
 }
 
-static int put_str(struct buf *out, struct str s, struct err *e)
-{
-    return put_string(out, s.p, s.len, e);
-}
-
 static int put_entry(struct buf *out, const struct journal_entry *x, struct err *e)
 {
     if (put_varint(out, x->group, e) || buf_put(out, x->run, ID_LEN, e) || put_varint(out, x->commit, e) ||
