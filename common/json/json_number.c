@@ -8,27 +8,6 @@ static bool is_of_number(unsigned char c)
     return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E';
 }
 
-/* The number that comes next, as written, at r->window.p + r->at, its length in *len. It is not consumed yet. */
-static int whole_number(struct json_reader *r, size_t *len)
-{
-    int c = json_next(r);
-    if (c < 0)
-        return -1;
-    if (!(c >= '0' && c <= '9') && c != '-')
-        return json_bad_next(r, "a number");
-    for (*len = 0;;) {
-        const unsigned char *p = r->window.p + r->at;
-        size_t left = r->window.len - r->at;
-        while (*len < left && is_of_number(p[*len]))
-            ++*len;
-        if (*len < left)
-            return 0;
-        int rc = json_fill(r);
-        if (rc <= 0)
-            return rc;
-    }
-}
-
 /* How much of a number has been read. */
 enum number {
     NUMBER_BEGIN,
@@ -77,73 +56,51 @@ static enum number next_of_number(enum number n, unsigned char c)
     return n == NUMBER_E ? NUMBER_SIGN : NUMBER_NONE; /* a sign */
 }
 
-static bool is_whole_number(enum number n)
-{
-    return n == NUMBER_ZERO || n == NUMBER_WHOLE || n == NUMBER_FRACTION || n == NUMBER_EXPONENT;
-}
-
-/* Whether p[0 .. len), characters of a number, is one. */
-static bool is_number(const unsigned char *p, size_t len)
-{
-    enum number n = NUMBER_BEGIN;
-    for (size_t i = 0; i < len; i++)
-        n = next_of_number(n, p[i]);
-    return is_whole_number(n);
-}
-
-static int not_a_number(struct json_reader *r, uint64_t at)
-{
-    return json_bad_at(r, at, "not a number");
-}
-
 int json_skip_number(struct json_reader *r)
 {
     uint64_t begin = r->base + r->at;
     enum number n = NUMBER_BEGIN;
-    for (;;) {
+    int rc;
+    do {
         while (r->at < r->window.len && is_of_number(r->window.p[r->at]))
             n = next_of_number(n, r->window.p[r->at++]);
-        if (r->at < r->window.len)
-            break;
-        int rc = json_fill(r);
-        if (rc < 0)
-            return -1;
-        if (rc == 0)
-            break;
-    }
-    return is_whole_number(n) ? 0 : not_a_number(r, begin);
+        rc = r->at < r->window.len ? 0 : json_fill(r);
+    } while (rc > 0);
+    if (rc < 0)
+        return -1;
+    bool whole = n == NUMBER_ZERO || n == NUMBER_WHOLE || n == NUMBER_FRACTION || n == NUMBER_EXPONENT;
+    return whole ? 0 : json_bad_at(r, begin, "not a number");
 }
 
 int json_read_uint(struct json_reader *r, uint64_t *v)
 {
-    size_t len = 0;
-    if (whole_number(r, &len))
+    int c = json_next(r);
+    if (c < 0)
         return -1;
-    const unsigned char *p = r->window.p + r->at;
-    if (!is_number(p, len))
-        return not_a_number(r, r->base + r->at);
+    if (!(c >= '0' && c <= '9') && c != '-')
+        return json_bad_next(r, "a number");
+    r->keep = r->at;
+    int rc = json_skip_number(r);
+    size_t begin = r->keep, len = r->at - begin;
+    const unsigned char *p = r->window.p + begin;
+    r->keep = SIZE_MAX;
     *v = 0;
-    for (size_t i = 0; i < len; i++) {
-        if (p[i] < '0' || p[i] > '9' || __builtin_mul_overflow(*v, 10, v) ||
-            __builtin_add_overflow(*v, (uint64_t)(p[i] - '0'), v))
-            return json_read_fail(r, "%.*s where a whole number of at most 64 bits should be",
-                                  (int)(len < 50 ? len : 50), p);
+    for (size_t i = 0; i < len && rc == 0; i++) {
+        if (p[i] >= '0' && p[i] <= '9' && !__builtin_mul_overflow(*v, 10, v) &&
+            !__builtin_add_overflow(*v, (uint64_t)(p[i] - '0'), v))
+            continue;
+        r->at = begin;
+        rc = json_read_fail(r, "%.*s where a whole number of at most 64 bits should be", (int)(len < 50 ? len : 50), p);
     }
-    r->at += len;
-    return 0;
+    return rc;
 }
 
 /* Consumes the word, which must come next. */
 static int take_word(struct json_reader *r, const char *word)
 {
     size_t n = strlen(word);
-    while (r->window.len - r->at < n) {
-        int rc = json_fill(r);
-        if (rc < 0)
-            return -1;
-        if (rc == 0)
-            break;
-    }
+    if (json_look_ahead(r, n))
+        return -1;
     if (r->window.len - r->at < n || memcmp(r->window.p + r->at, word, n) != 0)
         return json_bad_next(r, word);
     r->at += n;

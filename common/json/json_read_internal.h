@@ -29,6 +29,9 @@ int json_bad_next(struct json_reader *r, const char *wanted);
 /* Reads more bytes; those before both `at` and `keep` are dropped. 1; 0: there are no more. */
 int json_fill(struct json_reader *r);
 
+/* Makes sure that n bytes are in the window from `at` on, or all that are left. */
+int json_look_ahead(struct json_reader *r, size_t n);
+
 /* Consumes the byte c, which must come next. */
 int json_expect(struct json_reader *r, char c, const char *wanted);
 

@@ -98,17 +98,6 @@ static int get_string(struct json_reader *r, struct str *s, bool key, enum escap
     return escapes ? take_escapes(r, from + 1, len, how, s) : 0;
 }
 
-/* Makes sure that n bytes are in the window from `at` on, or all that are left. */
-static int look_ahead(struct json_reader *r, size_t n)
-{
-    while (r->window.len - r->at < n) {
-        int rc = json_fill(r);
-        if (rc <= 0)
-            return rc;
-    }
-    return 0;
-}
-
 /* Consumes n bytes of a string. As many of them as there may still be in r->text are copied there. */
 static int pass_bytes(struct json_reader *r, size_t n, size_t max)
 {
@@ -132,7 +121,7 @@ static int pass_string(struct json_reader *r, struct json_place *s, bool key, si
     *s = (struct json_place){.begin = r->base + r->at};
     for (;;) {
         const unsigned char *from = r->window.p + r->at, *p = skip_text(from, json_window_end(r));
-        if (pass_bytes(r, (size_t)(p - from), max) || look_ahead(r, 1 + JSON_ESCAPE_LEN))
+        if (pass_bytes(r, (size_t)(p - from), max) || json_look_ahead(r, 1 + JSON_ESCAPE_LEN))
             return -1;
         size_t left = r->window.len - r->at;
         p = r->window.p + r->at;

@@ -112,6 +112,16 @@ int json_fill(struct json_reader *r)
     return got < 0 ? -1 : got > 0;
 }
 
+int json_look_ahead(struct json_reader *r, size_t n)
+{
+    while (r->window.len - r->at < n) {
+        int rc = json_fill(r);
+        if (rc <= 0)
+            return rc;
+    }
+    return 0;
+}
+
 /* ---- White space and punctuation ---- */
 
 int json_bad_next(struct json_reader *r, const char *wanted)

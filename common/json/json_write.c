@@ -49,44 +49,18 @@ static void put_separator(struct json_writer *w)
     w->empty = false;
 }
 
-/* The escape for c, a quote, a backslash or a control character. */
-static const char *escape(char s[8], unsigned char c)
-{
-    static const char hex[] = "0123456789abcdef";
-    switch (c) {
-    case '"':
-        return "\\\"";
-    case '\\':
-        return "\\\\";
-    case '\b':
-        return "\\b";
-    case '\t':
-        return "\\t";
-    case '\n':
-        return "\\n";
-    case '\f':
-        return "\\f";
-    case '\r':
-        return "\\r";
-    default:
-        memcpy(s, "\\u00", 4);
-        s[4] = hex[c >> 4];
-        s[5] = hex[c & 15];
-        s[6] = '\0';
-        return s;
-    }
-}
-
 static void put_escaped(struct json_writer *w, const unsigned char *p, size_t len)
 {
+    static const char letter[256] = {
+        ['"'] = '"', ['\\'] = '\\', ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
     size_t done = 0;
     for (size_t i = 0; i < len; i++) {
-        char s[8];
         if (p[i] >= 0x20 && p[i] != '"' && p[i] != '\\')
             continue;
-        const char *esc = escape(s, p[i]);
+        char escape[8] = {'\\', letter[p[i]]};
+        int n = escape[1] ? 2 : snprintf(escape, sizeof escape, "\\u%04x", (unsigned)p[i]);
         put(w, p + done, i - done);
-        put_str(w, esc);
+        put(w, escape, (size_t)n);
         done = i + 1;
     }
     put(w, p + done, len - done);
