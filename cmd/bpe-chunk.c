@@ -141,7 +141,7 @@ static int set_wanted(struct chunker *c, struct err *e)
     struct str how = {0};
     int rc = resume_ranges_read(&c->writer, o->only, &how, e);
     if (rc == 0 && c->writer.sources.n) {
-        rc = rules_get(&rules, chunk_writer_rules(&c->writer), e) || reading_get(&reading, how, e) ||
+        rc = rules_get(&rules, buf_str(&c->writer.rules), e) || reading_get(&reading, how, e) ||
                      set_cutter(c, &rules, reading.form, e)
                  ? err_place(e, fd_name(o->only), 0)
                  : 0;

@@ -54,7 +54,7 @@ static int cover(struct viewer *v, const unsigned char *run, struct str rules, c
 static int check_range(struct viewer *v, const struct record *rec, const char *stream, struct err *e)
 {
     struct range_head h;
-    struct range_file f;
+    struct source_facts f;
     struct cursor c;
     uint64_t offset, len;
     if (range_get_head(&h, &c, rec, e))
@@ -64,7 +64,7 @@ static int check_range(struct viewer *v, const struct record *rec, const char *s
             return -1;
         for (uint64_t k = 0; k < f.n_pieces; k++) {
             if (range_get_piece(&offset, &len, &f, &c, e) ||
-                cover(v, h.run, h.rules, &(struct commit_range){f.source, offset, offset + len}, f.access,
+                cover(v, h.run, h.rules, &(struct commit_range){f.number, offset, offset + len}, f.access,
                       h.promised_bytes, stream, e))
                 return -1;
         }

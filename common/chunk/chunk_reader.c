@@ -111,7 +111,7 @@ struct open_piece {
     struct chunk_reader *r;
     struct chunk_run *run;
     struct chunk_source *source;
-    struct commit_source facts;
+    struct source_facts facts;
     struct piece piece;
     struct doc_piece doc; /* name, lines and file are set before it begins */
     bool inside;          /* the piece is not the last of its source; as in struct doc_window */
@@ -282,30 +282,21 @@ static int read_frames(struct open_piece *o, const struct range_source *f, struc
 }
 
 /* Reads the pieces of one file in a range record. */
-static int read_file(struct chunk_reader *r, struct chunk_run *run, const struct range_file *f, struct cursor *c,
+static int read_file(struct chunk_reader *r, struct chunk_run *run, const struct source_facts *f, struct cursor *c,
                      struct err *e)
 {
     struct range_source file;
     uint64_t offset, len;
-    set_place(r, run->id, f->source, 0);
+    set_place(r, run->id, f->number, 0);
     if (chunk_run_set_reading(run, f->reading, e) || range_source_open(&file, f, r->program, e))
         return -1;
-    struct open_piece o = {.r = r,
-                           .run = run,
-                           .source = chunk_run_source(run, f->source, e),
-                           .facts = {.number = f->source,
-                                     .name = f->name,
-                                     .reading = f->reading,
-                                     .access = f->access,
-                                     .size = f->size,
-                                     .mtime_s = f->mtime_s,
-                                     .mtime_ns = f->mtime_ns},
-                           .doc.name = file.name};
+    struct open_piece o = {
+        .r = r, .run = run, .source = chunk_run_source(run, f->number, e), .facts = *f, .doc.name = file.name};
     int rc = o.source ? 0 : -1;
     for (uint64_t i = 0; i < f->n_pieces && rc == 0; i++) {
         rc = range_get_piece(&offset, &len, f, c, e);
         if (rc == 0) {
-            o.piece = (struct piece){.source = f->source, .begin = offset, .end = offset + len};
+            o.piece = (struct piece){.source = f->number, .begin = offset, .end = offset + len};
             o.inside = o.piece.end < f->size;
             rc = f->access == ACCESS_COMPRESSED ? read_frames(&o, &file, e) : read_range(&o, &file, e);
         }
@@ -320,7 +311,7 @@ static int read_file(struct chunk_reader *r, struct chunk_run *run, const struct
 static int read_ranges(struct chunk_reader *r, const struct record *rec, struct err *e)
 {
     struct range_head head;
-    struct range_file f;
+    struct source_facts f;
     struct cursor c;
     if (range_get_head(&head, &c, rec, e))
         return -1;

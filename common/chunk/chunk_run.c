@@ -109,7 +109,7 @@ struct chunk_source *chunk_run_source(struct chunk_run *r, uint64_t number, stru
     return s;
 }
 
-int chunk_run_add(struct chunk_run *r, struct chunk_source *s, const struct commit_source *facts, uint64_t begin,
+int chunk_run_add(struct chunk_run *r, struct chunk_source *s, const struct source_facts *facts, uint64_t begin,
                   uint64_t end, uint64_t text, bool again, struct err *e)
 {
     size_t before = s->batch.n;

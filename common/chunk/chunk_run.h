@@ -76,7 +76,7 @@ struct chunk_source *chunk_run_source(struct chunk_run *r, uint64_t number, stru
 
 /* Adds bytes [begin, end), begin < end, of a source to the open batch. facts: what is known of it, copied. text: the
  * bytes of their text. again: some of the bytes have been read before. */
-int chunk_run_add(struct chunk_run *r, struct chunk_source *s, const struct commit_source *facts, uint64_t begin,
+int chunk_run_add(struct chunk_run *r, struct chunk_source *s, const struct source_facts *facts, uint64_t begin,
                   uint64_t end, uint64_t text, bool again, struct err *e);
 
 /* Appends the ranges of the open batch, for batch_end, and if they are kept its sources; then starts a new batch. */

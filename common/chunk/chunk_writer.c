@@ -16,15 +16,16 @@ void chunk_writer_free(struct chunk_writer *w)
     buf_free(&w->out);
 }
 
-struct str chunk_writer_rules(const struct chunk_writer *w)
+struct source_facts chunk_writer_facts(const struct chunk_writer *w, size_t source)
 {
-    return buf_str(&w->rules);
-}
-
-struct str chunk_writer_reading(const struct chunk_writer *w, const struct source *s)
-{
-    const struct buf *b = s->reading.len ? &s->reading : &w->reading;
-    return buf_str(b);
+    const struct source *s = &w->sources.at[source];
+    return (struct source_facts){.number = source,
+                                 .name = str_of(s->name),
+                                 .reading = buf_str(s->reading.len ? &s->reading : &w->reading),
+                                 .access = s->access,
+                                 .size = s->size,
+                                 .mtime_s = s->mtime_s,
+                                 .mtime_ns = s->mtime_ns};
 }
 
 int chunk_writer_flush(struct chunk_writer *w, struct err *e)
@@ -36,11 +37,11 @@ int chunk_writer_flush(struct chunk_writer *w, struct err *e)
 
 int chunk_writer_put(struct chunk_writer *w, struct chunk *c, struct err *e)
 {
-    const struct source *s = &w->sources.at[c->source];
+    const struct source_facts s = chunk_writer_facts(w, c->source);
     c->run = w->run;
-    c->rules = chunk_writer_rules(w);
-    c->reading = chunk_writer_reading(w, s);
-    c->name = str_of(s->name);
+    c->rules = buf_str(&w->rules);
+    c->reading = s.reading;
+    c->name = s.name;
     if (chunk_put_record(&w->out, c, e) || chunk_writer_flush(w, e))
         return -1;
     return 0;
@@ -48,18 +49,12 @@ int chunk_writer_put(struct chunk_writer *w, struct chunk *c, struct err *e)
 
 static int put_sources(const struct chunk_writer *w, struct buf *content, struct err *e)
 {
-    const struct promise_head h = {chunk_writer_rules(w), w->sources.n};
+    const struct promise_head h = {buf_str(&w->rules), w->sources.n};
     if (promise_put_head(content, &h, e))
         return -1;
     for (size_t i = 0; i < w->sources.n; i++) {
-        const struct source *s = &w->sources.at[i];
-        const struct promise_source p = {.name = str_of(s->name),
-                                         .reading = chunk_writer_reading(w, s),
-                                         .size = s->size,
-                                         .access = s->access,
-                                         .mtime_s = s->mtime_s,
-                                         .mtime_ns = s->mtime_ns};
-        if (promise_put_source(content, &p, e))
+        const struct source_facts s = chunk_writer_facts(w, i);
+        if (promise_put_source(content, &s, e))
             return -1;
     }
     return 0;

@@ -29,8 +29,8 @@ struct chunk_writer {
 
 void chunk_writer_free(struct chunk_writer *w);
 
-struct str chunk_writer_rules(const struct chunk_writer *w);
-struct str chunk_writer_reading(const struct chunk_writer *w, const struct source *s);
+/* What records say of a source (borrowed). */
+struct source_facts chunk_writer_facts(const struct chunk_writer *w, size_t source);
 
 /* Writes the record in w->out by one write(2). */
 int chunk_writer_flush(struct chunk_writer *w, struct err *e);

@@ -48,7 +48,7 @@ static int check_by_value(const struct range_source *f, struct err *e)
     return now.size != f->was.size || decompressor_knows(start, (size_t)got) ? not_plain(f, e) : 0;
 }
 
-int range_source_open(struct range_source *f, const struct range_file *r, const char *program, struct err *e)
+int range_source_open(struct range_source *f, const struct source_facts *r, const char *program, struct err *e)
 {
     struct err why;
     bool by_value = r->access == ACCESS_VALUE, timed = r->mtime_s || r->mtime_ns;

@@ -19,7 +19,7 @@ struct range_source {
 /* Opens the file and checks that it has not changed. A source that was read by value is read from its file only if that
  * is a regular, uncompressed file. program: the program that reads it, for messages. -1: EX_NOINPUT, EX_DATAERR
  * (changed, or compressed), EX_IOERR; f is closed then. */
-int range_source_open(struct range_source *f, const struct range_file *r, const char *program, struct err *e);
+int range_source_open(struct range_source *f, const struct source_facts *r, const char *program, struct err *e);
 void range_source_close(struct range_source *f);
 
 /* Checks again, after reading, that the file has not changed. */

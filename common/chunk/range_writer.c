@@ -31,15 +31,8 @@ static int end_file(struct range_writer *r, struct err *e)
 {
     if (r->n_pieces == 0)
         return 0;
-    const struct source *s = &r->writer->sources.at[r->source];
-    const struct range_file f = {.source = r->source,
-                                 .name = str_of(s->name),
-                                 .reading = chunk_writer_reading(r->writer, s),
-                                 .size = s->size,
-                                 .mtime_s = s->mtime_s,
-                                 .mtime_ns = s->mtime_ns,
-                                 .access = s->access,
-                                 .n_pieces = r->n_pieces};
+    struct source_facts f = chunk_writer_facts(r->writer, r->source);
+    f.n_pieces = r->n_pieces;
     if (range_put_file(&r->files, &f, e) || buf_put(&r->files, r->pieces.p, r->pieces.len, e))
         return -1;
     r->n_files++;
@@ -56,7 +49,7 @@ static int end_record(struct range_writer *r, bool last, struct err *e)
     if (r->n_files == 0)
         return 0;
     struct chunk_writer *w = r->writer;
-    const struct range_head h = {w->run, chunk_writer_rules(w), r->promised_bytes, r->n_files};
+    const struct range_head h = {w->run, buf_str(&w->rules), r->promised_bytes, r->n_files};
     r->payload.len = 0;
     if (range_put_head(&r->payload, &h, e) || buf_put(&r->payload, r->files.p, r->files.len, e))
         return -1;

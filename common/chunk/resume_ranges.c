@@ -14,12 +14,12 @@
 
 /* ---- What is wanted ---- */
 
-static int take_file(struct chunk_writer *w, const struct range_file *f, struct cursor *c, struct err *e)
+static int take_file(struct chunk_writer *w, const struct source_facts *f, struct cursor *c, struct err *e)
 {
     uint64_t offset, len;
-    if (source_list_reach(&w->sources, f->source, e))
+    if (source_list_reach(&w->sources, f->number, e))
         return -1;
-    struct source *s = &w->sources.at[f->source];
+    struct source *s = &w->sources.at[f->number];
     if (!s->name)
         s->name = strndup((const char *)f->name.p, f->name.len);
     if (!s->name)
@@ -51,7 +51,7 @@ static int take_record(void *ctx, const struct record *rec, const char *name, st
     struct wanted *wanted = ctx;
     struct chunk_writer *w = wanted->writer;
     struct range_head head;
-    struct range_file f;
+    struct source_facts f;
     struct cursor c;
     bool first = rec->offset == 0;
     (void)name;
@@ -71,7 +71,7 @@ static int take_record(void *ctx, const struct record *rec, const char *name, st
         if (range_get_file(&f, &c, e) || take_file(w, &f, &c, e))
             return -1;
         if (wanted->first == SIZE_MAX && f.reading.len)
-            wanted->first = (size_t)f.source;
+            wanted->first = (size_t)f.number;
     }
     return 0;
 }
@@ -82,7 +82,7 @@ int resume_ranges_read(struct chunk_writer *w, const char *path, struct str *rea
     if (record_each_of(path, take_record, &wanted, e))
         return -1;
     if (wanted.first != SIZE_MAX) /* of the sources, too, of which nothing is known: a run has one reading */
-        *reading = chunk_writer_reading(w, &w->sources.at[wanted.first]);
+        *reading = buf_str(&w->sources.at[wanted.first].reading);
     return w->rest ? buf_put(&w->reading, reading->p, reading->len, e) : 0;
 }
 

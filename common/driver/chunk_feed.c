@@ -150,7 +150,7 @@ static uint64_t text_in_unit(const struct chunk_feed *f)
 /* Takes pieces of the current file until there is `max` bytes of text; those that lie side by side become one. */
 static int take_pieces(struct chunk_feed *f, uint64_t *text, uint64_t max, struct err *e)
 {
-    struct range_file taken = f->file;
+    struct source_facts taken = f->file;
     uint64_t at, len, begin = 0, end_at = 0;
     taken.n_pieces = 0;
     f->pieces.len = 0;
@@ -199,7 +199,7 @@ static int give_pieces(struct chunk_feed *f, struct dispatch *d, struct err *e)
             return -1;
     }
     f->pieces.len = 0;
-    const struct dispatch_unit u = {.text = text, .source = f->file.source};
+    const struct dispatch_unit u = {.text = text, .source = f->file.number};
     return range_put_head(&f->pieces, &head, e) || buf_put(&f->pieces, f->files.p, f->files.len, e) ||
                    record_put(&f->out, RECORD_RANGE, f->pieces.p, f->pieces.len, e) ||
                    dispatch_give(d, f->out.p, f->out.len, u, e)

@@ -30,7 +30,7 @@ struct chunk_feed {
     struct buf payload;
     struct cursor in;
     struct range_head head;
-    struct range_file file;
+    struct source_facts file;
     uint64_t files_left, pieces_left;
     struct buf files, pieces, out;
 };

@@ -33,7 +33,7 @@ int partition_file(const char *dir, struct err *e)
 static int text_of(const struct record *rec, uint64_t *text, struct err *e)
 {
     struct range_head head;
-    struct range_file file;
+    struct source_facts file;
     struct cursor c;
     uint64_t at, len;
     *text = rec->raw_len;

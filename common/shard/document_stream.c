@@ -21,7 +21,7 @@ static int damaged(const struct token_part *p, const char *what, struct err *e)
 /* Gets the name of the current source, and how it is read. */
 static int get_name(struct document_stream *s, struct err *e)
 {
-    struct commit_source from;
+    struct source_facts from;
     struct reading reading;
     if (!token_store_source(s->store, s->source, &from))
         return err_set(e, EX_DATAERR, "source %llu has no name: neither the promise nor the end of a batch has it",

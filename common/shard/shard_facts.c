@@ -24,7 +24,7 @@ static int set_special(struct manifest *m, struct str encoded, struct err *e)
 
 int shard_facts_reading(struct manifest *m, const struct token_store *store, struct err *e)
 {
-    struct commit_source x;
+    struct source_facts x;
     m->reading.len = 0;
     for (uint64_t i = 0; token_store_source(store, i, &x); i++) {
         if (i && !str_equal(buf_str(&m->reading), x.reading)) {
@@ -46,7 +46,7 @@ void shard_facts_add_name(struct sha256 *names, struct str name)
 void shard_facts_sources(struct manifest *m, const struct token_store *store, uint64_t bytes)
 {
     struct manifest_sources *to = &m->sources;
-    struct commit_source x;
+    struct source_facts x;
     struct sha256 names;
     sha256_begin(&names);
     for (to->n = 0; token_store_source(store, to->n, &x); to->n++)
@@ -58,7 +58,7 @@ void shard_facts_sources(struct manifest *m, const struct token_store *store, ui
 
 int shard_facts_check_id(const struct token_store *store, uint64_t source, const char *field, struct err *e)
 {
-    struct commit_source x;
+    struct source_facts x;
     struct reading r;
     if (!token_store_source(store, source, &x))
         return 0;

@@ -81,7 +81,7 @@ static int consume(void *ctx, void *state, const struct commit *k, struct err *e
     if (check_encoding(a, k->encoding, e) || check_rules(a, k->rules, e))
         return -1;
     while (cursor_left(&c)) {
-        struct commit_source x;
+        struct source_facts x;
         if (commit_source_get(&x, &c, e) || check_reading(a, x.reading, e))
             return -1;
     }
@@ -142,7 +142,7 @@ int shard_verify_finish(struct shard_verify *a, struct err *e)
     const struct manifest_sources *was = &a->m->sources;
     const unsigned char *run = coverage_only_run(c);
     struct manifest_sources is = {0};
-    struct commit_source x;
+    struct source_facts x;
     struct sha256 names;
     bool sized = true;
     if (!was->known || !run || coverage_state(c) == COVERAGE_UNPROMISED)

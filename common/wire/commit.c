@@ -1,8 +1,6 @@
 /* commit.c - see commit.h. */
 #include "wire/commit.h"
 
-#include "wire/payload.h"
-
 #include <stdlib.h>
 
 #define ENCODING "encoding"
@@ -60,7 +58,7 @@ int commit_put_text(struct buf *out, uint64_t text, struct err *e)
     return payload_put_extension(out, TEXT, false, (struct str){value, n}, e);
 }
 
-int commit_source_put(struct buf *sources, const struct commit_source *s, struct err *e)
+int commit_source_put(struct buf *sources, const struct source_facts *s, struct err *e)
 {
     if (put_varint(sources, s->number, e) || put_str(sources, s->name, e) || put_str(sources, s->reading, e) ||
         put_varint(sources, s->access, e) || put_varint(sources, s->size, e) || put_varint(sources, s->mtime_s, e) ||
@@ -89,12 +87,13 @@ int commit_encoding_get(struct commit_encoding *x, struct str encoding, struct e
     return c.bad || cursor_left(&c) ? payload_damaged(e, "commit") : 0;
 }
 
-int commit_source_get(struct commit_source *s, struct cursor *c, struct err *e)
+int commit_source_get(struct source_facts *s, struct cursor *c, struct err *e)
 {
+    *s = (struct source_facts){0};
     s->number = get_varint(c);
     s->name = get_str(c);
     s->reading = get_str(c);
-    s->access = get_choice(c, ACCESS_COMPRESSED);
+    s->access = (enum source_access)get_choice(c, ACCESS_COMPRESSED);
     s->size = get_varint(c);
     s->mtime_s = get_varint(c);
     s->mtime_ns = get_varint(c);

@@ -5,7 +5,7 @@
 
 #include "base/sys/bytes.h"
 #include "base/sys/str.h"
-#include "wire/record.h"
+#include "wire/payload.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,15 +50,6 @@ struct commit_encoding {
     unsigned special;   /* special tokens in text: 0 are tokens, 1 text, 2 errors */
 };
 
-/* A source of which the batch has text: as far as known where the batch was made. */
-struct commit_source {
-    uint64_t number;
-    struct str name, reading; /* as in struct range_file */
-    unsigned access;          /* enum source_access */
-    uint64_t size;            /* 0: not known */
-    uint64_t mtime_s, mtime_ns;
-};
-
 /* Reads the content of a commit or summary, which is borrowed. -1 with EX_DATAERR: a damaged field, or an unknown
  * extension that must be known. commit_free afterwards, also after failure. */
 int commit_get(struct commit *k, struct str content, struct err *e);
@@ -71,14 +62,15 @@ uint64_t commit_covered(const struct commit *k);
 int commit_put_head(struct buf *out, const struct commit *k, struct err *e);
 int commit_put_run(struct buf *out, const struct commit_run *r, struct err *e);
 
-/* Append the extensions, after the last run; `sources` are the bytes that commit_source_put made. */
+/* Append the extensions, after the last run; `sources` are the bytes that commit_source_put made, of
+ * the sources of which the batch has text: what is known of them where it is made. */
 int commit_put_encoding(struct buf *out, const struct commit_encoding *x, struct err *e);
 int commit_put_sources(struct buf *out, const struct buf *sources, struct err *e);
 int commit_put_text(struct buf *out, uint64_t text, struct err *e); /* if it is not commit_covered */
-int commit_source_put(struct buf *sources, const struct commit_source *s, struct err *e);
+int commit_source_put(struct buf *sources, const struct source_facts *s, struct err *e);
 
 /* Read them; strings are borrowed. -1 with EX_DATAERR. */
 int commit_encoding_get(struct commit_encoding *x, struct str encoding, struct err *e);
-int commit_source_get(struct commit_source *s, struct cursor *c, struct err *e);
+int commit_source_get(struct source_facts *s, struct cursor *c, struct err *e);
 
 #endif

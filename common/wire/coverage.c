@@ -124,8 +124,8 @@ static void check_complete(struct coverage_run *r)
 
 static int beyond(const struct coverage_source *s, uint64_t end, struct err *e)
 {
-    return err_set(e, EX_DATAERR, "%.*s: counts of bytes up to %llu, but it has %llu", (int)s->name.len,
-                   (const char *)s->name.p, (unsigned long long)end, (unsigned long long)s->size);
+    return err_set(e, EX_DATAERR, "%.*s: counts of bytes up to %llu, but it has %llu", (int)s->facts.name.len,
+                   (const char *)s->facts.name.p, (unsigned long long)end, (unsigned long long)s->facts.size);
 }
 
 static int contradiction(uint64_t number, const struct coverage_source *s, struct err *e)
@@ -133,15 +133,16 @@ static int contradiction(uint64_t number, const struct coverage_source *s, struc
     return err_set(e, EX_DATAERR,
                    "source %llu (%.*s) has another name, size, time or form in other records of this run: it changed "
                    "between them; start the whole run again",
-                   (unsigned long long)number, (int)(s->name.len < 500 ? s->name.len : 500), (const char *)s->name.p);
+                   (unsigned long long)number, (int)(s->facts.name.len < 500 ? s->facts.name.len : 500),
+                   (const char *)s->facts.name.p);
 }
 
 /* Whether the promise agrees with what commits said of a source. */
-static int check_learned(uint64_t number, const struct coverage_source *s, const struct promise_source *from,
+static int check_learned(uint64_t number, const struct coverage_source *s, const struct source_facts *from,
                          struct err *e)
 {
-    if (!s->own ||
-        (str_equal(s->name, from->name) && str_equal(s->reading, from->reading) && (!s->size || s->size == from->size)))
+    if (!s->own || (str_equal(s->facts.name, from->name) && str_equal(s->facts.reading, from->reading) &&
+                    (!s->facts.size || s->facts.size == from->size)))
         return 0;
     return contradiction(number, s, e);
 }
@@ -155,22 +156,17 @@ static int read_promise(struct coverage *c, struct coverage_run *r, const char *
     if (head.n_sources < r->n_source)
         return err_set(e, EX_DATAERR, "counts of an input that was not promised");
     for (uint64_t i = 0; i < head.n_sources; i++) {
-        struct promise_source from;
+        struct source_facts from;
         struct coverage_source *s = get_source(r, i, e);
         if (!s || promise_get_source(&from, &in, e) || check_learned(i, s, &from, e))
             return -1;
         free(s->own);
         s->own = NULL;
-        s->name = from.name;
-        s->reading = from.reading;
-        s->size = from.size;
-        s->access = from.access;
+        s->facts = from;
         c->by_value |= from.access == ACCESS_VALUE && from.size > 0;
-        s->mtime_s = from.mtime_s;
-        s->mtime_ns = from.mtime_ns;
-        if (s->done.n && s->done.at[s->done.n - 1].end > s->size)
+        if (s->done.n && s->done.at[s->done.n - 1].end > s->facts.size)
             return beyond(s, s->done.at[s->done.n - 1].end, e);
-        if (__builtin_add_overflow(r->total, s->size, &r->total))
+        if (__builtin_add_overflow(r->total, s->facts.size, &r->total))
             return err_set(e, EX_DATAERR, "a promise of more than 2^64 bytes");
     }
     r->promised = true;
@@ -211,7 +207,7 @@ static int enter_range(struct coverage *c, struct coverage_run *r, const struct 
     struct coverage_source *s = get_source(r, x->source, e);
     if (!s)
         return -1;
-    if (r->promised && x->end > s->size)
+    if (r->promised && x->end > s->facts.size)
         return beyond(s, x->end, e);
     if (intervals_overlap(&s->done, x->begin, x->end) != OVERLAP_NONE)
         return err_set(e, EX_DATAERR, "bytes %llu-%llu of source %llu come twice", (unsigned long long)x->begin,
@@ -356,22 +352,25 @@ bool coverage_has(const struct coverage *c, const unsigned char *run, uint64_t s
 
 /* ---- Sources ---- */
 
-/* Copies the strings of a source that becomes known. */
-static int copy_names(struct coverage_source *s, const struct commit_source *in, struct err *e)
+/* Copies what is said of a source that becomes known. */
+static int copy_facts(struct coverage_source *s, const struct source_facts *in, struct err *e)
 {
-    s->own = malloc(in->name.len + in->reading.len + 1);
-    if (!s->own)
+    unsigned char *own = malloc(in->name.len + in->reading.len + 1);
+    if (!own)
         return err_mem(e, "the list of inputs", in->name.len + in->reading.len);
     if (in->name.len)
-        memcpy(s->own, in->name.p, in->name.len);
+        memcpy(own, in->name.p, in->name.len);
     if (in->reading.len)
-        memcpy(s->own + in->name.len, in->reading.p, in->reading.len);
-    s->name = (struct str){s->own, in->name.len};
-    s->reading = (struct str){s->own + in->name.len, in->reading.len};
+        memcpy(own + in->name.len, in->reading.p, in->reading.len);
+    free(s->own);
+    s->own = own;
+    s->facts = *in;
+    s->facts.name.p = own;
+    s->facts.reading.p = own + in->name.len;
     return 0;
 }
 
-int coverage_learn(struct coverage *c, const unsigned char *run, const struct commit_source *in, struct err *e)
+int coverage_learn(struct coverage *c, const unsigned char *run, const struct source_facts *in, struct err *e)
 {
     struct coverage_run *r = get_run(c, run, e);
     struct coverage_source *s = r ? get_source(r, in->number, e) : NULL;
@@ -380,28 +379,26 @@ int coverage_learn(struct coverage *c, const unsigned char *run, const struct co
     /* What is by reference may be sent again by value, but not the other way round. The size of text by value is
      * known at its end only. */
     bool sized = in->access != ACCESS_VALUE && in->size;
-    if (s->name.p && (!str_equal(s->name, in->name) || !str_equal(s->reading, in->reading) ||
-                      (sized && s->size && s->access == in->access && s->size != in->size)))
+    if (s->facts.name.p && (!str_equal(s->facts.name, in->name) || !str_equal(s->facts.reading, in->reading) ||
+                            (sized && s->facts.size && s->facts.access == in->access && s->facts.size != in->size)))
         return contradiction(in->number, s, e);
-    if (s->name.p && (r->promised || !sized || s->size))
+    if (s->facts.name.p && (r->promised || !sized || s->facts.size))
         return 0;
-    if (!s->name.p && copy_names(s, in, e))
+    if (copy_facts(s, in, e))
         return -1;
-    s->access = in->access;
-    s->size = sized ? in->size : 0;
-    s->mtime_s = in->mtime_s;
-    s->mtime_ns = in->mtime_ns;
+    s->facts.size = sized ? in->size : 0;
     r->learned = true;
     return 1;
 }
 
-bool coverage_source(const struct coverage *c, const unsigned char *run, uint64_t number, struct commit_source *to)
+bool coverage_source(const struct coverage *c, const unsigned char *run, uint64_t number, struct source_facts *to)
 {
     const struct coverage_run *r = find_run(c, run);
     const struct coverage_source *s = r && number < r->n_source ? &r->source[number] : NULL;
-    if (!s || !s->name.p)
+    if (!s || !s->facts.name.p)
         return false;
-    *to = (struct commit_source){number, s->name, s->reading, s->access, s->size, s->mtime_s, s->mtime_ns};
+    *to = s->facts;
+    to->number = number;
     return true;
 }
 
@@ -410,6 +407,6 @@ int coverage_size(const struct coverage *c, const unsigned char *run, uint64_t n
     const struct coverage_run *r = find_run(c, run);
     if (!r || number >= r->n_source)
         return r && r->promised ? -1 : 0;
-    *size = r->source[number].size;
+    *size = r->source[number].facts.size;
     return r->promised || *size;
 }

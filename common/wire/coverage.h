@@ -58,10 +58,10 @@ enum overlap coverage_overlap_range(const struct coverage *c, const unsigned cha
 
 /* Notes what a commit says of a source (copied), before the promise has come. 1: it is new; 0: it was known; -1:
  * EX_DATAERR: it contradicts what was known, or out of memory. */
-int coverage_learn(struct coverage *c, const unsigned char *run, const struct commit_source *s, struct err *e);
+int coverage_learn(struct coverage *c, const unsigned char *run, const struct source_facts *s, struct err *e);
 
 /* What is known of a source (borrowed). Its size may be 0 because it is not known: see coverage_size. */
-bool coverage_source(const struct coverage *c, const unsigned char *run, uint64_t number, struct commit_source *to);
+bool coverage_source(const struct coverage *c, const unsigned char *run, uint64_t number, struct source_facts *to);
 
 /* 1: the source has that size; 0: its size is not known; -1: the run has no such source. */
 int coverage_size(const struct coverage *c, const unsigned char *run, uint64_t number, uint64_t *size);

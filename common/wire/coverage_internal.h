@@ -11,11 +11,8 @@
 #include <uthash.h>
 
 struct coverage_source {
-    struct str name, reading; /* borrowed from the run's promise, or from `own`; name.p NULL: not known */
-    unsigned char *own;       /* owned: what a commit said, before the promise came; or NULL */
-    uint64_t size;
-    enum source_access access;
-    uint64_t mtime_s, mtime_ns;
+    struct source_facts facts; /* borrowed from the run's promise, or from `own`; name.p NULL: not known */
+    unsigned char *own;        /* owned: what a commit said, before the promise came; or NULL */
     struct intervals done;
 };
 

@@ -25,7 +25,7 @@ enum coverage_state coverage_state(const struct coverage *c)
  * known to have: then it stands for all sources after it, too. */
 static uint64_t source_end(const struct coverage_run *r, size_t i)
 {
-    return r->promised || (i + 1 < r->n_source && r->source[i].size) ? r->source[i].size : UINT64_MAX;
+    return r->promised || (i + 1 < r->n_source && r->source[i].facts.size) ? r->source[i].facts.size : UINT64_MAX;
 }
 
 /* Iterates over the missing ranges: run by run, source by source. Zeroed, with run set to the first: at the start. */
@@ -56,7 +56,7 @@ struct coverage_gap coverage_missing(const struct coverage *c)
     for (struct interval gap; next_gap(&g, &gap); all.bytes += gap.end == UINT64_MAX ? 0 : gap.end - gap.begin) {
         if (all.n++ == 0) {
             all.first = gap;
-            all.name = g.run->source[g.source].name;
+            all.name = g.run->source[g.source].facts.name;
         }
     }
     return all;
@@ -69,10 +69,11 @@ int coverage_put_missing(const struct coverage *c, struct buf *out, struct err *
     struct buf payload = {0};
     int rc = 0;
     while (rc == 0 && next_gap(&g, &gap)) {
-        const struct coverage_source *s = &g.run->source[g.source];
-        struct range_head head = {g.run->id, {c->rules.p, c->rules.len}, g.run->total, 1};
-        struct range_file file = {g.source,   s->name,     s->reading, source_end(g.run, g.source),
-                                  s->mtime_s, s->mtime_ns, s->access,  1};
+        struct range_head head = {g.run->id, buf_str(&c->rules), g.run->total, 1};
+        struct source_facts file = g.run->source[g.source].facts;
+        file.number = g.source;
+        file.size = source_end(g.run, g.source);
+        file.n_pieces = 1;
         payload.len = 0;
         rc = range_put_head(&payload, &head, e) || range_put_file(&payload, &file, e) ||
              range_put_piece(&payload, gap.begin, gap.end - gap.begin, e) ||

@@ -170,9 +170,9 @@ int range_put_head(struct buf *out, const struct range_head *h, struct err *e)
     return 0;
 }
 
-int range_put_file(struct buf *out, const struct range_file *f, struct err *e)
+int range_put_file(struct buf *out, const struct source_facts *f, struct err *e)
 {
-    if (put_varint(out, f->source, e) || put_str(out, f->name, e) || put_str(out, f->reading, e) ||
+    if (put_varint(out, f->number, e) || put_str(out, f->name, e) || put_str(out, f->reading, e) ||
         put_varint(out, f->size, e) || put_varint(out, f->mtime_s, e) || put_varint(out, f->mtime_ns, e) ||
         put_varint(out, f->access, e) || put_varint(out, f->n_pieces, e))
         return -1;
@@ -196,9 +196,9 @@ int range_get_head(struct range_head *h, struct cursor *c, const struct record *
     return c->bad ? payload_damaged(e, "range") : 0;
 }
 
-int range_get_file(struct range_file *f, struct cursor *c, struct err *e)
+int range_get_file(struct source_facts *f, struct cursor *c, struct err *e)
 {
-    f->source = get_varint(c);
+    f->number = get_varint(c);
     f->name = get_str(c);
     f->reading = get_str(c);
     f->size = get_varint(c);
@@ -209,7 +209,7 @@ int range_get_file(struct range_file *f, struct cursor *c, struct err *e)
     return c->bad ? payload_damaged(e, "range") : 0;
 }
 
-int range_get_piece(uint64_t *offset, uint64_t *len, const struct range_file *f, struct cursor *c, struct err *e)
+int range_get_piece(uint64_t *offset, uint64_t *len, const struct source_facts *f, struct cursor *c, struct err *e)
 {
     *offset = get_varint(c);
     *len = get_varint(c);
@@ -227,7 +227,7 @@ int promise_put_head(struct buf *out, const struct promise_head *h, struct err *
     return 0;
 }
 
-int promise_put_source(struct buf *out, const struct promise_source *s, struct err *e)
+int promise_put_source(struct buf *out, const struct source_facts *s, struct err *e)
 {
     if (put_str(out, s->name, e) || put_str(out, s->reading, e) || put_varint(out, s->size, e) ||
         put_varint(out, s->access, e) || put_varint(out, s->mtime_s, e) || put_varint(out, s->mtime_ns, e))
@@ -242,8 +242,9 @@ int promise_get_head(struct promise_head *h, struct cursor *c, struct err *e)
     return c->bad || h->n_sources > cursor_left(c) ? payload_damaged(e, "promise") : 0;
 }
 
-int promise_get_source(struct promise_source *s, struct cursor *c, struct err *e)
+int promise_get_source(struct source_facts *s, struct cursor *c, struct err *e)
 {
+    *s = (struct source_facts){0};
     s->name = get_str(c);
     s->reading = get_str(c);
     s->size = get_varint(c);

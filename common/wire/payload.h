@@ -84,17 +84,18 @@ enum source_access {
 enum { ACCESS_RATIO = 3 };
 uint64_t access_text(enum source_access access, uint64_t len);
 
-/* ---- Range: text by reference; several files, each with several pieces ---- */
-
-struct range_file {
-    uint64_t source;
+/* What is said of a source: in a promise, with ranges of it, and at the end of a batch that has text of it. */
+struct source_facts {
+    uint64_t number; /* in its run; a promise has them in this order */
     struct str name;
-    struct str reading; /* encoded */
-    uint64_t size;
-    uint64_t mtime_s, mtime_ns; /* seconds as two's complement */
-    enum source_access access; /* ACCESS_VALUE only says what is missing: there is no file to read (bpe-chunk --only) */
-    uint64_t n_pieces;         /* offset, length pairs follow */
+    struct str reading;         /* encoded */
+    enum source_access access;  /* ACCESS_VALUE in a range: there is no file to read, only what is missing is said */
+    uint64_t size;              /* bytes, as its access counts them; in a commit 0: not known */
+    uint64_t mtime_s, mtime_ns; /* of a file by reference; else 0. Seconds as two's complement */
+    uint64_t n_pieces;          /* in a range: offset, length pairs follow */
 };
+
+/* ---- Range: text by reference; several files, each with several pieces ---- */
 
 struct range_head {
     const unsigned char *run;
@@ -104,12 +105,12 @@ struct range_head {
 };
 
 int range_put_head(struct buf *out, const struct range_head *h, struct err *e);
-int range_put_file(struct buf *out, const struct range_file *f, struct err *e);
+int range_put_file(struct buf *out, const struct source_facts *f, struct err *e);
 int range_put_piece(struct buf *out, uint64_t offset, uint64_t len, struct err *e);
 
 int range_get_head(struct range_head *h, struct cursor *c, const struct record *rec, struct err *e);
-int range_get_file(struct range_file *f, struct cursor *c, struct err *e);
-int range_get_piece(uint64_t *offset, uint64_t *len, const struct range_file *f, struct cursor *c, struct err *e);
+int range_get_file(struct source_facts *f, struct cursor *c, struct err *e);
+int range_get_piece(uint64_t *offset, uint64_t *len, const struct source_facts *f, struct cursor *c, struct err *e);
 
 /* ---- Promise: the content, which comes in parts (fragments.h) ---- */
 
@@ -118,18 +119,10 @@ struct promise_head {
     uint64_t n_sources;
 };
 
-struct promise_source {
-    struct str name;
-    struct str reading; /* encoded */
-    uint64_t size;      /* bytes, as its access counts them */
-    enum source_access access;
-    uint64_t mtime_s, mtime_ns; /* of a file by reference; else 0 */
-};
-
 int promise_put_head(struct buf *out, const struct promise_head *h, struct err *e);
-int promise_put_source(struct buf *out, const struct promise_source *s, struct err *e);
+int promise_put_source(struct buf *out, const struct source_facts *s, struct err *e);
 int promise_get_head(struct promise_head *h, struct cursor *c, struct err *e);
-int promise_get_source(struct promise_source *s, struct cursor *c, struct err *e);
+int promise_get_source(struct source_facts *s, struct cursor *c, struct err *e); /* its number is left 0 */
 
 /* ---- The records of a batch: words or tokens. All begin with where they belong ---- */
 

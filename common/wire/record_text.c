@@ -111,14 +111,14 @@ static int put_chunk(struct buf *out, const struct record *rec, struct err *e)
 static int put_range(struct buf *out, const struct record *rec, struct err *e)
 {
     struct range_head h;
-    struct range_file f;
+    struct source_facts f;
     struct cursor c;
     uint64_t offset, len;
     if (range_get_head(&h, &c, rec, e) || buf_put_str(out, "# range", e) || put_id(out, "run", h.run, e) ||
         put_rules(out, h.rules, e) || put_number(out, "promised", h.promised_bytes, e) || buf_put_byte(out, '\n', e))
         return -1;
     for (uint64_t i = 0; i < h.n_files; i++) {
-        if (range_get_file(&f, &c, e) || buf_put_str(out, "#  file", e) || put_number(out, "source", f.source, e) ||
+        if (range_get_file(&f, &c, e) || buf_put_str(out, "#  file", e) || put_number(out, "source", f.number, e) ||
             put_text(out, "name", f.name, e) || put_reading(out, f.reading, e) || put_number(out, "size", f.size, e) ||
             buf_printf(out, e, " mtime=%lld.%09llu", (long long)f.mtime_s, (unsigned long long)f.mtime_ns) ||
             buf_put_str(out, access_words[f.access], e) || buf_put_str(out, " pieces=", e))
@@ -256,15 +256,22 @@ static int put_encoding(struct buf *out, struct str encoding, struct err *e)
     return buf_printf(out, e, " special=%s\n", special[x.special]);
 }
 
+static int put_source(struct buf *out, const struct source_facts *s, bool sized, struct err *e)
+{
+    if (buf_put_str(out, "#  source", e) || put_number(out, "number", s->number, e) ||
+        put_text(out, "name", s->name, e) || put_reading(out, s->reading, e) ||
+        (sized && put_number(out, "bytes", s->size, e)) || buf_put_str(out, access_words[s->access], e) ||
+        buf_put_byte(out, '\n', e))
+        return -1;
+    return 0;
+}
+
 static int put_sources(struct buf *out, struct str sources, struct err *e)
 {
     struct cursor c = cursor_over(sources.p, sources.len);
     while (cursor_left(&c)) {
-        struct commit_source s;
-        if (commit_source_get(&s, &c, e) || buf_put_str(out, "#  source", e) ||
-            put_number(out, "number", s.number, e) || put_text(out, "name", s.name, e) ||
-            put_reading(out, s.reading, e) || (s.size && put_number(out, "bytes", s.size, e)) ||
-            buf_put_str(out, access_words[s.access], e) || buf_put_byte(out, '\n', e))
+        struct source_facts s;
+        if (commit_source_get(&s, &c, e) || put_source(out, &s, s.size, e))
             return -1;
     }
     return 0;
@@ -306,7 +313,7 @@ static int put_promise(struct buf *out, const struct record *rec, struct err *e)
 {
     struct fragment part;
     struct promise_head h;
-    struct promise_source s;
+    struct source_facts s;
     if (fragment_get(&part, rec, e) || buf_put_str(out, "# promise", e) || put_id(out, "run", part.id, e))
         return -1;
     if (part.n_parts > 1)
@@ -316,9 +323,10 @@ static int put_promise(struct buf *out, const struct record *rec, struct err *e)
     if (promise_get_head(&h, &c, e) || put_rules(out, h.rules, e) || buf_put_byte(out, '\n', e))
         return -1;
     for (uint64_t i = 0; i < h.n_sources; i++) {
-        if (promise_get_source(&s, &c, e) || buf_put_str(out, "#  source", e) || put_number(out, "number", i, e) ||
-            put_text(out, "name", s.name, e) || put_reading(out, s.reading, e) || put_number(out, "bytes", s.size, e) ||
-            buf_put_str(out, access_words[s.access], e) || buf_put_byte(out, '\n', e))
+        if (promise_get_source(&s, &c, e))
+            return -1;
+        s.number = i;
+        if (put_source(out, &s, true, e))
             return -1;
     }
     return 0;

@@ -214,7 +214,7 @@ static int put_promise(struct maker *m, const struct buf *rules, const unsigned 
 {
     struct buf content = {0}, out = {0}, reading = {0};
     const struct promise_head head = {.rules = {rules->p, rules->len}, .n_sources = 1};
-    struct promise_source source = {.name = str_of("made up"), .size = m->parts, .access = ACCESS_VALUE};
+    struct source_facts source = {.name = str_of("made up"), .size = m->parts, .access = ACCESS_VALUE};
     int rc = reading_put(&reading, &(struct reading){0}, e);
     source.reading = (struct str){reading.p, reading.len};
     rc = rc || promise_put_head(&content, &head, e) || promise_put_source(&content, &source, e) ||

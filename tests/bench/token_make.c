@@ -55,10 +55,10 @@ static int put_promise(struct maker *m, uint64_t size, struct err *e)
 {
     struct buf content = {0}, out = {0};
     const struct promise_head head = {.rules = {m->rules.p, m->rules.len}, .n_sources = 1};
-    const struct promise_source source = {.name = {m->name.p, m->name.len},
-                                          .reading = {m->reading.p, m->reading.len},
-                                          .size = size,
-                                          .access = ACCESS_VALUE};
+    const struct source_facts source = {.name = {m->name.p, m->name.len},
+                                        .reading = {m->reading.p, m->reading.len},
+                                        .size = size,
+                                        .access = ACCESS_VALUE};
     int rc = promise_put_head(&content, &head, e) || promise_put_source(&content, &source, e) ||
              fragments_put(&out, RECORD_PROMISE, m->run, 0, &content, e) || record_write(1, "standard output", &out, e);
     buf_free(&content);
@@ -79,7 +79,7 @@ static int end_batch(struct maker *m, uint64_t begin, struct err *e)
     const struct commit_run run = {.run = m->run, .total = m->offset - begin, .range = &range, .n_ranges = 1};
     const struct commit_encoding encoding = {
         .model = MODEL, .n_ids = 32000, .pattern = {(const unsigned char *)"gpt2", 4}, .eot = 2, .separator = 1};
-    const struct commit_source source = {
+    const struct source_facts source = {
         .name = {m->name.p, m->name.len}, .reading = {m->reading.p, m->reading.len}, .access = ACCESS_VALUE};
     m->batch.record.len = 0;
     int rc = commit_put_head(&content, &head, e) || commit_put_run(&content, &run, e) ||

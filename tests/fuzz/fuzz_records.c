@@ -23,7 +23,7 @@ static void get_reading(struct str encoded)
 static void get_range(const struct record *rec)
 {
     struct range_head head;
-    struct range_file file;
+    struct source_facts file;
     struct cursor c;
     struct err e;
     uint64_t offset, len;
@@ -41,7 +41,7 @@ static void get_promise(struct str content)
 {
     struct cursor c = cursor_over(content.p, content.len);
     struct promise_head head;
-    struct promise_source source;
+    struct source_facts source;
     struct err e;
     if (promise_get_head(&head, &c, &e))
         return;
@@ -63,7 +63,7 @@ static void get_commit(struct str content)
             }
         }
         struct commit_encoding encoding;
-        struct commit_source source;
+        struct source_facts source;
         (void)!commit_encoding_get(&encoding, k.encoding, &e);
         for (struct cursor c = cursor_over(k.sources.p, k.sources.len); cursor_left(&c);) {
             if (commit_source_get(&source, &c, &e))

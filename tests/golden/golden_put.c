@@ -112,26 +112,26 @@ static void put_range(const struct buf *by_name, const struct buf *plain, const 
 {
     struct buf out = {0};
     struct range_head head = {.run = RUN, .rules = bytes_of(by_name), .promised_bytes = 1000, .n_files = 3};
-    struct range_file a = {.source = 0,
-                           .name = str_of("a.txt"),
-                           .reading = bytes_of(plain),
-                           .size = 600,
-                           .mtime_s = 1700000000,
-                           .mtime_ns = 123456789,
-                           .n_pieces = 2};
-    struct range_file b = {.source = 3,
-                           .name = str_of("b.jsonl.zst"),
-                           .reading = bytes_of(lines),
-                           .size = 400,
-                           .access = ACCESS_VALUE,
-                           .n_pieces = 1};
-    struct range_file c = {.source = 4,
-                           .name = str_of("c.txt.gz"),
-                           .reading = bytes_of(plain),
-                           .size = 70000,
-                           .mtime_s = 1700000000,
-                           .access = ACCESS_COMPRESSED,
-                           .n_pieces = 1};
+    struct source_facts a = {.number = 0,
+                             .name = str_of("a.txt"),
+                             .reading = bytes_of(plain),
+                             .size = 600,
+                             .mtime_s = 1700000000,
+                             .mtime_ns = 123456789,
+                             .n_pieces = 2};
+    struct source_facts b = {.number = 3,
+                             .name = str_of("b.jsonl.zst"),
+                             .reading = bytes_of(lines),
+                             .size = 400,
+                             .access = ACCESS_VALUE,
+                             .n_pieces = 1};
+    struct source_facts c = {.number = 4,
+                             .name = str_of("c.txt.gz"),
+                             .reading = bytes_of(plain),
+                             .size = 70000,
+                             .mtime_s = 1700000000,
+                             .access = ACCESS_COMPRESSED,
+                             .n_pieces = 1};
     must(range_put_head(&out, &head, &e) || range_put_file(&out, &a, &e) || range_put_piece(&out, 0, 100, &e) ||
          range_put_piece(&out, 300, 300, &e) || range_put_file(&out, &b, &e) || range_put_piece(&out, 200, 200, &e) ||
          range_put_file(&out, &c, &e) || range_put_piece(&out, 20000, 30000, &e));
@@ -143,15 +143,15 @@ static void put_promise(const struct buf *by_name, const struct buf *plain, cons
 {
     struct buf content = {0}, out = {0};
     struct promise_head head = {.rules = bytes_of(by_name), .n_sources = 3};
-    struct promise_source a = {
+    struct source_facts a = {
         .name = str_of("a.txt"), .reading = bytes_of(plain), .size = 600, .mtime_s = 1700000000, .mtime_ns = 123456789};
-    struct promise_source b = {
+    struct source_facts b = {
         .name = str_of("b.jsonl.zst"), .reading = bytes_of(lines), .size = 400, .access = ACCESS_VALUE};
-    struct promise_source c = {.name = str_of("c.txt.gz"),
-                               .reading = bytes_of(plain),
-                               .size = 70000,
-                               .access = ACCESS_COMPRESSED,
-                               .mtime_s = 1700000000};
+    struct source_facts c = {.name = str_of("c.txt.gz"),
+                             .reading = bytes_of(plain),
+                             .size = 70000,
+                             .access = ACCESS_COMPRESSED,
+                             .mtime_s = 1700000000};
     must(promise_put_head(&content, &head, &e) || promise_put_source(&content, &a, &e) ||
          promise_put_source(&content, &b, &e) || promise_put_source(&content, &c, &e) ||
          fragments_put(&out, RECORD_PROMISE, RUN, 0, &content, &e));
@@ -221,8 +221,8 @@ static int put_extensions(struct buf *content, const struct buf *plain, const st
 {
     const struct commit_encoding encoding = {
         .model = 0x0123456789ABCDEF, .n_ids = 50257, .pattern = str_of("cl100k"), .eot = 1, .separator = 50257};
-    const struct commit_source file = {0, str_of("a.txt"), bytes_of(plain), ACCESS_FILE, 700, 1700000000, 1},
-                               text = {3, str_of("-"), bytes_of(lines), ACCESS_VALUE, 0, 0, 0};
+    const struct source_facts file = {0, str_of("a.txt"), bytes_of(plain), ACCESS_FILE, 700, 1700000000, 1, 0},
+                              text = {3, str_of("-"), bytes_of(lines), ACCESS_VALUE, 0, 0, 0, 0};
     struct buf sources = {0};
     int rc = commit_source_put(&sources, &file, &e) || commit_source_put(&sources, &text, &e) ||
              commit_put_sources(content, &sources, &e) || commit_put_encoding(content, &encoding, &e);

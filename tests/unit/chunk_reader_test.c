@@ -164,13 +164,13 @@ static void put_ranges(const char *path, bool by_value, const uint64_t *end, siz
     struct stat st;
     must(stat(path, &st));
     const struct range_head head = {run_id, bytes_of(&in.rules), 0, 1};
-    const struct range_file f = {.name = str_of(path),
-                                 .reading = bytes_of(&in.reading),
-                                 .size = end[n - 1] > (uint64_t)st.st_size ? end[n - 1] : (uint64_t)st.st_size,
-                                 .mtime_s = (uint64_t)st.st_mtim.tv_sec,
-                                 .mtime_ns = (uint64_t)st.st_mtim.tv_nsec,
-                                 .access = by_value ? ACCESS_VALUE : ACCESS_FILE,
-                                 .n_pieces = n};
+    const struct source_facts f = {.name = str_of(path),
+                                   .reading = bytes_of(&in.reading),
+                                   .size = end[n - 1] > (uint64_t)st.st_size ? end[n - 1] : (uint64_t)st.st_size,
+                                   .mtime_s = (uint64_t)st.st_mtim.tv_sec,
+                                   .mtime_ns = (uint64_t)st.st_mtim.tv_nsec,
+                                   .access = by_value ? ACCESS_VALUE : ACCESS_FILE,
+                                   .n_pieces = n};
     must(range_put_head(&payload, &head, &e) || range_put_file(&payload, &f, &e));
     for (size_t i = 0; i < n; i++)
         must(range_put_piece(&payload, i ? end[i - 1] : 0, end[i] - (i ? end[i - 1] : 0), &e));
@@ -399,12 +399,12 @@ static void line_numbers(const char *order)
         struct stat st;
         must(stat("bad.jsonl", &st));
         const struct range_head head = {run_id, bytes_of(&in.rules), 0, 1};
-        const struct range_file f = {.name = str_of("bad.jsonl"),
-                                     .reading = bytes_of(&in.reading),
-                                     .size = size,
-                                     .mtime_s = (uint64_t)st.st_mtim.tv_sec,
-                                     .mtime_ns = (uint64_t)st.st_mtim.tv_nsec,
-                                     .n_pieces = 1};
+        const struct source_facts f = {.name = str_of("bad.jsonl"),
+                                       .reading = bytes_of(&in.reading),
+                                       .size = size,
+                                       .mtime_s = (uint64_t)st.st_mtim.tv_sec,
+                                       .mtime_ns = (uint64_t)st.st_mtim.tv_nsec,
+                                       .n_pieces = 1};
         must(range_put_head(&payload, &head, &e) || range_put_file(&payload, &f, &e) ||
              range_put_piece(&payload, place[i] * (size / PIECES), size / PIECES, &e) ||
              record_put(&in.records, RECORD_RANGE, payload.p, payload.len, &e));

@@ -122,7 +122,7 @@ static void add_promise(struct stream *s, const char *pattern)
     const struct promise_head head = {{rules.p, rules.len}, SOURCES};
     must(!reading_put(&reading, &(struct reading){0}, &e) && !promise_put_head(&content, &head, &e));
     for (int i = 0; i < SOURCES; i++) {
-        const struct promise_source from = {
+        const struct source_facts from = {
             .name = str_of(i ? "b.txt" : "a.txt"), .reading = {reading.p, reading.len}, .size = BYTES};
         must(!promise_put_source(&content, &from, &e));
     }

@@ -284,13 +284,13 @@ static void test_random_fields(void)
         struct fragment part;
         struct failure failure;
         struct range_head head;
-        struct range_file file;
+        struct source_facts file;
         struct rules rules;
         struct commit commit;
         struct batch_place place;
         struct reading reading;
         struct promise_head promise;
-        struct promise_source source;
+        struct source_facts source;
         struct tokens tokens;
         uint64_t a, b;
         (void)!chunk_get(&chunk, &rec, &e);

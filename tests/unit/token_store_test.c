@@ -368,11 +368,11 @@ static void put_sources(struct buf *out, const bool has[SOURCES])
         char name[24];
         struct buf reading = encoded_reading(corpus[i].by_line);
         source_name(i, name);
-        const struct commit_source x = {.number = i,
-                                        .name = str_of(name),
-                                        .reading = {reading.p, reading.len},
-                                        .access = corpus[i].access,
-                                        .size = corpus[i].access == ACCESS_VALUE ? 0 : corpus[i].size};
+        const struct source_facts x = {.number = i,
+                                       .name = str_of(name),
+                                       .reading = {reading.p, reading.len},
+                                       .access = corpus[i].access,
+                                       .size = corpus[i].access == ACCESS_VALUE ? 0 : corpus[i].size};
         must(!has[i] || !commit_source_put(&sources, &x, &e));
         buf_free(&reading);
     }
@@ -432,10 +432,10 @@ static void add_promise(void)
         struct buf reading = encoded_reading(corpus[i].by_line);
         source_name(i, name);
         must(!promise_put_source(&content,
-                                 &(struct promise_source){.name = str_of(name),
-                                                          .reading = {reading.p, reading.len},
-                                                          .size = corpus[i].size,
-                                                          .access = (enum source_access)corpus[i].access},
+                                 &(struct source_facts){.name = str_of(name),
+                                                        .reading = {reading.p, reading.len},
+                                                        .size = corpus[i].size,
+                                                        .access = (enum source_access)corpus[i].access},
                                  &e));
         buf_free(&reading);
     }
@@ -708,7 +708,7 @@ static void add_missing(struct token_store *s, size_t most_ids)
         size_t n = (size_t)((unsigned char *)memchr(out.p + at, '\n', out.len - at) - out.p) + 1 - at;
         struct record rec;
         struct range_head head;
-        struct range_file file;
+        struct source_facts file;
         struct cursor c;
         uint64_t offset, len;
         must(record_get(&rec, out.p + at, n, &payload, &e) == 1 && !range_get_head(&head, &c, &rec, &e) &&
@@ -716,8 +716,8 @@ static void add_missing(struct token_store *s, size_t most_ids)
         for (size_t i = 0; i < n_sources; i++) {
             for (size_t k = 0; k < corpus[i].n_pieces; k++) {
                 const struct piece *x = &corpus[i].piece[k];
-                bool later = len == UINT64_MAX - offset && i > file.source;
-                if (later || (i == file.source && x->begin >= offset && x->begin < offset + len))
+                bool later = len == UINT64_MAX - offset && i > file.number;
+                if (later || (i == file.number && x->begin >= offset && x->begin < offset + len))
                     add_batch(&(struct choice){i, k}, 1, most_ids);
             }
         }
@@ -946,7 +946,7 @@ static void missing(void)
     struct buf out = {0}, payload = {0};
     struct record rec;
     struct range_head head;
-    struct range_file file;
+    struct source_facts file;
     struct cursor c;
     uint64_t offset, len;
     plain_corpus(3, 100, ACCESS_FILE);

@@ -63,7 +63,7 @@ int token_store_learn_sources(struct token_store *s, struct str sources, struct 
 {
     struct cursor c = cursor_over(sources.p, sources.len);
     while (cursor_left(&c)) {
-        struct commit_source one;
+        struct source_facts one;
         if (commit_source_get(&one, &c, e))
             return -1;
         int new = coverage_learn(&s->ledger.coverage, s->run, &one, e);
@@ -76,7 +76,7 @@ int token_store_learn_sources(struct token_store *s, struct str sources, struct 
 int token_store_check_sources(const struct token_store *s, const struct commit_run *r, struct err *e)
 {
     for (size_t i = 0; i < r->n_ranges; i++) {
-        struct commit_source from;
+        struct source_facts from;
         uint64_t size;
         const struct commit_range *x = &r->range[i];
         if (!coverage_source(&s->ledger.coverage, s->run, x->source, &from))

@@ -343,7 +343,7 @@ unsigned token_store_width(const struct token_store *s)
     return s->width;
 }
 
-bool token_store_source(const struct token_store *s, uint64_t number, struct commit_source *to)
+bool token_store_source(const struct token_store *s, uint64_t number, struct source_facts *to)
 {
     return coverage_source(&s->ledger.coverage, s->run, number, to);
 }

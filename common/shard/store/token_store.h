@@ -52,7 +52,7 @@ struct str token_store_rules(const struct token_store *s); /* encoded */
 unsigned token_store_width(const struct token_store *s);   /* bytes of an id; 0: not known yet */
 
 /* A source of the run, as far as known: by its promise, or by a commit. False: not known. */
-bool token_store_source(const struct token_store *s, uint64_t number, struct commit_source *to);
+bool token_store_source(const struct token_store *s, uint64_t number, struct source_facts *to);
 
 /* 1: the next part, in order of source and offset; 0: it has not come. An empty source has no part. */
 int token_store_next(struct token_store *s, struct token_part *p, struct err *e);
