@@ -293,33 +293,11 @@ static int put_commit(struct buf *out, const struct commit *k, struct err *e)
     return 0;
 }
 
-/* The content of a commit or summary; if it has several parts, only that this is one of them. */
-static int put_end(struct buf *out, const struct record *rec, struct err *e)
+static int put_promise(struct buf *out, struct str content, struct err *e)
 {
-    struct fragment part;
-    struct commit k;
-    if (fragment_get(&part, rec, e) || buf_put_str(out, rec->type == RECORD_COMMIT ? "# commit" : "# summary", e) ||
-        put_id(out, "batch", part.id, e))
-        return -1;
-    if (part.n_parts > 1)
-        return buf_printf(out, e, " part=%llu of=%llu\n", (unsigned long long)part.part,
-                          (unsigned long long)part.n_parts);
-    int rc = commit_get(&k, part.bytes, e) || put_commit(out, &k, e) ? -1 : 0;
-    commit_free(&k);
-    return rc;
-}
-
-static int put_promise(struct buf *out, const struct record *rec, struct err *e)
-{
-    struct fragment part;
     struct promise_head h;
     struct source_facts s;
-    if (fragment_get(&part, rec, e) || buf_put_str(out, "# promise", e) || put_id(out, "run", part.id, e))
-        return -1;
-    if (part.n_parts > 1)
-        return buf_printf(out, e, " part=%llu of=%llu\n", (unsigned long long)part.part,
-                          (unsigned long long)part.n_parts);
-    struct cursor c = cursor_over(part.bytes.p, part.bytes.len);
+    struct cursor c = cursor_over(content.p, content.len);
     if (promise_get_head(&h, &c, e) || put_rules(out, h.rules, e) || buf_put_byte(out, '\n', e))
         return -1;
     for (uint64_t i = 0; i < h.n_sources; i++) {
@@ -330,6 +308,26 @@ static int put_promise(struct buf *out, const struct record *rec, struct err *e)
             return -1;
     }
     return 0;
+}
+
+/* A commit, summary or promise; if its content has several parts, only that this is one of them. */
+static int put_fragment(struct buf *out, const struct record *rec, struct err *e)
+{
+    struct fragment part;
+    struct commit k;
+    bool promise = rec->type == RECORD_PROMISE;
+    const char *type = promise ? "promise" : rec->type == RECORD_COMMIT ? "commit" : "summary";
+    if (fragment_get(&part, rec, e) || buf_printf(out, e, "# %s", type) ||
+        put_id(out, promise ? "run" : "batch", part.id, e))
+        return -1;
+    if (part.n_parts > 1)
+        return buf_printf(out, e, " part=%llu of=%llu\n", (unsigned long long)part.part,
+                          (unsigned long long)part.n_parts);
+    if (promise)
+        return put_promise(out, part.bytes, e);
+    int rc = commit_get(&k, part.bytes, e) || put_commit(out, &k, e) ? -1 : 0;
+    commit_free(&k);
+    return rc;
 }
 
 static int put_failure(struct buf *out, const struct record *rec, struct err *e)
@@ -372,9 +370,8 @@ int record_text_put(struct record_text *v, struct buf *out, const struct record 
         return put_tokens(out, rec, e);
     case RECORD_COMMIT:
     case RECORD_SUMMARY:
-        return put_end(out, rec, e);
     case RECORD_PROMISE:
-        return put_promise(out, rec, e);
+        return put_fragment(out, rec, e);
     case RECORD_FAILURE:
         return put_failure(out, rec, e);
     case RECORD_JOURNAL:
