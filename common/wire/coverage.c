@@ -299,21 +299,18 @@ enum overlap coverage_overlap_range(const struct coverage *c, const unsigned cha
 
 /* Of two first bad lines, keeps the shorter text, or of equal length the smaller: so the order of arrival does not
  * matter. */
-static int note_skipped(struct coverage_run *r, const struct commit_run *in, struct err *e)
+int coverage_note_skipped(struct coverage *c, const struct commit_run *in, struct err *e)
 {
-    struct str have = {r->where.p, r->where.len};
+    struct coverage_run *r = get_run(c, in->run, e);
+    struct str have = r ? buf_str(&r->where) : (struct str){0};
+    if (!r)
+        return -1;
     r->skipped += in->skipped;
     if (in->where.len == 0 || (have.len && have.len < in->where.len) ||
         (have.len == in->where.len && memcmp(have.p, in->where.p, have.len) <= 0))
         return 0;
     r->where.len = 0;
     return buf_put(&r->where, in->where.p, in->where.len, e);
-}
-
-int coverage_note_skipped(struct coverage *c, const struct commit_run *in, struct err *e)
-{
-    struct coverage_run *r = get_run(c, in->run, e);
-    return r ? note_skipped(r, in, e) : -1;
 }
 
 int coverage_enter(struct coverage *c, const struct commit *k, struct err *e)
@@ -335,19 +332,10 @@ int coverage_enter(struct coverage *c, const struct commit *k, struct err *e)
             if (enter_range(c, r, &in->range[n], e))
                 return -1;
         }
-        if (note_skipped(r, in, e))
+        if (coverage_note_skipped(c, in, e))
             return -1;
     }
     return 0;
-}
-
-bool coverage_has(const struct coverage *c, const unsigned char *run, uint64_t source, uint64_t offset)
-{
-    const struct coverage_run *r = find_run(c, run);
-    if (!r || r->complete)
-        return r != NULL;
-    return source < r->n_source && offset < UINT64_MAX &&
-           intervals_overlap(&r->source[source].done, offset, offset + 1) == OVERLAP_ALL;
 }
 
 /* ---- Sources ---- */

@@ -69,8 +69,6 @@ int coverage_size(const struct coverage *c, const unsigned char *run, uint64_t n
 /* Notes the bad lines that a commit says were left out; coverage_enter includes it. */
 int coverage_note_skipped(struct coverage *c, const struct commit_run *in, struct err *e);
 
-bool coverage_has(const struct coverage *c, const unsigned char *run, uint64_t source, uint64_t offset);
-
 enum coverage_state {
     COVERAGE_COMPLETE,
     COVERAGE_MISSING,    /* ranges are missing in runs whose promise is known: coverage_missing */

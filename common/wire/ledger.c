@@ -165,13 +165,6 @@ static int try_close(struct ledger *l, struct ledger_batch *b, const char *strea
     return b->ended && b->n_seen >= b->commit.n_records ? close_batch(l, b, stream, e) : 0;
 }
 
-/* A record of a batch has come that is open. */
-static void wait_for(struct ledger *l, struct ledger_batch *b)
-{
-    b->n_waiting++;
-    l->n_waiting++;
-}
-
 /* A record of words or tokens. */
 static int put_content(struct ledger *l, const struct record *rec, const char *stream, struct err *e)
 {
@@ -196,7 +189,8 @@ static int put_content(struct ledger *l, const struct record *rec, const char *s
     if (intervals_add(&b->seen, in.seq, in.seq + 1, e) || l->content->put(l->ctx, &b->content, rec, e))
         return -1;
     b->n_seen++;
-    wait_for(l, b);
+    b->n_waiting++;
+    l->n_waiting++;
     b->checksum += rec->checksum;
     return try_close(l, b, stream, e);
 }
@@ -214,25 +208,23 @@ static int put_end(struct ledger *l, const struct record *rec, const char *strea
         l->n_again += b->covers;
         return 0;
     }
-    wait_for(l, b);
+    b->n_waiting++;
+    l->n_waiting++;
     b->is_summary = rec->type == RECORD_SUMMARY;
     int whole = fragments_add(&b->end, &part, e);
     if (whole <= 0)
         return whole;
     if (commit_get(&b->commit, buf_str(&b->end.whole), e))
         return -1;
-    for (size_t i = 0; i < b->commit.n_runs && b->commit.kind == RECORD_TOKENS; i++) {
-        if (b->commit.run[i].whole) /* only a sum knows that, and there is none of ids */
-            return err_set(e, EX_DATAERR, "a batch that says it were all of its run");
-    }
-    for (size_t i = 0; i < b->commit.n_runs; i++)
-        b->covers |= b->commit.run[i].whole || b->commit.run[i].n_ranges;
-    b->ended = b->known = true;
-    /* Its runs count as seen from now on, even if its records never come. */
     for (size_t i = 0; i < b->commit.n_runs; i++) {
-        if (coverage_see(&l->coverage, b->commit.run[i].run, e))
+        const struct commit_run *r = &b->commit.run[i];
+        if (r->whole && b->commit.kind == RECORD_TOKENS) /* only a sum knows that, and there is none of ids */
+            return err_set(e, EX_DATAERR, "a batch that says it were all of its run");
+        b->covers |= r->whole || r->n_ranges;
+        if (coverage_see(&l->coverage, r->run, e)) /* from now on, even if the batch's records never come */
             return -1;
     }
+    b->ended = b->known = true;
     return try_close(l, b, stream, e);
 }
 
@@ -322,7 +314,9 @@ static int put_failure(struct ledger *l, const struct record *rec, struct err *e
 /* Whether no success has made up for it. */
 static bool is_open(const struct ledger *l, const struct ledger_failure *f)
 {
-    return !coverage_has(&l->coverage, f->run, f->source, f->offset);
+    const struct commit_range byte = {f->offset == FAILURE_NOWHERE ? FAILURE_NOWHERE : f->source, f->offset,
+                                      f->offset + 1}; /* of a source that is not known, if the byte is not */
+    return coverage_overlap_range(&l->coverage, f->run, &byte) != OVERLAP_ALL;
 }
 
 /* The lowest failure that is open, or NULL. */
