@@ -148,8 +148,8 @@ static int store_spill(struct batch_store *s, struct spill *spill, struct err *e
     return 0;
 }
 
-/* Passes every pretoken encoded in p[0 .. n) to `consume`; RECORD_PAD bytes after p[n) are readable. */
-static int take_entries(const unsigned char *p, size_t n, batch_store_consume *consume, void *ctx, struct err *e)
+/* Passes every pretoken encoded in p[0 .. n) on; RECORD_PAD bytes after p[n) are readable. */
+static int take_entries(const struct batch_stores *all, const unsigned char *p, size_t n, struct err *e)
 {
     struct cursor c = cursor_over(p, n);
     struct pretoken word[AT_ONCE];
@@ -159,7 +159,7 @@ static int take_entries(const unsigned char *p, size_t n, batch_store_consume *c
             word[k++] = pretoken_get(&c);
         if (c.bad)
             return damaged(e);
-        if (consume(ctx, word, k, e))
+        if (all->consume(all->ctx, word, k, e))
             return -1;
     }
     return 0;
@@ -203,8 +203,7 @@ static int get_long(const struct batch_store *s, const struct spill *spill, size
     return word->len == len ? buf_reserve(word, RECORD_PAD, e) : damaged(e);
 }
 
-static int take_long(struct batch_store *s, const struct spill *spill, batch_store_consume *consume, void *ctx,
-                     struct err *e)
+static int take_long(const struct batch_stores *all, struct batch_store *s, struct err *e)
 {
     struct buf word = {0};
     uint64_t count;
@@ -212,17 +211,17 @@ static int take_long(struct batch_store *s, const struct spill *spill, batch_sto
     if (s->n_piece)
         qsort(s->piece, s->n_piece, sizeof *s->piece, by_seq);
     for (size_t i = 0; i < s->n_piece && rc == 0;)
-        rc = get_long(s, spill, &i, &word, &count, e) || consume(ctx, &(struct pretoken){word.p, word.len, count}, 1, e)
+        rc = get_long(s, &all->spill, &i, &word, &count, e) ||
+                     all->consume(all->ctx, &(struct pretoken){word.p, word.len, count}, 1, e)
                  ? -1
                  : 0;
     buf_free(&word);
     return rc;
 }
 
-/* Passes every pretoken of a batch to `consume`, and frees its memory step by step. Its records may have come in any
+/* Passes every pretoken of a batch on, and frees its memory step by step. Its records may have come in any
  * order. */
-static int store_take(struct batch_store *s, const struct spill *spill, batch_store_consume *consume, void *ctx,
-                      struct err *e)
+static int store_take(const struct batch_stores *all, struct batch_store *s, struct err *e)
 {
     struct buf read = {0};
     int rc = 0;
@@ -231,15 +230,15 @@ static int store_take(struct batch_store *s, const struct spill *spill, batch_st
         const struct buf *log = &b->log;
         if (b->on_disk.len) {
             read.len = 0;
-            rc = spill_read(spill, &b->on_disk, &read, e) || buf_reserve(&read, RECORD_PAD, e) ? -1 : 0;
+            rc = spill_read(&all->spill, &b->on_disk, &read, e) || buf_reserve(&read, RECORD_PAD, e) ? -1 : 0;
             log = &read;
         }
         if (rc == 0)
-            rc = take_entries(log->p, log->len, consume, ctx, e);
+            rc = take_entries(all, log->p, log->len, e);
         free_block(s, b);
     }
     buf_free(&read);
-    return rc ? rc : take_long(s, spill, consume, ctx, e);
+    return rc ? rc : take_long(all, s, e);
 }
 
 /* ---- The functions for the ledger ---- */
@@ -250,7 +249,7 @@ static int put_words(struct batch_stores *all, void **state, const struct record
     if (words_get(&w, rec, e))
         return -1;
     if (w.kind == WORDS_WHOLE && all->eager)
-        return take_entries(w.entries.p, w.entries.len, all->consume, all->ctx, e);
+        return take_entries(all, w.entries.p, w.entries.len, e);
     struct batch_store *s = *state ? *state : store_open(all, e);
     if (!s)
         return -1;
@@ -278,7 +277,7 @@ static int consume(void *ctx, void *state, const struct commit *k, struct err *e
     struct batch_store *s = state;
     (void)k;
     size_t before = store_bytes(s);
-    int rc = store_take(s, &all->spill, all->consume, all->ctx, e);
+    int rc = store_take(all, s, e);
     all->bytes -= before - store_bytes(s);
     return rc;
 }
