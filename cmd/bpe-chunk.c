@@ -14,7 +14,6 @@
 #include "chunk/chunks.h"
 #include "chunk/input_warnings.h"
 #include "chunk/resume_ranges.h"
-#include "chunk/resume_tail.h"
 #include "input/cut.h"
 #include "model/model.h"
 #include "model/model_read.h"
@@ -149,9 +148,7 @@ static int set_wanted(struct chunker *c, struct err *e)
     }
     if (rc)
         return -1;
-    size_t n_files = (size_t)o->n_files;
-    return c->writer.rest ? resume_tail_match(&c->writer, o->files, n_files, o->inline_text, o->only, &c->watch, e)
-                          : resume_ranges_match(&c->writer, o->files, n_files, o->inline_text, o->only, e);
+    return resume_ranges_match(&c->writer, o->files, (size_t)o->n_files, o->inline_text, o->only, &c->watch, e);
 }
 
 /* Remarks on the text that was read. */
