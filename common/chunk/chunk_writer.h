@@ -20,7 +20,7 @@ struct chunk_writer {
     size_t doubtful;           /* if so: the source */
     struct buf rules;          /* encoded */
     struct buf reading;        /* encoded: how sources are read that have no `reading` of their own */
-    int status;                /* a descriptor: see chunks.c (confirm_end); 0: none */
+    int status;                /* a descriptor: see chunks.c (confirm); 0: none */
     bool dealt; /* each record is dealt out by itself: always if fd is a socket of messages (base/io/packet.h) */
     bool rest;  /* --only: the run has no promise so far: it is made now */
     struct source_list sources;

@@ -2,11 +2,11 @@
 #include "chunk/chunks.h"
 
 #include "base/io/fd.h"
+#include "base/io/frames.h"
 #include "base/io/input.h"
 #include "base/io/packet.h"
 #include "chunk/chunk_plan.h"
 #include "chunk/file_cutter.h"
-#include "chunk/frame_cutter.h"
 #include "chunk/range_writer.h"
 #include "chunk/text_splitter.h"
 
@@ -16,12 +16,16 @@
 
 struct chunks {
     struct chunk_writer *writer;
+    const struct cutter *cutter;
     struct chunk_plan plan;
     struct range_writer ranges;
     struct file_cutter files;
-    struct frame_cutter frames;
     struct text_splitter texts;
+    struct frames borders;         /* of the pieces of a compressed file */
+    const struct source *bordered; /* that file; NULL: none so far */
 };
+
+/* ---- Plain files by reference ---- */
 
 /* Writes the ranges of a plain file, which is opened only if a piece must be cut. */
 static int put_file(struct chunks *c, size_t source, const struct interval *range, size_t n, struct err *e)
@@ -41,13 +45,71 @@ static int put_file(struct chunks *c, size_t source, const struct interval *rang
     return rc;
 }
 
-static int put_compressed(struct chunks *c, size_t source, const struct interval *range, size_t n, struct err *e)
+/* ---- Compressed files by reference ----
+ *
+ * Each piece is a group of whole frames (base/io/frames.h). No text is read; where the text of a piece begins and ends
+ * is found by who decompresses it (chunk/frame_text.c). */
+
+/* Finds the borders of a source's pieces: none if the text may not be cut there. */
+static int find_borders(struct chunks *c, const struct source *s, struct err *e)
 {
-    int rc = 0;
-    for (size_t i = 0; i < n && rc == 0; i++)
-        rc = frame_cutter_cut(&c->frames, &c->ranges, source, range[i].begin, range[i].end, e);
+    uint64_t apart = c->plan.piece / ACCESS_RATIO;
+    if (c->bordered == s)
+        return 0;
+    frames_free(&c->borders);
+    c->bordered = s;
+    if (s->size / 2 < apart || !cut_is_local(c->cutter) || c->cutter->n_ends == 0)
+        return 0;
+    int fd = fd_open_regular(s->path, e);
+    if (fd < 0)
+        return -1;
+    int rc = frames_find(&c->borders, fd, s->name, s->size, apart, e);
+    close(fd);
     return rc;
 }
+
+/* Decides which compressed files go by reference: all if there are several, else one whose frames are known, so that it
+ * makes several pieces. */
+static int choose_compressed(struct chunks *c, uint64_t block, struct err *e)
+{
+    struct source_list *l = &c->writer->sources;
+    struct source *one = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        if (l->at[i].compressed) {
+            one = &l->at[i];
+            one->access = ACCESS_COMPRESSED;
+        }
+        n += l->at[i].access == ACCESS_COMPRESSED;
+    }
+    if (n != 1 || !one)
+        return 0;
+    c->plan = chunk_plan_make(source_list_text(l), block, c->writer->dealt, 0);
+    int rc = find_borders(c, one, e);
+    if (c->borders.n == 0)
+        source_by_value(one);
+    return rc;
+}
+
+/* Writes the ranges of a compressed file: each as one piece, if its text may not be cut wherever a frame begins. */
+static int put_compressed(struct chunks *c, size_t source, const struct interval *range, size_t n, struct err *e)
+{
+    int rc = find_borders(c, &c->writer->sources.at[source], e);
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        uint64_t begin = range[i].begin;
+        for (size_t k = 0; k < c->borders.n && rc == 0; k++) {
+            uint64_t border = c->borders.border[k];
+            if (border > begin && border < range[i].end) {
+                rc = range_writer_put(&c->ranges, source, begin, border - begin, e);
+                begin = border;
+            }
+        }
+        rc = rc ? -1 : range_writer_put(&c->ranges, source, begin, range[i].end - begin, e);
+    }
+    return rc;
+}
+
+/* ---- Text that is read from start to end ---- */
 
 /* Lets the end of a text that comes through a pipe count only if what should write it has come to its end, and has not
  * failed or been killed: the end of a pipe looks the same.
@@ -68,20 +130,14 @@ static int confirm(void *ctx, struct err *e)
                                           "was cut off: what should write it has failed, or was killed");
 }
 
-/* Lets the end of an input count only so; status 0: any end counts. The read that reaches the end fails with
- * EX_TEMPFAIL if it does not. -1: that has happened already. */
-static int confirm_end(struct input *in, int status, struct err *e)
-{
-    return status ? input_confirm_end(in, confirm, (void *)(intptr_t)status, e) : 0;
-}
-
 /* Writes a source that must be read from start to end: its text, or its ranges. */
 static int put_text(struct chunks *c, size_t source, struct err *e)
 {
     const struct source *s = &c->writer->sources.at[source];
     bool regular = s->access != ACCESS_VALUE || s->file_size > 0;
     struct input *in = regular ? input_open_regular(s->path, e) : input_open(s->path, e);
-    if (!in || (strcmp(s->path, "-") == 0 && confirm_end(in, c->writer->status, e))) {
+    void *status = (void *)(intptr_t)c->writer->status;
+    if (!in || (status && strcmp(s->path, "-") == 0 && input_confirm_end(in, confirm, status, e))) {
         input_close(in);
         return -1;
     }
@@ -90,6 +146,8 @@ static int put_text(struct chunks *c, size_t source, struct err *e)
     input_close(in);
     return rc;
 }
+
+/* ---- All sources ---- */
 
 /* What is wanted up to the end of a source ends at its size. */
 static void end_at_size(struct source *s)
@@ -113,7 +171,7 @@ static int put_source(struct chunks *c, size_t source, struct err *e)
         return 0;
     if (s->access == ACCESS_COMPRESSED)
         return put_compressed(c, source, range, n, e);
-    if (s->access == ACCESS_FILE && cut_takes_files(c->files.cutter))
+    if (s->access == ACCESS_FILE && cut_takes_files(c->cutter))
         return put_file(c, source, range, n, e);
     return put_text(c, source, e);
 }
@@ -123,8 +181,10 @@ static int put_source(struct chunks *c, size_t source, struct err *e)
  * enough. */
 static bool promise_first(const struct source_list *l)
 {
-    bool one_text = l->n == 1 && l->at[0].access == ACCESS_VALUE;
-    return !one_text && source_list_sized(l);
+    bool sized = l->n != 1 || l->at[0].access != ACCESS_VALUE;
+    for (size_t i = 0; i < l->n; i++)
+        sized &= l->at[i].sized;
+    return sized;
 }
 
 static int put_all(struct chunks *c, struct err *e)
@@ -146,23 +206,22 @@ static int put_all(struct chunks *c, struct err *e)
 int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t block, bool only,
                  struct input_warnings *watch, const struct chunk_seen *seen, struct err *e)
 {
-    struct chunks c = {.writer = w, .frames = {.writer = w, .cutter = cutter}};
+    struct chunks c = {.writer = w, .cutter = cutter};
     if (packet_socket(w->fd)) {
         w->dealt = true;
         packet_prepare(w->fd);
     }
-    if ((!only || w->rest) && frame_cutter_choose(&c.frames, block, e)) {
-        frame_cutter_free(&c.frames);
+    if ((!only || w->rest) && choose_compressed(&c, block, e)) {
+        frames_free(&c.borders);
         return -1;
     }
     c.plan = chunk_plan_make(source_list_text(&w->sources), block, w->dealt, w->rules.len);
-    c.frames.piece = c.plan.piece;
     range_writer_init(&c.ranges, w, source_list_bytes(&w->sources), c.plan.record);
     c.files = (struct file_cutter){.cutter = cutter, .ranges = &c.ranges, .watch = watch, .piece = c.plan.piece};
     c.texts = (struct text_splitter){.cutter = cutter, .ranges = &c.ranges, .watch = watch, .seen = seen, .only = only};
     int rc = put_all(&c, e);
     range_writer_free(&c.ranges);
-    frame_cutter_free(&c.frames);
+    frames_free(&c.borders);
     buf_free(&c.files.window);
     buf_free(&c.texts.window);
     return rc;

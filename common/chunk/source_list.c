@@ -162,15 +162,6 @@ uint64_t source_list_value_files(const struct source_list *l)
     return bytes;
 }
 
-bool source_list_sized(const struct source_list *l)
-{
-    for (size_t i = 0; i < l->n; i++) {
-        if (!l->at[i].sized)
-            return false;
-    }
-    return true;
-}
-
 void source_list_free(struct source_list *l)
 {
     for (size_t i = 0; i < l->n; i++) {

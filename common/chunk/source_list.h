@@ -19,7 +19,7 @@ struct source {                /* zeroed: unused; a list may have many of these 
     char *name;                /* in records and messages, owned */
     enum source_access access; /* ACCESS_VALUE: its text is sent, not its place */
     /* zstd or gzip, in a regular file that other processes may read: `size` is the file's at first, and
-     * frame_cutter_choose decides whether it goes by reference. */
+     * choose_compressed (chunks.c) decides whether it goes by reference. */
     bool compressed;
     uint64_t size;              /* as its access counts: if not `sized`, it is set when all was read */
     bool sized;                 /* size is known before: by reference, and of a plain file by value */
@@ -52,9 +52,6 @@ uint64_t source_list_text(const struct source_list *l);
 
 /* The sizes of the files of all sources by value, compressed as they may be; 0: not known, as some is a pipe. */
 uint64_t source_list_value_files(const struct source_list *l);
-
-/* Whether the sizes of all sources are known. */
-bool source_list_sized(const struct source_list *l);
 
 /* The text of a regular file is to be sent, although other processes may read it. */
 void source_by_value(struct source *s);
