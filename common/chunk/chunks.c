@@ -6,10 +6,10 @@
 #include "base/io/input.h"
 #include "base/io/packet.h"
 #include "chunk/chunk_plan.h"
-#include "chunk/file_cutter.h"
 #include "chunk/range_writer.h"
 #include "chunk/text_splitter.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,13 +19,93 @@ struct chunks {
     const struct cutter *cutter;
     struct chunk_plan plan;
     struct range_writer ranges;
-    struct file_cutter files;
+    struct input_warnings *watch; /* sees all text that is read */
+    struct buf window;            /* of a plain file, around the place of a cut */
     struct text_splitter texts;
     struct frames borders;         /* of the pieces of a compressed file */
     const struct source *bordered; /* that file; NULL: none so far */
 };
 
-/* ---- Plain files by reference ---- */
+/* ---- Plain files by reference, of which only the text near the cuts is read ---- */
+
+/* Near the place where a cut should be in a file: */
+enum {
+    STEP = 4 << 10,  /* bytes read at first */
+    REACH = 1 << 20, /* bytes read in all before the cut is given up */
+};
+
+/* The end of the hole in the file that contains byte `at`; `at` if there is none, or the file system does not say. */
+static uint64_t hole_end(int fd, uint64_t at, uint64_t end)
+{
+#ifdef SEEK_DATA
+    off_t data = lseek(fd, (off_t)at, SEEK_DATA);
+    if (data < 0)
+        return errno == ENXIO ? end : at; /* ENXIO: only a hole up to the file's end */
+    return (uint64_t)data < end ? (uint64_t)data : end;
+#else
+    (void)fd, (void)end;
+    return at;
+#endif
+}
+
+/* The first place to cut at or after *at and before `end`; 0 if none is found. At most about REACH bytes are read for
+ * it; *at is moved to where the search ended. Holes are skipped, because in text there is no cut next to NUL bytes; and
+ * where there is (FORM_NUL), or if the file system were wrong about a hole, only a later cut would be taken. */
+static int find_cut(struct chunks *c, int fd, const char *name, uint64_t *at, uint64_t end, uint64_t *cut,
+                    struct err *e)
+{
+    struct buf *b = &c->window;
+    size_t longest = c->cutter->special->max_len;
+    size_t before = longest + 1, beyond = longest + 4; /* bytes around a cut that are needed to recognize it */
+    *cut = 0;
+    for (size_t n_read = 0, step = STEP; n_read < REACH && *at < end; n_read += step) {
+        if (n_read)
+            step = 3 * n_read < REACH - n_read ? 3 * n_read : REACH - n_read;
+        uint64_t from = *at > before ? *at - before : 0;
+        size_t search = (size_t)(*at - from), want = search + step + beyond;
+        b->len = 0;
+        if (buf_reserve(b, want, e))
+            return -1;
+        ssize_t got = fd_pread(fd, b->p, want, from, name, e);
+        if (got < 0)
+            return -1;
+        b->len = (size_t)got;
+        input_warnings_look(c->watch, b->p, b->len);
+        bool final = b->len < want;
+        size_t n = cut_first(c->cutter, b->p, b->len, search, final);
+        if (n && from + n < end)
+            *cut = from + n;
+        *at = n || final || end - *at < step ? end : *at + step;
+        if (*at < end) {
+            uint64_t data = hole_end(fd, *at - 1, end); /* a cut here would come after this byte */
+            if (data > *at)
+                *at = data;
+        }
+    }
+    return 0;
+}
+
+/* Adds the pieces of bytes [begin, end) of a source, an open file, to range records. A cut is left out if no place for
+ * it is found within 1 MiB after where it should be. */
+static int cut_file(struct chunks *c, size_t source, int fd, uint64_t begin, uint64_t end, struct err *e)
+{
+    const char *name = c->writer->sources.at[source].name;
+    uint64_t at = begin, cut;
+    bool never = c->cutter->n_ends == 0; /* one piece, then */
+    while (!never && at < end && end - begin > c->plan.piece && end - at > c->plan.piece) {
+        uint64_t searched = at += c->plan.piece;
+        if (find_cut(c, fd, name, &searched, end, &cut, e))
+            return -1;
+        if (cut == 0) { /* no cut was found so far: the next search begins where this one ended */
+            at = searched - at > c->plan.piece ? searched - c->plan.piece : at;
+            continue;
+        }
+        if (range_writer_put(&c->ranges, source, begin, cut - begin, e))
+            return -1;
+        begin = at = cut;
+    }
+    return begin < end ? range_writer_put(&c->ranges, source, begin, end - begin, e) : 0;
+}
 
 /* Writes the ranges of a plain file, which is opened only if a piece must be cut. */
 static int put_file(struct chunks *c, size_t source, const struct interval *range, size_t n, struct err *e)
@@ -33,12 +113,12 @@ static int put_file(struct chunks *c, size_t source, const struct interval *rang
     const struct source *s = &c->writer->sources.at[source];
     int fd = -1, rc = 0;
     for (size_t i = 0; i < n && rc == 0; i++) {
-        if (fd < 0 && range[i].end - range[i].begin > c->files.piece) {
+        if (fd < 0 && range[i].end - range[i].begin > c->plan.piece) {
             fd = fd_open_regular(s->path, e);
             if (fd < 0)
                 return -1;
         }
-        rc = file_cutter_cut(&c->files, source, fd, range[i].begin, range[i].end, e);
+        rc = cut_file(c, source, fd, range[i].begin, range[i].end, e);
     }
     if (fd >= 0)
         close(fd);
@@ -206,7 +286,7 @@ static int put_all(struct chunks *c, struct err *e)
 int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t block, bool only,
                  struct input_warnings *watch, const struct chunk_seen *seen, struct err *e)
 {
-    struct chunks c = {.writer = w, .cutter = cutter};
+    struct chunks c = {.writer = w, .cutter = cutter, .watch = watch};
     if (packet_socket(w->fd)) {
         w->dealt = true;
         packet_prepare(w->fd);
@@ -216,13 +296,13 @@ int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t b
         return -1;
     }
     c.plan = chunk_plan_make(source_list_text(&w->sources), block, w->dealt, w->rules.len);
-    range_writer_init(&c.ranges, w, source_list_bytes(&w->sources), c.plan.record);
-    c.files = (struct file_cutter){.cutter = cutter, .ranges = &c.ranges, .watch = watch, .piece = c.plan.piece};
+    c.ranges =
+        (struct range_writer){.writer = w, .promised_bytes = source_list_bytes(&w->sources), .work = c.plan.record};
     c.texts = (struct text_splitter){.cutter = cutter, .ranges = &c.ranges, .watch = watch, .seen = seen, .only = only};
     int rc = put_all(&c, e);
     range_writer_free(&c.ranges);
     frames_free(&c.borders);
-    buf_free(&c.files.window);
+    buf_free(&c.window);
     buf_free(&c.texts.window);
     return rc;
 }

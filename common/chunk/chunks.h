@@ -15,7 +15,7 @@
 /* Reads the writer's sources and writes their records. block: the size that pieces should have, 0: chosen here
  * (chunk_plan.h). only: writes only what is wanted of them, and no promise if it was made before (w->rest). `watch`
  * sees all text that is read; `seen` is called as text by value is sent, and may be NULL. -1: EX_NOINPUT, EX_IOERR;
- * see text_splitter.h and file_cutter.h. */
+ * see text_splitter.h. */
 int chunks_write(struct chunk_writer *w, const struct cutter *cutter, uint64_t block, bool only,
                  struct input_warnings *watch, const struct chunk_seen *seen, struct err *e);
 

@@ -14,11 +14,6 @@ enum { FILL = (512 << 10) + 64 };
  * through a socket, into a message. */
 enum { FULL = 900 << 10, FULL_DEALT = 128 << 10 };
 
-void range_writer_init(struct range_writer *r, struct chunk_writer *writer, uint64_t promised_bytes, uint64_t work)
-{
-    *r = (struct range_writer){.writer = writer, .promised_bytes = promised_bytes, .work = work};
-}
-
 void range_writer_free(struct range_writer *r)
 {
     buf_free(&r->files);

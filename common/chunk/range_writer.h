@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct range_writer {
+struct range_writer {            /* zeroed but for the first three: no record has begun */
     struct chunk_writer *writer; /* borrowed */
     uint64_t promised_bytes;     /* see struct range_head */
     uint64_t work;               /* bytes of text after which a record ends */
@@ -21,8 +21,7 @@ struct range_writer {
     uint64_t n_records;
 };
 
-void range_writer_init(struct range_writer *r, struct chunk_writer *writer, uint64_t promised_bytes, uint64_t work);
-void range_writer_free(struct range_writer *r); /* zeroed is fine */
+void range_writer_free(struct range_writer *r);
 
 /* Adds a piece of a source, by its number. Writes the record when it has enough text. */
 int range_writer_put(struct range_writer *r, size_t source, uint64_t offset, uint64_t len, struct err *e);
