@@ -90,11 +90,9 @@ static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
         return -1;
     w->begun = false;
     w->runs.len = 0;
-    return chunk_run_put(r, &w->runs, e) ||
-                   batch_end(&w->batch, RECORD_COMMIT, (struct str){r->rules_bytes.p, r->rules_bytes.len}, &w->runs, 1,
-                             e)
-               ? -1
-               : 0;
+    if (chunk_run_put(r, &w->runs, e) || batch_end(&w->batch, RECORD_COMMIT, buf_str(&r->rules_bytes), &w->runs, 1, e))
+        return -1;
+    return 0;
 }
 
 static int pass_on(void *ctx, const void *record, size_t n, struct err *e)

@@ -79,13 +79,12 @@ static int write_sum(struct summer *s, bool complete, struct err *e)
     struct buf runs = {0};
     uint64_t n_runs;
     const struct coverage *c = &s->sum.ledger.coverage;
-    struct str rules = {c->rules.p, c->rules.len};
     batch_begin(&s->batch, RECORD_WORDS, 1, "standard output", coverage_only_run(c));
     s->out.len = 0;
     progress_part(&s->progress, "writing the sum", "");
     int rc = summing_each(&s->sum, write_word, s, e) || coverage_put_runs(c, &runs, &n_runs, e) ||
              (c->text != c->covered && commit_put_text(&runs, c->text, e)) ||
-             batch_end(&s->batch, complete ? RECORD_SUMMARY : RECORD_COMMIT, rules, &runs, n_runs, e) ||
+             batch_end(&s->batch, complete ? RECORD_SUMMARY : RECORD_COMMIT, buf_str(&c->rules), &runs, n_runs, e) ||
              coverage_put_promises(c, &s->out, e) || record_write(1, "standard output", &s->out, e) ||
              fd_close_stdout(e);
     buf_free(&runs);

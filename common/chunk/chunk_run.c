@@ -141,7 +141,7 @@ int chunk_run_put(struct chunk_run *r, struct buf *runs, struct err *e)
     const struct commit_run run = {.run = r->id,
                                    .promised_bytes = r->promised_bytes,
                                    .skipped = r->skipped.n,
-                                   .where = {r->skipped.first.p, r->skipped.first.len},
+                                   .where = buf_str(&r->skipped.first),
                                    .total = r->n_bytes,
                                    .range = range,
                                    .n_ranges = r->n_ranges};

@@ -190,7 +190,7 @@ int json_read_key_place(struct json_reader *r, size_t max, struct json_place *s,
         return rc;
     if (pass_string(r, s, true, max))
         return -1;
-    *start = (struct str){r->text.p, r->text.len};
+    *start = buf_str(&r->text);
     return 1;
 }
 

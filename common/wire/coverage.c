@@ -95,7 +95,7 @@ const unsigned char *coverage_only_run(const struct coverage *c)
 
 int coverage_check_rules(struct coverage *c, struct str encoded, const char *stream, struct err *e)
 {
-    struct str have = {c->rules.p, c->rules.len};
+    struct str have = buf_str(&c->rules);
     struct rules before = {0}, now;
     if (have.len && str_equal(have, encoded))
         return 0;

@@ -114,7 +114,7 @@ int coverage_put_runs(const struct coverage *c, struct buf *runs, uint64_t *n_ru
                                        .promised_bytes = r->promised_bytes,
                                        .skipped = r->skipped,
                                        .whole = r->complete,
-                                       .where = {r->where.p, r->where.len},
+                                       .where = buf_str(&r->where),
                                        .total = r->covered,
                                        .range = range,
                                        .n_ranges = n};

@@ -77,13 +77,13 @@ void ledger_free(struct ledger *l)
     free(l->failures);
 }
 
-/* Forgets a batch that is closed, if repeated records of it are recognized without it. */
+/* Closes a batch, which is kept only if repeated records of it are not recognized without it. */
 static void let_go(struct ledger *l, struct ledger_batch *b)
 {
+    batch_forget(l, b);
     if (!l->content->covered)
         return;
     HASH_DEL(l->batches, b);
-    batch_forget(l, b);
     free(b);
 }
 
@@ -136,7 +136,6 @@ static int close_batch(struct ledger *l, struct ledger_batch *b, const char *str
     l->n_overlapping += o == OVERLAP_PART;
     l->n_again += o == OVERLAP_ALL && b->covers;
     b->state = o == OVERLAP_NONE ? TAKEN : DROPPED;
-    batch_forget(l, b);
     let_go(l, b);
     return 0;
 }

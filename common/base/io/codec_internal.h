@@ -51,7 +51,6 @@ struct inflate_io {
 struct inflater; /* each library's own */
 
 struct inflate_library {
-    const char *name;
     struct inflater *(*open)(void); /* NULL: out of memory */
     void (*close)(struct inflater *i);
     void (*reset)(struct inflater *i); /* before each member's data */

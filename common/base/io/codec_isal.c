@@ -99,7 +99,7 @@ static enum inflate_result isal_step(struct inflater *i, struct inflate_io *io)
 
 const struct inflate_library *inflate_isal(void)
 {
-    static const struct inflate_library isal = {"ISA-L", isal_open, isal_close, isal_reset, isal_step};
+    static const struct inflate_library isal = {isal_open, isal_close, isal_reset, isal_step};
     return &isal;
 }
 
