@@ -105,21 +105,16 @@ static int on_idle(void *ctx, struct err *e)
 static int encode_records(struct encoding *p, struct input *in, const struct buf *first, struct err *e)
 {
     struct record_reader reader;
-    const struct encode_options *o = &p->opt;
+    const char *given = source_options_given(&p->opt.source), *name = input_name(in);
     if (record_reader_over(&reader, in, first, e))
         return -1;
-    const char *given = source_options_given(&o->source);
-    bool failed = given != NULL;
-    if (failed)
-        err_set(e, EX_USAGE, "%s: these are chunks: --%s is for bpe-chunk", record_reader_name(&reader), given);
-    if (!failed && p->is_text)
-        failed = err_set(e, EX_USAGE, "%s: text and chunks are not encoded together", record_reader_name(&reader));
-    if (!failed)
-        failed = set_format(p, IDS_RECORDS, e) != 0;
+    int failed = given        ? err_set(e, EX_USAGE, "%s: these are chunks: --%s is for bpe-chunk", name, given)
+                 : p->is_text ? err_set(e, EX_USAGE, "%s: text and chunks are not encoded together", name)
+                              : set_format(p, IDS_RECORDS, e);
     p->is_records = true;
     if (p->encoder.out.format == IDS_TURNS)
         input_on_idle(in, on_idle, p);
-    int rc = chunk_reader_stream(&p->encoder.reader, &reader, failed, e);
+    int rc = chunk_reader_stream(&p->encoder.reader, &reader, failed != 0, e);
     record_reader_close(&reader);
     return rc;
 }

@@ -13,7 +13,6 @@
 #include "usage/model_usage.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NAME "bpe-model"

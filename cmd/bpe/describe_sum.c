@@ -18,9 +18,9 @@ int describe_add_sum(struct describe *d, struct input *in, const struct buf *fir
     int rc = 0;
     const char *given = source_options_given(&d->opt.source);
     if (given)
-        rc = err_set(e, EX_USAGE, "%s: this is a sum: --%s is for text", record_reader_name(&reader), given);
+        rc = err_set(e, EX_USAGE, "%s: this is a sum: --%s is for text", input_name(reader.in), given);
     else if (d->is_text)
-        rc = err_set(e, EX_USAGE, "%s: text and sums are not described together", record_reader_name(&reader));
+        rc = err_set(e, EX_USAGE, "%s: text and sums are not described together", input_name(reader.in));
     else if (!d->sum) {
         d->sum = fd_is_stdin(path) ? "standard input" : path;
         rc = summing_init(&d->summing, d->opt.memory, d->opt.temp, e);

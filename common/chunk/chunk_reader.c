@@ -12,7 +12,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Bytes of text after which a batch ends, so that little is lost if the process dies later. */
 #define BATCH_TEXT ((uint64_t)4 << 30)

@@ -6,7 +6,6 @@
 
 #include "base/sys/buf.h"
 #include "base/sys/err.h"
-#include "base/sys/str.h"
 #include "chunk/source_list.h"
 #include "wire/payload.h"
 

@@ -31,8 +31,6 @@
 #include "input/file_signature.h"
 #include "pretok/special.h"
 
-#include <string.h>
-
 enum { BEYOND = 32 << 10 }; /* bytes of text read at most at a time past the piece's own frames */
 
 static size_t margin(const struct frame_text *t)

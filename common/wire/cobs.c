@@ -9,7 +9,6 @@
 
 #include "base/sys/simd.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #ifdef __x86_64__

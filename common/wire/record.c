@@ -130,11 +130,6 @@ void record_reader_close(struct record_reader *r)
     *r = (struct record_reader){0};
 }
 
-const char *record_reader_name(const struct record_reader *r)
-{
-    return input_name(r->in);
-}
-
 /* Whether nothing is left to read of what is in data: a record goes on in the next message of a socket never. */
 static bool is_cut(const struct record_reader *r)
 {
@@ -266,9 +261,9 @@ int record_each(struct record_reader *r, record_take *take, void *ctx, struct er
     struct record rec;
     enum record_next next;
     while ((next = record_next(r, &rec, e)) == RECORD_ITEM) {
-        if (take(ctx, &rec, record_reader_name(r), e)) {
+        if (take(ctx, &rec, input_name(r->in), e)) {
             if (e->code == EX_DATAERR)
-                err_place(e, record_reader_name(r), rec.offset);
+                err_place(e, input_name(r->in), rec.offset);
             next = RECORD_ERROR;
             break;
         }

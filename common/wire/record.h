@@ -95,7 +95,6 @@ int record_reader_open(struct record_reader *r, const char *path, struct err *e)
  * closed. */
 int record_reader_over(struct record_reader *r, struct input *in, const struct buf *first, struct err *e);
 void record_reader_close(struct record_reader *r);
-const char *record_reader_name(const struct record_reader *r);
 
 enum record_next {
     RECORD_ERROR =

@@ -32,18 +32,12 @@ struct command_line {
     char **argv;
     int next;          /* the next word */
     const char *value; /* of the option that is read; NULL: none */
-    bool is_next;      /* the value is a word of its own */
 };
-
-static bool is_named(const struct option_row *r, const char *name)
-{
-    return strcmp(r->name, name) == 0;
-}
 
 const struct option_row *options_find(const struct option_row *rows, const char *name)
 {
     for (const struct option_row *r = rows; r->name; r++) {
-        if (is_named(r, name))
+        if (strcmp(r->name, name) == 0)
             return r;
     }
     return NULL;
@@ -95,7 +89,7 @@ static const struct option_row *row_of_letter(const struct command_line *l, char
 static const struct option_row *row_of_name(const struct command_line *l, const char *name)
 {
     const struct option_row *r;
-    for (struct row_place at = {0}; (r = next_row(l, &at)) && !is_named(r, name);)
+    for (struct row_place at = {0}; (r = next_row(l, &at)) && strcmp(r->name, name) != 0;)
         ;
     return r;
 }

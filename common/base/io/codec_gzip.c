@@ -4,7 +4,6 @@
 #include "base/sys/bytes.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Where the next byte belongs to. */
 enum field {

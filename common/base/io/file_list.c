@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Sets the array of names. Each ends with NUL afterwards. */
 static int split(struct file_list *l, int end, struct err *e)

@@ -5,7 +5,6 @@
 #include "base/sys/buf.h"
 #include "base/sys/bytes.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 /* Zstandard's numbers (RFC 8878; "Zstandard Seekable Format" and pzstd, both in zstd's contrib/). */
