@@ -320,6 +320,16 @@ rm -f got.json
 bpe-sum counts | bpe-merge -v "$V" -o got.json
 same few.json got.json "  and nothing is lost"
 
+# Its end, without other hosts: `sleep` notes who waits. (GNU parallel has some, of other lengths.)
+mkdir naps
+: >naps/taken
+printf '#!/bin/sh\necho "$*" >>"%s/naps/taken"\nexec "%s" "$@"\n' "$PWD" "$(command -v sleep)" >naps/sleep
+chmod +x naps/sleep
+for _ in 1 2 3 4 5; do
+    PATH=$PWD/naps:$PATH bpe ssh fan_out -S 1/: -- bpe-count <few >counts 2>err
+done
+is "$? $(cat err) $(grep -cx 2 naps/taken)" "0  0" "nothing waits for hosts where there are none"
+
 # The text and the results.
 timeout -k 1 30 bpe ssh fan_out -S 1/: -- bpe-count <&- >counts 2>err
 is "$? $(cat counts err)" "0 " "standard input is closed: there is no text"
