@@ -54,6 +54,8 @@ static int run(int argc, char **argv, struct err *e)
     const struct builtin *b = builtin(argv[1]);
     if (b)
         return b->main(argc - 1, argv + 1);
+    if (script_note_command(argv, e))
+        return -1;
     if (script_is_engine(argv[1]))
         return run_engine(argc, argv, e);
     return script_is(argv[1]) ? script_run(argv[1], argv + 1, e) : help_no_command(argv[1], e);

@@ -39,6 +39,9 @@ char *script_of_engine(const char *engine, const char *command);
 /* What it is for: `# NAME - ...` in its second line; or empty. */
 void script_about(const char *name, char *to, size_t n);
 
+/* Puts the words of a command line into the environment: bpe monitor names by them what a script runs in its place. */
+int script_note_command(char **argv, struct err *e);
+
 /* Runs a file in place of this program. Its name is put into argv[0]. -1: it cannot be run. */
 int script_run(const char *file, char **argv, struct err *e);
 

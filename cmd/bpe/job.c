@@ -110,6 +110,7 @@ static int run(struct job *j, struct err *e)
 {
     enum { FIRST = 3, LAST = 9 }; /* what a shell may have opened */
     j->command = self.as;
+    prctl(PR_SET_NAME, "bpe-job"); /* a part of what another bpe does: bpe monitor names pipelines by that */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     for (int fd = FIRST; fd <= LAST; fd++)
         fcntl(fd, F_SETFD, FD_CLOEXEC);

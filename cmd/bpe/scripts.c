@@ -5,6 +5,7 @@
 #include "base/io/fd.h"
 #include "driver/installed.h"
 #include "driver/job.h"
+#include "driver/monitor/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -92,6 +93,21 @@ static int need_interpreter(const char *path, struct err *e)
     if (f)
         fclose(f);
     return named ? job_need(name, e) : 0;
+}
+
+int script_note_command(char **argv, struct err *e)
+{
+    enum { MOST = 500 }; /* bytes: a line of bpe monitor shows fewer */
+    struct buf words = {0};
+    int rc = 0;
+    for (int i = 0; argv[i] && words.len < MOST && rc == 0; i++)
+        rc = (i && buf_put_byte(&words, ' ', e)) || buf_put_str(&words, argv[i], e) ? -1 : 0;
+    words.len = words.len < MOST ? words.len : MOST;
+    rc = rc || buf_put_byte(&words, '\0', e) ? -1 : 0;
+    if (rc == 0 && setenv(PROCESS_COMMAND, (const char *)words.p, 1))
+        rc = err_mem(e, "the command", words.len);
+    buf_free(&words);
+    return rc;
 }
 
 int script_run(const char *file, char **argv, struct err *e)

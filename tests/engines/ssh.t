@@ -257,7 +257,7 @@ ends "$pid"
 is "$(cat ended err) $(ls tmp)" $'75 0\nbpe ssh: GNU parallel ended with 137 ' "GNU parallel is killed"
 
 still_here
-kill -KILL "$(pgrep -P "$pid" -x bpe)"
+kill -KILL "$(pgrep -P "$pid" -x bpe-job)"
 ends "$pid"
 is "$(cat ended err) $(ls tmp)" $'75 0\nbpe ssh: what waits for GNU parallel was killed; run the same command again ' \
     "what waits for GNU parallel, and reads the text, is killed: that is not the end of the text"

@@ -43,7 +43,7 @@ gone "$(cat child)" child "  and what it had started ends"
 rm child
 sh -c 'bpe job -- sh -c "sleep 600 & echo \$! >child; wait"; true' &
 until_there child
-job=$(pgrep -P $! -x bpe)
+job=$(pgrep -P $! -x bpe-job)
 kill -KILL $!
 gone "$job" child "what started it is killed: all of it ends"
 rm child

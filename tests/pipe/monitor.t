@@ -368,6 +368,24 @@ def by_bpe():
         lib.ok(code == 64 and err.startswith(f"bpe train: {arg.replace('=', ' ')}: ") and err.count("\n") == 1, f"{arg}: wrong use", err)
 
 
+def by_ssh():
+    """bpe ssh on this machine: one pipeline, by the words of the user, with the stages that work."""
+    if not shutil.which("parallel") or not shutil.which("zstd"):
+        lib.skip("bpe ssh", "no parallel or zstd")
+        return
+    process = begin("exec bpe ssh train -S 2/: --ssh=true -v 300 -o m4.json " + 40 * "text ")
+    told = [t for t in monitor(f"--pid={process.pid}", "0.3") if t["stages"]]
+    lib.ok(process.wait() == 0 and len({t["pipeline"] for t in told}) == 1 and
+           all(t["command"].startswith("bpe ssh train -S 2/: --ssh=true -v 300 ") for t in told), "bpe ssh: one pipeline, by the words of the user",
+           {(t["pipeline"], t["command"]) for t in told})
+    names = [[stage["name"] for stage in t["stages"]] for t in told]
+    counts = [some for some in names if "bpe-count" in some]
+    order = ["parallel", "bpe-count", "bpe-sum", "bpe-merge"]
+    lib.ok(counts and all([name for name in some if name in order] == order and "fan_out" not in some for some in counts),
+           "  with the stages that work, in the order of the data", names)
+    lib.ok("bpe-merge" in names[-1] and "fan_out" not in names[-1], "  until it ends", names)
+
+
 def handles(pid):
     """Whether a process has a handler for SIGUSR1."""
     with open(f"/proc/{pid}/status", encoding="utf-8") as f:
@@ -420,6 +438,7 @@ with tempfile.TemporaryDirectory() as directory:
     opens_only_read_ends()
     takes_little()
     by_bpe()
+    by_ssh()
     on_terminal()
     os.chdir("/")
 sys.exit(lib.done())

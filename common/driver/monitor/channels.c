@@ -20,7 +20,12 @@ struct watched *watched_find(struct watched *const *at, size_t n, pid_t pid)
 
 bool watched_is_program(const struct watched *w)
 {
-    return strncmp(w->process.name, "bpe-", 4) == 0 && strcmp(w->process.name, "bpe-keeper") != 0;
+    static const char *const parts[] = {"bpe-keeper", "bpe-job"}; /* of bpe itself */
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (strcmp(w->process.name, parts[i]) == 0)
+            return false;
+    }
+    return strncmp(w->process.name, "bpe-", 4) == 0;
 }
 
 bool watched_is_driver(const struct watched *w)

@@ -203,20 +203,45 @@ bool process_look(struct process *p, unsigned what)
     return true;
 }
 
-void process_command(pid_t pid, char *to, size_t n)
+/* The words of its command line as one text, or those with which the user began the script that has become this
+ * program. False: it cannot be read. */
+static bool read_words(pid_t pid, char *to, size_t n)
 {
-    char path[64], text[512];
-    *to = '\0';
+    static const char given[] = PROCESS_COMMAND "=";
+    char path[64], *one = NULL;
+    size_t cap = 0, len = sizeof given - 1;
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    FILE *f = fopen(path, "re");
+    while (f && !found && getdelim(&one, &cap, '\0', f) > 0) {
+        found = strncmp(one, given, len) == 0;
+        if (found)
+            snprintf(to, n, "%s", one + len);
+    }
+    free(one);
+    if (f)
+        fclose(f);
+    if (found)
+        return true;
     snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    ssize_t got = fd < 0 ? -1 : read(fd, to, n - 1);
     if (fd >= 0)
         close(fd);
-    if (got <= 0)
-        return;
+    to[got > 0 ? got : 0] = '\0';
     for (ssize_t i = 0; i < got; i++)
-        text[i] = (unsigned char)text[i] < ' ' ? ' ' : text[i]; /* the ends of words; and what a terminal would do */
-    text[got] = '\0';
+        to[i] = to[i] ? to[i] : ' ';
+    return got > 0;
+}
+
+void process_command(pid_t pid, char *to, size_t n)
+{
+    char text[512];
+    *to = '\0';
+    if (!read_words(pid, text, sizeof text))
+        return;
+    for (char *s = text; *s; s++)
+        *s = (unsigned char)*s < ' ' ? ' ' : *s; /* what a terminal would do */
     char *end = strchr(text, ' '), *begin = text;
     for (char *s = text; end && s < end; s++)
         begin = *s == '/' ? s + 1 : begin;

@@ -92,7 +92,9 @@ size_t process_files(const struct process *p, struct process_file *files, size_t
 /* What the program publishes of its work (base/cli/progress.h), as process_links has found. False: nothing. */
 bool process_progress(const struct process *p, struct progress_page *page);
 
-/* The words of its command line, separated by blanks, cut to fit; without directories in the first. */
+/* The words of its command line, separated by blanks, cut to fit; without directories in the first. Of a program that a
+ * script has become, those of the script are in its environment. */
+#define PROCESS_COMMAND "BPE_COMMAND"
 void process_command(pid_t pid, char *to, size_t n);
 
 #endif

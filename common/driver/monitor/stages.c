@@ -180,24 +180,48 @@ static bool is_left(struct watched *const *at, size_t n, const struct stage *s)
     return s->n_alive || (tool && !tool->process.ended);
 }
 
-/* The stage that comes next: one to which none of those that are not placed writes; in a circle, the oldest. */
-static size_t next_to_place(const struct pipeline *p, const size_t *place, const bool *left)
+/* Notes which of some stages get what a stage writes, also through others; it may be among them. */
+static void mark_after(const struct pipeline *p, size_t stage, const bool *some, bool *after)
+{
+    for (size_t x = 0; x < p->stages[stage].n_next; x++) {
+        size_t next = p->stages[stage].next[x];
+        if (some[next] && !after[next]) {
+            after[next] = true;
+            mark_after(p, next, some, after);
+        }
+    }
+}
+
+/* The same of all of them: after[n * k + i]: i comes after k. */
+static void mark_all(const struct pipeline *p, const bool *some, bool *after)
+{
+    memset(after, 0, p->n * p->n * sizeof *after);
+    for (size_t i = 0; i < p->n; i++) {
+        if (some[i])
+            mark_after(p, i, some, after + p->n * i);
+    }
+}
+
+/* Whether a stage comes after none of those that are left, but in a circle. */
+static bool is_first(const struct pipeline *p, size_t stage, const bool *left, const bool *after)
+{
+    for (size_t k = 0; k < p->n; k++) {
+        if (left[k] && after[p->n * k + stage] && !after[p->n * stage + k])
+            return false;
+    }
+    return true;
+}
+
+/* The stage that comes next: one to which none of those that are left writes; in a circle, which stays together, the
+ * oldest. all: who comes after whom, whatever is left; room: for the same of those that are left. */
+static size_t next_to_place(const struct pipeline *p, const bool *left, const bool *all, bool *room)
 {
     size_t best = SIZE_MAX;
-    bool best_ready = false;
+    mark_all(p, left, room);
     for (size_t i = 0; i < p->n; i++) {
-        bool ready = true;
-        if (!left[i] || place[i] != SIZE_MAX)
-            continue;
-        for (size_t k = 0; k < p->n; k++) {
-            for (size_t x = 0; left[k] && k != i && place[k] == SIZE_MAX && x < p->stages[k].n_next; x++)
-                ready &= p->stages[k].next[x] != i;
-        }
-        if (best == SIZE_MAX || (ready && !best_ready) ||
-            (ready == best_ready && begin_of(&p->stages[i]) < begin_of(&p->stages[best]))) {
+        if (left[i] && is_first(p, i, left, all) && is_first(p, i, left, room) &&
+            (best == SIZE_MAX || begin_of(&p->stages[i]) < begin_of(&p->stages[best])))
             best = i;
-            best_ready = ready;
-        }
     }
     return best;
 }
@@ -213,23 +237,25 @@ static int order(struct pipeline *p, struct watched *const *at, size_t n, struct
 {
     struct stage *ordered = calloc(p->n + 1, sizeof *ordered);
     size_t *place = calloc(p->n + 1, sizeof *place), n_left = 0;
-    bool *left = calloc(p->n + 1, sizeof *left);
-    int rc = ordered && place && left ? 0 : err_mem(e, "stages", p->n * sizeof *ordered);
+    bool *left = calloc(p->n + 1, sizeof *left), *after = calloc(2 * p->n * p->n + 1, sizeof *after);
+    int rc = ordered && place && left && after ? 0 : err_mem(e, "stages", p->n * sizeof *ordered);
     for (size_t i = 0; i < p->n && rc == 0; i++) {
         place[i] = SIZE_MAX;
         left[i] = is_left(at, n, &p->stages[i]);
     }
-    for (size_t i; rc == 0 && (i = next_to_place(p, place, left)) != SIZE_MAX;)
+    if (rc == 0)
+        mark_all(p, left, after);
+    for (size_t i; rc == 0 && (i = next_to_place(p, left, after, after + p->n * p->n)) != SIZE_MAX; left[i] = false)
         place[i] = n_left++;
     for (size_t i = 0; i < p->n && rc == 0; i++) {
         struct stage *s = &p->stages[i];
         size_t kept = 0;
-        if (!left[i]) {
+        if (place[i] == SIZE_MAX) {
             stage_free(s);
             continue;
         }
         for (size_t k = 0; k < s->n_next; k++) {
-            if (left[s->next[k]])
+            if (place[s->next[k]] != SIZE_MAX)
                 s->next[kept++] = place[s->next[k]];
         }
         s->n_next = kept;
@@ -244,6 +270,7 @@ static int order(struct pipeline *p, struct watched *const *at, size_t n, struct
     free(ordered);
     free(place);
     free(left);
+    free(after);
     return rc;
 }
 
