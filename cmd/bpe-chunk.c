@@ -166,8 +166,9 @@ static void note_found(const struct input_warnings *w)
 static void show_progress(void *ctx, uint64_t bytes)
 {
     struct chunker *c = ctx;
+    uint64_t total = c->progress.active ? source_list_value_files(&c->writer.sources) : 0;
     c->n_bytes += bytes;
-    progress_show(&c->progress, c->n_bytes, source_list_value_files(&c->writer.sources), true, "read");
+    progress_show(&c->progress, c->n_bytes, total, true, "read");
 }
 
 static int run(void *ctx, struct err *e)
@@ -183,9 +184,10 @@ static int run(void *ctx, struct err *e)
     if (o->has_status && fcntl(c->writer.status, F_GETFD) < 0)
         return err_set(e, EX_USAGE, "--input-status %d: no open descriptor", c->writer.status);
     progress_start(&c->progress, NAME);
+    progress_part(&c->progress, "", "bytes");
     int rc = source_options_files(&o->source, &o->files, &o->n_files, e) ||
              (only ? set_wanted(c, e) : set_sources(c, e)) ||
-             chunks_write(&c->writer, &c->cutter, o->block, only, &c->watch, c->progress.active ? &seen : NULL, e);
+             chunks_write(&c->writer, &c->cutter, o->block, only, &c->watch, &seen, e);
     progress_end(&c->progress);
     if (rc)
         return -1;

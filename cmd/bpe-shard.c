@@ -75,14 +75,15 @@ static int run_convert(struct sharder *s, struct err *e)
 static void show(void *ctx)
 {
     struct sharder *s = ctx;
-    char what[100];
-    if (!s->progress.active || !s->pipeline)
+    char what[100] = "";
+    if (!s->pipeline)
         return;
     struct shard_pipeline_progress p = shard_pipeline_progress(s->pipeline);
     if (!p.coverage || !p.coverage->promised || p.coverage->by_value) /* bpe-chunk shows how much it has read */
         return;
-    snprintf(what, sizeof what, "of text, %.1f million ids, %llu shards", 1e-6 * (double)p.tokens,
-             (unsigned long long)p.shards);
+    if (s->progress.active)
+        snprintf(what, sizeof what, "of text, %.1f million ids, %llu shards", 1e-6 * (double)p.tokens,
+                 (unsigned long long)p.shards);
     progress_show(&s->progress, p.coverage->covered, p.coverage->promised, true, what);
 }
 
@@ -148,6 +149,7 @@ static int run(void *ctx, struct err *e)
     o->on_progress = show;
     o->ctx = s;
     progress_start(&s->progress, NAME);
+    progress_part(&s->progress, "", "bytes");
     s->pipeline = shard_pipeline_open(o, e);
     if (!s->pipeline)
         return -1;

@@ -72,22 +72,64 @@ static uint64_t read_by(pid_t pid, uint64_t before)
     return n > before ? n : before;
 }
 
-/* Asks for what a process has read. */
+/* Asks for what a process has read. What a command between others reads is their records. */
 static void look_at(void *ctx, struct job_process *p)
 {
     const struct watch *w = ctx;
-    if (p->stage <= w->last_stage && !p->ended)
+    bool between = p->foreign && p != w->job->at[0];
+    if (p->stage <= w->last_stage && !between && !p->ended)
         p->read = read_by(p->pid, p->read);
+}
+
+/* What a process publishes of its work. */
+static bool look_at_page(const struct job_process *p, struct progress_page *page)
+{
+    struct err e;
+    struct process its = {.pid = p->pid};
+    bool found = !p->ended && !p->foreign && process_links(&its, NULL, 0, false, NULL, NULL, &e) == 0 &&
+                 process_progress(&its, page);
+    process_free(&its);
+    return found;
+}
+
+/* The command of the user's, or tool, whose workers read the files, perhaps on other hosts; NULL: processes of ours
+ * do. */
+static const struct job_process *foreign_reader(const struct watch *w)
+{
+    for (size_t i = 0; i < w->job->n; i++) {
+        const struct job_process *p = w->job->at[i];
+        if (p->foreign && p->stage <= w->last_stage)
+            return p;
+    }
+    return NULL;
+}
+
+/* Of files that such workers read: the text that was sent to them, or that their results cover. */
+static uint64_t covered(const struct watch *w, const struct job_process *foreign)
+{
+    struct progress_page page;
+    uint64_t done = 0;
+    for (size_t i = 0; i < w->job->n; i++) {
+        const struct job_process *p = w->job->at[i];
+        bool next = p->stage <= foreign->stage + 1; /* others work on what those have made */
+        if (next && look_at_page(p, &page) && page.done > done)
+            done = page.done;
+    }
+    return foreign->ended && foreign->status == 0 ? w->total : done;
 }
 
 static void look(struct watch *w)
 {
     const struct job *j = w->job;
-    w->done = j->read;
+    const struct job_process *foreign = foreign_reader(w);
+    uint64_t done = j->read, before = foreign ? w->done : 0;
     for (size_t i = 0; i < j->n; i++) {
         look_at(w, j->at[i]);
-        w->done += j->at[i]->read;
+        done += j->at[i]->read;
     }
+    if (foreign && w->total)
+        done = covered(w, foreign);
+    w->done = done > before ? done : before;
     if (w->total && w->done > w->total)
         w->done = w->total;
 }
@@ -152,13 +194,8 @@ static void put_known(struct json_writer *to, const char *key, uint64_t v)
 static void put_doing(struct json_writer *to, const struct job *j)
 {
     struct progress_page page;
-    struct err e;
     for (size_t i = 0; i < j->n; i++) {
-        struct process p = {.pid = j->at[i]->pid};
-        bool found = !j->at[i]->ended && !j->at[i]->foreign && process_links(&p, NULL, 0, false, NULL, NULL, &e) == 0 &&
-                     process_progress(&p, &page);
-        process_free(&p);
-        if (!found)
+        if (!look_at_page(j->at[i], &page) || !*page.doing)
             continue;
         json_write_key(to, "program");
         json_write_str(to, j->at[i]->name);

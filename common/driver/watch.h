@@ -2,7 +2,9 @@
  * so many seconds (--progress), for a log file.
  *
  * What is read is what the system counts (/proc/PID/io): the processes need not tell, and whatever a file is read as
- * counts the same.
+ * counts the same. Files that a command of the user's reads, or a tool, or what they start on other hosts, are another
+ * matter: there it is what programs publish (base/cli/progress.h), which is text by value that bpe-chunk has read, or
+ * what the results cover that bpe-sum or bpe-shard has.
  */
 #ifndef BPE_DRIVER_WATCH_H
 #define BPE_DRIVER_WATCH_H

@@ -230,6 +230,19 @@ progress() {
     { cat a.txt; sleep 2.5; cat a.txt; } | bpe train -v 300 -j 2 --progress=1 -o got.json 2>err
     is "$? $(grep -c '^bpe train: [0-9.]* [kM]*B read, [0-9.]* [kM]*B/s$' err) $(grep -vc '^bpe train: ' err)" "0 2 0" \
         "--progress=1: a line each second" || sed 's/^/# /' err
+    # Files that a command of the user's has others read: nothing of them is read before counts come, and all when it has ended.
+    printf '#!/bin/sh\nsleep 1.2\n"$@"\nexec >/dev/null\nsleep 1.2\n' >late
+    chmod +x late
+    cat a.txt a.txt >twice.txt
+    bpe train -v 300 --via=./late --progress=json,0.3 -o got.json twice.txt 2>err
+    is "$(python3 -c 'import json, sys
+print(*sorted({(d["read"], d["total"], d["left"]) for d in map(json.loads, sys.stdin)}, key=str))' <err)" \
+        "(0, $(wc -c <twice.txt), None) ($(wc -c <twice.txt), $(wc -c <twice.txt), 0)" "--progress with --via: the text that is counted, no records"
+    for _ in {1..50}; do cat twice.txt; done >many.txt
+    bpe train -v 300 --via=./late --inline -b 64K --progress=json,0.3 -o got.json many.txt 2>err
+    is "$(python3 -c 'import json, sys
+all = [json.loads(line) for line in sys.stdin]
+print(any(0 < d["read"] < d["total"] for d in all), all[-1]["read"])' <err)" "True $(wc -c <many.txt)" "  text that is sent to it, as it is read"
     refuses 64 "bpe train: --progress 0: must be at least 0.1 seconds" bpe train -v 300 --progress=0 a.txt
 }
 

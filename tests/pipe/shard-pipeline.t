@@ -379,6 +379,12 @@ rm -rf D
 is "$(python3 terminal.py shard -m m.json -o D -n 20000 -b 64K -)" "True True True" "on a terminal: lines that are whole"
 is "$(bpe shard -m m.json -o E -n 100M --progress=1 - < <(cat b.txt; sleep 2.2; cat b.txt) 2>&1 >/dev/null | grep -c '^bpe shard: .* read')" 2 \
     "--progress: a line each so often"
+printf '#!/bin/sh\nsleep 1.2\n"$@"\nsleep 1.2\n' >late
+chmod +x late
+bpe shard -m m.json -o late.out -n 100M --via=./late --progress=json,0.3 b.txt 2>err >/dev/null
+is "$(python3 -c 'import json, sys
+print(*sorted({(d["read"], d["total"], d["left"]) for d in map(json.loads, sys.stdin)}, key=str))' <err)" \
+    "(0, $(wc -c <b.txt), None) ($(wc -c <b.txt), $(wc -c <b.txt), 0)" "  with --via: the text that is encoded, no records"
 rm -rf E
 
 # What is in the place of a file of its own is not waited for, nor is a link followed.

@@ -66,7 +66,7 @@ static int add_progress(const struct monitor *m, struct stage_report *s, const s
                         struct now *now, struct err *e)
 {
     struct progress_page page;
-    if (!watched_is_program(w) || !process_progress(&w->process, &page))
+    if (!watched_is_program(w) || !process_progress(&w->process, &page) || !*page.doing)
         return 0;
     struct progress_before before = {.pid = w->process.pid, .done = page.done};
     memcpy(before.doing, page.doing, sizeof before.doing);

@@ -89,7 +89,8 @@ int process_links(struct process *p, char *const *fifos, size_t n, bool all,
  * mean nothing to it: it has them as standard error, too, or its parent has them. Returns how many. */
 size_t process_files(const struct process *p, struct process_file *files, size_t max);
 
-/* What the program publishes of its work (base/cli/progress.h), as process_links has found. False: nothing. */
+/* What the program publishes of its work (base/cli/progress.h), as process_links has found; what it does may be empty.
+ * False: nothing. */
 bool process_progress(const struct process *p, struct progress_page *page);
 
 /* The words of its command line, separated by blanks, cut to fit; without directories in the first. Of a program that a

@@ -194,5 +194,5 @@ bool process_progress(const struct process *p, struct progress_page *page)
         close(fd);
     if (found)
         page->doing[sizeof page->doing - 1] = page->what[sizeof page->what - 1] = '\0';
-    return found && *page->doing;
+    return found;
 }
