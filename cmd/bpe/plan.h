@@ -73,21 +73,25 @@ const char *plan_sample_origin(const struct plan_sample *s, size_t part, uint64_
 enum { PLAN_OFTEN = 11 };
 extern const unsigned plan_often[PLAN_OFTEN]; /* 1, 2, 3, 5, 10, 20, ... */
 
+enum { PLAN_MERGES = 3 };
+
+typedef double plan_series[PLAN_PARTS]; /* a figure for each part, or for the first parts together */
+
 /* Seconds are CPU time without that of starting a program; memory is the most that the process had. */
 struct plan_facts {
-    size_t n, n_merge; /* points, counts and adds; merges: of the last points */
+    size_t n; /* points, counts and adds */
     struct {
-        double bytes, distinct, sum;
-    } point[PLAN_PARTS]; /* the first parts together: their text, distinct pretokens, bytes of the sum */
+        plan_series bytes, distinct, sum;
+    } point; /* the first parts together: their text, distinct pretokens, bytes of the sum */
     struct {
-        double bytes, records, seconds, memory;
-    } count[PLAN_PARTS]; /* bpe-count of a part: its text, its distinct pretokens */
+        plan_series bytes, records, seconds, memory;
+    } count; /* bpe-count of a part: its text, its distinct pretokens */
     struct {
-        double records, distinct, seconds, memory;
-    } add[PLAN_PARTS]; /* bpe-sum: distinct pretokens of all its inputs, and of its output */
+        plan_series records, seconds, memory;
+    } add; /* bpe-sum: distinct pretokens of all its inputs */
     struct {
-        double distinct, seconds, memory;
-    } merge[PLAN_PARTS]; /* bpe-merge */
+        plan_series seconds, memory;
+    } merge; /* bpe-merge: of the last PLAN_MERGES points */
     struct {
         double records, seconds;
     } spill, sums; /* bpe-sum with so little memory that all goes to disk; of two sums in files (records 0: none) */

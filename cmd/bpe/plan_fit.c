@@ -67,10 +67,10 @@ static void hold_out(struct plan_law *law)
 void plan_law_fit(struct plan_law *law, const struct plan_facts *f)
 {
     *law = (struct plan_law){
-        .n = f->n, .bytes = f->point[f->n - 1].bytes, .distinct = fmax(f->point[f->n - 1].distinct, 1)};
+        .n = f->n, .bytes = f->point.bytes[f->n - 1], .distinct = fmax(f->point.distinct[f->n - 1], 1)};
     for (size_t i = 0; i < f->n; i++) {
-        law->x[i] = log(f->point[i].bytes);
-        law->y[i] = log(fmax(f->point[i].distinct, 1));
+        law->x[i] = log(f->point.bytes[i]);
+        law->y[i] = log(fmax(f->point.distinct[i], 1));
     }
     hold_out(law);
     law->exponent = end_slope(law->x, law->y, law->n);

@@ -135,8 +135,8 @@ int plan_put_json(struct buf *out, const struct plan *p, const struct plan_ask *
     json_write_begin(w, '[');
     for (size_t i = 0; i < f->n; i++) {
         json_write_begin(w, '[');
-        json_write_uint(w, (uint64_t)f->point[i].bytes);
-        json_write_uint(w, (uint64_t)f->point[i].distinct);
+        json_write_uint(w, (uint64_t)f->point.bytes[i]);
+        json_write_uint(w, (uint64_t)f->point.distinct[i]);
         json_write_end(w, ']');
     }
     json_write_end(w, ']');

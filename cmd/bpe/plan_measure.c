@@ -11,8 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { LAST_MERGES = 3 };
-
 const unsigned plan_often[PLAN_OFTEN] = {1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000};
 
 struct measure {
@@ -146,30 +144,28 @@ static int measure_part(const struct measure *m, size_t i, struct err *e)
     double n = distinct(m->counts[i], NULL, e);
     if (n < 0)
         return -1;
-    f->count[i].bytes = bytes;
-    f->count[i].records = n;
-    f->count[i].seconds = used.seconds;
-    f->count[i].memory = used.memory;
+    f->count.bytes[i] = bytes;
+    f->count.records[i] = n;
+    f->count.seconds[i] = used.seconds;
+    f->count.memory[i] = used.memory;
     status = measure_program(m, m->counts, i + 1, m->sum, &used, e, "bpe-sum");
     if (status)
         return status;
     double v = distinct(m->sum, i == last ? f->often : NULL, e);
     if (v < 0)
         return -1;
-    f->add[i].records = (i ? f->add[i - 1].records : 0) + n;
-    f->add[i].distinct = v;
-    f->add[i].seconds = used.seconds;
-    f->add[i].memory = used.memory;
-    f->point[i].bytes = (i ? f->point[i - 1].bytes : 0) + bytes;
-    f->point[i].distinct = v;
-    f->point[i].sum = size_of(m->sum);
+    f->add.records[i] = (i ? f->add.records[i - 1] : 0) + n;
+    f->add.seconds[i] = used.seconds;
+    f->add.memory[i] = used.memory;
+    f->point.bytes[i] = (i ? f->point.bytes[i - 1] : 0) + bytes;
+    f->point.distinct[i] = v;
+    f->point.sum[i] = size_of(m->sum);
     f->n++;
-    if (i + LAST_MERGES <= last)
+    if (i + PLAN_MERGES <= last)
         return 0;
     status = measure_program(m, &m->sum, 1, i == last ? m->model : -1, &used, e, "bpe-merge", "-v", m->vocabulary);
-    f->merge[f->n_merge].distinct = v;
-    f->merge[f->n_merge].seconds = used.seconds;
-    f->merge[f->n_merge++].memory = used.memory;
+    f->merge.seconds[i] = used.seconds;
+    f->merge.memory[i] = used.memory;
     return status;
 }
 
@@ -179,7 +175,7 @@ static int measure_sums(const struct measure *m, struct err *e)
     struct plan_used used;
     const size_t n = m->s->n_parts;
     int status = measure_program(m, m->counts, n, m->again, &used, e, "bpe-sum", "-S", "8M");
-    m->f->spill.records = m->f->add[n - 1].records;
+    m->f->spill.records = m->f->add.records[n - 1];
     m->f->spill.seconds = used.seconds;
     for (size_t i = 0; i < 2 && status == 0 && n > 1; i++) {
         const char *const words[] = {"bpe-sum", "--partial", "-q", NULL};

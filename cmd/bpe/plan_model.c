@@ -32,7 +32,7 @@ struct costs {
 /* The line of what cannot fall as x grows; relative errors count. */
 static struct plan_line rising(const double *x, const double *y, size_t n)
 {
-    double some_x[PLAN_PARTS], some_y[PLAN_PARTS], weight[PLAN_PARTS];
+    plan_series some_x, some_y, weight;
     size_t some = 0;
     for (size_t i = 0; i < n; i++) {
         if (!(y[i] > 0))
@@ -51,11 +51,11 @@ static void fit_count(struct costs *c)
     double x[PLAN_PARTS], y[PLAN_PARTS], weight[PLAN_PARTS], whole = 0, records = 0;
     size_t n = 0;
     for (size_t i = 0; i < c->facts->n; i++) {
-        double bytes = c->facts->count[i].bytes;
+        double bytes = c->facts->count.bytes[i];
         if (bytes * 50 <= c->law->bytes)
             continue;
-        x[n] = records = c->facts->count[i].records / bytes;
-        y[n] = whole = c->facts->count[i].seconds / bytes;
+        x[n] = records = c->facts->count.records[i] / bytes;
+        y[n] = whole = c->facts->count.seconds[i] / bytes;
         weight[n++] = bytes;
     }
     struct plan_line line = plan_line_fit(x, y, weight, n);
@@ -75,31 +75,21 @@ static size_t from_last(size_t n, size_t max)
 static void fit(struct costs *c)
 {
     const struct plan_facts *f = c->facts;
-    double distinct[PLAN_PARTS], logs[PLAN_PARTS], length[PLAN_PARTS], counted[PLAN_PARTS], count_memory[PLAN_PARTS],
-        added[PLAN_PARTS], add[PLAN_PARTS], learned[PLAN_PARTS], merge[PLAN_PARTS], merge_memory[PLAN_PARTS];
+    double distinct[PLAN_PARTS], logs[PLAN_PARTS], length[PLAN_PARTS];
     const size_t n = f->n;
     for (size_t i = 0; i < n; i++) {
-        distinct[i] = fmax(f->point[i].distinct, 1);
+        distinct[i] = fmax(f->point.distinct[i], 1);
         logs[i] = log(distinct[i]);
-        length[i] = f->point[i].sum / distinct[i];
-        counted[i] = f->count[i].records;
-        count_memory[i] = f->count[i].memory;
-        added[i] = f->add[i].records;
-        add[i] = f->add[i].seconds;
+        length[i] = f->point.sum[i] / distinct[i];
     }
-    for (size_t i = 0; i < f->n_merge; i++) {
-        learned[i] = f->merge[i].distinct;
-        merge[i] = f->merge[i].seconds;
-        merge_memory[i] = f->merge[i].memory;
-    }
-    size_t five = from_last(n, 5), four = from_last(n, 4), three = from_last(n, 3);
+    size_t five = from_last(n, 5), four = from_last(n, 4), three = from_last(n, 3), merges = from_last(n, PLAN_MERGES);
     c->length = plan_line_fit(logs + five, length + five, NULL, n - five);
-    c->count_memory = rising(counted + three, count_memory + three, n - three);
-    c->add_memory = rising((double[]){distinct[0], distinct[n - 1]}, (double[]){f->add[0].memory, f->add[n - 1].memory},
+    c->count_memory = rising(f->count.records + three, f->count.memory + three, n - three);
+    c->add_memory = rising((double[]){distinct[0], distinct[n - 1]}, (double[]){f->add.memory[0], f->add.memory[n - 1]},
                            2); /* it grows in steps, by doubling */
-    c->merge_memory = rising(learned, merge_memory, f->n_merge);
-    c->merge = rising(learned, merge, f->n_merge);
-    c->add = rising(added + four, add + four, n - four).slope;
+    c->merge_memory = rising(f->point.distinct + merges, f->merge.memory + merges, n - merges);
+    c->merge = rising(f->point.distinct + merges, f->merge.seconds + merges, n - merges);
+    c->add = rising(f->add.records + four, f->add.seconds + four, n - four).slope;
     c->spill = fmax(c->add, f->spill.seconds / f->spill.records);
     c->sums = f->sums.records > 0 ? f->sums.seconds / f->sums.records : c->add;
     c->zip = f->plain > 0 ? f->compressed / f->plain : NAN;
