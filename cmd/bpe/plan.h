@@ -2,7 +2,7 @@
  *
  *     plan.c            the command
  *     plan_sample.c     a sample of the text, from many places, which plan_blocks.c finds
- *     plan_measure.c    what the programs take for its first hundredth, two hundredths, and so on, run by plan_run.c
+ *     plan_measure.c    what the programs take for its first hundredth, two hundredths, and so on
  *     plan_fit.c        Heaps' law, held against the largest sample; lines through the rest
  *     plan_model.c      what follows from it for the whole
  *     plan_command.c    with which commands

@@ -1,50 +1,156 @@
-/* plan_measure.c - what the programs take for a sample, for bpe plan. */
-#include "bpe/plan_run.h"
+/* plan_measure.c - what the programs take for a sample, for bpe plan.
+ *
+ * A program runs alone, as often as it is worth it, and the run counts that took least CPU time, as the machine may be
+ * busy. All files are without names, so that no death leaves them: a program gets them as descriptors.
+ */
+#include "bpe/plan.h"
 #include "driver/command.h"
+#include "driver/installed.h"
 #include "driver/partition.h"
 #include "pretok/pretoken.h"
 #include "wire/payload.h"
 #include "wire/record.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+enum { ROUNDS = 3 };
+#define ENOUGH 0.2 /* seconds that are worth no second round */
 
 const unsigned plan_often[PLAN_OFTEN] = {1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000};
 
 struct measure {
-    struct plan_runner r;
+    struct job *job;
     const struct plan_sample *s;
     const struct option_words *chunk;
     const char *vocabulary; /* as a word */
     struct plan_facts *f;
+    double start; /* CPU seconds for starting a program */
     int counts[PLAN_PARTS], chunks, sum, half[2], again, model, ids;
 };
 
-/* ---- Command lines ---- */
+/* The names by which a program finds its files: of the descriptors from JOB_FIRST_MORE on. A file that is named
+ * /dev/fd/N is another one in each process to bpe-chunk, which then writes its text; these are the same in bpe-count,
+ * and are to be read as any file is. */
+static const char *const names[JOB_MORE] = {"/dev/./fd/4", "/dev/./fd/5", "/dev/./fd/6",  "/dev/./fd/7",
+                                            "/dev/./fd/8", "/dev/./fd/9", "/dev/./fd/10", "/dev/./fd/11"};
 
-/* The words of a program that reads n files: those of `options`, then the files. */
-static int put_line(struct command_line *l, const char *const *words, size_t first, size_t n, struct err *e)
+/* ---- What it says ---- */
+
+/* Where a line of a part begins. */
+static uint64_t line_begin(int fd, uint64_t line)
 {
-    int rc = command_line_words(l, words, e) || command_line_add(l, e, "--") ? -1 : 0;
-    for (size_t i = first; i < first + n && rc == 0; i++)
-        rc = command_line_add(l, e, plan_names[i]);
-    return rc;
+    char window[16 << 10];
+    ssize_t n;
+    for (uint64_t at = 0; line > 1 && (n = pread(fd, window, sizeof window, (off_t)at)) > 0; at += (uint64_t)n) {
+        for (const char *p = window; (p = memchr(p, '\n', (size_t)(window + n - p))) != NULL;) {
+            p++;
+            if (--line == 1)
+                return at + (uint64_t)(p - window);
+        }
+    }
+    return 0;
 }
 
-/* plan_run of a program whose words are listed. */
-static int measure_words(const struct measure *m, const char *const *words, const int *in, size_t n, int out,
-                         struct plan_used *used, struct err *e)
+/* Says of which FILE a message is, and which byte of its text, where a program names its first file, and that is a
+ * part. */
+static int put_origin(const struct measure *m, int first, const char *line, struct buf *to, struct err *e)
 {
-    struct command_line l = {0};
-    int status = put_line(&l, words, 0, n, e) ? -1 : plan_run(&m->r, &l, in, n, out, PLAN_NO_PART, used, e);
-    command_line_free(&l);
+    const char *at = strstr(line, names[0]), *name = NULL;
+    char unit[5];
+    unsigned long long n;
+    uint64_t offset;
+    int len;
+    size_t part = 0;
+    while (part < m->s->n_parts && m->s->part[part] != first)
+        part++;
+    if (at && part < m->s->n_parts && sscanf(at + strlen(names[0]), ": %4s %llu%n", unit, &n, &len) == 2) {
+        if (strcmp(unit, "byte") == 0)
+            name = plan_sample_origin(m->s, part, n, &offset);
+        else if (strcmp(unit, "line") == 0)
+            name = plan_sample_origin(m->s, part, line_begin(first, n), &offset);
+    }
+    if (!name)
+        return buf_put(to, line, strlen(line) + 1, e);
+    const char *rest = at + strlen(names[0]) + len;
+    if (buf_put(to, line, (size_t)(at - line), e) || buf_put_str(to, name, e) ||
+        buf_printf(to, e, ": byte %llu", (unsigned long long)offset) || buf_put(to, rest, strlen(rest) + 1, e))
+        return -1;
+    return 0;
+}
+
+/* The exit status of the program that has ended, after the line that says why. Its remarks are of no interest. */
+static int outcome(const struct measure *m, int first, struct err *e)
+{
+    struct buf line = {0}, text = {0};
+    int status = job_outcome(m->job, &line, e);
+    if (status > 0 && line.len) {
+        if (buf_put_byte(&line, '\0', e) || put_origin(m, first, (const char *)line.p, &text, e))
+            status = -1;
+        else
+            job_print(NULL, (const char *)text.p);
+    }
+    buf_free(&line);
+    buf_free(&text);
+    job_forget(m->job);
     return status;
 }
 
-#define measure_program(m, in, n, out, used, e, ...)                                                                   \
-    measure_words(m, (const char *const[]){__VA_ARGS__, NULL}, in, n, out, used, e)
+/* ---- Running a program ---- */
+
+struct used {
+    double seconds, memory; /* CPU time, without that of starting a program; bytes */
+};
+
+static int run_once(const struct measure *m, const struct command_line *l, const int *in, size_t n, int out,
+                    struct used *used, struct err *e)
+{
+    struct job_start how = {.argv = l->words,
+                            .in = -1,
+                            .out = out,
+                            .n_more = (int)n,
+                            .writes = installed_temporary(),
+                            .remedy = PARTITION_REMEDY};
+    for (size_t i = 0; i < n; i++)
+        how.more[i] = in[i];
+    if (out >= 0 && (ftruncate(out, 0) || lseek(out, 0, SEEK_SET)))
+        return err_sys(e, EX_IOERR, errno, "%s: cannot write", installed_temporary());
+    const struct job_process *p = job_start(m->job, &how, e);
+    if (!p)
+        return -1;
+    job_wait_all(m->job);
+    *used = (struct used){p->cpu, (double)p->memory};
+    return outcome(m, n ? in[0] : -1, e);
+}
+
+/* Runs a program that has n files, `in`: by its words, then `--` and the names of those from `named` on, if there are
+ * any. Its output replaces what is in `out` (-1: nowhere). used NULL: one run. Returns the exit status, whose reason
+ * was printed, or -1. */
+static int run(const struct measure *m, const char *const *words, size_t named, const int *in, size_t n, int out,
+               struct used *used, struct err *e)
+{
+    struct command_line l = {0};
+    struct used best = {0}, now;
+    int rounds = used ? ROUNDS : 1;
+    int status = command_line_words(&l, words, e) || (named < n && command_line_add(&l, e, "--")) ? -1 : 0;
+    for (size_t i = named; i < n && status == 0; i++)
+        status = command_line_add(&l, e, names[i]);
+    for (int round = 0; round < rounds && status == 0 && (round == 0 || best.seconds < ENOUGH); round++) {
+        now = (struct used){0};
+        status = run_once(m, &l, in, n, out, &now, e);
+        if (round == 0 || now.seconds < best.seconds)
+            best = now;
+    }
+    best.seconds = best.seconds > m->start ? best.seconds - m->start : 0;
+    if (used)
+        *used = best;
+    command_line_free(&l);
+    return status;
+}
 
 /* ---- What is in its output ---- */
 
@@ -97,35 +203,26 @@ static double distinct(int fd, double *often, struct err *e)
 
 /* ---- The stages ---- */
 
+static const char *const sum[] = {"bpe-sum", NULL};
+
 /* Chunks of a part. by_model: for encoding, by the model, which knows what options for counting say. */
 static int make_chunks(const struct measure *m, size_t part, bool by_model, struct err *e)
 {
     static const char *const known[] = {"pattern", "regex", "special-token", "no-special", NULL};
     static const char *const other[] = {"block", "inline", "dealt", NULL}; /* the sample is small, and in files */
-    const char *words[] = {"bpe-chunk", by_model ? "-m" : NULL, plan_names[1], NULL};
     const int in[] = {m->s->part[part], m->model};
+    const size_t n = by_model ? 2 : 1;
     struct command_line l = {0};
-    int status = command_line_words(&l, words, e);
+    int status = command_line_add(&l, e, "bpe-chunk", by_model ? "-m" : NULL, names[1]);
     for (size_t i = 0; i < m->chunk->n && status == 0; i++) {
         const char *word = m->chunk->at[i];
         bool skip = option_word_in(word, other) || (by_model && option_word_in(word, known));
         status = skip ? 0 : command_line_add(&l, e, word);
     }
-    if (status || command_line_add(&l, e, "--", plan_names[0]))
-        status = -1;
-    else
-        status = plan_run(&m->r, &l, in, by_model ? 2 : 1, m->chunks, (int)part, NULL, e);
-    command_line_free(&l);
-    return status;
-}
-
-/* bpe-count of a part, which it reads by the name that bpe-chunk knew. */
-static int count_part(const struct measure *m, size_t part, struct plan_used *used, struct err *e)
-{
-    const char *const words[] = {"bpe-count", NULL};
-    const int in[] = {m->s->part[part], m->chunks};
-    struct command_line l = {0};
-    int status = put_line(&l, words, 1, 1, e) ? -1 : plan_run(&m->r, &l, in, 2, m->counts[part], (int)part, used, e);
+    if (status == 0)
+        status = command_line_add(&l, e, "--", names[0]);
+    if (status == 0)
+        status = run(m, l.words, n, in, n, m->chunks, NULL, e);
     command_line_free(&l);
     return status;
 }
@@ -136,9 +233,11 @@ static int measure_part(const struct measure *m, size_t i, struct err *e)
     struct plan_facts *f = m->f;
     const size_t last = m->s->n_parts - 1;
     const double bytes = (double)m->s->bytes[i];
-    struct plan_used used;
+    const int in[] = {m->s->part[i], m->chunks}; /* bpe-count reads the part by the name that bpe-chunk knew */
+    const char *const count[] = {"bpe-count", NULL}, *const merge[] = {"bpe-merge", "-v", m->vocabulary, NULL};
+    struct used used;
     int status = make_chunks(m, i, false, e);
-    status = status ? status : count_part(m, i, &used, e);
+    status = status ? status : run(m, count, 1, in, 2, m->counts[i], &used, e);
     if (status)
         return status;
     double n = distinct(m->counts[i], NULL, e);
@@ -148,7 +247,7 @@ static int measure_part(const struct measure *m, size_t i, struct err *e)
     f->count.records[i] = n;
     f->count.seconds[i] = used.seconds;
     f->count.memory[i] = used.memory;
-    status = measure_program(m, m->counts, i + 1, m->sum, &used, e, "bpe-sum");
+    status = run(m, sum, 0, m->counts, i + 1, m->sum, &used, e);
     if (status)
         return status;
     double v = distinct(m->sum, i == last ? f->often : NULL, e);
@@ -163,7 +262,7 @@ static int measure_part(const struct measure *m, size_t i, struct err *e)
     f->n++;
     if (i + PLAN_MERGES <= last)
         return 0;
-    status = measure_program(m, &m->sum, 1, i == last ? m->model : -1, &used, e, "bpe-merge", "-v", m->vocabulary);
+    status = run(m, merge, 0, &m->sum, 1, i == last ? m->model : -1, &used, e);
     f->merge.seconds[i] = used.seconds;
     f->merge.memory[i] = used.memory;
     return status;
@@ -172,21 +271,19 @@ static int measure_part(const struct measure *m, size_t i, struct err *e)
 /* bpe-sum with little memory, and of sums in files: of every second part. */
 static int measure_sums(const struct measure *m, struct err *e)
 {
-    struct plan_used used;
+    static const char *const with_little[] = {"bpe-sum", "-S", "8M", NULL};
+    static const char *const of_some[] = {"bpe-sum", "--partial", "-q", NULL};
+    struct used used;
     const size_t n = m->s->n_parts;
-    int status = measure_program(m, m->counts, n, m->again, &used, e, "bpe-sum", "-S", "8M");
+    int status = run(m, with_little, 0, m->counts, n, m->again, &used, e);
     m->f->spill.records = m->f->add.records[n - 1];
     m->f->spill.seconds = used.seconds;
     for (size_t i = 0; i < 2 && status == 0 && n > 1; i++) {
-        const char *const words[] = {"bpe-sum", "--partial", "-q", NULL};
         int in[PLAN_PARTS];
         size_t n_in = 0;
-        struct command_line l = {0};
         for (size_t k = i; k < n; k += 2)
             in[n_in++] = m->counts[k];
-        status =
-            put_line(&l, words, 0, n_in, e) ? -1 : plan_run(&m->r, &l, in, n_in, m->half[i], PLAN_NO_PART, NULL, e);
-        command_line_free(&l);
+        status = run(m, of_some, 0, in, n_in, m->half[i], NULL, e);
         double v = status ? 0 : distinct(m->half[i], NULL, e);
         if (v < 0)
             return -1;
@@ -194,7 +291,7 @@ static int measure_sums(const struct measure *m, struct err *e)
     }
     if (status || n == 1)
         return status;
-    status = measure_program(m, m->half, 2, m->again, &used, e, "bpe-sum");
+    status = run(m, sum, 0, m->half, 2, m->again, &used, e);
     m->f->sums.seconds = used.seconds;
     return status;
 }
@@ -203,14 +300,11 @@ static int measure_encode(const struct measure *m, struct err *e)
 {
     enum { TWO_BYTES = 65536 };
     const size_t last = m->s->n_parts - 1;
-    const char *const words[] = {"bpe-encode", "-m", plan_names[1], "-f", "raw", NULL};
+    const char *const encode[] = {"bpe-encode", "-m", names[1], "-f", "raw", NULL};
     const int in[] = {m->s->part[last], m->model, m->chunks};
-    struct command_line l = {0};
-    struct plan_used used;
+    struct used used = {0};
     int status = make_chunks(m, last, true, e);
-    if (status == 0)
-        status = put_line(&l, words, 2, 1, e) ? -1 : plan_run(&m->r, &l, in, 3, m->ids, PLAN_NO_PART, &used, e);
-    command_line_free(&l);
+    status = status ? status : run(m, encode, 2, in, 3, m->ids, &used, e);
     m->f->encode.bytes = (double)m->s->bytes[last];
     m->f->encode.seconds = used.seconds;
     m->f->encode.ids = size_of(m->ids) / (strtoull(m->vocabulary, NULL, 10) > TWO_BYTES ? 4 : 2);
@@ -219,14 +313,12 @@ static int measure_encode(const struct measure *m, struct err *e)
 
 static int measure_compressed(const struct measure *m, struct err *e)
 {
+    static const char *const zstd[] = {"zstd", "-3qcf", NULL};
     struct err none;
-    const char *const words[] = {"zstd", "-3qcf", NULL};
-    struct command_line l = {0};
     const int counts = m->counts[m->s->n_parts - 1];
     if (job_need("zstd", &none))
         return 0;
-    int status = put_line(&l, words, 0, 1, e) ? -1 : plan_run(&m->r, &l, &counts, 1, m->again, PLAN_NO_PART, NULL, e);
-    command_line_free(&l);
+    int status = run(m, zstd, 0, &counts, 1, m->again, NULL, e);
     m->f->plain = size_of(counts);
     m->f->compressed = size_of(m->again);
     return status;
@@ -234,12 +326,10 @@ static int measure_compressed(const struct measure *m, struct err *e)
 
 static int measure_all(struct measure *m, struct err *e)
 {
-    const char *const nothing[] = {"bpe-count", "/dev/null", NULL};
-    struct command_line l = {0};
-    struct plan_used used;
-    int status = command_line_words(&l, nothing, e) ? -1 : plan_run(&m->r, &l, NULL, 0, -1, PLAN_NO_PART, &used, e);
-    command_line_free(&l);
-    m->r.start = used.seconds;
+    static const char *const nothing[] = {"bpe-count", "/dev/null", NULL};
+    struct used used;
+    int status = run(m, nothing, 0, NULL, 0, -1, &used, e);
+    m->start = used.seconds;
     for (size_t i = 0; i < m->s->n_parts && status == 0; i++)
         status = measure_part(m, i, e);
     status = status ? status : measure_sums(m, e);
@@ -251,7 +341,7 @@ int plan_measure(struct plan_facts *f, struct job *j, const struct plan_sample *
                  uint64_t vocabulary, struct err *e)
 {
     char word[24];
-    struct measure m = {.r = {.j = j, .s = s}, .s = s, .chunk = chunk, .vocabulary = word, .f = f};
+    struct measure m = {.job = j, .s = s, .chunk = chunk, .vocabulary = word, .f = f};
     int *files[] = {&m.chunks, &m.sum, &m.half[0], &m.half[1], &m.again, &m.model, &m.ids};
     enum { N = sizeof files / sizeof *files };
     int rc = 0;
