@@ -47,8 +47,9 @@ static int read_models(struct describe *d, struct err *e)
 {
     const struct option_texts *names = &d->opt.model;
     d->model = calloc(names->n, sizeof *d->model);
-    if (!d->model)
-        return err_mem(e, "the models", names->n * sizeof *d->model);
+    d->split = calloc(names->n, sizeof *d->split);
+    if (!d->model || !d->split)
+        return err_mem(e, "the models", names->n * (sizeof *d->model + sizeof *d->split));
     for (size_t i = 0; i < names->n; i++) {
         if (read_model(d, names->at[i], e))
             return -1;

@@ -77,9 +77,8 @@ struct describe {
     uint64_t text, files; /* bytes of the text, and those it was read from, compressed as they may be */
     const char *sum;      /* the first FILE that is a sum, for messages; NULL: none was read */
     struct summing summing;
-    bool is_text; /* a FILE is text */
     struct chunk_reader reader;
-    struct chunk_run *run;
+    struct chunk_run *run; /* of text; NULL: none was read */
     struct format_guess json;
     struct progress progress;
     uint64_t n_seen;
@@ -96,10 +95,8 @@ int describe_end_sums(struct describe *d, struct err *e);
 int describe_end_text(struct describe *d, struct err *e);
 void describe_text_free(struct describe *d);
 
-/* Encodes what `each` passes on: all distinct pretokens of a split. */
-typedef int describe_each(void *from, int (*consume)(void *ctx, const struct pretoken *w, struct err *e), void *ctx,
-                          struct err *e);
-int describe_encode(struct describe *d, struct describe_split *s, describe_each *each, void *from, struct err *e);
+/* Encodes all distinct pretokens of a split, or of the sums. */
+int describe_encode(struct describe *d, struct describe_split *s, struct err *e);
 
 /* Appends all that is printed. */
 int describe_put(const struct describe *d, struct buf *out, struct err *e);

@@ -103,10 +103,12 @@ static int consume(void *ctx, const struct pretoken *w, struct err *e)
     return x->n == WORDS_MAX || x->bytes.len >= ENOUGH ? flush(x, e) : 0;
 }
 
-int describe_encode(struct describe *d, struct describe_split *s, describe_each *each, void *from, struct err *e)
+int describe_encode(struct describe *d, struct describe_split *s, struct err *e)
 {
     struct encoding x = {.d = d, .split = s};
-    int rc = each(from, consume, &x, e) || flush(&x, e) ? -1 : 0;
+    int rc = d->sum ? summing_each(&d->summing, consume, &x, e)
+                    : external_merge_merge(&s->merge, &s->counter.table, consume, &x, e);
+    rc = rc || flush(&x, e) ? -1 : 0;
     buf_free(&x.bytes);
     id_list_free(&x.ids);
     return rc;

@@ -8,8 +8,6 @@
 #include "wire/payload.h"
 #include "wire/record.h"
 
-#include <stdlib.h>
-
 int describe_add_sum(struct describe *d, struct input *in, const struct buf *first, const char *path, struct err *e)
 {
     struct record_reader reader;
@@ -19,7 +17,7 @@ int describe_add_sum(struct describe *d, struct input *in, const struct buf *fir
     const char *given = source_options_given(&d->opt.source);
     if (given)
         rc = err_set(e, EX_USAGE, "%s: this is a sum: --%s is for text", input_name(reader.in), given);
-    else if (d->is_text)
+    else if (d->run)
         rc = err_set(e, EX_USAGE, "%s: text and sums are not described together", input_name(reader.in));
     else if (!d->sum) {
         d->sum = fd_is_stdin(path) ? "standard input" : path;
@@ -68,10 +66,7 @@ static int refuse(const struct describe *d, const struct describe_model *m, cons
 /* A model that does not say how it splits text takes any pretokens, as by bpe-encode. */
 static int check_rules(const struct describe *d, const struct describe_model *m, const struct rules *sum, struct err *e)
 {
-    const char *difference = rules_difference(&m->rules, sum);
     bool says = m->rules.n_regex || m->rules.pattern.len;
-    if (!difference)
-        return 0;
     if (says && !rules_same_pattern(&m->rules, sum))
         return refuse(d, m, sum, "by", put_pattern, e);
     const struct rules special = {.special = sum->special, .n_special = sum->n_special},
@@ -101,12 +96,6 @@ static int check_all(const struct describe *d, struct err *e)
 
 /* ---- The figures ---- */
 
-static int each(void *from, int (*consume)(void *ctx, const struct pretoken *w, struct err *e), void *ctx,
-                struct err *e)
-{
-    return summing_each(from, consume, ctx, e);
-}
-
 /* What is merely incomplete is described as far as it goes. */
 static int check_complete(struct describe *d, struct err *e)
 {
@@ -127,10 +116,7 @@ int describe_end_sums(struct describe *d, struct err *e)
         return -1;
     d->text = c->text;
     d->files = c->covered;
-    d->split = calloc(1, sizeof *d->split);
-    if (!d->split)
-        return err_mem(e, "the pretokens", sizeof *d->split);
     for (size_t i = 0; i < d->n_models; i++)
         d->model[i].split = d->split;
-    return describe_encode(d, d->split, each, &d->summing, e);
+    return describe_encode(d, d->split, e);
 }

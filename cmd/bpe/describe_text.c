@@ -10,7 +10,6 @@
 #include "input/format_guess.h"
 #include "wire/payload.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 /* ---- The splits ---- */
@@ -34,9 +33,6 @@ static int open_split(struct describe *d, struct describe_split *s, const struct
 /* Sets the splits: one for each set of rules. -1 with EX_USAGE: it is not known how a model splits text. */
 static int split_text(struct describe *d, struct err *e)
 {
-    d->split = calloc(d->n_models, sizeof *d->split);
-    if (!d->split)
-        return err_mem(e, "the pretokens", d->n_models * sizeof *d->split);
     for (size_t i = 0; i < d->n_models; i++) {
         struct describe_model *m = &d->model[i];
         if (encode_rules_for_text(&m->how, &m->rules, e))
@@ -50,17 +46,6 @@ static int split_text(struct describe *d, struct err *e)
 }
 
 /* ---- Text ---- */
-
-static int open_run(void *ctx, struct chunk_run *r, struct err *e)
-{
-    (void)ctx, (void)r, (void)e;
-    return 0;
-}
-
-static void close_run(struct chunk_run *r)
-{
-    (void)r;
-}
 
 static int begin_text(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)
 {
@@ -124,14 +109,8 @@ static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
 
 static int begin(struct describe *d, const struct reading *how, struct err *e)
 {
-    static const struct chunk_ops ops = {.open = open_run,
-                                         .close = close_run,
-                                         .begin = begin_text,
-                                         .text = count_text,
-                                         .end = end_text,
-                                         .flush = end_batch};
+    static const struct chunk_ops ops = {.begin = begin_text, .text = count_text, .end = end_text, .flush = end_batch};
     chunk_reader_init(&d->reader, DESCRIBE_NAME, &ops, d);
-    d->is_text = true;
     if (split_text(d, e))
         return -1;
     d->run = chunk_reader_own_run(&d->reader, d->split->rules, how, e);
@@ -164,20 +143,11 @@ int describe_add_text(struct describe *d, struct input *in, struct buf *first, u
     return rc;
 }
 
-/* ---- The figures ---- */
-
-static int each(void *from, int (*consume)(void *ctx, const struct pretoken *w, struct err *e), void *ctx,
-                struct err *e)
-{
-    struct describe_split *s = from;
-    return external_merge_merge(&s->merge, &s->counter.table, consume, ctx, e);
-}
-
 int describe_end_text(struct describe *d, struct err *e)
 {
     int rc = chunk_reader_finish(&d->reader, e);
     for (size_t i = 0; i < d->n_splits && rc == 0; i++)
-        rc = describe_encode(d, &d->split[i], each, &d->split[i], e);
+        rc = describe_encode(d, &d->split[i], e);
     return rc;
 }
 
@@ -187,6 +157,5 @@ void describe_text_free(struct describe *d)
         counter_close(&d->split[i].counter);
         external_merge_free(&d->split[i].merge);
     }
-    if (d->is_text)
-        chunk_reader_free(&d->reader);
+    chunk_reader_free(&d->reader);
 }

@@ -22,7 +22,8 @@ _Static_assert((int)RECORD_PAD >= (int)WINDOW_PAD, "the text of a chunk is a win
 
 static void run_free(struct chunk_reader *r, struct chunk_run *run)
 {
-    r->ops->close(run);
+    if (r->ops->close)
+        r->ops->close(run);
     chunk_run_free(run);
     free(run);
 }
@@ -30,7 +31,7 @@ static void run_free(struct chunk_reader *r, struct chunk_run *run)
 /* Opens a new run, whose initialization has failed or not; it is taken. NULL on error. */
 static struct chunk_run *open_run(struct chunk_reader *r, struct chunk_run *run, bool failed, struct err *e)
 {
-    if (failed || r->ops->open(r->ctx, run, e)) {
+    if (failed || (r->ops->open && r->ops->open(r->ctx, run, e))) {
         run_free(r, run);
         return NULL;
     }

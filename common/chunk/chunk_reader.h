@@ -27,8 +27,8 @@ struct piece {
 
 /* The functions of a program. All but close and is_full return -1 on error. */
 struct chunk_ops {
-    int (*open)(void *ctx, struct chunk_run *r, struct err *e);                         /* a new run */
-    void (*close)(struct chunk_run *r);                                                 /* called also if open failed */
+    int (*open)(void *ctx, struct chunk_run *r, struct err *e); /* a new run; may be NULL */
+    void (*close)(struct chunk_run *r);                         /* called also if open failed; may be NULL */
     int (*begin)(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e); /* may be NULL */
     /* Some text; WINDOW_PAD bytes after it may be read. Returns the bytes used: all, unless TEXT_MORE. After an error
      * *where is its offset in the text (as pretokenize_text). */
