@@ -99,7 +99,6 @@ static const struct option_row rows[] = {
 
 static int check(struct err *e)
 {
-    static char *input[] = {"-", NULL};
     if (command_options_check(&self.common, &self.chunk.source, false, self.n_files, e) ||
         command_check(&programs[0], self.files, self.n_files, e))
         return -1;
@@ -108,7 +107,7 @@ static int check(struct err *e)
     self.network = self.has_network ? self.network : (uint64_t)1 << 30;
     self.sample = self.has_sample ? self.sample : (uint64_t)100 << 20;
     if (self.n_files == 0) {
-        self.files = input;
+        self.files = usage_no_files;
         self.n_files = 1;
     }
     return 0;

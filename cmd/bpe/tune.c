@@ -12,28 +12,12 @@
 #include "base/sys/num.h"
 #include "bpe/commands.h"
 #include "driver/shell_words.h"
-#include "usage/chunk_usage.h"
-#include "usage/encode_usage.h"
-#include "usage/shard_usage.h"
-#include "usage/sum_usage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct tune {
-    struct command_options common;
-    bool count;
-    const char *model, *block, *size;
-    uint64_t sample, rounds;
-    bool has_sample;
-    struct chunk_options chunk;
-    struct encode_options encode;
-    struct shard_options shard;
-    struct sum_options sum;
-    char **files;
-    int n_files;
-} self = {.rounds = 3, .size = "32000"};
+static struct tune self = {.rounds = 3, .size = "32000"};
 
 static struct command_program shard_programs[] = {
     {.usage = &shard_usage, .options = &self.shard, .only = true},
@@ -45,30 +29,17 @@ static struct command_program train_programs[] = {
     {.usage = &sum_usage, .options = &self.sum},
 };
 
-static struct tune_asked asked;
-
 /* ---- The result ---- */
-
-/* The times of one number of processes with one size of pieces. */
-struct row {
-    uint64_t jobs;
-    const char *block;
-    double seconds, cpu;
-};
 
 static int by_time(const void *a, const void *b)
 {
     const struct tune_time *s = a, *t = b;
-    if (s->jobs != t->jobs)
-        return s->jobs < t->jobs ? -1 : 1;
-    if (s->block != t->block)
-        return s->block < t->block ? -1 : 1;
     return s->seconds < t->seconds ? -1 : s->seconds > t->seconds;
 }
 
 /* Of those that took up to 3 % longer than the fastest, the one of the fewest processes, with the default size if that
  * is among them. */
-static const struct row *best_of(const struct row *rows, size_t n)
+static const struct tune_time *best_of(const struct tune_time *rows, size_t n)
 {
     double min = rows[0].seconds;
     for (size_t i = 1; i < n; i++)
@@ -80,11 +51,11 @@ static const struct row *best_of(const struct row *rows, size_t n)
     return rows;
 }
 
-static int put_table(struct buf *out, const struct row *rows, size_t n, uint64_t bytes, struct err *e)
+static int put_table(struct buf *out, const struct tune_time *rows, size_t n, uint64_t bytes, struct err *e)
 {
     int rc = buf_put_str(out, "processes   pieces   MB/s   seconds   CPU seconds\n", e);
     for (size_t i = 0; i < n && rc == 0; i++) {
-        const struct row *r = &rows[i];
+        const struct tune_time *r = &rows[i];
         rc = buf_printf(out, e, "%9llu  %7s  %5.0f  %8.2f  %12.2f\n", (unsigned long long)r->jobs,
                         r->block ? r->block : "default", 1e-6 * (double)bytes / r->seconds, r->seconds, r->cpu);
     }
@@ -99,22 +70,22 @@ static const char *safe_name(const char *file, char **made, struct err *e)
     return *made = fd_path(".", file, e);
 }
 
-static int put_command(struct buf *out, const struct row *best, struct err *e)
+static int put_command(struct buf *out, const struct tune_time *best, struct err *e)
 {
     enum { MANY = 10, SOME = 2 };
     char jobs[32], *made[MANY] = {0};
-    int n = asked.n_files > MANY ? SOME : asked.n_files;
+    int n = self.n_files > MANY ? SOME : self.n_files;
     struct command_line l = {0};
     snprintf(jobs, sizeof jobs, "%llu", (unsigned long long)best->jobs);
-    int rc = asked.count ? command_line_add(&l, e, "bpe", "train", "-v", asked.size)
-                         : command_line_add(&l, e, "bpe", "shard", "-m", asked.model, "-o", "DIR");
+    int rc = self.count ? command_line_add(&l, e, "bpe", "train", "-v", self.size)
+                        : command_line_add(&l, e, "bpe", "shard", "-m", self.model, "-o", "DIR");
     rc = rc || command_line_add(&l, e, "-j", jobs) || (best->block && command_line_add(&l, e, "-b", best->block)) ||
-         command_line_append(&l, &asked.options, e);
+         command_line_append(&l, &self.options, e);
     for (int i = 0; i < n && rc == 0; i++) {
-        const char *name = safe_name(asked.files[i], &made[i], e);
+        const char *name = safe_name(self.files[i], &made[i], e);
         rc = name ? command_line_add(&l, e, name) : -1;
     }
-    rc = rc || (n < asked.n_files && command_line_add(&l, e, "...")) || buf_put_str(out, "fastest:", e) ||
+    rc = rc || (n < self.n_files && command_line_add(&l, e, "...")) || buf_put_str(out, "fastest:", e) ||
          shell_words_put(out, l.words, l.n, e) || buf_put_byte(out, '\n', e);
     for (int i = 0; i < n; i++)
         free(made[i]);
@@ -122,22 +93,19 @@ static int put_command(struct buf *out, const struct row *best, struct err *e)
     return rc ? -1 : 0;
 }
 
-static int print(struct tune_time *times, size_t n, const char *const *blocks, uint64_t bytes, struct err *e)
+/* Prints what n rows of times say, by the median of each. */
+static int print(struct tune_time *times, size_t n, uint64_t bytes, struct err *e)
 {
-    size_t rounds = (size_t)asked.rounds, n_rows = n / rounds;
+    size_t rounds = (size_t)self.rounds;
     struct buf out = {0};
-    struct row *rows = calloc(n_rows, sizeof *rows);
-    if (!rows)
-        return err_mem(e, "a table", n_rows * sizeof *rows);
-    qsort(times, n, sizeof *times, by_time);
-    for (size_t i = 0; i < n_rows; i++) {
-        const struct tune_time *median = &times[i * rounds + (rounds - 1) / 2];
-        rows[i] = (struct row){median->jobs, blocks[median->block], median->seconds, median->cpu};
+    for (size_t i = 0; i < n; i++) {
+        struct tune_time *row = &times[i * rounds];
+        qsort(row, rounds, sizeof *row, by_time);
+        times[i] = row[(rounds - 1) / 2];
     }
-    int rc = put_table(&out, rows, n_rows, bytes, e) || put_command(&out, best_of(rows, n_rows), e) ||
+    int rc = put_table(&out, times, n, bytes, e) || put_command(&out, best_of(times, n), e) ||
              fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
     buf_free(&out);
-    free(rows);
     return rc ? -1 : 0;
 }
 
@@ -155,35 +123,32 @@ static int add_options(const struct command_program *programs, size_t n, struct 
             snprintf(name, sizeof name, "%.*s", (int)strcspn(w->at[i] + 2, "="), w->at[i] + 2);
             for (size_t q = 0; q < p; q++)
                 before |= options_find(programs[q].usage->options, name) != NULL;
-            rc = before ? 0 : command_line_add(&asked.options, e, w->at[i]);
+            rc = before ? 0 : command_line_add(&self.options, e, w->at[i]);
         }
     }
     return rc;
 }
 
-/* 1, 2, 4 and so on, and the last: at most `max` of them. Returns how many. */
-static size_t numbers_up_to(uint64_t last, uint64_t *numbers)
-{
-    size_t n = 0;
-    for (uint64_t number = 1; number < last; number *= 2)
-        numbers[n++] = number;
-    numbers[n++] = last;
-    return n;
-}
-
+/* Each of 1, 2, 4 and so on, and JOBS, with each size of pieces. */
 static int measure_all(const struct tune_sample *s, struct job *j, struct err *e)
 {
     static const char *const several[] = {NULL, "1M", "4M", "16M"};
     const char *const *blocks = self.block ? &self.block : several;
-    size_t n_blocks = self.block ? 1 : sizeof several / sizeof *several;
-    uint64_t numbers[64];
-    size_t n_numbers = numbers_up_to(asked.jobs, numbers), n = n_numbers * n_blocks * (size_t)asked.rounds;
-    struct tune_time *times = calloc(n, sizeof *times);
+    size_t n_blocks = self.block ? 1 : sizeof several / sizeof *several, rounds = (size_t)self.rounds, n_numbers = 1;
+    while ((uint64_t)1 << (n_numbers - 1) < self.common.jobs)
+        n_numbers++;
+    size_t n = n_numbers * n_blocks;
+    struct tune_time *times = calloc(n * rounds, sizeof *times);
     if (!times)
-        return err_mem(e, "times", n * sizeof *times);
-    int status = tune_measure(&asked, s, j, numbers, n_numbers, blocks, n_blocks, times, e);
+        return err_mem(e, "times", n * rounds * sizeof *times);
+    for (size_t i = 0; i < n * rounds; i++) {
+        size_t row = i / rounds, number = row / n_blocks;
+        times[i].jobs = number + 1 < n_numbers ? (uint64_t)1 << number : self.common.jobs;
+        times[i].block = blocks[row % n_blocks];
+    }
+    int status = tune_measure(&self, s, j, times, n, e);
     if (status == 0)
-        status = print(times, n, blocks, s->bytes, e);
+        status = print(times, n, s->bytes, e);
     free(times);
     return status;
 }
@@ -196,7 +161,7 @@ static int need_programs(struct err *e)
                                                                                               "bpe-sum", "bpe-merge",
                                                                                               NULL};
     int rc = 0;
-    for (const char *const *program = asked.count ? of_train : of_shard; *program && rc == 0; program++)
+    for (const char *const *program = self.count ? of_train : of_shard; *program && rc == 0; program++)
         rc = job_need(*program, e);
     return rc;
 }
@@ -206,40 +171,30 @@ static int run(struct job *j, struct err *e)
     struct tune_sample sample = {.fd = -1};
     if (need_programs(e))
         return -1;
-    int status = asked.count ? add_options(train_programs, sizeof train_programs / sizeof *train_programs, e)
-                             : add_options(shard_programs, sizeof shard_programs / sizeof *shard_programs, e);
+    int status = self.count ? add_options(train_programs, sizeof train_programs / sizeof *train_programs, e)
+                            : add_options(shard_programs, sizeof shard_programs / sizeof *shard_programs, e);
     if (status == 0)
-        status = tune_try(&asked, j, e);
+        status = tune_try(&self, j, e);
     if (status == 0)
-        status = tune_sample_take(&sample, &asked, e);
+        status = tune_sample_take(&sample, &self, e);
     if (status == 0)
         status = measure_all(&sample, j, e);
     tune_sample_free(&sample);
-    command_line_free(&asked.options);
+    command_line_free(&self.options);
     return status;
 }
 
 static int check(struct err *e)
 {
-    static char *standard[] = {"-", NULL};
-    const struct source_options *s = &self.chunk.source;
-    if (command_options_check(&self.common, s, false, self.n_files, e))
+    if (command_options_check(&self.common, &self.chunk.source, false, self.n_files, e))
         return -1;
     if (!self.count && !self.model)
         return err_set(e, EX_USAGE, "by which model? give -m MODEL, or --count; see --help");
-    asked = (struct tune_asked){.count = self.count,
-                                .model = self.model,
-                                .size = self.size,
-                                .block = self.block,
-                                .files = self.n_files ? self.files : standard,
-                                .n_files = self.n_files ? self.n_files : 1,
-                                .form = input_forms[source_options_form(s)],
-                                .sample = self.has_sample ? self.sample : self.common.jobs * ((uint64_t)64 << 20),
-                                .rounds = self.rounds,
-                                .jobs = self.common.jobs,
-                                .n_special = self.chunk.no_special  ? 0
-                                             : self.chunk.special.n ? self.chunk.special.n
-                                                                    : 1};
+    if (self.n_files == 0) {
+        self.files = usage_no_files;
+        self.n_files = 1;
+    }
+    self.sample = self.has_sample ? self.sample : self.common.jobs * ((uint64_t)64 << 20);
     return 0;
 }
 

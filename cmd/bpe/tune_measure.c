@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 struct measure {
-    const struct tune_asked *asked;
+    const struct tune *tune;
     const struct tune_sample *sample; /* NULL: no text */
     struct job *job;
     struct scratch scratch; /* of bpe shard */
@@ -49,18 +49,20 @@ static int tell(const struct measure *m, struct err *e)
 /* Runs the command once. The same as tune_measure returns. */
 static int run(const struct measure *m, uint64_t jobs, const char *block, struct err *e)
 {
-    const struct tune_asked *a = m->asked;
+    const struct tune *t = m->tune;
+    const struct chunk_options *o = &t->chunk;
+    const size_t n_special = o->no_special ? 0 : o->special.n ? o->special.n : 1;
     char number[32], vocabulary[32];
     struct command_line l = {0};
     struct job_start how = {
-        .name = a->count ? "bpe train" : "bpe shard", .in = -1, .out = -1, .also = m->scratch.alive};
+        .name = t->count ? "bpe train" : "bpe shard", .in = -1, .out = -1, .also = m->scratch.alive};
     enum { BYTES = 256 };
     snprintf(number, sizeof number, "%llu", (unsigned long long)jobs);
-    snprintf(vocabulary, sizeof vocabulary, "%llu", (unsigned long long)(BYTES + 1 + a->n_special));
-    int rc = a->count ? command_line_add(&l, e, "bpe", "train", "-v", vocabulary)
-                      : command_line_add(&l, e, "bpe", "shard", "-m", a->model, "-o", m->dir);
+    snprintf(vocabulary, sizeof vocabulary, "%llu", (unsigned long long)(BYTES + 1 + n_special));
+    int rc = t->count ? command_line_add(&l, e, "bpe", "train", "-v", vocabulary)
+                      : command_line_add(&l, e, "bpe", "shard", "-m", t->model, "-o", m->dir);
     rc = rc || command_line_add(&l, e, "-j", number) || (block && command_line_add(&l, e, "-b", block)) ||
-         command_line_append(&l, &a->options, e) || command_line_add(&l, e, "--") ||
+         command_line_append(&l, &t->options, e) || command_line_add(&l, e, "--") ||
          (m->sample && command_line_append(&l, &m->sample->files, e)) || command_line_start(m->job, &how, &l, e);
     if (rc == 0) {
         job_wait_all(m->job);
@@ -76,7 +78,7 @@ static int run(const struct measure *m, uint64_t jobs, const char *block, struct
 static int begin(struct measure *m, struct err *e)
 {
     m->job->to_file = true;
-    if (m->asked->count)
+    if (m->tune->count)
         return 0;
     if (scratch_open(&m->scratch, e))
         return -1;
@@ -91,10 +93,10 @@ static void end(struct measure *m)
     free(m->dir);
 }
 
-int tune_try(const struct tune_asked *a, struct job *j, struct err *e)
+int tune_try(const struct tune *t, struct job *j, struct err *e)
 {
-    struct measure m = {.asked = a, .job = j};
-    int status = begin(&m, e) ? -1 : run(&m, 1, a->block, e);
+    struct measure m = {.tune = t, .job = j};
+    int status = begin(&m, e) ? -1 : run(&m, 1, t->block, e);
     end(&m);
     return status;
 }
@@ -108,18 +110,19 @@ static void show(size_t n, size_t all)
     job_show(n < all ? line : NULL);
 }
 
-int tune_measure(const struct tune_asked *a, const struct tune_sample *s, struct job *j, const uint64_t *numbers,
-                 size_t n_numbers, const char *const *blocks, size_t n_blocks, struct tune_time *times, struct err *e)
+int tune_measure(const struct tune *t, const struct tune_sample *s, struct job *j, struct tune_time *times, size_t n,
+                 struct err *e)
 {
-    struct measure m = {.asked = a, .sample = s, .job = j};
-    size_t each = n_numbers * n_blocks, all = (size_t)a->rounds * each;
+    struct measure m = {.tune = t, .sample = s, .job = j};
+    size_t rounds = (size_t)t->rounds, all = rounds * n;
     int status = begin(&m, e);
     for (size_t i = 0; i < all && status == 0; i++) {
-        size_t number = i % each / n_blocks, block = i % n_blocks;
+        struct tune_time *time = &times[i % n * rounds + i / n];
         double since = clock_now(), cpu = cpu_seconds();
         show(i, all);
-        status = run(&m, numbers[number], blocks[block], e);
-        times[i] = (struct tune_time){numbers[number], block, clock_now() - since, cpu_seconds() - cpu};
+        status = run(&m, time->jobs, time->block, e);
+        time->seconds = clock_now() - since;
+        time->cpu = cpu_seconds() - cpu;
     }
     show(all, all);
     end(&m);

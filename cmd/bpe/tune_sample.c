@@ -105,7 +105,7 @@ static int look_at(int fd, const char *file, uint64_t *size, enum packing *packi
 }
 
 /* Adds a file, or as much of it as is still wanted. */
-static int add(struct tune_sample *s, const struct tune_asked *a, const char *file, uint64_t *left, struct err *e)
+static int add(struct tune_sample *s, const struct input_form *form, const char *file, uint64_t *left, struct err *e)
 {
     struct stat st;
     uint64_t size = 0;
@@ -120,28 +120,29 @@ static int add(struct tune_sample *s, const struct tune_asked *a, const char *fi
         close(fd);
     if (rc)
         return -1;
-    if (a->form->last_cut && !again)
-        return err_set(e, EX_USAGE, "%s: cannot be read again; with --%s, name files", fd_name(file), a->form->name);
+    if (form->last_cut && !again) /* such files are not cut */
+        return err_set(e, EX_USAGE, "%s: cannot be read again; with --%s, name files", fd_name(file), form->name);
     uint64_t text = packing == PLAIN ? size : ACCESS_RATIO * size;
-    if (again && (text <= *left || a->form->last_cut)) {
+    if (again && (text <= *left || form->last_cut)) {
         s->bytes += size;
         *left -= text < *left ? text : *left;
         return command_line_add(&s->files, e, file);
     }
-    if (copy_part(s, file, *left, a->form->end == 0 ? '\0' : '\n', packing == GZIP, e))
+    if (copy_part(s, file, *left, form->end == 0 ? '\0' : '\n', packing == GZIP, e))
         return -1;
     *left = 0;
     s->bytes += fstat(s->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
     return command_line_add(&s->files, e, s->path);
 }
 
-int tune_sample_take(struct tune_sample *s, const struct tune_asked *a, struct err *e)
+int tune_sample_take(struct tune_sample *s, const struct tune *t, struct err *e)
 {
-    uint64_t left = a->sample;
+    const struct input_form *form = input_forms[source_options_form(&t->chunk.source)];
+    uint64_t left = t->sample;
     int rc = 0;
     *s = (struct tune_sample){.fd = -1};
-    for (int i = 0; i < a->n_files && left && rc == 0; i++)
-        rc = add(s, a, a->files[i], &left, e);
+    for (int i = 0; i < t->n_files && left && rc == 0; i++)
+        rc = add(s, form, t->files[i], &left, e);
     return rc;
 }
 
