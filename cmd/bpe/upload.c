@@ -35,25 +35,16 @@ static struct upload u = {.wait_text = "60", .transfers = "4", .retries_text = "
 
 /* ---- The directory ---- */
 
-static bool has(const char *name)
-{
-    struct err ignored;
-    struct stat st;
-    char *path = fd_path(u.from, name, &ignored);
-    bool there = path && lstat(path, &st) == 0;
-    free(path);
-    return there;
-}
-
 /* Waits for a bpe-shard that begins now, but not as long as for one that resumes: it may be the wrong directory. */
 static int await_shards(struct err *e)
 {
     const double max = u.once ? 0 : u.patience < 10 ? (double)u.patience : 10, step = 0.25;
-    for (double start = clock_now(); !has(MANIFEST_NAME) && !has(".work"); upload_nap(step)) {
+    for (double start = clock_now(); !upload_is_here(&u, MANIFEST_NAME) && !upload_is_here(&u, ".work");
+         upload_nap(step)) {
         if (clock_now() - start < max)
             continue;
-        return has(".")
-                   ? err_set(e, EX_NOINPUT, "%s/" MANIFEST_NAME ": missing; is it a directory of bpe-shard?", u.from)
+        return upload_is_here(&u, ".")
+                   ? err_set(e, EX_NOINPUT, "%s: missing; is it a directory of bpe-shard?", u.manifest)
                    : err_set(e, EX_NOINPUT, "%s: no such directory", u.from);
     }
     return 0;
@@ -180,8 +171,10 @@ static int run(struct job *j, struct err *e)
     j->holds = true;
     setenv("RCLONE_INPLACE", "true", 1);        /* no files .partial stay behind after a kill */
     setenv("RCLONE_S3_UPLOAD_CUTOFF", "5G", 0); /* in one part: so that S3 itself has the MD5 */
-    u.state = fd_path(u.from, ".upload", e);
-    int rc = u.state ? upload_all(e) : -1;
+    int rc = !(u.manifest = fd_path(u.from, MANIFEST_NAME, e)) || !(u.state = fd_path(u.from, ".upload", e)) ||
+                     !(u.sums = fd_path(u.state, "sums", e))
+                 ? -1
+                 : upload_all(e);
     job_show(NULL);
     job_close(&u.lock);
     for (size_t i = 0; i < u.n_known; i++)
@@ -191,7 +184,9 @@ static int run(struct job *j, struct err *e)
     free(u.known);
     free(u.listed);
     free(u.sum);
+    free(u.manifest);
     free(u.state);
+    free(u.sums);
     return rc;
 }
 

@@ -23,6 +23,7 @@ struct upload_file {
     char *hash;      /* of the file here, of the type by which copies are compared; NULL: not known */
     bool is_new;     /* hash is not in DIR/.upload/sums */
     bool done;       /* its copy is there, and verified */
+    bool theirs;     /* the manifest that the remote had lists the same */
 
     /* What upload_list has found: */
     bool listed;
@@ -32,8 +33,8 @@ struct upload_file {
 
 /* A line of DIR/.upload/sums. */
 struct upload_sum {
-    unsigned char checksum[CHECKSUM_LEN];
-    char *hash; /* owned */
+    char checksum[2 * CHECKSUM_LEN + 1]; /* hex */
+    char *hash;                          /* owned */
 };
 
 struct upload {
@@ -47,7 +48,7 @@ struct upload {
     int n_files;
     const char *from, *to; /* the directory; REMOTE:PATH */
 
-    char *state; /* DIR/.upload; owned, as all below */
+    char *manifest, *state, *sums; /* DIR/manifest.json, DIR/.upload, and sums in it; owned, as all below */
     int lock;
 
     /* upload_manifest.c */
@@ -132,12 +133,16 @@ bool upload_wait_for_manifest(const struct upload *u);
 
 /* Whether the remote has no manifest of other shards. text: the one that it has, which gets padding. -1:
  * EX_CANTCREAT. */
-int upload_compare_manifest(const struct upload *u, struct buf *text, struct err *e);
+int upload_compare_manifest(struct upload *u, struct buf *text, struct err *e);
 
 void upload_free_file(struct upload_file *f);
 
-/* The order of names, in an array of struct upload_file *; for qsort and bsearch. */
-int upload_by_name(const void *a, const void *b);
+/* Whether a file of this name, in DIR, is here. */
+bool upload_is_here(const struct upload *u, const char *name);
+
+/* Sorts n files by name; and finds one among those that are sorted: NULL: it is not there. */
+void upload_sort(struct upload_file **files, size_t n);
+struct upload_file *upload_find(struct upload_file *const *sorted, size_t n, const char *name);
 
 /* ---- upload_local.c: the files here ---- */
 

@@ -8,25 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- Whether a copy counts ---- */
-
-static bool is_here(const struct upload *u, const struct upload_file *f)
-{
-    struct err ignored;
-    char *path = fd_path(u->from, f->name, &ignored);
-    bool here = path && access(path, F_OK) == 0;
-    free(path);
-    return here;
-}
 
 /* A copy that is not right is made anew, unless nothing is left to do that with. `what`: for `reason` and the error. */
 static int wrong(struct upload *u, const struct upload_file *f, int code, const char *what, const char *if_lost,
                  struct err *e)
 {
     snprintf(u->reason, sizeof u->reason, "%.700s%.700s", f->name, what);
-    return is_here(u, f)
+    return upload_is_here(u, f->name)
                ? 0
                : err_set(e, code, "%s: %s, and it is no more in %s: make the shards again, or get it from another copy",
                          f->name, if_lost, u->from);
@@ -210,13 +200,11 @@ int upload_last(struct upload *u, bool replaces, struct err *e)
     char name[] = MANIFEST_NAME;
     struct upload_file m = {.name = name}, *todo[] = {&m};
     struct stat st;
-    char *path = fd_path(u->from, name, e);
-    m.bytes = path && stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+    m.bytes = stat(u->manifest, &st) == 0 ? (uint64_t)st.st_size : 0;
     u->todo = todo;
     u->n_todo = 1;
-    int rc = !path || upload_persist(u, hash_todo, e) || upload_persist(u, replaces ? settle : send, e) ? -1 : 0;
+    int rc = upload_persist(u, hash_todo, e) || upload_persist(u, replaces ? settle : send, e) ? -1 : 0;
     free(m.hash);
     free(m.listed_hash);
-    free(path);
     return rc;
 }

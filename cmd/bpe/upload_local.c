@@ -9,11 +9,13 @@
 
 #include "base/io/durable.h"
 #include "base/io/fd.h"
+#include "base/sys/bytes.h"
 #include "driver/resume.h"
 #include "shard/format/file_sum.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,25 +23,13 @@
 
 /* ---- Checksums that were computed before ---- */
 
-enum { CHECKSUM_HEX = 2 * CHECKSUM_LEN };
-
-static bool read_checksum(const char *hex, unsigned char *to)
-{
-    if (strspn(hex, "0123456789abcdef") != CHECKSUM_HEX || hex[CHECKSUM_HEX])
-        return false;
-    for (size_t i = 0; i < CHECKSUM_LEN; i++) {
-        char byte[3] = {hex[2 * i], hex[2 * i + 1]};
-        to[i] = (unsigned char)strtoul(byte, NULL, 16);
-    }
-    return true;
-}
-
 static int take_sum(struct upload *u, char *line, struct err *e)
 {
     struct upload_sum s = {0};
     const char *hex = strsep(&line, "\t"), *type = strsep(&line, "\t"), *hash = strsep(&line, "\t");
-    if (!line || strcmp(line, "end") != 0 || strcmp(type, u->type) != 0 || !read_checksum(hex, s.checksum))
+    if (!line || strcmp(line, "end") != 0 || strcmp(type, u->type) != 0 || strlen(hex) >= sizeof s.checksum)
         return 0;
+    snprintf(s.checksum, sizeof s.checksum, "%s", hex);
     if (array_grow(&u->sum, &u->cap_sums, u->n_sums + 1, sizeof *u->sum, "checksums", e))
         return -1;
     if (!(s.hash = strdup(hash)))
@@ -50,20 +40,15 @@ static int take_sum(struct upload *u, char *line, struct err *e)
 
 static int by_checksum(const void *a, const void *b)
 {
-    return memcmp(((const struct upload_sum *)a)->checksum, ((const struct upload_sum *)b)->checksum, CHECKSUM_LEN);
-}
-
-static char *sums_path(const struct upload *u, struct err *e)
-{
-    return fd_path(u->state, "sums", e);
+    return strcmp(((const struct upload_sum *)a)->checksum, ((const struct upload_sum *)b)->checksum);
 }
 
 int upload_read_sums(struct upload *u, struct err *e)
 {
     struct buf text = {0};
-    char *path = sums_path(u, e), *rest, *line;
-    int fd = path ? fd_open_file(path, O_RDONLY | O_NOFOLLOW, EX_IOERR, e) : -1;
-    int rc = !path ? -1 : fd < 0 ? (errno == ENOENT ? 0 : -1) : fd_read_all(fd, &text, path, e);
+    char *rest, *line;
+    int fd = fd_open_file(u->sums, O_RDONLY | O_NOFOLLOW, EX_IOERR, e);
+    int rc = fd >= 0 ? fd_read_all(fd, &text, u->sums, e) : errno == ENOENT ? 0 : -1;
     job_close(&fd);
     u->torn = text.len && text.p[text.len - 1] != '\n';
     if (rc == 0)
@@ -74,14 +59,13 @@ int upload_read_sums(struct upload *u, struct err *e)
     if (u->n_sums)
         qsort(u->sum, u->n_sums, sizeof *u->sum, by_checksum);
     buf_free(&text);
-    free(path);
     return rc;
 }
 
 static int remember_hash(struct upload *u, struct upload_file *f, struct err *e)
 {
     struct upload_sum key = {0};
-    memcpy(key.checksum, f->checksum, sizeof key.checksum);
+    hex_put(key.checksum, f->checksum, CHECKSUM_LEN);
     const struct upload_sum *s = u->n_sums ? bsearch(&key, u->sum, u->n_sums, sizeof *u->sum, by_checksum) : NULL;
     if (f->hash || !s)
         return 0;
@@ -95,21 +79,18 @@ int upload_write_sums(struct upload *u, struct upload_file **files, size_t n, st
     int rc = u->torn ? buf_put_byte(&text, '\n', e) : 0;
     size_t before = text.len;
     for (size_t i = 0; i < n && rc == 0; i++) {
-        const struct upload_file *f = files[i];
-        for (size_t k = 0; f->is_new && k < CHECKSUM_LEN && rc == 0; k++)
-            rc = buf_printf(&text, e, "%02x", f->checksum[k]);
-        if (f->is_new && rc == 0)
-            rc = buf_printf(&text, e, "\t%s\t%s\tend\n", u->type, f->hash);
+        char checksum[2 * CHECKSUM_LEN + 1];
+        hex_put(checksum, files[i]->checksum, CHECKSUM_LEN);
+        if (files[i]->is_new)
+            rc = buf_printf(&text, e, "%s\t%s\t%s\tend\n", checksum, u->type, files[i]->hash);
     }
     if (rc == 0 && text.len > before) {
-        char *path = sums_path(u, e);
-        int fd = path ? fd_open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, EX_IOERR, e) : -1;
-        rc = fd < 0 || fd_write(fd, text.p, text.len, path, e) || durable_file(fd, path, e) ||
+        int fd = fd_open_file(u->sums, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, EX_IOERR, e);
+        rc = fd < 0 || fd_write(fd, text.p, text.len, u->sums, e) || durable_file(fd, u->sums, e) ||
                      durable_directory(u->state, e)
                  ? -1
                  : 0;
         job_close(&fd);
-        free(path);
         u->torn = false;
     }
     for (size_t i = 0; i < n; i++)
@@ -120,24 +101,15 @@ int upload_write_sums(struct upload *u, struct upload_file **files, size_t n, st
 
 /* ---- The files here ---- */
 
-static bool is_link(const char *path)
+/* Whether a file is in a directory that is a symbolic link; DIR itself, of so many bytes, may be one. */
+static bool is_linked(char *path, size_t dir)
 {
     struct stat st;
-    return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
-}
-
-/* Whether a name is that of a regular file, not through a link. */
-static bool is_regular(char *path, const struct stat *st, size_t dir)
-{
     char *slash = strrchr(path, '/');
-    if (!S_ISREG(st->st_mode))
-        return false;
-    if ((size_t)(slash - path) <= dir)
-        return true;
     *slash = '\0';
-    bool linked = is_link(path);
+    bool linked = strlen(path) > dir && lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
     *slash = '/';
-    return !linked;
+    return linked;
 }
 
 /* 1: it is here, and as large as the manifest says; 0: it is not here. */
@@ -146,7 +118,7 @@ static int check_size(const struct upload *u, const struct upload_file *f, struc
     struct stat st;
     char *path = fd_path(u->from, f->name, e);
     int rc = !path ? -1 : lstat(path, &st) == 0;
-    if (rc > 0 && !is_regular(path, &st, strlen(u->from)))
+    if (rc > 0 && (!S_ISREG(st.st_mode) || is_linked(path, strlen(u->from))))
         rc = err_set(e, EX_DATAERR,
                      "%s: is not a regular file, or in a directory that is a symbolic link; it was not uploaded", path);
     else if (rc > 0 && (uint64_t)st.st_size != f->bytes)

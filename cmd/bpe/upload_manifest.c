@@ -16,28 +16,21 @@
 
 /* ---- The files of a manifest ---- */
 
-struct entry {
-    const struct manifest_file *file; /* borrowed from the manifest */
-    size_t shard;
+/* All of them, in order. */
+struct walk {
+    const struct manifest *m;
+    size_t shard, next; /* the shard of the last file, m->n_shards: of none; the next file of it */
 };
 
-/* All of them, in order; their number is *n. NULL: out of memory. */
-static struct entry *entries(const struct manifest *m, size_t *n, struct err *e)
+/* The next file; NULL: there is none. */
+static const struct manifest_file *next_file(struct walk *w)
 {
-    size_t max = m->n_shards * SHARD_FILES + m->n_extra + 1;
-    struct entry *all = calloc(max, sizeof *all);
-    *n = 0;
-    if (!all) {
-        err_mem(e, "files", max * sizeof *all);
-        return NULL;
+    const struct manifest *m = w->m;
+    for (; w->shard < m->n_shards; w->shard++, w->next = 0) {
+        if (w->next < m->shard[w->shard].n_files)
+            return &m->shard[w->shard].file[w->next++];
     }
-    for (size_t i = 0; i < m->n_shards; i++) {
-        for (size_t k = 0; k < m->shard[i].n_files; k++)
-            all[(*n)++] = (struct entry){&m->shard[i].file[k], i};
-    }
-    for (size_t i = 0; i < m->n_extra; i++)
-        all[(*n)++] = (struct entry){&m->extra[i], SIZE_MAX};
-    return all;
+    return w->next < m->n_extra ? &m->extra[w->next++] : NULL;
 }
 
 static bool is_same(const struct manifest_file *a, uint64_t bytes, const unsigned char *checksum)
@@ -55,15 +48,25 @@ void upload_free_file(struct upload_file *f)
     free(f);
 }
 
-int upload_by_name(const void *a, const void *b)
+static int by_name(const void *a, const void *b)
 {
     return strcmp((*(struct upload_file *const *)a)->name, (*(struct upload_file *const *)b)->name);
 }
 
-static struct upload_file *find(const struct upload *u, size_t n, char *name)
+void upload_sort(struct upload_file **files, size_t n)
 {
-    struct upload_file key = {.name = name}, *at = &key;
-    struct upload_file **found = n ? bsearch(&at, u->known, n, sizeof *u->known, upload_by_name) : NULL;
+    if (n)
+        qsort(files, n, sizeof *files, by_name);
+}
+
+static int compare_name(const void *name, const void *file)
+{
+    return strcmp(name, (*(struct upload_file *const *)file)->name);
+}
+
+struct upload_file *upload_find(struct upload_file *const *sorted, size_t n, const char *name)
+{
+    struct upload_file *const *found = n ? bsearch(name, sorted, n, sizeof *sorted, compare_name) : NULL;
     return found ? *found : NULL;
 }
 
@@ -88,36 +91,30 @@ static struct upload_file *add(struct upload *u, const struct manifest_file *fil
 }
 
 /* Enters what is listed. A file that was listed before must be the same still. */
-static int enter(struct upload *u, const struct entry *all, size_t n, struct err *e)
+static int enter(struct upload *u, const struct manifest *m, struct err *e)
 {
-    struct upload_file **listed = realloc(u->listed, (n + 1) * sizeof *listed);
+    const size_t max = m->n_shards * SHARD_FILES + m->n_extra + 1, sorted = u->n_known;
+    struct upload_file **listed = realloc(u->listed, max * sizeof *listed);
     if (!listed)
-        return err_mem(e, "files", (n + 1) * sizeof *listed);
+        return err_mem(e, "files", max * sizeof *listed);
     u->listed = listed;
     u->n_listed = u->next = 0;
-    for (size_t i = 0, sorted = u->n_known; i < n; i++) {
-        const struct manifest_file *file = all[i].file;
-        struct upload_file *f = find(u, sorted, file->name);
+    struct walk w = {.m = m};
+    for (const struct manifest_file *file; (file = next_file(&w));) {
+        struct upload_file *f = upload_find(u->known, sorted, file->name);
         if (f && !is_same(file, f->bytes, f->checksum))
-            return err_set(e, EX_DATAERR,
-                           "%s/" MANIFEST_NAME ": %s is another file than before: was the directory made anew?",
-                           u->from, f->name);
+            return err_set(e, EX_DATAERR, "%s: %s is another file than before: was the directory made anew?",
+                           u->manifest, f->name);
         if (!f && !(f = add(u, file, e)))
             return -1;
-        f->shard = all[i].shard;
+        f->shard = w.shard < m->n_shards ? w.shard : SIZE_MAX;
         listed[u->n_listed++] = f;
     }
-    if (u->n_known)
-        qsort(u->known, u->n_known, sizeof *u->known, upload_by_name);
+    upload_sort(u->known, u->n_known);
     return 0;
 }
 
 /* ---- Reading it ---- */
-
-static char *manifest_path(const struct upload *u, struct err *e)
-{
-    return fd_path(u->from, MANIFEST_NAME, e);
-}
 
 static bool is_stamp(const struct upload_stamp *a, const struct upload_stamp *b)
 {
@@ -127,13 +124,10 @@ static bool is_stamp(const struct upload_stamp *a, const struct upload_stamp *b)
 
 static struct upload_stamp stamp(const struct upload *u)
 {
-    struct err ignored;
     struct stat st;
     struct upload_stamp s = {0};
-    char *path = manifest_path(u, &ignored);
-    if (path && lstat(path, &st) == 0)
+    if (lstat(u->manifest, &st) == 0)
         s = (struct upload_stamp){st.st_ino, st.st_size, st.st_mtim};
-    free(path);
     return s;
 }
 
@@ -143,38 +137,36 @@ bool upload_has_new_manifest(const struct upload *u)
     return !is_stamp(&now, &u->seen);
 }
 
-/* A link would lead out of the directory. */
-static int check_regular(const struct upload *u, struct err *e)
-{
-    struct stat st;
-    char *path = manifest_path(u, e);
-    int rc = !path                                           ? -1
-             : lstat(path, &st) == 0 && !S_ISREG(st.st_mode) ? err_set(e, EX_DATAERR, "%s: is not a regular file", path)
-                                                             : 0;
-    free(path);
-    return rc;
-}
-
 int upload_read_manifest(struct upload *u, struct err *e)
 {
     struct manifest m = {0};
+    struct stat st;
     double start = clock_now();
-    size_t n = 0;
     u->seen = stamp(u);
-    int found = check_regular(u, e) ? -1 : manifest_read(&m, u->from, NULL, e);
+    if (lstat(u->manifest, &st) == 0 && !S_ISREG(st.st_mode)) /* a link would lead out of the directory */
+        return err_set(e, EX_DATAERR, "%s: is not a regular file", u->manifest);
+    int found = manifest_read(&m, u->from, NULL, e);
     if (found <= 0)
-        return found ? -1 : err_sys(e, EX_NOINPUT, ENOENT, "%s/" MANIFEST_NAME ": cannot open", u->from);
-    struct entry *all = entries(&m, &n, e);
-    int rc = all ? enter(u, all, n, e) : -1;
+        return found ? -1 : err_sys(e, EX_NOINPUT, ENOENT, "%s: cannot open", u->manifest);
+    int rc = enter(u, &m, e);
     u->complete = m.complete;
     u->n_shards = m.n_shards;
     u->read_time = clock_now() - start;
-    free(all);
     manifest_free(&m);
     return rc;
 }
 
 /* ---- Waiting for another ---- */
+
+bool upload_is_here(const struct upload *u, const char *name)
+{
+    struct err ignored;
+    struct stat st;
+    char *path = fd_path(u->from, name, &ignored);
+    bool here = path && lstat(path, &st) == 0;
+    free(path);
+    return here;
+}
 
 /* Whether a bpe-shard is at work in the directory. */
 static bool is_at_work(const struct upload *u)
@@ -204,42 +196,26 @@ bool upload_wait_for_manifest(const struct upload *u)
 
 /* ---- That of the remote ---- */
 
-static int by_file_name(const void *a, const void *b)
-{
-    return strcmp(((const struct entry *)a)->file->name, ((const struct entry *)b)->file->name);
-}
-
-/* The first of our files that others do not have; NULL: there is none. */
-static const struct upload_file *first_other(const struct upload *u, struct entry *theirs, size_t n)
-{
-    qsort(theirs, n, sizeof *theirs, by_file_name);
-    for (size_t i = 0; i < u->n_listed; i++) {
-        const struct upload_file *f = u->listed[i];
-        const struct manifest_file key = {.name = f->name};
-        const struct entry wanted = {.file = &key}, *found = bsearch(&wanted, theirs, n, sizeof *theirs, by_file_name);
-        if (!found || !is_same(found->file, f->bytes, f->checksum) || strcmp(found->file->sha256, f->sha256) != 0)
-            return f;
-    }
-    return NULL;
-}
-
-int upload_compare_manifest(const struct upload *u, struct buf *text, struct err *e)
+int upload_compare_manifest(struct upload *u, struct buf *text, struct err *e)
 {
     struct manifest m = {0};
-    size_t n;
     if (buf_reserve(text, JSON_READ_PAD, e))
         return -1;
     if (manifest_get(&m, text->p, text->len, e))
         return e->code == EX_DATAERR ? 0 : -1; /* the rest of a copy that was cut off */
-    struct entry *theirs = entries(&m, &n, e);
-    const struct upload_file *other = theirs ? first_other(u, theirs, n) : NULL;
-    int rc = !theirs ? -1
-             : other ? err_set(e, EX_CANTCREAT,
-                               "%s/" MANIFEST_NAME " lists other shards than %s/" MANIFEST_NAME
-                               " (%s): give another place, or delete what is there",
-                               u->to, u->from, other->name)
-                     : 0;
-    free(theirs);
+    struct walk w = {.m = &m};
+    for (const struct manifest_file *file; (file = next_file(&w));) {
+        struct upload_file *f = upload_find(u->known, u->n_known, file->name);
+        if (f)
+            f->theirs = is_same(file, f->bytes, f->checksum) && strcmp(file->sha256, f->sha256) == 0;
+    }
     manifest_free(&m);
-    return rc;
+    for (size_t i = 0; i < u->n_listed; i++) {
+        if (!u->listed[i]->theirs)
+            return err_set(e, EX_CANTCREAT,
+                           "%s/" MANIFEST_NAME
+                           " lists other shards than %s (%s): give another place, or delete what is there",
+                           u->to, u->manifest, u->listed[i]->name);
+    }
+    return 0;
 }

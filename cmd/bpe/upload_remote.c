@@ -44,17 +44,16 @@ static int take_line(char *line, enum lines kind, struct upload_file **sorted, s
         *name++ = '\0'; /* ends the checksum */
     else
         name = hash, hash = "";
-    struct upload_file key = {.name = name}, *at = &key, **found;
     if (kind == SUMMED && name)
-        key.name++;
-    found = name ? bsearch(&at, sorted, n, sizeof *sorted, upload_by_name) : NULL;
-    if (!found)
+        name++;
+    struct upload_file *f = name ? upload_find(sorted, n, name) : NULL;
+    if (!f)
         return 0;
     if (kind == LISTED) {
-        (*found)->listed = true;
-        (*found)->listed_bytes = strtoull(size, NULL, 10);
+        f->listed = true;
+        f->listed_bytes = strtoull(size, NULL, 10);
     }
-    return set_hash(*found, hash, e);
+    return set_hash(f, hash, e);
 }
 
 /* Enters what rclone wrote of these files. */
@@ -64,7 +63,7 @@ static int take_lines(struct buf *out, enum lines kind, struct upload_file **fil
     if (!sorted)
         return err_mem(e, "files", n * sizeof *sorted);
     memcpy(sorted, files, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, upload_by_name);
+    upload_sort(sorted, n);
     int rc = buf_put_byte(out, '\0', e);
     char *rest = (char *)out->p, *line;
     while (rc == 0 && (line = strsep(&rest, "\n")))
