@@ -17,10 +17,9 @@
 static bool stands_for(const char *pattern, char **files, int n)
 {
     glob_t found;
-    bool same = glob(pattern, GLOB_ERR, NULL, &found) == 0;
-    if (!same)
+    if (glob(pattern, GLOB_ERR, NULL, &found))
         return false;
-    same = found.gl_pathc == (size_t)n;
+    bool same = found.gl_pathc == (size_t)n;
     for (int i = 0; i < n && same; i++)
         same = strcmp(found.gl_pathv[i], files[i]) == 0;
     globfree(&found);
@@ -60,17 +59,17 @@ static int put_files(struct buf *line, char **files, int n, struct err *e)
     enum { MANY = 4 };
     int rc = 0;
     char *pattern = n >= MANY ? pattern_of(files, n) : NULL;
-    bool dash = pattern && *pattern == '-';
+    bool dash = false;
     for (int i = 0; i < n; i++)
         dash |= files[i][0] == '-' && files[i][1];
     if (dash)
         rc = buf_put_str(line, " --", e);
     if (pattern)
-        rc = rc || buf_put_byte(line, ' ', e) || buf_put_str(line, pattern, e) ? -1 : 0;
-    for (int i = 0; i < n && !pattern && rc == 0; i++)
-        rc = shell_words_put(line, (const char *const *)&files[i], 1, e);
+        rc = rc || buf_put_byte(line, ' ', e) || buf_put_str(line, pattern, e);
+    else
+        rc = rc || shell_words_put(line, (const char *const *)files, (size_t)n, e);
     free(pattern);
-    return rc;
+    return rc ? -1 : 0;
 }
 
 /* ---- Commands ---- */

@@ -1,9 +1,8 @@
-/* plan_show.c - a plan as text and as JSON, for bpe plan. */
+/* plan_show.c - a plan as text, for bpe plan. */
 #include "bpe/plan.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const ways[PLAN_WAYS] = {"from", "expected", "to"};
@@ -88,14 +87,14 @@ static double figure(const struct plan_figures *f, size_t offset)
     return *(const double *)(const void *)((const char *)f + offset);
 }
 
-/* Rows that are shown: always, or for one host or several, or with a limit of memory; but none without a figure. */
-enum shown { ALWAYS, ONE_HOST, HOSTS, MEMORY_ONE_HOST, MEMORY_HOSTS };
+/* For which rows are shown: one host or several, and with a limit of memory only; but none without a figure. */
+enum { ONE_HOST = 1, HOSTS = 2, ALWAYS = ONE_HOST | HOSTS, MEMORY = 4 };
 
 static const struct {
     const char *what;
     put_figure *put;
     size_t figure;
-    enum shown shown;
+    unsigned shown;
 } rows[] = {
     {"distinct pretokens", put_number, FIGURE(distinct), ALWAYS},
     {"  learned from, --min-count", put_number, FIGURE(min_count), ALWAYS},
@@ -106,8 +105,8 @@ static const struct {
     {"  by zstd -3", put_bytes, FIGURE(host_sums_zstd), HOSTS},
     {"the sum", put_bytes, FIGURE(sum), ALWAYS},
     {"  by zstd -3", put_bytes, FIGURE(sum_zstd), ALWAYS},
-    {"temporary files of bpe-sum", put_bytes, FIGURE(spilled), MEMORY_ONE_HOST},
-    {"temporary files of each", put_bytes, FIGURE(spilled), MEMORY_HOSTS},
+    {"temporary files of bpe-sum", put_bytes, FIGURE(spilled), MEMORY | ONE_HOST},
+    {"temporary files of each", put_bytes, FIGURE(spilled), MEMORY | HOSTS},
     {"memory of a bpe-count", put_bytes, FIGURE(count_memory), ALWAYS},
     {"memory of bpe-sum", put_bytes, FIGURE(sum_memory), ONE_HOST},
     {"memory of bpe-sum on each", put_bytes, FIGURE(sum_memory), HOSTS},
@@ -118,71 +117,50 @@ static const struct {
 static bool is_shown(size_t row, const struct plan *p, const struct plan_ask *ask)
 {
     const struct plan_figures *is = &p->way[PLAN_EXPECTED];
-    bool hosts = ask->hosts > 1, memory = ask->memory > 0;
+    const unsigned shown = rows[row].shown;
     if (isnan(figure(is, rows[row].figure)) || (rows[row].figure == FIGURE(learned) && isnan(is->min_count)))
         return false;
-    switch (rows[row].shown) {
-    case ONE_HOST:
-        return !hosts;
-    case HOSTS:
-        return hosts;
-    case MEMORY_ONE_HOST:
-        return memory && !hosts;
-    case MEMORY_HOSTS:
-        return memory && hosts;
-    default:
-        return true;
-    }
+    return (shown & (ask->hosts > 1 ? HOSTS : ONE_HOST)) && (!(shown & MEMORY) || ask->memory > 0);
 }
 
 static int put_figures(struct buf *out, const struct plan *p, const struct plan_ask *ask, struct err *e)
 {
-    struct table *t = calloc(1, sizeof *t);
+    struct table t = {.n = 1, .columns = 1 + PLAN_WAYS};
     char size[PLAN_CELL], processes[PLAN_CELL], hosts[PLAN_CELL];
-    if (!t)
-        return err_mem(e, "a table", sizeof *t);
-    t->columns = 1 + PLAN_WAYS;
-    t->n = 1;
     put_bytes(size, ask->size);
     put_many(processes, ask->jobs, "process");
     put_many(hosts, ask->hosts, "machine");
-    snprintf(t->cell[0][0], PLAN_CELL, "%.16s, %.20s%s%.20s", size, processes, ask->hosts > 1 ? " on " : "",
+    snprintf(t.cell[0][0], PLAN_CELL, "%.16s, %.20s%s%.20s", size, processes, ask->hosts > 1 ? " on " : "",
              ask->hosts > 1 ? hosts : "");
     for (size_t way = 0; way < PLAN_WAYS; way++)
-        snprintf(t->cell[0][way + 1], PLAN_CELL, "%s", ways[way]);
+        snprintf(t.cell[0][way + 1], PLAN_CELL, "%s", ways[way]);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!is_shown(i, p, ask))
             continue;
-        snprintf(t->cell[t->n][0], PLAN_CELL, "%s", rows[i].what);
+        snprintf(t.cell[t.n][0], PLAN_CELL, "%s", rows[i].what);
         for (size_t way = 0; way < PLAN_WAYS; way++) {
             double n = figure(&p->way[way], rows[i].figure);
             if (isnan(n))
-                snprintf(t->cell[t->n][way + 1], PLAN_CELL, "-");
+                snprintf(t.cell[t.n][way + 1], PLAN_CELL, "-");
             else
-                rows[i].put(t->cell[t->n][way + 1], n);
+                rows[i].put(t.cell[t.n][way + 1], n);
         }
-        t->n++;
+        t.n++;
     }
-    int rc = put_table(out, t, e);
-    free(t);
-    return rc;
+    return put_table(out, &t, e);
 }
 
 static int put_stages(struct buf *out, const struct plan *p, const struct plan_ask *ask, struct err *e)
 {
     const struct plan_figures *is = &p->way[PLAN_EXPECTED];
-    struct table *t = calloc(1, sizeof *t);
+    struct table t = {.n = 1 + is->n_stages, .columns = ask->cost > 0 ? COLUMNS : COLUMNS - 1};
     bool text = false, network = false;
-    if (!t)
-        return err_mem(e, "a table", sizeof *t);
     static const char *const head[COLUMNS] = {"stage", "cores", "CPU time", "time", "USD"};
-    t->columns = ask->cost > 0 ? COLUMNS : COLUMNS - 1;
     for (size_t k = 0; k < COLUMNS; k++)
-        snprintf(t->cell[0][k], PLAN_CELL, "%s", head[k]);
-    t->n = 1 + is->n_stages;
+        snprintf(t.cell[0][k], PLAN_CELL, "%s", head[k]);
     for (size_t i = 0; i < is->n_stages; i++) {
         const struct plan_stage *s = &is->stage[i];
-        char(*cell)[PLAN_CELL] = t->cell[i + 1], time[PLAN_CELL];
+        char(*cell)[PLAN_CELL] = t.cell[i + 1], time[PLAN_CELL];
         snprintf(cell[0], PLAN_CELL, "%s", s->name);
         snprintf(cell[1], PLAN_CELL, "%.0f", s->cores);
         plan_put_duration(cell[2], s->cpu);
@@ -192,10 +170,9 @@ static int put_stages(struct buf *out, const struct plan *p, const struct plan_a
         text |= s->waits && strncmp(s->name, "sum", 3) != 0;
         network |= s->waits && strncmp(s->name, "sum", 3) == 0;
     }
-    int rc = put_table(out, t, e);
-    free(t);
-    return rc || ((text || network) && buf_printf(out, e, "* waits for %s%s%s\n", network ? "the network" : "",
-                                                  text && network ? " or " : "", text ? "the text" : ""))
+    return put_table(out, &t, e) ||
+                   ((text || network) && buf_printf(out, e, "* waits for %s%s%s\n", network ? "the network" : "",
+                                                    text && network ? " or " : "", text ? "the text" : ""))
                ? -1
                : 0;
 }
