@@ -91,44 +91,31 @@ static int copy_part(struct tune_sample *s, const char *file, uint64_t left, cha
 
 /* ---- All ---- */
 
-/* Looks at a file that can be read again: its size, and whether it is compressed, and how. */
-static int look_at(int fd, const char *file, uint64_t *size, enum packing *packing, struct err *e)
-{
-    unsigned char magic[DECOMPRESSOR_MAGIC];
-    struct stat st;
-    ssize_t n = fd_pread(fd, magic, sizeof magic, 0, file, e);
-    if (n < 0 || fstat(fd, &st) < 0)
-        return -1;
-    *size = (uint64_t)st.st_size;
-    *packing = !decompressor_knows(magic, (size_t)n) ? PLAIN : magic[0] == 0x1f ? GZIP : ZSTD;
-    return 0;
-}
-
 /* Adds a file, or as much of it as is still wanted. */
 static int add(struct tune_sample *s, const struct input_form *form, const char *file, uint64_t *left, struct err *e)
 {
+    unsigned char magic[DECOMPRESSOR_MAGIC];
     struct stat st;
-    uint64_t size = 0;
-    enum packing packing = PLAIN;
     bool is_stdin = strcmp(file, "-") == 0;
     int fd = fd_open_input(file, e);
     if (fd < 0)
         return -1;
     bool again = !is_stdin && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-    int rc = again ? look_at(fd, file, &size, &packing, e) : 0;
+    ssize_t n = again ? fd_pread(fd, magic, sizeof magic, 0, file, e) : 0;
     if (!is_stdin)
         close(fd);
-    if (rc)
+    if (n < 0)
         return -1;
     if (form->last_cut && !again) /* such files are not cut */
         return err_set(e, EX_USAGE, "%s: cannot be read again; with --%s, name files", fd_name(file), form->name);
-    uint64_t text = packing == PLAIN ? size : ACCESS_RATIO * size;
+    bool is_packed = decompressor_knows(magic, (size_t)n), is_gzip = is_packed && magic[0] == 0x1f;
+    uint64_t size = again ? (uint64_t)st.st_size : 0, text = is_packed ? ACCESS_RATIO * size : size;
     if (again && (text <= *left || form->last_cut)) {
         s->bytes += size;
         *left -= text < *left ? text : *left;
         return command_line_add(&s->files, e, file);
     }
-    if (copy_part(s, file, *left, form->end == 0 ? '\0' : '\n', packing == GZIP, e))
+    if (copy_part(s, file, *left, form->end == 0 ? '\0' : '\n', is_gzip, e))
         return -1;
     *left = 0;
     s->bytes += fstat(s->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
