@@ -124,22 +124,20 @@ static int start(struct job *j, size_t first, size_t n, const struct option_word
                  int group, struct err *e)
 {
     struct command_line l = {0};
-    struct option_words words = {0};
+    char limit[40];
     const struct job_start how = {
         .in = -1, .out = out, .group = group, .writes = options && self.path ? self.path : NULL};
+    snprintf(limit, sizeof limit, "--memory=%llu", (unsigned long long)memory);
     int rc =
         command_line_add(&l, e, "bpe-sum") ||
                 (options ? command_line_options(&l, options, e) : command_line_add(&l, e, "--partial", "--quiet")) ||
-                option_words_add(&words, e, "--memory=%llu", (unsigned long long)memory) ||
-                option_words_add(&words, e, "--temp=%s", self.temp) || command_line_options(&l, &words, e) ||
-                command_line_add(&l, e, "--")
+                command_line_add(&l, e, limit, "--temp", self.temp, "--")
             ? -1
             : 0;
     for (size_t i = first; i < first + n && rc == 0; i++)
         rc = command_line_add(&l, e, self.items[i].use);
     rc = rc || command_line_start(j, &how, &l, e) ? -1 : 0;
     command_line_free(&l);
-    option_words_free(&words);
     return rc;
 }
 
