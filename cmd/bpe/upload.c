@@ -51,19 +51,12 @@ static int await_shards(struct err *e)
 }
 
 /* What is in DIR/.upload is ours, if it is a file. A link to one would be written to. */
-static int check_state(struct err *e)
+static int check_state(const char *lock, struct err *e)
 {
-    static const char *const names[] = {"lock", "sums"};
     struct stat st;
     if (lstat(u.state, &st) == 0 && S_ISLNK(st.st_mode))
         return err_set(e, EX_CANTCREAT, "%s: is a symbolic link; remove it", u.state);
-    int rc = durable_make_directory(u.state, e);
-    for (size_t i = 0; i < sizeof names / sizeof *names && rc == 0; i++) {
-        char *path = fd_path(u.state, names[i], e);
-        rc = path ? resume_only_file(path, e) : -1;
-        free(path);
-    }
-    return rc;
+    return durable_make_directory(u.state, e) || resume_only_file(lock, e) || resume_only_file(u.sums, e) ? -1 : 0;
 }
 
 /* Whether the file that is open as u.lock is still the one of that name. */
@@ -82,7 +75,8 @@ static int lock(struct err *e)
     int rc = path ? 1 : -1;
     while (rc > 0) {
         job_close(&u.lock);
-        u.lock = check_state(e) ? -1 : fd_open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, EX_CANTCREAT, e);
+        u.lock =
+            check_state(path, e) ? -1 : fd_open_file(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, EX_CANTCREAT, e);
         rc = u.lock < 0 ? -1 : resume_try_lock(u.from, u.lock, LONGEST_MS, e);
         if (rc > 0)
             rc = err_set(e, EX_CANTCREAT, "%s: another bpe upload is at work there", u.from);
