@@ -147,7 +147,7 @@ static int run(struct job *j, struct err *e)
 {
     const struct source_options *o = &self.chunk.source;
     const struct input_form *form = input_forms[source_options_form(o)];
-    struct plan_sample sample = {.spool = -1};
+    struct plan_sample sample = {0};
     struct plan_facts facts;
     if (need_programs(e) || (watch_reads_input(self.files, self.n_files) && command_input_check(j, e)))
         return -1;
@@ -167,7 +167,7 @@ static int run(struct job *j, struct err *e)
                                           .memory = (double)self.memory,
                                           .read = (double)self.read,
                                           .network = (double)self.network,
-                                          .places = (double)sample.places,
+                                          .places = (double)sample.n_blocks,
                                           .first = (double)sample.first},
                        &facts, e);
     plan_sample_free(&sample);

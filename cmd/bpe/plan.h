@@ -49,11 +49,9 @@ struct plan_sample {
     uint64_t bytes[PLAN_PARTS]; /* of each */
     size_t n_parts;
     size_t first_block[PLAN_PARTS + 1]; /* of each part */
-    uint64_t total, places;
-    uint64_t whole; /* bytes of all text; 0: not known */
-    uint64_t first; /* how many files were read from their beginning only */
-    int spool;
-    struct plan_source *sources; /* owned, as all of these */
+    uint64_t whole;                     /* bytes of all text; 0: not known */
+    uint64_t first;                     /* how many files were read from their beginning only */
+    struct plan_source *sources;        /* owned, as all of these */
     struct plan_piece *pieces;
     struct plan_block *blocks;
     size_t n_sources, n_pieces, n_blocks, cap_sources, cap_pieces, cap_blocks;

@@ -39,7 +39,7 @@ int sampler_use(struct sampler *x, size_t source, struct err *e)
     const struct plan_source *s = &x->s->sources[source];
     job_close(&x->fd);
     x->source = SIZE_MAX;
-    x->fd = s->spooled ? fcntl(x->s->spool, F_DUPFD_CLOEXEC, 3) : fd_open_regular(s->name, e);
+    x->fd = s->spooled ? fcntl(x->spool, F_DUPFD_CLOEXEC, 3) : fd_open_regular(s->name, e);
     if (x->fd < 0)
         return s->spooled ? err_sys(e, EX_OSERR, errno, "%s", s->name) : -1;
     x->source = source;

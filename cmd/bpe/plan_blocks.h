@@ -9,7 +9,8 @@ struct sampler {
     const struct input_form *form;
     uint64_t max;     /* bytes of text to take */
     uint64_t chance;  /* state of sampler_chance */
-    uint64_t spooled; /* bytes in the spool */
+    int spool;        /* a file without a name; -1: none */
+    uint64_t spooled; /* bytes in it */
     struct buf window;
     /* The source that is open. */
     size_t source; /* SIZE_MAX: none */

@@ -51,7 +51,7 @@ static int spool(struct sampler *x, struct input *in, uint64_t max, uint64_t *le
 {
     enum { STEP = 1 << 20 };
     ptrdiff_t got = 1;
-    if (x->s->spool < 0 && (x->s->spool = partition_file(NULL, e)) < 0)
+    if (x->spool < 0 && (x->spool = partition_file(NULL, e)) < 0)
         return -1;
     if (buf_reserve(&x->window, STEP, e))
         return -1;
@@ -60,7 +60,7 @@ static int spool(struct sampler *x, struct input *in, uint64_t max, uint64_t *le
         while (n < STEP && (got = input_read(in, x->window.p + n, STEP - n, e)) > 0)
             n += (size_t)got;
         *len += n;
-        if (store(x->s->spool, x->window.p, n, e))
+        if (store(x->spool, x->window.p, n, e))
             return -1;
     }
     return got < 0 ? -1 : got == 0;
@@ -200,15 +200,16 @@ static int put_parts(struct sampler *x, struct err *e)
 {
     struct plan_sample *s = x->s;
     size_t block = 0;
+    uint64_t total = 0;
     double written = 0;
     for (size_t i = 0; i < s->n_blocks; i++)
-        s->total += s->blocks[i].len;
-    if (s->total < TOO_FEW)
+        total += s->blocks[i].len;
+    if (total < TOO_FEW)
         return err_set(e, EX_DATAERR, "the text has %llu bytes, too few to say more of; %d are the least",
-                       (unsigned long long)s->total, TOO_FEW);
+                       (unsigned long long)total, TOO_FEW);
     shuffle(x);
     for (size_t i = 0; i < PLAN_PARTS && block < s->n_blocks; i++) {
-        const double max = sizes[i] * (double)s->total;
+        const double max = sizes[i] * (double)total;
         size_t part = s->n_parts, first = block;
         s->part[part] = partition_file(NULL, e);
         if (s->part[part] < 0)
@@ -290,14 +291,13 @@ static int take_all(struct sampler *x, char **files, int n, struct compressed *c
 int plan_sample_take(struct plan_sample *s, const struct input_form *form, uint64_t max, char **files, int n_files,
                      struct err *e)
 {
-    struct sampler x = {.s = s, .form = form, .max = max, .chance = 1, .source = SIZE_MAX, .fd = -1};
+    struct sampler x = {.s = s, .form = form, .max = max, .chance = 1, .source = SIZE_MAX, .fd = -1, .spool = -1};
     struct compressed *compressed = calloc((size_t)n_files + 1, sizeof *compressed);
-    *s = (struct plan_sample){.spool = -1};
+    *s = (struct plan_sample){0};
     int rc = !compressed ? err_mem(e, "names", (size_t)n_files * sizeof *compressed)
                          : take_all(&x, files, n_files, compressed, e) || put_parts(&x, e);
-    s->places = s->n_blocks;
     job_close(&x.fd);
-    job_close(&s->spool);
+    job_close(&x.spool);
     free(compressed);
     buf_free(&x.window);
     return rc ? -1 : 0;
