@@ -14,7 +14,6 @@
 #include "base/sys/memory.h"
 #include "bpe/commands.h"
 #include "driver/command.h"
-#include "model/model.h"
 #include "model/model_read.h"
 #include "pretok/pattern.h"
 #include "usage/shared_options.h"

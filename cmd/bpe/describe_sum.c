@@ -4,7 +4,6 @@
 
 #include "base/cli/program.h"
 #include "base/io/fd.h"
-#include "model/model.h"
 #include "wire/payload.h"
 #include "wire/record.h"
 

@@ -7,7 +7,6 @@
 #include "bpe/describe.h"
 
 #include "base/cli/program.h"
-#include "input/format_guess.h"
 #include "wire/payload.h"
 
 #include <unistd.h>
