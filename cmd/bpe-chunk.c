@@ -25,7 +25,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NAME "bpe-chunk"
 
@@ -156,7 +155,7 @@ static void note_found(const struct input_warnings *w)
 {
     char text[FORMAT_GUESS_TEXT];
     if (w->guess.found)
-        program_note(NAME, "%s", format_guess_text(&w->guess, isatty(2), text));
+        program_note(NAME, "%s", format_guess_text(&w->guess, text));
     if (w->has_token)
         program_note(NAME, "the text has " CHUNK_SPECIAL ", which is no special token where -s names others: it is "
                            "counted as text; add -s '" CHUNK_SPECIAL "' if documents end with it");

@@ -140,7 +140,7 @@ static int encode_plain(struct encoding *p, struct input *in, struct buf *first,
     if (input_probe(in, first, input_forms[how.form], NAME, &p->json, e))
         return -1;
     if (p->json.found && !hinted)
-        program_note(NAME, "%s", format_guess_text(&p->json, isatty(2), hint));
+        program_note(NAME, "%s", format_guess_text(&p->json, hint));
     return chunk_reader_text(&p->encoder.reader, p->text_run, in, first, source, e);
 }
 

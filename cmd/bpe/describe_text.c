@@ -9,7 +9,7 @@
 #include "base/cli/program.h"
 #include "wire/payload.h"
 
-#include <unistd.h>
+#include <stdlib.h>
 
 /* ---- The splits ---- */
 
@@ -127,7 +127,7 @@ static int read_text(struct describe *d, struct input *in, struct buf *first, ui
         input_probe(in, first, input_forms[how.form], DESCRIBE_NAME, &d->json, e))
         return -1;
     if (d->json.found && !hinted)
-        program_note(DESCRIBE_NAME, "%s", format_guess_text(&d->json, isatty(2), hint));
+        program_note(DESCRIBE_NAME, "%s", format_guess_text(&d->json, hint));
     uint64_t before = d->text;
     if (chunk_reader_text(&d->reader, d->run, in, first, source, e))
         return -1;

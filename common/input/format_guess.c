@@ -57,80 +57,9 @@ static bool is_warc(const unsigned char *p, size_t n)
     return begins_warc(p, n) && wet_get_header(&header, p, n, false, &ignored) > 0;
 }
 
-struct look {
-    struct format_guess guess;
-    struct json_reader reader;
-    size_t longest; /* length of the longest string */
-    size_t n_members;
-};
-
-/* Whether --jsonl can name this key, and a terminal show it. */
-static bool is_plain(struct str key)
-{
-    enum { LEN_MAX = 40 };
-    bool plain = key.len > 0 && key.len < LEN_MAX;
-    for (size_t i = 0; i < key.len && plain; i++)
-        plain = key.p[i] >= 0x20 && key.p[i] != 0x7F && key.p[i] != '.';
-    return plain;
-}
-
-/* Adds a field whose value is a string of n bytes. */
-static void add_field(struct look *l, const char *name, size_t n)
-{
-    char *list = l->guess.fields;
-    size_t len = strlen(list);
-    if (len + strlen(name) + 3 < sizeof l->guess.fields)
-        snprintf(list + len, sizeof l->guess.fields - len, "%s%s", len ? ", " : "", name);
-    if (n >= l->longest && strlen(name) < sizeof l->guess.longest) {
-        l->longest = n;
-        snprintf(l->guess.longest, sizeof l->guess.longest, "%s", name);
-    }
-}
-
-/* Reads an object that has begun, and the objects in it. Where the text ends in a value this is an error, but what was
- * added before stays. */
-static int read_members(struct look *l, const char *prefix)
-{
-    struct json_reader *r = &l->reader;
-    char name[80];
-    struct str key;
-    int more;
-    while ((more = json_read_key(r, &key)) > 0) {
-        bool plain = is_plain(key);
-        snprintf(name, sizeof name, "%s%s%.*s", prefix, *prefix ? "." : "", (int)(plain ? key.len : 0),
-                 (const char *)key.p);
-        int kind = json_read_peek(r);
-        l->n_members++;
-        if (kind == '"') {
-            struct str value;
-            size_t left = r->window.len - r->at;
-            bool whole = json_read_written(r, &value) == 0;
-            if (plain)
-                add_field(l, name, whole ? value.len : left);
-            if (!whole)
-                return -1;
-        } else if (kind == '{' && !*prefix && plain) {
-            if (json_read_object(r) || read_members(l, name))
-                return -1;
-        } else if (kind < 0 || json_read_skip(r)) {
-            return -1;
-        }
-    }
-    return more;
-}
-
-/* Whether a line, or the start of one, is an object that has members. line is readable for JSON_READ_PAD bytes more. */
-static bool is_object(struct look *l, const unsigned char *line, size_t n, bool whole)
-{
-    struct err ignored;
-    json_read_memory(&l->reader, line, n, true, &ignored);
-    bool ended = json_read_object(&l->reader) == 0 && read_members(l, "") == 0 && json_read_end(&l->reader) == 0;
-    return l->n_members && (ended || !whole);
-}
-
 int format_guess_look(struct format_guess *h, const unsigned char *p, size_t n, const char *name, struct err *e)
 {
-    struct look l = {.guess = {.found = true, .name = name}};
+    struct json_fields fields;
     struct buf copy = {0};
     if (!format_guess_wants(h, p, n))
         return 0;
@@ -150,14 +79,13 @@ int format_guess_look(struct format_guess *h, const unsigned char *p, size_t n, 
     memset(copy.p + len, 0, JSON_READ_PAD);
     const unsigned char *next = end ? end + 1 : p + n;
     bool next_too = next == p + n || *next == '{' || *next == '\n' || *next == '\r';
-    if (next_too && is_object(&l, copy.p, len, end != NULL))
-        *h = l.guess;
-    json_read_free(&l.reader);
+    if (next_too && json_fields_find(&fields, copy.p, len, end != NULL))
+        *h = (struct format_guess){.found = true, .fields = fields, .name = name};
     buf_free(&copy);
     return 0;
 }
 
-const char *format_guess_text(const struct format_guess *h, bool names, char to[FORMAT_GUESS_TEXT])
+const char *format_guess_text(const struct format_guess *h, char to[FORMAT_GUESS_TEXT])
 {
     static const char *const remarks[] = {
         [GUESS_LINES] = "the first lines are JSON, which is taken as text; see --jsonl",
@@ -165,10 +93,8 @@ const char *format_guess_text(const struct format_guess *h, bool names, char to[
             "the text is a JSON array, and is taken as it is; jq -c '.[]' FILE makes lines of it, for --jsonl",
         [GUESS_WARC] = "the first lines are a WARC header, and all is taken as text; see --wet",
     };
-    int n = snprintf(to, FORMAT_GUESS_TEXT, "%.1000s: %s", h->name, remarks[h->what]);
-    if (names && *h->longest)
-        snprintf(to + n, FORMAT_GUESS_TEXT - (size_t)n, " (fields with strings: %s; the longest: --jsonl=%s)",
-                 h->fields, h->longest);
+    char fields[JSON_FIELDS_TEXT];
+    snprintf(to, FORMAT_GUESS_TEXT, "%.1000s: %s%s", h->name, remarks[h->what], json_fields_text(&h->fields, fields));
     return to;
 }
 

@@ -6,6 +6,7 @@
 #include "base/sys/buf.h"
 #include "base/sys/err.h"
 #include "input/input_form.h"
+#include "input/json_fields.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,9 +16,8 @@ enum { FORMAT_GUESS_LOOK = 64 << 10 }; /* bytes of a text's start that are looke
 struct format_guess {                                   /* zeroed: nothing was found so far */
     bool found;                                         /* a text begins like one of these: */
     enum { GUESS_LINES, GUESS_ARRAY, GUESS_WARC } what; /* lines of JSON objects; an array of objects; a WARC record */
-    char fields[200]; /* names of fields with strings, as --jsonl takes them: "id, text, meta.url" */
-    char longest[80]; /* the one with the longest string; empty: there is none */
-    const char *name; /* of the text; borrowed */
+    struct json_fields fields;                          /* of the first line */
+    const char *name;                                   /* of the text; borrowed */
 };
 
 /* Whether more than FILE_SIGNATURE_LEN bytes of a text that begins with p[0 .. n) should be looked at: nothing was
@@ -27,9 +27,9 @@ bool format_guess_wants(const struct format_guess *h, const unsigned char *p, si
 /* Looks at the start of a text, of which FORMAT_GUESS_LOOK bytes are enough. name: borrowed. -1: out of memory. */
 int format_guess_look(struct format_guess *h, const unsigned char *p, size_t n, const char *name, struct err *e);
 
-/* The remark about what was found, after the text's name; names: with the names of fields. Returns `to`. */
+/* The remark about what was found, after the text's name. Returns `to`. */
 enum { FORMAT_GUESS_TEXT = 1900 };
-const char *format_guess_text(const struct format_guess *h, bool names, char to[FORMAT_GUESS_TEXT]);
+const char *format_guess_text(const struct format_guess *h, char to[FORMAT_GUESS_TEXT]);
 
 /* Reads the first bytes of an input that is read from start to end, before it is used as text: appended to *first
  * (which has those read before), as many as are needed. Of plain text *guess is set if they look like one of these.

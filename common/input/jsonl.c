@@ -222,7 +222,7 @@ static enum jsonl_line no_json(struct err *e, size_t mark, bool whole)
 /* Finds the string in what j->reader reads. */
 static enum jsonl_line find_text(struct jsonl *j, size_t mark, bool whole, struct json_place *text, struct err *e)
 {
-    j->strange = false;
+    j->strange = j->lacks = false;
     if (find(j, text))
         return no_json(e, mark, whole);
     if (text->begin != UINT64_MAX)
@@ -236,6 +236,7 @@ static enum jsonl_line find_text(struct jsonl *j, size_t mark, bool whole, struc
         *text = (struct json_place){0};
         return JSONL_TEXT;
     }
+    j->lacks = true;
     err_set(e, EX_DATAERR, "no string at \"%.*s\"", (int)j->field.len, (const char *)j->field.p);
     return JSONL_BAD;
 }

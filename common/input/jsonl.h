@@ -18,6 +18,7 @@ struct jsonl {
     struct str field; /* "a.b": borrowed */
     bool is_id;       /* what is read is the id of a document: see jsonl_init_id */
     bool strange;     /* the value at the field is neither string nor number nor null */
+    bool lacks;       /* the last line that was JSONL_BAD is JSON: there is no string at the field */
     enum invalid_policy invalid;
     struct json_reader reader;
     const unsigned char *(*walk)(struct jsonl_walk *w, const unsigned char *p); /* jsonl_fast.h; NULL: not known yet */

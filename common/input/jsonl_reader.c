@@ -2,6 +2,7 @@
 #include "input/jsonl_reader.h"
 
 #include "base/io/fd.h"
+#include "input/json_fields.h"
 #include "input/long_line.h"
 #include "input/reading.h"
 #include "unicode/utf8.h"
@@ -122,15 +123,46 @@ static int bad_byte(struct jsonl_reader *l, unsigned char byte, uint64_t offset,
     return err_at(e, EX_DATAERR, l->piece.name, offset, "invalid UTF-8 (0x%02X); see --invalid", byte);
 }
 
-/* What follows from what a line is that begins at this offset; *why if it is bad or an error. */
-static int end_line(struct jsonl_reader *l, enum jsonl_line got, const struct err *why, uint64_t offset,
-                    uint64_t *where, struct err *e)
+/* Finds the fields of the long line from its start. */
+static void find_long_fields(struct jsonl_reader *l, struct json_fields *fields)
 {
+    enum { LOOK = 64 << 10 };
+    struct buf start = {0};
+    struct err ignored;
+    ptrdiff_t got = buf_reserve(&start, LOOK + JSON_READ_PAD, &ignored) ? -1 : 1;
+    while (start.len < LOOK && got > 0) {
+        got = spilled_line_read(&l->spilled, start.len, start.p + start.len, LOOK - start.len, &ignored);
+        start.len += got > 0 ? (size_t)got : 0;
+    }
+    if (start.p)
+        json_fields_find(fields, start.p, start.len, false);
+    buf_free(&start);
+}
+
+/* What can be done about a bad line. p[0 .. n) is the line, with JSON_READ_PAD bytes after it; NULL: the long line. */
+static const char *advice(struct jsonl_reader *l, const unsigned char *p, size_t n, char *to, size_t room)
+{
+    struct json_fields fields = {0};
+    char text[JSON_FIELDS_TEXT];
+    if (l->jsonl.lacks && p)
+        json_fields_find(&fields, p, n, true);
+    else if (l->jsonl.lacks)
+        find_long_fields(l, &fields);
+    snprintf(to, room, "%s; see %s--on-error", json_fields_text(&fields, text),
+             l->jsonl.lacks && !*fields.longest ? "--jsonl=FIELD, " : "");
+    return to;
+}
+
+/* What follows from what a line is that begins at this offset; *why if it is bad or an error. p[0 .. n) as above. */
+static int end_line(struct jsonl_reader *l, enum jsonl_line got, const unsigned char *p, size_t n,
+                    const struct err *why, uint64_t offset, uint64_t *where, struct err *e)
+{
+    char to_do[JSON_FIELDS_TEXT + 50] = "";
     if (got == JSONL_TEXT || got == JSONL_BLANK)
         return 0;
     if (got == JSONL_BAD && l->skip_bad)
         return skip_line(l, e);
-    return bad_line(l, why, got == JSONL_BAD ? "; see --on-error" : "", offset, where, e);
+    return bad_line(l, why, got == JSONL_BAD ? advice(l, p, n, to_do, sizeof to_do) : "", offset, where, e);
 }
 
 /* ---- Ids ---- */
@@ -227,7 +259,7 @@ static int read_line(struct jsonl_reader *l, const unsigned char *p, size_t n, u
     enum jsonl_line got = jsonl_read(&l->jsonl, p, n, &found, &why);
     if (got == JSONL_TEXT && (find_id(l, p, n, &why) || text(ctx, found.p, found.len, TEXT_DOC, &why) < 0))
         got = JSONL_ERROR;
-    return end_line(l, got, &why, offset, where, e);
+    return end_line(l, got, p, n, &why, offset, where, e);
 }
 
 /* Goes on with the long line that began before p[0 .. n); reads it if it ends there. Returns the bytes used. */
@@ -249,7 +281,7 @@ static ptrdiff_t go_on(struct jsonl_reader *l, const unsigned char *p, size_t n,
     enum jsonl_line got = long_line_read(&l->jsonl, &l->spilled, take_long, &to, &invalid, &why);
     int rc = -1;
     if (invalid == UINT64_MAX)
-        rc = end_line(l, got, &why, offset, where, e);
+        rc = end_line(l, got, NULL, 0, &why, offset, where, e);
     else if (spilled_line_read(&l->spilled, invalid, &byte, 1, e) == 1)
         bad_byte(l, byte, offset + invalid, where, e);
     spilled_line_free(&l->spilled);

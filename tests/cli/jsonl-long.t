@@ -62,6 +62,10 @@ line '{"text": "' 'what is passed on must be known to be good. ' '"]'
 is "$(counted --on-error=skip)" "1 after|1 before|" "bad at its end: nothing of it counts"
 counted >/dev/null
 like "$(tail -n 1 err)" "bpe-sum: in.jsonl: line 2: no JSON (']' where ',' or '}' should be, at byte [0-9]*); see --on-error" "  and the message says where"
+line '{"id": "7", "content": "' 'the text is at another field ' '"}'
+counted >/dev/null
+is "$(tail -n 1 err)" \
+    "bpe-sum: in.jsonl: line 2: no string at \"text\" (fields with strings: id, content; the longest: --jsonl=content); see --on-error" "  or which fields there are"
 line '{"text": "' 'what is no UTF-8 ' '\xE2\x82"}'
 counted >/dev/null
 like "$(tail -n 1 err)" "bpe-sum: in.jsonl: byte [0-9]*: invalid UTF-8 (0xE2); see --invalid" "invalid UTF-8 at its end"

@@ -103,7 +103,7 @@ for l in '{"text": NaN}' '{"text": "x", "y": Infinity}' '{"text": "x", "y": [-In
     at $n "$l" >bad.jsonl
     bpe-chunk --jsonl -b 150 bad.jsonl | bpe-count 2>/dev/null | bpe-sum >out 2>err
     is "$?" 65 "an error: $l"
-    like "$(cat err)" "bpe-sum: bad.jsonl: line $n: no *; see --on-error" "  that names its line"
+    like "$(cat err)" "bpe-sum: bad.jsonl: line $n: no *; see *--on-error" "  that names its line"
     printf '%b\n' "$l" >>all.bad
 done
 python3 - >python.says <<'EOF'
@@ -123,7 +123,7 @@ for line in open("all.bad", encoding="utf-8", newline="\n"):
 EOF
 is "$(sort python.says | uniq -c | tr -s ' ')" " 32 none" "and Python finds no text there either"
 at 41 '{"text": 7}' >bad.jsonl
-bad 65 'line 41: no string at "text"; see --on-error' bad.jsonl
+bad 65 'line 41: no string at "text"; see --jsonl=FIELD, --on-error' bad.jsonl
 at 60 '{"text": "\\ud800"}' >bad.jsonl
 bad 65 'line 60: a lone surrogate in the text; see --invalid' bad.jsonl
 at 33 '{"text": "caf\xE9"}' >bad.jsonl
@@ -132,9 +132,9 @@ bad 65 "byte $offset: invalid UTF-8 (0xE9); see --invalid" bad.jsonl
 at 33 '{"text": "x", "other": "caf\xE9"}' >bad.jsonl
 offset=$(head -n 32 bad.jsonl | cat - <(printf '{"text": "x", "other": "caf') | wc -c)
 bad 65 "byte $offset: invalid UTF-8 (0xE9); see --invalid" bad.jsonl
-bad 65 'line 1: no string at "a.b"; see --on-error' bad.jsonl --jsonl=a.b --invalid=skip
+bad 65 'line 1: no string at "a.b" (fields with strings: text; the longest: --jsonl=text); see --on-error' bad.jsonl --jsonl=a.b --invalid=skip
 (at 20 '{"text": 7}' && echo 'no json') >bad.jsonl
-bad 65 'line 20: no string at "text"; see --on-error' bad.jsonl
+bad 65 'line 20: no string at "text"; see --jsonl=FIELD, --on-error' bad.jsonl
 
 # ---- Bad lines left out ----
 

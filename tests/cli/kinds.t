@@ -46,6 +46,8 @@ is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 bpe-merge: in.tar.gz: this is a tar
 warc="the first lines are a WARC header, and all is taken as text; see --wet"
 array="the text is a JSON array, and is taken as it is; jq -c '.[]' FILE makes lines of it, for --jsonl"
 remark="the first lines are JSON, which is taken as text; see --jsonl"
+fields="(fields with strings: text; the longest: --jsonl=text)"
+long="(fields with strings: id, content; the longest: --jsonl=content)"
 
 # json TEXT [OPTION...]: what bpe-chunk says of TEXT (for printf %b), by reference, by value and compressed: the same, but for
 # the name, which is left out.
@@ -60,8 +62,8 @@ json() {
     echo "${said/ j:/}"
 }
 line in.txt >model.json 2>/dev/null
-is "$(json '{"text": "one"}\n{"text": "two"}\n')" "bpe-chunk: $remark" "lines of objects: a remark"
-is "$(json '{"text": "one"}')" "bpe-chunk: $remark" "  one line"
+is "$(json '{"text": "one"}\n{"text": "two"}\n')" "bpe-chunk: $remark $fields" "lines of objects: a remark"
+is "$(json '{"text": "one"}')" "bpe-chunk: $remark $fields" "  one line"
 is "$(json '\n\xEF\xBB\xBF{"text": "one"}\n')$(json '\xEF\xBB\xBF {"a": {"b": 1}}\r\n\r\n')" "bpe-chunk: $remark" "  after white space, or a byte order mark"
 gzip -kf j
 bpe-chunk j.gz j.gz 2>&1 >/dev/null | cat >said
@@ -70,21 +72,27 @@ is "$(json '{"text": "one"}\n{"text": "two"}\n' --jsonl)" "" "  none with --json
 is "$(json '{"text": "one"}\n{"text": "two"}\n' -0)" "" "  none with -0"
 is "$(json '{"text": "one"}\nThe cat\n')$(json '{\n  "text": "one"\n}\n')$(json '{ this }\n')$(json '[1]\n')$(json '{}\n')" "" "  none of other text"
 python3 -c 'import json; print(json.dumps({"id": "7", "content": "The cat. " * 20000, "meta": {"url": "http://a"}}))' >long.jsonl
-is "$(bpe-chunk long.jsonl long.jsonl 2>&1 >/dev/null)" "bpe-chunk: long.jsonl: $remark" "  of a line longer than what is looked at; one remark for all files"
-is "$(bpe-encode -m model.json long.jsonl long.jsonl 2>&1 >/dev/null)" "bpe-encode: long.jsonl: $remark" "  bpe-encode"
+is "$(bpe-chunk long.jsonl long.jsonl 2>&1 >/dev/null)" "bpe-chunk: long.jsonl: $remark $long" "  of a line longer than what is looked at; one remark for all files"
+is "$(bpe-encode -m model.json long.jsonl long.jsonl 2>&1 >/dev/null)" "bpe-encode: long.jsonl: $remark $long" "  bpe-encode"
 is "$(bpe-encode -m model.json --jsonl=content long.jsonl 2>&1 >/dev/null)" "" "  none with --jsonl"
-if script -qec true /dev/null </dev/null >/dev/null 2>&1; then # it is installed, and there are terminals
-    printf '%s\n' '{"id": "7", "meta": {"url": "http://a"}, "content": "The cat sat.", "n": 1}' >s.jsonl
-    said=$(script -qec "bpe-chunk s.jsonl >/dev/null" /dev/null </dev/null | tr -d '\r')
-    is "$said" "bpe-chunk: s.jsonl: $remark (fields with strings: id, meta.url, content; the longest: --jsonl=content)" "  on a terminal with the fields"
-    said=$(script -qec "bpe-chunk long.jsonl >/dev/null" /dev/null </dev/null | tr -d '\r')
-    is "$said" "bpe-chunk: long.jsonl: $remark (fields with strings: id, content; the longest: --jsonl=content)" "  as far as is looked"
-    printf '%s\n' '{"\u001b[31m": "no name for a terminal", "": "nor for --jsonl, and the longest of all", "text": "The cat."}' >odd.jsonl
-    said=$(script -qec "bpe-chunk odd.jsonl >/dev/null" /dev/null </dev/null | tr -d '\r')
-    is "$said" "bpe-chunk: odd.jsonl: $remark (fields with strings: text; the longest: --jsonl=text)" "  of which --jsonl can name"
-else
-    skip "  on a terminal with the fields" "no script(1)"
-fi
+# of TEXT: the fields that bpe-chunk names, and those that an error about a line without the string names.
+of() {
+    printf '%s\n' "$1" >s.jsonl
+    bpe-chunk s.jsonl 2>err >/dev/null
+    sed "s/.*see --jsonl//" err
+    bpe-encode -m model.json --jsonl=none s.jsonl 2>err >/dev/null
+    sed 's/.*no string at "none"//' err
+}
+is "$(of '{"id": "7", "meta": {"url": "http://a"}, "content": "The cat sat.", "n": 1}')" \
+    " (fields with strings: id, meta.url, content; the longest: --jsonl=content)
+ (fields with strings: id, meta.url, content; the longest: --jsonl=content); see --on-error" "  fields in an object"
+is "$(of '{"\u001b[31m": "no name for a terminal", "": "nor for --jsonl, and the longest of all", "text": "The cat."}')" \
+    " (fields with strings: text; the longest: --jsonl=text)
+ (fields with strings: text; the longest: --jsonl=text); see --on-error" "  that --jsonl can name"
+is "$(of '{"id": 7, "\u001b[31m": "a"}')" "
+; see --jsonl=FIELD, --on-error" "  none"
+fails 65 'bpe-encode: long.jsonl: line 1: no string at "text" (fields with strings: id, content, meta.url; the longest: --jsonl=content); see --on-error' \
+    bpe-encode -m model.json --jsonl long.jsonl
 
 # ---- An array, and a WARC file ----
 

@@ -50,6 +50,7 @@ short_name() {
 
 json_lines() {
     local how remark="bpe-chunk: a.jsonl: the first lines are JSON, which is taken as text; see --jsonl"
+    remark+=" (fields with strings: text; the longest: --jsonl=text)"
     printf '{"text": "a"}\n{"text": "b"}\n' >a.jsonl
     bpe train -v 258 -o lines.json a.jsonl 2>err
     is "$? $(cat err)" "0 $remark" "JSON Lines without --jsonl: a remark"
