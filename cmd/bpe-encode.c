@@ -137,7 +137,7 @@ static int encode_plain(struct encoding *p, struct input *in, struct buf *first,
         if (!p->text_run)
             return -1;
     }
-    if (input_probe(in, first, input_forms[how.form], NAME, &p->json, e))
+    if (input_probe(in, first, input_forms[how.form], &p->json, e))
         return -1;
     if (p->json.found && !hinted)
         program_note(NAME, "%s", format_guess_text(&p->json, hint));

@@ -124,7 +124,7 @@ static int read_text(struct describe *d, struct input *in, struct buf *first, ui
     if (d->sum)
         return err_set(e, EX_USAGE, "%s: text and sums are not described together", input_name(in));
     if (source_options_reading(&d->opt.source, &how, e) || (!d->run && begin(d, &how, e)) ||
-        input_probe(in, first, input_forms[how.form], DESCRIBE_NAME, &d->json, e))
+        input_probe(in, first, input_forms[how.form], &d->json, e))
         return -1;
     if (d->json.found && !hinted)
         program_note(DESCRIBE_NAME, "%s", format_guess_text(&d->json, hint));

@@ -1,8 +1,8 @@
 /* plan_command.c - the command lines that do what was planned, for bpe plan: as they are to be typed. */
 #include "base/io/fd.h"
 #include "base/sys/num.h"
+#include "base/sys/shell_words.h"
 #include "bpe/plan.h"
-#include "driver/shell_words.h"
 
 #include <glob.h>
 #include <math.h>

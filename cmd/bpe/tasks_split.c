@@ -3,7 +3,7 @@
 #include "bpe/tasks.h"
 
 #include "base/io/fd.h"
-#include "driver/shell_words.h"
+#include "base/sys/shell_words.h"
 #include "usage/chunk_usage.h"
 #include "usage/encode_usage.h"
 #include "usage/merge_usage.h"

@@ -10,8 +10,8 @@
 
 #include "base/io/fd.h"
 #include "base/sys/num.h"
+#include "base/sys/shell_words.h"
 #include "bpe/commands.h"
-#include "driver/shell_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -187,7 +187,7 @@ int frame_text_windows(struct frame_text *t, bool *inside, window_fn *use, void 
             return -1;
         if (read_more(t, e))
             return -1;
-        if (start && file_signature_check("bpe-chunk", t->cutter->form, b->p, b->len, t->file->name, e))
+        if (start && file_signature_check(t->cutter->form, b->p, b->len, t->file->name, e))
             return -1;
         start = false;
         if (!known && t->border != UINT64_MAX) {

@@ -53,7 +53,7 @@ static void look_at_text(const struct source *s, struct input_warnings *watch)
     watch->decompressed = true;
     struct input *in = input_open_regular(s->path, &ignored);
     if (in)
-        input_probe(in, &start, watch->form, "bpe-chunk", &watch->guess, &ignored);
+        input_probe(in, &start, watch->form, &watch->guess, &ignored);
     input_close(in);
     buf_free(&start);
 }

@@ -3,8 +3,8 @@
 
 #include "base/io/durable.h"
 #include "base/io/fd.h"
+#include "base/sys/shell_words.h"
 #include "base/sys/str.h"
-#include "driver/shell_words.h"
 
 #include <ctype.h>
 #include <dirent.h>

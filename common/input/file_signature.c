@@ -1,13 +1,15 @@
 /* file_signature.c - see file_signature.h. */
 #include "input/file_signature.h"
 
+#include "input/file_command.h"
+
 #include <stdbool.h>
 #include <string.h>
 
 struct kind {
     const char *is;      /* what it is */
     const char *command; /* a command that writes the text of FILE; or, if `use` is NULL, all of the hint */
-    const char *use;     /* what follows the name of the program that reads its output */
+    const char *use;     /* the option of the program that reads its output, or a remark, after a blank; or "" */
 };
 
 /* ---- Signatures of fixed bytes ---- */
@@ -20,6 +22,7 @@ struct signature {
 
 #define BYTES(literal) literal, sizeof literal - 1
 #define TO_NUL "write its texts with a NUL byte after each, for -0"
+#define AS_ONE " (all of its files as one document)"
 #define TO_PARQUET TO_NUL ", or as Parquet, for bpe parquet"
 
 enum { AFTER_BZH = 4 }; /* where these signatures are: after "BZh" and a digit */
@@ -35,12 +38,12 @@ static const struct signature signatures[] = {
     {BYTES("\x1F\x9D"), 0, {"data of compress", "gzip -dc FILE", ""}},
     {BYTES("\x1F\x8B\x08"), 0, {"gzip data inside compressed data", "zstdcat FILE | zstdcat", ""}},
     {BYTES("\x28\xB5\x2F\xFD"), 0, {"zstd data inside compressed data", "zstdcat FILE | zstdcat", ""}},
-    {BYTES("ustar\0" "00"), 257, {"a tar archive", "tar -xOf FILE", ""}},
-    {BYTES("ustar  \0"), 257, {"a tar archive", "tar -xOf FILE", ""}}, /* of GNU tar */
-    {BYTES("PK\3\4"), 0, {"a zip archive", "unzip -p FILE", ""}},
-    {BYTES("PK\5\6"), 0, {"a zip archive", "unzip -p FILE", ""}}, /* of no files */
-    {BYTES("7z\xBC\xAF\x27\x1C"), 0, {"a 7z archive", "7z x -so FILE", ""}},
-    {BYTES("Rar!\x1A\x07"), 0, {"a rar archive", "unrar p -inul FILE", ""}},
+    {BYTES("ustar\0" "00"), 257, {"a tar archive", "tar -xOf FILE", AS_ONE}},
+    {BYTES("ustar  \0"), 257, {"a tar archive", "tar -xOf FILE", AS_ONE}}, /* of GNU tar */
+    {BYTES("PK\3\4"), 0, {"a zip archive", "unzip -p FILE", AS_ONE}},
+    {BYTES("PK\5\6"), 0, {"a zip archive", "unzip -p FILE", AS_ONE}}, /* of no files */
+    {BYTES("7z\xBC\xAF\x27\x1C"), 0, {"a 7z archive", "7z x -so FILE", AS_ONE}},
+    {BYTES("Rar!\x1A\x07"), 0, {"a rar archive", "unrar p -inul FILE", AS_ONE}},
     {BYTES("PAR1\x15"), 0, {"a Parquet file", "bpe parquet FILE", " -0 (bpe train, encode and shard: --parquet)"}},
     {BYTES("ARROW1\0\0"), 0, {"an Arrow IPC file", TO_PARQUET, NULL}},
     {BYTES("FEA1\0\0\0\0"), 0, {"a Feather file", "write it as Parquet, for bpe parquet", NULL}},
@@ -163,9 +166,10 @@ static const struct kind *by_pattern(const unsigned char *p, size_t n, const str
     return NULL;
 }
 
-int file_signature_check(const char *program, const struct input_form *form, const unsigned char *p, size_t n,
-                         const char *name, struct err *e)
+int file_signature_check(const struct input_form *form, const unsigned char *p, size_t n, const char *name,
+                         struct err *e)
 {
+    char command[FILE_COMMAND];
     if (n > FILE_SIGNATURE_LEN)
         n = FILE_SIGNATURE_LEN;
     const struct kind *k = by_signature(p, n);
@@ -173,6 +177,6 @@ int file_signature_check(const char *program, const struct input_form *form, con
         k = by_pattern(p, n, form);
     if (!k)
         return 0;
-    return err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "this is %s, and no text in UTF-8; %s%s%s%s", k->is, k->command,
-                  k->use ? " | " : "", k->use ? program : "", k->use ? k->use : "");
+    return err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "this is %s, and no text in UTF-8; %s%s%s", k->is,
+                  file_command(k->command, name, command), k->use ? " | ..." : "", k->use ? k->use : "");
 }

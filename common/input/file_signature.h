@@ -15,9 +15,9 @@ enum { FILE_SIGNATURE_LEN = 512 }; /* bytes of a source's start that are enough 
 
 /* p[0 .. n) is the start of a source, after decompression: FILE_SIGNATURE_LEN bytes, or fewer if it has no more. -1
  * with EX_DATAERR, naming the source, if it is something else than text: the message says what, and what to do.
- * program: the program that would read the text. Where documents end with NUL bytes, those of one letter look like
- * UTF-16, which passes then without a byte order mark. */
-int file_signature_check(const char *program, const struct input_form *form, const unsigned char *p, size_t n,
-                         const char *name, struct err *e);
+ * Where documents end with NUL bytes, those of one letter look like UTF-16, which passes then without a byte order
+ * mark. */
+int file_signature_check(const struct input_form *form, const unsigned char *p, size_t n, const char *name,
+                         struct err *e);
 
 #endif

@@ -2,6 +2,7 @@
 #include "input/format_guess.h"
 
 #include "base/sys/buf.h"
+#include "input/file_command.h"
 #include "input/file_signature.h"
 #include "input/wet.h"
 #include "json/json_read.h"
@@ -89,12 +90,12 @@ const char *format_guess_text(const struct format_guess *h, char to[FORMAT_GUESS
 {
     static const char *const remarks[] = {
         [GUESS_LINES] = "the first lines are JSON, which is taken as text; see --jsonl",
-        [GUESS_ARRAY] =
-            "the text is a JSON array, and is taken as it is; jq -c '.[]' FILE makes lines of it, for --jsonl",
+        [GUESS_ARRAY] = "the text is a JSON array, and is taken as it is; jq -c '.[]' FILE | ... --jsonl",
         [GUESS_WARC] = "the first lines are a WARC header, and all is taken as text; see --wet",
     };
-    char fields[JSON_FIELDS_TEXT];
-    snprintf(to, FORMAT_GUESS_TEXT, "%.1000s: %s%s", h->name, remarks[h->what], json_fields_text(&h->fields, fields));
+    char remark[FILE_COMMAND], fields[JSON_FIELDS_TEXT];
+    snprintf(to, FORMAT_GUESS_TEXT, "%.1000s: %s%s", h->name, file_command(remarks[h->what], h->name, remark),
+             json_fields_text(&h->fields, fields));
     return to;
 }
 
@@ -111,11 +112,11 @@ static int read_start(struct input *in, struct buf *first, size_t n, struct err 
     return got < 0 ? -1 : 0;
 }
 
-int input_probe(struct input *in, struct buf *first, const struct input_form *form, const char *program,
-                struct format_guess *guess, struct err *e)
+int input_probe(struct input *in, struct buf *first, const struct input_form *form, struct format_guess *guess,
+                struct err *e)
 {
     if (read_start(in, first, FILE_SIGNATURE_LEN, e) ||
-        file_signature_check(program, form, first->p, first->len, input_name(in), e))
+        file_signature_check(form, first->p, first->len, input_name(in), e))
         return -1;
     if (form->documents || !format_guess_wants(guess, first->p, first->len))
         return 0;

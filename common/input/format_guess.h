@@ -33,9 +33,9 @@ const char *format_guess_text(const struct format_guess *h, char to[FORMAT_GUESS
 
 /* Reads the first bytes of an input that is read from start to end, before it is used as text: appended to *first
  * (which has those read before), as many as are needed. Of plain text *guess is set if they look like one of these.
- * program: the one that reads it, for messages. -1 with EX_DATAERR: no text (file_signature.h); or an error of
+ * -1 with EX_DATAERR: no text (file_signature.h); or an error of
  * reading. */
-int input_probe(struct input *in, struct buf *first, const struct input_form *form, const char *program,
-                struct format_guess *guess, struct err *e);
+int input_probe(struct input *in, struct buf *first, const struct input_form *form, struct format_guess *guess,
+                struct err *e);
 
 #endif

@@ -155,9 +155,15 @@ KINDS = [
 ]
 
 
+def shown(hint, place):
+    """As a message has it: with the file's name, unless the file is compressed, and for any program."""
+    hint = hint if place == "standard input" or place.endswith(".gz") else hint.replace("FILE", place, 1)
+    return hint + "..." if hint.endswith("| ") else hint
+
+
 def told(program, args, place, kind, hint, data=b""):
     code, _, err = lib.run([program, *args], data)
-    hint = hint + program if hint.endswith("| ") else hint
+    hint = shown(hint, place)
     start = f"{program}: {place}: this is {kind}, and no text in UTF-8; "
     return "" if code == 65 and err.startswith(start) and hint in err and err.count("\n") == 1 else f"{args}: exit {code}: {err}"
 
@@ -166,7 +172,7 @@ def told_by_either(args, place, kind, hint):
     """By bpe-chunk, or by bpe-count if the text is read there."""
     code, chunks, first = lib.run(["bpe-chunk", *args])
     later, _, second = lib.run(["bpe-count"], chunks)
-    hint = hint + "bpe-chunk" if hint.endswith("| ") else hint
+    hint = shown(hint, place)
     want = f": {place}: this is {kind}, and no text in UTF-8; "
     good = (code or later) == 65 and want in (first or second) and hint in (first or second)
     return "" if good else f"{args}: exits {code}, {later}: {first}{second}"

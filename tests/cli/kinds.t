@@ -21,8 +21,8 @@ for tool in xz bzip2 lz4 lzip zip 7z tar iconv; do
     bpe-chunk in.$tool >out 2>err
     is "$?" 65 "a file of $tool is told"
     # The command that it names gives the text.
-    hint=$(sed -n 's/.*UTF-8; \(.* | \)bpe-chunk.*/\1/p' err)
-    sh -c "$(sed "s/FILE/in.$tool/; s/| *$//" <<<"$hint")" 2>/dev/null | cmp -s - in.txt
+    hint=$(sed -n 's/.*UTF-8; \(.*\) | \.\.\..*/\1/p' err)
+    sh -c "$hint" 2>/dev/null | cmp -s - in.txt
     ok $? "  and its hint gives the text: $hint"
 done
 # One inside another: the command works whichever is outside.
@@ -31,35 +31,43 @@ zstd -qc in.txt | gzip >in.zst.gz
 gzip -c in.txt | gzip >in.gz.gz
 for f in in.gz.zst in.zst.gz in.gz.gz; do
     bpe-chunk $f >out 2>err
-    hint=$(sed -n 's/.*UTF-8; \(.* | \)bpe-chunk.*/\1/p' err)
-    sh -c "$(sed "s/FILE/$f/; s/| *$//" <<<"$hint")" 2>/dev/null | cmp -s - in.txt
+    hint=$(sed -n 's/.*UTF-8; \(.*\) | \.\.\..*/\1/p' err)
+    sh -c "${hint/FILE/$f}" 2>/dev/null | cmp -s - in.txt
     ok $? "$f is told, and its hint gives the text: $hint"
 done
 tar -czf in.tar.gz in.txt
-fails 65 "bpe-chunk: in.tar.gz: this is a tar archive, and no text in UTF-8; tar -xOf FILE | bpe-chunk" bpe-chunk in.tar.gz
+tar="this is a tar archive, and no text in UTF-8; tar -xOf FILE | ... (all of its files as one document)"
+fails 65 "bpe-chunk: in.tar.gz: $tar" bpe-chunk in.tar.gz
 (set +o pipefail && line in.tar.gz >out 2>err)
-is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 bpe-merge: in.tar.gz: this is a tar archive, and no text in UTF-8; tar -xOf FILE | bpe-chunk" \
+is "$? $(wc -c <out) $(tail -n 1 err)" "65 0 bpe-merge: in.tar.gz: $tar" \
     "the line's message"
 
 # ---- JSON taken as text ----
 
 warc="the first lines are a WARC header, and all is taken as text; see --wet"
-array="the text is a JSON array, and is taken as it is; jq -c '.[]' FILE makes lines of it, for --jsonl"
+array="the text is a JSON array, and is taken as it is; jq -c '.[]' FILE | ... --jsonl"
+# What a shell would not take for the name is in quotes; what a message cannot show as it is, left out.
+tar -cf in.tar in.txt
+for f in "it's in.tar" $'in\n.tar' -in.tar; do
+    cp in.tar "./$f"
+    bpe-chunk -- "$f" 2>&1 >/dev/null | sed 's/.*UTF-8; //; s/ |.*//' >>hints
+done
+is "$(cat hints)" "$(printf '%s\n' "tar -xOf 'it'\\''s in.tar'" "tar -xOf FILE" "tar -xOf FILE")" "names of files in hints"
 remark="the first lines are JSON, which is taken as text; see --jsonl"
 fields="(fields with strings: text; the longest: --jsonl=text)"
 long="(fields with strings: id, content; the longest: --jsonl=content)"
 
 # json TEXT [OPTION...]: what bpe-chunk says of TEXT (for printf %b), by reference, by value and compressed: the same, but for
-# the name, which is left out.
+# the name, which is left out, and FILE in a command.
 json() {
     local text=$1 said
     shift
     printf %b "$text" >j
     gzip -c j >j.gz
-    said=$(bpe-chunk "$@" j 2>&1 >/dev/null)
-    [ "${said/ j:/}" = "$(bpe-chunk "$@" --inline -b 1 j 2>&1 >/dev/null | sed 's/ j://')" ] || said="$said, not always"
-    [ "${said/ j:/}" = "$(bpe-chunk "$@" 2>&1 >/dev/null <j.gz | sed 's/ standard input://')" ] || said="$said, not always"
-    echo "${said/ j:/}"
+    said=$(bpe-chunk "$@" j 2>&1 >/dev/null | sed 's/ j://; s/ j |/ FILE |/')
+    [ "$said" = "$(bpe-chunk "$@" --inline -b 1 j 2>&1 >/dev/null | sed 's/ j://; s/ j |/ FILE |/')" ] || said="$said, not always"
+    [ "$said" = "$(bpe-chunk "$@" 2>&1 >/dev/null <j.gz | sed 's/ standard input://')" ] || said="$said, not always"
+    echo "$said"
 }
 line in.txt >model.json 2>/dev/null
 is "$(json '{"text": "one"}\n{"text": "two"}\n')" "bpe-chunk: $remark $fields" "lines of objects: a remark"

@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(read_piece(form, p, n, small, &some), want, &some, &whole);
     some.text.len = 0;
     check(read_pieces(form, p, n, small, &some), want, &some, &whole);
-    must(file_signature_check("fuzz", form, p, n, "input", &e) && e.code != EX_DATAERR);
+    must(file_signature_check(form, p, n, "input", &e) && e.code != EX_DATAERR);
     must(format_guess_look(&hint, p, n, "text", &e));
     must(strlen(format_guess_text(&hint, text)) >= sizeof text - 1);
     buf_free(&whole.text);

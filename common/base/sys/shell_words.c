@@ -1,5 +1,5 @@
 /* shell_words.c - see shell_words.h. */
-#include "driver/shell_words.h"
+#include "base/sys/shell_words.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* shell_words.h - words as any shell takes them. */
-#ifndef BPE_DRIVER_SHELL_WORDS_H
-#define BPE_DRIVER_SHELL_WORDS_H
+#ifndef BPE_BASE_SYS_SHELL_WORDS_H
+#define BPE_BASE_SYS_SHELL_WORDS_H
 
 #include "base/sys/buf.h"
 #include "base/sys/err.h"
