@@ -29,6 +29,7 @@
 
 #include "base/sys/str.h"
 #include "input/file_signature.h"
+#include "input/format_guess.h"
 #include "pretok/special.h"
 
 enum { BEYOND = 32 << 10 }; /* bytes of text read at most at a time past the piece's own frames */
@@ -187,7 +188,8 @@ int frame_text_windows(struct frame_text *t, bool *inside, window_fn *use, void 
             return -1;
         if (read_more(t, e))
             return -1;
-        if (start && file_signature_check(t->cutter->form, b->p, b->len, t->file->name, e))
+        if (start && (file_signature_check(t->cutter->form, b->p, b->len, t->file->name, e) ||
+                      format_guess_refuse(t->cutter->form, b->p, b->len, t->file->name, e)))
             return -1;
         start = false;
         if (!known && t->border != UINT64_MAX) {

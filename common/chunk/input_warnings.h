@@ -16,7 +16,7 @@
 struct input_warnings { /* zeroed: no string is looked for */
     struct str token;   /* borrowed */
     bool has_token;
-    const struct input_form *form; /* of the sources; what looks like JSON or WARC is looked for only in plain text */
+    const struct input_form *form; /* of the sources; see format_guess_look */
     struct format_guess guess;
     bool decompressed; /* the text of one compressed file was looked at */
 };
@@ -32,7 +32,7 @@ static inline void input_warnings_look(struct input_warnings *w, const unsigned 
 bool input_warnings_wants(const struct input_warnings *w, const unsigned char *p, size_t n);
 
 /* Looks at the start of a source, p[0 .. n), after decompression. -1 with EX_DATAERR, naming the source: it is no
- * text (file_signature.h); or out of memory. */
+ * text (file_signature.h), or no JSON Lines (format_guess.h); or out of memory. */
 int input_warnings_start(struct input_warnings *w, const unsigned char *p, size_t n, const char *name, struct err *e);
 
 #endif

@@ -24,9 +24,11 @@ static bool begins_warc(const unsigned char *p, size_t n)
     return n >= 7 && memcmp(p, "WARC/1.", 7) == 0;
 }
 
-bool format_guess_wants(const struct format_guess *h, const unsigned char *p, size_t n)
+bool format_guess_wants(const struct format_guess *h, const struct input_form *form, const unsigned char *p, size_t n)
 {
     size_t at = skip_white(p, n);
+    if (form->documents)
+        return form->has_field && at < n && p[at] == '[';
     return !h->found && ((at < n && (p[at] == '{' || p[at] == '[')) || begins_warc(p, n));
 }
 
@@ -51,6 +53,45 @@ static bool is_array(const unsigned char *p, size_t n)
     return found;
 }
 
+/* A json_read_more. */
+static ptrdiff_t read_more(void *ctx, unsigned char *p, size_t n, struct err *e)
+{
+    struct str *left = ctx;
+    (void)e;
+    n = n < left->len ? n : left->len;
+    memcpy(p, left->p, n);
+    *left = (struct str){left->p + n, left->len - n};
+    return (ptrdiff_t)n;
+}
+
+/* Whether p[0 .. n) is the start of one array of objects, and not a line of JSON that others follow. */
+static bool is_only_array(const unsigned char *p, size_t n)
+{
+    struct json_reader r = {0};
+    struct err ignored;
+    size_t from = skip_white(p, n);
+    struct str left = {p + from, n - from};
+    bool only = false;
+    if (is_array(p, n) && json_read_stream(&r, read_more, &left, &ignored) == 0) {
+        if (json_read_skip(&r))
+            only = r.ended; /* the rest of the array would come next; else it is no JSON */
+        else
+            only = memchr(p + from, '\n', (size_t)r.base + r.at) || json_read_end(&r) == 0;
+    }
+    json_read_free(&r);
+    return only;
+}
+
+int format_guess_refuse(const struct input_form *form, const unsigned char *p, size_t n, const char *name,
+                        struct err *e)
+{
+    char command[FILE_COMMAND];
+    if (!form->has_field || !is_only_array(p, n))
+        return 0;
+    return err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "this is a JSON array, and not one object a line; %s | ... --%s",
+                  file_command("jq -c '.[]' FILE", name, command), form->name);
+}
+
 static bool is_warc(const unsigned char *p, size_t n)
 {
     struct wet_header header;
@@ -58,12 +99,15 @@ static bool is_warc(const unsigned char *p, size_t n)
     return begins_warc(p, n) && wet_get_header(&header, p, n, false, &ignored) > 0;
 }
 
-int format_guess_look(struct format_guess *h, const unsigned char *p, size_t n, const char *name, struct err *e)
+int format_guess_look(struct format_guess *h, const struct input_form *form, const unsigned char *p, size_t n,
+                      const char *name, struct err *e)
 {
     struct json_fields fields;
     struct buf copy = {0};
-    if (!format_guess_wants(h, p, n))
+    if (!format_guess_wants(h, form, p, n))
         return 0;
+    if (form->documents)
+        return format_guess_refuse(form, p, n, name, e);
     if (is_warc(p, n) || is_array(p, n)) {
         h->found = true;
         h->name = name;
@@ -118,10 +162,10 @@ int input_probe(struct input *in, struct buf *first, const struct input_form *fo
     if (read_start(in, first, FILE_SIGNATURE_LEN, e) ||
         file_signature_check(form, first->p, first->len, input_name(in), e))
         return -1;
-    if (form->documents || !format_guess_wants(guess, first->p, first->len))
+    if (!format_guess_wants(guess, form, first->p, first->len))
         return 0;
     if (read_start(in, first, FORMAT_GUESS_LOOK, e) ||
-        format_guess_look(guess, first->p, first->len, input_name(in), e))
+        format_guess_look(guess, form, first->p, first->len, input_name(in), e))
         return -1;
     return 0;
 }

@@ -1,4 +1,5 @@
-/* format_guess.h - whether text that is read as it is looks like JSON, or like a WARC file: a hint, for a remark. */
+/* format_guess.h - whether text that is read as it is looks like JSON, or like a WARC file: a hint, for a remark; and
+ * whether JSON Lines are an array, which is an error. */
 #ifndef BPE_INPUT_FORMAT_GUESS_H
 #define BPE_INPUT_FORMAT_GUESS_H
 
@@ -20,12 +21,20 @@ struct format_guess {                                   /* zeroed: nothing was f
     const char *name;                                   /* of the text; borrowed */
 };
 
-/* Whether more than FILE_SIGNATURE_LEN bytes of a text that begins with p[0 .. n) should be looked at: nothing was
- * found so far, and it may be one of these. */
-bool format_guess_wants(const struct format_guess *h, const unsigned char *p, size_t n);
+/* Whether more than FILE_SIGNATURE_LEN bytes of a source that begins with p[0 .. n) should be looked at: of plain text,
+ * nothing was found so far, and it may be one of these; in JSON Lines there may be an array. */
+bool format_guess_wants(const struct format_guess *h, const struct input_form *form, const unsigned char *p, size_t n);
 
-/* Looks at the start of a text, of which FORMAT_GUESS_LOOK bytes are enough. name: borrowed. -1: out of memory. */
-int format_guess_look(struct format_guess *h, const unsigned char *p, size_t n, const char *name, struct err *e);
+/* Looks at the start of a source, of which FORMAT_GUESS_LOOK bytes are enough, for what is found only in plain text;
+ * and refuses what format_guess_refuse does. name: borrowed. -1: that, or out of memory. */
+int format_guess_look(struct format_guess *h, const struct input_form *form, const unsigned char *p, size_t n,
+                      const char *name, struct err *e);
+
+/* -1 with EX_DATAERR, naming the source: it is to be read as JSON Lines, and its start, p[0 .. n), is that of an array
+ * of objects. With --on-error=skip all of it would be left out. A line with an array that others follow is for
+ * --on-error. */
+int format_guess_refuse(const struct input_form *form, const unsigned char *p, size_t n, const char *name,
+                        struct err *e);
 
 /* The remark about what was found, after the text's name. Returns `to`. */
 enum { FORMAT_GUESS_TEXT = 1900 };

@@ -110,7 +110,36 @@ is "$(json '[{"te')$(json '[{"a"}]')$(json '[[{"a": 1}]]')$(json '[{}]')$(json '
 is "$(json '[{"text": "one"}]' -0)$(json 'WARC/1.0\nWARC-Type: conversion\nContent-Length: 0\n\n\n\n' --wet)" "" "  none with -0, --wet"
 printf '[{"text": "one"}]\n{"text": "two"}\n' >lines.jsonl
 like "$(bpe-chunk --jsonl --on-error=skip lines.jsonl | bpe-count | bpe-sum 2>&1 >/dev/null)" "bpe-sum: 1 line * was left out *" \
-    "with --jsonl an array is a line as any other"
+    "with --jsonl an array is a line as any other, if others follow"
+python3 -c 'import json; print(json.dumps([{"text": "The cat. " * 20000}] * 3, indent=1))' >array.json
+python3 -c 'import json; print(json.dumps([{"text": "The cat. " * 20000}] * 3))' >line.json
+printf '[{"text": "one"},\n{"text": "two"}]\n' >two.json
+printf '\xEF\xBB\xBF\n [{"text": "one"}]\n\n' >one.json
+refused() { echo "this is a JSON array, and not one object a line; jq -c '.[]' $1 | ... --jsonl"; }
+for f in array line two one; do
+    gzip -k $f.json
+    fails 65 "bpe-chunk: $f.json: $(refused $f.json)" bpe-chunk --jsonl $f.json
+    fails 65 "bpe-chunk: $f.json: $(refused $f.json)" bpe-chunk --jsonl=a --on-error=skip --inline $f.json
+    fails 65 "bpe-chunk: standard input: $(refused FILE)" bpe-chunk --jsonl --on-error=skip <$f.json.gz
+    bpe-chunk --jsonl --on-error=skip $f.json.gz $f.json.gz | bpe-count 2>&1 >/dev/null | cat >err
+    is "$(cat err)" "bpe-count: $f.json.gz: $(refused FILE)" "  $f.json compressed, by reference"
+    fails 65 "bpe-encode: $f.json: $(refused $f.json)" bpe-encode -m model.json --jsonl --on-error=skip $f.json
+done
+for command in "train -v 300 -o got" "encode -m model.json -o got" "shard -m model.json -o shards"; do
+    # shellcheck disable=SC2086
+    bpe $command --jsonl --on-error=skip two.json 2>err
+    like "$? $(cat err)" "65 bpe-*: two.json: $(refused two.json)" "  bpe $command"
+done
+printf '[{"text": "one"}\n{"text": "two"}\n' >lines.jsonl
+like "$(bpe-chunk --jsonl --on-error=skip lines.jsonl | bpe-count | bpe-sum 2>&1 >/dev/null)" "bpe-sum: 1 line * was left out *" \
+    "  and so is what only begins like one"
+if command -v jq >/dev/null; then
+    jq -c '.[]' two.json | bpe-chunk --jsonl | bpe-count | bpe-sum | words >got
+    printf 'one\0two\0' | bpe-chunk -0 | bpe-count | bpe-sum | words | cmp - got
+    ok $? "  and the hint gives the text"
+else
+    skip "  and the hint gives the text" "no jq"
+fi
 header='WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 3\r\n'
 is "$(json "$header\r\nabc\r\n\r\n")" "bpe-chunk: $warc" "a WARC file: a remark"
 is "$(json "$header$(printf 'X-Long: %.0s' {1..200})\n\n")" "bpe-chunk: $warc" "  with a long header"

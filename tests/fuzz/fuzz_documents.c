@@ -109,7 +109,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     some.text.len = 0;
     check(read_pieces(form, p, n, small, &some), want, &some, &whole);
     must(file_signature_check(form, p, n, "input", &e) && e.code != EX_DATAERR);
-    must(format_guess_look(&hint, p, n, "text", &e));
+    must(format_guess_look(&hint, &input_form_text, p, n, "text", &e));
+    must(format_guess_refuse(&input_form_jsonl, p, n, "text", &e) && e.code != EX_DATAERR);
     must(strlen(format_guess_text(&hint, text)) >= sizeof text - 1);
     buf_free(&whole.text);
     buf_free(&some.text);
