@@ -69,9 +69,10 @@ static void show_progress(void *ctx, uint64_t bytes)
 
 static void note_skipped(void *ctx, uint64_t n, struct str first)
 {
-    (void)ctx;
-    program_note(NAME, "%llu lines were left out; the first: %.*s", (unsigned long long)n, (int)first.len,
-                 (const char *)first.p);
+    const struct encoding *p = ctx;
+    bool none = p->is_text && p->n_bytes == 0; /* of chunks, others may have the rest */
+    program_note(NAME, "%s%llu lines were left out; the first: %.*s%s", none ? "no text is left: " : "",
+                 (unsigned long long)n, (int)first.len, (const char *)first.p, none ? "; see --jsonl=FIELD" : "");
 }
 
 /* ---- Inputs ---- */
@@ -216,7 +217,7 @@ static int run(void *ctx, struct err *e)
         p->encoder.out.name = o->path;
     }
     progress_start(&p->progress, NAME);
-    p->encoder.seen = p->progress.active ? show_progress : NULL;
+    p->encoder.seen = show_progress;
     int rc = 0;
     for (int i = 0; i < o->n_files && rc == 0; i++) {
         rc = encode_file(p, o->files[i], (uint64_t)i, e);

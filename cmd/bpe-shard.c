@@ -129,8 +129,8 @@ static int run_look(const struct shard_options *o, struct err *e)
 static void note_skipped(const struct sharder *s)
 {
     char text[ERR_TEXT];
-    const struct coverage *c = shard_pipeline_progress(s->pipeline).coverage;
-    const char *skipped = c ? coverage_skipped_text(c, text, sizeof text) : NULL;
+    const struct shard_pipeline_progress p = shard_pipeline_progress(s->pipeline);
+    const char *skipped = p.coverage ? coverage_skipped_text(p.coverage, p.tokens == 0, text, sizeof text) : NULL;
     if (skipped)
         program_note(NAME, "%s", skipped);
 }

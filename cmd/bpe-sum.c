@@ -115,7 +115,7 @@ static const char *advice(const struct sum_options *o, char *to, size_t n)
 static void note_skipped(const struct summer *s)
 {
     char text[ERR_TEXT];
-    const char *skipped = coverage_skipped_text(&s->sum.ledger.coverage, text, sizeof text);
+    const char *skipped = coverage_skipped_text(&s->sum.ledger.coverage, summing_is_empty(&s->sum), text, sizeof text);
     if (skipped && !s->opt.quiet)
         program_note(NAME, "%s", skipped);
 }

@@ -100,8 +100,9 @@ static int end_batch(void *ctx, struct chunk_run *r, struct err *e)
 {
     struct describe *d = ctx;
     if (r->skipped.n)
-        program_note(DESCRIBE_NAME, "%llu lines were left out; the first: %.*s", (unsigned long long)r->skipped.n,
-                     (int)r->skipped.first.len, (const char *)r->skipped.first.p);
+        program_note(DESCRIBE_NAME, "%s%llu lines were left out; the first: %.*s%s",
+                     d->n_seen ? "" : "no text is left: ", (unsigned long long)r->skipped.n, (int)r->skipped.first.len,
+                     (const char *)r->skipped.first.p, d->n_seen ? "" : "; see --jsonl=FIELD");
     d->ignored.len = 0;
     return chunk_run_put(r, &d->ignored, e);
 }

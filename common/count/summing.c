@@ -63,6 +63,11 @@ int summing_add(struct summing *s, struct record_reader *in, const char *path, v
     return rc;
 }
 
+bool summing_is_empty(const struct summing *s)
+{
+    return table_n(&s->table) == 0 && s->merge.n == 0 && s->merge.n_inputs == 0;
+}
+
 int summing_each(struct summing *s, int (*each)(void *ctx, const struct pretoken *w, struct err *e), void *ctx,
                  struct err *e)
 {

@@ -13,6 +13,7 @@
 #include "wire/ledger.h"
 #include "wire/record.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct summing {
@@ -33,6 +34,9 @@ void summing_free(struct summing *s);
  * after each. */
 int summing_add(struct summing *s, struct record_reader *in, const char *path, void (*seen)(void *ctx), void *ctx,
                 struct err *e);
+
+/* Whether nothing was added; false also if that takes reading a sum to tell. */
+bool summing_is_empty(const struct summing *s);
 
 /* After all input: as external_merge_merge. */
 int summing_each(struct summing *s, int (*consume)(void *ctx, const struct pretoken *w, struct err *e), void *ctx,

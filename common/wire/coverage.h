@@ -102,7 +102,8 @@ int coverage_put_seen(const struct coverage *c, struct buf *out, struct err *e);
 /* Number of bad JSON lines left out, and where the first was ("name: line 7"; borrowed). */
 uint64_t coverage_skipped(const struct coverage *c, struct str *where);
 
-/* The same as text of at most n bytes; NULL: none was left out. */
-const char *coverage_skipped_text(const struct coverage *c, char *text, size_t n);
+/* The same as text of at most n bytes; NULL: none was left out. none: there is no text but in these lines, so their
+ * field may be a wrong one. */
+const char *coverage_skipped_text(const struct coverage *c, bool none, char *text, size_t n);
 
 #endif

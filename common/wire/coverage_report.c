@@ -169,14 +169,15 @@ uint64_t coverage_skipped(const struct coverage *c, struct str *where)
     return n;
 }
 
-const char *coverage_skipped_text(const struct coverage *c, char *text, size_t n)
+const char *coverage_skipped_text(const struct coverage *c, bool none, char *text, size_t n)
 {
     struct str where;
     uint64_t skipped = coverage_skipped(c, &where);
     if (skipped)
-        snprintf(text, n, "%llu %s left out (the first: %.*s)", (unsigned long long)skipped,
+        snprintf(text, n, "%s%llu %s left out (the first: %.*s)%s", none ? "no text is left: " : "",
+                 (unsigned long long)skipped,
                  skipped == 1 ? "line that is no JSON or lacks the string was"
                               : "lines that are no JSON or lack the string were",
-                 (int)where.len, (const char *)where.p);
+                 (int)where.len, (const char *)where.p, none ? "; see --jsonl=FIELD" : "");
     return skipped ? text : NULL;
 }

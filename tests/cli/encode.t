@@ -60,6 +60,8 @@ is "$(bpe-chunk -m m.json --jsonl --inline -b 1 good.jsonl | bpe-encode -m m.jso
 is "$(echo '{"a":{"b":"sat"}}' | ids -m m.json --jsonl=a.b)" "259|" "  --jsonl=a.b"
 fails 65 "bpe-encode: j.jsonl: line 5: no string at *--on-error" $E --jsonl j.jsonl
 is "$($E --jsonl --on-error=skip -f text j.jsonl 2>&1 | tail -n 1)" "bpe-encode: 1 lines were left out; the first: j.jsonl: line 5" "  --on-error=skip"
+is "$($E --jsonl=none --on-error=skip j.jsonl good.jsonl 2>&1 >out)" \
+    "bpe-encode: no text is left: $(cat j.jsonl good.jsonl | grep -c .) lines were left out; the first: j.jsonl: line 1; see --jsonl=FIELD" "  all of them"
 cp j.jsonl $'j\n\033[2J'
 is "$($E --jsonl --on-error=skip -o out $'j\n\033[2J' 2>&1)" 'bpe-encode: 1 lines were left out; the first: j\x0A\x1B[2J: line 5' "  a remark is one line, whatever the name"
 

@@ -163,7 +163,8 @@ for how in "-b 256K" "-b 10K" "--inline -b 10K"; do
     for memory in 512M 1; do
         # shellcheck disable=SC2086
         bpe-chunk --jsonl --on-error=skip $how many.jsonl | in_time 20 bpe-count -S $memory | bpe-sum 2>&1 >sum | cat >err
-        is "$(cat err)" "bpe-sum: 100000 lines that are no JSON or lack the string were left out (the first: many.jsonl: line 1)" \
+        is "$(cat err)" \
+            "bpe-sum: no text is left: 100000 lines that are no JSON or lack the string were left out (the first: many.jsonl: line 1); see --jsonl=FIELD" \
             "100,000 bad lines, $how, -S $memory"
     done
 done

@@ -173,6 +173,8 @@ print("{}")' >a.jsonl
     done
     like "$(bpe describe -m m.json --jsonl=a.b --on-error=skip a.jsonl 2>&1 >/dev/null)" \
         "bpe describe: 1 lines were left out; the first: a.jsonl: line *" "lines that are left out"
+    like "$(bpe describe -m m.json --jsonl=a.c --on-error=skip a.jsonl 2>&1 >/dev/null)" \
+        "bpe describe: no text is left: * lines were left out; *; see --jsonl=FIELD" "  all of them"
     like "$(bpe describe a.jsonl m.json 2>&1 >/dev/null)" "bpe describe: a.jsonl: *--jsonl*" "text that looks like JSON Lines"
 }
 

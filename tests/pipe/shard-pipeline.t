@@ -84,6 +84,8 @@ for name, begin, end in ("1", 0, 60000), ("2", 60000, 200000), ("3", 200000, 250
         for i in range(begin, end):
             f.write(json.dumps({"id": i, "body": {"text": text[i % len(text)] + "\n"}}) + "\n" + '{"no": "text"}\n' * (i % 1000 == 7))
 EOF2
+like "$(bpe shard -m m.json -o none --jsonl=body --on-error=skip [123].jsonl 2>&1)" \
+    "bpe-shard: no text is left: * lines * were left out (the first: *.jsonl: line 1); see --jsonl=FIELD" "JSON Lines of another field: no text is left"
 bpe-encode -m m.json --jsonl=body.text --on-error=skip --eot=after [123].jsonl >want.jsonl 2>/dev/null
 for how in gzip zstd; do
     if ! command -v $how >/dev/null; then
