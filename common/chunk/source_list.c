@@ -8,7 +8,6 @@
 #include "input/format_guess.h"
 #include "wire/payload.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -65,7 +64,7 @@ static int look_at(struct source *s, bool by_value, struct input_warnings *watch
     if (strcmp(s->path, "-") == 0)
         return 0;
     if (stat(s->path, &st) < 0)
-        return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", s->path);
+        return fd_cannot_open(s->path, e);
     if (S_ISDIR(st.st_mode))
         return err_set(e, EX_NOINPUT,
                        "%s: is a directory; name the files in it, as find %s -type f | bpe-chunk --files-from=- does",
