@@ -236,7 +236,7 @@ static void test_wrong(void)
     wrong("-w -f", "option -w needs an argument: \"-f\" is an option; see --help");
     wrong("--count --memory=1", "option --count needs an argument: \"--memory=1\" is an option; see --help");
     wrong("-c -x", "-c -x: must be one of red, green, blue");
-    wrong("--count -1", "-n -1: not a number; digits and at most one of KMG are allowed");
+    wrong("--count -1", "-n -1: not a number; digits and at most one of kMG are allowed");
     wrong("-w", "option -w needs an argument; see --help");
     wrong("a --word", "option --word needs an argument; see --help");
     wrong("-c", "option -c needs an argument, as --colour=red; see --help");

@@ -15,8 +15,8 @@ static int parse(const char *s, uint64_t *v, const char *units, uint64_t step, c
         if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
             return err_set(e, EX_USAGE, "%s %s: too large", option, s);
     }
-    bool letter = (*p | 0x20) >= 'a' && (*p | 0x20) <= 'z';
-    const char *unit = letter ? strchr(units, *p & ~0x20) : NULL;
+    const char either[] = {(char)(*p & ~0x20), (char)(*p | 0x20), '\0'};
+    const char *unit = strpbrk(units, either);
     if (p == s || (*p && (!unit || p[1])))
         return err_set(e, EX_USAGE, "%s %s: not a number; digits and at most one of %s are allowed", option, s, units);
     for (const char *u = units; unit && u <= unit; u++) {
@@ -67,7 +67,7 @@ int num_share(const char *s, uint64_t whole, uint64_t *v, const char *option, st
 
 int num_count(const char *s, uint64_t *v, const char *option, struct err *e)
 {
-    return parse(s, v, "KMG", 1000, option, e);
+    return parse(s, v, "kMG", 1000, option, e);
 }
 
 uint64_t num_whole(const char *s, uint64_t max)
