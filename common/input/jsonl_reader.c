@@ -119,8 +119,12 @@ static int bad_line(struct jsonl_reader *l, const struct err *why, const char *a
 
 static int bad_byte(struct jsonl_reader *l, unsigned char byte, uint64_t offset, uint64_t *where, struct err *e)
 {
+    const unsigned long long line = line_number(l);
+    char in_line[40] = "";
+    if (line)
+        snprintf(in_line, sizeof in_line, " in line %llu", line);
     *where = offset;
-    return err_at(e, EX_DATAERR, l->piece.name, offset, "invalid UTF-8 (0x%02X); see --invalid", byte);
+    return err_at(e, EX_DATAERR, l->piece.name, offset, "invalid UTF-8 (0x%02X)%s; see --invalid", byte, in_line);
 }
 
 /* Finds the fields of the long line from its start. */

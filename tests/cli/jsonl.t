@@ -128,10 +128,10 @@ at 60 '{"text": "\\ud800"}' >bad.jsonl
 bad 65 'line 60: a lone surrogate in the text; see --invalid' bad.jsonl
 at 33 '{"text": "caf\xE9"}' >bad.jsonl
 offset=$(head -n 32 bad.jsonl | cat - <(printf '{"text": "caf') | wc -c)
-bad 65 "byte $offset: invalid UTF-8 (0xE9); see --invalid" bad.jsonl
+bad 65 "byte $offset: invalid UTF-8 (0xE9) in line 33; see --invalid" bad.jsonl
 at 33 '{"text": "x", "other": "caf\xE9"}' >bad.jsonl
 offset=$(head -n 32 bad.jsonl | cat - <(printf '{"text": "x", "other": "caf') | wc -c)
-bad 65 "byte $offset: invalid UTF-8 (0xE9); see --invalid" bad.jsonl
+bad 65 "byte $offset: invalid UTF-8 (0xE9) in line 33; see --invalid" bad.jsonl
 bad 65 'line 1: no string at "a.b" (fields with strings: text; the longest: --jsonl=text); see --on-error' bad.jsonl --jsonl=a.b --invalid=skip
 (at 20 '{"text": 7}' && echo 'no json') >bad.jsonl
 bad 65 'line 20: no string at "text"; see --jsonl=FIELD, --on-error' bad.jsonl

@@ -359,7 +359,8 @@ static void json_lines(void)
     write_file("b.jsonl", "{\"text\": \"a\"}\n{\"text\": \"b\xFF\"}\n", 29);
     begin_records(&fail);
     put_ranges("b.jsonl", false, (const uint64_t[]){14, 29}, 2);
-    fails("b.jsonl: byte 25: invalid UTF-8 (0xFF); see --invalid", 0, 25, "as invalid UTF-8 is, at its byte");
+    fails("b.jsonl: byte 25: invalid UTF-8 (0xFF) in line 2; see --invalid", 0, 25,
+          "as invalid UTF-8 is, at its byte and line");
 }
 
 /* The number of bytes that this process has read from files; 0 if the system does not tell. */
