@@ -185,7 +185,7 @@ cut_off() {
     head -c 30000 a.txt.gz >cut.gz
     head -c 30000 a.txt.zst >cut.zst
     for f in cut.gz cut.zst; do
-        pattern="$f: byte 30000 of the file, byte [0-9]* of its text: the ${f#cut.} data is cut off before its end"
+        pattern="$f: byte 30000 of the file, byte [0-9]* of its text: the ${f#cut.} data is cut off before its end; fetch or make it again"
         pattern=${pattern/the gz /the gzip } pattern=${pattern/the zst /the zstd }
         bpe-chunk "$f" b.txt.gz >chunks
         is $? 0 "bpe-chunk reads no text of a file that is cut off"
@@ -366,7 +366,7 @@ encode() {
     stored
     fails 65 "bpe-encode: stored.gz: byte [0-9]* of the file, byte 108 of its text: damaged gzip data (*)" bpe-encode -m m.json -o ids stored.gz
     head -c 30000 a.txt.gz >cut.gz
-    fails 65 "bpe-encode: cut.gz: byte 30000 of the file, byte [0-9]* of its text: the gzip data is cut off before its end" \
+    fails 65 "bpe-encode: cut.gz: byte 30000 of the file, byte [0-9]* of its text: the gzip data is cut off before its end; fetch or make it again" \
         bpe-encode -m m.json -o ids cut.gz
 }
 

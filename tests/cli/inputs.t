@@ -95,7 +95,7 @@ zstd_cut() {
     refused 65 "cut.zst: *cut off*" "zstd data cut in a skippable frame" cut.zst
     head -c 2000 in.txt.zst | line >out 2>err
     is "$? $(wc -c <out) $(tail -n 1 err)" \
-        "65 0 bpe-merge: standard input: byte 2000 of the file, byte 0 of its text: the zstd data is cut off before its end" \
+        "65 0 bpe-merge: standard input: byte 2000 of the file, byte 0 of its text: the zstd data is cut off before its end; fetch or make it again" \
         "a cut stream on standard input"
     head -c 3 in.txt.zst >x
     line x >out 2>err

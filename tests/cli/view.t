@@ -192,7 +192,7 @@ compressed() {
     head -c $(($(wc -c <sum.zst) - 3)) sum.zst >cut.zst
     bpe-view --check cut.zst >out 2>err
     like "$? $(cat err)" \
-        "65 bpe-view: cut.zst: byte $(wc -c <cut.zst) of the file, byte [0-9]* of its text: the zstd data is cut off before its end" \
+        "65 bpe-view: cut.zst: byte $(wc -c <cut.zst) of the file, byte [0-9]* of its text: the zstd data is cut off before its end; fetch or make it again" \
         "a cut compressed file"
 }
 

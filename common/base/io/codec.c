@@ -35,6 +35,6 @@ int decompressor_step(struct decompressor *d, const unsigned char *in, size_t *i
         return -1;
     /* A library may still hold output when the input has ended; it is cut off only if there is no more output. */
     if (ended && *out_len == 0 && d->inside)
-        return err_set(e, EX_DATAERR, "the %s data is cut off before its end", d->codec->name);
+        return err_set(e, EX_DATAERR, "the %s data is cut off before its end; fetch or make it again", d->codec->name);
     return 0;
 }
