@@ -7,18 +7,6 @@
 
 #include <string.h>
 
-struct totals {
-    uint64_t shards, tokens, documents, bytes;
-};
-
-static uint64_t bytes_of(const struct manifest_shard *s)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < s->n_files; i++)
-        n += s->file[i].bytes;
-    return n;
-}
-
 static int put_shard(struct buf *out, const struct manifest_shard *s, int width, struct err *e)
 {
     const struct manifest_document *first = &s->first;
@@ -30,7 +18,7 @@ static int put_shard(struct buf *out, const struct manifest_shard *s, int width,
             return -1;
     }
     if (buf_printf(out, e, " %14llu %12llu %15llu  ", (unsigned long long)s->tokens, (unsigned long long)s->documents,
-                   (unsigned long long)bytes_of(s)))
+                   (unsigned long long)manifest_shard_bytes(s)))
         return -1;
     if (first->source &&
         (buf_put_str(out, first->source, e) || buf_printf(out, e, ":%llu", (unsigned long long)first->line)))
@@ -41,16 +29,7 @@ static int put_shard(struct buf *out, const struct manifest_shard *s, int width,
 static int put_totals(struct buf *out, const struct manifest *m, struct err *e)
 {
     for (unsigned split = N_SPLITS; split-- > 0;) {
-        struct totals t = {0};
-        for (size_t i = 0; i < m->n_shards; i++) {
-            const struct manifest_shard *s = &m->shard[i];
-            if (s->split != split)
-                continue;
-            t.shards++;
-            t.tokens += s->tokens;
-            t.documents += s->documents;
-            t.bytes += bytes_of(s);
-        }
+        const struct manifest_totals t = manifest_totals(m, split);
         if (split == SPLIT_TEST && !shard_plan_splits(&m->plan))
             continue;
         if (buf_printf(out, e, "%s: %llu shards, %llu tokens, %llu documents, %llu bytes\n",

@@ -86,9 +86,6 @@ struct manifest {
     unsigned char checksum[CHECKSUM_LEN]; /* as it was read; manifest_put computes it (manifest_checksum) */
 };
 
-/* The words for enum shard_last, and for eot and special of struct commit_encoding; each list ends with NULL. */
-extern const char *const manifest_last_words[], *const manifest_eot_words[], *const manifest_special_words[];
-
 void manifest_free(struct manifest *m); /* a zeroed one is fine */
 
 /* Appends the JSON text. */
@@ -113,7 +110,14 @@ int manifest_write(const struct manifest *m, const char *dir, uint64_t *bytes, s
 /* Adds a shard (*taken*, also on error) at its place. */
 int manifest_add(struct manifest *m, struct manifest_shard *s, struct err *e);
 const struct manifest_shard *manifest_find(const struct manifest *m, unsigned split, uint64_t number); /* or NULL */
+
+/* What the shards of a split have together; bytes: of all their files. */
+struct manifest_totals {
+    uint64_t shards, tokens, documents, bytes;
+};
+struct manifest_totals manifest_totals(const struct manifest *m, unsigned split);
 uint64_t manifest_n_shards(const struct manifest *m, unsigned split);
+uint64_t manifest_shard_bytes(const struct manifest_shard *s);
 
 /* Whether a complete directory has this split: what has one may have no shard in it. */
 bool manifest_has_split(const struct manifest *m, unsigned split);
