@@ -107,7 +107,7 @@ static int finish(struct shard_build *b, struct err *e)
 
 struct index {
     struct shard_input *file;
-    struct shard_numbers ends;
+    struct shard_numbers *ends;
     unsigned width;
     uint64_t end; /* of the document before */
 };
@@ -116,11 +116,11 @@ static int next_document(void *ctx, struct shard_part *to, struct err *e)
 {
     struct index *x = ctx;
     uint64_t end;
-    int more = shard_numbers_next(&x->ends, &end, e);
+    int more = shard_numbers_next(x->ends, &end, e);
     if (more <= 0)
         return more;
     if (end < x->end)
-        return shard_input_damaged(x->file, shard_numbers_offset(&x->ends), "a document ends before it begins", e);
+        return shard_input_damaged(x->file, shard_numbers_offset(x->ends), "a document ends before it begins", e);
     *to = (struct shard_part){.offset = x->end * x->width, .tokens = end - x->end};
     x->end = end;
     return 1;
@@ -138,25 +138,15 @@ static int check_metadata(struct shard_reader *r, struct err *e)
                : shard_input_damaged(in, ERR_NO_OFFSET, "does not say what " MANIFEST_NAME " says", e);
 }
 
-static int read_shard(struct shard_reader *r, struct index *x, struct err *e)
+static int read_documents(struct shard_reader *r, struct err *e)
 {
-    if (x->file->is->bytes % 8)
-        return shard_input_damaged(x->file, ERR_NO_OFFSET, "is no list of integers of 8 bytes", e);
-    x->ends = shard_numbers_at(x->file, 0, x->file->is->bytes / 8, 8);
-    if (check_metadata(r, e) || shard_reader_pass(r, next_document, x, "the index", e))
+    struct index x = {.file = &r->file[1], .ends = &r->list[0], .width = r->width};
+    if (x.file->is->bytes % 8)
+        return shard_input_damaged(x.file, ERR_NO_OFFSET, "is no list of integers of 8 bytes", e);
+    *x.ends = shard_numbers_at(x.file, 0, x.file->is->bytes / 8, 8);
+    if (check_metadata(r, e) || shard_reader_pass(r, next_document, &x, "the index", e))
         return -1;
     return 0;
-}
-
-static int read_documents(const struct manifest *m, const struct manifest_shard *s, const char *dir,
-                          struct document_sink *sink, struct err *e)
-{
-    struct shard_reader r;
-    struct index x = {.file = &r.file[1], .width = shard_dtype_width(m->plan.dtype)};
-    int rc = shard_reader_open(&r, m, s, dir, sink, e) ? -1 : read_shard(&r, &x, e);
-    shard_numbers_free(&x.ends);
-    shard_reader_close(&r);
-    return rc;
 }
 
 const struct shard_format format_datatrove = {

@@ -189,7 +189,7 @@ static int finish(struct shard_build *b, struct err *e)
 
 struct samples {
     struct shard_reader *r;
-    struct shard_numbers offsets;
+    struct shard_numbers *offsets;
     uint64_t at; /* where the next sample begins */
 };
 
@@ -201,7 +201,7 @@ static int take_sample(const struct samples *x, uint64_t end, struct shard_part 
     uint64_t size = end - x->at, tokens = 0;
     size_t n = size < HEAD_MAX ? (size_t)size : HEAD_MAX;
     if (end < x->at || end > in->is->bytes)
-        return shard_input_damaged(in, shard_numbers_offset(&x->offsets),
+        return shard_input_damaged(in, shard_numbers_offset(x->offsets),
                                    "a sample ends before it begins, or after the file", e);
     if (shard_input_get(in, is, n, x->at, e))
         return -1;
@@ -219,7 +219,7 @@ static int next_sample(void *ctx, struct shard_part *to, struct err *e)
 {
     struct samples *x = ctx;
     uint64_t end;
-    int more = shard_numbers_next(&x->offsets, &end, e);
+    int more = shard_numbers_next(x->offsets, &end, e);
     if (more <= 0)
         return more < 0 || x->at == x->r->file[0].is->bytes
                    ? more
@@ -230,8 +230,9 @@ static int next_sample(void *ctx, struct shard_part *to, struct err *e)
     return 1;
 }
 
-static int read_samples(struct shard_reader *r, struct samples *x, struct err *e)
+static int read_documents(struct shard_reader *r, struct err *e)
 {
+    struct samples x = {.r = r, .offsets = &r->list[0]};
     struct shard_input *data = &r->file[0];
     char config[CONFIG_MAX], is[CONFIG_MAX];
     unsigned char head[4];
@@ -240,24 +241,13 @@ static int read_samples(struct shard_reader *r, struct samples *x, struct err *e
         return -1;
     if (load_le(head, 4) != n)
         return shard_input_damaged(data, 0, "the number of samples is not that of " MANIFEST_NAME, e);
-    x->offsets = shard_numbers_at(data, 4, n + 1, 4);
-    x->at = 8 + 4 * n + len;
-    if (shard_input_get(data, is, (size_t)len, x->at - len, e) || shard_numbers_next(&x->offsets, &first, e) < 0)
+    *x.offsets = shard_numbers_at(data, 4, n + 1, 4);
+    x.at = 8 + 4 * n + len;
+    if (shard_input_get(data, is, (size_t)len, x.at - len, e) || shard_numbers_next(x.offsets, &first, e) < 0)
         return -1;
-    if (memcmp(is, config, (size_t)len) != 0 || first != x->at)
-        return shard_input_damaged(data, x->at - len, "samples are not those that " MANIFEST_NAME " says", e);
-    return shard_reader_pass(r, next_sample, x, "its list of samples", e);
-}
-
-static int read_documents(const struct manifest *m, const struct manifest_shard *s, const char *dir,
-                          struct document_sink *sink, struct err *e)
-{
-    struct shard_reader r;
-    struct samples x = {.r = &r};
-    int rc = shard_reader_open(&r, m, s, dir, sink, e) ? -1 : read_samples(&r, &x, e);
-    shard_numbers_free(&x.offsets);
-    shard_reader_close(&r);
-    return rc;
+    if (memcmp(is, config, (size_t)len) != 0 || first != x.at)
+        return shard_input_damaged(data, x.at - len, "samples are not those that " MANIFEST_NAME " says", e);
+    return shard_reader_pass(r, next_sample, &x, "its list of samples", e);
 }
 
 /* ---- The directory ---- */

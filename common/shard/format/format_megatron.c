@@ -124,7 +124,7 @@ static int finish(struct shard_build *b, struct err *e)
 
 struct index {
     struct shard_input *file;
-    struct shard_numbers lengths, starts, documents;
+    struct shard_numbers *lengths, *starts, *documents;
     unsigned width;
     uint64_t sequences; /* read so far */
     uint64_t ids;       /* in them */
@@ -146,9 +146,9 @@ static int open_index(struct index *x, const struct shard_reader *r, struct err 
         return shard_input_damaged(x->file, 26, "the number of documents is not that of " MANIFEST_NAME, e);
     if (n > x->file->is->bytes / 12 || x->file->is->bytes != HEADER + 12 * n + 8 * bounds)
         return shard_input_damaged(x->file, 18, "the number of sequences does not fit the length of the file", e);
-    x->lengths = shard_numbers_at(x->file, HEADER, n, 4);
-    x->starts = shard_numbers_at(x->file, HEADER + 4 * n, n, 8);
-    x->documents = shard_numbers_at(x->file, HEADER + 12 * n, bounds, 8);
+    *x->lengths = shard_numbers_at(x->file, HEADER, n, 4);
+    *x->starts = shard_numbers_at(x->file, HEADER + 4 * n, n, 8);
+    *x->documents = shard_numbers_at(x->file, HEADER + 12 * n, bounds, 8);
     return 0;
 }
 
@@ -156,10 +156,10 @@ static int open_index(struct index *x, const struct shard_reader *r, struct err 
 static int take_sequence(struct index *x, uint64_t *tokens, struct err *e)
 {
     uint64_t length, start;
-    if (shard_numbers_next(&x->lengths, &length, e) <= 0 || shard_numbers_next(&x->starts, &start, e) <= 0)
+    if (shard_numbers_next(x->lengths, &length, e) <= 0 || shard_numbers_next(x->starts, &start, e) <= 0)
         return -1;
     if (start != x->ids * x->width)
-        return shard_input_damaged(x->file, shard_numbers_offset(&x->starts),
+        return shard_input_damaged(x->file, shard_numbers_offset(x->starts),
                                    "a sequence does not begin where the one before it ends", e);
     x->sequences++;
     x->ids += length;
@@ -170,14 +170,14 @@ static int take_sequence(struct index *x, uint64_t *tokens, struct err *e)
 static int next_document(void *ctx, struct shard_part *to, struct err *e)
 {
     struct index *x = ctx;
-    uint64_t end, n = x->lengths.left / 4 + (x->lengths.window.len - x->lengths.at) / 4;
-    int more = shard_numbers_next(&x->documents, &end, e);
+    uint64_t end, n = x->lengths->left / 4 + (x->lengths->window.len - x->lengths->at) / 4;
+    int more = shard_numbers_next(x->documents, &end, e);
     if (more <= 0)
         return more < 0 || n == 0 ? more
-                                  : shard_input_damaged(x->file, shard_numbers_offset(&x->documents),
+                                  : shard_input_damaged(x->file, shard_numbers_offset(x->documents),
                                                         "the last document does not end with the last sequence", e);
     if (end < x->sequences || end - x->sequences > n)
-        return shard_input_damaged(x->file, shard_numbers_offset(&x->documents),
+        return shard_input_damaged(x->file, shard_numbers_offset(x->documents),
                                    "a document ends where there is no sequence, or before it begins", e);
     *to = (struct shard_part){.offset = x->ids * x->width};
     while (x->sequences < end) {
@@ -187,28 +187,20 @@ static int next_document(void *ctx, struct shard_part *to, struct err *e)
     return 1;
 }
 
-static int read_shard(struct shard_reader *r, struct index *x, struct err *e)
+static int read_documents(struct shard_reader *r, struct err *e)
 {
+    struct index x = {.file = &r->file[1],
+                      .lengths = &r->list[0],
+                      .starts = &r->list[1],
+                      .documents = &r->list[2],
+                      .width = r->width};
     uint64_t first;
-    if (open_index(x, r, e) || shard_numbers_next(&x->documents, &first, e) < 0)
+    if (open_index(&x, r, e) || shard_numbers_next(x.documents, &first, e) < 0)
         return -1;
     if (first != 0)
-        return shard_input_damaged(x->file, shard_numbers_offset(&x->documents),
+        return shard_input_damaged(x.file, shard_numbers_offset(x.documents),
                                    "the first document does not begin with the first sequence", e);
-    return shard_reader_pass(r, next_document, x, "the index", e);
-}
-
-static int read_documents(const struct manifest *m, const struct manifest_shard *s, const char *dir,
-                          struct document_sink *sink, struct err *e)
-{
-    struct shard_reader r;
-    struct index x = {.file = &r.file[1], .width = shard_dtype_width(m->plan.dtype)};
-    int rc = shard_reader_open(&r, m, s, dir, sink, e) ? -1 : read_shard(&r, &x, e);
-    shard_numbers_free(&x.lengths);
-    shard_numbers_free(&x.starts);
-    shard_numbers_free(&x.documents);
-    shard_reader_close(&r);
-    return rc;
+    return shard_reader_pass(r, next_document, &x, "the index", e);
 }
 
 const struct shard_format format_megatron = {

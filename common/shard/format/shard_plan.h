@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 struct shard_build;
+struct shard_reader;
 struct manifest;
-struct manifest_shard;
 struct shard_plan;
 
 enum shard_dtype { DTYPE_AUTO, DTYPE_U16, DTYPE_U32, DTYPE_I32 };
@@ -59,11 +59,11 @@ struct shard_format {
      * Writes them under dir (temporary file, rename) and adds them to m->extra. */
     int (*finish_all)(struct manifest *m, const char *dir, struct err *e);
 
-    /* Passes all documents of a shard of DIR to a sink; checks what the format says of itself (header, sizes, index)
-     * on the way: EX_DATAERR with file and place. whole: each document begins and ends here; else the first may
-     * continue one from the shard before and the last may go on: then begin is not called, or end is not called. */
-    int (*read)(const struct manifest *m, const struct manifest_shard *s, const char *dir, struct document_sink *sink,
-                struct err *e);
+    /* Passes all documents of a shard, which is open, to its sink; checks what the format says of itself (header,
+     * sizes, index) on the way: EX_DATAERR with file and place. whole: each document begins and ends here; else the
+     * first may continue one from the shard before and the last may go on: then begin is not called, or end is not
+     * called. */
+    int (*read)(struct shard_reader *r, struct err *e);
 };
 
 struct shard_plan {

@@ -127,28 +127,20 @@ static int read_by_separator(struct shard_reader *r, struct err *e)
     return rc;
 }
 
-int shard_read_plain(const struct manifest *m, const struct manifest_shard *s, const char *dir,
-                     struct document_sink *sink, struct err *e)
+int shard_read_plain(struct shard_reader *r, struct err *e)
 {
-    struct shard_reader r;
-    int rc = shard_reader_open(&r, m, s, dir, sink, e) || check_header(&r, e) ? -1
-             : r.table ? shard_reader_pass(&r, next_row, &r, "the table of documents", e)
-                       : read_by_separator(&r, e);
-    shard_reader_close(&r);
-    return rc;
+    if (check_header(r, e))
+        return -1;
+    return r->table ? shard_reader_pass(r, next_row, r, "the table of documents", e) : read_by_separator(r, e);
 }
 
 /* Passes on all ids of such a shard, but no documents; and checks the header. */
-static int read_ids(const struct manifest *m, const struct manifest_shard *s, const char *dir,
-                    struct document_sink *sink, struct err *e)
+static int read_ids(struct shard_reader *r, struct err *e)
 {
-    struct shard_reader r;
-    int rc = shard_reader_open(&r, m, s, dir, sink, e) || check_header(&r, e) ? -1 : 0;
-    struct shard_part all = {.offset = m->plan.format->header, .tokens = s->tokens};
-    if (rc == 0)
-        rc = shard_reader_ids(&r, &all, e) || sink->flush(sink->ctx, e) || shard_reader_end(&r, e) ? -1 : 0;
-    shard_reader_close(&r);
-    return rc;
+    struct shard_part all = {.offset = r->m->plan.format->header, .tokens = r->s->tokens};
+    if (check_header(r, e) || shard_reader_ids(r, &all, e) || r->sink->flush(r->sink->ctx, e) || shard_reader_end(r, e))
+        return -1;
+    return 0;
 }
 
 /* ---- A shard, by its format ---- */
@@ -176,7 +168,9 @@ int shard_read(const struct manifest *m, const struct manifest_shard *s, const c
 {
     const struct shard_format *f = m->plan.format;
     bool ids_only = !documents && f->read == shard_read_plain && !tells(m);
-    int rc = ids_only ? read_ids(m, s, dir, sink, e) : f->read(m, s, dir, sink, e);
+    struct shard_reader r;
+    int rc = shard_reader_open(&r, m, s, dir, sink, e) ? -1 : ids_only ? read_ids(&r, e) : f->read(&r, e);
+    shard_reader_close(&r);
     if (rc && e->code == EX_DATAERR)
         blame(s, dir, e);
     return rc;

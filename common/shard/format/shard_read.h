@@ -12,7 +12,6 @@ int shard_read(const struct manifest *m, const struct manifest_shard *s, const c
 
 /* shard_format.read for formats whose ids follow a header, and which do not say where documents are: that is known
  * from the table of --docs, or from separators. */
-int shard_read_plain(const struct manifest *m, const struct manifest_shard *s, const char *dir,
-                     struct document_sink *sink, struct err *e);
+int shard_read_plain(struct shard_reader *r, struct err *e);
 
 #endif

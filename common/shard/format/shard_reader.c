@@ -139,11 +139,6 @@ uint64_t shard_numbers_offset(const struct shard_numbers *l)
     return l->offset - l->window.len + l->at - l->width;
 }
 
-void shard_numbers_free(struct shard_numbers *l)
-{
-    buf_free(&l->window);
-}
-
 /* ---- The files of a shard ---- */
 
 /* Whether the last document of a shard goes on: then the next one begins with the rest of it. */
@@ -177,6 +172,8 @@ void shard_reader_close(struct shard_reader *r)
     docs_csv_close(&r->csv);
     for (size_t i = 0; i < SHARD_FILES; i++)
         close_input(&r->file[i]);
+    for (size_t i = 0; i < SHARD_LISTS; i++)
+        buf_free(&r->list[i].window);
     buf_free(&r->window);
 }
 

@@ -51,7 +51,8 @@ struct shard_numbers {
 struct shard_numbers shard_numbers_at(struct shard_input *in, uint64_t offset, uint64_t n, unsigned width);
 int shard_numbers_next(struct shard_numbers *l, uint64_t *v, struct err *e); /* 1; 0: the end; -1 */
 uint64_t shard_numbers_offset(const struct shard_numbers *l);                /* of the item that was read last */
-void shard_numbers_free(struct shard_numbers *l);
+
+enum { SHARD_LISTS = 3 };
 
 struct shard_reader {
     const struct manifest *m;
@@ -64,9 +65,10 @@ struct shard_reader {
     struct buf window;
     uint64_t window_at; /* offset in the file */
     struct docs_csv csv;
-    struct docs_csv_row row;   /* the last one that was read */
-    bool row_ahead;            /* it is that of the next document */
-    struct shard_input *table; /* of documents; NULL: there is none */
+    struct docs_csv_row row;                /* the last one that was read */
+    bool row_ahead;                         /* it is that of the next document */
+    struct shard_input *table;              /* of documents; NULL: there is none */
+    struct shard_numbers list[SHARD_LISTS]; /* for the format, which begins them; freed with the reader */
 };
 
 /* Opens a shard of dir. All is borrowed. shard_reader_close also after an error. */
