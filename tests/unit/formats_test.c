@@ -260,7 +260,7 @@ static void test_dtypes(void)
         struct err e = {0};
         struct shard_plan p = {.format = shard_format_find(rows[i].format), .dtype = rows[i].refused};
         tap_ok(p.format->dtype(rows[i].vocabulary) == rows[i].dtype &&
-                   p.format->check(&p, rows[i].vocabulary, &e) == -1 && e.code == EX_USAGE,
+                   shard_plan_check_ids(&p, rows[i].vocabulary, &e) == -1 && e.code == EX_USAGE,
                "the types of %s for a vocabulary of %llu", rows[i].format, (unsigned long long)rows[i].vocabulary);
     }
     unsigned char head[SHARD_HEADER_MAX];

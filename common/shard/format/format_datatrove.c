@@ -13,12 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static int check(const struct shard_plan *p, uint64_t vocabulary, struct err *e)
-{
-    (void)vocabulary;
-    return p->dtype == DTYPE_I32 ? err_set(e, EX_USAGE, "-d i32: the format datatrove has ids of type u16 or u32") : 0;
-}
-
 static void file_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, size_t i)
 {
     static const char *const suffix[] = {"", ".index", ".metadata"};
@@ -154,7 +148,7 @@ const struct shard_format format_datatrove = {
     .n_files = 3,
     .most_tokens = UINT64_MAX,
     .dtype = shard_dtype_unsigned,
-    .check = check,
+    .lacks = DTYPE_I32,
     .file_name = file_name,
     .finish = finish,
     .read = read_documents,

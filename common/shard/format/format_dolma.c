@@ -4,12 +4,6 @@
 #include "shard/format/formats.h"
 #include "shard/format/shard_read.h"
 
-static int check(const struct shard_plan *p, uint64_t vocabulary, struct err *e)
-{
-    (void)vocabulary;
-    return p->dtype == DTYPE_I32 ? err_set(e, EX_USAGE, "-d i32: the format dolma has ids of type u16 or u32") : 0;
-}
-
 static void file_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, size_t i)
 {
     (void)i;
@@ -22,7 +16,7 @@ const struct shard_format format_dolma = {
     .n_files = 1,
     .most_tokens = UINT64_MAX,
     .dtype = shard_dtype_unsigned,
-    .check = check,
+    .lacks = DTYPE_I32,
     .file_name = file_name,
     .read = shard_read_plain,
 };

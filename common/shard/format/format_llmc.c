@@ -19,12 +19,6 @@ static void put_header(unsigned char *to, const struct shard_plan *p, uint64_t t
     store_le(to + 8, 4, (uint32_t)tokens);
 }
 
-static int check(const struct shard_plan *p, uint64_t vocabulary, struct err *e)
-{
-    (void)vocabulary;
-    return p->dtype == DTYPE_I32 ? err_set(e, EX_USAGE, "-d i32: the format llmc has ids of type u16 or u32") : 0;
-}
-
 static void file_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, size_t i)
 {
     (void)i;
@@ -41,7 +35,7 @@ const struct shard_format format_llmc = {
     .most_tokens = INT32_MAX,
     .put_header = put_header,
     .dtype = shard_dtype_unsigned,
-    .check = check,
+    .lacks = DTYPE_I32,
     .file_name = file_name,
     .read = shard_read_plain,
 };

@@ -26,9 +26,8 @@
 
 enum { WINDOW = 1 << 20 };
 
-static int check(const struct shard_plan *p, uint64_t vocabulary, struct err *e)
+static int check(const struct shard_plan *p, struct err *e)
 {
-    (void)vocabulary;
     if (p->name)
         return err_set(e, EX_USAGE, "--name: the names of shards in the format mds are given: shard.00000.mds");
     if (p->shard_tokens > UINT32_MAX / shard_dtype_width(p->dtype))

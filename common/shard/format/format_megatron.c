@@ -24,12 +24,6 @@ static enum shard_dtype dtype(uint64_t vocabulary)
     return vocabulary && vocabulary < MOST_U16 ? DTYPE_U16 : DTYPE_I32;
 }
 
-static int check(const struct shard_plan *p, uint64_t vocabulary, struct err *e)
-{
-    (void)vocabulary;
-    return p->dtype == DTYPE_U32 ? err_set(e, EX_USAGE, "-d u32: the format megatron has ids of type u16 or i32") : 0;
-}
-
 static void file_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, size_t i)
 {
     shard_file_name(to, n, p, split, number, "test", i ? "_text_document.idx" : "_text_document.bin");
@@ -210,7 +204,7 @@ const struct shard_format format_megatron = {
     .n_files = 2,
     .most_tokens = UINT64_MAX,
     .dtype = dtype,
-    .check = check,
+    .lacks = DTYPE_U32,
     .file_name = file_name,
     .finish = finish,
     .read = read_documents,

@@ -69,7 +69,10 @@ int shard_plan_check_ids(const struct shard_plan *p, uint64_t vocabulary, struct
         return err_set(e, EX_USAGE,
                        "-d %s: ids of this model go up to %llu, and this type has none above %llu; give -d auto",
                        letters[p->dtype], (unsigned long long)(vocabulary - 1), (unsigned long long)(limit - 1));
-    return p->format->check ? p->format->check(p, vocabulary, e) : 0;
+    if (p->dtype == p->format->lacks)
+        return err_set(e, EX_USAGE, "-d %s: the format %s has ids of type u16 or %s", letters[p->dtype],
+                       p->format->name, letters[p->dtype == DTYPE_I32 ? DTYPE_U32 : DTYPE_I32]);
+    return p->format->check ? p->format->check(p, e) : 0;
 }
 
 int shard_plan_check(const struct shard_plan *p, struct err *e)

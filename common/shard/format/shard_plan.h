@@ -40,9 +40,10 @@ struct shard_format {
 
     /* -d auto for a vocabulary of that size (0: not known). */
     enum shard_dtype (*dtype)(uint64_t vocabulary);
-    /* Whether the format has ids of the plan's type, and shards of its size; NULL: always. -1 with EX_USAGE. Called by
+    enum shard_dtype lacks; /* it has no ids of this type; DTYPE_AUTO: of all */
+    /* Whether the format has shards of the plan's size and name; NULL: always. -1 with EX_USAGE. Called by
      * shard_plan_check_ids. */
-    int (*check)(const struct shard_plan *p, uint64_t vocabulary, struct err *e);
+    int (*check)(const struct shard_plan *p, struct err *e);
 
     /* The final name, relative to DIR, of file i of a shard (0: ids; 1 ...: index files; the table of documents comes
      * after them, see shard_docs_name). May have one directory in it. `to` holds n bytes. */
