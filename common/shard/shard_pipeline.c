@@ -96,7 +96,7 @@ static int check_names(const struct shard_pipeline_options *o, struct err *e)
     char name[PATH_MAX];
     struct stat st;
     for (unsigned split = 0; split < (shard_plan_splits(&o->plan) ? N_SPLITS : 1U); split++) {
-        o->plan.format->file_name(name, sizeof name, &o->plan, split, 0, 0);
+        shard_file_name(name, sizeof name, &o->plan, split, 0, 0);
         char *path = fd_path(o->dir, name, e);
         bool there = path && lstat(path, &st) == 0;
         free(path);

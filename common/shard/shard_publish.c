@@ -30,18 +30,6 @@ struct publisher {
     struct manifest_shard shard;
 };
 
-/* ---- Names ---- */
-
-/* The name of file i of the shard: the table of documents is the last one. */
-static void name_of(const struct publisher *p, size_t i, char to[NAME_ROOM])
-{
-    const struct shard_plan *plan = &p->m->plan;
-    if (i && plan->docs && i + 1 == p->build.n_files)
-        shard_docs_name(to, NAME_ROOM, plan, p->full->split, p->full->number);
-    else
-        plan->format->file_name(to, NAME_ROOM, plan, p->full->split, p->full->number, i);
-}
-
 /* ---- What is in the shard ---- */
 
 /* Sets *d from a row; token: where its ids begin. same: the source is the one that d has already. */
@@ -130,7 +118,7 @@ static int open_data(struct publisher *p, struct err *e)
     uint64_t header = plan->format->header;
     unsigned width = shard_dtype_width(plan->dtype);
     if (access(p->data, F_OK) != 0) {
-        name_of(p, 0, name);
+        shard_file_name(name, sizeof name, plan, p->full->split, p->full->number, 0);
         char *path = fd_path(p->dir, name, e);
         int rc = !path || durable_rename(path, p->data, e) ? -1 : 0;
         free(path);
@@ -201,7 +189,7 @@ static int make_files(struct publisher *p, struct err *e)
             return -1;
         if (!b->made[i] && summed)
             *f = p->full->sum;
-        name_of(p, i, name);
+        shard_file_name(name, sizeof name, plan, p->full->split, p->full->number, i);
         s->n_files = i + 1;
         if (manifest_set_text(&f->name, str_of(name), e))
             return -1;
@@ -297,7 +285,7 @@ int publish_sync(const struct manifest *m, const char *dir, struct err *e)
     char name[NAME_ROOM];
     int rc = 0;
     for (unsigned split = 0; split < N_SPLITS && rc == 0; split++) {
-        m->plan.format->file_name(name, sizeof name, &m->plan, split, 0, 0);
+        shard_file_name(name, sizeof name, &m->plan, split, 0, 0);
         char *slash = strchr(name, '/');
         if (!slash)
             continue;

@@ -238,7 +238,7 @@ static void test_names(void)
         p.format = shard_format_find(rows[i].format);
         for (size_t k = 0; rows[i].names[k]; k++) {
             char name[200];
-            p.format->file_name(name, sizeof name, &p, rows[i].split, rows[i].number, k);
+            shard_file_name(name, sizeof name, &p, rows[i].split, rows[i].number, k);
             is(name, rows[i].names[k], rows[i].names[k]);
         }
     }

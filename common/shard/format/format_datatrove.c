@@ -21,7 +21,7 @@ static void file_name(char *to, size_t n, const struct shard_plan *p, unsigned s
              : split == SPLIT_TEST ? "test/"
                                    : "train/",
              p->name ? p->name : "", p->name ? "_" : "", (unsigned long long)number,
-             p->shuffled ? "shuffled" : "unshuffled", suffix[i < 3 ? i : 0]);
+             p->shuffled ? "shuffled" : "unshuffled", suffix[i]);
 }
 
 static int put_index(const struct shard_build *b, struct file_part *out, struct err *e)

@@ -4,12 +4,6 @@
 #include "shard/format/formats.h"
 #include "shard/format/shard_read.h"
 
-static void file_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, size_t i)
-{
-    (void)i;
-    shard_file_name(to, n, p, split, number, "test", ".npy");
-}
-
 const struct shard_format format_dolma = {
     .name = "dolma",
     .has_docs = true,
@@ -17,6 +11,7 @@ const struct shard_format format_dolma = {
     .most_tokens = UINT64_MAX,
     .dtype = shard_dtype_unsigned,
     .lacks = DTYPE_I32,
-    .file_name = file_name,
+    .test = "test",
+    .suffix = {".npy"},
     .read = shard_read_plain,
 };

@@ -5,7 +5,6 @@
 #include "shard/format/formats.h"
 #include "shard/format/shard_read.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { HEADER = 1024, MAGIC_U16 = 20240520, VERSION_U16 = 1, MAGIC_U32 = 20240801, VERSION_U32 = 7 };
@@ -19,15 +18,6 @@ static void put_header(unsigned char *to, const struct shard_plan *p, uint64_t t
     store_le(to + 8, 4, (uint32_t)tokens);
 }
 
-static void file_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, size_t i)
-{
-    (void)i;
-    char digits[32] = "";
-    if (p->shard_tokens)
-        snprintf(digits, sizeof digits, "_%06llu", (unsigned long long)number);
-    snprintf(to, n, "%s_%s%s.bin", p->name ? p->name : "tokens", split == SPLIT_TEST ? "val" : "train", digits);
-}
-
 const struct shard_format format_llmc = {
     .name = "llmc",
     .header = HEADER,
@@ -36,6 +26,8 @@ const struct shard_format format_llmc = {
     .put_header = put_header,
     .dtype = shard_dtype_unsigned,
     .lacks = DTYPE_I32,
-    .file_name = file_name,
+    .test = "val",
+    .always_split = true,
+    .suffix = {".bin"},
     .read = shard_read_plain,
 };

@@ -13,7 +13,6 @@
 #include "shard/format/formats.h"
 #include "shard/format/shard_read.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,11 +21,6 @@ enum { HEADER = 34, TYPE_I32 = 4, TYPE_U16 = 8, VERSION = 1, MOST_U16 = 65500 };
 static enum shard_dtype dtype(uint64_t vocabulary)
 {
     return vocabulary && vocabulary < MOST_U16 ? DTYPE_U16 : DTYPE_I32;
-}
-
-static void file_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, size_t i)
-{
-    shard_file_name(to, n, p, split, number, "test", i ? "_text_document.idx" : "_text_document.bin");
 }
 
 /* ---- Writing ---- */
@@ -205,7 +199,8 @@ const struct shard_format format_megatron = {
     .most_tokens = UINT64_MAX,
     .dtype = dtype,
     .lacks = DTYPE_U32,
-    .file_name = file_name,
+    .test = "test",
+    .suffix = {"_text_document.bin", "_text_document.idx"},
     .finish = finish,
     .read = read_documents,
 };

@@ -24,12 +24,6 @@ static void put_header(unsigned char *to, const struct shard_plan *p, uint64_t t
     to[HEADER - 1] = '\n';
 }
 
-static void file_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, size_t i)
-{
-    (void)i;
-    shard_file_name(to, n, p, split, number, "test", ".npy");
-}
-
 const struct shard_format format_npy = {
     .name = "npy",
     .header = HEADER,
@@ -37,6 +31,7 @@ const struct shard_format format_npy = {
     .most_tokens = UINT64_MAX,
     .put_header = put_header,
     .dtype = shard_dtype_unsigned,
-    .file_name = file_name,
+    .test = "test",
+    .suffix = {".npy"},
     .read = shard_read_plain,
 };

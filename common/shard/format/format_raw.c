@@ -4,11 +4,11 @@
 
 #include <stdio.h>
 
+/* Without a number and --name: only the split. */
 static void file_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, size_t i)
 {
-    (void)i;
     if (p->shard_tokens || p->name)
-        shard_file_name(to, n, p, split, number, "val", ".bin");
+        shard_usual_name(to, n, p, split, number, i);
     else
         snprintf(to, n, "%s", split == SPLIT_TEST ? "val.bin" : "train.bin");
 }
@@ -18,6 +18,8 @@ const struct shard_format format_raw = {
     .n_files = 1,
     .most_tokens = UINT64_MAX,
     .dtype = shard_dtype_unsigned,
+    .test = "val",
+    .suffix = {".bin"},
     .file_name = file_name,
     .read = shard_read_plain,
 };

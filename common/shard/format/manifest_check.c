@@ -50,10 +50,7 @@ static int check_files(const char *path, const struct shard_plan *p, const struc
         return err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "%s: is a shard of %zu files, but has %zu", s->file[0].name,
                       n + p->docs, s->n_files);
     for (size_t i = 0; i < s->n_files; i++) {
-        if (i < n)
-            p->format->file_name(name, sizeof name, p, s->split, s->number, i);
-        else
-            shard_docs_name(name, sizeof name, p, s->split, s->number);
+        shard_file_name(name, sizeof name, p, s->split, s->number, i);
         if (check_file(path, p, &s->file[i], name, e))
             return -1;
     }

@@ -137,30 +137,26 @@ enum shard_dtype shard_dtype_unsigned(uint64_t vocabulary)
     return vocabulary && vocabulary <= shard_dtype_limit(DTYPE_U16) ? DTYPE_U16 : DTYPE_U32;
 }
 
-void shard_file_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, const char *test,
-                     const char *suffix)
+void shard_usual_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, size_t i)
 {
+    const struct shard_format *f = p->format;
+    bool splits = f->always_split || shard_plan_splits(p);
     char digits[32] = "";
     if (p->shard_tokens)
         snprintf(digits, sizeof digits, "_%06llu", (unsigned long long)number);
-    snprintf(to, n, "%s%s%s%s%s", p->name ? p->name : "tokens", shard_plan_splits(p) ? "_" : "",
-             !shard_plan_splits(p) ? ""
-             : split == SPLIT_TEST ? test
+    snprintf(to, n, "%s%s%s%s%s", p->name ? p->name : "tokens", splits ? "_" : "",
+             !splits               ? ""
+             : split == SPLIT_TEST ? f->test
                                    : "train",
-             digits, suffix);
+             digits, f->suffix[i]);
 }
 
-void shard_docs_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number)
+void shard_file_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, size_t i)
 {
-    static const char *const suffixes[] = {".npy", ".bin", ".ds", ".mds"};
-    p->format->file_name(to, n, p, split, number, 0);
-    size_t len = strlen(to);
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        size_t k = strlen(suffixes[i]);
-        if (len > k && strcmp(to + len - k, suffixes[i]) == 0) {
-            len -= k;
-            break;
-        }
-    }
-    snprintf(to + len, n - len, ".csv.gz");
+    const struct shard_format *f = p->format;
+    bool docs = i == f->n_files;
+    (f->file_name ? f->file_name : shard_usual_name)(to, n, p, split, number, docs ? 0 : i);
+    char *dot = docs ? strrchr(to, '.') : NULL;
+    if (dot)
+        snprintf(dot, n - (size_t)(dot - to), ".csv.gz");
 }

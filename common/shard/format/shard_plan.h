@@ -45,11 +45,16 @@ struct shard_format {
      * shard_plan_check_ids. */
     int (*check)(const struct shard_plan *p, struct err *e);
 
-    /* The final name, relative to DIR, of file i of a shard (0: ids; 1 ...: index files; the table of documents comes
-     * after them, see shard_docs_name). May have one directory in it. `to` holds n bytes. */
+    /* The names of files: see shard_usual_name. */
+    const char *test;  /* the word for that split */
+    bool always_split; /* a name has the word for its split, even if there is but one */
+    const char *suffix[SHARD_FILES];
+
+    /* Names that are not the usual ones: as shard_file_name, without the table of documents. NULL: they are. */
     void (*file_name)(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, size_t i);
 
-    /* The same for the file of the whole directory that finish_all makes for a split. NULL: there is none. */
+    /* The name, relative to DIR, of the file of the whole directory that finish_all makes for a split. NULL: there is
+     * none. */
     void (*extra_name)(char *to, size_t n, const struct shard_plan *p, unsigned split);
 
     /* Makes the index files; a file 0 that it makes replaces the data file. May be called again for the same shard
@@ -110,13 +115,14 @@ unsigned shard_dtype_width(enum shard_dtype t);
 uint64_t shard_dtype_limit(enum shard_dtype t);
 const char *shard_dtype_name(enum shard_dtype t); /* "uint16", "uint32", "int32" */
 
-/* NAME[_SPLIT]_NUMBER (six digits; without a split in the plan not _SPLIT, with -n 0 no _NUMBER), then suffix: the
- * names of most formats. test: the word for that split; the other one is "train". */
-void shard_file_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, const char *test,
-                     const char *suffix);
+/* The final name, relative to DIR, of file i of a shard: 0: ids; 1 ...: index files; the table of documents (--docs)
+ * comes after those of the format, and has the name of file 0 with .csv.gz for what is after the last dot. It may have
+ * one directory in it. `to` holds n bytes. */
+void shard_file_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, size_t i);
 
-/* The name of the table of documents (--docs): file 0's, .npy, .bin, .ds or .mds replaced by .csv.gz. */
-void shard_docs_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number);
+/* NAME[_SPLIT]_NUMBER (six digits; without a split in the plan not _SPLIT, with -n 0 no _NUMBER), then the suffix: the
+ * names of most formats. */
+void shard_usual_name(char *to, size_t n, const struct shard_plan *p, unsigned split, uint64_t number, size_t i);
 
 /* u16 for a vocabulary of at most 65,536, else u32: what -d auto is in most formats. Not known (0): u32. */
 enum shard_dtype shard_dtype_unsigned(uint64_t vocabulary);
