@@ -85,6 +85,7 @@ static int summarize(struct publisher *p, struct err *e)
         token += row.tokens;
         s->documents += !row.continued;
         p->build.documents++;
+        p->build.with_ids += row.tokens > 0;
     }
     docs_reader_free(&r);
     return more;

@@ -52,7 +52,7 @@ static void make(struct made *x, const char *format, enum shard_dtype dtype, con
     static const char *const ids[] = {"", "a,\"b\"", "7", "line\nbreak"};
     struct buf data = {0}, table = {0};
     struct err e = {0};
-    uint64_t last = 0, id = 0, offset = 0;
+    uint64_t last = 0, id = 0, offset = 0, with_ids = 0;
     *x = (struct made){.m = {.model = 0xABCDEF, .vocabulary = 50000}};
     x->m.plan = (struct shard_plan){.format = shard_format_find(format), .dtype = dtype, .shard_tokens = 100};
     for (size_t i = 0; i < n; i++) {
@@ -63,6 +63,7 @@ static void make(struct made *x, const char *format, enum shard_dtype dtype, con
             must(buf_put(&data, p, shard_dtype_width(dtype), &e), &e);
         }
         row.tokens = tokens[i];
+        with_ids += row.tokens > 0;
         row.end = offset += 10;
         must(docs_row_put(&table, &row, &last, &e), &e);
     }
@@ -77,6 +78,7 @@ static void make(struct made *x, const char *format, enum shard_dtype dtype, con
                                 .path = x->path,
                                 .tokens = id,
                                 .documents = n,
+                                .with_ids = with_ids,
                                 .docs = x->docs,
                                 .docs_path = x->docs_path,
                                 .docs_bytes = table.len,

@@ -84,20 +84,18 @@ static uint64_t sample_size(uint64_t tokens, unsigned width)
     return put_sample_head(head, tokens, width) + tokens * width;
 }
 
-/* The number of samples. -1: they are too large together. */
-static int measure(const struct shard_build *b, size_t config, uint64_t *n, struct err *e)
+/* Whether the samples are not too large together. */
+static int measure(const struct shard_build *b, size_t config, struct err *e)
 {
     struct docs_reader r;
     struct docs_row row;
     unsigned width = shard_dtype_width(b->plan->dtype);
     uint64_t bytes = 8 + config;
     int rc;
-    *n = 0;
     docs_reader_init(&r, b->docs, b->docs_path, b->docs_bytes);
     while ((rc = docs_reader_next(&r, &row, e)) > 0) {
         if (row.tokens)
             bytes += 4 + sample_size(row.tokens, width);
-        *n += row.tokens > 0;
         if (bytes > UINT32_MAX) {
             rc = docs_row_error(&row, e,
                                 "with the document here, which has %llu ids, a shard has 4 GiB or more; in the format "
@@ -167,8 +165,8 @@ static int finish(struct shard_build *b, struct err *e)
 {
     char config[CONFIG_MAX];
     int len = put_config(config, b->plan);
-    uint64_t n;
-    if (measure(b, (size_t)len, &n, e))
+    const uint64_t n = b->with_ids;
+    if (measure(b, (size_t)len, e))
         return -1;
     int fd = shard_build_file(b, 0, e);
     if (fd < 0)

@@ -33,20 +33,6 @@ struct lists {
     uint64_t ids;       /* before the next sequence */
 };
 
-/* The number of sequences: of documents that have ids. */
-static int count_sequences(const struct shard_build *b, uint64_t *n, struct err *e)
-{
-    struct docs_reader r;
-    struct docs_row row;
-    int rc;
-    *n = 0;
-    docs_reader_init(&r, b->docs, b->docs_path, b->docs_bytes);
-    while ((rc = docs_reader_next(&r, &row, e)) > 0)
-        *n += row.tokens > 0;
-    docs_reader_free(&r);
-    return rc;
-}
-
 static int put_document(struct lists *l, const struct docs_row *row, struct err *e)
 {
     if (row->tokens > INT32_MAX)
@@ -92,9 +78,7 @@ static int put_head(const struct shard_build *b, int fd, uint64_t sequences, str
 
 static int finish(struct shard_build *b, struct err *e)
 {
-    uint64_t n;
-    if (count_sequences(b, &n, e))
-        return -1;
+    const uint64_t n = b->with_ids;
     int fd = shard_build_file(b, 1, e);
     if (fd < 0)
         return -1;

@@ -20,7 +20,8 @@ struct shard_build {
     int fd;                          /* of the data file, for reading */
     const char *path;                /* of the data file, a temporary one in dir, for messages */
     uint64_t tokens;
-    uint64_t documents; /* rows of the table */
+    uint64_t documents; /* rows of the table; */
+    uint64_t with_ids;  /* those of documents that have ids */
     int docs; /* descriptor of the table, positioned anywhere, for docs_reader_init(docs, docs_path, docs_bytes) */
     const char *docs_path;
     uint64_t docs_bytes;
