@@ -6,11 +6,6 @@
 
 enum { BLOCK = 256 << 10 };
 
-struct file_part file_part_at(int fd, const char *name, uint64_t offset)
-{
-    return (struct file_part){.fd = fd, .name = name, .offset = offset};
-}
-
 static int write_out(struct file_part *f, struct err *e)
 {
     if (fd_pwrite(f->fd, f->bytes.p, f->bytes.len, f->offset, f->name, e))
@@ -27,18 +22,11 @@ int file_part_put(struct file_part *f, const void *p, size_t n, struct err *e)
     return 0;
 }
 
-int file_part_put_u32(struct file_part *f, uint32_t v, struct err *e)
-{
-    unsigned char s[4] = {(unsigned char)v, (unsigned char)(v >> 8), (unsigned char)(v >> 16),
-                          (unsigned char)(v >> 24)};
-    return file_part_put(f, s, sizeof s, e);
-}
-
-int file_part_put_u64(struct file_part *f, uint64_t v, struct err *e)
+int file_part_put_le(struct file_part *f, unsigned width, uint64_t v, struct err *e)
 {
     unsigned char s[8];
-    store_le(s, sizeof s, v);
-    return file_part_put(f, s, sizeof s, e);
+    store_le(s, width, v);
+    return file_part_put(f, s, width, e);
 }
 
 uint64_t file_part_next(const struct file_part *f)

@@ -9,19 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct file_part {
+struct file_part {    /* zeroed but for the first three fields: at the beginning */
     int fd;           /* borrowed */
     const char *name; /* borrowed, for messages */
     uint64_t offset;  /* in the file: of the first byte that is not yet written */
     struct buf bytes;
 };
 
-struct file_part file_part_at(int fd, const char *name, uint64_t offset);
-
-/* Appends bytes, or an integer, least significant byte first. -1: EX_IOERR, or out of memory. */
+/* Appends bytes, or an integer of `width` bytes, at most 8, least significant byte first. -1: EX_IOERR, or out of
+ * memory. */
 int file_part_put(struct file_part *f, const void *p, size_t n, struct err *e);
-int file_part_put_u32(struct file_part *f, uint32_t v, struct err *e);
-int file_part_put_u64(struct file_part *f, uint64_t v, struct err *e);
+int file_part_put_le(struct file_part *f, unsigned width, uint64_t v, struct err *e);
 
 /* Where the next byte goes. */
 uint64_t file_part_next(const struct file_part *f);

@@ -32,7 +32,7 @@ static int put_index(const struct shard_build *b, struct file_part *out, struct 
     int rc = 0;
     docs_reader_init(&r, b->docs, b->docs_path, b->docs_bytes);
     while (rc == 0 && (rc = docs_reader_next(&r, &row, e)) > 0)
-        rc = file_part_put_u64(out, end += row.tokens, e);
+        rc = file_part_put_le(out, 8, end += row.tokens, e);
     docs_reader_free(&r);
     return rc;
 }
@@ -83,7 +83,7 @@ static int put_file(struct shard_build *b, size_t i,
     int fd = shard_build_file(b, i, e);
     if (fd < 0)
         return -1;
-    struct file_part out = file_part_at(fd, b->made[i], 0);
+    struct file_part out = {.fd = fd, .name = b->made[i]};
     int rc = put(b, &out, e);
     rc = file_part_end(&out, rc, e);
     close(fd);

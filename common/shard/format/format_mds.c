@@ -148,7 +148,7 @@ static int put_samples(const struct shard_build *b, struct file_part *offsets, s
     int rc = window.p ? 1 : err_mem(e, "a window of ids", WINDOW);
     docs_reader_init(&r, b->docs, b->docs_path, b->docs_bytes);
     while (rc > 0 && (rc = docs_reader_next(&r, &row, e)) > 0) {
-        if (row.tokens && (file_part_put_u32(offsets, (uint32_t)file_part_next(samples), e) ||
+        if (row.tokens && (file_part_put_le(offsets, 4, file_part_next(samples), e) ||
                            file_part_put(samples, head, put_sample_head(head, row.tokens, width), e) ||
                            copy_ids(b, samples, from, row.tokens * width, &window, e)))
             rc = -1;
@@ -156,7 +156,7 @@ static int put_samples(const struct shard_build *b, struct file_part *offsets, s
     }
     docs_reader_free(&r);
     free(window.p);
-    if (rc < 0 || file_part_put_u32(offsets, (uint32_t)file_part_next(samples), e))
+    if (rc < 0 || file_part_put_le(offsets, 4, file_part_next(samples), e))
         return -1;
     return 0;
 }
@@ -171,8 +171,9 @@ static int finish(struct shard_build *b, struct err *e)
     int fd = shard_build_file(b, 0, e);
     if (fd < 0)
         return -1;
-    struct file_part offsets = file_part_at(fd, b->made[0], 0), samples = file_part_at(fd, b->made[0], 8 + 4 * n);
-    int rc = file_part_put_u32(&offsets, (uint32_t)n, e) || file_part_put(&samples, config, (size_t)len, e) ||
+    struct file_part offsets = {.fd = fd, .name = b->made[0]},
+                     samples = {.fd = fd, .name = b->made[0], .offset = 8 + 4 * n};
+    int rc = file_part_put_le(&offsets, 4, n, e) || file_part_put(&samples, config, (size_t)len, e) ||
                      put_samples(b, &offsets, &samples, e)
                  ? -1
                  : 0;

@@ -39,20 +39,19 @@ static int put_document(struct lists *l, const struct docs_row *row, struct err 
         return docs_row_error(row, e, "the document here has %llu ids; in the format megatron it can have 2147483647",
                               (unsigned long long)row->tokens);
     if (row->tokens) {
-        if (file_part_put_u32(&l->lengths, (uint32_t)row->tokens, e) ||
-            file_part_put_u64(&l->starts, l->ids * l->width, e))
+        if (file_part_put_le(&l->lengths, 4, row->tokens, e) || file_part_put_le(&l->starts, 8, l->ids * l->width, e))
             return -1;
         l->ids += row->tokens;
         l->sequences++;
     }
-    return file_part_put_u64(&l->documents, l->sequences, e);
+    return file_part_put_le(&l->documents, 8, l->sequences, e);
 }
 
 static int put_lists(const struct shard_build *b, struct lists *l, struct err *e)
 {
     struct docs_reader r;
     struct docs_row row;
-    int rc = file_part_put_u64(&l->documents, 0, e) ? -1 : 1;
+    int rc = file_part_put_le(&l->documents, 8, 0, e) ? -1 : 1;
     docs_reader_init(&r, b->docs, b->docs_path, b->docs_bytes);
     while (rc > 0 && (rc = docs_reader_next(&r, &row, e)) > 0) {
         if (put_document(l, &row, e))
@@ -66,11 +65,11 @@ static int put_lists(const struct shard_build *b, struct lists *l, struct err *e
 
 static int put_head(const struct shard_build *b, int fd, uint64_t sequences, struct err *e)
 {
-    struct file_part head = file_part_at(fd, b->made[1], 0);
+    struct file_part head = {.fd = fd, .name = b->made[1]};
     unsigned char type = b->plan->dtype == DTYPE_U16 ? TYPE_U16 : TYPE_I32;
-    int rc = file_part_put(&head, "MMIDIDX\0", 9, e) || file_part_put_u64(&head, VERSION, e) ||
-                     file_part_put(&head, &type, 1, e) || file_part_put_u64(&head, sequences, e) ||
-                     file_part_put_u64(&head, b->documents + 1, e)
+    int rc = file_part_put(&head, "MMIDIDX\0", 9, e) || file_part_put_le(&head, 8, VERSION, e) ||
+                     file_part_put(&head, &type, 1, e) || file_part_put_le(&head, 8, sequences, e) ||
+                     file_part_put_le(&head, 8, b->documents + 1, e)
                  ? -1
                  : 0;
     return file_part_end(&head, rc, e);
@@ -83,9 +82,9 @@ static int finish(struct shard_build *b, struct err *e)
     if (fd < 0)
         return -1;
     const char *name = b->made[1];
-    struct lists l = {.lengths = file_part_at(fd, name, HEADER),
-                      .starts = file_part_at(fd, name, HEADER + 4 * n),
-                      .documents = file_part_at(fd, name, HEADER + 12 * n),
+    struct lists l = {.lengths = {.fd = fd, .name = name, .offset = HEADER},
+                      .starts = {.fd = fd, .name = name, .offset = HEADER + 4 * n},
+                      .documents = {.fd = fd, .name = name, .offset = HEADER + 12 * n},
                       .width = shard_dtype_width(b->plan->dtype)};
     int rc = put_head(b, fd, n, e) || put_lists(b, &l, e) ? -1 : 0;
     close(fd);
