@@ -63,7 +63,7 @@ static int copy_loose(struct token_batch *b, const struct token_loose *from, str
     struct token_extent x;
     uint64_t offset = from->offset;
     for (uint64_t n = 0; n < from->n_records; n += x.n_records) {
-        if (token_segments_read(s, b->loose, &offset, &x, data, e) || store_next(b, &x, s, e))
+        if (token_segments_read(s, b->loose, &offset, true, &x, data, e) || store_next(b, &x, s, e))
             return -1;
     }
     return 0;

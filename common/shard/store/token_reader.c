@@ -28,8 +28,7 @@ static int get_extent(struct token_reader *r, struct token_segments *s, uint64_t
         *x = r->piece.batch->extent[(*at)++];
         return 0;
     }
-    return data ? token_segments_read(s, r->piece.segment, at, x, data, e)
-                : token_segments_read_marks(s, r->piece.segment, at, x, &r->marks, e);
+    return token_segments_read(s, r->piece.segment, at, data != NULL, x, data ? data : &r->marks, e);
 }
 
 static int look_ahead(struct token_reader *r, struct token_segments *s, struct err *e)

@@ -46,37 +46,42 @@ enum {
 
 void token_segments_init(struct token_segments *s, const char *dir, uint64_t size)
 {
-    *s = (struct token_segments){.dir = dir, .size = size, .next = 1, .write_fd = -1, .read_fd = -1};
+    *s = (struct token_segments){.dir = dir, .size = size, .next = 1};
 }
 
-static void close_write(struct token_segments *s)
+static void close_fd(struct segment_fd *f)
 {
-    if (s->write_fd >= 0)
-        close(s->write_fd);
-    s->write_fd = -1;
-    s->write_number = 0;
-}
-
-static void close_read(struct token_segments *s)
-{
-    if (s->read_fd >= 0)
-        close(s->read_fd);
-    s->read_fd = -1;
-    s->read_number = 0;
+    if (f->number)
+        close(f->fd);
+    f->number = 0;
 }
 
 void token_segments_free(struct token_segments *s)
 {
-    close_write(s);
-    close_read(s);
+    close_fd(&s->write);
+    close_fd(&s->read);
     free(s->at);
-    *s = (struct token_segments){.write_fd = -1, .read_fd = -1};
+    *s = (struct token_segments){0};
 }
 
 static const char *file_path(const struct token_segments *s, uint32_t number, char path[PATH_MAX])
 {
     snprintf(path, PATH_MAX, "%s/" PREFIX "%06u", s->dir, (unsigned)number);
     return path;
+}
+
+/* Makes *f that of a segment, whose descriptor is returned. */
+static int open_fd(const struct token_segments *s, struct segment_fd *f, uint32_t number, int flags, struct err *e)
+{
+    char path[PATH_MAX];
+    if (f->number == number)
+        return f->fd;
+    close_fd(f);
+    f->fd = fd_open_file(file_path(s, number, path), flags | O_NOFOLLOW, EX_IOERR, e);
+    if (f->fd < 0)
+        return -1;
+    f->number = number;
+    return f->fd;
 }
 
 /* The segment of that number; NULL: there is none. */
@@ -103,9 +108,9 @@ int token_segments_create(struct token_segments *s, bool loose, uint32_t *number
     int fd = fd_open_file(file_path(s, s->next, path), O_WRONLY | O_CREAT | O_EXCL, EX_CANTCREAT, e);
     if (fd < 0)
         return -1;
-    close_write(s);
-    s->write_fd = fd;
-    s->write_number = *number = s->next++;
+    close_fd(&s->write);
+    *number = s->next++;
+    s->write = (struct segment_fd){fd, *number};
     s->at[s->n++] = (struct token_segment){.number = *number, .loose = loose};
     s->created = true;
     return 0;
@@ -125,19 +130,6 @@ int token_segments_current(struct token_segments *s, uint32_t *number, struct er
         return -1;
     *number = s->current;
     return 0;
-}
-
-static int open_to_write(struct token_segments *s, uint32_t number, struct err *e)
-{
-    char path[PATH_MAX];
-    if (s->write_number == number)
-        return s->write_fd;
-    close_write(s);
-    s->write_fd = fd_open_file(file_path(s, number, path), O_WRONLY | O_NOFOLLOW, EX_IOERR, e);
-    if (s->write_fd < 0)
-        return -1;
-    s->write_number = number;
-    return s->write_fd;
 }
 
 static uint64_t sum(const unsigned char head[HEAD], const unsigned char *marks, size_t n)
@@ -197,8 +189,8 @@ int token_segments_write(struct token_segments *s, uint32_t number, const struct
     char path[PATH_MAX];
     unsigned char head[HEAD];
     struct token_segment *to = find(s, number);
-    int fd =
-        to ? open_to_write(s, number, e) : err_set(e, EX_SOFTWARE, "internal error: no segment %u", (unsigned)number);
+    int fd = to ? open_fd(s, &s->write, number, O_WRONLY, e)
+                : err_set(e, EX_SOFTWARE, "internal error: no segment %u", (unsigned)number);
     if (fd < 0)
         return -1;
     put_head(head, x);
@@ -221,19 +213,6 @@ int token_segments_damaged(const struct token_segments *s, uint32_t number, uint
                   "%s: the disk, or somebody, changed this file; remove the directory and begin again", what);
 }
 
-static int open_to_read(struct token_segments *s, uint32_t number, struct err *e)
-{
-    char path[PATH_MAX];
-    if (s->read_number == number)
-        return s->read_fd;
-    close_read(s);
-    s->read_fd = fd_open_file(file_path(s, number, path), O_RDONLY | O_NOFOLLOW, EX_IOERR, e);
-    if (s->read_fd < 0)
-        return -1;
-    s->read_number = number;
-    return s->read_fd;
-}
-
 /* Fills x from a header; false: it is none. */
 static bool get_head(const unsigned char head[HEAD], struct token_extent *x)
 {
@@ -254,15 +233,15 @@ static bool get_head(const unsigned char head[HEAD], struct token_extent *x)
     return field[H_KIND] == KIND_LAST || field[H_KIND] == KIND_MORE;
 }
 
-static int read_extent(struct token_segments *s, uint32_t number, uint64_t *offset, bool ids, struct token_extent *x,
-                       struct buf *data, struct err *e)
+int token_segments_read(struct token_segments *s, uint32_t number, uint64_t *offset, bool ids, struct token_extent *x,
+                        struct buf *data, struct err *e)
 {
     static const char damaged[] = "these are not the ids that were written here";
     char path[PATH_MAX];
     unsigned char head[HEAD];
     const struct token_segment *from = find(s, number);
     uint64_t len = from ? from->len : 0;
-    int fd = open_to_read(s, number, e);
+    int fd = open_fd(s, &s->read, number, O_RDONLY, e);
     if (fd < 0)
         return -1;
     ssize_t got = fd_pread(fd, head, HEAD, *offset, file_path(s, number, path), e);
@@ -286,18 +265,6 @@ static int read_extent(struct token_segments *s, uint32_t number, uint64_t *offs
     x->ids = ids ? data->p + x->marks_len : NULL;
     *offset += HEAD + x->marks_len + x->ids_len;
     return 0;
-}
-
-int token_segments_read(struct token_segments *s, uint32_t number, uint64_t *offset, struct token_extent *x,
-                        struct buf *data, struct err *e)
-{
-    return read_extent(s, number, offset, true, x, data, e);
-}
-
-int token_segments_read_marks(struct token_segments *s, uint32_t number, uint64_t *offset, struct token_extent *x,
-                              struct buf *data, struct err *e)
-{
-    return read_extent(s, number, offset, false, x, data, e);
 }
 
 /* ---- Durable, and deleted ---- */
@@ -332,7 +299,7 @@ int token_segments_sync(struct token_segments *s, struct err *e)
         struct token_segment *x = &s->at[i];
         if (!is_due(x))
             continue;
-        int fd = open_to_write(s, x->number, e);
+        int fd = open_fd(s, &s->write, x->number, O_WRONLY, e);
         if (fd < 0)
             return -1;
         if (durable_file(fd, file_path(s, x->number, path), e))
@@ -349,10 +316,10 @@ int token_segments_sync(struct token_segments *s, struct err *e)
 static void remove_file(struct token_segments *s, uint32_t number)
 {
     char path[PATH_MAX];
-    if (s->write_number == number)
-        close_write(s);
-    if (s->read_number == number)
-        close_read(s);
+    if (s->write.number == number)
+        close_fd(&s->write);
+    if (s->read.number == number)
+        close_fd(&s->read);
     unlink(file_path(s, number, path));
 }
 

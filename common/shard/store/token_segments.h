@@ -23,6 +23,12 @@ struct token_segment {
     uint64_t n_waiting;
 };
 
+/* The file of a segment that is open. */
+struct segment_fd {
+    int fd;
+    uint32_t number; /* 0: none is */
+};
+
 struct token_segments {
     const char *dir;          /* borrowed */
     uint64_t size;            /* bytes after which a new one is begun */
@@ -31,8 +37,7 @@ struct token_segments {
     uint32_t next;    /* number of the next new one */
     uint32_t current; /* the one for pieces of any batch; 0: none */
     bool created;     /* since the last sync */
-    int write_fd, read_fd;
-    uint32_t write_number, read_number; /* whose they are; 0: closed */
+    struct segment_fd write, read;
 };
 
 void token_segments_init(struct token_segments *s, const char *dir, uint64_t size);
@@ -50,13 +55,10 @@ int token_segments_current(struct token_segments *s, uint32_t *number, struct er
 int token_segments_write(struct token_segments *s, uint32_t number, const struct token_extent *x, uint64_t *offset,
                          struct err *e);
 
-/* Reads the extent at *offset, which moves to its end; marks and ids are in *data (its content is replaced). -1:
- * EX_IOERR, or EX_DATAERR: what is there is no extent, or damaged. The second function reads no ids: x->ids is NULL.
- * */
-int token_segments_read(struct token_segments *s, uint32_t number, uint64_t *offset, struct token_extent *x,
+/* Reads the extent at *offset, which moves to its end; marks and ids are in *data (its content is replaced). ids:
+ * false: they are not read, and x->ids is NULL. -1: EX_IOERR, or EX_DATAERR: what is there is no extent, or damaged. */
+int token_segments_read(struct token_segments *s, uint32_t number, uint64_t *offset, bool ids, struct token_extent *x,
                         struct buf *data, struct err *e);
-int token_segments_read_marks(struct token_segments *s, uint32_t number, uint64_t *offset, struct token_extent *x,
-                              struct buf *data, struct err *e);
 
 /* EX_DATAERR for what was read at an offset. Returns -1. */
 int token_segments_damaged(const struct token_segments *s, uint32_t number, uint64_t offset, const char *what,
