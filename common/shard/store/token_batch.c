@@ -92,6 +92,21 @@ int token_batch_put(struct token_batch *b, struct token_pool *pool, const struct
 
 /* ---- All have come ---- */
 
+int token_sequence_add(struct token_sequence *q, const struct token_extent *x, unsigned width, struct err *e)
+{
+    bool follows = q->inside ? token_span_equal(&q->span, &x->span) && x->first == q->first : x->first == 0;
+    bool empty = x->span.begin == x->span.end; /* a piece without text */
+    if (!follows || x->seq != q->seq || (empty && (x->ids_len || x->n_marks)))
+        return err_set(
+            e, EX_DATAERR, "source %llu, bytes %llu-%llu: a batch whose records of tokens do not follow each other",
+            (unsigned long long)x->span.source, (unsigned long long)x->span.begin, (unsigned long long)x->span.end);
+    q->seq += x->n_records;
+    q->inside = !x->last;
+    q->span = x->span;
+    q->first = x->first + x->ids_len / width;
+    return 0;
+}
+
 static int by_seq(const void *a, const void *b)
 {
     const struct token_extent *x = a, *y = b;

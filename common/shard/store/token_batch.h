@@ -28,6 +28,18 @@ struct token_piece {
     uint64_t offset;  /* in it */
 };
 
+/* Checks that extents come as a batch must have them: numbers without gaps, each piece whole before the next begins.
+ * Zeroed: at the start. */
+struct token_sequence {
+    uint64_t seq;           /* the next number */
+    bool inside;            /* a piece has begun: */
+    struct token_span span; /* this one, */
+    uint64_t first;         /* with so many ids */
+};
+
+/* width: bytes of an id. -1 with EX_DATAERR. */
+int token_sequence_add(struct token_sequence *q, const struct token_extent *x, unsigned width, struct err *e);
+
 /* Extents on disk, one after the other, with numbers that follow each other. */
 struct token_loose {
     uint64_t seq, n_records;

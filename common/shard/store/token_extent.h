@@ -3,7 +3,6 @@
 #ifndef BPE_SHARD_STORE_TOKEN_EXTENT_H
 #define BPE_SHARD_STORE_TOKEN_EXTENT_H
 
-#include "base/sys/err.h"
 #include "base/sys/str.h"
 #include "wire/payload.h"
 
@@ -32,21 +31,6 @@ static inline bool token_span_equal(const struct token_span *a, const struct tok
 {
     return a->begin == b->begin && a->source == b->source && a->end == b->end;
 }
-
-/* The first mark of an extent that has marks; its id is borrowed from it. */
-struct document_mark token_extent_first_mark(const struct token_extent *x);
-
-/* Checks that extents come as a batch must have them: numbers without gaps, each piece whole before the next begins.
- * Zeroed: at the start. */
-struct token_sequence {
-    uint64_t seq;           /* the next number */
-    bool inside;            /* a piece has begun: */
-    struct token_span span; /* this one, */
-    uint64_t first;         /* with so many ids */
-};
-
-/* width: bytes of an id. -1 with EX_DATAERR. */
-int token_sequence_add(struct token_sequence *q, const struct token_extent *x, unsigned width, struct err *e);
 
 /* Part of a piece: marks and ids that belong together. A piece is given in one part or several. All is borrowed: until
  * token_store_commit; if `flush` is set, until the next call of token_store_next, and so are all parts before it. */

@@ -206,13 +206,6 @@ void token_journal_close(struct token_journal *j)
 
 /* ---- Writing ---- */
 
-static int write_group(struct token_journal *j, const struct buf *group, struct err *e)
-{
-    if (fd_pwrite(j->fd, group->p, group->len, j->len, j->path, e) || durable_file(j->fd, j->path, e))
-        return -1;
-    return 0;
-}
-
 int token_journal_append(struct token_journal *j, const struct buf *promises, struct journal_entry *entry,
                          struct err *e)
 {
@@ -220,8 +213,9 @@ int token_journal_append(struct token_journal *j, const struct buf *promises, st
     entry->group = j->len;
     int rc = put_entry(&payload, entry, e) || buf_put(&group, promises->p, promises->len, e) ||
              record_put(&group, RECORD_JOURNAL, payload.p, payload.len, e);
-    if (rc == 0 && (rc = write_group(j, &group, e)) != 0) {
+    if (rc == 0 && (fd_pwrite(j->fd, group.p, group.len, j->len, j->path, e) || durable_file(j->fd, j->path, e))) {
         struct err ignored;
+        rc = -1;
         if (ftruncate(j->fd, (off_t)j->len) < 0) /* the next to read it will cut it */
             err_sys(&ignored, EX_IOERR, errno, "%s", j->path);
     }

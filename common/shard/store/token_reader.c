@@ -5,6 +5,8 @@
  */
 #include "shard/store/token_reader.h"
 
+#include "base/sys/bytes.h"
+
 void token_reader_free(struct token_reader *r)
 {
     buf_free(&r->data);
@@ -31,6 +33,18 @@ static int get_extent(struct token_reader *r, struct token_segments *s, uint64_t
     return token_segments_read(s, r->piece.segment, at, data != NULL, x, data ? data : &r->marks, e);
 }
 
+/* The first mark of an extent that has marks; its id is borrowed from it. */
+static struct document_mark first_mark(const struct token_extent *x)
+{
+    struct cursor c = cursor_over(x->marks, x->marks_len);
+    uint64_t n_marks = 0;
+    while (n_marks == 0 && cursor_left(&c)) {
+        get_varint(&c);
+        n_marks = get_varint(&c);
+    }
+    return document_mark_get(&c, 0);
+}
+
 static int look_ahead(struct token_reader *r, struct token_segments *s, struct err *e)
 {
     struct token_extent x;
@@ -43,7 +57,7 @@ static int look_ahead(struct token_reader *r, struct token_segments *s, struct e
             return token_segments_damaged(s, r->piece.segment, before, "a piece of text that is not whole", e);
     } while (!x.last && !x.n_marks);
     r->ahead_at = at;
-    r->ahead = x.n_marks ? token_extent_first_mark(&x) : (struct document_mark){.gap = x.tail.gap};
+    r->ahead = x.n_marks ? first_mark(&x) : (struct document_mark){.gap = x.tail.gap};
     return 0;
 }
 
