@@ -11,7 +11,8 @@
 
 enum { BLOCK = 64, LINE = 64 /* bytes that are read together */, AHEAD = 4096 };
 
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+/* Integers are in memory as ids are: blocks of them can be taken at once. */
+enum { LITTLE = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 
 static unsigned any_beyond2(const unsigned char *p, uint16_t max)
 {
@@ -68,27 +69,11 @@ static size_t convert_blocks(unsigned char *to, unsigned width, const unsigned c
     return i;
 }
 
-#else
-
-static size_t good_blocks(const unsigned char *p, size_t n, unsigned width, uint64_t limit)
-{
-    (void)p, (void)n, (void)width, (void)limit;
-    return 0;
-}
-
-static size_t convert_blocks(unsigned char *to, unsigned width, const unsigned char *p, size_t n)
-{
-    (void)to, (void)width, (void)p, (void)n;
-    return 0;
-}
-
-#endif
-
 size_t shard_ids_beyond(const unsigned char *p, size_t n, unsigned width, uint64_t limit)
 {
     if (limit >> 8 * width)
         return n;
-    size_t i = limit ? good_blocks(p, n, width, limit) : 0;
+    size_t i = LITTLE && limit ? good_blocks(p, n, width, limit) : 0;
     while (i < n && load_le(p + i * width, width) < limit)
         i++;
     return i;
@@ -100,6 +85,6 @@ void shard_ids_convert(unsigned char *to, unsigned width, const unsigned char *p
         memcpy(to, p, n * width);
         return;
     }
-    for (size_t i = convert_blocks(to, width, p, n); i < n; i++)
+    for (size_t i = LITTLE ? convert_blocks(to, width, p, n) : 0; i < n; i++)
         store_le(to + i * width, width, load_le(p + i * from, from));
 }
