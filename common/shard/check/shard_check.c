@@ -5,10 +5,10 @@
 #include "base/sys/bytes.h"
 #include "model/model_read.h"
 #include "shard/check/check_encoder.h"
-#include "shard/check/check_ids.h"
 #include "shard/check/check_samples.h"
 #include "shard/check/check_sources.h"
 #include "shard/format/shard_read.h"
+#include "shard/shard_ids.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -24,10 +24,14 @@ struct check {
     struct model model;
     struct check_samples samples;
     struct check_encoder encoder;
-    struct check_ids ids;
-    bool encodes;      /* documents are encoded anew */
+    bool holes;        /* the model has no tokens for some ids */
+    uint64_t n_ids;    /* all ids must be smaller */
+    bool encodes;      /* documents are encoded anew: samples are taken */
     uint64_t compared; /* their number */
     int without;       /* number of files of which none was */
+    /* Of the current shard. */
+    const struct manifest_shard *shard;
+    uint64_t token; /* its ids so far */
 };
 
 /* ---- Files that nobody knows ---- */
@@ -93,6 +97,79 @@ static int check_unknown(const struct check *c, struct err *e)
     return rc;
 }
 
+/* ---- Ids ---- */
+
+/* The index of the first of n ids that is no token; n: all are. */
+static size_t first_wrong(const struct check *c, const unsigned char *p, size_t n, unsigned width)
+{
+    size_t i = shard_ids_beyond(p, n, width, c->n_ids);
+    if (!c->holes)
+        return i;
+    for (size_t k = 0; k < i; k++) {
+        if (!c->model.token[load_le(p + k * width, width)].p)
+            return k;
+    }
+    return i;
+}
+
+/* For messages: that id number i of some is no token. */
+static int wrong(const struct check *c, const unsigned char *p, size_t i, unsigned width, struct err *e)
+{
+    char *path = fd_path(c->dir, c->shard->file[0].name, e);
+    if (!path)
+        return -1;
+    err_at(e, EX_DATAERR, path, ERR_NO_OFFSET, "id number %llu is %lu, which is no token; all are below %llu",
+           (unsigned long long)(c->token + i), (unsigned long)load_le(p + i * width, width),
+           (unsigned long long)c->n_ids);
+    free(path);
+    return -1;
+}
+
+static int take_begin(void *ctx, const struct document *d, struct err *e)
+{
+    struct check *c = ctx;
+    return c->encodes ? check_samples_begin(&c->samples, d, c->token, e) : 0;
+}
+
+static int take_ids(void *ctx, const unsigned char *p, size_t n, struct err *e)
+{
+    struct check *c = ctx;
+    unsigned width = shard_dtype_width(c->manifest.plan.dtype);
+    size_t count = n / width, i = first_wrong(c, p, count, width);
+    if (i < count)
+        return wrong(c, p, i, width, e);
+    if (c->encodes)
+        check_samples_ids(&c->samples, p, count, width, c->token);
+    c->token += count;
+    return 0;
+}
+
+static int take_end(void *ctx, uint64_t end, struct err *e)
+{
+    struct check *c = ctx;
+    (void)end, (void)e;
+    if (c->encodes)
+        check_samples_end(&c->samples, c->token);
+    return 0;
+}
+
+static int take_flush(void *ctx, struct err *e)
+{
+    (void)ctx, (void)e;
+    return 0;
+}
+
+/* Reads all documents of a shard, as the format does: no id is beyond the vocabulary; samples are taken. */
+static int check_shard(struct check *c, const struct manifest_shard *s, struct err *e)
+{
+    struct document_sink sink = {take_begin, take_ids, take_end, take_flush, c};
+    c->shard = s;
+    c->token = 0;
+    if (c->encodes && check_samples_shard(&c->samples, s, e))
+        return -1;
+    return shard_read(&c->manifest, s, c->dir, false, &sink, e);
+}
+
 /* ---- The model ---- */
 
 static int check_special(const struct check *c, struct err *e)
@@ -125,14 +202,15 @@ static int check_model(struct check *c, struct err *e)
         return err_set(e, EX_DATAERR, "%s: has pattern %s, but the text was split by %s", name, pattern, m->pattern);
     if (check_special(c, e))
         return -1;
-    check_ids_model(&c->ids, &c->model);
+    c->n_ids = c->model.n_ids;
+    for (uint32_t i = 0; i < c->model.n_ids; i++)
+        c->holes |= !c->model.token[i].p;
     if (c->options->n_files == 0)
         return 0;
     struct reading how;
     c->encodes = true;
     if (check_reading(&how, m, e) || check_samples_init(&c->samples, m, input_forms[how.form], e))
         return -1;
-    c->ids.samples = &c->samples;
     return check_encoder_init(&c->encoder, m, &c->model, name, e);
 }
 
@@ -167,11 +245,11 @@ static int check_all(struct check *c, struct err *e)
 {
     const struct manifest *m = &c->manifest;
     const struct shard_check_options *o = c->options;
-    c->ids = (struct check_ids){.manifest = m, .dir = c->dir, .n_ids = m->vocabulary ? m->vocabulary : UINT64_MAX};
+    c->n_ids = m->vocabulary ? m->vocabulary : UINT64_MAX;
     if (o->model && check_model(c, e))
         return -1;
     for (size_t i = 0; i < m->n_shards; i++) {
-        if (check_ids_of(&c->ids, &m->shard[i], e))
+        if (check_shard(c, &m->shard[i], e))
             return -1;
     }
     for (size_t i = 0; i < m->n_extra; i++) {
