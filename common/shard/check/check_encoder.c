@@ -28,11 +28,8 @@ static int find_separator(const struct manifest *m, const struct model *model, c
         const struct model_special *s = &model->special[i];
         if (s->id != m->separator - 1)
             continue;
-        *name = malloc(s->len + 1);
-        if (!*name)
-            return err_mem(e, "a special token", s->len);
-        memcpy(*name, s->p, s->len);
-        (*name)[s->len] = '\0';
+        if (manifest_set_text(name, (struct str){s->p, s->len}, e))
+            return -1;
     }
     return 0;
 }

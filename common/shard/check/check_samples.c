@@ -2,6 +2,7 @@
 #include "shard/check/check_samples.h"
 
 #include "base/sys/bytes.h"
+#include "shard/format/docs_csv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -153,18 +154,6 @@ int check_samples_shard(struct check_samples *x, const struct manifest_shard *s,
 
 /* ---- Rows of tables ---- */
 
-/* A whole number in decimal. */
-static bool get_number(struct str s, uint64_t *v)
-{
-    *v = 0;
-    for (size_t i = 0; i < s.len; i++) {
-        if (s.p[i] < '0' || s.p[i] > '9' || *v > (UINT64_MAX - 9) / 10)
-            return false;
-        *v = *v * 10 + (uint64_t)(s.p[i] - '0');
-    }
-    return s.len > 0;
-}
-
 /* A copy that lives as long as the samples; the same for documents of one source, one after the other. */
 static const char *keep_name(struct check_samples *x, struct str s, struct err *e)
 {
@@ -172,15 +161,8 @@ static const char *keep_name(struct check_samples *x, struct str s, struct err *
         return x->name[x->n_names - 1];
     if (array_grow(&x->name, &x->cap_names, x->n_names + 1, sizeof *x->name, "names of sources", e))
         return NULL;
-    char *name = malloc(s.len + 1);
-    if (!name) {
-        err_mem(e, "names of sources", s.len);
-        return NULL;
-    }
-    memcpy(name, s.p, s.len);
-    name[s.len] = '\0';
-    x->name[x->n_names++] = name;
-    return name;
+    x->name[x->n_names] = NULL;
+    return manifest_set_text(&x->name[x->n_names], s, e) ? NULL : x->name[x->n_names++];
 }
 
 /* In text a document reaches to the next one at most. */
@@ -191,7 +173,7 @@ static void end_before(struct check_samples *x, const struct document *d)
         return;
     struct check_sample *s = &x->sample[x->row_before];
     x->row_before = SIZE_MAX;
-    if (str_equal(str_of(s->source), d->source) && get_number(d->id, &offset) && offset > s->offset)
+    if (str_equal(str_of(s->source), d->source) && docs_csv_number(d->id, &offset) && offset > s->offset)
         s->end = offset;
 }
 
@@ -203,7 +185,7 @@ int check_samples_begin(struct check_samples *x, const struct document *d, uint6
     if (x->documents++ != x->next_row || d->source.len == 0)
         return 0;
     x->next_row += 1 + hash_bytes(&x->documents, sizeof x->documents, hash_secret()) % (2 * x->step);
-    if (x->form->place == PLACE_RECORD || (!s.by_line && !get_number(d->id, &s.offset)))
+    if (x->form->place == PLACE_RECORD || (!s.by_line && !docs_csv_number(d->id, &s.offset)))
         return 0;
     s.source = keep_name(x, d->source, e);
     if (!s.source || start(x, TRACK_ROW, &s, e))

@@ -10,15 +10,8 @@
 static int put_shard(struct buf *out, const struct manifest_shard *s, int width, struct err *e)
 {
     const struct manifest_document *first = &s->first;
-    const char *name = s->file[0].name;
-    if (buf_put_str(out, name, e))
-        return -1;
-    for (int n = (int)strlen(name); n < width; n++) {
-        if (buf_put_byte(out, ' ', e))
-            return -1;
-    }
-    if (buf_printf(out, e, " %14llu %12llu %15llu  ", (unsigned long long)s->tokens, (unsigned long long)s->documents,
-                   (unsigned long long)manifest_shard_bytes(s)))
+    if (buf_printf(out, e, "%-*s %14llu %12llu %15llu  ", width, s->file[0].name, (unsigned long long)s->tokens,
+                   (unsigned long long)s->documents, (unsigned long long)manifest_shard_bytes(s)))
         return -1;
     if (first->source &&
         (buf_put_str(out, first->source, e) || buf_printf(out, e, ":%llu", (unsigned long long)first->line)))

@@ -5,7 +5,6 @@
 #include "base/io/input.h"
 #include "shard/format/docs_table.h"
 
-#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -198,7 +197,7 @@ static bool take_field(unsigned char *p, size_t len, size_t *at, struct str *to)
     return true;
 }
 
-static bool get_number(struct str s, uint64_t *to)
+bool docs_csv_number(struct str s, uint64_t *to)
 {
     uint64_t v = 0;
     for (size_t i = 0; i < s.len; i++) {
@@ -227,8 +226,8 @@ int docs_csv_next(struct docs_csv *r, struct docs_csv_row *row, struct err *e)
         if (at > len || !take_field(p, len, &at, &field[i]))
             return damaged(r, "this is no row of a table of documents: start,end,id,src,loc", e);
     }
-    if (at != len + 1 || !get_number(field[0], &row->start) || !get_number(field[1], &row->end) ||
-        !get_number(field[4], &row->line) || row->end < row->start)
+    if (at != len + 1 || !docs_csv_number(field[0], &row->start) || !docs_csv_number(field[1], &row->end) ||
+        !docs_csv_number(field[4], &row->line) || row->end < row->start)
         return damaged(r, "this is no row of a table of documents: start,end,id,src,loc", e);
     row->id = field[2];
     row->source = field[3];

@@ -13,6 +13,7 @@
 #include "base/sys/str.h"
 #include "shard/format/shard_build.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Makes it as the next file of the shard (shard_build_file). The same rows give the same bytes. */
@@ -22,6 +23,9 @@ struct docs_csv_row {
     uint64_t start, end, line;
     struct str id, source; /* borrowed until the next row is read */
 };
+
+/* Whether a field is a whole number in decimal: *to. */
+bool docs_csv_number(struct str field, uint64_t *to);
 
 /* Reads a table, in memory for a row. */
 struct docs_csv {
