@@ -61,4 +61,8 @@ int shard_complete_compare(const struct shard_asked *a, const struct manifest *m
 struct job_process *shard_start(struct job *j, const struct job_start *how, const char *program,
                                 const struct option_words *options, const struct command_line *rest, struct err *e);
 
+/* bpe-shard for DIR. in: -1: no records. missing: NULL: nothing is written. */
+struct job_process *shard_start_shard(const struct shard_asked *a, const char *missing, int in, int out, struct job *j,
+                                      struct err *e);
+
 #endif

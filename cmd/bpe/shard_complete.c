@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { CHUNK, ENCODE, SHARD };
+enum { CHUNK, ENCODE };
 
 #define OTHERWISE "or another directory, or remove it to begin anew"
 
@@ -85,14 +85,9 @@ static int make_records(const struct shard_asked *a, struct job *j, struct buf *
 static int compare_records(const struct shard_asked *a, struct job *j, const struct buf *records, struct buf *said,
                            struct err *e)
 {
-    struct command_line rest = {0};
     int in = job_file(records->p, records->len, e), status = -1;
-    struct job_process *p = NULL;
-    if (in >= 0 && command_line_add(&rest, e, "-o", a->dir, "--resume") == 0 &&
-        command_line_options(&rest, &a->shard, e) == 0)
-        p = shard_start(j, &(struct job_start){.in = in, .out = 1, .stage = SHARD}, "bpe-shard", NULL, &rest, e);
+    struct job_process *p = in < 0 ? NULL : shard_start_shard(a, NULL, in, 1, j, e);
     job_close(&in);
-    command_line_free(&rest);
     if (!p)
         return -1;
     j->holds = true;

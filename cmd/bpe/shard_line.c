@@ -129,9 +129,8 @@ static int start_encodes(const struct shard_asked *a, struct job *j, struct ends
     return rc;
 }
 
-/* in: -1: no records. missing: NULL: nothing is written. */
-static struct job_process *start_shard(const struct shard_asked *a, const char *missing, int in, int out, struct job *j,
-                                       struct err *e)
+struct job_process *shard_start_shard(const struct shard_asked *a, const char *missing, int in, int out, struct job *j,
+                                      struct err *e)
 {
     struct command_line rest = {0};
     struct job_process *p = NULL;
@@ -152,7 +151,7 @@ static struct job_process *start_all(const struct shard_line *l, struct job *j, 
         (both && job_pipe(d->lines, e)) || (a->parquet && start_reader(a, j, d, e)) || start_chunk(l, j, d, e) ||
         start_encodes(a, j, d, e))
         return NULL;
-    return start_shard(a, l->missing, d->tokens[0], both ? d->lines[1] : 1, j, e);
+    return shard_start_shard(a, l->missing, d->tokens[0], both ? d->lines[1] : 1, j, e);
 }
 
 /* ---- While they run ---- */
@@ -241,7 +240,7 @@ int shard_line_run(const struct shard_line *l, struct job *j, struct buf *said, 
 
 int shard_line_look(const struct shard_asked *a, const char *missing, struct job *j, struct buf *said, struct err *e)
 {
-    struct job_process *shard = start_shard(a, missing, -1, 1, j, e);
+    struct job_process *shard = shard_start_shard(a, missing, -1, 1, j, e);
     if (!shard)
         return -1;
     job_wait_all(j);
