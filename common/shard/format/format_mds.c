@@ -9,15 +9,13 @@
  *
  * The format has no empty arrays, so that documents without ids never come here (document_filter.h).
  */
-#include "base/sys/bytes.h"
-#include "shard/format/file_part.h"
-#include "shard/format/formats.h"
-#include "shard/format/shard_read.h"
-
 #include "base/io/durable.h"
 #include "base/io/fd.h"
-#include "base/sys/hash.h"
-#include "base/sys/sha256.h"
+#include "base/sys/bytes.h"
+#include "shard/format/file_part.h"
+#include "shard/format/file_sum.h"
+#include "shard/format/formats.h"
+#include "shard/format/shard_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -280,43 +278,38 @@ static int put_index(struct buf *out, const struct manifest *m, unsigned split, 
 static int add_file(struct manifest *m, const char *name, const struct buf *content, struct err *e)
 {
     struct manifest_file *files = realloc(m->extra, (m->n_extra + 1) * sizeof *files), *f;
-    struct hash128 *h;
+    struct file_sum sum = {0};
     if (!files)
         return err_mem(e, "a list of files", sizeof *files);
     m->extra = files;
     f = &files[m->n_extra];
-    *f = (struct manifest_file){.name = strdup(name), .bytes = content->len};
-    if (!f->name)
-        return err_mem(e, "a file name", strlen(name));
-    if (!(h = hash128_new(e))) {
-        free(f->name);
+    *f = (struct manifest_file){0};
+    if (file_sum_begin(&sum, m->plan.sha256, e) || manifest_set_text(&f->name, str_of(name), e)) {
+        file_sum_free(&sum);
         return -1;
     }
-    hash128_add(h, content->p, content->len);
-    hash128_get(h, f->checksum);
-    hash128_free(h);
-    if (m->plan.sha256)
-        sha256_hex(f->sha256, content->p, content->len);
+    file_sum_add(&sum, content->p, content->len);
+    file_sum_end(&sum, f);
+    file_sum_free(&sum);
     m->n_extra++;
     return 0;
 }
 
 static int write_index(struct manifest *m, const char *dir, unsigned split, struct err *e)
 {
-    struct buf text = {0}, paths = {0};
+    struct buf text = {0};
     char name[32];
-    size_t n = strlen(dir) + sizeof name;
     extra_name(name, sizeof name, &m->plan, split);
-    int rc = put_index(&text, m, split, e) || buf_reserve(&paths, 3 * n, e) ? -1 : 0;
-    if (rc == 0) {
-        char *made = (char *)paths.p, *path = made + n, *parent = path + n;
-        snprintf(made, n, "%s/.work/index.json", dir);
-        snprintf(path, n, "%s/%s", dir, name);
-        snprintf(parent, n, "%s/%s", dir, directory(&m->plan, split));
-        rc = durable_write(made, path, parent, text.p, text.len, e) || add_file(m, name, &text, e) ? -1 : 0;
-    }
+    char *made = fd_path(dir, ".work/index.json", e), *path = made ? fd_path(dir, name, e) : NULL,
+         *parent = path ? fd_path(dir, directory(&m->plan, split), e) : NULL;
+    int rc = !parent || put_index(&text, m, split, e) || durable_write(made, path, parent, text.p, text.len, e) ||
+                     add_file(m, name, &text, e)
+                 ? -1
+                 : 0;
+    free(made);
+    free(path);
+    free(parent);
     buf_free(&text);
-    buf_free(&paths);
     return rc;
 }
 
