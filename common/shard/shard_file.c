@@ -9,11 +9,11 @@
 #include "base/io/durable.h"
 #include "base/io/fd.h"
 #include "base/sys/bytes.h"
+#include "shard/format/shard_build.h"
 #include "shard/shard_ids.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,18 +24,6 @@ enum {
     SPAN = 1 << 20,    /* ids are written at the latest when so many bytes have come */
     PART = 256 << 10,  /* bytes that are checked, summed and written at a time */
 };
-
-char *shard_work_path(const char *dir, unsigned split, uint64_t number, const char *what, struct err *e)
-{
-    size_t n = strlen(dir) + strlen(what) + 40;
-    char *path = malloc(n);
-    if (path)
-        snprintf(path, n, "%s/%s.%06llu.%s", dir, split == SPLIT_TEST ? "test" : "train", (unsigned long long)number,
-                 what);
-    else
-        err_mem(e, "a file name", n);
-    return path;
-}
 
 /* ---- Writing ---- */
 

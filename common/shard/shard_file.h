@@ -42,9 +42,6 @@ struct shard_file {
     bool summed;              /* the header is that of the full shard: sum is that of the file as it will be */
 };
 
-/* Path of a file of a shard in dir, a DIR/.work: "train.000012.data". Owned by the caller; NULL: out of memory. */
-char *shard_work_path(const char *dir, unsigned split, uint64_t number, const char *what, struct err *e);
-
 /* Opens the files of a shard in dir. at: their lengths, to which they are cut; zeroed: they begin anew. from: bytes
  * of the ids that come; vocabulary: all of them are smaller; 0: not known. -1 with EX_CANTCREAT, EX_IOERR, or
  * EX_DATAERR: the files are shorter than that, or others. */

@@ -12,6 +12,9 @@
 
 #include <stdint.h>
 
+/* Path of a file of a shard in dir, a DIR/.work: "train.000012.data". Owned by the caller; NULL: out of memory. */
+char *shard_work_path(const char *dir, unsigned split, uint64_t number, const char *what, struct err *e);
+
 /* A shard whose ids are all written. */
 struct shard_build {
     const struct shard_plan *plan;
