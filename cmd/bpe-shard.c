@@ -157,7 +157,7 @@ static int run(void *ctx, struct err *e)
         read = record_each_idle(s->opt.files[i], consume, on_idle, s, e);
     int rc = shard_pipeline_finish(s->pipeline, read, advice(o, text, sizeof text), e);
     progress_end(&s->progress);
-    if (rc == 0 && shard_pipeline_was_complete(s->pipeline))
+    if (rc == 0 && shard_pipeline_progress(s->pipeline).was_complete)
         program_note(NAME, "%s: was complete already", o->dir);
     else if (rc == 0)
         note_skipped(s);

@@ -175,11 +175,6 @@ void shard_pipeline_close(struct shard_pipeline *s)
     free(s);
 }
 
-bool shard_pipeline_was_complete(const struct shard_pipeline *s)
-{
-    return s->complete;
-}
-
 /* ---- Making durable ---- */
 
 /* Appends the state of a part, which is taken, as a string. */
@@ -355,5 +350,6 @@ struct shard_pipeline_progress shard_pipeline_progress(const struct shard_pipeli
         .coverage = s->store ? &token_store_ledger(s->store)->coverage : NULL,
         .tokens = s->writer ? shard_writer_tokens(s->writer) : 0,
         .shards = s->m.n_shards,
+        .was_complete = s->complete,
     };
 }

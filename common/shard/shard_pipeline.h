@@ -25,9 +25,6 @@ struct shard_pipeline; /* opaque */
 struct shard_pipeline *shard_pipeline_open(const struct shard_pipeline_options *o, struct err *e);
 void shard_pipeline_close(struct shard_pipeline *s);
 
-/* Whether all was done before this process: records are only compared (shard_verify.h). */
-bool shard_pipeline_was_complete(const struct shard_pipeline *s);
-
 /* Takes a record (record_take of record.h, ctx is the struct shard_pipeline). */
 int shard_pipeline_put(void *ctx, const struct record *rec, const char *stream, struct err *e);
 
@@ -42,6 +39,7 @@ int shard_pipeline_finish(struct shard_pipeline *s, int read, const char *advice
 struct shard_pipeline_progress {
     const struct coverage *coverage;
     uint64_t tokens, shards;
+    bool was_complete; /* all was done before this process: records are only compared (shard_verify.h) */
 };
 struct shard_pipeline_progress shard_pipeline_progress(const struct shard_pipeline *s);
 
