@@ -25,7 +25,8 @@ struct publisher {
     struct manifest *m;
     const char *dir;
     struct full_shard *full;
-    char *work, *data, *docs; /* owned: DIR/.work, and the shard's files in it */
+    const char *work;  /* DIR/.work */
+    char *data, *docs; /* owned: the shard's files in it */
     struct shard_build build;
     struct manifest_shard shard;
 };
@@ -245,8 +246,7 @@ static int publish(struct publisher *p, struct err *e)
     struct full_shard *f = p->full;
     p->shard.split = p->build.split = f->split;
     p->shard.number = p->build.number = f->number;
-    p->work = fd_path(p->dir, ".work", e);
-    p->data = p->work ? shard_work_path(p->work, f->split, f->number, "data", e) : NULL;
+    p->data = shard_work_path(p->work, f->split, f->number, "data", e);
     p->docs = p->data ? shard_work_path(p->work, f->split, f->number, "docs", e) : NULL;
     if (!p->docs)
         return -1;
@@ -264,9 +264,9 @@ static int publish(struct publisher *p, struct err *e)
     return old ? compare(p, old, e) : name_files(p, e) || manifest_add(p->m, &p->shard, e) ? -1 : 0;
 }
 
-int publish_shard(struct manifest *m, const char *dir, struct full_shard *f, struct err *e)
+int publish_shard(struct manifest *m, const char *dir, const char *work, struct full_shard *f, struct err *e)
 {
-    struct publisher p = {.m = m, .dir = dir, .full = f, .build = {.fd = -1, .docs = -1}};
+    struct publisher p = {.m = m, .dir = dir, .work = work, .full = f, .build = {.fd = -1, .docs = -1}};
     int rc = publish(&p, e);
     if (p.build.fd >= 0)
         close(p.build.fd);
@@ -274,7 +274,6 @@ int publish_shard(struct manifest *m, const char *dir, struct full_shard *f, str
         close(p.build.docs);
     for (size_t i = 0; i < SHARD_FILES; i++)
         free(p.build.made[i]);
-    free(p.work);
     free(p.data);
     free(p.docs);
     manifest_shard_free(&p.shard);
@@ -300,16 +299,14 @@ int publish_sync(const struct manifest *m, const char *dir, struct err *e)
     return 0;
 }
 
-void publish_clean(const char *dir, unsigned split, uint64_t number)
+void publish_clean(const char *work, unsigned split, uint64_t number)
 {
     static const char *const what[] = {"data", "docs", "file0", "file1", "file2", "file3"};
     struct err ignored;
-    char *work = fd_path(dir, ".work", &ignored);
-    for (size_t i = 0; work && i < sizeof what / sizeof *what; i++) {
+    for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
         char *path = shard_work_path(work, split, number, what[i], &ignored);
         if (path)
             unlink(path);
         free(path);
     }
-    free(work);
 }

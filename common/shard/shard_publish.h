@@ -20,14 +20,15 @@ struct full_shard {
     struct manifest_file sum;
 };
 
-/* Gives the files of a shard their names in dir, which are durable after publish_sync, and adds it to the manifest, in
- * memory. If the manifest has it already, compares. Works from whatever was reached before a death. */
-int publish_shard(struct manifest *m, const char *dir, struct full_shard *f, struct err *e);
+/* Gives the files of a shard, which are in work, a DIR/.work, their names in dir, which are durable after publish_sync,
+ * and adds it to the manifest, in memory. If the manifest has it already, compares. Works from whatever was reached
+ * before a death. */
+int publish_shard(struct manifest *m, const char *dir, const char *work, struct full_shard *f, struct err *e);
 
 /* Directories of dir, which names may have, are on disk. */
 int publish_sync(const struct manifest *m, const char *dir, struct err *e);
 
-/* Deletes what is left in DIR/.work of a shard that is in the manifest on disk. */
-void publish_clean(const char *dir, unsigned split, uint64_t number);
+/* Deletes what is left in work, a DIR/.work, of a shard that is in the manifest on disk. */
+void publish_clean(const char *work, unsigned split, uint64_t number);
 
 #endif

@@ -41,7 +41,8 @@ struct incoming {
 };
 
 struct shard_writer {
-    char *dir, *work; /* owned */
+    const char *dir; /* borrowed */
+    char *work;      /* owned: DIR/.work */
     struct manifest *m;
     const struct shard_plan *plan;
     unsigned width; /* of the ids that come */
@@ -378,7 +379,7 @@ static int take_up(struct shard_writer *w, struct err *e)
             continue;
         unsigned split = train ? SPLIT_TRAIN : SPLIT_TEST;
         if (number > w->split[split].number || (number < w->split[split].number && manifest_find(w->m, split, number)))
-            publish_clean(w->dir, split, number);
+            publish_clean(w->work, split, number);
     }
     if (d)
         closedir(d);
@@ -390,15 +391,12 @@ struct shard_writer *shard_writer_open(const char *dir, struct manifest *m, unsi
                                        void *ctx, struct err *e)
 {
     struct shard_writer *w = calloc(1, sizeof *w);
-    if (w) {
-        w->dir = strdup(dir);
-        w->work = fd_path(dir, ".work", e);
-    }
-    if (!w || !w->dir || !w->work) {
-        shard_writer_close(w);
+    if (!w || !(w->work = fd_path(dir, ".work", e))) {
+        free(w);
         err_mem(e, "shards", sizeof *w);
         return NULL;
     }
+    w->dir = dir;
     w->m = m;
     w->plan = &m->plan;
     w->width = width;
@@ -423,7 +421,6 @@ void shard_writer_close(struct shard_writer *w)
     buf_free(&w->in.source);
     buf_free(&w->in.id);
     free(w->full);
-    free(w->dir);
     free(w->work);
     free(w);
 }
@@ -461,7 +458,7 @@ static int announce(struct shard_writer *w, size_t n_new, struct err *e)
     for (size_t i = 0; i < n_new; i++) {
         const struct full_shard *f = &w->full[i];
         const struct manifest_shard *s = manifest_find(w->m, f->split, f->number);
-        publish_clean(w->dir, f->split, f->number);
+        publish_clean(w->work, f->split, f->number);
         if (!f->known && w->published && s && w->published(w->ctx, s, e))
             return -1;
     }
@@ -473,7 +470,7 @@ int shard_writer_publish(struct shard_writer *w, bool all, struct err *e)
     if (!w->n_full || (!all && w->manifest_bytes > MANIFEST_SMALL && w->waiting / MANIFEST_PART < w->manifest_bytes))
         return 0;
     for (size_t i = 0; i < w->n_full; i++) {
-        if (publish_shard(w->m, w->dir, &w->full[i], e))
+        if (publish_shard(w->m, w->dir, w->work, &w->full[i], e))
             return -1;
     }
     if (publish_sync(w->m, w->dir, e) || manifest_write(w->m, w->dir, &w->manifest_bytes, e) ||

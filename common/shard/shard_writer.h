@@ -26,9 +26,9 @@
 
 struct shard_writer; /* opaque */
 
-/* dir: exists, with its .work. The manifest (borrowed, read or new) has the plan. width: bytes of the ids that come.
- * state: of the last journal entry; empty: at the beginning. published: called for each shard as it appears; may be
- * NULL. NULL on error. */
+/* dir: exists, with its .work; borrowed. The manifest (borrowed, read or new) has the plan. width: bytes of the ids
+ * that come. state: of the last journal entry; empty: at the beginning. published: called for each shard as it appears;
+ * may be NULL. NULL on error. */
 struct shard_writer *shard_writer_open(const char *dir, struct manifest *m, unsigned width, struct str state,
                                        int (*published)(void *ctx, const struct manifest_shard *s, struct err *e),
                                        void *ctx, struct err *e);

@@ -34,7 +34,7 @@ struct incoming {
 };
 
 struct shuffle {
-    char *work; /* owned */
+    const char *work; /* borrowed */
     const struct shard_plan *plan;
     unsigned width;
     uint64_t memory, unsynced, released;
@@ -55,7 +55,6 @@ void shuffle_close(struct shuffle *s)
     buf_free(&s->in.id);
     buf_free(&s->in.ids);
     buf_free(&s->head);
-    free(s->work);
     free(s);
 }
 
@@ -128,11 +127,11 @@ struct shuffle *shuffle_open(const char *work, const struct shard_plan *plan, un
                              struct str state, struct err *e)
 {
     struct shuffle *s = calloc(1, sizeof *s);
-    if (!s || !(s->work = strdup(work))) {
-        free(s);
+    if (!s) {
         err_mem(e, "shuffling", sizeof *s);
         return NULL;
     }
+    s->work = work;
     s->plan = plan;
     s->width = width;
     s->memory = memory;
@@ -303,8 +302,6 @@ int shuffle_sync(struct shuffle *s, struct buf *state, struct err *e)
 
 int shuffle_end(struct shuffle *s, struct err *e)
 {
-    if (s->ended)
-        return 0;
     if (shuffle_files_flush(&s->files, e))
         return -1;
     s->ended = true;

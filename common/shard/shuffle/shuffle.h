@@ -25,7 +25,7 @@
 
 struct shuffle; /* opaque */
 
-/* work: DIR/.work. width: bytes of an id. memory: bytes. state as for shard_writer_open. */
+/* work: DIR/.work; borrowed, as the plan is. width: bytes of an id. memory: bytes. state as for shard_writer_open. */
 struct shuffle *shuffle_open(const char *work, const struct shard_plan *plan, unsigned width, uint64_t memory,
                              struct str state, struct err *e);
 void shuffle_close(struct shuffle *s);
