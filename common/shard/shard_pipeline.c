@@ -244,11 +244,8 @@ int shard_pipeline_put(void *ctx, const struct record *rec, const char *stream, 
         return shard_verify_put(&s->again, rec, stream, e);
     if (token_store_put(s->store, rec, stream, e))
         return -1;
-    if (!s->writer && can_start(s) && start(s, e)) {
-        s->broken = true;
-        return -1;
-    }
-    if ((s->writer && move(s, e)) || (commit_is_due(s) && commit(s, false, e))) {
+    if ((!s->writer && can_start(s) && start(s, e)) || (s->writer && move(s, e)) ||
+        (commit_is_due(s) && commit(s, false, e))) {
         s->broken = true;
         return -1;
     }
@@ -272,7 +269,10 @@ static int write_missing(const struct shard_pipeline *s, struct err *e)
     const char *path = s->o->missing;
     if (!path)
         return 0;
-    int rc = (s->store && token_store_put_missing(s->store, &out, e)) || outfile_open(&o, path, e) ? -1 : 0;
+    int rc = (s->store && coverage_put_missing(&token_store_ledger(s->store)->coverage, &out, e)) ||
+                     outfile_open(&o, path, e)
+                 ? -1
+                 : 0;
     if (rc == 0 && fd_write(o.fd, out.p, out.len, path, e)) {
         outfile_drop(&o);
         rc = -1;
@@ -333,7 +333,7 @@ int shard_pipeline_finish(struct shard_pipeline *s, int read, const char *advice
     /* No record may have come: what an earlier run has left is passed on here. */
     if ((!s->writer && can_start(s) && start(s, e)) || (s->writer && move(s, e)))
         return -1;
-    if (!read && token_store_finish(s->store, advice, &why) == 0)
+    if (!read && ledger_finish(token_store_ledger(s->store), advice, &why) == 0)
         return complete(s, e);
     bool any = coverage_n_runs(&token_store_ledger(s->store)->coverage) > 0;
     if ((any && commit(s, true, e)) || write_missing(s, e))

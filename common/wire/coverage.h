@@ -90,7 +90,11 @@ struct coverage_gap {
 struct coverage_gap coverage_missing(const struct coverage *c);
 
 /* Append: range records for all missing ranges, so that they can be counted again; the runs with their covered ranges,
- * for batch_end, and their number; the promises of the runs that are not complete. */
+ * for batch_end, and their number; the promises of the runs that are not complete.
+ *
+ * Of tokens, if the promise has not come, a range whose file has size and end UINT64_MAX is all of a source from a byte
+ * on, and for the last source of the list, all sources after it, too. A source in the midst of others, of which nothing
+ * is known, has no name there. */
 int coverage_put_missing(const struct coverage *c, struct buf *out, struct err *e);
 int coverage_put_runs(const struct coverage *c, struct buf *runs, uint64_t *n_runs, struct err *e);
 int coverage_put_promises(const struct coverage *c, struct buf *out, struct err *e);

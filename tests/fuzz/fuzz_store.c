@@ -135,7 +135,7 @@ static int go_on(const uint8_t *data, size_t size, int resume,
     each(data, size, put, &r);
     take_all(&r);
     commit(&r);
-    if (!r.refused && token_store_finish(r.store, "do it again", &e) && !e.code)
+    if (!r.refused && ledger_finish(token_store_ledger(r.store), "do it again", &e) && !e.code)
         abort();
     document_stream_free(&r.stream);
     token_store_close(r.store);

@@ -703,7 +703,7 @@ static unsigned run_lines(struct process *p, struct log *log, const struct trial
 static void add_missing(struct token_store *s, size_t most_ids)
 {
     struct buf out = {0}, payload = {0};
-    must(!token_store_put_missing(s, &out, &e));
+    must(!coverage_put_missing(&token_store_ledger(s)->coverage, &out, &e));
     for (size_t at = 0; at < out.len;) {
         size_t n = (size_t)((unsigned char *)memchr(out.p + at, '\n', out.len - at) - out.p) + 1 - at;
         struct record rec;
@@ -765,7 +765,7 @@ static bool try_corpus(unsigned *deaths)
     if (!early && rnd(2))
         add_promise();
     *deaths += run_lines(&p, &log, &t);
-    for (int round = 0; round < 3 && token_store_finish(p.store, "", &e); round++) {
+    for (int round = 0; round < 3 && ledger_finish(token_store_ledger(p.store), "", &e); round++) {
         t.put_per_death = round ? 0 : t.put_per_death;
         forget_lines();
         add_missing(p.store, most_ids);
@@ -777,7 +777,7 @@ static bool try_corpus(unsigned *deaths)
     process_take(&p, UINT64_MAX);
     must(!document_stream_end(&p.stream, &e));
     process_commit(&p);
-    bool done = token_store_finish(p.store, "", &e) == 0;
+    bool done = ledger_finish(token_store_ledger(p.store), "", &e) == 0;
     struct buf want = expected();
     bool good = done && equal(&want, &log.text) && count_files(work, "segment.") == 0;
     if (!good)
@@ -954,10 +954,11 @@ static void missing(void)
     add_batch(&(struct choice){0, 0}, 1, 30);
     add_batch(&(struct choice){0, 2}, 1, 30);
     must(!put_lines(&p));
-    tap_ok(refused(token_store_finish(p.store, "do this", &e), EX_TEMPFAIL, "s0: bytes from 100 to 199, and more") &&
+    tap_ok(refused(ledger_finish(token_store_ledger(p.store), "do this", &e), EX_TEMPFAIL,
+                   "s0: bytes from 100 to 199, and more") &&
                strstr(e.msg, "promise") && strstr(e.msg, "do this"),
            "without the promise: what is missing, and why it is not known to the end");
-    must(!token_store_put_missing(p.store, &out, &e));
+    must(!coverage_put_missing(&token_store_ledger(p.store)->coverage, &out, &e));
     size_t n = (size_t)((unsigned char *)memchr(out.p, '\n', out.len) - out.p) + 1;
     must(record_get(&rec, out.p + n, out.len - n, &payload, &e) == 1 && !range_get_head(&head, &c, &rec, &e) &&
          !range_get_file(&file, &c, &e) && !range_get_piece(&offset, &len, &file, &c, &e));
@@ -966,7 +967,8 @@ static void missing(void)
     forget_lines();
     add_promise();
     must(!put_lines(&p));
-    tap_ok(refused(token_store_finish(p.store, "", &e), EX_TEMPFAIL, "s0: bytes 100-199 were never encoded"),
+    tap_ok(refused(ledger_finish(token_store_ledger(p.store), "", &e), EX_TEMPFAIL,
+                   "s0: bytes 100-199 were never encoded"),
            "with the promise: what is missing");
     process_die(&p);
     buf_free(&out);
@@ -1161,7 +1163,7 @@ static void full_disk(void)
         process_die(&p);
         process_begin(&p, &log_of_test, 1 << 20, true);
         must(!put_lines(&p));
-        good = good && token_store_finish(p.store, "", &e) == 0 && came_out(&p);
+        good = good && ledger_finish(token_store_ledger(p.store), "", &e) == 0 && came_out(&p);
         process_commit(&p);
         good = good && count_files(work, "segment.") == 0;
         process_die(&p);

@@ -358,19 +358,9 @@ struct ledger *token_store_ledger(struct token_store *s)
     return &s->ledger;
 }
 
-int token_store_finish(struct token_store *s, const char *advice, struct err *e)
-{
-    return ledger_finish(&s->ledger, advice, e);
-}
-
 bool token_store_at_end(struct token_store *s)
 {
     uint64_t size;
     skip_ended_sources(s);
     return !s->reader.open && coverage_size(&s->ledger.coverage, s->run, s->source, &size) < 0;
-}
-
-int token_store_put_missing(const struct token_store *s, struct buf *out, struct err *e)
-{
-    return coverage_put_missing(&s->ledger.coverage, out, e);
 }

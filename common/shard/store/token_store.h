@@ -63,18 +63,10 @@ uint64_t token_store_uncommitted(const struct token_store *s);
 /* Between pieces only. The caller has made its own files durable. */
 int token_store_commit(struct token_store *s, const struct buf *state, struct err *e);
 
-/* What is complete and missing: ledger.h, coverage.h. */
+/* What is complete and missing, for ledger_finish and coverage_put_missing. */
 struct ledger *token_store_ledger(struct token_store *s);
-
-/* At the end of all input: as ledger_finish. */
-int token_store_finish(struct token_store *s, const char *advice, struct err *e);
 
 /* Whether all that was promised has been taken by token_store_next: so it is, if nothing is missing. */
 bool token_store_at_end(struct token_store *s);
-
-/* Appends range records for what is missing, for bpe-chunk --only. If the promise has not come, a range whose file
- * has size and end UINT64_MAX is all of a source from a byte on, and for the last source of the list, all sources
- * after it, too. A source in the midst of others, of which nothing is known, has no name there. */
-int token_store_put_missing(const struct token_store *s, struct buf *out, struct err *e);
 
 #endif
