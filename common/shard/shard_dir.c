@@ -123,32 +123,31 @@ int shard_dir_open(struct shard_dir *d, const char *path, bool resume, struct er
     return rc < 0 ? -1 : 0;
 }
 
-void shard_dir_remove_work(struct shard_dir *d)
+static void remove_file(const char *dir, const char *name)
 {
     struct err ignored;
+    char *path = fd_path(dir, name, &ignored);
+    if (path)
+        unlink(path);
+    free(path);
+}
+
+void shard_dir_remove_work(struct shard_dir *d)
+{
     DIR *list = d->open ? opendir(d->work) : NULL;
     for (struct dirent *x; list && (x = readdir(list)) != NULL;) {
-        char *path = x->d_name[0] == '.' || strcmp(x->d_name, LOCK) == 0 ? NULL : fd_path(d->work, x->d_name, &ignored);
-        if (path)
-            unlink(path);
-        free(path);
+        if (x->d_name[0] != '.' && strcmp(x->d_name, LOCK) != 0)
+            remove_file(d->work, x->d_name);
     }
     if (list)
         closedir(list);
-    char *lock = fd_path(d->work, LOCK, &ignored);
-    if (lock)
-        unlink(lock);
-    free(lock);
+    remove_file(d->work, LOCK);
     rmdir(d->work);
 }
 
 void shard_dir_forget(struct shard_dir *d)
 {
-    struct err ignored;
-    char *manifest = fd_path(d->path, MANIFEST_NAME, &ignored);
-    if (manifest)
-        unlink(manifest);
-    free(manifest);
+    remove_file(d->path, MANIFEST_NAME);
     shard_dir_remove_work(d);
     if (d->created)
         rmdir(d->path); /* fails if there is something in it */
