@@ -141,7 +141,7 @@ static void note_all_differs(struct scan_regex *s, const struct regex_uses *uses
     for (size_t i = 0; i < ugc_n_since_14; i++) {
         const struct ugc_changed *r = &ugc_since_14[i];
         for (uint32_t c = r->first, last; c <= r->last; c = last + 1) {
-            enum ugc is = ugc_run(c, &last);
+            unsigned is = ugc_run(c, &last);
             last = last < r->last ? last : r->last;
             if (uses->categories & (1U << r->was | 1U << is))
                 note_differs(s, c, last);

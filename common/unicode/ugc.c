@@ -1,7 +1,7 @@
 /* ugc.c - see ugc.h. */
 #include "unicode/ugc.h"
 
-static const char names[UGC_N][3] = {
+static const char names[][3] = {
     "Cc", "Cf", "Cn", "Co", "Cs", "Ll", "Lm", "Lo", "Lt", "Lu", "Mc", "Me", "Mn", "Nd", "Nl",
     "No", "Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps", "Sc", "Sk", "Sm", "So", "Zl", "Zp", "Zs",
 };
@@ -9,14 +9,14 @@ static const char names[UGC_N][3] = {
 uint32_t ugc_mask(const char *name, size_t len)
 {
     uint32_t mask = 0;
-    for (unsigned c = 0; c < UGC_N && (len == 1 || len == 2); c++) {
+    for (unsigned c = 0; c < sizeof names / sizeof *names && (len == 1 || len == 2); c++) {
         if (names[c][0] == name[0] && (len == 1 || names[c][1] == name[1]))
             mask |= 1U << c;
     }
     return mask;
 }
 
-enum ugc ugc_run(uint32_t code_point, uint32_t *last)
+unsigned ugc_run(uint32_t code_point, uint32_t *last)
 {
     size_t from = 0, to = ugc_n_starts;
     while (to - from > 1) {
@@ -27,10 +27,10 @@ enum ugc ugc_run(uint32_t code_point, uint32_t *last)
             to = middle;
     }
     *last = to < ugc_n_starts ? (ugc_starts[to] >> 5) - 1 : 0x10FFFF;
-    return (enum ugc)(ugc_starts[from] & 31);
+    return ugc_starts[from] & 31;
 }
 
-enum ugc ugc_of(uint32_t code_point)
+unsigned ugc_of(uint32_t code_point)
 {
     uint32_t last;
     return ugc_run(code_point, &last);

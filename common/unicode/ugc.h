@@ -8,40 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In the order of their names, "Cc" to "Zs". A set of them is a mask: bit UGC_Lu is 1U << UGC_Lu. */
-enum ugc {
-    UGC_Cc,
-    UGC_Cf,
-    UGC_Cn,
-    UGC_Co,
-    UGC_Cs,
-    UGC_Ll,
-    UGC_Lm,
-    UGC_Lo,
-    UGC_Lt,
-    UGC_Lu,
-    UGC_Mc,
-    UGC_Me,
-    UGC_Mn,
-    UGC_Nd,
-    UGC_Nl,
-    UGC_No,
-    UGC_Pc,
-    UGC_Pd,
-    UGC_Pe,
-    UGC_Pf,
-    UGC_Pi,
-    UGC_Po,
-    UGC_Ps,
-    UGC_Sc,
-    UGC_Sk,
-    UGC_Sm,
-    UGC_So,
-    UGC_Zl,
-    UGC_Zp,
-    UGC_Zs,
-    UGC_N,
-};
+/* A category is a number, its place among their names, "Cc" to "Zs"; a set of them is a mask: bit 1U << category. */
 
 /* For each run of code points of one category, in order: its first << 5 | category. It goes up to the next one. */
 extern const uint32_t ugc_starts[];
@@ -61,9 +28,9 @@ extern const size_t ugc_n_since_14;
 uint32_t ugc_mask(const char *name, size_t len);
 
 /* The category of a code point. */
-enum ugc ugc_of(uint32_t code_point);
+unsigned ugc_of(uint32_t code_point);
 
 /* The same, and in *last the last code point of the run that it is in. */
-enum ugc ugc_run(uint32_t code_point, uint32_t *last);
+unsigned ugc_run(uint32_t code_point, uint32_t *last);
 
 #endif
