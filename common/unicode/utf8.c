@@ -48,22 +48,10 @@ size_t utf8_plain_valid_len(const unsigned char *p, size_t n, bool *cut)
 {
     size_t i = 0, bad;
     *cut = false;
-    while (i < n) {
-        uint64_t eight;
-        if (p[i] < 0x80) {
-            for (; n - i >= 8; i += 8) {
-                memcpy(&eight, p + i, 8);
-                if (eight & 0x8080808080808080u)
-                    break;
-            }
-            while (i < n && p[i] < 0x80)
-                i++;
-            continue;
-        }
-        size_t len = one(p + i, n - i, &bad, cut);
+    for (size_t len; i < n; i += len) {
+        len = p[i] < 0x80 ? 1 : one(p + i, n - i, &bad, cut);
         if (!len)
             break;
-        i += len;
     }
     return i;
 }
