@@ -43,7 +43,7 @@ enum {
     WORD = 1 << UCAT_MARK | 1 << UCAT_UPPER | 1 << UCAT_LOWER | 1 << UCAT_LETTER,
 };
 
-/* A document, and the position of the scanner in it. */
+/* The piece of a document that the scanner is in. */
 struct place {
     const unsigned char *text;
     size_t len;
@@ -111,14 +111,14 @@ static size_t spaces_in_piece(const struct place *at, size_t p)
     return last == p || class_at(at, q, &n) == 0 ? q : last;
 }
 
-static inline size_t pretoken_end(struct place *at, size_t p, enum window_end end)
+static inline size_t pretoken_end(const unsigned char *text, size_t p, size_t len, enum window_end end)
 {
-    const unsigned char *text = at->text;
     size_t n, n_next = 0, q;
     unsigned cat = ucat_at(text + p, &n), class = 1u << (cat & 7);
     if (cat == UCAT_NUMBER)
-        return numbers_end(text, p, at->len, end, 3);
-    at->cjk = cat >= UCAT_CJK;
+        return numbers_end(text, p, len, end, 3);
+    const struct place piece = {.text = text, .len = len, .more = end == TEXT_MORE, .cjk = cat >= UCAT_CJK},
+                       *at = &piece;
 
     unsigned next = class_at(at, p + n, &n_next);
     if (class == PUNCT && text[p] < 0x80 && p + 1 < at->len && uclass_byte[text[p + 1]] == UCLASS_LETTER) {
@@ -140,15 +140,5 @@ static inline size_t pretoken_end(struct place *at, size_t p, enum window_end en
 size_t scan_deepseek(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends,
                      size_t max)
 {
-    struct place at = {.text = text, .len = len, .more = end == TEXT_MORE};
-    size_t p = *pos, n = 0;
-    while (p < len && n < max) {
-        size_t q = pretoken_end(&at, p, end);
-        if (q == SCAN_UNDECIDED)
-            break;
-        ends[n++] = (uint32_t)q;
-        p = q;
-    }
-    *pos = p;
-    return n;
+    return scan_each(text, len, end, pos, ends, max, pretoken_end);
 }
