@@ -47,7 +47,7 @@ static int set_cutter(struct chunker *c, const struct rules *r, enum form form, 
     const struct pretoken_sink nowhere = {0};
     if (pretokenizer_open(&c->pretokenizer, r, INVALID_ERROR, &nowhere, e))
         return -1;
-    const struct pattern *pattern = scanner_pattern(c->pretokenizer.scanner);
+    const struct pattern *pattern = rules_builtin(r);
     c->watch.form = input_forms[form];
     cutter_init(&c->cutter, c->watch.form, pattern && pattern->cut_inside, &c->pretokenizer.special);
     return 0;

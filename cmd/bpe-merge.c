@@ -212,7 +212,7 @@ static int learn(struct merger *m, struct learned *model, struct err *e)
 static int set_pattern(struct merger *m, struct learned *model, struct err *e)
 {
     const struct rules *r = &m->rules;
-    const struct pattern *pattern = r->n_regex ? NULL : pattern_find(r->pattern);
+    const struct pattern *pattern = rules_builtin(r);
     if (!pattern && !r->n_regex)
         return err_set(e, EX_DATAERR, "pattern \"%.*s\" is not known to this bpe-merge; use one version everywhere",
                        (int)(r->pattern.len < 60 ? r->pattern.len : 60), (const char *)r->pattern.p);

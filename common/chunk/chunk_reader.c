@@ -240,7 +240,7 @@ static int read_range(struct open_piece *o, const struct range_source *f, struct
 static int set_cutter(struct cutter *c, const struct open_piece *o, const struct range_source *f, struct err *e)
 {
     const struct rules *rules = &o->run->rules;
-    const struct pattern *known = rules->n_regex ? NULL : pattern_find(rules->pattern);
+    const struct pattern *known = rules_builtin(rules);
     bool whole = o->piece.begin == 0 && o->piece.end == f->was.size;
     cutter_init(c, o->run->form, known && known->cut_inside, &o->run->special);
     return whole || cut_is_local(c)

@@ -8,7 +8,7 @@ enum { BATCH = 4096 }; /* pretokens passed at a time; with 512, scanner and sink
 /* The scanner for the pattern, by its name or by regexes. */
 static int open_scanner(struct pretokenizer *w, const struct rules *r, struct err *e)
 {
-    const struct pattern *known = r->n_regex ? NULL : pattern_find(r->pattern);
+    const struct pattern *known = rules_builtin(r);
     if (!known && !r->n_regex)
         return err_set(e, EX_DATAERR, "pattern \"%.*s\" is not known to this program; use one version everywhere",
                        (int)(r->pattern.len < 60 ? r->pattern.len : 60), (const char *)r->pattern.p);

@@ -48,6 +48,11 @@ void rules_free(struct rules *r)
     *r = (struct rules){0};
 }
 
+const struct pattern *rules_builtin(const struct rules *r)
+{
+    return r->n_regex ? NULL : pattern_find(r->pattern);
+}
+
 static bool strs_equal(const struct str *a, size_t n_a, const struct str *b, size_t n_b)
 {
     bool equal = n_a == n_b;

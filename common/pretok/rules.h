@@ -6,6 +6,7 @@
 
 #include "base/sys/err.h"
 #include "base/sys/str.h"
+#include "pretok/pattern.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +25,9 @@ int rules_set_special(struct rules *r, const struct str *special, size_t n, stru
 /* Sorts the special tokens by bytes: their order makes no difference to which pretokens there are. */
 void rules_sort_special(struct rules *r);
 void rules_free(struct rules *r); /* zeroed ones are fine */
+
+/* The built-in pattern; NULL: there are regexes, or it is not known to this version. */
+const struct pattern *rules_builtin(const struct rules *r);
 
 bool rules_same_pattern(const struct rules *a, const struct rules *b);
 
