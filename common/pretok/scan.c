@@ -3,8 +3,6 @@
 
 #include "base/sys/simd.h"
 #include "pretok/scan_internal.h"
-#include "pretok/scan_regex.h"
-#include "pretok/scan_sequence.h"
 #include "unicode/uclass.h"
 
 #include <assert.h>
@@ -24,42 +22,31 @@ static size_t scan_whole(const unsigned char *text, size_t len, enum window_end 
     return 1;
 }
 
-/* The scanner for each pattern. */
-static const struct {
-    enum scan_name scanner;
-    bool tail; /* applied by scan_tail */
-} how[PATTERN_N] = {
-    [PATTERN_GPT2] = {SCAN_GPT2, false},
-    [PATTERN_CL100K] = {SCAN_CL100K, false},
-    [PATTERN_CL100K_TIKTOKEN] = {SCAN_CL100K, true},
-    [PATTERN_NANOCHAT] = {SCAN_NANOCHAT, false},
-    [PATTERN_QWEN2] = {SCAN_QWEN2, false},
-    [PATTERN_O200K] = {SCAN_O200K, false},
-    [PATTERN_DEEPSEEK_V3] = {SCAN_DEEPSEEK, false},
-    [PATTERN_BYTES] = {SCAN_WHOLE, false},
-};
-
 struct scanner {
-    const struct pattern *pattern;
-    scan_fn *scan; /* for a built-in pattern, or */
-    bool tail;
+    scan_fn *scan;                  /* for a built-in pattern, or */
+    bool tail;                      /* applied by scan_tail */
     struct scan_regex *regex;       /* for one regex of the user, or */
     struct scan_sequence *sequence; /* for several */
 };
 
-/* The fastest version of that scanner at the current simd_level(). */
-static scan_fn *scanner_for(enum scan_name name)
+/* The fastest version of a pattern's scanner at the current simd_level(). */
+static scan_fn *scanner_for(enum pattern_id pattern)
 {
-    static scan_fn *const plain[SCAN_N] = {
-        [SCAN_GPT2] = scan_gpt2,   [SCAN_CL100K] = scan_cl100k, [SCAN_NANOCHAT] = scan_nanochat,
-        [SCAN_QWEN2] = scan_qwen2, [SCAN_O200K] = scan_o200k,   [SCAN_DEEPSEEK] = scan_deepseek,
-        [SCAN_WHOLE] = scan_whole,
+    static scan_fn *const plain[PATTERN_N] = {
+        [PATTERN_GPT2] = scan_gpt2,
+        [PATTERN_CL100K] = scan_cl100k,
+        [PATTERN_CL100K_TIKTOKEN] = scan_cl100k,
+        [PATTERN_NANOCHAT] = scan_nanochat,
+        [PATTERN_QWEN2] = scan_qwen2,
+        [PATTERN_O200K] = scan_o200k,
+        [PATTERN_DEEPSEEK_V3] = scan_deepseek,
+        [PATTERN_BYTES] = scan_whole,
     };
     static scan_fn *const *const all[SIMD_N] = {plain, scan_neon, scan_sse2, scan_avx2, scan_avx512};
     size_t level = simd_level();
-    while (!all[level][name])
+    while (!all[level][pattern])
         level--;
-    return all[level][name];
+    return all[level][pattern];
 }
 
 struct scanner *scanner_open(const struct pattern *pattern, const struct str *regex, size_t n_regex, struct err *e)
@@ -69,10 +56,9 @@ struct scanner *scanner_open(const struct pattern *pattern, const struct str *re
         err_mem(e, "a scanner", sizeof *s);
         return NULL;
     }
-    s->pattern = pattern;
     if (pattern) {
-        s->scan = scanner_for(how[pattern->id].scanner);
-        s->tail = how[pattern->id].tail;
+        s->scan = scanner_for(pattern->id);
+        s->tail = pattern->id == PATTERN_CL100K_TIKTOKEN;
         return s;
     }
     assert(n_regex > 0);
@@ -94,11 +80,6 @@ void scanner_close(struct scanner *s)
         scan_sequence_close(s->sequence);
     }
     free(s);
-}
-
-const struct pattern *scanner_pattern(const struct scanner *s)
-{
-    return s->pattern;
 }
 
 bool scanner_streams(const struct scanner *s)

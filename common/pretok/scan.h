@@ -40,9 +40,6 @@ struct scanner; /* opaque */
 struct scanner *scanner_open(const struct pattern *pattern, const struct str *regex, size_t n_regex, struct err *e);
 void scanner_close(struct scanner *s); /* NULL is fine */
 
-/* The built-in pattern of the scanner, or NULL. */
-const struct pattern *scanner_pattern(const struct scanner *s);
-
 /* Whether the scanner can use windows that end with TEXT_MORE. A regex of the user cannot (it may look ahead as far as
  * it likes): such a scanner returns nothing until the window ends with TEXT_DOC, so the caller need not try. */
 bool scanner_streams(const struct scanner *s);

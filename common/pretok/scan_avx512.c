@@ -61,7 +61,7 @@ INLINE size_t put_ends(uint32_t *ends, uint64_t starts, uint32_t at)
 
 #include "pretok/scan_masks_impl.h"
 
-scan_fn *const scan_avx512[SCAN_N] = SCANNERS;
+scan_fn *const scan_avx512[PATTERN_N] = SCANNERS;
 #else
-scan_fn *const scan_avx512[SCAN_N] = {NULL};
+scan_fn *const scan_avx512[PATTERN_N] = {NULL};
 #endif

@@ -16,28 +16,60 @@
 typedef size_t scan_fn(const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends,
                        size_t max);
 
-/* The scanners there are. */
-enum scan_name {
-    SCAN_GPT2,
-    SCAN_CL100K,
-    SCAN_NANOCHAT,
-    SCAN_QWEN2,
-    SCAN_O200K,
-    SCAN_DEEPSEEK,
-    SCAN_WHOLE, /* no split at all */
-    SCAN_N,
-};
-
 /* The plain scanners. */
 scan_fn scan_gpt2, scan_cl100k, scan_nanochat, scan_qwen2, scan_o200k, scan_deepseek;
 
-/* The same with vector instructions (scan_masks_impl.h), by enum scan_name; NULL if there is none, or the compiler
+/* The same with vector instructions (scan_masks_impl.h), by enum pattern_id; NULL if there is none, or the compiler
  * does not have them. */
-extern scan_fn *const scan_neon[SCAN_N], *const scan_sse2[SCAN_N], *const scan_avx2[SCAN_N], *const scan_avx512[SCAN_N];
+extern scan_fn *const scan_neon[PATTERN_N], *const scan_sse2[PATTERN_N], *const scan_avx2[PATTERN_N],
+                                                                             *const scan_avx512[PATTERN_N];
 
 /* The pretokens of `scan`, a scanner of cl100k, but with the white space at the end of a document not split. */
 size_t scan_tail(scan_fn *scan, const unsigned char *text, size_t len, enum window_end end, size_t *pos, uint32_t *ends,
                  size_t max);
+
+/* ---- By regexes ---- */
+
+/* By a regex of a user or a model (pretok/regex.h), by PCRE2; no other module uses PCRE2.
+ *
+ * Matches and the gaps between them are pretokens. Matches are searched as in Hugging Face's Split (behavior
+ * "isolated", the regex engine's find_iter): each search starts where the last match ended; an empty match is a
+ * boundary, and the search continues one character further.
+ *
+ * Classes such as \p{L} are those of Unicode 16, whatever version PCRE2 has. The steps that a document may take are
+ * limited, by a number that is the same on every machine.
+ */
+struct scan_regex;
+
+/* Compiles a regex. NULL with EX_USAGE ("regex, byte 7: missing closing parenthesis"; with nth not 0,
+ * "regex 2, byte 7: ...") or EX_OSERR. */
+struct scan_regex *scan_regex_open(struct str regex, size_t nth, struct err *e);
+void scan_regex_close(struct scan_regex *s); /* NULL is fine */
+
+/* Like scanner_scan with TEXT_DOC: text[0 .. len) is the whole document, so that lookbehind and \b see what is before
+ * *pos. max must be at least 2 (a gap and the match after it come together). base is added to offsets in messages.
+ */
+ptrdiff_t scan_regex(struct scan_regex *s, const unsigned char *text, size_t len, size_t *pos, uint32_t *ends,
+                     size_t max, size_t base, struct err *e);
+
+/* Writes "PCRE2 10.42" (with the actual version) to buf, cut to n bytes with the NUL. Returns buf. */
+const char *scan_regex_version(char *buf, size_t n);
+
+/* By several regexes, one after the other (Hugging Face's Sequence of Splits): the first splits the document, each
+ * other one splits every piece of the one before as if it were a document of its own, so that its ^, $, lookahead and
+ * lookbehind end where the piece does. */
+struct scan_sequence;
+
+/* For two regexes or more. NULL with EX_USAGE when one does not compile ("regex 2, byte 7: ..."). */
+struct scan_sequence *scan_sequence_open(const struct str *regex, size_t n_regex, struct err *e);
+void scan_sequence_close(struct scan_sequence *s); /* NULL is fine */
+
+/* Like scan_regex. A document is best scanned from its start to its end, call by call: if *pos is not where the last
+ * call left it, the document is scanned again from its start. */
+ptrdiff_t scan_sequence(struct scan_sequence *s, const unsigned char *text, size_t len, size_t *pos, uint32_t *ends,
+                        size_t max, struct err *e);
+
+/* ---- What several of the plain scanners share ---- */
 
 /* The length of gpt2's contraction at p, an apostrophe; `room`: bytes of the document from p on. 0 if there is
  * none. */
@@ -63,8 +95,6 @@ static inline size_t cl100k_contraction(const unsigned char *p, size_t room)
         return 3;
     return 0;
 }
-
-/* What several of the plain scanners share. */
 
 /* The end of the pretoken at p < len, or SCAN_UNDECIDED. */
 typedef size_t pretoken_end_fn(const unsigned char *text, size_t p, size_t len, enum window_end end);

@@ -665,8 +665,9 @@ SCANNER_AND_PLAIN(deepseek, CLASSES_DEEPSEEK)
 /* The table that an including file defines for scan_internal.h. */
 #define SCANNERS                                                                                                       \
     {                                                                                                                  \
-        [SCAN_GPT2] = gpt2, [SCAN_CL100K] = cl100k, [SCAN_NANOCHAT] = nanochat, [SCAN_QWEN2] = qwen2,                  \
-        [SCAN_O200K] = o200k, [SCAN_DEEPSEEK] = deepseek,                                                              \
+        [PATTERN_GPT2] = gpt2, [PATTERN_CL100K] = cl100k, [PATTERN_CL100K_TIKTOKEN] = cl100k,                          \
+        [PATTERN_NANOCHAT] = nanochat, [PATTERN_QWEN2] = qwen2, [PATTERN_O200K] = o200k,                               \
+        [PATTERN_DEEPSEEK_V3] = deepseek,                                                                              \
     }
 
 #endif

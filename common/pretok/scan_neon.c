@@ -56,7 +56,7 @@ INLINE vec lower(vec v)
 #define put_ends put_ends_by_four
 #include "pretok/scan_masks_impl.h"
 
-scan_fn *const scan_neon[SCAN_N] = SCANNERS;
+scan_fn *const scan_neon[PATTERN_N] = SCANNERS;
 #else
-scan_fn *const scan_neon[SCAN_N] = {NULL};
+scan_fn *const scan_neon[PATTERN_N] = {NULL};
 #endif

@@ -1,4 +1,4 @@
-/* scan_regex.c - see scan_regex.h.
+/* scan_regex.c - see scan_internal.h.
  *
  * Between calls nothing but the document and the position is needed: the search starts at *pos. An empty match there
  * changes nothing, because *pos is a boundary already, so the search continues one character further. A gap and the
@@ -16,7 +16,7 @@
  * on the whole document, by a version of the regex that has callouts in its repetitions (REGEX_COUNTED), and its steps
  * count.
  */
-#include "pretok/scan_regex.h"
+#include "pretok/scan_internal.h"
 
 #include "base/sys/buf.h"
 #include "base/sys/swar.h"

@@ -1,12 +1,10 @@
-/* scan_sequence.c - see scan_sequence.h.
+/* scan_sequence.c - see scan_internal.h.
  *
  * Each regex has a subject, one of the pieces that the regex before it made, and the ends found in it that were not
  * returned yet. When a subject is used up, the next piece of the regex before becomes the subject. Unlike with a single
  * regex, this state does not follow from the position: it is kept from call to call.
  */
-#include "pretok/scan_sequence.h"
-
-#include "pretok/scan_regex.h"
+#include "pretok/scan_internal.h"
 
 #include <stdlib.h>
 

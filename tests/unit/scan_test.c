@@ -10,7 +10,6 @@
 #include "base/sys/simd.h"
 #include "pretok/scan.h"
 #include "pretok/scan_internal.h"
-#include "pretok/scan_regex.h"
 #include "random.h"
 #include "uclass_ranges.h"
 #include "unicode/ucat.h"
