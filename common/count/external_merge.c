@@ -7,7 +7,6 @@
 #include "base/sys/bytes.h"
 #include "count/sorted_table.h"
 
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -149,17 +148,10 @@ static int table_source_next(void *self, struct pretoken *w, struct err *e)
 
 /* ---- Merging ---- */
 
-static inline uint64_t load_be(const unsigned char *p)
-{
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    return be64toh(v);
-}
-
 /* The head of a pretoken that is padded. */
 static inline struct head head_of(const struct pretoken *w)
 {
-    struct head h = {load_be(w->p), load_be(w->p + 8), w->len <= HEAD_BYTES ? w->len : LONGER};
+    struct head h = {load_u64be(w->p), load_u64be(w->p + 8), w->len <= HEAD_BYTES ? w->len : LONGER};
     if (w->len < 8)
         h.first &= UINT64_MAX << (64 - 8 * w->len);
     if (w->len <= 8)
@@ -182,7 +174,7 @@ static inline bool before(const struct tournament *t, size_t a, size_t b)
     const struct head *x = &t->head[a], *y = &t->head[b];
     bool same = (x->first == y->first) & (x->second == y->second);
     if (__builtin_expect(same & (x->len == LONGER) & (y->len == LONGER), 0))
-        return pretoken_compare(t->now[a].p, t->now[a].len, t->now[b].p, t->now[b].len) < 0;
+        return str_compare(pretoken_str(&t->now[a]), pretoken_str(&t->now[b])) < 0;
     return (x->first < y->first) | ((x->first == y->first) & (x->second < y->second)) | (same & (x->len < y->len));
 }
 

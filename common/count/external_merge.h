@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Something that gives pretokens in the order of pretoken_compare, when they are merged: a segment on disk, the sorted
+/* Something that gives pretokens in the order of str_compare, when they are merged: a segment on disk, the sorted
  * table, a sum in a file. */
 struct sorted_input {
     /* Gets the memory and descriptors that reading takes; NULL: none. */

@@ -7,7 +7,6 @@
 #include "count/sorted_sums.h"
 
 #include "count/sorted_extent.h"
-#include "count/sorted_table.h"
 #include "wire/word_sequence.h"
 
 #include <stdlib.h>
@@ -46,11 +45,6 @@ void sorted_sums_free(struct sorted_sums *s)
     s->kept = NULL;
 }
 
-void sorted_sums_from(struct sorted_sums *s, const char *path)
-{
-    s->path = path;
-}
-
 static void end_order(struct open_sum *b)
 {
     b->in_order = false;
@@ -78,7 +72,7 @@ static int check_words(struct open_sum *b, struct err *e)
     bool any = false;
     int rc;
     while ((rc = word_sequence_next(&b->words, &w, e)) > 0) {
-        if (last.len && pretoken_compare(last.p, last.len, w.p, w.len) >= 0)
+        if (last.len && str_compare(pretoken_str(&last), pretoken_str(&w)) >= 0)
             return 0;
         last = w;
         any = true;

@@ -19,18 +19,15 @@ struct kept_extent;
 struct sorted_sums {
     struct batch_stores *stores;  /* borrowed */
     struct external_merge *merge; /* borrowed */
-    const char *path;             /* of the file whose records come now; NULL: it cannot be read again */
-    struct kept_extent *kept;     /* list of the extents of batches that count, which `merge` reads */
-    uint64_t min;                 /* bytes of an extent */
+    const char *path; /* to be set before the first record of each input: the file that it is, in which the records'
+                         offsets count (borrowed until sorted_sums_free); NULL: it cannot be read again */
+    struct kept_extent *kept; /* list of the extents of batches that count, which `merge` reads */
+    uint64_t min;             /* bytes of an extent */
 };
 
 /* memory: the bytes that the stores may use, approximately. */
 void sorted_sums_init(struct sorted_sums *s, struct batch_stores *stores, struct external_merge *merge, size_t memory);
 void sorted_sums_free(struct sorted_sums *s); /* after ledger_free; then nothing can be merged */
-
-/* Call before the first record of each input: the file that it is, in which the records' offsets count (borrowed until
- * sorted_sums_free); NULL if the input cannot be read again. */
-void sorted_sums_from(struct sorted_sums *s, const char *path);
 
 /* For ledger_init, with the sorted_sums as its ctx. */
 extern const struct ledger_content sorted_sums_content;

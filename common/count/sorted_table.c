@@ -6,6 +6,8 @@
  * "American flag" sort. The three sorted tables are merged as they are read. */
 #include "count/sorted_table.h"
 
+#include "base/sys/bytes.h"
+
 #include <endian.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,19 +18,6 @@ enum {
     WORTH_A_THREAD = 1 << 12, /* pretokens for which sorting takes longer than starting a thread */
     THREAD_STACK = 256 << 10, /* of which sort_key12 takes 50 KiB */
 };
-
-int pretoken_compare(const unsigned char *a, size_t a_len, const unsigned char *b, size_t b_len)
-{
-    int c = memcmp(a, b, a_len < b_len ? a_len : b_len);
-    return c ? c : (a_len > b_len) - (a_len < b_len);
-}
-
-static uint64_t first_bytes(const unsigned char *p)
-{
-    uint64_t head;
-    memcpy(&head, p, sizeof head);
-    return be64toh(head);
-}
 
 /* The differences between the tables: `begin` turns the key of a slot into a number, and says whether the slot is in
  * use; `digit` is the n-th byte of a key; `less` the order of two slots. arena: the bytes of long pretokens. */
@@ -76,7 +65,7 @@ static inline bool long_begin(struct slot_long *s, const void *arena)
 {
     if (!s->count)
         return false;
-    s->hash = first_bytes((const unsigned char *)arena + s->at);
+    s->hash = load_u64be((const unsigned char *)arena + s->at);
     return true;
 }
 
@@ -89,7 +78,7 @@ static int long_compare(const void *x, const void *y, void *arena)
 {
     const struct slot_long *a = x, *b = y;
     const unsigned char *p = arena;
-    return pretoken_compare(p + a->at, (size_t)a->len, p + b->at, (size_t)b->len);
+    return str_compare((struct str){p + a->at, (size_t)a->len}, (struct str){p + b->at, (size_t)b->len});
 }
 
 static inline bool long_less(const struct slot_long *a, const struct slot_long *b, const void *arena)
@@ -269,7 +258,7 @@ bool sorted_table_next(struct sorted_table *s, struct pretoken *w)
     if (is24 && is_long) { /* if one is a prefix of the other, the shorter one comes first */
         const struct slot_long *l = &t->slots_long[s->n_long];
         const unsigned char *p = t->arena.p + l->at;
-        is24 = compare_to_key24(s, l->hash, first_bytes(p + 8), first_bytes(p + 16) | 255) > 0;
+        is24 = compare_to_key24(s, l->hash, load_u64be(p + 8), load_u64be(p + 16) | 255) > 0;
         is_long = !is24;
     }
     if (is12 && is24) {
@@ -287,7 +276,7 @@ bool sorted_table_next(struct sorted_table *s, struct pretoken *w)
         const struct slot12 *slot = &t->slots12[s->n12];
         const struct slot_long *l = &t->slots_long[s->n_long];
         is12 =
-            slot->head != l->hash ? slot->head < l->hash : slot->tail >> 8 <= first_bytes(t->arena.p + l->at + 8) >> 40;
+            slot->head != l->hash ? slot->head < l->hash : slot->tail >> 8 <= load_u64be(t->arena.p + l->at + 8) >> 40;
     }
     if (is12)
         give12(s, w);

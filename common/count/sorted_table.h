@@ -1,5 +1,4 @@
-/* sorted_table.h - the pretokens of a count table in order: by bytes (memcmp), and if one is a prefix of the other, the
- * shorter one first. */
+/* sorted_table.h - the pretokens of a count table in order (str_compare). */
 #ifndef BPE_COUNT_SORTED_TABLE_H
 #define BPE_COUNT_SORTED_TABLE_H
 
@@ -22,8 +21,5 @@ void sorted_table_init(struct sorted_table *s, struct table *t);
 
 /* The next pretoken; false at the end. Its bytes are borrowed until the next call. */
 bool sorted_table_next(struct sorted_table *s, struct pretoken *w);
-
-/* Compares two byte strings: less than, equal to, or greater than 0. */
-int pretoken_compare(const unsigned char *a, size_t a_len, const unsigned char *b, size_t b_len);
 
 #endif

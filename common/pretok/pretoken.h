@@ -18,6 +18,11 @@ struct pretoken {
     uint64_t count;         /* > 0 */
 };
 
+static inline struct str pretoken_str(const struct pretoken *w)
+{
+    return (struct str){w->p, w->len};
+}
+
 /* The encoding: varint length, the bytes, varint count. */
 
 static inline size_t pretoken_encoded_len(const struct pretoken *w)

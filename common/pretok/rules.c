@@ -29,10 +29,7 @@ int rules_set_special(struct rules *r, const struct str *special, size_t n, stru
 
 static int by_bytes(const void *x, const void *y)
 {
-    const struct str *a = x, *b = y;
-    size_t n = a->len < b->len ? a->len : b->len;
-    int order = n ? memcmp(a->p, b->p, n) : 0;
-    return order ? order : (a->len > b->len) - (a->len < b->len);
+    return str_compare(*(const struct str *)x, *(const struct str *)y);
 }
 
 void rules_sort_special(struct rules *r)

@@ -8,8 +8,7 @@
 static int by_bytes(const void *x, const void *y)
 {
     const struct special_token *a = x, *b = y;
-    int order = memcmp(a->p, b->p, a->len < b->len ? a->len : b->len);
-    return order ? order : (a->len > b->len) - (a->len < b->len);
+    return str_compare((struct str){a->p, a->len}, (struct str){b->p, b->len});
 }
 
 /* Whether matches can be recognized without the text before them: see special_set.local. */

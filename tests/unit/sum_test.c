@@ -86,7 +86,7 @@ static int by_bytes(const void *x, const void *y)
     size_t a_len, b_len;
     memcpy(&a_len, a + 64, sizeof a_len);
     memcpy(&b_len, b + 64, sizeof b_len);
-    return pretoken_compare(a, a_len, b, b_len);
+    return str_compare((struct str){a, a_len}, (struct str){b, b_len});
 }
 
 struct check {

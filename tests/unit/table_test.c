@@ -18,7 +18,7 @@ static struct pretoken all[N_WORDS];
 static int by_bytes(const void *x, const void *y)
 {
     const struct pretoken *a = x, *b = y;
-    return pretoken_compare(a->p, a->len, b->p, b->len);
+    return str_compare(pretoken_str(a), pretoken_str(b));
 }
 
 /* Words of few different bytes (0 among them) and of all lengths, most of them short and often repeated. */

@@ -5,6 +5,7 @@
 #include "base/sys/buf.h"
 #include "base/sys/str.h"
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -120,6 +121,14 @@ static inline uint32_t load_le(const unsigned char *p, unsigned width)
 static inline uint64_t load_u64le(const unsigned char *p)
 {
     return load_le(p, 4) | (uint64_t)load_le(p + 4, 4) << 32;
+}
+
+/* An integer of 8 bytes, most significant byte first: such numbers compare as the bytes do. */
+static inline uint64_t load_u64be(const unsigned char *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return be64toh(v);
 }
 
 /* An integer of any width up to 8 bytes. */

@@ -21,6 +21,15 @@ static inline bool str_equal(struct str a, struct str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
 }
 
+/* By bytes (memcmp), and if one is a prefix of the other, the shorter one first: less than, equal to, or greater than
+ * 0. */
+static inline int str_compare(struct str a, struct str b)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    int order = n ? memcmp(a.p, b.p, n) : 0;
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
 /* Whether an occurrence of one in a text can overlap one of the other: one is in the other, or begins as that ends. */
 static inline bool str_may_overlap(struct str a, struct str b)
 {
