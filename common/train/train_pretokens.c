@@ -1,6 +1,4 @@
-/* train_pretokens.c - see train_pretokens.h. A pretoken is stored as two varints, its count and its length, then its
- * bytes.
- */
+/* train_pretokens.c - see train_pretokens.h. Pretokens are stored as pretoken.h encodes them. */
 #include "train/train_pretokens.h"
 
 #include "base/sys/buf.h"
@@ -83,46 +81,22 @@ int train_pretokens_add(struct train_pretokens *all, const unsigned char *p, siz
     if (reserve(all, len, e) || put_class(all, count, len, e))
         return -1;
     unsigned char *to = all->last->bytes + all->last->len;
-    to += varint_put(to, count);
-    to += varint_put(to, len);
-    memcpy(to, p, len);
-    all->last->len = (size_t)(to + len - all->last->bytes);
+    all->last->len = (size_t)(pretoken_put(to, &(struct pretoken){p, len, count}) - all->last->bytes);
     all->n++;
     all->slots = (all->n > 1 ? all->slots : 1) + len + 1;
     all->pairs += len - 1;
     return 0;
 }
 
-/* Reads a varint that was written here, so it is well formed. */
-static uint64_t take_varint(const unsigned char **p)
-{
-    uint64_t v = *(*p)++;
-    if (v < 0x80)
-        return v;
-    v &= 0x7f;
-    for (unsigned shift = 7;; shift += 7) {
-        unsigned char b = *(*p)++;
-        v |= (uint64_t)(b & 0x7f) << shift;
-        if (b < 0x80)
-            return v;
-    }
-}
-
 bool train_pretokens_next(const struct train_pretokens *all, struct train_pretokens_cursor *c, struct pretoken *w)
 {
-    if (!c->chunk)
-        c->chunk = all->first;
-    else if (c->at == c->chunk->len) {
-        c->chunk = c->chunk->next;
-        c->at = 0;
+    if (cursor_left(&c->in) == 0) {
+        c->chunk = c->chunk ? c->chunk->next : all->first;
+        if (!c->chunk)
+            return false;
+        c->in = cursor_over(c->chunk->bytes, c->chunk->len);
     }
-    if (!c->chunk)
-        return false;
-    const unsigned char *p = c->chunk->bytes + c->at;
-    w->count = take_varint(&p);
-    w->len = (size_t)take_varint(&p);
-    w->p = p;
-    c->at = (size_t)(p + w->len - c->chunk->bytes);
+    *w = pretoken_get(&c->in);
     return true;
 }
 

@@ -44,7 +44,7 @@ int train_pretokens_add(struct train_pretokens *all, const unsigned char *p, siz
 /* Iterates over the pretokens in the order they were added. Zeroed: before the first. */
 struct train_pretokens_cursor {
     const struct train_pretokens_chunk *chunk;
-    size_t at;
+    struct cursor in; /* the rest of it */
 };
 
 /* Sets *w to the next pretoken; false: there is none. */
