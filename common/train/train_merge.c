@@ -4,6 +4,7 @@
  * up the weight and the number of the occurrences by left and by right neighbour in dense arrays. update() touches the
  * table of pairs once for each distinct neighbour. scatter() writes the positions of the new pairs.
  */
+#include "base/sys/buf.h"
 #include "base/sys/huge.h"
 #include "train/train_corpus_internal.h"
 
@@ -52,20 +53,6 @@ static int keep(struct corpus *c, uint64_t key, uint64_t weight, size_t n, struc
     s->out = at;
     s->len = c->len[pair_left(key)];
     s->step = 1;
-    return 0;
-}
-
-static int reserve_found(struct corpus *c, size_t n, struct err *e)
-{
-    if (n <= c->found_cap)
-        return 0;
-    n = n < 2 * c->found_cap ? 2 * c->found_cap : n; /* unused room costs no memory, but growing often costs time */
-    free(c->found);
-    c->found_cap = 0;
-    c->found = malloc(n * sizeof *c->found);
-    if (!c->found)
-        return err_mem(e, "where a pair is", n * sizeof *c->found);
-    c->found_cap = n;
     return 0;
 }
 
@@ -306,7 +293,7 @@ static size_t first_place(const struct corpus *c)
 
 FOR_WIDTH int merge(struct corpus *c, const struct pair *top, uint32_t z, bool wide, bool windows, struct err *e)
 {
-    if (reserve_found(c, top->n + n_borders(c), e))
+    if (array_grow(&c->found, &c->found_cap, top->n + n_borders(c), sizeof *c->found, "where a pair is", e))
         return -1;
     struct neighbours f = replace(c, top, z, wide, windows);
     assert(f.n_left > 0);
