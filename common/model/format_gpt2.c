@@ -1,6 +1,5 @@
 /* format_gpt2.c - GPT-2's pair of files: vocab.json (or encoder.json) and merges.txt (or vocab.bpe).
  *
- * The pair says neither the pattern nor which tokens are special. The pattern is gpt2 unless it is given. Special are
  * The pair contains neither the pattern nor which tokens are special. The pattern is gpt2 unless it is given. Special
  * are the entries of the vocabulary that are neither a byte nor made by a merge, like GPT-2's own <|endoftext|>:
  * nothing else can produce them.
