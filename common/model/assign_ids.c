@@ -94,13 +94,13 @@ static int write_special(struct build *b, struct tokens *all, size_t i, struct s
     all->key[i] = (struct model_token){p, (uint32_t)s.len, false};
     if (!p || apart)
         return p ? 0 : -1;
-    unsigned char *key = build_room(b, s.len + BYTE_LEVEL_PAD);
+    unsigned char *key = model_room(b->m, s.len + BYTE_LEVEL_PAD, b->e);
     if (!key)
         return -1;
     size_t n = byte_level_get(key, p, s.len);
     if (n != BYTE_LEVEL_NOT) {
         all->key[i] = (struct model_token){key, (uint32_t)n, true};
-        build_keep(b, n);
+        model_keep(b->m, n);
     }
     return 0;
 }
@@ -111,10 +111,10 @@ static int write_tokens(struct build *b, struct tokens *all, const struct learne
     unsigned char *to;
     if (total == SIZE_MAX)
         return err_mem(b->e, "the text of all tokens", total);
-    if (!(to = build_room(b, total)))
+    if (!(to = model_room(b->m, total, b->e)))
         return -1;
     write_symbols(all, l, to);
-    build_keep(b, total);
+    model_keep(b->m, total);
     for (size_t i = 0; i < all->n_special; i++) {
         if (write_special(b, all, i, l->special[i], apart))
             return -1;

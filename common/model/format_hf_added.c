@@ -120,17 +120,17 @@ static int check_kinds(struct hf_reader *in)
  * *spelled: the content is in byte-to-unicode form. */
 static int find_key(struct hf_reader *in, const struct hf_added *a, uint32_t *id, bool *same, bool *spelled)
 {
-    unsigned char *bytes = build_room(&in->b, a->len + BYTE_LEVEL_PAD + MODEL_PAD); /* not kept */
+    unsigned char *bytes = model_room(in->m, a->len + BYTE_LEVEL_PAD + MODEL_PAD, in->r.e); /* not kept */
     if (!bytes)
         return -1;
     size_t n = byte_level_get(bytes, a->p, a->len);
     *spelled = n != BYTE_LEVEL_NOT;
     if (!*spelled) {
         *same = true;
-        *id = build_find(&in->b, a->p, a->len, false);
+        *id = token_find(&in->m->index, in->m->token, a->p, a->len, false);
     } else {
         *same = n == a->len && !memcmp(bytes, a->p, n);
-        *id = build_find(&in->b, bytes, n, true);
+        *id = model_find(in->m, bytes, n);
     }
     return 0;
 }

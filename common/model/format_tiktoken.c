@@ -37,13 +37,13 @@ static int take_line(struct build *b, size_t line, const unsigned char *p, size_
     for (size_t i = 1; i <= digits; i++)
         rank = 10 * rank + (space[i] - '0');
     size_t coded = (size_t)(space - p);
-    unsigned char *to = build_room(b, coded);
+    unsigned char *to = model_room(b->m, coded, b->e);
     if (!to)
         return -1;
     size_t len = base64_get(to, p, coded);
     if (len == SIZE_MAX || !len)
         return bad_line(b, line, "begins with what is not base64");
-    build_keep(b, len);
+    model_keep(b->m, len);
     return build_token(b, to, len, true, rank);
 }
 

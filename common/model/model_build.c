@@ -18,34 +18,19 @@ enum {
 
 /* ---- Memory ---- */
 
-unsigned char *build_room(struct build *b, size_t n)
-{
-    return model_room(b->m, n, b->e);
-}
-
-void build_keep(struct build *b, size_t kept)
-{
-    model_keep(b->m, kept);
-}
-
 const unsigned char *build_copy(struct build *b, const void *p, size_t n)
 {
-    unsigned char *to = build_room(b, n + 1);
+    unsigned char *to = model_room(b->m, n + 1, b->e);
     if (!to)
         return NULL;
     if (n)
         memcpy(to, p, n);
     to[n] = '\0'; /* some are used as C strings */
-    build_keep(b, n + 1);
+    model_keep(b->m, n + 1);
     return to;
 }
 
 /* ---- Tokens ---- */
-
-uint32_t build_find(const struct build *b, const unsigned char *p, size_t len, bool vocab)
-{
-    return token_find(&b->m->index, b->m->token, p, len, vocab);
-}
 
 /* Makes *array (the address of a pointer), of *bytes bytes from base/sys/huge.h, hold at least n bytes, by doubling
  * it; a new array gets a power of two. New memory is zero. -1: out of memory, nothing is changed. */
@@ -181,7 +166,7 @@ static int find_merge(struct build *b, const struct build_merge *w)
     /* A merge's result is mostly the next id. */
     uint32_t result = rank ? m->merge[rank - 1].result + 1 : 0;
     if (result >= m->n_ids || !m->token[result].p || !token_is(&m->token[result], p, len, true))
-        result = build_find(b, p, len, true);
+        result = model_find(m, p, len);
     if (result == MODEL_NO_ID)
         return no_token(b, rank, w, "result", 0, len);
     b->made_twice |= b->made[result / 64] >> result % 64 & 1;
@@ -367,7 +352,7 @@ int build_end(struct build *b)
         return -1;
     for (unsigned c = 0; c < 256; c++) {
         unsigned char byte[1 + MODEL_PAD] = {(unsigned char)c};
-        m->byte_id[c] = build_find(b, byte, 1, true);
+        m->byte_id[c] = model_find(m, byte, 1);
         if (m->byte_id[c] == MODEL_NO_ID) {
             char show[8];
             return err_at(b->e, EX_DATAERR, b->name, ERR_NO_OFFSET,

@@ -41,18 +41,13 @@ struct build {
 int build_init(struct build *b, struct model *m, const char *name, size_t n_tokens, struct err *e);
 void build_free(struct build *b); /* does not free the model */
 
-/* Like model_room and model_keep. */
-unsigned char *build_room(struct build *b, size_t n);
-void build_keep(struct build *b, size_t kept);
+/* A copy of n bytes, and a NUL, that lives as long as the model. NULL: out of memory. */
 const unsigned char *build_copy(struct build *b, const void *p, size_t n);
 
 /* Adds a token with its id; p must live as long as the model. -1 with EX_DATAERR: the id is too large or used, or the
  * token exists already (which may be reported as late as by build_tokens_end). */
 int build_token(struct build *b, const unsigned char *p, size_t len, bool vocab, uint64_t id);
-int build_tokens_end(struct build *b); /* call before tokens are looked up */
-
-/* The id of a token, or MODEL_NO_ID. MODEL_PAD bytes after the last one must be readable. */
-uint32_t build_find(const struct build *b, const unsigned char *p, size_t len, bool vocab);
+int build_tokens_end(struct build *b); /* call before tokens are looked up (model_find, token_find) */
 
 /* Room for a merge whose two tokens have together at most n bytes (BYTE_LEVEL_PAD more may be written), and adding that
  * merge: left is what was written first. Merges are looked up in order, if vocab_known (all tokens have been added,

@@ -19,7 +19,7 @@ int vocab_json_read(struct json_reader *r, struct build *b)
                 return -1;
             return 0;
         }
-        unsigned char *p = build_room(b, key.len + BYTE_LEVEL_PAD);
+        unsigned char *p = model_room(b->m, key.len + BYTE_LEVEL_PAD, b->e);
         if (!p)
             return -1;
         size_t len = byte_level_get(p, key.p, key.len);
@@ -30,7 +30,7 @@ int vocab_json_read(struct json_reader *r, struct build *b)
             memcpy(p, key.p, key.len);
             len = key.len;
         }
-        build_keep(b, len);
+        model_keep(b->m, len);
         if ((!have_id && json_read_uint(r, &id)) || build_token(b, p, len, vocab, id))
             return -1;
     }
