@@ -9,15 +9,6 @@
 
 #include <string.h>
 
-/* The settings of a step, of whatever type. */
-struct step {
-    struct hf_reader *in;
-    struct hf_word type, behavior;
-    bool add_prefix_space, trim_offsets, use_regex, invert, individual_digits, has_children;
-    struct buf regex; /* owned */
-    uint32_t seen;
-};
-
 enum {
     TYPE,
     ADD_PREFIX_SPACE,
@@ -33,6 +24,16 @@ enum {
 static const char *const step_keys[] = {
     "type",     "add_prefix_space", "trim_offsets",      "use_regex",     "pattern",
     "behavior", "invert",           "individual_digits", "pretokenizers", NULL,
+};
+
+/* The settings of a step, of whatever type. */
+struct step {
+    struct hf_reader *in;
+    struct hf_word type, behavior;
+    bool flag[N_STEP_KEYS]; /* of the keys whose value is one */
+    bool has_children;
+    struct buf regex; /* owned */
+    uint32_t seen;
 };
 
 /* Appends a regex that matches exactly the string s. */
@@ -99,12 +100,13 @@ static int take_split(struct hf_reader *in, const struct step *s)
         return -1;
     if (!s->regex.len)
         return json_read_fail(r, "pre_tokenizer Split: \"pattern\" must be an object with a \"Regex\" or a \"String\"");
-    bool isolated = !strcmp(s->behavior.s, "Isolated") && !s->invert;
-    bool matches_only = !strcmp(s->behavior.s, "Removed") && s->invert; /* the same as isolated, if there are no gaps */
+    bool isolated = !strcmp(s->behavior.s, "Isolated") && !s->flag[INVERT];
+    bool matches_only =
+        !strcmp(s->behavior.s, "Removed") && s->flag[INVERT]; /* the same as isolated, if there are no gaps */
     if (!isolated && !(matches_only && leaves_no_gaps(&s->regex)))
         return json_read_fail(
             r, "pre_tokenizer Split with behavior \"%s\"%s: only \"Isolated\" without invert is supported",
-            s->behavior.s, s->invert ? " and invert" : "");
+            s->behavior.s, s->flag[INVERT] ? " and invert" : "");
     struct err why;
     if (regex_check(buf_str(&s->regex), 1U << PATTERN_ONIGURUMA, 0, &why))
         return json_read_fail(r, "%s", why.msg);
@@ -116,12 +118,12 @@ static int take_byte_level(struct hf_reader *in, const struct step *s)
     struct json_reader *r = &in->r;
     if (need_keys(r, s, 1U << ADD_PREFIX_SPACE | 1U << TRIM_OFFSETS))
         return -1;
-    if (s->add_prefix_space)
+    if (s->flag[ADD_PREFIX_SPACE])
         return json_read_fail(
             r, "pre_tokenizer ByteLevel with add_prefix_space: this adds a space to the text, which is not "
                "supported");
     in->byte_level = true;
-    return s->use_regex ? build_regex(&in->b, *pattern_at(PATTERN_GPT2)->regex) : 0;
+    return s->flag[USE_REGEX] ? build_regex(&in->b, *pattern_at(PATTERN_GPT2)->regex) : 0;
 }
 
 static int take_step(struct hf_reader *in, const struct step *s)
@@ -139,7 +141,7 @@ static int take_step(struct hf_reader *in, const struct step *s)
     if (!strcmp(type, "Split"))
         return take_split(in, s);
     if (!strcmp(type, "Digits")) {
-        const char *regex = s->individual_digits ? "\\p{N}" : "\\p{N}+";
+        const char *regex = s->flag[INDIVIDUAL_DIGITS] ? "\\p{N}" : "\\p{N}+";
         if (need_keys(&in->r, s, 1U << INDIVIDUAL_DIGITS) || build_regex(&in->b, str_of(regex)))
             return -1;
         return 0;
@@ -155,21 +157,11 @@ static int read_step_key(void *ctx, int key)
     switch (key) {
     case TYPE:
         return hf_read_word(r, &s->type);
-    case ADD_PREFIX_SPACE:
-        return json_read_bool(r, &s->add_prefix_space);
-    case TRIM_OFFSETS: /* of no account */
-        return json_read_bool(r, &s->trim_offsets);
-    case USE_REGEX:
-        return json_read_bool(r, &s->use_regex);
     case PATTERN:
         return json_read_peek(r) == '{' ? read_pattern(r, &s->regex) : json_read_skip(r); /* of another type of step */
     case BEHAVIOR:
         return hf_read_word(r, &s->behavior);
-    case INVERT:
-        return json_read_bool(r, &s->invert);
-    case INDIVIDUAL_DIGITS:
-        return json_read_bool(r, &s->individual_digits);
-    default:
+    case PRETOKENIZERS:
         s->has_children = true;
         if (json_read_array(r))
             return -1;
@@ -178,12 +170,14 @@ static int read_step_key(void *ctx, int key)
                 return -1;
         }
         return item;
+    default: /* trim_offsets is of no account */
+        return json_read_bool(r, &s->flag[key]);
     }
 }
 
 int hf_read_pre_tokenizer(struct hf_reader *in)
 {
-    struct step s = {.in = in, .use_regex = true};
+    struct step s = {.in = in, .flag[USE_REGEX] = true};
     int rc = json_read_members(&in->r, step_keys, &s.seen, read_step_key, &s) || take_step(in, &s) ? -1 : 0;
     buf_free(&s.regex);
     return rc;
