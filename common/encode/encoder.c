@@ -224,18 +224,6 @@ static inline __attribute__((always_inline)) int put_values(struct encoder *en, 
     return 0;
 }
 
-static int put_narrow(struct encoder *en, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
-                      struct ids *ids, struct err *e)
-{
-    return put_values(en, text, start, ends, n, ids, false, e);
-}
-
-static int put_wide(struct encoder *en, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
-                    struct ids *ids, struct err *e)
-{
-    return put_values(en, text, start, ends, n, ids, true, e);
-}
-
 int encoder_pretokens(struct encoder *en, const unsigned char *text, size_t start, const uint32_t *ends, size_t n,
                       struct ids *ids, struct err *e)
 {
@@ -250,7 +238,8 @@ int encoder_pretokens(struct encoder *en, const unsigned char *text, size_t star
             some += batch;
         }
         if (encode_new(en, e) || reserve(ids, ends, start, some, e) ||
-            (ids->wide ? put_wide : put_narrow)(en, text, start, ends, some, ids, e))
+            (ids->wide ? put_values(en, text, start, ends, some, ids, true, e)
+                       : put_values(en, text, start, ends, some, ids, false, e)))
             return -1;
     }
     return 0;
