@@ -30,15 +30,10 @@ static const char header[] = "#version"; /* a line of merges.txt that begins wit
 
 /* ---- Which pair ---- */
 
-static char *join(const struct model_source *from, const char *name, struct err *e)
-{
-    return (from->is_directory ? model_file_join : model_file_beside)(from->path, name, e);
-}
-
 /* 1: the file exists; 0: it does not; -1: out of memory. */
 static int is_there(const struct model_source *from, const char *name, struct err *e)
 {
-    char *file = join(from, name, e);
+    char *file = model_file_join(from->path, from->is_directory, name, e);
     int rc = file ? access(file, F_OK) == 0 : -1;
     free(file);
     return rc;
@@ -181,7 +176,9 @@ static int read_gpt2(struct model *m, struct model_source *from, struct err *e)
     if (from->n_special)
         return err_set(e, EX_USAGE, "%s: vocab.json has the special tokens: leave out -s", from->path);
     assert(pair < N_PAIRS);
-    char *vocab = join(from, pairs[pair].vocab, e), *merges = vocab ? join(from, pairs[pair].merges, e) : NULL;
+    bool in = from->is_directory;
+    char *vocab = model_file_join(from->path, in, pairs[pair].vocab, e);
+    char *merges = vocab ? model_file_join(from->path, in, pairs[pair].merges, e) : NULL;
     if (merges)
         rc = read_files(m, from, vocab, merges, e);
     free(vocab);

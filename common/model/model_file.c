@@ -62,30 +62,20 @@ int model_file_all(int fd, const char *name, struct buf *all, struct err *e)
     return all->len > MODEL_FILE_MAX ? err_at(e, EX_DATAERR, name, ERR_NO_OFFSET, "larger than 4 GiB; no model is") : 0;
 }
 
-/* The first n bytes of dir, then a slash unless they are empty or end with one, then name. */
-static char *join(const char *dir, size_t n, const char *name, struct err *e)
+char *model_file_join(const char *path, bool is_directory, const char *name, struct err *e)
 {
-    char *path = malloc(n + strlen(name) + 2);
-    if (!path) {
+    const char *slash = strrchr(path, '/');
+    size_t n = is_directory ? strlen(path) : slash ? (size_t)(slash - path) + 1 : 0;
+    char *joined = malloc(n + strlen(name) + 2);
+    if (!joined) {
         err_mem(e, "a file name", n);
         return NULL;
     }
-    memcpy(path, dir, n);
+    memcpy(joined, path, n);
     if (n && path[n - 1] != '/')
-        path[n++] = '/';
-    strcpy(path + n, name);
-    return path;
-}
-
-char *model_file_join(const char *directory, const char *name, struct err *e)
-{
-    return join(directory, strlen(directory), name, e);
-}
-
-char *model_file_beside(const char *path, const char *name, struct err *e)
-{
-    const char *slash = strrchr(path, '/');
-    return join(path, slash ? (size_t)(slash - path) + 1 : 0, name, e);
+        joined[n++] = '/';
+    strcpy(joined + n, name);
+    return joined;
 }
 
 struct buf *model_files_add(struct model_files *f, const char *suffix)

@@ -20,9 +20,8 @@ int model_file_json(struct json_reader *r, int fd, const char *name, struct err 
 int model_file_all(int fd, const char *name, struct buf *all, struct err *e);
 size_t model_file_size(int fd); /* 0 if it is not a regular file, or empty */
 
-/* directory/name; and name in the directory of the file at path. To be freed. NULL: out of memory. */
-char *model_file_join(const char *directory, const char *name, struct err *e);
-char *model_file_beside(const char *path, const char *name, struct err *e);
+/* The path of `name` in the directory at path, or in that of the file at path. To be freed. NULL: out of memory. */
+char *model_file_join(const char *path, bool is_directory, const char *name, struct err *e);
 
 enum { MODEL_FILES = 2 }; /* files of a model, at most */
 

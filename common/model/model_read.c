@@ -101,7 +101,7 @@ static int read_file_inside(struct model *m, const struct model_format *f, const
                             struct err *e)
 {
     struct model_source file = *from;
-    char *path = f->file ? model_file_join(from->path, f->file, e) : NULL;
+    char *path = f->file ? model_file_join(from->path, true, f->file, e) : NULL;
     if (!path)
         return f->file ? -1 : 0;
     file.path = path;
