@@ -49,11 +49,11 @@ static int encode_any(struct pretoken_encoder *w, const unsigned char *p, size_t
 static int encode_at_once(struct pretoken_encoder *w, const unsigned char *p, size_t n, bool *done, struct err *e)
 {
     const struct merge_lookup *m = &w->merges;
-    int64_t whole = merge_lookup_may_be_whole(m, p, n) ? merge_lookup_token(m, p, n) : -1;
-    *done = whole >= 0;
+    uint32_t whole = merge_lookup_may_be_whole(m, p, n) ? merge_lookup_token(m, p, n) : MODEL_NO_ID;
+    *done = whole != MODEL_NO_ID;
     w->out.n = 0;
     if (*done)
-        w->out.id[w->out.n++] = (uint32_t)whole;
+        w->out.id[w->out.n++] = whole;
     return !*done && m->regular && n >= REPEATS_LEN_MIN ? encode_repeats(m->regular, p, n, &w->out, done, e) : 0;
 }
 

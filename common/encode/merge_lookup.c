@@ -76,19 +76,17 @@ void merge_lookup_free(struct merge_lookup *m)
     *m = (struct merge_lookup){0};
 }
 
-int64_t merge_lookup_token(const struct merge_lookup *m, const unsigned char *p, size_t n)
+uint32_t merge_lookup_token(const struct merge_lookup *m, const unsigned char *p, size_t n)
 {
     unsigned char padded[2 * MODEL_PAD] = {0};
     if (n > m->longest)
-        return -1;
+        return MODEL_NO_ID;
     if (n <= MODEL_PAD) { /* for longer ones no byte after the end is read */
         memcpy(padded, p, n);
         p = padded;
     }
     uint32_t id = model_find(m->model, p, n);
-    if (id == MODEL_NO_ID && m->model->has_whole)
-        id = model_find_whole(m->model, p, n);
-    return id == MODEL_NO_ID ? -1 : (int64_t)id;
+    return id == MODEL_NO_ID && m->model->has_whole ? model_find_whole(m->model, p, n) : id;
 }
 
 static uint32_t rank_of_both(struct merge_lookup *m, uint32_t left, uint32_t right)
@@ -98,8 +96,8 @@ static uint32_t rank_of_both(struct merge_lookup *m, uint32_t left, uint32_t rig
         return NO_MERGE;
     memcpy(m->both, a->p, a->len);
     memcpy(m->both + a->len, b->p, b->len);
-    int64_t id = merge_lookup_token(m, m->both, (size_t)a->len + b->len);
-    return id < 0 ? NO_MERGE : (uint32_t)id;
+    _Static_assert(NO_MERGE == MODEL_NO_ID, "the rank is the id");
+    return merge_lookup_token(m, m->both, (size_t)a->len + b->len);
 }
 
 uint32_t merge_lookup_rank_by_bytes(struct merge_lookup *m, uint32_t left, uint32_t right)

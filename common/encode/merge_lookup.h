@@ -62,8 +62,8 @@ static inline bool merge_lookup_may_be_whole(const struct merge_lookup *m, const
     return m->whole[i / 64] >> i % 64 & 1;
 }
 
-/* The id of the vocabulary token p[0 .. n), or -1. Only if the model is by_rank or ignore_merges. */
-int64_t merge_lookup_token(const struct merge_lookup *m, const unsigned char *p, size_t n);
+/* The id of the vocabulary token p[0 .. n), or MODEL_NO_ID. Only if the model is by_rank or ignore_merges. */
+uint32_t merge_lookup_token(const struct merge_lookup *m, const unsigned char *p, size_t n);
 
 /* merge_lookup_rank by bytes. */
 uint32_t merge_lookup_rank_by_bytes(struct merge_lookup *m, uint32_t left, uint32_t right);

@@ -113,10 +113,10 @@ static int exceptions_by_rank(struct order *o, struct err *e)
     for (uint32_t id = 0; id < o->model->n_ids; id++) {
         const struct model_token *t = &o->model->token[id];
         for (size_t i = 1; t->p && t->vocab && o->made[id] == NOT_MADE && i < t->len; i++) {
-            int64_t left = merge_lookup_token(o->all, t->p, i),
-                    right = merge_lookup_token(o->all, t->p + i, t->len - i);
-            if (left >= 0 && right >= 0 && could_happen(o, (uint32_t)left, (uint32_t)right, id, id) &&
-                merge_table_exception(&o->kept.table, (uint32_t)left, (uint32_t)right, e))
+            uint32_t left = merge_lookup_token(o->all, t->p, i),
+                     right = merge_lookup_token(o->all, t->p + i, t->len - i);
+            if (left != MODEL_NO_ID && right != MODEL_NO_ID && could_happen(o, left, right, id, id) &&
+                merge_table_exception(&o->kept.table, left, right, e))
                 return -1;
         }
     }
