@@ -116,7 +116,7 @@ static int take_format(const char *name, void *owner, struct err *e)
 }
 
 static const struct option_row rows[] = {
-    {'f', "format", "FORMAT", "raw: ids, little-endian (default); text: ids in decimal, a line a document",
+    {'f', "format", "FORMAT", "raw: ids, little-endian (default); text: decimal, a line a document",
      OPTION_TO(CHOICE, struct encode, format), .words = formats, .check = take_format},
     COMMAND_JOBS(struct encode, common, "encode"),
     {'o', "output", "PATH", "the ids go to PATH, which appears when all is done",

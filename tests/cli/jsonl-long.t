@@ -68,7 +68,7 @@ is "$(tail -n 1 err)" \
     "bpe-sum: in.jsonl: line 2: no string at \"text\" (fields with strings: id, content; the longest: --jsonl=content); see --on-error" "  or which fields there are"
 line '{"text": "' 'what is no UTF-8 ' '\xE2\x82"}'
 counted >/dev/null
-like "$(tail -n 1 err)" "bpe-sum: in.jsonl: byte [0-9]*: invalid UTF-8 (0xE2); see --invalid" "invalid UTF-8 at its end"
+like "$(tail -n 1 err)" "bpe-sum: in.jsonl: byte [0-9]*: invalid UTF-8 (0xE2) in line 2; see --invalid" "invalid UTF-8 at its end"
 n=$((MB * (1000000 / 17)))
 is "$(counted --invalid=replace)" "$n  UTF|$n  is|$n  no|$((n - 1))  what|1  �|$n -|$n 8|1 after|1 before|1 what|" "  --invalid=replace"
 is "$(counted --invalid=skip)" "1  |$n  UTF|$n  is|$n  no|$((n - 1))  what|$n -|$n 8|1 after|1 before|1 what|" "  --invalid=skip"
