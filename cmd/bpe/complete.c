@@ -314,7 +314,7 @@ static int read_help(const char *file, bool *splits, struct err *e)
 
 static int offer_commands(bool pages, struct err *e)
 {
-    struct names names = {0};
+    struct option_words names = {0};
     int rc = help_names(&names, e) || (pages && page_names_add(&names, e)) ? -1 : 0;
     for (size_t i = 0; i < names.n && rc == 0; i++) {
         char about[200] = "";
@@ -330,7 +330,7 @@ static int offer_commands(bool pages, struct err *e)
             script_about(names.at[i], about, sizeof about);
         offer(names.at[i], about);
     }
-    names_free(&names);
+    option_words_free(&names);
     if (!pages) {
         offer("help", "the manual page of a command or program");
         offer("--version", "");

@@ -50,8 +50,7 @@ int script_run(const char *file, char **argv, struct err *e);
 int help_overview(struct err *e);
 
 /* Adds the names of all commands and engines. */
-struct names;
-int help_names(struct names *names, struct err *e);
+int help_names(struct option_words *names, struct err *e);
 
 /* The manual page of a command, an engine, a program, or any other of its name; or the text of --help if it cannot be
  * shown. Returns the exit status, or -1. */

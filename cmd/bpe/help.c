@@ -23,15 +23,15 @@ static int by_name(const void *a, const void *b)
 }
 
 /* All commands, or all engines, in order. */
-static int list(struct names *names, bool engines, struct err *e)
+static int list(struct option_words *names, bool engines, struct err *e)
 {
     DIR *dir = opendir(installed_commands());
     int rc = 0;
     for (const struct builtin *b = builtins; b->name && !engines && rc == 0; b++)
-        rc = b->about ? names_add(names, b->name, e) : 0;
+        rc = b->about ? option_words_add(names, e, "%s", b->name) : 0;
     for (const struct dirent *d; dir && rc == 0 && (d = readdir(dir));) {
         if (engines ? script_is_engine(d->d_name) : script_is(d->d_name) && !builtin(d->d_name))
-            rc = names_add(names, d->d_name, e);
+            rc = option_words_add(names, e, "%s", d->d_name);
     }
     if (dir)
         closedir(dir);
@@ -40,7 +40,7 @@ static int list(struct names *names, bool engines, struct err *e)
     return rc;
 }
 
-int help_names(struct names *names, struct err *e)
+int help_names(struct option_words *names, struct err *e)
 {
     if (list(names, false, e) || list(names, true, e))
         return -1;
@@ -49,7 +49,7 @@ int help_names(struct names *names, struct err *e)
 
 /* ---- What is none ---- */
 
-static int put_names(struct buf *out, const struct names *names, struct err *e)
+static int put_names(struct buf *out, const struct option_words *names, struct err *e)
 {
     int rc = 0;
     for (size_t i = 0; i < names->n && rc == 0; i++)
@@ -58,7 +58,8 @@ static int put_names(struct buf *out, const struct names *names, struct err *e)
 }
 
 /* EX_USAGE: what is wrong, and what there is. near: the word that may be one of these names, mistyped; or NULL. */
-static int wrong(const char *what, const char *near, const struct names *names, const char *there_is, struct err *e)
+static int wrong(const char *what, const char *near, const struct option_words *names, const char *there_is,
+                 struct err *e)
 {
     const char *meant = near ? nearest(near, (const char *const *)names->at, names->n) : NULL;
     return err_set(e, EX_USAGE, "%s%s%s%s %s", what, meant ? " did you mean " : "", meant ? meant : "",
@@ -68,12 +69,12 @@ static int wrong(const char *what, const char *near, const struct names *names, 
 /* The same of a command. */
 static int unknown(const char *what, const char *near, struct err *e)
 {
-    struct names names = {0};
+    struct option_words names = {0};
     struct buf all = {0};
     if (list(&names, false, e) == 0 && buf_put_str(&all, "there are: ", e) == 0 && put_names(&all, &names, e) == 0 &&
         buf_put_str(&all, "; bpe help says more", e) == 0 && buf_put_byte(&all, '\0', e) == 0)
         wrong(what, near, &names, (const char *)all.p, e);
-    names_free(&names);
+    option_words_free(&names);
     buf_free(&all);
     return -1;
 }
@@ -82,11 +83,11 @@ static int unknown(const char *what, const char *near, struct err *e)
 static int unknown_page(const char *word, struct err *e)
 {
     char what[300];
-    struct names names = {0};
+    struct option_words names = {0};
     snprintf(what, sizeof what, "%.200s: no such command, program or page;", word);
     if (list(&names, false, e) == 0 && page_names_add(&names, e) == 0)
         wrong(what, word, &names, "bpe help lists them", e);
-    names_free(&names);
+    option_words_free(&names);
     return -1;
 }
 
@@ -118,27 +119,27 @@ static int put_program(struct buf *out, const struct usage *u, struct err *e)
 static int put_other_pages(struct buf *out, struct err *e)
 {
     char name[PAGE_NAME];
-    struct names pages = {0}, other = {0};
+    struct option_words pages = {0}, other = {0};
     int rc = pages_list(&pages, e);
     for (size_t i = 0; i < pages.n && rc == 0; i++) {
         const char *word = page_name(pages.at[i], name);
         word += strncmp(word, "bpe-", 4) == 0 ? 4 : 0;
         const struct builtin *b = builtin(word);
-        rc = (b && b->about) || script_is(word) || program_of(word) ? 0 : names_add(&other, word, e);
+        rc = (b && b->about) || script_is(word) || program_of(word) ? 0 : option_words_add(&other, e, "%s", word);
     }
     if (rc == 0 && other.n)
         rc =
             buf_put_str(out, "Other pages for bpe help: ", e) || put_names(out, &other, e) || buf_put_byte(out, '\n', e)
                 ? -1
                 : 0;
-    names_free(&pages);
-    names_free(&other);
+    option_words_free(&pages);
+    option_words_free(&other);
     return rc;
 }
 
 static int put_overview(struct buf *out, struct err *e)
 {
-    struct names commands = {0}, engines = {0};
+    struct option_words commands = {0}, engines = {0};
     int rc = list(&commands, false, e) || list(&engines, true, e) ||
              buf_put_str(out,
                          "usage: bpe [ENGINE] COMMAND [OPTION]... [FILE]...\n"
@@ -162,8 +163,8 @@ static int put_overview(struct buf *out, struct err *e)
     for (size_t i = 0; programs[i] && rc == 0; i++)
         rc = put_program(out, programs[i], e);
     rc = rc || put_other_pages(out, e);
-    names_free(&commands);
-    names_free(&engines);
+    option_words_free(&commands);
+    option_words_free(&engines);
     return rc ? -1 : 0;
 }
 
@@ -256,7 +257,7 @@ static int without_man(char *word, const char *page, struct err *e)
 
 int help_on(char *word, struct err *e)
 {
-    struct names pages = {0};
+    struct option_words pages = {0};
     const char *page = NULL;
     int shown = pages_list(&pages, e);
     if (shown == 0) {
@@ -264,6 +265,6 @@ int help_on(char *word, struct err *e)
         shown = page ? show_page(page, e) : 0;
     }
     int status = shown < 0 ? -1 : shown ? 0 : without_man(word, page, e);
-    names_free(&pages);
+    option_words_free(&pages);
     return status;
 }

@@ -10,26 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int names_add(struct names *names, const char *name, struct err *e)
-{
-    char **grown = realloc(names->at, (names->n + 2) * sizeof *grown);
-    if (!grown)
-        return err_mem(e, "names", (names->n + 2) * sizeof *grown);
-    names->at = grown;
-    grown[names->n] = strdup(name);
-    if (!grown[names->n])
-        return err_mem(e, "names", strlen(name));
-    grown[++names->n] = NULL;
-    return 0;
-}
-
-void names_free(struct names *names)
-{
-    for (size_t i = 0; i < names->n; i++)
-        free(names->at[i]);
-    free(names->at);
-}
-
 /* Whether a file is a page of this manual; *n: the length of its name without the section. */
 static bool is_page(const char *file, size_t *n)
 {
@@ -40,18 +20,15 @@ static bool is_page(const char *file, size_t *n)
 }
 
 /* Adds the pages in a directory, below that of all pages: their files. */
-static int add_pages(struct names *pages, const char *below, struct err *e)
+static int add_pages(struct option_words *pages, const char *below, struct err *e)
 {
     size_t n;
     char *path = *below ? fd_path(installed_pages(), below, e) : strdup(installed_pages());
     DIR *dir = path ? opendir(path) : NULL;
     int rc = 0;
     for (const struct dirent *d; dir && rc == 0 && (d = readdir(dir));) {
-        if (!is_page(d->d_name, &n))
-            continue;
-        char *file = fd_path(path, d->d_name, e);
-        rc = file ? names_add(pages, file, e) : -1;
-        free(file);
+        if (is_page(d->d_name, &n))
+            rc = option_words_add(pages, e, "%s/%s", path, d->d_name);
     }
     if (dir)
         closedir(dir);
@@ -64,7 +41,7 @@ static int by_file(const void *a, const void *b)
     return strcmp(strrchr(*(char *const *)a, '/'), strrchr(*(char *const *)b, '/'));
 }
 
-int pages_list(struct names *pages, struct err *e)
+int pages_list(struct option_words *pages, struct err *e)
 {
     int rc = add_pages(pages, "", e);
     for (char section[] = "man1"; section[3] <= '9' && rc == 0; section[3]++)
@@ -83,7 +60,7 @@ const char *page_name(const char *file, char to[PAGE_NAME])
     return to;
 }
 
-const char *page_find(const struct names *pages, const char *word)
+const char *page_find(const struct option_words *pages, const char *word)
 {
     char name[PAGE_NAME];
     for (size_t i = 0; i < pages->n; i++) {
@@ -94,15 +71,18 @@ const char *page_find(const struct names *pages, const char *word)
     return NULL;
 }
 
-int page_names_add(struct names *names, struct err *e)
+int page_names_add(struct option_words *names, struct err *e)
 {
     char name[PAGE_NAME];
-    struct names pages = {0};
+    struct option_words pages = {0};
     int rc = pages_list(&pages, e);
     for (size_t i = 0; i < pages.n && rc == 0; i++) {
         page_name(pages.at[i], name);
-        rc = names_add(names, name, e) || (strncmp(name, "bpe-", 4) == 0 && names_add(names, name + 4, e)) ? -1 : 0;
+        rc = option_words_add(names, e, "%s", name) ||
+                     (strncmp(name, "bpe-", 4) == 0 && option_words_add(names, e, "%s", name + 4))
+                 ? -1
+                 : 0;
     }
-    names_free(&pages);
+    option_words_free(&pages);
     return rc;
 }

@@ -84,7 +84,7 @@ struct option_row {
 /* -h and --version, which every program has. */
 extern const struct option_row options_every[];
 
-/* Options as words for the command line of another program: `--name` or `--name=value`. */
+/* Words: mostly options for the command line of another program, `--name` or `--name=value`. */
 struct option_words {
     char **at; /* owned, as each word; NULL after the last (at itself is NULL if n is 0) */
     size_t n;
