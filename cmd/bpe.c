@@ -8,7 +8,6 @@
  */
 #include "base/cli/program.h"
 #include "base/io/fd.h"
-#include "bpe/commands.h"
 #include "bpe/front.h"
 #include "driver/installed.h"
 

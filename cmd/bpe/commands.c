@@ -1,7 +1,6 @@
 /* commands.c - what commands and programs there are: see front.h. */
-#include "bpe/commands.h"
-
 #include "bpe/front.h"
+
 #include "usage/chunk_usage.h"
 #include "usage/count_usage.h"
 #include "usage/decode_usage.h"
@@ -31,8 +30,8 @@ const struct builtin builtins[] = {
     {0},
 };
 
-const struct usage *const programs[] = {&chunk_usage, &count_usage, &decode_usage, &encode_usage, &merge_usage,
-                                        &model_usage, &shard_usage, &sum_usage,    &view_usage,   NULL};
+const struct usage *const program_usages[] = {&chunk_usage, &count_usage, &decode_usage, &encode_usage, &merge_usage,
+                                              &model_usage, &shard_usage, &sum_usage,    &view_usage,   NULL};
 
 const struct builtin *builtin(const char *name)
 {
@@ -45,9 +44,9 @@ const struct builtin *builtin(const char *name)
 
 static const struct usage *program(const char *name)
 {
-    for (size_t i = 0; programs[i]; i++) {
-        if (strcmp(programs[i]->name, name) == 0)
-            return programs[i];
+    for (size_t i = 0; program_usages[i]; i++) {
+        if (strcmp(program_usages[i]->name, name) == 0)
+            return program_usages[i];
     }
     return NULL;
 }

@@ -13,7 +13,6 @@
  *
  * or go on with the --help of bpe tasks split, whose options they take.
  */
-#include "bpe/commands.h"
 #include "bpe/front.h"
 #include "bpe/pages.h"
 #include "bpe/tasks.h"

@@ -12,7 +12,7 @@
 #include "base/cli/program.h"
 #include "base/io/fd.h"
 #include "base/sys/memory.h"
-#include "bpe/commands.h"
+#include "bpe/front.h"
 #include "driver/command.h"
 #include "model/model_read.h"
 #include "pretok/pattern.h"

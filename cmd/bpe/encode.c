@@ -11,7 +11,7 @@
  */
 #include "bpe/encode.h"
 
-#include "bpe/commands.h"
+#include "bpe/front.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-/* front.h - the parts of bpe itself: commands.c knows what is to be run, scripts.c runs commands in other languages,
- * help.c says what there is.
+/* front.h - the parts of bpe itself: the everyday commands, of which commands.c has the table; scripts.c runs commands
+ * in other languages, help.c says what there is.
  */
 #ifndef BPE_CMD_FRONT_H
 #define BPE_CMD_FRONT_H
@@ -10,15 +10,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ---- commands.c ---- */
+/* ---- Commands: each takes its command line, with its own name as argv[0], and returns the exit status ---- */
+
+int describe_main(int argc, char **argv);
+int encode_main(int argc, char **argv);
+int job_main(int argc, char **argv);
+int monitor_main(int argc, char **argv);
+int plan_main(int argc, char **argv);
+int shard_main(int argc, char **argv);
+int sum_tree_main(int argc, char **argv);
+int tasks_main(int argc, char **argv);
+int train_main(int argc, char **argv);
+int tune_main(int argc, char **argv);
+int upload_main(int argc, char **argv);
+int complete_main(int argc, char **argv); /* what asks for the table of them: no command of the user */
 
 struct builtin {
     const char *name, *about; /* about NULL: scripts call it, and it is in no list */
     int (*main)(int argc, char **argv);
 };
 
-extern const struct builtin builtins[];      /* name is NULL after the last */
-extern const struct usage *const programs[]; /* NULL after the last */
+extern const struct builtin builtins[];            /* name is NULL after the last */
+extern const struct usage *const program_usages[]; /* NULL after the last */
 
 const struct builtin *builtin(const char *name); /* NULL: there is none */
 

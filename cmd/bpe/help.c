@@ -160,8 +160,8 @@ static int put_overview(struct buf *out, struct err *e)
         rc = buf_put_str(out, "Engines, for train and shard on many machines: ", e) || put_names(out, &engines, e) ||
              buf_put_str(out, "; see bpe help engines\n", e);
     rc = rc || buf_put_str(out, "Programs that they are made of; each does one step, in a pipeline of your own:\n", e);
-    for (size_t i = 0; programs[i] && rc == 0; i++)
-        rc = put_program(out, programs[i], e);
+    for (size_t i = 0; program_usages[i] && rc == 0; i++)
+        rc = put_program(out, program_usages[i], e);
     rc = rc || put_other_pages(out, e);
     option_words_free(&commands);
     option_words_free(&engines);

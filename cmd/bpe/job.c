@@ -12,7 +12,7 @@
  */
 #include "bpe/job_relay.h"
 
-#include "bpe/commands.h"
+#include "bpe/front.h"
 
 #include "driver/command.h"
 

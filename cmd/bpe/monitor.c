@@ -3,7 +3,7 @@
  *
  * It takes no part in them (common/monitor): whatever it shows, they run as if it were not there.
  */
-#include "bpe/commands.h"
+#include "bpe/front.h"
 
 #include "base/io/fd.h"
 #include "base/sys/clock.h"

@@ -6,7 +6,7 @@
 
 #include "base/io/fd.h"
 #include "base/sys/num.h"
-#include "bpe/commands.h"
+#include "bpe/front.h"
 #include "driver/command.h"
 #include "usage/chunk_usage.h"
 

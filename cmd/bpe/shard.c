@@ -10,7 +10,7 @@
 #include "bpe/shard.h"
 
 #include "base/cli/program.h"
-#include "bpe/commands.h"
+#include "bpe/front.h"
 #include "driver/installed.h"
 #include "driver/model_words.h"
 #include "driver/resume.h"

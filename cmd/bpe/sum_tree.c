@@ -10,7 +10,7 @@
  *
  * Partial sums are files without names, which the processes open by the descriptors of this one.
  */
-#include "bpe/commands.h"
+#include "bpe/front.h"
 
 #include "base/io/fd.h"
 #include "base/sys/memory.h"

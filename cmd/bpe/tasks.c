@@ -16,7 +16,7 @@
 
 #include "base/cli/program.h"
 #include "base/io/fd.h"
-#include "bpe/commands.h"
+#include "bpe/front.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
  */
 #include "bpe/train.h"
 
-#include "bpe/commands.h"
+#include "bpe/front.h"
 
 #include "base/io/fd.h"
 

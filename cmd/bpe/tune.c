@@ -11,7 +11,7 @@
 #include "base/io/fd.h"
 #include "base/sys/num.h"
 #include "base/sys/shell_words.h"
-#include "bpe/commands.h"
+#include "bpe/front.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -19,7 +19,7 @@
 #include "base/io/outfile.h"
 #include "base/sys/clock.h"
 #include "base/sys/hash.h"
-#include "bpe/commands.h"
+#include "bpe/front.h"
 #include "driver/command.h"
 #include "driver/resume.h"
 
