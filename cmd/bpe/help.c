@@ -25,7 +25,7 @@ static int by_name(const void *a, const void *b)
 /* All commands, or all engines, in order. */
 static int list(struct option_words *names, bool engines, struct err *e)
 {
-    DIR *dir = opendir(installed_commands());
+    DIR *dir = opendir(installed.commands);
     int rc = 0;
     for (const struct builtin *b = builtins; b->name && !engines && rc == 0; b++)
         rc = b->about ? option_words_add(names, e, "%s", b->name) : 0;

@@ -23,7 +23,7 @@ static bool is_page(const char *file, size_t *n)
 static int add_pages(struct option_words *pages, const char *below, struct err *e)
 {
     size_t n;
-    char *path = *below ? fd_path(installed_pages(), below, e) : strdup(installed_pages());
+    char *path = *below ? fd_path(installed.pages, below, e) : strdup(installed.pages);
     DIR *dir = path ? opendir(path) : NULL;
     int rc = 0;
     for (const struct dirent *d; dir && rc == 0 && (d = readdir(dir));) {

@@ -42,20 +42,20 @@ static bool is_name(const char *word)
 
 bool script_is(const char *name)
 {
-    return is_name(name) && can_run(installed_commands(), name);
+    return is_name(name) && can_run(installed.commands, name);
 }
 
 char *script_of_engine(const char *engine, const char *command)
 {
     struct err e;
     char *file = is_name(engine) && is_name(command) ? fd_path(engine, command, &e) : NULL;
-    if (!file || can_run(installed_commands(), file))
+    if (!file || can_run(installed.commands, file))
         return file;
     char *python = malloc(strlen(file) + 4);
     if (python)
         snprintf(python, strlen(file) + 4, "%s.py", file);
     free(file);
-    if (python && can_run(installed_commands(), python))
+    if (python && can_run(installed.commands, python))
         return python;
     free(python);
     return NULL;

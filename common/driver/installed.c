@@ -2,10 +2,10 @@
 #include "driver/installed.h"
 
 #include "base/io/fd.h"
-#include "base/sys/buf.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,27 +13,12 @@
 #define COMMANDS "../libexec/bpetools"
 #define PAGES "../share/man"
 
-static char *programs, *commands, *pages; /* never freed */
-
-const char *installed_programs(void)
-{
-    return programs;
-}
-
-const char *installed_commands(void)
-{
-    return commands;
-}
-
-const char *installed_pages(void)
-{
-    return pages;
-}
+struct installed installed; /* its texts are never freed */
 
 /* An existing directory below `programs`, by its real path; NULL: there is none. */
 static char *real_below(const char *name, struct err *e)
 {
-    char *path = fd_path(programs, name, e), *real = path ? realpath(path, NULL) : NULL;
+    char *path = fd_path(installed.programs, name, e), *real = path ? realpath(path, NULL) : NULL;
     free(path);
     return real;
 }
@@ -59,14 +44,11 @@ static char *find_programs(const char *argv0)
 static int put_first_on_path(struct err *e)
 {
     const char *path = getenv("PATH");
-    struct buf b = {0};
-    int rc = buf_put_str(&b, programs, e) || (path && (buf_put_byte(&b, ':', e) || buf_put_str(&b, path, e))) ||
-                     buf_put_byte(&b, '\0', e)
-                 ? -1
-                 : 0;
-    if (rc == 0 && setenv("PATH", (const char *)b.p, 1))
-        rc = err_sys(e, EX_OSERR, errno, "cannot set PATH");
-    buf_free(&b);
+    char *all = NULL;
+    if (asprintf(&all, "%s%s%s", installed.programs, path ? ":" : "", path ? path : "") < 0)
+        return err_mem(e, "PATH", strlen(path ? path : ""));
+    int rc = setenv("PATH", all, 1) ? err_sys(e, EX_OSERR, errno, "cannot set PATH") : 0;
+    free(all);
     return rc;
 }
 
@@ -86,23 +68,23 @@ static int make_temporary_absolute(struct err *e)
 
 int installed_init(const char *argv0, struct err *e)
 {
-    programs = find_programs(argv0);
-    if (!programs)
+    installed.programs = find_programs(argv0);
+    if (!installed.programs)
         return err_mem(e, "a file name", strlen(argv0));
-    commands = real_below("pipelines", e);
-    pages = real_below("man", e);
-    if (!commands && !(commands = real_below(COMMANDS, e)))
-        commands = fd_path(programs, COMMANDS, e);
-    if (!pages && !(pages = real_below(PAGES, e)))
-        pages = fd_path(programs, PAGES, e);
-    if (!commands || !pages || put_first_on_path(e) || make_temporary_absolute(e))
+    installed.commands = real_below("pipelines", e);
+    installed.pages = real_below("man", e);
+    if (!installed.commands && !(installed.commands = real_below(COMMANDS, e)))
+        installed.commands = fd_path(installed.programs, COMMANDS, e);
+    if (!installed.pages && !(installed.pages = real_below(PAGES, e)))
+        installed.pages = fd_path(installed.programs, PAGES, e);
+    if (!installed.commands || !installed.pages || put_first_on_path(e) || make_temporary_absolute(e))
         return -1;
     return 0;
 }
 
 char *installed_command(const char *name, struct err *e)
 {
-    return fd_path(commands, name, e);
+    return fd_path(installed.commands, name, e);
 }
 
 const char *installed_temporary(void)

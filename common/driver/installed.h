@@ -13,10 +13,10 @@
  * programs first on PATH, and makes TMPDIR absolute, for all processes that are started. -1: EX_OSERR. */
 int installed_init(const char *argv0, struct err *e);
 
-/* The directories; valid after installed_init. */
-const char *installed_programs(void);
-const char *installed_commands(void);
-const char *installed_pages(void);
+/* The directories; NULL before installed_init. */
+extern struct installed {
+    const char *programs, *commands, *pages;
+} installed;
 
 /* The file of a command in another language, such as parquet. Owned by the caller; NULL: out of memory. */
 char *installed_command(const char *name, struct err *e);

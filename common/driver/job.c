@@ -178,10 +178,10 @@ static char *find(const char *program)
         memcpy(file, program, n + 1);
         return file;
     }
-    if (installed_programs() &&
+    if (installed.programs &&
         strncmp(program, "bpe-", 4) == 0) { /* also where the name of that directory has a colon */
         struct err ignored;
-        char *beside = fd_path(installed_programs(), program, &ignored);
+        char *beside = fd_path(installed.programs, program, &ignored);
         if (beside && access(beside, X_OK) == 0) {
             free(file);
             return beside;
