@@ -1,6 +1,8 @@
 /* wet.c - see wet.h. */
 #include "input/wet.h"
 
+#include "base/sys/str.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -9,27 +11,21 @@ static bool is_white(unsigned char c)
     return c == ' ' || c == '\t';
 }
 
-/* A line without its end. */
-struct line {
-    const unsigned char *p;
-    size_t len;
-};
-
-/* Takes the line at *at; false if it has no end. */
-static bool next_line(const unsigned char *p, size_t n, size_t *at, struct line *line)
+/* Takes the line at *at, without its end; false if it has none. */
+static bool next_line(const unsigned char *p, size_t n, size_t *at, struct str *line)
 {
     const unsigned char *start = p + *at, *end = memchr(start, '\n', n - *at);
     if (!end)
         return false;
     *at = (size_t)(end - p) + 1;
-    *line = (struct line){start, (size_t)(end - start)};
+    *line = (struct str){start, (size_t)(end - start)};
     if (line->len && start[line->len - 1] == '\r')
         line->len--;
     return true;
 }
 
 /* The value of a field if the line is one of this name. */
-static bool is_field(struct line line, const char *name, struct line *value)
+static bool is_field(struct str line, const char *name, struct str *value)
 {
     size_t len = strlen(name);
     if (line.len <= len || strncasecmp((const char *)line.p, name, len) != 0)
@@ -43,7 +39,7 @@ static bool is_field(struct line line, const char *name, struct line *value)
         p++;
     while (end > p && is_white(end[-1]))
         end--;
-    *value = (struct line){p, (size_t)(end - p)};
+    *value = (struct str){p, (size_t)(end - p)};
     return true;
 }
 
@@ -56,7 +52,7 @@ int wet_show(const unsigned char *p, size_t n)
     return (int)len;
 }
 
-static int get_length(uint64_t *to, struct line value, struct err *e)
+static int get_length(uint64_t *to, struct str value, struct err *e)
 {
     uint64_t n = 0;
     bool good = value.len > 0 && value.len < 19;
@@ -76,9 +72,9 @@ struct fields {
     struct wet_header *h;
 };
 
-static int take_field(struct fields *f, struct line line, struct err *e)
+static int take_field(struct fields *f, struct str line, struct err *e)
 {
-    struct line value;
+    struct str value;
     uint64_t block;
     if (is_field(line, "WARC-Type", &value)) {
         f->h->is_text = value.len == 10 && strncasecmp((const char *)value.p, "conversion", 10) == 0;
@@ -120,7 +116,7 @@ int wet_get_header(struct wet_header *h, const unsigned char *p, size_t n, bool 
 {
     static const char version[] = "WARC/";
     size_t at = 0, look = n < 5 ? n : 5, max = n < WET_HEADER_MAX ? n : WET_HEADER_MAX;
-    struct line line;
+    struct str line;
     struct fields f = {.h = h};
     if (memcmp(p, version, look) != 0)
         return no_record(p, n, e);
