@@ -14,17 +14,6 @@
 
 enum { FIRST_ROOM = 64 << 10 }; /* for a text with escapes */
 
-void jsonl_init(struct jsonl *j, struct str field, enum invalid_policy invalid)
-{
-    *j = (struct jsonl){.field = field, .invalid = invalid};
-}
-
-void jsonl_init_id(struct jsonl *j, struct str field, enum invalid_policy invalid)
-{
-    jsonl_init(j, field, invalid);
-    j->is_id = true;
-}
-
 void jsonl_free(struct jsonl *j)
 {
     json_read_free(&j->reader);
@@ -35,14 +24,6 @@ void jsonl_free(struct jsonl *j)
 bool jsonl_is_white(unsigned char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static bool is_blank(struct str s)
-{
-    size_t i = 0;
-    while (i < s.len && jsonl_is_white(s.p[i]))
-        i++;
-    return i == s.len;
 }
 
 static bool is_utf8(struct str s)
@@ -194,17 +175,6 @@ static int find(struct jsonl *j, struct json_place *text)
     return json_read_end(r);
 }
 
-/* Puts the string into j->text, without escapes and invalid UTF-8. -1: out of memory. */
-static int copy_text(struct jsonl *j, struct str written, bool valid, struct err *e)
-{
-    j->text.len = 0;
-    if (json_unescape(&j->text, written, e))
-        return -1;
-    if (!valid)
-        jsonl_mark_invalid(&j->text, 0, true);
-    return 0;
-}
-
 /* Turns the reader's error into one about the line. The reader saw the line after `mark` bytes; !whole: and not all of
  * it. */
 static enum jsonl_line no_json(struct err *e, size_t mark, bool whole)
@@ -259,15 +229,15 @@ enum jsonl_line jsonl_read(struct jsonl *j, const unsigned char *p, size_t n, st
     size_t mark = n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     struct str line = {p + mark, n - mark};
     struct json_place place;
-    while (line.len && jsonl_is_white(line.p[line.len - 1]))
-        line.len--;
     bool valid = j->invalid == INVALID_ERROR || is_utf8(line), whole = valid || j->invalid != INVALID_SKIP;
     if (!whole) {
         if (leave_out(j, line, e))
             return JSONL_ERROR;
         line = buf_str(&j->line);
     }
-    if (is_blank(line))
+    while (line.len && jsonl_is_white(line.p[line.len - 1]))
+        line.len--;
+    if (!line.len)
         return JSONL_BLANK;
     json_read_memory(&j->reader, line.p, line.len, true, e);
     enum jsonl_line got = find_text(j, mark, whole, &place, e);
@@ -277,8 +247,11 @@ enum jsonl_line jsonl_read(struct jsonl *j, const unsigned char *p, size_t n, st
     *text = written;
     if (!place.escapes && valid)
         return JSONL_TEXT;
-    if (copy_text(j, written, valid, e))
+    j->text.len = 0;
+    if (json_unescape(&j->text, written, e))
         return JSONL_ERROR;
+    if (!valid)
+        jsonl_mark_invalid(&j->text, 0, true);
     *text = buf_str(&j->text);
     if (j->invalid == INVALID_ERROR && place.lone) {
         jsonl_lone_surrogate(j, e);

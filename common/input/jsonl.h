@@ -14,22 +14,19 @@
 
 struct jsonl_walk;
 
-struct jsonl {
+struct jsonl {        /* zeroed but for field, is_id and invalid */
     struct str field; /* "a.b": borrowed */
-    bool is_id;       /* what is read is the id of a document: see jsonl_init_id */
-    bool strange;     /* the value at the field is neither string nor number nor null */
-    bool lacks;       /* the last line that was JSONL_BAD is JSON: there is no string at the field */
+    bool is_id; /* what is read is the id in a line that has a text: what jsonl_read and others call the text is the
+                         string at this field, or the number as it is written, or empty if there is neither. Another
+                         value is an error */
     enum invalid_policy invalid;
+    bool strange; /* the value at the field is neither string nor number nor null */
+    bool lacks;   /* the last line that was JSONL_BAD is JSON: there is no string at the field */
     struct json_reader reader;
     const unsigned char *(*walk)(struct jsonl_walk *w, const unsigned char *p); /* jsonl_fast.h; NULL: not known yet */
     struct buf line, text; /* the line without its invalid bytes; the text, if it cannot be borrowed from the line */
 };
 
-void jsonl_init(struct jsonl *j, struct str field, enum invalid_policy invalid);
-
-/* The same to read the id in a line that has a text: what jsonl_read and others call the text is the string at this
- * field, or the number as it is written, or empty if there is neither. Another value is an error. */
-void jsonl_init_id(struct jsonl *j, struct str field, enum invalid_policy invalid);
 void jsonl_free(struct jsonl *j);
 
 enum jsonl_line {

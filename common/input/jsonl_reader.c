@@ -19,12 +19,12 @@ enum { CHECKED = 64 << 10 }; /* bytes checked at a time for being valid UTF-8 */
 static void init(struct doc_reader *d, const struct reading *how)
 {
     struct jsonl_reader *l = (struct jsonl_reader *)d;
-    *l = (struct jsonl_reader){.check_utf8 = how->invalid == INVALID_ERROR,
+    *l = (struct jsonl_reader){.jsonl = {.field = how->field, .invalid = how->invalid},
+                               .id = {.field = how->id, .invalid = how->invalid, .is_id = true},
+                               .check_utf8 = how->invalid == INVALID_ERROR,
                                .skip_bad = how->skip_bad_lines,
                                .piece.name = "",
                                .longest = LONGEST};
-    jsonl_init(&l->jsonl, how->field, how->invalid);
-    jsonl_init_id(&l->id, how->id, how->invalid);
 }
 
 static void free_lines(struct doc_reader *d)

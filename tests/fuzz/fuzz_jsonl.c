@@ -17,7 +17,7 @@ static void walk_line(struct str field, const uint8_t *line, size_t n, enum json
         if (!simd_has(level))
             continue;
         simd_use(level);
-        jsonl_init(&j, field, INVALID_REPLACE);
+        j = (struct jsonl){.field = field, .invalid = INVALID_REPLACE};
         ptrdiff_t len = jsonl_try(&j, line, &fast);
         if (len != 0 && ((size_t)len != n || (got != JSONL_TEXT && got != JSONL_BLANK) ||
                          (fast.p != NULL) != (got == JSONL_TEXT) || (fast.p && !str_equal(fast, text))))
@@ -59,7 +59,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     for (size_t i = 0; i < 2; i++) {
         struct jsonl j;
-        jsonl_init(&j, str_of(fields[i]), (enum invalid_policy)(data[0] % 3)); /* INVALID_BYTES is not for JSON */
+        j = (struct jsonl){.field = str_of(fields[i]),
+                           .invalid = (enum invalid_policy)(data[0] % 3)}; /* INVALID_BYTES is not for JSON */
         read_lines(&j, data + 1, size - 1);
         jsonl_free(&j);
     }

@@ -414,7 +414,7 @@ static bool takes(const char *line, const char *text)
 {
     struct jsonl j;
     struct str got;
-    jsonl_init(&j, str_of("text"), INVALID_ERROR);
+    j = (struct jsonl){.field = str_of("text"), .invalid = INVALID_ERROR};
     ptrdiff_t n = jsonl_try(&j, at_the_end((const unsigned char *)line, strlen(line)), &got);
     bool good = text ? n == (ptrdiff_t)strlen(line) && str_equal(got, str_of(text)) : n == 0;
     jsonl_free(&j);
@@ -472,7 +472,7 @@ static void test_escapes(void)
             buf_put_byte(&want, 0, &e);
             struct jsonl j;
             struct str got;
-            jsonl_init(&j, str_of("text"), INVALID_ERROR);
+            j = (struct jsonl){.field = str_of("text"), .invalid = INVALID_ERROR};
             ptrdiff_t n = jsonl_try(&j, at_the_end(line.p, line.len - 1), &got);
             bad += n != (ptrdiff_t)line.len - 1 || !str_equal(got, (struct str){want.p, want.len - 1});
             jsonl_free(&j);
@@ -489,7 +489,7 @@ static bool takes_many(const char *written, const char *meant, size_t n)
     struct buf line = {0}, want = {0};
     struct jsonl j;
     struct str got;
-    jsonl_init(&j, str_of("text"), INVALID_ERROR);
+    j = (struct jsonl){.field = str_of("text"), .invalid = INVALID_ERROR};
     buf_put_str(&line, "{\"text\":\"", &e);
     for (size_t i = 0; i < n; i++) {
         buf_put_str(&line, written, &e);

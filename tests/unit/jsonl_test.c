@@ -281,7 +281,7 @@ static enum jsonl_line read_line(const char *field, enum invalid_policy invalid,
     struct str got;
     enum jsonl_line first = JSONL_ERROR;
     int differ = 0;
-    jsonl_init(&j, str_of(field), invalid);
+    j = (struct jsonl){.field = str_of(field), .invalid = invalid};
     for (size_t i = 0; i < FILLS; i++) {
         enum jsonl_line line = jsonl_read(&j, at_the_end(p, n, fills[i]), n, &got, e);
         unsigned char sum = 0;
@@ -451,7 +451,7 @@ static void test_one_after_another(void)
     struct str got;
     struct err e;
     int bad = 0;
-    jsonl_init(&j, str_of("a.b"), INVALID_SKIP);
+    j = (struct jsonl){.field = str_of("a.b"), .invalid = INVALID_SKIP};
     for (int i = 0; i < 100; i++) {
         static const char *const some[] = {"{\"a\":{\"b\":\"o\\u006ee\"}}",
                                            "{\"a\":{\"b\":[[[[",
@@ -485,7 +485,7 @@ static void test_long(const char *about, const char *field, enum invalid_policy 
         buf_put_str(&line, middle, &e);
     buf_put_str(&line, end, &e);
     buf_reserve(&line, JSON_READ_PAD, &e);
-    jsonl_init(&j, str_of(field), invalid);
+    j = (struct jsonl){.field = str_of(field), .invalid = invalid};
     alarm(SECONDS);
     enum jsonl_line got_line = jsonl_read(&j, line.p, line.len, &got, &e);
     alarm(0);
