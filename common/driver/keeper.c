@@ -5,13 +5,11 @@
  */
 #include "driver/keeper.h"
 
-#include <dirent.h>
-#include <fcntl.h>
+#include "driver/monitor/process.h"
+
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -20,52 +18,27 @@
 
 enum { TERM_MS = 100, KILL_MS = 3000, GIVE_UP_MS = 10000, STEP_MS = 10 };
 
-struct ids {
-    pid_t pid, parent, session;
+struct related {
+    pid_t pid, parent;
     bool ours;
 };
 
-/* Reads parent and session of a process; false: it has ended, and is none of those that can be ended. */
-static bool read_ids(const char *name, struct ids *to)
+/* All processes of the session of one; their number is *n. What cannot be read is none of those that can be ended. */
+static struct related *session_of(pid_t pid, size_t *n)
 {
-    char path[64], text[1024], state;
-    int parent, session;
-    snprintf(path, sizeof path, "/proc/%.20s/stat", name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    if (n <= 0)
-        return false;
-    text[n] = '\0';
-    const char *after = strrchr(text, ')'); /* the program's name may hold anything */
-    if (!after || sscanf(after + 1, " %c %d %*d %d", &state, &parent, &session) != 3 || state == 'Z')
-        return false;
-    *to = (struct ids){.pid = (pid_t)atol(name), .parent = parent, .session = session};
-    return true;
-}
-
-/* All processes; their number is *n. NULL: they cannot be read. */
-static struct ids *all_processes(size_t *n)
-{
-    struct ids *all = NULL;
+    struct err ignored;
+    pid_t *pids = NULL;
+    pid_t session = getsid(pid);
     size_t cap = 0;
-    DIR *dir = opendir("/proc");
+    ptrdiff_t n_pids = process_list(&pids, &cap, &ignored);
+    struct related *all = n_pids > 0 ? calloc((size_t)n_pids, sizeof *all) : NULL;
     *n = 0;
-    for (const struct dirent *d; dir && (d = readdir(dir));) {
-        if (d->d_name[0] < '1' || d->d_name[0] > '9')
-            continue;
-        if (*n == cap) {
-            struct ids *grown = realloc(all, (2 * cap + 64) * sizeof *all);
-            if (!grown)
-                break;
-            all = grown;
-            cap = 2 * cap + 64;
-        }
-        *n += read_ids(d->d_name, &all[*n]);
+    for (ptrdiff_t i = 0; i < n_pids && all; i++) {
+        struct process p = {.pid = pids[i]};
+        if (process_look(&p, 0) && getsid(p.pid) == session)
+            all[(*n)++] = (struct related){.pid = p.pid, .parent = p.parent};
     }
-    if (dir)
-        closedir(dir);
+    free(pids);
     return all;
 }
 
@@ -73,15 +46,15 @@ static struct ids *all_processes(size_t *n)
 static size_t signal_descendants(int sig)
 {
     size_t n, found = 0;
-    struct ids *all = all_processes(&n);
-    pid_t self = getpid(), session = getsid(0);
+    pid_t self = getpid();
+    struct related *all = session_of(self, &n);
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < n; i++) {
             bool child = all[i].parent == self;
             for (size_t k = 0; k < n && !child; k++)
                 child = all[k].ours && all[k].pid == all[i].parent;
-            if (child && !all[i].ours && all[i].session == session)
+            if (child && !all[i].ours)
                 all[i].ours = more = true;
         }
     }

@@ -61,14 +61,11 @@ static uint64_t sizes(char **files, int n)
 /* Bytes that a process has read. */
 static uint64_t read_by(pid_t pid, uint64_t before)
 {
-    char path[64], line[200];
+    char path[64], text[256];
     unsigned long long n = before;
     snprintf(path, sizeof path, "/proc/%d/io", (int)pid);
-    FILE *f = fopen(path, "re");
-    if (f && fgets(line, sizeof line, f))
-        sscanf(line, "rchar: %llu", &n);
-    if (f)
-        fclose(f);
+    if (process_read(path, text, sizeof text))
+        sscanf(text, "rchar: %llu", &n);
     return n > before ? n : before;
 }
 

@@ -4,7 +4,6 @@
 #include "base/sys/buf.h"
 #include "base/sys/clock.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,22 +80,11 @@ static int by_number(const void *a, const void *b)
 
 static int read_pids(struct monitor *m, struct err *e)
 {
-    DIR *dir = opendir("/proc");
-    int rc = dir ? 0 : err_set(e, EX_OSERR, "/proc cannot be read: it tells what processes do");
-    m->n_pids = 0;
-    for (const struct dirent *d; rc == 0 && (d = readdir(dir));) {
-        int pid = atoi(d->d_name);
-        if (pid <= 0)
-            continue;
-        rc = array_grow(&m->pids, &m->cap_pids, m->n_pids + 1, sizeof *m->pids, "processes", e);
-        if (rc == 0)
-            m->pids[m->n_pids++] = pid;
-    }
-    if (dir)
-        closedir(dir);
-    if (rc == 0 && m->n_pids)
+    ptrdiff_t n = process_list(&m->pids, &m->cap_pids, e);
+    m->n_pids = n > 0 ? (size_t)n : 0;
+    if (m->n_pids)
         qsort(m->pids, m->n_pids, sizeof *m->pids, by_number);
-    return rc;
+    return n < 0 ? -1 : 0;
 }
 
 static struct watched *new_watched(pid_t pid, bool apart, struct err *e)
@@ -219,13 +207,10 @@ static void look_again(struct watched *w)
 /* The pid that was given last: as long as it is the same, there is no new process. 0: not known. */
 static uint64_t last_pid(void)
 {
-    unsigned long long pid = 0;
-    FILE *f = fopen("/proc/loadavg", "re");
-    if (f && fscanf(f, "%*s %*s %*s %*s %llu", &pid) != 1)
-        pid = 0;
-    if (f)
-        fclose(f);
-    return pid;
+    char text[128];
+    unsigned long long pid;
+    bool read = process_read("/proc/loadavg", text, sizeof text) > 0;
+    return read && sscanf(text, "%*s %*s %*s %*s %llu", &pid) == 1 ? pid : 0;
 }
 
 /* Reads what processes hold: all, from time to time; and often those that are new. *added: there is a new member. */

@@ -1,6 +1,8 @@
 /* process.c - see process.h. */
 #include "driver/monitor/process.h"
 
+#include "base/sys/buf.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,14 +16,33 @@ void process_free(struct process *p)
     *p = (struct process){0};
 }
 
-bool process_read(const char *path, char *to, size_t n)
+size_t process_read(const char *path, char *to, size_t n)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got = fd < 0 ? -1 : read(fd, to, n - 1);
+    size_t len = got > 0 ? (size_t)got : 0;
     if (fd >= 0)
         close(fd);
-    to[got > 0 ? got : 0] = '\0';
-    return got > 0;
+    to[len] = '\0';
+    return len;
+}
+
+ptrdiff_t process_list(pid_t **pids, size_t *cap, struct err *e)
+{
+    DIR *dir = opendir("/proc");
+    ptrdiff_t n = dir ? 0 : err_set(e, EX_OSERR, "/proc cannot be read: it tells what processes do");
+    for (const struct dirent *d; n >= 0 && (d = readdir(dir));) {
+        int pid = atoi(d->d_name);
+        if (pid <= 0)
+            continue;
+        if (array_grow(pids, cap, (size_t)n + 1, sizeof **pids, "processes", e))
+            n = -1;
+        else
+            (*pids)[n++] = pid;
+    }
+    if (dir)
+        closedir(dir);
+    return n;
 }
 
 /* ---- What it does ---- */
@@ -224,12 +245,8 @@ static bool read_words(pid_t pid, char *to, size_t n)
     if (found)
         return true;
     snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? -1 : read(fd, to, n - 1);
-    if (fd >= 0)
-        close(fd);
-    to[got > 0 ? got : 0] = '\0';
-    for (ssize_t i = 0; i < got; i++)
+    size_t got = process_read(path, to, n);
+    for (size_t i = 0; i < got; i++)
         to[i] = to[i] ? to[i] : ' ';
     return got > 0;
 }

@@ -77,8 +77,12 @@ void process_free(struct process *p);
 enum { PROCESS_STATE = 1, PROCESS_IO = 2 };
 bool process_look(struct process *p, unsigned what);
 
-/* Reads a file of /proc; the text ends with NUL. False: it is not there, or not for us. */
-bool process_read(const char *path, char *to, size_t n);
+/* Reads at most n - 1 bytes of a file of /proc, and puts NUL after them. Returns how many; 0: it is not there, or not
+ * for us. */
+size_t process_read(const char *path, char *to, size_t n);
+
+/* The pids of all processes, in an array (owned by the caller) of *cap: how many; -1: /proc cannot be read. */
+ptrdiff_t process_list(pid_t **pids, size_t *cap, struct err *e);
 
 /* Reads which links it has. FIFOs: only those whose names are among n `fifos`, as to ask for what a name stands for
  * may take long; `all`: ask. new_fifo (may be NULL) is called with the names that were found. -1: out of memory. */
