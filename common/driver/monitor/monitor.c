@@ -56,8 +56,8 @@ void monitor_free(struct monitor *m)
     free(m->pids);
     free(m->fifos);
     free(m->known);
-    free(m->files);
-    free(m->progress);
+    free(m->before.files);
+    free(m->before.progress);
     sockets_free(&m->sockets);
     channels_free(&m->channels);
     free(m);
@@ -308,9 +308,9 @@ static void tally(struct watched *w, const struct channels *c)
 
 const struct file_before *monitor_file_before(const struct monitor *m, pid_t pid, const struct process_file *f)
 {
-    for (size_t i = 0; i < m->n_files; i++) {
-        if (m->files[i].pid == pid && m->files[i].id == f->id)
-            return &m->files[i];
+    for (size_t i = 0; i < m->before.n_files; i++) {
+        if (m->before.files[i].pid == pid && m->before.files[i].id == f->id)
+            return &m->before.files[i];
     }
     return NULL;
 }
@@ -323,9 +323,11 @@ static int note_files(struct monitor *m, const struct watched *w, struct err *e)
     for (size_t i = 0; i < n; i++) {
         if (monitor_file_before(m, w->process.pid, &files[i]))
             continue;
-        if (array_grow(&m->files, &m->cap_files, m->n_files + 1, sizeof *m->files, "files", e))
+        if (array_grow(&m->before.files, &m->before.cap_files, m->before.n_files + 1, sizeof *m->before.files, "files",
+                       e))
             return -1;
-        m->files[m->n_files++] = (struct file_before){w->process.pid, files[i].id, files[i].position, false};
+        m->before.files[m->before.n_files++] =
+            (struct file_before){w->process.pid, files[i].id, files[i].position, false};
     }
     return 0;
 }

@@ -17,16 +17,19 @@ struct known {
     } * of; /* its processes; owned */
 };
 
-struct file_before {
-    pid_t pid;
-    uint64_t id, position;
-    bool moved; /* since it was seen first */
-};
-
-struct progress_before {
-    pid_t pid;
-    char doing[64];
-    uint64_t done;
+/* What processes were at when a report was made, for the next one to compare with. */
+struct before {
+    struct file_before {
+        pid_t pid;
+        uint64_t id, position;
+        bool moved; /* since it was seen first */
+    } * files;      /* owned, as the next */
+    struct progress_before {
+        pid_t pid;
+        char doing[64];
+        uint64_t done;
+    } * progress;
+    size_t n_files, cap_files, n_progress, cap_progress;
 };
 
 struct monitor {
@@ -42,10 +45,7 @@ struct monitor {
     struct channels channels; /* of the last sample */
     struct known *known;      /* owned */
     size_t n_known, cap_known;
-    struct file_before *files; /* of the last report; owned, as the next */
-    size_t n_files, cap_files;
-    struct progress_before *progress;
-    size_t n_progress, cap_progress;
+    struct before before;
     double scanned, scan_took;        /* when all processes were read, and how long that took */
     double owed, sampled;             /* CPU time that is more than its share so far; when that was computed */
     double reported;                  /* when the last report was made */

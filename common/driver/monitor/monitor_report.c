@@ -36,15 +36,8 @@ static bool is_wanted(const struct monitor *m, const struct pipeline *p)
     return wanted && alive;
 }
 
-/* What was read and written for the next report to compare with. */
-struct now {
-    struct file_before *files;
-    struct progress_before *progress;
-    size_t n_files, cap_files, n_progress, cap_progress;
-};
-
 static int add_files(const struct monitor *m, struct stage_report *s, const struct watched *w, double seconds,
-                     struct now *now, struct err *e)
+                     struct before *now, struct err *e)
 {
     struct process_file files[REPORT_FILES];
     size_t n = process_files(&w->process, files, REPORT_FILES);
@@ -63,15 +56,15 @@ static int add_files(const struct monitor *m, struct stage_report *s, const stru
 }
 
 static int add_progress(const struct monitor *m, struct stage_report *s, const struct watched *w, double seconds,
-                        struct now *now, struct err *e)
+                        struct before *now, struct err *e)
 {
     struct progress_page page;
     if (!watched_is_program(w) || !process_progress(&w->process, &page) || !*page.doing)
         return 0;
     struct progress_before before = {.pid = w->process.pid, .done = page.done};
     memcpy(before.doing, page.doing, sizeof before.doing);
-    for (size_t i = 0; i < m->n_progress; i++) {
-        const struct progress_before *b = &m->progress[i];
+    for (size_t i = 0; i < m->before.n_progress; i++) {
+        const struct progress_before *b = &m->before.progress[i];
         if (b->pid == before.pid && strcmp(b->doing, page.doing) == 0 && b->done <= page.done)
             s->doing_rate = (double)(page.done - b->done) / seconds;
     }
@@ -124,7 +117,7 @@ static void add_tallies(struct stage_report *r, const struct stage *s, unsigned 
 }
 
 static int report_stage(const struct monitor *m, struct stage_report *r, const struct stage *s, double seconds,
-                        struct now *now, struct err *e)
+                        struct before *now, struct err *e)
 {
     *r = (struct stage_report){.has_input = s->has_input,
                                .had_input = s->had_input,
@@ -240,7 +233,7 @@ static int add_report(struct report *r, struct pipeline_report p, const struct k
 }
 
 static int report_pipeline(struct monitor *m, struct report *r, const struct pipeline *p, double seconds,
-                           struct now *now, struct err *e)
+                           struct before *now, struct err *e)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     struct known *k = know(m, p, e);
@@ -299,7 +292,7 @@ static bool stands_for_stage(const struct monitor *m, size_t i)
 }
 
 /* Begins a new interval: who has ended is forgotten. */
-static void begin_interval(struct monitor *m, struct now *now)
+static void begin_interval(struct monitor *m, struct before *now)
 {
     size_t kept = 0;
     for (size_t i = 0; i < m->n; i++) { /* some have ended before they could be sampled */
@@ -325,14 +318,9 @@ static void begin_interval(struct monitor *m, struct now *now)
         m->at[kept++] = w;
     }
     m->n = kept;
-    free(m->files);
-    free(m->progress);
-    m->files = now->files;
-    m->n_files = now->n_files;
-    m->cap_files = now->cap_files;
-    m->progress = now->progress;
-    m->n_progress = now->n_progress;
-    m->cap_progress = now->cap_progress;
+    free(m->before.files);
+    free(m->before.progress);
+    m->before = *now;
     m->channels.n = m->channels.n_ends = 0;
 }
 
@@ -353,7 +341,7 @@ int monitor_report(struct monitor *m, struct report *r, struct err *e)
 {
     struct timespec now_time;
     struct pipelines p = {0};
-    struct now now = {0};
+    struct before now = {0};
     double seconds = clock_now() - m->reported, cpu = monitor_cpu();
     clock_gettime(CLOCK_REALTIME, &now_time);
     *r = (struct report){.time = (double)now_time.tv_sec + 1e-9 * (double)now_time.tv_nsec};
