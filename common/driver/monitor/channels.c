@@ -20,12 +20,8 @@ struct watched *watched_find(struct watched *const *at, size_t n, pid_t pid)
 
 bool watched_is_program(const struct watched *w)
 {
-    static const char *const parts[] = {"bpe-keeper", "bpe-job"}; /* of bpe itself */
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (strcmp(w->process.name, parts[i]) == 0)
-            return false;
-    }
-    return strncmp(w->process.name, "bpe-", 4) == 0;
+    const char *name = w->process.name;
+    return strncmp(name, "bpe-", 4) == 0 && strcmp(name, "bpe-keeper") != 0 && strcmp(name, "bpe-job") != 0;
 }
 
 bool watched_is_driver(const struct watched *w)
@@ -35,12 +31,8 @@ bool watched_is_driver(const struct watched *w)
 
 bool watched_spreads(const struct watched *w)
 {
-    static const char *const names[] = {"xargs", "parallel", "split"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(w->process.name, names[i]) == 0)
-            return true;
-    }
-    return false;
+    const char *name = w->process.name;
+    return strcmp(name, "xargs") == 0 || strcmp(name, "parallel") == 0 || strcmp(name, "split") == 0;
 }
 
 struct watched *watched_group(struct watched *w)
@@ -61,6 +53,16 @@ struct watched *watched_spreader(struct watched *const *at, size_t n, const stru
     for (int i = 0; i < WATCHED_GENERATIONS && parent && !watched_spreads(parent) && !watched_is_driver(parent); i++)
         parent = watched_find(at, n, parent->process.parent);
     return parent && watched_spreads(parent) ? parent : NULL;
+}
+
+bool watched_descends(struct watched *const *at, size_t n, const struct watched *w, pid_t from)
+{
+    for (int i = 0; i < WATCHED_GENERATIONS && w; i++) {
+        if (w->process.parent == from)
+            return true;
+        w = watched_find(at, n, w->process.parent);
+    }
+    return false;
 }
 
 void watched_note_tool(struct watched *const *at, size_t n, struct watched *w)

@@ -85,6 +85,9 @@ struct watched *watched_group(struct watched *w);
 /* The tool that has started a process, perhaps through others, such as a shell; NULL: none. */
 struct watched *watched_spreader(struct watched *const *at, size_t n, const struct watched *w);
 
+/* Whether a process descends from the one of that pid. */
+bool watched_descends(struct watched *const *at, size_t n, const struct watched *w, pid_t from);
+
 /* The process of that pid; NULL: none of n, in order of their pids. */
 struct watched *watched_find(struct watched *const *at, size_t n, pid_t pid);
 

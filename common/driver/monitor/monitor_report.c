@@ -12,16 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static bool is_of(const struct monitor *m, const struct watched *w)
-{
-    for (int i = 0; i < WATCHED_GENERATIONS && w; i++) {
-        if (w->process.pid == m->pid || w->process.parent == m->pid)
-            return true;
-        w = watched_find(m->at, m->n, w->process.parent);
-    }
-    return false;
-}
-
 /* Whether a pipeline is to be reported: a program of ours is alive there, or a tool that starts one after the other. */
 static bool is_wanted(const struct monitor *m, const struct pipeline *p)
 {
@@ -29,7 +19,7 @@ static bool is_wanted(const struct monitor *m, const struct pipeline *p)
     for (size_t i = 0; i < p->n; i++) {
         for (size_t k = 0; k < p->stages[i].n; k++) {
             const struct watched *w = p->stages[i].at[k];
-            wanted = wanted || is_of(m, w);
+            wanted = wanted || w->process.pid == m->pid || watched_descends(m->at, m->n, w, m->pid);
             alive |= !w->process.ended && (watched_is_program(w) || watched_spreads(w));
         }
     }

@@ -168,20 +168,10 @@ static bool has_moved(const struct watched *w)
     return moved(w) > w->before.in + w->before.out + w->reaped_before.in + w->reaped_before.out;
 }
 
-static bool descends(struct watched *const *at, size_t n, const struct watched *w, const struct watched *from)
-{
-    for (int i = 0; i < WATCHED_GENERATIONS && w; i++) {
-        if (w->process.parent == from->process.pid)
-            return true;
-        w = watched_find(at, n, w->process.parent);
-    }
-    return false;
-}
-
 /* Whether a process is of the same pipeline as another one, and descends from it. */
 static bool is_part(struct watched *const *at, size_t n, struct watched *w, struct watched *of)
 {
-    return w != of && w->member && watched_group(w) == watched_group(of) && descends(at, n, w, of);
+    return w != of && w->member && watched_group(w) == watched_group(of) && watched_descends(at, n, w, of->process.pid);
 }
 
 /* What becomes of a process whose descendants have all that it has: whoever has moved more data is counted. A shell
@@ -196,7 +186,7 @@ static void settle(struct watched *const *at, size_t n, const struct channels *c
             has[c->at[i].ends[k].reads] |= c->at[i].ends[k].w == w;
         for (size_t k = 0; (has[0] || has[1]) && k < c->at[i].n; k++) {
             const struct channel_end *end = &c->at[i].ends[k];
-            if (end->w == w || !has[end->reads] || !descends(at, n, end->w, w))
+            if (end->w == w || !has[end->reads] || !watched_descends(at, n, end->w, w->process.pid))
                 continue;
             held[end->reads] = true;
             max = moved(end->w) > max ? moved(end->w) : max;
