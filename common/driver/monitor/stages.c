@@ -2,6 +2,7 @@
 #include "driver/monitor/stages.h"
 
 #include "base/sys/buf.h"
+#include "base/sys/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +15,7 @@ struct place {
 
 static uint64_t hash_name(const char *name)
 {
-    uint64_t h = 1469598103934665603u; /* FNV-1a */
-    for (; *name; name++)
-        h = (h ^ (unsigned char)*name) * 1099511628211u;
-    return h;
+    return hash_bytes(name, strlen(name), 0);
 }
 
 /* The programs on the other sides of all that a process and its parts hold. */
