@@ -83,8 +83,8 @@ static bool look_at_page(const struct job_process *p, struct progress_page *page
 {
     struct err e;
     struct process its = {.pid = p->pid};
-    bool found = !p->ended && !p->foreign && process_links(&its, NULL, 0, false, NULL, NULL, &e) == 0 &&
-                 process_progress(&its, page);
+    struct option_words none = {0};
+    bool found = !p->ended && !p->foreign && process_links(&its, &none, false, &e) == 0 && process_progress(&its, page);
     process_free(&its);
     return found;
 }

@@ -48,13 +48,11 @@ void monitor_free(struct monitor *m)
         return;
     for (size_t i = 0; i < m->n; i++)
         watched_free(m->at[i]);
-    for (size_t i = 0; i < m->n_fifos; i++)
-        free(m->fifos[i]);
     for (size_t i = 0; i < m->n_known; i++)
         free(m->known[i].of);
     free(m->at);
     free(m->pids);
-    free(m->fifos);
+    option_words_free(&m->fifos);
     free(m->known);
     free(m->before.files);
     free(m->before.progress);
@@ -139,18 +137,6 @@ static int merge(struct monitor *m, struct err *e)
     return rc;
 }
 
-static int new_fifo(void *ctx, const char *name, struct err *e)
-{
-    struct monitor *m = ctx;
-    if (array_grow(&m->fifos, &m->cap_fifos, m->n_fifos + 1, sizeof *m->fifos, "names", e))
-        return -1;
-    char *own = strdup(name);
-    if (!own)
-        return err_mem(e, "a name", strlen(name));
-    m->fifos[m->n_fifos++] = own;
-    return 0;
-}
-
 /* Seconds since a process began. */
 static double age_of(const struct process *p)
 {
@@ -163,7 +149,7 @@ int monitor_read_links(struct monitor *m, struct watched *w, struct err *e)
 {
     bool ask = w->member || watched_is_program(w);
     w->links_read += age_of(&w->process) > 1 ? YOUNG : 1;
-    return process_links(&w->process, m->fifos, m->n_fifos, ask, new_fifo, m, e);
+    return process_links(&w->process, &m->fifos, ask, e);
 }
 
 /* Whether a process may be a member that is not yet known as one: it holds a pipe that a member holds, or is a

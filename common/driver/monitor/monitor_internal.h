@@ -39,8 +39,7 @@ struct monitor {
     size_t n, cap;
     pid_t *pids; /* all that there are; owned */
     size_t n_pids, cap_pids;
-    char **fifos; /* names of the FIFOs of members; owned, as each */
-    size_t n_fifos, cap_fifos;
+    struct option_words fifos; /* names of the FIFOs of members */
     struct sockets sockets;
     struct channels channels; /* of the last sample */
     struct known *known;      /* owned */

@@ -6,6 +6,7 @@
 #ifndef BPE_DRIVER_MONITOR_PROCESS_H
 #define BPE_DRIVER_MONITOR_PROCESS_H
 
+#include "base/cli/options.h"
 #include "base/cli/progress.h"
 #include "base/sys/err.h"
 
@@ -84,10 +85,9 @@ size_t process_read(const char *path, char *to, size_t n);
 /* The pids of all processes, in an array (owned by the caller) of *cap: how many; -1: /proc cannot be read. */
 ptrdiff_t process_list(pid_t **pids, size_t *cap, struct err *e);
 
-/* Reads which links it has. FIFOs: only those whose names are among n `fifos`, as to ask for what a name stands for
- * may take long; `all`: ask. new_fifo (may be NULL) is called with the names that were found. -1: out of memory. */
-int process_links(struct process *p, char *const *fifos, size_t n, bool all,
-                  int (*new_fifo)(void *ctx, const char *name, struct err *e), void *ctx, struct err *e);
+/* Reads which links it has. FIFOs: only those whose names are among `fifos`, as to ask for what a name stands for may
+ * take long; `all`: ask, and add the names that were found. -1: out of memory. */
+int process_links(struct process *p, struct option_words *fifos, bool all, struct err *e);
 
 /* Reads at most `max` of the regular files that process_links has found, each once, but not those that are empty, or
  * mean nothing to it: it has them as standard error, too, or its parent has them. Returns how many. */

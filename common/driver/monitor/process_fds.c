@@ -27,10 +27,10 @@ static bool may_be_file(const char *name)
     return *name == '/';
 }
 
-static bool is_among(const char *name, char *const *names, size_t n)
+static bool is_among(const char *name, const struct option_words *names)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(name, names[i]) == 0)
+    for (size_t i = 0; i < names->n; i++) {
+        if (strcmp(name, names->at[i]) == 0)
             return true;
     }
     return false;
@@ -70,8 +70,7 @@ static void note_file(struct process *p, int fd, const char *name, size_t len)
         p->files[p->n_files++] = fd;
 }
 
-int process_links(struct process *p, char *const *fifos, size_t n, bool all,
-                  int (*new_fifo)(void *ctx, const char *name, struct err *e), void *ctx, struct err *e)
+int process_links(struct process *p, struct option_words *fifos, bool all, struct err *e)
 {
     char path[64], name[512];
     snprintf(path, sizeof path, "/proc/%d/fd", (int)p->pid);
@@ -93,11 +92,11 @@ int process_links(struct process *p, char *const *fifos, size_t n, bool all,
             l.kind = LINK_SOCKET;
             l.id = id;
             l.reads = l.writes = true;
-        } else if (may_be_file(name) && (all || is_among(name, fifos, n)) &&
-                   fstatat(dirfd(dir), d->d_name, &st, 0) == 0 && S_ISFIFO(st.st_mode)) {
+        } else if (may_be_file(name) && (all || is_among(name, fifos)) && fstatat(dirfd(dir), d->d_name, &st, 0) == 0 &&
+                   S_ISFIFO(st.st_mode)) {
             l.kind = LINK_FIFO;
             l.id = file_id(&st);
-            if (new_fifo && !is_among(name, fifos, n) && new_fifo(ctx, name, e))
+            if (!is_among(name, fifos) && option_words_add(fifos, e, "%s", name))
                 goto fail;
         } else {
             note_file(p, l.fd, name, (size_t)len);
