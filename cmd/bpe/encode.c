@@ -11,9 +11,12 @@
  */
 #include "bpe/encode.h"
 
+#include "base/io/fd.h"
 #include "bpe/front.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +27,28 @@ enum { SMALL = 16 << 20 };
 static struct encode self;
 
 static struct command_program programs[] = {{.usage = &encode_usage, .options = &self.options}};
+
+/* A model that is no file, as that of `-m <(...)`, can be read once only, and several processes read it: it is copied
+ * into memory that has a descriptor, by whose name they find it. path "-": standard input. -1: EX_NOINPUT, EX_IOERR. */
+static int keep_model(const char *path, struct err *e)
+{
+    struct stat st;
+    struct buf text = {0};
+    bool named = strcmp(path, "-") != 0;
+    if (named && stat(path, &st) < 0) /* said once, and not by each process */
+        return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", path);
+    if (named && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+        return 0;
+    int rc = fd_read_file(path, &text, e);
+    if (rc == 0 && text.len == 0)
+        rc = err_set(e, EX_NOINPUT, "-m %s: nothing came from it", path);
+    if (rc == 0 && (self.model = memfd_create("model", MFD_CLOEXEC)) < 0)
+        rc = err_sys(e, EX_OSERR, errno, "cannot keep the model in memory");
+    rc = rc || fd_write(self.model, text.p, text.len, "the model in memory", e) ||
+         option_words_add(&programs[0].words, e, "--model=/proc/%ld/fd/%d", (long)getpid(), self.model);
+    buf_free(&text);
+    return rc ? -1 : 0;
+}
 
 /* ---- One bpe-encode ---- */
 
@@ -51,7 +76,8 @@ static int by_one(struct job *j, struct err *e)
     struct command_line l = {0};
     struct job_start s = {.in = 0, .out = self.out.fd, .stage = ENCODE_IDS, .writes = self.out.name};
     const struct job_process *p = NULL;
-    if (encode_text_words(&self, &l, e) == 0 && command_line_files(&l, self.files, self.n_files, e) == 0) {
+    if (command_line_add(&l, e, "bpe-encode") == 0 && command_line_options(&l, &programs[0].words, e) == 0 &&
+        command_line_files(&l, self.files, self.n_files, e) == 0) {
         s.argv = l.words;
         p = job_start(j, &s, e);
     }
@@ -60,7 +86,7 @@ static int by_one(struct job *j, struct err *e)
         return -1;
     watch_start(&self.watch, j, self.common.progress, self.files, self.n_files, ENCODE_IDS);
     watch_until_all_ended(&self.watch);
-    return p->status ? encode_tell(&self, j, p, e) : 0;
+    return p->status ? encode_tell(&self, j, p, NULL, NULL, e) : 0;
 }
 
 /* ---- All ---- */
@@ -70,13 +96,13 @@ static int run(struct job *j, struct err *e)
     const struct source_options *s = &self.options.source;
     bool listed = s->files_from || s->files0_from;
     self.program = &programs[0];
-    self.feed.fd = self.model.fd = -1;
+    self.feed.fd = self.model = -1;
     if (!listed && watch_reads_input(self.files, self.n_files) && command_input_check(j, e))
         return -1;
-    int status = model_pipe_read(&self.model, self.options.model, e) || output_open(&self.out, self.path, e) ? -1
-                 : self.common.parquet ? encode_parquet(&self, j, e)
-                 : is_for_one()        ? by_one(j, e)
-                                       : encode_shared(&self, j, e);
+    int status = keep_model(self.options.model, e) || output_open(&self.out, self.path, e) ? -1
+                 : self.common.parquet                                                     ? encode_parquet(&self, j, e)
+                 : is_for_one()                                                            ? by_one(j, e)
+                                                                                           : encode_shared(&self, j, e);
     if (status == 0)
         status = output_close(&self.out, e);
     if (status == 0)
@@ -85,7 +111,7 @@ static int run(struct job *j, struct err *e)
     output_drop(&self.out);
     dispatch_free(&self.dispatch);
     chunk_feed_free(&self.feed);
-    model_pipe_close(&self.model);
+    job_close(&self.model);
     return status;
 }
 

@@ -158,12 +158,10 @@ static int tell(struct fragments *p, size_t pair, const struct job_process *why,
 {
     char name[64];
     uint64_t k = dispatch_failed_at(p->at[pair].worker);
-    struct encode_input input = {NULL, name};
-    if (k < p->each) {
+    bool of_text = k < p->each;
+    if (of_text)
         snprintf(name, sizeof name, "bpe parquet --part=%zu/%zu", part_of(p, pair, (size_t)k), p->n);
-        input.is = names[k];
-    }
-    return encode_tell_of(p->x, p->job, why, input, e);
+    return encode_tell(p->x, p->job, why, of_text ? names[k] : NULL, name, e);
 }
 
 static int outcome(struct fragments *p, struct err *e)
@@ -209,7 +207,8 @@ static int prepare(struct fragments *p, struct err *e)
     p->path = installed_command("parquet", e);
     if (!p->at)
         return err_mem(e, "parts", p->pairs * sizeof *p->at);
-    if (!p->path || encode_text_words(x, &p->words, e) || command_line_add(&p->words, e, "-0", "-f", "turns") ||
+    if (!p->path || command_line_add(&p->words, e, "bpe-encode") ||
+        command_line_options(&p->words, &x->program->words, e) || command_line_add(&p->words, e, "-0", "-f", "turns") ||
         command_line_files(&p->words, (char **)(uintptr_t)names, (int)p->each, e))
         return -1;
     x->dispatch = (struct dispatch){

@@ -7,6 +7,9 @@
 
 #include <fcntl.h>
 
+/* Bytes of text that may be ahead of what is written: for each job, and at least. */
+enum { AHEAD_EACH = 16 << 20, AHEAD_MIN = 64 << 20 };
+
 struct shared {
     struct encode *x;
     struct command_line chunk_words, worker_words;
@@ -19,7 +22,6 @@ struct shared {
 static int make_words(struct shared *s, struct err *e)
 {
     const struct encode *x = s->x;
-    const char *model = model_pipe_option(&x->model);
     bool as_text = x->options.special == SPECIAL_TEXT;
     if (model_words_chunk(&s->for_chunk, &x->program->words, as_text, e) ||
         model_words_encode(&s->for_worker, &x->program->words, e) ||
@@ -27,8 +29,6 @@ static int make_words(struct shared *s, struct err *e)
         command_line_options(&s->chunk_words, &s->for_chunk, e) ||
         command_line_add(&s->worker_words, e, "bpe-encode") ||
         command_line_options(&s->worker_words, &s->for_worker, e) ||
-        (model && command_line_add(&s->chunk_words, e, model)) ||
-        (model && command_line_add(&s->worker_words, e, model)) ||
         command_line_add(&s->worker_words, e, "-f", "turns") ||
         command_line_files(&s->chunk_words, x->files, x->n_files, e))
         return -1;
@@ -82,7 +82,7 @@ static int outcome(struct shared *s, struct job *j, struct err *e)
         if (!p && f->cut)
             return err_set(e, EX_TEMPFAIL, "bpe-chunk's last record is cut off");
     }
-    return p ? encode_tell(s->x, j, p, e) : 0;
+    return p ? encode_tell(s->x, j, p, NULL, NULL, e) : 0;
 }
 
 /* ---- The work ---- */
@@ -91,13 +91,13 @@ static int start(struct shared *s, struct job *j, struct err *e)
 {
     struct encode *x = s->x;
     int records[2] = {-1, -1};
-    uint64_t each = ENCODE_AHEAD_EACH * x->common.jobs;
+    uint64_t each = AHEAD_EACH * x->common.jobs;
     x->dispatch = (struct dispatch){.job = j,
                                     .words = s->worker_words.words,
                                     .out = x->out.fd,
                                     .writes = x->out.name,
                                     .stage = ENCODE_IDS,
-                                    .ahead = each < ENCODE_AHEAD_MIN ? ENCODE_AHEAD_MIN : each};
+                                    .ahead = each < AHEAD_MIN ? AHEAD_MIN : each};
     if (job_pipe(records, e))
         return -1;
     s->chunk = job_start(
