@@ -6,7 +6,6 @@
  * that reads for all would take as long to start while all others wait, and be too slow for many cores.)
  */
 #include "bpe/encode.h"
-#include "driver/installed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +30,6 @@ struct fragments {
     struct encode *x;
     struct job *job;
     struct command_line words; /* of bpe-encode */
-    char *path;                /* of bpe parquet */
     struct pair *at;
     size_t n, each;        /* parts: of all, a multiple of jobs * each; of a pair */
     size_t pairs, started; /* n / each; those that have begun */
@@ -77,7 +75,7 @@ static int start_reader(struct fragments *p, const int *to, struct err *e)
     struct command_line l = {0};
     struct job_start s = {.in = -1, .out = -1, .also = to[p->each], .stage = ENCODE_READ, .name = "bpe parquet"};
     char part[JOB_MORE][64];
-    int rc = command_line_parquet(&l, &p->x->common, p->path, e) || command_line_add(&l, e, "--done=3");
+    int rc = command_line_parquet(&l, &p->x->common, e) || command_line_add(&l, e, "--done=3");
     for (size_t k = 0; k < p->each && rc == 0; k++) {
         s.more[s.n_more++] = to[k];
         snprintf(part[k], sizeof part[k], "--part=%zu/%zu:%zu", part_of(p, p->started, k), p->n, JOB_FIRST_MORE + k);
@@ -204,11 +202,10 @@ static int prepare(struct fragments *p, struct err *e)
     struct encode *x = p->x;
     divide(p);
     p->at = calloc(p->pairs, sizeof *p->at);
-    p->path = installed_command("parquet", e);
     if (!p->at)
         return err_mem(e, "parts", p->pairs * sizeof *p->at);
-    if (!p->path || command_line_add(&p->words, e, "bpe-encode") ||
-        command_line_options(&p->words, &x->program->words, e) || command_line_add(&p->words, e, "-0", "-f", "turns") ||
+    if (command_line_add(&p->words, e, "bpe-encode") || command_line_options(&p->words, &x->program->words, e) ||
+        command_line_add(&p->words, e, "-0", "-f", "turns") ||
         command_line_files(&p->words, (char **)(uintptr_t)names, (int)p->each, e))
         return -1;
     x->dispatch = (struct dispatch){
@@ -232,7 +229,6 @@ int encode_parquet(struct encode *x, struct job *j, struct err *e)
     }
     status = status ? -1 : outcome(&p, e);
     command_line_free(&p.words);
-    free(p.path);
     free(p.at);
     return status;
 }

@@ -11,7 +11,6 @@
 
 #include "base/cli/program.h"
 #include "bpe/front.h"
-#include "driver/installed.h"
 #include "driver/model_words.h"
 #include "driver/resume.h"
 #include "usage/chunk_usage.h"
@@ -99,14 +98,13 @@ static int put_shard(struct option_words *to, struct err *e)
 static int run(struct job *j, struct err *e)
 {
     const struct command_options *o = &self.common;
-    char *script = NULL, *parquet = NULL;
+    char *script = NULL;
     struct buf words = {0};
     int status = put_chunk(&asked.chunk, e) || put_encode(&asked.encode, e) || put_shard(&asked.shard, e) ||
                          resume_put_asked(&words, &o->reader, &asked.chunk, (const char *const *)asked.encode.at,
                                           asked.encode.n, self.files, self.n_files, e) ||
                          (o->via && command_line_via(&asked.via, o->via, &script, e)) ||
-                         (o->parquet && (!(parquet = installed_command("parquet", e)) ||
-                                         command_line_parquet(&asked.reader, o, parquet, e)))
+                         (o->parquet && command_line_parquet(&asked.reader, o, e))
                      ? -1
                      : 0;
     const struct input_form *form = input_forms[source_options_form(&self.chunk.source)];
@@ -124,7 +122,6 @@ static int run(struct job *j, struct err *e)
     option_words_free(&asked.shard);
     buf_free(&words);
     free(script);
-    free(parquet);
     return status;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/io/fd.h"
 #include "base/sys/num.h"
+#include "driver/installed.h"
 #include "usage/source_options.h"
 
 #include <errno.h>
@@ -266,9 +267,9 @@ int command_line_via(struct command_line *l, const char *via, char **script, str
     return command_line_add(l, e, "sh", "-c", *script, "--via");
 }
 
-int command_line_parquet(struct command_line *l, const struct command_options *o, const char *path, struct err *e)
+int command_line_parquet(struct command_line *l, const struct command_options *o, struct err *e)
 {
-    if (command_line_add(l, e, path) || command_line_options(l, &o->reader, e))
+    if (command_line_add(l, e, installed.parquet) || command_line_options(l, &o->reader, e))
         return -1;
     return 0;
 }

@@ -147,8 +147,8 @@ int command_line_chunk_parquet(struct command_line *l, const struct option_words
  * the caller, and must stay. */
 int command_line_via(struct command_line *l, const char *via, char **script, struct err *e);
 
-/* The words of `bpe parquet`, without the FILEs. path: the file of that command. */
-int command_line_parquet(struct command_line *l, const struct command_options *o, const char *path, struct err *e);
+/* The words of `bpe parquet`, without the FILEs. */
+int command_line_parquet(struct command_line *l, const struct command_options *o, struct err *e);
 
 /* Before standard input is read: says so, if that is a terminal. -1 with EX_TEMPFAIL: it is a pipe from which nothing
  * comes: what should have written to it has probably failed. Waits until that is known. */

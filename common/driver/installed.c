@@ -66,6 +66,11 @@ static int make_temporary_absolute(struct err *e)
     return rc ? -1 : 0;
 }
 
+char *installed_command(const char *name, struct err *e)
+{
+    return fd_path(installed.commands, name, e);
+}
+
 int installed_init(const char *argv0, struct err *e)
 {
     installed.programs = find_programs(argv0);
@@ -77,14 +82,10 @@ int installed_init(const char *argv0, struct err *e)
         installed.commands = fd_path(installed.programs, COMMANDS, e);
     if (!installed.pages && !(installed.pages = real_below(PAGES, e)))
         installed.pages = fd_path(installed.programs, PAGES, e);
-    if (!installed.commands || !installed.pages || put_first_on_path(e) || make_temporary_absolute(e))
+    installed.parquet = installed.commands ? installed_command("parquet", e) : NULL;
+    if (!installed.parquet || !installed.pages || put_first_on_path(e) || make_temporary_absolute(e))
         return -1;
     return 0;
-}
-
-char *installed_command(const char *name, struct err *e)
-{
-    return fd_path(installed.commands, name, e);
 }
 
 const char *installed_temporary(void)

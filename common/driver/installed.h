@@ -13,12 +13,13 @@
  * programs first on PATH, and makes TMPDIR absolute, for all processes that are started. -1: EX_OSERR. */
 int installed_init(const char *argv0, struct err *e);
 
-/* The directories; NULL before installed_init. */
+/* The directories, and a file in one; NULL before installed_init. */
 extern struct installed {
     const char *programs, *commands, *pages;
+    const char *parquet; /* the file of the command parquet */
 } installed;
 
-/* The file of a command in another language, such as parquet. Owned by the caller; NULL: out of memory. */
+/* The file of a command in another language. Owned by the caller; NULL: out of memory. */
 char *installed_command(const char *name, struct err *e);
 
 /* The directory for temporary files: TMPDIR, or /tmp. */

@@ -1,10 +1,6 @@
 /* stage.c - see stage.h. */
 #include "driver/stage.h"
 
-#include "driver/installed.h"
-
-#include <stdlib.h>
-
 int stage_chunk(struct job *j, const struct job_start *how, const struct option_words *options, char **files, int n,
                 struct err *e)
 {
@@ -23,13 +19,12 @@ int stage_parquet(struct job *j, int group, const char *dir, const struct comman
                   const struct option_words *chunk, const char *part, char **files, int n, int out, struct err *e)
 {
     struct command_line r = {0}, c = {0};
-    char *parquet = installed_command("parquet", e);
     int text[2] = {-1, -1};
     struct job_start reader = {.name = "what reads Parquet", .in = -1, .stage = STAGE_READ, .group = group, .dir = dir},
                      chunker = {.out = out, .stage = STAGE_CHUNK, .group = group};
-    int rc = !parquet || job_pipe(text, e) || command_line_parquet(&r, o, parquet, e) ||
-                     (part && command_line_add(&r, e, part)) || command_line_files(&r, files, n, e) ||
-                     command_line_add(&c, e, "bpe-chunk") || command_line_chunk_parquet(&c, chunk, e)
+    int rc = job_pipe(text, e) || command_line_parquet(&r, o, e) || (part && command_line_add(&r, e, part)) ||
+                     command_line_files(&r, files, n, e) || command_line_add(&c, e, "bpe-chunk") ||
+                     command_line_chunk_parquet(&c, chunk, e)
                  ? -1
                  : 0;
     reader.out = text[1];
@@ -39,7 +34,6 @@ int stage_parquet(struct job *j, int group, const char *dir, const struct comman
     job_close(&text[1]);
     command_line_free(&r);
     command_line_free(&c);
-    free(parquet);
     return rc;
 }
 

@@ -3,7 +3,6 @@
 
 #include "base/io/durable.h"
 #include "base/io/fd.h"
-#include "driver/installed.h"
 #include "driver/partition.h"
 #include "driver/resume.h"
 #include "driver/stage.h"
@@ -240,12 +239,11 @@ int work_check_reader(const struct work *w, struct err *e)
     enum { NOT_INSTALLED = 127 };
     struct command_line l = {0};
     const struct job_start how = {.in = -1, .out = -1};
-    char *parquet = installed_command("parquet", e);
-    int first = 0, rc = parquet ? 0 : -1;
+    int first = 0, rc = 0;
     while (first < w->n_files && !command_is_parquet(w->options, w->files[first]))
         first++;
-    if (rc == 0 && first < w->n_files) {
-        rc = command_line_parquet(&l, w->options, parquet, e) || command_line_add(&l, e, "--list") ||
+    if (first < w->n_files) {
+        rc = command_line_parquet(&l, w->options, e) || command_line_add(&l, e, "--list") ||
                      command_line_files(&l, &w->files[first], 1, e) || command_line_start(w->job, &how, &l, e)
                  ? -1
                  : 0;
@@ -255,7 +253,6 @@ int work_check_reader(const struct work *w, struct err *e)
         job_forget(w->job);
     }
     command_line_free(&l);
-    free(parquet);
     return rc;
 }
 
