@@ -52,10 +52,8 @@ static int start(const struct job_options *o, struct job *j, struct job_relay *r
                                                   .foreign = true},
                               e))
         rc = -1;
-    for (int i = 0; i < 2; i++) {
-        job_close(&in[i]);
-        job_close(&out[i]);
-    }
+    job_close_both(in);
+    job_close_both(out);
     job_close(&records[1]);
     r->from = records[0];
     return rc;

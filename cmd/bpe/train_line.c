@@ -53,8 +53,7 @@ int train_start_rest(const struct train *t, struct job *j, int in, int *hold, st
         *hold = ends[1];
         ends[1] = -1;
     }
-    job_close(&ends[0]);
-    job_close(&ends[1]);
+    job_close_both(ends);
     command_line_free(&s);
     command_line_free(&m);
     return rc;
@@ -108,10 +107,8 @@ static int start_line(const struct train *t, struct job *j, struct err *e)
              : foreign     ? start_parallel(t, j, records[0], counts[1], e)
                        : stage_counts(j, 0, t->fan_out == FAN_OUT_NONE ? 1 : t->common.jobs, records[0], counts[1], e);
     rc = rc || train_start_rest(t, j, counts[0], NULL, e);
-    for (int i = 0; i < 2; i++) {
-        job_close(&records[i]);
-        job_close(&counts[i]);
-    }
+    job_close_both(records);
+    job_close_both(counts);
     return rc ? -1 : 0;
 }
 
@@ -184,10 +181,8 @@ static int count_parts(const struct train *t, struct job *j, int chunks, const u
                      start_xargs(t, j, names[0], counts[1], e) || train_start_rest(t, j, counts[0], NULL, e)
                  ? -1
                  : 0;
-    for (int i = 0; i < 2; i++) {
-        job_close(&names[i]);
-        job_close(&counts[i]);
-    }
+    job_close_both(names);
+    job_close_both(counts);
     return rc;
 }
 

@@ -27,8 +27,7 @@ static int start_part(const struct train *t, struct job *j, uint64_t i, uint64_t
         stage_parquet(j, group, NULL, &t->common, t->chunk_words, part, files_of(files), (int)files->n, records[1], e);
     if (rc == 0)
         rc = t->common.via ? train_start_via(t, j, records[0], out, e) : stage_counts(j, group, 1, records[0], out, e);
-    job_close(&records[0]);
-    job_close(&records[1]);
+    job_close_both(records);
     return rc;
 }
 
@@ -43,8 +42,7 @@ static int start_other(const struct train *t, struct job *j, const struct comman
                      stage_counts(j, 0, t->common.jobs, records[0], out, e)
                  ? -1
                  : 0;
-    job_close(&records[0]);
-    job_close(&records[1]);
+    job_close_both(records);
     return rc;
 }
 

@@ -139,6 +139,12 @@ void job_close(int *fd)
     *fd = -1;
 }
 
+void job_close_both(int ends[2])
+{
+    job_close(&ends[0]);
+    job_close(&ends[1]);
+}
+
 int job_pipe(int ends[2], struct err *e)
 {
     enum { WIDE = 1 << 20 };
@@ -341,8 +347,7 @@ struct job_process *job_start(struct job *j, const struct job_start *s, struct e
     p->said = said[0];
     said[0] = -1;
 end:
-    job_close(&said[0]);
-    job_close(&said[1]);
+    job_close_both(said);
     free(file);
     return p;
 }

@@ -110,8 +110,9 @@ int job_file(const void *p, size_t n, struct err *e);
  * input.c takes one message at a time. -1 with EX_OSERR. */
 int job_socket(int ends[2], struct err *e);
 
-/* Closes *fd unless it is -1, and makes it -1. */
+/* Closes *fd unless it is -1, and makes it -1; both ends of a pipe or pair of sockets. */
 void job_close(int *fd);
+void job_close_both(int ends[2]);
 
 /* Waits until one of fds is ready (poll(2): revents are set), a process has ended, or so many milliseconds have passed
  * (-1: without end; at once if no process runs and n is 0). Returns how many of fds are ready. Messages are read

@@ -30,8 +30,7 @@ int stage_parquet(struct job *j, int group, const char *dir, const struct comman
     reader.out = text[1];
     chunker.in = text[0];
     rc = rc || command_line_start(j, &reader, &r, e) || command_line_start(j, &chunker, &c, e) ? -1 : 0;
-    job_close(&text[0]);
-    job_close(&text[1]);
+    job_close_both(text);
     command_line_free(&r);
     command_line_free(&c);
     return rc;

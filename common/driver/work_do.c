@@ -89,8 +89,7 @@ static int start_file(struct work *w, struct work_part *p, int group, uint64_t i
                  ? stage_parquet(w->job, group, w->where, w->options, &w->chunk, NULL, &p->file, 1, records[1], e)
                  : stage_chunk(w->job, &how, &w->chunk, &p->file, 1, e);
     rc = rc || stage_counts(w->job, group, inner, records[0], out, e) ? -1 : 0;
-    job_close(&records[0]);
-    job_close(&records[1]);
+    job_close_both(records);
     return rc;
 }
 
@@ -128,8 +127,7 @@ static int start_counting(struct work *w, struct work_part *p, int group, uint64
                           : start_records(w, p, group, counts[1], NULL, e))
              ? -1
              : 0;
-    job_close(&counts[0]);
-    job_close(&counts[1]);
+    job_close_both(counts);
     command_line_free(&l);
     return rc;
 }
