@@ -4,7 +4,6 @@
 #include "wire/record.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -85,16 +84,9 @@ static int feed(struct job_relay *r, struct err *e)
     return n < 0 ? -1 : 0;
 }
 
-static void ignore(int sig)
-{
-    (void)sig; /* write(2) says EPIPE */
-}
-
 int job_relay(struct job *j, struct job_relay *r, struct err *e)
 {
-    struct sigaction broken = {.sa_handler = ignore};
-    sigemptyset(&broken.sa_mask);
-    sigaction(SIGPIPE, &broken, NULL);
+    job_ignore_sigpipe();
     while (r->from >= 0 || job_running(j)) {
         bool full = r->given < r->fed.len;
         struct pollfd fds[] = {{.fd = r->watches_output ? 1 : -1},

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -51,16 +50,9 @@ static struct dispatch_worker *start(struct dispatch *d, const int *in, size_t n
     return w;
 }
 
-static void ignore(int sig)
-{
-    (void)sig; /* write(2) says EPIPE. Unlike SIG_IGN, this is not what a program that is started begins with */
-}
-
 int dispatch_open(struct dispatch *d, size_t n, size_t at_once, struct err *e)
 {
-    struct sigaction broken = {.sa_handler = ignore};
-    sigemptyset(&broken.sa_mask);
-    sigaction(SIGPIPE, &broken, NULL);
+    job_ignore_sigpipe();
     d->worker = calloc(n, sizeof *d->worker);
     d->fds = calloc(1 + 3 * n, sizeof *d->fds);
     if (!d->worker || !d->fds)

@@ -37,9 +37,10 @@ static volatile sig_atomic_t above; /* so many lines of it above the cursor */
 static volatile sig_atomic_t asked; /* by SIGUSR1 */
 static void (*volatile at_signal)(void);
 
+/* It only interrupts ppoll(2), or lets write(2) say EPIPE. */
 static void no_more(int sig)
 {
-    (void)sig; /* it only interrupts ppoll(2) */
+    (void)sig;
 }
 
 static void ask(int sig)
@@ -57,6 +58,13 @@ bool job_was_asked(void)
     bool was = asked || sigtimedwait(&question, NULL, &at_once) == SIGUSR1; /* job_wait alone lets it through */
     asked = 0;
     return was;
+}
+
+void job_ignore_sigpipe(void)
+{
+    struct sigaction broken = {.sa_handler = no_more};
+    sigemptyset(&broken.sa_mask);
+    sigaction(SIGPIPE, &broken, NULL);
 }
 
 static void clear_line(void)

@@ -68,6 +68,10 @@ int job_init(struct job *j, const char *command, struct err *e);
 /* Whether SIGUSR1 has come since the last call. */
 bool job_was_asked(void);
 
+/* From now on a pipe that nobody reads is an error of write(2) here, for a process that writes to those of others.
+ * Unlike with SIG_IGN, a program that is started begins without that. */
+void job_ignore_sigpipe(void);
+
 /* What a signal does after it has ended the processes; only what is safe in a signal handler. */
 void job_at_signal(void (*then)(void));
 
