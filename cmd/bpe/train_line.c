@@ -37,16 +37,15 @@ int train_wait(const struct train *t, struct job *j)
     return job_result(j);
 }
 
-/* bpe-sum and bpe-merge; the sum reads counts from `in`. hold: the write end of the pipe between them stays open here,
- * in *hold; NULL: it does not. */
 int train_start_rest(const struct train *t, struct job *j, int in, int *hold, struct err *e)
 {
-    struct command_line s = {0}, m = {0};
     int ends[2] = {-1, -1};
-    int rc = job_pipe(ends, e) || command_line_add(&s, e, "bpe-sum") || command_line_options(&s, t->sum_words, e) ||
-                     command_line_add(&m, e, "bpe-merge") || command_line_options(&m, t->merge_words, e) ||
-                     command_line_start(j, &(struct job_start){.in = in, .out = ends[1], .stage = STAGE_SUM}, &s, e) ||
-                     command_line_start(j, &(struct job_start){.in = ends[0], .out = 1, .stage = STAGE_MERGE}, &m, e)
+    if (job_pipe(ends, e))
+        return -1;
+    const struct job_start sum = {.in = in, .out = ends[1], .stage = STAGE_SUM};
+    const struct job_start merge = {.in = ends[0], .out = 1, .stage = STAGE_MERGE};
+    int rc = command_start(j, &sum, "bpe-sum", t->sum_words, NULL, 0, e) ||
+                     command_start(j, &merge, "bpe-merge", t->merge_words, NULL, 0, e)
                  ? -1
                  : 0;
     if (hold && rc == 0) {
@@ -54,32 +53,30 @@ int train_start_rest(const struct train *t, struct job *j, int in, int *hold, st
         ends[1] = -1;
     }
     job_close_both(ends);
-    command_line_free(&s);
-    command_line_free(&m);
     return rc;
 }
 
 /* ---- How records come to bpe-counts, and counts to bpe-sum ---- */
 
 /* A tool or command of the user's between bpe-chunk and bpe-sum. */
-static int start_foreign(struct job *j, const struct command_line *l, const char *name, int in, int out, struct err *e)
+static int start_foreign(struct job *j, const char *const *argv, const char *name, int in, int out, struct err *e)
 {
-    return command_line_start(
-        j, &(struct job_start){.name = name, .in = in, .out = out, .stage = STAGE_COUNT, .foreign = true}, l, e);
+    const struct job_start how = {
+        .argv = argv, .name = name, .in = in, .out = out, .stage = STAGE_COUNT, .foreign = true};
+    return job_start(j, &how, e) ? 0 : -1;
 }
 
-static int start_parallel(const struct train *t, struct job *j, int in, int out, struct err *e)
+/* GNU parallel for records, or xargs for names of files. */
+static int start_tool(const struct train *t, struct job *j, int in, int out, struct err *e)
 {
-    struct command_line l = {0};
     char jobs[32];
     snprintf(jobs, sizeof jobs, "%llu", (unsigned long long)t->common.jobs);
     /* A larger block than the default is faster. */
-    int rc = command_line_add(&l, e, "parallel", "--will-cite", "--pipe", "--block", "8M", "-j", jobs, "bpe-count") ||
-                     start_foreign(j, &l, "parallel", in, out, e)
-                 ? -1
-                 : 0;
-    command_line_free(&l);
-    return rc;
+    const char *const parallel[] = {"parallel", "--will-cite", "--pipe",    "--block", "8M",
+                                    "-j",       jobs,          "bpe-count", NULL};
+    const char *const xargs[] = {"xargs", "-0", "-n", "1", "-P", jobs, "bpe-count", NULL};
+    const char *const *argv = t->fan_out == FAN_OUT_XARGS ? xargs : parallel;
+    return start_foreign(j, argv, argv[0], in, out, e);
 }
 
 int train_start_via(const struct train *t, struct job *j, int in, int out, struct err *e)
@@ -87,7 +84,7 @@ int train_start_via(const struct train *t, struct job *j, int in, int out, struc
     struct command_line l = {0};
     char *script = NULL;
     int rc = command_line_via(&l, t->common.via, &script, e) || command_line_add(&l, e, "bpe-count") ||
-                     start_foreign(j, &l, "--via", in, out, e)
+                     start_foreign(j, l.words, "--via", in, out, e)
                  ? -1
                  : 0;
     command_line_free(&l);
@@ -104,7 +101,7 @@ static int start_line(const struct train *t, struct job *j, struct err *e)
              stage_chunk(j, &(struct job_start){.in = 0, .out = records[1]}, t->chunk_words, t->files, t->n_files, e);
     if (rc == 0)
         rc = t->common.via ? train_start_via(t, j, records[0], counts[1], e)
-             : foreign     ? start_parallel(t, j, records[0], counts[1], e)
+             : foreign     ? start_tool(t, j, records[0], counts[1], e)
                        : stage_counts(j, 0, t->fan_out == FAN_OUT_NONE ? 1 : t->common.jobs, records[0], counts[1], e);
     rc = rc || train_start_rest(t, j, counts[0], NULL, e);
     job_close_both(records);
@@ -159,26 +156,13 @@ static int give_parts(int chunks, const uint64_t *ends, size_t n, int *fds, int 
     return rc;
 }
 
-static int start_xargs(const struct train *t, struct job *j, int in, int out, struct err *e)
-{
-    struct command_line l = {0};
-    char jobs[32];
-    snprintf(jobs, sizeof jobs, "%llu", (unsigned long long)t->common.jobs);
-    int rc = command_line_add(&l, e, "xargs", "-0", "-n", "1", "-P", jobs, "bpe-count") ||
-                     start_foreign(j, &l, "xargs", in, out, e)
-                 ? -1
-                 : 0;
-    command_line_free(&l);
-    return rc;
-}
-
 /* The rest of the pipeline, when all records are in a file. Keeps the parts open. */
 static int count_parts(const struct train *t, struct job *j, int chunks, const uint64_t *ends, size_t n, int *fds,
                        struct err *e)
 {
     int names[2] = {-1, -1}, counts[2] = {-1, -1};
     int rc = job_pipe(names, e) || give_parts(chunks, ends, n, fds, names[1], e) || job_pipe(counts, e) ||
-                     start_xargs(t, j, names[0], counts[1], e) || train_start_rest(t, j, counts[0], NULL, e)
+                     start_tool(t, j, names[0], counts[1], e) || train_start_rest(t, j, counts[0], NULL, e)
                  ? -1
                  : 0;
     job_close_both(names);

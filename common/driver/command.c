@@ -145,6 +145,18 @@ int command_line_start(struct job *j, const struct job_start *how, const struct 
     return job_start(j, &s, e) ? 0 : -1;
 }
 
+int command_start(struct job *j, const struct job_start *how, const char *program, const struct option_words *options,
+                  char **files, int n, struct err *e)
+{
+    struct command_line l = {0};
+    int rc = add_word(&l, program, e) || command_line_options(&l, options, e) ||
+                     (files && command_line_files(&l, files, n, e)) || command_line_start(j, how, &l, e)
+                 ? -1
+                 : 0;
+    command_line_free(&l);
+    return rc;
+}
+
 int command_paths(struct option_words *to, const struct option_words *from, const char *const *names, struct err *e)
 {
     char here[PATH_MAX];

@@ -81,6 +81,10 @@ int command_paths(struct option_words *to, const struct option_words *from, cons
 /* Starts a process by these words; what else there is to say of it is in `how`. */
 int command_line_start(struct job *j, const struct job_start *how, const struct command_line *l, struct err *e);
 
+/* The same of a program with these options, and n files (NULL: none are named). */
+int command_start(struct job *j, const struct job_start *how, const char *program, const struct option_words *options,
+                  char **files, int n, struct err *e);
+
 /* ---- Options that several commands have ---- */
 
 struct command_options {

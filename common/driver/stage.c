@@ -4,15 +4,9 @@
 int stage_chunk(struct job *j, const struct job_start *how, const struct option_words *options, char **files, int n,
                 struct err *e)
 {
-    struct command_line l = {0};
     struct job_start s = *how;
     s.stage = STAGE_CHUNK;
-    int rc = command_line_add(&l, e, "bpe-chunk") || command_line_options(&l, options, e) ||
-                     command_line_files(&l, files, n, e) || command_line_start(j, &s, &l, e)
-                 ? -1
-                 : 0;
-    command_line_free(&l);
-    return rc;
+    return command_start(j, &s, "bpe-chunk", options, files, n, e);
 }
 
 int stage_parquet(struct job *j, int group, const char *dir, const struct command_options *o,

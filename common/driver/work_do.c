@@ -309,22 +309,11 @@ int work_sum(struct work *w, struct err *e)
     return status;
 }
 
-static int start_merge(struct work *w, const struct option_words *options, struct err *e)
-{
-    struct command_line l = {0};
-    const struct job_start how = {.in = -1, .out = 1, .stage = STAGE_MERGE};
-    int rc = command_line_add(&l, e, "bpe-merge") || command_line_options(&l, options, e) ||
-                     command_line_files(&l, &w->sum_path, 1, e) || command_line_start(w->job, &how, &l, e)
-                 ? -1
-                 : 0;
-    command_line_free(&l);
-    return rc;
-}
-
 int work_merge(struct work *w, const struct option_words *options, struct err *e)
 {
     struct buf line = {0};
-    if (start_merge(w, options, e))
+    const struct job_start how = {.in = -1, .out = 1, .stage = STAGE_MERGE};
+    if (command_start(w->job, &how, "bpe-merge", options, &w->sum_path, 1, e))
         return -1;
     job_wait_all(w->job);
     int status = job_outcome(w->job, &line, e);
