@@ -60,15 +60,6 @@ static void offer_option(const struct option_row *r, bool with_letter)
         offer(word, r->help);
 }
 
-static bool is_one_of(const char *word, const char *const *words)
-{
-    for (; *words; words++) {
-        if (strcmp(word, *words) == 0)
-            return true;
-    }
-    return false;
-}
-
 #define MODELS ":files *.json *.tiktoken *merges*.txt"
 
 /* The values of an option. `before`: what the word has before them, "--NAME=" or nothing. */
@@ -85,9 +76,9 @@ static void offer_values(const struct option_row *r, const char *before)
         return;
     if (strcmp(r->argument, "MODEL") == 0)
         puts(strcmp(r->name, "output") == 0 ? ":files" : MODELS);
-    else if (is_one_of(r->argument, directories))
+    else if (str_in(r->argument, directories))
         puts(":directories");
-    else if (is_one_of(r->argument, files))
+    else if (str_in(r->argument, files))
         puts(":files");
     else if (strcmp(r->argument, "COMMAND") == 0)
         puts(":commands");

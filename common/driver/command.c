@@ -237,9 +237,7 @@ int command_options_check(struct command_options *o, const struct source_options
 
 static bool is_named_parquet(const char *file)
 {
-    static const char ending[] = ".parquet";
-    size_t n = strlen(file), len = sizeof ending - 1;
-    return n > len && strcmp(file + n - len, ending) == 0;
+    return *file && str_ends(file + 1, ".parquet");
 }
 
 void command_mix(struct command_options *o, const struct source_options *text, char **files, int n_files)

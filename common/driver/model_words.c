@@ -10,15 +10,13 @@ enum whose { CHUNK, ENCODE, BOTH, TOKEN };
 
 static enum whose owner_of(const char *word)
 {
-    static const char *const both[] = {"model", "pattern"};
+    static const char *const both[] = {"model", "pattern", NULL};
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
     if (strcmp(name, "special-token") == 0)
         return TOKEN;
-    for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
-        if (strcmp(name, both[i]) == 0)
-            return BOTH;
-    }
+    if (str_in(name, both))
+        return BOTH;
     return options_find(chunk_usage.options, name) ? CHUNK : ENCODE;
 }
 

@@ -32,12 +32,6 @@ char *work_own_name(const char *dir, const char *name, struct err *e)
     return fd_path(dir, text, e);
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-    size_t n = strlen(name), k = strlen(end);
-    return n >= k && strcmp(name + n - k, end) == 0;
-}
-
 /* What is left of attempts at `name`; NULL: at anything, and why they failed. */
 static void remove_attempts(const char *path, const char *name)
 {
@@ -46,7 +40,7 @@ static void remove_attempts(const char *path, const char *name)
     snprintf(begin, sizeof begin, ".%.32s%s", name ? name : "", name ? ".new." : "");
     for (const struct dirent *d; dir && (d = readdir(dir));) {
         bool attempt = strncmp(d->d_name, begin, strlen(begin)) == 0 && strstr(d->d_name, ".new.");
-        if (attempt || (!name && ends_with(d->d_name, ".failed")))
+        if (attempt || (!name && str_ends(d->d_name, ".failed")))
             unlinkat(dirfd(dir), d->d_name, 0);
     }
     if (dir)

@@ -9,17 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool ends_with(const char *name, const char *end)
-{
-    size_t n = strlen(name), len = strlen(end);
-    return n >= len && strcmp(name + n - len, end) == 0;
-}
-
 /* Whether a message can show the name, and a command reads the file. */
 static bool is_shown(const char *name)
 {
     bool shown =
-        *name && *name != '-' && strcmp(name, fd_name("-")) != 0 && !ends_with(name, ".gz") && !ends_with(name, ".zst");
+        *name && *name != '-' && strcmp(name, fd_name("-")) != 0 && !str_ends(name, ".gz") && !str_ends(name, ".zst");
     for (const char *p = name; *p && shown; p++)
         shown = !iscntrl((unsigned char)*p);
     return shown;

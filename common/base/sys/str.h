@@ -30,6 +30,20 @@ static inline int str_compare(struct str a, struct str b)
     return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
+/* Of what C calls a string: whether it ends with another one; whether it is one of several (NULL after the last). */
+static inline bool str_ends(const char *s, const char *end)
+{
+    size_t n = strlen(s), len = strlen(end);
+    return n >= len && strcmp(s + n - len, end) == 0;
+}
+
+static inline bool str_in(const char *s, const char *const *several)
+{
+    while (*several && strcmp(s, *several) != 0)
+        several++;
+    return *several != NULL;
+}
+
 /* Whether an occurrence of one in a text can overlap one of the other: one is in the other, or begins as that ends. */
 static inline bool str_may_overlap(struct str a, struct str b)
 {

@@ -59,14 +59,12 @@ static void leave_out_own(struct process *p)
 }
 
 /* Notes that a descriptor is of a file with a name, or of the page that a program publishes. */
-static void note_file(struct process *p, int fd, const char *name, size_t len)
+static void note_file(struct process *p, int fd, const char *name)
 {
-    static const char page[] = "/memfd:" PROGRESS_FILE, deleted[] = " (deleted)";
-    size_t n = sizeof deleted - 1;
-    bool temporary = len > n && strcmp(name + len - n, deleted) == 0;
+    static const char page[] = "/memfd:" PROGRESS_FILE;
     if (strncmp(name, page, sizeof page - 1) == 0)
         p->page = fd;
-    else if (may_be_file(name) && !temporary && p->n_files < PROCESS_FILES)
+    else if (may_be_file(name) && !str_ends(name, " (deleted)") && p->n_files < PROCESS_FILES)
         p->files[p->n_files++] = fd;
 }
 
@@ -99,7 +97,7 @@ int process_links(struct process *p, struct option_words *fifos, bool all, struc
             if (!is_among(name, fifos) && option_words_add(fifos, e, "%s", name))
                 goto fail;
         } else {
-            note_file(p, l.fd, name, (size_t)len);
+            note_file(p, l.fd, name);
             continue;
         }
         if (l.kind != LINK_SOCKET) { /* how it is open, the mode of the link says */
