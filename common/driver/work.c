@@ -139,10 +139,11 @@ int work_begin(struct work *w, int *status, struct err *e)
 
 /* ---- What is in a directory may be anybody's: of its words those are done that planning would have written ---- */
 
-static int not_planned(const char *place, const char *word, struct err *e)
+static int not_planned(const struct work *w, const char *name, const char *word, struct err *e)
 {
-    return err_set(e, EX_DATAERR, "%s: '%s': not what planning writes there; plan the work anew, in another directory",
-                   place, word);
+    return err_set(e, EX_DATAERR,
+                   "%s/%s: '%s': not what planning writes there; plan the work anew, in another directory", w->chunks,
+                   name, word);
 }
 
 /* Reads words from a file of DIR/chunks. */
@@ -164,13 +165,12 @@ static int read_words(const struct work *w, const char *name, struct option_word
 static char *read_word(const struct work *w, const char *name, struct err *e)
 {
     struct option_words words = {0};
-    char place[PATH_MAX], *word = NULL;
-    snprintf(place, sizeof place, "%s/%s", w->chunks, name);
+    char *word = NULL;
     if (read_words(w, name, &words, e) == 0) {
         if (words.n == 1 && !(word = strdup(words.at[0])))
             err_mem(e, "a word", strlen(words.at[0]));
         else if (words.n != 1)
-            not_planned(place, words.n ? words.at[1] : "", e);
+            not_planned(w, name, words.n ? words.at[1] : "", e);
     }
     option_words_free(&words);
     return word;
@@ -190,12 +190,10 @@ static bool is_option_of(const char *word, const struct option_row *rows)
 static int only_options(const struct work *w, const char *file, const struct option_words *words, size_t first,
                         const struct option_row *rows, const char *const *names, struct err *e)
 {
-    char place[PATH_MAX];
-    snprintf(place, sizeof place, "%s/%s", w->chunks, file);
     for (size_t i = first; i < words->n; i++) {
         const char *word = words->at[i];
         if (rows ? !is_option_of(word, rows) || option_word_in(word, names) : !option_word_in(word, names))
-            return not_planned(place, word, e);
+            return not_planned(w, file, word, e);
     }
     return 0;
 }
@@ -204,16 +202,14 @@ static int only_options(const struct work *w, const char *file, const struct opt
 static int read_worker(struct work *w, struct err *e)
 {
     static const char *const other[] = {"format", "output", "files-from", "files0-from", NULL};
-    char place[PATH_MAX];
-    snprintf(place, sizeof place, "%s/worker", w->chunks);
     if (read_words(w, "worker", &w->worker, e))
         return -1;
     const char *program = w->worker.n ? w->worker.at[0] : "";
     w->encodes = strcmp(program, "bpe-encode") == 0;
     if (!w->encodes && strcmp(program, "bpe-count") != 0)
-        return not_planned(place, program, e);
+        return not_planned(w, "worker", program, e);
     if (!w->encodes && w->worker.n > 1)
-        return not_planned(place, w->worker.at[1], e);
+        return not_planned(w, "worker", w->worker.at[1], e);
     if (only_options(w, "worker", &w->worker, 1, encode_usage.options, other, e) || find_results(w, e))
         return -1;
     return 0;
@@ -223,7 +219,6 @@ int work_read(struct work *w, struct err *e)
 {
     static const char *const not_of_chunk[] = {"only", "dealt", "files-from", "files0-from", "input-status", NULL};
     static const char *const of_parquet[] = {"column", "nul-bytes", "null-rows", NULL};
-    char place[PATH_MAX];
     struct stat st;
     if (stat(w->chunks, &st) < 0 || !S_ISDIR(st.st_mode))
         return err_set(e, EX_NOINPUT, "%s: has no work; bpe tasks plan -o %s makes it", w->dir, w->dir);
@@ -233,9 +228,8 @@ int work_read(struct work *w, struct err *e)
         only_options(w, "parquet", &w->options->reader, 0, NULL, of_parquet, e) ||
         !(w->where = read_word(w, "where", e)))
         return -1;
-    snprintf(place, sizeof place, "%s/where", w->chunks);
     if (*w->where != '/')
-        return not_planned(place, w->where, e);
+        return not_planned(w, "where", w->where, e);
     w->options->parquet = w->options->reader.n > 0;
     w->options->mixed = false;
     for (size_t i = 0; i < w->chunk.n; i++)
@@ -248,26 +242,21 @@ int work_read(struct work *w, struct err *e)
 /* The file of a part; one of those that the command names, if it names some. */
 static int read_file_name(const struct work *w, struct work_part *p, struct err *e)
 {
-    char place[PATH_MAX];
     bool known = w->n_files == 0;
     p->file = read_word(w, p->name, e);
     if (!p->file)
         return -1;
     for (int i = 0; i < w->n_files; i++)
         known |= strcmp(w->files[i], p->file) == 0;
-    snprintf(place, sizeof place, "%s/%s", w->chunks, p->name);
-    return known && resume_may_be_read_again(p->file) ? 0 : not_planned(place, p->file, e);
+    return known && resume_may_be_read_again(p->file) ? 0 : not_planned(w, p->name, p->file, e);
 }
 
 static int add_part(struct work *w, const char *name, struct err *e)
 {
     struct stat st;
     const char *digits = strchr(name, '.') + 1;
-    char place[PATH_MAX];
-    if (!*digits || digits[strspn(digits, "0123456789")]) {
-        snprintf(place, sizeof place, "%s/", w->chunks);
-        return not_planned(place, name, e);
-    }
+    if (!*digits || digits[strspn(digits, "0123456789")])
+        return not_planned(w, "", name, e);
     if (array_grow(&w->parts, &w->cap, w->n_parts + 1, sizeof *w->parts, "parts", e))
         return -1;
     struct work_part *p = &w->parts[w->n_parts];

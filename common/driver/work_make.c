@@ -20,15 +20,19 @@
 
 /* ---- Small files ---- */
 
-/* Writes a new file in DIR/chunks.new. */
+/* Creates a new file in DIR/chunks.new, whose name *path is set to (owned by the caller). -1: EX_CANTCREAT. */
+static int create(const char *dir, const char *name, char **path, struct err *e)
+{
+    *path = fd_path(dir, name, e);
+    int fd = *path ? open(*path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+    return fd >= 0 || !*path ? fd : err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", *path);
+}
+
 static int put_file(const char *dir, const char *name, const void *p, size_t n, struct err *e)
 {
-    char *path = fd_path(dir, name, e);
-    int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
-    int rc = fd < 0 ? (path ? err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", path) : -1)
-                    : fd_write(fd, p, n, path, e) || durable_file(fd, path, e);
-    if (fd >= 0)
-        close(fd);
+    char *path;
+    int fd = create(dir, name, &path, e), rc = fd < 0 || fd_write(fd, p, n, path, e) || durable_file(fd, path, e);
+    job_close(&fd);
     free(path);
     return rc ? -1 : 0;
 }
@@ -49,14 +53,11 @@ static int put_words(const char *dir, const char *name, const struct option_word
 
 static int refuse_others(const struct work *w, struct err *e)
 {
+    static const char *const ours[] = {".", "..", "lock", "chunks.new", NULL};
     DIR *dir = opendir(w->dir);
     int rc = 0;
     for (const struct dirent *d; dir && rc == 0 && (d = readdir(dir));) {
-        static const char *const ours[] = {".", "..", "lock", "chunks.new"};
-        bool known = false;
-        for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-            known |= strcmp(d->d_name, ours[i]) == 0;
-        if (!known)
+        if (!str_in(d->d_name, ours))
             rc = err_set(e, EX_USAGE, "%s: holds other files; this needs a directory of its own", w->dir);
     }
     if (dir)
@@ -125,12 +126,9 @@ static int put_file_part(const char *new, size_t number, const char *file, struc
 /* Writes bytes [begin, end) of the records as a part. */
 static int put_part(const char *new, size_t number, int chunks, uint64_t begin, uint64_t end, struct err *e)
 {
-    char name[32];
+    char name[32], *path;
     snprintf(name, sizeof name, "part.%05zu", number);
-    char *path = fd_path(new, name, e);
-    int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
-    if (path && fd < 0)
-        err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", path);
+    int fd = create(new, name, &path, e);
     int rc = fd < 0 || partition_copy(chunks, begin, end, fd, path, e) || durable_file(fd, path, e) ? -1 : 0;
     job_close(&fd);
     free(path);
@@ -144,13 +142,10 @@ static int put_record_parts(struct work *w, const char *new, char **files, int n
     struct option_words dealt = {0};
     struct stat st;
     uint64_t *ends = NULL;
-    char *path = fd_path(new, "chunks", e);
-    int rc = -1, chunks = path ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
-    if (chunks < 0) {
-        if (path)
-            err_sys(e, EX_CANTCREAT, errno, "%s: cannot create", path);
+    char *path;
+    int rc = -1, chunks = create(new, "chunks", &path, e);
+    if (chunks < 0)
         goto end;
-    }
     for (size_t i = 0; i < w->chunk.n; i++) {
         if (option_words_add(&dealt, e, "%s", w->chunk.at[i]))
             goto end;
