@@ -6,37 +6,27 @@
  * Each line of output is a word that begins with CURRENT, a tab, and what it means; or one that says which names of
  * files are wanted: `:files` and patterns, `:directories`, `:commands`.
  *
- * What there is comes from the tables by which command lines are read. Commands in other languages have none: theirs
- * is what they say to --help, and those of engines say there which options of bpe train or bpe shard they take, too:
- *
- *     All other OPTIONs are those of bpe train (see its --help), but for --keep and --via.
- *
- * or go on with the --help of bpe tasks split, whose options they take.
+ * What there is comes from the tables by which command lines are read; those of commands in other languages, from what
+ * they say to --help (script_help.c).
  */
 #include "bpe/front.h"
 #include "bpe/pages.h"
 #include "bpe/tasks.h"
 
 #include "base/cli/options.h"
-#include "base/io/fd.h"
-#include "driver/installed.h"
-#include "driver/job.h"
 #include "input/input_form.h"
 #include "pretok/pattern.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static struct {
     const char *program; /* "train", "tasks run", "bpe-chunk" */
     char **words;        /* what comes after it, up to the current word */
     int n;
     const char *current;
-    struct option_row *others; /* of a command in another language; name is NULL after the last. Owned until exit */
-    size_t n_others, cap_others;
+    const struct option_row *others; /* of a command in another language; else NULL */
 } asked;
 
 /* ---- Output ---- */
@@ -120,11 +110,11 @@ static const struct option_row *open_option(const struct tables *t)
     return r && r->argument && !r->if_none ? r : NULL;
 }
 
+/* name "": the end of the options, `--`. */
 static bool was_given(const char *name)
 {
-    size_t n = strlen(name);
     for (int i = 0; i < asked.n; i++) {
-        if (strncmp(asked.words[i], name, n) == 0 && (asked.words[i][n] == '\0' || asked.words[i][n] == '='))
+        if (option_word_is(asked.words[i], name))
             return true;
     }
     return false;
@@ -149,10 +139,10 @@ static void offer_files(void)
     static const struct {
         const char *option, *files;
     } forms[] = {
-        {"--parquet", ":files *.parquet"},
-        {"--check", ":directories"},
-        {"--list", ":directories"},
-        {"--convert", ":directories"},
+        {"parquet", ":files *.parquet"},
+        {"check", ":directories"},
+        {"list", ":directories"},
+        {"convert", ":directories"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(asked.program, kinds[i].program) == 0) {
@@ -167,9 +157,7 @@ static void offer_files(void)
         }
     }
     for (size_t i = 0; i < N_INPUT_FORMS; i++) {
-        char option[40];
-        snprintf(option, sizeof option, "--%s", input_forms[i]->name);
-        if (input_forms[i]->files && was_given(option)) {
+        if (input_forms[i]->files && was_given(input_forms[i]->name)) {
             printf(":files %s\n", input_forms[i]->files);
             return;
         }
@@ -198,10 +186,10 @@ static void complete_by(const struct option_set *sets, size_t n_sets)
     if (!asked.others) /* else they have --help, and no --version */
         t.at[t.n++] = options_every;
     const char *current = asked.current, *equals = strchr(current, '=');
-    const struct option_row *r = was_given("--") ? NULL : open_option(&t);
+    const struct option_row *r = was_given("") ? NULL : open_option(&t);
     if (r) {
         offer_values(r, "");
-    } else if (was_given("--") || current[0] != '-') {
+    } else if (was_given("") || current[0] != '-') {
         offer_files();
     } else if (equals && current[1] == '-') {
         char before[120];
@@ -213,91 +201,6 @@ static void complete_by(const struct option_set *sets, size_t n_sets)
         offer_options(&t);
     }
     exit(fflush(stdout) ? EX_IOERR : 0);
-}
-
-/* ---- Commands in other languages ---- */
-
-static int add_row(struct option_row r, const char *name, const char *argument, const char *help, struct err *e)
-{
-    r.name = strdup(name);
-    r.argument = *argument ? strdup(argument) : NULL;
-    r.help = strdup(help);
-    if (!r.name || (*argument && !r.argument) || !r.help ||
-        array_grow(&asked.others, &asked.cap_others, asked.n_others + 2, sizeof r, "options", e))
-        return err_mem(e, "options", sizeof r);
-    asked.others[asked.n_others++] = r;
-    asked.others[asked.n_others] = (struct option_row){0};
-    return 0;
-}
-
-/* Of a line that says which options are not taken: they hide those of other tables. */
-static int add_refused(const char *line, struct err *e)
-{
-    char name[60];
-    int rc = 0;
-    const char *list = strstr(line, " but for "), *p = list ? strstr(list, " --") : NULL;
-    for (; p && rc == 0; p = strstr(p, " --")) {
-        p += 3;
-        snprintf(name, sizeof name, "%.*s", (int)strspn(p, "abcdefghijklmnopqrstuvwxyz-"), p);
-        rc = add_row((struct option_row){.kind = OPTION_REFUSED}, name, "", "", e);
-    }
-    return rc;
-}
-
-/* Adds the option of a line of --help, if that is one: two blanks or more, `-x, --name=VALUE`, and what it is for. */
-static int add_line(const char *line, struct err *e)
-{
-    struct option_row r = {.kind = OPTION_TEXT};
-    char name[60], value[60] = "";
-    const char *p = line + strspn(line, " ");
-    if (p - line < 2)
-        return 0;
-    if (p[0] == '-' && p[1] != '-' && p[1] && p[2] == ',') {
-        r.letter = p[1];
-        p += 3 + strspn(p + 3, " ");
-    }
-    if (strncmp(p, "--", 2) != 0)
-        return 0;
-    size_t n = strcspn(p + 2, "=[ ");
-    snprintf(name, sizeof name, "%.*s", (int)n, p + 2);
-    p += 2 + n;
-    r.if_none = *p == '[' ? "" : NULL;
-    p += *p == '[';
-    if (*p == '=') {
-        n = strcspn(p + 1, " ]:");
-        snprintf(value, sizeof value, "%.*s", (int)n, p + 1);
-        p += 1 + strcspn(p + 1, " ");
-    }
-    return add_row(r, name, value, p + strspn(p, " "), e);
-}
-
-/* Reads the options of a script from what it says to --help. *splits: whether that goes on with bpe tasks split. */
-static int read_help(const char *file, bool *splits, struct err *e)
-{
-    char *words[] = {NULL, "--help", NULL};
-    int ends[2], rc;
-    struct buf text = {0};
-    if (job_pipe(ends, e))
-        return -1;
-    pid_t pid = fork();
-    if (pid == 0) {
-        struct err ignored;
-        dup2(ends[1], 1);
-        script_run(file, words, &ignored);
-        _exit(127);
-    }
-    close(ends[1]);
-    rc = fd_read_all(ends[0], &text, "help", e) || buf_put_byte(&text, '\0', e) ? -1 : 0;
-    close(ends[0]);
-    if (pid > 0)
-        waitpid(pid, NULL, 0);
-    char *rest = (char *)text.p;
-    for (char *line; rc == 0 && !*splits && (line = strsep(&rest, "\n")) != NULL;) {
-        *splits = strncmp(line, "OPTIONs go to ", 14) == 0;
-        rc = add_line(line, e) || add_refused(line, e) ? -1 : 0;
-    }
-    buf_free(&text);
-    return rc;
 }
 
 /* ---- Commands ---- */
@@ -339,7 +242,6 @@ static int of_engine(char **words, int n, struct err *e)
 {
     static const char *const commands[] = {"train", "shard", "tasks"};
     char *file = n > 3 ? script_of_engine(words[1], words[2]) : NULL;
-    int rc = 0;
     if (n == 3) {
         for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
             char *its = script_of_engine(words[1], commands[i]);
@@ -353,18 +255,19 @@ static int of_engine(char **words, int n, struct err *e)
     asked.program = words[2];
     asked.words = words + 3;
     asked.n = n - 4;
-    bool splits = false;
-    rc = read_help(file, &splits, e);
+    bool splits;
+    int rc = script_options(file, &asked.others, &splits, e);
     free(file);
+    if (rc)
+        return -1;
     const struct builtin *b = strcmp(words[2], "tasks") == 0 ? NULL : builtin(words[2]);
     char split[] = "split", *of_split[] = {split, words[2], words[1], NULL}, *line[] = {words[2], NULL};
-    if (rc == 0 && splits)
+    if (splits)
         tasks_split(3, of_split); /* does not return */
-    if (rc == 0 && b)
+    if (b)
         b->main(1, line); /* nor does this */
-    if (rc == 0)
-        complete_by(NULL, 0);
-    return rc;
+    complete_by(NULL, 0);
+    return 0;
 }
 
 static int of_bpe(char **words, int n, struct err *e)
@@ -372,7 +275,7 @@ static int of_bpe(char **words, int n, struct err *e)
     static const char *const actions[] = {"plan", "todo", "run", "train", "shard", "split", NULL};
     static const char *const split[] = {"train", "shard", NULL};
     static char two[64];
-    bool splits = false;
+    bool splits;
     if (n == 2)
         return offer_commands(false, e);
     if (strcmp(words[1], "help") == 0)
@@ -405,7 +308,7 @@ static int of_bpe(char **words, int n, struct err *e)
     words[n - 1] = last;
     if (!script_is(words[1]))
         return 0;
-    if (read_help(words[1], &splits, e))
+    if (script_options(words[1], &asked.others, &splits, e))
         return -1;
     complete_by(NULL, 0);
     return 0;

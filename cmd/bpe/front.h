@@ -58,6 +58,10 @@ int script_note_command(char **argv, struct err *e);
 /* Runs a file in place of this program. Its name is put into argv[0]. -1: it cannot be run. */
 int script_run(const char *file, char **argv, struct err *e);
 
+/* script_help.c: the options of a script, by its --help, as a table that is never freed; those that it says it does not
+ * take are refused; NULL: there are none. *splits: the help goes on with that of bpe tasks split. */
+int script_options(const char *file, const struct option_row **options, bool *splits, struct err *e);
+
 /* ---- help.c ---- */
 
 int help_overview(struct err *e);
