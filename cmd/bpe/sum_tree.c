@@ -222,7 +222,7 @@ static int end(struct job *j, int from, struct err *e)
 
 static bool can_begin_again(void)
 {
-    return self.out.to_file && self.out.file.tmp;
+    return self.out.file.tmp != NULL;
 }
 
 /* The last level, into a file unless the output can be begun again. The exit status; -2: something is wrong, and the

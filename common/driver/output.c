@@ -5,11 +5,9 @@
 
 int output_open(struct output *o, const char *path, struct err *e)
 {
-    *o = (struct output){.fd = 1, .name = path ? path : "standard output", .to_file = path};
-    if (path && outfile_open(&o->file, path, e)) {
-        o->to_file = false;
+    *o = (struct output){.fd = 1, .name = path ? path : "standard output"};
+    if (path && outfile_open(&o->file, path, e))
         return -1;
-    }
     if (path)
         o->fd = o->file.fd;
     return 0;
@@ -17,7 +15,7 @@ int output_open(struct output *o, const char *path, struct err *e)
 
 void output_drop(struct output *o)
 {
-    if (o->to_file)
+    if (o->file.path)
         outfile_drop(&o->file);
     *o = (struct output){.fd = -1};
 }
@@ -25,8 +23,5 @@ void output_drop(struct output *o)
 int output_close(struct output *o, struct err *e)
 {
     o->fd = -1;
-    if (!o->to_file)
-        return fd_close_stdout(e);
-    o->to_file = false;
-    return outfile_commit(&o->file, 1, e);
+    return o->file.path ? outfile_commit(&o->file, 1, e) : fd_close_stdout(e);
 }

@@ -6,13 +6,10 @@
 #include "base/io/outfile.h"
 #include "base/sys/err.h"
 
-#include <stdbool.h>
-
 struct output {
-    int fd;           /* for whoever writes */
-    const char *name; /* for messages; borrowed */
-    struct outfile file;
-    bool to_file; /* file is used */
+    int fd;              /* for whoever writes */
+    const char *name;    /* for messages; borrowed */
+    struct outfile file; /* its path is NULL: it is not used */
 };
 
 /* path NULL: standard output. -1: EX_CANTCREAT. */
