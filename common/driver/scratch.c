@@ -72,18 +72,19 @@ static int start(struct scratch *s, struct err *e)
         rmdir(s->path);
         return -1;
     }
-    s->keeper = fork();
-    if (s->keeper == 0)
+    pid_t keeper = fork();
+    if (keeper == 0)
         keep(s->path, ends[0]);
-    if (s->keeper < 0) {
+    if (keeper < 0) {
         err_sys(e, EX_OSERR, errno, "cannot start a process");
         rmdir(s->path);
-        close(ends[1]);
+        job_close_both(ends);
+        return -1;
     }
     close(ends[0]);
-    open_end = s->alive = s->keeper < 0 ? -1 : ends[1];
-    open_keeper = s->keeper < 0 ? 0 : s->keeper;
-    return s->keeper < 0 ? -1 : 0;
+    open_end = s->alive = ends[1];
+    open_keeper = keeper;
+    return 0;
 }
 
 int scratch_open(struct scratch *s, struct err *e)

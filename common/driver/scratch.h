@@ -6,12 +6,9 @@
 
 #include "base/sys/err.h"
 
-#include <sys/types.h>
-
 struct scratch {
-    char *path;   /* owned */
-    int alive;    /* for struct job_start `also`: who has it open still uses the directory */
-    pid_t keeper; /* removes it */
+    char *path; /* owned */
+    int alive;  /* for struct job_start `also`: who has it open still uses the directory */
 };
 
 /* Makes a directory in TMPDIR. There is one at a time; call it after job_init. -1: EX_CANTCREAT, EX_OSERR. */
