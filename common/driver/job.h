@@ -163,6 +163,9 @@ int job_outcome_of(const struct job *j, int group, struct buf *line, struct err 
  */
 int job_tell(const struct job *j, const struct job_process *p, struct buf *line, struct err *e);
 
+/* After job_outcome: prints the line, if there is one; passes on what is held, if none has failed (status 0). */
+void job_report(struct job *j, int status, struct buf *line);
+
 /* job_outcome, with the line printed; all other lines are dropped. If none has failed, what is held is passed on. */
 int job_result(struct job *j);
 

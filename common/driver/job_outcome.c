@@ -194,6 +194,15 @@ int job_outcome_of(const struct job *j, int group, struct buf *line, struct err 
     return status;
 }
 
+void job_report(struct job *j, int status, struct buf *line)
+{
+    struct err ignored;
+    if (status == 0)
+        job_say_all(j);
+    else if (line->len && buf_put_byte(line, '\0', &ignored) == 0)
+        job_print(NULL, (const char *)line->p);
+}
+
 int job_result(struct job *j)
 {
     struct err e;
@@ -202,10 +211,8 @@ int job_result(struct job *j)
     if (status < 0) {
         job_print(j->command, e.msg);
         status = e.code;
-    } else if (status == 0) {
-        job_say_all(j);
-    } else if (line.len && buf_put_byte(&line, '\0', &e) == 0) {
-        job_print(NULL, (const char *)line.p);
+    } else {
+        job_report(j, status, &line);
     }
     buf_free(&line);
     return status;

@@ -244,17 +244,14 @@ static int put_sum_words(const struct work *w, struct command_line *l, struct op
     return rc;
 }
 
-/* Prints why there is no sum. */
-static void tell(const struct work *w, int status, struct buf *line)
+/* Adds to the line that says why there is no sum what helps. */
+static void advise(const struct work *w, int status, struct buf *line)
 {
     struct err ignored;
     bool damaged = status == EX_DATAERR || status == EX_TEMPFAIL;
-    bool killed = damaged && w->job->n && job_was_killed(w->job->at[0]);
-    if (damaged && !killed)
+    if (damaged && !(w->job->n && job_was_killed(w->job->at[0])))
         buf_printf(line, &ignored, "; remove that file from %s/counts, or all of %s, and run the same command again",
                    w->dir, w->dir);
-    if (buf_put_byte(line, '\0', &ignored) == 0)
-        job_print(NULL, (const char *)line->p);
 }
 
 /* All counts, whose names fit a command line as long as they are short: it runs in their directory. */
@@ -273,10 +270,9 @@ static int sum_up(struct work *w, struct err *e)
     status = job_outcome(w->job, &line, e);
     if (status == 0)
         status = resume_publish(made, w->sum_path, e);
-    if (status == 0)
-        job_say_all(w->job);
-    else if (status > 0)
-        tell(w, status, &line);
+    advise(w, status, &line);
+    if (status >= 0)
+        job_report(w->job, status, &line);
     job_forget(w->job);
 end:
     job_close(&out);
@@ -313,10 +309,8 @@ int work_merge(struct work *w, const struct option_words *options, struct err *e
     int status = job_outcome(w->job, &line, e);
     if (status == EX_DATAERR)
         buf_printf(&line, e, "; remove %s, and run the same command again", w->sum_path);
-    if (status == 0)
-        job_say_all(w->job);
-    else if (status > 0 && line.len && buf_put_byte(&line, '\0', e) == 0)
-        job_print(NULL, (const char *)line.p);
+    if (status >= 0)
+        job_report(w->job, status, &line);
     buf_free(&line);
     return status;
 }
