@@ -40,7 +40,7 @@ int train_start_rest(const struct train *t, struct job *j, int in, int *hold, st
 /* The command of --via. */
 int train_start_via(const struct train *t, struct job *j, int in, int out, struct err *e);
 
-/* Waits until all processes have ended, and shows how far they are; what job_result returns. */
-int train_wait(const struct train *t, struct job *j);
+/* Waits until all processes have ended, and shows how far they are. */
+void train_wait(const struct train *t, struct job *j);
 
 #endif

@@ -22,19 +22,12 @@
 
 /* ---- Parts of the pipeline ---- */
 
-/* Waits until all have ended, and shows how far they are. */
-static void wait_for_all(const struct train *t, struct job *j)
+void train_wait(const struct train *t, struct job *j)
 {
     struct watch w;
     watch_start(&w, j, t->common.progress, t->files, t->n_files,
                 watch_reads_input(t->files, t->n_files) ? STAGE_CHUNK : STAGE_COUNT);
     watch_until_all_ended(&w);
-}
-
-int train_wait(const struct train *t, struct job *j)
-{
-    wait_for_all(t, j);
-    return job_result(j);
 }
 
 int train_start_rest(const struct train *t, struct job *j, int in, int *hold, struct err *e)
@@ -126,7 +119,7 @@ int train_line(const struct train *t, struct job *j, struct err *e)
     j->last_decides = true;
     if (start_line(t, j, e))
         return -1;
-    wait_for_all(t, j);
+    train_wait(t, j);
     if (t->fan_out == FAN_OUT_PARALLEL && parallel_failed(j))
         return err_set(e, EX_IOERR,
                        "GNU parallel failed, as it says; it needs room in %s for what bpe-count writes; %s",
@@ -204,7 +197,10 @@ int train_xargs(const struct train *t, struct job *j, struct err *e)
     for (size_t i = 0; i < n; i++)
         fds[i] = -1;
     j->last_decides = true;
-    status = count_parts(t, j, chunks, ends, n, fds, e) ? -1 : train_wait(t, j);
+    if (count_parts(t, j, chunks, ends, n, fds, e) == 0) {
+        train_wait(t, j);
+        status = job_result(j);
+    }
     for (size_t i = 0; i < n; i++)
         job_close(&fds[i]);
 end:

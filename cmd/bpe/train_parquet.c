@@ -120,5 +120,8 @@ int train_parquet(const struct train *t, struct job *j, struct err *e)
         job_end_from(j, how == FAILED ? STAGE_READ : STAGE_SUM);
     job_close(&counts[1]);
     job_close(&hold);
-    return rc ? -1 : train_wait(t, j);
+    if (rc)
+        return -1;
+    train_wait(t, j);
+    return job_result(j);
 }
