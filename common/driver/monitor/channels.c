@@ -71,13 +71,15 @@ void watched_note_tool(struct watched *const *at, size_t n, struct watched *w)
     w->tool = tool ? tool->process.pid : 0;
 }
 
-static const struct process_link *link_at(const struct process *p, int fd)
+/* Whether a process has the same link at the same descriptor. */
+static bool has_link(const struct process *p, const struct process_link *l)
 {
     for (size_t i = 0; i < p->n_links; i++) {
-        if (p->links[i].fd == fd)
-            return &p->links[i];
+        const struct process_link *own = &p->links[i];
+        if (own->fd == l->fd && own->kind == l->kind && own->id == l->id)
+            return true;
     }
-    return NULL;
+    return false;
 }
 
 /* Whether an older process has the same link at the same descriptor: then it came with everything else that was
@@ -86,9 +88,8 @@ static bool is_held_before(struct watched *const *at, size_t n, const struct wat
 {
     for (size_t i = 0; i < n; i++) {
         const struct process *p = &at[i]->process;
-        const struct process_link *same = at[i] != w && p->began <= w->process.began ? link_at(p, l->fd) : NULL;
-        if (same && same->kind == l->kind && same->id == l->id &&
-            (p->began < w->process.began || p->pid < w->process.pid))
+        bool older = p->began < w->process.began || (p->began == w->process.began && p->pid < w->process.pid);
+        if (older && has_link(p, l))
             return true;
     }
     return false;
@@ -98,8 +99,7 @@ static bool is_held_before(struct watched *const *at, size_t n, const struct wat
 static bool is_of_parent(struct watched *const *at, size_t n, const struct watched *w, const struct process_link *l)
 {
     const struct watched *parent = watched_find(at, n, w->process.parent);
-    const struct process_link *same = parent ? link_at(&parent->process, l->fd) : NULL;
-    return same && same->kind == l->kind && same->id == l->id;
+    return parent && has_link(&parent->process, l);
 }
 
 static int add(struct channels *c, struct channel_end end, struct err *e)
@@ -113,9 +113,9 @@ static int add(struct channels *c, struct channel_end end, struct err *e)
 /* Whether a process has this socket at a standard descriptor: then that says which way it is used. */
 static bool is_standard(struct watched *const *at, size_t n, uint32_t inode, int fd)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct process_link *l = inode ? link_at(&at[i]->process, fd) : NULL;
-        if (l && l->kind == LINK_SOCKET && l->id == inode)
+    const struct process_link l = {.fd = fd, .kind = LINK_SOCKET, .id = inode};
+    for (size_t i = 0; i < n && inode; i++) {
+        if (has_link(&at[i]->process, &l))
             return true;
     }
     return false;
