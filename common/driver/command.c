@@ -183,21 +183,12 @@ void command_line_free(struct command_line *l)
 
 /* ---- Options that several commands have ---- */
 
-static uint64_t cores(void)
-{
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (uint64_t)n : 1;
-}
-
 static int check_jobs(struct command_options *o, struct err *e)
 {
     enum { JOBS_MAX = 100000 };
-    const char *s = o->jobs_text;
-    o->jobs = cores();
-    if (!s)
-        return 0;
-    o->jobs = num_whole(s, JOBS_MAX);
-    return o->jobs ? 0 : err_set(e, EX_USAGE, "-j %s: not a number of jobs", s);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    o->jobs = o->jobs_text ? num_whole(o->jobs_text, JOBS_MAX) : cores > 0 ? (uint64_t)cores : 1;
+    return o->jobs ? 0 : err_set(e, EX_USAGE, "-j %s: not a number of jobs", o->jobs_text);
 }
 
 /* The name of the option that says how files are read in another way than Parquet is; NULL: none was given. */

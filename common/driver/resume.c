@@ -140,8 +140,7 @@ int resume_remove_directory(const char *path, struct err *e)
     }
     if (dir)
         closedir(dir);
-    return rc || (rmdir(path) && errno != ENOENT) ? (rc ? -1 : err_sys(e, EX_IOERR, errno, "%s: cannot remove", path))
-                                                  : 0;
+    return rc == 0 && rmdir(path) && errno != ENOENT ? err_sys(e, EX_IOERR, errno, "%s: cannot remove", path) : rc;
 }
 
 int resume_publish(const char *made, const char *path, struct err *e)
