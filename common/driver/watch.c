@@ -101,6 +101,15 @@ static const struct job_process *foreign_reader(const struct watch *w)
     return NULL;
 }
 
+static bool job_is_done(const struct job *j)
+{
+    for (size_t i = 0; i < j->n; i++) {
+        if (!j->at[i]->ended || j->at[i]->status)
+            return false;
+    }
+    return true;
+}
+
 /* Of files that such workers read: the text that was sent to them, or that their results cover. */
 static uint64_t covered(const struct watch *w, const struct job_process *foreign)
 {
@@ -112,7 +121,7 @@ static uint64_t covered(const struct watch *w, const struct job_process *foreign
         if (next && look_at_page(p, &page) && page.done > done)
             done = page.done;
     }
-    return foreign->ended && foreign->status == 0 ? w->total : done;
+    return job_is_done(w->job) ? w->total : done;
 }
 
 static void look(struct watch *w)

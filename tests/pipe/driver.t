@@ -239,6 +239,9 @@ progress() {
     is "$(python3 -c 'import json, sys
 print(*sorted({(d["read"], d["total"], d["left"]) for d in map(json.loads, sys.stdin)}, key=str))' <err)" \
         "(0, $(wc -c <twice.txt), None) ($(wc -c <twice.txt), $(wc -c <twice.txt), 0)" "--progress with --via: the text that is counted, no records"
+    { cat a.txt; printf '\xE9\n'; } >bad.txt
+    bpe train -v 300 --via=./late --progress=json,0.3 -o got.json twice.txt bad.txt >out 2>err
+    is "$? $(grep -c "\"read\":$(cat twice.txt bad.txt | wc -c)," err)" "65 0" "  never all of it, where some cannot be used"
     for _ in {1..50}; do cat twice.txt; done >many.txt
     bpe train -v 300 --via=./late --inline -b 64K --progress=json,0.3 -o got.json many.txt 2>err
     is "$(python3 -c 'import json, sys
