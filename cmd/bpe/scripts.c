@@ -99,9 +99,9 @@ int script_note_command(char **argv, struct err *e)
 {
     enum { MOST = 500 }; /* bytes: a line of bpe monitor shows fewer */
     struct buf words = {0};
-    int rc = 0;
+    int rc = buf_printf(&words, e, "%d", (int)getpid()); /* it stays that of what takes its place */
     for (int i = 0; argv[i] && words.len < MOST && rc == 0; i++)
-        rc = (i && buf_put_byte(&words, ' ', e)) || buf_put_str(&words, argv[i], e) ? -1 : 0;
+        rc = buf_put_byte(&words, ' ', e) || buf_put_str(&words, argv[i], e) ? -1 : 0;
     words.len = words.len < MOST ? words.len : MOST;
     rc = rc || buf_put_byte(&words, '\0', e) ? -1 : 0;
     if (rc == 0 && setenv(PROCESS_COMMAND, (const char *)words.p, 1))

@@ -228,9 +228,8 @@ bool process_look(struct process *p, unsigned what)
  * program. False: it cannot be read. */
 static bool read_words(pid_t pid, char *to, size_t n)
 {
-    static const char given[] = PROCESS_COMMAND "=";
-    char path[64], *one = NULL;
-    size_t cap = 0, len = sizeof given - 1;
+    char given[64], path[64], *one = NULL;
+    size_t cap = 0, len = (size_t)snprintf(given, sizeof given, PROCESS_COMMAND "=%d ", (int)pid);
     bool found = false;
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
     FILE *f = fopen(path, "re");

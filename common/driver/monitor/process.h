@@ -98,7 +98,8 @@ size_t process_files(const struct process *p, struct process_file *files, size_t
 bool process_progress(const struct process *p, struct progress_page *page);
 
 /* The words of its command line, separated by blanks, cut to fit; without directories in the first. Of a program that a
- * script has become, those of the script are in its environment. */
+ * script has become, those of the script are in its environment, after the number of the process, as its children
+ * inherit them. */
 #define PROCESS_COMMAND "BPE_COMMAND"
 void process_command(pid_t pid, char *to, size_t n);
 
