@@ -42,21 +42,24 @@ REFUSED = {
     "shard": dict.fromkeys(("--check", "--convert", "--list"), "give it to bpe-shard, which needs no text for it"),
 }
 for _refused in REFUSED.values():
-    _refused["--via"] = _refused["--vi"] = "the engine starts the processes; leave it out"
+    _refused["--via"] = "the engine starts the processes; leave it out"
 
 
 def all_other_options(command, *more):
     """The end of the usage of an engine's command; `bpe complete` reads it."""
-    names = sorted({*REFUSED[command], *more} - {"--vi"})
+    names = sorted({*REFUSED[command], *more})
     return f"All other OPTIONs are those of bpe {command} (see its --help), but for {', '.join(names[:-1])} and {names[-1]}.\n"
 
 
-def refuse(command, others):
-    """Fails if the other words have such an option, which bpe would refuse by the name of another."""
+def refuse(command, others, more=None):
+    """Fails if the other words have such an option, or the beginning of its name, which bpe would refuse by the name of another.
+    more: other options, and why they are refused."""
+    refused = {**REFUSED[command], **(more or {})}
     for word in itertools.takewhile(lambda word: word != "--", others):
         name = word.partition("=")[0]
-        if name in REFUSED[command]:
-            raise Failure(64, f"{name}: {REFUSED[command][name]}")
+        for option, why in refused.items():
+            if (len(name) > 2 and option.startswith(name)) or (len(option) == 2 and word.startswith(option)):
+                raise Failure(64, f"{option}: {why}")
 
 
 def need_program(name):

@@ -182,6 +182,7 @@ static int check_shard(struct err *e)
 
 static const struct option_row shard_rows[] = {
     {'m', "model", "MODEL", "the model, as of bpe-encode", OPTION_TO(TEXT, struct split, model)},
+    {0, "inline", NULL, "--inline: is for what only counts; leave it out", .kind = OPTION_REFUSED},
     SOURCE_ID(struct split, id),
     COMMAND_BY_ITSELF("resume", NULL),
     COMMAND_BY_ITSELF("missing", "FILE"),

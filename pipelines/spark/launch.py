@@ -47,7 +47,7 @@ def launch(command):
         usage = USAGE.format(command=command, others=all_other_options(command, "--jobs"))
         given, others = arguments(usage, NAMES)
         settings(given)
-        refuse(command, others)
+        refuse(command, others, dict.fromkeys(("--jobs", "-j"), "--tasks says how many; leave it out"))
         need_module("pyspark")
         words = bpe_words(command, filter_words(HERE, given), others)
         os.execvp(words[0], words)

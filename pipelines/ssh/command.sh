@@ -29,16 +29,29 @@ die() { # MESSAGE
     exit 64
 }
 
+# Ends if this is, or begins, the name of an option for which bpe would speak of --via, which was not given.
+refuse() { # --NAME
+    for option in $refused; do
+        case ${option%,} in
+        "$1"*) ;;
+        *) continue ;;
+        esac
+        case ${option%,} in
+        --via) die "--via: ssh starts the processes; leave it out" ;;
+        --keep) die "--keep: bpe tasks keeps what other machines count; leave it out" ;;
+        *) die "${option%,}: give it to bpe-shard, which needs no text for it" ;;
+        esac
+    done
+}
+
 # What is for fan_out goes to via. The other words go round, and are in their order again in the end.
 files=''
 while [ "$left" -gt 0 ]; do
     word=$1
     shift
     left=$((left - 1))
-    case "$name $files${word%%=*}" in # else bpe $name would speak of --via, which was not given
-    'train --vi' | 'train --via' | 'shard --vi' | 'shard --via') die "--via: ssh starts the processes; leave it out" ;;
-    'train --keep') die "--keep: bpe tasks keeps what other machines count; leave it out" ;;
-    'shard --check' | 'shard --convert' | 'shard --list') die "${word%%=*}: give it to bpe-shard, which needs no text for it" ;;
+    case $files$word in
+    --?*) refuse "${word%%=*}" ;;
     esac
     case $files$word in
     -h | --help)

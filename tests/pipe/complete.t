@@ -88,11 +88,15 @@ def engines():
         refused = {"--via=", "--keep="} if command == "train" else {"--via=", "--check=", "--list=", "--convert"}
         for engine, *words in ("ssh", "-S", ":"), ("ray",), ("spark",):
             own = set(re.findall(own_option, lib.must("bpe", engine, command, "--help").decode()))
-            offers(["bpe", engine, command, "--"], own | of_bpe - refused - ({"--jobs="} if engine == "spark" else set()), True)
-            for option in sorted(refused):
+            also = {"--jobs="} if engine == "spark" else set()
+            offers(["bpe", engine, command, "--"], own | of_bpe - refused - also, True)
+            for option in sorted(refused | also):
                 name = option.rstrip("=")
                 code, _, err = lib.run(["bpe", engine, command, *words, option + "x" * option.endswith("="), "file"])
                 lib.ok(code == 64 and re.match(f"bpe {engine}( {command})?: {name}: ", err), f"bpe {engine} {command} refuses {name}", err)
+            short = {"train": "--kee=x", "shard": "--chec=x"}[command]
+            code, _, err = lib.run(["bpe", engine, command, *words, short, "file"])
+            lib.ok(code == 64 and re.match(f"bpe {engine}( {command})?: {short[:-3]}", err), f"  and {short}", err)
     offers(["bpe", "ray", "tasks", "--"], ["--address=", "--num-cpus=", "--in-flight=", "--retries=", "--help"], True)
     lib.ok(complete("bpe", "ssh", "train", "-").count("-S") == 1, "a letter means one option")
 
