@@ -8,6 +8,7 @@
 #include "input/format_guess.h"
 #include "wire/payload.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -63,8 +64,14 @@ static int look_at(struct source *s, bool by_value, struct input_warnings *watch
     s->access = ACCESS_VALUE;
     if (strcmp(s->path, "-") == 0)
         return 0;
-    if (stat(s->path, &st) < 0)
-        return fd_cannot_open(s->path, e);
+    if (stat(s->path, &st) < 0) {
+        bool url = errno == ENOENT && strstr(s->path, "://");
+        err_sys(e, EX_NOINPUT, errno, "%s: cannot open", s->path);
+        if (url)
+            err_add(e, strncmp(s->path, "http", 4) == 0 ? "a URL is for --parquet, or for curl -L URL | ..."
+                                                        : "a URL is for --parquet");
+        return -1;
+    }
     if (S_ISDIR(st.st_mode))
         return err_set(e, EX_NOINPUT,
                        "%s: is a directory; name the files in it, as find %s -type f | bpe-chunk --files-from=- does",

@@ -9,11 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether a message can show the name, and a command reads the file. */
+/* Whether a message can show the name, and a command reads the file: tar takes what is before a colon for a host. */
 static bool is_shown(const char *name)
 {
-    bool shown =
-        *name && *name != '-' && strcmp(name, fd_name("-")) != 0 && !str_ends(name, ".gz") && !str_ends(name, ".zst");
+    bool shown = *name && *name != '-' && !strchr(name, ':') && strcmp(name, fd_name("-")) != 0 &&
+                 strncmp(name, "/dev/", 5) != 0 && strncmp(name, "/proc/", 6) != 0 && !str_ends(name, ".gz") &&
+                 !str_ends(name, ".zst");
     for (const char *p = name; *p && shown; p++)
         shown = !iscntrl((unsigned char)*p);
     return shown;

@@ -2,6 +2,7 @@
 #include "input/json_fields.h"
 
 #include "base/sys/err.h"
+#include "base/sys/shell_words.h"
 #include "base/sys/str.h"
 #include "json/json_read.h"
 
@@ -84,8 +85,15 @@ bool json_fields_find(struct json_fields *f, const unsigned char *line, size_t n
 
 const char *json_fields_text(const struct json_fields *f, char to[JSON_FIELDS_TEXT])
 {
+    char option[sizeof "--jsonl=" + sizeof f->longest];
+    const char *words[] = {option};
+    struct buf word = {0};
+    struct err ignored;
     *to = '\0';
-    if (*f->longest)
-        snprintf(to, JSON_FIELDS_TEXT, " (fields with strings: %s; the longest: --jsonl=%s)", f->names, f->longest);
+    snprintf(option, sizeof option, "--jsonl=%s", f->longest);
+    if (*f->longest && shell_words_put(&word, words, 1, &ignored) == 0)
+        snprintf(to, JSON_FIELDS_TEXT, " (fields with strings: %s; the longest:%.*s)", f->names, (int)word.len,
+                 (const char *)word.p);
+    buf_free(&word);
     return to;
 }

@@ -156,6 +156,7 @@ static int find(struct jsonl *j, struct json_place *text)
             j->strange = false;
         }
         c = same ? json_read_peek(r) : 0;
+        j->lacks = j->lacks && (!same || !last || c == '[' || c == '{');
         if (c == '"' && last) {
             if (json_read_place(r, text))
                 return -1;
@@ -192,9 +193,12 @@ static enum jsonl_line no_json(struct err *e, size_t mark, bool whole)
 /* Finds the string in what j->reader reads. */
 static enum jsonl_line find_text(struct jsonl *j, size_t mark, bool whole, struct json_place *text, struct err *e)
 {
-    j->strange = j->lacks = false;
-    if (find(j, text))
+    j->strange = false;
+    j->lacks = true;
+    if (find(j, text)) {
+        j->lacks = false;
         return no_json(e, mark, whole);
+    }
     if (text->begin != UINT64_MAX)
         return JSONL_TEXT;
     if (j->is_id && j->strange) {
@@ -206,7 +210,6 @@ static enum jsonl_line find_text(struct jsonl *j, size_t mark, bool whole, struc
         *text = (struct json_place){0};
         return JSONL_TEXT;
     }
-    j->lacks = true;
     err_set(e, EX_DATAERR, "no string at \"%.*s\"", (int)j->field.len, (const char *)j->field.p);
     return JSONL_BAD;
 }

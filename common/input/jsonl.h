@@ -21,7 +21,8 @@ struct jsonl {        /* zeroed but for field, is_id and invalid */
                          value is an error */
     enum invalid_policy invalid;
     bool strange; /* the value at the field is neither string nor number nor null */
-    bool lacks;   /* the last line that was JSONL_BAD is JSON: there is no string at the field */
+    bool lacks; /* the last line is JSON, and has nothing at the field that might be a text: no key, a list or an object
+                 */
     struct json_reader reader;
     const unsigned char *(*walk)(struct jsonl_walk *w, const unsigned char *p); /* jsonl_fast.h; NULL: not known yet */
     struct buf line, text; /* the line without its invalid bytes; the text, if it cannot be borrowed from the line */

@@ -48,11 +48,12 @@ warc="the first lines are a WARC header, and all is taken as text; see --wet"
 array="the text is a JSON array, and is taken as it is; jq -c '.[]' FILE | ... --jsonl"
 # What a shell would not take for the name is in quotes; what a message cannot show as it is, left out.
 tar -cf in.tar in.txt
-for f in "it's in.tar" $'in\n.tar' -in.tar; do
+for f in "it's in.tar" $'in\n.tar' host:in.tar; do
     cp in.tar "./$f"
     bpe-chunk -- "$f" 2>&1 >/dev/null | sed 's/.*UTF-8; //; s/ |.*//' >>hints
 done
-is "$(cat hints)" "$(printf '%s\n' "tar -xOf 'it'\\''s in.tar'" "tar -xOf FILE" "tar -xOf FILE")" "names of files in hints"
+bpe-chunk <(cat in.tar) 2>&1 >/dev/null | sed 's/.*UTF-8; //; s/ |.*//' >>hints
+is "$(cat hints)" "$(printf '%s\n' "tar -xOf 'it'\\''s in.tar'" "tar -xOf FILE" "tar -xOf FILE" "tar -xOf FILE")" "names of files in hints"
 remark="the first lines are JSON, which is taken as text; see --jsonl"
 fields="(fields with strings: text; the longest: --jsonl=text)"
 long="(fields with strings: id, content; the longest: --jsonl=content)"
@@ -97,6 +98,8 @@ is "$(of '{"id": "7", "meta": {"url": "http://a"}, "content": "The cat sat.", "n
 is "$(of '{"\u001b[31m": "no name for a terminal", "": "nor for --jsonl, and the longest of all", "text": "The cat."}')" \
     " (fields with strings: text; the longest: --jsonl=text)
  (fields with strings: text; the longest: --jsonl=text); see --on-error" "  that --jsonl can name"
+is "$(of '{"it is": "a"}')" " (fields with strings: it is; the longest: '--jsonl=it is')
+ (fields with strings: it is; the longest: '--jsonl=it is'); see --on-error" "  in quotes for a shell"
 is "$(of '{"id": 7, "\u001b[31m": "a"}')" "
 ; see --jsonl=FIELD, --on-error" "  none"
 fails 65 'bpe-encode: long.jsonl: line 1: no string at "text" (fields with strings: id, content, meta.url; the longest: --jsonl=content); see --on-error' \

@@ -272,8 +272,7 @@ line_unreadable() {
     line_fails 66 "bpe-merge: missing.txt: cannot open: No such file or directory*" in.txt missing.txt
     fails 66 "bpe-chunk: https://a.org/b.txt: cannot open: No such file or directory; a URL is for --parquet, or for curl -L URL | ..." \
         bpe-chunk https://a.org/b.txt
-    (set +o pipefail && line in.txt >model.json 2>/dev/null)
-    fails 66 "bpe-encode: s3://a/b.txt: cannot open: No such file or directory; a URL is *" bpe-encode -m model.json s3://a/b.txt
+    fails 66 "bpe-chunk: s3://a/b.txt: cannot open: No such file or directory; a URL is for --parquet" bpe-chunk s3://a/b.txt
     line_fails 66 "bpe-merge: dir: is a directory*" in.txt dir
 }
 

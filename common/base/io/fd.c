@@ -67,20 +67,13 @@ int fd_keep_apart(const char *output, char *const *files, size_t n, struct err *
     return 0;
 }
 
-int fd_cannot_open(const char *path, struct err *e)
-{
-    bool url = errno == ENOENT && strstr(path, "://");
-    err_sys(e, EX_NOINPUT, errno, "%s: cannot open", fd_name(path));
-    return url ? err_add(e, "a URL is for --parquet, or for curl -L URL | ...") : -1;
-}
-
 int fd_open_input(const char *path, struct err *e)
 {
     struct stat st;
     bool standard = strcmp(path, "-") == 0;
     int fd = standard ? fcntl(0, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return fd_cannot_open(path, e);
+        return err_sys(e, EX_NOINPUT, errno, "%s: cannot open", fd_name(path));
     if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
         close(fd);
         return err_set(e, EX_NOINPUT, "%s: is a directory; name the files in it", fd_name(path));

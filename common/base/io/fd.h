@@ -28,9 +28,6 @@ const char *fd_name(const char *path);
 /* Whether the path is that of standard input: `-`, or one of its names in /dev and /proc. */
 bool fd_is_stdin(const char *path);
 
-/* The error that an input cannot be opened, as errno says; of a URL, with what reads it. -1 with EX_NOINPUT. */
-int fd_cannot_open(const char *path, struct err *e);
-
 /* Opens a file for reading; "-" is standard input (and closing it later is fine). -1 with EX_NOINPUT: missing,
  * unreadable or a directory. */
 int fd_open_input(const char *path, struct err *e);
