@@ -130,7 +130,8 @@ static void note_skipped(const struct sharder *s)
 {
     char text[ERR_TEXT];
     const struct shard_pipeline_progress p = shard_pipeline_progress(s->pipeline);
-    const char *skipped = p.coverage ? coverage_skipped_text(p.coverage, p.tokens == 0, text, sizeof text) : NULL;
+    bool none = p.tokens == 0 && p.shards == 0; /* also none of a run before this one, which it goes on with */
+    const char *skipped = p.coverage ? coverage_skipped_text(p.coverage, none, text, sizeof text) : NULL;
     if (skipped)
         program_note(NAME, "%s", skipped);
 }

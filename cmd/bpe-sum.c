@@ -112,10 +112,11 @@ static const char *advice(const struct sum_options *o, char *to, size_t n)
     return to;
 }
 
-static void note_skipped(const struct summer *s)
+static void note_skipped(const struct summer *s, bool complete)
 {
     char text[ERR_TEXT];
-    const char *skipped = coverage_skipped_text(&s->sum.ledger.coverage, summing_is_empty(&s->sum), text, sizeof text);
+    bool none = complete && summing_is_empty(&s->sum);
+    const char *skipped = coverage_skipped_text(&s->sum.ledger.coverage, none, text, sizeof text);
     if (skipped && !s->opt.quiet)
         program_note(NAME, "%s", skipped);
 }
@@ -167,7 +168,7 @@ static int run(void *ctx, struct err *e)
     bool complete = ledger_finish(&s->sum.ledger, advice(&s->opt, s->advice, sizeof s->advice), &why) == 0;
     if (s->opt.missing && write_missing(s, e))
         return -1;
-    note_skipped(s);
+    note_skipped(s, complete);
     if (complete || (s->opt.partial && !s->sum.ledger.lost)) {
         note_again(s);
         return complete ? write_sum(s, true, e) : write_partial(s, &why, e);

@@ -123,7 +123,9 @@ for line in open("all.bad", encoding="utf-8", newline="\n"):
 EOF
 is "$(sort python.says | uniq -c | tr -s ' ')" " 32 none" "and Python finds no text there either"
 at 41 '{"text": 7}' >bad.jsonl
-bad 65 'line 41: no string at "text"; see --jsonl=FIELD, --on-error' bad.jsonl
+bad 65 'line 41: no string at "text"; see --on-error' bad.jsonl
+at 41 '{"text": ["a"], "body": "b"}' >bad.jsonl
+bad 65 'line 41: no string at "text" (fields with strings: body; the longest: --jsonl=body); see --on-error' bad.jsonl
 at 60 '{"text": "\\ud800"}' >bad.jsonl
 bad 65 'line 60: a lone surrogate in the text; see --invalid' bad.jsonl
 at 33 '{"text": "caf\xE9"}' >bad.jsonl
@@ -134,7 +136,7 @@ offset=$(head -n 32 bad.jsonl | cat - <(printf '{"text": "x", "other": "caf') | 
 bad 65 "byte $offset: invalid UTF-8 (0xE9) in line 33; see --invalid" bad.jsonl
 bad 65 'line 1: no string at "a.b" (fields with strings: text; the longest: --jsonl=text); see --on-error' bad.jsonl --jsonl=a.b --invalid=skip
 (at 20 '{"text": 7}' && echo 'no json') >bad.jsonl
-bad 65 'line 20: no string at "text"; see --jsonl=FIELD, --on-error' bad.jsonl
+bad 65 'line 20: no string at "text"; see --on-error' bad.jsonl
 
 # ---- Bad lines left out ----
 
@@ -168,6 +170,10 @@ for how in "-b 256K" "-b 10K" "--inline -b 10K"; do
             "100,000 bad lines, $how, -S $memory"
     done
 done
+
+(cat many.jsonl && echo '{"text": "good"}') >most.jsonl
+bpe-chunk --jsonl --on-error=skip --inline -b 10K most.jsonl | sed '$!{/good/d}' | head -n -2 | bpe-count | bpe-sum >sum 2>err
+is "$? $(grep -c 'no text is left' err)" "75 0" "  and where the rest of the text is missing, it is not said that there is none"
 
 # ---- At random ----
 
