@@ -112,9 +112,10 @@ refuses 64 "bpe: bpe-trian: $no_page did you mean bpe-train? bpe help lists them
 refuses 64 "bpe: recrods: $no_page did you mean records? bpe help lists them" bpe help recrods
 refuses 64 "bpe: ../man/bpe: $no_page *" bpe help ../man/bpe
 missing=''
+sed -nE 's/^  ([a-z-]+)  .*/\1/p; s/^Other pages[^:]*: *//p' listed | tr -s ', ' '\n' >names
 for page in "$TOP"/man/*.[1-8]; do
     page=$(basename "${page%.*}")
-    grep -qE "[ ,-]${page#bpe-}(,| |\$)" listed || missing+=" $page"
+    grep -qxE "(bpe-)?${page#bpe-}" names || missing+=" $page"
 done
 is "$missing" "" "and it lists every page"
 refuses 64 "bpe: count: no such command, but a program of its own, bpe-count; there are: *" bpe count
