@@ -84,6 +84,7 @@ int json_read_uint(struct json_reader *r, uint64_t *v)
     size_t begin = r->keep, len = r->at - begin;
     const unsigned char *p = r->window.p + begin;
     r->keep = SIZE_MAX;
+    r->at = rc ? begin : r->at;
     *v = 0;
     for (size_t i = 0; i < len && rc == 0; i++) {
         if (p[i] >= '0' && p[i] <= '9' && !__builtin_mul_overflow(*v, 10, v) &&

@@ -31,7 +31,7 @@ struct shard_build {
     unsigned split;
     uint64_t number;
     /* Results: the files of the shard that finish made, by shard_build_file. made[0] NULL: file 0 is the data file. The
-     * final names are shard_format.file_name(i). */
+     * final names are shard_file_name(i). */
     char *made[SHARD_FILES]; /* paths (owned) */
     size_t n_files;          /* file 0 included: 1 before finish */
 };
