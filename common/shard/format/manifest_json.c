@@ -1,8 +1,7 @@
 /* manifest_json.c - see manifest.h: the manifest as JSON, and its file.
  *
- * A table for each kind of object says which members it has, in the order in which they are written. Both directions go
- * by it, but for the object that the file is: its members are on lines of their own, some only if others have a value.
- * Keys that are not known are skipped.
+ * Reading and writing go by tables of members (manifest_member.h), but for the object that the file is when it is
+ * written: its members are on lines of their own, some only if others have a value.
  */
 #include "shard/format/manifest.h"
 
@@ -10,8 +9,8 @@
 #include "base/io/fd.h"
 #include "base/sys/bytes.h"
 #include "shard/format/formats.h"
+#include "shard/format/manifest_member.h"
 #include "wire/payload.h"
-#include "json/json_escape.h"
 #include "json/json_read.h"
 #include "json/json_write.h"
 
@@ -22,225 +21,32 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MEMBERS_MAX = 24 }; /* of an object that is read: fewer */
-
 static const char *const last_words[] = {"short", "dropped", "padded", NULL};
 static const char *const eot_words[] = {"none", "before", "after", NULL};
 static const char *const special_words[] = {"token", "text", "error", NULL};
 static const char *const dtype_words[] = {"uint16", "uint32", "int32", NULL};
 static const char *const split_words[] = {"train", "test", NULL};
 
-enum kind {
-    OTHER,    /* by functions of its own */
-    TEXT,     /* char *, owned; NULL: "" */
-    UINT,     /* uint64_t */
-    OR_NULL,  /* uint64_t: `first` plus a number; plus UINT64_MAX (DOCUMENT_UNKNOWN, or with `first` 1, 0): null */
-    BOOL,     /* bool */
-    CHOICE,   /* unsigned, or an enum: `first` plus the place of one of the words */
-    CHECKSUM, /* CHECKSUM_LEN bytes, in hexadecimal */
-    SHA256,   /* the same of 32 bytes, which is text in memory, too; "": left out */
-};
-
-struct member {
-    const char *key;
-    enum kind kind;
-    size_t at; /* of the value, in the struct that the object is */
-    bool needed;
-    const char *const *words; /* ends with NULL */
-    unsigned first;
-    int (*get)(struct json_reader *r, void *to);
-    void (*put)(struct json_writer *w, const char *key, const void *from); /* with its key; or nothing */
-};
-
-/* ---- Values ---- */
-
-static int get_text(struct json_reader *r, char **to)
-{
-    struct buf text = {0};
-    if (json_read_any(r, &text) || buf_put_byte(&text, '\0', r->e)) {
-        buf_free(&text);
-        return -1;
-    }
-    free(*to);
-    *to = (char *)text.p;
-    return 0;
-}
-
-static void put_text(struct json_writer *w, const char *s)
-{
-    s = s ? s : "";
-    json_write_any(w, (const unsigned char *)s, strlen(s));
-}
-
-static int get_or_null(struct json_reader *r, uint64_t *to, unsigned first)
-{
-    int null = json_read_null(r);
-    *to = UINT64_MAX;
-    if (null < 0 || (null == 0 && json_read_uint(r, to)))
-        return -1;
-    *to += first;
-    return 0;
-}
-
-static void put_or_null(struct json_writer *w, uint64_t v)
-{
-    if (v == UINT64_MAX)
-        json_write_null(w);
-    else
-        json_write_uint(w, v);
-}
-
-/* Pairs of hexadecimal digits. */
-static int get_hex(struct json_reader *r, unsigned char *to, size_t n)
-{
-    struct str s;
-    if (json_read_string(r, &s))
-        return -1;
-    for (size_t i = 0; i < 2 * n; i++) {
-        int c = i < s.len ? s.p[i] : 0, v = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-        if (v < 0 || s.len != 2 * n)
-            return json_read_fail(r, "%zu hexadecimal digits should be here", 2 * n);
-        to[i / 2] = (unsigned char)(i % 2 ? to[i / 2] << 4 | v : v);
-    }
-    return 0;
-}
-
-static void put_checksum(struct json_writer *w, const unsigned char *p)
-{
-    char hex[2 * CHECKSUM_LEN + 1];
-    hex_put(hex, p, CHECKSUM_LEN);
-    json_write_str(w, hex);
-}
-
-static int get_sha256(struct json_reader *r, char *to)
-{
-    unsigned char digest[32];
-    if (get_hex(r, digest, sizeof digest))
-        return -1;
-    hex_put(to, digest, sizeof digest);
-    return 0;
-}
-
-static int get_choice_of(struct json_reader *r, const struct member *m, unsigned *to)
-{
-    unsigned i = 0;
-    int rc = json_read_choice(r, m->words, &i);
-    *to = m->first + i;
-    return rc;
-}
-
-static int get_value(struct json_reader *r, const struct member *m, void *to)
-{
-    switch (m->kind) {
-    case TEXT:
-        return get_text(r, to);
-    case UINT:
-        return json_read_uint(r, to);
-    case OR_NULL:
-        return get_or_null(r, to, m->first);
-    case BOOL:
-        return json_read_bool(r, to);
-    case CHOICE:
-        return get_choice_of(r, m, to);
-    case CHECKSUM:
-        return get_hex(r, to, CHECKSUM_LEN);
-    case SHA256:
-        return get_sha256(r, to);
-    default:
-        return m->get(r, to);
-    }
-}
-
-static void put_member(struct json_writer *w, const struct member *m, const void *from)
-{
-    if (m->kind == OTHER) {
-        m->put(w, m->key, from);
-        return;
-    }
-    if (m->kind == SHA256 && !*(const char *)from)
-        return;
-    json_write_key(w, m->key);
-    switch (m->kind) {
-    case TEXT:
-        put_text(w, *(char *const *)from);
-        break;
-    case OR_NULL:
-        put_or_null(w, *(const uint64_t *)from - m->first);
-        break;
-    case BOOL:
-        json_write_bool(w, *(const bool *)from);
-        break;
-    case CHOICE:
-        json_write_str(w, m->words[*(const unsigned *)from - m->first]);
-        break;
-    case CHECKSUM:
-        put_checksum(w, from);
-        break;
-    case SHA256:
-        json_write_str(w, from);
-        break;
-    default:
-        json_write_uint(w, *(const uint64_t *)from);
-    }
-}
-
-/* ---- Objects ---- */
-
-struct object {
-    struct json_reader *r;
-    const struct member *members; /* ends with a zeroed one */
-    void *to;
-};
-
-static int get_member(void *ctx, int key)
-{
-    const struct object *o = ctx;
-    return get_value(o->r, &o->members[key], (char *)o->to + o->members[key].at);
-}
-
-/* missing: what is said if one is not there that is needed. */
-static int get_object(struct json_reader *r, const struct member *members, void *to, const char *missing)
-{
-    struct object o = {r, members, to};
-    const char *keys[MEMBERS_MAX] = {NULL};
-    uint32_t seen = 0, needed = 0;
-    for (size_t i = 0; members[i].key; i++) {
-        keys[i] = members[i].key;
-        needed |= (uint32_t)members[i].needed << i;
-    }
-    if (json_read_members(r, keys, &seen, get_member, &o))
-        return -1;
-    return (seen & needed) == needed ? 0 : json_read_fail(r, "%s", missing);
-}
-
-static void put_object(struct json_writer *w, const struct member *members, const void *from)
-{
-    json_write_begin(w, '{');
-    for (const struct member *m = members; m->key; m++)
-        put_member(w, m, (const char *)from + m->at);
-    json_write_end(w, '}');
-}
-
 /* ---- Files ---- */
 
 static const struct member file_members[] = {
-    {"name", TEXT, .at = offsetof(struct manifest_file, name), .needed = true},
-    {"bytes", UINT, .at = offsetof(struct manifest_file, bytes), .needed = true},
-    {"xxh128", CHECKSUM, .at = offsetof(struct manifest_file, checksum), .needed = true},
-    {"sha256", SHA256, .at = offsetof(struct manifest_file, sha256)},
+    {"name", MEMBER_TEXT, .at = offsetof(struct manifest_file, name), .needed = true},
+    {"bytes", MEMBER_UINT, .at = offsetof(struct manifest_file, bytes), .needed = true},
+    {"xxh128", MEMBER_CHECKSUM, .at = offsetof(struct manifest_file, checksum), .needed = true},
+    {"sha256", MEMBER_SHA256, .at = offsetof(struct manifest_file, sha256)},
     {0},
 };
 
 static int get_file(struct json_reader *r, struct manifest_file *f)
 {
-    return get_object(r, file_members, f, "a file without name, bytes or xxh128");
+    return member_get_object(r, file_members, f, "a file without name, bytes or xxh128");
 }
 
 static void put_files(struct json_writer *w, const struct manifest_file *f, size_t n)
 {
     json_write_begin(w, '[');
     for (size_t i = 0; i < n; i++)
-        put_object(w, file_members, &f[i]);
+        member_put_object(w, file_members, &f[i]);
     json_write_end(w, ']');
 }
 
@@ -290,19 +96,19 @@ static int get_extra(struct json_reader *r, void *to)
 /* ---- Shards ---- */
 
 static const struct member document_members[] = {
-    {"source", TEXT, .at = offsetof(struct manifest_document, source), .needed = true},
-    {"offset", OR_NULL, .at = offsetof(struct manifest_document, offset), .needed = true},
-    {"end", OR_NULL, .at = offsetof(struct manifest_document, end), .needed = true},
-    {"line", UINT, .at = offsetof(struct manifest_document, line), .needed = true},
-    {"token", UINT, .at = offsetof(struct manifest_document, token), .needed = true},
-    {"tokens", UINT, .at = offsetof(struct manifest_document, tokens), .needed = true},
-    {"continued", BOOL, .at = offsetof(struct manifest_document, continued), .needed = true},
+    {"source", MEMBER_TEXT, .at = offsetof(struct manifest_document, source), .needed = true},
+    {"offset", MEMBER_OR_NULL, .at = offsetof(struct manifest_document, offset), .needed = true},
+    {"end", MEMBER_OR_NULL, .at = offsetof(struct manifest_document, end), .needed = true},
+    {"line", MEMBER_UINT, .at = offsetof(struct manifest_document, line), .needed = true},
+    {"token", MEMBER_UINT, .at = offsetof(struct manifest_document, token), .needed = true},
+    {"tokens", MEMBER_UINT, .at = offsetof(struct manifest_document, tokens), .needed = true},
+    {"continued", MEMBER_BOOL, .at = offsetof(struct manifest_document, continued), .needed = true},
     {0},
 };
 
 static int get_document(struct json_reader *r, void *to)
 {
-    return get_object(r, document_members, to, "a document without all of its keys");
+    return member_get_object(r, document_members, to, "a document without all of its keys");
 }
 
 static void put_document(struct json_writer *w, const char *key, const void *from)
@@ -311,7 +117,7 @@ static void put_document(struct json_writer *w, const char *key, const void *fro
     if (!d->source)
         return;
     json_write_key(w, key);
-    put_object(w, document_members, d);
+    member_put_object(w, document_members, d);
 }
 
 /* [["source", begin, end], ...] */
@@ -327,8 +133,8 @@ static int get_ranges(struct json_reader *r, void *to)
             return -1;
         struct manifest_range *g = &s->range[s->n_ranges++];
         *g = (struct manifest_range){0};
-        if (json_read_array(r) || json_read_item(r) <= 0 || get_text(r, &g->source) || json_read_item(r) <= 0 ||
-            json_read_uint(r, &g->begin) || json_read_item(r) <= 0 || get_or_null(r, &g->end, 0) ||
+        if (json_read_array(r) || json_read_item(r) <= 0 || member_get_text(r, &g->source) || json_read_item(r) <= 0 ||
+            json_read_uint(r, &g->begin) || json_read_item(r) <= 0 || member_get_or_null(r, &g->end, 0) ||
             json_read_item(r) != 0)
             return json_read_fail(r, "a range should be [source, begin, end]");
     }
@@ -344,27 +150,27 @@ static void put_ranges(struct json_writer *w, const char *key, const void *from)
     json_write_begin(w, '[');
     for (size_t i = 0; i < s->n_ranges; i++) {
         json_write_begin(w, '[');
-        put_text(w, s->range[i].source);
+        member_put_text(w, s->range[i].source);
         json_write_uint(w, s->range[i].begin);
-        put_or_null(w, s->range[i].end);
+        member_put_or_null(w, s->range[i].end);
         json_write_end(w, ']');
     }
     json_write_end(w, ']');
 }
 
 static const struct member shard_members[] = {
-    {"name", TEXT, .at = offsetof(struct manifest_shard, file[0].name), .needed = true},
-    {"split", CHOICE, .at = offsetof(struct manifest_shard, split), .needed = true, .words = split_words},
-    {"number", UINT, .at = offsetof(struct manifest_shard, number), .needed = true},
-    {"tokens", UINT, .at = offsetof(struct manifest_shard, tokens), .needed = true},
-    {"documents", UINT, .at = offsetof(struct manifest_shard, documents), .needed = true},
-    {"bytes", UINT, .at = offsetof(struct manifest_shard, file[0].bytes), .needed = true},
-    {"xxh128", CHECKSUM, .at = offsetof(struct manifest_shard, file[0].checksum), .needed = true},
-    {"sha256", SHA256, .at = offsetof(struct manifest_shard, file[0].sha256)},
-    {"files", OTHER, .get = get_shard_files, .put = put_shard_files},
-    {"first", OTHER, .at = offsetof(struct manifest_shard, first), .get = get_document, .put = put_document},
-    {"last", OTHER, .at = offsetof(struct manifest_shard, last), .get = get_document, .put = put_document},
-    {"ranges", OTHER, .get = get_ranges, .put = put_ranges},
+    {"name", MEMBER_TEXT, .at = offsetof(struct manifest_shard, file[0].name), .needed = true},
+    {"split", MEMBER_CHOICE, .at = offsetof(struct manifest_shard, split), .needed = true, .words = split_words},
+    {"number", MEMBER_UINT, .at = offsetof(struct manifest_shard, number), .needed = true},
+    {"tokens", MEMBER_UINT, .at = offsetof(struct manifest_shard, tokens), .needed = true},
+    {"documents", MEMBER_UINT, .at = offsetof(struct manifest_shard, documents), .needed = true},
+    {"bytes", MEMBER_UINT, .at = offsetof(struct manifest_shard, file[0].bytes), .needed = true},
+    {"xxh128", MEMBER_CHECKSUM, .at = offsetof(struct manifest_shard, file[0].checksum), .needed = true},
+    {"sha256", MEMBER_SHA256, .at = offsetof(struct manifest_shard, file[0].sha256)},
+    {"files", MEMBER_OTHER, .get = get_shard_files, .put = put_shard_files},
+    {"first", MEMBER_OTHER, .at = offsetof(struct manifest_shard, first), .get = get_document, .put = put_document},
+    {"last", MEMBER_OTHER, .at = offsetof(struct manifest_shard, last), .get = get_document, .put = put_document},
+    {"ranges", MEMBER_OTHER, .get = get_ranges, .put = put_ranges},
     {0},
 };
 
@@ -375,7 +181,7 @@ static int get_shards(struct json_reader *r, void *to)
         return -1;
     while ((more = json_read_item(r)) > 0) {
         struct manifest_shard s = {.n_files = 1};
-        if (get_object(r, shard_members, &s, "a shard without all of its keys")) {
+        if (member_get_object(r, shard_members, &s, "a shard without all of its keys")) {
             manifest_shard_free(&s);
             return -1;
         }
@@ -388,7 +194,7 @@ static int get_shards(struct json_reader *r, void *to)
 int manifest_put_shard(struct buf *out, const struct manifest_shard *s, struct err *e)
 {
     struct json_writer w = json_write_over(out, false, e);
-    put_object(&w, shard_members, s);
+    member_put_object(&w, shard_members, s);
     return json_write_done(&w);
 }
 
@@ -398,7 +204,7 @@ static int get_fingerprint(struct json_reader *r, void *to)
 {
     unsigned char byte[8];
     uint64_t v = 0;
-    if (get_hex(r, byte, sizeof byte))
+    if (member_get_hex(r, byte, sizeof byte))
         return -1;
     for (size_t i = 0; i < sizeof byte; i++)
         v = v << 8 | byte[i];
@@ -425,7 +231,7 @@ static int get_special_tokens(struct json_reader *r, void *to)
         if (array_grow(&x->special, &cap, x->n_special + 1, sizeof *x->special, "tokens", r->e))
             return -1;
         x->special[x->n_special] = NULL;
-        if (get_text(r, &x->special[x->n_special++]))
+        if (member_get_text(r, &x->special[x->n_special++]))
             return -1;
     }
     return more;
@@ -437,32 +243,33 @@ static void put_special_tokens(struct json_writer *w, const char *key, const voi
     json_write_key(w, key);
     json_write_begin(w, '[');
     for (size_t i = 0; i < x->n_special; i++)
-        put_text(w, x->special[i]);
+        member_put_text(w, x->special[i]);
     json_write_end(w, ']');
 }
 
 static const struct member model_members[] = {
-    {"fingerprint", OTHER, .at = offsetof(struct manifest, model), .get = get_fingerprint, .put = put_fingerprint},
-    {"vocabulary", UINT, .at = offsetof(struct manifest, vocabulary)},
-    {"pattern", TEXT, .at = offsetof(struct manifest, pattern)},
-    {"special_tokens", OTHER, .get = get_special_tokens, .put = put_special_tokens},
-    {"eot", CHOICE, .at = offsetof(struct manifest, eot), .words = eot_words},
-    {"separator", OR_NULL, .at = offsetof(struct manifest, separator), .first = 1},
-    {"special", CHOICE, .at = offsetof(struct manifest, special_policy), .words = special_words},
+    {"fingerprint", MEMBER_OTHER, .at = offsetof(struct manifest, model), .get = get_fingerprint,
+     .put = put_fingerprint},
+    {"vocabulary", MEMBER_UINT, .at = offsetof(struct manifest, vocabulary)},
+    {"pattern", MEMBER_TEXT, .at = offsetof(struct manifest, pattern)},
+    {"special_tokens", MEMBER_OTHER, .get = get_special_tokens, .put = put_special_tokens},
+    {"eot", MEMBER_CHOICE, .at = offsetof(struct manifest, eot), .words = eot_words},
+    {"separator", MEMBER_OR_NULL, .at = offsetof(struct manifest, separator), .first = 1},
+    {"special", MEMBER_CHOICE, .at = offsetof(struct manifest, special_policy), .words = special_words},
     {0},
 };
 
 static int get_model(struct json_reader *r, void *to)
 {
-    return get_object(r, model_members, to, "");
+    return member_get_object(r, model_members, to, "");
 }
 
 /* ---- The sources ---- */
 
 static const struct member sources_members[] = {
-    {"count", UINT, .at = offsetof(struct manifest_sources, n), .needed = true},
-    {"bytes", UINT, .at = offsetof(struct manifest_sources, bytes), .needed = true},
-    {"names", SHA256, .at = offsetof(struct manifest_sources, names), .needed = true},
+    {"count", MEMBER_UINT, .at = offsetof(struct manifest_sources, n), .needed = true},
+    {"bytes", MEMBER_UINT, .at = offsetof(struct manifest_sources, bytes), .needed = true},
+    {"names", MEMBER_SHA256, .at = offsetof(struct manifest_sources, names), .needed = true},
     {0},
 };
 
@@ -470,7 +277,7 @@ static int get_sources(struct json_reader *r, void *to)
 {
     struct manifest_sources *s = to;
     s->known = true;
-    return get_object(r, sources_members, s, "sources without count, bytes or names");
+    return member_get_object(r, sources_members, s, "sources without count, bytes or names");
 }
 
 static int get_reading(struct json_reader *r, void *to)
@@ -540,27 +347,27 @@ static int get_fraction(struct json_reader *r, void *to)
 }
 
 static const struct member top_members[] = {
-    {"version", OTHER, .needed = true, .get = get_version},
-    {"software", TEXT, .at = offsetof(struct manifest, software)},
-    {"format", OTHER, .at = offsetof(struct manifest, plan.format), .needed = true, .get = get_format},
-    {"dtype", CHOICE, .at = offsetof(struct manifest, plan.dtype), .needed = true, .words = dtype_words,
+    {"version", MEMBER_OTHER, .needed = true, .get = get_version},
+    {"software", MEMBER_TEXT, .at = offsetof(struct manifest, software)},
+    {"format", MEMBER_OTHER, .at = offsetof(struct manifest, plan.format), .needed = true, .get = get_format},
+    {"dtype", MEMBER_CHOICE, .at = offsetof(struct manifest, plan.dtype), .needed = true, .words = dtype_words,
      .first = DTYPE_U16},
-    {"shard_tokens", UINT, .at = offsetof(struct manifest, plan.shard_tokens), .needed = true},
-    {"order", OTHER, .at = offsetof(struct manifest, plan.shuffled), .get = get_order},
-    {"seed", UINT, .at = offsetof(struct manifest, plan.seed)},
-    {"test_shards", UINT, .at = offsetof(struct manifest, plan.test_shards)},
-    {"test_fraction", OTHER, .at = offsetof(struct manifest, plan.test_fraction), .get = get_fraction},
-    {"last", CHOICE, .at = offsetof(struct manifest, plan.last), .words = last_words},
-    {"name", TEXT, .at = offsetof(struct manifest, name)},
-    {"docs", BOOL, .at = offsetof(struct manifest, plan.docs)},
-    {"sha256", BOOL, .at = offsetof(struct manifest, plan.sha256)},
-    {"model", OTHER, .needed = true, .get = get_model},
-    {"reading", OTHER, .at = offsetof(struct manifest, reading), .get = get_reading},
-    {"sources", OTHER, .at = offsetof(struct manifest, sources), .get = get_sources},
-    {"shards", OTHER, .needed = true, .get = get_shards},
-    {"files", OTHER, .get = get_extra},
-    {"complete", BOOL, .at = offsetof(struct manifest, complete), .needed = true},
-    {"checksum", CHECKSUM, .at = offsetof(struct manifest, checksum), .needed = true},
+    {"shard_tokens", MEMBER_UINT, .at = offsetof(struct manifest, plan.shard_tokens), .needed = true},
+    {"order", MEMBER_OTHER, .at = offsetof(struct manifest, plan.shuffled), .get = get_order},
+    {"seed", MEMBER_UINT, .at = offsetof(struct manifest, plan.seed)},
+    {"test_shards", MEMBER_UINT, .at = offsetof(struct manifest, plan.test_shards)},
+    {"test_fraction", MEMBER_OTHER, .at = offsetof(struct manifest, plan.test_fraction), .get = get_fraction},
+    {"last", MEMBER_CHOICE, .at = offsetof(struct manifest, plan.last), .words = last_words},
+    {"name", MEMBER_TEXT, .at = offsetof(struct manifest, name)},
+    {"docs", MEMBER_BOOL, .at = offsetof(struct manifest, plan.docs)},
+    {"sha256", MEMBER_BOOL, .at = offsetof(struct manifest, plan.sha256)},
+    {"model", MEMBER_OTHER, .needed = true, .get = get_model},
+    {"reading", MEMBER_OTHER, .at = offsetof(struct manifest, reading), .get = get_reading},
+    {"sources", MEMBER_OTHER, .at = offsetof(struct manifest, sources), .get = get_sources},
+    {"shards", MEMBER_OTHER, .needed = true, .get = get_shards},
+    {"files", MEMBER_OTHER, .get = get_extra},
+    {"complete", MEMBER_BOOL, .at = offsetof(struct manifest, complete), .needed = true},
+    {"checksum", MEMBER_CHECKSUM, .at = offsetof(struct manifest, checksum), .needed = true},
     {0},
 };
 
@@ -569,7 +376,8 @@ int manifest_get(struct manifest *m, const unsigned char *p, size_t n, struct er
     struct json_reader r = {0};
     *m = (struct manifest){0};
     json_read_memory(&r, p, n, true, e); /* names that are no UTF-8 are lone surrogates */
-    int rc = get_object(&r, top_members, m, "this is no manifest of shards: keys are missing") || json_read_end(&r);
+    int rc =
+        member_get_object(&r, top_members, m, "this is no manifest of shards: keys are missing") || json_read_end(&r);
     json_read_free(&r);
     m->plan.name = m->name;
     if (rc)
@@ -612,15 +420,15 @@ static void put_options(struct top_writer *t, const struct manifest *m)
         json_write_real(top(t, "test_fraction"), p->test_fraction);
     json_write_str(top(t, "last"), last_words[p->last]);
     if (p->name)
-        put_text(top(t, "name"), p->name);
+        member_put_text(top(t, "name"), p->name);
     json_write_bool(top(t, "docs"), p->docs);
     json_write_bool(top(t, "sha256"), p->sha256);
 }
 
 static const struct member totals_members[] = {
-    {"shards", UINT, .at = offsetof(struct manifest_totals, shards)},
-    {"tokens", UINT, .at = offsetof(struct manifest_totals, tokens)},
-    {"documents", UINT, .at = offsetof(struct manifest_totals, documents)},
+    {"shards", MEMBER_UINT, .at = offsetof(struct manifest_totals, shards)},
+    {"tokens", MEMBER_UINT, .at = offsetof(struct manifest_totals, tokens)},
+    {"documents", MEMBER_UINT, .at = offsetof(struct manifest_totals, documents)},
     {0},
 };
 
@@ -632,7 +440,7 @@ static void put_totals(struct json_writer *w, const struct manifest *m)
         if (split == SPLIT_TEST && !shard_plan_splits(&m->plan))
             continue;
         json_write_key(w, split_words[split]);
-        put_object(w, totals_members, &t);
+        member_put_object(w, totals_members, &t);
     }
     json_write_end(w, '}');
 }
@@ -652,9 +460,9 @@ int manifest_put(struct buf *out, const struct manifest *m, struct err *e)
     struct buf text = {0};
     struct top_writer t = {.out = &text, .e = e, .w = json_write_over(&text, false, e)};
     json_write_uint(top(&t, "version"), 1);
-    put_text(top(&t, "software"), m->software);
+    member_put_text(top(&t, "software"), m->software);
     put_options(&t, m);
-    put_object(top(&t, "model"), model_members, m);
+    member_put_object(top(&t, "model"), model_members, m);
     struct json_writer *w = top(&t, "reading");
     struct reading how;
     if (m->reading.len == 0)
@@ -664,14 +472,14 @@ int manifest_put(struct buf *out, const struct manifest *m, struct err *e)
     else
         reading_write_json(w, &how);
     if (m->sources.known)
-        put_object(top(&t, "sources"), sources_members, &m->sources);
+        member_put_object(top(&t, "sources"), sources_members, &m->sources);
     int rc = put_shards(&t, m) || manifest_checksum(m, checksum, e);
     if (rc == 0) {
         if (m->n_extra)
             put_files(top(&t, "files"), m->extra, m->n_extra);
         json_write_bool(top(&t, "complete"), m->complete);
         put_totals(top(&t, "totals"), m);
-        put_checksum(top(&t, "checksum"), checksum);
+        member_put_checksum(top(&t, "checksum"), checksum);
         rc = json_write_done(&t.w) || t.failed || buf_put_str(&text, "\n}\n", e) || buf_put(out, text.p, text.len, e);
     }
     buf_free(&text);
