@@ -68,8 +68,8 @@ bool summing_is_empty(const struct summing *s)
     return table_n(&s->table) == 0 && s->merge.n == 0 && s->merge.n_inputs == 0;
 }
 
-int summing_each(struct summing *s, int (*consume)(void *ctx, const struct pretoken *w, struct err *e), void *ctx,
+int summing_each(struct summing *s, int (*each)(void *ctx, const struct pretoken *w, struct err *e), void *ctx,
                  struct err *e)
 {
-    return external_merge_merge(&s->merge, &s->table, consume, ctx, e);
+    return external_merge_merge(&s->merge, &s->table, each, ctx, e);
 }
