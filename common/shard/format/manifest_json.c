@@ -27,6 +27,23 @@ static const char *const special_words[] = {"token", "text", "error", NULL};
 static const char *const dtype_words[] = {"uint16", "uint32", "int32", NULL};
 static const char *const split_words[] = {"train", "test", NULL};
 
+/* ---- Arrays ---- */
+
+/* Whether an array has one more item, as json_read_item: then *p, an array of *n items (array_grow), has room for it,
+ * zeroed, at its end. */
+static int next_item(struct json_reader *r, void *p, size_t *cap, size_t *n, size_t size, const char *what)
+{
+    char *items;
+    int more = json_read_item(r);
+    if (more <= 0)
+        return more;
+    if (array_grow(p, cap, *n + 1, size, what, r->e))
+        return -1;
+    memcpy(&items, p, sizeof items);
+    memset(items + size * (*n)++, 0, size);
+    return 1;
+}
+
 /* ---- Files ---- */
 
 static const struct member file_members[] = {
@@ -83,11 +100,8 @@ static int get_extra(struct json_reader *r, void *to)
     int more;
     if (json_read_array(r))
         return -1;
-    while ((more = json_read_item(r)) > 0) {
-        if (array_grow(&x->extra, &cap, x->n_extra + 1, sizeof *x->extra, "files", r->e))
-            return -1;
-        x->extra[x->n_extra] = (struct manifest_file){0};
-        if (get_file(r, &x->extra[x->n_extra++]))
+    while ((more = next_item(r, &x->extra, &cap, &x->n_extra, sizeof *x->extra, "files")) > 0) {
+        if (get_file(r, &x->extra[x->n_extra - 1]))
             return -1;
     }
     return more;
@@ -128,11 +142,8 @@ static int get_ranges(struct json_reader *r, void *to)
     int more;
     if (json_read_array(r))
         return -1;
-    while ((more = json_read_item(r)) > 0) {
-        if (array_grow(&s->range, &cap, s->n_ranges + 1, sizeof *s->range, "ranges", r->e))
-            return -1;
-        struct manifest_range *g = &s->range[s->n_ranges++];
-        *g = (struct manifest_range){0};
+    while ((more = next_item(r, &s->range, &cap, &s->n_ranges, sizeof *s->range, "ranges")) > 0) {
+        struct manifest_range *g = &s->range[s->n_ranges - 1];
         if (json_read_array(r) || json_read_item(r) <= 0 || member_get_text(r, &g->source) || json_read_item(r) <= 0 ||
             json_read_uint(r, &g->begin) || json_read_item(r) <= 0 || member_get_or_null(r, &g->end, 0) ||
             json_read_item(r) != 0)
@@ -227,11 +238,8 @@ static int get_special_tokens(struct json_reader *r, void *to)
     int more;
     if (json_read_array(r))
         return -1;
-    while ((more = json_read_item(r)) > 0) {
-        if (array_grow(&x->special, &cap, x->n_special + 1, sizeof *x->special, "tokens", r->e))
-            return -1;
-        x->special[x->n_special] = NULL;
-        if (member_get_text(r, &x->special[x->n_special++]))
+    while ((more = next_item(r, &x->special, &cap, &x->n_special, sizeof *x->special, "tokens")) > 0) {
+        if (member_get_text(r, &x->special[x->n_special - 1]))
             return -1;
     }
     return more;
