@@ -5,6 +5,7 @@
 #include "input/file_command.h"
 #include "input/file_signature.h"
 #include "input/wet.h"
+#include "unicode/utf8.h"
 #include "json/json_read.h"
 
 #include <stdio.h>
@@ -13,7 +14,7 @@
 /* A byte order mark, and white space. */
 static size_t skip_white(const unsigned char *p, size_t n)
 {
-    size_t at = n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    size_t at = utf8_mark_len(p, n);
     while (at < n && memchr(" \t\r\n", p[at], 4))
         at++;
     return at;

@@ -4,6 +4,7 @@
 #include "base/sys/err.h"
 #include "base/sys/shell_words.h"
 #include "base/sys/str.h"
+#include "unicode/utf8.h"
 #include "json/json_read.h"
 
 #include <stdio.h>
@@ -75,7 +76,7 @@ bool json_fields_find(struct json_fields *f, const unsigned char *line, size_t n
 {
     struct look l = {.fields = f};
     struct err ignored;
-    size_t mark = n >= 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    size_t mark = utf8_mark_len(line, n);
     *f = (struct json_fields){0};
     json_read_memory(&l.reader, line + mark, n - mark, true, &ignored);
     bool ended = json_read_object(&l.reader) == 0 && read_members(&l, "") == 0 && json_read_end(&l.reader) == 0;

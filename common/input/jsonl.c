@@ -229,7 +229,7 @@ int jsonl_lone_surrogate(const struct jsonl *j, struct err *e)
 
 enum jsonl_line jsonl_read(struct jsonl *j, const unsigned char *p, size_t n, struct str *text, struct err *e)
 {
-    size_t mark = n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    size_t mark = utf8_mark_len(p, n);
     struct str line = {p + mark, n - mark};
     struct json_place place;
     bool valid = j->invalid == INVALID_ERROR || is_utf8(line), whole = valid || j->invalid != INVALID_SKIP;

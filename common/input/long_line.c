@@ -284,7 +284,7 @@ enum jsonl_line long_line_read(struct jsonl *j, struct spilled_line *line, docum
     enum jsonl_line got = JSONL_ERROR;
     *bad_byte = UINT64_MAX;
     const unsigned char *p = part_at(&x, 0, 3, &n, e);
-    if (p && n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0)
+    if (p && utf8_mark_len(p, n))
         x.begin = 3;
     size_t mark = (size_t)x.begin;
     if (p && survey(&x, &valid, &end, e) == 0) {

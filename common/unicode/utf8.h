@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* What is done with bytes that are not UTF-8: a part of how a text is read (input/reading.h). */
 enum invalid_policy {
@@ -23,6 +24,12 @@ enum invalid_policy {
 
 /* Their names on a command line, ending with NULL. */
 extern const char *const invalid_policy_names[];
+
+/* The length of the byte order mark with which p[0 .. n) begins; 0: there is none. */
+static inline size_t utf8_mark_len(const unsigned char *p, size_t n)
+{
+    return n >= 3 && memcmp(p, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
 
 /* Length of the longest valid prefix of p[0 .. n). *cut is set if what follows it is the beginning of a character that
  * more bytes could complete. */
