@@ -9,6 +9,7 @@ bin=$("$top/tests/venv.sh")
 "$top/tests/venv.sh" datatrove==0.10.1 >/dev/null || echo "# datatrove cannot be installed"
 { "$top/tests/venv.sh" pillow typing_extensions && "$top/tests/venv.sh" --no-deps mosaicml-streaming==0.13.0; } >/dev/null ||
     echo "# streaming cannot be installed"
+"$top/tests/venv.sh" mistral-common==1.13.1 >/dev/null || echo "# mistral-common cannot be installed"
 export PATH=$bin:$PATH STRINGS=${STRINGS:-20000} # make check-vocabularies has a million
 mapfile -t texts < <("$top/tests/corpus.sh" "$BUILD/corpus")
 oracle=$top/tests/oracle failed=0
@@ -18,7 +19,7 @@ trap 'rm -rf "$results"' EXIT
 # compare SCRIPT [PROGRAM]: with the texts that it takes; what it says goes into a file, and its exit status into another.
 compare() {
     local script=$1 program=${2:-} arguments=("${texts[@]}")
-    if [[ $script =~ ^(regex|model|convert|manual|shard)_peers$ ]]; then
+    if [[ $script =~ ^(regex|model|convert|files|manual|shard)_peers$ ]]; then
         arguments=()
     elif [ "$script" = learn_peers ]; then
         arguments=("${texts[@]:0:1}")
@@ -29,7 +30,7 @@ compare() {
 
 # One process each: two at a time, the longest first.
 scripts=(encode_peers train_peers encode_vocabularies "pretok_peers $BUILD/tests/oracle/pretok" "learn_peers $BUILD/tests/oracle/learn_fast"
-    regex_peers "model_peers $BUILD/tests/oracle/model_write" convert_peers manual_peers shard_peers)
+    regex_peers "model_peers $BUILD/tests/oracle/model_write" convert_peers files_peers manual_peers shard_peers)
 for test in "${scripts[@]}"; do
     [ "$(jobs -pr | wc -l)" -lt 2 ] || wait -n
     read -r script program <<<"$test"

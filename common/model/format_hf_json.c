@@ -116,9 +116,8 @@ static int read_hf_json(struct model *m, struct model_source *from, struct err *
 {
     struct hf_reader in = {.m = m, .rules_only = from->rules_only};
     int rc = -1;
-    if (from->pattern || from->n_special)
-        return err_set(e, EX_USAGE, "%s: a tokenizer.json says its %s itself: leave out %s", from->name,
-                       from->pattern ? "pattern" : "special tokens", from->pattern ? "-p" : "-s");
+    if (model_source_says_all(from, "tokenizer.json", e))
+        return -1;
     /* A token has a key and a merge: about 85 bytes when pretty-printed, half of that when compact. */
     if (!build_init(&in.b, m, from->name, in.rules_only ? 0 : model_file_size(from->fd) / 80, e) &&
         !json_read_init(&in.r, from->fd, from->name, &from->head, e))
@@ -135,8 +134,7 @@ static int read_hf_json(struct model *m, struct model_source *from, struct err *
 
 static bool sniff(const unsigned char *p, size_t n)
 {
-    (void)n;
-    return *p == '{';
+    return *p == '{' && !format_tekken.sniff(p, n);
 }
 
 const struct model_format format_hf_json = {

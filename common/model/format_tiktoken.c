@@ -61,15 +61,6 @@ static int take_ranks(struct build *b, const struct buf *text)
     return 0;
 }
 
-static int take_special(struct build *b, const unsigned char *p, size_t len, uint64_t id)
-{
-    const unsigned char *copy = build_copy(b, p, len);
-    return !copy || build_token(b, copy, len, false, id) ||
-                   build_special(b, (struct model_special){copy, (uint32_t)len, (uint32_t)id, true, false, false})
-               ? -1
-               : 0;
-}
-
 /* ---- The sidecar ---- */
 
 /* A string that lives as long as the model, or NULL for null. */
@@ -95,7 +86,7 @@ static int read_special(struct json_reader *r, struct build *b)
         if (!key.len)
             rc = json_read_fail(r, "an empty special token");
         if (rc || buf_put(&name, key.p, key.len, b->e) || json_read_uint(r, &id) ||
-            take_special(b, name.p, name.len, id))
+            build_special_apart(b, name.p, name.len, id))
             rc = -1;
     }
     buf_free(&name);
@@ -218,7 +209,7 @@ static int take_option(struct build *b, const char *text)
         return err_set(b->e, EX_USAGE, "-s: a special token must be valid UTF-8");
     if (id <= UINT32_MAX && id < b->m->n_ids && b->m->token[id].p)
         return err_set(b->e, EX_USAGE, "-s %s: the id %llu is another token's", text, (unsigned long long)id);
-    return take_special(b, (const unsigned char *)text, len, id);
+    return build_special_apart(b, (const unsigned char *)text, len, id);
 }
 
 static int take_options(struct build *b, const struct model_source *from)

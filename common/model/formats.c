@@ -14,7 +14,7 @@ const struct model_format *model_format_at(size_t i)
 const char *const *model_format_names(void)
 {
     static const char *names[N_FORMATS + 1];
-    for (size_t i = 0; i < N_FORMATS; i++)
+    for (size_t i = 0; i < N_FORMATS && formats[i]->write; i++)
         names[i] = formats[i]->name;
     return names;
 }

@@ -30,7 +30,7 @@ struct model_source {
 };
 
 struct model_format {
-    const char *name; /* in -f and --info */
+    const char *name; /* in -f (if it is written) and --info */
 
     /* Reading. A format that is never read has none of these. */
     const char *content;      /* describes a file of this format, for messages; NULL: not recognized by its content */
@@ -46,7 +46,7 @@ struct model_format {
      * source's options do not apply to this file), EX_NOINPUT, EX_IOERR, EX_OSERR. */
     int (*read)(struct model *m, struct model_source *from, struct err *e);
 
-    /* Writing. */
+    /* Writing. A format that is only read has none of these but dialect. */
     /* Turns a model that was read, from any format, into one that this format can express, with the same ids: makes
      * merges from ranks, or checks that ranks are equivalent to the merges. (A model from assign_ids can be written
      * without it.) -1 with EX_USAGE: the format cannot express the model; the message says why. */
@@ -66,16 +66,27 @@ struct model_format {
 /* The i-th format, or NULL past the last. Static. */
 const struct model_format *model_format_at(size_t i);
 
-/* The names of the formats in the same order, ending with NULL. Static. */
+/* The names of the formats that are written, in the same order, ending with NULL. Static. */
 const char *const *model_format_names(void);
 
-/* The rows, in the order that -f lists them. A file is read as the first format whose sniff accepts it: so a format
- * whose files another sniff would accept as well must come before that one. */
+/* Checks that neither pattern nor special tokens were given for a file, described by `what`, that says these itself.
+ * -1: EX_USAGE. */
+static inline int model_source_says_all(const struct model_source *from, const char *what, struct err *e)
+{
+    if (!from->pattern && !from->n_special)
+        return 0;
+    return err_set(e, EX_USAGE, "%s: a %s says its %s itself: leave out %s", from->name, what,
+                   from->pattern ? "pattern" : "special tokens", from->pattern ? "-p" : "-s");
+}
+
+/* The rows, in the order that -f lists them; those that are only read come last. A file is read as the first format
+ * whose sniff accepts it, and a directory as the first one whose file is in it. */
 #define MODEL_FORMATS(X)                                                                                               \
     X(hf_json)                                                                                                         \
     X(gpt2)                                                                                                            \
     X(tiktoken)                                                                                                        \
-    X(merges)
+    X(merges)                                                                                                          \
+    X(tekken)
 
 #define MODEL_FORMAT_DECLARE(name) extern const struct model_format format_##name;
 MODEL_FORMATS(MODEL_FORMAT_DECLARE)

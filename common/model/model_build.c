@@ -287,6 +287,15 @@ int build_special(struct build *b, struct model_special s)
     return 0;
 }
 
+int build_special_apart(struct build *b, const unsigned char *p, size_t len, uint64_t id)
+{
+    const unsigned char *copy = build_copy(b, p, len);
+    if (!copy || build_token(b, copy, len, false, id))
+        return -1;
+    return build_special(b,
+                         (struct model_special){.p = copy, .len = (uint32_t)len, .id = (uint32_t)id, .special = true});
+}
+
 int build_regex(struct build *b, struct str regex)
 {
     struct model *m = b->m;

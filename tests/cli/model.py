@@ -304,6 +304,87 @@ def tiktoken_trials():
     bad("that is no JSON object", "t.tiktoken.json: byte", special_tokens=[])
 
 
+TEKKEN_SPECIAL = ["<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]",
+                  "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[SYSTEM_PROMPT]",
+                  "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"]
+
+
+def tekken(tokens=(b"ab", b"abc", b" x", b"cut off"), special=("<s>", "</s>"), n_special=4, size=263, version="v11", **more):
+    """A tekken.json; size: 256 bytes, three tokens and four special ones."""
+    ranks = [bytes([b]) for b in range(256)] + list(tokens)
+    named = special and [{"rank": i, "token_str": s, "is_control": True} for i, s in enumerate(special)]
+    return {"config": {"pattern": r"\p{L}+|\P{L}", "num_vocab_tokens": len(ranks), "default_vocab_size": size, "default_num_special_tokens": n_special,
+                       "version": version},
+            "vocab": [{"rank": i, "token_bytes": base64.b64encode(t).decode(), "token_str": None} for i, t in enumerate(ranks)],
+            "special_tokens": named, "image": {"image_patch_size": 16}, **more}
+
+
+def tekken_trials():
+    def good(name, wanted, data, args=()):
+        reads(data, wanted, f"a tekken.json {name}", args)
+
+    def bad(name, part, data, code=65, args=()):
+        refuses(data, part, f"a tekken.json {name}", code, args)
+
+    def config(**keys):
+        t = tekken()
+        t["config"].update(keys)
+        return dump({**t, "config": {k: v for k, v in t["config"].items() if v != "gone"}})
+
+    def vocab(at, **keys):
+        t = tekken()
+        t["vocab"][at].update(keys)
+        return dump(t)
+
+    small = {"format": "tekken", "regex": r"\p{L}+|\P{L}", "ids": "263", "tokens": "263", "merges": "by rank", "ignore-merges": "yes",
+             "special": ["0 <s>", "1 </s>", "2 <SPECIAL_2>", "3 <SPECIAL_3>"]}
+    good("that lists special tokens", small, dump(tekken()))
+    good("with keys in another order", small, dump({k: v for k, v in reversed(tekken().items())}))
+    good("in lines", small, json.dumps(tekken(type="Tekken"), indent=4).encode())
+    good("with special tokens before all else", small, json.dumps({"special_tokens": tekken()["special_tokens"], **tekken()}, indent=1).encode())
+    usual = [f"{i} {s}" for i, s in enumerate(TEKKEN_SPECIAL + ["<SPECIAL_20>"])]
+    for version in "v3", "v7":
+        good(f"of {version}, without special tokens", {"special": usual, "ids": "280"}, dump(tekken(special=None, n_special=21, size=280, version=version)))
+    old = tekken(special=None, n_special=21, size=280, version="v11")
+    bad("of v11 without special tokens", 'no "special_tokens", which files of version "v11" must list', dump(old))
+    del old["special_tokens"]
+    bad("without even the key", 'no "special_tokens"', dump(old))
+    bad("with too few special tokens for the usual ones", "20 special tokens are more than default_num_special_tokens, 4",
+        dump(tekken(special=None, version="v3")))
+    bad("with more special tokens than it says", "3 special tokens are more than", dump(tekken(special=("a", "b", "c"), n_special=2)))
+    bad("with a special token twice", '"<s>"', dump(tekken(special=("<s>", "<s>"))))
+    bad("with a filler of its own", '"<SPECIAL_3>"', dump(tekken(special=("<s>", "<SPECIAL_3>"))))
+    bad("with an empty special token", "an empty special token", dump(tekken(special=("",))))
+    bad("with another rank", "token 257 is without", vocab(257, rank=300))
+    bad("with another special rank", "special token 0 is without", dump({**tekken(), "special_tokens": [{"rank": 1, "token_str": "a"}]}))
+    bad("with bytes in another order", "token 5 is not the byte 0x05", vocab(5, token_bytes="AA=="))
+    bad("with bad base64", "token_bytes of rank 257 is not a token in base64", vocab(257, token_bytes="A==="))
+    bad("with a token twice", '"ab" is there twice', dump(tekken(tokens=[b"ab", b"ab", b"c d"])))
+    bad("of a larger vocabulary than it has", "default_vocab_size is 300, but there are 260 tokens and 4 special ones", dump(tekken(size=300)))
+    bad("of fewer tokens than special ones", "default_num_special_tokens is 4: too many", dump(tekken(size=3)))
+    bad("without a byte", "the byte 0xFF", dump(tekken(size=259)))
+    for key in "pattern", "default_vocab_size", "default_num_special_tokens", "version":
+        bad(f"without {key}", f'config without "{key}"', config(**{key: "gone"}))
+    bad("with a regex that is not supported", r"\w is not supported", config(pattern=r"\w+"))
+    for key, part in ("config", 'no "config"'), ("vocab", 'no "vocab"'):
+        bad(f"without {key}", part, dump({k: v for k, v in tekken().items() if k != key}))
+    bad("and -p", "leave out -p", dump(tekken()), 64, ["-p", "gpt2"])
+    bad("and -s", "leave out -s", dump(tekken()), 64, ["-s", "x"])
+    reads(edited(lambda m: m["model"]["vocab"].update({"config": 5000, "vocab": 5001})), {"format": "json"}, "a tokenizer.json with tokens named so")
+
+    os.mkdir("mistral")
+    lib.write("mistral/tekken.json", dump(tekken()))
+    good("in its directory", small, b"", ["mistral"])
+    text = "abcab x</s>ab cut"
+    tokens = {b"ab": 260, b"abc": 261, b" x": 262, "</s>": 1}
+    for special, wanted in ("token", ["abc", "ab", " ", "x", "</s>", "ab", " ", *"cut"]), ("text", ["abc", "ab", " ", "x", *"</s>", "ab", " ", *"cut"]):
+        want = [tokens[t] if t in tokens else tokens.get(t.encode(), 4 + t.encode()[0]) for t in wanted]
+        code, out, err = lib.run(["bpe-encode", "-m", "mistral", "-f", "text", "--special=" + special], text.encode())
+        report(code == 0 and list(map(int, out.split())) == want, f"a tekken.json encodes with --special={special}", f"wanted {want}", f"got {out} {err}")
+    lib.write("mistral/tokenizer.json", dump(BASE))
+    reads(b"", {"format": "json"}, "a tekken.json beside a tokenizer.json, which is read", ["mistral"])
+
+
 def pair_trials():
     os.mkdir("pair")
     vocab = BASE["model"]["vocab"]
@@ -360,4 +441,5 @@ def pair_trials():
 
 json_trials()
 tiktoken_trials()
+tekken_trials()
 pair_trials()

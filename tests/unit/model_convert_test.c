@@ -112,12 +112,17 @@ static void test_table(void)
     const struct model_format *f;
     const char *const *names = model_format_names();
     const struct learned l = example();
-    size_t i;
-    for (i = 0; (f = model_format_at(i)); i++) {
+    size_t n = 0;
+    while (names[n])
+        n++;
+    for (size_t i = 0; (f = model_format_at(i)); i++) {
         struct model m, back;
         struct err e = {0};
-        tap_ok(names[i] == f->name && f->check && f->write && !f->read == !(f->sniff || f->sniff_path || f->file),
+        tap_ok((i < n ? names[i] == f->name && f->check && f->write : f->read && !f->check && !f->write) &&
+                   !f->read == !(f->sniff || f->sniff_path || f->file),
                "%s: the row is complete", f->name);
+        if (!f->write)
+            continue;
         need(!assign_ids(&m, &l, f, &e), &e);
         char *path = path_of(f->name);
         int rc = model_save(&m, f, path, &e);
@@ -137,7 +142,6 @@ static void test_table(void)
         }
         model_free(&m);
     }
-    tap_ok(!names[i], "there are as many names as rows");
 }
 
 /* ---- From every format to every format ---- */
@@ -148,6 +152,8 @@ static void test_all_pairs(void)
     const struct learned l = example();
     for (size_t i = 0; (from = model_format_at(i)); i++) {
         for (size_t k = 0; from->read && (to = model_format_at(k)); k++) {
+            if (!from->write || !to->write)
+                continue;
             struct model m, direct;
             struct model_files got = {0}, want = {0};
             struct err e = {0};
@@ -336,7 +342,7 @@ static void test_fingerprint(void)
     struct model m;
     const struct model_format *f;
     for (size_t i = 0; (f = model_format_at(i)); i++) {
-        if (!f->read)
+        if (!f->read || !f->write)
             continue;
         make(&m, &l, f->name);
         uint64_t got = model_fingerprint(&m);
