@@ -81,7 +81,7 @@ static int set_special(struct chunker *c, struct rules *r, struct err *e)
     if (!r->special)
         return err_mem(e, "special tokens", o->special.n * sizeof *r->special);
     for (size_t i = 0; i < o->special.n; i++)
-        r->special[r->n_special++] = str_of(o->special.at[i]);
+        r->special[r->n_special++].text = str_of(o->special.at[i]);
     return 0;
 }
 

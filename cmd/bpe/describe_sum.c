@@ -44,7 +44,14 @@ static int put_pattern(struct buf *out, const struct rules *r, struct err *e)
 
 static int put_special(struct buf *out, const struct rules *r, struct err *e)
 {
-    return put_each(out, "", r->special, r->n_special, e);
+    int rc = r->n_special ? 0 : buf_put_str(out, "none", e);
+    for (size_t i = 0; i < r->n_special && rc == 0; i++) {
+        const struct special_token *t = &r->special[i];
+        rc = (i && buf_put_byte(out, ' ', e)) || buf_put(out, t->text.p, t->text.len, e);
+        for (unsigned k = 0; k < SPECIAL_N_FLAGS && rc == 0; k++)
+            rc = t->flags >> k & 1 ? buf_printf(out, e, "+%s", special_flag_name[k]) : 0;
+    }
+    return rc ? -1 : 0;
 }
 
 /* EX_DATAERR: which rules the sum and the model have, by `put`. */

@@ -89,7 +89,7 @@ static int match_special(const struct encode_rules *er, const struct rules *r, u
         if (!model_finds(s, er->special_is_text))
             continue;
         size_t k = 0;
-        while (k < r->n_special && !str_equal(r->special[k], token_of(s)))
+        while (k < r->n_special && !str_equal(r->special[k].text, token_of(s)))
             k++;
         if (k == r->n_special)
             return err_set(e, EX_DATAERR, "the chunks were made without the special token %.*s of %s%s", (int)s->len,
@@ -99,7 +99,7 @@ static int match_special(const struct encode_rules *er, const struct rules *r, u
     for (size_t k = 0; k < r->n_special; k++) {
         if (id[k] == MODEL_NO_ID)
             return err_set(e, EX_DATAERR, "the chunks were made with the special token %.*s, which %s does not find%s",
-                           shown(r->special[k]), (const char *)r->special[k].p, er->name, hint);
+                           shown(r->special[k].text), (const char *)r->special[k].text.p, er->name, hint);
     }
     return 0;
 }
@@ -159,7 +159,7 @@ int encode_rules_separator(const struct encode_rules *er, const struct rules *r,
         return needed || er->separator ? no_separator(er, e) : 0;
     *id = s->id;
     for (*place = 0; *place < r->n_special; ++*place)
-        if (str_equal(r->special[*place], token_of(s)))
+        if (str_equal(r->special[*place].text, token_of(s)))
             break;
     return 0;
 }

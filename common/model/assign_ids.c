@@ -116,7 +116,7 @@ static int write_tokens(struct build *b, struct tokens *all, const struct learne
     write_symbols(all, l, to);
     model_keep(b->m, total);
     for (size_t i = 0; i < all->n_special; i++) {
-        if (write_special(b, all, i, l->special[i], apart))
+        if (write_special(b, all, i, l->special[i].text, apart))
             return -1;
     }
     return 0;
@@ -175,12 +175,16 @@ static void give_ids(struct tokens *all, bool special_first)
 
 /* ---- The model ---- */
 
-static int fill_special(struct build *b, const struct tokens *all, bool apart)
+static int fill_special(struct build *b, const struct tokens *all, const struct learned *l, bool apart)
 {
     for (size_t i = 0; i < all->n_special; i++) {
         const struct str *s = &all->bytes[i];
-        if (all->first[i] == i &&
-            build_special(b, (struct model_special){s->p, (uint32_t)s->len, all->id[i], true, !apart, false}))
+        if (all->first[i] == i && build_special(b, (struct model_special){.p = s->p,
+                                                                          .len = (uint32_t)s->len,
+                                                                          .id = all->id[i],
+                                                                          .flags = l->special[i].flags,
+                                                                          .special = true,
+                                                                          .keyed = !apart}))
             return -1;
     }
     return 0;
@@ -211,7 +215,7 @@ static int fill(struct build *b, const struct tokens *all, const struct learned 
         if (build_regex(b, l->regex[i]))
             return -1;
     }
-    return fill_special(b, all, apart);
+    return fill_special(b, all, l, apart);
 }
 
 int assign_ids(struct model *m, const struct learned *l, const struct model_format *format, struct err *e)

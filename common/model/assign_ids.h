@@ -24,7 +24,7 @@
 struct learned {
     const struct merge *merges; /* of symbols; left and right are smaller than the symbol it makes */
     size_t n_merges;
-    const struct str *special; /* in the order of their ids */
+    const struct special_token *special; /* in the order of their ids */
     size_t n_special;
     bool special_first;
     const char *pattern;     /* as in struct model */

@@ -148,7 +148,11 @@ static int take_special(struct build *b)
             t->p = build_copy(b, text.p, text.len);
             t->len = (uint32_t)text.len;
             t->vocab = false;
-            rc = !t->p || build_special(b, (struct model_special){t->p, t->len, id, true, true, false}) ? -1 : 0;
+            rc = !t->p || build_special(b,
+                                        (struct model_special){
+                                            .p = t->p, .len = t->len, .id = id, .special = true, .keyed = true})
+                     ? -1
+                     : 0;
         }
     }
     buf_free(&text);

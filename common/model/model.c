@@ -198,6 +198,7 @@ int model_rules_special(struct rules *r, const struct model *m, bool special_is_
         return err_mem(e, "special tokens", m->n_special * sizeof *r->special);
     for (size_t i = 0; i < m->n_special; i++)
         if (model_finds(&m->special[i], special_is_text))
-            r->special[r->n_special++] = (struct str){m->special[i].p, m->special[i].len};
+            r->special[r->n_special++] =
+                (struct special_token){{m->special[i].p, m->special[i].len}, m->special[i].flags};
     return 0;
 }

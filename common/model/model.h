@@ -31,9 +31,10 @@ struct merge {
 struct model_special {
     const unsigned char *p; /* valid UTF-8, not empty */
     uint32_t len, id;
-    bool special; /* Hugging Face's flag: skipped on decoding if asked to */
-    bool keyed;   /* its text is a key of the vocabulary as well */
-    bool whole;   /* with ignore_merges: where special tokens are text, a pretoken that is this text still becomes it */
+    unsigned flags; /* of enum special_flag */
+    bool special;   /* Hugging Face's flag: skipped on decoding if asked to */
+    bool keyed;     /* its text is a key of the vocabulary as well */
+    bool whole; /* with ignore_merges: where special tokens are text, a pretoken that is this text still becomes it */
 };
 
 struct model_format; /* a row of the table in model/formats.h */

@@ -27,8 +27,8 @@ int pretokenizer_open(struct pretokenizer *w, const struct rules *rules, enum in
     }
     w->special_valid = true;
     for (size_t i = 0; i < rules->n_special; i++)
-        w->special_valid = w->special_valid &&
-                           utf8_valid_len(rules->special[i].p, rules->special[i].len, &cut) == rules->special[i].len;
+        w->special_valid = w->special_valid && utf8_valid_len(rules->special[i].text.p, rules->special[i].text.len,
+                                                              &cut) == rules->special[i].text.len;
     return 0;
 }
 

@@ -4,32 +4,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int set(struct str **to, size_t *n_to, const struct str *from, size_t n, const char *what, struct err *e)
+int rules_set_regex(struct rules *r, const struct str *regex, size_t n, struct err *e)
 {
     struct str *copy = calloc(n + 1, sizeof *copy);
     if (!copy)
-        return err_mem(e, what, n * sizeof *copy);
+        return err_mem(e, "the regexes", n * sizeof *copy);
     for (size_t i = 0; i < n; i++)
-        copy[i] = from[i];
-    free(*to);
-    *to = copy;
-    *n_to = n;
+        copy[i] = regex[i];
+    free(r->regex);
+    r->regex = copy;
+    r->n_regex = n;
     return 0;
 }
 
-int rules_set_regex(struct rules *r, const struct str *regex, size_t n, struct err *e)
+int rules_set_special(struct rules *r, const struct special_token *special, size_t n, struct err *e)
 {
-    return set(&r->regex, &r->n_regex, regex, n, "the regexes", e);
-}
-
-int rules_set_special(struct rules *r, const struct str *special, size_t n, struct err *e)
-{
-    return set(&r->special, &r->n_special, special, n, "the special tokens", e);
+    struct special_token *copy = calloc(n + 1, sizeof *copy);
+    if (!copy)
+        return err_mem(e, "the special tokens", n * sizeof *copy);
+    for (size_t i = 0; i < n; i++)
+        copy[i] = special[i];
+    free(r->special);
+    r->special = copy;
+    r->n_special = n;
+    return 0;
 }
 
 static int by_bytes(const void *x, const void *y)
 {
-    return str_compare(*(const struct str *)x, *(const struct str *)y);
+    const struct special_token *a = x, *b = y;
+    return str_compare(a->text, b->text);
 }
 
 void rules_sort_special(struct rules *r)
@@ -65,7 +69,14 @@ bool rules_same_pattern(const struct rules *a, const struct rules *b)
 
 const char *rules_difference(const struct rules *a, const struct rules *b)
 {
+    bool equal = a->n_special == b->n_special;
     if (!rules_same_pattern(a, b))
         return "the pattern differs";
-    return strs_equal(a->special, a->n_special, b->special, b->n_special) ? NULL : "the special tokens differ";
+    for (size_t i = 0; equal && i < a->n_special; i++)
+        equal = str_equal(a->special[i].text, b->special[i].text);
+    if (!equal)
+        return "the special tokens differ";
+    for (size_t i = 0; equal && i < a->n_special; i++)
+        equal = a->special[i].flags == b->special[i].flags;
+    return equal ? NULL : "the flags of special tokens differ";
 }

@@ -7,6 +7,7 @@
 #include "base/sys/err.h"
 #include "base/sys/str.h"
 #include "pretok/pattern.h"
+#include "pretok/special.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,13 +16,13 @@ struct rules {
     struct str pattern; /* its name; empty: split by regexes */
     struct str *regex;  /* owned array, strings borrowed: each splits the pieces of those before it */
     size_t n_regex;
-    struct str *special; /* owned array, strings borrowed; in the order given */
+    struct special_token *special; /* owned array, strings borrowed; in the order given */
     size_t n_special;
 };
 
 /* Sets regex or special to a copy of the array (the strings are borrowed). -1: out of memory. */
 int rules_set_regex(struct rules *r, const struct str *regex, size_t n, struct err *e);
-int rules_set_special(struct rules *r, const struct str *special, size_t n, struct err *e);
+int rules_set_special(struct rules *r, const struct special_token *special, size_t n, struct err *e);
 /* Sorts the special tokens by bytes: their order makes no difference to which pretokens there are. */
 void rules_sort_special(struct rules *r);
 void rules_free(struct rules *r); /* zeroed ones are fine */
@@ -31,7 +32,7 @@ const struct pattern *rules_builtin(const struct rules *r);
 
 bool rules_same_pattern(const struct rules *a, const struct rules *b);
 
-/* The difference, for a message: "the pattern differs" or "the special tokens differ"; NULL: there is none. Static. */
+/* The difference, for a message ("the pattern differs"); NULL: there is none. Static. */
 const char *rules_difference(const struct rules *a, const struct rules *b);
 
 #endif

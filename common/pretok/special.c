@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const special_flag_name[SPECIAL_N_FLAGS] = {"lstrip", "rstrip", "single_word", "normalized"};
+
 static int by_bytes(const void *x, const void *y)
 {
-    const struct special_token *a = x, *b = y;
+    const struct special_entry *a = x, *b = y;
     return str_compare((struct str){a->p, a->len}, (struct str){b->p, b->len});
 }
 
@@ -15,7 +17,7 @@ static int by_bytes(const void *x, const void *y)
 static bool is_local(const struct special_set *s)
 {
     for (size_t i = 0; i < s->n; i++) {
-        const struct special_token *t = &s->token[i];
+        const struct special_entry *t = &s->token[i];
         for (size_t at = 1; at < t->len; at++) {
             const unsigned char *rest = t->p + at;
             size_t len = t->len - at;
@@ -30,7 +32,7 @@ static bool is_local(const struct special_set *s)
     return true;
 }
 
-static void note_first(struct special_set *s, const struct special_token *t)
+static void note_first(struct special_set *s, const struct special_entry *t)
 {
     for (size_t k = 0; k < SPECIAL_FIRST; k++) {
         if (k < t->len)
@@ -50,18 +52,18 @@ static bool may_begin(const struct special_set *s, const unsigned char *p, size_
     return may;
 }
 
-int special_init(struct special_set *s, const struct str *token, size_t n, struct err *e)
+int special_init(struct special_set *s, const struct special_token *token, size_t n, struct err *e)
 {
     *s = (struct special_set){.only_first = -1, .only_second = -1};
     s->token = malloc((n + 1) * sizeof *s->token);
     if (!s->token)
         return err_mem(e, "special tokens", (n + 1) * sizeof *s->token);
     for (size_t i = 0; i < n; i++)
-        s->token[i] = (struct special_token){token[i].p, token[i].len, i};
+        s->token[i] = (struct special_entry){token[i].text.p, token[i].text.len, i};
     qsort(s->token, n, sizeof *s->token, by_bytes);
     s->n = n;
     for (size_t i = 0; i < n; i++) {
-        const struct special_token *t = &s->token[i];
+        const struct special_entry *t = &s->token[i];
         s->first[t->p[0] + 1]++;
         note_first(s, t);
         if (s->token[i].len > s->max_len)
@@ -102,9 +104,9 @@ static size_t lower_bound(const struct special_set *s, size_t from, size_t to, s
 }
 
 /* The longest token that begins at p, or NULL. *more: a longer one may. */
-static const struct special_token *find(const struct special_set *s, const unsigned char *p, size_t n, bool *more)
+static const struct special_entry *find(const struct special_set *s, const unsigned char *p, size_t n, bool *more)
 {
-    const struct special_token *found = NULL;
+    const struct special_entry *found = NULL;
     *more = false;
     if (!may_begin(s, p, n))
         return NULL;
@@ -126,7 +128,7 @@ static const struct special_token *find(const struct special_set *s, const unsig
 
 size_t special_at(const struct special_set *s, const unsigned char *p, size_t n, bool *more)
 {
-    const struct special_token *t = find(s, p, n, more);
+    const struct special_entry *t = find(s, p, n, more);
     return t ? t->len : 0;
 }
 
@@ -199,7 +201,7 @@ size_t special_ending(const struct special_set *s, const unsigned char *p, size_
 {
     size_t best = 0;
     for (size_t i = 0; i < s->n; i++) {
-        const struct special_token *t = &s->token[i];
+        const struct special_entry *t = &s->token[i];
         if (t->len > best && t->len <= at && memcmp(p + at - t->len, t->p, t->len) == 0)
             best = t->len;
     }

@@ -13,14 +13,31 @@
 
 enum { SPECIAL_FIRST = 4 }; /* so many bytes are looked at before tokens are compared */
 
+/* How a token is found beside other text; the names are Hugging Face's. */
+enum special_flag {
+    SPECIAL_LSTRIP = 1 << 0,      /* with the white space before it */
+    SPECIAL_RSTRIP = 1 << 1,      /* with the white space after it */
+    SPECIAL_SINGLE_WORD = 1 << 2, /* only where no word character is beside it */
+    SPECIAL_NORMALIZED = 1 << 3,  /* in the text that a normalizer has made; 0 where that is the same */
+    SPECIAL_FLAGS = (1 << 4) - 1,
+};
+
+enum { SPECIAL_N_FLAGS = 4 };
+extern const char *const special_flag_name[SPECIAL_N_FLAGS]; /* by the number of the bit */
+
 struct special_token {
-    const unsigned char *p; /* not empty */
+    struct str text; /* not empty */
+    unsigned flags;  /* of enum special_flag */
+};
+
+struct special_entry {
+    const unsigned char *p;
     size_t len;
     size_t index; /* its index in the caller's list */
 };
 
 struct special_set {
-    struct special_token *token; /* owned array, bytes borrowed; sorted by their bytes */
+    struct special_entry *token; /* owned array, bytes borrowed; sorted by their bytes */
     size_t n;
     size_t first[257];     /* tokens with first byte b: token[first[b] .. first[b + 1]) */
     int only_first;        /* the first byte if it is the same in all tokens, else -1 */
@@ -33,7 +50,7 @@ struct special_set {
 };
 
 /* The tokens' bytes are borrowed until special_free. */
-int special_init(struct special_set *s, const struct str *token, size_t n, struct err *e);
+int special_init(struct special_set *s, const struct special_token *token, size_t n, struct err *e);
 void special_free(struct special_set *s);
 
 enum special_hit {

@@ -17,7 +17,7 @@ static int set_special(struct manifest *m, struct str encoded, struct err *e)
     if (rc == 0 && !m->special)
         rc = err_mem(e, "the special tokens", r.n_special * sizeof *m->special);
     for (size_t i = 0; i < r.n_special && rc == 0; i++)
-        rc = manifest_set_text(&m->special[m->n_special++], r.special[i], e);
+        rc = manifest_set_text(&m->special[m->n_special++], r.special[i].text, e);
     rules_free(&r);
     return rc;
 }

@@ -33,7 +33,7 @@ static int check_rules(const struct shard_verify *a, struct str encoded, struct 
         return -1;
     bool same = r.n_special == a->m->n_special;
     for (size_t i = 0; same && i < r.n_special; i++)
-        same = str_equal(r.special[i], str_of(a->m->special[i]));
+        same = str_equal(r.special[i].text, str_of(a->m->special[i]));
     rules_free(&r);
     return same ? 0 : other(a, "other special tokens", e);
 }

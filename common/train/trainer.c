@@ -71,7 +71,7 @@ static int number_special(struct trainer *l, struct err *e)
     if (!l->reserved_room)
         return err_mem(e, "the special tokens", l->o.n_special * sizeof *l->reserved_room);
     for (size_t i = 0; i < l->o.n_special; i++) {
-        const struct str *s = &l->o.special[i];
+        const struct str *s = &l->o.special[i].text;
         struct reserved *r;
         HASH_FIND(hh, l->reserved, s->p, s->len, r);
         if (r)
@@ -89,7 +89,7 @@ static int number_special(struct trainer *l, struct err *e)
     if (!l->text || !l->reserved_chars)
         return err_mem(e, "the special tokens", 3 * l->reserved_len + 3);
     for (size_t i = 0; i < l->o.n_special; i++)
-        l->reserved_chars[n_chars(&l->o.special[i])] = true;
+        l->reserved_chars[n_chars(&l->o.special[i].text)] = true;
     return 0;
 }
 

@@ -28,7 +28,7 @@ struct train_opts {
     uint64_t min_frequency; /* stop when the best pair counts less (0 and 1: stop at 0) */
     uint64_t max_token_len; /* pairs whose merge would be >= this many bytes are not made; HF's max_token_length: strict
                              * (<), and pairs of two single bytes are exempt. 0: no limit */
-    const struct str *special;
+    const struct special_token *special;
     size_t n_special;
     uint32_t
         window; /* for tests: how many slots a position can tell apart; 0: as many as it can (see train_corpus.c) */

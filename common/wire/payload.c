@@ -49,7 +49,8 @@ int payload_put_extension(struct buf *out, const char *name, bool required, stru
 
 /* ---- Rules, and how a source is read ---- */
 
-#define ID "id" /* extension of a reading: the field of --id */
+#define ID "id"       /* extension of a reading: the field of --id */
+#define ADDED "added" /* extension of rules: the flags of the special tokens, a byte each */
 
 static int put_strs(struct buf *out, const struct str *s, size_t n, struct err *e)
 {
@@ -60,23 +61,79 @@ static int put_strs(struct buf *out, const struct str *s, size_t n, struct err *
     return 0;
 }
 
-static int get_strs(struct str **s, size_t *n, uint64_t want, struct cursor *c, struct err *e)
+static int get_regexes(struct rules *r, uint64_t n, struct cursor *c, struct err *e)
 {
-    if (want > cursor_left(c)) /* each takes at least a byte */
+    if (n > cursor_left(c)) /* each takes at least a byte */
         return payload_damaged(e, "rules");
-    *s = calloc(want + 1, sizeof **s);
-    if (!*s)
-        return err_mem(e, "the rules", want * sizeof **s);
-    for (*n = 0; *n < want; ++*n)
-        (*s)[*n] = get_str(c);
+    r->regex = calloc(n + 1, sizeof *r->regex);
+    if (!r->regex)
+        return err_mem(e, "the rules", n * sizeof *r->regex);
+    while (r->n_regex < n)
+        r->regex[r->n_regex++] = get_str(c);
     return 0;
+}
+
+static int put_special(struct buf *out, const struct rules *r, struct err *e)
+{
+    if (put_varint(out, r->n_special, e))
+        return -1;
+    for (size_t i = 0; i < r->n_special; i++) {
+        if (put_str(out, r->special[i].text, e))
+            return -1;
+    }
+    return 0;
+}
+
+static int get_special(struct rules *r, uint64_t n, struct cursor *c, struct err *e)
+{
+    if (n > cursor_left(c))
+        return payload_damaged(e, "rules");
+    r->special = calloc(n + 1, sizeof *r->special);
+    if (!r->special)
+        return err_mem(e, "the rules", n * sizeof *r->special);
+    for (; r->n_special < n; r->n_special++) {
+        r->special[r->n_special].text = get_str(c);
+        c->bad |= r->special[r->n_special].text.len == 0;
+    }
+    return 0;
+}
+
+/* Left out if there are none: then the rules are those of versions without them, byte for byte. */
+static int put_flags(struct buf *out, const struct rules *r, struct err *e)
+{
+    struct buf flags = {0};
+    unsigned any = 0;
+    int rc = 0;
+    for (size_t i = 0; i < r->n_special && rc == 0; i++) {
+        any |= r->special[i].flags;
+        rc = buf_put_byte(&flags, (unsigned char)r->special[i].flags, e);
+    }
+    if (any && rc == 0)
+        rc = payload_put_extension(out, ADDED, true, buf_str(&flags), e);
+    buf_free(&flags);
+    return rc;
+}
+
+static int get_flags(struct rules *r, struct str flags, struct err *e)
+{
+    unsigned any = 0;
+    if (!flags.len)
+        return 0;
+    if (flags.len != r->n_special)
+        return payload_damaged(e, "rules");
+    for (size_t i = 0; i < r->n_special; i++)
+        any |= r->special[i].flags = flags.p[i];
+    return any & ~(unsigned)SPECIAL_FLAGS ? err_set(e, EX_DATAERR,
+                                                    "rules with a special token's flag 0x%02X, which this program does "
+                                                    "not know; use one version of bpetools everywhere",
+                                                    any & ~(unsigned)SPECIAL_FLAGS)
+                                          : 0;
 }
 
 int rules_put(struct buf *out, const struct rules *r, struct err *e)
 {
     if (put_varint(out, r->n_regex, e) || (r->n_regex == 0 && put_str(out, r->pattern, e)) ||
-        put_strs(out, r->regex, r->n_regex, e) || put_varint(out, r->n_special, e) ||
-        put_strs(out, r->special, r->n_special, e))
+        put_strs(out, r->regex, r->n_regex, e) || put_special(out, r, e) || put_flags(out, r, e))
         return -1;
     return 0;
 }
@@ -84,22 +141,17 @@ int rules_put(struct buf *out, const struct rules *r, struct err *e)
 int rules_get(struct rules *r, struct str encoded, struct err *e)
 {
     struct cursor c = cursor_over(encoded.p, encoded.len);
+    struct extension added = {.name = ADDED};
     *r = (struct rules){0};
     uint64_t n_regex = get_varint(&c);
     if (n_regex == 0)
         r->pattern = get_str(&c);
-    if (get_strs(&r->regex, &r->n_regex, n_regex, &c, e) ||
-        get_strs(&r->special, &r->n_special, get_varint(&c), &c, e)) {
+    int rc = get_regexes(r, n_regex, &c, e) || get_special(r, get_varint(&c), &c, e) ? -1
+             : c.bad                                                                 ? payload_damaged(e, "rules")
+                     : payload_get_extensions(&c, "rules", &added, 1, e) || get_flags(r, added.value, e);
+    if (rc)
         rules_free(r);
-        return -1;
-    }
-    for (size_t i = 0; i < r->n_special; i++)
-        c.bad |= r->special[i].len == 0;
-    if (c.bad ? payload_damaged(e, "rules") : payload_get_extensions(&c, "rules", NULL, 0, e)) {
-        rules_free(r);
-        return -1;
-    }
-    return 0;
+    return rc ? -1 : 0;
 }
 
 int reading_put(struct buf *out, const struct reading *r, struct err *e)

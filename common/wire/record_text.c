@@ -60,6 +60,17 @@ static int put_number(struct buf *out, const char *key, uint64_t v, struct err *
                            : buf_printf(out, e, " %s=%llu", key, (unsigned long long)v);
 }
 
+/* The flags of the special token before them: " flags=lstrip+rstrip"; nothing if there are none. */
+static int put_flags(struct buf *out, unsigned flags, struct err *e)
+{
+    int rc = 0;
+    for (unsigned i = 0, n = 0; i < SPECIAL_N_FLAGS && rc == 0; i++) {
+        if (flags >> i & 1)
+            rc = buf_printf(out, e, "%s%s", n++ ? "+" : " flags=", special_flag_name[i]);
+    }
+    return rc;
+}
+
 static int put_rules(struct buf *out, struct str wire, struct err *e)
 {
     struct rules r;
@@ -69,7 +80,7 @@ static int put_rules(struct buf *out, struct str wire, struct err *e)
     for (size_t i = 0; i < r.n_regex && rc == 0; i++)
         rc = put_text(out, "regex", r.regex[i], e);
     for (size_t i = 0; i < r.n_special && rc == 0; i++)
-        rc = put_text(out, "special", r.special[i], e);
+        rc = put_text(out, "special", r.special[i].text, e) || put_flags(out, r.special[i].flags, e) ? -1 : 0;
     rules_free(&r);
     return rc;
 }

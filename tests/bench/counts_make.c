@@ -229,7 +229,7 @@ static int write_all(struct maker *m, uint64_t seed, struct err *e)
 {
     struct buf rules = {0}, runs = {0};
     unsigned char id[ID_LEN] = "made up", last = m->part + 1 == m->parts;
-    struct str special = str_of("<|endoftext|>");
+    struct special_token special = {.text = str_of("<|endoftext|>")};
     memcpy(id + ID_LEN - sizeof seed, &seed, sizeof seed);
     const struct commit_range range = {.source = 0, .begin = m->part, .end = m->part + 1};
     const struct commit_run run = {.run = id,

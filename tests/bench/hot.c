@@ -31,7 +31,7 @@ enum {
     VOCAB = 32000,
 };
 
-static struct str eot = {(const unsigned char *)"<|endoftext|>", 13};
+static struct special_token eot = {.text = {(const unsigned char *)"<|endoftext|>", 13}};
 
 struct document {
     size_t from, len;

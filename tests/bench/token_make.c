@@ -132,7 +132,7 @@ static int put_piece(struct maker *m, uint64_t n, struct err *e)
 
 static int make(struct maker *m, uint64_t n, uint64_t a_piece, struct err *e)
 {
-    struct str special = str_of("<|endoftext|>");
+    struct special_token special = {.text = str_of("<|endoftext|>")};
     const struct rules rules = {.pattern = str_of("gpt2"), .special = &special, .n_special = 1};
     const struct reading reading = {0};
     if (rules_put(&m->rules, &rules, e) || reading_put(&m->reading, &reading, e))

@@ -65,7 +65,8 @@ static struct str bytes_of(const struct buf *b)
 
 static void put_rules(struct buf *by_name, struct buf *by_regex)
 {
-    struct str special[] = {str_of("<|endoftext|>"), str_of("\n")}, regex[] = {str_of("\\d+"), str_of("[a-z]+")};
+    struct special_token special[] = {{.text = str_of("<|endoftext|>")}, {.text = str_of("\n")}};
+    struct str regex[] = {str_of("\\d+"), str_of("[a-z]+")};
     struct rules named = {.pattern = str_of("cl100k"), .special = special, .n_special = 2};
     struct rules other = {.regex = regex, .n_regex = 2};
     must(rules_put(by_name, &named, &e) || rules_put(by_regex, &other, &e));
@@ -105,6 +106,26 @@ static void put_chunks(const struct buf *by_name, const struct buf *by_regex, co
     out.len = 0;
     must(chunk_put_record(&out, &json, &e));
     print_record("lines-by-value", &out);
+    buf_free(&out);
+}
+
+/* Rules with an extension: the flags of special tokens. */
+static void put_flags(const struct buf *plain)
+{
+    struct buf flags = {0}, out = {0};
+    struct special_token special[] = {{.text = str_of("<pad>")},
+                                      {str_of("<mask>"), SPECIAL_LSTRIP | SPECIAL_SINGLE_WORD},
+                                      {str_of("<end>"), SPECIAL_RSTRIP}};
+    struct rules rules = {.pattern = str_of("gpt2"), .special = special, .n_special = 3};
+    must(rules_put(&flags, &rules, &e));
+    struct chunk text = {.run = RUN,
+                         .rules = bytes_of(&flags),
+                         .reading = bytes_of(plain),
+                         .name = str_of("-"),
+                         .text = str_of("a <mask>")};
+    must(chunk_put_record(&out, &text, &e));
+    print_record("flags-of-special-tokens", &out);
+    buf_free(&flags);
     buf_free(&out);
 }
 
@@ -280,6 +301,7 @@ int main(void)
     put_rules(&by_name, &by_regex);
     put_reading(&plain, &lines);
     put_chunks(&by_name, &by_regex, &plain, &lines);
+    put_flags(&plain);
     put_range(&by_name, &plain, &lines);
     put_promise(&by_name, &plain, &lines);
     put_words();

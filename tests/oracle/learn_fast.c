@@ -31,9 +31,9 @@ int main(int argc, char **argv)
 {
     struct args a;
     parse_args(argc, argv, &a);
-    struct str *special = must(calloc(a.n_special + 1, sizeof *special));
+    struct special_token *special = must(calloc(a.n_special + 1, sizeof *special));
     for (size_t i = 0; i < a.n_special; i++)
-        special[i] = (struct str){a.special[i].p, a.special[i].len};
+        special[i].text = (struct str){a.special[i].p, a.special[i].len};
     struct train_opts o = {
         .tie = !strcmp(a.tie, "hf")    ? TRAIN_HF
                : !strcmp(a.tie, "lex") ? TRAIN_LEX

@@ -20,7 +20,7 @@
 struct input {
     struct learned m;
     struct merge *merges;
-    struct str *special;
+    struct special_token *special;
     size_t merges_cap, special_cap;
     struct str *regex;
     size_t regex_cap;
@@ -69,7 +69,8 @@ static int take_line(struct input *in, char *line, struct err *e)
     } else if (!strcmp(line, "special")) {
         if (array_grow(&in->special, &in->special_cap, m->n_special + 1, sizeof *in->special, "special tokens", e))
             return -1;
-        struct str *s = &in->special[m->n_special++];
+        struct str *s = &in->special[m->n_special].text;
+        in->special[m->n_special++].flags = 0;
         s->p = from_hex(arg, &s->len);
     } else if (!strcmp(line, "merge")) {
         if (array_grow(&in->merges, &in->merges_cap, m->n_merges + 1, sizeof *in->merges, "merges", e))

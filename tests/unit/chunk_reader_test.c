@@ -130,7 +130,7 @@ static struct {
 
 static void begin_records(const struct reading *how)
 {
-    static const struct str special[] = {{(const unsigned char *)"<s>", 3}, {(const unsigned char *)"s><", 3}};
+    const struct special_token special[] = {{.text = str_of("<s>")}, {.text = str_of("s><")}};
     struct rules r = {.pattern = str_of("gpt2")};
     in.rules.len = in.reading.len = in.records.len = 0;
     must(rules_set_special(&r, special, 2, &e));

@@ -105,13 +105,13 @@ int main(void)
     unsigned char bytes[MAX_TOKENS][MAX_TOKEN];
     struct err e;
     for (int i = 0; i < 40000; i++) {
-        struct str token[MAX_TOKENS];
+        struct special_token token[MAX_TOKENS] = {0};
         struct special_set set;
         struct cutter c;
         const char *alphabet = alphabets[rnd(6)];
         size_t n_tokens = rnd(MAX_TOKENS + 1);
         for (size_t k = 0; k < n_tokens; k++)
-            token[k] =
+            token[k].text =
                 (struct str){.p = bytes[k], .len = random_text(bytes[k], 1 + rnd(rnd(2) ? 1 : MAX_TOKEN), alphabet, 1)};
         if (special_init(&set, token, n_tokens, &e))
             abort();

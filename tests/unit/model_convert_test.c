@@ -44,7 +44,7 @@ static const struct model_format *format_named(const char *name)
 
 /* "the", " the" and the like, made in the order of their ids, each as by rank. */
 static const struct merge merges[] = {{'h', 'e', 256}, {' ', 't', 257}, {257, 256, 258}, {'\n', '\n', 259}};
-static const struct str special[] = {STR("<|end|>"), STR("<\xC3\xA9>")};
+static const struct special_token special[] = {{.text = STR("<|end|>")}, {.text = STR("<\xC3\xA9>")}};
 
 static struct learned example(void)
 {
@@ -231,7 +231,8 @@ static void test_ranks(void)
 
 static void test_special(void)
 {
-    static const struct str merged[] = {STR("he")}, byte[] = {STR("a")}, form[] = {STR("\xC4\xA0q")};
+    static const struct special_token merged[] = {{.text = STR("he")}}, byte[] = {{.text = STR("a")}},
+                                      form[] = {{.text = STR("\xC4\xA0q")}};
     struct learned l = example();
     struct model m;
     l.special = merged;

@@ -19,7 +19,7 @@
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 #define SPECIAL(s)                                                                                                     \
     {                                                                                                                  \
-        (const unsigned char *)(s), sizeof(s) - 1                                                                      \
+        .text = {(const unsigned char *)(s), sizeof(s) - 1 }                                                           \
     }
 
 /* The 256 bytes in GPT-2's order, in byte-to-unicode form. */
@@ -165,7 +165,7 @@ static char *around_bytes(const char *head, bool pretty, const char *tail)
 static void test_json(void)
 {
     static const struct merge merges[] = {{'h', 'e', 256}, {' ', 't', 257}, {257, 256, 258}, {'"', '\\', 259}};
-    static const struct str special[] = {SPECIAL("<|end|>")};
+    static const struct special_token special[] = {SPECIAL("<|end|>")};
     struct learned m = {.pattern = "bytes"};
     char *want = around_bytes(HEAD_VERSION "  \"added_tokens\": [],\n" HEAD_BYTE_LEVEL("false") HEAD_REST, true,
                               "\n    },\n    \"merges\": []\n  }\n}");
@@ -239,8 +239,8 @@ static void test_collisions(void)
     /* "the" from t+he; "ab" twice: a+b (256 + 2), and the same again (256 + 3), which "abc" is made from. */
     static const struct merge merges[] = {
         {'h', 'e', 256}, {'t', 256, 257}, {'a', 'b', 258}, {'a', 'b', 259}, {259, 'c', 260}};
-    static const struct str special[] = {SPECIAL("the"), SPECIAL("a"), SPECIAL("<|x|>"), SPECIAL("a"),
-                                         SPECIAL("\xC4\xA0")};
+    static const struct special_token special[] = {SPECIAL("the"), SPECIAL("a"), SPECIAL("<|x|>"), SPECIAL("a"),
+                                                   SPECIAL("\xC4\xA0")};
     struct learned m = {.pattern = "bytes", .merges = merges, .n_merges = COUNT(merges)};
     struct buf want = {0};
     struct err e;
@@ -321,7 +321,7 @@ static void test_tiktoken(void)
 {
     static const struct merge merges[] = {
         {'h', 'e', 256}, {'t', 256, 257}, {'t', 256, 258}, {257, 257, 259}, {0, 0xFF, 260}};
-    static const struct str special[] = {SPECIAL("a"), SPECIAL("q\"\n"), SPECIAL("a"), SPECIAL("the")};
+    static const struct special_token special[] = {SPECIAL("a"), SPECIAL("q\"\n"), SPECIAL("a"), SPECIAL("the")};
     struct learned m = {.pattern = "bytes", .merges = merges, .n_merges = COUNT(merges)};
     holds(TIKTOKEN, &m, "IQ== 0\nIg== 1\n", ".tiktoken: the first rank is that of '!'");
     holds(TIKTOKEN, &m, "\nAA== 188\nAQ== 189\n", ".tiktoken: byte 0 is 188");

@@ -78,9 +78,8 @@ static int read_windows(struct pretokenizer *w, const unsigned char *p, size_t n
 static void open_tokens(struct pretokenizer *w, const char *pattern, const char *regex, enum invalid_policy invalid,
                         struct sink *s)
 {
-    static const struct str special[] = {{(const unsigned char *)"<s>", 3},
-                                         {(const unsigned char *)"<s>\n", 4},
-                                         {(const unsigned char *)"\xC3\xA9|", 3}};
+    const struct special_token special[] = {
+        {.text = str_of("<s>")}, {.text = str_of("<s>\n")}, {.text = str_of("\xC3\xA9|")}};
     const struct pretoken_sink to = {.words = take_words, .special = take_special, .ctx = s};
     struct rules r = {.pattern = str_of(pattern)};
     struct str one = str_of(regex);
@@ -205,7 +204,7 @@ static void errors_of_the_sink(void)
 /* Text that the caller knows to be valid is not checked again, unless a special token may cut a character in two. */
 static void known_to_be_valid(void)
 {
-    static const struct str whole = {(const unsigned char *)"\xC3\xA9", 2}, half = {(const unsigned char *)"\xA9", 1};
+    const struct special_token whole = {.text = str_of("\xC3\xA9")}, half = {.text = str_of("\xA9")};
     static const unsigned char text[SCAN_PAD + 8] = "a\xC3\xA9z";
     for (int i = 0; i < 2; i++) {
         struct sink s = {0};

@@ -10,19 +10,19 @@
 enum { TOKENS = 4, LONGEST = 5, TEXT = 300, TRIALS = 20000 };
 
 /* Does literally what the header says of special_next. */
-static enum special_hit naive(const struct str *t, size_t n_tokens, const unsigned char *p, size_t n, size_t from,
-                              bool final, size_t *pos, size_t *len)
+static enum special_hit naive(const struct special_token *t, size_t n_tokens, const unsigned char *p, size_t n,
+                              size_t from, bool final, size_t *pos, size_t *len)
 {
     for (size_t i = from; i < n; i++) {
         bool more = false;
         size_t best = 0;
         for (size_t k = 0; k < n_tokens; k++) {
-            bool whole = t[k].len <= n - i;
-            if (memcmp(p + i, t[k].p, whole ? t[k].len : n - i) != 0)
+            bool whole = t[k].text.len <= n - i;
+            if (memcmp(p + i, t[k].text.p, whole ? t[k].text.len : n - i) != 0)
                 continue;
             more |= !whole;
-            if (whole && t[k].len > best)
-                best = t[k].len;
+            if (whole && t[k].text.len > best)
+                best = t[k].text.len;
         }
         *pos = i;
         *len = best;
@@ -39,7 +39,7 @@ static bool agree(size_t same)
 {
     static const unsigned char letter[] = {'<', '|', 0xFF};
     unsigned char bytes[TOKENS][LONGEST], begin[2], text[TEXT];
-    struct str token[TOKENS];
+    struct special_token token[TOKENS] = {0};
     struct special_set set;
     struct err e;
     size_t n_tokens = 1 + rnd(TOKENS), n = rnd(TEXT), from = 0, pos = 0, len = 0, want_pos = 0, want_len = 0;
@@ -48,7 +48,7 @@ static bool agree(size_t same)
     begin[1] = letter[rnd(3)];
     for (size_t i = 0; i < n_tokens; i++) {
         size_t min = same ? same : 1;
-        token[i] = (struct str){.p = bytes[i], .len = min + rnd(LONGEST + 1 - min)};
+        token[i].text = (struct str){.p = bytes[i], .len = min + rnd(LONGEST + 1 - min)};
         for (size_t k = 0; k < LONGEST; k++)
             bytes[i][k] = k < same ? begin[k] : letter[rnd(3)];
     }
@@ -76,14 +76,14 @@ static bool agree_before(size_t *n_ended, size_t *n_more)
 {
     static const unsigned char letter[] = {'a', 'b', '\n'};
     unsigned char bytes[TOKENS][LONGEST], text[TEXT];
-    struct str token[TOKENS];
+    struct special_token token[TOKENS] = {0};
     struct special_set set;
     struct err e;
     size_t n_tokens = rnd(TOKENS + 1), n = 1 + rnd(rnd(2) ? 20 : TEXT - 1), from = 0, pos = 0, len = 0;
     size_t ended[TEXT + 1] = {0}; /* at each place: 1 + the token that ends there */
     bool inside[TEXT + 1] = {0}, good = true, more;
     for (size_t i = 0; i < n_tokens; i++) {
-        token[i] = (struct str){.p = bytes[i], .len = 1 + rnd(LONGEST)};
+        token[i].text = (struct str){.p = bytes[i], .len = 1 + rnd(LONGEST)};
         for (size_t k = 0; k < LONGEST; k++)
             bytes[i][k] = letter[rnd(3)];
     }

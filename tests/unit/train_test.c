@@ -88,7 +88,7 @@ static char *print_token(char *out, const struct merge *m, uint32_t t)
 static int by_hand(const struct hand *h, char *got)
 {
     char words[256], special[64], *save;
-    struct str sp[8];
+    struct special_token sp[8] = {0};
     struct train_opts o = {.tie = h->tie,
                            .vocab_size = 256 + h->more,
                            .min_frequency = h->min_frequency,
@@ -99,7 +99,7 @@ static int by_hand(const struct hand *h, char *got)
     size_t n = 0;
     strcpy(special, h->special);
     for (char *s = strtok_r(special, " ", &save); s; s = strtok_r(NULL, " ", &save))
-        sp[o.n_special++] = (struct str){(unsigned char *)s, strlen(s)};
+        sp[o.n_special++].text = str_of(s);
     struct trainer *l = trainer_new(&e);
     strcpy(words, h->words);
     for (char *s = strtok_r(words, " ", &save); s; s = strtok_r(NULL, " ", &save)) {
@@ -252,9 +252,9 @@ static void free_args(struct args *a)
 static int same_as_plain(const struct args *a, enum train_tie tie, const struct corpus_words *w, const struct plain *t,
                          uint32_t window)
 {
-    struct str sp[8];
+    struct special_token sp[8] = {0};
     for (size_t i = 0; i < a->n_special; i++)
-        sp[i] = (struct str){a->special[i].p, a->special[i].len};
+        sp[i].text = (struct str){a->special[i].p, a->special[i].len};
     struct train_opts o = {.tie = tie,
                            .vocab_size = (uint32_t)a->vocab_size,
                            .min_frequency = a->min_frequency,
@@ -385,7 +385,7 @@ static void test_many_special(size_t n_special)
 {
     enum { N = 70000 };
     static char text[N][8];
-    static struct str special[N];
+    static struct special_token special[N];
     struct err e = {0};
     struct merge *few = NULL, *many = NULL;
     struct train_opts o = {.tie = TRAIN_HF, .vocab_size = 256 + 500};
@@ -393,7 +393,7 @@ static void test_many_special(size_t n_special)
         .tie = TRAIN_HF, .vocab_size = 256 + 500 + (uint32_t)n_special, .special = special, .n_special = n_special};
     size_t n_few = 0, n_many = 0;
     for (size_t i = 0; i < n_special; i++)
-        special[i] = (struct str){(unsigned char *)text[i], (size_t)sprintf(text[i], "<%zu>", i)};
+        special[i].text = (struct str){(unsigned char *)text[i], (size_t)sprintf(text[i], "<%zu>", i)};
     struct trainer *l = trainer_new(&e);
     struct trainer *l_many = trainer_new(&e);
     for (size_t i = 0; i < 500; i++) {
