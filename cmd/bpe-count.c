@@ -62,6 +62,14 @@ static int put_words(struct worker *w, const struct chunk_run *r, struct err *e)
     return table_clear(&c->table, e);
 }
 
+static int begin_piece(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)
+{
+    struct counter *c = r->work;
+    (void)ctx, (void)e;
+    pretokenizer_begin(&c->pretokenizer, x->inside);
+    return 0;
+}
+
 static ptrdiff_t count_text(void *ctx, struct chunk_run *r, const unsigned char *p, size_t n, enum window_end end,
                             size_t *where, struct err *e)
 {
@@ -101,8 +109,13 @@ static int pass_on(void *ctx, const void *record, size_t n, struct err *e)
     return fd_write(1, record, n, "standard output", e);
 }
 
-static const struct chunk_ops ops = {
-    .open = open_run, .close = close_run, .text = count_text, .is_full = is_full, .flush = end_batch, .pass = pass_on};
+static const struct chunk_ops ops = {.open = open_run,
+                                     .close = close_run,
+                                     .begin = begin_piece,
+                                     .text = count_text,
+                                     .is_full = is_full,
+                                     .flush = end_batch,
+                                     .pass = pass_on};
 
 /* ---- Records ---- */
 

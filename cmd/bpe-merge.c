@@ -219,6 +219,7 @@ static int set_pattern(struct merger *m, struct learned *model, struct err *e)
     model->n_regex = pattern ? pattern->n_regex : r->n_regex;
     model->regex = pattern ? pattern->regex : r->regex;
     model->pattern = pattern ? pattern->name : NULL;
+    model->prefix = r->prefix;
     return 0;
 }
 

@@ -44,6 +44,9 @@ static int put_split(struct buf *out, const struct model *m, struct err *e)
             buf_put_byte(out, '\n', e))
             return -1;
     }
+    if (m->prefix.len &&
+        (buf_put_str(out, "prefix: ", e) || put_text(out, m->prefix.p, m->prefix.len, e) || buf_put_byte(out, '\n', e)))
+        return -1;
     return 0;
 }
 

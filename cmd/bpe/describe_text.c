@@ -49,9 +49,11 @@ static int split_text(struct describe *d, struct err *e)
 static int begin_text(void *ctx, struct chunk_run *r, const struct piece *x, struct err *e)
 {
     struct describe *d = ctx;
-    (void)r, (void)x, (void)e;
-    for (size_t i = 0; i < d->n_splits; i++)
+    (void)r, (void)e;
+    for (size_t i = 0; i < d->n_splits; i++) {
         d->split[i].ahead = 0;
+        pretokenizer_begin(&d->split[i].counter.pretokenizer, x->inside);
+    }
     return 0;
 }
 

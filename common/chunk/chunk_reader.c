@@ -133,6 +133,7 @@ static int begin_piece(struct open_piece *o, uint64_t text_begin, struct err *e)
     x->text_begin = x->text_end = text_begin;
     if (o->came == OVERLAP_ALL)
         return 0;
+    x->inside = x->begin > 0 && !o->run->form->documents && !x->before;
     o->doc.begin = text_begin;
     o->doc.skipped = &o->run->skipped;
     o->run->form->begin(o->run->reader, &o->doc);

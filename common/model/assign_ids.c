@@ -211,6 +211,8 @@ static int fill(struct build *b, const struct tokens *all, const struct learned 
     m->merges_as_strings = l->merges_as_strings;
     if (l->pattern && !(m->pattern = (const char *)build_copy(b, l->pattern, strlen(l->pattern))))
         return -1;
+    if (l->prefix.len && build_prefix(b, l->prefix))
+        return -1;
     for (size_t i = 0; i < l->n_regex; i++) {
         if (build_regex(b, l->regex[i]))
             return -1;

@@ -118,10 +118,13 @@ static int take_byte_level(struct hf_reader *in, const struct step *s)
     struct json_reader *r = &in->r;
     if (need_keys(r, s, 1U << ADD_PREFIX_SPACE | 1U << TRIM_OFFSETS))
         return -1;
-    if (s->flag[ADD_PREFIX_SPACE])
-        return json_read_fail(
-            r, "pre_tokenizer ByteLevel with add_prefix_space: this adds a space to the text, which is not "
-               "supported");
+    if (s->flag[ADD_PREFIX_SPACE]) {
+        if (in->m->n_regex)
+            return json_read_fail(r, "pre_tokenizer ByteLevel with add_prefix_space after another step, which adds a "
+                                     "space to each piece: not supported");
+        if (build_prefix(&in->b, str_of(" ")))
+            return -1;
+    }
     in->byte_level = true;
     return s->flag[USE_REGEX] ? build_regex(&in->b, *pattern_at(PATTERN_GPT2)->regex) : 0;
 }

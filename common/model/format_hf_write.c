@@ -65,16 +65,20 @@ static void put_split(struct json_writer *w, struct str regex)
     json_write_end(w, '}');
 }
 
-/* ByteLevel contains the regex of gpt2, applied last; any other regex is a step before it. */
-static void put_pre_tokenizer(struct json_writer *w, const struct str *regex, size_t n)
+/* ByteLevel contains the regex of gpt2, applied last, and a space before the text, if it is the first step; any other
+ * regex is a step before it. */
+static int put_pre_tokenizer(struct json_writer *w, const struct model *m, const struct str *regex, size_t n)
 {
     const struct str *last = n ? &regex[n - 1] : NULL;
-    bool gpt2 = last && str_equal(*last, *pattern_at(PATTERN_GPT2)->regex);
+    bool gpt2 = last && str_equal(*last, *pattern_at(PATTERN_GPT2)->regex), prefix = m->prefix.len > 0;
     n -= gpt2;
+    if (prefix && (n || !str_equal(m->prefix, str_of(" "))))
+        return err_set(w->e, EX_USAGE,
+                       "tokenizer.json puts a space before text only where ByteLevel is the first step");
     json_write_key(w, "pre_tokenizer");
     if (!n) {
-        put_byte_level(w, false, gpt2);
-        return;
+        put_byte_level(w, prefix, gpt2);
+        return 0;
     }
     json_write_begin(w, '{');
     json_write_key(w, "type");
@@ -86,6 +90,7 @@ static void put_pre_tokenizer(struct json_writer *w, const struct str *regex, si
     put_byte_level(w, false, gpt2);
     json_write_end(w, ']');
     json_write_end(w, '}');
+    return 0;
 }
 
 /* Writes a token in byte-to-unicode form to *text. */
@@ -167,7 +172,8 @@ int hf_write(struct model_files *to, const struct model *m, struct err *e)
     put_added_tokens(&w, m);
     json_write_key(&w, "normalizer");
     json_write_null(&w);
-    put_pre_tokenizer(&w, regex, n_regex);
+    if (put_pre_tokenizer(&w, m, regex, n_regex))
+        return -1;
     json_write_key(&w, "post_processor");
     json_write_null(&w);
     json_write_key(&w, "decoder");

@@ -314,6 +314,8 @@ static int put_sidecar(struct buf *out, const struct model *m, const struct buf 
     size_t n_regex;
     if (model_regexes(m, PATTERN_PCRE, &regex, &n_regex, e))
         return -1;
+    if (m->prefix.len)
+        return err_set(e, EX_USAGE, "tiktoken puts no prefix before text, as this model does");
     if (n_regex > 1)
         return err_set(e, EX_USAGE, "tiktoken splits text by one regex, and this model by %zu, one after the other",
                        n_regex);

@@ -187,6 +187,7 @@ uint64_t model_fingerprint(const struct model *m)
 int model_rules_pattern(struct rules *r, const struct model *m, const char *pattern, struct err *e)
 {
     r->pattern = str_of(pattern ? pattern : "");
+    r->prefix = m->prefix;
     return rules_set_regex(r, m->regex, pattern ? 0 : m->n_regex, e);
 }
 

@@ -308,6 +308,15 @@ int build_regex(struct build *b, struct str regex)
     return 0;
 }
 
+int build_prefix(struct build *b, struct str prefix)
+{
+    const unsigned char *copy = build_copy(b, prefix.p, prefix.len);
+    if (!copy)
+        return -1;
+    b->m->prefix = (struct str){copy, prefix.len};
+    return 0;
+}
+
 int build_pattern(struct build *b, const struct pattern *pattern)
 {
     b->m->pattern = (const char *)build_copy(b, pattern->name, strlen(pattern->name));

@@ -66,6 +66,7 @@ int build_special(struct build *b, struct model_special s);
 /* Adds a special token that is no key of the vocabulary, and its token; p is copied. -1 as build_token. */
 int build_special_apart(struct build *b, const unsigned char *p, size_t len, uint64_t id);
 int build_regex(struct build *b, struct str regex);                /* copied */
+int build_prefix(struct build *b, struct str prefix);              /* copied */
 int build_pattern(struct build *b, const struct pattern *pattern); /* its name and its regexes */
 
 /* The final checks: all 256 bytes exist, special tokens are distinct (they are sorted). */

@@ -3,6 +3,9 @@
 
 #include "unicode/utf8.h"
 
+#include <assert.h>
+#include <string.h>
+
 enum { BATCH = 4096 }; /* pretokens passed at a time; with 512, scanner and sink evict each other from caches: 3 % */
 
 /* The scanner for the pattern, by its name or by regexes. */
@@ -16,12 +19,24 @@ static int open_scanner(struct pretokenizer *w, const struct rules *r, struct er
     return w->scanner ? 0 : -1;
 }
 
+static int check_prefix(struct str prefix, struct err *e)
+{
+    bool cut;
+    size_t n_chars = 0;
+    for (size_t i = 0; i < prefix.len; i++)
+        n_chars += (prefix.p[i] & 0xC0) != 0x80;
+    return !prefix.len || (n_chars == 1 && utf8_valid_len(prefix.p, prefix.len, &cut) == prefix.len)
+               ? 0
+               : err_set(e, EX_DATAERR, "a prefix of %zu bytes, which is not one character", prefix.len);
+}
+
 int pretokenizer_open(struct pretokenizer *w, const struct rules *rules, enum invalid_policy invalid,
                       const struct pretoken_sink *sink, struct err *e)
 {
     bool cut;
-    *w = (struct pretokenizer){.invalid = invalid, .sink = *sink};
-    if (open_scanner(w, rules, e) || special_init(&w->special, rules->special, rules->n_special, e)) {
+    *w = (struct pretokenizer){.invalid = invalid, .sink = *sink, .prefix = rules->prefix};
+    if (check_prefix(rules->prefix, e) || open_scanner(w, rules, e) ||
+        special_init(&w->special, rules->special, rules->n_special, e)) {
         pretokenizer_close(w);
         return -1;
     }
@@ -37,12 +52,18 @@ void pretokenizer_close(struct pretokenizer *w)
     scanner_close(w->scanner);
     special_free(&w->special);
     buf_free(&w->clean);
+    buf_free(&w->prefixed);
     *w = (struct pretokenizer){0};
 }
 
+void pretokenizer_begin(struct pretokenizer *w, bool inside)
+{
+    w->inside = inside;
+}
+
 /* Passes on the pretokens of valid text that no further text can change; returns the bytes they take. */
-static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
-                                   size_t *where, struct err *e)
+static ptrdiff_t pass_pretokens(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
+                                size_t *where, struct err *e)
 {
     uint32_t ends[BATCH];
     size_t base = 0; /* 32-bit offsets limit the length of a scan, so long text is scanned in windows from here */
@@ -79,6 +100,66 @@ static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *
     return (ptrdiff_t)base;
 }
 
+static bool begins_with(const unsigned char *p, size_t n, struct str s)
+{
+    return n >= s.len && memcmp(p, s.p, s.len) == 0;
+}
+
+/* The same for text that begins with the prefix, and is copied for that. A scanner that makes use of windows gets as
+ * much of it as it needs for the first pretokens; any other all. *used: the bytes that these take. */
+static int pass_prefixed(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end, size_t *used,
+                         size_t *where, struct err *e)
+{
+    enum { FIRST = 128 };
+    struct buf *b = &w->prefixed;
+    const size_t prefix = w->prefix.len;
+    for (size_t len = scanner_streams(w->scanner) ? FIRST : n;; len *= 2) {
+        while (len < n && (p[len] & 0xC0) == 0x80)
+            len++;
+        bool all = len >= n;
+        len = all ? n : len;
+        b->len = 0;
+        if (buf_reserve(b, prefix + len + SCAN_PAD, e) || buf_put(b, w->prefix.p, prefix, e) || buf_put(b, p, len, e))
+            return -1;
+        memset(b->p + b->len, 0, SCAN_PAD);
+        ptrdiff_t got = pass_pretokens(w, b->p, b->len, all ? end : TEXT_MORE, where, e);
+        if (got < 0) {
+            *where = *where > prefix ? *where - prefix : 0;
+            return -1;
+        }
+        if (got) {
+            assert((size_t)got >= prefix);
+            *used = (size_t)got - prefix;
+            w->inside = true;
+            return 0;
+        }
+        if (all) {
+            *used = 0;
+            return 0;
+        }
+    }
+}
+
+/* Passes on the pretokens of valid text; before them the prefix, if the text is the start. */
+static ptrdiff_t pretokenize_valid(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
+                                   size_t *where, struct err *e)
+{
+    size_t used = 0;
+    if (n && w->prefix.len && !w->inside && !begins_with(p, n, w->prefix)) {
+        if (pass_prefixed(w, p, n, end, &used, where, e))
+            return -1;
+        if (!w->inside)
+            return 0; /* more text is needed */
+    }
+    ptrdiff_t rest = pass_pretokens(w, p + used, n - used, end, where, e);
+    if (rest < 0) {
+        *where += used;
+        return -1;
+    }
+    w->inside = w->inside || rest;
+    return (ptrdiff_t)used + rest;
+}
+
 /* The same for text with invalid bytes, which are skipped or replaced. If the document continues, offsets in the
  * cleaned text are traced back to the original. */
 static ptrdiff_t pretokenize_cleaned(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
@@ -97,13 +178,29 @@ static ptrdiff_t pretokenize_cleaned(struct pretokenizer *w, const unsigned char
     return utf8_clean(&w->clean, p, n, replace, (size_t)used, e);
 }
 
-/* The same for text with invalid bytes, each of which becomes a pretoken. */
+/* Passes on one pretoken, which is copied. */
+static int pass_alone(struct pretokenizer *w, struct str s, struct err *e)
+{
+    const uint32_t end = (uint32_t)s.len;
+    w->prefixed.len = 0;
+    if (buf_reserve(&w->prefixed, s.len + SCAN_PAD, e) || buf_put(&w->prefixed, s.p, s.len, e))
+        return -1;
+    memset(w->prefixed.p + s.len, 0, SCAN_PAD);
+    w->inside = true;
+    return w->sink.words(w->sink.ctx, w->prefixed.p, 0, &end, 1, e);
+}
+
+/* The same for text with invalid bytes, each of which becomes a pretoken: a prefix before one does so, too. */
 static ptrdiff_t pretokenize_bytes(struct pretokenizer *w, const unsigned char *p, size_t n, enum window_end end,
                                    size_t *where, struct err *e)
 {
     static const uint32_t one = 1;
     size_t at = 0;
     bool cut;
+    if (w->prefix.len && !w->inside && utf8_valid_len(p, n, &cut) == 0 && pass_alone(w, w->prefix, e)) {
+        *where = 0;
+        return -1;
+    }
     for (;;) {
         size_t valid = utf8_valid_len(p + at, n - at, &cut);
         bool last = at + valid == n;
@@ -171,6 +268,8 @@ ptrdiff_t pretokenize_text(struct pretokenizer *w, const unsigned char *p, size_
             *where = at + bad;
             return -1;
         }
+        if (how == TEXT_DOC)
+            w->inside = false;
         if (hit != SPECIAL_FOUND)
             return (ptrdiff_t)at + used;
         if (w->sink.special && w->sink.special(w->sink.ctx, special_index(&w->special, p + pos, len), pos + len, e)) {

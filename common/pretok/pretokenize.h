@@ -1,5 +1,7 @@
 /* pretokenize.h - splits text into pretokens: special tokens, invalid UTF-8, scanner. The pretokens go to a sink:
  * bpe-count counts them, bpe-encode encodes them. One pretokenizer for one set of rules.
+ *
+ * Pretokens are parts of the text, but for a prefix (struct rules): with it the first ones are in a copy.
  */
 #ifndef BPE_PRETOK_PRETOKENIZE_H
 #define BPE_PRETOK_PRETOKENIZE_H
@@ -30,16 +32,23 @@ struct pretokenizer {
     struct special_set special;
     enum invalid_policy invalid;
     bool valid;         /* set by the caller: the text that is passed next is valid UTF-8, and no character is cut */
+    bool inside;        /* text goes on in which a prefix was put, or is left out */
     bool special_valid; /* the special tokens are valid UTF-8: so is what lies between them in such a text */
     struct pretoken_sink sink;
-    struct buf clean;
+    struct str prefix; /* of the rules; borrowed */
+    struct buf clean, prefixed;
 };
 
-/* The rules' strings for special tokens are borrowed until pretokenizer_close, the sink is copied. -1: EX_DATAERR if
- * there is no such pattern, EX_USAGE if a regex does not compile, or out of memory. */
+/* The rules' prefix and strings for special tokens are borrowed until pretokenizer_close, the sink is copied. -1:
+ * EX_DATAERR if there is no such pattern, or the prefix is not one character, EX_USAGE if a regex does not compile, or
+ * out of memory. */
 int pretokenizer_open(struct pretokenizer *w, const struct rules *rules, enum invalid_policy invalid,
                       const struct pretoken_sink *sink, struct err *e);
 void pretokenizer_close(struct pretokenizer *w); /* a zeroed one is fine */
+
+/* To be called before text that is not the start of a document, or is one though the text before it had no end
+ * (TEXT_DOC). inside: it goes on inside a document, and no special token ends right before it. */
+void pretokenizer_begin(struct pretokenizer *w, bool inside);
 
 /* Splits p[0 .. n), a window of a source that begins where the last one was used up; p[n .. n + SCAN_PAD) must be
  * readable. `end` says how the window ends, as for scanner_scan: TEXT_LETTER if the source was cut there (cut.h).

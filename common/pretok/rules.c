@@ -64,7 +64,8 @@ static bool strs_equal(const struct str *a, size_t n_a, const struct str *b, siz
 
 bool rules_same_pattern(const struct rules *a, const struct rules *b)
 {
-    return str_equal(a->pattern, b->pattern) && strs_equal(a->regex, a->n_regex, b->regex, b->n_regex);
+    return str_equal(a->pattern, b->pattern) && strs_equal(a->regex, a->n_regex, b->regex, b->n_regex) &&
+           str_equal(a->prefix, b->prefix);
 }
 
 const char *rules_difference(const struct rules *a, const struct rules *b)

@@ -18,6 +18,8 @@ struct rules {
     size_t n_regex;
     struct special_token *special; /* owned array, strings borrowed; in the order given */
     size_t n_special;
+    struct str prefix; /* borrowed; a character that is put before each text between special tokens, unless it begins
+                          with it; empty: none */
 };
 
 /* Sets regex or special to a copy of the array (the strings are borrowed). -1: out of memory. */
@@ -30,6 +32,7 @@ void rules_free(struct rules *r); /* zeroed ones are fine */
 /* The built-in pattern; NULL: there are regexes, or it is not known to this version. */
 const struct pattern *rules_builtin(const struct rules *r);
 
+/* Whether the same text, without special tokens, gives the same pretokens. */
 bool rules_same_pattern(const struct rules *a, const struct rules *b);
 
 /* The difference, for a message ("the pattern differs"); NULL: there is none. Static. */

@@ -49,8 +49,9 @@ int payload_put_extension(struct buf *out, const char *name, bool required, stru
 
 /* ---- Rules, and how a source is read ---- */
 
-#define ID "id"       /* extension of a reading: the field of --id */
-#define ADDED "added" /* extension of rules: the flags of the special tokens, a byte each */
+#define ID "id"         /* extension of a reading: the field of --id */
+#define ADDED "added"   /* extensions of rules: the flags of the special tokens, a byte each; */
+#define PREFIX "prefix" /* the prefix */
 
 static int put_strs(struct buf *out, const struct str *s, size_t n, struct err *e)
 {
@@ -133,7 +134,8 @@ static int get_flags(struct rules *r, struct str flags, struct err *e)
 int rules_put(struct buf *out, const struct rules *r, struct err *e)
 {
     if (put_varint(out, r->n_regex, e) || (r->n_regex == 0 && put_str(out, r->pattern, e)) ||
-        put_strs(out, r->regex, r->n_regex, e) || put_special(out, r, e) || put_flags(out, r, e))
+        put_strs(out, r->regex, r->n_regex, e) || put_special(out, r, e) || put_flags(out, r, e) ||
+        (r->prefix.len && payload_put_extension(out, PREFIX, true, r->prefix, e)))
         return -1;
     return 0;
 }
@@ -141,14 +143,16 @@ int rules_put(struct buf *out, const struct rules *r, struct err *e)
 int rules_get(struct rules *r, struct str encoded, struct err *e)
 {
     struct cursor c = cursor_over(encoded.p, encoded.len);
-    struct extension added = {.name = ADDED};
+    enum { FLAGS, FRONT, N };
+    struct extension x[N] = {[FLAGS] = {.name = ADDED}, [FRONT] = {.name = PREFIX}};
     *r = (struct rules){0};
     uint64_t n_regex = get_varint(&c);
     if (n_regex == 0)
         r->pattern = get_str(&c);
     int rc = get_regexes(r, n_regex, &c, e) || get_special(r, get_varint(&c), &c, e) ? -1
              : c.bad                                                                 ? payload_damaged(e, "rules")
-                     : payload_get_extensions(&c, "rules", &added, 1, e) || get_flags(r, added.value, e);
+                     : payload_get_extensions(&c, "rules", x, N, e) || get_flags(r, x[FLAGS].value, e);
+    r->prefix = x[FRONT].value;
     if (rc)
         rules_free(r);
     return rc ? -1 : 0;

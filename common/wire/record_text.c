@@ -81,6 +81,8 @@ static int put_rules(struct buf *out, struct str wire, struct err *e)
         rc = put_text(out, "regex", r.regex[i], e);
     for (size_t i = 0; i < r.n_special && rc == 0; i++)
         rc = put_text(out, "special", r.special[i].text, e) || put_flags(out, r.special[i].flags, e) ? -1 : 0;
+    if (rc == 0 && r.prefix.len)
+        rc = put_text(out, "prefix", r.prefix, e);
     rules_free(&r);
     return rc;
 }

@@ -509,6 +509,26 @@ bpe-encode -m big.json thrice.txt >>to.file
 tail -c +6 to.file | cmp -s - <(bpe-encode -m big.json thrice.txt)
 ok $? "  after what is in the file"
 
+# ---- A space before text (add_prefix_space) ----
+
+sed '/"pre_tokenizer"/,/}/s/"add_prefix_space": false/"add_prefix_space": true/' m.json >space.json
+printf 'the\nthe cat<|endoftext|> the<|endoftext|>\nthe\n\ncat\nsat<|endoftext|><|endoftext|>a' >space.txt
+sed '1s/^/ /; s/|>\([^ <]\)/|> \1/g; s/|>$/|> /' space.txt >spaced.txt # the same by hand
+is "$(ids -m space.json space.txt)" "$(ids -m m.json spaced.txt)" "a space before each text between special tokens"
+for options in "-b 1" "-b 5" "-b 1 --inline" "-b 5 --inline"; do
+    is "$(bpe-chunk -m space.json $options space.txt | bpe-encode -m space.json -f text | tr '\n' '|')" "$(ids -m m.json spaced.txt)" \
+        "  and nowhere else, in pieces: $options"
+done
+bpe-chunk -m space.json -b 1 space.txt | bpe-count | bpe-sum >space.sum
+bpe-view space.sum | grep -v '^#' >got
+bpe-chunk -m m.json spaced.txt | bpe-count | bpe-sum | bpe-view | grep -v '^#' | cmp -s - got
+ok $? "  and in counts"
+is "$(bpe-merge -v 262 space.sum | bpe-model --info | grep ^prefix)" "prefix:  " "  of which such a model comes"
+is "$(bpe-model space.json | cksum)" "$(cksum <space.json)" "  which is written again as it was"
+refuses 64 "bpe-model: tiktoken puts no prefix*" bpe-model -f tiktoken -o x space.json
+refuses 64 "bpe-model: vocab.json and merges.txt cannot say*" bpe-model -f gpt2 -o x space.json
+fails 65 "bpe-encode: *the chunks were made by the pattern*" sh -c 'bpe-chunk -m m.json space.txt | bpe-encode -m space.json'
+
 # ---- Outputs that do not become complete ----
 
 mkdir unfinished

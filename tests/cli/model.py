@@ -139,6 +139,9 @@ def json_trials():
     reads(changed(pre_tokenizer=sequence(split({"Regex": CL100K}, "Removed", True), no_regex())), {"pattern": "cl100k"},
           "Removed with invert, where the regex leaves no gaps")
 
+    prefix = changed(pre_tokenizer=byte_level(add_prefix_space=True))
+    reads(prefix, {"pattern": "gpt2", "prefix": " "}, "add_prefix_space")
+
     # Added tokens.
     reads(with_added(added("<a>"), added("<b>", special=False)), {"special-tokens": "3"}, "added tokens that are no keys")
     reads(with_added(added("<a>"), added("z  q", special=False, normalized=True)), {"special-tokens": "3"}, "both kinds of added tokens")
@@ -164,7 +167,7 @@ def json_trials():
     refuses(changed(model__end_of_word_suffix="</w>"), 'end_of_word_suffix "</w>"', "a suffix")
     for kind in "Whitespace", "Metaspace", "BertPreTokenizer", "Punctuation", "UnicodeScripts":
         refuses(changed(pre_tokenizer=sequence({"type": kind}, byte_level())), f'"{kind}"', f"pre_tokenizer {kind}")
-    refuses(changed(pre_tokenizer=byte_level(add_prefix_space=True)), "add_prefix_space", "add_prefix_space")
+    refuses(changed(pre_tokenizer=sequence(split(r), byte_level(add_prefix_space=True))), "add_prefix_space after another", "add_prefix_space after a Split")
     refuses(changed(pre_tokenizer=None), "ByteLevel", "no pre_tokenizer")
     refuses(changed(pre_tokenizer=split(r)), "ByteLevel", "no ByteLevel")
     refuses(changed(pre_tokenizer=sequence(byte_level(), split(r))), 'pre_tokenizer "Split" after ByteLevel', "a Split after ByteLevel")

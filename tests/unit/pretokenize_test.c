@@ -13,6 +13,7 @@
 enum { MAX_TEXT = 3000 };
 
 static struct err e;
+static const char *prefix = ""; /* of the rules */
 
 static void must(int rc)
 {
@@ -81,7 +82,7 @@ static void open_tokens(struct pretokenizer *w, const char *pattern, const char 
     const struct special_token special[] = {
         {.text = str_of("<s>")}, {.text = str_of("<s>\n")}, {.text = str_of("\xC3\xA9|")}};
     const struct pretoken_sink to = {.words = take_words, .special = take_special, .ctx = s};
-    struct rules r = {.pattern = str_of(pattern)};
+    struct rules r = {.pattern = str_of(pattern), .prefix = str_of(prefix)};
     struct str one = str_of(regex);
     must(rules_set_special(&r, special, 3, &e) || (*regex && rules_set_regex(&r, &one, 1, &e)));
     must(pretokenizer_open(w, &r, invalid, &to, &e));
@@ -224,6 +225,98 @@ static void known_to_be_valid(void)
     }
 }
 
+/* ---- A prefix ---- */
+
+/* The pretokens of a text that goes on inside a document, or begins one. */
+static void continues(const char *text, bool inside, const char *want)
+{
+    struct sink s = {0};
+    struct pretokenizer w;
+    size_t where = 0;
+    open_tokens(&w, "gpt2", "", INVALID_ERROR, &s);
+    pretokenizer_begin(&w, inside);
+    must(read_windows(&w, (const unsigned char *)text, strlen(text), 0, TEXT_DOC, &where));
+    tap_ok(str_equal(buf_str(&s.got), str_of(want)), "\"%s\" %s", text,
+           inside ? "goes on: no prefix" : "begins: with a prefix");
+    s.got.len = 0;
+    must(read_windows(&w, (const unsigned char *)"a", 1, 0, TEXT_DOC, &where));
+    tap_ok(str_equal(buf_str(&s.got), str_of(" a|")), "  and the next document has it");
+    pretokenizer_close(&w);
+    buf_free(&s.got);
+}
+
+/* The same as with a space in the text. */
+static void prefixed_whole(const char *pattern, const char *regex)
+{
+    unsigned char text[MAX_TEXT] = " ";
+    size_t bad = 0, n_prefixed = 0;
+    for (int i = 0; i < 500; i++) {
+        struct sink with = {0}, without = {0};
+        struct pretokenizer w;
+        size_t where, n = random_text(text + 1, MAX_TEXT - 9, true);
+        for (size_t k = 1; k <= n; k++) /* no special tokens */
+            text[k] = text[k] == '<' || text[k] == '|' ? 'x' : text[k];
+        size_t from = n && text[1] != ' ';
+        open_tokens(&w, pattern, regex, INVALID_ERROR, &with);
+        must(read_windows(&w, text + 1, n, 1 + rnd(500), TEXT_DOC, &where));
+        pretokenizer_close(&w);
+        prefix = "";
+        open_tokens(&w, pattern, regex, INVALID_ERROR, &without);
+        must(read_windows(&w, text + 1 - from, n + from, 0, TEXT_DOC, &where));
+        pretokenizer_close(&w);
+        prefix = " ";
+        n_prefixed += from;
+        bad += !str_equal(buf_str(&with.got), buf_str(&without.got));
+        buf_free(&with.got);
+        buf_free(&without.got);
+    }
+    tap_ok(!bad && n_prefixed > 300, "%s%s: a prefix is as if it were text (%zu bad)", pattern, regex, bad);
+}
+
+/* A text of which nothing is left gets no prefix. */
+static void empty(const char *text)
+{
+    struct sink s = {0};
+    struct pretokenizer w;
+    size_t where = 0;
+    open_tokens(&w, "gpt2", "", INVALID_SKIP, &s);
+    must(read_windows(&w, (const unsigned char *)text, strlen(text), 0, TEXT_DOC, &where));
+    tap_ok(s.got.len == 0, "no prefix before no text");
+    pretokenizer_close(&w);
+    buf_free(&s.got);
+}
+
+static void prefixes(void)
+{
+    prefix = " ";
+    windows("gpt2 with a prefix", "gpt2", "");
+    windows("o200k with a prefix", "o200k", "");
+    windows("bytes with a prefix", "bytes", "");
+    windows("a regex with a prefix", "", "[a-z]+|\\s+");
+    prefixed_whole("gpt2", "");
+    prefixed_whole("cl100k", "");
+    prefixed_whole("bytes", "");
+    prefixed_whole("", "\\s+|\\A..");
+    continues("b c<s>d", true, "b| c|<0>| d|");
+    continues("b c<s>d", false, " b| c|<0>| d|");
+    gives("the cat<s>sat<s> on<s><s>\nit", INVALID_ERROR, TEXT_DOC, " the| cat|<0>| sat|<0>| on|<0>|<1>| it|", 0);
+    gives("\tx", INVALID_ERROR, TEXT_DOC, " |\t|x|", 0);
+    empty("");
+    gives("\xFFz", INVALID_BYTES, TEXT_DOC, " |\xFF|z|", 0);
+    gives("z\xFFz", INVALID_BYTES, TEXT_DOC, " z|\xFF|z|", 0);
+    gives("\xFFz", INVALID_SKIP, TEXT_DOC, " z|", 0);
+    empty("\xFF");
+    gives("ab\xFF", INVALID_ERROR, TEXT_DOC, "", 2);
+    prefix = "\xE2\x96\x81";
+    gives("the cat<s>\xE2\x96\x81z", INVALID_ERROR, TEXT_DOC, "\xE2\x96\x81|the| cat|<0>|\xE2\x96\x81|z|", 0);
+    prefix = "";
+    const struct pretoken_sink nowhere = {0};
+    const struct rules two = {.pattern = str_of("gpt2"), .prefix = str_of("ab")};
+    struct pretokenizer w;
+    tap_ok(pretokenizer_open(&w, &two, INVALID_ERROR, &nowhere, &e) < 0 && e.code == EX_DATAERR,
+           "a prefix of two characters is refused");
+}
+
 int main(void)
 {
     random_seed(20261122);
@@ -236,5 +329,6 @@ int main(void)
     policies();
     errors_of_the_sink();
     known_to_be_valid();
+    prefixes();
     return tap_done();
 }
