@@ -4,12 +4,15 @@
     gen-uclass.py tables > common/unicode/uclass_tables.c     the two-stage table that the scanners read
     gen-uclass.py finer > common/unicode/ucat_tables.c        the same with finer classes, for those that need them
     gen-uclass.py general > common/unicode/ugc_tables.c       general categories, and which are newer than Unicode 14
+    gen-uclass.py nfc > common/unicode/nfc_tables.c           what the normal form NFC changes, as Unicode 9 has it
     gen-uclass.py ranges > tests/unit/uclass_ranges.h         general categories as plain ranges: the tests' oracle
 
-Needs unicodedata2 == 16.0.0 (the Unicode version that tiktoken and Hugging Face tokenizers agree on), and for `general` a
-Python whose own unicodedata is of Unicode 14 (3.11). The same version gives the same bytes. Another version is a change of
+Needs unicodedata2 == 16.0.0 (the Unicode version that tiktoken and Hugging Face tokenizers agree on), for `general` a
+Python whose own unicodedata is of Unicode 14 (3.11), and for `nfc` perl, which knows in which version a character came.
+The same version gives the same bytes. Another version is a change of
 the pretokens, so of every count and model: change VERSION and COUNTS on purpose.
 """
+import subprocess
 import sys
 import unicodedata
 
@@ -25,6 +28,12 @@ WHITE_SPACE = {*range(0x09, 0x0E), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x20
 FINER = {"P": 1, "S": 1, "M": 2, "N": 3, "Lu": 5, "Lt": 5, "Ll": 6, "Lm": 7, "Lo": 7}
 CJK = {*range(0x4E00, 0x9FA6), *range(0x3040, 0x3100)}
 VARIATION_SELECTORS = range(0xE0100, 0xE01F0)  # marks; past COVERED nothing else is not REST: see ucat.h
+
+# Hugging Face tokenizers normalizes by the tables of Unicode 9.0: later characters have no decomposition and class 0. What
+# older characters become is stable, so the data of VERSION serves, without the later ones.
+NFC_VERSION = "9.0"
+NFC_COUNTS = {"pairs": 2060, "compositions": 940}
+NO, ATTACHES, SECOND, FIRST, DECOMPOSES = 1, 2, 4, 8, 16  # flags of struct nfc_kind, in nfc_internal.h
 
 CLASSES = ["OTHER", "LETTER", "NUMBER", "SPACE"]  # by value of enum uclass
 COVERED = 0x40000  # planes 0 to 3; the rest is OTHER
@@ -154,6 +163,91 @@ const size_t ugc_n_since_14 = sizeof ugc_since_14 / sizeof *ugc_since_14;
 /* clang-format on */""")
 
 
+def characters_of(version):
+    program = f'no warnings; for (0 .. 0x10FFFF) {{ print "$_\\n" if chr =~ /\\p{{Present_In: {version}}}/ }}'
+    lines = subprocess.run(["perl", "-e", program], capture_output=True, check=True, text=True).stdout
+    return {int(line) for line in lines.split()}
+
+
+def nfc_pairs(present):
+    """By character, its canonical decomposition in one step: two characters, or one and 0. Not of Hangul syllables."""
+    pairs = {}
+    for c in sorted(present):
+        decomposition = unicodedata2.decomposition(chr(c))
+        if decomposition and "<" not in decomposition:
+            pairs[c] = tuple(int(x, 16) for x in (decomposition + " 0").split()[:2])
+    return pairs
+
+
+def nfc_kind(c, pairs, firsts, seconds, present):
+    if 0xAC00 <= c < 0xD7A4:
+        return 0, DECOMPOSES | (FIRST if (c - 0xAC00) % 28 == 0 else 0)
+    ccc = unicodedata2.combining(chr(c)) if c in present else 0
+    begin = c
+    while begin in pairs:
+        begin = pairs[begin][0]
+    attaches = c in seconds or begin in seconds or ccc or (begin in present and unicodedata2.combining(chr(begin)))
+    changes = c in pairs and unicodedata2.normalize("NFC", chr(c)) != chr(c)
+    return ccc, (NO * changes | ATTACHES * bool(attaches) | SECOND * (c in seconds) | FIRST * (c in firsts) |
+                 DECOMPOSES * (c in pairs))
+
+
+def print_nfc(classes):
+    present = characters_of(NFC_VERSION)
+    pairs = nfc_pairs(present)
+    compositions = sorted((first, second, c) for c, (first, second) in pairs.items()
+                          if second and unicodedata2.normalize("NFC", chr(first) + chr(second)) == chr(c))
+    for name, found in {"pairs": pairs, "compositions": compositions}.items():
+        if len(found) != NFC_COUNTS[name]:
+            sys.exit(f"gen-uclass.py: {len(found)} {name}, not {NFC_COUNTS[name]}")
+    jamo = {*range(0x1100, 0x1113)}, {*range(0x1161, 0x1176), *range(0x11A8, 0x11C3)}
+    firsts = {first for first, _, _ in compositions} | jamo[0]
+    seconds = {second for _, second, _ in compositions} | jamo[1]
+    kind_of = [nfc_kind(c, pairs, firsts, seconds, present) for c in range(0x110000)]
+    kinds = sorted(set(kind_of), key=lambda k: (k[1] & (NO | ATTACHES) != 0, k[1], k[0]))
+    if [k[1] & (NO | ATTACHES) == 0 for k in kinds] != [True] * 4 + [False] * (len(kinds) - 4):
+        sys.exit("gen-uclass.py: the kinds of what passes are not the first four")
+    if any(kind_of[c] != (0, 0) for c in range(COVERED, 0x110000)):
+        sys.exit("gen-uclass.py: past the table there is more than what passes")
+    numbers = [kinds.index(k) for k in kind_of]
+    first, blocks = two_stages(numbers)
+    follow = [0] * 16  # by the low half of the first byte: one bit for each high half of the second (see nfc.c)
+    for c in (c for c in range(COVERED) if numbers[c] >= 4):
+        encoded = chr(c).encode()
+        follow[encoded[0] & 15] |= 1 << (encoded[1] >> 4) - 8 + 4 * (len(encoded) > 2)
+    order = sorted(pairs)
+    print(f"""/* nfc_tables.c - normalization by Unicode {NFC_VERSION}. Generated by gen-uclass.py from unicodedata2: do not edit. */
+#include "unicode/nfc_internal.h"
+
+/* clang-format off */
+const uint8_t nfc_first[NFC_FIRST_LEN] = {{
+{rows([str(n) for n in first], 22)}
+}};
+
+const uint8_t nfc_second[] = {{
+{rows([str(number) for block in blocks for number in block], 28)}
+}};
+
+const struct nfc_kind nfc_kinds[] = {{
+{rows([f"{{{ccc}, {flags}}}" for ccc, flags in kinds], 11)}
+}};
+
+const uint8_t nfc_follow[16] = {{
+{rows([f"0x{bits:02X}" for bits in follow], 16)}
+}};
+
+const struct nfc_pair nfc_pairs[] = {{
+{rows([f"{{0x{c:X}, 0x{pairs[c][0]:X}, 0x{pairs[c][1]:X}}}" for c in order], 4)}
+}};
+const size_t nfc_n_pairs = sizeof nfc_pairs / sizeof *nfc_pairs;
+
+const uint16_t nfc_compositions[] = {{
+{rows([str(order.index(c)) for _, _, c in compositions], 20)}
+}};
+const size_t nfc_n_compositions = sizeof nfc_compositions / sizeof *nfc_compositions;
+/* clang-format on */""")
+
+
 def print_ranges(classes):
     ranges = [r for r in runs([unicodedata2.category(chr(c)) for c in range(0x110000)]) if r[2][0] != "C"]
     spaces = sorted(WHITE_SPACE)
@@ -178,9 +272,10 @@ static const struct {{
 
 
 def main():
-    printers = {"tables": print_tables, "finer": print_finer, "general": print_general, "ranges": print_ranges}
+    printers = {"tables": print_tables, "finer": print_finer, "general": print_general, "nfc": print_nfc,
+                "ranges": print_ranges}
     if len(sys.argv) != 2 or sys.argv[1] not in printers:
-        sys.exit("usage: gen-uclass.py tables|finer|general|ranges")
+        sys.exit("usage: gen-uclass.py tables|finer|general|nfc|ranges")
     printers[sys.argv[1]](checked_classes())
 
 

@@ -1,0 +1,96 @@
+/* nfc_internal.h - the parts of nfc.h: its tables, and how characters that may change are found. For nfc*.c and their
+ * test only; others include nfc.h.
+ *
+ * Each character is of a kind, and most are of one of the first few kinds: they *pass*, which means that there is a
+ * border before them, and that they are in normal form unless a character after them changes them.
+ */
+#ifndef BPE_UNICODE_NFC_INTERNAL_H
+#define BPE_UNICODE_NFC_INTERNAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NFC_FIRST_LEN 0x1000 /* planes 0 to 3; characters above them pass */
+
+enum { NFC_PASSES = 4 }; /* kinds below it pass */
+
+enum {
+    NFC_NO = 1,          /* never in a normal form */
+    NFC_ATTACHES = 2,    /* no border before it */
+    NFC_SECOND = 4,      /* composes with a character before it, if that is the right one */
+    NFC_FIRST = 8,       /* composes with a character after it */
+    NFC_DECOMPOSES = 16, /* has a canonical decomposition */
+};
+
+struct nfc_kind {
+    uint8_t ccc; /* the canonical combining class; 0: a starter */
+    uint8_t flags;
+};
+
+/* A canonical decomposition in one step. */
+struct nfc_pair {
+    uint32_t c, first, second; /* second 0: there is none */
+};
+
+/* Generated (nfc_tables.c). Hangul syllables are in none of the pairs: they are computed. */
+extern const uint8_t nfc_first[NFC_FIRST_LEN]; /* code point / 64 -> block */
+extern const uint8_t nfc_second[];             /* 64 * block + code point % 64 -> kind */
+extern const struct nfc_kind nfc_kinds[];
+extern const uint8_t nfc_follow[16];      /* see nfc_may_change */
+extern const struct nfc_pair nfc_pairs[]; /* sorted by c */
+extern const uint16_t nfc_compositions[]; /* indexes of those pairs that compose, sorted by first and second */
+extern const size_t nfc_n_pairs, nfc_n_compositions;
+
+/* By half a byte: bits 0 to 3 are for characters of two bytes, 4 to 7 for longer ones; in each group there is a bit for
+ * each high half of the second byte, 8 to B. A character passes unless a bit is set in three tables: nfc_leads by the
+ * first byte's high half, nfc_follow by its low half, and nfc_trails by the second byte's high half. */
+static const uint8_t nfc_leads[16] = {[0xC] = 0x0F, [0xD] = 0x0F, [0xE] = 0xF0, [0xF] = 0xF0};
+static const uint8_t nfc_trails[16] = {[0x8] = 0x11, [0x9] = 0x22, [0xA] = 0x44, [0xB] = 0x88};
+
+/* Whether the character that begins with the byte b, which `next` follows, may not pass. False for ASCII, and for bytes
+ * that begin no character. */
+static inline unsigned nfc_may_change(unsigned char b, unsigned char next)
+{
+    return (unsigned)nfc_leads[b >> 4] & nfc_follow[b & 15] & nfc_trails[next >> 4];
+}
+
+static inline unsigned nfc_kind_of(uint32_t c)
+{
+    uint32_t high = c >> 6;
+    return high < NFC_FIRST_LEN ? nfc_second[64U * nfc_first[high] + (c & 63)] : 0;
+}
+
+/* The character at p. */
+static inline uint32_t nfc_get(const unsigned char *p, size_t *len)
+{
+    if (p[0] < 0x80) {
+        *len = 1;
+        return p[0];
+    }
+    if (p[0] < 0xE0) {
+        *len = 2;
+        return (uint32_t)(p[0] & 0x1F) << 6 | (p[1] & 0x3F);
+    }
+    if (p[0] < 0xF0) {
+        *len = 3;
+        return (uint32_t)(p[0] & 0x0F) << 12 | (uint32_t)(p[1] & 0x3F) << 6 | (p[2] & 0x3F);
+    }
+    *len = 4;
+    return (uint32_t)(p[0] & 0x07) << 18 | (uint32_t)(p[1] & 0x3F) << 12 | (uint32_t)(p[2] & 0x3F) << 6 | (p[3] & 0x3F);
+}
+
+/* Whether the character at p passes. */
+static inline int nfc_passes(const unsigned char *p)
+{
+    size_t len;
+    return nfc_kind_of(nfc_get(p, &len)) < NFC_PASSES;
+}
+
+/* Where the first character at or after p + at is that does not pass; n: none. */
+size_t nfc_skip_plain(const unsigned char *p, size_t at, size_t n);
+/* The same; they may stop before the last NFC_BLOCK bytes, where all passed so far. */
+enum { NFC_BLOCK = 32 };
+size_t nfc_skip_sse2(const unsigned char *p, size_t at, size_t n);
+size_t nfc_skip_avx2(const unsigned char *p, size_t at, size_t n);
+
+#endif
