@@ -59,7 +59,7 @@ help:
 	@echo "make demo           trains a tokenizer on text found on this machine, and encodes it"
 	@echo "make check          the tests (CORPUS=DIR: also on the texts there)"
 	@echo "make check-peers    the tests against Hugging Face tokenizers and others, from PyPI (CORPUS=DIR)"
-	@echo "make check-vocabularies  bpe-encode by GPT-2's, Llama's and others' vocabularies, a million strings each (CORPUS=DIR); half an hour"
+	@echo "make check-vocabularies  bpe-encode by GPT-2's, Llama's and others' vocabularies, a million strings each (CORPUS=DIR); two hours"
 	@echo "make check-upload   bpe upload with servers that are built by go: a current rclone, fake-gcs-server"
 	@echo "make check-engines  the recipes for Slurm, Ray, Spark, ssh and others, on clusters on this machine"
 	@echo "make check-sanitize the tests under ASan and UBSan, apart from $(BUILD)/"
@@ -142,9 +142,9 @@ check-built: all units
 check-peers: all units
 	BUILD=$(BUILD) CORPUS=$(CORPUS) tests/peers.sh
 
-# STRINGS=N, SEED=N, NAMES='llama3 ...': see encode_vocabularies.py.
+# STRINGS=N, SEED=N, NAMES='llama3 ...', WHOLE=multi.txt: see encode_vocabularies.py.
 check-vocabularies: all
-	bin=$$(BUILD=$(BUILD) tests/venv.sh) && PATH=$$bin:$$PATH BUILD=$(BUILD) \
+	bin=$$(BUILD=$(BUILD) tests/venv.sh) && PATH=$$bin:$$PATH BUILD=$(BUILD) WHOLE=$${WHOLE-multi.txt} \
 	    prove -v tests/oracle/encode_vocabularies.py :: $$(CORPUS=$(CORPUS) tests/corpus.sh $(BUILD)/corpus)
 
 # Each engine's test, without skipping what is not installed: it says what to install, and fails.

