@@ -153,9 +153,9 @@ static int assign(struct model *model, const struct learned *learned, const stru
         if (t->len == s->len && !memcmp(t->p, s->p, s->len))
             continue;
         err_set(e, EX_USAGE,
-                "the special token %.*s is how %s spells another token, so one id would mean both; choose another, or "
-                "-f tiktoken",
-                (int)(s->len < 60 ? s->len : 60), (const char *)s->p, o->format->file ? o->format->file : "vocab.json");
+                "the special token %.*s is how the vocabulary spells another token, so one id would mean both; choose "
+                "another, or -f tiktoken",
+                (int)(s->len < 60 ? s->len : 60), (const char *)s->p);
         model_free(model);
         return -1;
     }
@@ -229,6 +229,8 @@ static int write_model(const struct merge_options *o, const struct learned *lear
     if (assign(&model, learned, o, e))
         return -1;
     int rc = model_save(&model, o->format, o->path, e);
+    if (!rc && o->format->names_eos && !model_eos(&model))
+        program_note(NAME, MODEL_NO_EOS);
     model_free(&model);
     return rc;
 }

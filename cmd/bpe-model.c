@@ -99,6 +99,8 @@ static void warn(const struct model *m, const struct model_format *f)
     if (f->implied && !(m->pattern && !strcmp(m->pattern, f->implied)))
         program_note(NAME, "%s do not say the pattern, which readers take to be %s; here it is %s", f->in_directory,
                      f->implied, pattern_name(m));
+    if (f->names_eos && !model_eos(m))
+        program_note(NAME, MODEL_NO_EOS);
 }
 
 static int convert(const struct model_options *o, struct model *m, struct err *e)

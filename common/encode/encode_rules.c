@@ -113,26 +113,16 @@ int encode_rules_match(const struct encode_rules *er, const struct rules *r, uin
 
 /* ---- The separator ---- */
 
-/* The special token asked for, or the first of the usual ones that the model has, or its only one; NULL if there is
- * none. It may be one that is not recognized in text. */
+/* The special token asked for, or the model's; NULL if there is none. It may be one that is not recognized in text. */
 static const struct model_special *find_separator(const struct encode_rules *er)
 {
-    static const char deepseek[] = "<\xEF\xBD\x9C" /* a fullwidth bar; a low block for a space */
-                                   "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>";
-    static const char *const usual[] = {"<|endoftext|>", "<|end_of_text|>", deepseek, "</s>", "<eos>"};
     const struct model *m = er->model;
-    const struct model_special *only = NULL;
-    const char *asked = er->separator;
-    size_t n_special = 0;
-    for (size_t k = 0; k < (asked ? 1 : sizeof usual / sizeof *usual); k++)
-        for (size_t i = 0; i < m->n_special; i++)
-            if (str_equal(token_of(&m->special[i]), str_of(asked ? asked : usual[k])))
-                return &m->special[i];
-    for (size_t i = 0; i < m->n_special; i++) {
-        n_special += m->special[i].special;
-        only = m->special[i].special ? &m->special[i] : only;
-    }
-    return !asked && n_special == 1 ? only : NULL;
+    if (!er->separator)
+        return model_eos(m);
+    for (size_t i = 0; i < m->n_special; i++)
+        if (str_equal(token_of(&m->special[i]), str_of(er->separator)))
+            return &m->special[i];
+    return NULL;
 }
 
 static int no_separator(const struct encode_rules *er, struct err *e)

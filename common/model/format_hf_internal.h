@@ -52,6 +52,6 @@ int hf_read_model(struct hf_reader *in);         /* format_hf_model.c */
 int hf_take_added(struct hf_reader *in);
 
 /* format_hf_write.c */
-int hf_write(struct model_files *to, const struct model *m, struct err *e);
+int hf_write_tokenizer(struct buf *out, const struct model *m, struct err *e); /* appends tokenizer.json */
 
 #endif

@@ -132,6 +132,11 @@ static int read_hf_json(struct model *m, struct model_source *from, struct err *
     return rc;
 }
 
+static int write_hf_json(struct model_files *to, const struct model *m, struct err *e)
+{
+    return hf_write_tokenizer(model_files_add(to, ""), m, e);
+}
+
 static bool sniff(const unsigned char *p, size_t n)
 {
     return *p == '{' && !format_tekken.sniff(p, n);
@@ -146,7 +151,7 @@ const struct model_format format_hf_json = {
     .read = read_hf_json,
     .dialect = PATTERN_ONIGURUMA,
     .check = convert_to_merges,
-    .write = hf_write,
+    .write = write_hf_json,
     .has_merge_forms = true,
     .has_ids = true,
     .special_first = true,

@@ -151,9 +151,8 @@ static void put_model(struct json_writer *w, const struct model *m)
     json_write_end(w, '}');
 }
 
-int hf_write(struct model_files *to, const struct model *m, struct err *e)
+int hf_write_tokenizer(struct buf *out, const struct model *m, struct err *e)
 {
-    struct buf *out = model_files_add(to, "");
     const struct str *regex;
     size_t n_regex;
     if (model_regexes(m, PATTERN_ONIGURUMA, &regex, &n_regex, e))

@@ -56,6 +56,7 @@ struct model_format {
     enum pattern_dialect dialect; /* the regex engine that reads its regexes, also in other programs */
     bool is_directory;            /* the path is that of a directory; else of a file, or standard output */
     const char *implied;          /* the pattern that readers assume if the format cannot name it; else NULL */
+    bool names_eos;               /* says which token ends a text (model_eos) */
     bool has_merge_forms;         /* merges can be arrays or strings (merges_as_strings) */
     bool has_ids;                 /* false: only merges, so the order of ids does not matter */
     bool special_first;           /* by default special tokens have the first ids */
@@ -85,6 +86,7 @@ static inline int model_source_says_all(const struct model_source *from, const c
     X(hf_json)                                                                                                         \
     X(gpt2)                                                                                                            \
     X(tiktoken)                                                                                                        \
+    X(hf_dir)                                                                                                          \
     X(merges)                                                                                                          \
     X(tekken)
 

@@ -121,6 +121,55 @@ int model_regexes(const struct model *m, enum pattern_dialect dialect, const str
     return rc;
 }
 
+/* ---- Special tokens with a role ---- */
+
+/* The first of these names (ends with NULL) that is a special token. */
+static const struct model_special *find_usual(const struct model *m, const char *const *usual)
+{
+    for (; *usual; usual++)
+        for (size_t i = 0; i < m->n_special; i++)
+            if (str_equal((struct str){m->special[i].p, m->special[i].len}, str_of(*usual)))
+                return &m->special[i];
+    return NULL;
+}
+
+static const struct model_special *only_special(const struct model *m)
+{
+    const struct model_special *only = NULL;
+    for (size_t i = 0; i < m->n_special; i++) {
+        if (m->special[i].special && only)
+            return NULL;
+        only = m->special[i].special ? &m->special[i] : only;
+    }
+    return only;
+}
+
+/* DeepSeek's names have fullwidth bars, and low blocks for spaces. */
+#define BAR "\xEF\xBD\x9C"
+#define BLOCK "\xE2\x96\x81"
+
+const struct model_special *model_eos(const struct model *m)
+{
+    static const char *const usual[] = {
+        "<|endoftext|>", "<|end_of_text|>", "<" BAR "end" BLOCK "of" BLOCK "sentence" BAR ">", "</s>", "<eos>", NULL};
+    const struct model_special *s = m->eos ? m->eos : find_usual(m, usual);
+    return s ? s : only_special(m);
+}
+
+const struct model_special *model_pad(const struct model *m)
+{
+    static const char *const usual[] = {"<pad>",
+                                        "<|pad|>",
+                                        "[PAD]",
+                                        "<PAD>",
+                                        "<|padding|>",
+                                        "<|finetune_right_pad_id|>",
+                                        "<" BAR BLOCK "pad" BLOCK BAR ">",
+                                        NULL};
+    const struct model_special *s = m->pad ? m->pad : find_usual(m, usual);
+    return s ? s : model_eos(m);
+}
+
 /* ---- The fingerprint ---- */
 
 /* The hash is taken of a stream of varints and bytes, in blocks of a fixed size; the hash of one block is the seed for

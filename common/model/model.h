@@ -53,7 +53,9 @@ struct model {
                      (ignore_merges; always in .tiktoken) */
     struct model_special *special; /* added tokens, by id; distinct */
     size_t n_special;
-    bool has_whole;      /* one of them is `whole` */
+    bool has_whole;                        /* one of them is `whole` */
+    const struct model_special *eos, *pad; /* in special: what ends a text and what fills up batches, if the files say
+                                              it, else NULL */
     const char *pattern; /* the name of a built-in pattern, if the file says it (this version may not know the name);
                             else NULL. With a name other than "bytes", regex[0] is the pattern's regex as well, if the
                             file or the options have it */
@@ -114,6 +116,13 @@ static inline bool model_is_unsplit(const struct model *m)
  * are the pattern, which tokens are special, and ignore_merges; nor, if tokens are made in the order of their ids, the
  * two parts that each is made from, because .tiktoken does not have them. */
 uint64_t model_fingerprint(const struct model *m);
+
+/* The special token that ends a text, and so separates documents: `eos`, else the first of the usual names that the
+ * model has, else its only special token; NULL: none of these. It may be one that is not recognized in text. */
+const struct model_special *model_eos(const struct model *m);
+
+/* The special token for padding: `pad`, else the first of the usual names, else model_eos. */
+const struct model_special *model_pad(const struct model *m);
 
 /* The default width of an id in bytes: 2 if all ids fit, else 4. */
 static inline unsigned model_id_bytes(const struct model *m)

@@ -23,7 +23,7 @@ size_t model_file_size(int fd); /* 0 if it is not a regular file, or empty */
 /* The path of `name` in the directory at path, or in that of the file at path. To be freed. NULL: out of memory. */
 char *model_file_join(const char *path, bool is_directory, const char *name, struct err *e);
 
-enum { MODEL_FILES = 2 }; /* files of a model, at most */
+enum { MODEL_FILES = 3 }; /* files of a model, at most */
 
 /* The files to write, at least one. The last one appears last: if it exists, so do the others. */
 struct model_files {

@@ -13,13 +13,13 @@ static int check(void *options, struct err *e)
                        (unsigned long long)o->vocab_size, INT32_MAX);
     const struct model_format *f = o->format = model_format_at(o->format_number);
     if (f->is_directory && !o->path)
-        return err_set(e, EX_USAGE, "-f %s makes two files; name a directory for them with -o", f->name);
+        return err_set(e, EX_USAGE, "-f %s makes several files; name a directory for them with -o", f->name);
     if (o->special == MERGE_SPECIAL_FIRST && f->special_apart)
         return err_set(e, EX_USAGE, "--special-first: in the %s format special tokens come last", f->name);
     if (o->special != MERGE_SPECIAL_BY_FORMAT && !f->has_ids)
         return err_set(e, EX_USAGE, "--special-first and --special-last: the %s format has no ids", f->name);
     if (o->merges_as_strings && !f->has_merge_forms)
-        return err_set(e, EX_USAGE, "--merges is for -f json");
+        return err_set(e, EX_USAGE, "--merges is for -f json and hf-dir");
     return 0;
 }
 
@@ -45,14 +45,15 @@ static const struct option_row rows[] = {
      OPTION_TO(COUNT, struct merge_options, min_frequency)},
     {0, "max-token-length", "N", "make no token of N bytes or more (but pairs of bytes)",
      OPTION_TO(COUNT, struct merge_options, max_token_len), .check = check_max_token_len},
-    {0, "special-first", NULL, "give special tokens the first ids (default for json)",
+    {0, "special-first", NULL, "give special tokens the first ids (default for json, hf-dir)",
      OPTION_TO(VALUE, struct merge_options, special), .first = MERGE_SPECIAL_FIRST},
     {0, "special-last", NULL, "give them the last ids (default for gpt2 and tiktoken)",
      OPTION_TO(VALUE, struct merge_options, special), .first = MERGE_SPECIAL_LAST},
     {0, "partial", NULL, "accept an incomplete sum", OPTION_TO(FLAG, struct merge_options, partial)},
     {'f', "format", "FORMAT",
      "json: tokenizer.json (default); gpt2: vocab.json and merges.txt in\n"
-     "the directory PATH; tiktoken: with -o also PATH.json; merges: text",
+     "the directory PATH; tiktoken: with -o also PATH.json;\n"
+     "hf-dir: the directory PATH for from_pretrained; merges: text",
      OPTION_TO(CHOICE, struct merge_options, format_number), .get_words = model_format_names},
     {0, "merges", "FORM", "in tokenizer.json: array (default), or string for old readers",
      OPTION_TO(CHOICE, struct merge_options, merges_as_strings), .words = shared_options_merges},
@@ -64,7 +65,7 @@ const struct usage merge_usage = {
     .name = "bpe-merge",
     .synopsis = "-v N [--tie=hf|lex|id] [--min-count N] [--min-frequency N]\n"
                 "[--max-token-length N] [--special-first|--special-last] [--partial]\n"
-                "[-f json|gpt2|tiktoken|merges] [--merges=array|string] [-o PATH] [FILE...]",
+                "[-f json|gpt2|tiktoken|hf-dir|merges] [--merges=array|string] [-o PATH] [FILE...]",
     .about = "Learns a vocabulary of N tokens from a sum (from bpe-sum), and writes the model.",
     .options = rows,
     USAGE_FILES(struct merge_options, files, n_files),

@@ -13,9 +13,9 @@ static int check(void *options, struct err *e)
     if (o->info && (o->has_format || o->path))
         return err_set(e, EX_USAGE, "--info writes no model: leave out -f and -o");
     if (o->format->is_directory && !o->path)
-        return err_set(e, EX_USAGE, "-f %s makes two files; name a directory for them with -o", o->format->name);
+        return err_set(e, EX_USAGE, "-f %s makes several files; name a directory for them with -o", o->format->name);
     if (o->has_form && (o->info || !o->format->has_merge_forms))
-        return err_set(e, EX_USAGE, "--merges is for -f json");
+        return err_set(e, EX_USAGE, "--merges is for -f json and hf-dir");
     return o->pattern && !pattern_named(o->pattern, e) ? -1 : 0;
 }
 
@@ -23,7 +23,8 @@ static const struct option_row rows[] = {
     {0, "info", NULL, "describe the model, a property a line", OPTION_TO(FLAG, struct model_options, info)},
     {'f', "format", "FORMAT",
      "json: tokenizer.json (default); gpt2: vocab.json and merges.txt in the\n"
-     "directory PATH; tiktoken: with -o also PATH.json; merges: text",
+     "directory PATH; tiktoken: with -o also PATH.json; hf-dir: the directory\n"
+     "PATH for from_pretrained; merges: text",
      OPTION_TO(CHOICE, struct model_options, format_number), .get_words = model_format_names,
      OPTION_GIVEN(struct model_options, has_format)},
     {0, "merges", "FORM", "in tokenizer.json: array, or string for old readers (default as it was)",
@@ -41,7 +42,7 @@ static const struct option_row rows[] = {
 
 const struct usage model_usage = {
     .name = "bpe-model",
-    .synopsis = "[--info] [-f json|gpt2|tiktoken|merges] [--merges=array|string]\n"
+    .synopsis = "[--info] [-f json|gpt2|tiktoken|hf-dir|merges] [--merges=array|string]\n"
                 "[-p NAME] [-s TOKEN[=ID]]... [-o PATH] [MODEL]",
     .about = "Reads a model, and writes it in another format, or describes it. MODEL is a tokenizer.json or\n"
              ".tiktoken file (default standard input), or a directory with vocab.json and merges.txt.",

@@ -33,14 +33,15 @@ round() {
     bpe-chunk -s '<|endoftext|>' -s '<|pad|>' -s ' <é>' ../in.txt | bpe-count | bpe-sum >in2.sum
     bpe-merge "$@" -f json "--special-$first" -o r/json in2.sum
     bpe-merge "$@" -f gpt2 "--special-$first" -o r/gpt2 in2.sum
+    bpe-merge "$@" -f hf-dir "--special-$first" -o r/hf-dir in2.sum
     bpe-merge "$@" -f merges -o r/merges in2.sum
     if [ "$first" = last ]; then
         bpe-merge "$@" -f tiktoken -o r/tiktoken in2.sum
     else # bpe-merge cannot
         bpe-model -f tiktoken -o r/tiktoken r/json
     fi
-    for from in json gpt2 tiktoken; do
-        for to in json gpt2 tiktoken merges; do
+    for from in json gpt2 tiktoken hf-dir; do
+        for to in json gpt2 tiktoken hf-dir merges; do
             bpe-model -f "$to" -o r/out "r/$from" 2>r/err
             is "$? $(cat r/err)" "0 " "$kind, special tokens $first: $from to $to"
             diff -r "r/$to" r/out >r/diff && { [ "$to" != tiktoken ] || cmp -s r/tiktoken.json r/out.json; }
@@ -129,6 +130,67 @@ pipes() {
     ok $? "a .tiktoken file through a pipe"
 }
 
+# ---- The directory of from_pretrained ----
+
+# tokens TOKEN...: a sum with these special tokens.
+tokens() {
+    local token special=()
+    for token; do special+=(-s "$token"); done
+    bpe-chunk "${special[@]}" ../in.txt 2>err | bpe-count | bpe-sum
+}
+
+# says EOS PAD: what both files beside tokenizer.json say.
+says() {
+    python3 - "$@" <<'END'
+import json, sys
+eos, pad = sys.argv[1:]
+roles = {"eos_token": eos, "pad_token": pad} if eos else {}
+for name, more in ("special_tokens_map", {}), ("tokenizer_config", {"clean_up_tokenization_spaces": False, "tokenizer_class": "PreTrainedTokenizerFast"}):
+    with open(f"d/{name}.json", encoding="utf-8") as f:
+        got = json.load(f)
+    if got != {**roles, **more}:
+        sys.exit(f"# {name}.json: {got}")
+END
+}
+
+hf_dir() {
+    local eos pad special rc
+    while IFS=';' read -r eos pad special; do
+        # shellcheck disable=SC2086
+        tokens $special >s.sum
+        bpe-merge -v 300 -f hf-dir -o d s.sum 2>err
+        rc=$?
+        if [ "$eos" ]; then
+            is "$rc $(cat err)" "0 " "hf-dir by bpe-merge: $special"
+        else
+            like "$rc $(cat err)" "0 bpe-merge: no special token is known to end a text: *" "hf-dir by bpe-merge, with a remark: $special"
+        fi
+        says "$eos" "$pad"
+        ok $? "  eos '$eos', pad '$pad'"
+        bpe-merge -v 300 s.sum | cmp -s - d/tokenizer.json
+        ok $? "  with the tokenizer.json of -f json"
+        mv d e
+        bpe-model -f hf-dir -o d e 2>err2
+        is "$? $(sed 's/^bpe-model/bpe-merge/' err2)" "0 $(cat err)" "  hf-dir by bpe-model"
+        diff -r d e
+        ok $? "  which is the same"
+        rm -r d e
+    done <<'EOF'
+<|endoftext|>;<|endoftext|>;<|endoftext|>
+<x>;<x>;<x>
+</s>;<pad>;<a> [PAD] </s> <pad>
+<|end_of_text|>;<|finetune_right_pad_id|>;<|finetune_right_pad_id|> <eos> <|end_of_text|>
+;;<x> <y>
+EOF
+    tokens '<e>' >s.sum
+    bpe-merge -v 300 -f hf-dir -o d s.sum
+    bpe-merge -v 280 -f hf-dir --merges=string -o d s.sum
+    is "$? $(echo d/*)" "0 d/special_tokens_map.json d/tokenizer.json d/tokenizer_config.json" "a directory that is there is written anew"
+    bpe-merge -v 280 --merges=string s.sum | cmp -s - d/tokenizer.json
+    ok $? "  merges as strings"
+    refuses 64 "bpe-merge: -f hf-dir makes several files; name a directory for them with -o" bpe-merge -v 300 -f hf-dir s.sum
+}
+
 # ---- What a format cannot say ----
 
 # edit PYTHON: a tokenizer.json changed by a statement about m.
@@ -199,10 +261,10 @@ not_said() {
 bad_options() {
     learn
     refuses 64 "bpe-model: -o: the path is empty" bpe-model -o '' tokenizer.json
-    refuses 64 "bpe-model: -f xml: must be one of json, gpt2, tiktoken, merges" bpe-model -f xml tokenizer.json
+    refuses 64 "bpe-model: -f xml: must be one of json, gpt2, tiktoken, hf-dir, merges" bpe-model -f xml tokenizer.json
     refuses 64 "bpe-model: --merges x: *" bpe-model --merges=x tokenizer.json
-    refuses 64 "bpe-model: --merges is for -f json" bpe-model --merges=array -f merges tokenizer.json
-    refuses 64 "bpe-model: -f gpt2 makes two files*" bpe-model -f gpt2 tokenizer.json
+    refuses 64 "bpe-model: --merges is for -f json and hf-dir" bpe-model --merges=array -f merges tokenizer.json
+    refuses 64 "bpe-model: -f gpt2 makes several files*" bpe-model -f gpt2 tokenizer.json
     refuses 64 "bpe-model: --info writes no model*" bpe-model --info -f json tokenizer.json
     refuses 64 "bpe-model: --info writes no model*" bpe-model --info -o x tokenizer.json
     refuses 64 "bpe-model: one model at a time*" bpe-model tokenizer.json tokenizer.json
@@ -213,6 +275,9 @@ cannot_write() {
     learn
     refuses 73 "bpe-model: no/where: cannot create*" bpe-model -o no/where tokenizer.json
     refuses 73 "bpe-model: no/where: cannot create*" bpe-model -f gpt2 -o no/where tokenizer.json
+    mkdir -p d/tokenizer.json
+    fails 73 "bpe-model: d/tokenizer.json: *" bpe-model -f hf-dir -o d tokenizer.json
+    is "$(ls d)" tokenizer.json "  and nothing appears beside it"
     refuses 74 "bpe-model: /dev/full: cannot write*" bpe-model -o /dev/full tokenizer.json
     refuses 74 "bpe-model: standard output: cannot write*" sh -c 'bpe-model tokenizer.json >/dev/full'
     refuses 74 "bpe-model: standard output: cannot write*" sh -c 'bpe-model --info tokenizer.json >/dev/full'
@@ -268,7 +333,7 @@ rules_cut_off() {
     fails 65 "bpe-chunk: edited.json: *" bpe-chunk -m edited.json in.txt
 }
 
-for cases in read_or_refused special_last special_first no_merges other_patterns regexes merges pipes other_order unreached \
+for cases in read_or_refused special_last special_first no_merges other_patterns regexes merges pipes hf_dir other_order unreached \
     ignore_merges several_regexes not_said bad_options cannot_write rules_of_forms rules_refused rules_cut_off; do
     block $cases
 done

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""files_peers.py - models in files of others, as those read them: Mistral's tekken.json.
+"""files_peers.py - models in files of others, as those read them.
 
-Makes small random files, and takes the real ones that mistral_common has. What bpe-encode makes of texts by them must be
-the ids of mistral_common.
+tekken.json: makes small random files, and takes the real ones that mistral_common has. What bpe-encode makes of texts by
+them must be the ids of mistral_common. Directories: what bpe-model -f hf-dir makes of random models must be loaded by
+transformers' AutoTokenizer, with the same ids, eos and pad.
 
-    files_peers.py [ROUNDS [SEED]]      needs mistral_common and BUILD; prints TAP
+    files_peers.py [ROUNDS [SEED]]      needs mistral_common, transformers and BUILD; prints TAP
 """
 import base64
 import glob
@@ -19,8 +20,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import lib  # noqa: E402
 from lib import ok  # noqa: E402
 
+os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_VERBOSITY="error")
 try:
     import mistral_common
+    import transformers
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import AutoTokenizer
     from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 except ImportError as why:
     lib.skip_all(why)
@@ -80,6 +85,45 @@ def same_tekken(tag, path, texts):
     ok(f"\nids: {peer.n_words}\n" in out.decode(), f"{tag}: its number of ids")
 
 
+# ---- Directories of from_pretrained ----
+
+EOS = ["<|endoftext|>", "<|end_of_text|>", "<｜end▁of▁sentence｜>", "</s>", "<eos>"]
+PAD = ["<pad>", "<|pad|>", "[PAD]", "<PAD>", "<|padding|>", "<|finetune_right_pad_id|>", "<｜▁pad▁｜>"]
+
+
+def train(rng, texts, special):
+    t = Tokenizer(models.BPE())
+    t.pre_tokenizer, t.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    t.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=256 + len(special) + rng.choice([0, 40, 300]), special_tokens=special,
+                                                     initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
+    return t
+
+
+def model(*args):
+    code, _, err = lib.run(["bpe-model", *args])
+    if code:
+        raise RuntimeError(f"bpe-model {args}: exit {code}: {err}")
+    return err
+
+
+def check_directory(tag, rng, tmp, texts):
+    special = rng.sample([*EOS, *PAD, "<s>", "[INST]", "<|é|>"], rng.randrange(1, 6))
+    t = train(rng, texts, special)
+    t.save(f"{tmp}/t.json")
+    said = model("-f", "hf-dir", "-o", f"{tmp}/dir", f"{tmp}/t.json")
+    peer = AutoTokenizer.from_pretrained(f"{tmp}/dir")
+    eos = next((s for s in EOS if s in special), special[0] if len(special) == 1 else None)
+    pad = next((s for s in PAD if s in special), eos)
+    ok((peer.eos_token, peer.pad_token) == (eos, pad), f"{tag}: eos {eos}, pad {pad}", f"{special}: {peer.eos_token}, {peer.pad_token}")
+    ok(peer.eos_token_id == (None if eos is None else t.token_to_id(eos)), f"{tag}: with its id")
+    ok(("no special token is known to end a text" in said) == (eos is None), f"{tag}: and a remark if there is none", said)
+    texts = texts + ["".join(rng.choice([*WORDS, *special, " "]) for _ in range(40)).replace("\0", "") for _ in range(30)]
+    bad = [x for x in texts if not peer(x)["input_ids"] == peer(x, add_special_tokens=False)["input_ids"] == t.encode(x).ids]
+    ok(not bad, f"{tag}: transformers encodes as tokenizers", repr(bad[:1]))
+    bad = [x for x in texts if peer.decode(t.encode(x).ids) != t.decode(t.encode(x).ids, skip_special_tokens=False)]
+    ok(not bad, f"{tag}: and decodes so", repr(bad[:1]))
+
+
 def check_round(number):
     rng = random.Random(f"{SEED}/{number}")
     texts = texts_of(rng, 30)
@@ -88,10 +132,11 @@ def check_round(number):
         with open(path, "w", encoding="utf-8") as f:
             json.dump(tekken_of(rng, texts), f, indent=rng.choice([None, 1]))
         same_tekken(f"round {number}", path, texts)
+        check_directory(f"round {number}, directory", rng, tmp, texts)
 
 
 def main():
-    print(f"# mistral_common {mistral_common.__version__}")
+    print(f"# mistral_common {mistral_common.__version__}, transformers {transformers.__version__}")
     logging.disable(logging.WARNING)
     lib.rounds(ROUNDS, check_round)
     for path in sorted(glob.glob(os.path.join(os.path.dirname(mistral_common.__file__), "data", "tekken_*.json"))):

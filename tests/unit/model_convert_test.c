@@ -128,9 +128,10 @@ static void test_table(void)
         int rc = model_save(&m, f, path, &e);
         if (!tap_ok(!rc, "%s: a model is written", f->name))
             tap_note("%s", e.msg);
-        if (f->read && !rc) {
+        const struct model_format *as = f == format_named("hf-dir") ? format_named("json") : f;
+        if (as->read && !rc) {
             rc = model_read(&back, path, NULL, &e);
-            if (tap_ok(!rc && back.format == f, "%s: what was written is known, and read", f->name)) {
+            if (tap_ok(!rc && back.format == as, "%s: what was written is known, and read", f->name)) {
                 tap_ok(same_tokens(&m, &back) && (back.by_rank || same_merges(&m, &back)), "%s: as it was", f->name);
                 model_free(&back);
             } else {
