@@ -62,6 +62,15 @@ static int put_special(struct buf *out, const struct model *m, struct err *e)
     return 0;
 }
 
+/* A special token that the model's files name, if they do. */
+static int put_role(struct buf *out, const char *role, const struct model_special *s, struct err *e)
+{
+    return s && (buf_printf(out, e, "%s: %lu ", role, (unsigned long)s->id) || put_text(out, s->p, s->len, e) ||
+                 buf_put_byte(out, '\n', e))
+               ? -1
+               : 0;
+}
+
 static int put_vocab(struct buf *out, const struct model *m, struct err *e)
 {
     size_t tokens = 0, unreached;
@@ -86,7 +95,8 @@ static int describe(const struct model *m, struct err *e)
 {
     struct buf out = {0};
     int rc = buf_printf(&out, e, "format: %s\n", m->format->name) || put_split(&out, m, e) || put_vocab(&out, m, e) ||
-             put_special(&out, m, e) || fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
+             put_special(&out, m, e) || put_role(&out, "eos", m->eos, e) || put_role(&out, "pad", m->pad, e) ||
+             fd_write(1, out.p, out.len, "standard output", e) || fd_close_stdout(e);
     buf_free(&out);
     return rc ? -1 : 0;
 }

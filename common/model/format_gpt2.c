@@ -1,11 +1,13 @@
 /* format_gpt2.c - GPT-2's pair of files: vocab.json (or encoder.json) and merges.txt (or vocab.bpe).
  *
- * The pair contains neither the pattern nor which tokens are special. The pattern is gpt2 unless it is given. Special
- * are the entries of the vocabulary that are neither a byte nor made by a merge, like GPT-2's own <|endoftext|>:
- * nothing else can produce them.
+ * The pair contains neither the pattern nor which tokens are special. Files of from_pretrained beside it may say both
+ * (format_hf_config.h). Otherwise the pattern is gpt2 unless it is given, and special are the entries of the vocabulary
+ * that are neither a byte nor made by a merge, like GPT-2's own <|endoftext|>: nothing else can produce them.
  */
 #include "base/io/fd.h"
 #include "model/byte_level.h"
+#include "model/format_hf_config.h"
+#include "model/format_hf_internal.h"
 #include "model/format_merges.h"
 #include "model/formats.h"
 #include "model/model_build.h"
@@ -159,16 +161,50 @@ static int take_special(struct build *b)
     return rc;
 }
 
+/* The pattern that the class or the command line says; gpt2 if there is no class. NULL: EX_DATAERR or EX_USAGE. */
+static const struct pattern *find_pattern(const struct model_source *from, const struct hf_config *c, struct err *e)
+{
+    const struct hf_class *known = c->known;
+    if (!known && c->class.s[0] && !from->pattern)
+        err_set(e, EX_USAGE, "%s: how %s splits text is not known: give the pattern, -p", c->name, c->class.s);
+    else if (known && known->normalizer)
+        err_at(e, EX_DATAERR, c->name, ERR_NO_OFFSET,
+               "%s normalizes text (%s) before it is split, which is not supported", known->name, known->normalizer);
+    else if (known && from->pattern && from->pattern->id != known->pattern)
+        err_set(e, EX_USAGE, "%s: %s has the pattern %s: leave out -p", c->name, known->name,
+                pattern_at(known->pattern)->name);
+    else
+        return from->pattern ? from->pattern : pattern_at(known ? known->pattern : PATTERN_GPT2);
+    return NULL;
+}
+
+/* Takes special tokens, and the rest, from the files beside the pair, or, if they name none, as without them. */
+static int take_config(struct hf_reader *in, const struct model_source *from, struct hf_config *c)
+{
+    struct err *e = in->b.e;
+    if (hf_config_read(c, &in->b, from) || hf_config_tokens(c, &in->added, e))
+        return -1;
+    const struct pattern *pattern = find_pattern(from, c, e);
+    if (!pattern || build_pattern(&in->b, pattern) || (c->add_prefix_space && build_prefix(&in->b, str_of(" "))))
+        return -1;
+    if (!in->added.n)
+        return build_end(&in->b) || take_special(&in->b) ? -1 : 0;
+    in->r = (struct json_reader){.name = c->name, .e = e};
+    return hf_take_added(in) || build_end(&in->b) || hf_config_roles(c, in->m, e) ? -1 : 0;
+}
+
 static int read_files(struct model *m, const struct model_source *from, const char *vocab, const char *merges,
                       struct err *e)
 {
-    struct build b;
-    const struct pattern *pattern = from->pattern ? from->pattern : pattern_at(PATTERN_GPT2);
-    int rc = build_init(&b, m, vocab, 1 << 16, e) || read_vocab(&b, vocab) || read_merges(&b, merges) ||
-                     build_merges_end(&b) || build_end(&b) || take_special(&b) || build_pattern(&b, pattern)
-                 ? -1
-                 : 0;
-    build_free(&b);
+    struct hf_reader in = {.m = m};
+    struct hf_config c = {0};
+    int rc = build_init(&in.b, m, vocab, 1 << 16, e) || read_vocab(&in.b, vocab) ? -1 : 0;
+    in.n_vocab = in.b.n_tokens;
+    if (!rc)
+        rc = read_merges(&in.b, merges) || build_merges_end(&in.b) || take_config(&in, from, &c) ? -1 : 0;
+    hf_config_free(&c);
+    free(in.added.p);
+    build_free(&in.b);
     return rc;
 }
 

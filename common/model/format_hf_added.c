@@ -5,31 +5,27 @@
 
 #include <string.h>
 
-struct hf_added {
-    const unsigned char *p;
-    size_t len;
-    uint64_t id;
-    bool normalized, special;
-};
-
 enum { ID, CONTENT, SINGLE_WORD, LSTRIP, RSTRIP, NORMALIZED, SPECIAL, N_KEYS };
 static const char *const keys[] = {"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special", NULL};
 
 /* The added token that is being read. */
 struct object {
-    struct hf_reader *in;
-    struct hf_added token;
+    struct json_reader *r;
+    struct build *b;
+    struct hf_added *token;
     bool flag[N_KEYS];
 };
 
-static int read_content(struct hf_reader *in, struct hf_added *a)
+int hf_read_content(struct json_reader *r, struct build *b, struct hf_added *a)
 {
     struct str s;
-    if (json_read_string(&in->r, &s))
+    if (json_read_string(r, &s))
         return -1;
     if (s.len > INT32_MAX)
-        return json_read_fail(&in->r, "the added token is too long");
-    a->p = build_copy(&in->b, s.p, s.len);
+        return json_read_fail(r, "the added token is too long");
+    if (!s.len)
+        return json_read_fail(r, "an added token without content");
+    a->p = build_copy(b, s.p, s.len);
     a->len = s.len;
     return a->p ? 0 : -1;
 }
@@ -37,36 +33,38 @@ static int read_content(struct hf_reader *in, struct hf_added *a)
 static int read_added_key(void *ctx, int key)
 {
     struct object *o = ctx;
-    struct json_reader *r = &o->in->r;
-    return key == ID        ? json_read_uint(r, &o->token.id)
-           : key == CONTENT ? read_content(o->in, &o->token)
-                            : json_read_bool(r, &o->flag[key]);
+    return key == ID        ? json_read_uint(o->r, &o->token->id)
+           : key == CONTENT ? hf_read_content(o->r, o->b, o->token)
+                            : json_read_bool(o->r, &o->flag[key]);
 }
 
-static int read_added(struct hf_reader *in)
+int hf_read_added(struct json_reader *r, struct build *b, struct hf_added *a, bool in_config)
 {
-    struct object o = {.in = in};
-    struct hf_added *a = &o.token;
+    struct object o = {.r = r, .b = b, .token = a};
     char show[60];
     uint32_t seen = 0;
-    if (json_read_members(&in->r, keys, &seen, read_added_key, &o))
+    *a = (struct hf_added){.id = HF_NEXT_ID};
+    if (json_read_members(r, keys, &seen, read_added_key, &o))
         return -1;
-    if (!(seen & 1U << ID) || !a->p || !a->len)
-        return json_read_fail(&in->r, "an added token without id or content");
     for (int key = 0; key < N_KEYS; key++) {
-        if (!(seen & 1U << key))
-            return json_read_fail(&in->r, "an added token without \"%s\"", keys[key]);
+        if (!(seen & 1U << key) && !(in_config && key != CONTENT))
+            return json_read_fail(r, "an added token without \"%s\"", keys[key]);
     }
     build_show(show, sizeof show, a->p, a->len, false);
     for (int key = SINGLE_WORD; key <= RSTRIP; key++) {
         if (o.flag[key])
-            return json_read_fail(&in->r, "added token \"%s\" with \"%s\": not supported", show, keys[key]);
+            return json_read_fail(r, "added token \"%s\" with \"%s\": not supported", show, keys[key]);
     }
-    a->normalized = o.flag[NORMALIZED];
     a->special = o.flag[SPECIAL];
-    if (array_grow(&in->added, &in->added_cap, in->n_added + 1, sizeof *a, "the added tokens", in->r.e))
+    a->normalized = seen & 1U << NORMALIZED ? o.flag[NORMALIZED] : !a->special;
+    return 0;
+}
+
+int hf_tokens_add(struct hf_tokens *to, struct hf_added a, struct err *e)
+{
+    if (array_grow(&to->p, &to->cap, to->n + 1, sizeof a, "the added tokens", e))
         return -1;
-    in->added[in->n_added++] = *a;
+    to->p[to->n++] = a;
     return 0;
 }
 
@@ -76,7 +74,8 @@ int hf_read_added_tokens(struct hf_reader *in)
     if (json_read_array(&in->r))
         return -1;
     while ((item = json_read_item(&in->r)) > 0) {
-        if (read_added(in))
+        struct hf_added a;
+        if (hf_read_added(&in->r, &in->b, &a, false) || hf_tokens_add(&in->added, a, in->r.e))
             return -1;
     }
     return item;
@@ -89,14 +88,14 @@ static int check_kinds(struct hf_reader *in)
     const double max = 1e9; /* steps: about a second */
     double work = 0;
     size_t n_normalized = 0;
-    for (size_t i = 0; i < in->n_added; i++)
-        n_normalized += in->added[i].normalized;
-    if (!n_normalized || n_normalized == in->n_added)
+    for (size_t i = 0; i < in->added.n; i++)
+        n_normalized += in->added.p[i].normalized;
+    if (!n_normalized || n_normalized == in->added.n)
         return 0;
-    for (size_t i = 0; i < in->n_added; i++) {
-        const struct hf_added *a = &in->added[i];
-        for (size_t k = 0; !a->normalized && k < in->n_added; k++) {
-            const struct hf_added *b = &in->added[k];
+    for (size_t i = 0; i < in->added.n; i++) {
+        const struct hf_added *a = &in->added.p[i];
+        for (size_t k = 0; !a->normalized && k < in->added.n; k++) {
+            const struct hf_added *b = &in->added.p[k];
             char one[60], other[60];
             work += 1;
             if (!b->normalized)
@@ -147,8 +146,8 @@ static bool may_be_made(const struct hf_reader *in, uint32_t id)
 /* Without a vocabulary, which ids they should have is not known. */
 static int take_unchecked(struct hf_reader *in)
 {
-    for (size_t i = 0; i < in->n_added; i++) {
-        const struct hf_added *a = &in->added[i];
+    for (size_t i = 0; i < in->added.n; i++) {
+        const struct hf_added *a = &in->added.p[i];
         if (build_special(&in->b,
                           (struct model_special){
                               .p = a->p, .len = (uint32_t)a->len, .id = (uint32_t)a->id, .special = a->special}))
@@ -165,8 +164,8 @@ int hf_take_added(struct hf_reader *in)
         return take_unchecked(in);
     struct model *m = in->m;
     uint64_t next = in->n_vocab;
-    for (size_t i = 0; i < in->n_added; i++) {
-        const struct hf_added *a = &in->added[i];
+    for (size_t i = 0; i < in->added.n; i++) {
+        struct hf_added *a = &in->added.p[i];
         char show[60];
         uint32_t id;
         bool same, spelled;
@@ -175,6 +174,8 @@ int hf_take_added(struct hf_reader *in)
             return -1;
         bool keyed = id != MODEL_NO_ID;
         uint64_t want = keyed ? id : next++;
+        if (a->id == HF_NEXT_ID)
+            a->id = want;
         if (a->id != want)
             return err_at(in->r.e, EX_DATAERR, in->r.name, ERR_NO_OFFSET,
                           "added token \"%s\" has the id %llu, but %llu %s", show, (unsigned long long)a->id,

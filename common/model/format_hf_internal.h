@@ -11,12 +11,27 @@
 #include <stdint.h>
 #include <string.h>
 
+#define HF_NEXT_ID UINT64_MAX
+
+/* An added token. p lives as long as the model. */
+struct hf_added {
+    const unsigned char *p;
+    size_t len;
+    uint64_t id; /* HF_NEXT_ID: the file does not say it; it is the one that Hugging Face gives it */
+    bool normalized, special;
+};
+
+/* p is to be freed. */
+struct hf_tokens {
+    struct hf_added *p;
+    size_t n, cap;
+};
+
 struct hf_reader {
     struct json_reader r;
     struct build b;
-    struct model *m;        /* borrowed */
-    struct hf_added *added; /* owned */
-    size_t n_added, added_cap;
+    struct model *m; /* borrowed */
+    struct hf_tokens added;
     size_t n_vocab;  /* keys of the vocabulary */
     bool byte_level; /* there was a pre_tokenizer ByteLevel */
     bool rules_only; /* the vocabulary and the merges are skipped */
@@ -48,7 +63,14 @@ int hf_read_pre_tokenizer(struct hf_reader *in); /* format_hf_pretok.c; not null
 int hf_read_added_tokens(struct hf_reader *in);  /* format_hf_added.c */
 int hf_read_model(struct hf_reader *in);         /* format_hf_model.c */
 
-/* Adds the added tokens to the model, after all has been read. */
+/* Reads an added token, which is an object. In tokenizer.json all members must be there; in other files (in_config)
+ * there is no id, and flags have defaults. -1: error. */
+int hf_read_added(struct json_reader *r, struct build *b, struct hf_added *a, bool in_config);
+/* Reads its text, which is a string; sets p and len. -1: error. */
+int hf_read_content(struct json_reader *r, struct build *b, struct hf_added *a);
+int hf_tokens_add(struct hf_tokens *to, struct hf_added a, struct err *e);
+
+/* Adds the added tokens to the model, after all has been read; sets the ids that are HF_NEXT_ID. */
 int hf_take_added(struct hf_reader *in);
 
 /* format_hf_write.c */

@@ -4,6 +4,7 @@
  * that matter only elsewhere are ignored: post_processor (used only with add_special_tokens=True), padding, decoder,
  * offsets. The sources are serialization.rs, added_vocabulary.rs and models/bpe of that project.
  */
+#include "model/format_hf_config.h"
 #include "model/format_hf_internal.h"
 
 #include "model/model_convert.h"
@@ -112,6 +113,16 @@ static int check_all(struct hf_reader *in)
     return in->rules_only ? build_special_end(&in->b) : build_end(&in->b);
 }
 
+/* In a directory, the end of a text and padding are said by the files beside it. */
+static int take_roles(struct hf_reader *in, const struct model_source *from)
+{
+    struct hf_config c = {0};
+    int rc =
+        from->inside && !in->rules_only && (hf_config_read(&c, &in->b, from) || hf_config_roles(&c, in->m, in->b.e));
+    hf_config_free(&c);
+    return rc ? -1 : 0;
+}
+
 static int read_hf_json(struct model *m, struct model_source *from, struct err *e)
 {
     struct hf_reader in = {.m = m, .rules_only = from->rules_only};
@@ -121,13 +132,13 @@ static int read_hf_json(struct model *m, struct model_source *from, struct err *
     /* A token has a key and a merge: about 85 bytes when pretty-printed, half of that when compact. */
     if (!build_init(&in.b, m, from->name, in.rules_only ? 0 : model_file_size(from->fd) / 80, e) &&
         !json_read_init(&in.r, from->fd, from->name, &from->head, e))
-        rc = read_top(&in) || hf_take_added(&in) || check_all(&in) ? -1 : 0;
+        rc = read_top(&in) || hf_take_added(&in) || check_all(&in) || take_roles(&in, from) ? -1 : 0;
     if (!rc) {
         bool gpt2 = m->n_regex == 1 && str_equal(m->regex[0], *pattern_at(PATTERN_GPT2)->regex);
         m->pattern = gpt2 ? "gpt2" : m->n_regex ? NULL : "bytes";
     }
     json_read_free(&in.r);
-    free(in.added);
+    free(in.added.p);
     build_free(&in.b);
     return rc;
 }
@@ -142,11 +153,13 @@ static bool sniff(const unsigned char *p, size_t n)
     return *p == '{' && !format_tekken.sniff(p, n);
 }
 
+static const char *const files[] = {"tokenizer.json", NULL};
+
 const struct model_format format_hf_json = {
     .name = "json",
     .content = "tokenizer.json",
     .in_directory = "tokenizer.json",
-    .file = "tokenizer.json",
+    .files = files,
     .sniff = sniff,
     .read = read_hf_json,
     .dialect = PATTERN_ONIGURUMA,

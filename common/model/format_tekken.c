@@ -214,7 +214,7 @@ static int take_special(struct tekken *t)
         char filler[32];
         snprintf(filler, sizeof filler, "<SPECIAL_%zu>", id);
         struct str s = id >= n ? str_of(filler) : t->has_special ? t->special[id] : str_of(usual[id]);
-        if (build_special_apart(&t->b, s.p, s.len, id))
+        if (build_special_apart(&t->b, s.p, s.len, id, true))
             return -1;
     }
     return 0;
@@ -301,11 +301,13 @@ static bool sniff(const unsigned char *p, size_t n)
     return false;
 }
 
+static const char *const files[] = {"tekken.json", NULL};
+
 const struct model_format format_tekken = {
     .name = "tekken",
     .content = "tekken.json",
     .in_directory = "tekken.json",
-    .file = "tekken.json",
+    .files = files,
     .sniff = sniff,
     .read = read_tekken,
     .dialect = PATTERN_PCRE,

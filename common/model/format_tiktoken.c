@@ -1,5 +1,6 @@
 /* format_tiktoken.c - a .tiktoken file, and a JSON file next to it (the sidecar, PATH.json) with what a .tiktoken file
- * cannot express: the pattern and the special tokens. Without a sidecar, the command line may give these.
+ * cannot express: the pattern and the special tokens. Without a sidecar, the command line may give these; or, in a
+ * directory as from_pretrained has it, tokenizer_config.json the special tokens (format_hf_config.h).
  *
  * In tiktoken a token's rank is its id and its priority as a merge. Ranks are a map by bytes, and special tokens
  * another map by string.
@@ -7,6 +8,7 @@
 #include "base/io/fd.h"
 #include "base/sys/base64.h"
 #include "base/sys/sha256.h"
+#include "model/format_hf_config.h"
 #include "model/formats.h"
 #include "model/model_build.h"
 #include "model/model_convert.h"
@@ -15,6 +17,7 @@
 #include "unicode/utf8.h"
 #include "json/json_write.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,7 +89,7 @@ static int read_special(struct json_reader *r, struct build *b)
         if (!key.len)
             rc = json_read_fail(r, "an empty special token");
         if (rc || buf_put(&name, key.p, key.len, b->e) || json_read_uint(r, &id) ||
-            build_special_apart(b, name.p, name.len, id))
+            build_special_apart(b, name.p, name.len, id, true))
             rc = -1;
     }
     buf_free(&name);
@@ -209,7 +212,7 @@ static int take_option(struct build *b, const char *text)
         return err_set(b->e, EX_USAGE, "-s: a special token must be valid UTF-8");
     if (id <= UINT32_MAX && id < b->m->n_ids && b->m->token[id].p)
         return err_set(b->e, EX_USAGE, "-s %s: the id %llu is another token's", text, (unsigned long long)id);
-    return build_special_apart(b, (const unsigned char *)text, len, id);
+    return build_special_apart(b, (const unsigned char *)text, len, id, true);
 }
 
 static int take_options(struct build *b, const struct model_source *from)
@@ -219,7 +222,7 @@ static int take_options(struct build *b, const struct model_source *from)
         if (take_option(b, from->special[i]))
             return -1;
     }
-    if (pattern && pattern->id == PATTERN_CL100K) /* of the two cl100k patterns, tiktoken's is meant */
+    if (pattern && !strcmp(from->pattern_name, "cl100k")) /* tiktoken's is meant; llama3 is not that one */
         pattern = pattern_at(PATTERN_CL100K_TIKTOKEN);
     return pattern ? build_pattern(b, pattern) : 0;
 }
@@ -241,15 +244,58 @@ static int find_sidecar(char **path, const struct model_source *from, struct err
     return 0;
 }
 
-/* The sidecar if there is one, else the options. */
-static int read_rest(struct build *b, const struct model_source *from, const struct buf *ranks)
+/* ---- A directory ---- */
+
+/* Special tokens with their ids; ids between the ranks and these, and between these, are reserved tokens, as Kimi's
+ * tokenizer and transformers name them. */
+static int take_decoder(struct build *b, const struct hf_config *c, const struct hf_tokens *tokens)
+{
+    enum { MAX_RESERVED = 1 << 16 };
+    char name[60];
+    for (size_t i = 0; i < tokens->n; i++) {
+        const struct hf_added *a = &tokens->p[i];
+        build_show(name, sizeof name, a->p, a->len, false);
+        if (a->id == HF_NEXT_ID)
+            return err_at(b->e, EX_DATAERR, c->name, ERR_NO_OFFSET,
+                          "special token \"%s\" is not in added_tokens_decoder, which has the ids", name);
+        if (a->id > b->m->n_ids + (uint64_t)MAX_RESERVED)
+            return err_at(b->e, EX_DATAERR, c->name, ERR_NO_OFFSET, "special token \"%s\" has the id %llu: too large",
+                          name, (unsigned long long)a->id);
+        while (b->m->n_ids < a->id) {
+            int n = snprintf(name, sizeof name, "<|reserved_token_%lu|>", (unsigned long)b->m->n_ids);
+            if (build_special_apart(b, (unsigned char *)name, (size_t)n, b->m->n_ids, true))
+                return -1;
+        }
+        if (build_special_apart(b, a->p, a->len, a->id, a->special))
+            return -1;
+    }
+    return 0;
+}
+
+/* Takes special tokens from tokenizer_config.json. 1: done; 0: it has none with ids. */
+static int take_config(struct build *b, const struct model_source *from, struct hf_config *c)
+{
+    struct hf_tokens tokens = {0};
+    if (!from->inside)
+        return 0;
+    int rc = hf_config_read(c, b, from) ? -1 : c->with_id.n > 0;
+    if (rc > 0 && from->n_special)
+        rc = err_set(b->e, EX_USAGE, "%s says the special tokens: leave out -s", c->name);
+    if (rc > 0 && (hf_config_tokens(c, &tokens, b->e) || take_decoder(b, c, &tokens)))
+        rc = -1;
+    free(tokens.p);
+    return rc;
+}
+
+/* The sidecar if there is one, else the options, and, in a directory, tokenizer_config.json. */
+static int read_rest(struct build *b, const struct model_source *from, const struct buf *ranks, struct hf_config *c)
 {
     char *sidecar;
     int fd, rc = -1;
     if (find_sidecar(&sidecar, from, b->e))
         return -1;
     if (!sidecar)
-        return take_options(b, from);
+        return take_config(b, from, c) < 0 || take_options(b, from) ? -1 : 0;
     if (from->pattern || from->n_special) {
         err_set(b->e, EX_USAGE, "%s says the pattern and the special tokens: leave out %s, or the file", sidecar,
                 from->pattern ? "-p" : "-s");
@@ -264,13 +310,16 @@ static int read_rest(struct build *b, const struct model_source *from, const str
 static int read_tiktoken(struct model *m, struct model_source *from, struct err *e)
 {
     struct build b;
+    struct hf_config c = {0};
     struct buf text = from->head;
     from->head = (struct buf){0};
     int rc = model_file_all(from->fd, from->name, &text, e) || build_init(&b, m, from->name, text.len / 16, e) ? -1 : 0;
     if (!rc) {
-        rc = take_ranks(&b, &text) || read_rest(&b, from, &text) || build_end(&b) ? -1 : 0;
+        rc = take_ranks(&b, &text) || read_rest(&b, from, &text, &c) || build_end(&b) || hf_config_roles(&c, m, e) ? -1
+                                                                                                                   : 0;
         build_free(&b);
     }
+    hf_config_free(&c);
     m->by_rank = m->ignore_merges = true;
     buf_free(&text);
     return rc;
@@ -365,9 +414,14 @@ static int write_tiktoken(struct model_files *to, const struct model *m, struct 
     return rc;
 }
 
+/* Kimi's name, and Llama 3's, which SentencePiece has as well. */
+static const char *const files[] = {"tiktoken.model", "tokenizer.model", NULL};
+
 const struct model_format format_tiktoken = {
     .name = "tiktoken",
     .content = "ranks in base64",
+    .in_directory = "tiktoken.model",
+    .files = files,
     .sniff = sniff,
     .read = read_tiktoken,
     .dialect = PATTERN_PCRE,

@@ -20,10 +20,12 @@
 struct model_source {
     const char *path; /* of the file ("-": standard input) or directory */
     bool is_directory;
-    const char *name;              /* of the file, for messages */
-    int fd;                        /* of the file, positioned after head; -1 if sniff_path recognized the format */
-    struct buf head;               /* the file's first bytes, then zeros; owned; `read` may take it */
+    bool inside;      /* the file was found in the directory that is the model: others beside it belong to it */
+    const char *name; /* of the file, for messages */
+    int fd;           /* of the file, positioned after head; -1 if sniff_path recognized the format */
+    struct buf head;  /* the file's first bytes, then zeros; owned; `read` may take it */
     const struct pattern *pattern; /* from the command line, for a file that does not contain it; or NULL */
+    const char *pattern_name;      /* as it was given there: an alias may mean another in some files */
     const char *const *special;    /* also from the command line: "TOKEN" or "TOKEN=ID" */
     size_t n_special;
     bool rules_only; /* see struct model_opts */
@@ -35,7 +37,8 @@ struct model_format {
     /* Reading. A format that is never read has none of these. */
     const char *content;      /* describes a file of this format, for messages; NULL: not recognized by its content */
     const char *in_directory; /* describes a directory with such a model, for messages; NULL: there are none */
-    const char *file;         /* the one file that is read in a directory; NULL: see sniff_path */
+    const char *const *files; /* the first of these names that is in a directory is read, whatever its format is; ends
+                                 with NULL; NULL: see sniff_path */
     /* Whether the name of a file, or the files in a directory, show that it is of this format: 1, 0, or -1: out of
      * memory. Nothing is open yet. NULL: never. */
     int (*sniff_path)(const struct model_source *from, struct err *e);

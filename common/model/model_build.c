@@ -287,13 +287,13 @@ int build_special(struct build *b, struct model_special s)
     return 0;
 }
 
-int build_special_apart(struct build *b, const unsigned char *p, size_t len, uint64_t id)
+int build_special_apart(struct build *b, const unsigned char *p, size_t len, uint64_t id, bool special)
 {
     const unsigned char *copy = build_copy(b, p, len);
     if (!copy || build_token(b, copy, len, false, id))
         return -1;
-    return build_special(b,
-                         (struct model_special){.p = copy, .len = (uint32_t)len, .id = (uint32_t)id, .special = true});
+    return build_special(
+        b, (struct model_special){.p = copy, .len = (uint32_t)len, .id = (uint32_t)id, .special = special});
 }
 
 int build_regex(struct build *b, struct str regex)

@@ -63,8 +63,8 @@ bool build_is_merged(const struct build *b, uint32_t id); /* whether a merge nam
 int build_remove(struct build *b, uint32_t id, const unsigned char *p, size_t len);
 
 int build_special(struct build *b, struct model_special s);
-/* Adds a special token that is no key of the vocabulary, and its token; p is copied. -1 as build_token. */
-int build_special_apart(struct build *b, const unsigned char *p, size_t len, uint64_t id);
+/* Adds an added token that is no key of the vocabulary, and its token; p is copied. -1 as build_token. */
+int build_special_apart(struct build *b, const unsigned char *p, size_t len, uint64_t id, bool special);
 int build_regex(struct build *b, struct str regex);                /* copied */
 int build_prefix(struct build *b, struct str prefix);              /* copied */
 int build_pattern(struct build *b, const struct pattern *pattern); /* its name and its regexes */

@@ -100,14 +100,16 @@ static int read_file(struct model *m, struct model_source *from, struct err *e)
 static int read_file_inside(struct model *m, const struct model_format *f, const struct model_source *from,
                             struct err *e)
 {
-    struct model_source file = *from;
-    char *path = f->file ? model_file_join(from->path, true, f->file, e) : NULL;
-    if (!path)
-        return f->file ? -1 : 0;
-    file.path = path;
-    file.is_directory = false;
-    int rc = access(path, F_OK) ? 0 : read_file(m, &file, e) ? -1 : 1;
-    free(path);
+    int rc = 0;
+    for (const char *const *name = f->files; name && *name && !rc; name++) {
+        struct model_source file = *from;
+        char *path = model_file_join(from->path, true, *name, e);
+        file.path = path;
+        file.is_directory = false;
+        file.inside = true;
+        rc = !path ? -1 : access(path, F_OK) ? 0 : read_file(m, &file, e) ? -1 : 1;
+        free(path);
+    }
     return rc;
 }
 
@@ -131,8 +133,12 @@ int model_read(struct model *m, const char *path, const struct model_opts *opts,
 {
     static const struct model_opts none;
     const struct model_opts *o = opts ? opts : &none;
-    struct model_source from = {
-        .path = path, .fd = -1, .special = o->special, .n_special = o->n_special, .rules_only = o->rules_only};
+    struct model_source from = {.path = path,
+                                .fd = -1,
+                                .pattern_name = o->pattern,
+                                .special = o->special,
+                                .n_special = o->n_special,
+                                .rules_only = o->rules_only};
     *m = (struct model){0};
     if (o->pattern && !(from.pattern = pattern_named(o->pattern, e)))
         return -1;

@@ -198,7 +198,7 @@ def json_trials():
     pad = edited(lambda m: (m["model"]["vocab"].update({"zz": 5000}), m["added_tokens"].extend([added("zz", 5000), added("<a>", 5001)])))
     refuses(pad, f'"<a>" has the id 5001, but {n + 1} is the one', "and no others")
     refuses(with_added(added("<a>"), added("<a>")), '"<a>"', "an added token that comes twice")
-    refuses(with_added(added("")), "without id or content", "an empty added token")
+    refuses(with_added(added("")), "without content", "an empty added token")
     for key in "single_word", "lstrip", "rstrip", "normalized", "special":
         lacking = {k: v for k, v in added("<a>").items() if k != key}
         refuses(with_added(lacking), f'without "{key}"', f"an added token without {key}, which Hugging Face does not read")
@@ -264,6 +264,8 @@ def tiktoken_trials():
     reads(more[:-1], {"tokens": "259"}, "ranks without a newline at the end")
     reads(more, {"pattern": "gpt2", "regex": GPT2, "special": ["260 <e>", "301 a=b", "302 <s>"]}, "its pattern and special tokens from options",
           ["-p", "gpt2", "-s", "a=b", "-s", "<e>=260", "-s", "<s>"])
+    for name, pattern in ("cl100k", "cl100k-tiktoken"), ("llama3", "cl100k"), ("cl100k-tiktoken", "cl100k-tiktoken"):
+        reads(more, {"pattern": pattern}, f"-p {name} as {pattern}", ["-p", name])
     refuses(more + line(b"q", 301), '"q" is there twice, with the ids 113 and 301', "a token that comes twice")
     refuses(more + line(b"qq", 257), "two tokens have the id 257", "a rank that comes twice")
     refuses(BYTES[7:], "the byte 0x00", "ranks without a byte")
@@ -442,7 +444,116 @@ def pair_trials():
     good("beside a tokenizer.json, which is read", {"format": "json"})
 
 
+def fill(place, **files):
+    """A directory with these files alone; NAME__json=VALUE is NAME.json."""
+    os.makedirs(place, exist_ok=True)
+    for old in os.listdir(place):
+        os.remove(f"{place}/{old}")
+    for name, value in files.items():
+        lib.write(f"{place}/{name.replace('__', '.')}", value if isinstance(value, bytes) else dump(value))
+
+
+def token(content, **more):
+    return {"__type": "AddedToken", "content": content, "lstrip": False, "normalized": True, "rstrip": False, "single_word": False, **more}
+
+
+def directory_trials():
+    """Directories as from_pretrained has them: who ends a text, who pads, which tokens are special."""
+    n = len(BASE["model"]["vocab"])
+    whole = with_added(added("</s>"), added("<pad>"), added("<x>", special=False))
+
+    def good(name, wanted, *args, config=None, roles=None, ids=None, **files):
+        fill("hf", **{k: v for k, v in [("tokenizer_config__json", config), ("special_tokens_map__json", roles), ("added_tokens__json", ids)]
+                      if v is not None}, **files)
+        reads(b"", wanted, name, ["hf", *args])
+
+    def bad(name, part, *args, code=65, config=None, roles=None, ids=None, **files):
+        fill("hf", **{k: v for k, v in [("tokenizer_config__json", config), ("special_tokens_map__json", roles), ("added_tokens__json", ids)]
+                      if v is not None}, **files)
+        refuses(b"", part, name, code, ["hf", *args])
+
+    # tokenizer.json has the special tokens itself: only the roles are asked for.
+    one = {"tokenizer__json": whole}
+    silent = {"eos": None, "pad": None, "format": "json"}
+    good("a directory with tokenizer.json alone", silent, **one)
+    good("tokenizer_config.json", {"eos": f"{n} </s>", "pad": f"{n + 1} <pad>"}, config={"eos_token": "</s>", "pad_token": "<pad>"}, **one)
+    good("tokens as objects", {"eos": f"{n} </s>", "pad": f"{n + 2} <x>"}, config={"eos_token": token("</s>"), "pad_token": token("<x>")}, **one)
+    good("one without tokens", silent, config={"pad_token": None, "model_max_length": 1e30, "chat_template": "{{ '</s>' }}"}, **one)
+    good("special_tokens_map.json, which replaces them", {"eos": f"{n} </s>", "pad": f"{n + 1} <pad>"},
+         config={"eos_token": "<x>", "pad_token": "<pad>"}, roles={"eos_token": "</s>"}, **one)
+    good("one beside added_tokens_decoder, which is not read", {"eos": f"{n + 2} <x>"},
+         config={"added_tokens_decoder": {}, "eos_token": "<x>"}, roles={"eos_token": "</s>"}, **one)
+    good("what a known class has", {"eos": "0 <|endoftext|>", "pad": None}, config={"tokenizer_class": "GPT2TokenizerFast"}, **one)
+    good("  unless another is said", {"eos": f"{n} </s>"}, config={"eos_token": "</s>", "tokenizer_class": "GPT2Tokenizer"}, **one)
+    good("  or none", {"eos": None}, config={"tokenizer_class": "GPT2Tokenizer", "eos_token": None}, **one)
+    reads(b"", silent, "its tokenizer.json by name: nothing else is read", ["hf/tokenizer.json"])
+    bad("a role of a token that is not there", 'hf/tokenizer_config.json: eos_token "<y>" is no special token', config={"eos_token": "<y>"}, **one)
+    bad("a role that is no token", "hf/tokenizer_config.json: byte", config={"eos_token": 5}, **one)
+    bad("a file that is no JSON", "hf/special_tokens_map.json: byte", roles=b"{", **one)
+    bad("a list", "hf/tokenizer_config.json: byte", config=[], **one)
+
+    # vocab.json and merges.txt.
+    vocab = {k: v for k, v in BASE["model"]["vocab"].items() if k != "<|endoftext|>"}
+    vocab["Ġzz!"] = 0  # nothing makes it
+    pair = {"vocab__json": vocab, "merges__txt": "".join(f"{a} {b}\n" for a, b in BASE["model"]["merges"]).encode()}
+    ids = {"</s>": n, "<pad>": n + 1, "Ġzz!": 0}
+    decoder = {str(i): {"content": t} for t, i in ids.items()}
+    good("the pair alone: what nothing makes is special", {"special": "0 Ġzz!", "format": "gpt2"}, **pair)
+    good("a config that names no token: so it is here", {"special": "0 Ġzz!", "pattern": "gpt2"}, config={"model_max_length": 1024}, **pair)
+    good("added_tokens.json", {"special": ["0 Ġzz!", f"{n} </s>", f"{n + 1} <pad>"], "eos": None}, ids=ids, **pair)
+    good("  with roles", {"eos": f"{n} </s>", "pad": f"{n + 1} <pad>"}, ids=ids, roles={"eos_token": "</s>", "pad_token": {"content": "<pad>"}}, **pair)
+    good("added_tokens_decoder", {"special": ["0 Ġzz!", f"{n} </s>", f"{n + 1} <pad>"], "eos": f"{n} </s>"},
+         config={"eos_token": "</s>", "added_tokens_decoder": dict(reversed(decoder.items()))}, ids={"<a>": 5}, **pair)
+    good("tokens without ids, which get the next ones", {"special": [f"{n} <b>", f"{n + 1} <e>", f"{n + 2} <i>", f"{n + 3} <x>", f"{n + 4} <y>"]},
+         config={"additional_special_tokens": ["<x>", token("<y>"), "<e>"], "eos_token": "<e>", "image_token": "<i>", "bos_token": "<b>",
+                 "add_bos_token": True}, **pair)
+    good("  after those with ids", {"special": [f"{n} <y>", f"{n + 1} <e>"]}, config={"eos_token": "<e>"}, ids={"<y>": n}, **pair)
+    good("extra_special_tokens", {"special": [f"{n} <x>"]}, config={"additional_special_tokens": ["<y>"], "extra_special_tokens": ["<x>"]}, **pair)
+    good("GPT2Tokenizer, which has <|endoftext|>", {"special": f"{n} <|endoftext|>", "eos": f"{n} <|endoftext|>", "pattern": "gpt2"},
+         config={"tokenizer_class": "GPT2Tokenizer"}, **pair)
+    good("another class, with -p", {"special": f"{n} <e>", "pattern": "cl100k"}, "-p", "cl100k",
+         config={"tokenizer_class": "MyTokenizer", "eos_token": "<e>"}, **pair)
+    bad("another class", "hf/tokenizer_config.json: how MyTokenizer splits text is not known: give the pattern, -p", code=64,
+        config={"tokenizer_class": "MyTokenizerFast"}, **pair)
+    bad("a known class, and -p", "GPT2Tokenizer has the pattern gpt2: leave out -p", "-p", "cl100k", code=64, config={"tokenizer_class": "GPT2Tokenizer"}, **pair)
+    bad("an id that Hugging Face would not give", f'"</s>" has the id {n + 5}, but {n}', ids={"</s>": n + 5}, **pair)
+    bad("an id that is none", "a key is not an id", config={"added_tokens_decoder": {"x": {"content": "a"}}}, **pair)
+    bad("a token without text", "an added token without content", config={"eos_token": ""}, **pair)
+    bad("another", "an empty token", ids={"": 5}, **pair)
+    bad("-s", "leave out -s", "-s", "x", code=64, ids=ids, **pair)
+    fill("hf", added_tokens__json=ids, **pair)
+    reads(b"", {"special": ["0 Ġzz!", f"{n} </s>", f"{n + 1} <pad>"]}, "the pair by vocab.json: the same", ["hf/vocab.json"])
+
+    # .tiktoken.
+    ranks = BYTES + line(b"ab", 256) + line(b"abc", 257)
+    kimi = {"eos_token": "[EOS]", "tokenizer_class": "TikTokenTokenizer", "added_tokens_decoder": {
+        "258": {"content": "[BOS]", "special": True}, "262": {"content": "[EOS]", "special": True}, "260": {"content": "<|x|>"}}}
+    special = ["258 [BOS]", "259 <|reserved_token_259|>", "260 <|x|>", "261 <|reserved_token_261|>", "262 [EOS]"]
+    for name in "tiktoken__model", "tokenizer__model":
+        tik = {name: ranks}
+        good(f"{name.replace('__', '.')} with added_tokens_decoder", {"format": "tiktoken", "special": special, "eos": "262 [EOS]", "pattern": "unknown"},
+             config=kimi, **tik)
+        good("  and -p", {"pattern": "gpt2", "special": special}, "-p", "gpt2", config=kimi, **tik)
+        bad("  and -s", "hf/tokenizer_config.json says the special tokens: leave out -s", "-s", "x", code=64, config=kimi, **tik)
+        good("  alone, with -s", {"special": "258 <e>", "eos": None}, "-s", "<e>", **tik)
+        good("  without ids, with -s", {"special": "258 <e>", "eos": "258 <e>"}, "-s", "<e>", config={"eos_token": "<e>"}, **tik)
+    reads(ranks, {"format": "tiktoken"}, "a .tiktoken file whatever its name is", [])
+    bad("an id of a rank", "two tokens have the id 7", config={"added_tokens_decoder": {"7": {"content": "a"}}}, **tik)
+    bad("an id far above", "has the id 999999: too large", config={"added_tokens_decoder": {"999999": {"content": "a"}}}, **tik)
+    bad("a role without an id", '"<y>" is not in added_tokens_decoder', config={**kimi, "bos_token": "<y>"}, **tik)
+    bad("SentencePiece's tokenizer.model", "not a model", tokenizer__model=b"\x0a\x0e\x0a\x05<unk>\x15\x00\x00\x00\x00\x18\x02")
+
+    # What ends a document.
+    fill("hf", tokenizer__json=whole, tokenizer_config__json={"eos_token": "<pad>"})
+    code, out, err = lib.run(["bpe-encode", "-m", "hf", "--eot=after", "-f", "text"], b"a")
+    report(code == 0 and out.split()[-1:] == [str(n + 1).encode()], "bpe-encode --eot takes the eos_token", f"{code} {out} {err}")
+    code, out, err = lib.run(["bpe-model", "-f", "hf-dir", "-o", "hf2", "hf"])
+    roles = json.loads(lib.read("hf2/tokenizer_config.json")) if code == 0 else err
+    report(code == 0 and (roles["eos_token"], roles["pad_token"]) == ("<pad>", "<pad>"), "-f hf-dir keeps it", f"{roles}")
+
+
 json_trials()
 tiktoken_trials()
 tekken_trials()
 pair_trials()
+directory_trials()

@@ -3,7 +3,8 @@
 
 tekken.json: makes small random files, and takes the real ones that mistral_common has. What bpe-encode makes of texts by
 them must be the ids of mistral_common. Directories: what bpe-model -f hf-dir makes of random models must be loaded by
-transformers' AutoTokenizer, with the same ids, eos and pad.
+transformers' AutoTokenizer, with the same ids, eos and pad; and random directories with vocab.json and merges.txt, or
+with ranks, must be read as AutoTokenizer does.
 
     files_peers.py [ROUNDS [SEED]]      needs mistral_common, transformers and BUILD; prints TAP
 """
@@ -40,16 +41,25 @@ WORDS = ["the", " the", " lower", "newest", "'ll", "'S", " é", "über", "語", 
 
 
 def encode(model, texts, *args):
-    """The ids of each text."""
+    """The ids of all texts together (a line ends at a separator, too)."""
     code, out, err = lib.run(["bpe-encode", "-m", model, "-0", "-f", "text", *args], "\0".join([*texts, ""]).encode())
     if code:
         raise RuntimeError(f"bpe-encode: exit {code}: {err}")
-    return [list(map(int, line.split())) for line in out.decode().splitlines()]
+    return list(map(int, out.split()))
+
+
+def same_ids(tag, model, texts, peer, *args):
+    """peer gives the ids of a text."""
+    ours, theirs = encode(model, texts, *args), [i for t in texts for i in peer(t)]
+    bad = next((t for t in texts if encode(model, [t], *args) != peer(t)), None) if ours != theirs else None
+    ok(ours == theirs, tag, bad is None or f"{bad!r}: {encode(model, [bad], *args)}, not {peer(bad)}")
 
 
 def texts_of(rng, n):
     return ["".join(rng.choice(WORDS) for _ in range(rng.randrange(1, 60))).replace("\0", "") for _ in range(n)]
 
+
+READ = []  # whether each random directory was read
 
 # ---- tekken.json ----
 
@@ -75,9 +85,7 @@ def tekken_of(rng, texts):
 
 def same_tekken(tag, path, texts):
     peer = Tekkenizer.from_file(path)
-    ours = encode(path, texts, "--special=text")
-    bad = [(t, o) for t, o in zip(texts, ours) if peer.encode(t, bos=False, eos=False) != o]
-    ok(not bad, f"{tag}: the ids of mistral_common", repr(bad[:1]))
+    same_ids(f"{tag}: the ids of mistral_common", path, texts, lambda t: peer.encode(t, bos=False, eos=False), "--special=text")
     code, out, err = lib.run(["bpe-model", "--info", path])
     special = [line.split(" ", 2)[1:] for line in out.decode().splitlines() if line.startswith("special: ")]
     want = [[str(i), peer.id_to_piece(i)] for i in range(peer.num_special_tokens)]
@@ -124,6 +132,97 @@ def check_directory(tag, rng, tmp, texts):
     ok(not bad, f"{tag}: and decodes so", repr(bad[:1]))
 
 
+def role(rng, content):
+    """A token as a role has it."""
+    return rng.choice([content, {"__type": "AddedToken", "content": content, "lstrip": False, "normalized": rng.random() < 0.5, "rstrip": False,
+                                 "single_word": False}])
+
+
+def roles_of(rng, special):
+    """Roles, other names, and lists for some of these tokens."""
+    said = {name: role(rng, rng.choice(special)) for name in rng.sample(["eos_token", "pad_token", "bos_token", "unk_token", "mask_token", "image_token"],
+                                                                        rng.randrange(5))}
+    if rng.random() < 0.3:
+        said[rng.choice(["eos_token", "pad_token"])] = None
+    for name in rng.sample(["additional_special_tokens", "extra_special_tokens"], rng.randrange(3)):
+        said[name] = [role(rng, s) for s in rng.sample(special, rng.randrange(3))]
+    return said
+
+
+def decoder_of(rng, ids):
+    return {str(i): {"content": s, **({"special": rng.random() < 0.7} if rng.random() < 0.8 else {})} for s, i in rng.sample(sorted(ids.items()), len(ids))}
+
+
+def write_config(rng, place, special, ids, **config):
+    """The files beside the vocabulary; whether added_tokens_decoder is among them."""
+    config = {**config, **roles_of(rng, special)}
+    decoder = rng.random() < 0.5
+    if decoder:
+        config["added_tokens_decoder"] = decoder_of(rng, ids)
+    files = {"tokenizer_config": config}
+    if rng.random() < 0.7:
+        files["special_tokens_map"] = {k: v for k, v in roles_of(rng, special).items() if k not in ("additional_special_tokens", "extra_special_tokens")}
+    if ids and rng.random() < 0.7:
+        files["added_tokens"] = ids
+    for name, content in files.items():
+        with open(f"{place}/{name}.json", "w", encoding="utf-8") as f:
+            json.dump(content, f, ensure_ascii=rng.random() < 0.5)
+
+
+def roles_in(place, *args):
+    """eos and pad as bpe-model has them, as pairs of id and token; or its error."""
+    code, out, err = lib.run(["bpe-model", "--info", *args, place])
+    if code:
+        return None, err
+    lines = [line.split(" ", 2) for line in out.decode().splitlines()]
+    return [next(((int(x[1]), x[2]) for x in lines if x[0] == f"{which}:"), (None, None)) for which in ("eos", "pad")], err
+
+
+def same_directory(tag, place, texts, *args):
+    """Equal to AutoTokenizer, or refused."""
+    ours, err = roles_in(place, *args)
+    if ours is None:
+        ok("has the id" in err or "can overlap" in err or "is not in added_tokens_decoder" in err or "is no special token" in err, f"{tag}: is refused", err)
+        return False
+    peer = AutoTokenizer.from_pretrained(place)
+    theirs = [(peer.eos_token_id, peer.eos_token), (peer.pad_token_id, peer.pad_token)]
+    ok(ours == theirs, f"{tag}: eos and pad of transformers", f"{ours}, not {theirs}")
+    same_ids(f"{tag}: and its ids", place, texts, lambda t: peer.encode(t, add_special_tokens=False), *args)
+    return True
+
+
+def check_pair(tag, rng, tmp, texts):
+    special = ["<|endoftext|>", "</s>", "<pad>", "<s>", "<|é|>", "[X]", " <sp>"]
+    t = train(rng, texts, rng.sample(special, rng.randrange(4)))
+    place = f"{tmp}/pair"
+    os.mkdir(place)
+    t.model.save(place)
+    n = t.get_vocab_size()
+    new = [s for s in rng.sample(special, rng.randrange(5)) if t.token_to_id(s) is None]
+    ids = {s: n + i for i, s in enumerate(new)}
+    ids.update({s: t.token_to_id(s) for s in rng.sample(special, 2) if t.token_to_id(s) is not None})
+    write_config(rng, place, special, ids, tokenizer_class=rng.choice(["GPT2Tokenizer", "GPT2TokenizerFast"]),
+                 **({"add_prefix_space": rng.random() < 0.5} if rng.random() < 0.3 else {}))
+    texts = texts + ["".join(rng.choice([*WORDS, *special, " "]) for _ in range(40)).replace("\0", "") for _ in range(20)]
+    return same_directory(tag, place, texts)
+
+
+def check_ranks(tag, rng, tmp, texts):
+    special = ["[BOS]", "[EOS]", "[PAD]", "<|im_end|>", "<|é|>"]
+    place = f"{tmp}/ranks"
+    os.mkdir(place)
+    ranks = [base64.b64decode(t["token_bytes"]) for t in tekken_of(rng, texts)["vocab"]]
+    with open(f"{place}/{rng.choice(['tiktoken', 'tokenizer'])}.model", "w", encoding="utf-8") as f:
+        f.writelines(f"{base64.b64encode(t).decode()} {i}\n" for i, t in enumerate(ranks))
+    at = rng.sample(range(len(ranks), len(ranks) + 10), len(special))
+    with open(f"{place}/tokenizer_config.json", "w", encoding="utf-8") as f:
+        json.dump({"added_tokens_decoder": decoder_of(rng, dict(zip(special, at))), "eos_token": "[EOS]", "pad_token": "[PAD]",
+                   "tokenizer_class": "TokenizersBackend"}, f)
+    reserved = [f"<|reserved_token_{i}|>" for i in range(len(ranks), len(ranks) + 10)]
+    texts = texts + ["".join(rng.choice([*WORDS, *special, *reserved, " "]) for _ in range(40)).replace("\0", "") for _ in range(20)]
+    return same_directory(tag, place, texts, "-p", "llama3")
+
+
 def check_round(number):
     rng = random.Random(f"{SEED}/{number}")
     texts = texts_of(rng, 30)
@@ -133,12 +232,15 @@ def check_round(number):
             json.dump(tekken_of(rng, texts), f, indent=rng.choice([None, 1]))
         same_tekken(f"round {number}", path, texts)
         check_directory(f"round {number}, directory", rng, tmp, texts)
+        READ.append(check_pair(f"round {number}, pair", rng, tmp, texts))
+        READ.append(check_ranks(f"round {number}, ranks", rng, tmp, texts))
 
 
 def main():
     print(f"# mistral_common {mistral_common.__version__}, transformers {transformers.__version__}")
     logging.disable(logging.WARNING)
     lib.rounds(ROUNDS, check_round)
+    ok(sum(READ) > len(READ) / 2, "most directories are read", f"{sum(READ)} of {len(READ)}")
     for path in sorted(glob.glob(os.path.join(os.path.dirname(mistral_common.__file__), "data", "tekken_*.json"))):
         same_tekken(os.path.basename(path), path, texts_of(random.Random(SEED), 1000))
     sys.exit(lib.done())

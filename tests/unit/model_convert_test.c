@@ -119,7 +119,7 @@ static void test_table(void)
         struct model m, back;
         struct err e = {0};
         tap_ok((i < n ? names[i] == f->name && f->check && f->write : f->read && !f->check && !f->write) &&
-                   !f->read == !(f->sniff || f->sniff_path || f->file),
+                   !f->read == !(f->sniff || f->sniff_path || f->files),
                "%s: the row is complete", f->name);
         if (!f->write)
             continue;
